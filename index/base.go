@@ -170,9 +170,9 @@ func (b *baseBuilder) graph() *Graph {
 	g := NewGraph(b.directed)
 	g.nodes, g.edges, g.loops = b.nodes, b.edges, b.loops
 	b.out.degree = degrees(b.out)
-	g.out.base = b.out
+	g.out.base = inMemory(b.out)
 	if b.directed {
-		g.in.base = b.in
+		g.in.base = inMemory(b.in)
 	}
 	return g
 }
@@ -221,8 +221,8 @@ func (b *rowBuilder) add(u ID, to []ID, weight []float32, time []int64) error {
 		b.to = make([]ID, 0, b.entries)
 	}
 	b.begin(u)
-	b.weight = appendRun(b.weight, &b.csr, weight, len(to), 1)
-	b.time = appendRun(b.time, &b.csr, time, len(to), 0)
+	b.weight = appendRun(b.weight, len(b.to), weight, len(to), 1)
+	b.time = appendRun(b.time, len(b.to), time, len(to), 0)
 	b.to = append(b.to, to...)
 	return nil
 }
@@ -234,25 +234,18 @@ func (b *rowBuilder) begin(u ID) {
 	}
 }
 
-// appendRun appends n values to a plane of the rows in c. A plane that is not stored stays nil until the first values
-// that are.
-func appendRun[T any](plane []T, c *csr, values []T, n int, absent T) []T {
+// appendRun appends n values to a plane of length entries. Both may be nil, for planes that are not stored.
+func appendRun[T any](plane []T, length int, values []T, n int, absent T) []T {
 	if plane == nil && values == nil {
 		return nil
 	}
 	if plane == nil {
-		plane = make([]T, 0, cap(c.to))
-		for range c.to {
-			plane = append(plane, absent)
-		}
+		plane = slices.Repeat([]T{absent}, length)
 	}
-	if values != nil {
-		return append(plane, values...)
+	if values == nil {
+		values = slices.Repeat([]T{absent}, n)
 	}
-	for range n {
-		plane = append(plane, absent)
-	}
-	return plane
+	return append(plane, values...)
 }
 
 // rows returns the rows of n nodes.
@@ -261,7 +254,6 @@ func (b *rowBuilder) rows(n int) csr {
 		return csr{}
 	}
 	b.begin(ID(n))
-	b.degree = degrees(b.csr)
 	return b.csr
 }
 
@@ -269,9 +261,10 @@ func (b *rowBuilder) rows(n int) csr {
 func graphOf(directed bool, n int, out, in csr) *Graph {
 	g := NewGraph(directed)
 	g.nodes = n
-	g.out.base = out
+	out.degree = degrees(out)
+	g.out.base = inMemory(out)
 	if directed {
-		g.in.base = in
+		g.in.base = inMemory(in)
 	}
 	for u := range ID(n) {
 		to, _, _ := out.row(u)
@@ -286,9 +279,9 @@ func graphOf(directed bool, n int, out, in csr) *Graph {
 	return g
 }
 
-// balanced reports whether each edge is in the rows of both of its nodes, with the same weight and time. It compares
-// sums of hashes.
-func (g *Graph) balanced() bool {
+// balanced returns ErrCorrupt unless each edge is in the rows of both of its nodes, with the same weight and time. It
+// compares sums of hashes.
+func (g *Graph) balanced() error {
 	sum := uint64(0)
 	for u := range ID(g.nodes) {
 		to, w, t := g.out.base.row(u)
@@ -304,7 +297,10 @@ func (g *Graph) balanced() bool {
 			}
 		}
 	}
-	return sum == 0
+	if sum != 0 {
+		return fmt.Errorf("%w: an edge is missing in the row of one of its nodes, or differs", ErrCorrupt)
+	}
+	return nil
 }
 
 // entryHash returns a hash of an edge.

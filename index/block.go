@@ -30,10 +30,10 @@ const blockSize = 4 << 10
 
 // packer packs entries into blocks. In an entry, U is the row and V the neighbour.
 type packer struct {
-	emit func(block []byte) error // may keep the block
-	run  []Edge                   // entries of the next block
-	last int                      // index in run of the first entry of the last row
-	size int                      // estimated size of the block of run in bytes
+	emit func(first ID, block []byte) error // gets the first row of the block, and may keep the block
+	run  []Edge                             // entries of the next block
+	last int                                // index in run of the first entry of the last row
+	size int                                // estimated size of the block of run in bytes
 }
 
 // add adds the next entry. Entries must ascend strictly by row and neighbour.
@@ -64,7 +64,7 @@ func (p *packer) flush(n int) error {
 	if n == 0 {
 		return nil
 	}
-	err := p.emit(withChecksum(appendBlock(nil, p.run[:n])))
+	err := p.emit(p.run[0].U, withChecksum(appendBlock(nil, p.run[:n])))
 	p.run = append(p.run[:0], p.run[n:]...)
 	p.last, p.size = 0, 0
 	for i, e := range p.run {

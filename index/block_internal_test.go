@@ -39,9 +39,12 @@ func entriesOf(blocks [][]byte) (entries []Edge, err error) {
 
 // blocksOf returns the blocks of the out-rows of g.
 func blocksOf(t rapid.TB, g *Graph) (blocks [][]byte) {
-	err := g.out.write(prefixOut, g.nodes, func(_ byte, _ uint32, b []byte) error { blocks = append(blocks, b); return nil })
-	if err != nil {
+	store := newMemory()
+	if err := g.out.write(newRowWriter(store, prefixOut, 1, g.nodes), g.nodes); err != nil {
 		t.Fatal(err)
+	}
+	for e := range store.Scan([]byte{prefixOut}, nil) {
+		blocks = append(blocks, slices.Clone(e.Value))
 	}
 	return blocks
 }
@@ -74,7 +77,7 @@ func TestPackerKeepsRowsTogether(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var blocks []rows
-		p := packer{emit: func(b []byte) error {
+		p := packer{emit: func(_ ID, b []byte) error {
 			var r rows
 			err := verifyChecksum(b).rows(&r)
 			blocks = append(blocks, r)

@@ -80,6 +80,13 @@ func (d *decoder) uint32() uint32 {
 
 func (d *decoder) uint64() uint64 { return uint64(d.uint32())<<32 | uint64(d.uint32()) }
 
+func (d *decoder) littleUint64() uint64 {
+	if v := d.take(8, "a float"); v != nil {
+		return binary.LittleEndian.Uint64(v)
+	}
+	return 0
+}
+
 // bytes decodes a string with a uvarint length. The result is part of the stored bytes.
 func (d *decoder) bytes() []byte { return d.take(d.uvarint(), "a string") }
 

@@ -146,7 +146,7 @@ func TestMoments(t *testing.T) {
 			s = commitEvent(t, s, store, rng, l)
 		}
 		checkMoments(t, fmt.Sprint("seed ", seed, ", committed"), s, l)
-		again, err := Open(store)
+		again, err := Open(store, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

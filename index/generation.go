@@ -20,7 +20,7 @@ const (
 )
 
 // generationKinds are the prefixes of a generation's blocks.
-var generationKinds = [...]byte{prefixDict, prefixNode, prefixEvent, prefixOut, prefixIn}
+var generationKinds = [...]byte{prefixDict, prefixNode, prefixEvent, prefixOut, prefixIn, prefixDirectory, prefixDegree}
 
 // WriteGeneration writes the blocks of s to w under the given generation number.
 func (s *Snapshot) WriteGeneration(w Writer, generation uint32) error {
@@ -36,28 +36,24 @@ func (s *Snapshot) WriteGeneration(w Writer, generation uint32) error {
 	if err := s.writeEvents(put); err != nil {
 		return err
 	}
-	if err := s.Graph.out.write(prefixOut, s.Graph.nodes, put); err != nil || !s.Graph.directed {
+	out := newRowWriter(w, prefixOut, generation, s.Graph.nodes)
+	if err := s.Graph.out.write(out, s.Graph.nodes); err != nil || !s.Graph.directed {
 		return err
 	}
-	return s.Graph.in.write(prefixIn, s.Graph.nodes, put)
+	return s.Graph.in.write(newRowWriter(w, prefixIn, generation, s.Graph.nodes), s.Graph.nodes)
 }
 
-// write writes the rows of n nodes as blocks.
-func (a *adjacency) write(kind byte, n int, put func(kind byte, no uint32, block []byte) error) error {
-	no := uint32(0)
-	p := packer{emit: func(block []byte) error {
-		no++
-		return put(kind, no-1, block)
-	}}
+// write writes the rows of n nodes.
+func (a *adjacency) write(w *rowWriter, n int) error {
 	for u := range ID(n) {
-		to, w, t := a.row(u)
+		to, weight, time := a.row(u)
 		for i, v := range to {
-			if err := p.add(Edge{U: u, V: v, Weight: planeAt(w, i, 1), Time: planeAt(t, i, 0)}); err != nil {
+			if err := w.add(Edge{U: u, V: v, Weight: planeAt(weight, i, 1), Time: planeAt(time, i, 0)}); err != nil {
 				return err
 			}
 		}
 	}
-	return p.close()
+	return w.close()
 }
 
 // writeDict writes the blocks of the dictionary.

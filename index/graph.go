@@ -47,8 +47,23 @@ type Graph struct {
 
 // adjacency holds the rows of one direction.
 type adjacency struct {
-	base csr
+	base *base
 	rows pages[*row]
+}
+
+// base holds the rows of one direction that have not changed since the generation was written: in the store, and in
+// memory once they are loaded.
+type base struct {
+	memory  atomic.Pointer[csr] // nil: not loaded
+	stored  *storedRows         // nil if the rows were made in memory
+	degrees *storedDegrees      // of stored out-rows
+}
+
+// inMemory returns a base that consists of c.
+func inMemory(c csr) *base {
+	b := new(base)
+	b.memory.Store(&c)
+	return b
 }
 
 // csr holds compressed sparse rows: row u is to[off[u]:off[u+1]].
@@ -71,10 +86,10 @@ type row struct {
 
 // NewGraph returns the empty graph.
 func NewGraph(directed bool) *Graph {
-	g := &Graph{directed: directed, out: &adjacency{}, survey: new(survey)}
+	g := &Graph{directed: directed, out: &adjacency{base: inMemory(csr{})}, survey: new(survey)}
 	g.in = g.out
 	if directed {
-		g.in = &adjacency{}
+		g.in = &adjacency{base: inMemory(csr{})}
 	}
 	return g
 }
@@ -159,14 +174,17 @@ func (g *Graph) Degree(u ID) float64 {
 	if r := a.rows.at(u); r != nil {
 		return r.degree
 	}
-	b := &a.base
-	if int(u) >= len(b.off)-1 {
+	c := a.base.memory.Load()
+	if c == nil {
+		return a.base.degrees.at(u)
+	}
+	if int(u) >= len(c.off)-1 {
 		return 0
 	}
-	if b.degree != nil {
-		return b.degree[u]
+	if c.degree != nil {
+		return c.degree[u]
 	}
-	return float64(b.off[u+1] - b.off[u])
+	return float64(c.off[u+1] - c.off[u])
 }
 
 // Edge returns the edge from u to v and whether there is one.
@@ -219,6 +237,41 @@ func (a *adjacency) row(u ID) ([]ID, []float32, []int64) {
 		return r.to, r.weight, r.time
 	}
 	return a.base.row(u)
+}
+
+func (b *base) row(u ID) ([]ID, []float32, []int64) {
+	if c := b.memory.Load(); c != nil {
+		return c.row(u)
+	}
+	return b.stored.row(u)
+}
+
+// addRuns passes the rows of the nodes from lo up to but not including hi to add.
+func (b *base) addRuns(lo, hi ID, add func(ID, ppr.Run)) {
+	if c := b.memory.Load(); c != nil {
+		c.addRuns(lo, hi, add)
+		return
+	}
+	for u := lo; u < hi; u++ {
+		to, w, _ := b.stored.row(u)
+		add(u, ppr.Run{Start: []uint32{0, uint32(len(to))}, To: to, Weight: w})
+	}
+}
+
+// entries returns the number of entries of all rows.
+func (b *base) entries() uint64 {
+	if c := b.memory.Load(); c != nil {
+		return uint64(len(c.to))
+	}
+	return b.stored.directory.entries
+}
+
+// bytes returns the memory of the rows that are loaded.
+func (b *base) bytes() int64 {
+	if c := b.memory.Load(); c != nil {
+		return c.bytes()
+	}
+	return 0
 }
 
 // addRuns passes the rows of the nodes from lo up to but not including hi to add.

@@ -287,13 +287,22 @@ func (h *history) load(t *rapid.T) {
 	h.ever = append(h.ever, w)
 }
 
-// reopen opens the store and compares the result with the current version.
+// reopen opens the store and compares the result with the current version. The rows are read now or on demand.
 func (h *history) reopen(t *rapid.T) {
-	s, err := Open(h.store)
+	on := rapid.SampledFrom([]*Stored{nil, {Cache: 0}, {Cache: 1 << 20}}).Draw(t, "rows")
+	if on != nil {
+		on = &Stored{memorySource{h.store.clone()}, on.Cache} // a clone, as a base stays readable after it was replaced
+	}
+	s, err := Open(h.store, on)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(h.now.Same(s), h.now.Verify(context.Background(), h.store)); err != nil {
+	if rapid.Bool().Draw(t, "load") {
+		if err := s.Graph.Load(context.Background()); err != nil || !s.Graph.Loaded() {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(s.Graph.Err(), h.now.Same(s), h.now.Verify(context.Background(), h.store)); err != nil {
 		t.Fatal(err)
 	}
 	h.want.agree(t, s)
@@ -332,7 +341,7 @@ func TestHistory(t *testing.T) {
 
 func TestOpenOfNothing(t *testing.T) {
 	t.Parallel()
-	if s, err := Open(newMemory()); s != nil || err != nil {
+	if s, err := Open(newMemory(), nil); s != nil || err != nil {
 		t.Errorf("%v, %v", s, err)
 	}
 }

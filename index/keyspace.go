@@ -18,6 +18,8 @@ const (
 	prefixFeature     = 'f'
 	prefixOut         = 'x'
 	prefixIn          = 'y'
+	prefixDirectory   = 'i'
+	prefixDegree      = 'g'
 	prefixLog         = 'l'
 	prefixState       = 's'
 	prefixObservation = 'o'
@@ -35,7 +37,7 @@ func numberWidths(kind byte) (widths []int, ok bool) {
 	case prefixMeta: // no number
 	case prefixBase: // generation
 		widths = []int{4}
-	case prefixDict, prefixNode, prefixEvent, prefixOut, prefixIn: // generation, block
+	case prefixDict, prefixNode, prefixEvent, prefixOut, prefixIn, prefixDegree, prefixDirectory: // generation, block; direction
 		widths = []int{4, 4}
 	case prefixFeature: // block
 		widths = []int{4}
@@ -106,6 +108,11 @@ func nameKey(kind byte, name string) []byte { return append(append([]byte{kind},
 // documentKey returns the key of one of a model's documents.
 func documentKey(name string, serial uint64) []byte {
 	return binary.BigEndian.AppendUint64(nameKey(prefixDocument, name), serial)
+}
+
+// directoryKey returns the key of the directory of the blocks of a kind.
+func directoryKey(kind byte, generation uint32) []byte {
+	return makeKey(prefixDirectory, generation, uint32(kind))
 }
 
 func stateKey(of StateID) []byte {

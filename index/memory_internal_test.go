@@ -78,3 +78,11 @@ func (m *memory) keys(prefix byte) (found []string) {
 	slices.Sort(found)
 	return found
 }
+
+// memorySource is a memory as a Source.
+type memorySource struct{ m *memory }
+
+func (s memorySource) Read(key []byte) ([]byte, bool, error) {
+	v, ok := s.m.entries[string(key)]
+	return v, ok, nil
+}

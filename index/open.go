@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -48,13 +49,14 @@ func readMeta(r Reader, key []byte) (*Meta, error) {
 	return decodeMeta(b)
 }
 
-// Open reads the latest version from r. It returns nil if there is no version, ErrMismatch if the store has another
-// format, or ErrCorrupt with the place if the records are inconsistent.
-func Open(r Reader) (*Snapshot, error) {
+// Open reads the latest version from r. Rows are read from the given place when they are asked for; until then, damage
+// of their blocks is not noticed (see [Graph.Err]). If it is nil, all are read now. Open returns nil if there is no
+// version, ErrMismatch if the store has another format, or ErrCorrupt with the place if the records are inconsistent.
+func Open(r Reader, rows *Stored) (*Snapshot, error) {
 	if meta, err := ReadMeta(r); meta == nil || err != nil {
 		return nil, err
 	}
-	s, found := Salvage(r)
+	s, found := read(r, rows)
 	if len(found) > 0 {
 		return nil, found[0]
 	}
@@ -68,6 +70,7 @@ type opener struct {
 	r   Reader
 	s   *Snapshot
 	by  *owner
+	on  *Stored // where rows are read on demand; nil: all are read
 
 	found        []error
 	records      []logged  // records after version Meta.LogStart
@@ -280,13 +283,19 @@ func (o *opener) checkID(id uint64) error {
 }
 
 // adjacency reads the rows of the base. If a block is damaged, an edge is kept if one of its two rows has it.
-func (o *opener) adjacency() error {
+func (o *opener) adjacency() (err error) {
 	m := &o.s.Meta
+	if o.on != nil && m.Generation > 0 {
+		if o.s.Graph, err = openGraph(o.r, *o.on, m); err == nil {
+			o.countEdges(o.s.Graph.edges)
+		}
+		return err
+	}
 	out, in := rowBuilder{entries: int(m.BaseEdges)}, rowBuilder{entries: int(m.BaseEdges)}
 	if !m.Directed {
 		out.entries *= 2
 	}
-	err := o.eachRow(prefixOut, out.add)
+	err = o.eachRow(prefixOut, out.add)
 	if err == nil && m.Directed {
 		err = o.eachRow(prefixIn, in.add)
 	}
@@ -295,40 +304,93 @@ func (o *opener) adjacency() error {
 	}
 	n := int(m.BaseNodes)
 	g := graphOf(m.Directed, n, out.rows(n), in.rows(n))
-	if !o.damaged && !g.balanced() {
-		o.damage("%w: an edge is missing in the row of one of its nodes", ErrCorrupt)
+	if err := g.balanced(); err != nil && !o.damaged {
+		o.damage("%w", err)
 	}
 	if o.damaged {
 		g = g.mended()
 	}
 	o.s.Graph = g
 	o.countEdges(g.edges)
-	return nil
+	return o.degrees(g.Degree)
 }
 
 // eachRow passes the rows in the blocks of one direction to visit, in order, and reports damage. A long row is passed
 // in several parts.
 func (o *opener) eachRow(kind byte, visit func(u ID, to []ID, weight []float32, time []int64) error) error {
+	if o.s.Meta.Generation == 0 {
+		return nil
+	}
 	var r rows
-	next, n := uint32(0), o.s.Meta.BaseNodes
-	last := int64(-1) // row and neighbour of the last entry
-	return o.blocks(kind, func(no uint32, d *decoder) error {
-		if no != next {
+	var read directory // of the blocks that were read
+	order := rowOrder{nodes: int(o.s.Meta.BaseNodes), last: -1}
+	err := o.blocks(kind, func(no uint32, d *decoder) error {
+		if next := uint32(len(read.first)); no != next {
 			o.damage("%w: block %c %d is missing", ErrCorrupt, kind, next)
+			read.first = make([]ID, no)
 		}
-		next = no + 1
+		read.first = append(read.first, 0)
 		if err := cmp.Or(d.err, d.rows(&r)); err != nil {
 			return err
 		}
+		if len(r.node) > 0 {
+			read.first[no] = r.node[0]
+		}
 		return r.each(func(u ID, to []ID, weight []float32, time []int64) error {
-			first, end := int64(u)<<32|int64(to[0]), to[len(to)-1]
-			if first <= last || int64(u) >= n || int64(end) >= n {
-				return fmt.Errorf("%w: row %d from node %d to %d among %d nodes, after row %d", ErrCorrupt, u, to[0], end, n, last>>32)
+			if err := order.check(u, to); err != nil {
+				return err
 			}
-			last = int64(u)<<32 | int64(end)
+			read.count(u, to, weight, time)
 			return visit(u, to, weight, time)
 		})
 	})
+	stored, unreadable := readDirectory(o.r, kind, o.s.Meta.Generation)
+	switch {
+	case unreadable != nil:
+		o.report("%w", unreadable)
+	case err == nil && !o.damaged && !bytes.Equal(stored.encode(), read.encode()):
+		o.report("%w: the directory of the blocks %c is not that of the blocks", ErrCorrupt, kind)
+	}
+	return err
+}
+
+// degrees compares the stored degrees with those of the rows.
+func (o *opener) degrees(degree func(ID) float64) error {
+	next := uint32(0)
+	compare := !o.damaged
+	err := o.blocks(prefixDegree, func(no uint32, d *decoder) error {
+		page, err := d.degrees()
+		if err != nil || no != next {
+			return cmp.Or(err, fmt.Errorf("%w: block %d is missing", ErrCorrupt, next))
+		}
+		next++
+		for i := range ID(degreeBlock) {
+			if u := no*degreeBlock + i; compare && int64(u) < o.s.Meta.BaseNodes && page.at(i) != degree(u) {
+				return fmt.Errorf("%w: the degree of node %d is %v, its row sums to %v", ErrCorrupt, u, page.at(i), degree(u))
+			}
+		}
+		return nil
+	})
+	if o.s.Meta.Generation > 0 && int64(next)*degreeBlock < o.s.Meta.BaseNodes && !o.damaged {
+		o.damage("%w: block %c %d is missing", ErrCorrupt, prefixDegree, next)
+	}
+	return err
+}
+
+// rowOrder checks that entries come in the order of rows and neighbours.
+type rowOrder struct {
+	nodes int
+	last  int64 // row and neighbour of the last entry
+}
+
+// check checks entries of row u, whose neighbours ascend.
+func (o *rowOrder) check(u ID, to []ID) error {
+	first, end := int64(u)<<32|int64(to[0]), to[len(to)-1]
+	if first <= o.last || int(u) >= o.nodes || int(end) >= o.nodes {
+		return fmt.Errorf("%w: row %d from node %d to %d among %d nodes, after row %d", ErrCorrupt, u, to[0], end, o.nodes, o.last>>32)
+	}
+	o.last = int64(u)<<32 | int64(end)
+	return nil
 }
 
 // countEdges compares the number of edges of the base with the meta record.

@@ -11,8 +11,11 @@ import (
 // place. The snapshot is sound and contains nothing that was never committed: a node whose key is lost is deleted,
 // with its edges. If the meta record is lost or outdated, it is derived from the base and the log. If that is not
 // possible, Salvage returns no snapshot.
-func Salvage(r Reader) (*Snapshot, []error) {
-	o := &opener{ctx: context.Background(), r: r, by: new(owner)}
+func Salvage(r Reader) (*Snapshot, []error) { return read(r, nil) }
+
+// read is Salvage, but reads the rows on demand unless on is nil.
+func read(r Reader, on *Stored) (*Snapshot, []error) {
+	o := &opener{ctx: context.Background(), r: r, by: new(owner), on: on}
 	for _, step := range []func() error{o.meta, o.readLog, o.derive, o.dictionary, o.nodes, o.adjacency, o.events, o.features} {
 		if err := step(); err != nil {
 			return nil, append(o.found, err)

@@ -95,7 +95,7 @@ func TestSalvage(t *testing.T) {
 			t.Fatal(err)
 		}
 		store.damage(t)
-		opened, err := Open(store)
+		opened, err := Open(store, nil)
 		if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrMismatch) {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestSalvage(t *testing.T) {
 		if err := errors.Join(err, next.WriteBase(store)); err != nil {
 			t.Fatal(err)
 		}
-		again, err := Open(store)
+		again, err := Open(store, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +149,7 @@ func TestSalvageWithoutMeta(t *testing.T) {
 		case "taken back":
 			h.store.entries[k] = h.store.earlier[k]
 		}
-		if s, err := Open(h.store); err == nil && s != nil {
+		if s, err := Open(h.store, nil); err == nil && s != nil {
 			t.Errorf("%s: Open returns version %d", how, s.Meta.Version)
 		}
 		s, found := Salvage(h.store)
@@ -174,7 +174,7 @@ func TestSalvageOfAGapInTheLog(t *testing.T) {
 		t.Fatal("version 3 has no record")
 	}
 	delete(h.store.entries, lost)
-	if _, err := Open(h.store); !errors.Is(err, ErrCorrupt) {
+	if _, err := Open(h.store, nil); !errors.Is(err, ErrCorrupt) {
 		t.Fatalf("Open returns %v", err)
 	}
 	s, found := Salvage(h.store)
@@ -210,7 +210,7 @@ func TestSalvageWithoutEvents(t *testing.T) {
 	if lost != 1 {
 		t.Fatalf("%d blocks of events", lost)
 	}
-	if _, err := Open(h.store); !errors.Is(err, ErrCorrupt) {
+	if _, err := Open(h.store, nil); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("Open returns %v", err)
 	}
 	s, found := Salvage(h.store)
@@ -232,7 +232,7 @@ func TestSalvageOfAWrongBlock(t *testing.T) {
 		t.Fatal("there is no block of edges")
 	}
 	h.store.entries[k] = withChecksum([]byte("no block"))
-	_, err := Open(h.store)
+	_, err := Open(h.store, nil)
 	wantCorrupt(t, "a wrong block", err)
 	s, found := Salvage(h.store)
 	if s == nil || len(found) == 0 || !strings.Contains(found[0].Error(), "block x 0") {
@@ -273,7 +273,7 @@ func TestSalvageOfRows(t *testing.T) {
 			var lost rows
 			must(t, verifyChecksum(damaged.entries[k]).rows(&lost))
 			delete(damaged.entries, k)
-			_, err := Open(damaged)
+			_, err := Open(damaged, nil)
 			wantCorrupt(t, "a missing block", err)
 			got, found := Salvage(damaged)
 			if got == nil || len(found) == 0 {
@@ -305,7 +305,7 @@ func TestOpenComparesDirections(t *testing.T) {
 		t.Fatalf("the base has the rows %v", r.node)
 	}
 	h.store.entries[k] = withChecksum(appendBlock(nil, []Edge{{U: r.node[0], V: r.node[1], Weight: 1}}))
-	_, err := Open(h.store)
+	_, err := Open(h.store, nil)
 	wantCorrupt(t, "an edge in one row only", err)
 	s, _ := Salvage(h.store)
 	if s == nil || s.Meta.Edges != h.now.Meta.Edges {
@@ -386,7 +386,7 @@ func TestSalvageOfAnEarlierMeta(t *testing.T) {
 		must(t, later(h))
 		k := string(partKey([]byte{prefixMeta}, 0))
 		h.store.entries[k] = h.store.earlier[k]
-		_, err := Open(h.store)
+		_, err := Open(h.store, nil)
 		wantCorrupt(t, what, err)
 		s, found := Salvage(h.store)
 		if s == nil || len(found) == 0 {

@@ -93,7 +93,7 @@ func TestVerify(t *testing.T) {
 	t.Parallel()
 	s, store := sample(t, false)
 	open := func() *Snapshot {
-		o, err := Open(store)
+		o, err := Open(store, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestVerify(t *testing.T) {
 func TestOpenOfDamage(t *testing.T) {
 	t.Parallel()
 	_, store := sample(t, false)
-	s, err := Open(store)
+	s, err := Open(store, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestOpenOfDamage(t *testing.T) {
 	if err := errors.Join(s.WriteGeneration(store, 1), next.WriteBase(store), DropGenerations(store, store, 1, 1), b.Write(store)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(store); err != nil {
+	if _, err := Open(store, nil); err != nil {
 		t.Fatal(err)
 	}
 	for key, value := range store.entries {
@@ -154,16 +154,16 @@ func TestOpenOfDamage(t *testing.T) {
 			m := store.clone()
 			m.entries[key] = slices.Clone(value)
 			m.entries[key][i] ^= 0x10
-			_, err := Open(m)
+			_, err := Open(m, nil)
 			wantCorrupt(t, "changed: "+key, err)
 		}
 		m := store.clone()
 		m.entries[key] = value[:len(value)/2]
-		_, err := Open(m)
+		_, err := Open(m, nil)
 		wantCorrupt(t, "cut: "+key, err)
 		m = store.clone()
 		delete(m.entries, key)
-		if s, err := Open(m); err == nil && s != nil {
+		if s, err := Open(m, nil); err == nil && s != nil {
 			checkSound(t, s)
 		} else if err != nil {
 			wantCorrupt(t, "missing: "+key, err)
@@ -171,7 +171,7 @@ func TestOpenOfDamage(t *testing.T) {
 		for _, stray := range []string{key[:1] + "?", key + "x"} {
 			m := store.clone()
 			m.entries[stray] = value
-			_, err := Open(m)
+			_, err := Open(m, nil)
 			if err != nil {
 				wantCorrupt(t, "stray: "+stray, err)
 			}
@@ -244,7 +244,7 @@ func TestOpenOfWhatDoesNotFit(t *testing.T) {
 	} {
 		s, m := sample(t, true)
 		damage(m)
-		_, err := Open(m)
+		_, err := Open(m, nil)
 		wantCorrupt(t, name, err)
 		wantCorrupt(t, "verify: "+name, s.Verify(context.Background(), m))
 	}

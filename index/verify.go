@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -62,32 +63,37 @@ func (v *verifier) keys() error {
 	return err
 }
 
-// edges compares the rows of the base with those in memory, and continues with these.
+// edges compares the stored rows of the base with those that are served, and continues with these.
 func (v *verifier) edges() error {
-	base := graphOf(v.s.Meta.Directed, int(v.s.Meta.BaseNodes), v.memory.Graph.out.base, v.memory.Graph.in.base)
+	served, base := v.memory.Graph, NewGraph(v.s.Meta.Directed)
+	base.nodes, base.edges = int(v.s.Meta.BaseNodes), v.s.Meta.BaseEdges
+	base.out.base, base.in.base = served.out.base, served.in.base
 	v.s.Graph = base
-	v.countEdges(base.edges)
-	err := v.rows(prefixOut, &base.out.base)
+	err := v.rows(prefixOut, base.out.base)
 	if err == nil && base.directed {
-		err = v.rows(prefixIn, &base.in.base)
+		err = v.rows(prefixIn, base.in.base)
 	}
-	return err
+	return cmp.Or(err, v.degrees(base.Degree))
 }
 
-// rows compares the blocks of one direction with the rows in memory.
-func (v *verifier) rows(kind byte, memory *csr) error {
-	compared := uint32(0)
+// rows compares the blocks of one direction with the rows that are served.
+func (v *verifier) rows(kind byte, served *base) error {
+	entries, row, at := uint64(0), ID(0), 0
 	err := v.eachRow(kind, func(u ID, to []ID, weight []float32, time []int64) error {
-		lo, hi := compared, compared+uint32(len(to))
-		if int(u) >= len(memory.off)-1 || lo < memory.off[u] || hi > memory.off[u+1] || !slices.Equal(to, memory.to[lo:hi]) ||
-			!samePlane(weight, subPlane(memory.weight, lo, hi), len(to), 1) || !samePlane(time, subPlane(memory.time, lo, hi), len(to), 0) {
-			return fmt.Errorf("%w: the stored row of node %d differs from that in memory", ErrCorrupt, u)
+		if u != row {
+			row, at = u, 0
 		}
-		compared = hi
+		all, w, t := served.row(u)
+		end := at + len(to)
+		if end > len(all) || !slices.Equal(to, all[at:end]) ||
+			!samePlane(weight, subPlane(w, at, end), len(to), 1) || !samePlane(time, subPlane(t, at, end), len(to), 0) {
+			return fmt.Errorf("%w: the stored row of node %d differs from the one that is served", ErrCorrupt, u)
+		}
+		entries, at = entries+uint64(len(to)), end
 		return nil
 	})
-	if n := len(memory.to); int(compared) != n {
-		v.report("%w: the blocks %c have %d entries, memory has %d", ErrCorrupt, kind, compared, n)
+	if n := served.entries(); entries != n {
+		v.report("%w: the blocks %c have %d entries, %d are served", ErrCorrupt, kind, entries, n)
 	}
 	return err
 }

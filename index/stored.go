@@ -1,0 +1,328 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+	"sync"
+	"sync/atomic"
+)
+
+// Source reads values of the store at the version of a base, as long as a reader of a version with that base is open. It
+// is safe for concurrent use, and the caller may keep the value.
+type Source interface {
+	Read(key []byte) (value []byte, ok bool, err error)
+}
+
+// storedRows reads the rows of one direction from the blocks of a generation when they are asked for. It takes 12 bytes
+// of memory for each block, and what its cache allows for decoded blocks. An unreadable row is empty, and the cache keeps
+// the error.
+type storedRows struct {
+	directory
+	nodes  int
+	cache  *blockCache
+	kind   byte
+	blocks []atomic.Pointer[cachedBlock] // nil: not in memory
+}
+
+// cachedBlock is a decoded block. If its row continues in the next blocks, it holds that row, in full, and no other.
+type cachedBlock struct {
+	rows
+	place *atomic.Pointer[cachedBlock]
+	used  atomic.Bool // since the hand of the cache has passed it
+}
+
+// row returns the row of u.
+func (s *storedRows) row(u ID) ([]ID, []float32, []int64) {
+	i := sort.Search(len(s.first), func(i int) bool { return s.first[i] >= u })
+	if i == len(s.first) || s.first[i] != u {
+		i--
+	}
+	if i < 0 {
+		return nil, nil, nil
+	}
+	b := s.block(i)
+	k, ok := slices.BinarySearch(b.node, u)
+	if !ok {
+		return nil, nil, nil
+	}
+	lo, hi := 0, b.end[k]
+	if k > 0 {
+		lo = b.end[k-1]
+	}
+	return b.to[lo:hi:hi], subPlane(b.weight, lo, hi), subPlane(b.time, lo, hi)
+}
+
+// block returns block i, which it reads unless the cache has it.
+func (s *storedRows) block(i int) *cachedBlock {
+	if b := s.blocks[i].Load(); b != nil {
+		if !b.used.Load() {
+			b.used.Store(true)
+		}
+		return b
+	}
+	b := &cachedBlock{place: &s.blocks[i]}
+	err := s.read(i, &b.rows)
+	for j := i + 1; err == nil && s.continues(j) && !s.continues(i); j++ {
+		var more rows
+		err = s.read(j, &more)
+		b.extend(&more)
+	}
+	if err != nil {
+		s.cache.fail(err)
+		return &cachedBlock{}
+	}
+	return s.cache.add(b)
+}
+
+// continues reports whether block j begins within a row.
+func (s *storedRows) continues(j int) bool {
+	return 0 < j && j < len(s.first) && s.first[j] == s.first[j-1]
+}
+
+// read decodes block i.
+func (s *storedRows) read(i int, r *rows) error {
+	d, err := s.cache.read(s.kind, i)
+	if err != nil {
+		return err
+	}
+	if err = d.rows(r); err == nil && (len(r.node) == 0 || r.node[0] != s.first[i]) {
+		err = fmt.Errorf("%w: it does not begin with row %d", ErrCorrupt, s.first[i])
+	}
+	if err != nil {
+		return s.cache.wrong(s.kind, i, err)
+	}
+	return nil
+}
+
+// extend appends the entries of the first row of more to the only row of r.
+func (r *rows) extend(more *rows) {
+	if len(more.node) == 0 {
+		return
+	}
+	n := more.end[0]
+	r.weight = appendRun(r.weight, len(r.to), subPlane(more.weight, 0, n), n, 1)
+	r.time = appendRun(r.time, len(r.to), subPlane(more.time, 0, n), n, 0)
+	r.to = append(r.to, more.to[:n]...)
+	r.end[0] = len(r.to)
+}
+
+// bytes returns the memory of r in bytes.
+func (r *rows) bytes() int64 {
+	return 160 + 4*int64(cap(r.node)+cap(r.to)+cap(r.weight)) + 8*int64(cap(r.end)+cap(r.time))
+}
+
+// blockCache holds the decoded blocks of a generation in at most budget bytes, and evicts those that were not used for
+// long (the clock algorithm: Corbató, A Paging Experiment with the Multics System, 1968). A row in use stays valid after
+// its block was evicted.
+type blockCache struct {
+	source     Source
+	generation uint32
+	budget     int64
+	failure    atomic.Pointer[error]
+
+	mu     sync.Mutex // protects following fields
+	blocks []*cachedBlock
+	hand   int
+	bytes  int64
+}
+
+// read returns a decoder of the content of a block.
+func (c *blockCache) read(kind byte, no int) (*decoder, error) {
+	value, ok, err := c.source.Read(makeKey(kind, c.generation, uint32(no)))
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: it is missing", ErrCorrupt)
+	}
+	if err != nil {
+		return nil, c.wrong(kind, no, err)
+	}
+	d := verifyChecksum(value)
+	if d.err != nil {
+		return nil, c.wrong(kind, no, d.err)
+	}
+	return d, nil
+}
+
+// wrong says which block an error is about.
+func (c *blockCache) wrong(kind byte, no int, err error) error {
+	return fmt.Errorf("block %c %d of generation %d: %w", kind, no, c.generation, err)
+}
+
+// fail keeps the first error.
+func (c *blockCache) fail(err error) { c.failure.CompareAndSwap(nil, &err) }
+
+// err returns the error of the first block that could not be read.
+func (c *blockCache) err() error {
+	if err := c.failure.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// clear forgets all blocks.
+func (c *blockCache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, b := range c.blocks {
+		b.place.Store(nil)
+	}
+	c.blocks, c.hand, c.bytes = nil, 0, 0
+}
+
+// add keeps a block and returns it, or the same block if another reader was faster.
+func (c *blockCache) add(b *cachedBlock) *cachedBlock {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if other := b.place.Load(); other != nil {
+		return other
+	}
+	b.place.Store(b)
+	c.blocks = append(c.blocks, b)
+	c.bytes += b.rows.bytes()
+	for c.bytes > c.budget && len(c.blocks) > 1 {
+		c.hand %= len(c.blocks)
+		old := c.blocks[c.hand]
+		if old == b || old.used.Swap(false) {
+			c.hand++
+			continue
+		}
+		old.place.Store(nil)
+		c.bytes -= old.rows.bytes()
+		last := len(c.blocks) - 1
+		c.blocks[c.hand], c.blocks[last] = c.blocks[last], nil
+		c.blocks = c.blocks[:last]
+	}
+	return b
+}
+
+// Stored is where the rows of a generation come from.
+type Stored struct {
+	Source Source
+	Cache  int64 // memory for decoded blocks, in bytes
+}
+
+// openGraph returns the graph of a generation of n nodes, whose rows are read when they are asked for.
+func openGraph(r Reader, from Stored, m *Meta) (*Graph, error) {
+	cache := &blockCache{source: from.Source, generation: m.Generation, budget: from.Cache}
+	n := int(m.BaseNodes)
+	open := func(kind byte) (*base, error) {
+		dir, err := readDirectory(r, kind, m.Generation)
+		if err != nil {
+			return nil, err
+		}
+		s := &storedRows{directory: *dir, nodes: n, cache: cache, kind: kind, blocks: make([]atomic.Pointer[cachedBlock], len(dir.first))}
+		return &base{stored: s, degrees: &storedDegrees{cache, make([]atomic.Pointer[degreePage], (n+degreeBlock-1)/degreeBlock)}}, nil
+	}
+	g := NewGraph(m.Directed)
+	g.nodes = n
+	var err error
+	if g.out.base, err = open(prefixOut); err != nil {
+		return nil, err
+	}
+	if m.Directed {
+		if g.in.base, err = open(prefixIn); err != nil {
+			return nil, err
+		}
+	}
+	g.edges, g.loops = g.out.base.stored.edges(m.Directed)
+	return g, nil
+}
+
+// edges returns the number of edges and of loops of a graph with these out-rows.
+func (d *directory) edges(directed bool) (edges, loops int64) {
+	if directed {
+		return int64(d.entries), int64(d.loops)
+	}
+	return int64(d.entries+d.loops) / 2, int64(d.loops)
+}
+
+// Loaded reports whether all rows are in memory.
+func (g *Graph) Loaded() bool {
+	return g.out.base.memory.Load() != nil && g.in.base.memory.Load() != nil
+}
+
+// LoadedBytes returns the memory that the rows take once they are loaded, in bytes.
+func (g *Graph) LoadedBytes() int64 {
+	if g.Loaded() {
+		return g.Bytes()
+	}
+	out, in := g.out.base.stored, g.in.base.stored
+	size := out.bytes(out.nodes)
+	if g.directed {
+		size += in.bytes(in.nodes)
+	}
+	if out.weights {
+		size += 8 * int64(out.nodes) // degrees
+	}
+	return size
+}
+
+// Err returns the error of the first row that could not be read, after which answers may be wrong.
+func (g *Graph) Err() error {
+	if s := g.out.base.stored; s != nil {
+		return s.cache.err()
+	}
+	return nil
+}
+
+// Load reads all rows of the base into memory. All versions with this base use them from then on. It returns ErrCorrupt,
+// which Err returns from then on, too, or the error of ctx.
+func (g *Graph) Load(ctx context.Context) error {
+	if g.Loaded() {
+		return g.Err()
+	}
+	stored := g.out.base.stored
+	out, err := stored.load(ctx)
+	in := csr{}
+	if err == nil && g.directed {
+		in, err = g.in.base.stored.load(ctx)
+	}
+	if err == nil {
+		loaded := graphOf(g.directed, stored.nodes, out, in)
+		out, err = *loaded.out.base.memory.Load(), loaded.balanced()
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			stored.cache.fail(err)
+		}
+		return err
+	}
+	if g.directed {
+		g.in.base.memory.Store(&in)
+	}
+	g.out.base.memory.Store(&out)
+	stored.cache.clear()
+	return nil
+}
+
+// load reads all blocks.
+func (s *storedRows) load(ctx context.Context) (csr, error) {
+	b := rowBuilder{entries: int(s.entries)}
+	order := rowOrder{nodes: s.nodes, last: -1}
+	var r rows
+	for i := range s.first {
+		if i%blocksPerCheck == 0 && ctx.Err() != nil {
+			return csr{}, ctx.Err()
+		}
+		if err := s.read(i, &r); err != nil {
+			return csr{}, err
+		}
+		err := r.each(func(u ID, to []ID, weight []float32, time []int64) error {
+			if err := order.check(u, to); err != nil {
+				return err
+			}
+			return b.add(u, to, weight, time)
+		})
+		if err != nil {
+			return csr{}, s.cache.wrong(s.kind, i, err)
+		}
+	}
+	if uint64(len(b.to)) != s.entries {
+		return csr{}, fmt.Errorf("%w: the blocks %c have %d entries, the directory says %d", ErrCorrupt, s.kind, len(b.to), s.entries)
+	}
+	return b.rows(s.nodes), nil
+}
+
+// blocksPerCheck is the number of blocks read between two checks of a context.
+const blocksPerCheck = 16

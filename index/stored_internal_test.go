@@ -1,0 +1,156 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// storedGraph writes the graph of m as generation 1 and returns it as it is read on demand, with the store.
+func storedGraph(t testing.TB, m *edgeMap, cache int64) (*Graph, *memory) {
+	store := newMemory()
+	g := m.base(t)
+	must(t, g.out.write(newRowWriter(store, prefixOut, 1, g.nodes), g.nodes))
+	if m.directed {
+		must(t, g.in.write(newRowWriter(store, prefixIn, 1, g.nodes), g.nodes))
+	}
+	stored, err := openGraph(store, Stored{memorySource{store}, cache}, &Meta{Generation: 1, Directed: m.directed, BaseNodes: int64(m.nodes)})
+	must(t, err)
+	return stored, store
+}
+
+// hubs returns a graph with rows of many blocks, rows that share a block, and nodes without edges.
+func hubs(directed, weights bool) *edgeMap {
+	const n = 40_000
+	rng := rand.New(rand.NewPCG(3, 1))
+	m := &edgeMap{directed: directed, nodes: n, edges: map[[2]ID]Edge{}}
+	set := func(u, v ID) {
+		w, at := float32(1), int64(0)
+		if weights {
+			w, at = rng.Float32()+0.1, rng.Int64N(1000)
+		}
+		m.set(u, v, w, at)
+	}
+	for _, hub := range []ID{0, 17, 20_000} {
+		for range 9000 {
+			set(hub, rng.Uint32N(n))
+		}
+	}
+	for range 30_000 {
+		set(rng.Uint32N(n/2), rng.Uint32N(n/2))
+	}
+	return m
+}
+
+// TestStoredRows verifies that rows read on demand are those in memory, whatever the cache holds and however many readers
+// there are, and that the cache stays within its budget.
+func TestStoredRows(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		directed, weights bool
+		cache             int64
+	}{{false, false, 0}, {false, true, 40 << 10}, {true, false, 40 << 10}, {true, true, 1 << 30}} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			t.Parallel()
+			m := hubs(c.directed, c.weights)
+			want := m.base(t)
+			g, _ := storedGraph(t, m, c.cache)
+			var all sync.WaitGroup
+			for reader := range 4 {
+				all.Go(func() {
+					rng := rand.New(rand.NewPCG(uint64(reader), 1))
+					for range 3000 {
+						compareRow(t, g, want, rng.Uint32N(uint32(m.nodes)))
+					}
+					compareRow(t, g, want, 17)
+				})
+			}
+			all.Wait()
+			cache := g.out.base.stored.cache
+			longest := int64(12 * 16 * 9100)
+			if cache.bytes > c.cache+longest {
+				t.Errorf("the cache holds %d bytes, its budget is %d", cache.bytes, c.cache)
+			}
+			if got, w := slices.Collect(g.Edges()), slices.Collect(want.Edges()); !slices.Equal(got, w) {
+				t.Errorf("%d edges, want %d", len(got), len(w))
+			}
+			if g.edges != want.edges || g.loops != want.loops || g.LoadedBytes() != want.Bytes() {
+				t.Errorf("%d edges, %d loops, %d bytes; want %d, %d, %d", g.edges, g.loops, g.LoadedBytes(), want.edges, want.loops, want.Bytes())
+			}
+			must(t, g.Err(), g.Load(context.Background()))
+			if cache.bytes != 0 || !g.Loaded() {
+				t.Errorf("the cache holds %d bytes after all rows were loaded", cache.bytes)
+			}
+			for u := range ID(m.nodes) {
+				compareRow(t, g, want, u)
+			}
+		})
+	}
+}
+
+func compareRow(t *testing.T, got, want *Graph, u ID) {
+	for _, side := range [][2]*adjacency{{got.out, want.out}, {got.in, want.in}} {
+		to, w, at := side[0].row(u)
+		to2, w2, at2 := side[1].row(u)
+		if !slices.Equal(to, to2) || !samePlane(w, w2, len(to), 1) || !samePlane(at, at2, len(to), 0) {
+			t.Errorf("row of %d has %d entries, want %d, or other values", u, len(to), len(to2))
+		}
+	}
+	if got.Degree(u) != want.Degree(u) {
+		t.Errorf("degree of %d is %v, want %v", u, got.Degree(u), want.Degree(u))
+	}
+}
+
+// TestStoredDamage verifies that a block which cannot be read is an error that stays.
+func TestStoredDamage(t *testing.T) {
+	t.Parallel()
+	m := hubs(false, true)
+	lost := errors.New("lost")
+	for name, damage := range map[string]func(g *Graph, store *memory){
+		"block altered": func(g *Graph, store *memory) { store.entries[string(makeKey[uint32](prefixOut, 1, 3))][20]++ },
+		"block missing": func(g *Graph, store *memory) { delete(store.entries, string(makeKey[uint32](prefixOut, 1, 3))) },
+		"other block": func(g *Graph, store *memory) {
+			store.entries[string(makeKey[uint32](prefixOut, 1, 9))] = store.entries[string(makeKey[uint32](prefixOut, 1, 30))]
+		},
+		"degrees":       func(g *Graph, store *memory) { store.entries[string(makeKey[uint32](prefixDegree, 1, 1))][9]++ },
+		"error of disk": func(g *Graph, store *memory) { g.out.base.stored.cache.source = failingSource{lost} },
+	} {
+		for _, how := range []string{"read", "load"} {
+			g, store := storedGraph(t, m, 1<<20)
+			damage(g, store)
+			if how == "load" && name != "degrees" {
+				if err := g.Load(context.Background()); err == nil || g.Loaded() {
+					t.Errorf("%s: loaded", name)
+				}
+			}
+			for u := range ID(m.nodes) {
+				g.Out(u)
+				g.Degree(u)
+			}
+			if err := g.Err(); !errors.Is(err, ErrCorrupt) && !errors.Is(err, lost) {
+				t.Errorf("%s, %s: %v", name, how, err)
+			}
+			edit := g.Edit()
+			edit.Grow(m.nodes + 1)
+			if edit.Graph().Err() == nil {
+				t.Errorf("%s: a later version has no error", name)
+			}
+		}
+	}
+	g, _ := storedGraph(t, m, 1<<20)
+	ended, end := context.WithCancel(context.Background())
+	end()
+	if err := g.Load(ended); !errors.Is(err, context.Canceled) || g.Err() != nil || g.Loaded() {
+		t.Errorf("an ended load: %v, %v", err, g.Err())
+	}
+	must(t, g.Load(context.Background()))
+}
+
+// failingSource cannot be read.
+type failingSource struct{ err error }
+
+func (s failingSource) Read([]byte) ([]byte, bool, error) { return nil, false, s.err }
