@@ -145,6 +145,9 @@ func (db *DB) writeGeneration(ctx context.Context, s *snapshot, generation uint3
 // rebase commits the meta record of next, whose generation is written, publishes next and deletes what next does not
 // need. The writer calls it.
 func (db *DB) rebase(now *snapshot, next *index.Snapshot, models map[string]*modelView) error {
+	if err := now.Graph.Err(); err != nil { // next may lack what could not be read
+		return err
+	}
 	ts := now.ts + 1
 	if err := db.store.Commit(ts, next.WriteBase); err != nil {
 		return err

@@ -119,7 +119,7 @@ func (db *DB) load(ctx context.Context) error {
 			return err // before any of the graph is in memory
 		}
 	}
-	s, err := index.Open(cancellableScan{ctx, r})
+	s, err := index.Open(cancellableScan{ctx, r}, &index.Stored{Source: db.store.At(ts), Cache: db.opts.memory(graphPart) / rowsFraction})
 	if err != nil {
 		return err
 	}
@@ -146,8 +146,8 @@ func (db *DB) load(ctx context.Context) error {
 		return err
 	}
 	db.now.Store(&snapshot{Snapshot: s, models: views(db.learners), ts: ts})
-	if db.opts.ReadOnly {
-		return nil
+	if err := db.loadRows(ctx); err != nil || db.opts.ReadOnly {
+		return err
 	}
 	last, err := index.LastGeneration(r, s.Meta.Generation)
 	if err != nil {
@@ -155,6 +155,28 @@ func (db *DB) load(ctx context.Context) error {
 	}
 	db.generation.Store(last)
 	db.dropLeftovers(ts, last)
+	return nil
+}
+
+// loadAtOnce is the number of edges up to which Open itself loads the rows of the graph into memory, in milliseconds.
+const loadAtOnce = 1 << 16
+
+// loadRows loads the rows of the graph into memory, in the background if there are many. Until then, they are read from
+// the store when they are asked for.
+func (db *DB) loadRows(ctx context.Context) error {
+	now := db.now.Load()
+	if now.Graph.Loaded() || now.Graph.NumEdges() <= loadAtOnce {
+		return now.Graph.Load(ctx)
+	}
+	if _, err := db.pin(); err != nil { // a base stays readable while one of its versions is pinned
+		return err
+	}
+	db.background.Go(func() {
+		defer db.unpin(now)
+		if err := now.Graph.Load(db.running); err != nil && db.running.Err() == nil {
+			db.opts.Logger.Error("loading the rows of the graph", "err", err)
+		}
+	})
 	return nil
 }
 

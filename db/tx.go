@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -145,15 +146,13 @@ func (tx *Tx) run(f func(*Tx) error) error {
 // reason why it is not.
 func (tx *Tx) end(commit bool) error {
 	defer tx.db.unpin(tx.pinned)
+	unread := tx.snap.Graph.Err() // an answer may lack what could not be read
 	if tx.batch == nil {
 		tx.close()
-		return nil
+		return unread
 	}
-	err := tx.commitAndUnlock(commit)
-	if lost := tx.db.await(tx.pendingGroup); lost != nil {
-		return lost
-	}
-	return err
+	err := tx.commitAndUnlock(commit && unread == nil)
+	return cmp.Or(tx.db.await(tx.pendingGroup), unread, err)
 }
 
 func (tx *Tx) close() {

@@ -223,11 +223,14 @@ func (g *Graph) Edges() iter.Seq[Edge] {
 	}
 }
 
-// Bytes returns the memory that the base holds, in bytes.
+// Bytes returns the memory that the base takes once it is loaded, in bytes.
 func (g *Graph) Bytes() int64 {
 	n := g.out.base.bytes()
 	if g.directed {
 		n += g.in.base.bytes()
+	}
+	if s := g.out.base.stored; s != nil && !g.Loaded() && s.weights {
+		n += 8 * int64(s.nodes) // degrees
 	}
 	return n
 }
@@ -266,12 +269,12 @@ func (b *base) entries() uint64 {
 	return b.stored.directory.entries
 }
 
-// bytes returns the memory of the rows that are loaded.
+// bytes returns the memory of the rows once they are loaded.
 func (b *base) bytes() int64 {
 	if c := b.memory.Load(); c != nil {
 		return c.bytes()
 	}
-	return 0
+	return b.stored.bytes(b.stored.nodes)
 }
 
 // addRuns passes the rows of the nodes from lo up to but not including hi to add.

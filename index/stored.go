@@ -242,22 +242,6 @@ func (g *Graph) Loaded() bool {
 	return g.out.base.memory.Load() != nil && g.in.base.memory.Load() != nil
 }
 
-// LoadedBytes returns the memory that the rows take once they are loaded, in bytes.
-func (g *Graph) LoadedBytes() int64 {
-	if g.Loaded() {
-		return g.Bytes()
-	}
-	out, in := g.out.base.stored, g.in.base.stored
-	size := out.bytes(out.nodes)
-	if g.directed {
-		size += in.bytes(in.nodes)
-	}
-	if out.weights {
-		size += 8 * int64(out.nodes) // degrees
-	}
-	return size
-}
-
 // Err returns the error of the first row that could not be read, after which answers may be wrong.
 func (g *Graph) Err() error {
 	if s := g.out.base.stored; s != nil {

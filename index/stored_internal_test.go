@@ -78,8 +78,8 @@ func TestStoredRows(t *testing.T) {
 			if got, w := slices.Collect(g.Edges()), slices.Collect(want.Edges()); !slices.Equal(got, w) {
 				t.Errorf("%d edges, want %d", len(got), len(w))
 			}
-			if g.edges != want.edges || g.loops != want.loops || g.LoadedBytes() != want.Bytes() {
-				t.Errorf("%d edges, %d loops, %d bytes; want %d, %d, %d", g.edges, g.loops, g.LoadedBytes(), want.edges, want.loops, want.Bytes())
+			if g.edges != want.edges || g.loops != want.loops || g.Bytes() != want.Bytes() {
+				t.Errorf("%d edges, %d loops, %d bytes; want %d, %d, %d", g.edges, g.loops, g.Bytes(), want.edges, want.loops, want.Bytes())
 			}
 			must(t, g.Err(), g.Load(context.Background()))
 			if cache.bytes != 0 || !g.Loaded() {

@@ -78,3 +78,18 @@ func (r *Reader) scan(prefix, from []byte) iter.Seq2[index.Entry, error] {
 		}
 	}
 }
+
+// At returns the records at ts as an index.Source. Every read is a transaction of its own.
+func (s *Store) At(ts uint64) index.Source { return source{s, ts} }
+
+type source struct {
+	store *Store
+	ts    uint64
+}
+
+// Read implements index.Source.
+func (s source) Read(key []byte) ([]byte, bool, error) {
+	r := s.store.Read(s.ts)
+	defer r.Close()
+	return r.Get(key)
+}
