@@ -46,7 +46,7 @@ func blocks(t testing.TB, g *DB) map[uint32]int {
 	r := g.store.Read(g.now.Load().ts)
 	defer r.Close()
 	n := map[uint32]int{}
-	for _, kind := range "kna" {
+	for _, kind := range "knx" {
 		for e, err := range r.Scan([]byte{byte(kind)}, nil) {
 			must(t, err)
 			n[uint32(e.Key[1])<<24|uint32(e.Key[2])<<16|uint32(e.Key[3])<<8|uint32(e.Key[4])]++

@@ -159,16 +159,9 @@ func paceOf(g Timed) float64 {
 	}
 	sum, n := 0.0, 0
 	for u := 0; u < g.NumNodes(); u += step {
-		times := g.OutTimes(ID(u))
-		if len(times) == 0 && g.Directed() {
-			times = g.InTimes(ID(u))
-		}
-		times = times[:min(len(times), paceRow)]
-		first, last, k := int64(math.MaxInt64), int64(0), 0
-		for _, t := range times {
-			if t != 0 {
-				first, last, k = min(first, t), max(last, t), k+1
-			}
+		first, last, k := timeSpan(g.OutTimes(ID(u)))
+		if k == 0 && g.Directed() {
+			first, last, k = timeSpan(g.InTimes(ID(u)))
 		}
 		if k >= 2 {
 			sum += math.Log1p(float64(last-first) / float64(k-1))
@@ -179,6 +172,17 @@ func paceOf(g Timed) float64 {
 		return 86400
 	}
 	return math.Expm1(sum / float64(n))
+}
+
+// timeSpan returns the first and the last of the times of a row, and their number.
+func timeSpan(times []int64) (first, last int64, n int) {
+	first = math.MaxInt64
+	for _, t := range times[:min(len(times), paceRow)] {
+		if t != 0 {
+			first, last, n = min(first, t), max(last, t), n+1
+		}
+	}
+	return first, last, n
 }
 
 // contact is a node that the source has an edge to or from.

@@ -357,3 +357,23 @@ func BenchmarkTimeColumns(b *testing.B) {
 		})
 	}
 }
+
+// TestPaceOfZeroTimes verifies that the pace is the same whether a row without times stores zeros or nothing.
+func TestPaceOfZeroTimes(t *testing.T) {
+	t.Parallel()
+	made := func(zeros bool) float64 {
+		e := index.NewGraph(true).Edit()
+		e.Grow(6)
+		e.Set(0, 5, 1, 1000)
+		e.Set(1, 5, 1, 5000)
+		if zeros {
+			e.Set(5, 4, 1, 1) // the row of node 5 stores times from then on
+		}
+		e.Set(5, 4, 0, 0)
+		e.Set(5, 3, 1, 0)
+		return paceOf(e.Graph())
+	}
+	if nothing, zeros := made(false), made(true); nothing != zeros || nothing == 86400 {
+		t.Errorf("pace %v with zeros, %v without", zeros, nothing)
+	}
+}

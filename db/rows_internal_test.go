@@ -1,0 +1,173 @@
+package db
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"kith/db/edgelist"
+	"kith/index"
+	"kith/model"
+)
+
+// onDemand makes g read the rows of its graph from the store, whenever they are asked for.
+func onDemand(t *testing.T, g *DB, cache int64) {
+	t.Helper()
+	now := g.now.Load()
+	r := g.store.Read(now.ts)
+	defer r.Close()
+	s, err := index.Open(r, &index.Stored{Source: g.store.At(now.ts), Cache: cache})
+	must(t, err)
+	if s.Graph.Loaded() {
+		t.Fatal("the rows are in memory")
+	}
+	g.publish(&snapshot{Snapshot: s, models: now.models, ts: now.ts})
+}
+
+// answers returns what a few questions are answered, without the cache.
+func answers(t *testing.T, g *DB) (all []string) {
+	t.Helper()
+	ctx := context.Background()
+	for _, source := range []int{0, 7} {
+		for _, among := range []Candidates{{}, PPR(50), All()} {
+			for _, m := range []string{"m", "adamic_adar", "ppr"} {
+				r, err := g.Predict(ctx, Prediction{For: source, Among: among, Model: m, NoCache: true})
+				must(t, err)
+				b, err := json.Marshal(r.Links)
+				must(t, err)
+				all = append(all, fmt.Sprint(source, among, m, string(b)))
+			}
+		}
+	}
+	return all
+}
+
+// Rows that are read on demand give the same answers, bit for bit, as rows in memory: before and after changes,
+// observations, a training and a compaction.
+func TestRowsOnDemand(t *testing.T) {
+	t.Parallel()
+	ctx, rng := context.Background(), rand.New(rand.NewPCG(8, 1))
+	now := func() time.Time { return time.Unix(1_100_000_000, 0) }
+	for _, direction := range []Direction{Undirected, Directed} {
+		var list strings.Builder
+		for range 1200 {
+			fmt.Fprintln(&list, rng.IntN(200), rng.IntN(200), 1+rng.IntN(2), 1e9+rng.IntN(1e6))
+		}
+		dir := t.TempDir()
+		open := func(name string) *DB {
+			g, err := Open(filepath.Join(dir, name), &Options{Memory: 64 << 20, NoSync: true, Direction: direction, NoRefresh: true, Now: now})
+			must(t, err)
+			return g
+		}
+		first := open("a")
+		_, err := first.Load(ctx, strings.NewReader(list.String()), LoadOptions{Columns: edgelist.SrcDstWeightTime})
+		must(t, err, first.CreateModel(ctx, "m", model.Spec{}))
+		_, err = first.Train(ctx, Training{Model: "m"})
+		must(t, err, first.Close(), os.CopyFS(filepath.Join(dir, "b"), os.DirFS(filepath.Join(dir, "a"))))
+		memory, stored := open("a"), open("b")
+		onDemand(t, stored, 10<<10)
+		compare := func(when string) {
+			t.Helper()
+			want, got := answers(t, memory), answers(t, stored)
+			for i := range want {
+				if got[i] != want[i] {
+					t.Fatalf("%v, %s:\n%s\nwant\n%s", direction, when, got[i], want[i])
+				}
+			}
+		}
+		compare("after opening")
+		for _, g := range []*DB{memory, stored} {
+			must(t, g.Update(ctx, func(tx *Tx) error {
+				return errors.Join(tx.AddEdge(7, 101, 2), tx.AddEdge(7, "new", 1), tx.DeleteNode(199))
+			}))
+			for i := range 20 {
+				must(t, g.Observe(ctx, Observation{Source: i, Target: 150 + i, Among: Keys(1, 5, 44), Reward: float64(i % 2), Model: "m", Insert: true}))
+			}
+		}
+		compare("after changes")
+		for _, g := range []*DB{memory, stored} {
+			if flag.Lookup("long").Value.String() == "true" {
+				_, err := g.Train(ctx, Training{Model: "m"})
+				must(t, err)
+			}
+			must(t, g.Check(ctx))
+		}
+		compare("after a training")
+		must(t, memory.Compact(ctx), stored.Compact(ctx))
+		compare("after a compaction")
+		must(t, stored.Check(ctx), memory.Close(), stored.Close())
+		stored = open("b")
+		must(t, stored.Check(ctx), stored.Close())
+	}
+}
+
+// A row that cannot be read is an error of every transaction, and nothing is written.
+func TestRowsUnreadable(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := openTest(t, filepath.Join(t.TempDir(), "g"))
+	_, err := g.Load(ctx, strings.NewReader(clubs(40, 1)), LoadOptions{})
+	must(t, err)
+	now := g.now.Load()
+	must(t, g.store.Batch(now.ts, func(w index.Writer) error { return w.Set(firstOf(t, g.store, 'x', 0), []byte("other bytes")) }))
+	onDemand(t, g, 1<<20)
+	if _, err := g.Predict(ctx, Prediction{For: 3}); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "block x 0") {
+		t.Errorf("a question: %v", err)
+	}
+	if err := g.Update(ctx, func(tx *Tx) error { return tx.AddEdge(1, "new", 1) }); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("a change: %v", err)
+	}
+	if err := g.Compact(ctx); err != nil && !errors.Is(err, ErrCorrupt) {
+		t.Errorf("a compaction: %v", err)
+	}
+	if v := g.now.Load().Meta.Version; v != now.Meta.Version {
+		t.Errorf("version %d was written after %d", v, now.Meta.Version)
+	}
+	must(t, g.Close())
+}
+
+// Open loads the rows of a large graph in the background; questions are answered meanwhile, and Close does not wait for it.
+func TestRowsAreLoaded(t *testing.T) {
+	t.Parallel()
+	ctx, path := context.Background(), filepath.Join(t.TempDir(), "g")
+	g := openTest(t, path)
+	var list strings.Builder
+	for i := range 2 * loadAtOnce {
+		fmt.Fprintln(&list, i%30_011, i*7919%30_011)
+	}
+	_, err := g.Load(ctx, strings.NewReader(list.String()), LoadOptions{})
+	must(t, err)
+	want := answersOf(t, g)
+	must(t, g.Close())
+	for range 3 {
+		g = openTest(t, path)
+		if got := answersOf(t, g); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		must(t, g.Close())
+	}
+	g = openTest(t, path)
+	must(t, g.now.Load().Graph.Load(ctx))
+	if got := answersOf(t, g); got != want {
+		t.Errorf("in memory: %s, want %s", got, want)
+	}
+	must(t, g.Close())
+}
+
+// answersOf returns the neighbours of a node and a prediction for it.
+func answersOf(t *testing.T, g *DB) string {
+	t.Helper()
+	r, err := g.Predict(context.Background(), Prediction{For: 17, Among: Neighbors(2), Model: "ppr", NoCache: true})
+	must(t, err)
+	b, err := json.Marshal(r.Links)
+	must(t, err)
+	return string(b)
+}
