@@ -165,7 +165,7 @@ const loadAtOnce = 1 << 16
 // the store when they are asked for.
 func (db *DB) loadRows(ctx context.Context) error {
 	now := db.now.Load()
-	if now.Graph.Loaded() || now.Graph.NumEdges() <= loadAtOnce {
+	if now.Graph.NumEdges() <= loadAtOnce || !db.store.Complete() {
 		return now.Graph.Load(ctx)
 	}
 	if _, err := db.pin(); err != nil { // a base stays readable while one of its versions is pinned

@@ -113,6 +113,9 @@
 // ErrCorrupt, and so are inconsistent records. A failing open deletes nothing: tables that the manifest does not name,
 // which Badger deletes, are set aside until all records are read.
 //
+// The rows of a graph of more than 65,536 edges are read when they are needed, and into memory in the background. A damaged
+// block of rows is therefore found later: from then on every transaction ends with ErrCorrupt and no write succeeds.
+//
 // A gap in the log of the last writes is damage if two commits follow, because each was synced before the next was
 // written. If at most one follows, damage cannot be distinguished from a crash, and the database is in the state after the
 // commit before the gap. A file that changes between the last inventory and a kill is verified only by its checksums.

@@ -15,10 +15,12 @@
 // The files form layers. A reader goes down, and nothing refers back up:
 //
 //	salvage*, verify, open       read a whole store
-//	bulk*, batch, generation     make the next version and write it
+//	bulk*, batch, generation,
+//	row_writer                   make the next version and write it
 //	states*                      PageRank states of a version
 //	snapshot, events, log, meta  one version
 //	graph, edit, base, dict      its graph and keys
+//	stored, directory            rows that are read from the store on demand
 //	documents                    records of package db
 //	block, key                   encodings
 //	kv, keyspace, encoding, pages, merge
@@ -35,6 +37,8 @@
 //	n generation block    node records (label, deleted) of 16384 consecutive ids
 //	x generation block    out-rows: a run of their entries, 4 KB
 //	y generation block    in-rows of a directed graph, in the same form
+//	i generation kind (*) directory of the blocks x or y: the first row of each block
+//	g generation block    degrees of 16384 consecutive ids
 //	t generation block    1024 of the newest events: edges with times, in the order of their addition
 //	f block          (*)  feature vectors of 16 consecutive ids
 //	l version        (*)  the changes of one commit to keys, nodes and edges
@@ -50,26 +54,31 @@
 // # Life of a version
 //
 // A commit writes one log record, the meta record and the feature blocks it touched, whatever the number of edges
-// in the graph. Open reads the blocks of the generation that meta names and applies the log to them. When the log
+// in the graph. Open reads the keys and the directories of the generation that meta names and applies the log. When the log
 // has grown, the graph is written as a new generation, and the meta record of one commit makes that generation the
 // base. Blocks of other generations are leftovers of unfinished work and are deleted. A bulk load works the same
 // way: it writes a generation that one meta record makes valid, entirely or not at all.
 //
 // # Damage
 //
-// Open is a salvage that must find nothing wrong. Each block states which ids it covers, and each log record states the version
-// of the previous one, so a lost record is detected, and [Salvage] can interpret the others without it: no key
-// moves to another node. Each edge is in the rows of both of its nodes, so a lost block of rows costs only the edges
-// between nodes of that block. The copy of the meta record sorts first in the key space and the adjacency last, so that
-// a truncated table loses edges before keys.
+// Open is a salvage that must find nothing wrong, except that it reads the rows only on demand: an unreadable block of
+// rows is an error of every answer from then on ([Graph.Err]). Each block states which ids it covers, and each log
+// record states the version of the previous one, so a lost record is detected, and [Salvage] can interpret the others
+// without it: no key moves to another node. Each edge is in the rows of both of its nodes, so a lost block of rows costs
+// only the edges between nodes of that block. The copy of the meta record sorts first in the key space and the adjacency
+// last, so that a truncated table loses edges before keys.
 //
 // # In memory
 //
-// A graph consists of compressed sparse rows, 4 bytes an entry (4 more for weights and 8 for times, each only if
-// some edge has one), and an overlay: a persistent array of pages that holds each changed row in full. A commit
-// copies only the pages and rows it touches; readers of older versions keep the old ones. Records hold whole rows, as
-// memory does: an undirected edge in the rows of both of its nodes, a directed one in an out-row and an in-row. Open
-// compares the two by sums of hashes.
+// A graph consists of a base and an overlay. The rows of the base are in the store until [Graph.Load] makes compressed
+// sparse rows of them, 4 bytes an entry (4 more for weights and 8 for times, each only if some edge has one). Until then,
+// the directory takes 12 bytes a block of 4 KB, degrees take 4 bytes a node that was asked about (8 with weights), and a
+// cache holds decoded blocks within a budget. All versions with the same base move over together. The overlay is a
+// persistent array of pages that holds each changed row in full. A commit copies only the pages and rows it touches;
+// readers of older versions keep the old ones.
+//
+// Records hold whole rows, as memory does: an undirected edge in the rows of both of its nodes, a directed one in an
+// out-row and an in-row. Load compares the two by sums of hashes.
 //
 // The whole dictionary is in memory, in both directions, instead of being looked up in the store block by block: a
 // ranking of 100 candidates needs 100 keys, and a look-up in the store costs more than scoring a candidate. Ids are

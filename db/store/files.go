@@ -314,6 +314,15 @@ func (f *storeFiles) setAside() error {
 	return nil
 }
 
+// Complete reports whether no table was set aside. Otherwise all records must be read before Accept.
+func (s *Store) Complete() bool { return s.Dir() == "" || len(s.aside()) == 0 }
+
+// aside returns the names of the tables that were set aside.
+func (s *Store) aside() []string {
+	names, _ := filepath.Glob(filepath.Join(s.Dir(), "*"+asideSuffix)) // the pattern is valid
+	return names
+}
+
 // Accept is called when all records have been read and none is missing. It deletes the tables that were set aside, and
 // takes an inventory. It returns ErrCorrupt for a table that is newer than all others, because a crash does not leave
 // such a table.
@@ -321,10 +330,8 @@ func (s *Store) Accept() error {
 	if s.Dir() == "" || s.badger.Opts().ReadOnly {
 		return nil
 	}
-	names, err := filepath.Glob(filepath.Join(s.Dir(), "*"+asideSuffix))
-	if err != nil {
-		return fmt.Errorf("db: %w", err)
-	}
+	names := s.aside()
+	var err error
 	for _, name := range names {
 		if maxVersionOf(name, tableOptions(s.badger.Opts())) > s.Newest() {
 			return fmt.Errorf("%w: %s does not name %s, which is newer than all others", ErrCorrupt, badger.ManifestFilename, filepath.Base(name))
