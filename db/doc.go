@@ -148,9 +148,9 @@
 // answer is a function of graph, model and request, bit for bit, and trainings read the graph in this way. A coarse state
 // that was computed on a graph with the same edges gives the same contexts and candidates, bit for bit. After a repair,
 // and when it was loaded from the store, the PageRank of node j differs from that of a solve by at most 20 epsilon times
-// the degree of j. Bound is then infinite if contexts read such a state, because no bound is known of what that changes
-// in the model's estimates; and no rank is Certain if contexts or candidates did. On a directed graph coarse states are
-// not certified in this norm. Without a model, and before a model's first training, the estimate is a
+// the degree of j, and Bound covers what that changes in the estimates of policy default. It is infinite for other
+// policies with contexts, and says little on directed graphs, where coarse states are not certified in this norm. No rank
+// is Certain if the candidates came from such a state. Without a model, and before a model's first training, the estimate is a
 // fixed prior over the structure. Ranking.AnsweredBy says which one was used.
 //
 // A question may be about a weighted set of nodes, [Seeds], as one source: [Tx.PageRank] starts its walk at the nodes by

@@ -54,7 +54,7 @@ type Link struct {
 	Exploit float64 `json:"exploit"` // estimated reward
 	Explore float64 `json:"explore"` // estimated gain of trying it
 	PPR     float64 `json:"ppr"`     // part of Score from the walk over the graph: Score - (1-α)(Exploit + Explore)
-	Bound   float64 `json:"bound"`   // certified numerical error of Score
+	Bound   float64 `json:"bound"`   // certified numerical error of Score; +Inf if no bound is known
 	Certain bool    `json:"certain"` // no error within the bounds could change this rank
 }
 
@@ -104,14 +104,9 @@ func (tx *Tx) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 	return q.rank(tx, &p, scores), nil
 }
 
-// score scores the candidates. If contexts depend on what the cache held, no bound is known of the effect on the scores.
+// score scores the candidates.
 func (q *question) score(ctx context.Context, tx *Tx) ([]model.Score, error) {
 	scores, err := q.scorer.ScoreSet(ctx, q.walk.World(), model.Start(q.start), q.candidates)
-	if q.walk.ContextsVary {
-		for i := range scores {
-			scores[i].Bound = math.Inf(1)
-		}
-	}
 	return scores, tx.withNodeKey(err)
 }
 
@@ -119,11 +114,11 @@ func (q *question) score(ctx context.Context, tx *Tx) ([]model.Score, error) {
 func (q *question) rank(tx *Tx, p *Prediction, scores []model.Score) *Ranking {
 	r := q.ranking
 	r.Candidates = len(scores)
-	switch unbounded := func(s model.Score) bool { return math.IsInf(s.Bound, 1) }; {
-	case q.walk.ContextsVary:
-		r.Remark = "no bound is known: the model reads a PageRank state that was repaired; with cache = off it is computed from scratch"
-	case slices.ContainsFunc(scores, unbounded):
+	if slices.ContainsFunc(scores, func(s model.Score) bool { return math.IsInf(s.Bound, 1) }) {
 		r.Remark = q.scorer.Unbounded()
+		if q.walk.ContextsVary {
+			r.Remark = "no bound is known: the model reads a PageRank state that was repaired; with cache = off it is computed from scratch"
+		}
 	}
 	if len(q.walk.Plan) > 0 {
 		r.Walk = q.walk.Plan[0].Strategy.String()

@@ -275,8 +275,8 @@ func (p *posterior) inputs(c *config, t *scratch, pairs []Pair, z blas32.General
 // believe scores the contexts on the tape. Exploit is the probability of a link. Explore is what nu standard deviations
 // of its log-odds add to it. With option pin, the pair's own outcomes count more than the inferred estimate. Before the
 // first outcome, the uncertainty of the weights reflects only the prior and is left out.
-func (s *Scorer) believe(t *scratch, w World, pairs []Pair, scores []Score) {
-	b := s.belief
+func (s *Scorer) believe(t *scratch, w World, all []Pair, first int, scores []Score) {
+	b, pairs := s.belief, all[first:first+len(scores)]
 	t.pooled = nn.Resize(t.pooled, len(pairs), len(b.mean))
 	b.inputs(s.config, t, pairs, t.pooled)
 	t.product = nn.Resize(t.product, len(pairs), len(b.mean))
@@ -288,12 +288,18 @@ func (s *Scorer) believe(t *scratch, w World, pairs []Pair, scores []Score) {
 			variance = max(nn.Dot64(nn.Row(t.product, i), z), 0)
 		}
 		exploit := nn.Sigmoid(mean / math.Sqrt(1+math.Pi*variance/8))
-		hope := nn.Sigmoid(mean + s.config.Nu*math.Sqrt(variance))
+		own := func(estimate float64) float64 { return estimate }
 		if s.config.Pin {
 			timed := s.config.forecast(nn.Row(t.x, i))
-			exploit, hope = b.withOwnOutcomes(w, p, timed, exploit), b.withOwnOutcomes(w, p, timed, hope)
+			own = func(estimate float64) float64 { return b.withOwnOutcomes(w, p, timed, estimate) }
 		}
+		odds := mean + s.config.Nu*math.Sqrt(variance)
+		exploit, hope := own(exploit), own(nn.Sigmoid(odds))
 		scores[i].Exploit, scores[i].Explore = exploit, hope-exploit
+		if t.deviation > 0 {
+			e := s.oddsError(t, w.Graph, p, first+i) + 1e-5*(1+math.Abs(odds)) // the last is for float32 arithmetic
+			scores[i].Bound = max(own(nn.Sigmoid(odds+e))-hope, hope-own(nn.Sigmoid(odds-e)))
+		}
 	}
 }
 

@@ -38,7 +38,9 @@ type Score struct {
 	Exploit float64 // estimated reward
 	Explore float64 // estimated gain of trying
 	PPR     float64 // contribution of the walk: Score = (1-α)(Exploit+Explore) + PPR; without a walk 0, and Score = Exploit+Explore
-	Bound   float64 // certified bound of the error of Score, numerical for a walk, by truncation for katz; 0 otherwise
+	// Bound is a certified bound of the error of Score: numerical for a walk, by truncation for katz, and that of the
+	// proximities for a world with an Inexact walker. +Inf means that no bound is known.
+	Bound float64
 }
 
 // Scorer returns a view of the current weights. It returns the same pointer until the model changes.
@@ -253,6 +255,10 @@ func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair
 	if err := s.context.readProximities(ctx, w, pairs, t); err != nil {
 		return err
 	}
+	t.deviation = 0
+	if w, ok := w.Walk.(graph.Inexact); ok && len(t.To) > 0 {
+		t.deviation = w.ProximityError()
+	}
 	return nn.InBatches(ctx, len(pairs), func(first, end int) error { return s.batch(t, w, pairs, first, end, scores[first:end]) })
 }
 
@@ -263,11 +269,14 @@ func (s *Scorer) batch(t *scratch, w World, pairs []Pair, first, end int, scores
 		return err
 	}
 	if s.belief != nil {
-		s.believe(t, w, pairs[first:end], scores)
+		s.believe(t, w, pairs, first, scores)
 		return nil
 	}
 	for i := range scores {
 		scores[i].Exploit = s.context.offset(nn.Row(t.x, i))
+		if t.deviation > 0 {
+			scores[i].Bound = math.Inf(1)
+		}
 	}
 	if s.exploit != nil {
 		s.addNetworks(t, pairs[first:end], scores)
@@ -315,6 +324,10 @@ func (s *Scorer) propagate(ctx context.Context, t *scratch, w World, sources Sta
 	}
 	if len(v) != len(targets) || len(bound) != len(targets) {
 		return fmt.Errorf("%w: %d values and %d bounds of %d candidates", ErrInput, len(v), len(bound), len(targets))
+	}
+	estimated := func(s Score) bool { return s.Bound > 0 }
+	if slices.ContainsFunc(scores, estimated) { // no bound is known of what the walk makes of errors of the estimates
+		bound = slices.Repeat([]float64{math.Inf(1)}, len(scores))
 	}
 	for i := range scores {
 		own := (1 - walk.Alpha) * (scores[i].Exploit + scores[i].Explore)

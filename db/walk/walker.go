@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -33,8 +34,9 @@ type Walker struct {
 	Took time.Duration  // time of the last Propagate
 	Use  index.CacheUse // states that came from the cache
 
-	SetVaries    bool // Near returned a state that depends on what the cache held
-	ContextsVary bool // Proximity did
+	SetVaries    bool    // Near returned a state that depends on what the cache held
+	ContextsVary bool    // Proximity did
+	deviation    float64 // see ProximityError
 
 	held map[index.StateID]index.Cached // states that this request has read, the first maxHeld
 }
@@ -159,6 +161,7 @@ func (w *Walker) solve(ctx context.Context, form ppr.Form, alpha float64, h ppr.
 // π_j(u).
 func (w *Walker) Proximity(ctx context.Context, alpha float64, source index.ID, at []index.ID) (to, from []float64, err error) {
 	g := w.View.Graph
+	w.deviation = 0
 	if to, err = w.proximity(ctx, ppr.Column, alpha, source, at); err != nil {
 		return nil, nil, err
 	}
@@ -188,9 +191,25 @@ func (w *Walker) proximity(ctx context.Context, form ppr.Form, alpha float64, so
 	if err != nil {
 		return nil, err
 	}
-	w.ContextsVary = w.ContextsVary || !st.Pristine
+	if !st.Pristine {
+		w.ContextsVary = true
+		w.deviation = w.difference(of, st.State)
+	}
 	v, _ := st.Values(w.View.Graph, at)
 	return v, nil
+}
+
+// ProximityError implements [graph.Inexact] of package model: the error is that of another solve and that of the states
+// which the last Proximity read.
+func (w *Walker) ProximityError() float64 { return w.deviation }
+
+// difference returns a bound of the difference between the values of a state and those of a solve from scratch, relative to
+// the degree. On a directed graph a solve has no bound that is known without it.
+func (w *Walker) difference(of index.StateID, st *ppr.State) float64 {
+	if w.View.Graph.Directed() {
+		return math.Inf(1)
+	}
+	return of.Alpha * (w.accuracy(of) + st.Bound(ppr.MaxNorm))
 }
 
 // degree returns the degree of u, or 1 for a node without edges.

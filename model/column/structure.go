@@ -144,6 +144,39 @@ func Proximities(ctx context.Context, w graph.World, source graph.ID, at []graph
 	return to, from, err
 }
 
+// Deviations holds by how much the columns of a pair may change that are read from proximities.
+type Deviations struct{ To, From, Share, Spread float64 }
+
+// Deviations returns those of the i-th pair for proximities with the error e of [graph.Inexact].
+func (t *Reader) Deviations(g graph.Graph, p graph.Pair, i int, e float64) Deviations {
+	to, from, in := e*degree(g, p.Target), e*degree(g, p.Source), float64(max(1, len(graph.In(g, p.Target))))
+	above := func(p float64) float64 { return logAbove(p, spreadFloor) }
+	return Deviations{
+		To: deviation(LogProximity, t.To[i], to), From: deviation(LogProximity, t.From[i], from),
+		Share: deviation(LogProximity, t.To[i]/in, to/in), Spread: deviation(above, t.To[i]/in, to/in),
+	}
+}
+
+// deviation returns by how much an increasing function may change if its argument changes by up to e.
+func deviation(f func(float64) float64, p, e float64) float64 {
+	return max(f(p+e)-f(p), f(p)-f(max(p-e, 0)))
+}
+
+// degree returns the sum of the weights out of u, or 1 for a node without edges.
+func degree(g graph.Graph, u graph.ID) (sum float64) {
+	to, weights := g.Out(u)
+	for _, w := range weights {
+		sum += float64(w)
+	}
+	if weights == nil {
+		sum = float64(len(to))
+	}
+	if len(to) == 0 {
+		return 1
+	}
+	return sum
+}
+
 // PairStats holds the data of a pair that the graph blocks are computed from.
 type PairStats struct {
 	Overlap
