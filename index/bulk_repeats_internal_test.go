@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -173,5 +174,21 @@ func TestRepeatsTooHeavy(t *testing.T) {
 			lists[0] = append(lists[0], bulkLine{Int(1), Int(2), 1, 0})
 		}
 		checkRepeats(t, false, how, 0, lists...)
+	}
+}
+
+// TestRepeatsNamed verifies that ErrRepeated names the nodes, old and new ones, wherever their keys are.
+func TestRepeatsNamed(t *testing.T) {
+	t.Parallel()
+	old, _, err := bulkOf(New(soundMeta()), []bulkLine{{Int(5), Str("old"), 1, 0}}, BulkOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, memory := range []int64{0, 1} {
+		lines := []bulkLine{{Int(1), Int(2), 1, 0}, {Str("new"), Str("old"), 1, 0}, {Str("x"), Str("y"), 1, 0}, {Str("new"), Str("old"), 1, 0}}
+		_, _, err := bulkOf(old, lines, BulkOptions{Memory: memory, Scratch: newPaper, Repeats: NoRepeats})
+		if !errors.Is(err, ErrRepeated) || !strings.Contains(err.Error(), "'new' -> 'old' comes twice") {
+			t.Errorf("memory %d: %v", memory, err)
+		}
 	}
 }
