@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"kith/model/column"
-	"kith/model/graph"
 	"kith/model/nn"
 )
 
@@ -181,7 +180,10 @@ func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs [
 // means and, with the seed weight in proportion, from the sources. A walk is linear, so each score is the weighted mean of
 // the scores that the sources alone would give the same candidates. With one source ScoreSet is Score, bit for bit.
 func (s *Scorer) ScoreSet(ctx context.Context, w World, sources Start, targets []ID) ([]Score, error) {
-	pairs, scores, own := graph.Pairs(0, targets), make([]Score, len(targets)), make([]Score, len(targets))
+	if len(sources.Node) == 1 {
+		return s.Score(ctx, w, Pairs(sources.Node[0], targets))
+	}
+	pairs, scores, own := Pairs(0, targets), make([]Score, len(targets)), make([]Score, len(targets))
 	if len(targets) == 0 {
 		return scores, nil
 	}

@@ -21,9 +21,9 @@ func (w *Walker) Top(ctx context.Context, t *Task, k int, floor float64) ([]Rank
 	r := ranker{g: w.View.Graph, task: t, k: k}
 	st, err := w.begin(ctx, t, target.Eps/scale)
 	for !failed(st, err) {
-		best, certain := r.ranks(st, target.Eps <= floor)
-		if certain || target.Eps <= floor || err != nil {
-			return best, nil
+		best, certain, fault := r.ranks(ctx, st, target.Eps <= floor)
+		if certain || target.Eps <= floor || err != nil || fault != nil {
+			return best, fault
 		}
 		target.Eps = max(target.Eps/step, floor)
 		if w.View.Graph.Directed() && t.Form == ppr.Column {
@@ -72,7 +72,7 @@ type ranker struct {
 
 // ranks ranks the nodes by their values in a state, and reports whether the ranks are certain. last says that no better
 // state follows.
-func (r *ranker) ranks(st *ppr.State, last bool) (best []Ranked, certain bool) {
+func (r *ranker) ranks(ctx context.Context, st *ppr.State, last bool) (best []Ranked, certain bool, err error) {
 	at := r.task.At
 	v, bound := st.Values(r.g, at)
 	for i, j := range at {
@@ -86,12 +86,14 @@ func (r *ranker) ranks(st *ppr.State, last bool) (best []Ranked, certain bool) {
 	}
 	best = Best(len(v), r.k, func(i int) (float64, float64) { return v[i], bound[i] })
 	if allCertain(best) {
-		return best, true
+		return best, true, nil
 	}
-	if last && r.g.Directed() {
-		r.reach(r.g.NumNodes())
-	} else {
-		r.reach(maxContested)
+	most := maxContested
+	if last && r.g.Directed() { // of an undirected graph, all neighbours of a reached node are reached
+		most = maxReached
+	}
+	if err := r.reach(ctx, most); err != nil {
+		return nil, false, err
 	}
 	for i, j := range at {
 		if r.reached != nil && !r.reached[j] {
@@ -101,13 +103,16 @@ func (r *ranker) ranks(st *ppr.State, last bool) (best []Ranked, certain bool) {
 	if tied := r.withTies(v, bound, last); tied != nil {
 		best = tied
 	}
-	return best, allCertain(best)
+	return best, allCertain(best), nil
 }
 
+// maxReached bounds the number of nodes that are visited to find those that the walk reaches.
+const maxReached = 1 << 20
+
 // reach finds the nodes that the walk reaches, if they are at most the given number.
-func (r *ranker) reach(most int) {
+func (r *ranker) reach(ctx context.Context, most int) error {
 	if r.reached != nil {
-		return
+		return nil
 	}
 	row := r.g.Out
 	if r.task.Form == ppr.Row {
@@ -118,6 +123,9 @@ func (r *ranker) reach(most int) {
 		reached[u] = true
 	}
 	for i := 0; i < len(list); i++ {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		to, _ := row(list[i])
 		for _, u := range to {
 			if !reached[u] {
@@ -126,10 +134,11 @@ func (r *ranker) reach(most int) {
 			}
 		}
 		if len(list) > most {
-			return
+			return nil
 		}
 	}
 	r.reached = reached
+	return nil
 }
 
 func allCertain(ranks []Ranked) bool {

@@ -222,6 +222,9 @@ func TestHandlerRequests(t *testing.T) {
 {"row":[1,"bob",1.0]}
 {"rows":2}
 `},
+		{`{"statement": "RANK NODES FOR ($s), 7 TOP 1 WITH (epsilon = 0.1, cache = off)", "parameters": {"s": ["ann", 8]}}`, 200,
+			`{"columns":["source","node","rank","score","bound","certain"],"keys":["node"]}
+{"row":["('ann' WEIGHT 0.5, 8 WEIGHT 0.5)",`},
 		{`{"statement": "NODES TOP $n", "parameters": {"n": 1}}`, 200, `"ann"`},
 		{`{"statement": "NODES TOP 1", "parameters": null}`, 200, `"ann"`},
 		{`{"statement": "NODES"}`, 400, `"kind":"too_large"`},
