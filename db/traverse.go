@@ -202,7 +202,13 @@ type RankedNode struct {
 	Certain bool `json:"certain"`
 }
 
-// RankEpsilon is the error down to which PageRank refines values by default while their ranks are not certain.
+// RankEpsilon is the error down to which PageRank refines values by default while their ranks are not certain. Bounds
+// cover rounding errors of that size, so a smaller error separates no more nodes. Of 40 nodes each, the first 20 ranks are
+// certain at 1e-6, 1e-8, 1e-10 and 1e-12 for these percentages (TestFirstRanksAreCertain, column form):
+//
+//	ego-Facebook 20 88 98 100    CA-GrQc 55 98 100 100          email-Enron 15 65 100 100
+//	wiki-Vote    20 100 100 100  soc-Epinions1 0 98 100 100     Cora 83 98 100 100
+//	Citeseer     88 100 100 100  dblp-2010 73 98 100 100        cnr-2000 15 85 93 95
 const RankEpsilon = 1e-12
 
 // valueBytes is the memory of a node and its PageRank while nodes are ranked.

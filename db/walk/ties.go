@@ -135,12 +135,7 @@ func (r *ranker) classes(nodes []index.ID, cluster []int) []int {
 					shares[j].of = 1<<32 | uint64(class[at])
 				}
 			}
-			slices.SortFunc(shares, func(a, b share) int { return cmp.Or(cmp.Compare(a.of, b.of), cmp.Compare(a.size, b.size)) })
-			for _, s := range shares {
-				key = binary.LittleEndian.AppendUint64(key, s.of)
-				key = binary.LittleEndian.AppendUint64(key, math.Float64bits(s.size))
-			}
-			return key
+			return r.appendSums(key, nodes[i], shares)
 		})
 		if m == n {
 			return class
@@ -149,8 +144,27 @@ func (r *ranker) classes(nodes []index.ID, cluster []int) []int {
 	}
 }
 
+// appendSums appends the sum of the shares that a node gets of each class or node. It reorders the shares.
+func (r *ranker) appendSums(key []byte, u index.ID, shares []share) []byte {
+	slices.SortFunc(shares, func(a, b share) int { return cmp.Or(cmp.Compare(a.of, b.of), cmp.Compare(a.size, b.size)) })
+	sum := 0.0
+	for i, s := range shares {
+		sum += s.size
+		if i < len(shares)-1 && shares[i+1].of == s.of {
+			continue
+		}
+		if r.task.Form == ppr.Row { // sums of integers are exact, so two of four links are as much as one of two
+			sum /= degree(r.g, u)
+		}
+		key = binary.LittleEndian.AppendUint64(key, s.of)
+		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(sum))
+		sum = 0
+	}
+	return key
+}
+
 // shares appends the shares of the values of other nodes that a node gets, as the matrix of the form says, without those
-// of nodes whose value is 0.
+// of nodes whose value is 0. In row form they are not yet divided by the degree of the node.
 func (r *ranker) shares(shares []share, u index.ID) []share {
 	from, weight := r.g.In(u)
 	if r.task.Form == ppr.Row {
@@ -164,9 +178,7 @@ func (r *ranker) shares(shares []share, u index.ID) []share {
 		if weight != nil {
 			s.size = float64(weight[i])
 		}
-		if r.task.Form == ppr.Row {
-			s.size /= degree(r.g, u)
-		} else {
+		if r.task.Form == ppr.Column {
 			s.size /= degree(r.g, w)
 		}
 		shares = append(shares, s)
