@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"kith/model/column"
+	"kith/model/graph"
 	"kith/model/nn"
 )
 
