@@ -46,7 +46,7 @@ func (tx *Tx) Profile(ctx context.Context, p Prediction) (*Ranking, []Step, erro
 	r := q.rank(tx, &p, scores)
 	steps := append(tx.steps(q, &p, q.walk.Plan), Step{Name: "cache", Detail: "not used"})
 	if q.walk.Reader != nil {
-		steps[len(steps)-1].Detail = q.walk.Use.String()
+		steps[len(steps)-1].Detail = q.walk.Use.Summary()
 	}
 	took := map[string]time.Duration{
 		"candidates": found.Sub(start),

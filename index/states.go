@@ -65,8 +65,8 @@ const (
 	Loaded
 )
 
-// String returns the counts in words.
-func (u CacheUse) String() string {
+// Summary returns the counts in words.
+func (u CacheUse) Summary() string {
 	return fmt.Sprintf("hits %d, repairs %d, loads %d, misses %d", u.Hits, u.CatchUps, u.Loads, u.Computed)
 }
 

@@ -40,7 +40,8 @@ func newBenchPredict() *cobra.Command {
 and measures predictions. The database is deleted afterwards.
 
   Predict    100 candidates, in one thread: a new source and new candidates each time, from
-             nodes whose states are in the cache; through the Go API, and as a statement
+             nodes whose states are in the cache; through the Go API, as a statement, and
+             through the Go API just after an edge was added at a neighbour of the source
   Holdout    1,000 candidates, the default, in one thread: by a holdout of a tenth of the
              edges, and by predictions for the same nodes, alternating
   Heuristic  the 10 best within 2 steps of a node by a policy that does not learn, for 200
@@ -115,6 +116,9 @@ func (p *predictor) measure(ctx context.Context) error {
 func (p *predictor) inOneThread(ctx context.Context) error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	if err := p.predictions(ctx); err != nil {
+		return err
+	}
+	if err := p.afterInserts(ctx); err != nil {
 		return err
 	}
 	if err := p.holdout(ctx); err != nil {
@@ -192,6 +196,10 @@ func statement(nodes []any) string {
 // predictions measures predictions through the Go API and as statements, alternating between them.
 func (p *predictor) predictions(ctx context.Context) error {
 	api, language := p.line("Predict", "api=go"), p.line("Predict", "api=query")
+	before, err := p.g.Stats()
+	if err != nil {
+		return err
+	}
 	for range p.queries {
 		nodes := p.question(p.random)
 		if err := api.Time(func() error { return p.predict(ctx, nodes) }); err != nil {
@@ -202,6 +210,11 @@ func (p *predictor) predictions(ctx context.Context) error {
 			return err
 		}
 	}
+	after, err := p.g.Stats()
+	if err != nil {
+		return err
+	}
+	api.Add(100*hitRate(before, after), "hit-%")
 	for _, l := range []*benchfmt.Line{api, language} {
 		l.Add(l.Quantile(0.99), "p99-ns/op")
 		if err := l.Write(p.stdout); err != nil {
@@ -209,6 +222,49 @@ func (p *predictor) predictions(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// hitRate returns the share of hits among the states that were requested between two counts.
+func hitRate(before, after db.Stats) float64 {
+	all := func(s db.Stats) uint64 { return s.Cache.Hits + s.Cache.CatchUps + s.Cache.Loads + s.Cache.Computed }
+	return float64(after.Cache.Hits-before.Cache.Hits) / float64(max(1, all(after)-all(before)))
+}
+
+// afterInserts measures predictions just after an edge was added between a neighbour of their source and a random node. An
+// earlier prediction has brought the state of the source up to the version before.
+func (p *predictor) afterInserts(ctx context.Context) error {
+	l := p.line("Predict", "api=go", "after=insert")
+	for range p.queries {
+		nodes := p.question(p.random)
+		err := p.predict(ctx, nodes)
+		if err == nil {
+			err = p.insertNear(ctx, nodes[0])
+		}
+		if err == nil {
+			err = l.Time(func() error { return p.predict(ctx, nodes) })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	l.Add(l.Quantile(0.99), "p99-ns/op")
+	return l.Write(p.stdout)
+}
+
+// insertNear adds an edge between a random neighbour of a node and a random node.
+func (p *predictor) insertNear(ctx context.Context, node any) error {
+	return p.g.Update(ctx, func(tx *db.Tx) error {
+		var near []db.Key
+		for e, err := range tx.Neighbors(node) {
+			if err != nil {
+				return err
+			}
+			if near = append(near, e.Dst); e.Dst == node {
+				near[len(near)-1] = e.Src
+			}
+		}
+		return tx.AddEdge(near[p.random.IntN(len(near))], p.nodes[p.random.IntN(len(p.nodes))], 1)
+	})
 }
 
 func discard[T any](_ T, err error) error { return err }
