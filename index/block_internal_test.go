@@ -40,7 +40,7 @@ func entriesOf(blocks [][]byte) (entries []Edge, err error) {
 // blocksOf returns the blocks of the out-rows of g.
 func blocksOf(t rapid.TB, g *Graph) (blocks [][]byte) {
 	store := newMemory()
-	if err := g.out.write(newRowWriter(store, prefixOut, 1, g.nodes), g.nodes); err != nil {
+	if err := writeRows(store, prefixOut, g); err != nil {
 		t.Fatal(err)
 	}
 	for e := range store.Scan([]byte{prefixOut}, nil) {
@@ -192,4 +192,13 @@ func FuzzRows(f *testing.F) {
 			}
 		}
 	})
+}
+
+// writeRows writes the rows of one direction of g as generation 1.
+func writeRows(w Writer, kind byte, g *Graph) error {
+	rows, a := newRowWriter(w, kind, 1, g.nodes), g.out
+	if kind == prefixIn {
+		a = g.in
+	}
+	return errors.Join(a.entries(g.nodes, rows.add), rows.close())
 }

@@ -143,10 +143,37 @@ func (b *Bulk) Result(
 	return next, b.tally, nil
 }
 
+// write writes the blocks of the result under the given generation number. It takes no memory for the graph and its
+// dictionary, and returns the errors of Result.
+func (b *Bulk) write(ctx context.Context, w Writer, generation uint32) error {
+	if err := b.sort(ctx); err != nil {
+		return err
+	}
+	if err := b.mirror(ctx); err != nil { // the events are known then
+		return err
+	}
+	c := content{
+		directed: b.s.Meta.Directed, nodes: b.s.Graph.nodes + int(b.numbers.added), keys: b.keys, records: &b.numbers.nodes,
+		events:  b.s.Events.merge(b.newest.sorted()).All(),
+		entries: func(in bool, visit func(Edge) error) error { return b.entries(ctx, in, visit) },
+	}
+	return c.write(w, generation)
+}
+
+// keys yields the keys of all nodes of the result, by id.
+func (b *Bulk) keys(yield func(Key, error) bool) {
+	for k := range b.s.Dict.first(b.s.Graph.nodes) {
+		if !yield(k, nil) {
+			return
+		}
+	}
+	b.newKeys(yield)
+}
+
 // dictionary returns the dictionary of the result.
 func (b *Bulk) dictionary() (*Dict, error) {
-	keys := b.s.Dict.Keys()[:b.s.Graph.nodes]
-	for k, err := range b.newKeys {
+	keys := make([]Key, 0, int64(b.s.Graph.nodes)+b.numbers.added)
+	for k, err := range b.keys {
 		if err != nil {
 			return nil, err
 		}

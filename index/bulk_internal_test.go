@@ -1,11 +1,13 @@
 package index
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -34,20 +36,29 @@ func (p *paper) ReadAt(b []byte, at int64) (int, error) {
 
 // bulkOf loads lines on top of s, and returns the result and the load.
 func bulkOf(s *Snapshot, lines []bulkLine, o BulkOptions) (*Snapshot, *Bulk, error) {
-	b := s.Bulk(o)
+	b, err := collect(s, lines, o)
 	defer b.Close()
-	for i, l := range lines {
-		if i == len(lines)/2 && s.Meta.Directed { // for half of the lines of half of the tests
-			if err := b.SetLabels("from", "to"); err != nil {
-				return nil, b, err
-			}
-		}
-		if err := b.Edge(l.src, l.dst, l.weight, l.time); err != nil {
-			return nil, b, err
-		}
+	if err != nil {
+		return nil, b, err
 	}
 	next, _, err := b.Result(context.Background(), s.Meta.Generation+1, func(int64) error { return nil })
 	return next, b, err
+}
+
+// collect returns a load of lines on top of s.
+func collect(s *Snapshot, lines []bulkLine, o BulkOptions) (*Bulk, error) {
+	b := s.Bulk(o)
+	for i, l := range lines {
+		if i == len(lines)/2 && s.Meta.Directed { // for half of the lines of half of the tests
+			if err := b.SetLabels("from", "to"); err != nil {
+				return b, err
+			}
+		}
+		if err := b.Edge(l.src, l.dst, l.weight, l.time); err != nil {
+			return b, err
+		}
+	}
+	return b, nil
 }
 
 // scene returns a graph with nodes that are deleted and edges, and lines to load on top of it.
@@ -173,6 +184,36 @@ func TestBulkEntries(t *testing.T) {
 			s = next
 		}
 	})
+}
+
+// TestBulkWrite verifies that a load writes the same generation without the graph in memory as with it.
+func TestBulkWrite(t *testing.T) {
+	t.Parallel()
+	for _, directed := range []bool{false, true} {
+		s, lines := scene(t, directed)
+		want := newMemory()
+		next, _, err := bulkOf(s, lines, BulkOptions{})
+		if err == nil {
+			err = next.WriteGeneration(want, 3)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, memory := range []int64{0, 1, 20_000} {
+			got := newMemory()
+			b, err := collect(s, lines, BulkOptions{Memory: memory, Scratch: newPaper})
+			defer b.Close()
+			if err == nil {
+				err = b.write(context.Background(), got, 3)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !maps.EqualFunc(got.entries, want.entries, bytes.Equal) {
+				t.Errorf("directed %v, memory %d: the records differ", directed, memory)
+			}
+		}
+	}
 }
 
 // loadedEntries returns the entries of the rows of a load.

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"sort"
 	"sync"
@@ -138,6 +139,17 @@ func (d *Dict) Keys() []Key {
 		keys[i] = d.Key(ID(i))
 	}
 	return keys
+}
+
+// first yields the keys of the ids below n. The errors are nil.
+func (d *Dict) first(n int) iter.Seq2[Key, error] {
+	return func(yield func(Key, error) bool) {
+		for id := range ID(n) {
+			if !yield(d.Key(id), nil) {
+				return
+			}
+		}
+	}
 }
 
 // Bytes returns the approximate memory that the dictionary holds, in bytes.

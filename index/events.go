@@ -152,9 +152,9 @@ func (n *newestEvents) addPair(edges []pairEdge, how Repeats) {
 const eventBlock = 1024
 
 // writeEvents writes the blocks of the events.
-func (s *Snapshot) writeEvents(put func(kind byte, no uint32, block []byte) error) error {
+func writeEvents(events []Event, put func(kind byte, no uint32, block []byte) error) error {
 	no := uint32(0)
-	for part := range slices.Chunk(s.Events.All(), eventBlock) {
+	for part := range slices.Chunk(events, eventBlock) {
 		var b []byte
 		for i := range part {
 			b = part[i].append(b)

@@ -3,6 +3,7 @@ package index
 import (
 	"errors"
 	"fmt"
+	"iter"
 )
 
 // A generation is the base of the graph on disk: blocks of the dictionary, of the node records, of the newest
@@ -22,65 +23,105 @@ const (
 // generationKinds are the prefixes of a generation's blocks.
 var generationKinds = [...]byte{prefixDict, prefixNode, prefixEvent, prefixOut, prefixIn, prefixDirectory, prefixDegree}
 
+// content is what a generation stores, as streams.
+type content struct {
+	directed bool
+	nodes    int
+	keys     iter.Seq2[Key, error] // the keys of all nodes, by id
+	records  *pages[node]
+	events   []Event
+	// entries passes the entries of the rows of one direction to visit, ascending by row and neighbour.
+	entries func(in bool, visit func(Edge) error) error
+}
+
 // WriteGeneration writes the blocks of s to w under the given generation number.
 func (s *Snapshot) WriteGeneration(w Writer, generation uint32) error {
+	n := s.Graph.nodes
+	c := content{directed: s.Graph.directed, nodes: n, records: &s.nodes, events: s.Events.All()}
+	c.keys = s.Dict.first(n)
+	c.entries = func(in bool, visit func(Edge) error) error {
+		if in {
+			return s.Graph.in.entries(n, visit)
+		}
+		return s.Graph.out.entries(n, visit)
+	}
+	return c.write(w, generation)
+}
+
+// write writes the blocks of a generation.
+func (c *content) write(w Writer, generation uint32) error {
 	put := func(kind byte, no uint32, block []byte) error {
 		return w.Set(makeKey(kind, generation, no), block)
 	}
-	if err := s.writeDict(put); err != nil {
+	if err := c.writeDict(put); err != nil {
 		return err
 	}
-	if err := s.writeNodes(put); err != nil {
+	if err := c.writeNodes(put); err != nil {
 		return err
 	}
-	if err := s.writeEvents(put); err != nil {
+	if err := writeEvents(c.events, put); err != nil {
 		return err
 	}
-	out := newRowWriter(w, prefixOut, generation, s.Graph.nodes)
-	if err := s.Graph.out.write(out, s.Graph.nodes); err != nil || !s.Graph.directed {
-		return err
-	}
-	return s.Graph.in.write(newRowWriter(w, prefixIn, generation, s.Graph.nodes), s.Graph.nodes)
-}
-
-// write writes the rows of n nodes.
-func (a *adjacency) write(w *rowWriter, n int) error {
-	for u := range ID(n) {
-		to, weight, time := a.row(u)
-		for i, v := range to {
-			if err := w.add(Edge{U: u, V: v, Weight: planeAt(weight, i, 1), Time: planeAt(time, i, 0)}); err != nil {
-				return err
-			}
+	for _, kind := range []byte{prefixOut, prefixIn} {
+		if kind == prefixIn && !c.directed {
+			break
 		}
-	}
-	return w.close()
-}
-
-// writeDict writes the blocks of the dictionary.
-func (s *Snapshot) writeDict(put func(kind byte, no uint32, block []byte) error) error {
-	n := s.Graph.nodes
-	for id := 0; id < n; {
-		var b []byte
-		first := uint32(id)
-		last := int64(0)
-		for end := min(n, id+dictBlock); id < end && len(b) < maxPart/2; id++ {
-			b = appendKey(b, s.Dict.Key(ID(id)), &last)
+		rows := newRowWriter(w, kind, generation, c.nodes)
+		if err := c.entries(kind == prefixIn, rows.add); err != nil {
+			return err
 		}
-		if err := put(prefixDict, first, withChecksum(b)); err != nil {
+		if err := rows.close(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// entries passes the entries of the rows of n nodes to visit.
+func (a *adjacency) entries(n int, visit func(Edge) error) error {
+	for u := range ID(n) {
+		to, weight, time := a.row(u)
+		for i, v := range to {
+			if err := visit(Edge{U: u, V: v, Weight: planeAt(weight, i, 1), Time: planeAt(time, i, 0)}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// writeDict writes the blocks of the dictionary.
+func (c *content) writeDict(put func(kind byte, no uint32, block []byte) error) error {
+	var b []byte
+	first, next, last := uint32(0), uint32(0), int64(0)
+	flush := func() error {
+		err := put(prefixDict, first, withChecksum(b))
+		b, first, last = nil, next, 0
+		return err
+	}
+	for k, err := range c.keys {
+		if err == nil && (next-first == dictBlock || len(b) >= maxPart/2) {
+			err = flush()
+		}
+		if err != nil {
+			return err
+		}
+		b = appendKey(b, k, &last)
+		next++
+	}
+	if next == first {
+		return nil
+	}
+	return flush()
+}
+
 // writeNodes writes the blocks of node records. A block whose records are all zero is empty.
-func (s *Snapshot) writeNodes(put func(kind byte, no uint32, block []byte) error) error {
-	n := s.Graph.nodes
-	for no := 0; no*nodeBlock < n; no++ {
+func (c *content) writeNodes(put func(kind byte, no uint32, block []byte) error) error {
+	for no := 0; no*nodeBlock < c.nodes; no++ {
 		var b []byte
 		zero := true
-		for id := no * nodeBlock; id < min(n, (no+1)*nodeBlock); id++ {
-			rec := s.nodes.at(ID(id))
+		for id := no * nodeBlock; id < min(c.nodes, (no+1)*nodeBlock); id++ {
+			rec := c.records.at(ID(id))
 			zero = zero && rec == node{}
 			b = rec.append(b)
 		}

@@ -14,9 +14,9 @@ import (
 func storedGraph(t testing.TB, m *edgeMap, cache int64) (*Graph, *memory) {
 	store := newMemory()
 	g := m.base(t)
-	must(t, g.out.write(newRowWriter(store, prefixOut, 1, g.nodes), g.nodes))
+	must(t, writeRows(store, prefixOut, g))
 	if m.directed {
-		must(t, g.in.write(newRowWriter(store, prefixIn, 1, g.nodes), g.nodes))
+		must(t, writeRows(store, prefixIn, g))
 	}
 	stored, err := openGraph(store, Stored{memorySource{store}, cache}, &Meta{Generation: 1, Directed: m.directed, BaseNodes: int64(m.nodes)})
 	must(t, err)
