@@ -175,6 +175,10 @@ func (tx *Tx) Nodes() iter.Seq2[Node, error] {
 // set of one node, whatever its weight, is that node. The order of the seeds and a common factor of their weights change
 // no answer.
 //
+// Candidates of a set are those near any of its nodes: within n steps of any (Neighbors), with the highest PageRank of a
+// walk that starts at its nodes by weight (PPR), most similar to each in turn (Similar). Nodes of the set, and nodes that
+// any of them is linked to, are left out unless they are listed.
+//
 // In an answer the weights sum to 1, and the seeds have the order in which their nodes were made. A source that is a node
 // has one seed there, of weight 1, and is its key in JSON.
 type Seeds []Seed
