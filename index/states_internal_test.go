@@ -175,6 +175,44 @@ func TestStatesCount(t *testing.T) {
 	must(t, l.states.Write(l.store, math.MaxInt64), l.states.CheckStates(context.Background(), l.now, l.store))
 }
 
+// TestPristine verifies that a pristine state is the one that another solve returns, bit for bit, and that a state is
+// pristine until an edge changes it, or it comes from the store.
+func TestPristine(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	l := newLive(t, false, 3000, 12000)
+	of := StateID{Form: ppr.Column, Alpha: testAlpha, Source: 5, Coarse: true}
+	want := func(what string, pristine bool, from Origin) {
+		t.Helper()
+		st, err := l.states.State(ctx, l.now, l.store, of)
+		must(t, err)
+		if st.Pristine != pristine || st.Origin != from {
+			t.Errorf("%s: pristine %v, origin %v", what, st.Pristine, st.Origin)
+		}
+		all := make([]ID, l.now.Graph.NumNodes())
+		for u := range all {
+			all[u] = ID(u)
+		}
+		target := ppr.Target{Norm: ppr.MaxNorm, Eps: CoarseFactor * testEps}
+		fresh, bounds, err := ppr.NewSolver().Values(ctx, l.now.Graph, of.Form, of.Alpha, source(5), target, all)
+		must(t, err)
+		got, also := st.Values(l.now.Graph, all)
+		if pristine != (slices.Equal(got, fresh) && slices.Equal(also, bounds)) {
+			t.Errorf("%s: equal to a solve: %v", what, !pristine)
+		}
+	}
+	want("at first", true, Computed)
+	want("again", true, Hit)
+	l.commit(func(b *Batch) { must(t, b.SetLabel(7, "seen")) })
+	want("after a commit without edges", true, Hit)
+	near, _ := l.now.Graph.Out(5)
+	l.commit(func(b *Batch) { _, err := b.SetEdge(near[0], 6, 3, 0); must(t, err) })
+	want("after a change", false, CaughtUp)
+	must(t, l.states.Write(l.store, math.MaxInt64))
+	l.states = NewStates(testEps, 1<<20)
+	want("from the store", false, Loaded)
+}
+
 // TestStatesAfterALoad verifies that states are computed from scratch after a bulk load, because the log starts
 // empty.
 func TestStatesAfterALoad(t *testing.T) {
