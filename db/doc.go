@@ -144,8 +144,8 @@
 // certified: Bound covers its numerical error, and Certain says that no error within the bounds could change the rank.
 //
 // PageRank comes from cached states, which are repaired when edges have changed: coarse ones of ten times the database's
-// epsilon for contexts and for candidates of PPR, others for the walk. With NoCache it is computed from scratch, so the
-// answer is a function of graph, model and request, bit for bit, and trainings read the graph in this way. A coarse state
+// epsilon for contexts, others for candidates of PPR and for the walk. With NoCache it is computed from scratch, so the
+// answer is a function of graph, model and request, bit for bit, and trainings read the graph in this way. A state
 // that was computed on a graph with the same edges gives the same contexts and candidates, bit for bit. After a repair,
 // and when it was loaded from the store, the PageRank of node j differs from that of a solve by at most 20 epsilon times
 // the degree of j, and Bound covers what that changes in the estimates of policy default. It is infinite for other

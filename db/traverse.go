@@ -301,14 +301,11 @@ func (tx *Tx) Warm(ctx context.Context, keys ...any) error {
 
 // statesOf returns the states of a node that a prediction for it reads.
 func (tx *Tx) statesOf(id index.ID, s *model.Scorer) []index.StateID {
-	near := index.StateID{Form: ppr.Column, Alpha: tx.snap.Meta.Alpha, Source: id, Coarse: true}
-	all := []index.StateID{near}
-	if near.Alpha = s.Proximity(); near.Alpha > 0 {
-		if near != all[0] {
-			all = append(all, near)
-		}
-		if near.Form = ppr.Row; tx.snap.Meta.Directed {
-			all = append(all, near)
+	all := []index.StateID{{Form: ppr.Column, Alpha: tx.snap.Meta.Alpha, Source: id}}
+	if alpha := s.Proximity(); alpha > 0 {
+		all = append(all, index.StateID{Form: ppr.Column, Alpha: alpha, Source: id, Coarse: true})
+		if tx.snap.Meta.Directed {
+			all = append(all, index.StateID{Form: ppr.Row, Alpha: alpha, Source: id, Coarse: true})
 		}
 	}
 	if form, alpha := walk.Parameters(s.Walk()); alpha > 0 {
