@@ -126,8 +126,8 @@ func (sv *Solver) finish(ctx context.Context, st *State, h Vector, t goal) (*Sta
 func (sv *Solver) total() norms {
 	m := sv.norms
 	m.l1, m.n2 = max(m.l1, 0), max(m.n2, 0) // rounding of the differences may make them negative
-	for e := range sv.entries() {
-		m.add(e.r, sv.cells[e.node].dh)
+	for _, c := range sv.cells.all() {
+		m.add(c.r, c.dh)
 	}
 	return m
 }

@@ -1,6 +1,7 @@
 package ppr
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -132,8 +133,8 @@ func (sv *Solver) CombineTwoSided(
 			return nil, nil, err
 		}
 	}
-	defer sv.reset()
-	sv.begin(mix.sys, nil)
+	sv.mixed.grow(g.NumNodes())
+	defer sv.mixed.clear()
 	left := sv.residue(mix)
 	for k, j := range at {
 		v, b := left.correct(ends[k], j)
@@ -152,7 +153,7 @@ func (sv *Solver) CombineTwoSided(
 type residue struct {
 	g     Graph
 	alpha float64
-	r     []float64 // R, dense
+	r     *sparse[float64] // R
 	giant *Component
 	plain norms   // of R
 	flat  norms   // of R - share d on the giant component
@@ -161,21 +162,20 @@ type residue struct {
 
 // residue computes R in the workspace.
 func (sv *Solver) residue(mix *mixture) *residue {
-	sv.allocResiduals()
-	clear(sv.r)
 	for i, s := range mix.states {
 		sv.addResidual(s, mix.weight[i])
 	}
 	g := mix.sys.g
-	left := &residue{g: g, alpha: mix.sys.alpha, r: sv.r}
+	left := &residue{g: g, alpha: mix.sys.alpha, r: &sv.mixed}
 	if s, ok := g.(interface{ Survey() *Survey }); ok {
 		left.giant = s.Survey().Giant
 	}
 	sum := 0.0
-	for u := range sv.seen.all() {
-		left.plain.add(sv.r[u], pivot(g, u))
-		if left.inGiant(u) {
-			sum += sv.r[u]
+	for u, r := range left.r.all() {
+		d := g.Degree(u)
+		left.plain.add(*r, cmp.Or(d, 1))
+		if d > 0 && left.giant != nil && left.giant.member.has(u) {
+			sum += *r
 		}
 	}
 	left.flat = left.plain
@@ -189,13 +189,20 @@ func (sv *Solver) residue(mix *mixture) *residue {
 // addResidual adds w times a state's residual.
 func (sv *Solver) addResidual(s *State, w float64) {
 	for k, u := range s.lists.rNode {
-		sv.r[u] += w * s.lists.r[k]
-		sv.seen.add(u)
+		sv.addMixed(u, w*s.lists.r[k])
 	}
 	for _, e := range s.over {
-		sv.r[e.node] += w * (e.r - s.lists.residual(e.node))
-		sv.seen.add(e.node)
+		sv.addMixed(e.node, w*(e.r-s.lists.residual(e.node)))
 	}
+}
+
+// addMixed adds r to the combined residual at u.
+func (sv *Solver) addMixed(u ID, r float64) {
+	at := sv.mixed.at(u)
+	if *at == 0 {
+		at = sv.mixed.add(u)
+	}
+	*at += r
 }
 
 // deflated returns n2 without the part along the constant vector of c: n2 - S^2/vol, plus a margin for the rounding
@@ -231,7 +238,7 @@ func (left *residue) correct(end *State, j ID) (v, bound float64) {
 func (left *residue) dot(s *State) (dot, mass float64) {
 	l := s.lists
 	add := func(u ID, y float64) {
-		dot += y * left.r[u]
+		dot += y * *left.r.at(u)
 		if left.giant != nil && left.giant.member.has(u) {
 			mass += y * left.g.Degree(u)
 		}

@@ -56,7 +56,7 @@ func (sv *Solver) drain(ctx context.Context, budget int) (done bool, err error) 
 // relax pushes u: it adds t = omega r_u/Dh_u to y_u, rounds y_u to float32 where that hardly changes t, and updates
 // r by the rounded t.
 func (sv *Solver) relax(u ID) {
-	c := &sv.cells[u]
+	c := sv.cells.at(u)
 	c.limit = max(sv.threshold*c.dh, math.SmallestNonzeroFloat64)
 	sv.pushes++
 	t := sv.omega * c.r / c.dh
@@ -70,6 +70,7 @@ func (sv *Solver) relax(u ID) {
 	c.y = y
 	c.r -= c.dh * t
 	sv.spread(u, t)
+	c = sv.cells.at(u) // spread may have moved it
 	if math.Abs(c.r) > c.limit {
 		sv.enqueueIfAbove(u)
 	}

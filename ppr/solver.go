@@ -7,24 +7,24 @@ import (
 	"math"
 )
 
-// Solver is a workspace for computing states. It consists of dense arrays that grow with the graph and are reused,
-// so that a local computation costs only the nodes it touches. A Solver must not be used by several goroutines at
-// once. The zero value is not ready to use; see [NewSolver]. Results do not depend on earlier use.
+// Solver is a workspace for computing states. A local computation takes memory for the nodes it touches, 32 to 256
+// bytes each, and 5/8 of a byte for every node of the graph. One that sweeps the graph takes another 24 bytes a node.
+// The memory is reused. A Solver must not be used by several goroutines at once. The zero value is not ready to use; see [NewSolver]. Results do not depend on earlier use.
 type Solver struct {
 	sys         system
-	cells       []cell
-	seen        nodeSet // cells in use
-	dense       bool    // sweeps have begun; the workspace is nodes and r instead of cells
-	from        *State  // state that a cell starts from when it is first touched; nil means zero
+	cells       sparse[cell]
+	dense       bool   // sweeps have begun; the workspace is nodes and r instead of cells
+	from        *State // state that a cell starts from when it is first touched; nil means zero
 	threshold   float64
 	omega       float64 // over-relaxation
 	maxRounding float64 // largest change of a push by rounding to float32, relative to the push
 	queue       []ID    // nodes being pushed in this round, in order
 	next        []ID
-	nodes       []sweepNode // replaces cells during sweeps
-	r           []float64   // residuals during sweeps
-	norms       norms       // of the residuals that are not in cells
-	ops         int         // edge operations
+	nodes       []sweepNode     // replaces cells during sweeps
+	r           []float64       // residuals during sweeps
+	norms       norms           // of the residuals that are not in cells
+	mixed       sparse[float64] // combined residuals of states
+	ops         int             // edge operations
 	pushes      int
 	loaded      int   // cells in use
 	err         error // first node whose degree is out of range
@@ -151,10 +151,7 @@ func (sv *Solver) reload(q system, h Vector, y iter.Seq[entry]) (*State, error) 
 
 // begin prepares the workspace for a system and a starting state; nil means zero.
 func (sv *Solver) begin(q system, from *State) {
-	if n := q.g.NumNodes(); n > len(sv.cells) {
-		sv.cells = make([]cell, n+n/8)
-		sv.seen.grow(len(sv.cells))
-	}
+	sv.cells.grow(q.g.NumNodes())
 	sv.sys, sv.from = q, from
 	sv.threshold, sv.omega, sv.maxRounding = math.Inf(1), 1.1, 1./16
 	if q.directed { // above 2/(1+a) a push may increase |r|_1, and the queue may never empty
@@ -167,10 +164,7 @@ func (sv *Solver) begin(q system, from *State) {
 
 // reset clears the used part of the workspace, so that the next computation starts from zero.
 func (sv *Solver) reset() {
-	for u := range sv.seen.all() {
-		sv.cells[u] = cell{}
-	}
-	sv.seen.clear()
+	sv.cells.clear()
 	sv.queue, sv.next = sv.queue[:0], sv.next[:0]
 	sv.sys, sv.from, sv.dense, sv.norms = system{}, nil, false, norms{}
 	sv.ops, sv.pushes, sv.loaded, sv.err = 0, 0, 0, nil
@@ -186,13 +180,13 @@ const (
 // load adds a node to the workspace. The residual of the starting state is added to the residual that the cell has
 // already received.
 func (sv *Solver) load(u ID) *cell {
-	c := &sv.cells[u]
+	c := sv.cells.at(u)
 	if c.dh != 0 {
 		return c
 	}
+	c = sv.cells.add(u)
 	c.dh = sv.pivot(u)
 	c.limit = max(sv.threshold*c.dh, math.SmallestNonzeroFloat64)
-	sv.seen.add(u)
 	sv.loaded++
 	if sv.from != nil {
 		y, r := sv.from.at(u)
@@ -206,9 +200,6 @@ func (sv *Solver) load(u ID) *cell {
 
 // pivot returns Dh_u and records an error in sv.err if it is out of range.
 func (sv *Solver) pivot(u ID) float64 {
-	if dh := sv.cells[u].dh; dh != 0 {
-		return dh
-	}
 	dh := pivot(sv.sys.g, u)
 	if !(dh >= minDegree && dh <= maxDegree) && sv.err == nil {
 		sv.err = fmt.Errorf("%w: node %d has degree %v", ErrInput, u, dh)
@@ -221,21 +212,24 @@ func (sv *Solver) spread(u ID, t float64) {
 	t *= sv.sys.alpha
 	to, weight := sv.sys.column(u)
 	sv.ops += len(to)
+	page, cells := sv.cells.page, sv.cells.cell
 	if weight == nil {
 		for _, v := range to {
-			c := &sv.cells[v]
+			c := &cells[page[v>>pageBits]|v&pageMask]
 			c.r += t
 			if math.Abs(c.r) > c.limit {
 				sv.enqueueIfAbove(v)
+				cells = sv.cells.cell
 			}
 		}
 		return
 	}
 	for i, v := range to {
-		c := &sv.cells[v]
+		c := &cells[page[v>>pageBits]|v&pageMask]
 		c.r += t * float64(weight[i])
 		if math.Abs(c.r) > c.limit {
 			sv.enqueueIfAbove(v)
+			cells = sv.cells.cell
 		}
 	}
 }
@@ -251,8 +245,7 @@ func (sv *Solver) enqueueIfAbove(u ID) {
 // setThreshold sets the threshold and queues every loaded node above it.
 func (sv *Solver) setThreshold(th float64) {
 	sv.threshold = th
-	for u := range sv.seen.all() {
-		c := &sv.cells[u]
+	for u, c := range sv.cells.all() {
 		c.limit = max(th*c.dh, math.SmallestNonzeroFloat64)
 		sv.enqueueIfAbove(u)
 	}
@@ -261,16 +254,16 @@ func (sv *Solver) setThreshold(th float64) {
 // entries returns the nodes of the workspace in ascending order.
 func (sv *Solver) entries() iter.Seq[entry] {
 	return func(yield func(entry) bool) {
-		if sv.dense {
-			for u, c := range sv.nodes[:sv.sys.g.NumNodes()] {
-				if !yield(entry{ID(u), c.y, sv.r[u]}) {
+		if !sv.dense {
+			for u, c := range sv.cells.all() {
+				if !yield(entry{u, c.y, c.r}) {
 					return
 				}
 			}
 			return
 		}
-		for u := range sv.seen.all() {
-			if c := &sv.cells[u]; !yield(entry{u, c.y, c.r}) {
+		for u, c := range sv.nodes[:sv.sys.g.NumNodes()] {
+			if !yield(entry{ID(u), c.y, sv.r[u]}) {
 				return
 			}
 		}
@@ -291,13 +284,21 @@ func (sv *Solver) newState(h Vector) *State {
 }
 
 // residual returns the norms of the residual in the workspace.
-func (sv *Solver) residual() norms { return normsOf(sv.entries(), sv.pivot) }
+func (sv *Solver) residual() (m norms) {
+	if sv.dense {
+		return normsOf(sv.entries(), sv.sys.pivot)
+	}
+	for _, c := range sv.cells.all() {
+		m.add(c.r, c.dh)
+	}
+	return m
+}
 
 // at returns the estimate and the residual of a node in the workspace.
 func (sv *Solver) at(u ID) (y, r float64) {
 	if sv.dense {
 		return sv.nodes[u].y, sv.r[u]
 	}
-	c := &sv.cells[u]
+	c := sv.cells.at(u)
 	return c.y, c.r
 }

@@ -59,9 +59,8 @@ type sweepNode struct {
 // use. It returns the sum of Dh.
 func (sv *Solver) beginSweeps() (volume float64, err error) {
 	n := sv.sys.g.NumNodes()
-	sv.allocResiduals()
-	if len(sv.nodes) < len(sv.cells) {
-		sv.nodes = make([]sweepNode, len(sv.cells))
+	if len(sv.nodes) < n {
+		sv.nodes, sv.r = make([]sweepNode, n+n/8), make([]float64, n+n/8)
 	}
 	clear(sv.r)
 	for u := range n {
@@ -74,18 +73,11 @@ func (sv *Solver) beginSweeps() (volume float64, err error) {
 			sv.nodes[e.node].y, sv.r[e.node] = e.y, e.r
 		}
 	}
-	for u := range sv.seen.all() {
-		sv.nodes[u].y, sv.r[u] = sv.cells[u].y, sv.cells[u].r
+	for u, c := range sv.cells.all() {
+		sv.nodes[u].y, sv.r[u] = c.y, c.r
 	}
 	sv.dense = true
 	return volume, sv.err
-}
-
-// allocResiduals allocates the residuals of all cells.
-func (sv *Solver) allocResiduals() {
-	if len(sv.r) < len(sv.cells) {
-		sv.r = make([]float64, len(sv.cells))
-	}
 }
 
 // measure returns the norms of the residual that the goal needs: l1, and li for a target in the maximum norm.
