@@ -100,7 +100,7 @@ func (w *Walker) accuracy(of index.StateID) float64 {
 // sum of the states of the start nodes or, if these are many, that of one solve.
 func (w *Walker) Near(ctx context.Context, alpha float64, start ppr.Vector) (nodes []index.ID, values []float64, err error) {
 	if len(start.Node) > maxHeld {
-		st, err := w.solve(ctx, ppr.Column, alpha, start, index.CoarseFactor*w.View.Meta.Epsilon)
+		st, err := w.solve(ctx, ppr.Column, alpha, start, w.View.Meta.Epsilon)
 		if failed(st, err) {
 			return nil, nil, err
 		}
