@@ -140,32 +140,36 @@ func (g *Graph) InTimes(u ID) []int64 {
 }
 
 // Runs returns the out-rows or the in-rows of all nodes, ascending and as they are stored: the rows between two
-// changed rows form one run. Each run comes with its first node. Package ppr uses it for its passes over the whole
+// changed rows form one run. Each run comes with its first node and is valid until the next one. Package ppr uses it for its passes over the whole
 // graph.
 func (g *Graph) Runs(in bool) iter.Seq2[ID, ppr.Run] {
 	a := g.out
 	if in {
 		a = g.in
 	}
-	var first []ID // first node of each run
-	var runs []ppr.Run
-	add := func(u ID, r ppr.Run) { first, runs = append(first, u), append(runs, r) }
-	next := ID(0)
-	for u, r := range a.rows.all() {
-		if r != nil {
-			a.base.addRuns(next, u, add)
-			add(u, ppr.Run{Start: []uint32{0, uint32(len(r.to))}, To: r.to, Weight: r.weight})
-			next = u + 1
-		}
-	}
-	a.base.addRuns(next, ID(g.nodes), add)
 	return func(yield func(ID, ppr.Run) bool) {
-		for i, u := range first {
-			if !yield(u, runs[i]) {
+		next := ID(0)
+		var start [2]uint32
+		for u, r := range a.rows.all() {
+			if r == nil {
+				continue
+			}
+			start[1] = uint32(len(r.to))
+			if !a.base.runs(next, u, yield) || !yield(u, ppr.Run{Start: start[:], To: r.to, Weight: r.weight}) {
 				return
 			}
+			next = u + 1
 		}
+		a.base.runs(next, ID(g.nodes), yield)
 	}
+}
+
+// Arcs returns the number of entries of all out-rows. Package ppr uses it to tell when a computation is no longer local.
+func (g *Graph) Arcs() int {
+	if g.directed {
+		return int(g.edges)
+	}
+	return int(2*g.edges - g.loops)
 }
 
 // Degree returns the sum of the weights of u's out-edges.
@@ -249,16 +253,21 @@ func (b *base) row(u ID) ([]ID, []float32, []int64) {
 	return b.stored.row(u)
 }
 
-// addRuns passes the rows of the nodes from lo up to but not including hi to add.
-func (b *base) addRuns(lo, hi ID, add func(ID, ppr.Run)) {
+// runs yields the rows of the nodes from lo up to but not including hi, and reports whether to go on. It reads stored
+// rows one at a time.
+func (b *base) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
 	if c := b.memory.Load(); c != nil {
-		c.addRuns(lo, hi, add)
-		return
+		return c.runs(lo, hi, yield)
 	}
+	var start [2]uint32
 	for u := lo; u < hi; u++ {
 		to, w, _ := b.stored.row(u)
-		add(u, ppr.Run{Start: []uint32{0, uint32(len(to))}, To: to, Weight: w})
+		start[1] = uint32(len(to))
+		if !yield(u, ppr.Run{Start: start[:], To: to, Weight: w}) {
+			return false
+		}
 	}
+	return true
 }
 
 // entries returns the number of entries of all rows.
@@ -277,15 +286,15 @@ func (b *base) bytes() int64 {
 	return b.stored.bytes(b.stored.nodes)
 }
 
-// addRuns passes the rows of the nodes from lo up to but not including hi to add.
-func (c *csr) addRuns(lo, hi ID, add func(ID, ppr.Run)) {
+// runs yields the rows of the nodes from lo up to but not including hi, and reports whether to go on.
+func (c *csr) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
 	if end := min(hi, ID(max(len(c.off), 1)-1)); lo < end {
-		add(lo, ppr.Run{Start: c.off[lo : end+1], To: c.to, Weight: c.weight})
+		if !yield(lo, ppr.Run{Start: c.off[lo : end+1], To: c.to, Weight: c.weight}) {
+			return false
+		}
 		lo = end
 	}
-	if lo < hi { // nodes newer than the base
-		add(lo, ppr.Run{Start: make([]uint32, hi-lo+1)})
-	}
+	return lo >= hi || yield(lo, ppr.Run{Start: make([]uint32, hi-lo+1)}) // nodes newer than the base
 }
 
 func (c *csr) row(u ID) ([]ID, []float32, []int64) {

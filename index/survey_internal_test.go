@@ -65,6 +65,9 @@ func TestSurveyCarried(t *testing.T) {
 			t.Errorf("%s: surveyed before anybody asked", c.name)
 		}
 		got, want := g.Survey(), g.OwnSurvey()
+		if g.Arcs() != want.Arcs {
+			t.Errorf("%d arcs, want %d", g.Arcs(), want.Arcs)
+		}
 		if (got == want) != (c.name == "too many") || got != g.Survey() {
 			t.Errorf("%s: carried over: %v", c.name, got != want)
 		}

@@ -27,8 +27,7 @@ func (sv *Solver) solveToGoal(ctx context.Context, t goal) error {
 		return err
 	}
 	if s == nil {
-		s = surveyFor(sv.sys.g)
-		if done, err := sv.drain(ctx, int(queueShare*float64(s.Arcs))); done || err != nil {
+		if done, err := sv.drain(ctx, int(queueShare*float64(arcsOf(sv.sys.g)))); done || err != nil {
 			return err
 		}
 	}

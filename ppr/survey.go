@@ -1,6 +1,6 @@
 package ppr
 
-// Survey holds global properties of a graph, which a solver needs once a computation is no longer local. Making one
+// Survey holds global properties of a graph, for targets in L1 and for [Solver.CombineTwoSided]. Making one
 // takes a pass over the graph. A [Graph] with the method Survey() *Survey provides its own, so that solvers need
 // not make one; it should compute the survey once per snapshot and keep it.
 type Survey struct {
@@ -23,6 +23,15 @@ func surveyFor(g Graph) *Survey {
 		return s.Survey()
 	}
 	return NewSurvey(g)
+}
+
+// arcsOf returns the number of entries of all Out rows. A [Graph] with the method Arcs() int knows it, so that a target
+// in the maximum norm needs no survey.
+func arcsOf(g Graph) int {
+	if a, ok := g.(interface{ Arcs() int }); ok {
+		return a.Arcs()
+	}
+	return surveyFor(g).Arcs
 }
 
 // NewSurvey makes a survey of the whole graph, in time linear in its edges.

@@ -176,7 +176,7 @@ type Run struct {
 
 // runsOf returns the Out rows of g, or its In rows, of all nodes in order, as runs with their first nodes. A
 // [Graph] with the method Runs(in bool) iter.Seq2[ID, Run] provides longer runs than one row, which makes sweeps up to
-// three times as fast.
+// three times as fast. The slices of a run are read only until the next run.
 func runsOf(g Graph, in bool) iter.Seq2[ID, Run] {
 	if g, ok := g.(interface {
 		Runs(in bool) iter.Seq2[ID, Run]
