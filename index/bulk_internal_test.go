@@ -37,10 +37,11 @@ func (p *paper) ReadAt(b []byte, at int64) (int, error) {
 // bulkOf loads lines on top of s, and returns the result and the load.
 func bulkOf(s *Snapshot, lines []bulkLine, o BulkOptions) (*Snapshot, *Bulk, error) {
 	b, err := collect(s, lines, o)
-	defer b.Close()
 	if err != nil {
+		b.Close()
 		return nil, b, err
 	}
+	defer b.Close()
 	next, _, err := b.Result(context.Background(), s.Meta.Generation+1, func(int64) error { return nil })
 	return next, b, err
 }
@@ -202,10 +203,10 @@ func TestBulkWrite(t *testing.T) {
 		for _, memory := range []int64{0, 1, 20_000} {
 			got := newMemory()
 			b, err := collect(s, lines, BulkOptions{Memory: memory, Scratch: newPaper})
-			defer b.Close()
 			if err == nil {
 				err = b.write(context.Background(), got, 3)
 			}
+			b.Close()
 			if err != nil {
 				t.Fatal(err)
 			}

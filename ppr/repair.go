@@ -232,8 +232,9 @@ func (sv *Solver) pivotShift(s degreeShift) float64 {
 func (sv *Solver) shiftEdges(hits []Change) (mass float64) {
 	for _, c := range hits {
 		w := sv.sys.alpha * (float64(c.New) - float64(c.Old))
-		u, v := sv.load(c.U), sv.load(c.V)
-		u = sv.cells.at(c.U) // the second load may have moved it
+		sv.load(c.U)
+		v := sv.load(c.V)
+		u := sv.cells.at(c.U) // the second load may have moved it
 		forward := !sv.sys.directed || sv.sys.form == Column
 		backward := sv.sys.directed && sv.sys.form == Row || !sv.sys.directed && c.U != c.V
 		if forward {
