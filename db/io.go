@@ -74,21 +74,35 @@ func (r cancellableScan) Scan(prefix, from []byte) iter.Seq2[index.Entry, error]
 // left of them when the process dies.
 type scratch struct {
 	db    *DB
-	files []*os.File
+	files []scratchFile
 }
 
-func (s *scratch) make() (*os.File, error) {
+// scratchFile is a temporary file. A write returns ErrFull while the disk still has the space that the store needs for
+// its own maintenance.
+type scratchFile struct {
+	*os.File
+	db *DB
+}
+
+func (f scratchFile) WriteAt(b []byte, at int64) (int, error) {
+	if err := f.db.store.Room(); err != nil {
+		return 0, err
+	}
+	return f.File.WriteAt(b, at)
+}
+
+func (s *scratch) make() (scratchFile, error) {
 	dir := ""
 	if !s.db.opts.ReadOnly {
 		dir = s.db.store.Dir()
 	}
 	f, err := os.CreateTemp(dir, "load-*.tmp")
 	if err != nil {
-		return nil, fmt.Errorf("db: scratch file: %w", err)
+		return scratchFile{}, fmt.Errorf("db: scratch file: %w", err)
 	}
-	s.files = append(s.files, f)
+	s.files = append(s.files, scratchFile{f, s.db})
 	_ = os.Remove(f.Name()) // if this fails, remove deletes the file
-	return f, nil
+	return s.files[len(s.files)-1], nil
 }
 
 // remove closes and deletes the files.

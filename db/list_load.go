@@ -131,7 +131,7 @@ const maxReported = 10
 // lines, if there are more than LoadOptions.MaxErrors, and ErrTooLarge for a graph that does not fit into
 // Options.Memory. The list itself may be of any length, with any number of nodes: what does not fit into memory is
 // sorted in a temporary file in the database's directory, which takes 8 bytes an edge, 20 with weights or times, and the
-// keys of each run of edges with 5 bytes a key besides.
+// keys of each run of edges with 5 bytes a key besides. Load returns ErrFull if the disk has no room for it.
 //
 // The graph with the edges is written as a new generation of blocks, and one commit switches to it. Readers continue
 // meanwhile; writers wait.

@@ -39,7 +39,7 @@ func mounted(t *testing.T, part string) {
 
 // linuxChildren are the parts of tests that need Linux.
 func linuxChildren() map[string]func(path string) error {
-	return map[string]func(string) error{"full": fillDisk, "compact": compactOnFullDisk, "readonly": openReadOnlyDisk}
+	return map[string]func(string) error{"full": fillDisk, "compact": compactOnFullDisk, "load": loadOnSmallDisk, "readonly": openReadOnlyDisk}
 }
 
 func mount(at string, flags uintptr, options string) error {
@@ -164,6 +164,28 @@ func compactOnFullDisk(at string) error {
 		return err
 	}
 	return errors.Join(g.Check(ctx), g.Close())
+}
+
+func TestLoadOnSmallDisk(t *testing.T) {
+	t.Parallel()
+	notShort(t)
+	mounted(t, "load")
+}
+
+// loadOnSmallDisk loads a list that has no end.
+func loadOnSmallDisk(at string) error {
+	if err := mount(at, 0, "size=64m"); err != nil {
+		return err
+	}
+	g, err := db.Open(filepath.Join(at, "g"), &db.Options{Memory: 64 << 20})
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	if _, err := g.Load(ctx, &endless{}, db.LoadOptions{}); !errors.Is(err, db.ErrFull) {
+		return fmt.Errorf("a list without an end: %w", err)
+	}
+	return errors.Join(addDone(g, 1), edgesOfDone(g, 1), g.Check(ctx), g.Close())
 }
 
 func TestReadOnlyDisk(t *testing.T) {

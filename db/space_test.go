@@ -52,7 +52,7 @@ func TestSpaceIsBounded(t *testing.T) {
 		"changes": func(g *db.DB, round int) error {
 			return g.Update(ctx, func(tx *db.Tx) error {
 				for i := range min(edges, 40_000) {
-					if err := tx.AddEdge(i, i+1, 1+float32(round%2)); err != nil {
+					if err := tx.AddEdge(i, i+1, 2+float32(round%2)); err != nil {
 						return err
 					}
 				}
