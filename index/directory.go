@@ -171,11 +171,11 @@ func (s *storedDegrees) at(u ID) float64 {
 
 // read decodes a block. An unreadable block has no degrees, and the cache keeps the error.
 func (s *storedDegrees) read(no int) *degreePage {
-	d, err := s.cache.read(prefixDegree, no)
+	d, err := s.cache.read(prefixDegree, uint32(no))
 	var p *degreePage
 	if err == nil {
 		if p, err = d.degrees(); err != nil {
-			err = s.cache.wrong(prefixDegree, no, err)
+			err = s.cache.wrong(prefixDegree, uint32(no), err)
 		}
 	}
 	if err != nil {

@@ -286,7 +286,7 @@ func (o *opener) checkID(id uint64) error {
 func (o *opener) adjacency() (err error) {
 	m := &o.s.Meta
 	if o.on != nil && m.Generation > 0 {
-		if o.s.Graph, err = openGraph(o.r, *o.on, m); err == nil {
+		if o.s.Graph, err = openGraph(o.r, o.on.cache(m.Generation), m); err == nil {
 			o.countEdges(o.s.Graph.edges)
 		}
 		return err

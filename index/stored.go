@@ -5,15 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"sync"
 	"sync/atomic"
 )
-
-// Source reads values of the store at the version of a base, as long as a reader of a version with that base is open. It
-// is safe for concurrent use, and the caller may keep the value.
-type Source interface {
-	Read(key []byte) (value []byte, ok bool, err error)
-}
 
 // storedRows reads the rows of one direction from the blocks of a generation when they are asked for. It takes 12 bytes
 // of memory for each block, and what its cache allows for decoded blocks. An unreadable row is empty, and the cache keeps
@@ -23,14 +16,7 @@ type storedRows struct {
 	nodes  int
 	cache  *blockCache
 	kind   byte
-	blocks []atomic.Pointer[cachedBlock] // nil: not in memory
-}
-
-// cachedBlock is a decoded block. If its row continues in the next blocks, it holds that row, in full, and no other.
-type cachedBlock struct {
-	rows
-	place *atomic.Pointer[cachedBlock]
-	used  atomic.Bool // since the hand of the cache has passed it
+	blocks []place[rows] // if the row of a block continues in the next ones, its place has that row, in full, and no other
 }
 
 // row returns the row of u.
@@ -55,15 +41,12 @@ func (s *storedRows) row(u ID) ([]ID, []float32, []int64) {
 }
 
 // block returns block i, which it reads unless the cache has it.
-func (s *storedRows) block(i int) *cachedBlock {
-	if b := s.blocks[i].Load(); b != nil {
-		if !b.used.Load() {
-			b.used.Store(true)
-		}
+func (s *storedRows) block(i int) *rows {
+	if b := s.blocks[i].get(); b != nil {
 		return b
 	}
-	b := &cachedBlock{place: &s.blocks[i]}
-	err := s.read(i, &b.rows)
+	var b rows
+	err := s.read(i, &b)
 	for j := i + 1; err == nil && s.continues(j) && !s.continues(i); j++ {
 		var more rows
 		err = s.read(j, &more)
@@ -71,9 +54,9 @@ func (s *storedRows) block(i int) *cachedBlock {
 	}
 	if err != nil {
 		s.cache.fail(err)
-		return &cachedBlock{}
+		return &rows{}
 	}
-	return s.cache.add(b)
+	return s.blocks[i].keep(s.cache, b, b.bytes())
 }
 
 // continues reports whether block j begins within a row.
@@ -83,7 +66,7 @@ func (s *storedRows) continues(j int) bool {
 
 // read decodes block i.
 func (s *storedRows) read(i int, r *rows) error {
-	d, err := s.cache.read(s.kind, i)
+	d, err := s.cache.read(s.kind, uint32(i))
 	if err != nil {
 		return err
 	}
@@ -91,7 +74,7 @@ func (s *storedRows) read(i int, r *rows) error {
 		err = fmt.Errorf("%w: it does not begin with row %d", ErrCorrupt, s.first[i])
 	}
 	if err != nil {
-		return s.cache.wrong(s.kind, i, err)
+		return s.cache.wrong(s.kind, uint32(i), err)
 	}
 	return nil
 }
@@ -113,105 +96,15 @@ func (r *rows) bytes() int64 {
 	return 160 + 4*int64(cap(r.node)+cap(r.to)+cap(r.weight)) + 8*int64(cap(r.end)+cap(r.time))
 }
 
-// blockCache holds the decoded blocks of a generation in at most budget bytes, and evicts those that were not used for
-// long (the clock algorithm: Corbató, A Paging Experiment with the Multics System, 1968). A row in use stays valid after
-// its block was evicted.
-type blockCache struct {
-	source     Source
-	generation uint32
-	budget     int64
-	failure    atomic.Pointer[error]
-
-	mu     sync.Mutex // protects following fields
-	blocks []*cachedBlock
-	hand   int
-	bytes  int64
-}
-
-// read returns a decoder of the content of a block.
-func (c *blockCache) read(kind byte, no int) (*decoder, error) {
-	value, ok, err := c.source.Read(makeKey(kind, c.generation, uint32(no)))
-	if err == nil && !ok {
-		err = fmt.Errorf("%w: it is missing", ErrCorrupt)
-	}
-	if err != nil {
-		return nil, c.wrong(kind, no, err)
-	}
-	d := verifyChecksum(value)
-	if d.err != nil {
-		return nil, c.wrong(kind, no, d.err)
-	}
-	return d, nil
-}
-
-// wrong says which block an error is about.
-func (c *blockCache) wrong(kind byte, no int, err error) error {
-	return fmt.Errorf("block %c %d of generation %d: %w", kind, no, c.generation, err)
-}
-
-// fail keeps the first error.
-func (c *blockCache) fail(err error) { c.failure.CompareAndSwap(nil, &err) }
-
-// err returns the error of the first block that could not be read.
-func (c *blockCache) err() error {
-	if err := c.failure.Load(); err != nil {
-		return *err
-	}
-	return nil
-}
-
-// clear forgets all blocks.
-func (c *blockCache) clear() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, b := range c.blocks {
-		b.place.Store(nil)
-	}
-	c.blocks, c.hand, c.bytes = nil, 0, 0
-}
-
-// add keeps a block and returns it, or the same block if another reader was faster.
-func (c *blockCache) add(b *cachedBlock) *cachedBlock {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if other := b.place.Load(); other != nil {
-		return other
-	}
-	b.place.Store(b)
-	c.blocks = append(c.blocks, b)
-	c.bytes += b.rows.bytes()
-	for c.bytes > c.budget && len(c.blocks) > 1 {
-		c.hand %= len(c.blocks)
-		old := c.blocks[c.hand]
-		if old == b || old.used.Swap(false) {
-			c.hand++
-			continue
-		}
-		old.place.Store(nil)
-		c.bytes -= old.rows.bytes()
-		last := len(c.blocks) - 1
-		c.blocks[c.hand], c.blocks[last] = c.blocks[last], nil
-		c.blocks = c.blocks[:last]
-	}
-	return b
-}
-
-// Stored is where the rows of a generation come from.
-type Stored struct {
-	Source Source
-	Cache  int64 // memory for decoded blocks, in bytes
-}
-
 // openGraph returns the graph of a generation of n nodes, whose rows are read when they are asked for.
-func openGraph(r Reader, from Stored, m *Meta) (*Graph, error) {
-	cache := &blockCache{source: from.Source, generation: m.Generation, budget: from.Cache}
+func openGraph(r Reader, cache *blockCache, m *Meta) (*Graph, error) {
 	n := int(m.BaseNodes)
 	open := func(kind byte) (*base, error) {
 		dir, err := readDirectory(r, kind, m.Generation)
 		if err != nil {
 			return nil, err
 		}
-		s := &storedRows{directory: *dir, nodes: n, cache: cache, kind: kind, blocks: make([]atomic.Pointer[cachedBlock], len(dir.first))}
+		s := &storedRows{directory: *dir, nodes: n, cache: cache, kind: kind, blocks: make([]place[rows], len(dir.first))}
 		return &base{stored: s, degrees: &storedDegrees{cache, make([]atomic.Pointer[degreePage], (n+degreeBlock-1)/degreeBlock)}}, nil
 	}
 	g := NewGraph(m.Directed)
@@ -299,7 +192,7 @@ func (s *storedRows) load(ctx context.Context) (csr, error) {
 			return b.add(u, to, weight, time)
 		})
 		if err != nil {
-			return csr{}, s.cache.wrong(s.kind, i, err)
+			return csr{}, s.cache.wrong(s.kind, uint32(i), err)
 		}
 	}
 	if uint64(len(b.to)) != s.entries {

@@ -18,7 +18,7 @@ func storedGraph(t testing.TB, m *edgeMap, cache int64) (*Graph, *memory) {
 	if m.directed {
 		must(t, writeRows(store, prefixIn, g))
 	}
-	stored, err := openGraph(store, Stored{memorySource{store}, cache}, &Meta{Generation: 1, Directed: m.directed, BaseNodes: int64(m.nodes)})
+	stored, err := openGraph(store, &blockCache{source: memorySource{store}, generation: 1, budget: cache}, &Meta{Generation: 1, Directed: m.directed, BaseNodes: int64(m.nodes)})
 	must(t, err)
 	return stored, store
 }
