@@ -279,8 +279,14 @@ func (s *Scorer) believe(t *scratch, w World, all []Pair, first int, scores []Sc
 	b, pairs := s.belief, all[first:first+len(scores)]
 	t.pooled = nn.Resize(t.pooled, len(pairs), len(b.mean))
 	b.inputs(s.config, t, pairs, t.pooled)
-	t.product = nn.Resize(t.product, len(pairs), len(b.mean))
-	nn.Multiply(t.pooled, b.cov, blas.NoTrans, 0, t.product)
+	if b.learned {
+		t.product = nn.Resize(t.product, len(pairs), len(b.mean))
+		nn.Multiply(t.pooled, b.cov, blas.NoTrans, 0, t.product)
+	}
+	var slopes oddsSlopes
+	if t.deviation > 0 {
+		slopes = s.oddsSlopes(t.x.Cols)
+	}
 	for i, p := range pairs {
 		z := nn.Row(t.pooled, i)
 		mean, variance := nn.Dot64(b.mean, z), 0.0
@@ -294,10 +300,14 @@ func (s *Scorer) believe(t *scratch, w World, all []Pair, first int, scores []Sc
 			own = func(estimate float64) float64 { return b.withOwnOutcomes(w, p, timed, estimate) }
 		}
 		odds := mean + s.config.Nu*math.Sqrt(variance)
-		exploit, hope := own(exploit), own(nn.Sigmoid(odds))
+		exploit = own(exploit)
+		hope := exploit
+		if variance > 0 {
+			hope = own(nn.Sigmoid(odds))
+		}
 		scores[i].Exploit, scores[i].Explore = exploit, hope-exploit
 		if t.deviation > 0 {
-			e := s.oddsError(t, w.Graph, p, first+i) + 1e-5*(1+math.Abs(odds)) // the last is for float32 arithmetic
+			e := slopes.error(t.Deviations(w.Graph, p, first+i, t.deviation)) + 1e-5*(1+math.Abs(odds)) // the last is for float32 arithmetic
 			scores[i].Bound = max(own(nn.Sigmoid(odds+e))-hope, hope-own(nn.Sigmoid(odds-e)))
 		}
 	}

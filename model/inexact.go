@@ -16,42 +16,43 @@ func (r *ranker) sensitivity(input int) (sum float64) {
 	return math.Abs(r.level.Slope) * sum
 }
 
-// oddsError bounds the change of the log-odds from which a belief computes the score of the i-th pair, mᵀz + nu sqrt(zᵀCz),
-// when its proximities change by their error. A change d of z changes the root by at most sqrt(dᵀCd), the norm of d by C,
-// and that by at most the sum over the inputs of |d_k| sqrt(C_kk).
-func (s *Scorer) oddsError(t *scratch, g Graph, p Pair, i int) (sum float64) {
-	if math.IsInf(t.deviation, 1) {
-		return t.deviation
-	}
+// oddsSlopes bound by how much the log-odds from which a belief computes scores change when a column changes by 1, for the
+// columns that are read from proximities.
+type oddsSlopes struct{ to, from, share, spread float64 }
+
+// oddsSlopes returns the slopes of mᵀz + nu sqrt(zᵀCz) for contexts of the given width. A change d of z changes the root by
+// at most sqrt(dᵀCd), the norm of d by C, and that by at most the sum over the inputs of |d_k| sqrt(C_kk).
+func (s *Scorer) oddsSlopes(width int) (of oddsSlopes) {
 	b, c := s.belief, s.config
-	add := func(input int, by float64) {
+	input := func(k int) float64 {
 		deviation := 0.0
 		if b.learned {
-			deviation = math.Sqrt(max(0, float64(b.cov.Data[input*b.cov.Stride+input])))
+			deviation = math.Sqrt(max(0, float64(b.cov.Data[k*b.cov.Stride+k])))
 		}
-		sum += by * (math.Abs(float64(b.mean[input])) + c.Nu*deviation)
+		return math.Abs(float64(b.mean[k])) + c.Nu*deviation
 	}
-	d, odds := t.Deviations(g, p, i, t.deviation), 0.0
-	end, ranked := t.x.Cols, t.x.Cols-c.rankLen()
-	change := func(col int, by float64) {
-		by *= math.Abs(float64(b.scale[col]))
-		add(col, by)
+	slope := func(col int) float64 {
+		by := input(col)
 		if b.ranker != nil {
-			odds += by * b.ranker.sensitivity(col-ranked)
+			by += b.ranker.sensitivity(col-(width-c.rankLen())) * input(len(b.mean)-1)
 		}
+		return by * math.Abs(float64(b.scale[col]))
 	}
+	end := width
 	if c.Blocks&blockStructural != 0 {
-		first := end - column.StructuralLen
-		change(first+column.ColTo, d.To)
-		change(first+column.ColFrom, d.From)
-		change(first+column.ColShare, d.Share)
-		end = first
+		end -= column.StructuralLen
+		of.to, of.from, of.share = slope(end+column.ColTo), slope(end+column.ColFrom), slope(end+column.ColShare)
 	}
 	if c.Blocks&blockTopology != 0 {
-		change(end-column.TopologyLen+column.TopSpread, d.Spread)
+		of.spread = slope(end - column.TopologyLen + column.TopSpread)
 	}
-	if b.ranker != nil {
-		add(len(b.mean)-1, odds)
+	return of
+}
+
+// error bounds the change of the log-odds of a pair whose columns may change by d.
+func (of oddsSlopes) error(d column.Deviations) float64 {
+	if math.IsInf(d.To, 1) {
+		return d.To
 	}
-	return sum
+	return of.to*d.To + of.from*d.From + of.share*d.Share + of.spread*d.Spread
 }

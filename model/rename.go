@@ -108,6 +108,7 @@ func (v *vectors) renamed(to func(ID) (ID, bool)) *vectors {
 	if !s.directed {
 		s.out = s.in
 	}
+	s.readTargets()
 	return out
 }
 

@@ -48,6 +48,13 @@ type spectrum struct {
 	filter   [numRidges][]float32 // f(Σ) for each ridge
 	cube     []float32            // Σ³
 	leverage [numEase][]float32   // s²/(s² + λ) at easeRidges: weight of a node's own entries
+	targets  []rowNumbers         // those of the rows of V
+}
+
+// rowNumbers are what the columns of a pair need of a row of U or V besides its entries.
+type rowNumbers struct {
+	left   [numEase]float64 // see leftOver
+	length float64          // of the row of U√f or V√f
 }
 
 // ridges returns the values of λ as multiples of the mean number of neighbours, which is the mean square of the
@@ -166,7 +173,19 @@ func (s *spectrum) prepare() {
 			}
 		}
 	}
+	s.readTargets()
 }
+
+// readTargets computes the numbers of the rows of V.
+func (s *spectrum) readTargets() {
+	s.targets = make([]rowNumbers, s.in.Rows)
+	for v := range s.targets {
+		s.targets[v] = s.numbers(nn.Row(s.in, v))
+	}
+}
+
+// numbers returns the numbers of a row of U or V.
+func (s *spectrum) numbers(x []float32) rowNumbers { return rowNumbers{s.leftOver(x), s.length(x)} }
 
 // outOf returns the row of U of a node. For a node that is not in the decomposition, it computes the row from the
 // node's edges in scratch.
@@ -192,10 +211,9 @@ type spectralSource struct {
 	weighted [numRidges][]float32 // row of U times each filter
 	cubed    []float32            // row of U times the cubes
 	tailed   []float32            // row of U times the middle filter, of the same length as cubed
-	reverse  []float32            // row of V times the middle filter
-	own      [numEase]float64     // 1 - leverage
-	norm     float64              // length of U√f
-	walks    []float32            // number of walks of two edges to each node; nil: too expensive to count
+	reverse  []float32            // row of V times the middle filter; nil on an undirected graph, where it is weighted[middleRidge]
+	own      rowNumbers
+	walks    []float32 // number of walks of two edges to each node; nil: too expensive to count
 	scratch  []float32
 }
 
@@ -209,8 +227,10 @@ func (s *spectrum) from(g Graph, source ID) *spectralSource {
 	}
 	h := len(s.cube)
 	f.tailed, f.cubed = entries(u[:h], s.filter[middleRidge][:h]), entries(u[:h], s.cube)
-	f.own, f.norm = s.leftOver(u), s.length(u)
-	f.reverse = entries(s.inOf(g, source, f.scratch), s.filter[middleRidge])
+	f.own = s.numbers(u)
+	if s.directed {
+		f.reverse = entries(s.inOf(g, source, f.scratch), s.filter[middleRidge])
+	}
 	f.walks = twoEdgeWalks(g, source)
 	return f
 }
@@ -254,12 +274,12 @@ func (f *spectralSource) columns(target ID, x []float32) {
 		x[spectralRidge+r] = nn.Dot(w, v)
 	}
 	y := float64(x[spectralRidge+middleRidge])
-	other := f.leftOver(v)
+	other := f.numbersOf(target, v)
 	for k, r := range easeRidges() {
 		z := float64(x[spectralRidge+r])
-		x[spectralEase+k] = float32((z/f.own[k] + z/other[k]) / 2)
+		x[spectralEase+k] = float32((z/f.own.left[k] + z/other.left[k]) / 2)
 	}
-	x[spectralCosine] = float32(y / math.Max(f.norm*f.length(v), minLength))
+	x[spectralCosine] = float32(y / math.Max(f.own.length*other.length, minLength))
 	x[spectralTail] = x[spectralRidge+middleRidge]
 	if f.walks != nil {
 		n := 0.0 // walks of three edges
@@ -272,10 +292,21 @@ func (f *spectralSource) columns(target ID, x []float32) {
 		h := v[:len(f.cubed)]
 		x[spectralTail] = nn.Dot(f.tailed, h) + float32((n-nn.Product64(f.cubed, h))/(4*f.mean))
 	}
-	x[spectralReverse] = nn.Dot(f.reverse, f.outOf(f.g, target, f.scratch))
+	x[spectralReverse] = x[spectralRidge+middleRidge]
+	if f.directed {
+		x[spectralReverse] = nn.Dot(f.reverse, f.outOf(f.g, target, f.scratch))
+	}
 	for i, y := range x[:spectralCosine] {
 		x[i] = logarithmic(y)
 	}
+}
+
+// numbersOf returns the numbers of the row v of V of a target.
+func (s *spectrum) numbersOf(target ID, v []float32) rowNumbers {
+	if int(target) < len(s.targets) {
+		return s.targets[target]
+	}
+	return s.numbers(v)
 }
 
 // minLength is the product of lengths below which rows of U and V are rounding errors.

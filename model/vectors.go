@@ -115,7 +115,7 @@ func (v *vectors) bytes() (n int) {
 			n += len(row)
 		}
 	}
-	return 4 * n
+	return 4*n + 8*(numEase+1)*len(v.spectrum.targets)
 }
 
 // Similar returns up to n nodes that are similar to source and that accept admits, most similar first. It compares the

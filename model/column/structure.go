@@ -114,8 +114,14 @@ const ProximityAlpha = 0.85
 
 // LogProximity maps a PageRank of 0 to 0 and of 1 to 1, logarithmically above 1e-6.
 func LogProximity(p float64) float64 {
-	return math.Log1p(max(p, 0)*1e6) / math.Log1p(1e6)
+	return math.Log1p(max(p, 0)*1e6) / log1pMillion
 }
+
+// proximityFloor is the PageRank above which LogProximity is nearly logarithmic. log1pMillion is log(1 + 1e6).
+const (
+	proximityFloor = 1e-6
+	log1pMillion   = 13.815511557963774
+)
 
 // Reset forgets what was read.
 func (t *Reader) Reset() {
@@ -150,16 +156,20 @@ type Deviations struct{ To, From, Share, Spread float64 }
 // Deviations returns those of the i-th pair for proximities with the error e of [graph.Inexact].
 func (t *Reader) Deviations(g graph.Graph, p graph.Pair, i int, e float64) Deviations {
 	to, from, in := e*degree(g, p.Target), e*degree(g, p.Source), float64(max(1, len(graph.In(g, p.Target))))
-	above := func(p float64) float64 { return logAbove(p, spreadFloor) }
 	return Deviations{
-		To: deviation(LogProximity, t.To[i], to), From: deviation(LogProximity, t.From[i], from),
-		Share: deviation(LogProximity, t.To[i]/in, to/in), Spread: deviation(above, t.To[i]/in, to/in),
+		To: deviation(t.To[i], to, proximityFloor) / log1pMillion, From: deviation(t.From[i], from, proximityFloor) / log1pMillion,
+		Share: deviation(t.To[i]/in, to/in, proximityFloor) / log1pMillion, Spread: deviation(t.To[i]/in, to/in, spreadFloor),
 	}
 }
 
-// deviation returns by how much an increasing function may change if its argument changes by up to e.
-func deviation(f func(float64) float64, p, e float64) float64 {
-	return max(f(p+e)-f(p), f(p)-f(max(p-e, 0)))
+// deviation returns by how much log1p(max(p, 0)/floor) may change if p changes by up to e. The function is concave, so a
+// decrease by e changes it more than an increase.
+func deviation(p, e, floor float64) float64 {
+	p = max(p, 0)
+	if p >= e {
+		return math.Log1p(e / (floor + p - e))
+	}
+	return max(math.Log1p(p/floor), math.Log1p(e/(floor+p)))
 }
 
 // degree returns the sum of the weights out of u, or 1 for a node without edges.
