@@ -82,6 +82,10 @@ func (db *DB) backup(ctx context.Context, w io.Writer, earlier *archive.Reader) 
 // records yields the valid records of the transaction's version, in key order.
 func (tx *Tx) records(ctx context.Context) iter.Seq2[archive.Entry, error] {
 	return func(yield func(archive.Entry, error) bool) {
+		if err := tx.db.store.Verify(); err != nil { // a scan would omit what is in damaged blocks
+			yield(archive.Entry{}, err)
+			return
+		}
 		for e, err := range (cancellableScan{ctx, tx.reader}).Scan(nil, nil) {
 			if err == nil && !tx.snap.Meta.IsCurrent(e.Key) {
 				continue

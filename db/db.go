@@ -390,6 +390,7 @@ func (db *DB) Check(ctx context.Context) error {
 			return err
 		}
 		checks := []func(context.Context) error{
+			func(context.Context) error { return db.store.Verify() },
 			func(ctx context.Context) error { return tx.snap.Verify(ctx, tx.reader) },
 			func(ctx context.Context) error { return db.states.CheckStates(ctx, tx.snap.Snapshot, tx.reader) },
 			tx.checkModels, tx.checkObservations, tx.checkDecisions,

@@ -30,6 +30,12 @@ const (
 	prefixEvent       = 't'
 )
 
+// OnDemand reports whether the stored keys from a to b all belong to records that are read when they are needed. Other
+// records then tell that they exist, so the loss of one is noticed.
+func OnDemand(a, b []byte) bool {
+	return len(a) > 0 && len(b) > 0 && a[0] == b[0] && (a[0] == prefixOut || a[0] == prefixIn)
+}
+
 // numberWidths returns the widths in bytes of the numbers in the keys of a kind, and false for a kind whose keys
 // have names.
 func numberWidths(kind byte) (widths []int, ok bool) {

@@ -35,3 +35,16 @@ func TestIsCurrent(t *testing.T) {
 		t.Error("without a generation there are no blocks")
 	}
 }
+
+// Only keys of one kind of rows are read on demand.
+func TestOnDemand(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{{"x1", "x9", true}, {"y1", "y1", true}, {"x1", "y1", false}, {"k1", "k2", false}, {"", "x1", false}} {
+		if got := OnDemand([]byte(c.a), []byte(c.b)); got != c.want {
+			t.Errorf("%q to %q: %v", c.a, c.b, got)
+		}
+	}
+}

@@ -24,7 +24,7 @@ func Compact(ctx context.Context, path string, o Options) (err error) {
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	o.ReadOnly = true
 	opts := badgerOptions(path, o)
-	f, err := examineFiles(opts)
+	f, err := examineFiles(opts, true)
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,13 @@
 // the writes of a commit, [Store.Write] makes them durable as one transaction, and [Store.Batch] writes what no reader
 // uses yet in many.
 //
+// A store is opened for writing by its first write (instance.go). Until then nothing on the disk changes, except that
+// [Open] recovers what a killed process left. So opening takes a millisecond, whatever the size: Badger makes no log and
+// starts no compaction, and Open leaves out of its checks the records that are read on demand, whose loss a reader
+// notices. [Store.Verify] checks these too, and so does the first write, because Badger would merge damaged tables.
+//
 // Badger ends the process on some kinds of damage to its files and silently omits data on others. So [Open] reads the
-// files before Badger does (files.go), compares them with an inventory (inventory.go), and looks for gaps in the logs of
+// files before Badger does (files.go, table_check.go), compares them with an inventory (inventory.go), and looks for gaps in the logs of
 // the last writes (log.go). [Examine] reports what is wrong with the files. [Rebuild] replaces damaged ones with all
 // that can be read of them (table.go, log.go, rebuild.go). [Compact] merges the tables of a closed store.
 //

@@ -19,7 +19,7 @@ import (
 
 // Badger ends the process on some kinds of damage to its files, silently omits a file on others, and deletes tables
 // that a damaged manifest does not name. So everything that Badger will rely on is read before it opens the directory:
-// the manifest, every block of every table, which opening reads anyway, and the log of the last writes. The inventory
+// the manifest, the tables without the records that are read on demand, and the log of the last writes. The inventory
 // says whether they are the files that were written.
 
 const (
@@ -40,9 +40,9 @@ type storeFiles struct {
 	faults     []error    // each ErrCorrupt
 }
 
-// examineFiles reads the files of a store that no process has open. It returns ErrMismatch for the store of a different
-// program, and system errors.
-func examineFiles(o badger.Options) (*storeFiles, error) {
+// examineFiles reads the files of a store that no process has open, all of them or without the records that are read on
+// demand. It returns ErrMismatch for the store of a different program, and system errors.
+func examineFiles(o badger.Options, all bool) (*storeFiles, error) {
 	f := &storeFiles{opts: o, inventory: readInventory(o.Dir)}
 	var err error
 	if f.names, err = fileNames(o.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -51,7 +51,7 @@ func examineFiles(o badger.Options) (*storeFiles, error) {
 	if !slices.Contains(f.names, badger.ManifestFilename) && !slices.Contains(f.names, inventoryFile) {
 		return f, nil // there is no store yet
 	}
-	for _, step := range []func() error{f.checkTypes, f.readManifest, f.checkTables, f.checkLogs} {
+	for _, step := range []func() error{f.checkTypes, f.readManifest, func() error { return f.checkTables(all) }, f.checkLogs} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -194,29 +194,27 @@ func holdsRecord(b []byte) bool {
 	return false
 }
 
-// checkTables reads the tables that the manifest names, and compares the files with the inventory.
-func (f *storeFiles) checkTables() error {
+// checkTables checks the tables that the manifest names, and compares the files with the inventory.
+func (f *storeFiles) checkTables(all bool) error {
 	if f.manifest == nil {
 		return nil
 	}
 	marks := map[uint64]tableMark{}
 	for id, t := range f.manifest.Tables {
 		name := table.IDToFilename(id)
-		b, err := f.read(name)
-		if err != nil {
-			return fmt.Errorf("db: %w", err)
-		}
-		if b == nil {
+		mark, _, err := checkFile(f.path(name), t.Compression, all)
+		switch {
+		case errors.Is(err, ErrCorrupt):
+			f.report("%s: %w", name, err)
+		case errors.Is(err, fs.ErrNotExist):
 			if !slices.Contains(f.names, name) { // else checkTypes has reported it
 				f.report("%w: %s is missing", ErrCorrupt, name)
 			}
-			continue
+		case err != nil:
+			return fmt.Errorf("db: %w", err)
 		}
-		marks[id] = markOf(b)
-		o := tableOptions(f.opts)
-		o.Compression = t.Compression
-		if err := checkTable(b, id, o); err != nil {
-			f.report("%s: %w", name, err)
+		if mark != (tableMark{}) {
+			marks[id] = mark
 		}
 	}
 	f.faults = append(f.faults, f.inventory.faults(f.manifest, marks, f.names)...)
@@ -226,7 +224,7 @@ func (f *storeFiles) checkTables() error {
 // Examine reads the files of the store at path, which no process may have open, and returns what is wrong with them,
 // each fault an ErrCorrupt. The error is ErrMismatch for a different program's store, or a system error.
 func Examine(path string, o Options) ([]error, error) {
-	f, err := examineFiles(badgerOptions(path, o))
+	f, err := examineFiles(badgerOptions(path, o), true)
 	if err != nil {
 		return nil, err
 	}
@@ -263,19 +261,12 @@ func (f *storeFiles) checkLogs() error {
 	return nil
 }
 
-// prepareFiles checks the files of a store before Badger opens it, and hides from Badger the tables that it would
-// delete. It returns ErrCorrupt or ErrMismatch.
-func prepareFiles(o badger.Options) error {
-	if o.InMemory {
-		return nil
-	}
-	f, err := examineFiles(o)
-	if err != nil {
-		return err
-	}
+// prepare readies the files for Badger, and hides from it the tables that it would delete. It returns the first fault.
+func (f *storeFiles) prepare() error {
 	if len(f.faults) > 0 {
 		return f.faults[0]
 	}
+	o := f.opts
 	if f.manifest == nil || o.ReadOnly {
 		return nil
 	}
@@ -327,13 +318,17 @@ func (s *Store) aside() []string {
 // takes an inventory. It returns ErrCorrupt for a table that is newer than all others, because a crash does not leave
 // such a table.
 func (s *Store) Accept() error {
-	if s.Dir() == "" || s.badger.Opts().ReadOnly {
+	if s.badger.Load().Opts().ReadOnly {
+		s.accepted = true
+	}
+	if s.Dir() == "" || s.accepted {
 		return nil
 	}
 	names := s.aside()
 	var err error
 	for _, name := range names {
-		if maxVersionOf(name, tableOptions(s.badger.Opts())) > s.Newest() {
+		_, newest, err := checkFile(name, s.opts.Compression, true)
+		if err == nil && newest > s.Newest() {
 			return fmt.Errorf("%w: %s does not name %s, which is newer than all others", ErrCorrupt, badger.ManifestFilename, filepath.Base(name))
 		}
 	}
@@ -346,17 +341,4 @@ func (s *Store) Accept() error {
 	s.accepted = true
 	s.takeInventory()
 	return nil
-}
-
-// maxVersionOf returns the newest timestamp in a table, or 0 if the table is damaged.
-func maxVersionOf(name string, o table.Options) uint64 {
-	b, err := os.ReadFile(name)
-	if err != nil || checkTable(b, 0, o) != nil {
-		return 0
-	}
-	t, err := table.OpenInMemoryTable(b, 0, &o)
-	if err != nil {
-		return 0
-	}
-	return t.MaxVersion()
 }

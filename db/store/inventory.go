@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -47,12 +48,14 @@ type tableMark struct {
 // markedEnd is the number of bytes in tableMark.End.
 const markedEnd = 14
 
-// markOf returns the mark of a table with content b.
-func markOf(b []byte) tableMark {
-	return tableMark{int64(len(b)), hex.EncodeToString(b[max(0, len(b)-markedEnd):])}
+// markOf returns the mark of a table of size bytes, of which it reads only the end.
+func markOf(r io.ReaderAt, size int64) (tableMark, error) {
+	end := make([]byte, min(size, markedEnd))
+	_, err := r.ReadAt(end, size-int64(len(end)))
+	return tableMark{size, hex.EncodeToString(end)}, err
 }
 
-// markFile returns the mark of a table file. It reads only the end of the file.
+// markFile returns the mark of a table file.
 func markFile(name string) (m tableMark, err error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -63,9 +66,7 @@ func markFile(name string) (m tableMark, err error) {
 	if err != nil {
 		return m, err
 	}
-	end := make([]byte, min(info.Size(), markedEnd))
-	_, err = f.ReadAt(end, info.Size()-int64(len(end)))
-	return tableMark{info.Size(), hex.EncodeToString(end)}, err
+	return markOf(f, info.Size())
 }
 
 // listFiles makes the inventory of a store, without its log. It takes the marks of tables that earlier lists from
@@ -148,7 +149,7 @@ func (inv *inventory) faults(m *manifest, marks map[uint64]tableMark, names []st
 // takeInventory replaces the inventory of the store. A failure is logged and does not fail a commit: without an
 // inventory the next open only detects less damage.
 func (s *Store) takeInventory() {
-	o := s.badger.Opts()
+	o := s.opts
 	if o.InMemory || o.ReadOnly {
 		return
 	}

@@ -52,13 +52,8 @@ func Open(path string, o Options) (*Store, error) {
 			return nil, err
 		}
 	}
-	opts := badgerOptions(path, o)
-	if err = prepareFiles(opts); err != nil {
-		err = fmt.Errorf("%s: %w", path, err)
-	} else if s.badger, err = openBadger(opts); err != nil {
-		err = openError(path, err)
-	}
-	if err != nil {
+	s.opts = badgerOptions(path, o)
+	if err = s.open(); err != nil {
 		return nil, errors.Join(err, s.unlock())
 	}
 	return s, nil

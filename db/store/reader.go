@@ -12,6 +12,7 @@ import (
 
 // Reader is an index.Reader at one timestamp.
 type Reader struct {
+	from    *instance
 	txn     *badger.Txn
 	pending pending
 }
@@ -19,32 +20,52 @@ type Reader struct {
 // Read begins a read at ts. The reader also sees the records of later commits that are not in the store yet, which are
 // given in commit order. The caller must close the reader.
 func (s *Store) Read(ts uint64, later ...*Records) *Reader {
-	return &Reader{s.badger.NewTransactionAt(ts, false), later}
+	b := s.acquire()
+	return &Reader{b, b.NewTransactionAt(ts, false), later}
 }
 
 // Close ends the read.
-func (r *Reader) Close() { r.txn.Discard() }
+func (r *Reader) Close() {
+	r.txn.Discard()
+	r.from.release()
+}
 
 // Get implements index.Reader.
 func (r *Reader) Get(key []byte) ([]byte, bool, error) {
 	if v, ok := r.pending.get(key); ok {
 		return v, v != nil, nil
 	}
-	item, err := r.txn.Get(key)
+	v, err := r.get(key)
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return nil, false, nil
 	}
 	if err != nil {
 		return nil, false, translate(err)
 	}
-	v, err := item.ValueCopy(nil)
-	if err != nil {
-		return nil, false, fmt.Errorf("%w: key %q: %v", ErrCorrupt, key, err)
-	}
 	return v, true, nil
 }
 
-// Scan implements index.Reader.
+// get returns the value of a key in the store.
+func (r *Reader) get(key []byte) (v []byte, err error) {
+	defer catchDamage(&err)
+	item, err := r.txn.Get(key)
+	if err != nil {
+		return nil, err
+	}
+	if v, err = item.ValueCopy(nil); err != nil {
+		err = fmt.Errorf("%w: key %q: %v", ErrCorrupt, key, err)
+	}
+	return v, err
+}
+
+// catchDamage, deferred, turns a panic of Badger over a damaged block into an error.
+func catchDamage(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("%w: a block cannot be read: %v", ErrCorrupt, r)
+	}
+}
+
+// Scan implements index.Reader. Of records that are read on demand it may omit those in damaged blocks; see Verify.
 func (r *Reader) Scan(prefix, from []byte) iter.Seq2[index.Entry, error] {
 	if len(r.pending) == 0 {
 		return r.scan(prefix, from)
@@ -63,20 +84,33 @@ func (r *Reader) scan(prefix, from []byte) iter.Seq2[index.Entry, error] {
 		if from == nil {
 			from = prefix
 		}
-		var key, value []byte
-		for it.Seek(from); it.ValidForPrefix(prefix); it.Next() {
-			item := it.Item()
-			key = item.KeyCopy(key)
-			var err error
-			if value, err = item.ValueCopy(value); err != nil {
-				yield(index.Entry{}, fmt.Errorf("%w: key %q: %v", ErrCorrupt, key, err))
+		var e index.Entry
+		move := func() { it.Seek(from) }
+		for {
+			ok, err := next(it, prefix, move, &e)
+			if err != nil {
+				yield(index.Entry{}, err)
+			}
+			if err != nil || !ok || !yield(e, nil) {
 				return
 			}
-			if !yield(index.Entry{Key: key, Value: value}, nil) {
-				return
-			}
+			move = it.Next
 		}
 	}
+}
+
+// next moves an iterator and reads the entry there, if its key has the prefix.
+func next(it *badger.Iterator, prefix []byte, move func(), e *index.Entry) (ok bool, err error) {
+	defer catchDamage(&err)
+	if move(); !it.ValidForPrefix(prefix) {
+		return false, nil
+	}
+	item := it.Item()
+	e.Key = item.KeyCopy(e.Key)
+	if e.Value, err = item.ValueCopy(e.Value); err != nil {
+		return false, fmt.Errorf("%w: key %q: %v", ErrCorrupt, e.Key, err)
+	}
+	return true, nil
 }
 
 // At returns the records at ts as an index.Source. Every read is a transaction of its own.

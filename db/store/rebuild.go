@@ -62,7 +62,7 @@ func Rebuild(path string, o Options, always bool) (faults []error, done []string
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	f, err := examineFiles(badgerOptions(path, o))
+	f, err := examineFiles(badgerOptions(path, o), true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -117,20 +117,24 @@ func (m *rebuild) keepTables() error {
 		if !ok {
 			continue
 		}
-		b, err := m.read(name)
-		if err != nil {
-			return err
-		}
-		if b == nil {
+		mark, _, err := checkFile(m.path(name), m.opts.Compression, true)
+		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
+		if err != nil && !errors.Is(err, ErrCorrupt) {
+			return err
+		}
 		was, listed := m.inventory.Tables[id]
-		switch whole := checkTable(b, id, tableOptions(m.opts)) == nil; {
-		case whole && listed && was != markOf(b):
+		switch whole := err == nil; {
+		case whole && listed && was != mark:
 			m.foreign = append(m.foreign, name)
 		case whole && strings.HasSuffix(name, tableSuffix):
 			m.tables = append(m.tables, namedTable{id: id})
 		default:
+			b, err := m.read(name)
+			if err != nil {
+				return err
+			}
 			entries, gaps := readTable(b)
 			if len(gaps) > 0 {
 				m.did("%s: %d records were kept, %v cannot be read", name, len(entries), gaps)

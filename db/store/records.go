@@ -27,7 +27,9 @@ const (
 
 // NewRecords returns an empty collection for the store.
 func (s *Store) NewRecords() *Records {
-	return &Records{values: map[string][]byte{}, size: txnOverhead, maxCount: s.badger.MaxBatchCount(), maxSize: s.badger.MaxBatchSize()}
+	b := s.acquire()
+	defer b.release()
+	return &Records{values: map[string][]byte{}, size: txnOverhead, maxCount: b.MaxBatchCount(), maxSize: b.MaxBatchSize()}
 }
 
 // Set implements index.Writer.

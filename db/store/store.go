@@ -15,8 +15,11 @@ import (
 )
 
 // Store is an open store. Any number of goroutines may read and one may write.
+//
+// INVARIANT: until the first write, the files are as the last process left them, and Badger only reads them.
 type Store struct {
-	badger *badger.DB
+	opts   badger.Options // for writing, unless the store is read-only
+	badger atomic.Pointer[instance]
 	lock   io.Closer // nil for a store in memory
 	log    *slog.Logger
 	syncs  bool                // whether writes are synced
@@ -26,20 +29,30 @@ type Store struct {
 	names     []string   // names of the durable directory entries
 	inventory *inventory // the last one written
 
-	accepted bool // see Accept
+	opening  sync.Mutex // protects verified, and is held while Badger is opened for writing
+	verified bool       // see Verify
+	accepted bool       // see Accept
 	// failed is set when it is unknown whether a commit is on the disk. Memory and disk may then differ, so nothing more
 	// is written.
 	failed atomic.Pointer[error]
 }
 
 // Dir returns the directory of the store, or "" for one in memory.
-func (s *Store) Dir() string { return s.badger.Opts().Dir }
+func (s *Store) Dir() string { return s.opts.Dir }
 
 // Newest returns the newest timestamp in the store, or 0 for a new store.
-func (s *Store) Newest() uint64 { return s.badger.MaxVersion() }
+func (s *Store) Newest() uint64 {
+	b := s.acquire()
+	defer b.release()
+	return b.MaxVersion()
+}
 
 // Discard releases versions of records that only readers below ts could see.
-func (s *Store) Discard(ts uint64) { s.badger.SetDiscardTs(ts) }
+func (s *Store) Discard(ts uint64) {
+	b := s.acquire()
+	defer b.release()
+	b.SetDiscardTs(ts)
+}
 
 // Commit durably writes what f writes as one atomic transaction at ts. It returns ErrTooLarge if that does not fit into
 // one transaction; the store is then unchanged.
@@ -60,19 +73,27 @@ func (s *Store) Write(ts uint64, r *Records) error {
 	if err := s.Failure(); err != nil {
 		return err
 	}
-	txn := s.badger.NewTransactionAt(ts, true)
-	defer txn.Discard()
-	err := r.CopyTo(txn)
+	err := s.commit(ts, r)
 	if err == nil {
-		err = txn.CommitAt(ts, nil)
-	}
-	if err = translate(err); err == nil {
 		err = s.sync()
 	}
 	if err != nil {
 		s.Fail(err)
 	}
 	return err
+}
+
+func (s *Store) commit(ts uint64, r *Records) error {
+	b, err := s.forWriting()
+	if err != nil {
+		return err
+	}
+	txn := b.NewTransactionAt(ts, true)
+	defer txn.Discard()
+	if err = r.CopyTo(txn); err == nil {
+		err = txn.CommitAt(ts, nil)
+	}
+	return translate(err)
 }
 
 // Fail makes the store refuse all further writes because of err.
@@ -92,12 +113,12 @@ func (s *Store) Batch(ts uint64, f func(index.Writer) error) error {
 	if err := s.Failure(); err != nil {
 		return err
 	}
-	b := s.badger.NewWriteBatchAt(ts)
-	defer b.Cancel()
-	if err := f(&batchWriter{batch: b, store: s}); err != nil {
+	w := &batchWriter{store: s, ts: ts}
+	defer w.cancel()
+	if err := f(w); err != nil || w.batch == nil {
 		return translate(err)
 	}
-	if err := translate(b.Flush()); err != nil {
+	if err := translate(w.batch.Flush()); err != nil {
 		return err
 	}
 	return s.sync()
@@ -105,9 +126,10 @@ func (s *Store) Batch(ts uint64, f func(index.Writer) error) error {
 
 // batchWriter is an index.Writer that writes in the background while the disk has space.
 type batchWriter struct {
-	batch *badger.WriteBatch
 	store *Store
-	bytes int // bytes left until the next check of the disk
+	ts    uint64
+	batch *badger.WriteBatch // nil before the first write
+	bytes int                // bytes left until the next check of the disk
 }
 
 // roomInterval is the number of bytes written between two checks of the free space.
@@ -121,33 +143,62 @@ func (w *batchWriter) Set(key, value []byte) error {
 		}
 		w.bytes = roomInterval
 	}
+	if err := w.begin(); err != nil {
+		return err
+	}
 	return w.batch.Set(key, value)
 }
 
 // Delete implements index.Writer.
-func (w *batchWriter) Delete(key []byte) error { return w.batch.Delete(key) }
+func (w *batchWriter) Delete(key []byte) error {
+	if err := w.begin(); err != nil {
+		return err
+	}
+	return w.batch.Delete(key)
+}
+
+func (w *batchWriter) begin() error {
+	if w.batch != nil {
+		return nil
+	}
+	b, err := w.store.forWriting()
+	if err == nil {
+		w.batch = b.NewWriteBatchAt(w.ts)
+	}
+	return err
+}
+
+func (w *batchWriter) cancel() {
+	if w.batch != nil {
+		w.batch.Cancel()
+	}
+}
 
 // Merge merges the levels of tables into one. It returns ErrFull if the disk cannot hold the tables twice.
 func (s *Store) Merge() error {
 	if s.Dir() != "" {
-		if err := room(s.Dir(), s.Bytes()+reserve*s.badger.Opts().MemTableSize); err != nil {
+		if err := room(s.Dir(), s.Bytes()+reserve*s.opts.MemTableSize); err != nil {
 			return err
 		}
 	}
-	return translate(s.badger.Flatten(1))
+	b, err := s.forWriting()
+	if err != nil {
+		return err
+	}
+	return translate(b.Flatten(1))
 }
 
 // Close closes the store.
 func (s *Store) Close() error {
-	o := s.badger.Opts()
-	if o.InMemory || o.ReadOnly || !s.accepted {
-		return errors.Join(translate(s.badger.Close()), s.unlock())
+	b := s.badger.Load()
+	if o := b.Opts(); o.InMemory || o.ReadOnly || !s.accepted {
+		return errors.Join(b.release(), s.unlock())
 	}
-	m, err := readManifest(o)
+	m, err := readManifest(s.opts)
 	if err == nil {
-		err = readInventory(o.Dir).removeStale(m, o.Dir)
+		err = readInventory(s.Dir()).removeStale(m, s.Dir())
 	}
-	err = errors.Join(err, translate(s.badger.Close()))
+	err = errors.Join(err, b.release())
 	s.takeInventory()
 	return errors.Join(err, s.unlock())
 }

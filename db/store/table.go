@@ -138,17 +138,23 @@ func packedLength(b []byte, work *int) (int, bool) {
 	return at, at <= len(b)
 }
 
-// blockEntries returns the entries of an unpacked block if its checksum is right.
-func blockEntries(raw []byte) ([]entry, bool) {
+// blockContent returns an unpacked block without its checksum, if that is right.
+func blockContent(raw []byte) ([]byte, bool) {
 	b, n, ok := cutLength(raw)
 	if !ok || n > len(b) {
 		return nil, false
 	}
 	sum, b := b[len(b)-n:], b[:len(b)-n]
-	if !bytes.Equal(sum, tableChecksum(b)) {
+	return b, bytes.Equal(sum, tableChecksum(b))
+}
+
+// blockEntries returns the entries of an unpacked block if its checksum is right.
+func blockEntries(raw []byte) ([]entry, bool) {
+	b, ok := blockContent(raw)
+	if !ok {
 		return nil, false
 	}
-	b, n, ok = cutLength(b)
+	b, n, ok := cutLength(b)
 	if !ok || n == 0 || n > len(b)/4 {
 		return nil, false
 	}
@@ -214,26 +220,6 @@ func cutLength(b []byte) ([]byte, int, bool) {
 		return nil, 0, false
 	}
 	return b[:len(b)-4], int(binary.BigEndian.Uint32(b[len(b)-4:])), true
-}
-
-// checkTable verifies all checksums of a table. It turns a panic of Badger into an error.
-func checkTable(b []byte, id uint64, o table.Options) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%w: its blocks do not fit their checksums", ErrCorrupt)
-		}
-	}()
-	if _, err := tableIndex(b); err != nil { // Badger would end the process on lengths beyond the file
-		return err
-	}
-	t, err := table.OpenInMemoryTable(b, id, &o)
-	if err == nil {
-		err = t.VerifyChecksum()
-	}
-	if err != nil {
-		return fmt.Errorf("%w: %v", ErrCorrupt, err)
-	}
-	return nil
 }
 
 // buildTable returns a table of the sorted entries.

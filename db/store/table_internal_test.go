@@ -52,7 +52,8 @@ func TestReadTable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want, o := genEntries.Draw(t, "entries"), testTableOptions()
 		b := buildTable(want, o)
-		if err := checkTable(b, 1, o); err != nil {
+		source := tableSource{bytes.NewReader(b), int64(len(b)), o.Compression}
+		if _, err := source.check(true); err != nil {
 			t.Fatal(err)
 		}
 		got, gaps := readTable(b)

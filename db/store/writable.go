@@ -44,7 +44,7 @@ func (s *Store) Room() error {
 	if s.Dir() == "" {
 		return nil
 	}
-	return room(s.Dir(), reserve*s.badger.Opts().MemTableSize)
+	return room(s.Dir(), reserve*s.opts.MemTableSize)
 }
 
 // room returns ErrFull unless the disk under path has want bytes free.

@@ -1,0 +1,132 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/dgraph-io/badger/v4/fb"
+	"github.com/dgraph-io/badger/v4/options"
+	"github.com/dgraph-io/badger/v4/y"
+	"github.com/klauspost/compress/snappy"
+
+	"kith/index"
+)
+
+// tableSource is the content of a table.
+type tableSource struct {
+	io.ReaderAt
+	size        int64
+	compression options.CompressionType
+}
+
+// indexGuess is the number of bytes at the end of a table that are read at first, in the hope that they hold its index.
+const indexGuess = 64 << 10
+
+// readIndex returns the index of the table and the position where it begins. It returns ErrCorrupt if the checksum is
+// wrong.
+func (t *tableSource) readIndex() (*fb.TableIndex, int64, error) {
+	for n := min(t.size, indexGuess); ; {
+		end := make([]byte, n)
+		if _, err := t.ReadAt(end, t.size-n); err != nil && !errors.Is(err, io.EOF) {
+			return nil, 0, err
+		}
+		if want := indexLength(end); want > n && want <= t.size {
+			n = want
+			continue
+		}
+		b, err := tableIndex(end)
+		if err != nil {
+			return nil, 0, err
+		}
+		return fb.GetRootAsTableIndex(b, 0), t.size - int64(len(b)+tableFooter(end)), nil
+	}
+}
+
+// indexLength returns the number of bytes that the index and the footer of a table take, which ends with b, or 0.
+func indexLength(b []byte) int64 {
+	rest, sum, ok := cutLength(b)
+	if !ok || sum > len(rest) {
+		return 0
+	}
+	_, n, ok := cutLength(rest[:len(rest)-sum])
+	if !ok {
+		return 0
+	}
+	return int64(n + sum + 8)
+}
+
+// checkFile checks a table file as check does, and returns its mark, which is zero if there is no such file, and its
+// newest timestamp.
+func checkFile(name string, c options.CompressionType, all bool) (mark tableMark, newest uint64, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return mark, 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return mark, 0, err
+	}
+	if mark, err = markOf(f, info.Size()); err == nil {
+		newest, err = (&tableSource{f, info.Size(), c}).check(all)
+	}
+	return mark, newest, err
+}
+
+// check verifies the checksums of the index, of the last block, which Badger reads when it opens the table, and of all
+// other blocks, or, unless all is set, of those that have records other than those read on demand. It returns the newest
+// timestamp, and turns a panic over a damaged index into an error.
+func (t *tableSource) check(all bool) (newest uint64, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: its index cannot be read: %v", ErrCorrupt, r)
+		}
+	}()
+	ti, end, err := t.readIndex()
+	if err != nil {
+		return 0, err
+	}
+	var block, next fb.BlockOffset
+	var packed []byte
+	for i, n := 0, ti.OffsetsLength(); i < n; i++ {
+		ti.Offsets(&block, i)
+		at := int64(block.Offset())
+		if !all && i+1 < n && ti.Offsets(&next, i+1) && index.OnDemand(block.KeyBytes(), next.KeyBytes()) {
+			continue
+		}
+		if at+int64(block.Len()) > end {
+			return 0, fmt.Errorf("%w: block at byte %d ends after the blocks", ErrCorrupt, at)
+		}
+		packed = slices.Grow(packed[:0], int(block.Len()))[:block.Len()]
+		if _, err := t.ReadAt(packed, at); err != nil {
+			return 0, err
+		}
+		raw, err := unpack(packed, t.compression)
+		if err != nil {
+			return 0, fmt.Errorf("%w: block at byte %d: %v", ErrCorrupt, at, err)
+		}
+		if _, ok := blockContent(raw); !ok {
+			return 0, fmt.Errorf("%w: the block at byte %d does not fit its checksum", ErrCorrupt, at)
+		}
+	}
+	return ti.MaxVersion(), nil
+}
+
+// unpack returns the content of a block.
+func unpack(b []byte, c options.CompressionType) ([]byte, error) {
+	switch c {
+	case options.None:
+		return b, nil
+	case options.Snappy:
+		return snappy.Decode(nil, b)
+	default:
+		return y.ZSTDDecompress(nil, b)
+	}
+}
