@@ -45,7 +45,7 @@ func Diagnose(ctx context.Context, path string, o *Options) error {
 		p.reader.Close()
 		p.store.Close()
 	}()
-	if s, _ := p.examine(p.store.NewRecords()); s == nil && len(p.Found) == 0 {
+	if p.examine(p.store.NewRecords()); len(p.Found) == 0 {
 		return err
 	}
 	return errors.Join(p.Found...)
