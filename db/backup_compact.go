@@ -110,7 +110,7 @@ func (db *DB) compact(ctx context.Context) (err error) {
 		return err
 	}
 	defer db.unpin(old)
-	base, err := old.Graph.Compact(ctx)
+	graph, err := old.Graph.Compact(ctx)
 	if err != nil {
 		return err
 	}
@@ -118,6 +118,11 @@ func (db *DB) compact(ctx context.Context) (err error) {
 	if err := db.writeGeneration(ctx, old, generation); err != nil {
 		return err
 	}
+	base, err := db.openBase(old, generation)
+	if err != nil {
+		return err
+	}
+	base.Graph = graph
 	if err := db.lock(ctx); err != nil {
 		return err
 	}
@@ -142,10 +147,17 @@ func (db *DB) writeGeneration(ctx context.Context, s *snapshot, generation uint3
 	})
 }
 
+// openBase returns the generation that was written from s.
+func (db *DB) openBase(s *snapshot, generation uint32) (*index.Base, error) {
+	r := db.store.Read(s.ts)
+	defer r.Close()
+	return s.OpenBase(r, db.stored(s.ts), generation)
+}
+
 // rebase commits the meta record of next, whose generation is written, publishes next and deletes what next does not
 // need. The writer calls it.
 func (db *DB) rebase(now *snapshot, next *index.Snapshot, models map[string]*modelView) error {
-	if err := now.Graph.Err(); err != nil { // next may lack what could not be read
+	if err := now.Err(); err != nil { // next may lack what could not be read
 		return err
 	}
 	ts := now.ts + 1

@@ -138,7 +138,7 @@ func TestModelDuringACompaction(t *testing.T) {
 	base, err := old.Graph.Compact(context.Background())
 	must(t, err, g.writeGeneration(context.Background(), old, generation))
 	must(t, g.CreateModel(ctx, "m", model.Spec{}), g.DropModel(ctx, "m"), g.CreateModel(ctx, "m", model.Spec{}))
-	next, err := g.now.Load().Rebase(old.Snapshot, base, generation)
+	next, err := g.now.Load().Rebase(old.Snapshot, &index.Base{Graph: base}, generation)
 	must(t, err, g.rebase(g.now.Load(), next, g.now.Load().models), g.Check(ctx), g.Close())
 	g = openTest(t, path)
 	m := g.now.Load().Meta

@@ -82,8 +82,8 @@ func TestRepair(t *testing.T) {
 		says        string
 		nodes, edge int64 // numbers that are left; 0 means any
 	}{
-		{"dictionary", 'k', 0, "the keys of nodes 0 to 4095 are lost", 1911, 1907},
-		{"dictionary", 'k', 1, "the keys of nodes 4096 to 5999 are lost", 4103, 4099},
+		{"dictionary", 'k', 0, "the keys of nodes 0 to 2032 are lost", 3974, 3970},
+		{"dictionary", 'k', 1, "the keys of nodes 2033 to 4064 are lost", 3975, 3971},
 		{"adjacency", 'x', 0, "block x 0", 6007, 5493},
 		{"meta", 'm', 0, "meta", 6007, 6004},
 		{"copy of meta", 'b', 0, "meta record of generation", 6007, 6004},

@@ -119,7 +119,7 @@ func (db *DB) load(ctx context.Context) error {
 			return err // before any of the graph is in memory
 		}
 	}
-	s, err := index.Open(cancellableScan{ctx, r}, &index.Stored{Source: db.store.At(ts), Cache: db.opts.memory(graphPart) / rowsFraction})
+	s, err := index.Open(cancellableScan{ctx, r}, db.stored(ts))
 	if err != nil {
 		return err
 	}
@@ -158,6 +158,11 @@ func (db *DB) load(ctx context.Context) error {
 	return nil
 }
 
+// stored returns where blocks of a base are read from at a version.
+func (db *DB) stored(ts uint64) *index.Stored {
+	return &index.Stored{Source: db.store.At(ts), Cache: db.opts.memory(graphPart) / rowsFraction}
+}
+
 // loadAtOnce is the number of edges up to which Open itself loads the rows of the graph into memory, in milliseconds.
 const loadAtOnce = 1 << 16
 
@@ -166,15 +171,15 @@ const loadAtOnce = 1 << 16
 func (db *DB) loadRows(ctx context.Context) error {
 	now := db.now.Load()
 	if now.Graph.NumEdges() <= loadAtOnce || !db.store.Complete() {
-		return now.Graph.Load(ctx)
+		return now.Snapshot.Load(ctx)
 	}
 	if _, err := db.pin(); err != nil { // a base stays readable while one of its versions is pinned
 		return err
 	}
 	db.background.Go(func() {
 		defer db.unpin(now)
-		if err := now.Graph.Load(db.running); err != nil && db.running.Err() == nil {
-			db.opts.Logger.Error("loading the rows of the graph", "err", err)
+		if err := now.Snapshot.Load(db.running); err != nil && db.running.Err() == nil {
+			db.opts.Logger.Error("loading the graph into memory", "err", err)
 		}
 	})
 	return nil

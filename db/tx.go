@@ -146,7 +146,7 @@ func (tx *Tx) run(f func(*Tx) error) error {
 // reason why it is not.
 func (tx *Tx) end(commit bool) error {
 	defer tx.db.unpin(tx.pinned)
-	unread := tx.snap.Graph.Err() // an answer may lack what could not be read
+	unread := tx.snap.Err() // an answer may lack what could not be read
 	if tx.batch == nil {
 		tx.close()
 		return unread

@@ -133,8 +133,8 @@ func (p *place[T]) get() *T {
 	return &b.block
 }
 
-// keep puts a block of the given size into its place and into the cache. It returns the block, or the one of another
-// reader that was faster.
+// keep puts a block of the given size into its place and into the cache, unless another reader has put it there. It
+// returns the block in its place.
 func (p *place[T]) keep(c *blockCache, block T, bytes int64) *T {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -153,7 +153,8 @@ func (b *Bulk) write(ctx context.Context, w Writer, generation uint32) error {
 		return err
 	}
 	c := content{
-		directed: b.s.Meta.Directed, nodes: b.s.Graph.nodes + int(b.numbers.added), keys: b.keys, records: &b.numbers.nodes,
+		directed: b.s.Meta.Directed, nodes: b.s.Graph.nodes + int(b.numbers.added), keys: b.keys, ascending: b.ascending,
+		records: &b.numbers.nodes,
 		events:  b.s.Events.merge(b.newest.sorted()).All(),
 		entries: func(in bool, visit func(Edge) error) error { return b.entries(ctx, in, visit) },
 	}
@@ -162,12 +163,26 @@ func (b *Bulk) write(ctx context.Context, w Writer, generation uint32) error {
 
 // keys yields the keys of all nodes of the result, by id.
 func (b *Bulk) keys(yield func(Key, error) bool) {
-	for k := range b.s.Dict.first(b.s.Graph.nodes) {
-		if !yield(k, nil) {
+	for k, err := range b.s.Dict.first(b.s.Graph.nodes) {
+		if !yield(k, err) || err != nil {
 			return
 		}
 	}
 	b.newKeys(yield)
+}
+
+// ascending yields the keys of all nodes of the result, in key order.
+func (b *Bulk) ascending(yield func(keyEntry, error) bool) {
+	first := b.s.Graph.nodes
+	mergeKeys(b.s.Dict.ascending(first), func(yield func(keyEntry, error) bool) {
+		next := ID(first)
+		for k, err := range b.newKeys {
+			if !yield(keyEntry{k, next}, err) {
+				return
+			}
+			next++
+		}
+	})(yield)
 }
 
 // dictionary returns the dictionary of the result.

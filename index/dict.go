@@ -1,29 +1,38 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 )
 
 // Dict maps keys to ids and back. It only grows: a key keeps its id forever, even while its node is deleted, so one
 // Dict serves every version. A reader of a version with n ids treats an id >= n as absent. A Dict is safe for
 // concurrent use.
 //
-// The whole dictionary is in memory: an answer needs both directions for each of its candidates, and reading the
-// store for each would cost more than the ranking. The base takes 8 bytes per integer key, 16 bytes plus the string
-// per string key, and 4 more bytes per key if ids are not in key order. Keys added later are in a map as well.
+// The keys of the base are in the store until they are loaded into memory, where they take 8 bytes per integer key, 16
+// bytes plus the string per string key, and 4 more bytes per key if ids are not in key order. Keys added later are in a
+// map.
 type Dict struct {
-	mu   sync.RWMutex
-	base keyList
-	text int64 // number of bytes of the base's strings
-	// order holds the base's ids by ascending key; nil if they are in key order already.
-	order []ID
-	added []Key // keys of the ids from base.len() on
+	n      int                      // number of keys in the base
+	memory atomic.Pointer[keyTable] // the base; nil: not loaded
+	stored *storedKeys              // nil if the base was made in memory
+
+	mu    sync.RWMutex
+	added []Key // keys of the ids from n on
 	ids   map[Key]ID
+}
+
+// keyTable holds keys in memory, in both directions.
+type keyTable struct {
+	keyList
+	text  int64 // number of bytes of the strings
+	order []ID  // ids by ascending key; nil if they are in key order already
 }
 
 // keyList holds the keys of consecutive ids.
@@ -41,20 +50,24 @@ func (l *keyList) at(i ID) Key {
 	return Int(l.num[i])
 }
 
-func listOf(keys []Key) keyList {
-	var l keyList
+// set sets key i of n.
+func (l *keyList) set(i ID, k Key, n int) {
+	if k.isStr {
+		if l.str == nil {
+			l.str = make([]string, n)
+		}
+		l.str[i] = k.str
+		return
+	}
+	if l.num == nil {
+		l.num = make([]int64, n)
+	}
+	l.num[i] = k.num
+}
+
+func listOf(keys []Key) (l keyList) {
 	for i, k := range keys {
-		if k.isStr {
-			if l.str == nil {
-				l.str = make([]string, len(keys))
-			}
-			l.str[i] = k.str
-			continue
-		}
-		if l.num == nil {
-			l.num = make([]int64, len(keys))
-		}
-		l.num[i] = k.num
+		l.set(ID(i), k, len(keys))
 	}
 	return l
 }
@@ -62,10 +75,12 @@ func listOf(keys []Key) keyList {
 // newDict returns the dictionary of keys, in which the id of a key is its index in the list. It returns ErrCorrupt
 // if a key occurs twice.
 func newDict(keys []Key) (*Dict, error) {
-	d := &Dict{base: listOf(keys), ids: make(map[Key]ID)}
+	t := &keyTable{keyList: listOf(keys)}
 	for _, k := range keys {
-		d.text += int64(len(k.str))
+		t.text += int64(len(k.str))
 	}
+	d := &Dict{n: len(keys), ids: make(map[Key]ID)}
+	d.memory.Store(t)
 	ordered := true
 	for i := 1; i < len(keys) && ordered; i++ {
 		ordered = keys[i-1].Compare(keys[i]) < 0
@@ -73,17 +88,41 @@ func newDict(keys []Key) (*Dict, error) {
 	if ordered {
 		return d, nil
 	}
-	d.order = make([]ID, len(keys))
-	for i := range d.order {
-		d.order[i] = ID(i)
+	t.order = make([]ID, len(keys))
+	for i := range t.order {
+		t.order[i] = ID(i)
 	}
-	slices.SortFunc(d.order, func(a, b ID) int { return keys[a].Compare(keys[b]) })
-	for i, id := range d.order[1:] {
-		if k := keys[id]; k == keys[d.order[i]] {
+	slices.SortFunc(t.order, func(a, b ID) int { return keys[a].Compare(keys[b]) })
+	for i, id := range t.order[1:] {
+		if k := keys[id]; k == keys[t.order[i]] {
 			return nil, fmt.Errorf("%w: key %v stands twice in the dictionary", ErrCorrupt, k)
 		}
 	}
 	return d, nil
+}
+
+// byKey returns the id of the key with i keys before it.
+func (t *keyTable) byKey(i int) ID {
+	if t.order == nil {
+		return ID(i)
+	}
+	return t.order[i]
+}
+
+// id returns the id of k and whether k has one.
+func (t *keyTable) id(k Key) (ID, bool) {
+	n := t.len()
+	i := sort.Search(n, func(i int) bool { return t.at(t.byKey(i)).Compare(k) >= 0 })
+	if i == n {
+		return 0, false
+	}
+	id := t.byKey(i)
+	return id, t.at(id) == k
+}
+
+// bytes returns the memory of the table in bytes.
+func (t *keyTable) bytes() int64 {
+	return 8*int64(len(t.num)) + 16*int64(len(t.str)) + t.text + 4*int64(len(t.order))
 }
 
 // addedKey is the approximate memory that a key takes until it is in a base, in bytes.
@@ -93,41 +132,44 @@ const addedKey = 100
 func (d *Dict) Len() int {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	return d.base.len() + len(d.added)
+	return d.n + len(d.added)
 }
 
 // ID returns the id of k and whether k has one.
-func (d *Dict) ID(k Key) (ID, bool) {
-	n := d.base.len()
-	i := sort.Search(n, func(i int) bool { return d.base.at(d.byKey(i)).Compare(k) >= 0 })
-	if i < n {
-		if id := d.byKey(i); d.base.at(id) == k {
-			return id, true
-		}
+func (d *Dict) ID(k Key) (id ID, ok bool) {
+	if t := d.memory.Load(); t != nil {
+		id, ok = t.id(k)
+	} else {
+		id, ok = d.stored.id(k)
+	}
+	if ok {
+		return id, true
 	}
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	id, ok := d.ids[k]
+	id, ok = d.ids[k]
 	return id, ok
 }
 
 // Key returns the key of id, which must be below Len.
 func (d *Dict) Key(id ID) Key {
-	if n := d.base.len(); int(id) >= n {
+	if int(id) >= d.n {
 		d.mu.RLock()
 		defer d.mu.RUnlock()
-		return d.added[int(id)-n]
+		return d.added[int(id)-d.n]
 	}
-	return d.base.at(id)
+	if t := d.memory.Load(); t != nil {
+		return t.at(id)
+	}
+	return d.stored.key(id)
 }
 
 // Add assigns the next ids to keys, which must be new.
 func (d *Dict) Add(keys []Key) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	n := d.base.len()
 	for _, k := range keys {
-		d.ids[k] = ID(n + len(d.added))
+		d.ids[k] = ID(d.n + len(d.added))
 		d.added = append(d.added, k)
 	}
 }
@@ -141,41 +183,147 @@ func (d *Dict) Keys() []Key {
 	return keys
 }
 
-// first yields the keys of the ids below n. The errors are nil.
+// first yields the keys of the ids below n, which is at least the number of keys in the base, by id.
 func (d *Dict) first(n int) iter.Seq2[Key, error] {
 	return func(yield func(Key, error) bool) {
-		for id := range ID(n) {
-			if !yield(d.Key(id), nil) {
+		next := ID(0)
+		if d.memory.Load() == nil {
+			for k, err := range d.stored.all {
+				if !yield(k.Key, err) || err != nil {
+					return
+				}
+			}
+			next = ID(d.n)
+		}
+		for ; next < ID(n); next++ {
+			if !yield(d.Key(next), nil) {
 				return
 			}
 		}
 	}
 }
 
-// Bytes returns the approximate memory that the dictionary holds, in bytes.
+// ascending yields the keys of the ids below n, which is at least the number of keys in the base, in key order.
+func (d *Dict) ascending(n int) iter.Seq2[keyEntry, error] {
+	added := make([]keyEntry, 0, n-d.n)
+	for id := ID(d.n); id < ID(n); id++ {
+		added = append(added, keyEntry{d.Key(id), id})
+	}
+	slices.SortFunc(added, func(a, b keyEntry) int { return a.Compare(b.Key) })
+	base := d.stored.ascending
+	if t := d.memory.Load(); t != nil {
+		base = t.ascending
+	}
+	return mergeKeys(base, func(yield func(keyEntry, error) bool) {
+		for _, k := range added {
+			if !yield(k, nil) {
+				return
+			}
+		}
+	})
+}
+
+// ascending yields all keys in their order. The errors are nil.
+func (t *keyTable) ascending(yield func(keyEntry, error) bool) {
+	for i := range t.len() {
+		if id := t.byKey(i); !yield(keyEntry{t.at(id), id}, nil) {
+			return
+		}
+	}
+}
+
+// mergeKeys merges two ascending lists of keys. It yields the first error of a list and ends.
+func mergeKeys(a, b iter.Seq2[keyEntry, error]) iter.Seq2[keyEntry, error] {
+	return func(yield func(keyEntry, error) bool) {
+		next, stop := iter.Pull2(b)
+		defer stop()
+		head, err, ok := next()
+		for k, failed := range a {
+			for ; ok && err == nil && failed == nil && head.Compare(k.Key) < 0; head, err, ok = next() {
+				if !yield(head, nil) {
+					return
+				}
+			}
+			if failed = cmp.Or(failed, err); !yield(k, failed) || failed != nil {
+				return
+			}
+		}
+		for ; ok; head, err, ok = next() {
+			if !yield(head, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// load reads all keys of the base into memory. It returns ErrCorrupt, or the error of ctx.
+func (d *Dict) load(ctx context.Context) error {
+	if d.memory.Load() != nil {
+		return nil
+	}
+	t, err := d.stored.load(ctx)
+	if err == nil {
+		d.memory.Store(t)
+	} else if ctx.Err() == nil {
+		d.stored.cache.fail(err)
+	}
+	return err
+}
+
+// onto returns the dictionary with the keys of a new base, which are some of its own. If the old base is in memory, it
+// stays.
+func (d *Dict) onto(base *storedKeys) *Dict {
+	if d.memory.Load() != nil {
+		return d
+	}
+	next := base.dict()
+	next.Add(d.added[next.n-d.n:])
+	return next
+}
+
+// err returns the error of the first key that could not be read.
+func (d *Dict) err() error {
+	if d.stored == nil {
+		return nil
+	}
+	return d.stored.cache.err()
+}
+
+// Bytes returns the approximate memory that the dictionary takes once it is loaded, in bytes.
 func (d *Dict) Bytes() int64 {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	return 8*int64(len(d.base.num)) + 16*int64(len(d.base.str)) + d.text + 4*int64(len(d.order)) + addedKey*int64(len(d.added))
-}
-
-func (d *Dict) byKey(i int) ID {
-	if d.order == nil {
-		return ID(i)
+	n := addedKey * int64(len(d.added))
+	if t := d.memory.Load(); t != nil {
+		return n + t.bytes()
 	}
-	return d.order[i]
+	return n + d.stored.bytes()
 }
 
 // Check returns an error unless both directions agree for every id. It may also return the error of ctx.
 func (d *Dict) Check(ctx context.Context) error {
-	for id := range ID(d.Len()) {
-		if id%nodesPerCheck == 0 && ctx.Err() != nil {
-			return ctx.Err()
+	next := ID(d.n)
+	if d.memory.Load() != nil {
+		next = 0
+	} else if err := d.stored.check(ctx); err != nil {
+		return err
+	}
+	for id := next; id < ID(d.Len()); id++ {
+		if err := checkEvery(ctx, int(id)); err != nil {
+			return err
 		}
 		k := d.Key(id)
 		if back, ok := d.ID(k); !ok || back != id {
 			return fmt.Errorf("%w: node %d has key %v, which has node %d", ErrCorrupt, id, k, back)
 		}
+	}
+	return nil
+}
+
+// checkEvery returns the error of ctx at every thousandth step or so.
+func checkEvery(ctx context.Context, step int) error {
+	if step%nodesPerCheck == 0 {
+		return ctx.Err()
 	}
 	return nil
 }

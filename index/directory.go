@@ -76,13 +76,18 @@ func decodeDirectory(b []byte) (*directory, error) {
 
 // readDirectory reads the directory of one direction of a generation.
 func readDirectory(r Reader, kind byte, generation uint32) (*directory, error) {
+	return readDirectoryOf(r, kind, generation, decodeDirectory)
+}
+
+// readDirectoryOf reads the directory of the blocks of a kind.
+func readDirectoryOf[T any](r Reader, kind byte, generation uint32, decode func([]byte) (*T, error)) (*T, error) {
 	b, ok, err := getSplit(r, directoryKey(kind, generation))
 	if err == nil && !ok {
 		err = fmt.Errorf("%w: it is missing", ErrCorrupt)
 	}
-	var dir *directory
+	var dir *T
 	if err == nil {
-		dir, err = decodeDirectory(b)
+		dir, err = decode(b)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("directory of the blocks %c of generation %d: %w", kind, generation, err)

@@ -20,9 +20,10 @@
 //	states*                      PageRank states of a version
 //	snapshot, events, log, meta  one version
 //	graph, edit, base, dict      its graph and keys
-//	stored, directory            rows that are read from the store on demand
+//	stored, directory,
+//	dict_stored, block_cache     rows and keys that are read from the store on demand
 //	documents                    records of package db
-//	block, key                   encodings
+//	block, key_block, key        encodings
 //	kv, keyspace, encoding, pages, merge
 //
 // # Key space
@@ -33,11 +34,13 @@
 //
 //	m                (*)  meta: format, options, counters, and which of the other records are valid
 //	b generation     (*)  a copy of meta from the time when the generation became the base
-//	k generation first    dictionary: the keys of up to 4096 consecutive ids, starting at id first
+//	k generation first    dictionary by id: the keys of consecutive ids, starting at id first, 4 KB
+//	j generation block    dictionary by key, if ids are not in key order: keys and ids in key order, 4 KB
 //	n generation block    node records (label, deleted) of 16384 consecutive ids
 //	x generation block    out-rows: a run of their entries, 4 KB
 //	y generation block    in-rows of a directed graph, in the same form
-//	i generation kind (*) directory of the blocks x or y: the first row of each block
+//	i generation kind (*) directory of the blocks x or y: the first row of each block; and of the
+//	                      dictionary: the first id and key of each block
 //	g generation block    degrees of 16384 consecutive ids
 //	t generation block    1024 of the newest events: edges with times, in the order of their addition
 //	f block          (*)  feature vectors of 16 consecutive ids
@@ -54,15 +57,15 @@
 // # Life of a version
 //
 // A commit writes one log record, the meta record and the feature blocks it touched, whatever the number of edges
-// in the graph. Open reads the keys and the directories of the generation that meta names and applies the log. When the log
+// in the graph. Open reads the directories of the generation that meta names and applies the log. When the log
 // has grown, the graph is written as a new generation, and the meta record of one commit makes that generation the
 // base. Blocks of other generations are leftovers of unfinished work and are deleted. A bulk load works the same
 // way: it writes a generation that one meta record makes valid, entirely or not at all.
 //
 // # Damage
 //
-// Open is a salvage that must find nothing wrong, except that it reads the rows only on demand: an unreadable block of
-// rows is an error of every answer from then on ([Graph.Err]). Each block states which ids it covers, and each log
+// Open is a salvage that must find nothing wrong, except that it reads keys and rows only on demand: an unreadable block
+// is an error of every answer from then on ([Snapshot.Err]). Each block states which ids it covers, and each log
 // record states the version of the previous one, so a lost record is detected, and [Salvage] can interpret the others
 // without it: no key moves to another node. Each edge is in the rows of both of its nodes, so a lost block of rows costs
 // only the edges between nodes of that block. The copy of the meta record sorts first in the key space and the adjacency
@@ -70,7 +73,7 @@
 //
 // # In memory
 //
-// A graph consists of a base and an overlay. The rows of the base are in the store until [Graph.Load] makes compressed
+// A graph consists of a base and an overlay. The rows of the base are in the store until [Snapshot.Load] makes compressed
 // sparse rows of them, 4 bytes an entry (4 more for weights and 8 for times, each only if some edge has one). Until then,
 // the directory takes 12 bytes a block of 4 KB, degrees take 4 bytes a node that was asked about (8 with weights), and a
 // cache holds decoded blocks within a budget. All versions with the same base move over together. The overlay is a
@@ -80,9 +83,12 @@
 // Records hold whole rows, as memory does: an undirected edge in the rows of both of its nodes, a directed one in an
 // out-row and an in-row. Load compares the two by sums of hashes.
 //
-// The whole dictionary is in memory, in both directions, instead of being looked up in the store block by block: a
-// ranking of 100 candidates needs 100 keys, and a look-up in the store costs more than scoring a candidate. Ids are
-// never reused. A key keeps its id while its node is deleted, and gets the same id when the node is re-created, so
+// The dictionary is in the store, too, until it is loaded. In memory it takes 8 bytes for an integer key, 16 and the string
+// for a string key, and 4 more if ids are not in key order. In the store, its directory takes 20 bytes a block of about
+// 2000 integer keys or 4 KB of strings, the cache holds blocks as they are stored, and a look-up decodes up to 64 keys of
+// one. If ids are not in key order, as after commits that added nodes, the dictionary is stored twice, by id and by key,
+// and the directory takes 12 bytes more for each block by id. Keys added since are in a map, 100 bytes each. Ids are never
+// reused. A key keeps its id while its node is deleted, and gets the same id when the node is re-created, so
 // one growing dictionary serves the readers of all versions.
 //
 // # PageRank states

@@ -10,18 +10,14 @@ import (
 // events and of the adjacency, all of one version. A new generation is written next to the old one and becomes
 // valid with the commit of WriteBase, whose meta record names it.
 //
-// A block of the dictionary is numbered by its first id, the others have consecutive numbers. So the remaining
+// The blocks of the dictionary by id are numbered by their first ids, the others consecutively. So the remaining
 // blocks of a damaged generation state which ids they cover.
 
-// dictBlock and nodeBlock are the numbers of consecutive ids in one block. A block of the dictionary has fewer ids
-// if its keys are long, as a stored value must stay below maxPart.
-const (
-	dictBlock = 4096
-	nodeBlock = 16384
-)
+// nodeBlock is the number of consecutive ids in one block of node records.
+const nodeBlock = 16384
 
 // generationKinds are the prefixes of a generation's blocks.
-var generationKinds = [...]byte{prefixDict, prefixNode, prefixEvent, prefixOut, prefixIn, prefixDirectory, prefixDegree}
+var generationKinds = [...]byte{prefixDict, prefixKeyOrder, prefixNode, prefixEvent, prefixOut, prefixIn, prefixDirectory, prefixDegree}
 
 // content is what a generation stores, as streams.
 type content struct {
@@ -30,6 +26,8 @@ type content struct {
 	keys     iter.Seq2[Key, error] // the keys of all nodes, by id
 	records  *pages[node]
 	events   []Event
+	// ascending yields the keys of all nodes in key order. It is used only if ids are not in key order.
+	ascending iter.Seq2[keyEntry, error]
 	// entries passes the entries of the rows of one direction to visit, ascending by row and neighbour.
 	entries func(in bool, visit func(Edge) error) error
 }
@@ -39,6 +37,7 @@ func (s *Snapshot) WriteGeneration(w Writer, generation uint32) error {
 	n := s.Graph.nodes
 	c := content{directed: s.Graph.directed, nodes: n, records: &s.nodes, events: s.Events.All()}
 	c.keys = s.Dict.first(n)
+	c.ascending = func(yield func(keyEntry, error) bool) { s.Dict.ascending(n)(yield) }
 	c.entries = func(in bool, visit func(Edge) error) error {
 		if in {
 			return s.Graph.in.entries(n, visit)
@@ -53,7 +52,7 @@ func (c *content) write(w Writer, generation uint32) error {
 	put := func(kind byte, no uint32, block []byte) error {
 		return w.Set(makeKey(kind, generation, no), block)
 	}
-	if err := c.writeDict(put); err != nil {
+	if err := c.writeDict(w, generation); err != nil {
 		return err
 	}
 	if err := c.writeNodes(put); err != nil {
@@ -90,31 +89,6 @@ func (a *adjacency) entries(n int, visit func(Edge) error) error {
 	return nil
 }
 
-// writeDict writes the blocks of the dictionary.
-func (c *content) writeDict(put func(kind byte, no uint32, block []byte) error) error {
-	var b []byte
-	first, next, last := uint32(0), uint32(0), int64(0)
-	flush := func() error {
-		err := put(prefixDict, first, withChecksum(b))
-		b, first, last = nil, next, 0
-		return err
-	}
-	for k, err := range c.keys {
-		if err == nil && (next-first == dictBlock || len(b) >= maxPart/2) {
-			err = flush()
-		}
-		if err != nil {
-			return err
-		}
-		b = appendKey(b, k, &last)
-		next++
-	}
-	if next == first {
-		return nil
-	}
-	return flush()
-}
-
 // writeNodes writes the blocks of node records. A block whose records are all zero is empty.
 func (c *content) writeNodes(put func(kind byte, no uint32, block []byte) error) error {
 	for no := 0; no*nodeBlock < c.nodes; no++ {
@@ -135,22 +109,40 @@ func (c *content) writeNodes(put func(kind byte, no uint32, block []byte) error)
 	return nil
 }
 
-// Rebase returns s with its base replaced by the generation written from old, an earlier version of s. base must be
-// the compacted graph of old. The edges changed since are applied to it again. The log drops the changes older than
-// the previous base.
-func (s *Snapshot) Rebase(old *Snapshot, base *Graph, generation uint32) (*Snapshot, error) {
+// Base is what a generation holds. Its blocks are read when they are asked for, or loaded into memory.
+type Base struct {
+	Graph *Graph
+	keys  *storedKeys
+}
+
+// OpenBase returns the generation that was written from s.
+func (s *Snapshot) OpenBase(r Reader, from *Stored, generation uint32) (b *Base, err error) {
+	m := Meta{Directed: s.Meta.Directed, Generation: generation, BaseNodes: s.Meta.Nodes}
+	cache := from.cache(generation)
+	b = new(Base)
+	if b.keys, err = openKeys(r, cache, &m); err != nil {
+		return nil, err
+	}
+	b.Graph, err = openGraph(r, cache, &m)
+	return b, err
+}
+
+// Rebase returns s with its base replaced by the generation written from old, an earlier version of s. Keys that are in
+// memory stay there. The edges changed since are applied again. The log drops the changes older than the previous base.
+func (s *Snapshot) Rebase(old *Snapshot, base *Base, generation uint32) (*Snapshot, error) {
 	next := *s
 	changes, ok := s.Log.Since(old.Meta.Version)
 	if !ok {
 		return nil, fmt.Errorf("index: the log does not reach back to version %d", old.Meta.Version)
 	}
-	e := base.Edit()
+	e := base.Graph.Edit()
 	e.Grow(s.Graph.nodes)
 	for _, c := range changes {
 		now, _ := s.Graph.Edge(c.U, c.V)
 		e.Set(c.U, c.V, now.Weight, now.Time)
 	}
 	next.Graph = e.Graph()
+	next.Dict = s.Dict.onto(base.keys)
 	next.Log = s.Log.from(s.Meta.Base)
 	next.Meta.LogStart = next.Log.start
 	next.Meta.Generation = generation

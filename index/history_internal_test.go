@@ -207,13 +207,18 @@ func (h *history) compact(t *rapid.T) {
 	if _, ok := h.now.Log.Since(old.Meta.Version); !ok || old.Meta.Generation != h.now.Meta.Generation {
 		return
 	}
-	base, err := old.Graph.Compact(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
 	h.given++
 	if err := old.WriteGeneration(h.store, h.given); err != nil {
 		t.Fatal(err)
+	}
+	base, err := old.OpenBase(h.store, &Stored{memorySource{h.store.clone()}, 1 << 10}, h.given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rapid.Bool().Draw(t, "in memory") {
+		if base.Graph, err = old.Graph.Compact(context.Background()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if rapid.IntRange(0, 4).Draw(t, "fate") == 0 {
 		return // died before the commit
@@ -298,11 +303,11 @@ func (h *history) reopen(t *rapid.T) {
 		t.Fatal(err)
 	}
 	if rapid.Bool().Draw(t, "load") {
-		if err := s.Graph.Load(context.Background()); err != nil || !s.Graph.Loaded() {
+		if err := s.Load(context.Background()); err != nil || !s.Graph.Loaded() {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(s.Graph.Err(), h.now.Same(s), h.now.Verify(context.Background(), h.store)); err != nil {
+	if err := errors.Join(s.Err(), h.now.Same(s), h.now.Verify(context.Background(), h.store)); err != nil {
 		t.Fatal(err)
 	}
 	h.want.agree(t, s)

@@ -14,6 +14,7 @@ const (
 	prefixMeta        = 'm'
 	prefixBase        = 'b'
 	prefixDict        = 'k'
+	prefixKeyOrder    = 'j'
 	prefixNode        = 'n'
 	prefixFeature     = 'f'
 	prefixOut         = 'x'
@@ -43,7 +44,7 @@ func numberWidths(kind byte) (widths []int, ok bool) {
 	case prefixMeta: // no number
 	case prefixBase: // generation
 		widths = []int{4}
-	case prefixDict, prefixNode, prefixEvent, prefixOut, prefixIn, prefixDegree, prefixDirectory: // generation, block; direction
+	case prefixDict, prefixKeyOrder, prefixNode, prefixEvent, prefixOut, prefixIn, prefixDegree, prefixDirectory: // generation, block; direction
 		widths = []int{4, 4}
 	case prefixFeature: // block
 		widths = []int{4}

@@ -49,14 +49,14 @@ func readMeta(r Reader, key []byte) (*Meta, error) {
 	return decodeMeta(b)
 }
 
-// Open reads the latest version from r. Rows are read from the given place when they are asked for; until then, damage
-// of their blocks is not noticed (see [Graph.Err]). If it is nil, all are read now. Open returns nil if there is no
+// Open reads the latest version from r. Keys and rows are read from the given place when they are asked for; until then,
+// damage of their blocks is not noticed (see [Snapshot.Err]). If it is nil, all are read now. Open returns nil if there is no
 // version, ErrMismatch if the store has another format, or ErrCorrupt with the place if the records are inconsistent.
-func Open(r Reader, rows *Stored) (*Snapshot, error) {
+func Open(r Reader, on *Stored) (*Snapshot, error) {
 	if meta, err := ReadMeta(r); meta == nil || err != nil {
 		return nil, err
 	}
-	s, found := read(r, rows)
+	s, found := read(r, on)
 	if len(found) > 0 {
 		return nil, found[0]
 	}
@@ -70,7 +70,9 @@ type opener struct {
 	r   Reader
 	s   *Snapshot
 	by  *owner
-	on  *Stored // where rows are read on demand; nil: all are read
+
+	on    *Stored     // where blocks of the base are read on demand; nil: all are read now
+	cache *blockCache // of the blocks that are read on demand; nil: none
 
 	found        []error
 	records      []logged  // records after version Meta.LogStart
@@ -166,76 +168,6 @@ func (o *opener) blocks(kind byte, visit func(no uint32, d *decoder) error) erro
 	return nil
 }
 
-// eachKeys passes the keys of the base and of the log to visit, in lists of consecutive ids, and reports the errors
-// of visit. Each list states its first id, so lost keys do not shift others.
-func (o *opener) eachKeys(visit func(first ID, keys []Key) error) error {
-	check := func(first ID, keys []Key) error {
-		if end := int64(first) + int64(len(keys)); end > o.s.Meta.Nodes {
-			return fmt.Errorf("%w: keys of nodes %d to %d of %d", ErrCorrupt, first, end-1, o.s.Meta.Nodes)
-		}
-		return visit(first, keys)
-	}
-	n := int64(0)
-	err := o.blocks(prefixDict, func(first uint32, d *decoder) error {
-		keys, err := d.keys()
-		n += int64(len(keys))
-		return cmp.Or(err, check(first, keys))
-	})
-	if base := o.s.Meta.BaseNodes; err == nil && !o.damaged && n != base {
-		o.damage("%w: the base has %d keys, the meta record says %d", ErrCorrupt, n, base)
-	}
-	for _, l := range o.records {
-		if l.record == nil {
-			continue
-		}
-		if err := check(l.first, l.keys); err != nil {
-			o.report("log of version %d: %w", l.version, err)
-		}
-	}
-	return err
-}
-
-// keys decodes a block of the dictionary.
-func (d *decoder) keys() (keys []Key, err error) {
-	for last := int64(0); len(d.b) > 0 && d.err == nil; {
-		keys = append(keys, d.key(&last))
-	}
-	if d.err != nil {
-		return nil, d.err
-	}
-	return keys, nil
-}
-
-func (o *opener) dictionary() error {
-	keys := make([]Key, o.s.Meta.Nodes)
-	known := make([]bool, len(keys))
-	err := o.eachKeys(func(first ID, list []Key) error {
-		for i, k := range list {
-			id := int(first) + i
-			if known[id] && keys[id] != k {
-				return fmt.Errorf("%w: node %d has the keys %v and %v", ErrCorrupt, id, keys[id], k)
-			}
-			keys[id], known[id] = k, true
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	o.assignLostKeys(keys, known)
-	base := o.s.Meta.BaseNodes
-	if o.s.Dict, err = newDict(keys[:base]); err != nil {
-		return err
-	}
-	for i, k := range keys[base:] {
-		if id, ok := o.s.Dict.ID(k); ok {
-			return fmt.Errorf("%w: key %v of node %d is that of node %d already", ErrCorrupt, k, base+int64(i), id)
-		}
-		o.s.Dict.Add([]Key{k})
-	}
-	return nil
-}
-
 // nodes reads the node records of the base.
 func (o *opener) nodes() error {
 	next, missing := int64(0), fmt.Errorf("%w: block %c is missing", ErrCorrupt, prefixNode)
@@ -285,8 +217,8 @@ func (o *opener) checkID(id uint64) error {
 // adjacency reads the rows of the base. If a block is damaged, an edge is kept if one of its two rows has it.
 func (o *opener) adjacency() (err error) {
 	m := &o.s.Meta
-	if o.on != nil && m.Generation > 0 {
-		if o.s.Graph, err = openGraph(o.r, o.on.cache(m.Generation), m); err == nil {
+	if o.cache != nil {
+		if o.s.Graph, err = openGraph(o.r, o.cache, m); err == nil {
 			o.countEdges(o.s.Graph.edges)
 		}
 		return err

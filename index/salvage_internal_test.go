@@ -331,7 +331,7 @@ func sampleHistory(t *testing.T) *history {
 		}
 		base, err := h.now.Graph.Compact(context.Background())
 		must(t, err, h.now.WriteGeneration(h.store, 1))
-		h.now, err = h.now.Rebase(h.now, base, 1)
+		h.now, err = h.now.Rebase(h.now, &Base{Graph: base}, 1)
 		must(t, err, h.now.WriteBase(h.store))
 	}
 	return h
@@ -353,7 +353,7 @@ func TestSalvageOfASoundBase(t *testing.T) {
 	}
 	base, err := h.now.Graph.Compact(context.Background())
 	must(t, err, h.now.WriteGeneration(h.store, 1))
-	h.now, err = h.now.Rebase(h.now, base, 1)
+	h.now, err = h.now.Rebase(h.now, &Base{Graph: base}, 1)
 	must(t, err, h.now.WriteBase(h.store))
 	if h.now.Meta.LogStart != 0 {
 		t.Fatalf("the log begins after version %d", h.now.Meta.LogStart)

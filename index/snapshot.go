@@ -95,6 +95,15 @@ func (s *Snapshot) Bytes() int64 {
 	return s.Graph.Bytes() + s.Dict.Bytes() + s.featureBytes + 16*int64(s.Log.Len())
 }
 
+// Load reads all keys and rows of the base into memory. All versions with this base use them from then on. It returns
+// ErrCorrupt, which Err returns from then on, too, or the error of ctx.
+func (s *Snapshot) Load(ctx context.Context) error {
+	return cmp.Or(s.Graph.Load(ctx), s.Dict.load(ctx))
+}
+
+// Err returns the error of the first block that could not be read, after which answers may be wrong.
+func (s *Snapshot) Err() error { return cmp.Or(s.Graph.Err(), s.Dict.err()) }
+
 // Check verifies that the parts of the snapshot are consistent: the dictionary in both directions, rows in order
 // and symmetric, degrees, counters. It returns each violation it finds, up to 20, as ErrCorrupt, or the error of
 // ctx.

@@ -135,7 +135,7 @@ func TestOpenOfDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, err := s.Rebase(s, base, 1)
+	next, err := s.Rebase(s, &Base{Graph: base}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestVerifyOfDamage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		next, err := s.Rebase(s, base, 1)
+		next, err := s.Rebase(s, &Base{Graph: base}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

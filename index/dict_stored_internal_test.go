@@ -1,0 +1,265 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// storedDict writes keys as generation 1 and returns their dictionary, which is read on demand, with the store.
+func storedDict(t testing.TB, keys []Key, cache int64) (*Dict, *memory) {
+	t.Helper()
+	store := newMemory()
+	d, err := newDict(keys)
+	must(t, err)
+	c := content{keys: d.first(len(keys)), ascending: d.ascending(len(keys))}
+	must(t, c.writeDict(store, 1))
+	stored, err := openKeys(store, &blockCache{source: memorySource{store}, generation: 1, budget: cache}, &Meta{Generation: 1, BaseNodes: int64(len(keys))})
+	must(t, err)
+	return stored.dict(), store
+}
+
+// keyLists returns lists of n keys: integers and strings, in key order and not.
+func keyLists(n int) map[string][]Key {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var ints, strs, mixed []Key
+	for i := range n {
+		ints = append(ints, Int(int64(i)*3-999))
+		strs = append(strs, Str(fmt.Sprintf("%0*d", 1+i%40, i)))
+		if mixed = append(mixed, Int(rng.Int64())); i%3 == 0 {
+			mixed[i] = strs[i]
+		}
+	}
+	sorted := slices.Clone(mixed)
+	slices.SortFunc(sorted, Key.Compare)
+	return map[string][]Key{"integers": ints, "strings": strs, "mixed": mixed, "sorted": sorted, "one": {Str("a")}, "none": nil}
+}
+
+// TestStoredDict verifies that a dictionary that is read on demand is the one in memory, whatever the cache holds and
+// however many readers there are.
+func TestStoredDict(t *testing.T) {
+	t.Parallel()
+	for name, keys := range keyLists(20_000) {
+		for _, cache := range []int64{0, 30 << 10, 1 << 30} {
+			t.Run(fmt.Sprint(name, cache), func(t *testing.T) {
+				t.Parallel()
+				d, _ := storedDict(t, keys, cache)
+				var all sync.WaitGroup
+				for reader := range 4 {
+					all.Go(func() { compareDict(t, d, keys, rand.New(rand.NewPCG(uint64(reader), 1))) })
+				}
+				all.Wait()
+				if b := d.stored.cache.bytes; b > cache+5000 {
+					t.Errorf("the cache holds %d bytes, its budget is %d", b, cache)
+				}
+				bytes := d.Bytes()
+				must(t, d.err(), d.Check(context.Background()), d.load(context.Background()))
+				if want, _ := newDict(keys); d.Bytes() != bytes || bytes != want.Bytes() {
+					t.Errorf("%d bytes, loaded %d, want %d", bytes, d.Bytes(), want.Bytes())
+				}
+				compareDict(t, d, keys, rand.New(rand.NewPCG(9, 1)))
+				must(t, d.Check(context.Background()))
+			})
+		}
+	}
+}
+
+func compareDict(t *testing.T, d *Dict, keys []Key, rng *rand.Rand) {
+	if d.Len() != len(keys) {
+		t.Errorf("%d keys, want %d", d.Len(), len(keys))
+	}
+	for range min(len(keys), 2000) {
+		id := ID(rng.IntN(len(keys)))
+		if k := d.Key(id); k != keys[id] {
+			t.Errorf("key %v of %d, want %v", k, id, keys[id])
+		}
+		if got, ok := d.ID(keys[id]); !ok || got != id {
+			t.Errorf("id %d, %v of %v, want %d", got, ok, keys[id], id)
+		}
+		if got, ok := d.ID(Int(rng.Int64N(99_999)*3 - 1_000)); ok {
+			t.Errorf("id %d of no key", got)
+		}
+		if got, ok := d.ID(Str(fmt.Sprint("!", rng.IntN(9999)))); ok {
+			t.Errorf("id %d of no key", got)
+		}
+	}
+}
+
+// TestStoredDictDamage verifies that a block of keys which cannot be read is an error that stays.
+func TestStoredDictDamage(t *testing.T) {
+	t.Parallel()
+	lost := errors.New("lost")
+	for name, keys := range keyLists(20_000) {
+		if len(keys) < 2 {
+			continue
+		}
+		for what, damage := range map[string]func(d *Dict, store *memory){
+			"block altered": func(d *Dict, store *memory) { store.entries[string(makeKey(prefixDict, 1, d.stored.first[2]))][20]++ },
+			"block missing": func(d *Dict, store *memory) { delete(store.entries, string(makeKey(prefixDict, 1, d.stored.first[2]))) },
+			"no block": func(d *Dict, store *memory) {
+				store.entries[string(makeKey(prefixDict, 1, d.stored.first[2]))] = withChecksum([]byte("no block of keys"))
+			},
+			"fewer keys": func(d *Dict, store *memory) {
+				store.entries[string(makeKey(prefixDict, 1, d.stored.first[2]))] = withChecksum([]byte{keyInt, 2, 0, 0, 1, 0})
+			},
+			"error of disk": func(d *Dict, _ *memory) { d.stored.cache.source = failingSource{lost} },
+		} {
+			for _, how := range []string{"read", "load", "check"} {
+				d, store := storedDict(t, keys, 1<<20)
+				damage(d, store)
+				var err error
+				switch how {
+				case "load":
+					err = d.load(context.Background())
+				case "check":
+					err = d.Check(context.Background())
+				}
+				for id := range ID(len(keys)) {
+					d.Key(id)
+				}
+				if how == "read" {
+					err = d.err()
+				}
+				if !errors.Is(err, ErrCorrupt) && !errors.Is(err, lost) || d.err() == nil {
+					t.Errorf("%s, %s, %s: %v, %v", name, what, how, err, d.err())
+				}
+			}
+		}
+	}
+}
+
+// TestStoredDictOrder verifies that a dictionary in key order that contradicts the one by id is found.
+func TestStoredDictOrder(t *testing.T) {
+	t.Parallel()
+	keys := []Key{Int(5), Int(3), Int(9)}
+	for name, entries := range map[string][]keyEntry{
+		"other ids":     {{Int(3), 0}, {Int(5), 1}, {Int(9), 2}},
+		"a key less":    {{Int(3), 1}, {Int(5), 0}},
+		"another key":   {{Int(3), 1}, {Int(4), 0}, {Int(9), 2}},
+		"a key twice":   {{Int(3), 1}, {Int(3), 1}, {Int(9), 2}},
+		"no order":      {{Int(5), 0}, {Int(3), 1}, {Int(9), 2}},
+		"an id too far": {{Int(3), 1}, {Int(5), 77}, {Int(9), 2}},
+	} {
+		d, store := storedDict(t, keys, 1<<20)
+		p := keyPacker{withIDs: true, emit: func(_ keyEntry, block []byte) error { return store.Set(makeKey[uint32](prefixKeyOrder, 1, 0), block) }}
+		for _, k := range entries {
+			must(t, p.add(k))
+		}
+		must(t, p.flush())
+		wantCorrupt(t, name+": check", d.Check(context.Background()))
+		wantCorrupt(t, name+": load", d.load(context.Background()))
+	}
+}
+
+// TestMergeKeys verifies that two ascending lists become one, and that an error ends it.
+func TestMergeKeys(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	rapid.Check(t, func(t *rapid.T) {
+		all := rapid.SliceOfDistinct(genKey, func(k Key) Key { return k }).Draw(t, "keys")
+		slices.SortFunc(all, Key.Compare)
+		var lists [2][]keyEntry
+		for i, k := range all {
+			side := rapid.IntRange(0, 1).Draw(t, "list")
+			lists[side] = append(lists[side], keyEntry{k, ID(i)})
+		}
+		fails := rapid.IntRange(-1, 1).Draw(t, "fails")
+		list := func(side int) func(func(keyEntry, error) bool) {
+			return func(yield func(keyEntry, error) bool) {
+				for _, k := range lists[side] {
+					if !yield(k, nil) {
+						return
+					}
+				}
+				if side == fails {
+					yield(keyEntry{}, broken)
+				}
+			}
+		}
+		var got []Key
+		var last error
+		for k, err := range mergeKeys(list(0), list(1)) {
+			if last = err; err == nil {
+				got = append(got, k.Key)
+			}
+		}
+		if fails < 0 && (last != nil || !slices.Equal(got, all)) || fails >= 0 && last != broken {
+			t.Fatalf("%v, %v; want %v", got, last, all)
+		}
+	})
+}
+
+func FuzzKeyBlock(f *testing.F) {
+	for _, keys := range keyLists(100) {
+		_, store := storedDict(f, keys, 0)
+		for _, k := range append(store.keys(prefixDict), store.keys(prefixKeyOrder)...) {
+			f.Add(store.entries[k][4:], k[0] == prefixKeyOrder)
+		}
+	}
+	f.Fuzz(func(t *testing.T, content []byte, withIDs bool) {
+		b, err := (&decoder{b: content}).keyBlock(withIDs)
+		n := 0
+		for _, e := range []Key{Int(0), Str("b")} {
+			if err == nil {
+				_, _, _, err = b.find(e)
+			}
+		}
+		if err == nil {
+			for k, failed := range b.all(0) {
+				if err = failed; err == nil && !withIDs {
+					if at, failed := b.at(n); failed != nil || at != k.Key {
+						t.Fatalf("key %d is %v, %v, want %v", n, at, failed, k)
+					}
+				}
+				n++
+			}
+		}
+		if err != nil && !errors.Is(err, ErrCorrupt) {
+			t.Fatal(err)
+		}
+	})
+}
+
+func FuzzKeyDirectory(f *testing.F) {
+	for _, keys := range keyLists(5000) {
+		d, _ := storedDict(f, keys, 0)
+		f.Add(d.stored.encode())
+	}
+	fuzzDecoder(f, nil, decodeKeyDirectory)
+}
+
+// BenchmarkDict measures look-ups of random keys and ids: in memory, in cached blocks, and in blocks that must be read
+// from a map and verified.
+func BenchmarkDict(b *testing.B) {
+	for _, name := range []string{"integers", "mixed"} {
+		keys := keyLists(200_000)[name]
+		for _, c := range []struct {
+			how   string
+			cache int64
+		}{{"memory", 0}, {"cached", 1 << 30}, {"cold", 0}} {
+			d, _ := storedDict(b, keys, c.cache)
+			if c.how == "memory" {
+				must(b, d.load(b.Context()))
+			}
+			rng := rand.New(rand.NewPCG(1, 1))
+			b.Run(name+"/Key/"+c.how, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					d.Key(ID(rng.IntN(len(keys))))
+				}
+			})
+			b.Run(name+"/ID/"+c.how, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					d.ID(keys[rng.IntN(len(keys))])
+				}
+			})
+		}
+	}
+}

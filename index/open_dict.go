@@ -1,0 +1,179 @@
+package index
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+)
+
+// dictionary reads the keys, or prepares to read those of the base on demand.
+func (o *opener) dictionary() error {
+	if o.on != nil && o.s.Meta.Generation > 0 {
+		o.cache = o.on.cache(o.s.Meta.Generation)
+		return o.openDict()
+	}
+	keys := make([]Key, o.s.Meta.Nodes)
+	known := make([]bool, len(keys))
+	err := o.eachKeys(func(first ID, list []Key) error {
+		for i, k := range list {
+			id := int(first) + i
+			if known[id] && keys[id] != k {
+				return fmt.Errorf("%w: node %d has the keys %v and %v", ErrCorrupt, id, keys[id], k)
+			}
+			keys[id], known[id] = k, true
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	o.assignLostKeys(keys, known)
+	base := o.s.Meta.BaseNodes
+	if o.s.Dict, err = newDict(keys[:base]); err != nil {
+		return err
+	}
+	for i, k := range keys[base:] {
+		if id, ok := o.s.Dict.ID(k); ok {
+			return fmt.Errorf("%w: key %v of node %d is that of node %d already", ErrCorrupt, k, base+int64(i), id)
+		}
+		o.s.Dict.Add([]Key{k})
+	}
+	return nil
+}
+
+// openDict makes a dictionary of the keys in the store and those of the log. That no key occurs twice is checked by
+// [Snapshot.Check] and when the keys are loaded.
+func (o *opener) openDict() error {
+	m := &o.s.Meta
+	stored, err := openKeys(o.r, o.cache, m)
+	if err != nil {
+		return err
+	}
+	d := stored.dict()
+	for _, l := range o.records {
+		if l.record == nil {
+			continue
+		}
+		if err := o.checkKeys(l.first, len(l.keys)); err != nil {
+			o.report("log of version %d: %w", l.version, err)
+			continue
+		}
+		d.Add(l.keys[min(max(d.Len()-int(l.first), 0), len(l.keys)):]) // redo reports a gap
+	}
+	if n := d.Len(); int64(n) != m.Nodes {
+		o.report("%w: %d keys are stored for %d nodes", ErrCorrupt, n, m.Nodes)
+	}
+	o.s.Dict = d
+	return nil
+}
+
+// checkKeys checks the ids of n keys.
+func (o *opener) checkKeys(first ID, n int) error {
+	if end := int64(first) + int64(n); end > o.s.Meta.Nodes {
+		return fmt.Errorf("%w: keys of nodes %d to %d of %d", ErrCorrupt, first, end-1, o.s.Meta.Nodes)
+	}
+	return nil
+}
+
+// eachKeys passes the keys of the base and of the log to visit, in lists of consecutive ids, and reports the errors
+// of visit. Each list states its first id, so lost keys do not shift others.
+func (o *opener) eachKeys(visit func(first ID, keys []Key) error) error {
+	check := func(first ID, keys []Key) error {
+		if err := o.checkKeys(first, len(keys)); err != nil {
+			return err
+		}
+		return visit(first, keys)
+	}
+	var read keyDirectory // of the blocks that were read
+	var low []Key
+	sum := uint64(0)
+	err := o.blocks(prefixDict, func(first uint32, d *decoder) error {
+		keys, err := d.keys(first)
+		if err != nil {
+			return err
+		}
+		read.first, low = append(read.first, first), append(low, keys[0])
+		for i, k := range keys {
+			read.count(k)
+			sum += (&keyEntry{k, first + ID(i)}).hash()
+		}
+		return check(first, keys)
+	})
+	if base := o.s.Meta.BaseNodes; err == nil && !o.damaged && int64(read.keys) != base {
+		o.damage("%w: the base has %d keys, the meta record says %d", ErrCorrupt, read.keys, base)
+	}
+	if err == nil && o.s.Meta.Generation > 0 {
+		err = o.keyOrder(&read, low, sum)
+	}
+	for _, l := range o.records {
+		if l.record == nil {
+			continue
+		}
+		if err := check(l.first, l.keys); err != nil {
+			o.report("log of version %d: %w", l.version, err)
+		}
+	}
+	return err
+}
+
+// keys decodes a block of the dictionary by id.
+func (d *decoder) keys(first ID) (keys []Key, err error) {
+	b, err := d.keyBlock(false)
+	if err != nil {
+		return nil, err
+	}
+	for k, err := range b.all(first) {
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, k.Key)
+	}
+	return keys, nil
+}
+
+// keyOrder compares the blocks of the dictionary by key, and the directory, with the blocks by id: their directory, their
+// first keys and the sum of the hashes of their keys.
+func (o *opener) keyOrder(read *keyDirectory, low []Key, sum uint64) error {
+	order := keyOrder{n: read.keys}
+	var lowest []Key
+	err := o.blocks(prefixKeyOrder, func(no uint32, d *decoder) error {
+		if next := len(lowest); int(no) != next {
+			return fmt.Errorf("%w: block %d is missing", ErrCorrupt, next)
+		}
+		b, err := d.keyBlock(true)
+		if err != nil {
+			return err
+		}
+		first := order.count
+		for k, err := range b.all(0) {
+			if order.count == first {
+				lowest = append(lowest, k.Key)
+			}
+			if err := cmp.Or(err, order.add(k)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil || o.damaged {
+		return err
+	}
+	if read.order {
+		low = lowest
+		if err := order.end(); err != nil {
+			o.report("%w", err)
+		} else if order.sum != sum {
+			o.report("%w: the dictionary in key order has other keys than the one by id", ErrCorrupt)
+		}
+	} else if len(lowest) > 0 {
+		o.report("%w: there is a dictionary in key order, although ids are in key order", ErrCorrupt)
+	}
+	read.low = listOf(low)
+	stored, unreadable := readKeyDirectory(o.r, o.s.Meta.Generation)
+	if unreadable != nil {
+		o.report("%w", unreadable)
+	} else if !bytes.Equal(stored.encode(), read.encode()) {
+		o.report("%w: the directory of the blocks %c is not that of the blocks", ErrCorrupt, prefixDict)
+	}
+	return nil
+}
