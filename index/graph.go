@@ -119,6 +119,24 @@ func (g *Graph) In(u ID) ([]ID, []float32) {
 	return to, w
 }
 
+// OutLen returns the number of nodes of Out(u). If the rows are stored, and no edge has a weight, it does not read the row.
+func (g *Graph) OutLen(u ID) int {
+	if b := g.out.base; b.memory.Load() == nil && !b.stored.weights && g.out.rows.at(u) == nil {
+		return int(b.degrees.at(u))
+	}
+	to, _, _ := g.out.row(u)
+	return len(to)
+}
+
+// InLen returns the number of nodes of In(u).
+func (g *Graph) InLen(u ID) int {
+	if !g.directed {
+		return g.OutLen(u)
+	}
+	from, _, _ := g.in.row(u)
+	return len(from)
+}
+
 // HasEdges reports whether u has an edge in either direction.
 func (g *Graph) HasEdges(u ID) bool {
 	out, _ := g.Out(u)

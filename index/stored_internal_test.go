@@ -100,6 +100,9 @@ func compareRow(t *testing.T, got, want *Graph, u ID) {
 			t.Errorf("row of %d has %d entries, want %d, or other values", u, len(to), len(to2))
 		}
 	}
+	if in, _ := want.In(u); got.OutLen(u) != want.OutLen(u) || got.InLen(u) != len(in) {
+		t.Errorf("lengths of the rows of %d are %d and %d, want %d and %d", u, got.OutLen(u), got.InLen(u), want.OutLen(u), len(in))
+	}
 	if got.Degree(u) != want.Degree(u) {
 		t.Errorf("degree of %d is %v, want %v", u, got.Degree(u), want.Degree(u))
 	}

@@ -199,9 +199,6 @@ func (d *drawing) nearbyNodes(source ID) (near int, far []ID) {
 	d.seen[source] = true
 	g := d.world.Graph
 	layer := graph.Out(g, source)
-	for _, u := range layer {
-		d.seen[u] = true
-	}
 	known := graph.Out(d.whole, source)
 	left := column.MaxPaths
 	for step := 2; step <= 3; step++ {

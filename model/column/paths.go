@@ -35,10 +35,13 @@ func (s *TwoHop) Read(g graph.Graph, source graph.ID) {
 	s.source, s.known, s.Node, s.flow = source, true, s.Node[:0], s.flow[:0]
 	left := MaxPaths
 	for _, w := range graph.Out(g, source) {
-		next := graph.Out(g, w)
-		if left -= len(next); left < 0 || w == source {
+		if left -= graph.OutLen(g, w); left < 0 {
+			break
+		}
+		if w == source {
 			continue
 		}
+		next := graph.Out(g, w)
 		one, weight := overlapAt(g, w), 1/math.Sqrt(float64(len(next)))
 		for _, u := range next {
 			if u == source || u == w {
@@ -50,7 +53,7 @@ func (s *TwoHop) Read(g graph.Graph, source graph.ID) {
 		}
 	}
 	for i, u := range s.Node {
-		s.flow[i].degreeWeighted = s.flow[i].Weight / math.Sqrt(float64(max(1, len(graph.Out(g, u)))))
+		s.flow[i].degreeWeighted = s.flow[i].Weight / math.Sqrt(float64(max(1, graph.OutLen(g, u))))
 	}
 }
 

@@ -55,7 +55,7 @@ func (r *rivals) read(g graph.Graph, s *TwoHop) {
 			addMeasures(&r.linked, measures(withoutEdge(g, u, f)))
 			continue
 		}
-		addMeasures(&r.open, measures(f, float64(len(graph.In(g, u)))))
+		addMeasures(&r.open, measures(f, float64(graph.InLen(g, u))))
 		r.most.Common = max(r.most.Common, f.Common)
 		r.most.Adamic = max(r.most.Adamic, f.Adamic)
 		r.most.Resource = max(r.most.Resource, f.Resource)

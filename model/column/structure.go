@@ -57,9 +57,9 @@ func (o *Overlap) add(other Overlap) {
 
 func neighbors(g graph.Graph, w graph.ID) int {
 	if !g.Directed() {
-		return len(graph.Out(g, w))
+		return graph.OutLen(g, w)
 	}
-	return len(graph.Out(g, w)) + len(graph.In(g, w))
+	return graph.OutLen(g, w) + graph.InLen(g, w)
 }
 
 // Intersect calls each for the common nodes of two ascending rows. It searches the longer row forward for each node of
@@ -155,7 +155,7 @@ type Deviations struct{ To, From, Share, Spread float64 }
 
 // Deviations returns those of the i-th pair for proximities with the error e of [graph.Inexact].
 func (t *Reader) Deviations(g graph.Graph, p graph.Pair, i int, e float64) Deviations {
-	to, from, in := e*degree(g, p.Target), e*degree(g, p.Source), float64(max(1, len(graph.In(g, p.Target))))
+	to, from, in := e*degree(g, p.Target), e*degree(g, p.Source), float64(max(1, graph.InLen(g, p.Target)))
 	return Deviations{
 		To: deviation(t.To[i], to, proximityFloor) / log1pMillion, From: deviation(t.From[i], from, proximityFloor) / log1pMillion,
 		Share: deviation(t.To[i]/in, to/in, proximityFloor) / log1pMillion, Spread: deviation(t.To[i]/in, to/in, spreadFloor),

@@ -97,13 +97,23 @@ func arcs(g graph.Graph, p graph.Pair, x []float32) {
 	x[TopDirected] = 1
 }
 
-// resourceOf returns the resource allocation of source v summed over all other nodes.
+// resourceOf returns the resource allocation of source v summed over all other nodes. It reads the rows of as many
+// neighbours of v as TwoHop follows; it assumes that the others have no loops.
 func resourceOf(g graph.Graph, v graph.ID) (sum float64) {
+	from, left := graph.In(g, v), MaxPaths
 	for _, w := range graph.Out(g, v) {
+		n := graph.OutLen(g, w)
+		left -= n
 		if w == v {
 			continue
 		}
-		sum += float64(CountWithout(graph.Out(g, w), v, w)) / float64(max(neighbors(g, w), 2))
+		if left >= 0 {
+			n = CountWithout(graph.Out(g, w), w)
+		}
+		if _, back := slices.BinarySearch(from, w); back {
+			n--
+		}
+		sum += float64(n) / float64(max(neighbors(g, w), 2))
 	}
 	return sum
 }

@@ -59,6 +59,29 @@ func In(g Graph, u ID) []ID {
 	return from
 }
 
+// Counted is a Graph that knows the lengths of rows without reading them.
+type Counted interface {
+	Graph
+	OutLen(u ID) int // number of nodes of Out(u)
+	InLen(u ID) int  // number of nodes of In(u)
+}
+
+// OutLen returns the number of nodes that u has an edge to.
+func OutLen(g Graph, u ID) int {
+	if c, ok := g.(Counted); ok {
+		return c.OutLen(u)
+	}
+	return len(Out(g, u))
+}
+
+// InLen returns the number of nodes that have an edge to u.
+func InLen(g Graph, u ID) int {
+	if c, ok := g.(Counted); ok {
+		return c.InLen(u)
+	}
+	return len(In(g, u))
+}
+
 // Timed is a Graph whose edges may have times, in seconds since 1970. OutTimes(u) is parallel to Out(u), and InTimes(u)
 // to In(u). An edge without a time has time 0. A row without times is nil.
 type Timed interface {
