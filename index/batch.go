@@ -188,8 +188,10 @@ func (b *Batch) DeleteNode(id ID) error {
 }
 
 func (b *Batch) setNode(id ID, n node) {
-	b.record.nodes = append(b.record.nodes, nodeChange{id: id, node: n, old: b.now.nodes.at(id)})
+	old := b.now.nodes.at(id)
+	b.record.nodes = append(b.record.nodes, nodeChange{id: id, node: n, old: old})
 	b.now.nodes.set(b.by, id, n)
+	b.now.Meta.count(old, n)
 }
 
 // Grows reports whether something has been added.
@@ -287,6 +289,7 @@ func (b *Batch) rollback(was *Batch, changes int) {
 	}
 	for _, c := range slices.Backward(b.record.nodes[len(was.record.nodes):]) {
 		b.now.nodes.set(b.by, c.id, c.old)
+		b.now.Meta.count(c.node, c.old)
 	}
 	for _, c := range slices.Backward(b.vectors[len(was.vectors):]) {
 		b.now.features.set(b.by, c.id, c.old)
@@ -297,5 +300,9 @@ func (b *Batch) rollback(was *Batch, changes int) {
 	b.edit.shrink(int(was.now.Meta.Nodes))
 	b.edit.changes = b.edit.changes[:changes]
 	b.record, b.vectors, b.grown = was.record, was.vectors, was.grown
+	counted := b.now.Meta.Labels
 	b.now.Meta, b.now.featureBytes = was.now.Meta, was.now.featureBytes
+	for i := range b.now.Meta.Labels { // these may have been copied, and counted further, since was
+		b.now.Meta.Labels[i].Nodes = counted[i].Nodes
+	}
 }

@@ -133,6 +133,13 @@ func (p *place[T]) get() *T {
 	return &b.block
 }
 
+// pin puts a block into its place for good. It takes no memory of the cache.
+func (p *place[T]) pin(c *blockCache, block T) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p.Store(&placed[T]{block: block, place: p})
+}
+
 // keep puts a block of the given size into its place and into the cache, unless another reader has put it there. It
 // returns the block in its place.
 func (p *place[T]) keep(c *blockCache, block T, bytes int64) *T {

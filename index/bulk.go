@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 )
 
 // Bulk collects many edges and adds them to a snapshot's graph at once, as a new base. [Repeats] defines the result
@@ -137,10 +138,22 @@ func (b *Bulk) Result(
 	next.Meta.BaseEvents = int64(len(next.Events.All()))
 	next.Meta.Live += b.numbers.revived
 	next.nodes = b.numbers.nodes
-	if b.labels != nil {
-		next.Meta.Labels = b.labels
-	}
+	next.Meta.Labels = b.countedLabels()
 	return next, b.tally, nil
+}
+
+// countedLabels returns the labels of the result.
+func (b *Bulk) countedLabels() []Label {
+	if b.labels == nil {
+		return b.s.Meta.Labels
+	}
+	labels := slices.Clone(b.labels)
+	for l, n := range b.numbers.counts {
+		if l > 0 {
+			labels[l].Nodes += n
+		}
+	}
+	return labels
 }
 
 // write writes the blocks of the result under the given generation number. It takes no memory for the graph and its

@@ -238,8 +238,9 @@ func (r *keyReader) str() (Key, error) {
 // numbering gives the keys of a bulk load their final ids: those of s keep theirs, and new ones follow in key order.
 type numbering struct {
 	s       *Snapshot
-	nodes   pages[node] // node records of the result
-	revived int64       // number of deleted nodes that have edges again
+	nodes   nodeRecords      // node records of the result
+	counts  map[uint16]int64 // how many more nodes have a label
+	revived int64            // number of deleted nodes that have edges again
 	by      *owner
 	any     bool
 	last    Key // the previous key, if any, and its id
@@ -279,5 +280,7 @@ func (n *numbering) id(k labelledKey) (ID, error) {
 func (n *numbering) setLabel(id ID, label uint16) {
 	if of := n.nodes.at(id); label > 0 && of.label != label {
 		n.nodes.set(n.by, id, node{label: label})
+		n.counts[of.counted()]--
+		n.counts[label]++
 	}
 }

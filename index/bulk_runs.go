@@ -134,7 +134,7 @@ func (b *Bulk) spill() error {
 // sort gives all keys their final ids and sorts the edges of all runs by them.
 func (b *Bulk) sort(ctx context.Context) error {
 	b.sorted = sortedEdges{directed: b.s.Meta.Directed, buffers: b.o.Memory / 4}
-	b.numbers = numbering{s: b.s, nodes: b.s.nodes, by: new(owner)}
+	b.numbers = numbering{s: b.s, nodes: b.s.nodes, counts: map[uint16]int64{}, by: new(owner)}
 	if b.writer.done == nil && len(b.writer.runs) == 0 && b.writer.err == nil {
 		return b.sortInMemory()
 	}

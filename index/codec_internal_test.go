@@ -119,7 +119,7 @@ func TestMeta(t *testing.T) {
 	want := soundMeta()
 	want.Version, want.Base, want.LogStart, want.Generation = 9, 7, 5, 3
 	want.Nodes, want.Live, want.Edges, want.Loops = 4, 3, 2, 1
-	want.Labels = append(want.Labels, Label{"item", 64, nil}, Label{"tag", 0, []uint16{1, 2}})
+	want.Labels = append(want.Labels, Label{"item", 64, 2, nil}, Label{"tag", 0, 1, []uint16{1, 2}})
 	b, err := msgpack.Marshal(want)
 	if err != nil {
 		t.Fatal(err)
@@ -145,6 +145,7 @@ func TestMeta(t *testing.T) {
 		"label 0":    func(m *Meta) { m.Labels = m.Labels[1:] },
 		"partner":    func(m *Meta) { m.Labels = []Label{{}, {Name: "a", Partners: []uint16{2}}} },
 		"partners":   func(m *Meta) { m.Labels = []Label{{}, {Name: "a", Partners: []uint16{1, 1}}} },
+		"count":      func(m *Meta) { m.Labels = []Label{{}, {Name: "a", Nodes: m.Live + 1}} },
 		"features":   func(m *Meta) { m.Labels = []Label{{Features: -1}} },
 	} {
 		m := want

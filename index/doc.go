@@ -22,6 +22,7 @@
 //	graph, edit, base, dict      its graph and keys
 //	stored, directory,
 //	dict_stored, block_cache     rows and keys that are read from the store on demand
+//	nodes                        labels of nodes, and which are deleted
 //	documents                    records of package db
 //	block, key_block, key        encodings
 //	kv, keyspace, encoding, pages, merge
@@ -36,11 +37,11 @@
 //	b generation     (*)  a copy of meta from the time when the generation became the base
 //	k generation first    dictionary by id: the keys of consecutive ids, starting at id first, 4 KB
 //	j generation block    dictionary by key, if ids are not in key order: keys and ids in key order, 4 KB
-//	n generation block    node records (label, deleted) of 16384 consecutive ids
+//	n generation block    node records (label, deleted) of 4096 consecutive ids, unless all are zero
 //	x generation block    out-rows: a run of their entries, 4 KB
 //	y generation block    in-rows of a directed graph, in the same form
-//	i generation kind (*) directory of the blocks x or y: the first row of each block; and of the
-//	                      dictionary: the first id and key of each block
+//	i generation kind (*) directory of the blocks x or y: the first row of each block; of the dictionary:
+//	                      the first id and key of each block; of the blocks n: which are stored
 //	g generation block    degrees of 16384 consecutive ids
 //	t generation block    1024 of the newest events: edges with times, in the order of their addition
 //	f block          (*)  feature vectors of 16 consecutive ids
@@ -64,8 +65,8 @@
 //
 // # Damage
 //
-// Open is a salvage that must find nothing wrong, except that it reads keys and rows only on demand: an unreadable block
-// is an error of every answer from then on ([Snapshot.Err]). Each block states which ids it covers, and each log
+// Open is a salvage that must find nothing wrong, except that it reads keys, node records and rows only on demand: an
+// unreadable block is an error of every answer from then on ([Snapshot.Err]). Each block states which ids it covers, and each log
 // record states the version of the previous one, so a lost record is detected, and [Salvage] can interpret the others
 // without it: no key moves to another node. Each edge is in the rows of both of its nodes, so a lost block of rows costs
 // only the edges between nodes of that block. The copy of the meta record sorts first in the key space and the adjacency
@@ -79,6 +80,9 @@
 // cache holds decoded blocks within a budget. All versions with the same base move over together. The overlay is a
 // persistent array of pages that holds each changed row in full. A commit copies only the pages and rows it touches;
 // readers of older versions keep the old ones.
+//
+// Node records take 8 bytes a block of 4096 nodes, and 2 bytes a node of a block with a record that is not zero, once it is
+// in memory. Meta counts the nodes of each label.
 //
 // Records hold whole rows, as memory does: an undirected edge in the rows of both of its nodes, a directed one in an
 // out-row and an in-row. Load compares the two by sums of hashes.

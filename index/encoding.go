@@ -131,20 +131,33 @@ type node struct {
 	deleted bool
 }
 
-func (n node) append(b []byte) []byte {
-	v := uint64(n.label) << 1
+// encode returns the record as a number.
+func (n node) encode() uint16 {
+	v := n.label << 1
 	if n.deleted {
 		v |= 1
 	}
-	return binary.AppendUvarint(b, v)
+	return v
 }
+
+func decodeNode(v uint16) node { return node{label: v >> 1, deleted: v&1 != 0} }
+
+// counted returns the label under which the node counts, 0 for none.
+func (n node) counted() uint16 {
+	if n.deleted {
+		return 0
+	}
+	return n.label
+}
+
+func (n node) append(b []byte) []byte { return binary.AppendUvarint(b, uint64(n.encode())) }
 
 func (d *decoder) node() node {
 	v := d.uvarint()
 	if v>>1 >= maxLabels {
 		d.fail("a label")
 	}
-	return node{label: uint16(v >> 1), deleted: v&1 != 0}
+	return decodeNode(uint16(v))
 }
 
 // featureBlock is the number of consecutive nodes whose feature vectors are stored in one value.

@@ -13,9 +13,6 @@ import (
 // The blocks of the dictionary by id are numbered by their first ids, the others consecutively. So the remaining
 // blocks of a damaged generation state which ids they cover.
 
-// nodeBlock is the number of consecutive ids in one block of node records.
-const nodeBlock = 16384
-
 // generationKinds are the prefixes of a generation's blocks.
 var generationKinds = [...]byte{prefixDict, prefixKeyOrder, prefixNode, prefixEvent, prefixOut, prefixIn, prefixDirectory, prefixDegree}
 
@@ -24,7 +21,7 @@ type content struct {
 	directed bool
 	nodes    int
 	keys     iter.Seq2[Key, error] // the keys of all nodes, by id
-	records  *pages[node]
+	records  *nodeRecords
 	events   []Event
 	// ascending yields the keys of all nodes in key order. It is used only if ids are not in key order.
 	ascending iter.Seq2[keyEntry, error]
@@ -55,7 +52,7 @@ func (c *content) write(w Writer, generation uint32) error {
 	if err := c.writeDict(w, generation); err != nil {
 		return err
 	}
-	if err := c.writeNodes(put); err != nil {
+	if err := c.writeNodes(w, generation); err != nil {
 		return err
 	}
 	if err := writeEvents(c.events, put); err != nil {
@@ -89,38 +86,22 @@ func (a *adjacency) entries(n int, visit func(Edge) error) error {
 	return nil
 }
 
-// writeNodes writes the blocks of node records. A block whose records are all zero is empty.
-func (c *content) writeNodes(put func(kind byte, no uint32, block []byte) error) error {
-	for no := 0; no*nodeBlock < c.nodes; no++ {
-		var b []byte
-		zero := true
-		for id := no * nodeBlock; id < min(c.nodes, (no+1)*nodeBlock); id++ {
-			rec := c.records.at(ID(id))
-			zero = zero && rec == node{}
-			b = rec.append(b)
-		}
-		if zero {
-			b = nil
-		}
-		if err := put(prefixNode, uint32(no), withChecksum(b)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Base is what a generation holds. Its blocks are read when they are asked for, or loaded into memory.
 type Base struct {
 	Graph *Graph
 	keys  *storedKeys
+	nodes *storedNodes
 }
 
 // OpenBase returns the generation that was written from s.
 func (s *Snapshot) OpenBase(r Reader, from *Stored, generation uint32) (b *Base, err error) {
-	m := Meta{Directed: s.Meta.Directed, Generation: generation, BaseNodes: s.Meta.Nodes}
+	m := Meta{Directed: s.Meta.Directed, Generation: generation, BaseNodes: s.Meta.Nodes, Labels: s.Meta.Labels}
 	cache := from.cache(generation)
 	b = new(Base)
 	if b.keys, err = openKeys(r, cache, &m); err != nil {
+		return nil, err
+	}
+	if b.nodes, err = openNodes(r, cache, &m); err != nil {
 		return nil, err
 	}
 	b.Graph, err = openGraph(r, cache, &m)
@@ -143,6 +124,7 @@ func (s *Snapshot) Rebase(old *Snapshot, base *Base, generation uint32) (*Snapsh
 	}
 	next.Graph = e.Graph()
 	next.Dict = s.Dict.onto(base.keys)
+	next.nodes = s.nodes.onto(base.nodes, &old.nodes)
 	next.Log = s.Log.from(s.Meta.Base)
 	next.Meta.LogStart = next.Log.start
 	next.Meta.Generation = generation

@@ -47,6 +47,7 @@ type Meta struct {
 type Label struct {
 	Name     string `msgpack:"name"`
 	Features int    `msgpack:"features"` // length of the feature vectors of its nodes; 0 if not set yet
+	Nodes    int64  `msgpack:"nodes"`    // number of nodes with the label; not counted for number 0
 	// Partners lists the labels of nodes that nodes with this label are linked to, as declared by bulk loads with
 	// labels. Label numbers ascend.
 	Partners []uint16 `msgpack:"partners,omitempty"`
@@ -74,6 +75,16 @@ func (m *Meta) label(name string) (uint16, error) {
 	}
 	m.Labels = append(slices.Clip(m.Labels), Label{Name: name})
 	return uint16(len(m.Labels) - 1), nil
+}
+
+// count counts a node whose record has changed.
+func (m *Meta) count(old, now node) {
+	if l := old.counted(); l > 0 {
+		m.Labels[l].Nodes--
+	}
+	if l := now.counted(); l > 0 {
+		m.Labels[l].Nodes++
+	}
 }
 
 // addPartner adds partner to the partners of label.
@@ -144,7 +155,9 @@ func (m *Meta) consistent() bool {
 		0 <= m.Live && m.Live <= m.Nodes && m.Nodes <= maxEntries &&
 		0 <= m.Loops && m.Loops <= m.Edges &&
 		0 < len(m.Labels) && len(m.Labels) <= maxLabels && m.Labels[0].Name == "" &&
-		!slices.ContainsFunc(m.Labels, func(l Label) bool { return l.Features < 0 || !m.validPartners(l.Partners) })
+		!slices.ContainsFunc(m.Labels, func(l Label) bool {
+			return l.Features < 0 || l.Nodes < 0 || l.Nodes > m.Live || !m.validPartners(l.Partners)
+		})
 }
 
 // validPartners reports whether list is a valid list of partners.

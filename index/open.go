@@ -168,42 +168,82 @@ func (o *opener) blocks(kind byte, visit func(no uint32, d *decoder) error) erro
 	return nil
 }
 
-// nodes reads the node records of the base.
-func (o *opener) nodes() error {
-	next, missing := int64(0), fmt.Errorf("%w: block %c is missing", ErrCorrupt, prefixNode)
-	lose := func(end int64, err error) { // the blocks of the nodes from next on
-		if end = min(end, o.s.Meta.BaseNodes); next < end {
-			o.damage("the labels of nodes %d to %d are lost, and which of them were deleted: %w", next, end-1, err)
-			o.maybeDeleted = append(o.maybeDeleted, idRange{ID(next), ID(end)})
-		}
+// nodes reads the node records of the base, or prepares to read them on demand.
+func (o *opener) nodes() (err error) {
+	if o.cache != nil {
+		o.s.nodes.base, err = openNodes(o.r, o.cache, &o.s.Meta)
+		return err
 	}
-	err := o.blocks(prefixNode, func(no uint32, d *decoder) error {
-		lose(int64(no)*nodeBlock, missing)
-		next = int64(no) * nodeBlock
-		if err := o.nodeBlock(uint64(next), d); err != nil {
-			lose(next+nodeBlock, err)
+	return o.eachNode(func(id ID, n node) error {
+		if n != (node{}) {
+			o.s.nodes.set(o.by, id, n)
 		}
-		next += nodeBlock
 		return nil
 	})
-	if o.s.Meta.Generation > 0 {
-		lose(o.s.Meta.BaseNodes, missing)
-	}
-	return err
 }
 
-// nodeBlock sets the records of a block, which begins with that of the node id.
-func (o *opener) nodeBlock(id uint64, d *decoder) error {
-	for ; len(d.b) > 0 && d.err == nil; id++ {
-		n := d.node()
-		if err := cmp.Or(d.err, o.checkID(id)); err != nil {
+// eachNode passes the node records of the base to visit, by id, and reports the errors of visit. Records that are lost
+// are left out.
+func (o *opener) eachNode(visit func(ID, node) error) error {
+	m := &o.s.Meta
+	if m.Generation == 0 {
+		return nil
+	}
+	dir, unreadable := readNodeDirectory(o.r, m.Generation)
+	if unreadable == nil && int64(dir.nodes) != m.BaseNodes {
+		unreadable = fmt.Errorf("%w: the directory of the blocks %c has %d nodes, the meta record says %d", ErrCorrupt, prefixNode, dir.nodes, m.BaseNodes)
+	}
+	if unreadable != nil {
+		o.damage("%w", unreadable)
+		dir = &nodeDirectory{nodes: int(m.BaseNodes)}
+		dir.stored = bytes.Repeat([]byte{0xff}, dir.numBlocks()/8+1)
+	}
+	next, zero := uint32(0), make([]uint16, nodeBlock)
+	pass := func(no uint32, records []uint16) error {
+		next = no + 1
+		for i, rec := range records {
+			if err := visit(no*nodeBlock+ID(i), decodeNode(rec)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	skip := func(end int) error { // the blocks from next up to end are not stored
+		for int(next) < min(end, dir.numBlocks()) {
+			no := next
+			if dir.has(no) {
+				o.loseNodes(dir, no, fmt.Errorf("%w: block %c %d is missing", ErrCorrupt, prefixNode, no))
+				next++
+			} else if err := pass(no, zero[:dir.sizeOf(no)]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	err := o.blocks(prefixNode, func(no uint32, d *decoder) error {
+		if err := skip(int(no)); err != nil {
 			return err
 		}
-		if n != (node{}) {
-			o.s.nodes.set(o.by, ID(id), n)
+		if !dir.has(no) || int(no) >= dir.numBlocks() {
+			return fmt.Errorf("%w: the directory does not have it", ErrCorrupt)
 		}
-	}
-	return d.err
+		records, err := d.nodes(dir.sizeOf(no), maxLabels)
+		if err != nil {
+			o.loseNodes(dir, no, err)
+			next = no + 1
+			return nil
+		}
+		return pass(no, records)
+	})
+	return cmp.Or(err, skip(dir.numBlocks()))
+}
+
+// loseNodes reports that a block of node records cannot be read.
+func (o *opener) loseNodes(dir *nodeDirectory, no uint32, err error) {
+	first := ID(no) * nodeBlock
+	end := first + ID(dir.sizeOf(no))
+	o.damage("the labels of nodes %d to %d are lost, and which of them were deleted: %w", first, end-1, err)
+	o.maybeDeleted = append(o.maybeDeleted, idRange{first, end})
 }
 
 // checkID checks that the id of a record has been assigned.

@@ -47,6 +47,12 @@ func (p *pages[T]) at(i ID) (zero T) {
 	return c.item[i&spanMask]
 }
 
+// has reports whether any item was set of the spanSize^3 items around i.
+func (p *pages[T]) has(i ID) bool {
+	n := int(i >> (levels * spanBits))
+	return n < len(p.top) && p.top[n] != nil && p.top[n].item[i>>(3*spanBits)&spanMask] != nil
+}
+
 func (p *pages[T]) set(by *owner, i ID, v T) {
 	n := int(i >> (levels * spanBits))
 	if p.by != by || n >= len(p.top) {

@@ -258,12 +258,21 @@ func (o *opener) dropMaybeDeleted() {
 // reconcile makes the parts of the snapshot consistent, and reports what was wrong.
 func (o *opener) reconcile() {
 	s, m := o.s, o.s.Meta
-	m.Live, m.Edges, m.Loops = m.Nodes, s.Graph.edges, s.Graph.loops
-	for id, n := range s.nodes.all() {
+	m.Edges, m.Loops = s.Graph.edges, s.Graph.loops
+	if o.cache == nil {
+		m.Live, m.Labels = m.Nodes, slices.Clone(m.Labels)
+		for i := range m.Labels {
+			m.Labels[i].Nodes = 0
+		}
+	}
+	for id, n := range s.nodes.sinceBase {
 		if int(n.label) >= len(m.Labels) {
 			o.report("%w: node %d has label %d of %d", ErrCorrupt, id, n.label, len(m.Labels))
 			n.label = 0
 			s.nodes.set(o.by, id, n)
+		}
+		if o.cache != nil {
+			continue // the counts, and what deleted nodes have, are verified by Check
 		}
 		if n.deleted && o.s.Graph.HasEdges(id) { // the record that re-created the node is lost
 			o.report("%w: node %d is deleted and has edges", ErrCorrupt, id)
@@ -273,6 +282,7 @@ func (o *opener) reconcile() {
 		if n.deleted {
 			m.Live--
 		}
+		m.count(node{}, n)
 	}
 	for id, x := range s.features.all() {
 		if x == nil {
@@ -291,6 +301,9 @@ func (o *opener) reconcile() {
 			continue
 		}
 		s.features.set(o.by, id, nil)
+	}
+	if !o.derived && !slices.EqualFunc(s.Meta.Labels, m.Labels, func(a, b Label) bool { return a.Nodes == b.Nodes }) {
+		o.report("%w: the numbers of nodes with a label are not those of the meta record", ErrCorrupt)
 	}
 	if was := s.Meta; !o.derived && (was.Live != m.Live || was.Edges != m.Edges || was.Loops != m.Loops) {
 		o.report("%w: %d nodes, %d edges, %d loops can be read; the meta record says %d, %d, %d",

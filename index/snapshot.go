@@ -20,7 +20,7 @@ type Snapshot struct {
 	Events Events // the newest events
 	Dict   *Dict  // may know keys of later versions: use ID and Key
 
-	nodes    pages[node]
+	nodes    nodeRecords
 	features pages[[]float32]
 	// featureBytes is the memory of the vectors in bytes.
 	featureBytes int64
@@ -65,7 +65,7 @@ func (s *Snapshot) Label(id ID) uint16 { return s.nodes.at(id).label }
 // Labelled yields the ids of the nodes with the label number l > 0, ascending.
 func (s *Snapshot) Labelled(l uint16) iter.Seq[ID] {
 	return func(yield func(ID) bool) {
-		for id, n := range s.nodes.all() {
+		for id, n := range s.nodes.all(s.Graph.nodes) {
 			if n.label == l && !n.deleted && !yield(id) {
 				return
 			}
@@ -78,11 +78,9 @@ func (s *Snapshot) Labelled(l uint16) iter.Seq[ID] {
 func (s *Snapshot) CountLabels() []int64 {
 	n := make([]int64, len(s.Meta.Labels))
 	n[0] = s.Meta.Live
-	for _, of := range s.nodes.all() {
-		if of.label > 0 && !of.deleted {
-			n[of.label]++
-			n[0]--
-		}
+	for i, l := range s.Meta.Labels[1:] {
+		n[i+1] = l.Nodes
+		n[0] -= l.Nodes
 	}
 	return n
 }
@@ -98,11 +96,20 @@ func (s *Snapshot) Bytes() int64 {
 // Load reads all keys and rows of the base into memory. All versions with this base use them from then on. It returns
 // ErrCorrupt, which Err returns from then on, too, or the error of ctx.
 func (s *Snapshot) Load(ctx context.Context) error {
-	return cmp.Or(s.Graph.Load(ctx), s.Dict.load(ctx))
+	if err := cmp.Or(s.Graph.Load(ctx), s.Dict.load(ctx)); err != nil || s.nodes.base == nil {
+		return err
+	}
+	return s.nodes.base.load(ctx)
 }
 
 // Err returns the error of the first block that could not be read, after which answers may be wrong.
-func (s *Snapshot) Err() error { return cmp.Or(s.Graph.Err(), s.Dict.err()) }
+func (s *Snapshot) Err() error {
+	err := cmp.Or(s.Graph.Err(), s.Dict.err())
+	if err == nil && s.nodes.base != nil {
+		err = s.nodes.base.cache.err()
+	}
+	return err
+}
 
 // Check verifies that the parts of the snapshot are consistent: the dictionary in both directions, rows in order
 // and symmetric, degrees, counters. It returns each violation it finds, up to 20, as ErrCorrupt, or the error of
@@ -176,8 +183,15 @@ func (c *checker) counters(ctx context.Context) error {
 			loops++
 		}
 	}
-	for range s.Nodes() {
+	labelled := make([]int64, len(m.Labels))
+	for id := range s.Nodes() {
 		live++
+		labelled[s.Label(id)]++
+	}
+	for i, l := range m.Labels {
+		if i > 0 && l.Nodes != labelled[i] {
+			c.report("label %q has %d nodes, %d are counted", l.Name, labelled[i], l.Nodes)
+		}
 	}
 	if edges != m.Edges || loops != m.Loops || live != m.Live || int64(s.Graph.nodes) != m.Nodes {
 		c.report("counters say %d ids, %d nodes, %d edges, %d loops; there are %d, %d, %d, %d",

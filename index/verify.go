@@ -9,8 +9,8 @@ import (
 )
 
 // Verify compares the records of a store with the snapshot in memory. It reads them as Open does, but compares the
-// keys, the edges of the base and the feature vectors with those in memory as it reads them, so it needs memory for
-// the node records and the changes since the base, not for a second graph. It returns ErrCorrupt with the first
+// keys, the node records, the edges of the base and the feature vectors with those that are served as it reads them, so
+// it needs memory for the changes since the base, not for a second graph. It returns ErrCorrupt with the first
 // difference, or the error of ctx.
 func (s *Snapshot) Verify(ctx context.Context, r Reader) error {
 	meta, err := ReadMeta(r)
@@ -147,12 +147,43 @@ func (v *verifier) compareChanges() {
 	}
 }
 
-// compareNodes compares the records of nodes.
+// nodes compares the node records of the base with those in memory, except those that the log has changed.
+func (v *verifier) nodes() error {
+	changed := map[ID]bool{}
+	for _, l := range v.records {
+		if l.record == nil || l.version <= v.s.Meta.Base {
+			continue
+		}
+		for _, n := range l.nodes {
+			changed[n.id] = true
+		}
+	}
+	return v.eachNode(func(id ID, n node) error {
+		if !changed[id] {
+			return v.compareNode(id, n)
+		}
+		return nil
+	})
+}
+
+func (v *verifier) compareNode(id ID, stored node) error {
+	if n := v.memory.nodes.at(id); n != stored {
+		return fmt.Errorf("%w: the record of node %d is stored as %+v, and is %+v in memory", ErrCorrupt, id, stored, n)
+	}
+	return nil
+}
+
+// compareNodes compares the node records that the log has changed, and those of nodes that are newer than the base.
 func (v *verifier) compareNodes() {
-	for _, nodes := range []*pages[node]{&v.s.nodes, &v.memory.nodes} {
-		for id := range nodes.all() {
-			if n, in := v.s.nodes.at(id), v.memory.nodes.at(id); n != in {
-				v.report("%w: the record of node %d is stored as %+v, and is %+v in memory", ErrCorrupt, id, n, in)
+	for id, n := range v.s.nodes.sinceBase {
+		if err := v.compareNode(id, n); err != nil {
+			v.report("%w", err)
+		}
+	}
+	for id := range v.memory.nodes.sinceBase {
+		if int64(id) >= v.s.Meta.BaseNodes {
+			if err := v.compareNode(id, v.s.nodes.at(id)); err != nil {
+				v.report("%w", err)
 			}
 		}
 	}

@@ -1,0 +1,234 @@
+package index
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"sync/atomic"
+)
+
+// nodeBlock is the number of consecutive ids in one block of node records: those below a span of pages.
+const nodeBlock = spanSize * spanSize * spanSize
+
+// nodeRecords holds the records of all nodes: those of the base, and those set since. It is persistent, as pages is.
+type nodeRecords struct {
+	base    *storedNodes // nil: no base
+	changed pages[nodeSet]
+}
+
+// nodeSet is a record that was set since the base.
+type nodeSet struct {
+	node
+	set bool
+}
+
+// at returns the record of a node.
+func (r *nodeRecords) at(id ID) node {
+	if c := r.changed.at(id); c.set {
+		return c.node
+	}
+	if r.base == nil {
+		return node{}
+	}
+	return r.base.at(id)
+}
+
+func (r *nodeRecords) set(by *owner, id ID, n node) { r.changed.set(by, id, nodeSet{n, true}) }
+
+// all yields the records of n nodes, ascending. It may leave out records that are zero.
+func (r *nodeRecords) all(n int) iter.Seq2[ID, node] {
+	return func(yield func(ID, node) bool) {
+		for first := ID(0); int(first) < n; first += nodeBlock {
+			if !r.changed.has(first) && (r.base == nil || !r.base.has(first/nodeBlock)) {
+				continue
+			}
+			for id := first; id < first+nodeBlock && int(id) < n; id++ {
+				if !yield(id, r.at(id)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// sinceBase yields the records that were set since the base.
+func (r *nodeRecords) sinceBase(yield func(ID, node) bool) {
+	for id, c := range r.changed.all() {
+		if c.set && !yield(id, c.node) {
+			return
+		}
+	}
+}
+
+// onto returns the records on a new base, which holds those of old, an earlier version. Records in memory stay there.
+func (r *nodeRecords) onto(base *storedNodes, old *nodeRecords) nodeRecords {
+	if r.base == nil || r.base.loaded.Load() {
+		return *r
+	}
+	next, by := nodeRecords{base: base}, new(owner)
+	for id, c := range r.changed.all() {
+		if c.set && c != old.changed.at(id) {
+			next.set(by, id, c.node)
+		}
+	}
+	return next
+}
+
+// storedNodes reads the node records of a generation when they are asked for. It takes 8 bytes of memory for each block of
+// 4096 nodes, and 8 KB for each block that is in memory. What cannot be read is a zero record, and the cache keeps the
+// error.
+type storedNodes struct {
+	nodeDirectory
+	labels int // number of labels
+	cache  *blockCache
+	blocks []place[[]uint16] // a record of each node, as in node.encode
+	loaded atomic.Bool       // whether all blocks are in memory for good
+}
+
+// openNodes returns the node records of a generation, which are read when they are asked for.
+func openNodes(r Reader, cache *blockCache, m *Meta) (*storedNodes, error) {
+	dir, err := readNodeDirectory(r, m.Generation)
+	if err != nil {
+		return nil, err
+	}
+	if int64(dir.nodes) != m.BaseNodes {
+		return nil, fmt.Errorf("%w: the base has the records of %d nodes, the meta record says %d", ErrCorrupt, dir.nodes, m.BaseNodes)
+	}
+	return &storedNodes{nodeDirectory: *dir, labels: len(m.Labels), cache: cache, blocks: make([]place[[]uint16], dir.numBlocks())}, nil
+}
+
+// at returns the record of a node.
+func (s *storedNodes) at(id ID) node {
+	no := id / nodeBlock
+	if !s.has(no) {
+		return node{}
+	}
+	b := s.blocks[no].get()
+	if b == nil {
+		b = s.keep(no)
+	}
+	return decodeNode((*b)[id%nodeBlock])
+}
+
+// keep reads a block into its place.
+func (s *storedNodes) keep(no uint32) *[]uint16 {
+	b, err := s.read(no)
+	if err != nil {
+		s.cache.fail(err)
+		zero := make([]uint16, nodeBlock)
+		return &zero
+	}
+	return s.blocks[no].keep(s.cache, b, int64(2*len(b))+100)
+}
+
+// read reads a block.
+func (s *storedNodes) read(no uint32) ([]uint16, error) {
+	d, err := s.cache.read(prefixNode, no)
+	if err != nil {
+		return nil, err
+	}
+	b, err := d.nodes(s.sizeOf(no), s.labels)
+	if err != nil {
+		return nil, s.cache.wrong(prefixNode, no, err)
+	}
+	return append(b, make([]uint16, nodeBlock-len(b))...), nil
+}
+
+// load reads all blocks into memory.
+func (s *storedNodes) load(ctx context.Context) error {
+	for no := range uint32(s.numBlocks()) {
+		if !s.has(no) {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		b, err := s.read(no)
+		if err != nil {
+			s.cache.fail(err)
+			return err
+		}
+		s.blocks[no].pin(s.cache, b)
+	}
+	s.loaded.Store(true)
+	return nil
+}
+
+// nodeDirectory says which blocks of node records are stored. The records of the others are zero.
+type nodeDirectory struct {
+	nodes  int
+	stored []byte // a bit for each block
+}
+
+func (d *nodeDirectory) numBlocks() int { return (d.nodes + nodeBlock - 1) / nodeBlock }
+
+// sizeOf returns the number of records in a block.
+func (d *nodeDirectory) sizeOf(no uint32) int { return min(nodeBlock, d.nodes-int(no)*nodeBlock) }
+
+// has reports whether a block is stored.
+func (d *nodeDirectory) has(no uint32) bool {
+	return int(no/8) < len(d.stored) && d.stored[no/8]>>(no%8)&1 != 0
+}
+
+// add adds a block.
+func (d *nodeDirectory) add(no uint32) {
+	for int(no/8) >= len(d.stored) {
+		d.stored = append(d.stored, 0)
+	}
+	d.stored[no/8] |= 1 << (no % 8)
+}
+
+func (d *nodeDirectory) encode() []byte {
+	return append(binary.AppendUvarint(nil, uint64(d.nodes)), d.stored...)
+}
+
+func decodeNodeDirectory(b []byte) (*nodeDirectory, error) {
+	d := &decoder{b: b}
+	n := d.uvarint()
+	dir := &nodeDirectory{nodes: int(n), stored: d.b}
+	if d.err == nil && (n > maxEntries || len(dir.stored) > (dir.numBlocks()+7)/8) {
+		d.err = fmt.Errorf("%w: %d nodes, and the blocks of more", ErrCorrupt, n)
+	}
+	return dir, d.err
+}
+
+// readNodeDirectory reads the directory of the node records of a generation.
+func readNodeDirectory(r Reader, generation uint32) (*nodeDirectory, error) {
+	return readDirectoryOf(r, prefixNode, generation, decodeNodeDirectory)
+}
+
+// writeNodes writes the blocks of node records that are not all zero, and their directory.
+func (c *content) writeNodes(w Writer, generation uint32) error {
+	dir := nodeDirectory{nodes: c.nodes}
+	for no := range uint32(dir.numBlocks()) {
+		var b []byte
+		zero := true
+		for i := range dir.sizeOf(no) {
+			rec := c.records.at(no*nodeBlock + ID(i))
+			zero = zero && rec == node{}
+			b = rec.append(b)
+		}
+		if zero {
+			continue
+		}
+		dir.add(no)
+		if err := w.Set(makeKey(prefixNode, generation, no), withChecksum(b)); err != nil {
+			return err
+		}
+	}
+	return putSplit(w, directoryKey(prefixNode, generation), dir.encode())
+}
+
+// nodes decodes a block of n node records, in the form of node.encode, in a graph with the given number of labels.
+func (d *decoder) nodes(n, labels int) ([]uint16, error) {
+	b := make([]uint16, 0, nodeBlock)
+	for range n {
+		rec := d.node()
+		if d.err == nil && int(rec.label) >= labels {
+			d.err = fmt.Errorf("%w: label %d of %d", ErrCorrupt, rec.label, labels)
+		}
+		b = append(b, rec.encode())
+	}
+	return b, d.end()
+}
