@@ -142,7 +142,7 @@ func (db *DB) compact(ctx context.Context) (err error) {
 // writeGeneration writes the blocks of s at the timestamp of s. No reader uses them until a later commit makes them the
 // base.
 func (db *DB) writeGeneration(ctx context.Context, s *snapshot, generation uint32) error {
-	return db.store.Batch(s.ts, func(w index.Writer) error {
+	return db.store.Bulk(s.ts, func(w index.Writer) error {
 		return s.WriteGeneration(cancellableWriter{ctx, w}, generation)
 	})
 }

@@ -69,10 +69,10 @@
 //	                         written when all before it are durable, so no gap precedes a commit.
 //	generations, documents   written before the commit that refers to them, and synced by then;
 //	                         the next open deletes those that nothing refers to
-//	tables                   (.sst) synced by Badger before the manifest names them, and the manifest
-//	                         before the log that held the same records is deleted
-//	manifest                 synced by Badger after each change; replaced by a synced file under a
-//	                         temporary name, a rename and a sync of the directory
+//	tables                   (.sst) synced before the manifest names them, and the manifest before the
+//	                         log that held the same records is deleted
+//	manifest                 synced after each change; replaced by a synced file under a temporary
+//	                         name, a rename and a sync of the directory
 //
 // It assumes that a synced file keeps its name, and that all other changes of names in the directory reach the disk in
 // the order in which they were made, as on journalling and copy-on-write file systems.

@@ -273,7 +273,7 @@ func (f *storeFiles) prepare() error {
 	if err := f.inventory.removeStale(f.manifest, o.Dir); err != nil {
 		return fmt.Errorf("db: %w", err)
 	}
-	return errors.Join(f.setAside(), f.dropEmpty())
+	return errors.Join(f.setAside(), f.dropEmpty(), f.dropDrafts())
 }
 
 // dropEmpty deletes empty log files, which a crash can leave and Badger cannot open.
@@ -284,6 +284,16 @@ func (f *storeFiles) dropEmpty() error {
 			err = os.Remove(f.path(name))
 		}
 		if err != nil {
+			return fmt.Errorf("db: %w", err)
+		}
+	}
+	return nil
+}
+
+// dropDrafts deletes the tables of a bulk that was interrupted.
+func (f *storeFiles) dropDrafts() error {
+	for _, name := range f.with(draftSuffix) {
+		if err := os.Remove(f.path(name)); err != nil {
 			return fmt.Errorf("db: %w", err)
 		}
 	}

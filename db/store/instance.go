@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"sync/atomic"
@@ -17,10 +18,26 @@ type instance struct {
 
 // acquire returns the present instance, which is closed only if the store is. The caller must release it.
 func (s *Store) acquire() *instance {
-	for {
-		b := s.badger.Load()
-		if n := b.users.Load(); (n > 0 || b == s.badger.Load()) && b.users.CompareAndSwap(n, n+1) {
+	for b := s.badger.Load(); ; b = s.badger.Load() {
+		if b.acquire() {
 			return b
+		}
+		s.opening.Lock() // another instance is about to take its place, or the store is closed
+		closed := b == s.badger.Load()
+		s.opening.Unlock()
+		if closed {
+			b.users.Add(1)
+			return b
+		}
+	}
+}
+
+// acquire reports whether the instance is open. If so, the caller must release it.
+func (b *instance) acquire() bool {
+	for {
+		n := b.users.Load()
+		if n == 0 || b.users.CompareAndSwap(n, n+1) {
+			return n > 0
 		}
 	}
 }
@@ -56,21 +73,47 @@ func (s *Store) open() error {
 	return s.start(s.opts.WithReadOnly(readOnly))
 }
 
-// forWriting returns the present instance, which is open for writing. Only the writer calls it, and need not release it.
+// forWriting returns the present instance, which is open for writing. The caller must release it.
 func (s *Store) forWriting() (*instance, error) {
 	s.opening.Lock()
 	defer s.opening.Unlock()
-	if b := s.badger.Load(); !b.Opts().ReadOnly {
-		return b, nil
+	if s.badger.Load().Opts().ReadOnly {
+		if err := s.verify(); err != nil {
+			return nil, err
+		}
+		if err := s.start(s.opts); err != nil {
+			return nil, err
+		}
+		s.syncing.Lock()
+		s.takeInventory()
+		s.syncing.Unlock()
 	}
-	if err := s.verify(); err != nil {
-		return nil, err
+	b := s.badger.Load()
+	if !b.acquire() {
+		return nil, ErrClosed
 	}
-	if err := s.start(s.opts); err != nil {
-		return nil, err
+	return b, nil
+}
+
+// settle puts an instance that only reads in the place of the present one, and reports whether it could: not while a
+// transaction uses an instance that writes. The caller holds both locks.
+func (s *Store) settle() (bool, error) {
+	b := s.badger.Load()
+	if b.Opts().ReadOnly {
+		return true, nil
 	}
-	s.takeInventory()
-	return s.badger.Load(), nil
+	if !b.users.CompareAndSwap(1, 0) { // from here on, readers wait
+		return false, nil
+	}
+	s.inventory = new(inventory) // numbers of deleted tables are used again
+	err := errors.Join(s.dropStale(), translate(b.Close()))
+	if err == nil {
+		err = s.start(s.opts.WithReadOnly(true))
+	}
+	if err != nil {
+		s.Fail(err)
+	}
+	return err == nil, err
 }
 
 // Verify verifies the blocks that Open has not read, once. It returns the first fault.
@@ -102,7 +145,7 @@ func (s *Store) start(o badger.Options) error {
 	}
 	next := &instance{DB: b}
 	next.users.Store(1)
-	if old := s.badger.Swap(next); old != nil {
+	if old := s.badger.Swap(next); old != nil && old.users.Load() > 0 { // 0: settle has closed it
 		if err := old.release(); err != nil {
 			s.log.Warn("closing the files that were read", "err", err)
 		}

@@ -194,3 +194,12 @@ func (inv *inventory) removeStale(m *manifest, dir string) error {
 	inv.Log = ""
 	return inv.write(dir)
 }
+
+// dropStale removes from the stored inventory what Badger may change when it is closed.
+func (s *Store) dropStale() error {
+	m, err := readManifest(s.opts)
+	if err != nil {
+		return err
+	}
+	return readInventory(s.Dir()).removeStale(m, s.Dir())
+}

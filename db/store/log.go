@@ -188,9 +188,14 @@ func logEntries(b []byte, followed bool) (all []entry) {
 			all = append(all, t.entries...)
 		}
 	}
+	return inTableOrder(all)
+}
+
+// inTableOrder sorts entries, of which the later of two with the same key wins.
+func inTableOrder(all []entry) []entry {
 	slices.SortStableFunc(all, func(a, b entry) int { return y.CompareKeys(a.key, b.key) })
 	n := 0
-	for i, e := range all { // the later of two records with the same key wins
+	for i, e := range all {
 		if i+1 < len(all) && bytes.Equal(e.key, all[i+1].key) {
 			continue
 		}

@@ -45,7 +45,10 @@ func Open(path string, o Options) (*Store, error) {
 			return nil, err
 		}
 	}
-	s := &Store{log: o.Logger, onSync: o.OnSync, inventory: new(inventory), syncs: !o.InMemory && !o.ReadOnly && !o.NoSync}
+	s := &Store{
+		log: o.Logger, onSync: o.OnSync, inventory: new(inventory), syncs: !o.InMemory && !o.ReadOnly && !o.NoSync,
+		bulkTable: min(max(o.Memory/8, 1<<20), 16<<20),
+	}
 	var err error
 	if !o.InMemory {
 		if s.lock, err = waitForLock(path, o); err != nil {

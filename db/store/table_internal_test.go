@@ -52,7 +52,7 @@ func TestReadTable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want, o := genEntries.Draw(t, "entries"), testTableOptions()
 		b := buildTable(want, o)
-		source := tableSource{bytes.NewReader(b), int64(len(b)), o.Compression}
+		source := tableSource{ReaderAt: bytes.NewReader(b), size: int64(len(b)), compression: o.Compression}
 		if _, err := source.check(true); err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,219 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/dgraph-io/badger/v4/table"
+	"github.com/dgraph-io/badger/v4/y"
+
+	"kith/index"
+)
+
+// Bulk is Batch for many records of a new generation, each written once, in the order of their keys if they have the
+// same first byte. It writes tables, and Badger opens them when all are complete. Written by Badger, every record would
+// first be in a log and in a memtable and then in two or three tables, each in memory as a whole and mapped from then on.
+//
+// Readers wait while Badger makes a table of the last commits, unless nothing was written since Open. Transactions that
+// do not end prevent this; then Badger writes the records.
+func (s *Store) Bulk(ts uint64, f func(index.Writer) error) error {
+	if s.Dir() == "" || runtime.GOOS == "windows" {
+		return s.Batch(ts, f)
+	}
+	if err := s.Failure(); err != nil {
+		return err
+	}
+	w := &tableWriter{store: s, ts: ts, kinds: map[byte]*tableBuffer{}}
+	err := f(w)
+	if err == nil && len(w.drafts) == 0 {
+		return s.Batch(ts, w.copyTo)
+	}
+	for _, kind := range w.kinds {
+		if err == nil {
+			err = w.flush(kind)
+		}
+	}
+	done := false
+	for end := time.Now().Add(adoptWait); err == nil && !done; time.Sleep(time.Millisecond) {
+		if done, err = s.adopt(w.drafts); time.Now().After(end) {
+			break
+		}
+	}
+	if err == nil && !done {
+		err = s.Batch(ts, w.copyTo)
+	}
+	return errors.Join(err, w.tidy())
+}
+
+// adoptWait is how long Bulk waits for a moment without transactions.
+const adoptWait = time.Second
+
+// tableWriter is an index.Writer that writes tables under draft names, each with keys of one kind.
+type tableWriter struct {
+	store  *Store
+	ts     uint64
+	kinds  map[byte]*tableBuffer // by the first byte of the key
+	drafts []draft
+}
+
+// tableBuffer holds the records of the next table of a kind.
+type tableBuffer struct {
+	entries []entry
+	bytes   int64
+}
+
+// draft is a complete table that the manifest does not name yet, and its first and last key.
+type draft struct {
+	name        string
+	first, last []byte
+}
+
+// draftSuffix is the suffix of the names of drafts.
+const draftSuffix = ".draft"
+
+// Set implements index.Writer.
+func (w *tableWriter) Set(key, value []byte) error {
+	b := w.kinds[key[0]]
+	if b == nil {
+		b = &tableBuffer{}
+		w.kinds[key[0]] = b
+	}
+	b.entries = append(b.entries, entry{y.KeyWithTs(key, w.ts), y.ValueStruct{Value: value}})
+	if b.bytes += int64(len(key) + len(value)); b.bytes < w.store.bulkTable {
+		return nil
+	}
+	return w.flush(b)
+}
+
+// Delete implements index.Writer.
+func (w *tableWriter) Delete(key []byte) error {
+	return fmt.Errorf("db: store: key %q is deleted in a bulk", key)
+}
+
+// flush writes the next table of a kind.
+func (w *tableWriter) flush(b *tableBuffer) error {
+	if len(b.entries) == 0 {
+		return nil
+	}
+	if err := w.store.Room(); err != nil {
+		return err
+	}
+	entries := inTableOrder(b.entries)
+	d := draft{filepath.Join(w.store.Dir(), fmt.Sprintf("%06d%s", len(w.drafts), draftSuffix)), entries[0].key, entries[len(entries)-1].key}
+	w.drafts = append(w.drafts, d)
+	o := tableOptions(w.store.opts)
+	o.TableSize = uint64(b.bytes) * 3 / 2 // Badger takes twice as much at once, and more when that is full
+	err := fullError(writeSynced(d.name, buildTable(entries, o)))
+	clear(b.entries)
+	b.entries, b.bytes = b.entries[:0], 0
+	return err
+}
+
+// copyTo writes all records to another writer.
+func (w *tableWriter) copyTo(to index.Writer) error {
+	add := func(entries []entry) error {
+		for _, e := range entries {
+			if err := to.Set(y.ParseKey(e.key), e.value.Value); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, d := range w.drafts {
+		b, err := os.ReadFile(d.name)
+		if err != nil {
+			return err
+		}
+		entries, _ := readTable(b)
+		if err := add(entries); err != nil {
+			return err
+		}
+	}
+	for _, kind := range w.kinds {
+		if err := add(kind.entries); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tidy deletes the drafts that are left.
+func (w *tableWriter) tidy() (err error) {
+	for _, d := range w.drafts {
+		if e := os.Remove(d.name); !errors.Is(e, os.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}
+
+// adopt makes tables of drafts: it writes a manifest that names them, which Badger opens. It reports false if Badger is
+// writing and cannot be interrupted.
+func (s *Store) adopt(drafts []draft) (bool, error) {
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	s.syncing.Lock()
+	defer s.syncing.Unlock()
+	if err := s.verify(); err != nil {
+		return false, err
+	}
+	if ok, err := s.settle(); !ok {
+		return false, err
+	}
+	names, err := fileNames(s.Dir())
+	if err != nil {
+		return false, fmt.Errorf("db: %w", err)
+	}
+	f := &storeFiles{opts: s.opts, names: names, inventory: s.inventory}
+	if f.manifest, err = readManifest(s.opts); err != nil {
+		return false, err
+	}
+	m := newRebuild(f)
+	for id, t := range f.manifest.Tables {
+		m.tables = append(m.tables, namedTable{id: id, level: t.Level})
+	}
+	level := s.freeLevel(drafts)
+	for _, d := range drafts {
+		if err := os.Rename(d.name, m.path(table.IDToFilename(m.next))); err != nil {
+			return false, fmt.Errorf("db: %w", err)
+		}
+		m.tables = append(m.tables, namedTable{id: m.next, level: level})
+		m.next++
+	}
+	if err := m.writeManifest(); err != nil {
+		return false, fmt.Errorf("db: %w", fullError(err))
+	}
+	if err := s.start(s.opts.WithReadOnly(true)); err != nil {
+		s.Fail(err)
+		return false, err
+	}
+	s.takeInventory()
+	return true, nil
+}
+
+// freeLevel returns the last level whose tables overlap none of the drafts. In level 0 tables may overlap.
+func (s *Store) freeLevel(drafts []draft) uint8 {
+	slices.SortFunc(drafts, func(a, b draft) int { return y.CompareKeys(a.first, b.first) })
+	for i := 1; i < len(drafts); i++ {
+		if y.CompareKeys(drafts[i-1].last, drafts[i].first) >= 0 {
+			return 0
+		}
+	}
+	taken := [lastLevel + 1]bool{}
+	for _, t := range s.badger.Load().Tables() {
+		taken[t.Level] = taken[t.Level] || slices.ContainsFunc(drafts, func(d draft) bool {
+			return y.CompareKeys(d.first, t.Right) <= 0 && y.CompareKeys(t.Left, d.last) <= 0
+		})
+	}
+	for level := lastLevel; level > 0; level-- {
+		if !taken[level] {
+			return uint8(level)
+		}
+	}
+	return 0
+}
