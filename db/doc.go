@@ -148,11 +148,11 @@
 // epsilon for contexts, others for candidates of PPR and for the walk. With NoCache it is computed from scratch, so the
 // answer is a function of graph, model and request, bit for bit, and trainings read the graph in this way. A state
 // that was computed on a graph with the same edges gives the same contexts and candidates, bit for bit. After a repair,
-// and when it was loaded from the store, the PageRank of node j differs from that of a solve by at most 20 epsilon times
-// the degree of j, and Bound covers what that changes in the estimates of policy default. It is infinite for other
-// policies with contexts, and says little on directed graphs, where coarse states are not certified in this norm. No rank
-// is Certain if the candidates came from such a state. Without a model, and before a model's first training, the estimate is a
-// fixed prior over the structure. Ranking.AnsweredBy says which one was used.
+// and when it was loaded from the store, the PageRank of node j in an undirected graph differs from that of a solve by at
+// most 20 epsilon times the degree of j. No rank is Certain if contexts or candidates came from such a state, and contexts
+// make Bound infinite; with UntilCertain they are computed from scratch then.
+// Without a model, and before a model's first training, the estimate is a fixed prior over the structure.
+// Ranking.AnsweredBy says which one was used.
 //
 // A question may be about a weighted set of nodes, [Seeds], as one source: [Tx.PageRank] starts its walk at the nodes by
 // weight, and Predict scores a link as if one of the nodes, drawn by weight, made it. All scores are then weighted means

@@ -42,7 +42,8 @@ type Prediction struct {
 	// NoCache computes PageRank from scratch. The answer is then a function of graph version, model and request alone,
 	// bit for bit.
 	NoCache bool
-	// UntilCertain lets PageRank stop before Epsilon, as soon as the requested ranks are certain.
+	// UntilCertain lets PageRank stop before Epsilon, as soon as the requested ranks are certain. Candidates and contexts
+	// are then those of NoCache.
 	UntilCertain bool
 }
 
@@ -114,10 +115,14 @@ func (q *question) score(ctx context.Context, tx *Tx) ([]model.Score, error) {
 func (q *question) rank(tx *Tx, p *Prediction, scores []model.Score) *Ranking {
 	r := q.ranking
 	r.Candidates = len(scores)
-	if slices.ContainsFunc(scores, func(s model.Score) bool { return math.IsInf(s.Bound, 1) }) {
+	unbounded := slices.ContainsFunc(scores, func(s model.Score) bool { return math.IsInf(s.Bound, 1) })
+	switch {
+	case unbounded:
 		r.Remark = q.scorer.Unbounded()
-		if q.walk.ContextsVary {
-			r.Remark = "no bound is known: the model reads a PageRank state that was repaired; with cache = off it is computed from scratch"
+	case q.walk.ContextsVary:
+		r.Remark = "no bound is known: the model reads PageRank that was repaired; with until = certain it is computed from scratch"
+		for i := range scores {
+			scores[i].Bound = math.Inf(1)
 		}
 	}
 	if len(q.walk.Plan) > 0 {
@@ -167,7 +172,7 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 	}
 	v := tx.view()
 	q := &question{start: start, scorer: tx.db.prior(featureLen(v)), walk: tx.walker(start.Node[0], p.NoCache, p.Epsilon)}
-	q.walk.Now = tx.requestTime(p.At, start.Node...)
+	q.walk.Now, q.walk.Exact = tx.requestTime(p.At, start.Node...), p.UntilCertain
 	q.ranking = &Ranking{Source: tx.seeds(start), AnsweredBy: tx.answeredBy(m), GraphVersion: v.Meta.Version}
 	if m != nil {
 		q.scorer = m.scorer

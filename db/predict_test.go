@@ -269,6 +269,37 @@ func TestCacheCatchesUp(t *testing.T) {
 	}
 }
 
+// Contexts from a repaired state have no bound. Asked until the ranks are certain, they are those of no cache.
+func TestRepairedContexts(t *testing.T) {
+	t.Parallel()
+	g := dbtest.Open(t, inMemory)
+	load(t, g, 3000)
+	p := db.Prediction{For: 7, Among: db.Keys(100, 200, 300), Top: -1}
+	ask := func(p db.Prediction) *db.Ranking {
+		r, err := g.Predict(context.Background(), p)
+		must(t, err)
+		return r
+	}
+	ask(p)
+	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(7, 900, 1) })
+	repaired := ask(p)
+	p.UntilCertain = true
+	certain := ask(p)
+	p.UntilCertain, p.NoCache = false, true
+	plain := ask(p)
+	if !strings.Contains(repaired.Remark, "repaired") || certain.Remark != "" {
+		t.Errorf("remarks %q and %q", repaired.Remark, certain.Remark)
+	}
+	for i, l := range plain.Links {
+		if r := repaired.Links[i]; !math.IsInf(r.Bound, 1) || r.Certain {
+			t.Errorf("repaired: %+v", r)
+		}
+		if certain.Links[i] != l || !l.Certain {
+			t.Errorf("until certain %+v, without the cache %+v", certain.Links[i], l)
+		}
+	}
+}
+
 // The state of a warmed node is in the cache before it is used.
 func TestWarm(t *testing.T) {
 	t.Parallel()

@@ -283,10 +283,6 @@ func (s *Scorer) believe(t *scratch, w World, all []Pair, first int, scores []Sc
 		t.product = nn.Resize(t.product, len(pairs), len(b.mean))
 		nn.Multiply(t.pooled, b.cov, blas.NoTrans, 0, t.product)
 	}
-	var slopes oddsSlopes
-	if t.deviation > 0 {
-		slopes = s.oddsSlopes(t.x.Cols)
-	}
 	for i, p := range pairs {
 		z := nn.Row(t.pooled, i)
 		mean, variance := nn.Dot64(b.mean, z), 0.0
@@ -299,17 +295,12 @@ func (s *Scorer) believe(t *scratch, w World, all []Pair, first int, scores []Sc
 			timed := s.config.forecast(nn.Row(t.x, i))
 			own = func(estimate float64) float64 { return b.withOwnOutcomes(w, p, timed, estimate) }
 		}
-		odds := mean + s.config.Nu*math.Sqrt(variance)
 		exploit = own(exploit)
 		hope := exploit
 		if variance > 0 {
-			hope = own(nn.Sigmoid(odds))
+			hope = own(nn.Sigmoid(mean + s.config.Nu*math.Sqrt(variance)))
 		}
 		scores[i].Exploit, scores[i].Explore = exploit, hope-exploit
-		if t.deviation > 0 {
-			e := slopes.error(t.Deviations(w.Graph, p, first+i, t.deviation)) + 1e-5*(1+math.Abs(odds)) // the last is for float32 arithmetic
-			scores[i].Bound = max(own(nn.Sigmoid(odds+e))-hope, hope-own(nn.Sigmoid(odds-e)))
-		}
 	}
 }
 

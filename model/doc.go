@@ -21,9 +21,6 @@
 // schedule both networks are trained on all kept samples. A belief has no f2 and no schedule: it learns each outcome at
 // once.
 //
-// A walker may be [graph.Inexact]: its proximities depend on the history of a cache. Score.Bound of the default then covers
-// the difference, by the weights of its network and its belief (inexact.go); that of other policies is infinite.
-//
 // # Blocks of numbers
 //
 // The constants of package column name and explain each number of the blocks structural, topology and similarity. All

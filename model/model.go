@@ -286,7 +286,6 @@ type scratch struct {
 	x             blas32.General    // contexts
 	pooled        blas32.General    // their φ, or the inputs of a belief
 	product       blas32.General    // inputs times covariance
-	deviation     float64           // error of the proximities; see graph.Inexact
 	ranked        blas32.General    // input of the ranker
 	forms         []float64         // quadratic forms, or output of the ranker
 	vectors       *vectors          // vectors that contexts read; nil: none

@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"kith/model/column"
-	"kith/model/graph"
 	"kith/model/nn"
 )
 
@@ -38,8 +37,8 @@ type Score struct {
 	Exploit float64 // estimated reward
 	Explore float64 // estimated gain of trying
 	PPR     float64 // contribution of the walk: Score = (1-α)(Exploit+Explore) + PPR; without a walk 0, and Score = Exploit+Explore
-	// Bound is a certified bound of the error of Score: numerical for a walk, by truncation for katz, and that of the
-	// proximities for a world with an Inexact walker. +Inf means that no bound is known.
+	// Bound is a certified bound of the error of Score, given the contexts: numerical for a walk, by truncation for katz.
+	// +Inf means that no bound is known.
 	Bound float64
 }
 
@@ -258,10 +257,6 @@ func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair
 	if err := s.context.readProximities(ctx, w, pairs, t); err != nil {
 		return err
 	}
-	t.deviation = 0
-	if w, ok := w.Walk.(graph.Inexact); ok && len(t.To) > 0 {
-		t.deviation = w.ProximityError()
-	}
 	return nn.InBatches(ctx, len(pairs), func(first, end int) error { return s.batch(t, w, pairs, first, end, scores[first:end]) })
 }
 
@@ -277,9 +272,6 @@ func (s *Scorer) batch(t *scratch, w World, pairs []Pair, first, end int, scores
 	}
 	for i := range scores {
 		scores[i].Exploit = s.context.offset(nn.Row(t.x, i))
-		if t.deviation > 0 {
-			scores[i].Bound = math.Inf(1)
-		}
 	}
 	if s.exploit != nil {
 		s.addNetworks(t, pairs[first:end], scores)

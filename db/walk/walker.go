@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"time"
 
@@ -18,8 +17,8 @@ import (
 // The contexts of a model read coarse states of the source. Candidates, walks and paths read states of the database's
 // tolerance: of the 1,000 nodes with the highest PageRank, coarse states miss half on email-Enron. With the cache, these
 // are cached states. A state that was repaired, or loaded from the store, differs from one that is computed from scratch
-// within the bounds of both, so candidates and contexts may differ as well; SetVaries and ContextsVary report it. Values of
-// walks have error bounds that cover the difference.
+// within the bounds of both, so candidates and contexts may differ as well; SetVaries and ContextsVary report it, and Exact
+// prevents it. Values of walks have error bounds that cover the difference.
 type Walker struct {
 	States  *index.States
 	View    *index.Snapshot
@@ -27,6 +26,7 @@ type Walker struct {
 	Source  index.ID     // node under which the start vector of Propagate is tracked; of a set, any of its nodes
 	Epsilon float64      // in the units of Tolerance; 0 means the database's
 	Now     int64        // time of the request, as in model.World
+	Exact   bool         // candidates and contexts do not depend on what the cache holds
 	// Accept, if not nil, reports whether values with the given bounds are accurate enough. It may accept larger errors
 	// than the tolerance.
 	Accept func(v, bound []float64) bool
@@ -35,9 +35,8 @@ type Walker struct {
 	Took time.Duration  // time of the last Propagate
 	Use  index.CacheUse // states that came from the cache
 
-	SetVaries    bool    // Near returned a state that depends on what the cache held
-	ContextsVary bool    // Proximity did
-	deviation    float64 // see ProximityError
+	SetVaries    bool // Near returned a state that depends on what the cache held
+	ContextsVary bool // Proximity did
 
 	held map[index.StateID]index.Cached // states that this request has read, the first maxHeld
 }
@@ -72,7 +71,8 @@ func (w *Walker) state(ctx context.Context, of index.StateID) (st index.Cached, 
 	if w.Reader != nil {
 		st, err = w.States.State(ctx, w.View, w.Reader, of)
 		w.Use.Count(st.Origin)
-	} else {
+	}
+	if w.Reader == nil || w.Exact && !st.Pristine && err == nil {
 		st.Pristine = true
 		st.State, err = w.solve(ctx, of.Form, of.Alpha, unit(of.Source), w.accuracy(of))
 	}
@@ -162,7 +162,6 @@ func (w *Walker) solve(ctx context.Context, form ppr.Form, alpha float64, h ppr.
 // π_j(u).
 func (w *Walker) Proximity(ctx context.Context, alpha float64, source index.ID, at []index.ID) (to, from []float64, err error) {
 	g := w.View.Graph
-	w.deviation = 0
 	if to, err = w.proximity(ctx, ppr.Column, alpha, source, at); err != nil {
 		return nil, nil, err
 	}
@@ -192,25 +191,9 @@ func (w *Walker) proximity(ctx context.Context, form ppr.Form, alpha float64, so
 	if err != nil {
 		return nil, err
 	}
-	if !st.Pristine {
-		w.ContextsVary = true
-		w.deviation = w.difference(of, st.State)
-	}
+	w.ContextsVary = w.ContextsVary || !st.Pristine
 	v, _ := st.Values(w.View.Graph, at)
 	return v, nil
-}
-
-// ProximityError implements [graph.Inexact] of package model: the error is that of another solve and that of the states
-// which the last Proximity read.
-func (w *Walker) ProximityError() float64 { return w.deviation }
-
-// difference returns a bound of the difference between the values of a state and those of a solve from scratch, relative to
-// the degree. On a directed graph a solve has no bound that is known without it.
-func (w *Walker) difference(of index.StateID, st *ppr.State) float64 {
-	if w.View.Graph.Directed() {
-		return math.Inf(1)
-	}
-	return of.Alpha * (w.accuracy(of) + st.Bound(ppr.MaxNorm))
 }
 
 // degree returns the degree of u, or 1 for a node without edges.

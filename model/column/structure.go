@@ -150,43 +150,6 @@ func Proximities(ctx context.Context, w graph.World, source graph.ID, at []graph
 	return to, from, err
 }
 
-// Deviations holds by how much the columns of a pair may change that are read from proximities.
-type Deviations struct{ To, From, Share, Spread float64 }
-
-// Deviations returns those of the i-th pair for proximities with the error e of [graph.Inexact].
-func (t *Reader) Deviations(g graph.Graph, p graph.Pair, i int, e float64) Deviations {
-	to, from, in := e*degree(g, p.Target), e*degree(g, p.Source), float64(max(1, graph.InLen(g, p.Target)))
-	return Deviations{
-		To: deviation(t.To[i], to, proximityFloor) / log1pMillion, From: deviation(t.From[i], from, proximityFloor) / log1pMillion,
-		Share: deviation(t.To[i]/in, to/in, proximityFloor) / log1pMillion, Spread: deviation(t.To[i]/in, to/in, spreadFloor),
-	}
-}
-
-// deviation returns by how much log1p(max(p, 0)/floor) may change if p changes by up to e. The function is concave, so a
-// decrease by e changes it more than an increase.
-func deviation(p, e, floor float64) float64 {
-	p = max(p, 0)
-	if p >= e {
-		return math.Log1p(e / (floor + p - e))
-	}
-	return max(math.Log1p(p/floor), math.Log1p(e/(floor+p)))
-}
-
-// degree returns the sum of the weights out of u, or 1 for a node without edges.
-func degree(g graph.Graph, u graph.ID) (sum float64) {
-	to, weights := g.Out(u)
-	for _, w := range weights {
-		sum += float64(w)
-	}
-	if weights == nil {
-		sum = float64(len(to))
-	}
-	if len(to) == 0 {
-		return 1
-	}
-	return sum
-}
-
 // PairStats holds the data of a pair that the graph blocks are computed from.
 type PairStats struct {
 	Overlap

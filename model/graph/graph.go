@@ -114,14 +114,6 @@ type Walker interface {
 	Propagate(ctx context.Context, w Walk, h Start, at []ID) (v, bound []float64, err error)
 }
 
-// Inexact is implemented by a Walker whose proximities depend on more than the graph.
-type Inexact interface {
-	// ProximityError returns e > 0 if the last results of Proximity may differ from those of an exact Walker: each to by
-	// up to e times the degree of its node, each from by up to e times the degree of the source. A node without edges
-	// counts as one of degree 1. +Inf means that no bound is known, 0 that there is no difference.
-	ProximityError() float64
-}
-
 // World is the input of a policy in one round.
 type World struct {
 	Graph    Graph
