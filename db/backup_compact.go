@@ -110,19 +110,14 @@ func (db *DB) compact(ctx context.Context) (err error) {
 		return err
 	}
 	defer db.unpin(old)
-	graph, err := old.Graph.Compact(ctx)
-	if err != nil {
-		return err
-	}
 	generation := db.generation.Add(1)
-	if err := db.writeGeneration(ctx, old, generation); err != nil {
-		return err
+	base, err := db.writeBase(ctx, old, generation)
+	if err == nil {
+		err = db.replaceRows(ctx, old.Graph, base.Graph)
 	}
-	base, err := db.openBase(old, generation)
 	if err != nil {
 		return err
 	}
-	base.Graph = graph
 	if err := db.lock(ctx); err != nil {
 		return err
 	}
@@ -136,36 +131,57 @@ func (db *DB) compact(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return db.rebase(now, next, now.models)
+	return db.rebase(ctx, now, next)
 }
 
-// writeGeneration writes the blocks of s at the timestamp of s. No reader uses them until a later commit makes them the
-// base.
-func (db *DB) writeGeneration(ctx context.Context, s *snapshot, generation uint32) error {
-	return db.store.Bulk(s.ts, func(w index.Writer) error {
-		return s.WriteGeneration(cancellableWriter{ctx, w}, generation)
+// replaceRows loads the rows of a base that is about to replace the one of old into memory, if those of old are there and
+// there is memory for both: readers of the next version are then as fast as before.
+func (db *DB) replaceRows(ctx context.Context, old, base *index.Graph) error {
+	if !old.Loaded() || old.Bytes()+base.LoadedBytes() > db.opts.memory(graphPart, workPart) {
+		return nil
+	}
+	return base.Load(ctx)
+}
+
+// writeBase writes a version as a new generation and returns that.
+func (db *DB) writeBase(ctx context.Context, s *snapshot, generation uint32) (base *index.Base, err error) {
+	err = db.writeGeneration(ctx, s.ts, func(w index.Writer, from *index.Stored) (err error) {
+		base, err = s.WriteGeneration(w, generation, from)
+		return err
+	})
+	return base, err
+}
+
+// writeGeneration calls write to write the blocks of a new generation, at the timestamp ts, and with the place from which
+// they can be read then. No reader uses them until a later commit makes them the base.
+func (db *DB) writeGeneration(ctx context.Context, ts uint64, write func(w index.Writer, from *index.Stored) error) error {
+	return db.store.Bulk(ts, func(w index.Writer) error {
+		w = cancellableWriter{ctx, w}
+		if db.opts.InMemory {
+			w = &boundedWriter{w, db.opts.memory(graphPart)}
+		}
+		return write(w, db.stored(ts))
 	})
 }
 
-// openBase returns the generation that was written from s.
-func (db *DB) openBase(s *snapshot, generation uint32) (*index.Base, error) {
-	r := db.store.Read(s.ts)
-	defer r.Close()
-	return s.OpenBase(r, db.stored(s.ts), generation)
-}
-
-// rebase commits the meta record of next, whose generation is written, publishes next and deletes what next does not
-// need. The writer calls it.
-func (db *DB) rebase(now *snapshot, next *index.Snapshot, models map[string]*modelView) error {
+// rebase commits the meta record of next, whose generation is written, publishes next, begins to load its rows, and
+// deletes what next does not need. The writer calls it.
+func (db *DB) rebase(ctx context.Context, now *snapshot, next *index.Snapshot) error {
 	if err := now.Err(); err != nil { // next may lack what could not be read
 		return err
 	}
-	ts := now.ts + 1
-	if err := db.store.Commit(ts, next.WriteBase); err != nil {
+	made := &snapshot{next, now.models, now.ts + 1}
+	if db.loadsAtOnce(next) {
+		if err := next.Load(ctx); err != nil {
+			return err
+		}
+	}
+	if err := db.store.Commit(made.ts, next.WriteBase); err != nil {
 		return err
 	}
-	db.publish(&snapshot{next, models, ts})
-	db.dropLeftovers(ts, next.Meta.Generation)
+	db.publish(made)
+	db.loadRows()
+	db.dropLeftovers(made.ts, next.Meta.Generation)
 	return nil
 }
 

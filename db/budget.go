@@ -1,6 +1,11 @@
 package db
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+
+	"kith/index"
+)
 
 // part is a part of Options.Memory.
 type part int
@@ -43,8 +48,19 @@ const (
 // AnswerMemory returns the bytes that an answer may take: a quarter of Options.Memory.
 func (db *DB) AnswerMemory() int64 { return db.opts.memory(workPart) }
 
-// fitsGraph returns ErrTooLarge for a graph of more bytes than the given parts of Options.Memory.
-func (db *DB) fitsGraph(bytes int64, of ...part) error {
+// sized is a version of the graph.
+type sized interface {
+	KeptBytes() int64   // memory that its rows do not take
+	LoadedBytes() int64 // memory of all of it
+}
+
+// fitsGraph returns ErrTooLarge for a version of which more must be in memory than the given parts of Options.Memory: all of
+// it if the store is in memory, too, and otherwise what cannot be read on demand.
+func (db *DB) fitsGraph(s sized, of ...part) error {
+	bytes := s.KeptBytes()
+	if db.opts.InMemory {
+		bytes = s.LoadedBytes()
+	}
 	return db.within("the graph needs", bytes, db.opts.memory(of...))
 }
 
@@ -60,4 +76,58 @@ func (db *DB) within(what string, bytes, limit int64) error {
 	}
 	return fmt.Errorf("%w: %s about %d MB, of the %d MB of Options.Memory it may have %d",
 		ErrTooLarge, what, bytes>>20, db.opts.Memory>>20, limit>>20)
+}
+
+// stored returns where the blocks of a base are read from at a version.
+func (db *DB) stored(ts uint64) *index.Stored {
+	return &index.Stored{Source: db.store.At(ts), Cache: db.opts.memory(graphPart) / rowsFraction}
+}
+
+// loadAtOnce is the number of edges up to which the rows of a graph are loaded into memory at once, in milliseconds.
+const loadAtOnce = 1 << 16
+
+// loadsAtOnce reports whether the rows of a version are loaded into memory before its first reader begins.
+func (db *DB) loadsAtOnce(s *index.Snapshot) bool {
+	return s.Graph.NumEdges() <= loadAtOnce && db.fitsRows(s)
+}
+
+// fitsRows reports whether memory suffices for all rows and keys of a version.
+func (db *DB) fitsRows(s *index.Snapshot) bool { return s.LoadedBytes() <= db.opts.memory(graphPart) }
+
+// openRows prepares the rows of a version that has been opened: it loads a small graph into memory. If the
+// store has set tables aside, it reads all of it, because nothing may be missing.
+func (db *DB) openRows(ctx context.Context, s *index.Snapshot) error {
+	switch whole := db.store.Complete(); {
+	case db.loadsAtOnce(s), !whole && db.fitsRows(s):
+		return s.Load(ctx)
+	case !whole:
+		return s.CheckStored(ctx)
+	}
+	return nil
+}
+
+// loadRows loads the rows and the keys of the present version into memory, in the background, if they fit. Until then, and otherwise,
+// they are read from the store when they are asked for.
+func (db *DB) loadRows() {
+	now, err := db.pin() // a base stays readable while one of its versions is pinned
+	if err != nil {
+		return
+	}
+	if now.Loaded() || !db.fitsRows(now.Snapshot) {
+		db.unpin(now)
+		return
+	}
+	db.background.Go(func() {
+		defer db.unpin(now)
+		if db.acquire(db.running, db.loader) != nil {
+			return
+		}
+		defer func() { db.loader <- struct{}{} }()
+		if db.now.Load().Meta.Generation != now.Meta.Generation {
+			return // the rows of a later base are loaded
+		}
+		if err := now.Load(db.running); err != nil && db.running.Err() == nil {
+			db.opts.Logger.Error("loading the graph into memory", "err", err)
+		}
+	})
 }

@@ -26,7 +26,7 @@ func (tx *Tx) commit() error {
 		return nil
 	}
 	if tx.batch.Grows() {
-		if err := db.fitsGraph(tx.batch.Bytes(), graphPart); err != nil {
+		if err := db.fitsGraph(tx.batch, graphPart); err != nil {
 			return err
 		}
 	}

@@ -42,6 +42,7 @@ type DB struct {
 	compactor   chan struct{}      // holds a token while no compaction runs
 	refresher   chan struct{}      // holds a token while no model is trained in the background
 	saver       chan struct{}      // holds a token while no states are stored in the background
+	loader      chan struct{}      // holds a token while no rows are loaded into memory in the background
 	refreshed   map[string]version // the last training in the background of each model. Guarded by the writer lock.
 }
 
@@ -68,7 +69,7 @@ func Open(path string, o *Options) (*DB, error) {
 func open(ctx context.Context, path string, opts Options) (*DB, error) {
 	db := &DB{
 		opts: opts, earliest: math.MinInt64, openReaders: newOpenReaders(), refreshed: map[string]version{},
-		writer: newToken(), compactor: newToken(), refresher: newToken(), saver: newToken(),
+		writer: newToken(), compactor: newToken(), refresher: newToken(), saver: newToken(), loader: newToken(),
 	}
 	var err error
 	if db.store, err = store.Open(path, opts.forStore(db.counters.synced)); err != nil {
@@ -110,15 +111,6 @@ func (db *DB) load(ctx context.Context) error {
 	ts := db.store.Newest()
 	r := db.store.Read(ts)
 	defer r.Close()
-	meta, err := index.ReadMeta(r)
-	if err != nil {
-		return err
-	}
-	if meta != nil {
-		if err := db.fitsGraph(meta.MinBytes(), graphPart, workPart); err != nil {
-			return err // before any of the graph is in memory
-		}
-	}
 	s, err := index.Open(cancellableScan{ctx, r}, db.stored(ts))
 	if err != nil {
 		return err
@@ -135,9 +127,7 @@ func (db *DB) load(ctx context.Context) error {
 	if err := db.checkOptions(&s.Meta); err != nil {
 		return err
 	}
-	// The graph may take more than what limits its growth, because the log of changes and a new base take different
-	// space, and a graph that was accepted must open again.
-	if err := db.fitsGraph(s.Bytes(), graphPart, workPart); err != nil {
+	if err := db.fitsGraph(s, graphPart, workPart); err != nil { // more than what limits its growth, because a new base may take more
 		return err
 	}
 	db.states = index.NewStates(s.Meta.Epsilon, db.opts.memory(statesPart))
@@ -146,8 +136,12 @@ func (db *DB) load(ctx context.Context) error {
 		return err
 	}
 	db.now.Store(&snapshot{Snapshot: s, models: views(db.learners), ts: ts})
-	if err := db.loadRows(ctx); err != nil || db.opts.ReadOnly {
+	if err := db.openRows(ctx, s); err != nil {
 		return err
+	}
+	db.loadRows()
+	if db.opts.ReadOnly {
+		return nil
 	}
 	last, err := index.LastGeneration(r, s.Meta.Generation)
 	if err != nil {
@@ -155,33 +149,6 @@ func (db *DB) load(ctx context.Context) error {
 	}
 	db.generation.Store(last)
 	db.dropLeftovers(ts, last)
-	return nil
-}
-
-// stored returns where blocks of a base are read from at a version.
-func (db *DB) stored(ts uint64) *index.Stored {
-	return &index.Stored{Source: db.store.At(ts), Cache: db.opts.memory(graphPart) / rowsFraction}
-}
-
-// loadAtOnce is the number of edges up to which Open itself loads the rows of the graph into memory, in milliseconds.
-const loadAtOnce = 1 << 16
-
-// loadRows loads the rows of the graph into memory, in the background if there are many. Until then, they are read from
-// the store when they are asked for.
-func (db *DB) loadRows(ctx context.Context) error {
-	now := db.now.Load()
-	if now.Graph.NumEdges() <= loadAtOnce || !db.store.Complete() {
-		return now.Snapshot.Load(ctx)
-	}
-	if _, err := db.pin(); err != nil { // a base stays readable while one of its versions is pinned
-		return err
-	}
-	db.background.Go(func() {
-		defer db.unpin(now)
-		if err := now.Snapshot.Load(db.running); err != nil && db.running.Err() == nil {
-			db.opts.Logger.Error("loading the graph into memory", "err", err)
-		}
-	})
 	return nil
 }
 

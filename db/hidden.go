@@ -3,7 +3,6 @@ package db
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -59,9 +58,9 @@ const (
 func (tx *Tx) without(ctx context.Context, edges [][2]index.ID) (*index.Graph, error) {
 	g := tx.snap.Graph
 	changes, _ := tx.snap.Log.Since(tx.snap.Meta.Base) // the log reaches back further
-	bytes := tx.snap.Bytes() + g.Bytes() + changeBytes*int64(len(changes)) + solverBytes*int64(g.NumNodes())
-	if err := tx.db.fitsGraph(bytes, graphPart, workPart); err != nil {
-		return nil, fmt.Errorf("a holdout with a second graph: %w", err)
+	bytes := tx.snap.Bytes() + g.LoadedBytes() + changeBytes*int64(len(changes)) + solverBytes*int64(g.NumNodes())
+	if err := tx.db.within("a holdout with a second graph needs", bytes, tx.db.opts.memory(graphPart, workPart)); err != nil {
+		return nil, err
 	}
 	return g.Without(ctx, edges)
 }

@@ -50,6 +50,19 @@ func (w cancellableWriter) Set(key, value []byte) error {
 	return w.Writer.Set(key, value)
 }
 
+// boundedWriter is an index.Writer to the memory. It returns ErrTooLarge for more bytes than are left.
+type boundedWriter struct {
+	index.Writer
+	left int64
+}
+
+func (w *boundedWriter) Set(key, value []byte) error {
+	if w.left -= int64(len(key) + len(value)); w.left < 0 {
+		return fmt.Errorf("%w: the graph, for a database in memory", ErrTooLarge)
+	}
+	return w.Writer.Set(key, value)
+}
+
 // cancellableScan is an index.Reader whose scans fail with the error of ctx once it is done.
 type cancellableScan struct {
 	ctx context.Context

@@ -101,7 +101,7 @@ type LoadReport struct {
 	edgelist.Detected
 	Directed bool    `json:"directed"` // whether the graph is directed
 	Memory   int64   `json:"memory"`   // memory of the whole graph in bytes
-	Required int64   `json:"required"` // smallest Options.Memory for the whole graph
+	Required int64   `json:"required"` // smallest Options.Memory with which the whole graph is in memory
 	Disk     int64   `json:"disk"`     // size of the blocks of the whole graph in bytes, before the store compresses them
 	Errors   []error `json:"errors"`   // the first malformed lines
 }
@@ -128,10 +128,10 @@ const maxReported = 10
 // Load adds all edges of a list or, if it returns an error, none. An edge that is repeated or exists already gets the
 // weight that came last and the latest time, unless LoadOptions.Repeats says otherwise. In an undirected graph the two
 // directions of an edge are the same edge. Loops are kept. Load returns ErrLines, with a report of the first malformed
-// lines, if there are more than LoadOptions.MaxErrors, and ErrTooLarge for a graph that does not fit into
-// Options.Memory. The list itself may be of any length, with any number of nodes: what does not fit into memory is
-// sorted in a temporary file in the database's directory, which takes 8 bytes an edge, 20 with weights or times, and the
-// keys of each run of edges with 5 bytes a key besides. Load returns ErrFull if the disk has no room for it.
+// lines, if there are more than LoadOptions.MaxErrors. The list may be of any length, with any number of nodes: what does
+// not fit into memory is sorted in temporary files in the database's directory, which take 16 bytes an edge, 40 with weights
+// or times, and the keys of each run of edges with 5 bytes a key besides. Load returns ErrFull if the
+// disk has no room for them.
 //
 // The graph with the edges is written as a new generation of blocks, and one commit switches to it. Readers continue
 // meanwhile; writers wait.
@@ -145,17 +145,20 @@ func (db *DB) Load(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport
 		return nil, err
 	}
 	defer db.unpin(now)
-	generation := db.generation.Add(1)
-	fits := func(bytes int64, _ *LoadReport) error { return db.fitsGraph(bytes, graphPart) }
-	next, report, err := db.readEdges(ctx, r, &o, now, generation, fits)
+	next, report, err := db.readEdges(ctx, r, &o, now, func(bulk *index.Bulk) (next *index.Snapshot, t index.Tally, err error) {
+		err = db.writeGeneration(ctx, now.ts, func(w index.Writer, from *index.Stored) error {
+			next, t, err = bulk.Write(ctx, w, db.generation.Add(1), from)
+			return err
+		})
+		return next, t, err
+	})
 	if err != nil {
 		return report, err
 	}
-	made := &snapshot{next, now.models, now.ts}
-	if err := db.writeGeneration(ctx, made, generation); err != nil {
+	if err := db.fitsGraph(next, graphPart); err != nil {
 		return report, err
 	}
-	if err := db.rebase(now, next, now.models); err != nil {
+	if err := db.rebase(ctx, now, next); err != nil {
 		return report, err
 	}
 	db.refreshIfDue(db.now.Load())
@@ -163,22 +166,21 @@ func (db *DB) Load(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport
 }
 
 // Measure reports what Load would do with a list, and the memory and disk space that the graph would take, without
-// changing anything. The report has no nodes, edges and disk space for a graph that is larger than the 70 % of
-// Options.Memory that Measure itself may take.
+// changing anything.
 func (db *DB) Measure(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport, error) {
 	now, err := db.pin()
 	if err != nil {
 		return nil, err
 	}
 	defer db.unpin(now)
-	next, report, err := db.readEdges(ctx, r, &o, now, 1, func(bytes int64, report *LoadReport) error {
-		report.setMemory(bytes)
-		return db.fitsGraph(bytes, graphPart, workPart)
+	var disk diskCount
+	_, report, err := db.readEdges(ctx, r, &o, now, func(bulk *index.Bulk) (*index.Snapshot, index.Tally, error) {
+		return bulk.Write(ctx, cancellableWriter{ctx, &disk}, 1, new(index.Stored))
 	})
-	if err != nil {
-		return report, err
+	if report != nil {
+		report.Disk = int64(disk)
 	}
-	return report, next.WriteGeneration(cancellableWriter{ctx, (*diskCount)(&report.Disk)}, 1)
+	return report, err
 }
 
 // diskCount is an index.Writer that counts the bytes written to it.
@@ -196,10 +198,10 @@ func (*diskCount) Delete([]byte) error { return nil }
 // maxBulk is the largest number of bytes that a load takes to collect and sort edges.
 const maxBulk = 256 << 20
 
-// readEdges reads a list and returns the next version, to be written as generation, and a report, which is nil for
-// invalid labels. Before it takes memory for the graph, it calls fits with the number of bytes.
+// readEdges reads a list, calls write to write the graph with its edges, and returns the version that write made, and a
+// report, which is nil for invalid labels.
 func (db *DB) readEdges(
-	ctx context.Context, r io.Reader, o *LoadOptions, now *snapshot, generation uint32, fits func(bytes int64, report *LoadReport) error,
+	ctx context.Context, r io.Reader, o *LoadOptions, now *snapshot, write func(*index.Bulk) (*index.Snapshot, index.Tally, error),
 ) (*index.Snapshot, *LoadReport, error) {
 	files := &scratch{db: db}
 	defer files.remove()
@@ -224,7 +226,7 @@ func (db *DB) readEdges(
 	if err != nil {
 		return nil, report, err
 	}
-	next, tally, err := bulk.Result(ctx, generation, func(bytes int64) error { return fits(bytes, report) })
+	next, tally, err := write(bulk)
 	if errors.Is(err, index.ErrTooLarge) || errors.Is(err, index.ErrWeight) {
 		err = inputError(err)
 	}
@@ -236,7 +238,7 @@ func (db *DB) readEdges(
 	}
 	report.Repeated, report.Differing, report.BothWays, report.Symmetric = tally.Repeated, tally.Differing, tally.BothWays, tally.Symmetric
 	report.compare(now.Snapshot, next)
-	return next, report, fits(next.Bytes(), report)
+	return next, report, nil
 }
 
 // compare fills in what a load from one version to the next added, and what memory the next takes.
@@ -246,7 +248,8 @@ func (r *LoadReport) compare(now, next *index.Snapshot) {
 	r.Nodes = next.Meta.Live - now.Meta.Live
 	r.Edges = next.Meta.Edges - now.Meta.Edges
 	r.Loops = next.Meta.Loops - now.Meta.Loops
-	r.setMemory(next.Bytes())
+	r.Memory = next.LoadedBytes()
+	r.Required = max(minMemory, r.Memory*100/memoryShares()[graphPart]+100)
 }
 
 // labelled returns the number of nodes with a label, or 0 for the label "".
@@ -314,10 +317,6 @@ func addEdge(bulk *index.Bulk, e edgelist.Edge, o *LoadOptions) error {
 		}
 	}
 	return &edgelist.LineError{Line: e.Line, Text: shortened(e.Src) + " " + shortened(e.Dst), Msg: err.Error()}
-}
-
-func (r *LoadReport) setMemory(bytes int64) {
-	r.Memory, r.Required = bytes, max(minMemory, bytes*100/memoryShares()[graphPart]+100)
 }
 
 // labelEnd separates the label from the name in the list, in the key of a source or target with a label.

@@ -11,170 +11,62 @@ import (
 // maxEntries is the maximum number of row entries of one direction, since offsets are 32 bits.
 const maxEntries = math.MaxUint32
 
-// newBase returns the graph of n nodes with the edges that the function edges passes to its argument. The edges must
-// ascend strictly by (U, V), with U <= V unless directed, and be the same in both passes. Between the passes, before it
-// allocates the graph, newBase calls fits, unless that is nil, with the size of the graph in bytes. It returns
-// ErrTooLarge beyond 2^32 row entries, an error of edges or fits, or ErrCorrupt if an edge is out of range or out of
-// order.
-func newBase(directed bool, n int, edges func(func(Edge) error) error, fits func(bytes int64) error) (*Graph, error) {
-	b := baseBuilder{directed: directed, nodes: n}
-	if err := edges(b.count); err != nil {
-		return nil, err
-	}
-	if fits != nil {
-		if err := fits(b.bytes()); err != nil {
-			return nil, err
-		}
-	}
-	if err := b.alloc(); err != nil {
-		return nil, err
-	}
-	if err := edges(b.addToRows); err != nil {
-		return nil, err
-	}
-	return b.graph(), nil
-}
-
 // edgesPerCheck is the number of edges visited between two checks of a context.
 const edgesPerCheck = 1 << 13
 
-// Compact returns the same graph with all its rows in the base, or the error of ctx.
-func (g *Graph) Compact(ctx context.Context) (*Graph, error) { return g.Without(ctx, nil) }
-
-// Without returns the graph without the given edges, which must ascend, with all its rows in the base, or the error
-// of ctx. For many edges it takes less memory than [Graph.Edit], and passes over its result are several times as
-// fast.
+// Without returns the graph without the given edges, which must ascend, with all its rows in memory, or the error of ctx.
+// For many edges it takes less memory than [Graph.Edit], and passes over its result are several times as fast.
 func (g *Graph) Without(ctx context.Context, edges [][2]ID) (*Graph, error) {
-	return newBase(g.directed, g.nodes, func(visit func(Edge) error) error {
-		left, n := edges, 0
-		for e := range g.Edges() {
-			if n++; n%edgesPerCheck == 0 && ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if len(left) > 0 && left[0] == [2]ID{e.U, e.V} {
-				left = left[1:]
-				continue
-			}
-			if err := visit(e); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, nil)
-}
-
-// baseBuilder fills the compressed rows in two passes. Row u of an undirected graph first gets its neighbours below
-// u, from their edges, then the neighbours from u on, so the row is in order.
-type baseBuilder struct {
-	directed, weights, times bool
-	nodes                    int
-	edges, loops             int64
-	last                     Edge
-	nOut, nIn                []uint32 // entries of each row; in the second pass, index of the row's next entry
-	out, in                  csr
-}
-
-// check counts an edge and returns ErrCorrupt if it is out of range or out of order.
-func (b *baseBuilder) check(e Edge) error {
-	if int64(e.U) >= int64(b.nodes) || int64(e.V) >= int64(b.nodes) || !b.directed && e.U > e.V {
-		return fmt.Errorf("%w: edge %d -> %d among %d nodes", ErrCorrupt, e.U, e.V, b.nodes)
-	}
-	if b.edges > 0 && (e.U < b.last.U || e.U == b.last.U && e.V <= b.last.V) {
-		return fmt.Errorf("%w: edge %d -> %d after %d -> %d", ErrCorrupt, e.U, e.V, b.last.U, b.last.V)
-	}
-	b.last = e
-	b.edges++
-	return nil
-}
-
-func (b *baseBuilder) count(e Edge) error {
-	if b.nOut == nil {
-		b.nOut = make([]uint32, b.nodes+1)
-		b.nIn = b.nOut
-		if b.directed {
-			b.nIn = make([]uint32, b.nodes+1)
+	back := make([][2]ID, 0, len(edges))
+	for _, e := range edges {
+		if g.directed || e[0] != e[1] {
+			back = append(back, [2]ID{e[1], e[0]})
 		}
 	}
-	if err := b.check(e); err != nil {
-		return err
+	if !g.directed {
+		edges, back = slices.Concat(edges, back), nil
+		slices.SortFunc(edges, byEnds)
 	}
-	b.weights = b.weights || e.Weight != 1
-	b.times = b.times || e.Time != 0
-	b.nOut[e.U]++
-	if e.U == e.V {
-		b.loops++
+	slices.SortFunc(back, byEnds)
+	out, err := g.rowsWithout(ctx, g.out, edges)
+	in := csr{}
+	if err == nil && g.directed {
+		in, err = g.rowsWithout(ctx, g.in, back)
 	}
-	if b.directed || e.U != e.V {
-		b.nIn[e.V]++
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	return graphOf(g.directed, g.nodes, out, in), nil
 }
 
-func (b *baseBuilder) alloc() error {
-	if 2*b.edges > maxEntries {
-		return fmt.Errorf("%w: %d edges", ErrTooLarge, b.edges)
-	}
-	if b.edges == 0 {
-		return nil
-	}
-	b.out = b.rows(b.nOut, b.times)
-	if b.directed {
-		b.in = b.rows(b.nIn, b.times)
-	}
-	return nil
-}
+// byEnds compares entries of rows by row and neighbour.
+func byEnds(a, b [2]ID) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }
 
-// rows allocates rows with n[u] entries each, and sets n[u] to the index of the row's first entry.
-func (b *baseBuilder) rows(n []uint32, times bool) csr {
-	c := csr{off: make([]uint32, len(n))}
-	total := uint32(0)
-	for u, k := range n {
-		c.off[u] = total
-		n[u] = total
-		total += k
+// rowsWithout returns the rows of one direction without the given entries, which must ascend.
+func (g *Graph) rowsWithout(ctx context.Context, a *adjacency, hidden [][2]ID) (csr, error) {
+	b, visited := rowBuilder{expected: directory{entries: uint64(g.Arcs())}}, 0
+	for u := range ID(g.nodes) {
+		to, weight, time := a.row(u)
+		if visited += 1 + len(to); visited >= edgesPerCheck {
+			if visited = 0; ctx.Err() != nil {
+				return csr{}, ctx.Err()
+			}
+		}
+		lo := 0
+		add := func(hi int) error { return b.add(u, to[lo:hi], subPlane(weight, lo, hi), subPlane(time, lo, hi)) }
+		for ; len(hidden) > 0 && hidden[0][0] == u; hidden = hidden[1:] {
+			if i, ok := slices.BinarySearch(to, hidden[0][1]); ok {
+				if err := add(i); err != nil {
+					return csr{}, err
+				}
+				lo = i + 1
+			}
+		}
+		if err := add(len(to)); err != nil {
+			return csr{}, err
+		}
 	}
-	c.to = make([]ID, total)
-	if b.weights {
-		c.weight = make([]float32, total)
-	}
-	if times {
-		c.time = make([]int64, total)
-	}
-	return c
-}
-
-func (b *baseBuilder) addToRows(e Edge) error {
-	b.out.put(b.nOut, e.U, e.V, e)
-	switch {
-	case b.directed:
-		b.in.put(b.nIn, e.V, e.U, e)
-	case e.U != e.V:
-		b.out.put(b.nOut, e.V, e.U, e)
-	}
-	return nil
-}
-
-func (c *csr) put(next []uint32, u, v ID, e Edge) {
-	i := next[u]
-	next[u]++
-	c.to[i] = v
-	if c.weight != nil {
-		c.weight[i] = e.Weight
-	}
-	if c.time != nil {
-		c.time[i] = e.Time
-	}
-}
-
-func (b *baseBuilder) graph() *Graph {
-	g := NewGraph(b.directed)
-	g.nodes, g.edges, g.loops = b.nodes, b.edges, b.loops
-	b.out.degree = degrees(b.out)
-	g.out.base = inMemory(b.out)
-	if b.directed {
-		g.in.base = inMemory(b.in)
-	}
-	return g
+	return b.rows(g.nodes), nil
 }
 
 func degrees(c csr) []float64 {
@@ -189,27 +81,10 @@ func degrees(c csr) []float64 {
 	return d
 }
 
-// bytes returns the memory that the graph of the counted edges will take, in bytes.
-func (b *baseBuilder) bytes() int64 {
-	n, entries := int64(b.nodes), b.edges
-	if !b.directed {
-		entries -= b.loops
-	}
-	entry := int64(4)
-	if b.weights {
-		entry += 4
-	}
-	size := 2*4*n + 2*entry*entries
-	if b.times {
-		size += 8 * entries
-	}
-	return size
-}
-
 // rowBuilder collects the rows of one direction, which must be added in order.
 type rowBuilder struct {
 	csr
-	entries int // expected number of entries
+	expected directory // says how many entries and which planes are expected
 }
 
 // add adds entries to row u. The rows between the last row and u are empty.
@@ -218,13 +93,25 @@ func (b *rowBuilder) add(u ID, to []ID, weight []float32, time []int64) error {
 		return fmt.Errorf("%w: more than %d entries", ErrTooLarge, maxEntries)
 	}
 	if b.to == nil {
-		b.to = make([]ID, 0, b.entries)
+		b.alloc()
 	}
 	b.begin(u)
 	b.weight = appendRun(b.weight, len(b.to), weight, len(to), 1)
 	b.time = appendRun(b.time, len(b.to), time, len(to), 0)
 	b.to = append(b.to, to...)
 	return nil
+}
+
+// alloc makes room for what is expected.
+func (b *rowBuilder) alloc() {
+	n := b.expected.entries
+	b.to = make([]ID, 0, n)
+	if b.expected.weights {
+		b.weight = make([]float32, 0, n)
+	}
+	if b.expected.times {
+		b.time = make([]int64, 0, n)
+	}
 }
 
 // begin ends the rows below u.
@@ -279,25 +166,30 @@ func graphOf(directed bool, n int, out, in csr) *Graph {
 	return g
 }
 
-// balanced returns ErrCorrupt unless each edge is in the rows of both of its nodes, with the same weight and time. It
-// compares sums of hashes.
-func (g *Graph) balanced() error {
-	sum := uint64(0)
-	for u := range ID(g.nodes) {
-		to, w, t := g.out.base.row(u)
-		for i, v := range to {
-			if g.directed || u < v {
-				sum += entryHash(u, v, planeAt(w, i, 1), planeAt(t, i, 0))
-			}
-		}
-		to, w, t = g.in.base.row(u)
-		for i, v := range to {
-			if g.directed || u > v {
-				sum -= entryHash(v, u, planeAt(w, i, 1), planeAt(t, i, 0))
-			}
+// balance verifies that each edge is in the rows of both of its nodes, with the same weight and time. It compares sums of
+// hashes: sum is that of the rows in one direction less that of the other.
+type balance struct {
+	directed bool
+	sum      uint64
+}
+
+// add adds entries of row u; in says that they are of edges that arrive. In an undirected graph, the edge of an entry arrives
+// from the lower node.
+func (b *balance) add(u ID, to []ID, weight []float32, time []int64, in bool) {
+	for i, v := range to {
+		w, t := planeAt(weight, i, 1), planeAt(time, i, 0)
+		switch {
+		case b.directed && in, !b.directed && u > v:
+			b.sum -= entryHash(v, u, w, t)
+		case b.directed, u < v:
+			b.sum += entryHash(u, v, w, t)
 		}
 	}
-	if sum != 0 {
+}
+
+// err returns ErrCorrupt unless the sums are equal.
+func (b *balance) err() error {
+	if b.sum != 0 {
 		return fmt.Errorf("%w: an edge is missing in the row of one of its nodes, or differs", ErrCorrupt)
 	}
 	return nil
@@ -345,7 +237,7 @@ func (g *Graph) mended() *Graph {
 
 // rowsOf returns the rows of n nodes with the given entries, which must ascend.
 func rowsOf(entries []Edge, n int) csr {
-	b := rowBuilder{entries: len(entries)}
+	b := rowBuilder{expected: directory{entries: uint64(len(entries))}}
 	for _, e := range entries {
 		var weight []float32
 		var time []int64

@@ -197,10 +197,13 @@ func (b *Batch) setNode(id ID, n node) {
 // Grows reports whether something has been added.
 func (b *Batch) Grows() bool { return b.grown }
 
-// Bytes returns the approximate memory that the next version holds, in bytes.
-func (b *Batch) Bytes() int64 {
-	return b.now.Bytes() + addedKey*int64(len(b.record.keys)) + 16*int64(len(b.record.edges))
+// KeptBytes returns the KeptBytes of the next version.
+func (b *Batch) KeptBytes() int64 {
+	return b.now.KeptBytes() + addedKey*int64(len(b.record.keys)) + 16*int64(len(b.record.edges))
 }
+
+// LoadedBytes returns the LoadedBytes of the next version.
+func (b *Batch) LoadedBytes() int64 { return b.now.Graph.LoadedBytes() + b.KeptBytes() }
 
 // SetModel sets the model that answers requests which name no model; "" means no such model.
 func (b *Batch) SetModel(name string) { b.now.Meta.Model = name }

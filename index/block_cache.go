@@ -70,6 +70,13 @@ func (c *blockCache) err() error {
 	return nil
 }
 
+// size returns the memory of the blocks in bytes.
+func (c *blockCache) size() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.bytes
+}
+
 // clear forgets all blocks.
 func (c *blockCache) clear() {
 	c.mu.Lock()

@@ -114,31 +114,33 @@ func (b *Bulk) checkLabel(k Key, label uint16) error {
 	return err
 }
 
-// Result returns the next version of the snapshot, to be written under generation, and the repeats that occurred.
-// Before it allocates the graph and its dictionary, it calls fits with their size in bytes, and returns an error of
-// fits. It returns ErrTooLarge beyond 2^32 nodes, ErrRepeated for a repeat that the options do not allow, ErrWeight for
-// weights whose sum is not a valid weight, or the error of ctx.
-func (b *Bulk) Result(
-	ctx context.Context, generation uint32, fits func(bytes int64) error,
-) (next *Snapshot, t Tally, err error) {
+// Write writes the blocks of the result under the given generation number, and returns the next version, whose rows are
+// read from the given place when they are asked for, and the repeats that occurred. It returns ErrTooLarge beyond 2^32
+// nodes, ErrRepeated for a repeat that the options do not allow, ErrWeight for weights whose sum is not a valid weight, or
+// the error of ctx.
+func (b *Bulk) Write(ctx context.Context, w Writer, generation uint32, from *Stored) (next *Snapshot, t Tally, err error) {
 	if err := b.sort(ctx); err != nil {
 		return nil, t, err
 	}
-	d, err := b.dictionary()
+	if err := b.mirror(ctx); err != nil { // the events are known then
+		return nil, t, err
+	}
+	events, labels := b.s.Events.merge(b.newest.sorted()), b.countedLabels()
+	c := content{
+		directed: b.s.Meta.Directed, nodes: b.s.Graph.nodes + int(b.numbers.added), keys: b.keys, ascending: b.ascending,
+		labels: len(labels), records: &b.numbers.nodes,
+		events:  events.All(),
+		entries: func(in bool, visit func(Edge) error) error { return b.entries(ctx, in, visit) },
+	}
+	base, err := c.write(w, generation, from)
 	if err != nil {
 		return nil, t, err
 	}
-	edges := func(visit func(Edge) error) error { return b.edges(ctx, visit) }
-	base, err := newBase(b.s.Meta.Directed, d.Len(), edges, func(bytes int64) error { return fits(bytes + d.Bytes()) })
-	if err != nil {
-		return nil, t, err
-	}
-	next = b.s.replace(base, d, generation)
-	next.Events = b.s.Events.merge(b.newest.sorted())
-	next.Meta.BaseEvents = int64(len(next.Events.All()))
+	next = b.s.replace(base, generation)
+	next.Events = events
+	next.Meta.BaseEvents = int64(len(events.All()))
 	next.Meta.Live += b.numbers.revived
-	next.nodes = b.numbers.nodes
-	next.Meta.Labels = b.countedLabels()
+	next.Meta.Labels = labels
 	return next, b.tally, nil
 }
 
@@ -154,24 +156,6 @@ func (b *Bulk) countedLabels() []Label {
 		}
 	}
 	return labels
-}
-
-// write writes the blocks of the result under the given generation number. It takes no memory for the graph and its
-// dictionary, and returns the errors of Result.
-func (b *Bulk) write(ctx context.Context, w Writer, generation uint32) error {
-	if err := b.sort(ctx); err != nil {
-		return err
-	}
-	if err := b.mirror(ctx); err != nil { // the events are known then
-		return err
-	}
-	c := content{
-		directed: b.s.Meta.Directed, nodes: b.s.Graph.nodes + int(b.numbers.added), keys: b.keys, ascending: b.ascending,
-		records: &b.numbers.nodes,
-		events:  b.s.Events.merge(b.newest.sorted()).All(),
-		entries: func(in bool, visit func(Edge) error) error { return b.entries(ctx, in, visit) },
-	}
-	return c.write(w, generation)
 }
 
 // keys yields the keys of all nodes of the result, by id.
@@ -196,18 +180,6 @@ func (b *Bulk) ascending(yield func(keyEntry, error) bool) {
 			next++
 		}
 	})(yield)
-}
-
-// dictionary returns the dictionary of the result.
-func (b *Bulk) dictionary() (*Dict, error) {
-	keys := make([]Key, 0, int64(b.s.Graph.nodes)+b.numbers.added)
-	for k, err := range b.keys {
-		if err != nil {
-			return nil, err
-		}
-		keys = append(keys, k)
-	}
-	return newDict(keys)
 }
 
 // key returns the key of a node of the result, for messages.

@@ -55,7 +55,7 @@ func loadRmat(b testing.TB, scale, edges int, memory int64) {
 	err := rmat(scale, edges, func(u, v int64) error { return bulk.Edge(Int(u), Int(v), 1, 0) })
 	written := new(sizeOf)
 	if err == nil {
-		err = bulk.write(context.Background(), written, 1)
+		_, _, err = bulk.Write(context.Background(), written, 1, new(Stored))
 	}
 	if err != nil || *written == 0 {
 		b.Fatal(*written, err)

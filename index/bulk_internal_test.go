@@ -42,7 +42,7 @@ func bulkOf(s *Snapshot, lines []bulkLine, o BulkOptions) (*Snapshot, *Bulk, err
 		return nil, b, err
 	}
 	defer b.Close()
-	next, _, err := b.Result(context.Background(), s.Meta.Generation+1, func(int64) error { return nil })
+	next, _, err := b.writeTo(context.Background(), newMemory(), s.Meta.Generation+1)
 	return next, b, err
 }
 
@@ -194,17 +194,15 @@ func TestBulkWrite(t *testing.T) {
 		s, lines := scene(t, directed)
 		want := newMemory()
 		next, _, err := bulkOf(s, lines, BulkOptions{})
-		if err == nil {
-			err = next.WriteGeneration(want, 3)
-		}
 		if err != nil {
 			t.Fatal(err)
 		}
+		next.compactTo(t, want, 3)
 		for _, memory := range []int64{0, 1, 20_000} {
 			got := newMemory()
 			b, err := collect(s, lines, BulkOptions{Memory: memory, Scratch: newPaper})
 			if err == nil {
-				err = b.write(context.Background(), got, 3)
+				_, _, err = b.Write(context.Background(), got, 3, new(Stored))
 			}
 			b.Close()
 			if err != nil {
@@ -345,13 +343,8 @@ func TestBulkEnds(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, _, err := b.Result(ended, 1, func(int64) error { return nil }); !errors.Is(err, context.Canceled) {
+		if _, _, err := b.Write(ended, newMemory(), 1, new(Stored)); !errors.Is(err, context.Canceled) {
 			t.Errorf("memory %d: %v", memory, err)
-		}
-		if _, b, err := bulkOf(s, lines, BulkOptions{Memory: memory, Scratch: newPaper}); err != nil {
-			t.Error(err)
-		} else if err := b.entries(ended, true, func(Edge) error { return nil }); !errors.Is(err, context.Canceled) {
-			t.Errorf("memory %d, entries: %v", memory, err)
 		}
 	}
 }

@@ -122,7 +122,7 @@ func checkRepeats(t *testing.T, directed bool, how Repeats, memory int64, lists 
 			}
 		}
 		want, wantErr := w.load(list, how)
-		next, got, err := bulk.Result(context.Background(), uint32(n+1), func(int64) error { return nil })
+		next, got, err := bulk.writeTo(context.Background(), newMemory(), uint32(n+1))
 		if !errors.Is(err, wantErr) || wantErr == nil && err != nil {
 			t.Fatalf("directed %v, %v, memory %d, list %d: %v, want %v", directed, how, memory, n, err, wantErr)
 		}
@@ -158,7 +158,7 @@ func TestRepeatsSymmetric(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, got, err := bulk.Result(context.Background(), 1, func(int64) error { return nil }); err != nil || got != c.want {
+		if _, got, err := bulk.result(); err != nil || got != c.want {
 			t.Errorf("%s: %+v, %v, want %+v", c.name, got, err, c.want)
 		}
 	}

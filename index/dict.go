@@ -289,15 +289,30 @@ func (d *Dict) err() error {
 	return d.stored.cache.err()
 }
 
-// Bytes returns the approximate memory that the dictionary takes once it is loaded, in bytes.
-func (d *Dict) Bytes() int64 {
+// keptBytes returns the approximate memory of the keys that are not in the base, in bytes.
+func (d *Dict) keptBytes() int64 {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	n := addedKey * int64(len(d.added))
+	return addedKey * int64(len(d.added))
+}
+
+// bytes returns the memory of the base, in bytes, apart from cached blocks.
+func (d *Dict) bytes() (n int64) {
 	if t := d.memory.Load(); t != nil {
-		return n + t.bytes()
+		n = t.bytes()
 	}
-	return n + d.stored.bytes()
+	if d.stored != nil {
+		n += 28 * int64(len(d.stored.byID)+len(d.stored.byKey))
+	}
+	return n
+}
+
+// loadedBytes returns the memory of the base once it is loaded, in bytes.
+func (d *Dict) loadedBytes() int64 {
+	if d.memory.Load() != nil {
+		return d.bytes()
+	}
+	return d.bytes() + d.stored.bytes()
 }
 
 // Check returns an error unless both directions agree for every id. It may also return the error of ctx.

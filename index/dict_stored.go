@@ -27,11 +27,16 @@ func openKeys(r Reader, cache *blockCache, m *Meta) (*storedKeys, error) {
 	if dir.keys != uint64(m.BaseNodes) {
 		return nil, fmt.Errorf("%w: the base has %d keys, the meta record says %d", ErrCorrupt, dir.keys, m.BaseNodes)
 	}
+	return pagedKeys(dir, cache), nil
+}
+
+// pagedKeys returns the keys of the blocks with the given directory.
+func pagedKeys(dir *keyDirectory, cache *blockCache) *storedKeys {
 	s := &storedKeys{keyDirectory: *dir, cache: cache, byID: make([]place[keyBlock], len(dir.first))}
 	if s.byKey = s.byID; dir.order {
 		s.byKey = make([]place[keyBlock], dir.low.len())
 	}
-	return s, nil
+	return s
 }
 
 // dict returns a dictionary of these keys.

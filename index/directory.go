@@ -174,6 +174,16 @@ func (s *storedDegrees) at(u ID) float64 {
 	return p.at(u % degreeBlock)
 }
 
+// bytes returns the memory of the degrees, in bytes.
+func (s *storedDegrees) bytes() (n int64) {
+	for i := range s.pages {
+		if p := s.pages[i].Load(); p != nil {
+			n += 4*int64(cap(p.count)) + 8*int64(cap(p.sum))
+		}
+	}
+	return n
+}
+
 // read decodes a block. An unreadable block has no degrees, and the cache keeps the error.
 func (s *storedDegrees) read(no int) *degreePage {
 	d, err := s.cache.read(prefixDegree, uint32(no))

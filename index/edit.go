@@ -91,6 +91,8 @@ func (e *Edit) Set(u, v ID, w float32, t int64) (old float32) {
 // setEntry sets one entry of one row.
 func (e *Edit) setEntry(a *adjacency, u, v ID, w float32, t int64) {
 	r := e.ownRow(a, u)
+	before := r.bytes()
+	defer func() { a.changed += r.bytes() - before }()
 	if len(r.to) >= longRow {
 		at := rowOf{a, u}
 		if e.pending[at] == nil {
@@ -121,6 +123,9 @@ func (e *Edit) ownRow(a *adjacency, u ID) *row {
 	to, w, t := a.row(u)
 	own := &row{by: e.by, to: grown(to), weight: grown(w), time: grown(t)}
 	a.rows.set(e.by, u, own)
+	if a.changed += own.bytes(); r != nil {
+		a.changed -= r.bytes()
+	}
 	return own
 }
 
@@ -189,7 +194,10 @@ type rowOf struct {
 // flushRows merges all pending changes into their rows.
 func (e *Edit) flushRows() {
 	for at, p := range e.pending {
-		at.in.rows.at(at.node).merge(p)
+		r := at.in.rows.at(at.node)
+		at.in.changed -= r.bytes()
+		r.merge(p)
+		at.in.changed += r.bytes()
 	}
 	clear(e.pending)
 }

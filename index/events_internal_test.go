@@ -85,7 +85,7 @@ func loaded(t *testing.T, s *Snapshot, lines []bulkLine, how Repeats) *Snapshot 
 			t.Fatal(err)
 		}
 	}
-	next, _, err := b.Result(context.Background(), s.Meta.Generation+1, func(int64) error { return nil })
+	next, _, err := b.writeTo(context.Background(), newMemory(), s.Meta.Generation+1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,9 +136,7 @@ func TestMoments(t *testing.T) {
 			checkMoments(t, fmt.Sprint("seed ", seed, ", loaded"), s, l)
 		}
 		store := newMemory()
-		if err := s.WriteGeneration(store, s.Meta.Generation); err != nil {
-			t.Fatal(err)
-		}
+		s.compactTo(t, store, s.Meta.Generation)
 		if err := s.WriteBase(store); err != nil {
 			t.Fatal(err)
 		}

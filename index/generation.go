@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -20,6 +21,7 @@ var generationKinds = [...]byte{prefixDict, prefixKeyOrder, prefixNode, prefixEv
 type content struct {
 	directed bool
 	nodes    int
+	labels   int                   // number of labels
 	keys     iter.Seq2[Key, error] // the keys of all nodes, by id
 	records  *nodeRecords
 	events   []Event
@@ -29,10 +31,11 @@ type content struct {
 	entries func(in bool, visit func(Edge) error) error
 }
 
-// WriteGeneration writes the blocks of s to w under the given generation number.
-func (s *Snapshot) WriteGeneration(w Writer, generation uint32) error {
+// WriteGeneration writes the blocks of s to w under the given generation number, and returns them as they are read from
+// the given place.
+func (s *Snapshot) WriteGeneration(w Writer, generation uint32, from *Stored) (*Base, error) {
 	n := s.Graph.nodes
-	c := content{directed: s.Graph.directed, nodes: n, records: &s.nodes, events: s.Events.All()}
+	c := content{directed: s.Graph.directed, nodes: n, labels: len(s.Meta.Labels), records: &s.nodes, events: s.Events.All()}
 	c.keys = s.Dict.first(n)
 	c.ascending = func(yield func(keyEntry, error) bool) { s.Dict.ascending(n)(yield) }
 	c.entries = func(in bool, visit func(Edge) error) error {
@@ -41,36 +44,45 @@ func (s *Snapshot) WriteGeneration(w Writer, generation uint32) error {
 		}
 		return s.Graph.out.entries(n, visit)
 	}
-	return c.write(w, generation)
+	base, err := c.write(w, generation, from)
+	return base, cmp.Or(s.Err(), err) // without the error, the blocks lack what could not be read
 }
 
-// write writes the blocks of a generation.
-func (c *content) write(w Writer, generation uint32) error {
+// write writes the blocks of a generation, and returns them as they are read from the given place.
+func (c *content) write(w Writer, generation uint32, from *Stored) (*Base, error) {
 	put := func(kind byte, no uint32, block []byte) error {
 		return w.Set(makeKey(kind, generation, no), block)
 	}
-	if err := c.writeDict(w, generation); err != nil {
-		return err
+	keys, err := c.writeDict(w, generation)
+	if err != nil {
+		return nil, err
 	}
-	if err := c.writeNodes(w, generation); err != nil {
-		return err
+	nodes, err := c.writeNodes(w, generation)
+	if err != nil {
+		return nil, err
 	}
 	if err := writeEvents(c.events, put); err != nil {
-		return err
+		return nil, err
 	}
-	for _, kind := range []byte{prefixOut, prefixIn} {
-		if kind == prefixIn && !c.directed {
-			break
-		}
-		rows := newRowWriter(w, kind, generation, c.nodes)
-		if err := c.entries(kind == prefixIn, rows.add); err != nil {
-			return err
-		}
-		if err := rows.close(); err != nil {
-			return err
-		}
+	out, err := c.writeRows(w, prefixOut, generation)
+	var in *directory
+	if err == nil && c.directed {
+		in, err = c.writeRows(w, prefixIn, generation)
 	}
-	return nil
+	if err != nil {
+		return nil, err
+	}
+	cache := from.cache(generation)
+	return &Base{pagedGraph(c.nodes, out, in, cache), pagedKeys(keys, cache), pagedNodes(nodes, c.labels, cache)}, nil
+}
+
+// writeRows writes the blocks of the rows of one direction and returns their directory.
+func (c *content) writeRows(w Writer, kind byte, generation uint32) (*directory, error) {
+	rows := newRowWriter(w, kind, generation, c.nodes)
+	if err := c.entries(kind == prefixIn, rows.add); err != nil {
+		return nil, err
+	}
+	return &rows.directory, rows.close()
 }
 
 // entries passes the entries of the rows of n nodes to visit.
@@ -91,21 +103,6 @@ type Base struct {
 	Graph *Graph
 	keys  *storedKeys
 	nodes *storedNodes
-}
-
-// OpenBase returns the generation that was written from s.
-func (s *Snapshot) OpenBase(r Reader, from *Stored, generation uint32) (b *Base, err error) {
-	m := Meta{Directed: s.Meta.Directed, Generation: generation, BaseNodes: s.Meta.Nodes, Labels: s.Meta.Labels}
-	cache := from.cache(generation)
-	b = new(Base)
-	if b.keys, err = openKeys(r, cache, &m); err != nil {
-		return nil, err
-	}
-	if b.nodes, err = openNodes(r, cache, &m); err != nil {
-		return nil, err
-	}
-	b.Graph, err = openGraph(r, cache, &m)
-	return b, err
 }
 
 // Rebase returns s with its base replaced by the generation written from old, an earlier version of s. Keys that are in
@@ -133,17 +130,16 @@ func (s *Snapshot) Rebase(old *Snapshot, base *Base, generation uint32) (*Snapsh
 	return &next, nil
 }
 
-// replace returns the next version of s with another graph, dictionary and generation, as a bulk load makes it. The
-// log starts empty.
-func (s *Snapshot) replace(g *Graph, d *Dict, generation uint32) *Snapshot {
-	next := *s
+// replace returns the next version of s with another base, as a bulk load makes it. The log starts empty.
+func (s *Snapshot) replace(base *Base, generation uint32) *Snapshot {
+	next, g := *s, base.Graph
 	m := &next.Meta
 	m.Version++
 	m.Generation, m.Base, m.LogStart = generation, m.Version, m.Version
 	m.Live += int64(g.nodes - s.Graph.nodes)
 	m.Nodes, m.Edges, m.Loops = int64(g.nodes), g.edges, g.loops
 	m.BaseNodes, m.BaseEdges = m.Nodes, m.Edges
-	next.Graph, next.Dict, next.Log = g, d, Log{start: m.Version}
+	next.Graph, next.Dict, next.nodes, next.Log = g, base.keys.dict(), nodeRecords{base: base.nodes}, Log{start: m.Version}
 	return &next
 }
 

@@ -47,8 +47,9 @@ type Graph struct {
 
 // adjacency holds the rows of one direction.
 type adjacency struct {
-	base *base
-	rows pages[*row]
+	base    *base
+	rows    pages[*row]
+	changed int64 // memory of rows in bytes
 }
 
 // base holds the rows of one direction that have not changed since the generation was written: in the store, and in
@@ -82,6 +83,14 @@ type row struct {
 	weight []float32 // nil: every weight is 1
 	time   []int64   // nil: no edge has a time
 	degree float64
+}
+
+// rowBytes is the memory of a changed row besides its entries, in bytes, if no row of a close id has changed: the row, and
+// two spans of the pages.
+const rowBytes = 380
+
+func (r *row) bytes() int64 {
+	return rowBytes + 4*int64(cap(r.to)+cap(r.weight)) + 8*int64(cap(r.time))
 }
 
 // NewGraph returns the empty graph.
@@ -245,17 +254,39 @@ func (g *Graph) Edges() iter.Seq[Edge] {
 	}
 }
 
-// Bytes returns the memory that the base takes once it is loaded, in bytes.
+// Bytes returns the memory that the graph takes, in bytes.
 func (g *Graph) Bytes() int64 {
-	n := g.out.base.bytes()
+	n := g.out.bytes()
 	if g.directed {
-		n += g.in.base.bytes()
+		n += g.in.bytes()
 	}
-	if s := g.out.base.stored; s != nil && !g.Loaded() && s.weights {
-		n += 8 * int64(s.nodes) // degrees
+	if s := g.out.base.stored; s != nil {
+		n += s.cache.size()
 	}
 	return n
 }
+
+// LoadedBytes returns the memory that the graph takes once [Graph.Load] has loaded its rows, in bytes.
+func (g *Graph) LoadedBytes() int64 {
+	n := g.out.loadedBytes()
+	if g.directed {
+		n += g.in.loadedBytes()
+	}
+	return n
+}
+
+// Changed returns the memory of the changed rows, in bytes.
+func (g *Graph) Changed() int64 {
+	n := g.out.changed
+	if g.directed {
+		n += g.in.changed
+	}
+	return n
+}
+
+func (a *adjacency) bytes() int64 { return a.changed + a.base.bytes() }
+
+func (a *adjacency) loadedBytes() int64 { return a.changed + a.base.loadedBytes() }
 
 func (a *adjacency) row(u ID) ([]ID, []float32, []int64) {
 	if r := a.rows.at(u); r != nil {
@@ -296,12 +327,27 @@ func (b *base) entries() uint64 {
 	return b.stored.directory.entries
 }
 
-// bytes returns the memory of the rows once they are loaded.
-func (b *base) bytes() int64 {
+// bytes returns the memory of the rows, in bytes, apart from cached blocks.
+func (b *base) bytes() (n int64) {
 	if c := b.memory.Load(); c != nil {
-		return c.bytes()
+		n = c.bytes()
 	}
-	return b.stored.bytes(b.stored.nodes)
+	if b.stored != nil {
+		n += 12*int64(len(b.stored.first)) + b.degrees.bytes()
+	}
+	return n
+}
+
+// loadedBytes returns the memory of the rows once they are loaded, in bytes.
+func (b *base) loadedBytes() int64 {
+	if c := b.memory.Load(); c != nil {
+		return b.bytes()
+	}
+	n := b.bytes() + b.stored.bytes(b.stored.nodes)
+	if b.stored.weights && b.stored.kind == prefixOut {
+		n += 8 * int64(b.stored.nodes) // degrees
+	}
+	return n
 }
 
 // runs yields the rows of the nodes from lo up to but not including hi, and reports whether to go on.

@@ -159,20 +159,21 @@ func genEdges(t *rapid.T, n int) *edgeMap {
 	return m
 }
 
-// base returns the graph that Base makes of the edges of m.
+// base returns the graph of the edges of m, in memory.
 func (m *edgeMap) base(t rapid.TB) *Graph {
-	g, err := newBase(m.directed, m.nodes, func(visit func(Edge) error) error {
-		for _, e := range m.list() {
-			if err := visit(e); err != nil {
-				return err
-			}
+	edges, back := m.list(), []Edge(nil)
+	for _, e := range edges {
+		if m.directed || e.U != e.V {
+			back = append(back, Edge{U: e.V, V: e.U, Weight: e.Weight, Time: e.Time})
 		}
-		return nil
-	}, nil)
-	if err != nil {
-		t.Fatal(err)
 	}
-	return g
+	if !m.directed {
+		edges, back = append(edges, back...), nil
+	}
+	ascending := func(a, b Edge) int { return cmp.Compare(a.pair(true), b.pair(true)) }
+	slices.SortFunc(edges, ascending)
+	slices.SortFunc(back, ascending)
+	return graphOf(m.directed, m.nodes, rowsOf(edges, m.nodes), rowsOf(back, m.nodes))
 }
 
 func TestGraphIsAMap(t *testing.T) {
@@ -211,7 +212,7 @@ func TestGraphIsAMap(t *testing.T) {
 				continue // only checked for panics: the oracle would take long
 			}
 			v.m.agree(t, v.g)
-			c, err := v.g.Compact(context.Background())
+			c, err := v.g.Without(context.Background(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -268,32 +269,6 @@ func TestWithout(t *testing.T) {
 			t.Fatalf("the rows are in %d runs", runs)
 		}
 	})
-}
-
-func TestBaseRefuses(t *testing.T) {
-	t.Parallel()
-	edge := func(u, v ID) Edge { return Edge{U: u, V: v, Weight: 1} }
-	for _, c := range []struct {
-		name     string
-		directed bool
-		edges    []Edge
-	}{
-		{"out of order", true, []Edge{edge(1, 0), edge(0, 1)}},
-		{"twice", true, []Edge{edge(0, 1), edge(0, 1)}},
-		{"from an unknown node", true, []Edge{edge(3, 1)}},
-		{"to an unknown node", true, []Edge{edge(0, 3)}},
-		{"the wrong way round", false, []Edge{edge(1, 0)}},
-	} {
-		_, err := newBase(c.directed, 3, func(visit func(Edge) error) error {
-			for _, e := range c.edges {
-				if err := visit(e); err != nil {
-					return err
-				}
-			}
-			return nil
-		}, nil)
-		wantCorrupt(t, c.name, err)
-	}
 }
 
 func TestEmptyGraph(t *testing.T) {

@@ -208,15 +208,9 @@ func (h *history) compact(t *rapid.T) {
 		return
 	}
 	h.given++
-	if err := old.WriteGeneration(h.store, h.given); err != nil {
-		t.Fatal(err)
-	}
-	base, err := old.OpenBase(h.store, &Stored{memorySource{h.store.clone()}, 1 << 10}, h.given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := old.compactTo(t, h.store, h.given)
 	if rapid.Bool().Draw(t, "in memory") {
-		if base.Graph, err = old.Graph.Compact(context.Background()); err != nil {
+		if err := base.Graph.Load(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -274,15 +268,12 @@ func (h *history) load(t *rapid.T) {
 	}
 	h.given++
 	want, wantErr := w.load(lines, how)
-	next, tally, err := bulk.Result(context.Background(), h.given, func(int64) error { return nil })
+	next, tally, err := bulk.writeTo(context.Background(), h.store, h.given)
 	if !errors.Is(err, wantErr) || wantErr == nil && (err != nil || tally != want) {
 		t.Fatalf("%v: %+v, %v, want %+v, %v", how, tally, err, want, wantErr)
 	}
 	if err != nil {
 		return
-	}
-	if err := next.WriteGeneration(h.store, h.given); err != nil {
-		t.Fatal(err)
 	}
 	if rapid.IntRange(0, 4).Draw(t, "fate") == 0 {
 		return // died before the commit
@@ -377,7 +368,7 @@ func TestBulkIsOneByOne(t *testing.T) {
 		if err := batch.Write(newMemory()); err != nil {
 			t.Fatal(err)
 		}
-		s, tally, err := bulk.Result(context.Background(), 1, func(int64) error { return nil })
+		s, tally, err := bulk.result()
 		if err != nil || tally.Repeated != int64(len(lines)-len(w.edges)) {
 			t.Fatalf("%d repeated, %v", tally.Repeated, err)
 		}
@@ -426,7 +417,7 @@ func TestBulkLabels(t *testing.T) {
 	if err := bulk.Edge(Str("u9"), Str("wide"), 1, 0); !errors.Is(err, ErrFeatureLen) {
 		t.Errorf("3 features under a label of 2: %v", err)
 	}
-	s, _, err := bulk.Result(context.Background(), 1, func(int64) error { return nil })
+	s, _, err := bulk.result()
 	if err != nil {
 		t.Fatal(err)
 	}

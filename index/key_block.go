@@ -89,7 +89,7 @@ func (p *keyPacker) flush() error {
 
 // writeDict writes the dictionary of a generation: its blocks by id, those by key if ids are not in key order, and their
 // directory.
-func (c *content) writeDict(w Writer, generation uint32) error {
+func (c *content) writeDict(w Writer, generation uint32) (*keyDirectory, error) {
 	var dir keyDirectory
 	var low []Key
 	byID := keyPacker{emit: func(first keyEntry, block []byte) error {
@@ -97,7 +97,7 @@ func (c *content) writeDict(w Writer, generation uint32) error {
 		return w.Set(makeKey(prefixDict, generation, first.id), block)
 	}}
 	if err := byID.pack(dir.counted(c.keys)); err != nil {
-		return err
+		return nil, err
 	}
 	if dir.order {
 		low = nil
@@ -106,11 +106,11 @@ func (c *content) writeDict(w Writer, generation uint32) error {
 			return w.Set(makeKey(prefixKeyOrder, generation, uint32(len(low)-1)), block)
 		}}
 		if err := byKey.pack(c.ascending); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	dir.low = listOf(low)
-	return putSplit(w, directoryKey(prefixDict, generation), dir.encode())
+	return &dir, putSplit(w, directoryKey(prefixDict, generation), dir.encode())
 }
 
 // counted yields the keys with their ids, and counts them.

@@ -2,10 +2,13 @@ package index
 
 import (
 	"bytes"
+	"context"
 	"iter"
 	"maps"
 	"slices"
 	"strings"
+
+	"pgregory.net/rapid"
 )
 
 // memory is a store in a map. It overwrites returned slices at the next call, as the contract of Reader allows.
@@ -85,4 +88,29 @@ type memorySource struct{ m *memory }
 func (s memorySource) Read(key []byte) ([]byte, bool, error) {
 	v, ok := s.m.entries[string(key)]
 	return v, ok, nil
+}
+
+// writeTo writes what a load results in to the store, and returns it. Its rows stay readable when the store drops them.
+func (b *Bulk) writeTo(ctx context.Context, m *memory, generation uint32) (*Snapshot, Tally, error) {
+	next, tally, err := b.Write(ctx, m, generation, &Stored{Cache: 1 << 10})
+	if err == nil {
+		next.Graph.out.base.stored.cache.source = memorySource{m.clone()}
+	}
+	return next, tally, err
+}
+
+// result is writeTo for a store of its own.
+func (b *Bulk) result() (*Snapshot, Tally, error) {
+	return b.writeTo(context.Background(), newMemory(), 1)
+}
+
+// compactTo writes a generation to the store, and returns it. It stays readable when the store drops it.
+func (s *Snapshot) compactTo(t rapid.TB, m *memory, generation uint32) *Base {
+	t.Helper()
+	base, err := s.WriteGeneration(m, generation, &Stored{Cache: 1 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	base.keys.cache.source = memorySource{m.clone()}
+	return base
 }

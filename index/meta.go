@@ -116,10 +116,6 @@ func (m *Meta) fitFeatures(label uint16, n int) error {
 	return nil
 }
 
-// MinBytes returns the memory in bytes that a graph of this size takes if all weights are 1, no edge has a time,
-// and the keys are consecutive integers.
-func (m *Meta) MinBytes() int64 { return 4*(2*m.Edges-m.Loops) + 4*m.Nodes }
-
 // decodeMeta decodes the stored form. It returns ErrMismatch for a record in a different format, or ErrCorrupt.
 func decodeMeta(b []byte) (*Meta, error) {
 	var of struct { // other fields may have another meaning in another format

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
+	"math/bits"
 	"sync/atomic"
 )
 
@@ -95,7 +96,12 @@ func openNodes(r Reader, cache *blockCache, m *Meta) (*storedNodes, error) {
 	if int64(dir.nodes) != m.BaseNodes {
 		return nil, fmt.Errorf("%w: the base has the records of %d nodes, the meta record says %d", ErrCorrupt, dir.nodes, m.BaseNodes)
 	}
-	return &storedNodes{nodeDirectory: *dir, labels: len(m.Labels), cache: cache, blocks: make([]place[[]uint16], dir.numBlocks())}, nil
+	return pagedNodes(dir, len(m.Labels), cache), nil
+}
+
+// pagedNodes returns the node records of the blocks with the given directory, in a graph with the given number of labels.
+func pagedNodes(dir *nodeDirectory, labels int, cache *blockCache) *storedNodes {
+	return &storedNodes{nodeDirectory: *dir, labels: labels, cache: cache, blocks: make([]place[[]uint16], dir.numBlocks())}
 }
 
 // at returns the record of a node.
@@ -137,6 +143,23 @@ func (s *storedNodes) read(no uint32) ([]uint16, error) {
 
 // load reads all blocks into memory.
 func (s *storedNodes) load(ctx context.Context) error {
+	err := s.each(ctx, func(no uint32, b []uint16) { s.blocks[no].pin(s.cache, b) })
+	if err == nil {
+		s.loaded.Store(true)
+	}
+	return err
+}
+
+// loadedBytes returns the memory of the records once they are loaded, in bytes.
+func (s *storedNodes) loadedBytes() (n int64) {
+	for _, b := range s.stored {
+		n += 2 * nodeBlock * int64(bits.OnesCount8(b))
+	}
+	return n
+}
+
+// each reads all blocks and passes them to visit.
+func (s *storedNodes) each(ctx context.Context, visit func(no uint32, b []uint16)) error {
 	for no := range uint32(s.numBlocks()) {
 		if !s.has(no) {
 			continue
@@ -149,9 +172,8 @@ func (s *storedNodes) load(ctx context.Context) error {
 			s.cache.fail(err)
 			return err
 		}
-		s.blocks[no].pin(s.cache, b)
+		visit(no, b)
 	}
-	s.loaded.Store(true)
 	return nil
 }
 
@@ -198,8 +220,8 @@ func readNodeDirectory(r Reader, generation uint32) (*nodeDirectory, error) {
 	return readDirectoryOf(r, prefixNode, generation, decodeNodeDirectory)
 }
 
-// writeNodes writes the blocks of node records that are not all zero, and their directory.
-func (c *content) writeNodes(w Writer, generation uint32) error {
+// writeNodes writes the blocks of node records that are not all zero, and their directory, which it returns.
+func (c *content) writeNodes(w Writer, generation uint32) (*nodeDirectory, error) {
 	dir := nodeDirectory{nodes: c.nodes}
 	for no := range uint32(dir.numBlocks()) {
 		var b []byte
@@ -214,10 +236,10 @@ func (c *content) writeNodes(w Writer, generation uint32) error {
 		}
 		dir.add(no)
 		if err := w.Set(makeKey(prefixNode, generation, no), withChecksum(b)); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return putSplit(w, directoryKey(prefixNode, generation), dir.encode())
+	return &dir, putSplit(w, directoryKey(prefixNode, generation), dir.encode())
 }
 
 // nodes decodes a block of n node records, in the form of node.encode, in a graph with the given number of labels.

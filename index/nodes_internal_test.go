@@ -31,12 +31,10 @@ func labelledGraph(t testing.TB, n int) *Snapshot {
 func storedSnapshot(t testing.TB, s *Snapshot, cache int64) (*Snapshot, *memory) {
 	t.Helper()
 	store := newMemory()
-	graph, err := s.Graph.Compact(context.Background())
-	must(t, err)
-	next, err := s.Rebase(s, &Base{Graph: graph}, 1)
+	next, err := s.Rebase(s, s.compactTo(t, store, 1), 1)
 	must(t, err)
 	next.Log, next.Meta.LogStart, next.Meta.LogEnd = Log{start: s.Meta.Version}, s.Meta.Version, s.Meta.Version
-	must(t, next.WriteGeneration(store, 1), next.WriteBase(store))
+	must(t, next.WriteBase(store))
 	stored, err := Open(store, &Stored{memorySource{store}, cache})
 	must(t, err)
 	return stored, store

@@ -263,20 +263,28 @@ func (o *opener) adjacency() (err error) {
 		}
 		return err
 	}
-	out, in := rowBuilder{entries: int(m.BaseEdges)}, rowBuilder{entries: int(m.BaseEdges)}
+	expected := directory{entries: uint64(m.BaseEdges)}
 	if !m.Directed {
-		out.entries *= 2
+		expected.entries *= 2
 	}
-	err = o.eachRow(prefixOut, out.add)
+	out, in := rowBuilder{expected: expected}, rowBuilder{expected: expected}
+	sum := balance{directed: m.Directed}
+	err = o.eachRow(prefixOut, func(u ID, to []ID, weight []float32, time []int64) error {
+		sum.add(u, to, weight, time, false)
+		return out.add(u, to, weight, time)
+	})
 	if err == nil && m.Directed {
-		err = o.eachRow(prefixIn, in.add)
+		err = o.eachRow(prefixIn, func(u ID, to []ID, weight []float32, time []int64) error {
+			sum.add(u, to, weight, time, true)
+			return in.add(u, to, weight, time)
+		})
 	}
 	if err != nil {
 		return err
 	}
 	n := int(m.BaseNodes)
 	g := graphOf(m.Directed, n, out.rows(n), in.rows(n))
-	if err := g.balanced(); err != nil && !o.damaged {
+	if err := sum.err(); err != nil && !o.damaged {
 		o.damage("%w", err)
 	}
 	if o.damaged {

@@ -326,7 +326,8 @@ func (s *Snapshot) Restart(r Reader, w Writer, generation uint32) (*Snapshot, er
 	if err := s.restartFeatures(r, w); err != nil {
 		return nil, err
 	}
-	return &next, s.WriteGeneration(w, generation)
+	_, err := s.WriteGeneration(w, generation, new(Stored))
+	return &next, err
 }
 
 // restartFeatures writes the blocks of feature vectors of s and deletes all others.

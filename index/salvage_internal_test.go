@@ -2,7 +2,6 @@ package index
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -199,7 +198,8 @@ func TestSalvageWithoutEvents(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, false)
 	h.now = loaded(t, h.now, drawLines(rand.New(rand.NewPCG(1, 2)), 30, 1), KeepLast)
-	must(t, h.now.WriteGeneration(h.store, h.now.Meta.Generation), h.now.WriteBase(h.store))
+	h.now.compactTo(t, h.store, h.now.Meta.Generation)
+	must(t, h.now.WriteBase(h.store))
 	lost := 0
 	for k := range h.store.entries {
 		if k[0] == prefixEvent {
@@ -264,9 +264,11 @@ func TestSalvageOfRows(t *testing.T) {
 		}
 		d, err := newDict(keys)
 		must(t, err)
-		s = s.replace(m.base(t), d, 1)
+		s = s.replace(&Base{Graph: m.base(t), keys: new(storedKeys)}, 1)
+		s.Dict = d
 		store := newMemory()
-		must(t, s.WriteGeneration(store, 1), s.WriteBase(store))
+		s.compactTo(t, store, 1)
+		must(t, s.WriteBase(store))
 		for _, kind := range []byte(c.lost) {
 			damaged := store.clone()
 			k := string(makeKey[uint32](kind, 1, 2))
@@ -329,9 +331,7 @@ func sampleHistory(t *testing.T) *history {
 		if h.now = b.Snapshot(); n > 0 {
 			continue
 		}
-		base, err := h.now.Graph.Compact(context.Background())
-		must(t, err, h.now.WriteGeneration(h.store, 1))
-		h.now, err = h.now.Rebase(h.now, &Base{Graph: base}, 1)
+		h.now, err = h.now.Rebase(h.now, h.now.compactTo(t, h.store, 1), 1)
 		must(t, err, h.now.WriteBase(h.store))
 	}
 	return h
@@ -351,9 +351,8 @@ func TestSalvageOfASoundBase(t *testing.T) {
 		must(t, err, b.Write(h.store))
 		h.now = b.Snapshot()
 	}
-	base, err := h.now.Graph.Compact(context.Background())
-	must(t, err, h.now.WriteGeneration(h.store, 1))
-	h.now, err = h.now.Rebase(h.now, &Base{Graph: base}, 1)
+	var err error
+	h.now, err = h.now.Rebase(h.now, h.now.compactTo(t, h.store, 1), 1)
 	must(t, err, h.now.WriteBase(h.store))
 	if h.now.Meta.LogStart != 0 {
 		t.Fatalf("the log begins after version %d", h.now.Meta.LogStart)

@@ -89,8 +89,25 @@ func (s *Snapshot) CountLabels() []int64 {
 func (s *Snapshot) Features(id ID) []float32 { return s.features.at(id) }
 
 // Bytes returns the approximate memory that the graph, its dictionary, its log and the vectors hold, in bytes.
-func (s *Snapshot) Bytes() int64 {
-	return s.Graph.Bytes() + s.Dict.Bytes() + s.featureBytes + 16*int64(s.Log.Len())
+func (s *Snapshot) Bytes() int64 { return s.Graph.Bytes() + s.Dict.bytes() + s.KeptBytes() }
+
+// LoadedBytes is Bytes once [Snapshot.Load] has loaded all rows and keys into memory.
+func (s *Snapshot) LoadedBytes() int64 {
+	n := s.Graph.LoadedBytes() + s.Dict.loadedBytes() + s.KeptBytes()
+	if s.nodes.base != nil {
+		n += s.nodes.base.loadedBytes()
+	}
+	return n
+}
+
+// Loaded reports whether all rows and keys are in memory.
+func (s *Snapshot) Loaded() bool {
+	return s.Graph.Loaded() && s.Dict.memory.Load() != nil && (s.nodes.base == nil || s.nodes.base.loaded.Load())
+}
+
+// KeptBytes is the part of Bytes that cannot be read on demand.
+func (s *Snapshot) KeptBytes() int64 {
+	return s.Dict.keptBytes() + s.featureBytes + 16*int64(s.Log.Len())
 }
 
 // Load reads all keys and rows of the base into memory. All versions with this base use them from then on. It returns
@@ -100,6 +117,22 @@ func (s *Snapshot) Load(ctx context.Context) error {
 		return err
 	}
 	return s.nodes.base.load(ctx)
+}
+
+// CheckStored reads all rows and keys of the base. It returns ErrCorrupt, which Err returns from then on, too, or the
+// error of ctx.
+func (s *Snapshot) CheckStored(ctx context.Context) error {
+	if err := s.Graph.CheckStored(ctx); err != nil {
+		return err
+	}
+	if err := s.nodes.base.each(ctx, func(uint32, []uint16) {}); err != nil {
+		return err
+	}
+	err := s.Dict.stored.check(ctx)
+	if err != nil && ctx.Err() == nil {
+		s.Dict.stored.cache.fail(err)
+	}
+	return err
 }
 
 // Err returns the error of the first block that could not be read, after which answers may be wrong.
@@ -139,28 +172,29 @@ func (c *checker) report(format string, args ...any) {
 // nodesPerCheck is the number of nodes visited between two checks of a context.
 const nodesPerCheck = 1 << 10
 
-// rows checks that each row ascends, has valid weights and the stated degree, and that each edge also appears in
-// the row of its other endpoint.
+// rows checks that each row ascends, has valid weights and the stated degree, that each edge also appears in the row of
+// its other endpoint, and the number of edges and loops.
 func (c *checker) rows(ctx context.Context) error {
-	g := c.s.Graph
+	g, m := c.s.Graph, &c.s.Meta
+	both := balance{directed: g.directed}
+	var edges, loops int64
+	visited := 0
 	for u := range ID(g.nodes) {
-		if u%nodesPerCheck == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		to, w := g.Out(u)
-		for i, v := range to {
-			if (i+1)%edgesPerCheck == 0 && ctx.Err() != nil {
+		to, w, t := g.out.row(u)
+		if visited += 1 + len(to); visited >= edgesPerCheck {
+			if visited = 0; ctx.Err() != nil {
 				return ctx.Err()
 			}
-			weight := planeAt(w, i, 1)
-			if i > 0 && to[i-1] >= v || int(v) >= g.nodes || !ValidWeight(weight) {
-				c.report("row of node %d: entry %d is node %d with weight %v", u, i, v, weight)
-				continue
-			}
-			back, wb := g.In(v)
-			if j, ok := slices.BinarySearch(back, u); !ok || planeAt(wb, j, 1) != weight {
-				c.report("edge %d -> %d is not known to node %d", u, v, v)
-			}
+		}
+		c.row(u, to, w)
+		both.add(u, to, w, t, false)
+		edges += int64(len(to))
+		i, loop := slices.BinarySearch(to, u)
+		if !g.directed {
+			edges -= int64(i) // counted in the rows of the lower nodes
+		}
+		if loop {
+			loops++
 		}
 		if d := sum(w, len(to)); d != g.Degree(u) {
 			c.report("degree of node %d is %v, its row sums to %v", u, g.Degree(u), d)
@@ -168,22 +202,33 @@ func (c *checker) rows(ctx context.Context) error {
 		if len(to) > 0 && c.s.nodes.at(u).deleted {
 			c.report("node %d is deleted and has %d edges", u, len(to))
 		}
+		if g.directed {
+			from, w, t := g.in.row(u)
+			c.row(u, from, w)
+			both.add(u, from, w, t, true)
+		}
 	}
-	return nil
+	if err := both.err(); err != nil {
+		c.found = append(c.found, err)
+	}
+	if edges != m.Edges || loops != m.Loops {
+		c.report("counters say %d edges, %d loops; there are %d, %d", m.Edges, m.Loops, edges, loops)
+	}
+	return g.Err()
+}
+
+// row checks a row.
+func (c *checker) row(u ID, to []ID, w []float32) {
+	for i, v := range to {
+		if weight := planeAt(w, i, 1); i > 0 && to[i-1] >= v || int(v) >= c.s.Graph.nodes || !ValidWeight(weight) {
+			c.report("row of node %d: entry %d is node %d with weight %v", u, i, v, weight)
+		}
+	}
 }
 
 func (c *checker) counters(ctx context.Context) error {
 	s, m := c.s, &c.s.Meta
-	var edges, loops, live int64
-	for e := range s.Graph.Edges() {
-		if edges++; edges%edgesPerCheck == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if e.U == e.V {
-			loops++
-		}
-	}
-	labelled := make([]int64, len(m.Labels))
+	live, labelled := int64(0), make([]int64, len(m.Labels))
 	for id := range s.Nodes() {
 		live++
 		labelled[s.Label(id)]++
@@ -193,9 +238,8 @@ func (c *checker) counters(ctx context.Context) error {
 			c.report("label %q has %d nodes, %d are counted", l.Name, labelled[i], l.Nodes)
 		}
 	}
-	if edges != m.Edges || loops != m.Loops || live != m.Live || int64(s.Graph.nodes) != m.Nodes {
-		c.report("counters say %d ids, %d nodes, %d edges, %d loops; there are %d, %d, %d, %d",
-			m.Nodes, m.Live, m.Edges, m.Loops, s.Graph.nodes, live, edges, loops)
+	if live != m.Live || int64(s.Graph.nodes) != m.Nodes {
+		c.report("counters say %d ids, %d nodes; there are %d, %d", m.Nodes, m.Live, s.Graph.nodes, live)
 	}
 	if n := s.Dict.Len(); n < s.Graph.nodes {
 		c.report("%d keys for %d nodes", n, s.Graph.nodes)

@@ -47,7 +47,7 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(*Snapshot){
 		"": func(*Snapshot) {},
-		"is not known to": func(s *Snapshot) {
+		"an edge is missing": func(s *Snapshot) {
 			r := s.Graph.in.rows.at(0)
 			i := slices.Index(r.to, 2)
 			r.to = slices.Delete(r.to, i, i+1)
@@ -131,11 +131,7 @@ func TestOpenOfDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base, err := s.Graph.Compact(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	next, err := s.Rebase(s, &Base{Graph: base}, 1)
+	next, err := s.Rebase(s, s.compactTo(t, store, 1), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +139,7 @@ func TestOpenOfDamage(t *testing.T) {
 	if _, _, err := b.AddNode(Str("late")); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(s.WriteGeneration(store, 1), next.WriteBase(store), DropGenerations(store, store, 1, 1), b.Write(store)); err != nil {
+	if err := errors.Join(next.WriteBase(store), DropGenerations(store, store, 1, 1), b.Write(store)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(store, nil); err != nil {
@@ -186,11 +182,7 @@ func TestVerifyOfDamage(t *testing.T) {
 	ctx := context.Background()
 	for _, directed := range []bool{true, false} {
 		s, store := sample(t, directed)
-		base, err := s.Graph.Compact(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		next, err := s.Rebase(s, &Base{Graph: base}, 1)
+		next, err := s.Rebase(s, s.compactTo(t, store, 1), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +192,7 @@ func TestVerifyOfDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := errors.Join(
-			b.SetLabel(4, "other"), s.WriteGeneration(store, 1), next.WriteBase(store), DropGenerations(store, store, 1, 1), b.Write(store),
+			b.SetLabel(4, "other"), next.WriteBase(store), DropGenerations(store, store, 1, 1), b.Write(store),
 		); err != nil {
 			t.Fatal(err)
 		}

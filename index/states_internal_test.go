@@ -115,7 +115,7 @@ func TestCompactedTwin(t *testing.T) {
 	for _, directed := range []bool{false, true} {
 		l := newLive(t, directed, 3000, 9000)
 		l.commit(func(b *Batch) { l.edges(b, 700) })
-		twin, err := l.now.Graph.Compact(context.Background())
+		twin, err := l.now.Graph.Without(context.Background(), nil)
 		must(t, err)
 		var got, want *ppr.State
 		for g, st := range map[*Graph]**ppr.State{l.now.Graph: &got, twin: &want} {
@@ -224,7 +224,7 @@ func TestStatesAfterALoad(t *testing.T) {
 	for i := range int64(40) {
 		must(t, bulk.Edge(Int(5), Int(100+i), 1, 0))
 	}
-	next, _, err := bulk.Result(context.Background(), 1, func(int64) error { return nil })
+	next, _, err := bulk.result()
 	must(t, err)
 	l.now = next
 	l.verify(l.now, l.store, of)

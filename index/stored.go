@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -98,28 +99,32 @@ func (r *rows) bytes() int64 {
 
 // openGraph returns the graph of a generation of n nodes, whose rows are read when they are asked for.
 func openGraph(r Reader, cache *blockCache, m *Meta) (*Graph, error) {
-	n := int(m.BaseNodes)
-	open := func(kind byte) (*base, error) {
-		dir, err := readDirectory(r, kind, m.Generation)
-		if err != nil {
-			return nil, err
-		}
-		s := &storedRows{directory: *dir, nodes: n, cache: cache, kind: kind, blocks: make([]place[rows], len(dir.first))}
-		return &base{stored: s, degrees: &storedDegrees{cache, make([]atomic.Pointer[degreePage], (n+degreeBlock-1)/degreeBlock)}}, nil
+	out, err := readDirectory(r, prefixOut, m.Generation)
+	var in *directory
+	if err == nil && m.Directed {
+		in, err = readDirectory(r, prefixIn, m.Generation)
 	}
-	g := NewGraph(m.Directed)
-	g.nodes = n
-	var err error
-	if g.out.base, err = open(prefixOut); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	if m.Directed {
-		if g.in.base, err = open(prefixIn); err != nil {
-			return nil, err
-		}
+	return pagedGraph(int(m.BaseNodes), out, in, cache), nil
+}
+
+// pagedGraph returns the graph of the blocks of a generation with the given directories, whose rows are read when they are
+// asked for. in is nil for an undirected graph.
+func pagedGraph(n int, out, in *directory, cache *blockCache) *Graph {
+	open := func(kind byte, dir *directory) *base {
+		s := &storedRows{directory: *dir, nodes: n, cache: cache, kind: kind, blocks: make([]place[rows], len(dir.first))}
+		return &base{stored: s, degrees: &storedDegrees{cache, make([]atomic.Pointer[degreePage], (n+degreeBlock-1)/degreeBlock)}}
 	}
-	g.edges, g.loops = g.out.base.stored.edges(m.Directed)
-	return g, nil
+	g := NewGraph(in != nil)
+	g.nodes = n
+	g.out.base = open(prefixOut, out)
+	if in != nil {
+		g.in.base = open(prefixIn, in)
+	}
+	g.edges, g.loops = out.edges(in != nil)
+	return g
 }
 
 // edges returns the number of edges and of loops of a graph with these out-rows.
@@ -150,55 +155,77 @@ func (g *Graph) Load(ctx context.Context) error {
 		return g.Err()
 	}
 	stored := g.out.base.stored
-	out, err := stored.load(ctx)
-	in := csr{}
-	if err == nil && g.directed {
-		in, err = g.in.base.stored.load(ctx)
-	}
-	if err == nil {
-		loaded := graphOf(g.directed, stored.nodes, out, in)
-		out, err = *loaded.out.base.memory.Load(), loaded.balanced()
-	}
-	if err != nil {
-		if ctx.Err() == nil {
-			stored.cache.fail(err)
-		}
+	out, in := rowBuilder{expected: stored.directory}, rowBuilder{expected: g.in.base.stored.directory}
+	if err := g.eachStored(ctx, out.add, in.add); err != nil {
 		return err
 	}
+	n := stored.nodes
+	loaded := graphOf(g.directed, n, out.rows(n), in.rows(n))
 	if g.directed {
-		g.in.base.memory.Store(&in)
+		g.in.base.memory.Store(loaded.in.base.memory.Load())
 	}
-	g.out.base.memory.Store(&out)
+	g.out.base.memory.Store(loaded.out.base.memory.Load())
 	stored.cache.clear()
 	return nil
 }
 
-// load reads all blocks.
-func (s *storedRows) load(ctx context.Context) (csr, error) {
-	b := rowBuilder{entries: int(s.entries)}
+// CheckStored reads all blocks of the rows of the base. It returns ErrCorrupt, which Err returns from then on, too, or the
+// error of ctx.
+func (g *Graph) CheckStored(ctx context.Context) error {
+	none := func(ID, []ID, []float32, []int64) error { return nil }
+	return g.eachStored(ctx, none, none)
+}
+
+// eachStored reads the blocks of all rows of the base, and passes the rows to out and in. An undirected graph has no
+// in-rows. It returns ErrCorrupt, which Err returns from then on, too, or the error of ctx.
+func (g *Graph) eachStored(ctx context.Context, out, in func(u ID, to []ID, weight []float32, time []int64) error) error {
+	sum := balance{directed: g.directed}
+	err := g.out.base.stored.each(ctx, func(u ID, to []ID, weight []float32, time []int64) error {
+		sum.add(u, to, weight, time, false)
+		return out(u, to, weight, time)
+	})
+	if err == nil && g.directed {
+		err = g.in.base.stored.each(ctx, func(u ID, to []ID, weight []float32, time []int64) error {
+			sum.add(u, to, weight, time, true)
+			return in(u, to, weight, time)
+		})
+	}
+	if err == nil {
+		err = sum.err()
+	}
+	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrTooLarge) {
+		g.out.base.stored.cache.fail(err)
+	}
+	return err
+}
+
+// each reads all blocks and passes their rows to visit. A long row is passed in several parts.
+func (s *storedRows) each(ctx context.Context, visit func(u ID, to []ID, weight []float32, time []int64) error) error {
 	order := rowOrder{nodes: s.nodes, last: -1}
+	entries := uint64(0)
 	var r rows
 	for i := range s.first {
 		if i%blocksPerCheck == 0 && ctx.Err() != nil {
-			return csr{}, ctx.Err()
+			return ctx.Err()
 		}
 		if err := s.read(i, &r); err != nil {
-			return csr{}, err
+			return err
 		}
+		entries += uint64(len(r.to))
 		err := r.each(func(u ID, to []ID, weight []float32, time []int64) error {
 			if err := order.check(u, to); err != nil {
 				return err
 			}
-			return b.add(u, to, weight, time)
+			return visit(u, to, weight, time)
 		})
 		if err != nil {
-			return csr{}, s.cache.wrong(s.kind, uint32(i), err)
+			return s.cache.wrong(s.kind, uint32(i), err)
 		}
 	}
-	if uint64(len(b.to)) != s.entries {
-		return csr{}, fmt.Errorf("%w: the blocks %c have %d entries, the directory says %d", ErrCorrupt, s.kind, len(b.to), s.entries)
+	if entries != s.entries {
+		return fmt.Errorf("%w: the blocks %c have %d entries, the directory says %d", ErrCorrupt, s.kind, entries, s.entries)
 	}
-	return b.rows(s.nodes), nil
+	return nil
 }
 
 // blocksPerCheck is the number of blocks read between two checks of a context.

@@ -18,7 +18,7 @@ func TestSurvey(t *testing.T) {
 	}
 	for range 5 {
 		l.commit(func(b *Batch) { l.edges(b, 3) })
-		fresh, err := l.now.Graph.Compact(context.Background())
+		fresh, err := l.now.Graph.Without(context.Background(), nil)
 		must(t, err)
 		h := ppr.Vector{Node: []ID{1}, Value: []float64{1}}
 		var got [2]*ppr.State

@@ -80,8 +80,30 @@ func readSnapshot(ctx context.Context, file string, directed bool, columns edgel
 			return nil, err
 		}
 	}
-	s, _, err := bulk.Result(ctx, 1, func(int64) error { return nil })
-	return s, err
+	blocks := store{}
+	s, _, err := bulk.Write(ctx, blocks, 1, &index.Stored{Source: blocks})
+	if err != nil {
+		return nil, err
+	}
+	return s, s.Load(ctx)
+}
+
+// store holds the blocks of a generation until its rows are loaded. It implements index.Writer and index.Source.
+type store map[string][]byte
+
+func (s store) Set(key, value []byte) error {
+	s[string(key)] = value
+	return nil
+}
+
+func (s store) Delete(key []byte) error {
+	delete(s, string(key))
+	return nil
+}
+
+func (s store) Read(key []byte) ([]byte, bool, error) {
+	v, ok := s[string(key)]
+	return v, ok, nil
 }
 
 func keyOf(t edgelist.Token) index.Key {
