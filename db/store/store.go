@@ -120,7 +120,7 @@ func (s *Store) Batch(ts uint64, f func(index.Writer) error) error {
 	w := &batchWriter{store: s, ts: ts}
 	defer w.end()
 	if err := f(w); err != nil || w.to == nil {
-		return translate(err)
+		return err
 	}
 	if err := translate(w.batch.Flush()); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (w *batchWriter) Set(key, value []byte) error {
 	if err := w.begin(); err != nil {
 		return err
 	}
-	return w.batch.Set(key, value)
+	return translate(w.batch.Set(key, value))
 }
 
 // Delete implements index.Writer.
@@ -159,7 +159,7 @@ func (w *batchWriter) Delete(key []byte) error {
 	if err := w.begin(); err != nil {
 		return err
 	}
-	return w.batch.Delete(key)
+	return translate(w.batch.Delete(key))
 }
 
 func (w *batchWriter) begin() error {
