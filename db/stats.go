@@ -27,6 +27,7 @@ type Stats struct {
 	Alpha         float64          `json:"alpha"`
 	Epsilon       float64          `json:"epsilon"`
 	GraphBytes    int64            `json:"graph_bytes"`    // memory of the graph, its keys and feature vectors
+	GraphLoaded   bool             `json:"graph_loaded"`   // whether all edges are in memory, not read from the store on demand
 	LoggedChanges int              `json:"logged_changes"` // number of edge changes over which cached states can be repaired
 	Decisions     uint64           `json:"decisions"`      // number of decisions made so far
 	DiskBytes     int64            `json:"disk_bytes"`     // size of the files; 0 if in memory, or if the system does not report it
@@ -57,7 +58,7 @@ func (tx *Tx) Stats() Stats {
 	m := &v.Meta
 	s := Stats{
 		Nodes: m.Live, Edges: m.Edges, Loops: m.Loops, Directed: m.Directed, Version: m.Version, Models: len(tx.snap.models),
-		Alpha: m.Alpha, Epsilon: m.Epsilon, GraphBytes: v.Bytes(), LoggedChanges: v.Log.Len(), Cache: tx.db.states.Stats(),
+		Alpha: m.Alpha, Epsilon: m.Epsilon, GraphBytes: v.Bytes(), GraphLoaded: v.Graph.Loaded(), LoggedChanges: v.Log.Len(), Cache: tx.db.states.Stats(),
 		Decisions: m.Decisions, DiskBytes: tx.db.store.Bytes(),
 	}
 	tx.db.counters.count(func(a *Activity) { s.Activity = *a })

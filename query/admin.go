@@ -48,6 +48,7 @@ func (r *run) showStats(*parse.Statement) {
 	r.rows.add("alpha", s.Alpha)
 	r.rows.add("epsilon", s.Epsilon)
 	r.rows.add("graph bytes", s.GraphBytes)
+	r.rows.add("graph loaded", s.GraphLoaded)
 	r.rows.add("logged changes", int64(s.LoggedChanges))
 }
 
