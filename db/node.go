@@ -141,10 +141,9 @@ func (tx *Tx) Node(key any) (Node, error) {
 
 func (tx *Tx) node(id index.ID) Node {
 	v := tx.view()
-	to, _ := v.Graph.Out(id)
 	return Node{
 		Key: tx.key(id), Label: v.Meta.Labels[v.Label(id)].Name, Features: slices.Clone(v.Features(id)),
-		Degree: v.Graph.Degree(id), Edges: len(to),
+		Degree: v.Graph.Degree(id), Edges: v.Graph.OutLen(id),
 	}
 }
 

@@ -96,7 +96,7 @@ func readDirectoryOf[T any](r Reader, kind byte, generation uint32, decode func(
 }
 
 // degreeBlock is the number of nodes whose degrees are stored in one block.
-const degreeBlock = 1 << 14
+const degreeBlock = 1 << 11
 
 // appendDegrees appends the degrees of consecutive nodes: twice an integer, or 1 and the bits of another number.
 func appendDegrees(b []byte, degrees []float64) []byte {

@@ -42,7 +42,7 @@
 //	y generation block    in-rows of a directed graph, in the same form
 //	i generation kind (*) directory of the blocks x or y: the first row of each block; of the dictionary:
 //	                      the first id and key of each block; of the blocks n: which are stored
-//	g generation block    degrees of 16384 consecutive ids
+//	g generation block    degrees of 2048 consecutive ids
 //	t generation block    1024 of the newest events: edges with times, in the order of their addition
 //	f block          (*)  feature vectors of 16 consecutive ids
 //	l version        (*)  the changes of one commit to keys, nodes and edges

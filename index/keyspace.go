@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"kith/ppr"
 )
@@ -34,7 +35,8 @@ const (
 // OnDemand reports whether the stored keys from a to b all belong to records that are read when they are needed. Other
 // records then tell that they exist, so the loss of one is noticed.
 func OnDemand(a, b []byte) bool {
-	return len(a) > 0 && len(b) > 0 && a[0] == b[0] && (a[0] == prefixOut || a[0] == prefixIn)
+	return len(a) > 0 && len(b) > 0 && a[0] == b[0] &&
+		slices.Contains([]byte{prefixDict, prefixKeyOrder, prefixOut, prefixIn, prefixDegree}, a[0])
 }
 
 // numberWidths returns the widths in bytes of the numbers in the keys of a kind, and false for a kind whose keys

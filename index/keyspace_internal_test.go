@@ -42,7 +42,7 @@ func TestOnDemand(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want bool
-	}{{"x1", "x9", true}, {"y1", "y1", true}, {"x1", "y1", false}, {"k1", "k2", false}, {"", "x1", false}} {
+	}{{"x1", "x9", true}, {"y1", "y1", true}, {"x1", "y1", false}, {"k1", "k2", true}, {"o1", "o2", false}, {"", "x1", false}} {
 		if got := OnDemand([]byte(c.a), []byte(c.b)); got != c.want {
 			t.Errorf("%q to %q: %v", c.a, c.b, got)
 		}
