@@ -11,7 +11,7 @@ import (
 type part int
 
 // The parts. Work is one answer, training, comparison or load; what it takes is checked when it begins. Work that runs
-// at the same time is not added up, and a solver takes solverBytes a node besides.
+// at the same time is not added up, and an answer's solver may take as much besides; see ppr.Solver.
 const (
 	graphPart    part = iota // the graph with its keys and feature vectors, to which transactions add
 	workPart                 // what a piece of work takes besides the graph

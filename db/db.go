@@ -130,7 +130,7 @@ func (db *DB) load(ctx context.Context) error {
 	if err := db.fitsGraph(s, graphPart, workPart); err != nil { // more than what limits its growth, because a new base may take more
 		return err
 	}
-	db.states = index.NewStates(s.Meta.Epsilon, db.opts.memory(statesPart))
+	db.states = index.NewStates(s.Meta.Epsilon, db.opts.memory(statesPart), db.AnswerMemory())
 	db.versions.limit = int(db.opts.memory(versionsPart))
 	if db.learners, err = loadModels(ctx, r, s, ""); err != nil {
 		return err

@@ -146,7 +146,8 @@
 //
 // PageRank comes from cached states, which are repaired when edges have changed: coarse ones of ten times the database's
 // epsilon for contexts, others for candidates of PPR and for the walk. With NoCache it is computed from scratch, so the
-// answer is a function of graph, model and request, bit for bit, and trainings read the graph in this way. A state
+// answer is a function of graph, model, request and Options.Memory, bit for bit, and trainings read the graph in this way.
+// A walk that would take more memory than an answer has ends early, and its bounds say how far it came. A state
 // that was computed on a graph with the same edges gives the same contexts and candidates, bit for bit. After a repair,
 // and when it was loaded from the store, the PageRank of node j in an undirected graph differs from that of a solve by at
 // most 20 epsilon times the degree of j. No rank is Certain if contexts or candidates came from such a state, and contexts

@@ -46,19 +46,15 @@ func toBeFound(ctx context.Context, pairs [][2]index.ID, directed bool) (links h
 	return links, nil
 }
 
-// changeBytes is the memory of a change until it is in a base. solverBytes is the memory of a node in the workspace of
-// a solver. Both are in bytes.
-const (
-	changeBytes = 256
-	solverBytes = 72
-)
+// changeBytes is the memory of a change until it is in a base, in bytes.
+const changeBytes = 256
 
 // without returns the graph without the given edges, which must ascend. It returns ErrTooLarge if memory does not
 // suffice for both graphs, or the error of ctx.
 func (tx *Tx) without(ctx context.Context, edges [][2]index.ID) (*index.Graph, error) {
 	g := tx.snap.Graph
 	changes, _ := tx.snap.Log.Since(tx.snap.Meta.Base) // the log reaches back further
-	bytes := tx.snap.Bytes() + g.LoadedBytes() + changeBytes*int64(len(changes)) + solverBytes*int64(g.NumNodes())
+	bytes := tx.snap.Bytes() + g.LoadedBytes() + changeBytes*int64(len(changes))
 	if err := tx.db.within("a holdout with a second graph needs", bytes, tx.db.opts.memory(graphPart, workPart)); err != nil {
 		return nil, err
 	}

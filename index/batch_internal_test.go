@@ -52,6 +52,6 @@ func TestSavepointTakesBack(t *testing.T) {
 			t.Error(err)
 		}
 		checkSound(t, b.View())
-		b.now.Graph.OwnSurvey()
+		b.now.Graph.Survey()
 	}
 }

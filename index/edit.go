@@ -42,7 +42,7 @@ func (e *Edit) View() *Graph {
 func (e *Edit) Graph() *Graph {
 	e.flushRows()
 	e.by = nil
-	e.g.survey = e.baseSurvey.next(e.changes)
+	e.g.survey = e.baseSurvey.next(e.changes, e.g.Arcs())
 	e.baseSurvey, e.changes = nil, nil
 	return &e.g
 }

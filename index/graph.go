@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"iter"
 	"slices"
 	"sync/atomic"
@@ -191,7 +190,7 @@ func (g *Graph) Runs(in bool) iter.Seq2[ID, ppr.Run] {
 	}
 }
 
-// Arcs returns the number of entries of all out-rows. Package ppr uses it to tell when a computation is no longer local.
+// Arcs returns the number of entries of all out-rows.
 func (g *Graph) Arcs() int {
 	if g.directed {
 		return int(g.edges)
@@ -400,10 +399,10 @@ func samePlane[T comparable](a, b []T, n int, absent T) bool {
 
 // survey holds the survey of a graph, which is made on the first request.
 type survey struct {
-	before  *ppr.Survey // survey of an earlier version; nil if no survey can be carried over
-	since   *delta      // changes since that version
-	carried atomic.Pointer[ppr.Survey]
-	full    atomic.Pointer[ppr.Survey]
+	before *ppr.Survey // survey of an earlier version; nil if no survey can be carried over
+	arcs   int         // of that version
+	since  *delta      // changes since that version
+	made   atomic.Pointer[ppr.Survey]
 }
 
 // delta is a linked list of the changes of an edit and of those before it. Versions share the common part.
@@ -423,15 +422,15 @@ func (d *delta) all() []ppr.Change {
 }
 
 // requested reports whether the survey has been requested.
-func (s *survey) requested() bool { return cmp.Or(s.full.Load(), s.carried.Load()) != nil }
+func (s *survey) requested() bool { return s.made.Load() != nil }
 
-// next returns the survey of the version that changes make. It does not read the graph, so that an edit does not
+// next returns the survey of the version that changes make, of a graph with the given number of arcs. It does not read the graph, so that an edit does not
 // pay for a survey that may never be requested. Once there are more changes than arcs, the survey is no longer
 // carried over.
-func (s *survey) next(changes []ppr.Change) *survey {
-	n := &survey{before: s.before, since: s.since}
-	if own := cmp.Or(s.full.Load(), s.carried.Load()); own != nil {
-		n.before, n.since = own, nil
+func (s *survey) next(changes []ppr.Change, arcs int) *survey {
+	n := &survey{before: s.before, arcs: s.arcs, since: s.since}
+	if own := s.made.Load(); own != nil {
+		n.before, n.arcs, n.since = own, arcs, nil
 	}
 	if n.before == nil || len(changes) == 0 {
 		return n
@@ -440,38 +439,28 @@ func (s *survey) next(changes []ppr.Change) *survey {
 	if n.since != nil {
 		total += n.since.total
 	}
-	if total > n.before.Arcs {
+	if total > n.arcs {
 		return new(survey)
 	}
 	n.since = &delta{n.since, changes, total}
 	return n
 }
 
-// Survey returns the survey of the graph. If an earlier version had one, it is carried over, in time linear in the
-// changes; otherwise it is made in a pass over the graph. If deletes have split a component, the survey depends on
-// the history of the graph; results based on it are exact nevertheless.
+// Survey returns the survey of the graph, or nil while its rows are not in memory. If an earlier version had one, it is
+// carried over, in time linear in the changes; otherwise it is made in a pass over the graph. If deletes have split a
+// component, the survey depends on the history of the graph; results based on it are exact nevertheless.
 func (g *Graph) Survey() *ppr.Survey {
 	s := g.survey
-	if s.before == nil {
-		return g.OwnSurvey()
+	if made := s.made.Load(); made != nil || !g.Loaded() {
+		return made
 	}
-	if c := s.carried.Load(); c != nil {
-		return c
+	made := s.before
+	switch {
+	case made == nil:
+		made = ppr.NewSurvey(g)
+	case s.since != nil:
+		made = made.After(g, s.since.all())
 	}
-	c := s.before
-	if s.since != nil {
-		c = c.After(g, s.since.all())
-	}
-	s.carried.CompareAndSwap(nil, c) // another reader's is equal
-	return s.carried.Load()
-}
-
-// OwnSurvey returns the survey made in a pass over the graph, which does not depend on its history.
-func (g *Graph) OwnSurvey() *ppr.Survey {
-	if s := g.survey.full.Load(); s != nil {
-		return s
-	}
-	s := ppr.NewSurvey(g)
-	g.survey.full.Store(s) // another reader's is equal
-	return s
+	s.made.CompareAndSwap(nil, made) // another reader's is equal
+	return s.made.Load()
 }

@@ -19,6 +19,7 @@ import (
 type States struct {
 	target ppr.Target
 	budget int64
+	memory int64         // of a solver, see ppr.Solver
 	slots  chan struct{} // semaphore that bounds the number of solvers in use
 	idle   sync.Pool     // of *ppr.Solver; unused solvers are garbage collected
 
@@ -98,10 +99,10 @@ type entry struct {
 	queueItem // protected by States.mu
 }
 
-// NewStates returns an empty cache of at most budget bytes.
-func NewStates(epsilon float64, budget int64) *States {
+// NewStates returns an empty cache of at most budget bytes, whose solvers take at most memory bytes each; 0 means no limit.
+func NewStates(epsilon float64, budget, memory int64) *States {
 	c := &States{
-		target: ppr.Target{Norm: ppr.MaxNorm, Eps: epsilon}, budget: budget,
+		target: ppr.Target{Norm: ppr.MaxNorm, Eps: epsilon}, budget: budget, memory: memory,
 		slots: make(chan struct{}, runtime.GOMAXPROCS(0)), entries: map[StateID]*entry{}, recentRequests: map[StateID]uint64{},
 	}
 	return c
@@ -118,18 +119,29 @@ func (c *States) WithSolver(ctx context.Context, f func(*ppr.Solver) error) erro
 	sv, _ := c.idle.Get().(*ppr.Solver)
 	if sv == nil {
 		sv = ppr.NewSolver()
+		sv.Memory = c.memory
 	}
 	defer c.idle.Put(sv)
 	return f(sv)
 }
 
-// Solve calls f with a solver and returns the state that f computes.
+// Solve calls f with a solver and returns the state that f computes. A state that does not reach its target, because that
+// takes more memory than a solver has or more precision than float64, is a result, not an error: its bounds say what is
+// known.
 func (c *States) Solve(ctx context.Context, f func(*ppr.Solver) (*ppr.State, error)) (st *ppr.State, err error) {
 	err = c.WithSolver(ctx, func(sv *ppr.Solver) error {
 		st, err = f(sv)
-		return err
+		return withoutPrecision(err)
 	})
 	return st, err
+}
+
+// withoutPrecision returns err, or nil for ppr.ErrPrecision.
+func withoutPrecision(err error) error {
+	if errors.Is(err, ppr.ErrPrecision) {
+		return nil
+	}
+	return err
 }
 
 // CoarseFactor is the ratio of the error of coarse states to the cache's tolerance.
@@ -151,8 +163,7 @@ func (c *States) State(ctx context.Context, s *Snapshot, r Reader, of StateID) (
 	return c.current(ctx, s, r, of, source(of.Source), c.targetOf(of))
 }
 
-// current returns the state of the start vector h on the graph of s, and keeps it as that of of. With ErrPrecision it
-// returns the state that was reached, and does not keep it.
+// current returns the state of the start vector h on the graph of s, and keeps it as that of of.
 func (c *States) current(
 	ctx context.Context, s *Snapshot, r Reader, of StateID, h ppr.Vector, t ppr.Target,
 ) (st Cached, err error) {
@@ -222,7 +233,7 @@ func (c *States) update(
 		if dh := h.Minus(e.state.H()); ok && 2*dh.L1() < h.L1() {
 			st, err := c.catchUp(ctx, s, e, changes, dh, t)
 			if !e.of.tracked || !errors.Is(err, ppr.ErrPrecision) { // a solve removes the rounding errors of many repairs
-				return st, err
+				return st, withoutPrecision(err)
 			}
 		}
 	}
@@ -263,17 +274,18 @@ func (c *States) load(s *Snapshot, r Reader, e *entry) (*storedState, error) {
 	return stored, nil
 }
 
-// catchUp returns the state of an entry after the changes of the graph and of its start vector.
+// catchUp returns the state of an entry after the changes of the graph and of its start vector. With ppr.ErrPrecision it
+// returns the state that was reached.
 func (c *States) catchUp(
 	ctx context.Context, s *Snapshot, e *entry, changes *ppr.ChangeSet, dh ppr.Vector, t ppr.Target,
 ) (got Cached, err error) {
 	var r ppr.Repair
-	got.State, err = c.Solve(ctx, func(sv *ppr.Solver) (st *ppr.State, err error) {
-		st, r, err = sv.Update(ctx, s.Graph, e.state, changes, dh, t)
-		return st, err
+	err = c.WithSolver(ctx, func(sv *ppr.Solver) (err error) {
+		got.State, r, err = sv.Update(ctx, s.Graph, e.state, changes, dh, t)
+		return err
 	})
 	switch {
-	case err != nil:
+	case withoutPrecision(err) != nil:
 		return Cached{}, err
 	case r.Fresh:
 		got.Origin, got.Pristine = Computed, true
@@ -284,7 +296,7 @@ func (c *States) catchUp(
 		got.Origin = CaughtUp
 	}
 	e.dirty = !e.of.tracked && (e.dirty || got.State != e.state)
-	return got, nil
+	return got, err
 }
 
 func (c *States) count(f func(*CacheStats)) {
@@ -315,20 +327,21 @@ func (c *States) Values(
 	}
 	of.tracked = true
 	st, err := c.current(ctx, s, nil, of, h, t)
-	if st.State == nil {
+	if err != nil {
 		return nil, nil, Computed, err
 	}
 	v, bound = st.Values(s.Graph, at)
 	return v, bound, st.Origin, err
 }
 
-// Read solves for a start vector and returns its values and their bounds at some nodes, without keeping a state.
+// Read solves for a start vector and returns its values and their bounds at some nodes, without keeping a state. Like
+// Solve, it returns what was reached.
 func (c *States) Read(
 	ctx context.Context, g ppr.Graph, of StateID, h ppr.Vector, t ppr.Target, at []ID,
 ) (v, bound []float64, err error) {
 	err = c.WithSolver(ctx, func(sv *ppr.Solver) (err error) {
 		v, bound, err = sv.Values(ctx, g, of.Form, of.Alpha, h, t, at)
-		return err
+		return withoutPrecision(err)
 	})
 	return v, bound, err
 }

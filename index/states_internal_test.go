@@ -30,7 +30,7 @@ type live struct {
 func newLive(t testing.TB, directed bool, nodes, edges int) *live {
 	meta := soundMeta()
 	meta.Directed = directed
-	l := &live{t, New(meta), newMemory(), NewStates(testEps, 1<<20), rand.New(rand.NewPCG(1, 2))}
+	l := &live{t, New(meta), newMemory(), NewStates(testEps, 1<<20, 0), rand.New(rand.NewPCG(1, 2))}
 	l.commit(func(b *Batch) {
 		for i := range nodes {
 			_, _, err := b.AddNode(Int(int64(i)))
@@ -153,19 +153,19 @@ func TestStatesCount(t *testing.T) {
 	if n := len(l.store.keys(prefixState)); n != 1 {
 		t.Fatalf("%d states are stored, want 1", n)
 	}
-	l.states = NewStates(testEps, 1<<20)
+	l.states = NewStates(testEps, 1<<20, 0)
 	l.verify(l.now, l.store, of)
 	l.wantStats("from the store", CacheUse{Loads: 1})
 	l.commit(func(b *Batch) { l.edges(b, 50) })
-	l.states = NewStates(testEps, 1<<20)
+	l.states = NewStates(testEps, 1<<20, 0)
 	l.verify(l.now, l.store, of)
 	l.wantStats("from the store, not up to date", CacheUse{Loads: 1})
 
-	l.states = NewStates(testEps, 1<<20)
+	l.states = NewStates(testEps, 1<<20, 0)
 	l.verify(old, l.store, of)
 	l.wantStats("stored by a later version", CacheUse{Computed: 1})
 	l.store.entries[l.store.keys(prefixState)[0]][20]++
-	l.states = NewStates(testEps, 1<<20)
+	l.states = NewStates(testEps, 1<<20, 0)
 	l.verify(l.now, l.store, of)
 	l.wantStats("damaged in the store", CacheUse{Computed: 1})
 	if n := l.states.Stats().Damaged; n != 1 {
@@ -209,7 +209,7 @@ func TestPristine(t *testing.T) {
 	l.commit(func(b *Batch) { _, err := b.SetEdge(near[0], 6, 3, 0); must(t, err) })
 	want("after a change", false, CaughtUp)
 	must(t, l.states.Write(l.store, math.MaxInt64))
-	l.states = NewStates(testEps, 1<<20)
+	l.states = NewStates(testEps, 1<<20, 0)
 	want("from the store", false, Loaded)
 }
 
@@ -234,7 +234,7 @@ func TestStatesAfterALoad(t *testing.T) {
 func TestStatesKeepTheirBudget(t *testing.T) {
 	t.Parallel()
 	l := newLive(t, false, 300, 1000)
-	l.states = NewStates(testEps, 100<<10)
+	l.states = NewStates(testEps, 100<<10, 0)
 	for i := range 200 {
 		l.verify(l.now, nil, StateID{Form: ppr.Column, Alpha: testAlpha, Source: ID(i)})
 		n := l.states.Stats()
@@ -273,7 +273,7 @@ func TestStatesOfNothing(t *testing.T) {
 func TestStatesConcurrently(t *testing.T) {
 	t.Parallel()
 	l := newLive(t, false, 80, 200)
-	l.states = NewStates(testEps, 30<<10) // small, so that states are evicted
+	l.states = NewStates(testEps, 30<<10, 0) // small, so that states are evicted
 	versions := []*Snapshot{l.now}
 	for range 20 {
 		l.commit(func(b *Batch) { l.edges(b, 3) })
@@ -343,7 +343,7 @@ func TestTrim(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := NewStates(testEps, 3<<20)
+	c := NewStates(testEps, 3<<20, 0)
 	c.entry(of(0))
 	for range 2 {
 		if err := c.Trim(store, store); err != nil {

@@ -62,7 +62,7 @@ func (sv *Solver) Update(
 	}
 	next, err := sv.finish(ctx, st, h, goal)
 	rep.EdgeOps = sv.ops
-	if err == nil && (sv.scratch.stale || next.drift > maxDrift+8*next.ops) {
+	if next != nil && (sv.scratch.stale || next.drift > maxDrift+8*next.ops) {
 		next, err = sv.recomputeResidual(ctx, next, goal)
 	}
 	return next, rep, err
@@ -81,11 +81,10 @@ func (s *State) prepare(g Graph, changes *ChangeSet, dh Vector, t Target) (syste
 func (sv *Solver) renew(ctx context.Context, q system, h Vector, t goal, rep Repair) (*State, Repair, error) {
 	sv.reset()
 	st, err := sv.solve(ctx, q, h, t)
-	if err != nil {
-		return nil, rep, err
+	if st != nil {
+		rep.Fresh, rep.EdgeOps = true, st.ops
 	}
-	rep.Fresh, rep.EdgeOps = true, st.ops
-	return st, rep, nil
+	return st, rep, err
 }
 
 // recomputeResidual recomputes r from y, so that rounding errors do not accumulate over many repairs.
@@ -146,7 +145,8 @@ func (sv *Solver) merged(st *State, h Vector) *State {
 	next.norms = sv.total()
 	n := sv.sys.g.NumNodes()
 	if len(next.over) > 32+len(st.lists.r)/8 || next.age > maxAge || next.norms.l1 < st.norms.l1/16 {
-		next.lists = newLists(h, next.entries(), len(next.over)+len(st.lists.y)+len(st.lists.r), n)
+		most := listSizes{len(next.over) + len(st.lists.y), len(next.over) + len(st.lists.r)}
+		next.lists = newLists(h, next.entries(), most, n)
 		next.over, next.overSet, next.age = nil, nil, 0
 		next.norms = normsOf(next.entries(), sv.sys.pivot)
 		return &next

@@ -109,9 +109,9 @@ func (m *mixture) checkState(s *State, u ID) error {
 // at j is r_j Q^-1 R / (1-a), the product of two small residuals (as in bidirectional PageRank, Lofgren et al.,
 // WSDM 2016, with both walks replaced by solves).
 //
-// If the graph keeps a [Survey], the constant vector of its giant component is solved exactly as well, which gains
-// a further factor where walks mix fast. A value keeps the result of Combine if the correction does not certify a
-// smaller bound.
+// If the graph has a [Survey], the constant vector of its giant component is solved exactly as well, which gains a further
+// factor where walks mix fast. A value keeps the result of Combine if the correction does not certify a smaller bound, or
+// if the residuals of the states do not fit into sv.Memory.
 func (sv *Solver) CombineTwoSided(
 	g Graph, form Form, h Vector, states []*State, at []ID, ends []*State,
 ) (value, bound []float64, err error) {
@@ -133,9 +133,12 @@ func (sv *Solver) CombineTwoSided(
 			return nil, nil, err
 		}
 	}
-	sv.mixed.grow(g.NumNodes())
+	sv.mixed.grow(g.NumNodes(), sv.mixedRoom())
 	defer sv.mixed.clear()
 	left := sv.residue(mix)
+	if left == nil {
+		return value, bound, nil
+	}
 	for k, j := range at {
 		v, b := left.correct(ends[k], j)
 		if form == Column {
@@ -160,16 +163,16 @@ type residue struct {
 	share float64 // S/vol
 }
 
-// residue computes R in the workspace.
+// residue computes R in the workspace. It returns nil if there is no room for it.
 func (sv *Solver) residue(mix *mixture) *residue {
 	for i, s := range mix.states {
+		if !sv.mixed.fits(s.lists.rNode) {
+			return nil
+		}
 		sv.addResidual(s, mix.weight[i])
 	}
 	g := mix.sys.g
-	left := &residue{g: g, alpha: mix.sys.alpha, r: &sv.mixed}
-	if s, ok := g.(interface{ Survey() *Survey }); ok {
-		left.giant = s.Survey().Giant
-	}
+	left := &residue{g: g, alpha: mix.sys.alpha, r: &sv.mixed, giant: giantOf(g)}
 	sum := 0.0
 	for u, r := range left.r.all() {
 		d := g.Degree(u)
@@ -188,21 +191,20 @@ func (sv *Solver) residue(mix *mixture) *residue {
 
 // addResidual adds w times a state's residual.
 func (sv *Solver) addResidual(s *State, w float64) {
-	for k, u := range s.lists.rNode {
-		sv.addMixed(u, w*s.lists.r[k])
+	m, r := &sv.mixed, s.lists.r
+	if cell := m.cell; m.whole {
+		for k, u := range s.lists.rNode {
+			cell[u] += w * r[k]
+			m.used.add(u)
+		}
+	} else {
+		for k, u := range s.lists.rNode {
+			*m.add(u) += w * r[k]
+		}
 	}
 	for _, e := range s.over {
-		sv.addMixed(e.node, w*(e.r-s.lists.residual(e.node)))
+		*m.add(e.node) += w * (e.r - s.lists.residual(e.node))
 	}
-}
-
-// addMixed adds r to the combined residual at u.
-func (sv *Solver) addMixed(u ID, r float64) {
-	at := sv.mixed.at(u)
-	if *at == 0 {
-		at = sv.mixed.add(u)
-	}
-	*at += r
 }
 
 // deflated returns n2 without the part along the constant vector of c: n2 - S^2/vol, plus a margin for the rounding

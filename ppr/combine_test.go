@@ -101,15 +101,14 @@ func checkCombine(t rapid.TB, sv *Solver, g Graph, form Form, all []*State, h Ve
 	}
 }
 
-// closed verifies that no edge leaves the giant component, and that the arcs and the volume in the survey are correct.
+// closed verifies that no edge leaves the giant component, and that its volume is correct.
 func closed(t rapid.TB, g kept) {
 	if g.Directed() || g.s.Giant == nil {
 		return
 	}
-	sum, arcs := 0.0, 0
+	sum := 0.0
 	for u := range ID(g.NumNodes()) {
 		to, _ := g.Out(u)
-		arcs += len(to)
 		if g.s.Giant.member.has(u) {
 			sum += g.Degree(u)
 		}
@@ -119,7 +118,7 @@ func closed(t rapid.TB, g kept) {
 			}
 		}
 	}
-	if arcs != g.s.Arcs || math.Abs(sum-g.s.Giant.volume) > 1e-9*(1+sum) {
-		t.Fatalf("%d arcs, volume %v; want %d, %v", g.s.Arcs, g.s.Giant.volume, arcs, sum)
+	if math.Abs(sum-g.s.Giant.volume) > 1e-9*(1+sum) {
+		t.Fatalf("volume %v, want %v", g.s.Giant.volume, sum)
 	}
 }

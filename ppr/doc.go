@@ -80,6 +80,11 @@
 // 1.38 in sweeps. On directed graphs, where a larger factor may not converge, the factor is at most 1.08 and below
 // 2/(1+a).
 //
+// Only sweeps and [NewSurvey] pass over the whole graph. The queue reads the rows of the nodes that it pushes and the
+// degrees of their neighbours. A Solver whose Memory has no room for sweeps continues with the queue, and where there is no
+// room for further neighbours, with the nodes whose neighbours it has reached. What it could not push is in the residual, so
+// all bounds hold, and the state comes with ErrPrecision if it misses the target.
+//
 // The package departs from the usual advice in two points. First, sweeps do not deflate the constant vector. On six
 // real graphs (CA-GrQc, ego-Facebook, email-Enron, soc-Epinions1, dblp-2010 and cnr-2000, taken as undirected), all
 // else equal, plain sweeps at 1.38 took 16 to 20 times the graph's arcs to certify L1 1e-6 of 100 sources. Deflated
@@ -97,7 +102,7 @@
 // Solving to a finer threshold than requested does not save later catch-ups any pushes: one changed edge at a node
 // with an estimate moves the residual by more than the difference.
 //
-// Results depend on the arguments alone, to the bit, not on earlier use of the [Solver].
+// Results depend on the arguments and on Memory alone, to the bit, not on earlier use of the [Solver].
 //
 // # Caveats
 //

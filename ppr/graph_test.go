@@ -78,6 +78,14 @@ type flat struct {
 	edited map[ID]row
 }
 
+func (f *flat) arcs() int {
+	n := len(f.to)
+	for u, r := range f.edited {
+		n += len(r.to) - int(f.start[u+1]-f.start[u])
+	}
+	return n
+}
+
 func (f *flat) at(u ID) ([]ID, []float32) {
 	if len(f.edited) > 0 {
 		if r, ok := f.edited[u]; ok {
@@ -129,6 +137,7 @@ func newCSR(directed bool, rows []row) *csr {
 
 func (g *csr) NumNodes() int              { return len(g.degree) }
 func (g *csr) Directed() bool             { return g.directed }
+func (g *csr) Arcs() int                  { return g.out.arcs() }
 func (g *csr) Degree(u ID) float64        { return g.degree[u] }
 func (g *csr) Out(u ID) ([]ID, []float32) { return g.out.at(u) }
 func (g *csr) In(u ID) ([]ID, []float32)  { return g.in.at(u) }

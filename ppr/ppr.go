@@ -15,6 +15,8 @@ type ID = uint32
 // Weights are finite and positive. The package only reads the returned slices.
 type Graph interface {
 	NumNodes() int
+	// Arcs returns the number of entries of all Out rows.
+	Arcs() int
 	// Directed reports whether In differs from Out. An undirected graph lists each edge in both of its rows.
 	Directed() bool
 	// Degree returns the sum of u's Out weights in float64. A self-loop counts once. It is 0 exactly when the row
@@ -90,8 +92,8 @@ var (
 	// ErrNorm is returned when no certificate exists in the requested norm (L1 in row form on a directed graph).
 	ErrNorm = errors.New("ppr: no certificate in this norm")
 	// ErrPrecision is returned, together with the state that was reached, when a target is below what float64 can
-	// certify.
-	ErrPrecision = errors.New("ppr: target below float64 precision")
+	// certify, or takes more than Solver.Memory. The bounds of the state hold.
+	ErrPrecision = errors.New("ppr: target not reached")
 )
 
 // check verifies that h is a vector over n nodes with no magnitude above most.

@@ -7,12 +7,21 @@ import (
 	"math"
 )
 
-// Solver is a workspace for computing states. A local computation takes memory for the nodes it touches, 32 to 256
-// bytes each, and 5/8 of a byte for every node of the graph. One that sweeps the graph takes another 24 bytes a node.
-// The memory is reused. A Solver must not be used by several goroutines at once. The zero value is not ready to use; see [NewSolver]. Results do not depend on earlier use.
+// Solver is a workspace for computing states. Its memory is reused. A Solver must not be used by several goroutines at
+// once. Results do not depend on earlier use.
 type Solver struct {
+	// Memory is the number of bytes that the workspace may take; 0 means no limit. Another 5/4 of a byte a node, the lists
+	// of right sides and states that are passed in, and the state that is returned are not counted.
+	//
+	// Without a limit a workspace takes 32 bytes a node, and 24 more once it sweeps the graph. A sweep takes place only if
+	// its arrays fit into half of Memory. Where 32 bytes a node do not fit into the rest, the workspace takes 32 to 256
+	// bytes for each node that is touched. When they are used up, the solver pushes only nodes whose neighbours have all
+	// been touched, and may return ErrPrecision: the residual of the others stays in the state, and in its bounds.
+	Memory int64
+
 	sys         system
 	cells       sparse[cell]
+	full        bool   // a push was left out because cells has no room for it
 	dense       bool   // sweeps have begun; the workspace is nodes and r instead of cells
 	from        *State // state that a cell starts from when it is first touched; nil means zero
 	threshold   float64
@@ -27,6 +36,7 @@ type Solver struct {
 	ops         int             // edge operations
 	pushes      int
 	loaded      int   // cells in use
+	estimates   int   // at least the number of cells with an estimate
 	err         error // first node whose degree is out of range
 	scratch     repairScratch
 }
@@ -62,6 +72,11 @@ func (sv *Solver) Values(
 	defer sv.reset()
 	if err := sv.run(ctx, q, h, goal); err != nil {
 		return nil, nil, err
+	}
+	for _, j := range at {
+		if int(j) >= g.NumNodes() {
+			return nil, nil, fmt.Errorf("%w: %d of %d", ErrNode, j, g.NumNodes())
+		}
 	}
 	m := sv.residual()
 	v, bound = make([]float64, len(at)), make([]float64, len(at))
@@ -128,7 +143,7 @@ func (v Vector) entries() iter.Seq[entry] {
 	}
 }
 
-// reload returns the state of h whose estimate is y, with r = b - Q y.
+// reload returns the state of h whose estimate is y, with r = b - Q y. It drops estimates whose residuals do not fit.
 func (sv *Solver) reload(q system, h Vector, y iter.Seq[entry]) (*State, error) {
 	defer sv.reset()
 	sv.begin(q, nil)
@@ -136,11 +151,13 @@ func (sv *Solver) reload(q system, h Vector, y iter.Seq[entry]) (*State, error) 
 		sv.load(u).r = q.rhs(u, h.Value[i])
 	}
 	for e := range y {
-		if e.y != 0 {
+		to, weight := q.column(e.node)
+		if e.y != 0 && sv.cells.fits(to) {
 			c := sv.load(e.node)
 			c.y = e.y
 			c.r -= c.dh * e.y
-			sv.spread(e.node, e.y)
+			sv.estimates++
+			sv.spread(to, weight, e.y)
 		}
 	}
 	if sv.err != nil {
@@ -151,7 +168,7 @@ func (sv *Solver) reload(q system, h Vector, y iter.Seq[entry]) (*State, error) 
 
 // begin prepares the workspace for a system and a starting state; nil means zero.
 func (sv *Solver) begin(q system, from *State) {
-	sv.cells.grow(q.g.NumNodes())
+	sv.cells.grow(q.g.NumNodes(), sv.cellRoom(q.g.NumNodes()))
 	sv.sys, sv.from = q, from
 	sv.threshold, sv.omega, sv.maxRounding = math.Inf(1), 1.1, 1./16
 	if q.directed { // above 2/(1+a) a push may increase |r|_1, and the queue may never empty
@@ -162,12 +179,40 @@ func (sv *Solver) begin(q system, from *State) {
 	}
 }
 
+// Sizes in bytes: of a cell, and of what sweeps take for a node.
+const (
+	cellBytes  = 32
+	sweepBytes = 24
+)
+
+// maySweep reports whether there is room for sweeps of n nodes.
+func (sv *Solver) maySweep(n int) bool { return sv.Memory == 0 || sweepBytes*int64(n) <= sv.Memory/2 }
+
+// cellRoom returns the number of cells that may be used for a graph of n nodes. The queues take another quarter.
+func (sv *Solver) cellRoom(n int) int {
+	switch {
+	case sv.Memory == 0:
+		return math.MaxInt
+	case sv.maySweep(n):
+		return int(sv.Memory / 4 / cellBytes)
+	}
+	return int(sv.Memory * 5 / 8 / cellBytes)
+}
+
+// mixedRoom returns the number of combined residuals that may be used.
+func (sv *Solver) mixedRoom() int {
+	if sv.Memory == 0 {
+		return math.MaxInt
+	}
+	return int(sv.Memory / 8 / 8)
+}
+
 // reset clears the used part of the workspace, so that the next computation starts from zero.
 func (sv *Solver) reset() {
 	sv.cells.clear()
 	sv.queue, sv.next = sv.queue[:0], sv.next[:0]
-	sv.sys, sv.from, sv.dense, sv.norms = system{}, nil, false, norms{}
-	sv.ops, sv.pushes, sv.loaded, sv.err = 0, 0, 0, nil
+	sv.sys, sv.from, sv.full, sv.dense, sv.norms = system{}, nil, false, false, norms{}
+	sv.ops, sv.pushes, sv.loaded, sv.estimates, sv.err = 0, 0, 0, 0, nil
 }
 
 // Bounds on degrees and on values of a right side, so that float32 can hold every estimate.
@@ -207,31 +252,45 @@ func (sv *Solver) pivot(u ID) float64 {
 	return dh
 }
 
-// spread adds a A t to the residuals that a push of t at u reaches.
-func (sv *Solver) spread(u ID, t float64) {
+// spread adds a A t to the residuals that a push of t at a node reaches, whose column has the given entries.
+func (sv *Solver) spread(to []ID, weight []float32, t float64) {
 	t *= sv.sys.alpha
-	to, weight := sv.sys.column(u)
 	sv.ops += len(to)
 	page, cells := sv.cells.page, sv.cells.cell
-	if weight == nil {
+	switch {
+	case sv.cells.whole && weight == nil:
 		for _, v := range to {
-			c := &cells[page[v>>pageBits]|v&pageMask]
-			c.r += t
-			if math.Abs(c.r) > c.limit {
+			if cells[v].add(t) {
+				sv.enqueueIfAbove(v)
+			}
+		}
+	case sv.cells.whole:
+		for i, v := range to {
+			if cells[v].add(t * float64(weight[i])) {
+				sv.enqueueIfAbove(v)
+			}
+		}
+	case weight == nil:
+		for _, v := range to {
+			if cells[page[v>>pageBits]|v&pageMask].add(t) {
 				sv.enqueueIfAbove(v)
 				cells = sv.cells.cell
 			}
 		}
-		return
-	}
-	for i, v := range to {
-		c := &cells[page[v>>pageBits]|v&pageMask]
-		c.r += t * float64(weight[i])
-		if math.Abs(c.r) > c.limit {
-			sv.enqueueIfAbove(v)
-			cells = sv.cells.cell
+	default:
+		for i, v := range to {
+			if cells[page[v>>pageBits]|v&pageMask].add(t * float64(weight[i])) {
+				sv.enqueueIfAbove(v)
+				cells = sv.cells.cell
+			}
 		}
 	}
+}
+
+// add adds x to the residual, and reports whether it is above the limit. NaN is, so that its cell is loaded and cleared.
+func (c *cell) add(x float64) bool {
+	c.r += x
+	return !(math.Abs(c.r) <= c.limit)
 }
 
 // enqueueIfAbove loads u if it is new and queues it if its residual is above the limit.
@@ -274,12 +333,24 @@ func (sv *Solver) entries() iter.Seq[entry] {
 func (sv *Solver) newState(h Vector) *State {
 	q := sv.sys
 	s := &State{kernel: q.kernel, h: h, ops: sv.ops}
-	size := sv.loaded
-	if sv.dense {
-		size = q.g.NumNodes()
-	}
-	s.lists = newLists(h, sv.entries(), size, q.g.NumNodes())
+	s.lists = newLists(h, sv.entries(), sv.sizes(), q.g.NumNodes())
 	s.norms = sv.residual()
+	return s
+}
+
+// sizes returns the sizes of the lists that the workspace fills.
+func (sv *Solver) sizes() (s listSizes) {
+	if !sv.dense {
+		return listSizes{sv.estimates, sv.loaded}
+	}
+	for u, c := range sv.nodes[:sv.sys.g.NumNodes()] {
+		if c.y != 0 {
+			s.y++
+		}
+		if sv.r[u] != 0 {
+			s.r++
+		}
+	}
 	return s
 }
 

@@ -1,9 +1,6 @@
 package ppr
 
-import (
-	"iter"
-	"slices"
-)
+import "iter"
 
 // A page holds the values of pageSize consecutive nodes.
 const (
@@ -12,50 +9,102 @@ const (
 	pageMask = pageSize - 1
 )
 
-// sparse is an array of a value for each node, with memory only for pages of nodes that have one: besides the pages, it
-// takes 5/8 of a byte a node: the position of a page for every 8 nodes, and a bit for each. The memory is kept when the array is cleared. The zero
-// value has room for no node.
+// sparse is an array of a value for each node. If there is room for the values of all nodes, it has a cell for each.
+// Otherwise it has pages of nodes with a member, and besides them takes 5/8 of a byte a node: the position of a page for
+// every 8 nodes, and a bit for each. The memory is kept when the array is cleared. The zero value has room for no node.
 //
-// A node without a page has its place in the blank page, the first one, which holds zeros. A loop may change a value
-// there if it calls add at once, which moves the value, so the loop that spreads a push need not ask for the page.
+// A node without a page has its place in the blank page, the first one, which holds zeros. A loop may change a value there
+// if it calls add at once, which moves the value, so the loop that spreads a push need not ask for the page.
 type sparse[T any] struct {
-	page []uint32 // position in cell of the page of each pageSize nodes; 0 means none
-	cell []T
-	used nodeSet // nodes that were added
+	whole bool    // cell[u] is the value of u
+	page  []ID    // position in cell of the page of each pageSize nodes; 0 means none
+	cell  []T     // the pages
+	most  int     // number of cells that there is room for
+	used  nodeSet // the members
 }
 
-// grow makes room for the nodes of a graph in an empty array.
-func (a *sparse[T]) grow(nodes int) {
-	if pages := (nodes + pageSize - 1) / pageSize; pages > len(a.page) {
-		a.page = make([]uint32, pages+pages/8)
-		a.used.grow(len(a.page) * pageSize)
+// grow makes room for the nodes of a graph in an empty array of at most the given number of cells.
+func (a *sparse[T]) grow(nodes, most int) {
+	if whole := nodes <= most; whole != a.whole {
+		*a = sparse[T]{whole: whole}
 	}
-	if a.cell == nil {
-		a.cell = make([]T, pageSize)
+	a.most = most
+	pages := (nodes + pageSize - 1) / pageSize
+	switch {
+	case a.whole && nodes > len(a.cell):
+		a.cell = make([]T, min(nodes+nodes/8, most))
+	case !a.whole && pages > len(a.page):
+		a.page, a.cell = make([]ID, pages+pages/8), make([]T, pageSize)
+	}
+	if nodes > 64*len(a.used.word) {
+		a.used.grow(nodes + nodes/8)
 	}
 }
 
 // at returns the place of u's value, which is zero if u was not added. It is valid until the next call of add.
-func (a *sparse[T]) at(u ID) *T { return &a.cell[a.page[u>>pageBits]|u&pageMask] }
+func (a *sparse[T]) at(u ID) *T {
+	if a.whole {
+		return &a.cell[u]
+	}
+	return &a.cell[a.page[u>>pageBits]|u&pageMask]
+}
 
 // add makes u a member of the array and returns the place of its value, which is valid until the next call of add.
 func (a *sparse[T]) add(u ID) *T {
 	a.used.add(u)
-	p := &a.page[u>>pageBits]
-	if *p != 0 {
-		return &a.cell[*p|u&pageMask]
+	if !a.whole && a.page[u>>pageBits] == 0 {
+		a.addPage(u)
 	}
-	end := len(a.cell)
-	a.cell = slices.Grow(a.cell, pageSize)[:end+pageSize]
-	clear(a.cell[end:])
-	*p = uint32(end)
-	c, blank := a.at(u), &a.cell[u&pageMask]
-	var zero T
-	*c, *blank = *blank, zero
-	return c
+	return a.at(u)
 }
 
-// all returns the nodes that were added, ascending, and their values.
+// addPage gives u a page.
+func (a *sparse[T]) addPage(u ID) {
+	end := len(a.cell)
+	if end+pageSize > cap(a.cell) {
+		more := make([]T, end, end+a.growth())
+		copy(more, a.cell)
+		a.cell = more
+	}
+	a.cell = a.cell[:end+pageSize]
+	clear(a.cell[end:])
+	blank := &a.cell[u&pageMask]
+	a.page[u>>pageBits] = ID(end)
+	*a.at(u) = *blank
+	var zero T
+	*blank = zero
+}
+
+// growth returns the number of cells by which the pages grow. They double while that is little memory, then grow to all
+// that is allowed, so that the copy takes little memory. Members that are added without room take another eighth.
+func (a *sparse[T]) growth() int {
+	n := len(a.cell)
+	if n < a.most/8 {
+		return n
+	}
+	return max(a.most-n, n/8, pageSize)
+}
+
+// fits reports whether there is room for the pages of all nodes of an ascending list.
+func (a *sparse[T]) fits(list []ID) bool {
+	return a.whole || len(list) <= a.room() || a.newPages(list) <= a.room()
+}
+
+// room returns the number of pages that there is room for.
+func (a *sparse[T]) room() int { return max(0, a.most-len(a.cell)) / pageSize }
+
+// newPages returns the number of pages that the nodes of an ascending list need and do not have.
+func (a *sparse[T]) newPages(list []ID) (n int) {
+	last := ^ID(0)
+	for _, u := range list {
+		if p := u >> pageBits; p != last && a.page[p] == 0 {
+			n, last = n+1, p
+		}
+	}
+	return n
+}
+
+// all returns the members, ascending, and their values.
 func (a *sparse[T]) all() iter.Seq2[ID, *T] {
 	return func(yield func(ID, *T) bool) {
 		for u := range a.used.all() {
@@ -66,8 +115,16 @@ func (a *sparse[T]) all() iter.Seq2[ID, *T] {
 	}
 }
 
-// clear empties the array, in time linear in the nodes that were added.
+// clear empties the array, in time linear in the members.
 func (a *sparse[T]) clear() {
+	if a.whole {
+		var zero T
+		for u := range a.used.all() {
+			a.cell[u] = zero
+		}
+		a.used.clear()
+		return
+	}
 	for u := range a.used.all() {
 		a.page[u>>pageBits] = 0
 	}

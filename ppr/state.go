@@ -247,12 +247,15 @@ func (l *lists) entries() iter.Seq[entry] {
 	}
 }
 
-// newLists packs at most size entries, in ascending order, of a graph with n nodes. h is the state's right side: a
-// change at its nodes matters even where the estimate is 0.
-func newLists(h Vector, entries iter.Seq[entry], size, n int) *lists {
+// listSizes are the greatest sizes that the lists of y and of r may have.
+type listSizes struct{ y, r int }
+
+// newLists packs entries, in ascending order, of a graph with n nodes. h is the state's right side: a change at its nodes
+// matters even where the estimate is 0.
+func newLists(h Vector, entries iter.Seq[entry], most listSizes, n int) *lists {
 	l := &lists{
-		yNode: make([]ID, 0, size), y: make([]float32, 0, size),
-		rNode: make([]ID, 0, size), r: make([]float64, 0, size),
+		yNode: make([]ID, 0, most.y), y: make([]float32, 0, most.y),
+		rNode: make([]ID, 0, most.r), r: make([]float64, 0, most.r),
 	}
 	for e := range entries {
 		if e.y != 0 {

@@ -1,12 +1,10 @@
 package ppr
 
-// Survey holds global properties of a graph, for targets in L1 and for [Solver.CombineTwoSided]. Making one
-// takes a pass over the graph. A [Graph] with the method Survey() *Survey provides its own, so that solvers need
-// not make one; it should compute the survey once per snapshot and keep it.
+// Survey holds global properties of an undirected graph, for [Solver.CombineTwoSided]. Making one takes a pass over the
+// graph. A [Graph] with the method Survey() *Survey provides one; nil means none. It should compute the survey once per
+// snapshot and keep it.
 type Survey struct {
-	Arcs   int     // entries of all Out rows
-	Volume float64 // approximate sum of Dh over all nodes
-	Giant  *Component
+	Giant *Component
 }
 
 // Component is a set of nodes of an undirected graph that no edge leaves. Nodes of degree 0 may be members but are
@@ -17,31 +15,19 @@ type Component struct {
 	volume float64 // sum of degrees
 }
 
-// surveyFor returns the survey of the graph, or makes one.
-func surveyFor(g Graph) *Survey {
-	if s, ok := g.(interface{ Survey() *Survey }); ok {
-		return s.Survey()
+// giantOf returns the giant component of a graph with a survey, or nil.
+func giantOf(g Graph) *Component {
+	if g, ok := g.(interface{ Survey() *Survey }); ok {
+		if s := g.Survey(); s != nil {
+			return s.Giant
+		}
 	}
-	return NewSurvey(g)
-}
-
-// arcsOf returns the number of entries of all Out rows. A [Graph] with the method Arcs() int knows it, so that a target
-// in the maximum norm needs no survey.
-func arcsOf(g Graph) int {
-	if a, ok := g.(interface{ Arcs() int }); ok {
-		return a.Arcs()
-	}
-	return surveyFor(g).Arcs
+	return nil
 }
 
 // NewSurvey makes a survey of the whole graph, in time linear in its edges.
 func NewSurvey(g Graph) *Survey {
 	s := &Survey{}
-	for u := range g.NumNodes() {
-		to, _ := g.Out(ID(u))
-		s.Arcs += len(to)
-		s.Volume += pivot(g, ID(u))
-	}
 	if !g.Directed() {
 		s.Giant = giant(g)
 	}
@@ -50,22 +36,13 @@ func NewSurvey(g Graph) *Survey {
 
 // After returns the survey of g, which is the surveyed graph after the changes. It takes time linear in the changes
 // and in the part of the graph that they connect to the giant component for the first time. Deletes leave the giant
-// component as it is, even where they split it, and Volume keeps the initial count for a node of degree 0. Make a
-// new survey now and then, when a pass over the graph is needed anyway.
+// component as it is, even where they split it. Make a new survey now and then, when a pass over the graph is needed
+// anyway.
 func (s *Survey) After(g Graph, changes []Change) *Survey {
-	next, double := *s, !g.Directed()
-	for _, c := range changes {
-		arcs, w := edges(c.New)-edges(c.Old), float64(c.New)-float64(c.Old)
-		if double && c.U != c.V {
-			arcs, w = 2*arcs, 2*w
-		}
-		next.Arcs += arcs
-		next.Volume += w
+	if s.Giant == nil {
+		return s
 	}
-	if s.Giant != nil {
-		next.Giant = s.Giant.after(g, changes)
-	}
-	return &next
+	return &Survey{s.Giant.after(g, changes)}
 }
 
 func (c *Component) after(g Graph, changes []Change) *Component {

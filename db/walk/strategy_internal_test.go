@@ -37,7 +37,7 @@ func TestCorrectedBound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w := &Walker{States: index.NewStates(eps, 64<<20), View: b.Snapshot(), Reader: emptyStore{}}
+	w := &Walker{States: index.NewStates(eps, 64<<20, 0), View: b.Snapshot(), Reader: emptyStore{}}
 	for _, form := range []ppr.Form{ppr.Column, ppr.Row} {
 		task := &Task{Form: form, Alpha: 0.85}
 		for u := range 40 {

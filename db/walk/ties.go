@@ -171,7 +171,7 @@ func (r *ranker) shares(shares []share, u index.ID) []share {
 		from, weight = r.g.Out(u)
 	}
 	for i, w := range from {
-		if r.reached != nil && !r.reached[w] {
+		if r.reached != nil && !r.reached.has(w) {
 			continue
 		}
 		s := share{of: uint64(w), size: 1}

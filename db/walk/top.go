@@ -9,7 +9,8 @@ import (
 )
 
 // Top returns the k nodes of t.At with the highest values for a start vector that is given, not estimated. Values have
-// the accuracy of w.Tolerance. While the ranks are not certain the error is divided by step, down to floor.
+// the accuracy of w.Tolerance. While the ranks are not certain the error is divided by step, down to floor, or to what the
+// solver reaches.
 //
 // In column form on a directed graph only the L1 norm of the residual bounds the error of a value, so that norm is
 // refined there.
@@ -18,15 +19,17 @@ func (w *Walker) Top(ctx context.Context, t *Task, k int, floor float64) ([]Rank
 	if w.startForm(t) != t.Form {
 		scale = degree(w.View.Graph, t.Start.Node[0]) // of the values, and so of their errors; see values
 	}
+	oneWay := w.View.Graph.Directed() && t.Form == ppr.Column
 	r := ranker{g: w.View.Graph, task: t, k: k}
 	st, err := w.begin(ctx, t, target.Eps/scale)
-	for !failed(st, err) {
-		best, certain, fault := r.ranks(ctx, st, target.Eps <= floor)
-		if certain || target.Eps <= floor || err != nil || fault != nil {
-			return best, fault
+	for err == nil {
+		last := target.Eps <= floor || scale*st.Bound(target.Norm) > target.Eps && (target.Norm == ppr.L1 || !oneWay)
+		best, certain, err := r.ranks(ctx, st, last)
+		if certain || last || err != nil {
+			return best, err
 		}
 		target.Eps = max(target.Eps/step, floor)
-		if w.View.Graph.Directed() && t.Form == ppr.Column {
+		if oneWay {
 			target.Norm = ppr.L1
 		}
 		st, err = w.improve(ctx, st, ppr.Target{Norm: target.Norm, Eps: target.Eps / scale})
@@ -57,7 +60,7 @@ func (w *Walker) begin(ctx context.Context, t *Task, eps float64) (*ppr.State, e
 // improve refines a state until it meets the target.
 func (w *Walker) improve(ctx context.Context, st *ppr.State, target ppr.Target) (*ppr.State, error) {
 	return w.States.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
-		return sv.Refine(ctx, canonical{w.View.Graph}, st, target)
+		return sv.Refine(ctx, w.View.Graph, st, target)
 	})
 }
 
@@ -66,9 +69,17 @@ type ranker struct {
 	g    *index.Graph
 	task *Task
 	k    int
-	// reached says of each node whether the walk reaches it; if not, its value is 0. nil: this is not known yet.
-	reached []bool
+	// reached has the nodes that the walk reaches; the values of others are 0. nil: this is not known yet.
+	reached nodeSet
 }
+
+// nodeSet is a set of nodes, one bit each.
+type nodeSet []uint64
+
+func newNodeSet(nodes int) nodeSet { return make(nodeSet, (nodes+63)/64) }
+
+func (s nodeSet) add(u index.ID)      { s[u/64] |= 1 << (u % 64) }
+func (s nodeSet) has(u index.ID) bool { return s[u/64]>>(u%64)&1 != 0 }
 
 // ranks ranks the nodes by their values in a state, and reports whether the ranks are certain. last says that no better
 // state follows.
@@ -96,7 +107,7 @@ func (r *ranker) ranks(ctx context.Context, st *ppr.State, last bool) (best []Ra
 		return nil, false, err
 	}
 	for i, j := range at {
-		if r.reached != nil && !r.reached[j] {
+		if r.reached != nil && !r.reached.has(j) {
 			v[i], bound[i] = 0, 0
 		}
 	}
@@ -118,9 +129,9 @@ func (r *ranker) reach(ctx context.Context, most int) error {
 	if r.task.Form == ppr.Row {
 		row = r.g.In
 	}
-	reached, list := make([]bool, r.g.NumNodes()), slices.Clone(r.task.Start.Node)
+	reached, list := newNodeSet(r.g.NumNodes()), slices.Clone(r.task.Start.Node)
 	for _, u := range list {
-		reached[u] = true
+		reached.add(u)
 	}
 	for i := 0; i < len(list); i++ {
 		if i%1024 == 0 && ctx.Err() != nil {
@@ -128,8 +139,8 @@ func (r *ranker) reach(ctx context.Context, most int) error {
 		}
 		to, _ := row(list[i])
 		for _, u := range to {
-			if !reached[u] {
-				reached[u] = true
+			if !reached.has(u) {
+				reached.add(u)
 				list = append(list, u)
 			}
 		}

@@ -26,7 +26,7 @@ func made(t interface{ Fatal(...any) }, n int, directed bool, edges ...[3]int) *
 			t.Fatal(err)
 		}
 	}
-	return &Walker{States: index.NewStates(1e-6, 64<<20), View: b.Snapshot(), Reader: emptyStore{}}
+	return &Walker{States: index.NewStates(1e-6, 64<<20, 0), View: b.Snapshot(), Reader: emptyStore{}}
 }
 
 // solveDense solves for a start vector by power iteration.

@@ -3,7 +3,6 @@ package walk
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -76,7 +75,7 @@ func (w *Walker) state(ctx context.Context, of index.StateID) (st index.Cached, 
 		st.Pristine = true
 		st.State, err = w.solve(ctx, of.Form, of.Alpha, unit(of.Source), w.accuracy(of))
 	}
-	if failed(st.State, err) {
+	if err != nil {
 		return st, err
 	}
 	if w.held == nil {
@@ -101,7 +100,7 @@ func (w *Walker) accuracy(of index.StateID) float64 {
 func (w *Walker) Near(ctx context.Context, alpha float64, start ppr.Vector) (nodes []index.ID, values []float64, err error) {
 	if len(start.Node) > maxHeld {
 		st, err := w.solve(ctx, ppr.Column, alpha, start, w.View.Meta.Epsilon)
-		if failed(st, err) {
+		if err != nil {
 			return nil, nil, err
 		}
 		nodes, _ = st.Estimate()
@@ -139,21 +138,9 @@ func unit(source index.ID) ppr.Vector {
 	return ppr.Vector{Node: []index.ID{source}, Value: []float64{1}}
 }
 
-// failed reports whether a solve gave no answer. A solve to more precision than float64 has gave the best possible
-// answer and has not failed.
-func failed[A *ppr.State | []float64](answer A, err error) bool {
-	return answer == nil || err != nil && !errors.Is(err, ppr.ErrPrecision)
-}
-
-// canonical is a graph whose survey depends on the graph alone, so results on it do not depend on the history of the
-// graph.
-type canonical struct{ *index.Graph }
-
-func (g canonical) Survey() *ppr.Survey { return g.OwnSurvey() }
-
 func (w *Walker) solve(ctx context.Context, form ppr.Form, alpha float64, h ppr.Vector, eps float64) (*ppr.State, error) {
 	return w.States.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
-		return sv.Solve(ctx, canonical{w.View.Graph}, form, alpha, h, ppr.Target{Norm: ppr.MaxNorm, Eps: eps})
+		return sv.Solve(ctx, w.View.Graph, form, alpha, h, ppr.Target{Norm: ppr.MaxNorm, Eps: eps})
 	})
 }
 
@@ -181,8 +168,8 @@ func (w *Walker) proximity(ctx context.Context, form ppr.Form, alpha float64, so
 	of := index.StateID{Form: form, Alpha: alpha, Source: source, Coarse: true}
 	if _, ok := w.held[of]; w.Reader == nil && !ok { // a solve is cheaper than a state
 		target := ppr.Target{Norm: ppr.MaxNorm, Eps: w.accuracy(of)}
-		v, _, err := w.States.Read(ctx, canonical{w.View.Graph}, of, unit(source), target, at)
-		if failed(v, err) {
+		v, _, err := w.States.Read(ctx, w.View.Graph, of, unit(source), target, at)
+		if err != nil {
 			return nil, err
 		}
 		return v, nil
@@ -233,7 +220,7 @@ const rounding = 1e-12
 func (w *Walker) execute(ctx context.Context, t *Task, eps float64) (v, bound []float64, err error) {
 	if s := w.Plan[0].Strategy; s == Combine || s == Correct {
 		v, bound, err = w.combine(ctx, t, s == Correct)
-		if !errors.Is(err, ppr.ErrPrecision) && (err != nil || w.within(t, bound, eps) || w.Accept != nil && w.Accept(v, bound)) {
+		if err != nil || w.within(t, bound, eps) || w.Accept != nil && w.Accept(v, bound) {
 			return v, bound, err
 		}
 		w.Plan = append([]Estimate{{Strategy: Solve}}, w.Plan...)
@@ -256,10 +243,10 @@ func (w *Walker) refine(ctx context.Context, t *Task, eps float64) (v, bound []f
 	}
 	for {
 		v, bound, err = w.values(ctx, t, max(e, eps))
-		if failed(v, err) {
+		if err != nil {
 			return nil, nil, err
 		}
-		if e <= eps || err != nil || w.Accept(v, bound) {
+		if e <= eps || w.Accept(v, bound) {
 			return v, bound, nil
 		}
 		e /= step
@@ -271,7 +258,7 @@ func (w *Walker) values(ctx context.Context, t *Task, eps float64) (v, bound []f
 	of := index.StateID{Form: t.Form, Alpha: t.Alpha, Source: t.Source}
 	target := ppr.Target{Norm: ppr.MaxNorm, Eps: eps}
 	if w.Reader == nil {
-		return w.States.Read(ctx, canonical{w.View.Graph}, of, t.Start, target, t.At)
+		return w.States.Read(ctx, w.View.Graph, of, t.Start, target, t.At)
 	}
 	v, bound, from, err := w.States.Values(ctx, w.View, of, t.Start, target, t.At)
 	w.Use.Count(from)

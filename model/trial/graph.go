@@ -181,9 +181,8 @@ type core struct {
 	number []ID // number of each node of the graph; alone if it has no edge
 	out    ppr.Run
 	in     ppr.Run // out, unless oneWay
-	survey *ppr.Survey
-	oneWay bool // edges lead only in the direction in which they were added
-	stale  bool // the graph has changed since read
+	oneWay bool    // edges lead only in the direction in which they were added
+	stale  bool    // the graph has changed since read
 }
 
 const noEdge = math.MaxUint32
@@ -213,7 +212,7 @@ func (c *core) read(g *Graph) {
 	if c.oneWay {
 		c.in = reversed(c.out)
 	}
-	c.survey, c.stale = nil, false
+	c.stale = false
 }
 
 // reversed returns the rows of the reversed edges.
@@ -237,6 +236,7 @@ func reversed(r ppr.Run) ppr.Run {
 }
 
 func (c *core) NumNodes() int              { return len(c.node) }
+func (c *core) Arcs() int                  { return len(c.out.To) }
 func (c *core) Directed() bool             { return c.oneWay }
 func (c *core) Degree(k ID) float64        { return float64(c.out.Start[k+1] - c.out.Start[k]) }
 func (c *core) Out(k ID) ([]ID, []float32) { return c.out.To[c.out.Start[k]:c.out.Start[k+1]], nil }
@@ -249,14 +249,6 @@ func (c *core) Runs(in bool) iter.Seq2[ID, ppr.Run] {
 		run = c.in
 	}
 	return func(yield func(ID, ppr.Run) bool) { yield(0, run) }
-}
-
-// Survey returns the survey of the core. It is computed on the first call after read.
-func (c *core) Survey() *ppr.Survey {
-	if c.survey == nil {
-		c.survey = ppr.NewSurvey(c)
-	}
-	return c.survey
 }
 
 // start returns h without the nodes that have no edge, reusing the memory of v.

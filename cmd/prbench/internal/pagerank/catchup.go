@@ -99,7 +99,7 @@ func (w *warm) reopen(ctx context.Context, l *benchfmt.Line, c change) error {
 	if err != nil {
 		return err
 	}
-	p := refresh{subject: w.subject, line: l, cache: index.NewStates(w.eps, unbounded), eps: w.eps}
+	p := refresh{subject: w.subject, line: l, cache: index.NewStates(w.eps, unbounded, 0), eps: w.eps}
 	for _, u := range w.sources {
 		if err := p.get(ctx, next, w.kept, u); err != nil {
 			return err

@@ -54,7 +54,7 @@ func (w *warm) up(ctx context.Context) error {
 		return nil
 	}
 	w.sources = w.subject.sources(w.random(), w.count)
-	w.cache, w.kept = index.NewStates(w.eps, unbounded), memoryStore{}
+	w.cache, w.kept = index.NewStates(w.eps, unbounded, 0), memoryStore{}
 	for _, u := range w.sources {
 		if _, err := w.cache.State(ctx, w.snap, nil, stateOf(u)); err != nil {
 			return err
