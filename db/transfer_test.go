@@ -64,8 +64,8 @@ func TestExportModel(t *testing.T) {
 		}
 		for round := range 2 {
 			there := byKey(t, other)
-			for link, score := range byKey(t, g) { // sums are in another order
-				if math.Abs(score-there[link]) > 1e-3 {
+			for link, score := range byKey(t, g) { // coarse states of other ids differ within their errors
+				if math.Abs(score-there[link]) > 3e-3 {
 					t.Errorf("%q, round %d: %s has score %v, imported %v", policy, round, link, score, there[link])
 				}
 			}
