@@ -9,13 +9,18 @@ import (
 	"kith/index"
 )
 
-// A compaction should run when the changes since the last base reach both a tenth of the edges and minChanges.
-const minChanges = 1 << 16
+// A compaction should run when the changes since the last base reach a tenth of the edges, but at least minChanges and at
+// most maxChanges, which an open reads in a fraction of a second, or when they take a quarter of the memory of the graph.
+const (
+	minChanges = 1 << 16
+	maxChanges = 1 << 17
+)
 
 // compactIfDue starts a compaction in the background if one should run. The writer calls it.
 func (db *DB) compactIfDue(s *snapshot) {
 	changes, _ := s.Log.Since(s.Meta.Base) // the log reaches back further
-	if int64(len(changes)) < max(minChanges, s.Meta.Edges/10) {
+	many := int64(len(changes)) >= max(minChanges, min(s.Meta.Edges/10, maxChanges))
+	if !many && s.ChangedBytes() < db.opts.memory(graphPart)/4 {
 		return
 	}
 	db.inBackground(db.compactor, func() {
@@ -24,6 +29,29 @@ func (db *DB) compactIfDue(s *snapshot) {
 			db.opts.Logger.Error("compaction", "err", err)
 		}
 	})
+}
+
+// makeRoom waits while the changes since the last base take half of the memory of the graph: for the compaction that runs
+// or, if there is none, for one of its own.
+func (db *DB) makeRoom(ctx context.Context) error {
+	full := func() bool {
+		s, _ := db.head()
+		return s.ChangedBytes() >= db.opts.memory(graphPart)/2
+	}
+	for full() {
+		if err := db.acquire(ctx, db.compactor); err != nil {
+			return err
+		}
+		var err error
+		if full() {
+			err = db.compact(ctx)
+		}
+		db.compactor <- struct{}{}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Compact reduces the database to as little space as possible: the changes go into a new base of the graph, and the

@@ -92,7 +92,9 @@ func (db *DB) loadsAtOnce(s *index.Snapshot) bool {
 }
 
 // fitsRows reports whether memory suffices for all rows and keys of a version.
-func (db *DB) fitsRows(s *index.Snapshot) bool { return s.LoadedBytes() <= db.opts.memory(graphPart) }
+func (db *DB) fitsRows(s *index.Snapshot) bool {
+	return !db.opts.paged && s.LoadedBytes() <= db.opts.memory(graphPart)
+}
 
 // openRows prepares the rows of a version that has been opened: it loads a small graph into memory. If the
 // store has set tables aside, it reads all of it, because nothing may be missing.

@@ -107,7 +107,7 @@ func stepsDone(g *db.DB) (n int, err error) {
 
 // crash continues the steps, prints the number of each finished step, and does not end by itself.
 func crash(path string) error {
-	g, err := db.Open(path, &db.Options{Memory: 64 << 20, ObservationBytes: 16 << 10})
+	g, err := db.Open(path, crashOptions(path))
 	if err != nil {
 		return err
 	}
@@ -154,9 +154,26 @@ func killed(t *testing.T, path string, after int, moment time.Duration) (acknowl
 	return acknowledged
 }
 
+// crashOptions returns the options of a database: with nothing in memory if the path has the word paged.
+func crashOptions(path string) *db.Options {
+	o := &db.Options{Memory: 64 << 20, ObservationBytes: 16 << 10}
+	if strings.Contains(path, "paged") {
+		db.Paged(o)
+	}
+	return o
+}
+
 func TestCrash(t *testing.T) {
 	t.Parallel()
-	kills := size(2, 5, 20) * *times
+	for _, mode := range []string{"in memory", "paged"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			testCrash(t, size(2, 5, 20)**times)
+		})
+	}
+}
+
+func testCrash(t *testing.T, kills int) {
 	ctx := context.Background()
 	path := place(t)
 	twin := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})
@@ -173,7 +190,7 @@ func TestCrash(t *testing.T) {
 	for kill := range kills {
 		after := rng.IntN(30)
 		acknowledged := max(killed(t, path, after, time.Duration(rng.IntN(5000))*time.Microsecond), done)
-		g, err := db.Open(path, &db.Options{Memory: 64 << 20, ObservationBytes: 16 << 10})
+		g, err := db.Open(path, crashOptions(path))
 		if err != nil {
 			t.Fatalf("kill %d: %v", kill, err)
 		}

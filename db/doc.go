@@ -42,7 +42,8 @@
 // While a group of commits is written, later commits join the next group, so concurrent writers share a sync. Groups are
 // written one after the other, each when the previous one is durable. Before the next Update begins, a model that has
 // learned much since its last checkpoint gets a new checkpoint. A new base of the graph is made in the background when
-// the changes have grown to a tenth of the edges.
+// the changes have grown to a tenth of the edges, or to 131,072, or take a quarter of the memory of the graph. If they come
+// faster than bases are made and take half of it, an Update waits for the next base before it begins.
 //
 // An Update sees all earlier commits, durable or not, and returns when they are durable, even if its own function
 // failed: no answer depends on data that may be lost. A View sees only durable commits. If a write or a sync fails, all
@@ -113,9 +114,9 @@
 // altered, truncated, deleted or replaced is ErrCorrupt, and so are inconsistent records. A failing open deletes nothing:
 // tables that the manifest does not name, which Badger deletes, are set aside until all records are read.
 //
-// The rows and keys of a graph of more than 65,536 edges are read when they are needed, and into memory in the background.
-// A damaged block of them is therefore found later: from then on every transaction ends with ErrCorrupt and no write
-// succeeds. All tables are read in full before the first write, a backup and a check, at about 1 GB a second.
+// The rows and keys of a graph of more than 65,536 edges are read when they are needed, and into memory in the background if
+// they fit. A damaged block of them is therefore found later: from then on every transaction ends with ErrCorrupt and no
+// write succeeds. All tables are read in full before the first write, a backup and a check, at about 1 GB a second.
 //
 // A gap in the log of the last writes is damage if two commits follow, because each was synced before the next was
 // written. If at most one follows, damage cannot be distinguished from a crash, and the database is in the state after the

@@ -36,10 +36,11 @@ type Options struct {
 	// Memory is the number of bytes that the store's buffers, the graph, the cached states and the models share;
 	// budget.go divides it.
 	// Default: a quarter of the machine's memory, at least 256 MB, but no more than the memory limit of the process
-	// (GOMEMLIMIT). The minimum is 64 MB. ErrTooLarge is returned for a change that would make the graph take more than
-	// 45 % of Memory, for opening a graph that takes more than 70 %, for a ranking of more candidates than fit into a
-	// quarter, and for a holdout if both graphs do not fit into 70 %. A transaction may take a 200th of Memory, but
-	// 0.8 MB at 64 MB, and 1.2 MB at 120 to 256 MB.
+	// (GOMEMLIMIT). The minimum is 64 MB. A graph that takes at most 45 % of Memory is kept in memory. Of a larger one,
+	// blocks are read from the store when they are needed. ErrTooLarge is returned if what must be in memory takes more:
+	// feature vectors and, with InMemory, the whole graph; and for a ranking of more candidates than fit into a quarter,
+	// and a holdout if both graphs do not fit into 70 %. A transaction may take a 200th of Memory, but 0.8 MB at 64 MB, and
+	// 1.2 MB at 120 to 256 MB.
 	//
 	// Memory bounds the bytes in use. By default, the garbage collector lets a process grow to twice that. A process
 	// that must stay within Memory, plus the 15 % that the store's mapped files may take, should call
@@ -71,6 +72,7 @@ type Options struct {
 	Now func() time.Time
 	// Events are called when something happens.
 	Events Events
+	paged  bool // nothing is loaded into memory, as if it did not fit; for tests
 	// Logger logs background work. Error is for failures of work that will be tried again; Info is for opening and
 	// closing the database, compactions and trainings in the background; Debug is for checkpoints of models and messages
 	// of the store. Default: no log.

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -107,6 +108,106 @@ func TestRowsOnDemand(t *testing.T) {
 		stored = open("b")
 		must(t, stored.Check(ctx), stored.Close())
 	}
+}
+
+// Paged makes options under which nothing is loaded into memory.
+func Paged(o *Options) { o.paged = true }
+
+// A database of which nothing is loaded into memory gives the same answers, bit for bit, as one in memory, through loads,
+// changes, compactions, a backup and openings.
+func TestPaged(t *testing.T) {
+	t.Parallel()
+	ctx, rng := context.Background(), rand.New(rand.NewPCG(8, 2))
+	nodes, edges := 200, 2000
+	if !testing.Short() {
+		nodes, edges = 1000, 200_000
+	}
+	list := func() string {
+		var b strings.Builder
+		for range edges {
+			fmt.Fprintln(&b, rng.IntN(nodes), rng.IntN(nodes), 1+rng.IntN(2), 1e9+rng.IntN(1e6))
+		}
+		return b.String()
+	}
+	for _, direction := range []Direction{Undirected, Directed} {
+		dir := t.TempDir()
+		open := func(name string) *DB {
+			g, err := Open(filepath.Join(dir, name), &Options{Memory: 64 << 20, NoSync: true, Direction: direction, NoRefresh: true, paged: name != "memory"})
+			must(t, err)
+			return g
+		}
+		both := []*DB{open("memory"), open("paged")}
+		compare := func(when string) {
+			t.Helper()
+			want, got := answers(t, both[0]), answers(t, both[1])
+			for i := range want {
+				if got[i] != want[i] {
+					t.Fatalf("%v, %s:\n%s\nwant\n%s", direction, when, got[i], want[i])
+				}
+			}
+			must(t, both[1].Check(ctx))
+			if s := both[1].now.Load(); s.Loaded() {
+				t.Fatalf("%s: the graph is in memory", when)
+			}
+		}
+		for n := range 2 {
+			lines, other := list(), rng.IntN(nodes)
+			for _, g := range both {
+				_, err := g.Load(ctx, strings.NewReader(lines), LoadOptions{Columns: edgelist.SrcDstWeightTime, Repeats: SumWeights})
+				must(t, err)
+				if n == 0 {
+					must(t, g.CreateModel(ctx, "m", model.Spec{}))
+				}
+			}
+			compare("after a load")
+			for _, g := range both {
+				must(t, g.Update(ctx, func(tx *Tx) error {
+					return errors.Join(tx.AddEdge(7, other, 2), tx.AddEdge(7, fmt.Sprint("new ", n), 1), tx.DeleteNode(nodes-1-n), tx.PutNode(Node{Key: Int(3), Label: fmt.Sprint("l", n)}))
+				}))
+			}
+			compare("after changes")
+			must(t, both[0].Compact(ctx), both[1].Compact(ctx))
+			compare("after a compaction")
+		}
+		var backup bytes.Buffer
+		_, err := both[1].WriteTo(ctx, &backup)
+		must(t, err, both[1].Close())
+		both[1] = open("paged")
+		compare("after opening")
+		must(t, both[1].Close(), Restore(ctx, filepath.Join(dir, "restored"), &Options{Memory: 64 << 20, paged: true}, &backup))
+		both[1] = open("restored")
+		compare("after a restore")
+		must(t, both[0].Close(), both[1].Close())
+	}
+}
+
+// Writers wait for a compaction when the changes take too much memory. They are not refused.
+func TestWritersWait(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := openTest(t, filepath.Join(t.TempDir(), "g"))
+	_, err := g.Load(ctx, strings.NewReader(clubs(40, 1)), LoadOptions{})
+	must(t, err)
+	g.opts.Memory, g.opts.paged = 1<<20, true
+	limit, first := g.opts.memory(graphPart)/2, g.now.Load().Meta
+	for i := range 60 {
+		must(t, g.Update(ctx, func(tx *Tx) error {
+			for k := range 30 {
+				if err := tx.AddEdge(1000+30*i+k, 7*i+k, 1); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+		const update = 60 * (380 + 100 + 80)
+		if n := g.now.Load().ChangedBytes(); n > limit+update {
+			t.Fatalf("the changes take %d bytes, of %d", n, limit)
+		}
+	}
+	if m := g.now.Load().Meta; m.Generation == first.Generation || m.Edges != first.Edges+60*30 {
+		t.Errorf("%d edges in generation %d, before %d in %d", m.Edges, m.Generation, first.Edges, first.Generation)
+	}
+	must(t, g.Check(ctx), g.Close())
 }
 
 // A row that cannot be read is an error of every transaction, and nothing is written.

@@ -93,6 +93,9 @@ func (db *DB) Begin(ctx context.Context, writable bool) (*Tx, error) {
 		}
 		return &Tx{db: db, snap: s, pinned: s, reader: db.store.Read(s.ts)}, nil
 	}
+	if err := db.makeRoom(ctx); err != nil {
+		return nil, err
+	}
 	if err := db.enter(ctx); err != nil {
 		return nil, err
 	}

@@ -270,13 +270,13 @@ func (d *Dict) load(ctx context.Context) error {
 	return err
 }
 
-// onto returns the dictionary with the keys of a new base, which are some of its own. If the old base is in memory, it
-// stays.
-func (d *Dict) onto(base *storedKeys) *Dict {
-	if d.memory.Load() != nil {
+// onto returns the dictionary with the keys of a new base, which are some of its own. If the old base is in memory, and the
+// rows of the new one are, it stays.
+func (d *Dict) onto(base *Base) *Dict {
+	if d.memory.Load() != nil && base.Graph.Loaded() {
 		return d
 	}
-	next := base.dict()
+	next := base.keys.dict()
 	next.Add(d.added[next.n-d.n:])
 	return next
 }

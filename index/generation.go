@@ -105,8 +105,8 @@ type Base struct {
 	nodes *storedNodes
 }
 
-// Rebase returns s with its base replaced by the generation written from old, an earlier version of s. Keys that are in
-// memory stay there. The edges changed since are applied again. The log drops the changes older than the previous base.
+// Rebase returns s with its base replaced by the generation written from old, an earlier version of s. If the rows of the
+// generation are in memory, keys and node records that are in memory stay there. The edges changed since are applied again. The log drops the changes older than the previous base.
 func (s *Snapshot) Rebase(old *Snapshot, base *Base, generation uint32) (*Snapshot, error) {
 	next := *s
 	changes, ok := s.Log.Since(old.Meta.Version)
@@ -120,8 +120,8 @@ func (s *Snapshot) Rebase(old *Snapshot, base *Base, generation uint32) (*Snapsh
 		e.Set(c.U, c.V, now.Weight, now.Time)
 	}
 	next.Graph = e.Graph()
-	next.Dict = s.Dict.onto(base.keys)
-	next.nodes = s.nodes.onto(base.nodes, &old.nodes)
+	next.Dict = s.Dict.onto(base)
+	next.nodes = s.nodes.onto(base, &old.nodes)
 	next.Log = s.Log.from(s.Meta.Base)
 	next.Meta.LogStart = next.Log.start
 	next.Meta.Generation = generation

@@ -105,6 +105,11 @@ func (s *Snapshot) Loaded() bool {
 	return s.Graph.Loaded() && s.Dict.memory.Load() != nil && (s.nodes.base == nil || s.nodes.base.loaded.Load())
 }
 
+// ChangedBytes is the part of Bytes that a new base would free: rows that have changed, and keys that were added.
+func (s *Snapshot) ChangedBytes() int64 {
+	return s.Graph.Changed() + addedKey*(s.Meta.Nodes-s.Meta.BaseNodes)
+}
+
 // KeptBytes is the part of Bytes that cannot be read on demand.
 func (s *Snapshot) KeptBytes() int64 {
 	return s.Dict.keptBytes() + s.featureBytes + 16*int64(s.Log.Len())
