@@ -301,21 +301,12 @@ func (b *base) row(u ID) ([]ID, []float32, []int64) {
 	return b.stored.row(u)
 }
 
-// runs yields the rows of the nodes from lo up to but not including hi, and reports whether to go on. It reads stored
-// rows one at a time.
+// runs yields the rows of the nodes from lo up to but not including hi, and reports whether to go on.
 func (b *base) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
 	if c := b.memory.Load(); c != nil {
 		return c.runs(lo, hi, yield)
 	}
-	var start [2]uint32
-	for u := lo; u < hi; u++ {
-		to, w, _ := b.stored.row(u)
-		start[1] = uint32(len(to))
-		if !yield(u, ppr.Run{Start: start[:], To: to, Weight: w}) {
-			return false
-		}
-	}
-	return true
+	return b.stored.runs(lo, hi, yield)
 }
 
 // entries returns the number of entries of all rows.

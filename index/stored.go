@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sort"
 	"sync/atomic"
+
+	"kith/ppr"
 )
 
 // storedRows reads the rows of one direction from the blocks of a generation when they are asked for. It takes 12 bytes
@@ -47,17 +49,72 @@ func (s *storedRows) block(i int) *rows {
 		return b
 	}
 	var b rows
-	err := s.read(i, &b)
+	if err := s.readRow(i, &b); err != nil {
+		s.cache.fail(err)
+		return &rows{}
+	}
+	return s.blocks[i].keep(s.cache, b, b.bytes())
+}
+
+// readRow decodes block i and, if its row continues in the next ones, the rest of the row.
+func (s *storedRows) readRow(i int, b *rows) error {
+	err := s.read(i, b)
 	for j := i + 1; err == nil && s.continues(j) && !s.continues(i); j++ {
 		var more rows
 		err = s.read(j, &more)
 		b.extend(&more)
 	}
-	if err != nil {
-		s.cache.fail(err)
-		return &rows{}
+	return err
+}
+
+// runs yields the rows of the nodes from lo up to but not including hi, a block at a time, and reports whether to go on. It
+// does not change what the cache holds: a pass must not evict what answers need.
+func (s *storedRows) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
+	i, found := slices.BinarySearch(s.first, lo)
+	if !found {
+		i = max(i-1, 0)
 	}
-	return s.blocks[i].keep(s.cache, b, b.bytes())
+	var buffer rows
+	var start []uint32
+	for next := lo; next < hi; i++ {
+		if i >= len(s.first) || s.first[i] >= hi { // no more rows
+			n := min(hi-next, 1<<14)
+			if !yield(next, ppr.Run{Start: make([]uint32, n+1)}) {
+				return false
+			}
+			next += n
+			continue
+		}
+		b, err := s.peek(i, &buffer)
+		if err != nil {
+			s.cache.fail(err)
+			return false
+		}
+		first, end := next, 0
+		start = start[:0]
+		for k, u := range b.node {
+			begin := end
+			if end = b.end[k]; u >= hi {
+				end = begin
+				break
+			}
+			for ; next <= u; next++ {
+				start = append(start, uint32(begin))
+			}
+		}
+		if len(start) > 0 && !yield(first, ppr.Run{Start: append(start, uint32(end)), To: b.to, Weight: b.weight}) {
+			return false
+		}
+	}
+	return true
+}
+
+// peek returns block i as block does, but reads it into buffer if the cache does not have it.
+func (s *storedRows) peek(i int, buffer *rows) (*rows, error) {
+	if b := s.blocks[i].Load(); b != nil {
+		return &b.block, nil
+	}
+	return buffer, s.readRow(i, buffer)
 }
 
 // continues reports whether block j begins within a row.

@@ -46,6 +46,53 @@ func hubs(directed, weights bool) *edgeMap {
 	return m
 }
 
+// TestStoredRuns verifies that a pass over rows in the store finds those in memory, whatever part the cache holds, and leaves
+// the cache as it is.
+func TestStoredRuns(t *testing.T) {
+	t.Parallel()
+	for _, directed := range []bool{false, true} {
+		m := hubs(directed, directed)
+		got, _ := storedGraph(t, m, 1<<20)
+		e := got.Edit()
+		e.Grow(m.nodes + 40_000)
+		e.Set(ID(m.nodes+5), 300, 1, 0)
+		got = e.Graph()
+		for _, u := range []ID{5, 17, 900, 20_000} {
+			got.Out(u)
+		}
+		cache := got.out.base.stored.cache
+		held := cache.bytes
+		for _, in := range []bool{false, true} {
+			next := ID(0)
+			for first, run := range got.Runs(in) {
+				if first != next {
+					t.Fatalf("a run begins at %d, want %d", first, next)
+				}
+				for i := range len(run.Start) - 1 {
+					to, w := got.Out(next)
+					if in {
+						to, w = got.In(next)
+					}
+					lo, hi := run.Start[i], run.Start[i+1]
+					if !slices.Equal(run.To[lo:hi], to) || !samePlane(subPlane(run.Weight, lo, hi), w, len(to), 1) {
+						t.Fatalf("directed %v, in %v: row %d is %v, want %v", directed, in, next, run.To[lo:hi], to)
+					}
+					next++
+				}
+			}
+			if int(next) != got.NumNodes() {
+				t.Errorf("%d rows, want %d", next, got.NumNodes())
+			}
+		}
+		paged, _ := storedGraph(t, m, 1<<20)
+		for range paged.Runs(false) {
+		}
+		if n := paged.out.base.stored.cache.bytes; n != 0 || held == 0 {
+			t.Errorf("a pass leaves %d bytes in the cache, single rows %d", n, held)
+		}
+	}
+}
+
 // TestStoredRows verifies that rows read on demand are those in memory, whatever the cache holds and however many readers
 // there are, and that the cache stays within its budget.
 func TestStoredRows(t *testing.T) {
