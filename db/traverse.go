@@ -233,13 +233,16 @@ func (tx *Tx) PageRank(ctx context.Context, q Walk) (*PageRank, error) {
 	case !(q.Epsilon >= 0 && q.Epsilon < 1):
 		return nil, inputf("epsilon %v: want a number above 0 and below 1", q.Epsilon)
 	}
-	form, nodes := ppr.Column, slices.Collect(tx.view().Nodes())
+	form, n, p := ppr.Column, tx.view().Graph.NumNodes(), Prediction{Top: q.Top}
 	if q.Row {
 		form = ppr.Row
 	}
-	p := Prediction{Top: q.Top}
-	if err := tx.db.fitsWork("ranking "+words.Count(len(nodes), "node"), valueBytes*int64(len(nodes))+linkBytes*int64(p.top(len(nodes)))); err != nil {
+	if err := tx.db.fitsWork("ranking "+words.Count(p.top(n), "node"), linkBytes*int64(p.top(n))); err != nil {
 		return nil, err
+	}
+	var nodes []index.ID // nil: those that the walk reaches
+	if valueBytes*int64(n) <= tx.db.AnswerMemory() {
+		nodes = slices.Collect(tx.view().Nodes())
 	}
 	floor := cmp.Or(q.Epsilon, RankEpsilon)
 	first := floor
@@ -247,7 +250,7 @@ func (tx *Tx) PageRank(ctx context.Context, q Walk) (*PageRank, error) {
 		first = max(floor, m.Epsilon)
 	}
 	t := &walk.Task{Form: form, Alpha: alpha, Start: start, At: nodes}
-	top, err := tx.walker(start.Node[0], q.NoCache, first).Top(ctx, t, p.top(len(nodes)), floor)
+	top, err := tx.walker(start.Node[0], q.NoCache, first).Top(ctx, t, p.top(n), floor)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +259,7 @@ func (tx *Tx) PageRank(ctx context.Context, q Walk) (*PageRank, error) {
 		if b.Score == 0 {
 			break
 		}
-		r.Nodes = append(r.Nodes, RankedNode{tx.key(nodes[b.Place]), i + 1, b.Score, b.Bound, b.Certain})
+		r.Nodes = append(r.Nodes, RankedNode{tx.key(t.At[b.Place]), i + 1, b.Score, b.Bound, b.Certain})
 	}
 	return r, nil
 }

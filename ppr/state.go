@@ -112,6 +112,24 @@ func (q *system) value(m norms, j ID, y, r float64) (v, bound float64) {
 	return v, bound
 }
 
+// Nodes returns the nodes with an estimate or a residual, ascending.
+func (s *State) Nodes() []ID {
+	nodes := make([]ID, 0, len(s.lists.rNode)+len(s.over))
+	for e := range s.entries() {
+		nodes = append(nodes, e.node)
+	}
+	return nodes
+}
+
+// ElsewhereBound returns a bound of |v_j| at every node that Nodes does not have, where Value returns 0.
+func (s *State) ElsewhereBound() float64 {
+	e := s.norms.l1
+	if s.form == Row {
+		e = s.norms.li
+	}
+	return s.alpha * e / (1 - s.alpha) * (1 + slack)
+}
+
 // Bound returns the certified error in norm n on the graph the state was last brought up to. It is +Inf for L1 in
 // row form on a directed graph. For column form on a directed graph see [MaxNorm].
 func (s *State) Bound(n Norm) float64 {

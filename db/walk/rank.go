@@ -21,7 +21,15 @@ func (r Ranked) isZero() bool     { return r.Score == 0 && r.Bound == 0 }
 // Best returns the k best of n candidates, the best first and equal ones by place. at returns the score of the
 // candidate at a place, and the bound of its error.
 func Best(n, k int, at func(place int) (score, bound float64)) []Ranked {
-	s := selection{k: min(k, n), rest: Ranked{Score: math.Inf(-1)}}
+	return bestBefore(nothing(), n, k, at)
+}
+
+// nothing returns what ranks below every candidate.
+func nothing() Ranked { return Ranked{Score: math.Inf(-1)} }
+
+// bestBefore is Best for candidates of which rest, the one with the highest upper bound of others, is not among the best.
+func bestBefore(rest Ranked, n, k int, at func(place int) (score, bound float64)) []Ranked {
+	s := selection{k: min(k, n), rest: rest}
 	for i := range n {
 		score, bound := at(i)
 		s.add(Ranked{Place: i, Score: score, Bound: bound})

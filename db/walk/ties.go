@@ -36,12 +36,15 @@ func (r *ranker) withTies(v, bound []float64, last bool) []Ranked {
 		return nil
 	}
 	all, rest := contested(v, bound, r.k, compared(r.k, last))
+	if r.rest.highest() > rest.highest() {
+		rest = r.rest
+	}
 	if all == nil {
 		return nil
 	}
 	nodes := make([]index.ID, len(all))
 	for i, c := range all {
-		nodes[i] = r.task.At[c.Place]
+		nodes[i] = r.at[c.Place]
 	}
 	class, known := r.classes(nodes, clusters(all)), map[int]Ranked{}
 	for i, c := range class {

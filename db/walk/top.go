@@ -2,15 +2,17 @@ package walk
 
 import (
 	"context"
+	"math/bits"
 	"slices"
 
 	"kith/index"
 	"kith/ppr"
 )
 
-// Top returns the k nodes of t.At with the highest values for a start vector that is given, not estimated. Values have
-// the accuracy of w.Tolerance. While the ranks are not certain the error is divided by step, down to floor, or to what the
-// solver reaches.
+// Top returns the k nodes of t.At with the highest values for a start vector that is given, not estimated. If t.At is nil,
+// Top sets it to nodes that the walk reaches, and ranks these among all nodes: that takes no memory for the others. Values
+// have the accuracy of w.Tolerance. While the ranks are not certain the error is divided by step, down to floor, or to what
+// the solver reaches.
 //
 // In column form on a directed graph only the L1 norm of the residual bounds the error of a value, so that norm is
 // refined there.
@@ -26,6 +28,7 @@ func (w *Walker) Top(ctx context.Context, t *Task, k int, floor float64) ([]Rank
 		last := target.Eps <= floor || scale*st.Bound(target.Norm) > target.Eps && (target.Norm == ppr.L1 || !oneWay)
 		best, certain, err := r.ranks(ctx, st, last)
 		if certain || last || err != nil {
+			t.At = r.at
 			return best, err
 		}
 		target.Eps = max(target.Eps/step, floor)
@@ -71,6 +74,8 @@ type ranker struct {
 	k    int
 	// reached has the nodes that the walk reaches; the values of others are 0. nil: this is not known yet.
 	reached nodeSet
+	at      []index.ID // candidates: task.At, or nodes that the walk reaches
+	rest    Ranked     // of the other nodes, one with the highest upper bound
 }
 
 // nodeSet is a set of nodes, one bit each.
@@ -78,13 +83,23 @@ type nodeSet []uint64
 
 func newNodeSet(nodes int) nodeSet { return make(nodeSet, (nodes+63)/64) }
 
+// members returns the nodes of the set, ascending.
+func (s nodeSet) members() (all []index.ID) {
+	for i, word := range s {
+		for ; word != 0; word &= word - 1 {
+			all = append(all, index.ID(i*64+bits.TrailingZeros64(word)))
+		}
+	}
+	return all
+}
+
 func (s nodeSet) add(u index.ID)      { s[u/64] |= 1 << (u % 64) }
 func (s nodeSet) has(u index.ID) bool { return s[u/64]>>(u%64)&1 != 0 }
 
 // ranks ranks the nodes by their values in a state, and reports whether the ranks are certain. last says that no better
 // state follows.
 func (r *ranker) ranks(ctx context.Context, st *ppr.State, last bool) (best []Ranked, certain bool, err error) {
-	at := r.task.At
+	at := r.candidates(st)
 	v, bound := st.Values(r.g, at)
 	for i, j := range at {
 		if v[i] != 0 || bound[i] != 0 {
@@ -95,7 +110,7 @@ func (r *ranker) ranks(ctx context.Context, st *ppr.State, last bool) (best []Ra
 			v[i], bound[i] = v[i]*ratio, bound[i]*ratio
 		}
 	}
-	best = Best(len(v), r.k, func(i int) (float64, float64) { return v[i], bound[i] })
+	best = bestBefore(r.rest, len(v), r.k, func(i int) (float64, float64) { return v[i], bound[i] })
 	if allCertain(best) {
 		return best, true, nil
 	}
@@ -103,8 +118,12 @@ func (r *ranker) ranks(ctx context.Context, st *ppr.State, last bool) (best []Ra
 	if last && r.g.Directed() { // of an undirected graph, all neighbours of a reached node are reached
 		most = maxReached
 	}
+	known := r.reached != nil
 	if err := r.reach(ctx, most); err != nil {
 		return nil, false, err
+	}
+	if r.task.At == nil && !known && r.reached != nil { // these are the candidates
+		return r.ranks(ctx, st, last)
 	}
 	for i, j := range at {
 		if r.reached != nil && !r.reached.has(j) {
@@ -115,6 +134,23 @@ func (r *ranker) ranks(ctx context.Context, st *ppr.State, last bool) (best []Ra
 		best = tied
 	}
 	return best, allCertain(best), nil
+}
+
+// candidates returns the nodes to rank, and sets what is known of the others.
+func (r *ranker) candidates(st *ppr.State) []index.ID {
+	r.rest = nothing()
+	switch {
+	case r.task.At != nil:
+		r.at = r.task.At
+	case r.reached != nil:
+		r.at = r.reached.members()
+	default:
+		r.at, r.rest = st.Nodes(), Ranked{Bound: st.ElsewhereBound() + rounding}
+		if st.Form() != r.task.Form {
+			r.rest.Bound = degree(r.g, r.task.Start.Node[0]) * (st.Alpha()*st.Bound(ppr.MaxNorm) + rounding)
+		}
+	}
+	return r.at
 }
 
 // maxReached bounds the number of nodes that are visited to find those that the walk reaches.

@@ -58,7 +58,7 @@ func solveDense(g *index.Graph, t *Task) []float64 {
 
 // Top agrees with a dense solve within its bounds, and a rank that it calls certain is the node's rank among the exact
 // values, of which equal ones are in the order of the nodes. On small graphs, which have many symmetries, a rank is
-// uncertain only where another node has the same value.
+// uncertain only where another node has the same value, or where a solver has little memory.
 func TestTop(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -70,6 +70,10 @@ func TestTop(t *testing.T) {
 		w := made(t, n, directed, edges...)
 		if rapid.Bool().Draw(t, "scratch") {
 			w.Reader = nil
+		}
+		limited := rapid.IntRange(0, 3).Draw(t, "limited") == 0
+		if limited {
+			w.States = index.NewStates(1e-6, 64<<20, 1)
 		}
 		task := &Task{Form: rapid.SampledFrom([]ppr.Form{ppr.Column, ppr.Row}).Draw(t, "form"), Alpha: 0.85}
 		total := 0.0
@@ -83,6 +87,9 @@ func TestTop(t *testing.T) {
 		for i := range task.Start.Value {
 			task.Start.Value[i] /= total
 		}
+		if rapid.Bool().Draw(t, "reached") {
+			task.At = nil
+		}
 		k := rapid.IntRange(1, n).Draw(t, "k")
 		got, err := w.Top(context.Background(), task, k, 1e-12)
 		if err != nil {
@@ -91,23 +98,24 @@ func TestTop(t *testing.T) {
 		want := solveDense(w.View.Graph, task)
 		const same = 1e-10
 		for i, r := range got {
-			x := want[r.Place]
+			node := int(task.At[r.Place])
+			x := want[node]
 			if math.Abs(r.Score-x) > r.Bound+1e-12 {
-				t.Fatalf("node %d: %v ± %v, want %v", r.Place, r.Score, r.Bound, x)
+				t.Fatalf("node %d: %v ± %v, want %v", node, r.Score, r.Bound, x)
 			}
 			rank, ties := 0, 0
 			for u, y := range want {
 				switch {
-				case u == r.Place:
-				case y > x+same, y > x-same && u < r.Place:
+				case u == node:
+				case y > x+same, y > x-same && u < node:
 					rank++
 				}
-				if u != r.Place && math.Abs(y-x) <= same {
+				if u != node && math.Abs(y-x) <= same {
 					ties++
 				}
 			}
-			if r.Certain && rank != i || !r.Certain && ties == 0 {
-				t.Fatalf("node %d at %d, certain %t, of %v", r.Place, i, r.Certain, want)
+			if r.Certain && rank != i || !r.Certain && ties == 0 && !limited {
+				t.Fatalf("node %d at %d, certain %t, of %v", node, i, r.Certain, want)
 			}
 		}
 	})
