@@ -19,7 +19,7 @@ import (
 	"kith/model"
 )
 
-// onDemand makes g read the rows of its graph from the store, whenever they are asked for.
+// onDemand makes g read keys, labels, vectors and rows from the store, whenever they are asked for.
 func onDemand(t *testing.T, g *DB, cache int64) {
 	t.Helper()
 	now := g.now.Load()
@@ -33,10 +33,18 @@ func onDemand(t *testing.T, g *DB, cache int64) {
 	g.publish(&snapshot{Snapshot: s, models: now.models, ts: now.ts})
 }
 
-// answers returns what a few questions are answered, without the cache.
+// answers returns the nodes, and what a few questions are answered, without the cache.
 func answers(t *testing.T, g *DB) (all []string) {
 	t.Helper()
 	ctx := context.Background()
+	must(t, g.View(ctx, func(tx *Tx) error {
+		for n, err := range tx.Nodes() {
+			must(t, err)
+			all = append(all, fmt.Sprintf("%+v", n))
+		}
+		all = append(all, fmt.Sprint(tx.Stats().Labels))
+		return nil
+	}))
 	for _, source := range []int{0, 7} {
 		for _, among := range []Candidates{{}, PPR(50), All()} {
 			for _, m := range []string{"m", "adamic_adar", "ppr"} {
@@ -51,7 +59,7 @@ func answers(t *testing.T, g *DB) (all []string) {
 	return all
 }
 
-// Rows that are read on demand give the same answers, bit for bit, as rows in memory: before and after changes,
+// A graph that is read on demand gives the same answers, bit for bit, as one in memory: before and after changes,
 // observations, a training and a compaction.
 func TestRowsOnDemand(t *testing.T) {
 	t.Parallel()
@@ -70,7 +78,16 @@ func TestRowsOnDemand(t *testing.T) {
 		}
 		first := open("a")
 		_, err := first.Load(ctx, strings.NewReader(list.String()), LoadOptions{Columns: edgelist.SrcDstWeightTime})
-		must(t, err, first.CreateModel(ctx, "m", model.Spec{}))
+		must(t, err, first.CreateModel(ctx, "m", model.Spec{}), first.Update(ctx, func(tx *Tx) error {
+			for i := range 90 {
+				n := Node{Key: Int(int64(2 * i)), Label: []string{"", "even", "other"}[i%3]}
+				if i%3 > 0 {
+					n.Features = []float32{rng.Float32(), rng.Float32(), rng.Float32()}
+				}
+				must(t, tx.PutNode(n))
+			}
+			return nil
+		}))
 		_, err = first.Train(ctx, Training{Model: "m"})
 		must(t, err, first.Close(), os.CopyFS(filepath.Join(dir, "b"), os.DirFS(filepath.Join(dir, "a"))))
 		memory, stored := open("a"), open("b")
@@ -87,7 +104,9 @@ func TestRowsOnDemand(t *testing.T) {
 		compare("after opening")
 		for _, g := range []*DB{memory, stored} {
 			must(t, g.Update(ctx, func(tx *Tx) error {
-				return errors.Join(tx.AddEdge(7, 101, 2), tx.AddEdge(7, "new", 1), tx.DeleteNode(199))
+				return errors.Join(tx.AddEdge(7, 101, 2), tx.AddEdge(7, "new", 1), tx.DeleteNode(199),
+					tx.PutNode(Node{Key: Str("newer"), Label: "even", Features: []float32{1, 2, 3}}),
+					tx.SetFeatures(8, []float32{4, 5, 6}), tx.SetFeatures(10, nil), tx.DeleteNode(40))
 			}))
 			for i := range 20 {
 				must(t, g.Observe(ctx, Observation{Source: i, Target: 150 + i, Among: Keys(1, 5, 44), Reward: float64(i % 2), Model: "m", Insert: true}))

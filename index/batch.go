@@ -126,14 +126,14 @@ func (b *Batch) SetFeatures(id ID, v []float32) error {
 		if err := b.now.Meta.fitFeatures(b.now.Label(id), len(v)); err != nil {
 			return err
 		}
-		v = slices.Clone(v)
+		v = append(newVector(len(v))[:0], v...)
 		b.grown = true
 	} else {
 		v = nil
 	}
 	old := b.now.Features(id)
 	b.vectors = append(b.vectors, vectorChange{id, old})
-	b.now.featureBytes += 4 * int64(len(v)-len(old))
+	b.now.Meta.FeatureBytes += 4 * int64(len(v)-len(old))
 	b.now.features.set(b.by, id, v)
 	return nil
 }
@@ -253,15 +253,6 @@ func mergeRepeats[T any, K comparable](list []T, key func(*T) K, merge func(firs
 	return list[:n]
 }
 
-// writeFeatures writes a block of feature vectors to w.
-func (s *Snapshot) writeFeatures(w Writer, block uint32) error {
-	vectors := make([][]float32, featureBlock)
-	for i := range vectors {
-		vectors[i] = s.Features(block*featureBlock + ID(i))
-	}
-	return putSplit(w, makeKey(prefixFeature, block), appendFeatures(nil, vectors))
-}
-
 // Snapshot returns the new version. It must be called only once the records of Write are durable.
 func (b *Batch) Snapshot() *Snapshot {
 	b.now.Graph = b.edit.Graph()
@@ -304,7 +295,7 @@ func (b *Batch) rollback(was *Batch, changes int) {
 	b.edit.changes = b.edit.changes[:changes]
 	b.record, b.vectors, b.grown = was.record, was.vectors, was.grown
 	counted := b.now.Meta.Labels
-	b.now.Meta, b.now.featureBytes = was.now.Meta, was.now.featureBytes
+	b.now.Meta = was.now.Meta
 	for i := range b.now.Meta.Labels { // these may have been copied, and counted further, since was
 		b.now.Meta.Labels[i].Nodes = counted[i].Nodes
 	}

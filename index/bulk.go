@@ -101,7 +101,7 @@ func (b *Bulk) Edge(src, dst Key, w float32, t int64) error {
 
 // checkLabel checks that the node with key k may have a label, if s has such a node with features.
 func (b *Bulk) checkLabel(k Key, label uint16) error {
-	if label == 0 || b.s.featureBytes == 0 {
+	if label == 0 || b.s.Meta.FeatureBytes == 0 {
 		return nil
 	}
 	id, ok := b.s.Dict.ID(k)

@@ -91,11 +91,11 @@ func TestStateRoundTrip(t *testing.T) {
 
 func TestFeaturesRoundTrip(t *testing.T) {
 	t.Parallel()
-	want := make([][]float32, featureBlock)
+	want := new(vectorBlock)
 	want[0], want[7], want[featureBlock-1] = []float32{1, -2, 3e30}, []float32{0}, []float32{4, 5}
 	b := appendFeatures(nil, want)
 	got, err := decodeFeatures(b)
-	if err != nil || !gocmp.Equal(got, want) {
+	if err != nil || !gocmp.Equal(&got, want) {
 		t.Errorf("%v: got %v, want %v", err, got, want)
 	}
 	for n := range b {
@@ -221,7 +221,7 @@ func FuzzState(f *testing.F) {
 }
 
 func FuzzFeatures(f *testing.F) {
-	vectors := make([][]float32, featureBlock)
+	vectors := new(vectorBlock)
 	vectors[2] = []float32{1, 2, 3}
 	fuzzDecoder(f, [][]byte{appendFeatures(nil, vectors)}, decodeFeatures)
 }

@@ -22,7 +22,7 @@
 //	graph, edit, base, dict      its graph and keys
 //	stored, directory,
 //	dict_stored, block_cache     rows and keys that are read from the store on demand
-//	nodes                        labels of nodes, and which are deleted
+//	nodes, vectors               labels of nodes and which are deleted, and feature vectors
 //	documents                    records of package db
 //	block, key_block, key        encodings
 //	kv, keyspace, encoding, pages, merge
@@ -65,12 +65,13 @@
 //
 // # Damage
 //
-// Open is a salvage that must find nothing wrong, except that it reads keys, node records and rows only on demand: an
-// unreadable block is an error of every answer from then on ([Snapshot.Err]). Each block states which ids it covers, and each log
-// record states the version of the previous one, so a lost record is detected, and [Salvage] can interpret the others
-// without it: no key moves to another node. Each edge is in the rows of both of its nodes, so a lost block of rows costs
-// only the edges between nodes of that block. The copy of the meta record sorts first in the key space and the adjacency
-// last, so that a truncated table loses edges before keys.
+// Open is a salvage that must find nothing wrong, except that it reads keys, node records, vectors and rows only on
+// demand: an unreadable block is an error of every answer from then on ([Snapshot.Err]). What only all blocks
+// together show, such as a key that occurs twice, is verified by [Snapshot.Check] and by [Snapshot.Load]. Each block
+// states which ids it covers, and each log record states the version of the previous one, so a lost record is
+// detected, and [Salvage] can interpret the others without it: no key moves to another node. Each edge is in the rows
+// of both of its nodes, so a lost block of rows costs only the edges between nodes of that block. The copy of the
+// meta record sorts first in the key space and the adjacency last, so that a truncated table loses edges before keys.
 //
 // # In memory
 //
@@ -81,19 +82,23 @@
 // persistent array of pages that holds each changed row in full. A commit copies only the pages and rows it touches;
 // readers of older versions keep the old ones.
 //
-// Node records take 8 bytes a block of 4096 nodes, and 2 bytes a node of a block with a record that is not zero, once it is
-// in memory. Meta counts the nodes of each label.
+// Node records take 8 bytes for each block of 4096 nodes, and 2 bytes a node where a block is in memory; blocks of
+// zero records are not stored. If there are feature vectors, they take half a byte a node, and where a block of 16
+// nodes is in memory, 24 bytes a node and 4 a number. A block of vectors that a commit writes stays in memory, in
+// full, until the next base: vectors are read at the version of the base, and so are all blocks that have not been
+// written since. Counts of labels and of the bytes of vectors are in the meta record.
 //
 // Records hold whole rows, as memory does: an undirected edge in the rows of both of its nodes, a directed one in an
 // out-row and an in-row. Load compares the two by sums of hashes.
 //
-// The dictionary is in the store, too, until it is loaded. In memory it takes 8 bytes for an integer key, 16 and the string
-// for a string key, and 4 more if ids are not in key order. In the store, its directory takes 20 bytes a block of about
-// 2000 integer keys or 4 KB of strings, the cache holds blocks as they are stored, and a look-up decodes up to 64 keys of
-// one. If ids are not in key order, as after commits that added nodes, the dictionary is stored twice, by id and by key,
-// and the directory takes 12 bytes more for each block by id. Keys added since are in a map, 100 bytes each. Ids are never
-// reused. A key keeps its id while its node is deleted, and gets the same id when the node is re-created, so
-// one growing dictionary serves the readers of all versions.
+// The dictionary is in the store, too, until it is loaded. In memory it takes 8 bytes for an integer key, 16 and the
+// string for a string key, and 4 more if ids are not in key order. In the store, its directory takes 20 bytes for
+// each block of about 2000 integer keys, or 28 and a key for each block of strings; blocks are 4 KB. The cache holds
+// blocks as they are stored, and a look-up decodes up to 64 keys of one. If ids are not in key order, as after
+// commits that added nodes, the dictionary is stored twice, by id and by key, and the directory takes 12 bytes more
+// for each block by id. Keys added since the base are in a map, 100 bytes each. Ids are never reused. A key keeps its
+// id while its node is deleted, and gets the same id when the node is re-created, so one growing dictionary serves
+// the readers of all versions.
 //
 // # PageRank states
 //

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
-	"slices"
 )
 
 // decoder decodes values from the front of stored bytes. After the first value that is missing or invalid, err is
@@ -159,40 +158,3 @@ func (d *decoder) node() node {
 	}
 	return decodeNode(uint16(v))
 }
-
-// featureBlock is the number of consecutive nodes whose feature vectors are stored in one value.
-const featureBlock = 16
-
-// appendFeatures appends the vectors of the nodes of one block. A nil vector means a node without features.
-func appendFeatures(b []byte, vectors [][]float32) []byte {
-	for _, v := range vectors {
-		b = binary.AppendUvarint(b, uint64(len(v)))
-		for _, x := range v {
-			b = appendFloat32(b, x)
-		}
-	}
-	return b
-}
-
-func decodeFeatures(b []byte) ([][]float32, error) {
-	d := &decoder{b: b}
-	vectors := make([][]float32, featureBlock)
-	for i := range vectors {
-		n := d.count()
-		if n == 0 {
-			continue
-		}
-		v := make([]float32, 0, min(n, len(d.b)/4))
-		for ; n > 0 && d.err == nil; n-- {
-			v = append(v, d.float32())
-		}
-		if slices.ContainsFunc(v, notFinite) {
-			return nil, fmt.Errorf("%w: a feature is not finite", ErrCorrupt)
-		}
-		vectors[i] = slices.Clip(v)
-	}
-	return vectors, d.end()
-}
-
-// notFinite reports whether x is infinite or NaN.
-func notFinite(x float32) bool { return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) }

@@ -73,7 +73,7 @@ func (c *content) write(w Writer, generation uint32, from *Stored) (*Base, error
 		return nil, err
 	}
 	cache := from.cache(generation)
-	return &Base{pagedGraph(c.nodes, out, in, cache), pagedKeys(keys, cache), pagedNodes(nodes, c.labels, cache)}, nil
+	return &Base{pagedGraph(c.nodes, out, in, cache), pagedKeys(keys, cache), pagedNodes(nodes, c.labels, cache), cache}, nil
 }
 
 // writeRows writes the blocks of the rows of one direction and returns their directory.
@@ -103,10 +103,12 @@ type Base struct {
 	Graph *Graph
 	keys  *storedKeys
 	nodes *storedNodes
+	cache *blockCache
 }
 
 // Rebase returns s with its base replaced by the generation written from old, an earlier version of s. If the rows of the
-// generation are in memory, keys and node records that are in memory stay there. The edges changed since are applied again. The log drops the changes older than the previous base.
+// generation are in memory, keys and node records that are in memory stay there. The edges changed since are applied
+// again. The log drops the changes older than the previous base.
 func (s *Snapshot) Rebase(old *Snapshot, base *Base, generation uint32) (*Snapshot, error) {
 	next := *s
 	changes, ok := s.Log.Since(old.Meta.Version)
@@ -122,6 +124,7 @@ func (s *Snapshot) Rebase(old *Snapshot, base *Base, generation uint32) (*Snapsh
 	next.Graph = e.Graph()
 	next.Dict = s.Dict.onto(base)
 	next.nodes = s.nodes.onto(base, &old.nodes)
+	next.features = s.features.onto(openVectors(base.cache, &old.Meta), &old.features)
 	next.Log = s.Log.from(s.Meta.Base)
 	next.Meta.LogStart = next.Log.start
 	next.Meta.Generation = generation
@@ -140,6 +143,7 @@ func (s *Snapshot) replace(base *Base, generation uint32) *Snapshot {
 	m.Nodes, m.Edges, m.Loops = int64(g.nodes), g.edges, g.loops
 	m.BaseNodes, m.BaseEdges = m.Nodes, m.Edges
 	next.Graph, next.Dict, next.nodes, next.Log = g, base.keys.dict(), nodeRecords{base: base.nodes}, Log{start: m.Version}
+	next.features = vectors{base: openVectors(base.cache, &s.Meta)}
 	return &next
 }
 

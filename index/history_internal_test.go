@@ -401,9 +401,8 @@ func TestBulkLabels(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := batch.Write(newMemory()); err != nil {
-		t.Fatal(err)
-	}
+	store := newMemory()
+	must(t, batch.Write(store))
 	bulk := batch.Snapshot().Bulk(BulkOptions{})
 	if err := bulk.SetLabels("user", "item"); err != nil {
 		t.Fatal(err)
@@ -417,7 +416,7 @@ func TestBulkLabels(t *testing.T) {
 	if err := bulk.Edge(Str("u9"), Str("wide"), 1, 0); !errors.Is(err, ErrFeatureLen) {
 		t.Errorf("3 features under a label of 2: %v", err)
 	}
-	s, _, err := bulk.result()
+	s, _, err := bulk.writeTo(context.Background(), store, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,8 +60,13 @@ func splitKey(key []byte) ([]byte, uint16, bool) {
 	return key[:n], binary.BigEndian.Uint16(key[n:]), true
 }
 
+// getter reads single values.
+type getter interface {
+	Get(key []byte) (value []byte, ok bool, err error)
+}
+
 // getSplit reads a value stored by putSplit.
-func getSplit(r Reader, key []byte) (value []byte, ok bool, err error) {
+func getSplit(r getter, key []byte) (value []byte, ok bool, err error) {
 	part, ok, err := r.Get(partKey(key, 0))
 	if err != nil || !ok {
 		return nil, false, err
@@ -71,7 +76,7 @@ func getSplit(r Reader, key []byte) (value []byte, ok bool, err error) {
 }
 
 // joinParts returns the value stored under key, whose first part is given.
-func joinParts(r Reader, key, part []byte) ([]byte, error) {
+func joinParts(r getter, key, part []byte) ([]byte, error) {
 	if len(part) < 12 {
 		return nil, fmt.Errorf("%w: %q: first part of %d bytes", ErrCorrupt, key, len(part))
 	}

@@ -36,11 +36,12 @@ type Meta struct {
 	Forgotten uint64 `msgpack:"forgotten"` // observations up to this version are forgotten; some may remain stored
 	Observed  int64  `msgpack:"observed"`  // number of bytes of the observations after Forgotten
 
-	Nodes  int64   `msgpack:"nodes"` // number of ids assigned
-	Live   int64   `msgpack:"live"`  // number of nodes that are not deleted
-	Edges  int64   `msgpack:"edges"`
-	Loops  int64   `msgpack:"loops"`
-	Labels []Label `msgpack:"labels"` // by label number; number 0 is "no label"
+	Nodes        int64   `msgpack:"nodes"` // number of ids assigned
+	Live         int64   `msgpack:"live"`  // number of nodes that are not deleted
+	Edges        int64   `msgpack:"edges"`
+	Loops        int64   `msgpack:"loops"`
+	FeatureBytes int64   `msgpack:"feature_bytes,omitempty"` // number of bytes of all feature vectors
+	Labels       []Label `msgpack:"labels"`                  // by label number; number 0 is "no label"
 }
 
 // Label describes a label of nodes.
@@ -149,7 +150,7 @@ func (m *Meta) consistent() bool {
 		0 <= m.BaseNodes && m.BaseNodes <= m.Nodes && 0 <= m.BaseEdges && 0 <= m.BaseEvents &&
 		m.Forgotten <= m.Version && m.Observed >= 0 &&
 		0 <= m.Live && m.Live <= m.Nodes && m.Nodes <= maxEntries &&
-		0 <= m.Loops && m.Loops <= m.Edges &&
+		0 <= m.Loops && m.Loops <= m.Edges && 0 <= m.FeatureBytes &&
 		0 < len(m.Labels) && len(m.Labels) <= maxLabels && m.Labels[0].Name == "" &&
 		!slices.ContainsFunc(m.Labels, func(l Label) bool {
 			return l.Features < 0 || l.Nodes < 0 || l.Nodes > m.Live || !m.validPartners(l.Partners)

@@ -84,8 +84,8 @@ type storedNodes struct {
 	nodeDirectory
 	labels int // number of labels
 	cache  *blockCache
-	blocks []place[[]uint16] // a record of each node, as in node.encode
 	loaded atomic.Bool       // whether all blocks are in memory for good
+	blocks []place[[]uint16] // a record of each node, as in node.encode
 }
 
 // openNodes returns the node records of a generation, which are read when they are asked for.
@@ -144,6 +144,9 @@ func (s *storedNodes) read(no uint32) ([]uint16, error) {
 
 // load reads all blocks into memory.
 func (s *storedNodes) load(ctx context.Context) error {
+	if s.loaded.Load() {
+		return nil
+	}
 	err := s.each(ctx, func(no uint32, b []uint16) { s.blocks[no].pin(s.cache, b) })
 	if err == nil {
 		s.loaded.Store(true)

@@ -395,11 +395,14 @@ func (o *opener) events() error {
 	return err
 }
 
-// features reads the feature vectors.
+// features reads the feature vectors, or prepares to read them on demand.
 func (o *opener) features() error {
+	if o.cache != nil {
+		o.s.features.base = openVectors(o.cache, &o.s.Meta)
+		return nil
+	}
 	return o.eachVector(func(id ID, v []float32) error {
 		o.s.features.set(o.by, id, v)
-		o.s.featureBytes += 4 * int64(len(v))
 		return nil
 	})
 }

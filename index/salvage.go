@@ -284,10 +284,10 @@ func (o *opener) reconcile() {
 		}
 		m.count(node{}, n)
 	}
-	for id, x := range s.features.all() {
-		if x == nil {
-			continue
-		}
+	if o.cache == nil {
+		m.FeatureBytes = 0
+	}
+	for id, x := range s.features.sinceBase() {
 		l := &m.Labels[s.Label(id)]
 		if l.Features == 0 && o.derived && s.Live(id) {
 			l.Features = len(x)
@@ -298,9 +298,13 @@ func (o *opener) reconcile() {
 		case len(x) != l.Features:
 			o.report("%w: node %d has %d features, its label has %d", ErrCorrupt, id, len(x), l.Features)
 		default:
+			m.FeatureBytes += 4 * int64(len(x))
 			continue
 		}
 		s.features.set(o.by, id, nil)
+	}
+	if n := s.Meta.FeatureBytes; !o.derived && n != m.FeatureBytes {
+		o.report("%w: features of nodes are lost: %d bytes can be read, the meta record says %d", ErrCorrupt, m.FeatureBytes, n)
 	}
 	if !o.derived && !slices.EqualFunc(s.Meta.Labels, m.Labels, func(a, b Label) bool { return a.Nodes == b.Nodes }) {
 		o.report("%w: the numbers of nodes with a label are not those of the meta record", ErrCorrupt)
@@ -333,10 +337,8 @@ func (s *Snapshot) Restart(r Reader, w Writer, generation uint32) (*Snapshot, er
 // restartFeatures writes the blocks of feature vectors of s and deletes all others.
 func (s *Snapshot) restartFeatures(r Reader, w Writer) error {
 	blocks := map[uint32]bool{}
-	for id, x := range s.features.all() {
-		if x != nil {
-			blocks[id/featureBlock] = true
-		}
+	for id := range s.features.sinceBase() {
+		blocks[id/featureBlock] = true
 	}
 	for e, err := range r.Scan([]byte{prefixFeature}, nil) {
 		if err != nil {

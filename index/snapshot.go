@@ -21,9 +21,7 @@ type Snapshot struct {
 	Dict   *Dict  // may know keys of later versions: use ID and Key
 
 	nodes    nodeRecords
-	features pages[[]float32]
-	// featureBytes is the memory of the vectors in bytes.
-	featureBytes int64
+	features vectors
 }
 
 // New returns an empty graph with the options of meta.
@@ -89,11 +87,13 @@ func (s *Snapshot) CountLabels() []int64 {
 func (s *Snapshot) Features(id ID) []float32 { return s.features.at(id) }
 
 // Bytes returns the approximate memory that the graph, its dictionary, its log and the vectors hold, in bytes.
-func (s *Snapshot) Bytes() int64 { return s.Graph.Bytes() + s.Dict.bytes() + s.KeptBytes() }
+func (s *Snapshot) Bytes() int64 {
+	return s.Graph.Bytes() + s.Dict.bytes() + s.features.bytes(s.Meta.FeatureBytes) + s.KeptBytes()
+}
 
 // LoadedBytes is Bytes once [Snapshot.Load] has loaded all rows and keys into memory.
 func (s *Snapshot) LoadedBytes() int64 {
-	n := s.Graph.LoadedBytes() + s.Dict.loadedBytes() + s.KeptBytes()
+	n := s.Graph.LoadedBytes() + s.Dict.loadedBytes() + s.KeptBytes() + s.Meta.FeatureBytes
 	if s.nodes.base != nil {
 		n += s.nodes.base.loadedBytes()
 	}
@@ -102,26 +102,35 @@ func (s *Snapshot) LoadedBytes() int64 {
 
 // Loaded reports whether all rows and keys are in memory.
 func (s *Snapshot) Loaded() bool {
-	return s.Graph.Loaded() && s.Dict.memory.Load() != nil && (s.nodes.base == nil || s.nodes.base.loaded.Load())
+	return s.Graph.Loaded() && s.Dict.memory.Load() != nil && (s.nodes.base == nil || s.nodes.base.loaded.Load()) &&
+		(s.features.base == nil || s.features.base.loaded.Load())
 }
 
-// ChangedBytes is the part of Bytes that a new base would free: rows that have changed, and keys that were added.
+// ChangedBytes is the part of Bytes that a new base would free: rows and blocks of vectors that have changed, and keys that
+// were added.
 func (s *Snapshot) ChangedBytes() int64 {
-	return s.Graph.Changed() + addedKey*(s.Meta.Nodes-s.Meta.BaseNodes)
+	return s.Graph.Changed() + s.features.kept + addedKey*(s.Meta.Nodes-s.Meta.BaseNodes)
 }
 
 // KeptBytes is the part of Bytes that cannot be read on demand.
 func (s *Snapshot) KeptBytes() int64 {
-	return s.Dict.keptBytes() + s.featureBytes + 16*int64(s.Log.Len())
+	return s.Dict.keptBytes() + s.features.kept + 16*int64(s.Log.Len())
 }
 
 // Load reads all keys and rows of the base into memory. All versions with this base use them from then on. It returns
 // ErrCorrupt, which Err returns from then on, too, or the error of ctx.
 func (s *Snapshot) Load(ctx context.Context) error {
-	if err := cmp.Or(s.Graph.Load(ctx), s.Dict.load(ctx)); err != nil || s.nodes.base == nil {
-		return err
+	err := s.Graph.Load(ctx)
+	if err == nil {
+		err = s.Dict.load(ctx)
 	}
-	return s.nodes.base.load(ctx)
+	if err == nil && s.nodes.base != nil {
+		err = s.nodes.base.load(ctx)
+	}
+	if err == nil && s.features.base != nil {
+		err = s.features.base.load(ctx)
+	}
+	return err
 }
 
 // CheckStored reads all rows and keys of the base. It returns ErrCorrupt, which Err returns from then on, too, or the
@@ -132,6 +141,11 @@ func (s *Snapshot) CheckStored(ctx context.Context) error {
 	}
 	if err := s.nodes.base.each(ctx, func(uint32, []uint16) {}); err != nil {
 		return err
+	}
+	if s.features.base != nil {
+		if err := s.features.base.each(ctx, func(uint32, vectorBlock) {}); err != nil {
+			return err
+		}
 	}
 	err := s.Dict.stored.check(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -145,6 +159,9 @@ func (s *Snapshot) Err() error {
 	err := cmp.Or(s.Graph.Err(), s.Dict.err())
 	if err == nil && s.nodes.base != nil {
 		err = s.nodes.base.cache.err()
+	}
+	if err == nil && s.features.base != nil {
+		err = s.features.base.cache.err()
 	}
 	return err
 }
@@ -249,10 +266,25 @@ func (c *checker) counters(ctx context.Context) error {
 	if n := s.Dict.Len(); n < s.Graph.nodes {
 		c.report("%d keys for %d nodes", n, s.Graph.nodes)
 	}
-	for id, v := range s.features.all() {
+	return c.features(ctx)
+}
+
+// features checks the numbers of features.
+func (c *checker) features(ctx context.Context) error {
+	s, m := c.s, &c.s.Meta
+	bytes := int64(0)
+	for id := range ID(s.Graph.nodes) {
+		if err := checkEvery(ctx, int(id)); err != nil {
+			return err
+		}
+		v := s.features.at(id)
+		bytes += 4 * int64(len(v))
 		if label := s.Label(id); v != nil && (int(label) >= len(m.Labels) || len(v) != m.Labels[label].Features) {
 			c.report("node %d has %d features, its label has another number", id, len(v))
 		}
 	}
-	return ctx.Err()
+	if bytes != m.FeatureBytes {
+		c.report("there are %d bytes of features, the counter says %d", bytes, m.FeatureBytes)
+	}
+	return nil
 }

@@ -219,7 +219,7 @@ func TestVerifyOfDamage(t *testing.T) {
 // neither a panic nor a large allocation.
 func TestOpenOfWhatDoesNotFit(t *testing.T) {
 	t.Parallel()
-	vectors := make([][]float32, featureBlock)
+	vectors := new(vectorBlock)
 	vectors[1] = []float32{1, 2}
 	logged := func(r record) func(*memory) {
 		r.prev, r.first = 1, 12

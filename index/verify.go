@@ -100,21 +100,16 @@ func (v *verifier) rows(kind byte, served *base) error {
 
 // vectors compares the feature vectors.
 func (v *verifier) vectors() error {
-	left := 0
-	for _, f := range v.memory.features.all() {
-		if f != nil {
-			left++
-		}
-	}
+	bytes := int64(0)
 	err := v.eachVector(func(id ID, f []float32) error {
 		if !slices.Equal(f, v.memory.Features(id)) {
 			return fmt.Errorf("%w: the features of node %d differ", ErrCorrupt, id)
 		}
-		left--
+		bytes += 4 * int64(len(f))
 		return nil
 	})
-	if left != 0 {
-		v.report("%w: %d feature vectors are missing", ErrCorrupt, left)
+	if n := v.s.Meta.FeatureBytes; bytes != n {
+		v.report("%w: %d bytes of features are stored, the meta record says %d", ErrCorrupt, bytes, n)
 	}
 	return err
 }

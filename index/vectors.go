@@ -1,0 +1,235 @@
+package index
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"sync/atomic"
+)
+
+// featureBlock is the number of consecutive nodes whose feature vectors are stored in one value.
+const featureBlock = 16
+
+// vectorBlock holds the feature vectors of consecutive nodes, nil for a node without features. A vector begins at a
+// multiple of 16 bytes, so that kernels which add four numbers at a time always add in the same order.
+type vectorBlock [featureBlock][]float32
+
+// newVector returns a vector of n numbers.
+func newVector(n int) []float32 { return make([]float32, (n+3)&^3)[:n:n] } // such sizes are allocated at multiples of 16
+
+// vectors holds the feature vectors of all nodes. It is persistent, as pages is.
+//
+// Blocks are read at the version of a base. Commits write them again since, and the store may then drop the earlier value.
+// No reader misses it:
+//
+// INVARIANT: changed has all blocks that were written since the base, in full. So a block that is read for a version has
+// not been written between the base and that version, and the store keeps its value as long as the version has a reader.
+type vectors struct {
+	base    *storedVectors // nil: no vectors are in the store only
+	changed pages[*vectorBlock]
+	kept    int64 // number of bytes of the vectors in changed
+}
+
+// at returns the vector of a node, or nil.
+func (v *vectors) at(id ID) []float32 {
+	if b := v.changed.at(id / featureBlock); b != nil {
+		return b[id%featureBlock]
+	}
+	if v.base == nil {
+		return nil
+	}
+	return v.base.block(id / featureBlock)[id%featureBlock]
+}
+
+// block returns a block.
+func (v *vectors) block(no uint32) vectorBlock {
+	if b := v.changed.at(no); b != nil {
+		return *b
+	}
+	if v.base == nil {
+		return vectorBlock{}
+	}
+	return *v.base.block(no)
+}
+
+// set sets the vector of a node.
+func (v *vectors) set(by *owner, id ID, x []float32) {
+	no := id / featureBlock
+	b := v.block(no)
+	if v.changed.at(no) == nil {
+		v.kept += b.bytes()
+	}
+	v.kept += 4 * int64(len(x)-len(b[id%featureBlock]))
+	b[id%featureBlock] = x
+	v.changed.set(by, no, &b)
+}
+
+// bytes returns the memory of the numbers in bytes.
+func (b *vectorBlock) bytes() (n int64) {
+	for _, x := range b {
+		n += 4 * int64(len(x))
+	}
+	return n
+}
+
+// sinceBase yields the vectors of the blocks that were written since the base.
+func (v *vectors) sinceBase() iter.Seq2[ID, []float32] {
+	return func(yield func(ID, []float32) bool) {
+		for no, b := range v.changed.all() {
+			if b == nil {
+				continue
+			}
+			for i, x := range b {
+				if x != nil && !yield(no*featureBlock+ID(i), x) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// onto returns the vectors on a new base, which was opened at the version of old, an earlier version.
+func (v *vectors) onto(base *storedVectors, old *vectors) vectors {
+	next, by := vectors{base: base}, new(owner)
+	for no, b := range v.changed.all() {
+		if b != old.changed.at(no) {
+			next.changed.set(by, no, b)
+			next.kept += b.bytes()
+		}
+	}
+	return next
+}
+
+// storedVectors reads feature vectors when they are asked for. It takes half a byte of memory for each node, and what its
+// cache allows for decoded blocks. Vectors that cannot be read are missing, and the cache keeps the error.
+type storedVectors struct {
+	cache  *blockCache
+	blocks []place[vectorBlock]
+	loaded atomic.Bool // whether all blocks are in memory for good
+}
+
+// bytes returns the memory of the base, in bytes, apart from cached blocks. All vectors take the given number of bytes.
+func (v *vectors) bytes(all int64) int64 {
+	switch {
+	case v.base == nil:
+		return 0
+	case v.base.loaded.Load():
+		return 8*int64(len(v.base.blocks)) + all
+	}
+	return 8 * int64(len(v.base.blocks))
+}
+
+// openVectors returns the vectors of a version, to be read when they are asked for. It returns nil if there are none.
+func openVectors(cache *blockCache, m *Meta) *storedVectors {
+	if m.FeatureBytes == 0 {
+		return nil
+	}
+	return &storedVectors{cache: cache, blocks: make([]place[vectorBlock], (m.Nodes+featureBlock-1)/featureBlock)}
+}
+
+// block returns a block.
+func (s *storedVectors) block(no uint32) *vectorBlock {
+	if int(no) >= len(s.blocks) {
+		return new(vectorBlock) // of nodes that are newer
+	}
+	if b := s.blocks[no].get(); b != nil {
+		return b
+	}
+	b, bytes, err := s.read(no)
+	if err != nil {
+		s.cache.fail(err)
+		return new(vectorBlock)
+	}
+	return s.blocks[no].keep(s.cache, b, bytes)
+}
+
+// read reads a block and returns its size in memory. A block that is not stored is empty.
+func (s *storedVectors) read(no uint32) (b vectorBlock, bytes int64, err error) {
+	value, ok, err := getSplit(sourceReader{s.cache.source}, makeKey(prefixFeature, no))
+	if ok && err == nil {
+		b, err = decodeFeatures(value)
+	}
+	if err != nil {
+		err = fmt.Errorf("features of nodes %d to %d: %w", no*featureBlock, no*featureBlock+featureBlock-1, err)
+	}
+	return b, int64(4*len(value)) + 24*featureBlock + 100, err
+}
+
+// load reads all blocks into memory.
+func (s *storedVectors) load(ctx context.Context) error {
+	if s.loaded.Load() {
+		return nil
+	}
+	err := s.each(ctx, func(no uint32, b vectorBlock) { s.blocks[no].pin(s.cache, b) })
+	if err == nil {
+		s.loaded.Store(true)
+	}
+	return err
+}
+
+// each reads all blocks and passes them to visit.
+func (s *storedVectors) each(ctx context.Context, visit func(no uint32, b vectorBlock)) error {
+	for no := range uint32(len(s.blocks)) {
+		if err := checkEvery(ctx, int(no)); err != nil {
+			return err
+		}
+		b, _, err := s.read(no)
+		if err != nil {
+			s.cache.fail(err)
+			return err
+		}
+		visit(no, b)
+	}
+	return nil
+}
+
+// sourceReader gets values from a Source.
+type sourceReader struct{ Source }
+
+func (r sourceReader) Get(key []byte) ([]byte, bool, error) { return r.Read(key) }
+
+// appendFeatures appends the vectors of a block.
+func appendFeatures(b []byte, vectors *vectorBlock) []byte {
+	for _, v := range vectors {
+		b = binary.AppendUvarint(b, uint64(len(v)))
+		for _, x := range v {
+			b = appendFloat32(b, x)
+		}
+	}
+	return b
+}
+
+func decodeFeatures(b []byte) (vectors vectorBlock, err error) {
+	d := &decoder{b: b}
+	for i := range vectors {
+		n := d.count()
+		if n == 0 {
+			continue
+		}
+		if n > len(d.b)/4 {
+			d.fail("a vector")
+			break
+		}
+		v := newVector(n)
+		for j := range v {
+			v[j] = d.float32()
+		}
+		if slices.ContainsFunc(v, notFinite) {
+			return vectorBlock{}, fmt.Errorf("%w: a feature is not finite", ErrCorrupt)
+		}
+		vectors[i] = v
+	}
+	return vectors, d.end()
+}
+
+// notFinite reports whether x is infinite or NaN.
+func notFinite(x float32) bool { return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) }
+
+// writeFeatures writes a block of feature vectors to w.
+func (s *Snapshot) writeFeatures(w Writer, no uint32) error {
+	b := s.features.block(no)
+	return putSplit(w, makeKey(prefixFeature, no), appendFeatures(nil, &b))
+}
