@@ -136,7 +136,7 @@ func (r *ranker) ranks(ctx context.Context, st *ppr.State, last bool) (best []Ra
 	return best, allCertain(best), nil
 }
 
-// candidates returns the nodes to rank, and sets what is known of the others.
+// candidates returns the nodes to rank, and sets r.rest.
 func (r *ranker) candidates(st *ppr.State) []index.ID {
 	r.rest = nothing()
 	switch {
