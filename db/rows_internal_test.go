@@ -237,7 +237,8 @@ func TestRowsUnreadable(t *testing.T) {
 	_, err := g.Load(ctx, strings.NewReader(clubs(40, 1)), LoadOptions{})
 	must(t, err)
 	now := g.now.Load()
-	must(t, g.store.Batch(now.ts, func(w index.Writer) error { return w.Set(firstOf(t, g.store, 'x', 0), []byte("other bytes")) }))
+	written := now.ts - 1 // the generation; now.ts is the commit that made it the base
+	must(t, g.store.Batch(written, func(w index.Writer) error { return w.Set(firstOf(t, g.store, 'x', 0), []byte("other bytes")) }))
 	onDemand(t, g, 1<<20)
 	if _, err := g.Predict(ctx, Prediction{For: 3}); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "block x 0") {
 		t.Errorf("a question: %v", err)

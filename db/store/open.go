@@ -159,16 +159,21 @@ func openBadger(opts badger.Options) (b *badger.DB, err error) {
 	return badger.OpenManaged(opts)
 }
 
-// badgerOptions divides the memory between the records of the last commits and the cached blocks. A small amount of memory is divided into small parts,
-// because tables that are being built take a multiple of their size. Every value stays below the size that would move
-// it to the value log, so the value log stays empty.
+// badgerOptions divides the memory between the records of the last commits and the cached blocks. A small amount of
+// memory is divided into small parts, because tables that are being built take a multiple of their size. The cache of
+// blocks is small, because package index caches what it decodes. Every value stays below the size that would move it to
+// the value log, so the value log stays empty.
+//
+// Snappy: dblp-2010, cnr-2000 and an R-MAT graph of 15 million edges take 2.8, 1.4 and 3.6 bytes an edge, and a cold read
+// 20, 17 and 22 us of CPU. With ZSTD 1 they take 2.3, 1.0 and 3.6 bytes, and a read 32, 32 and 22 us; without compression
+// 4.3, 3.0 and 3.7 bytes, and 9, 10 and 13 us. Blocks of 8 KB are 2 to 9 % smaller and a read takes up to 60 % longer.
 func badgerOptions(path string, o Options) badger.Options {
 	memtable := min(max(o.Memory*5/32, min(8<<20, o.Memory*5/12)), 64<<20)
 	memtables, table := 3, int64(2<<20)
 	if o.Memory < 51<<20 {
 		memtables, table = 1, 1<<20
 	}
-	cache := min(o.Memory*5/16, o.Memory-int64(memtables+1)*memtable) // Badger fills one memtable besides the full ones
+	cache := max(min(o.Memory/16, 16<<20), 1<<20)
 	return badger.DefaultOptions(path).
 		WithInMemory(o.InMemory).
 		WithReadOnly(o.ReadOnly).

@@ -76,7 +76,7 @@ func BenchmarkRead(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer s.Close()
-	rng, from := rand.New(rand.NewPCG(1, 1)), s.At(s.Newest())
+	rng, from := rand.New(rand.NewPCG(1, 1)), s.At(s.Newest()+1) // after a later commit
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, ok, err := from.Read(benchKey(rng.IntN(benchRecords))); !ok || err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"sync/atomic"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -35,27 +36,31 @@ func (r *Reader) Get(key []byte) ([]byte, bool, error) {
 	if v, ok := r.pending.get(key); ok {
 		return v, v != nil, nil
 	}
-	v, err := r.get(key)
-	if errors.Is(err, badger.ErrKeyNotFound) {
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, false, translate(err)
-	}
-	return v, true, nil
+	v, _, err := r.get(key)
+	return v, v != nil, err
 }
 
-// get returns the value of a key in the store.
-func (r *Reader) get(key []byte) (v []byte, err error) {
+// get returns the value of a key in the store, or nil, and its version.
+func (r *Reader) get(key []byte) (v []byte, version uint64, err error) {
 	defer catchDamage(&err)
 	item, err := r.txn.Get(key)
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return nil, 0, nil
+	}
 	if err != nil {
-		return nil, err
+		return nil, 0, translate(err)
 	}
-	if v, err = item.ValueCopy(nil); err != nil {
-		err = fmt.Errorf("%w: key %q: %v", ErrCorrupt, key, err)
+	v = []byte{}
+	err = item.Value(func(value []byte) error {
+		if len(value) > 0 {
+			v = value // a copy that only the item has
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("%w: key %q: %v", ErrCorrupt, key, err)
 	}
-	return v, err
+	return v, item.Version(), nil
 }
 
 // catchDamage, deferred, turns a panic of Badger over a damaged block into an error.
@@ -114,16 +119,34 @@ func next(it *badger.Iterator, prefix []byte, move func(), e *index.Entry) (ok b
 }
 
 // At returns the records at ts as an index.Source. Every read is a transaction of its own.
-func (s *Store) At(ts uint64) index.Source { return source{s, ts} }
+func (s *Store) At(ts uint64) index.Source { return &source{store: s, ts: ts} }
 
+// source reads at one timestamp. The records of a generation are written once, at one timestamp, so they are looked for
+// at that of the last one first: Badger then finds the block that begins with the key without reading the previous one.
 type source struct {
-	store *Store
-	ts    uint64
+	store   *Store
+	ts      uint64
+	version atomic.Uint64 // of the last record that is read on demand; 0 at first
 }
 
 // Read implements index.Source.
-func (s source) Read(key []byte) ([]byte, bool, error) {
-	r := s.store.Read(s.ts)
+func (s *source) Read(key []byte) ([]byte, bool, error) {
+	once := index.OnDemand(key, key) // the record has one version
+	if version := s.version.Load(); once && version > 0 {
+		if value, _, err := s.read(key, version); value != nil || err != nil {
+			return value, true, err
+		}
+	}
+	value, version, err := s.read(key, s.ts)
+	if once && value != nil {
+		s.version.Store(version)
+	}
+	return value, value != nil, err
+}
+
+// read returns the value of a key at ts, or nil, and its version.
+func (s *source) read(key []byte, ts uint64) ([]byte, uint64, error) {
+	r := s.store.Read(ts)
 	defer r.Close()
-	return r.Get(key)
+	return r.get(key)
 }
