@@ -121,7 +121,9 @@ func (db *DB) loadRows() {
 	}
 	db.background.Go(func() {
 		defer db.unpin(now)
-		if db.acquire(db.running, db.loader) != nil {
+		select {
+		case <-db.loader:
+		case <-db.running.Done():
 			return
 		}
 		defer func() { db.loader <- struct{}{} }()

@@ -275,12 +275,15 @@ func TestRowsAreLoaded(t *testing.T) {
 		}
 		must(t, g.Close())
 	}
-	g = openTest(t, path)
-	must(t, g.now.Load().Graph.Load(ctx))
-	if got := answersOf(t, g); got != want {
-		t.Errorf("in memory: %s, want %s", got, want)
+	for _, readOnly := range []bool{false, true} {
+		g, err = Open(path, &Options{ReadOnly: readOnly})
+		must(t, err)
+		g.background.Wait()
+		if got := answersOf(t, g); got != want || !g.now.Load().Loaded() {
+			t.Errorf("in memory: %s, want %s", got, want)
+		}
+		must(t, g.Close())
 	}
-	must(t, g.Close())
 }
 
 // answersOf returns the neighbours of a node and a prediction for it.

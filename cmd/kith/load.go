@@ -253,7 +253,7 @@ func (l *load) summarize(in input, r *db.LoadReport, took time.Duration) error {
 	}
 	text = fmt.Sprintf("%s: %s, %.2f s\n", in.name, text, took.Seconds())
 	if l.dryRun {
-		text += fmt.Sprintf("%s: nothing was loaded; the graph would take %s of memory, so --memory %s or more, and up to %s on disk\n",
+		text += fmt.Sprintf("%s: nothing was loaded; the whole graph would take %s of memory, which it has with --memory %s or more, and up to %s on disk\n",
 			in.name, byteSize(r.Memory), byteSize(r.Required), byteSize(r.Disk))
 	}
 	_, err := io.WriteString(l.stdout, text)
