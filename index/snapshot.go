@@ -91,7 +91,7 @@ func (s *Snapshot) Bytes() int64 {
 	return s.Graph.Bytes() + s.Dict.bytes() + s.features.bytes(s.Meta.FeatureBytes) + s.KeptBytes()
 }
 
-// LoadedBytes is Bytes once [Snapshot.Load] has loaded all rows and keys into memory.
+// LoadedBytes is Bytes once [Snapshot.Load] has loaded the base into memory.
 func (s *Snapshot) LoadedBytes() int64 {
 	n := s.Graph.LoadedBytes() + s.Dict.loadedBytes() + s.KeptBytes() + s.Meta.FeatureBytes
 	if s.nodes.base != nil {
@@ -100,7 +100,7 @@ func (s *Snapshot) LoadedBytes() int64 {
 	return n
 }
 
-// Loaded reports whether all rows and keys are in memory.
+// Loaded reports whether the whole base is in memory.
 func (s *Snapshot) Loaded() bool {
 	return s.Graph.Loaded() && s.Dict.memory.Load() != nil && (s.nodes.base == nil || s.nodes.base.loaded.Load()) &&
 		(s.features.base == nil || s.features.base.loaded.Load())
@@ -117,7 +117,7 @@ func (s *Snapshot) KeptBytes() int64 {
 	return s.Dict.keptBytes() + s.features.kept + 16*int64(s.Log.Len())
 }
 
-// Load reads all keys and rows of the base into memory. All versions with this base use them from then on. It returns
+// Load reads the base and all vectors into memory. All versions with this base use them from then on. It returns
 // ErrCorrupt, which Err returns from then on, too, or the error of ctx.
 func (s *Snapshot) Load(ctx context.Context) error {
 	err := s.Graph.Load(ctx)
@@ -133,7 +133,7 @@ func (s *Snapshot) Load(ctx context.Context) error {
 	return err
 }
 
-// CheckStored reads all rows and keys of the base. It returns ErrCorrupt, which Err returns from then on, too, or the
+// CheckStored reads all blocks of the base and all vectors. It returns ErrCorrupt, which Err returns from then on, too, or the
 // error of ctx.
 func (s *Snapshot) CheckStored(ctx context.Context) error {
 	if err := s.Graph.CheckStored(ctx); err != nil {
