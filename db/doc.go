@@ -162,6 +162,12 @@
 // model is asked anything that it was not trained for, and [Tx.Why] shows what each node adds. Generated candidates are
 // those near any of the nodes; nodes that any of them is linked to are left out.
 //
+// A training takes a quarter of Options.Memory, whatever the size of the graph: the columns of its samples and the vectors
+// of the nodes. Where both do not fit, it draws fewer samples and leaves the vectors out (ModelInfo.VectorsLeftOut). It
+// reads all edges once to draw samples and once to leave some out. Where a graph is too large to be copied without the
+// edges that are hidden, their nodes' rows are changed instead: short ones are copied, long ones lose these edges whenever
+// they are read.
+//
 // [Tx.Holdout] measures how good predictions are: it hides edges, and [HoldoutSet.Ask] asks contenders for them on the
 // graph without them. All contenders of a set rank the same nodes and candidates.
 //

@@ -3,9 +3,11 @@ package db
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 
+	"kith/db/words"
 	"kith/index"
 )
 
@@ -46,29 +48,48 @@ func toBeFound(ctx context.Context, pairs [][2]index.ID, directed bool) (links h
 	return links, nil
 }
 
-// changeBytes is the memory of a change until it is in a base, in bytes.
-const changeBytes = 256
+// changeBytes is the memory of a change until it is in a base. hiddenBytes is about the largest memory of an edge that is
+// hidden by changes of the rows of its nodes. Both are in bytes.
+const (
+	changeBytes = 256
+	hiddenBytes = 4 << 10
+)
 
-// without returns the graph without the given edges, which must ascend. It returns ErrTooLarge if memory does not
-// suffice for both graphs, or the error of ctx.
+// without returns the graph without the given edges, which must ascend: a second graph if there is memory for it, otherwise
+// the same graph with changed rows. It returns ErrTooLarge if there is no memory for these either, or the error of ctx.
 func (tx *Tx) without(ctx context.Context, edges [][2]index.ID) (*index.Graph, error) {
+	if tx.fitsSecond() {
+		return tx.snap.Graph.Without(ctx, edges)
+	}
+	if len(edges) > tx.mostHidden() {
+		what := fmt.Sprintf("the graph is too large to be copied, and to hide %s takes", words.Count(len(edges), "edge"))
+		return nil, tx.db.within(what, hiddenBytes*int64(len(edges)), tx.db.opts.memory(workPart)/2)
+	}
+	return tx.snap.Graph.Hide(ctx, edges)
+}
+
+// fitsSecond reports whether there is memory for the graph and a second one.
+func (tx *Tx) fitsSecond() bool {
 	g := tx.snap.Graph
 	changes, _ := tx.snap.Log.Since(tx.snap.Meta.Base) // the log reaches back further
 	bytes := tx.snap.Bytes() + g.LoadedBytes() + changeBytes*int64(len(changes))
-	if err := tx.db.within("a holdout with a second graph needs", bytes, tx.db.opts.memory(graphPart, workPart)); err != nil {
-		return nil, err
-	}
-	return g.Without(ctx, edges)
+	return bytes <= tx.db.opts.memory(graphPart, workPart)
 }
 
+// mostHidden returns the number of edges that can be hidden without a second graph.
+func (tx *Tx) mostHidden() int { return int(tx.db.opts.memory(workPart) / 2 / hiddenBytes) }
+
 // drawHidden draws exactly the given share of the edges, without loops, in the order of the graph (Knuth, The Art of
-// Computer Programming, vol. 2, algorithm 3.4.2 S).
+// Computer Programming, vol. 2, algorithm 3.4.2 S). Without memory for a second graph it draws at most mostHidden edges.
 func (tx *Tx) drawHidden(ctx context.Context, share float64, rng *rand.Rand) (pairs [][2]index.ID, err error) {
 	left := tx.snap.Meta.Edges - tx.snap.Meta.Loops
 	if left < 2 {
 		return nil, inputf("the graph has %d edges, loops left out: too few to hide some and keep some", left)
 	}
 	want := min(max(int64(share*float64(left)+0.5), 1), left-1)
+	if !tx.fitsSecond() {
+		want = min(want, int64(tx.mostHidden()))
+	}
 	return tx.selectEdges(ctx, func(index.Edge) bool {
 		take := rng.Int64N(left) < want
 		left--

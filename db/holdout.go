@@ -14,7 +14,9 @@ import (
 
 // Holdout selects the edges to hide, by one of Share, After and Links, and the predictions to make without them.
 type Holdout struct {
-	Share float64 // share of the edges to hide, between 0 and 1, exclusive; at least one edge is hidden
+	// Share is the share of the edges to hide, between 0 and 1, exclusive. At least one edge is hidden; fewer than the
+	// share are hidden where the graph is too large to be copied in memory. See HoldoutSet.Wanted.
+	Share float64
 	// After hides the edges with this time or a later one. An edge that was added several times has the last of its
 	// times, and is hidden as a whole. Predictions are made as of this time. Without After, predictions have no time:
 	// they concern missing edges, not future ones.
@@ -40,6 +42,7 @@ type Holdout struct {
 type HoldoutSet struct {
 	Edges   int64 `json:"edges"`   // number of edges of the graph
 	Hidden  int64 `json:"hidden"`  // number of hidden edges
+	Wanted  int64 `json:"wanted"`  // number of edges to hide; more than Hidden if these did not fit into memory
 	Sources int   `json:"sources"` // number of sources
 	// Unknown is the number of predictions that lack a link of Holdout.Links because the database lacks one of its
 	// nodes: two for a link of an undirected graph, one for a link of a directed graph.
@@ -91,7 +94,8 @@ type HeldOut struct {
 }
 
 // Holdout hides edges, all at once: a share drawn at random, those after a time, or those of a list, without loops.
-// Nothing is written. The memory is that of a second graph. Holdout returns ErrTooLarge if both graphs do not fit, and
+// Nothing is written. The memory is that of a second graph or, if both do not fit, 4 KB for each hidden edge, of which a
+// share is then at most what fits into an eighth of Options.Memory. Holdout returns ErrTooLarge if others do not fit, and
 // ErrInput for a selection that cannot be hidden and if no source has a hidden link.
 func (tx *Tx) Holdout(ctx context.Context, h Holdout) (*HoldoutSet, error) {
 	switch {

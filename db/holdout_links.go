@@ -43,6 +43,7 @@ func (s *HoldoutSet) hide(ctx context.Context, h *Holdout, rng *rand.Rand) (pair
 		return nil, err
 	}
 	s.Hidden = int64(len(pairs))
+	s.Wanted = max(s.Hidden, int64(h.Share*float64(s.Edges-tx.snap.Meta.Loops)))
 	s.hidden, err = toBeFound(ctx, *found, tx.snap.Meta.Directed)
 	return pairs, err
 }

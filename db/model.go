@@ -56,10 +56,13 @@ type ModelInfo struct {
 	Trained  bool      `json:"trained"`
 	// Outdated says that another version of this package stored the model, whose columns this version cannot read. What
 	// the model had learned is lost, except what it remembers of pairs and nodes. Train trains it again.
-	Outdated bool     `json:"outdated"`
-	Rounds   int      `json:"rounds"` // number of outcomes observed
-	Bytes    int      `json:"bytes"`  // memory in bytes
-	Options  []Option `json:"options"`
+	Outdated bool `json:"outdated"`
+	Rounds   int  `json:"rounds"` // number of outcomes observed
+	Bytes    int  `json:"bytes"`  // memory in bytes
+	// VectorsLeftOut is the number of bytes that the vectors of the nodes would have taken in the last training from the
+	// edges, if they were left out because that was more than an eighth of Options.Memory or 64 MB; otherwise 0.
+	VectorsLeftOut int64    `json:"vectors_left_out,omitzero"`
+	Options        []Option `json:"options"`
 }
 
 // Option is a named value.
@@ -187,6 +190,7 @@ func (l *learner) view() *modelView {
 	return &modelView{l.registry, ModelInfo{
 		Name: l.name, Version: l.Version, Deployed: unixTime(l.Since), Before: before, Frozen: l.Frozen, Policy: m.Policy(),
 		Trained: m.Trained(), Outdated: m.Outdated(), Rounds: m.Rounds(), Bytes: m.Bytes(),
+		VectorsLeftOut: m.VectorsLeftOut(),
 	}, m.Scorer()}
 }
 

@@ -240,9 +240,17 @@ func together(a, b [][2]index.ID, directed bool) [][2]index.ID {
 	return slices.Compact(all)
 }
 
-// withoutFew returns a read-only transaction without some of the edges, which should be few. It returns the error of ctx if
-// that ends. The transaction must not use cached states, because these include the edges.
+// withoutFew returns a read-only transaction without some of the edges, which should be few. Changed rows are copied if the
+// graph is in memory, so that reading them costs nothing. It returns the error of ctx if that ends. The transaction must not
+// use cached states, because these include the edges.
 func (tx *Tx) withoutFew(ctx context.Context, edges [][2]index.ID) (*Tx, error) {
+	if !tx.snap.Graph.Loaded() {
+		g, err := tx.snap.Graph.Hide(ctx, edges)
+		if err != nil {
+			return nil, err
+		}
+		return tx.onGraph(g), nil
+	}
 	e := tx.snap.Graph.Edit()
 	for i, pair := range edges {
 		if i%1024 == 0 && ctx.Err() != nil {

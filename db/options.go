@@ -39,8 +39,8 @@ type Options struct {
 	// (GOMEMLIMIT). The minimum is 64 MB. A graph that takes at most 45 % of Memory is kept in memory. Of a larger one,
 	// blocks are read from the store when they are needed. ErrTooLarge is returned if what must be in memory takes more:
 	// feature vectors and, with InMemory, the whole graph; and for a ranking of more candidates than fit into a quarter,
-	// and a holdout if both graphs do not fit into 70 %. A transaction may take a 200th of Memory, but 0.8 MB at 64 MB, and
-	// 1.2 MB at 120 to 256 MB.
+	// and a holdout of a list of more edges than fit (see Tx.Holdout). A transaction may take a 200th of Memory, but 0.8 MB
+	// at 64 MB, and 1.2 MB at 120 to 256 MB.
 	//
 	// Memory bounds the bytes in use. By default, the garbage collector lets a process grow to twice that. A process
 	// that must stay within Memory, plus the 15 % that the store's mapped files may take, should call

@@ -295,3 +295,51 @@ func answersOf(t *testing.T, g *DB) string {
 	must(t, err)
 	return string(b)
 }
+
+// Where the graph is too large to be copied, a holdout hides what fits into the memory, and says so; its questions and those
+// of a training are answered as on a copy without these edges. A list that does not fit is refused.
+func TestHoldoutInLittleMemory(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := openClubs(t, 400, &Options{InMemory: true, Memory: 64 << 20})
+	onDemand(t, g, 10<<10)
+	const little = 4 * 4 * 2 * hiddenBytes
+	ask := func(h Holdout, memory int64) (set *HoldoutSet, answers string) {
+		must(t, g.View(ctx, func(tx *Tx) (err error) {
+			g.opts.Memory = memory
+			set, err = tx.Holdout(ctx, h)
+			if g.opts.Memory = 64 << 20; err != nil {
+				return err
+			}
+			_, asked, err := set.Ask(ctx, Contender{Model: "adamic_adar"})
+			for out, err := range asked {
+				must(t, err)
+				answers += fmt.Sprintln(out)
+			}
+			return err
+		}))
+		return set, answers
+	}
+	set, got := ask(Holdout{Share: 0.2}, little)
+	if set.Hidden != 4 || set.Wanted < 40 {
+		t.Errorf("%d edges are hidden of %d, want 4", set.Hidden, set.Wanted)
+	}
+	var links []Edge
+	must(t, g.View(ctx, func(tx *Tx) error {
+		for _, p := range set.hidden {
+			if p[0] < p[1] {
+				links = append(links, Edge{Src: tx.key(p[0]), Dst: tx.key(p[1])})
+			}
+		}
+		all, err := tx.selectEdges(ctx, func(index.Edge) bool { return true })
+		must(t, err)
+		g.opts.Memory = little
+		if _, err := tx.without(ctx, all[:5]); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("5 edges: %v", err)
+		}
+		return nil
+	}))
+	if _, want := ask(Holdout{Links: links}, 64<<20); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}

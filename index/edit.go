@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"maps"
 	"math"
 	"slices"
@@ -29,6 +30,52 @@ func (g *Graph) Edit() *Edit {
 		e.g.in = &in
 	}
 	return e
+}
+
+// Hide returns the graph without the given edges. Unlike an Edit it copies no long row of the base: the nodes are left out
+// whenever such a row is read. Pairs that have no edge are ignored.
+func (g *Graph) Hide(ctx context.Context, edges [][2]ID) (*Graph, error) {
+	e := g.Edit()
+	hidden := map[rowOf][]ID{}
+	for i, pair := range edges {
+		if i%edgesPerCheck == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		edge, ok := e.Edge(pair[0], pair[1])
+		u, v := edge.U, edge.V
+		if !ok || slices.Contains(hidden[rowOf{e.g.out, u}], v) || slices.Contains(hidden[rowOf{e.g.in, v}], u) {
+			continue
+		}
+		e.count(ppr.Change{U: u, V: v, Old: edge.Weight})
+		e.hideEntry(hidden, e.g.out, u, v)
+		switch {
+		case g.directed:
+			e.hideEntry(hidden, e.g.in, v, u)
+		case u != v:
+			e.hideEntry(hidden, e.g.out, v, u)
+		}
+	}
+	for at, nodes := range hidden {
+		if r := at.in.rows.at(at.node); r != nil {
+			nodes = append(nodes, r.hidden...)
+		}
+		slices.Sort(nodes)
+		to, w, t := at.in.base.row(at.node)
+		to, w, _ = withoutNodes(nodes, to, w, t)
+		at.in.rows.set(e.by, at.node, &row{by: e.by, hidden: nodes, degree: sum(w, len(to))})
+	}
+	return e.Graph(), ctx.Err()
+}
+
+// hideEntry removes one entry of one row, or adds it to those that will be hidden.
+func (e *Edit) hideEntry(hidden map[rowOf][]ID, a *adjacency, u, v ID) {
+	if r := a.rows.at(u); r == nil || r.hidden != nil {
+		if to, _, _ := a.row(u); len(to) >= longRow || r != nil {
+			hidden[rowOf{a, u}] = append(hidden[rowOf{a, u}], v)
+			return
+		}
+	}
+	e.setEntry(a, u, v, 0, 0)
 }
 
 // View returns the graph as edited so far. The graph and its rows change with further edits. Changes made after
@@ -63,10 +110,7 @@ func (e *Edit) Set(u, v ID, w float32, t int64) (old float32) {
 	if ok && had.Weight == w && had.Time == t || !ok && w == 0 {
 		return old
 	}
-	e.changes = append(e.changes, ppr.Change{U: u, V: v, Old: old, New: w})
-	if e.g.survey.requested() {
-		e.g.survey = new(survey) // the requested survey is outdated
-	}
+	e.count(ppr.Change{U: u, V: v, Old: old, New: w})
 	e.setEntry(e.g.out, u, v, w, t)
 	switch {
 	case e.g.directed:
@@ -74,18 +118,26 @@ func (e *Edit) Set(u, v ID, w float32, t int64) (old float32) {
 	case u != v:
 		e.setEntry(e.g.out, v, u, w, t)
 	}
+	return old
+}
+
+// count records a change and counts the edges.
+func (e *Edit) count(c ppr.Change) {
+	e.changes = append(e.changes, c)
+	if e.g.survey.requested() {
+		e.g.survey = new(survey) // the requested survey is outdated
+	}
 	n := int64(0)
 	switch {
-	case !ok:
+	case c.Old == 0:
 		n = 1
-	case w == 0:
+	case c.New == 0:
 		n = -1
 	}
 	e.g.edges += n
-	if u == v {
+	if c.U == c.V {
 		e.g.loops += n
 	}
-	return old
 }
 
 // setEntry sets one entry of one row.
@@ -117,7 +169,7 @@ func (e *Edit) setEntry(a *adjacency, u, v ID, w float32, t int64) {
 // ownRow returns u's row for modification. It copies the row unless this edit has made it.
 func (e *Edit) ownRow(a *adjacency, u ID) *row {
 	r := a.rows.at(u)
-	if r != nil && r.by == e.by {
+	if r != nil && r.by == e.by && r.hidden == nil {
 		return r
 	}
 	to, w, t := a.row(u)

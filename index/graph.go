@@ -82,6 +82,8 @@ type row struct {
 	weight []float32 // nil: every weight is 1
 	time   []int64   // nil: no edge has a time
 	degree float64
+	// hidden, if not nil, makes the row that of the base without these nodes, ascending; to, weight and time are then nil.
+	hidden []ID
 }
 
 // rowBytes is the memory of a changed row besides its entries, in bytes, if no row of a close id has changed: the row, and
@@ -180,8 +182,12 @@ func (g *Graph) Runs(in bool) iter.Seq2[ID, ppr.Run] {
 			if r == nil {
 				continue
 			}
-			start[1] = uint32(len(r.to))
-			if !a.base.runs(next, u, yield) || !yield(u, ppr.Run{Start: start[:], To: r.to, Weight: r.weight}) {
+			if !a.base.runs(next, u, yield) {
+				return
+			}
+			to, w, _ := a.row(u)
+			start[1] = uint32(len(to))
+			if !yield(u, ppr.Run{Start: start[:], To: to, Weight: w}) {
 				return
 			}
 			next = u + 1
@@ -288,10 +294,32 @@ func (a *adjacency) bytes() int64 { return a.changed + a.base.bytes() }
 func (a *adjacency) loadedBytes() int64 { return a.changed + a.base.loadedBytes() }
 
 func (a *adjacency) row(u ID) ([]ID, []float32, []int64) {
-	if r := a.rows.at(u); r != nil {
-		return r.to, r.weight, r.time
+	r := a.rows.at(u)
+	switch {
+	case r == nil:
+		return a.base.row(u)
+	case r.hidden != nil:
+		to, w, t := a.base.row(u)
+		return withoutNodes(r.hidden, to, w, t)
 	}
-	return a.base.row(u)
+	return r.to, r.weight, r.time
+}
+
+// withoutNodes returns a row without the given nodes, ascending, which it must have.
+func withoutNodes(nodes, to []ID, w []float32, t []int64) ([]ID, []float32, []int64) {
+	n := len(to) - len(nodes)
+	restTo, restW, restT := make([]ID, 0, n), emptyPlane(w, n), emptyPlane(t, n)
+	from := 0
+	for i := 0; i <= len(nodes); i++ {
+		end := len(to)
+		if i < len(nodes) {
+			at, _ := slices.BinarySearch(to[from:], nodes[i])
+			end = from + at
+		}
+		restTo, restW, restT = append(restTo, to[from:end]...), append(restW, subPlane(w, from, end)...), append(restT, subPlane(t, from, end)...)
+		from = end + 1
+	}
+	return restTo, restW, restT
 }
 
 func (b *base) row(u ID) ([]ID, []float32, []int64) {

@@ -208,3 +208,55 @@ func TestStoredDamage(t *testing.T) {
 type failingSource struct{ err error }
 
 func (s failingSource) Read([]byte) ([]byte, bool, error) { return nil, false, s.err }
+
+// Hide gives the graph that an Edit gives, from rows in memory and from stored rows, in one step and in several.
+func TestHide(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for _, directed := range []bool{false, true} {
+		m := hubs(directed, !directed)
+		m.set(17, 17, 1, 0)
+		m.set(39_000, 39_000, 1, 0)
+		memory := m.base(t)
+		stored, _ := storedGraph(t, m, 1<<20)
+		edges := [][2]ID{{17, 17}, {39_000, 39_000}, {39_999, 39_998}, {39_999, 39_998}}
+		rng := rand.New(rand.NewPCG(4, 1))
+		for e := range memory.Edges() {
+			if rng.IntN(20) == 0 {
+				edges = append(edges, [2]ID{e.U, e.V}, [2]ID{e.V, e.U})
+			}
+		}
+		for _, g := range []*Graph{memory, stored} {
+			edit := g.Edit()
+			edit.Set(20_000, 5, 2.5, 7) // a long row that is not that of the base
+			g = edit.Graph()
+			edit = g.Edit()
+			for _, pair := range edges {
+				edit.Set(pair[0], pair[1], 0, 0)
+			}
+			want := edit.Graph()
+			half, err := g.Hide(ctx, edges[:len(edges)/2])
+			must(t, err)
+			got, err := half.Hide(ctx, edges[len(edges)/3:])
+			must(t, err)
+			for u := range ID(m.nodes) {
+				compareRow(t, got, want, u)
+			}
+			if got.edges != want.edges || got.loops != want.loops || !slices.Equal(slices.Collect(got.Edges()), slices.Collect(want.Edges())) {
+				t.Errorf("%d edges and %d loops, want %d and %d", got.edges, got.loops, want.edges, want.loops)
+			}
+			for u, r := range got.Runs(true) {
+				if in, _ := want.In(u); len(r.Start) == 2 && !slices.Equal(r.To[r.Start[0]:r.Start[1]], in) {
+					t.Errorf("the run of %d has %d entries, want %d", u, len(r.To), len(in))
+				}
+			}
+			edit = got.Edit()
+			for _, pair := range edges {
+				edit.Set(pair[0], pair[1], 1, 0)
+			}
+			if back := edit.Graph(); back.edges < g.edges {
+				t.Errorf("%d edges after they were added again, want %d or more", back.edges, g.edges)
+			}
+		}
+	}
+}

@@ -21,6 +21,7 @@ type belief struct {
 	scale         []float32 // scale of each of the d inputs
 	ranker        *ranker   // its log-odds are an input; nil: that input is absent
 	vectors       *vectors  // read by contexts; nil: none
+	leftOut       int64     // see Model.VectorsLeftOut
 	rankerTrained bool      // the ranker was trained on edges of this graph
 	prior         []float64 // mean before the first outcome
 	spread        []float64 // variance of each weight before the first outcome

@@ -38,6 +38,7 @@ type header struct {
 	Columns                 string // config.columns at the time of writing
 	Trained, RankerTrained  bool
 	HasForecast, HasVectors bool
+	VectorsLeftOut          int64 `msgpack:",omitempty"`
 }
 
 type storedOption struct {
@@ -73,7 +74,7 @@ func (m *Model) header() *header {
 		h.Options = append(h.Options, storedOption{o.name, o.get(c)})
 	}
 	if m.belief != nil {
-		h.RankerTrained, h.HasVectors = m.belief.rankerTrained, m.belief.vectors != nil
+		h.RankerTrained, h.HasVectors, h.VectorsLeftOut = m.belief.rankerTrained, m.belief.vectors != nil, m.belief.leftOut
 	}
 	return h
 }
@@ -330,6 +331,7 @@ func (m *Model) shape(h *header) error {
 	}
 	if m.belief != nil {
 		m.belief.setRanker(m.belief.ranker, h.RankerTrained)
+		m.belief.leftOut = h.VectorsLeftOut
 	}
 	return nil
 }

@@ -48,8 +48,8 @@
 // similar words (profile.go), and products of the words near one end with those near the other (wordproducts.go).
 //
 // TrainEdges computes the vectors from the graph of that moment; later edges change only the products of words. A node
-// that is added later is placed by its neighbours and its features. A graph whose spectrum of rank 16 takes more than
-// 64 MB has no vectors.
+// that is added later is placed by its neighbours and its features. The vectors are left out if the computation of a
+// spectrum of rank 16 takes more than 64 MB or half of the training's memory ([Model.VectorsLeftOut]).
 //
 // # Structural prior
 //

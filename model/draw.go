@@ -40,7 +40,7 @@ type drawing struct {
 // drawChoices reads the choices of edges, fold by fold, each from a world without the edges of the fold. Each world
 // also lacks all edges of a few nodes, so that a ranker learns to score nodes without edges.
 func (m *Model) drawChoices(
-	ctx context.Context, rng *rand.Rand, g Graph, folds [][][2]ID, each int, content *content, without Without, c *counter,
+	ctx context.Context, rng *rand.Rand, g Graph, folds [][][2]ID, each int, nodes *vectorPlan, without Without, c *counter,
 ) ([][]choice, error) {
 	all := make([]*drawing, len(folds))
 	for k, fold := range folds {
@@ -50,7 +50,7 @@ func (m *Model) drawChoices(
 		if err != nil {
 			return nil, err
 		}
-		v, err := m.vectorsIn(ctx, rng, content, w)
+		v, err := nodes.in(ctx, rng, w)
 		if err != nil {
 			return nil, err
 		}
@@ -106,26 +106,6 @@ func newcomers(rng *rand.Rand, g Graph, fold int) (edges, links [][2]ID) {
 	}
 	loop := func(e [2]ID) bool { return e[0] == e[1] }
 	return slices.DeleteFunc(edges, loop), slices.DeleteFunc(links, loop)
-}
-
-// vectorBudget is the number of bytes that the vectors of a graph may take while they are computed. minVectors is the
-// lowest rank of a spectrum that is worth computing.
-const (
-	vectorBudget = 64 << 20
-	minVectors   = 16
-)
-
-// vectorsIn computes the vectors of a world whose feature vectors have content t. It returns nil if contexts have no
-// vectors block or the graph is too large for vectorBudget.
-func (m *Model) vectorsIn(ctx context.Context, rng *rand.Rand, t *content, w World) (*vectors, error) {
-	if n := w.Graph.NumNodes(); m.config.vectorsLen() == 0 || rankFor(n, vectorBudget) < min(minVectors, n) {
-		return nil, nil
-	}
-	v, err := vectorsOf(ctx, rng, t, w.Graph, vectorBudget)
-	if err != nil {
-		return nil, err
-	}
-	return v.document().vectors() // in the precision of a document
 }
 
 // add draws the choices of a link that the world lacks.

@@ -153,19 +153,18 @@ type views struct {
 
 func newViews() *views { return &views{turn: make(chan struct{}, 1)} }
 
-// identity identifies a world by its graph, its number of edges, and the addresses of the feature vectors, which are
+// identity identifies a world by its graph, its number of arcs, and the addresses of the feature vectors, which are
 // never modified.
 type identity struct {
 	graph    Graph
-	edges    int
+	arcs     int
 	features [][]float32
 }
 
 func identityOf(w World, features bool) identity {
-	id := identity{graph: w.Graph}
-	for u := range ID(w.Graph.NumNodes()) {
-		id.edges += len(graph.Out(w.Graph, u))
-		if features && w.Features != nil {
+	id := identity{graph: w.Graph, arcs: countArcs(w.Graph)}
+	if features && w.Features != nil {
+		for u := range ID(w.Graph.NumNodes()) {
 			id.features = append(id.features, w.Features(u))
 		}
 	}
@@ -174,7 +173,7 @@ func identityOf(w World, features bool) identity {
 
 func (a identity) same(b identity) bool {
 	comparable := reflect.TypeOf(a.graph).Comparable() && reflect.TypeOf(b.graph).Comparable()
-	return comparable && a.graph == b.graph && a.edges == b.edges && slices.EqualFunc(a.features, b.features, sameVector)
+	return comparable && a.graph == b.graph && a.arcs == b.arcs && slices.EqualFunc(a.features, b.features, sameVector)
 }
 
 // sameVector reports whether two slices are the same memory.

@@ -305,6 +305,15 @@ func (t *scratch) sourcesOf(pairs []Pair) Start {
 	return t.sources
 }
 
+// VectorsLeftOut returns the number of bytes that the vectors of the nodes would have taken in the last training from edges,
+// if it left them out because they did not fit into its memory; otherwise 0.
+func (m *Model) VectorsLeftOut() int64 {
+	if m.belief == nil {
+		return 0
+	}
+	return m.belief.leftOut
+}
+
 // Types of what a model reads; see package graph.
 type (
 	ID     = graph.ID     // dense number of a node

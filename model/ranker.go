@@ -79,9 +79,15 @@ const (
 	rankerFolds   = 10 // folds at most; a fold is up to a tenth of the edges
 )
 
-// rankerPlan sets the zero fields of a plan to train a ranker on a graph.
+// rankerPlan sets the zero fields of a plan to train a ranker on a graph. The columns of the samples take what the vectors
+// of the nodes leave of the memory, but at most three quarters: the worlds without edges hold changed rows.
 func (c *config) rankerPlan(g Graph, p *EdgePlan) error {
-	memory := cmp.Or(p.Memory, rankerMemory)
+	p.Memory = cmp.Or(p.Memory, rankerMemory)
+	others := p.Memory / 4
+	if rank, _ := c.vectorRank(g.NumNodes(), p.Memory); rank > 0 {
+		others = max(others, spectrumBytes(g.NumNodes(), rank))
+	}
+	memory := p.Memory - others
 	by := EdgePlan{Samples: rankerSamples, Negatives: choiceLen, Epochs: rankerPasses, Folds: rankerFolds}
 	each := 4 * int64(c.rankLen()) * int64(1+3*cmp.Or(max(p.Negatives, 0), by.Negatives)) // bytes per sample
 	each += each * newcomerLinks / newcomerEvery
@@ -109,13 +115,11 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	if err != nil {
 		return err
 	}
-	var content *content
-	if m.config.vectorsLen() > 0 {
-		if content, err = contentOf(ctx, &m.config, whole, topicsFor(g.NumNodes(), vectorBudget)); err != nil {
-			return err
-		}
+	nodes, err := m.config.planVectors(ctx, whole, plan.Memory)
+	if err != nil {
+		return err
 	}
-	parts, err := m.drawChoices(ctx, rng, g, folds, plan.Negatives, content, without, &c)
+	parts, err := m.drawChoices(ctx, rng, g, folds, plan.Negatives, nodes, without, &c)
 	if err != nil {
 		return err
 	}
@@ -130,8 +134,12 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	}
 	r.level = levelOf(r.net, all)
 	b := *m.belief
-	if b.vectors, err = m.vectorsIn(ctx, rng, content, whole); err != nil {
+	if b.vectors, err = nodes.in(ctx, rng, whole); err != nil {
 		return err
+	}
+	b.leftOut = 0
+	if b.vectors == nil && m.config.vectorsLen() > 0 {
+		b.leftOut = spectrumBytes(g.NumNodes(), minVectors)
 	}
 	b.setRanker(r, true)
 	if err := b.refit(ctx); err != nil {

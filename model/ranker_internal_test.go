@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -81,7 +82,7 @@ func TestRankerPlan(t *testing.T) {
 		samples, folds int
 	}{
 		{EdgePlan{}, rankerSamples, rankerFolds},
-		{EdgePlan{Memory: 1 << 20}, (1 << 20) / each, 2},
+		{EdgePlan{Memory: 1 << 20}, 3 << 18 / each, 2},
 		{EdgePlan{Memory: 1}, 1, 2},
 		{EdgePlan{Memory: 1, Samples: 50}, 50, 2},
 	} {
@@ -92,5 +93,33 @@ func TestRankerPlan(t *testing.T) {
 		if p.Samples != test.samples || p.Folds < test.folds || p.Folds > rankerFolds {
 			t.Errorf("%+v became %d samples and %d folds, want %d and %d", test.plan, p.Samples, p.Folds, test.samples, test.folds)
 		}
+	}
+}
+
+// Vectors that do not fit into the memory of a training are left out, which the model and its documents say. Vectors that fit
+// do not depend on the memory.
+func TestVectorsLeftOut(t *testing.T) {
+	t.Parallel()
+	g := twoGroups(false)
+	without := func(hidden [][2]ID) (World, error) { return g.without(hidden).world(nil), nil }
+	train := func(memory int64) *Model {
+		m := newModel(t, "default", "", 0)
+		if err := m.TrainEdges(context.Background(), g, EdgePlan{Samples: 40, Memory: memory}, without); err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	small, large, larger := train(16<<10), train(1<<20), train(1<<30)
+	want := spectrumBytes(g.NumNodes(), minVectors)
+	b, err := small.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Decode(b)
+	if err != nil || small.belief.vectors != nil || small.VectorsLeftOut() != want || again.VectorsLeftOut() != want {
+		t.Errorf("%v; %d bytes left out, %d after decoding, want %d", err, small.VectorsLeftOut(), again.VectorsLeftOut(), want)
+	}
+	if !Same(large.Scorer(), larger.Scorer()) || large.belief.vectors == nil || large.VectorsLeftOut() != 0 {
+		t.Errorf("trainings with enough memory differ")
 	}
 }

@@ -8,18 +8,21 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"kith/model/graph"
 	"kith/model/nn"
 )
 
 // EdgePlan says how to train from the edges of a graph. Zero fields take the default in brackets, or the default that a
 // fitted policy documents.
 type EdgePlan struct {
-	Samples   int   // edges drawn as positives, without repetition (2000; policy default: up to 8000, within Memory)
-	Negatives int   // pairs without an edge for each positive, drawn uniformly (4; policy default: of each kind, 24)
-	Folds     int   // parts that are hidden in turn (5; policy default: up to 10)
-	Epochs    int   // passes over the samples (10; policy default: 12)
-	Memory    int64 // largest number of bytes for the columns of the samples of policy default, if Samples is 0 (256 MB)
-	Progress  Progress
+	Samples   int // edges drawn as positives, without repetition (2000; policy default: up to 8000, within Memory)
+	Negatives int // pairs without an edge for each positive, drawn uniformly (4; policy default: of each kind, 24)
+	Folds     int // parts that are hidden in turn (5; policy default: up to 10)
+	Epochs    int // passes over the samples (10; policy default: 12)
+	// Memory is the number of bytes that policy default may take for the vectors of the nodes and, if Samples is 0, for
+	// the columns of the samples (256 MB). Vectors that do not fit into half of it are left out: see VectorsLeftOut.
+	Memory   int64
+	Progress Progress
 }
 
 // Without returns the world without the hidden edges. The context of a training edge is read from such a world.
@@ -171,40 +174,58 @@ func drawFolds(rng *rand.Rand, g Graph, plan EdgePlan) ([][][2]ID, error) {
 // drawEdges draws n edges of g (all if it has fewer), without loops, in random order. It draws an undirected edge once,
 // from a random end. It returns ErrInput if there are no edges.
 func drawEdges(rng *rand.Rand, g Graph, n int) ([][2]ID, error) {
-	total := 0
-	eachEdge(g, func(ID, ID) bool { total++; return true })
+	edges, loops := countEdges(g)
+	total := edges - loops
 	if total == 0 {
 		return nil, fmt.Errorf("%w: the graph has no edges to train on", ErrInput)
 	}
 	n = min(n, total)
 	numbers := sample(rng, total, n)
-	edges := make([][2]ID, 0, n)
+	drawn := make([][2]ID, 0, n)
 	at := 0
 	eachEdge(g, func(u, v ID) bool {
-		if len(edges) < n && at == numbers[len(edges)] {
-			edges = append(edges, [2]ID{u, v})
+		if len(drawn) < n && at == numbers[len(drawn)] {
+			drawn = append(drawn, [2]ID{u, v})
 		}
 		at++
-		return len(edges) < n
+		return len(drawn) < n
 	})
-	rng.Shuffle(n, func(i, j int) { edges[i], edges[j] = edges[j], edges[i] })
+	rng.Shuffle(len(drawn), func(i, j int) { drawn[i], drawn[j] = drawn[j], drawn[i] })
 	if !g.Directed() {
-		for i, e := range edges {
+		for i, e := range drawn {
 			if rng.Uint64()&1 == 1 {
-				edges[i] = [2]ID{e[1], e[0]}
+				drawn[i] = [2]ID{e[1], e[0]}
 			}
 		}
 	}
-	return edges, nil
+	return drawn, nil
+}
+
+// countEdges returns the number of edges and of loops.
+func countEdges(g Graph) (edges, loops int) {
+	if c, ok := g.(graph.Counted); ok {
+		return int(c.NumEdges()), int(c.NumLoops())
+	}
+	for u := range ID(g.NumNodes()) {
+		out := graph.Out(g, u)
+		edges += len(out)
+		if linked(g, u, u) {
+			loops++
+		}
+	}
+	if !g.Directed() {
+		edges = (edges + loops) / 2
+	}
+	return edges, loops
 }
 
 // countArcs returns the number of out-neighbours of all nodes.
-func countArcs(g Graph) (n int) {
-	for u := range ID(g.NumNodes()) {
-		out, _ := g.Out(u)
-		n += len(out)
+func countArcs(g Graph) int {
+	edges, loops := countEdges(g)
+	if g.Directed() {
+		return edges
 	}
-	return n
+	return 2*edges - loops
 }
 
 // eachEdge calls f for every edge except loops until f returns false.

@@ -47,6 +47,56 @@ func topicsFor(n int, budget int64) int {
 	return int(min(max(budget/(4*(profileParts+3)*int64(max(n, 1))), minTopics), maxTopics))
 }
 
+// While they are computed, the vectors of a graph take at most maxVectorBytes, and at most half of the memory of a training.
+// minVectors is the lowest rank of a spectrum that is worth computing.
+const (
+	maxVectorBytes = 64 << 20
+	minVectors     = 16
+)
+
+// spectrumBytes is the number of bytes that the computation of a spectrum of rank k takes.
+func spectrumBytes(n, k int) int64 { return 4 * int64(n) * int64(4*k+nn.LanczosExtra) }
+
+// vectorPlan says how the vectors of the graphs of a training are computed.
+type vectorPlan struct {
+	content *content
+	budget  int64 // bytes
+}
+
+// vectorRank returns the rank of the spectrum of a graph of n nodes in a training with the given memory. It returns 0 if
+// the contexts have no vectors block, or if there are too many nodes for the memory.
+func (c *config) vectorRank(n int, memory int64) (rank int, budget int64) {
+	budget = min(memory/2, maxVectorBytes)
+	if rank = rankFor(n, budget); c.vectorsLen() == 0 || rank < min(minVectors, n) {
+		return 0, budget
+	}
+	return rank, budget
+}
+
+// planVectors plans the vectors of a training. It returns nil if there are none.
+func (c *config) planVectors(ctx context.Context, whole World, memory int64) (p *vectorPlan, err error) {
+	n := whole.Graph.NumNodes()
+	rank, budget := c.vectorRank(n, memory)
+	if rank == 0 {
+		return nil, nil
+	}
+	p = &vectorPlan{budget: budget}
+	p.content, err = contentOf(ctx, c, whole, topicsFor(n, budget))
+	return p, err
+}
+
+// in computes the vectors of a world. It returns nil if p is nil.
+func (p *vectorPlan) in(ctx context.Context, rng *rand.Rand, w World) (*vectors, error) {
+	if p == nil {
+		return nil, nil
+	}
+	v, err := vectorsOf(ctx, rng, p.content, w.Graph, p.budget)
+	if err != nil {
+		return nil, err
+	}
+	return v.document().vectors() // in the precision of a document
+}
+
 // vectorsOf computes the vectors of a graph. t is the content of the feature vectors, which does not depend on edges;
 // it is nil without features.
 func vectorsOf(ctx context.Context, rng *rand.Rand, t *content, g Graph, budget int64) (*vectors, error) {

@@ -24,6 +24,9 @@ func hiddenClause(s *parse.Statement) parse.Value {
 // hiddenNote returns the note on which edges are hidden.
 func (e *evaluation) hiddenNote() string {
 	note := fmt.Sprintf("%d of %d edges are hidden", e.set.Hidden, e.set.Edges)
+	if e.set.Wanted > e.set.Hidden {
+		note += fmt.Sprintf(", as many as fit into the memory, instead of %d", e.set.Wanted)
+	}
 	if e.files != nil {
 		note = fmt.Sprintf("%s has %s; %s", e.files.Name, words.Count(e.links, "link"), note)
 	}

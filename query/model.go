@@ -69,6 +69,7 @@ func (r *run) trainModel(s *parse.Statement) {
 		return
 	}
 	trainedRow(r.rows, &m)
+	r.rows.remarkLeftOut(m.ModelInfo)
 	if m.Comparison.Links > 0 {
 		r.rows.note("%s", m.Comparison.String())
 	}
@@ -200,6 +201,14 @@ func (rows *Rows) remarkOutdated(m db.ModelInfo) {
 	}
 }
 
+// remarkLeftOut notes that a model has no vectors of nodes, because they did not fit.
+func (rows *Rows) remarkLeftOut(m db.ModelInfo) {
+	if m.VectorsLeftOut > 0 {
+		rows.note("model %v was trained without vectors of nodes: they would take %d MB, and may take an eighth of the memory, at most 64 MB",
+			parse.Name{Value: m.Name}, (m.VectorsLeftOut+1<<20-1)>>20)
+	}
+}
+
 // remarkHeld notes that a new version is not deployed.
 func (rows *Rows) remarkHeld(model string, version int) {
 	rows.note("version %d is stored and not deployed: DEPLOY MODEL %v VERSION %d deploys it", version, parse.Name{Value: model}, version)
@@ -221,6 +230,7 @@ func (r *run) showModels(*parse.Statement) {
 	for _, m := range r.tx.Models() {
 		modelRow(r.rows, m)
 		r.rows.remarkOutdated(m)
+		r.rows.remarkLeftOut(m)
 	}
 }
 
@@ -231,6 +241,7 @@ func modelRow(rows *Rows, m db.ModelInfo) {
 func (r *run) describeModel(s *parse.Statement) {
 	r.describe(s.Name("MODEL"), func(rows *Rows, m db.ModelInfo) {
 		rows.remarkOutdated(m)
+		rows.remarkLeftOut(m)
 		rows.add("model", m.Name)
 		rows.add("version", int64(m.Version))
 		rows.add("deployed", moment(m.Deployed))

@@ -10,6 +10,7 @@ import (
 
 	"kith/db"
 	"kith/db/dbtest"
+	"kith/model"
 	"kith/query"
 )
 
@@ -62,5 +63,26 @@ func TestTrainCompares(t *testing.T) {
 	}
 	if row, _ := run("TRAIN MODEL m WITH (samples = 50, epochs = 1, deploy = better)"); row["mrr_before"] != mrr {
 		t.Errorf("the version before has another mrr than when it was made, %v: %v", mrr, row)
+	}
+}
+
+// TRAIN and SHOW MODELS say what a training left out because it did not fit into the memory.
+func TestVectorsLeftOut(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
+	for _, text := range []string{"INSERT EDGE (1, 2), (2, 3), (3, 1), (3, 4)", "CREATE MODEL m"} {
+		if _, err := query.Run(ctx, g, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Memory: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"SHOW MODELS", "DESCRIBE MODEL m"} {
+		rows, err := query.Run(ctx, g, text)
+		if err != nil || !strings.Contains(strings.Join(rows.Notes, "\n"), "model m was trained without vectors of nodes: they would take 1 MB") {
+			t.Errorf("%s: %v, %v", text, rows, err)
+		}
 	}
 }

@@ -59,11 +59,13 @@ func In(g Graph, u ID) []ID {
 	return from
 }
 
-// Counted is a Graph that knows the lengths of rows without reading them.
+// Counted is a Graph that knows its size and the lengths of rows without reading the rows.
 type Counted interface {
 	Graph
 	OutLen(u ID) int // number of nodes of Out(u)
 	InLen(u ID) int  // number of nodes of In(u)
+	NumEdges() int64 // loops included; an undirected edge counts once
+	NumLoops() int64
 }
 
 // OutLen returns the number of nodes that u has an edge to.
