@@ -202,6 +202,9 @@ func numbers(n int) []int {
 // fitRanker trains a copy of ranker from on the choices of train for the given number of passes. It returns the state
 // with the least loss on valid, measured before the first pass and after each pass.
 func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, train, valid []choice, passes int, rate float64, step func()) (*ranker, error) {
+	if len(train) == 0 { // every node is linked to all others
+		return from, nil
+	}
 	l := &choiceLearner{
 		net: from.net.Clone(), scale: scaleOf(train), decay: choiceDecay,
 		opt: nn.NewOptimizer(nn.Fit{Adam: true, Rate: rate}, len(from.net.Theta)),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -121,5 +122,17 @@ func TestVectorsLeftOut(t *testing.T) {
 	}
 	if !Same(large.Scorer(), larger.Scorer()) || large.belief.vectors == nil || large.VectorsLeftOut() != 0 {
 		t.Errorf("trainings with enough memory differ")
+	}
+}
+
+// A training on a graph without pairs that are no links keeps the ranker of the learned start.
+func TestTrainCompleteGraph(t *testing.T) {
+	t.Parallel()
+	g := newMesh(3, false, [2]ID{0, 1}, [2]ID{1, 2}, [2]ID{0, 2})
+	m := newModel(t, "default", "", 0)
+	start := m.belief.ranker.net
+	err := m.TrainEdges(context.Background(), g, EdgePlan{}, func(hidden [][2]ID) (World, error) { return g.without(hidden).world(nil), nil })
+	if err != nil || !slices.Equal(m.belief.ranker.net.Theta, start.Theta) {
+		t.Errorf("%v, or other weights", err)
 	}
 }

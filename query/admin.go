@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"kith/db"
+	"kith/db/words"
 	"kith/query/parse"
 )
 
@@ -97,8 +98,13 @@ func (r *run) showCache(*parse.Statement) {
 func (r *run) warm(s *parse.Statement) {
 	keys := r.nodes(s.Values("WARM"))
 	r.rows.add(int64(len(keys)))
-	if r.err == nil {
-		r.fail(r.tx.Warm(r.ctx, keys...))
+	if r.err != nil {
+		return
+	}
+	before := r.tx.Stats().Cache.Evictions
+	r.fail(r.tx.Warm(r.ctx, keys...))
+	if n := int(r.tx.Stats().Cache.Evictions - before); n > 0 {
+		r.rows.note("the cache is full: %s made room for others; SHOW CACHE has its size", words.Count(n, "state"))
 	}
 }
 

@@ -13,12 +13,15 @@ import (
 // decisionKinds returns the statements that teach models by rewards.
 func decisionKinds() []kind {
 	return []kind{
-		{name: "OBSERVE", access: joins, columns: "source, target, reward, model, edge_added", run: updating((*run).observe)},
+		{
+			name: "OBSERVE", access: joins, columns: "source, target, reward, model, edge_added", run: updating((*run).observe),
+			options: func(*parse.Statement, func(string) bool) []option { return observeOptions(&db.Observation{}) },
+		},
 		{
 			name: "CHOOSE LINK", columns: "decision (its number, for REWARD), source, target, score, propensity (probability of the draw), " +
 				"policy (the explorer), graph_version, model_version", run: updating((*run).choose),
 			options: func(s *parse.Statement, _ func(string) bool) []option {
-				return exploreOptions(s.Name("EXPLORE").Value, &db.Choice{})
+				return chooseOptions(s.Name("EXPLORE").Value, &db.Choice{})
 			},
 		},
 		{
@@ -33,15 +36,20 @@ func decisionKinds() []kind {
 	}
 }
 
-// exploreOptions returns the options of an explorer.
-func exploreOptions(explorer string, c *db.Choice) []option {
+// observeOptions returns the options of OBSERVE.
+func observeOptions(o *db.Observation) []option {
+	return []option{cacheOption("what the model learns", &o.NoCache)}
+}
+
+// chooseOptions returns the options of CHOOSE, which include those of the explorer.
+func chooseOptions(explorer string, c *db.Choice) []option {
 	parameter := numberOption("gamma", "a number above 0", "how much squarecb prefers candidates with better scores; 10 by default",
 		func(x float64) bool { return x > 0 }, &c.Explore.Gamma)
 	if explorer == "epsilon_greedy" {
 		parameter = numberOption("epsilon", "a number from 0 to 1", "share of the draws among all candidates; 0.1 by default",
 			func(x float64) bool { return x >= 0 && x <= 1 }, &c.Explore.Epsilon)
 	}
-	return []option{parameter, integerOption("seed", "seed of the draw", 1, math.MaxInt64, &c.Seed)}
+	return []option{cacheOption("the scores", &c.NoCache), parameter, integerOption("seed", "seed of the draw", 1, math.MaxInt64, &c.Seed)}
 }
 
 func (r *run) choose(s *parse.Statement) {
@@ -49,7 +57,7 @@ func (r *run) choose(s *parse.Statement) {
 	var err error
 	c.Explore, err = db.NewExplorer(s.Name("EXPLORE").Value)
 	r.failAt(s.At("EXPLORE"), err)
-	r.setOptions(s.Options("WITH"), exploreOptions(s.Name("EXPLORE").Value, &c))
+	r.setOptions(s.Options("WITH"), chooseOptions(s.Name("EXPLORE").Value, &c))
 	c.TTL, c.At = r.duration(s.Value("TTL")), r.seconds(s.Value("AT"))
 	c.For, c.Among = r.node(s.Value("FOR")), r.candidates(s.Among())
 	if r.err != nil {

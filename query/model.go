@@ -174,6 +174,7 @@ func (r *run) observe(s *parse.Statement) {
 	m, err := r.tx.Model(r.model(model))
 	r.fail(err)
 	o := db.Observation{Reward: r.rewarded(s.Value("=")), Model: model.Value, Insert: s.Has("INSERT")}
+	r.setOptions(s.Options("WITH"), observeOptions(&o))
 	src, dst := r.node(s.Value("OBSERVE")), r.node(s.Value("->"))
 	o.Source, o.Target, o.Among = src, dst, r.candidates(s.Among())
 	if r.err != nil {

@@ -131,7 +131,7 @@ func predictOptions(p *db.Prediction) []option {
 	return []option{
 		walk("alpha", "a number from 0 to 1", "probability that the walk goes on, in place of the model's"),
 		walk("beta", "a number from 0 to 1", "factor of katz for each further edge of a walk; 0.005 by default"),
-		cacheOption(&p.NoCache),
+		cacheOption("the answer", &p.NoCache),
 		walk("center", "on or off", "whether the values of the walk are centered"),
 		epsilonOption(&p.Epsilon),
 		walk("length", "an integer from 1 to 20", "number of edges of the longest walks of katz; 5 by default"),
@@ -151,9 +151,9 @@ func walkOption(name, accepts, meaning string, set func(r *run, v parse.Value)) 
 	}}
 }
 
-// cacheOption returns the option that keeps a walk from using the cache.
-func cacheOption(without *bool) option {
-	return onOff("cache", "off makes the answer a function of graph, model and statement alone", func(on bool) { *without = !on })
+// cacheOption returns the option that keeps a walk from using the cache. what is the result of the walk.
+func cacheOption(what string, without *bool) option {
+	return onOff("cache", "off makes "+what+" a function of graph, model and statement alone", func(on bool) { *without = !on })
 }
 
 func epsilonOption(to *float64) option {

@@ -71,7 +71,11 @@ func TestVectorsLeftOut(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
-	for _, text := range []string{"INSERT EDGE (1, 2), (2, 3), (3, 1), (3, 4)", "CREATE MODEL m"} {
+	edges := "INSERT EDGES 0 -> 1"
+	for i := range 30 {
+		edges += fmt.Sprintf(", %d -> %d", i, i+2)
+	}
+	for _, text := range []string{edges, "CREATE MODEL m"} {
 		if _, err := query.Run(ctx, g, text); err != nil {
 			t.Fatal(err)
 		}
@@ -83,6 +87,30 @@ func TestVectorsLeftOut(t *testing.T) {
 		rows, err := query.Run(ctx, g, text)
 		if err != nil || !strings.Contains(strings.Join(rows.Notes, "\n"), "model m was trained without vectors of nodes: they would take 1 MB") {
 			t.Errorf("%s: %v, %v", text, rows, err)
+		}
+	}
+}
+
+// WARM of more nodes than the cache holds says so.
+func TestWarmFull(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20, Epsilon: 1e-6})
+	rng := rand.New(rand.NewPCG(1, 1))
+	var list, nodes strings.Builder
+	for i := range 3000 {
+		for range 10 {
+			fmt.Fprintln(&list, i, rng.IntN(3000))
+		}
+		fmt.Fprint(&nodes, ", ", i)
+	}
+	if _, err := g.Load(ctx, strings.NewReader(list.String()), db.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{"WARM 1, 2": false, "WARM 7" + nodes.String()[:400*5]: true} {
+		rows, err := query.Run(ctx, g, text)
+		if notes := fmt.Sprint(rows.Notes); err != nil || strings.Contains(notes, "the cache is full: ") != want {
+			t.Errorf("%.20s: %s, %v", text, notes, err)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func rankOptions(q *db.Walk) []option {
 	epsilon.meaning += fmt.Sprintf("; %g by default", db.RankEpsilon)
 	return []option{
 		walkOption("alpha", "a number from 0 to 1", "probability that the walk goes on", func(r *run, v parse.Value) { q.Alpha = r.number(v) }),
-		cacheOption(&q.NoCache),
+		cacheOption("the answer", &q.NoCache),
 		epsilon,
 		walkOption("norm", "row or column", "form of the walk; column by default", func(r *run, v parse.Value) { q.Row = r.value(v) == "row" }),
 		wordOption("until", "whether the walk stops before epsilon as soon as the ranks are certain; certain by default, epsilon if that is given",

@@ -35,11 +35,11 @@ func outcomeKinds() []Kind {
 	return []Kind{
 		{"OBSERVE", "tell a model what became of a link; AND INSERT adds the link",
 			"OBSERVE node -> node = number [AMONG sets] [USING name]\n" +
-				"    [AND INSERT]",
+				"    [WITH (option, ...)] [AND INSERT]",
 			"OBSERVE 'ann' -> 'dan' = 1 AND INSERT"},
 		{"CHOOSE LINK", "draw one of the candidates at random, and keep the decision",
 			"CHOOSE LINK FOR node [AT seconds] AMONG sets\n" +
-				"    [EXPLORE explorer [WITH (option, ...)]] [USING name]\n" +
+				"    [EXPLORE explorer] [WITH (option, ...)] [USING name]\n" +
 				"    [TTL duration]",
 			"CHOOSE LINK FOR 'ann' AMONG NEIGHBORS(2) TTL '7d'"},
 		{"REWARD", "report the outcome of a decision",
