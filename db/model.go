@@ -240,12 +240,25 @@ func (tx *Tx) model(name string, version int) (m *modelView, err error) {
 	return tx.version(m, version)
 }
 
+// heuristic returns a heuristic, whose working memory is reused.
 func (tx *Tx) heuristic(name string) (*modelView, error) {
-	m, err := model.New(model.Spec{Policy: name, Seed: tx.snap.Meta.Seed, FeatureLen: featureLen(tx.snap.Snapshot)})
+	spec := model.Spec{Policy: name, Seed: tx.snap.Meta.Seed, FeatureLen: featureLen(tx.snap.Snapshot)}
+	key := heuristicKey{name, spec.FeatureLen}
+	if v, ok := tx.db.heuristics.Load(key); ok {
+		return v.(*modelView), nil
+	}
+	m, err := model.New(spec)
 	if err != nil {
 		return nil, err
 	}
-	return (&learner{name: name, model: m}).view(), nil
+	v, _ := tx.db.heuristics.LoadOrStore(key, (&learner{name: name, model: m}).view())
+	return v.(*modelView), nil
+}
+
+// heuristicKey identifies a heuristic for feature vectors of one length.
+type heuristicKey struct {
+	name     string
+	features int
 }
 
 // modelOrError is model for requests that need a model: it returns ErrNoModel instead of nil.
