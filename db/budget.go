@@ -39,7 +39,7 @@ func (o *Options) memory(of ...part) (bytes int64) {
 
 // The fractions of workPart that the kinds of work take.
 const (
-	rowsFraction      = 4 // of graphPart: decoded blocks of rows, until the rows are loaded
+	rowsFraction      = 2 // of graphPart: blocks of the graph that were read, until the rows are loaded
 	splitFraction     = 2 // a file of PyTorch that is read as a whole
 	modelFileFraction = 4 // a model file
 	bulkFraction      = 2 // what a load takes to collect and sort edges

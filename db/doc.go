@@ -51,7 +51,8 @@
 // until the database is reopened, because a second sync of the same pages may succeed without having written them.
 //
 // The store runs in Badger's managed mode: a commit sets its timestamp and a reader reads at the timestamp of its
-// snapshot, so memory and store agree without a lock between readers and the writer. Views never wait for a writer.
+// snapshot, so memory and store agree without a lock between readers and the writer. Views do not wait for a writer,
+// except that a new one waits some milliseconds while the tables of a load or of a compaction are put in place.
 //
 // # What survives
 //

@@ -41,7 +41,7 @@ func fixture(g *db.DB, sitting int) error {
 		return errors.Join(g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}), g.CreateModel(ctx, "gone", model.Spec{Policy: "prb"}))
 	}
 	for i := range 70 { // enough for a checkpoint
-		o := db.Observation{Source: i, Target: i + 20, Reward: float64(i % 2), Among: db.Keys(3, 5), Insert: true, Model: "m"}
+		o := db.Observation{Source: i % 3, Target: i + 20, Reward: float64(i % 2), Among: db.Keys(3, 5), Insert: true, Model: "m"}
 		if err := g.Observe(ctx, o); err != nil {
 			return err
 		}

@@ -165,7 +165,7 @@ func openBadger(opts badger.Options) (b *badger.DB, err error) {
 // the value log, so the value log stays empty.
 //
 // Snappy: dblp-2010, cnr-2000 and an R-MAT graph of 15 million edges take 2.8, 1.4 and 3.6 bytes an edge, and a cold read
-// 20, 17 and 22 us of CPU. With ZSTD 1 they take 2.3, 1.0 and 3.6 bytes, and a read 32, 32 and 22 us; without compression
+// 20, 17 and 30 us of CPU. With ZSTD 1 they take 2.3, 1.0 and 3.6 bytes, and a read 32, 32 and 22 us; without compression
 // 4.3, 3.0 and 3.7 bytes, and 9, 10 and 13 us. Blocks of 8 KB are 2 to 9 % smaller and a read takes up to 60 % longer.
 func badgerOptions(path string, o Options) badger.Options {
 	memtable := min(max(o.Memory*5/32, min(8<<20, o.Memory*5/12)), 64<<20)

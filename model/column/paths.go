@@ -13,6 +13,7 @@ type TwoHop struct {
 	slot   []int32 // hash table: index in node plus 1, 0 if free; its length is a power of two
 	source graph.ID
 	known  bool // the data is that of source
+	whole  bool // all paths were followed
 }
 
 // flow describes the paths of two edges from a source to a node u, through the intermediate nodes w.
@@ -34,8 +35,10 @@ func (s *TwoHop) Read(g graph.Graph, source graph.ID) {
 	clear(s.slot)
 	s.source, s.known, s.Node, s.flow = source, true, s.Node[:0], s.flow[:0]
 	left := MaxPaths
+	s.whole = true
 	for _, w := range graph.Out(g, source) {
 		if left -= graph.OutLen(g, w); left < 0 {
+			s.whole = false
 			break
 		}
 		if w == source {

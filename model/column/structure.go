@@ -174,10 +174,14 @@ func (t *Reader) PairStats(g graph.Graph, pairs []graph.Pair, i int) PairStats {
 	t.twoHop.Read(g, p.Source)
 	out, in := graph.Out(g, p.Source), graph.In(g, p.Target)
 	paths, weighted := t.twoHop.Paths(g, p)
-	return PairStats{
-		Overlap: overlapOfRows(g, p, out, in), flow: t.twoHop.To(p.Target), paths: paths, weightedPaths: weighted,
+	l := PairStats{
+		flow: t.twoHop.To(p.Target), paths: paths, weightedPaths: weighted,
 		to: t.To[i], from: t.From[i], out: float64(len(out)), in: float64(len(in)),
 	}
+	if l.Overlap = l.flow.Overlap; !t.twoHop.whole || p.Source == p.Target {
+		l.Overlap = overlapOfRows(g, p, out, in)
+	}
+	return l
 }
 
 // Structural fills the structural block of the pair.
