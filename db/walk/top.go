@@ -26,10 +26,10 @@ func (w *Walker) Top(ctx context.Context, t *Task, k int, floor float64) ([]Rank
 	st, err := w.begin(ctx, t, target.Eps/scale)
 	for err == nil {
 		last := target.Eps <= floor || scale*st.Bound(target.Norm) > target.Eps && (target.Norm == ppr.L1 || !oneWay)
-		best, certain, err := r.ranks(ctx, st, last)
-		if certain || last || err != nil {
+		best, certain, failure := r.ranks(ctx, st, last)
+		if certain || last || failure != nil {
 			t.At = r.at
-			return best, err
+			return best, failure
 		}
 		target.Eps = max(target.Eps/step, floor)
 		if oneWay {
