@@ -10,7 +10,6 @@ import (
 
 	"kith/db"
 	"kith/db/dbtest"
-	"kith/model"
 	"kith/query"
 )
 
@@ -80,7 +79,9 @@ func TestVectorsLeftOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Memory: 1}}); err != nil {
+	training := db.Training{Model: "m"}
+	training.Plan.Memory = 1
+	if _, err := g.Train(ctx, training); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{"SHOW MODELS", "DESCRIBE MODEL m"} {

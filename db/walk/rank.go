@@ -16,7 +16,19 @@ type Ranked struct {
 
 func (r Ranked) lowest() float64  { return r.Score - r.Bound }
 func (r Ranked) highest() float64 { return r.Score + r.Bound }
-func (r Ranked) isZero() bool     { return r.Score == 0 && r.Bound == 0 }
+
+// above compares the upper bounds of two candidates. Of equal ones the wider is above: a bound below half a unit in the last
+// place does not change the sum.
+func (r Ranked) above(o Ranked) bool {
+	return cmp.Or(cmp.Compare(r.highest(), o.highest()), cmp.Compare(r.Bound, o.Bound)) > 0
+}
+
+// below compares the lower bounds of two candidates, of equal ones the wider is below.
+func (r Ranked) below(o Ranked) bool {
+	return cmp.Or(cmp.Compare(r.lowest(), o.lowest()), cmp.Compare(o.Bound, r.Bound)) < 0
+}
+
+func (r Ranked) isZero() bool { return r.Score == 0 && r.Bound == 0 }
 
 // Best returns the k best of n candidates, the best first and equal ones by place. at returns the score of the
 // candidate at a place, and the bound of its error.
@@ -68,7 +80,7 @@ func (s *selection) prune() {
 }
 
 func (s *selection) drop(r Ranked) {
-	if r.highest() > s.rest.highest() {
+	if r.above(s.rest) {
 		s.rest = r
 	}
 }
@@ -84,13 +96,13 @@ func certify(top []Ranked, rest Ranked) {
 	tied := func(i int) bool { return top[i].tie != 0 && top[i].tie == top[i+1].tie }
 	above := Ranked{Score: math.Inf(1)} // of the candidates above, the one with the lowest lower bound
 	for i := range top {
-		if i > 0 && !tied(i-1) && top[i-1].lowest() < above.lowest() {
+		if i > 0 && !tied(i-1) && top[i-1].below(above) {
 			above = top[i-1]
 		}
 		top[i].Certain = apart(above, top[i])
 	}
 	for i := len(top) - 1; i >= 0; i-- {
-		if i < len(top)-1 && !tied(i) && top[i+1].highest() > rest.highest() {
+		if i < len(top)-1 && !tied(i) && top[i+1].above(rest) {
 			rest = top[i+1]
 		}
 		top[i].Certain = top[i].Certain && apart(top[i], rest)

@@ -39,3 +39,12 @@ func TestBest(t *testing.T) {
 		}
 	})
 }
+
+// A bound that is too small to change the score in a sum still makes a rank uncertain.
+func TestBestOfTinyBounds(t *testing.T) {
+	t.Parallel()
+	bounds := []float64{0, 1e-15, 0}
+	if got := Best(3, 1, func(i int) (float64, float64) { return 19, bounds[i] }); got[0].Certain {
+		t.Errorf("got %+v, which is not certain", got[0])
+	}
+}
