@@ -44,7 +44,7 @@ func TestBest(t *testing.T) {
 func TestBestOfTinyBounds(t *testing.T) {
 	t.Parallel()
 	bounds := []float64{0, 1e-15, 0}
-	if got := Best(3, 1, func(i int) (float64, float64) { return 19, bounds[i] }); got[0].Certain {
+	if got := Best(3, 2, func(i int) (float64, float64) { return 19, bounds[i] }); got[0].Certain {
 		t.Errorf("got %+v, which is not certain", got[0])
 	}
 }
