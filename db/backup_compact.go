@@ -141,7 +141,7 @@ func (db *DB) compact(ctx context.Context) (err error) {
 	generation := db.generation.Add(1)
 	base, err := db.writeBase(ctx, old, generation)
 	if err == nil {
-		err = db.replaceRows(ctx, old.Graph, base.Graph)
+		err = db.loadBase(ctx, old.Snapshot, base)
 	}
 	if err != nil {
 		return err
@@ -162,9 +162,9 @@ func (db *DB) compact(ctx context.Context) (err error) {
 	return db.rebase(ctx, now, next)
 }
 
-// replaceRows loads the rows of a base that is about to replace the one of old into memory, if those of old are there and
-// there is memory for both: readers of the next version are then as fast as before.
-func (db *DB) replaceRows(ctx context.Context, old, base *index.Graph) error {
+// loadBase loads a base that is about to replace the one of old into memory, if that of old is there and there is memory for
+// both: readers of the next version are then as fast as before.
+func (db *DB) loadBase(ctx context.Context, old *index.Snapshot, base *index.Base) error {
 	if !old.Loaded() || old.Bytes()+base.LoadedBytes() > db.opts.memory(graphPart, workPart) {
 		return nil
 	}

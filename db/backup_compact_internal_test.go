@@ -55,6 +55,20 @@ func blocks(t testing.TB, g *DB) map[uint32]int {
 	return n
 }
 
+// A compaction moves the keys that were added since the base into the base, which stays in memory.
+func TestCompactMovesKeys(t *testing.T) {
+	t.Parallel()
+	g := openTest(t, filepath.Join(t.TempDir(), "g"))
+	insert(t, g, 0, 100)
+	must(t, g.compact(context.Background()))
+	now := g.now.Load()
+	if left := now.KeptBytes() - 16*int64(now.Log.Len()); left != 0 || !now.Loaded() {
+		t.Errorf("%d bytes of keys are left, loaded %v", left, now.Loaded())
+	}
+	insert(t, g, 100, 10)
+	must(t, g.Check(context.Background()), g.Close())
+}
+
 // A compaction changes nothing visible, leaves one generation, and survives reopening.
 func TestCompact(t *testing.T) {
 	t.Parallel()

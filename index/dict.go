@@ -270,15 +270,11 @@ func (d *Dict) load(ctx context.Context) error {
 	return err
 }
 
-// onto returns the dictionary with the keys of a new base, which are some of its own. If the old base is in memory, and the
-// rows of the new one are, it stays.
-func (d *Dict) onto(base *Base) *Dict {
-	if d.memory.Load() != nil && base.Graph.Loaded() {
-		return d
-	}
-	next := base.keys.dict()
-	next.Add(d.added[next.n-d.n:])
-	return next
+// since returns the keys of the ids from n on, which must not be below the number of keys in the base.
+func (d *Dict) since(n int) []Key {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.added[n-d.n:]
 }
 
 // err returns the error of the first key that could not be read.

@@ -2,6 +2,7 @@ package index
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -73,7 +74,7 @@ func (c *content) write(w Writer, generation uint32, from *Stored) (*Base, error
 		return nil, err
 	}
 	cache := from.cache(generation)
-	return &Base{pagedGraph(c.nodes, out, in, cache), pagedKeys(keys, cache), pagedNodes(nodes, c.labels, cache), cache}, nil
+	return &Base{pagedGraph(c.nodes, out, in, cache), pagedKeys(keys, cache).dict(), pagedNodes(nodes, c.labels, cache), cache}, nil
 }
 
 // writeRows writes the blocks of the rows of one direction and returns their directory.
@@ -101,14 +102,30 @@ func (a *adjacency) entries(n int, visit func(Edge) error) error {
 // Base is what a generation holds. Its blocks are read when they are asked for, or loaded into memory.
 type Base struct {
 	Graph *Graph
-	keys  *storedKeys
+	dict  *Dict
 	nodes *storedNodes
 	cache *blockCache
 }
 
-// Rebase returns s with its base replaced by the generation written from old, an earlier version of s. If the rows of the
-// generation are in memory, keys and node records that are in memory stay there. The edges changed since are applied
-// again. The log drops the changes older than the previous base.
+// Load reads the base into memory, apart from vectors. It returns ErrCorrupt, or the error of ctx.
+func (b *Base) Load(ctx context.Context) error {
+	err := b.Graph.Load(ctx)
+	if err == nil {
+		err = b.dict.load(ctx)
+	}
+	if err == nil {
+		err = b.nodes.load(ctx)
+	}
+	return err
+}
+
+// LoadedBytes returns the memory of the base once it is loaded, in bytes.
+func (b *Base) LoadedBytes() int64 {
+	return b.Graph.LoadedBytes() + b.dict.loadedBytes() + b.nodes.loadedBytes()
+}
+
+// Rebase returns s with its base replaced by the generation written from old, an earlier version of s, which becomes a part of
+// the result. What has changed since is applied again. The log drops the changes older than the previous base.
 func (s *Snapshot) Rebase(old *Snapshot, base *Base, generation uint32) (*Snapshot, error) {
 	next := *s
 	changes, ok := s.Log.Since(old.Meta.Version)
@@ -122,8 +139,9 @@ func (s *Snapshot) Rebase(old *Snapshot, base *Base, generation uint32) (*Snapsh
 		e.Set(c.U, c.V, now.Weight, now.Time)
 	}
 	next.Graph = e.Graph()
-	next.Dict = s.Dict.onto(base)
-	next.nodes = s.nodes.onto(base, &old.nodes)
+	next.Dict = base.dict
+	next.Dict.Add(s.Dict.since(base.dict.n))
+	next.nodes = s.nodes.onto(base.nodes, &old.nodes)
 	next.features = s.features.onto(openVectors(base.cache, &old.Meta), &old.features)
 	next.Log = s.Log.from(s.Meta.Base)
 	next.Meta.LogStart = next.Log.start
@@ -142,7 +160,7 @@ func (s *Snapshot) replace(base *Base, generation uint32) *Snapshot {
 	m.Live += int64(g.nodes - s.Graph.nodes)
 	m.Nodes, m.Edges, m.Loops = int64(g.nodes), g.edges, g.loops
 	m.BaseNodes, m.BaseEdges = m.Nodes, m.Edges
-	next.Graph, next.Dict, next.nodes, next.Log = g, base.keys.dict(), nodeRecords{base: base.nodes}, Log{start: m.Version}
+	next.Graph, next.Dict, next.nodes, next.Log = g, base.dict, nodeRecords{base: base.nodes}, Log{start: m.Version}
 	next.features = vectors{base: openVectors(base.cache, &s.Meta)}
 	return &next
 }

@@ -111,6 +111,6 @@ func (s *Snapshot) compactTo(t rapid.TB, m *memory, generation uint32) *Base {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base.keys.cache.source = memorySource{m.clone()}
+	base.cache.source = memorySource{m.clone()}
 	return base
 }

@@ -62,13 +62,9 @@ func (r *nodeRecords) sinceBase(yield func(ID, node) bool) {
 	}
 }
 
-// onto returns the records on a new base, which holds those of old, an earlier version. Records in memory stay there if the
-// rows of the new base are in memory.
-func (r *nodeRecords) onto(base *Base, old *nodeRecords) nodeRecords {
-	if (r.base == nil || r.base.loaded.Load()) && base.Graph.Loaded() {
-		return *r
-	}
-	next, by := nodeRecords{base: base.nodes}, new(owner)
+// onto returns the records on a new base, which holds those of old, an earlier version.
+func (r *nodeRecords) onto(base *storedNodes, old *nodeRecords) nodeRecords {
+	next, by := nodeRecords{base: base}, new(owner)
 	for id, c := range r.changed.all() {
 		if c.set && c != old.changed.at(id) {
 			next.set(by, id, c.node)

@@ -264,7 +264,7 @@ func TestSalvageOfRows(t *testing.T) {
 		}
 		d, err := newDict(keys)
 		must(t, err)
-		s = s.replace(&Base{Graph: m.base(t), keys: new(storedKeys)}, 1)
+		s = s.replace(&Base{Graph: m.base(t), dict: new(storedKeys).dict()}, 1)
 		s.Dict = d
 		store := newMemory()
 		s.compactTo(t, store, 1)
