@@ -8,6 +8,8 @@ import (
 	"hash/crc32"
 	"math/rand/v2"
 	"os"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,6 +46,36 @@ func trainDefault(t testing.TB, g *db.DB) {
 }
 
 // After WARM, predictions compute no state.
+// A session that only reads and computes little leaves the files as they are.
+func TestReadingWritesNothing(t *testing.T) {
+	t.Parallel()
+	path := place(t)
+	g := open(t, path, nil)
+	load(t, g, 3000)
+	must(t, g.Close())
+	files := func() (all []string) {
+		entries, err := os.ReadDir(path)
+		must(t, err)
+		for _, e := range entries {
+			if info, err := e.Info(); err == nil && e.Name() != "LOCK" {
+				all = append(all, fmt.Sprint(e.Name(), info.Size(), info.ModTime()))
+			}
+		}
+		return all
+	}
+	before := files()
+	g = open(t, path, nil)
+	_, err := g.Predict(context.Background(), db.Prediction{For: 7, Among: db.PPR(50)})
+	must(t, err)
+	if n := cacheStats(t, g).Computed; n == 0 {
+		t.Error("nothing was computed")
+	}
+	must(t, g.Close())
+	if after := files(); runtime.GOOS != "windows" && !slices.Equal(before, after) {
+		t.Errorf("files were %v, they are %v", before, after)
+	}
+}
+
 func TestWarmedPredictionsHit(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

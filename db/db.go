@@ -207,12 +207,15 @@ func (db *DB) Close() error {
 	return err
 }
 
-// flush stores the present models and states.
+// flush stores the present models, and the states unless nothing else was written and few of them were computed.
 func (db *DB) flush() error {
 	for _, l := range db.learners {
 		if err := db.checkpoint(l); err != nil {
 			return err
 		}
+	}
+	if !db.store.Writing() && db.states.Unsaved() < unsavedOps {
+		return nil // the first write to a store takes longer than the states took
 	}
 	ts := db.now.Load().ts
 	r := db.store.Read(ts)

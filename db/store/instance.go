@@ -73,6 +73,9 @@ func (s *Store) open() error {
 	return s.start(s.opts.WithReadOnly(readOnly))
 }
 
+// Writing reports whether the store is open for writing.
+func (s *Store) Writing() bool { return !s.badger.Load().Opts().ReadOnly }
+
 // forWriting returns the present instance, which is open for writing. The caller must release it.
 func (s *Store) forWriting() (*instance, error) {
 	s.opening.Lock()
