@@ -117,7 +117,8 @@ func TestStoredNodesDamage(t *testing.T) {
 func FuzzNodes(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 0x80, 1}, 4)
 	f.Fuzz(func(t *testing.T, b []byte, n int) {
-		records, err := (&decoder{b: b}).nodes(min(max(n, 0), nodeBlock), 9)
+		n = min(max(n, 0), nodeBlock)
+		records, err := (&decoder{b: b}).nodes(n, 9)
 		if err == nil && len(records) != n || err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Fatalf("%d records, %v", len(records), err)
 		}
