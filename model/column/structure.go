@@ -117,11 +117,8 @@ func LogProximity(p float64) float64 {
 	return math.Log1p(max(p, 0)*1e6) / log1pMillion
 }
 
-// proximityFloor is the PageRank above which LogProximity is nearly logarithmic. log1pMillion is log(1 + 1e6).
-const (
-	proximityFloor = 1e-6
-	log1pMillion   = 13.815511557963774
-)
+// log1pMillion is log(1 + 1e6).
+const log1pMillion = 13.815511557963774
 
 // Reset forgets what was read.
 func (t *Reader) Reset() {
