@@ -82,7 +82,7 @@ func (db *DB) backup(ctx context.Context, w io.Writer, earlier *archive.Reader) 
 // records yields the valid records of the transaction's version, in key order.
 func (tx *Tx) records(ctx context.Context) iter.Seq2[archive.Entry, error] {
 	return func(yield func(archive.Entry, error) bool) {
-		if err := tx.db.store.Verify(); err != nil { // a scan would omit what is in damaged blocks
+		if err := tx.db.store.Verify(); err != nil { // a scan would omit the records of damaged blocks
 			yield(archive.Entry{}, err)
 			return
 		}

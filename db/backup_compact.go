@@ -31,8 +31,8 @@ func (db *DB) compactIfDue(s *snapshot) {
 	})
 }
 
-// makeRoom waits while the changes since the last base take half of the memory of the graph: for the compaction that runs
-// or, if there is none, for one of its own.
+// makeRoom waits while the changes since the last base take half of the memory of the graph. It waits for the compaction that
+// runs, and starts one if none does.
 func (db *DB) makeRoom(ctx context.Context) error {
 	full := func() bool {
 		s, _ := db.head()

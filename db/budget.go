@@ -108,8 +108,8 @@ func (db *DB) openRows(ctx context.Context, s *index.Snapshot) error {
 	return nil
 }
 
-// loadRows loads the rows and the keys of the present version into memory, in the background, if they fit. Until then, and otherwise,
-// they are read from the store when they are asked for.
+// loadRows loads the rows and the keys of the present version into memory, in the background, if they fit. Until then, and
+// otherwise, they are read from the store when they are asked for.
 func (db *DB) loadRows() {
 	now, err := db.pin() // a base stays readable while one of its versions is pinned
 	if err != nil {

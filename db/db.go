@@ -228,8 +228,8 @@ func (db *DB) flush() error {
 	})
 }
 
-// The rule by which cached states are stored while the database is open: after a checkpoint of a model, and when so many
-// edge operations, about half a second, have computed states that a kill would lose; at most so many bytes at a time.
+// Cached states are stored while the database is open after a checkpoint of a model, and when a kill would lose states that
+// took unsavedOps edge operations, about half a second. At most statesBytes are stored at a time.
 const (
 	unsavedOps  = 1 << 24
 	statesBytes = 4 << 20

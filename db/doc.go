@@ -24,7 +24,7 @@
 //	db, tx, commit                          opening, transactions and the group commit
 //	options, budget, errors, io             what all of them use
 //
-// Two things call upwards: Open loads the models, and a commit makes them learn and starts the work that is due after it.
+// Two things call upwards: Open loads the models, and a commit makes them learn and starts background work.
 //
 // budget.go divides Options.Memory, and errors.go has all errors. An error about something that the caller named is an
 // [Error], which has its kind, its name, what would have been accepted and what was probably meant.

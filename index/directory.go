@@ -98,7 +98,7 @@ func readDirectoryOf[T any](r Reader, kind byte, generation uint32, decode func(
 // degreeBlock is the number of nodes whose degrees are stored in one block.
 const degreeBlock = 1 << 11
 
-// appendDegrees appends the degrees of consecutive nodes: twice an integer, or 1 and the bits of another number.
+// appendDegrees appends the degrees of consecutive nodes. An integer n is stored as 2n, another number as 1 and its bits.
 func appendDegrees(b []byte, degrees []float64) []byte {
 	for _, d := range degrees {
 		if n := uint64(d); float64(n) == d {

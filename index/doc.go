@@ -75,12 +75,12 @@
 //
 // # In memory
 //
-// A graph consists of a base and an overlay. The rows of the base are in the store until [Snapshot.Load] makes compressed
-// sparse rows of them, 4 bytes an entry (4 more for weights and 8 for times, each only if some edge has one). Until then,
-// the directory takes 12 bytes a block of 4 KB, degrees take 4 bytes a node that was asked about (8 with weights), and a
-// cache holds decoded blocks within a budget. All versions with the same base move over together. The overlay is a
-// persistent array of pages that holds each changed row in full. A commit copies only the pages and rows it touches;
-// readers of older versions keep the old ones.
+// A graph consists of a base and an overlay. The rows of the base are in the store until [Snapshot.Load] makes
+// compressed sparse rows of them, 4 bytes an entry (4 more for weights and 8 for times, each only if some edge has
+// one). Until then, the directory takes 12 bytes a block of 4 KB, degrees take 4 bytes for each node in a block that
+// was read (8 with weights), and a cache holds decoded blocks within a budget. All versions with the same base move
+// over together. The overlay is a persistent array of pages that holds each changed row in full. A commit copies only
+// the pages and rows it touches; readers of older versions keep the old ones.
 //
 // Node records take 8 bytes for each block of 4096 nodes, and 2 bytes a node where a block is in memory; blocks of
 // zero records are not stored. If there are feature vectors, they take half a byte a node, and where a block of 16

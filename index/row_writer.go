@@ -58,7 +58,7 @@ func (r *rowWriter) writeDegrees() error {
 	return err
 }
 
-// close writes what is left, and the directory.
+// close writes the last block and the directory.
 func (r *rowWriter) close() error {
 	if err := r.pack.close(); err != nil {
 		return err

@@ -126,8 +126,8 @@ func (s *Store) Verify() error {
 	return s.verify()
 }
 
-// verify is Verify for a caller that holds the lock. Badger merges tables once it writes, and loses what follows a
-// damaged block, so this comes first.
+// verify is Verify for a caller that holds the lock. It must run before the first write: Badger then merges tables, and
+// loses all records after a damaged block.
 func (s *Store) verify() error {
 	if s.verified {
 		return nil
