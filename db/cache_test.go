@@ -45,7 +45,6 @@ func trainDefault(t testing.TB, g *db.DB) {
 	must(t, err)
 }
 
-// After WARM, predictions compute no state.
 // A session that only reads and computes little leaves the files as they are.
 func TestReadingWritesNothing(t *testing.T) {
 	t.Parallel()
@@ -76,6 +75,7 @@ func TestReadingWritesNothing(t *testing.T) {
 	}
 }
 
+// After WARM, predictions compute no state.
 func TestWarmedPredictionsHit(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

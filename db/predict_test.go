@@ -271,7 +271,8 @@ func TestCacheCatchesUp(t *testing.T) {
 	}
 }
 
-// Contexts from a repaired state have no bound. Asked until the ranks are certain, they are those of no cache.
+// Contexts from a repaired state have no bound. Asked until the ranks are certain, they are those of no cache, and their
+// state stays in the cache.
 func TestRepairedContexts(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, inMemory)
@@ -287,6 +288,18 @@ func TestRepairedContexts(t *testing.T) {
 	repaired := ask(p)
 	p.UntilCertain = true
 	certain := ask(p)
+	before := cacheStats(t, g)
+	again := ask(p)
+	p.UntilCertain = false
+	kept := ask(p)
+	if use := readSince(t, g, before); use.Hits == 0 || use.CatchUps+use.Computed > 0 {
+		t.Errorf("asked again: %+v", use)
+	}
+	for _, r := range []*db.Ranking{again, kept} {
+		if !slices.Equal(r.Links, certain.Links) || r.Remark != "" {
+			t.Errorf("again %+v, before %+v", r, certain)
+		}
+	}
 	p.UntilCertain, p.NoCache = false, true
 	plain := ask(p)
 	if !strings.Contains(repaired.Remark, "repaired") || certain.Remark != "" {

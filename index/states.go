@@ -157,24 +157,39 @@ func (c *States) targetOf(of StateID) ppr.Target {
 
 // State returns the state of a source on the graph of s. r must read the store at the version of s.
 func (c *States) State(ctx context.Context, s *Snapshot, r Reader, of StateID) (Cached, error) {
+	return c.ofSource(ctx, s, r, of, false)
+}
+
+// PristineState is like State, but returns a pristine state: a cached state that is not pristine is replaced by one that is
+// computed from scratch.
+func (c *States) PristineState(ctx context.Context, s *Snapshot, r Reader, of StateID) (Cached, error) {
+	return c.ofSource(ctx, s, r, of, true)
+}
+
+func (c *States) ofSource(ctx context.Context, s *Snapshot, r Reader, of StateID, pristine bool) (Cached, error) {
 	if !s.Meta.Directed {
 		of.Form = ppr.Column
 	}
-	return c.current(ctx, s, r, of, source(of.Source), c.targetOf(of))
+	return c.current(ctx, s, r, of, request{source(of.Source), c.targetOf(of), pristine})
 }
 
-// current returns the state of the start vector h on the graph of s, and keeps it as that of of.
-func (c *States) current(
-	ctx context.Context, s *Snapshot, r Reader, of StateID, h ppr.Vector, t ppr.Target,
-) (st Cached, err error) {
+// request is what a caller needs: the state of the start vector h, as accurate as target.
+type request struct {
+	h        ppr.Vector
+	target   ppr.Target
+	pristine bool // see Cached
+}
+
+// current returns the state that is requested on the graph of s, and keeps it as that of of.
+func (c *States) current(ctx context.Context, s *Snapshot, r Reader, of StateID, q request) (st Cached, err error) {
 	defer func() { c.count(func(n *CacheStats) { n.Count(st.Origin) }) }()
 	e := c.entry(of)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.state != nil && e.version > s.Meta.Version { // a reader of an earlier version does not change the entry
-		return c.solve(ctx, s.Graph, of, h, t)
+		return c.solve(ctx, s.Graph, of, q)
 	}
-	st, err = c.update(ctx, s, r, e, h, t)
+	st, err = c.update(ctx, s, r, e, q)
 	if err != nil {
 		c.forget(e)
 		return st, err
@@ -211,27 +226,27 @@ func (c *States) forget(e *entry) {
 	}
 }
 
-// solve computes the state of a start vector from scratch.
-func (c *States) solve(ctx context.Context, g *Graph, of StateID, h ppr.Vector, t ppr.Target) (Cached, error) {
-	st, err := c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) { return sv.Solve(ctx, g, of.Form, of.Alpha, h, t) })
+// solve computes a state from scratch.
+func (c *States) solve(ctx context.Context, g *Graph, of StateID, q request) (Cached, error) {
+	st, err := c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
+		return sv.Solve(ctx, g, of.Form, of.Alpha, q.h, q.target)
+	})
 	return Cached{State: st, Pristine: true}, err
 }
 
 func source(u ID) ppr.Vector { return ppr.Vector{Node: []ID{u}, Value: []float64{1}} }
 
-// update returns the state of an entry for the version of s and the start vector h. A state whose start vector is near
-// h is repaired for the changes in the graph and in h. Otherwise the state is loaded from the store and refined, or
-// computed from scratch.
-func (c *States) update(
-	ctx context.Context, s *Snapshot, r Reader, e *entry, h ppr.Vector, t ppr.Target,
-) (st Cached, err error) {
-	if e.state != nil && e.version == s.Meta.Version && !e.of.tracked {
-		return Cached{e.state, Hit, e.pristine}, nil
-	}
-	if e.state != nil {
+// update returns the state of an entry for the version of s and the start vector q.h. A state whose start vector is near
+// q.h is repaired for the changes in the graph and in the vector. Otherwise the state is loaded from the store and
+// refined, or computed from scratch.
+func (c *States) update(ctx context.Context, s *Snapshot, r Reader, e *entry, q request) (st Cached, err error) {
+	if e.state != nil && (!q.pristine || e.pristineAt(s)) {
+		if e.version == s.Meta.Version && !e.of.tracked {
+			return Cached{e.state, Hit, e.pristine}, nil
+		}
 		changes, ok := s.Log.changeSet(e.version)
-		if dh := h.Minus(e.state.H()); ok && 2*dh.L1() < h.L1() {
-			st, err := c.catchUp(ctx, s, e, changes, dh, t)
+		if dh := q.h.Minus(e.state.H()); ok && 2*dh.L1() < q.h.L1() {
+			st, err := c.catchUp(ctx, s, e, changes, dh, q.target)
 			if !e.of.tracked || !errors.Is(err, ppr.ErrPrecision) { // a solve removes the rounding errors of many repairs
 				return st, withoutPrecision(err)
 			}
@@ -242,18 +257,24 @@ func (c *States) update(
 		return Cached{}, err
 	}
 	e.dirty = !e.of.tracked && (stored == nil || stored.version != s.Meta.Version)
-	if stored == nil {
-		return c.solve(ctx, s.Graph, e.of, h, t)
+	if stored == nil || q.pristine {
+		return c.solve(ctx, s.Graph, e.of, q)
 	}
 	st.Origin = Loaded
 	st.State, err = c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
-		st, err := sv.Reload(s.Graph, e.of.Form, e.of.Alpha, h, stored.nodes, stored.y)
+		st, err := sv.Reload(s.Graph, e.of.Form, e.of.Alpha, q.h, stored.nodes, stored.y)
 		if err != nil {
 			return nil, err
 		}
-		return sv.Refine(ctx, s.Graph, st, t)
+		return sv.Refine(ctx, s.Graph, st, q.target)
 	})
 	return st, err
+}
+
+// pristineAt reports whether the entry's state is pristine on the graph of s.
+func (e *entry) pristineAt(s *Snapshot) bool {
+	changes, ok := s.Log.Since(e.version)
+	return e.pristine && ok && len(changes) == 0 && e.nodes == s.Graph.NumNodes()
 }
 
 // load reads an entry's state from the store. It returns nil if no state is stored or it is damaged: stored states only
@@ -290,8 +311,7 @@ func (c *States) catchUp(
 	case r.Fresh:
 		got.Origin, got.Pristine = Computed, true
 	case got.State == e.state:
-		list, _ := s.Log.Since(e.version)
-		got.Origin, got.Pristine = Hit, e.pristine && len(list) == 0 && e.nodes == s.Graph.NumNodes()
+		got.Origin, got.Pristine = Hit, e.pristineAt(s)
 	default:
 		got.Origin = CaughtUp
 	}
@@ -326,7 +346,7 @@ func (c *States) Values(
 		return v, bound, Computed, err
 	}
 	of.tracked = true
-	st, err := c.current(ctx, s, nil, of, h, t)
+	st, err := c.current(ctx, s, nil, of, request{h: h, target: t})
 	if err != nil {
 		return nil, nil, Computed, err
 	}

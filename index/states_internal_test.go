@@ -175,16 +175,17 @@ func TestStatesCount(t *testing.T) {
 	must(t, l.states.Write(l.store, math.MaxInt64), l.states.CheckStates(context.Background(), l.now, l.store))
 }
 
-// TestPristine verifies that a pristine state is the one that another solve returns, bit for bit, and that a state is
-// pristine until an edge changes it, or it comes from the store.
+// TestPristine verifies that a pristine state is the one that another solve returns, bit for bit, that a state is pristine
+// until an edge changes it, or it comes from the store, and that PristineState replaces one that is not.
 func TestPristine(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	l := newLive(t, false, 3000, 12000)
 	of := StateID{Form: ppr.Column, Alpha: testAlpha, Source: 5, Coarse: true}
+	state := l.states.State
 	want := func(what string, pristine bool, from Origin) {
 		t.Helper()
-		st, err := l.states.State(ctx, l.now, l.store, of)
+		st, err := state(ctx, l.now, l.store, of)
 		must(t, err)
 		if st.Pristine != pristine || st.Origin != from {
 			t.Errorf("%s: pristine %v, origin %v", what, st.Pristine, st.Origin)
@@ -209,8 +210,21 @@ func TestPristine(t *testing.T) {
 	l.commit(func(b *Batch) { _, err := b.SetEdge(near[0], 6, 3, 0); must(t, err) })
 	want("after a change", false, CaughtUp)
 	must(t, l.states.Write(l.store, math.MaxInt64))
+	state = l.states.PristineState
+	want("after a change, pristine", true, Computed)
+	want("again, pristine", true, Hit)
+	l.commit(func(b *Batch) { must(t, b.SetLabel(8, "seen")) })
+	want("after a commit without edges, pristine", true, Hit)
 	l.states = NewStates(testEps, 1<<20, 0)
+	state = l.states.State
 	want("from the store", false, Loaded)
+	state = l.states.PristineState
+	want("instead of one from the store", true, Computed)
+	state = l.states.State
+	want("the one that replaced it", true, Hit)
+	if n := l.states.Stats(); n.Entries != 1 {
+		t.Errorf("%d states are kept", n.Entries)
+	}
 }
 
 // TestStatesAfterALoad verifies that states are computed from scratch after a bulk load, because the log starts
@@ -379,7 +393,7 @@ func (l *live) track(s *Snapshot, of StateID, h ppr.Vector) {
 	l.t.Helper()
 	ctx := context.Background()
 	norm := ppr.MaxNorm
-	st, err := l.states.current(ctx, s, nil, tracked(of), h, ppr.Target{Norm: norm, Eps: testEps})
+	st, err := l.states.current(ctx, s, nil, tracked(of), request{h: h, target: ppr.Target{Norm: norm, Eps: testEps}})
 	must(l.t, err)
 	fresh, err := ppr.NewSolver().Solve(ctx, s.Graph, of.Form, of.Alpha, h, ppr.Target{Norm: norm, Eps: 1e-10})
 	must(l.t, err)
@@ -468,7 +482,7 @@ func TestValues(t *testing.T) {
 		t.Errorf("%+v", n)
 	}
 	ask(other, true) // too far from the tracked vector, so no state is kept for it
-	if st, err := l.states.current(ctx, l.now, nil, tracked(of), h, target); err != nil || l.states.Stats().Computed != 5 {
+	if st, err := l.states.current(ctx, l.now, nil, tracked(of), request{h: h, target: target}); err != nil || l.states.Stats().Computed != 5 {
 		t.Errorf("the state kept is lost: %v, %v", st.H(), err)
 	}
 }
@@ -495,7 +509,7 @@ func TestTrackRefuses(t *testing.T) {
 	t.Parallel()
 	l := newLive(t, false, 5, 5)
 	of := StateID{Form: ppr.Column, Alpha: testAlpha}
-	_, err := l.states.current(context.Background(), l.now, nil, tracked(of), ppr.Vector{Node: []ID{99}, Value: []float64{1}}, ppr.Target{Eps: 1e-6})
+	_, err := l.states.current(context.Background(), l.now, nil, tracked(of), request{h: source(99), target: ppr.Target{Eps: 1e-6}})
 	if !errors.Is(err, ppr.ErrNode) {
 		t.Errorf("a start node that is not there: %v", err)
 	}

@@ -67,13 +67,16 @@ func (w *Walker) state(ctx context.Context, of index.StateID) (st index.Cached, 
 	if st, ok := w.held[of]; ok {
 		return st, nil
 	}
-	if w.Reader != nil {
-		st, err = w.States.State(ctx, w.View, w.Reader, of)
-		w.Use.Count(st.Origin)
-	}
-	if w.Reader == nil || w.Exact && !st.Pristine && err == nil {
+	switch {
+	case w.Reader == nil:
 		st.Pristine = true
 		st.State, err = w.solve(ctx, of.Form, of.Alpha, unit(of.Source), w.accuracy(of))
+	case w.Exact:
+		st, err = w.States.PristineState(ctx, w.View, w.Reader, of)
+		w.Use.Count(st.Origin)
+	default:
+		st, err = w.States.State(ctx, w.View, w.Reader, of)
+		w.Use.Count(st.Origin)
 	}
 	if err != nil {
 		return st, err
