@@ -108,9 +108,9 @@ func TestWarmFull(t *testing.T) {
 	if _, err := g.Load(ctx, strings.NewReader(list.String()), db.LoadOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	for text, want := range map[string]bool{"WARM 1, 2": false, "WARM 7" + nodes.String()[:400*5]: true} {
+	for i, text := range []string{"WARM 1, 2", "WARM 7" + nodes.String()[:400*5]} {
 		rows, err := query.Run(ctx, g, text)
-		if notes := fmt.Sprint(rows.Notes); err != nil || strings.Contains(notes, "the cache is full: ") != want {
+		if notes := fmt.Sprint(rows.Notes); err != nil || strings.Contains(notes, "the cache is full: ") != (i == 1) {
 			t.Errorf("%.20s: %s, %v", text, notes, err)
 		}
 	}

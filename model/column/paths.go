@@ -12,8 +12,9 @@ type TwoHop struct {
 	flow   []flow  // flow to each of them
 	slot   []int32 // hash table: index in node plus 1, 0 if free; its length is a power of two
 	source graph.ID
-	known  bool // the data is that of source
-	whole  bool // all paths were followed
+	out    []graph.ID // nodes that source has an edge to
+	known  bool       // the data is that of source
+	whole  bool       // all paths were followed
 }
 
 // flow describes the paths of two edges from a source to a node u, through the intermediate nodes w.
@@ -34,9 +35,10 @@ func (s *TwoHop) Read(g graph.Graph, source graph.ID) {
 	}
 	clear(s.slot)
 	s.source, s.known, s.Node, s.flow = source, true, s.Node[:0], s.flow[:0]
+	s.out = graph.Out(g, source)
 	left := MaxPaths
 	s.whole = true
-	for _, w := range graph.Out(g, source) {
+	for _, w := range s.out {
 		if left -= graph.OutLen(g, w); left < 0 {
 			s.whole = false
 			break
@@ -97,14 +99,11 @@ func (s *TwoHop) find(u graph.ID) int {
 	return at
 }
 
-// Paths sums the walks source, w, u, target that do not return to the source and contain no loop. If the pair is
-// linked, walks with w = target count too.
-func (s *TwoHop) Paths(g graph.Graph, p graph.Pair) (weight, even float64) {
-	if len(s.Node) == 0 {
-		return 0, 0
-	}
-	for _, u := range graph.In(g, p.Target) {
-		if u != p.Target {
+// Paths sums the walks source, w, u, target that do not return to the source and contain no loop, where in are the nodes
+// that have an edge to target. If the pair is linked, walks with w = target count too.
+func (s *TwoHop) Paths(target graph.ID, in []graph.ID) (weight, even float64) {
+	for _, u := range in {
+		if u != target {
 			r := s.To(u)
 			weight += r.Weight
 			even += r.degreeWeighted

@@ -46,7 +46,7 @@ func (r *rivals) read(g graph.Graph, s *TwoHop) {
 		r.open[k].Clear()
 		r.linked[k].Clear()
 	}
-	out := graph.Out(g, s.source)
+	out := s.out
 	closed := 0
 	for i, u := range s.Node {
 		f := s.flow[i]
@@ -66,7 +66,7 @@ func (r *rivals) read(g graph.Graph, s *TwoHop) {
 	}
 	r.closed = float64(closed+1) / float64(len(out)+4)
 	r.mutual, r.resource = mutual(g, s.source), resourceOf(g, s.source)
-	r.neighborRanks(g, s, out)
+	r.neighborRanks(g, s)
 }
 
 // addMeasures adds the value of each measure to its histogram.
@@ -79,11 +79,11 @@ func addMeasures(to *[NumMeasures]Histogram, v [NumMeasures]float64) {
 // withoutEdge returns the flow to a neighbour of the source and the number of its in-neighbours without the edge
 // between them.
 func withoutEdge(g graph.Graph, u graph.ID, f flow) (flow, float64) {
-	in := graph.In(g, u)
+	in := graph.InLen(g, u) - 1
 	if !g.Directed() {
-		f.degreeWeighted = f.Weight / math.Sqrt(float64(max(1, len(in)-1)))
+		f.degreeWeighted = f.Weight / math.Sqrt(float64(max(1, in)))
 	}
-	return f, float64(len(in) - 1)
+	return f, float64(in)
 }
 
 // maxRanked is the approximate maximum number of neighbours whose ranks are averaged. A larger neighbourhood is
@@ -92,7 +92,8 @@ const maxRanked = 64
 
 // neighborRanks computes the mean, over neighbours of the source, of log1p of the number of rivals above the neighbour. Two
 // random rivals are added as a prior.
-func (r *rivals) neighborRanks(g graph.Graph, s *TwoHop, out []graph.ID) {
+func (r *rivals) neighborRanks(g graph.Graph, s *TwoHop) {
+	out := s.out
 	const before = 2
 	random := max(0, math.Log1p(r.open[0].Len())-1)
 	for k := range r.neighborRank {

@@ -169,11 +169,12 @@ type Reader struct {
 func (t *Reader) PairStats(g graph.Graph, pairs []graph.Pair, i int) PairStats {
 	p := pairs[i]
 	t.twoHop.Read(g, p.Source)
-	out, in := graph.Out(g, p.Source), graph.In(g, p.Target)
-	paths, weighted := t.twoHop.Paths(g, p)
+	out, in := t.twoHop.out, graph.In(g, p.Target)
 	l := PairStats{
-		flow: t.twoHop.To(p.Target), paths: paths, weightedPaths: weighted,
-		to: t.To[i], from: t.From[i], out: float64(len(out)), in: float64(len(in)),
+		flow: t.twoHop.To(p.Target), to: t.To[i], from: t.From[i], out: float64(len(out)), in: float64(len(in)),
+	}
+	if len(t.twoHop.Node) > 0 {
+		l.paths, l.weightedPaths = t.twoHop.Paths(p.Target, in)
 	}
 	if l.Overlap = l.flow.Overlap; !t.twoHop.whole || p.Source == p.Target {
 		l.Overlap = overlapOfRows(g, p, out, in)
