@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -38,20 +39,22 @@ type blockCache struct {
 	bytes  int64
 }
 
-// read returns a decoder of the content of a block.
-func (c *blockCache) read(kind byte, no uint32) (*decoder, error) {
+// decode reads a block and passes its content to decode.
+func (c *blockCache) decode(kind byte, no uint32, decode func(*decoder) error) error {
 	value, ok, err := c.source.Read(makeKey(kind, c.generation, no))
 	if err == nil && !ok {
 		err = fmt.Errorf("%w: it is missing", ErrCorrupt)
 	}
+	if err == nil {
+		d := verifyChecksum(value)
+		if err = d.err; err == nil {
+			err = decode(d)
+		}
+	}
 	if err != nil {
-		return nil, c.wrong(kind, no, err)
+		return c.wrong(kind, no, err)
 	}
-	d := verifyChecksum(value)
-	if d.err != nil {
-		return nil, c.wrong(kind, no, d.err)
-	}
-	return d, nil
+	return nil
 }
 
 // wrong says which block an error is about.
@@ -140,23 +143,109 @@ func (p *place[T]) get() *T {
 	return &b.block
 }
 
-// pin puts a block into its place for good. It takes no memory of the cache.
-func (p *place[T]) pin(c *blockCache, block T) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	p.Store(&placed[T]{block: block, place: p})
+// blockSet reads the blocks of one kind when they are asked for. It takes 8 bytes of memory for each block, and what the
+// cache allows for decoded blocks. An unreadable block is the zero T, and the cache keeps the error.
+type blockSet[T any] struct {
+	cache  *blockCache
+	places []place[T]
+	// read decodes block i into b and returns its size in memory, 0 for a block that is not stored.
+	read func(i int, b *T) (bytes int64, err error)
+	// resident blocks stay in memory for good once they are read, and take no memory of the cache.
+	resident bool
+	loaded   atomic.Bool // whether all blocks are in memory for good
 }
 
-// keep puts a block of the given size into its place and into the cache, unless another reader has put it there. It
-// returns the block in its place.
-func (p *place[T]) keep(c *blockCache, block T, bytes int64) *T {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if other := p.Load(); other != nil {
+// newBlockSet returns a set of n blocks. See the fields of blockSet.
+func newBlockSet[T any](c *blockCache, n int, read func(i int, b *T) (bytes int64, err error)) *blockSet[T] {
+	return &blockSet[T]{cache: c, places: make([]place[T], n), read: read}
+}
+
+// at returns block i, which it reads unless it is in memory.
+func (s *blockSet[T]) at(i int) *T {
+	p := &s.places[i]
+	if b := p.get(); b != nil {
+		return b
+	}
+	b, err := s.fetch(i)
+	if err != nil {
+		return new(T)
+	}
+	s.cache.mu.Lock()
+	defer s.cache.mu.Unlock()
+	if other := p.Load(); other != nil { // another reader has put it there
 		return &other.block
 	}
-	b := &placed[T]{block: block, bytes: bytes, place: p}
 	p.Store(b)
-	c.add(b)
+	if !s.resident {
+		s.cache.add(b)
+	}
 	return &b.block
+}
+
+// fetch reads block i.
+func (s *blockSet[T]) fetch(i int) (b *placed[T], err error) {
+	b = &placed[T]{place: &s.places[i]}
+	if b.bytes, err = s.read(i, &b.block); err != nil {
+		s.cache.fail(err)
+	}
+	return b, err
+}
+
+// peek returns block i, but reads it into buffer if it is not in memory: a pass over all blocks must not evict what answers
+// need.
+func (s *blockSet[T]) peek(i int, buffer *T) (*T, error) {
+	if b := s.places[i].Load(); b != nil {
+		return &b.block, nil
+	}
+	_, err := s.read(i, buffer)
+	return buffer, err
+}
+
+// blocksPerCheck is the number of blocks read between two checks of a context.
+const blocksPerCheck = 16
+
+// check reads all blocks. It returns ErrCorrupt, or the error of ctx.
+func (s *blockSet[T]) check(ctx context.Context) error { return s.each(ctx, func(*placed[T]) {}) }
+
+// load reads all blocks into memory for good. It returns ErrCorrupt, or the error of ctx.
+func (s *blockSet[T]) load(ctx context.Context) error {
+	if s.loaded.Load() {
+		return nil
+	}
+	err := s.each(ctx, func(b *placed[T]) {
+		s.cache.mu.Lock()
+		defer s.cache.mu.Unlock()
+		if b.bytes > 0 {
+			b.place.Store(b)
+		}
+	})
+	if err == nil {
+		s.loaded.Store(true)
+	}
+	return err
+}
+
+// each reads all blocks and passes them to visit.
+func (s *blockSet[T]) each(ctx context.Context, visit func(*placed[T])) error {
+	for i := range s.places {
+		if i%blocksPerCheck == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		b, err := s.fetch(i)
+		if err != nil {
+			return err
+		}
+		visit(b)
+	}
+	return nil
+}
+
+// bytes returns the memory of the blocks that are in memory, in bytes.
+func (s *blockSet[T]) bytes() (n int64) {
+	for i := range s.places {
+		if b := s.places[i].Load(); b != nil {
+			n += b.bytes
+		}
+	}
+	return n
 }

@@ -298,7 +298,7 @@ func (d *Dict) bytes() (n int64) {
 		n = t.bytes()
 	}
 	if d.stored != nil {
-		n += 28 * int64(len(d.stored.byID)+len(d.stored.byKey))
+		n += 28 * int64(len(d.stored.byID.places)+len(d.stored.byKey.places))
 	}
 	return n
 }

@@ -14,8 +14,8 @@ import (
 type storedKeys struct {
 	keyDirectory
 	cache *blockCache
-	byID  []place[keyBlock]
-	byKey []place[keyBlock] // the same as byID if keys ascend by id
+	byID  *blockSet[keyBlock]
+	byKey *blockSet[keyBlock] // the same as byID if keys ascend by id
 }
 
 // openKeys returns the keys of a generation, which are read when they are asked for.
@@ -32,9 +32,10 @@ func openKeys(r Reader, cache *blockCache, m *Meta) (*storedKeys, error) {
 
 // pagedKeys returns the keys of the blocks with the given directory.
 func pagedKeys(dir *keyDirectory, cache *blockCache) *storedKeys {
-	s := &storedKeys{keyDirectory: *dir, cache: cache, byID: make([]place[keyBlock], len(dir.first))}
+	s := &storedKeys{keyDirectory: *dir, cache: cache}
+	s.byID = newBlockSet(cache, len(dir.first), func(i int, b *keyBlock) (int64, error) { return s.read(prefixDict, s.first[i], b) })
 	if s.byKey = s.byID; dir.order {
-		s.byKey = make([]place[keyBlock], dir.low.len())
+		s.byKey = newBlockSet(cache, dir.low.len(), func(i int, b *keyBlock) (int64, error) { return s.read(prefixKeyOrder, uint32(i), b) })
 	}
 	return s
 }
@@ -49,11 +50,7 @@ func (s *storedKeys) key(id ID) Key {
 		s.cache.fail(fmt.Errorf("%w: no block has the key of node %d", ErrCorrupt, id))
 		return Key{}
 	}
-	b := s.byID[i].get()
-	if b == nil {
-		b = s.keep(&s.byID[i], prefixDict, s.first[i])
-	}
-	k, err := b.at(int(id - s.first[i]))
+	k, err := s.byID.at(i).at(int(id - s.first[i]))
 	if err != nil {
 		s.cache.fail(s.cache.wrong(prefixDict, s.first[i], err))
 	}
@@ -67,11 +64,7 @@ func (s *storedKeys) id(k Key) (ID, bool) {
 		return 0, false
 	}
 	kind, no := s.inOrder(i)
-	b := s.byKey[i].get()
-	if b == nil {
-		b = s.keep(&s.byKey[i], kind, no)
-	}
-	n, id, ok, err := b.find(k)
+	n, id, ok, err := s.byKey.at(i).find(k)
 	if err != nil {
 		s.cache.fail(s.cache.wrong(kind, no, err))
 	}
@@ -93,34 +86,20 @@ func (s *storedKeys) inOrder(i int) (kind byte, no uint32) {
 	return prefixDict, s.first[i]
 }
 
-// keep reads a block into its place. An unreadable block is empty.
-func (s *storedKeys) keep(at *place[keyBlock], kind byte, no uint32) *keyBlock {
-	b, err := s.read(kind, no)
-	if err != nil {
-		s.cache.fail(err)
-		return &keyBlock{}
-	}
-	return at.keep(s.cache, b, int64(cap(b.groups)+160))
-}
-
-// read reads a block.
-func (s *storedKeys) read(kind byte, no uint32) (keyBlock, error) {
-	d, err := s.cache.read(kind, no)
-	if err != nil {
-		return keyBlock{}, err
-	}
-	b, err := d.keyBlock(kind == prefixKeyOrder)
-	if err != nil {
-		err = s.cache.wrong(kind, no, err)
-	}
-	return b, err
+// read reads a block and returns its size in memory.
+func (s *storedKeys) read(kind byte, no uint32, b *keyBlock) (bytes int64, err error) {
+	err = s.cache.decode(kind, no, func(d *decoder) (err error) {
+		*b, err = d.keyBlock(kind == prefixKeyOrder)
+		return err
+	})
+	return int64(cap(b.groups) + 160), err
 }
 
 // block yields the keys of a block, and passes by the cache.
 func (s *storedKeys) block(kind byte, no uint32) iter.Seq2[keyEntry, error] {
 	return func(yield func(keyEntry, error) bool) {
-		b, err := s.read(kind, no)
-		if err != nil {
+		var b keyBlock
+		if _, err := s.read(kind, no, &b); err != nil {
 			yield(keyEntry{}, err)
 			return
 		}
@@ -161,7 +140,7 @@ func (s *storedKeys) ascending(yield func(keyEntry, error) bool) {
 		s.all(yield)
 		return
 	}
-	for i := range s.byKey {
+	for i := range s.byKey.places {
 		for k, err := range s.block(prefixKeyOrder, uint32(i)) {
 			if !yield(k, err) || err != nil {
 				return

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"sync/atomic"
 )
 
 // directory says which rows of one direction are in which block, and how large the rows are in memory.
@@ -129,7 +128,7 @@ func (p *degreePage) at(i ID) float64 {
 	return 0
 }
 
-func (d *decoder) degrees() (*degreePage, error) {
+func (d *decoder) degrees() (p degreePage, err error) {
 	sum, integers := make([]float64, 0, degreeBlock), true
 	for len(d.b) > 0 && d.err == nil {
 		v := d.uvarint()
@@ -140,13 +139,13 @@ func (d *decoder) degrees() (*degreePage, error) {
 		integers = integers && x <= math.MaxUint32 && x == math.Trunc(x)
 		sum = append(sum, x)
 		if len(sum) > degreeBlock || !(x >= 0) {
-			return nil, fmt.Errorf("%w: degree %v at %d", ErrCorrupt, x, len(sum))
+			return p, fmt.Errorf("%w: degree %v at %d", ErrCorrupt, x, len(sum))
 		}
 	}
 	if !integers {
-		return &degreePage{sum: sum}, d.end()
+		return degreePage{sum: sum}, d.end()
 	}
-	p := &degreePage{count: make([]uint32, len(sum))}
+	p.count = make([]uint32, len(sum))
 	for i, x := range sum {
 		p.count[i] = uint32(x)
 	}
@@ -155,47 +154,24 @@ func (d *decoder) degrees() (*degreePage, error) {
 
 // storedDegrees reads the degrees of a generation when they are asked for, a block at a time, and keeps them: 4 bytes a
 // node, 8 if there are weights.
-type storedDegrees struct {
-	cache *blockCache
-	pages []atomic.Pointer[degreePage]
+type storedDegrees struct{ *blockSet[degreePage] }
+
+func openDegrees(n int, cache *blockCache) *storedDegrees {
+	blocks := newBlockSet(cache, (n+degreeBlock-1)/degreeBlock, func(no int, p *degreePage) (bytes int64, err error) {
+		err = cache.decode(prefixDegree, uint32(no), func(d *decoder) (err error) {
+			*p, err = d.degrees()
+			return err
+		})
+		return 4*int64(cap(p.count)) + 8*int64(cap(p.sum)), err
+	})
+	blocks.resident = true
+	return &storedDegrees{blocks}
 }
 
-// at returns the degree of u, 0 for a node that the generation does not have.
-func (s *storedDegrees) at(u ID) float64 {
-	no := int(u / degreeBlock)
-	if no >= len(s.pages) {
-		return 0
+// of returns the degree of u, 0 for a node that the generation does not have.
+func (s *storedDegrees) of(u ID) float64 {
+	if no := int(u / degreeBlock); no < len(s.places) {
+		return s.at(no).at(u % degreeBlock)
 	}
-	p := s.pages[no].Load()
-	if p == nil {
-		p = s.read(no)
-		s.pages[no].Store(p)
-	}
-	return p.at(u % degreeBlock)
-}
-
-// bytes returns the memory of the degrees, in bytes.
-func (s *storedDegrees) bytes() (n int64) {
-	for i := range s.pages {
-		if p := s.pages[i].Load(); p != nil {
-			n += 4*int64(cap(p.count)) + 8*int64(cap(p.sum))
-		}
-	}
-	return n
-}
-
-// read decodes a block. An unreadable block has no degrees, and the cache keeps the error.
-func (s *storedDegrees) read(no int) *degreePage {
-	d, err := s.cache.read(prefixDegree, uint32(no))
-	var p *degreePage
-	if err == nil {
-		if p, err = d.degrees(); err != nil {
-			err = s.cache.wrong(prefixDegree, uint32(no), err)
-		}
-	}
-	if err != nil {
-		s.cache.fail(err)
-		return &degreePage{}
-	}
-	return p
+	return 0
 }

@@ -132,7 +132,7 @@ func (g *Graph) In(u ID) ([]ID, []float32) {
 // OutLen returns the number of nodes of Out(u). If the rows are stored, and no edge has a weight, it does not read the row.
 func (g *Graph) OutLen(u ID) int {
 	if b := g.out.base; b.memory.Load() == nil && !b.stored.weights && g.out.rows.at(u) == nil {
-		return int(b.degrees.at(u))
+		return int(b.degrees.of(u))
 	}
 	to, _, _ := g.out.row(u)
 	return len(to)
@@ -212,7 +212,7 @@ func (g *Graph) Degree(u ID) float64 {
 	}
 	c := a.base.memory.Load()
 	if c == nil {
-		return a.base.degrees.at(u)
+		return a.base.degrees.of(u)
 	}
 	if int(u) >= len(c.off)-1 {
 		return 0
@@ -351,7 +351,10 @@ func (b *base) bytes() (n int64) {
 		n = c.bytes()
 	}
 	if b.stored != nil {
-		n += 12*int64(len(b.stored.first)) + b.degrees.bytes()
+		n += 12 * int64(len(b.stored.first))
+	}
+	if b.degrees != nil {
+		n += b.degrees.bytes()
 	}
 	return n
 }

@@ -1,12 +1,10 @@
 package index
 
 import (
-	"context"
 	"encoding/binary"
 	"fmt"
 	"iter"
 	"math/bits"
-	"sync/atomic"
 )
 
 // nodeBlock is the number of consecutive ids in one block of node records: those below a span of pages.
@@ -32,7 +30,7 @@ func (r *nodeRecords) at(id ID) node {
 	if r.base == nil {
 		return node{}
 	}
-	return r.base.at(id)
+	return r.base.of(id)
 }
 
 func (r *nodeRecords) set(by *owner, id ID, n node) { r.changed.set(by, id, nodeSet{n, true}) }
@@ -78,10 +76,8 @@ func (r *nodeRecords) onto(base *storedNodes, old *nodeRecords) nodeRecords {
 // error.
 type storedNodes struct {
 	nodeDirectory
-	labels int // number of labels
-	cache  *blockCache
-	loaded atomic.Bool       // whether all blocks are in memory for good
-	blocks []place[[]uint16] // a record of each node, as in node.encode
+	*blockSet[[]uint16]     // a record of each node, as in node.encode
+	labels              int // number of labels
 }
 
 // openNodes returns the node records of a generation, which are read when they are asked for.
@@ -98,56 +94,35 @@ func openNodes(r Reader, cache *blockCache, m *Meta) (*storedNodes, error) {
 
 // pagedNodes returns the node records of the blocks with the given directory, in a graph with the given number of labels.
 func pagedNodes(dir *nodeDirectory, labels int, cache *blockCache) *storedNodes {
-	return &storedNodes{nodeDirectory: *dir, labels: labels, cache: cache, blocks: make([]place[[]uint16], dir.numBlocks())}
+	s := &storedNodes{nodeDirectory: *dir, labels: labels}
+	s.blockSet = newBlockSet(cache, dir.numBlocks(), s.readBlock)
+	return s
 }
 
-// at returns the record of a node.
-func (s *storedNodes) at(id ID) node {
+// of returns the record of a node.
+func (s *storedNodes) of(id ID) node {
 	no := id / nodeBlock
 	if !s.has(no) {
 		return node{}
 	}
-	b := s.blocks[no].get()
-	if b == nil {
-		b = s.keep(no)
+	if b := *s.at(int(no)); b != nil {
+		return decodeNode(b[id%nodeBlock])
 	}
-	return decodeNode((*b)[id%nodeBlock])
+	return node{}
 }
 
-// keep reads a block into its place.
-func (s *storedNodes) keep(no uint32) *[]uint16 {
-	b, err := s.read(no)
-	if err != nil {
-		s.cache.fail(err)
-		zero := make([]uint16, nodeBlock)
-		return &zero
+// readBlock reads a block and returns its size in memory.
+func (s *storedNodes) readBlock(i int, b *[]uint16) (bytes int64, err error) {
+	no := uint32(i)
+	if !s.has(no) {
+		return 0, nil
 	}
-	return s.blocks[no].keep(s.cache, b, int64(2*len(b))+100)
-}
-
-// read reads a block.
-func (s *storedNodes) read(no uint32) ([]uint16, error) {
-	d, err := s.cache.read(prefixNode, no)
-	if err != nil {
-		return nil, err
-	}
-	b, err := d.nodes(s.sizeOf(no), s.labels)
-	if err != nil {
-		return nil, s.cache.wrong(prefixNode, no, err)
-	}
-	return append(b, make([]uint16, nodeBlock-len(b))...), nil
-}
-
-// load reads all blocks into memory.
-func (s *storedNodes) load(ctx context.Context) error {
-	if s.loaded.Load() {
-		return nil
-	}
-	err := s.each(ctx, func(no uint32, b []uint16) { s.blocks[no].pin(s.cache, b) })
-	if err == nil {
-		s.loaded.Store(true)
-	}
-	return err
+	err = s.cache.decode(prefixNode, no, func(d *decoder) error {
+		records, err := d.nodes(s.sizeOf(no), s.labels)
+		*b = append(records, make([]uint16, nodeBlock-len(records))...)
+		return err
+	})
+	return 2*nodeBlock + 100, err
 }
 
 // loadedBytes returns the memory of the records once they are loaded, in bytes.
@@ -156,25 +131,6 @@ func (s *storedNodes) loadedBytes() (n int64) {
 		n += 2 * nodeBlock * int64(bits.OnesCount8(b))
 	}
 	return n
-}
-
-// each reads all blocks and passes them to visit.
-func (s *storedNodes) each(ctx context.Context, visit func(no uint32, b []uint16)) error {
-	for no := range uint32(s.numBlocks()) {
-		if !s.has(no) {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		b, err := s.read(no)
-		if err != nil {
-			s.cache.fail(err)
-			return err
-		}
-		visit(no, b)
-	}
-	return nil
 }
 
 // nodeDirectory says which blocks of node records are stored. The records of the others are zero.

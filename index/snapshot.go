@@ -139,11 +139,11 @@ func (s *Snapshot) CheckStored(ctx context.Context) error {
 	if err := s.Graph.CheckStored(ctx); err != nil {
 		return err
 	}
-	if err := s.nodes.base.each(ctx, func(uint32, []uint16) {}); err != nil {
+	if err := s.nodes.base.check(ctx); err != nil {
 		return err
 	}
 	if s.features.base != nil {
-		if err := s.features.base.each(ctx, func(uint32, vectorBlock) {}); err != nil {
+		if err := s.features.base.check(ctx); err != nil {
 			return err
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"sync/atomic"
 
 	"kith/ppr"
 )
@@ -19,7 +18,7 @@ type storedRows struct {
 	nodes  int
 	cache  *blockCache
 	kind   byte
-	blocks []place[rows] // if the row of a block continues in the next ones, its place has that row, in full, and no other
+	blocks *blockSet[rows] // if the row of a block continues in the next ones, its place has that row, in full, and no other
 }
 
 // row returns the row of u.
@@ -31,7 +30,7 @@ func (s *storedRows) row(u ID) ([]ID, []float32, []int64) {
 	if i < 0 {
 		return nil, nil, nil
 	}
-	b := s.block(i)
+	b := s.blocks.at(i)
 	k, ok := slices.BinarySearch(b.node, u)
 	if !ok {
 		return nil, nil, nil
@@ -43,28 +42,15 @@ func (s *storedRows) row(u ID) ([]ID, []float32, []int64) {
 	return b.to[lo:hi:hi], subPlane(b.weight, lo, hi), subPlane(b.time, lo, hi)
 }
 
-// block returns block i, which it reads unless the cache has it.
-func (s *storedRows) block(i int) *rows {
-	if b := s.blocks[i].get(); b != nil {
-		return b
-	}
-	var b rows
-	if err := s.readRow(i, &b); err != nil {
-		s.cache.fail(err)
-		return &rows{}
-	}
-	return s.blocks[i].keep(s.cache, b, b.bytes())
-}
-
-// readRow decodes block i and, if its row continues in the next ones, the rest of the row.
-func (s *storedRows) readRow(i int, b *rows) error {
-	err := s.read(i, b)
+// readRow decodes block i and, if its row continues in the next ones, the rest of the row. It returns their size in memory.
+func (s *storedRows) readRow(i int, b *rows) (bytes int64, err error) {
+	err = s.read(i, b)
 	for j := i + 1; err == nil && s.continues(j) && !s.continues(i); j++ {
 		var more rows
 		err = s.read(j, &more)
 		b.extend(&more)
 	}
-	return err
+	return b.bytes(), err
 }
 
 // runs yields the rows of the nodes from lo up to but not including hi, a block at a time, and reports whether to go on. It
@@ -85,7 +71,7 @@ func (s *storedRows) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
 			next += n
 			continue
 		}
-		b, err := s.peek(i, &buffer)
+		b, err := s.blocks.peek(i, &buffer)
 		if err != nil {
 			s.cache.fail(err)
 			return false
@@ -109,14 +95,6 @@ func (s *storedRows) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
 	return true
 }
 
-// peek returns block i as block does, but reads it into buffer if the cache does not have it.
-func (s *storedRows) peek(i int, buffer *rows) (*rows, error) {
-	if b := s.blocks[i].Load(); b != nil {
-		return &b.block, nil
-	}
-	return buffer, s.readRow(i, buffer)
-}
-
 // continues reports whether block j begins within a row.
 func (s *storedRows) continues(j int) bool {
 	return 0 < j && j < len(s.first) && s.first[j] == s.first[j-1]
@@ -124,17 +102,13 @@ func (s *storedRows) continues(j int) bool {
 
 // read decodes block i.
 func (s *storedRows) read(i int, r *rows) error {
-	d, err := s.cache.read(s.kind, uint32(i))
-	if err != nil {
+	return s.cache.decode(s.kind, uint32(i), func(d *decoder) error {
+		err := d.rows(r)
+		if err == nil && (len(r.node) == 0 || r.node[0] != s.first[i]) {
+			err = fmt.Errorf("%w: it does not begin with row %d", ErrCorrupt, s.first[i])
+		}
 		return err
-	}
-	if err = d.rows(r); err == nil && (len(r.node) == 0 || r.node[0] != s.first[i]) {
-		err = fmt.Errorf("%w: it does not begin with row %d", ErrCorrupt, s.first[i])
-	}
-	if err != nil {
-		return s.cache.wrong(s.kind, uint32(i), err)
-	}
-	return nil
+	})
 }
 
 // extend appends the entries of the first row of more to the only row of r.
@@ -171,12 +145,14 @@ func openGraph(r Reader, cache *blockCache, m *Meta) (*Graph, error) {
 // asked for. in is nil for an undirected graph.
 func pagedGraph(n int, out, in *directory, cache *blockCache) *Graph {
 	open := func(kind byte, dir *directory) *base {
-		s := &storedRows{directory: *dir, nodes: n, cache: cache, kind: kind, blocks: make([]place[rows], len(dir.first))}
-		return &base{stored: s, degrees: &storedDegrees{cache, make([]atomic.Pointer[degreePage], (n+degreeBlock-1)/degreeBlock)}}
+		s := &storedRows{directory: *dir, nodes: n, cache: cache, kind: kind}
+		s.blocks = newBlockSet(cache, len(dir.first), s.readRow)
+		return &base{stored: s}
 	}
 	g := NewGraph(in != nil)
 	g.nodes = n
 	g.out.base = open(prefixOut, out)
+	g.out.base.degrees = openDegrees(n, cache)
 	if in != nil {
 		g.in.base = open(prefixIn, in)
 	}
@@ -284,6 +260,3 @@ func (s *storedRows) each(ctx context.Context, visit func(u ID, to []ID, weight 
 	}
 	return nil
 }
-
-// blocksPerCheck is the number of blocks read between two checks of a context.
-const blocksPerCheck = 16

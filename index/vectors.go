@@ -1,13 +1,11 @@
 package index
 
 import (
-	"context"
 	"encoding/binary"
 	"fmt"
 	"iter"
 	"math"
 	"slices"
-	"sync/atomic"
 )
 
 // featureBlock is the number of consecutive nodes whose feature vectors are stored in one value.
@@ -103,13 +101,9 @@ func (v *vectors) onto(base *storedVectors, old *vectors) vectors {
 	return next
 }
 
-// storedVectors reads feature vectors when they are asked for. It takes half a byte of memory for each node, and what its
-// cache allows for decoded blocks. Vectors that cannot be read are missing, and the cache keeps the error.
-type storedVectors struct {
-	cache  *blockCache
-	blocks []place[vectorBlock]
-	loaded atomic.Bool // whether all blocks are in memory for good
-}
+// storedVectors reads feature vectors when they are asked for. Vectors that cannot be read are missing, and the cache keeps
+// the error.
+type storedVectors struct{ *blockSet[vectorBlock] }
 
 // bytes returns the memory of the base, in bytes, apart from cached blocks. All vectors take the given number of bytes.
 func (v *vectors) bytes(all int64) int64 {
@@ -117,9 +111,9 @@ func (v *vectors) bytes(all int64) int64 {
 	case v.base == nil:
 		return 0
 	case v.base.loaded.Load():
-		return 8*int64(len(v.base.blocks)) + all
+		return 8*int64(len(v.base.places)) + all
 	}
-	return 8 * int64(len(v.base.blocks))
+	return 8 * int64(len(v.base.places))
 }
 
 // openVectors returns the vectors of a version, to be read when they are asked for. It returns nil if there are none.
@@ -127,63 +121,25 @@ func openVectors(cache *blockCache, m *Meta) *storedVectors {
 	if m.FeatureBytes == 0 {
 		return nil
 	}
-	return &storedVectors{cache: cache, blocks: make([]place[vectorBlock], (m.Nodes+featureBlock-1)/featureBlock)}
+	read := func(no int, b *vectorBlock) (bytes int64, err error) {
+		value, ok, err := getSplit(sourceReader{cache.source}, makeKey(prefixFeature, uint32(no)))
+		if ok && err == nil {
+			*b, err = decodeFeatures(value)
+		}
+		if err != nil {
+			err = fmt.Errorf("features of nodes %d to %d: %w", no*featureBlock, no*featureBlock+featureBlock-1, err)
+		}
+		return int64(4*len(value)) + 24*featureBlock + 100, err
+	}
+	return &storedVectors{newBlockSet(cache, int((m.Nodes+featureBlock-1)/featureBlock), read)}
 }
 
 // block returns a block.
 func (s *storedVectors) block(no uint32) *vectorBlock {
-	if int(no) >= len(s.blocks) {
+	if int(no) >= len(s.places) {
 		return new(vectorBlock) // of nodes that are newer
 	}
-	if b := s.blocks[no].get(); b != nil {
-		return b
-	}
-	b, bytes, err := s.read(no)
-	if err != nil {
-		s.cache.fail(err)
-		return new(vectorBlock)
-	}
-	return s.blocks[no].keep(s.cache, b, bytes)
-}
-
-// read reads a block and returns its size in memory. A block that is not stored is empty.
-func (s *storedVectors) read(no uint32) (b vectorBlock, bytes int64, err error) {
-	value, ok, err := getSplit(sourceReader{s.cache.source}, makeKey(prefixFeature, no))
-	if ok && err == nil {
-		b, err = decodeFeatures(value)
-	}
-	if err != nil {
-		err = fmt.Errorf("features of nodes %d to %d: %w", no*featureBlock, no*featureBlock+featureBlock-1, err)
-	}
-	return b, int64(4*len(value)) + 24*featureBlock + 100, err
-}
-
-// load reads all blocks into memory.
-func (s *storedVectors) load(ctx context.Context) error {
-	if s.loaded.Load() {
-		return nil
-	}
-	err := s.each(ctx, func(no uint32, b vectorBlock) { s.blocks[no].pin(s.cache, b) })
-	if err == nil {
-		s.loaded.Store(true)
-	}
-	return err
-}
-
-// each reads all blocks and passes them to visit.
-func (s *storedVectors) each(ctx context.Context, visit func(no uint32, b vectorBlock)) error {
-	for no := range uint32(len(s.blocks)) {
-		if err := checkEvery(ctx, int(no)); err != nil {
-			return err
-		}
-		b, _, err := s.read(no)
-		if err != nil {
-			s.cache.fail(err)
-			return err
-		}
-		visit(no, b)
-	}
-	return nil
+	return s.at(int(no))
 }
 
 // sourceReader gets values from a Source.
