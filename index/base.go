@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"kith/index/block"
 )
 
 // maxEntries is the maximum number of row entries of one direction, since offsets are 32 bits.
@@ -44,7 +46,7 @@ func byEnds(a, b [2]ID) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare
 
 // rowsWithout returns the rows of one direction without the given entries, which must ascend.
 func (g *Graph) rowsWithout(ctx context.Context, a *adjacency, hidden [][2]ID) (csr, error) {
-	b, visited := rowBuilder{expected: directory{entries: uint64(g.Arcs())}}, 0
+	b, visited := rowBuilder{expected: block.RowDirectory{Entries: uint64(g.Arcs())}}, 0
 	for u := range ID(g.nodes) {
 		to, weight, time := a.row(u)
 		if visited += 1 + len(to); visited >= edgesPerCheck {
@@ -53,7 +55,9 @@ func (g *Graph) rowsWithout(ctx context.Context, a *adjacency, hidden [][2]ID) (
 			}
 		}
 		lo := 0
-		add := func(hi int) error { return b.add(u, to[lo:hi], subPlane(weight, lo, hi), subPlane(time, lo, hi)) }
+		add := func(hi int) error {
+			return b.add(u, to[lo:hi], block.SubPlane(weight, lo, hi), block.SubPlane(time, lo, hi))
+		}
 		for ; len(hidden) > 0 && hidden[0][0] == u; hidden = hidden[1:] {
 			if i, ok := slices.BinarySearch(to, hidden[0][1]); ok {
 				if err := add(i); err != nil {
@@ -84,7 +88,7 @@ func degrees(c csr) []float64 {
 // rowBuilder collects the rows of one direction, which must be added in order.
 type rowBuilder struct {
 	csr
-	expected directory // says how many entries and which planes are expected
+	expected block.RowDirectory // says how many entries and which planes are expected
 }
 
 // add adds entries to row u. The rows between the last row and u are empty.
@@ -104,12 +108,12 @@ func (b *rowBuilder) add(u ID, to []ID, weight []float32, time []int64) error {
 
 // alloc makes room for what is expected.
 func (b *rowBuilder) alloc() {
-	n := b.expected.entries
+	n := b.expected.Entries
 	b.to = make([]ID, 0, n)
-	if b.expected.weights {
+	if b.expected.Weights {
 		b.weight = make([]float32, 0, n)
 	}
-	if b.expected.times {
+	if b.expected.Times {
 		b.time = make([]int64, 0, n)
 	}
 }
@@ -177,7 +181,7 @@ type balance struct {
 // from the lower node.
 func (b *balance) add(u ID, to []ID, weight []float32, time []int64, in bool) {
 	for i, v := range to {
-		w, t := planeAt(weight, i, 1), planeAt(time, i, 0)
+		w, t := block.PlaneAt(weight, i, 1), block.PlaneAt(time, i, 0)
 		switch {
 		case b.directed && in, !b.directed && u > v:
 			b.sum -= entryHash(v, u, w, t)
@@ -208,14 +212,14 @@ func (g *Graph) mended() *Graph {
 	for u := range ID(g.nodes) {
 		to, w, t := g.out.base.row(u)
 		for i, v := range to {
-			edges = append(edges, g.edge(u, v, planeAt(w, i, 1), planeAt(t, i, 0)))
+			edges = append(edges, g.edge(u, v, block.PlaneAt(w, i, 1), block.PlaneAt(t, i, 0)))
 		}
 		if !g.directed {
 			continue
 		}
 		from, w, t := g.in.base.row(u)
 		for i, v := range from {
-			edges = append(edges, Edge{U: v, V: u, Weight: planeAt(w, i, 1), Time: planeAt(t, i, 0)})
+			edges = append(edges, Edge{U: v, V: u, Weight: block.PlaneAt(w, i, 1), Time: block.PlaneAt(t, i, 0)})
 		}
 	}
 	byPair := func(a, b Edge) int { return cmp.Or(cmp.Compare(a.U, b.U), cmp.Compare(a.V, b.V)) }
@@ -237,7 +241,7 @@ func (g *Graph) mended() *Graph {
 
 // rowsOf returns the rows of n nodes with the given entries, which must ascend.
 func rowsOf(entries []Edge, n int) csr {
-	b := rowBuilder{expected: directory{entries: uint64(len(entries))}}
+	b := rowBuilder{expected: block.RowDirectory{Entries: uint64(len(entries))}}
 	for _, e := range entries {
 		var weight []float32
 		var time []int64

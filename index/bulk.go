@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+
+	"kith/index/block"
 )
 
 // Bulk collects many edges and adds them to a snapshot's graph at once, as a new base. [Repeats] defines the result
@@ -169,12 +171,12 @@ func (b *Bulk) keys(yield func(Key, error) bool) {
 }
 
 // ascending yields the keys of all nodes of the result, in key order.
-func (b *Bulk) ascending(yield func(keyEntry, error) bool) {
+func (b *Bulk) ascending(yield func(block.KeyEntry, error) bool) {
 	first := b.s.Graph.nodes
-	mergeKeys(b.s.Dict.ascending(first), func(yield func(keyEntry, error) bool) {
+	mergeKeys(b.s.Dict.ascending(first), func(yield func(block.KeyEntry, error) bool) {
 		next := ID(first)
 		for k, err := range b.newKeys {
-			if !yield(keyEntry{k, next}, err) {
+			if !yield(block.KeyEntry{Key: k, ID: next}, err) {
 				return
 			}
 			next++

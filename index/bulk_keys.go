@@ -5,9 +5,10 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"iter"
 	"slices"
+
+	"kith/index/block"
 )
 
 // runKeys is the dictionary of one run: it numbers keys in the order in which they first appear.
@@ -47,20 +48,22 @@ func (k *runKeys) bytes() int64 {
 func (k *runKeys) id(key Key, label uint16) (ID, error) {
 	var id ID
 	var ok bool
-	if key.isStr {
-		id, ok = k.strs[key.str]
+	num, isInt := key.Int()
+	str, _ := key.Str()
+	if isInt {
+		id, ok = k.ints[num]
 	} else {
-		id, ok = k.ints[key.num]
+		id, ok = k.strs[str]
 	}
 	if !ok {
 		if err := key.Valid(); err != nil {
 			return 0, err
 		}
-		if id = ID(k.len()); key.isStr {
-			k.strs[key.str] = id
-			k.text += int64(len(key.str))
+		if id = ID(k.len()); isInt {
+			k.ints[num] = id
 		} else {
-			k.ints[key.num] = id
+			k.strs[str] = id
+			k.text += int64(len(str))
 		}
 	}
 	k.setLabel(id, label)
@@ -145,7 +148,7 @@ func (f *scratchFile) writeKeys(at int64, keys int) *keyWriter {
 }
 
 func (w *keyWriter) add(k labelledKey) {
-	w.b = binary.AppendUvarint(appendKey(w.b[:0], k.Key, &w.last), uint64(k.label))
+	w.b = binary.AppendUvarint(block.AppendKey(w.b[:0], k.Key, &w.last), uint64(k.label))
 	_, _ = w.out.Write(w.b)
 	w.to.size += int64(len(w.b))
 	w.to.keys++
@@ -202,37 +205,12 @@ func (f *scratchFile) readKeys(from keySection, buffer int, readErr *error) func
 
 // next reads a key that keyWriter.add wrote.
 func (r *keyReader) next() (k labelledKey, err error) {
-	kind, err := r.in.ReadByte()
-	if err != nil {
-		return k, err
-	}
-	if kind == keyStr {
-		k.Key, err = r.str()
-	} else {
-		var delta int64
-		delta, err = binary.ReadVarint(r.in)
-		r.last += delta
-		k.Key = Int(r.last)
-	}
-	if err != nil {
+	if k.Key, err = block.ReadKey(r.in, &r.last, &r.b); err != nil {
 		return k, err
 	}
 	label, err := binary.ReadUvarint(r.in)
 	k.label = uint16(label)
 	return k, err
-}
-
-func (r *keyReader) str() (Key, error) {
-	size, err := binary.ReadUvarint(r.in)
-	if err != nil {
-		return Key{}, err
-	}
-	if size > MaxKeyLen {
-		return Key{}, errScratch
-	}
-	r.b = slices.Grow(r.b[:0], int(size))[:size]
-	_, err = io.ReadFull(r.in, r.b)
-	return Str(string(r.b)), err
 }
 
 // numbering gives the keys of a bulk load their final ids: those of s keep theirs, and new ones follow in key order.

@@ -13,6 +13,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 	"pgregory.net/rapid"
 
+	"kith/index/block"
 	"kith/ppr"
 )
 
@@ -251,28 +252,11 @@ func FuzzMeta(f *testing.F) {
 	fuzzDecoder(f, [][]byte{b}, decodeMeta, ErrMismatch)
 }
 
-func FuzzKeys(f *testing.F) {
-	last := int64(0)
-	seed := appendKey(appendKey(appendKey(nil, Int(5), &last), Str("é"), &last), Int(-9), &last)
-	fuzzDecoder(f, [][]byte{seed}, func(b []byte) (keys []Key, err error) {
-		last, d := int64(0), &decoder{b: b}
-		for len(d.b) > 0 && d.err == nil {
-			if k := d.key(&last); d.err == nil {
-				if err := k.Valid(); err != nil {
-					return nil, err
-				}
-				keys = append(keys, k)
-			}
-		}
-		return keys, d.err
-	})
-}
-
 func FuzzNodeRecord(f *testing.F) {
 	fuzzDecoder(f, [][]byte{(&node{}).append(nil), (&node{label: 300, deleted: true}).append(nil)}, func(b []byte) (n node, err error) {
-		d := &decoder{b: b}
-		n = d.node()
-		return n, d.end()
+		d := &block.Decoder{B: b}
+		n = decodeNodeRecord(d)
+		return n, d.End()
 	})
 }
 

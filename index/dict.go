@@ -9,7 +9,21 @@ import (
 	"sort"
 	"sync"
 	"sync/atomic"
+
+	"kith/index/block"
 )
+
+// Key is the name that users give a node: an integer or a string. See [block.Key].
+type Key = block.Key
+
+// MaxKeyLen is the maximum length of a string key in bytes.
+const MaxKeyLen = block.MaxKeyLen
+
+// Int returns the integer key i.
+func Int(i int64) Key { return block.Int(i) }
+
+// Str returns the string key s. The caller must not use a key for which Valid returns an error.
+func Str(s string) Key { return block.Str(s) }
 
 // Dict maps keys to ids and back. It only grows: a key keeps its id forever, even while its node is deleted, so one
 // Dict serves every version. A reader of a version with n ids treats an id >= n as absent. A Dict is safe for
@@ -30,55 +44,14 @@ type Dict struct {
 
 // keyTable holds keys in memory, in both directions.
 type keyTable struct {
-	keyList
-	text  int64 // number of bytes of the strings
-	order []ID  // ids by ascending key; nil if they are in key order already
-}
-
-// keyList holds the keys of consecutive ids.
-type keyList struct {
-	num []int64  // nil if no key is an integer
-	str []string // nil if no key is a string; "" means an integer key
-}
-
-func (l *keyList) len() int { return max(len(l.num), len(l.str)) }
-
-func (l *keyList) at(i ID) Key {
-	if l.str != nil && l.str[i] != "" {
-		return Str(l.str[i])
-	}
-	return Int(l.num[i])
-}
-
-// set sets key i of n.
-func (l *keyList) set(i ID, k Key, n int) {
-	if k.isStr {
-		if l.str == nil {
-			l.str = make([]string, n)
-		}
-		l.str[i] = k.str
-		return
-	}
-	if l.num == nil {
-		l.num = make([]int64, n)
-	}
-	l.num[i] = k.num
-}
-
-func listOf(keys []Key) (l keyList) {
-	for i, k := range keys {
-		l.set(ID(i), k, len(keys))
-	}
-	return l
+	block.KeyList
+	order []ID // ids by ascending key; nil if they are in key order already
 }
 
 // newDict returns the dictionary of keys, in which the id of a key is its index in the list. It returns ErrCorrupt
 // if a key occurs twice.
 func newDict(keys []Key) (*Dict, error) {
-	t := &keyTable{keyList: listOf(keys)}
-	for _, k := range keys {
-		t.text += int64(len(k.str))
-	}
+	t := &keyTable{KeyList: block.ListOf(keys)}
 	d := &Dict{n: len(keys), ids: make(map[Key]ID)}
 	d.memory.Store(t)
 	ordered := true
@@ -111,18 +84,18 @@ func (t *keyTable) byKey(i int) ID {
 
 // id returns the id of k and whether k has one.
 func (t *keyTable) id(k Key) (ID, bool) {
-	n := t.len()
-	i := sort.Search(n, func(i int) bool { return t.at(t.byKey(i)).Compare(k) >= 0 })
+	n := t.Len()
+	i := sort.Search(n, func(i int) bool { return t.At(t.byKey(i)).Compare(k) >= 0 })
 	if i == n {
 		return 0, false
 	}
 	id := t.byKey(i)
-	return id, t.at(id) == k
+	return id, t.At(id) == k
 }
 
 // bytes returns the memory of the table in bytes.
 func (t *keyTable) bytes() int64 {
-	return 8*int64(len(t.num)) + 16*int64(len(t.str)) + t.text + 4*int64(len(t.order))
+	return t.Bytes() + 4*int64(len(t.order))
 }
 
 // addedKey is the approximate memory that a key takes until it is in a base, in bytes.
@@ -159,7 +132,7 @@ func (d *Dict) Key(id ID) Key {
 		return d.added[int(id)-d.n]
 	}
 	if t := d.memory.Load(); t != nil {
-		return t.at(id)
+		return t.At(id)
 	}
 	return d.stored.key(id)
 }
@@ -204,17 +177,17 @@ func (d *Dict) first(n int) iter.Seq2[Key, error] {
 }
 
 // ascending yields the keys of the ids below n, which is at least the number of keys in the base, in key order.
-func (d *Dict) ascending(n int) iter.Seq2[keyEntry, error] {
-	added := make([]keyEntry, 0, n-d.n)
+func (d *Dict) ascending(n int) iter.Seq2[block.KeyEntry, error] {
+	added := make([]block.KeyEntry, 0, n-d.n)
 	for id := ID(d.n); id < ID(n); id++ {
-		added = append(added, keyEntry{d.Key(id), id})
+		added = append(added, block.KeyEntry{Key: d.Key(id), ID: id})
 	}
-	slices.SortFunc(added, func(a, b keyEntry) int { return a.Compare(b.Key) })
+	slices.SortFunc(added, func(a, b block.KeyEntry) int { return a.Compare(b.Key) })
 	base := d.stored.ascending
 	if t := d.memory.Load(); t != nil {
 		base = t.ascending
 	}
-	return mergeKeys(base, func(yield func(keyEntry, error) bool) {
+	return mergeKeys(base, func(yield func(block.KeyEntry, error) bool) {
 		for _, k := range added {
 			if !yield(k, nil) {
 				return
@@ -224,17 +197,17 @@ func (d *Dict) ascending(n int) iter.Seq2[keyEntry, error] {
 }
 
 // ascending yields all keys in their order. The errors are nil.
-func (t *keyTable) ascending(yield func(keyEntry, error) bool) {
-	for i := range t.len() {
-		if id := t.byKey(i); !yield(keyEntry{t.at(id), id}, nil) {
+func (t *keyTable) ascending(yield func(block.KeyEntry, error) bool) {
+	for i := range t.Len() {
+		if id := t.byKey(i); !yield(block.KeyEntry{Key: t.At(id), ID: id}, nil) {
 			return
 		}
 	}
 }
 
 // mergeKeys merges two ascending lists of keys. It yields the first error of a list and ends.
-func mergeKeys(a, b iter.Seq2[keyEntry, error]) iter.Seq2[keyEntry, error] {
-	return func(yield func(keyEntry, error) bool) {
+func mergeKeys(a, b iter.Seq2[block.KeyEntry, error]) iter.Seq2[block.KeyEntry, error] {
+	return func(yield func(block.KeyEntry, error) bool) {
 		next, stop := iter.Pull2(b)
 		defer stop()
 		head, err, ok := next()
@@ -265,7 +238,7 @@ func (d *Dict) load(ctx context.Context) error {
 	if err == nil {
 		d.memory.Store(t)
 	} else if ctx.Err() == nil {
-		d.stored.cache.fail(err)
+		d.stored.cache.Fail(err)
 	}
 	return err
 }
@@ -282,7 +255,7 @@ func (d *Dict) err() error {
 	if d.stored == nil {
 		return nil
 	}
-	return d.stored.cache.err()
+	return d.stored.cache.Err()
 }
 
 // keptBytes returns the approximate memory of the keys that are not in the base, in bytes.
@@ -298,7 +271,7 @@ func (d *Dict) bytes() (n int64) {
 		n = t.bytes()
 	}
 	if d.stored != nil {
-		n += 28 * int64(len(d.stored.byID.places)+len(d.stored.byKey.places))
+		n += 28 * int64(d.stored.byID.Len()+d.stored.byKey.Len())
 	}
 	return n
 }
@@ -308,7 +281,7 @@ func (d *Dict) loadedBytes() int64 {
 	if d.memory.Load() != nil {
 		return d.bytes()
 	}
-	return d.bytes() + d.stored.bytes()
+	return d.bytes() + d.stored.Bytes()
 }
 
 // Check returns an error unless both directions agree for every id. It may also return the error of ctx.

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"kith/index/block"
 )
 
 // storedDict writes keys as generation 1 and returns their dictionary, which is read on demand, with the store.
@@ -21,7 +23,7 @@ func storedDict(t testing.TB, keys []Key, cache int64) (*Dict, *memory) {
 	c := content{keys: d.first(len(keys)), ascending: d.ascending(len(keys))}
 	_, err = c.writeDict(store, 1)
 	must(t, err)
-	stored, err := openKeys(store, &blockCache{source: memorySource{store}, generation: 1, budget: cache}, &Meta{Generation: 1, BaseNodes: int64(len(keys))})
+	stored, err := openKeys(store, (&Stored{memorySource{store}, cache}).cache(1), &Meta{Generation: 1, BaseNodes: int64(len(keys))})
 	must(t, err)
 	return stored.dict(), store
 }
@@ -56,7 +58,7 @@ func TestStoredDict(t *testing.T) {
 					all.Go(func() { compareDict(t, d, keys, rand.New(rand.NewPCG(uint64(reader), 1))) })
 				}
 				all.Wait()
-				if b := d.stored.cache.bytes; b > cache+5000 {
+				if b := d.stored.cache.Size(); b > cache+5000 {
 					t.Errorf("the cache holds %d bytes, its budget is %d", b, cache)
 				}
 				bytes := d.loadedBytes()
@@ -102,13 +104,13 @@ func TestStoredDictDamage(t *testing.T) {
 			continue
 		}
 		for what, damage := range map[string]func(d *Dict, store *memory){
-			"block altered": func(d *Dict, store *memory) { store.entries[string(makeKey(prefixDict, 1, d.stored.first[2]))][20]++ },
-			"block missing": func(d *Dict, store *memory) { delete(store.entries, string(makeKey(prefixDict, 1, d.stored.first[2]))) },
+			"block altered": func(d *Dict, store *memory) { store.entries[string(makeKey(prefixDict, 1, d.stored.First[2]))][20]++ },
+			"block missing": func(d *Dict, store *memory) { delete(store.entries, string(makeKey(prefixDict, 1, d.stored.First[2]))) },
 			"no block": func(d *Dict, store *memory) {
-				store.entries[string(makeKey(prefixDict, 1, d.stored.first[2]))] = withChecksum([]byte("no block of keys"))
+				store.entries[string(makeKey(prefixDict, 1, d.stored.First[2]))] = block.WithChecksum([]byte("no block of keys"))
 			},
 			"fewer keys": func(d *Dict, store *memory) {
-				store.entries[string(makeKey(prefixDict, 1, d.stored.first[2]))] = withChecksum([]byte{keyInt, 2, 0, 0, 1, 0})
+				store.entries[string(makeKey(prefixDict, 1, d.stored.First[2]))] = block.WithChecksum([]byte{0, 2, 0, 0, 1, 0})
 			},
 			"error of disk": func(d *Dict, _ *memory) { d.stored.cache.source = failingSource{lost} },
 		} {
@@ -140,20 +142,22 @@ func TestStoredDictDamage(t *testing.T) {
 func TestStoredDictOrder(t *testing.T) {
 	t.Parallel()
 	keys := []Key{Int(5), Int(3), Int(9)}
-	for name, entries := range map[string][]keyEntry{
-		"other ids":     {{Int(3), 0}, {Int(5), 1}, {Int(9), 2}},
-		"a key less":    {{Int(3), 1}, {Int(5), 0}},
-		"another key":   {{Int(3), 1}, {Int(4), 0}, {Int(9), 2}},
-		"a key twice":   {{Int(3), 1}, {Int(3), 1}, {Int(9), 2}},
-		"no order":      {{Int(5), 0}, {Int(3), 1}, {Int(9), 2}},
-		"an id too far": {{Int(3), 1}, {Int(5), 77}, {Int(9), 2}},
+	for name, entries := range map[string][]block.KeyEntry{
+		"other ids":     {{Key: Int(3), ID: 0}, {Key: Int(5), ID: 1}, {Key: Int(9), ID: 2}},
+		"a key less":    {{Key: Int(3), ID: 1}, {Key: Int(5), ID: 0}},
+		"another key":   {{Key: Int(3), ID: 1}, {Key: Int(4), ID: 0}, {Key: Int(9), ID: 2}},
+		"a key twice":   {{Key: Int(3), ID: 1}, {Key: Int(3), ID: 1}, {Key: Int(9), ID: 2}},
+		"no order":      {{Key: Int(5), ID: 0}, {Key: Int(3), ID: 1}, {Key: Int(9), ID: 2}},
+		"an id too far": {{Key: Int(3), ID: 1}, {Key: Int(5), ID: 77}, {Key: Int(9), ID: 2}},
 	} {
 		d, store := storedDict(t, keys, 1<<20)
-		p := keyPacker{withIDs: true, emit: func(_ keyEntry, block []byte) error { return store.Set(makeKey[uint32](prefixKeyOrder, 1, 0), block) }}
+		p := block.KeyPacker{WithIDs: true, Emit: func(_ block.KeyEntry, block []byte) error {
+			return store.Set(makeKey[uint32](prefixKeyOrder, 1, 0), block)
+		}}
 		for _, k := range entries {
-			must(t, p.add(k))
+			must(t, p.Add(k))
 		}
-		must(t, p.flush())
+		must(t, p.Flush())
 		wantCorrupt(t, name+": check", d.Check(context.Background()))
 		wantCorrupt(t, name+": load", d.load(context.Background()))
 	}
@@ -166,21 +170,21 @@ func TestMergeKeys(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfDistinct(genKey, func(k Key) Key { return k }).Draw(t, "keys")
 		slices.SortFunc(all, Key.Compare)
-		var lists [2][]keyEntry
+		var lists [2][]block.KeyEntry
 		for i, k := range all {
 			side := rapid.IntRange(0, 1).Draw(t, "list")
-			lists[side] = append(lists[side], keyEntry{k, ID(i)})
+			lists[side] = append(lists[side], block.KeyEntry{Key: k, ID: ID(i)})
 		}
 		fails := rapid.IntRange(-1, 1).Draw(t, "fails")
-		list := func(side int) func(func(keyEntry, error) bool) {
-			return func(yield func(keyEntry, error) bool) {
+		list := func(side int) func(func(block.KeyEntry, error) bool) {
+			return func(yield func(block.KeyEntry, error) bool) {
 				for _, k := range lists[side] {
 					if !yield(k, nil) {
 						return
 					}
 				}
 				if side == fails {
-					yield(keyEntry{}, broken)
+					yield(block.KeyEntry{}, broken)
 				}
 			}
 		}
@@ -195,45 +199,6 @@ func TestMergeKeys(t *testing.T) {
 			t.Fatalf("%v, %v; want %v", got, last, all)
 		}
 	})
-}
-
-func FuzzKeyBlock(f *testing.F) {
-	for _, keys := range keyLists(100) {
-		_, store := storedDict(f, keys, 0)
-		for _, k := range append(store.keys(prefixDict), store.keys(prefixKeyOrder)...) {
-			f.Add(store.entries[k][4:], k[0] == prefixKeyOrder)
-		}
-	}
-	f.Fuzz(func(t *testing.T, content []byte, withIDs bool) {
-		b, err := (&decoder{b: content}).keyBlock(withIDs)
-		n := 0
-		for _, e := range []Key{Int(0), Str("b")} {
-			if err == nil {
-				_, _, _, err = b.find(e)
-			}
-		}
-		if err == nil {
-			for k, failed := range b.all(0) {
-				if err = failed; err == nil && !withIDs {
-					if at, failed := b.at(n); failed != nil || at != k.Key {
-						t.Fatalf("key %d is %v, %v, want %v", n, at, failed, k)
-					}
-				}
-				n++
-			}
-		}
-		if err != nil && !errors.Is(err, ErrCorrupt) {
-			t.Fatal(err)
-		}
-	})
-}
-
-func FuzzKeyDirectory(f *testing.F) {
-	for _, keys := range keyLists(5000) {
-		d, _ := storedDict(f, keys, 0)
-		f.Add(d.stored.encode())
-	}
-	fuzzDecoder(f, nil, decodeKeyDirectory)
 }
 
 // BenchmarkDict measures look-ups of random keys and ids: in memory, in cached blocks, and in blocks that must be read

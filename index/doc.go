@@ -15,17 +15,15 @@
 // The files form layers. A reader goes down, and nothing refers back up:
 //
 //	salvage*, verify, open       read a whole store
-//	bulk*, batch, generation,
-//	row_writer                   make the next version and write it
+//	bulk*, batch, generation     make the next version and write it
 //	states*                      PageRank states of a version
 //	snapshot, events, log, meta  one version
 //	graph, edit, base, dict      its graph and keys
-//	stored, directory,
-//	dict_stored, block_cache     rows and keys that are read from the store on demand
+//	stored, dict_stored, blocks  rows and keys that are read from the store on demand
 //	nodes, vectors               labels of nodes and which are deleted, and feature vectors
 //	documents                    records of package db
-//	block, key_block, key        encodings
-//	kv, keyspace, encoding, pages, merge
+//	kv, keyspace, pages, merge   the store, its keys, and two data structures
+//	package block                encodings of blocks, and the cache of those that were read
 //
 // # Key space
 //

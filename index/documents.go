@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"iter"
 	"math"
+
+	"kith/index/block"
 )
 
 // Models are documents of package db; this file stores them.
@@ -49,18 +51,18 @@ func (e *ModelEntry) encode() []byte {
 }
 
 func decodeModelEntry(b []byte) (e ModelEntry, err error) {
-	d := &decoder{b: b}
-	e.Serial, e.At = d.uint64(), d.uint64()
-	if len(d.b) == 0 {
-		return e, d.err
+	d := &block.Decoder{B: b}
+	e.Serial, e.At = d.Uint64(), d.Uint64()
+	if len(d.B) == 0 {
+		return e, d.Err
 	}
-	for n := d.uint32(); n > 0 && d.err == nil; n-- {
-		e.Kept = append(e.Kept, d.uint64())
+	for n := d.Uint32(); n > 0 && d.Err == nil; n-- {
+		e.Kept = append(e.Kept, d.Uint64())
 	}
-	if len(d.b) > 0 {
-		e.Note = bytes.Clone(d.b)
+	if len(d.B) > 0 {
+		e.Note = bytes.Clone(d.B)
 	}
-	return e, d.err
+	return e, d.Err
 }
 
 // WriteDocument writes a document of a model to w, under a serial number that the model has never used.

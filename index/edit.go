@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"kith/index/block"
 	"kith/ppr"
 )
 
@@ -274,7 +275,7 @@ func (r *row) merge(p pendingRow) {
 	i := 0
 	keepBelow := func(end ID) {
 		for ; i < len(old.to) && old.to[i] < end; i++ {
-			r.add(old.to[i], rowEntry{planeAt(old.weight, i, 1), planeAt(old.time, i, 0)})
+			r.add(old.to[i], rowEntry{block.PlaneAt(old.weight, i, 1), block.PlaneAt(old.time, i, 0)})
 		}
 	}
 	for _, v := range slices.Sorted(maps.Keys(p)) {

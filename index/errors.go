@@ -1,11 +1,15 @@
 package index
 
-import "errors"
+import (
+	"errors"
+
+	"kith/index/block"
+)
 
 // Errors to test for with errors.Is.
 var (
 	// ErrCorrupt is returned when stored bytes differ from those written.
-	ErrCorrupt = errors.New("index: corrupt")
+	ErrCorrupt = block.ErrCorrupt
 	// ErrMismatch is returned when stored data has another format.
 	ErrMismatch = errors.New("index: mismatch")
 	// ErrTooLarge is returned when a graph has more nodes or edges than the layout can number.

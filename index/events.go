@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+
+	"kith/index/block"
 )
 
 // Event is the addition of an edge, or of weight to an edge, at a time. U is the endpoint that the edge was added
@@ -159,7 +161,7 @@ func writeEvents(events []Event, put func(kind byte, no uint32, block []byte) er
 		for i := range part {
 			b = part[i].append(b)
 		}
-		if err := put(prefixEvent, no, withChecksum(b)); err != nil {
+		if err := put(prefixEvent, no, block.WithChecksum(b)); err != nil {
 			return err
 		}
 		no++
@@ -172,30 +174,30 @@ func (e *Event) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(e.V))
 	b = binary.AppendVarint(b, e.Time)
 	b = binary.AppendVarint(b, e.Last)
-	return appendFloat32(appendFloat32(b, e.Weight), e.Before)
+	return block.AppendFloat32(block.AppendFloat32(b, e.Weight), e.Before)
 }
 
-func (d *decoder) event() Event {
-	e := Event{Edge: Edge{U: d.id(), V: d.id()}}
-	e.Time, e.Last = d.varint(), d.varint()
-	e.Weight, e.Before = d.float32(), d.float32()
-	if d.err == nil && (!ValidWeight(e.Weight) || e.Before != 0 && !ValidWeight(e.Before) || e.Time == 0) {
-		d.fail("an event")
+func decodeEvent(d *block.Decoder) Event {
+	e := Event{Edge: Edge{U: d.ID(), V: d.ID()}}
+	e.Time, e.Last = d.Varint(), d.Varint()
+	e.Weight, e.Before = d.Float32(), d.Float32()
+	if d.Err == nil && (!ValidWeight(e.Weight) || e.Before != 0 && !ValidWeight(e.Before) || e.Time == 0) {
+		d.Fail("an event")
 	}
 	return e
 }
 
-// events decodes a block of events of a graph with the given number of nodes.
-func (d *decoder) events(nodes int64) (all []Event, err error) {
-	for len(d.b) > 0 && d.err == nil {
-		e := d.event()
-		if d.err == nil && int64(max(e.U, e.V)) >= nodes {
-			d.err = fmt.Errorf("%w: an event of node %d of %d", ErrCorrupt, max(e.U, e.V), nodes)
+// decodeEvents decodes a block of events of a graph with the given number of nodes.
+func decodeEvents(d *block.Decoder, nodes int64) (all []Event, err error) {
+	for len(d.B) > 0 && d.Err == nil {
+		e := decodeEvent(d)
+		if d.Err == nil && int64(max(e.U, e.V)) >= nodes {
+			d.Err = fmt.Errorf("%w: an event of node %d of %d", ErrCorrupt, max(e.U, e.V), nodes)
 		}
 		all = append(all, e)
 	}
-	if d.err != nil {
-		return nil, d.err
+	if d.Err != nil {
+		return nil, d.Err
 	}
 	return all, nil
 }

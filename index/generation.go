@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+
+	"kith/index/block"
 )
 
 // A generation is the base of the graph on disk: blocks of the dictionary, of the node records, of the newest
@@ -27,7 +29,7 @@ type content struct {
 	records  *nodeRecords
 	events   []Event
 	// ascending yields the keys of all nodes in key order. It is used only if ids are not in key order.
-	ascending iter.Seq2[keyEntry, error]
+	ascending iter.Seq2[block.KeyEntry, error]
 	// entries passes the entries of the rows of one direction to visit, ascending by row and neighbour.
 	entries func(in bool, visit func(Edge) error) error
 }
@@ -38,7 +40,7 @@ func (s *Snapshot) WriteGeneration(w Writer, generation uint32, from *Stored) (*
 	n := s.Graph.nodes
 	c := content{directed: s.Graph.directed, nodes: n, labels: len(s.Meta.Labels), records: &s.nodes, events: s.Events.All()}
 	c.keys = s.Dict.first(n)
-	c.ascending = func(yield func(keyEntry, error) bool) { s.Dict.ascending(n)(yield) }
+	c.ascending = func(yield func(block.KeyEntry, error) bool) { s.Dict.ascending(n)(yield) }
 	c.entries = func(in bool, visit func(Edge) error) error {
 		if in {
 			return s.Graph.in.entries(n, visit)
@@ -66,7 +68,7 @@ func (c *content) write(w Writer, generation uint32, from *Stored) (*Base, error
 		return nil, err
 	}
 	out, err := c.writeRows(w, prefixOut, generation)
-	var in *directory
+	var in *block.RowDirectory
 	if err == nil && c.directed {
 		in, err = c.writeRows(w, prefixIn, generation)
 	}
@@ -78,7 +80,7 @@ func (c *content) write(w Writer, generation uint32, from *Stored) (*Base, error
 }
 
 // writeRows writes the blocks of the rows of one direction and returns their directory.
-func (c *content) writeRows(w Writer, kind byte, generation uint32) (*directory, error) {
+func (c *content) writeRows(w Writer, kind byte, generation uint32) (*block.RowDirectory, error) {
 	rows := newRowWriter(w, kind, generation, c.nodes)
 	if err := c.entries(kind == prefixIn, rows.add); err != nil {
 		return nil, err
@@ -86,12 +88,124 @@ func (c *content) writeRows(w Writer, kind byte, generation uint32) (*directory,
 	return &rows.directory, rows.close()
 }
 
+// writeDict writes the dictionary of a generation: its blocks by id, those by key if ids are not in key order, and their
+// directory.
+func (c *content) writeDict(w Writer, generation uint32) (*block.KeyDirectory, error) {
+	var dir block.KeyDirectory
+	var low []Key
+	byID := block.KeyPacker{Emit: func(first block.KeyEntry, block []byte) error {
+		dir.First, low = append(dir.First, first.ID), append(low, first.Key)
+		return w.Set(makeKey(prefixDict, generation, first.ID), block)
+	}}
+	if err := byID.Pack(counted(&dir, c.keys)); err != nil {
+		return nil, err
+	}
+	if dir.Order {
+		low = nil
+		byKey := block.KeyPacker{WithIDs: true, Emit: func(first block.KeyEntry, block []byte) error {
+			low = append(low, first.Key)
+			return w.Set(makeKey(prefixKeyOrder, generation, uint32(len(low)-1)), block)
+		}}
+		if err := byKey.Pack(c.ascending); err != nil {
+			return nil, err
+		}
+	}
+	dir.Low = block.ListOf(low)
+	return &dir, putSplit(w, directoryKey(prefixDict, generation), dir.Encode())
+}
+
+// counted yields the keys with their ids, and counts them in the directory.
+func counted(c *block.KeyDirectory, keys iter.Seq2[Key, error]) iter.Seq2[block.KeyEntry, error] {
+	return func(yield func(block.KeyEntry, error) bool) {
+		for k, err := range keys {
+			id := ID(c.Keys)
+			if err == nil {
+				c.Count(k)
+			}
+			if !yield(block.KeyEntry{Key: k, ID: id}, err) {
+				return
+			}
+		}
+	}
+}
+
+// rowWriter writes one direction of a generation from its entries, in which U is the row and V the neighbour: the blocks,
+// their directory and, for out-rows, the degrees.
+type rowWriter struct {
+	w          Writer
+	kind       byte // prefixOut or prefixIn
+	generation uint32
+	nodes      int
+	pack       block.RowPacker
+	directory  block.RowDirectory
+	degrees    []float64 // degrees of the nodes of the next block of degrees that has entries
+	block      uint32    // its number
+}
+
+func newRowWriter(w Writer, kind byte, generation uint32, nodes int) *rowWriter {
+	r := &rowWriter{w: w, kind: kind, generation: generation, nodes: nodes}
+	r.pack.Emit = func(first ID, block []byte) error {
+		no := uint32(len(r.directory.First))
+		r.directory.First = append(r.directory.First, first)
+		return w.Set(makeKey(kind, generation, no), block)
+	}
+	return r
+}
+
+// add adds the next entry. Entries must ascend strictly by row and neighbour.
+func (r *rowWriter) add(e Edge) error {
+	r.directory.Count(e.U, []ID{e.V}, []float32{e.Weight}, []int64{e.Time})
+	if err := r.count(e); err != nil {
+		return err
+	}
+	return r.pack.Add(e.U, e.V, e.Weight, e.Time)
+}
+
+// count adds the weight of an entry to the degree of its row.
+func (r *rowWriter) count(e Edge) error {
+	if r.kind != prefixOut {
+		return nil
+	}
+	for r.block < e.U/block.DegreeBlock {
+		if err := r.writeDegrees(); err != nil {
+			return err
+		}
+	}
+	i := int(e.U % block.DegreeBlock)
+	for len(r.degrees) <= i {
+		r.degrees = append(r.degrees, 0)
+	}
+	r.degrees[i] += float64(e.Weight)
+	return nil
+}
+
+// writeDegrees writes the next block of degrees. Nodes after its last one have degree 0.
+func (r *rowWriter) writeDegrees() error {
+	err := r.w.Set(makeKey(prefixDegree, r.generation, r.block), block.WithChecksum(block.AppendDegrees(nil, r.degrees)))
+	r.degrees = r.degrees[:0]
+	r.block++
+	return err
+}
+
+// close writes the last block and the directory.
+func (r *rowWriter) close() error {
+	if err := r.pack.Close(); err != nil {
+		return err
+	}
+	for r.kind == prefixOut && int(r.block)*block.DegreeBlock < r.nodes {
+		if err := r.writeDegrees(); err != nil {
+			return err
+		}
+	}
+	return putSplit(r.w, directoryKey(r.kind, r.generation), r.directory.Encode())
+}
+
 // entries passes the entries of the rows of n nodes to visit.
 func (a *adjacency) entries(n int, visit func(Edge) error) error {
 	for u := range ID(n) {
 		to, weight, time := a.row(u)
 		for i, v := range to {
-			if err := visit(Edge{U: u, V: v, Weight: planeAt(weight, i, 1), Time: planeAt(time, i, 0)}); err != nil {
+			if err := visit(Edge{U: u, V: v, Weight: block.PlaneAt(weight, i, 1), Time: block.PlaneAt(time, i, 0)}); err != nil {
 				return err
 			}
 		}
@@ -114,7 +228,7 @@ func (b *Base) Load(ctx context.Context) error {
 		err = b.dict.load(ctx)
 	}
 	if err == nil {
-		err = b.nodes.load(ctx)
+		err = b.nodes.Load(ctx)
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"kith/index/block"
 	"kith/ppr"
 )
 
@@ -18,14 +19,14 @@ type Edge struct {
 	Time   int64   // seconds since 1970, 0 for an edge without a time
 }
 
-// Bounds of the weight of an edge. PageRank needs degrees between 2^-40 and 2^60.
+// Bounds of the weight of an edge.
 const (
-	MinWeight = 0x1p-40
-	MaxWeight = 0x1p40
+	MinWeight = block.MinWeight
+	MaxWeight = block.MaxWeight
 )
 
 // ValidWeight reports whether w can be the weight of an edge.
-func ValidWeight(w float32) bool { return w >= MinWeight && w <= MaxWeight }
+func ValidWeight(w float32) bool { return block.ValidWeight(w) }
 
 // Graph is the adjacency of one version of the database: a base in compressed rows and an overlay of the rows that
 // have changed since. It is immutable and safe for concurrent use; [Graph.Edit] starts the next version. It
@@ -131,7 +132,7 @@ func (g *Graph) In(u ID) ([]ID, []float32) {
 
 // OutLen returns the number of nodes of Out(u). If the rows are stored, and no edge has a weight, it does not read the row.
 func (g *Graph) OutLen(u ID) int {
-	if b := g.out.base; b.memory.Load() == nil && !b.stored.weights && g.out.rows.at(u) == nil {
+	if b := g.out.base; b.memory.Load() == nil && !b.stored.Weights && g.out.rows.at(u) == nil {
 		return int(b.degrees.of(u))
 	}
 	to, _, _ := g.out.row(u)
@@ -230,7 +231,7 @@ func (g *Graph) Edge(u, v ID) (Edge, bool) {
 	if !ok {
 		return Edge{}, false
 	}
-	return g.edge(u, v, planeAt(w, i, 1), planeAt(t, i, 0)), true
+	return g.edge(u, v, block.PlaneAt(w, i, 1), block.PlaneAt(t, i, 0)), true
 }
 
 // edge returns an edge with its endpoints in the order of the graph.
@@ -251,7 +252,7 @@ func (g *Graph) Edges() iter.Seq[Edge] {
 				i, _ = slices.BinarySearch(to, u)
 			}
 			for ; i < len(to); i++ {
-				if !yield(Edge{U: u, V: to[i], Weight: planeAt(w, i, 1), Time: planeAt(t, i, 0)}) {
+				if !yield(Edge{U: u, V: to[i], Weight: block.PlaneAt(w, i, 1), Time: block.PlaneAt(t, i, 0)}) {
 					return
 				}
 			}
@@ -266,7 +267,7 @@ func (g *Graph) Bytes() int64 {
 		n += g.in.bytes()
 	}
 	if s := g.out.base.stored; s != nil {
-		n += s.cache.size()
+		n += s.cache.Size()
 	}
 	return n
 }
@@ -316,7 +317,7 @@ func withoutNodes(nodes, to []ID, w []float32, t []int64) ([]ID, []float32, []in
 			at, _ := slices.BinarySearch(to[from:], nodes[i])
 			end = from + at
 		}
-		restTo, restW, restT = append(restTo, to[from:end]...), append(restW, subPlane(w, from, end)...), append(restT, subPlane(t, from, end)...)
+		restTo, restW, restT = append(restTo, to[from:end]...), append(restW, block.SubPlane(w, from, end)...), append(restT, block.SubPlane(t, from, end)...)
 		from = end + 1
 	}
 	return restTo, restW, restT
@@ -342,7 +343,7 @@ func (b *base) entries() uint64 {
 	if c := b.memory.Load(); c != nil {
 		return uint64(len(c.to))
 	}
-	return b.stored.directory.entries
+	return b.stored.Entries
 }
 
 // bytes returns the memory of the rows, in bytes, apart from cached blocks.
@@ -351,10 +352,10 @@ func (b *base) bytes() (n int64) {
 		n = c.bytes()
 	}
 	if b.stored != nil {
-		n += 12 * int64(len(b.stored.first))
+		n += 12 * int64(len(b.stored.First))
 	}
 	if b.degrees != nil {
-		n += b.degrees.bytes()
+		n += b.degrees.Bytes()
 	}
 	return n
 }
@@ -364,8 +365,8 @@ func (b *base) loadedBytes() int64 {
 	if c := b.memory.Load(); c != nil {
 		return b.bytes()
 	}
-	n := b.bytes() + b.stored.bytes(b.stored.nodes)
-	if b.stored.weights && b.stored.kind == prefixOut {
+	n := b.bytes() + b.stored.Bytes(b.stored.nodes)
+	if b.stored.Weights && b.stored.kind == prefixOut {
 		n += 8 * int64(b.stored.nodes) // degrees
 	}
 	return n
@@ -387,32 +388,17 @@ func (c *csr) row(u ID) ([]ID, []float32, []int64) {
 		return nil, nil, nil
 	}
 	lo, hi := c.off[u], c.off[u+1]
-	return c.to[lo:hi:hi], subPlane(c.weight, lo, hi), subPlane(c.time, lo, hi)
+	return c.to[lo:hi:hi], block.SubPlane(c.weight, lo, hi), block.SubPlane(c.time, lo, hi)
 }
 
 func (c *csr) bytes() int64 {
 	return 4*int64(len(c.off)+len(c.to)+len(c.weight)) + 8*int64(len(c.time)+len(c.degree))
 }
 
-// planeAt returns s[i], or absent if the plane s is not stored.
-func planeAt[T any](s []T, i int, absent T) T {
-	if s == nil {
-		return absent
-	}
-	return s[i]
-}
-
-func subPlane[T any, I int | uint32](s []T, lo, hi I) []T {
-	if s == nil {
-		return nil
-	}
-	return s[lo:hi:hi]
-}
-
 // samePlane compares two planes of n values. Either plane may be nil.
 func samePlane[T comparable](a, b []T, n int, absent T) bool {
 	for i := range n {
-		if planeAt(a, i, absent) != planeAt(b, i, absent) {
+		if block.PlaneAt(a, i, absent) != block.PlaneAt(b, i, absent) {
 			return false
 		}
 	}

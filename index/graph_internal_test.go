@@ -9,6 +9,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"kith/index/block"
 )
 
 // edgeMap is a graph in a map, the oracle of Graph.
@@ -102,7 +104,7 @@ func (m *edgeMap) agree(t rapid.TB, g *Graph) {
 				if into {
 					p = [2]ID{v, u}
 				}
-				if e := m.edges[m.pair(p[0], p[1])]; planeAt(times, i, 0) != e.Time || times != nil && len(times) != len(got) {
+				if e := m.edges[m.pair(p[0], p[1])]; block.PlaneAt(times, i, 0) != e.Time || times != nil && len(times) != len(got) {
 					t.Fatalf("times of %d (into: %v): %v, want %v at %d", u, into, times, e.Time, v)
 				}
 			}
@@ -126,7 +128,7 @@ func runsAgree(t rapid.TB, g *Graph) {
 			for i, hi := range run.Start[1:] {
 				lo := run.Start[i]
 				to, w := read(next)
-				if !slices.Equal(run.To[lo:hi], to) || !samePlane(subPlane(run.Weight, lo, hi), w, len(to), 1) {
+				if !slices.Equal(run.To[lo:hi], to) || !samePlane(block.SubPlane(run.Weight, lo, hi), w, len(to), 1) {
 					t.Fatalf("row of %d in a run (in: %v): %v, want %v %v", next, in, run, to, w)
 				}
 				next++

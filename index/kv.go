@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
+
+	"kith/index/block"
 )
 
 // Reader reads the store at one version. Returned slices are valid until the next call.
@@ -59,6 +61,9 @@ func splitKey(key []byte) ([]byte, uint16, bool) {
 	}
 	return key[:n], binary.BigEndian.Uint16(key[n:]), true
 }
+
+// Checksum returns the crc32c of b.
+func Checksum(b []byte) uint32 { return block.Checksum(b) }
 
 // getter reads single values.
 type getter interface {

@@ -2,10 +2,10 @@ package index
 
 import (
 	"encoding/binary"
-	"fmt"
 	"sort"
 	"sync"
 
+	"kith/index/block"
 	"kith/ppr"
 )
 
@@ -155,7 +155,7 @@ func (r *record) encode() []byte {
 	b = binary.AppendUvarint(b, uint64(len(r.keys)))
 	last := int64(0)
 	for _, k := range r.keys {
-		b = appendKey(b, k, &last)
+		b = block.AppendKey(b, k, &last)
 	}
 	b = binary.AppendUvarint(b, uint64(len(r.nodes)))
 	for _, n := range r.nodes {
@@ -179,7 +179,7 @@ func (e *edgeChange) append(b []byte) []byte {
 	b = append(b, flags)
 	for _, w := range [2]float32{e.Old, e.Weight} {
 		if weightTag(w) == otherWeight {
-			b = appendFloat32(b, w)
+			b = block.AppendFloat32(b, w)
 		}
 	}
 	if e.Time != 0 {
@@ -190,48 +190,35 @@ func (e *edgeChange) append(b []byte) []byte {
 
 // decodeRecord decodes a record made by encode. The caller must check the ids.
 func decodeRecord(b []byte) (*record, error) {
-	d := &decoder{b: b}
-	r := &record{prev: d.uvarint(), first: d.id()}
+	d := &block.Decoder{B: b}
+	r := &record{prev: d.Uvarint(), first: d.ID()}
 	last := int64(0)
-	for n := d.count(); n > 0 && d.err == nil; n-- {
-		r.keys = append(r.keys, d.key(&last))
+	for n := d.Count(); n > 0 && d.Err == nil; n-- {
+		r.keys = append(r.keys, d.Key(&last))
 	}
-	for n := d.count(); n > 0 && d.err == nil; n-- {
-		r.nodes = append(r.nodes, nodeChange{id: d.id(), node: d.node()})
+	for n := d.Count(); n > 0 && d.Err == nil; n-- {
+		r.nodes = append(r.nodes, nodeChange{id: d.ID(), node: decodeNodeRecord(d)})
 	}
-	for n := d.count(); n > 0 && d.err == nil; n-- {
-		r.edges = append(r.edges, d.edgeChange())
+	for n := d.Count(); n > 0 && d.Err == nil; n-- {
+		r.edges = append(r.edges, decodeEdgeChange(d))
 	}
-	return r, d.end()
+	return r, d.End()
 }
 
-func (d *decoder) edgeChange() edgeChange {
-	c := edgeChange{Edge: Edge{U: d.id(), V: d.id()}}
-	flags := d.byte()
-	c.Old = d.weight(flags & tagMask)
-	c.Weight = d.weight(flags >> newShift & tagMask)
+func decodeEdgeChange(d *block.Decoder) edgeChange {
+	c := edgeChange{Edge: Edge{U: d.ID(), V: d.ID()}}
+	flags := d.Byte()
+	c.Old = decodeWeight(d, flags&tagMask)
+	c.Weight = decodeWeight(d, flags>>newShift&tagMask)
 	if flags&hasTime != 0 {
-		c.Time = d.varint()
+		c.Time = d.Varint()
 	}
 	return c
 }
 
-func (d *decoder) weight(tag byte) float32 {
+func decodeWeight(d *block.Decoder, tag byte) float32 {
 	if tag < otherWeight {
 		return float32(tag)
 	}
-	w := d.float32()
-	if d.err == nil && !ValidWeight(w) {
-		d.err = fmt.Errorf("%w: weight %v", ErrCorrupt, w)
-	}
-	return w
-}
-
-func (d *decoder) id() ID {
-	v := d.uvarint()
-	if v > maxEntries {
-		d.fail("a node number")
-		return 0
-	}
-	return ID(v)
+	return d.Weight()
 }

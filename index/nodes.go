@@ -5,10 +5,47 @@ import (
 	"fmt"
 	"iter"
 	"math/bits"
+
+	"kith/index/block"
 )
 
 // nodeBlock is the number of consecutive ids in one block of node records: those below a span of pages.
 const nodeBlock = spanSize * spanSize * spanSize
+
+// node is a node's record.
+type node struct {
+	label   uint16
+	deleted bool
+}
+
+// encode returns the record as a number.
+func (n node) encode() uint16 {
+	v := n.label << 1
+	if n.deleted {
+		v |= 1
+	}
+	return v
+}
+
+func decodeNode(v uint16) node { return node{label: v >> 1, deleted: v&1 != 0} }
+
+// counted returns the label under which the node counts, 0 for none.
+func (n node) counted() uint16 {
+	if n.deleted {
+		return 0
+	}
+	return n.label
+}
+
+func (n node) append(b []byte) []byte { return binary.AppendUvarint(b, uint64(n.encode())) }
+
+func decodeNodeRecord(d *block.Decoder) node {
+	v := d.Uvarint()
+	if v>>1 >= maxLabels {
+		d.Fail("a label")
+	}
+	return decodeNode(uint16(v))
+}
 
 // nodeRecords holds the records of all nodes: those of the base, and those set since. It is persistent, as pages is.
 type nodeRecords struct {
@@ -76,8 +113,7 @@ func (r *nodeRecords) onto(base *storedNodes, old *nodeRecords) nodeRecords {
 // error.
 type storedNodes struct {
 	nodeDirectory
-	*blockSet[[]uint16]     // a record of each node, as in node.encode
-	labels              int // number of labels
+	*block.Set[[]uint16] // a record of each node, as in node.encode
 }
 
 // openNodes returns the node records of a generation, which are read when they are asked for.
@@ -94,8 +130,19 @@ func openNodes(r Reader, cache *blockCache, m *Meta) (*storedNodes, error) {
 
 // pagedNodes returns the node records of the blocks with the given directory, in a graph with the given number of labels.
 func pagedNodes(dir *nodeDirectory, labels int, cache *blockCache) *storedNodes {
-	s := &storedNodes{nodeDirectory: *dir, labels: labels}
-	s.blockSet = newBlockSet(cache, dir.numBlocks(), s.readBlock)
+	s := &storedNodes{nodeDirectory: *dir}
+	s.Set = block.NewSet(&cache.Cache, dir.numBlocks(), func(i int, b *[]uint16) (bytes int64, err error) {
+		no := uint32(i)
+		if !s.has(no) {
+			return 0, nil
+		}
+		err = cache.decode(prefixNode, no, func(d *block.Decoder) error {
+			records, err := decodeNodes(d, s.sizeOf(no), labels)
+			*b = append(records, make([]uint16, nodeBlock-len(records))...)
+			return err
+		})
+		return 2*nodeBlock + 100, err
+	})
 	return s
 }
 
@@ -105,24 +152,10 @@ func (s *storedNodes) of(id ID) node {
 	if !s.has(no) {
 		return node{}
 	}
-	if b := *s.at(int(no)); b != nil {
+	if b := *s.At(int(no)); b != nil {
 		return decodeNode(b[id%nodeBlock])
 	}
 	return node{}
-}
-
-// readBlock reads a block and returns its size in memory.
-func (s *storedNodes) readBlock(i int, b *[]uint16) (bytes int64, err error) {
-	no := uint32(i)
-	if !s.has(no) {
-		return 0, nil
-	}
-	err = s.cache.decode(prefixNode, no, func(d *decoder) error {
-		records, err := d.nodes(s.sizeOf(no), s.labels)
-		*b = append(records, make([]uint16, nodeBlock-len(records))...)
-		return err
-	})
-	return 2*nodeBlock + 100, err
 }
 
 // loadedBytes returns the memory of the records once they are loaded, in bytes.
@@ -162,13 +195,13 @@ func (d *nodeDirectory) encode() []byte {
 }
 
 func decodeNodeDirectory(b []byte) (*nodeDirectory, error) {
-	d := &decoder{b: b}
-	n := d.uvarint()
-	dir := &nodeDirectory{nodes: int(n), stored: d.b}
-	if d.err == nil && (n > maxEntries || len(dir.stored) > (dir.numBlocks()+7)/8) {
-		d.err = fmt.Errorf("%w: %d nodes, and the blocks of more", ErrCorrupt, n)
+	d := &block.Decoder{B: b}
+	n := d.Uvarint()
+	dir := &nodeDirectory{nodes: int(n), stored: d.B}
+	if d.Err == nil && (n > maxEntries || len(dir.stored) > (dir.numBlocks()+7)/8) {
+		d.Err = fmt.Errorf("%w: %d nodes, and the blocks of more", ErrCorrupt, n)
 	}
-	return dir, d.err
+	return dir, d.Err
 }
 
 // readNodeDirectory reads the directory of the node records of a generation.
@@ -191,22 +224,22 @@ func (c *content) writeNodes(w Writer, generation uint32) (*nodeDirectory, error
 			continue
 		}
 		dir.add(no)
-		if err := w.Set(makeKey(prefixNode, generation, no), withChecksum(b)); err != nil {
+		if err := w.Set(makeKey(prefixNode, generation, no), block.WithChecksum(b)); err != nil {
 			return nil, err
 		}
 	}
 	return &dir, putSplit(w, directoryKey(prefixNode, generation), dir.encode())
 }
 
-// nodes decodes a block of n node records, in the form of node.encode, in a graph with the given number of labels.
-func (d *decoder) nodes(n, labels int) ([]uint16, error) {
+// decodeNodes decodes a block of n node records, in the form of node.encode, in a graph with the given number of labels.
+func decodeNodes(d *block.Decoder, n, labels int) ([]uint16, error) {
 	b := make([]uint16, 0, nodeBlock)
 	for range n {
-		rec := d.node()
-		if d.err == nil && int(rec.label) >= labels {
-			d.err = fmt.Errorf("%w: label %d of %d", ErrCorrupt, rec.label, labels)
+		rec := decodeNodeRecord(d)
+		if d.Err == nil && int(rec.label) >= labels {
+			d.Err = fmt.Errorf("%w: label %d of %d", ErrCorrupt, rec.label, labels)
 		}
 		b = append(b, rec.encode())
 	}
-	return b, d.end()
+	return b, d.End()
 }

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"kith/index/block"
 )
 
 // labelledGraph returns a graph of n nodes: labels and deleted nodes among those of a few blocks.
@@ -77,7 +79,7 @@ func TestStoredNodes(t *testing.T) {
 		compare()
 		must(t, got.Err(), got.Load(context.Background()))
 		compare()
-		if bytes := got.nodes.base.cache.bytes; bytes > 0 {
+		if bytes := got.Graph.out.base.stored.cache.Size(); bytes > 0 {
 			t.Errorf("the cache holds %d bytes after everything was loaded", bytes)
 		}
 		got, want = before, wanted
@@ -89,8 +91,8 @@ func TestStoredNodes(t *testing.T) {
 func TestStoredNodesDamage(t *testing.T) {
 	t.Parallel()
 	s := labelledGraph(t, 3*nodeBlock)
-	for name, block := range map[string][]byte{"missing": nil, "altered": []byte("other bytes"), "short": withChecksum(make([]byte, nodeBlock-1)),
-		"unknown label": withChecksum(append(make([]byte, nodeBlock-2), 0xf0, 1))} {
+	for name, block := range map[string][]byte{"missing": nil, "altered": []byte("other bytes"), "short": block.WithChecksum(make([]byte, nodeBlock-1)),
+		"unknown label": block.WithChecksum(append(make([]byte, nodeBlock-2), 0xf0, 1))} {
 		for _, how := range []string{"read", "load"} {
 			got, store := storedSnapshot(t, s, 0)
 			k := string(makeKey[uint32](prefixNode, 1, 2))
@@ -118,7 +120,7 @@ func FuzzNodes(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 0x80, 1}, 4)
 	f.Fuzz(func(t *testing.T, b []byte, n int) {
 		n = min(max(n, 0), nodeBlock)
-		records, err := (&decoder{b: b}).nodes(n, 9)
+		records, err := decodeNodes(&block.Decoder{B: b}, n, 9)
 		if err == nil && len(records) != n || err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Fatalf("%d records, %v", len(records), err)
 		}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"github.com/vmihailenco/msgpack/v5"
+
+	"kith/index/block"
 )
 
 func putMeta(w Writer, key []byte, m *Meta) error {
@@ -148,7 +150,7 @@ func (o *opener) readLog() error {
 
 // blocks passes the blocks of one kind of the generation to visit, in order, and reports the errors of visit. The
 // decoder of a block with a wrong checksum has an error.
-func (o *opener) blocks(kind byte, visit func(no uint32, d *decoder) error) error {
+func (o *opener) blocks(kind byte, visit func(no uint32, d *block.Decoder) error) error {
 	g := o.s.Meta.Generation
 	if g == 0 {
 		return nil
@@ -161,7 +163,7 @@ func (o *opener) blocks(kind byte, visit func(no uint32, d *decoder) error) erro
 		if !ok {
 			return corruptKey(e.Key)
 		}
-		if err := visit(uint32(n[1]), verifyChecksum(e.Value)); err != nil {
+		if err := visit(uint32(n[1]), block.VerifyChecksum(e.Value)); err != nil {
 			o.damage("block %c %d of generation %d: %w", kind, n[1], g, err)
 		}
 	}
@@ -220,14 +222,14 @@ func (o *opener) eachNode(visit func(ID, node) error) error {
 		}
 		return nil
 	}
-	err := o.blocks(prefixNode, func(no uint32, d *decoder) error {
+	err := o.blocks(prefixNode, func(no uint32, d *block.Decoder) error {
 		if err := skip(int(no)); err != nil {
 			return err
 		}
 		if !dir.has(no) || int(no) >= dir.numBlocks() {
 			return fmt.Errorf("%w: the directory does not have it", ErrCorrupt)
 		}
-		records, err := d.nodes(dir.sizeOf(no), maxLabels)
+		records, err := decodeNodes(d, dir.sizeOf(no), maxLabels)
 		if err != nil {
 			o.loseNodes(dir, no, err)
 			next = no + 1
@@ -263,9 +265,9 @@ func (o *opener) adjacency() (err error) {
 		}
 		return err
 	}
-	expected := directory{entries: uint64(m.BaseEdges)}
+	expected := block.RowDirectory{Entries: uint64(m.BaseEdges)}
 	if !m.Directed {
-		expected.entries *= 2
+		expected.Entries *= 2
 	}
 	out, in := rowBuilder{expected: expected}, rowBuilder{expected: expected}
 	sum := balance{directed: m.Directed}
@@ -301,26 +303,26 @@ func (o *opener) eachRow(kind byte, visit func(u ID, to []ID, weight []float32, 
 	if o.s.Meta.Generation == 0 {
 		return nil
 	}
-	var r rows
-	var read directory // of the blocks that were read
+	var r block.Rows
+	var read block.RowDirectory // of the blocks that were read
 	order := rowOrder{nodes: int(o.s.Meta.BaseNodes), last: -1}
-	err := o.blocks(kind, func(no uint32, d *decoder) error {
-		if next := uint32(len(read.first)); no != next {
+	err := o.blocks(kind, func(no uint32, d *block.Decoder) error {
+		if next := uint32(len(read.First)); no != next {
 			o.damage("%w: block %c %d is missing", ErrCorrupt, kind, next)
-			read.first = make([]ID, no)
+			read.First = make([]ID, no)
 		}
-		read.first = append(read.first, 0)
-		if err := cmp.Or(d.err, d.rows(&r)); err != nil {
+		read.First = append(read.First, 0)
+		if err := cmp.Or(d.Err, d.Rows(&r)); err != nil {
 			return err
 		}
-		if len(r.node) > 0 {
-			read.first[no] = r.node[0]
+		if len(r.Node) > 0 {
+			read.First[no] = r.Node[0]
 		}
-		return r.each(func(u ID, to []ID, weight []float32, time []int64) error {
+		return r.Each(func(u ID, to []ID, weight []float32, time []int64) error {
 			if err := order.check(u, to); err != nil {
 				return err
 			}
-			read.count(u, to, weight, time)
+			read.Count(u, to, weight, time)
 			return visit(u, to, weight, time)
 		})
 	})
@@ -328,7 +330,7 @@ func (o *opener) eachRow(kind byte, visit func(u ID, to []ID, weight []float32, 
 	switch {
 	case unreadable != nil:
 		o.report("%w", unreadable)
-	case err == nil && !o.damaged && !bytes.Equal(stored.encode(), read.encode()):
+	case err == nil && !o.damaged && !bytes.Equal(stored.Encode(), read.Encode()):
 		o.report("%w: the directory of the blocks %c is not that of the blocks", ErrCorrupt, kind)
 	}
 	return err
@@ -338,20 +340,20 @@ func (o *opener) eachRow(kind byte, visit func(u ID, to []ID, weight []float32, 
 func (o *opener) degrees(degree func(ID) float64) error {
 	next := uint32(0)
 	compare := !o.damaged
-	err := o.blocks(prefixDegree, func(no uint32, d *decoder) error {
-		page, err := d.degrees()
+	err := o.blocks(prefixDegree, func(no uint32, d *block.Decoder) error {
+		page, err := d.Degrees()
 		if err != nil || no != next {
 			return cmp.Or(err, fmt.Errorf("%w: block %d is missing", ErrCorrupt, next))
 		}
 		next++
-		for i := range ID(degreeBlock) {
-			if u := no*degreeBlock + i; compare && int64(u) < o.s.Meta.BaseNodes && page.at(i) != degree(u) {
-				return fmt.Errorf("%w: the degree of node %d is %v, its row sums to %v", ErrCorrupt, u, page.at(i), degree(u))
+		for i := range ID(block.DegreeBlock) {
+			if u := no*block.DegreeBlock + i; compare && int64(u) < o.s.Meta.BaseNodes && page.At(i) != degree(u) {
+				return fmt.Errorf("%w: the degree of node %d is %v, its row sums to %v", ErrCorrupt, u, page.At(i), degree(u))
 			}
 		}
 		return nil
 	})
-	if o.s.Meta.Generation > 0 && int64(next)*degreeBlock < o.s.Meta.BaseNodes && !o.damaged {
+	if o.s.Meta.Generation > 0 && int64(next)*block.DegreeBlock < o.s.Meta.BaseNodes && !o.damaged {
 		o.damage("%w: block %c %d is missing", ErrCorrupt, prefixDegree, next)
 	}
 	return err
@@ -383,8 +385,8 @@ func (o *opener) countEdges(n int64) {
 // events reads the newest events of the base.
 func (o *opener) events() error {
 	n := int64(0)
-	err := o.blocks(prefixEvent, func(_ uint32, d *decoder) error {
-		list, err := d.events(o.s.Meta.Nodes)
+	err := o.blocks(prefixEvent, func(_ uint32, d *block.Decoder) error {
+		list, err := decodeEvents(d, o.s.Meta.Nodes)
 		n += int64(len(list))
 		o.s.Events = o.s.Events.add(list...)
 		return err

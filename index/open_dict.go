@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+
+	"kith/index/block"
 )
 
 // dictionary reads the keys, or prepares to read those of the base on demand.
@@ -84,23 +86,23 @@ func (o *opener) eachKeys(visit func(first ID, keys []Key) error) error {
 		}
 		return visit(first, keys)
 	}
-	var read keyDirectory // of the blocks that were read
+	var read block.KeyDirectory // of the blocks that were read
 	var low []Key
 	sum := uint64(0)
-	err := o.blocks(prefixDict, func(first uint32, d *decoder) error {
-		keys, err := d.keys(first)
+	err := o.blocks(prefixDict, func(first uint32, d *block.Decoder) error {
+		keys, err := decodeKeys(d, first)
 		if err != nil {
 			return err
 		}
-		read.first, low = append(read.first, first), append(low, keys[0])
+		read.First, low = append(read.First, first), append(low, keys[0])
 		for i, k := range keys {
-			read.count(k)
-			sum += (&keyEntry{k, first + ID(i)}).hash()
+			read.Count(k)
+			sum += keyHash(block.KeyEntry{Key: k, ID: first + ID(i)})
 		}
 		return check(first, keys)
 	})
-	if base := o.s.Meta.BaseNodes; err == nil && !o.damaged && int64(read.keys) != base {
-		o.damage("%w: the base has %d keys, the meta record says %d", ErrCorrupt, read.keys, base)
+	if base := o.s.Meta.BaseNodes; err == nil && !o.damaged && int64(read.Keys) != base {
+		o.damage("%w: the base has %d keys, the meta record says %d", ErrCorrupt, read.Keys, base)
 	}
 	if err == nil && o.s.Meta.Generation > 0 {
 		err = o.keyOrder(&read, low, sum)
@@ -116,13 +118,13 @@ func (o *opener) eachKeys(visit func(first ID, keys []Key) error) error {
 	return err
 }
 
-// keys decodes a block of the dictionary by id.
-func (d *decoder) keys(first ID) (keys []Key, err error) {
-	b, err := d.keyBlock(false)
+// decodeKeys decodes a block of the dictionary by id.
+func decodeKeys(d *block.Decoder, first ID) (keys []Key, err error) {
+	b, err := d.KeyBlock(false)
 	if err != nil {
 		return nil, err
 	}
-	for k, err := range b.all(first) {
+	for k, err := range b.All(first) {
 		if err != nil {
 			return nil, err
 		}
@@ -133,19 +135,19 @@ func (d *decoder) keys(first ID) (keys []Key, err error) {
 
 // keyOrder compares the blocks of the dictionary by key, and the directory, with the blocks by id: their directory, their
 // first keys and the sum of the hashes of their keys.
-func (o *opener) keyOrder(read *keyDirectory, low []Key, sum uint64) error {
-	order := keyOrder{n: read.keys}
+func (o *opener) keyOrder(read *block.KeyDirectory, low []Key, sum uint64) error {
+	order := keyOrder{n: read.Keys}
 	var lowest []Key
-	err := o.blocks(prefixKeyOrder, func(no uint32, d *decoder) error {
+	err := o.blocks(prefixKeyOrder, func(no uint32, d *block.Decoder) error {
 		if next := len(lowest); int(no) != next {
 			return fmt.Errorf("%w: block %d is missing", ErrCorrupt, next)
 		}
-		b, err := d.keyBlock(true)
+		b, err := d.KeyBlock(true)
 		if err != nil {
 			return err
 		}
 		first := order.count
-		for k, err := range b.all(0) {
+		for k, err := range b.All(0) {
 			if order.count == first {
 				lowest = append(lowest, k.Key)
 			}
@@ -158,7 +160,7 @@ func (o *opener) keyOrder(read *keyDirectory, low []Key, sum uint64) error {
 	if err != nil || o.damaged {
 		return err
 	}
-	if read.order {
+	if read.Order {
 		low = lowest
 		if err := order.end(); err != nil {
 			o.report("%w", err)
@@ -168,11 +170,11 @@ func (o *opener) keyOrder(read *keyDirectory, low []Key, sum uint64) error {
 	} else if len(lowest) > 0 {
 		o.report("%w: there is a dictionary in key order, although ids are in key order", ErrCorrupt)
 	}
-	read.low = listOf(low)
+	read.Low = block.ListOf(low)
 	stored, unreadable := readKeyDirectory(o.r, o.s.Meta.Generation)
 	if unreadable != nil {
 		o.report("%w", unreadable)
-	} else if !bytes.Equal(stored.encode(), read.encode()) {
+	} else if !bytes.Equal(stored.Encode(), read.Encode()) {
 		o.report("%w: the directory of the blocks %c is not that of the blocks", ErrCorrupt, prefixDict)
 	}
 	return nil

@@ -115,7 +115,7 @@ func (o *opener) assignLostKeys(keys []Key, known []bool) {
 	}
 	taken := map[Key]bool{}
 	for i, ok := range known {
-		if ok && len(keys[i].str) > 0 {
+		if _, isStr := keys[i].Str(); ok && isStr {
 			taken[keys[i]] = true
 		}
 	}

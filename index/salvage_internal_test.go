@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"kith/index/block"
 )
 
 // damage deletes, alters or reverts some of the entries. A reverted entry has its value from before its last
@@ -231,7 +233,7 @@ func TestSalvageOfAWrongBlock(t *testing.T) {
 	if _, ok := h.store.entries[k]; !ok {
 		t.Fatal("there is no block of edges")
 	}
-	h.store.entries[k] = withChecksum([]byte("no block"))
+	h.store.entries[k] = block.WithChecksum([]byte("no block"))
 	_, err := Open(h.store, nil)
 	wantCorrupt(t, "a wrong block", err)
 	s, found := Salvage(h.store)
@@ -272,8 +274,8 @@ func TestSalvageOfRows(t *testing.T) {
 		for _, kind := range []byte(c.lost) {
 			damaged := store.clone()
 			k := string(makeKey[uint32](kind, 1, 2))
-			var lost rows
-			must(t, verifyChecksum(damaged.entries[k]).rows(&lost))
+			var lost block.Rows
+			must(t, block.VerifyChecksum(damaged.entries[k]).Rows(&lost))
 			delete(damaged.entries, k)
 			_, err := Open(damaged, nil)
 			wantCorrupt(t, "a missing block", err)
@@ -283,7 +285,7 @@ func TestSalvageOfRows(t *testing.T) {
 			}
 			want := m.clone()
 			for p := range m.edges {
-				in := func(u ID) bool { return slices.Contains(lost.node, u) }
+				in := func(u ID) bool { return slices.Contains(lost.Node, u) }
 				if !c.directed && in(p[0]) && in(p[1]) {
 					delete(want.edges, p)
 				}
@@ -301,12 +303,13 @@ func TestOpenComparesDirections(t *testing.T) {
 	t.Parallel()
 	h := sampleHistory(t)
 	k := string(makeKey[uint32](prefixOut, 1, 0))
-	var r rows
-	must(t, verifyChecksum(h.store.entries[k]).rows(&r))
-	if len(r.node) != 2 {
-		t.Fatalf("the base has the rows %v", r.node)
+	var r block.Rows
+	must(t, block.VerifyChecksum(h.store.entries[k]).Rows(&r))
+	if len(r.Node) != 2 {
+		t.Fatalf("the base has the rows %v", r.Node)
 	}
-	h.store.entries[k] = withChecksum(appendBlock(nil, []Edge{{U: r.node[0], V: r.node[1], Weight: 1}}))
+	p := block.RowPacker{Emit: func(_ ID, b []byte) error { return h.store.Set([]byte(k), b) }}
+	must(t, p.Add(r.Node[0], r.Node[1], 1, 0), p.Close())
 	_, err := Open(h.store, nil)
 	wantCorrupt(t, "an edge in one row only", err)
 	s, _ := Salvage(h.store)

@@ -2,8 +2,10 @@ package index
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"testing"
 
 	"pgregory.net/rapid"
 )
@@ -40,4 +42,11 @@ func (s *Snapshot) Same(t *Snapshot) error {
 		}
 	}
 	return nil
+}
+
+func wantCorrupt(t testing.TB, what string, err error) {
+	t.Helper()
+	if !errors.Is(err, ErrCorrupt) {
+		t.Errorf("%s: got error %v, want ErrCorrupt", what, err)
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+
+	"kith/index/block"
 )
 
 // Snapshot is the graph at one version, with its keys, labels, feature vectors, log and events. It is immutable and
@@ -102,8 +104,8 @@ func (s *Snapshot) LoadedBytes() int64 {
 
 // Loaded reports whether the whole base is in memory.
 func (s *Snapshot) Loaded() bool {
-	return s.Graph.Loaded() && s.Dict.memory.Load() != nil && (s.nodes.base == nil || s.nodes.base.loaded.Load()) &&
-		(s.features.base == nil || s.features.base.loaded.Load())
+	return s.Graph.Loaded() && s.Dict.memory.Load() != nil && (s.nodes.base == nil || s.nodes.base.Loaded()) &&
+		(s.features.base == nil || s.features.base.Loaded())
 }
 
 // ChangedBytes is the part of Bytes that a new base would free: rows and blocks of vectors that have changed, and keys that
@@ -125,10 +127,10 @@ func (s *Snapshot) Load(ctx context.Context) error {
 		err = s.Dict.load(ctx)
 	}
 	if err == nil && s.nodes.base != nil {
-		err = s.nodes.base.load(ctx)
+		err = s.nodes.base.Load(ctx)
 	}
 	if err == nil && s.features.base != nil {
-		err = s.features.base.load(ctx)
+		err = s.features.base.Load(ctx)
 	}
 	return err
 }
@@ -139,17 +141,17 @@ func (s *Snapshot) CheckStored(ctx context.Context) error {
 	if err := s.Graph.CheckStored(ctx); err != nil {
 		return err
 	}
-	if err := s.nodes.base.check(ctx); err != nil {
+	if err := s.nodes.base.Check(ctx); err != nil {
 		return err
 	}
 	if s.features.base != nil {
-		if err := s.features.base.check(ctx); err != nil {
+		if err := s.features.base.Check(ctx); err != nil {
 			return err
 		}
 	}
 	err := s.Dict.stored.check(ctx)
 	if err != nil && ctx.Err() == nil {
-		s.Dict.stored.cache.fail(err)
+		s.Dict.stored.cache.Fail(err)
 	}
 	return err
 }
@@ -158,10 +160,10 @@ func (s *Snapshot) CheckStored(ctx context.Context) error {
 func (s *Snapshot) Err() error {
 	err := cmp.Or(s.Graph.Err(), s.Dict.err())
 	if err == nil && s.nodes.base != nil {
-		err = s.nodes.base.cache.err()
+		err = s.nodes.base.Err()
 	}
 	if err == nil && s.features.base != nil {
-		err = s.features.base.cache.err()
+		err = s.features.base.Err()
 	}
 	return err
 }
@@ -242,7 +244,7 @@ func (c *checker) rows(ctx context.Context) error {
 // row checks a row.
 func (c *checker) row(u ID, to []ID, w []float32) {
 	for i, v := range to {
-		if weight := planeAt(w, i, 1); i > 0 && to[i-1] >= v || int(v) >= c.s.Graph.nodes || !ValidWeight(weight) {
+		if weight := block.PlaneAt(w, i, 1); i > 0 && to[i-1] >= v || int(v) >= c.s.Graph.nodes || !ValidWeight(weight) {
 			c.report("row of node %d: entry %d is node %d with weight %v", u, i, v, weight)
 		}
 	}

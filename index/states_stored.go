@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"kith/index/block"
 	"kith/ppr"
 )
 
@@ -41,32 +42,32 @@ func (s *storedState) encode() []byte {
 		next = u + 1
 	}
 	for _, y := range s.y {
-		b = appendFloat32(b, y)
+		b = block.AppendFloat32(b, y)
 	}
 	return b
 }
 
 func decodeState(b []byte) (*storedState, error) {
-	d := &decoder{b: b}
-	s := &storedState{version: d.uvarint()}
-	n := d.count()
+	d := &block.Decoder{B: b}
+	s := &storedState{version: d.Uvarint()}
+	n := d.Count()
 	s.nodes = make([]ID, 0, n)
-	for next := uint64(0); n > 0 && d.err == nil; n-- {
-		next += d.uvarint()
+	for next := uint64(0); n > 0 && d.Err == nil; n-- {
+		next += d.Uvarint()
 		if next > maxEntries {
 			return nil, fmt.Errorf("%w: node %d of a state", ErrCorrupt, next)
 		}
 		s.nodes = append(s.nodes, ID(next))
 		next++
 	}
-	s.y = make([]float32, 0, min(len(s.nodes), len(d.b)/4))
+	s.y = make([]float32, 0, min(len(s.nodes), len(d.B)/4))
 	for range s.nodes {
-		s.y = append(s.y, d.float32())
+		s.y = append(s.y, d.Float32())
 	}
 	if slices.ContainsFunc(s.y, notFinite) {
 		return nil, fmt.Errorf("%w: a value of a state is not finite", ErrCorrupt)
 	}
-	return s, d.end()
+	return s, d.End()
 }
 
 // getState reads a stored state. It returns nil if there is no state of the given version or an earlier one.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"kith/index/block"
 	"kith/ppr"
 )
 
@@ -14,56 +15,47 @@ import (
 // of memory for each block, and what its cache allows for decoded blocks. An unreadable row is empty, and the cache keeps
 // the error.
 type storedRows struct {
-	directory
+	block.RowDirectory
 	nodes  int
 	cache  *blockCache
 	kind   byte
-	blocks *blockSet[rows] // if the row of a block continues in the next ones, its place has that row, in full, and no other
+	blocks *block.Set[block.Rows] // if the row of a block continues in the next ones, its place has that row, in full, and no other
 }
 
 // row returns the row of u.
 func (s *storedRows) row(u ID) ([]ID, []float32, []int64) {
-	i := sort.Search(len(s.first), func(i int) bool { return s.first[i] >= u })
-	if i == len(s.first) || s.first[i] != u {
+	i := sort.Search(len(s.First), func(i int) bool { return s.First[i] >= u })
+	if i == len(s.First) || s.First[i] != u {
 		i--
 	}
 	if i < 0 {
 		return nil, nil, nil
 	}
-	b := s.blocks.at(i)
-	k, ok := slices.BinarySearch(b.node, u)
-	if !ok {
-		return nil, nil, nil
-	}
-	lo, hi := 0, b.end[k]
-	if k > 0 {
-		lo = b.end[k-1]
-	}
-	return b.to[lo:hi:hi], subPlane(b.weight, lo, hi), subPlane(b.time, lo, hi)
+	return s.blocks.At(i).Row(u)
 }
 
 // readRow decodes block i and, if its row continues in the next ones, the rest of the row. It returns their size in memory.
-func (s *storedRows) readRow(i int, b *rows) (bytes int64, err error) {
+func (s *storedRows) readRow(i int, b *block.Rows) (bytes int64, err error) {
 	err = s.read(i, b)
 	for j := i + 1; err == nil && s.continues(j) && !s.continues(i); j++ {
-		var more rows
+		var more block.Rows
 		err = s.read(j, &more)
-		b.extend(&more)
+		extend(b, &more)
 	}
-	return b.bytes(), err
+	return b.Bytes(), err
 }
 
 // runs yields the rows of the nodes from lo up to but not including hi, a block at a time, and reports whether to go on. It
 // does not change what the cache holds: a pass must not evict what answers need.
 func (s *storedRows) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
-	i, found := slices.BinarySearch(s.first, lo)
+	i, found := slices.BinarySearch(s.First, lo)
 	if !found {
 		i = max(i-1, 0)
 	}
-	var buffer rows
+	var buffer block.Rows
 	var start []uint32
 	for next := lo; next < hi; i++ {
-		if i >= len(s.first) || s.first[i] >= hi { // no more rows
+		if i >= len(s.First) || s.First[i] >= hi { // no more rows
 			n := min(hi-next, 1<<14)
 			if !yield(next, ppr.Run{Start: make([]uint32, n+1)}) {
 				return false
@@ -71,16 +63,16 @@ func (s *storedRows) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
 			next += n
 			continue
 		}
-		b, err := s.blocks.peek(i, &buffer)
+		b, err := s.blocks.Peek(i, &buffer)
 		if err != nil {
-			s.cache.fail(err)
+			s.cache.Fail(err)
 			return false
 		}
 		first, end := next, 0
 		start = start[:0]
-		for k, u := range b.node {
+		for k, u := range b.Node {
 			begin := end
-			if end = b.end[k]; u >= hi {
+			if end = b.End[k]; u >= hi {
 				end = begin
 				break
 			}
@@ -88,7 +80,7 @@ func (s *storedRows) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
 				start = append(start, uint32(begin))
 			}
 		}
-		if len(start) > 0 && !yield(first, ppr.Run{Start: append(start, uint32(end)), To: b.to, Weight: b.weight}) {
+		if len(start) > 0 && !yield(first, ppr.Run{Start: append(start, uint32(end)), To: b.To, Weight: b.Weight}) {
 			return false
 		}
 	}
@@ -97,41 +89,36 @@ func (s *storedRows) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
 
 // continues reports whether block j begins within a row.
 func (s *storedRows) continues(j int) bool {
-	return 0 < j && j < len(s.first) && s.first[j] == s.first[j-1]
+	return 0 < j && j < len(s.First) && s.First[j] == s.First[j-1]
 }
 
 // read decodes block i.
-func (s *storedRows) read(i int, r *rows) error {
-	return s.cache.decode(s.kind, uint32(i), func(d *decoder) error {
-		err := d.rows(r)
-		if err == nil && (len(r.node) == 0 || r.node[0] != s.first[i]) {
-			err = fmt.Errorf("%w: it does not begin with row %d", ErrCorrupt, s.first[i])
+func (s *storedRows) read(i int, r *block.Rows) error {
+	return s.cache.decode(s.kind, uint32(i), func(d *block.Decoder) error {
+		err := d.Rows(r)
+		if err == nil && (len(r.Node) == 0 || r.Node[0] != s.First[i]) {
+			err = fmt.Errorf("%w: it does not begin with row %d", ErrCorrupt, s.First[i])
 		}
 		return err
 	})
 }
 
 // extend appends the entries of the first row of more to the only row of r.
-func (r *rows) extend(more *rows) {
-	if len(more.node) == 0 {
+func extend(r, more *block.Rows) {
+	if len(more.Node) == 0 {
 		return
 	}
-	n := more.end[0]
-	r.weight = appendRun(r.weight, len(r.to), subPlane(more.weight, 0, n), n, 1)
-	r.time = appendRun(r.time, len(r.to), subPlane(more.time, 0, n), n, 0)
-	r.to = append(r.to, more.to[:n]...)
-	r.end[0] = len(r.to)
-}
-
-// bytes returns the memory of r in bytes.
-func (r *rows) bytes() int64 {
-	return 160 + 4*int64(cap(r.node)+cap(r.to)+cap(r.weight)) + 8*int64(cap(r.end)+cap(r.time))
+	n := more.End[0]
+	r.Weight = appendRun(r.Weight, len(r.To), block.SubPlane(more.Weight, 0, n), n, 1)
+	r.Time = appendRun(r.Time, len(r.To), block.SubPlane(more.Time, 0, n), n, 0)
+	r.To = append(r.To, more.To[:n]...)
+	r.End[0] = len(r.To)
 }
 
 // openGraph returns the graph of a generation of n nodes, whose rows are read when they are asked for.
 func openGraph(r Reader, cache *blockCache, m *Meta) (*Graph, error) {
 	out, err := readDirectory(r, prefixOut, m.Generation)
-	var in *directory
+	var in *block.RowDirectory
 	if err == nil && m.Directed {
 		in, err = readDirectory(r, prefixIn, m.Generation)
 	}
@@ -143,10 +130,10 @@ func openGraph(r Reader, cache *blockCache, m *Meta) (*Graph, error) {
 
 // pagedGraph returns the graph of the blocks of a generation with the given directories, whose rows are read when they are
 // asked for. in is nil for an undirected graph.
-func pagedGraph(n int, out, in *directory, cache *blockCache) *Graph {
-	open := func(kind byte, dir *directory) *base {
-		s := &storedRows{directory: *dir, nodes: n, cache: cache, kind: kind}
-		s.blocks = newBlockSet(cache, len(dir.first), s.readRow)
+func pagedGraph(n int, out, in *block.RowDirectory, cache *blockCache) *Graph {
+	open := func(kind byte, dir *block.RowDirectory) *base {
+		s := &storedRows{RowDirectory: *dir, nodes: n, cache: cache, kind: kind}
+		s.blocks = block.NewSet(&cache.Cache, len(dir.First), s.readRow)
 		return &base{stored: s}
 	}
 	g := NewGraph(in != nil)
@@ -156,16 +143,8 @@ func pagedGraph(n int, out, in *directory, cache *blockCache) *Graph {
 	if in != nil {
 		g.in.base = open(prefixIn, in)
 	}
-	g.edges, g.loops = out.edges(in != nil)
+	g.edges, g.loops = out.Edges(in != nil)
 	return g
-}
-
-// edges returns the number of edges and of loops of a graph with these out-rows.
-func (d *directory) edges(directed bool) (edges, loops int64) {
-	if directed {
-		return int64(d.entries), int64(d.loops)
-	}
-	return int64(d.entries+d.loops) / 2, int64(d.loops)
 }
 
 // Loaded reports whether all rows are in memory.
@@ -176,7 +155,7 @@ func (g *Graph) Loaded() bool {
 // Err returns the error of the first row that could not be read, after which answers may be wrong.
 func (g *Graph) Err() error {
 	if s := g.out.base.stored; s != nil {
-		return s.cache.err()
+		return s.cache.Err()
 	}
 	return nil
 }
@@ -188,7 +167,7 @@ func (g *Graph) Load(ctx context.Context) error {
 		return g.Err()
 	}
 	stored := g.out.base.stored
-	out, in := rowBuilder{expected: stored.directory}, rowBuilder{expected: g.in.base.stored.directory}
+	out, in := rowBuilder{expected: stored.RowDirectory}, rowBuilder{expected: g.in.base.stored.RowDirectory}
 	if err := g.eachStored(ctx, out.add, in.add); err != nil {
 		return err
 	}
@@ -198,7 +177,7 @@ func (g *Graph) Load(ctx context.Context) error {
 		g.in.base.memory.Store(loaded.in.base.memory.Load())
 	}
 	g.out.base.memory.Store(loaded.out.base.memory.Load())
-	stored.cache.clear()
+	stored.cache.Clear()
 	return nil
 }
 
@@ -227,7 +206,7 @@ func (g *Graph) eachStored(ctx context.Context, out, in func(u ID, to []ID, weig
 		err = sum.err()
 	}
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrTooLarge) {
-		g.out.base.stored.cache.fail(err)
+		g.out.base.stored.cache.Fail(err)
 	}
 	return err
 }
@@ -236,16 +215,16 @@ func (g *Graph) eachStored(ctx context.Context, out, in func(u ID, to []ID, weig
 func (s *storedRows) each(ctx context.Context, visit func(u ID, to []ID, weight []float32, time []int64) error) error {
 	order := rowOrder{nodes: s.nodes, last: -1}
 	entries := uint64(0)
-	var r rows
-	for i := range s.first {
-		if i%blocksPerCheck == 0 && ctx.Err() != nil {
-			return ctx.Err()
+	var r block.Rows
+	for i := range s.First {
+		if err := checkEvery(ctx, i); err != nil {
+			return err
 		}
 		if err := s.read(i, &r); err != nil {
 			return err
 		}
-		entries += uint64(len(r.to))
-		err := r.each(func(u ID, to []ID, weight []float32, time []int64) error {
+		entries += uint64(len(r.To))
+		err := r.Each(func(u ID, to []ID, weight []float32, time []int64) error {
 			if err := order.check(u, to); err != nil {
 				return err
 			}
@@ -255,8 +234,32 @@ func (s *storedRows) each(ctx context.Context, visit func(u ID, to []ID, weight 
 			return s.cache.wrong(s.kind, uint32(i), err)
 		}
 	}
-	if entries != s.entries {
-		return fmt.Errorf("%w: the blocks %c have %d entries, the directory says %d", ErrCorrupt, s.kind, entries, s.entries)
+	if entries != s.Entries {
+		return fmt.Errorf("%w: the blocks %c have %d entries, the directory says %d", ErrCorrupt, s.kind, entries, s.Entries)
 	}
 	return nil
+}
+
+// storedDegrees reads the degrees of a generation when they are asked for, a block at a time, and keeps them: 4 bytes a
+// node, 8 if there are weights.
+type storedDegrees struct{ *block.Set[block.Degrees] }
+
+func openDegrees(n int, cache *blockCache) *storedDegrees {
+	blocks := block.NewSet(&cache.Cache, (n+block.DegreeBlock-1)/block.DegreeBlock, func(no int, p *block.Degrees) (bytes int64, err error) {
+		err = cache.decode(prefixDegree, uint32(no), func(d *block.Decoder) (err error) {
+			*p, err = d.Degrees()
+			return err
+		})
+		return p.Bytes(), err
+	})
+	blocks.Resident = true
+	return &storedDegrees{blocks}
+}
+
+// of returns the degree of u, 0 for a node that the generation does not have.
+func (s *storedDegrees) of(u ID) float64 {
+	if no := int(u / block.DegreeBlock); no < s.Len() {
+		return s.At(no).At(u % block.DegreeBlock)
+	}
+	return 0
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"kith/index/block"
 )
 
 // storedGraph writes the graph of m as generation 1 and returns it as it is read on demand, with the store.
@@ -18,9 +20,18 @@ func storedGraph(t testing.TB, m *edgeMap, cache int64) (*Graph, *memory) {
 	if m.directed {
 		must(t, writeRows(store, prefixIn, g))
 	}
-	stored, err := openGraph(store, &blockCache{source: memorySource{store}, generation: 1, budget: cache}, &Meta{Generation: 1, Directed: m.directed, BaseNodes: int64(m.nodes)})
+	stored, err := openGraph(store, (&Stored{memorySource{store}, cache}).cache(1), &Meta{Generation: 1, Directed: m.directed, BaseNodes: int64(m.nodes)})
 	must(t, err)
 	return stored, store
+}
+
+// writeRows writes the rows of one direction of g as generation 1.
+func writeRows(w Writer, kind byte, g *Graph) error {
+	rows, a := newRowWriter(w, kind, 1, g.nodes), g.out
+	if kind == prefixIn {
+		a = g.in
+	}
+	return errors.Join(a.entries(g.nodes, rows.add), rows.close())
 }
 
 // hubs returns a graph with rows of many blocks, rows that share a block, and nodes without edges.
@@ -61,7 +72,7 @@ func TestStoredRuns(t *testing.T) {
 			got.Out(u)
 		}
 		cache := got.out.base.stored.cache
-		held := cache.bytes
+		held := cache.Size()
 		for _, in := range []bool{false, true} {
 			next := ID(0)
 			for first, run := range got.Runs(in) {
@@ -74,7 +85,7 @@ func TestStoredRuns(t *testing.T) {
 						to, w = got.In(next)
 					}
 					lo, hi := run.Start[i], run.Start[i+1]
-					if !slices.Equal(run.To[lo:hi], to) || !samePlane(subPlane(run.Weight, lo, hi), w, len(to), 1) {
+					if !slices.Equal(run.To[lo:hi], to) || !samePlane(block.SubPlane(run.Weight, lo, hi), w, len(to), 1) {
 						t.Fatalf("directed %v, in %v: row %d is %v, want %v", directed, in, next, run.To[lo:hi], to)
 					}
 					next++
@@ -87,7 +98,7 @@ func TestStoredRuns(t *testing.T) {
 		paged, _ := storedGraph(t, m, 1<<20)
 		for range paged.Runs(false) {
 		}
-		if n := paged.out.base.stored.cache.bytes; n != 0 || held == 0 {
+		if n := paged.out.base.stored.cache.Size(); n != 0 || held == 0 {
 			t.Errorf("a pass leaves %d bytes in the cache, single rows %d", n, held)
 		}
 	}
@@ -119,8 +130,8 @@ func TestStoredRows(t *testing.T) {
 			all.Wait()
 			cache := g.out.base.stored.cache
 			longest := int64(12 * 16 * 9100)
-			if cache.bytes > c.cache+longest {
-				t.Errorf("the cache holds %d bytes, its budget is %d", cache.bytes, c.cache)
+			if cache.Size() > c.cache+longest {
+				t.Errorf("the cache holds %d bytes, its budget is %d", cache.Size(), c.cache)
 			}
 			if got, w := slices.Collect(g.Edges()), slices.Collect(want.Edges()); !slices.Equal(got, w) {
 				t.Errorf("%d edges, want %d", len(got), len(w))
@@ -133,8 +144,8 @@ func TestStoredRows(t *testing.T) {
 			if resident := bytes - want.Bytes(); g.Bytes() != bytes || resident < 0 || resident > 12*int64(m.nodes) {
 				t.Errorf("%d bytes, foretold were %d; the rows take %d", g.Bytes(), bytes, want.Bytes())
 			}
-			if cache.bytes != 0 || !g.Loaded() {
-				t.Errorf("the cache holds %d bytes after all rows were loaded", cache.bytes)
+			if cache.Size() != 0 || !g.Loaded() {
+				t.Errorf("the cache holds %d bytes after all rows were loaded", cache.Size())
 			}
 			for u := range ID(m.nodes) {
 				compareRow(t, g, want, u)

@@ -6,6 +6,8 @@ import (
 	"iter"
 	"math"
 	"slices"
+
+	"kith/index/block"
 )
 
 // featureBlock is the number of consecutive nodes whose feature vectors are stored in one value.
@@ -103,17 +105,17 @@ func (v *vectors) onto(base *storedVectors, old *vectors) vectors {
 
 // storedVectors reads feature vectors when they are asked for. Vectors that cannot be read are missing, and the cache keeps
 // the error.
-type storedVectors struct{ *blockSet[vectorBlock] }
+type storedVectors struct{ *block.Set[vectorBlock] }
 
 // bytes returns the memory of the base, in bytes, apart from cached blocks. All vectors take the given number of bytes.
 func (v *vectors) bytes(all int64) int64 {
 	switch {
 	case v.base == nil:
 		return 0
-	case v.base.loaded.Load():
-		return 8*int64(len(v.base.places)) + all
+	case v.base.Loaded():
+		return 8*int64(v.base.Len()) + all
 	}
-	return 8 * int64(len(v.base.places))
+	return 8 * int64(v.base.Len())
 }
 
 // openVectors returns the vectors of a version, to be read when they are asked for. It returns nil if there are none.
@@ -131,15 +133,15 @@ func openVectors(cache *blockCache, m *Meta) *storedVectors {
 		}
 		return int64(4*len(value)) + 24*featureBlock + 100, err
 	}
-	return &storedVectors{newBlockSet(cache, int((m.Nodes+featureBlock-1)/featureBlock), read)}
+	return &storedVectors{block.NewSet(&cache.Cache, int((m.Nodes+featureBlock-1)/featureBlock), read)}
 }
 
 // block returns a block.
 func (s *storedVectors) block(no uint32) *vectorBlock {
-	if int(no) >= len(s.places) {
+	if int(no) >= s.Len() {
 		return new(vectorBlock) // of nodes that are newer
 	}
-	return s.at(int(no))
+	return s.At(int(no))
 }
 
 // sourceReader gets values from a Source.
@@ -152,33 +154,33 @@ func appendFeatures(b []byte, vectors *vectorBlock) []byte {
 	for _, v := range vectors {
 		b = binary.AppendUvarint(b, uint64(len(v)))
 		for _, x := range v {
-			b = appendFloat32(b, x)
+			b = block.AppendFloat32(b, x)
 		}
 	}
 	return b
 }
 
 func decodeFeatures(b []byte) (vectors vectorBlock, err error) {
-	d := &decoder{b: b}
+	d := &block.Decoder{B: b}
 	for i := range vectors {
-		n := d.count()
+		n := d.Count()
 		if n == 0 {
 			continue
 		}
-		if n > len(d.b)/4 {
-			d.fail("a vector")
+		if n > len(d.B)/4 {
+			d.Fail("a vector")
 			break
 		}
 		v := newVector(n)
 		for j := range v {
-			v[j] = d.float32()
+			v[j] = d.Float32()
 		}
 		if slices.ContainsFunc(v, notFinite) {
 			return vectorBlock{}, fmt.Errorf("%w: a feature is not finite", ErrCorrupt)
 		}
 		vectors[i] = v
 	}
-	return vectors, d.end()
+	return vectors, d.End()
 }
 
 // notFinite reports whether x is infinite or NaN.

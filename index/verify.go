@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+
+	"kith/index/block"
 )
 
 // Verify compares the records of a store with the snapshot in memory. It reads them as Open does, but compares the
@@ -86,7 +88,7 @@ func (v *verifier) rows(kind byte, served *base) error {
 		all, w, t := served.row(u)
 		end := at + len(to)
 		if end > len(all) || !slices.Equal(to, all[at:end]) ||
-			!samePlane(weight, subPlane(w, at, end), len(to), 1) || !samePlane(time, subPlane(t, at, end), len(to), 0) {
+			!samePlane(weight, block.SubPlane(w, at, end), len(to), 1) || !samePlane(time, block.SubPlane(t, at, end), len(to), 0) {
 			return fmt.Errorf("%w: the stored row of node %d differs from the one that is served", ErrCorrupt, u)
 		}
 		entries, at = entries+uint64(len(to)), end

@@ -1,4 +1,4 @@
-package index_test
+package block_test
 
 import (
 	"database/sql"
@@ -9,22 +9,22 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kith/index"
+	"kith/index/block"
 )
 
 var (
-	_ sql.Scanner              = (*index.Key)(nil)
-	_ encoding.TextMarshaler   = index.Key{}
-	_ encoding.TextUnmarshaler = (*index.Key)(nil)
+	_ sql.Scanner              = (*block.Key)(nil)
+	_ encoding.TextMarshaler   = block.Key{}
+	_ encoding.TextUnmarshaler = (*block.Key)(nil)
 )
 
 // anyKey draws a valid key, often one whose text resembles another key.
-func anyKey() *rapid.Generator[index.Key] {
+func anyKey() *rapid.Generator[block.Key] {
 	return rapid.OneOf(
-		rapid.Map(rapid.Int64(), index.Int),
-		rapid.Map(rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64, 1<<53 + 1, -1<<53 - 1, 0}), index.Int),
-		rapid.Map(rapid.SampledFrom([]string{"42", "-0", "'", "''", "'42'", "null", "<a&b>", "\u2028", "1e3", " 7"}), index.Str),
-		rapid.Map(rapid.StringN(1, 50, index.MaxKeyLen).Filter(func(s string) bool { return index.Str(s).Valid() == nil }), index.Str),
+		rapid.Map(rapid.Int64(), block.Int),
+		rapid.Map(rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64, 1<<53 + 1, -1<<53 - 1, 0}), block.Int),
+		rapid.Map(rapid.SampledFrom([]string{"42", "-0", "'", "''", "'42'", "null", "<a&b>", "\u2028", "1e3", " 7"}), block.Str),
+		rapid.Map(rapid.StringN(1, 50, block.MaxKeyLen).Filter(func(s string) bool { return block.Str(s).Valid() == nil }), block.Str),
 	)
 }
 
@@ -36,7 +36,7 @@ func TestKeyRoundTrips(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var back index.Key
+		var back block.Key
 		if err := json.Unmarshal(b, &back); err != nil || back != k {
 			t.Fatalf("%v is %s in JSON, which is %v (%v)", k, b, back, err)
 		}
@@ -46,7 +46,7 @@ func TestKeyRoundTrips(t *testing.T) {
 		if err := back.Scan(k.Value()); err != nil || back != k {
 			t.Fatalf("%v is scanned as %v (%v)", k, back, err)
 		}
-		of := map[index.Key]int{k: 1, index.Int(42): 2, index.Str("42"): 3}
+		of := map[block.Key]int{k: 1, block.Int(42): 2, block.Str("42"): 3}
 		if b, err = json.Marshal(of); err != nil {
 			t.Fatal(err)
 		}
@@ -64,16 +64,16 @@ func TestKeyRoundTrips(t *testing.T) {
 
 func TestKeyInJSON(t *testing.T) {
 	t.Parallel()
-	b, err := json.Marshal([]index.Key{index.Int(1<<53 + 1), index.Str("ann"), index.Str("42")})
+	b, err := json.Marshal([]block.Key{block.Int(1<<53 + 1), block.Str("ann"), block.Str("42")})
 	if want := `[9007199254740993,"ann","42"]`; err != nil || string(b) != want {
 		t.Errorf("got %s (%v), want %s", b, err, want)
 	}
-	if b, err := json.Marshal(index.Str("")); err == nil {
+	if b, err := json.Marshal(block.Str("")); err == nil {
 		t.Errorf("the empty string is no key, and is written as %s", b)
 	}
 	for _, bad := range []string{`1.5`, `1e3`, `9223372036854775808`, `""`, `"\u0000"`, `null`, `true`, `{}`, `[1]`} {
-		k := index.Int(7)
-		if err := k.UnmarshalJSON([]byte(bad)); err == nil || k != index.Int(7) {
+		k := block.Int(7)
+		if err := k.UnmarshalJSON([]byte(bad)); err == nil || k != block.Int(7) {
 			t.Errorf("%s is read as %v (%v), want an error", bad, k, err)
 		}
 	}
@@ -82,14 +82,14 @@ func TestKeyInJSON(t *testing.T) {
 func TestKeyRefuses(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"", "'", "'a", "'a'b'", "'''", "''"} {
-		k := index.Int(7)
-		if err := k.UnmarshalText([]byte(bad)); err == nil || k != index.Int(7) {
+		k := block.Int(7)
+		if err := k.UnmarshalText([]byte(bad)); err == nil || k != block.Int(7) {
 			t.Errorf("text %q is read as %v, want an error", bad, k)
 		}
 	}
 	for _, bad := range []any{nil, 1.5, "", []byte{}, true, int32(7)} {
-		k := index.Int(7)
-		if err := k.Scan(bad); err == nil || k != index.Int(7) {
+		k := block.Int(7)
+		if err := k.Scan(bad); err == nil || k != block.Int(7) {
 			t.Errorf("%v (%T) is scanned as %v, want an error", bad, bad, k)
 		}
 	}

@@ -1,10 +1,13 @@
-package index
+package block
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -87,7 +90,8 @@ const (
 	keyStr
 )
 
-func appendKey(b []byte, k Key, lastInt *int64) []byte {
+// AppendKey appends a key. lastInt is the previous integer key of the list, 0 at its beginning.
+func AppendKey(b []byte, k Key, lastInt *int64) []byte {
 	if k.isStr {
 		return appendBytes(append(b, keyStr), k.str)
 	}
@@ -96,21 +100,46 @@ func appendKey(b []byte, k Key, lastInt *int64) []byte {
 	return b
 }
 
-func (d *decoder) key(lastInt *int64) Key {
-	switch d.byte() {
+// Key decodes a key that AppendKey appended.
+func (d *Decoder) Key(lastInt *int64) Key {
+	switch d.Byte() {
 	case keyInt:
-		*lastInt += d.varint()
+		*lastInt += d.Varint()
 		return Int(*lastInt)
 	case keyStr:
 		k := Str(string(d.bytes()))
-		if err := k.Valid(); err != nil && d.err == nil {
-			d.err = fmt.Errorf("%w: %v", ErrCorrupt, err)
+		if err := k.Valid(); err != nil && d.Err == nil {
+			d.Err = fmt.Errorf("%w: %v", ErrCorrupt, err)
 		}
 		return k
 	default:
-		d.fail("a key")
+		d.Fail("a key")
 		return Key{}
 	}
+}
+
+// ReadKey reads a key that AppendKey appended. It uses the buffer, which it may replace.
+func ReadKey(r *bufio.Reader, lastInt *int64, buffer *[]byte) (Key, error) {
+	kind, err := r.ReadByte()
+	if err != nil {
+		return Key{}, err
+	}
+	if kind == keyInt {
+		delta, err := binary.ReadVarint(r)
+		*lastInt += delta
+		return Int(*lastInt), err
+	}
+	size, err := binary.ReadUvarint(r)
+	if err == nil && size > MaxKeyLen {
+		err = fmt.Errorf("%w: a key of %d bytes", ErrCorrupt, size)
+	}
+	if err != nil {
+		return Key{}, err
+	}
+	b := slices.Grow((*buffer)[:0], int(size))[:size]
+	*buffer = b
+	_, err = io.ReadFull(r, b)
+	return Str(string(b)), err
 }
 
 // MarshalJSON implements [json.Marshaler]. An integer key is a number, a string key a string.

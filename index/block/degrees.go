@@ -1,0 +1,70 @@
+package block
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// DegreeBlock is the number of nodes whose degrees are stored in one block.
+const DegreeBlock = 1 << 11
+
+// AppendDegrees appends the degrees of consecutive nodes. An integer n is stored as 2n, another number as 1 and its bits.
+func AppendDegrees(b []byte, degrees []float64) []byte {
+	for _, d := range degrees {
+		if n := uint64(d); float64(n) == d {
+			b = binary.AppendUvarint(b, n<<1)
+			continue
+		}
+		b = binary.LittleEndian.AppendUint64(append(b, 1), math.Float64bits(d))
+	}
+	return b
+}
+
+// Degrees holds the degrees of the nodes of a block.
+type Degrees struct {
+	count []uint32  // nil if a degree is not an integer of 32 bits
+	sum   []float64 // nil if count is not
+}
+
+// At returns the degree of node i of the block.
+func (p *Degrees) At(i ID) float64 {
+	if p.count != nil {
+		if int(i) < len(p.count) {
+			return float64(p.count[i])
+		}
+		return 0
+	}
+	if int(i) < len(p.sum) {
+		return p.sum[i]
+	}
+	return 0
+}
+
+// Bytes returns the memory of p in bytes.
+func (p *Degrees) Bytes() int64 { return 4*int64(cap(p.count)) + 8*int64(cap(p.sum)) }
+
+// Degrees decodes the content of a block of degrees.
+func (d *Decoder) Degrees() (p Degrees, err error) {
+	sum, integers := make([]float64, 0, DegreeBlock), true
+	for len(d.B) > 0 && d.Err == nil {
+		v := d.Uvarint()
+		x := float64(v >> 1)
+		if v&1 != 0 {
+			x = math.Float64frombits(d.littleUint64())
+		}
+		integers = integers && x <= math.MaxUint32 && x == math.Trunc(x)
+		sum = append(sum, x)
+		if len(sum) > DegreeBlock || !(x >= 0) {
+			return p, fmt.Errorf("%w: degree %v at %d", ErrCorrupt, x, len(sum))
+		}
+	}
+	if !integers {
+		return Degrees{sum: sum}, d.End()
+	}
+	p.count = make([]uint32, len(sum))
+	for i, x := range sum {
+		p.count[i] = uint32(x)
+	}
+	return p, d.End()
+}

@@ -1,0 +1,20 @@
+// Package block encodes the keys, rows and degrees of a graph in blocks of about 4 KB, and caches decoded blocks. It knows
+// neither where blocks are stored nor under which names.
+//
+// # Types
+//
+// A [RowPacker] packs rows into blocks, which [Decoder.Rows] decodes into [Rows]. A [KeyPacker] does so with keys, by id or
+// in key order; in a [KeyBlock] single keys are found without decoding the others. A [RowDirectory] and a [KeyDirectory]
+// say what is in which block. [Degrees] holds the degrees of consecutive nodes.
+//
+// A [Set] reads the blocks of one kind when they are asked for. All sets of a graph share a [Cache], which bounds the memory
+// of the blocks. T can be anything that bytes are decoded to.
+//
+// A [Key] is the name of a node. A [Decoder] decodes numbers, keys and other values; each block is preceded by its checksum
+// ([WithChecksum]).
+//
+// # Planes
+//
+// The weights and the times of the entries of a row are planes, slices parallel to the neighbours. A plane is nil, and is
+// not stored, if every edge has the weight 1, or none has a time.
+package block

@@ -1,0 +1,257 @@
+package block
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// The rows of each direction are stored in blocks. A block is a run of entries in the order of rows and neighbours:
+//
+//	crc32c of the rest        4 bytes
+//	flags                     1 byte: blockWeights, blockTimes
+//	rows, up to the planes    uvarint: twice the number of entries, plus 1 if the row does not follow the previous one;
+//	                          then how many rows it skips; its first neighbour; gaps - 1 between neighbours
+//	0                         a row with no entries marks the end of the rows
+//	weights                   4 bytes per entry, if some weight is not 1
+//	times                     varint differences, if some edge has a time
+//
+// The first neighbour of a row is stored as a zigzag difference to the row.
+//
+// INVARIANT: a row is in one block, or in consecutive blocks that begin with it.
+const (
+	blockWeights = 1 << iota
+	blockTimes
+)
+
+// blockSize is the approximate size of a full block in bytes. A row that is read on demand costs the decoding of its
+// block, and each block costs an entry in the store.
+const blockSize = 4 << 10
+
+// RowPacker packs the entries of rows into blocks.
+type RowPacker struct {
+	Emit func(first ID, block []byte) error // gets the first row of the block, and may keep the block
+	run  []entry                            // entries of the next block
+	last int                                // index in run of the first entry of the last row
+	size int                                // estimated size of the block of run in bytes
+}
+
+// entry is an entry of a row.
+type entry struct {
+	row, to ID
+	weight  float32
+	time    int64
+}
+
+// Add adds the next entry: the neighbour to of a row. Entries must ascend strictly by row and neighbour.
+func (p *RowPacker) Add(row, to ID, weight float32, time int64) error {
+	e := entry{row, to, weight, time}
+	newRow := len(p.run) == 0 || p.run[len(p.run)-1].row != row
+	if p.size >= blockSize {
+		full := len(p.run)
+		if !newRow && p.last > 0 {
+			full = p.last // the last row begins a block
+		}
+		if err := p.flush(full); err != nil {
+			return err
+		}
+	}
+	if newRow {
+		p.last = len(p.run)
+	}
+	p.size += entrySize(e, newRow)
+	p.run = append(p.run, e)
+	return nil
+}
+
+// Close emits the last block.
+func (p *RowPacker) Close() error { return p.flush(len(p.run)) }
+
+// flush emits the first n entries, which end with the end of a row or are all of one row.
+func (p *RowPacker) flush(n int) error {
+	if n == 0 {
+		return nil
+	}
+	err := p.Emit(p.run[0].row, WithChecksum(appendBlock(nil, p.run[:n])))
+	p.run = append(p.run[:0], p.run[n:]...)
+	p.last, p.size = 0, 0
+	for i, e := range p.run {
+		p.size += entrySize(e, i == 0)
+	}
+	return err
+}
+
+// entrySize estimates the number of bytes that an entry adds to its block.
+func entrySize(e entry, newRow bool) int {
+	n := 2
+	if newRow {
+		n += 4
+	}
+	if e.weight != 1 {
+		n += 4
+	}
+	if e.time != 0 {
+		n += 4
+	}
+	return n
+}
+
+// appendBlock appends the block of run without the checksum.
+func appendBlock(b []byte, run []entry) []byte {
+	var flags byte
+	for _, e := range run {
+		if e.weight != 1 {
+			flags |= blockWeights
+		}
+		if e.time != 0 {
+			flags |= blockTimes
+		}
+	}
+	b = append(b, flags)
+	for i, next := 0, ID(0); i < len(run); {
+		u, j := run[i].row, i+1
+		for j < len(run) && run[j].row == u {
+			j++
+		}
+		if n := uint64(j - i); u == next {
+			b = binary.AppendUvarint(b, n<<1)
+		} else {
+			b = binary.AppendUvarint(b, n<<1|1)
+			b = binary.AppendUvarint(b, uint64(u-next))
+		}
+		next = u + 1
+		b = binary.AppendVarint(b, int64(run[i].to)-int64(u))
+		for k := i + 1; k < j; k++ {
+			b = binary.AppendUvarint(b, uint64(run[k].to-run[k-1].to-1))
+		}
+		i = j
+	}
+	b = append(b, 0)
+	if flags&blockWeights != 0 {
+		for _, e := range run {
+			b = AppendFloat32(b, e.weight)
+		}
+	}
+	if flags&blockTimes != 0 {
+		last := int64(0)
+		for _, e := range run {
+			b = binary.AppendVarint(b, e.time-last)
+			last = e.time
+		}
+	}
+	return b
+}
+
+// Rows holds the rows of a block: row i is that of Node[i] and has the entries End[i-1] to End[i] of the planes To, Weight
+// and Time.
+type Rows struct {
+	Node   []ID
+	End    []int
+	To     []ID
+	Weight []float32 // nil: every weight is 1
+	Time   []int64   // nil: no edge has a time
+}
+
+// Row returns the entries of the row of u, none if the block does not have it.
+func (r *Rows) Row(u ID) (to []ID, weight []float32, time []int64) {
+	k, ok := slices.BinarySearch(r.Node, u)
+	if !ok {
+		return nil, nil, nil
+	}
+	lo, hi := 0, r.End[k]
+	if k > 0 {
+		lo = r.End[k-1]
+	}
+	return r.To[lo:hi:hi], SubPlane(r.Weight, lo, hi), SubPlane(r.Time, lo, hi)
+}
+
+// Bytes returns the memory of r in bytes.
+func (r *Rows) Bytes() int64 {
+	return 160 + 4*int64(cap(r.Node)+cap(r.To)+cap(r.Weight)) + 8*int64(cap(r.End)+cap(r.Time))
+}
+
+// Each passes each row to visit.
+func (r *Rows) Each(visit func(u ID, to []ID, weight []float32, time []int64) error) error {
+	lo := 0
+	for i, u := range r.Node {
+		hi := r.End[i]
+		if err := visit(u, r.To[lo:hi], SubPlane(r.Weight, lo, hi), SubPlane(r.Time, lo, hi)); err != nil {
+			return err
+		}
+		lo = hi
+	}
+	return nil
+}
+
+// Rows decodes the content of a block into r, whose slices it reuses. Rows and neighbours ascend unless it returns
+// ErrCorrupt.
+func (d *Decoder) Rows(r *Rows) error {
+	flags, begin := d.Byte(), d.B
+	*r = Rows{Node: r.Node[:0], End: r.End[:0], To: r.To[:0], Weight: r.Weight[:0], Time: r.Time[:0]}
+	for u := uint64(0); d.Err == nil; u++ {
+		head := d.Uvarint()
+		n := head >> 1
+		if n == 0 {
+			break
+		}
+		if head&1 != 0 {
+			u += min(d.Uvarint(), math.MaxUint32)
+		}
+		if u > math.MaxUint32 || n > uint64(len(begin)) {
+			return fmt.Errorf("%w: row %d with %d entries", ErrCorrupt, u, n)
+		}
+		r.Node = append(r.Node, ID(u))
+		d.neighbours(r, int64(u), int(n))
+		r.End = append(r.End, len(r.To))
+	}
+	if flags&blockWeights == 0 {
+		r.Weight = nil
+	} else {
+		for range r.To {
+			r.Weight = append(r.Weight, d.Weight())
+		}
+	}
+	if flags&blockTimes == 0 {
+		r.Time = nil
+	} else {
+		last := int64(0)
+		for range r.To {
+			last += d.Varint()
+			r.Time = append(r.Time, last)
+		}
+	}
+	return d.End()
+}
+
+// neighbours decodes the n neighbours of row u.
+func (d *Decoder) neighbours(r *Rows, u int64, n int) {
+	v := uint64(u + d.Varint())
+	for {
+		if v > math.MaxUint32 {
+			d.Fail("a neighbour of 32 bits")
+			return
+		}
+		r.To = append(r.To, ID(v))
+		if n--; n == 0 || d.Err != nil {
+			return
+		}
+		v += 1 + min(d.Uvarint(), math.MaxUint32)
+	}
+}
+
+// PlaneAt returns s[i], or absent if the plane s is not stored.
+func PlaneAt[T any](s []T, i int, absent T) T {
+	if s == nil {
+		return absent
+	}
+	return s[i]
+}
+
+// SubPlane returns the values from lo up to but not including hi of the plane s, nil if it is not stored.
+func SubPlane[T any, I int | uint32](s []T, lo, hi I) []T {
+	if s == nil {
+		return nil
+	}
+	return s[lo:hi:hi]
+}

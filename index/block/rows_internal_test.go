@@ -1,0 +1,182 @@
+package block
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// pack returns the blocks of entries.
+func pack(t rapid.TB, entries []entry) (blocks [][]byte) {
+	t.Helper()
+	p := RowPacker{Emit: func(_ ID, b []byte) error {
+		blocks = append(blocks, b)
+		return nil
+	}}
+	for _, e := range entries {
+		_ = p.Add(e.row, e.to, e.weight, e.time) // returns the errors of Emit
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return blocks
+}
+
+// unpack decodes the entries of blocks.
+func unpack(blocks [][]byte) (entries []entry, err error) {
+	for _, b := range blocks {
+		var r Rows
+		if err := VerifyChecksum(b).Rows(&r); err != nil {
+			return nil, err
+		}
+		_ = r.Each(func(u ID, to []ID, w []float32, t []int64) error {
+			for i, v := range to {
+				entries = append(entries, entry{u, v, PlaneAt(w, i, 1), PlaneAt(t, i, 0)})
+			}
+			return nil
+		})
+	}
+	return entries, nil
+}
+
+func byRow(a, b entry) int { return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.to, b.to)) }
+
+func TestRowsRoundTrip(t *testing.T) {
+	t.Parallel()
+	gen := rapid.Custom(func(t *rapid.T) entry {
+		return entry{
+			rapid.Uint32Max(40).Draw(t, "row"), rapid.OneOf(rapid.Uint32Max(40), rapid.Uint32()).Draw(t, "to"),
+			rapid.SampledFrom([]float32{1, 1, 1, 0.5, 3, 1e-12, 1e12}).Draw(t, "weight"),
+			rapid.SampledFrom([]int64{0, 0, 0, 1, -5, 1 << 40}).Draw(t, "time"),
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		want := rapid.SliceOfDistinct(gen, func(e entry) [2]ID { return [2]ID{e.row, e.to} }).Draw(t, "entries")
+		slices.SortFunc(want, byRow)
+		got, err := unpack(pack(t, want))
+		if err != nil || !slices.Equal(got, want) {
+			t.Fatalf("%v: got %v, want %v", err, got, want)
+		}
+	})
+}
+
+// TestPackerKeepsRowsTogether verifies that a row is in one block, or in consecutive blocks that begin with it.
+func TestPackerKeepsRowsTogether(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var entries []entry
+		for u := range ID(rapid.IntRange(1, 60).Draw(t, "rows")) {
+			for v := range rapid.SampledFrom([]ID{0, 1, 30, 700, 5 * blockSize}).Draw(t, "entries") {
+				entries = append(entries, entry{u, v, 1, 0})
+			}
+		}
+		var blocks []Rows
+		for i, b := range pack(t, entries) {
+			var r Rows
+			if err := VerifyChecksum(b).Rows(&r); err != nil || len(r.Node) == 0 {
+				t.Fatalf("block %d: %d rows, %v", i, len(r.Node), err)
+			}
+			blocks = append(blocks, r)
+		}
+		last, n := int64(-1), 0
+		for i, r := range blocks {
+			if int64(r.Node[0]) == last && i > 0 && blocks[i-1].Node[0] != r.Node[0] {
+				t.Fatalf("block %d has the rows %v, the one before it %v", i, r.Node, blocks[i-1].Node)
+			}
+			n += len(r.To)
+			last = int64(r.Node[len(r.Node)-1])
+		}
+		if n != len(entries) {
+			t.Fatalf("%d entries, want %d", n, len(entries))
+		}
+	})
+}
+
+// TestBlocksOfALongRow verifies the size of the blocks of a hub, whose row spans several blocks, and Row.
+func TestBlocksOfALongRow(t *testing.T) {
+	t.Parallel()
+	for name, weight := range map[string]func(v int) float32{
+		"unweighted": func(int) float32 { return 1 },
+		"weighted":   func(v int) float32 { return float32(v) },
+	} {
+		const n = 50_000
+		var want []entry
+		for v := 1; v < n; v++ {
+			want = append(want, entry{0, ID(v), weight(v), int64(v % 2)})
+		}
+		want = append(want, entry{3, 1, 1, 0}, entry{7, 2, 1, 9})
+		blocks := pack(t, want)
+		if len(blocks) < 3 {
+			t.Errorf("%s: %d blocks, want some", name, len(blocks))
+		}
+		for i, b := range blocks {
+			if len(b) > 3*blockSize {
+				t.Errorf("%s: block %d has %d bytes, want about %d", name, i, len(b), blockSize)
+			}
+		}
+		if got, err := unpack(blocks); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %v, %d entries, want %d", name, err, len(got), n)
+		}
+		var last Rows
+		if err := VerifyChecksum(blocks[len(blocks)-1]).Rows(&last); err != nil {
+			t.Fatal(err)
+		}
+		to, _, at := last.Row(7)
+		if none, _, _ := last.Row(5); none != nil || len(to) != 1 || to[0] != 2 || at[0] != 9 {
+			t.Errorf("%s: row 7 has the neighbours %v at %v, row 5 has %v", name, to, at, none)
+		}
+	}
+}
+
+func TestBlockDamage(t *testing.T) {
+	t.Parallel()
+	block := pack(t, []entry{{1, 2, 1, 0}, {1, 5, 2, 7}, {3, 3, 1, 9}})[0]
+	for i := range block {
+		for bit := range 8 {
+			b := slices.Clone(block)
+			b[i] ^= 1 << bit
+			if _, err := unpack([][]byte{b}); !errors.Is(err, ErrCorrupt) {
+				t.Fatalf("byte %d, bit %d: got %v, want ErrCorrupt", i, bit, err)
+			}
+		}
+		if _, err := unpack([][]byte{block[:i]}); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("cut to %d bytes: got %v, want ErrCorrupt", i, err)
+		}
+	}
+}
+
+// resum returns a copy of a block with a correct checksum of its content.
+func resum(b []byte) []byte {
+	b = slices.Clone(b)
+	if len(b) >= 4 {
+		binary.LittleEndian.PutUint32(b, Checksum(b[4:]))
+	}
+	return b
+}
+
+// FuzzRows verifies that bytes which are not a block are an error, even with a correct checksum, and that a block never
+// decodes to more entries than it has bytes.
+func FuzzRows(f *testing.F) {
+	entries := []entry{{1, 2, 1, 0}, {1, 5, 2, 7}, {3, 3, 1, 9}, {4, 8, 0.5, -1}}
+	f.Add(pack(f, entries[:2])[0])
+	f.Add(pack(f, entries)[0])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var r Rows
+		err := VerifyChecksum(resum(b)).Rows(&r)
+		if err != nil && !errors.Is(err, ErrCorrupt) {
+			t.Fatal(err)
+		}
+		if n := len(r.To); n > len(b) || err == nil && (r.Weight != nil && len(r.Weight) != n || r.Time != nil && len(r.Time) != n) {
+			t.Fatalf("%d entries, %d weights and %d times of %d bytes", n, len(r.Weight), len(r.Time), len(b))
+		}
+		for i := range r.Node {
+			if lo := (append([]int{0}, r.End...))[i]; err == nil && (lo >= r.End[i] || !slices.IsSorted(r.To[lo:r.End[i]]) || i > 0 && r.Node[i-1] >= r.Node[i]) {
+				t.Fatalf("rows %+v", r)
+			}
+		}
+	})
+}
