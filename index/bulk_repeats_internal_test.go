@@ -44,10 +44,9 @@ func (w *world) load(lines []bulkLine, how Repeats) (t Tally, err error) {
 		weight, time := l.weight, l.time
 		last[p] = Edge{Weight: weight, Time: time}
 		if how == CountRepeats {
-			sums[p]++
-		} else {
-			sums[p] += float64(weight)
+			weight = 1
 		}
+		sums[p] += float64(weight)
 		if how == SumWeights || how == CountRepeats {
 			weight = float32(sums[p])
 		}

@@ -123,16 +123,10 @@ func TestSalvage(t *testing.T) {
 			t.Skip("a key that is no key") // package db reports it
 		}
 		next, err := s.Restart(store, store, last+1)
-		if err := errors.Join(err, next.WriteBase(store)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err, next.WriteBase(store))
 		again, err := Open(store, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Same(again); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, s.Same(again))
 	})
 }
 
