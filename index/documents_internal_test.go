@@ -25,7 +25,7 @@ func listing(r Reader) (s string) {
 	return s
 }
 
-func must(t testing.TB, errs ...error) {
+func must(t rapid.TB, errs ...error) {
 	t.Helper()
 	for _, err := range errs {
 		if err != nil {
