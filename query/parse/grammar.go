@@ -61,20 +61,17 @@ func (g *grammarReader) alternatives() (all [][]element) {
 func (p *parser) statement(kinds []Kind) *Statement {
 	pos := p.tok.pos
 	for at := 0; ; { // the first at bytes of the grammars are parsed
-		var next []string
-		for _, k := range kinds {
-			if w := firstWord(k.Grammar[min(at, len(k.Grammar)):]); w != "" && !slices.Contains(next, w) {
-				next = append(next, w)
-			}
-		}
-		i := slices.IndexFunc(next, p.keyword)
+		next := func(k Kind) string { return firstWord(k.Grammar[min(at, len(k.Grammar)):]) }
 		w := ""
-		if i >= 0 {
-			w = next[i]
+		if i := slices.IndexFunc(kinds, func(k Kind) bool { return next(k) != "" && p.tok.is(next(k)) }); i >= 0 {
+			w = next(kinds[i])
+			p.advance()
+		} else {
+			p.missWords(kinds, next)
 		}
-		kinds = slices.DeleteFunc(kinds, func(k Kind) bool { return firstWord(k.Grammar[min(at, len(k.Grammar)):]) != w })
+		kinds = slices.DeleteFunc(kinds, func(k Kind) bool { return next(k) != w })
 		switch {
-		case i >= 0:
+		case w != "":
 			at += len(w) + 1
 		case len(kinds) > 0:
 			return p.clauses(pos, kinds, at)
@@ -84,6 +81,16 @@ func (p *parser) statement(kinds []Kind) *Statement {
 			}
 			p.need(false)
 			return nil
+		}
+	}
+}
+
+// missWords records the next words of the kinds as alternatives that do not match the token.
+func (p *parser) missWords(kinds []Kind, next func(Kind) string) {
+	for i, k := range kinds {
+		same := func(o Kind) bool { return next(o) == next(k) }
+		if next(k) != "" && !slices.ContainsFunc(kinds[:i], same) {
+			p.miss(next(k))
 		}
 	}
 }

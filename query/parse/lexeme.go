@@ -42,7 +42,7 @@ func Lexemes(text string) iter.Seq[Lexeme] {
 // firstLexeme returns the lexeme that text begins with.
 func firstLexeme(s string) Lexeme {
 	quotes := map[byte]Class{'\'': ClassText, '"': ClassName}
-	switch blank := len(s) - len(strings.TrimLeftFunc(s, isBlank)); {
+	switch blank := blankLen(s); {
 	case blank > 0:
 		return Lexeme{ClassSign, s[:blank]}
 	case strings.HasPrefix(s, "--"):

@@ -105,7 +105,7 @@ func (p *parser) is(k kind) bool {
 
 // keyword consumes the token if it is the given word, in any case.
 func (p *parser) keyword(w string) bool {
-	if p.tok.kind != word || !strings.EqualFold(p.tok.text, w) {
+	if !p.tok.is(w) {
 		return p.miss(w)
 	}
 	p.advance()
@@ -214,19 +214,14 @@ func (p *parser) name(what string) Name {
 	return Name{t.pos, t.str}
 }
 
-// list parses one or more items separated by commas.
-func list[T any](p *parser, item func() T) []T {
-	items := []T{item()}
-	for p.is(comma) {
-		items = append(items, item())
-	}
-	return items
-}
-
-// listed parses a list in parentheses.
+// listed parses one or more items in parentheses, separated by commas.
 func listed[T any](p *parser, item func() T) []T {
 	p.need(p.is(lparen))
-	items := list(p, item)
+	within, _, _ := strings.Cut(p.scan.rest, string(rparen))
+	items := make([]T, 0, 1+strings.Count(within, string(comma))) // more if a text in the list has commas
+	for more := true; more; more = p.is(comma) {
+		items = append(items, item())
+	}
 	p.need(p.is(rparen))
 	return items
 }

@@ -24,6 +24,8 @@ func (s *scanner) next() (token, *Error) {
 		return token{kind: cmp.Or(s.last, end), pos: s.pos}, nil
 	}
 	switch c := s.rest[0]; {
+	case startsNumber(s.rest):
+		return s.number()
 	case c == '\'':
 		return s.quoted(text, "string")
 	case c == '"':
@@ -40,8 +42,6 @@ func (s *scanner) next() (token, *Error) {
 		return s.take(kind(s.rest[:1]), 1), nil
 	case strings.HasPrefix(s.rest, "->"):
 		return s.take(arrow, 2), nil
-	case startsNumber(s.rest):
-		return s.number()
 	}
 	if n := wordLen(s.rest); n > 0 {
 		t := s.take(word, n)
@@ -54,28 +54,43 @@ func (s *scanner) next() (token, *Error) {
 // take consumes the next n bytes as a token.
 func (s *scanner) take(k kind, n int) token {
 	t := token{kind: k, pos: s.pos, text: s.rest[:n]}
-	s.pos = s.pos.After(t.text)
-	s.rest = s.rest[n:]
+	s.skip(n)
 	return t
+}
+
+// skip consumes the next n bytes.
+func (s *scanner) skip(n int) {
+	s.pos = s.pos.After(s.rest[:n])
+	s.rest = s.rest[n:]
 }
 
 // skipBlanks consumes white space and comments.
 func (s *scanner) skipBlanks() *Error {
 	for {
-		blank := len(s.rest) - len(strings.TrimLeftFunc(s.rest, isBlank))
-		switch s.take("", blank); {
+		s.skip(blankLen(s.rest))
+		switch {
 		case strings.HasPrefix(s.rest, "--"):
-			s.take("", lineLen(s.rest))
+			s.skip(lineLen(s.rest))
 		case strings.HasPrefix(s.rest, "/*"):
 			n := strings.Index(s.rest[2:], "*/")
 			if n < 0 {
 				return &Error{Pos: s.pos, Msg: "comment is not closed, expected */"}
 			}
-			s.take("", n+4)
+			s.skip(n + 4)
 		default:
 			return nil
 		}
 	}
+}
+
+// blankLen returns the length of the white space that text begins with.
+func blankLen(text string) int {
+	for i, r := range text {
+		if !isBlank(r) {
+			return i
+		}
+	}
+	return len(text)
 }
 
 // isBlank reports whether r is white space or a byte order mark, which some editors write at the beginning of a file.
@@ -150,7 +165,7 @@ func numberLen(text string) int {
 func (s *scanner) number() (token, *Error) {
 	t := s.take(decimal, numberLen(s.rest))
 	digits := strings.TrimPrefix(t.text, "-")
-	if strings.Trim(digits, "0123456789") == "" {
+	if !strings.ContainsFunc(digits, func(r rune) bool { return r < '0' || r > '9' }) {
 		return wholeNumber(t, digits)
 	}
 	var err error
@@ -174,7 +189,8 @@ func wholeNumber(t token, digits string) (token, *Error) {
 	if t.int, err = strconv.ParseInt(t.text, 10, 64); err != nil {
 		return t, &Error{Pos: t.pos, Msg: "integer " + t.found() + " does not fit in 64 bits", DidYouMean: Suggest(String{Value: t.text})}
 	}
-	if canonical := strconv.FormatInt(t.int, 10); canonical != t.text {
+	if digits[0] == '0' && t.text != "0" {
+		canonical := strconv.FormatInt(t.int, 10)
 		return t, &Error{Pos: t.pos, Msg: "integer " + t.found() + " is spelled " + canonical, DidYouMean: Suggest(String{Value: t.text})}
 	}
 	return t, nil

@@ -3,7 +3,6 @@ package parse
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // Pos is a position in a script.
@@ -22,12 +21,13 @@ func start() Pos { return Pos{Line: 1, Col: 1} }
 // After returns the position after text that begins at p.
 func (p Pos) After(text string) Pos {
 	p.Offset += len(text)
-	if n := strings.Count(text, "\n"); n > 0 {
-		p.Line += n
-		p.Col = 1
-		text = text[strings.LastIndexByte(text, '\n')+1:]
+	for _, r := range text {
+		p.Col++
+		if r == '\n' {
+			p.Line++
+			p.Col = 1
+		}
 	}
-	p.Col += utf8.RuneCountInString(text)
 	return p
 }
 
@@ -75,6 +75,11 @@ func (t token) found() string {
 		return string(runes[:maxShown]) + "..."
 	}
 	return t.text
+}
+
+// is reports whether the token is the given word, in any case.
+func (t *token) is(w string) bool {
+	return t.kind == word && strings.EqualFold(t.text, w)
 }
 
 // wordLen returns the length in bytes of the word that text begins with, or 0. A word is a letter or
