@@ -82,9 +82,20 @@ func (t *keyTable) byKey(i int) ID {
 	return t.order[i]
 }
 
-// id returns the id of k and whether k has one.
+// id returns the id of k and whether k has one. The place of an integer is guessed first, because integer keys are often
+// evenly spaced.
 func (t *keyTable) id(k Key) (ID, bool) {
 	n := t.Len()
+	if i, isInt := k.Int(); isInt && n > 1 {
+		first, _ := t.At(t.byKey(0)).Int()
+		last, _ := t.At(t.byKey(n - 1)).Int()
+		at := (float64(i) - float64(first)) / (float64(last) - float64(first)) * float64(n-1)
+		if at >= 0 && at < float64(n) {
+			if id := t.byKey(min(int(at+0.5), n-1)); t.At(id) == k {
+				return id, true
+			}
+		}
+	}
 	i := sort.Search(n, func(i int) bool { return t.At(t.byKey(i)).Compare(k) >= 0 })
 	if i == n {
 		return 0, false

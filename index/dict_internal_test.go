@@ -40,6 +40,11 @@ func TestDictIsAMap(t *testing.T) {
 		if err := d.Check(context.Background()); err != nil {
 			t.Fatal(err)
 		}
+		for i, k := range keys {
+			if id, ok := d.ID(k); !ok || id != ID(i) {
+				t.Fatalf("%v: id %d, %v, want %d", k, id, ok, i)
+			}
+		}
 		k := genKey.Draw(t, "asked")
 		if id, ok := d.ID(k); ok != slices.Contains(keys, k) || ok && keys[id] != k {
 			t.Fatalf("%v: id %d, %v", k, id, ok)
