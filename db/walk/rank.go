@@ -14,17 +14,20 @@ type Ranked struct {
 	tie          int  // class of candidates whose exact scores are equal; 0 means none is known
 }
 
-func (r Ranked) lowest() float64  { return r.Score - r.Bound }
-func (r Ranked) highest() float64 { return r.Score + r.Bound }
+func (r *Ranked) lowest() float64  { return r.Score - r.Bound }
+func (r *Ranked) highest() float64 { return r.Score + r.Bound }
 
 // above compares the upper bounds of two candidates. Of equal ones the wider is above: a bound below half a unit in the last
 // place does not change the sum.
-func (r Ranked) above(o Ranked) bool {
+func (r *Ranked) above(o *Ranked) bool {
+	if h, other := r.highest(), o.highest(); h < other {
+		return false
+	}
 	return cmp.Or(cmp.Compare(r.highest(), o.highest()), cmp.Compare(r.Bound, o.Bound)) > 0
 }
 
 // below compares the lower bounds of two candidates, of equal ones the wider is below.
-func (r Ranked) below(o Ranked) bool {
+func (r *Ranked) below(o *Ranked) bool {
 	return cmp.Or(cmp.Compare(r.lowest(), o.lowest()), cmp.Compare(o.Bound, r.Bound)) < 0
 }
 
@@ -41,51 +44,65 @@ func nothing() Ranked { return Ranked{Score: math.Inf(-1)} }
 
 // bestBefore is Best for candidates of which rest, the one with the highest upper bound of others, is not among the best.
 func bestBefore(rest Ranked, n, k int, at func(place int) (score, bound float64)) []Ranked {
-	s := selection{k: min(k, n), rest: rest}
+	s := selection{k: min(k, n), top: make([]Ranked, 0, max(min(k, n), 0)), rest: rest}
 	for i := range n {
 		score, bound := at(i)
 		s.add(Ranked{Place: i, Score: score, Bound: bound})
 	}
-	s.prune()
+	slices.SortFunc(s.top, byRank)
 	certify(s.top, s.rest)
 	return s.top
 }
 
-// selection keeps the k best of a stream in amortized time O(log k) each.
+// selection keeps the k best of a stream.
 type selection struct {
-	k      int
-	top    []Ranked // once pruned, the first k in order, and fewer than k+64 more after them
-	pruned bool
-	rest   Ranked // of the dropped candidates, the one with the highest upper bound
+	k    int
+	top  []Ranked // once there are more, a heap with the worst first
+	heap bool
+	rest Ranked // of the dropped candidates, the one with the highest upper bound
 }
 
 func (s *selection) add(r Ranked) {
-	if s.pruned && byRank(r, s.top[s.k-1]) > 0 {
-		s.drop(r)
+	if len(s.top) < s.k {
+		s.top = append(s.top, r)
 		return
 	}
-	s.top = append(s.top, r)
-	if len(s.top) >= 2*s.k+64 {
-		s.prune()
+	if !s.heap {
+		s.heap = true
+		for i := len(s.top)/2 - 1; i >= 0; i-- {
+			s.down(i)
+		}
 	}
-}
-
-func (s *selection) prune() {
-	slices.SortFunc(s.top, byRank)
-	for _, r := range s.top[min(s.k, len(s.top)):] {
-		s.drop(r)
+	if s.k > 0 && byRank(r, s.top[0]) < 0 {
+		r, s.top[0] = s.top[0], r
+		s.down(0)
 	}
-	s.top = s.top[:min(s.k, len(s.top))]
-	s.pruned = s.k > 0 && len(s.top) == s.k
-}
-
-func (s *selection) drop(r Ranked) {
-	if r.above(s.rest) {
+	if r.above(&s.rest) {
 		s.rest = r
 	}
 }
 
+// down moves the candidate at i to its place in the heap below it.
+func (s *selection) down(i int) {
+	for next := 2*i + 1; next < len(s.top); next = 2*i + 1 {
+		if next+1 < len(s.top) && byRank(s.top[next], s.top[next+1]) < 0 {
+			next++
+		}
+		if byRank(s.top[i], s.top[next]) > 0 {
+			return
+		}
+		s.top[i], s.top[next] = s.top[next], s.top[i]
+		i = next
+	}
+}
+
 func byRank(a, b Ranked) int {
+	switch {
+	case a.Score > b.Score:
+		return -1
+	case a.Score < b.Score:
+		return 1
+	}
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Place, b.Place))
 }
 
@@ -96,13 +113,13 @@ func certify(top []Ranked, rest Ranked) {
 	tied := func(i int) bool { return top[i].tie != 0 && top[i].tie == top[i+1].tie }
 	above := Ranked{Score: math.Inf(1)} // of the candidates above, the one with the lowest lower bound
 	for i := range top {
-		if i > 0 && !tied(i-1) && top[i-1].below(above) {
+		if i > 0 && !tied(i-1) && top[i-1].below(&above) {
 			above = top[i-1]
 		}
 		top[i].Certain = apart(above, top[i])
 	}
 	for i := len(top) - 1; i >= 0; i-- {
-		if i < len(top)-1 && !tied(i) && top[i+1].above(rest) {
+		if i < len(top)-1 && !tied(i) && top[i+1].above(&rest) {
 			rest = top[i+1]
 		}
 		top[i].Certain = top[i].Certain && apart(top[i], rest)

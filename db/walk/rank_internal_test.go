@@ -1,7 +1,9 @@
 package walk
 
 import (
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -38,6 +40,24 @@ func TestBest(t *testing.T) {
 			t.Fatalf("got %v\nwant %v", got, want)
 		}
 	})
+}
+
+// BenchmarkBest ranks 100 and 10,000 candidates.
+func BenchmarkBest(b *testing.B) {
+	for _, n := range []int{100, 10_000} {
+		score, random := make([]float64, n), rand.New(rand.NewPCG(1, 2))
+		for i := range score {
+			score[i] = random.Float64()
+		}
+		for _, k := range []int{10, n} {
+			b.Run(fmt.Sprintf("candidates=%d/top=%d", n, k), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					Best(n, k, func(i int) (float64, float64) { return score[i], 0 })
+				}
+			})
+		}
+	}
 }
 
 // A bound that is too small to change the score in a sum still makes a rank uncertain.

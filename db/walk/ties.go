@@ -36,7 +36,7 @@ func (r *ranker) withTies(v, bound []float64, last bool) []Ranked {
 		return nil
 	}
 	all, rest := contested(v, bound, r.k, compared(r.k, last))
-	if r.rest.above(rest) {
+	if r.rest.above(&rest) {
 		rest = r.rest
 	}
 	if all == nil {
@@ -75,7 +75,7 @@ func contested(v, bound []float64, k, n int) (all []Ranked, rest Ranked) {
 		for i := range v {
 			r := Ranked{Place: i, Score: v[i], Bound: bound[i]}
 			if r.highest() < low || r.isZero() {
-				if r.above(rest) {
+				if r.above(&rest) {
 					rest = r
 				}
 			} else if all = append(all, r); len(all) > most {
