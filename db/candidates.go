@@ -354,7 +354,7 @@ func (tx *Tx) listed(keys []any) ([]index.ID, error) {
 // within returns the nodes at most n steps from the nearest source, ascending.
 func (tx *Tx) within(ctx context.Context, n int, sources ...index.ID) ([]index.ID, error) {
 	var found []index.ID
-	for layer, err := range tx.layers(ctx, n, sources...) {
+	for layer, err := range walk.Layers(ctx, tx.view().Graph, n, sources...) {
 		if err != nil {
 			return nil, err
 		}

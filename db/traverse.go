@@ -66,23 +66,19 @@ func (tx *Tx) joined(there, back *search, met index.ID) []Key {
 	return path
 }
 
-// search is a breadth-first search.
+// search is a breadth-first search from one end of a path.
 type search struct {
 	row      func(index.ID) ([]index.ID, []float32)
-	cameFrom map[index.ID]index.ID // a start comes from itself
+	cameFrom map[index.ID]index.ID // the start comes from itself
 	front    []index.ID            // the last layer reached
 }
 
-func newSearch(row func(index.ID) ([]index.ID, []float32), starts ...index.ID) *search {
-	s := &search{row: row, cameFrom: map[index.ID]index.ID{}, front: slices.Clone(starts)}
-	for _, id := range starts {
-		s.cameFrom[id] = id
-	}
-	return s
+func newSearch(row func(index.ID) ([]index.ID, []float32), start index.ID) *search {
+	return &search{row: row, cameFrom: map[index.ID]index.ID{start: start}, front: []index.ID{start}}
 }
 
-// advance takes one more step, and returns the first node that the other search, if there is one, has reached too. That
-// node is on a shortest path: both searches have completed whole layers, so on a shorter path they would have met before.
+// advance takes one more step, and returns the first node that the other search has reached too. That node is on a
+// shortest path: both searches have completed whole layers, so on a shorter path they would have met before.
 func (s *search) advance(ctx context.Context, other *search) (met index.ID, ok bool, err error) {
 	var next []index.ID
 	visited := 0
@@ -97,10 +93,8 @@ func (s *search) advance(ctx context.Context, other *search) (met index.ID, ok b
 				continue
 			}
 			s.cameFrom[v] = u
-			if other != nil {
-				if _, both := other.cameFrom[v]; both {
-					return v, true, nil
-				}
+			if _, both := other.cameFrom[v]; both {
+				return v, true, nil
 			}
 			next = append(next, v)
 		}
@@ -130,7 +124,7 @@ func (tx *Tx) Reach(ctx context.Context, key any, depth int) iter.Seq2[Reached, 
 			return
 		}
 		g, steps := tx.view().Graph, 0
-		for layer, err := range tx.layers(ctx, depth, source) {
+		for layer, err := range walk.Layers(ctx, g, depth, source) {
 			if err != nil {
 				yield(Reached{}, err)
 				return
@@ -144,23 +138,6 @@ func (tx *Tx) Reach(ctx context.Context, key any, depth int) iter.Seq2[Reached, 
 				if !yield(r, nil) {
 					return
 				}
-			}
-		}
-	}
-}
-
-// layers yields the nodes at 1, 2, ... n steps from the nearest source, each layer in ascending order.
-func (tx *Tx) layers(ctx context.Context, n int, sources ...index.ID) iter.Seq2[[]index.ID, error] {
-	return func(yield func([]index.ID, error) bool) {
-		s := newSearch(tx.view().Graph.Out, sources...)
-		for ; n > 0; n-- {
-			if _, _, err := s.advance(ctx, nil); err != nil {
-				yield(nil, err)
-				return
-			}
-			slices.Sort(s.front)
-			if len(s.front) == 0 || !yield(s.front, nil) {
-				return
 			}
 		}
 	}

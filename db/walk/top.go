@@ -2,7 +2,6 @@ package walk
 
 import (
 	"context"
-	"math/bits"
 	"slices"
 
 	"kith/index"
@@ -77,24 +76,6 @@ type ranker struct {
 	at      []index.ID // candidates: task.At, or nodes that the walk reaches
 	rest    Ranked     // of the other nodes, one with the highest upper bound
 }
-
-// nodeSet is a set of nodes, one bit each.
-type nodeSet []uint64
-
-func newNodeSet(nodes int) nodeSet { return make(nodeSet, (nodes+63)/64) }
-
-// members returns the nodes of the set, ascending.
-func (s nodeSet) members() (all []index.ID) {
-	for i, word := range s {
-		for ; word != 0; word &= word - 1 {
-			all = append(all, index.ID(i*64+bits.TrailingZeros64(word)))
-		}
-	}
-	return all
-}
-
-func (s nodeSet) add(u index.ID)      { s[u/64] |= 1 << (u % 64) }
-func (s nodeSet) has(u index.ID) bool { return s[u/64]>>(u%64)&1 != 0 }
 
 // ranks ranks the nodes by their values in a state, and reports whether the ranks are certain. last says that no better
 // state follows.

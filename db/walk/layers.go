@@ -1,0 +1,92 @@
+package walk
+
+import (
+	"context"
+	"iter"
+	"math/bits"
+	"slices"
+
+	"kith/index"
+)
+
+// entriesPerCheck is the number of entries of rows between two checks of the context.
+const entriesPerCheck = 1 << 16
+
+// Layers yields the nodes at 1, 2, ... n steps from the nearest of the given nodes, each layer ascending, until a layer is
+// empty. In a directed graph, steps follow the direction of the edges. Layers yields the error of ctx if that ends. From the second
+// step on it takes two bits of memory for each node of the graph.
+func Layers(ctx context.Context, g *index.Graph, n int, from ...index.ID) iter.Seq2[[]index.ID, error] {
+	return func(yield func([]index.ID, error) bool) {
+		layer := from
+		var seen, next nodeSet
+		if n > 0 && len(from) == 1 {
+			to, _ := g.Out(from[0])
+			layer = slices.DeleteFunc(slices.Clone(to), func(v index.ID) bool { return v == from[0] })
+			if n--; len(layer) == 0 || !yield(layer, nil) {
+				return
+			}
+		}
+		for ; n > 0; n-- {
+			if seen == nil {
+				seen, next = newNodeSet(g.NumNodes()), newNodeSet(g.NumNodes())
+				seen.addAll(from)
+				seen.addAll(layer)
+			}
+			left := 0
+			for _, u := range layer {
+				to, _ := g.Out(u)
+				if left -= len(to); left <= 0 {
+					if ctx.Err() != nil {
+						yield(nil, ctx.Err())
+						return
+					}
+					left = entriesPerCheck
+				}
+				next.addAll(to)
+			}
+			if layer = next.moveTo(seen); len(layer) == 0 || !yield(layer, nil) {
+				return
+			}
+		}
+	}
+}
+
+// nodeSet is a set of nodes, one bit each.
+type nodeSet []uint64
+
+func newNodeSet(nodes int) nodeSet { return make(nodeSet, (nodes+63)/64) }
+
+// members returns the nodes of the set, ascending.
+func (s nodeSet) members() []index.ID {
+	n := 0
+	for _, word := range s {
+		n += bits.OnesCount64(word)
+	}
+	all := make([]index.ID, 0, n)
+	for i, word := range s {
+		for ; word != 0; word &= word - 1 {
+			all = append(all, index.ID(i*64+bits.TrailingZeros64(word)))
+		}
+	}
+	return all
+}
+
+// moveTo adds the nodes of s to t, and returns those that t did not have, ascending. s is then empty.
+func (s nodeSet) moveTo(t nodeSet) (fresh []index.ID) {
+	for i, word := range s {
+		s[i] &^= t[i]
+		t[i] |= word
+	}
+	fresh = s.members()
+	clear(s)
+	return fresh
+}
+
+func (s nodeSet) addAll(nodes []index.ID) {
+	for _, u := range nodes {
+		s.add(u)
+	}
+}
+
+func (s nodeSet) add(u index.ID)      { s[u/64] |= 1 << (u % 64) }
+func (s nodeSet) has(u index.ID) bool { return s[u/64]>>(u%64)&1 != 0 }

@@ -1,0 +1,83 @@
+package walk_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"kith/db/walk"
+	"kith/index"
+)
+
+// Layers agrees with a breadth-first search by maps, from one node and from several.
+func TestLayers(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for seed := range uint64(50) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		n := 1 + rng.IntN(200)
+		e := index.NewGraph(seed%2 == 0).Edit()
+		e.Grow(n)
+		for range rng.IntN(2 * n) {
+			e.Set(index.ID(rng.IntN(n)), index.ID(rng.IntN(n)), 1, 0)
+		}
+		g := e.Graph()
+		from := make([]index.ID, 1+rng.IntN(3))
+		for i := range from {
+			from[i] = index.ID(rng.IntN(n))
+		}
+		slices.Sort(from)
+		from = slices.Compact(from)
+		const steps = 4
+		var want, got [][]index.ID
+		seen := map[index.ID]bool{}
+		for _, u := range from {
+			seen[u] = true
+		}
+		for layer := from; len(want) < steps; {
+			var next []index.ID
+			for _, u := range layer {
+				to, _ := g.Out(u)
+				for _, v := range to {
+					if !seen[v] {
+						seen[v] = true
+						next = append(next, v)
+					}
+				}
+			}
+			if layer = next; len(layer) == 0 {
+				break
+			}
+			slices.Sort(layer)
+			want = append(want, layer)
+		}
+		for layer, err := range walk.Layers(ctx, g, steps, from...) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, slices.Clone(layer))
+		}
+		if !slices.EqualFunc(got, want, slices.Equal) {
+			t.Fatalf("seed %d: layers from %d are %d, want %d", seed, from, got, want)
+		}
+	}
+}
+
+func TestLayersCancelled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	e := index.NewGraph(true).Edit()
+	e.Grow(3)
+	e.Set(0, 1, 1, 0)
+	e.Set(1, 2, 1, 0)
+	var last error
+	for _, err := range walk.Layers(ctx, e.Graph(), 2, 0) {
+		cancel()
+		last = err
+	}
+	if !errors.Is(last, context.Canceled) {
+		t.Errorf("after the end of the context: %v", last)
+	}
+}
