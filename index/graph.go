@@ -148,6 +148,12 @@ func (g *Graph) InLen(u ID) int {
 	return len(from)
 }
 
+// InHead returns the first n nodes of In(u), or all if there are fewer.
+func (g *Graph) InHead(u ID, n int) []ID {
+	from, _, _ := g.in.row(u)
+	return from[:min(n, len(from))]
+}
+
 // HasEdges reports whether u has an edge in either direction.
 func (g *Graph) HasEdges(u ID) bool {
 	out, _ := g.Out(u)

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -18,9 +19,11 @@ type ranking func(ctx context.Context, s *Scorer, w World, pairs []Pair, scores 
 // perPair returns the ranking by a formula of a single pair.
 func perPair(score func(s *Scorer, w World, p Pair) float64) ranking {
 	return func(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score) error {
-		return nn.InBatches(ctx, len(pairs), func(first, end int) error {
-			for i := first; i < end; i++ {
-				scores[i].Exploit = score(s, w, pairs[i])
+		return nn.ShareBatches(ctx, len(pairs), func(batches iter.Seq2[int, int]) error {
+			for first, end := range batches {
+				for i := first; i < end; i++ {
+					scores[i].Exploit = score(s, w, pairs[i])
+				}
 			}
 			return nil
 		})

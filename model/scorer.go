@@ -257,7 +257,22 @@ func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair
 	if err := s.context.readProximities(ctx, w, pairs, t); err != nil {
 		return err
 	}
-	return nn.InBatches(ctx, len(pairs), func(first, end int) error { return s.batch(t, w, pairs, first, end, scores[first:end]) })
+	if len(pairs) <= nn.BatchLen {
+		return s.batch(t, w, pairs, 0, len(pairs), scores)
+	}
+	return nn.ShareBatches(ctx, len(pairs), func(batches iter.Seq2[int, int]) error {
+		own := s.scratch()
+		defer s.scratches.Put(own)
+		own.Reset()
+		own.To, own.From = t.To, t.From
+		defer func() { own.To, own.From = nil, nil }() // they are those of t
+		for first, end := range batches {
+			if err := s.batch(own, w, pairs, first, end, scores[first:end]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // batch estimates pairs[first:end], whose proximities are on the tape.

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
+
+	"kith/model/nn"
 )
 
 // kite is a small graph: a square 0-1-2-3 with the diagonal 0-2 and a tail 3-4. Node 5 is isolated.
@@ -210,5 +213,46 @@ func TestShortVectors(t *testing.T) {
 	}
 	if !slices.Equal(got[0], got[1]) {
 		t.Errorf("%v, with zeros %v", got[0], got[1])
+	}
+}
+
+// Estimates do not depend on how many candidates are asked about at once, although many are shared out among processors.
+func TestManyCandidates(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	const n = 2*nn.BatchLen + 100
+	rng := rand.New(rand.NewPCG(1, 1))
+	edges := make([][2]ID, 3*n)
+	for i := range edges {
+		edges[i] = [2]ID{ID(rng.IntN(1 + i%n)), ID(rng.IntN(n))}
+	}
+	w := newMesh(n, false, edges...).world(nil)
+	targets := make([]ID, n)
+	for i := range targets {
+		targets[i] = ID(i)
+	}
+	for _, policy := range []string{"default", "prb", "adamic_adar"} {
+		s := create(t, Spec{Policy: policy, Seed: 1}).Scorer()
+		all, err := s.Score(ctx, w, Pairs(7, targets))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for first := 0; first < n; first += 500 {
+			end := min(first+500, n)
+			part, err := s.Score(ctx, w, Pairs(7, targets[first:end]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, p := range part {
+				if got := all[first+i]; got.Exploit != p.Exploit || got.Explore != p.Explore {
+					t.Fatalf("%s: candidate %d of %d is estimated %v, of 500 %v", policy, first+i, n, got, p)
+				}
+			}
+		}
+		cancelled, cancel := context.WithCancel(ctx)
+		cancel()
+		if _, err := s.Score(cancelled, w, Pairs(7, targets)); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: after the end of the context: %v", policy, err)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package column
 
 import (
 	"math"
+	"slices"
 
 	"kith/model/graph"
 )
@@ -9,12 +10,19 @@ import (
 // TwoHop holds the nodes two edges away from a source, in the order of discovery.
 type TwoHop struct {
 	Node   []graph.ID
-	flow   []flow  // flow to each of them
-	slot   []int32 // hash table: index in node plus 1, 0 if free; its length is a power of two
+	flow   []flow // flow to each of them
+	slot   []slot // hash table of Node; its length is a power of two
 	source graph.ID
-	out    []graph.ID // nodes that source has an edge to
-	known  bool       // the data is that of source
-	whole  bool       // all paths were followed
+	out    []graph.ID   // nodes that source has an edge to
+	next   [][]graph.ID // their rows; nil if whole, or if they have more than maxRows nodes
+	known  bool         // the data is that of source
+	whole  bool         // all paths were followed
+}
+
+// slot is an entry of a hash table: a node and its index plus 1, or 0 if the entry is free.
+type slot struct {
+	node graph.ID
+	at   uint32
 }
 
 // flow describes the paths of two edges from a source to a node u, through the intermediate nodes w.
@@ -24,9 +32,18 @@ type flow struct {
 	degreeWeighted float64 // Weight / sqrt(out-neighbours of u)
 }
 
-// MaxPaths limits the edges that are followed from the neighbours of a source, because hubs can have many. The
-// neighbours with the lowest ids are followed first.
-const MaxPaths = 1 << 15
+// Limits of what is read of hubs.
+const (
+	// MaxPaths limits the edges that are followed from the neighbours of a source. The neighbours with the lowest ids are
+	// followed first.
+	MaxPaths = 1 << 15
+
+	// MaxEnds limits the in-neighbours of a target that paths of three edges arrive through, to those with the lowest ids.
+	MaxEnds = 1 << 12
+
+	// maxRows limits the nodes of the rows that are held to look for common neighbours.
+	maxRows = 1 << 20
+)
 
 // Read finds the nodes two edges away from source, reusing the memory, unless they are already known.
 func (s *TwoHop) Read(g graph.Graph, source graph.ID) {
@@ -36,20 +53,40 @@ func (s *TwoHop) Read(g graph.Graph, source graph.ID) {
 	clear(s.slot)
 	s.source, s.known, s.Node, s.flow = source, true, s.Node[:0], s.flow[:0]
 	s.out = graph.Out(g, source)
-	left := MaxPaths
-	s.whole = true
+	s.whole = s.follow(g)
+	for i, u := range s.Node {
+		s.flow[i].degreeWeighted = s.flow[i].Weight / math.Sqrt(float64(max(1, graph.OutLen(g, u))))
+	}
+	s.next = s.next[:0]
+	if s.whole {
+		return
+	}
+	left := maxRows
 	for _, w := range s.out {
 		if left -= graph.OutLen(g, w); left < 0 {
-			s.whole = false
-			break
+			s.next = s.next[:0]
+			return
 		}
-		if w == source {
+	}
+	for _, w := range s.out {
+		s.next = append(s.next, graph.Out(g, w))
+	}
+}
+
+// follow follows the paths from the source's neighbours, and reports whether it followed all.
+func (s *TwoHop) follow(g graph.Graph) bool {
+	left := MaxPaths
+	for _, w := range s.out {
+		if left -= graph.OutLen(g, w); left < 0 {
+			return false
+		}
+		if w == s.source {
 			continue
 		}
 		next := graph.Out(g, w)
 		one, weight := overlapAt(g, w), 1/math.Sqrt(float64(len(next)))
 		for _, u := range next {
-			if u == source || u == w {
+			if u == s.source || u == w {
 				continue
 			}
 			f := &s.flow[s.place(u)]
@@ -57,57 +94,78 @@ func (s *TwoHop) Read(g graph.Graph, source graph.ID) {
 			f.add(one)
 		}
 	}
-	for i, u := range s.Node {
-		s.flow[i].degreeWeighted = s.flow[i].Weight / math.Sqrt(float64(max(1, graph.OutLen(g, u))))
-	}
+	return true
 }
 
 // To returns the flow from the source to a node.
 func (s *TwoHop) To(u graph.ID) flow {
-	if len(s.Node) == 0 {
-		return flow{}
-	}
-	if i := s.slot[s.find(u)]; i > 0 {
-		return s.flow[i-1]
+	if i := s.index(u); i >= 0 {
+		return s.flow[i]
 	}
 	return flow{}
 }
 
-// place returns the index of a node in s.node. It appends the node if it is new.
+// index returns the index of a node in s.Node, or -1.
+func (s *TwoHop) index(u graph.ID) int {
+	if len(s.Node) == 0 {
+		return -1
+	}
+	return int(s.slot[s.find(u)].at) - 1
+}
+
+// place returns the index of a node in s.Node. It appends the node if it is new.
 func (s *TwoHop) place(u graph.ID) int {
 	if 2*len(s.Node) >= len(s.slot) {
-		s.slot = make([]int32, max(256, 2*len(s.slot)))
+		s.slot = make([]slot, max(256, 2*len(s.slot)))
 		for i, v := range s.Node {
-			s.slot[s.find(v)] = int32(i + 1)
+			s.slot[s.find(v)] = slot{v, uint32(i + 1)}
 		}
 	}
 	at := s.find(u)
-	if s.slot[at] == 0 {
+	if s.slot[at].at == 0 {
 		s.Node, s.flow = append(s.Node, u), append(s.flow, flow{})
-		s.slot[at] = int32(len(s.Node))
+		s.slot[at] = slot{u, uint32(len(s.Node))}
 	}
-	return int(s.slot[at]) - 1
+	return int(s.slot[at].at) - 1
 }
 
 // find returns the slot of a node, or the free slot for it.
 func (s *TwoHop) find(u graph.ID) int {
 	mask := len(s.slot) - 1
 	at := int(u*0x9E3779B1>>7) & mask
-	for s.slot[at] != 0 && s.Node[s.slot[at]-1] != u {
+	for s.slot[at].at != 0 && s.slot[at].node != u {
 		at = (at + 1) & mask
 	}
 	return at
 }
 
-// Paths sums the walks source, w, u, target that do not return to the source and contain no loop, where in are the nodes
+// Paths sums the walks source, w, u, target that do not return to the source and contain no loop, where in are nodes
 // that have an edge to target. If the pair is linked, walks with w = target count too.
 func (s *TwoHop) Paths(target graph.ID, in []graph.ID) (weight, even float64) {
 	for _, u := range in {
-		if u != target {
-			r := s.To(u)
-			weight += r.Weight
-			even += r.degreeWeighted
+		if i := s.index(u); i >= 0 && u != target {
+			weight += s.flow[i].Weight
+			even += s.flow[i].degreeWeighted
 		}
 	}
 	return weight, even
+}
+
+// overlap returns the overlap of the source and a target, where in are the target's first in-neighbours.
+func (s *TwoHop) overlap(g graph.Graph, target graph.ID, in []graph.ID) (o Overlap) {
+	p := graph.Pair{Source: s.source, Target: target}
+	switch {
+	case target != s.source && s.whole:
+		return s.To(target).Overlap
+	case len(in) < MaxEnds:
+		return overlapOfRows(g, p, s.out, in)
+	case len(s.next) == 0:
+		return overlapOfRows(g, p, s.out, graph.In(g, target))
+	}
+	for i, w := range s.out {
+		if _, ok := slices.BinarySearch(s.next[i], target); ok && w != s.source && w != target {
+			o.add(overlapAt(g, w))
+		}
+	}
+	return o
 }

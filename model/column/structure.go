@@ -169,15 +169,13 @@ type Reader struct {
 func (t *Reader) PairStats(g graph.Graph, pairs []graph.Pair, i int) PairStats {
 	p := pairs[i]
 	t.twoHop.Read(g, p.Source)
-	out, in := t.twoHop.out, graph.In(g, p.Target)
+	in := graph.InHead(g, p.Target, MaxEnds)
 	l := PairStats{
-		flow: t.twoHop.To(p.Target), to: t.To[i], from: t.From[i], out: float64(len(out)), in: float64(len(in)),
+		Overlap: t.twoHop.overlap(g, p.Target, in), flow: t.twoHop.To(p.Target), to: t.To[i], from: t.From[i],
+		out: float64(len(t.twoHop.out)), in: float64(graph.InLen(g, p.Target)),
 	}
 	if len(t.twoHop.Node) > 0 {
 		l.paths, l.weightedPaths = t.twoHop.Paths(p.Target, in)
-	}
-	if l.Overlap = l.flow.Overlap; !t.twoHop.whole || p.Source == p.Target {
-		l.Overlap = overlapOfRows(g, p, out, in)
 	}
 	return l
 }

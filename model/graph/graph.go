@@ -59,12 +59,14 @@ func In(g Graph, u ID) []ID {
 	return from
 }
 
-// Counted is a Graph that knows its size and the lengths of rows without reading the rows.
+// Counted is a Graph that knows its size and the lengths of rows without reading the rows, and that can read a part of a
+// long row.
 type Counted interface {
 	Graph
-	OutLen(u ID) int // number of nodes of Out(u)
-	InLen(u ID) int  // number of nodes of In(u)
-	NumEdges() int64 // loops included; an undirected edge counts once
+	OutLen(u ID) int         // number of nodes of Out(u)
+	InLen(u ID) int          // number of nodes of In(u)
+	InHead(u ID, n int) []ID // first n nodes of In(u), or all if there are fewer
+	NumEdges() int64         // loops included; an undirected edge counts once
 	NumLoops() int64
 }
 
@@ -82,6 +84,15 @@ func InLen(g Graph, u ID) int {
 		return c.InLen(u)
 	}
 	return len(In(g, u))
+}
+
+// InHead returns the first n nodes that have an edge to u, or all if there are fewer.
+func InHead(g Graph, u ID, n int) []ID {
+	if c, ok := g.(Counted); ok {
+		return c.InHead(u, n)
+	}
+	from := In(g, u)
+	return from[:min(n, len(from))]
 }
 
 // Timed is a Graph whose edges may have times, in seconds since 1970. OutTimes(u) is parallel to Out(u), and InTimes(u)
@@ -116,7 +127,7 @@ type Walker interface {
 	Propagate(ctx context.Context, w Walk, h Start, at []ID) (v, bound []float64, err error)
 }
 
-// World is the input of a policy in one round.
+// World is the input of a policy in one round. Graph and Features must be safe for concurrent use.
 type World struct {
 	Graph    Graph
 	Features func(ID) []float32 // feature vector of a node; a nil function or result counts as zeros

@@ -1,7 +1,9 @@
 package nn
 
 import (
+	"cmp"
 	"context"
+	"iter"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -49,4 +51,28 @@ func InBatches(ctx context.Context, n int, f func(first, end int) error) error {
 		}
 	}
 	return nil
+}
+
+// ShareBatches is InBatches on all processors: each call of work gets some of the batches, in ascending order. ShareBatches
+// returns the first error of a call.
+func ShareBatches(ctx context.Context, n int, work func(batches iter.Seq2[int, int]) error) error {
+	var next atomic.Int64
+	batches := func(yield func(first, end int) bool) {
+		for ctx.Err() == nil {
+			first := int(next.Add(BatchLen)) - BatchLen
+			if first >= n || !yield(first, min(first+BatchLen, n)) {
+				return
+			}
+		}
+	}
+	if n <= BatchLen {
+		return cmp.Or(work(batches), ctx.Err())
+	}
+	errs := make([]error, min(runtime.GOMAXPROCS(0), (n+BatchLen-1)/BatchLen))
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() { errs[i] = work(batches) })
+	}
+	all.Wait()
+	return cmp.Or(append(errs, ctx.Err())...)
 }
