@@ -136,12 +136,12 @@ func (d *drawing) add(ctx context.Context, link Pair) error {
 	if err != nil {
 		return err
 	}
-	out := graph.Out(d.whole, link.Source)
-	missing := max(1, float64(len(out))/10) // links of the source, if a tenth is missing
+	links := float64(graph.OutLen(d.whole, link.Source))
+	missing := max(1, links/10) // links of the source, if a tenth is missing
 	common := nn.Row(*x, 0)[x.Cols-column.StructuralLen+column.ColCommon] > 0
 	stands := func(nodes int, c choice) float64 { return float64(nodes) / float64(max(1, c.to-c.from)) / missing }
 	all[0].pairsPerCandidate, all[2].pairsPerCandidate = stands(near, all[0]), stands(d.whole.NumNodes(), all[2])
-	all[2].poolWeight = 1 / float64(max(1, len(out)))
+	all[2].poolWeight = 1 / max(1, links)
 	for i, use := range []bool{common, inBest, true} {
 		if c := all[i]; use && c.to > c.from {
 			c.x = x
@@ -186,11 +186,10 @@ func (d *drawing) nearbyNodes(source ID) (near int, far []ID) {
 		d.rng.Shuffle(len(layer), func(i, j int) { layer[i], layer[j] = layer[j], layer[i] })
 		begin := len(far)
 		for _, u := range layer {
-			next := graph.Out(g, u)
-			if left -= len(next); left < 0 || step > 2 && len(far) > gathered {
+			if left -= graph.OutLen(g, u); left < 0 || step > 2 && len(far) > gathered {
 				break
 			}
-			for _, v := range next {
+			for _, v := range graph.Out(g, u) {
 				if _, linked := slices.BinarySearch(known, v); !d.seen[v] && !linked {
 					d.seen[v] = true
 					far = append(far, v)

@@ -118,7 +118,7 @@ func spectrumOf(ctx context.Context, rng *rand.Rand, g Graph, k int) (*spectrum,
 // still contains a part of the random start vector.
 func (s *spectrum) clearUnlinked(g Graph) {
 	for v := range s.in.Rows {
-		if len(graph.In(g, ID(v))) == 0 {
+		if graph.InLen(g, ID(v)) == 0 {
 			clear(nn.Row(s.in, v))
 		}
 	}
@@ -330,7 +330,7 @@ func twoEdgeWalks(g Graph, source ID) []float32 {
 	out := graph.Out(g, source)
 	edges := 0
 	for _, w := range out {
-		edges += len(graph.Out(g, w))
+		edges += graph.OutLen(g, w)
 	}
 	if edges > maxCountedEdges {
 		return nil
