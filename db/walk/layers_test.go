@@ -68,6 +68,7 @@ func TestLayers(t *testing.T) {
 func TestLayersCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
 	e := index.NewGraph(true).Edit()
 	e.Grow(3)
 	e.Set(0, 1, 1, 0)
