@@ -37,12 +37,28 @@ func (s *storedRows) row(u ID) ([]ID, []float32, []int64) {
 // readRow decodes block i and, if its row continues in the next ones, the rest of the row. It returns their size in memory.
 func (s *storedRows) readRow(i int, b *block.Rows) (bytes int64, err error) {
 	err = s.read(i, b)
-	for j := i + 1; err == nil && s.continues(j) && !s.continues(i); j++ {
-		var more block.Rows
+	last := i
+	for !s.continues(i) && s.continues(last+1) {
+		last++
+	}
+	if n := (last - i) * len(b.To); n > 0 { // all blocks of a row have about as many entries
+		b.To = slices.Grow(b.To, n)
+		b.Weight, b.Time = grownPlane(b.Weight, n), grownPlane(b.Time, n)
+	}
+	var more block.Rows
+	for j := i + 1; err == nil && j <= last; j++ {
 		err = s.read(j, &more)
 		extend(b, &more)
 	}
 	return b.Bytes(), err
+}
+
+// grownPlane returns a plane with room for n more values.
+func grownPlane[T any](plane []T, n int) []T {
+	if plane == nil {
+		return nil
+	}
+	return slices.Grow(plane, n)
 }
 
 // runs yields the rows of the nodes from lo up to but not including hi, a block at a time, and reports whether to go on. It

@@ -224,19 +224,39 @@ func (d *Decoder) Rows(r *Rows) error {
 	return d.End()
 }
 
-// neighbours decodes the n neighbours of row u.
+// neighbours decodes the n neighbours of row u, which has at least one.
 func (d *Decoder) neighbours(r *Rows, u int64, n int) {
 	v := uint64(u + d.Varint())
-	for {
-		if v > math.MaxUint32 {
-			d.Fail("a neighbour of 32 bits")
-			return
+	if v > math.MaxUint32 || n > len(d.B)+1 {
+		d.Fail("a row")
+		return
+	}
+	begin := len(r.To)
+	r.To = slices.Grow(r.To, n)[:begin+n]
+	to, b := r.To[begin:], d.B
+	to[0] = ID(v)
+	for k := 1; k < len(to); k++ {
+		var gap uint64
+		switch { // most gaps take at most three bytes, and are decoded without a call
+		case len(b) > 0 && b[0] < 0x80:
+			gap, b = uint64(b[0]), b[1:]
+		case len(b) > 1 && b[1] < 0x80:
+			gap, b = uint64(b[0]&0x7f)|uint64(b[1])<<7, b[2:]
+		case len(b) > 2 && b[2] < 0x80:
+			gap, b = uint64(b[0]&0x7f)|uint64(b[1]&0x7f)<<7|uint64(b[2])<<14, b[3:]
+		default:
+			size := 0
+			if gap, size = binary.Uvarint(b); size <= 0 {
+				d.Fail("a number")
+				return
+			}
+			gap, b = min(gap, math.MaxUint32), b[size:]
 		}
-		r.To = append(r.To, ID(v))
-		if n--; n == 0 || d.Err != nil {
-			return
-		}
-		v += 1 + min(d.Uvarint(), math.MaxUint32)
+		v += 1 + gap
+		to[k] = ID(v)
+	}
+	if d.B = b; v > math.MaxUint32 { // neighbours ascend, so the others fit
+		d.Fail("a neighbour of 32 bits")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -179,4 +180,37 @@ func FuzzRows(f *testing.F) {
 			}
 		}
 	})
+}
+
+// BenchmarkRows measures the decoding of blocks, in nanoseconds an entry: of short rows and of a hub, in a graph of a million
+// nodes.
+func BenchmarkRows(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, c := range []struct {
+		name string
+		gap  uint32 // about the difference between neighbours
+		row  int    // about the number of entries of a row
+	}{{"near", 50, 10}, {"far", 50_000, 10}, {"hub", 100, 1 << 20}, {"mixed", 300, 1 << 20}} {
+		var entries []entry
+		for u := ID(0); len(entries) < 1_000_000; u++ {
+			v := rng.Uint32N(c.gap)
+			for range min(1+rng.IntN(2*c.row), 20_000) {
+				entries = append(entries, entry{u, v, 1, 0})
+				v += 1 + rng.Uint32N(2*c.gap)
+			}
+		}
+		blocks := pack(b, entries)
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			var r Rows
+			for b.Loop() {
+				for _, block := range blocks {
+					if err := (&Decoder{B: block[4:]}).Rows(&r); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(entries)), "ns/entry")
+		})
+	}
 }
