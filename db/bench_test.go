@@ -19,17 +19,38 @@ func BenchmarkPredict(b *testing.B) {
 	}
 }
 
-func benchmarkPredict(b *testing.B, policy string) {
-	ctx := context.Background()
+// BenchmarkHeuristic measures the 10 best within two steps of a node by heuristics.
+func BenchmarkHeuristic(b *testing.B) {
+	g := facebook(b)
+	for _, policy := range []string{"adamic_adar", "jaccard"} {
+		b.Run("policy="+policy, func(b *testing.B) {
+			b.ReportAllocs()
+			random := rand.New(rand.NewPCG(1, 2))
+			for b.Loop() {
+				_, err := g.Predict(context.Background(), db.Prediction{For: random.IntN(4000), Among: db.Neighbors(2), Model: policy})
+				must(b, err)
+			}
+		})
+	}
+}
+
+// facebook returns a database of the friendships of ego-Facebook.
+func facebook(b *testing.B) *db.DB {
 	file, err := os.Open("../../shared/data/snap/facebook_combined.txt")
 	if err != nil {
 		b.Skip(err)
 	}
 	defer func() { must(b, file.Close()) }()
 	g := dbtest.Open(b, &db.Options{InMemory: true, Memory: 1 << 30})
-	_, err = g.Load(ctx, file, db.LoadOptions{})
-	must(b, err, g.CreateModel(ctx, "m", model.Spec{Policy: policy}))
-	_, err = g.Train(ctx, db.Training{Model: "m", Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 200, Epochs: 1}})
+	_, err = g.Load(context.Background(), file, db.LoadOptions{})
+	must(b, err)
+	return g
+}
+
+func benchmarkPredict(b *testing.B, policy string) {
+	ctx, g := context.Background(), facebook(b)
+	must(b, g.CreateModel(ctx, "m", model.Spec{Policy: policy}))
+	_, err := g.Train(ctx, db.Training{Model: "m", Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 200, Epochs: 1}})
 	must(b, err)
 	const sources = 200
 	random := rand.New(rand.NewPCG(1, 2))

@@ -30,9 +30,33 @@ func perPair(score func(s *Scorer, w World, p Pair) float64) ranking {
 	}
 }
 
-// overlap returns the ranking by a number of the common neighbours.
+// overlap returns the ranking by a number of the common neighbours. The number of a pair must be the sum of those of each
+// common neighbour.
 func overlap(of func(column.Overlap) float64) ranking {
-	return perPair(func(_ *Scorer, w World, p Pair) float64 { return of(column.OverlapOf(w.Graph, p)) })
+	each := perPair(func(_ *Scorer, w World, p Pair) float64 { return of(column.OverlapOf(w.Graph, p)) })
+	return func(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score) error {
+		t := s.scratch()
+		defer s.scratches.Put(t)
+		targets := t.Targets(pairs)
+		if !ascendFromOne(pairs) || !t.common.Pays(w.Graph, pairs[0].Source, targets) {
+			return each(ctx, s, w, pairs, scores)
+		}
+		sums, err := t.common.Sum(ctx, w.Graph, pairs[0].Source, targets, of)
+		for i, x := range sums {
+			scores[i].Exploit = x
+		}
+		return err
+	}
+}
+
+// ascendFromOne reports whether all pairs have one source, and their targets ascend.
+func ascendFromOne(pairs []Pair) bool {
+	for i := 1; i < len(pairs); i++ {
+		if pairs[i].Source != pairs[0].Source || pairs[i].Target <= pairs[i-1].Target {
+			return false
+		}
+	}
+	return true
 }
 
 // preferentialAttachment is the product of the numbers of neighbours (Barabási and Albert, Science 286, 1999): those

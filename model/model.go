@@ -281,6 +281,7 @@ func (c *config) offset(x []float32) float64 {
 // scratch is the working memory of scoring and learning. Row i of its matrices belongs to the i-th pair of a batch.
 type scratch struct {
 	column.Reader                   // graph around the pairs
+	common        column.Common     // common neighbours of the pairs
 	net           nn.Tape           // pass of a network
 	times         timeScratch       // pass of a forecast
 	x             blas32.General    // contexts

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"kith/model/column"
 	"kith/model/nn"
 )
 
@@ -43,6 +44,53 @@ func TestHeuristics(t *testing.T) {
 		if math.Abs(scores[0].Score-want) > 1e-12 || scores[1] != (Score{}) || s.Basis() != policy {
 			t.Errorf("%s: %+v by %q, want %v and zeros", policy, scores, s.Basis(), want)
 		}
+	}
+}
+
+// A heuristic scores many candidates, which it does in one walk, like each of them alone, and in any order.
+func TestHeuristicsOfManyCandidates(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	g := newMesh(300, true)
+	for range 6000 {
+		g.add(ID(random.IntN(300)), ID(random.IntN(300)))
+	}
+	ctx, w, pairs := context.Background(), g.world(nil), make([]Pair, 300)
+	for v := range pairs {
+		pairs[v] = Pair{Source: 7, Target: ID(v)}
+	}
+	if !new(column.Common).Pays(g, 7, new(column.Reader).Targets(pairs)) {
+		t.Error("a walk to all nodes does not pay")
+	}
+	if new(column.Common).Pays(g, 7, []ID{8}) {
+		t.Error("a walk to one node pays")
+	}
+	reversed := slices.Clone(pairs)
+	slices.Reverse(reversed)
+	for _, policy := range []string{"common_neighbors", "adamic_adar", "resource_allocation"} {
+		s := create(t, Spec{Policy: policy}).Scorer()
+		many, err := s.Score(ctx, w, pairs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := s.Score(ctx, w, reversed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range pairs {
+			one, err := s.Score(ctx, w, []Pair{p})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if many[i] != one[0] || back[len(pairs)-1-i] != one[0] {
+				t.Errorf("%s of %v: %+v and %+v, alone %+v", policy, p, many[i], back[len(pairs)-1-i], one[0])
+			}
+		}
+	}
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := create(t, Spec{Policy: "adamic_adar"}).Scorer().Score(ended, w, pairs); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the context has ended: %v", err)
 	}
 }
 

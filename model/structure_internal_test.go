@@ -48,6 +48,43 @@ func TestOverlap(t *testing.T) {
 	})
 }
 
+// The sums over all targets of a source at once are those of each pair, bit for bit.
+func TestCommon(t *testing.T) {
+	t.Parallel()
+	var c column.Common
+	rapid.Check(t, func(t *rapid.T) {
+		g := drawMesh(t)
+		first := ID(rapid.SampledFrom([]int{0, 1, 63, 64, 200}).Draw(t, "unlinked")) // nodes before those with edges
+		far := newMesh(len(g.out)+int(first)+70, g.directed)
+		for u, row := range g.out {
+			for _, v := range row {
+				far.add(first+ID(u), first+v)
+			}
+		}
+		source := first + ID(rapid.IntRange(0, len(g.out)-1).Draw(t, "source"))
+		targets := rapid.SliceOfNDistinct(rapid.IntRange(0, len(far.out)-1), 1, -1, rapid.ID).Draw(t, "targets")
+		slices.Sort(targets)
+		ids := make([]ID, len(targets))
+		for i, v := range targets {
+			ids[i] = ID(v)
+		}
+		for _, number := range []func(column.Overlap) float64{
+			func(o column.Overlap) float64 { return o.Common }, func(o column.Overlap) float64 { return o.Adamic },
+			func(o column.Overlap) float64 { return o.Resource },
+		} {
+			sums, err := c.Sum(context.Background(), far, source, ids, number)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range ids {
+				if want := number(column.OverlapOf(far, Pair{Source: source, Target: v})); sums[i] != want {
+					t.Fatalf("%d and %d: %v, want %v", source, v, sums[i], want)
+				}
+			}
+		}
+	})
+}
+
 func TestIntersect(t *testing.T) {
 	t.Parallel()
 	row := rapid.Custom(func(t *rapid.T) []ID {
