@@ -18,11 +18,12 @@
 //	bulk*, batch, generation     make the next version and write it
 //	states*                      PageRank states of a version
 //	snapshot, events, log, meta  one version
-//	graph, edit, base, dict      its graph and keys
+//	graph, adjacency, edit,
+//	base, dict                   its graph and keys
 //	stored, dict_stored, blocks  rows and keys that are read from the store on demand
 //	nodes, vectors               labels of nodes and which are deleted, and feature vectors
 //	documents                    records of package db
-//	kv, keyspace, pages, merge   the store, its keys, and two data structures
+//	kv, keyspace, pages          the store, its keys, and a data structure
 //	package block                encodings of blocks, and the cache of those that were read
 //
 // # Key space
@@ -75,7 +76,7 @@
 //
 // A graph consists of a base and an overlay. The rows of the base are in the store until [Snapshot.Load] makes
 // compressed sparse rows of them, 4 bytes an entry (4 more for weights and 8 for times, each only if some edge has
-// one). Until then, the directory takes 12 bytes a block of 4 KB, degrees take 4 bytes for each node in a block that
+// one). Until then, the directory takes 20 bytes a block of 4 KB, degrees take 4 bytes for each node in a block that
 // was read (8 with weights), and a cache holds decoded blocks within a budget. All versions with the same base move
 // over together. The overlay is a persistent array of pages that holds each changed row in full. A commit copies only
 // the pages and rows it touches; readers of older versions keep the old ones.

@@ -61,9 +61,9 @@ func (g *Graph) Hide(ctx context.Context, edges [][2]ID) (*Graph, error) {
 			nodes = append(nodes, r.hidden...)
 		}
 		slices.Sort(nodes)
-		to, w, t := at.in.base.row(at.node)
-		to, w, _ = withoutNodes(nodes, to, w, t)
-		at.in.rows.set(e.by, at.node, &row{by: e.by, hidden: nodes, degree: sum(w, len(to))})
+		r := &row{by: e.by, hidden: nodes}
+		at.in.rows.set(e.by, at.node, r)
+		r.degree = at.in.sum(at.node)
 	}
 	return e.Graph(), ctx.Err()
 }
@@ -71,7 +71,7 @@ func (g *Graph) Hide(ctx context.Context, edges [][2]ID) (*Graph, error) {
 // hideEntry removes one entry of one row, or adds it to those that will be hidden.
 func (e *Edit) hideEntry(hidden map[rowOf][]ID, a *adjacency, u, v ID) {
 	if r := a.rows.at(u); r == nil || r.hidden != nil {
-		if to, _, _ := a.row(u); len(to) >= longRow || r != nil {
+		if r != nil || a.len(u) >= longRow {
 			hidden[rowOf{a, u}] = append(hidden[rowOf{a, u}], v)
 			return
 		}

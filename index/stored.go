@@ -11,7 +11,7 @@ import (
 	"kith/ppr"
 )
 
-// storedRows reads the rows of one direction from the blocks of a generation when they are asked for. It takes 12 bytes
+// storedRows reads the rows of one direction from the blocks of a generation when they are asked for. It takes 20 bytes
 // of memory for each block, and what its cache allows for decoded blocks. An unreadable row is empty, and the cache keeps
 // the error.
 type storedRows struct {
@@ -19,26 +19,57 @@ type storedRows struct {
 	nodes  int
 	cache  *blockCache
 	kind   byte
-	blocks *block.Set[block.Rows] // if the row of a block continues in the next ones, its place has that row, in full, and no other
+	blocks *block.Set[block.Rows]
+	joined *block.Set[block.Rows] // the rows of several blocks, each in the place of its first block
 }
 
 // row returns the row of u.
 func (s *storedRows) row(u ID) ([]ID, []float32, []int64) {
-	i := sort.Search(len(s.First), func(i int) bool { return s.First[i] >= u })
-	if i == len(s.First) || s.First[i] != u {
-		i--
-	}
-	if i < 0 {
+	i := s.find(u)
+	switch {
+	case i < 0:
 		return nil, nil, nil
+	case s.isLong(i):
+		return s.joined.At(i).Row(u)
 	}
 	return s.blocks.At(i).Row(u)
 }
 
-// readRow decodes block i and, if its row continues in the next ones, the rest of the row. It returns their size in memory.
-func (s *storedRows) readRow(i int, b *block.Rows) (bytes int64, err error) {
+// find returns the first block that can have the row of u, -1 if there is none.
+func (s *storedRows) find(u ID) int {
+	i := sort.Search(len(s.First), func(i int) bool { return s.First[i] >= u })
+	if i == len(s.First) || s.First[i] != u {
+		i--
+	}
+	return i
+}
+
+// head returns the first n nodes of the row of u, or all if there are fewer. It reads no more blocks than that takes.
+func (s *storedRows) head(u ID, n int) []ID {
+	i := s.find(u)
+	if i < 0 {
+		return nil
+	}
+	if s.isLong(i) && s.joined.Has(i) {
+		to, _, _ := s.joined.At(i).Row(u)
+		return to[:min(n, len(to))]
+	}
+	to, _, _ := s.blocks.At(i).Row(u)
+	for j := i + 1; len(to) < n && s.isLong(i) && s.continues(j); j++ {
+		more, _, _ := s.blocks.At(j).Row(u)
+		to = append(to, more...)
+	}
+	return to[:min(n, len(to))]
+}
+
+// isLong reports whether block i begins with a row that continues in the next block.
+func (s *storedRows) isLong(i int) bool { return s.continues(i+1) && !s.continues(i) }
+
+// join decodes the row that begins with block i, and returns its size in memory.
+func (s *storedRows) join(i int, b *block.Rows) (bytes int64, err error) {
 	err = s.read(i, b)
 	last := i
-	for !s.continues(i) && s.continues(last+1) {
+	for s.continues(last + 1) {
 		last++
 	}
 	if n := (last - i) * len(b.To); n > 0 { // all blocks of a row have about as many entries
@@ -79,7 +110,11 @@ func (s *storedRows) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
 			next += n
 			continue
 		}
-		b, err := s.blocks.Peek(i, &buffer)
+		set := s.blocks
+		if s.isLong(i) {
+			set = s.joined
+		}
+		b, err := set.Peek(i, &buffer)
 		if err != nil {
 			s.cache.Fail(err)
 			return false
@@ -149,7 +184,11 @@ func openGraph(r Reader, cache *blockCache, m *Meta) (*Graph, error) {
 func pagedGraph(n int, out, in *block.RowDirectory, cache *blockCache) *Graph {
 	open := func(kind byte, dir *block.RowDirectory) *base {
 		s := &storedRows{RowDirectory: *dir, nodes: n, cache: cache, kind: kind}
-		s.blocks = block.NewSet(&cache.Cache, len(dir.First), s.readRow)
+		s.blocks = block.NewSet(&cache.Cache, len(dir.First), func(i int, b *block.Rows) (bytes int64, err error) {
+			err = s.read(i, b)
+			return b.Bytes(), err
+		})
+		s.joined = block.NewSet(&cache.Cache, len(dir.First), s.join)
 		return &base{stored: s}
 	}
 	g := NewGraph(in != nil)

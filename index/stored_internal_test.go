@@ -161,6 +161,11 @@ func compareRow(t *testing.T, got, want *Graph, u ID) {
 		if !slices.Equal(to, to2) || !samePlane(w, w2, len(to), 1) || !samePlane(at, at2, len(to), 0) {
 			t.Errorf("row of %d has %d entries, want %d, or other values", u, len(to), len(to2))
 		}
+		for _, n := range []int{0, 3, 3000, 1 << 30} {
+			if head := side[0].head(u, n); !slices.Equal(head, to2[:min(n, len(to2))]) {
+				t.Errorf("the head of row %d has %d entries, want %d, or other values", u, len(head), min(n, len(to2)))
+			}
+		}
 	}
 	if in, _ := want.In(u); got.OutLen(u) != want.OutLen(u) || got.InLen(u) != len(in) {
 		t.Errorf("lengths of the rows of %d are %d and %d, want %d and %d", u, got.OutLen(u), got.InLen(u), want.OutLen(u), len(in))
@@ -213,6 +218,44 @@ func TestStoredDamage(t *testing.T) {
 		t.Errorf("an ended load: %v, %v", err, g.Err())
 	}
 	must(t, g.Load(context.Background()))
+}
+
+// countingSource counts the values that are read.
+type countingSource struct {
+	Source
+	reads int
+}
+
+func (s *countingSource) Read(key []byte) ([]byte, bool, error) {
+	s.reads++
+	return s.Source.Read(key)
+}
+
+// TestHeadReadsLittle verifies that the beginning of a long row costs the blocks it is in, and its length none of them, even
+// if nodes are hidden.
+func TestHeadReadsLittle(t *testing.T) {
+	t.Parallel()
+	g, _ := storedGraph(t, hubs(false, false), 1<<20)
+	to, _ := g.Out(17)
+	hidden, err := g.Hide(context.Background(), [][2]ID{{17, to[2]}, {17, to[5000]}})
+	must(t, err)
+	for name, g := range map[string]*Graph{"stored": g, "hidden": hidden} {
+		cache := g.out.base.stored.cache
+		cache.Clear()
+		source := &countingSource{Source: cache.source}
+		cache.source = source
+		g.OutLen(17) // a block of degrees, which stays
+		before := source.reads
+		g.OutLen(17)
+		g.InHead(17, 100)
+		if n := source.reads - before; n != 1 {
+			t.Errorf("%s: %d reads of 100 neighbours, want 1", name, n)
+		}
+		if n := g.OutLen(17); len(g.InHead(17, n)) != n || source.reads-before < 4 {
+			t.Errorf("%s: %d reads of all %d neighbours", name, source.reads-before, n)
+		}
+		cache.source = source.Source
+	}
 }
 
 // failingSource cannot be read.

@@ -148,6 +148,9 @@ func (s *Set[T]) At(i int) *T {
 	return &b.block
 }
 
+// Has reports whether block i is in memory.
+func (s *Set[T]) Has(i int) bool { return s.places[i].Load() != nil }
+
 // fetch reads block i.
 func (s *Set[T]) fetch(i int) (b *placed[T], err error) {
 	b = &placed[T]{place: &s.places[i]}

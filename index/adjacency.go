@@ -1,0 +1,240 @@
+package index
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"kith/index/block"
+	"kith/ppr"
+)
+
+// adjacency holds the rows of one direction.
+type adjacency struct {
+	base    *base
+	rows    pages[*row]
+	changed int64 // memory of rows in bytes
+}
+
+// base holds the rows of one direction that have not changed since the generation was written: in the store, and in
+// memory once they are loaded.
+type base struct {
+	memory  atomic.Pointer[csr] // nil: not loaded
+	stored  *storedRows         // nil if the rows were made in memory
+	degrees *storedDegrees      // of stored out-rows
+}
+
+// inMemory returns a base that consists of c.
+func inMemory(c csr) *base {
+	b := new(base)
+	b.memory.Store(&c)
+	return b
+}
+
+// csr holds compressed sparse rows: row u is to[off[u]:off[u+1]].
+type csr struct {
+	off    []uint32
+	to     []ID
+	weight []float32 // nil: every weight is 1
+	time   []int64   // nil: no edge has a time
+	degree []float64 // nil if weight is nil
+}
+
+// row is a changed row, in full.
+type row struct {
+	by     *owner
+	to     []ID
+	weight []float32 // nil: every weight is 1
+	time   []int64   // nil: no edge has a time
+	degree float64
+	// hidden, if not nil, makes the row that of the base without these nodes, ascending; to, weight and time are then nil.
+	hidden []ID
+}
+
+// rowBytes is the memory of a changed row besides its entries, in bytes, if no row of a close id has changed: the row, and
+// two spans of the pages.
+const rowBytes = 380
+
+func (r *row) bytes() int64 {
+	return rowBytes + 4*int64(cap(r.to)+cap(r.weight)) + 8*int64(cap(r.time))
+}
+
+func (a *adjacency) bytes() int64 { return a.changed + a.base.bytes() }
+
+func (a *adjacency) loadedBytes() int64 { return a.changed + a.base.loadedBytes() }
+
+func (a *adjacency) row(u ID) ([]ID, []float32, []int64) {
+	r := a.rows.at(u)
+	switch {
+	case r == nil:
+		return a.base.row(u)
+	case r.hidden != nil:
+		to, w, t := a.base.row(u)
+		return withoutNodes(r.hidden, to, w, t)
+	}
+	return r.to, r.weight, r.time
+}
+
+// len returns the number of entries of the row of u.
+func (a *adjacency) len(u ID) int {
+	r := a.rows.at(u)
+	switch {
+	case r == nil:
+		return a.base.len(u)
+	case r.hidden != nil:
+		return a.base.len(u) - len(r.hidden)
+	}
+	return len(r.to)
+}
+
+// head returns the first n nodes of the row of u, or all if there are fewer.
+func (a *adjacency) head(u ID, n int) []ID {
+	r := a.rows.at(u)
+	switch {
+	case r == nil:
+		return a.base.head(u, n)
+	case r.hidden != nil:
+		to := a.base.head(u, n+len(r.hidden))
+		hidden := r.hidden
+		if last := len(to) - 1; last >= 0 {
+			end, _ := slices.BinarySearch(hidden, to[last]+1)
+			hidden = hidden[:end]
+		}
+		to, _, _ = withoutNodes(hidden, to, nil, nil)
+		return to[:min(n, len(to))]
+	}
+	return r.to[:min(n, len(r.to))]
+}
+
+// sum returns the sum of the weights of the row of u, which it reads if there are weights.
+func (a *adjacency) sum(u ID) float64 {
+	if !a.base.weighted() {
+		return float64(a.len(u))
+	}
+	to, w, _ := a.row(u)
+	return sum(w, len(to))
+}
+
+// withoutNodes returns a row without the given nodes, ascending, which it must have.
+func withoutNodes(nodes, to []ID, w []float32, t []int64) ([]ID, []float32, []int64) {
+	n := len(to) - len(nodes)
+	restTo, restW, restT := make([]ID, 0, n), emptyPlane(w, n), emptyPlane(t, n)
+	from := 0
+	for i := 0; i <= len(nodes); i++ {
+		end := len(to)
+		if i < len(nodes) {
+			at, _ := slices.BinarySearch(to[from:], nodes[i])
+			end = from + at
+		}
+		restTo, restW, restT = append(restTo, to[from:end]...), append(restW, block.SubPlane(w, from, end)...), append(restT, block.SubPlane(t, from, end)...)
+		from = end + 1
+	}
+	return restTo, restW, restT
+}
+
+func (b *base) row(u ID) ([]ID, []float32, []int64) {
+	if c := b.memory.Load(); c != nil {
+		return c.row(u)
+	}
+	return b.stored.row(u)
+}
+
+// weighted reports whether some weight is not 1.
+func (b *base) weighted() bool {
+	if c := b.memory.Load(); c != nil {
+		return c.weight != nil
+	}
+	return b.stored.Weights
+}
+
+// len returns the number of entries of the row of u. It reads stored rows only if there are weights, or no degrees.
+func (b *base) len(u ID) int {
+	if b.memory.Load() == nil && b.degrees != nil && !b.stored.Weights {
+		return int(b.degrees.of(u))
+	}
+	to, _, _ := b.row(u)
+	return len(to)
+}
+
+// head returns the first n nodes of the row of u, or all if there are fewer.
+func (b *base) head(u ID, n int) []ID {
+	if c := b.memory.Load(); c != nil {
+		to, _, _ := c.row(u)
+		return to[:min(n, len(to))]
+	}
+	return b.stored.head(u, n)
+}
+
+// runs yields the rows of the nodes from lo up to but not including hi, and reports whether to go on.
+func (b *base) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
+	if c := b.memory.Load(); c != nil {
+		return c.runs(lo, hi, yield)
+	}
+	return b.stored.runs(lo, hi, yield)
+}
+
+// entries returns the number of entries of all rows.
+func (b *base) entries() uint64 {
+	if c := b.memory.Load(); c != nil {
+		return uint64(len(c.to))
+	}
+	return b.stored.Entries
+}
+
+// bytes returns the memory of the rows, in bytes, apart from cached blocks.
+func (b *base) bytes() (n int64) {
+	if c := b.memory.Load(); c != nil {
+		n = c.bytes()
+	}
+	if b.stored != nil {
+		n += 20 * int64(len(b.stored.First))
+	}
+	if b.degrees != nil {
+		n += b.degrees.Bytes()
+	}
+	return n
+}
+
+// loadedBytes returns the memory of the rows once they are loaded, in bytes.
+func (b *base) loadedBytes() int64 {
+	if c := b.memory.Load(); c != nil {
+		return b.bytes()
+	}
+	n := b.bytes() + b.stored.Bytes(b.stored.nodes)
+	if b.stored.Weights && b.stored.kind == prefixOut {
+		n += 8 * int64(b.stored.nodes) // degrees
+	}
+	return n
+}
+
+// runs yields the rows of the nodes from lo up to but not including hi, and reports whether to go on.
+func (c *csr) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
+	if end := min(hi, ID(max(len(c.off), 1)-1)); lo < end {
+		if !yield(lo, ppr.Run{Start: c.off[lo : end+1], To: c.to, Weight: c.weight}) {
+			return false
+		}
+		lo = end
+	}
+	return lo >= hi || yield(lo, ppr.Run{Start: make([]uint32, hi-lo+1)}) // nodes newer than the base
+}
+
+func (c *csr) row(u ID) ([]ID, []float32, []int64) {
+	if int(u) >= len(c.off)-1 {
+		return nil, nil, nil
+	}
+	lo, hi := c.off[u], c.off[u+1]
+	return c.to[lo:hi:hi], block.SubPlane(c.weight, lo, hi), block.SubPlane(c.time, lo, hi)
+}
+
+func (c *csr) bytes() int64 {
+	return 4*int64(len(c.off)+len(c.to)+len(c.weight)) + 8*int64(len(c.time)+len(c.degree))
+}
+
+// samePlane compares two planes of n values. Either plane may be nil.
+func samePlane[T comparable](a, b []T, n int, absent T) bool {
+	for i := range n {
+		if block.PlaneAt(a, i, absent) != block.PlaneAt(b, i, absent) {
+			return false
+		}
+	}
+	return true
+}
