@@ -15,8 +15,11 @@ type TwoHop struct {
 	source graph.ID
 	out    []graph.ID   // nodes that source has an edge to
 	next   [][]graph.ID // their rows; nil if whole, or if they have more than maxRows nodes
-	known  bool         // the data is that of source
-	whole  bool         // all paths were followed
+	// resource is the resource allocation of source, summed over all other nodes. It assumes that neighbours whose edges are
+	// not followed have no loops.
+	resource float64
+	known    bool // the data is that of source
+	whole    bool // all paths were followed
 }
 
 // slot is an entry of a hash table: a node and its index plus 1, or 0 if the entry is free.
@@ -53,38 +56,31 @@ func (s *TwoHop) Read(g graph.Graph, source graph.ID) {
 	clear(s.slot)
 	s.source, s.known, s.Node, s.flow = source, true, s.Node[:0], s.flow[:0]
 	s.out = graph.Out(g, source)
-	s.whole = s.follow(g)
+	followed := s.follow(g)
+	s.whole = followed == len(s.out)
 	for i, u := range s.Node {
 		s.flow[i].degreeWeighted = s.flow[i].Weight / math.Sqrt(float64(max(1, graph.OutLen(g, u))))
 	}
 	s.next = s.next[:0]
-	if s.whole {
-		return
-	}
-	left := maxRows
-	for _, w := range s.out {
-		if left -= graph.OutLen(g, w); left < 0 {
-			s.next = s.next[:0]
-			return
-		}
-	}
-	for _, w := range s.out {
-		s.next = append(s.next, graph.Out(g, w))
+	if !s.whole {
+		s.addResource(g, followed)
+		s.hold(g)
 	}
 }
 
-// follow follows the paths from the source's neighbours, and reports whether it followed all.
-func (s *TwoHop) follow(g graph.Graph) bool {
+// follow follows the paths from the source's neighbours, and returns the number of neighbours whose edges it followed.
+func (s *TwoHop) follow(g graph.Graph) int {
+	s.resource = 0
 	left := MaxPaths
-	for _, w := range s.out {
+	for i, w := range s.out {
 		if left -= graph.OutLen(g, w); left < 0 {
-			return false
+			return i
 		}
 		if w == s.source {
 			continue
 		}
 		next := graph.Out(g, w)
-		one, weight := overlapAt(g, w), 1/math.Sqrt(float64(len(next)))
+		one, weight, others := overlapAt(g, w), 1/math.Sqrt(float64(len(next))), 0
 		for _, u := range next {
 			if u == s.source || u == w {
 				continue
@@ -92,9 +88,39 @@ func (s *TwoHop) follow(g graph.Graph) bool {
 			f := &s.flow[s.place(u)]
 			f.Weight += weight
 			f.add(one)
+			others++
+		}
+		s.resource += float64(others) / float64(max(neighbors(g, w), 2))
+	}
+	return len(s.out)
+}
+
+// addResource adds what the neighbours after the first ones that were followed pass on.
+func (s *TwoHop) addResource(g graph.Graph, followed int) {
+	in := graph.In(g, s.source)
+	for _, w := range s.out[followed:] {
+		if w == s.source {
+			continue
+		}
+		n := graph.OutLen(g, w)
+		if _, back := slices.BinarySearch(in, w); back {
+			n--
+		}
+		s.resource += float64(n) / float64(max(neighbors(g, w), 2))
+	}
+}
+
+// hold holds the rows of the source's neighbours if they are not too long.
+func (s *TwoHop) hold(g graph.Graph) {
+	left := maxRows
+	for _, w := range s.out {
+		if left -= graph.OutLen(g, w); left < 0 {
+			return
 		}
 	}
-	return true
+	for _, w := range s.out {
+		s.next = append(s.next, graph.Out(g, w))
+	}
 }
 
 // To returns the flow from the source to a node.

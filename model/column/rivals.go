@@ -65,7 +65,7 @@ func (r *rivals) read(g graph.Graph, s *TwoHop) {
 		r.linked[k].Sum()
 	}
 	r.closed = float64(closed+1) / float64(len(out)+4)
-	r.mutual, r.resource = mutual(g, s.source), resourceOf(g, s.source)
+	r.mutual, r.resource = mutual(g, s.source), s.resource
 	r.neighborRanks(g, s)
 }
 

@@ -97,27 +97,6 @@ func arcs(g graph.Graph, p graph.Pair, x []float32) {
 	x[TopDirected] = 1
 }
 
-// resourceOf returns the resource allocation of source v summed over all other nodes. It reads the rows of as many
-// neighbours of v as TwoHop follows; it assumes that the others have no loops.
-func resourceOf(g graph.Graph, v graph.ID) (sum float64) {
-	from, left := graph.In(g, v), MaxPaths
-	for _, w := range graph.Out(g, v) {
-		n := graph.OutLen(g, w)
-		left -= n
-		if w == v {
-			continue
-		}
-		if left >= 0 {
-			n = CountWithout(graph.Out(g, w), w)
-		}
-		if _, back := slices.BinarySearch(from, w); back {
-			n--
-		}
-		sum += float64(n) / float64(max(neighbors(g, w), 2))
-	}
-	return sum
-}
-
 // CountWithout counts the nodes of an ascending row except the given others.
 func CountWithout(row []graph.ID, others ...graph.ID) int {
 	n := len(row)
