@@ -86,8 +86,11 @@ func (g *Graph) OutLen(u ID) int { return g.out.len(u) }
 // InLen returns the number of nodes of In(u).
 func (g *Graph) InLen(u ID) int { return g.in.len(u) }
 
-// InHead returns the first n nodes of In(u), or all if there are fewer. Of a long row that is stored, it reads only what it
-// returns.
+// OutHead returns the first n nodes of Out(u), or all if there are fewer. Of a long row that is stored, it reads only what
+// it returns.
+func (g *Graph) OutHead(u ID, n int) []ID { return g.out.head(u, n) }
+
+// InHead returns the first n nodes of In(u), in the form of OutHead.
 func (g *Graph) InHead(u ID, n int) []ID { return g.in.head(u, n) }
 
 // HasEdges reports whether u has an edge in either direction.

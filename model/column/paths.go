@@ -41,7 +41,8 @@ const (
 	// followed first.
 	MaxPaths = 1 << 15
 
-	// MaxEnds limits the in-neighbours of a target that paths of three edges arrive through, to those with the lowest ids.
+	// MaxEnds limits the nodes that are read of a target's row, to those with the lowest ids. Paths of three edges arrive
+	// through these, and the overlaps of a directed pair count these; the overlap from the source to the target counts all.
 	MaxEnds = 1 << 12
 
 	// maxRows limits the nodes of the rows that are held to look for common neighbours.

@@ -18,7 +18,7 @@ type rivals struct {
 	most         flow                   // maximum of each number over the rivals
 	neighborRank [NumMeasures]float64
 	closed       float64 // share of the source's neighbours that are also two edges away, with a prior of one in four
-	mutual       float64 // see mutual
+	mutual       float64 // see mutual; 0 on an undirected graph
 	resource     float64 // resource allocation of the source, summed over all other nodes
 }
 
@@ -65,7 +65,10 @@ func (r *rivals) read(g graph.Graph, s *TwoHop) {
 		r.linked[k].Sum()
 	}
 	r.closed = float64(closed+1) / float64(len(out)+4)
-	r.mutual, r.resource = mutual(g, s.source), s.resource
+	r.resource = s.resource
+	if g.Directed() {
+		r.mutual = mutual(g, s.source, out, graph.In(g, s.source))
+	}
 	r.neighborRanks(g, s)
 }
 
@@ -114,15 +117,16 @@ func (r *rivals) neighborRanks(g graph.Graph, s *TwoHop) {
 	}
 }
 
-// mutual is the share of a node's neighbours on a directed graph that it has arcs both to and from.
-func mutual(g graph.Graph, u graph.ID) float64 {
-	out, in, both := graph.Out(g, u), graph.In(g, u), 0
+// mutual is the share of the neighbours of u on a directed graph that it has arcs both to and from, as far as they are in
+// the given parts of its rows.
+func mutual(g graph.Graph, u graph.ID, out, in []graph.ID) float64 {
+	both := 0
 	Intersect(out, in, func(graph.ID) { both++ })
-	return float64(both) / float64(max(1, len(out)+len(in)-both))
+	return float64(both) / float64(max(1, neighbors(g, u)-both))
 }
 
 // rivals fills the columns that compare the candidate with the rivals and the neighbours of the source.
-func (l *PairStats) rivals(g graph.Graph, p graph.Pair, r *rivals, x []float32) {
+func (l *PairStats) rivals(r *rivals, x []float32) {
 	links := r.linked[0].Len()
 	for k, v := range measures(l.flow, l.in) {
 		x[TopRank+k] = float32(math.Log1p(r.open[k].Above(v)))
@@ -133,9 +137,7 @@ func (l *PairStats) rivals(g graph.Graph, p graph.Pair, r *rivals, x []float32) 
 	x[TopMostAdamic] = float32(l.flow.Adamic / max(r.most.Adamic, ResourceFloor))
 	x[TopMostResource] = float32(l.flow.Resource / max(r.most.Resource, ResourceFloor))
 	x[TopRivals], x[TopClosed] = float32(math.Log1p(r.open[0].Len())), float32(r.closed)
-	if g.Directed() {
-		x[TopMutual], x[TopTargetMutual] = float32(r.mutual), float32(mutual(g, p.Target))
-	}
+	x[TopMutual] = float32(r.mutual)
 }
 
 // Histogram is a histogram of numbers on a logarithmic scale with 64 buckets per octave. It is ready for use after clear.

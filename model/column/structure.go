@@ -150,10 +150,11 @@ func Proximities(ctx context.Context, w graph.World, source graph.ID, at []graph
 // PairStats holds the data of a pair that the graph blocks are computed from.
 type PairStats struct {
 	Overlap
-	flow                         // from source to candidate, within the limit of TwoHop
-	paths, weightedPaths float64 // paths of three edges: sum of weights, and sum of weights over the degrees of both inner nodes
-	to, from             float64 // proximities
-	out, in              float64 // numbers of neighbours out of the source and into the candidate
+	flow                            // from source to candidate, within the limit of TwoHop
+	paths, weightedPaths float64    // paths of three edges: sum of weights, and sum of weights over the degrees of both inner nodes
+	to, from             float64    // proximities
+	out, in              float64    // numbers of neighbours out of the source and into the candidate
+	ends                 []graph.ID // the candidate's first in-neighbours, at most MaxEnds
 }
 
 // Reader reads the graph around the pairs of a question. It remembers what it read of the last source.
@@ -169,13 +170,13 @@ type Reader struct {
 func (t *Reader) PairStats(g graph.Graph, pairs []graph.Pair, i int) PairStats {
 	p := pairs[i]
 	t.twoHop.Read(g, p.Source)
-	in := graph.InHead(g, p.Target, MaxEnds)
+	ends := graph.InHead(g, p.Target, MaxEnds)
 	l := PairStats{
-		Overlap: t.twoHop.overlap(g, p.Target, in), flow: t.twoHop.To(p.Target), to: t.To[i], from: t.From[i],
-		out: float64(len(t.twoHop.out)), in: float64(graph.InLen(g, p.Target)),
+		Overlap: t.twoHop.overlap(g, p.Target, ends), flow: t.twoHop.To(p.Target), to: t.To[i], from: t.From[i],
+		out: float64(len(t.twoHop.out)), in: float64(graph.InLen(g, p.Target)), ends: ends,
 	}
 	if len(t.twoHop.Node) > 0 {
-		l.paths, l.weightedPaths = t.twoHop.Paths(p.Target, in)
+		l.paths, l.weightedPaths = t.twoHop.Paths(p.Target, ends)
 	}
 	return l
 }

@@ -68,17 +68,16 @@ func (t *Reader) Topology(g graph.Graph, p graph.Pair, l *PairStats, x []float32
 	} {
 		x[col] = float32(v)
 	}
-	l.rivals(g, p, r, x)
+	l.rivals(r, x)
 	if g.Directed() {
-		arcs(g, p, x)
+		arcs(g, p, t.twoHop.out, l.ends, x)
 	}
 }
 
-// arcs fills the columns that exist only on directed graphs.
-func arcs(g graph.Graph, p graph.Pair, x []float32) {
-	sourceOut, sourceIn := graph.Out(g, p.Source), graph.In(g, p.Source)
-	targetOut, targetIn := graph.Out(g, p.Target), graph.In(g, p.Target)
-	if _, back := slices.BinarySearch(targetOut, p.Source); back {
+// arcs fills the columns that exist only on directed graphs, where ends are the first in-neighbours of the candidate.
+func arcs(g graph.Graph, p graph.Pair, sourceOut, ends []graph.ID, x []float32) {
+	sourceIn, targetOut := graph.In(g, p.Source), graph.OutHead(g, p.Target, MaxEnds)
+	if _, back := slices.BinarySearch(sourceIn, p.Target); back {
 		x[TopReverse] = 1
 	}
 	for _, c := range [...]struct {
@@ -86,14 +85,15 @@ func arcs(g graph.Graph, p graph.Pair, x []float32) {
 		source, target  []graph.ID
 	}{
 		{TopSuccessors, topSuccessorRA, sourceOut, targetOut},
-		{TopPredecessors, topPredecessorRA, sourceIn, targetIn},
+		{TopPredecessors, topPredecessorRA, sourceIn, ends},
 		{TopReturns, topReturnRA, sourceIn, targetOut},
 	} {
 		o := overlapOfRows(g, p, c.source, c.target)
 		x[c.count], x[c.resource] = float32(math.Log1p(o.Common)), float32(logAbove(o.Resource, ResourceFloor))
 	}
 	x[TopSourceIn] = float32(math.Log1p(float64(len(sourceIn))))
-	x[TopTargetOut] = float32(math.Log1p(float64(len(targetOut))))
+	x[TopTargetOut] = float32(math.Log1p(float64(graph.OutLen(g, p.Target))))
+	x[TopTargetMutual] = float32(mutual(g, p.Target, targetOut, ends))
 	x[TopDirected] = 1
 }
 

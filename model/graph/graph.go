@@ -63,10 +63,11 @@ func In(g Graph, u ID) []ID {
 // long row.
 type Counted interface {
 	Graph
-	OutLen(u ID) int         // number of nodes of Out(u)
-	InLen(u ID) int          // number of nodes of In(u)
-	InHead(u ID, n int) []ID // first n nodes of In(u), or all if there are fewer
-	NumEdges() int64         // loops included; an undirected edge counts once
+	OutLen(u ID) int          // number of nodes of Out(u)
+	InLen(u ID) int           // number of nodes of In(u)
+	OutHead(u ID, n int) []ID // first n nodes of Out(u), or all if there are fewer
+	InHead(u ID, n int) []ID
+	NumEdges() int64 // loops included; an undirected edge counts once
 	NumLoops() int64
 }
 
@@ -84,6 +85,15 @@ func InLen(g Graph, u ID) int {
 		return c.InLen(u)
 	}
 	return len(In(g, u))
+}
+
+// OutHead returns the first n nodes that u has an edge to, or all if there are fewer.
+func OutHead(g Graph, u ID, n int) []ID {
+	if c, ok := g.(Counted); ok {
+		return c.OutHead(u, n)
+	}
+	to := Out(g, u)
+	return to[:min(n, len(to))]
 }
 
 // InHead returns the first n nodes that have an edge to u, or all if there are fewer.
