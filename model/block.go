@@ -184,13 +184,13 @@ func (c *config) batch(w World, pairs []Pair, first, end int, t *scratch, x blas
 		t.forecast.logOdds(&t.times, w, run, x, c.timeCol())
 		return nil
 	}
-	if t.vectors != nil && c.vectorsLen() > 0 {
-		for from, run := range graph.BySource(run) {
-			t.vectors.columns(w, run, nn.Rows(x, from, from+len(run)), tail)
-		}
-	}
 	if c.Blocks&blockGraph != 0 {
 		c.graph(w.Graph, pairs, first, t, x)
+	}
+	if t.vectors != nil && c.vectorsLen() > 0 {
+		for from, run := range graph.BySource(run) {
+			t.vectors.columns(w, run, t.walks[from:], nn.Rows(x, from, from+len(run)), tail)
+		}
 	}
 	if c.Unit {
 		for i := range x.Rows {
@@ -200,10 +200,12 @@ func (c *config) batch(w World, pairs []Pair, first, end int, t *scratch, x blas
 	return nil
 }
 
-// graph fills the blocks that are read from the graph, which come last.
+// graph fills the blocks that are read from the graph, which come last. It leaves the numbers of walks on the tape.
 func (c *config) graph(g Graph, pairs []Pair, first int, t *scratch, x blas32.General) {
+	t.walks = t.walks[:0]
 	for i := range x.Rows {
 		l := t.PairStats(g, pairs, first+i)
+		t.walks = append(t.walks, l.Walks())
 		r := nn.Row(x, i)
 		if c.Blocks&blockStructural != 0 {
 			l.Structural(r[len(r)-column.StructuralLen:])

@@ -17,11 +17,15 @@ func TestPaths(t *testing.T) {
 		g := drawMesh(t)
 		n := ID(len(g.out))
 		p := Pair{Source: ID(rapid.IntRange(0, int(n)-1).Draw(t, "v")), Target: ID(rapid.IntRange(0, int(n)-1).Draw(t, "c"))}
-		var want, even float64
+		var want, even, count float64
 		for w := range n {
 			for u := range n {
 				way := slices.Contains(g.out[p.Source], w) && slices.Contains(g.out[w], u) && slices.Contains(g.out[u], p.Target)
-				if way && w != p.Source && u != p.Source && u != w && u != p.Target {
+				if !way || w == p.Source || u == w || u == p.Target {
+					continue
+				}
+				count++
+				if u != p.Source {
 					weight := 1 / math.Sqrt(float64(len(g.out[w])))
 					want += weight
 					even += weight / math.Sqrt(float64(len(g.out[u])))
@@ -31,8 +35,9 @@ func TestPaths(t *testing.T) {
 		var s column.TwoHop
 		s.Read(g, ID(rapid.IntRange(0, int(n)-1).Draw(t, "source before")))
 		s.Read(g, p.Source)
-		if got, gotEven := s.Paths(p.Target, g.in[p.Target]); math.Abs(got-want) > 1e-12 || math.Abs(gotEven-even) > 1e-12 {
-			t.Fatalf("paths of %v weigh %v and %v, want %v and %v", p, got, gotEven, want, even)
+		got, gotEven, gotCount := s.Paths(p.Target, g.in[p.Target])
+		if math.Abs(got-want) > 1e-12 || math.Abs(gotEven-even) > 1e-12 || gotCount != count {
+			t.Fatalf("%v paths of %v weigh %v and %v, want %v, %v and %v", gotCount, p, got, gotEven, count, want, even)
 		}
 	})
 }

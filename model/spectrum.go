@@ -208,19 +208,21 @@ func (s *spectrum) inOf(g Graph, v ID, scratch []float32) []float32 {
 type spectralSource struct {
 	*spectrum
 	g        Graph
+	source   ID
 	weighted [numRidges][]float32 // row of U times each filter
 	cubed    []float32            // row of U times the cubes
 	tailed   []float32            // row of U times the middle filter, of the same length as cubed
 	reverse  []float32            // row of V times the middle filter; nil on an undirected graph, where it is weighted[middleRidge]
 	own      rowNumbers
-	walks    []float32 // number of walks of two edges to each node; nil: too expensive to count
+	walks    []float32 // number of walks of two edges to each node, if read; nil: too expensive to count
+	read     bool
 	scratch  []float32
 }
 
 // from prepares the columns of pairs with this source.
 func (s *spectrum) from(g Graph, source ID) *spectralSource {
 	k := len(s.value)
-	f := &spectralSource{spectrum: s, g: g, scratch: make([]float32, k)}
+	f := &spectralSource{spectrum: s, g: g, source: source, scratch: make([]float32, k)}
 	u := s.outOf(g, source, f.scratch)
 	for r := range numRidges {
 		f.weighted[r] = entries(u, s.filter[r])
@@ -231,7 +233,6 @@ func (s *spectrum) from(g Graph, source ID) *spectralSource {
 	if s.directed {
 		f.reverse = entries(s.inOf(g, source, f.scratch), s.filter[middleRidge])
 	}
-	f.walks = twoEdgeWalks(g, source)
 	return f
 }
 
@@ -267,8 +268,8 @@ func (s *spectrum) length(x []float32) float64 {
 
 func sign(v float32) float32 { return float32(math.Copysign(1, float64(v))) }
 
-// columns fills the columns of the pair with a target.
-func (f *spectralSource) columns(target ID, x []float32) {
+// columns fills the columns of the pair with a target. walks is as in vectors.columns.
+func (f *spectralSource) columns(target ID, walks float64, x []float32) {
 	v := f.inOf(f.g, target, f.scratch)
 	for r, w := range f.weighted {
 		x[spectralRidge+r] = nn.Dot(w, v)
@@ -281,13 +282,7 @@ func (f *spectralSource) columns(target ID, x []float32) {
 	}
 	x[spectralCosine] = float32(y / math.Max(f.own.length*other.length, minLength))
 	x[spectralTail] = x[spectralRidge+middleRidge]
-	if f.walks != nil {
-		n := 0.0 // walks of three edges
-		for _, w := range graph.In(f.g, target) {
-			if w != target {
-				n += float64(f.walks[w])
-			}
-		}
+	if n, ok := f.walksTo(target, walks); ok {
 		// The filter of small values is nearly linear in s³: s² + λ is approximated by 2λ.
 		h := v[:len(f.cubed)]
 		x[spectralTail] = nn.Dot(f.tailed, h) + float32((n-nn.Product64(f.cubed, h))/(4*f.mean))
@@ -299,6 +294,29 @@ func (f *spectralSource) columns(target ID, x []float32) {
 	for i, y := range x[:spectralCosine] {
 		x[i] = logarithmic(y)
 	}
+}
+
+// walksTo returns the number of walks of three edges to a target, without loops, which is counted unless it is negative. It
+// reports false if counting is too expensive.
+func (f *spectralSource) walksTo(target ID, counted float64) (n float64, ok bool) {
+	if f.g.NumNodes() > maxCounted {
+		return 0, false
+	}
+	if counted >= 0 {
+		return counted, true
+	}
+	if !f.read {
+		f.walks, f.read = twoEdgeWalks(f.g, f.source), true
+	}
+	if f.walks == nil {
+		return 0, false
+	}
+	for _, w := range graph.In(f.g, target) {
+		if w != target {
+			n += float64(f.walks[w])
+		}
+	}
+	return n, true
 }
 
 // numbersOf returns the numbers of the row v of V of a target.
@@ -324,9 +342,6 @@ const (
 
 // twoEdgeWalks counts the walks of two edges from a source to every node. It returns nil if counting is too expensive.
 func twoEdgeWalks(g Graph, source ID) []float32 {
-	if g.NumNodes() > maxCounted {
-		return nil
-	}
 	out := graph.Out(g, source)
 	edges := 0
 	for _, w := range out {

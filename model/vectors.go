@@ -111,8 +111,9 @@ func vectorsOf(ctx context.Context, rng *rand.Rand, t *content, g Graph, budget 
 	return v, err
 }
 
-// columns fills a row of x for each pair, from column col on. All pairs must have the same source.
-func (v *vectors) columns(w World, pairs []Pair, x blas32.General, col int) {
+// columns fills a row of x for each pair, from column col on. All pairs must have the same source. walks holds
+// the number of walks of three edges of each pair, without loops, or -1 where they are not counted yet.
+func (v *vectors) columns(w World, pairs []Pair, walks []float64, x blas32.General, col int) {
 	s := v.spectrum.from(w.Graph, pairs[0].Source)
 	var p *profileSource
 	if v.profile != nil {
@@ -120,7 +121,7 @@ func (v *vectors) columns(w World, pairs []Pair, x blas32.General, col int) {
 	}
 	for i, pair := range pairs {
 		r := nn.Row(x, i)[col:]
-		s.columns(pair.Target, r[:spectralLen])
+		s.columns(pair.Target, walks[i], r[:spectralLen])
 		if p != nil {
 			p.columns(pair.Target, r[spectralLen:])
 		}

@@ -55,7 +55,7 @@ func (v *vectors) table(t *testing.T, w World) [][]float32 {
 	var rows [][]float32
 	for u := range all {
 		x := nn.Resize(blas32.General{}, n, v.width())
-		v.columns(w, Pairs(ID(u), all), x, 0)
+		v.columns(w, Pairs(ID(u), all), slices.Repeat([]float64{-1}, n), x, 0)
 		for i := range all {
 			rows = append(rows, nn.Row(x, i))
 		}
@@ -140,7 +140,7 @@ func TestSpectralTail(t *testing.T) {
 		f := s.from(g, ID(u))
 		for v := range 60 {
 			x := make([]float32, spectralLen)
-			f.columns(ID(v), x)
+			f.columns(ID(v), -1, x)
 			y, kept := 0.0, 0.0
 			for i, value := range s.value[:len(s.cube)] {
 				b := float64(nn.Row(s.out, u)[i]) * float64(nn.Row(s.in, v)[i])

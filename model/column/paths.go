@@ -18,8 +18,9 @@ type TwoHop struct {
 	// resource is the resource allocation of source, summed over all other nodes. It assumes that neighbours whose edges are
 	// not followed have no loops.
 	resource float64
-	known    bool // the data is that of source
-	whole    bool // all paths were followed
+	back     float64 // number of walks of two edges back to the source
+	known    bool    // the data is that of source
+	whole    bool    // all paths were followed
 }
 
 // slot is an entry of a hash table: a node and its index plus 1, or 0 if the entry is free.
@@ -71,7 +72,7 @@ func (s *TwoHop) Read(g graph.Graph, source graph.ID) {
 
 // follow follows the paths from the source's neighbours, and returns the number of neighbours whose edges it followed.
 func (s *TwoHop) follow(g graph.Graph) int {
-	s.resource = 0
+	s.resource, s.back = 0, 0
 	left := MaxPaths
 	for i, w := range s.out {
 		if left -= graph.OutLen(g, w); left < 0 {
@@ -83,7 +84,11 @@ func (s *TwoHop) follow(g graph.Graph) int {
 		next := graph.Out(g, w)
 		one, weight, others := overlapAt(g, w), 1/math.Sqrt(float64(len(next))), 0
 		for _, u := range next {
-			if u == s.source || u == w {
+			if u == w {
+				continue
+			}
+			if u == s.source {
+				s.back++
 				continue
 			}
 			f := &s.flow[s.place(u)]
@@ -167,15 +172,22 @@ func (s *TwoHop) find(u graph.ID) int {
 }
 
 // Paths sums the walks source, w, u, target that do not return to the source and contain no loop, where in are nodes
-// that have an edge to target. If the pair is linked, walks with w = target count too.
-func (s *TwoHop) Paths(target graph.ID, in []graph.ID) (weight, even float64) {
+// that have an edge to target. If the pair is linked, walks with w = target count too. Count is the number of these walks and
+// of those with u = source.
+func (s *TwoHop) Paths(target graph.ID, in []graph.ID) (weight, even, count float64) {
 	for _, u := range in {
-		if i := s.index(u); i >= 0 && u != target {
+		if u == target {
+			continue
+		}
+		if i := s.index(u); i >= 0 {
 			weight += s.flow[i].Weight
 			even += s.flow[i].degreeWeighted
+			count += s.flow[i].Common
+		} else if u == s.source {
+			count += s.back
 		}
 	}
-	return weight, even
+	return weight, even, count
 }
 
 // overlap returns the overlap of the source and a target, where in are the target's first in-neighbours.

@@ -152,6 +152,7 @@ type PairStats struct {
 	Overlap
 	flow                            // from source to candidate, within the limit of TwoHop
 	paths, weightedPaths float64    // paths of three edges: sum of weights, and sum of weights over the degrees of both inner nodes
+	walks                float64    // see Walks
 	to, from             float64    // proximities
 	out, in              float64    // numbers of neighbours out of the source and into the candidate
 	ends                 []graph.ID // the candidate's first in-neighbours, at most MaxEnds
@@ -175,11 +176,16 @@ func (t *Reader) PairStats(g graph.Graph, pairs []graph.Pair, i int) PairStats {
 		Overlap: t.twoHop.overlap(g, p.Target, ends), flow: t.twoHop.To(p.Target), to: t.To[i], from: t.From[i],
 		out: float64(len(t.twoHop.out)), in: float64(graph.InLen(g, p.Target)), ends: ends,
 	}
-	if len(t.twoHop.Node) > 0 {
-		l.paths, l.weightedPaths = t.twoHop.Paths(p.Target, ends)
+	l.paths, l.weightedPaths, l.walks = t.twoHop.Paths(p.Target, ends)
+	if !t.twoHop.whole || len(ends) < int(l.in) {
+		l.walks = -1
 	}
 	return l
 }
+
+// Walks returns the number of walks of three edges from the source to the candidate, without loops, or -1 if not all were
+// followed.
+func (l *PairStats) Walks() float64 { return l.walks }
 
 // Structural fills the structural block of the pair.
 func (l *PairStats) Structural(x []float32) {
