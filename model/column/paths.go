@@ -10,8 +10,9 @@ import (
 // TwoHop holds the nodes two edges away from a source, in the order of discovery.
 type TwoHop struct {
 	Node   []graph.ID
-	flow   []flow // flow to each of them
-	slot   []slot // hash table of Node; its length is a power of two
+	flow   []flow   // flow to each of them
+	slot   []slot   // hash table of Node; its length is a power of two
+	filter []uint64 // Bloom filter of Node, 4 bits a slot: most nodes of a long row are not in Node
 	source graph.ID
 	out    []graph.ID   // nodes that source has an edge to
 	next   [][]graph.ID // their rows; nil if whole, or if they have more than maxRows nodes
@@ -56,6 +57,7 @@ func (s *TwoHop) Read(g graph.Graph, source graph.ID) {
 		return
 	}
 	clear(s.slot)
+	clear(s.filter)
 	s.source, s.known, s.Node, s.flow = source, true, s.Node[:0], s.flow[:0]
 	s.out = graph.Out(g, source)
 	followed := s.follow(g)
@@ -142,21 +144,35 @@ func (s *TwoHop) index(u graph.ID) int {
 	if len(s.Node) == 0 {
 		return -1
 	}
+	if word, bit := s.bit(u); s.filter[word]&bit == 0 {
+		return -1
+	}
 	return int(s.slot[s.find(u)].at) - 1
+}
+
+// bit returns the bit of a node in the filter.
+func (s *TwoHop) bit(u graph.ID) (word int, bit uint64) {
+	h := u * 0x85EBCA6B
+	return int(h>>8) & (len(s.filter) - 1), 1 << (h >> 2 & 63)
 }
 
 // place returns the index of a node in s.Node. It appends the node if it is new.
 func (s *TwoHop) place(u graph.ID) int {
 	if 2*len(s.Node) >= len(s.slot) {
 		s.slot = make([]slot, max(256, 2*len(s.slot)))
+		s.filter = make([]uint64, len(s.slot)/16)
 		for i, v := range s.Node {
 			s.slot[s.find(v)] = slot{v, uint32(i + 1)}
+			word, bit := s.bit(v)
+			s.filter[word] |= bit
 		}
 	}
 	at := s.find(u)
 	if s.slot[at].at == 0 {
 		s.Node, s.flow = append(s.Node, u), append(s.flow, flow{})
 		s.slot[at] = slot{u, uint32(len(s.Node))}
+		word, bit := s.bit(u)
+		s.filter[word] |= bit
 	}
 	return int(s.slot[at].at) - 1
 }
