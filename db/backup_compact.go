@@ -9,18 +9,24 @@ import (
 	"kith/index"
 )
 
-// A compaction should run when the changes since the last base reach a tenth of the edges, but at least minChanges and at
-// most maxChanges, which an open reads in a fraction of a second, or when they take a quarter of the memory of the graph.
 const (
 	minChanges = 1 << 16
 	maxChanges = 1 << 17
 )
 
-// compactIfDue starts a compaction in the background if one should run. The writer calls it.
-func (db *DB) compactIfDue(s *snapshot) {
+// compactionDue reports whether s should get a new base, and whether writers must wait for it. It is due when the changes
+// since the last base reach a tenth of the edges, but at least minChanges and at most maxChanges, which an open reads in
+// a fraction of a second, or when they take a quarter of the memory of the graph. Writers wait when they take half of it.
+func (db *DB) compactionDue(s *snapshot) (due, urgent bool) {
 	changes, _ := s.Log.Since(s.Meta.Base) // the log reaches back further
 	many := int64(len(changes)) >= max(minChanges, min(s.Meta.Edges/10, maxChanges))
-	if !many && s.ChangedBytes() < db.opts.memory(graphPart)/4 {
+	bytes, memory := s.ChangedBytes(), db.opts.memory(graphPart)
+	return many || bytes >= memory/4, bytes >= memory/2
+}
+
+// compactIfDue starts a compaction in the background if it is due. The writer calls it.
+func (db *DB) compactIfDue(s *snapshot) {
+	if due, _ := db.compactionDue(s); !due {
 		return
 	}
 	db.inBackground(db.compactor, func() {
@@ -31,12 +37,12 @@ func (db *DB) compactIfDue(s *snapshot) {
 	})
 }
 
-// makeRoom waits while the changes since the last base take half of the memory of the graph. It waits for the compaction that
-// runs, and starts one if none does.
+// makeRoom waits while a compaction is urgent. It waits for the one that runs, and starts one if none does.
 func (db *DB) makeRoom(ctx context.Context) error {
 	full := func() bool {
 		s, _ := db.head()
-		return s.ChangedBytes() >= db.opts.memory(graphPart)/2
+		_, urgent := db.compactionDue(s)
+		return urgent
 	}
 	for full() {
 		if err := db.acquire(ctx, db.compactor); err != nil {
