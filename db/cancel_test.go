@@ -84,7 +84,7 @@ func TestCancel(t *testing.T) {
 		"restore": {cancelEdges, func(ctx context.Context) error {
 			return db.Restore(ctx, filepath.Join(t.TempDir(), "g"), nil, bytes.NewReader(backup.Bytes()))
 		}},
-		"export": {cancelEdges, view(func(ctx context.Context, tx *db.Tx) error {
+		"export": {3 * cancelEdges / 2, view(func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.WriteEdges(ctx, io.Discard, db.ListOptions{})
 			return err
 		})},

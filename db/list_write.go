@@ -42,9 +42,15 @@ func Pack(w io.Writer, packing string) (io.WriteCloser, error) { return edgelist
 // seconds only if LoadOptions.Times says so. WriteEdges returns ErrInput for a key that the list cannot hold: a string
 // that would be read as an integer, or that contains a line break.
 func (tx *Tx) WriteEdges(ctx context.Context, w io.Writer, o ListOptions) (ListReport, error) {
-	weights, times := false, false
+	weights, times, read := false, false, 0
 	for e := range tx.view().Graph.Edges() {
+		if read++; read%checkEvery == 0 && ctx.Err() != nil {
+			return ListReport{}, ctx.Err()
+		}
 		weights, times = weights || e.Weight != 1, times || e.Time != 0
+		if weights && times {
+			break
+		}
 	}
 	columns := []string{"source", "target"}
 	if weights {
