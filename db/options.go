@@ -72,7 +72,8 @@ type Options struct {
 	Now func() time.Time
 	// Events are called when something happens.
 	Events Events
-	paged  bool // nothing is loaded into memory, as if it did not fit; for tests
+	paged  bool   // nothing is loaded into memory, as if it did not fit; for tests
+	onStep func() // called when a load or a compaction has changed files, while the store is locked; for tests
 	// Logger logs background work. Error is for failures of work that will be tried again; Info is for opening and
 	// closing the database, compactions and trainings in the background; Debug is for checkpoints of models and messages
 	// of the store. Default: no log.
@@ -130,6 +131,6 @@ func (o *Options) resolve(path string) (Options, error) {
 func (o *Options) forStore(onSync func(time.Duration)) store.Options {
 	return store.Options{
 		InMemory: o.InMemory, ReadOnly: o.ReadOnly, NoSync: o.NoSync, Memory: o.memory(storePart),
-		LockTimeout: o.LockTimeout, Logger: o.Logger, OnSync: onSync,
+		LockTimeout: o.LockTimeout, Logger: o.Logger, OnSync: onSync, OnStep: o.onStep,
 	}
 }

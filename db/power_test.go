@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -24,8 +25,8 @@ import (
 // powerCut makes images of a directory that had the files then at the last sync and has the files now at the next one.
 // Synced data is there. Of later data, any sector may be there, or zeros where there was nothing, and a
 // new name may be there or not. Files that Badger syncs itself, the manifest and the tables that it names, are complete
-// if they are in the image at all; a log is deleted only after that. The inventory is written when the manifest that it
-// describes is synced, and is not synced itself.
+// if they are in the image at all; a log is deleted only after that. The inventory is replaced by a synced file after the
+// manifest that it describes was synced. A draft of a table is synced, then renamed.
 type powerCut struct {
 	t    testing.TB
 	rng  *rand.Rand
@@ -38,6 +39,11 @@ const sector = 512
 func (c *powerCut) image() map[string][]byte {
 	image := map[string][]byte{}
 	manifest := c.manifest()
+	isNew := bytes.Equal(manifest, c.now["MANIFEST"])
+	if !isNew && !bytes.HasPrefix(c.now["MANIFEST"], manifest) { // it is about to be replaced
+		image["MANIFEST-REWRITE"] = c.mix(nil, c.now["MANIFEST"])
+	}
+	listed := isNew && (!c.keepsLogs() || c.rng.IntN(2) == 0) // whether the new inventory, with the names of the logs, is there
 	for name := range union(c.then, c.now) {
 		then, was := c.then[name]
 		now, is := c.now[name]
@@ -45,24 +51,40 @@ func (c *powerCut) image() map[string][]byte {
 		switch {
 		case name == "MANIFEST":
 			image[name] = manifest
-		case name == "INVENTORY" && !bytes.Equal(manifest, c.now["MANIFEST"]):
-			image[name] = then
+		case name == "INVENTORY" && !listed:
+			if was {
+				image[name] = then
+			}
+			image["INVENTORY-REWRITE"] = c.mix(nil, now)
+		case name == "INVENTORY":
+			image[name] = now
 		case strings.HasSuffix(name, ".sst"):
 			if is { // a table that the manifest does not name is a leftover
 				image[name] = now
-			} else if !bytes.Equal(manifest, c.now["MANIFEST"]) || c.rng.IntN(2) == 0 {
+			} else if !isNew || c.rng.IntN(2) == 0 {
 				image[name] = then
 			}
+		case was && !is && strings.HasSuffix(name, ".draft"): // it was renamed, or copied and deleted
 		case was && !is: // a log that has become a table
-			if !bytes.Equal(manifest, c.now["MANIFEST"]) || c.rng.IntN(2) == 0 {
+			if !isNew || c.rng.IntN(2) == 0 {
 				image[name] = then
 			}
-		case !was && c.rng.IntN(3) == 0: // the name did not reach the disk
+		case !was && !(listed && strings.HasSuffix(name, ".mem")) && c.rng.IntN(3) == 0: // the name did not reach the disk
 		default:
 			image[name] = c.mix(then, now)
 		}
 	}
 	return image
+}
+
+// keepsLogs reports whether all logs of then are still there. An inventory does not name a log that is about to be deleted.
+func (c *powerCut) keepsLogs() bool {
+	for name := range c.then {
+		if strings.HasSuffix(name, ".mem") && len(c.now[name]) == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // manifest returns the old manifest, the new one, or the new one truncated within its last record.
@@ -158,20 +180,22 @@ func union(a, b map[string][]byte) map[string]bool {
 // powerTest runs steps on a database and on its twin, which is one step ahead.
 type powerTest struct {
 	*testing.T
-	rng     *rand.Rand
-	path    string
-	then    map[string][]byte
-	step    int       // in progress
-	answers [2]string // answers of the twin before and after the step
-	images  int
+	rng    *rand.Rand
+	path   string
+	cuts   int                // power cuts at each point
+	opened func(*db.DB) error // checks a database that was opened after a power cut
+	then   map[string][]byte
+	images int
 }
 
-// synced makes an image of what a power cut during the sync could leave, and checks it.
-func (p *powerTest) synced(time.Duration) {
+// changed makes images of what power cuts since the last call could leave, and checks them.
+func (p *powerTest) changed() {
 	now := stillFiles(p, p.path)
-	if p.then != nil {
-		c := powerCut{p, p.rng, p.then, now}
-		p.reopen(c.image())
+	for range p.cuts {
+		if p.then != nil {
+			c := powerCut{p, p.rng, p.then, now}
+			p.reopen(c.image())
+		}
 	}
 	p.then = now
 }
@@ -213,25 +237,19 @@ func fileSizes(t testing.TB, dir string) map[string]int64 {
 	return sizes
 }
 
-// reopen opens an image: it must hold every step that was acknowledged.
+// reopen opens and checks an image.
 func (p *powerTest) reopen(image map[string][]byte) {
 	p.images++
 	path := filepath.Join(p.TempDir(), fmt.Sprint(p.images))
 	writeFiles(p, path, image)
 	g, err := db.Open(path, &db.Options{Memory: 64 << 20, NoSync: true})
+	if err == nil {
+		err = errors.Join(g.Check(context.Background()), p.opened(g), g.Close())
+	}
 	if err != nil {
-		p.Fatalf("step %d: %v: %v", p.step, err, slices.Sorted(maps.Keys(image)))
+		p.Fatalf("image %d: %v: %v", p.images, err, slices.Sorted(maps.Keys(image)))
 	}
-	defer func() { must(p, g.Close()) }()
-	must(p, g.Check(context.Background()))
-	n, err := stepsDone(g)
-	must(p, err)
-	if n != p.step && n != p.step+1 {
-		p.Fatalf("%d steps are there, %d were acknowledged", n, p.step)
-	}
-	if got := few(p, g); got != p.answers[n-p.step] {
-		p.Fatalf("step %d:\n%s\nthe twin:\n%s", n, got, p.answers[n-p.step])
-	}
+	must(p, os.RemoveAll(path))
 }
 
 // few returns the answer to a request for nodes that exist after the first step.
@@ -265,18 +283,111 @@ func TestPowerLoss(t *testing.T) {
 	t.Parallel()
 	notShort(t)
 	steps := size(2, 2, 14) * *times // with 14, logs become tables
-	p := &powerTest{T: t, rng: rand.New(rand.NewPCG(8, 9)), path: place(t)}
+	p := &powerTest{T: t, rng: rand.New(rand.NewPCG(8, 9)), path: place(t), cuts: 1}
+	acknowledged, answers := 0, [2]string{} // answers of the twin before and after the step in progress
+	p.opened = func(g *db.DB) error {
+		n, err := stepsDone(g)
+		if err == nil && n != acknowledged && n != acknowledged+1 {
+			err = fmt.Errorf("%d steps are there, %d were acknowledged", n, acknowledged)
+		}
+		if err != nil {
+			return err
+		}
+		if got, want := few(t, g), answers[n-acknowledged]; got != want {
+			return fmt.Errorf("step %d:\n%s\nthe twin:\n%s", n, got, want)
+		}
+		return nil
+	}
 	twin := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})
-	g := open(t, p.path, &db.Options{Memory: 64 << 20, Events: db.Events{Sync: p.synced}})
+	g := open(t, p.path, &db.Options{Memory: 64 << 20, Events: db.Events{Sync: func(time.Duration) { p.changed() }}})
 	for i := range steps {
-		p.step = i
 		must(t, step(twin, i), ballast(twin, i))
-		p.answers[1] = few(t, twin)
+		answers[1] = few(t, twin)
 		must(t, step(g, i))
-		p.step++ // the ballast changes no answer
-		p.answers[0] = p.answers[1]
+		acknowledged++ // the ballast changes no answer
+		answers[0] = answers[1]
 		must(t, ballast(g, i))
 	}
 	must(t, g.Close(), twin.Close())
 	t.Logf("%d images of %d steps", p.images, steps)
+}
+
+// manyKeys lists a graph whose keys take a few of the tables that a load writes.
+func manyKeys(rng *rand.Rand, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%01000d %01000d %g\n", rng.IntN(n), i, rng.Float32())
+	}
+	return b.String()
+}
+
+// A power cut at any point of a load or of a compaction that writes tables leaves the database before or after it.
+func TestPowerLossOfTables(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"in memory", "paged"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			if mode == "paged" {
+				notShort(t)
+			} else {
+				slow(t)
+			}
+			ctx, rng := context.Background(), rand.New(rand.NewPCG(8, 10))
+			first, second := manyKeys(rng, 2500), manyKeys(rng, 3000)
+			add := func(key string) func(*db.DB) error {
+				return func(g *db.DB) error {
+					return g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge(key, 1, 1) })
+				}
+			}
+			load := func(list string) func(*db.DB) error {
+				return func(g *db.DB) error {
+					_, err := g.Load(ctx, strings.NewReader(list), db.LoadOptions{})
+					return err
+				}
+			}
+			compact := func(g *db.DB) error { return g.Compact(ctx) }
+			steps := []func(*db.DB) error{
+				add("a"), load(first), add("b"), compact, add("c"), load(second), compact,
+			}
+			p := &powerTest{T: t, rng: rng, path: filepath.Join(t.TempDir(), mode), cuts: size(1, 1, 4) * *times}
+			var was, will string // the content before and after the step in progress
+			p.opened = func(g *db.DB) error {
+				if got := content(t, g); got != was && got != will {
+					return fmt.Errorf("the content is %s, want %s or %s", got, was, will)
+				}
+				return nil
+			}
+			twin := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})
+			o := crashOptions(p.path)
+			o.Events.Sync = func(time.Duration) { p.changed() }
+			db.OnStep(o, p.changed)
+			g := open(t, p.path, o)
+			was = content(t, twin)
+			for _, step := range steps {
+				must(t, step(twin))
+				will = content(t, twin)
+				must(t, step(g))
+				was = will
+				p.changed()
+			}
+			must(t, g.Close())
+			p.changed()
+			must(t, db.CompactDir(ctx, p.path, o))
+			p.changed()
+			must(t, twin.Close())
+			t.Logf("%d images of %d steps", p.images, len(steps))
+		})
+	}
+}
+
+// content returns a digest of the edges and the version of the graph.
+func content(t testing.TB, g *db.DB) string {
+	t.Helper()
+	sum := fnv.New64a()
+	for _, e := range edges(t, g) {
+		fmt.Fprintln(sum, e)
+	}
+	s, err := g.Stats()
+	must(t, err)
+	return fmt.Sprintf("%d edges, %x", s.Edges, sum.Sum64())
 }

@@ -132,6 +132,9 @@ func TestRowsOnDemand(t *testing.T) {
 // Paged makes options under which nothing is loaded into memory.
 func Paged(o *Options) { o.paged = true }
 
+// OnStep makes options with which f is called when a load or a compaction has changed files.
+func OnStep(o *Options, f func()) { o.onStep = f }
+
 // A database of which nothing is loaded into memory gives the same answers, bit for bit, as one in memory, through loads,
 // changes, compactions, a backup and openings.
 func TestPaged(t *testing.T) {
@@ -342,4 +345,84 @@ func TestHoldoutInLittleMemory(t *testing.T) {
 	if _, want := ask(Holdout{Links: links}, 64<<20); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
+}
+
+// Vectors so long that a stored block of them has several parts, and of which few fit into the cache, give the same
+// answers, bit for bit, as those in memory: after a training, changes, observations, a compaction and an opening.
+func TestLargeVectorsOnDemand(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	const nodes, length, atOnce = 60, 8300, 4
+	ctx, dir := context.Background(), t.TempDir()
+	open := func(name string) *DB {
+		g, err := Open(filepath.Join(dir, name), &Options{Memory: 64 << 20, NoSync: true, NoRefresh: true, paged: name == "paged"})
+		must(t, err)
+		return g
+	}
+	vector := func(rng *rand.Rand) []float32 {
+		x := make([]float32, length)
+		for range length / 10 {
+			x[rng.IntN(length)] = rng.Float32()
+		}
+		return x
+	}
+	rng := rand.New(rand.NewPCG(8, 3))
+	first := open("memory")
+	var list strings.Builder
+	for range 300 {
+		fmt.Fprintln(&list, rng.IntN(nodes), rng.IntN(nodes))
+	}
+	_, err := first.Load(ctx, strings.NewReader(list.String()), LoadOptions{})
+	must(t, err)
+	for from := 0; from < nodes; from += atOnce {
+		must(t, first.Update(ctx, func(tx *Tx) error {
+			for u := from; u < from+atOnce; u++ {
+				if err := tx.PutNode(Node{Key: Int(int64(u)), Features: vector(rng)}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+	}
+	must(t, first.CreateModel(ctx, "m", model.Spec{}))
+	_, err = first.Train(ctx, Training{Model: "m", Plan: model.EdgePlan{Samples: 100, Epochs: 1}})
+	must(t, err, first.Compact(ctx), first.Close(), os.CopyFS(filepath.Join(dir, "paged"), os.DirFS(filepath.Join(dir, "memory"))))
+	both := []*DB{open("memory"), open("paged")}
+	onDemand(t, both[1], 8<<20) // three of four blocks
+	compare := func(when string) {
+		t.Helper()
+		want, got := answers(t, both[0]), answers(t, both[1])
+		for i := range want {
+			if got[i] != want[i] {
+				t.Fatalf("%s:\n%.2000s\nwant\n%.2000s", when, got[i], want[i])
+			}
+		}
+		must(t, both[1].Check(ctx))
+	}
+	compare("after opening")
+	changed, added := vector(rng), vector(rng)
+	for _, g := range both {
+		for _, change := range []func(tx *Tx) error{
+			func(tx *Tx) error { return tx.SetFeatures(8, changed) },
+			func(tx *Tx) error { return tx.SetFeatures(40, nil) },
+			func(tx *Tx) error { return tx.DeleteNode(33) },
+			func(tx *Tx) error {
+				return errors.Join(tx.PutNode(Node{Key: Str("new"), Features: added}), tx.AddEdge("new", 7, 1))
+			},
+		} {
+			must(t, g.Update(ctx, change))
+		}
+		for i := range 5 {
+			must(t, g.Observe(ctx, Observation{Source: i, Target: 50 + i, Among: Keys(1, 5, 44), Reward: float64(i % 2), Model: "m", Insert: true}))
+		}
+	}
+	compare("after changes")
+	must(t, both[0].Compact(ctx), both[1].Compact(ctx))
+	compare("after a compaction")
+	must(t, both[1].Close())
+	both[1] = open("paged")
+	compare("after opening again")
+	must(t, both[0].Close(), both[1].Close())
 }

@@ -111,6 +111,7 @@ func (w *tableWriter) flush(b *tableBuffer) error {
 	err := fullError(writeSynced(d.name, buildTable(entries, o)))
 	clear(b.entries)
 	b.entries, b.bytes = b.entries[:0], 0
+	w.store.step()
 	return err
 }
 
@@ -165,6 +166,7 @@ func (s *Store) adopt(drafts []draft) (bool, error) {
 	if ok, err := s.settle(); !ok {
 		return false, err
 	}
+	s.step()
 	names, err := fileNames(s.Dir())
 	if err != nil {
 		return false, fmt.Errorf("db: %w", err)
@@ -184,16 +186,26 @@ func (s *Store) adopt(drafts []draft) (bool, error) {
 		}
 		m.tables = append(m.tables, namedTable{id: m.next, level: level})
 		m.next++
+		s.step()
 	}
 	if err := m.writeManifest(); err != nil {
 		return false, fmt.Errorf("db: %w", fullError(err))
 	}
+	s.step()
 	if err := s.start(s.opts.WithReadOnly(true)); err != nil {
 		s.Fail(err)
 		return false, err
 	}
 	s.takeInventory()
+	s.step()
 	return true, nil
+}
+
+// step says that the files have changed.
+func (s *Store) step() {
+	if s.onStep != nil {
+		s.onStep()
+	}
 }
 
 // freeLevel returns the last level whose tables overlap none of the drafts. In level 0 tables may overlap.

@@ -56,13 +56,16 @@ func (s *Store) open() error {
 		s.verified = true
 		return s.start(s.opts)
 	}
-	f, err := examineFiles(s.opts, false)
+	names, _ := fileNames(s.Dir())                                        // examineFiles reports an error
+	recovers := !s.opts.ReadOnly && len(withSuffix(names, logSuffix)) > 0 // Badger will write
+	f, err := examineFiles(s.opts, recovers)
 	if err == nil {
 		err = f.prepare()
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.Dir(), err)
 	}
+	s.verified = recovers
 	settled := f.manifest != nil && len(f.with(logSuffix)) == 0 && s.Complete()
 	readOnly := s.opts.ReadOnly || settled && runtime.GOOS != "windows" // where Badger reads only what it also writes
 	if !readOnly {
@@ -98,6 +101,14 @@ func (s *Store) forWriting() (*instance, error) {
 	return b, nil
 }
 
+// finish calls closeFiles to close an instance that writes, and takes an inventory of the files that are left.
+func (s *Store) finish(closeFiles func() error) error {
+	err := errors.Join(s.dropStale(), closeFiles())
+	s.inventory = new(inventory) // Badger will use the numbers of deleted tables again
+	s.takeInventory()
+	return err
+}
+
 // settle puts an instance that only reads in the place of the present one, and reports whether it could: not while a
 // transaction uses an instance that writes. The caller holds both locks.
 func (s *Store) settle() (bool, error) {
@@ -108,8 +119,7 @@ func (s *Store) settle() (bool, error) {
 	if !b.users.CompareAndSwap(1, 0) { // from here on, readers wait
 		return false, nil
 	}
-	s.inventory = new(inventory) // numbers of deleted tables are used again
-	err := errors.Join(s.dropStale(), translate(b.Close()))
+	err := s.finish(func() error { return translate(b.Close()) })
 	if err == nil {
 		err = s.start(s.opts.WithReadOnly(true))
 	}
@@ -126,8 +136,10 @@ func (s *Store) Verify() error {
 	return s.verify()
 }
 
-// verify is Verify for a caller that holds the lock. It must run before the first write: Badger then merges tables, and
-// loses all records after a damaged block.
+// verify is Verify for a caller that holds the lock. It must run before the first write, which costs a second for each
+// GB: Badger then merges tables in the background, and a merge ends at a damaged block without an error, so that the
+// records after it are lost. The checksum that Badger verifies with each read does not help there. The blocks that Open
+// has read are read again; they are few in a large store, and a small one is read in milliseconds.
 func (s *Store) verify() error {
 	if s.verified {
 		return nil

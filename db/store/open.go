@@ -29,6 +29,7 @@ type Options struct {
 	LockTimeout time.Duration // how long Open waits for another process to close the store
 	Logger      *slog.Logger
 	OnSync      func(took time.Duration) // called after each sync; may be nil
+	OnStep      func()                   // called after each change of the files by Bulk; for tests of power cuts; may be nil
 }
 
 // Open opens the store in a directory or in memory, and creates it if it does not exist. It returns ErrNotFound,
@@ -46,7 +47,7 @@ func Open(path string, o Options) (*Store, error) {
 		}
 	}
 	s := &Store{
-		log: o.Logger, onSync: o.OnSync, inventory: new(inventory), syncs: !o.InMemory && !o.ReadOnly && !o.NoSync,
+		log: o.Logger, onSync: o.OnSync, inventory: new(inventory), syncs: !o.InMemory && !o.ReadOnly && !o.NoSync, onStep: o.OnStep,
 		bulkTable: min(max(o.Memory/8, 1<<20), 16<<20),
 	}
 	var err error

@@ -27,6 +27,7 @@ type Store struct {
 	log       *slog.Logger
 	syncs     bool                // whether writes are synced
 	onSync    func(time.Duration) // may be nil
+	onStep    func()              // may be nil
 
 	syncing   sync.Mutex // protects following fields while there are writes
 	names     []string   // names of the durable directory entries
@@ -202,9 +203,7 @@ func (s *Store) Close() error {
 	if o := b.Opts(); o.InMemory || o.ReadOnly || !s.accepted {
 		return errors.Join(b.release(), s.unlock())
 	}
-	err := errors.Join(s.dropStale(), b.release())
-	s.takeInventory()
-	return errors.Join(err, s.unlock())
+	return errors.Join(s.finish(b.release), s.unlock())
 }
 
 func (s *Store) unlock() error {
