@@ -157,7 +157,7 @@ func (p *profile) partsOf(w World, u ID) (part [profileParts][]float32) {
 	}
 	neighbours := neighboursOf(w.Graph, u)
 	for i := range part {
-		sum := make([]float32, p.topics.Cols)
+		sum := nn.NewVector(p.topics.Cols)
 		switch i {
 		case 0:
 			for j, x := range p.featuresOf(w, u) {

@@ -222,7 +222,7 @@ type spectralSource struct {
 // from prepares the columns of pairs with this source.
 func (s *spectrum) from(g Graph, source ID) *spectralSource {
 	k := len(s.value)
-	f := &spectralSource{spectrum: s, g: g, source: source, scratch: make([]float32, k)}
+	f := &spectralSource{spectrum: s, g: g, source: source, scratch: nn.NewVector(k)}
 	u := s.outOf(g, source, f.scratch)
 	for r := range numRidges {
 		f.weighted[r] = entries(u, s.filter[r])

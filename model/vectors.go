@@ -218,10 +218,10 @@ func (v *vectors) closenessTo(w World, source ID) func(ID) float32 {
 		}
 	}
 	s := v.spectrum
-	own := entries(s.outOf(w.Graph, source, make([]float32, len(s.value))), s.filter[middleRidge])
+	own := entries(s.outOf(w.Graph, source, nn.NewVector(len(s.value))), s.filter[middleRidge])
 	return func(u ID) float32 {
 		if int(u) >= s.in.Rows {
-			return nn.Dot(own, s.inOf(w.Graph, u, make([]float32, len(s.value))))
+			return nn.Dot(own, s.inOf(w.Graph, u, nn.NewVector(len(s.value))))
 		}
 		return nn.Dot(own, nn.Row(s.in, int(u)))
 	}
