@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"kith/model/graph"
@@ -194,13 +195,18 @@ func orthonormalise(x blas32.General) {
 			m.Set(i, j, float64(v))
 		}
 	}
-	var qr mat.QR
-	qr.Factorize(m)
-	var q mat.Dense
-	qr.QTo(&q)
+	// mat.QR would make all columns of Q, as many as x has rows.
+	q, tau := m.RawMatrix(), make([]float64, x.Cols)
+	size := []float64{0}
+	lapack64.Geqrf(q, tau, size, -1)
+	work := make([]float64, int(size[0]))
+	lapack64.Geqrf(q, tau, work, len(work))
+	lapack64.Orgqr(q, tau, size, -1)
+	work = make([]float64, int(size[0]))
+	lapack64.Orgqr(q, tau, work, len(work))
 	for i := range x.Rows {
 		for j := range x.Cols {
-			nn.Row(x, i)[j] = float32(q.At(i, j))
+			nn.Row(x, i)[j] = float32(m.At(i, j))
 		}
 	}
 }
