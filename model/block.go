@@ -208,7 +208,7 @@ func (c *config) graph(g Graph, pairs []Pair, first int, t *scratch, x blas32.Ge
 		t.walks = append(t.walks, l.Walks())
 		r := nn.Row(x, i)
 		if c.Blocks&blockStructural != 0 {
-			l.Structural(r[len(r)-column.StructuralLen:])
+			t.Structural(&l, r[len(r)-column.StructuralLen:])
 			r = r[:len(r)-column.StructuralLen]
 		}
 		if c.Blocks&blockTopology != 0 {

@@ -17,6 +17,7 @@ type rivals struct {
 	linked       [NumMeasures]Histogram // neighbours of the source by each measure
 	most         flow                   // maximum of each number over the rivals
 	neighborRank [NumMeasures]float64
+	logs         halfLogs
 	closed       float64 // share of the source's neighbours that are also two edges away, with a prior of one in four
 	mutual       float64 // see mutual; 0 on an undirected graph
 	resource     float64 // resource allocation of the source, summed over all other nodes
@@ -98,7 +99,7 @@ const maxRanked = 64
 func (r *rivals) neighborRanks(g graph.Graph, s *TwoHop) {
 	out := s.out
 	const before = 2
-	random := max(0, math.Log1p(r.open[0].Len())-1)
+	random := max(0, r.logs.log1p(r.open[0].Len())-1)
 	for k := range r.neighborRank {
 		r.neighborRank[k] = before * random
 	}
@@ -109,7 +110,7 @@ func (r *rivals) neighborRanks(g graph.Graph, s *TwoHop) {
 		}
 		n++
 		for k, v := range measures(withoutEdge(g, out[i], s.To(out[i]))) {
-			r.neighborRank[k] += math.Log1p(r.open[k].Above(v))
+			r.neighborRank[k] += r.logs.log1p(r.open[k].Above(v))
 		}
 	}
 	for k := range r.neighborRank {
@@ -129,15 +130,38 @@ func mutual(g graph.Graph, u graph.ID, out, in []graph.ID) float64 {
 func (l *PairStats) rivals(r *rivals, x []float32) {
 	links := r.linked[0].Len()
 	for k, v := range measures(l.flow, l.in) {
-		x[TopRank+k] = float32(math.Log1p(r.open[k].Above(v)))
+		x[TopRank+k] = float32(r.logs.log1p(r.open[k].Above(v)))
 		x[TopAbove+k] = float32(math.Log((r.linked[k].Above(v) + 0.5) / (links + 1)))
 		x[TopNeighborRank+k] = float32(r.neighborRank[k])
 	}
 	x[TopMostCommon] = float32(l.flow.Common / max(r.most.Common, 1))
 	x[TopMostAdamic] = float32(l.flow.Adamic / max(r.most.Adamic, ResourceFloor))
 	x[TopMostResource] = float32(l.flow.Resource / max(r.most.Resource, ResourceFloor))
-	x[TopRivals], x[TopClosed] = float32(math.Log1p(r.open[0].Len())), float32(r.closed)
+	x[TopRivals], x[TopClosed] = float32(r.logs.log1p(r.open[0].Len())), float32(r.closed)
 	x[TopMutual] = float32(r.mutual)
+}
+
+// halfLogs holds the values of math.Log1p at 0, 1/2, 1, 3/2 and so on that were asked for, or 0.
+type halfLogs []float64
+
+// maxHalves bounds the length of halfLogs.
+const maxHalves = 1 << 13
+
+// log1p returns math.Log1p(x).
+func (t *halfLogs) log1p(x float64) float64 {
+	i := int(min(2*x, maxHalves))
+	if i < 0 || i == maxHalves || float64(i) != 2*x {
+		return math.Log1p(x)
+	}
+	if i >= len(*t) {
+		*t = append(*t, make([]float64, i+1-len(*t))...)
+	}
+	v := (*t)[i]
+	if v == 0 {
+		v = math.Log1p(x)
+		(*t)[i] = v
+	}
+	return v
 }
 
 // Histogram is a histogram of numbers on a logarithmic scale with 64 buckets per octave. It is ready for use after clear.
@@ -171,8 +195,10 @@ func (l *Histogram) Add(x float64) {
 
 // Sum accumulates the counts. No number may be added afterwards.
 func (l *Histogram) Sum() {
-	for i := l.top - 1; i >= l.low; i-- {
-		l.count[i] += l.count[i+1]
+	sum := float32(0)
+	for i := l.top; i >= l.low; i-- {
+		sum += l.count[i]
+		l.count[i] = sum
 	}
 }
 

@@ -187,16 +187,17 @@ func (t *Reader) PairStats(g graph.Graph, pairs []graph.Pair, i int) PairStats {
 // followed.
 func (l *PairStats) Walks() float64 { return l.walks }
 
-// Structural fills the structural block of the pair.
-func (l *PairStats) Structural(x []float32) {
+// Structural fills the structural block of a pair.
+func (t *Reader) Structural(l *PairStats, x []float32) {
+	logs := &t.rivals.logs
 	for col, v := range [StructuralLen]float64{
 		ColTo:       LogProximity(l.to),
 		ColFrom:     LogProximity(l.from),
-		ColCommon:   math.Log1p(l.Overlap.Common),
+		ColCommon:   logs.log1p(l.Overlap.Common),
 		ColAdamic:   math.Log1p(l.Overlap.Adamic),
 		ColResource: math.Log1p(l.Overlap.Resource),
-		ColSource:   math.Log1p(l.out),
-		ColTarget:   math.Log1p(l.in),
+		ColSource:   logs.log1p(l.out),
+		ColTarget:   logs.log1p(l.in),
 		ColSalton:   l.Overlap.Common / math.Sqrt(max(1, l.out*l.in)),
 		ColPaths:    math.Log1p(l.paths),
 		ColShare:    LogProximity(l.to / max(1, l.in)),
