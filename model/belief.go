@@ -217,7 +217,15 @@ func (b *belief) learn(x []float32, reward float64) {
 }
 
 // scaled returns x in its scale, clamped so that no single outcome can change the belief too much.
-func scaled(x, by float32) float32 { return min(max(x*by, -10), 10) }
+func scaled(x, by float32) float32 {
+	switch x *= by; {
+	case x > 10:
+		return 10
+	case x < -10:
+		return -10
+	}
+	return x
+}
 
 // snapshot returns the current belief.
 func (b *belief) snapshot() *posterior {

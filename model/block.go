@@ -189,7 +189,7 @@ func (c *config) batch(w World, pairs []Pair, first, end int, t *scratch, x blas
 	}
 	if t.vectors != nil && c.vectorsLen() > 0 {
 		for from, run := range graph.BySource(run) {
-			t.vectors.columns(w, run, t.walks[from:], nn.Rows(x, from, from+len(run)), tail)
+			t.vectorColumns(w, run, t.walks[from:], nn.Rows(x, from, from+len(run)), tail)
 		}
 	}
 	if c.Unit {

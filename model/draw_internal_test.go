@@ -92,7 +92,7 @@ func TestTrainedVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := nn.Resize(m.scratch.x, len(pairs), spectralLen)
-	m.belief.vectors.columns(g.world(nil), pairs, []float64{-1, -1}, want, 0)
+	(&scratch{vectors: m.belief.vectors}).vectorColumns(g.world(nil), pairs, []float64{-1, -1}, want, 0)
 	n := m.config.width()
 	for i := range pairs {
 		if got := x[i*n+1 : i*n+1+spectralLen]; !slices.Equal(got, nn.Row(want, i)) {

@@ -24,14 +24,15 @@ type Model struct {
 	trained bool      // at least one training has happened
 	// outdated reports that the model was stored with other columns and what it had learned is lost.
 	outdated  bool
-	exploit   *nn.Regressor // nil if the policy has no networks
-	belief    *belief       // nil if f1 is a network
-	explore   *nn.Regressor // nil if the policy does not explore
-	forecast  *forecast     // nil if no events were learned
-	design    *nn.Design    // nil if the policy has no confidence bonus
-	weights   [][]float32   // weights of a fitted policy; nil until it is trained
-	views     *views        // shared by the scorers with these weights
-	scorer    *Scorer       // snapshot of the current state; nil after a change
+	exploit   *nn.Regressor  // nil if the policy has no networks
+	belief    *belief        // nil if f1 is a network
+	explore   *nn.Regressor  // nil if the policy does not explore
+	spectral  spectralSource // source whose vectors were read
+	forecast  *forecast      // nil if no events were learned
+	design    *nn.Design     // nil if the policy has no confidence bonus
+	weights   [][]float32    // weights of a fitted policy; nil until it is trained
+	views     *views         // shared by the scorers with these weights
+	scorer    *Scorer        // snapshot of the current state; nil after a change
 	scratch   scratch
 	scratches *sync.Pool // pool of *scratch for its scorers
 }
@@ -291,6 +292,7 @@ type scratch struct {
 	ranked        blas32.General    // input of the ranker
 	forms         []float64         // quadratic forms, or output of the ranker
 	vectors       *vectors          // vectors that contexts read; nil: none
+	spectral      spectralSource    // source whose vectors were read
 	forecast      *forecastSnapshot // forecast that contexts read; nil: none
 	source        []float32         // features of a source
 	order         []uint64          // scratch of the start vector

@@ -212,35 +212,39 @@ type spectralSource struct {
 	weighted [numRidges][]float32 // row of U times each filter
 	cubed    []float32            // row of U times the cubes
 	tailed   []float32            // row of U times the middle filter, of the same length as cubed
-	reverse  []float32            // row of V times the middle filter; nil on an undirected graph, where it is weighted[middleRidge]
+	reverse  []float32            // row of V times the middle filter; on an undirected graph it is weighted[middleRidge]
 	own      rowNumbers
-	walks    []float32 // number of walks of two edges to each node, if read; nil: too expensive to count
-	read     bool
+	walks    []float32 // number of walks of two edges to each node, if counted; nil: too expensive to count
+	counted  bool
 	scratch  []float32
 }
 
-// from prepares the columns of pairs with this source.
-func (s *spectrum) from(g Graph, source ID) *spectralSource {
-	k := len(s.value)
-	f := &spectralSource{spectrum: s, g: g, source: source, scratch: nn.NewVector(k)}
+// read prepares the columns of pairs with a source. It reuses the memory of f.
+func (f *spectralSource) read(s *spectrum, g Graph, source ID) {
+	f.spectrum, f.g, f.source, f.walks, f.counted = s, g, source, nil, false
+	if len(f.scratch) != len(s.value) {
+		f.scratch = nn.NewVector(len(s.value))
+	}
 	u := s.outOf(g, source, f.scratch)
 	for r := range numRidges {
-		f.weighted[r] = entries(u, s.filter[r])
+		f.weighted[r] = entries(f.weighted[r], u, s.filter[r])
 	}
 	h := len(s.cube)
-	f.tailed, f.cubed = entries(u[:h], s.filter[middleRidge][:h]), entries(u[:h], s.cube)
-	f.own = s.numbers(u)
-	if s.directed {
-		f.reverse = entries(s.inOf(g, source, f.scratch), s.filter[middleRidge])
+	f.tailed = entries(f.tailed, u[:h], s.filter[middleRidge])
+	f.cubed = entries(f.cubed, u[:h], s.cube)
+	if !s.directed { // the rows of U are those of V
+		f.own = s.numbersOf(source, u)
+		return
 	}
-	return f
+	f.own = s.numbers(u)
+	f.reverse = entries(f.reverse, s.inOf(g, source, f.scratch), s.filter[middleRidge])
 }
 
-// entries returns the product of a and b entry by entry.
-func entries(a, b []float32) []float32 {
-	c := make([]float32, len(a))
+// entries returns the product of a and b entry by entry, in the memory of c if that is large enough.
+func entries(c, a, b []float32) []float32 {
+	c = c[:0]
 	for i, x := range a {
-		c[i] = x * b[i]
+		c = append(c, x*b[i])
 	}
 	return c
 }
@@ -287,12 +291,13 @@ func (f *spectralSource) columns(target ID, walks float64, x []float32) {
 		h := v[:len(f.cubed)]
 		x[spectralTail] = nn.Dot(f.tailed, h) + float32((n-nn.Product64(f.cubed, h))/(4*f.mean))
 	}
+	for i := range spectralReverse {
+		x[i] = logarithmic(x[i])
+	}
+	x[spectralTail] = logarithmic(x[spectralTail])
 	x[spectralReverse] = x[spectralRidge+middleRidge]
 	if f.directed {
-		x[spectralReverse] = nn.Dot(f.reverse, f.outOf(f.g, target, f.scratch))
-	}
-	for i, y := range x[:spectralCosine] {
-		x[i] = logarithmic(y)
+		x[spectralReverse] = logarithmic(nn.Dot(f.reverse, f.outOf(f.g, target, f.scratch)))
 	}
 }
 
@@ -305,8 +310,8 @@ func (f *spectralSource) walksTo(target ID, counted float64) (n float64, ok bool
 	if counted >= 0 {
 		return counted, true
 	}
-	if !f.read {
-		f.walks, f.read = twoEdgeWalks(f.g, f.source), true
+	if !f.counted {
+		f.walks, f.counted = twoEdgeWalks(f.g, f.source), true
 	}
 	if f.walks == nil {
 		return 0, false

@@ -111,21 +111,22 @@ func vectorsOf(ctx context.Context, rng *rand.Rand, t *content, g Graph, budget 
 	return v, err
 }
 
-// columns fills a row of x for each pair, from column col on. All pairs must have the same source. walks holds
+// vectorColumns fills a row of x for each pair, from column col on. All pairs must have the same source. walks holds
 // the number of walks of three edges of each pair, without loops, or -1 where they are not counted yet.
-func (v *vectors) columns(w World, pairs []Pair, walks []float64, x blas32.General, col int) {
-	s := v.spectrum.from(w.Graph, pairs[0].Source)
+func (t *scratch) vectorColumns(w World, pairs []Pair, walks []float64, x blas32.General, col int) {
+	t.spectral.read(t.vectors.spectrum, w.Graph, pairs[0].Source)
 	var p *profileSource
-	if v.profile != nil {
-		p = v.profile.from(w, pairs[0].Source)
+	if t.vectors.profile != nil {
+		p = t.vectors.profile.from(w, pairs[0].Source)
 	}
 	for i, pair := range pairs {
 		r := nn.Row(x, i)[col:]
-		s.columns(pair.Target, walks[i], r[:spectralLen])
+		t.spectral.columns(pair.Target, walks[i], r[:spectralLen])
 		if p != nil {
 			p.columns(pair.Target, r[spectralLen:])
 		}
 	}
+	t.spectral.spectrum, t.spectral.g = nil, nil // a scratch outlives them
 }
 
 // nodeMatrix is a matrix of vectors with one row for each node.
@@ -218,7 +219,7 @@ func (v *vectors) closenessTo(w World, source ID) func(ID) float32 {
 		}
 	}
 	s := v.spectrum
-	own := entries(s.outOf(w.Graph, source, nn.NewVector(len(s.value))), s.filter[middleRidge])
+	own := entries(nil, s.outOf(w.Graph, source, nn.NewVector(len(s.value))), s.filter[middleRidge])
 	return func(u ID) float32 {
 		if int(u) >= s.in.Rows {
 			return nn.Dot(own, s.inOf(w.Graph, u, nn.NewVector(len(s.value))))

@@ -55,7 +55,7 @@ func (v *vectors) table(t *testing.T, w World) [][]float32 {
 	var rows [][]float32
 	for u := range all {
 		x := nn.Resize(blas32.General{}, n, v.width())
-		v.columns(w, Pairs(ID(u), all), slices.Repeat([]float64{-1}, n), x, 0)
+		(&scratch{vectors: v}).vectorColumns(w, Pairs(ID(u), all), slices.Repeat([]float64{-1}, n), x, 0)
 		for i := range all {
 			rows = append(rows, nn.Row(x, i))
 		}
@@ -137,7 +137,8 @@ func TestSpectralTail(t *testing.T) {
 	square.Mul(a, a)
 	cube.Mul(&square, a)
 	for u := range 60 {
-		f := s.from(g, ID(u))
+		var f spectralSource
+		f.read(s, g, ID(u))
 		for v := range 60 {
 			x := make([]float32, spectralLen)
 			f.columns(ID(v), -1, x)
