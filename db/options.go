@@ -38,14 +38,16 @@ type Options struct {
 	// Default: a quarter of the machine's memory, at least 256 MB, but no more than the memory limit of the process
 	// (GOMEMLIMIT). The minimum is 64 MB. A graph that takes at most 45 % of Memory is kept in memory. Of a larger one,
 	// blocks are read from the store when they are needed. ErrTooLarge is returned if what must be in memory takes more:
-	// feature vectors and, with InMemory, the whole graph; and for a ranking of more candidates than fit into a quarter,
-	// and a holdout of a list of more edges than fit (see Tx.Holdout). A transaction may take a 200th of Memory, but 0.8 MB
-	// at 64 MB, and 1.2 MB at 120 to 256 MB.
+	// the changes since the last compaction and, with InMemory, the whole graph; and for a ranking of more candidates than
+	// fit into a quarter, and a holdout of a list of more edges than fit (see Tx.Holdout). A transaction may take a 200th of
+	// Memory, but 0.8 MB at 64 MB, and 1.2 MB at 120 to 256 MB.
 	//
 	// Memory bounds the bytes in use. By default, the garbage collector lets a process grow to twice that. A process
 	// that must stay within Memory should call debug.SetMemoryLimit(Memory), as the kith tool does. Open does not call
-	// it, because it does not know what else the process holds. Pages of the store's tables that were read are mapped
-	// into the process and count as resident, but they are the system's cache, which it frees when it needs memory.
+	// it, because it does not know what else the process holds. Not counted are the buffers of the tables that the store
+	// builds while commits write much, such as a load of long feature vectors: up to 370 MB for some seconds. Pages of the
+	// store's tables that were read are mapped into the process and count as resident, but they are the system's cache,
+	// which it frees when it needs memory.
 	Memory int64
 	// ObservationBytes is the number of bytes of observations to keep. When there are an eighth more, the oldest are
 	// forgotten. A model that has not yet stored what it learned from them is stored first, so no model loses anything.
