@@ -124,36 +124,86 @@ func (d *Data) Linked(u, v ID) bool {
 // Communities holds the parameters of Generate.
 type Communities struct {
 	Nodes, Groups int
-	Degree        float64 // mean number of links of a node
-	Inside        float64 // share of the links that stay in the group
+	Degree        float64 // mean number of links of a node, a little less because some are drawn twice
+	Inside        float64 // share of the links that stay in the group, of those that close no triangle
+	Closed        float64 // share of the links that close a triangle: they lead to a neighbour of a neighbour
+	Choices       int     // number of nodes drawn for a link, which goes to the one with the most similar features; 0 means 1
 	FeatureLen    int
 	Noise         float64 // standard deviation of a feature around its group's centre; centres have unit length
 }
 
 // Generate makes a graph of communities. Nodes have uneven popularity, links are mostly inside groups, and the features
-// of a node are its group's centre plus noise. The features separate the groups, as far as the noise allows, but do not
-// predict single links.
+// of a node are its group's centre plus noise. With Closed, nodes that have a neighbour in common are linked more often
+// than others of their group, and with Choices so are nodes with similar features. Otherwise the group, as far as links
+// and features tell it, and popularity are all that predicts a link.
 func Generate(c Communities, seed uint64) (*Data, error) {
 	if c.Nodes < 2 || c.Groups < 1 || c.Groups > c.Nodes {
 		return nil, fmt.Errorf("trial: %d nodes in %d groups", c.Nodes, c.Groups)
 	}
-	rng := rand.New(rand.NewPCG(seed, 1))
-	group, members := make([]int, c.Nodes), make([][]ID, c.Groups)
-	for u := range group {
-		group[u] = u % c.Groups
-		members[group[u]] = append(members[group[u]], ID(u))
+	g := generator{Communities: c, rng: rand.New(rand.NewPCG(seed, 1)), rows: make([][]ID, c.Nodes)}
+	for u := range g.rows {
+		g.group = append(g.group, u%c.Groups)
 	}
+	g.members = make([][]ID, c.Groups)
+	for u, of := range g.group {
+		g.members[of] = append(g.members[of], ID(u))
+	}
+	g.features = features(rand.New(rand.NewPCG(seed, 4)), c, g.group)
 	var links [][2]ID
 	for range int(float64(c.Nodes) * c.Degree / 2) {
-		u := popular(rng, c.Nodes)
-		v := ID(popular(rng, c.Nodes))
-		if rng.Float64() < c.Inside {
-			mine := members[group[u]]
-			v = mine[popular(rng, len(mine))]
-		}
-		links = append(links, [2]ID{ID(u), v})
+		u := ID(popular(g.rng, c.Nodes))
+		v := g.target(u)
+		links = append(links, [2]ID{u, v})
+		g.rows[u], g.rows[v] = append(g.rows[u], v), append(g.rows[v], u)
 	}
-	return NewData(context.Background(), c.Nodes, links, features(rng, c, group))
+	return NewData(context.Background(), c.Nodes, links, g.features)
+}
+
+// generator draws the links of a graph of communities.
+type generator struct {
+	Communities
+	rng      *rand.Rand
+	group    []int
+	members  [][]ID // of each group
+	features [][]float32
+	rows     [][]ID // links so far
+}
+
+// target draws the other end of a link of u.
+func (g *generator) target(u ID) ID {
+	best := g.candidate(u)
+	for range g.Choices - 1 {
+		if v := g.candidate(u); g.similarity(u, v) > g.similarity(u, best) {
+			best = v
+		}
+	}
+	return best
+}
+
+func (g *generator) candidate(u ID) ID {
+	if row := g.rows[u]; len(row) > 0 && g.Closed > 0 && g.rng.Float64() < g.Closed {
+		next := g.rows[row[g.rng.IntN(len(row))]]
+		return next[g.rng.IntN(len(next))]
+	}
+	v := ID(popular(g.rng, g.Nodes))
+	if g.rng.Float64() < g.Inside {
+		mine := g.members[g.group[u]]
+		v = mine[popular(g.rng, len(mine))]
+	}
+	return v
+}
+
+// similarity returns the negative squared distance of the features, and of a node to itself the least.
+func (g *generator) similarity(u, v ID) float64 {
+	if u == v {
+		return math.Inf(-1)
+	}
+	sum := 0.0
+	for i, x := range g.features[u] {
+		d := float64(x - g.features[v][i])
+		sum -= d * d
+	}
+	return sum
 }
 
 // popular draws a number below n. Small numbers are more probable: the density at a share x of the range falls as
