@@ -146,7 +146,15 @@ func Params(s *Statement) (all []Param) {
 // params returns the parameters in a tree or in a part of one.
 func params(v reflect.Value) (all []Param) {
 	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
+	case reflect.Interface:
+		switch n := v.Interface().(type) {
+		case nil, Int, Float, String, Name: // most of a long list; Elem would copy each
+		case Param:
+			all = append(all, n)
+		default:
+			all = params(v.Elem())
+		}
+	case reflect.Pointer:
 		if !v.IsNil() {
 			all = params(v.Elem())
 		}
