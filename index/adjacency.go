@@ -12,7 +12,7 @@ import (
 type adjacency struct {
 	base    *base
 	rows    pages[*row]
-	changed int64 // memory of rows in bytes
+	changed int64 // memory of rows in bytes, apart from what base.merged counts
 }
 
 // base holds the rows of one direction that have not changed since the generation was written: in the store, and in
@@ -21,6 +21,7 @@ type base struct {
 	memory  atomic.Pointer[csr] // nil: not loaded
 	stored  *storedRows         // nil if the rows were made in memory
 	degrees *storedDegrees      // of stored out-rows
+	merged  atomic.Int64        // memory of the rows of versions with this base that were late, in bytes
 }
 
 // inMemory returns a base that consists of c.
@@ -48,6 +49,15 @@ type row struct {
 	degree float64
 	// hidden, if not nil, makes the row that of the base without these nodes, ascending; to, weight and time are then nil.
 	hidden []ID
+	// late, if not nil, has the row, which is made when it is first read.
+	late *lateRow
+}
+
+// lateRow is the row of a base with changes: entries as edges from the row's node, ascending, of which the last of a
+// neighbour counts. Weight 0 means that the entry is removed.
+type lateRow struct {
+	changes []Edge
+	row     atomic.Pointer[row] // nil: not read yet
 }
 
 // rowBytes is the memory of a changed row besides its entries, in bytes, if no row of a close id has changed: the row, and
@@ -55,15 +65,39 @@ type row struct {
 const rowBytes = 380
 
 func (r *row) bytes() int64 {
-	return rowBytes + 4*int64(cap(r.to)+cap(r.weight)) + 8*int64(cap(r.time))
+	n := rowBytes + 4*int64(cap(r.to)+cap(r.weight)) + 8*int64(cap(r.time))
+	if r.late != nil {
+		n += edgeBytes * int64(len(r.late.changes))
+	}
+	return n
 }
 
-func (a *adjacency) bytes() int64 { return a.changed + a.base.bytes() }
+func (a *adjacency) bytes() int64 { return a.changedBytes() + a.base.bytes() }
 
-func (a *adjacency) loadedBytes() int64 { return a.changed + a.base.loadedBytes() }
+func (a *adjacency) loadedBytes() int64 { return a.changedBytes() + a.base.loadedBytes() }
+
+func (a *adjacency) changedBytes() int64 { return a.changed + a.base.merged.Load() }
+
+// at returns the row of u if it has changed, nil otherwise.
+func (a *adjacency) at(u ID) *row {
+	r := a.rows.at(u)
+	if r == nil || r.late == nil {
+		return r
+	}
+	if made := r.late.row.Load(); made != nil {
+		return made
+	}
+	made := new(row)
+	made.to, made.weight, made.time = a.base.row(u)
+	made.merge(r.late.changes)
+	if r.late.row.CompareAndSwap(nil, made) { // another reader's is equal
+		a.base.merged.Add(made.bytes())
+	}
+	return r.late.row.Load()
+}
 
 func (a *adjacency) row(u ID) ([]ID, []float32, []int64) {
-	r := a.rows.at(u)
+	r := a.at(u)
 	switch {
 	case r == nil:
 		return a.base.row(u)
@@ -76,7 +110,7 @@ func (a *adjacency) row(u ID) ([]ID, []float32, []int64) {
 
 // len returns the number of entries of the row of u.
 func (a *adjacency) len(u ID) int {
-	r := a.rows.at(u)
+	r := a.at(u)
 	switch {
 	case r == nil:
 		return a.base.len(u)
@@ -88,7 +122,7 @@ func (a *adjacency) len(u ID) int {
 
 // head returns the first n nodes of the row of u, or all if there are fewer.
 func (a *adjacency) head(u ID, n int) []ID {
-	r := a.rows.at(u)
+	r := a.at(u)
 	switch {
 	case r == nil:
 		return a.base.head(u, n)

@@ -1,8 +1,8 @@
 package index
 
 import (
+	"cmp"
 	"context"
-	"maps"
 	"math"
 	"slices"
 
@@ -15,9 +15,10 @@ import (
 type Edit struct {
 	g          Graph
 	by         *owner
-	baseSurvey *survey              // survey of the graph the edit started from
-	changes    []ppr.Change         // all changes; kept because the survey of from may be requested during the edit
-	pending    map[rowOf]pendingRow // pending changes of long rows
+	baseSurvey *survey               // survey of the graph the edit started from
+	changes    []ppr.Change          // all changes; kept because the survey of from may be requested during the edit
+	pending    map[rowOf]pendingRow  // pending changes of long rows
+	later      map[*adjacency][]Edge // changes of setLater, as entries of rows
 }
 
 // Edit starts a new version of g.
@@ -48,13 +49,7 @@ func (g *Graph) Hide(ctx context.Context, edges [][2]ID) (*Graph, error) {
 			continue
 		}
 		e.count(ppr.Change{U: u, V: v, Old: edge.Weight})
-		e.hideEntry(hidden, e.g.out, u, v)
-		switch {
-		case g.directed:
-			e.hideEntry(hidden, e.g.in, v, u)
-		case u != v:
-			e.hideEntry(hidden, e.g.out, v, u)
-		}
+		e.entries(u, v, func(a *adjacency, u, v ID) { e.hideEntry(hidden, a, u, v) })
 	}
 	for at, nodes := range hidden {
 		if r := at.in.rows.at(at.node); r != nil {
@@ -89,6 +84,7 @@ func (e *Edit) View() *Graph {
 // Graph ends the edit and returns its graph. The edit must not be used afterwards.
 func (e *Edit) Graph() *Graph {
 	e.flushRows()
+	e.flushLater()
 	e.by = nil
 	e.g.survey = e.baseSurvey.next(e.changes, e.g.Arcs())
 	e.baseSurvey, e.changes = nil, nil
@@ -112,14 +108,49 @@ func (e *Edit) Set(u, v ID, w float32, t int64) (old float32) {
 		return old
 	}
 	e.count(ppr.Change{U: u, V: v, Old: old, New: w})
-	e.setEntry(e.g.out, u, v, w, t)
-	switch {
-	case e.g.directed:
-		e.setEntry(e.g.in, v, u, w, t)
-	case u != v:
-		e.setEntry(e.g.out, v, u, w, t)
-	}
+	e.entries(u, v, func(a *adjacency, u, v ID) { e.setEntry(a, u, v, w, t) })
 	return old
+}
+
+// setLater is Set for an edge that has the weight c.Old and changes, in a graph of which no row has changed. It reads no
+// row: the changed rows are made when they are first read. An edit must use either Set or setLater.
+func (e *Edit) setLater(c *edgeChange) {
+	if c.Old == 0 && c.Weight == 0 {
+		return // a commit added and removed it
+	}
+	e.count(ppr.Change{U: c.U, V: c.V, Old: c.Old, New: c.Weight})
+	if e.later == nil {
+		e.later = map[*adjacency][]Edge{}
+	}
+	e.entries(c.U, c.V, func(a *adjacency, u, v ID) {
+		e.later[a] = append(e.later[a], Edge{U: u, V: v, Weight: c.Weight, Time: c.Time})
+	})
+}
+
+// flushLater makes late rows of the changes of setLater.
+func (e *Edit) flushLater() {
+	for a, changes := range e.later {
+		changes, _ = radixSort(changes, nil, true)
+		for len(changes) > 0 {
+			u, n := changes[0].U, 1
+			for n < len(changes) && changes[n].U == u {
+				n++
+			}
+			r := &row{late: &lateRow{changes: changes[:n:n]}}
+			a.rows.set(e.by, u, r)
+			a.changed += r.bytes()
+			changes = changes[n:]
+		}
+	}
+	e.later = nil
+}
+
+// entries passes the entries of an edge to visit: in the row of u of an adjacency, the neighbour v.
+func (e *Edit) entries(u, v ID, visit func(a *adjacency, u, v ID)) {
+	visit(e.g.out, u, v)
+	if u != v || e.g.directed {
+		visit(e.g.in, v, u)
+	}
 }
 
 // count records a change and counts the edges.
@@ -170,7 +201,7 @@ func (e *Edit) setEntry(a *adjacency, u, v ID, w float32, t int64) {
 // ownRow returns u's row for modification. It copies the row unless this edit has made it.
 func (e *Edit) ownRow(a *adjacency, u ID) *row {
 	r := a.rows.at(u)
-	if r != nil && r.by == e.by && r.hidden == nil {
+	if r != nil && r.by == e.by && r.hidden == nil && r.late == nil {
 		return r
 	}
 	to, w, t := a.row(u)
@@ -248,8 +279,13 @@ type rowOf struct {
 func (e *Edit) flushRows() {
 	for at, p := range e.pending {
 		r := at.in.rows.at(at.node)
+		changes := make([]Edge, 0, len(p))
+		for v, x := range p {
+			changes = append(changes, Edge{V: v, Weight: x.weight, Time: x.time})
+		}
+		slices.SortFunc(changes, func(a, b Edge) int { return cmp.Compare(a.V, b.V) })
 		at.in.changed -= r.bytes()
-		r.merge(p)
+		r.merge(changes)
 		at.in.changed += r.bytes()
 	}
 	clear(e.pending)
@@ -267,24 +303,27 @@ func (e *Edit) Edge(u, v ID) (Edge, bool) {
 	return e.g.edge(u, v, x.weight, x.time), true
 }
 
-// merge applies the changes of p in time linear in the row, plus the time to sort the changes.
-func (r *row) merge(p pendingRow) {
+// merge applies changes, in the form of those of a lateRow, in time linear in the row.
+func (r *row) merge(changes []Edge) {
 	old := *r
-	n := len(old.to) + len(p)
+	n := len(old.to) + len(changes)
 	r.to, r.weight, r.time = make([]ID, 0, n), emptyPlane(old.weight, n), emptyPlane(old.time, n)
 	i := 0
 	keepBelow := func(end ID) {
 		for ; i < len(old.to) && old.to[i] < end; i++ {
-			r.add(old.to[i], rowEntry{block.PlaneAt(old.weight, i, 1), block.PlaneAt(old.time, i, 0)})
+			r.add(old.to[i], block.PlaneAt(old.weight, i, 1), block.PlaneAt(old.time, i, 0))
 		}
 	}
-	for _, v := range slices.Sorted(maps.Keys(p)) {
-		keepBelow(v)
-		if i < len(old.to) && old.to[i] == v {
+	for k, c := range changes {
+		if k+1 < len(changes) && changes[k+1].V == c.V {
+			continue
+		}
+		keepBelow(c.V)
+		if i < len(old.to) && old.to[i] == c.V {
 			i++
 		}
-		if p[v].weight != 0 {
-			r.add(v, p[v])
+		if c.Weight != 0 {
+			r.add(c.V, c.Weight, c.Time)
 		}
 	}
 	keepBelow(math.MaxUint32)
@@ -292,9 +331,9 @@ func (r *row) merge(p pendingRow) {
 }
 
 // add appends an entry.
-func (r *row) add(v ID, x rowEntry) {
-	r.weight = appendPlane(r.weight, len(r.to), x.weight, 1)
-	r.time = appendPlane(r.time, len(r.to), x.time, 0)
+func (r *row) add(v ID, weight float32, time int64) {
+	r.weight = appendPlane(r.weight, len(r.to), weight, 1)
+	r.time = appendPlane(r.time, len(r.to), time, 0)
 	r.to = append(r.to, v)
 }
 

@@ -153,7 +153,7 @@ func (g *Graph) Arcs() int {
 // Degree returns the sum of the weights of u's out-edges.
 func (g *Graph) Degree(u ID) float64 {
 	a := g.out
-	if r := a.rows.at(u); r != nil {
+	if r := a.at(u); r != nil {
 		return r.degree
 	}
 	c := a.base.memory.Load()
@@ -228,9 +228,9 @@ func (g *Graph) LoadedBytes() int64 {
 
 // Changed returns the memory of the changed rows, in bytes.
 func (g *Graph) Changed() int64 {
-	n := g.out.changed
+	n := g.out.changedBytes()
 	if g.directed {
-		n += g.in.changed
+		n += g.in.changedBytes()
 	}
 	return n
 }

@@ -73,8 +73,9 @@ type opener struct {
 	s   *Snapshot
 	by  *owner
 
-	on    *Stored     // where blocks of the base are read on demand; nil: all are read now
-	cache *blockCache // of the blocks that are read on demand; nil: none
+	on    *Stored         // where blocks of the base are read on demand; nil: all are read now
+	cache *blockCache     // of the blocks that are read on demand; nil: none
+	times map[[2]ID]int64 // of edges that the log has changed, if rows are read on demand
 
 	found        []error
 	records      []logged  // records after version Meta.LogStart

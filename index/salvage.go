@@ -15,7 +15,7 @@ func Salvage(r Reader) (*Snapshot, []error) { return read(r, nil) }
 
 // read is Salvage, but reads the rows on demand unless on is nil.
 func read(r Reader, on *Stored) (*Snapshot, []error) {
-	o := &opener{ctx: context.Background(), r: r, by: new(owner), on: on}
+	o := &opener{ctx: context.Background(), r: r, by: new(owner), on: on, times: map[[2]ID]int64{}}
 	for _, step := range []func() error{o.meta, o.readLog, o.derive, o.dictionary, o.nodes, o.adjacency, o.events, o.features} {
 		if err := step(); err != nil {
 			return nil, append(o.found, err)
@@ -189,16 +189,36 @@ func (o *opener) redoRecord(edit *Edit, l logged, sound bool) (events []Event) {
 			o.report("%w: log of version %d: edge %d -> %d among %d nodes", ErrCorrupt, l.version, e.U, e.V, limit)
 			continue
 		}
-		had, _ := edit.Edge(e.U, e.V)
-		e.last = had.Time
+		e.last = o.lastTime(edit, &e)
 		if v, ok := e.event(); ok {
 			events = append(events, v)
 		}
-		if old := edit.Set(e.U, e.V, e.Weight, e.Time); sound && old != e.Old {
+		if o.cache != nil { // Verify compares the weights
+			edit.setLater(&e)
+		} else if old := edit.Set(e.U, e.V, e.Weight, e.Time); sound && old != e.Old {
 			o.report("%w: log of version %d: edge %d -> %d had weight %v, the record says %v", ErrCorrupt, l.version, e.U, e.V, old, e.Old)
 		}
 	}
 	return events
+}
+
+// lastTime returns the time of an edge before a change of it. If rows are read on demand, it reads only those of edges that
+// had a time.
+func (o *opener) lastTime(edit *Edit, c *edgeChange) int64 {
+	if o.cache == nil {
+		had, _ := edit.Edge(c.U, c.V)
+		return had.Time
+	}
+	pair, timed := [2]ID{c.U, c.V}, o.s.Graph.out.base.stored.Times
+	last, changed := o.times[pair]
+	if !changed && timed && c.Time != 0 && c.Old != 0 {
+		had, _ := o.s.Graph.Edge(c.U, c.V)
+		last = had.Time
+	}
+	if timed || c.Time != 0 {
+		o.times[pair] = c.Time
+	}
+	return last
 }
 
 // wholeUpTo reports whether the log has all records up to a version.
