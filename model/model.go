@@ -24,15 +24,14 @@ type Model struct {
 	trained bool      // at least one training has happened
 	// outdated reports that the model was stored with other columns and what it had learned is lost.
 	outdated  bool
-	exploit   *nn.Regressor  // nil if the policy has no networks
-	belief    *belief        // nil if f1 is a network
-	explore   *nn.Regressor  // nil if the policy does not explore
-	spectral  spectralSource // source whose vectors were read
-	forecast  *forecast      // nil if no events were learned
-	design    *nn.Design     // nil if the policy has no confidence bonus
-	weights   [][]float32    // weights of a fitted policy; nil until it is trained
-	views     *views         // shared by the scorers with these weights
-	scorer    *Scorer        // snapshot of the current state; nil after a change
+	exploit   *nn.Regressor // nil if the policy has no networks
+	belief    *belief       // nil if f1 is a network
+	explore   *nn.Regressor // nil if the policy does not explore
+	forecast  *forecast     // nil if no events were learned
+	design    *nn.Design    // nil if the policy has no confidence bonus
+	weights   [][]float32   // weights of a fitted policy; nil until it is trained
+	views     *views        // shared by the scorers with these weights
+	scorer    *Scorer       // snapshot of the current state; nil after a change
 	scratch   scratch
 	scratches *sync.Pool // pool of *scratch for its scorers
 }
