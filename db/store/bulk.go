@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/table"
 	"github.com/dgraph-io/badger/v4/y"
 
@@ -38,9 +40,9 @@ func (s *Store) Bulk(ts uint64, f func(index.Writer) error) error {
 			err = w.flush(kind)
 		}
 	}
-	done := false
+	done, dead := false, s.deadTables()
 	for end := time.Now().Add(adoptWait); err == nil && !done; time.Sleep(time.Millisecond) {
-		if done, err = s.adopt(w.drafts); time.Now().After(end) {
+		if done, err = s.adopt(w.drafts, dead); time.Now().After(end) {
 			break
 		}
 	}
@@ -153,9 +155,9 @@ func (w *tableWriter) tidy() (err error) {
 	return err
 }
 
-// adopt makes tables of drafts: it writes a manifest that names them, which Badger opens. It reports false if Badger is
-// writing and cannot be interrupted.
-func (s *Store) adopt(drafts []draft) (bool, error) {
+// adopt makes tables of drafts: it writes a manifest that names them, which Badger opens, and leaves out dead tables. It
+// reports false if Badger is writing and cannot be interrupted.
+func (s *Store) adopt(drafts []draft, dead map[uint64]bool) (bool, error) {
 	s.opening.Lock()
 	defer s.opening.Unlock()
 	s.syncing.Lock()
@@ -176,8 +178,11 @@ func (s *Store) adopt(drafts []draft) (bool, error) {
 		return false, err
 	}
 	m := newRebuild(f)
+	removed := s.removable(dead)
 	for id, t := range f.manifest.Tables {
-		m.tables = append(m.tables, namedTable{id: id, level: t.Level})
+		if !slices.Contains(removed, id) {
+			m.tables = append(m.tables, namedTable{id: id, level: t.Level})
+		}
 	}
 	level := s.freeLevel(drafts)
 	for _, d := range drafts {
@@ -192,6 +197,9 @@ func (s *Store) adopt(drafts []draft) (bool, error) {
 		return false, fmt.Errorf("db: %w", fullError(err))
 	}
 	s.step()
+	for _, id := range removed { // if this fails, the next Open deletes them
+		_ = os.Remove(m.path(table.IDToFilename(id)))
+	}
 	if err := s.start(s.opts.WithReadOnly(true)); err != nil {
 		s.Fail(err)
 		return false, err
@@ -199,6 +207,66 @@ func (s *Store) adopt(drafts []draft) (bool, error) {
 	s.takeInventory()
 	s.step()
 	return true, nil
+}
+
+// deadTables returns the tables with records that are all deleted for every reader, from now on, such as those of an
+// earlier generation. Badger would merge them only when much is written above them, which is not so if generations are
+// written past it: its levels would grow with every generation.
+func (s *Store) deadTables() map[uint64]bool {
+	b := s.acquire()
+	defer b.release()
+	ts, dead := s.discarded.Load(), map[uint64]bool{}
+	if ts == 0 {
+		return dead
+	}
+	txn := b.NewTransactionAt(ts, false)
+	defer txn.Discard()
+	for _, t := range b.Tables() {
+		if t.Level > 0 && t.MaxVersion <= ts && isDead(txn, t) {
+			dead[t.ID] = true
+		}
+	}
+	return dead
+}
+
+// isDead reports whether txn sees the deletion of every key from the first to the last of a table. An iterator that a
+// damaged block ends does not see the last key.
+func isDead(txn *badger.Txn, t badger.TableInfo) (dead bool) {
+	defer func() { dead = recover() == nil && dead }() // Badger panics over some damage
+	o := badger.DefaultIteratorOptions
+	o.PrefetchValues, o.AllVersions = false, true
+	it := txn.NewIterator(o)
+	defer it.Close()
+	last, key := y.ParseKey(t.Right), []byte(nil)
+	for it.Seek(y.ParseKey(t.Left)); it.Valid() && bytes.Compare(it.Item().Key(), last) <= 0; it.Next() {
+		if bytes.Equal(it.Item().Key(), key) {
+			continue // an earlier version
+		}
+		if !it.Item().IsDeletedOrExpired() {
+			return false
+		}
+		key = it.Item().KeyCopy(key)
+	}
+	return bytes.Equal(key, last)
+}
+
+// removable returns the dead tables that can be left out of a manifest: a table may hold the deletions of records in
+// higher levels, so it is kept if a table with keys between its own is kept there. The caller holds both locks.
+func (s *Store) removable(dead map[uint64]bool) (ids []uint64) {
+	tables := s.badger.Load().Tables()
+	slices.SortFunc(tables, func(a, b badger.TableInfo) int { return b.Level - a.Level })
+	var kept []badger.TableInfo
+	for _, t := range tables {
+		hides := slices.ContainsFunc(kept, func(k badger.TableInfo) bool {
+			return k.Level > t.Level && y.CompareKeys(k.Left, t.Right) <= 0 && y.CompareKeys(t.Left, k.Right) <= 0
+		})
+		if dead[t.ID] && !hides {
+			ids = append(ids, t.ID)
+			continue
+		}
+		kept = append(kept, t)
+	}
+	return ids
 }
 
 // step says that the files have changed.

@@ -116,6 +116,91 @@ func TestBulk(t *testing.T) {
 	}
 }
 
+// A bulk removes the tables of an earlier one whose records are all deleted, unless a reader may see them, and no others.
+func TestBulkRemovesDeadTables(t *testing.T) {
+	t.Parallel()
+	const records = 600
+	path := filepath.Join(t.TempDir(), "s")
+	s := testOpen(t, path)
+	drop := func(ts uint64, n int) {
+		t.Helper()
+		err := s.Batch(ts+1, func(w index.Writer) error {
+			for i := range n {
+				for _, kind := range []byte{'x', 'y'} {
+					if err := w.Delete(generationKey(kind, ts, i)); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const generations = 8
+	sizes := make([]int64, generations+1)
+	for ts := uint64(1); ts <= generations; ts++ {
+		if err := bulk(s, ts, records, nil); err != nil {
+			t.Fatal(err)
+		}
+		fill(t, s, ts, 'a', 10)
+		checkBulk(t, s, ts, records)
+		sizes[ts] = tableBytes(t, s)
+		switch {
+		case ts == 1: // it is kept in part
+			drop(ts, records-1)
+			s.Discard(ts + 1)
+		case ts < generations-1:
+			drop(ts, records)
+			s.Discard(ts + 1)
+		default: // a reader may see it
+			drop(ts, records)
+		}
+	}
+	one := sizes[1]
+	if sizes[generations-1] > 4*one || sizes[generations] < sizes[generations-1]+one/2 {
+		t.Errorf("tables of %v bytes", sizes)
+	}
+	for _, kind := range []byte{'x', 'y'} {
+		v, ok, err := s.At(s.Newest()).Read(generationKey(kind, 1, records-1))
+		if want := generationValue(kind, 1, records-1); !ok || err != nil || string(v) != string(want) {
+			t.Errorf("the record that was not deleted: %v, %v", ok, err)
+		}
+	}
+	for ts := uint64(1); ts <= generations; ts++ {
+		for i := range records - 1 {
+			if _, ok, err := s.At(s.Newest()).Read(generationKey('x', ts, i)); ok || err != nil {
+				t.Fatalf("a record of %d that was deleted is there: %v", ts, err)
+			}
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = testOpen(t, path)
+	if err := errors.Join(s.Verify(), s.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// tableBytes returns the size of all tables.
+func tableBytes(t *testing.T, s *Store) (sum int64) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(s.Dir(), "*"+tableSuffix))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += info.Size()
+	}
+	return sum
+}
+
 // A bulk that fails leaves nothing, and what a kill leaves is deleted by the next Open. A small bulk is a batch.
 func TestBulkFails(t *testing.T) {
 	t.Parallel()

@@ -38,7 +38,8 @@ type Store struct {
 	accepted bool       // see Accept
 	// failed is set when it is unknown whether a commit is on the disk. Memory and disk may then differ, so nothing more
 	// is written.
-	failed atomic.Pointer[error]
+	failed    atomic.Pointer[error]
+	discarded atomic.Uint64 // see Discard
 }
 
 // Dir returns the directory of the store, or "" for one in memory.
@@ -55,6 +56,7 @@ func (s *Store) Newest() uint64 {
 func (s *Store) Discard(ts uint64) {
 	b := s.acquire()
 	defer b.release()
+	s.discarded.Store(ts)
 	b.SetDiscardTs(ts)
 }
 
