@@ -58,6 +58,9 @@ func Diagnose(ctx context.Context, path string, o *Options) error {
 // A node whose key is lost is dropped with its edges, so no edge joins nodes that it did not join before. A database
 // without a breach is not changed. Repair returns an error if too little can be read to continue; what can be read is
 // then still there.
+//
+// Unlike all other work, Repair of a damaged database holds the whole graph in memory, whatever Options.Memory: about 130
+// bytes an edge.
 func Repair(ctx context.Context, path string, o *Options) (*Repairs, error) {
 	if o != nil && o.ReadOnly {
 		return nil, errReadOnly

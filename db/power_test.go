@@ -349,7 +349,7 @@ func TestPowerLossOfTables(t *testing.T) {
 			steps := []func(*db.DB) error{
 				add("a"), load(first), add("b"), compact, add("c"), load(second), compact,
 			}
-			p := &powerTest{T: t, rng: rng, path: filepath.Join(t.TempDir(), mode), cuts: size(1, 1, 4) * *times}
+			p := &powerTest{T: t, rng: rng, path: filepath.Join(t.TempDir(), mode), cuts: size(1, 1, 2) * *times}
 			var was, will string // the content before and after the step in progress
 			p.opened = func(g *db.DB) error {
 				if got := content(t, g); got != was && got != will {

@@ -24,7 +24,8 @@ database on a read-only file system is only read.
 
 With --repair, a damaged database is written from scratch with all that can be read. In a
 damaged file, the blocks with wrong checksums are lost. Repair prints what was lost. Make
-a copy before.`,
+a copy before. Repair needs memory for the whole graph, about 130 bytes an edge, whatever
+--memory says.`,
 		Example: "  kith check social.kith\n  kith check --repair social.kith",
 		Args:    cli.Args("DB"),
 		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, args []string) error {
