@@ -57,21 +57,22 @@
 // # Life of a version
 //
 // A commit writes one log record, the meta record and the feature blocks it touched, whatever the number of edges
-// in the graph. Open reads the directories of the generation that meta names and applies the log. A row
-// that the log has changed is made when it is first read. When the log has grown, the graph is written as a new
-// generation, and the meta record of one commit makes that generation the base. Blocks of other generations are leftovers of unfinished work and are deleted. A bulk load works the same
-// way: it writes a generation that one meta record makes valid, entirely or not at all.
+// in the graph. Open reads the directories of the generation that meta names and applies the log. A row that the log
+// has changed is made when it is first read. When the log has grown, the graph is written as a new generation, and the
+// meta record of one commit makes that generation the base. Blocks of other generations are leftovers of unfinished
+// work and are deleted. A bulk load works the same way: it writes a generation that one meta record makes valid,
+// entirely or not at all.
 //
 // # Damage
 //
 // Open is a salvage that must find nothing wrong, except that it reads keys, node records, vectors and rows only on
 // demand: an unreadable block is an error of every answer from then on ([Snapshot.Err]). What only all blocks
-// together show, such as a key that occurs twice, is verified by [Snapshot.Check] and by [Snapshot.Load];
-// that the log fits the rows, by [Snapshot.Verify]. Each block
-// states which ids it covers, and each log record states the version of the previous one, so a lost record is
-// detected, and [Salvage] can interpret the others without it: no key moves to another node. Each edge is in the rows
-// of both of its nodes, so a lost block of rows costs only the edges between nodes of that block. The copy of the
-// meta record sorts first in the key space and the adjacency last, so that a truncated table loses edges before keys.
+// together show, such as a key that occurs twice, is verified by [Snapshot.Check] and by [Snapshot.Load]; that the log
+// fits the rows, by [Snapshot.Verify]. Each block states which ids it covers, and each log record states the version of
+// the previous one, so a lost record is detected, and [Salvage] can interpret the others without it: no key moves to
+// another node. Each edge is in the rows of both of its nodes, so a lost block of rows costs only the edges between
+// nodes of that block. The copy of the meta record sorts first in the key space and the adjacency last, so that a
+// truncated table loses edges before keys.
 //
 // # In memory
 //
