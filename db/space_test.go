@@ -32,6 +32,27 @@ func space(t testing.TB, dir, pattern string) (sum int64) {
 	return sum
 }
 
+// Loads that write tables remove those of earlier loads: the files hold the present graph, the one before, which a reader
+// may still have seen, and little else.
+func TestSpaceOfTables(t *testing.T) {
+	t.Parallel()
+	notShort(t)
+	path, first := place(t), int64(0)
+	g := open(t, path, &db.Options{NoSync: true, Memory: 64 << 20})
+	list := manyKeys(rand.New(rand.NewPCG(1, 3)), 2500)
+	for i := range 6 {
+		_, err := g.Load(context.Background(), strings.NewReader(list), db.LoadOptions{})
+		must(t, err)
+		switch n := space(t, path, "*.sst"); {
+		case i == 0:
+			first = n
+		case n > 3*first:
+			t.Errorf("after load %d the tables take %d bytes, after the first %d", i+1, n, first)
+		}
+	}
+	must(t, g.Check(context.Background()), g.Close())
+}
+
 // Repeating the same work takes no more space than the store's levels take: loads of the same edges, changes of the
 // same edges, checkpoints of a model. After a compaction, the space is the same as after doing the work once.
 func TestSpaceIsBounded(t *testing.T) {
