@@ -36,7 +36,7 @@ func overlap(of func(column.Overlap) float64) ranking {
 	each := perPair(func(_ *Scorer, w World, p Pair) float64 { return of(column.OverlapOf(w.Graph, p)) })
 	return func(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score) error {
 		t := s.scratch()
-		defer s.scratches.Put(t)
+		defer s.release(t)
 		targets := t.Targets(pairs)
 		if !ascendFromOne(pairs) || !t.common.Pays(w.Graph, pairs[0].Source, targets) {
 			return each(ctx, s, w, pairs, scores)

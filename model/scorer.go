@@ -140,7 +140,7 @@ func (s *Scorer) AppendContexts(ctx context.Context, dst []float32, w World, pai
 		return dst, err
 	}
 	t := s.scratch()
-	defer s.scratches.Put(t)
+	defer s.release(t)
 	if err := s.config.contexts(ctx, w, pairs, t); err != nil {
 		return dst, err
 	}
@@ -159,7 +159,7 @@ func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs [
 		return dst, err
 	}
 	t := s.scratch()
-	defer s.scratches.Put(t)
+	defer s.release(t)
 	begin := len(dst)
 	for range pairs {
 		dst = append(dst, Score{})
@@ -188,7 +188,7 @@ func (s *Scorer) ScoreSet(ctx context.Context, w World, sources Start, targets [
 		return scores, nil
 	}
 	t := s.scratch()
-	defer s.scratches.Put(t)
+	defer s.release(t)
 	for i, u := range sources.Node {
 		for j := range pairs {
 			pairs[j].Source = u
@@ -230,6 +230,12 @@ func (s *Scorer) scratch() *scratch {
 	return t
 }
 
+// release gives working memory back, without what it holds of the graph.
+func (s *Scorer) release(t *scratch) {
+	t.Reset()
+	s.scratches.Put(t)
+}
+
 // checkPairs reports an error for pairs that this model cannot score in this world.
 func (c *config) checkPairs(w World, pairs []Pair) error {
 	n := uint64(w.Graph.NumNodes())
@@ -262,8 +268,7 @@ func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair
 	}
 	return nn.ShareBatches(ctx, len(pairs), func(batches iter.Seq2[int, int]) error {
 		own := s.scratch()
-		defer s.scratches.Put(own)
-		own.Reset()
+		defer s.release(own)
 		own.To, own.From = t.To, t.From
 		defer func() { own.To, own.From = nil, nil }() // they are those of t
 		for first, end := range batches {

@@ -56,6 +56,7 @@ func (s *TwoHop) Read(g graph.Graph, source graph.ID) {
 	if s.known && s.source == source {
 		return
 	}
+	s.forget()
 	clear(s.slot)
 	clear(s.filter)
 	s.source, s.known, s.Node, s.flow = source, true, s.Node[:0], s.flow[:0]
@@ -65,11 +66,16 @@ func (s *TwoHop) Read(g graph.Graph, source graph.ID) {
 	for i, u := range s.Node {
 		s.flow[i].degreeWeighted = s.flow[i].Weight / math.Sqrt(float64(max(1, graph.OutLen(g, u))))
 	}
-	s.next = s.next[:0]
 	if !s.whole {
 		s.addResource(g, followed)
 		s.hold(g)
 	}
+}
+
+// forget forgets the source and its rows.
+func (s *TwoHop) forget() {
+	clear(s.next)
+	s.known, s.out, s.next = false, nil, s.next[:0]
 }
 
 // follow follows the paths from the source's neighbours, and returns the number of neighbours whose edges it followed.

@@ -122,7 +122,8 @@ const log1pMillion = 13.815511557963774
 
 // Reset forgets what was read.
 func (t *Reader) Reset() {
-	t.To, t.From, t.twoHop.known, t.rivals.known = t.To[:0], t.From[:0], false, false
+	t.To, t.From, t.rivals.known = t.To[:0], t.From[:0], false
+	t.twoHop.forget()
 }
 
 // ReadProximities stores the proximities of the pairs in both directions on the tape.
