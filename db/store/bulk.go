@@ -157,7 +157,7 @@ func (w *tableWriter) tidy() (err error) {
 
 // adopt makes tables of drafts: it writes a manifest that names them, which Badger opens, and leaves out dead tables. It
 // reports false if Badger is writing and cannot be interrupted.
-func (s *Store) adopt(drafts []draft, dead map[uint64]bool) (bool, error) {
+func (s *Store) adopt(drafts []draft, dead map[uint64]badger.TableInfo) (bool, error) {
 	s.opening.Lock()
 	defer s.opening.Unlock()
 	s.syncing.Lock()
@@ -212,10 +212,10 @@ func (s *Store) adopt(drafts []draft, dead map[uint64]bool) (bool, error) {
 // deadTables returns the tables with records that are all deleted for every reader, from now on, such as those of an
 // earlier generation. Badger would merge them only when much is written above them, which is not so if generations are
 // written past it: its levels would grow with every generation.
-func (s *Store) deadTables() map[uint64]bool {
+func (s *Store) deadTables() map[uint64]badger.TableInfo {
 	b := s.acquire()
 	defer b.release()
-	ts, dead := s.discarded.Load(), map[uint64]bool{}
+	ts, dead := s.discarded.Load(), map[uint64]badger.TableInfo{}
 	if ts == 0 {
 		return dead
 	}
@@ -223,7 +223,7 @@ func (s *Store) deadTables() map[uint64]bool {
 	defer txn.Discard()
 	for _, t := range b.Tables() {
 		if t.Level > 0 && t.MaxVersion <= ts && isDead(txn, t) {
-			dead[t.ID] = true
+			dead[t.ID] = t
 		}
 	}
 	return dead
@@ -252,7 +252,7 @@ func isDead(txn *badger.Txn, t badger.TableInfo) (dead bool) {
 
 // removable returns the dead tables that can be left out of a manifest: a table may hold the deletions of records in
 // higher levels, so it is kept if a table with keys between its own is kept there. The caller holds both locks.
-func (s *Store) removable(dead map[uint64]bool) (ids []uint64) {
+func (s *Store) removable(dead map[uint64]badger.TableInfo) (ids []uint64) {
 	tables := s.badger.Load().Tables()
 	slices.SortFunc(tables, func(a, b badger.TableInfo) int { return b.Level - a.Level })
 	var kept []badger.TableInfo
@@ -260,13 +260,18 @@ func (s *Store) removable(dead map[uint64]bool) (ids []uint64) {
 		hides := slices.ContainsFunc(kept, func(k badger.TableInfo) bool {
 			return k.Level > t.Level && y.CompareKeys(k.Left, t.Right) <= 0 && y.CompareKeys(t.Left, k.Right) <= 0
 		})
-		if dead[t.ID] && !hides {
+		if d, ok := dead[t.ID]; ok && sameTable(d, t) && !hides {
 			ids = append(ids, t.ID)
 			continue
 		}
 		kept = append(kept, t)
 	}
 	return ids
+}
+
+// sameTable reports whether two tables of one number are the same: Badger may use the number of a deleted table again.
+func sameTable(a, b badger.TableInfo) bool {
+	return a.MaxVersion == b.MaxVersion && a.KeyCount == b.KeyCount && bytes.Equal(a.Left, b.Left) && bytes.Equal(a.Right, b.Right)
 }
 
 // step says that the files have changed.
