@@ -258,6 +258,33 @@ func TestHeadReadsLittle(t *testing.T) {
 	}
 }
 
+// cancelSource cancels a context with its first read.
+type cancelSource struct {
+	countingSource
+	cancel context.CancelFunc
+}
+
+func (s *cancelSource) Read(key []byte) ([]byte, bool, error) {
+	s.cancel()
+	return s.countingSource.Read(key)
+}
+
+// A load of the rows that is cancelled ends after a few blocks, so that closing a database does not wait for it.
+func TestLoadCancelled(t *testing.T) {
+	t.Parallel()
+	g, _ := storedGraph(t, hubs(false, false), 1<<20)
+	ctx, cancel := context.WithCancel(context.Background())
+	cache := g.out.base.stored.cache
+	source := &cancelSource{countingSource{Source: cache.source}, cancel}
+	cache.source = source
+	if err := g.Load(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled load: %v", err)
+	}
+	if n := len(g.out.base.stored.First); source.reads > blocksPerCheck || n <= blocksPerCheck {
+		t.Errorf("a cancelled load read %d of %d blocks", source.reads, n)
+	}
+}
+
 // failingSource cannot be read.
 type failingSource struct{ err error }
 
