@@ -266,16 +266,13 @@ func (g *Graph) eachStored(ctx context.Context, out, in func(u ID, to []ID, weig
 	return err
 }
 
-// blocksPerCheck is the number of blocks of rows read between two checks of a context.
-const blocksPerCheck = 16
-
 // each reads all blocks and passes their rows to visit. A long row is passed in several parts.
 func (s *storedRows) each(ctx context.Context, visit func(u ID, to []ID, weight []float32, time []int64) error) error {
 	order := rowOrder{nodes: s.nodes, last: -1}
 	entries := uint64(0)
 	var r block.Rows
 	for i := range s.First {
-		if i%blocksPerCheck == 0 && ctx.Err() != nil {
+		if i%block.PerCheck == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err := s.read(i, &r); err != nil {

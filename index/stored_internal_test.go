@@ -280,7 +280,7 @@ func TestLoadCancelled(t *testing.T) {
 	if err := g.Load(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled load: %v", err)
 	}
-	if n := len(g.out.base.stored.First); source.reads > blocksPerCheck || n <= blocksPerCheck {
+	if n := len(g.out.base.stored.First); source.reads > block.PerCheck || n <= block.PerCheck {
 		t.Errorf("a cancelled load read %d of %d blocks", source.reads, n)
 	}
 }

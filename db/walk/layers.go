@@ -13,12 +13,11 @@ import (
 const entriesPerCheck = 1 << 16
 
 // Layers yields the nodes at 1, 2, ... n steps from the nearest of the given nodes, each layer ascending, until a layer is
-// empty. In a directed graph, steps follow the direction of the edges. Layers yields the error of ctx if that ends. From the second
-// step on it takes two bits of memory for each node of the graph.
+// empty. In a directed graph, steps follow the direction of the edges. Layers yields the error of ctx if that ends. It takes
+// two bits of memory for each node of the graph, unless it takes a single step from a single node.
 func Layers(ctx context.Context, g *index.Graph, n int, from ...index.ID) iter.Seq2[[]index.ID, error] {
 	return func(yield func([]index.ID, error) bool) {
 		layer := from
-		var seen, next nodeSet
 		if n > 0 && len(from) == 1 {
 			to, _ := g.Out(from[0])
 			layer = slices.DeleteFunc(slices.Clone(to), func(v index.ID) bool { return v == from[0] })
@@ -26,12 +25,13 @@ func Layers(ctx context.Context, g *index.Graph, n int, from ...index.ID) iter.S
 				return
 			}
 		}
+		if n == 0 {
+			return
+		}
+		seen, next := newNodeSet(g.NumNodes()), newNodeSet(g.NumNodes())
+		seen.addAll(from)
+		seen.addAll(layer)
 		for ; n > 0; n-- {
-			if seen == nil {
-				seen, next = newNodeSet(g.NumNodes()), newNodeSet(g.NumNodes())
-				seen.addAll(from)
-				seen.addAll(layer)
-			}
 			left := 0
 			for _, u := range layer {
 				to, _ := g.Out(u)

@@ -170,8 +170,8 @@ func (s *Set[T]) Peek(i int, buffer *T) (*T, error) {
 	return buffer, err
 }
 
-// blocksPerCheck is the number of blocks read between two checks of a context.
-const blocksPerCheck = 16
+// PerCheck is the number of blocks that a pass reads between two checks of its context.
+const PerCheck = 16
 
 // Check reads all blocks. It returns ErrCorrupt, or the error of ctx.
 func (s *Set[T]) Check(ctx context.Context) error { return s.each(ctx, func(*placed[T]) {}) }
@@ -197,7 +197,7 @@ func (s *Set[T]) Load(ctx context.Context) error {
 // each reads all blocks and passes them to visit.
 func (s *Set[T]) each(ctx context.Context, visit func(*placed[T])) error {
 	for i := range s.places {
-		if i%blocksPerCheck == 0 && ctx.Err() != nil {
+		if i%PerCheck == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		b, err := s.fetch(i)

@@ -50,13 +50,7 @@ func (d *RowDirectory) Encode() []byte {
 	}
 	b := binary.AppendUvarint([]byte{flags}, d.Entries)
 	b = binary.AppendUvarint(b, d.Loops)
-	b = binary.AppendUvarint(b, uint64(len(d.First)))
-	last := ID(0)
-	for _, u := range d.First {
-		b = binary.AppendUvarint(b, uint64(u-last))
-		last = u
-	}
-	return b
+	return appendIDs(b, d.First)
 }
 
 // DecodeRowDirectory is the inverse of Encode.
@@ -64,15 +58,32 @@ func DecodeRowDirectory(b []byte) (*RowDirectory, error) {
 	d := &Decoder{B: b}
 	flags := d.Byte()
 	dir := &RowDirectory{Entries: d.Uvarint(), Loops: d.Uvarint(), Weights: flags&blockWeights != 0, Times: flags&blockTimes != 0}
+	dir.First = d.ids()
+	return dir, d.End()
+}
+
+// appendIDs appends the number of the ids, which ascend, and their differences.
+func appendIDs(b []byte, ids []ID) []byte {
+	b = binary.AppendUvarint(b, uint64(len(ids)))
+	last := ID(0)
+	for _, u := range ids {
+		b = binary.AppendUvarint(b, uint64(u-last))
+		last = u
+	}
+	return b
+}
+
+// ids decodes what appendIDs appended.
+func (d *Decoder) ids() []ID {
 	n := d.Count()
-	dir.First = make([]ID, 0, n)
+	ids := make([]ID, 0, n)
 	for u := uint64(0); n > 0 && d.Err == nil; n-- {
 		if u += d.Uvarint(); u > math.MaxUint32 {
-			return nil, fmt.Errorf("%w: row %d", ErrCorrupt, u)
+			d.Err = fmt.Errorf("%w: node %d", ErrCorrupt, u)
 		}
-		dir.First = append(dir.First, ID(u))
+		ids = append(ids, ID(u))
 	}
-	return dir, d.End()
+	return ids
 }
 
 // Edges returns the number of edges and of loops of a graph with these out-rows.

@@ -5,7 +5,7 @@
 //
 // A [RowPacker] packs rows into blocks, which [Decoder.Rows] decodes into [Rows]. A [KeyPacker] does so with keys, by id or
 // in key order; in a [KeyBlock] single keys are found without decoding the others. A [RowDirectory] and a [KeyDirectory]
-// say what is in which block. [Degrees] holds the degrees of consecutive nodes.
+// hold the first node of each block, [Degrees] the degrees of consecutive nodes.
 //
 // A [Set] reads the blocks of one kind when they are asked for. All sets of a graph share a [Cache], which bounds the memory
 // of the blocks. T can be anything that bytes are decoded to.

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
-	"math"
 	"sort"
 )
 
@@ -320,14 +319,10 @@ func (d *KeyDirectory) Encode() []byte {
 	if d.Order {
 		b[0] = 1
 	}
-	for _, n := range [...]uint64{d.Keys, d.Strs, d.Text, uint64(len(d.First))} {
+	for _, n := range [...]uint64{d.Keys, d.Strs, d.Text} {
 		b = binary.AppendUvarint(b, n)
 	}
-	id := ID(0)
-	for _, first := range d.First {
-		b = binary.AppendUvarint(b, uint64(first-id))
-		id = first
-	}
+	b = appendIDs(b, d.First)
 	last := int64(0)
 	for i := range d.Low.Len() {
 		b = AppendKey(b, d.Low.At(ID(i)), &last)
@@ -340,14 +335,7 @@ func DecodeKeyDirectory(b []byte) (*KeyDirectory, error) {
 	d := &Decoder{B: b}
 	dir := new(KeyDirectory)
 	dir.Order, dir.Keys, dir.Strs, dir.Text = d.Byte() != 0, d.Uvarint(), d.Uvarint(), d.Uvarint()
-	n := d.Count()
-	dir.First = make([]ID, 0, n)
-	for id := uint64(0); n > 0 && d.Err == nil; n-- {
-		if id += d.Uvarint(); id > math.MaxUint32 {
-			return nil, fmt.Errorf("%w: node %d", ErrCorrupt, id)
-		}
-		dir.First = append(dir.First, ID(id))
-	}
+	dir.First = d.ids()
 	var low []Key
 	for last := int64(0); len(d.B) > 0 && d.Err == nil; {
 		low = append(low, d.Key(&last))

@@ -168,19 +168,22 @@ func (s *TwoHop) place(u graph.ID) int {
 		s.slot = make([]slot, max(256, 2*len(s.slot)))
 		s.filter = make([]uint64, len(s.slot)/16)
 		for i, v := range s.Node {
-			s.slot[s.find(v)] = slot{v, uint32(i + 1)}
-			word, bit := s.bit(v)
-			s.filter[word] |= bit
+			s.put(s.find(v), v, i)
 		}
 	}
 	at := s.find(u)
 	if s.slot[at].at == 0 {
 		s.Node, s.flow = append(s.Node, u), append(s.flow, flow{})
-		s.slot[at] = slot{u, uint32(len(s.Node))}
-		word, bit := s.bit(u)
-		s.filter[word] |= bit
+		s.put(at, u, len(s.Node)-1)
 	}
 	return int(s.slot[at].at) - 1
+}
+
+// put fills a free slot with a node and its index.
+func (s *TwoHop) put(at int, u graph.ID, i int) {
+	s.slot[at] = slot{u, uint32(i + 1)}
+	word, bit := s.bit(u)
+	s.filter[word] |= bit
 }
 
 // find returns the slot of a node, or the free slot for it.
