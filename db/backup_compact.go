@@ -199,8 +199,8 @@ func (db *DB) writeGeneration(ctx context.Context, ts uint64, write func(w index
 	})
 }
 
-// rebase commits the meta record of next, whose generation is written, publishes next, begins to load its rows, and
-// deletes what next does not need. The writer calls it.
+// rebase commits the meta record of next, whose generation is written, publishes next, and deletes what next does not
+// need. The rows of next are loaded into memory if those of now are. The writer calls it.
 func (db *DB) rebase(ctx context.Context, now *snapshot, next *index.Snapshot) error {
 	if err := now.Err(); err != nil { // next may lack what could not be read
 		return err
@@ -215,7 +215,11 @@ func (db *DB) rebase(ctx context.Context, now *snapshot, next *index.Snapshot) e
 		return err
 	}
 	db.publish(made)
-	db.loadRows()
+	if now.Loaded() {
+		db.loadRows()
+	} else {
+		db.loadRowsLater(next)
+	}
 	db.dropLeftovers(made.ts, next.Meta.Generation)
 	return nil
 }

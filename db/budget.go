@@ -80,7 +80,22 @@ func (db *DB) within(what string, bytes, limit int64) error {
 
 // stored returns where the blocks of a base are read from at a version.
 func (db *DB) stored(ts uint64) *index.Stored {
-	return &index.Stored{Source: db.store.At(ts), Cache: db.opts.memory(graphPart) / rowsFraction}
+	return &index.Stored{Source: meteredSource{db.store.At(ts), db}, Cache: db.opts.memory(graphPart) / rowsFraction}
+}
+
+// meteredSource counts the bytes of a source that are read.
+type meteredSource struct {
+	index.Source
+	db *DB
+}
+
+func (s meteredSource) Read(key []byte) (value []byte, ok bool, err error) {
+	value, ok, err = s.Source.Read(key)
+	n := int64(len(value))
+	if left := s.db.untilLoad.Add(-n); left <= 0 && left+n > 0 {
+		s.db.loadRows()
+	}
+	return value, ok, err
 }
 
 // loadAtOnce is the number of edges up to which the rows of a graph are loaded into memory at once, in milliseconds.
@@ -106,6 +121,16 @@ func (db *DB) openRows(ctx context.Context, s *index.Snapshot) error {
 		return s.CheckStored(ctx)
 	}
 	return nil
+}
+
+// loadCost is about what loading the rows of a graph into memory takes, in bytes read on demand for each edge.
+const loadCost = 2
+
+// loadRowsLater calls loadRows when about as much has been read on demand as the load costs. A process that asks little never
+// pays for the load, and one that asks more pays at most twice what the better of both ways costs (Karlin, Manasse, Rudolph
+// and Sleator, Competitive snoopy caching, 1988).
+func (db *DB) loadRowsLater(s *index.Snapshot) {
+	db.untilLoad.Store(loadCost*s.Graph.NumEdges() + s.Meta.FeatureBytes)
 }
 
 // loadRows loads the rows and the keys of the present version into memory, in the background, if they fit. Until then, and

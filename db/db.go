@@ -44,6 +44,7 @@ type DB struct {
 	compactor   chan struct{}      // holds a token while no compaction runs
 	refresher   chan struct{}      // holds a token while no model is trained in the background
 	saver       chan struct{}      // holds a token while no states are stored in the background
+	untilLoad   atomic.Int64       // bytes to read on demand until the rows are loaded into memory in the background
 	loader      chan struct{}      // holds a token while no rows are loaded into memory in the background
 	refreshed   map[string]version // the last training in the background of each model. Guarded by the writer lock.
 }
@@ -141,7 +142,7 @@ func (db *DB) load(ctx context.Context) error {
 	if err := db.openRows(ctx, s); err != nil {
 		return err
 	}
-	db.loadRows()
+	db.loadRowsLater(s)
 	if db.opts.ReadOnly {
 		return nil
 	}

@@ -258,14 +258,15 @@ func TestRowsUnreadable(t *testing.T) {
 	must(t, g.Close())
 }
 
-// Open loads the rows of a large graph in the background; questions are answered meanwhile, and Close does not wait for it.
+// The rows of a large graph are loaded in the background when questions have read about as much as the load costs;
+// questions are answered meanwhile, and Close does not wait for it.
 func TestRowsAreLoaded(t *testing.T) {
 	t.Parallel()
 	ctx, path := context.Background(), filepath.Join(t.TempDir(), "g")
 	g := openTest(t, path)
 	var list strings.Builder
 	for i := range 2 * loadAtOnce {
-		fmt.Fprintln(&list, i%30_011, i*7919%30_011)
+		fmt.Fprintln(&list, i%30_011, (7919*i+i/30_011)%30_011)
 	}
 	_, err := g.Load(ctx, strings.NewReader(list.String()), LoadOptions{})
 	must(t, err)
@@ -273,14 +274,23 @@ func TestRowsAreLoaded(t *testing.T) {
 	must(t, g.Close())
 	for range 3 {
 		g = openTest(t, path)
+		_, err := g.Predict(ctx, Prediction{For: 17, Among: Neighbors(2), Model: "adamic_adar"})
+		must(t, err)
+		if left := g.untilLoad.Load(); left <= 0 || left >= loadCost*g.now.Load().Graph.NumEdges() {
+			t.Errorf("%d bytes are left after one question", left)
+		}
 		if got := answersOf(t, g); got != want {
-			t.Errorf("%s, want %s", got, want)
+			t.Errorf("while it is loaded: %s, want %s", got, want)
 		}
 		must(t, g.Close())
 	}
 	for _, readOnly := range []bool{false, true} {
 		g, err = Open(path, &Options{ReadOnly: readOnly})
 		must(t, err)
+		for node := 0; g.untilLoad.Load() > 0; node = (node + 7) % 30_011 {
+			_, err := g.Predict(ctx, Prediction{For: node, Among: Neighbors(2), Model: "adamic_adar"})
+			must(t, err)
+		}
 		g.background.Wait()
 		if got := answersOf(t, g); got != want || !g.now.Load().Loaded() {
 			t.Errorf("in memory: %s, want %s", got, want)
