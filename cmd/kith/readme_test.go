@@ -79,7 +79,7 @@ func exchanges(lines []string) (all []exchange) {
 // answers types lines into a shell and returns the output of each, on a terminal of unlimited width.
 func answers(t *testing.T, path string, typed ...string) (all []exchange) {
 	t.Helper()
-	err := with(path, &db.Options{Memory: 256 << 20}, func(g *db.DB) error {
+	err := with(path, &db.Options{Memory: 2 << 30}, func(g *db.DB) error {
 		for _, line := range typed {
 			var b bytes.Buffer
 			s := &session{engine: newLocal(g), out: &b, err: &b, mode: tableMode, timer: true}
