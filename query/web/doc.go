@@ -15,4 +15,6 @@
 //	{"rows":1}
 //
 // Parameters are a list for ? or an object for $name.
+//
+// GET /openapi.json describes all routes. It is derived from the table of routes, as the multiplexer is.
 package web

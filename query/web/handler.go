@@ -50,6 +50,7 @@ func Handler(g *db.DB) http.Handler { return Options{}.Handler(g) }
 //	POST /query    {"statement": "PREDICT LINKS FOR ? TOP 3", "parameters": ["ann"]}
 //	GET /stats     db.Stats as JSON
 //	GET /metrics   the same for Prometheus
+//	GET /openapi.json   a description of the interface
 //
 // A query has the Content-Type application/json. The answer is lines of JSON: columns, rows, notes, the number of
 // rows; [Client] sends such queries. A statement that writes is refused with status 403, a faulty one with 400 and the
@@ -59,11 +60,7 @@ func (o Options) Handler(g *db.DB) http.Handler {
 	o.MaxBody, o.MaxRows = cmp.Or(o.MaxBody, 1<<20), cmp.Or(o.MaxRows, 100_000)
 	o.Timeout, o.MaxRunning = cmp.Or(o.Timeout, 30*time.Second), cmp.Or(o.MaxRunning, runtime.GOMAXPROCS(0))
 	h := &handler{Options: o, g: g, slots: make(chan struct{}, o.MaxRunning)}
-	mux := http.NewServeMux()
-	mux.HandleFunc("POST /query", h.query)
-	mux.HandleFunc("GET /stats", h.stats)
-	mux.HandleFunc("GET /metrics", h.metrics)
-	return h.guarded(mux)
+	return h.guarded(h.multiplexer())
 }
 
 // handler implements Handler.
@@ -137,7 +134,7 @@ func (h *handler) query(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusInternalServerError, err)
 		return
 	}
-	w.Header().Set("Content-Type", "application/jsonl")
+	w.Header().Set("Content-Type", lines)
 	if err := stream(w, rows); err != nil {
 		panic(http.ErrAbortHandler) // the client has gone; abort so that half an answer does not look complete
 	}
@@ -254,7 +251,7 @@ func malformed(err error) bool {
 
 // fail answers with an error. It ignores an error of writing, because the client has gone.
 func fail(w http.ResponseWriter, status int, err error) {
-	w.Header().Set("Content-Type", "application/jsonl")
+	w.Header().Set("Content-Type", lines)
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(errorLine{faultOf(err)})
 }

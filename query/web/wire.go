@@ -164,6 +164,7 @@ func nodeColumns(r *query.Rows) (names []string, is []bool) {
 // fault is the JSON form of an error. If the error has no position in a statement, the line is 0.
 type fault struct {
 	query.Error
+	Text string `json:"text"`           // the whole error in a line, with its position if it has one
 	Kind string `json:"kind,omitempty"` // name in kinds; "" means none of them
 }
 
@@ -183,7 +184,7 @@ func kinds() []faultKind {
 }
 
 func faultOf(err error) fault {
-	f := fault{Error: query.Error{Msg: err.Error()}}
+	f := fault{Error: query.Error{Msg: err.Error()}, Text: err.Error()}
 	var e *query.Error
 	if errors.As(err, &e) {
 		f.Error = *e

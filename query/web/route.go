@@ -1,0 +1,104 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"path"
+
+	"kith/db"
+)
+
+// route is a row of the table of routes. The multiplexer, the description of the interface and its test are derived
+// from the table.
+type route struct {
+	method, path string // as in a pattern of http.ServeMux, without wildcards: a node is a parameter of the URL
+	does         string // for the description: what the request does; "" leaves the route out
+	parameters   []parameter
+	request      schema  // of the JSON body; nil: none
+	answer       content // of status 200
+	errors       []int   // statuses of errors, in addition to those of every route
+	serve        func(*handler, http.ResponseWriter, *http.Request)
+}
+
+// parameter is a parameter of the URL: ?name=value.
+type parameter struct {
+	name, meaning string
+	required      bool
+	schema        schema
+}
+
+// content is the body of an answer.
+type content struct {
+	kind   string // its media type
+	schema schema // of the body, or of a line of it if the kind is lines
+}
+
+// lines is the media type of an answer that is a JSON value a line.
+const lines = "application/jsonl"
+
+// routes returns the table of routes. It is a function because the description is a route that reads the table.
+func routes() []route {
+	return []route{
+		{
+			method: http.MethodPost, path: "/query", does: "Run a statement.",
+			request: schemaOf[request](), answer: content{lines, lineSchema()},
+			errors: []int{
+				http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
+				http.StatusUnsupportedMediaType, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
+			},
+			serve: (*handler).query,
+		},
+		{
+			method: http.MethodGet, path: "/stats", does: "Return the figures of the database.",
+			answer: content{"application/json", schemaOf[db.Stats]()}, errors: []int{http.StatusServiceUnavailable},
+			serve: (*handler).stats,
+		},
+		{
+			method: http.MethodGet, path: "/metrics", does: "Return the figures of the database for Prometheus.",
+			answer: content{"text/plain; version=0.0.4; charset=utf-8", schema{"type": "string"}}, errors: []int{http.StatusServiceUnavailable},
+			serve: (*handler).metrics,
+		},
+		{
+			method: http.MethodGet, path: "/openapi.json", does: "Return this description.",
+			answer: content{"application/json", schema{"type": "object", "required": []string{"openapi", "info", "paths"}}},
+			serve:  (*handler).describe,
+		},
+	}
+}
+
+// multiplexer returns the handler of all routes. A path that is not clean, such as //query or /x/../query, is none.
+func (h *handler) multiplexer() http.Handler {
+	mux := http.NewServeMux()
+	for _, r := range routes() {
+		mux.HandleFunc(r.method+" "+r.path, func(w http.ResponseWriter, q *http.Request) { r.serve(h, w, q) })
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Clean(r.URL.Path) != r.URL.Path {
+			fail(w, http.StatusNotFound, errNoRoute)
+			return
+		}
+		if refused, pattern := mux.Handler(r); pattern == "" {
+			refused.ServeHTTP(&refusal{ResponseWriter: w}, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+var errNoRoute = errors.New("there is nothing at this path; GET /openapi.json lists what there is")
+
+// refusal replaces the text of the multiplexer, for a path or a method that has no route, by an error in JSON.
+type refusal struct{ http.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (r *refusal) WriteHeader(status int) {
+	err := errNoRoute
+	if status == http.StatusMethodNotAllowed {
+		err = fmt.Errorf("the method must be %s", r.Header().Get("Allow"))
+	}
+	fail(r.ResponseWriter, status, err)
+}
+
+// Write implements http.ResponseWriter. It drops the text.
+func (r *refusal) Write(b []byte) (int, error) { return len(b), nil }
