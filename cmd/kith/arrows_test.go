@@ -36,11 +36,12 @@ func arrows() map[string][]string {
 			"kith/index", "kith/ppr", "kith/model", "kith/db/edgelist", "kith/db/store", "kith/db/walk", "kith/db/gonum", "kith/db/words",
 			"kith/db/archive", "golang.org/x/sys", gonum, msgpack,
 		},
-		"kith/db/dbtest":   {"kith/db"},
-		"kith/db/words":    {},
-		"kith/query":       {"kith/db", "kith/db/edgelist", "kith/db/words", "kith/model/trial", "kith/query/parse"},
-		"kith/query/parse": {},
-		"kith/query/web":   {"kith/db", "kith/db/words", "kith/query", "kith/query/parse"},
+		"kith/db/dbtest":      {"kith/db"},
+		"kith/db/words":       {},
+		"kith/query":          {"kith/db", "kith/db/edgelist", "kith/db/words", "kith/model/trial", "kith/query/parse"},
+		"kith/query/complete": {"kith/db", "kith/query", "kith/query/parse"},
+		"kith/query/parse":    {},
+		"kith/query/web":      {"kith/db", "kith/db/words", "kith/query", "kith/query/parse"},
 	}
 }
 
@@ -58,13 +59,14 @@ func forTests() []string {
 // testArrows returns further imports for the tests of a package.
 func testArrows() map[string][]string {
 	return map[string][]string{
-		"kith/db":          {"kith/db/dbtest", "kith/model/trial"},
-		"kith/db/edgelist": {"gonum.org/v1/gonum"},
-		"kith/model":       {"kith/index", "kith/model/trial"}, // the graph of index has times
-		"kith/model/trial": {"github.com/sbinet/npyio"},
-		"kith/db/words":    {},
-		"kith/query":       {"kith/db/dbtest", "kith/query/web"},
-		"kith/query/web":   {"kith/db/dbtest"},
+		"kith/db":             {"kith/db/dbtest", "kith/model/trial"},
+		"kith/db/edgelist":    {"gonum.org/v1/gonum"},
+		"kith/model":          {"kith/index", "kith/model/trial"}, // the graph of index has times
+		"kith/model/trial":    {"github.com/sbinet/npyio"},
+		"kith/db/words":       {},
+		"kith/query":          {"kith/db/dbtest", "kith/query/web"},
+		"kith/query/complete": {"kith/db/dbtest"},
+		"kith/query/web":      {"kith/db/dbtest"},
 	}
 }
 

@@ -1,33 +1,16 @@
 package main
 
 import (
-	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"kith/db"
-	"kith/db/dbtest"
-	"kith/query"
+	"kith/query/complete"
 )
 
-// vocabulary returns some models, labels and nodes.
-func vocabulary() names {
-	return names{4, func(_ context.Context, statement string) (*query.Rows, error) {
-		all := map[string][]any{
-			"SHOW MODELS": {"friends", "my model"}, "SHOW LABELS": {"item"}, "NODES TOP 4": {db.Int(1), db.Int(12), db.Str("ann b"), db.Str("bob")},
-		}[statement]
-		rows := &query.Rows{}
-		for _, v := range all {
-			rows.Rows = append(rows.Rows, []any{v})
-		}
-		return rows, nil
-	}}
-}
-
-func TestComplete(t *testing.T) {
+// Dot commands, their arguments and files are completed; package complete has the statements.
+func TestCompleted(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.csv", "b's", ".hidden"} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
@@ -39,43 +22,10 @@ func TestComplete(t *testing.T) {
 	}
 	t.Chdir(dir)
 	for _, c := range []struct{ text, word, values string }{
-		{"PRE", "PRE", "PREDICT"},
-		{"pre", "pre", "predict"},
 		{"PREDICT ", "", "LINKS CLASS"},
-		{"CHECK; SHOW MO", "MO", "MODELS"},
-		{"PREDICT LINKS F", "F", "FOR"},
-		{"PREDICT LINKS FOR 1", "1", "1 12"},
-		{"PREDICT LINKS FOR 'a", "'a", "'ann b'"},
-		{"PREDICT LINKS FOR 'ann ", "'ann ", "'ann b'"},
-		{"PREDICT LINKS FOR 1 AM", "AM", "AMONG"},
-		{"PREDICT LINKS FOR 1 AMONG N", "N", "NEIGHBORS("},
-		{"PREDICT LINKS FOR 1 AMONG NEIGHBORS", "NEIGHBORS", "NEIGHBORS("},
-		{"PREDICT LINKS FOR 1 AMONG NEIGHBORS(2) t", "t", "top"},
-		{"PREDICT LINKS FOR 1 USING f", "f", "friends"},
-		{"PREDICT LINKS FOR 1 USING j", "j", "jaccard"},
-		{"DROP MODEL ", "", `friends "my model"`},
-		{"predict links for 1 using fr", "fr", "friends"},
-		{`DESCRIBE MODEL "my`, `"my`, `"my model"`},
-		{"CREATE MODEL m USING prb_g", "prb_g", "prb_greedy"},
-		{"CREATE MODEL ", "", ""},
-		{"CREATE MODEL m ", "", "USING WITH("},
-		{"TRAIN MODEL fr", "fr", "friends"},
-		{"PREDICT LINKS FOR 1 AMONG LABEL ", "", "item"},
-		{"EVALUATE friends ON LOG USING s", "s", "snips"},
-		{"CHOOSE LINK FOR 1 AMONG ALL EXPLORE e", "e", "epsilon_greedy"},
 		{"LOAD EDGES FROM '", "'", "'a.csv' 'b''s' 'sub/"},
 		{"LOAD EDGES FROM './b''", "'./b''", "'./b''s'"},
-		{"LOAD EDGES FROM 'a.csv' FORMAT n", "n", "npy npz"},
 		{"LOAD EDGES FROM '.h", "'.h", "'.hidden'"},
-		{"PREDICT LINKS FOR 1 RETURN ex", "ex", "exploit explore"},
-		{"PROFILE NODES WHERE e", "e", "edges"},
-		{"RANK NODES FOR 1 WITH (alpha = 0.5, n", "n", "norm"},
-		{"SET t", "t", "timeout"},
-		{"NO SUCH THING ", "", ""},
-		{"CHECK -- PRE", "", ""},
-		{"HELP EV", "EV", "EVALUATE"},
-		{"HELP EVALUATE ", "", "HOLDOUT SPLIT STREAM LOG"},
-		{"SHOW PO", "PO", "POLICIES"},
 		{".help pred", "pred", "predict"},
 		{".help EVALUATE H", "EVALUATE H", "EVALUATE HOLDOUT"},
 		{".mo", ".mo", ".mode"},
@@ -84,43 +34,9 @@ func TestComplete(t *testing.T) {
 		{".read a", "a", "a.csv"},
 		{".quit n", "n", ""},
 	} {
-		word, values := complete(c.text, vocabulary())
+		word, values := completed(c.text, complete.Names{})
 		if got := strings.Join(values, " "); word != c.word || got != c.values {
 			t.Errorf("%q: got %q, %q, want %q, %q", c.text, word, got, c.word, c.values)
-		}
-	}
-}
-
-func TestOwnNames(t *testing.T) {
-	t.Parallel()
-	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
-	err := g.Update(t.Context(), func(tx *db.Tx) error {
-		for i := range 2 * maxOffered {
-			if err := tx.PutNode(db.Node{Key: db.Int(int64(i)), Label: "my item"}); err != nil {
-				return err
-			}
-		}
-		return tx.PutNode(db.Node{Key: db.Str("o'neill")})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := g.CreateModel(t.Context(), "m", db.ModelSpec{}); err != nil {
-		t.Fatal(err)
-	}
-	n := newLocal(g).names()
-	if got := len(n.nodes("")); got != maxOffered {
-		t.Errorf("%d nodes", got)
-	}
-	for what, c := range map[string]struct{ got, want []string }{
-		"models":           {n.models(), []string{"m"}},
-		"labels":           {n.labels(), []string{`"my item"`}},
-		"nodes with 19":    {n.nodes("19")[:3], []string{"19", "190", "191"}},
-		"nodes with 'o":    {n.nodes("'o"), []string{"'o''neill'"}},
-		"nodes with 'nope": {n.nodes("'nope"), nil},
-	} {
-		if !slices.Equal(c.got, c.want) {
-			t.Errorf("%s: %q, want %q", what, c.got, c.want)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"kith/cmd/internal/cli"
 	"kith/query"
+	"kith/query/complete"
 	"kith/query/parse"
 )
 
@@ -85,12 +86,9 @@ Everything else is a statement, up to its semicolon; HELP; lists all, .help PRED
 
 // topics completes the argument of .help.
 func topics(begun string) (all []string) {
-	const help = "HELP "
-	before := begun[:strings.LastIndexByte(begun, ' ')+1]
-	for _, word := range parse.Expected(help + before) {
-		if keyword(word) {
-			all = append(all, before+inCaseOf(begun[len(before):], word))
-		}
+	word, values := complete.Statement(context.Background(), "HELP "+begun, complete.Names{})
+	for _, v := range values {
+		all = append(all, strings.TrimSuffix(begun, word)+v)
 	}
 	return all
 }

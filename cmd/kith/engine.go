@@ -9,6 +9,7 @@ import (
 	"kith/db"
 	"kith/model/trial"
 	"kith/query"
+	"kith/query/complete"
 	"kith/query/parse"
 )
 
@@ -18,7 +19,7 @@ type engine interface {
 	run(ctx context.Context, f parse.Fragment, tell func(query.Progress)) (*query.Rows, error)
 	// inTransaction reports whether a transaction is open.
 	inTransaction() bool
-	names() names
+	names() complete.Names
 	// close ends the session and rolls back the open transaction.
 	close() error
 }
@@ -46,8 +47,8 @@ func (l *local) run(ctx context.Context, f parse.Fragment, tell func(query.Progr
 
 func (l *local) inTransaction() bool { return l.session.InTransaction() }
 
-func (l *local) names() names {
-	return names{10_000, func(ctx context.Context, statement string) (*query.Rows, error) {
+func (l *local) names() complete.Names {
+	return complete.Names{Searched: 10_000, Run: func(ctx context.Context, statement string) (*query.Rows, error) {
 		return query.Run(ctx, l.session.DB, statement)
 	}}
 }

@@ -50,7 +50,7 @@ func linePrompt(s *session) prompt {
 	configure(rl)
 	rl.AcceptMultiline = func(line []rune) bool { return whole(string(line)) }
 	rl.Completer = func(line []rune, cursor int) readline.Completions {
-		word, values := complete(string(line[:cursor]), s.engine.names())
+		word, values := completed(string(line[:cursor]), s.engine.names())
 		cols, rows := terminalSize(s.out)
 		return offer(word, fitMenu(values, cols, menuRows(rows)))
 	}

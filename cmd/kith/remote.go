@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"kith/query"
+	"kith/query/complete"
 	"kith/query/parse"
 	"kith/query/web"
 )
@@ -29,8 +30,10 @@ func (r *remote) run(ctx context.Context, f parse.Fragment, _ func(query.Progres
 func (r *remote) inTransaction() bool { return false }
 
 // names searches only the first nodes, because they are all sent over the connection.
-func (r *remote) names() names {
-	return names{1000, func(ctx context.Context, statement string) (*query.Rows, error) { return r.client.Run(ctx, statement) }}
+func (r *remote) names() complete.Names {
+	return complete.Names{Searched: 1000, Run: func(ctx context.Context, statement string) (*query.Rows, error) {
+		return r.client.Run(ctx, statement)
+	}}
 }
 
 func (r *remote) close() error {

@@ -1,0 +1,170 @@
+// Package complete completes statements of kith's language, for prompts and editors.
+package complete
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"kith/db"
+	"kith/query"
+	"kith/query/parse"
+)
+
+// maxOffered is the maximum number of nodes that are offered.
+const maxOffered = 100
+
+// Names finds the names that statements may contain. Nil functions find none.
+type Names struct {
+	// Run runs a statement that reads.
+	Run func(ctx context.Context, statement string) (*query.Rows, error)
+	// Searched is the number of nodes that are searched for keys to offer.
+	Searched int
+	// Files returns the files whose names begin with prefix, with a slash after directories.
+	Files func(prefix string) []string
+}
+
+// of returns the first column of a statement's answer. It waits no longer than patience, because the user is waiting, and
+// returns nothing if the statement fails, because the user has not asked for it.
+func (n Names) of(ctx context.Context, statement string) (all []any) {
+	if n.Run == nil {
+		return nil
+	}
+	const patience = time.Second
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	rows, err := n.Run(ctx, statement)
+	if err != nil {
+		return nil
+	}
+	for _, row := range rows.Rows {
+		all = append(all, row[0])
+	}
+	return all
+}
+
+// quoted returns the names that a statement lists.
+func (n Names) quoted(ctx context.Context, statement string) (all []string) {
+	for _, name := range n.of(ctx, statement) {
+		all = append(all, parse.Name{Value: fmt.Sprint(name)}.String())
+	}
+	return all
+}
+
+func (n Names) models(ctx context.Context) []string { return n.quoted(ctx, "SHOW MODELS") }
+func (n Names) labels(ctx context.Context) []string { return n.quoted(ctx, "SHOW LABELS") }
+
+// Nodes returns the keys of nodes that begin with prefix, as statements spell them. It returns only some of many.
+func (n Names) Nodes(ctx context.Context, prefix string) (all []string) {
+	for _, key := range n.of(ctx, fmt.Sprintf("NODES TOP %d", n.Searched)) {
+		if text := fmt.Sprint(key); strings.HasPrefix(text, prefix) && len(all) < maxOffered {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// Statement returns the last word of text, the text before the cursor, and the values that complete it.
+func Statement(ctx context.Context, text string, n Names) (word string, values []string) {
+	statement := lastStatement(text)
+	word = lastWord(statement)
+	before := statement[:len(statement)-len(word)]
+	expected := parse.Expected(before)
+	for _, e := range expected {
+		switch {
+		case keyword(e):
+			values = append(values, opened(before, inCaseOf(word, e)))
+		case e == `"("` && len(expected) == 1:
+			values = append(values, "(")
+		default:
+			values = append(values, n.named(ctx, e, before, word)...)
+		}
+	}
+	return word, beginning(word, values)
+}
+
+// lastStatement returns the unfinished statement that text ends with, or "".
+func lastStatement(text string) string {
+	for f, err := range parse.Split(strings.NewReader(text)) {
+		if err == nil && !parse.Complete(f.Text) {
+			return f.Text
+		}
+	}
+	return ""
+}
+
+// lastWord returns the unfinished word, number, parameter or quoted text that text ends with, or "".
+func lastWord(text string) string {
+	var last parse.Lexeme
+	for l := range parse.Lexemes(text) {
+		last = l
+	}
+	switch last.Class {
+	case parse.ClassWord, parse.ClassNumber, parse.ClassParam:
+		return last.Text
+	case parse.ClassText, parse.ClassName:
+		if strings.Count(last.Text, last.Text[:1])%2 == 1 { // the quotes are not closed
+			return last.Text
+		}
+	}
+	return ""
+}
+
+// keyword reports whether expected, an expectation of the grammar, is a keyword.
+func keyword(expected string) bool {
+	return strings.IndexFunc(expected, func(r rune) bool { return r < 'A' || r > 'Z' }) < 0
+}
+
+// opened returns a keyword with the parenthesis that must follow it, if one must.
+func opened(before, keyword string) string {
+	if slices.Equal(parse.Expected(before+keyword), []string{`"("`}) {
+		return keyword + "("
+	}
+	return keyword
+}
+
+// inCaseOf returns a keyword in small letters if word is, so that it continues word.
+func inCaseOf(word, keyword string) string {
+	if word != "" && word == strings.ToLower(word) {
+		return strings.ToLower(keyword)
+	}
+	return keyword
+}
+
+// named returns the names that match an expectation of the grammar other than a keyword.
+func (n Names) named(ctx context.Context, expected, before, word string) []string {
+	switch {
+	case expected == parse.AModel && strings.HasSuffix(strings.ToUpper(strings.TrimSpace(before)), "USING"):
+		return append(n.models(ctx), db.Heuristics()...)
+	case expected == parse.AModel:
+		return n.models(ctx)
+	case expected == parse.ALabel:
+		return n.labels(ctx)
+	case expected == parse.AFile && n.Files != nil && strings.HasPrefix(word, "'"):
+		return inQuotes(n.Files(strings.ReplaceAll(word[1:], "''", "'")))
+	case expected == parse.ANode:
+		return n.Nodes(ctx, word)
+	}
+	if expected == parse.AnOption {
+		return query.Words(expected, before, n.models(ctx))
+	}
+	return query.Words(expected, before, nil)
+}
+
+// inQuotes quotes file names as statements do. The quotes of a directory stay open.
+func inQuotes(names []string) []string {
+	for i, name := range names {
+		names[i] = parse.String{Value: name}.String()
+		if strings.HasSuffix(name, "/") {
+			names[i] = strings.TrimSuffix(names[i], "'")
+		}
+	}
+	return names
+}
+
+// beginning returns the values that begin with word.
+func beginning(word string, values []string) []string {
+	return slices.DeleteFunc(values, func(v string) bool { return !strings.HasPrefix(v, word) })
+}
