@@ -26,7 +26,7 @@ func results() []any {
 	return []any{
 		db.Backup{}, db.CheckpointEvent{}, db.CommitEvent{}, db.CompactionEvent{}, db.Comparison{}, db.Decision{}, db.Edge{}, db.HeldOut{},
 		db.ContenderInfo{}, db.Import{}, db.Input{}, db.LabelStats{}, db.Activity{}, db.Link{}, db.ListReport{}, db.LoadReport{},
-		db.LogValue{}, db.ModelInfo{}, db.Node{}, db.Observed{}, db.Offer{}, db.Option{}, db.PageRank{}, db.RankedNode{},
+		db.LogValue{}, db.ModelInfo{}, db.Neighborhood{}, db.NeighborhoodEdge{}, db.NeighborhoodNode{}, db.Node{}, db.Observed{}, db.Offer{}, db.Option{}, db.PageRank{}, db.RankedNode{},
 		db.Ranking{}, db.Reached{}, db.Reasons{}, db.Repairs{}, db.Seed{}, db.Share{}, db.Standing{}, db.Stats{}, db.Step{}, db.Trained{}, db.VersionInfo{}, db.Path{},
 		index.CacheStats{},
 	}
@@ -35,6 +35,7 @@ func results() []any {
 // others are the exported structs that are arguments, or that have behavior.
 var others = []string{
 	"Candidates", "Choice", "Contender", "DB", "Error", "Events", "Holdout", "HoldoutSet", "ListOptions", "LoadOptions", "LogEvaluation",
+	"NeighborhoodOptions",
 	"Observation", "Options", "Prediction", "Training", "Tx", "Walk",
 }
 
