@@ -173,7 +173,7 @@ func (h *surroundings) rank(ctx context.Context) error {
 		h.value[nodes[b.Place]] = b.Score
 	}
 	if h.found.Directed {
-		h.behind = h.tx.view().Graph.InHead(h.center, h.o.Most)
+		h.behind = h.tx.view().Graph.InHead(h.center, h.o.Most, nil)
 	}
 	for _, id := range slices.Concat(h.predicted, h.behind, []index.ID{h.center}) {
 		h.value[id] = 0

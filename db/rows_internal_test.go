@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -200,6 +201,40 @@ func TestPaged(t *testing.T) {
 		both[1] = open("restored")
 		compare("after a restore")
 		must(t, both[0].Close(), both[1].Close())
+	}
+}
+
+// A question with many candidates reads their rows past the cache, and gets the answer of a graph in memory, bit for bit.
+func TestManyCandidatesPaged(t *testing.T) {
+	t.Parallel()
+	ctx, rng := context.Background(), rand.New(rand.NewPCG(8, 3))
+	var list strings.Builder
+	for i := range 60_000 {
+		fmt.Fprintln(&list, rng.IntN(1+i%4000), rng.IntN(4000))
+	}
+	for _, direction := range []Direction{Undirected, Directed} {
+		var links [2][]Link
+		for i, paged := range []bool{false, true} {
+			g, err := Open(filepath.Join(t.TempDir(), "g"), &Options{Memory: 64 << 20, NoSync: true, Direction: direction, paged: paged})
+			must(t, err)
+			_, err = g.Load(ctx, strings.NewReader(list.String()), LoadOptions{})
+			must(t, err)
+			if paged {
+				onDemand(t, g, 1<<20)
+			}
+			for range 2 { // the second time some blocks are in the cache
+				r, err := g.Predict(ctx, Prediction{For: 7, Among: All(), Top: -1, NoCache: true})
+				must(t, err)
+				if links[i] != nil && !slices.Equal(r.Links, links[i]) || len(r.Links) < 3000 {
+					t.Fatalf("%v, paged %v: %d links, or others than before", direction, paged, len(r.Links))
+				}
+				links[i] = r.Links
+			}
+			must(t, g.Close())
+		}
+		if !slices.Equal(links[0], links[1]) {
+			t.Errorf("%v: the answer of the paged graph differs", direction)
+		}
 	}
 }
 

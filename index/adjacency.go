@@ -120,14 +120,14 @@ func (a *adjacency) len(u ID) int {
 	return len(r.to)
 }
 
-// head returns the first n nodes of the row of u, or all if there are fewer.
-func (a *adjacency) head(u ID, n int) []ID {
+// head returns the first n nodes of the row of u, or all if there are fewer. See [Graph.OutHead] for buffer.
+func (a *adjacency) head(u ID, n int, buffer []ID) []ID {
 	r := a.at(u)
 	switch {
 	case r == nil:
-		return a.base.head(u, n)
+		return a.base.head(u, n, buffer)
 	case r.hidden != nil:
-		to := a.base.head(u, n+len(r.hidden))
+		to := a.base.head(u, n+len(r.hidden), buffer)
 		hidden := r.hidden
 		if last := len(to) - 1; last >= 0 {
 			end, _ := slices.BinarySearch(hidden, to[last]+1)
@@ -190,12 +190,12 @@ func (b *base) len(u ID) int {
 }
 
 // head returns the first n nodes of the row of u, or all if there are fewer.
-func (b *base) head(u ID, n int) []ID {
+func (b *base) head(u ID, n int, buffer []ID) []ID {
 	if c := b.memory.Load(); c != nil {
 		to, _, _ := c.row(u)
 		return to[:min(n, len(to))]
 	}
-	return b.stored.head(u, n)
+	return b.stored.head(u, n, buffer)
 }
 
 // runs yields the rows of the nodes from lo up to but not including hi, and reports whether to go on.

@@ -87,11 +87,11 @@ func (g *Graph) OutLen(u ID) int { return g.out.len(u) }
 func (g *Graph) InLen(u ID) int { return g.in.len(u) }
 
 // OutHead returns the first n nodes of Out(u), or all if there are fewer. Of a long row that is stored, it reads only what
-// it returns.
-func (g *Graph) OutHead(u ID, n int) []ID { return g.out.head(u, n) }
+// it returns. A row that is not in memory is kept there, unless there is a buffer, whose memory the result may then use.
+func (g *Graph) OutHead(u ID, n int, buffer []ID) []ID { return g.out.head(u, n, buffer) }
 
 // InHead returns the first n nodes of In(u), in the form of OutHead.
-func (g *Graph) InHead(u ID, n int) []ID { return g.in.head(u, n) }
+func (g *Graph) InHead(u ID, n int, buffer []ID) []ID { return g.in.head(u, n, buffer) }
 
 // HasEdges reports whether u has an edge in either direction.
 func (g *Graph) HasEdges(u ID) bool {

@@ -44,22 +44,44 @@ func (s *storedRows) find(u ID) int {
 	return i
 }
 
-// head returns the first n nodes of the row of u, or all if there are fewer. It reads no more blocks than that takes.
-func (s *storedRows) head(u ID, n int) []ID {
+// head returns the first n nodes of the row of u, or all if there are fewer. It reads no more blocks than that takes. With a
+// buffer, which it may use, it decodes only these nodes, and does not change what the cache holds.
+func (s *storedRows) head(u ID, n int, buffer []ID) []ID {
 	i := s.find(u)
 	if i < 0 {
 		return nil
 	}
-	if s.isLong(i) && s.joined.Has(i) {
-		to, _, _ := s.joined.At(i).Row(u)
-		return to[:min(n, len(to))]
+	if s.isLong(i) {
+		if long := s.joined.Held(i); long != nil {
+			to, _, _ := long.Row(u)
+			return to[:min(n, len(to))]
+		}
 	}
-	to, _, _ := s.blocks.At(i).Row(u)
+	to := s.appendHead(buffer[:0], i, u, n, buffer != nil)
 	for j := i + 1; len(to) < n && s.isLong(i) && s.continues(j); j++ {
-		more, _, _ := s.blocks.At(j).Row(u)
-		to = append(to, more...)
+		to = s.appendHead(to, j, u, n-len(to), buffer != nil)
 	}
-	return to[:min(n, len(to))]
+	return to
+}
+
+// appendHead appends the first n nodes that block i has of the row of u. Unless the block is in memory, once says that only
+// these nodes are decoded.
+func (s *storedRows) appendHead(to []ID, i int, u ID, n int, once bool) []ID {
+	if once && s.blocks.Held(i) == nil {
+		err := s.cache.decode(s.kind, uint32(i), func(d *block.Decoder) (err error) {
+			to, err = d.AppendHead(to, s.First[i], u, n)
+			return err
+		})
+		if err != nil {
+			s.cache.Fail(err)
+		}
+		return to
+	}
+	row, _, _ := s.blocks.At(i).Row(u)
+	if row = slices.Clip(row[:min(n, len(row))]); len(to) == 0 {
+		return row
+	}
+	return append(to, row...)
 }
 
 // isLong reports whether block i begins with a row that continues in the next block.

@@ -162,9 +162,7 @@ func compareRow(t *testing.T, got, want *Graph, u ID) {
 			t.Errorf("row of %d has %d entries, want %d, or other values", u, len(to), len(to2))
 		}
 		for _, n := range []int{0, 3, 3000, 1 << 30} {
-			if head := side[0].head(u, n); !slices.Equal(head, to2[:min(n, len(to2))]) {
-				t.Errorf("the head of row %d has %d entries, want %d, or other values", u, len(head), min(n, len(to2)))
-			}
+			compareHead(t, side, u, n, nil)
 		}
 	}
 	if in, _ := want.In(u); got.OutLen(u) != want.OutLen(u) || got.InLen(u) != len(in) {
@@ -172,6 +170,44 @@ func compareRow(t *testing.T, got, want *Graph, u ID) {
 	}
 	if got.Degree(u) != want.Degree(u) {
 		t.Errorf("degree of %d is %v, want %v", u, got.Degree(u), want.Degree(u))
+	}
+}
+
+func compareHead(t *testing.T, side [2]*adjacency, u ID, n int, buffer []ID) {
+	t.Helper()
+	want, _, _ := side[1].row(u)
+	if want = want[:min(n, len(want))]; !slices.Equal(side[0].head(u, n, buffer), want) {
+		t.Errorf("the head of row %d with a buffer of %d differs from %d entries", u, len(buffer), len(want))
+	}
+}
+
+// TestHeadsPassByTheCache verifies that heads that are read into a buffer are those of the rows, whether their blocks are in the
+// cache or not, and leave the cache as it is.
+func TestHeadsPassByTheCache(t *testing.T) {
+	t.Parallel()
+	for _, directed := range []bool{false, true} {
+		m := hubs(directed, directed)
+		g, _ := storedGraph(t, m, 1<<20)
+		want, cache, buffer := m.base(t), g.out.base.stored.cache, make([]ID, 100)
+		for _, read := range []ID{0, 17, 900} { // 0: none
+			if read > 0 {
+				g.Out(read)
+			}
+			size := cache.Size()
+			for u := ID(0); int(u) < m.nodes; u += 17 {
+				for _, n := range []int{3, 3000, m.nodes} {
+					compareHead(t, [2]*adjacency{g.out, want.out}, u, n, buffer)
+					compareHead(t, [2]*adjacency{g.in, want.in}, u, n, buffer)
+				}
+			}
+			if n := cache.Size(); n != size || (n > 0) != (read > 0) {
+				t.Errorf("the heads make a cache of %d bytes one of %d", size, n)
+			}
+		}
+		for _, u := range []ID{17, 900} { // no head has changed a cached row
+			compareRow(t, g, want, u)
+		}
+		must(t, g.Err())
 	}
 }
 
@@ -189,7 +225,7 @@ func TestStoredDamage(t *testing.T) {
 		"degrees":       func(g *Graph, store *memory) { store.entries[string(makeKey[uint32](prefixDegree, 1, 1))][9]++ },
 		"error of disk": func(g *Graph, store *memory) { g.out.base.stored.cache.source = failingSource{lost} },
 	} {
-		for _, how := range []string{"read", "load"} {
+		for _, how := range []string{"read", "head", "load"} {
 			g, store := storedGraph(t, m, 1<<20)
 			damage(g, store)
 			if how == "load" && name != "degrees" {
@@ -198,7 +234,11 @@ func TestStoredDamage(t *testing.T) {
 				}
 			}
 			for u := range ID(m.nodes) {
-				g.Out(u)
+				if how == "head" {
+					g.OutHead(u, m.nodes, []ID{0})
+				} else {
+					g.Out(u)
+				}
 				g.Degree(u)
 			}
 			if err := g.Err(); !errors.Is(err, ErrCorrupt) && !errors.Is(err, lost) {
@@ -247,11 +287,11 @@ func TestHeadReadsLittle(t *testing.T) {
 		g.OutLen(17) // a block of degrees, which stays
 		before := source.reads
 		g.OutLen(17)
-		g.InHead(17, 100)
+		g.InHead(17, 100, nil)
 		if n := source.reads - before; n != 1 {
 			t.Errorf("%s: %d reads of 100 neighbours, want 1", name, n)
 		}
-		if n := g.OutLen(17); len(g.InHead(17, n)) != n || source.reads-before < 4 {
+		if n := g.OutLen(17); len(g.InHead(17, n, nil)) != n || source.reads-before < 4 {
 			t.Errorf("%s: %d reads of all %d neighbours", name, source.reads-before, n)
 		}
 		cache.source = source.Source

@@ -270,6 +270,7 @@ func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair
 		own := s.scratch()
 		defer s.release(own)
 		own.To, own.From = t.To, t.From
+		own.PassBy()
 		defer func() { own.To, own.From = nil, nil }() // they are those of t
 		for first, end := range batches {
 			if err := s.batch(own, w, pairs, first, end, scores[first:end]); err != nil {

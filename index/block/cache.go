@@ -148,8 +148,13 @@ func (s *Set[T]) At(i int) *T {
 	return &b.block
 }
 
-// Has reports whether block i is in memory.
-func (s *Set[T]) Has(i int) bool { return s.places[i].Load() != nil }
+// Held returns block i if it is in memory, nil otherwise.
+func (s *Set[T]) Held(i int) *T {
+	if b := s.places[i].Load(); b != nil {
+		return &b.block
+	}
+	return nil
+}
 
 // fetch reads block i.
 func (s *Set[T]) fetch(i int) (b *placed[T], err error) {
@@ -163,8 +168,8 @@ func (s *Set[T]) fetch(i int) (b *placed[T], err error) {
 // Peek returns block i, but reads it into buffer if it is not in memory: a pass over all blocks must not evict what answers
 // need.
 func (s *Set[T]) Peek(i int, buffer *T) (*T, error) {
-	if b := s.places[i].Load(); b != nil {
-		return &b.block, nil
+	if b := s.Held(i); b != nil {
+		return b, nil
 	}
 	_, err := s.read(i, buffer)
 	return buffer, err

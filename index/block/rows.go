@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -187,22 +188,11 @@ func (r *Rows) Each(visit func(u ID, to []ID, weight []float32, time []int64) er
 // Rows decodes the content of a block into r, whose slices it reuses. Rows and neighbours ascend unless it returns
 // ErrCorrupt.
 func (d *Decoder) Rows(r *Rows) error {
-	flags, begin := d.Byte(), d.B
+	flags := d.Byte()
 	*r = Rows{Node: r.Node[:0], End: r.End[:0], To: r.To[:0], Weight: r.Weight[:0], Time: r.Time[:0]}
-	for u := uint64(0); d.Err == nil; u++ {
-		head := d.Uvarint()
-		n := head >> 1
-		if n == 0 {
-			break
-		}
-		if head&1 != 0 {
-			u += min(d.Uvarint(), math.MaxUint32)
-		}
-		if u > math.MaxUint32 || n > uint64(len(begin)) {
-			return fmt.Errorf("%w: row %d with %d entries", ErrCorrupt, u, n)
-		}
+	for u, n := d.row(0); n > 0; u, n = d.row(u + 1) {
 		r.Node = append(r.Node, ID(u))
-		d.neighbours(r, int64(u), int(n))
+		r.To = d.neighbours(r.To, int64(u), n)
 		r.End = append(r.End, len(r.To))
 	}
 	if flags&blockWeights == 0 {
@@ -224,18 +214,70 @@ func (d *Decoder) Rows(r *Rows) error {
 	return d.End()
 }
 
-// neighbours decodes the n neighbours of row u, which has at least one.
-func (d *Decoder) neighbours(r *Rows, u int64, n int) {
+// AppendHead decodes the content of a block as far as the first n neighbours of the row of u, which it appends to to, or all
+// if there are fewer. It skips the rows before. It returns ErrCorrupt unless the block begins with the row of first.
+func (d *Decoder) AppendHead(to []ID, first, u ID, n int) ([]ID, error) {
+	d.Byte()
+	v, entries := d.row(0)
+	if d.Err == nil && (entries == 0 || v != uint64(first)) {
+		return to, fmt.Errorf("%w: it does not begin with row %d", ErrCorrupt, first)
+	}
+	for ; entries > 0 && v <= uint64(u); v, entries = d.row(v + 1) {
+		if v == uint64(u) {
+			to = d.neighbours(to, int64(v), min(n, entries))
+			break
+		}
+		d.skip(entries)
+	}
+	return to, d.Err
+}
+
+// row decodes the beginning of a row: its node, where next is the one after the last row's, and the number of its entries, 0
+// after the last row.
+func (d *Decoder) row(next uint64) (u uint64, entries int) {
+	head := d.Uvarint()
+	if u = next; head&1 != 0 && head > 1 {
+		u += min(d.Uvarint(), math.MaxUint32)
+	}
+	if u > math.MaxUint32 || head>>1 > uint64(len(d.B)) {
+		d.Fail("a row")
+		return 0, 0
+	}
+	return u, int(head >> 1)
+}
+
+// skip skips n numbers.
+func (d *Decoder) skip(n int) {
+	b := d.B
+	for len(b) >= 8 {
+		ends := bits.OnesCount64(^binary.LittleEndian.Uint64(b) & 0x8080808080808080) // a number ends with a byte below 0x80
+		if ends >= n {
+			break
+		}
+		n, b = n-ends, b[8:]
+	}
+	for ; n > 0 && len(b) > 0; b = b[1:] {
+		if b[0] < 0x80 {
+			n--
+		}
+	}
+	if d.B = b; n > 0 {
+		d.Fail("a row")
+	}
+}
+
+// neighbours decodes the first n > 0 neighbours of row u, and appends them to to.
+func (d *Decoder) neighbours(to []ID, u int64, n int) []ID {
 	v := uint64(u + d.Varint())
 	if v > math.MaxUint32 || n > len(d.B)+1 {
 		d.Fail("a row")
-		return
+		return to
 	}
-	begin := len(r.To)
-	r.To = slices.Grow(r.To, n)[:begin+n]
-	to, b := r.To[begin:], d.B
-	to[0] = ID(v)
-	for k := 1; k < len(to); k++ {
+	begin := len(to)
+	to = slices.Grow(to, n)[:begin+n]
+	row, b := to[begin:], d.B
+	row[0] = ID(v)
+	for k := 1; k < len(row); k++ {
 		var gap uint64
 		switch { // most gaps take at most three bytes, and are decoded without a call
 		case len(b) > 0 && b[0] < 0x80:
@@ -248,16 +290,17 @@ func (d *Decoder) neighbours(r *Rows, u int64, n int) {
 			size := 0
 			if gap, size = binary.Uvarint(b); size <= 0 {
 				d.Fail("a number")
-				return
+				return to[:begin]
 			}
 			gap, b = min(gap, math.MaxUint32), b[size:]
 		}
 		v += 1 + gap
-		to[k] = ID(v)
+		row[k] = ID(v)
 	}
 	if d.B = b; v > math.MaxUint32 { // neighbours ascend, so the others fit
 		d.Fail("a neighbour of 32 bits")
 	}
+	return to
 }
 
 // PlaneAt returns s[i], or absent if the plane s is not stored.

@@ -133,6 +133,39 @@ func TestBlocksOfALongRow(t *testing.T) {
 	}
 }
 
+// TestAppendHead verifies that the first neighbours of each row are those of the decoded block, and that a block which begins
+// with another row is an error.
+func TestAppendHead(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var entries []entry
+		for u := ID(rapid.IntRange(0, 3).Draw(t, "first")); len(entries) < 300; u += ID(rapid.IntRange(1, 2).Draw(t, "step")) {
+			v := ID(0)
+			for range rapid.IntRange(1, 40).Draw(t, "entries") {
+				v += 1 + rapid.SampledFrom([]ID{0, 1, 127, 128, 1 << 14, 1 << 21}).Draw(t, "gap")
+				entries = append(entries, entry{u, v, 1, int64(v % 2)})
+			}
+		}
+		b := pack(t, entries)[0]
+		var r Rows
+		if err := VerifyChecksum(b).Rows(&r); err != nil {
+			t.Fatal(err)
+		}
+		for u := range r.Node[len(r.Node)-1] + 2 {
+			want, _, _ := r.Row(u)
+			for _, n := range []int{1, 3, 100} {
+				got, err := VerifyChecksum(b).AppendHead([]ID{5}, r.Node[0], u, n)
+				if err != nil || got[0] != 5 || !slices.Equal(got[1:], want[:min(n, len(want))]) {
+					t.Fatalf("%v: the first %d neighbours of %d are %v, of %v", err, n, u, got[1:], want)
+				}
+			}
+		}
+		if _, err := VerifyChecksum(b).AppendHead(nil, r.Node[0]+1, r.Node[0]+1, 1); !errors.Is(err, ErrCorrupt) {
+			t.Fatalf("the first row of another block: %v", err)
+		}
+	})
+}
+
 func TestBlockDamage(t *testing.T) {
 	t.Parallel()
 	block := pack(t, []entry{{1, 2, 1, 0}, {1, 5, 2, 7}, {3, 3, 1, 9}})[0]
@@ -174,7 +207,11 @@ func FuzzRows(f *testing.F) {
 		if n := len(r.To); n > len(b) || err == nil && (r.Weight != nil && len(r.Weight) != n || r.Time != nil && len(r.Time) != n) {
 			t.Fatalf("%d entries, %d weights and %d times of %d bytes", n, len(r.Weight), len(r.Time), len(b))
 		}
-		for i := range r.Node {
+		for i, u := range r.Node {
+			head, headErr := VerifyChecksum(resum(b)).AppendHead(nil, r.Node[0], u, 3)
+			if row, _, _ := r.Row(u); err == nil && (headErr != nil || !slices.Equal(head, row[:min(3, len(row))])) {
+				t.Fatalf("row %d begins %v, %v; want %v", u, head, headErr, row)
+			}
 			if lo := (append([]int{0}, r.End...))[i]; err == nil && (lo >= r.End[i] || !slices.IsSorted(r.To[lo:r.End[i]]) || i > 0 && r.Node[i-1] >= r.Node[i]) {
 				t.Fatalf("rows %+v", r)
 			}

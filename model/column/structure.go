@@ -124,6 +124,7 @@ const log1pMillion = 13.815511557963774
 func (t *Reader) Reset() {
 	t.To, t.From, t.rivals.known = t.To[:0], t.From[:0], false
 	t.twoHop.forget()
+	t.targetIn, t.targetOut = nil, nil
 }
 
 // ReadProximities stores the proximities of the pairs in both directions on the tape.
@@ -166,13 +167,23 @@ type Reader struct {
 	To     []float64  // proximity of each target seen from its source
 	From   []float64  // proximity of each source seen from its target
 	at     []graph.ID // nodes whose walk values are requested
+
+	targetIn, targetOut []graph.ID // buffers for the rows of a target; nil: see PassBy
+}
+
+// PassBy makes t read each target as one that is not asked for again soon: many of them would evict everything else from
+// the memory of the graph.
+func (t *Reader) PassBy() {
+	if t.targetIn == nil {
+		t.targetIn, t.targetOut = make([]graph.ID, 0, MaxEnds), make([]graph.ID, 0, MaxEnds)
+	}
 }
 
 // PairStats reads the graph around the i-th pair, whose proximities are on the tape.
 func (t *Reader) PairStats(g graph.Graph, pairs []graph.Pair, i int) PairStats {
 	p := pairs[i]
 	t.twoHop.Read(g, p.Source)
-	ends := graph.InHead(g, p.Target, MaxEnds)
+	ends := graph.InHead(g, p.Target, MaxEnds, t.targetIn)
 	l := PairStats{
 		Overlap: t.twoHop.overlap(g, p.Target, ends), flow: t.twoHop.To(p.Target), to: t.To[i], from: t.From[i],
 		out: float64(len(t.twoHop.out)), in: float64(graph.InLen(g, p.Target)), ends: ends,

@@ -70,13 +70,13 @@ func (t *Reader) Topology(g graph.Graph, p graph.Pair, l *PairStats, x []float32
 	}
 	l.rivals(r, x)
 	if g.Directed() {
-		arcs(g, p, t.twoHop.out, l.ends, x)
+		t.arcs(g, p, l.ends, x)
 	}
 }
 
 // arcs fills the columns that exist only on directed graphs, where ends are the first in-neighbours of the candidate.
-func arcs(g graph.Graph, p graph.Pair, sourceOut, ends []graph.ID, x []float32) {
-	sourceIn, targetOut := graph.In(g, p.Source), graph.OutHead(g, p.Target, MaxEnds)
+func (t *Reader) arcs(g graph.Graph, p graph.Pair, ends []graph.ID, x []float32) {
+	sourceIn, targetOut := graph.In(g, p.Source), graph.OutHead(g, p.Target, MaxEnds, t.targetOut)
 	if _, back := slices.BinarySearch(sourceIn, p.Target); back {
 		x[TopReverse] = 1
 	}
@@ -84,7 +84,7 @@ func arcs(g graph.Graph, p graph.Pair, sourceOut, ends []graph.ID, x []float32) 
 		count, resource int
 		source, target  []graph.ID
 	}{
-		{TopSuccessors, topSuccessorRA, sourceOut, targetOut},
+		{TopSuccessors, topSuccessorRA, t.twoHop.out, targetOut},
 		{TopPredecessors, topPredecessorRA, sourceIn, ends},
 		{TopReturns, topReturnRA, sourceIn, targetOut},
 	} {

@@ -63,10 +63,14 @@ func In(g Graph, u ID) []ID {
 // long row.
 type Counted interface {
 	Graph
-	OutLen(u ID) int          // number of nodes of Out(u)
-	InLen(u ID) int           // number of nodes of In(u)
-	OutHead(u ID, n int) []ID // first n nodes of Out(u), or all if there are fewer
-	InHead(u ID, n int) []ID
+	OutLen(u ID) int // number of nodes of Out(u)
+	InLen(u ID) int  // number of nodes of In(u)
+
+	// OutHead returns the first n nodes of Out(u), or all if there are fewer. A nil buffer means that u will probably be asked
+	// for again soon. Otherwise, what the graph keeps in memory does not change, and the result may use the memory of buffer.
+	OutHead(u ID, n int, buffer []ID) []ID
+	InHead(u ID, n int, buffer []ID) []ID // the same of In(u)
+
 	NumEdges() int64 // loops included; an undirected edge counts once
 	NumLoops() int64
 }
@@ -87,19 +91,19 @@ func InLen(g Graph, u ID) int {
 	return len(In(g, u))
 }
 
-// OutHead returns the first n nodes that u has an edge to, or all if there are fewer.
-func OutHead(g Graph, u ID, n int) []ID {
+// OutHead returns the first n nodes that u has an edge to, or all if there are fewer. See [Counted] for buffer.
+func OutHead(g Graph, u ID, n int, buffer []ID) []ID {
 	if c, ok := g.(Counted); ok {
-		return c.OutHead(u, n)
+		return c.OutHead(u, n, buffer)
 	}
 	to := Out(g, u)
 	return to[:min(n, len(to))]
 }
 
-// InHead returns the first n nodes that have an edge to u, or all if there are fewer.
-func InHead(g Graph, u ID, n int) []ID {
+// InHead returns the first n nodes that have an edge to u, in the form of OutHead.
+func InHead(g Graph, u ID, n int, buffer []ID) []ID {
 	if c, ok := g.(Counted); ok {
-		return c.InHead(u, n)
+		return c.InHead(u, n, buffer)
 	}
 	from := In(g, u)
 	return from[:min(n, len(from))]
