@@ -1,0 +1,313 @@
+package mcpserver
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"kith/db"
+	"kith/query"
+	"kith/query/parse"
+)
+
+// nodeHelp says how a node is written.
+const nodeHelp = `an integer as 7, a string as "7"; these are two different nodes`
+
+func nodeField(name, what string) field {
+	return field{name: name, is: aNode, meaning: what + "; " + nodeHelp, required: true}
+}
+
+// modelField returns the argument that names a model.
+func modelField() field {
+	return field{name: "model", is: aText, meaning: "a model that describe lists, or a heuristic: adamic_adar, resource_allocation, common_neighbors, " +
+		"preferential_attachment, jaccard, katz, ppr. Absent: the model that describe marks with answers, or without one a network trained on other graphs"}
+}
+
+// candidateFields returns the arguments that select candidates.
+func candidateFields() []field {
+	return []field{
+		{name: "depth", is: anInt, low: 2, high: 4, meaning: "candidates are the nodes at most this many links away. " +
+			"Absent: the 1000 nodes with the largest personalised PageRank, or with a label all its nodes"},
+		{name: "label", is: aText, meaning: "only nodes with this label are candidates, such as item; describe lists the labels"},
+		{name: "candidates", is: nodeList, meaning: "rank only these nodes"},
+	}
+}
+
+func topField(byDefault int64, high float64) field {
+	return field{name: "top", is: anInt, low: 1, high: high, byDefault: byDefault, meaning: "number of rows to return, the best first"}
+}
+
+// scoreColumns returns the columns that a score is made of.
+func scoreColumns() []field {
+	return []field{
+		{name: "score", is: aNumber, meaning: "the candidates are ranked by it; it is made of exploit, explore and ppr"},
+		{name: "exploit", is: aNumber, meaning: "estimated reward: for a trained model about the probability of the link, from 0 to 1; " +
+			"for a heuristic its value, which is comparable only within an answer"},
+		{name: "explore", is: aNumber, meaning: "what the model would learn from trying the link; 0 until it has observed outcomes"},
+		{name: "ppr", is: aNumber, meaning: "contribution of a walk over the graph; 0 for most models"},
+	}
+}
+
+// readingTools returns the tools that do not change the database.
+func readingTools() []tool {
+	return []tool{
+		{
+			name: "describe", title: "Describe the database", run: (*call).describe, output: descriptionSchema(),
+			meaning: `Says what the database holds and what can be asked: numbers of nodes and links, labels, models and how much they have learned, the nodes with the most links among the first thousand, and statements to try. Call it first.`,
+		},
+		{
+			name: "predict_links", title: "Predict links of a node", run: (*call).predictLinks,
+			meaning: `Ranks the nodes that a node is most likely to be linked to next. Nodes that it is linked to already are left out. A higher score is better; a note says which model answered. Example: {"node": "ann", "depth": 2, "top": 5} ranks the friends of friends of "ann". Use why for one of the targets, and evaluate to learn how reliable such rankings are.`,
+			arguments: slices.Concat([]field{nodeField("node", "the node whose links are predicted")}, candidateFields(),
+				[]field{modelField(), topField(10, 100)}),
+			columns: slices.Concat([]field{{name: "target", is: aNode}, {name: "rank", is: anInt, meaning: "from 1"}}, scoreColumns(),
+				[]field{{name: "label", is: aText, meaning: "of the target"}}),
+		},
+		{
+			name: "why", title: "Explain a predicted link", run: (*call).why,
+			meaning: `Explains the score of one link that does or does not exist yet. The rows are parts: score (the score, its rank among the candidates and what it is made of), input (what the model read about the two nodes; adds is how much that raised or lowered the score, in the unit that the row "sum: ..." names), pagerank, and path (the ways that lead from source to target, with their share of pagerank). Example: {"source": "ann", "target": "dan"}.`,
+			arguments: slices.Concat([]field{nodeField("source", "where the link begins"), nodeField("target", "where it ends")},
+				candidateFields(), []field{modelField()}),
+			columns: []field{
+				{name: "part", is: aText, meaning: "score, input, pagerank or path"},
+				{name: "name", is: aText},
+				{name: "value", is: aNumber},
+				{name: "adds", is: aNumber, meaning: "contribution of an input to the score"},
+				{name: "share", is: aNumber, meaning: "of a path in pagerank, from 0 to 1"},
+			},
+		},
+		{
+			name: "neighbors", title: "List the nodes around a node", run: (*call).neighbors,
+			meaning: `Lists the nodes that a node is linked to, and with depth 2 or more those that are reached by that many links, the nearest first. In a directed graph links are followed in their direction. Example: {"node": 7, "depth": 1, "top": 20}.`,
+			arguments: []field{
+				nodeField("node", "the node to begin with"),
+				{name: "depth", is: anInt, low: 1, high: 6, byDefault: int64(1), meaning: "the largest number of links on the way"}, topField(20, 500),
+			},
+			columns: []field{
+				{name: "target", is: aNode}, {name: "depth", is: anInt, meaning: "number of links on the shortest way"},
+				{name: "weight", is: aNumber, meaning: "of the link, at depth 1"}, {name: "label", is: aText},
+				{name: "degree", is: aNumber, meaning: "sum of the weights of the links of the target"},
+			},
+		},
+		{
+			name: "rank_nodes", title: "Rank nodes by personalised PageRank", run: (*call).rankNodes,
+			meaning: `Ranks all nodes by how close they are to some nodes: by personalised PageRank, the share of time that a random walk spends at a node if it keeps returning to the given ones. Linked nodes and the given nodes themselves are ranked too. Scores of all nodes add up to 1. Example: {"nodes": ["ann", 7], "top": 10}.`,
+			arguments: []field{
+				{name: "nodes", is: nodeList, low: 1, high: 100, required: true, meaning: "where the walk begins; each is " + nodeHelp}, topField(10, 500),
+			},
+			columns: []field{
+				{name: "node", is: aNode}, {name: "rank", is: anInt, meaning: "from 1"},
+				{name: "score", is: aNumber, meaning: "personalised PageRank, from 0 to 1"},
+				{name: "certain", is: aFlag, meaning: "whether no numerical error can change the rank"},
+			},
+		},
+		{
+			name: "evaluate", title: "Measure predictions on hidden links", run: (*call).evaluate,
+			meaning: `Hides a part of the links, predicts links of some nodes without them, and measures how well the hidden links are ranked. Returns a row for the model and for what it is compared with: the best plain heuristic and the learned start (prior). mrr is the mean of 1/rank of the hidden links, hits_at_10 their share among the 10 best of their node; higher is better, 1 is perfect, and the ratio to the heuristic matters more than the value. The database does not change. It may train a model and take long on a large graph: begin with few nodes, or with a heuristic. Example: {"model": "default", "nodes": 100}.`,
+			arguments: []field{
+				{name: "model", is: aText, byDefault: "default", meaning: `a policy, which learns from the links that are left, such as "default" or "ease", or a heuristic such as "adamic_adar". A model of the database may have learned the hidden links, which flatters it`},
+				{name: "nodes", is: anInt, low: 1, high: 2000, byDefault: int64(100), meaning: "number of nodes, drawn at random, whose links are predicted"},
+				{name: "hidden", is: aNumber, low: 0.001, high: 0.5, byDefault: 0.1, meaning: "share of the links that are hidden"},
+				{name: "depth", is: anInt, low: 2, high: 4, byDefault: int64(2), meaning: "candidates are the nodes at most this many links away; 3 where links join nodes of two kinds, such as users and items"},
+			},
+			columns: append([]field{{name: "model", is: aText}}, metrics()...),
+		},
+		{
+			name: runStatement, title: "Run a statement of kith's language", run: (*call).statement,
+			meaning: `Runs one statement and returns its rows. Names of nodes are integers or strings in single quotes: 7 and '7' are two nodes. Examples: SHOW MODELS; NODES LABEL item WHERE degree > 10 TOP 5; PATH FROM 'ann' TO 7; PREDICT LINKS FOR ? AMONG NEIGHBORS(2) TOP 3 with parameters ["ann"]. HELP lists all statements, and HELP PREDICT tells the grammar, options and columns of those that begin with PREDICT. `,
+			arguments: []field{
+				{name: "statement", is: aText, required: true, meaning: "one statement; a semicolon at its end is optional"},
+				{name: "parameters", is: valueList, high: 100, meaning: "values of the parameters ? of the statement, in order"},
+				{name: "top", is: anInt, low: 1, high: 1000, byDefault: int64(50), meaning: "number of rows to return"},
+			},
+		},
+	}
+}
+
+const runStatement = "run_statement"
+
+// statementAccess says which statements run_statement accepts.
+func statementAccess(bool) string { return "Statements that write or read files are refused." }
+
+// ask runs a statement that only reads. most is the number of rows that it may return; limit tells the caller.
+func (c *call) ask(most int, text string, parameters ...any) (*rows, error) {
+	session := query.Session{DB: c.DB, ReadOnly: true, Settings: query.Settings{MaxRows: most}}
+	r, err := session.Run(c.ctx, text, parameters...)
+	if closed := session.Close(); err != nil || closed != nil {
+		return nil, cmp.Or(err, closed)
+	}
+	r.Notes = slices.DeleteFunc(r.Notes, func(n string) bool { return strings.Contains(n, "SET max_rows") })
+	return &rows{Rows: *r}, nil
+}
+
+// asked is ask for an answer of at most as many rows as the argument top says.
+func (c *call) asked(text string, parameters ...any) (answer, error) {
+	top := c.integer("top")
+	r, err := c.ask(top, text, parameters...)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.Index(names(c.tool.arguments), "top")
+	r.limit("top", top, &c.tool.arguments[i])
+	return r, nil
+}
+
+// among returns the AMONG clause of the candidates that the call selects, with its parameters.
+func (c *call) among() (clause string, parameters []any) {
+	var sets []db.Candidates
+	if list := c.list("candidates"); list != nil {
+		sets = append(sets, db.Keys(list...))
+	}
+	if depth := c.integer("depth"); depth > 0 {
+		sets = append(sets, db.Neighbors(depth))
+	}
+	if label := c.text("label"); label != "" {
+		sets = append(sets, db.Label(label))
+	}
+	if len(sets) == 0 {
+		return "", nil
+	}
+	set := sets[0]
+	for _, s := range sets[1:] {
+		set = db.Intersect(set, s)
+	}
+	return " AMONG ?", []any{set}
+}
+
+// using returns the USING clause of the model that the call names.
+func (c *call) using() string {
+	if name := c.text("model"); name != "" {
+		return " USING " + parse.Name{Value: name}.String()
+	}
+	return ""
+}
+
+// certain makes an answer a function of the graph and the model, with ranks that no numerical error can change.
+const certain = " WITH (until = certain)"
+
+func (c *call) predictLinks() (answer, error) {
+	among, set := c.among()
+	text := fmt.Sprintf("PREDICT LINKS FOR ?%s%s TOP %d RETURN %s%s",
+		among, c.using(), c.integer("top"), strings.Join(names(c.tool.columns), ", "), certain)
+	return c.asked(text, append([]any{c.node("node")}, set...)...)
+}
+
+func (c *call) neighbors() (answer, error) {
+	a, err := c.asked(fmt.Sprintf("NEIGHBORS OF ? DEPTH %d", c.integer("depth")), c.node("node"))
+	return c.columnsOnly(a), err
+}
+
+func (c *call) rankNodes() (answer, error) {
+	list := c.list("nodes")
+	sources := strings.Repeat(", ?", len(list))[2:]
+	if len(list) > 1 {
+		sources = "(" + sources + ")" // one walk that begins at all of them
+	}
+	a, err := c.asked(fmt.Sprintf("RANK NODES FOR %s TOP %d", sources, c.integer("top")), list...)
+	return c.columnsOnly(a), err
+}
+
+// columnsOnly removes the columns that the tool does not have.
+func (c *call) columnsOnly(a answer) answer {
+	r, isRows := a.(*rows)
+	if !isRows {
+		return a
+	}
+	p := &rows{Rows: query.Rows{Notes: r.Notes, Rows: make([][]any, len(r.Rows.Rows))}, more: r.more}
+	for i, name := range r.Columns {
+		if !contains(c.tool.columns, name) {
+			continue
+		}
+		p.Columns = append(p.Columns, name)
+		for j, row := range r.Rows.Rows {
+			p.Rows.Rows[j] = append(p.Rows.Rows[j], row[i])
+		}
+	}
+	return p
+}
+
+// whyInputs is the number of inputs of a model that why returns.
+const whyInputs = 12
+
+func (c *call) why() (answer, error) {
+	among, set := c.among()
+	r, err := c.ask(math.MaxInt32, "WHY ? -> ?"+among+c.using()+certain, append([]any{c.node("source"), c.node("target")}, set...)...)
+	if err != nil {
+		return nil, err
+	}
+	r.keepLargest()
+	return r, nil
+}
+
+// keepLargest removes the inputs that contribute least to the score.
+func (r *rows) keepLargest() {
+	weight := func(row []any) float64 {
+		adds, _ := row[3].(float64)
+		return math.Abs(adds)
+	}
+	var weights []float64
+	for _, row := range r.Rows.Rows {
+		if row[0] == "input" && row[2] != nil {
+			weights = append(weights, weight(row))
+		}
+	}
+	if len(weights) <= whyInputs {
+		return
+	}
+	slices.SortFunc(weights, func(a, b float64) int { return cmp.Compare(b, a) })
+	least := weights[whyInputs-1]
+	before := len(r.Rows.Rows)
+	r.Rows.Rows = slices.DeleteFunc(r.Rows.Rows, func(row []any) bool {
+		w := weight(row)
+		return row[0] == "input" && row[2] != nil && (w < least || w == 0)
+	})
+	r.more = fmt.Sprintf("the %d inputs that add least are left out; run_statement with WHY source -> target returns all", before-len(r.Rows.Rows))
+}
+
+// metrics returns the columns of evaluate. The name of a metric of the language has @ for _at_.
+func metrics() []field {
+	return []field{
+		{name: "mrr", is: aNumber, meaning: "mean of 1/rank of the hidden links, from 0 to 1"},
+		{name: "hits_at_10", is: aNumber, meaning: "share of the hidden links among the 10 best of their node"},
+		{name: "hits_at_100", is: aNumber, meaning: "share of the hidden links among the 100 best of their node"},
+		{name: "auc", is: aNumber, meaning: "probability that a hidden link scores above a candidate that is none; 0.5 is chance"},
+		{name: "reached", is: aNumber, meaning: "share of the hidden links that are candidates at all; a larger depth raises it"},
+		{name: "links", is: anInt, meaning: "number of the hidden links that were to be found"},
+	}
+}
+
+func (c *call) evaluate() (answer, error) {
+	text := fmt.Sprintf("EVALUATE PREDICT LINKS FOR SAMPLE(%d) AMONG NEIGHBORS(%d)%s ON HOLDOUT %g",
+		c.integer("nodes"), c.integer("depth"), c.using(), c.number("hidden"))
+	r, err := c.ask(math.MaxInt32, text)
+	if err != nil {
+		return nil, err
+	}
+	return r.pivot(metrics()), nil
+}
+
+// pivot returns a row for each model, in place of a row for each model and metric.
+func (r *rows) pivot(columns []field) *rows {
+	p := &rows{Rows: query.Rows{Columns: append([]string{"model"}, names(columns)...), Notes: r.Notes}}
+	for _, row := range r.Rows.Rows {
+		last := len(p.Rows.Rows) - 1
+		if last < 0 || p.Rows.Rows[last][0] != row[0] {
+			p.Rows.Rows = append(p.Rows.Rows, append([]any{row[0]}, make([]any, len(columns))...))
+			last++
+		}
+		metric := strings.ReplaceAll(row[1].(string), "@", "_at_")
+		if i := slices.Index(p.Columns, metric); i > 0 {
+			p.Rows.Rows[last][i] = row[2]
+		}
+		if metric == "mrr" {
+			p.Rows.Rows[last][len(columns)] = row[3]
+		}
+	}
+	return p
+}
+
+func (c *call) statement() (answer, error) {
+	return c.asked(c.text("statement"), c.list("parameters")...)
+}

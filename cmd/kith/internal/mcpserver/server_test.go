@@ -1,0 +1,342 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/goleak"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/query"
+)
+
+// With -update, the expected list of tools is replaced by the actual one.
+var update = flag.Bool("update", false, "rewrite testdata/tools*.json")
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// connect serves a database in memory and returns a client.
+func connect(t *testing.T, s Server) *mcp.ClientSession {
+	t.Helper()
+	here, there := mcp.NewInMemoryTransports()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.serve(ctx, here) }()
+	client, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(ctx, there, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := client.Close(); err != nil {
+			t.Error(err)
+		}
+		<-ended
+		cancel()
+	})
+	return client
+}
+
+// textOf returns the text of an answer.
+func textOf(t *testing.T, r *mcp.CallToolResult) string {
+	t.Helper()
+	if len(r.Content) != 1 {
+		t.Fatalf("%d contents", len(r.Content))
+	}
+	return r.Content[0].(*mcp.TextContent).Text
+}
+
+// TestList compares the tools with testdata, so that a change of a name, a description or a schema is seen.
+func TestList(t *testing.T) {
+	t.Parallel()
+	for _, write := range []bool{false, true} {
+		client := connect(t, Server{DB: dbtest.Friends(t), Write: write})
+		list, err := client.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := json.MarshalIndent(struct {
+			Instructions []string
+			Tools        []*mcp.Tool
+		}{strings.Split(client.InitializeResult().Instructions, "\n"), list.Tools}, "", "\t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, '\n')
+		name := filepath.Join("testdata", fmt.Sprintf("tools_write_%t.json", write))
+		if *update {
+			if err := os.WriteFile(name, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestCalls calls tools through a client. Each answer has the schema that its tool promises.
+func TestCalls(t *testing.T) {
+	t.Parallel()
+	datadriven.Walk(t, "testdata/calls", func(t *testing.T, path string) {
+		client := connect(t, Server{DB: dbtest.Friends(t), Write: strings.HasSuffix(path, "write")})
+		promised := schemas(t, client)
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			r, err := client.CallTool(t.Context(), &mcp.CallToolParams{Name: d.Cmd, Arguments: json.RawMessage(d.Input)})
+			if err != nil {
+				return "protocol error: " + err.Error()
+			}
+			if r.IsError {
+				return "error: " + textOf(t, r)
+			}
+			if err := promised[d.Cmd].Validate(r.StructuredContent); err != nil {
+				t.Errorf("%s: %v", d.Pos, err)
+			}
+			return textOf(t, r)
+		})
+	})
+}
+
+// schemas returns the schema of the answers of each tool.
+func schemas(t *testing.T, client *mcp.ClientSession) map[string]*jsonschema.Resolved {
+	t.Helper()
+	list, err := client.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]*jsonschema.Resolved{}
+	for _, tool := range list.Tools {
+		var s jsonschema.Schema
+		text, err := json.Marshal(tool.OutputSchema)
+		if err == nil {
+			err = json.Unmarshal(text, &s)
+		}
+		if err == nil {
+			all[tool.Name], err = s.Resolve(nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// exchange sends requests of tools to a server, ends the input and returns the answers by the number of the request.
+func exchange(t *testing.T, s Server, calls ...string) (answers []string) {
+	t.Helper()
+	in := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+`
+	for i, c := range calls {
+		in += fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`+"\n", i+1, c)
+	}
+	var out bytes.Buffer
+	if err := s.Serve(t.Context(), strings.NewReader(in), &out); err != nil {
+		t.Fatal(err)
+	}
+	answers = make([]string, len(calls)+1)
+	for line := range strings.Lines(out.String()) {
+		var m struct{ ID int }
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		answers[m.ID] = line
+	}
+	return answers[1:]
+}
+
+// TestLargeKeys checks that keys above 2^53, which differ only beyond the precision of a float64, stay apart in both
+// directions.
+func TestLargeKeys(t *testing.T) {
+	t.Parallel()
+	s := Server{DB: dbtest.Friends(t), Write: true}
+	for _, c := range []string{
+		`{"name":"insert","arguments":{"links":[{"source":9007199254740992,"target":"even"},{"source":9007199254740993,"target":"odd"}]}}`,
+		`{"name":"insert","arguments":{"links":[{"source":"odd","target":9223372036854775807}]}}`,
+	} {
+		exchange(t, s, c)
+	}
+	for i, answer := range exchange(t, s,
+		`{"name":"neighbors","arguments":{"node":9007199254740993}}`,
+		`{"name":"run_statement","arguments":{"statement":"NEIGHBORS OF ?","parameters":[9007199254740993]}}`,
+		`{"name":"neighbors","arguments":{"node":"odd"}}`,
+		`{"name":"predict_links","arguments":{"node":9007199254740993,"candidates":[9223372036854775807]}}`,
+	) {
+		for _, want := range [][]string{{`"target":"odd"`}, {`"source":9007199254740993,"target":"odd"`}, {`"target":9007199254740993`, `"target":9223372036854775807`},
+			{`"target":9223372036854775807`}}[i] {
+			if !strings.Contains(answer, want) {
+				t.Errorf("%s\nlacks %s", answer, want)
+			}
+		}
+	}
+}
+
+// endless is a call that takes forever.
+const endless = `{"name":"run_statement","arguments":{"statement":"EVALUATE PREDICT LINKS FOR ALL USING default ON HOLDOUT 0.1 WITH (epochs = 1000000000)"}}`
+
+// community returns a database with enough edges for an evaluation.
+func community(t *testing.T) *db.DB {
+	t.Helper()
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
+	err := g.Update(t.Context(), func(tx *db.Tx) error {
+		for i := range 100 {
+			for _, step := range []int{1, 2, 5, 9} {
+				if err := tx.AddEdge(i, (i+step)%100, 1); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// TestCancel checks that a client that cancels a call ends its statement, and that the server goes on.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	here, there := mcp.NewInMemoryTransports()
+	h := &handler{Server: Server{DB: community(t), Timeout: time.Hour}, ctx: t.Context(), slots: make(chan struct{}, 1)}
+	ended := make(chan error, 1)
+	go func() { ended <- h.protocol().Run(t.Context(), here) }()
+	client, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(t.Context(), there, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var params mcp.CallToolParams
+	if err := json.Unmarshal([]byte(endless), &params); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for len(h.slots) == 0 { // until the statement runs
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+	}()
+	if r, err := client.CallTool(ctx, &params); err == nil {
+		t.Errorf("%s", textOf(t, r))
+	}
+	r, err := client.CallTool(t.Context(), &mcp.CallToolParams{Name: "neighbors", Arguments: map[string]any{"node": 0}}) // waits for the only slot
+	if err != nil || r.IsError {
+		t.Errorf("%v, %v", r, err)
+	}
+	if err := client.Close(); err != nil {
+		t.Error(err)
+	}
+	<-ended
+}
+
+// TestBounds checks that a statement ends after the timeout, and at the end of the server, and what the answer says.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	g := community(t)
+	answer := exchange(t, Server{DB: g, Timeout: 50 * time.Millisecond}, endless)[0]
+	if want := "the call took longer than 50ms"; !strings.Contains(answer, want) || !strings.Contains(answer, `"isError":true`) {
+		t.Errorf("%s\nlacks %s", answer, want)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	h := &handler{Server: Server{DB: g, Timeout: time.Hour}, ctx: ctx, slots: make(chan struct{}, 1)}
+	cancel()
+	var params mcp.CallToolParamsRaw
+	if err := json.Unmarshal([]byte(endless), &params); err != nil {
+		t.Fatal(err)
+	}
+	statement := slices.IndexFunc(tools(), func(t tool) bool { return t.name == runStatement })
+	if text := textOf(t, h.handle(t.Context(), &tools()[statement], params.Arguments)); text != "the call was cancelled" {
+		t.Errorf("%q", text)
+	}
+}
+
+// TestEnd checks that the end of the context ends the server although its input is open.
+func TestEnd(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	in, feed := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- Server{DB: dbtest.Friends(t)}.Serve(ctx, in, io.Discard) }()
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	feed.Close()
+}
+
+// TestReadOnly checks that nothing changes the database or the disk without Write.
+func TestReadOnly(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	g := dbtest.Friends(t)
+	state := func() string {
+		var all strings.Builder
+		for _, statement := range []string{"SHOW STATS", "SHOW MODELS", "SHOW VERSIONS OF m", "SHOW DECISIONS", "SHOW LABELS", "NODES"} {
+			r, err := query.Run(t.Context(), g, statement)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintln(&all, r.Rows)
+		}
+		return all.String()
+	}
+	before := state()
+	client := connect(t, Server{DB: g})
+	refused := 0
+	call := func(name string, arguments any) {
+		r, err := client.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: arguments})
+		if err != nil || r.IsError {
+			refused++
+		}
+	}
+	hostile := []string{
+		"INSERT EDGES 1 -> 2", "insert edges 1 -> 2;", " /* */ INSERT NODE 1", "MERGE NODE 1 LABEL x", "DELETE NODE 'ann'", "DELETE EDGES 'ann' -> 'bob'",
+		"OBSERVE 'ann' -> 'dan' = 1 USING m AND INSERT", "CHOOSE LINK FOR 'ann' AMONG ALL USING m", "REWARD 1 = 1", "CREATE MODEL x", "TRAIN MODEL m",
+		"DEPLOY MODEL m VERSION 1", "ROLLBACK MODEL m", "FREEZE MODEL m", "DROP MODEL m", "LOAD EDGES FROM 'x.csv'", "EXPORT EDGES TO 'x.csv'",
+		"EXPORT LOG TO 'x.csv'", "EXPORT MODEL m TO 'x'", "IMPORT MODEL y FROM 'x'", "BACKUP TO 'x'", "PROFILE INSERT EDGES 1 -> 2", "PROFILE BACKUP TO 'x'",
+		"INSERT EDGES 1 -> 2; INSERT EDGES 3 -> 4", "SHOW STATS; INSERT EDGES 1 -> 2", "EVALUATE STREAM EDGES WITH (plot = 'x.svg')",
+		"EVALUATE PREDICT LINKS FOR ALL ON SPLIT '/etc/passwd'", "COMMIT", "BEGIN",
+	}
+	for _, statement := range hostile {
+		call(runStatement, map[string]any{"statement": statement})
+	}
+	call(runStatement, map[string]any{"statement": "INSERT EDGES ? -> ?", "parameters": []any{1, 2}})
+	for _, tool := range writingTools() {
+		call(tool.name, map[string]any{"source": "ann", "target": "dan", "reward": 1, "insert": true, "model": "m"})
+	}
+	call("insert", map[string]any{"links": []any{map[string]any{"source": 1, "target": 2}}})
+	call("predict_links", map[string]any{"node": "ann", "model": `m"; DROP MODEL m; --`})
+	call("predict_links", map[string]any{"node": "ann", "label": "x' UNION ALL"})
+	if want := len(hostile) + 6; refused != want {
+		t.Errorf("%d calls were refused, want %d", refused, want)
+	}
+	for _, tool := range readingTools() {
+		call(tool.name, map[string]any{})
+		call(tool.name, map[string]any{"node": "ann", "source": "ann", "target": "dan", "nodes": []any{"ann"}})
+	}
+	if after := state(); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) > 0 {
+		t.Errorf("files %v, %v", files, err)
+	}
+}

@@ -1,0 +1,102 @@
+package mcpserver
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"kith/db"
+	"kith/query"
+)
+
+// writingTools returns the tools that change the database.
+func writingTools() []tool {
+	return []tool{
+		{
+			name: "observe", title: "Tell a model what became of a link", writes: true, run: (*call).observe,
+			meaning: `Tells a model what became of a link that it predicted; its next answers take that into account at once. Call it once for each outcome: a second call counts as a second outcome. Example: {"source": "ann", "target": "dan", "reward": 1, "insert": true} after ann and dan have become friends.`,
+			arguments: []field{
+				nodeField("source", "where the link begins"), nodeField("target", "where it ends"),
+				{name: "reward", is: aNumber, low: 0, high: 1, required: true, meaning: "1 if the link was made or accepted, 0 if not, or a value between"},
+				{name: "insert", is: aFlag, byDefault: false, meaning: "with a reward of 1, add the link to the graph too"},
+				{name: "model", is: aText, meaning: "a model that describe lists. Absent: the model that describe marks with answers"},
+			},
+			columns: []field{
+				{name: "source", is: aNode}, {name: "target", is: aNode}, {name: "reward", is: aNumber}, {name: "model", is: aText},
+				{name: "edge_added", is: aFlag, meaning: "whether the link was added"},
+			},
+		},
+		{
+			name: "insert", title: "Add nodes and links", writes: true, repeatable: true, run: (*call).insert,
+			meaning: `Adds nodes and links, all of them or, if one is wrong, none. A node that a link names is added too, so nodes are needed only for labels and features. What exists already is changed: a link gets the given weight, a node the given label and features. Example: {"links": [{"source": "ann", "target": "bob"}], "nodes": [{"node": "ann", "label": "person"}]}.`,
+			arguments: []field{
+				{name: "links", is: objectList, meaning: "links to add", members: []field{
+					nodeField("source", "where the link begins"), nodeField("target", "where it ends"),
+					{name: "weight", is: aNumber, byDefault: 1.0, meaning: "strength of the link"},
+					{name: "time", is: anInt, meaning: "when the link was made, in seconds since 1970"},
+				}},
+				{name: "nodes", is: objectList, meaning: "nodes to add", members: []field{
+					nodeField("node", "the node"),
+					{name: "label", is: aText, meaning: "kind of the node, such as person"},
+					{name: "features", is: numberList, high: 4096, meaning: "what the node is like, as numbers; all nodes of a label need the same number of them"},
+				}},
+			},
+			columns: []field{
+				{name: "nodes_added", is: anInt}, {name: "links_added", is: anInt},
+			},
+		},
+	}
+}
+
+func (c *call) observe() (answer, error) {
+	text := "OBSERVE ? -> ? = ?" + c.using()
+	if c.flag("insert") {
+		text += " AND INSERT"
+	}
+	session := query.Session{DB: c.DB}
+	r, err := session.Run(c.ctx, text, c.node("source"), c.node("target"), c.number("reward"))
+	if err != nil {
+		return nil, err
+	}
+	return &rows{Rows: *r}, nil
+}
+
+func (c *call) insert() (answer, error) {
+	if c.list("nodes") == nil && c.list("links") == nil {
+		return nil, errors.New("neither links nor nodes are given")
+	}
+	var row []any
+	err := c.DB.Update(c.ctx, func(tx *db.Tx) error {
+		nodes, links := tx.Counts()
+		if err := c.put(tx); err != nil {
+			return err
+		}
+		nodesNow, linksNow := tx.Counts()
+		row = []any{nodesNow - nodes, linksNow - links}
+		return nil
+	})
+	return &rows{Rows: query.Rows{Columns: names(c.tool.columns), Rows: [][]any{row}}}, err
+}
+
+// put adds the nodes and links of the call.
+func (c *call) put(tx *db.Tx) error {
+	for i, n := range c.objects("nodes") {
+		node := db.Node{Key: n.node("node"), Label: n.text("label")}
+		for _, f := range n.list("features") {
+			node.Features = append(node.Features, float32(f.(float64)))
+		}
+		if err := tx.PutNode(node); err != nil {
+			return fmt.Errorf("nodes[%d]: %w", i, err)
+		}
+	}
+	for i, l := range c.objects("links") {
+		e := db.Edge{Src: l.node("source"), Dst: l.node("target"), Weight: float32(l.number("weight"))}
+		if at, given := l["time"].(int64); given {
+			e.Time = time.Unix(at, 0)
+		}
+		if err := tx.PutEdge(e); err != nil {
+			return fmt.Errorf("links[%d]: %w", i, err)
+		}
+	}
+	return nil
+}
