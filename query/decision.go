@@ -14,18 +14,18 @@ import (
 func decisionKinds() []kind {
 	return []kind{
 		{
-			name: "OBSERVE", access: joins, columns: "source, target, reward, model, edge_added", run: updating((*run).observe),
+			name: "OBSERVE", access: joins | edits, columns: "source, target, reward, model, edge_added", run: updating((*run).observe),
 			options: func(*parse.Statement, func(string) bool) []option { return observeOptions(&db.Observation{}) },
 		},
 		{
-			name: "CHOOSE LINK", columns: "decision (its number, for REWARD), source, target, score, propensity (probability of the draw), " +
+			name: "CHOOSE LINK", access: edits, columns: "decision (its number, for REWARD), source, target, score, propensity (probability of the draw), " +
 				"policy (the explorer), graph_version, model_version", run: updating((*run).choose),
 			options: func(s *parse.Statement, _ func(string) bool) []option {
 				return chooseOptions(s.Name("EXPLORE").Value, &db.Choice{})
 			},
 		},
 		{
-			name: "REWARD", access: joins, columns: "decision, source, target, reward, model, new (false if the reward was given before), edge_added",
+			name: "REWARD", access: joins | edits, columns: "decision, source, target, reward, model, new (false if the reward was given before), edge_added",
 			run: updating((*run).reward),
 		},
 		{

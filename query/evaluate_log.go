@@ -12,16 +12,16 @@ import (
 func evaluateKinds() []kind {
 	const measured = "model, metric (mrr, hits@10, hits@20, hits@50, hits@100, auc, reached or ece), value, count, of (what is counted)"
 	return []kind{
-		{name: "EVALUATE HOLDOUT", access: reads | joins, columns: measured, run: viewing((*run).evaluateHoldout), options: holdoutOptions},
-		{name: "EVALUATE SPLIT", access: joins, columns: measured, run: viewing((*run).evaluateHoldout), options: holdoutOptions},
+		{name: "EVALUATE HOLDOUT", access: reads | joins | lasts, columns: measured, run: viewing((*run).evaluateHoldout), options: holdoutOptions},
+		{name: "EVALUATE SPLIT", access: joins | lasts, columns: measured, run: viewing((*run).evaluateHoldout), options: holdoutOptions},
 		{
-			name: "EVALUATE LOG", access: reads | joins, run: viewing((*run).evaluateLog),
+			name: "EVALUATE LOG", access: reads | joins | lasts, run: viewing((*run).evaluateLog),
 			columns: "model, estimator, value (the estimated mean reward), low, high (they contain the true value with 95 %), " +
 				"decisions (number of decisions), effective (number of the model's own decisions that would tell as much), logged (the reward earned)",
 			options: func(*parse.Statement, func(string) bool) []option { return logOptions(&db.LogEvaluation{}) },
 		},
 		{
-			name: "EVALUATE STREAM", access: joins, run: (*run).evaluateStream,
+			name: "EVALUATE STREAM", access: joins | lasts, run: (*run).evaluateStream,
 			columns: "policy, round, regret, deviation (between runs), live (rounds with a link to find), missed (regret for each of these)",
 			options: func(*parse.Statement, func(string) bool) []option { return (&stream{}).options() },
 		},

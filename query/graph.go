@@ -18,12 +18,12 @@ func graphKinds() []kind {
 	const node = "node, label, features (number of features)"
 	const edges = "edges_added, edges_changed, nodes_added"
 	return []kind{
-		{name: "INSERT NODE", access: joins, columns: node, run: updating((*run).insertNode)},
-		{name: "MERGE NODE", access: joins, columns: node, run: updating((*run).insertNode)},
-		{name: "INSERT EDGES", access: joins, columns: edges, run: updating((*run).insertEdges)},
-		{name: "MERGE EDGES", access: joins, columns: edges, run: updating((*run).insertEdges)},
-		{name: "DELETE NODE", access: joins, columns: "nodes_deleted, edges_deleted", run: updating((*run).deleteNode)},
-		{name: "DELETE EDGES", access: joins, columns: "edges_deleted", run: updating((*run).deleteEdges)},
+		{name: "INSERT NODE", access: joins | edits, columns: node, run: updating((*run).insertNode)},
+		{name: "MERGE NODE", access: joins | edits, columns: node, run: updating((*run).insertNode)},
+		{name: "INSERT EDGES", access: joins | edits, columns: edges, run: updating((*run).insertEdges)},
+		{name: "MERGE EDGES", access: joins | edits, columns: edges, run: updating((*run).insertEdges)},
+		{name: "DELETE NODE", access: joins | edits, columns: "nodes_deleted, edges_deleted", run: updating((*run).deleteNode)},
+		{name: "DELETE EDGES", access: joins | edits, columns: "edges_deleted", run: updating((*run).deleteEdges)},
 		{name: "DESCRIBE NODE", access: reads | joins, columns: "name, value", run: viewing((*run).describeNode)},
 		{
 			name: "NEIGHBORS", access: reads | joins, run: viewing((*run).neighbors),

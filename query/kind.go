@@ -28,6 +28,8 @@ const (
 	writes access = 0
 	reads  access = 1 << iota // it changes nothing, accesses no file and plays no policies
 	joins                     // it can be part of a transaction: it does all its work in one, and waits for no writer
+	edits                     // it writes, but only nodes, edges, decisions and models; see Session.Confined
+	lasts                     // it may take minutes on a large graph
 )
 
 // runner runs the statements of a kind. It adds to the rows of the run, or fails. It begins its transactions itself,
@@ -75,6 +77,12 @@ func accessOf(stmt *parse.Statement) access {
 	}
 	return kindOf(stmt).access
 }
+
+// Writes reports whether a session that is ReadOnly refuses a statement.
+func Writes(stmt *parse.Statement) bool { return accessOf(stmt)&reads == 0 }
+
+// Lasts reports whether a statement may take minutes on a large graph: it trains or evaluates.
+func Lasts(stmt *parse.Statement) bool { return accessOf(stmt)&lasts != 0 }
 
 // nameOf returns the name of a statement's kind, or that of the statement that is explained.
 func nameOf(stmt *parse.Statement) string {

@@ -21,22 +21,22 @@ const changedColumns = "model, version (the deployed one), before (the version t
 func modelKinds() []kind {
 	return []kind{
 		{
-			name: "CREATE MODEL", columns: modelColumns, run: (*run).createModel,
+			name: "CREATE MODEL", access: edits, columns: modelColumns, run: (*run).createModel,
 			options: func(*parse.Statement, func(string) bool) []option { return modelOptions(&db.ModelSpec{}) },
 		},
 		{
-			name: "TRAIN MODEL", run: (*run).trainModel,
+			name: "TRAIN MODEL", access: edits | lasts, run: (*run).trainModel,
 			columns: modelColumns + ", deployed, mrr (of the new version, on links that were left out), mrr_before (of the deployed version), " +
 				"mrr_prior (of the learned start), mrr_heuristic, heuristic (the best one)",
 			options: func(s *parse.Statement, _ func(string) bool) []option {
 				return trainOptions(&db.Training{Log: s.Has("LOG")})
 			},
 		},
-		{name: "DEPLOY MODEL", columns: changedColumns, run: (*run).deployModel},
-		{name: "ROLLBACK MODEL", columns: changedColumns, run: (*run).rollbackModel},
-		{name: "FREEZE MODEL", columns: changedColumns, run: (*run).freezeModel},
-		{name: "THAW MODEL", columns: changedColumns, run: (*run).freezeModel},
-		{name: "DROP MODEL", columns: "dropped (the model's name)", run: (*run).dropModel},
+		{name: "DEPLOY MODEL", access: edits, columns: changedColumns, run: (*run).deployModel},
+		{name: "ROLLBACK MODEL", access: edits, columns: changedColumns, run: (*run).rollbackModel},
+		{name: "FREEZE MODEL", access: edits, columns: changedColumns, run: (*run).freezeModel},
+		{name: "THAW MODEL", access: edits, columns: changedColumns, run: (*run).freezeModel},
+		{name: "DROP MODEL", access: edits, columns: "dropped (the model's name)", run: (*run).dropModel},
 		{name: "SHOW MODELS", access: reads | joins, columns: modelColumns, run: viewing((*run).showModels)},
 		{
 			name: "SHOW VERSIONS", access: reads | joins, run: viewing((*run).showVersions),
@@ -78,7 +78,7 @@ func (r *run) trainModel(s *parse.Statement) {
 		r.rows.remarkHeld(m.Name, m.Version)
 		return
 	}
-	r.view(func() { r.rows.remarkAnswering(r.tx, m.ModelInfo) })
+	r.viewChanged(func() { r.rows.remarkAnswering(r.tx, m.ModelInfo) })
 }
 
 // trainedRow adds the row of TRAIN: the model, whether it is deployed, and how it compares with the others.
@@ -261,7 +261,7 @@ func (r *run) describeModel(s *parse.Statement) {
 
 // describe adds the rows that row adds for a model.
 func (r *run) describe(model parse.Name, row func(*Rows, db.ModelInfo)) {
-	r.view(func() {
+	r.viewChanged(func() {
 		m, err := r.tx.Model(r.model(model))
 		if !r.fail(err) {
 			row(r.rows, m)

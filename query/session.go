@@ -24,6 +24,9 @@ type Session struct {
 	Plot func(w io.Writer, curves *trial.Result, title string) error
 	// ReadOnly refuses statements that change the database, access a file or play policies.
 	ReadOnly bool
+	// Confined refuses statements that access a file, play policies, or begin a transaction or change a setting that would
+	// outlive them. A program that runs the statements of others sets it; to let them only look, it sets ReadOnly.
+	Confined bool
 	// Settings are the settings that SET changes.
 	Settings Settings
 
@@ -69,11 +72,8 @@ func (s *Session) Exec(ctx context.Context, stmt *parse.Statement, args ...any) 
 	if err := r.bind(stmt, args); err != nil {
 		return nil, err
 	}
-	if s.ReadOnly && accessOf(stmt)&reads == 0 {
-		return nil, &Error{Pos: stmt.Position(), Msg: nameOf(stmt) + " is refused here, where statements only look at the database", Err: db.ErrReadOnly}
-	}
-	if s.tx != nil && accessOf(stmt)&joins == 0 {
-		return nil, &Error{Pos: stmt.Position(), Msg: nameOf(stmt) + " cannot be part of a transaction: COMMIT or ROLLBACK first", Err: db.ErrInput}
+	if err := s.allow(stmt); err != nil {
+		return nil, err
 	}
 	r.withTimeout(stmt)
 	if r.err != nil {
@@ -83,6 +83,24 @@ func (s *Session) Exec(ctx context.Context, stmt *parse.Statement, args ...any) 
 		r.truncate()
 	}
 	return r.rows, nil
+}
+
+// ErrRefused is returned for a statement that a session does not allow; see [Session.Confined].
+var ErrRefused = errors.New("query: the session refuses the statement")
+
+// allow returns an error for a statement that the session, or its open transaction, does not allow.
+func (s *Session) allow(stmt *parse.Statement) error {
+	has, at := accessOf(stmt), stmt.Position()
+	switch {
+	case s.ReadOnly && has&reads == 0:
+		return &Error{Pos: at, Msg: nameOf(stmt) + " is refused here, where statements only look at the database", Err: db.ErrReadOnly}
+	case s.Confined && has&(reads|edits) == 0:
+		const why = " is refused here, where statements access no file, play no policies and keep no transaction or setting"
+		return &Error{Pos: at, Msg: nameOf(stmt) + why, Err: ErrRefused}
+	case s.tx != nil && has&joins == 0:
+		return &Error{Pos: at, Msg: nameOf(stmt) + " cannot be part of a transaction: COMMIT or ROLLBACK first", Err: db.ErrInput}
+	}
+	return nil
 }
 
 // run is a statement being run. Its methods record the first error in err. After it, operands are zero values, so that a

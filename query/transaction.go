@@ -1,6 +1,7 @@
 package query
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -49,6 +50,13 @@ func (r *run) view(f func()) {
 	} else if r.err == nil {
 		r.err = r.session.DB.View(r.ctx, func(tx *db.Tx) error { return r.in(tx, f) })
 	}
+}
+
+// viewChanged is view after a change that is committed. It ignores the context, so that an error of the context means that
+// the statement has changed nothing.
+func (r *run) viewChanged(f func()) {
+	r.ctx = context.WithoutCancel(r.ctx)
+	r.view(f)
 }
 
 // update calls f in the open transaction or else in a new one that writes. If the statement fails in an open

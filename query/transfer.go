@@ -63,7 +63,7 @@ func (r *run) importModel(s *parse.Statement) {
 			r.rows.remarkHeld(m.Model, m.Version)
 			return nil
 		}
-		r.view(func() {
+		r.viewChanged(func() {
 			of, err := r.tx.Model(m.Model)
 			if !r.fail(err) && of.Trained {
 				r.rows.remarkAnswering(r.tx, of)
