@@ -106,3 +106,25 @@ func TestCancelStream(t *testing.T) {
 		}
 	}
 }
+
+// A statement about many nodes or edges checks its context at each.
+func TestCancelList(t *testing.T) {
+	t.Parallel()
+	const many = 50
+	g := dbtest.Open(t, nil)
+	edges := strings.TrimSuffix(strings.Repeat("1 -> 2, ", many), ", ")
+	nodes := strings.TrimSuffix(strings.Repeat("1, ", many), ", ")
+	for _, text := range []string{
+		"INSERT EDGES " + edges, "PREDICT LINKS FOR " + nodes + " AMONG (2)", "RANK NODES FOR " + nodes,
+	} {
+		ctx := dbtest.NewCountdown(many)
+		if _, err := query.Run(ctx, g, text); !errors.Is(err, context.Canceled) {
+			t.Errorf("%.30s: %v after %d checks", text, err, ctx.Checks())
+		}
+		if strings.HasPrefix(text, "INSERT") {
+			if _, err := query.Run(t.Context(), g, text); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

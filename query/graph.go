@@ -61,7 +61,7 @@ func (r *run) insertEdges(s *parse.Statement) {
 	nodes, edges := r.tx.Counts()
 	list := s.Edges("EDGES")
 	for _, e := range list {
-		if edge := r.edge(e); r.err != nil || r.failAt(e, r.tx.PutEdge(edge)) {
+		if edge := r.edge(e); r.fail(r.ctx.Err()) || r.failAt(e, r.tx.PutEdge(edge)) {
 			return
 		}
 	}
@@ -87,7 +87,7 @@ func (r *run) deleteNode(s *parse.Statement) {
 func (r *run) deleteEdges(s *parse.Statement) {
 	list := s.Edges("EDGES")
 	for _, e := range list {
-		if src, dst := r.node(e.Source), r.node(e.Target); r.err != nil || r.failAt(e, r.tx.DeleteEdge(src, dst)) {
+		if src, dst := r.node(e.Source), r.node(e.Target); r.fail(r.ctx.Err()) || r.failAt(e, r.tx.DeleteEdge(src, dst)) {
 			return
 		}
 	}

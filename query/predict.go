@@ -109,7 +109,7 @@ func (r *run) predictions(s *parse.Statement, sources []parse.Node, f func(db.Pr
 		p.Among = db.Classes()
 	}
 	for _, source := range r.sources(sources) {
-		if r.err != nil {
+		if r.fail(r.ctx.Err()) {
 			return
 		}
 		p.For = source.of

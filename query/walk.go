@@ -44,7 +44,7 @@ func (r *run) rank(s *parse.Statement) {
 	r.setOptions(s.Options("WITH"), rankOptions(&q))
 	r.assuming(s.Edges("ASSUMING"), func() {
 		for _, source := range r.sources(s.Sources("FOR")) {
-			if r.err != nil || r.overLimit() {
+			if r.fail(r.ctx.Err()) || r.overLimit() {
 				return
 			}
 			q.From = source.of
