@@ -32,7 +32,7 @@ func Write(w io.Writer, r *trial.Result, title, format string) error {
 	p.Add(plotter.NewGrid())
 	for i, name := range r.Names() {
 		mean, band := outline(r.Of(name), r.Rounds)
-		if err := draw(p, name, mean, band, i); err != nil {
+		if err := drawEntrant(p, name, mean, band, i); err != nil {
 			return fmt.Errorf("plot %s: %w", name, err)
 		}
 	}
@@ -62,9 +62,9 @@ func roundTicks(low, high float64) (ticks []plot.Tick) {
 	return ticks
 }
 
-// draw adds the mean of an entrant's curves and the band around it in the i-th style. The band is left out if it has no
+// drawEntrant adds the mean of an entrant's curves and the band around it in the i-th style. The band is left out if it has no
 // points.
-func draw(p *plot.Plot, name string, mean, band plotter.XYs, i int) error {
+func drawEntrant(p *plot.Plot, name string, mean, band plotter.XYs, i int) error {
 	c := plotutil.Color(i)
 	if len(band) > 0 {
 		area, err := plotter.NewPolygon(band)

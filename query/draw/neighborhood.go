@@ -1,0 +1,293 @@
+package draw
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"kith/db"
+	"kith/db/words"
+)
+
+// Neighborhood draws a neighborhood. The area of a circle follows the PageRank of its node, and the width of a dashed line
+// the score of the predicted link. Nodes have a color by their label if they have several labels, and arrows if the graph
+// is directed.
+func Neighborhood(w io.Writer, n *db.Neighborhood, o Options) error {
+	return o.write(w, newSketch(n, o).draw())
+}
+
+// sketch is the drawing of a neighborhood.
+type sketch struct {
+	n         *db.Neighborhood
+	picture   *Picture
+	index     map[db.Key]int
+	at        []Point
+	radius    []float64
+	color     []Color
+	labels    []string        // with a color each; nil if the nodes have one label
+	predicted map[int]db.Link // by target
+}
+
+const (
+	margin       = 16.0
+	legendHeight = 26.0
+	fontSize     = 11.0
+	centerRadius = 13.0
+	leastRadius  = 4.0
+	mostRadius   = 12.0
+	gap          = 2.0 // between circles
+)
+
+// newSketch lays a neighborhood out.
+func newSketch(n *db.Neighborhood, o Options) *sketch {
+	s := &sketch{n: n, index: map[db.Key]int{}, predicted: map[int]db.Link{}}
+	s.picture = o.picture(fmt.Sprintf("neighborhood of node %s", short(n.Center.String(), 60)), 960, 640)
+	s.picture.links = true
+	for i, node := range n.Nodes {
+		s.index[node.Key] = i
+	}
+	g := network{size: len(n.Nodes), seed: o.Seed}
+	for _, e := range n.Edges {
+		if ends, ok := s.ends(e.Src, e.Dst); ok {
+			g.edges = append(g.edges, ends)
+		}
+	}
+	for _, l := range n.Predicted {
+		if ends, ok := s.ends(n.Center, l.Target); ok {
+			s.predicted[ends[1]] = l
+			g.loose = append(g.loose, ends)
+		}
+	}
+	s.measure()
+	s.at = g.layout()
+	s.fit()
+	return s
+}
+
+// ends returns the nodes of an edge, unless it is a loop or one of them is missing.
+func (s *sketch) ends(src, dst db.Key) (ends [2]int, ok bool) {
+	i, known := s.index[src]
+	j, also := s.index[dst]
+	return [2]int{i, j}, known && also && i != j
+}
+
+// measure sets the radii and the colors of the nodes.
+func (s *sketch) measure() {
+	most := 0.0
+	for i, n := range s.n.Nodes {
+		if i > 0 && n.PageRank > most && !math.IsInf(n.PageRank, 1) {
+			most = n.PageRank
+		}
+		if n.Label != "" && !slices.Contains(s.labels, n.Label) {
+			s.labels = append(s.labels, n.Label)
+		}
+	}
+	slices.Sort(s.labels)
+	if len(s.labels) < 2 {
+		s.labels = nil
+	}
+	for i, n := range s.n.Nodes {
+		r := centerRadius
+		if i > 0 {
+			r = leastRadius
+			if n.PageRank > 0 && most > 0 {
+				r = max(leastRadius, mostRadius*math.Sqrt(min(n.PageRank/most, 1)))
+			}
+		}
+		s.radius = append(s.radius, r)
+		s.color = append(s.color, series(max(slices.Index(s.labels, n.Label), 0)))
+	}
+}
+
+// fit moves the positions into the box, and circles that overlap apart.
+func (s *sketch) fit() {
+	low, high := Point{math.Inf(1), math.Inf(1)}, Point{math.Inf(-1), math.Inf(-1)}
+	for _, p := range s.at {
+		low, high = Point{min(low.X, p.X), min(low.Y, p.Y)}, Point{max(high.X, p.X), max(high.Y, p.Y)}
+	}
+	box := Point{s.picture.Width - 2*margin - 2*mostRadius, s.picture.Height - 2*margin - 2*mostRadius - legendHeight}
+	x, y := box.X/max(high.X-low.X, 1e-9), box.Y/max(high.Y-low.Y, 1e-9)
+	const stretch = 1.5
+	x, y = min(x, stretch*y), min(y, stretch*x)
+	for i, p := range s.at {
+		s.at[i] = Point{
+			margin + mostRadius + box.X/2 + x*(p.X-(low.X+high.X)/2),
+			margin + mostRadius + box.Y/2 + y*(p.Y-(low.Y+high.Y)/2),
+		}
+	}
+	for range 200 {
+		if !s.separate() {
+			return
+		}
+	}
+}
+
+// separate moves circles that overlap apart by as much as they overlap, and all into the box. It reports whether it moved any.
+func (s *sketch) separate() (moved bool) {
+	for i := range s.at {
+		for j := range i {
+			p, q := s.at[i], s.at[j]
+			dx, dy := p.X-q.X, p.Y-q.Y
+			want := s.radius[i] + s.radius[j] + gap
+			length := math.Hypot(dx, dy)
+			if length >= want-1e-3 {
+				continue
+			}
+			moved = true
+			if length < 1e-6 {
+				dy, dx = math.Sincos(float64(i*7 + j*13))
+				length = 1
+			}
+			by := (want - min(length, want)) / 2
+			if length == 1 && math.Hypot(p.X-q.X, p.Y-q.Y) < 1e-6 {
+				by = want / 2
+			}
+			s.at[i] = s.inside(i, Point{p.X + by*dx/length, p.Y + by*dy/length})
+			s.at[j] = s.inside(j, Point{q.X - by*dx/length, q.Y - by*dy/length})
+		}
+	}
+	return moved
+}
+
+// inside returns the place nearest to a place at which the circle of a node lies in the box.
+func (s *sketch) inside(i int, p Point) Point {
+	r := s.radius[i] + 3
+	return Point{
+		min(max(p.X, r), s.picture.Width-r),
+		min(max(p.Y, r), s.picture.Height-legendHeight-r),
+	}
+}
+
+// draw draws the lines, then the circles, the labels and the legend.
+func (s *sketch) draw() *Picture {
+	for _, e := range s.n.Edges {
+		if ends, ok := s.ends(e.Src, e.Dst); ok {
+			s.edge(ends[0], ends[1])
+		}
+	}
+	best := s.bestScore()
+	for _, l := range s.n.Predicted {
+		if ends, ok := s.ends(s.n.Center, l.Target); ok {
+			from, to := s.between(ends[0], ends[1], s.n.Directed)
+			width := 1.0
+			if share := l.Score / best; share > 0 {
+				width += 3 * min(share, 1)
+			}
+			s.picture.add(Shape{Kind: Line, Points: []Point{from, to}, Color: Accent, Width: width, Opacity: 0.85, Dashed: true, Class: "predicted"})
+			if s.n.Directed {
+				s.arrow(from, to, "predicted", Accent, 0.85)
+			}
+		}
+	}
+	for i := len(s.n.Nodes) - 1; i >= 0; i-- { // the strongest on top
+		s.node(i)
+	}
+	s.label()
+	s.legend()
+	return s.picture
+}
+
+// bestScore returns the largest score of a predicted link.
+func (s *sketch) bestScore() (best float64) {
+	for _, l := range s.n.Predicted {
+		if l.Score > best && !math.IsInf(l.Score, 1) {
+			best = l.Score
+		}
+	}
+	return cmp.Or(best, 1)
+}
+
+// edge adds an edge between two nodes. Those of the center are darker.
+func (s *sketch) edge(i, j int) {
+	opacity := 0.22
+	if i == 0 || j == 0 {
+		opacity = 0.45
+	}
+	from, to := s.between(i, j, s.n.Directed)
+	s.picture.line("edge", Ink, 1, opacity, from, to)
+	if s.n.Directed {
+		s.arrow(from, to, "edge", Ink, opacity+0.2)
+	}
+}
+
+// between returns the ends of the line between two circles. A line with an arrow ends at the second circle.
+func (s *sketch) between(i, j int, arrow bool) (from, to Point) {
+	from, to = s.at[i], s.at[j]
+	if length := math.Hypot(to.X-from.X, to.Y-from.Y); arrow && length > s.radius[j] {
+		share := (length - s.radius[j] - 1) / length
+		to = Point{from.X + share*(to.X-from.X), from.Y + share*(to.Y-from.Y)}
+	}
+	return from, to
+}
+
+// arrow adds the head of an arrow.
+func (s *sketch) arrow(from, to Point, class string, c Color, opacity float64) {
+	const length, width = 6, 2.5
+	dx, dy := to.X-from.X, to.Y-from.Y
+	d := math.Hypot(dx, dy)
+	if d < length {
+		return
+	}
+	dx, dy = dx/d, dy/d
+	back := Point{to.X - length*dx, to.Y - length*dy}
+	s.picture.add(Shape{Kind: Area, Color: c, Opacity: opacity, Class: class, Points: []Point{
+		to, {back.X - width*dy, back.Y + width*dx}, {back.X + width*dy, back.Y - width*dx},
+	}})
+}
+
+// node adds the circle of a node.
+func (s *sketch) node(i int) {
+	n := &s.n.Nodes[i]
+	tip := fmt.Sprintf("node %s", short(n.Key.String(), 200))
+	if n.Label != "" {
+		tip += ", label " + short(n.Label, 60)
+	}
+	tip += fmt.Sprintf(", PageRank %.3g, %s", n.PageRank, words.Count(n.Edges, "edge"))
+	shape := Shape{
+		Kind: Circle, Points: []Point{s.at[i]}, Radius: s.radius[i], Color: s.color[i], Outline: Ink, Width: 0.75,
+		Class: "node", Node: &n.Key,
+	}
+	if i == 0 {
+		tip += ", the center"
+		shape.Class, shape.Color, shape.Outline, shape.Width = "node center", Accent, Ink, 2.5
+	} else if l, ok := s.predicted[i]; ok {
+		tip += fmt.Sprintf(", predicted link of rank %d with score %.3g", l.Rank, l.Score)
+		shape.Class, shape.Outline, shape.Width = "node target", Accent, 2.5
+	}
+	shape.Tip = tip
+	s.picture.add(shape)
+}
+
+// legend adds a line below the drawing that says what the marks mean.
+func (s *sketch) legend() {
+	y := s.picture.Height - 9
+	x := margin
+	mark := func(name string, width float64, shape Shape) {
+		if x+width+textWidth(name, fontSize) > s.picture.Width-margin {
+			return
+		}
+		shape.Class = "legend"
+		s.picture.add(shape)
+		s.picture.text("legend", name, fontSize, Start, Point{x + width, y})
+		x += width + textWidth(name, fontSize) + 18
+	}
+	dot := func(name string, c, outline Color, width float64) {
+		mark(name, 12, Shape{Kind: Circle, Points: []Point{{x + 4, y - 4}}, Radius: 4.5, Color: c, Outline: outline, Width: width})
+	}
+	dash := func(name string, c Color, width float64, dashed bool) {
+		mark(name, 32, Shape{Kind: Line, Points: []Point{{x, y - 4}, {x + 26, y - 4}}, Color: c, Width: width, Dashed: dashed, Opacity: 0.85})
+	}
+	dot("center", Accent, Ink, 2)
+	if len(s.predicted) > 0 {
+		dash("predicted link, width by score", Accent, 2.5, true)
+	}
+	dash("edge", Ink, 1, false)
+	if s.labels == nil {
+		dot("node, area by PageRank", series(0), Ink, 0.75)
+	}
+	for i, label := range s.labels[:min(len(s.labels), NumSeries)] {
+		dot(short(label, 16), series(i), Ink, 0.75)
+	}
+}

@@ -1,0 +1,124 @@
+package draw
+
+import (
+	"cmp"
+	"image/color"
+	"io"
+
+	"kith/db"
+)
+
+// Options describe the output of a drawing function.
+type Options struct {
+	Title         string // "" means a description of the data, which is not shown but read aloud
+	Width, Height int    // size of the box in units of the picture, about pixels; 0 means 960 by 640, and charts 480 by 300
+	Seed          uint64 // another seed may give another layout
+	Standalone    bool   // write a file of its own instead of an element of a page
+	// Render writes the picture in a format of its own. Nil means SVG.
+	Render func(w io.Writer, p *Picture) error
+}
+
+// Picture is a list of shapes in a box, which are drawn in order.
+type Picture struct {
+	Width, Height float64 // the box begins at 0, 0; y points down
+	Title         string  // what the picture shows
+	Shapes        []Shape
+	links         bool // nodes of it are links
+}
+
+// Shape is a line, an area, a circle or a text.
+type Shape struct {
+	Kind    ShapeKind
+	Points  []Point // of a line and an area; one point: the center of a circle, or the place of a text on its base line
+	Radius  float64 // of a circle
+	Text    string
+	Size    float64 // of a text: height of its font
+	Anchor  Anchor  // of a text
+	Bold    bool    // of a text
+	Color   Color   // of the line, of the inside of other shapes
+	Width   float64 // of a line, and of the outline of a circle
+	Outline Color   // of a circle
+	Opacity float64 // 0 means 1
+	Dashed  bool    // of a line
+	Class   string  // classes, see the comment of the package
+	Node    *db.Key // of a circle: the node that it stands for
+	Tip     string  // of a circle: text that describes it
+}
+
+// ShapeKind is a kind of shape.
+type ShapeKind uint8
+
+// The kinds of shapes.
+const (
+	Line ShapeKind = iota // through all points
+	Area                  // bounded by the points
+	Circle
+	Text
+)
+
+// Anchor says which part of a text is at its place.
+type Anchor uint8
+
+// The anchors.
+const (
+	Start Anchor = iota
+	Middle
+	End
+)
+
+// Point is a place in a picture.
+type Point struct{ X, Y float64 }
+
+// Color is a color of a picture.
+type Color uint8
+
+// The colors. Ink is that of texts and lines; of a picture in a page, that of the text around it. Series is the first of
+// NumSeries colors for series and labels.
+const (
+	Ink Color = iota
+	Accent
+	Series
+)
+
+// NumSeries is the number of colors for series. They are visible on white and on black, and distinct for most people
+// with a color vision deficiency (after Okabe and Ito).
+const NumSeries = 6
+
+// RGB returns the color on a white page.
+func (c Color) RGB() color.RGBA {
+	return []color.RGBA{
+		{0x22, 0x26, 0x2b, 0xff}, {0xe0, 0x5a, 0x1c, 0xff},
+		{0x3b, 0x82, 0xc4, 0xff}, {0x1a, 0x9e, 0x77, 0xff}, {0xb8, 0x6b, 0xb0, 0xff}, {0xc0, 0x98, 0x10, 0xff}, {0x46, 0xa6, 0xc9, 0xff}, {0x8a, 0x8f, 0x98, 0xff},
+	}[c%(Series+NumSeries)]
+}
+
+// series returns the color of the i-th series.
+func series(i int) Color { return Series + Color(i%NumSeries) }
+
+// picture returns an empty picture of the size that the options give.
+func (o Options) picture(title string, width, height int) *Picture {
+	return &Picture{
+		Width: float64(max(cmp.Or(o.Width, width), 120)), Height: float64(max(cmp.Or(o.Height, height), 90)),
+		Title: cmp.Or(o.Title, title),
+	}
+}
+
+// write writes a picture in the format of the options.
+func (o Options) write(w io.Writer, p *Picture) error {
+	if o.Render != nil {
+		return o.Render(w, p)
+	}
+	return p.svg(w, o.Standalone)
+}
+
+func (p *Picture) add(s Shape) { p.Shapes = append(p.Shapes, s) }
+
+// line adds a line.
+func (p *Picture) line(class string, c Color, width, opacity float64, points ...Point) {
+	p.add(Shape{Kind: Line, Points: points, Color: c, Width: width, Opacity: opacity, Class: class})
+}
+
+// text adds a text.
+func (p *Picture) text(class, text string, size float64, anchor Anchor, at Point) {
+	p.add(Shape{Kind: Text, Points: []Point{at}, Text: text, Size: size, Anchor: anchor, Class: class})
+}
