@@ -6,7 +6,7 @@
 //	kith gen MODEL          write a random graph
 //	kith shell DB           run statements: typed, piped, from -c or -f
 //	kith serve DB           answer statements that read, over HTTP on this machine
-//	kith mcp DB             offer tools to language models, over the Model Context Protocol
+//	kith mcp DB             let a language model ask a database (Model Context Protocol)
 //	kith check DB           verify every invariant
 //	kith backup DB FILE     copy a database into one file
 //	kith restore FILE... DB make a database from a backup

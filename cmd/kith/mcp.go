@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +15,7 @@ func newMCP() *cobra.Command {
 	write, memory := false, int64(0)
 	cmd := &cobra.Command{
 		Use:   "mcp DB",
-		Short: "Offer a database to language models, as tools of the Model Context Protocol",
+		Short: "Let a language model ask a database (Model Context Protocol)",
 		Long: `Mcp serves a database over the Model Context Protocol (MCP), on standard input and
 output: a client starts it, and its language model calls the tools predict_links, why,
 neighbors, rank_nodes, evaluate, describe and run_statement. They only read. With --write
@@ -36,9 +35,7 @@ people. The end of standard input ends kith mcp, and so do Ctrl-C and SIGTERM.`,
 				if cli.IsTerminal(cmd.InOrStdin()) {
 					fmt.Fprintln(cmd.ErrOrStderr(), "kith mcp waits for a client of the Model Context Protocol on standard input; Ctrl-C ends it.")
 				}
-				log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-				s := mcpserver.Server{DB: g, Write: write, Version: built(), Log: log}
-				return s.Serve(ctx, cmd.InOrStdin(), cmd.OutOrStdout())
+				return mcpserver.Server{DB: g, Write: write, Version: built()}.Serve(ctx, cmd.InOrStdin(), cmd.OutOrStdout())
 			}
 			if !write {
 				return withReadOnly(args[0], limited(memory), serve)

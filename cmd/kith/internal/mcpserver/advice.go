@@ -78,7 +78,7 @@ func some(list []string) string {
 const comparedNodes = 20_000
 
 // similarNodes says which node was probably meant by the first node among the arguments that does not exist. It returns
-// "" if there is none.
+// "" if all exist.
 func (c *call) similarNodes() string {
 	var hint string
 	err := c.DB.View(c.ctx, func(tx *db.Tx) error {

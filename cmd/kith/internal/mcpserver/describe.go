@@ -131,12 +131,8 @@ func (d *description) advise(write bool) {
 	}
 	tell("evaluate says how good such answers are on this graph")
 	k := d.Examples[0].key
-	for _, t := range []string{
-		fmt.Sprintf("PREDICT LINKS FOR %v AMONG NEIGHBORS(2) TOP 5", k),
-		fmt.Sprintf("DESCRIBE NODE %v", k), fmt.Sprintf("NEIGHBORS OF %v TOP 5", k), "SHOW MODELS", "HELP",
-	} {
-		d.Try = append(d.Try, t)
-	}
+	d.Try = append(d.Try, fmt.Sprintf("PREDICT LINKS FOR %v AMONG NEIGHBORS(2) TOP 5", k),
+		fmt.Sprintf("DESCRIBE NODE %v", k), fmt.Sprintf("NEIGHBORS OF %v TOP 5", k), "SHOW MODELS", "HELP")
 	if l := d.Labels; len(l) > 0 && l[0].Label != "" {
 		d.Try = append(d.Try, "NODES LABEL "+parse.Name{Value: l[0].Label}.String()+" TOP 5")
 	}

@@ -12,8 +12,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
-	"log/slog"
 	"runtime"
 	"sync"
 	"time"
@@ -32,8 +32,6 @@ type Server struct {
 	Version string
 	// Timeout is how long a call may take, including waiting for its turn. 0 means a minute.
 	Timeout time.Duration
-	// Log gets the errors of the protocol. nil means silence.
-	Log *slog.Logger
 }
 
 // farewell is how long calls may run after the end of the input.
@@ -44,10 +42,10 @@ const farewell = 5 * time.Second
 // call is running.
 func (s Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	err := s.serve(ctx, &mcp.IOTransport{Reader: io.NopCloser(r), Writer: nopCloser{w}})
-	if ctx.Err() != nil || errors.Is(err, io.EOF) {
+	if err == nil || ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil
 	}
-	return err
+	return fmt.Errorf("the Model Context Protocol ended: %w", err)
 }
 
 // nopCloser is a writer that stays open.
@@ -75,7 +73,7 @@ type handler struct {
 // protocol returns a server of the SDK with the tools.
 func (h *handler) protocol() *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "kith", Title: "kith graph database", Version: h.Version}, &mcp.ServerOptions{
-		Instructions: instructions(h.Write), Logger: h.Log, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		Instructions: instructions(h.Write), Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
 	for _, t := range tools() {
 		if h.Write || !t.writes {

@@ -55,7 +55,7 @@ func rowsSchema(columns []field) schema {
 		"properties": schema{
 			"rows":  schema{"type": "array", "items": row},
 			"notes": schema{"type": "array", "items": aText.schema(), "description": "remarks on the answer, such as which model answered"},
-			"more":  schema{"type": "string", "description": "how to get the rows that are left out; absent if there are none"},
+			"more":  schema{"type": "string", "description": "how to get the rows that are left out; absent if no row is left out"},
 		},
 		"required":             []string{"rows"},
 		"additionalProperties": false,
