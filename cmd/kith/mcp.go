@@ -19,13 +19,14 @@ func newMCP() *cobra.Command {
 		Long: `Mcp serves a database over the Model Context Protocol (MCP), on standard input and
 output: a client starts it, and its language model calls the tools predict_links, why,
 neighbors, rank_nodes, evaluate, describe and run_statement. They only read. With --write
-there are also observe and insert.
+there are also observe and insert, and run_statement may change the database; files are
+never accessed.
 
 A client is configured with this command line, most of them in JSON:
 
   {"mcpServers": {"kith": {"command": "kith", "args": ["mcp", "/home/ann/social.kith"]}}}
 
-A call takes at most a minute and returns few rows. Standard error has messages for
+A call takes at most five minutes and returns few rows. Standard error has messages for
 people. The end of standard input ends kith mcp, and so do Ctrl-C and SIGTERM.`,
 		Example: `  kith mcp social.kith
   kith mcp social.kith --write`,

@@ -27,8 +27,6 @@ func (c *call) advise(err error) string {
 		hint = "ask for less: a smaller depth, top or number of nodes, or a heuristic in place of a model that must learn"
 	case errors.Is(err, context.Canceled):
 		text = "the call was cancelled"
-	case errors.Is(err, db.ErrReadOnly) && c.Write:
-		hint = "run_statement refuses statements that read or write files or administer the database"
 	case errors.Is(err, db.ErrReadOnly):
 		hint = "this server only reads; the user can start it with --write"
 	case errors.Is(err, db.ErrTooLarge):

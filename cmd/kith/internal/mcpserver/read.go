@@ -129,11 +129,19 @@ func readingTools() []tool {
 const runStatement = "run_statement"
 
 // statementAccess says which statements run_statement accepts.
-func statementAccess(bool) string { return "Statements that write or read files are refused." }
+func statementAccess(write bool) string {
+	if write {
+		return "Statements that change nodes, links, decisions and models are accepted too, such as DELETE EDGES 1 -> 2 and TRAIN MODEL friends. " +
+			"Those that access files, and BEGIN and SET, are refused."
+	}
+	return "Statements that change the database or access files are refused."
+}
 
-// ask runs a statement that only reads. most is the number of rows that it may return; limit tells the caller.
+// ask runs a statement, which may write only if the tool does. most is the number of rows that it may return; limit
+// tells the caller.
 func (c *call) ask(most int, text string, parameters ...any) (*rows, error) {
-	session := query.Session{DB: c.DB, ReadOnly: true, Settings: query.Settings{MaxRows: most}}
+	writes := c.tool.writes || c.Write && c.tool.name == runStatement
+	session := query.Session{DB: c.DB, ReadOnly: !writes, Confined: true, Settings: query.Settings{MaxRows: most}}
 	r, err := session.Run(c.ctx, text, parameters...)
 	if closed := session.Close(); err != nil || closed != nil {
 		return nil, cmp.Or(err, closed)

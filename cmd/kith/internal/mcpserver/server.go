@@ -5,7 +5,7 @@
 // database. The schemas, the checks of arguments and the messages about them follow from the row.
 //
 // INVARIANT: without Write nothing changes the database: every statement runs in a session that only reads, and the
-// tools that write are not offered.
+// tools that write are not offered. With Write no statement accesses a file.
 package mcpserver
 
 import (
@@ -30,7 +30,7 @@ type Server struct {
 	Write bool
 	// Version is the version of the program, for clients.
 	Version string
-	// Timeout is how long a call may take, including waiting for its turn. 0 means a minute.
+	// Timeout is how long a call may take, including waiting for its turn. 0 means five minutes.
 	Timeout time.Duration
 }
 
@@ -55,7 +55,7 @@ func (nopCloser) Close() error { return nil }
 
 func (s Server) serve(ctx context.Context, t mcp.Transport) error {
 	if s.Timeout == 0 {
-		s.Timeout = time.Minute
+		s.Timeout = 5 * time.Minute
 	}
 	h := &handler{Server: s, ctx: ctx, slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	defer h.running.Wait()

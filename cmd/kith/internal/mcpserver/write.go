@@ -53,12 +53,11 @@ func (c *call) observe() (answer, error) {
 	if c.flag("insert") {
 		text += " AND INSERT"
 	}
-	session := query.Session{DB: c.DB}
-	r, err := session.Run(c.ctx, text, c.node("source"), c.node("target"), c.number("reward"))
+	r, err := c.ask(1, text, c.node("source"), c.node("target"), c.number("reward"))
 	if err != nil {
 		return nil, err
 	}
-	return &rows{Rows: *r}, nil
+	return r, nil
 }
 
 func (c *call) insert() (answer, error) {
