@@ -72,12 +72,12 @@ type Point struct{ X, Y float64 }
 // Color is a color of a picture.
 type Color uint8
 
-// The colors. Ink is that of texts and lines; of a picture in a page, that of the text around it. Series is the first of
-// NumSeries colors for series and labels.
+// The colors. Ink is that of texts and lines; of a picture in a page, that of the text around it. FirstSeries is the
+// first of NumSeries colors for series and labels.
 const (
 	Ink Color = iota
 	Accent
-	Series
+	FirstSeries
 )
 
 // NumSeries is the number of colors for series. They are visible on white and on black, and distinct for most people
@@ -89,11 +89,11 @@ func (c Color) RGB() color.RGBA {
 	return []color.RGBA{
 		{0x22, 0x26, 0x2b, 0xff}, {0xe0, 0x5a, 0x1c, 0xff},
 		{0x3b, 0x82, 0xc4, 0xff}, {0x1a, 0x9e, 0x77, 0xff}, {0xb8, 0x6b, 0xb0, 0xff}, {0xc0, 0x98, 0x10, 0xff}, {0x46, 0xa6, 0xc9, 0xff}, {0x8a, 0x8f, 0x98, 0xff},
-	}[c%(Series+NumSeries)]
+	}[c%(FirstSeries+NumSeries)]
 }
 
 // series returns the color of the i-th series.
-func series(i int) Color { return Series + Color(i%NumSeries) }
+func series(i int) Color { return FirstSeries + Color(i%NumSeries) }
 
 // picture returns an empty picture of the size that the options give.
 func (o Options) picture(title string, width, height int) *Picture {

@@ -36,14 +36,6 @@ func PNG(w io.Writer, p *draw.Picture) error {
 	return err
 }
 
-// Format writes a picture in the format of the given name, "png".
-func Format(w io.Writer, p *draw.Picture, format string) error {
-	if format != "png" {
-		return fmt.Errorf("no pictures of the format %s", format)
-	}
-	return PNG(w, p)
-}
-
 // raster draws shapes on a canvas, whose y points up.
 type raster struct {
 	canvas *vgimg.Canvas
