@@ -23,6 +23,10 @@ import (
 //	c, err := web.Dial("http://127.0.0.1:7331")
 //	rows, err := c.Run(ctx, "SHOW STATS")
 type Client struct {
+	// Token is sent with each statement. A Handler that has it allows statements that write; see [Options]. Set it before
+	// the first statement.
+	Token string
+
 	base *url.URL
 	http http.Client // its connections are not shared
 }
@@ -40,7 +44,7 @@ func Dial(address string) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", db.ErrInput, address, err)
 	}
-	return &Client{base, http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment}}}, nil
+	return &Client{base: base, http: http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment}}}, nil
 }
 
 // Close closes idle connections.
@@ -59,6 +63,9 @@ func (c *Client) Run(ctx context.Context, text string, args ...any) (*query.Rows
 		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
+	if c.Token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.Token)
+	}
 	answer, err := c.http.Do(r)
 	if err != nil {
 		return nil, c.failed(ctx, err)

@@ -10,11 +10,11 @@ import (
 // describe answers with the description of the interface.
 func (h *handler) describe(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(openAPI()) // an error means that the client has gone
+	_ = json.NewEncoder(w).Encode(h.openAPI()) // an error means that the client has gone
 }
 
-// openAPI returns the description of the routes by OpenAPI 3.1.
-func openAPI() schema {
+// openAPI returns the description of the routes by OpenAPI 3.1. It tells of the token if there is one.
+func (h *handler) openAPI() schema {
 	paths := map[string]schema{}
 	for _, r := range routes() {
 		if r.does == "" {
@@ -23,7 +23,11 @@ func openAPI() schema {
 		if paths[r.path] == nil {
 			paths[r.path] = schema{}
 		}
-		paths[r.path][strings.ToLower(r.method)] = operation(r)
+		paths[r.path][strings.ToLower(r.method)] = h.operation(r)
+	}
+	components := schema{"schemas": schema{"error": errorSchema()}}
+	if h.Token != "" {
+		components["securitySchemes"] = schema{"token": schema{"type": "http", "scheme": "bearer"}}
 	}
 	return schema{
 		"openapi": "3.1.1",
@@ -32,12 +36,12 @@ func openAPI() schema {
 			"description": "Statements on a graph database that predicts links. The statement HELP lists the statements.",
 		},
 		"paths":      paths,
-		"components": schema{"schemas": schema{"error": errorSchema()}},
+		"components": components,
 	}
 }
 
 // operation returns the description of a route.
-func operation(r route) schema {
+func (h *handler) operation(r route) schema {
 	o := schema{"operationId": strings.TrimSuffix(strings.TrimPrefix(r.path, "/"), ".json"), "summary": r.does}
 	for _, p := range r.parameters {
 		list, _ := o["parameters"].([]schema)
@@ -52,7 +56,15 @@ func operation(r route) schema {
 		"200":     schema{"description": http.StatusText(http.StatusOK), "content": schema{r.answer.kind: schema{"schema": r.answer.schema}}},
 		"default": errorResponse("another error"),
 	}
-	for _, status := range append([]int{http.StatusForbidden}, r.errors...) {
+	errors := append([]int{http.StatusForbidden}, r.errors...)
+	if h.Token != "" && !r.open {
+		errors = append(errors, http.StatusUnauthorized)
+		o["security"] = []schema{{"token": []string{}}}
+		if !h.TokenForReads {
+			o["security"] = []schema{{}, {"token": []string{}}} // without one it only reads
+		}
+	}
+	for _, status := range errors {
 		responses[strconv.Itoa(status)] = errorResponse(http.StatusText(status))
 	}
 	o["responses"] = responses

@@ -21,6 +21,7 @@ import (
 type described struct {
 	Paths map[string]map[string]struct { // by path and method
 		RequestBody struct{ Content contents }
+		Security    []map[string][]string
 		Parameters  []struct {
 			Name     string
 			Required bool
@@ -43,9 +44,12 @@ type example struct {
 	with    func(t *testing.T, g *db.DB, r *http.Request) // changes the request or the database
 }
 
-// examples has at least one request for each status of each route.
+// token is the token of handlers in tests.
+const token = "0123456789abcdef0123456789abcdef"
+
+// examples has at least one request for each status of each route, other than 401 and 403, which every route has.
 func examples() []example {
-	foreign := func(_ *testing.T, _ *db.DB, r *http.Request) { r.Host = "evil.example" }
+	trusted := func(_ *testing.T, _ *db.DB, r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
 	closed := func(t *testing.T, g *db.DB, _ *http.Request) {
 		if err := g.Close(); err != nil {
 			t.Fatal(err)
@@ -59,8 +63,9 @@ func examples() []example {
 		{route: "POST /query", status: 200, body: `{"statement": "NODES LABEL person TOP 1"}`},
 		{route: "POST /query", status: 400, body: `{"statement": "NODES LABEL"}`},
 		{route: "POST /query", status: 400, body: `{"statement": 5}`},
-		{route: "POST /query", status: 403, body: check, with: foreign},
-		{route: "POST /query", status: 403, body: `{"statement": "INSERT NODE 1"}`},
+		{route: "POST /query", status: 200, body: `{"statement": "INSERT NODE 1"}`, with: trusted},
+		{route: "POST /query", status: 401, body: `{"statement": "INSERT NODE 1"}`},
+		{route: "POST /query", status: 403, body: `{"statement": "LOAD EDGES FROM 'x'"}`, with: trusted},
 		{route: "POST /query", status: 408, options: web.Options{Timeout: 50 * time.Millisecond}, with: func(_ *testing.T, _ *db.DB, r *http.Request) {
 			never, _ := io.Pipe()
 			r.Body, r.ContentLength = never, -1
@@ -75,37 +80,50 @@ func examples() []example {
 			options: web.Options{Timeout: 50 * time.Millisecond, MaxBody: 1 << 22},
 		},
 		{route: "GET /stats", status: 200},
-		{route: "GET /stats", status: 403, with: foreign},
 		{route: "GET /stats", status: 503, with: closed},
 		{route: "GET /metrics", status: 200},
-		{route: "GET /metrics", status: 403, with: foreign},
 		{route: "GET /metrics", status: 503, with: closed},
 		{route: "GET /openapi.json", status: 200},
-		{route: "GET /openapi.json", status: 403, with: foreign},
 	}
 }
 
 // The handler answers what its description promises: each route, with each status.
 func TestOpenAPI(t *testing.T) {
 	t.Parallel()
-	_, url := serve(t, web.Handler(dbtest.Friends(t)))
+	_, url := serve(t, web.Options{Token: token}.Handler(dbtest.Friends(t)))
 	d := describe(t, url)
+	all := examples()
 	for path, methods := range d.Paths {
 		for method, operation := range methods {
+			name := strings.ToUpper(method) + " " + path
+			all = append(all, refused(name, operation.Security != nil)...)
 			for status := range operation.Responses {
-				name := strings.ToUpper(method) + " " + path
-				if status != "default" && !slices.ContainsFunc(examples(), func(e example) bool { return e.route == name && fmt.Sprint(e.status) == status }) {
+				if status != "default" && !slices.ContainsFunc(all, func(e example) bool { return e.route == name && fmt.Sprint(e.status) == status }) {
 					t.Errorf("%s: no example has status %s", name, status)
 				}
 			}
 		}
 	}
-	for i, e := range examples() {
+	for i, e := range all {
 		t.Run(fmt.Sprint(i, " ", e.route, " ", e.status), func(t *testing.T) {
 			t.Parallel()
 			d.check(t, e)
 		})
 	}
+}
+
+// refused returns requests to a route that are refused.
+func refused(route string, secured bool) []example {
+	all := []example{
+		{route: route, status: 403, with: func(_ *testing.T, _ *db.DB, r *http.Request) { r.Host = "evil.example" }},
+		{route: route, status: 403, with: func(_ *testing.T, _ *db.DB, r *http.Request) { r.Header.Set("Origin", "http://evil.example") }},
+	}
+	if secured {
+		all = append(all, example{route: route, status: 401, with: func(_ *testing.T, _ *db.DB, r *http.Request) {
+			r.Header.Set("Authorization", "Bearer wrong")
+		}})
+	}
+	return all
 }
 
 func describe(t *testing.T, url string) (d described) {
@@ -124,6 +142,7 @@ func describe(t *testing.T, url string) (d described) {
 // check sends the request of an example to a handler and compares both bodies with their schemas.
 func (d *described) check(t *testing.T, e example) {
 	g := dbtest.Friends(t)
+	e.options.Token = token
 	_, url := serve(t, e.options.Handler(g))
 	method, path, _ := strings.Cut(e.route, " ")
 	r, err := http.NewRequestWithContext(t.Context(), method, url+path+e.url, strings.NewReader(e.body))

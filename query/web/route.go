@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"path"
+	"time"
 
 	"kith/db"
 )
@@ -18,6 +19,7 @@ type route struct {
 	request      schema  // of the JSON body; nil: none
 	answer       content // of status 200
 	errors       []int   // statuses of errors, in addition to those of every route
+	open         bool    // whether it tells nothing of the database, so that it never needs the token
 	serve        func(*handler, http.ResponseWriter, *http.Request)
 }
 
@@ -62,27 +64,39 @@ func routes() []route {
 		{
 			method: http.MethodGet, path: "/openapi.json", does: "Return this description.",
 			answer: content{"application/json", schema{"type": "object", "required": []string{"openapi", "info", "paths"}}},
-			serve:  (*handler).describe,
+			open:   true, serve: (*handler).describe,
 		},
 	}
 }
 
 // multiplexer returns the handler of all routes. A path that is not clean, such as //query or /x/../query, is none.
 func (h *handler) multiplexer() http.Handler {
-	mux := http.NewServeMux()
+	mux, table := http.NewServeMux(), map[string]*route{}
 	for _, r := range routes() {
-		mux.HandleFunc(r.method+" "+r.path, func(w http.ResponseWriter, q *http.Request) { r.serve(h, w, q) })
+		pattern := r.method + " " + r.path
+		table[pattern] = &r
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, q *http.Request) { r.serve(h, w, q) })
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		refused, pattern := mux.Handler(r)
+		to := table[pattern]
 		if path.Clean(r.URL.Path) != r.URL.Path {
-			fail(w, http.StatusNotFound, errNoRoute)
-			return
+			to, refused = nil, http.NotFoundHandler()
 		}
-		if refused, pattern := mux.Handler(r); pattern == "" {
-			refused.ServeHTTP(&refusal{ResponseWriter: w}, r)
-			return
+		w.Header().Set("Cache-Control", "no-store")
+		if r.ContentLength != 0 {
+			w.Header().Set("Connection", "close") // until the body has arrived: no answer waits for it
 		}
-		mux.ServeHTTP(w, r)
+		if err := deadline(http.NewResponseController(w).SetWriteDeadline, time.Now().Add(2*h.Timeout)); err != nil {
+			return // the client has gone
+		}
+		if status, err := h.admit(r, to); err != nil {
+			fail(w, status, err)
+		} else if to == nil {
+			refused.ServeHTTP(&refusal{w}, r)
+		} else {
+			mux.ServeHTTP(w, r)
+		}
 	})
 }
 

@@ -1,0 +1,171 @@
+package web_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"kith/db/dbtest"
+	"kith/query/web"
+)
+
+// A browser that asks for a page of another origin is refused, whatever the route, the method and the content, even with
+// the token. Following a link to a route that tells nothing of the database is allowed.
+func TestForeign(t *testing.T) {
+	t.Parallel()
+	g := dbtest.Friends(t)
+	h := web.Options{Token: token}.Handler(g)
+	before := figures(t, g)
+	for _, c := range []struct {
+		name   string
+		header map[string]string
+		open   int // status of an open route
+		other  int // of the others; 0: not 403
+	}{
+		{"no browser", nil, 200, 0},
+		{"own origin", map[string]string{"Origin": "http://localhost:7331", "Sec-Fetch-Site": "same-origin"}, 200, 0},
+		{"own origin in capitals", map[string]string{"Origin": "http://LOCALHOST:7331"}, 200, 0},
+		{"the address bar", map[string]string{"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}, 200, 0},
+		{"another site", map[string]string{"Origin": "https://evil.example"}, 403, 403},
+		{"another port", map[string]string{"Origin": "http://localhost:7332"}, 403, 403},
+		{"a name that begins alike", map[string]string{"Origin": "http://localhost:7331.evil.example"}, 403, 403},
+		{"a user", map[string]string{"Origin": "http://localhost:7331@evil.example"}, 403, 403},
+		{"a file or a sandbox", map[string]string{"Origin": "null"}, 403, 403},
+		{"an empty origin", map[string]string{"Origin": ""}, 403, 403},
+		{"a script of another site", map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}, 403, 403},
+		{"an image of another site", map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}, 403, 403},
+		{"another port, without an origin", map[string]string{"Sec-Fetch-Site": "same-site"}, 403, 403},
+		{"a link", map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, 200, 403},
+	} {
+		ask := func(method, path, kind string) int {
+			r := httptest.NewRequest(method, path, strings.NewReader(`{"statement": "INSERT NODE 1"}`))
+			if method == http.MethodGet {
+				r = httptest.NewRequest(method, path, nil)
+			}
+			r.RemoteAddr, r.Host = "127.0.0.1:99", "localhost:7331"
+			for name, value := range c.header {
+				r.Header.Set(name, value)
+			}
+			if kind != "" {
+				r.Header.Set("Content-Type", kind)
+			}
+			if c.other == http.StatusForbidden {
+				r.Header.Set("Authorization", "Bearer "+token)
+			}
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			for name := range w.Header() {
+				if strings.HasPrefix(name, "Access-Control-") {
+					t.Errorf("%s: %s", c.name, name)
+				}
+			}
+			return w.Code
+		}
+		if status := ask("GET", "/openapi.json", ""); status != c.open {
+			t.Errorf("%s: an open route answers with %d, want %d", c.name, status, c.open)
+		}
+		for _, to := range [][3]string{
+			{"GET", "/stats"}, {"GET", "/metrics"}, {"GET", "/nothing"}, {"POST", "/query", "application/json"}, {"POST", "/query", "text/plain"},
+			{"POST", "/query", ""}, {"PUT", "/query", "application/json"}, {"OPTIONS", "/query"}, {"DELETE", "/stats"},
+		} {
+			if status := ask(to[0], to[1], to[2]); (status == 403) != (c.other == 403) {
+				t.Errorf("%s: %s: status %d, want %d", c.name, to, status, c.other)
+			}
+		}
+	}
+	if after := figures(t, g); after != before {
+		t.Errorf("a refused request has written: %s, was %s", after, before)
+	}
+}
+
+// A wrong token is refused as none is: with the same status, the same header and the same text.
+func TestToken(t *testing.T) {
+	t.Parallel()
+	g := dbtest.Friends(t)
+	_, url := serve(t, web.Options{Token: token}.Handler(g))
+	_, strict := serve(t, web.Options{Token: token, TokenForReads: true}.Handler(g))
+	_, none := serve(t, web.Handler(g))
+	const read, write = `{"statement": "CHECK"}`, `{"statement": "MERGE NODE 1"}`
+	before := figures(t, g)
+	texts := map[string]bool{}
+	for _, c := range []struct {
+		url, authorization, body string
+		status                   int
+	}{
+		{none, "", read, 200},
+		{none, "Bearer x", read, 200},
+		{none, "Bearer " + token, write, 403},
+		{none, "Bearer ", write, 403},
+		{url, "", read, 200},
+		{url, "Basic eDp5", read, 200},
+		{url, "", write, 401},
+		{url, "Basic eDp5", write, 401},
+		{url, "Bearer", write, 401},
+		{url, "Bearer ", write, 401},
+		{url, token, write, 401},
+		{url, "Bearer " + token[:31], write, 401},
+		{url, "Bearer " + token + "0", write, 401},
+		{url, "Bearer " + strings.ToUpper(token), write, 401},
+		{url, "Bearer x", read, 401},
+		{strict, "", read, 401},
+		{strict, "Bearer x", read, 401},
+		{strict, "bearer " + token, read, 200},
+	} {
+		status, header, text := send(t, c.url, c.authorization, c.body)
+		if status != c.status {
+			t.Errorf("%s, %q: status %d, want %d: %s", c.body, c.authorization, status, c.status, text)
+		}
+		if status == http.StatusUnauthorized {
+			texts[header.Get("WWW-Authenticate")+text] = true
+		}
+	}
+	if len(texts) != 1 || figures(t, g) != before {
+		t.Errorf("refusals %v, figures %s, were %s", texts, figures(t, g), before)
+	}
+	for _, path := range []string{"/stats", "/metrics", "/nothing"} {
+		if status := get(t, strict+path); status != http.StatusUnauthorized {
+			t.Errorf("%s: status %d", path, status)
+		}
+	}
+	if status := get(t, strict+"/openapi.json"); status != http.StatusOK {
+		t.Errorf("the description: status %d", status)
+	}
+	if status, _, text := send(t, url, "Bearer "+token, write); status != http.StatusOK {
+		t.Errorf("with the token: status %d, %s", status, text)
+	}
+}
+
+// send posts a query with a header Authorization.
+func send(t testing.TB, url, authorization, body string) (status int, header http.Header, text string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/query", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if authorization != "" {
+		r.Header.Set("Authorization", authorization)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	b, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, answer.Header, string(b)
+}
+
+func get(t testing.TB, url string) (status int) {
+	t.Helper()
+	r, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Body.Close()
+	return r.StatusCode
+}
