@@ -31,6 +31,7 @@
 //	history   the history of typed text, in a file
 //	complete  completes words from the grammar (parse.Expected), the names in the database and kith's own
 //	          names (words)
+//	welcome   says first how to load, ask, train and look
 //	highlight colours typed text
 //	mode      the formats of rows: tables for people, JSON lines for programs
 //	table     draws rows, no wider than the terminal

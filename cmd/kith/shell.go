@@ -100,7 +100,7 @@ func (s *shell) run(ctx context.Context, path string) error {
 	o := limited(s.memory)
 	o.ReadOnly = s.readOnly || readOnly(path, s.stderr)
 	return with(path, o, func(g *db.DB) error {
-		return s.session(ctx, newLocal(g), path)
+		return s.session(ctx, newLocal(g), path, o.ReadOnly)
 	})
 }
 
@@ -110,12 +110,12 @@ func (s *shell) ask(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.session(ctx, &remote{client}, s.attach)
+	return s.session(ctx, &remote{client}, s.attach, true)
 }
 
 // session runs the commands on an engine.
-func (s *shell) session(ctx context.Context, e engine, name string) error {
-	session := &session{engine: e, out: s.stdout, err: s.stderr, mode: jsonLinesMode, keepGoing: s.keepGoing}
+func (s *shell) session(ctx context.Context, e engine, name string, readOnly bool) error {
+	session := &session{engine: e, readOnly: readOnly, out: s.stdout, err: s.stderr, mode: jsonLinesMode, keepGoing: s.keepGoing}
 	if cli.IsTerminal(s.stdout) {
 		session.mode = tableMode
 	}
@@ -151,13 +151,9 @@ func (s *session) each(ctx context.Context, commands []string) error {
 
 // interact runs the input that next returns, until its end. Errors do not end it.
 func interact(ctx context.Context, s *session, path string, next prompt) error {
-	answers, err := s.ask(ctx, "SHOW STATS")
-	if err != nil {
+	if err := s.welcome(ctx, path); err != nil {
 		return err
 	}
-	figures := valuesByName(answers[0])
-	fmt.Fprintf(s.out, "kith, %s: %s, %s, %s.\nA statement ends with a semicolon; .help helps, Ctrl-D ends.\n",
-		path, plural(figures["nodes"], "node"), plural(figures["edges"], "edge"), plural(figures["models"], "model"))
 	s.timer = true
 	for {
 		text, err := await(ctx, next)

@@ -47,7 +47,7 @@ func TestInteract(t *testing.T) {
 			t.Errorf("%q is not in %q", want, got)
 		}
 	}
-	if strings.Contains(got, "my model") {
+	if strings.Contains(got, "│ my model") {
 		t.Error("the statement behind one that failed was run")
 	}
 	if want := "kith: 1:14: no node 7\nNEIGHBORS OF 7;\n             ^\n"; errs.String() != want {
