@@ -29,6 +29,8 @@ type demo struct {
 	out            string
 	nodes, rounds  int
 	seed           uint64
+	serve          bool
+	open           func(url string) // shows a page in the user's browser; nil means that there is no terminal
 	stdout, stderr io.Writer
 }
 
@@ -52,8 +54,10 @@ shows a statement that predicts links.
 
 Then it adds nine in ten of the links to another database at once, trains a model on
 them, and counts how many of the other links are among the 10 best of their node, as
-ranked by the model and by plain heuristics.`,
+ranked by the model and by plain heuristics. With --serve it then serves this database
+as kith serve does, shows it in the browser, and deletes it at Ctrl-C.`,
 		Example: `  kith demo
+  kith demo --serve
   kith demo --rounds 500 --seed 2 --out ..`,
 		Args: cli.Args(),
 		PreRunE: func(*cobra.Command, []string) error {
@@ -61,6 +65,9 @@ ranked by the model and by plain heuristics.`,
 		},
 		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 			d.stdout, d.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			if cli.IsTerminal(d.stdout) {
+				d.open = browse
+			}
 			return d.run(ctx)
 		}),
 	}
@@ -68,6 +75,7 @@ ranked by the model and by plain heuristics.`,
 	f.StringVar(&d.out, "out", ".", "directory for kith-demo.svg")
 	f.IntVar(&d.nodes, "nodes", 300, "number of nodes of the graph")
 	f.IntVar(&d.rounds, "rounds", 2000, "number of rounds")
+	f.BoolVar(&d.serve, "serve", false, "serve the trained database at the end, until Ctrl-C")
 	f.Uint64Var(&d.seed, "seed", 1, "seed of the graph, the rounds and the model")
 	return cmd
 }
@@ -100,17 +108,32 @@ func (d *demo) run(ctx context.Context) error {
 	if err := d.in(ctx, data, d.learn); err != nil {
 		return err
 	}
-	return d.in(ctx, data, d.train)
+	return d.in(ctx, data, func(ctx context.Context, g *db.DB, data *trial.Data) error {
+		if err := d.train(ctx, g, data); err != nil || !d.serve {
+			return err
+		}
+		return d.show(ctx, g)
+	})
 }
 
-// in calls show with a new database that holds the nodes and an untrained model.
-func (d *demo) in(ctx context.Context, data *trial.Data, show func(context.Context, *db.DB, *trial.Data) error) error {
+// show serves the database until ctx ends, and opens the user's browser if there is a terminal.
+func (d *demo) show(ctx context.Context, g *db.DB) error {
+	return serve(ctx, g, "127.0.0.1:0", func(url string) error {
+		if d.open != nil {
+			d.open(url)
+		}
+		return writeLine(d.stdout, "\nLook at this graph and its model at "+url+" (Ctrl-C ends the demo).")
+	})
+}
+
+// in calls play with a new database that holds the nodes and an untrained model.
+func (d *demo) in(ctx context.Context, data *trial.Data, play func(context.Context, *db.DB, *trial.Data) error) error {
 	return inTemporary("", func(dir string) error {
 		return with(dir, &db.Options{NoSync: true, Seed: d.seed}, func(g *db.DB) error {
 			if err := fill(ctx, g, data); err != nil {
 				return err
 			}
-			return show(ctx, g, data)
+			return play(ctx, g, data)
 		})
 	})
 }

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"time"
@@ -39,7 +37,11 @@ Ctrl-C and SIGTERM end it.`,
   curl -H 'Content-Type: application/json' -d '{"statement": "SHOW STATS"}' http://127.0.0.1:7331/query`,
 		Args: cli.Args("DB"),
 		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, args []string) error {
-			return withReadOnly(args[0], limited(memory), func(g *db.DB) error { return serve(ctx, g, listen, cmd.OutOrStdout()) })
+			return withReadOnly(args[0], limited(memory), func(g *db.DB) error {
+				return serve(ctx, g, listen, func(url string) error {
+					return writeLine(cmd.OutOrStdout(), "kith shell --attach "+url)
+				})
+			})
 		}),
 	}
 	cmd.Flags().StringVar(&listen, "listen", listen, "address to listen at; port 0 means any free port")
@@ -48,13 +50,13 @@ Ctrl-C and SIGTERM end it.`,
 	return cmd
 }
 
-// serve answers requests at an address until ctx ends.
-func serve(ctx context.Context, g *db.DB, address string, out io.Writer) error {
+// serve answers requests at an address until ctx ends. It calls announce with its URL when it listens.
+func serve(ctx context.Context, g *db.DB, address string, announce func(url string) error) error {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(out, "kith shell --attach http://%s\n", l.Addr()); err != nil {
+	if err := announce("http://" + l.Addr().String()); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	s := &http.Server{Handler: web.Handler(g), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime}
