@@ -40,7 +40,7 @@ func arrows() map[string][]string {
 		"kith/db/words":       {},
 		"kith/query":          {"kith/db", "kith/db/edgelist", "kith/db/words", "kith/model/trial", "kith/query/parse"},
 		"kith/query/complete": {"kith/db", "kith/query", "kith/query/parse"},
-		"kith/query/draw":     {"kith/db", "kith/db/words"},
+		"kith/query/draw":     {"kith/db", "kith/db/words", "kith/model/trial", gonum},
 		"kith/query/parse":    {},
 		"kith/query/web":      {"kith/db", "kith/db/words", "kith/query", "kith/query/parse"},
 	}
@@ -67,7 +67,6 @@ func testArrows() map[string][]string {
 		"kith/db/words":       {},
 		"kith/query":          {"kith/db/dbtest", "kith/query/web"},
 		"kith/query/complete": {"kith/db/dbtest"},
-		"kith/query/draw":     {"gonum.org/v1/gonum"},
 		"kith/query/web":      {"kith/db/dbtest"},
 	}
 }
