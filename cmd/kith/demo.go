@@ -22,6 +22,7 @@ import (
 	"kith/model"
 	"kith/model/trial"
 	"kith/query"
+	"kith/query/web"
 )
 
 // demo implements the subcommand demo.
@@ -118,7 +119,7 @@ func (d *demo) run(ctx context.Context) error {
 
 // show serves the database until ctx ends, and opens the user's browser if there is a terminal.
 func (d *demo) show(ctx context.Context, g *db.DB) error {
-	return serve(ctx, g, "127.0.0.1:0", func(url string) error {
+	return serve(ctx, g, web.Options{}, "127.0.0.1:0", func(url string) error {
 		if d.open != nil {
 			d.open(url)
 		}

@@ -38,13 +38,7 @@ people. The end of standard input ends kith mcp, and so do Ctrl-C and SIGTERM.`,
 				}
 				return mcpserver.Server{DB: g, Write: write, Version: built()}.Serve(ctx, cmd.InOrStdin(), cmd.OutOrStdout())
 			}
-			if !write {
-				return withReadOnly(args[0], limited(memory), serve)
-			}
-			if err := mustExist(args[0]); err != nil {
-				return err
-			}
-			return with(args[0], limited(memory), serve)
+			return withExisting(args[0], limited(memory), write, serve)
 		}),
 	}
 	cmd.Flags().BoolVar(&write, "write", false, "offer the tools that change the database too")

@@ -42,6 +42,17 @@ func withReadOnly(path string, o *db.Options, f func(*db.DB) error) error {
 	return errors.Join(f(g), g.Close())
 }
 
+// withExisting is with for a database that exists if write is set, and withReadOnly if it is not.
+func withExisting(path string, o *db.Options, write bool, f func(*db.DB) error) error {
+	if !write {
+		return withReadOnly(path, o, f)
+	}
+	if err := mustExist(path); err != nil {
+		return err
+	}
+	return with(path, o, f)
+}
+
 // readOnly reports whether a database can only be read, and prints why.
 func readOnly(path string, stderr io.Writer) bool {
 	err := db.Writable(path)

@@ -36,11 +36,17 @@ func hold(ts *testscript.TestScript, _ bool, args []string) {
 	})
 }
 
-// serve DB keeps a database open until the end of the script, and serves it at $URL.
+// serve DB [TOKEN] keeps a database open until the end of the script, and serves it at $URL. The token of a file allows
+// statements that write.
 func serving(ts *testscript.TestScript, _ bool, args []string) {
 	g, err := db.Open(ts.MkAbs(args[0]), nil)
 	ts.Check(err)
-	s := httptest.NewServer(web.Handler(g))
+	var o web.Options
+	if len(args) == 2 {
+		o.Token, err = readToken(ts.MkAbs(args[1]))
+		ts.Check(err)
+	}
+	s := httptest.NewServer(o.Handler(g))
 	ts.Setenv("URL", s.URL)
 	ts.Defer(func() {
 		s.Close()

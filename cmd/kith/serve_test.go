@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -16,13 +17,18 @@ import (
 	"kith/query/web"
 )
 
-// TestServe checks that a shell can attach to kith serve, and that SIGTERM ends kith serve without an error.
+// TestServe checks that a shell can attach to kith serve and, with a token, write, and that SIGTERM ends kith serve without
+// an error.
 func TestServe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g.kith")
 	if out, err := exec.Command("kith", "shell", "--create", path, "-c", "INSERT EDGES 1 -> 2;").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	server := exec.Command("kith", "serve", path, "--listen", "127.0.0.1:0")
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte(strings.Repeat("x", minToken)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := exec.Command("kith", "serve", path, "--listen", "127.0.0.1:0", "--write", "--token-file", token)
 	stdout, err := server.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -35,9 +41,9 @@ func TestServe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := append(strings.Fields(line), "-c", "SHOW STATS;")
+	args := append(strings.Fields(line), "--token-file", token, "-c", "INSERT EDGES 2 -> 3; SHOW STATS;")
 	out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
-	if err != nil || !strings.Contains(string(out), `{"name":"edges","value":1}`) {
+	if err != nil || !strings.Contains(string(out), `{"name":"edges","value":2}`) {
 		t.Errorf("%q: %s, error %v", args, out, err)
 	}
 	if err := server.Process.Signal(syscall.SIGTERM); err != nil {

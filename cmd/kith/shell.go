@@ -20,6 +20,7 @@ type shell struct {
 	commands                    []string
 	file                        string
 	attach                      string // URL of a process that has the database open
+	tokenFile                   string // file of its token, or ""
 	memory                      int64  // Options.Memory
 	stdin                       io.Reader
 	stdout, stderr              io.Writer
@@ -43,7 +44,8 @@ If DB cannot be written, as on a read-only file system, the shell prints a note 
 refuses statements that write.
 
 With --attach there is no DB: a process that has the database open and serves
-web.Handler, such as kith serve, runs the statements, which may only read.
+web.Handler, such as kith serve, runs the statements. They may only read, unless it
+allows more to those who have the token in --token-file.
 
 The exit code is 0 if all statements succeeded, 1 if one failed, and 2 if the command
 line was wrong. A typed session ends with 0, unless it ends within a transaction.`,
@@ -56,6 +58,9 @@ line was wrong. A typed session ends with 0, unless it ends within a transaction
 		Args: func(cmd *cobra.Command, args []string) error {
 			if s.attach != "" {
 				return cli.Args()(cmd, args)
+			}
+			if s.tokenFile != "" {
+				return errors.New("--token-file needs --attach")
 			}
 			return oneDatabase(cmd, args)
 		},
@@ -74,6 +79,7 @@ line was wrong. A typed session ends with 0, unless it ends within a transaction
 	f.BoolVar(&s.readOnly, "read-only", false, "refuse every statement that writes")
 	f.BoolVar(&s.keepGoing, "keep-going", false, "continue a script after an error")
 	f.StringVar(&s.attach, "attach", "", "run statements in the process that serves this URL")
+	f.StringVar(&s.tokenFile, "token-file", "", "file of the token of --attach, which allows statements that write")
 	memoryFlag(f, &s.memory)
 	cmd.MarkFlagsMutuallyExclusive("command", "file")
 	cmd.MarkFlagsMutuallyExclusive("attach", "create")
@@ -110,7 +116,12 @@ func (s *shell) ask(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.session(ctx, &remote{client}, s.attach, true)
+	if s.tokenFile != "" {
+		if client.Token, err = readToken(s.tokenFile); err != nil {
+			return err
+		}
+	}
+	return s.session(ctx, &remote{client}, s.attach, s.tokenFile == "")
 }
 
 // session runs the commands on an engine.

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+)
+
+// Clients that send no request, or not all of one, give way to others; those that wait for an answer do not.
+func TestConnections(t *testing.T) {
+	t.Parallel()
+	const most = 8
+	release := make(chan struct{})
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/wait" {
+			<-release
+		}
+	}))
+	c := newConnections(most)
+	s.Config.ConnState = c.note
+	s.Start()
+	defer s.Close()
+
+	dial := func(text string) net.Conn {
+		c, err := net.Dial("tcp", s.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		if _, err := io.WriteString(c, text); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	until := func(what string, holds func() bool) {
+		t.Helper()
+		for began := time.Now(); !holds(); time.Sleep(time.Millisecond) {
+			if time.Since(began) > 10*time.Second {
+				t.Fatalf("it does not happen: %s", what)
+			}
+		}
+	}
+	count := func(active bool) (n int) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for _, since := range c.open {
+			if (since == 0) == active {
+				n++
+			}
+		}
+		return n
+	}
+	waits := dial("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n")
+	until("a request runs", func() bool { return count(true) == 1 })
+	oldest := dial("GET / HTTP/1.1\r\nHo")
+	until("a connection without a request is counted", func() bool { return count(false) == 1 })
+	for range 3 * most {
+		dial("GET / HTTP/1.1\r\nHost")
+	}
+	if err := oldest.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := oldest.Read(make([]byte, 1)); err == nil || n > 0 {
+		t.Errorf("the oldest connection is open")
+	}
+	for range most { // each takes the place of a slow one
+		r, err := http.Get(s.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body.Close()
+		http.DefaultClient.CloseIdleConnections()
+	}
+	if n := count(true) + count(false); n > most {
+		t.Errorf("%d connections, want at most %d", n, most)
+	}
+	close(release)
+	if n, err := waits.Read(make([]byte, 8)); err != nil || n == 0 {
+		t.Errorf("the request that ran has no answer: %v", err)
+	}
+	for _, c := range []net.Conn{waits, oldest} {
+		c.Close()
+	}
+}
