@@ -46,25 +46,39 @@ func (p *Degrees) Bytes() int64 { return 4*int64(cap(p.count)) + 8*int64(cap(p.s
 
 // Degrees decodes the content of a block of degrees.
 func (d *Decoder) Degrees() (p Degrees, err error) {
-	sum, integers := make([]float64, 0, DegreeBlock), true
+	if p.count = counts(d.B); p.count != nil {
+		return p, d.Err
+	}
+	p.sum = make([]float64, 0, DegreeBlock)
 	for len(d.B) > 0 && d.Err == nil {
 		v := d.Uvarint()
 		x := float64(v >> 1)
 		if v&1 != 0 {
 			x = math.Float64frombits(d.littleUint64())
 		}
-		integers = integers && x <= math.MaxUint32 && x == math.Trunc(x)
-		sum = append(sum, x)
-		if len(sum) > DegreeBlock || !(x >= 0) {
-			return p, fmt.Errorf("%w: degree %v at %d", ErrCorrupt, x, len(sum))
+		p.sum = append(p.sum, x)
+		if len(p.sum) > DegreeBlock || !(x >= 0) {
+			return p, fmt.Errorf("%w: degree %v at %d", ErrCorrupt, x, len(p.sum))
 		}
 	}
-	if !integers {
-		return Degrees{sum: sum}, d.End()
-	}
-	p.count = make([]uint32, len(sum))
-	for i, x := range sum {
-		p.count[i] = uint32(x)
-	}
 	return p, d.End()
+}
+
+// counts decodes a block of degrees that are all integers of 32 bits. It returns nil if b is no such block.
+func counts(b []byte) []uint32 {
+	all := make([]uint32, 0, DegreeBlock)
+	for len(b) > 0 && len(all) < DegreeBlock {
+		v, size := uint64(b[0]), 1
+		if v >= 0x80 {
+			v, size = binary.Uvarint(b)
+		}
+		if size <= 0 || v&1 != 0 || v>>1 > math.MaxUint32 {
+			return nil
+		}
+		all, b = append(all, uint32(v>>1)), b[size:]
+	}
+	if len(b) > 0 {
+		return nil
+	}
+	return all
 }
