@@ -2,6 +2,7 @@ package column
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"kith/model/graph"
@@ -12,7 +13,8 @@ func BenchmarkPaths(b *testing.B) {
 	for _, bench := range []struct {
 		name        string
 		nodes, near int
-	}{{"few", 1 << 22, 1 << 15}, {"most", 4000, 3500}} {
+		share       float64 // of the ends that are surely near
+	}{{"few", 1 << 22, 1 << 15, 0}, {"some", 1 << 22, 10_600, 0.14}, {"most", 4000, 3500, 0}} {
 		b.Run(bench.name, func(b *testing.B) {
 			rng := rand.New(rand.NewPCG(1, 1))
 			s := new(TwoHop)
@@ -23,8 +25,13 @@ func BenchmarkPaths(b *testing.B) {
 			ends := make([][]graph.ID, 64)
 			for i := range ends {
 				for range MaxEnds {
-					ends[i] = append(ends[i], graph.ID(rng.IntN(bench.nodes)))
+					u := graph.ID(rng.IntN(bench.nodes))
+					if rng.Float64() < bench.share {
+						u = s.Node[rng.IntN(len(s.Node))]
+					}
+					ends[i] = append(ends[i], u)
 				}
+				slices.Sort(ends[i])
 			}
 			b.ResetTimer()
 			for i := range b.N {

@@ -11,7 +11,7 @@ import (
 type TwoHop struct {
 	Node   []graph.ID
 	flow   []flow   // flow to each of them
-	slot   []slot   // hash table of Node; its length is a power of two
+	slot   []slot   // hash table of Node; its length is a power of two, and at most a quarter is filled
 	filter []uint64 // Bloom filter of Node, 4 bits a slot: most nodes of a long row are not in Node
 	source graph.ID
 	out    []graph.ID   // nodes that source has an edge to
@@ -150,21 +150,21 @@ func (s *TwoHop) index(u graph.ID) int {
 	if len(s.Node) == 0 {
 		return -1
 	}
-	if word, bit := s.bit(u); s.filter[word]&bit == 0 {
+	if word, bit := s.bit(u); s.filter[word]>>bit&1 == 0 {
 		return -1
 	}
 	return int(s.slot[s.find(u)].at) - 1
 }
 
 // bit returns the bit of a node in the filter.
-func (s *TwoHop) bit(u graph.ID) (word int, bit uint64) {
+func (s *TwoHop) bit(u graph.ID) (word int, bit uint32) {
 	h := u * 0x85EBCA6B
-	return int(h>>8) & (len(s.filter) - 1), 1 << (h >> 2 & 63)
+	return int(h>>8) & (len(s.filter) - 1), h >> 2 & 63
 }
 
 // place returns the index of a node in s.Node. It appends the node if it is new.
 func (s *TwoHop) place(u graph.ID) int {
-	if 2*len(s.Node) >= len(s.slot) {
+	if 4*len(s.Node) >= len(s.slot) {
 		s.slot = make([]slot, max(256, 2*len(s.slot)))
 		s.filter = make([]uint64, len(s.slot)/16)
 		for i, v := range s.Node {
@@ -183,7 +183,7 @@ func (s *TwoHop) place(u graph.ID) int {
 func (s *TwoHop) put(at int, u graph.ID, i int) {
 	s.slot[at] = slot{u, uint32(i + 1)}
 	word, bit := s.bit(u)
-	s.filter[word] |= bit
+	s.filter[word] |= 1 << bit
 }
 
 // find returns the slot of a node, or the free slot for it.
@@ -197,19 +197,29 @@ func (s *TwoHop) find(u graph.ID) int {
 }
 
 // Paths sums the walks source, w, u, target that do not return to the source and contain no loop, where in are nodes
-// that have an edge to target. If the pair is linked, walks with w = target count too. Count is the number of these walks and
-// of those with u = source.
+// that have an edge to target, ascending. If the pair is linked, walks with w = target count too. Count is the number of these
+// walks and of those with u = source.
 func (s *TwoHop) Paths(target graph.ID, in []graph.ID) (weight, even, count float64) {
-	for _, u := range in {
-		if u == target {
-			continue
+	if _, there := slices.BinarySearch(in, s.source); there && s.source != target {
+		count = s.back
+	}
+	if len(s.Node) == 0 {
+		return 0, 0, count
+	}
+	var near [1 << 8]graph.ID
+	for part := range slices.Chunk(in, len(near)) {
+		n := uint64(0) // how many of the part are in the filter; a branch on each would be mispredicted often
+		for _, u := range part {
+			near[n%uint64(len(near))] = u
+			word, bit := s.bit(u)
+			n += s.filter[word] >> bit & 1
 		}
-		if i := s.index(u); i >= 0 {
-			weight += s.flow[i].Weight
-			even += s.flow[i].degreeWeighted
-			count += s.flow[i].Common
-		} else if u == s.source {
-			count += s.back
+		for _, u := range near[:n] {
+			if i := int(s.slot[s.find(u)].at) - 1; i >= 0 && u != target {
+				weight += s.flow[i].Weight
+				even += s.flow[i].degreeWeighted
+				count += s.flow[i].Common
+			}
 		}
 	}
 	return weight, even, count
