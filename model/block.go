@@ -162,6 +162,9 @@ func (c *config) readProximities(ctx context.Context, w World, pairs []Pair, t *
 	if c.Blocks&blockGraph == 0 || t.forecast.reads(w) {
 		return nil
 	}
+	if len(pairs) > nn.BatchLen {
+		return t.ReadMany(ctx, w, pairs, c.Blocks&blockTopology != 0)
+	}
 	return t.ReadProximities(ctx, w, pairs)
 }
 

@@ -269,9 +269,7 @@ func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair
 	return nn.ShareBatches(ctx, len(pairs), func(batches iter.Seq2[int, int]) error {
 		own := s.scratch()
 		defer s.release(own)
-		own.To, own.From = t.To, t.From
-		own.PassBy()
-		defer func() { own.To, own.From = nil, nil }() // they are those of t
+		own.Share(&t.Reader)
 		for first, end := range batches {
 			if err := s.batch(own, w, pairs, first, end, scores[first:end]); err != nil {
 				return err

@@ -17,7 +17,6 @@ type rivals struct {
 	linked       [NumMeasures]Histogram // neighbours of the source by each measure
 	most         flow                   // maximum of each number over the rivals
 	neighborRank [NumMeasures]float64
-	logs         halfLogs
 	closed       float64 // share of the source's neighbours that are also two edges away, with a prior of one in four
 	mutual       float64 // see mutual; 0 on an undirected graph
 	resource     float64 // resource allocation of the source, summed over all other nodes
@@ -38,7 +37,7 @@ func measures(f flow, in float64) [NumMeasures]float64 {
 }
 
 // read computes the rivals of the source of s, unless they are already known.
-func (r *rivals) read(g graph.Graph, s *TwoHop) {
+func (r *rivals) read(g graph.Graph, s *TwoHop, logs *halfLogs) {
 	if r.known && r.source == s.source {
 		return
 	}
@@ -70,7 +69,7 @@ func (r *rivals) read(g graph.Graph, s *TwoHop) {
 	if g.Directed() {
 		r.mutual = mutual(g, s.source, out, graph.In(g, s.source))
 	}
-	r.neighborRanks(g, s)
+	r.neighborRanks(g, s, logs)
 }
 
 // addMeasures adds the value of each measure to its histogram.
@@ -96,10 +95,10 @@ const maxRanked = 64
 
 // neighborRanks computes the mean, over neighbours of the source, of log1p of the number of rivals above the neighbour. Two
 // random rivals are added as a prior.
-func (r *rivals) neighborRanks(g graph.Graph, s *TwoHop) {
+func (r *rivals) neighborRanks(g graph.Graph, s *TwoHop, logs *halfLogs) {
 	out := s.out
 	const before = 2
-	random := max(0, r.logs.log1p(r.open[0].Len())-1)
+	random := max(0, logs.log1p(r.open[0].Len())-1)
 	for k := range r.neighborRank {
 		r.neighborRank[k] = before * random
 	}
@@ -110,7 +109,7 @@ func (r *rivals) neighborRanks(g graph.Graph, s *TwoHop) {
 		}
 		n++
 		for k, v := range measures(withoutEdge(g, out[i], s.To(out[i]))) {
-			r.neighborRank[k] += r.logs.log1p(r.open[k].Above(v))
+			r.neighborRank[k] += logs.log1p(r.open[k].Above(v))
 		}
 	}
 	for k := range r.neighborRank {
@@ -127,17 +126,17 @@ func mutual(g graph.Graph, u graph.ID, out, in []graph.ID) float64 {
 }
 
 // rivals fills the columns that compare the candidate with the rivals and the neighbours of the source.
-func (l *PairStats) rivals(r *rivals, x []float32) {
+func (l *PairStats) rivals(r *rivals, logs *halfLogs, x []float32) {
 	links := r.linked[0].Len()
 	for k, v := range measures(l.flow, l.in) {
-		x[TopRank+k] = float32(r.logs.log1p(r.open[k].Above(v)))
+		x[TopRank+k] = float32(logs.log1p(r.open[k].Above(v)))
 		x[TopAbove+k] = float32(math.Log((r.linked[k].Above(v) + 0.5) / (links + 1)))
 		x[TopNeighborRank+k] = float32(r.neighborRank[k])
 	}
 	x[TopMostCommon] = float32(l.flow.Common / max(r.most.Common, 1))
 	x[TopMostAdamic] = float32(l.flow.Adamic / max(r.most.Adamic, ResourceFloor))
 	x[TopMostResource] = float32(l.flow.Resource / max(r.most.Resource, ResourceFloor))
-	x[TopRivals], x[TopClosed] = float32(r.logs.log1p(r.open[0].Len())), float32(r.closed)
+	x[TopRivals], x[TopClosed] = float32(logs.log1p(r.open[0].Len())), float32(r.closed)
 	x[TopMutual] = float32(r.mutual)
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"sort"
+	"sync"
 
 	"kith/model/graph"
 )
@@ -122,14 +123,35 @@ const log1pMillion = 13.815511557963774
 
 // Reset forgets what was read.
 func (t *Reader) Reset() {
-	t.To, t.From, t.rivals.known = t.To[:0], t.From[:0], false
-	t.twoHop.forget()
-	t.targetIn, t.targetOut = nil, nil
+	if t.shared != nil {
+		t.shared, t.To, t.From, t.targetIn, t.targetOut = nil, nil, nil, nil, nil
+	}
+	t.To, t.From = t.To[:0], t.From[:0]
+	t.own.rivals.known = false
+	t.own.twoHop.forget()
+}
+
+// ReadMany is ReadProximities for many pairs. Meanwhile it reads the graph around the first source, with the rivals of its
+// candidates if they are wanted.
+func (t *Reader) ReadMany(ctx context.Context, w graph.World, pairs []graph.Pair, rivals bool) error {
+	t.Reset()
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		if s := t.surroundings(w.Graph, pairs[0].Source); rivals {
+			s.rivals.read(w.Graph, &s.twoHop, &t.logs)
+		}
+	})
+	defer reading.Wait()
+	return t.readProximities(ctx, w, pairs)
 }
 
 // ReadProximities stores the proximities of the pairs in both directions on the tape.
 func (t *Reader) ReadProximities(ctx context.Context, w graph.World, pairs []graph.Pair) error {
 	t.Reset()
+	return t.readProximities(ctx, w, pairs)
+}
+
+func (t *Reader) readProximities(ctx context.Context, w graph.World, pairs []graph.Pair) error {
 	for _, run := range graph.BySource(pairs) {
 		to, from, err := Proximities(ctx, w, run[0].Source, t.Targets(run))
 		if err != nil {
@@ -162,34 +184,49 @@ type PairStats struct {
 
 // Reader reads the graph around the pairs of a question. It remembers what it read of the last source.
 type Reader struct {
-	twoHop TwoHop     // nodes two edges from the source
-	rivals rivals     // rivals of the source's candidates
+	own    surroundings
+	shared *surroundings // those of another reader, which do not change; nil: none
+	logs   halfLogs
 	To     []float64  // proximity of each target seen from its source
 	From   []float64  // proximity of each source seen from its target
 	at     []graph.ID // nodes whose walk values are requested
 
-	targetIn, targetOut []graph.ID // buffers for the rows of a target; nil: see PassBy
+	targetIn, targetOut []graph.ID // buffers for the rows of a target; nil: see Share
 }
 
-// PassBy makes t read each target as one that is not asked for again soon: many of them would evict everything else from
-// the memory of the graph.
-func (t *Reader) PassBy() {
-	if t.targetIn == nil {
-		t.targetIn, t.targetOut = make([]graph.ID, 0, MaxEnds), make([]graph.ID, 0, MaxEnds)
+// surroundings is what is read of a source.
+type surroundings struct {
+	twoHop TwoHop // nodes two edges from the source
+	rivals rivals // rivals of the source's candidates
+}
+
+// Share makes t use the proximities and the surroundings that another reader has read. It reads each target as one that will
+// hardly be asked for again soon: the rows of many targets would evict everything else from the memory of the graph.
+func (t *Reader) Share(from *Reader) {
+	t.shared, t.To, t.From = &from.own, from.To, from.From
+	t.targetIn, t.targetOut = make([]graph.ID, 0, MaxEnds), make([]graph.ID, 0, MaxEnds)
+}
+
+// surroundings returns what is read of a source.
+func (t *Reader) surroundings(g graph.Graph, source graph.ID) *surroundings {
+	if s := t.shared; s != nil && s.twoHop.known && s.twoHop.source == source {
+		return s
 	}
+	t.own.twoHop.Read(g, source)
+	return &t.own
 }
 
 // PairStats reads the graph around the i-th pair, whose proximities are on the tape.
 func (t *Reader) PairStats(g graph.Graph, pairs []graph.Pair, i int) PairStats {
 	p := pairs[i]
-	t.twoHop.Read(g, p.Source)
+	s := &t.surroundings(g, p.Source).twoHop
 	ends := graph.InHead(g, p.Target, MaxEnds, t.targetIn)
 	l := PairStats{
-		Overlap: t.twoHop.overlap(g, p.Target, ends), flow: t.twoHop.To(p.Target), to: t.To[i], from: t.From[i],
-		out: float64(len(t.twoHop.out)), in: float64(graph.InLen(g, p.Target)), ends: ends,
+		Overlap: s.overlap(g, p.Target, ends), flow: s.To(p.Target), to: t.To[i], from: t.From[i],
+		out: float64(len(s.out)), in: float64(graph.InLen(g, p.Target)), ends: ends,
 	}
-	l.paths, l.weightedPaths, l.walks = t.twoHop.Paths(p.Target, ends)
-	if !t.twoHop.whole || len(ends) < int(l.in) {
+	l.paths, l.weightedPaths, l.walks = s.Paths(p.Target, ends)
+	if !s.whole || len(ends) < int(l.in) {
 		l.walks = -1
 	}
 	return l
@@ -201,7 +238,7 @@ func (l *PairStats) Walks() float64 { return l.walks }
 
 // Structural fills the structural block of a pair.
 func (t *Reader) Structural(l *PairStats, x []float32) {
-	logs := &t.rivals.logs
+	logs := &t.logs
 	for col, v := range [StructuralLen]float64{
 		ColTo:       LogProximity(l.to),
 		ColFrom:     LogProximity(l.from),

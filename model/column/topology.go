@@ -53,8 +53,9 @@ func logAbove(x, floor float64) float64 { return math.Log1p(max(x, 0) / floor) }
 
 // Topology fills the topology block of a pair of the source that PairStats was asked for last.
 func (t *Reader) Topology(g graph.Graph, p graph.Pair, l *PairStats, x []float32) {
-	r := &t.rivals
-	r.read(g, &t.twoHop)
+	s := t.surroundings(g, p.Source)
+	r := &s.rivals
+	r.read(g, &s.twoHop, &t.logs)
 	clear(x[:TopologyLen])
 	for col, v := range [...]float64{
 		TopResource: logAbove(l.Overlap.Resource, ResourceFloor),
@@ -68,14 +69,14 @@ func (t *Reader) Topology(g graph.Graph, p graph.Pair, l *PairStats, x []float32
 	} {
 		x[col] = float32(v)
 	}
-	l.rivals(r, x)
+	l.rivals(r, &t.logs, x)
 	if g.Directed() {
-		t.arcs(g, p, l.ends, x)
+		t.arcs(g, p, s.twoHop.out, l.ends, x)
 	}
 }
 
 // arcs fills the columns that exist only on directed graphs, where ends are the first in-neighbours of the candidate.
-func (t *Reader) arcs(g graph.Graph, p graph.Pair, ends []graph.ID, x []float32) {
+func (t *Reader) arcs(g graph.Graph, p graph.Pair, sourceOut, ends []graph.ID, x []float32) {
 	sourceIn, targetOut := graph.In(g, p.Source), graph.OutHead(g, p.Target, MaxEnds, t.targetOut)
 	if _, back := slices.BinarySearch(sourceIn, p.Target); back {
 		x[TopReverse] = 1
@@ -84,7 +85,7 @@ func (t *Reader) arcs(g graph.Graph, p graph.Pair, ends []graph.ID, x []float32)
 		count, resource int
 		source, target  []graph.ID
 	}{
-		{TopSuccessors, topSuccessorRA, t.twoHop.out, targetOut},
+		{TopSuccessors, topSuccessorRA, sourceOut, targetOut},
 		{TopPredecessors, topPredecessorRA, sourceIn, ends},
 		{TopReturns, topReturnRA, sourceIn, targetOut},
 	} {
