@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"kith/db/dbtest"
-	"kith/model/trial"
 	"kith/query"
 )
 
@@ -20,7 +18,7 @@ func TestRefusedBeforeTheWork(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, nil)
 	run := func(ctx context.Context, text string, args ...any) error {
-		s := query.Session{DB: g, Plot: func(io.Writer, *trial.Result, string) error { return nil }}
+		s := query.Session{DB: g}
 		_, err := s.Run(ctx, text, args...)
 		return err
 	}
@@ -37,7 +35,7 @@ func TestRefusedBeforeTheWork(t *testing.T) {
 		text string
 		args []any
 	}{
-		{"EVALUATE STREAM EDGES CANDIDATES 2 WITH (rounds = 1000000000, plot = ?)", []any{nowhere}},
+		{"EVALUATE STREAM EDGES CANDIDATES 2 WITH (rounds = 1000000000, plot = ?)", []any{nowhere + ".svg"}},
 		{"EVALUATE STREAM EDGES CANDIDATES 2 BASELINES nobody WITH (rounds = 1000000000)", nil},
 		{"EVALUATE PREDICT LINKS FOR ALL AMONG LABEL nosuch USING prb ON HOLDOUT 0.3 WITH (epochs = 1000000000)", nil},
 		{"EVALUATE PREDICT LINKS FOR 0, 77 USING prb ON HOLDOUT 0.3 WITH (epochs = 1000000000)", nil},
@@ -48,6 +46,7 @@ func TestRefusedBeforeTheWork(t *testing.T) {
 		{"TRAIN MODEL nosuch WITH (epochs = 1000000000)", nil},
 		{"EXPORT EDGES TO ?", []any{nowhere}},
 		{"BACKUP TO ?", []any{nowhere}},
+		{"DRAW 0 TO ?", []any{nowhere + ".svg"}},
 	} {
 		err := run(dbtest.NewCountdown(500), c.text, c.args...)
 		if err == nil || errors.Is(err, context.Canceled) {

@@ -49,7 +49,7 @@ func updating(f runner) runner {
 // kinds yields the kinds of statements, those asked most often first.
 func kinds(yield func(kind) bool) {
 	for _, list := range []func() []kind{
-		predictKinds, decisionKinds, graphKinds, walkKinds, modelKinds, evaluateKinds, listKinds, transferKinds, adminKinds, sessionKinds,
+		predictKinds, decisionKinds, graphKinds, walkKinds, pictureKinds, modelKinds, evaluateKinds, listKinds, transferKinds, adminKinds, sessionKinds,
 	} {
 		for _, k := range list() {
 			if !yield(k) {

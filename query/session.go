@@ -7,7 +7,7 @@ import (
 
 	"kith/db"
 	"kith/db/words"
-	"kith/model/trial"
+	"kith/query/draw"
 	"kith/query/parse"
 )
 
@@ -20,8 +20,9 @@ type Session struct {
 	DB *db.DB
 	// Progress is called during long statements such as LOAD and TRAIN. It may be nil.
 	Progress func(Progress)
-	// Plot writes the regret curves of EVALUATE STREAM as an SVG picture. If it is nil, the option plot is refused.
-	Plot func(w io.Writer, curves *trial.Result, title string) error
+	// Render writes the pictures of DRAW and of the option plot of EVALUATE STREAM in the format "png". SVG pictures need
+	// no Render. If it is nil, other pictures are refused.
+	Render func(w io.Writer, p *draw.Picture, format string) error
 	// ReadOnly refuses statements that change the database, access a file or play policies.
 	ReadOnly bool
 	// Confined refuses statements that access a file, play policies, or begin a transaction or change a setting that would

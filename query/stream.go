@@ -7,9 +7,11 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"kith/db"
 	"kith/model/trial"
+	"kith/query/draw"
 	"kith/query/parse"
 )
 
@@ -21,7 +23,8 @@ type stream struct {
 	runs     int     // number of runs, with consecutive seeds
 	known    float64 // share of the links that each policy begins with; some policies begin with more
 	seed     uint64
-	plot     string // SVG file to write; "" means none
+	plot     string // file of the picture to write; "" means none
+	picture  draw.Options
 }
 
 func (r *run) evaluateStream(s *parse.Statement) {
@@ -55,7 +58,7 @@ func (r *run) evaluateStream(s *parse.Statement) {
 	t := trial.Trial{Data: data, Protocol: how.protocol, Rounds: how.rounds, Progress: r.progressOf("rounds")}
 	result, err := t.Play(r.ctx, entrants, seeds...)
 	if err == nil {
-		err = how.draw(&result, plot, r.session.Plot)
+		err = how.draw(&result, plot)
 	}
 	if r.fileError(s, err); err != nil {
 		return
@@ -115,11 +118,13 @@ func (how *stream) summaries(result *trial.Result, round int) []trial.Summary {
 }
 
 // draw writes the curves as a picture to plot, if it is not nil.
-func (how *stream) draw(result *trial.Result, plot *file, draw func(io.Writer, *trial.Result, string) error) error {
+func (how *stream) draw(result *trial.Result, plot *file) error {
 	if plot == nil {
 		return nil
 	}
-	return plot.finish(func(w io.Writer) error { return draw(w, result, "Regret, protocol "+how.protocol.Name) })
+	o := how.picture
+	o.Title, o.Width, o.Height = "Regret, protocol "+how.protocol.Name, 680, 450
+	return plot.finish(func(w io.Writer) error { return draw.Regret(w, result, o) })
 }
 
 func (r *run) streamOptions(s *parse.Statement) *stream {
@@ -135,10 +140,9 @@ func (how *stream) options() []option {
 	protocols := map[string]trial.Protocol{trial.Fresh().Name: trial.Fresh(), trial.Paper().Name: trial.Paper()}
 	protocol := wordOption("protocol", "whether links that a policy knows are left out of its candidates (fresh, the default) or not (paper)",
 		func(word string) { how.protocol = protocols[word] }, trial.Fresh().Name, trial.Paper().Name)
-	plot := option{"plot", "a file name", "SVG picture of the curves to write", func(r *run, o parse.Option) {
-		if how.plot = r.text(o.Value); r.session.Plot == nil {
-			r.refuse(o, "option plot: this program draws no pictures")
-		}
+	plot := option{"plot", "a file name that ends in " + strings.Join(formats(), " or "), "picture of the curves to write", func(r *run, o parse.Option) {
+		how.plot = r.text(o.Value)
+		r.format(o.Value, how.plot, &how.picture)
 	}}
 	return []option{
 		numberOption("known", "a number from 0 to below 1", "share of the links that each policy begins with; 0 by default",

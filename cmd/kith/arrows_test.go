@@ -38,9 +38,9 @@ func arrows() map[string][]string {
 		},
 		"kith/db/dbtest":      {"kith/db"},
 		"kith/db/words":       {},
-		"kith/query":          {"kith/db", "kith/db/edgelist", "kith/db/words", "kith/model/trial", "kith/query/parse"},
-		"kith/query/complete": {"kith/db", "kith/query", "kith/query/parse"},
+		"kith/query":          {"kith/db", "kith/db/edgelist", "kith/db/words", "kith/model/trial", "kith/query/draw", "kith/query/parse"},
 		"kith/query/draw":     {"kith/db", "kith/db/words", "kith/model/trial", gonum},
+		"kith/query/complete": {"kith/db", "kith/query", "kith/query/parse"},
 		"kith/query/parse":    {},
 		"kith/query/web":      {"kith/db", "kith/db/words", "kith/query", "kith/query/parse"},
 	}

@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 
 	"kith/cmd/internal/chart"
 	"kith/db"
-	"kith/model/trial"
 	"kith/query"
 	"kith/query/complete"
 	"kith/query/parse"
@@ -31,9 +29,7 @@ var errOpen = errors.New("the transaction that was open has been rolled back; CO
 type local struct{ session query.Session }
 
 func newLocal(g *db.DB) *local {
-	return &local{query.Session{DB: g, Plot: func(w io.Writer, curves *trial.Result, title string) error {
-		return chart.Write(w, curves, title, "svg")
-	}}}
+	return &local{query.Session{DB: g, Render: chart.Render}}
 }
 
 func (l *local) run(ctx context.Context, f parse.Fragment, tell func(query.Progress)) (*query.Rows, error) {

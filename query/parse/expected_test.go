@@ -29,7 +29,7 @@ func TestExpected(t *testing.T) {
 		"NEIGHBORS OF 'ali":                      "",
 		"CHECK /* ":                              "",
 		"CHECK \x00":                             "",
-		"":                                       "PREDICT|WHY|EXPLAIN",
+		"":                                       "PREDICT|WHY|DRAW|EXPLAIN",
 	} {
 		got := strings.Join(parse.Expected(text), "|")
 		if want == "" && got != "" || !strings.HasPrefix(got, want) {

@@ -23,6 +23,10 @@ func answerKinds() []Kind {
 			"WHY source -> node [AT seconds] [AMONG sets] [ASSUMING edge, ...]\n" +
 				"    [USING model] [PATHS n] [WITH (option, ...)]",
 			"WHY 'ann' -> 'dan' PATHS 5"},
+		{"DRAW", "draw the nodes around a node and its predicted links",
+			"DRAW node [DEPTH n] [AMONG sets] [USING model] [TOP n] TO file\n" +
+				"    [WITH (option, ...)]",
+			"DRAW 'ann' TO 'ann.svg'"},
 		{"EXPLAIN", "show the plan of a statement, and do not run it",
 			"EXPLAIN statement", "EXPLAIN PREDICT LINKS FOR 'ann'"},
 		{"PROFILE", "run a statement, and show the time of each step",
