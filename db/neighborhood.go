@@ -36,7 +36,8 @@ type Neighborhood struct {
 	// Nodes begins with the center. The others follow in descending order of PageRank, equal ones in the order in which
 	// they were made.
 	Nodes []NeighborhoodNode `json:"nodes"`
-	// Edges are edges between the nodes: one that leads to each node, then those over which the walk moves most mass.
+	// Edges are edges between the nodes: one that leads to each node, then for each node the one over which the walk moves
+	// most mass, then the next one of each, and so on.
 	Edges     []NeighborhoodEdge `json:"edges"`
 	Predicted []Link             `json:"predicted"`  // links from the center, the best first; their targets are among the nodes
 	NodesLeft int                `json:"nodes_left"` // number of nodes that the walk reaches and that were left out, whatever their distance
@@ -267,10 +268,11 @@ func (h *surroundings) connect(ctx context.Context) error {
 			if _, ok := slices.BinarySearch(h.chosen, e.to); !ok || !h.found.Directed && e.to < u {
 				continue
 			}
-			all = append(all, carrier{u, e.to, e.weight, h.carries(u, e.weight) + h.back(e.to, e.weight)})
+			all = append(all, carrier{u: u, v: e.to, weight: e.weight, mass: h.carries(u, e.weight) + h.back(e.to, e.weight)})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b carrier) int { return cmp.Compare(b.mass, a.mass) })
+	h.inTurn(all)
 	kept := make([]bool, len(all))
 	left := h.o.Edges
 	for _, pass := range []func(carrier) bool{h.joins(), func(carrier) bool { return true }} {
@@ -291,6 +293,21 @@ type carrier struct {
 	u, v   index.ID
 	weight float32
 	mass   float64
+	rank   int // among the edges of an end, whichever is less
+}
+
+// inTurn orders edges, given in descending order of their mass, so that the nodes take turns: the first ones of all nodes
+// precede the second ones. Otherwise all edges would be those of a few groups. The center has no turn.
+func (h *surroundings) inTurn(all []carrier) {
+	count := map[index.ID]int{}
+	for i := range all {
+		e := &all[i]
+		count[e.u]++
+		count[e.v]++
+		count[h.center] = len(all)
+		e.rank = min(count[e.u], count[e.v])
+	}
+	slices.SortStableFunc(all, func(a, b carrier) int { return cmp.Compare(a.rank, b.rank) })
 }
 
 // carries returns the mass that leaves a node over an edge in a step.

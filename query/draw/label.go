@@ -113,11 +113,11 @@ func textWidth(text string, size float64) (w float64) {
 		case c >= 0x1100 && unicode.In(c, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) || c >= 0x1f000:
 			w += 1
 		case c == 'i' || c == 'l' || c == '.' || c == ',' || c == '\'' || c == ' ':
-			w += 0.32
+			w += 0.28
 		case unicode.IsUpper(c) || c == 'm' || c == 'w' || c == '@':
-			w += 0.75
+			w += 0.72
 		default:
-			w += 0.58
+			w += 0.56
 		}
 	}
 	return w * size
