@@ -92,6 +92,10 @@ func (v Comparison) MarshalJSON() ([]byte, error)       { return object(v) }
 func (v Standing) MarshalJSON() ([]byte, error)         { return object(v) }
 func (v Option) MarshalJSON() ([]byte, error)           { return object(v) }
 func (v Step) MarshalJSON() ([]byte, error)             { return object(v) }
+func (v Degrees) MarshalJSON() ([]byte, error)          { return object(v) }
+func (v Learning) MarshalJSON() ([]byte, error)         { return object(v) }
+func (v RewardSpan) MarshalJSON() ([]byte, error)       { return object(v) }
+func (v CalibrationBin) MarshalJSON() ([]byte, error)   { return object(v) }
 func (v Stats) MarshalJSON() ([]byte, error)            { return object(v) }
 func (v LoadReport) MarshalJSON() ([]byte, error)       { return object(v) }
 func (v Repairs) MarshalJSON() ([]byte, error)          { return object(v) }

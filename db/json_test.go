@@ -24,8 +24,8 @@ import (
 // those that hold errors, of which JSON has the text.
 func results() []any {
 	return []any{
-		db.Backup{}, db.CheckpointEvent{}, db.CommitEvent{}, db.CompactionEvent{}, db.Comparison{}, db.Decision{}, db.Edge{}, db.HeldOut{},
-		db.ContenderInfo{}, db.Import{}, db.Input{}, db.LabelStats{}, db.Activity{}, db.Link{}, db.ListReport{}, db.LoadReport{},
+		db.Backup{}, db.CalibrationBin{}, db.CheckpointEvent{}, db.CommitEvent{}, db.CompactionEvent{}, db.Comparison{}, db.Decision{}, db.Edge{}, db.Degrees{}, db.DegreeCount{}, db.HeldOut{},
+		db.ContenderInfo{}, db.Import{}, db.Input{}, db.LabelStats{}, db.Learning{}, db.RewardSpan{}, db.Activity{}, db.Link{}, db.ListReport{}, db.LoadReport{},
 		db.LogValue{}, db.ModelInfo{}, db.Neighborhood{}, db.NeighborhoodEdge{}, db.NeighborhoodNode{}, db.Node{}, db.Observed{}, db.Offer{}, db.Option{}, db.PageRank{}, db.RankedNode{},
 		db.Ranking{}, db.Reached{}, db.Reasons{}, db.Repairs{}, db.Seed{}, db.Share{}, db.Standing{}, db.Stats{}, db.Step{}, db.Trained{}, db.VersionInfo{}, db.Path{},
 		index.CacheStats{},

@@ -42,7 +42,7 @@ func arrows() map[string][]string {
 		"kith/query/draw":     {"kith/db", "kith/db/words", "kith/model/trial", gonum},
 		"kith/query/complete": {"kith/db", "kith/query", "kith/query/parse"},
 		"kith/query/parse":    {},
-		"kith/query/web":      {"kith/db", "kith/db/words", "kith/query", "kith/query/parse"},
+		"kith/query/web":      {"kith/db", "kith/db/words", "kith/query", "kith/query/complete", "kith/query/draw", "kith/query/parse"},
 	}
 }
 
@@ -67,7 +67,7 @@ func testArrows() map[string][]string {
 		"kith/db/words":       {},
 		"kith/query":          {"kith/db/dbtest", "kith/query/web"},
 		"kith/query/complete": {"kith/db/dbtest"},
-		"kith/query/web":      {"kith/db/dbtest"},
+		"kith/query/web":      {"kith/db/dbtest", "github.com/chromedp/chromedp", "github.com/chromedp/cdproto"},
 	}
 }
 

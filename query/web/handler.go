@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"sync"
 	"time"
 
 	"kith/db"
@@ -57,6 +58,7 @@ func Handler(g *db.DB) http.Handler { return Options{}.Handler(g) }
 // Handler returns a handler for the database of a running process. It answers statements that only read or, with the token,
 // also those that write:
 //
+//	GET /          a page for people
 //	POST /query    {"statement": "PREDICT LINKS FOR ? TOP 3", "parameters": ["ann"]}
 //	GET /stats     db.Stats as JSON
 //	GET /metrics   the same for Prometheus
@@ -72,6 +74,7 @@ func (o Options) Handler(g *db.DB) http.Handler {
 	o.Timeout, o.LongTimeout = cmp.Or(o.Timeout, 30*time.Second), cmp.Or(o.LongTimeout, 10*time.Minute)
 	o.MaxRunning, o.MaxWaiting = cmp.Or(o.MaxRunning, runtime.GOMAXPROCS(0)), cmp.Or(o.MaxWaiting, 64)
 	h := &handler{Options: o, g: g, turns: newTurns(o.MaxRunning, o.MaxWaiting), long: newTurns(1, o.MaxWaiting)}
+	h.subscribers.most, h.shutdown = maxSubscribers, make(chan struct{})
 	h.requests.most, h.held.most = int64(cmp.Or(o.MaxRequests, 512)), cmp.Or(o.MaxBytes, 128<<20)
 	return h.multiplexer()
 }
@@ -83,6 +86,10 @@ type handler struct {
 	turns, long turns  // of statements, and of those that have LongTimeout
 	requests    budget // number of requests
 	held        budget // bytes of requests and answers
+
+	subscribers   budget // number of requests of GET /events
+	watchShutdown sync.Once
+	shutdown      chan struct{} // closed when the server shuts down
 }
 
 // stats writes the statistics of the database as JSON.

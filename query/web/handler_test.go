@@ -269,7 +269,7 @@ func TestHandlerWelcome(t *testing.T) {
 		{name: "no name", host: "-", status: 403},
 		{name: "a form", kind: "text/plain", status: 415},
 		{name: "read", method: http.MethodGet, status: 405},
-		{name: "elsewhere", path: "/", status: 404},
+		{name: "elsewhere", path: "/elsewhere", status: 404},
 	} {
 		or := func(s, otherwise string) string {
 			if s == "" {

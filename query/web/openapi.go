@@ -42,7 +42,8 @@ func (h *handler) openAPI() schema {
 
 // operation returns the description of a route.
 func (h *handler) operation(r route) schema {
-	o := schema{"operationId": strings.TrimSuffix(strings.TrimPrefix(r.path, "/"), ".json"), "summary": r.does}
+	name := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(r.path, "/"), ".json"), "/", "_")
+	o := schema{"operationId": name, "summary": r.does}
 	for _, p := range r.parameters {
 		list, _ := o["parameters"].([]schema)
 		o["parameters"] = append(list, schema{

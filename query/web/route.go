@@ -41,7 +41,7 @@ const lines = "application/jsonl"
 
 // routes returns the table of routes. It is a function because the description is a route that reads the table.
 func routes() []route {
-	return []route{
+	return append(append(pageRoutes(), lookRoutes()...), []route{
 		{
 			method: http.MethodPost, path: "/query", does: "Run a statement.",
 			request: schemaOf[request](), answer: content{lines, lineSchema()},
@@ -66,7 +66,7 @@ func routes() []route {
 			answer: content{"application/json", schema{"type": "object", "required": []string{"openapi", "info", "paths"}}},
 			open:   true, serve: (*handler).describe,
 		},
-	}
+	}...)
 }
 
 // multiplexer returns the handler of all routes. A path that is not clean, such as //query or /x/../query, is none.
@@ -83,7 +83,7 @@ func (h *handler) multiplexer() http.Handler {
 		if path.Clean(r.URL.Path) != r.URL.Path {
 			to, refused = nil, http.NotFoundHandler()
 		}
-		w.Header().Set("Cache-Control", "no-store")
+		harden(w.Header())
 		if r.ContentLength != 0 {
 			w.Header().Set("Connection", "close") // until the body has arrived: no answer waits for it
 		}

@@ -1,0 +1,107 @@
+package db_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"kith/db"
+	"kith/db/dbtest"
+)
+
+// taught returns a database with two models, of which one was taught n outcomes.
+func taught(t *testing.T, n int) *db.DB {
+	t.Helper()
+	ctx, g := t.Context(), dbtest.Open(t, newClock().options())
+	load(t, g, 30)
+	for _, name := range []string{"m", "other"} {
+		if err := g.CreateModel(ctx, name, db.ModelSpec{Policy: "neural_greedy"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for begin := 0; begin < n; begin += 50 {
+		update(t, g, func(tx *db.Tx) error { return playRounds(t, tx, begin, min(begin+50, n)) })
+	}
+	return g
+}
+
+// playRounds makes decisions and rewards every second one.
+func playRounds(t *testing.T, tx *db.Tx, begin, end int) error {
+	for i := begin; i < end; i++ {
+		name := "m"
+		if i%3 == 2 {
+			name = "other"
+		}
+		d, err := tx.Choose(t.Context(), db.Choice{For: i % 30, Among: db.All(), Model: name, Explore: greedy(0.5), TTL: time.Hour})
+		if err != nil {
+			return err
+		}
+		if i%2 == 0 {
+			continue
+		}
+		if _, _, err := tx.Reward(d.ID, float64(i%7)/6, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The spans and the bins hold every outcome of the model once: their sums are those of the log.
+func TestLearning(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{0, 10, 130, 900} {
+		err := taught(t, n).View(t.Context(), func(tx *db.Tx) error {
+			count, sum, predicted := 0, 0.0, 0.0
+			for o, err := range tx.Observations() {
+				if err != nil {
+					return err
+				}
+				if o.Model == "m" {
+					count++
+					sum += o.Reward
+				}
+			}
+			for d, err := range tx.Decisions() {
+				if err != nil {
+					return err
+				}
+				if d.Model == "m" && d.Rewarded {
+					predicted += d.Score
+				}
+			}
+			l, err := tx.Learning(t.Context(), "m")
+			if err != nil {
+				return err
+			}
+			for i, s := range l.Rewards {
+				if i < len(l.Rewards)-1 && s.Observations != l.Rewards[0].Observations {
+					t.Errorf("%d outcomes: span %d of %d has %d", n, i, len(l.Rewards), s.Observations)
+				}
+				count -= s.Observations
+				sum -= s.Reward * float64(s.Observations)
+			}
+			if count != 0 || math.Abs(sum) > 1e-9 || len(l.Rewards) > 64 {
+				t.Errorf("%d outcomes: %d spans, %d and %g differ", n, len(l.Rewards), count, sum)
+			}
+			last := math.Inf(-1)
+			for _, b := range l.Calibration {
+				if b.Decisions < 1 || b.Predicted <= last {
+					t.Errorf("%d outcomes: bin %+v after score %v", n, b, last)
+				}
+				last = b.Predicted
+				predicted -= b.Predicted * float64(b.Decisions)
+			}
+			if math.Abs(predicted) > 1e-9 {
+				t.Errorf("%d outcomes: predictions differ by %v", n, predicted)
+			}
+			if _, err := tx.Learning(t.Context(), "nope"); !errors.Is(err, db.ErrNoModel) {
+				t.Errorf("no model: %v", err)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"kith/db"
+	"kith/query"
+	"kith/query/complete"
+)
+
+// completion is the answer of GET /complete.
+type completion struct {
+	Word   string   `json:"word"`   // the end of the text that each value replaces
+	Values []string `json:"values"` // in the order of the grammar
+}
+
+// maxCompleted is the maximum length of a text to complete, in bytes.
+const maxCompleted = 1 << 14
+
+// complete answers with the values that complete a statement. Files are never among them.
+func (h *handler) complete(w http.ResponseWriter, r *http.Request) {
+	text := r.FormValue("text")
+	if len(text) > maxCompleted {
+		fail(w, http.StatusBadRequest, fmt.Errorf("%w: a text of %d bytes, want at most %d", db.ErrInput, len(text), maxCompleted))
+		return
+	}
+	const searched = 10_000
+	names := complete.Names{Searched: searched, Run: func(ctx context.Context, statement string) (*query.Rows, error) {
+		return h.turns.run(ctx, func() (*query.Rows, error) { return query.Run(ctx, h.g, statement) })
+	}}
+	c := completion{Values: []string{}}
+	word, values := complete.Statement(r.Context(), text, names)
+	c.Word, c.Values = word, append(c.Values, values...)
+	h.write(w, c, nil)
+}

@@ -1,0 +1,91 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"kith/db"
+)
+
+const (
+	maxSubscribers = 16               // number of clients that may watch the figures at the same time
+	eventInterval  = time.Second      // between two events
+	eventTimeout   = 10 * time.Second // for writing an event
+)
+
+// events answers with the figures of the database each second, as server-sent events, until the client disconnects,
+// the server shuts down or the database is closed.
+func (h *handler) events(w http.ResponseWriter, r *http.Request) {
+	done, ok := h.subscribers.take(1)
+	if !ok {
+		h.fail(w, fmt.Errorf("%d clients watch the figures: %w", maxSubscribers, errBusy))
+		return
+	}
+	defer done()
+	h.endWithServer(r)
+	w.Header().Set("Content-Type", "text/event-stream")
+	tick := time.NewTicker(eventInterval)
+	defer tick.Stop()
+	for h.event(w) == nil {
+		select {
+		case <-tick.C:
+		case <-r.Context().Done():
+			return
+		case <-h.shutdown:
+			return
+		}
+	}
+}
+
+// event writes the figures of now.
+func (h *handler) event(w http.ResponseWriter) error {
+	s, err := h.g.Stats()
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	b.WriteString("data: ")
+	if err := json.NewEncoder(&b).Encode(s); err != nil {
+		return err
+	}
+	b.WriteString("\n")
+	control := http.NewResponseController(w)
+	if err := deadline(control.SetWriteDeadline, time.Now().Add(eventTimeout)); err != nil {
+		return err
+	}
+	if _, err := w.Write(b.Bytes()); err != nil {
+		return err
+	}
+	return control.Flush()
+}
+
+// endWithServer makes the shutdown of the server of a request end all events. Without it, the server would wait for them.
+func (h *handler) endWithServer(r *http.Request) {
+	if s, ok := r.Context().Value(http.ServerContextKey).(*http.Server); ok {
+		h.watchShutdown.Do(func() { s.RegisterOnShutdown(func() { close(h.shutdown) }) })
+	}
+}
+
+// write answers with a value as JSON, or with an error.
+func (h *handler) write(w http.ResponseWriter, v any, err error) {
+	var b bytes.Buffer
+	if err == nil {
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		err = enc.Encode(v)
+	}
+	if err != nil {
+		status := h.status(err)
+		if errors.Is(err, db.ErrNotFound) || errors.Is(err, db.ErrNoModel) {
+			status = http.StatusNotFound
+		}
+		fail(w, status, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(b.Bytes()) // an error means that the client has gone
+}

@@ -1,0 +1,50 @@
+package web
+
+import "net/http"
+
+// lookRoutes returns the routes that the page uses, and other programs may use.
+func lookRoutes() []route {
+	text := schema{"type": "string"}
+	model := parameter{"model", "the model that scores; otherwise the one that answers", false, text}
+	width := parameter{"width", "width of the picture, about pixels", false, schema{"type": "integer"}}
+	picture := content{"image/svg+xml", text}
+	busy := []int{http.StatusBadRequest, http.StatusServiceUnavailable}
+	errors := append([]int{http.StatusNotFound}, busy...)
+	return []route{
+		{
+			method: http.MethodGet, path: "/complete", does: "Complete a statement.",
+			parameters: []parameter{{"text", "the statement up to the cursor", true, text}},
+			answer:     content{"application/json", schemaOf[completion]()}, errors: []int{http.StatusBadRequest},
+			serve: (*handler).complete,
+		},
+		{
+			method: http.MethodGet, path: "/why", does: "Explain the score of a link in sentences.",
+			parameters: []parameter{
+				{"source", "a node, as statements spell it", true, text}, {"target", "a node, as statements spell it", true, text}, model,
+			},
+			answer: content{"application/json", schemaOf[explanation]()}, errors: errors,
+			serve: (*handler).why,
+		},
+		{
+			method: http.MethodGet, path: "/neighborhood", does: "Draw a node, the nodes around it and its most likely links.",
+			parameters: []parameter{{"node", "a node, as statements spell it", true, text}, model, width},
+			answer:     picture, errors: errors,
+			serve: (*handler).neighborhood,
+		},
+		{
+			method: http.MethodGet, path: "/chart/degrees", does: "Draw how many nodes have how many edges.",
+			parameters: []parameter{width}, answer: picture, errors: busy,
+			serve: (*handler).degrees,
+		},
+		{
+			method: http.MethodGet, path: "/chart/rewards", does: "Draw the rewards of a model over time. Without any, the answer is empty.",
+			parameters: []parameter{model, width}, answer: picture, errors: errors,
+			serve: (*handler).rewards,
+		},
+		{
+			method: http.MethodGet, path: "/chart/calibration", does: "Draw the rewards that a model predicted against those that were observed. Without any, the answer is empty.",
+			parameters: []parameter{model, width}, answer: picture, errors: errors,
+			serve: (*handler).calibration,
+		},
+	}
+}

@@ -1,0 +1,138 @@
+// A node: its neighborhood and the links that are likely for it.
+
+import { byId, element, empty, number, picture, problem, svg, widthOf } from "./dom.js";
+import { complete, getJSON, getText, plain, quoteName, select, spellJSON } from "./api.js";
+import { combobox } from "./combobox.js";
+import { nodeLink } from "./table.js";
+
+let request = null; // the controller of the latest requests
+
+// spelled returns what was typed as statements spell a node: quotes are added to text that is not a number.
+function spelled(typed) {
+  const text = typed.trim();
+  if (/^-?\d+$/.test(text) || /^'.*'$/s.test(text)) return text;
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+// suggest returns the nodes that begin with what was typed, whether it is a number or not.
+async function suggest(typed, signal) {
+  if (typed.trim() === "") return { word: "", values: [] };
+  const text = typed.startsWith("'") || /^-?\d/.test(typed) ? typed : `'${typed.replaceAll("'", "''")}`;
+  const found = await complete(`DESCRIBE NODE ${text}`, signal);
+  return { word: typed, values: found.values };
+}
+
+// parts returns a bar whose segments are the parts of a score.
+function parts(link, scale) {
+  let x = 0;
+  const segments = ["exploit", "explore", "ppr"].map((name) => {
+    const width = (100 * Math.max(link[name], 0)) / scale;
+    x += width;
+    return svg("rect", { class: name, x: x - width, width, height: 6 });
+  });
+  return svg("svg", { class: "parts", viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" }, ...segments);
+}
+
+// why fills an element with the reasons for a link.
+async function why(into, source, target, model) {
+  into.replaceChildren(element("p", { class: "hint" }, "Looking for reasons"));
+  try {
+    const { sentences } = await getJSON("/why", { source, target, model });
+    into.replaceChildren(element("ul", { class: "reasons" }, sentences.map((s) => element("li", {}, s))));
+  } catch (error) {
+    into.replaceChildren(problem(error));
+  }
+}
+
+// linkItem returns a link of the ranked list, with a button that says why.
+function linkItem(link, source, model, scale) {
+  const reasons = element("div", { class: "why", hidden: true });
+  const button = element("button", {
+    type: "button", class: "why-button", "aria-expanded": "false", "aria-label": `Why ${plain(link.target)}`,
+    onclick: () => {
+      reasons.hidden = !reasons.hidden;
+      button.setAttribute("aria-expanded", String(!reasons.hidden));
+      if (!reasons.hidden && !reasons.hasChildNodes()) why(reasons, source, link.target, model);
+    },
+  }, "Why");
+  const figures = ["exploit", "explore", "ppr"].map((name) => element("span", { class: `part ${name}` }, `${name} ${number(link[name])}`));
+  return element("li", { class: "link" },
+    element("div", { class: "link-head" },
+      element("span", { class: "rank" }, String(link.rank)), nodeLink(link.target),
+      element("span", { class: "score", title: "score" }, number(link.score)), button),
+    parts(link, scale), element("p", { class: "figures" }, figures), reasons);
+}
+
+async function showLinks(into, node, model, signal) {
+  const using = model ? ` USING ${quoteName(model)}` : "";
+  try {
+    const links = await select(`PREDICT LINKS FOR ${node} AMONG NEIGHBORS(2)${using} TOP 10`, signal);
+    if (links.length === 0) {
+      into.replaceChildren(empty("No link is likely.", "No node is two steps away that this node is not linked to already."));
+      return;
+    }
+    const scale = Math.max(...links.map((l) => Math.max(l.exploit, 0) + Math.max(l.explore, 0) + Math.max(l.ppr, 0)), 1e-300);
+    into.replaceChildren(
+      element("h2", {}, "Most likely links of ", element("span", { class: "key" }, plain(node))),
+      element("p", { class: "hint" }, "Among all nodes two steps away. A score has up to three parts: ",
+        element("span", { class: "part exploit" }, "exploit"), " is what the model expects, ",
+        element("span", { class: "part explore" }, "explore"), " what trying the link would teach, ",
+        element("span", { class: "part ppr" }, "ppr"), " what the walk over the graph adds."),
+      element("ol", { class: "links" }, links.map((l) => linkItem(l, node, model, scale))));
+  } catch (error) {
+    if (!signal.aborted) into.replaceChildren(problem(error));
+  }
+}
+
+async function showPicture(into, node, model, signal) {
+  into.setAttribute("aria-busy", "true");
+  try {
+    const svg = picture(await getText("/neighborhood", { node, model, width: widthOf(into) }, signal));
+    svg.querySelectorAll("a.node").forEach((a) => a.setAttribute("href", `#node=${encodeURIComponent(spellJSON(a.dataset.key))}`));
+    into.replaceChildren(svg);
+  } catch (error) {
+    if (!signal.aborted) into.replaceChildren(problem(error));
+  }
+  if (!signal.aborted) into.setAttribute("aria-busy", "false");
+}
+
+async function showModels() {
+  const chosen = byId("node-model").value;
+  const models = await select("SHOW MODELS").catch(() => []);
+  const options = models.map((m) => element("option", { value: m.model, selected: m.model === chosen }, m.model));
+  byId("node-model").replaceChildren(element("option", { value: "" }, "answering model"), ...options);
+}
+
+// showNode shows a node, spelled as in statements. Without one, it asks for one.
+export async function showNode(node) {
+  request?.abort();
+  request = new AbortController();
+  const signal = request.signal, links = byId("links"), drawing = byId("picture");
+  if (!node) {
+    const [first] = await select("NODES TOP 1", signal).catch(() => []);
+    if (signal.aborted) return;
+    if (first) location.replace(`#node=${encodeURIComponent(first.node)}`);
+    else links.replaceChildren(empty("The graph has no nodes.", "kith load reads edge lists; INSERT EDGES adds single edges."));
+    return;
+  }
+  byId("node-key").value = node;
+  const model = byId("node-model").value;
+  document.title = `${plain(node)} · kith`;
+  showModels();
+  await Promise.all([showPicture(drawing, node, model, signal), showLinks(links, node, model, signal)]);
+}
+
+// startNode makes the search for a node work.
+export function startNode() {
+  const show = () => {
+    const node = spelled(byId("node-key").value), hash = `#node=${encodeURIComponent(node)}`;
+    if (location.hash === hash) showNode(node);
+    else location.hash = hash;
+  };
+  combobox(byId("node-key"), byId("node-options"), suggest, show);
+  byId("node-model").addEventListener("change", show);
+  byId("node-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    show();
+  });
+}

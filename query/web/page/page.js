@@ -1,0 +1,41 @@
+// The page shows one of four sections, which the fragment of its address names: #ask, #node=KEY, #models=NAME, #database.
+
+import { byId } from "./dom.js";
+import { startAsk } from "./ask.js";
+import { showNode, startNode } from "./node.js";
+import { showModels } from "./models.js";
+import { showDatabase, watch } from "./database.js";
+
+const sections = { ask: () => {}, node: showNode, models: showModels, database: showDatabase };
+
+// show shows the section that the address names.
+function show() {
+  const [name, argument] = location.hash.slice(1).split("=", 2);
+  const section = name in sections ? name : "ask";
+  document.title = "kith";
+  for (const id of Object.keys(sections)) byId(id).hidden = id !== section;
+  for (const link of document.querySelectorAll("header nav a")) {
+    if (link.hash === `#${section}`) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  sections[section](decoded(argument ?? ""));
+}
+
+// decoded decodes a part of the address, which people may have changed.
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+startAsk();
+startNode();
+show();
+watch();
+addEventListener("hashchange", show);
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault(); // the fragment of the address names a section
+  byId("main").focus();
+});

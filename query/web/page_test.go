@@ -1,0 +1,240 @@
+package web_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/query"
+	"kith/query/web"
+)
+
+// hostile are keys that would break a page that takes text for markup.
+func hostile() []string {
+	return []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `</svg><b>bold</b>`, `o'neill & "co"`, "line\nbreak", "‮right to left", strings.Repeat("long", 100)}
+}
+
+// circle returns a graph with hostile keys around ann, and a trained model.
+func circle(t *testing.T) *db.DB {
+	t.Helper()
+	g := communities(t)
+	err := g.Update(t.Context(), func(tx *db.Tx) error {
+		for i, key := range append(hostile(), "bob") {
+			if err := tx.AddEdge("ann", key, 1); err != nil {
+				return err
+			}
+			if err := tx.AddEdge(key, i, 1); err != nil {
+				return err
+			}
+			if err := tx.AddEdge(key, "dan", 1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := query.Run(t.Context(), g, "CREATE MODEL friends USING adamic_adar"); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// enter types a statement into the box in place of its text.
+func (p *tab) enter(statement string) {
+	p.Helper()
+	p.do(chromedp.Evaluate[chromedp.Void](`document.getElementById("statement").value = ""`), chromedp.Focus(chromedp.CSS("#statement")))
+	call(p, input.InsertText, input.InsertTextParams{Text: statement})
+}
+
+func TestPageStatement(t *testing.T) {
+	t.Parallel()
+	p := open(t, circle(t), 1200, 800, web.Options{})
+	p.until(`document.querySelectorAll(".example").length > 0`)
+	p.screenshot("ask")
+	p.enter("PREDICT LINKS FOR 'ann' AMONG NEIGHBORS(2) TOP 3")
+	p.keys(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl))
+	p.until(`document.querySelectorAll("tbody tr").length === 3`)
+	if got := p.text("tbody tr td:nth-child(2)"); got != "dan" {
+		t.Errorf("the first target is %q", got)
+	}
+	if status := p.text(".status"); !strings.HasPrefix(status, "3 rows in ") {
+		t.Errorf("status %q", status)
+	}
+	p.until(`document.querySelector(".note")?.textContent.includes("answered by")`)
+	p.screenshot("answer")
+
+	p.enter("PREDICT LINKS FOR 1\nAMONG NEIGHBOR(2)")
+	p.click("#run")
+	p.until(`document.querySelector(".problem .caret")`)
+	if caret := p.text(".problem .caret"); caret != "AMONG NEIGHBOR(2)\n      ^" {
+		t.Errorf("caret:\n%s", caret)
+	}
+	if at := evaluate[int](p, `document.getElementById("statement").selectionStart`); at != len("PREDICT LINKS FOR 1\nAMONG ") {
+		t.Errorf("the cursor is at %d", at)
+	}
+	p.screenshot("fault")
+
+	p.enter("DELETE NODE 'ann'")
+	p.click("#run")
+	p.until(`document.querySelector(".problem")?.textContent.includes("refused")`)
+
+	p.click("#history-button")
+	if n := evaluate[int](p, `document.querySelectorAll("#history button").length`); n != 3 {
+		t.Errorf("the history has %d statements", n)
+	}
+}
+
+// A large answer does not fill the page at once.
+func TestPageManyRows(t *testing.T) {
+	t.Parallel()
+	g := communities(t)
+	err := g.Update(t.Context(), func(tx *db.Tx) error {
+		for i := range 5000 {
+			if err := tx.PutNode(db.Node{Key: db.Int(int64(i))}); err != nil {
+				return err
+			}
+		}
+		return tx.PutNode(db.Node{Key: db.Int(1<<62 + 1)})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := open(t, g, 1200, 800, web.Options{})
+	p.enter("NODES TOP 6000")
+	p.click("#run")
+	p.until(`document.querySelector(".status")?.textContent.startsWith("5,001 rows")`)
+	if n := evaluate[int](p, `document.querySelectorAll("tbody tr").length`); n != 200 {
+		t.Errorf("%d rows in the page", n)
+	}
+	p.click(".table > button")
+	p.until(`document.querySelectorAll("tbody tr").length === 400`)
+	p.enter("DESCRIBE NODE 4611686018427387905") // more digits than a number of JavaScript has
+	p.click("#run")
+	p.until(`document.querySelector("tbody a.key")?.textContent === "4611686018427387905"`)
+}
+
+// The stop button ends a statement, also in the server: the only slot is free again.
+func TestPageStop(t *testing.T) {
+	t.Parallel()
+	p := open(t, communities(t), 1200, 800, web.Options{MaxRunning: 1, MaxBody: 1 << 22})
+	p.do(chromedp.Evaluate[chromedp.Void](`document.getElementById("statement").value = "PREDICT LINKS FOR " + "1, ".repeat(300000) + "1 AMONG ALL TOP 1"`))
+	p.click("#run")
+	p.until(`document.querySelector(".status")?.textContent.startsWith("Running, ")`)
+	p.click("#stop")
+	p.until(`document.querySelector(".status").textContent === "Stopped"`)
+	p.enter("CHECK")
+	p.click("#run")
+	p.until(`document.querySelector(".status")?.textContent.startsWith("1 row ")`)
+}
+
+// Everything can be done with the keyboard.
+func TestPageKeyboard(t *testing.T) {
+	t.Parallel()
+	p := open(t, circle(t), 1200, 800, web.Options{})
+	p.do(chromedp.Focus(chromedp.CSS("#statement")))
+	p.keys("PRED")
+	p.until(`!document.getElementById("completions").hidden`)
+	p.keys("\t")
+	p.until(`document.getElementById("statement").value === "PREDICT "`)
+	p.until(`document.querySelectorAll("#completions li").length === 2`)
+	p.screenshot("completion")
+	p.keys(kb.ArrowDown)
+	if id := evaluate[string](p, `document.getElementById("statement").getAttribute("aria-activedescendant")`); id != "completions-0" {
+		t.Errorf("the marked completion is %q", id)
+	}
+	p.keys(kb.Enter)
+	p.until(`document.getElementById("statement").value.trim() === "PREDICT LINKS"`) // the browser's protocol types the Enter too
+	p.until(`!document.getElementById("completions").hidden`)
+	p.keys(kb.Escape)
+	p.until(`document.getElementById("completions").hidden`)
+	p.keys("\t") // leaves the box
+	if id := evaluate[string](p, `document.activeElement.id`); id != "run" {
+		t.Errorf("Tab leads to %q", id)
+	}
+	outline := evaluate[string](p, `getComputedStyle(document.activeElement).outlineStyle`)
+	if outline != "solid" {
+		t.Errorf("the focus is not visible: outline %s", outline)
+	}
+}
+
+// On a small screen nothing is cut off, in any section.
+func TestPageNarrow(t *testing.T) {
+	t.Parallel()
+	p := open(t, circle(t), 400, 800, web.Options{})
+	p.enter("PREDICT LINKS FOR 'ann' AMONG NEIGHBORS(2)")
+	p.click("#run")
+	p.until(`document.querySelector("tbody tr")`)
+	for _, section := range []string{"ask", "node='ann'", "models", "database"} {
+		p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "` + section + `"`))
+		name, _, _ := strings.Cut(section, "=")
+		p.until(`!document.getElementById("` + name + `").hidden && !document.querySelector("#` + name + ` [aria-busy=true]")`)
+		if width := evaluate[int](p, `document.documentElement.scrollWidth`); width > 400 {
+			t.Errorf("%s is %d pixels wide", section, width)
+		}
+		p.screenshot("narrow-" + name)
+	}
+}
+
+func TestPageDark(t *testing.T) {
+	t.Parallel()
+	p := open(t, circle(t), 1200, 800, web.Options{})
+	light := evaluate[string](p, `getComputedStyle(document.body).backgroundColor`)
+	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}},
+	})
+	if dark := evaluate[string](p, `getComputedStyle(document.body).backgroundColor`); dark == light {
+		t.Errorf("dark and light are both %s", dark)
+	}
+	for _, section := range []string{"node='ann'", "database"} {
+		p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "` + section + `"`))
+		name, _, _ := strings.Cut(section, "=")
+		p.until(`!document.getElementById("` + name + `").hidden && !document.querySelector("#` + name + ` [aria-busy=true]")`)
+		p.screenshot("dark-" + name)
+	}
+}
+
+// Hostile keys are text, wherever they are shown.
+func TestPageHostileKeys(t *testing.T) {
+	t.Parallel()
+	p := open(t, circle(t), 1200, 800, web.Options{})
+	p.enter("NEIGHBORS OF 'ann'")
+	p.click("#run")
+	p.until(`document.querySelectorAll("tbody tr").length === 8`)
+	for i, key := range hostile() {
+		found := evaluate[bool](p, `[...document.querySelectorAll("tbody a.key")].some((a) => a.textContent === `+quoted(key)+`)`)
+		if !found {
+			t.Errorf("key %d is not shown: %q", i, key)
+		}
+		p.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll("tbody a.key")].find((a) => a.textContent === ` + quoted(key) + `).click()`))
+		p.until(`document.querySelector("#links h2 .key")?.textContent === ` + quoted(key))
+		p.until(`document.getElementById("picture").getAttribute("aria-busy") === "false"`)
+		if n := evaluate[int](p, `document.querySelectorAll("main script, main img, main b, #node .problem").length`); n != 0 {
+			t.Errorf("%q became %d elements", key, n)
+		}
+	}
+}
+
+// The database without nodes and models says what to do.
+func TestPageEmpty(t *testing.T) {
+	t.Parallel()
+	p := open(t, dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20}), 1200, 800, web.Options{})
+	for section, want := range map[string]string{"node": "no nodes", "models": "no model yet"} {
+		p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "` + section + `"`))
+		p.until(`document.querySelector("#` + section + ` .empty-title")?.textContent.includes("` + want + `")`)
+	}
+}
+
+// quoted returns a text as an expression of JavaScript.
+func quoted(s string) string {
+	b, _ := json.Marshal(s) // a string has JSON
+	return string(b)
+}

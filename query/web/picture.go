@@ -1,0 +1,140 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+
+	"kith/db"
+	"kith/query/draw"
+)
+
+// neighborhood answers with a drawing of the surroundings of a node.
+func (h *handler) neighborhood(w http.ResponseWriter, r *http.Request) {
+	h.picture(w, r, func(ctx context.Context, tx *db.Tx, width int) ([]byte, error) {
+		node, err := parseKey(r.FormValue("node"))
+		if err != nil {
+			return nil, err
+		}
+		n, err := tx.Neighborhood(ctx, db.NeighborhoodOptions{Of: node, Model: r.FormValue("model"), Most: shownNodes(width)})
+		if err != nil {
+			return nil, err
+		}
+		var b bytes.Buffer
+		err = draw.Neighborhood(&b, n, draw.Options{Width: width, Height: max(width*9/10, leastWidth)})
+		return b.Bytes(), err
+	})
+}
+
+// shownNodes returns how many nodes a picture has room for.
+func shownNodes(width int) int { return min(max(width/5, 40), db.MaxNeighborhood) }
+
+// Widths of pictures, about pixels.
+const (
+	leastWidth   = 240
+	mostWidth    = 2000
+	defaultWidth = 960
+)
+
+// picture answers with an SVG picture that draw makes from a transaction.
+func (h *handler) picture(w http.ResponseWriter, r *http.Request, draw func(ctx context.Context, tx *db.Tx, width int) ([]byte, error)) {
+	svg, err := inView(r.Context(), h, func(ctx context.Context, tx *db.Tx) ([]byte, error) {
+		width, err := strconv.Atoi(r.FormValue("width"))
+		switch {
+		case r.FormValue("width") == "":
+			width = defaultWidth
+		case err != nil || width < leastWidth || width > mostWidth:
+			return nil, fmt.Errorf("%w: width %q: want an integer from %d to %d", db.ErrInput, r.FormValue("width"), leastWidth, mostWidth)
+		}
+		return draw(ctx, tx, width)
+	})
+	if err != nil {
+		h.write(w, nil, err)
+		return
+	}
+	w.Header().Set("Content-Type", "image/svg+xml")
+	_, _ = w.Write(svg) // an error means that the client has gone
+}
+
+// degrees answers with a chart of how many nodes have how many edges.
+func (h *handler) degrees(w http.ResponseWriter, r *http.Request) {
+	h.picture(w, r, func(ctx context.Context, tx *db.Tx, width int) ([]byte, error) {
+		d, err := tx.Degrees(ctx, 0)
+		if err != nil {
+			return nil, err
+		}
+		var b bytes.Buffer
+		y := "nodes"
+		if d.Sampled {
+			y = "nodes of a sample"
+		}
+		err = draw.LogLog(&b, binned(d.Counts), "edges of a node", y, chartOptions("degree distribution", width))
+		return b.Bytes(), err
+	})
+}
+
+// chartOptions returns the options of a chart.
+func chartOptions(title string, width int) draw.Options {
+	return draw.Options{Title: title, Width: width, Height: min(max(width/2, 220), 360)}
+}
+
+// binned returns the mean number of nodes for each number of edges, over ranges that grow with the number of edges: there
+// are few nodes with many edges, and single ones would not show where the curve goes.
+func binned(counts []db.DegreeCount) (points []draw.Point) {
+	const ratio = 1.15
+	for i := 0; i < len(counts); {
+		low := counts[i].Edges
+		high := max(int(float64(low)*ratio), low) // the last number of edges of the range
+		nodes := int64(0)
+		for ; i < len(counts) && counts[i].Edges <= high; i++ {
+			nodes += counts[i].Nodes
+		}
+		points = append(points, draw.Point{X: math.Sqrt(float64(low) * float64(high)), Y: float64(nodes) / float64(high-low+1)})
+	}
+	return points
+}
+
+// rewards answers with a chart of the rewards of a model over time, or with no content if there were none.
+func (h *handler) rewards(w http.ResponseWriter, r *http.Request) {
+	h.learning(w, r, func(b *bytes.Buffer, l db.Learning, width int) error {
+		if len(l.Rewards) == 0 {
+			return nil
+		}
+		line, seen := draw.Series{}, 0
+		for _, s := range l.Rewards {
+			line.Points = append(line.Points, draw.Point{X: float64(seen) + float64(s.Observations)/2, Y: s.Reward})
+			seen += s.Observations
+		}
+		return draw.Curve(b, []draw.Series{line}, "outcomes", "mean reward", chartOptions("reward over time", width))
+	})
+}
+
+// calibration answers with a chart of predicted against observed rewards, or with no content if there were none.
+func (h *handler) calibration(w http.ResponseWriter, r *http.Request) {
+	h.learning(w, r, func(b *bytes.Buffer, l db.Learning, width int) error {
+		if len(l.Calibration) == 0 {
+			return nil
+		}
+		var bins []draw.Bin
+		for _, c := range l.Calibration {
+			bins = append(bins, draw.Bin{Predicted: c.Predicted, Observed: c.Observed, Count: c.Decisions})
+		}
+		return draw.Calibration(b, bins, chartOptions("predicted against observed", width))
+	})
+}
+
+// learning answers with a chart of what a model has learned from.
+func (h *handler) learning(w http.ResponseWriter, r *http.Request, draw func(*bytes.Buffer, db.Learning, int) error) {
+	h.picture(w, r, func(ctx context.Context, tx *db.Tx, width int) ([]byte, error) {
+		l, err := tx.Learning(ctx, r.FormValue("model"))
+		if err != nil {
+			return nil, err
+		}
+		var b bytes.Buffer
+		err = draw(&b, l, width)
+		return b.Bytes(), err
+	})
+}

@@ -1,0 +1,252 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kith/db"
+	"kith/db/words"
+)
+
+// explanation is the answer of GET /why.
+type explanation struct {
+	Sentences []string `json:"sentences"`
+}
+
+// why answers with sentences that say why a link has its score.
+func (h *handler) why(w http.ResponseWriter, r *http.Request) {
+	e, err := inView(r.Context(), h, func(ctx context.Context, tx *db.Tx) (e explanation, err error) {
+		source, err := parseKey(r.FormValue("source"))
+		if err != nil {
+			return e, err
+		}
+		target, err := parseKey(r.FormValue("target"))
+		if err != nil {
+			return e, err
+		}
+		const paths = 3
+		p := db.Prediction{For: source, Among: db.Neighbors(2), Model: r.FormValue("model")}
+		reasons, err := tx.Why(ctx, p, target, paths)
+		if err != nil {
+			return e, err
+		}
+		directed := tx.Stats().Directed
+		shared, err := sharedBy(ctx, tx, source, target, directed)
+		if err != nil {
+			return e, err
+		}
+		return explanation{sentences(reasons, shared, directed)}, nil
+	})
+	h.write(w, e, err)
+}
+
+// inView runs f in a transaction that reads, when it is its turn and within the timeout of statements.
+func inView[T any](ctx context.Context, h *handler, f func(context.Context, *db.Tx) (T, error)) (v T, err error) {
+	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
+	defer cancel()
+	end, err := h.turns.take(ctx)
+	if err != nil {
+		return v, err
+	}
+	defer end()
+	err = h.g.View(ctx, func(tx *db.Tx) (err error) {
+		v, err = f(ctx, tx)
+		return err
+	})
+	return v, err
+}
+
+// parseKey returns the node that statements spell as text: an integer, or a string in single quotes.
+func parseKey(text string) (db.Key, error) {
+	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return db.Int(i), nil
+	}
+	inner, opened := strings.CutPrefix(text, "'")
+	inner, closed := strings.CutSuffix(inner, "'")
+	if bare := strings.ReplaceAll(inner, "''", ""); !opened || !closed || strings.Contains(bare, "'") {
+		return db.Key{}, fmt.Errorf("%w: node %q: want an integer, or a string in single quotes", db.ErrInput, text)
+	}
+	return db.Str(strings.ReplaceAll(inner, "''", "'")), nil
+}
+
+// sharedNodes are the nodes on paths of two edges from a source to a target.
+type sharedNodes struct {
+	first []db.Key // some of them
+	count int
+	more  bool // the source has more edges than were followed
+}
+
+// sharedBy follows at most maxFollowed edges of the source.
+func sharedBy(ctx context.Context, tx *db.Tx, source, target db.Key, directed bool) (s sharedNodes, err error) {
+	const maxFollowed, named = 2000, 3
+	followed := 0
+	for e, err := range tx.Neighbors(source) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return s, err
+		}
+		if followed++; followed > maxFollowed {
+			s.more = true
+			return s, nil
+		}
+		from, to := target, e.Dst // the row of the target is read once
+		if directed {
+			from, to = e.Dst, target
+		}
+		switch _, err := tx.Edge(from, to); {
+		case e.Dst == source, e.Dst == target, errors.Is(err, db.ErrNotFound):
+		case err != nil:
+			return s, err
+		default:
+			if s.count++; len(s.first) < named {
+				s.first = append(s.first, e.Dst)
+			}
+		}
+	}
+	return s, nil
+}
+
+// sentences explains a score to a reader who knows neither the model nor PageRank.
+func sentences(r *db.Reasons, shared sharedNodes, directed bool) []string {
+	source, target, l := plain(r.Source[0].Node), plain(r.Link.Target), &r.Link
+	all := []string{shared.sentence(source, target, directed)}
+	place := fmt.Sprintf("%s is number %d of %s for %s", target, l.Rank, words.Count(r.Candidates, "candidate"), source)
+	if r.Added {
+		place += ", although it is more than two steps away"
+	}
+	all = append(all, place+".")
+	all = append(all, scoreSentences(r, source, target)...)
+	if r.PPR > 0 {
+		all = append(all, fmt.Sprintf("A walker who starts at %s and follows links at random is at %s %s of the time%s.",
+			source, target, percent(r.PPR), bestPath(r)))
+	} else {
+		all = append(all, fmt.Sprintf("A walker who starts at %s and follows links at random does not reach %s.", source, target))
+	}
+	return append(all, "Answered by "+r.AnsweredBy+".")
+}
+
+// scoreSentences says what the parts of a score mean.
+func scoreSentences(r *db.Reasons, source, target string) (all []string) {
+	l := &r.Link
+	exploit := fmt.Sprintf("Exploit %.3g: what the model expects from what it has learned", l.Exploit)
+	if r.AddsTo == "log-odds" {
+		exploit = fmt.Sprintf("Exploit %.3g: the model expects this link in about %s of such cases, from what it has learned", l.Exploit, percent(l.Exploit))
+	}
+	all = append(all, exploit+".")
+	if ups := strongest(r.Inputs, source, target); len(ups) > 0 && r.AddsTo != "" {
+		all = append(all, "What speaks most for it: "+list(ups)+".")
+	}
+	if l.Explore != 0 {
+		all = append(all, fmt.Sprintf("Explore %.3g: what trying this link would teach the model, which is unsure about it.", l.Explore))
+	}
+	if l.PPR != 0 {
+		all = append(all, fmt.Sprintf("PPR %.3g: what the walk over the graph adds from scores of nodes around.", l.PPR))
+	}
+	return all
+}
+
+// sentence says which nodes both ends share.
+func (s sharedNodes) sentence(source, target string, directed bool) string {
+	what := "shares " + words.Count(s.count, "neighbor") + " with " + source
+	if directed {
+		what = "is two steps from " + source + " over " + words.Count(s.count, "node")
+	}
+	if s.more {
+		what = strings.Replace(what, fmt.Sprint(s.count), fmt.Sprint("at least ", s.count), 1)
+	}
+	if s.count == 0 {
+		what = "shares no neighbor with " + source
+		if directed {
+			what = "is not two steps away from " + source
+		}
+	}
+	var names []string
+	for _, k := range s.first {
+		names = append(names, plain(k))
+	}
+	switch {
+	case len(names) == 0:
+		return target + " " + what + "."
+	case s.count > len(names):
+		return target + " " + what + ", among them " + list(names) + "."
+	}
+	return target + " " + what + ": " + list(names) + "."
+}
+
+// family is a group of inputs that mean much the same, by a word in their names.
+type family struct{ word, meaning string }
+
+// families returns the families of the inputs of models. The first one that fits an input is its family.
+func families() []family {
+	return []family{
+		{"over largest", "how the link compares with the other candidates"}, {"rank by", "how the link compares with the other candidates"},
+		{"neighbors above", "how the link compares with the other candidates"}, {"rank of neighbors", "how the link compares with the other candidates"},
+		{"rivals", "how the link compares with the other candidates"}, {"closed neighbors", "how the link compares with the other candidates"},
+		{"pagerank", "how often random walks lead from one to the other"}, {"paths", "longer ways from one to the other"},
+		{"ridge", "how alike the links of both are"}, {"ease", "how alike the links of both are"}, {"spectral", "how alike the links of both are"},
+		{"target success", "what became of earlier suggestions of %s"}, {"on offer", "what became of earlier suggestions of %s"},
+		{"forecast", "when links were made"}, {"source", "how many links %[2]s has"}, {"target", "how many links %[1]s has"},
+		{"common", "the nodes that both are linked to"}, {"adamic", "the nodes that both are linked to"}, {"resource", "the nodes that both are linked to"},
+		{"jaccard", "the nodes that both are linked to"}, {"salton", "the nodes that both are linked to"}, {"degree", "the nodes that both are linked to"},
+	}
+}
+
+// strongest says which families of inputs raise an estimate most, at most two.
+func strongest(inputs []db.Input, source, target string) []string {
+	sum := map[string]float64{}
+	var order []string
+	for _, in := range inputs {
+		for _, f := range families() {
+			if !strings.Contains(in.Name, f.word) || math.IsNaN(in.Adds) {
+				continue
+			}
+			if _, known := sum[f.meaning]; !known {
+				order = append(order, f.meaning)
+			}
+			sum[f.meaning] += in.Adds
+			break
+		}
+	}
+	order = slices.DeleteFunc(order, func(m string) bool { return sum[m] <= 0 })
+	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(sum[b], sum[a]) })
+	for i, meaning := range order {
+		order[i] = strings.NewReplacer("%[1]s", target, "%[2]s", source, "%s", target).Replace(meaning)
+	}
+	return order[:min(len(order), 2)]
+}
+
+// bestPath names the path on which most of the walkers arrive.
+func bestPath(r *db.Reasons) string {
+	if len(r.Paths) == 0 || len(r.Paths[0].Nodes) < 3 {
+		return ""
+	}
+	best := r.Paths[0]
+	var via []string
+	for _, k := range best.Nodes[1 : len(best.Nodes)-1] {
+		via = append(via, plain(k))
+	}
+	return fmt.Sprintf(", in %s of these cases by way of %s", percent(math.Min(best.Mass/r.PPR, 1)), list(via))
+}
+
+// plain returns the key of a node as people write it, without quotes.
+func plain(k db.Key) string { return fmt.Sprint(k.Value()) }
+
+// percent returns a share with two digits.
+func percent(x float64) string { return strconv.FormatFloat(100*x, 'g', 2, 64) + " %" }
+
+// list joins names as a sentence does.
+func list(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
