@@ -1,5 +1,6 @@
-// Package web serves a database over HTTP for inspecting a running process. [Handler] answers statements that only
-// read. A [Client] sends statements to it, and returns the same rows and errors as [query.Run]. A request is
+// Package web serves a database over HTTP. [Handler] answers statements that only read; with a token, [Options.Handler]
+// also answers those that write. A [Client] sends statements to it, and returns the same rows and errors as [query.Run].
+// A request is
 //
 //	POST /query HTTP/1.1
 //	Content-Type: application/json
@@ -16,5 +17,32 @@
 //
 // Parameters are a list for ? or an object for $name.
 //
-// GET /openapi.json describes all routes. It is derived from the table of routes, as the multiplexer is.
+// GET /openapi.json describes all routes. It is derived from the table of routes, as the multiplexer is. The folder
+// examples has a client in Python and one in JavaScript, each of which runs the loop choose, reward, predict.
+//
+// # Writing
+//
+// A request that has the token of [Options.Token], as Authorization: Bearer TOKEN, may change nodes and edges, choose,
+// reward, observe, and create, train, deploy and drop models. A session for these is Confined; see [query.Session].
+// No request accesses a file, because a file belongs to the machine and not to the database: LOAD, EXPORT, IMPORT,
+// BACKUP and EVALUATE of files are refused. So are EVALUATE STREAM, which plays policies for minutes, and BEGIN and SET,
+// because a request is one statement, whose session ends with it: a transaction left open would block all writers.
+//
+// An answer with status 200 means that the change is durable. An answer with an error means that the statement has
+// changed nothing, also if its time was over. The exceptions are status 500, a fault of the disk or of kith, and an error
+// of kind closed. If there is no answer, because the connection broke, the change may have been made. Then a client may
+// send MERGE, INSERT EDGES and REWARD again: they have the same effect twice, and the answer of REWARD says that the
+// reward is not new. DELETE and INSERT NODE fail the second time, CHOOSE makes another decision, which expires, and
+// OBSERVE teaches twice. So a program that must be able to repeat a lesson uses CHOOSE and REWARD in place of OBSERVE.
+//
+// # Limits
+//
+// Anyone on this machine may read, unless [Options.TokenForReads] is set. Pages of other origins may not: requests
+// with a foreign Host, Origin or Sec-Fetch-Site are refused, whatever their content, and no origin is granted access.
+// [Options] bound the time, the size and the number of requests, and the memory of what has arrived and
+// of what has not been read. A request beyond them has status 503 and has changed nothing. GET /stats and GET /metrics
+// wait for no statement. The program that serves the handler bounds the time of headers and the number of connections,
+// as kith serve does.
+//
+// The token, like everything else, is sent in clear text: for other machines, put a proxy with encryption in front.
 package web

@@ -66,7 +66,7 @@ func (h *handler) known(host string) bool {
 	return slices.ContainsFunc(h.Hosts, func(known string) bool { return known == "*" || strings.EqualFold(known, name) })
 }
 
-// foreign returns an error for a request that a browser sends for a page of another origin, whatever its method and
+// foreign returns an error for a request that a page of another origin makes a browser send, whatever its method and
 // content. Following a link of such a page to an open route is allowed, because that page does not see the answer.
 func foreign(r *http.Request, to *route) error {
 	for _, origin := range r.Header.Values("Origin") {
@@ -77,7 +77,7 @@ func foreign(r *http.Request, to *route) error {
 	for _, site := range r.Header.Values("Sec-Fetch-Site") {
 		follows := to != nil && to.open && r.Header.Get("Sec-Fetch-Mode") == "navigate"
 		if site != "same-origin" && site != "none" && !follows {
-			return fmt.Errorf("the request is for a page of another server (Sec-Fetch-Site: %s)", site)
+			return fmt.Errorf("the request comes from a page that is not of this server (Sec-Fetch-Site: %s)", site)
 		}
 	}
 	return nil

@@ -66,8 +66,8 @@ func Handler(g *db.DB) http.Handler { return Options{}.Handler(g) }
 //
 // A query has the Content-Type application/json. The answer is lines of JSON: columns, rows, notes, the number of
 // rows; [Client] sends such queries. A faulty statement is refused with status 400 and the same error that Run returns, one
-// that may not run here with 403, one that lacks the token with 401. A request from another machine, for a page of another
-// site, or addressed to a name that is not in Hosts, is refused with 403. A request beyond the limits is refused with 503,
+// that may not run here with 403, one that lacks the token with 401. A request from another machine, from a page of
+// another origin, or addressed to a name that is not in Hosts, is refused with 403. A request beyond the limits is refused with 503,
 // and may be sent again. A statement is cancelled when its client disconnects.
 func (o Options) Handler(g *db.DB) http.Handler {
 	o.MaxBody, o.MaxRows = cmp.Or(o.MaxBody, 1<<20), cmp.Or(o.MaxRows, 100_000)

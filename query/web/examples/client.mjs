@@ -1,0 +1,56 @@
+// A client of kith over HTTP, with fetch, and the loop choose, reward, predict.
+//
+//     kith serve social.kith --write --token-file token
+//     node client.mjs http://127.0.0.1:7331 token
+import { readFileSync } from "node:fs";
+
+// KithError is an error of a statement. Its kind is a word such as not_found, exists or input; status is that of HTTP.
+class KithError extends Error {
+  constructor(status, error) {
+    super(error.text);
+    this.status = status;
+    this.kind = error.kind;
+  }
+}
+
+class Kith {
+  constructor(url, token) {
+    this.url = url.replace(/\/$/, "");
+    this.headers = { "Content-Type": "application/json" };
+    if (token) this.headers.Authorization = `Bearer ${token}`;
+  }
+
+  // run runs a statement, with a parameter for each ?, and returns its rows as objects. A signal cancels it. If the
+  // connection breaks, a statement that writes may have been committed: REWARD and MERGE may be sent again, OBSERVE
+  // may not. A whole number above 2^53 loses digits, as all numbers of JSON.parse do.
+  async run(statement, parameters = [], signal = AbortSignal.timeout(60_000)) {
+    const body = JSON.stringify({ statement, parameters });
+    const answer = await fetch(`${this.url}/query`, { method: "POST", headers: this.headers, body, signal });
+    const lines = (await answer.text()).trimEnd().split("\n").map((line) => JSON.parse(line));
+    if (!answer.ok) throw new KithError(answer.status, lines[0].error);
+    if (!("rows" in lines.at(-1))) throw new Error("the answer is incomplete");
+    const { columns } = lines[0];
+    const rows = lines.filter((line) => line.row);
+    return rows.map(({ row }) => Object.fromEntries(columns.map((name, i) => [name, value(row[i])])));
+  }
+}
+
+// value returns a value of a row: a node among other values is {key}, a number that JSON lacks {number}.
+const value = (v) => (v?.key !== undefined ? v.key : v?.number !== undefined ? Number(v.number.replace("Inf", "Infinity")) : v);
+
+const [url, tokenFile] = process.argv.slice(2);
+const kith = new Kith(url, readFileSync(tokenFile, "utf8").trim());
+await kith.run("MERGE EDGES 'ann' -> 'tea', 'bob' -> 'tea', 'bob' -> 'milk', 'cid' -> 'milk', 'cid' -> 'rum', 'dan' -> 'rum'");
+try {
+  await kith.run("CREATE MODEL drinks USING prb");
+} catch (e) {
+  if (e.kind !== "exists") throw e;
+}
+for (let i = 0; i < 20; i++) {
+  const [choice] = await kith.run("CHOOSE LINK FOR ? AMONG ? USING drinks", ["ann", ["milk", "rum"]]);
+  const liked = choice.target === "milk"; // here a program shows the choice to a person, and waits
+  await kith.run("REWARD ? = ?", [choice.decision, liked ? 1 : 0]);
+}
+for (const link of await kith.run("PREDICT LINKS FOR ? AMONG ? USING drinks", ["ann", ["milk", "rum"]])) {
+  console.log(`${link.rank}. ${link.target}: score ${link.score.toFixed(3)}`);
+}
