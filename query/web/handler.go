@@ -55,20 +55,20 @@ type Options struct {
 // Handler answers with the default options; see [Options.Handler].
 func Handler(g *db.DB) http.Handler { return Options{}.Handler(g) }
 
-// Handler returns a handler for the database of a running process. It answers statements that only read or, with the token,
-// also those that write:
+// Handler returns a handler for the database of a running process. It answers statements that only read or, with the
+// token, also those that write:
 //
-//	GET /          a page for people
-//	POST /query    {"statement": "PREDICT LINKS FOR ? TOP 3", "parameters": ["ann"]}
-//	GET /stats     db.Stats as JSON
-//	GET /metrics   the same for Prometheus
+//	GET /               a page for people
+//	POST /query         {"statement": "PREDICT LINKS FOR ? TOP 3", "parameters": ["ann"]}
+//	GET /stats          db.Stats as JSON
+//	GET /metrics        the same for Prometheus
 //	GET /openapi.json   a description of the interface
 //
 // A query has the Content-Type application/json. The answer is lines of JSON: columns, rows, notes, the number of
-// rows; [Client] sends such queries. A faulty statement is refused with status 400 and the same error that Run returns, one
-// that may not run here with 403, one that lacks the token with 401. A request from another machine, from a page of
-// another origin, or addressed to a name that is not in Hosts, is refused with 403. A request beyond the limits is refused with 503,
-// and may be sent again. A statement is cancelled when its client disconnects.
+// rows; [Client] sends such queries. A faulty statement is refused with status 400 and the same error that Run returns,
+// one that may not run here with 403, one that lacks the token with 401. A request from another machine, from a page of
+// another origin, or addressed to a name that is not in Hosts, is refused with 403. A request beyond the limits is
+// refused with 503, and may be sent again. A statement is cancelled when its client disconnects.
 func (o Options) Handler(g *db.DB) http.Handler {
 	o.MaxBody, o.MaxRows = cmp.Or(o.MaxBody, 1<<20), cmp.Or(o.MaxRows, 100_000)
 	o.Timeout, o.LongTimeout = cmp.Or(o.Timeout, 30*time.Second), cmp.Or(o.LongTimeout, 10*time.Minute)

@@ -84,11 +84,17 @@ func (h *handler) multiplexer() http.Handler {
 			to, refused = nil, http.NotFoundHandler()
 		}
 		harden(w.Header())
-		if r.ContentLength != 0 {
-			w.Header().Set("Connection", "close") // until the body has arrived: no answer waits for it
-		}
-		if err := deadline(http.NewResponseController(w).SetWriteDeadline, time.Now().Add(2*h.Timeout)); err != nil {
+		control := http.NewResponseController(w)
+		if deadline(control.SetWriteDeadline, time.Now().Add(2*h.Timeout)) != nil {
 			return // the client has gone
+		}
+		if r.ContentLength != 0 { // no answer waits for a body, unless the route reads it
+			w.Header().Set("Connection", "close")
+			defer func() {
+				if w.Header().Get("Connection") != "" {
+					_ = deadline(control.SetReadDeadline, time.Now()) // fails if the client has gone
+				}
+			}()
 		}
 		if status, err := h.admit(r, to); err != nil {
 			fail(w, status, err)

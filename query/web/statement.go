@@ -148,7 +148,7 @@ func (h *handler) read(ctx context.Context, w http.ResponseWriter, r *http.Reque
 	}
 	if err != nil {
 		done()
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("%w: %w", db.ErrInput, err)
 	}
 	w.Header().Del("Connection") // the body has arrived
 	return body, done, nil
