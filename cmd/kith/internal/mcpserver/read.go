@@ -120,7 +120,7 @@ func readingTools() []tool {
 			arguments: []field{
 				{name: "statement", is: aText, required: true, meaning: "one statement; a semicolon at its end is optional"},
 				{name: "parameters", is: valueList, high: 100, meaning: "values of the parameters ? of the statement, in order"},
-				{name: "top", is: anInt, low: 1, high: 1000, byDefault: int64(50), meaning: "number of rows to return"},
+				{name: "top", is: anInt, low: 1, high: 1000, byDefault: int64(100), meaning: "number of rows to return"},
 			},
 		},
 	}
