@@ -19,7 +19,8 @@
 //
 //	holdout, decision_*, observe, explain   questions, choices and learning; json is their form on the wire
 //	model_*, list_*, backup_*               trainings and versions, lists, backups and compactions
-//	predict, candidates, traverse           one answer
+//	predict, candidates, traverse,
+//	neighborhood                            one answer
 //	node, edge, hidden, stats               the graph, and the part of it that a comparison hides
 //	db, tx, commit                          opening, transactions and the group commit
 //	options, budget, errors, io             what all of them use

@@ -173,10 +173,13 @@ func (h *surroundings) rank(ctx context.Context) error {
 	for _, b := range walk.Best(len(nodes), considered*h.o.Most, func(i int) (float64, float64) { return values[i], 0 }) {
 		h.value[nodes[b.Place]] = b.Score
 	}
+	g := h.tx.view().Graph
 	if h.found.Directed {
-		h.behind = h.tx.view().Graph.InHead(h.center, h.o.Most, nil)
+		h.behind = g.InHead(h.center, h.o.Most, nil)
 	}
-	for _, id := range slices.Concat(h.predicted, h.behind, []index.ID{h.center}) {
+	// The state of a node with very many edges reaches few nodes or none, because its error is relative to the degree.
+	next := g.OutHead(h.center, considered*h.o.Most, nil)
+	for _, id := range slices.Concat(h.predicted, h.behind, next, []index.ID{h.center}) {
 		h.value[id] = 0
 		if i, ok := slices.BinarySearch(nodes, id); ok {
 			h.value[id] = values[i]

@@ -167,6 +167,48 @@ func TestNeighborhoodPredicts(t *testing.T) {
 	})
 }
 
+// A node with so many edges that the walk reaches none of its neighbors is drawn with some of them.
+func TestNeighborhoodOfHub(t *testing.T) {
+	t.Parallel()
+	g := dbtest.Open(t, &db.Options{InMemory: true, Epsilon: 0.1})
+	update(t, g, func(tx *db.Tx) error {
+		for i := 1; i < 3000; i++ {
+			must(t, tx.AddEdge(0, i, 1))
+		}
+		return nil
+	})
+	n, err := g.Neighborhood(context.Background(), db.NeighborhoodOptions{Of: 0})
+	must(t, err)
+	if len(n.Nodes) != db.MaxNeighborhood || len(n.Edges) != db.MaxNeighborhood-1 {
+		t.Errorf("%d nodes and %d edges", len(n.Nodes), len(n.Edges))
+	}
+}
+
+// With few edges each node is still joined to the center, and a question ends with its context.
+func TestNeighborhoodIsJoined(t *testing.T) {
+	t.Parallel()
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	randomEdges(t, g, 150, 900, 5)
+	n, err := g.Neighborhood(context.Background(), db.NeighborhoodOptions{Of: 1, Depth: 3, Most: 100, Edges: 99, Top: -1})
+	must(t, err)
+	joined := map[db.Key]bool{n.Center: true}
+	for range n.Nodes {
+		for _, e := range n.Edges {
+			if joined[e.Src] || joined[e.Dst] {
+				joined[e.Src], joined[e.Dst] = true, true
+			}
+		}
+	}
+	if len(joined) != 100 || len(n.Edges) != 99 || n.EdgesLeft == 0 {
+		t.Errorf("%d of %d nodes are joined by %d edges", len(joined), len(n.Nodes), len(n.Edges))
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := g.Neighborhood(ctx, db.NeighborhoodOptions{Of: 1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+}
+
 // Nodes without edges, without outgoing ones, and faults.
 func TestNeighborhoodOfFew(t *testing.T) {
 	t.Parallel()

@@ -117,7 +117,7 @@ func textWidth(text string, size float64) (w float64) {
 		case unicode.IsUpper(c) || c == 'm' || c == 'w' || c == '@':
 			w += 0.72
 		default:
-			w += 0.56
+			w += 0.6
 		}
 	}
 	return w * size
