@@ -5,7 +5,7 @@
 //	kith load DB FILE...    add edge lists to a database
 //	kith gen MODEL          write a random graph
 //	kith shell DB           run statements: typed, piped, from -c or -f
-//	kith serve DB           answer statements over HTTP on this machine
+//	kith serve DB           show a database in a browser, answer statements over HTTP on this machine
 //	kith mcp DB             let a language model ask a database (Model Context Protocol)
 //	kith check DB           verify every invariant
 //	kith backup DB FILE     copy a database into one file

@@ -29,11 +29,13 @@ func newServe() *cobra.Command {
 	listen, tokenFile, write, memory := defaultListen, "", false, int64(0)
 	cmd := &cobra.Command{
 		Use:   "serve DB",
-		Short: "Answer statements over HTTP",
-		Long: `Serve answers statements over HTTP, to this machine alone: those that only read. Programs
-in any language ask it with a POST of JSON and get lines of JSON, kith shell --attach
-asks it as if it had the database open. A program that embeds kith does the same for its
-database with web.Handler. GET /openapi.json describes the requests.
+		Short: "Show a database in a browser, and answer statements over HTTP",
+		Long: `Serve shows a database on a page for browsers of this machine: statements, nodes with
+their neighborhoods and predicted links, models, figures. It answers statements over HTTP,
+those that only read: programs in any language ask it with a POST of JSON and get lines of
+JSON, kith shell --attach asks it as if it had the database open. A program that embeds
+kith does the same for its database with web.Handler. GET /openapi.json describes the
+requests.
 
 With --write, requests that have the token, as Authorization: Bearer TOKEN, may also
 change nodes and edges, choose, reward, observe, and create, train and drop models. No
@@ -65,7 +67,7 @@ Ctrl-C and SIGTERM end it.`,
 			}
 			return withExisting(args[0], limited(memory), write, func(g *db.DB) error {
 				return serve(ctx, g, o, listen, func(url string) error {
-					return writeLine(cmd.OutOrStdout(), "kith shell --attach "+url)
+					return writeLine(cmd.OutOrStdout(), "kith shell --attach "+url+"\n"+url+" in a browser")
 				})
 			})
 		}),
