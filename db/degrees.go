@@ -23,17 +23,17 @@ type DegreeCount struct {
 // degreeRun is the number of consecutive nodes that Degrees samples together: those of a stored block of degrees.
 const degreeRun = 1 << 11
 
-// Degrees counts the nodes by their number of (outgoing) edges. It looks at no more than about most nodes; 0 means 2^18. In
+// Degrees counts the nodes by their number of (outgoing) edges. It looks at no more than about most nodes; 0 means 2^20. In
 // a graph that is not in memory it reads the blocks of degrees of these nodes or, if edges have weights, their rows.
 func (tx *Tx) Degrees(ctx context.Context, most int) (Degrees, error) {
 	if tx.ended {
 		return Degrees{}, ErrClosed
 	}
 	if most < 0 {
-		return Degrees{}, inputf("degrees of %d nodes: want at least 1, or 0 for 2^18", most)
+		return Degrees{}, inputf("degrees of %d nodes: want at least 1, or 0 for 2^20", most)
 	}
 	if most == 0 {
-		most = 1 << 18
+		most = 1 << 20
 	}
 	v := tx.view()
 	all := v.Meta.Nodes

@@ -32,7 +32,7 @@ type CalibrationBin struct {
 }
 
 const (
-	maxRewardSpans  = 64
+	maxRewardSpans  = 32
 	calibrationBins = 10
 )
 

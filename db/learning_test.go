@@ -81,7 +81,7 @@ func TestLearning(t *testing.T) {
 				count -= s.Observations
 				sum -= s.Reward * float64(s.Observations)
 			}
-			if count != 0 || math.Abs(sum) > 1e-9 || len(l.Rewards) > 64 {
+			if count != 0 || math.Abs(sum) > 1e-9 || len(l.Rewards) > 32 {
 				t.Errorf("%d outcomes: %d spans, %d and %g differ", n, len(l.Rewards), count, sum)
 			}
 			last := math.Inf(-1)

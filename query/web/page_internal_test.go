@@ -4,7 +4,13 @@ import (
 	"bytes"
 	"io/fs"
 	"regexp"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kith/db"
+	"kith/query/draw"
 )
 
 // The page is small, and has no script, style or handler outside of its files: the policy of the page would refuse them.
@@ -45,5 +51,66 @@ func TestParseKey(t *testing.T) {
 		case err == nil && key.String() != want:
 			t.Errorf("%s: %v, want %s", text, key, want)
 		}
+	}
+}
+
+// Sentences say what a score is made of, to people who know neither the model nor PageRank.
+func TestSentences(t *testing.T) {
+	t.Parallel()
+	keys := func(names ...string) (all []db.Key) {
+		for _, n := range names {
+			all = append(all, db.Str(n))
+		}
+		return all
+	}
+	r := &db.Reasons{
+		Ranking: db.Ranking{Source: db.Seeds{{Node: db.Str("ann"), Weight: 1}}, Candidates: 12, AnsweredBy: "model m version 2"},
+		Link:    db.Link{Target: db.Str("dan"), Rank: 1, Score: 0.6, Exploit: 0.5, Explore: 0.1},
+		AddsTo:  "log-odds",
+		Inputs: []db.Input{
+			{Name: "common neighbors", Adds: 1}, {Name: "jaccard", Adds: 0.5}, {Name: "target degree", Adds: 0.7}, {Name: "pagerank to", Adds: -3}, {Name: "network", Adds: 9},
+		},
+		PPR: 0.2, Paths: []db.Path{{Nodes: keys("ann", "bob", "dan"), Mass: 0.15}},
+	}
+	for _, c := range []struct {
+		shared   sharedNodes
+		directed bool
+		want     string
+	}{
+		{sharedNodes{keys("bob"), 1, false}, false, "dan shares 1 neighbor with ann: bob."},
+		{sharedNodes{keys("a", "b", "c"), 7, false}, false, "dan shares 7 neighbors with ann, among them a, b and c."},
+		{sharedNodes{keys("a", "b"), 2, true}, false, "dan shares at least 2 neighbors with ann: a and b."},
+		{sharedNodes{}, false, "dan shares no neighbor with ann."},
+		{sharedNodes{keys("bob"), 1, false}, true, "dan is two steps from ann over 1 node: bob."},
+		{sharedNodes{}, true, "dan is not two steps away from ann."},
+	} {
+		if got := sentences(r, c.shared, c.directed)[0]; got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+	got := strings.ReplaceAll(strings.Join(sentences(r, sharedNodes{}, false)[1:], "\n"), "\u00a0", " ")
+	const want = `dan is number 1 of 12 candidates for ann.
+Exploit 0.5: the model expects this link in about 50 % of such cases, from what it has learned.
+What speaks most for it is the nodes that both are linked to, and then how many links dan has.
+Explore 0.1: what trying this link would teach the model, which is unsure about it.
+A walker who starts at ann and follows links at random spends 20 % of the time at dan, 75 % of that after coming by way of bob.
+Answered by model m version 2.`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for x, want := range map[float64]string{1: "100", 0.0951: "9.5", 0.00099: "0.099", 1e-7: "less than 0.001", 0.1: "10"} {
+		if got := percent(x); got != want+"\u00a0%" {
+			t.Errorf("%v is %s, want %s", x, got, want)
+		}
+	}
+}
+
+// Ranges hold every node once, and the ranges of small numbers are single numbers.
+func TestBinned(t *testing.T) {
+	t.Parallel()
+	counts := []db.DegreeCount{{Edges: 0, Nodes: 9}, {Edges: 1, Nodes: 5}, {Edges: 3, Nodes: 4}, {Edges: 100, Nodes: 2}, {Edges: 110, Nodes: 14}}
+	want := []draw.Point{{X: 0, Y: 9}, {X: 1, Y: 5}, {X: 3, Y: 4}, {X: 106.77078252031311, Y: 1.0666666666666667}}
+	if diff := cmp.Diff(want, binned(counts)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -93,6 +93,47 @@ func TestPageStatement(t *testing.T) {
 	}
 }
 
+// A click on a node of the drawing moves on, the browser goes back, and Why explains a link.
+func TestPageNode(t *testing.T) {
+	t.Parallel()
+	p := open(t, circle(t), 1200, 800, web.Options{})
+	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "node='ann'"`))
+	p.until(`document.querySelectorAll("#picture a.node").length > 8 && document.querySelectorAll(".link").length === 10`)
+	p.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#picture a.target").focus()`))
+	p.keys(kb.Enter)
+	p.until(`location.hash !== "#node='ann'" && document.querySelector("#links h2 .key")?.textContent !== "ann"`)
+	p.do(chromedp.NavigateBack())
+	p.until(`document.querySelector("#links h2 .key")?.textContent === "ann" && document.querySelector("#picture[aria-busy=false] a.node")`)
+	p.click(".why-button")
+	p.until(`document.querySelectorAll(".reasons li").length > 3`)
+	if why := p.text(".reasons"); !strings.Contains(why, "dan shares 8 neighbors with ann, among them ") || !strings.Contains(why, "dan is number 1 of ") {
+		t.Errorf("reasons:\n%s", why)
+	}
+	p.screenshot("node")
+
+	p.do(chromedp.Focus(chromedp.CSS("#node-key")), chromedp.Evaluate[chromedp.Void](`document.getElementById("node-key").value = ""`))
+	p.keys("bo")
+	p.until(`document.querySelector("#node-options li")?.textContent === "'bob'"`)
+	p.keys("\t")
+	p.until(`document.querySelector("#links h2 .key")?.textContent === "bob"`)
+}
+
+// Statements that write need the token, which the page sends once it has been entered.
+func TestPageToken(t *testing.T) {
+	t.Parallel()
+	token := strings.Repeat("t", 32)
+	p := open(t, circle(t), 1200, 800, web.Options{Token: token})
+	p.enter("INSERT EDGES 'new' -> 'ann'")
+	p.click("#run")
+	p.until(`document.querySelector(".problem")?.textContent.includes("token")`)
+	p.do(chromedp.Focus(chromedp.CSS("#token")))
+	call(p, input.InsertText, input.InsertTextParams{Text: token})
+	p.click("#run")
+	p.until(`document.querySelector("tbody tr")`)
+	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "database"`))
+	p.until(`document.getElementById("live-text").textContent === "111 nodes, 325 edges"`) // by a server-sent event
+}
+
 // A large answer does not fill the page at once.
 func TestPageManyRows(t *testing.T) {
 	t.Parallel()

@@ -67,18 +67,18 @@ func (h *handler) degrees(w http.ResponseWriter, r *http.Request) {
 			return nil, err
 		}
 		var b bytes.Buffer
-		y := "nodes"
+		y := "nodes, mean of a range"
 		if d.Sampled {
-			y = "nodes of a sample"
+			y = "nodes of a sample, mean of a range"
 		}
-		err = draw.LogLog(&b, binned(d.Counts), "edges of a node", y, chartOptions("degree distribution", width))
+		err = draw.LogLog(&b, binned(d.Counts), "edges of a node", y, chartOptions(width))
 		return b.Bytes(), err
 	})
 }
 
-// chartOptions returns the options of a chart.
-func chartOptions(title string, width int) draw.Options {
-	return draw.Options{Title: title, Width: width, Height: min(max(width/2, 220), 360)}
+// chartOptions returns the options of a chart. The page has its title.
+func chartOptions(width int) draw.Options {
+	return draw.Options{Width: width, Height: min(max(width/2, 220), 360)}
 }
 
 // binned returns the mean number of nodes for each number of edges, over ranges that grow with the number of edges: there
@@ -108,7 +108,7 @@ func (h *handler) rewards(w http.ResponseWriter, r *http.Request) {
 			line.Points = append(line.Points, draw.Point{X: float64(seen) + float64(s.Observations)/2, Y: s.Reward})
 			seen += s.Observations
 		}
-		return draw.Curve(b, []draw.Series{line}, "outcomes", "mean reward", chartOptions("reward over time", width))
+		return draw.Curve(b, []draw.Series{line}, "outcomes", "mean reward", chartOptions(width))
 	})
 }
 
@@ -122,7 +122,7 @@ func (h *handler) calibration(w http.ResponseWriter, r *http.Request) {
 		for _, c := range l.Calibration {
 			bins = append(bins, draw.Bin{Predicted: c.Predicted, Observed: c.Observed, Count: c.Decisions})
 		}
-		return draw.Calibration(b, bins, chartOptions("predicted against observed", width))
+		return draw.Calibration(b, bins, chartOptions(width))
 	})
 }
 

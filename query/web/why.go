@@ -32,7 +32,7 @@ func (h *handler) why(w http.ResponseWriter, r *http.Request) {
 			return e, err
 		}
 		const paths = 3
-		p := db.Prediction{For: source, Among: db.Neighbors(2), Model: r.FormValue("model")}
+		p := db.Prediction{For: source, Model: r.FormValue("model")}
 		reasons, err := tx.Why(ctx, p, target, paths)
 		if err != nil {
 			return e, err
@@ -121,13 +121,13 @@ func sentences(r *db.Reasons, shared sharedNodes, directed bool) []string {
 	all := []string{shared.sentence(source, target, directed)}
 	place := fmt.Sprintf("%s is number %d of %s for %s", target, l.Rank, words.Count(r.Candidates, "candidate"), source)
 	if r.Added {
-		place += ", although it is more than two steps away"
+		place += ", to which it was added for this explanation"
 	}
 	all = append(all, place+".")
 	all = append(all, scoreSentences(r, source, target)...)
 	if r.PPR > 0 {
-		all = append(all, fmt.Sprintf("A walker who starts at %s and follows links at random is at %s %s of the time%s.",
-			source, target, percent(r.PPR), bestPath(r)))
+		all = append(all, fmt.Sprintf("A walker who starts at %s and follows links at random spends %s of the time at %s%s.",
+			source, percent(r.PPR), target, bestPath(r)))
 	} else {
 		all = append(all, fmt.Sprintf("A walker who starts at %s and follows links at random does not reach %s.", source, target))
 	}
@@ -143,7 +143,7 @@ func scoreSentences(r *db.Reasons, source, target string) (all []string) {
 	}
 	all = append(all, exploit+".")
 	if ups := strongest(r.Inputs, source, target); len(ups) > 0 && r.AddsTo != "" {
-		all = append(all, "What speaks most for it: "+list(ups)+".")
+		all = append(all, "What speaks most for it is "+strings.Join(ups, ", and then ")+".")
 	}
 	if l.Explore != 0 {
 		all = append(all, fmt.Sprintf("Explore %.3g: what trying this link would teach the model, which is unsure about it.", l.Explore))
@@ -234,14 +234,23 @@ func bestPath(r *db.Reasons) string {
 	for _, k := range best.Nodes[1 : len(best.Nodes)-1] {
 		via = append(via, plain(k))
 	}
-	return fmt.Sprintf(", in %s of these cases by way of %s", percent(math.Min(best.Mass/r.PPR, 1)), list(via))
+	return fmt.Sprintf(", %s of that after coming by way of %s", percent(math.Min(best.Mass/r.PPR, 1)), list(via))
 }
 
 // plain returns the key of a node as people write it, without quotes.
 func plain(k db.Key) string { return fmt.Sprint(k.Value()) }
 
 // percent returns a share with two digits.
-func percent(x float64) string { return strconv.FormatFloat(100*x, 'g', 2, 64) + " %" }
+func percent(x float64) string {
+	const unit = "\u00a0%"
+	switch p := 100 * x; {
+	case p >= 10:
+		return strconv.FormatFloat(p, 'f', 0, 64) + unit
+	case p >= 0.001:
+		return strconv.FormatFloat(p, 'g', 2, 64) + unit
+	}
+	return "less than 0.001" + unit
+}
 
 // list joins names as a sentence does.
 func list(names []string) string {

@@ -47,7 +47,7 @@ function figures(s) {
     ["Models", number(s.models), size(s.model_bytes)],
     ["Decisions", number(s.decisions), "made so far"],
     ["Cached states", number(c.states), `${size(c.bytes)} of ${size(c.budget)}`],
-    ["Transactions", number(s.activity.transactions), "open now"],
+    ["Commits", number(s.activity.commits), "since the database was opened"],
   ];
 }
 
@@ -91,7 +91,7 @@ function curve() {
 // showDatabase shows the figures and the distribution of degrees.
 export function showDatabase() {
   tiles = new Map();
-  const names = latest ? figures(latest).map(([name]) => name) : ["Nodes", "Edges", "On disk", "Graph in memory", "Models", "Decisions", "Cached states", "Transactions"];
+  const names = latest ? figures(latest).map(([name]) => name) : ["Nodes", "Edges", "On disk", "Graph in memory", "Models", "Decisions", "Cached states", "Commits"];
   const list = names.map((name) => {
     const tile = { value: element("dd", { class: "figure" }, "…"), meaning: element("dd", { class: "hint" }) };
     tiles.set(name, tile);

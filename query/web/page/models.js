@@ -60,9 +60,9 @@ function evaluation(model) {
 
 function versionsTable(versions) {
   const rows = versions.map((v) => element("tr", { class: v.deployed ? "deployed" : null },
-    element("td", {}, String(v.version), v.deployed ? element("span", { class: "badge" }, "deployed") : null),
+    element("td", { class: "plain" }, String(v.version), v.deployed ? element("span", { class: "badge" }, "deployed") : null),
     element("td", {}, origins[v.from] ?? "unknown", v.parent ? `, from version ${v.parent}` : ""),
-    element("td", {}, v.made ? date(v.made) : "–"),
+    element("td", { class: "plain" }, v.made ? date(v.made) : "–"),
     element("td", { class: "numeric" }, number(v.rounds)),
     element("td", { class: "numeric" }, size(v.bytes))));
   const heads = [["version"], ["learned from"], ["made"], ["outcomes", "numeric"], ["memory", "numeric"]];

@@ -66,15 +66,15 @@ function linkItem(link, source, model, scale) {
 async function showLinks(into, node, model, signal) {
   const using = model ? ` USING ${quoteName(model)}` : "";
   try {
-    const links = await select(`PREDICT LINKS FOR ${node} AMONG NEIGHBORS(2)${using} TOP 10`, signal);
+    const links = await select(`PREDICT LINKS FOR ${node}${using} TOP 10`, signal);
     if (links.length === 0) {
-      into.replaceChildren(empty("No link is likely.", "No node is two steps away that this node is not linked to already."));
+      into.replaceChildren(empty("No link is likely.", "There is no node around this one that it is not linked to already."));
       return;
     }
     const scale = Math.max(...links.map((l) => Math.max(l.exploit, 0) + Math.max(l.explore, 0) + Math.max(l.ppr, 0)), 1e-300);
     into.replaceChildren(
       element("h2", {}, "Most likely links of ", element("span", { class: "key" }, plain(node))),
-      element("p", { class: "hint" }, "Among all nodes two steps away. A score has up to three parts: ",
+      element("p", { class: "hint" }, "Among the nodes around it that it is not linked to. A score has up to three parts: ",
         element("span", { class: "part exploit" }, "exploit"), " is what the model expects, ",
         element("span", { class: "part explore" }, "explore"), " what trying the link would teach, ",
         element("span", { class: "part ppr" }, "ppr"), " what the walk over the graph adds."),

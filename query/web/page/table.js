@@ -14,7 +14,7 @@ export function nodeLink(spelling) {
 // cell returns the content of a cell, and whether it is a number.
 function cell(value, isKey) {
   if (value === null) return [element("span", { class: "nothing" }, "–"), false];
-  if (isKey) return [nodeLink(spell(value)), typeof value !== "string"];
+  if (isKey) return [nodeLink(spell(value)), false];
   if (typeof value === "object" && "key" in value) return [nodeLink(spell(value.key)), false];
   if (typeof value === "object" && "number" in value) return [value.number, true];
   if (typeof value === "number" || typeof value === "bigint") return [number(value), true];
