@@ -123,7 +123,7 @@ const log1pMillion = 13.815511557963774
 
 // Reset forgets what was read.
 func (t *Reader) Reset() {
-	if t.shared != nil {
+	if t.shared != nil { // the proximities are another reader's, too
 		t.shared, t.To, t.From, t.targetIn, t.targetOut = nil, nil, nil, nil, nil
 	}
 	t.To, t.From = t.To[:0], t.From[:0]
