@@ -75,7 +75,7 @@ func (s *sketch) placeLabel(i int, placed []rect) []rect {
 
 // isFree reports whether a rectangle beside a node lies in the box and covers nothing.
 func (s *sketch) isFree(box rect, of int, placed []rect) bool {
-	if box.left < 0 || box.top < 0 || box.right > s.picture.Width || box.bottom > s.picture.Height-legendHeight {
+	if box.left < 0 || box.top < 0 || box.right > s.picture.Width || box.bottom > s.picture.Height-s.foot {
 		return false
 	}
 	if slices.ContainsFunc(placed, box.meets) {

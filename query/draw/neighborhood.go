@@ -28,11 +28,12 @@ type sketch struct {
 	color     []Color
 	labels    []string        // with a color each; nil if the nodes have one label
 	predicted map[int]db.Link // by target
+	entries   []entry         // the legend
+	foot      float64         // its height
 }
 
 const (
 	margin       = 16.0
-	legendHeight = 26.0
 	fontSize     = 11.0
 	centerRadius = 13.0
 	leastRadius  = 4.0
@@ -61,6 +62,7 @@ func newSketch(n *db.Neighborhood, o Options) *sketch {
 		}
 	}
 	s.measure()
+	s.setLegend()
 	s.at = g.layout()
 	s.fit()
 	return s
@@ -107,7 +109,7 @@ func (s *sketch) fit() {
 	for _, p := range s.at {
 		low, high = Point{min(low.X, p.X), min(low.Y, p.Y)}, Point{max(high.X, p.X), max(high.Y, p.Y)}
 	}
-	box := Point{s.picture.Width - 2*margin - 2*mostRadius, s.picture.Height - 2*margin - 2*mostRadius - legendHeight}
+	box := Point{s.picture.Width - 2*margin - 2*mostRadius, s.picture.Height - 2*margin - 2*mostRadius - s.foot}
 	x, y := box.X/max(high.X-low.X, 1e-9), box.Y/max(high.Y-low.Y, 1e-9)
 	const stretch = 1.5
 	x, y = min(x, stretch*y), min(y, stretch*x)
@@ -156,7 +158,7 @@ func (s *sketch) inside(i int, p Point) Point {
 	r := s.radius[i] + 3
 	return Point{
 		min(max(p.X, r), s.picture.Width-r),
-		min(max(p.Y, r), s.picture.Height-legendHeight-r),
+		min(max(p.Y, r), s.picture.Height-s.foot-r),
 	}
 }
 
@@ -260,34 +262,65 @@ func (s *sketch) node(i int) {
 	s.picture.add(shape)
 }
 
-// legend adds a line below the drawing that says what the marks mean.
-func (s *sketch) legend() {
-	y := s.picture.Height - 9
-	x := margin
-	mark := func(name string, width float64, shape Shape) {
-		if x+width+textWidth(name, fontSize) > s.picture.Width-margin {
-			return
-		}
-		shape.Class = "legend"
-		s.picture.add(shape)
-		s.picture.text("legend", name, fontSize, Start, Point{x + width, y})
-		x += width + textWidth(name, fontSize) + 18
-	}
-	dot := func(name string, c, outline Color, width float64) {
-		mark(name, 12, Shape{Kind: Circle, Points: []Point{{x + 4, y - 4}}, Radius: 4.5, Color: c, Outline: outline, Width: width})
+// entry is an entry of the legend.
+type entry struct {
+	name  string
+	mark  float64 // width of the mark, which the shape draws from 0, 0 to the right
+	shape Shape
+	at    Point // place of the mark
+}
+
+// width returns the width of the entry.
+func (e *entry) width() float64 { return e.mark + textWidth(e.name, fontSize) }
+
+// setLegend makes the legend, which says what the marks mean, and places it in rows below the drawing.
+func (s *sketch) setLegend() {
+	dot := func(name string, c Color, width float64) {
+		shape := Shape{Kind: Circle, Points: []Point{{4, 0}}, Radius: 4.5, Color: c, Outline: Ink, Width: width}
+		s.entries = append(s.entries, entry{name: name, mark: 12, shape: shape})
 	}
 	dash := func(name string, c Color, width float64, dashed bool) {
-		mark(name, 32, Shape{Kind: Line, Points: []Point{{x, y - 4}, {x + 26, y - 4}}, Color: c, Width: width, Dashed: dashed, Opacity: 0.85})
+		shape := Shape{Kind: Line, Points: []Point{{0, 0}, {26, 0}}, Color: c, Width: width, Dashed: dashed, Opacity: 0.85}
+		s.entries = append(s.entries, entry{name: name, mark: 32, shape: shape})
 	}
-	dot("center", Accent, Ink, 2)
+	dot("center", Accent, 2)
 	if len(s.predicted) > 0 {
 		dash("predicted link, width by score", Accent, 2.5, true)
 	}
 	dash("edge", Ink, 1, false)
 	if s.labels == nil {
-		dot("node, area by PageRank", series(0), Ink, 0.75)
+		dot("node, area by PageRank", series(0), 0.75)
 	}
 	for i, label := range s.labels[:min(len(s.labels), NumSeries)] {
-		dot(short(label, 16), series(i), Ink, 0.75)
+		dot(short(label, 16), series(i), 0.75)
+	}
+	const row, pause = 17.0, 18.0
+	x, y := margin, 0.0
+	for i := range s.entries {
+		e := &s.entries[i]
+		if x > margin && x+e.width() > s.picture.Width-margin {
+			x, y = margin, y+row
+		}
+		e.at = Point{x, y}
+		x += e.width() + pause
+	}
+	s.foot = min(9+row+y, s.picture.Height/3)
+	for i := range s.entries {
+		s.entries[i].at.Y += s.picture.Height - s.foot + 13
+	}
+}
+
+// legend draws the legend. Entries that do not fit into the box are left out.
+func (s *sketch) legend() {
+	for _, e := range s.entries {
+		if e.at.X+e.width() > s.picture.Width || e.at.Y > s.picture.Height-5 {
+			continue
+		}
+		for i, p := range e.shape.Points {
+			e.shape.Points[i] = Point{e.at.X + p.X, e.at.Y + p.Y}
+		}
+		e.shape.Class = "legend"
+		s.picture.add(e.shape)
+		s.picture.text("legend", e.name, fontSize, Start, Point{e.at.X + e.mark, e.at.Y + 4})
 	}
 }

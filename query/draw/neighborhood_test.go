@@ -167,3 +167,14 @@ func FuzzKey(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkNeighborhood lays out and draws 200 nodes with 600 edges.
+func BenchmarkNeighborhood(b *testing.B) {
+	n := samples()["random"]
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := Neighborhood(io.Discard, n, Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -11,7 +11,7 @@ import (
 // Options describe the output of a drawing function.
 type Options struct {
 	Title         string // "" means a description of the data, which is not shown but read aloud
-	Width, Height int    // size of the box in units of the picture, about pixels; 0 means 960 by 640, and charts 480 by 300
+	Width, Height int    // size of the box in units of the picture, about pixels; 0 means 960 by 640, and charts 480 by 300; the least is 120 by 90
 	Seed          uint64 // another seed may give another layout
 	Standalone    bool   // write a file of its own instead of an element of a page
 	// Render writes the picture in a format of its own. Nil means SVG.
