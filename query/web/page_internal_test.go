@@ -98,6 +98,11 @@ Answered by model m version 2.`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	for name, want := range map[string]string{"ann": "ann", "\u202eleft": "\u2068\u202eleft\u2069", strings.Repeat("é", 61): strings.Repeat("é", 59) + "…"} {
+		if got := plain(db.Str(name)); got != want {
+			t.Errorf("%q is %q, want %q", name, got, want)
+		}
+	}
 	for x, want := range map[float64]string{1: "100", 0.0951: "9.5", 0.00099: "0.099", 1e-7: "less than 0.001", 0.1: "10"} {
 		if got := percent(x); got != want+"\u00a0%" {
 			t.Errorf("%v is %s, want %s", x, got, want)

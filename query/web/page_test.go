@@ -18,7 +18,7 @@ import (
 
 // hostile are keys that would break a page that takes text for markup.
 func hostile() []string {
-	return []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `</svg><b>bold</b>`, `o'neill & "co"`, "line\nbreak", "‮right to left", strings.Repeat("long", 100)}
+	return []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `</svg><b>bold</b>`, `o'neill & "co"`, "line\nbreak", "\u202eright to left", strings.Repeat("long", 100)}
 }
 
 // circle returns a graph with hostile keys around ann, and a trained model.
@@ -217,7 +217,10 @@ func TestPageNarrow(t *testing.T) {
 	for _, section := range []string{"ask", "node='ann'", "models", "database"} {
 		p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "` + section + `"`))
 		name, _, _ := strings.Cut(section, "=")
-		p.until(`!document.getElementById("` + name + `").hidden && !document.querySelector("#` + name + ` [aria-busy=true]")`)
+		p.until(`!document.getElementById("section-` + name + `").hidden && !document.querySelector("#section-` + name + ` [aria-busy=true]")`)
+		if top := evaluate[float64](p, `scrollY`); top != 0 {
+			t.Errorf("%s begins at %v", section, top)
+		}
 		if width := evaluate[int](p, `document.documentElement.scrollWidth`); width > 400 {
 			t.Errorf("%s is %d pixels wide", section, width)
 		}
@@ -238,7 +241,7 @@ func TestPageDark(t *testing.T) {
 	for _, section := range []string{"node='ann'", "database"} {
 		p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "` + section + `"`))
 		name, _, _ := strings.Cut(section, "=")
-		p.until(`!document.getElementById("` + name + `").hidden && !document.querySelector("#` + name + ` [aria-busy=true]")`)
+		p.until(`!document.getElementById("section-` + name + `").hidden && !document.querySelector("#section-` + name + ` [aria-busy=true]")`)
 		p.screenshot("dark-" + name)
 	}
 }
@@ -258,7 +261,7 @@ func TestPageHostileKeys(t *testing.T) {
 		p.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll("tbody a.key")].find((a) => a.textContent === ` + quoted(key) + `).click()`))
 		p.until(`document.querySelector("#links h2 .key")?.textContent === ` + quoted(key))
 		p.until(`document.getElementById("picture").getAttribute("aria-busy") === "false"`)
-		if n := evaluate[int](p, `document.querySelectorAll("main script, main img, main b, #node .problem").length`); n != 0 {
+		if n := evaluate[int](p, `document.querySelectorAll("main script, main img, main b, #section-node .problem").length`); n != 0 {
 			t.Errorf("%q became %d elements", key, n)
 		}
 	}
@@ -270,7 +273,7 @@ func TestPageEmpty(t *testing.T) {
 	p := open(t, dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20}), 1200, 800, web.Options{})
 	for section, want := range map[string]string{"node": "no nodes", "models": "no model yet"} {
 		p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "` + section + `"`))
-		p.until(`document.querySelector("#` + section + ` .empty-title")?.textContent.includes("` + want + `")`)
+		p.until(`document.querySelector("#section-` + section + ` .empty-title")?.textContent.includes("` + want + `")`)
 	}
 }
 

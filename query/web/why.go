@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"kith/db"
 	"kith/db/words"
@@ -237,8 +238,20 @@ func bestPath(r *db.Reasons) string {
 	return fmt.Sprintf(", %s of that after coming by way of %s", percent(math.Min(best.Mass/r.PPR, 1)), list(via))
 }
 
-// plain returns the key of a node as people write it, without quotes.
-func plain(k db.Key) string { return fmt.Sprint(k.Value()) }
+// plain returns the key of a node as people write it: without quotes, shortened, and so that its characters do not change
+// the direction of the text around it.
+func plain(k db.Key) string {
+	const most = 60
+	name := []rune(fmt.Sprint(k.Value()))
+	if len(name) > most {
+		name = append(name[:most-1:most-1], '…')
+	}
+	if slices.ContainsFunc(name, func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }) {
+		const isolate, end = "\u2068", "\u2069"
+		return isolate + string(name) + end
+	}
+	return string(name)
+}
 
 // percent returns a share with two digits.
 func percent(x float64) string {

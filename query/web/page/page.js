@@ -1,4 +1,5 @@
 // The page shows one of four sections, which the fragment of its address names: #ask, #node=KEY, #models=NAME, #database.
+// No element has such an id, so that the browser does not scroll there.
 
 import { byId } from "./dom.js";
 import { startAsk } from "./ask.js";
@@ -13,11 +14,12 @@ function show() {
   const [name, argument] = location.hash.slice(1).split("=", 2);
   const section = name in sections ? name : "ask";
   document.title = "kith";
-  for (const id of Object.keys(sections)) byId(id).hidden = id !== section;
+  for (const id of Object.keys(sections)) byId(`section-${id}`).hidden = id !== section;
   for (const link of document.querySelectorAll("header nav a")) {
     if (link.hash === `#${section}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
+  scrollTo(0, 0);
   sections[section](decoded(argument ?? ""));
 }
 
