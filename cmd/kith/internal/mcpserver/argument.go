@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -181,6 +182,9 @@ func (f *field) checkElement(v any) (any, error) {
 	return element.check(v)
 }
 
+// maxWhole is the largest number up to which a float64 tells all integers apart.
+const maxWhole = 1 << 53
+
 // value converts a decoded JSON value, and reports whether it is of the kind.
 func (k kind) value(v any) (converted any, ok bool) {
 	switch v := v.(type) {
@@ -194,6 +198,9 @@ func (k kind) value(v any) (converted any, ok bool) {
 			return i, k == anInt || k == aNode || k == aValue
 		}
 		x, err := v.Float64()
+		if whole := x == math.Trunc(x) && math.Abs(x) <= maxWhole; err == nil && whole && (k == anInt || k == aNode) {
+			return int64(x), true // 3.0 is an integer of JSON Schema
+		}
 		return x, err == nil && (k == aNumber || k == aValue)
 	}
 	return nil, false
