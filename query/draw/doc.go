@@ -18,7 +18,7 @@
 //	target     with node: the end of a predicted link
 //	edge       a line, and the head of its arrow
 //	predicted  a dashed line
-//	label      a text beside a node
+//	label      a text next to a node
 //	legend, axis, grid, tick, series, band, diagonal   parts of legends and charts
 //
 // With Standalone the output is a file of its own: it has a style element that follows the color scheme of the reader.
@@ -30,8 +30,16 @@
 // around the center. Edges between nodes with common neighbors are shorter, and paths through the center count as longer
 // than they are, because otherwise every pair is at most two steps apart and no group shows. The layout of package
 // gonum.org/v1/gonum/graph/layout, EadesR2, is not used: it begins at random places, its logarithmic springs draw dense
-// groups and the leaves of a hub on top of each other, and it reads the nodes in the order of the graph's map. The
-// tests compare both. A second step moves circles that overlap apart.
+// groups and the leaves of a hub on top of each other, and it reads the nodes in the order of the graph's map. Stress
+// and crossings of edges, by TestLayoutQuality:
+//
+//	               this package    EadesR2         random places
+//	star           0.18      0     0.29       0    0.21       0
+//	tree           0.06      3     0.24      41    0.59    1673
+//	dense groups   0.14   1533     0.40   15976    0.56   31515
+//	random graph   0.15   3554     0.21    5312    0.32   19255
+//
+// A second step moves circles that overlap apart.
 //
 // A picture is a function of the data and the options: the same input has the same bytes.
 package draw

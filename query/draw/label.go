@@ -45,7 +45,7 @@ func (s *sketch) label() {
 	}
 }
 
-// placeLabel adds the label of a node at the first place beside the node that is free.
+// placeLabel adds the label of a node at the first free place next to the node.
 func (s *sketch) placeLabel(i int, placed []rect) []rect {
 	size := fontSize
 	if i == 0 {
@@ -73,7 +73,7 @@ func (s *sketch) placeLabel(i int, placed []rect) []rect {
 	return placed
 }
 
-// isFree reports whether a rectangle beside a node lies in the box and covers nothing.
+// isFree reports whether a rectangle next to a node lies in the box and covers nothing.
 func (s *sketch) isFree(box rect, of int, placed []rect) bool {
 	if box.left < 0 || box.top < 0 || box.right > s.picture.Width || box.bottom > s.picture.Height-s.foot {
 		return false
