@@ -103,7 +103,7 @@ func (b *loadBench) line(ctx context.Context, file, path string) error {
 	if err := l.Time(func() error { return work.run(ctx, path, []string{file}) }); err != nil {
 		return err
 	}
-	peak, known := peakRSS()
+	peak, known := peakRSS("self")
 	l.Add(float64(work.lines)/l.Took[0].Seconds(), "edges/s")
 	if known {
 		l.Add(float64(peak), "peak-rss-B")
@@ -132,9 +132,9 @@ func addSize(path string, l *benchfmt.Line) error {
 	})
 }
 
-// peakRSS returns the peak memory of the process in bytes, and whether the system reports it.
-func peakRSS() (int64, bool) {
-	status, err := os.ReadFile("/proc/self/status")
+// peakRSS returns the peak memory of a process, by its number or "self", in bytes, and whether the system reports it.
+func peakRSS(process string) (int64, bool) {
+	status, err := os.ReadFile("/proc/" + process + "/status")
 	if err != nil {
 		return 0, false
 	}

@@ -20,12 +20,12 @@ const (
 // events answers with the figures of the database each second, as server-sent events, until the client disconnects,
 // the server shuts down or the database is closed.
 func (h *handler) events(w http.ResponseWriter, r *http.Request) {
-	done, ok := h.subscribers.take(1)
-	if !ok {
+	subscriber := share{of: &h.subscribers}
+	if !subscriber.grow(1) {
 		h.fail(w, fmt.Errorf("%d clients watch the figures: %w", maxSubscribers, errBusy))
 		return
 	}
-	defer done()
+	defer subscriber.release()
 	h.endWithServer(r)
 	w.Header().Set("Content-Type", "text/event-stream")
 	tick := time.NewTicker(eventInterval)

@@ -74,6 +74,7 @@ func (o Options) Handler(g *db.DB) http.Handler {
 	o.Timeout, o.LongTimeout = cmp.Or(o.Timeout, 30*time.Second), cmp.Or(o.LongTimeout, 10*time.Minute)
 	o.MaxRunning, o.MaxWaiting = cmp.Or(o.MaxRunning, runtime.GOMAXPROCS(0)), cmp.Or(o.MaxWaiting, 64)
 	h := &handler{Options: o, g: g, turns: newTurns(o.MaxRunning, o.MaxWaiting), long: newTurns(1, o.MaxWaiting)}
+	h.parsing = newTurns(o.MaxRunning, cmp.Or(o.MaxRequests, 512))
 	h.subscribers.most, h.shutdown = maxSubscribers, make(chan struct{})
 	h.requests.most, h.held.most = int64(cmp.Or(o.MaxRequests, 512)), cmp.Or(o.MaxBytes, 128<<20)
 	return h.multiplexer()
@@ -84,6 +85,7 @@ type handler struct {
 	Options
 	g           *db.DB
 	turns, long turns  // of statements, and of those that have LongTimeout
+	parsing     turns  // of requests that are parsed
 	requests    budget // number of requests
 	held        budget // bytes of requests and answers
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync/atomic"
 
 	"kith/query"
@@ -60,13 +61,45 @@ type budget struct {
 	most int64
 }
 
-// take takes a part of the budget, which the caller must give back, and reports whether there is as much. A part that is
-// larger than the budget is the whole.
-func (b *budget) take(n int64) (give func(), ok bool) {
-	n = min(n, b.most)
-	if b.used.Add(n) > b.most {
-		b.used.Add(-n)
-		return nil, false
+// share is the part of a budget that a request takes.
+type share struct {
+	of *budget
+	n  int64
+}
+
+// grow makes a share as large as n, or as the budget if that is smaller, and reports whether the budget has as much.
+func (s *share) grow(n int64) bool {
+	more := min(n, s.of.most) - s.n
+	if more <= 0 {
+		return true
 	}
-	return func() { b.used.Add(-n) }, true
+	if s.of.used.Add(more) > s.of.most {
+		s.of.used.Add(-more)
+		return false
+	}
+	s.n += more
+	return true
+}
+
+// release gives a share back.
+func (s *share) release() {
+	s.of.used.Add(-s.n)
+	s.n = 0
+}
+
+// metered is a reader of a body whose bytes are counted as they arrive. It fails with errBusy if there are too many.
+type metered struct {
+	io.Reader
+	share *share
+	n     int64 // bytes read
+}
+
+// Read implements io.Reader.
+func (m *metered) Read(p []byte) (int, error) {
+	n, err := m.Reader.Read(p)
+	m.n += int64(n)
+	if m.n > smallBytes && !m.share.grow(m.n) {
+		return n, errBusy
+	}
+	return n, err
 }

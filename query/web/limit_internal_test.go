@@ -2,59 +2,56 @@ package web
 
 import (
 	"errors"
+	"io"
+	"strings"
 	"testing"
-
-	"kith/query"
 )
 
 func TestBudget(t *testing.T) {
 	t.Parallel()
-	b := budget{most: 10}
-	give, ok := b.take(7)
-	if !ok {
-		t.Fatal("7 of 10 are refused")
-	}
-	if _, ok := b.take(4); ok {
-		t.Error("11 of 10 are taken")
-	}
-	rest, ok := b.take(3)
-	if !ok {
-		t.Error("10 of 10 are refused")
-	}
-	if _, ok := b.take(1000); ok {
-		t.Error("a large part is taken beside others")
-	}
-	give()
-	rest()
-	if give, ok = b.take(1000); !ok {
-		t.Error("a large part is refused although nothing is taken")
-	}
-	give()
-	if used := b.used.Load(); used != 0 {
-		t.Errorf("%d are taken in the end", used)
+	b := &budget{most: 10}
+	one, two := share{of: b}, share{of: b}
+	for _, step := range []struct {
+		of       *share
+		n        int64
+		ok       bool
+		used     int64
+		releases bool
+	}{
+		{of: &one, n: 7, ok: true, used: 7},
+		{of: &one, n: 5, ok: true, used: 7},
+		{of: &two, n: 4, ok: false, used: 7},
+		{of: &two, n: 3, ok: true, used: 10},
+		{of: &two, n: 1000, ok: false, used: 10},
+		{of: &one, releases: true, used: 3},
+		{of: &one, releases: true, used: 3},
+		{of: &two, n: 1000, ok: true, used: 10},
+		{of: &two, releases: true},
+	} {
+		if step.releases {
+			step.of.release()
+		} else if ok := step.of.grow(step.n); ok != step.ok {
+			t.Errorf("%+v: %t", step, ok)
+		}
+		if used := b.used.Load(); used != step.used {
+			t.Errorf("%+v: %d are used", step, used)
+		}
 	}
 }
 
-// Answers that are not read are counted, except small ones, such as those of statements that write.
-func TestHold(t *testing.T) {
+// A body is counted as it arrives, unless it is small.
+func TestMetered(t *testing.T) {
 	t.Parallel()
-	h := &handler{}
-	h.held.most = 1 << 20
-	large := &query.Rows{Columns: make([]string, 10), Rows: make([][]any, 2000)}
-	written, err := h.hold(large)
-	if err != nil {
-		t.Fatal(err)
+	b := &budget{most: 100_000}
+	s := share{of: b}
+	if _, err := io.Copy(io.Discard, &metered{Reader: strings.NewReader(strings.Repeat("x", smallBytes)), share: &s}); err != nil || s.n != 0 {
+		t.Errorf("a small body: %v, %d counted", err, s.n)
 	}
-	if _, err := h.hold(large); !errors.Is(err, errBusy) {
-		t.Errorf("a second large answer: %v", err)
+	if _, err := io.Copy(io.Discard, &metered{Reader: strings.NewReader(strings.Repeat("x", 60_000)), share: &s}); err != nil || s.n != 60_000 {
+		t.Errorf("a body: %v, %d counted", err, s.n)
 	}
-	for range 1000 {
-		if _, err := h.hold(&query.Rows{Columns: make([]string, 10), Rows: make([][]any, 1)}); err != nil {
-			t.Fatalf("a small answer: %v", err)
-		}
-	}
-	written()
-	if _, err := h.hold(large); err != nil {
-		t.Errorf("when the first is read: %v", err)
+	other := share{of: b}
+	if _, err := io.Copy(io.Discard, &metered{Reader: strings.NewReader(strings.Repeat("x", 60_000)), share: &other}); !errors.Is(err, errBusy) {
+		t.Errorf("a body beyond the budget: %v", err)
 	}
 }

@@ -1,7 +1,7 @@
 package web
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,8 +19,6 @@ import (
 const (
 	smallBytes = 4 << 10 // size of a request, and of an answer, that is not counted
 	bodyFactor = 32      // memory of a parsed request, relative to its size
-	rowBytes   = 48      // memory of a row of an answer, without its values
-	valueBytes = 32      // memory of a value of a row
 )
 
 // query answers the statement of a request.
@@ -31,60 +29,43 @@ func (h *handler) query(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusUnsupportedMediaType, fmt.Errorf("Content-Type must be application/json, got %q", kind))
 		return
 	}
-	done, ok := h.requests.take(1)
-	if !ok {
+	request := share{of: &h.requests}
+	if !request.grow(1) {
 		h.fail(w, errBusy)
 		return
 	}
-	defer done()
-	rows, err := h.answer(w, r)
+	defer request.release()
+	answer, err := h.answer(w, r)
 	if deadline(http.NewResponseController(w).SetWriteDeadline, time.Now().Add(h.Timeout)) != nil {
 		panic(http.ErrAbortHandler) // the client has gone
 	}
-	var written func()
-	if err == nil {
-		written, err = h.hold(rows)
+	unread := share{of: &h.held}
+	if len(answer) > smallBytes && !unread.grow(int64(len(answer))) {
+		err = fmt.Errorf("other clients have not read their answers: %w", errBusy)
 	}
 	if err != nil {
 		h.fail(w, err)
 		return
 	}
-	defer written()
+	defer unread.release()
 	w.Header().Set("Content-Type", lines)
-	if err := stream(w, rows); err != nil {
+	if _, err := w.Write(answer); err != nil {
 		panic(http.ErrAbortHandler) // the client has gone; abort so that half an answer does not look complete
 	}
 }
 
-// hold counts an answer that waits for its client, until it is written. The answer of a statement that writes is small,
-// so that it is never refused.
-func (h *handler) hold(rows *query.Rows) (written func(), err error) {
-	size := int64(len(rows.Rows)) * int64(rowBytes+valueBytes*len(rows.Columns))
-	written, ok := h.held.take(max(size-smallBytes, 0))
-	if !ok {
-		return nil, fmt.Errorf("other clients have not read their answers: %w", errBusy)
-	}
-	return written, nil
-}
-
-// answer reads and runs the statement of a request.
-func (h *handler) answer(w http.ResponseWriter, r *http.Request) (*query.Rows, error) {
+// answer reads and runs the statement of a request, and returns the answer. That of a statement that writes is small, so
+// that it is never refused.
+func (h *handler) answer(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), h.Timeout)
 	defer cancel()
-	body, read, err := h.read(ctx, w, r)
+	held := share{of: &h.held}
+	defer held.release()
+	body, err := h.read(ctx, w, r, &held)
 	if err != nil {
 		return nil, fmt.Errorf("request: %w", err)
 	}
-	defer read()
-	var q request
-	if err := json.Unmarshal(body, &q); err != nil {
-		return nil, fmt.Errorf("request: %w", err)
-	}
-	args, err := arguments(q.Parameters)
-	if err != nil {
-		return nil, fmt.Errorf("%w: request: %w", db.ErrInput, err)
-	}
-	stmt, err := parse.Parse(q.Statement)
+	stmt, args, err := h.parse(ctx, body)
 	if err != nil {
 		return nil, err
 	}
@@ -100,11 +81,34 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request) (*query.Rows, e
 	return h.run(ctx, &h.long, h.LongTimeout, stmt, args, trusted)
 }
 
-// run runs a statement when it is its turn. limit is the timeout of the context. An error of the context means that the
-// statement has changed nothing.
-func (h *handler) run(ctx context.Context, turns *turns, limit time.Duration, stmt *parse.Statement, args []any, writes bool) (*query.Rows, error) {
+// parse parses a request. Like running a statement, that takes a processor, so requests take turns.
+func (h *handler) parse(ctx context.Context, body []byte) (stmt *parse.Statement, args []any, err error) {
+	end, err := h.parsing.take(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer end()
+	var q request
+	if err := json.Unmarshal(body, &q); err != nil {
+		return nil, nil, fmt.Errorf("request: %w", err)
+	}
+	if args, err = arguments(q.Parameters); err != nil {
+		return nil, nil, fmt.Errorf("%w: request: %w", db.ErrInput, err)
+	}
+	stmt, err = parse.Parse(q.Statement)
+	return stmt, args, err
+}
+
+// run runs a statement and encodes its answer when it is its turn. limit is the timeout of the context. An error of the
+// context means that the statement has changed nothing.
+func (h *handler) run(ctx context.Context, turns *turns, limit time.Duration, stmt *parse.Statement, args []any, writes bool) ([]byte, error) {
 	session := query.Session{DB: h.g, ReadOnly: !writes, Confined: true, Settings: query.Settings{MaxRows: h.MaxRows + 1}}
-	rows, err := turns.run(ctx, func() (*query.Rows, error) { return session.Exec(ctx, stmt, args...) })
+	var rows *query.Rows
+	end, err := turns.take(ctx)
+	if err == nil {
+		defer end()
+		rows, err = session.Exec(ctx, stmt, args...)
+	}
 	switch {
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, fmt.Errorf("the statement, with waiting for its turn, took longer than %v, and has changed nothing: %w", limit, ctx.Err())
@@ -113,45 +117,31 @@ func (h *handler) run(ctx context.Context, turns *turns, limit time.Duration, st
 	case len(rows.Rows) > h.MaxRows && !query.Writes(stmt):
 		return nil, fmt.Errorf("%w: the answer has more than %d rows: ask for less, by TOP or AMONG", db.ErrTooLarge, h.MaxRows)
 	}
-	return rows, nil
+	var b bytes.Buffer
+	err = encode(&b, rows)
+	return b.Bytes(), err
 }
 
-// read reads the body of a request. After that, net/http notices when the client disconnects. The caller must call done when
-// it no longer needs what the body holds.
-func (h *handler) read(ctx context.Context, w http.ResponseWriter, r *http.Request) (body []byte, done func(), err error) {
+// read reads the body of a request. After that, net/http notices when the client disconnects. A body is counted as it
+// arrives, and then with what it is parsed to.
+func (h *handler) read(ctx context.Context, w http.ResponseWriter, r *http.Request, held *share) ([]byte, error) {
 	if r.ContentLength > h.MaxBody {
-		return nil, nil, &http.MaxBytesError{Limit: h.MaxBody}
+		return nil, &http.MaxBytesError{Limit: h.MaxBody}
 	}
 	until, _ := ctx.Deadline()
 	control := http.NewResponseController(w)
 	if err := deadline(control.SetReadDeadline, until); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	in := http.MaxBytesReader(w, r.Body, h.MaxBody)
-	body, err = io.ReadAll(io.LimitReader(in, smallBytes))
-	done = func() {}
-	if len(body) == smallBytes && err == nil {
-		size := h.MaxBody
-		if r.ContentLength > 0 {
-			size = min(size, r.ContentLength)
-		}
-		var ok bool
-		if done, ok = h.held.take(size * bodyFactor); !ok {
-			return nil, nil, errBusy
-		}
-		var rest []byte
-		rest, err = io.ReadAll(in)
-		body = append(body, rest...)
-	}
-	if err == nil {
-		err = deadline(control.SetReadDeadline, time.Time{})
-	}
+	body, err := io.ReadAll(&metered{Reader: http.MaxBytesReader(w, r.Body, h.MaxBody), share: held})
 	if err != nil {
-		done()
-		return nil, nil, fmt.Errorf("%w: %w", db.ErrInput, err)
+		return nil, fmt.Errorf("%w: %w", db.ErrInput, err)
 	}
 	w.Header().Del("Connection") // the body has arrived
-	return body, done, nil
+	if len(body) > smallBytes && !held.grow(int64(len(body))*bodyFactor) {
+		return nil, errBusy
+	}
+	return body, deadline(control.SetReadDeadline, time.Time{})
 }
 
 // deadline sets a deadline of a connection, if the connection supports it.
@@ -162,9 +152,8 @@ func deadline(set func(time.Time) error, at time.Time) error {
 	return nil
 }
 
-// stream writes an answer line by line.
-func stream(w io.Writer, r *query.Rows) error {
-	out := bufio.NewWriter(w)
+// encode writes an answer line by line.
+func encode(out *bytes.Buffer, r *query.Rows) error {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	keys, isKey := nodeColumns(r)
@@ -188,8 +177,5 @@ func stream(w io.Writer, r *query.Rows) error {
 			return err
 		}
 	}
-	if err := enc.Encode(endLine{len(r.Rows)}); err != nil {
-		return err
-	}
-	return out.Flush()
+	return enc.Encode(endLine{len(r.Rows)})
 }
