@@ -118,6 +118,26 @@ func TestPageNode(t *testing.T) {
 	p.until(`document.querySelector("#links h2 .key")?.textContent === "bob"`)
 }
 
+// The section of models shows versions, charts of what a model learned from, and evaluations.
+func TestPageModels(t *testing.T) {
+	t.Parallel()
+	g := circle(t)
+	for i := range 20 {
+		if err := g.Observe(t.Context(), db.Observation{Source: i, Target: i + 50, Reward: float64(i % 2), Model: "friends"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := open(t, g, 1200, 900, web.Options{})
+	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "models"`))
+	p.until(`document.querySelector("#models-content tr.deployed") && document.querySelectorAll("#models-content .chart[aria-busy=false]").length === 2`)
+	if n := evaluate[int](p, `document.querySelectorAll("#models-content .chart svg").length`); n != 1 { // there are no decisions
+		t.Errorf("%d charts", n)
+	}
+	p.click("#models-content .bar button")
+	p.until(`document.querySelector("#models-content .bar + div tbody tr td")?.textContent === "friends"`)
+	p.screenshot("models")
+}
+
 // Statements that write need the token, which the page sends once it has been entered.
 func TestPageToken(t *testing.T) {
 	t.Parallel()
@@ -194,6 +214,7 @@ func TestPageKeyboard(t *testing.T) {
 	}
 	p.keys(kb.Enter)
 	p.until(`document.getElementById("statement").value.trim() === "PREDICT LINKS"`) // the browser's protocol types the Enter too
+	p.keys(" ", chromedp.KeyModifiers(kb.ModifierCtrl))
 	p.until(`!document.getElementById("completions").hidden`)
 	p.keys(kb.Escape)
 	p.until(`document.getElementById("completions").hidden`)

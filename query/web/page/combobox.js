@@ -38,11 +38,13 @@ export function combobox(field, list, suggest, accept = () => {}) {
     field.setAttribute("aria-expanded", "true");
   }
 
-  // below places the list below the line of the cursor.
+  // below places the list below the cursor.
   function below() {
     const style = getComputedStyle(field);
-    const line = asked.split("\n").length, high = parseFloat(style.lineHeight);
-    const top = parseFloat(style.paddingTop) + line * high - field.scrollTop;
+    const lines = asked.split("\n"), high = parseFloat(style.lineHeight);
+    const top = parseFloat(style.paddingTop) + lines.length * high - field.scrollTop;
+    const column = [...lines.at(-1)].length - [...word].length;
+    list.style.left = `min(${style.paddingLeft} + ${column}ch, 100% - 13rem)`; // the list has the font of the field
     list.style.top = `${Math.min(Math.max(top, high), field.clientHeight) + 4}px`;
   }
 
@@ -61,7 +63,7 @@ export function combobox(field, list, suggest, accept = () => {}) {
     close();
     field.focus();
     accept(value);
-    if (field.tagName === "TEXTAREA") later();
+    if (field.tagName === "TEXTAREA") later(true);
   }
 
   // narrow keeps the values that fit what was typed since they were suggested.
@@ -89,7 +91,7 @@ export function combobox(field, list, suggest, accept = () => {}) {
     }
     if (signal.aborted || document.activeElement !== field) return;
     const exact = found.values.length === 1 && found.values[0] === found.word;
-    if (found.values.length === 0 || exact || (!forced && text.trim() === "")) return close();
+    if (found.values.length === 0 || exact || (!forced && found.word === "")) return close();
     ({ word, values } = found);
     asked = text;
     marked = -1;
@@ -97,9 +99,10 @@ export function combobox(field, list, suggest, accept = () => {}) {
     show();
   }
 
-  function later() {
+  // later requests suggestions after a rest: for the word that is being typed or, if forced, for the next word too.
+  function later(forced = false) {
     clearTimeout(timer);
-    timer = setTimeout(open, delay, false);
+    timer = setTimeout(open, delay, forced);
   }
 
   field.addEventListener("input", (event) => {
