@@ -9,13 +9,14 @@ const origins = {
   log: "trained on observed outcomes", import: "imported from a file",
 };
 
-// chart returns a figure and a function that requests its picture, once the figure is in the page and has a width.
-function chart(title, path, model) {
+// chart returns a figure and a function that requests its picture, once the figure is in the page and has a width. hint says
+// how there will be one.
+function chart(title, path, model, hint) {
   const place = element("div", { class: "chart", "aria-busy": "true" });
   const load = async () => {
     try {
       const text = await getText(path, { model, width: widthOf(place) });
-      place.replaceChildren(text === "" ? empty("Nothing was observed yet.", "OBSERVE and REWARD tell a model what became of its links.") : picture(text));
+      place.replaceChildren(text === "" ? empty("Nothing was observed yet.", hint) : picture(text));
     } catch (error) {
       place.replaceChildren(problem(error));
     }
@@ -86,8 +87,8 @@ export async function showModels(name) {
       element("strong", {}, m.model), element("span", { class: "hint" }, `${m.policy}${m.answers ? ", answers" : ""}`)));
     const versions = await select(`SHOW VERSIONS OF ${quoteName(model.model)}`).catch(() => []);
     const charts = [
-      chart("Reward over time", "/chart/rewards", model.model),
-      chart("Predicted against observed", "/chart/calibration", model.model),
+      chart("Reward over time", "/chart/rewards", model.model, "OBSERVE and REWARD tell a model what became of its links."),
+      chart("Predicted against observed", "/chart/calibration", model.model, "CHOOSE notes what a model predicts, REWARD what became of it."),
     ];
     content.replaceChildren(
       element("nav", { class: "model-list", "aria-label": "Models" }, tabs),
