@@ -11,8 +11,8 @@ import (
 	"kith/query/web"
 )
 
-// A request from a page of another origin is refused, whatever the route, the method and the content, even with the token.
-// Following a link to a route that tells nothing of the database is allowed.
+// A request from a page of another origin is refused, whatever the route, the method and the content, even with the
+// token. Following a link to a route that tells nothing of the database is allowed.
 func TestForeign(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Friends(t)

@@ -122,8 +122,8 @@ func (h *handler) run(ctx context.Context, turns *turns, limit time.Duration, st
 	return b.Bytes(), err
 }
 
-// read reads the body of a request. After that, net/http notices when the client disconnects. A body is counted as it
-// arrives, and then with what it is parsed to.
+// read reads the body of a request. After that, net/http notices when the client disconnects. The bytes of a body
+// are counted as they arrive, and then the memory of the statement that it is parsed to.
 func (h *handler) read(ctx context.Context, w http.ResponseWriter, r *http.Request, held *share) ([]byte, error) {
 	if r.ContentLength > h.MaxBody {
 		return nil, &http.MaxBytesError{Limit: h.MaxBody}
