@@ -9,8 +9,12 @@ const (
 	pageMask = pageSize - 1
 )
 
-// sparse is an array of a value for each node. If there is room for the values of all nodes, it has a cell for each.
-// Otherwise it has pages of nodes with a member, and besides them takes 5/8 of a byte a node: the position of a page for
+// maxWhole is the number of nodes up to which an array may have a cell for each node. For more, the kernel takes longer to
+// supply that much memory than a first solution takes, and later ones are not faster.
+const maxWhole = 1 << 20
+
+// sparse is an array of a value for each node. If there is room for the values of all nodes, and they are at most maxWhole, it
+// has a cell for each. Otherwise it has pages of nodes with a member, and besides them takes 5/8 of a byte a node: the position of a page for
 // every 8 nodes, and a bit for each. The memory is kept when the array is cleared. The zero value has room for no node.
 //
 // A node without a page has its place in the blank page, the first one, which holds zeros. A loop may change a value there
@@ -25,14 +29,14 @@ type sparse[T any] struct {
 
 // grow makes room for the nodes of a graph in an empty array of at most the given number of cells.
 func (a *sparse[T]) grow(nodes, most int) {
-	if whole := nodes <= most; whole != a.whole {
+	if whole := nodes <= min(most, maxWhole); whole != a.whole {
 		*a = sparse[T]{whole: whole}
 	}
 	a.most = most
 	pages := (nodes + pageSize - 1) / pageSize
 	switch {
 	case a.whole && nodes > len(a.cell):
-		a.cell = make([]T, min(nodes+nodes/8, most))
+		a.cell = make([]T, min(nodes+nodes/8, most, maxWhole))
 	case !a.whole && pages > len(a.page):
 		a.page, a.cell = make([]ID, pages+pages/8), make([]T, pageSize)
 	}

@@ -2,6 +2,7 @@ package ppr
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -21,6 +22,17 @@ func TestSparse(t *testing.T) {
 				compareSparse(t, &a, r, nodes-100)
 			}
 		})
+	}
+}
+
+// An array for very many nodes takes memory only for those that are used.
+func TestSparseOfManyNodes(t *testing.T) {
+	t.Parallel()
+	var a sparse[float64]
+	a.grow(maxWhole+1, math.MaxInt)
+	compareSparse(t, &a, rand.New(rand.NewPCG(1, 3)), maxWhole)
+	if cells := cap(a.cell); cells > 1<<13 {
+		t.Errorf("there are %d cells", cells)
 	}
 }
 
