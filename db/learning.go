@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-
-	"kith/index"
 )
 
 // Learning is what became of the links that a model offered, from the log of observations and from the decisions that
@@ -36,8 +34,8 @@ const (
 	calibrationBins = 10
 )
 
-// Learning reads the log of a model; "" means the one that Predict would use. Its memory does not depend on the length of the log. It returns ErrNoModel if there
-// is no such model.
+// Learning reads the log of a model; "" means the one that Predict would use. Its memory does not depend on the length of
+// the log. It returns ErrNoModel if there is no such model.
 func (tx *Tx) Learning(ctx context.Context, name string) (Learning, error) {
 	if tx.ended {
 		return Learning{}, ErrClosed
@@ -57,10 +55,7 @@ func (tx *Tx) Learning(ctx context.Context, name string) (Learning, error) {
 // rewardSpans sums the rewards of the observations of a model.
 func (tx *Tx) rewardSpans(ctx context.Context, name string) (s spans, err error) {
 	s.length = 1
-	for doc := range index.Observations(tx.reader, tx.view().Meta.Forgotten) {
-		if doc.Err == nil && doc.At > tx.view().Meta.Version {
-			break // of an unfinished commit
-		}
+	for doc := range tx.observationDocuments() {
 		r, err := decoded[observationRecord](doc)
 		if err == nil {
 			err = ctx.Err()

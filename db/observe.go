@@ -256,12 +256,23 @@ func (tx *Tx) Observations() iter.Seq2[Observed, error] {
 			yield(Observed{}, ErrClosed)
 			return
 		}
+		for doc := range tx.observationDocuments() {
+			o, err := tx.publicObservation(doc)
+			if !yield(o, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// observationDocuments yields the documents of the observations that are still kept, in commit order.
+func (tx *Tx) observationDocuments() iter.Seq[index.Document] {
+	return func(yield func(index.Document) bool) {
 		for doc := range index.Observations(tx.reader, tx.view().Meta.Forgotten) {
 			if doc.Err == nil && doc.At > tx.view().Meta.Version {
 				return // of an unfinished commit
 			}
-			o, err := tx.publicObservation(doc)
-			if !yield(o, err) || err != nil {
+			if !yield(doc) {
 				return
 			}
 		}
