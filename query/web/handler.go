@@ -73,10 +73,11 @@ func (o Options) Handler(g *db.DB) http.Handler {
 	o.MaxBody, o.MaxRows = cmp.Or(o.MaxBody, 1<<20), cmp.Or(o.MaxRows, 100_000)
 	o.Timeout, o.LongTimeout = cmp.Or(o.Timeout, 30*time.Second), cmp.Or(o.LongTimeout, 10*time.Minute)
 	o.MaxRunning, o.MaxWaiting = cmp.Or(o.MaxRunning, runtime.GOMAXPROCS(0)), cmp.Or(o.MaxWaiting, 64)
+	o.MaxRequests, o.MaxBytes = cmp.Or(o.MaxRequests, 512), cmp.Or(o.MaxBytes, 128<<20)
 	h := &handler{Options: o, g: g, turns: newTurns(o.MaxRunning, o.MaxWaiting), long: newTurns(1, o.MaxWaiting)}
-	h.parsing = newTurns(o.MaxRunning, cmp.Or(o.MaxRequests, 512))
+	h.parsing = newTurns(o.MaxRunning, o.MaxRequests)
 	h.subscribers.most, h.shutdown = maxSubscribers, make(chan struct{})
-	h.requests.most, h.held.most = int64(cmp.Or(o.MaxRequests, 512)), cmp.Or(o.MaxBytes, 128<<20)
+	h.requests.most, h.held.most = int64(o.MaxRequests), o.MaxBytes
 	return h.multiplexer()
 }
 

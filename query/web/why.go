@@ -183,22 +183,31 @@ func (s sharedNodes) sentence(source, target string, directed bool) string {
 	return target + " " + what + ": " + list(names) + "."
 }
 
-// family is a group of inputs that mean much the same, by a word in their names.
-type family struct{ word, meaning string }
+// family is a group of inputs that mean much the same.
+type family struct {
+	meaning string   // %[1]s is the target, %[2]s the source
+	words   []string // an input of the family has one of them in its name
+}
 
 // families returns the families of the inputs of models. The first one that fits an input is its family.
 func families() []family {
 	return []family{
-		{"over largest", "how the link compares with the other candidates"}, {"rank by", "how the link compares with the other candidates"},
-		{"neighbors above", "how the link compares with the other candidates"}, {"rank of neighbors", "how the link compares with the other candidates"},
-		{"rivals", "how the link compares with the other candidates"}, {"closed neighbors", "how the link compares with the other candidates"},
-		{"pagerank", "how often random walks lead from one to the other"}, {"paths", "longer ways from one to the other"},
-		{"ridge", "how alike the links of both are"}, {"ease", "how alike the links of both are"}, {"spectral", "how alike the links of both are"},
-		{"target success", "what became of earlier suggestions of %s"}, {"on offer", "what became of earlier suggestions of %s"},
-		{"forecast", "when links were made"}, {"source", "how many links %[2]s has"}, {"target", "how many links %[1]s has"},
-		{"common", "the nodes that both are linked to"}, {"adamic", "the nodes that both are linked to"}, {"resource", "the nodes that both are linked to"},
-		{"jaccard", "the nodes that both are linked to"}, {"salton", "the nodes that both are linked to"}, {"degree", "the nodes that both are linked to"},
+		{"how the link compares with the other candidates",
+			[]string{"over largest", "rank by", "neighbors above", "rank of neighbors", "rivals", "closed neighbors"}},
+		{"how often random walks lead from one to the other", []string{"pagerank"}},
+		{"longer ways from one to the other", []string{"paths"}},
+		{"how alike the links of both are", []string{"ridge", "ease", "spectral"}},
+		{"what became of earlier suggestions of %[1]s", []string{"target success", "on offer"}},
+		{"when links were made", []string{"forecast"}},
+		{"how many links %[2]s has", []string{"source"}},
+		{"how many links %[1]s has", []string{"target"}},
+		{"the nodes that both are linked to", []string{"common", "adamic", "resource", "jaccard", "salton", "degree"}},
 	}
+}
+
+// has reports whether an input is of the family.
+func (f *family) has(input string) bool {
+	return slices.ContainsFunc(f.words, func(word string) bool { return strings.Contains(input, word) })
 }
 
 // strongest says which families of inputs raise an estimate most, at most two.
@@ -207,7 +216,7 @@ func strongest(inputs []db.Input, source, target string) []string {
 	var order []string
 	for _, in := range inputs {
 		for _, f := range families() {
-			if !strings.Contains(in.Name, f.word) || math.IsNaN(in.Adds) {
+			if !f.has(in.Name) || math.IsNaN(in.Adds) {
 				continue
 			}
 			if _, known := sum[f.meaning]; !known {
@@ -220,7 +229,7 @@ func strongest(inputs []db.Input, source, target string) []string {
 	order = slices.DeleteFunc(order, func(m string) bool { return sum[m] <= 0 })
 	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(sum[b], sum[a]) })
 	for i, meaning := range order {
-		order[i] = strings.NewReplacer("%[1]s", target, "%[2]s", source, "%s", target).Replace(meaning)
+		order[i] = strings.NewReplacer("%[1]s", target, "%[2]s", source).Replace(meaning)
 	}
 	return order[:min(len(order), 2)]
 }
