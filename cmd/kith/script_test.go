@@ -18,7 +18,7 @@ import (
 // With -update, the expected outputs in testdata are replaced by the actual ones.
 var update = flag.Bool("update", false, "rewrite the expected outputs in testdata")
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"kith": main}) }
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"kith": main, "probe": probe}) }
 
 // TestScript runs the tool through its command line; see testdata.
 func TestScript(t *testing.T) {
