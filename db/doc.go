@@ -117,7 +117,7 @@
 // tables that the manifest does not name, which Badger deletes, are set aside until all records are read.
 //
 // Rows, keys, labels and vectors of a graph of more than 65,536 edges are read when they are needed. If they fit, all are read
-// into memory in the background once questions have read about as much. A damaged block of them is therefore found later: from then on every transaction ends with
+// into memory in the background once questions have read about as much, or at [DB.Preload]. A damaged block of them is therefore found later: from then on every transaction ends with
 // ErrCorrupt and no write succeeds. All tables are read in full before the first write, a backup and a check, at about 1 GB a second.
 //
 // A gap in the log of the last writes is damage if two commits follow, because each was synced before the next was

@@ -332,6 +332,14 @@ func TestRowsAreLoaded(t *testing.T) {
 		}
 		must(t, g.Close())
 	}
+	g = openTest(t, path)
+	g.Preload()
+	g.background.Wait()
+	if !g.now.Load().Loaded() {
+		t.Error("Preload did not read the graph")
+	}
+	must(t, g.Close())
+	g.Preload() // without effect
 }
 
 // answersOf returns the neighbours of a node and a prediction for it.

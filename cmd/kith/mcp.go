@@ -36,6 +36,7 @@ people. The end of standard input ends kith mcp, and so do Ctrl-C and SIGTERM.`,
 				if cli.IsTerminal(cmd.InOrStdin()) {
 					fmt.Fprintln(cmd.ErrOrStderr(), "kith mcp waits for a client of the Model Context Protocol on standard input; Ctrl-C ends it.")
 				}
+				g.Preload()
 				return mcpserver.Server{DB: g, Write: write, Version: built()}.Serve(ctx, cmd.InOrStdin(), cmd.OutOrStdout())
 			}
 			return withExisting(args[0], limited(memory), write, serve)

@@ -89,6 +89,7 @@ func serve(ctx context.Context, g *db.DB, o web.Options, address string, announc
 	if err != nil {
 		return err
 	}
+	g.Preload()
 	if err := announce("http://" + l.Addr().String()); err != nil {
 		return errors.Join(err, l.Close())
 	}
