@@ -190,11 +190,16 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 	if q.candidates, q.ranking.Linked, err = tx.candidates(ctx, start, q.among, q.scorer, q.walk); err != nil {
 		return nil, err
 	}
-	n, top := len(q.candidates), p.top(len(q.candidates))
+	n := len(q.candidates)
 	if p.UntilCertain {
-		q.walk.Accept = walk.CertainTop(top)
+		q.walk.Accept = walk.CertainTop(p.top(n))
 	}
-	return q, tx.db.fitsWork("ranking "+words.Count(n, "candidate"), candidateBytes*int64(n)+linkBytes*int64(top))
+	return q, tx.db.fitsWork("ranking "+words.Count(n, "candidate"), answerBytes(&p, n))
+}
+
+// answerBytes returns the memory that an answer takes that ranks n candidates, in bytes.
+func answerBytes(p *Prediction, n int) int64 {
+	return candidateBytes*int64(n) + linkBytes*int64(p.top(n))
 }
 
 // candidateBytes is the memory of a candidate while it is scored. linkBytes is the memory of a link while it is ranked

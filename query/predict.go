@@ -1,6 +1,7 @@
 package query
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -53,19 +54,38 @@ const defaultTop = 10
 
 // addLinks adds the first most links that satisfy the WHERE clause.
 func (r *run) addLinks(t *table, ranking *db.Ranking, most int) {
-	lookUp := t.uses("label", "degree")
 	for _, l := range ranking.Links {
 		if most == 0 {
 			return
 		}
-		row := []any{shown(ranking.Source), l.Target, int64(l.Rank), l.Score, l.Exploit, l.Explore, l.PPR, l.Bound, l.Certain, nil, nil}
-		if n, err := r.tx.Node(l.Target); lookUp && err == nil {
-			row[9], row[10] = orNil(n.Label), n.Degree
-		}
-		if t.add(r.rows, row...) {
+		if t.add(r.rows, linkRow(r.tx, t, ranking, &l)...) {
 			most--
 		}
 	}
+}
+
+// linkRow returns the row of a link, with what t uses of the columns that are not in the ranking.
+func linkRow(tx *db.Tx, t *table, ranking *db.Ranking, l *db.Link) []any {
+	row := []any{shown(ranking.Source), l.Target, int64(l.Rank), l.Score, l.Exploit, l.Explore, l.PPR, l.Bound, l.Certain, nil, nil}
+	if !t.uses("label", "degree") {
+		return row
+	}
+	if n, err := tx.Node(l.Target); err == nil {
+		row[9], row[10] = orNil(n.Label), n.Degree
+	}
+	return row
+}
+
+// LinkFilter compiles a condition in the syntax of the WHERE clause of PREDICT LINKS, without parameters. The function that
+// it returns reports whether a link of a ranking satisfies the condition in a transaction.
+func LinkFilter(condition string) (func(*db.Tx, *db.Ranking, *db.Link) bool, error) {
+	c, err := parse.ParseCondition(condition)
+	if err != nil {
+		return nil, err
+	}
+	r := run{session: &Session{}, ctx: context.Background(), kind: kindOf(&parse.Statement{Kind: "PREDICT LINKS"})}
+	t := r.table(c, nil)
+	return func(tx *db.Tx, ranking *db.Ranking, l *db.Link) bool { return t.keep(linkRow(tx, t, ranking, l)) }, r.err
 }
 
 // shown returns the value of the column source: the key of a node, or the text of a set.

@@ -1,0 +1,229 @@
+package score
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"kith/cmd/internal/cli"
+	"kith/db"
+)
+
+// Output is a file to write.
+type Output struct {
+	Name  string // its extension is that of a format
+	Force bool   // replaces a file of that name, and what an unfinished run of another question left
+}
+
+// Files of an unfinished run, next to the output.
+const (
+	partial = ".partial" // the rows so far
+	state   = ".state"   // a progress, which says how many of them are valid
+)
+
+// progress is the state of a run that is not finished.
+type progress struct {
+	Question question `json:"question"`
+	Done     Report   `json:"done"`
+	Bytes    int64    `json:"bytes"` // length of the partial file
+}
+
+// question identifies what is asked: the rows are a function of it.
+type question struct {
+	Among, Using, Where, Label string
+	Top, Shard, Shards         int
+	Listed                     string // checksum of the given nodes or pairs
+	Nodes, Edges               int64
+	Graph                      uint64 // version of the database
+	Model                      string // the model, its version and the number of outcomes that it has learned from
+	Memory                     int64  // on which the answers of models depend
+	Build                      string
+}
+
+// saveEvery is the time between two saves of the progress.
+const saveEvery = 10 * time.Second
+
+// File writes the links to a file, which appears when it is complete. A run that is interrupted or killed leaves the links
+// so far and a record of them next to the file. The next run of the same question on the same version of the
+// database continues from there, and its file has the same bytes as that of a run without an interruption. If the question
+// or the version differs, it returns an error. resumed is the number of sources that earlier runs had done.
+func File(ctx context.Context, g *db.DB, o Options, out Output) (done Report, resumed int64, err error) {
+	name, err := FormatOf(out.Name)
+	if err != nil {
+		return done, 0, err
+	}
+	if _, err := os.Lstat(out.Name); err == nil && !out.Force {
+		return done, 0, fmt.Errorf("%s: %w; --force replaces it", out.Name, fs.ErrExist)
+	}
+	err = g.View(ctx, func(tx *db.Tx) error {
+		t, err := newTask(tx, o)
+		if err != nil {
+			return err
+		}
+		f, err := openSpool(out, spoolOf(name), t.identify(g))
+		if err != nil {
+			return err
+		}
+		resumed = f.now.Done.Sources
+		if err := f.fill(ctx, t); err != nil {
+			return errors.Join(err, f.Close())
+		}
+		done = f.now.Done
+		return f.finish(name)
+	})
+	return done, resumed, err
+}
+
+// identify returns the question of a task.
+func (t *task) identify(g *db.DB) question {
+	nodes, edges := t.tx.Counts()
+	q := question{
+		Among: t.Among, Using: t.Using, Where: t.Where, Label: t.Label, Top: t.most(), Shard: t.Shard, Shards: t.Shards,
+		Nodes: nodes, Edges: edges, Graph: t.tx.Stats().Version, Memory: g.AnswerMemory(), Build: runtime.GOARCH,
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		q.Build += " " + cli.Revision(info)
+	}
+	for _, m := range t.tx.Models() {
+		if m.Name == t.Using || t.Using == "" && m.Answers {
+			q.Model = fmt.Sprintf("%s version %d, %d outcomes, trained %v", m.Name, m.Version, m.Rounds, m.Trained)
+		}
+	}
+	if t.listed != nil {
+		sum := sha256.New()
+		for _, k := range t.listed.sources {
+			fmt.Fprintln(sum, k, t.listed.targets[k])
+		}
+		q.Listed = fmt.Sprintf("%x", sum.Sum(nil))
+	}
+	return q
+}
+
+// spool is the partial file of an output.
+type spool struct {
+	*os.File
+	out Output
+	to  *textWriter
+	now progress
+}
+
+// spoolOf returns the format of the partial file of an output: its own if it can be continued.
+func spoolOf(name string) string {
+	if name == "csv" {
+		return name
+	}
+	return "jsonl"
+}
+
+// openSpool opens the partial file of an output, or creates it.
+func openSpool(out Output, format string, q question) (s *spool, err error) {
+	s = &spool{out: out, now: progress{Question: q}}
+	text, err := os.ReadFile(out.Name + state)
+	if err == nil {
+		err = s.resume(text, q)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err != nil && !out.Force {
+		return nil, err
+	}
+	if s.File, err = os.OpenFile(out.Name+partial, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
+		return nil, err
+	}
+	info, err := s.Stat()
+	switch {
+	case err != nil:
+	case info.Size() < s.now.Bytes:
+		err = fmt.Errorf("%s has %d bytes of the %d that %s says; --force begins from the start", s.Name(), info.Size(), s.now.Bytes, out.Name+state)
+	default:
+		err = s.Truncate(s.now.Bytes)
+	}
+	if err == nil {
+		_, err = s.Seek(s.now.Bytes, io.SeekStart)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	begins := s.now.Bytes == 0 && q.Shard == 0
+	if format == "csv" {
+		s.to = newCSV(s.File, begins)
+	} else {
+		s.to = newLines(s.File)
+	}
+	return s, nil
+}
+
+// resume takes over the progress of an unfinished run.
+func (s *spool) resume(text []byte, q question) error {
+	var earlier progress
+	if err := json.Unmarshal(text, &earlier); err != nil {
+		return fmt.Errorf("%s: %w; --force begins from the start", s.out.Name+state, err)
+	}
+	if earlier.Question != q {
+		return fmt.Errorf("%s: an unfinished run asked something else, or another version of the database; --force begins from the start",
+			s.out.Name+partial)
+	}
+	s.now = earlier
+	return nil
+}
+
+// fill writes the rows that are missing. The progress is saved now and then, and when the run ends early.
+func (s *spool) fill(ctx context.Context, t *task) error {
+	if err := s.save(s.now.Done); err != nil { // before the first row, so that the partial file has an owner
+		return err
+	}
+	done, last := s.now.Done, time.Now()
+	saved := func(rows []Row) error {
+		if time.Since(last) > saveEvery {
+			if err := s.save(done); err != nil {
+				return err
+			}
+			last = time.Now()
+		}
+		return s.to.Write(rows)
+	}
+	err := t.run(ctx, &done, saved)
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	return errors.Join(err, s.save(done))
+}
+
+// save makes the rows so far durable, and then the record of them.
+func (s *spool) save(done Report) error {
+	if err := errors.Join(s.to.Close(), s.Sync()); err != nil {
+		return err
+	}
+	at, err := s.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return err
+	}
+	s.now.Done, s.now.Bytes = done, at
+	text, err := json.Marshal(s.now)
+	if err != nil {
+		return err
+	}
+	return cli.WriteFile(s.out.Name+state, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+// finish gives the complete file its name.
+func (s *spool) finish(format string) error {
+	if err := s.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(s.Name(), s.out.Name); err != nil {
+		return err
+	}
+	return os.Remove(s.out.Name + state)
+}

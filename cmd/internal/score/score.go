@@ -1,0 +1,232 @@
+// Package score computes the best links of many nodes of a database, for the tools that do this as a batch.
+//
+// [Run] scores all nodes, the nodes of a label or of a file, or the pairs of a file, or one shard of them, and writes the
+// links to a [Writer]. [File] does the same into a file, and continues where an earlier run of the same question ended.
+// A shard is a range of the sources, so the texts of all shards, joined in order, are the text of a single run, byte for
+// byte, apart from the header of CSV, which only shard 0 has.
+package score
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"kith/db"
+	"kith/query"
+	"kith/query/parse"
+)
+
+// Options say which links are scored. The zero value means the 10 best links of each node, by the model that answers
+// requests without a name.
+type Options struct {
+	Among string // candidates, as in an AMONG clause; "" means the default of PREDICT LINKS
+	Using string // name of a model or of a heuristic; "" means the model that answers
+	Where string // condition, as in a WHERE clause; "" means none
+	Top   int    // number of links of each node; 0 means 10, or all given pairs
+
+	// The sources are all nodes unless one of these is given. Label is the label of the sources. Sources is a file with a
+	// node on each line, and Pairs one with a source and a target on each line, which are the only candidates.
+	Label, Sources, Pairs string
+
+	// Shard, from 0, is the part of the sources that is scored, out of Shards; 0 shards mean one.
+	Shard, Shards int
+
+	// Progress, if not nil, is called after each source with the number of sources that are done, and of all.
+	Progress func(done, total int64)
+}
+
+// Row is one link.
+type Row struct {
+	Source db.Key  `json:"source"`
+	Target db.Key  `json:"target"`
+	Rank   int     `json:"rank"` // from 1
+	Score  float64 `json:"score"`
+}
+
+// Writer writes rows.
+type Writer interface {
+	Write([]Row) error
+	Close() error // completes the output
+}
+
+// Report says what was done.
+type Report struct {
+	Sources, Links int64
+	AnsweredBy     string // the model and its version, or what answered instead
+}
+
+// Run scores the links and writes them to w, which it does not close. The rows of a source are written together, the
+// sources in the order in which the nodes were added or, of a file, in the order of the file. The rows depend on
+// the database and the options alone.
+func Run(ctx context.Context, g *db.DB, o Options, w Writer) (done Report, err error) {
+	err = g.View(ctx, func(tx *db.Tx) error {
+		t, err := newTask(tx, o)
+		if err != nil {
+			return err
+		}
+		return t.run(ctx, &done, w.Write)
+	})
+	return done, err
+}
+
+// task is a batch of questions in a transaction.
+type task struct {
+	Options
+	tx       *db.Tx
+	question db.Prediction // without the source
+	keep     func(*db.Tx, *db.Ranking, *db.Link) bool
+	listed   *list // sources of a file; nil: those of Label
+	first    int64 // number of the first source of the shard
+	end      int64 // number of the source after the last one
+}
+
+// newTask checks the options.
+func newTask(tx *db.Tx, o Options) (t *task, err error) {
+	o.Shards = max(o.Shards, 1)
+	if o.Shard < 0 || o.Shard >= o.Shards {
+		return nil, fmt.Errorf("%w: shard %d of %d: want 0 to %d", db.ErrInput, o.Shard, o.Shards, o.Shards-1)
+	}
+	t = &task{Options: o, tx: tx, question: db.Prediction{Model: o.Using, Top: o.Top}}
+	if o.Among != "" {
+		if t.question.Among, err = candidates(o.Among); err != nil {
+			return nil, fmt.Errorf("among %s: %w", o.Among, err)
+		}
+	}
+	if o.Where != "" {
+		if t.keep, err = query.LinkFilter(o.Where); err != nil {
+			return nil, fmt.Errorf("where %s: %w", o.Where, err)
+		}
+		t.question.Top = -1 // the filter takes the best of the ranked links, so all are ranked
+	}
+	if o.Using != "" && !slices.Contains(db.Heuristics(), o.Using) {
+		if _, err := tx.Model(o.Using); err != nil {
+			return nil, err
+		}
+	}
+	n, err := t.open()
+	if err != nil {
+		return nil, err
+	}
+	t.first, t.end = n*int64(o.Shard)/int64(o.Shards), n*int64(o.Shard+1)/int64(o.Shards)
+	return t, nil
+}
+
+// candidates parses a set.
+func candidates(text string) (c db.Candidates, err error) {
+	set, err := parse.ParseSet(text)
+	if err != nil {
+		return c, err
+	}
+	return query.Candidates(set)
+}
+
+// open finds the sources and returns their number.
+func (t *task) open() (n int64, err error) {
+	if t.Sources != "" || t.Pairs != "" {
+		if t.listed, err = readList(t.tx, cmp.Or(t.Sources, t.Pairs), t.Pairs != ""); err != nil {
+			return 0, err
+		}
+		if t.Pairs != "" && t.Top == 0 {
+			t.question.Top = -1
+		}
+		return int64(len(t.listed.sources)), nil
+	}
+	if _, err := t.tx.Keys(t.Label, 0); err != nil {
+		return 0, err
+	}
+	if t.Label == "" {
+		n, _ = t.tx.Counts()
+		return n, nil
+	}
+	for _, l := range t.tx.Stats().Labels {
+		if l.Name == t.Label {
+			n = l.Nodes
+		}
+	}
+	return n, nil
+}
+
+// questions yields the questions of the shard after the first skip.
+func (t *task) questions(skip int64) iter.Seq[db.Prediction] {
+	return func(yield func(db.Prediction) bool) {
+		left := t.end - t.first - skip
+		for source, targets := range t.sources(t.first + skip) {
+			if left--; left < 0 {
+				return
+			}
+			p := t.question
+			p.For = source
+			if targets != nil {
+				p.Among = db.Keys(targets...)
+			}
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// sources yields the sources after the first skip, and the candidates of each if they are given.
+func (t *task) sources(skip int64) iter.Seq2[db.Key, []any] {
+	if t.listed != nil {
+		return t.listed.after(skip)
+	}
+	return func(yield func(db.Key, []any) bool) {
+		keys, err := t.tx.Keys(t.Label, skip)
+		if err != nil {
+			return // never: open has checked the label
+		}
+		for k := range keys {
+			if !yield(k, nil) {
+				return
+			}
+		}
+	}
+}
+
+// run scores the sources after those that are done, and calls write with the links of each.
+func (t *task) run(ctx context.Context, done *Report, write func([]Row) error) error {
+	for r, err := range t.tx.PredictEach(ctx, t.questions(done.Sources)) {
+		if err != nil {
+			return err
+		}
+		rows := t.rows(r)
+		if err := write(rows); err != nil {
+			return err
+		}
+		done.Sources++
+		done.Links += int64(len(rows))
+		done.AnsweredBy = r.AnsweredBy
+		if t.Progress != nil {
+			t.Progress(done.Sources, t.end-t.first)
+		}
+	}
+	return nil
+}
+
+// rows returns the links of a ranking that the filter keeps, as many as are wanted.
+func (t *task) rows(r *db.Ranking) []Row {
+	rows := make([]Row, 0, min(len(r.Links), t.most()))
+	for i := range r.Links {
+		l := &r.Links[i]
+		if len(rows) == t.most() {
+			break
+		}
+		if t.keep == nil || t.keep(t.tx, r, l) {
+			rows = append(rows, Row{r.Source[0].Node, l.Target, l.Rank, l.Score})
+		}
+	}
+	return rows
+}
+
+// most returns the maximum number of rows of a source.
+func (t *task) most() int {
+	if t.Top == 0 && t.Pairs != "" {
+		return int(^uint(0) >> 1)
+	}
+	return cmp.Or(t.Top, defaultTop)
+}
+
+const defaultTop = 10

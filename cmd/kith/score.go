@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/progress"
+	"github.com/spf13/cobra"
+
+	"kith/cmd/internal/cli"
+	"kith/cmd/internal/score"
+	"kith/db"
+	"kith/db/words"
+)
+
+// scoring implements the subcommand score.
+type scoring struct {
+	score.Options
+	out    score.Output
+	shard  string
+	memory int64 // Options.Memory
+	stdout io.Writer
+	stderr io.Writer
+}
+
+func newScore() *cobra.Command {
+	var s scoring
+	cmd := &cobra.Command{
+		Use:   "score DB --out FILE",
+		Short: "Write the best links of every node to a file",
+		Long: `Score predicts the links of every node, or of the nodes of a label or a file, or scores
+the pairs of a file, and writes the best of each to FILE: links.csv or links.jsonl, with the
+columns source, target, rank and score. Sources are in the order in which the nodes were
+added, or that of the file. The answer for a source is that of PREDICT LINKS with
+cache = off.
+
+FILE appears when it is complete. If score is interrupted or killed, the same command
+continues where it ended, and the file has the same bytes as without the interruption. Until
+then the links are in FILE.partial, and FILE.state says of which question they are.
+
+With --shard i/n it scores the i-th of n parts of the sources, from 0. The files of all
+shards, joined in order, are that of a single run.`,
+		Example: `  kith score social.kith --out links.csv --among "NEIGHBORS(2)" --top 10
+  kith score shop.kith --out offers.jsonl --label user --among "LABEL item" --using m
+  kith score social.kith --out links.0.csv --shard 0/16`,
+		Args: cli.Args("DB"),
+		PreRunE: func(*cobra.Command, []string) error {
+			if s.out.Name == "" {
+				return errors.New("--out FILE is missing")
+			}
+			if _, err := score.FormatOf(s.out.Name); err != nil {
+				return fmt.Errorf("--out %w", err)
+			}
+			if err := s.parseShard(); err != nil {
+				return err
+			}
+			return cli.Least("top", s.Top, 0)
+		},
+		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+			s.stdout, s.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			return s.run(ctx, args[0])
+		}),
+	}
+	f := cmd.Flags()
+	f.StringVar(&s.out.Name, "out", "", "file to write")
+	f.BoolVar(&s.out.Force, "force", false, "replace a file that exists, and what a run of another question left")
+	f.StringVar(&s.Among, "among", "", "candidates, as in an AMONG clause (default: that of PREDICT LINKS)")
+	f.StringVar(&s.Using, "using", "", "model or heuristic (default: the model that answers)")
+	f.StringVar(&s.Where, "where", "", "condition that links must satisfy, as in a WHERE clause")
+	f.IntVar(&s.Top, "top", 0, "number of links of each node (default: 10, or all pairs of --pairs)")
+	f.StringVar(&s.Label, "label", "", "score the nodes with this label only")
+	f.StringVar(&s.Sources, "sources", "", "score the nodes of this file only")
+	f.StringVar(&s.Pairs, "pairs", "", "score the pairs of this file only")
+	f.StringVar(&s.shard, "shard", "", "score the i-th of n parts of the sources, from 0/n")
+	cmd.MarkFlagsMutuallyExclusive("label", "sources", "pairs")
+	cmd.MarkFlagsMutuallyExclusive("among", "pairs")
+	memoryFlag(f, &s.memory)
+	return cmd
+}
+
+// parseShard parses i/n.
+func (s *scoring) parseShard() error {
+	if s.shard == "" {
+		return nil
+	}
+	rest := ""
+	if n, _ := fmt.Sscanf(s.shard+" ", "%d/%d%1s", &s.Shard, &s.Shards, &rest); n != 2 || s.Shard < 0 || s.Shard >= s.Shards {
+		return fmt.Errorf("--shard must be i/n with i from 0 to n-1, such as 0/16, got %s", s.shard)
+	}
+	return nil
+}
+
+func (s *scoring) run(ctx context.Context, path string) error {
+	return withReadOnly(path, limited(s.memory), func(g *db.DB) error {
+		bar, began := cli.NewBar(s.stderr), time.Now()
+		s.Progress = func(done, total int64) { bar.Show("nodes", progress.UnitsDefault, done, total) }
+		done, resumed, err := score.File(ctx, g, s.Options, s.out)
+		bar.End()
+		if err != nil {
+			return err
+		}
+		text := fmt.Sprintf("%s: %s of %s", s.out.Name, words.Count(int(done.Links), "link"), words.Count(int(done.Sources), "node"))
+		if resumed > 0 {
+			text += fmt.Sprintf(", %d of them by an earlier run", resumed)
+		}
+		if done.AnsweredBy != "" {
+			text += ", by " + done.AnsweredBy
+		}
+		return writeLine(s.stdout, fmt.Sprintf("%s, in %v", text, time.Since(began).Round(time.Millisecond)))
+	})
+}
