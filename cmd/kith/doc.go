@@ -11,6 +11,7 @@
 //	kith backup DB FILE     copy a database into one file
 //	kith restore FILE... DB make a database from a backup
 //	kith compact DB         free the space of data that no reader can see
+//	kith score DB           write the best links of every node to a file
 //	kith bench load FILE    measure loading edge lists: edges a second, memory, bytes on disk
 //	kith bench open DB      measure the time from opening a database to its first answer
 //	kith bench predict      measure predictions, with and without a writer
