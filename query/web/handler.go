@@ -69,7 +69,10 @@ func Handler(g *db.DB) http.Handler { return Options{}.Handler(g) }
 // one that may not run here with 403, one that lacks the token with 401. A request from another machine, from a page of
 // another origin, or addressed to a name that is not in Hosts, is refused with 403. A request beyond the limits is
 // refused with 503, and may be sent again. A statement is cancelled when its client disconnects.
-func (o Options) Handler(g *db.DB) http.Handler {
+func (o Options) Handler(g *db.DB) http.Handler { return o.handler(g).multiplexer() }
+
+// handler returns the handler of a database, whose limits are those of the options or their defaults.
+func (o Options) handler(g *db.DB) *handler {
 	o.MaxBody, o.MaxRows = cmp.Or(o.MaxBody, 1<<20), cmp.Or(o.MaxRows, 100_000)
 	o.Timeout, o.LongTimeout = cmp.Or(o.Timeout, 30*time.Second), cmp.Or(o.LongTimeout, 10*time.Minute)
 	o.MaxRunning, o.MaxWaiting = cmp.Or(o.MaxRunning, runtime.GOMAXPROCS(0)), cmp.Or(o.MaxWaiting, 64)
@@ -78,7 +81,7 @@ func (o Options) Handler(g *db.DB) http.Handler {
 	h.parsing = newTurns(o.MaxRunning, o.MaxRequests)
 	h.subscribers.most, h.shutdown = maxSubscribers, make(chan struct{})
 	h.requests.most, h.held.most = int64(o.MaxRequests), o.MaxBytes
-	return h.multiplexer()
+	return h
 }
 
 // handler implements Handler.

@@ -18,7 +18,8 @@ import (
 // A statement ends when its client disconnects, even if the end of the request arrived late.
 func TestHandlerCancelChunked(t *testing.T) {
 	t.Parallel()
-	c, url := serve(t, web.Options{Timeout: time.Hour, MaxBody: 1 << 21, MaxRunning: 1}.Handler(communities(t)))
+	h, load := web.Observed(web.Options{Timeout: time.Hour, MaxRunning: 1}, communities(t))
+	_, url := serve(t, h)
 	ctx, cancel := context.WithCancel(t.Context())
 	body, end := io.Pipe()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/query", body)
@@ -31,25 +32,17 @@ func TestHandlerCancelChunked(t *testing.T) {
 		_, err := http.DefaultClient.Do(r)
 		failed <- err
 	}()
-	if _, err := io.WriteString(end, `{"statement": "`+endless()+`"}`); err != nil {
+	if _, err := io.WriteString(end, `{"statement": "`+endless+`"}`); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(20 * time.Millisecond)
+	await(load, func(l web.Load) bool { return l.Requests == 1 })
 	end.Close()
-	for err := error(nil); err == nil; { // until the endless statement runs
-		impatient, stop := context.WithTimeout(t.Context(), 500*time.Millisecond)
-		_, err = c.Run(impatient, "CHECK")
-		stop()
-	}
+	await(load, func(l web.Load) bool { return l.Running == 1 })
 	cancel()
 	if err := <-failed; !errors.Is(err, context.Canceled) {
 		t.Errorf("who has gone gets %v", err)
 	}
-	patient, stop := context.WithTimeout(t.Context(), 10*time.Second)
-	defer stop()
-	if _, err := c.Run(patient, "CHECK"); err != nil {
-		t.Errorf("the next one: %v", err)
-	}
+	await(load, func(l web.Load) bool { return l == web.Load{} })
 }
 
 // The handler does not wait longer than the timeout for the end of a request.

@@ -94,7 +94,7 @@ func sendRaw(t testing.TB, url, text string) *bufio.Reader {
 // Beyond the statements that run and those that wait, a statement is refused at once, and the figures are answered.
 func TestTooManyStatements(t *testing.T) {
 	t.Parallel()
-	_, url := serve(t, web.Options{Timeout: time.Hour, MaxBody: 1 << 22, MaxRunning: 1, MaxWaiting: 2, MaxBytes: 1 << 30}.Handler(communities(t)))
+	_, url := serve(t, web.Options{Timeout: time.Hour, MaxRunning: 1, MaxWaiting: 2}.Handler(communities(t)))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan bool)
 	const heavy = 8
@@ -102,7 +102,7 @@ func TestTooManyStatements(t *testing.T) {
 	for range heavy {
 		go func() {
 			defer func() { ended <- true }()
-			r, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/query", strings.NewReader(`{"statement": "`+endless()+`"}`))
+			r, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/query", strings.NewReader(`{"statement": "`+endless+`"}`))
 			if err != nil {
 				t.Error(err)
 				return
@@ -138,7 +138,8 @@ func TestTooManyStatements(t *testing.T) {
 // A request with a body beyond those that arrive is refused at once, until one of them has ended.
 func TestTooManyRequests(t *testing.T) {
 	t.Parallel()
-	_, url := serve(t, web.Options{Timeout: time.Hour, MaxRequests: 2}.Handler(communities(t)))
+	h, load := web.Observed(web.Options{Timeout: time.Hour, MaxRequests: 2}, communities(t))
+	_, url := serve(t, h)
 	begin := func() (end func()) {
 		c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 		if err != nil {
@@ -164,11 +165,8 @@ func TestTooManyRequests(t *testing.T) {
 		t.Errorf("the figures: status %d", status)
 	}
 	end()
-	for began := time.Now(); ; time.Sleep(time.Millisecond) {
-		if status, answer := post(t, url, `{"statement": "CHECK"}`); status == http.StatusOK {
-			return
-		} else if time.Since(began) > 10*time.Second {
-			t.Fatalf("status %d: %s", status, answer)
-		}
+	await(load, func(l web.Load) bool { return l.Requests == 1 })
+	if status, answer := post(t, url, `{"statement": "CHECK"}`); status != http.StatusOK {
+		t.Errorf("status %d: %s", status, answer)
 	}
 }
