@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -36,6 +37,12 @@ type tab struct {
 // open opens the page of a database in headless Chromium. Where there is no Chromium, the test is skipped.
 func open(t *testing.T, g *db.DB, width, height int, o web.Options) *tab {
 	t.Helper()
+	return openHandler(t, o.Handler(g), width, height)
+}
+
+// openHandler opens the page of a handler.
+func openHandler(t *testing.T, h http.Handler, width, height int) *tab {
+	t.Helper()
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
 		if found, err := exec.LookPath(name); err == nil {
@@ -49,7 +56,7 @@ func open(t *testing.T, g *db.DB, width, height int, o web.Options) *tab {
 	if testing.Short() {
 		t.Skip("a browser takes seconds to start")
 	}
-	server := httptest.NewServer(o.Handler(g))
+	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(width, height))
 	allocator, _ := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)

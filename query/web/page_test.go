@@ -1,9 +1,11 @@
 package web_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
@@ -186,8 +188,8 @@ func TestPageManyRows(t *testing.T) {
 // The stop button ends a statement, also in the server: the only slot is free again.
 func TestPageStop(t *testing.T) {
 	t.Parallel()
-	p := open(t, communities(t), 1200, 800, web.Options{MaxRunning: 1, MaxBody: 1 << 22})
-	p.do(chromedp.Evaluate[chromedp.Void](`document.getElementById("statement").value = "PREDICT LINKS FOR " + "1, ".repeat(300000) + "1 AMONG ALL TOP 1"`))
+	p := open(t, communities(t), 1200, 800, web.Options{MaxRunning: 1})
+	p.enter(endless)
 	p.click("#run")
 	p.until(`document.querySelector(".status")?.textContent.startsWith("Running, ")`)
 	p.click("#stop")
@@ -195,6 +197,106 @@ func TestPageStop(t *testing.T) {
 	p.enter("CHECK")
 	p.click("#run")
 	p.until(`document.querySelector(".status")?.textContent.startsWith("1 row ")`)
+}
+
+// The stop button of an evaluation ends it, and the next one can be started. The evaluation waits for the only slot.
+func TestPageStopEvaluation(t *testing.T) {
+	t.Parallel()
+	g := circle(t)
+	h, load := web.Observed(web.Options{MaxRunning: 1, Timeout: time.Hour}, g)
+	p := openHandler(t, h, 1200, 900)
+	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "models"`))
+	p.until(`document.querySelector("#models-content tr.deployed") && document.querySelectorAll("#models-content .chart[aria-busy=false]").length === 2`)
+	c, err := web.Dial(p.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := c.Run(ctx, endless)
+		ended <- err
+	}()
+	await(load, func(l web.Load) bool { return l.Running == 1 })
+	const stop = "#models-content .bar button:last-of-type"
+	p.click("#models-content .bar button")
+	await(load, func(l web.Load) bool { return l.Waiting == 1 })
+	p.until(`!document.querySelector("` + stop + `").disabled`)
+	p.click(stop)
+	p.until(`document.querySelector("#models-content .bar + div").textContent === "Stopped" && document.querySelector("` + stop + `").disabled`)
+	await(load, func(l web.Load) bool { return l.Waiting == 0 })
+	cancel()
+	<-ended
+	p.click("#models-content .bar button")
+	p.until(`document.querySelector("#models-content .bar + div tbody tr td")?.textContent === "friends"`)
+	p.until(`document.querySelector("` + stop + `").disabled`)
+}
+
+// The first Tab leads to a link that skips the bar at the top, and becomes visible.
+func TestPageSkip(t *testing.T) {
+	t.Parallel()
+	p := open(t, circle(t), 1200, 800, web.Options{})
+	top := `document.querySelector(".skip").getBoundingClientRect().top`
+	if evaluate[float64](p, top) >= 0 {
+		t.Error("the link is visible without focus")
+	}
+	p.keys("\t")
+	if name := evaluate[string](p, `document.activeElement.className`); name != "skip" {
+		t.Errorf("the first Tab leads to %q", name)
+	}
+	if evaluate[float64](p, top) < 0 {
+		t.Error("the link is not visible")
+	}
+	p.keys(kb.Enter)
+	p.until(`document.activeElement.id === "main"`)
+	p.keys("\t")
+	if is := evaluate[bool](p, `document.getElementById("main").contains(document.activeElement)`); !is {
+		t.Errorf("the next Tab leads to %q", evaluate[string](p, `document.activeElement.outerHTML`))
+	}
+	if hash := evaluate[string](p, `location.hash`); hash != "" {
+		t.Errorf("the address has %q", hash)
+	}
+}
+
+// If the reader wants less motion, nothing moves.
+func TestPageReducedMotion(t *testing.T) {
+	t.Parallel()
+	p := open(t, circle(t), 1200, 800, web.Options{})
+	moving := `[...document.querySelectorAll("*")].filter((e) => {
+		const s = getComputedStyle(e);
+		return s.transitionDuration.split(", ").some((d) => parseFloat(d) > 0) || s.animationName !== "none";
+	}).length`
+	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "node='ann'"`))
+	p.until(`document.querySelector("#picture[aria-busy=false] a.node")`)
+	if evaluate[int](p, moving) == 0 {
+		t.Error("nothing moves, so that the test tests nothing")
+	}
+	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}},
+	})
+	if n := evaluate[int](p, moving); n != 0 {
+		t.Errorf("%d elements move", n)
+	}
+}
+
+// A server that needs the token for reading is asked nothing before it has been entered.
+func TestPageTokenForReads(t *testing.T) {
+	t.Parallel()
+	token := strings.Repeat("t", 32)
+	p := open(t, circle(t), 400, 800, web.Options{Token: token, TokenForReads: true})
+	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "node='ann'"`))
+	p.until(`document.activeElement.id === "token" && document.getElementById("live-text").textContent === "waiting for the token"`)
+	p.screenshot("locked")
+	p.enter("SHOW STATS")
+	p.click("#run")
+	p.until(`document.querySelector(".problem")?.textContent.includes("Enter the token")`)
+	p.do(chromedp.Focus(chromedp.CSS("#token")))
+	call(p, input.InsertText, input.InsertTextParams{Text: token})
+	p.keys(kb.Enter)
+	p.until(`document.getElementById("live-text").textContent.includes("nodes") && document.querySelectorAll("#picture a.node").length > 8`)
+	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "ask"`))
+	p.until(`document.querySelectorAll(".example").length > 0`)
 }
 
 // Everything can be done with the keyboard.

@@ -176,7 +176,7 @@ type faultKind struct {
 
 func kinds() []faultKind {
 	return []faultKind{
-		{"busy", errBusy}, {"not_found", db.ErrNotFound}, {"exists", db.ErrExists}, {"closed", db.ErrClosed}, {"read_only", db.ErrReadOnly},
+		{"busy", errBusy}, {"token", errToken}, {"not_found", db.ErrNotFound}, {"exists", db.ErrExists}, {"closed", db.ErrClosed}, {"read_only", db.ErrReadOnly},
 		{"corrupt", db.ErrCorrupt}, {"no_model", db.ErrNoModel}, {"no_decision", db.ErrNoDecision}, {"expired", db.ErrExpired},
 		{"rewarded", db.ErrRewarded}, {"too_large", db.ErrTooLarge}, {"full", db.ErrFull}, {"input", db.ErrInput},
 		{"refused", query.ErrRefused},

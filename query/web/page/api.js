@@ -7,6 +7,22 @@ export function setToken(value) {
   token = value;
 }
 
+// unlocked resolves once requests may be sent: at once, or if reading needs the token too, when one was accepted.
+export const unlocked = new Promise((resolve) => {
+  if (!("locked" in document.body.dataset)) resolve();
+  else addEventListener("unlock", resolve, { once: true });
+});
+
+// unlock tries the token on a server that needs it for reading, and fails with the error of the server.
+export async function unlock() {
+  await get("/stats", {});
+  delete document.body.dataset.locked;
+  dispatchEvent(new Event("unlock"));
+}
+
+// locked reports whether the server is to be asked nothing yet.
+export const locked = () => "locked" in document.body.dataset;
+
 // headers returns the headers of a request, with the token if there is one.
 const headers = (others = {}) => (token ? { ...others, Authorization: `Bearer ${token}` } : others);
 
@@ -130,4 +146,4 @@ export async function follow(path, call, signal) {
 }
 
 // complete returns the values that complete a statement, and the word that they replace.
-export const complete = (text, signal) => getJSON("/complete", { text }, signal);
+export const complete = async (text, signal) => (locked() ? { word: "", values: [] } : getJSON("/complete", { text }, signal));

@@ -1,7 +1,7 @@
 // The statement box and its answers.
 
-import { byId, element, count } from "./dom.js";
-import { complete, run, select, setToken } from "./api.js";
+import { byId, element, count, problem } from "./dom.js";
+import { complete, locked, run, select, setToken, unlock, unlocked } from "./api.js";
 import { combobox } from "./combobox.js";
 import { Table } from "./table.js";
 
@@ -78,6 +78,7 @@ function showFault(answer, statement, error) {
     parts.unshift(caret(statement, error));
     place(statement, error);
   }
+  if (error.kind === "token") parts.push(element("p", { class: "hint" }, "Enter the token at the top of this page."));
   if (error.kind === "read_only" && !byId("token")) parts.push(element("p", { class: "hint" }, "kith serve --write lets statements change the database."));
   answer.append(element("div", { class: "problem", role: "alert" }, parts));
 }
@@ -137,6 +138,7 @@ function submit() {
 
 // examples offers statements about a node of the graph.
 async function examples() {
+  await unlocked;
   let node = "0";
   try {
     node = (await select("NODES TOP 1"))[0]?.node ?? node;
@@ -176,6 +178,9 @@ export function startAsk() {
   byId("stop").addEventListener("click", () => running?.abort());
   byId("history-button").addEventListener("click", () => showHistory(byId("history").hidden));
   byId("token")?.addEventListener("input", (event) => setToken(event.target.value.trim()));
+  byId("token")?.addEventListener("change", (event) => {
+    if (locked() && event.target.value.trim() !== "") unlock().catch((error) => byId("answer").replaceChildren(problem(error)));
+  });
   byId("token-form")?.addEventListener("submit", (event) => event.preventDefault());
   examples();
 }

@@ -1,7 +1,7 @@
 // The figures of the database, as they change.
 
 import { byId, element, number, picture, problem, size, svg, widthOf } from "./dom.js";
-import { Fault, follow, getText } from "./api.js";
+import { Fault, follow, getText, locked, unlocked } from "./api.js";
 
 const remembered = 120; // seconds of the curve of commits
 const patience = 3000; // milliseconds before the next attempt to connect
@@ -14,6 +14,8 @@ let tiles = null; // elements that show figures, by name
 export async function watch() {
   const leaving = new AbortController();
   addEventListener("pagehide", () => leaving.abort());
+  if (locked()) connected("waiting", "waiting for the token");
+  await unlocked;
   while (!leaving.signal.aborted) {
     let text = "no connection";
     await follow("/events", receive, leaving.signal).catch((error) => {

@@ -2,6 +2,7 @@
 // No element has such an id, so that the browser does not scroll there.
 
 import { byId } from "./dom.js";
+import { locked, unlocked } from "./api.js";
 import { startAsk } from "./ask.js";
 import { showNode, startNode } from "./node.js";
 import { showModels } from "./models.js";
@@ -9,10 +10,10 @@ import { showDatabase, watch } from "./database.js";
 
 const sections = { ask: () => {}, node: showNode, models: showModels, database: showDatabase };
 
-// show shows the section that the address names.
+// show shows the section that the address names. Before the token was entered that is the one with its field.
 function show() {
   const [name, argument] = location.hash.slice(1).split("=", 2);
-  const section = name in sections ? name : "ask";
+  const section = name in sections && !locked() ? name : "ask";
   document.title = "kith";
   for (const id of Object.keys(sections)) byId(`section-${id}`).hidden = id !== section;
   for (const link of document.querySelectorAll("header nav a")) {
@@ -36,6 +37,10 @@ startAsk();
 startNode();
 show();
 watch();
+if (locked()) {
+  byId("token").focus();
+  unlocked.then(show);
+}
 addEventListener("hashchange", show);
 document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault(); // the fragment of the address names a section
