@@ -25,8 +25,8 @@ var (
 	// ErrReadOnly is returned by a write in a View or to a database opened ReadOnly. Open returns it with ReadOnly for a
 	// database that was not closed, and without ReadOnly for one that cannot be written to.
 	ErrReadOnly = store.ErrReadOnly
-	// ErrLocked is returned when another process, or this one, has the database open. The text names the process, and
-	// says how the database can be read nevertheless.
+	// ErrLocked is returned when another process, or this one, has the database open. The text names the process and says
+	// how the database can be read nevertheless, or says that others read it.
 	ErrLocked = store.ErrLocked
 	// ErrCorrupt is returned when stored data differs from the data that was written.
 	ErrCorrupt = index.ErrCorrupt

@@ -20,8 +20,8 @@ import (
 // TestMain fails if a goroutine outlives the databases, and runs the parts of tests that need a separate process.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if run := children()[os.Getenv(childEnv)]; run != nil {
-		if err := run(os.Args[len(os.Args)-1]); err != nil {
+	if part, ok := os.LookupEnv(childEnv); ok {
+		if err := children()[part](os.Args[len(os.Args)-1]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -24,9 +24,11 @@ const (
 // stored graph (Direction, Alpha, Epsilon, Seed), zero means "as stored, or the default when creating", and any other
 // value must equal the stored one.
 type Options struct {
-	// ReadOnly refuses every write and does not create a missing database. Opening with ReadOnly returns ErrReadOnly on
-	// Windows, which does not support it, and for a database that was not closed. A database on a read-only file system
-	// can only be opened with ReadOnly; see [Writable].
+	// ReadOnly refuses every write and does not create a missing database. Any number of processes may have a database
+	// open with ReadOnly at once, and none without. They write nothing to its directory, not even a lock file, so the
+	// death of one leaves nothing behind. Opening with ReadOnly returns ErrReadOnly on Windows, which does not support it,
+	// and for a database that was not closed. A database on a read-only file system can only be opened with ReadOnly; see
+	// [Writable].
 	ReadOnly bool
 	// InMemory keeps everything in memory; the path must be empty. Nothing survives Close.
 	InMemory bool

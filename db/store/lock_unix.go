@@ -30,8 +30,16 @@ func lockDir(path string, readOnly bool) (io.Closer, error) {
 	if readOnly {
 		how = unix.LOCK_SH
 	}
-	if err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB); err != nil {
-		return nil, errors.Join(lockedError(path), f.Close())
+	if err := flock(f, how); err != nil {
+		switch {
+		case !errors.Is(err, unix.EWOULDBLOCK):
+			err = fmt.Errorf("db: lock %s: %w", path, err)
+		case !readOnly && flock(f, unix.LOCK_SH) == nil: // a reader shares its lock, a writer does not
+			err = fmt.Errorf("%w: %s: other processes read it, and none may write meanwhile", ErrLocked, path)
+		default:
+			err = lockedError(path)
+		}
+		return nil, errors.Join(err, f.Close())
 	}
 	if readOnly {
 		return l, nil
@@ -41,6 +49,15 @@ func lockDir(path string, readOnly bool) (io.Closer, error) {
 		return nil, errors.Join(fmt.Errorf("db: open for writing: %w", fullError(err)), l.Close())
 	}
 	return l, nil
+}
+
+// flock locks an open file without waiting. It returns EWOULDBLOCK if the lock of another process excludes it.
+func flock(f *os.File, how int) error {
+	for {
+		if err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
 }
 
 // Close unlocks the directory. A lock that is not released explicitly lasts as long as any process that is being

@@ -71,7 +71,7 @@ func waitForLock(path string, o Options) (io.Closer, error) {
 		case !errors.Is(err, ErrLocked):
 			return lock, err
 		case time.Now().After(deadline):
-			return nil, fmt.Errorf("%w; if it serves query/web.Handler, kith shell --attach URL can read the database", err)
+			return nil, err
 		}
 		time.Sleep(min(o.LockTimeout/10, 100*time.Millisecond))
 	}
@@ -131,13 +131,13 @@ const manifestDraft = "MANIFEST-REWRITE"
 // lockFile is the file with the id of the process that has a store open for writing.
 const lockFile = "LOCK"
 
-// lockedError returns ErrLocked, with the process that has the database at path open if that is known.
+// lockedError returns ErrLocked, with the process that has the database at path open for writing if that is known.
 func lockedError(path string) error {
 	process := "another process"
-	if id, err := os.ReadFile(filepath.Join(path, lockFile)); err == nil && len(id) > 0 { // a reader does not write its id
+	if id, err := os.ReadFile(filepath.Join(path, lockFile)); err == nil && len(id) > 0 {
 		process = "process " + strings.TrimSpace(string(id))
 	}
-	return fmt.Errorf("%w: %s: %s has it open", ErrLocked, path, process)
+	return fmt.Errorf("%w: %s: %s has it open; if it serves query/web.Handler, kith shell --attach URL can read the database", ErrLocked, path, process)
 }
 
 // openError translates Badger's error for a directory. Except for system errors it keeps only the text of the cause.
