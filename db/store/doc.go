@@ -1,11 +1,11 @@
 // Package store keeps the records of a database on the disk or in memory: pairs of keys and values, each with the
 // timestamp of the commit that wrote it. It alone imports Badger, and no type of Badger appears in its API.
 //
-// A [Store] is open in one process at a time, or in many that only read. The store runs in Badger's managed mode: a commit sets its timestamp, and
-// a [Reader] reads at a timestamp, so the two agree without a lock. One goroutine writes at a time. [Records] collects
-// the writes of a commit, [Store.Write] makes them durable as one transaction, and [Store.Batch] writes what no reader
-// uses yet in many. [Store.Bulk] writes a new generation of a graph as tables, past Badger, and removes tables of which
-// all records are deleted (bulk.go).
+// A [Store] is open in one process at a time, or in many that only read. The store runs in Badger's managed mode: a
+// commit sets its timestamp, and a [Reader] reads at a timestamp, so the two agree without a lock. One goroutine writes
+// at a time. [Records] collects the writes of a commit, [Store.Write] makes them durable as one transaction, and
+// [Store.Batch] writes what no reader uses yet in many. [Store.Bulk] writes a new generation of a graph as tables, past
+// Badger, and removes tables of which all records are deleted (bulk.go).
 //
 // A store is opened for writing by its first write (instance.go). Until then nothing on the disk changes, except that
 // [Open] recovers what a killed process left. So opening takes a millisecond, whatever the size: Badger makes no log and
