@@ -31,6 +31,10 @@ func (r *run) explainPredict(e *parse.Statement) {
 	s := e.Explained()
 	r.table(s.Where(), s.Names("RETURN")) // checks the clauses
 	r.assuming(s.Edges("ASSUMING"), func() {
+		if isBatch(s) {
+			r.explainEach(e, s, r.rows)
+			return
+		}
 		r.predictions(s, s.Sources("FOR"), func(q db.Prediction) {
 			var plan []db.Step
 			var err error
@@ -40,15 +44,25 @@ func (r *run) explainPredict(e *parse.Statement) {
 				plan, err = r.tx.Explain(r.ctx, q)
 			}
 			r.fail(err)
-			if s.Where() != nil {
-				plan = append(plan, db.Step{Name: "filter", Detail: "the ranked links, in order, until there are enough: WHERE " + s.Where().String()})
-			}
-			for _, step := range plan {
-				row := []any{step.Name, step.Detail, orNil(step.Cost), orNil(step.Took)}
-				r.rows.add(row[:len(r.rows.Columns)]...)
-			}
+			r.addSteps(withFilter(plan, s))
 		})
 	})
+}
+
+// withFilter returns a plan with the step of the WHERE clause.
+func withFilter(plan []db.Step, s *parse.Statement) []db.Step {
+	if s.Where() == nil {
+		return plan
+	}
+	return append(plan, db.Step{Name: "filter", Detail: "the ranked links, in order, until there are enough: WHERE " + s.Where().String()})
+}
+
+// addSteps adds the steps of a plan.
+func (r *run) addSteps(plan []db.Step) {
+	for _, step := range plan {
+		row := []any{step.Name, step.Detail, orNil(step.Cost), orNil(step.Took)}
+		r.rows.add(row[:len(r.rows.Columns)]...)
+	}
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

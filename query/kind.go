@@ -75,7 +75,11 @@ func accessOf(stmt *parse.Statement) access {
 	if stmt.Kind == "PROFILE" {
 		return accessOf(stmt.Explained())
 	}
-	return kindOf(stmt).access
+	has := kindOf(stmt).access
+	if isBatch(stmt) {
+		has |= lasts
+	}
+	return has
 }
 
 // Writes reports whether a session that is ReadOnly refuses a statement.

@@ -36,6 +36,10 @@ func (r *run) predict(s *parse.Statement) {
 	t, top := r.table(s.Where(), s.Names("RETURN")), r.top(s.Value("TOP"), defaultTop)
 	r.rows.Columns = t.shownNames()
 	r.assuming(s.Edges("ASSUMING"), func() {
+		if isBatch(s) {
+			r.predictEach(s, t, top)
+			return
+		}
 		r.predictions(s, s.Sources("FOR"), func(p db.Prediction) {
 			if r.overLimit() {
 				return
@@ -118,6 +122,19 @@ func (rows *Rows) remark(r *db.Ranking) {
 
 // predictions calls f with a prediction for each source of a PREDICT or WHY, until there is an error.
 func (r *run) predictions(s *parse.Statement, sources []parse.Node, f func(db.Prediction)) {
+	p := r.prediction(s)
+	for _, source := range r.sources(sources) {
+		if r.fail(r.ctx.Err()) {
+			return
+		}
+		p.For = source.of
+		f(p)
+		r.err = r.withPosition(source, r.err)
+	}
+}
+
+// prediction returns what a PREDICT or WHY asks about each source.
+func (r *run) prediction(s *parse.Statement) db.Prediction {
 	p := db.Prediction{Model: r.model(r.using(s)), Version: r.version(s.Value("VERSION"))}
 	p.Top, p.At = r.top(s.Value("TOP"), 0), r.seconds(s.Value("AT"))
 	if s.Where() != nil {
@@ -128,14 +145,7 @@ func (r *run) predictions(s *parse.Statement, sources []parse.Node, f func(db.Pr
 	if s.Kind == "PREDICT CLASS" {
 		p.Among = db.Classes()
 	}
-	for _, source := range r.sources(sources) {
-		if r.fail(r.ctx.Err()) {
-			return
-		}
-		p.For = source.of
-		f(p)
-		r.err = r.withPosition(source, r.err)
-	}
+	return p
 }
 
 // predictOptions returns the options of PREDICT and WHY.

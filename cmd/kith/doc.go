@@ -46,7 +46,7 @@
 //
 // An error of a statement begins with its position. The line follows, with a caret under the position:
 //
-//	kith: 1:19: found alice, expected a node (an integer, a 'string' or a parameter); did you mean 'alice'?
+//	kith: 1:19: found alice, expected ALL, LABEL, "(" or a node (an integer, a 'string' or a parameter); did you mean 'alice'?
 //	PREDICT LINKS FOR alice;
 //	                  ^
 //

@@ -11,9 +11,10 @@ func Kinds() []Kind {
 func answerKinds() []Kind {
 	return []Kind{
 		{"PREDICT LINKS", "rank the links that may come next from nodes to candidates",
-			"PREDICT LINKS FOR source, ... [AT seconds] [AMONG sets]\n" +
-				"    [ASSUMING edge, ...] [USING model] [WHERE condition] [TOP n]\n" +
-				"    [RETURN column, ...] [WITH (option, ...)]",
+			"PREDICT LINKS FOR { source, ... | ALL | LABEL name } [AT seconds]\n" +
+				"    [AMONG sets] [ASSUMING edge, ...] [USING model]\n" +
+				"    [WHERE condition] [TOP n [EACH]] [RETURN column, ...]\n" +
+				"    [WITH (option, ...)]",
 			"PREDICT LINKS FOR 'ann' AMONG NEIGHBORS(2) TOP 10"},
 		{"PREDICT CLASS", "rank the classes of nodes, by a model that has classes",
 			"PREDICT CLASS FOR node, ... USING model [TOP n]\n" +

@@ -1,0 +1,157 @@
+package query
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"kith/db"
+	"kith/db/words"
+	"kith/query/parse"
+)
+
+// isBatch reports whether a statement predicts the links of all nodes, or of those with a label.
+func isBatch(s *parse.Statement) bool {
+	return s.Kind == "PREDICT LINKS" && (s.Has("ALL") || s.Has("LABEL"))
+}
+
+// predictEach predicts the links of many nodes. It adds the first top links of each, or the best of all.
+func (r *run) predictEach(s *parse.Statement, t *table, top int) {
+	add, done, without := r.addLinks, int64(0), 0
+	best := &bestLinks{run: r, table: t, top: top}
+	if !s.Has("EACH") {
+		add = best.add
+	}
+	questions, total := r.batch(s)
+	if r.err != nil {
+		return
+	}
+	tell := r.progressOf("nodes")
+	for ranking, err := range r.tx.PredictEach(r.ctx, questions) {
+		if r.failAt(s.At("FOR"), err) || r.overLimit() || r.checkMemory(min(len(ranking.Links), top)+len(best.rows)) {
+			return
+		}
+		add(t, ranking, top)
+		if len(ranking.Links) == 0 {
+			without++
+		}
+		ranking.Candidates = max(ranking.Candidates, 1) // one note tells of all nodes without candidates
+		r.rows.remark(ranking)
+		if done++; tell != nil {
+			tell(int(done), int(total))
+		}
+	}
+	best.finish()
+	if without > 0 {
+		r.rows.note("%s of %d have no candidates", words.Count(without, "node"), done)
+	}
+}
+
+// batch returns a question about each source of a statement that isBatch, and their number.
+func (r *run) batch(s *parse.Statement) (questions iter.Seq[db.Prediction], total int64) {
+	p := r.prediction(s)
+	label := r.label(s.Name("LABEL"))
+	keys, err := r.tx.Keys(label, 0)
+	if r.failAt(s.At("LABEL"), err) {
+		return nil, 0
+	}
+	total, _ = r.tx.Counts()
+	for _, l := range r.tx.Stats().Labels {
+		if l.Name == label && label != "" {
+			total = l.Nodes
+		}
+	}
+	return func(yield func(db.Prediction) bool) {
+		for k := range keys {
+			p := p
+			p.For = k
+			if !yield(p) {
+				return
+			}
+		}
+	}, total
+}
+
+// bestLinks collects the best links of all sources. Of equal scores, the first source has the first link.
+type bestLinks struct {
+	*run
+	table *table
+	top   int
+	rows  []scoredRow
+}
+
+// scoredRow is a row of the answer and its score.
+type scoredRow struct {
+	score float64
+	row   []any
+}
+
+// spare is the number of rows that bestLinks holds in addition to twice those that are wanted.
+const spare = 1000
+
+// add adds the links of a source that may be among the best.
+func (b *bestLinks) add(t *table, ranking *db.Ranking, top int) {
+	own := &Rows{}
+	for _, l := range ranking.Links {
+		if len(own.Rows) == top {
+			break
+		}
+		if t.add(own, linkRow(b.tx, t, ranking, &l)...) {
+			b.rows = append(b.rows, scoredRow{l.Score, own.Rows[len(own.Rows)-1]})
+		}
+	}
+	if len(b.rows) > 2*top+spare {
+		b.cut()
+	}
+}
+
+// cut drops all rows but the best.
+func (b *bestLinks) cut() {
+	slices.SortStableFunc(b.rows, func(a, b scoredRow) int { return cmp.Compare(b.score, a.score) })
+	clear(b.rows[min(b.top, len(b.rows)):]) // frees the rows
+	b.rows = b.rows[:min(b.top, len(b.rows))]
+}
+
+// finish adds the best rows to the answer.
+func (b *bestLinks) finish() {
+	b.cut()
+	for _, row := range b.rows {
+		b.run.rows.Rows = append(b.run.rows.Rows, row.row)
+	}
+}
+
+// explainEach adds the steps of a statement that isBatch: those of all sources, and the plan of the first one or, after
+// PROFILE, the time.
+func (r *run) explainEach(e, s *parse.Statement, plan *Rows) {
+	questions, total := r.batch(s)
+	if r.err != nil {
+		return
+	}
+	top := fmt.Sprintf("the best %d of all", r.top(s.Value("TOP"), defaultTop))
+	if s.Has("EACH") {
+		top = fmt.Sprintf("the best %d of each", r.top(s.Value("TOP"), defaultTop))
+	}
+	sources := db.Step{Name: "sources", Detail: fmt.Sprintf(
+		"%s, in the order in which they were added, on all processors; PageRank from scratch", words.Count(total, "node"))}
+	links := db.Step{Name: "links", Detail: top}
+	steps := []db.Step{sources, links}
+	if e.Kind == "PROFILE" {
+		began, answer := time.Now(), &Rows{}
+		r.rows = answer
+		r.predictEach(s, r.table(s.Where(), nil), r.top(s.Value("TOP"), defaultTop))
+		r.rows = plan
+		steps[0].Took = milliseconds(time.Since(began))
+		steps[1].Detail += ": " + words.Count(len(answer.Rows), "row")
+	} else {
+		for q := range questions {
+			q.NoCache = true
+			first, err := r.tx.Explain(r.ctx, q)
+			r.failAt(s.At("FOR"), err)
+			steps = append(append(steps[:1], withFilter(first, s)...), links)
+			break
+		}
+	}
+	r.addSteps(steps)
+}
