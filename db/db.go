@@ -23,7 +23,8 @@ type DB struct {
 	versions versions // those that are not deployed
 	priors   sync.Map // scorers of the learned start by the length of feature vectors
 
-	heuristics sync.Map // their models by heuristicKey
+	heuristics sync.Map                   // their models by heuristicKey
+	rewards    atomic.Pointer[rewardSums] // of the latest question for them
 
 	// now is what readers see: the latest durable version.
 	now    atomic.Pointer[snapshot]

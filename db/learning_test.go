@@ -3,8 +3,12 @@ package db_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"kith/db"
 	"kith/db/dbtest"
@@ -50,7 +54,7 @@ func playRounds(t *testing.T, tx *db.Tx, begin, end int) error {
 // The spans and the bins hold every outcome of the model once: their sums are those of the log.
 func TestLearning(t *testing.T) {
 	t.Parallel()
-	for _, n := range []int{0, 10, 130, 900} {
+	for _, n := range []int{0, 10, 130, 1300} {
 		err := taught(t, n).View(t.Context(), func(tx *db.Tx) error {
 			count, sum, predicted := 0, 0.0, 0.0
 			for o, err := range tx.Observations() {
@@ -104,4 +108,71 @@ func TestLearning(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// A later question reads only what is new, and its answer is that of the whole log: also when old observations have been
+// forgotten, and in a transaction that began earlier.
+func TestLearningAgain(t *testing.T) {
+	t.Parallel()
+	o := newClock().options()
+	o.ObservationBytes = 8 << 10
+	g := dbtest.Open(t, o)
+	load(t, g, 30)
+	for _, name := range []string{"m", "other"} {
+		if err := g.CreateModel(t.Context(), name, db.ModelSpec{Policy: "neural_greedy"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	forgot := false
+	for begin := 0; begin < 600; begin += 40 {
+		err := g.View(t.Context(), func(earlier *db.Tx) error {
+			update(t, g, func(tx *db.Tx) error { return playRounds(t, tx, begin, begin+40) })
+			before := checkRewards(t, earlier)
+			if err := g.View(t.Context(), func(tx *db.Tx) error {
+				forgot = checkRewards(t, tx) < before || forgot
+				return nil
+			}); err != nil {
+				return err
+			}
+			checkRewards(t, earlier)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !forgot {
+		t.Error("nothing was forgotten")
+	}
+}
+
+// checkRewards compares the spans of a model with those of its log, and returns the number of outcomes.
+func checkRewards(t *testing.T, tx *db.Tx) int {
+	t.Helper()
+	var rewards []float64
+	for o, err := range tx.Observations() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Model == "m" {
+			rewards = append(rewards, o.Reward)
+		}
+	}
+	length := 1
+	for (len(rewards)+length-1)/length > 32 {
+		length *= 2
+	}
+	var want []db.RewardSpan
+	for span := range slices.Chunk(rewards, length) {
+		sum := 0.0
+		for _, r := range span {
+			sum += r
+		}
+		want = append(want, db.RewardSpan{Observations: len(span), Reward: sum / float64(len(span))})
+	}
+	l, err := tx.Learning(t.Context(), "m")
+	if diff := cmp.Diff(want, l.Rewards, cmpopts.EquateApprox(1e-12, 1e-12)); diff != "" || err != nil {
+		t.Errorf("%d outcomes, error %v (-want +got):\n%s", len(rewards), err, diff)
+	}
+	return len(rewards)
 }

@@ -256,7 +256,7 @@ func (tx *Tx) Observations() iter.Seq2[Observed, error] {
 			yield(Observed{}, ErrClosed)
 			return
 		}
-		for doc := range tx.observationDocuments() {
+		for doc := range tx.observationDocuments(0) {
 			o, err := tx.publicObservation(doc)
 			if !yield(o, err) || err != nil {
 				return
@@ -265,10 +265,10 @@ func (tx *Tx) Observations() iter.Seq2[Observed, error] {
 	}
 }
 
-// observationDocuments yields the documents of the observations that are still kept, in commit order.
-func (tx *Tx) observationDocuments() iter.Seq[index.Document] {
+// observationDocuments yields the documents of the observations after a version that are still kept, in commit order.
+func (tx *Tx) observationDocuments(after uint64) iter.Seq[index.Document] {
 	return func(yield func(index.Document) bool) {
-		for doc := range index.Observations(tx.reader, tx.view().Meta.Forgotten) {
+		for doc := range index.Observations(tx.reader, max(after, tx.view().Meta.Forgotten)) {
 			if doc.Err == nil && doc.At > tx.view().Meta.Version {
 				return // of an unfinished commit
 			}
