@@ -225,7 +225,7 @@ func (db *DB) rebase(ctx context.Context, now *snapshot, next *index.Snapshot) e
 }
 
 // dropLeftovers deletes unreferenced records: the blocks of the generations up to last except the present one, the log
-// before its start, the forgotten observations, and the documents that no model refers to. It covers work that is done
+// before its start, the forgotten observations and changes, and the documents that no model refers to. It covers work that is done
 // and work that did not finish. The generation that a running compaction writes is higher than last. Correctness does
 // not depend on the deletion. The writer calls it.
 func (db *DB) dropLeftovers(ts uint64, last uint32) {
@@ -234,10 +234,7 @@ func (db *DB) dropLeftovers(ts uint64, last uint32) {
 		if err := index.DropGenerations(r, w, m.Generation, last); err != nil {
 			return err
 		}
-		if err := index.DropLog(r, w, m.LogStart); err != nil {
-			return err
-		}
-		return index.DropObservations(r, w, 0, m.Forgotten)
+		return m.DropForgotten(r, w, 0)
 	})
 	db.dropDocuments(ts)
 }

@@ -256,6 +256,7 @@ func (p *repairer) repair() error {
 	if err != nil {
 		return err
 	}
+	next.Meta.ID = newID() // what followed the damaged database cannot follow this one
 	err = p.store.Commit(p.ts+2, func(w index.Writer) error { return errors.Join(deletions.CopyTo(w), next.WriteBase(w)) })
 	if err != nil {
 		return err

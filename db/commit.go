@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"kith/db/store"
+	"kith/index"
 )
 
 // commitAndUnlock commits the changes if commit is set, and releases the writer lock.
@@ -30,14 +31,14 @@ func (tx *Tx) commit() error {
 			return err
 		}
 	}
-	r := db.store.NewRecords()
+	r, c := db.store.NewRecords(), db.recorded()
 	if err := tx.writeObservations(r); err != nil {
 		return err
 	}
-	if err := tx.writeDecisions(r); err != nil {
+	if err := tx.writeDecisions(r, &c); err != nil {
 		return err
 	}
-	if err := tx.batch.Write(r); err != nil {
+	if err := tx.batch.Write(r, c); err != nil {
 		return err
 	}
 	if err := r.CheckSize(); err != nil {
@@ -58,6 +59,11 @@ func (tx *Tx) commit() error {
 	tx.pendingGroup = db.groups.add(r, next)
 	tx.updateEarliest()
 	return db.afterCommit(next)
+}
+
+// recorded returns how a commit of now is recorded.
+func (db *DB) recorded() index.Commit {
+	return index.Commit{Time: db.opts.Now().UnixNano(), Keep: db.opts.ChangeBytes > 0}
 }
 
 // afterCommit does periodic work: it stores a model that has learned much since its last

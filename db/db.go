@@ -3,6 +3,7 @@ package db
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"math"
@@ -163,6 +164,7 @@ func (db *DB) create(ts uint64) (*index.Snapshot, error) {
 	}
 	o := &db.opts
 	s := index.New(index.Meta{
+		ID:       newID(),
 		Directed: o.Direction == Directed,
 		Alpha:    cmp.Or(o.Alpha, defaultAlpha),
 		Epsilon:  cmp.Or(o.Epsilon, defaultEpsilon),
@@ -170,6 +172,9 @@ func (db *DB) create(ts uint64) (*index.Snapshot, error) {
 	})
 	return s, db.store.Commit(ts, s.WriteBase)
 }
+
+// newID returns an identity for a database.
+func newID() string { return rand.Text() }
 
 // checkOptions compares the options with the stored ones.
 func (db *DB) checkOptions(m *index.Meta) error {

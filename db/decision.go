@@ -50,7 +50,7 @@ type decision struct {
 	Explorer     string     `msgpack:"explorer"`
 	Model        string     `msgpack:"model"`
 	Version      int        `msgpack:"version"`
-	Made         uint64     `msgpack:"made"` // store timestamp at which the model's version was deployed
+	Made         uint64     `msgpack:"made"` // version of the database that deployed the model's version
 	Graph        uint64     `msgpack:"graph"`
 	Time         int64      `msgpack:"time"`     // nanoseconds since 1970
 	End          int64      `msgpack:"end"`      // expiry, in nanoseconds since 1970
@@ -185,14 +185,13 @@ func (tx *Tx) decisions() iter.Seq2[*decision, error] {
 // or rewarded. A commit may thus delete more than it adds, so expired decisions do not pile up.
 const maxDropped = 16
 
-// writeDecisions stores the decisions of the transaction, and deletes expired ones.
-func (tx *Tx) writeDecisions(w index.Writer) error {
+// writeDecisions stores the decisions of the transaction, also in its commit c, and deletes those that have expired by then.
+func (tx *Tx) writeDecisions(w index.Writer, c *index.Commit) error {
 	if len(tx.decided) == 0 {
 		return nil
 	}
-	now := tx.db.opts.Now().UnixNano()
 	var err error
-	if tx.earliest, err = index.DropDecisions(tx.reader, w, tx.db.earliest, now, maxDropped+2*len(tx.decided)); err != nil {
+	if tx.earliest, err = index.DropDecisions(tx.reader, w, tx.db.earliest, c.Time, maxDropped+2*len(tx.decided)); err != nil {
 		return err
 	}
 	for _, d := range tx.decided {
@@ -203,6 +202,7 @@ func (tx *Tx) writeDecisions(w index.Writer) error {
 		if err := index.PutDecision(w, d.ID, d.End, b); err != nil {
 			return err
 		}
+		c.Decisions = append(c.Decisions, b)
 	}
 	return nil
 }

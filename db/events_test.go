@@ -61,7 +61,7 @@ func TestEvents(t *testing.T) {
 		commits += e.Commits
 	}
 	last := h.commits[len(h.commits)-1]
-	if commits != 6 || last.Version != 6 || last.Took <= 0 || h.syncs < 6 {
+	if commits != 6 || last.Version != 7 || last.Took <= 0 || h.syncs < 6 {
 		t.Errorf("%d commits, the last %+v, %d syncs", commits, last, h.syncs)
 	}
 	if len(h.checkpoints) != 1 || h.checkpoints[0].Model != "m" || len(h.compactions) != 1 || h.compactions[0].Err != nil {

@@ -165,7 +165,7 @@ func TestCheckOfObservations(t *testing.T) {
 	ctx := context.Background()
 	for what, damage := range map[string]func(*forgetter, *index.Meta, index.Reader, index.Writer) error{
 		"counted as": func(_ *forgetter, m *index.Meta, r index.Reader, w index.Writer) error {
-			return index.DropObservations(r, w, m.Version-1, m.Version)
+			return (&index.Meta{Forgotten: m.Version, Kept: m.Version}).DropForgotten(r, w, m.Version-1)
 		},
 		"are forgotten": func(_ *forgetter, m *index.Meta, r index.Reader, w index.Writer) error {
 			for name, doc := range index.Models(r) {

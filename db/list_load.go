@@ -206,7 +206,9 @@ func (db *DB) readEdges(
 	files := &scratch{db: db}
 	defer files.remove()
 	memory := min(db.opts.memory(workPart)/bulkFraction, maxBulk)
-	bulk := now.Bulk(index.BulkOptions{Memory: memory, Scratch: func() (index.Scratch, error) { return files.make() }, Repeats: o.Repeats})
+	bulk := now.Bulk(index.BulkOptions{
+		Memory: memory, Scratch: func() (index.Scratch, error) { return files.make() }, Repeats: o.Repeats, Time: db.opts.Now().UnixNano(),
+	})
 	defer bulk.Close()
 	if err := checkListLabels(o.SourceLabel, o.TargetLabel); err != nil {
 		return nil, nil, err

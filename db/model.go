@@ -151,34 +151,43 @@ func resolveClasses(spec *model.Spec, s *index.Snapshot) error {
 // same name does not learn from them.
 func (db *DB) DropModel(ctx context.Context, name string) error {
 	return db.changeModel(ctx, name, func(*learner) error {
-		s := db.now.Load()
-		r := db.store.Read(s.ts)
-		defer r.Close()
-		next := s.Snapshot
-		if db.answering() == name {
-			next = next.WithModel("")
+		answering := db.answering()
+		if answering == name {
+			answering = ""
 		}
-		err := db.store.Commit(s.ts+1, func(w index.Writer) error {
-			return errors.Join(index.DeleteModel(r, w, name), next.WriteMeta(w)) // a commit needs a record to keep its timestamp
-		})
-		if err != nil {
-			return err
-		}
-		delete(db.learners, name)
-		models := maps.Clone(s.models)
-		delete(models, name)
-		db.publish(&snapshot{next, models, s.ts + 1})
-		db.dropDocuments(s.ts + 1)
-		return nil
+		return db.dropModel(name, answering, db.recorded())
 	})
+}
+
+// dropModel deletes a model. answering is the name of the model that answers requests without a name afterwards. The writer
+// calls it.
+func (db *DB) dropModel(name, answering string, c index.Commit) error {
+	s := db.now.Load()
+	r := db.store.Read(s.ts)
+	defer r.Close()
+	var next *index.Snapshot
+	err := db.store.Commit(s.ts+1, func(w index.Writer) (err error) {
+		next, err = s.ChangeModel(w, c, &index.ModelChange{Name: name, Answering: answering}, 0)
+		return errors.Join(err, index.DeleteModel(r, w, name))
+	})
+	if err != nil {
+		return err
+	}
+	delete(db.learners, name)
+	models := maps.Clone(s.models)
+	delete(models, name)
+	db.publish(&snapshot{next, models, s.ts + 1})
+	db.dropDocuments(s.ts + 1)
+	return nil
 }
 
 // addModel stores version 1 of a new model, which does not yet answer requests without a name. The writer calls it.
 func (db *DB) addModel(name string, m *model.Model, from Origin) error {
-	ts, now := db.now.Load().ts+1, db.opts.Now().UnixNano()
+	c := db.recorded()
+	at := db.now.Load().Meta.Version + 1
 	return db.replace(&learner{name: name, model: m, registry: registry{
-		Born: ts, Deployed: ts, Since: now, Version: 1, Versions: []version{{Number: 1, From: from, Made: now}},
-	}}, db.answering())
+		Born: at, Deployed: at, Since: c.Time, Version: 1, Versions: []version{{Number: 1, From: from, Made: c.Time}},
+	}}, db.answering(), c)
 }
 
 // view returns the present version as readers see it.

@@ -143,8 +143,9 @@ func (db *DB) ImportModel(ctx context.Context, name string, r io.Reader) (Import
 		return Import{}, fmt.Errorf("model %q: %w", name, err)
 	}
 	got.Version, got.Deployed = now.next(), false
-	v := version{Number: got.Version, From: Imported, Made: db.opts.Now().UnixNano()}
-	return got, db.storeUndeployed(now, &learner{name: name, model: m}, v)
+	c := db.recorded()
+	v := version{Number: got.Version, From: Imported, Made: c.Time}
+	return got, db.storeUndeployed(now, &learner{name: name, model: m}, v, c)
 }
 
 // fit decodes the model and translates its node ids to those of a graph.

@@ -21,17 +21,27 @@ func (db *DB) checkpoint(l *learner) error {
 	if l.stored == (checkpoint{l.stored.serial, l.model.Rounds(), db.now.Load().Meta.Version}) {
 		return nil
 	}
-	return db.put(l, db.answering())
+	return db.put(l, nil)
 }
 
-// put stores the state of a learner at the present version, together with the name of the answering model, and
-// publishes both. The document is written before the commit that refers to it, because it may be too large for one
-// commit. The writer calls it.
-func (db *DB) put(l *learner, answering string) error {
+// modelCommit is a commit that changes a model, and so makes a version of the database.
+type modelCommit struct {
+	index.Commit
+	answering string // name of the model that answers requests without a name afterwards
+	made      []int  // versions of the model that the commit makes
+}
+
+// put stores the state of a learner and publishes it: at the present version if c is nil, which makes it a checkpoint, and
+// otherwise at the version that c makes. The document is written before the commit that refers to it, because it may be too
+// large for one commit. The writer calls it.
+func (db *DB) put(l *learner, c *modelCommit) error {
 	s, start := db.now.Load(), time.Now()
-	ts := s.ts + 1
+	ts, graph := s.ts+1, s.Snapshot
 	next := *l
 	next.stored.rounds, next.stored.at = l.model.Rounds(), s.Meta.Version
+	if c != nil {
+		next.stored.at++
+	}
 	v, _ := l.find(l.Version)
 	var err error
 	if l.stored.serial == 0 || next.stored.rounds != l.stored.rounds {
@@ -39,14 +49,18 @@ func (db *DB) put(l *learner, answering string) error {
 		v.Vectors, err = db.writeDocument(l, ts, v.Vectors)
 	}
 	next.registry = l.with(v.storedAs(next.stored.serial, l.model))
-	graph := s.Snapshot.WithModel(answering)
 	var entry index.ModelEntry
 	if err == nil {
 		entry, err = next.entry()
 	}
 	if err == nil {
-		err = db.store.Commit(ts, func(w index.Writer) error {
-			return errors.Join(index.PutModel(w, l.name, entry), graph.WriteMeta(w))
+		err = db.store.Commit(ts, func(w index.Writer) (err error) {
+			if c == nil {
+				return errors.Join(index.PutModel(w, l.name, entry), graph.WriteMeta(w))
+			}
+			m, bytes := next.change(c, entry.Note)
+			graph, err = graph.ChangeModel(w, c.Commit, m, bytes)
+			return errors.Join(index.PutModel(w, l.name, entry), err)
 		})
 	}
 	if err != nil {
@@ -59,6 +73,21 @@ func (db *DB) put(l *learner, answering string) error {
 	db.dropDocuments(ts)
 	db.counters.checkpointed(CheckpointEvent{l.name, l.stored.rounds, time.Since(start)})
 	return nil
+}
+
+// change returns the change that a commit makes to a model, and the memory of the versions that it makes. note is that of the
+// model's entry.
+func (l *learner) change(c *modelCommit, note []byte) (m *index.ModelChange, bytes int64) {
+	m = &index.ModelChange{Name: l.name, Answering: c.answering, Note: note}
+	for _, number := range c.made {
+		v, _ := l.find(number)
+		bytes += int64(v.Bytes)
+		m.Serials = append(m.Serials, v.Serial)
+		if v.Vectors != 0 {
+			m.Serials = append(m.Serials, v.Vectors)
+		}
+	}
+	return m, bytes
 }
 
 // entry returns the stored form of a learner's versions and its checkpoint.

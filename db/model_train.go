@@ -130,20 +130,20 @@ func (tx *Tx) trainAndCompare(ctx context.Context, l *learner, t Training) (c Co
 // addVersion stores the trained learner l as a new version v of a model, and deploys it unless held is set. The writer
 // calls it.
 func (db *DB) addVersion(now, l *learner, v version, held bool) error {
-	at := db.opts.Now()
-	v.Number, v.Parent, v.Made = now.next(), now.Version, at.UnixNano()
+	c := db.recorded()
+	v.Number, v.Parent, v.Made = now.next(), now.Version, c.Time
 	if held {
-		return db.storeUndeployed(now, l, v)
+		return db.storeUndeployed(now, l, v, c)
 	}
 	if err := db.checkpoint(now); err != nil {
 		return err
 	}
-	l.registry = now.with(v).deploying(v.Number, now.past(), db.now.Load().ts+1, at)
-	return db.replace(l, cmp.Or(db.answering(), l.name))
+	l.registry = now.with(v).deploying(v.Number, now.past(), db.now.Load().Meta.Version+1, c.Time)
+	return db.replace(l, cmp.Or(db.answering(), l.name), c)
 }
 
 // storeUndeployed stores the learner l as a new version v of a model without deploying it. The writer calls it.
-func (db *DB) storeUndeployed(now, l *learner, v version) error {
+func (db *DB) storeUndeployed(now, l *learner, v version, c index.Commit) error {
 	if err := db.checkpoint(now); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (db *DB) storeUndeployed(now, l *learner, v version) error {
 	}
 	held := *now
 	held.registry = now.with(v.storedAs(ts, l.model))
-	return db.replace(&held, db.answering())
+	return db.replace(&held, db.answering(), c)
 }
 
 // cloneModel returns a copy of a learner for training. The later observations are kept until the training has ended.

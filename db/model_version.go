@@ -43,8 +43,8 @@ type VersionInfo struct {
 // registry is the stored information about a model in addition to the documents of its versions. Its slices are
 // replaced, never changed.
 type registry struct {
-	Born     uint64    `msgpack:"born"`     // store timestamp at which the model was made
-	Deployed uint64    `msgpack:"deployed"` // store timestamp at which its version was deployed
+	Born     uint64    `msgpack:"born"`     // version of the database that made the model
+	Deployed uint64    `msgpack:"deployed"` // version of the database that deployed its version
 	Since    int64     `msgpack:"since"`    // time of that, in nanoseconds since 1970; 0 means unknown
 	Version  int       `msgpack:"version"`  // number of the deployed version
 	Frozen   bool      `msgpack:"frozen"`
@@ -130,8 +130,8 @@ func (r registry) with(v version) registry {
 func (r *registry) past() []int { return append(slices.Clone(r.Before), r.Version) }
 
 // deploying returns the registry with version n deployed, and others before it.
-func (r registry) deploying(n int, before []int, ts uint64, now time.Time) registry {
-	r.Version, r.Before, r.Deployed, r.Since = n, before, ts, now.UnixNano()
+func (r registry) deploying(n int, before []int, at uint64, now int64) registry {
+	r.Version, r.Before, r.Deployed, r.Since = n, before, at, now
 	return r
 }
 
@@ -312,7 +312,7 @@ func (db *DB) Deploy(ctx context.Context, name string, version int) error {
 		case version != 0 && version != l.Version:
 			return db.switchTo(l, version, name, l.past())
 		case db.answering() != name:
-			return db.replace(l, name)
+			return db.replace(l, name, db.recorded())
 		}
 		return nil
 	})
@@ -346,7 +346,7 @@ func (db *DB) Freeze(ctx context.Context, name string, on bool) error {
 		}
 		frozen := *l
 		frozen.Frozen = on
-		return db.replace(&frozen, db.answering())
+		return db.replace(&frozen, db.answering(), db.recorded())
 	})
 }
 
@@ -379,16 +379,24 @@ func (db *DB) switchTo(l *learner, number int, answering string, before []int) e
 	if err := db.checkpoint(l); err != nil {
 		return err
 	}
-	next.registry = l.deploying(number, before, db.now.Load().ts+1, db.opts.Now())
+	c := db.recorded()
+	next.registry = l.deploying(number, before, db.now.Load().Meta.Version+1, c.Time)
 	next.stored = checkpoint{serial: v.Serial, rounds: next.model.Rounds()}
-	return db.replace(next, answering)
+	return db.replace(next, answering, c)
 }
 
-// replace stores a learner, which is new or has a new registry, and the name of the model that answers requests without
+// replace commits a learner, which is new or has a new registry, and the name of the model that answers requests without
 // a name, and publishes both. The writer calls it.
-func (db *DB) replace(l *learner, answering string) error {
+func (db *DB) replace(l *learner, answering string, c index.Commit) error {
 	l.registry = l.trimmed()
-	if err := db.put(l, answering); err != nil {
+	change := &modelCommit{Commit: c, answering: answering}
+	for _, n := range l.numbers() {
+		old := db.learners[l.name]
+		if old == nil || !slices.Contains(old.numbers(), n) {
+			change.made = append(change.made, n)
+		}
+	}
+	if err := db.put(l, change); err != nil {
 		return err
 	}
 	db.learners[l.name] = l

@@ -344,7 +344,7 @@ func (db *DB) forget() error {
 	}
 	db.publish(&snapshot{next, db.now.Load().models, ts})
 	db.tidy(ts, func(r index.Reader, w index.Writer) error {
-		return index.DropObservations(r, w, s.Meta.Forgotten, next.Meta.Forgotten)
+		return next.Meta.DropForgotten(r, w, s.Meta.Forgotten)
 	})
 	return nil
 }

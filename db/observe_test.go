@@ -178,7 +178,7 @@ func TestObserveInserts(t *testing.T) {
 	}), wrong)
 	view(t, g, func(tx *db.Tx) error {
 		m, err := tx.Model("")
-		if s := tx.Stats(); err != nil || m.Rounds != 5 || s.Version != 6 || s.Edges != 3 {
+		if s := tx.Stats(); err != nil || m.Rounds != 5 || s.Version != 7 || s.Edges != 3 {
 			t.Errorf("%+v, %+v, %v", m, s, err)
 		}
 		return nil

@@ -56,6 +56,10 @@ type Options struct {
 	// A smaller value means that models are stored more often, and that fewer observations are replayed when the
 	// database is opened after a crash. Default: 64 MB.
 	ObservationBytes int64
+	// ChangeBytes is the number of bytes of changes to keep for DB.Changes. When there are an eighth more, the oldest are
+	// forgotten. The observations and decisions of a change count with the bytes that they take anyway, and the models that
+	// it made with those that they take in memory. Default: none, which costs nothing.
+	ChangeBytes int64
 	// NoRefresh turns off training in the background. Without it, a model whose deployed version was trained on the
 	// edges, and that is not frozen, is trained again when a tenth of the edges, and at least 1,000, have changed since.
 	// The new version is deployed if it finds hidden links better (see Comparison), and dropped otherwise. Readers and
@@ -118,6 +122,7 @@ func (o *Options) resolve(path string) (Options, error) {
 		{!r.InMemory || !r.ReadOnly, "InMemory excludes ReadOnly", r.ReadOnly},
 		{r.Memory >= minMemory, "Memory must be at least 64 MB, is", r.Memory},
 		{r.ObservationBytes > 0, "ObservationBytes must not be negative, is", r.ObservationBytes},
+		{r.ChangeBytes >= 0, "ChangeBytes must not be negative, is", r.ChangeBytes},
 		{r.LockTimeout >= 0, "LockTimeout must not be negative, is", r.LockTimeout},
 		{r.Direction <= Directed, "Direction is", r.Direction},
 		{r.Alpha == 0 || r.Alpha > 0 && r.Alpha <= 0.999, "Alpha must lie in (0, 0.999], is", r.Alpha},

@@ -15,7 +15,10 @@ type Batch struct {
 	vectors []vectorChange
 	grown   bool // a node, an edge or a vector has been added, even if others have been removed
 
-	observations uint64 // number of observations stored
+	observations     uint64  // number of observations stored
+	observationBytes int64   // number of their bytes
+	sum              uint32  // their checksum
+	began            []Label // labels of the snapshot that the batch began on
 }
 
 // vectorChange is a node's feature vector before a change.
@@ -26,7 +29,7 @@ type vectorChange struct {
 
 // Begin starts a batch of changes that make the version after s.
 func (s *Snapshot) Begin() *Batch {
-	b := &Batch{now: *s, edit: s.Graph.Edit(), by: new(owner), pending: map[Key]ID{}}
+	b := &Batch{now: *s, edit: s.Graph.Edit(), by: new(owner), pending: map[Key]ID{}, began: s.Meta.Labels}
 	b.now.Graph = b.edit.View()
 	b.now.Meta.Labels = slices.Clone(s.Meta.Labels)
 	return b
@@ -212,19 +215,22 @@ func (b *Batch) SetModel(name string) { b.now.Meta.Model = name }
 func (b *Batch) Empty() bool { return b.record.empty() && len(b.vectors) == 0 }
 
 // Write ends the batch and writes the records of the next version to w.
-func (b *Batch) Write(w Writer) error {
+func (b *Batch) Write(w Writer, c Commit) error {
 	m := &b.now.Meta
-	m.Version++
+	version := m.Version + 1
 	b.record.nodes = mergeRepeats(b.record.nodes, func(c *nodeChange) ID { return c.id },
 		func(c, later *nodeChange) { c.node = later.node })
 	b.record.edges = mergeRepeats(b.record.edges, func(c *edgeChange) [2]ID { return [2]ID{c.U, c.V} },
 		func(c, later *edgeChange) { c.Edge = later.Edge })
+	sum, bytes := b.sum, b.observationBytes
 	if !b.record.empty() {
 		b.record.prev, b.record.first = m.LogEnd, ID(m.Nodes)-ID(len(b.record.keys))
-		m.LogEnd = m.Version
-		if err := putSplit(w, makeKey(prefixLog, m.Version), b.record.encode()); err != nil {
+		m.LogEnd = version
+		logged := b.record.encode()
+		if err := putSplit(w, makeKey(prefixLog, version), logged); err != nil {
 			return err
 		}
+		sum, bytes = addSum(sum, logged), bytes+int64(len(logged))
 	}
 	blocks := map[uint32]bool{}
 	for _, c := range b.vectors {
@@ -234,6 +240,14 @@ func (b *Batch) Write(w Writer) error {
 		if err := b.now.writeFeatures(w, block); err != nil {
 			return err
 		}
+	}
+	var change *Change
+	if c.Keep {
+		change = b.change(c.Decisions)
+		change.Bytes = bytes
+	}
+	if err := m.record(w, &c, sum, change); err != nil {
+		return err
 	}
 	return putMeta(w, []byte{prefixMeta}, m)
 }

@@ -45,6 +45,7 @@ type BulkOptions struct {
 	// Scratch creates a scratch file. It is called when edges no longer fit into memory, at most twice.
 	Scratch func() (Scratch, error)
 	Repeats Repeats
+	Time    int64 // time of the load, in nanoseconds since 1970
 }
 
 // Bulk starts a bulk load on top of s. If its memory is bounded, the caller must call Close.
@@ -138,7 +139,7 @@ func (b *Bulk) Write(ctx context.Context, w Writer, generation uint32, from *Sto
 	if err != nil {
 		return nil, t, err
 	}
-	next = b.s.replace(base, generation)
+	next = b.s.replace(base, generation, b.o.Time)
 	next.Events = events
 	next.Meta.BaseEvents = int64(len(events.All()))
 	next.Meta.Live += b.numbers.revived

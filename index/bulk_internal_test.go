@@ -90,7 +90,7 @@ func scene(t testing.TB, directed bool) (*Snapshot, []bulkLine) {
 			t.Fatal(err)
 		}
 	}
-	if err := batch.Write(newMemory()); err != nil {
+	if err := batch.Write(newMemory(), Commit{}); err != nil {
 		t.Fatal(err)
 	}
 	lines = nil

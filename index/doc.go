@@ -15,7 +15,8 @@
 // The files form layers. A reader goes down, and nothing refers back up:
 //
 //	salvage*, verify, open       read a whole store
-//	bulk*, batch, generation     make the next version and write it
+//	bulk*, batch, change,
+//	generation                   make the next version and write it
 //	states*                      PageRank states of a version
 //	snapshot, events, log, meta  one version
 //	graph, adjacency, edit,
@@ -49,6 +50,8 @@
 //	                 (*)  a PageRank state: its estimate alone
 //	o version number (*)  an observation, in commit order; those up to a version stored in meta are
 //	                      forgotten
+//	c version        (*)  what else a commit did, if its change is kept: labels, vectors, decisions
+//	u version        (*)  the same for a commit that changed a model, and which documents it wrote
 //	d number         (*)  a decision
 //	e end number          end time of a decision
 //	v name serial    (*)  a model's document
@@ -62,6 +65,15 @@
 // meta record of one commit makes that generation the base. Blocks of other generations are leftovers of unfinished
 // work and are deleted. A bulk load works the same way: it writes a generation that one meta record makes valid,
 // entirely or not at all.
+//
+// # Changes
+//
+// A database that others follow keeps the changes of its last commits. The change of a version is its log record, its
+// observations and its change record, which has what the other records hold only until they are written again. Records of
+// the log and observations, and documents of models that a change names, stay until the change is forgotten, even if nothing
+// else needs them. Meta says which versions have a change: those after Kept. A bulk load has none, so it moves Kept to its
+// own version. Meta.History is a checksum over all commits, their times and their records; a change states it before and
+// after. [Batch.Replay] makes the same version from a change: the same ids, and the same log record.
 //
 // # Damage
 //

@@ -125,7 +125,7 @@ func modelEntries(r Reader) iter.Seq2[string, Document] {
 	}
 }
 
-// DropDocuments deletes the documents that no model names.
+// DropDocuments deletes the documents that neither a model nor a change of a model names.
 func DropDocuments(r Reader, w Writer) error {
 	named := map[string]bool{}
 	for name, model := range modelEntries(r) {
@@ -135,6 +135,9 @@ func DropDocuments(r Reader, w Writer) error {
 		for _, serial := range append(model.Entry.Kept, model.Entry.Serial) {
 			named[string(documentKey(name, serial))] = true
 		}
+	}
+	if err := documentsOfChanges(r, named); err != nil {
+		return err
 	}
 	for e, err := range r.Scan([]byte{prefixDocument}, nil) {
 		if err != nil {
@@ -162,6 +165,8 @@ func (b *Batch) PutObservation(w Writer, doc []byte) error {
 	m := &b.now.Meta
 	m.Observed += int64(len(doc))
 	b.observations++
+	b.observationBytes += int64(len(doc))
+	b.sum = addSum(b.sum, doc)
 	return putSplit(w, makeKey(prefixObservation, m.Version+1, b.observations-1), doc)
 }
 
@@ -219,11 +224,6 @@ func (s *Snapshot) Forget(r Reader, bytes int64, last uint64) (*Snapshot, error)
 		m.Observed -= int64(len(d.Bytes))
 	}
 	return &next, nil
-}
-
-// DropObservations deletes the observations of the versions after after, up to and including last.
-func DropObservations(r Reader, w Writer, after, last uint64) error {
-	return deleteRange(r, w, []byte{prefixObservation}, makeKey(prefixObservation, after+1), makeKey(prefixObservation, last+1))
 }
 
 // SalvageObservations returns every readable observation of s. It deletes the unreadable ones and returns them with

@@ -105,7 +105,7 @@ func observe(t testing.TB, s *Snapshot, w Writer, docs ...string) *Snapshot {
 	for _, d := range docs {
 		must(t, b.PutObservation(w, []byte(d)))
 	}
-	must(t, b.Write(w))
+	must(t, b.Write(w, Commit{}))
 	return b.Snapshot()
 }
 
@@ -164,7 +164,7 @@ func TestForget(t *testing.T) {
 			must(t, err)
 			must(t, next.WriteMeta(m))
 			if rapid.Bool().Draw(rt, "drop?") {
-				must(t, DropObservations(m, m, s.Meta.Forgotten, next.Meta.Forgotten))
+				must(t, next.Meta.DropForgotten(m, m, s.Meta.Forgotten))
 			}
 			rest := int64(0)
 			for _, docs := range commits {

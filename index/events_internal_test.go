@@ -167,7 +167,7 @@ func commitEvent(t *testing.T, s *Snapshot, store *memory, rng *rand.Rand, l *le
 	if _, err := b.SetEdge(u, v, had.Weight+add, e.time); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Write(store); err != nil {
+	if err := b.Write(store, Commit{}); err != nil {
 		t.Fatal(err)
 	}
 	l.lines = append(l.lines, e)

@@ -266,10 +266,11 @@ func (s *Snapshot) Rebase(old *Snapshot, base *Base, generation uint32) (*Snapsh
 }
 
 // replace returns the next version of s with another base, as a bulk load makes it. The log starts empty.
-func (s *Snapshot) replace(base *Base, generation uint32) *Snapshot {
+func (s *Snapshot) replace(base *Base, generation uint32, now int64) *Snapshot {
 	next, g := *s, base.Graph
 	m := &next.Meta
-	m.Version++
+	m.advance(now, uint32(g.nodes)*31+uint32(g.edges))
+	m.keepNone() // a load is no change that can be kept
 	m.Generation, m.Base, m.LogStart = generation, m.Version, m.Version
 	m.Live += int64(g.nodes - s.Graph.nodes)
 	m.Nodes, m.Edges, m.Loops = int64(g.nodes), g.edges, g.loops
@@ -298,11 +299,6 @@ func DropGenerations(r Reader, w Writer, keep, last uint32) error {
 		}
 	}
 	return nil
-}
-
-// DropLog deletes the log up to version start.
-func DropLog(r Reader, w Writer, start uint64) error {
-	return deleteRange(r, w, []byte{prefixLog}, nil, makeKey(prefixLog, start+1))
 }
 
 // LastGeneration returns the highest generation number in use: that of the present generation or of a leftover

@@ -179,7 +179,7 @@ func (h *history) commit(t *rapid.T) {
 	if rapid.IntRange(0, 9).Draw(t, "fate") == 0 {
 		return // rolled back
 	}
-	if err := b.Write(h.store); err != nil {
+	if err := b.Write(h.store, Commit{}); err != nil {
 		t.Fatal(err)
 	}
 	h.past = append(h.past, past{h.now, h.want})
@@ -238,7 +238,7 @@ func (h *history) rebase(t *rapid.T, next *Snapshot) {
 func (h *history) drop(t *rapid.T) {
 	last, err := LastGeneration(h.store, 0)
 	if err := errors.Join(err,
-		DropGenerations(h.store, h.store, h.now.Meta.Generation, last), DropLog(h.store, h.store, h.now.Meta.LogStart),
+		DropGenerations(h.store, h.store, h.now.Meta.Generation, last), h.now.Meta.DropForgotten(h.store, h.store, 0),
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -365,7 +365,7 @@ func TestBulkIsOneByOne(t *testing.T) {
 			}
 			w.setEdge(l.src, l.dst, l.weight, l.time)
 		}
-		if err := batch.Write(newMemory()); err != nil {
+		if err := batch.Write(newMemory(), Commit{}); err != nil {
 			t.Fatal(err)
 		}
 		s, tally, err := bulk.result()
@@ -402,7 +402,7 @@ func TestBulkLabels(t *testing.T) {
 		}
 	}
 	store := newMemory()
-	must(t, batch.Write(store))
+	must(t, batch.Write(store, Commit{}))
 	bulk := batch.Snapshot().Bulk(BulkOptions{})
 	if err := bulk.SetLabels("user", "item"); err != nil {
 		t.Fatal(err)

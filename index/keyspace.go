@@ -30,6 +30,8 @@ const (
 	prefixDecision    = 'd'
 	prefixDecisionEnd = 'e'
 	prefixEvent       = 't'
+	prefixChange      = 'c'
+	prefixModelChange = 'u'
 )
 
 // OnDemand reports whether the stored keys from a to b all belong to records that are read when they are needed. Other
@@ -50,7 +52,7 @@ func numberWidths(kind byte) (widths []int, ok bool) {
 		widths = []int{4, 4}
 	case prefixFeature: // block
 		widths = []int{4}
-	case prefixLog, prefixDecision: // version; number
+	case prefixLog, prefixChange, prefixModelChange, prefixDecision: // version; number
 		widths = []int{8}
 	case prefixState: // form, alpha, accuracy, source
 		widths = []int{1, 8, 1, 4}
@@ -167,9 +169,11 @@ func (m *Meta) IsCurrent(key []byte) bool {
 	case bytes.IndexByte(generationKinds[:], kind) >= 0:
 		return m.Generation > 0 && n == uint64(m.Generation)
 	case kind == prefixLog:
-		return n > m.LogStart && n <= m.Version
+		return n > min(m.LogStart, m.Kept) && n <= m.Version
 	case kind == prefixObservation:
-		return n > m.Forgotten && n <= m.Version
+		return n > min(m.Forgotten, m.Kept) && n <= m.Version
+	case kind == prefixChange || kind == prefixModelChange:
+		return n > m.Kept && n <= m.Version
 	}
 	return true
 }

@@ -5,7 +5,7 @@ import "testing"
 // TestIsCurrent verifies that IsCurrent decides by the key whether a record belongs to a version.
 func TestIsCurrent(t *testing.T) {
 	t.Parallel()
-	m := Meta{Version: 9, Generation: 3, Base: 5, LogStart: 4}
+	m := Meta{Version: 9, Generation: 3, Base: 5, LogStart: 4, Kept: 8}
 	for _, c := range []struct {
 		key  []byte
 		want bool
@@ -23,6 +23,9 @@ func TestIsCurrent(t *testing.T) {
 		{stateKey(StateID{}), false},
 		{partKey(makeKey[uint64](prefixObservation, 9, 1), 0), true},
 		{partKey(makeKey[uint64](prefixObservation, 10, 0), 0), false},
+		{partKey(makeKey[uint64](prefixChange, 8), 0), false},
+		{partKey(makeKey[uint64](prefixChange, 9), 0), true},
+		{partKey(makeKey[uint64](prefixModelChange, 9), 0), true},
 		{nameKey(prefixModel, "m"), true},
 		{documentKey("m", 77), true},
 		{[]byte{prefixOut, 3}, false},
@@ -30,6 +33,10 @@ func TestIsCurrent(t *testing.T) {
 		if got := m.IsCurrent(c.key); got != c.want {
 			t.Errorf("%q: %v", c.key, got)
 		}
+	}
+	m.Kept = 3
+	if !m.IsCurrent(partKey(makeKey[uint64](prefixLog, 4), 0)) {
+		t.Error("a log record from before the base belongs to a change that is kept")
 	}
 	if new(Meta).IsCurrent(makeKey[uint64](prefixDict, 0, 0)) {
 		t.Error("without a generation there are no blocks")

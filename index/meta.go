@@ -9,7 +9,7 @@ import (
 )
 
 // Format is the version of the stored layout that this code writes and reads.
-const Format = 3
+const Format = 4
 
 // Meta is the record that describes the database and says which other records are valid. Every commit writes it.
 // Blocks of other generations and log records beyond Version are leftovers of unfinished work.
@@ -20,7 +20,15 @@ type Meta struct {
 	Epsilon  float64 `msgpack:"epsilon"` // maximum error of cached states in the maximum norm
 	Seed     uint64  `msgpack:"seed"`
 
-	Version    uint64 `msgpack:"version"`               // number of commits so far; Update n made version n
+	// ID identifies the database. Its backups and followers have the same.
+	ID string `msgpack:"id"`
+
+	// Version is the number of commits so far that changed the graph, observations, decisions or models: commit n made
+	// version n.
+	Version uint64 `msgpack:"version"`
+	Time    int64  `msgpack:"time"`    // time of the commit that made Version, in nanoseconds since 1970
+	History uint64 `msgpack:"history"` // checksum of the commits so far, by which copies that went different ways differ
+
 	Generation uint32 `msgpack:"generation"`            // generation of the blocks of the base; 0 if there are no blocks
 	Base       uint64 `msgpack:"base"`                  // version of the base
 	BaseNodes  int64  `msgpack:"base_nodes"`            // number of ids in the base
@@ -35,6 +43,9 @@ type Meta struct {
 
 	Forgotten uint64 `msgpack:"forgotten"` // observations up to this version are forgotten; some may remain stored
 	Observed  int64  `msgpack:"observed"`  // number of bytes of the observations after Forgotten
+
+	Kept      uint64 `msgpack:"kept"`       // changes after this version are kept (see Change)
+	KeptBytes int64  `msgpack:"kept_bytes"` // number of bytes that they take
 
 	Nodes        int64   `msgpack:"nodes"` // number of ids assigned
 	Live         int64   `msgpack:"live"`  // number of nodes that are not deleted
@@ -148,7 +159,7 @@ func (m *Meta) consistent() bool {
 	return unit(m.Alpha) && unit(m.Epsilon) &&
 		m.Base <= m.Version && m.LogStart <= m.Base && m.LogEnd <= m.Version &&
 		0 <= m.BaseNodes && m.BaseNodes <= m.Nodes && 0 <= m.BaseEdges && 0 <= m.BaseEvents &&
-		m.Forgotten <= m.Version && m.Observed >= 0 &&
+		m.Forgotten <= m.Version && m.Observed >= 0 && m.Kept <= m.Version && m.KeptBytes >= 0 &&
 		0 <= m.Live && m.Live <= m.Nodes && m.Nodes <= maxEntries &&
 		0 <= m.Loops && m.Loops <= m.Edges && 0 <= m.FeatureBytes &&
 		0 < len(m.Labels) && len(m.Labels) <= maxLabels && m.Labels[0].Name == "" &&

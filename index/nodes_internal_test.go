@@ -25,7 +25,7 @@ func labelledGraph(t testing.TB, n int) *Snapshot {
 			must(t, b.DeleteNode(id))
 		}
 	}
-	must(t, b.Write(newMemory()))
+	must(t, b.Write(newMemory(), Commit{}))
 	return b.Snapshot()
 }
 
@@ -71,9 +71,9 @@ func TestStoredNodes(t *testing.T) {
 			t.Errorf("%d bytes of stored blocks, %v", blocks, got.nodes.base.stored)
 		}
 		b := got.Begin()
-		must(t, b.SetLabel(7, "new"), b.SetLabel(nodeBlock+1, "new"), b.DeleteNode(9), b.Write(newMemory()))
+		must(t, b.SetLabel(7, "new"), b.SetLabel(nodeBlock+1, "new"), b.DeleteNode(9), b.Write(newMemory(), Commit{}))
 		w := want.Begin()
-		must(t, w.SetLabel(7, "new"), w.SetLabel(nodeBlock+1, "new"), w.DeleteNode(9), w.Write(newMemory()))
+		must(t, w.SetLabel(7, "new"), w.SetLabel(nodeBlock+1, "new"), w.DeleteNode(9), w.Write(newMemory(), Commit{}))
 		before, wanted := got, want
 		got, want = b.Snapshot(), w.Snapshot()
 		compare()

@@ -22,17 +22,6 @@ func putMeta(w Writer, key []byte, m *Meta) error {
 // WriteMeta writes the meta record of s to w.
 func (s *Snapshot) WriteMeta(w Writer) error { return putMeta(w, []byte{prefixMeta}, &s.Meta) }
 
-// WithModel returns the snapshot with the named model as the one that answers requests which name no model; "" means no
-// such model.
-func (s *Snapshot) WithModel(name string) *Snapshot {
-	if s.Meta.Model == name {
-		return s
-	}
-	next := *s
-	next.Meta.Model = name
-	return &next
-}
-
 // ReadMeta reads the meta record from r. It returns nil if there is no record, ErrMismatch for a record in a different
 // format, or ErrCorrupt.
 func ReadMeta(r Reader) (*Meta, error) {

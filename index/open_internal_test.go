@@ -31,7 +31,7 @@ func TestOpenReadsNoRows(t *testing.T) {
 					_, err = b.SetEdge(u, v, w, at)
 					must(t, err)
 				}
-				must(t, b.Write(h.store))
+				must(t, b.Write(h.store, Commit{}))
 				h.now = b.Snapshot()
 			}
 			commit(5000, 300)

@@ -337,15 +337,19 @@ func (o *opener) reconcile() {
 }
 
 // Restart writes to w all records of s except those of WriteBase, at the same version, under a generation number
-// that was never used. The log begins with the next version. States and damaged feature blocks are deleted.
+// that was never used. The log begins with the next version, and no change is kept. States and damaged feature blocks are
+// deleted.
 func (s *Snapshot) Restart(r Reader, w Writer, generation uint32) (*Snapshot, error) {
 	next := *s
 	m := &next.Meta
 	m.Generation, m.Base, m.LogStart = generation, m.Version, m.Version
+	m.keepNone()
 	next.Log = Log{start: m.Version}
 	m.BaseNodes, m.BaseEdges, m.BaseEvents = m.Nodes, m.Edges, int64(len(s.Events.All()))
-	if err := deleteRange(r, w, []byte{prefixState}, nil, nil); err != nil {
-		return nil, err
+	for _, kind := range []byte{prefixState, prefixChange, prefixModelChange} {
+		if err := deleteRange(r, w, []byte{kind}, nil, nil); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.restartFeatures(r, w); err != nil {
 		return nil, err

@@ -260,7 +260,7 @@ func TestSalvageOfRows(t *testing.T) {
 		}
 		d, err := newDict(keys)
 		must(t, err)
-		s = s.replace(&Base{Graph: m.base(t), dict: new(storedKeys).dict()}, 1)
+		s = s.replace(&Base{Graph: m.base(t), dict: new(storedKeys).dict()}, 1, 0)
 		s.Dict = d
 		store := newMemory()
 		s.compactTo(t, store, 1)
@@ -324,7 +324,7 @@ func sampleHistory(t *testing.T) *history {
 		id, _, err := b.AddNode(Str(fmt.Sprint("of ", n+1)))
 		must(t, err)
 		_, err = b.SetEdge(hub, id, float32(n+1), 0)
-		must(t, err, b.Write(h.store))
+		must(t, err, b.Write(h.store, Commit{}))
 		if h.now = b.Snapshot(); n > 0 {
 			continue
 		}
@@ -345,7 +345,7 @@ func TestSalvageOfASoundBase(t *testing.T) {
 		v, _, err := b.AddNode(Int(2))
 		must(t, err)
 		_, err = b.SetEdge(u, v, float32(n+1), 0)
-		must(t, err, b.Write(h.store))
+		must(t, err, b.Write(h.store, Commit{}))
 		h.now = b.Snapshot()
 	}
 	var err error
@@ -371,11 +371,11 @@ func TestSalvageOfAnEarlierMeta(t *testing.T) {
 	for what, later := range map[string]func(h *history) error{
 		"observation": func(h *history) error {
 			b := h.now.Begin()
-			return errors.Join(b.PutObservation(h.store, []byte("seen")), b.Write(h.store))
+			return errors.Join(b.PutObservation(h.store, []byte("seen")), b.Write(h.store, Commit{}))
 		},
 		"decision": func(h *history) error {
 			b := h.now.Begin()
-			return errors.Join(PutDecision(h.store, b.NextDecision(), 9, []byte("chosen")), b.Write(h.store))
+			return errors.Join(PutDecision(h.store, b.NextDecision(), 9, []byte("chosen")), b.Write(h.store, Commit{}))
 		},
 	} {
 		h := sampleHistory(t)

@@ -34,7 +34,7 @@ func sample(t testing.TB, directed bool) (*Snapshot, *memory) {
 			}
 		}
 		id, _ := b.ID(Int(3))
-		if err := errors.Join(b.DeleteNode(id), b.Write(store)); err != nil {
+		if err := errors.Join(b.DeleteNode(id), b.Write(store, Commit{})); err != nil {
 			t.Fatal(err)
 		}
 		s = b.Snapshot()
@@ -139,7 +139,7 @@ func TestOpenOfDamage(t *testing.T) {
 	if _, _, err := b.AddNode(Str("late")); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(next.WriteBase(store), DropGenerations(store, store, 1, 1), b.Write(store)); err != nil {
+	if err := errors.Join(next.WriteBase(store), DropGenerations(store, store, 1, 1), b.Write(store, Commit{})); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(store, nil); err != nil {
@@ -192,7 +192,7 @@ func TestVerifyOfDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := errors.Join(
-			b.SetLabel(4, "other"), next.WriteBase(store), DropGenerations(store, store, 1, 1), b.Write(store),
+			b.SetLabel(4, "other"), next.WriteBase(store), DropGenerations(store, store, 1, 1), b.Write(store, Commit{}),
 		); err != nil {
 			t.Fatal(err)
 		}

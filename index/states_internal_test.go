@@ -42,7 +42,7 @@ func newLive(t testing.TB, directed bool, nodes, edges int) *live {
 func (l *live) commit(f func(*Batch)) {
 	b := l.now.Begin()
 	f(b)
-	must(l.t, b.Write(l.store))
+	must(l.t, b.Write(l.store, Commit{}))
 	l.now = b.Snapshot()
 }
 

@@ -20,7 +20,7 @@ func vectorGraph(t testing.TB, n, d int) (*Snapshot, *memory) {
 			must(t, b.SetFeatures(id, randomVector(rng, d)))
 		}
 	}
-	must(t, b.Write(store))
+	must(t, b.Write(store, Commit{}))
 	s := b.Snapshot()
 	based, err := s.Rebase(s, s.compactTo(t, store, 1), 1)
 	must(t, err, based.WriteBase(store))
@@ -72,14 +72,14 @@ func TestStoredVectors(t *testing.T) {
 					id = ID(rng.IntN(1000))
 					must(t, g.SetFeatures(id, nil), w.SetFeatures(id, nil))
 				}
-				must(t, g.Write(store), w.Write(newMemory()))
+				must(t, g.Write(store, Commit{}), w.Write(newMemory(), Commit{}))
 				got, want = g.Snapshot(), w.Snapshot()
 				versions = append(versions, [2]*Snapshot{got, want})
 			}
 			old := got
 			base := old.compactTo(t, store, 2)
 			g, w, x := got.Begin(), want.Begin(), randomVector(rng, d)
-			must(t, g.SetFeatures(77, x), w.SetFeatures(77, x), g.Write(store), w.Write(newMemory()))
+			must(t, g.SetFeatures(77, x), w.SetFeatures(77, x), g.Write(store, Commit{}), w.Write(newMemory(), Commit{}))
 			got, want = g.Snapshot(), w.Snapshot()
 			got, err = got.Rebase(old, base, 2)
 			must(t, err)

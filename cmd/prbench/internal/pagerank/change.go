@@ -109,7 +109,7 @@ func (s *subject) apply(r *rand.Rand, c change, near []index.ID) (next *index.Sn
 		}
 		done++
 	}
-	if err := b.Write(memoryStore{}); err != nil {
+	if err := b.Write(memoryStore{}, index.Commit{}); err != nil {
 		return nil, 0, err
 	}
 	return b.Snapshot(), done, nil

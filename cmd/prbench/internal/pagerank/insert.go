@@ -85,7 +85,7 @@ func committed(snap *index.Snapshot, edges []index.Edge) (*index.Snapshot, error
 		if _, err := b.SetEdge(e.U, e.V, 1, 0); err != nil {
 			return nil, err
 		}
-		if err := b.Write(store); err != nil {
+		if err := b.Write(store, index.Commit{}); err != nil {
 			return nil, err
 		}
 		snap = b.Snapshot()

@@ -1,0 +1,436 @@
+package index
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+
+	"github.com/vmihailenco/msgpack/v5"
+)
+
+// The changes of the versions after Meta.Kept are kept for databases that follow this one. Most of a change is in records
+// that a commit writes anyway, the log record and the observations, which are then kept for longer. A change record has the
+// rest: what other records hold only until they are written again, or not at all. A version that changed a model has its
+// change record under another prefix, so that the documents that it names are found without reading all changes.
+
+// Commit says how a commit is recorded.
+type Commit struct {
+	Time      int64                // nanoseconds since 1970
+	Keep      bool                 // whether the change is kept
+	Decisions []msgpack.RawMessage // the decisions that the commit writes
+	Expect    uint64               // value of Meta.History after the commit; 0 means any
+}
+
+// Change is what the commit of one version did. It is stored without what the log record and the observations hold.
+type Change struct {
+	Time      int64                `msgpack:"time"`             // time of the commit, in nanoseconds since 1970
+	Before    uint64               `msgpack:"before"`           // Meta.History before the commit
+	After     uint64               `msgpack:"after"`            // Meta.History after the commit
+	Bytes     int64                `msgpack:"bytes"`            // bytes of its log record, observations and documents
+	First     ID                   `msgpack:"first"`            // id of the first new key: the number of ids assigned before
+	Keys      []Key                `msgpack:"-"`                // new keys, by id
+	Labels    []LabelChange        `msgpack:"labels,omitempty"` // labels that were made or changed, and those of Nodes
+	Nodes     []NodeChange         `msgpack:"nodes,omitempty"`
+	Edges     []EdgeChange         `msgpack:"edges,omitempty"`
+	Vectors   []VectorChange       `msgpack:"vectors,omitempty"`
+	Observed  []msgpack.RawMessage `msgpack:"observed,omitempty"`
+	Decisions []msgpack.RawMessage `msgpack:"decisions,omitempty"`
+	Decided   uint64               `msgpack:"decided"` // Meta.Decisions after the commit
+	Model     *ModelChange         `msgpack:"model,omitempty"`
+}
+
+// LabelChange is a label after a commit.
+type LabelChange struct {
+	_msgpack struct{} `msgpack:",as_array"`
+	Number   uint16
+	Name     string
+	Features int // length of the feature vectors of its nodes; 0 if not set yet
+}
+
+// NodeChange is a node's record after a commit.
+type NodeChange struct {
+	_msgpack struct{} `msgpack:",as_array"`
+	ID       ID
+	Label    uint16
+	Deleted  bool
+}
+
+// EdgeChange is an edge after a commit, with weight 0 if it does not exist, and the weight that it had before.
+type EdgeChange struct {
+	_msgpack    struct{} `msgpack:",as_array"`
+	U, V        ID
+	Old, Weight float32
+	Time        int64
+}
+
+// VectorChange is a node's feature vector after a commit: float32, little endian. Nil means none.
+type VectorChange struct {
+	_msgpack struct{} `msgpack:",as_array"`
+	ID       ID
+	Vector   []byte
+}
+
+// ModelChange is a model after a commit.
+type ModelChange struct {
+	Name      string             `msgpack:"name"`
+	Answering string             `msgpack:"answering"`      // Meta.Model after the commit
+	Note      msgpack.RawMessage `msgpack:"note,omitempty"` // ModelEntry.Note; empty if the model was dropped
+	Serials   []uint64           `msgpack:"serials,omitempty"`
+}
+
+// advance makes m the meta record of the next version. sum is a checksum of what the commit did.
+func (m *Meta) advance(now int64, sum uint32) {
+	m.Version++
+	m.Time, m.History = now, nextHistory(m.History, m.Version, now, sum)
+}
+
+// nextHistory returns the value of Meta.History after a commit.
+func nextHistory(before, version uint64, now int64, sum uint32) uint64 {
+	h := fnv.New64a()
+	_ = binary.Write(h, binary.LittleEndian, []uint64{before, version, uint64(now), uint64(sum)}) // a hash accepts all bytes
+	return max(h.Sum64(), 1)
+}
+
+// addSum adds a record to the checksum of what a commit did.
+func addSum(sum uint32, record []byte) uint32 { return sum*31 + Checksum(record) }
+
+// keepNone makes all changes up to the present version forgotten.
+func (m *Meta) keepNone() { m.Kept, m.KeptBytes = m.Version, 0 }
+
+// record advances the meta record to the version of c and writes the change record of c, if it is kept. sum is a checksum
+// of what the commit did. It returns ErrMismatch if the history is not that which the commit expects.
+func (m *Meta) record(w Writer, commit *Commit, sum uint32, c *Change) error {
+	before := m.History
+	m.advance(commit.Time, sum)
+	if commit.Expect != 0 && m.History != commit.Expect {
+		return fmt.Errorf("%w: version %d is not the same", ErrMismatch, m.Version)
+	}
+	if !commit.Keep {
+		m.keepNone()
+		return nil
+	}
+	c.Time, c.Before, c.After, c.Decided = commit.Time, before, m.History, m.Decisions
+	b, err := msgpack.Marshal(c)
+	if err != nil {
+		return fmt.Errorf("index: change: %w", err)
+	}
+	m.KeptBytes += c.Bytes + int64(len(b))
+	kind := byte(prefixChange)
+	if c.Model != nil {
+		kind = prefixModelChange
+	}
+	return putSplit(w, makeKey(kind, m.Version), b)
+}
+
+// ChangeModel returns the next version of s, whose commit changes a model, and writes its meta record to w. bytes is the
+// size of the documents that the commit names.
+func (s *Snapshot) ChangeModel(w Writer, commit Commit, m *ModelChange, bytes int64) (*Snapshot, error) {
+	next := *s
+	next.Meta.Model = m.Answering
+	if err := next.Meta.record(w, &commit, 0, &Change{Model: m, Bytes: bytes}); err != nil {
+		return nil, err
+	}
+	return &next, next.WriteMeta(w)
+}
+
+// change returns what the batch did, for its change record.
+func (b *Batch) change(decisions []msgpack.RawMessage) *Change {
+	c := &Change{Decisions: decisions}
+	mentioned := map[uint16]bool{}
+	for _, n := range b.record.nodes {
+		mentioned[n.node.label] = true
+	}
+	for i, l := range b.now.Meta.Labels {
+		if mentioned[uint16(i)] && i > 0 || i >= len(b.began) || l.Features != b.began[i].Features {
+			c.Labels = append(c.Labels, LabelChange{Number: uint16(i), Name: l.Name, Features: l.Features})
+		}
+	}
+	seen := map[ID]bool{}
+	for _, v := range b.vectors {
+		if !seen[v.id] {
+			seen[v.id] = true
+			c.Vectors = append(c.Vectors, VectorChange{ID: v.id, Vector: packVector(b.now.Features(v.id))})
+		}
+	}
+	return c
+}
+
+func packVector(v []float32) (b []byte) {
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	}
+	return b
+}
+
+func unpackVector(b []byte) (v []float32) {
+	for ; len(b) >= 4; b = b[4:] {
+		v = append(v, math.Float32frombits(binary.LittleEndian.Uint32(b)))
+	}
+	return v
+}
+
+// getChange returns the change record of a version and its size.
+func getChange(r Reader, version uint64) (c *Change, size int64, err error) {
+	for _, kind := range []byte{prefixChange, prefixModelChange} {
+		b, ok, err := getSplit(r, makeKey(kind, version))
+		if err != nil {
+			return nil, 0, err
+		}
+		if !ok {
+			continue
+		}
+		c = new(Change)
+		if err := Unmarshal(b, c); err != nil {
+			return nil, 0, fmt.Errorf("%w: change of version %d: %w", ErrCorrupt, version, err)
+		}
+		return c, c.Bytes + int64(len(b)), nil
+	}
+	return nil, 0, fmt.Errorf("%w: the change of version %d is missing", ErrCorrupt, version)
+}
+
+// GetChange returns what the commit of a version after Meta.Kept did. It returns ErrCorrupt if a part of it is missing.
+func GetChange(r Reader, version uint64) (*Change, error) {
+	c, _, err := getChange(r, version)
+	if err != nil {
+		return nil, err
+	}
+	sum := uint32(0)
+	for d := range Observations(r, version-1) {
+		if d.Err == nil && d.At > version {
+			break
+		}
+		if d.Err != nil {
+			return nil, d.Err
+		}
+		sum = addSum(sum, d.Bytes)
+		c.Observed = append(c.Observed, d.Bytes)
+	}
+	logged, ok, err := getSplit(r, makeKey(prefixLog, version))
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		sum = addSum(sum, logged)
+		if err := c.addLogged(logged); err != nil {
+			return nil, fmt.Errorf("log of version %d: %w", version, err)
+		}
+	}
+	if nextHistory(c.Before, version, c.Time, sum) != c.After {
+		return nil, fmt.Errorf("%w: a part of the change of version %d is missing", ErrCorrupt, version)
+	}
+	return c, nil
+}
+
+// addLogged adds the content of a log record.
+func (c *Change) addLogged(b []byte) error {
+	r, err := decodeRecord(b)
+	if err != nil {
+		return err
+	}
+	c.First, c.Keys = r.first, r.keys
+	for _, n := range r.nodes {
+		c.Nodes = append(c.Nodes, NodeChange{ID: n.id, Label: n.node.label, Deleted: n.node.deleted})
+	}
+	for _, e := range r.edges {
+		c.Edges = append(c.Edges, EdgeChange{U: e.U, V: e.V, Old: e.Old, Weight: e.Weight, Time: e.Time})
+	}
+	return nil
+}
+
+// Replay makes the graph changes of a commit, which was made to the same version of the same database. The batch must be
+// empty. Replay returns ErrMismatch if the commit cannot have been made to this version.
+func (b *Batch) Replay(c *Change) error {
+	m := &b.now.Meta
+	if len(c.Keys) > 0 && int64(c.First) != m.Nodes || c.Decided < m.Decisions {
+		return mismatch("%d nodes and %d decisions, after %d and %d", c.First, c.Decided, m.Nodes, m.Decisions)
+	}
+	m.Decisions = c.Decided
+	for _, k := range c.Keys {
+		if _, known := b.lookup(k); known {
+			return mismatch("node %v is new", k)
+		}
+		if _, _, err := b.AddNode(k); err != nil {
+			return err
+		}
+	}
+	for _, l := range c.Labels {
+		if err := m.replayLabel(l); err != nil {
+			return err
+		}
+	}
+	for _, n := range c.Nodes {
+		if int64(n.ID) >= m.Nodes || int(n.Label) >= len(m.Labels) {
+			return mismatch("node %d of %d with label %d of %d", n.ID, m.Nodes, n.Label, len(m.Labels))
+		}
+		b.replayNode(n.ID, node{n.Label, n.Deleted})
+	}
+	for i := range c.Edges {
+		if err := b.replayEdge(&c.Edges[i]); err != nil {
+			return err
+		}
+	}
+	for _, v := range c.Vectors {
+		if int64(v.ID) >= m.Nodes {
+			return mismatch("features of node %d of %d", v.ID, m.Nodes)
+		}
+		if err := b.SetFeatures(v.ID, unpackVector(v.Vector)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func mismatch(format string, args ...any) error {
+	return fmt.Errorf("%w: the change is that of another graph: "+format, append([]any{ErrMismatch}, args...)...)
+}
+
+// replayLabel makes or changes a label.
+func (m *Meta) replayLabel(c LabelChange) error {
+	number, known := m.LabelNumber(c.Name)
+	if !known {
+		var err error
+		if number, err = m.label(c.Name); err != nil {
+			return err
+		}
+	}
+	l := &m.Labels[number]
+	if number != c.Number || l.Features != 0 && l.Features != c.Features || c.Features < 0 {
+		return mismatch("label %q is number %d with %d features, not number %d with %d", c.Name, number, l.Features, c.Number, c.Features)
+	}
+	l.Features = c.Features
+	return nil
+}
+
+// replayNode sets the record of a node.
+func (b *Batch) replayNode(id ID, n node) {
+	old := b.now.nodes.at(id)
+	switch {
+	case old.deleted && !n.deleted:
+		b.now.Meta.Live++
+	case !old.deleted && n.deleted:
+		b.now.Meta.Live--
+	}
+	b.grown = true
+	b.setNode(id, n)
+}
+
+// replayEdge sets an edge, also one that did not exist before nor does afterwards, which its log record has too.
+func (b *Batch) replayEdge(c *EdgeChange) error {
+	m := &b.now.Meta
+	if int64(max(c.U, c.V)) >= m.Nodes || c.Weight != 0 && !ValidWeight(c.Weight) || !m.Directed && c.U > c.V {
+		return mismatch("edge %d -> %d of weight %v among %d nodes", c.U, c.V, c.Weight, m.Nodes)
+	}
+	had, _ := b.edit.Edge(c.U, c.V)
+	if had.Weight != c.Old {
+		return mismatch("edge %v -> %v had weight %v, not %v", b.Key(c.U), b.Key(c.V), had.Weight, c.Old)
+	}
+	change := edgeChange{Edge: Edge{U: c.U, V: c.V, Weight: c.Weight, Time: c.Time}, Old: c.Old, last: had.Time}
+	if c.Old != 0 || c.Weight != 0 {
+		b.edit.Set(c.U, c.V, c.Weight, c.Time)
+	}
+	b.grown = b.grown || c.Old == 0
+	m.Edges, m.Loops = b.now.Graph.edges, b.now.Graph.loops
+	b.record.edges = append(b.record.edges, change)
+	return nil
+}
+
+// ForgetChanges returns s with as few of its oldest changes forgotten as needed to keep at most bytes bytes of changes. The
+// caller should drop the forgotten ones once the meta record of the result is stored.
+func (s *Snapshot) ForgetChanges(r Reader, bytes int64) (*Snapshot, error) {
+	next := *s
+	m := &next.Meta
+	for m.KeptBytes > bytes && m.Kept < m.Version {
+		_, size, err := getChange(r, m.Kept+1)
+		if err != nil {
+			return nil, err
+		}
+		m.Kept++
+		m.KeptBytes -= size
+	}
+	return &next, nil
+}
+
+// DropForgotten deletes what is forgotten of the versions after version after: changes, observations, and the log before its
+// start. A record of the log and an observation are kept as long as the change of their version is.
+func (m *Meta) DropForgotten(r Reader, w Writer, after uint64) error {
+	for kind, last := range map[byte]uint64{
+		prefixChange: m.Kept, prefixModelChange: m.Kept, prefixLog: min(m.Kept, m.LogStart), prefixObservation: min(m.Kept, m.Forgotten),
+	} {
+		if last <= after {
+			continue
+		}
+		if err := deleteRange(r, w, []byte{kind}, makeKey(kind, after+1), makeKey(kind, last+1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckChanges verifies that all changes that are kept can be read.
+func (m *Meta) CheckChanges(r Reader, check func(version uint64, c *Change) error) error {
+	bytes, history := int64(0), uint64(0)
+	for version := m.Kept + 1; version <= m.Version; version++ {
+		_, size, err := getChange(r, version)
+		if err != nil {
+			return err
+		}
+		c, err := GetChange(r, version)
+		if err == nil {
+			err = check(version, c)
+		}
+		if err != nil {
+			return err
+		}
+		if history != 0 && c.Before != history {
+			return fmt.Errorf("%w: the change of version %d does not follow that before", ErrCorrupt, version)
+		}
+		bytes, history = bytes+size, c.After
+	}
+	if bytes != m.KeptBytes || m.Kept < m.Version && history != m.History {
+		return fmt.Errorf("%w: the changes have %d bytes, and were counted as %d", ErrCorrupt, bytes, m.KeptBytes)
+	}
+	return nil
+}
+
+// IDs returns the ids of the nodes that the graph changes of c mention, ascending and each once.
+func (c *Change) IDs(more ...ID) []ID {
+	all := slices.Clone(more)
+	for i := range c.Keys {
+		all = append(all, c.First+ID(i))
+	}
+	for _, n := range c.Nodes {
+		all = append(all, n.ID)
+	}
+	for _, e := range c.Edges {
+		all = append(all, e.U, e.V)
+	}
+	for _, v := range c.Vectors {
+		all = append(all, v.ID)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Features returns the feature vector of a change; nil means none.
+func (v *VectorChange) Features() []float32 { return unpackVector(v.Vector) }
+
+// documentsOfChanges adds the keys of the documents that model changes name.
+func documentsOfChanges(r Reader, named map[string]bool) error {
+	for v, err := range scanSplit(r, prefixModelChange, nil) {
+		var c Change
+		if err = cmp.Or(err, v.err); err == nil {
+			err = msgpack.NewDecoder(bytes.NewReader(v.Value)).Decode(&c)
+		}
+		if err != nil || c.Model == nil {
+			return fmt.Errorf("%w: change of a model: %w", ErrCorrupt, err)
+		}
+		for _, serial := range c.Model.Serials {
+			named[string(documentKey(c.Model.Name, serial))] = true
+		}
+	}
+	return nil
+}
