@@ -148,6 +148,9 @@ type Input struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
 	Adds  float64 `json:"adds"` // its term of the sum that gives the estimate; NaN if the estimate is not such a sum
+	// Tells says what it tells of the link, to people who know no model, where {source} and {target} stand for the ends. It is
+	// the same for inputs that mean much the same, and "" for one that does not depend on the link.
+	Tells string `json:"tells"`
 }
 
 // Path is a path without repeated nodes and its contribution to PageRank: the probability that a walk follows the path

@@ -43,16 +43,17 @@ type blockKind struct {
 	len     func(*config) int // length in a context with this block
 	columns func() []column.Column
 	scale   float32                              // scale of the columns if columns is nil
+	family  column.Family                        // of these columns
 	entry   func(source, target float32) float32 // the block has this number for each entry of both feature vectors
 }
 
 // blockKinds describes the blocks in the order of the constants.
 var blockKinds = [...]blockKind{
-	{name: "class", version: 1, len: func(c *config) int { return c.FeatureLen * len(c.Classes) }, scale: 1},
-	{name: "source", version: 1, len: featureLen, scale: 1, entry: func(s, _ float32) float32 { return s }},
-	{name: "target", version: 1, len: featureLen, scale: 1, entry: func(_, t float32) float32 { return t }},
-	{name: "product", version: 1, len: featureLen, scale: 0.5, entry: func(s, t float32) float32 { return s * t }},
-	{name: "difference", version: 1, len: featureLen, scale: 1, entry: func(s, t float32) float32 { return max(s-t, t-s) }},
+	{name: "class", version: 1, len: func(c *config) int { return c.FeatureLen * len(c.Classes) }, scale: 1, family: column.SourceFeatures},
+	{name: "source", version: 1, len: featureLen, scale: 1, family: column.SourceFeatures, entry: func(s, _ float32) float32 { return s }},
+	{name: "target", version: 1, len: featureLen, scale: 1, family: column.TargetFeatures, entry: func(_, t float32) float32 { return t }},
+	{name: "product", version: 1, len: featureLen, scale: 0.5, family: column.AlikeFeatures, entry: func(s, t float32) float32 { return s * t }},
+	{name: "difference", version: 1, len: featureLen, scale: 1, family: column.AlikeFeatures, entry: func(s, t float32) float32 { return max(s-t, t-s) }},
 	{name: "vectors", version: 2, len: (*config).vectorsLen, columns: vectorColumns},
 	{name: "similarity", version: 1, len: similarityLen, columns: column.SimilarityColumns},
 	{name: "topology", version: 1, len: func(*config) int { return column.TopologyLen }, columns: column.TopologyColumns},
@@ -112,7 +113,7 @@ func (c *config) contextColumns() (all []column.Column) {
 			continue
 		}
 		for k := range n {
-			all = append(all, column.Column{Name: fmt.Sprintf("%s %d", kind.name, k), Scale: kind.scale})
+			all = append(all, column.Column{Name: fmt.Sprintf("%s %d", kind.name, k), Scale: kind.scale, Family: kind.family})
 		}
 	}
 	return all

@@ -16,6 +16,7 @@ type Input struct {
 	Name  string
 	Value float64
 	Adds  float64 // its term in the sum that makes up the estimate; NaN if the estimate is not such a sum
+	Tells string  // what it tells of the pair: see [column.Family.Words]
 }
 
 // Inputs returns the entries of a pair's context by name, and what each entry adds: to the log-odds of the link for a
@@ -32,7 +33,7 @@ func (s *Scorer) Inputs(ctx context.Context, w World, p Pair) ([]Input, error) {
 	}
 	all, first := make([]Input, len(x)), len(x)-column.StructuralLen
 	for i, v := range x {
-		all[i] = Input{Name: columns[i].Name, Value: float64(v)}
+		all[i] = Input{Name: columns[i].Name, Value: float64(v), Tells: columns[i].Family.Words()}
 		switch {
 		case s.AddsTo() == "":
 			all[i].Adds = math.NaN()
@@ -68,7 +69,7 @@ func (p *posterior) explain(c *config, pair Pair, x []float32, columns []column.
 		if i < len(x) {
 			value = float64(x[i])
 		}
-		all[i] = Input{columns[i].Name, value, float64(p.mean[i]) * float64(v)}
+		all[i] = Input{columns[i].Name, value, float64(p.mean[i]) * float64(v), columns[i].Family.Words()}
 	}
 	if p.ranker != nil && !c.forecast(x) {
 		last, first := len(all)-1, len(x)-c.rankLen()
@@ -84,12 +85,16 @@ func (p *posterior) explain(c *config, pair Pair, x []float32, columns []column.
 // historyColumns returns the inputs of a belief that follow the columns of a context.
 func historyColumns() []column.Column {
 	return []column.Column{
-		colTargetRate: {Name: "target success", Scale: 1}, colOffered: {Name: "target on offer", Scale: 1},
-		historyLen: {Name: "constant", Scale: 1}, historyLen + 1: {Name: "network", Scale: 1},
+		colTargetRate:  {Name: "target success", Scale: 1, Family: column.Outcomes},
+		colOffered:     {Name: "target on offer", Scale: 1, Family: column.Outcomes},
+		historyLen:     {Name: "constant", Scale: 1, Family: column.General},
+		historyLen + 1: {Name: "network", Scale: 1, Family: column.General},
 	}
 }
 
-func timeColumns() []column.Column { return []column.Column{{Name: "forecast", Scale: timeScale}} }
+func timeColumns() []column.Column {
+	return []column.Column{{Name: "forecast", Scale: timeScale, Family: column.Times}}
+}
 
 func vectorColumns() (all []column.Column) {
 	names := make([]string, spectralLen+profileLen)
@@ -116,8 +121,12 @@ func vectorColumns() (all []column.Column) {
 		"own and neighbor words smaller", "own and neighbor words larger", "own words and two steps smaller", "own words and two steps larger",
 		"averaged words", "neighbor words",
 	})
-	for _, name := range names {
-		all = append(all, column.Column{Name: name, Scale: 1})
+	for i, name := range names {
+		family := column.AlikeLinks
+		if k := i - spectralLen; k >= 0 && (k < profilePosition || k >= profileProducts) {
+			family = column.AlikeFeatures
+		}
+		all = append(all, column.Column{Name: name, Scale: 1, Family: family})
 	}
 	return all
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"kith/model/column"
 	"kith/model/nn"
 )
 
@@ -101,5 +102,32 @@ func TestInputNames(t *testing.T) {
 	}
 	if in, err := newRound(t, "random", "", 3).model.Scorer().Inputs(context.Background(), stillWorld(4, 10), Pair{Source: 0, Target: 1}); in != nil || err != nil {
 		t.Error(in, err)
+	}
+}
+
+// Every input of every policy, with its own blocks and with all, has a family. The words of a family are its own.
+func TestInputFamilies(t *testing.T) {
+	t.Parallel()
+	words := map[string]column.Family{}
+	for _, policy := range Policies() {
+		own := newModel(t, policy, "", 3).config
+		all := own
+		all.Blocks = 1<<len(blockKinds) - 1
+		for _, c := range []*config{&own, &all} {
+			for _, in := range append(c.contextColumns(), historyColumns()...) {
+				if in.Family == 0 {
+					t.Errorf("%s: input %q has no family", policy, in.Name)
+					continue
+				}
+				tells := in.Family.Words()
+				if other, known := words[tells]; known && other != in.Family || tells == "" && in.Family != column.General {
+					t.Errorf("%s: input %q of family %d tells %q, as family %d does", policy, in.Name, in.Family, tells, other)
+				}
+				words[tells] = in.Family
+			}
+		}
+	}
+	if len(words) < 10 {
+		t.Errorf("only %d families", len(words))
 	}
 }

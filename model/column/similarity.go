@@ -23,9 +23,10 @@ const (
 // SimilarityColumns describes the columns of the similarity block.
 func SimilarityColumns() []Column {
 	return []Column{
-		SimCosine: {"cosine", 2}, SimManhattan: {"l1", 1}, SimEuclid: {"l2", 1}, SimLog: {"log l2", 1},
-		SimNearest: {"source neighbors largest cosine", 2}, SimMean: {"source neighbors mean cosine", 2},
-		SimNearestIn: {"target neighbors largest cosine", 2}, SimMeanIn: {"target neighbors mean cosine", 2},
+		SimCosine: {"cosine", 2, AlikeFeatures}, SimManhattan: {"l1", 1, AlikeFeatures}, SimEuclid: {"l2", 1, AlikeFeatures},
+		SimLog: {"log l2", 1, AlikeFeatures}, SimNearest: {"source neighbors largest cosine", 2, AlikeFeatures},
+		SimMean: {"source neighbors mean cosine", 2, AlikeFeatures}, SimNearestIn: {"target neighbors largest cosine", 2, AlikeFeatures},
+		SimMeanIn: {"target neighbors mean cosine", 2, AlikeFeatures},
 	}
 }
 

@@ -14,8 +14,9 @@ import (
 
 // Column describes a number of a pair.
 type Column struct {
-	Name  string
-	Scale float32 // factor that scales the number to about 1
+	Name   string
+	Scale  float32 // factor that scales the number to about 1
+	Family Family
 }
 
 // Overlap describes the common neighbours w of a pair (v, c), on a directed graph those with v→w→c.
@@ -104,9 +105,10 @@ const (
 // same for all candidates, and a target's degree grows with its past successes, which its success rate describes better.
 func StructuralColumns() []Column {
 	return []Column{
-		ColTo: {"pagerank to", 0.8}, ColFrom: {"pagerank from", 0.8}, ColCommon: {"common neighbors", 1}, ColAdamic: {"adamic-adar", 1},
-		ColResource: {"resource allocation", 1}, ColSource: {"source degree", 0.02}, ColTarget: {"target degree", 0.02},
-		ColSalton: {"salton", 1}, ColPaths: {"paths of three", 0.4}, ColShare: {"pagerank over degree", 0.8},
+		ColTo: {"pagerank to", 0.8, Walks}, ColFrom: {"pagerank from", 0.8, Walks}, ColCommon: {"common neighbors", 1, Shared},
+		ColAdamic: {"adamic-adar", 1, Shared}, ColResource: {"resource allocation", 1, Shared},
+		ColSource: {"source degree", 0.02, SourceDegree}, ColTarget: {"target degree", 0.02, TargetDegree},
+		ColSalton: {"salton", 1, Shared}, ColPaths: {"paths of three", 0.4, Paths}, ColShare: {"pagerank over degree", 0.8, Walks},
 	}
 }
 

@@ -112,21 +112,22 @@ func CountWithout(row []graph.ID, others ...graph.ID) int {
 // TopologyColumns describes the columns of the topology block.
 func TopologyColumns() []Column {
 	columns := [TopologyLen]Column{
-		TopResource: {"log resource allocation", 0.2}, TopSquare: {"sum of 1 over degree squared", 0.15},
-		TopShare: {"share of resource", 2}, TopJaccard: {"jaccard", 3},
-		TopSmaller: {"common over smaller degree", 2}, TopLarger: {"common over larger degree", 3},
-		TopPaths: {"paths of three over degrees", 0.2}, TopSpread: {"log pagerank over degree", 0.12}, TopReverse: {"reverse link", 1},
-		TopSuccessors: {"common successors", 0.5}, topSuccessorRA: {"resource of common successors", 0.2},
-		TopPredecessors: {"common predecessors", 0.5}, topPredecessorRA: {"resource of common predecessors", 0.2},
-		TopReturns: {"paths back", 0.5}, topReturnRA: {"resource of paths back", 0.2},
-		TopSourceIn: {"source in-degree", 0.25}, TopTargetOut: {"target out-degree", 0.25}, TopDirected: {"directed", 1},
-		TopMostCommon: {"common over largest", 2}, TopMostAdamic: {"adamic-adar over largest", 2},
-		TopMostResource: {"resource over largest", 2}, TopRivals: {"rivals", 0.2}, TopClosed: {"closed neighbors", 1},
-		TopMutual: {"source mutual arcs", 1}, TopTargetMutual: {"target mutual arcs", 1},
+		TopResource: {"log resource allocation", 0.2, Shared}, TopSquare: {"sum of 1 over degree squared", 0.15, Shared},
+		TopShare: {"share of resource", 2, Shared}, TopJaccard: {"jaccard", 3, Shared},
+		TopSmaller: {"common over smaller degree", 2, Shared}, TopLarger: {"common over larger degree", 3, Shared},
+		TopPaths: {"paths of three over degrees", 0.2, Paths}, TopSpread: {"log pagerank over degree", 0.12, Walks},
+		TopReverse: {"reverse link", 1, Back}, TopReturns: {"paths back", 0.5, Back}, topReturnRA: {"resource of paths back", 0.2, Back},
+		TopSuccessors: {"common successors", 0.5, Shared}, topSuccessorRA: {"resource of common successors", 0.2, Shared},
+		TopPredecessors: {"common predecessors", 0.5, Shared}, topPredecessorRA: {"resource of common predecessors", 0.2, Shared},
+		TopSourceIn: {"source in-degree", 0.25, SourceDegree}, TopTargetOut: {"target out-degree", 0.25, TargetDegree},
+		TopDirected: {"directed", 1, General}, TopRivals: {"rivals", 0.2, Rivals}, TopClosed: {"closed neighbors", 1, Rivals},
+		TopMostCommon: {"common over largest", 2, Rivals}, TopMostAdamic: {"adamic-adar over largest", 2, Rivals},
+		TopMostResource: {"resource over largest", 2, Rivals},
+		TopMutual:       {"source mutual arcs", 1, SourceMutual}, TopTargetMutual: {"target mutual arcs", 1, TargetMutual},
 	}
 	for k, by := range [NumMeasures]string{ByResource: "resource", ByAdamic: "adamic-adar", ByEven: "even paths", ByDegree: "degree"} {
-		columns[TopRank+k], columns[TopAbove+k] = Column{"rank by " + by, 0.2}, Column{"neighbors above by " + by, 0.3}
-		columns[TopNeighborRank+k] = Column{"rank of neighbors by " + by, 0.2}
+		columns[TopRank+k], columns[TopAbove+k] = Column{"rank by " + by, 0.2, Rivals}, Column{"neighbors above by " + by, 0.3, Rivals}
+		columns[TopNeighborRank+k] = Column{"rank of neighbors by " + by, 0.2, Rivals}
 	}
 	return columns[:]
 }

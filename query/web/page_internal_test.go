@@ -68,7 +68,8 @@ func TestSentences(t *testing.T) {
 		Link:    db.Link{Target: db.Str("dan"), Rank: 1, Score: 0.6, Exploit: 0.5, Explore: 0.1},
 		AddsTo:  "log-odds",
 		Inputs: []db.Input{
-			{Name: "common neighbors", Adds: 1}, {Name: "jaccard", Adds: 0.5}, {Name: "target degree", Adds: 0.7}, {Name: "pagerank to", Adds: -3}, {Name: "network", Adds: 9},
+			{Tells: "the nodes that both are linked to", Adds: 1}, {Tells: "the nodes that both are linked to", Adds: 0.5},
+			{Tells: "how many links {target} has", Adds: 0.7}, {Tells: "random walks", Adds: -3}, {Adds: 9},
 		},
 		PPR: 0.2, Paths: []db.Path{{Nodes: keys("ann", "bob", "dan"), Mass: 0.15}},
 	}

@@ -183,53 +183,23 @@ func (s sharedNodes) sentence(source, target string, directed bool) string {
 	return target + " " + what + ": " + list(names) + "."
 }
 
-// family is a group of inputs that mean much the same.
-type family struct {
-	meaning string   // %[1]s is the target, %[2]s the source
-	words   []string // an input of the family has one of them in its name
-}
-
-// families returns the families of the inputs of models. The first one that fits an input is its family.
-func families() []family {
-	return []family{
-		{"how the link compares with the other candidates",
-			[]string{"over largest", "rank by", "neighbors above", "rank of neighbors", "rivals", "closed neighbors"}},
-		{"how often random walks lead from one to the other", []string{"pagerank"}},
-		{"longer ways from one to the other", []string{"paths"}},
-		{"how alike the links of both are", []string{"ridge", "ease", "spectral"}},
-		{"what became of earlier suggestions of %[1]s", []string{"target success", "on offer"}},
-		{"when links were made", []string{"forecast"}},
-		{"how many links %[2]s has", []string{"source"}},
-		{"how many links %[1]s has", []string{"target"}},
-		{"the nodes that both are linked to", []string{"common", "adamic", "resource", "jaccard", "salton", "degree"}},
-	}
-}
-
-// has reports whether an input is of the family.
-func (f *family) has(input string) bool {
-	return slices.ContainsFunc(f.words, func(word string) bool { return strings.Contains(input, word) })
-}
-
-// strongest says which families of inputs raise an estimate most, at most two.
+// strongest says which groups of inputs raise an estimate most, at most two.
 func strongest(inputs []db.Input, source, target string) []string {
 	sum := map[string]float64{}
 	var order []string
 	for _, in := range inputs {
-		for _, f := range families() {
-			if !f.has(in.Name) || math.IsNaN(in.Adds) {
-				continue
-			}
-			if _, known := sum[f.meaning]; !known {
-				order = append(order, f.meaning)
-			}
-			sum[f.meaning] += in.Adds
-			break
+		if in.Tells == "" || math.IsNaN(in.Adds) {
+			continue
 		}
+		if _, known := sum[in.Tells]; !known {
+			order = append(order, in.Tells)
+		}
+		sum[in.Tells] += in.Adds
 	}
 	order = slices.DeleteFunc(order, func(m string) bool { return sum[m] <= 0 })
 	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(sum[b], sum[a]) })
-	for i, meaning := range order {
-		order[i] = strings.NewReplacer("%[1]s", target, "%[2]s", source).Replace(meaning)
+	for i, tells := range order {
+		order[i] = strings.NewReplacer("{target}", target, "{source}", source).Replace(tells)
 	}
 	return order[:min(len(order), 2)]
 }
