@@ -43,6 +43,7 @@ const (
 	splitFraction     = 2 // a file of PyTorch that is read as a whole
 	modelFileFraction = 4 // a model file
 	bulkFraction      = 2 // what a load takes to collect and sort edges
+	tableFraction     = 4 // pages of a Parquet file
 )
 
 // AnswerMemory returns the bytes that an answer may take: a quarter of Options.Memory.

@@ -31,8 +31,9 @@ type LoadOptions struct {
 	// Label is the label of all nodes of a list of nodes, whose keys are formed as for SourceLabel. A line with another
 	// label is malformed. "" means no label.
 	Label    string
-	Keyless  bool // a list of nodes has no keys: line n, from 0, belongs to node n
-	Negative bool // of a split of PyTorch, Pairs reads the pairs without a link
+	Keyless  bool            // a list of nodes has no keys: line n, from 0, belongs to node n
+	Tables   edgelist.Tables // reads Parquet files; nil means that they are refused
+	Negative bool            // of a split of PyTorch, Pairs reads the pairs without a link
 	// Split is the part of the edges of a folder to load: train, valid, test, all for the three, or several, separated by
 	// commas. If the folder has more than one way to split, the way is named too, as in random0/train. "" means the edges
 	// of raw/edge.csv.gz, which are all edges of a graph for classification, and the training edges of a graph for link
@@ -298,12 +299,18 @@ func (db *DB) openEdges(ctx context.Context, r io.Reader, o *LoadOptions, direct
 	list, err := edgelist.NewReader(cancellableReader{ctx, r}, edgelist.Options{
 		Format: o.Format, Name: o.Name, Columns: o.Columns, Names: o.Names, Times: o.Times, Header: o.Header,
 		Directed: directed, Negative: o.Negative, MaxSplit: db.opts.memory(workPart) / splitFraction,
+		Tables: o.Tables, Memory: db.opts.memory(workPart) / tableFraction,
 		Spool: func() (edgelist.Spool, error) { return s.make() },
 	})
-	if errors.Is(err, edgelist.ErrColumns) {
-		err = inputError(err)
+	return list, listError(err)
+}
+
+// listError marks an error of edgelist as ErrInput if it is a fault of the options.
+func listError(err error) error {
+	if errors.Is(err, edgelist.ErrColumns) || errors.Is(err, edgelist.ErrTables) {
+		return inputError(err)
 	}
-	return list, err
+	return err
 }
 
 // addEdge adds an edge of a list. An edge that cannot be stored is a malformed line.

@@ -37,10 +37,11 @@ func (db *DB) loadNodes(ctx context.Context, r io.Reader, o LoadOptions, open fu
 	defer files.remove()
 	list, err := open(cancellableReader{ctx, r}, edgelist.Options{
 		Format: o.Format, Name: o.Name, Header: o.Header, Keyless: o.Keyless,
+		Tables: o.Tables, Memory: db.opts.memory(workPart) / tableFraction,
 		Spool: func() (edgelist.Spool, error) { return files.make() },
 	})
 	if err != nil {
-		return nil, err
+		return nil, listError(err)
 	}
 	report := &LoadReport{Name: o.Name, Detected: list.Detected}
 	var some []edgelist.Node

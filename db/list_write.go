@@ -3,6 +3,7 @@ package db
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"strings"
@@ -13,7 +14,8 @@ import (
 
 // ListOptions says how a list is written. The zero value writes CSV.
 type ListOptions struct {
-	Format edgelist.Format // CSV, TSV or SNAP, which separates fields by blanks; zero means CSV
+	Format edgelist.Format // CSV, TSV, SNAP, which separates fields by blanks, or Parquet; zero means CSV
+	Tables edgelist.Tables // writes Parquet files; nil means that they are refused
 	// Progress, if not nil, is called regularly with the number of lines written.
 	Progress func(lines int64)
 }
@@ -25,8 +27,8 @@ type ListReport struct {
 	Columns string          `json:"columns"` // names of the columns, separated by commas
 }
 
-// ParseFile returns the format for the extension of a file name, .csv, .tsv or .txt, and the compression: .gz, .zst or
-// none. It returns ErrInput for any other name.
+// ParseFile returns the format for the extension of a file name, .csv, .tsv, .txt or .parquet, and the compression of a
+// text: .gz, .zst or none. It returns ErrInput for any other name.
 func ParseFile(name string) (f edgelist.Format, packing string, err error) {
 	if f, packing, err = edgelist.FormatOf(name); err != nil {
 		err = inputf("%w", err)
@@ -39,8 +41,12 @@ func Pack(w io.Writer, packing string) (io.WriteCloser, error) { return edgelist
 
 // WriteEdges writes every edge so that [DB.Load] reads it back with the format and columns in the report. It writes
 // weights if one is not 1, and times if there is one. Times are in seconds. Times after the year 5138 are read back as
-// seconds only if LoadOptions.Times says so. WriteEdges returns ErrInput for a key that the list cannot hold: a string
+// seconds only if LoadOptions.Times says so. WriteEdges returns ErrInput for a key that a text cannot hold: a string
 // that would be read as an integer, or that contains a line break.
+//
+// A Parquet file has columns of strings if a node has a string for a key, otherwise of integers. In a column of strings, 7
+// is an integer key and '7', in single quotes, a string. Times are timestamps in milliseconds; an edge without a time has a
+// null.
 func (tx *Tx) WriteEdges(ctx context.Context, w io.Writer, o ListOptions) (ListReport, error) {
 	weights, times, read := false, false, 0
 	for e := range tx.view().Graph.Edges() {
@@ -52,14 +58,15 @@ func (tx *Tx) WriteEdges(ctx context.Context, w io.Writer, o ListOptions) (ListR
 			break
 		}
 	}
-	columns := []string{"source", "target"}
+	keys := tx.keyType(o)
+	columns := []edgelist.Field{{Name: "source", Type: keys}, {Name: "target", Type: keys}}
 	if weights {
-		columns = append(columns, "weight")
+		columns = append(columns, edgelist.Field{Name: "weight", Type: edgelist.Single})
 	}
 	if times {
-		columns = append(columns, "time")
+		columns = append(columns, edgelist.Field{Name: "time", Type: edgelist.Timestamp})
 	}
-	report, err := writeList(ctx, w, o, columns, tx.view().Graph.Edges(), func(to *edgelist.Writer, e index.Edge) error {
+	report, err := writeList(ctx, w, o, columns, tx.view().Graph.Edges(), func(to edgelist.RowWriter, e index.Edge) error {
 		err := writeKey(to, tx.key(e.U))
 		if err == nil {
 			err = writeKey(to, tx.key(e.V))
@@ -68,7 +75,7 @@ func (tx *Tx) WriteEdges(ctx context.Context, w io.Writer, o ListOptions) (ListR
 			to.Float(e.Weight)
 		}
 		if times {
-			to.Int(e.Time)
+			to.Time(e.Time)
 		}
 		return err
 	})
@@ -80,10 +87,11 @@ func (tx *Tx) WriteEdges(ctx context.Context, w io.Writer, o ListOptions) (ListR
 // format in the report. It returns ErrInput as WriteEdges does.
 func (tx *Tx) WriteNodes(ctx context.Context, w io.Writer, o ListOptions) (ListReport, error) {
 	v := tx.view()
-	return writeList(ctx, w, o, []string{"node", "label"}, v.Nodes(), func(to *edgelist.Writer, id index.ID) error {
+	columns := []edgelist.Field{{Name: "node", Type: tx.keyType(o)}, {Name: "label", Type: edgelist.String}}
+	return writeList(ctx, w, o, columns, v.Nodes(), func(to edgelist.RowWriter, id index.ID) error {
 		err := writeKey(to, tx.key(id))
-		if label := v.Meta.Labels[v.Label(id)].Name; label != "" && err == nil {
-			err = to.Text(label)
+		if err == nil {
+			err = to.Text(v.Meta.Labels[v.Label(id)].Name)
 		}
 		return err
 	})
@@ -100,21 +108,24 @@ func (tx *Tx) WriteFeatures(ctx context.Context, w io.Writer, o ListOptions) (Li
 			}
 		}
 	}
-	return writeList(ctx, w, o, []string{"node", "features"}, withFeatures, func(to *edgelist.Writer, id index.ID) error {
+	columns := []edgelist.Field{{Name: "node", Type: tx.keyType(o)}, {Name: "features", Type: edgelist.Floats}}
+	return writeList(ctx, w, o, columns, withFeatures, func(to edgelist.RowWriter, id index.ID) error {
 		err := writeKey(to, tx.key(id))
-		for _, x := range v.Features(id) {
-			to.Float(x)
-		}
+		to.Floats(v.Features(id))
 		return err
 	})
 }
 
 // writeList writes a list with a line for each of rows. write writes the fields of a line.
 func writeList[T any](
-	ctx context.Context, w io.Writer, o ListOptions, columns []string, rows iter.Seq[T], write func(*edgelist.Writer, T) error,
+	ctx context.Context, w io.Writer, o ListOptions, columns []edgelist.Field, rows iter.Seq[T], write func(edgelist.RowWriter, T) error,
 ) (ListReport, error) {
-	report := ListReport{Format: cmp.Or(o.Format, edgelist.CSV), Columns: strings.Join(columns, ",")}
-	to, err := edgelist.NewWriter(w, report.Format, columns...)
+	var names []string
+	for _, c := range columns {
+		names = append(names, c.Name)
+	}
+	report := ListReport{Format: cmp.Or(o.Format, edgelist.CSV), Columns: strings.Join(names, ",")}
+	to, err := o.newWriter(w, report.Format, columns, names)
 	if err != nil {
 		return ListReport{}, inputf("%w", err)
 	}
@@ -135,14 +146,40 @@ func writeList[T any](
 			return report, err
 		}
 	}
-	return report, to.Flush()
+	return report, to.Close()
 }
 
-func writeKey(to *edgelist.Writer, k Key) error {
-	if n, isInt := k.Int(); isInt {
-		to.Int(n)
-		return nil
-	}
+func writeKey(to edgelist.RowWriter, k Key) error {
+	n, isInt := k.Int()
 	s, _ := k.Str()
-	return to.Key(edgelist.Token{Str: s})
+	return to.Key(edgelist.Token{Int: n, Str: s, IsInt: isInt})
+}
+
+// newWriter returns a writer of a list in a format.
+func (o *ListOptions) newWriter(w io.Writer, f edgelist.Format, columns []edgelist.Field, names []string) (edgelist.RowWriter, error) {
+	switch {
+	case f != edgelist.Parquet:
+		return edgelist.NewWriter(w, f, names...)
+	case o.Tables == nil:
+		return nil, errors.New("this program writes no Parquet files: use .csv, or kith shell; a program that embeds kith sets Tables")
+	}
+	return o.Tables.Create(w, columns)
+}
+
+// keyType returns the type of a column of keys: integers if no node has a string. Text has no types.
+func (tx *Tx) keyType(o ListOptions) edgelist.Type {
+	if o.Format == edgelist.Parquet && tx.IntegerKeys() {
+		return edgelist.Integer
+	}
+	return edgelist.String
+}
+
+// IntegerKeys reports whether the keys of all nodes are integers. It looks at all nodes up to the first with a string.
+func (tx *Tx) IntegerKeys() bool {
+	for id := range tx.view().Nodes() {
+		if _, isInt := tx.key(id).Int(); !isInt {
+			return false
+		}
+	}
+	return true
 }

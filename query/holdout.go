@@ -19,7 +19,7 @@ func (r *run) evaluateHoldout(s *parse.Statement) {
 	h := r.holdout(s)
 	e := evaluation{run: r}
 	if s.Value("SPLIT") != nil {
-		e.files = &db.LoadOptions{Split: "test"}
+		e.files = &db.LoadOptions{Split: "test", Tables: r.session.Tables}
 	}
 	e.enter(s, &h)
 	if e.read(s, &h); r.err != nil {

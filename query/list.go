@@ -114,7 +114,7 @@ func (rows *Rows) report(report *db.LoadReport) {
 
 // loading returns the options that the clauses of a LOAD give.
 func (r *run) loading(s *parse.Statement, options func(*db.LoadOptions) []option) *db.LoadOptions {
-	var l db.LoadOptions
+	l := db.LoadOptions{Tables: r.session.Tables}
 	l.Name = r.text(s.Value("FROM"))
 	if format := s.Name("FORMAT"); format.Value != "" {
 		r.unmarshal(format, format.Value, &l.Format)
@@ -155,7 +155,7 @@ func maxErrors(o *db.LoadOptions) option {
 func (r *run) exportList(s *parse.Statement) {
 	format, packing, err := db.ParseFile(r.text(s.Value("TO")))
 	r.failAt(s.Value("TO"), err)
-	o := db.ListOptions{Format: format}
+	o := db.ListOptions{Format: format, Tables: r.session.Tables}
 	if tell := r.session.Progress; tell != nil {
 		o.Progress = func(lines int64) { tell(Progress{What: "lines", Done: lines}) }
 	}

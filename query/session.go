@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"kith/db"
+	"kith/db/edgelist"
 	"kith/db/words"
 	"kith/query/draw"
 	"kith/query/parse"
@@ -23,6 +24,8 @@ type Session struct {
 	// Render writes the pictures of DRAW and of the option plot of EVALUATE STREAM in the format "png". SVG pictures need
 	// no Render. If it is nil, other pictures are refused.
 	Render func(w io.Writer, p *draw.Picture, format string) error
+	// Tables reads and writes the Parquet files of LOAD and EXPORT. If it is nil, they are refused.
+	Tables edgelist.Tables
 	// ReadOnly refuses statements that change the database, access a file or play policies.
 	ReadOnly bool
 	// Confined refuses statements that access a file, play policies, or begin a transaction or change a setting that would

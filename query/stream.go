@@ -191,7 +191,7 @@ func (r *run) truth(s *parse.Statement) (data *trial.Data) {
 			return err
 		}
 		defer func() { err = errors.Join(err, scratch.Close()) }()
-		if _, err := scratch.Load(r.ctx, f, db.LoadOptions{}); err != nil {
+		if _, err := scratch.Load(r.ctx, f, db.LoadOptions{Tables: r.session.Tables}); err != nil {
 			return err
 		}
 		return scratch.View(r.ctx, func(tx *db.Tx) (err error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"kith/cmd/internal/chart"
+	"kith/cmd/internal/parquet"
 	"kith/db"
 	"kith/query"
 	"kith/query/complete"
@@ -29,7 +30,7 @@ var errOpen = errors.New("the transaction that was open has been rolled back; CO
 type local struct{ session query.Session }
 
 func newLocal(g *db.DB) *local {
-	return &local{query.Session{DB: g, Render: chart.Render}}
+	return &local{query.Session{DB: g, Render: chart.Render, Tables: parquet.Format{}}}
 }
 
 func (l *local) run(ctx context.Context, f parse.Fragment, tell func(query.Progress)) (*query.Rows, error) {

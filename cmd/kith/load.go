@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kith/cmd/internal/cli"
+	"kith/cmd/internal/parquet"
 	"kith/db"
 	"kith/db/edgelist"
 )
@@ -40,15 +41,15 @@ type load struct {
 }
 
 func newLoad() *cobra.Command {
-	var l load
+	l := load{options: db.LoadOptions{Tables: parquet.Format{}}}
 	cmd := &cobra.Command{
 		Use:   "load DB [FILE...]",
 		Short: "Add edge lists to a database",
 		Long: `Load adds the edges of files to a database, which it makes if it does not exist. A file
 is an edge list of the SNAP collection (two keys per line, separated by blanks, with an
 optional weight or time), CSV or TSV with or without a header, Matrix Market, a NumPy array
-of two or three columns (.npy, .npz), or the links of a split (.pt); plain, gzip, zstd or
-bzip2. The format is detected from the first bytes. A file may be - for standard input, a
+of two or three columns (.npy, .npz), the links of a split (.pt), or Parquet; plain, gzip,
+zstd or bzip2. The format is detected from the first bytes. A file may be - for standard input, a
 URL, or a folder of the Open Graph Benchmark, whose labels and features are loaded too.
 
 Columns are detected from the header or the first lines, unless --columns gives their order
@@ -75,7 +76,7 @@ nothing.`,
   kith load shop.kith --columns src=user_id,dst=item_id,time=created_at visits.csv
   kith load movies.kith --source-label user --target-label item --columns src,dst,weight,time u.data
   kith load cora.kith --split random0/train cora/
-  kith load shop.kith --labels kinds.csv --features vectors.csv bought.csv.zst
+  kith load shop.kith --labels kinds.csv --features vectors.parquet bought.csv.zst
   kith load web.kith --sha256 3f2a... https://example.org/web.txt.gz
   generate | kith load big.kith --max-errors 100 --errors rejected.txt -
   kith load big.kith --dry-run rmat.txt`,
@@ -104,7 +105,7 @@ func (l *load) flags(cmd *cobra.Command) {
 	parsed := func(name, usage string, to encoding.TextUnmarshaler) {
 		f.Func(name, usage, func(text string) error { return to.UnmarshalText([]byte(text)) })
 	}
-	parsed("format", "format of the files: snap, csv, tsv, mtx, npy, npz, pt or ogb, a folder (default: detected)", &l.options.Format)
+	parsed("format", "format of the files: snap, csv, tsv, mtx, npy, npz, pt, parquet or ogb, a folder (default: detected)", &l.options.Format)
 	f.Func("columns", "columns: src,dst with ,weight or ,time or ,weight,time, or their names: src=user_id,dst=item_id,time=at (default: detected)", l.options.SetColumns)
 	parsed("times", "format of times: s, ms, us or ns since 1970, rfc3339, datetime or date (default: detected)", &l.options.Times)
 	parsed("repeats", "weight of a repeated edge: last, sum, count (its lines) or error (default: last)", &l.options.Repeats)
@@ -124,7 +125,7 @@ func (l *load) flags(cmd *cobra.Command) {
 		return nil
 	})
 	f.StringArrayVar(&l.labels, "labels", nil, "file with a key and a label per line; may be repeated")
-	f.StringArrayVar(&l.features, "features", nil, "file with a key and numbers per line, or a .npy array; may be repeated")
+	f.StringArrayVar(&l.features, "features", nil, "file with a key and numbers per line, a .npy array, or Parquet; may be repeated")
 	f.BoolVar(&l.keyless, "keyless", false, "the files of labels and features have no keys: the first line is node 0")
 	f.IntVar(&l.options.MaxErrors, "max-errors", 0, "number of malformed lines of a file to skip; a file with more is not loaded; -1 means any number")
 	f.StringVar(&l.errors, "errors", "", "file to write all malformed lines to")

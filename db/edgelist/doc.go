@@ -15,7 +15,7 @@
 // have integers. A header that names source, target, weight or time assigns these columns. In a Matrix Market file the
 // coordinates are the keys, from 1. In an array (.npy, or .npz with one called edge_index, edges or edge), a row is an
 // edge, or a column if there are only two or three rows. In a split (.pt) the links are edges. A file that looks like
-// JSON, XML, UTF-16, Parquet, HDF5 or xz is rejected with an error that says so, unless the format is given.
+// JSON, XML, UTF-16, HDF5 or xz is rejected with an error that says so, unless the format is given.
 //
 // The first two columns are the ends of the edge. A [Token] in the canonical spelling of an int64 is an integer,
 // anything else is a string: 7 is an integer; 007, +7, -0 and 9223372036854775808 are strings. Quotes around 7 make no
@@ -38,6 +38,11 @@
 // # Writing
 //
 // [Writer] writes lists as text that reads back unchanged, and rejects values for which that is impossible.
+//
+// # Tables
+//
+// Parquet files have typed columns, which are chosen by their names. This package does not decode them: a program that
+// wants them sets Options.Tables. Line numbers are those of rows, from 1.
 //
 // # Downloads
 //

@@ -19,11 +19,12 @@ const (
 	NPZ                        // an archive of such arrays
 	Torch                      // the links of a split of a benchmark, saved by PyTorch
 	Folder                     // a folder of the Open Graph Benchmark, read by Parts
+	Parquet                    // a table, read and written by Options.Tables
 )
 
 // formats returns the names of the values of Format.
 func formats() []string {
-	return []string{"auto", "snap", "csv", "tsv", "mtx", "npy", "npz", "pt", "ogb"}
+	return []string{"auto", "snap", "csv", "tsv", "mtx", "npy", "npz", "pt", "ogb", "parquet"}
 }
 
 // Formats returns the names of the formats that a user can choose.
@@ -48,6 +49,7 @@ const (
 	magicNPY = "\x93NUMPY"
 	magicZip = "PK\x03\x04" // also of files of PyTorch
 	magicMTX = "%%MatrixMarket"
+	magicPAR = "PAR1"
 	magicPT  = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46" // a pickle that begins with PyTorch's magic number
 )
 
@@ -56,7 +58,7 @@ const (
 func foreign(head []byte) error {
 	for _, f := range []struct{ begin, is string }{
 		{"\xff\xfe", "text in UTF-16"}, {"\xfe\xff", "text in UTF-16"}, {"\x1f\x8b", "a file packed twice"},
-		{"PAR1", "a Parquet file"}, {"\x89HDF\r\n", "an HDF5 file"}, {"{", "JSON"}, {"[", "JSON"},
+		{"PARE", "an encrypted Parquet file"}, {"\x89HDF\r\n", "an HDF5 file"}, {"{", "JSON"}, {"[", "JSON"},
 		{"<!", "XML or HTML"}, {"<?", "XML or HTML"}, {"<html", "XML or HTML"},
 	} {
 		if text := strings.ToLower(strings.TrimLeft(string(head), " \t\r\n")); strings.HasPrefix(string(head), f.begin) || strings.HasPrefix(text, f.begin) {
@@ -71,6 +73,8 @@ func detect(head []byte) Format {
 	switch {
 	case bytes.HasPrefix(head, []byte(magicNPY)):
 		return NPY
+	case bytes.HasPrefix(head, []byte(magicPAR)):
+		return Parquet
 	case bytes.HasPrefix(head, []byte(magicZip)):
 		return NPZ
 	case bytes.HasPrefix(head, []byte(magicPT)):

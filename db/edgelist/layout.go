@@ -171,14 +171,14 @@ func named(name string, sep byte) bool {
 	return f == CSV && sep != '\t' || f == TSV && sep == '\t'
 }
 
-// extensions returns the text format and the compression that the name of a file says: AnyFormat and "" if it says none.
+// extensions returns the format and the compression that the name of a file says: AnyFormat and "" if it says none.
 func extensions(name string) (f Format, packing string) {
 	name = strings.ToLower(name)
 	switch ext := path.Ext(name); ext {
 	case ".gz", ".zst", ".bz2":
 		name, packing = strings.TrimSuffix(name, ext), ext
 	}
-	return map[string]Format{".csv": CSV, ".tsv": TSV, ".tab": TSV, ".txt": SNAP}[path.Ext(name)], packing
+	return map[string]Format{".csv": CSV, ".tsv": TSV, ".tab": TSV, ".txt": SNAP, ".parquet": Parquet}[path.Ext(name)], packing
 }
 
 // Header says whether the first line of a table names its columns.

@@ -27,15 +27,24 @@ type Nodes struct {
 
 // NewNodes returns a reader of a list of nodes: a key and optionally a label a line, in any of the text formats. In a
 // .npy file, and with Options.Keyless, there are no keys, and each line is the label of a node, from node 0.
-func NewNodes(r io.Reader, o Options) (*Nodes, error) { return newNodes(r, o, labelOf, labelOfRow) }
+func NewNodes(r io.Reader, o Options) (*Nodes, error) {
+	return newNodes(r, o, nodeValues{labelOf, labelOfRow, (*tableNodes).chooseLabel, (*tableNodes).label})
+}
 
 // NewFeatures returns a reader of a list of feature vectors: a key and numbers a line, in any of the text formats. In a
 // .npy file, and with Options.Keyless, there are no keys, and each line is the vector of a node, from node 0.
 func NewFeatures(r io.Reader, o Options) (*Nodes, error) {
-	return newNodes(r, o, featuresOf, func(n *Node, row []float32) string {
-		n.Features = row
-		return ""
-	})
+	return newNodes(r, o, nodeValues{featuresOf, featuresOfRow, (*tableNodes).chooseFeatures, (*tableNodes).vector})
+}
+
+// nodeValues says how labels or features are read. text parses the columns of a line after the key, and row converts a
+// row of an array; both return an error message, or "". choose chooses the columns of a table besides that of the keys, whose
+// number is -1 if there is none, and value reads them in the current row.
+type nodeValues struct {
+	text   func(*Node, [][]byte) string
+	row    func(*Node, []float32) string
+	choose func(t *tableNodes, key int) error
+	value  func(*tableNodes, *Node) error
 }
 
 // labelOf parses the columns of a line after the key. It returns an error message, or "".
@@ -73,6 +82,11 @@ func featuresOf(n *Node, fields [][]byte) string {
 	return ""
 }
 
+func featuresOfRow(n *Node, row []float32) string {
+	n.Features = row
+	return ""
+}
+
 // All yields the nodes in the order of the file. Its errors are like those of [Reader.Edges].
 func (n *Nodes) All() iter.Seq2[Node, error] {
 	return func(yield func(Node, error) bool) {
@@ -86,9 +100,8 @@ func (n *Nodes) All() iter.Seq2[Node, error] {
 	}
 }
 
-// newNodes returns a reader of a list of nodes. value parses the columns after the key, and row converts a row of an
-// array.
-func newNodes(r io.Reader, o Options, value func(*Node, [][]byte) string, row func(*Node, []float32) string) (*Nodes, error) {
+// newNodes returns a reader of a list of nodes.
+func newNodes(r io.Reader, o Options, values nodeValues) (*Nodes, error) {
 	in, err := open(r, &o)
 	if err != nil {
 		return nil, err
@@ -99,7 +112,9 @@ func newNodes(r io.Reader, o Options, value func(*Node, [][]byte) string, row fu
 		if err != nil {
 			return nil, err
 		}
-		return &Nodes{m.nodes(row), Detected{Format: NPY}}, nil
+		return &Nodes{m.nodes(values.row), Detected{Format: NPY}}, nil
+	case Parquet:
+		return newTableNodes(in, o, values)
 	case MatrixMarket, NPZ, Torch:
 		return nil, fmt.Errorf("edgelist: %v is no format of labels or features", o.Format)
 	}
@@ -107,7 +122,7 @@ func newNodes(r io.Reader, o Options, value func(*Node, [][]byte) string, row fu
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("edgelist: %w", err)
 	}
-	t := &nodeText{text: text{lines: lines{in: in}, layout: plainLayout(0)}, keyless: o.Keyless, value: value}
+	t := &nodeText{text: text{lines: lines{in: in}, layout: plainLayout(0)}, keyless: o.Keyless, value: values.text}
 	t.guess(sample(head, err == io.EOF), o)
 	return &Nodes{t.next, Detected{Format: t.layout.format(), Header: t.layout.header}}, nil
 }
@@ -151,8 +166,11 @@ func (t *nodeText) heads(first [][]byte) bool {
 		return false
 	}
 	names := t.layout.columns(first[0])
-	return len(names) > 1 && find(names[:1], "node", "id", "key", "node_id", "nodeid") == 0
+	return len(names) > 1 && find(names[:1], nodeNames()...) == 0
 }
+
+// nodeNames returns the usual names of a column of keys.
+func nodeNames() []string { return []string{"node", "id", "key", "node_id", "nodeid"} }
 
 func (t *nodeText) next(n *Node) error {
 	for {

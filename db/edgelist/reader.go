@@ -31,6 +31,10 @@ type Options struct {
 	// MaxSplit is the maximal size of a file of PyTorch in bytes. Reading it takes up to three times its size in memory.
 	// 0 means 1 GiB.
 	MaxSplit int64
+	// Tables reads tables, such as Parquet files. Nil means that they are refused.
+	Tables Tables
+	// Memory is the number of bytes that reading a table may take. 0 means 64 MiB.
+	Memory int64
 }
 
 // Edge is one line of an edge list.
@@ -140,6 +144,12 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 		return &Reader{a, a.Detected}, nil
 	case NPZ, Torch:
 		return newArchive(in, o)
+	case Parquet:
+		t, err := newTableEdges(in, o)
+		if err != nil {
+			return nil, err
+		}
+		return &Reader{t, t.Detected}, nil
 	}
 	t, err := newText(in, o)
 	if err != nil {

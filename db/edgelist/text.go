@@ -112,25 +112,14 @@ func separator(first [][]byte, o Options) byte {
 // choose decides which columns are read and what they mean: from the options, otherwise from the header, otherwise from
 // the first lines. If the options give columns without names, these are the columns with the usual names in the header
 // if it has all of them, otherwise the first columns.
-func (t *text) choose(first [][]byte, o Options) (err error) {
+func (t *text) choose(first [][]byte, o Options) error {
 	l := &t.layout
-	usual := usualPlaces(l.names)
-	known := usual[roleSrc] >= 0 && usual[roleDst] >= 0
-	wanted := usual
-	if o.Columns == SrcDst || o.Columns == SrcDstTime {
-		wanted[roleWeight] = -1
-	}
-	if o.Columns == SrcDst || o.Columns == SrcDstWeight {
-		wanted[roleTime] = -1
-	}
+	at, columns, err := o.named(l.names)
 	switch {
-	case o.Names != (Names{}):
-		if l.at, err = o.Names.places(l.names); err != nil {
-			return err
-		}
-		t.Columns, l.width = ColumnsOf(o.Names.Weight != "", o.Names.Time != ""), len(l.names)
-	case known && (o.Columns == Auto || o.Columns == ColumnsOf(wanted[roleWeight] >= 0, wanted[roleTime] >= 0)):
-		t.Columns, l.at, l.width = ColumnsOf(wanted[roleWeight] >= 0, wanted[roleTime] >= 0), wanted, len(l.names)
+	case err != nil:
+		return err
+	case columns != Auto:
+		t.Columns, l.at, l.width = columns, at, len(l.names)
 	case o.Columns != Auto:
 		t.Columns, l.at = o.Columns, o.Columns.places()
 	default:
@@ -146,6 +135,27 @@ func (t *text) choose(first [][]byte, o Options) (err error) {
 		}
 	}
 	return nil
+}
+
+// named returns the columns by role and their meaning, from the names of all columns: those that the options name,
+// otherwise those with the usual names. Without such columns it returns Auto.
+func (o *Options) named(names []string) (at [4]int, c Columns, err error) {
+	if o.Names != (Names{}) {
+		at, err = o.Names.places(names)
+		return at, ColumnsOf(o.Names.Weight != "", o.Names.Time != ""), err
+	}
+	at = usualPlaces(names)
+	if o.Columns == SrcDst || o.Columns == SrcDstTime {
+		at[roleWeight] = -1
+	}
+	if o.Columns == SrcDst || o.Columns == SrcDstWeight {
+		at[roleTime] = -1
+	}
+	c = ColumnsOf(at[roleWeight] >= 0, at[roleTime] >= 0)
+	if at[roleSrc] < 0 || at[roleDst] < 0 || o.Columns != Auto && o.Columns != c {
+		return at, Auto, nil
+	}
+	return at, c, nil
 }
 
 // format returns the format of a text with this separator.

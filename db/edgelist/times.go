@@ -128,8 +128,16 @@ func guessTimes(lines [][]byte, l *layout) TimeFormat {
 			count[f]++
 		}
 	}
+	return mostFrequent(count)
+}
+
+// mostFrequent returns the most frequent format, without counting AnyTime.
+func mostFrequent(count [Date + 1]int) TimeFormat {
 	best := Seconds
 	for f, n := range count {
+		if TimeFormat(f) == AnyTime {
+			continue
+		}
 		if n > count[best] {
 			best = TimeFormat(f)
 		}

@@ -13,11 +13,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// FormatOf returns the text format and the compression ("", ".gz" or ".zst") for the extension of an output file's
+// FormatOf returns the format, a text or Parquet, and the compression ("", ".gz" or ".zst") for the extension of an output file's
 // name.
 func FormatOf(name string) (f Format, packing string, err error) {
-	if f, packing = extensions(path.Base(name)); f == AnyFormat || packing == ".bz2" {
-		return AnyFormat, "", fmt.Errorf("edgelist: the name %q says no format: it must end in .csv, .tsv or .txt, and perhaps .gz or .zst", name)
+	f, packing = extensions(path.Base(name))
+	if f == AnyFormat || packing == ".bz2" || f == Parquet && packing != "" {
+		return AnyFormat, "", fmt.Errorf("edgelist: the name %q says no format: it must end in .parquet, or in .csv, .tsv or .txt and perhaps .gz or .zst", name)
 	}
 	return f, packing, nil
 }
@@ -37,7 +38,7 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// Writer writes lists that [NewReader], [NewNodes] and [NewFeatures], given the format, read back unchanged. It rejects
+// Writer is a [RowWriter] of text. It writes lists that [NewReader], [NewNodes] and [NewFeatures], given the format, read back unchanged. It rejects
 // values that would be read differently.
 type Writer struct {
 	to   *bufio.Writer
@@ -72,8 +73,11 @@ func (w *Writer) Key(k Token) error {
 	return w.Text(k.Str)
 }
 
-// Text adds a text to the line.
+// Text adds a text to the line. The empty text adds nothing.
 func (w *Writer) Text(s string) error {
+	if s == "" {
+		return nil
+	}
 	w.separate()
 	if w.sep == ' ' {
 		if strings.ContainsAny(s, " \t\r\n") || len(w.line) == 0 && isComment(s[0]) {
@@ -107,6 +111,16 @@ func (w *Writer) Float(x float32) {
 	w.line = strconv.AppendFloat(w.line, float64(x), 'g', -1, 32)
 }
 
+// Time adds a time in seconds since 1970 to the line.
+func (w *Writer) Time(n int64) { w.Int(n) }
+
+// Floats adds numbers to the line.
+func (w *Writer) Floats(list []float32) {
+	for _, x := range list {
+		w.Float(x)
+	}
+}
+
 func (w *Writer) separate() {
 	if len(w.line) > 0 {
 		w.line = append(w.line, w.sep)
@@ -124,5 +138,5 @@ func (w *Writer) End() error {
 	return err
 }
 
-// Flush writes what is buffered.
-func (w *Writer) Flush() error { return w.to.Flush() }
+// Close writes what is buffered.
+func (w *Writer) Close() error { return w.to.Flush() }

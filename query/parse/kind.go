@@ -53,7 +53,7 @@ func Terms() []Term {
 		{"policy", "name", "SHOW POLICIES lists them"},
 		{"explorer", "name", "squarecb, epsilon_greedy"},
 		{"estimator", "name", "ips, snips, dr"},
-		{"format", "name", "snap, csv, tsv, mtx, npy, npz, pt, ogb"},
+		{"format", "name", "snap, csv, tsv, mtx, npy, npz, pt, ogb, parquet"},
 		{"column", "name", "of the answer"},
 		{"condition", "predicate [{ AND | OR } predicate] ...", "AND binds first"},
 		{"predicate", "[NOT] { comparison | (condition) }", "at most 100 deep"},

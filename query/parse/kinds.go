@@ -163,7 +163,7 @@ func fileKinds() []Kind {
 		{"EXPORT NODES", "write the nodes and their labels to a file",
 			"EXPORT NODES TO file", "EXPORT NODES TO 'people.csv'"},
 		{"EXPORT FEATURES", "write the feature vectors to a file",
-			"EXPORT FEATURES TO file", "EXPORT FEATURES TO 'features.csv'"},
+			"EXPORT FEATURES TO file", "EXPORT FEATURES TO 'features.parquet'"},
 		{"EXPORT LOG", "write the observations and decisions to a file",
 			"EXPORT LOG TO file", "EXPORT LOG TO 'log.jsonl'"},
 		{"BACKUP", "write all of the database to a file",

@@ -1,0 +1,284 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// errPage is the error for a page that is damaged.
+var errPage = errors.New("the page is damaged")
+
+// values are decoded values of a column, without nulls. Only the slice for the column's type is used.
+type values struct {
+	ints    []int64 // of integers and times
+	numbers []float64
+	texts   []string
+}
+
+// kind is how the values of a column are stored and what they mean.
+type kind struct {
+	physical format.Type
+	unsigned bool
+	scale    int64 // integers are multiplied by it; 0 means 1
+}
+
+// decode appends n values, which are encoded in b, to v. last is the text before, which is shared if it occurs again.
+func (v *values) decode(k kind, encoding format.Encoding, b []byte, n int) error {
+	switch {
+	case encoding == format.Plain:
+		return v.plain(k, b, n)
+	case encoding == format.DeltaBinaryPacked && (k.physical == format.Int32 || k.physical == format.Int64):
+		_, err := v.deltas(k, b, n)
+		return err
+	case encoding == format.DeltaLengthByteArray && k.physical == format.ByteArray:
+		return v.deltaLengths(b, n)
+	case encoding == format.ByteStreamSplit && (k.physical == format.Float || k.physical == format.Double):
+		return v.split(k, b, n)
+	}
+	return fmt.Errorf("encoding %v is not read (accepted: PLAIN, dictionary, DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY, and BYTE_STREAM_SPLIT of floating point)", encoding)
+}
+
+// width is the number of bytes of a value in the encoding PLAIN.
+func (k kind) width() int {
+	switch k.physical {
+	case format.Int32, format.Float:
+		return 4
+	case format.Int96:
+		return 12
+	}
+	return 8
+}
+
+func (v *values) plain(k kind, b []byte, n int) error {
+	if k.physical == format.ByteArray {
+		return v.plainTexts(b, n)
+	}
+	size := k.width()
+	if n > len(b)/size {
+		return errPage
+	}
+	for at := 0; at < n*size; at += size {
+		switch k.physical {
+		case format.Int32:
+			v.int(k, int64(int32(binary.LittleEndian.Uint32(b[at:]))))
+		case format.Int64:
+			v.int(k, int64(binary.LittleEndian.Uint64(b[at:])))
+		case format.Int96: // nanoseconds of a Julian day; 2440588 is 1970-01-01
+			day := int64(int32(binary.LittleEndian.Uint32(b[at+8:]))) - 2440588
+			v.ints = append(v.ints, day*86400+int64(binary.LittleEndian.Uint64(b[at:]))/1e9)
+		case format.Float:
+			v.numbers = append(v.numbers, float64(math.Float32frombits(binary.LittleEndian.Uint32(b[at:]))))
+		case format.Double:
+			v.numbers = append(v.numbers, math.Float64frombits(binary.LittleEndian.Uint64(b[at:])))
+		}
+	}
+	return nil
+}
+
+// int appends an integer.
+func (v *values) int(k kind, n int64) {
+	if k.unsigned && k.physical == format.Int32 {
+		n = int64(uint32(n))
+	}
+	if k.scale > 0 {
+		n *= k.scale
+	}
+	v.ints = append(v.ints, n)
+}
+
+func (v *values) plainTexts(b []byte, n int) error {
+	for range n {
+		if len(b) < 4 {
+			return errPage
+		}
+		length := int64(binary.LittleEndian.Uint32(b))
+		if b = b[4:]; length > int64(len(b)) {
+			return errPage
+		}
+		v.text(b[:length])
+		b = b[length:]
+	}
+	return nil
+}
+
+// text appends a text. A text that is repeated is not copied again.
+func (v *values) text(b []byte) {
+	if last := len(v.texts) - 1; last >= 0 && v.texts[last] == string(b) {
+		v.texts = append(v.texts, v.texts[last])
+		return
+	}
+	v.texts = append(v.texts, string(b))
+}
+
+// split appends numbers whose bytes are apart: all first bytes, then all second bytes, and so on.
+func (v *values) split(k kind, b []byte, n int) error {
+	size := k.width()
+	if n > len(b)/size {
+		return errPage
+	}
+	var one [8]byte
+	for i := range n {
+		for j := range size {
+			one[j] = b[j*n+i]
+		}
+		if err := v.plain(k, one[:size], 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deltaLengths appends texts whose lengths are stored before them.
+func (v *values) deltaLengths(b []byte, n int) error {
+	var lengths values
+	b, err := lengths.deltas(kind{physical: format.Int64}, b, n)
+	if err != nil {
+		return err
+	}
+	for _, length := range lengths.ints {
+		if length < 0 || length > int64(len(b)) {
+			return errPage
+		}
+		v.text(b[:length])
+		b = b[length:]
+	}
+	return nil
+}
+
+// deltas appends integers that are stored as differences, and returns the bytes after them.
+func (v *values) deltas(k kind, b []byte, n int) (rest []byte, err error) {
+	const longest = 1 << 16 // of a block
+	in := walker{rest: b}
+	block, parts, count, first := in.varint(), in.varint(), in.varint(), in.zigzag()
+	if in.bad || block == 0 || block > longest || parts == 0 || block%parts != 0 || block/parts%8 != 0 || count != uint64(n) {
+		return nil, errPage
+	}
+	if n == 0 {
+		return in.rest, nil
+	}
+	at := first
+	v.int(k, narrow(k, at))
+	for n--; n > 0; {
+		least := in.zigzag()
+		if in.bad || parts > uint64(len(in.rest)) {
+			return nil, errPage
+		}
+		widths := in.rest[:parts]
+		in.rest = in.rest[parts:]
+		for _, width := range widths {
+			if n == 0 {
+				break // the rest of the block is not stored
+			}
+			size := int(block/parts) / 8 * int(width)
+			if width > 64 || size > len(in.rest) {
+				return nil, errPage
+			}
+			u := unpacker{in.rest[:size], uint(width), 0}
+			in.rest = in.rest[size:]
+			for range min(n, int(block/parts)) {
+				at += least + int64(u.next())
+				v.int(k, narrow(k, at))
+				n--
+			}
+		}
+	}
+	return in.rest, nil
+}
+
+// narrow lets a sum of differences of 32 bits overflow as it did when they were computed.
+func narrow(k kind, n int64) int64 {
+	if k.physical == format.Int32 {
+		return int64(int32(n))
+	}
+	return n
+}
+
+func (w *walker) zigzag() int64 {
+	n := w.varint()
+	return int64(n>>1) ^ -int64(n&1)
+}
+
+// unpacker unpacks integers of width bits, the lowest bits first.
+type unpacker struct {
+	b     []byte
+	width uint
+	at    uint // in bits
+}
+
+// next returns the next integer. Bits after the end are 0.
+func (u *unpacker) next() (n uint64) {
+	for done := uint(0); done < u.width; {
+		from := u.at + done
+		if from/8 >= uint(len(u.b)) {
+			break
+		}
+		n |= uint64(u.b[from/8]>>(from%8)) << done
+		done += 8 - from%8
+	}
+	u.at += u.width
+	if u.width < 64 {
+		n &= 1<<u.width - 1
+	}
+	return n
+}
+
+// hybrid decodes n integers of width bits from runs that are either repeated or packed, and calls use with each
+// repeated integer and how often it occurs. It returns an error if there are fewer.
+func hybrid(b []byte, width uint, n int, use func(value uint32, times int) error) error {
+	size := int(width+7) / 8
+	for n > 0 {
+		head, length := binary.Uvarint(b)
+		if length <= 0 || head>>1 > math.MaxInt32 {
+			return errPage
+		}
+		b = b[length:]
+		if head&1 == 0 {
+			if len(b) < size || head>>1 == 0 {
+				return errPage
+			}
+			u := unpacker{b[:size], width, 0}
+			b = b[size:]
+			times := min(n, int(head>>1))
+			if err := use(uint32(u.next()), times); err != nil {
+				return err
+			}
+			n -= times
+			continue
+		}
+		packed := min(int(head>>1)*int(width), len(b))
+		u := unpacker{b[:packed], width, 0}
+		b = b[packed:]
+		for range min(n, int(head>>1)*8) {
+			if width > 0 && u.at+width > uint(packed)*8 {
+				return errPage
+			}
+			if err := use(uint32(u.next()), 1); err != nil {
+				return err
+			}
+			n--
+		}
+		if head>>1 == 0 {
+			return errPage
+		}
+	}
+	return nil
+}
+
+// levels decodes n repetition or definition levels up to highest.
+func levels(to []uint8, b []byte, highest, n int) ([]uint8, error) {
+	err := hybrid(b, uint(bits.Len(uint(highest))), n, func(level uint32, times int) error {
+		if level > uint32(highest) {
+			return errPage
+		}
+		for range times {
+			to = append(to, uint8(level))
+		}
+		return nil
+	})
+	return to, err
+}
