@@ -128,6 +128,9 @@ func (t *rows) number(place int) float64 {
 
 // key returns a value of a column of keys.
 func (t *rows) key(place int) (k Token, err error) {
+	if t.null(place) {
+		return k, t.bad(place, "is null")
+	}
 	v := &t.values[place]
 	switch t.field(place).Type {
 	case Integer:
@@ -141,9 +144,6 @@ func (t *rows) key(place int) (k Token, err error) {
 		if k = Unquoted(s); !k.IsInt && (k.Str == "" || !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0) {
 			return k, t.bad(place, "is empty, not valid UTF-8 or contains a NUL byte")
 		}
-	}
-	if t.null(place) {
-		return k, t.bad(place, "is null")
 	}
 	return k, nil
 }

@@ -28,6 +28,9 @@ func readFooter(file io.ReaderAt, size, memory int64) (m format.FileMetaData, er
 		return m, fmt.Errorf("%w: it has %d bytes", errFile, size)
 	}
 	var tail [8]byte
+	if _, err := file.ReadAt(tail[:4], 0); err != nil || string(tail[:4]) != magic {
+		return m, errors.Join(err, fmt.Errorf("%w: it does not begin with %s", errFile, magic))
+	}
 	if _, err := file.ReadAt(tail[:], size-8); err != nil {
 		return m, err
 	}

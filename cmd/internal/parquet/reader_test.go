@@ -1,0 +1,234 @@
+package parquet_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kith/cmd/internal/parquet"
+	"kith/db/edgelist"
+)
+
+// options reads Parquet files.
+func options() edgelist.Options {
+	return edgelist.Options{Tables: parquet.Format{}}
+}
+
+// edges returns the edges of a file and its malformed rows, a line each.
+func edges(data []byte, o edgelist.Options) (lines []string, r *edgelist.Reader, err error) {
+	if r, err = edgelist.NewReader(bytes.NewReader(data), o); err != nil {
+		return nil, nil, err
+	}
+	for e, err := range r.Edges() {
+		switch {
+		case errors.As(err, new(*edgelist.LineError)):
+			lines = append(lines, err.Error())
+		case err != nil:
+			return lines, r, err
+		default:
+			lines = append(lines, fmt.Sprint(e.Src, e.Dst, e.Weight, e.Time))
+		}
+	}
+	return lines, r, nil
+}
+
+// file reads a file of testdata. The files were written by DuckDB 1.5 and by arrow-go 18.8, with all that their names say.
+func file(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name+".parquet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// Edges in files of other programs are read, whatever their pages, encodings and compression are.
+func TestReadOthers(t *testing.T) {
+	t.Parallel()
+	var want []string
+	for n := range 60 {
+		e := edgelist.Edge{Src: edgelist.Token{Int: int64(n), IsInt: true}, Dst: edgelist.Token{Str: fmt.Sprint("n", n%5)}, Weight: float32(n+1) / 7}
+		if n%3 > 0 {
+			e.Time = 1_700_000_000 + int64(n)
+		}
+		want = append(want, fmt.Sprint(e.Src, e.Dst, e.Weight, e.Time))
+	}
+	for _, name := range []string{
+		"duckdb-snappy", "duckdb-gzip", "duckdb-zstd", "duckdb-uncompressed", "duckdb-v2", "arrow", "arrow-v2", "arrow-int96",
+	} {
+		got, r, err := edges(file(t, name), options())
+		if err != nil || strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, strings.Join(got, "\n"), strings.Join(want, "\n"))
+			continue
+		}
+		if r.Format != edgelist.Parquet || r.Columns != edgelist.SrcDstWeightTime || r.Names.Dst != "dst" || r.Times == edgelist.AnyTime {
+			t.Errorf("%s: detected %+v", name, r.Detected)
+		}
+	}
+}
+
+// Feature vectors in lists are read.
+func TestReadFeatures(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"duckdb-features", "arrow-features"} {
+		r, err := edgelist.NewFeatures(bytes.NewReader(file(t, name)), options())
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		n := 0
+		for node, err := range r.All() {
+			want := fmt.Sprint([]float32{float32(n), 2.5, 1 / float32(n+1)})
+			if err != nil || node.Key != (edgelist.Token{Int: int64(n), IsInt: true}) || fmt.Sprint(node.Features) != want {
+				t.Fatalf("%s: node %d: %+v, %v, want %s", name, n, node, err, want)
+			}
+			n++
+		}
+		if n != 40 {
+			t.Errorf("%s: %d nodes, want 40", name, n)
+		}
+	}
+}
+
+// Columns of other types are read if they are named, and refused with their type if they are no keys, weights or times.
+func TestReadTypes(t *testing.T) {
+	t.Parallel()
+	data := file(t, "duckdb-types")
+	got, r, err := edges(data, options())
+	if want := "{0 18446744073709551600 false} {0  true} 0.5 1577836800"; err != nil || got[0] != want {
+		t.Fatalf("%v, %v, want %s first", got, err, want)
+	}
+	if got := strings.Join(r.Unused, ","); got != "flag,s,d,u" {
+		t.Errorf("unused columns %s", got)
+	}
+	for _, c := range []struct{ names, want string }{
+		{"src=to,dst=w", `column "w" is DOUBLE: keys are integers or strings`},
+		{"src=to,dst=flag", `column "flag" is BOOLEAN`},
+		{"src=to,dst=from,weight=s", `column "s" is nested: weights are numbers`},
+		{"src=to,dst=from,weight=d", `column "d" is DECIMAL`},
+		{"src=to,dst=from,time=u", `column "u" is UUID: times are`},
+		{"src=to,dst=u", `column "u" is UUID`},
+		{"src=to,dst=nobody", `no such column: "nobody"; the header has from, to, w, date, flag, s, d, u`},
+	} {
+		o := options()
+		if o.Names, err = edgelist.ParseNames(c.names); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := edges(data, o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.names, err, c.want)
+		}
+	}
+}
+
+// A malformed row is a LineError with its number and the column.
+func TestReadMalformed(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	w, err := parquet.NewWriter(&b, []edgelist.Field{
+		{Name: "from", Type: edgelist.String}, {Name: "to", Type: edgelist.String}, {Name: "w", Type: edgelist.Double},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		from, to string
+		w        float64
+	}{{"a", "b", 1}, {"", "b", 1}, {"a", "", 1}, {"a", "\xff", 1}, {"a", "b", -1}, {"a", "b", nan()}, {"a", "b", 1e300}, {"'7'", "7", 2}} {
+		if err := errors.Join(w.Text(row.from), w.Text(row.to)); err != nil {
+			t.Fatal(err)
+		}
+		w.Double(row.w)
+		if err := w.End(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := edges(b.Bytes(), options())
+	want := []string{
+		"{0 a false} {0 b false} 1 0",
+		`edgelist: line 2: column "from" is null: ""`,
+		`edgelist: line 3: column "to" is null: ""`,
+		`edgelist: line 4: column "to" is empty, not valid UTF-8 or contains a NUL byte: "\xff"`,
+		`edgelist: line 5: column "w" is not a finite number above 0 (32 bits): "-1"`,
+		`edgelist: line 6: column "w" is not a finite number above 0 (32 bits): "NaN"`,
+		`edgelist: line 7: column "w" is not a finite number above 0 (32 bits): "1e+300"`,
+		"{0 7 false} {7  true} 2 0",
+	}
+	if err != nil || strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%v\n%s\nwant\n%s", err, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func nan() float64 {
+	zero := 0.0
+	return zero / zero
+}
+
+// A file that was cut short or altered is an error that says where, never a shorter list. A file that is not Parquet is
+// refused.
+func TestReadDamaged(t *testing.T) {
+	t.Parallel()
+	data := file(t, "arrow")
+	whole, _, err := edges(data, options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := options()
+	o.Format = edgelist.Parquet
+	for n := 0; n < len(data); n += 3 {
+		if _, _, err := edges(data[:n], o); err == nil {
+			t.Errorf("the first %d of %d bytes are read without an error", n, len(data))
+		}
+		altered := bytes.Clone(data)
+		altered[n] ^= 1 << (n % 8)
+		if got, _, err := edges(altered, o); err == nil && len(got) != len(whole) {
+			t.Errorf("with byte %d altered %d rows are read, want %d or an error", n, len(got), len(whole))
+		}
+	}
+	for _, c := range []struct{ text, want string }{
+		{"1 2\n3 4\n", "not a complete Parquet file"},
+		{"PAR1", "not a complete Parquet file: it has 4 bytes"},
+		{"PAR1" + strings.Repeat("x", 20) + "\xff\xff\xff\x7fPAR1", "a footer of 2147483647 bytes in a file of 32"},
+		{"PAR1" + strings.Repeat("\xf9", 20) + "\x10\x00\x00\x00PAR1", "its footer is damaged"},
+		{"PAR1" + strings.Repeat("x", 20) + "\x10\x00\x00\x00PARE", "the file is encrypted"},
+	} {
+		if _, _, err := edges([]byte(c.text), o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %s", c.text, err, c.want)
+		}
+	}
+	altered := bytes.Clone(data)
+	copy(altered[4:], bytes.Repeat([]byte{0xff}, 30))
+	if _, _, err := edges(altered, options()); err == nil || !strings.Contains(err.Error(), `row group 1 of 2, column "src": the page is damaged`) {
+		t.Errorf("with a damaged page: %v", err)
+	}
+}
+
+// Memory bounds a page, not the file.
+func TestReadMemory(t *testing.T) {
+	t.Parallel()
+	const rows = 300_000
+	data := table(t, rows)
+	if n, err := readAll(data); n != rows || err != nil {
+		t.Errorf("%d rows, %v, want %d", n, err, rows)
+	}
+	var reader edgelist.Table
+	reader, err := parquet.Format{}.Open(bytes.NewReader(data), int64(len(data)), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		n, _, err := reader.Next([]int{1, 3})
+		if err == io.EOF {
+			break
+		}
+		if err != nil || n > 1<<12 {
+			t.Fatalf("%d rows, %v", n, err)
+		}
+	}
+}
