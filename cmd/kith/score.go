@@ -32,20 +32,20 @@ func newScore() *cobra.Command {
 		Use:   "score DB --out FILE",
 		Short: "Write the best links of every node to a file",
 		Long: `Score predicts the links of every node, or of the nodes of a label or a file, or scores
-the pairs of a file, and writes the best of each to FILE: links.csv or links.jsonl, with the
-columns source, target, rank and score. Sources are in the order in which the nodes were
-added, or that of the file. The answer for a source is that of PREDICT LINKS with
-cache = off.
+the pairs of a file, and writes the best of each to FILE: links.csv, links.jsonl or
+links.parquet, with the columns source, target, rank and score. Sources are in the order in
+which the nodes were added, or that of the file. The answer for a source is that of PREDICT
+LINKS with cache = off. CSV does not tell the node 7 from the node '7'.
 
 FILE appears when it is complete. If score is interrupted or killed, the same command
 continues where it ended, and the file has the same bytes as without the interruption. Until
 then the links are in FILE.partial, and FILE.state says of which question they are.
 
-With --shard i/n it scores the i-th of n parts of the sources, from 0. The files of all
-shards, joined in order, are that of a single run.`,
+With --shard i/n it scores the i-th of n parts of the sources, from 0. The texts of all
+shards, joined in order, are that of a single run; only the first has the header of CSV.`,
 		Example: `  kith score social.kith --out links.csv --among "NEIGHBORS(2)" --top 10
   kith score shop.kith --out offers.jsonl --label user --among "LABEL item" --using m
-  kith score social.kith --out links.0.csv --shard 0/16`,
+  kith score social.kith --out links.0.parquet --shard 0/16`,
 		Args: cli.Args("DB"),
 		PreRunE: func(*cobra.Command, []string) error {
 			if s.out.Name == "" {
@@ -66,7 +66,7 @@ shards, joined in order, are that of a single run.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.out.Name, "out", "", "file to write")
-	f.BoolVar(&s.out.Force, "force", false, "replace a file that exists, and what a run of another question left")
+	f.BoolVar(&s.out.Force, "force", false, "replace a file that exists, and drop what a run of another question left")
 	f.StringVar(&s.Among, "among", "", "candidates, as in an AMONG clause (default: that of PREDICT LINKS)")
 	f.StringVar(&s.Using, "using", "", "model or heuristic (default: the model that answers)")
 	f.StringVar(&s.Where, "where", "", "condition that links must satisfy, as in a WHERE clause")

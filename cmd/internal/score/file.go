@@ -1,6 +1,7 @@
 package score
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -68,16 +69,16 @@ func File(ctx context.Context, g *db.DB, o Options, out Output) (done Report, re
 		if err != nil {
 			return err
 		}
-		f, err := openSpool(out, spoolOf(name), t.identify(g))
+		f, err := openSpool(out, name, t.identify(g))
 		if err != nil {
 			return err
 		}
 		resumed = f.now.Done.Sources
 		if err := f.fill(ctx, t); err != nil {
-			return errors.Join(err, f.Close())
+			return errors.Join(err, f.leave())
 		}
 		done = f.now.Done
-		return f.finish(name)
+		return f.finish(tx, name)
 	})
 	return done, resumed, err
 }
@@ -115,61 +116,65 @@ type spool struct {
 	now progress
 }
 
-// spoolOf returns the format of the partial file of an output: its own if it can be continued.
-func spoolOf(name string) string {
-	if name == "csv" {
-		return name
-	}
-	return "jsonl"
-}
-
-// openSpool opens the partial file of an output, or creates it.
+// openSpool opens the partial file of an output, or creates it. Its format is that of the output if that can be continued,
+// and otherwise lines of JSON.
 func openSpool(out Output, format string, q question) (s *spool, err error) {
 	s = &spool{out: out, now: progress{Question: q}}
-	text, err := os.ReadFile(out.Name + state)
-	if err == nil {
-		err = s.resume(text, q)
-	} else if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	if err != nil && !out.Force {
-		return nil, err
-	}
 	if s.File, err = os.OpenFile(out.Name+partial, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
 		return nil, err
 	}
-	info, err := s.Stat()
-	switch {
-	case err != nil:
-	case info.Size() < s.now.Bytes:
-		err = fmt.Errorf("%s has %d bytes of the %d that %s says; --force begins from the start", s.Name(), info.Size(), s.now.Bytes, out.Name+state)
-	default:
-		err = s.Truncate(s.now.Bytes)
-	}
-	if err == nil {
-		_, err = s.Seek(s.now.Bytes, io.SeekStart)
+	if err = lock(s.File); err == nil {
+		err = s.resume()
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	begins := s.now.Bytes == 0 && q.Shard == 0
+	s.to = newLines(s.File)
 	if format == "csv" {
-		s.to = newCSV(s.File, begins)
-	} else {
-		s.to = newLines(s.File)
+		s.to = newCSV(s.File, s.now.Bytes == 0 && q.Shard == 0)
 	}
 	return s, nil
 }
 
-// resume takes over the progress of an unfinished run.
-func (s *spool) resume(text []byte, q question) error {
+// resume takes over what an unfinished run left, without what it wrote after the last save.
+func (s *spool) resume() error {
+	if err := s.load(); err != nil {
+		if !s.out.Force {
+			return fmt.Errorf("%w; --force begins from the start", err)
+		}
+		s.now = progress{Question: s.now.Question}
+	}
+	if err := s.Truncate(s.now.Bytes); err != nil {
+		return err
+	}
+	_, err := s.Seek(s.now.Bytes, io.SeekStart)
+	return err
+}
+
+// load reads the progress of an unfinished run, if there is one.
+func (s *spool) load() error {
+	info, err := s.Stat()
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(s.out.Name + state)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && info.Size() == 0:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: there is a file, but no %s that says what it has", s.Name(), s.out.Name+state)
+	case err != nil:
+		return err
+	}
 	var earlier progress
 	if err := json.Unmarshal(text, &earlier); err != nil {
-		return fmt.Errorf("%s: %w; --force begins from the start", s.out.Name+state, err)
+		return fmt.Errorf("%s: %w", s.out.Name+state, err)
 	}
-	if earlier.Question != q {
-		return fmt.Errorf("%s: an unfinished run asked something else, or another version of the database; --force begins from the start",
-			s.out.Name+partial)
+	switch {
+	case earlier.Question != s.now.Question:
+		return fmt.Errorf("%s: an unfinished run asked something else, or another version of the database", s.Name())
+	case info.Size() < earlier.Bytes:
+		return fmt.Errorf("%s: %d bytes of the %d that %s counts", s.Name(), info.Size(), earlier.Bytes, s.out.Name+state)
 	}
 	s.now = earlier
 	return nil
@@ -197,6 +202,15 @@ func (s *spool) fill(ctx context.Context, t *task) error {
 	return errors.Join(err, s.save(done))
 }
 
+// leave closes the partial file, and removes it if there is nothing to continue.
+func (s *spool) leave() error {
+	err := s.Close()
+	if s.now.Done.Sources == 0 {
+		err = errors.Join(err, os.Remove(s.Name()), os.Remove(s.out.Name+state))
+	}
+	return err
+}
+
 // save makes the rows so far durable, and then the record of them.
 func (s *spool) save(done Report) error {
 	if err := errors.Join(s.to.Close(), s.Sync()); err != nil {
@@ -217,13 +231,42 @@ func (s *spool) save(done Report) error {
 	})
 }
 
-// finish gives the complete file its name.
-func (s *spool) finish(format string) error {
-	if err := s.Close(); err != nil {
+// finish makes the output of the complete rows, and closes the partial file.
+func (s *spool) finish(tx *db.Tx, format string) (err error) {
+	isTable := format == "parquet"
+	if isTable {
+		err = cli.WriteFile(s.out.Name, func(w io.Writer) error { return s.convert(w, tx) })
+	}
+	if err = errors.Join(err, s.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(s.Name(), s.out.Name); err != nil {
+	if isTable {
+		err = os.Remove(s.Name())
+	} else {
+		err = os.Rename(s.Name(), s.out.Name)
+	}
+	return errors.Join(err, os.Remove(s.out.Name+state))
+}
+
+// convert writes the rows, which are lines of JSON, as a table.
+func (s *spool) convert(w io.Writer, tx *db.Tx) error {
+	if _, err := s.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	return os.Remove(s.out.Name + state)
+	to, err := newTable(w, tx)
+	if err != nil {
+		return err
+	}
+	from := json.NewDecoder(bufio.NewReader(s.File))
+	for row := make([]Row, 1); ; {
+		row[0] = Row{}
+		if err := from.Decode(&row[0]); err == io.EOF {
+			return to.Close()
+		} else if err != nil {
+			return err
+		}
+		if err := to.Write(row); err != nil {
+			return err
+		}
+	}
 }

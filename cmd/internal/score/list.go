@@ -105,8 +105,9 @@ func find(tx *db.Tx, t edgelist.Token, line int64) (db.Key, error) {
 	if t.IsInt {
 		k = db.Int(t.Int)
 	}
-	if !tx.Has(k) {
-		return k, fmt.Errorf("line %d: %w: no node %v", line, db.ErrNotFound, k)
+	if tx.Has(k) {
+		return k, nil
 	}
-	return k, nil
+	_, err := tx.Node(k)
+	return k, fmt.Errorf("line %d: %w", line, err)
 }

@@ -3,7 +3,7 @@
 // [Run] scores all nodes, the nodes of a label or of a file, or the pairs of a file, or one shard of them, and writes the
 // links to a [Writer]. [File] does the same into a file, and continues where an earlier run of the same question ended.
 // A shard is a range of the sources, so the texts of all shards, joined in order, are the text of a single run, byte for
-// byte, apart from the header of CSV, which only shard 0 has.
+// byte; only shard 0 has the header of CSV. Of Parquet the rows are the same.
 package score
 
 import (

@@ -2,6 +2,7 @@ package score
 
 import (
 	"bufio"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -17,15 +18,16 @@ import (
 // format is a format of files of links.
 type format struct {
 	name string // extension of its files, without the dot
-	// newWriter returns a writer of a file. With header it begins the file; otherwise it continues one.
-	newWriter func(w io.Writer, header bool) Writer
+	// newWriter returns a writer of rows of a database. With header it begins the file; otherwise it continues one.
+	newWriter func(w io.Writer, tx *db.Tx, header bool) (Writer, error)
 }
 
 // formats returns the formats, in the order of messages.
 func formats() []format {
 	return []format{
-		{"csv", func(w io.Writer, header bool) Writer { return newCSV(w, header) }},
-		{"jsonl", func(w io.Writer, _ bool) Writer { return newLines(w) }},
+		{"csv", func(w io.Writer, _ *db.Tx, header bool) (Writer, error) { return newCSV(w, header), nil }},
+		{"jsonl", func(w io.Writer, _ *db.Tx, _ bool) (Writer, error) { return newLines(w), nil }},
+		{"parquet", func(w io.Writer, tx *db.Tx, _ bool) (Writer, error) { return newTable(w, tx) }},
 	}
 }
 
@@ -50,14 +52,18 @@ func formatOf(name string) (format, error) {
 	return format{}, fmt.Errorf("unknown format %q: want one of %s%s", name, strings.Join(names, ", "), cli.DidYouMean(name, names))
 }
 
-// NewWriter returns a writer of rows in a format. The rows of shards can be joined if only the first one has a header,
-// which other formats than CSV ignore.
-func NewWriter(w io.Writer, format string, header bool) (Writer, error) {
+// NewWriter returns a writer of rows of a database in a format. With header, which only CSV has, it writes the names of the
+// columns first: the files of all shards can be joined if only that of shard 0 has it.
+func NewWriter(ctx context.Context, g *db.DB, w io.Writer, format string, header bool) (to Writer, err error) {
 	f, err := formatOf(format)
 	if err != nil {
 		return nil, err
 	}
-	return f.newWriter(w, header), nil
+	err = g.View(ctx, func(tx *db.Tx) error {
+		to, err = f.newWriter(w, tx, header)
+		return err
+	})
+	return to, err
 }
 
 // textWriter writes lines of text.

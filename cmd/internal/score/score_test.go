@@ -1,0 +1,266 @@
+package score_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"kith/cmd/internal/score"
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/db/words"
+)
+
+const nodes = 300
+
+// graph returns a database of a wheel of integers, with a string and a label if mixed is set.
+func graph(t testing.TB, mixed bool) *db.DB {
+	t.Helper()
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	var b strings.Builder
+	for i := range nodes {
+		fmt.Fprintf(&b, "%d %d\n%d %d\n", i, (i+1)%nodes, i, (i*i+3)%nodes)
+	}
+	_, err := g.Load(context.Background(), strings.NewReader(b.String()), db.LoadOptions{})
+	if mixed && err == nil {
+		err = g.Update(context.Background(), func(tx *db.Tx) error {
+			return cmp.Or(tx.AddEdge("a, \"b\"", 7, 1), tx.PutNode(db.Node{Key: db.Int(7), Label: "odd"}), tx.PutNode(db.Node{Key: db.Int(9), Label: "odd"}))
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// run returns the text of a run.
+func run(t testing.TB, g *db.DB, o score.Options, format string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := score.NewWriter(context.Background(), g, &b, format, o.Shard == 0)
+	if err == nil {
+		_, err = score.Run(context.Background(), g, o, w)
+	}
+	if err = cmp.Or(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// The shards of a run, joined in order, are the run. Its rows are those of PREDICT LINKS.
+func TestShards(t *testing.T) {
+	t.Parallel()
+	g := graph(t, true)
+	for _, format := range []string{"csv", "jsonl"} {
+		for _, o := range []score.Options{
+			{Among: "NEIGHBORS(2)", Top: 3}, {Using: "adamic_adar", Among: "NEIGHBORS(2)", Where: "score > 1"}, {Label: "odd"},
+		} {
+			want := run(t, g, o, format)
+			for _, o.Shards = range []int{1, 2, 7, nodes + 50} {
+				all := ""
+				for o.Shard = range o.Shards {
+					all += run(t, g, o, format)
+				}
+				if all != want {
+					t.Errorf("%s, %+v: joined\n%.300s\nwant\n%.300s", format, o, all, want)
+				}
+			}
+		}
+	}
+	var rows []string
+	for _, source := range []any{7, 9} {
+		r, err := g.Predict(context.Background(), db.Prediction{For: source, NoCache: true, Among: db.Neighbors(2)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range r.Links {
+			rows = append(rows, fmt.Sprintf("%v,%v,%d,%v\n", source, l.Target, l.Rank, l.Score))
+		}
+	}
+	text := run(t, g, score.Options{Label: "odd", Among: "NEIGHBORS(2)"}, "csv")
+	if lines := slices.Collect(strings.Lines(text))[1:]; len(lines) != len(rows) || !slices.Equal(sorted(lines), sorted(rows)) {
+		t.Errorf("%s\nwant\n%s", lines, rows)
+	}
+}
+
+func sorted(lines []string) []string { slices.Sort(lines); return lines }
+
+// A file has the same bytes whether or not its run was interrupted, and rows that were written after the progress was saved
+// last do not count. An output that is a Parquet file has the same rows.
+func TestResume(t *testing.T) {
+	t.Parallel()
+	g, dir := graph(t, false), t.TempDir()
+	o := score.Options{Among: "NEIGHBORS(2)", Top: 4}
+	for _, name := range []string{"links.csv", "links.jsonl", "links.parquet"} {
+		out := score.Output{Name: filepath.Join(dir, name)}
+		whole := score.Output{Name: filepath.Join(dir, "whole-"+name)}
+		want, _, err := score.File(context.Background(), g, o, whole)
+		if err != nil || want.Sources != nodes {
+			t.Fatal(want, err)
+		}
+		interrupt(t, g, o, out, 100)
+		partial, err := os.OpenFile(out.Name+".partial", os.O_APPEND|os.O_WRONLY, 0)
+		if err == nil {
+			_, err = partial.WriteString("1,2,")
+		}
+		if err = cmp.Or(err, partial.Close()); err != nil {
+			t.Fatal(err)
+		}
+		interrupt(t, g, o, out, 180)
+		done, resumed, err := score.File(context.Background(), g, o, out)
+		if err != nil || done != want || resumed < 100 {
+			t.Fatal(done, resumed, err)
+		}
+		if got, want := read(t, out.Name), read(t, whole.Name); !bytes.Equal(got, want) {
+			t.Errorf("%s: resumed\n%.300s\nwant\n%.300s", name, got, want)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 6 { // two outputs of each format
+		t.Errorf("left: %v, %v", left, err)
+	}
+	type link struct {
+		Source int64   `parquet:"source"`
+		Target int64   `parquet:"target"`
+		Rank   int64   `parquet:"rank"`
+		Score  float64 `parquet:"score"`
+	}
+	rows, err := parquet.ReadFile[link](filepath.Join(dir, "links.parquet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "source,target,rank,score\n"
+	for _, r := range rows {
+		text += fmt.Sprintf("%d,%d,%d,%v\n", r.Source, r.Target, r.Rank, r.Score)
+	}
+	if want := string(read(t, filepath.Join(dir, "links.csv"))); text != want {
+		t.Errorf("table\n%.300s\nwant\n%.300s", text, want)
+	}
+}
+
+// interrupt runs until at least n sources are done.
+func interrupt(t testing.TB, g *db.DB, o score.Options, out score.Output, n int64) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	o.Progress = func(done, _ int64) {
+		if done == n {
+			cancel()
+		}
+	}
+	if _, _, err := score.File(ctx, g, o, out); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(out.Name); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s after an interruption: %v", out.Name, err)
+	}
+}
+
+func read(t testing.TB, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// What another question left, or another version of the database, is not continued.
+func TestResumeRefuses(t *testing.T) {
+	t.Parallel()
+	g, dir := graph(t, false), t.TempDir()
+	ctx := context.Background()
+	o := score.Options{Using: "adamic_adar", Among: "NEIGHBORS(2)"}
+	out := score.Output{Name: filepath.Join(dir, "links.csv")}
+	file := func(o score.Options) error {
+		_, _, err := score.File(ctx, g, o, out)
+		return err
+	}
+	refuse := func(what, want string, err error) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", what, err, want)
+		}
+	}
+	interrupt(t, g, o, out, 50)
+	other := o
+	other.Top = 3
+	refuse("another question", "asked something else", file(other))
+	short := read(t, out.Name+".partial")
+	write(t, out.Name+".partial", short[:len(short)/2])
+	refuse("a partial file cut short", "bytes of the", file(o))
+	write(t, out.Name+".partial", short)
+	if err := g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge(5, 250, 1) }); err != nil {
+		t.Fatal(err)
+	}
+	refuse("another version", "another version of the database", file(o))
+	out.Force = true
+	if err := file(other); err != nil {
+		t.Fatal(err)
+	}
+	out.Force = false
+	refuse("an output that exists", "links.csv: file already exists; --force", file(o))
+	if err := os.Remove(out.Name); err != nil {
+		t.Fatal(err)
+	}
+	write(t, out.Name+".partial", []byte("mine"))
+	refuse("a file of another program", "there is a file", file(o))
+}
+
+func write(t testing.TB, name string, b []byte) {
+	t.Helper()
+	if err := os.WriteFile(name, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Sources and pairs come from files, in their order, and a bad line is named.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	g, dir := graph(t, true), t.TempDir()
+	file := func(text string) string {
+		name := filepath.Join(dir, "list.csv")
+		write(t, name, []byte(text))
+		return name
+	}
+	got := run(t, g, score.Options{Sources: file("9\n7\n9\n"), Using: "common_neighbors", Among: "NEIGHBORS(2)", Top: 1}, "csv")
+	if lines := strings.Fields(got); len(lines) != 3 || lines[1][:2] != "9," || lines[2][:2] != "7," {
+		t.Errorf("sources: %q", got)
+	}
+	got = run(t, g, score.Options{Pairs: file("9,10\n7,20\n9,11\n"), Using: "preferential_attachment"}, "jsonl")
+	if strings.Count(got, "\n") != 3 || !strings.HasPrefix(got, `{"source":9,"target":1`) || !strings.Contains(got, `{"source":7,"target":20,"rank":1,"score":`) {
+		t.Errorf("pairs: %q", got)
+	}
+	for want, o := range map[string]score.Options{
+		"line 2: no node 12345":  {Sources: file("7\n12345\n")},
+		"no label \"none\"":      {Label: "none"},
+		"no model \"none\"":      {Using: "none"},
+		"shard 3 of 3":           {Shard: 3, Shards: 3},
+		"shard -1 of 1":          {Shard: -1},
+		"no column scroe":        {Where: "scroe > 1"},
+		"found NEIGHBOUR":        {Among: "NEIGHBOUR(2)"},
+		"none.csv: no such file": {Sources: filepath.Join(dir, "none.csv")},
+		"no label \"shop\"":      {Among: "LABEL shop"},
+		"empty.csv: ":            {Sources: filepath.Join(dir, "empty.csv")},
+	} {
+		write(t, filepath.Join(dir, "empty.csv"), nil)
+		_, _, err := score.File(context.Background(), g, o, score.Output{Name: filepath.Join(dir, "links.csv")})
+		if err == nil || !strings.Contains(words.Plain(err), want) {
+			t.Errorf("%+v: %v, want %q", o, err, want)
+		}
+		if left, err := filepath.Glob(filepath.Join(dir, "links*")); err != nil || len(left) > 0 {
+			t.Errorf("%+v: left %v, %v", o, left, err)
+		}
+	}
+	if _, err := score.FormatOf("links.txt"); err == nil || !strings.Contains(err.Error(), "want one of csv, jsonl, parquet") {
+		t.Error(err)
+	}
+}
