@@ -61,8 +61,7 @@ func (o *option) words() []string {
 
 // wordOption returns an option that accepts some words.
 func wordOption(name, meaning string, set func(word string), words ...string) option {
-	last := len(words) - 1
-	accepts := strings.Join(words[:last], ", ") + " or " + words[last]
+	accepts := parse.Join(words, "or")
 	return option{name, accepts, meaning, func(r *run, o parse.Option) {
 		v := r.value(o.Value)
 		word, _ := v.(string)

@@ -25,7 +25,7 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) Error() string {
 	msg := e.Msg
 	if msg == "" {
-		msg = "found " + e.Found + ", expected " + alternatives(e.Expected)
+		msg = "found " + e.Found + ", expected " + Join(e.Expected, "or")
 	}
 	if e.DidYouMean != "" {
 		msg += "; did you mean " + e.DidYouMean + "?"
@@ -33,13 +33,13 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%d:%d: %s", e.Line, e.Col, msg)
 }
 
-// alternatives returns "a, b or c".
-func alternatives(list []string) string {
+// Join joins a list as a sentence does, with a word before the last: "a, b or c".
+func Join(list []string, word string) string {
 	last := len(list) - 1
 	if last < 1 {
 		return strings.Join(list, "")
 	}
-	return strings.Join(list[:last], ", ") + " or " + list[last]
+	return strings.Join(list[:last], ", ") + " " + word + " " + list[last]
 }
 
 // Caret returns the line of the fragment that err points at, and below it a caret under the column. It returns "" if

@@ -20,14 +20,14 @@ func lookRoutes() []route {
 		{
 			method: http.MethodGet, path: "/why", does: "Explain the score of a link in sentences.",
 			parameters: []parameter{
-				{"source", "a node, as statements spell it", true, text}, {"target", "a node, as statements spell it", true, text}, model,
+				{"source", "a node: an integer, or a string, which needs single quotes if it is of digits", true, text}, {"target", "a node: an integer, or a string, which needs single quotes if it is of digits", true, text}, model,
 			},
 			answer: content{"application/json", schemaOf[explanation]()}, errors: errors,
 			serve: (*handler).why,
 		},
 		{
 			method: http.MethodGet, path: "/neighborhood", does: "Draw a node, the nodes around it and its most likely links.",
-			parameters: []parameter{{"node", "a node, as statements spell it", true, text}, model, width},
+			parameters: []parameter{{"node", "a node: an integer, or a string, which needs single quotes if it is of digits", true, text}, model, width},
 			answer:     picture, errors: errors,
 			serve: (*handler).neighborhood,
 		},

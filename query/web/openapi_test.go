@@ -87,7 +87,7 @@ func examples() []example {
 		{route: "GET /complete", status: 200, url: "?text=PREDICT+"},
 		{route: "GET /complete", status: 400, url: "?text=" + strings.Repeat("x", 1<<15)},
 		{route: "GET /why", status: 200, url: "?source='ann'&target='dan'"},
-		{route: "GET /why", status: 400, url: "?source=ann&target='dan'"},
+		{route: "GET /why", status: 400, url: "?source='ann&target='dan'"},
 		{route: "GET /why", status: 404, url: "?source='ann'&target='dan'&model=nope"},
 		{route: "GET /why", status: 503, url: "?source='ann'&target='dan'", with: closed},
 		{route: "GET /neighborhood", status: 200, url: "?node='ann'"},

@@ -38,22 +38,6 @@ func TestAssets(t *testing.T) {
 	}
 }
 
-func TestParseKey(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"12": "12", "-9223372036854775808": "-9223372036854775808", "'ann'": "'ann'", "'o''neill'": "'o''neill'", "''": "''",
-		"ann": "", "'": "", "'a'b'": "", "": "", "1.5": "", "'''": "", "9223372036854775808": "",
-	} {
-		key, err := parseKey(text)
-		switch {
-		case (err == nil) != (want != ""):
-			t.Errorf("%s: %v, error %v", text, key, err)
-		case err == nil && key.String() != want:
-			t.Errorf("%s: %v, want %s", text, key, want)
-		}
-	}
-}
-
 // Sentences say what a score is made of, to people who know neither the model nor PageRank.
 func TestSentences(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,7 @@ import (
 // neighborhood answers with a drawing of the surroundings of a node.
 func (h *handler) neighborhood(w http.ResponseWriter, r *http.Request) {
 	h.picture(w, r, func(ctx context.Context, tx *db.Tx, width int) ([]byte, error) {
-		node, err := parseKey(r.FormValue("node"))
+		node, err := nodeOf(r, "node")
 		if err != nil {
 			return nil, err
 		}

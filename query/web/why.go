@@ -14,6 +14,7 @@ import (
 
 	"kith/db"
 	"kith/db/words"
+	"kith/query/parse"
 )
 
 // explanation is the answer of GET /why.
@@ -24,11 +25,11 @@ type explanation struct {
 // why answers with sentences that say why a link has its score.
 func (h *handler) why(w http.ResponseWriter, r *http.Request) {
 	e, err := inView(r.Context(), h, func(ctx context.Context, tx *db.Tx) (e explanation, err error) {
-		source, err := parseKey(r.FormValue("source"))
+		source, err := nodeOf(r, "source")
 		if err != nil {
 			return e, err
 		}
-		target, err := parseKey(r.FormValue("target"))
+		target, err := nodeOf(r, "target")
 		if err != nil {
 			return e, err
 		}
@@ -64,17 +65,12 @@ func inView[T any](ctx context.Context, h *handler, f func(context.Context, *db.
 	return v, err
 }
 
-// parseKey returns the node that statements spell as text: an integer, or a string in single quotes.
-func parseKey(text string) (db.Key, error) {
-	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return db.Int(i), nil
+// nodeOf returns the node that a parameter of a request names.
+func nodeOf(r *http.Request, parameter string) (k db.Key, err error) {
+	if err := k.UnmarshalText([]byte(r.FormValue(parameter))); err != nil {
+		return k, fmt.Errorf("%w: %s: %s", db.ErrInput, parameter, words.Plain(err))
 	}
-	inner, opened := strings.CutPrefix(text, "'")
-	inner, closed := strings.CutSuffix(inner, "'")
-	if bare := strings.ReplaceAll(inner, "''", ""); !opened || !closed || strings.Contains(bare, "'") {
-		return db.Key{}, fmt.Errorf("%w: node %q: want an integer, or a string in single quotes", db.ErrInput, text)
-	}
-	return db.Str(strings.ReplaceAll(inner, "''", "'")), nil
+	return k, nil
 }
 
 // sharedNodes are the nodes on paths of two edges from a source to a target.
@@ -178,9 +174,9 @@ func (s sharedNodes) sentence(source, target string, directed bool) string {
 	case len(names) == 0:
 		return target + " " + what + "."
 	case s.count > len(names):
-		return target + " " + what + ", among them " + list(names) + "."
+		return target + " " + what + ", among them " + parse.Join(names, "and") + "."
 	}
-	return target + " " + what + ": " + list(names) + "."
+	return target + " " + what + ": " + parse.Join(names, "and") + "."
 }
 
 // strongest says which groups of inputs raise an estimate most, at most two.
@@ -214,7 +210,7 @@ func bestPath(r *db.Reasons) string {
 	for _, k := range best.Nodes[1 : len(best.Nodes)-1] {
 		via = append(via, plain(k))
 	}
-	return fmt.Sprintf(", %s of that after coming by way of %s", percent(math.Min(best.Mass/r.PPR, 1)), list(via))
+	return fmt.Sprintf(", %s of that after coming by way of %s", percent(math.Min(best.Mass/r.PPR, 1)), parse.Join(via, "and"))
 }
 
 // plain returns the key of a node as people write it: without quotes, shortened, and so that its characters do not change
@@ -242,12 +238,4 @@ func percent(x float64) string {
 		return strconv.FormatFloat(p, 'g', 2, 64) + unit
 	}
 	return "less than 0.001" + unit
-}
-
-// list joins names as a sentence does.
-func list(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
