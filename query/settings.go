@@ -100,10 +100,13 @@ func (r *run) withTimeout(stmt *parse.Statement) {
 	}
 }
 
-// truncate removes the rows beyond MaxRows and notes it.
+// truncate removes the rows beyond MaxRows and notes it, unless the session's program does.
 func (r *run) truncate() {
 	if limit := r.session.Settings.MaxRows; r.overLimit() {
 		r.rows.Rows = r.rows.Rows[:limit]
+		if r.session.Truncates {
+			return
+		}
 		r.rows.note("there are more rows than the %d that SET max_rows allows; they are left out", limit)
 	}
 }

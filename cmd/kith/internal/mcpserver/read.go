@@ -52,6 +52,11 @@ func scoreColumns() []field {
 
 // readingTools returns the tools that do not change the database.
 func readingTools() []tool {
+	return slices.Concat(predictingTools(), lookingTools(), []tool{evaluateTool(), statementTool()})
+}
+
+// predictingTools returns the tools that describe and explain links that do not exist yet.
+func predictingTools() []tool {
 	return []tool{
 		{
 			name: "describe", title: "Describe the database", run: (*call).describe, output: descriptionSchema(),
@@ -78,6 +83,12 @@ func readingTools() []tool {
 				{name: "share", is: aNumber, meaning: "of a path in pagerank, from 0 to 1"},
 			},
 		},
+	}
+}
+
+// lookingTools returns the tools that read the links that exist.
+func lookingTools() []tool {
+	return []tool{
 		{
 			name: "neighbors", title: "List the nodes around a node", run: (*call).neighbors,
 			meaning: `Lists the nodes that a node is linked to, and with depth 2 or more those that are reached by that many links, the nearest first. In a directed graph links are followed in their direction. Example: {"node": 7, "depth": 1, "top": 20}.`,
@@ -103,25 +114,33 @@ func readingTools() []tool {
 				{name: "certain", is: aFlag, meaning: "whether no numerical error can change the rank"},
 			},
 		},
-		{
-			name: "evaluate", title: "Measure predictions on hidden links", run: (*call).evaluate,
-			meaning: `Hides a part of the links, predicts links of some nodes without them, and measures how well the hidden links are ranked. Returns a row for the model and for what it is compared with: the best plain heuristic and the learned start (prior). mrr is the mean of 1/rank of the hidden links, hits_at_10 their share among the 10 best of their node; higher is better, 1 is perfect, and the ratio to the heuristic matters more than the value. The database does not change. It may train a model and take long on a large graph: begin with few nodes, or with a heuristic. Example: {"model": "default", "nodes": 100}.`,
-			arguments: []field{
-				{name: "model", is: aText, byDefault: "default", meaning: `a policy, which learns from the links that are left, such as "default" or "ease", or a heuristic such as "adamic_adar". A model of the database may have learned the hidden links, which flatters it`},
-				{name: "nodes", is: anInt, low: 1, high: 2000, byDefault: int64(100), meaning: "number of nodes, drawn at random, whose links are predicted"},
-				{name: "hidden", is: aNumber, low: 0.001, high: 0.5, byDefault: 0.1, meaning: "share of the links that are hidden"},
-				{name: "depth", is: anInt, low: 2, high: 4, byDefault: int64(2), meaning: "candidates are the nodes at most this many links away; 3 where links join nodes of two kinds, such as users and items"},
-			},
-			columns: append([]field{{name: "model", is: aText}}, metrics()...),
+	}
+}
+
+// evaluateTool returns the tool that measures predictions.
+func evaluateTool() tool {
+	return tool{
+		name: "evaluate", title: "Measure predictions on hidden links", run: (*call).evaluate,
+		meaning: `Hides a part of the links, predicts links of some nodes without them, and measures how well the hidden links are ranked. Returns a row for the model and for what it is compared with: the best plain heuristic and the learned start (prior). mrr is the mean of 1/rank of the hidden links, hits_at_10 their share among the 10 best of their node; higher is better, 1 is perfect, and the ratio to the heuristic matters more than the value. The database does not change. It may train a model and take long on a large graph: begin with few nodes, or with a heuristic. Example: {"model": "default", "nodes": 100}.`,
+		arguments: []field{
+			{name: "model", is: aText, byDefault: "default", meaning: `a policy, which learns from the links that are left, such as "default" or "ease", or a heuristic such as "adamic_adar". A model of the database may have learned the hidden links, which flatters it`},
+			{name: "nodes", is: anInt, low: 1, high: 2000, byDefault: int64(100), meaning: "number of nodes, drawn at random, whose links are predicted"},
+			{name: "hidden", is: aNumber, low: 0.001, high: 0.5, byDefault: 0.1, meaning: "share of the links that are hidden"},
+			{name: "depth", is: anInt, low: 2, high: 4, byDefault: int64(2), meaning: "candidates are the nodes at most this many links away; 3 where links join nodes of two kinds, such as users and items"},
 		},
-		{
-			name: runStatement, title: "Run a statement of kith's language", run: (*call).statement,
-			meaning: `Runs one statement and returns its rows. Names of nodes are integers or strings in single quotes: 7 and '7' are two nodes. Examples: SHOW MODELS; NODES LABEL item WHERE degree > 10 TOP 5; PATH FROM 'ann' TO 7; PREDICT LINKS FOR ? AMONG NEIGHBORS(2) TOP 3 with parameters ["ann"]. HELP lists all statements, and HELP PREDICT tells the grammar, options and columns of those that begin with PREDICT. `,
-			arguments: []field{
-				{name: "statement", is: aText, required: true, meaning: "one statement; a semicolon at its end is optional"},
-				{name: "parameters", is: valueList, high: 100, meaning: "values of the parameters ? of the statement, in order"},
-				{name: "top", is: anInt, low: 1, high: 1000, byDefault: int64(100), meaning: "number of rows to return"},
-			},
+		columns: append([]field{{name: "model", is: aText}}, metrics()...),
+	}
+}
+
+// statementTool returns the tool for everything else.
+func statementTool() tool {
+	return tool{
+		name: runStatement, title: "Run a statement of kith's language", run: (*call).statement,
+		meaning: `Runs one statement and returns its rows. Names of nodes are integers or strings in single quotes: 7 and '7' are two nodes. Examples: SHOW MODELS; NODES LABEL item WHERE degree > 10 TOP 5; PATH FROM 'ann' TO 7; PREDICT LINKS FOR ? AMONG NEIGHBORS(2) TOP 3 with parameters ["ann"]. HELP lists all statements, and HELP PREDICT tells the grammar, options and columns of those that begin with PREDICT. `,
+		arguments: []field{
+			{name: "statement", is: aText, required: true, meaning: "one statement; a semicolon at its end is optional"},
+			{name: "parameters", is: valueList, high: 100, meaning: "values of the parameters ? of the statement, in order"},
+			{name: "top", is: anInt, low: 1, high: 1000, byDefault: int64(100), meaning: "number of rows to return"},
 		},
 	}
 }
@@ -141,12 +160,13 @@ func statementAccess(write bool) string {
 // tells the caller.
 func (c *call) ask(most int, text string, parameters ...any) (*rows, error) {
 	writes := c.tool.writes || c.Write && c.tool.name == runStatement
-	session := query.Session{DB: c.DB, ReadOnly: !writes, Confined: true, Settings: query.Settings{MaxRows: most}}
+	session := query.Session{
+		DB: c.DB, ReadOnly: !writes, Confined: true, Settings: query.Settings{MaxRows: most}, Truncates: true, Progress: c.progress,
+	}
 	r, err := session.Run(c.ctx, text, parameters...)
 	if closed := session.Close(); err != nil || closed != nil {
 		return nil, cmp.Or(err, closed)
 	}
-	r.Notes = slices.DeleteFunc(r.Notes, func(n string) bool { return strings.Contains(n, "SET max_rows") })
 	return &rows{Rows: *r}, nil
 }
 

@@ -9,6 +9,7 @@
 package mcpserver
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"kith/db"
+	"kith/query"
 )
 
 // Server serves a database. The zero value of each field but DB is a good default.
@@ -37,21 +39,18 @@ type Server struct {
 // farewell is how long calls may run after the end of the input.
 const farewell = 5 * time.Second
 
-// Serve answers the requests that it reads from r, with a line of JSON for each on w, until the end of r or of ctx. At
-// the end of r it answers the calls that it has read, if they take no longer than a few seconds. When it returns, no
+// Serve answers the requests that it reads from r, with a line of JSON for each on w, until the end of r or of ctx. It
+// answers a line that is no message with an error. At the end of r it answers the calls that it has read, if they take no longer than a few seconds. When it returns, no
 // call is running.
 func (s Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
-	err := s.serve(ctx, &mcp.IOTransport{Reader: io.NopCloser(r), Writer: nopCloser{w}})
+	out := &locked{Writer: w}
+	in := &messages{in: bufio.NewReader(r), out: out}
+	err := s.serve(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: out})
 	if err == nil || ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil
 	}
 	return fmt.Errorf("the Model Context Protocol ended: %w", err)
 }
-
-// nopCloser is a writer that stays open.
-type nopCloser struct{ io.Writer }
-
-func (nopCloser) Close() error { return nil }
 
 func (s Server) serve(ctx context.Context, t mcp.Transport) error {
 	if s.Timeout == 0 {
@@ -78,21 +77,21 @@ func (h *handler) protocol() *mcp.Server {
 	for _, t := range tools() {
 		if h.Write || !t.writes {
 			server.AddTool(t.listed(h.Write), func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-				return h.handle(ctx, &t, r.Params.Arguments), nil
+				return h.handle(ctx, &t, r.Params.Arguments, progressOf(ctx, r)), nil
 			})
 		}
 	}
 	return server
 }
 
-// handle answers a call of a tool. An error is an answer too, which the model reads.
-func (h *handler) handle(ctx context.Context, t *tool, raw json.RawMessage) *mcp.CallToolResult {
+// handle answers a call of a tool. An error is an answer too, which the model reads. progress may be nil.
+func (h *handler) handle(ctx context.Context, t *tool, raw json.RawMessage, progress func(query.Progress)) *mcp.CallToolResult {
 	h.running.Add(1)
 	defer h.running.Done()
 	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
 	defer cancel()
 	defer context.AfterFunc(h.ctx, cancel)()
-	c := &call{handler: h, ctx: ctx, tool: t}
+	c := &call{handler: h, ctx: ctx, tool: t, progress: progress}
 	a, err := c.answer(raw)
 	if err != nil {
 		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: c.advise(err)}}}
@@ -103,8 +102,9 @@ func (h *handler) handle(ctx context.Context, t *tool, raw json.RawMessage) *mcp
 // call is a call of a tool.
 type call struct {
 	*handler
-	ctx  context.Context
-	tool *tool
+	ctx      context.Context
+	tool     *tool
+	progress func(query.Progress)
 	arguments
 }
 
