@@ -2,7 +2,9 @@ package chart
 
 import (
 	"fmt"
+	"image"
 	"image/color"
+	"image/png"
 	"io"
 	"math"
 	"slices"
@@ -27,13 +29,16 @@ func PNG(w io.Writer, p *draw.Picture) error {
 	if p.Width > maxSide || p.Height > maxSide {
 		return fmt.Errorf("a picture of %v by %v: at most %d by %d as PNG", p.Width, p.Height, maxSide, maxSide)
 	}
-	c := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(vg.Length(p.Width), vg.Length(p.Height)), vgimg.UseDPI(dpi))}
-	r := raster{c.Canvas, p.Height, font.NewCache(liberation.Collection())}
+	c := vgimg.NewWith(vgimg.UseWH(vg.Length(p.Width), vg.Length(p.Height)), vgimg.UseDPI(dpi))
+	r := raster{c, p.Height, font.NewCache(liberation.Collection())}
 	for i := range p.Shapes {
 		r.shape(&p.Shapes[i])
 	}
-	_, err := c.WriteTo(w)
-	return err
+	img := c.Image()
+	if rgba, ok := img.(*image.RGBA); ok {
+		img = indexed(rgba)
+	}
+	return png.Encode(w, img)
 }
 
 // raster draws shapes on a canvas, whose y points up.
