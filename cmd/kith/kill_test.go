@@ -73,6 +73,35 @@ func TestKilled(t *testing.T) {
 	t.Logf("%d kills, %d of them in time", kills, k.hit)
 }
 
+// However often score is killed, its file has the bytes of a run that is not, and is never there in part.
+func TestScoreKilled(t *testing.T) {
+	slow(t)
+	dir := t.TempDir()
+	path, whole, out := filepath.Join(dir, "g.kith"), filepath.Join(dir, "whole.csv"), filepath.Join(dir, "links.csv")
+	var list strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintln(&list, i%7001, i*i%9001)
+	}
+	k := killer{t: t, rng: rand.New(rand.NewPCG(9, 9))}
+	k.run(strings.NewReader(list.String()), "load", path, "-")
+	k.run(nil, "score", path, "--out", whole, "--among", "NEIGHBORS(3)")
+	k.took /= 3 // so that a run is likely to be killed
+	want, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kills := 0; ; kills++ {
+		if got, err := os.ReadFile(out); err == nil {
+			if string(got) != string(want) {
+				t.Error("the file differs from that of a single run")
+			}
+			t.Logf("%d runs, %d of them killed in time, of %v", kills, k.hit, k.took)
+			return
+		}
+		k.kill("score", path, "--out", out, "--among", "NEIGHBORS(3)")
+	}
+}
+
 // killer runs the tool and kills it.
 type killer struct {
 	t    *testing.T

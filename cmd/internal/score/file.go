@@ -50,7 +50,7 @@ type question struct {
 }
 
 // saveEvery is the time between two saves of the progress.
-const saveEvery = 10 * time.Second
+const saveEvery = 2 * time.Second
 
 // File writes the links to a file, which appears when it is complete. A run that is interrupted or killed leaves the links
 // so far and a record of them next to the file. The next run of the same question on the same version of the

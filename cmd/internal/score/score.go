@@ -33,7 +33,8 @@ type Options struct {
 	// Shard, from 0, is the part of the sources that is scored, out of Shards; 0 shards mean one.
 	Shard, Shards int
 
-	// Progress, if not nil, is called after each source with the number of sources that are done, and of all.
+	// Progress, if not nil, is called after each source with the number of sources that this run has done, and of all that it
+	// is to do. Those that an earlier run did count as neither.
 	Progress func(done, total int64)
 }
 
@@ -188,7 +189,8 @@ func (t *task) sources(skip int64) iter.Seq2[db.Key, []any] {
 
 // run scores the sources after those that are done, and calls write with the links of each.
 func (t *task) run(ctx context.Context, done *Report, write func([]Row) error) error {
-	for r, err := range t.tx.PredictEach(ctx, t.questions(done.Sources)) {
+	before := done.Sources
+	for r, err := range t.tx.PredictEach(ctx, t.questions(before)) {
 		if err != nil {
 			return err
 		}
@@ -200,7 +202,7 @@ func (t *task) run(ctx context.Context, done *Report, write func([]Row) error) e
 		done.Links += int64(len(rows))
 		done.AnsweredBy = r.AnsweredBy
 		if t.Progress != nil {
-			t.Progress(done.Sources, t.end-t.first)
+			t.Progress(done.Sources-before, t.end-t.first-before)
 		}
 	}
 	return nil
