@@ -45,9 +45,17 @@ func (l *local) run(ctx context.Context, f parse.Fragment, tell func(query.Progr
 func (l *local) inTransaction() bool { return l.session.InTransaction() }
 
 func (l *local) names() complete.Names {
-	return complete.Names{Searched: 10_000, Run: func(ctx context.Context, statement string) (*query.Rows, error) {
-		return query.Run(ctx, l.session.DB, statement)
-	}}
+	g := l.session.DB
+	return complete.Names{
+		Run: func(ctx context.Context, statement string) (*query.Rows, error) { return query.Run(ctx, g, statement) },
+		Keys: func(ctx context.Context, text string, most int) (all []db.Key, err error) {
+			err = g.View(ctx, func(tx *db.Tx) (err error) {
+				all, err = complete.Keys(ctx, tx, text, most)
+				return err
+			})
+			return all, err
+		},
+	}
 }
 
 func (l *local) close() error {

@@ -31,7 +31,7 @@ func (r *remote) inTransaction() bool { return false }
 
 // names searches only the first nodes, because they are all sent over the connection.
 func (r *remote) names() complete.Names {
-	return complete.Names{Searched: 1000, Run: func(ctx context.Context, statement string) (*query.Rows, error) {
+	return complete.Names{Run: func(ctx context.Context, statement string) (*query.Rows, error) {
 		return r.client.Run(ctx, statement)
 	}}
 }

@@ -13,26 +13,29 @@ import (
 	"kith/query/parse"
 )
 
-// maxOffered is the maximum number of nodes that are offered.
-const maxOffered = 100
+const (
+	maxOffered = 100         // nodes that are offered
+	searched   = 1000        // nodes that are searched if Names.Keys is nil
+	patience   = time.Second // for names, because the user is waiting
+)
 
 // Names finds the names that statements may contain. Nil functions find none.
 type Names struct {
 	// Run runs a statement that reads.
 	Run func(ctx context.Context, statement string) (*query.Rows, error)
-	// Searched is the number of nodes that are searched for keys to offer.
-	Searched int
+	// Keys returns the keys of nodes whose spelling in statements begins with a text, at most as many as most; see [Keys]. If
+	// it is nil, the first nodes that Run lists are searched.
+	Keys func(ctx context.Context, text string, most int) ([]db.Key, error)
 	// Files returns the files whose names begin with prefix, with a slash after directories.
 	Files func(prefix string) []string
 }
 
-// of returns the first column of a statement's answer. It waits no longer than patience, because the user is waiting, and
+// of returns the first column of a statement's answer. It waits no longer than patience, and
 // returns nothing if the statement fails, because the user has not asked for it.
 func (n Names) of(ctx context.Context, statement string) (all []any) {
 	if n.Run == nil {
 		return nil
 	}
-	const patience = time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	rows, err := n.Run(ctx, statement)
@@ -56,9 +59,35 @@ func (n Names) quoted(ctx context.Context, statement string) (all []string) {
 func (n Names) models(ctx context.Context) []string { return n.quoted(ctx, "SHOW MODELS") }
 func (n Names) labels(ctx context.Context) []string { return n.quoted(ctx, "SHOW LABELS") }
 
-// Nodes returns the keys of nodes that begin with prefix, as statements spell them. It returns only some of many.
-func (n Names) Nodes(ctx context.Context, prefix string) (all []string) {
-	for _, key := range n.of(ctx, fmt.Sprintf("NODES TOP %d", n.Searched)) {
+// Keys returns the keys of nodes whose spelling in statements begins with a text, at most as many as most.
+func Keys(ctx context.Context, tx *db.Tx, text string, most int) (all []db.Key, err error) {
+	for k, err := range tx.NodesBeginning(text) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil || len(all) == most {
+			return all, err
+		}
+		all = append(all, k)
+	}
+	return all, nil
+}
+
+// nodes returns the keys of nodes that begin with prefix, as statements spell them. It returns only some of many.
+func (n Names) nodes(ctx context.Context, prefix string) (all []string) {
+	if n.Keys != nil {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		keys, err := n.Keys(ctx, prefix, maxOffered)
+		if err != nil {
+			return nil // the user has not asked for it
+		}
+		for _, k := range keys {
+			all = append(all, k.String())
+		}
+		return all
+	}
+	for _, key := range n.of(ctx, fmt.Sprintf("NODES TOP %d", searched)) {
 		if text := fmt.Sprint(key); strings.HasPrefix(text, prefix) && len(all) < maxOffered {
 			all = append(all, text)
 		}
@@ -145,7 +174,7 @@ func (n Names) named(ctx context.Context, expected, before, word string) []strin
 	case expected == parse.AFile && n.Files != nil && strings.HasPrefix(word, "'"):
 		return inQuotes(n.Files(strings.ReplaceAll(word[1:], "''", "'")))
 	case expected == parse.ANode:
-		return n.Nodes(ctx, word)
+		return n.nodes(ctx, word)
 	}
 	if expected == parse.AnOption {
 		return query.Words(expected, before, n.models(ctx))

@@ -14,9 +14,9 @@ import (
 // vocabulary returns some models, labels, nodes and files.
 func vocabulary() Names {
 	files := func(prefix string) []string { return beginning(prefix, []string{"a.csv", "b's", "sub/"}) }
-	return Names{Searched: 4, Files: files, Run: func(_ context.Context, statement string) (*query.Rows, error) {
+	return Names{Files: files, Run: func(_ context.Context, statement string) (*query.Rows, error) {
 		all := map[string][]any{
-			"SHOW MODELS": {"friends", "my model"}, "SHOW LABELS": {"item"}, "NODES TOP 4": {db.Int(1), db.Int(12), db.Str("ann b"), db.Str("bob")},
+			"SHOW MODELS": {"friends", "my model"}, "SHOW LABELS": {"item"}, "NODES TOP 1000": {db.Int(1), db.Int(12), db.Str("ann b"), db.Str("bob")},
 		}[statement]
 		rows := &query.Rows{}
 		for _, v := range all {
@@ -92,17 +92,33 @@ func TestNames(t *testing.T) {
 	if err := g.CreateModel(t.Context(), "m", db.ModelSpec{}); err != nil {
 		t.Fatal(err)
 	}
-	n := Names{Searched: 10_000, Run: func(ctx context.Context, statement string) (*query.Rows, error) { return query.Run(ctx, g, statement) }}
+	n := Names{Run: func(ctx context.Context, statement string) (*query.Rows, error) { return query.Run(ctx, g, statement) }}
+	found := func(ctx context.Context, text string, most int) (all []db.Key, err error) {
+		err = g.View(ctx, func(tx *db.Tx) (err error) {
+			all, err = Keys(ctx, tx, text, most)
+			return err
+		})
+		return all, err
+	}
+	for _, keys := range []func(context.Context, string, int) ([]db.Key, error){nil, found} {
+		n.Keys = keys
+		checkNames(t, n)
+	}
+}
+
+// checkNames checks the names of the database of TestNames.
+func checkNames(t *testing.T, n Names) {
+	t.Helper()
 	ctx := t.Context()
-	if got := len(n.Nodes(ctx, "")); got != maxOffered {
+	if got := len(n.nodes(ctx, "")); got != maxOffered {
 		t.Errorf("%d nodes", got)
 	}
 	for what, c := range map[string]struct{ got, want []string }{
 		"models":           {n.models(ctx), []string{"m"}},
 		"labels":           {n.labels(ctx), []string{`"my item"`}},
-		"nodes with 19":    {n.Nodes(ctx, "19")[:3], []string{"19", "190", "191"}},
-		"nodes with 'o":    {n.Nodes(ctx, "'o"), []string{"'o''neill'"}},
-		"nodes with 'nope": {n.Nodes(ctx, "'nope"), nil},
+		"nodes with 19":    {n.nodes(ctx, "19")[:3], []string{"19", "190", "191"}},
+		"nodes with 'o":    {n.nodes(ctx, "'o"), []string{"'o''neill'"}},
+		"nodes with 'nope": {n.nodes(ctx, "'nope"), nil},
 	} {
 		if !slices.Equal(c.got, c.want) {
 			t.Errorf("%s: %q, want %q", what, c.got, c.want)

@@ -26,10 +26,14 @@ func (h *handler) complete(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusBadRequest, fmt.Errorf("%w: a text of %d bytes, want at most %d", db.ErrInput, len(text), maxCompleted))
 		return
 	}
-	const searched = 10_000
-	names := complete.Names{Searched: searched, Run: func(ctx context.Context, statement string) (*query.Rows, error) {
-		return h.turns.run(ctx, func() (*query.Rows, error) { return query.Run(ctx, h.g, statement) })
-	}}
+	names := complete.Names{
+		Run: func(ctx context.Context, statement string) (*query.Rows, error) {
+			return h.turns.run(ctx, func() (*query.Rows, error) { return query.Run(ctx, h.g, statement) })
+		},
+		Keys: func(ctx context.Context, text string, most int) ([]db.Key, error) {
+			return inView(ctx, h, func(ctx context.Context, tx *db.Tx) ([]db.Key, error) { return complete.Keys(ctx, tx, text, most) })
+		},
+	}
 	c := completion{Values: []string{}}
 	word, values := complete.Statement(r.Context(), text, names)
 	c.Word, c.Values = word, append(c.Values, values...)
