@@ -75,24 +75,31 @@ func Keys(ctx context.Context, tx *db.Tx, text string, most int) (all []db.Key, 
 
 // nodes returns the keys of nodes that begin with prefix, as statements spell them. It returns only some of many.
 func (n Names) nodes(ctx context.Context, prefix string) (all []string) {
-	if n.Keys != nil {
-		ctx, cancel := context.WithTimeout(ctx, patience)
-		defer cancel()
-		keys, err := n.Keys(ctx, prefix, maxOffered)
-		if err != nil {
-			return nil // the user has not asked for it
-		}
-		for _, k := range keys {
-			all = append(all, k.String())
-		}
-		return all
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	lookUp := n.Keys
+	if lookUp == nil {
+		lookUp = n.search
 	}
-	for _, key := range n.of(ctx, fmt.Sprintf("NODES TOP %d", searched)) {
-		if text := fmt.Sprint(key); strings.HasPrefix(text, prefix) && len(all) < maxOffered {
-			all = append(all, text)
-		}
+	keys, err := lookUp(ctx, prefix, maxOffered)
+	if err != nil {
+		return nil // the user has not asked for it
+	}
+	for _, k := range keys {
+		all = append(all, k.String())
 	}
 	return all
+}
+
+// search is Keys among the first nodes.
+func (n Names) search(ctx context.Context, text string, most int) (all []db.Key, err error) {
+	for _, v := range n.of(ctx, fmt.Sprintf("NODES TOP %d", searched)) {
+		if k, isKey := v.(db.Key); isKey && strings.HasPrefix(k.String(), text) {
+			all = append(all, k)
+		}
+	}
+	slices.SortFunc(all, db.Key.Compare)
+	return all[:min(len(all), most)], nil
 }
 
 // Statement returns the last word of text, the text before the cursor, and the values that complete it.
