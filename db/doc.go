@@ -19,8 +19,8 @@
 //
 //	holdout, decision_*, observe, explain   questions, choices and learning; json is their form on the wire
 //	model_*, list_*, backup_*               trainings and versions, lists, backups and compactions
-//	predict, candidates, traverse,
-//	neighborhood                            one answer
+//	predict_each, predict, candidates,
+//	traverse, neighborhood                  one answer, and many
 //	node, edge, hidden, stats               the graph, and the part of it that a comparison hides
 //	db, tx, commit                          opening, transactions and the group commit
 //	options, budget, errors, io             what all of them use
@@ -157,6 +157,9 @@
 // make Bound infinite; with UntilCertain they are computed from scratch then.
 // Without a model, and before a model's first training, the estimate is a fixed prior over the structure.
 // Ranking.AnsweredBy says which one was used.
+//
+// [Tx.PredictEach] answers many questions on all processors, in their order and with NoCache, within the memory of one answer.
+// It answers PREDICT LINKS FOR ALL and kith score.
 //
 // A question may be about a weighted set of nodes, [Seeds], as one source: [Tx.PageRank] starts its walk at the nodes by
 // weight, and Predict scores a link as if one of the nodes, drawn by weight, made it. All scores are then weighted means

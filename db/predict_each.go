@@ -50,28 +50,7 @@ func (tx *Tx) PredictEach(ctx context.Context, questions iter.Seq[Prediction]) i
 		b := &batch{tx: tx, order: make(chan *turn, turnsWaiting), todo: make(chan *turn, turnsWaiting)}
 		b.within.free = sync.NewCond(&b.within.mu)
 		b.within.bytes = tx.db.opts.memory(workPart)
-		within, cancel := context.WithCancel(ctx)
-		stop := context.AfterFunc(within, b.within.close)
-		defer b.all.Wait()
-		defer stop()
-		defer b.within.close()
-		defer cancel()
-		b.start(within, questions)
-		for t := range b.order {
-			select {
-			case <-t.done:
-			case <-ctx.Done():
-				yield(nil, ctx.Err())
-				return
-			}
-			if !yield(t.answer, t.err) || t.err != nil {
-				return
-			}
-			b.within.next(t.bytes)
-		}
-		if err := ctx.Err(); err != nil {
-			yield(nil, err)
-		}
+		b.run(ctx, questions, yield)
 	}
 }
 
@@ -96,6 +75,32 @@ type turn struct {
 	answer   *Ranking
 	err      error
 	done     chan struct{} // closed when answer and err are set
+}
+
+// run answers the questions and yields the answers. All its goroutines have ended when it returns.
+func (b *batch) run(ctx context.Context, questions iter.Seq[Prediction], yield func(*Ranking, error) bool) {
+	within, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(within, b.within.close)
+	defer b.all.Wait()
+	defer b.within.close()
+	defer stop()
+	defer cancel()
+	b.start(within, questions)
+	for t := range b.order {
+		select {
+		case <-t.done:
+		case <-ctx.Done():
+			yield(nil, ctx.Err())
+			return
+		}
+		if !yield(t.answer, t.err) || t.err != nil {
+			return
+		}
+		b.within.next(t.bytes)
+	}
+	if err := ctx.Err(); err != nil {
+		yield(nil, err)
+	}
 }
 
 // start starts the goroutines, which end when all questions are answered or ctx ends.

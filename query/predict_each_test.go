@@ -37,6 +37,10 @@ func TestBestOfAll(t *testing.T) {
 		return rows.Rows
 	}
 	each := ask("TOP 7 EACH")
+	profile, err := query.Run(ctx, g, "PROFILE PREDICT LINKS FOR ALL AMONG NEIGHBORS(2) USING adamic_adar TOP 7 EACH")
+	if err != nil || len(profile.Rows) != 2 || profile.Rows[0][3] == nil || profile.Rows[1][1] != "the best 7 of each: 2800 rows" {
+		t.Errorf("profile: %+v, %v", profile, err)
+	}
 	slices.SortStableFunc(each, func(a, b []any) int {
 		switch x, y := a[3].(float64), b[3].(float64); {
 		case x > y:
