@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"iter"
@@ -138,4 +139,31 @@ func TestPredictEachMemory(t *testing.T) {
 		return nil
 	})
 	wantError(t, "the batch", err, enough)
+}
+
+// Contents change with each commit, and are those of a copy.
+func TestContents(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	contents := func(g *db.DB) (text string) {
+		view(t, g, func(tx *db.Tx) error { text = tx.Contents(); return nil })
+		return text
+	}
+	g, other := dbtest.Open(t, inMemory), dbtest.Open(t, inMemory)
+	var backup bytes.Buffer
+	first := contents(g)
+	load(t, g, 30)
+	loaded := contents(g)
+	must(t, g.CreateModel(ctx, "m", db.ModelSpec{}))
+	made := contents(g)
+	load(t, other, 30)
+	if first == loaded || loaded == made || contents(other) == loaded {
+		t.Errorf("%s, loaded %s, with a model %s, another %s", first, loaded, made, contents(other))
+	}
+	_, err := g.WriteTo(ctx, &backup)
+	path := place(t)
+	must(t, err, db.Restore(ctx, path, dbtest.Small(nil), &backup))
+	if got := contents(dbtest.Reopen(t, path, nil)); got != made {
+		t.Errorf("%s in a copy, want %s", got, made)
+	}
 }

@@ -52,6 +52,13 @@ func labelNames(s *index.Snapshot) (names []string) {
 	return names
 }
 
+// Contents returns a text that identifies what the database holds at the transaction's version. Only copies of the database
+// with the same commits have the same.
+func (tx *Tx) Contents() string {
+	m := &tx.view().Meta
+	return fmt.Sprintf("%s version %d history %x", m.ID, m.Version, m.History)
+}
+
 // Stats returns the figures at the transaction's version. It counts the nodes of each label.
 func (tx *Tx) Stats() Stats {
 	v := tx.view()

@@ -42,9 +42,7 @@ type question struct {
 	Among, Using, Where, Label string
 	Top, Shard, Shards         int
 	Listed                     string // checksum of the given nodes or pairs
-	Nodes, Edges               int64
-	Graph                      uint64 // version of the database
-	Model                      string // the model, its version and the number of outcomes that it has learned from
+	Contents                   string // of the database; see db.Tx.Contents
 	Memory                     int64  // on which the answers of models depend
 	Build                      string
 }
@@ -85,18 +83,12 @@ func File(ctx context.Context, g *db.DB, o Options, out Output) (done Report, re
 
 // identify returns the question of a task.
 func (t *task) identify(g *db.DB) question {
-	nodes, edges := t.tx.Counts()
 	q := question{
 		Among: t.Among, Using: t.Using, Where: t.Where, Label: t.Label, Top: t.most(), Shard: t.Shard, Shards: t.Shards,
-		Nodes: nodes, Edges: edges, Graph: t.tx.Stats().Version, Memory: g.AnswerMemory(), Build: runtime.GOARCH,
+		Contents: t.tx.Contents(), Memory: g.AnswerMemory(), Build: runtime.GOARCH,
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		q.Build += " " + cli.Revision(info)
-	}
-	for _, m := range t.tx.Models() {
-		if m.Name == t.Using || t.Using == "" && m.Answers {
-			q.Model = fmt.Sprintf("%s version %d, %d outcomes, trained %v", m.Name, m.Version, m.Rounds, m.Trained)
-		}
 	}
 	if t.listed != nil {
 		sum := sha256.New()

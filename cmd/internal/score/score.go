@@ -59,8 +59,8 @@ type Report struct {
 }
 
 // Run scores the links and writes them to w, which it does not close. The rows of a source are written together, the
-// sources in the order in which the nodes were added or, of a file, in the order of the file. The rows depend on
-// the database and the options alone.
+// sources in the order in which the nodes were added or, of a file, in the order of the file. The rows depend on the
+// contents of the database, its Options.Memory and o alone, and on the present time if edges have times in the future.
 func Run(ctx context.Context, g *db.DB, o Options, w Writer) (done Report, err error) {
 	err = g.View(ctx, func(tx *db.Tx) error {
 		t, err := newTask(tx, o)
