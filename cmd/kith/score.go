@@ -99,10 +99,13 @@ func (s *scoring) run(ctx context.Context, path string) error {
 		s.Progress = func(done, total int64) { bar.Show("nodes", progress.UnitsDefault, done, total) }
 		done, resumed, err := score.File(ctx, g, s.Options, s.out)
 		bar.End()
+		if err != nil && done.Sources > 0 {
+			err = errors.Join(err, writeLine(s.stderr, fmt.Sprintf("%s: %s done; the same command continues", s.out.Name, words.Count(done.Sources, "node"))))
+		}
 		if err != nil {
 			return err
 		}
-		text := fmt.Sprintf("%s: %s of %s", s.out.Name, words.Count(int(done.Links), "link"), words.Count(int(done.Sources), "node"))
+		text := fmt.Sprintf("%s: %s of %s", s.out.Name, words.Count(done.Links, "link"), words.Count(done.Sources, "node"))
 		if resumed > 0 {
 			text += fmt.Sprintf(", %d of them by an earlier run", resumed)
 		}

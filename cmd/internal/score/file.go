@@ -53,7 +53,8 @@ const saveEvery = 2 * time.Second
 // File writes the links to a file, which appears when it is complete. A run that is interrupted or killed leaves the links
 // so far and a record of them next to the file. The next run of the same question on the same version of the
 // database continues from there, and its file has the same bytes as that of a run without an interruption. If the question
-// or the version differs, it returns an error. resumed is the number of sources that earlier runs had done.
+// or the version differs, it returns an error. resumed is the number of sources that earlier runs had done. With an error,
+// done says what the next run need not do.
 func File(ctx context.Context, g *db.DB, o Options, out Output) (done Report, resumed int64, err error) {
 	name, err := FormatOf(out.Name)
 	if err != nil {
@@ -72,10 +73,10 @@ func File(ctx context.Context, g *db.DB, o Options, out Output) (done Report, re
 			return err
 		}
 		resumed = f.now.Done.Sources
-		if err := f.fill(ctx, t); err != nil {
+		err = f.fill(ctx, t)
+		if done = f.now.Done; err != nil {
 			return errors.Join(err, f.leave())
 		}
-		done = f.now.Done
 		return f.finish(tx, name)
 	})
 	return done, resumed, err
