@@ -234,7 +234,7 @@ func (s *spool) finish(tx *db.Tx, format string) (err error) {
 		return err
 	}
 	if isTable {
-		err = os.Remove(s.Name())
+		err = errors.Join(os.Chmod(s.out.Name, 0o644), os.Remove(s.Name())) // as the partial file
 	} else {
 		err = os.Rename(s.Name(), s.out.Name)
 	}
