@@ -1,23 +1,20 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"math"
 	"os"
 	"runtime/debug"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/pflag"
 
+	"kith/cmd/internal/cli"
 	"kith/db"
 )
 
 // memoryFlag adds the flag --memory, the number of bytes that a database may use.
 func memoryFlag(f *pflag.FlagSet, memory *int64) {
 	f.Func("memory", "bytes the database may take, such as 512M or 2G (default: a quarter of the machine's); a lower GOMEMLIMIT wins", func(text string) (err error) {
-		*memory, err = parseSize(text)
+		*memory, err = cli.ParseSize(text)
 		return err
 	})
 }
@@ -32,7 +29,7 @@ func limited(memory int64) *db.Options {
 		return &db.Options{}
 	}
 	limit := memory
-	if set, err := parseSize(os.Getenv("GOMEMLIMIT")); err == nil {
+	if set, err := cli.ParseSize(os.Getenv("GOMEMLIMIT")); err == nil {
 		limit = min(limit, set)
 	}
 	debug.SetMemoryLimit(limit)
@@ -49,20 +46,4 @@ func byteSize(n int64) string {
 		unit <<= 10
 	}
 	return fmt.Sprintf("%dG", (n+unit-1)/unit)
-}
-
-// parseSize parses a number of bytes: 1048576, 1024K, 1M, 1MB and 1MiB are the same.
-func parseSize(text string) (int64, error) {
-	digits := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(text), "B"), "I")
-	shift := 0
-	if i := len(digits) - 1; i >= 0 {
-		if unit := strings.IndexByte("KMGT", digits[i]); unit >= 0 {
-			digits, shift = digits[:i], 10*(unit+1)
-		}
-	}
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || n < 0 || n > math.MaxInt64>>shift {
-		return 0, errors.New("must be a number of bytes, such as 512M or 2G")
-	}
-	return n << shift, nil
 }
