@@ -9,12 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/memfs"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
+	"github.com/parquet-go/parquet-go"
 
 	"kith/cmd/internal/score"
 	"kith/db"
@@ -176,6 +178,42 @@ func TestJob(t *testing.T) {
 				t.Errorf("got %d bytes\n%.300s\nwant %d\n%.300s", len(got), got, len(want), want)
 			}
 		})
+	}
+}
+
+// link is a row of a Parquet file of links between integers and strings.
+type link struct {
+	Source string  `parquet:"source"`
+	Target string  `parquet:"target"`
+	Rank   int64   `parquet:"rank"`
+	Score  float64 `parquet:"score"`
+}
+
+// The Parquet files of all shards have the rows of one file.
+func TestParquet(t *testing.T) {
+	g := graph(t)
+	if err := g.Update(t.Context(), func(tx *db.Tx) error { return tx.AddEdge("late", 3, 1) }); err != nil {
+		t.Fatal(err)
+	}
+	memfs.Write("memfs://parquet.kbk", save(t, g, nil))
+	o := parsed(t, "--backup", "memfs://parquet.kbk", "--out", "memfs://links.parquet", "--shards", "3", "--using", "m", "--top", "2")
+	if err := run(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	rows := func(file string) []link {
+		all, err := parquet.Read[link](strings.NewReader(file), int64(len(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	var got []link
+	for shard := range o.shards {
+		got = append(got, rows(content(t, o.shardName(shard)))...)
+	}
+	want := rows(single(t, g, "parquet", score.Options{Using: "m", Top: 2}))
+	if !slices.Equal(got, want) || len(want) < 50 {
+		t.Errorf("got %d rows, want %d", len(got), len(want))
 	}
 }
 

@@ -7,7 +7,7 @@
 // Each worker restores the backup into a folder of its own disk, once, and opens it for reading; the processes of
 // one machine share the copy. The sources are cut into shards, each of which one worker scores on all of its processors.
 // The outputs links-00000-of-00004.csv and so on, joined in order, are the bytes that kith score writes, and with one
-// shard links.csv is. A Parquet file for each shard together has the same rows.
+// shard links.csv is. Of Parquet, the files of all shards have the same rows.
 //
 // # Files
 //
