@@ -94,8 +94,20 @@ func (e *Edit) Graph() *Graph {
 // Grow increases the number of node ids to n, if it is lower.
 func (e *Edit) Grow(n int) { e.g.nodes = max(e.g.nodes, n) }
 
-// shrink reduces the number of node ids to n. The edges of the removed ids must have been removed already.
-func (e *Edit) shrink(n int) { e.g.nodes = n }
+// shrink reduces the number of node ids to n. The edges of the removed ids must have been removed already; their rows, which
+// are empty, go with them.
+func (e *Edit) shrink(n int) {
+	for id := ID(n); int(id) < e.g.nodes; id++ {
+		for _, a := range []*adjacency{e.g.out, e.g.in} {
+			if r := a.rows.at(id); r != nil {
+				a.changed -= r.bytes()
+				a.rows.set(e.by, id, nil)
+				delete(e.pending, rowOf{a, id})
+			}
+		}
+	}
+	e.g.nodes = n
+}
 
 // Set sets the weight w and the time t of the edge u -> v (undirected: u - v), or removes the edge if w is 0. It
 // returns the previous weight, 0 if there was no edge. u and v must be below NumNodes.
