@@ -152,7 +152,7 @@ func (db *DB) compact(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := db.lock(ctx); err != nil {
+	if err := db.lockAnyway(ctx); err != nil {
 		return err
 	}
 	defer db.unlock()

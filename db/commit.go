@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"runtime"
 	"sync"
 	"time"
@@ -31,7 +32,7 @@ func (tx *Tx) commit() error {
 			return err
 		}
 	}
-	r, c := db.store.NewRecords(), db.recorded()
+	r, c := db.store.NewRecords(), tx.recorded()
 	if err := tx.writeObservations(r); err != nil {
 		return err
 	}
@@ -61,6 +62,14 @@ func (tx *Tx) commit() error {
 	return db.afterCommit(next)
 }
 
+// recorded returns how the commit of the transaction is recorded.
+func (tx *Tx) recorded() index.Commit {
+	if tx.repeats != nil {
+		return tx.repeats.commit(tx.db)
+	}
+	return tx.db.recorded()
+}
+
 // recorded returns how a commit of now is recorded.
 func (db *DB) recorded() index.Commit {
 	return index.Commit{Time: db.opts.Now().UnixNano(), Keep: db.opts.ChangeBytes > 0}
@@ -68,7 +77,7 @@ func (db *DB) recorded() index.Commit {
 
 // afterCommit does periodic work: it stores a model that has learned much since its last
 // checkpoint, for which all commits must be durable, makes a new base when there are many changes, trains models again,
-// and forgets observations when there are too many. The commit is valid even if this work fails; failed work is repeated
+// and forgets observations and changes when there are too many. The commit is valid even if this work fails; failed work is repeated
 // again after the next commit.
 func (db *DB) afterCommit(s *snapshot) error {
 	for _, l := range db.learners {
@@ -85,7 +94,7 @@ func (db *DB) afterCommit(s *snapshot) error {
 	}
 	db.compactIfDue(s)
 	db.refreshIfDue(s)
-	return db.forgetIfDue(s)
+	return cmp.Or(db.forgetIfDue(s), db.forgetChangesIfDue(s))
 }
 
 // group is a group of commits that become durable together, with one transaction of the store and one sync.
@@ -228,4 +237,5 @@ func (db *DB) writeGroup() {
 func (db *DB) publish(s *snapshot) {
 	db.now.Store(s)
 	db.store.Discard(db.openReaders.oldest(s.ts))
+	db.published.send()
 }

@@ -31,6 +31,8 @@ type DB struct {
 	now    atomic.Pointer[snapshot]
 	groups groups // of commits that are not durable yet
 
+	published signal // a version was published
+
 	// writer holds a token while no one holds the writer lock: it allows only one writer at a time.
 	writer   chan struct{}
 	learners map[string]*learner // guarded by the writer lock
@@ -159,8 +161,11 @@ func (db *DB) load(ctx context.Context) error {
 
 // create makes a new graph from the options and stores it.
 func (db *DB) create(ts uint64) (*index.Snapshot, error) {
-	if db.opts.ReadOnly {
+	switch {
+	case db.opts.ReadOnly:
 		return nil, fmt.Errorf("%w: the store is empty", ErrNotFound)
+	case db.opts.Follower:
+		return nil, fmt.Errorf("%w: a follower begins as a backup of the database that it follows", ErrNotFound)
 	}
 	o := &db.opts
 	s := index.New(index.Meta{
@@ -291,8 +296,16 @@ func result[T any](
 	return v, err
 }
 
-// lock acquires the writer lock and waits until all earlier commits are durable.
+// lock acquires the writer lock and waits until all earlier commits are durable. It returns ErrReadOnly for a follower.
 func (db *DB) lock(ctx context.Context) error {
+	if db.opts.Follower {
+		return errFollower
+	}
+	return db.lockAnyway(ctx)
+}
+
+// lockAnyway is lock, also for a follower.
+func (db *DB) lockAnyway(ctx context.Context) error {
 	if err := db.enter(ctx); err != nil {
 		return err
 	}
@@ -377,7 +390,7 @@ func (db *DB) Check(ctx context.Context) error {
 			func(context.Context) error { return db.store.Verify() },
 			func(ctx context.Context) error { return tx.snap.Verify(ctx, tx.reader) },
 			func(ctx context.Context) error { return db.states.CheckStates(ctx, tx.snap.Snapshot, tx.reader) },
-			tx.checkModels, tx.checkObservations, tx.checkDecisions,
+			tx.checkModels, tx.checkObservations, tx.checkDecisions, tx.checkChanges,
 		}
 		for _, check := range checks {
 			if err := check(ctx); err != nil {

@@ -64,15 +64,18 @@ type decision struct {
 func (d *decision) target() index.ID { return d.Candidates[d.Chosen] }
 
 // publicDecision returns the exported form of d.
-func (tx *Tx) publicDecision(d *decision) Decision {
+func (tx *Tx) publicDecision(d *decision) Decision { return d.public(tx.key) }
+
+// public returns the exported form of d. key returns the key of a node.
+func (d *decision) public(key func(index.ID) Key) Decision {
 	p := Decision{
-		ID: d.ID, Source: tx.key(d.Source), Target: tx.key(d.target()), Score: d.Scores[d.Chosen],
+		ID: d.ID, Source: key(d.Source), Target: key(d.target()), Score: d.Scores[d.Chosen],
 		Propensity: d.Propensities[d.Chosen], Explorer: d.Explorer, Model: d.Model, ModelVersion: d.Version,
 		GraphVersion: d.Graph, Time: time.Unix(0, d.Time).UTC(), Expires: time.Unix(0, d.End).UTC(),
 		Rewarded: d.Rewarded, Reward: d.Reward,
 	}
 	for i, c := range d.Candidates {
-		p.Offers = append(p.Offers, Offer{tx.key(c), d.Scores[i], d.Propensities[i]})
+		p.Offers = append(p.Offers, Offer{key(c), d.Scores[i], d.Propensities[i]})
 	}
 	return p
 }

@@ -184,7 +184,7 @@ func (tx *Tx) Reward(id uint64, reward float64, insert bool) (changed, added boo
 	tx.decided = append(tx.decided, &rewarded)
 	if m := tx.snap.models[d.Model]; m != nil && d.Version != 0 && d.Made >= m.Born { // it still exists
 		o := readable(tx.db.learners[d.Model].model, d.Columns, d.outcome(unpackFloats(d.Contexts), d.Row, reward))
-		tx.observed = append(tx.observed, &pendingObservation{d.Model, id, o})
+		tx.observed = append(tx.observed, &pendingObservation{model: d.Model, decision: id, outcome: o})
 	}
 	if !insert || reward != 1 {
 		return true, false, nil

@@ -22,6 +22,7 @@
 //	predict_each, predict, candidates,
 //	traverse, neighborhood                  one answer, and many
 //	node, edge, hidden, stats               the graph, and the part of it that a comparison hides
+//	change_*, change                        the changes of commits, and repeating them in a copy
 //	db, tx, commit                          opening, transactions and the group commit
 //	options, budget, errors, io             what all of them use
 //
@@ -202,6 +203,24 @@
 // the choice would have taught it. A decision is identified by a number that is never reused. Each takes 23 bytes a
 // candidate, and 4 bytes for each number of the contexts that its model needs. From the rewarded ones [DB.EvaluateLog]
 // estimates what another model would have earned. [Tx.Observations] and [Tx.Decisions] are the logs.
+//
+// # Changes
+//
+// With Options.ChangeBytes a database keeps what its commits did. [DB.Changes] yields it, commit by commit and in order,
+// once it is durable: nodes, edges, features, observations, decisions and models. A reader resumes after the last version
+// that it has seen. [DB.Apply] repeats changes in a copy that was restored from a backup and opened with Options.Follower.
+// The copy then has the same version, node ids and models as the database that it follows, and with NoCache it gives the
+// same answers, bit for bit, if binary, architecture and Options.Memory are the same. It learns and is trained only by what
+// it applies: an observation is learned again, and the document of a version that was trained is in the change.
+//
+// A change is made of records that a commit writes anyway (its log record, its observations and decisions, the documents of
+// models), which are kept for longer, and of one more record for what these do not tell. See package index, "Changes". Each
+// database has an identity, which its backups share, and a checksum over its history. So a change that was applied before
+// is ignored, and one that does not come next, comes from another database, or follows another history is refused.
+//
+// A [DB.Load] is not a change, because it may be larger than everything else that is kept. It forgets the changes before
+// it, as do commits while the option is off. A reader that asks for a forgotten version gets ErrForgotten, and a follower
+// begins again with a backup.
 //
 // # Watching
 //

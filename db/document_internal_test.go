@@ -1,7 +1,9 @@
 package db
 
 import (
+	"encoding/binary"
 	"iter"
+	"slices"
 	"testing"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -71,4 +73,9 @@ func FuzzModelDocument(f *testing.F) {
 			t.Fatalf("%d bytes gave %+v", len(note), r)
 		}
 	})
+}
+
+// Checksummed returns the binary form of a change for a document.
+func Checksummed(b []byte) []byte {
+	return binary.LittleEndian.AppendUint32(slices.Clone(b), index.Checksum(b))
 }

@@ -115,11 +115,15 @@ func (tx *Tx) ends(src, dst any) (u, v index.ID, err error) {
 }
 
 func (tx *Tx) edge(e index.Edge) Edge {
-	out := Edge{Src: tx.key(e.U), Dst: tx.key(e.V), Weight: e.Weight}
-	if e.Time != 0 {
-		out.Time = time.Unix(e.Time, 0).UTC()
+	return Edge{Src: tx.key(e.U), Dst: tx.key(e.V), Weight: e.Weight, Time: edgeTime(e.Time)}
+}
+
+// edgeTime is the inverse of unixSeconds.
+func edgeTime(seconds int64) time.Time {
+	if seconds == 0 {
+		return time.Time{}
 	}
-	return out
+	return time.Unix(seconds, 0).UTC()
 }
 
 // Neighbors yields the edges of a node, with the node as Src. In a directed graph these are the outgoing edges. It

@@ -22,7 +22,7 @@ var (
 	ErrExists = errors.New("db: exists already")
 	// ErrClosed is returned by every use of a closed database.
 	ErrClosed = store.ErrClosed
-	// ErrReadOnly is returned by a write in a View or to a database opened ReadOnly. Open returns it with ReadOnly for a
+	// ErrReadOnly is returned by a write in a View, or to a database opened ReadOnly or as Follower. Open returns it with ReadOnly for a
 	// database that was not closed, and without ReadOnly for one that cannot be written to.
 	ErrReadOnly = store.ErrReadOnly
 	// ErrLocked is returned when another process, or this one, has the database open. The text names the process and says
@@ -49,12 +49,19 @@ var (
 	ErrRepeated = index.ErrRepeated
 	// ErrLines is returned by a Load that met more malformed lines than MaxErrors.
 	ErrLines = errors.New("db: malformed lines")
+	// ErrForgotten is returned for changes that are not kept any more. The text has the version after which changes are kept.
+	ErrForgotten = errors.New("db: changes are forgotten")
+	// ErrGap is returned for a change that does not follow the version of the database.
+	ErrGap = errors.New("db: changes are missing before this one")
 	// ErrInput is returned for an invalid argument: a key, a weight, a feature, a reward, an option.
 	ErrInput = errors.New("db: bad input")
 )
 
 // errReadOnly is returned by a write to a database opened ReadOnly.
 var errReadOnly = fmt.Errorf("%w: the database is open for reading only", ErrReadOnly)
+
+// errFollower is returned by a write to a follower.
+var errFollower = fmt.Errorf("%w: the database follows another, and only Apply writes to it", ErrReadOnly)
 
 // Kind is the kind of thing that an [Error] is about.
 type Kind string

@@ -94,6 +94,11 @@ func (v Option) MarshalJSON() ([]byte, error)           { return object(v) }
 func (v Step) MarshalJSON() ([]byte, error)             { return object(v) }
 func (v Degrees) MarshalJSON() ([]byte, error)          { return object(v) }
 func (v Learning) MarshalJSON() ([]byte, error)         { return object(v) }
+func (v Change) MarshalJSON() ([]byte, error)           { return object(v) }
+func (v NodeChange) MarshalJSON() ([]byte, error)       { return object(v) }
+func (v EdgeChange) MarshalJSON() ([]byte, error)       { return object(v) }
+func (v FeatureChange) MarshalJSON() ([]byte, error)    { return object(v) }
+func (v ModelChange) MarshalJSON() ([]byte, error)      { return object(v) }
 func (v RewardSpan) MarshalJSON() ([]byte, error)       { return object(v) }
 func (v CalibrationBin) MarshalJSON() ([]byte, error)   { return object(v) }
 func (v Stats) MarshalJSON() ([]byte, error)            { return object(v) }

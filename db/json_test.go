@@ -24,9 +24,9 @@ import (
 // those that hold errors, of which JSON has the text.
 func results() []any {
 	return []any{
-		db.Backup{}, db.CalibrationBin{}, db.CheckpointEvent{}, db.CommitEvent{}, db.CompactionEvent{}, db.Comparison{}, db.Decision{}, db.Edge{}, db.Degrees{}, db.DegreeCount{}, db.HeldOut{},
+		db.Backup{}, db.CalibrationBin{}, db.Change{}, db.CheckpointEvent{}, db.CommitEvent{}, db.CompactionEvent{}, db.Comparison{}, db.Decision{}, db.Edge{}, db.Degrees{}, db.DegreeCount{}, db.EdgeChange{}, db.FeatureChange{}, db.HeldOut{},
 		db.ContenderInfo{}, db.Import{}, db.Input{}, db.LabelStats{}, db.Learning{}, db.RewardSpan{}, db.Activity{}, db.Link{}, db.ListReport{}, db.LoadReport{},
-		db.LogValue{}, db.ModelInfo{}, db.Neighborhood{}, db.NeighborhoodEdge{}, db.NeighborhoodNode{}, db.Node{}, db.Observed{}, db.Offer{}, db.Option{}, db.PageRank{}, db.RankedNode{},
+		db.LogValue{}, db.ModelChange{}, db.ModelInfo{}, db.Neighborhood{}, db.NeighborhoodEdge{}, db.NeighborhoodNode{}, db.Node{}, db.NodeChange{}, db.Observed{}, db.Offer{}, db.Option{}, db.PageRank{}, db.RankedNode{},
 		db.Ranking{}, db.Reached{}, db.Reasons{}, db.Repairs{}, db.Seed{}, db.Share{}, db.Standing{}, db.Stats{}, db.Step{}, db.Trained{}, db.VersionInfo{}, db.Path{},
 		index.CacheStats{},
 	}
@@ -165,8 +165,13 @@ func populate(v reflect.Value, x float64) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
-			populate(v.Field(i), x)
+			if of := v.Type().Field(i); of.IsExported() {
+				populate(v.Field(i), x)
+			}
 		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		populate(v.Elem(), x)
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		populate(v.Index(0), x)
@@ -191,12 +196,12 @@ func populate(v reflect.Value, x float64) {
 	}
 }
 
-// fieldsOf returns the number of fields of a struct, including those of embedded structs and hidden ones.
+// fieldsOf returns the number of exported fields of a struct, including those of embedded structs and hidden ones.
 func fieldsOf(of reflect.Type) (n int) {
 	for i := range of.NumField() {
 		if f := of.Field(i); f.Anonymous {
 			n += fieldsOf(f.Type)
-		} else {
+		} else if f.IsExported() {
 			n++
 		}
 	}

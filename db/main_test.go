@@ -77,6 +77,8 @@ func children() map[string]func(path string) error {
 		"budget":   budget,
 		"states":   storeStates,
 		"learn":    learnFromCache,
+		"lead":     lead,
+		"follow":   follow,
 	}
 	maps.Copy(all, linuxChildren())
 	return all

@@ -206,7 +206,7 @@ func openModel(r index.Reader, name string, doc index.Document) (*learner, error
 		return nil, err
 	}
 	v, _ := noted.find(noted.Version)
-	l, err := openDocument(r, name, doc.Bytes, v.Vectors)
+	l, err := readDocument(r, name, doc.Bytes, v.Vectors)
 	if err != nil {
 		return nil, err
 	}
@@ -218,9 +218,20 @@ func openModel(r index.Reader, name string, doc index.Document) (*learner, error
 	return l, nil
 }
 
-// openDocument reads the document of a version and its vectors document, whose serial number is 0 if it does not exist. Of
-// the registry it sets only Version.
-func openDocument(r index.Reader, name string, doc []byte, vectors uint64) (*learner, error) {
+// readDocument opens the document of a version. Its vectors document, whose serial number is 0 if it does not exist, is read.
+func readDocument(r index.Reader, name string, doc []byte, vectors uint64) (l *learner, err error) {
+	var v []byte
+	if vectors != 0 {
+		if v, err = index.GetDocument(r, name, vectors); err != nil {
+			return nil, err
+		}
+	}
+	return openDocument(name, doc, v)
+}
+
+// openDocument opens the document of a version, and its vectors document, nil if it does not exist. Of the registry it sets
+// only Version.
+func openDocument(name string, doc, vectors []byte) (*learner, error) {
 	var rec modelRecord
 	if err := index.Unmarshal(doc, &rec); err != nil {
 		return nil, err
@@ -228,14 +239,7 @@ func openDocument(r index.Reader, name string, doc []byte, vectors uint64) (*lea
 	if rec.Name != name {
 		return nil, fmt.Errorf("its document is that of %q", rec.Name)
 	}
-	var v []byte
-	if vectors != 0 {
-		var err error
-		if v, err = index.GetDocument(r, name, vectors); err != nil {
-			return nil, err
-		}
-	}
-	m, err := model.DecodeParts(rec.Document, v)
+	m, err := model.DecodeParts(rec.Document, vectors)
 	if err != nil {
 		return nil, err
 	}

@@ -230,7 +230,7 @@ func openVersion(r index.Reader, name string, v version) (*learner, error) {
 	var l *learner
 	doc, err := index.GetDocument(r, name, v.Serial)
 	if err == nil {
-		l, err = openDocument(r, name, doc, v.Vectors)
+		l, err = readDocument(r, name, doc, v.Vectors)
 	}
 	if err == nil && l.Version != v.Number {
 		err = fmt.Errorf("its document is that of version %d", l.Version)
@@ -400,5 +400,5 @@ func (db *DB) replace(l *learner, answering string, c index.Commit) error {
 		return err
 	}
 	db.learners[l.name] = l
-	return nil
+	return db.forgetChangesIfDue(db.now.Load())
 }

@@ -33,6 +33,7 @@ type pendingObservation struct {
 	model    string
 	decision uint64 // decision that this rewards; 0 means none
 	outcome  model.Outcome
+	document []byte // its stored form, if it is a repetition of another database's observation
 }
 
 // observationRecord is the stored form of an observation. It holds the contexts of the time, so replaying it does not
@@ -137,22 +138,29 @@ func (tx *Tx) offered(
 // writeObservations stores the observations, reduced to what the models will learn from.
 func (tx *Tx) writeObservations(w index.Writer) error {
 	for _, p := range tx.observed {
-		l := tx.db.learners[p.model]
-		p.outcome = l.model.Trim(p.outcome)
-		o := &p.outcome
-		b, err := msgpack.Marshal(&observationRecord{
-			Model: p.model, Source: o.Pair.Source, Target: o.Pair.Target, Reward: o.Reward, Chosen: o.Chosen,
-			Contexts: packFloats(o.Contexts), Columns: l.model.Columns(), Offered: o.Offered,
-			Version: l.Version, Frozen: l.Frozen, Decision: p.decision,
-		})
-		if err != nil {
-			return err
+		if p.document == nil {
+			if err := tx.db.encode(p); err != nil {
+				return err
+			}
 		}
-		if err := tx.batch.PutObservation(w, b); err != nil {
+		if err := tx.batch.PutObservation(w, p.document); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// encode reduces an observation to what its model will learn from, and encodes it.
+func (db *DB) encode(p *pendingObservation) (err error) {
+	l := db.learners[p.model]
+	p.outcome = l.model.Trim(p.outcome)
+	o := &p.outcome
+	p.document, err = msgpack.Marshal(&observationRecord{
+		Model: p.model, Source: o.Pair.Source, Target: o.Pair.Target, Reward: o.Reward, Chosen: o.Chosen,
+		Contexts: packFloats(o.Contexts), Columns: l.model.Columns(), Offered: o.Offered,
+		Version: l.Version, Frozen: l.Frozen, Decision: p.decision,
+	})
+	return err
 }
 
 // learn makes the models learn the observations, and returns the models after that.
@@ -284,19 +292,24 @@ func (tx *Tx) publicObservation(doc index.Document) (Observed, error) {
 	if err != nil {
 		return Observed{}, err
 	}
-	for _, id := range append([]index.ID{rec.Source, rec.Target}, rec.Offered...) {
+	for _, id := range rec.ids() {
 		if int64(id) >= tx.view().Meta.Nodes {
 			return Observed{}, fmt.Errorf("%w: an observation of version %d names node %d", ErrCorrupt, doc.At, id)
 		}
 	}
+	return rec.public(doc.At, tx.key), nil
+}
+
+// public returns the exported form of an observation of a version. key returns the key of a node.
+func (r *observationRecord) public(version uint64, key func(index.ID) Key) Observed {
 	o := Observed{
-		GraphVersion: doc.At, Model: rec.Model, ModelVersion: rec.Version, Source: tx.key(rec.Source), Target: tx.key(rec.Target),
-		Reward: rec.Reward, Decision: rec.Decision, Learned: !rec.Frozen,
+		GraphVersion: version, Model: r.Model, ModelVersion: r.Version, Source: key(r.Source), Target: key(r.Target),
+		Reward: r.Reward, Decision: r.Decision, Learned: !r.Frozen,
 	}
-	for _, id := range rec.Offered {
-		o.Offered = append(o.Offered, tx.key(id))
+	for _, id := range r.Offered {
+		o.Offered = append(o.Offered, key(id))
 	}
-	return o, nil
+	return o
 }
 
 // forgetIfDue forgets the oldest observations when the log is an eighth larger than Options.ObservationBytes. The

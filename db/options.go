@@ -60,6 +60,11 @@ type Options struct {
 	// forgotten. The observations and decisions of a change count with the bytes that they take anyway, and the models that
 	// it made with those that they take in memory. Default: none, which costs nothing.
 	ChangeBytes int64
+	// Follower makes the database a copy that follows another one: DB.Apply writes to it, and every other write returns
+	// ErrReadOnly. Its models learn and are trained only as those of the other database. It begins as a restored backup of
+	// the other database; opening a new one returns ErrNotFound. Answers with NoCache are the same bytes as those of the other
+	// database at the same version, with the same binary, architecture and Memory.
+	Follower bool
 	// NoRefresh turns off training in the background. Without it, a model whose deployed version was trained on the
 	// edges, and that is not frozen, is trained again when a tenth of the edges, and at least 1,000, have changed since.
 	// The new version is deployed if it finds hidden links better (see Comparison), and dropped otherwise. Readers and
@@ -113,6 +118,7 @@ func (o *Options) resolve(path string) (Options, error) {
 	if r.Logger == nil {
 		r.Logger = slog.New(slog.DiscardHandler)
 	}
+	r.NoRefresh = r.NoRefresh || r.Follower
 	for _, c := range []struct {
 		ok   bool
 		what string

@@ -21,6 +21,7 @@ type Tx struct {
 	batch        *index.Batch          // nil in a View
 	observed     []*pendingObservation // what Observe received, in order
 	decided      []*decision           // decisions that Choose and Reward made, in order
+	repeats      *changeDocument       // change of another database that it repeats, or nil
 	assumed      bool                  // batch has the edges of Assuming, and no more may be written
 	managed      bool                  // run calls a function with the transaction and ends it
 	pendingGroup *group                // group of the last commit that it saw or made, nil if that is durable
@@ -93,6 +94,14 @@ func (db *DB) Begin(ctx context.Context, writable bool) (*Tx, error) {
 		}
 		return &Tx{db: db, snap: s, pinned: s, reader: db.store.Read(s.ts)}, nil
 	}
+	if db.opts.Follower {
+		return nil, errFollower
+	}
+	return db.begin(ctx)
+}
+
+// begin begins a transaction that may write, also to a follower.
+func (db *DB) begin(ctx context.Context) (*Tx, error) {
 	if err := db.makeRoom(ctx); err != nil {
 		return nil, err
 	}

@@ -45,6 +45,7 @@ type Change struct {
 
 // LabelChange is a label after a commit.
 type LabelChange struct {
+	//lint:ignore U1000 package msgpack reads the tag
 	_msgpack struct{} `msgpack:",as_array"`
 	Number   uint16
 	Name     string
@@ -53,6 +54,7 @@ type LabelChange struct {
 
 // NodeChange is a node's record after a commit.
 type NodeChange struct {
+	//lint:ignore U1000 package msgpack reads the tag
 	_msgpack struct{} `msgpack:",as_array"`
 	ID       ID
 	Label    uint16
@@ -61,6 +63,7 @@ type NodeChange struct {
 
 // EdgeChange is an edge after a commit, with weight 0 if it does not exist, and the weight that it had before.
 type EdgeChange struct {
+	//lint:ignore U1000 package msgpack reads the tag
 	_msgpack    struct{} `msgpack:",as_array"`
 	U, V        ID
 	Old, Weight float32
@@ -69,6 +72,7 @@ type EdgeChange struct {
 
 // VectorChange is a node's feature vector after a commit: float32, little endian. Nil means none.
 type VectorChange struct {
+	//lint:ignore U1000 package msgpack reads the tag
 	_msgpack struct{} `msgpack:",as_array"`
 	ID       ID
 	Vector   []byte
@@ -370,19 +374,16 @@ func (m *Meta) DropForgotten(r Reader, w Writer, after uint64) error {
 	return nil
 }
 
-// CheckChanges verifies that all changes that are kept can be read.
-func (m *Meta) CheckChanges(r Reader, check func(version uint64, c *Change) error) error {
+// CheckChanges calls check for each version whose change is kept, and verifies that the changes follow each other and have
+// the size that is counted.
+func (m *Meta) CheckChanges(r Reader, check func(version uint64) error) error {
 	bytes, history := int64(0), uint64(0)
 	for version := m.Kept + 1; version <= m.Version; version++ {
-		_, size, err := getChange(r, version)
+		c, size, err := getChange(r, version)
 		if err != nil {
 			return err
 		}
-		c, err := GetChange(r, version)
-		if err == nil {
-			err = check(version, c)
-		}
-		if err != nil {
+		if err := check(version); err != nil {
 			return err
 		}
 		if history != 0 && c.Before != history {

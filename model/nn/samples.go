@@ -52,7 +52,8 @@ func (s *Samples) Gather(at []int, x blas32.General, y []float32) (blas32.Genera
 	return x, y
 }
 
-func (s *Samples) Bytes() int { return 4 * (cap(s.X) + cap(s.Y)) }
+// Bytes returns the size of the samples in bytes, without what is reserved for more.
+func (s *Samples) Bytes() int { return 4 * (len(s.X) + len(s.Y)) }
 
 // Check reports an error for decoded samples that do not fit together.
 func (s *Samples) Check() error {

@@ -1,0 +1,300 @@
+package db
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/vmihailenco/msgpack/v5"
+
+	"kith/index"
+)
+
+// Change is what one commit did. [DB.Changes] yields changes and [DB.Apply] repeats them in another database. Its fields
+// describe it; what Apply needs is also in it, and in its binary form. A Change that was made otherwise than by Changes or
+// UnmarshalBinary cannot be applied.
+type Change struct {
+	Database     string          `json:"database"` // identity of the database, which its backups and followers share
+	Version      uint64          `json:"version"`  // version of the database that the commit made
+	Time         time.Time       `json:"time"`     // time of the commit
+	Nodes        []NodeChange    `json:"nodes,omitzero"`
+	Edges        []EdgeChange    `json:"edges,omitzero"`
+	Features     []FeatureChange `json:"features,omitzero"`
+	Observations []Observed      `json:"observations,omitzero"`
+	Decisions    []Decision      `json:"decisions,omitzero"` // those that were made or rewarded
+	Model        *ModelChange    `json:"model,omitzero"`     // nil if the commit changed no model, apart from what it observed
+
+	document *changeDocument
+}
+
+// NodeChange is a node that a commit added, labelled or deleted, as it is afterwards.
+type NodeChange struct {
+	Node    Key    `json:"node"`
+	Label   string `json:"label"`
+	Deleted bool   `json:"deleted,omitzero"`
+}
+
+// EdgeChange is an edge that a commit added, changed or deleted, as it is afterwards. The weight of one that was deleted is
+// 0. The edges of a deleted node are listed, too.
+type EdgeChange struct {
+	Src     Key       `json:"src"`
+	Dst     Key       `json:"dst"`
+	Weight  float32   `json:"weight"`
+	Time    time.Time `json:"time,omitzero"`
+	Deleted bool      `json:"deleted,omitzero"`
+}
+
+// FeatureChange is the feature vector of a node after a commit that set or removed it. No numbers mean none.
+type FeatureChange struct {
+	Node     Key       `json:"node"`
+	Features []float32 `json:"features"`
+}
+
+// ModelChange is a model after a commit that created, trained, deployed, froze, imported or dropped it.
+type ModelChange struct {
+	Model     string `json:"model"`
+	Dropped   bool   `json:"dropped,omitzero"`
+	Version   int    `json:"model_version,omitzero"` // version that is deployed
+	Made      []int  `json:"made,omitzero"`          // versions that the commit made
+	Frozen    bool   `json:"frozen,omitzero"`
+	Answering string `json:"answering"` // name of the model that answers requests without a name; "" means none
+}
+
+// changeFormat is the version of the binary form of a Change.
+const changeFormat = 1
+
+// changeDocument is the binary form of a Change without its checksum. Nodes are named by their ids, and the keys of all
+// that are mentioned are listed.
+type changeDocument struct {
+	Format       int        `msgpack:"format"`
+	Database     string     `msgpack:"database"`
+	Version      uint64     `msgpack:"version"`
+	IDs          []index.ID `msgpack:"ids"`  // ascending
+	Names        []any      `msgpack:"keys"` // keys of IDs: an int64 or a string each
+	New          int        `msgpack:"new"`  // number of ids from First on that the commit assigned
+	index.Change `msgpack:",inline"`
+	Made         []madeVersion `msgpack:"made,omitempty"` // versions of the model that the commit made
+
+	keys map[index.ID]Key
+}
+
+// madeVersion is a version of a model, as it is stored.
+type madeVersion struct {
+	Number   int    `msgpack:"number"`
+	Document []byte `msgpack:"document"`
+	Vectors  []byte `msgpack:"vectors,omitempty"`
+}
+
+// MarshalBinary implements [encoding.BinaryMarshaler]. The form is a map in msgpack, which other programs can read, followed
+// by its CRC-32C in 4 bytes, the lowest first. Its members are:
+//
+//	format       1
+//	database     the identity of the database
+//	version      the version that the commit made
+//	time         the time of the commit, in nanoseconds since 1970
+//	before after checksums of the history of the database, before and after the commit
+//	ids keys     the nodes that the change mentions: their numbers, ascending, and their keys, integers or strings
+//	first new    the number of the first new node, and how many there are; they may be deleted again
+//	labels       list of [number, name, length of feature vectors]
+//	nodes        list of [id, number of the label, deleted]
+//	edges        list of [id, id, weight before, weight after (0: none), time in seconds (0: none)]
+//	vectors      list of [id, float32 in little endian, or nil]
+//	observed     list of maps: model, source, target, reward, chosen, contexts, offered and others
+//	decisions    list of maps: id, source, candidates, scores, propensities, chosen, rewarded, reward and others
+//	decided      number of decisions made so far
+//	model        map: name, answering and, unless the model was dropped, note
+//	made         list of maps: number, document and vectors of a version, as package model encodes it
+//
+// Members without a value may be missing, and others may be added.
+func (c Change) MarshalBinary() ([]byte, error) {
+	if c.document == nil {
+		return nil, inputf("a change that is not from Changes has no binary form")
+	}
+	b, err := msgpack.Marshal(c.document)
+	if err != nil {
+		return nil, fmt.Errorf("db: change: %w", err)
+	}
+	return binary.LittleEndian.AppendUint32(b, index.Checksum(b)), nil
+}
+
+// UnmarshalBinary implements [encoding.BinaryUnmarshaler]. It reads the output of MarshalBinary. It returns ErrCorrupt for
+// bytes that were altered or truncated, and ErrMismatch for another format.
+func (c *Change) UnmarshalBinary(b []byte) error {
+	n := len(b) - 4
+	if n < 0 || index.Checksum(b[:n]) != binary.LittleEndian.Uint32(b[n:]) {
+		return fmt.Errorf("%w: a change of %d bytes has another checksum", ErrCorrupt, len(b))
+	}
+	var of struct {
+		Format int `msgpack:"format"`
+	}
+	if err := index.Unmarshal(b[:n], &of); err != nil {
+		return fmt.Errorf("%w: change: %w", ErrCorrupt, err)
+	}
+	if of.Format != changeFormat {
+		return fmt.Errorf("%w: change of format %d; this kith reads format %d only", ErrMismatch, of.Format, changeFormat)
+	}
+	d := new(changeDocument)
+	if err := index.Unmarshal(b[:n], d); err != nil {
+		return fmt.Errorf("%w: change: %w", ErrCorrupt, err)
+	}
+	read, err := d.open()
+	if err != nil {
+		return fmt.Errorf("change of version %d: %w", d.Version, err)
+	}
+	*c = read
+	return nil
+}
+
+// readNames fills in the keys of the nodes. It returns ErrCorrupt if they are not consistent.
+func (d *changeDocument) readNames() error {
+	if len(d.Names) != len(d.IDs) || d.New < 0 || d.New > len(d.IDs) {
+		return fmt.Errorf("%w: %d keys of %d nodes, %d of them new", ErrCorrupt, len(d.Names), len(d.IDs), d.New)
+	}
+	d.keys, d.Keys = make(map[index.ID]Key, len(d.IDs)), nil
+	for i, id := range d.IDs {
+		k, err := KeyOf(d.Names[i])
+		if err != nil || i > 0 && id <= d.IDs[i-1] {
+			return fmt.Errorf("%w: node %d: %w", ErrCorrupt, id, err)
+		}
+		d.keys[id] = k
+	}
+	for i := range d.New {
+		k, ok := d.keys[d.First+index.ID(i)]
+		if !ok {
+			return fmt.Errorf("%w: node %d is new and has no key", ErrCorrupt, int(d.First)+i)
+		}
+		d.Keys = append(d.Keys, k)
+	}
+	for _, id := range d.Change.IDs() {
+		if _, ok := d.keys[id]; !ok {
+			return fmt.Errorf("%w: node %d has no key", ErrCorrupt, id)
+		}
+	}
+	return nil
+}
+
+// open returns the change of a document, described by keys.
+func (d *changeDocument) open() (Change, error) {
+	if err := d.readNames(); err != nil {
+		return Change{}, err
+	}
+	c := Change{Database: d.Database, Version: d.Version, Time: time.Unix(0, d.Time).UTC(), document: d}
+	labels := map[uint16]string{}
+	for _, l := range d.Labels {
+		labels[l.Number] = l.Name
+	}
+	listed := map[index.ID]bool{}
+	for _, n := range d.Nodes {
+		listed[n.ID] = true
+	}
+	for i, k := range d.Keys {
+		if !listed[d.First+index.ID(i)] {
+			c.Nodes = append(c.Nodes, NodeChange{Node: k})
+		}
+	}
+	for _, n := range d.Nodes {
+		c.Nodes = append(c.Nodes, NodeChange{d.keys[n.ID], labels[n.Label], n.Deleted})
+	}
+	for _, e := range d.Edges {
+		if e.Old == 0 && e.Weight == 0 {
+			continue // the commit added and deleted it
+		}
+		c.Edges = append(c.Edges, EdgeChange{d.keys[e.U], d.keys[e.V], e.Weight, edgeTime(e.Time), e.Weight == 0})
+	}
+	for _, v := range d.Vectors {
+		c.Features = append(c.Features, FeatureChange{d.keys[v.ID], v.Features()})
+	}
+	if err := d.openOutcomes(&c); err != nil {
+		return Change{}, err
+	}
+	return c, d.openModel(&c)
+}
+
+// openOutcomes describes the observations and the decisions.
+func (d *changeDocument) openOutcomes(c *Change) error {
+	key := func(id index.ID) Key { return d.keys[id] }
+	for _, doc := range d.Observed {
+		rec, err := decoded[observationRecord](index.Document{Bytes: doc})
+		if err == nil {
+			err = d.haveKeys(rec.ids())
+		}
+		if err != nil {
+			return fmt.Errorf("observation: %w", err)
+		}
+		c.Observations = append(c.Observations, rec.public(d.Version, key))
+	}
+	for _, doc := range d.Decisions {
+		made, err := decoded[decision](index.Document{Bytes: doc})
+		if err == nil {
+			err = d.haveKeys(made.ids())
+		}
+		if err == nil && !made.consistent(1<<32) {
+			err = ErrCorrupt
+		}
+		if err != nil {
+			return fmt.Errorf("decision: %w", err)
+		}
+		c.Decisions = append(c.Decisions, made.public(key))
+	}
+	return nil
+}
+
+func (d *changeDocument) haveKeys(ids []index.ID) error {
+	for _, id := range ids {
+		if _, ok := d.keys[id]; !ok {
+			return fmt.Errorf("%w: node %d has no key", ErrCorrupt, id)
+		}
+	}
+	return nil
+}
+
+// openModel describes the change of a model.
+func (d *changeDocument) openModel(c *Change) error {
+	if d.Model == nil {
+		return nil
+	}
+	c.Model = &ModelChange{Model: d.Model.Name, Dropped: len(d.Model.Note) == 0, Answering: d.Model.Answering}
+	if c.Model.Dropped {
+		return nil
+	}
+	r, err := d.registry()
+	if err != nil {
+		return err
+	}
+	c.Model.Version, c.Model.Frozen = r.Version, r.Frozen
+	for _, m := range d.Made {
+		c.Model.Made = append(c.Model.Made, m.Number)
+	}
+	return nil
+}
+
+// registry returns the registry of the model that the change is about.
+func (d *changeDocument) registry() (r registry, err error) {
+	if err := index.Unmarshal(d.Model.Note, &r); err != nil {
+		return r, fmt.Errorf("%w: model %q: %w", ErrCorrupt, d.Model.Name, err)
+	}
+	err = r.consistent(r.Version, r.kept())
+	for _, m := range d.Made {
+		if _, ok := r.find(m.Number); !ok && err == nil {
+			err = fmt.Errorf("version %d is not one of its versions", m.Number)
+		}
+	}
+	if err == nil && (checkModelName(d.Model.Name) != nil || len(d.Made) > 1) {
+		err = fmt.Errorf("a change made %d versions", len(d.Made))
+	}
+	if err != nil {
+		return r, fmt.Errorf("%w: model %q: %w", ErrCorrupt, d.Model.Name, err)
+	}
+	return r, nil
+}
+
+// ids returns the ids of the nodes that the record mentions.
+func (r *observationRecord) ids() []index.ID {
+	return append([]index.ID{r.Source, r.Target}, r.Offered...)
+}
+
+// ids returns the ids of the nodes that the decision mentions.
+func (d *decision) ids() []index.ID {
+	return slices.Concat([]index.ID{d.Source}, d.Candidates, d.Linked)
+}

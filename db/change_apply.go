@@ -1,0 +1,255 @@
+package db
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"kith/index"
+)
+
+// Apply repeats changes, in their order, in a database that was opened with Options.Follower. Each makes the version that it
+// made in the database where Changes yielded it, with the same ids, models and decisions, or nothing. Apply returns when all
+// are durable, so several together share a sync. A change that the database has already is ignored, so changes may be
+// delivered more than once. After an error, those before the one at fault may have been applied.
+//
+// It returns ErrGap for a change that does not follow the version of the database, ErrMismatch for one of another database,
+// of a copy that went another way since, or of a different version of kith, and ErrInput for one that is not from Changes or
+// if the database is not a follower.
+func (db *DB) Apply(ctx context.Context, changes ...Change) error {
+	if !db.opts.Follower {
+		return inputf("a change can be applied to a database that follows another: see Options.Follower")
+	}
+	var err error
+	for i := 0; i < len(changes) && err == nil; i++ {
+		d := changes[i].document
+		if d == nil {
+			err = inputf("a change that is not from Changes cannot be applied")
+			break
+		}
+		if d.Model != nil {
+			err = db.applyToModel(ctx, d)
+		} else {
+			err = db.applyToGraph(ctx, d)
+		}
+		if err != nil {
+			err = fmt.Errorf("change of version %d: %w", d.Version, err)
+		}
+	}
+	return cmp.Or(db.waitDurable(), err)
+}
+
+// follows reports whether the document is of the change after the version of s, and false if s has it already.
+func (d *changeDocument) follows(s *snapshot) (bool, error) {
+	m := &s.Meta
+	switch {
+	case d.Database != m.ID:
+		return false, fmt.Errorf("%w: it is of database %s, not of %s", ErrMismatch, d.Database, m.ID)
+	case d.Version <= m.Version:
+		return false, nil
+	case d.Version > m.Version+1:
+		return false, fmt.Errorf("%w: the database is at version %d", ErrGap, m.Version)
+	case d.Before != m.History:
+		return false, fmt.Errorf("%w: the database went another way up to version %d; restore a backup", ErrMismatch, m.Version)
+	}
+	for i, id := range d.IDs {
+		if int64(id) < m.Nodes && s.Key(id) != d.keys[id] {
+			return false, fmt.Errorf("%w: node %d is %v, not %v", ErrMismatch, id, s.Key(id), d.Names[i])
+		}
+	}
+	return true, nil
+}
+
+// commit returns how the change is recorded.
+func (d *changeDocument) commit(db *DB) index.Commit {
+	c := db.recorded()
+	c.Time, c.Expect = d.Time, d.After
+	return c
+}
+
+// applyToGraph commits a change of the graph, of observations and of decisions. It need not be durable yet.
+func (db *DB) applyToGraph(ctx context.Context, d *changeDocument) error {
+	tx, err := db.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.unpin(tx.pinned)
+	apply, err := d.follows(tx.snap)
+	if apply {
+		err = tx.repeat(d)
+	}
+	if err == nil {
+		err = tx.snap.Err()
+	}
+	return cmp.Or(tx.commitAndUnlock(apply && err == nil), err)
+}
+
+// repeat makes the changes of another database's transaction.
+func (tx *Tx) repeat(d *changeDocument) error {
+	tx.repeats = d
+	if err := tx.batch.Replay(&d.Change); err != nil {
+		return unlessMismatch(err)
+	}
+	for _, doc := range d.Observed {
+		o, err := tx.repeatedObservation(doc)
+		if err != nil {
+			return err
+		}
+		tx.observed = append(tx.observed, o)
+	}
+	for _, doc := range d.Decisions {
+		made, err := decoded[decision](index.Document{Bytes: doc})
+		if err != nil {
+			return err
+		}
+		if m := &tx.view().Meta; !made.consistent(m.Nodes) || made.ID == 0 || made.ID > m.Decisions {
+			return fmt.Errorf("%w: decision %d of %d", ErrMismatch, made.ID, m.Decisions)
+		}
+		tx.decided = append(tx.decided, made)
+	}
+	if tx.batch.Empty() && len(tx.observed)+len(tx.decided) == 0 {
+		return fmt.Errorf("%w: it changes nothing", ErrMismatch)
+	}
+	return nil
+}
+
+// unlessMismatch returns err as an ErrMismatch: what another database could commit cannot be wrong in itself.
+func unlessMismatch(err error) error {
+	if errors.Is(err, ErrMismatch) || errors.Is(err, ErrTooLarge) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrMismatch, err)
+}
+
+// repeatedObservation returns an observation of a change for its model to learn.
+func (tx *Tx) repeatedObservation(doc []byte) (*pendingObservation, error) {
+	rec, err := decoded[observationRecord](index.Document{Bytes: doc})
+	if err != nil {
+		return nil, err
+	}
+	l := tx.db.learners[rec.Model]
+	if l == nil || rec.Version != l.Version || rec.Frozen != l.Frozen {
+		return nil, fmt.Errorf("%w: an observation of model %q version %d, frozen: %v", ErrMismatch, rec.Model, rec.Version, rec.Frozen)
+	}
+	if len(rec.Contexts) > 0 && rec.Columns != l.model.Columns() {
+		return nil, fmt.Errorf("%w: an observation of model %q was made by another version of kith", ErrMismatch, rec.Model)
+	}
+	for _, id := range rec.ids() {
+		if int64(id) >= tx.view().Meta.Nodes {
+			return nil, fmt.Errorf("%w: an observation of node %d", ErrMismatch, id)
+		}
+	}
+	o := &pendingObservation{rec.Model, rec.Decision, rec.outcome(l.model), doc}
+	if !l.model.Fits(o.outcome) {
+		return nil, fmt.Errorf("%w: an observation that model %q cannot learn", ErrMismatch, rec.Model)
+	}
+	return o, nil
+}
+
+// applyToModel commits a change of a model.
+func (db *DB) applyToModel(ctx context.Context, d *changeDocument) error {
+	if err := db.lockAnyway(ctx); err != nil {
+		return err
+	}
+	defer db.unlock()
+	if apply, err := d.follows(db.now.Load()); !apply {
+		return err
+	}
+	name := d.Model.Name
+	now := db.learners[name]
+	if len(d.Model.Note) == 0 {
+		if now == nil {
+			return fmt.Errorf("%w: there is no model %q", ErrMismatch, name)
+		}
+		return db.dropModel(name, d.Model.Answering, d.commit(db))
+	}
+	if now != nil {
+		if err := db.checkpoint(now); err != nil { // so that the version that is deployed has a document
+			return err
+		}
+	}
+	l, err := db.repeatedLearner(d, now)
+	if err != nil {
+		return err
+	}
+	return db.replace(l, d.Model.Answering, d.commit(db))
+}
+
+// repeatedLearner returns the learner that a change made of a model, of which now is the present one or nil. It stores the
+// new versions that are not deployed. The writer calls it.
+func (db *DB) repeatedLearner(d *changeDocument, now *learner) (*learner, error) {
+	r, err := d.registry()
+	if err != nil {
+		return nil, err
+	}
+	l := &learner{name: d.Model.Name, registry: r}
+	if now != nil && now.Version == r.Version {
+		l.model, l.stored = now.model, now.stored
+	}
+	made := map[int]madeVersion{}
+	for _, m := range d.Made {
+		made[m.Number] = m
+	}
+	for i := range l.Versions {
+		v := &l.Versions[i]
+		if m, ok := made[v.Number]; ok {
+			err = db.storeRepeated(l, v, m)
+		} else {
+			err = db.findRepeated(l, v, now)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("model %q, version %d: %w", l.name, v.Number, err)
+		}
+	}
+	return l, nil
+}
+
+// storeRepeated opens a version of l that a change made. If it is deployed, it becomes the model of l; otherwise it is stored.
+func (db *DB) storeRepeated(l *learner, v *version, m madeVersion) error {
+	repeated, err := openDocument(l.name, m.Document, m.Vectors)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	case repeated.Version != v.Number:
+		return fmt.Errorf("%w: its document is that of version %d", ErrCorrupt, repeated.Version)
+	case repeated.model.Outdated():
+		return fmt.Errorf("%w: another version of kith made it", ErrMismatch)
+	}
+	v.Serial, v.Vectors = 0, 0
+	if v.Number == l.Version {
+		l.model, l.stored = repeated.model, checkpoint{}
+		return nil
+	}
+	serial := db.now.Load().ts + 1
+	if v.Vectors, err = db.writeDocument(repeated, serial, 0); err != nil {
+		return err
+	}
+	v.Serial = serial
+	return nil
+}
+
+// findRepeated fills in the documents of a version of l that now has, too.
+func (db *DB) findRepeated(l *learner, v *version, now *learner) error {
+	var has version
+	found := false
+	if now != nil {
+		has, found = now.find(v.Number)
+	}
+	if !found {
+		return fmt.Errorf("%w: there is no such version", ErrMismatch)
+	}
+	v.Serial, v.Vectors = has.Serial, has.Vectors
+	if v.Number != l.Version || l.model != nil {
+		return nil
+	}
+	s := db.now.Load()
+	r := db.store.Read(s.ts)
+	defer r.Close()
+	stored, err := openVersion(r, l.name, has)
+	if err != nil {
+		return err
+	}
+	l.model, l.stored = stored.model, checkpoint{serial: has.Serial, rounds: stored.model.Rounds()}
+	return nil
+}
