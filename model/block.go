@@ -49,8 +49,8 @@ type blockKind struct {
 
 // blockKinds describes the blocks in the order of the constants.
 var blockKinds = [...]blockKind{
-	{name: "class", version: 1, len: func(c *config) int { return c.FeatureLen * len(c.Classes) }, scale: 1, family: column.SourceFeatures},
-	{name: "source", version: 1, len: featureLen, scale: 1, family: column.SourceFeatures, entry: func(s, _ float32) float32 { return s }},
+	{name: "class", version: 1, len: func(c *config) int { return c.FeatureLen * len(c.Classes) }, scale: 1, family: column.General},
+	{name: "source", version: 1, len: featureLen, scale: 1, family: column.General, entry: func(s, _ float32) float32 { return s }},
 	{name: "target", version: 1, len: featureLen, scale: 1, family: column.TargetFeatures, entry: func(_, t float32) float32 { return t }},
 	{name: "product", version: 1, len: featureLen, scale: 0.5, family: column.AlikeFeatures, entry: func(s, t float32) float32 { return s * t }},
 	{name: "difference", version: 1, len: featureLen, scale: 1, family: column.AlikeFeatures, entry: func(s, t float32) float32 { return max(s-t, t-s) }},

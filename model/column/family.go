@@ -5,20 +5,17 @@ type Family int
 
 // Families. A column without one has the zero Family, which is none of them.
 const (
-	General        Family = iota + 1 // it tells the same of all candidates
+	General        Family = iota + 1 // it tells the same of all candidates, as what is about the source alone does
 	Shared                           // common neighbours
 	Walks                            // PageRank
 	Paths                            // paths of three edges
 	Rivals                           // rank among the other candidates
 	Back                             // edges and short paths in the other direction
-	SourceDegree                     // number of edges
-	TargetDegree                     //
-	SourceMutual                     // share of edges in both directions
-	TargetMutual                     //
+	TargetDegree                     // number of edges of the target
+	TargetMutual                     // share of its edges in both directions
 	AlikeLinks                       // similarity of rows of the graph
 	AlikeFeatures                    // similarity of feature vectors
-	SourceFeatures                   // feature vector
-	TargetFeatures                   //
+	TargetFeatures                   // feature vector of the target
 	Outcomes                         // earlier decisions and their rewards
 	Times                            // times of edges
 	numFamilies
@@ -33,13 +30,10 @@ func (f Family) Words() string {
 		Paths:          "longer ways from one to the other",
 		Rivals:         "how the link compares with the other candidates",
 		Back:           "links and short ways back from {target} to {source}",
-		SourceDegree:   "how many links {source} has",
 		TargetDegree:   "how many links {target} has",
-		SourceMutual:   "how many of the links of {source} lead both ways",
 		TargetMutual:   "how many of the links of {target} lead both ways",
 		AlikeLinks:     "how alike the links of both are",
 		AlikeFeatures:  "how alike the features of both are",
-		SourceFeatures: "the features of {source}",
 		TargetFeatures: "the features of {target}",
 		Outcomes:       "what became of earlier suggestions of {target}",
 		Times:          "when links were made",

@@ -107,7 +107,7 @@ func StructuralColumns() []Column {
 	return []Column{
 		ColTo: {"pagerank to", 0.8, Walks}, ColFrom: {"pagerank from", 0.8, Walks}, ColCommon: {"common neighbors", 1, Shared},
 		ColAdamic: {"adamic-adar", 1, Shared}, ColResource: {"resource allocation", 1, Shared},
-		ColSource: {"source degree", 0.02, SourceDegree}, ColTarget: {"target degree", 0.02, TargetDegree},
+		ColSource: {"source degree", 0.02, General}, ColTarget: {"target degree", 0.02, TargetDegree},
 		ColSalton: {"salton", 1, Shared}, ColPaths: {"paths of three", 0.4, Paths}, ColShare: {"pagerank over degree", 0.8, Walks},
 	}
 }

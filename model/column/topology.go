@@ -119,11 +119,11 @@ func TopologyColumns() []Column {
 		TopReverse: {"reverse link", 1, Back}, TopReturns: {"paths back", 0.5, Back}, topReturnRA: {"resource of paths back", 0.2, Back},
 		TopSuccessors: {"common successors", 0.5, Shared}, topSuccessorRA: {"resource of common successors", 0.2, Shared},
 		TopPredecessors: {"common predecessors", 0.5, Shared}, topPredecessorRA: {"resource of common predecessors", 0.2, Shared},
-		TopSourceIn: {"source in-degree", 0.25, SourceDegree}, TopTargetOut: {"target out-degree", 0.25, TargetDegree},
+		TopSourceIn: {"source in-degree", 0.25, General}, TopTargetOut: {"target out-degree", 0.25, TargetDegree},
 		TopDirected: {"directed", 1, General}, TopRivals: {"rivals", 0.2, Rivals}, TopClosed: {"closed neighbors", 1, Rivals},
 		TopMostCommon: {"common over largest", 2, Rivals}, TopMostAdamic: {"adamic-adar over largest", 2, Rivals},
 		TopMostResource: {"resource over largest", 2, Rivals},
-		TopMutual:       {"source mutual arcs", 1, SourceMutual}, TopTargetMutual: {"target mutual arcs", 1, TargetMutual},
+		TopMutual:       {"source mutual arcs", 1, General}, TopTargetMutual: {"target mutual arcs", 1, TargetMutual},
 	}
 	for k, by := range [NumMeasures]string{ByResource: "resource", ByAdamic: "adamic-adar", ByEven: "even paths", ByDegree: "degree"} {
 		columns[TopRank+k], columns[TopAbove+k] = Column{"rank by " + by, 0.2, Rivals}, Column{"neighbors above by " + by, 0.3, Rivals}

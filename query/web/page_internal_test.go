@@ -75,7 +75,7 @@ func TestSentences(t *testing.T) {
 	}
 	got := strings.ReplaceAll(strings.Join(sentences(r, sharedNodes{}, false)[1:], "\n"), "\u00a0", " ")
 	const want = `dan is number 1 of 12 candidates for ann.
-Exploit 0.5: the model expects this link in about 50 % of such cases, from what it has learned.
+Exploit 0.5: the model expects this link in 50 % of such cases, from what it has learned.
 What speaks most for it is the nodes that both are linked to, and then how many links dan has.
 Explore 0.1: what trying this link would teach the model, which is unsure about it.
 A walker who starts at ann and follows links at random spends 20 % of the time at dan, 75 % of that after coming by way of bob.
@@ -88,7 +88,7 @@ Answered by model m version 2.`
 			t.Errorf("%q is %q, want %q", name, got, want)
 		}
 	}
-	for x, want := range map[float64]string{1: "100", 0.0951: "9.5", 0.00099: "0.099", 1e-7: "less than 0.001", 0.1: "10"} {
+	for x, want := range map[float64]string{1: "100", 0.9999: "more than 99", 0.0951: "9.5", 0.00099: "0.099", 1e-7: "less than 0.001", 0.1: "10"} {
 		if got := percent(x); got != want+"\u00a0%" {
 			t.Errorf("%v is %s, want %s", x, got, want)
 		}

@@ -136,13 +136,13 @@ func scoreSentences(r *db.Reasons, source, target string) (all []string) {
 	l := &r.Link
 	exploit := fmt.Sprintf("Exploit %.3g: what the model expects from what it has learned", l.Exploit)
 	if r.AddsTo == "log-odds" {
-		exploit = fmt.Sprintf("Exploit %.3g: the model expects this link in about %s of such cases, from what it has learned", l.Exploit, percent(l.Exploit))
+		exploit = fmt.Sprintf("Exploit %.3g: the model expects this link in %s of such cases, from what it has learned", l.Exploit, percent(l.Exploit))
 	}
 	all = append(all, exploit+".")
 	if ups := strongest(r.Inputs, source, target); len(ups) > 0 && r.AddsTo != "" {
 		all = append(all, "What speaks most for it is "+strings.Join(ups, ", and then ")+".")
 	}
-	if l.Explore != 0 {
+	if l.Explore > l.Score/100 {
 		all = append(all, fmt.Sprintf("Explore %.3g: what trying this link would teach the model, which is unsure about it.", l.Explore))
 	}
 	if l.PPR != 0 {
@@ -232,6 +232,8 @@ func plain(k db.Key) string {
 func percent(x float64) string {
 	const unit = "\u00a0%"
 	switch p := 100 * x; {
+	case p > 99.5 && p < 100:
+		return "more than 99" + unit
 	case p >= 10:
 		return strconv.FormatFloat(p, 'f', 0, 64) + unit
 	case p >= 0.001:

@@ -27,7 +27,7 @@ type kind struct {
 	scale    int64 // integers are multiplied by it; 0 means 1
 }
 
-// decode appends n values, which are encoded in b, to v. last is the text before, which is shared if it occurs again.
+// decode appends n values, which are encoded in b, to v. A text that occurs twice in a row is shared.
 func (v *values) decode(k kind, encoding format.Encoding, b []byte, n int) error {
 	switch {
 	case encoding == format.Plain:

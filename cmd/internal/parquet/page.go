@@ -100,7 +100,7 @@ func decodeStruct(b []byte, to any) error {
 // decompress decompresses the page in raw.
 func (p *pages) decompress(head format.PageHeader, size int) (page, error) {
 	out := page{PageHeader: head}
-	packed, plain := p.raw, 0
+	packed, plain, stored := p.raw, 0, false // stored: not compressed
 	switch head.Type {
 	case format.DataPage:
 		out.values = int(head.DataPageHeader.V.NumValues)
@@ -115,13 +115,14 @@ func (p *pages) decompress(head format.PageHeader, size int) (page, error) {
 		}
 		plain = int(repetition + definition)
 		out.levels, packed = packed[:plain], packed[plain:]
-		if v2.IsCompressed.Valid && !v2.IsCompressed.V {
-			out.data = packed
-			return out, nil
-		}
+		stored = v2.IsCompressed.Valid && !v2.IsCompressed.V
 	}
 	if out.values < 0 || int64(out.values) > p.most/8 {
 		return page{}, fmt.Errorf("a page of %d values: at most %d may be in memory", out.values, p.most/8)
+	}
+	if stored {
+		out.data = packed
+		return out, nil
 	}
 	p.data = slices.Grow(p.data[:0], size-plain)[:size-plain]
 	var err error
