@@ -73,9 +73,13 @@ func (c *chunk) fill() error {
 	return nil
 }
 
+// plainDictionary is the encoding PLAIN_DICTIONARY, by which writers of version 1 mean PLAIN in a page of the dictionary, and
+// RLE_DICTIONARY in other pages.
+const plainDictionary format.Encoding = 2
+
 func (c *chunk) readDictionary(p page) error {
 	c.dictionary = values{}
-	if e := p.DictionaryPageHeader.V.Encoding; e != format.Plain && e != format.PlainDictionary {
+	if e := p.DictionaryPageHeader.V.Encoding; e != format.Plain && e != plainDictionary {
 		return errPage
 	}
 	return c.dictionary.decode(c.kind, format.Plain, p.data, p.values)
@@ -104,7 +108,7 @@ func (c *chunk) readPage(p page) (err error) {
 		}
 	}
 	c.values = values{c.values.ints[:0], c.values.numbers[:0], c.values.texts[:0]}
-	if encoding == format.RLEDictionary || encoding == format.PlainDictionary {
+	if encoding == format.RLEDictionary || encoding == plainDictionary {
 		err = c.lookUp(b, n)
 	} else {
 		err = c.values.decode(c.kind, encoding, b, n)

@@ -24,7 +24,6 @@ const rowsPerRead = 1 << 12
 type table struct {
 	file   io.ReaderAt
 	size   int64
-	most   int64 // bytes of a page
 	memory int64
 	meta   format.FileMetaData
 	all    []source

@@ -28,7 +28,7 @@ type Writer struct {
 	fields []edgelist.Field
 	values [][]parquet.Value // collected values of each column
 	texts  []byte            // bytes of the collected strings
-	to     *parquet.Writer
+	to     *parquet.GenericWriter[any]
 	at     int // next column of the row
 	rows   int // number of rows in the row group
 	bytes  int // approximate size of the row group before it is encoded
@@ -45,7 +45,7 @@ func NewWriter(w io.Writer, fields []edgelist.Field) (*Writer, error) {
 	return &Writer{
 		fields: fields,
 		values: make([][]parquet.Value, len(fields)),
-		to: parquet.NewWriter(w, schema,
+		to: parquet.NewGenericWriter[any](w, schema,
 			parquet.Compression(&zstd.Codec{}), parquet.PageBufferSize(pageBytes), parquet.DictionaryMaxBytes(dictionaryBytes),
 			parquet.CreatedBy("kith", "", "")),
 	}, nil
