@@ -194,7 +194,7 @@ func (b *KeyBlock) All(first ID) iter.Seq2[KeyEntry, error] {
 	return func(yield func(KeyEntry, error) bool) {
 		for g := range b.numGroups() {
 			d, last, n := b.group(g), int64(0), 0
-			for ; len(d.B) > 0; n++ {
+			for ; len(d.B) > 0 && n < keyGroup; n++ {
 				k := KeyEntry{d.Key(&last), first}
 				if b.withIDs {
 					k.ID = d.ID()
@@ -204,8 +204,12 @@ func (b *KeyBlock) All(first ID) iter.Seq2[KeyEntry, error] {
 				}
 				first++
 			}
-			if n > keyGroup || n < keyGroup && g+1 < b.numGroups() {
-				yield(KeyEntry{}, fmt.Errorf("%w: a group of %d keys", ErrCorrupt, n))
+			if len(d.B) > 0 {
+				yield(KeyEntry{}, fmt.Errorf("%w: a group of more than %d keys", ErrCorrupt, keyGroup))
+				return
+			}
+			if n < keyGroup && g+1 < b.numGroups() {
+				yield(KeyEntry{}, fmt.Errorf("%w: a group of %d keys before the last one", ErrCorrupt, n))
 				return
 			}
 		}

@@ -3,6 +3,7 @@ package block
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -91,6 +92,37 @@ func TestKeyBlocks(t *testing.T) {
 			if found != 1 {
 				t.Fatalf("key %d, %v, is found %d times", i, k.Key, found)
 			}
+		}
+	}
+}
+
+// TestKeyGroups verifies that a block with a group of too many or too few keys is refused at this group, and that All
+// yields no key before it that At does not have at its place.
+func TestKeyGroups(t *testing.T) {
+	t.Parallel()
+	for _, sizes := range [][]int{{keyGroup + 1}, {keyGroup + 1, 1}, {keyGroup - 1, 1}, {keyGroup, 1, 1}} {
+		var content, starts []byte
+		for _, n := range sizes {
+			starts = binary.LittleEndian.AppendUint16(starts, uint16(len(content)))
+			last := int64(0)
+			for i := range n {
+				content = AppendKey(content, Int(int64(i)), &last)
+			}
+		}
+		content = binary.LittleEndian.AppendUint16(append(content, starts...), uint16(len(sizes)))
+		b, err := (&Decoder{B: content}).KeyBlock(false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, failed := range b.All(0) {
+			if err = failed; err == nil {
+				if at, failed := b.At(int(k.ID)); at != k.Key || failed != nil {
+					t.Errorf("groups of %v keys: key %d is %v, %v, want %v", sizes, k.ID, at, failed, k.Key)
+				}
+			}
+		}
+		if !errors.Is(err, ErrCorrupt) {
+			t.Errorf("groups of %v keys: %v", sizes, err)
 		}
 	}
 }
