@@ -43,7 +43,7 @@ itself. To restore, name all of them: kith restore monday tuesday wednesday DB.`
 		}),
 	}
 	cmd.Flags().StringVar(&b.since, "since", "", "write only the changes since this earlier backup")
-	memoryFlag(cmd.Flags(), &b.memory)
+	cli.MemoryFlag(cmd.Flags(), &b.memory)
 	return cmd
 }
 
@@ -141,7 +141,7 @@ DB.partial and renamed after everything has been read, checked and synced.`,
 			})
 		}),
 	}
-	memoryFlag(cmd.Flags(), &memory)
+	cli.MemoryFlag(cmd.Flags(), &memory)
 	return cmd
 }
 

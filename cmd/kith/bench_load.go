@@ -54,7 +54,7 @@ Linux reports, so each line is measured by a process of its own.`,
 	f.StringVar(&b.dir, "dir", os.TempDir(), "directory of the databases, on the disk to measure")
 	f.IntVar(&b.count, "count", 1, "number of loads of each file, one line each")
 	f.BoolVar(&b.load.directed, "directed", false, "the graphs are directed")
-	memoryFlag(f, &b.load.memory)
+	cli.MemoryFlag(f, &b.load.memory)
 	f.BoolVar(&b.lineOnly, "line", false, "")
 	_ = f.MarkHidden("line") // the flag exists
 	return cmd

@@ -53,7 +53,7 @@ a copy before. Repair needs memory for the whole graph, about 130 bytes an edge,
 		}),
 	}
 	cmd.Flags().BoolVar(&repair, "repair", false, "write the database from scratch, without what is damaged")
-	memoryFlag(cmd.Flags(), &memory)
+	cli.MemoryFlag(cmd.Flags(), &memory)
 	return cmd
 }
 
@@ -104,7 +104,7 @@ also compacts itself while it changes; compact frees the rest.`,
 			return writeLine(cmd.OutOrStdout(), fmt.Sprintf("%s: %d bytes, %d before", args[0], after, before))
 		}),
 	}
-	memoryFlag(cmd.Flags(), &memory)
+	cli.MemoryFlag(cmd.Flags(), &memory)
 	return cmd
 }
 

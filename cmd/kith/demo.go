@@ -119,7 +119,7 @@ func (d *demo) run(ctx context.Context) error {
 
 // show serves the database until ctx ends, and opens the user's browser if there is a terminal.
 func (d *demo) show(ctx context.Context, g *db.DB) error {
-	return serve(ctx, g, web.Options{}, "127.0.0.1:0", func(url string) error {
+	return serveDatabase(ctx, g, web.Options{}, "127.0.0.1:0", func(url string) error {
 		if d.open != nil {
 			d.open(url)
 		}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"kith/cmd/internal/clitest"
+	"kith/cmd/internal/serve"
 	"kith/db"
 )
 
@@ -72,7 +73,7 @@ func TestHostile(t *testing.T) {
 func (a *attack) serve() (pid int) {
 	t, dir := a.t, a.t.TempDir()
 	path, token := filepath.Join(dir, "g.kith"), filepath.Join(dir, "token")
-	if err := os.WriteFile(token, []byte(strings.Repeat("x", minToken)), 0o600); err != nil {
+	if err := os.WriteFile(token, []byte(strings.Repeat("x", serve.MinToken)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	list := clitest.WriteList(t, "list.txt", a.nodes, 5*a.nodes)
@@ -207,7 +208,7 @@ func (a *attack) refusedClient(ctx context.Context) {
 	for ctx.Err() == nil {
 		a.send(ctx, "host", insert, func(r *http.Request) { r.Host = "evil.example" })
 		a.send(ctx, "origin", insert, func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") })
-		a.send(ctx, "token", insert, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+strings.Repeat("y", minToken)) })
+		a.send(ctx, "token", insert, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+strings.Repeat("y", serve.MinToken)) })
 		a.send(ctx, "no token", insert, nil)
 		a.send(ctx, "5 MB", insert+strings.Repeat(" ", 5_000_000), nil)
 		a.send(ctx, "path", insert, func(r *http.Request) { r.URL.Path = "/x/../query" })

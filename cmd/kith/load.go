@@ -131,7 +131,7 @@ func (l *load) flags(cmd *cobra.Command) {
 	f.StringVar(&l.errors, "errors", "", "file to write all malformed lines to")
 	f.StringVar(&l.sha256, "sha256", "", "checksum of the file at the URL")
 	f.BoolVar(&l.dryRun, "dry-run", false, "load nothing; print what would be loaded and how much memory and disk it needs")
-	memoryFlag(f, &l.memory)
+	cli.MemoryFlag(f, &l.memory)
 	offered(cmd, "format", edgelist.Formats()...)
 	offered(cmd, "columns", "src,dst", "src,dst,weight", "src,dst,time", "src,dst,weight,time")
 	offered(cmd, "header", "yes", "no")

@@ -43,6 +43,6 @@ people. The end of standard input ends kith mcp, and so do Ctrl-C and SIGTERM.`,
 		}),
 	}
 	cmd.Flags().BoolVar(&write, "write", false, "offer the tools that change the database too")
-	memoryFlag(cmd.Flags(), &memory)
+	cli.MemoryFlag(cmd.Flags(), &memory)
 	return cmd
 }

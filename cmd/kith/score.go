@@ -77,7 +77,7 @@ shards, joined in order, are that of a single run; only the first has the header
 	f.StringVar(&s.shard, "shard", "", "score the i-th of n parts of the sources, from 0/n")
 	cmd.MarkFlagsMutuallyExclusive("label", "sources", "pairs")
 	cmd.MarkFlagsMutuallyExclusive("among", "pairs")
-	memoryFlag(f, &s.memory)
+	cli.MemoryFlag(f, &s.memory)
 	return cmd
 }
 

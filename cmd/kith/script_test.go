@@ -11,6 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"kith/cmd/internal/clitest"
+	"kith/cmd/internal/serve"
 	"kith/db"
 	"kith/query/web"
 )
@@ -43,7 +44,7 @@ func serving(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	var o web.Options
 	if len(args) == 2 {
-		o.Token, err = readToken(ts.MkAbs(args[1]))
+		o.Token, err = serve.ReadToken(ts.MkAbs(args[1]))
 		ts.Check(err)
 	}
 	s := httptest.NewServer(o.Handler(g))

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"kith/cmd/internal/serve"
 	"kith/db"
 	"kith/db/dbtest"
 	"kith/query"
@@ -25,7 +26,7 @@ func TestServe(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	token := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(token, []byte(strings.Repeat("x", minToken)), 0o600); err != nil {
+	if err := os.WriteFile(token, []byte(strings.Repeat("x", serve.MinToken)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	server := exec.Command("kith", "serve", path, "--listen", "127.0.0.1:0", "--write", "--token-file", token)

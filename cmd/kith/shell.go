@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kith/cmd/internal/cli"
+	"kith/cmd/internal/serve"
 	"kith/db"
 	"kith/query/web"
 )
@@ -80,7 +81,7 @@ line was wrong. A typed session ends with 0, unless it ends within a transaction
 	f.BoolVar(&s.keepGoing, "keep-going", false, "continue a script after an error")
 	f.StringVar(&s.attach, "attach", "", "run statements in the process that serves this URL")
 	f.StringVar(&s.tokenFile, "token-file", "", "file of the token of --attach, which allows statements that write")
-	memoryFlag(f, &s.memory)
+	cli.MemoryFlag(f, &s.memory)
 	cmd.MarkFlagsMutuallyExclusive("command", "file")
 	cmd.MarkFlagsMutuallyExclusive("attach", "create")
 	cmd.MarkFlagsMutuallyExclusive("attach", "read-only")
@@ -117,7 +118,7 @@ func (s *shell) ask(ctx context.Context) error {
 		return err
 	}
 	if s.tokenFile != "" {
-		if client.Token, err = readToken(s.tokenFile); err != nil {
+		if client.Token, err = serve.ReadToken(s.tokenFile); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"fmt"
@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	minToken = 32      // characters of a token
+	MinToken = 32      // characters of a token
 	maxToken = 4 << 10 // bytes of its file
 )
 
-// makeToken is a command that makes the file of a token.
-const makeToken = "(umask 077; openssl rand -hex 32 >token)"
+// MakeToken is a command that makes the file of a token.
+const MakeToken = "(umask 077; openssl rand -hex 32 >token)"
 
-// readToken reads a token from a file, which only its owner may read. Windows has no such mode: there the rights of the
+// ReadToken reads a token from a file, which only its owner may read. Windows has no such mode: there the rights of the
 // file are not checked.
-func readToken(name string) (string, error) {
+func ReadToken(name string) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return "", fmt.Errorf("%w; %s makes one", err, makeToken)
+		return "", fmt.Errorf("%w; %s makes one", err, MakeToken)
 	}
 	defer f.Close() // only read
 	info, err := f.Stat()
@@ -41,8 +41,8 @@ func readToken(name string) (string, error) {
 	}
 	token := strings.TrimSpace(string(b))
 	foreign := func(c rune) bool { return c <= ' ' || c > '~' }
-	if len(b) > maxToken || len(token) < minToken || strings.ContainsFunc(token, foreign) {
-		return "", fmt.Errorf("%s: a token is a line of %d or more letters, digits and signs; %s makes one", name, minToken, makeToken)
+	if len(b) > maxToken || len(token) < MinToken || strings.ContainsFunc(token, foreign) {
+		return "", fmt.Errorf("%s: a token is a line of %d or more letters, digits and signs; %s makes one", name, MinToken, MakeToken)
 	}
 	return token, nil
 }

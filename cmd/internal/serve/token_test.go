@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"os"
@@ -39,7 +39,7 @@ func TestReadToken(t *testing.T) {
 		if c.mode.Perm()&0o077 != 0 && runtime.GOOS == "windows" {
 			continue
 		}
-		token, err := readToken(name)
+		token, err := ReadToken(name)
 		switch {
 		case c.want == "" && (err != nil || token != good):
 			t.Errorf("%q, mode %o: %q, %v", c.content, c.mode, token, err)
@@ -50,7 +50,7 @@ func TestReadToken(t *testing.T) {
 		}
 	}
 	for _, name := range []string{t.TempDir(), filepath.Join(t.TempDir(), "none")} {
-		if _, err := readToken(name); err == nil {
+		if _, err := ReadToken(name); err == nil {
 			t.Errorf("%s is a token", name)
 		}
 	}
