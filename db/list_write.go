@@ -15,7 +15,7 @@ import (
 // ListOptions says how a list is written. The zero value writes CSV.
 type ListOptions struct {
 	Format edgelist.Format // CSV, TSV, SNAP, which separates fields by blanks, or Parquet; zero means CSV
-	Tables edgelist.Tables // writes Parquet files; nil means that they are refused
+	Tables edgelist.Tables // writes Parquet files: a parquet.Format; nil means that they are refused
 	// Progress, if not nil, is called regularly with the number of lines written.
 	Progress func(lines int64)
 }
@@ -161,7 +161,7 @@ func (o *ListOptions) newWriter(w io.Writer, f edgelist.Format, columns []edgeli
 	case f != edgelist.Parquet:
 		return edgelist.NewWriter(w, f, names...)
 	case o.Tables == nil:
-		return nil, errors.New("this program writes no Parquet files: use .csv, or kith shell; a program that embeds kith sets Tables")
+		return nil, errors.New("this program writes no Parquet files: use .csv, or kith shell. In a program that embeds kith, set Tables to a parquet.Format of kith/db/edgelist/parquet")
 	}
 	return o.Tables.Create(w, columns)
 }

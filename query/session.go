@@ -24,7 +24,7 @@ type Session struct {
 	// Render writes the pictures of DRAW and of the option plot of EVALUATE STREAM in the format "png". SVG pictures need
 	// no Render. If it is nil, other pictures are refused.
 	Render func(w io.Writer, p *draw.Picture, format string) error
-	// Tables reads and writes the Parquet files of LOAD and EXPORT. If it is nil, they are refused.
+	// Tables reads and writes the Parquet files of LOAD and EXPORT: a parquet.Format. If it is nil, they are refused.
 	Tables edgelist.Tables
 	// ReadOnly refuses statements that change the database, access a file or play policies.
 	ReadOnly bool

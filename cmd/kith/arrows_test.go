@@ -19,19 +19,20 @@ func arrows() map[string][]string {
 		msgpack = "github.com/vmihailenco/msgpack/v5"
 	)
 	return map[string][]string{
-		"kith/ppr":          {gonum},
-		"kith/model":        {"kith/model/column", "kith/model/graph", "kith/model/nn", gonum, msgpack},
-		"kith/model/column": {"kith/model/graph", "kith/model/nn", gonum},
-		"kith/model/graph":  {},
-		"kith/model/nn":     {gonum, msgpack},
-		"kith/model/trial":  {"kith/model", "kith/ppr", gonum},
-		"kith/index":        {"kith/index/block", "kith/ppr", msgpack},
-		"kith/index/block":  {"kith/ppr"},
-		"kith/db/edgelist":  {"github.com/sbinet/npyio", "github.com/klauspost/compress"},
-		"kith/db/store":     {"kith/index", badger, "github.com/klauspost/compress/snappy", "golang.org/x/sys"},
-		"kith/db/archive":   {"kith/index", msgpack},
-		"kith/db/walk":      {"kith/index", "kith/ppr", "kith/model"},
-		"kith/db/gonum":     {"kith/index", gonum},
+		"kith/ppr":                 {gonum},
+		"kith/model":               {"kith/model/column", "kith/model/graph", "kith/model/nn", gonum, msgpack},
+		"kith/model/column":        {"kith/model/graph", "kith/model/nn", gonum},
+		"kith/model/graph":         {},
+		"kith/model/nn":            {gonum, msgpack},
+		"kith/model/trial":         {"kith/model", "kith/ppr", gonum},
+		"kith/index":               {"kith/index/block", "kith/ppr", msgpack},
+		"kith/index/block":         {"kith/ppr"},
+		"kith/db/edgelist":         {"github.com/sbinet/npyio", "github.com/klauspost/compress"},
+		"kith/db/edgelist/parquet": {"kith/db/edgelist", "github.com/parquet-go/parquet-go", "github.com/klauspost/compress"},
+		"kith/db/store":            {"kith/index", badger, "github.com/klauspost/compress/snappy", "golang.org/x/sys"},
+		"kith/db/archive":          {"kith/index", msgpack},
+		"kith/db/walk":             {"kith/index", "kith/ppr", "kith/model"},
+		"kith/db/gonum":            {"kith/index", gonum},
 		"kith/db": {
 			"kith/index", "kith/ppr", "kith/model", "kith/db/edgelist", "kith/db/store", "kith/db/walk", "kith/db/gonum", "kith/db/words",
 			"kith/db/archive", "golang.org/x/sys", gonum, msgpack,
@@ -60,14 +61,15 @@ func forTests() []string {
 // testArrows returns further imports for the tests of a package.
 func testArrows() map[string][]string {
 	return map[string][]string{
-		"kith/db":             {"kith/db/dbtest", "kith/model/trial"},
-		"kith/db/edgelist":    {"gonum.org/v1/gonum"},
-		"kith/model":          {"kith/index", "kith/model/trial"}, // the graph of index has times
-		"kith/model/trial":    {"github.com/sbinet/npyio"},
-		"kith/db/words":       {},
-		"kith/query":          {"kith/db/dbtest", "kith/query/web"},
-		"kith/query/complete": {"kith/db/dbtest"},
-		"kith/query/web":      {"kith/db/dbtest", "github.com/chromedp/chromedp", "github.com/chromedp/cdproto"},
+		"kith/db":                  {"kith/db/dbtest", "kith/model/trial"},
+		"kith/db/edgelist":         {"gonum.org/v1/gonum"},
+		"kith/db/edgelist/parquet": {"kith/db", "kith/db/dbtest"},
+		"kith/model":               {"kith/index", "kith/model/trial"}, // the graph of index has times
+		"kith/model/trial":         {"github.com/sbinet/npyio"},
+		"kith/db/words":            {},
+		"kith/query":               {"kith/db/dbtest", "kith/query/web"},
+		"kith/query/complete":      {"kith/db/dbtest"},
+		"kith/query/web":           {"kith/db/dbtest", "github.com/chromedp/chromedp", "github.com/chromedp/cdproto"},
 	}
 }
 

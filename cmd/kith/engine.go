@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"kith/cmd/internal/chart"
-	"kith/cmd/internal/parquet"
 	"kith/db"
+	"kith/db/edgelist/parquet"
 	"kith/query"
 	"kith/query/complete"
 	"kith/query/parse"

@@ -17,9 +17,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"kith/cmd/internal/cli"
-	"kith/cmd/internal/parquet"
 	"kith/db"
 	"kith/db/edgelist"
+	"kith/db/edgelist/parquet"
 )
 
 // load implements the subcommand load.

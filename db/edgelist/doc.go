@@ -41,8 +41,9 @@
 //
 // # Tables
 //
-// Parquet files have typed columns, which are chosen by their names. This package does not decode them: a program that
-// wants them sets Options.Tables. Line numbers are those of rows, from 1.
+// Parquet files have typed columns, which are chosen by their names. This package does not decode them, and links no
+// library that does: a program that wants them imports edgelist/parquet and sets Options.Tables. Line numbers are those of
+// rows, from 1.
 //
 // # Downloads
 //

@@ -56,6 +56,7 @@ type RowWriter interface {
 	Text(string) error
 	Int(int64)
 	Float(float32)
+	Double(float64)
 	Time(int64) // in seconds since 1970; 0 means none
 	Floats([]float32)
 	// End ends the row.

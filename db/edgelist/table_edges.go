@@ -12,7 +12,7 @@ import (
 )
 
 // ErrTables is returned for a Parquet file without Options.Tables.
-var ErrTables = errors.New("edgelist: this program reads no Parquet files; kith load does, and a program that embeds kith sets Tables in its options")
+var ErrTables = errors.New("edgelist: this program reads no Parquet files; kith load does. In a program that embeds kith, set Tables to a parquet.Format of kith/db/edgelist/parquet")
 
 // errTable is the error for a table without the columns of a list.
 var errTable = fmt.Errorf("%w for edges", ErrColumns)

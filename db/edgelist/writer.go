@@ -111,6 +111,12 @@ func (w *Writer) Float(x float32) {
 	w.line = strconv.AppendFloat(w.line, float64(x), 'g', -1, 32)
 }
 
+// Double adds a number of 64 bits to the line, with the fewest digits that read back as the same number.
+func (w *Writer) Double(x float64) {
+	w.separate()
+	w.line = strconv.AppendFloat(w.line, x, 'g', -1, 64)
+}
+
 // Time adds a time in seconds since 1970 to the line.
 func (w *Writer) Time(n int64) { w.Int(n) }
 

@@ -3,13 +3,13 @@ package score
 import (
 	"io"
 
-	"kith/cmd/internal/parquet"
 	"kith/db"
 	"kith/db/edgelist"
+	"kith/db/edgelist/parquet"
 )
 
 // table writes rows as a Parquet file.
-type table struct{ to *parquet.Writer }
+type table struct{ to edgelist.RowWriter }
 
 // newTable returns a writer of a Parquet file. Keys are integers if all keys of the database are, and otherwise texts, so
 // that the files of all shards have the same columns.
@@ -25,7 +25,7 @@ func newTable(w io.Writer, tx *db.Tx) (*table, error) {
 			break
 		}
 	}
-	to, err := parquet.NewWriter(w, []edgelist.Field{
+	to, err := parquet.Format{}.Create(w, []edgelist.Field{
 		{Name: "source", Type: key}, {Name: "target", Type: key}, {Name: "rank", Type: edgelist.Integer}, {Name: "score", Type: edgelist.Double},
 	})
 	return &table{to}, err

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"kith/cmd/internal/parquet"
 	"kith/db/edgelist"
+	"kith/db/edgelist/parquet"
 )
 
 // options reads Parquet files.
@@ -128,7 +128,7 @@ func TestReadTypes(t *testing.T) {
 func TestReadMalformed(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	w, err := parquet.NewWriter(&b, []edgelist.Field{
+	w, err := parquet.Format{}.Create(&b, []edgelist.Field{
 		{Name: "from", Type: edgelist.String}, {Name: "to", Type: edgelist.String}, {Name: "w", Type: edgelist.Double},
 	})
 	if err != nil {

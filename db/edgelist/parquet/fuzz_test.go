@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"kith/cmd/internal/parquet"
 	"kith/db/edgelist"
+	"kith/db/edgelist/parquet"
 )
 
 // FuzzTable reads damaged files. Nothing panics, and no table has more rows than its file can hold.

@@ -22,9 +22,9 @@ const (
 	pageBytes       = 256 << 10
 )
 
-// Writer writes the rows of a table, column by column: each method but End and Close writes the next column of a row. A
-// method that is called for a column of another type, and a row of another length, make End return an error.
-type Writer struct {
+// writer is an [edgelist.RowWriter]. A method that is called for a column of another type, and a row of another length, make
+// End return an error.
+type writer struct {
 	fields []edgelist.Field
 	values [][]parquet.Value // collected values of each column
 	texts  []byte            // bytes of the collected strings
@@ -35,14 +35,13 @@ type Writer struct {
 	err    error
 }
 
-// NewWriter returns a writer of a file with the given columns, of which Name and Type count. Integer, Single, Double,
-// String, Timestamp and Floats can be written. A Timestamp has milliseconds.
-func NewWriter(w io.Writer, fields []edgelist.Field) (*Writer, error) {
+// newWriter returns a writer of a file with the given columns.
+func newWriter(w io.Writer, fields []edgelist.Field) (*writer, error) {
 	schema, err := schemaOf(fields)
 	if err != nil {
 		return nil, err
 	}
-	return &Writer{
+	return &writer{
 		fields: fields,
 		values: make([][]parquet.Value, len(fields)),
 		to: parquet.NewGenericWriter[any](w, schema,
@@ -52,7 +51,7 @@ func NewWriter(w io.Writer, fields []edgelist.Field) (*Writer, error) {
 }
 
 // next returns the index of the next column, which must have type t, or -1.
-func (w *Writer) next(t edgelist.Type) int {
+func (w *writer) next(t edgelist.Type) int {
 	i := w.at
 	w.at++
 	if i >= len(w.fields) || w.fields[i].Type != t {
@@ -65,34 +64,34 @@ func (w *Writer) next(t edgelist.Type) int {
 }
 
 // add adds a value to a column. Levels are those of the value.
-func (w *Writer) add(column int, v parquet.Value, size int) {
+func (w *writer) add(column int, v parquet.Value, size int) {
 	w.values[column] = append(w.values[column], v)
 	w.bytes += size
 }
 
 // Int writes an integer.
-func (w *Writer) Int(n int64) {
+func (w *writer) Int(n int64) {
 	if i := w.next(edgelist.Integer); i >= 0 {
 		w.add(i, parquet.Int64Value(n).Level(0, 0, i), 8)
 	}
 }
 
 // Float writes a number.
-func (w *Writer) Float(x float32) {
+func (w *writer) Float(x float32) {
 	if i := w.next(edgelist.Single); i >= 0 {
 		w.add(i, parquet.FloatValue(x).Level(0, 0, i), 4)
 	}
 }
 
 // Double writes a number.
-func (w *Writer) Double(x float64) {
+func (w *writer) Double(x float64) {
 	if i := w.next(edgelist.Double); i >= 0 {
 		w.add(i, parquet.DoubleValue(x).Level(0, 0, i), 8)
 	}
 }
 
 // Text writes a text. The empty text is written as null.
-func (w *Writer) Text(s string) error {
+func (w *writer) Text(s string) error {
 	if i := w.next(edgelist.String); i >= 0 {
 		v := parquet.Value{}.Level(0, 0, i)
 		if s != "" {
@@ -106,7 +105,7 @@ func (w *Writer) Text(s string) error {
 }
 
 // Time writes a time in seconds since 1970. 0 is written as null.
-func (w *Writer) Time(n int64) {
+func (w *writer) Time(n int64) {
 	const second = 1000 // milliseconds
 	if i := w.next(edgelist.Timestamp); i >= 0 {
 		switch {
@@ -121,7 +120,7 @@ func (w *Writer) Time(n int64) {
 }
 
 // Floats writes a list of numbers.
-func (w *Writer) Floats(list []float32) {
+func (w *writer) Floats(list []float32) {
 	i := w.next(edgelist.Floats)
 	if i < 0 {
 		return
@@ -136,7 +135,7 @@ func (w *Writer) Floats(list []float32) {
 
 // Key writes the key of a node. Into a column of strings it writes an integer in decimal, and a string that would be
 // read as an integer in single quotes; see [edgelist.Quoted].
-func (w *Writer) Key(k edgelist.Token) error {
+func (w *writer) Key(k edgelist.Token) error {
 	if w.at < len(w.fields) && w.fields[w.at].Type == edgelist.String {
 		if k.IsInt {
 			return w.Text(strconv.FormatInt(k.Int, 10))
@@ -151,7 +150,7 @@ func (w *Writer) Key(k edgelist.Token) error {
 }
 
 // End ends the row.
-func (w *Writer) End() error {
+func (w *writer) End() error {
 	if w.at != len(w.fields) && w.err == nil {
 		w.err = fmt.Errorf("parquet: a row of %d values, expected %d", w.at, len(w.fields))
 	}
@@ -167,7 +166,7 @@ func (w *Writer) End() error {
 }
 
 // encode encodes the collected values.
-func (w *Writer) encode() {
+func (w *writer) encode() {
 	for i, values := range w.values {
 		if w.err == nil && len(values) > 0 {
 			_, w.err = w.to.ColumnWriters()[i].WriteRowValues(values)
@@ -178,7 +177,7 @@ func (w *Writer) encode() {
 }
 
 // endGroup writes the row group.
-func (w *Writer) endGroup() {
+func (w *writer) endGroup() {
 	w.encode()
 	w.rows, w.bytes = 0, 0
 	if w.err == nil {
@@ -187,7 +186,7 @@ func (w *Writer) endGroup() {
 }
 
 // Close writes the last row group and the end of the file. It does not close the writer below.
-func (w *Writer) Close() error {
+func (w *writer) Close() error {
 	w.endGroup()
 	if w.err == nil {
 		w.err = w.to.Close()

@@ -3,20 +3,19 @@ package parquet_test
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"testing"
 
 	library "github.com/parquet-go/parquet-go"
 
-	"kith/cmd/internal/parquet"
 	"kith/db/edgelist"
+	"kith/db/edgelist/parquet"
 )
 
 // table returns a file with a column of each type and some rows.
 func table(t *testing.T, rows int) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := parquet.NewWriter(&b, []edgelist.Field{
+	w, err := parquet.Format{}.Create(&b, []edgelist.Field{
 		{Name: "source", Type: edgelist.String}, {Name: "n", Type: edgelist.Integer}, {Name: "w", Type: edgelist.Single},
 		{Name: "score", Type: edgelist.Double}, {Name: "at", Type: edgelist.Timestamp}, {Name: "a", Type: edgelist.Floats},
 	})
@@ -72,8 +71,5 @@ func TestWriter(t *testing.T) {
 	}
 	if len(f.RowGroups()) != 2 || f.NumRows() != rows {
 		t.Errorf("%d row groups with %d rows, want 2 with %d", len(f.RowGroups()), f.NumRows(), rows)
-	}
-	if name := os.Getenv("KITH_TABLE"); name != "" {
-		_ = os.WriteFile(name, data, 0o644)
 	}
 }

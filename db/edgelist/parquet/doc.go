@@ -1,6 +1,9 @@
-// Package parquet reads and writes Parquet files for the tools (parquet.apache.org/docs/file-format). A [Format] is the
-// edgelist.Tables of a query.Session and of db.LoadOptions, so that lists of edges, nodes and features can be Parquet files.
-// [NewWriter] writes rows of any typed columns.
+// Package parquet reads and writes Parquet files (parquet.apache.org/docs/file-format). A [Format] is the edgelist.Tables of
+// db.LoadOptions, db.ListOptions and query.Session, so that lists of edges, nodes and features can be Parquet files.
+//
+// It is a package of its own, below the interface that it implements, because of what it links: neither edgelist nor db nor
+// query imports it, so a program that embeds kith has Parquet, and the seven modules below, only if it imports this package and
+// sets Tables. The tools do.
 //
 // # The library
 //
