@@ -14,8 +14,8 @@ const (
 	maxChanges = 1 << 17
 )
 
-// compactionDue reports whether s should get a new base, and whether writers must wait for it. It is due when the changes
-// since the last base reach a tenth of the edges, but at least minChanges and at most maxChanges, which an open reads in
+// compactionDue reports whether s should get a new base, and whether writers must wait for it. A base is needed when the changes
+// since the last one reach a tenth of the edges, but at least minChanges and at most maxChanges, which an open reads in
 // a fraction of a second, or when they take a quarter of the memory of the graph. Writers wait when they take half of it.
 func (db *DB) compactionDue(s *snapshot) (due, urgent bool) {
 	changes, _ := s.Log.Since(s.Meta.Base) // the log reaches back further
@@ -24,7 +24,7 @@ func (db *DB) compactionDue(s *snapshot) (due, urgent bool) {
 	return many || bytes >= memory/4, bytes >= memory/2
 }
 
-// compactIfDue starts a compaction in the background if it is due. The writer calls it.
+// compactIfDue starts a compaction in the background if s needs one. The writer calls it.
 func (db *DB) compactIfDue(s *snapshot) {
 	if due, _ := db.compactionDue(s); !due {
 		return

@@ -90,7 +90,7 @@ type rewardSums struct {
 	of        map[string]spans
 }
 
-// spans holds sums of equally many values that follow each other. The zero value has none.
+// spans holds sums of equally many values that follow each other. The zero value is empty.
 type spans struct {
 	length int // values in a span
 	count  int // spans

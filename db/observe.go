@@ -33,7 +33,7 @@ type pendingObservation struct {
 	model    string
 	decision uint64 // decision that this rewards; 0 means none
 	outcome  model.Outcome
-	document []byte // its stored form, if it is a repetition of another database's observation
+	document []byte // its stored form, if it repeats an observation that Changes yielded
 }
 
 // observationRecord is the stored form of an observation. It holds the contexts of the time, so replaying it does not

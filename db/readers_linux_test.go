@@ -99,7 +99,7 @@ func files(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// A restored backup in a folder that nobody may write to is read by several processes at once. They answer alike while
+// A restored backup in a write-protected folder is read by several processes at once. They answer alike while
 // others open and close it and one is killed. Nothing in the folder changes, and a writer is refused meanwhile.
 func TestManyReaders(t *testing.T) {
 	t.Parallel()

@@ -41,7 +41,7 @@ func (f *scratchFile) reader(at, size int64, buffer int) *bufio.Reader {
 }
 
 // errScratch is the error for bytes in a scratch file that are not those that were written.
-var errScratch = errors.New("the data differ from what was written")
+var errScratch = errors.New("the data read back are not those written")
 
 // scratchError says where an error arose.
 func scratchError(err error) error {

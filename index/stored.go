@@ -35,7 +35,7 @@ func (s *storedRows) row(u ID) ([]ID, []float32, []int64) {
 	return s.blocks.At(i).Row(u)
 }
 
-// find returns the first block that can have the row of u, -1 if there is none.
+// find returns the first block that can have the row of u, or -1.
 func (s *storedRows) find(u ID) int {
 	i := sort.Search(len(s.First), func(i int) bool { return s.First[i] >= u })
 	if i == len(s.First) || s.First[i] != u {

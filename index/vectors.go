@@ -118,7 +118,7 @@ func (v *vectors) bytes(all int64) int64 {
 	return 8 * int64(v.base.Len())
 }
 
-// openVectors returns the vectors of a version, to be read when they are asked for. It returns nil if there are none.
+// openVectors returns the vectors of a version, which are read on demand, or nil.
 func openVectors(cache *blockCache, m *Meta) *storedVectors {
 	if m.FeatureBytes == 0 {
 		return nil

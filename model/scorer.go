@@ -440,7 +440,7 @@ func (s *Scorer) With(name string, value any) (*Scorer, error) {
 // Options yields every option with its value. Preset and seed come first.
 func (s *Scorer) Options() iter.Seq2[string, any] { return s.config.all() }
 
-// Walk returns the parameters of the walk that spreads the scores over the graph. Alpha is 0 if there is none.
+// Walk returns the parameters of the walk that spreads the scores over the graph. Alpha is 0 without a walk.
 func (s *Scorer) Walk() Walk {
 	if !s.policy.propagates {
 		return Walk{}

@@ -264,7 +264,7 @@ func TestShortVectors(t *testing.T) {
 	}
 }
 
-// Estimates do not depend on how many candidates are asked about at once, although many are shared out among processors.
+// Estimates do not depend on the number of candidates of a question, although many are split among processors.
 func TestManyCandidates(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

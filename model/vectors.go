@@ -73,7 +73,7 @@ func (c *config) vectorRank(n int, memory int64) (rank int, budget int64) {
 	return rank, budget
 }
 
-// planVectors plans the vectors of a training. It returns nil if there are none.
+// planVectors plans the vectors of a training. It returns nil for a training without vectors.
 func (c *config) planVectors(ctx context.Context, whole World, memory int64) (p *vectorPlan, err error) {
 	n := whole.Graph.NumNodes()
 	rank, budget := c.vectorRank(n, memory)

@@ -39,7 +39,7 @@ func NewFeatures(r io.Reader, o Options) (*Nodes, error) {
 
 // nodeValues says how labels or features are read. text parses the columns of a line after the key, and row converts a
 // row of an array; both return an error message, or "". choose chooses the columns of a table besides that of the keys, whose
-// number is -1 if there is none, and value reads them in the current row.
+// number is -1 without one, and value reads them in the current row.
 type nodeValues struct {
 	text   func(*Node, [][]byte) string
 	row    func(*Node, []float32) string

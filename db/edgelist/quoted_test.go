@@ -6,7 +6,7 @@ import (
 	"kith/db/edgelist"
 )
 
-// A key in a column of strings reads back as it was, whatever it looks like.
+// A key in a column of strings reads back unchanged, also if it looks like a number.
 func TestQuoted(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]string{

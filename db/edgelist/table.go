@@ -47,7 +47,7 @@ type Vector struct {
 	Numbers []float64 // of a Single, Double or Floats
 	Strings []string
 	Ends    []int  // of Floats: where the list of each row ends in Numbers
-	Null    []bool // the rows without a value; nil if there are none
+	Null    []bool // the rows without a value; nil if every row has one
 }
 
 // RowWriter writes a list row by row, column by column. Each method but End and Close writes the next column of the row.

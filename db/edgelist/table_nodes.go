@@ -55,7 +55,7 @@ func newTableNodes(in io.Reader, o Options, values nodeValues) (*Nodes, error) {
 }
 
 // chooseLabel chooses the column of labels: the one with a usual name, or the only one besides the keys. A table of keys
-// has none.
+// has no such column.
 func (t *tableNodes) chooseLabel(key int) error {
 	at := find(t.names(), "label", "class", "category", "kind", "type")
 	if others := t.besides(key, func(Field) bool { return true }); at < 0 && len(others) == 1 {

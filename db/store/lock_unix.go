@@ -51,7 +51,7 @@ func lockDir(path string, readOnly bool) (io.Closer, error) {
 	return l, nil
 }
 
-// flock locks an open file without waiting. It returns EWOULDBLOCK if the lock of another process excludes it.
+// flock locks an open file without waiting. It returns EWOULDBLOCK if another process has a lock that excludes it.
 func flock(f *os.File, how int) error {
 	for {
 		if err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB); !errors.Is(err, unix.EINTR) {

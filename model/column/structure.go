@@ -133,8 +133,8 @@ func (t *Reader) Reset() {
 	t.own.twoHop.forget()
 }
 
-// ReadMany is ReadProximities for many pairs. Meanwhile it reads the graph around the first source, with the rivals of its
-// candidates if they are wanted.
+// ReadMany is ReadProximities for many pairs. Meanwhile it reads the graph around the first source, and,
+// with rivals, the rivals of its candidates.
 func (t *Reader) ReadMany(ctx context.Context, w graph.World, pairs []graph.Pair, rivals bool) error {
 	t.Reset()
 	var reading sync.WaitGroup
@@ -187,7 +187,7 @@ type PairStats struct {
 // Reader reads the graph around the pairs of a question. It remembers what it read of the last source.
 type Reader struct {
 	own    surroundings
-	shared *surroundings // those of another reader, which do not change; nil: none
+	shared *surroundings // surroundings that another reader found, read-only; may be nil
 	logs   halfLogs
 	To     []float64  // proximity of each target seen from its source
 	From   []float64  // proximity of each source seen from its target

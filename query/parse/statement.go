@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Statement is a parsed statement: its kind, and what follows each keyword and each sign of the kind's grammar. In
+// Statement is a parsed statement: its kind, and the operands after each keyword and sign of the kind's grammar. In
 //
 //	OBSERVE 'ann' -> 'dan' = 1 USING friends
 //
@@ -62,7 +62,7 @@ func one[N Node](s *Statement, keyword string) (n N) {
 	return n
 }
 
-// At returns the position of what follows a keyword or sign, or that of the statement.
+// At returns the position of the operand after a keyword or sign, or the position of the statement.
 func (s *Statement) At(keyword string) Pos {
 	if nodes := all[Node](s, keyword); len(nodes) > 0 {
 		return nodes[0].Position()

@@ -66,7 +66,7 @@ func (h *handler) known(host string) bool {
 	return slices.ContainsFunc(h.Hosts, func(known string) bool { return known == "*" || strings.EqualFold(known, name) })
 }
 
-// foreign returns an error for a request from a page of another origin, whatever its method and content. Following a
+// foreign returns an error for a request from a page with a foreign origin, with any method and content. Following a
 // link of such a page to an open route is allowed, because that page does not see the answer.
 func foreign(r *http.Request, to *route) error {
 	for _, origin := range r.Header.Values("Origin") {

@@ -55,8 +55,8 @@ func (h *handler) asset(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(content) // an error means that the client has gone
 }
 
-// harden sets the headers of every answer, which keep a browser from keeping answers, from running anything but the page's own files, from showing the page
-// within a page of another site, and from telling other sites about it.
+// harden sets the headers of every answer, which forbid a browser to store answers, to run other scripts than the page's own,
+// to show the page within a page of a foreign site, and to send its address to other sites.
 func harden(header http.Header) {
 	header.Set("Content-Security-Policy", strings.Join([]string{
 		"default-src 'self'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'", "object-src 'none'",

@@ -112,7 +112,7 @@ func sharedBy(ctx context.Context, tx *db.Tx, source, target db.Key, directed bo
 	return s, nil
 }
 
-// sentences explains a score to a reader who knows neither the model nor PageRank.
+// sentences explains a score in words that need no knowledge of the model and of PageRank.
 func sentences(r *db.Reasons, shared sharedNodes, directed bool) []string {
 	source, target, l := plain(r.Source[0].Node), plain(r.Link.Target), &r.Link
 	all := []string{shared.sentence(source, target, directed)}
