@@ -105,6 +105,10 @@ func IsBackup(r io.Reader) bool { return archive.Backup.StartsWith(r) }
 // everything is consistent. The database is made in path.partial, and moved to path when it is complete and durable.
 // Whatever fails, and whenever the process dies, there is a complete database at path or none.
 //
+// The database has everything of the one that was backed up, also its identity, its changes and how many of them are kept,
+// so that readers of [DB.Changes] can go on with it, and followers of a follower are possible. Options.ChangeBytes may keep
+// another number.
+//
 // It returns ErrExists if path is not empty, ErrInput for a path that ends in a dot, ErrMismatch for a file that is not
 // a backup, has a different version, or does not follow the previous one, and ErrCorrupt for one that was altered or
 // truncated.
@@ -168,12 +172,16 @@ func restore(ctx context.Context, path string, o Options, chain archive.Chain) e
 	if err := errors.Join(err, st.Close()); err != nil {
 		return err
 	}
-	g, err := open(ctx, path, o)
+	stored := o
+	stored.ChangeBytes = 0
+	g, err := open(ctx, path, stored)
 	if err != nil {
 		return err
 	}
 	if ts := g.now.Load().ts; ts != seq {
 		err = fmt.Errorf("%w: the backup is of version %d, its records are of version %d", ErrCorrupt, seq, ts)
+	} else {
+		err = g.setChangeBytes(o.ChangeBytes)
 	}
 	return errors.Join(err, g.Close())
 }

@@ -21,10 +21,6 @@ import (
 // not kept. No transaction is open while Changes yields.
 func (db *DB) Changes(ctx context.Context, since uint64) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
-		if db.opts.ChangeBytes == 0 && !db.opts.ReadOnly {
-			yield(Change{}, inputf("the database keeps no changes: see Options.ChangeBytes"))
-			return
-		}
 		for {
 			next := db.published.next()
 			changes, err := db.changesAfter(ctx, since)
@@ -85,6 +81,8 @@ func (tx *Tx) Changes(since uint64) iter.Seq2[Change, error] {
 		m := &tx.snap.Meta
 		var err error
 		switch {
+		case m.KeepBytes == 0:
+			err = inputf("the database keeps no changes: Options.ChangeBytes or kith changes --keep turns it on")
 		case since > m.Version:
 			err = fmt.Errorf("%w: changes after version %d, the database is at version %d", ErrMismatch, since, m.Version)
 		case since < m.Kept:
@@ -174,26 +172,36 @@ func (tx *Tx) checkChanges(ctx context.Context) error {
 	})
 }
 
-// forgetChangesIfDue forgets the oldest changes when they take an eighth more than Options.ChangeBytes. The writer calls it.
+// forgetChangesIfDue forgets the oldest changes when they take an eighth more than is to be kept. The writer calls it.
 func (db *DB) forgetChangesIfDue(s *snapshot) error {
-	if limit := db.opts.ChangeBytes; limit == 0 || s.Meta.KeptBytes-limit <= limit/8 {
+	limit := s.Meta.KeepBytes
+	if s.Meta.KeptBytes-limit <= limit/8 {
 		return nil
 	}
 	if err := db.waitDurable(); err != nil {
 		return err
 	}
-	if err := db.forgetChanges(); err != nil {
+	if err := db.keepChanges(limit); err != nil {
 		db.opts.Logger.Error("forgetting changes", "err", err)
 	}
 	return nil
 }
 
-// forgetChanges marks the oldest changes as forgotten in the meta record, and then deletes them.
-func (db *DB) forgetChanges() error {
+// setChangeBytes stores a value of Options.ChangeBytes other than 0. Open calls it.
+func (db *DB) setChangeBytes(bytes int64) error {
+	if bytes == 0 || max(bytes, 0) == db.now.Load().Meta.KeepBytes {
+		return nil
+	}
+	return db.keepChanges(max(bytes, 0))
+}
+
+// keepChanges stores how many bytes of changes are kept, marks the oldest ones beyond as forgotten in the meta record, and
+// then deletes them.
+func (db *DB) keepChanges(limit int64) error {
 	s := db.now.Load()
 	r := db.store.Read(s.ts)
 	defer r.Close()
-	next, err := s.ForgetChanges(r, db.opts.ChangeBytes)
+	next, err := s.KeepChanges(r, limit)
 	if err != nil {
 		return err
 	}

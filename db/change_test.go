@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -179,8 +180,8 @@ func TestChangesRefuse(t *testing.T) {
 	wantError(t, "a new follower", err, db.ErrNotFound)
 }
 
-// Changes that take more than ChangeBytes are forgotten, and so are those before a load, or of a time without the option. The
-// error names the version after which changes are kept.
+// Changes that take more than ChangeBytes are forgotten, and so are those before a load. The error names the version after which
+// changes are kept.
 func TestChangesAreForgotten(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -189,18 +190,7 @@ func TestChangesAreForgotten(t *testing.T) {
 	o.ChangeBytes, o.ObservationBytes = 20<<10, 4<<10
 	path := place(t)
 	g := open(t, path, o)
-	kept := func(since uint64) (n int, err error) {
-		err = g.View(ctx, func(tx *db.Tx) error {
-			for _, err := range tx.Changes(since) {
-				if err != nil {
-					return err
-				}
-				n++
-			}
-			return nil
-		})
-		return n, err
-	}
+	kept := func(since uint64) (int, error) { return keptSince(g, since) }
 	for i := range 300 {
 		must(t, historyStep(g, now, i))
 	}
@@ -231,11 +221,71 @@ func TestChangesAreForgotten(t *testing.T) {
 		t.Errorf("after a load: %d changes, %v", n, err)
 	}
 	must(t, g.Check(ctx), g.Close())
-	g = open(t, path, nil)
-	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(0, 1, 8) })
-	_, err = kept(last + 2)
-	wantError(t, "a change while none are kept", err, db.ErrForgotten)
-	must(t, g.Check(ctx), g.Close())
+}
+
+// keptSince returns the number of changes after a version.
+func keptSince(g *db.DB, since uint64) (n int, err error) {
+	err = g.View(context.Background(), func(tx *db.Tx) error {
+		for _, err := range tx.Changes(since) {
+			if err != nil {
+				return err
+			}
+			n++
+		}
+		return nil
+	})
+	return n, err
+}
+
+// The database stores ChangeBytes, for all who open it and for its backups, until another value or none is set.
+func TestChangeBytesIsStored(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	path := place(t)
+	for i, c := range []struct {
+		set  int64 // Options.ChangeBytes
+		kept int   // number of changes after the commit that follows
+	}{{0, -1}, {1 << 20, 1}, {0, 2}, {1 << 20, 3}, {2 << 20, 4}, {1, 0}, {1 << 20, 1}, {-1, -1}, {0, -1}, {-7, -1}, {1 << 20, 1}} {
+		g := open(t, path, &db.Options{Memory: 64 << 20, ChangeBytes: c.set})
+		update(t, g, func(tx *db.Tx) error { return tx.AddEdge(i, i+1, 1) })
+		check := func(what string, g *db.DB) {
+			n, err := keptSince(g, version(t, g)-uint64(max(c.kept, 0)))
+			if c.kept < 0 {
+				wantError(t, what, err, db.ErrInput)
+			} else if _, before := keptSince(g, version(t, g)-uint64(c.kept)-1); n != c.kept || err != nil || !errors.Is(before, db.ErrForgotten) {
+				t.Errorf("opening %d, %s: %d changes, %v, before them %v", i, what, n, err, before)
+			}
+			must(t, g.Check(ctx))
+		}
+		check("the database", g)
+		copied := open(t, follower(t, g), nil)
+		check("a copy", copied)
+		must(t, copied.Close(), g.Close())
+		g = open(t, path, &db.Options{Memory: 64 << 20, ReadOnly: true})
+		check("a reader", g)
+		must(t, g.Close())
+		_, err := db.Open(path, &db.Options{Memory: 64 << 20, ReadOnly: true, ChangeBytes: 5})
+		wantError(t, "a reader that sets it", err, db.ErrMismatch)
+	}
+}
+
+// Restore sets ChangeBytes in the copy only.
+func TestRestoreSetsChangeBytes(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := dbtest.Reopen(t, place(t), feedOptions(newClock()))
+	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
+	var b bytes.Buffer
+	_, err := g.WriteTo(ctx, &b)
+	path := place(t)
+	must(t, err, db.Restore(ctx, path, &db.Options{Memory: 64 << 20, ChangeBytes: -1}, &b))
+	h := open(t, path, nil)
+	_, err = keptSince(h, 1)
+	wantError(t, "a copy without changes", err, db.ErrInput)
+	if n, err := keptSince(g, 0); n != 1 || err != nil {
+		t.Errorf("%d changes, %v", n, err)
+	}
+	must(t, h.Check(ctx), h.Close())
 }
 
 // A change says what a commit did, by keys.

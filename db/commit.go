@@ -72,7 +72,7 @@ func (tx *Tx) recorded() index.Commit {
 
 // recorded returns how a commit of now is recorded.
 func (db *DB) recorded() index.Commit {
-	return index.Commit{Time: db.opts.Now().UnixNano(), Keep: db.opts.ChangeBytes > 0}
+	return index.Commit{Time: db.opts.Now().UnixNano()}
 }
 
 // afterCommit does periodic work: it stores a model that has learned much since its last

@@ -156,7 +156,7 @@ func (db *DB) load(ctx context.Context) error {
 	}
 	db.generation.Store(last)
 	db.dropLeftovers(ts, last)
-	return nil
+	return db.setChangeBytes(db.opts.ChangeBytes)
 }
 
 // create makes a new graph from the options and stores it.
@@ -174,6 +174,8 @@ func (db *DB) create(ts uint64) (*index.Snapshot, error) {
 		Alpha:    cmp.Or(o.Alpha, defaultAlpha),
 		Epsilon:  cmp.Or(o.Epsilon, defaultEpsilon),
 		Seed:     cmp.Or(o.Seed, defaultSeed),
+
+		KeepBytes: max(o.ChangeBytes, 0),
 	})
 	return s, db.store.Commit(ts, s.WriteBase)
 }
@@ -193,6 +195,7 @@ func (db *DB) checkOptions(m *index.Meta) error {
 		{o.Alpha == 0 || o.Alpha == m.Alpha, "Alpha", o.Alpha, m.Alpha},
 		{o.Epsilon == 0 || o.Epsilon == m.Epsilon, "Epsilon", o.Epsilon, m.Epsilon},
 		{o.Seed == 0 || o.Seed == m.Seed, "Seed", o.Seed, m.Seed},
+		{!o.ReadOnly || o.ChangeBytes == 0 || max(o.ChangeBytes, 0) == m.KeepBytes, "ChangeBytes", o.ChangeBytes, m.KeepBytes},
 	} {
 		if !c.ok {
 			return fmt.Errorf("%w: option %s is %v, the database was made with %v", ErrMismatch, c.what, c.asked, c.stand)

@@ -206,7 +206,7 @@
 //
 // # Changes
 //
-// With Options.ChangeBytes a database keeps what its commits did. [DB.Changes] yields it, commit by commit and in order,
+// A database that was opened once with Options.ChangeBytes keeps what its commits do. [DB.Changes] yields it, commit by commit and in order,
 // once it is durable: nodes, edges, features, observations, decisions and models. A reader resumes after the last version
 // that it has seen. [DB.Apply] repeats changes in a copy that was restored from a backup and opened with Options.Follower.
 // The copy then has the same version, node ids and models as the database that it follows, and with NoCache it gives the
@@ -219,8 +219,11 @@
 // is ignored, and one that does not come next, comes from another database, or follows another history is refused.
 //
 // A [DB.Load] is not a change, because it may be larger than everything else that is kept. It forgets the changes before
-// it, as do commits while the option is off. A reader that asks for a forgotten version gets ErrForgotten, and a follower
-// begins again with a backup.
+// it, as does turning the option off. A reader that asks for a forgotten version gets ErrForgotten, and a follower begins
+// again with a backup.
+//
+// How much is kept is a property of the database, which its backups have too: a restored copy keeps changes as the database
+// does, so it can be followed in its place.
 //
 // # Watching
 //

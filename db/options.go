@@ -56,9 +56,11 @@ type Options struct {
 	// A smaller value means that models are stored more often, and that fewer observations are replayed when the
 	// database is opened after a crash. Default: 64 MB.
 	ObservationBytes int64
-	// ChangeBytes is the number of bytes of changes to keep for DB.Changes. When there are an eighth more, the oldest are
-	// forgotten. The observations and decisions of a change count with the bytes that they take anyway, and the models that
-	// it made with those that they take in memory. Default: none, which costs nothing.
+	// ChangeBytes is the number of bytes of changes to keep for DB.Changes. The database stores it, so that every process
+	// that writes keeps them: 0 means as stored, a negative number turns it off and forgets all changes. A new database keeps
+	// none, which costs nothing. When there are an eighth more, the oldest are forgotten. The observations and decisions of a
+	// change count with the bytes that they take anyway, and the models that it made with those that they take in memory. With
+	// ReadOnly it is 0 or equals the stored value.
 	ChangeBytes int64
 	// Follower makes the database a copy that follows another one: DB.Apply writes to it, and every other write returns
 	// ErrReadOnly. Its models learn and are trained only as those of the other database. It begins as a restored backup of
@@ -128,7 +130,6 @@ func (o *Options) resolve(path string) (Options, error) {
 		{!r.InMemory || !r.ReadOnly, "InMemory excludes ReadOnly", r.ReadOnly},
 		{r.Memory >= minMemory, "Memory must be at least 64 MB, is", r.Memory},
 		{r.ObservationBytes > 0, "ObservationBytes must not be negative, is", r.ObservationBytes},
-		{r.ChangeBytes >= 0, "ChangeBytes must not be negative, is", r.ChangeBytes},
 		{r.LockTimeout >= 0, "LockTimeout must not be negative, is", r.LockTimeout},
 		{r.Direction <= Directed, "Direction is", r.Direction},
 		{r.Alpha == 0 || r.Alpha > 0 && r.Alpha <= 0.999, "Alpha must lie in (0, 0.999], is", r.Alpha},

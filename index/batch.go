@@ -242,7 +242,7 @@ func (b *Batch) Write(w Writer, c Commit) error {
 		}
 	}
 	var change *Change
-	if c.Keep {
+	if m.KeepBytes > 0 {
 		change = b.change(c.Decisions)
 		change.Bytes = bytes
 	}

@@ -20,7 +20,6 @@ import (
 // Commit says how a commit is recorded.
 type Commit struct {
 	Time      int64                // nanoseconds since 1970
-	Keep      bool                 // whether the change is kept
 	Decisions []msgpack.RawMessage // the decisions that the commit writes
 	Expect    uint64               // value of Meta.History after the commit; 0 means any
 }
@@ -113,7 +112,7 @@ func (m *Meta) record(w Writer, commit *Commit, sum uint32, c *Change) error {
 	if commit.Expect != 0 && m.History != commit.Expect {
 		return fmt.Errorf("%w: version %d is not the same", ErrMismatch, m.Version)
 	}
-	if !commit.Keep {
+	if m.KeepBytes == 0 {
 		m.keepNone()
 		return nil
 	}
@@ -342,11 +341,14 @@ func (b *Batch) replayEdge(c *EdgeChange) error {
 	return nil
 }
 
-// ForgetChanges returns s with as few of its oldest changes forgotten as needed to keep at most bytes bytes of changes. The
-// caller should drop the forgotten ones once the meta record of the result is stored.
-func (s *Snapshot) ForgetChanges(r Reader, bytes int64) (*Snapshot, error) {
+// KeepChanges returns s with Meta.KeepBytes set to bytes, and with as few of its oldest changes forgotten as needed to keep at
+// most as many. The caller should drop the forgotten ones once the meta record of the result is stored.
+func (s *Snapshot) KeepChanges(r Reader, bytes int64) (*Snapshot, error) {
 	next := *s
 	m := &next.Meta
+	if m.KeepBytes = bytes; bytes == 0 || s.Meta.KeepBytes == 0 {
+		m.keepNone()
+	}
 	for m.KeptBytes > bytes && m.Kept < m.Version {
 		_, size, err := getChange(r, m.Kept+1)
 		if err != nil {

@@ -44,8 +44,9 @@ type Meta struct {
 	Forgotten uint64 `msgpack:"forgotten"` // observations up to this version are forgotten; some may remain stored
 	Observed  int64  `msgpack:"observed"`  // number of bytes of the observations after Forgotten
 
-	Kept      uint64 `msgpack:"kept"`       // changes after this version are kept (see Change)
-	KeptBytes int64  `msgpack:"kept_bytes"` // number of bytes that they take
+	KeepBytes int64  `msgpack:"keep_bytes,omitempty"` // number of bytes of changes to keep; 0 means that none are kept
+	Kept      uint64 `msgpack:"kept"`                 // changes after this version are kept (see Change)
+	KeptBytes int64  `msgpack:"kept_bytes"`           // number of bytes that they take
 
 	Nodes        int64   `msgpack:"nodes"` // number of ids assigned
 	Live         int64   `msgpack:"live"`  // number of nodes that are not deleted
@@ -159,7 +160,7 @@ func (m *Meta) consistent() bool {
 	return unit(m.Alpha) && unit(m.Epsilon) &&
 		m.Base <= m.Version && m.LogStart <= m.Base && m.LogEnd <= m.Version &&
 		0 <= m.BaseNodes && m.BaseNodes <= m.Nodes && 0 <= m.BaseEdges && 0 <= m.BaseEvents &&
-		m.Forgotten <= m.Version && m.Observed >= 0 && m.Kept <= m.Version && m.KeptBytes >= 0 &&
+		m.Forgotten <= m.Version && m.Observed >= 0 && m.Kept <= m.Version && m.KeptBytes >= 0 && m.KeepBytes >= 0 &&
 		0 <= m.Live && m.Live <= m.Nodes && m.Nodes <= maxEntries &&
 		0 <= m.Loops && m.Loops <= m.Edges && 0 <= m.FeatureBytes &&
 		0 < len(m.Labels) && len(m.Labels) <= maxLabels && m.Labels[0].Name == "" &&
