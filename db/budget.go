@@ -107,9 +107,19 @@ func (db *DB) loadsAtOnce(s *index.Snapshot) bool {
 	return s.Graph.NumEdges() <= loadAtOnce && db.fitsRows(s)
 }
 
+// The limits of the layout. An undirected edge is an entry of two rows; a directed one is an entry of an out-row and of an
+// in-row, which are counted apart.
+const (
+	// MaxNodes is the number of nodes that a database can have, deleted ones included. One more returns ErrTooLarge.
+	MaxNodes = index.MaxNodes
+	// MaxEntries is the number of entries of the rows of one direction that can be in memory. Of a larger graph, blocks are
+	// read from the store when they are needed, whatever Options.Memory is.
+	MaxEntries = index.MaxEntries
+)
+
 // fitsRows reports whether memory suffices for all rows and keys of a version.
 func (db *DB) fitsRows(s *index.Snapshot) bool {
-	return !db.opts.paged && s.LoadedBytes() <= db.opts.memory(graphPart)
+	return !db.opts.paged && s.Graph.Loadable() && s.LoadedBytes() <= db.opts.memory(graphPart)
 }
 
 // openRows prepares the rows of a version that has been opened: it loads a small graph into memory. If the

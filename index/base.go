@@ -10,8 +10,19 @@ import (
 	"kith/index/block"
 )
 
-// maxEntries is the maximum number of row entries of one direction, since offsets are 32 bits.
-const maxEntries = math.MaxUint32
+// The limits of the layout, since ids and offsets have 32 bits.
+const (
+	MaxNodes   = math.MaxUint32 // nodes, deleted ones included
+	MaxEntries = math.MaxUint32 // entries of the rows of one direction that can be in memory; the store has no limit
+)
+
+// tooManyNodes returns ErrTooLarge for a node that cannot be numbered.
+func tooManyNodes() error {
+	return fmt.Errorf("%w: the graph has %d nodes, deleted ones included, and cannot have more", ErrTooLarge, MaxNodes)
+}
+
+// Loadable reports whether all rows can be in memory, as far as the layout goes.
+func (g *Graph) Loadable() bool { return max(g.out.base.entries(), g.in.base.entries()) <= MaxEntries }
 
 // edgesPerCheck is the number of edges visited between two checks of a context.
 const edgesPerCheck = 1 << 13
@@ -93,8 +104,8 @@ type rowBuilder struct {
 
 // add adds entries to row u. The rows between the last row and u are empty.
 func (b *rowBuilder) add(u ID, to []ID, weight []float32, time []int64) error {
-	if len(b.to)+len(to) > maxEntries {
-		return fmt.Errorf("%w: more than %d entries", ErrTooLarge, maxEntries)
+	if len(b.to)+len(to) > MaxEntries {
+		return fmt.Errorf("%w: the rows have more than %d entries", ErrTooLarge, MaxEntries)
 	}
 	if b.to == nil {
 		b.alloc()

@@ -79,14 +79,14 @@ func (b *Batch) AddNode(k Key) (id ID, created bool, err error) {
 	if known && b.now.Live(id) {
 		return id, false, nil
 	}
+	if !known && b.now.Meta.Nodes >= MaxNodes {
+		return 0, false, tooManyNodes()
+	}
 	b.now.Meta.Live++
 	b.grown = true
 	if known {
 		b.setNode(id, node{})
 		return id, true, nil
-	}
-	if b.now.Meta.Nodes >= maxEntries {
-		return 0, false, fmt.Errorf("%w: %d nodes", ErrTooLarge, b.now.Meta.Nodes)
 	}
 	id = ID(b.now.Meta.Nodes)
 	b.now.Meta.Nodes++

@@ -118,8 +118,8 @@ func (b *Bulk) checkLabel(k Key, label uint16) error {
 }
 
 // Write writes the blocks of the result under the given generation number, and returns the next version, whose rows are
-// read from the given place when they are asked for, and the repeats that occurred. It returns ErrTooLarge beyond 2^32
-// nodes, ErrRepeated for a repeat that the options do not allow, ErrWeight for weights whose sum is not a valid weight, or
+// read from the given place when they are asked for, and the repeats that occurred. It returns ErrTooLarge beyond
+// MaxNodes, ErrRepeated for a repeat that the options do not allow, ErrWeight for weights whose sum is not a valid weight, or
 // the error of ctx.
 func (b *Bulk) Write(ctx context.Context, w Writer, generation uint32, from *Stored) (next *Snapshot, t Tally, err error) {
 	if err := b.sort(ctx); err != nil {

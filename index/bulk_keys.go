@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/binary"
-	"fmt"
 	"iter"
 	"slices"
 
@@ -228,7 +227,7 @@ type numbering struct {
 }
 
 // id returns the id of the next key. Keys must come in ascending order; equal ones have the same id, and the last label
-// that is not 0. It returns ErrTooLarge beyond 2^32 nodes.
+// that is not 0. It returns ErrTooLarge beyond MaxNodes.
 func (n *numbering) id(k labelledKey) (ID, error) {
 	if n.any && k.Key == n.last {
 		n.setLabel(n.lastID, k.label)
@@ -242,8 +241,8 @@ func (n *numbering) id(k labelledKey) (ID, error) {
 			n.revived++
 		}
 	} else {
-		if first+n.added >= maxEntries {
-			return 0, fmt.Errorf("%w: %d nodes", ErrTooLarge, first+n.added)
+		if first+n.added >= MaxNodes {
+			return 0, tooManyNodes()
 		}
 		id = ID(first + n.added)
 		n.added++

@@ -67,7 +67,7 @@ func TestRecordRoundTrip(t *testing.T) {
 func TestStateRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		ids := rapid.SliceOfDistinct(rapid.Uint32Max(maxEntries-1), func(u ID) ID { return u }).Draw(t, "nodes")
+		ids := rapid.SliceOfDistinct(rapid.Uint32Max(MaxNodes-1), func(u ID) ID { return u }).Draw(t, "nodes")
 		slices.Sort(ids)
 		want := &storedState{version: rapid.Uint64().Draw(t, "version"), nodes: ids, y: make([]float32, len(ids))}
 		for i := range want.y {

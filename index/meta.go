@@ -161,7 +161,7 @@ func (m *Meta) consistent() bool {
 		m.Base <= m.Version && m.LogStart <= m.Base && m.LogEnd <= m.Version &&
 		0 <= m.BaseNodes && m.BaseNodes <= m.Nodes && 0 <= m.BaseEdges && 0 <= m.BaseEvents &&
 		m.Forgotten <= m.Version && m.Observed >= 0 && m.Kept <= m.Version && m.KeptBytes >= 0 && m.KeepBytes >= 0 &&
-		0 <= m.Live && m.Live <= m.Nodes && m.Nodes <= maxEntries &&
+		0 <= m.Live && m.Live <= m.Nodes && m.Nodes <= MaxNodes &&
 		0 <= m.Loops && m.Loops <= m.Edges && 0 <= m.FeatureBytes &&
 		0 < len(m.Labels) && len(m.Labels) <= maxLabels && m.Labels[0].Name == "" &&
 		!slices.ContainsFunc(m.Labels, func(l Label) bool {

@@ -198,7 +198,7 @@ func decodeNodeDirectory(b []byte) (*nodeDirectory, error) {
 	d := &block.Decoder{B: b}
 	n := d.Uvarint()
 	dir := &nodeDirectory{nodes: int(n), stored: d.B}
-	if d.Err == nil && (n > maxEntries || len(dir.stored) > (dir.numBlocks()+7)/8) {
+	if d.Err == nil && (n > MaxNodes || len(dir.stored) > (dir.numBlocks()+7)/8) {
 		d.Err = fmt.Errorf("%w: %d nodes, and the blocks of more", ErrCorrupt, n)
 	}
 	return dir, d.Err

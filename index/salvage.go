@@ -77,7 +77,7 @@ func (o *opener) derive() error {
 		}
 	}
 	m.Version = max(m.Version, m.LogEnd)
-	if m.Nodes > maxEntries {
+	if m.Nodes > MaxNodes {
 		return fmt.Errorf("%w: %d nodes", ErrCorrupt, m.Nodes)
 	}
 	version, err := newest(o.r, prefixObservation, m.Version)

@@ -54,7 +54,7 @@ func decodeState(b []byte) (*storedState, error) {
 	s.nodes = make([]ID, 0, n)
 	for next := uint64(0); n > 0 && d.Err == nil; n-- {
 		next += d.Uvarint()
-		if next > maxEntries {
+		if next > MaxNodes {
 			return nil, fmt.Errorf("%w: node %d of a state", ErrCorrupt, next)
 		}
 		s.nodes = append(s.nodes, ID(next))

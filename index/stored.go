@@ -238,10 +238,13 @@ func (g *Graph) Err() error {
 }
 
 // Load reads all rows of the base into memory. All versions with this base use them from then on. It returns ErrCorrupt,
-// which Err returns from then on, too, or the error of ctx.
+// which Err returns from then on, too, ErrTooLarge unless the graph is Loadable, or the error of ctx.
 func (g *Graph) Load(ctx context.Context) error {
 	if g.Loaded() {
 		return g.Err()
+	}
+	if !g.Loadable() {
+		return fmt.Errorf("%w: the rows have more than %d entries", ErrTooLarge, MaxEntries)
 	}
 	stored := g.out.base.stored
 	out, in := rowBuilder{expected: stored.RowDirectory}, rowBuilder{expected: g.in.base.stored.RowDirectory}

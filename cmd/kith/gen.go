@@ -104,7 +104,7 @@ func writePairs(ctx context.Context, to io.Writer, list pairs) error {
 	return ctx.Err()
 }
 
-// maxGenNodes is the maximum number of nodes of a random graph, because kith numbers nodes with 32 bits.
+// maxGenNodes is the maximum number of nodes of a random graph, one more than a database takes.
 const maxGenNodes = 1 << 32
 
 // random returns the random number generator of a seed.
