@@ -25,6 +25,9 @@ type Backup struct {
 	Entries int64  `json:"records"`       // number of records of the version
 	Changed int64  `json:"changed"`       // number of records whose values are in this backup and not in the earlier one
 	Bytes   int64  `json:"bytes"`
+
+	// Contents identifies what a database holds that is restored from the backup and those before it. See [Tx.Contents].
+	Contents string `json:"contents"`
 }
 
 // WriteTo writes a backup to w: everything that the database holds at the latest version when WriteTo is called.
@@ -56,7 +59,7 @@ func (db *DB) backup(ctx context.Context, w io.Writer, earlier *archive.Reader) 
 			h.Since = earlier.Seq
 			entries = archive.Since(entries, earlier)
 		}
-		b = Backup{Seq: h.Seq, Since: h.Since, Graph: h.Graph}
+		b = Backup{Seq: h.Seq, Since: h.Since, Graph: h.Graph, Contents: tx.Contents()}
 		a, err := archive.NewWriter(w, archive.Backup, h)
 		if err != nil {
 			return err

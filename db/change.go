@@ -61,6 +61,16 @@ type ModelChange struct {
 	Answering string `json:"answering"` // name of the model that answers requests without a name; "" means none
 }
 
+// Contents returns what [Tx.Contents] returns at the version before the change and at that of the change. Both are "" for a
+// Change that was made otherwise than by Changes or UnmarshalBinary.
+func (c Change) Contents() (before, after string) {
+	d := c.document
+	if d == nil {
+		return "", ""
+	}
+	return contents(d.Database, d.Version-1, d.Before), contents(d.Database, d.Version, d.After)
+}
+
 // changeFormat is the version of the binary form of a Change.
 const changeFormat = 1
 

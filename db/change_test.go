@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -89,6 +90,44 @@ func TestFollowFromEveryVersion(t *testing.T) {
 		must(t, h.Apply(ctx, changes(t, g, version(t, h))...))
 		alike(t, path, g, h)
 		must(t, h.Check(ctx), h.Close())
+	}
+}
+
+// A change tells the contents before and after it, as a transaction and a backup do.
+func TestChangeContents(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	now := newClock()
+	g := dbtest.Reopen(t, place(t), feedOptions(now))
+	var at []string
+	for i := range 40 {
+		must(t, historyStep(g, now, i))
+		view(t, g, func(tx *db.Tx) error {
+			if c := tx.Contents(); len(at) == 0 || c != at[len(at)-1] {
+				at = append(at, c)
+			}
+			return nil
+		})
+	}
+	all := changes(t, g, 0)
+	for i, c := range all {
+		if _, after := c.Contents(); !slices.Contains(at, after) {
+			t.Errorf("version %d has contents %q", c.Version, after)
+		}
+		before, _ := c.Contents()
+		if i > 0 {
+			if _, want := all[i-1].Contents(); before != want {
+				t.Errorf("version %d follows %q, want %q", c.Version, before, want)
+			}
+		}
+	}
+	b, err := g.WriteTo(ctx, io.Discard)
+	must(t, err)
+	if want := at[len(at)-1]; b.Contents != want || !strings.HasPrefix(want, all[0].Database+" ") {
+		t.Errorf("the backup has contents %q, want %q", b.Contents, want)
+	}
+	if before, after := (db.Change{}).Contents(); before+after != "" {
+		t.Errorf("a change made by hand has contents %q and %q", before, after)
 	}
 }
 

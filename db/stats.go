@@ -52,11 +52,18 @@ func labelNames(s *index.Snapshot) (names []string) {
 	return names
 }
 
+// Database returns the identity of the database, which its backups and followers share.
+func (tx *Tx) Database() string { return tx.view().Meta.ID }
+
 // Contents returns a text that identifies what the database holds at the transaction's version. Only copies of the database
-// with the same commits have the same.
+// with the same commits have the same. See also [Change.Contents] and [Backup].
 func (tx *Tx) Contents() string {
 	m := &tx.view().Meta
-	return fmt.Sprintf("%s version %d history %x", m.ID, m.Version, m.History)
+	return contents(m.ID, m.Version, m.History)
+}
+
+func contents(id string, version, history uint64) string {
+	return fmt.Sprintf("%s version %d history %x", id, version, history)
 }
 
 // Stats returns the figures at the transaction's version. It counts the nodes of each label.
