@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +36,24 @@ func (r cancellableReader) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	return r.Reader.Read(p)
+}
+
+// ReadAt reads out of order, for what edgelist reads in place.
+func (r cancellableReader) ReadAt(p []byte, at int64) (int, error) {
+	f, ok := r.Reader.(io.ReaderAt)
+	if err := r.ctx.Err(); err != nil || !ok {
+		return 0, cmp.Or(err, errors.ErrUnsupported)
+	}
+	return f.ReadAt(p, at)
+}
+
+// Seek moves in a file that can be read in place.
+func (r cancellableReader) Seek(offset int64, whence int) (int64, error) {
+	f, ok := r.Reader.(io.Seeker)
+	if _, file := r.Reader.(io.ReaderAt); !ok || !file {
+		return 0, errors.ErrUnsupported
+	}
+	return f.Seek(offset, whence)
 }
 
 // cancellableWriter is an index.Writer that fails with the error of ctx once it is done.

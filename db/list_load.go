@@ -32,7 +32,7 @@ type LoadOptions struct {
 	// label is malformed. "" means no label.
 	Label    string
 	Keyless  bool            // a list of nodes has no keys: line n, from 0, belongs to node n
-	Tables   edgelist.Tables // reads Parquet files: a parquet.Format; nil means that they are refused
+	Tables   edgelist.Tables // reads Parquet files, in place if the reader is an opened file: a parquet.Format; nil means that they are refused
 	Negative bool            // of a split of PyTorch, Pairs reads the pairs without a link
 	// Split is the part of the edges of a folder to load: train, valid, test, all for the three, or several, separated by
 	// commas. If the folder has more than one way to split, the way is named too, as in random0/train. "" means the edges

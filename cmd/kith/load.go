@@ -380,3 +380,24 @@ func (m *meter) Read(p []byte) (int, error) {
 	m.tell(m.read, err == io.EOF)
 	return n, err
 }
+
+// ReadAt counts what is read in place.
+func (m *meter) ReadAt(p []byte, at int64) (int, error) {
+	f, ok := m.r.(io.ReaderAt)
+	if !ok {
+		return 0, errors.ErrUnsupported
+	}
+	n, err := f.ReadAt(p, at)
+	m.read += int64(n)
+	m.tell(m.read, false)
+	return n, err
+}
+
+// Seek moves in a file that can be read in place.
+func (m *meter) Seek(offset int64, whence int) (int64, error) {
+	f, ok := m.r.(io.Seeker)
+	if _, file := m.r.(io.ReaderAt); !ok || !file {
+		return 0, errors.ErrUnsupported
+	}
+	return f.Seek(offset, whence)
+}

@@ -18,10 +18,15 @@ const maxWindow = 128 << 20
 // Decompress returns a reader of the content of a file that may be compressed by gzip, zstd or bzip2, which it
 // recognizes by the first bytes. The reader has no goroutines and need not be closed.
 func Decompress(r io.Reader) (io.Reader, error) {
+	out, _, err := decompress(r)
+	return out, err
+}
+
+// decompress does what Decompress says, and reports whether the file is compressed.
+func decompress(r io.Reader) (out io.Reader, packed bool, err error) {
 	raw := bufio.NewReaderSize(r, 64<<10)
 	magic, _ := raw.Peek(6)
-	var out io.Reader = raw
-	var err error
+	out = raw
 	switch m := string(magic); {
 	case strings.HasPrefix(m, "\x1f\x8b"):
 		out, err = gzip.NewReader(raw)
@@ -33,9 +38,9 @@ func Decompress(r io.Reader) (io.Reader, error) {
 		out = bzip2.NewReader(raw)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("edgelist: %w", err)
+		return nil, false, fmt.Errorf("edgelist: %w", err)
 	}
-	return out, nil
+	return out, out != io.Reader(raw), nil
 }
 
 // buffered returns a buffered reader of r, for reading a few bytes at a time.

@@ -25,8 +25,8 @@ type Options struct {
 	Negative bool
 	// Keyless says that a list of nodes has no keys: line n, from 0, belongs to node n.
 	Keyless bool
-	// Spool returns storage for a file that must be read out of order: an archive, or an array with all sources before
-	// all targets. Nil means memory.
+	// Spool returns storage for a file that must be read out of order: an array with all sources before all targets, or an
+	// archive or a table that is compressed or comes from a stream. Nil means memory.
 	Spool func() (Spool, error)
 	// MaxSplit is the maximal size of a file of PyTorch in bytes. Reading it takes up to three times its size in memory.
 	// 0 means 1 GiB.
@@ -35,6 +35,8 @@ type Options struct {
 	Tables Tables
 	// Memory is the number of bytes that reading a table may take. 0 means 64 MiB.
 	Memory int64
+
+	file *io.SectionReader // the file, if it can be read out of order where it is
 }
 
 // Edge is one line of an edge list.
@@ -108,7 +110,8 @@ type source interface {
 }
 
 // NewReader returns a reader of an edge list, which may be compressed with gzip, zstd or bzip2. It reads as much as is
-// necessary to detect format and columns. It returns errors of r, of the decompression and of the options.
+// necessary to detect format and columns. An archive or a table is read in place if r is an [io.ReaderAt] and an
+// [io.Seeker] too, as an opened file is. It returns errors of r, of the decompression and of the options.
 func NewReader(r io.Reader, o Options) (*Reader, error) {
 	if o.Columns < Auto || o.Columns > SrcDstWeightTime {
 		return nil, fmt.Errorf("edgelist: unknown columns %d", int(o.Columns))
@@ -164,9 +167,16 @@ func open(r io.Reader, o *Options) (*bufio.Reader, error) {
 	if o.Format == Folder {
 		return nil, errFile
 	}
-	r, err := Decompress(r)
+	file, err := inPlace(r)
 	if err != nil {
 		return nil, err
+	}
+	r, packed, err := decompress(r)
+	if err != nil {
+		return nil, err
+	}
+	if !packed {
+		o.file = file
 	}
 	in := bufio.NewReaderSize(r, maxLine)
 	if bom, _ := in.Peek(3); string(bom) == "\uFEFF" {

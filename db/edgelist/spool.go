@@ -36,10 +36,41 @@ func fill(spool func() (Spool, error), r io.Reader) (io.ReaderAt, int64, error) 
 	return place, n, nil
 }
 
+// inPlace returns the rest of r as a file that can be read out of order, or nil if r is a stream, such as a pipe.
+func inPlace(r io.Reader) (*io.SectionReader, error) {
+	f, ok := r.(interface {
+		io.ReaderAt
+		io.Seeker
+	})
+	if !ok {
+		return nil, nil
+	}
+	from, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return nil, nil
+	}
+	end, err := f.Seek(0, io.SeekEnd)
+	if _, back := f.Seek(from, io.SeekStart); back != nil {
+		return nil, fmt.Errorf("edgelist: %w", back)
+	}
+	if err != nil || end <= from {
+		return nil, nil
+	}
+	return io.NewSectionReader(f, from, end-from), nil
+}
+
+// place returns the file where it can be read out of order, and its length. in is its content.
+func (o *Options) place(in io.Reader) (io.ReaderAt, int64, error) {
+	if o.file != nil {
+		return o.file, o.file.Size(), nil
+	}
+	return fill(o.Spool, in)
+}
+
 // newArchive reads a file that is not a single array: an archive of arrays, or a file of PyTorch, which is also an
 // archive in later versions.
 func newArchive(in io.Reader, o Options) (*Reader, error) {
-	at, size, err := fill(o.Spool, in)
+	at, size, err := o.place(in)
 	if err != nil {
 		return nil, err
 	}

@@ -28,12 +28,12 @@ type rows struct {
 	row    int64    // number of the current row, from 1
 }
 
-// openTable opens a table, which it copies to a place where it can be read out of order.
+// openTable opens a table.
 func openTable(in io.Reader, o Options) (*rows, error) {
 	if o.Tables == nil {
 		return nil, ErrTables
 	}
-	at, size, err := fill(o.Spool, in)
+	at, size, err := o.place(in)
 	if err != nil {
 		return nil, err
 	}

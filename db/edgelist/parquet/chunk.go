@@ -82,7 +82,7 @@ func (c *chunk) readDictionary(p page) error {
 	if e := p.DictionaryPageHeader.V.Encoding; e != format.Plain && e != plainDictionary {
 		return errPage
 	}
-	return c.dictionary.decode(c.kind, format.Plain, p.data, p.values)
+	return c.dictionary.decode(c.kind, format.Plain, p.data, p.values, c.most)
 }
 
 // readPage decodes a page of values.
@@ -111,7 +111,7 @@ func (c *chunk) readPage(p page) (err error) {
 	if encoding == format.RLEDictionary || encoding == plainDictionary {
 		err = c.lookUp(b, n)
 	} else {
-		err = c.values.decode(c.kind, encoding, b, n)
+		err = c.values.decode(c.kind, encoding, b, n, c.most)
 	}
 	if err == nil {
 		c.append(p.values)

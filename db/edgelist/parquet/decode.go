@@ -27,8 +27,9 @@ type kind struct {
 	scale    int64 // integers are multiplied by it; 0 means 1
 }
 
-// decode appends n values, which are encoded in b, to v. A text that occurs twice in a row is shared.
-func (v *values) decode(k kind, encoding format.Encoding, b []byte, n int) error {
+// decode appends n values, which are encoded in b and take at most most bytes, to v. A text that occurs twice in a row is
+// shared.
+func (v *values) decode(k kind, encoding format.Encoding, b []byte, n int, most int64) error {
 	switch {
 	case encoding == format.Plain:
 		return v.plain(k, b, n)
@@ -36,11 +37,14 @@ func (v *values) decode(k kind, encoding format.Encoding, b []byte, n int) error
 		_, err := v.deltas(k, b, n)
 		return err
 	case encoding == format.DeltaLengthByteArray && k.physical == format.ByteArray:
-		return v.deltaLengths(b, n)
+		_, err := v.deltaLengths(b, n)
+		return err
+	case encoding == format.DeltaByteArray && k.physical == format.ByteArray:
+		return v.deltaTexts(b, n, most)
 	case encoding == format.ByteStreamSplit && (k.physical == format.Float || k.physical == format.Double):
 		return v.split(k, b, n)
 	}
-	return fmt.Errorf("encoding %v is not read (accepted: PLAIN, dictionary, DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY, and BYTE_STREAM_SPLIT of floating point)", encoding)
+	return fmt.Errorf("encoding %v is not read (accepted: PLAIN, dictionary, DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY, and BYTE_STREAM_SPLIT of floating point)", encoding)
 }
 
 // width is the number of bytes of a value in the encoding PLAIN.
@@ -133,19 +137,47 @@ func (v *values) split(k kind, b []byte, n int) error {
 	return nil
 }
 
-// deltaLengths appends texts whose lengths are stored before them.
-func (v *values) deltaLengths(b []byte, n int) error {
+// deltaLengths appends texts whose lengths are stored before them, and returns the bytes after them.
+func (v *values) deltaLengths(b []byte, n int) (rest []byte, err error) {
 	var lengths values
-	b, err := lengths.deltas(kind{physical: format.Int64}, b, n)
+	b, err = lengths.deltas(kind{physical: format.Int64}, b, n)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, length := range lengths.ints {
 		if length < 0 || length > int64(len(b)) {
-			return errPage
+			return nil, errPage
 		}
 		v.text(b[:length])
 		b = b[length:]
+	}
+	return b, nil
+}
+
+// deltaTexts appends texts that are stored as the length of what each has in common with the one before, and the rest. In
+// contrast to those of other encodings they may take more bytes than the page, but not more than most.
+func (v *values) deltaTexts(b []byte, n int, most int64) error {
+	var common, ends values
+	b, err := common.deltas(kind{physical: format.Int64}, b, n)
+	if err == nil {
+		_, err = ends.deltaLengths(b, n)
+	}
+	if err != nil {
+		return err
+	}
+	var last []byte
+	for i, length := range common.ints {
+		if length < 0 || length > int64(len(last)) {
+			return errPage
+		}
+		if repeats := length == int64(len(last)) && ends.texts[i] == ""; !repeats {
+			most -= length + int64(len(ends.texts[i]))
+		}
+		if most < 0 {
+			return errors.New("the texts of a page take more bytes than may be in memory")
+		}
+		last = append(last[:length], ends.texts[i]...)
+		v.text(last)
 	}
 	return nil
 }
@@ -174,13 +206,17 @@ func (v *values) deltas(k kind, b []byte, n int) (rest []byte, err error) {
 			if n == 0 {
 				break // the rest of the block is not stored
 			}
+			some := min(n, int(block/parts))
 			size := int(block/parts) / 8 * int(width)
+			if some == n && (n*int(width)+7)/8 <= len(in.rest) { // some writers end the last part early
+				size = min(size, len(in.rest))
+			}
 			if width > 64 || size > len(in.rest) {
 				return nil, errPage
 			}
 			u := unpacker{in.rest[:size], uint(width), 0}
 			in.rest = in.rest[size:]
-			for range min(n, int(block/parts)) {
+			for range some {
 				at += least + int64(u.next())
 				v.int(k, narrow(k, at))
 				n--

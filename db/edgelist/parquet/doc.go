@@ -5,10 +5,22 @@
 // query imports it, so a program that embeds kith has Parquet, and the seven modules below, only if it imports this package and
 // sets Tables. The tools do.
 //
+// # What is read
+//
+// Columns of integers, floating point numbers, texts and times, and lists of numbers; compressed with none, Snappy, gzip, zstd,
+// LZ4_RAW or Brotli; in pages of both versions and in the encodings PLAIN, dictionary, DELTA_BINARY_PACKED,
+// DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY and, of floating point, BYTE_STREAM_SPLIT. That is what Spark (with writer version
+// v2 too), pandas, Polars and DuckDB write unless they are told otherwise. Anything else is an error that says so, and no
+// fault as long as the column is not needed. Encrypted files are refused.
+//
+// Memory is bounded by the argument of Open, or 1 MiB if that is less: the footer takes that much, and all pages that are
+// open at a time four times as much, because one page of each column is in memory: as stored, decompressed and decoded.
+//
 // # The library
 //
 // Files are encoded, and their metadata decoded, by github.com/parquet-go/parquet-go (v0.32.0 of August 2026, Apache 2.0).
-// Pages are decoded here, because the library takes as much memory as a file says that it needs. The other maintained
+// Pages are decoded here, because the library takes as much memory as a file says that it needs, with the modules for
+// LZ4 and Brotli that the library links. The other maintained
 // library is github.com/apache/arrow-go (v18.8.0 of September 2026, Apache 2.0). A program that opens and writes a
 // file takes 18 MB with the former and 33 MB with the latter, and the latter takes about four times as long to build.
 // The former adds seven small modules to those of Badger, the latter nine, among them Thrift and a JSON encoder, and raises the

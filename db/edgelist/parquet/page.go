@@ -9,11 +9,13 @@ import (
 	"io"
 	"slices"
 
+	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+	"github.com/pierrec/lz4/v4"
 )
 
 // pages reads the pages of a column of a row group in order.
@@ -155,8 +157,14 @@ func decompress(codec format.CompressionCodec, to, from []byte) (out []byte, err
 			defer d.Close()
 			out, err = d.DecodeAll(from, slices.Clip(to)[:0])
 		}
+	case codec == format.Lz4Raw:
+		var n int
+		n, err = lz4.UncompressBlock(from, to)
+		out = to[:max(n, 0)]
+	case codec == format.Brotli:
+		out, err = to, readExactly(to, brotli.NewReader(bytes.NewReader(from)))
 	default:
-		return nil, fmt.Errorf("compression %v is not read (accepted: none, SNAPPY, GZIP, ZSTD)", codec)
+		return nil, fmt.Errorf("compression %v is not read (accepted: none, SNAPPY, GZIP, ZSTD, LZ4_RAW, BROTLI)", codec)
 	}
 	if err == nil && len(out) != len(to) {
 		err = errSize
@@ -170,10 +178,15 @@ func gunzip(to, from []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, err := io.ReadFull(z, to); err != nil {
+	return readExactly(to, z)
+}
+
+// readExactly reads all of r into to, which has the size of it.
+func readExactly(to []byte, r io.Reader) error {
+	if _, err := io.ReadFull(r, to); err != nil {
 		return truncated(err)
 	}
-	if n, err := z.Read(make([]byte, 1)); n > 0 || err != io.EOF {
+	if n, err := r.Read(make([]byte, 1)); n > 0 || err != io.EOF {
 		return errSize
 	}
 	return nil

@@ -2,11 +2,13 @@ package parquet_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,7 +39,8 @@ func edges(data []byte, o edgelist.Options) (lines []string, r *edgelist.Reader,
 	return lines, r, nil
 }
 
-// file reads a file of testdata. The files were written by DuckDB 1.5 and by arrow-go 18.8, with all that their names say.
+// file reads a file of testdata. The files were written by DuckDB 1.5, arrow-go 18.8, Polars for Node.js 0.26 and the Rust
+// implementation of Arrow 59.3, with what their names say; delta means DELTA_BYTE_ARRAY and DELTA_BINARY_PACKED.
 func file(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name+".parquet"))
@@ -59,7 +62,8 @@ func TestReadOthers(t *testing.T) {
 		want = append(want, fmt.Sprint(e.Src, e.Dst, e.Weight, e.Time))
 	}
 	for _, name := range []string{
-		"duckdb-snappy", "duckdb-gzip", "duckdb-zstd", "duckdb-uncompressed", "duckdb-v2", "arrow", "arrow-v2", "arrow-int96",
+		"duckdb-snappy", "duckdb-gzip", "duckdb-zstd", "duckdb-uncompressed", "duckdb-v2", "duckdb-lz4", "duckdb-brotli",
+		"arrow", "arrow-v2", "arrow-int96", "polars", "polars-lz4", "rust-brotli", "rust-delta",
 	} {
 		got, r, err := edges(file(t, name), options())
 		if err != nil || strings.Join(got, "\n") != strings.Join(want, "\n") {
@@ -229,6 +233,59 @@ func TestReadMemory(t *testing.T) {
 		}
 		if err != nil || n > 1<<12 {
 			t.Fatalf("%d rows, %v", n, err)
+		}
+	}
+}
+
+// A file is read in place, from where it stands. A stream and a compressed file are copied first.
+func TestReadInPlace(t *testing.T) {
+	t.Parallel()
+	data := file(t, "arrow")
+	want, _, err := edges(data, options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write(data); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	later := bytes.NewReader(append([]byte("head"), data...))
+	if _, err := later.Seek(4, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
+	pipe, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_, _ = to.Write(data) // an error is that of the reader too
+		_ = to.Close()
+	}()
+	for _, c := range []struct {
+		name   string
+		r      io.Reader
+		copies int
+	}{{"file", bytes.NewReader(data), 0}, {"later", later, 0}, {"stream", io.MultiReader(bytes.NewReader(data)), 1}, {"gzip", &packed, 1}, {"pipe", pipe, 1}} {
+		copies := 0
+		o := options()
+		o.Spool = func() (edgelist.Spool, error) {
+			copies++
+			return os.CreateTemp(t.TempDir(), "")
+		}
+		r, err := edgelist.NewReader(c.r, o)
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		var got []string
+		for e, err := range r.Edges() {
+			if err != nil {
+				t.Fatal(c.name, err)
+			}
+			got = append(got, fmt.Sprint(e.Src, e.Dst, e.Weight, e.Time))
+		}
+		if !slices.Equal(got, want) || copies != c.copies {
+			t.Errorf("%s: %d copies, want %d; %d rows, want %d", c.name, copies, c.copies, len(got), len(want))
 		}
 	}
 }
