@@ -14,12 +14,11 @@ import (
 type chunk struct {
 	source
 	pages
-	dictionary  values
-	values      values // of the page, without nulls
-	spread      values // of the page, with zero values for nulls
-	null        []bool
-	definitions []uint8
-	repetitions []uint8
+	dictionary           values
+	values               values // of the page, without nulls
+	spread               values // of the page, with zero values for nulls
+	null                 []bool
+	held, heldDictionary int64 // bytes of the room for the page and for the dictionary
 
 	vector      edgelist.Vector // rows of the page; of lists also the beginning of the next row, if open
 	open        bool
@@ -28,8 +27,8 @@ type chunk struct {
 	unread      int64 // values of the column in pages that have not been read
 }
 
-// newChunk returns a reader of a column of a row group. most is the maximal number of bytes of a page.
-func newChunk(file io.ReaderAt, size, most int64, s source, group *format.RowGroup) (*chunk, error) {
+// newChunk returns a reader of a column of a row group.
+func newChunk(file io.ReaderAt, size int64, r *room, s source, group *format.RowGroup) (*chunk, error) {
 	if s.leaf >= len(group.Columns) {
 		return nil, fmt.Errorf("%w: the row group lacks the column", errFile)
 	}
@@ -49,8 +48,8 @@ func newChunk(file io.ReaderAt, size, most int64, s source, group *format.RowGro
 	case !s.repeated && m.NumValues != group.NumRows:
 		return nil, fmt.Errorf("%w: %d values in %d rows", errPage, m.NumValues, group.NumRows)
 	}
-	in := bufio.NewReaderSize(io.NewSectionReader(file, from, m.TotalCompressedSize), headerBytes)
-	return &chunk{source: s, pages: pages{in: in, left: m.TotalCompressedSize, codec: m.Codec, most: most}, unread: m.NumValues}, nil
+	in := bufio.NewReaderSize(io.NewSectionReader(file, from, m.TotalCompressedSize), bufferBytes)
+	return &chunk{source: s, pages: pages{in: in, left: m.TotalCompressedSize, codec: m.Codec, room: r}, unread: m.NumValues}, nil
 }
 
 // fill reads pages until there is a row, or none is left.
@@ -79,10 +78,13 @@ const plainDictionary format.Encoding = 2
 
 func (c *chunk) readDictionary(p page) error {
 	c.dictionary = values{}
+	if err := c.room.hold(&c.heldDictionary, c.kind.decodedBytes(p.values, len(p.data))); err != nil {
+		return err
+	}
 	if e := p.DictionaryPageHeader.V.Encoding; e != format.Plain && e != plainDictionary {
 		return errPage
 	}
-	return c.dictionary.decode(c.kind, format.Plain, p.data, p.values, c.most)
+	return c.dictionary.decode(c.kind, format.Plain, p.data, p.values, c.room.most())
 }
 
 // readPage decodes a page of values.
@@ -102,21 +104,41 @@ func (c *chunk) readPage(p page) (err error) {
 		return err
 	}
 	n := p.values
-	for _, level := range c.definitions {
+	for _, level := range c.room.definitions {
 		if int(level) < c.definition {
 			n--
 		}
 	}
+	indexed := encoding == format.RLEDictionary || encoding == plainDictionary
+	if err := c.hold(p, indexed); err != nil {
+		return err
+	}
 	c.values = values{c.values.ints[:0], c.values.numbers[:0], c.values.texts[:0]}
-	if encoding == format.RLEDictionary || encoding == plainDictionary {
+	if indexed {
 		err = c.lookUp(b, n)
 	} else {
-		err = c.values.decode(c.kind, encoding, b, n, c.most)
+		err = c.values.decode(c.kind, encoding, b, n, c.room.most())
 	}
 	if err == nil {
 		c.append(p.values)
 	}
 	return err
+}
+
+// hold takes room for the decoded values of a page, which come from the dictionary if they are indexed.
+func (c *chunk) hold(p page, indexed bool) error {
+	texts := len(p.data)
+	if indexed {
+		texts = 0
+	}
+	bytes := c.kind.decodedBytes(p.values, texts)
+	switch {
+	case c.repeated:
+		bytes += 8 * int64(len(c.vector.Numbers)+p.values+2*len(c.vector.Ends))
+	case c.definition > 0:
+		bytes += c.kind.decodedBytes(p.values, 0) + int64(p.values)
+	}
+	return c.room.hold(&c.held, bytes)
 }
 
 // levelsOf1 decodes the levels of a page of version 1, and returns the bytes of its values.
@@ -146,8 +168,8 @@ func (c *chunk) levelsOf1(p page) (b []byte, err error) {
 	if c.repeated {
 		highest = 1
 	}
-	if c.repetitions, err = decode(c.repetitions, highest); err == nil {
-		c.definitions, err = decode(c.definitions, c.definition)
+	if c.room.repetitions, err = decode(c.room.repetitions, highest); err == nil {
+		c.room.definitions, err = decode(c.room.definitions, c.definition)
 	}
 	return b, err
 }
@@ -155,12 +177,13 @@ func (c *chunk) levelsOf1(p page) (b []byte, err error) {
 // levelsOf2 decodes the levels of a page of version 2.
 func (c *chunk) levelsOf2(p page) (err error) {
 	repetition := p.levels[:p.DataPageHeaderV2.V.RepetitionLevelsByteLength]
-	c.repetitions, c.definitions = c.repetitions[:0], c.definitions[:0]
+	r := c.room
+	r.repetitions, r.definitions = r.repetitions[:0], r.definitions[:0]
 	if c.repeated {
-		c.repetitions, err = levels(c.repetitions, repetition, 1, p.values)
+		r.repetitions, err = levels(r.repetitions, repetition, 1, p.values)
 	}
 	if c.definition > 0 && err == nil {
-		c.definitions, err = levels(c.definitions, p.levels[len(repetition):], c.definition, p.values)
+		r.definitions, err = levels(r.definitions, p.levels[len(repetition):], c.definition, p.values)
 	}
 	return err
 }

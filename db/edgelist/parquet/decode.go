@@ -58,6 +58,14 @@ func (k kind) width() int {
 	return 8
 }
 
+// decodedBytes returns the memory of decoded values, of which texts are the bytes if they are texts.
+func (k kind) decodedBytes(n, texts int) int64 {
+	if k.physical == format.ByteArray {
+		return 16*int64(n) + int64(texts)
+	}
+	return 8 * int64(n)
+}
+
 func (v *values) plain(k kind, b []byte, n int) error {
 	if k.physical == format.ByteArray {
 		return v.plainTexts(b, n)

@@ -13,8 +13,10 @@
 // v2 too), pandas, Polars and DuckDB write unless they are told otherwise. Anything else is an error that says so, and no
 // fault as long as the column is not needed. Encrypted files are refused.
 //
-// Memory is bounded by the argument of Open, or 1 MiB if that is less: the footer takes that much, and all pages that are
-// open at a time four times as much, because one page of each column is in memory: as stored, decompressed and decoded.
+// Memory is bounded by the argument of Open, or by 32 MiB if that is less, whatever a file claims. A page takes at most a
+// quarter of it, as stored and once more decompressed. The decoded pages, one of each column that is read, and the
+// dictionaries take at most half of it together. The footer takes no more than it at any time. A file that needs more is an
+// error: for example one of 400 columns of numbers whose writer makes pages of a million rows, read with less than 7 GB.
 //
 // # The library
 //

@@ -20,11 +20,31 @@ import (
 
 // pages reads the pages of a column of a row group in order.
 type pages struct {
-	in        *bufio.Reader
-	left      int64 // bytes of the column that have not been read
-	codec     format.CompressionCodec
-	most      int64  // bytes of a page
-	raw, data []byte // the page as it is stored and decompressed
+	in    *bufio.Reader
+	left  int64 // bytes of the column that have not been read
+	codec format.CompressionCodec
+	room  *room
+}
+
+// room is the memory of a table. INVARIANT: what is decoded takes at most half of bytes, and each buffer a quarter.
+type room struct {
+	bytes                    int64
+	decoded                  int64   // bytes of the decoded pages and dictionaries of all columns
+	raw, data                []byte  // a page as it is stored and decompressed, until it is decoded
+	definitions, repetitions []uint8 // its levels
+}
+
+// most returns the maximal number of bytes of a page.
+func (r *room) most() int64 { return r.bytes / 4 }
+
+// hold changes the bytes that something decoded takes from was to now. It returns an error if there is no room.
+func (r *room) hold(was *int64, now int64) error {
+	r.decoded += now - *was
+	*was = now
+	if most := r.bytes / 2; r.decoded > most {
+		return fmt.Errorf("the pages of the columns take more than %d bytes of memory when they are decoded: more memory helps, or smaller pages", most)
+	}
+	return nil
 }
 
 // page is a page of values, or of the dictionary.
@@ -32,13 +52,14 @@ type page struct {
 	format.PageHeader
 	values int    // number of values, with nulls
 	levels []byte // of a page of version 2: repetition and definition levels
-	data   []byte // decompressed; valid until the next page is read
+	data   []byte // decompressed; valid until the next page of any column is read
 }
 
 const (
 	headerBytes = 64 << 10 // of the header of a page, at most
+	bufferBytes = 4 << 10  // of a column that is read
 	firstPeek   = 1 << 10  // bytes of a header, usually
-	minPage     = 1 << 20  // bytes of a page that are read whatever the memory is
+	minRoom     = 32 << 20 // bytes of a room, at least
 )
 
 // next returns the next page, or io.EOF.
@@ -56,15 +77,16 @@ func (p *pages) next() (page, error) {
 		return page{}, errPage
 	case stored > p.left:
 		return page{}, fmt.Errorf("a page of %d bytes, of which %d are there: %w", stored, p.left, io.ErrUnexpectedEOF)
-	case stored > p.most || size > p.most:
-		return page{}, fmt.Errorf("a page of %d bytes: at most %d may be in memory", max(stored, size), p.most)
+	case stored > p.room.most() || size > p.room.most():
+		return page{}, fmt.Errorf("a page of %d bytes: at most %d may be in memory", max(stored, size), p.room.most())
 	}
-	p.raw = slices.Grow(p.raw[:0], int(stored))[:stored]
-	if _, err := io.ReadFull(p.in, p.raw); err != nil {
+	r := p.room
+	r.raw = slices.Grow(r.raw[:0], int(stored))[:stored]
+	if _, err := io.ReadFull(p.in, r.raw); err != nil {
 		return page{}, truncated(err)
 	}
 	p.left -= stored
-	if head.CRC != 0 && uint32(head.CRC) != crc32.ChecksumIEEE(p.raw) {
+	if head.CRC != 0 && uint32(head.CRC) != crc32.ChecksumIEEE(r.raw) {
 		return page{}, fmt.Errorf("%w: its checksum does not match", errPage)
 	}
 	return p.decompress(head, int(size))
@@ -73,6 +95,9 @@ func (p *pages) next() (page, error) {
 // header reads the header of a page.
 func (p *pages) header() (h format.PageHeader, err error) {
 	for n := firstPeek; ; n = headerBytes {
+		if n > p.in.Size() {
+			p.in = bufio.NewReaderSize(p.in, n)
+		}
 		b, err := p.in.Peek(int(min(int64(n), p.left)))
 		if err != nil && err != io.EOF {
 			return h, err
@@ -102,7 +127,7 @@ func decodeStruct(b []byte, to any) error {
 // decompress decompresses the page in raw.
 func (p *pages) decompress(head format.PageHeader, size int) (page, error) {
 	out := page{PageHeader: head}
-	packed, plain, stored := p.raw, 0, false // stored: not compressed
+	packed, plain, stored := p.room.raw, 0, false // stored: not compressed
 	switch head.Type {
 	case format.DataPage:
 		out.values = int(head.DataPageHeader.V.NumValues)
@@ -119,16 +144,16 @@ func (p *pages) decompress(head format.PageHeader, size int) (page, error) {
 		out.levels, packed = packed[:plain], packed[plain:]
 		stored = v2.IsCompressed.Valid && !v2.IsCompressed.V
 	}
-	if out.values < 0 || int64(out.values) > p.most/8 {
-		return page{}, fmt.Errorf("a page of %d values: at most %d may be in memory", out.values, p.most/8)
+	if out.values < 0 || int64(out.values) > p.room.most()/8 {
+		return page{}, fmt.Errorf("a page of %d values: at most %d may be in memory", out.values, p.room.most()/8)
 	}
 	if stored {
 		out.data = packed
 		return out, nil
 	}
-	p.data = slices.Grow(p.data[:0], size-plain)[:size-plain]
+	p.room.data = slices.Grow(p.room.data[:0], size-plain)[:size-plain]
 	var err error
-	if out.data, err = decompress(p.codec, p.data, packed); err != nil {
+	if out.data, err = decompress(p.codec, p.room.data, packed); err != nil {
 		return page{}, fmt.Errorf("%w: %w", errPage, err)
 	}
 	return out, nil

@@ -23,11 +23,11 @@ const rowsPerRead = 1 << 12
 
 // table is an opened file.
 type table struct {
-	file   io.ReaderAt
-	size   int64
-	memory int64
-	meta   format.FileMetaData
-	all    []source
+	file io.ReaderAt
+	size int64
+	room room
+	meta format.FileMetaData
+	all  []source
 
 	group  int // number of row groups that have been opened
 	left   int64
@@ -38,8 +38,8 @@ type table struct {
 // Open implements [edgelist.Tables].
 func (Format) Open(file io.ReaderAt, size, memory int64) (opened edgelist.Table, err error) {
 	defer recovered(&err)
-	t := &table{file: file, size: size, memory: memory}
-	if t.meta, err = readFooter(file, size, max(memory, minPage)); err != nil {
+	t := &table{file: file, size: size, room: room{bytes: max(memory, minRoom)}}
+	if t.meta, err = readFooter(file, size, t.room.bytes); err != nil {
 		return nil, err
 	}
 	if t.all, err = sourcesOf(t.meta.Schema); err != nil {
@@ -99,9 +99,9 @@ func (t *table) open(fields []int) error {
 		return fmt.Errorf("%w: row group %d has %d rows", errFile, t.group, group.NumRows)
 	}
 	t.left, t.chunks = group.NumRows, t.chunks[:0]
-	most := max(minPage, t.memory/int64(4*len(fields)))
+	t.room.decoded = bufferBytes * int64(len(fields))
 	for _, i := range fields {
-		c, err := newChunk(t.file, t.size, most, t.all[i], group)
+		c, err := newChunk(t.file, t.size, &t.room, t.all[i], group)
 		if err != nil {
 			return t.wrap(t.all[i].Name, err)
 		}

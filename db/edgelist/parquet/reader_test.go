@@ -8,9 +8,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	library "github.com/parquet-go/parquet-go"
 
 	"kith/db/edgelist"
 	"kith/db/edgelist/parquet"
@@ -211,6 +214,88 @@ func TestReadDamaged(t *testing.T) {
 	if _, _, err := edges(altered, options()); err == nil || !strings.Contains(err.Error(), `row group 1 of 2, column "src": the page is damaged`) {
 		t.Errorf("with a damaged page: %v", err)
 	}
+}
+
+// wide returns a file of columns of numbers or of texts of 1 KB, all in one row group and with pages of the given size.
+func wide(t *testing.T, columns, rows, pageBytes int, texts bool) []byte {
+	t.Helper()
+	group := library.Group{}
+	for i := range columns {
+		group[fmt.Sprintf("c%03d", i)] = library.Leaf(library.FloatType)
+		if texts {
+			group[fmt.Sprintf("c%03d", i)] = library.String()
+		}
+	}
+	var b bytes.Buffer
+	w := library.NewGenericWriter[any](&b, library.NewSchema("wide", group), library.PageBufferSize(pageBytes))
+	values := make([]library.Value, rows)
+	for i := range columns {
+		for n := range values {
+			values[n] = library.FloatValue(float32(n*i)).Level(0, 0, i)
+			if texts {
+				values[n] = library.ByteArrayValue(fmt.Appendf(nil, "%01000d", n)).Level(0, 0, i)
+			}
+		}
+		for some := range slices.Chunk(values, 100) { // the library ends pages between calls only
+			if _, err := w.ColumnWriters()[i].WriteRowValues(some); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// However wide and long the row groups of a file are, reading it takes the memory that it may, or is an error.
+func TestReadBounded(t *testing.T) { // not parallel, because it measures the heap
+	const mb = 1 << 20
+	for _, c := range []struct {
+		name                     string
+		columns, rows, pageBytes int
+		texts                    bool
+		memory                   int64
+		want                     string
+	}{
+		{"wide", 200, 15_000, 64 * mb, false, 64 * mb, ""},
+		{"too wide", 200, 15_000, 64 * mb, false, 32 * mb, "the pages of the columns take more than 16777216 bytes of memory"},
+		{"wide, small pages", 200, 15_000, 16 << 10, false, 32 * mb, ""},
+		{"long", 2, 40_000, mb, true, 32 * mb, ""},
+		{"large pages", 2, 40_000, 64 * mb, true, 32 * mb, " bytes: at most 8388608 may be in memory"},
+	} {
+		data := wide(t, c.columns, c.rows, c.pageBytes, c.texts)
+		before := min(heap(), heap()) // the first collection leaves what is pooled
+		reader, err := parquet.Format{}.Open(bytes.NewReader(data), int64(len(data)), c.memory)
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		fields := make([]int, c.columns)
+		for i := range fields {
+			fields[i] = i
+		}
+		rows, most := 0, int64(0)
+		for n := 0; err == nil; n, _, err = reader.Next(fields) {
+			rows += n
+			most = max(most, heap()-before)
+		}
+		if c.want == "" && (err != io.EOF || rows != c.rows) || c.want != "" && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %d rows, %v; want %s", c.name, rows, err, c.want)
+		}
+		if most > c.memory {
+			t.Errorf("%s: %d bytes of memory, want at most %d", c.name, most, c.memory)
+		}
+		t.Logf("%s: %d bytes of %d", c.name, most, c.memory)
+		runtime.KeepAlive(reader)
+	}
+}
+
+// heap returns the bytes of the objects that are in use.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // Memory bounds a page, not the file.

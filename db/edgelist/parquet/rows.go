@@ -20,7 +20,7 @@ func (c *chunk) append(n int) {
 		return
 	}
 	c.null = slices.Grow(c.null[:0], n)
-	for _, level := range c.definitions {
+	for _, level := range c.room.definitions {
 		c.null = append(c.null, int(level) < c.definition)
 	}
 	c.spread.ints = spread(c.spread.ints, of.ints, c.null)
@@ -55,9 +55,9 @@ func (c *chunk) appendLists(n int) {
 	for i := range n {
 		level := c.definition
 		if c.definition > 0 {
-			level = int(c.definitions[i])
+			level = int(c.room.definitions[i])
 		}
-		if len(c.repetitions) == 0 || c.repetitions[i] == 0 {
+		if len(c.room.repetitions) == 0 || c.room.repetitions[i] == 0 {
 			if c.open {
 				v.Ends = append(v.Ends, len(v.Numbers))
 			}
