@@ -1,0 +1,148 @@
+package replica_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"kith/db"
+	"kith/model"
+	"kith/query"
+)
+
+// history makes a random history, which has all kinds of writes except loads.
+type history struct{ step uint64 }
+
+func newHistory() *history { return &history{} }
+
+// steps makes some steps.
+func (h *history) steps(t testing.TB, g *db.DB, n int) {
+	t.Helper()
+	for range n {
+		must(t, h.next(g))
+	}
+}
+
+// next makes a step, which depends on its number only.
+func (h *history) next(g *db.DB) error {
+	h.step++
+	ctx, rng := context.Background(), rand.New(rand.NewPCG(h.step, 77))
+	name := []string{"m", "belief"}[rng.IntN(2)]
+	var err error
+	switch rng.IntN(14) {
+	case 0:
+		err = g.CreateModel(ctx, name, map[string]db.ModelSpec{"m": {Policy: "prb"}, "belief": {}}[name])
+	case 1, 2:
+		_, err = g.Train(ctx, db.Training{Model: name, Log: rng.IntN(2) == 0, Plan: model.EdgePlan{Samples: 20, Epochs: 1}})
+	case 3:
+		err = g.Freeze(ctx, name, rng.IntN(3) == 0)
+	case 4:
+		err = g.Deploy(ctx, name, rng.IntN(5))
+	case 5:
+		var b bytes.Buffer
+		if err = g.ExportModel(ctx, name, &b); err == nil {
+			_, err = g.ImportModel(ctx, name, &b)
+		}
+	case 6:
+		if err = g.Compact(ctx); rng.IntN(3) == 0 {
+			err = g.DropModel(ctx, name)
+		}
+	case 7, 8, 9:
+		err = g.Update(ctx, func(tx *db.Tx) error { return learn(tx, rng, name) })
+	default:
+		err = g.Update(ctx, func(tx *db.Tx) error {
+			for range 1 + rng.IntN(8) {
+				if err := write(tx, rng); err != nil && !errors.Is(err, db.ErrNotFound) {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	for _, ok := range []error{
+		db.ErrExists, db.ErrNoModel, db.ErrInput, db.ErrNotFound, db.ErrExpired, db.ErrNoDecision, db.ErrRewarded,
+	} {
+		if errors.Is(err, ok) {
+			return nil
+		}
+	}
+	return err
+}
+
+// learn observes and chooses.
+func learn(tx *db.Tx, rng *rand.Rand, name string) error {
+	ctx := context.Background()
+	for range 1 + rng.IntN(3) {
+		d, err := tx.Choose(ctx, db.Choice{For: rng.IntN(12), Among: db.All(), Model: name, TTL: time.Duration(1+rng.IntN(5000)) * time.Second})
+		if err == nil && rng.IntN(2) == 0 {
+			_, _, err = tx.Reward(d.ID, float64(rng.IntN(2)), true)
+		}
+		if err == nil {
+			err = tx.Observe(ctx, db.Observation{Source: rng.IntN(12), Target: rng.IntN(12), Reward: float64(rng.IntN(2)), Model: name})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return write(tx, rng)
+}
+
+// write changes the graph.
+func write(tx *db.Tx, rng *rand.Rand) error {
+	key := func() db.Key {
+		if i := rng.IntN(16); i < 12 {
+			return db.Int(int64(i))
+		}
+		return db.Str(fmt.Sprint("s", rng.IntN(40)))
+	}
+	switch rng.IntN(7) {
+	case 0:
+		return tx.DeleteNode(key())
+	case 1:
+		return tx.DeleteEdge(key(), key())
+	case 2:
+		return tx.PutNode(db.Node{Key: key(), Label: []string{"", "a", "b"}[rng.IntN(3)]})
+	case 3:
+		return tx.PutNode(db.Node{Key: key(), Label: "a", Features: []float32{rng.Float32(), 1}})
+	}
+	return tx.PutEdge(db.Edge{Src: key(), Dst: key(), Weight: []float32{1, 0.5, 3}[rng.IntN(3)], Time: time.Unix(1_600_000_000+rng.Int64N(1000), 0)})
+}
+
+// everything returns what a reader can learn of a database, with the answers of all models.
+func everything(t testing.TB, g *db.DB) string {
+	t.Helper()
+	var b strings.Builder
+	models := []string{"adamic_adar"}
+	must(t, g.View(context.Background(), func(tx *db.Tx) error {
+		fmt.Fprintln(&b, tx.Contents())
+		for n := range tx.Nodes() {
+			fmt.Fprintln(&b, asJSON(t, n))
+		}
+		for e := range tx.Edges() {
+			fmt.Fprintln(&b, asJSON(t, e))
+		}
+		for d, err := range tx.Decisions() {
+			must(t, err)
+			fmt.Fprintln(&b, asJSON(t, d))
+		}
+		for _, m := range tx.Models() {
+			models = append(models, m.Name)
+			all, err := tx.Versions(m.Name)
+			must(t, err)
+			fmt.Fprintln(&b, asJSON(t, m), asJSON(t, all))
+		}
+		return nil
+	}))
+	for _, m := range models {
+		for source := range 4 {
+			answer, err := query.Run(context.Background(), g, fmt.Sprintf("PREDICT LINKS FOR %d AMONG NEIGHBORS(2) USING %s TOP 20 WITH (cache = off)", source, m))
+			fmt.Fprintln(&b, m, source, asJSON(t, answer), err)
+		}
+	}
+	return b.String()
+}

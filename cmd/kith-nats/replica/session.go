@@ -1,0 +1,160 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"kith/db"
+)
+
+const (
+	window       = 64               // messages that are sent and not yet stored
+	maxRead      = 256              // changes that are read and not yet sent
+	storeTime    = 10 * time.Second // for the server to store a message
+	messageExtra = 600              // bytes that a message takes in the stream besides its data, about
+)
+
+// session publishes from a position until something fails. Each message states the sequence of the message before it, and the
+// server refuses it if the last message is another one. So the order of the log is that of the changes, whatever is lost.
+type session struct {
+	*publisher
+	position
+	outer   context.Context // of the publisher
+	ctx     context.Context // of the session
+	fail    context.CancelCauseFunc
+	acks    chan jetstream.PubAckFuture
+	changes chan change
+	next    *change // has been received, and is not yet sent
+}
+
+// change is a change with its binary form, or an error.
+type change struct {
+	db.Change
+	bytes []byte
+	err   error
+}
+
+func newSession(ctx context.Context, p *publisher, at position) *session {
+	s := &session{publisher: p, position: at, outer: ctx}
+	s.ctx, s.fail = context.WithCancelCause(ctx)
+	s.acks, s.changes = make(chan jetstream.PubAckFuture, window), make(chan change, maxRead)
+	return s
+}
+
+func (s *session) run() error {
+	var all sync.WaitGroup
+	all.Go(s.read)
+	all.Go(s.confirm)
+	all.Go(func() { s.fail(s.send()) })
+	all.Wait()
+	return context.Cause(s.ctx)
+}
+
+// read reads the changes of the database.
+func (s *session) read() {
+	for c, err := range s.db.Changes(s.ctx, s.version) {
+		next := change{Change: c, err: err}
+		if err == nil {
+			next.bytes, next.err = c.MarshalBinary()
+		}
+		select {
+		case s.changes <- next:
+		case <-s.ctx.Done():
+			return
+		}
+		if next.err != nil {
+			return
+		}
+	}
+}
+
+// confirm waits for the server to store each message.
+func (s *session) confirm() {
+	limit := time.NewTimer(storeTime)
+	defer limit.Stop()
+	for {
+		var ack jetstream.PubAckFuture
+		select {
+		case ack = <-s.acks:
+		case <-s.ctx.Done():
+			return
+		}
+		limit.Reset(storeTime)
+		select {
+		case <-ack.Ok():
+		case err := <-ack.Err():
+			s.fail(err)
+			return
+		case <-limit.C:
+			s.fail(errors.New("the NATS server does not confirm a message"))
+			return
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}
+
+// send sends the changes, as many in a message as there are and fit.
+func (s *session) send() error {
+	for {
+		f, err := s.frame()
+		if err != nil {
+			return err
+		}
+		if most := s.options.StreamBytes / 2; int64(len(f.data)) > most {
+			return fmt.Errorf("%w: the change of version %d has %d bytes, and StreamBytes allows %d", db.ErrTooLarge, f.first, len(f.data), most)
+		}
+		f.publisher = s.id
+		for _, m := range f.messages(subjectOf(s.log.database), s.options.MessageBytes) {
+			if err := s.makeRoom(s.outer, s.ctx, s.publisher, int64(len(m.Data)+messageExtra)); err != nil {
+				return err
+			}
+			ack, err := s.log.js.PublishMsgAsync(m, jetstream.WithExpectLastSequence(s.sequence))
+			if err != nil {
+				return fmt.Errorf("message of version %d: %w", f.first, err)
+			}
+			s.sequence++
+			select {
+			case s.acks <- ack:
+			case <-s.ctx.Done():
+				return s.ctx.Err()
+			}
+		}
+	}
+}
+
+// frame returns the next frame: of one change, and of those that are there already as far as they fit into one message.
+func (s *session) frame() (*frame, error) {
+	f := &frame{}
+	for {
+		if s.next == nil && len(f.data) == 0 {
+			select {
+			case c := <-s.changes:
+				s.next = &c
+			case <-s.ctx.Done():
+				return nil, s.ctx.Err()
+			}
+		}
+		if s.next == nil {
+			select {
+			case c := <-s.changes:
+				s.next = &c
+			default:
+				return f, nil
+			}
+		}
+		switch {
+		case s.next.err != nil && len(f.data) > 0, len(f.data) > 0 && len(f.data)+len(s.next.bytes)+10 > s.options.MessageBytes:
+			return f, nil
+		case s.next.err != nil:
+			return nil, s.next.err
+		}
+		f.add(s.next.Change, s.next.bytes)
+		s.next = nil
+	}
+}
