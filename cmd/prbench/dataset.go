@@ -11,8 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
+	"kith/cmd/internal/ogb"
 	"kith/db/edgelist"
 	"kith/model/trial"
 )
@@ -163,116 +163,25 @@ func below(v float32, n int) bool { return v >= 0 && v < float32(n) && v == floa
 
 // readClasses reads the labels and features of nodes from a folder in the layout of the Open Graph Benchmark.
 func readClasses(root fs.FS) (*dataset, []string, error) {
-	g, err := readOGB(root)
+	g, err := ogb.Read(root)
 	if err != nil {
 		return nil, nil, err
 	}
-	if g.labels == nil || g.features == nil {
+	if g.Labels == nil || g.Features == nil {
 		return nil, nil, errors.New("nodes have no labels, or no features")
 	}
-	for u, l := range g.labels {
-		if l >= g.nodes {
-			return nil, nil, fmt.Errorf("node %d of %d has label %d", u, g.nodes, l)
+	for u, l := range g.Labels {
+		if l >= g.Nodes {
+			return nil, nil, fmt.Errorf("node %d of %d has label %d", u, g.Nodes, l)
 		}
 	}
-	classes := slices.Max(g.labels) + 1
+	classes := slices.Max(g.Labels) + 1
 	if classes < 2 {
 		return nil, nil, fmt.Errorf("nodes are of %d classes", classes)
 	}
-	d, err := trial.Classes(g.labels, classes, g.features)
+	d, err := trial.Classes(g.Labels, classes, g.Features)
 	if err != nil {
 		return nil, nil, err
 	}
 	return &dataset{data: d, classes: d.Offered}, []string{"raw/node-label.csv.gz", "raw/node-feat.csv.gz"}, nil
-}
-
-// ogbGraph is one graph in the layout of the Open Graph Benchmark.
-type ogbGraph struct {
-	nodes    int
-	edges    [][2]trial.ID
-	features [][]float32 // a row for each node, or nil
-	labels   []int       // a label for each node, or nil
-}
-
-// readOGB reads the files that [edgelist.Parts] finds in a folder, which must state the number of nodes.
-func readOGB(root fs.FS) (*ogbGraph, error) {
-	parts, err := edgelist.Parts(root, "")
-	if err != nil {
-		return nil, err
-	}
-	g := &ogbGraph{}
-	for _, p := range parts {
-		if p.Kind == edgelist.Edges {
-			g.edges, err = readPairs(root, p.Name, g.nodes, edgelist.Options{})
-		} else {
-			err = g.read(root, p)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p.Name, err)
-		}
-	}
-	if g.nodes == 0 || g.features != nil && len(g.features) != g.nodes || g.labels != nil && len(g.labels) != g.nodes {
-		return nil, fmt.Errorf("%d nodes, features of %d and labels of %d", g.nodes, len(g.features), len(g.labels))
-	}
-	return g, nil
-}
-
-// readPairs reads an edge list between nodes below n.
-func readPairs(root fs.FS, name string, n int, o edgelist.Options) (pairs [][2]trial.ID, err error) {
-	f, err := root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	o.Name, o.Columns = name, edgelist.SrcDst
-	r, err := edgelist.NewReader(f, o)
-	if err != nil {
-		return nil, err
-	}
-	for e, err := range r.Edges() {
-		if err != nil {
-			return nil, err
-		}
-		if min(e.Src.Int, e.Dst.Int) < 0 || max(e.Src.Int, e.Dst.Int) >= int64(n) || !e.Src.IsInt || !e.Dst.IsInt {
-			return nil, fmt.Errorf("line %d: edge %v, %v among %d nodes", e.Line, e.Src, e.Dst, n)
-		}
-		pairs = append(pairs, [2]trial.ID{trial.ID(e.Src.Int), trial.ID(e.Dst.Int)})
-	}
-	return pairs, nil
-}
-
-// read reads a list of nodes.
-func (g *ogbGraph) read(root fs.FS, p edgelist.Part) error {
-	f, err := p.Open(root)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	open := edgelist.NewNodes
-	if p.Kind == edgelist.Features {
-		open = edgelist.NewFeatures
-	}
-	list, err := open(f, edgelist.Options{Name: p.Name, Format: edgelist.CSV, Keyless: p.Keyless})
-	if err != nil {
-		return err
-	}
-	for n, err := range list.All() {
-		switch {
-		case err != nil:
-			return err
-		case !p.Keyless:
-			g.nodes++
-		case p.Kind == edgelist.Labels:
-			label, err := strconv.Atoi(n.Label)
-			if err != nil {
-				return fmt.Errorf("line %d: label %q is not an integer", n.Line, n.Label)
-			}
-			g.labels = append(g.labels, label)
-		case len(g.features) > 0 && len(g.features[0]) != len(n.Features):
-			return fmt.Errorf("line %d: %d features, the lines before have %d", n.Line, len(n.Features), len(g.features[0]))
-		default:
-			g.features = append(g.features, n.Features)
-		}
-	}
-	return nil
 }

@@ -1,11 +1,10 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 
-	"kith/db/edgelist"
+	"kith/cmd/internal/ogb"
 	"kith/model"
 	"kith/model/trial"
 )
@@ -42,11 +41,8 @@ type heldOut struct {
 	nodes       int
 	features    [][]float32 // nil means none
 	train       [][2]model.ID
-	valid, test part
+	valid, test ogb.Part
 }
-
-// part is a held-out part of a split: links, and pairs without a link.
-type part struct{ links, others [][2]model.ID }
 
 func (d *heldOut) featureLen() int {
 	if len(d.features) == 0 {
@@ -55,34 +51,17 @@ func (d *heldOut) featureLen() int {
 	return len(d.features[0])
 }
 
-// load reads one split. If the training part has no file of its own, the graph's edges are the training edges.
+// load reads one split.
 func (b benchmark) load(root fs.FS, split int) (*heldOut, error) {
-	g, err := readOGB(root)
+	g, err := ogb.Read(root)
 	if err != nil {
 		return nil, err
 	}
-	d := &heldOut{nodes: g.nodes, features: g.features}
-	folder := b.folder(split) + "/"
-	for _, p := range []struct {
-		name     string
-		negative bool
-		into     *[][2]model.ID
-	}{
-		{"train.pt", false, &d.train}, {"valid.pt", false, &d.valid.links}, {"valid.pt", true, &d.valid.others},
-		{"test.pt", false, &d.test.links}, {"test.pt", true, &d.test.others},
-	} {
-		*p.into, err = readPairs(root, folder+p.name, g.nodes, edgelist.Options{Negative: p.negative})
-		if errors.Is(err, fs.ErrNotExist) && p.name == "train.pt" {
-			*p.into, err = g.edges, nil
-		}
-		if err == nil && len(*p.into) == 0 {
-			err = errors.New("the part is empty")
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", folder+p.name, err)
-		}
+	s, err := g.Split(root, b.folder(split))
+	if err != nil {
+		return nil, err
 	}
-	return d, nil
+	return &heldOut{nodes: g.Nodes, features: g.Features, train: s.Train, valid: s.Valid, test: s.Test}, nil
 }
 
 // graph returns the graph of the edges in lists.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"kith/cmd/internal/ogb"
 	"kith/model"
 	"kith/model/trial"
 )
@@ -49,7 +50,7 @@ func (p *offlinePlan) one(ctx context.Context, d *heldOut, policy string, seed u
 		return r, err
 	}
 	if p.validEdges {
-		g = d.graph(d.train, d.valid.links)
+		g = d.graph(d.train, d.valid.Links)
 		if m.Policy() == "default" { // default depends on what it computed from the training graph; the other policies read the current one
 			if err := p.train(ctx, d, g, m, seed); err != nil {
 				return r, err
@@ -86,8 +87,8 @@ func (p *offlinePlan) train(ctx context.Context, d *heldOut, g *trial.Graph, m *
 }
 
 // score scores all pairs of a part. Pairs with the same first node are candidates of one round.
-func score(ctx context.Context, s *model.Scorer, w model.World, part part) (offlineScore, error) {
-	all := slices.Concat(part.links, part.others)
+func score(ctx context.Context, s *model.Scorer, w model.World, part ogb.Part) (offlineScore, error) {
+	all := slices.Concat(part.Links, part.Others)
 	order := make([]int, len(all))
 	for i := range order {
 		order[i] = i
@@ -107,7 +108,7 @@ func score(ctx context.Context, s *model.Scorer, w model.World, part part) (offl
 			values[n] = scores[i].Score
 		}
 	}
-	return judge(values[:len(part.links)], values[len(part.links):]), nil
+	return judge(values[:len(part.Links)], values[len(part.Links):]), nil
 }
 
 func judge(positives, negatives []float64) offlineScore {

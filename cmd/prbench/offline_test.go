@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"kith/cmd/internal/ogb"
 	"kith/model"
 	"kith/model/trial"
 )
@@ -34,13 +35,13 @@ func community(t *testing.T) *heldOut {
 			for data.Linked(stranger[0], stranger[1]) || stranger[0] == stranger[1] {
 				stranger[1] = (stranger[1] + 1) % model.ID(data.Nodes)
 			}
-			into := map[int]*part{0: &d.valid, 5: &d.test}[n%10]
+			into := map[int]*ogb.Part{0: &d.valid, 5: &d.test}[n%10]
 			if into == nil {
 				d.train = append(d.train, [2]model.ID{model.ID(u), v})
 				continue
 			}
-			into.links = append(into.links, [2]model.ID{model.ID(u), v})
-			into.others = append(into.others, stranger)
+			into.Links = append(into.Links, [2]model.ID{model.ID(u), v})
+			into.Others = append(into.Others, stranger)
 		}
 	}
 	return d
