@@ -20,7 +20,7 @@ func isBatch(s *parse.Statement) bool {
 // predictEach predicts the links of many nodes. It adds the first top links of each, or the best of all.
 func (r *run) predictEach(s *parse.Statement, t *table, top int) {
 	add, done, without := r.addLinks, int64(0), 0
-	best := &bestLinks{run: r, table: t, top: top}
+	best := &bestLinks{run: r, table: t, top: top, directed: r.tx.Stats().Directed}
 	if !s.Has("EACH") {
 		add = best.add
 	}
@@ -74,16 +74,19 @@ func (r *run) batch(s *parse.Statement) (questions iter.Seq[db.Prediction], tota
 	}, total
 }
 
-// bestLinks collects the best links of all sources. Of equal scores, the first source has the first link.
+// bestLinks collects the best links of all sources. Of equal scores, the first source has the first link. A pair of an
+// undirected graph counts once, with the better of its two scores.
 type bestLinks struct {
 	*run
-	table *table
-	top   int
-	rows  []scoredRow
+	table    *table
+	top      int
+	directed bool
+	rows     []scoredRow
 }
 
-// scoredRow is a row of the answer and its score.
+// scoredRow is a row of the answer, its link and its score.
 type scoredRow struct {
+	link  [2]db.Key
 	score float64
 	row   []any
 }
@@ -99,7 +102,7 @@ func (b *bestLinks) add(t *table, ranking *db.Ranking, top int) {
 			break
 		}
 		if t.add(own, linkRow(b.tx, t, ranking, &l)...) {
-			b.rows = append(b.rows, scoredRow{l.Score, own.Rows[len(own.Rows)-1]})
+			b.rows = append(b.rows, scoredRow{[2]db.Key{ranking.Source[0].Node, l.Target}, l.Score, own.Rows[len(own.Rows)-1]})
 		}
 	}
 	if len(b.rows) > 2*top+spare {
@@ -107,9 +110,17 @@ func (b *bestLinks) add(t *table, ranking *db.Ranking, top int) {
 	}
 }
 
-// cut drops all rows but the best.
+// cut drops all rows but the best. A row that is dropped cannot be missed later: as many pairs are better, or are as good
+// and came first, and the score of a pair only grows.
 func (b *bestLinks) cut() {
 	slices.SortStableFunc(b.rows, func(a, b scoredRow) int { return cmp.Compare(b.score, a.score) })
+	if !b.directed {
+		seen := map[[2]db.Key]bool{}
+		b.rows = slices.DeleteFunc(b.rows, func(r scoredRow) bool {
+			seen[r.link] = true
+			return r.link[0] != r.link[1] && seen[[2]db.Key{r.link[1], r.link[0]}]
+		})
+	}
 	clear(b.rows[min(b.top, len(b.rows)):]) // frees the rows
 	b.rows = b.rows[:min(b.top, len(b.rows))]
 }

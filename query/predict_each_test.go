@@ -13,10 +13,19 @@ import (
 )
 
 // The best links of all nodes are those that a sort of the links of each node has first, and of equal scores the first ones,
-// however often the others are dropped on the way.
+// however often the others are dropped on the way. A pair of an undirected graph is there once, with its better score.
 func TestBestOfAll(t *testing.T) {
 	t.Parallel()
-	g, ctx := dbtest.Open(t, &db.Options{InMemory: true}), context.Background()
+	for _, c := range []struct {
+		direction db.Direction
+		using     string
+	}{{db.Undirected, "USING adamic_adar"}, {db.Directed, "USING adamic_adar"}, {db.Undirected, ""}} {
+		testBestOfAll(t, c.direction, c.using)
+	}
+}
+
+func testBestOfAll(t *testing.T, direction db.Direction, using string) {
+	g, ctx := dbtest.Open(t, &db.Options{InMemory: true, Direction: direction}), context.Background()
 	if err := g.Update(ctx, func(tx *db.Tx) error {
 		for i := range 400 {
 			for _, j := range []int{(i + 1) % 400, (i*i + 3) % 400} {
@@ -30,15 +39,15 @@ func TestBestOfAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask := func(clauses string) [][]any {
-		rows, err := query.Run(ctx, g, "PREDICT LINKS FOR ALL AMONG NEIGHBORS(2) USING adamic_adar "+clauses)
+		rows, err := query.Run(ctx, g, "PREDICT LINKS FOR ALL AMONG NEIGHBORS(2) "+using+" "+clauses)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return rows.Rows
 	}
-	each := ask("TOP 7 EACH")
-	profile, err := query.Run(ctx, g, "PROFILE PREDICT LINKS FOR ALL AMONG NEIGHBORS(2) USING adamic_adar TOP 7 EACH")
-	if err != nil || len(profile.Rows) != 2 || profile.Rows[0][3] == nil || profile.Rows[1][1] != "the best 7 of each: 2800 rows" {
+	each := ask("TOP 40 EACH")
+	profile, err := query.Run(ctx, g, "PROFILE PREDICT LINKS FOR ALL AMONG NEIGHBORS(2) "+using+" TOP 40 EACH")
+	if err != nil || len(profile.Rows) != 2 || profile.Rows[0][3] == nil || profile.Rows[1][1] != fmt.Sprintf("the best 40 of each: %d rows", len(each)) {
 		t.Errorf("profile: %+v, %v", profile, err)
 	}
 	slices.SortStableFunc(each, func(a, b []any) int {
@@ -50,8 +59,22 @@ func TestBestOfAll(t *testing.T) {
 		}
 		return 0
 	})
-	if got, want := fmt.Sprint(ask("TOP 7")), fmt.Sprint(each[:7]); got != want {
-		t.Errorf("best of all %s\nwant %s", got, want)
+	seen, turned := map[[2]any]bool{}, 0
+	each = slices.DeleteFunc(each, func(row []any) bool {
+		seen[[2]any{row[0], row[1]}] = true
+		twice := direction == db.Undirected && seen[[2]any{row[1], row[0]}]
+		if twice {
+			turned++
+		}
+		return twice
+	})
+	if direction == db.Undirected && turned < 100 {
+		t.Errorf("%q: only %d pairs from both ends", using, turned)
+	}
+	for _, top := range []int{7, 40} {
+		if got, want := fmt.Sprint(ask(fmt.Sprintf("TOP %d", top))), fmt.Sprint(each[:top]); got != want {
+			t.Errorf("%q: best of all %s\nwant %s", using, got, want)
+		}
 	}
 }
 
