@@ -268,8 +268,9 @@ func (tx *Tx) onGraph(g *index.Graph) *Tx {
 	return &Tx{db: tx.db, snap: &snapshot{Snapshot: &view, models: tx.snap.models, ts: tx.snap.ts}, reader: tx.reader}
 }
 
-// requestTime returns the time of a question about some sources, in Unix seconds; 0 means none. See Prediction.At.
-func (tx *Tx) requestTime(at time.Time, sources ...index.ID) int64 {
+// requestTime returns the time of a question about some sources, in Unix seconds; 0 means none. See Prediction.At and
+// Prediction.Now.
+func (tx *Tx) requestTime(at, now time.Time, sources ...index.ID) int64 {
 	v := tx.view()
 	newest := v.Events.Latest()
 	switch {
@@ -278,7 +279,10 @@ func (tx *Tx) requestTime(at time.Time, sources ...index.ID) int64 {
 	case newest == 0 || !slices.ContainsFunc(sources, v.Graph.HasEdges):
 		return 0
 	}
-	return min(tx.db.opts.Now().Unix(), newest+1)
+	if now.IsZero() {
+		now = tx.db.opts.Now()
+	}
+	return min(now.Unix(), newest+1)
 }
 
 // trainedEvents is the number of the newest events that a training learns.

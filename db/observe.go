@@ -82,7 +82,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 		return err
 	}
 	w := tx.walker(source, o.NoCache, 0)
-	w.Now = tx.requestTime(o.At, source)
+	w.Now = tx.requestTime(o.At, time.Time{}, source)
 	candidates, chosen, err := tx.offered(ctx, source, target, o.Among, m.scorer, w)
 	if err != nil {
 		return err

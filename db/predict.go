@@ -33,7 +33,10 @@ type Prediction struct {
 	// it to predict future links. Zero means now, or the second after the newest edge if that is earlier, so that a
 	// graph of the past predicts the links that came next. For a node without edges, zero means no time: the
 	// prediction uses the whole graph.
-	At  time.Time
+	At time.Time
+	// Now is the present time that a zero At means. Zero means the clock's; for the questions of a PredictEach, that of its
+	// beginning.
+	Now time.Time
 	Top int // number of links returned; 0 means 10, a negative number means all
 	// Walk overrides options of the model for this answer: alpha, norm, seed_weight and center, or beta and length of katz.
 	Walk []Option
@@ -172,7 +175,7 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 	}
 	v := tx.view()
 	q := &question{start: start, scorer: tx.db.prior(featureLen(v)), walk: tx.walker(start.Node[0], p.NoCache, p.Epsilon)}
-	q.walk.Now, q.walk.Exact = tx.requestTime(p.At, start.Node...), p.UntilCertain
+	q.walk.Now, q.walk.Exact = tx.requestTime(p.At, p.Now, start.Node...), p.UntilCertain
 	q.ranking = &Ranking{Source: tx.seeds(start), AnsweredBy: tx.answeredBy(m), GraphVersion: v.Meta.Version}
 	if m != nil {
 		q.scorer = m.scorer

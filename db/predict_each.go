@@ -5,6 +5,7 @@ import (
 	"iter"
 	"runtime"
 	"sync"
+	"time"
 )
 
 // Keys yields the keys of the nodes with a label, or of all nodes if label is "", in the order in which the nodes were
@@ -36,10 +37,10 @@ func (tx *Tx) Keys(label string, skip int64) (iter.Seq[Key], error) {
 // The answers that are computed or wait for their turn take at most a quarter of Options.Memory together, unless one
 // takes that alone. While PredictEach runs, the transaction must not write. questions is called in another goroutine.
 func (tx *Tx) PredictEach(ctx context.Context, questions iter.Seq[Prediction]) iter.Seq2[*Ranking, error] {
+	questions = withNow(questions, tx.db.opts.Now())
 	if tx.batch != nil { // what a transaction has changed is read by one goroutine
 		return func(yield func(*Ranking, error) bool) {
 			for p := range questions {
-				p.NoCache = true
 				if r, err := tx.Predict(ctx, p); !yield(r, err) || err != nil {
 					return
 				}
@@ -51,6 +52,20 @@ func (tx *Tx) PredictEach(ctx context.Context, questions iter.Seq[Prediction]) i
 		b.within.free = sync.NewCond(&b.within.mu)
 		b.within.bytes = tx.db.opts.memory(workPart)
 		b.run(ctx, questions, yield)
+	}
+}
+
+// withNow gives questions the present time and keeps them from using the cache, so that all answers are of one time.
+func withNow(questions iter.Seq[Prediction], now time.Time) iter.Seq[Prediction] {
+	return func(yield func(Prediction) bool) {
+		for p := range questions {
+			if p.NoCache = true; p.Now.IsZero() {
+				p.Now = now
+			}
+			if !yield(p) {
+				return
+			}
+		}
 	}
 }
 
@@ -110,7 +125,6 @@ func (b *batch) start(ctx context.Context, questions iter.Seq[Prediction]) {
 		defer close(b.todo)
 		number := int64(0)
 		for p := range questions {
-			p.NoCache = true
 			t := &turn{number: number, question: p, done: make(chan struct{})}
 			for _, c := range []chan *turn{b.order, b.todo} {
 				select {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"reflect"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	beamregister "github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -45,6 +46,7 @@ func register() {
 // anything is submitted.
 func newJob(ctx context.Context, o *options) (*job, error) {
 	j := &job{ID: newID(), Question: o.question, Source: source{Scratch: o.scratch, Memory: o.memory}}
+	j.Question.Now = time.Now()
 	j.Parts = o.out + ".partial-" + j.ID
 	if err := j.Source.find(ctx, o); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
@@ -30,7 +31,8 @@ type options struct {
 type question struct {
 	Among, Using, Where   string
 	Top                   int
-	Label, Sources, Pairs string // Sources and Pairs are URIs
+	Label, Sources, Pairs string    // Sources and Pairs are URIs
+	At, Now               time.Time // Now is the time at which the job began
 }
 
 // newOptions adds the flags to f. They are those of kith score, and say where a worker finds the backup and its own files.
@@ -53,6 +55,10 @@ func newOptions(f *flag.FlagSet) *options {
 	f.StringVar(&q.Among, "among", "", "candidates, as in an AMONG clause (default: that of PREDICT LINKS)")
 	f.StringVar(&q.Using, "using", "", "model or heuristic (default: the model that answers)")
 	f.StringVar(&q.Where, "where", "", "condition that links must satisfy, as in a WHERE clause")
+	f.Func("at", "`time` after which links are predicted, in seconds since 1970 or as RFC 3339 writes it (default: now)", func(text string) (err error) {
+		q.At, err = score.ParseTime(text)
+		return err
+	})
 	f.IntVar(&q.Top, "top", 0, "number of links of each node (default: 10, or all pairs of --pairs)")
 	f.StringVar(&q.Label, "label", "", "score the nodes with this label only")
 	f.StringVar(&q.Sources, "sources", "", "score the nodes of the file at this `URI` only")

@@ -62,7 +62,7 @@ func (f *scoreShard) score(ctx context.Context, c *dbCopy, shard int, w io.Write
 	}
 	q := &f.Job.Question
 	done, err = score.Run(ctx, c.db, score.Options{
-		Among: q.Among, Using: q.Using, Where: q.Where, Top: q.Top, Label: q.Label,
+		Among: q.Among, Using: q.Using, Where: q.Where, At: q.At, Now: q.Now, Top: q.Top, Label: q.Label,
 		Sources: c.list(q.Sources), Pairs: c.list(q.Pairs), Shard: shard, Shards: len(f.Job.Outputs),
 	}, to)
 	if err == nil {

@@ -37,6 +37,11 @@ links.parquet, with the columns source, target, rank and score. Sources are in t
 which the nodes were added, or that of the file. The answer for a source is that of PREDICT
 LINKS with cache = off. CSV does not tell the node 7 from the node '7'.
 
+Without --among the candidates are those of PREDICT LINKS, PPR(1000) for most nodes: a walk
+from each node, which takes tens of times as long as --among "NEIGHBORS(2)". If edges have
+times, links are predicted after the time of --at, or after now, which a continued run takes
+over. Shards of a graph with times in the future need --at to agree.
+
 FILE appears when it is complete. If score is interrupted or killed, the same command
 continues where it ended, and the file has the same bytes as without the interruption. Until
 then the links are in FILE.partial, and FILE.state says of which question they are.
@@ -69,6 +74,10 @@ shards, joined in order, are that of a single run; only the first has the header
 	f.BoolVar(&s.out.Force, "force", false, "replace a file that exists, and drop what a run of another question left")
 	f.StringVar(&s.Among, "among", "", "candidates, as in an AMONG clause (default: that of PREDICT LINKS)")
 	f.StringVar(&s.Using, "using", "", "model or heuristic (default: the model that answers)")
+	f.Func("at", "`time` after which links are predicted, in seconds since 1970 or as RFC 3339 writes it (default: now)", func(text string) (err error) {
+		s.At, err = score.ParseTime(text)
+		return err
+	})
 	f.StringVar(&s.Where, "where", "", "condition that links must satisfy, as in a WHERE clause")
 	f.IntVar(&s.Top, "top", 0, "number of links of each node (default: 10, or all pairs of --pairs)")
 	f.StringVar(&s.Label, "label", "", "score the nodes with this label only")

@@ -2,6 +2,7 @@ package score
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"time"
 
 	"kith/cmd/internal/cli"
@@ -32,14 +34,16 @@ const (
 
 // progress is the state of a run that is not finished.
 type progress struct {
-	Question question `json:"question"`
-	Done     Report   `json:"done"`
-	Bytes    int64    `json:"bytes"` // length of the partial file
+	Question question  `json:"question"`
+	Now      time.Time `json:"now"` // the present time of all runs
+	Done     Report    `json:"done"`
+	Bytes    int64     `json:"bytes"` // length of the partial file
 }
 
 // question identifies what is asked: the rows are a function of it.
 type question struct {
 	Among, Using, Where, Label string
+	At                         string // seconds since 1970; "" means none
 	Top, Shard, Shards         int
 	Listed                     string // checksum of the given nodes or pairs
 	Contents                   string // of the database; see db.Tx.Contents
@@ -68,10 +72,11 @@ func File(ctx context.Context, g *db.DB, o Options, out Output) (done Report, re
 		if err != nil {
 			return err
 		}
-		f, err := openSpool(out, name, t.identify(g))
+		f, err := openSpool(out, name, progress{Question: t.identify(g), Now: cmp.Or(o.Now, time.Now())})
 		if err != nil {
 			return err
 		}
+		t.question.Now = f.now.Now
 		resumed = f.now.Done.Sources
 		err = f.fill(ctx, t)
 		if done = f.now.Done; err != nil {
@@ -87,6 +92,9 @@ func (t *task) identify(g *db.DB) question {
 	q := question{
 		Among: t.Among, Using: t.Using, Where: t.Where, Label: t.Label, Top: t.most(), Shard: t.Shard, Shards: t.Shards,
 		Contents: t.tx.Contents(), Memory: g.AnswerMemory(), Build: runtime.GOARCH,
+	}
+	if !t.At.IsZero() {
+		q.At = strconv.FormatInt(t.At.Unix(), 10)
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		q.Build += " " + cli.Revision(info)
@@ -111,8 +119,8 @@ type spool struct {
 
 // openSpool opens the partial file of an output, or creates it. Its format is that of the output if that can be continued,
 // and otherwise lines of JSON.
-func openSpool(out Output, format string, q question) (s *spool, err error) {
-	s = &spool{out: out, now: progress{Question: q}}
+func openSpool(out Output, format string, begin progress) (s *spool, err error) {
+	s = &spool{out: out, now: begin}
 	if s.File, err = os.OpenFile(out.Name+partial, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
 		return nil, err
 	}
@@ -124,7 +132,7 @@ func openSpool(out Output, format string, q question) (s *spool, err error) {
 	}
 	s.to = newLines(s.File)
 	if format == "csv" {
-		s.to = newCSV(s.File, s.now.Bytes == 0 && q.Shard == 0)
+		s.to = newCSV(s.File, s.now.Bytes == 0 && begin.Question.Shard == 0)
 	}
 	return s, nil
 }
@@ -135,7 +143,7 @@ func (s *spool) resume() error {
 		if !s.out.Force {
 			return fmt.Errorf("%w; --force begins from the start", err)
 		}
-		s.now = progress{Question: s.now.Question}
+		s.now.Done, s.now.Bytes = Report{}, 0
 	}
 	if err := s.Truncate(s.now.Bytes); err != nil {
 		return err

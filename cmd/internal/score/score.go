@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
+	"time"
 
 	"kith/db"
 	"kith/query"
@@ -25,6 +27,10 @@ type Options struct {
 	Using string // name of a model or of a heuristic; "" means the model that answers
 	Where string // condition, as in a WHERE clause; "" means none
 	Top   int    // number of links of each node; 0 means 10, or all given pairs
+
+	// At is the time after which links are predicted; see [db.Prediction]. Zero means Now, if edges have times. Now is the
+	// present time, which matters if edges have later times; zero means the clock's when the run begins.
+	At, Now time.Time
 
 	// The sources are all nodes unless one of these is given. Label is the label of the sources. Sources is a file with a
 	// node on each line, and Pairs one with a source and a target on each line, which are the only candidates.
@@ -60,7 +66,7 @@ type Report struct {
 
 // Run scores the links and writes them to w, which it does not close. The rows of a source are written together, the
 // sources in the order in which the nodes were added or, of a file, in the order of the file. The rows depend on the
-// contents of the database, its Options.Memory and o alone, and on the present time if edges have times in the future.
+// contents of the database, its Options.Memory and o alone, and on the present time if edges have later times.
 func Run(ctx context.Context, g *db.DB, o Options, w Writer) (done Report, err error) {
 	err = g.View(ctx, func(tx *db.Tx) error {
 		t, err := newTask(tx, o)
@@ -70,6 +76,18 @@ func Run(ctx context.Context, g *db.DB, o Options, w Writer) (done Report, err e
 		return t.run(ctx, &done, w.Write)
 	})
 	return done, err
+}
+
+// ParseTime parses a time in seconds since 1970, as AT has it, or as RFC 3339 writes it.
+func ParseTime(text string) (time.Time, error) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return time.Unix(n, 0), nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return t, fmt.Errorf("want seconds since 1970, or a time such as 2026-11-24T00:00:00Z, got %s", text)
+	}
+	return t, nil
 }
 
 // task is a batch of questions in a transaction.
@@ -89,7 +107,7 @@ func newTask(tx *db.Tx, o Options) (t *task, err error) {
 	if o.Shard < 0 || o.Shard >= o.Shards {
 		return nil, fmt.Errorf("%w: shard %d of %d: want 0 to %d", db.ErrInput, o.Shard, o.Shards, o.Shards-1)
 	}
-	t = &task{Options: o, tx: tx, question: db.Prediction{Model: o.Using, Top: o.Top}}
+	t = &task{Options: o, tx: tx, question: db.Prediction{Model: o.Using, Top: o.Top, At: o.At, Now: o.Now}}
 	if o.Among != "" {
 		if t.question.Among, err = candidates(o.Among); err != nil {
 			return nil, fmt.Errorf("among %s: %w", o.Among, err)

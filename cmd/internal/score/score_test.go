@@ -12,13 +12,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parquet-go/parquet-go"
 
 	"kith/cmd/internal/score"
 	"kith/db"
 	"kith/db/dbtest"
+	"kith/db/edgelist"
 	"kith/db/words"
+	"kith/model"
 )
 
 const nodes = 300
@@ -262,6 +265,61 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	if _, err := score.FormatOf("links.txt"); err == nil || !strings.Contains(err.Error(), "want one of csv, jsonl, parquet") {
+		t.Error(err)
+	}
+}
+
+// A run that continues another takes over its present time, on which links depend if edges have later times. The time of the
+// question is a part of the question.
+func TestTimes(t *testing.T) {
+	t.Parallel()
+	ctx, dir := context.Background(), t.TempDir()
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	var b strings.Builder
+	const first = 4_000_000_000 // in the future
+	for i := range 3 * nodes {
+		fmt.Fprintf(&b, "%d %d %d\n", i%nodes, (i*i+3)%nodes, first+i*3600)
+	}
+	_, err := g.Load(ctx, strings.NewReader(b.String()), db.LoadOptions{Columns: edgelist.SrcDstTime})
+	if err == nil {
+		err = g.CreateModel(ctx, "m", model.Spec{})
+	}
+	if err == nil {
+		_, err = g.Train(ctx, db.Training{Model: "m"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(hours int) time.Time { return time.Unix(first+int64(hours)*3600, 0) }
+	o := score.Options{Using: "m", Among: "NEIGHBORS(2)", Top: 3, Now: at(100)}
+	early := run(t, g, o, "csv")
+	given := o
+	given.At = at(100)
+	if got := run(t, g, given, "csv"); got != early {
+		t.Errorf("at the present time\n%.300s\nwant\n%.300s", got, early)
+	}
+	later := o
+	later.Now = at(700)
+	if run(t, g, later, "csv") == early {
+		t.Error("the present time changes nothing, so this test shows nothing")
+	}
+	out := score.Output{Name: filepath.Join(dir, "links.csv")}
+	interrupt(t, g, o, out, 50)
+	if _, _, err := score.File(ctx, g, given, out); err == nil || !strings.Contains(err.Error(), "asked something else") {
+		t.Errorf("with another time: %v", err)
+	}
+	if _, _, err := score.File(ctx, g, later, out); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(read(t, out.Name)); got != early {
+		t.Errorf("continued later\n%.300s\nwant\n%.300s", got, early)
+	}
+	for text, want := range map[string]int64{"4000000000": first, "-1": -1, "2026-11-24T01:00:00+01:00": 1795478400} {
+		if got, err := score.ParseTime(text); err != nil || got.Unix() != want {
+			t.Errorf("%s: %v, %v", text, got.Unix(), err)
+		}
+	}
+	if _, err := score.ParseTime("soon"); err == nil || !strings.Contains(err.Error(), "want seconds since 1970, or a time such as") {
 		t.Error(err)
 	}
 }
