@@ -1,0 +1,217 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"kith/cmd/internal/cli"
+)
+
+func main() { os.Exit(cli.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// plan holds the options of the command line.
+type plan struct {
+	data, dataset, protocol, out string
+	methods                      []string
+	splits                       []int
+	options                      string
+}
+
+func newRoot() *cobra.Command {
+	var p plan
+	var names []string
+	for _, m := range methods() {
+		names = append(names, m.name)
+	}
+	c := &cobra.Command{
+		Use:   "prbench-gnn --data DIR --out FILE",
+		Short: "Train graph neural networks on the splits of prbench offline",
+		Long: `Prbench-gnn trains graph neural networks that predict links, and ranks held-out links
+with them. It appends a line of JSON to FILE for each metric of a run. Runs that are in FILE
+already are not repeated, so an interrupted command can be repeated to continue.`,
+		Example: `  prbench-gnn --data shared/data --dataset cora --method gcn,ncn --splits 0,1,2 --out gnn.jsonl`,
+		Args:    cobra.NoArgs,
+	}
+	f := c.Flags()
+	f.StringVar(&p.data, "data", "", "folder that holds the data sets")
+	f.StringVar(&p.dataset, "dataset", "cora", "cora or citeseer")
+	f.StringVar(&p.protocol, "protocol", "ogb", "ogb: Hits@100 on random splits")
+	f.StringSliceVar(&p.methods, "method", names, "methods")
+	f.IntSliceVar(&p.splits, "splits", []int{0, 1, 2}, "random splits")
+	f.StringVar(&p.options, "options", "", "hyperparameters to replace, as a JSON object such as {\"Width\": 64}")
+	f.StringVar(&p.out, "out", "", "file of results")
+	c.PreRunE = func(*cobra.Command, []string) error { return p.check() }
+	c.RunE = cli.Work(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return p.run(ctx, cmd) })
+	return c
+}
+
+// check reports what is wrong with the command line before any file is read.
+func (p *plan) check() error {
+	if p.data == "" {
+		return errors.New("--data DIR is missing")
+	}
+	if p.out == "" {
+		return errors.New("--out FILE is missing")
+	}
+	if !slices.Contains([]string{"cora", "citeseer"}, p.dataset) {
+		return fmt.Errorf("data set %q (accepted: cora, citeseer)", p.dataset)
+	}
+	if !slices.Contains([]string{"ogb"}, p.protocol) {
+		return fmt.Errorf("protocol %q (accepted: ogb)", p.protocol)
+	}
+	for _, name := range p.methods {
+		if _, err := p.method(name); err != nil {
+			return err
+		}
+	}
+	for _, s := range p.splits {
+		if s < 0 {
+			return fmt.Errorf("split %d (accepted: 0, 1, ...)", s)
+		}
+	}
+	return nil
+}
+
+// method returns a method with its hyperparameters.
+func (p *plan) method(name string) (method, error) {
+	var names []string
+	for _, m := range methods() {
+		if m.name == name {
+			o := m.options(p.dataset)
+			if p.options != "" {
+				d := json.NewDecoder(strings.NewReader(p.options))
+				d.DisallowUnknownFields()
+				if err := d.Decode(&o); err != nil {
+					return m, fmt.Errorf("--options %s: %w", p.options, err)
+				}
+			}
+			m.options = func(string) options { return o }
+			return m, nil
+		}
+		names = append(names, m.name)
+	}
+	return method{}, fmt.Errorf("method %q (accepted: %s)", name, strings.Join(names, ", "))
+}
+
+func (p *plan) run(ctx context.Context, cmd *cobra.Command) error {
+	known, err := readResults(p.out)
+	if err != nil {
+		return err
+	}
+	for _, split := range p.splits {
+		var d *data
+		for _, name := range p.methods {
+			if slices.ContainsFunc(known, func(r result) bool {
+				return r.Dataset == p.dataset && r.Protocol == p.protocol && r.Method == name && r.Seed == split
+			}) {
+				continue
+			}
+			if d == nil {
+				if d, err = p.read(split); err != nil {
+					return err
+				}
+			}
+			rows, err := p.one(ctx, d, name, split)
+			if err != nil {
+				return err
+			}
+			known = append(known, rows...)
+			if err := writeResults(p.out, known); err != nil {
+				return err
+			}
+			for _, r := range rows {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s %s %s %d: %s %.4f, validation %.4f, %d epochs, %.0f s\n",
+					r.Dataset, r.Protocol, r.Method, r.Seed, r.Metric, r.Value, r.Valid, r.Epochs, r.Seconds)
+			}
+		}
+	}
+	return nil
+}
+
+func (p *plan) read(split int) (*data, error) {
+	return readOGB(filepath.Join(p.data, p.dataset), split)
+}
+
+// one trains a method on a split and returns a result for each metric.
+func (p *plan) one(ctx context.Context, d *data, name string, split int) ([]result, error) {
+	m, err := p.method(name)
+	if err != nil {
+		return nil, err
+	}
+	metrics := []string{"hits@100"}
+	if p.protocol == "heart" {
+		metrics = []string{"mrr", "hits@10"}
+	}
+	best, err := train(ctx, d, m.make, m.options(p.dataset), metrics[0], uint64(split)+1)
+	if err != nil {
+		return nil, err
+	}
+	var rows []result
+	for _, metric := range metrics {
+		rows = append(rows, result{
+			Dataset: p.dataset, Protocol: p.protocol, Method: name, Seed: split, Metric: metric, Value: best.test[metric],
+			Valid: best.valid[metric], Seconds: best.seconds, Epochs: best.epochs, Note: m.note,
+		})
+	}
+	return rows, nil
+}
+
+// result is one metric of a run, a line of the file of results.
+type result struct {
+	Dataset  string  `json:"dataset"`
+	Protocol string  `json:"split_protocol"`
+	Method   string  `json:"method"`
+	Seed     int     `json:"seed"` // and, with the protocol ogb, the split
+	Metric   string  `json:"metric"`
+	Value    float64 `json:"value"`       // of the test part, 0 to 1
+	Valid    float64 `json:"valid_value"` // of the validation part
+	Seconds  float64 `json:"seconds_cpu"`
+	Epochs   int     `json:"epochs"`
+	Note     string  `json:"note"`
+}
+
+// readResults reads a file of results. A file that does not exist has none.
+func readResults(name string) (all []result, err error) {
+	text, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	for line := range bytes.Lines(text) {
+		n++
+		var r result
+		if err := json.Unmarshal(line, &r); err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", name, n, err)
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// writeResults replaces a file of results.
+func writeResults(name string, all []result) error {
+	var text []byte
+	for _, r := range all {
+		line, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		text = append(append(text, line...), '\n')
+	}
+	if err := os.WriteFile(name+".new", text, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(name+".new", name)
+}

@@ -1,0 +1,50 @@
+package main
+
+// method is a rival: how its model is made, and its hyperparameters by data set. They were chosen on validation parts.
+type method struct {
+	name    string
+	make    func(m *maker, d *data, o options) model
+	options func(dataset string) options
+	note    string
+}
+
+func methods() []method {
+	return []method{
+		{"gcn", newGCN, func(string) options {
+			o := usual()
+			o.Layers, o.Head, o.Drop, o.Decay = 1, 3, 0.3, 1e-4
+			return o
+		}, ""},
+		{"sage", newSAGE, func(string) options {
+			o := usual()
+			o.Layers, o.Head, o.Drop, o.Decay = 1, 3, 0.5, 1e-7
+			return o
+		}, ""},
+		{"buddy", newBUDDY, func(string) options {
+			o := usual()
+			o.Mask, o.Drop, o.InputDrop, o.Rate = false, 0.3, 0.5, 0.003
+			return o
+		}, "exact structure counts"},
+		{"ncn", newNCN, neighborOptions, ""},
+		{"ncnc", newNCNC, neighborOptions, ""},
+	}
+}
+
+func usual() options {
+	return options{
+		Width: 128, Layers: 2, Head: 2, Rate: 0.01, Mask: true, Batch: 1024, Epochs: 500, Every: 5, Patience: 10,
+	}
+}
+
+func neighborOptions(dataset string) options {
+	o := usual()
+	o.LinkWeight = 0.75
+	if dataset == "citeseer" {
+		o.Layers, o.Rate, o.Drop, o.InputDrop, o.TailDrop = 1, 0.001, 0.3, 0.4, 0
+		o.LinkScale, o.LinkOffset = 6.5, 4.4
+		return o
+	}
+	o.Layers, o.Drop, o.InputDrop, o.TailDrop, o.Decay = 3, 0.1, 0.7, 0.3, 1e-4
+	o.LinkScale, o.LinkOffset = 4.3, 2.8
+	return o
+}

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"kith/cmd/prbench-gnn/internal/grad"
+	"kith/model/trial"
+)
+
+// small is a path 0-1-2-3, a triangle 1-2-4, and a lone node 5.
+func small() *graph {
+	return newGraph(6, []pair{{0, 1}, {1, 2}, {2, 3}, {4, 1}, {2, 4}, {1, 2}, {3, 3}})
+}
+
+func TestGraph(t *testing.T) {
+	t.Parallel()
+	g := small()
+	if both, u, v := g.common(pair{1, 2}); !slices.Equal(both, []int32{4}) || !slices.Equal(u, []int32{0}) || !slices.Equal(v, []int32{3}) {
+		t.Errorf("neighbors of 1 and 2: %v, %v, %v", both, u, v)
+	}
+	less := g.without([]pair{{2, 1}, {0, 5}})
+	if less.has(pair{1, 2}) || less.has(pair{2, 1}) || !less.has(pair{4, 1}) || !g.has(pair{1, 2}) {
+		t.Errorf("without an edge: %v, before: %v", less.near, g.near)
+	}
+	s := g.symmetric()
+	if got, want := s.Val[0], float32(1/math.Sqrt(2*4)); math.Abs(float64(got-want)) > 1e-6 || s.Col[0] != 1 {
+		t.Errorf("entry of 0 and %d is %v, want %v", s.Col[0], got, want)
+	}
+	var d distances
+	for range 2 { // the second walk finds no traces of the first
+		d.walk(g, 1, 2, 2)
+		if want := []int8{2, 1, 3, 0, 2, 0}; !slices.Equal(d.far, want) {
+			t.Errorf("distances plus 1 from 1 without its edge to 2: %v, want %v", d.far, want)
+		}
+	}
+}
+
+// The pair 1, 2 shares node 4; without their edge each is at distance 2 from the other. 0 is only near 1, 3 only near 2.
+func TestStructure(t *testing.T) {
+	t.Parallel()
+	out := make([]float32, buddyCounts)
+	new(buddy).structure(small(), pair{1, 2}, out)
+	for i, n := range []float64{1, 0, 0, 2, 2} {
+		if math.Abs(float64(out[i])-math.Log1p(n)) > 1e-6 {
+			t.Errorf("number %d is %v, want log(1 + %v)", i, out[i], n)
+		}
+	}
+}
+
+// communities returns a graph of two groups whose features say little about them, with held-out links inside the groups
+// and other pairs across.
+func communities(t *testing.T) *data {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	const n = 60
+	features := make([][]float32, n)
+	for u := range features {
+		features[u] = make([]float32, 8)
+		for i := range features[u] {
+			if r.IntN(3) == 0 || i == u%2 && r.IntN(3) > 0 {
+				features[u][i] = 1
+			}
+		}
+	}
+	var train []pair
+	var valid, test part
+	for u := range trial.ID(n) {
+		for v := range u {
+			if p := (pair{u, v}); u%2 != v%2 {
+				if into := []*part{&valid, &test}[r.IntN(2)]; len(into.others) < 400 {
+					into.others = append(into.others, p)
+				}
+			} else if r.IntN(2) == 0 {
+				switch r.IntN(5) {
+				case 0:
+					valid.links = append(valid.links, p)
+				case 1:
+					test.links = append(test.links, p)
+				default:
+					train = append(train, p)
+				}
+			}
+		}
+	}
+	d := newData(features, train)
+	d.valid, d.test = valid, test
+	return d
+}
+
+// quick makes a training of any method short.
+func quick(o options) options {
+	o.Width, o.Layers, o.Epochs, o.Batch, o.Every, o.Patience, o.Rate = 16, 2, 30, 64, 2, 8, 0.01
+	o.InputDrop = 0.2
+	return o
+}
+
+// Each method learns two groups, and a second training with the same seed ends with the same bits.
+func TestLearns(t *testing.T) {
+	t.Parallel()
+	d := communities(t)
+	for _, m := range methods() {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			fit := func() outcome {
+				best, err := train(context.Background(), d, m.make, quick(m.options("cora")), "hits@100", 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return best
+			}
+			first := fit()
+			if got := first.test["hits@100"]; got < 0.7 {
+				t.Errorf("Hits@100 %.3f after %d epochs, %v", got, first.epochs, first.valid)
+			}
+			if second := fit(); second.test["hits@100"] != first.test["hits@100"] || second.epochs != first.epochs {
+				t.Errorf("the first training gave %v, the second %v", first, second)
+			}
+		})
+	}
+}
+
+// The gradient of each method's loss agrees with central differences, in the direction of random changes of its parameters.
+func TestMethodGradients(t *testing.T) {
+	t.Parallel()
+	d := communities(t)
+	batch := slices.Concat(d.train[:20], d.valid.others[:20])
+	for _, m := range methods() {
+		o := quick(m.options("cora"))
+		o.Drop, o.InputDrop, o.TailDrop, o.LinkWeight = 0, 0, 0, 0 // no gradient flows through completed links
+		r := rand.New(rand.NewPCG(3, 4))
+		mk := &maker{rand: r}
+		net := m.make(mk, d, o)
+		for _, p := range mk.params { // zeros would be where a normalization is steepest
+			for i := range p.Value.Data {
+				p.Value.Data[i] += float32(0.3 * r.NormFloat64())
+			}
+		}
+		loss := func() (*grad.Tape, *grad.Node) {
+			tape := &grad.Tape{Rand: r}
+			return tape, tape.Logistic(net.decode(tape, d.graph, net.encode(tape, d.graph), batch), 20)
+		}
+		tape, out := loss()
+		tape.Backward(out)
+		var apart, length float64
+		for _, p := range mk.params {
+			got, was := 0.0, slices.Clone(p.Value.Data)
+			change := make([]float32, len(was))
+			for i, g := range p.Gradient() {
+				change[i] = float32(r.NormFloat64())
+				got += float64(g) * float64(change[i])
+			}
+			var ends [2]float64
+			const h = 2e-4
+			for side, step := range []float32{h, -h} {
+				for i := range was {
+					p.Value.Data[i] = was[i] + step*change[i]
+				}
+				_, out := loss()
+				ends[side] = float64(out.Data[0])
+			}
+			copy(p.Value.Data, was)
+			want := (ends[0] - ends[1]) / (2 * h)
+			apart += (got - want) * (got - want)
+			length += want * want
+		}
+		if apart > 0.01*length { // kinks of ReLU and 32 bits make a difference
+			t.Errorf("%s: derivatives are %v apart, their length is %v", m.name, math.Sqrt(apart), math.Sqrt(length))
+		}
+	}
+}
+
+func TestFigures(t *testing.T) {
+	t.Parallel()
+	one := part{links: make([]pair, 2), others: make([]pair, 4), each: 2}
+	got := one.figures([]float64{0.5, 0.5, 0.9, 0.1, 0.4, 0.2}) // ranks 2 and 1
+	if got["mrr"] != 0.75 || got["hits@10"] != 1 {
+		t.Errorf("ranks 2 and 1: %v", got)
+	}
+	shared := part{links: make([]pair, 4), others: make([]pair, 200)}
+	scores := []float64{100.5, 100, 99, 300}
+	for i := range 200 {
+		scores = append(scores, float64(i)) // the 100th best other has 100
+	}
+	if got := shared.figures(scores)["hits@100"]; got != 0.5 {
+		t.Errorf("Hits@100 %v, want 0.5: a link must score above the 100th best other", got)
+	}
+}
+
+func TestResults(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "out.jsonl")
+	want := []result{{Dataset: "cora", Method: "gcn", Seed: 1, Metric: "mrr", Value: 0.1}, {Dataset: "cora", Method: "ncn", Value: 0.25}}
+	if err := writeResults(name, want); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := readResults(name); err != nil || !slices.Equal(got, want) {
+		t.Errorf("read %v, %v", got, err)
+	}
+	if err := os.WriteFile(name, []byte("{}\n{\"seed\":\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readResults(name); err == nil || !strings.Contains(err.Error(), "line 2") {
+		t.Errorf("a damaged line: %v", err)
+	}
+}
