@@ -21,6 +21,8 @@ import (
 // not kept. No transaction is open while Changes yields.
 func (db *DB) Changes(ctx context.Context, since uint64) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
+		db.changeReaders.Add(1)
+		defer db.changeReaders.Add(-1)
 		for {
 			next := db.published.next()
 			changes, err := db.changesAfter(ctx, since)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +61,13 @@ func testFollow(t *testing.T, direction db.Direction, paged bool, steps int) {
 			h = open(t, path, follow)
 		case 33:
 			must(t, h.Compact(ctx))
+		}
+	}
+	for _, in := range []*db.DB{g, h} {
+		s, err := in.Stats()
+		must(t, err)
+		if last := changes(t, g, seen-1)[0]; s.Follower != (in == h) || !s.Committed.Equal(last.Time) || s.Version != seen {
+			t.Errorf("figures of the follower or of what it follows: %+v", s)
 		}
 	}
 	if seen < uint64(steps)/3 {
@@ -147,6 +155,11 @@ func TestChangesWait(t *testing.T) {
 			got <- c.Version
 		}
 	}
+	readers := func() int {
+		s, err := g.Stats()
+		must(t, err)
+		return s.Changes.Readers
+	}
 	go read(ctx)
 	for i := range uint64(5) {
 		update(t, g, func(tx *db.Tx) error { return tx.AddEdge(i, i+1, 1) })
@@ -154,8 +167,14 @@ func TestChangesWait(t *testing.T) {
 			t.Fatalf("version %d, want %d", v, i+1)
 		}
 	}
+	if n := readers(); n != 1 {
+		t.Errorf("%d readers of changes, want 1", n)
+	}
 	cancel()
 	wantError(t, "a context that ends", <-ended, context.Canceled)
+	for readers() > 0 {
+		runtime.Gosched() // the reader returns
+	}
 	go read(context.Background())
 	for range 5 {
 		<-got
@@ -287,6 +306,11 @@ func TestChangeBytesIsStored(t *testing.T) {
 	}{{0, -1}, {1 << 20, 1}, {0, 2}, {1 << 20, 3}, {2 << 20, 4}, {1, 0}, {1 << 20, 1}, {-1, -1}, {0, -1}, {-7, -1}, {1 << 20, 1}} {
 		g := open(t, path, &db.Options{Memory: 64 << 20, ChangeBytes: c.set})
 		update(t, g, func(tx *db.Tx) error { return tx.AddEdge(i, i+1, 1) })
+		s, err := g.Stats()
+		must(t, err)
+		if k := s.Changes; (k.Limit > 0) != (c.kept >= 0) || (k.Bytes > 0) != (c.kept > 0) || int(k.Kept) != max(c.kept, 0) || k.After+k.Kept != s.Version {
+			t.Errorf("opening %d: version %d, %+v", i, s.Version, k)
+		}
 		check := func(what string, g *db.DB) {
 			n, err := keptSince(g, version(t, g)-uint64(max(c.kept, 0)))
 			if c.kept < 0 {
@@ -303,7 +327,7 @@ func TestChangeBytesIsStored(t *testing.T) {
 		g = open(t, path, &db.Options{Memory: 64 << 20, ReadOnly: true})
 		check("a reader", g)
 		must(t, g.Close())
-		_, err := db.Open(path, &db.Options{Memory: 64 << 20, ReadOnly: true, ChangeBytes: 5})
+		_, err = db.Open(path, &db.Options{Memory: 64 << 20, ReadOnly: true, ChangeBytes: 5})
 		wantError(t, "a reader that sets it", err, db.ErrMismatch)
 	}
 }

@@ -31,7 +31,8 @@ type DB struct {
 	now    atomic.Pointer[snapshot]
 	groups groups // of commits that are not durable yet
 
-	published signal // a version was published
+	published     signal       // a version was published
+	changeReaders atomic.Int64 // number of calls of Changes
 
 	// writer holds a token while no one holds the writer lock: it allows only one writer at a time.
 	writer   chan struct{}

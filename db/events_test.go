@@ -153,7 +153,7 @@ func TestPrometheus(t *testing.T) {
 		}
 		seen[name] = true
 	}
-	for _, l := range []string{"kith_nodes 5", `kith_label_nodes{label="b\"\\\n"} 3`, "kith_sync_seconds_total 1.5", "kith_commits_total 1099511627776"} {
+	for _, l := range []string{"kith_nodes 5", `kith_label_nodes{label="b\"\\\n"} 3`, "kith_sync_seconds_total 1.5", "kith_committed_timestamp_seconds 0", "kith_follower 0", "kith_commits_total 1099511627776"} {
 		if !strings.Contains(b.String(), l+"\n") {
 			t.Errorf("no line %q in\n%s", l, &b)
 		}

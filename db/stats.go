@@ -21,7 +21,9 @@ type Stats struct {
 	Loops         int64            `json:"loops"`
 	Directed      bool             `json:"directed"`
 	Labels        []LabelStats     `json:"labels"`
-	Version       uint64           `json:"graph_version"` // number of commits so far
+	Version       uint64           `json:"graph_version"`      // number of commits so far; of a follower, that it has applied
+	Committed     time.Time        `json:"committed,omitzero"` // time of the last commit; of a follower, in the database that made it
+	Follower      bool             `json:"follower"`           // whether the database follows another one (Options.Follower)
 	Models        int              `json:"models"`
 	ModelBytes    int64            `json:"model_bytes"` // memory of the models and of recently used versions
 	Alpha         float64          `json:"alpha"`
@@ -31,6 +33,7 @@ type Stats struct {
 	LoggedChanges int              `json:"logged_changes"` // number of edge changes over which cached states can be repaired
 	Decisions     uint64           `json:"decisions"`      // number of decisions made so far
 	DiskBytes     int64            `json:"disk_bytes"`     // size of the files; 0 if in memory, or if the system does not report it
+	Changes       ChangeStats      `json:"changes"`
 	Cache         index.CacheStats `json:"cache"`
 	Activity      Activity         `json:"activity"` // since the database was opened
 }
@@ -40,6 +43,15 @@ type LabelStats struct {
 	Name     string `json:"label"`
 	Nodes    int64  `json:"nodes"`
 	Features int    `json:"features"` // length of their feature vectors
+}
+
+// ChangeStats are figures of the changes that are kept for [DB.Changes]: those of the versions after After, up to Version.
+type ChangeStats struct {
+	Limit   int64  `json:"limit_bytes"` // number of bytes to keep (Options.ChangeBytes); 0 means that none are kept
+	Bytes   int64  `json:"bytes"`
+	Kept    uint64 `json:"kept"`    // number of changes
+	After   uint64 `json:"after"`   // version before the oldest change: a reader that has it can go on
+	Readers int    `json:"readers"` // number of calls of DB.Changes that have not ended
 }
 
 // Labels returns the names of the labels.
@@ -73,7 +85,11 @@ func (tx *Tx) Stats() Stats {
 	s := Stats{
 		Nodes: m.Live, Edges: m.Edges, Loops: m.Loops, Directed: m.Directed, Version: m.Version, Models: len(tx.snap.models),
 		Alpha: m.Alpha, Epsilon: m.Epsilon, GraphBytes: v.Bytes(), GraphLoaded: v.Graph.Loaded(), LoggedChanges: v.Log.Len(), Cache: tx.db.states.Stats(),
-		Decisions: m.Decisions, DiskBytes: tx.db.store.Bytes(),
+		Decisions: m.Decisions, DiskBytes: tx.db.store.Bytes(), Follower: tx.db.opts.Follower,
+		Changes: ChangeStats{m.KeepBytes, m.KeptBytes, m.Version - m.Kept, m.Kept, int(tx.db.changeReaders.Load())},
+	}
+	if m.Time != 0 {
+		s.Committed = time.Unix(0, m.Time).UTC()
 	}
 	tx.db.counters.count(func(a *Activity) { s.Activity = *a })
 	s.Activity.Transactions = tx.db.openReaders.open()
@@ -140,12 +156,22 @@ func (m metric) kind() string {
 }
 
 func (s *Stats) metrics() []metric {
-	c, a := &s.Cache, &s.Activity
+	c, a, kept, follower := &s.Cache, &s.Activity, &s.Changes, 0
+	if s.Follower {
+		follower = 1
+	}
 	return []metric{
 		{"nodes", "Nodes of the graph.", s.Nodes},
 		{"edges", "Edges of the graph, loops included.", s.Edges},
 		{"loops", "Edges of a node to itself.", s.Loops},
 		{"graph_version", "Version of the graph: the commits so far.", s.Version},
+		{"committed_timestamp_seconds", "When the graph version was committed, in the database that made it.", seconds(s.Committed)},
+		{"follower", "Whether the database follows another one: 1 or 0.", follower},
+		{"changes", "Changes kept for readers.", kept.Kept},
+		{"changes_bytes", "Space that they take.", kept.Bytes},
+		{"changes_limit_bytes", "Space that they may take; 0 if none are kept.", kept.Limit},
+		{"changes_after_version", "Version before the oldest of them.", kept.After},
+		{"change_readers", "Readers of changes at present.", kept.Readers},
 		{"models", "Models.", s.Models},
 		{"decisions_total", "Decisions made so far.", s.Decisions},
 		{"graph_bytes", "Memory of the graph, its keys and feature vectors.", s.GraphBytes},
@@ -166,8 +192,16 @@ func (s *Stats) metrics() []metric {
 		{"checkpoints_total", "Models stored since the database was opened.", a.Checkpoints},
 		{"compactions_total", "Compactions since the database was opened.", a.Compactions},
 		{"transactions_open", "Transactions that are open.", a.Transactions},
-		{"opened_timestamp_seconds", "When the database was opened.", float64(a.Opened.UnixMilli()) / 1000},
+		{"opened_timestamp_seconds", "When the database was opened.", seconds(a.Opened)},
 	}
+}
+
+// seconds returns a time in seconds since 1970, or 0 for no time.
+func seconds(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return float64(t.UnixMilli()) / 1000
 }
 
 // Events are callbacks; nil ones are not called. The goroutine that causes an event waits for its callback, so

@@ -46,6 +46,16 @@ func (r *run) showStats(*parse.Statement) {
 	}
 	r.rows.add("models", int64(s.Models))
 	r.rows.add("graph version", int64(s.Version))
+	if s.Follower {
+		r.rows.add("follows another database", true)
+		r.rows.add("committed there", moment(s.Committed))
+	}
+	if c := s.Changes; c.Limit > 0 {
+		r.rows.add("changes kept", int64(c.Kept))
+		r.rows.add("changes kept after version", int64(c.After))
+		r.rows.add("change bytes", c.Bytes)
+		r.rows.add("change readers", int64(c.Readers))
+	}
 	r.rows.add("alpha", s.Alpha)
 	r.rows.add("epsilon", s.Epsilon)
 	r.rows.add("graph bytes", s.GraphBytes)

@@ -49,7 +49,7 @@ function figures(s) {
     ["Models", number(s.models), size(s.model_bytes)],
     ["Decisions", number(s.decisions), "made so far"],
     ["Cached states", number(c.states), `${size(c.bytes)} of ${size(c.budget)}`],
-    ["Commits", number(s.activity.commits), "since the database was opened"],
+    ["Commits", number(s.activity.commits), s.follower ? "follows another database" : s.changes.limit_bytes ? `${number(s.changes.kept)} changes are kept` : "since the database was opened"],
   ];
 }
 
