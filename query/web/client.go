@@ -63,6 +63,20 @@ func (c *Client) Run(ctx context.Context, text string, args ...any) (*query.Rows
 		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
+	answer, err := c.do(ctx, r, lines)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Close()
+	rows, err := readRows(answer)
+	if err != nil {
+		return nil, c.failed(ctx, err)
+	}
+	return rows, nil
+}
+
+// do sends a request and returns the body of the answer, whose media type must be kind, or that of an error.
+func (c *Client) do(ctx context.Context, r *http.Request, kind string) (io.ReadCloser, error) {
 	if c.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.Token)
 	}
@@ -70,15 +84,15 @@ func (c *Client) Run(ctx context.Context, text string, args ...any) (*query.Rows
 	if err != nil {
 		return nil, c.failed(ctx, err)
 	}
-	defer answer.Body.Close()
-	if kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind != "application/jsonl" {
-		return nil, fmt.Errorf("%s: status %s, and no answer of kith", c.base, answer.Status)
+	switch got, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); {
+	case got == kind:
+		return answer.Body, nil
+	case got == lines:
+		_, err = readRows(answer.Body)
+	default:
+		err = fmt.Errorf("status %s, and no answer of kith", answer.Status)
 	}
-	rows, err := readRows(answer.Body)
-	if err != nil {
-		return nil, c.failed(ctx, err)
-	}
-	return rows, nil
+	return nil, errors.Join(c.failed(ctx, err), answer.Body.Close())
 }
 
 // failed adds the address of the handler to an error of the connection. Errors of the context and of the handler are

@@ -35,7 +35,7 @@ func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 		case <-tick.C:
 		case <-r.Context().Done():
 			return
-		case <-h.shutdown:
+		case <-h.shutdown.Done():
 			return
 		}
 	}
@@ -63,10 +63,11 @@ func (h *handler) event(w http.ResponseWriter) error {
 	return control.Flush()
 }
 
-// endWithServer makes the shutdown of the server of a request end all events. Without it, the server would wait for them.
+// endWithServer makes the shutdown of the server of a request end all events and feeds of changes. Without it, the server
+// would wait for them.
 func (h *handler) endWithServer(r *http.Request) {
 	if s, ok := r.Context().Value(http.ServerContextKey).(*http.Server); ok {
-		h.watchShutdown.Do(func() { s.RegisterOnShutdown(func() { close(h.shutdown) }) })
+		h.watchShutdown.Do(func() { s.RegisterOnShutdown(h.endFeeds) })
 	}
 }
 

@@ -60,6 +60,7 @@ func Handler(g *db.DB) http.Handler { return Options{}.Handler(g) }
 //
 //	GET /               a page for people
 //	POST /query         {"statement": "PREDICT LINKS FOR ? TOP 3", "parameters": ["ann"]}
+//	GET /changes        what commits did, as they become durable; see db.DB.Changes
 //	GET /stats          db.Stats as JSON
 //	GET /metrics        the same for Prometheus
 //	GET /openapi.json   a description of the interface
@@ -79,7 +80,8 @@ func (o Options) handler(g *db.DB) *handler {
 	o.MaxRequests, o.MaxBytes = cmp.Or(o.MaxRequests, 512), cmp.Or(o.MaxBytes, 128<<20)
 	h := &handler{Options: o, g: g, turns: newTurns(o.MaxRunning, o.MaxWaiting), long: newTurns(1, o.MaxWaiting)}
 	h.parsing = newTurns(o.MaxRunning, o.MaxRequests)
-	h.subscribers.most, h.shutdown = maxSubscribers, make(chan struct{})
+	h.subscribers.most, h.feeds.most, h.heartbeat = maxSubscribers, maxFeeds, heartbeat
+	h.shutdown, h.endFeeds = context.WithCancel(context.Background())
 	h.requests.most, h.held.most = int64(o.MaxRequests), o.MaxBytes
 	return h
 }
@@ -94,8 +96,11 @@ type handler struct {
 	held        budget // bytes of requests and answers
 
 	subscribers   budget // number of requests of GET /events
+	feeds         budget // number of requests of GET /changes
+	heartbeat     time.Duration
 	watchShutdown sync.Once
-	shutdown      chan struct{} // closed when the server shuts down
+	shutdown      context.Context // ends when the server shuts down
+	endFeeds      context.CancelFunc
 }
 
 // stats writes the statistics of the database as JSON.
@@ -137,10 +142,14 @@ func (h *handler) status(err error) int {
 		return http.StatusForbidden
 	case errors.Is(err, context.DeadlineExceeded):
 		return http.StatusGatewayTimeout
+	case errors.Is(err, db.ErrForgotten):
+		return http.StatusGone
 	case errors.Is(err, db.ErrClosed), errors.Is(err, errBusy):
 		return http.StatusServiceUnavailable
 	case errors.As(err, &place), errors.Is(err, db.ErrInput), errors.Is(err, db.ErrTooLarge), malformed(err):
 		return http.StatusBadRequest
+	case errors.Is(err, db.ErrMismatch):
+		return http.StatusConflict
 	}
 	return http.StatusInternalServerError
 }

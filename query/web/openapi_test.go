@@ -41,6 +41,7 @@ type example struct {
 	url     string // ?parameters
 	body    string
 	options web.Options
+	open    func(testing.TB) *db.DB                       // returns the database; otherwise it is that of friends
 	with    func(t *testing.T, g *db.DB, r *http.Request) // changes the request or the database
 }
 
@@ -79,6 +80,15 @@ func examples() []example {
 			route: "POST /query", status: 504, body: `{"statement": "` + endless + `"}`,
 			options: web.Options{Timeout: 300 * time.Millisecond},
 		},
+		{route: "GET /changes", status: 200, url: "?until=8", open: fed},
+		{route: "GET /changes", status: 200, url: "?since=3&until=3", open: fed},
+		{route: "GET /changes", status: 400, url: "?since=now", open: fed},
+		{route: "GET /changes", status: 400, url: "?until=-1", open: fed},
+		{route: "GET /changes", status: 400, url: "?since=2&until=1", open: fed},
+		{route: "GET /changes", status: 400},
+		{route: "GET /changes", status: 409, url: "?since=9", open: fed},
+		{route: "GET /changes", status: 410, url: "?since=0", open: fed},
+		{route: "GET /changes", status: 503, open: fed, with: closed},
 		{route: "GET /stats", status: 200},
 		{route: "GET /stats", status: 503, with: closed},
 		{route: "GET /metrics", status: 200},
@@ -162,7 +172,10 @@ func describe(t *testing.T, url string) (d described) {
 
 // check sends the request of an example to a handler and compares both bodies with their schemas.
 func (d *described) check(t *testing.T, e example) {
-	g := dbtest.Friends(t)
+	if e.open == nil {
+		e.open = dbtest.Friends
+	}
+	g := e.open(t)
 	e.options.Token = token
 	_, url := serve(t, e.options.Handler(g))
 	method, path, _ := strings.Cut(e.route, " ")
@@ -195,7 +208,7 @@ func (d *described) check(t *testing.T, e example) {
 	case !ok:
 		t.Errorf("Content-Type %s is not described", kind)
 	case bare == "application/jsonl":
-		for line := range bytes.Lines(body) {
+		for line := range bytes.Lines(bytes.TrimLeft(body, "\n")) {
 			d.matches(t, "answer", content.Schema, line)
 		}
 	case bare == "application/json":

@@ -42,6 +42,7 @@ const lines = "application/jsonl"
 // routes returns the table of routes. It is a function because the description is a route that reads the table.
 func routes() []route {
 	return append(append(pageRoutes(), lookRoutes()...), []route{
+		changesRoute(),
 		{
 			method: http.MethodPost, path: "/query", does: "Run a statement.",
 			request: schemaOf[request](), answer: content{lines, lineSchema()},

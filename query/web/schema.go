@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"time"
+
+	"kith/db"
 )
 
 // schema is a JSON schema.
@@ -19,6 +21,8 @@ func schemaFor(t reflect.Type) schema {
 		return valueSchema()
 	case reflect.TypeFor[json.RawMessage]():
 		return schema{"type": []string{"array", "object", "null"}, "description": "a list for ? or an object for $name"}
+	case reflect.TypeFor[db.Key]():
+		return schema{"type": []string{"string", "integer"}, "description": "a node"}
 	case reflect.TypeFor[time.Time]():
 		return schema{"type": "string", "format": "date-time"}
 	}
@@ -28,7 +32,9 @@ func schemaFor(t reflect.Type) schema {
 	case reflect.String:
 		return schema{"type": "string"}
 	case reflect.Float32, reflect.Float64:
-		return schema{"type": "number"}
+		return schema{"type": []string{"number", "null"}} // null: NaN or an infinity
+	case reflect.Pointer:
+		return schemaFor(t.Elem())
 	case reflect.Slice:
 		return schema{"type": []string{"array", "null"}, "items": schemaFor(t.Elem())}
 	case reflect.Struct:

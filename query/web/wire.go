@@ -179,6 +179,7 @@ func kinds() []faultKind {
 		{"busy", errBusy}, {"token", errToken}, {"not_found", db.ErrNotFound}, {"exists", db.ErrExists}, {"closed", db.ErrClosed}, {"read_only", db.ErrReadOnly},
 		{"corrupt", db.ErrCorrupt}, {"no_model", db.ErrNoModel}, {"no_decision", db.ErrNoDecision}, {"expired", db.ErrExpired},
 		{"rewarded", db.ErrRewarded}, {"too_large", db.ErrTooLarge}, {"full", db.ErrFull}, {"input", db.ErrInput},
+		{"forgotten", db.ErrForgotten}, {"mismatch", db.ErrMismatch},
 		{"refused", query.ErrRefused},
 		{"timeout", context.DeadlineExceeded}, {"cancelled", context.Canceled},
 	}
