@@ -84,9 +84,9 @@ func (tx *Tx) Changes(since uint64) iter.Seq2[Change, error] {
 		var err error
 		switch {
 		case m.KeepBytes == 0:
-			err = inputf("the database keeps no changes: Options.ChangeBytes or kith changes --keep turns it on")
+			err = inputf("the database keeps no changes; kith changes --keep or Options.ChangeBytes turns it on")
 		case since > m.Version:
-			err = fmt.Errorf("%w: changes after version %d, the database is at version %d", ErrMismatch, since, m.Version)
+			err = fmt.Errorf("%w: changes after version %d are asked for, the database is at version %d", ErrMismatch, since, m.Version)
 		case since < m.Kept:
 			err = fmt.Errorf("%w: those after version %d are asked for, those after version %d are kept; restore a backup of a later version",
 				ErrForgotten, since, m.Kept)

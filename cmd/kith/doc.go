@@ -10,6 +10,7 @@
 //	kith check DB           verify every invariant
 //	kith backup DB FILE     copy a database into one file
 //	kith restore FILE... DB make a database from a backup
+//	kith changes DB         write what commits did, as lines of JSON; say how many are kept
 //	kith compact DB         free the space of data that no reader can see
 //	kith score DB           write the best links of every node to a file
 //	kith bench load FILE    measure loading edge lists: edges a second, memory, bytes on disk

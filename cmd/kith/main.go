@@ -27,7 +27,7 @@ from what came of its predictions.`,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		Version:           built(),
 	}, "a subcommand is missing",
-		newDemo(), newLoad(), newGen(), newShell(), newServe(), newMCP(), newCheck(), newBackup(), newRestore(), newCompact(), newScore(), newBench(),
+		newDemo(), newLoad(), newGen(), newShell(), newServe(), newMCP(), newCheck(), newBackup(), newRestore(), newChanges(), newCompact(), newScore(), newBench(),
 		newCompletion(), newVersion())
 	root.SetVersionTemplate("{{.Version}}\n")
 	for _, cmd := range root.Commands() {

@@ -24,7 +24,8 @@ their neighborhoods and predicted links, models, figures. It answers statements 
 those that only read: programs in any language ask it with a POST of JSON and get lines of
 JSON, kith shell --attach asks it as if it had the database open. A program that embeds
 kith does the same for its database with web.Handler. GET /openapi.json describes the
-requests.
+requests. GET /changes sends what commits do as they become durable, if the database keeps
+changes (kith changes --keep).
 
 With --write, requests that have the token, as Authorization: Bearer TOKEN, may also
 change nodes and edges, choose, reward, observe, and create, train and drop models. No

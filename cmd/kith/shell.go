@@ -10,9 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kith/cmd/internal/cli"
-	"kith/cmd/internal/serve"
 	"kith/db"
-	"kith/query/web"
 )
 
 // shell implements the subcommand shell.
@@ -113,14 +111,9 @@ func (s *shell) run(ctx context.Context, path string) error {
 
 // ask runs the shell on a database that another process has open.
 func (s *shell) ask(ctx context.Context) error {
-	client, err := web.Dial(s.attach)
+	client, err := dial(s.attach, s.tokenFile)
 	if err != nil {
 		return err
-	}
-	if s.tokenFile != "" {
-		if client.Token, err = serve.ReadToken(s.tokenFile); err != nil {
-			return err
-		}
 	}
 	return s.session(ctx, &remote{client}, s.attach, s.tokenFile == "")
 }
