@@ -114,7 +114,7 @@ func IsBackup(r io.Reader) bool { return archive.Backup.StartsWith(r) }
 //
 // It returns ErrExists if path is not empty, ErrInput for a path that ends in a dot, ErrMismatch for a file that is not
 // a backup, has a different version, or does not follow the previous one, and ErrCorrupt for one that was altered or
-// truncated.
+// truncated. The error names the backup by its number, or by the method Name that a file has.
 func Restore(ctx context.Context, path string, o *Options, backups ...io.Reader) error {
 	opts, err := o.resolve(path)
 	if err != nil {
@@ -123,11 +123,14 @@ func Restore(ctx context.Context, path string, o *Options, backups ...io.Reader)
 	if opts.ReadOnly || len(backups) == 0 {
 		return inputf("Restore needs a backup and a writable database")
 	}
-	backups = slices.Clone(backups)
+	backups, names := slices.Clone(backups), make([]string, len(backups))
 	for i, r := range backups {
-		backups[i] = cancellableReader{ctx, r}
+		backups[i], names[i] = cancellableReader{ctx, r}, fmt.Sprintf("backup %d of %d", i+1, len(backups))
+		if file, ok := r.(interface{ Name() string }); ok {
+			names[i] = file.Name()
+		}
 	}
-	chain, err := archive.OpenChain(backups)
+	chain, err := archive.OpenChain(backups, names)
 	if err != nil {
 		return err
 	}

@@ -10,10 +10,30 @@ import (
 )
 
 // Chain is a full backup and the incremental backups that follow it, oldest first.
-type Chain []*Reader
+type Chain []*named
 
-// OpenChain reads the headers of backups. It returns index.ErrMismatch unless each follows the previous one.
-func OpenChain(backups []io.Reader) (Chain, error) {
+// named is a backup with a name for errors.
+type named struct {
+	*Reader
+	name string
+}
+
+// All yields the entries of the backup. Its errors have the name.
+func (n *named) All() iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for e, err := range n.Reader.All() {
+			if err != nil {
+				err = fmt.Errorf("%s: %w", n.name, err)
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// OpenChain reads the headers of backups, which have names for errors. It returns index.ErrMismatch unless each follows the previous one.
+func OpenChain(backups []io.Reader, names []string) (Chain, error) {
 	var c Chain
 	since := uint64(0)
 	for i, r := range backups {
@@ -29,9 +49,9 @@ func OpenChain(backups []io.Reader) (Chain, error) {
 			}
 		}
 		if err != nil {
-			return nil, fmt.Errorf("backup %d of %d: %w", i+1, len(backups), err)
+			return nil, fmt.Errorf("%s: %w", names[i], err)
 		}
-		c, since = append(c, a), a.Seq
+		c, since = append(c, &named{a, names[i]}), a.Seq
 	}
 	return c, nil
 }
@@ -50,7 +70,7 @@ func (c Chain) All() iter.Seq2[Entry, error] {
 			return nil
 		}
 		if earlier == nil || !bytes.Equal(earlier.sum(), e.Digest) {
-			return fmt.Errorf("%w: backup %d does not follow the one before, which lacks one of its records", index.ErrMismatch, last+1)
+			return fmt.Errorf("%s: %w: it does not follow the one before, which lacks one of its records", c[last].name, index.ErrMismatch)
 		}
 		e.Digest, e.Value = nil, earlier.Value
 		return nil
