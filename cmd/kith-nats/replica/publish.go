@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -71,9 +72,9 @@ type publisher struct {
 	log     *changeLog
 	options Options
 	id      string
-	started bool   // a session has read the log
-	wrote   bool   // the log has a message of this publisher
-	foreign uint64 // sequence of the last message that another publisher wrote before this one began
+	started bool        // a session has read the log
+	wrote   atomic.Bool // the log has a message of this publisher
+	foreign uint64      // sequence of the last message that another publisher wrote before this one began
 	snapshots
 }
 
@@ -96,8 +97,8 @@ func (p *publisher) resume(ctx context.Context) (position, error) {
 		return end, err
 	}
 	if end.publisher == p.id {
-		p.wrote = true
-	} else if !p.wrote {
+		p.wrote.Store(true)
+	} else if !p.wrote.Load() {
 		p.foreign = end.sequence
 	} else if end.sequence > p.foreign {
 		return end, fmt.Errorf("%w: database %s", ErrOther, p.log.database)
@@ -127,7 +128,7 @@ func (p *publisher) start(ctx context.Context, last uint64) (position, error) {
 	if err != nil {
 		return position{}, fmt.Errorf("the start of the log: %w", logError(err))
 	}
-	p.wrote = true
+	p.wrote.Store(true)
 	return position{version: s.version, contents: s.contents, sequence: ack.Sequence}, nil
 }
 

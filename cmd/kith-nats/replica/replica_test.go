@@ -1,6 +1,7 @@
 package replica_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -206,4 +207,14 @@ func TestFollow(t *testing.T) {
 	if s := f.Status(); s.Restored != 0 || s.Behind != 0 || s.Error != "" {
 		t.Errorf("%+v", s)
 	}
+}
+
+// copied returns a copy of a database as it is now, which is opened as the database is.
+func copied(t testing.TB, g *db.DB) *db.DB {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "copied")
+	var b bytes.Buffer
+	_, err := g.WriteTo(t.Context(), &b)
+	must(t, err, db.Restore(t.Context(), path, options(false), &b))
+	return dbtest.Reopen(t, path, options(false))
 }

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 )
@@ -66,6 +67,18 @@ func (n *snapshots) measure(ctx context.Context, p *publisher, end position) err
 		n.begin(ctx, p)
 	}
 	return nil
+}
+
+// lost returns an error if there is no snapshot, and none is being taken.
+func (n *snapshots) lost(ctx context.Context, p *publisher) error {
+	n.mu.Lock()
+	underway := n.underway != nil
+	n.mu.Unlock()
+	all, _, err := p.log.listSnapshots(ctx)
+	if err == nil && len(all) == 0 && !underway {
+		err = fmt.Errorf("%w: there is none", ErrNoSnapshot)
+	}
+	return err
 }
 
 // makeRoom counts bytes that are sent next. It takes a snapshot in the background if one is due, and waits for it if the

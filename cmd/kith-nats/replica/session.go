@@ -16,6 +16,7 @@ const (
 	window       = 64               // messages that are sent and not yet stored
 	maxRead      = 256              // changes that are read and not yet sent
 	storeTime    = 10 * time.Second // for the server to store a message
+	lookTime     = 5 * time.Second  // between two looks at the log
 	messageExtra = 600              // bytes that a message takes in the stream besides its data, about
 )
 
@@ -24,6 +25,7 @@ const (
 type session struct {
 	*publisher
 	position
+	first   uint64          // sequence of the position when the session began
 	outer   context.Context // of the publisher
 	ctx     context.Context // of the session
 	fail    context.CancelCauseFunc
@@ -40,7 +42,7 @@ type change struct {
 }
 
 func newSession(ctx context.Context, p *publisher, at position) *session {
-	s := &session{publisher: p, position: at, outer: ctx}
+	s := &session{publisher: p, position: at, first: at.sequence, outer: ctx}
 	s.ctx, s.fail = context.WithCancelCause(ctx)
 	s.acks, s.changes = make(chan jetstream.PubAckFuture, window), make(chan change, maxRead)
 	return s
@@ -50,6 +52,7 @@ func (s *session) run() error {
 	var all sync.WaitGroup
 	all.Go(s.read)
 	all.Go(s.confirm)
+	all.Go(s.watch)
 	all.Go(func() { s.fail(s.send()) })
 	all.Wait()
 	return context.Cause(s.ctx)
@@ -87,6 +90,7 @@ func (s *session) confirm() {
 		limit.Reset(storeTime)
 		select {
 		case <-ack.Ok():
+			s.wrote.Store(true)
 		case err := <-ack.Err():
 			s.fail(err)
 			return
@@ -94,6 +98,31 @@ func (s *session) confirm() {
 			s.fail(errors.New("the NATS server does not confirm a message"))
 			return
 		case <-s.ctx.Done():
+			return
+		}
+	}
+}
+
+// watch looks from time to time whether the log is still there and no other publisher writes to it, which otherwise only the
+// next message would tell.
+func (s *session) watch() {
+	tick := time.NewTicker(lookTime)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-s.ctx.Done():
+			return
+		}
+		end, err := s.log.end(s.ctx)
+		if err == nil && end.publisher != s.id && end.sequence > s.first {
+			err = fmt.Errorf("another publisher writes to the log of database %s", s.log.database)
+		}
+		if err == nil {
+			err = s.lost(s.ctx, s.publisher)
+		}
+		if err != nil {
+			s.fail(err)
 			return
 		}
 	}
