@@ -174,7 +174,7 @@ func (f *Follower) session(ctx context.Context) error {
 
 // snapshotAfter reports whether there is a snapshot that is later than a version.
 func (f *Follower) snapshotAfter(ctx context.Context, version uint64) bool {
-	all, _, err := f.log.listSnapshots(ctx)
+	all, err := f.log.listSnapshots(ctx)
 	return err == nil && len(all) > 0 && all[0].version > version
 }
 

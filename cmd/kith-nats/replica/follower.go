@@ -47,9 +47,9 @@ const farewellTime = 5 * time.Second
 // Open opens the copy at path, or makes it from the newest snapshot if there is none. Call [Follower.Run] to apply changes, and
 // [Follower.Close] in the end.
 //
-// It returns ErrNoLog if the database is not published, ErrNoSnapshot if the copy cannot be made yet, and of package db:
-// ErrMismatch if path holds something else or another database, or if another version of kith made the snapshot, ErrCorrupt if
-// all snapshots are damaged, and the errors of db.Open.
+// It returns ErrNoLog if the database is not published, ErrNoSnapshot if there is no snapshot or all are damaged, and the
+// errors of db.Open and db.Restore: ErrMismatch if path holds something else or another database, or if another version of kith
+// made the snapshot.
 func Open(ctx context.Context, path string, js jetstream.JetStream, o FollowOptions) (*Follower, error) {
 	f := &Follower{path: path}
 	if o.DB != nil {
@@ -141,7 +141,7 @@ func (f *Follower) identity() (id string, version uint64, err error) {
 // restore makes a database at path from the newest snapshot that is later than a version. A damaged one gives way to the one
 // before.
 func (f *Follower) restore(ctx context.Context, path string, after uint64) error {
-	all, _, err := f.log.listSnapshots(ctx)
+	all, err := f.log.listSnapshots(ctx)
 	if err != nil {
 		return err
 	}
@@ -155,14 +155,14 @@ func (f *Follower) restore(ctx context.Context, path string, after uint64) error
 			f.log.logger.Info("restored", "version", s.version, "bytes", s.bytes)
 			return nil
 		}
-		if !errors.Is(err, db.ErrCorrupt) && !errors.Is(err, jetstream.ErrDigestMismatch) {
+		if !errors.Is(err, db.ErrCorrupt) && !errors.Is(err, errOverwritten) {
 			return err
 		}
 		f.log.logger.Warn("a snapshot is damaged", "err", err)
 		damaged = err
 	}
 	if damaged != nil {
-		return damaged
+		return fmt.Errorf("%w: all are damaged: %v", ErrNoSnapshot, damaged)
 	}
 	return fmt.Errorf("%w: database %s, %d snapshots", ErrNoSnapshot, f.log.database, len(all))
 }

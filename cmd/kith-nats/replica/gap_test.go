@@ -19,12 +19,12 @@ func load(t testing.TB, g *db.DB, edges string) {
 	must(t, err)
 }
 
-// write makes many changes, of about 1 KB each.
+// fill makes many changes, of about 2 KB each.
 func fill(t testing.TB, g *db.DB, changes int) {
 	t.Helper()
 	for i := range changes {
 		must(t, g.Update(t.Context(), func(tx *db.Tx) error {
-			for j := range 20 {
+			for j := range 80 {
 				if err := tx.PutEdge(db.Edge{Src: db.Str(fmt.Sprint("long name of node ", i%17)), Dst: db.Int(int64(j)), Weight: float32(1 + i)}); err != nil {
 					return err
 				}
@@ -93,7 +93,7 @@ func TestAway(t *testing.T) {
 	arrives(t, f, g)
 	end()
 	for i := range 4 {
-		fill(t, g, 1500)
+		fill(t, g, 500)
 		other, end := follow(t, filepath.Join(t.TempDir(), fmt.Sprint("new ", i)), js)
 		arrives(t, other, g)
 		end()

@@ -78,7 +78,7 @@ func (h *history) next(g *db.DB) error {
 func learn(tx *db.Tx, rng *rand.Rand, name string) error {
 	ctx := context.Background()
 	for range 1 + rng.IntN(3) {
-		d, err := tx.Choose(ctx, db.Choice{For: rng.IntN(12), Among: db.All(), Model: name, TTL: time.Duration(1+rng.IntN(5000)) * time.Second})
+		d, err := tx.Choose(ctx, db.Choice{For: rng.IntN(12), Among: db.All(), Model: name, TTL: 24 * time.Hour})
 		if err == nil && rng.IntN(2) == 0 {
 			_, _, err = tx.Reward(d.ID, float64(rng.IntN(2)), true)
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"kith/db"
@@ -106,8 +107,9 @@ func onlyDatabase(ctx context.Context, js jetstream.JetStream) (string, error) {
 // logError returns an error of the log server, in plainer words where it is a common one.
 func logError(err error) error {
 	switch {
-	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
-		return fmt.Errorf("the NATS server has no JetStream: start it with --jetstream: %w", err)
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount),
+		errors.Is(err, nats.ErrNoResponders):
+		return fmt.Errorf("the NATS server has no JetStream, unless it has just started; --jetstream enables it: %w", err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("the NATS server does not answer, or its user may not use JetStream: %w", err)
 	}

@@ -39,7 +39,7 @@ func (n *snapshots) take(ctx context.Context, p *publisher) (snapshot, error) {
 // measure finds out how far behind the end of the log the newest snapshot is, and takes another in the background if that is
 // far.
 func (n *snapshots) measure(ctx context.Context, p *publisher, end position) error {
-	all, _, err := p.log.listSnapshots(ctx)
+	all, err := p.log.listSnapshots(ctx)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (n *snapshots) lost(ctx context.Context, p *publisher) error {
 	n.mu.Lock()
 	underway := n.underway != nil
 	n.mu.Unlock()
-	all, _, err := p.log.listSnapshots(ctx)
+	all, err := p.log.listSnapshots(ctx)
 	if err == nil && len(all) == 0 && !underway {
 		err = fmt.Errorf("%w: there is none", ErrNoSnapshot)
 	}

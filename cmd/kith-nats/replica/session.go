@@ -30,6 +30,7 @@ type session struct {
 	ctx     context.Context // of the session
 	fail    context.CancelCauseFunc
 	acks    chan jetstream.PubAckFuture
+	stored  chan struct{} // closed when all messages are stored after acks was closed
 	changes chan change
 	next    *change // has been received, and is not yet sent
 }
@@ -44,7 +45,7 @@ type change struct {
 func newSession(ctx context.Context, p *publisher, at position) *session {
 	s := &session{publisher: p, position: at, first: at.sequence, outer: ctx}
 	s.ctx, s.fail = context.WithCancelCause(ctx)
-	s.acks, s.changes = make(chan jetstream.PubAckFuture, window), make(chan change, maxRead)
+	s.acks, s.changes, s.stored = make(chan jetstream.PubAckFuture, window), make(chan change, maxRead), make(chan struct{})
 	return s
 }
 
@@ -82,8 +83,13 @@ func (s *session) confirm() {
 	defer limit.Stop()
 	for {
 		var ack jetstream.PubAckFuture
+		more := false
 		select {
-		case ack = <-s.acks:
+		case ack, more = <-s.acks:
+			if !more {
+				close(s.stored)
+				return
+			}
 		case <-s.ctx.Done():
 			return
 		}
@@ -133,6 +139,11 @@ func (s *session) send() error {
 	for {
 		f, err := s.frame()
 		if err != nil {
+			close(s.acks)
+			select {
+			case <-s.stored:
+			case <-s.ctx.Done():
+			}
 			return err
 		}
 		if most := s.options.StreamBytes / 2; int64(len(f.data)) > most {

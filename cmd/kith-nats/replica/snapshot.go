@@ -9,53 +9,83 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nuid"
 
 	"kith/db"
 )
 
-// A snapshot is a backup in the object store. Its metadata is written last; without it the object is no snapshot.
+// A snapshot is a backup in the object store. There are three objects, which are overwritten in turn, the oldest first, so
+// the last two snapshots remain while one is written. The metadata of an object is written last; without it the object is no
+// snapshot. The objects are read message by message, and not through the client's object store: its Get and List wait without
+// end if an object is overwritten meanwhile.
 
 const (
 	snapshotVersion  = "kith-version"  // of the graph
 	snapshotContents = "kith-contents" // see db.Tx.Contents
-	keptSnapshots    = 2
+	slots            = 3
 )
 
-// snapshot describes a snapshot.
+func slotName(slot int) string { return fmt.Sprint("snapshot-", slot) }
+
+// snapshot describes an object. One without contents is no snapshot.
 type snapshot struct {
-	name     string
+	slot     int
 	version  uint64
 	contents string
 	bytes    uint64
+	chunks   string // subject of its messages
+	count    uint32 // number of these
 }
 
-// listSnapshots returns the snapshots, the newest first, and the names of the objects that are none.
-func (l *changeLog) listSnapshots(ctx context.Context) (all []snapshot, others []string, err error) {
+// listSlots returns the objects, those that are the newest snapshots first.
+func (l *changeLog) listSlots(ctx context.Context) (all []snapshot, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	objects, err := l.snapshots.List(ctx)
-	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
-		return nil, nil, fmt.Errorf("the snapshots of database %s: %w", l.database, logError(err))
-	}
-	for _, o := range objects {
-		version, err := strconv.ParseUint(o.Metadata[snapshotVersion], 10, 64)
-		if err != nil {
-			others = append(others, o.Name)
-			continue
+	for slot := range slots {
+		s := snapshot{slot: slot}
+		o, err := l.snapshots.GetInfo(ctx, slotName(slot))
+		switch {
+		case err == nil:
+			s.bytes, s.count, s.chunks = o.Size, o.Chunks, l.chunkPrefix()+o.NUID
+			if version, err := strconv.ParseUint(o.Metadata[snapshotVersion], 10, 64); err == nil {
+				s.version, s.contents = version, o.Metadata[snapshotContents]
+			}
+		case !errors.Is(err, jetstream.ErrObjectNotFound):
+			return nil, fmt.Errorf("the snapshots of database %s: %w", l.database, logError(err))
 		}
-		all = append(all, snapshot{o.Name, version, o.Metadata[snapshotContents], o.Size})
+		all = append(all, s)
 	}
-	slices.SortFunc(all, func(a, b snapshot) int { return cmp.Compare(b.version, a.version) })
-	return all, others, nil
+	slices.SortStableFunc(all, func(a, b snapshot) int {
+		if (a.contents == "") != (b.contents == "") {
+			return strings.Compare(b.contents, a.contents)
+		}
+		return cmp.Compare(b.version, a.version)
+	})
+	return all, nil
+}
+
+// listSnapshots returns the snapshots, the newest first.
+func (l *changeLog) listSnapshots(ctx context.Context) ([]snapshot, error) {
+	all, err := l.listSlots(ctx)
+	return slices.DeleteFunc(all, func(s snapshot) bool { return s.contents == "" }), err
+}
+
+// chunkPrefix is the beginning of the subjects on which the client stores objects.
+func (l *changeLog) chunkPrefix() string { return "$O." + bucketOf(l.database) + ".C." }
+
+// chunkStream returns the stream in which the client stores objects.
+func (l *changeLog) chunkStream(ctx context.Context) (jetstream.Stream, error) {
+	return l.js.Stream(ctx, "OBJ_"+bucketOf(l.database))
 }
 
 // takeSnapshot puts a backup of the database into the store. size is that of its messages.
 func (l *changeLog) takeSnapshot(ctx context.Context, g *db.DB, size int) (snapshot, error) {
-	s := snapshot{name: nuid.Next()}
+	all, err := l.listSlots(ctx)
+	if err != nil {
+		return snapshot{}, err
+	}
+	s := snapshot{slot: all[slots-1].slot}
 	r, w := io.Pipe()
 	var b db.Backup
 	written := make(chan struct{})
@@ -65,7 +95,7 @@ func (l *changeLog) takeSnapshot(ctx context.Context, g *db.DB, size int) (snaps
 		b, err = g.WriteTo(ctx, w)
 		w.CloseWithError(err) // never fails; nil is io.EOF
 	}()
-	meta := jetstream.ObjectMeta{Name: s.name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: uint32(size)}}
+	meta := jetstream.ObjectMeta{Name: slotName(s.slot), Opts: &jetstream.ObjectMetaOptions{ChunkSize: uint32(size)}}
 	info, err := l.snapshots.Put(ctx, meta, wholeReader{r})
 	r.CloseWithError(context.Canceled) // so that the backup ends if Put has failed
 	<-written
@@ -76,94 +106,85 @@ func (l *changeLog) takeSnapshot(ctx context.Context, g *db.DB, size int) (snaps
 	meta.Metadata = map[string]string{snapshotVersion: strconv.FormatUint(s.version, 10), snapshotContents: s.contents}
 	call, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	if err := l.snapshots.UpdateMeta(call, s.name, meta); err != nil {
+	if err := l.snapshots.UpdateMeta(call, meta.Name, meta); err != nil {
 		return s, fmt.Errorf("snapshot of database %s: %w", l.database, logError(err))
 	}
 	l.logger.Info("snapshot", "version", s.version, "bytes", s.bytes)
-	if err := l.removeSnapshots(ctx); err != nil {
-		l.logger.Warn("old snapshots remain", "err", err) // until the next one
-	}
 	return s, nil
-}
-
-// removeSnapshots deletes all snapshots but the newest, and objects that are incomplete.
-func (l *changeLog) removeSnapshots(ctx context.Context) error {
-	all, excess, err := l.listSnapshots(ctx)
-	if err != nil {
-		return err
-	}
-	for _, s := range all[min(keptSnapshots, len(all)):] {
-		excess = append(excess, s.name)
-	}
-	for _, name := range excess {
-		call, cancel := context.WithTimeout(ctx, callTime)
-		err = errors.Join(err, l.snapshots.Delete(call, name))
-		cancel()
-	}
-	return err
 }
 
 // removeRemains deletes the data of objects whose publisher died before it had written all of them.
 func (l *changeLog) removeRemains(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*callTime)
 	defer cancel()
-	objects, err := l.snapshots.List(ctx)
-	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
-		return err
-	}
-	s, err := l.js.Stream(ctx, "OBJ_"+bucketOf(l.database))
+	objects, err := l.listSlots(ctx)
 	if err != nil {
 		return err
 	}
-	prefix := "$O." + bucketOf(l.database) + ".C."
-	info, err := s.Info(ctx, jetstream.WithSubjectFilter(prefix+">"))
+	stream, err := l.chunkStream(ctx)
 	if err != nil {
-		return err
+		return logError(err)
+	}
+	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(l.chunkPrefix()+">"))
+	if err != nil {
+		return logError(err)
 	}
 	for subject := range info.State.Subjects {
-		whole := slices.ContainsFunc(objects, func(o *jetstream.ObjectInfo) bool { return o.NUID == strings.TrimPrefix(subject, prefix) })
-		if !whole {
-			err = errors.Join(err, s.Purge(ctx, jetstream.WithPurgeSubject(subject)))
+		if !slices.ContainsFunc(objects, func(s snapshot) bool { return s.chunks == subject }) {
+			err = errors.Join(err, stream.Purge(ctx, jetstream.WithPurgeSubject(subject)))
 		}
 	}
 	return err
 }
 
-const (
-	stallTime = 30 * time.Second // without a byte of a snapshot, after which reading it fails
-	readTime  = 24 * time.Hour   // for a snapshot to be read; without a deadline the client allows seconds
-)
-
 // restore makes a database from a snapshot.
 func (l *changeLog) restore(ctx context.Context, s snapshot, path string, o *db.Options) error {
-	ctx, cancel := context.WithTimeout(ctx, readTime)
-	defer cancel()
-	object, err := l.snapshots.Get(ctx, s.name)
+	stream, err := l.chunkStream(ctx)
 	if err != nil {
-		return fmt.Errorf("snapshot of version %d: %w", s.version, logError(err))
+		return logError(err)
 	}
-	defer object.Close() // only read
-	stalled := time.AfterFunc(stallTime, cancel)
-	defer stalled.Stop()
 	restored := *o
 	restored.Follower = false // Restore writes
-	read := readerFunc(func(p []byte) (int, error) {
-		n, err := object.Read(p)
-		if n > 0 {
-			stalled.Reset(stallTime)
-		}
-		return n, err
-	})
-	if err := db.Restore(ctx, path, &restored, read); err != nil {
+	if err := db.Restore(ctx, path, &restored, &chunkReader{ctx: ctx, stream: stream, snapshot: s}); err != nil {
 		return fmt.Errorf("snapshot of version %d: %w", s.version, err)
 	}
 	return nil
 }
 
-// readerFunc is an io.Reader.
-type readerFunc func(p []byte) (int, error)
+// chunkReader reads the messages of an object.
+type chunkReader struct {
+	ctx    context.Context
+	stream jetstream.Stream
+	snapshot
+	read uint32 // number of messages so far
+	last uint64 // sequence of the last one
+	rest []byte // of the last one
+}
 
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+// Read implements io.Reader. If the object has been overwritten, the error is errOverwritten.
+func (r *chunkReader) Read(p []byte) (int, error) {
+	for len(r.rest) == 0 {
+		if r.read == r.count {
+			return 0, io.EOF
+		}
+		ctx, cancel := context.WithTimeout(r.ctx, 4*callTime)
+		m, err := r.stream.GetMsg(ctx, r.last+1, jetstream.WithGetMsgSubject(r.chunks))
+		cancel()
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			err = errOverwritten
+		}
+		if err != nil {
+			return 0, logError(err)
+		}
+		r.read, r.last, r.rest = r.read+1, m.Sequence, m.Data
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// errOverwritten is the error of a snapshot of which messages are missing: a later one has taken its place, or it is damaged.
+var errOverwritten = errors.New("replica: messages of the snapshot are missing")
 
 // wholeReader is a reader that fills the buffer unless the input ends, so that the chunks of an object are large.
 type wholeReader struct{ io.Reader }
