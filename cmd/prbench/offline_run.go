@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"kith/cmd/internal/ogb"
@@ -13,14 +12,33 @@ import (
 	"kith/model/trial"
 )
 
-// offlineRun is the result of one policy on one split.
-type offlineRun struct {
-	Policy      string
-	Split       int
-	Seed        uint64
-	Train       float64 // seconds
-	Score       float64 // seconds
-	Valid, Test offlineScore
+// offlineSettings are all parameters that determine the result of a run of prbench offline.
+type offlineSettings struct {
+	Data       string `json:"data"`
+	DataSum    string `json:"data_sum"`
+	Split      int    `json:"split"`
+	Negatives  string `json:"negatives"`
+	ValidEdges bool   `json:"valid_edges,omitempty"` // validation edges were input when the test part was ranked
+	FeatureLen int    `json:"feature_len"`
+	variant
+	Rounds int    `json:"rounds,omitempty"` // rounds on the training edges, or 0
+	Epochs int    `json:"epochs,omitempty"` // passes over the training edges, or 0
+	Seed   uint64 `json:"seed"`
+}
+
+// The result of a run is how well it ranks.
+type (
+	offlineRun   = run[offlineSettings, offlineResult]
+	offlineJob   = job[offlineSettings, offlineResult]
+	offlineShelf = shelf[offlineSettings, offlineResult]
+)
+
+// offlineResult is the result of one policy on one split.
+type offlineResult struct {
+	Train float64 // seconds
+	Score float64 // seconds for both parts
+	Valid offlineScore
+	Test  offlineScore
 }
 
 // offlineScore measures how well positives rank above negatives.
@@ -30,18 +48,54 @@ type offlineScore struct {
 	AUC  float64
 }
 
-func hitsAt() []int { return []int{20, 50, 100} }
+func (s offlineSettings) spec() (model.Spec, error) {
+	return settings{variant: s.variant, FeatureLen: s.FeatureLen, Seed: s.Seed}.spec()
+}
 
-// one trains and evaluates one policy.
-func (p *offlinePlan) one(ctx context.Context, d *heldOut, policy string, seed uint64) (r offlineRun, err error) {
-	m, err := p.settings(policy, d.featureLen(), seed).model()
+func (s offlineSettings) model() (*model.Model, error) {
+	spec, err := s.spec()
+	if err != nil {
+		return nil, err
+	}
+	return model.New(spec)
+}
+
+func (s offlineSettings) data() (name, sum string) {
+	return fmt.Sprintf("%s, split %d, negatives %s", s.Data, s.Split, s.Negatives), s.DataSum
+}
+
+func (s offlineSettings) name() string {
+	return runName(s, s.Data, fmt.Sprint(s.Split), s.Negatives, s.Policy, fmt.Sprintf("s%d", s.Seed))
+}
+
+// title returns the player with its training and the options that differ from its preset.
+func (s offlineSettings) title() string {
+	text := s.variant.title()
+	switch {
+	case s.Rounds > 0:
+		text += fmt.Sprintf(", %d rounds", s.Rounds)
+	case s.Epochs > 0:
+		text += fmt.Sprintf(", %d epochs", s.Epochs)
+	}
+	return text
+}
+
+// offlineLine describes a run in a line.
+func offlineLine(r *offlineRun) string {
+	s, is := r.Settings, r.Result
+	return fmt.Sprintf("playing %s, split %d, negatives %s: %s, seed %d: test MRR %.2f, AUC %.2f, training %.1f s",
+		s.Data, s.Split, s.Negatives, s.title(), s.Seed, 100*is.Test.MRR, 100*is.Test.AUC, is.Train)
+}
+
+// play trains and evaluates one policy.
+func (s offlineSettings) play(ctx context.Context, d *heldOut) (r offlineResult, err error) {
+	m, err := s.model()
 	if err != nil {
 		return r, err
 	}
-	r = offlineRun{Policy: policy, Seed: seed}
 	g := d.graph(d.train)
 	began := time.Now()
-	if err := p.train(ctx, d, g, m, seed); err != nil {
+	if err := s.train(ctx, d, g, m); err != nil {
 		return r, err
 	}
 	r.Train = time.Since(began).Seconds()
@@ -49,10 +103,10 @@ func (p *offlinePlan) one(ctx context.Context, d *heldOut, policy string, seed u
 	if r.Valid, err = score(ctx, m.Scorer(), d.world(g), d.valid); err != nil {
 		return r, err
 	}
-	if p.validEdges {
+	if s.ValidEdges {
 		g = d.graph(d.train, d.valid.Links)
 		if m.Policy() == "default" { // default depends on what it computed from the training graph; the other policies read the current one
-			if err := p.train(ctx, d, g, m, seed); err != nil {
+			if err := s.train(ctx, d, g, m); err != nil {
 				return r, err
 			}
 		}
@@ -62,27 +116,33 @@ func (p *offlinePlan) one(ctx context.Context, d *heldOut, policy string, seed u
 	return r, err
 }
 
-// train trains a model on the training edges. The default, and policies that support nothing else, are trained as
-// TRAIN does. Others are trained round by round: each round has a node to serve and candidates, of which those with a
-// training edge are links.
-func (p *offlinePlan) train(ctx context.Context, d *heldOut, g *trial.Graph, m *model.Model, seed uint64) error {
+// train trains a model on the training edges: as TRAIN does, or by passes over all edges, or round by round.
+func (s offlineSettings) train(ctx context.Context, d *heldOut, g *trial.Graph, m *model.Model) error {
+	without := func(hidden [][2]model.ID) (model.World, error) { return d.world(g.Without(hidden)), nil }
 	switch {
-	case m.Fitted() || m.Policy() == "default":
-		return m.TrainEdges(ctx, g, model.EdgePlan{}, func(hidden [][2]model.ID) (model.World, error) {
-			return d.world(g.Without(hidden)), nil
-		})
-	case !m.Learns():
-		return nil
+	case s.Rounds > 0:
+		return s.rounds(ctx, d, m)
+	case s.Epochs > 0:
+		return m.TrainEdges(ctx, g, model.EdgePlan{Samples: len(d.train), Negatives: 1, Epochs: s.Epochs}, without)
+	case m.Fitted() || m.Learns():
+		return m.TrainEdges(ctx, g, model.EdgePlan{}, without)
 	}
+	return nil
+}
+
+// rounds plays rounds of protocol paper with the training edges as truth (section 5.2). Links that were won stay among the
+// candidates. If they were left out, as in protocol fresh, the close pairs that remain would be those without a link, and a
+// policy that reads the structure of the graph would learn to avoid close pairs.
+func (s offlineSettings) rounds(ctx context.Context, d *heldOut, m *model.Model) error {
 	data, err := trial.NewData(ctx, d.nodes, d.train, d.features)
 	if err != nil {
 		return err
 	}
-	t := trial.Trial{Data: data, Protocol: trial.Fresh(), Rounds: p.rounds}
+	t := trial.Trial{Data: data, Protocol: trial.Paper(), Rounds: s.Rounds}
 	_, err = t.Play(ctx, []trial.Entrant{{
-		Name: m.Policy(),
-		New:  func(_ uint64, known []trial.Pair) (trial.Player, error) { return trial.NewPlayer(m, data, known), nil },
-	}}, seed)
+		Name: m.Policy(), Known: model.Known(m.Policy()),
+		New: func(_ uint64, known []trial.Pair) (trial.Player, error) { return trial.NewPlayer(m, data, known), nil },
+	}}, s.Seed)
 	return err
 }
 
@@ -108,65 +168,33 @@ func score(ctx context.Context, s *model.Scorer, w model.World, part ogb.Part) (
 			values[n] = scores[i].Score
 		}
 	}
-	return judge(values[:len(part.Links)], values[len(part.Links):]), nil
+	return judge(part.Each, values[:len(part.Links)], values[len(part.Links):]), nil
 }
 
-func judge(positives, negatives []float64) offlineScore {
-	s := offlineScore{
-		Hits: make(map[int]float64), MRR: trial.MRR(positives, negatives), AUC: trial.AUC(positives, negatives),
+func hitsAt() []int { return []int{10, 20, 50, 100} }
+
+// judge measures the scores of the links among those of the others. If each link has others of its own, each of them in
+// number, the measures are means over the links of its rank among them.
+func judge(each int, links, others []float64) offlineScore {
+	s := offlineScore{Hits: make(map[int]float64)}
+	if each == 0 {
+		s.MRR, s.AUC = trial.MRR(links, others), trial.AUC(links, others)
+		for _, k := range hitsAt() {
+			s.Hits[k] = trial.HitsAt(k, links, others)
+		}
+		return s
 	}
-	for _, k := range hitsAt() {
-		s.Hits[k] = trial.HitsAt(k, positives, negatives)
+	n := float64(len(links))
+	for i := range links {
+		link, own := links[i:i+1], others[i*each:(i+1)*each]
+		reciprocal := trial.MRR(link, own)
+		s.MRR += reciprocal / n
+		s.AUC += trial.AUC(link, own) / n
+		for _, k := range hitsAt() {
+			if reciprocal*float64(k) >= 1 {
+				s.Hits[k] += 1 / n
+			}
+		}
 	}
 	return s
-}
-
-// offlineResults holds all results of prbench offline.
-type offlineResults struct {
-	Dataset    string
-	K          int  // K of the data set's own Hits@K
-	ValidEdges bool // validation edges were input when the test part was ranked
-	Runs       []offlineRun
-}
-
-// table returns a table with a row for each policy: means and standard deviations over splits and seeds, in percent.
-func (r *offlineResults) table() string {
-	ks := append([]int{r.K}, slices.DeleteFunc(hitsAt(), func(k int) bool { return k == r.K })...)
-	heading := []string{r.Dataset}
-	for _, k := range ks {
-		heading = append(heading, fmt.Sprintf("test Hits@%d", k), fmt.Sprintf("valid Hits@%d", k))
-	}
-	heading = append(heading, "test MRR", "test AUC", "validation edges input", "training s", "runs", fmt.Sprintf("paper Hits@%d", r.K))
-	var rows [][]string
-	for _, runs := range grouped(r.Runs, func(o offlineRun) string { return o.Policy }) {
-		rows = append(rows, r.row(runs, ks))
-	}
-	return markdown(heading, rows)
-}
-
-// row returns the row of the runs of one policy.
-func (r *offlineResults) row(runs []offlineRun, ks []int) []string {
-	cells := []string{runs[0].Policy}
-	add := func(scale float64, of func(offlineRun) float64) {
-		s := spreadOf(runs, func(o offlineRun) float64 { return scale * of(o) })
-		cell := fmt.Sprintf("%.2f", s.Mean)
-		if len(runs) > 1 {
-			cell += fmt.Sprintf(" ± %.2f", s.SD)
-		}
-		cells = append(cells, cell)
-	}
-	for _, k := range ks {
-		add(100, func(o offlineRun) float64 { return o.Test.Hits[k] })
-		add(100, func(o offlineRun) float64 { return o.Valid.Hits[k] })
-	}
-	add(100, func(o offlineRun) float64 { return o.Test.MRR })
-	add(100, func(o offlineRun) float64 { return o.Test.AUC })
-	cells = append(cells, map[bool]string{true: "yes", false: "no"}[r.ValidEdges])
-	add(1, func(o offlineRun) float64 { return o.Train })
-	paper := ""
-	b, _ := rowOf(benchmarks(), r.Dataset) // a data set without figures prints none
-	if v, known := b.paper[runs[0].Policy]; known {
-		paper = fmt.Sprintf("%.2f", v)
-	}
-	return append(cells, strconv.Itoa(len(runs)), paper)
 }

@@ -188,12 +188,18 @@ type job[S parameters, R any] struct {
 	play func(ctx context.Context, missing []S, progress func(done int)) ([]R, error)
 }
 
+// tally counts runs.
+type tally struct{ all, kept int }
+
+func (t *tally) add(all, kept int) { t.all, t.kept = t.all+all, t.kept+kept }
+
 // session plays jobs.
 type session[S parameters, R any] struct {
 	shelf   shelf[S, R]
 	workers int                     // maximum number of concurrent jobs
 	log     io.Writer               // for a progress bar or, if it is not a terminal, a line for each run that is kept
 	line    func(*run[S, R]) string // returns this line
+	tally   *tally                  // if not nil, runs are counted, not played
 
 	mu          sync.Mutex // guards the fields below, and log
 	bar         *cli.Bar
@@ -231,6 +237,10 @@ func (s *session[S, R]) play(ctx context.Context, jobs []job[S, R]) (map[string]
 			missing = append(missing, j)
 			s.total += j.size
 		}
+	}
+	if s.tally != nil {
+		s.tally.add(len(seen), len(s.runs))
+		return s.runs, nil
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(s.workers)

@@ -83,13 +83,19 @@ func (s settings) name() string {
 
 // with returns the settings with further options.
 func (s settings) with(options map[string]string) settings {
-	all := maps.Clone(s.Options)
+	s.variant = s.variant.with(options)
+	return s
+}
+
+// with returns the variant with further options.
+func (v variant) with(options map[string]string) variant {
+	all := maps.Clone(v.Options)
 	if all == nil && len(options) > 0 {
 		all = make(map[string]string)
 	}
 	maps.Copy(all, options)
-	s.Options = all
-	return s
+	v.Options = all
+	return v
 }
 
 // player returns the policy with its preset.

@@ -110,7 +110,12 @@ type Split struct {
 }
 
 // Part is a held-out part of a split: links, and pairs without a link.
-type Part struct{ Links, Others [][2]trial.ID }
+type Part struct {
+	Links, Others [][2]trial.ID
+	// Each is the number of the others that each link has for itself, in the order of the links. 0 means that the others are
+	// common to all links.
+	Each int
+}
 
 // Split reads the split in a folder such as split/random0. If the training part has no file of its own, the graph's edges are
 // the training edges.
@@ -138,4 +143,36 @@ func (g *Graph) Split(root fs.FS, folder string) (*Split, error) {
 		}
 	}
 	return s, nil
+}
+
+// maxNodes is the number of nodes above which a split that lists pairs is refused.
+const maxNodes = 1 << 24
+
+// ReadSplit reads a split that lists pairs of nodes as text: train_pos.txt, valid_pos.txt, valid_neg.txt, test_pos.txt and
+// test_neg.txt in a folder. Loops are dropped. It also returns the number of nodes, which are those up to the largest number.
+func ReadSplit(root fs.FS, folder string) (s *Split, nodes int, err error) {
+	s = &Split{}
+	for _, p := range []struct {
+		name string
+		into *[][2]trial.ID
+	}{
+		{"train_pos.txt", &s.Train}, {"valid_pos.txt", &s.Valid.Links}, {"valid_neg.txt", &s.Valid.Others},
+		{"test_pos.txt", &s.Test.Links}, {"test_neg.txt", &s.Test.Others},
+	} {
+		name := path.Join(folder, p.name)
+		pairs, err := Pairs(root, name, maxNodes, edgelist.Options{})
+		if err != nil {
+			return nil, 0, fmt.Errorf("%s: %w", name, err)
+		}
+		for _, e := range pairs {
+			if e[0] != e[1] {
+				*p.into = append(*p.into, e)
+			}
+			nodes = max(nodes, int(e[0])+1, int(e[1])+1)
+		}
+		if len(*p.into) == 0 {
+			return nil, 0, fmt.Errorf("%s: the part is empty", name)
+		}
+	}
+	return s, nodes, nil
 }
