@@ -12,12 +12,12 @@ func methods() []method {
 	return []method{
 		{"gcn", newGCN, func(string) options {
 			o := usual()
-			o.Layers, o.Head, o.Drop, o.Decay = 1, 3, 0.3, 1e-4
+			o.Layers, o.Head, o.Rate, o.Drop, o.Decay = 1, 3, 0.001, 0.3, 1e-4
 			return o
 		}, ""},
 		{"sage", newSAGE, func(string) options {
 			o := usual()
-			o.Layers, o.Head, o.Drop, o.Decay = 1, 3, 0.5, 1e-7
+			o.Layers, o.Head, o.Rate, o.Drop, o.Decay = 1, 3, 0.001, 0.5, 1e-7
 			return o
 		}, ""},
 		{"buddy", newBUDDY, func(string) options {
@@ -27,12 +27,28 @@ func methods() []method {
 		}, "exact structure counts"},
 		{"ncn", newNCN, neighborOptions, ""},
 		{"ncnc", newNCNC, neighborOptions, ""},
+		{"neognn", newNeoGNN, func(string) options {
+			o := usual()
+			o.Layers, o.Head, o.Rate, o.Drop, o.Decay = 1, 3, 0.001, 0.3, 1e-4
+			return o
+		}, "logits added"},
+		{"seal", newSEAL, func(string) options {
+			o := usual()
+			o.Width, o.Layers, o.Drop, o.InputDrop, o.Mask, o.Batch, o.Chunk = 32, 3, 0.3, 0.5, false, 256, 1024
+			o.Epochs, o.Every, o.Rate = 20, 1, 0.003
+			return o
+		}, "one hop, product of both ends"},
+		{"nbfnet", newNBFNet, func(string) options {
+			o := usual()
+			o.Width, o.Layers, o.Batch, o.Chunk, o.Epochs, o.Every, o.Rate = 16, 4, 16, 32, 3, 1, 0.005
+			return o
+		}, "width 16, 4 steps, 3 epochs"},
 	}
 }
 
 func usual() options {
 	return options{
-		Width: 128, Layers: 2, Head: 2, Rate: 0.01, Mask: true, Batch: 1024, Epochs: 500, Every: 5, Patience: 10,
+		Width: 128, Layers: 2, Head: 2, Rate: 0.01, Mask: true, Batch: 1024, Chunk: 4096, Epochs: 500, Every: 5, Patience: 10,
 	}
 }
 

@@ -54,6 +54,44 @@ func TestStructure(t *testing.T) {
 	}
 }
 
+// Walks of one and two steps, by hand: 1 and 2 reach each other, 4, 0 and 3 as follows.
+func TestOverlap(t *testing.T) {
+	t.Parallel()
+	s := overlap(small(), []pair{{0, 3}, {1, 2}})
+	// 0 reaches 1 in one step, and 0, 2, 4 in two; 3 reaches 2 in one step, and 1, 3, 4 in two.
+	if !slices.Equal(s.Col[:s.Ptr[1]], []int32{1, 2, 4}) {
+		t.Fatalf("0 and 3 overlap in %v", s.Col[:s.Ptr[1]])
+	}
+	for i, want := range []float64{neoDecay, neoDecay, neoDecay * neoDecay} {
+		if math.Abs(float64(s.Val[i])-want) > 1e-6 {
+			t.Errorf("node %d has %v, want %v", s.Col[i], s.Val[i], want)
+		}
+	}
+}
+
+// The nodes around 1 and 2 are 0, 3 and 4. The common neighbor has label 2, and 0 and 3 are out of the reach of the other end only
+// through 4, in three steps.
+func TestAround(t *testing.T) {
+	t.Parallel()
+	g := small()
+	nodes, labels := new(seal).around(g, pair{1, 2}, nil, nil)
+	if !slices.Equal(nodes, []int32{1, 2, 0, 4, 3}) || !slices.Equal(labels, []int32{1, 1, 4, 2, 4}) {
+		t.Errorf("nodes %v, labels %v", nodes, labels)
+	}
+	if got, want := between(g, nodes, 10), []pair{{10, 12}, {10, 13}, {11, 14}, {11, 13}}; !slices.Equal(got, want) {
+		t.Errorf("edges %v, want %v", got, want)
+	}
+}
+
+// Copies of a graph do not touch each other.
+func TestRepeat(t *testing.T) {
+	t.Parallel()
+	s := repeat(small().mean(), 2)
+	if s.Rows() != 12 || s.Cols != 12 || s.Col[s.Ptr[6]] != 7 || s.Val[s.Ptr[7]] != 1.0/3 {
+		t.Errorf("%+v", s)
+	}
+}
+
 // communities returns a graph of two groups whose features say little about them, with held-out links inside the groups
 // and other pairs across.
 func communities(t *testing.T) *data {
@@ -98,6 +136,9 @@ func communities(t *testing.T) *data {
 func quick(o options) options {
 	o.Width, o.Layers, o.Epochs, o.Batch, o.Every, o.Patience, o.Rate = 16, 2, 30, 64, 2, 8, 0.01
 	o.InputDrop = 0.2
+	if o.Chunk < 100 { // NBFNet, which sees the whole graph for each pair, needs fewer passes
+		o.Epochs = 4
+	}
 	return o
 }
 

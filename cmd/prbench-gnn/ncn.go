@@ -109,7 +109,7 @@ func (m *ncn) completed(g *graph, h *grad.Node, pairs []pair) *grad.CSR {
 	}
 	var quiet grad.Tape
 	x := quiet.Const(h.Matrix)
-	eachChunk(missing, func(from int, chunk []pair) {
+	eachChunk(missing, m.o.Chunk, func(from int, chunk []pair) {
 		for i, logit := range m.logits(&quiet, x, chunk, m.neighbors(g, chunk)).Data {
 			p := 1 / (1 + math.Exp(-m.o.LinkScale*(float64(logit)-m.o.LinkOffset)))
 			near.Val[places[from+i]] = float32(m.o.LinkWeight * p)
@@ -118,9 +118,8 @@ func (m *ncn) completed(g *graph, h *grad.Node, pairs []pair) *grad.CSR {
 	return near
 }
 
-// eachChunk calls f with parts of pairs, and with the number of pairs before the part.
-func eachChunk(pairs []pair, f func(from int, chunk []pair)) {
-	const size = 4096
+// eachChunk calls f with parts of pairs of a size, and with the number of pairs before the part.
+func eachChunk(pairs []pair, size int, f func(from int, chunk []pair)) {
 	for from := 0; from < len(pairs); from += size {
 		f(from, pairs[from:min(from+size, len(pairs))])
 	}

@@ -28,6 +28,7 @@ type options struct {
 	TailDrop   float32 // NCN: dropout of the last propagation
 	Mask       bool    // the edges of a batch are hidden from the graph that the batch sees
 	Batch      int     // links in a batch; as many other pairs join them
+	Chunk      int     // pairs that are scored at a time
 	Epochs     int     // at most
 	Every      int     // epochs between validations
 	Patience   int     // validations without a gain after which training ends
@@ -57,14 +58,14 @@ func train(ctx context.Context, d *data, make func(m *maker, d *data, o options)
 		if epoch%o.Every != 0 {
 			continue
 		}
-		valid, err := evaluate(ctx, d, m, d.valid)
+		valid, err := evaluate(ctx, d, m, d.valid, o.Chunk)
 		if err != nil {
 			return best, err
 		}
 		if bad++; best.valid == nil || valid[metric] > best.valid[metric] {
 			bad = 0
 			best.valid, best.epochs = valid, epoch
-			if best.test, err = evaluate(ctx, d, m, d.test); err != nil {
+			if best.test, err = evaluate(ctx, d, m, d.test, o.Chunk); err != nil {
 				return best, err
 			}
 		}
@@ -96,13 +97,13 @@ func trainEpoch(ctx context.Context, d *data, m model, params []*grad.Param, ada
 	return nil
 }
 
-// evaluate returns the metrics of a part. The graph has the training edges.
-func evaluate(ctx context.Context, d *data, m model, p part) (map[string]float64, error) {
+// evaluate returns the metrics of a part. The graph has the training edges. Pairs are scored size at a time.
+func evaluate(ctx context.Context, d *data, m model, p part, size int) (map[string]float64, error) {
 	var t grad.Tape
 	rows := m.encode(&t, d.graph)
 	var scores []float64
 	for _, pairs := range [][]pair{p.links, p.others} {
-		eachChunk(pairs, func(_ int, chunk []pair) {
+		eachChunk(pairs, size, func(_ int, chunk []pair) {
 			if ctx.Err() != nil {
 				return
 			}

@@ -245,3 +245,17 @@ func (t *Tape) Logistic(logits *Node, links int) *Node {
 	out.Data[0] = float32(sum)
 	return t.result(out, func(g Matrix) { axpy(g.Data[0], slopes, logits.slot().Data) }, logits)
 }
+
+// Part returns the columns from up to to, which is not included.
+func (t *Tape) Part(a *Node, from, to int) *Node {
+	out := NewMatrix(a.Rows, to-from)
+	for i := range a.Rows {
+		copy(out.Row(i), a.Row(i)[from:to])
+	}
+	return t.result(out, func(g Matrix) {
+		into := a.slot()
+		for i := range g.Rows {
+			axpy(1, g.Row(i), into.Row(i)[from:to])
+		}
+	}, a)
+}

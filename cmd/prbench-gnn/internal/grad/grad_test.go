@@ -41,6 +41,7 @@ func TestGradients(t *testing.T) {
 		"Concat":   {[][2]int{{3, 2}, {3, 4}}, func(t *Tape, p []*Node) *Node { return t.Concat(p[0], p[1], p[0]) }},
 		"Logistic": {[][2]int{{5, 1}}, func(t *Tape, p []*Node) *Node { return t.Logistic(p[0], 2) }},
 		"Gather":   {[][2]int{{4, 3}}, func(t *Tape, p []*Node) *Node { return t.Gather(p[0], []int32{2, 0, 2}) }},
+		"Part":     {[][2]int{{3, 5}}, func(t *Tape, p []*Node) *Node { return t.Part(p[0], 1, 3) }},
 		"Sparse":   {[][2]int{{4, 3}}, func(t *Tape, p []*Node) *Node { return t.Sparse(pattern(values), p[0]) }},
 		"ones":     {[][2]int{{4, 3}}, func(t *Tape, p []*Node) *Node { return t.Sparse(pattern(nil), p[0]) }},
 		"Weighted": {[][2]int{{8, 1}, {4, 3}}, func(t *Tape, p []*Node) *Node { return t.Weighted(pattern(values), p[0], p[1]) }},
