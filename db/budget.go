@@ -122,6 +122,18 @@ func (db *DB) fitsRows(s *index.Snapshot) bool {
 	return !db.opts.paged && s.Graph.Loadable() && s.LoadedBytes() <= db.opts.memory(graphPart)
 }
 
+// GraphMemory returns the memory of all rows, keys and feature vectors in bytes, and whether they are kept in memory or will
+// be when they are needed.
+func (tx *Tx) GraphMemory() (bytes int64, fits bool) {
+	v := tx.view()
+	return v.LoadedBytes(), tx.db.fitsRows(v)
+}
+
+// RequiredMemory returns the smallest Options.Memory with which a graph is kept in memory that takes so many bytes there.
+func RequiredMemory(graph int64) int64 {
+	return max(minMemory, graph*100/memoryShares()[graphPart]+100)
+}
+
 // openRows prepares the rows of a version that has been opened: it loads a small graph into memory. If the
 // store has set tables aside, it reads all of it, because nothing may be missing.
 func (db *DB) openRows(ctx context.Context, s *index.Snapshot) error {

@@ -252,7 +252,7 @@ func (r *LoadReport) compare(now, next *index.Snapshot) {
 	r.Edges = next.Meta.Edges - now.Meta.Edges
 	r.Loops = next.Meta.Loops - now.Meta.Loops
 	r.Memory = next.LoadedBytes()
-	r.Required = max(minMemory, r.Memory*100/memoryShares()[graphPart]+100)
+	r.Required = RequiredMemory(r.Memory)
 }
 
 // labelled returns the number of nodes with a label, or 0 for the label "".

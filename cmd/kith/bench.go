@@ -19,7 +19,7 @@ func newBench() *cobra.Command {
 		Long: `Bench measures a part of kith on graphs that you name, and prints lines as go test
 -bench does, so that benchstat (golang.org/x/perf) compares two runs.`,
 		Example: "  kith bench load facebook_combined.txt\n  kith bench predict --edges facebook_combined.txt\n  kith bench commit\n  kith bench open social.kith",
-	}, "a benchmark is missing", newBenchLoad(), newBenchCommit(), newBenchOpen(), newBenchPredict())
+	}, "a benchmark is missing", newBenchLoad(), newBenchCommit(), newBenchOpen(), newBenchPredict(), newBenchScale())
 }
 
 // benchmark writes the header of a benchmark, then calls f for each graph.

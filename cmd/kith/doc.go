@@ -16,6 +16,7 @@
 //	kith bench load FILE    measure loading edge lists: edges a second, memory, bytes on disk
 //	kith bench open DB      measure the time from opening a database to its first answer
 //	kith bench predict      measure predictions, with and without a writer
+//	kith bench scale        measure graphs of several sizes and extrapolate to 10^10 edges
 //	kith bench commit       measure durable commits with several writers at once
 //	kith completion SHELL   write a script that completes the commands of kith
 //	kith version            print the build of the tool
