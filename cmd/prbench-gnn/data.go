@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
-	"os"
+	"path"
 
 	"kith/cmd/internal/ogb"
 	"kith/cmd/prbench-gnn/internal/grad"
@@ -16,32 +19,41 @@ type data struct {
 	features    *grad.CSR
 	graph       *graph // of the training edges
 	train       []pair
-	valid, test part
+	valid, test ogb.Part
 }
 
-// part is a held-out part: links, and pairs without a link. If each is 0, all links are ranked among all others. Otherwise
-// link i is ranked among the others from i*each to (i+1)*each-1.
-type part struct {
-	links, others []pair
-	each          int
-}
-
-// readOGB reads one of the random splits that prbench offline uses.
-func readOGB(folder string, split int) (*data, error) {
-	root := os.DirFS(folder)
-	g, err := ogb.Read(root)
+// readSplit reads a split from the folder that holds the data sets: one of the random splits that prbench offline uses, with
+// its own negatives or, for the protocol heart, with those of HeaRT. Citeseer has HeaRT's split for heart, whatever the number.
+func readSplit(ctx context.Context, root fs.FS, dataset, protocol string, split int) (*data, error) {
+	own, err := fs.Sub(root, dataset)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", folder, err)
+		return nil, err
 	}
-	s, err := g.Split(root, fmt.Sprintf("split/random%d", split))
+	g, err := ogb.Read(own)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", folder, err)
+		return nil, err
 	}
 	if g.Features == nil {
-		return nil, fmt.Errorf("%s: nodes have no features", folder)
+		return nil, errors.New("nodes have no features")
+	}
+	var s *ogb.Split
+	if protocol == "heart" && dataset == "citeseer" {
+		var nodes int
+		s, nodes, err = ogb.ReadSplit(root, path.Join("heart", dataset))
+		if err == nil && nodes > g.Nodes {
+			err = fmt.Errorf("heart/%s has %d nodes, %s has %d", dataset, nodes, dataset, g.Nodes)
+		}
+	} else {
+		s, err = g.Split(own, fmt.Sprintf("split/random%d", split))
+	}
+	if err == nil && protocol == "heart" {
+		s, err = ogb.Heart(ctx, g.Nodes, g.Features, s)
+	}
+	if err != nil {
+		return nil, err
 	}
 	d := newData(g.Features, s.Train)
-	d.valid, d.test = part{links: s.Valid.Links, others: s.Valid.Others}, part{links: s.Test.Links, others: s.Test.Others}
+	d.valid, d.test = s.Valid, s.Test
 	return d, nil
 }
 
@@ -73,15 +85,23 @@ func (d *data) others(r *rand.Rand, n int) []pair {
 	return drawn
 }
 
-// figures returns the metrics of scores, which are those of the links and then of the others.
-func (p part) figures(scores []float64) map[string]float64 {
-	links, others := scores[:len(p.links)], scores[len(p.links):]
-	if p.each == 0 {
+// metrics returns the names of a protocol's metrics. Validation parts are compared by the first one.
+func metrics(protocol string) []string {
+	if protocol == "heart" {
+		return []string{"mrr", "hits@10"}
+	}
+	return []string{"hits@100"}
+}
+
+// figures returns the metrics of the scores of a part, which are those of the links and then of the others.
+func figures(p ogb.Part, scores []float64) map[string]float64 {
+	links, others := scores[:len(p.Links)], scores[len(p.Links):]
+	if p.Each == 0 {
 		return map[string]float64{"hits@100": trial.HitsAt(100, links, others)}
 	}
 	var mrr, hits float64
 	for i := range links {
-		one, among := links[i:i+1], others[i*p.each:(i+1)*p.each]
+		one, among := links[i:i+1], others[i*p.Each:(i+1)*p.Each]
 		mrr += trial.MRR(one, among)
 		hits += trial.HitsAt(10, one, among)
 	}

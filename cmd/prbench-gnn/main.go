@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -44,9 +43,9 @@ already are not repeated, so an interrupted command can be repeated to continue.
 	f := c.Flags()
 	f.StringVar(&p.data, "data", "", "folder that holds the data sets")
 	f.StringVar(&p.dataset, "dataset", "cora", "cora or citeseer")
-	f.StringVar(&p.protocol, "protocol", "ogb", "ogb: Hits@100 on random splits")
+	f.StringVar(&p.protocol, "protocol", "ogb", "ogb: Hits@100 on random splits; heart: MRR and Hits@10 among HeaRT's negatives")
 	f.StringSliceVar(&p.methods, "method", names, "methods")
-	f.IntSliceVar(&p.splits, "splits", []int{0, 1, 2}, "random splits")
+	f.IntSliceVar(&p.splits, "splits", []int{0, 1, 2}, "random splits, which are also the seeds")
 	f.StringVar(&p.options, "options", "", "hyperparameters to replace, as a JSON object such as {\"Width\": 64}")
 	f.StringVar(&p.out, "out", "", "file of results")
 	c.PreRunE = func(*cobra.Command, []string) error { return p.check() }
@@ -65,8 +64,8 @@ func (p *plan) check() error {
 	if !slices.Contains([]string{"cora", "citeseer"}, p.dataset) {
 		return fmt.Errorf("data set %q (accepted: cora, citeseer)", p.dataset)
 	}
-	if !slices.Contains([]string{"ogb"}, p.protocol) {
-		return fmt.Errorf("protocol %q (accepted: ogb)", p.protocol)
+	if !slices.Contains([]string{"ogb", "heart"}, p.protocol) {
+		return fmt.Errorf("protocol %q (accepted: ogb, heart)", p.protocol)
 	}
 	for _, name := range p.methods {
 		if _, err := p.method(name); err != nil {
@@ -116,8 +115,8 @@ func (p *plan) run(ctx context.Context, cmd *cobra.Command) error {
 				continue
 			}
 			if d == nil {
-				if d, err = p.read(split); err != nil {
-					return err
+				if d, err = readSplit(ctx, os.DirFS(p.data), p.dataset, p.protocol, split); err != nil {
+					return fmt.Errorf("%s, %s, split %d: %w", p.data, p.dataset, split, err)
 				}
 			}
 			rows, err := p.one(ctx, d, name, split)
@@ -137,26 +136,18 @@ func (p *plan) run(ctx context.Context, cmd *cobra.Command) error {
 	return nil
 }
 
-func (p *plan) read(split int) (*data, error) {
-	return readOGB(filepath.Join(p.data, p.dataset), split)
-}
-
 // one trains a method on a split and returns a result for each metric.
 func (p *plan) one(ctx context.Context, d *data, name string, split int) ([]result, error) {
 	m, err := p.method(name)
 	if err != nil {
 		return nil, err
 	}
-	metrics := []string{"hits@100"}
-	if p.protocol == "heart" {
-		metrics = []string{"mrr", "hits@10"}
-	}
-	best, err := train(ctx, d, m.make, m.options(p.dataset), metrics[0], uint64(split)+1)
+	best, err := train(ctx, d, m.make, m.options(p.dataset), metrics(p.protocol)[0], uint64(split)+1)
 	if err != nil {
 		return nil, err
 	}
 	var rows []result
-	for _, metric := range metrics {
+	for _, metric := range metrics(p.protocol) {
 		rows = append(rows, result{
 			Dataset: p.dataset, Protocol: p.protocol, Method: name, Seed: split, Metric: metric, Value: best.test[metric],
 			Valid: best.valid[metric], Seconds: best.seconds, Epochs: best.epochs, Note: m.note,

@@ -27,7 +27,7 @@ func methods() []method {
 		}, "exact structure counts"},
 		{"ncn", newNCN, neighborOptions, ""},
 		{"ncnc", newNCNC, neighborOptions, ""},
-		{"neognn", newNeoGNN, func(string) options {
+		{"neo_gnn", newNeoGNN, func(string) options {
 			o := usual()
 			o.Layers, o.Head, o.Rate, o.Drop, o.Decay = 1, 3, 0.001, 0.3, 1e-4
 			return o
@@ -48,13 +48,13 @@ func methods() []method {
 
 func usual() options {
 	return options{
-		Width: 128, Layers: 2, Head: 2, Rate: 0.01, Mask: true, Batch: 1024, Chunk: 4096, Epochs: 500, Every: 5, Patience: 10,
+		Width: 128, Layers: 2, Head: 2, Rate: 0.01, Mask: true, Batch: 1024, Chunk: 4096, Epochs: 500, Every: 5, Patience: 6,
 	}
 }
 
 func neighborOptions(dataset string) options {
 	o := usual()
-	o.LinkWeight = 0.75
+	o.Width, o.LinkWeight = 64, 0.75
 	if dataset == "citeseer" {
 		o.Layers, o.Rate, o.Drop, o.InputDrop, o.TailDrop = 1, 0.001, 0.3, 0.4, 0
 		o.LinkScale, o.LinkOffset = 6.5, 4.4

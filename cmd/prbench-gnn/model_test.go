@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"kith/cmd/internal/ogb"
 	"kith/cmd/prbench-gnn/internal/grad"
 	"kith/model/trial"
 )
@@ -108,19 +109,19 @@ func communities(t *testing.T) *data {
 		}
 	}
 	var train []pair
-	var valid, test part
+	var valid, test ogb.Part
 	for u := range trial.ID(n) {
 		for v := range u {
 			if p := (pair{u, v}); u%2 != v%2 {
-				if into := []*part{&valid, &test}[r.IntN(2)]; len(into.others) < 400 {
-					into.others = append(into.others, p)
+				if into := []*ogb.Part{&valid, &test}[r.IntN(2)]; len(into.Others) < 400 {
+					into.Others = append(into.Others, p)
 				}
 			} else if r.IntN(2) == 0 {
 				switch r.IntN(5) {
 				case 0:
-					valid.links = append(valid.links, p)
+					valid.Links = append(valid.Links, p)
 				case 1:
-					test.links = append(test.links, p)
+					test.Links = append(test.Links, p)
 				default:
 					train = append(train, p)
 				}
@@ -171,7 +172,7 @@ func TestLearns(t *testing.T) {
 func TestMethodGradients(t *testing.T) {
 	t.Parallel()
 	d := communities(t)
-	batch := slices.Concat(d.train[:20], d.valid.others[:20])
+	batch := slices.Concat(d.train[:20], d.valid.Others[:20])
 	for _, m := range methods() {
 		o := quick(m.options("cora"))
 		o.Drop, o.InputDrop, o.TailDrop, o.LinkWeight = 0, 0, 0, 0 // no gradient flows through completed links
@@ -219,17 +220,17 @@ func TestMethodGradients(t *testing.T) {
 
 func TestFigures(t *testing.T) {
 	t.Parallel()
-	one := part{links: make([]pair, 2), others: make([]pair, 4), each: 2}
-	got := one.figures([]float64{0.5, 0.5, 0.9, 0.1, 0.4, 0.2}) // ranks 2 and 1
+	one := ogb.Part{Links: make([]pair, 2), Others: make([]pair, 4), Each: 2}
+	got := figures(one, []float64{0.5, 0.5, 0.9, 0.1, 0.4, 0.2}) // ranks 2 and 1
 	if got["mrr"] != 0.75 || got["hits@10"] != 1 {
 		t.Errorf("ranks 2 and 1: %v", got)
 	}
-	shared := part{links: make([]pair, 4), others: make([]pair, 200)}
+	shared := ogb.Part{Links: make([]pair, 4), Others: make([]pair, 200)}
 	scores := []float64{100.5, 100, 99, 300}
 	for i := range 200 {
 		scores = append(scores, float64(i)) // the 100th best other has 100
 	}
-	if got := shared.figures(scores)["hits@100"]; got != 0.5 {
+	if got := figures(shared, scores)["hits@100"]; got != 0.5 {
 		t.Errorf("Hits@100 %v, want 0.5: a link must score above the 100th best other", got)
 	}
 }

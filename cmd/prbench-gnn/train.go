@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"syscall"
 
+	"kith/cmd/internal/ogb"
 	"kith/cmd/prbench-gnn/internal/grad"
 )
 
@@ -98,11 +99,11 @@ func trainEpoch(ctx context.Context, d *data, m model, params []*grad.Param, ada
 }
 
 // evaluate returns the metrics of a part. The graph has the training edges. Pairs are scored size at a time.
-func evaluate(ctx context.Context, d *data, m model, p part, size int) (map[string]float64, error) {
+func evaluate(ctx context.Context, d *data, m model, p ogb.Part, size int) (map[string]float64, error) {
 	var t grad.Tape
 	rows := m.encode(&t, d.graph)
 	var scores []float64
-	for _, pairs := range [][]pair{p.links, p.others} {
+	for _, pairs := range [][]pair{p.Links, p.Others} {
 		eachChunk(pairs, size, func(_ int, chunk []pair) {
 			if ctx.Err() != nil {
 				return
@@ -115,7 +116,7 @@ func evaluate(ctx context.Context, d *data, m model, p part, size int) (map[stri
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return p.figures(scores), nil
+	return figures(p, scores), nil
 }
 
 // cpuSeconds returns the processor time that the process has used, in seconds.
