@@ -67,6 +67,9 @@ type Options struct {
 	// the other database; opening a new one returns ErrNotFound. Answers with NoCache are the same bytes as those of the other
 	// database at the same version, with the same binary, architecture and Memory.
 	Follower bool
+	// Published returns the newest version of the database that a Follower follows, as far as it is known, so that Stats tells
+	// how far behind the follower is. It must be quick. Default: not known.
+	Published func() uint64
 	// NoRefresh turns off training in the background. Without it, a model whose deployed version was trained on the
 	// edges, and that is not frozen, is trained again when a tenth of the edges, and at least 1,000, have changed since.
 	// The new version is deployed if it finds hidden links better (see Comparison), and dropped otherwise. Readers and

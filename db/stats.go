@@ -24,6 +24,7 @@ type Stats struct {
 	Version       uint64           `json:"graph_version"`      // number of commits so far; of a follower, that it has applied
 	Committed     time.Time        `json:"committed,omitzero"` // time of the last commit; of a follower, in the database that made it
 	Follower      bool             `json:"follower"`           // whether the database follows another one (Options.Follower)
+	Behind        uint64           `json:"behind"`             // number of versions that a follower lacks, as far as Options.Published tells
 	Models        int              `json:"models"`
 	ModelBytes    int64            `json:"model_bytes"` // memory of the models and of recently used versions
 	Alpha         float64          `json:"alpha"`
@@ -87,6 +88,9 @@ func (tx *Tx) Stats() Stats {
 		Alpha: m.Alpha, Epsilon: m.Epsilon, GraphBytes: v.Bytes(), GraphLoaded: v.Graph.Loaded(), LoggedChanges: v.Log.Len(), Cache: tx.db.states.Stats(),
 		Decisions: m.Decisions, DiskBytes: tx.db.store.Bytes(), Follower: tx.db.opts.Follower,
 		Changes: ChangeStats{m.KeepBytes, m.KeptBytes, m.Version - m.Kept, m.Kept, int(tx.db.changeReaders.Load())},
+	}
+	if published := tx.db.opts.Published; published != nil {
+		s.Behind = max(published(), s.Version) - s.Version
 	}
 	if m.Time != 0 {
 		s.Committed = time.Unix(0, m.Time).UTC()
@@ -167,6 +171,7 @@ func (s *Stats) metrics() []metric {
 		{"graph_version", "Version of the graph: the commits so far.", s.Version},
 		{"committed_timestamp_seconds", "When the graph version was committed, in the database that made it.", seconds(s.Committed)},
 		{"follower", "Whether the database follows another one: 1 or 0.", follower},
+		{"behind_versions", "Versions that a follower lacks, as far as is known.", s.Behind},
 		{"changes", "Changes kept for readers.", kept.Kept},
 		{"changes_bytes", "Space that they take.", kept.Bytes},
 		{"changes_limit_bytes", "Space that they may take; 0 if none are kept.", kept.Limit},

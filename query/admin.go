@@ -49,6 +49,7 @@ func (r *run) showStats(*parse.Statement) {
 	if s.Follower {
 		r.rows.add("follows another database", true)
 		r.rows.add("committed there", moment(s.Committed))
+		r.rows.add("versions behind", int64(s.Behind))
 	}
 	if c := s.Changes; c.Limit > 0 {
 		r.rows.add("changes kept", int64(c.Kept))

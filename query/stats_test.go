@@ -31,10 +31,10 @@ func TestStatsOfChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := dbtest.Reopen(t, path, &db.Options{Follower: true})
+	h := dbtest.Reopen(t, path, &db.Options{Follower: true, Published: func() uint64 { return 4 }})
 	for in, want := range map[*db.DB]string{
 		g: "changes kept 1|changes kept after version 0|change bytes 101|change readers 0",
-		h: "follows another database true|committed there 2001-09-09T01:46:40Z",
+		h: "follows another database true|committed there 2001-09-09T01:46:40Z|versions behind 3",
 	} {
 		rows, err := query.Run(ctx, in, "SHOW STATS")
 		if err != nil {
@@ -42,7 +42,7 @@ func TestStatsOfChanges(t *testing.T) {
 		}
 		var got []string
 		for _, r := range rows.Rows {
-			if name := r[0].(string); strings.Contains(name, "change") && name != "logged changes" || strings.Contains(name, "follows") || strings.Contains(name, "there") {
+			if name := r[0].(string); strings.Contains(name, "change") && name != "logged changes" || strings.Contains(name, "follows") || strings.Contains(name, "there") || name == "versions behind" {
 				got = append(got, fmt.Sprint(name, " ", r[1]))
 			}
 		}

@@ -19,7 +19,7 @@ type FollowOptions struct {
 	// Database is the identity of the database to follow. Default: that of the copy or, if there is none yet, the only one
 	// that the server has a log of.
 	Database string
-	// DB are the options with which the copy is opened. Follower is set anyway.
+	// DB are the options with which the copy is opened. Open sets Follower and Published.
 	DB *db.Options
 	// Logger logs interruptions as warnings, and restored snapshots. Default: no log.
 	Logger *slog.Logger
@@ -56,6 +56,7 @@ func Open(ctx context.Context, path string, js jetstream.JetStream, o FollowOpti
 		f.options = *o.DB
 	}
 	f.options.Follower = true
+	f.options.Published = func() uint64 { return f.Status().Published }
 	logger := orLogger(o.Logger)
 	if err := finishExchange(path); err != nil {
 		return nil, err

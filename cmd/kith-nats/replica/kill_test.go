@@ -241,8 +241,8 @@ func TestKill(t *testing.T) {
 			victim = kill
 		}
 		counts[victim]++
-		children[1].printed(t, 1+rng.IntN(20))
-		children[2].printed(t, 1+rng.IntN(10))
+		children[1].printed(t, 1+rng.IntN(10))
+		children[2].printed(t, 1+rng.IntN(4))
 		time.Sleep(time.Duration(rng.IntN(20)) * time.Millisecond)
 		children[victim].kill()
 		acknowledged = max(acknowledged, children[1].last.Load())

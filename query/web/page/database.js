@@ -49,8 +49,13 @@ function figures(s) {
     ["Models", number(s.models), size(s.model_bytes)],
     ["Decisions", number(s.decisions), "made so far"],
     ["Cached states", number(c.states), `${size(c.bytes)} of ${size(c.budget)}`],
-    ["Commits", number(s.activity.commits), s.follower ? "follows another database" : s.changes.limit_bytes ? `${number(s.changes.kept)} changes are kept` : "since the database was opened"],
+    ["Commits", number(s.activity.commits), s.follower ? follows(s) : s.changes.limit_bytes ? `${number(s.changes.kept)} changes are kept` : "since the database was opened"],
   ];
+}
+
+// follows says that the database follows another one, and how far behind it is.
+function follows(s) {
+  return s.behind ? `follows another database, ${number(s.behind)} versions behind` : "follows another database";
 }
 
 // update shows the latest figures.
