@@ -46,6 +46,8 @@ func (d *changeDocument) follows(s *snapshot) (bool, error) {
 	switch {
 	case d.Database != m.ID:
 		return false, fmt.Errorf("%w: it is of database %s, not of %s", ErrMismatch, d.Database, m.ID)
+	case d.Version == m.Version && d.After != m.History:
+		return false, fmt.Errorf("%w: the database went another way to this version; restore a backup", ErrMismatch)
 	case d.Version <= m.Version:
 		return false, nil
 	case d.Version > m.Version+1:

@@ -39,7 +39,7 @@ func mounted(t *testing.T, part string) {
 
 // linuxChildren are the parts of tests that need Linux.
 func linuxChildren() map[string]func(path string) error {
-	return map[string]func(string) error{"full": fillDisk, "compact": compactOnFullDisk, "load": loadOnSmallDisk, "readonly": openReadOnlyDisk, "read": read}
+	return map[string]func(string) error{"full": fillDisk, "apply": applyOnFullDisk, "compact": compactOnFullDisk, "load": loadOnSmallDisk, "readonly": openReadOnlyDisk, "read": read}
 }
 
 func mount(at string, flags uintptr, options string) error {

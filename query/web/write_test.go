@@ -1,9 +1,12 @@
 package web_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"kith/db"
@@ -20,6 +23,36 @@ func figures(t testing.TB, g *db.DB) string {
 		t.Fatal(err)
 	}
 	return fmt.Sprint(s.Version, s.Nodes, s.Edges, s.Models, s.Decisions, s.Activity.Commits)
+}
+
+// A follower refuses every statement that writes, as one that is forbidden, and has changed nothing.
+func TestHandlerOfFollower(t *testing.T) {
+	t.Parallel()
+	g := fed(t)
+	var b bytes.Buffer
+	path := filepath.Join(t.TempDir(), "follower.kith")
+	_, err := g.WriteTo(t.Context(), &b)
+	if err = errors.Join(err, db.Restore(t.Context(), path, &db.Options{Memory: 64 << 20}, &b)); err != nil {
+		t.Fatal(err)
+	}
+	h := dbtest.Reopen(t, path, &db.Options{Follower: true})
+	c, url := serve(t, web.Options{Token: token}.Handler(h))
+	c.Token = token
+	before := figures(t, h)
+	for _, text := range []string{
+		"INSERT EDGES 1 -> 2", "MERGE NODE 6 LABEL person", "DELETE NODE 1", "CREATE MODEL n", "CHOOSE LINK FOR 1 AMONG ALL USING m",
+		"REWARD 1 = 1", "OBSERVE 2 -> 1 = 0 USING m", "TRAIN MODEL m WITH (epochs = 1)", "FREEZE MODEL m", "DROP MODEL m", "ROLLBACK MODEL m",
+	} {
+		if _, err := c.Run(t.Context(), text); !errors.Is(err, db.ErrReadOnly) || !strings.Contains(err.Error(), "follows another") {
+			t.Errorf("%s: %v", text, err)
+		}
+		if status, _, answer := send(t, url, "Bearer "+token, fmt.Sprintf(`{"statement": %q}`, text)); status != http.StatusForbidden {
+			t.Errorf("%s: status %d: %s", text, status, answer)
+		}
+	}
+	if _, err := c.Run(t.Context(), "PREDICT LINKS FOR 1 AMONG ALL USING m"); err != nil || figures(t, h) != before {
+		t.Errorf("%v; figures %s, were %s", err, figures(t, h), before)
+	}
 }
 
 // A client with the token builds a graph, decides, teaches and predicts.
