@@ -159,7 +159,11 @@ func (x *experiment) searchCells(ctx context.Context, contenders []contender, fo
 func best(of []settings, runs map[string]*regretRun) (options map[string]string) {
 	least := math.Inf(1)
 	for _, s := range of {
-		c := runs[s.name()].Result
+		run := runs[s.name()]
+		if run == nil { // not played yet
+			continue
+		}
+		c := run.Result
 		if v := float64(c.Final()) / float64(max(c.Live, 1)); v < least {
 			options, least = s.Options, v
 		}

@@ -68,8 +68,15 @@ func sumFile(name string) (string, error) {
 
 // readLinks reads a folder in the format that the authors of the PRB paper publish: entry.npy with rows (node, node, 1
 // or -1) for pairs that are linked or not, and features.npy; or, if the rows are (user, item, 1 or -1),
-// user_features.npy and item_features.npy. Items are numbered after the users.
+// user_features.npy and item_features.npy. Items are numbered after the users. A folder with u.data is MovieLens 100K.
 func readLinks(root fs.FS) (*dataset, []string, error) {
+	if _, err := fs.Stat(root, ratingsFile); err == nil {
+		d, err := readRatings(root)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", ratingsFile, err)
+		}
+		return &dataset{data: d}, []string{ratingsFile}, nil
+	}
 	files := []string{"features.npy"}
 	if _, err := fs.Stat(root, files[0]); errors.Is(err, fs.ErrNotExist) {
 		files = []string{"user_features.npy", "item_features.npy"}

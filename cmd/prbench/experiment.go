@@ -32,6 +32,7 @@ type experiment struct {
 	classify                               bool // candidates are classes
 	reveal                                 bool // for classes: a policy that was wrong is shown the right one
 	log                                    io.Writer
+	tally                                  *tally // not nil: runs are counted, not played
 
 	contenders []contender       // the parsed policies
 	options    map[string]string // the parsed set
@@ -313,7 +314,7 @@ func (x *experiment) shelf(name string) regretShelf { return regretShelf(filepat
 // play plays the jobs whose runs are not on the shelf.
 func (x *experiment) play(ctx context.Context, shelf, what string, jobs []regretJob) (map[string]*regretRun, error) {
 	s := session[settings, trial.Curve]{
-		shelf: x.shelf(shelf), workers: min(x.workers, runtime.GOMAXPROCS(0)), log: x.log,
+		tally: x.tally, shelf: x.shelf(shelf), workers: min(x.workers, runtime.GOMAXPROCS(0)), log: x.log,
 		line: func(r *regretRun) string {
 			s := r.Settings
 			return fmt.Sprintf("%s %s, %s, %s: %s, seed %d: regret %d, %.2f ms a round", what, s.Data, s.Protocol, s.Features,
@@ -330,17 +331,13 @@ func (x *experiment) playAndReport(ctx context.Context, cmd *cobra.Command) erro
 	if err := x.read(); err != nil {
 		return err
 	}
-	return x.report(cmd, x.run(ctx))
+	return x.printReport(cmd, x.run(ctx))
 }
 
-// report makes tables of all kept runs, and prints them unless the playing ended with an error.
-func (x *experiment) report(cmd *cobra.Command, played error) error {
-	runs, err := x.shelf("runs").runs(settings.data)
-	if err != nil || len(runs) == 0 {
-		return errors.Join(played, err)
-	}
-	r := newReport(runs)
-	if err := r.draw(x.out); err != nil {
+// printReport makes tables of all kept runs, and prints them unless the playing ended with an error.
+func (x *experiment) printReport(cmd *cobra.Command, played error) error {
+	r, err := x.report()
+	if err != nil || r == nil {
 		return errors.Join(played, err)
 	}
 	if err := writeResults(cmd.OutOrStdout(), x.out, r, r.markdown(), played); err != nil {
@@ -348,4 +345,14 @@ func (x *experiment) report(cmd *cobra.Command, played error) error {
 	}
 	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "written: %s\n", filepath.Join(x.out, "results.json, table.md and regret curves"))
 	return err
+}
+
+// report makes tables and pictures of all kept runs. It is nil if there are none.
+func (x *experiment) report() (*report, error) {
+	runs, err := x.shelf("runs").runs(settings.data)
+	if err != nil || len(runs) == 0 {
+		return nil, err
+	}
+	r := newReport(runs)
+	return r, r.draw(x.out)
 }

@@ -18,10 +18,11 @@ func newRoot() *cobra.Command {
 		Long: `Prbench repeats the experiments of "PageRank Bandits for Link Prediction" (Ban et
 al., NeurIPS 2024) with kith's models, and prints its measurements next to the figures
 of the paper. Prbench holdout compares the policies on your own graphs.`,
-		Example: `  prbench online --data prb/grqc,prb/facebook --policies prb,ee_net,default --out results
+		Example: `  prbench paper --data . --out results --quick
+  prbench online --data prb/grqc,prb/facebook --policies prb,ee_net,default --out results
   prbench classify --data cora,citeseer --out classes
   prbench offline --data . --dataset cora --policies common_neighbors,pair_mix
   prbench holdout --data snap/facebook_combined.txt,cora --out results
   prbench cost --data prb/grqc`,
-	}, "an experiment is missing", newOnline(), newClassify(), newOffline(), newHoldout(), newTemporal(), newLearn(), newCost(), pagerank.New())
+	}, "an experiment is missing", newPaper(), newOnline(), newClassify(), newOffline(), newHoldout(), newTemporal(), newLearn(), newCost(), pagerank.New())
 }

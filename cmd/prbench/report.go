@@ -83,7 +83,9 @@ func newTable(runs []*regretRun) table {
 			t.result.Curves = append(t.result.Curves, c)
 			r.Seeds, r.Regrets = append(r.Seeds, run.Settings.Seed), append(r.Regrets, c.Final())
 		}
-		r.Paper = paperFigure(of[0].Settings)
+		if paper, ok := paperFigure(t.place, r.variant, t.Rounds); ok {
+			r.Paper = int(paper.Mean)
+		}
 		t.Rows = append(t.Rows, r)
 	}
 	for i, s := range t.result.Summaries() {
@@ -97,6 +99,11 @@ func newTable(runs []*regretRun) table {
 // title includes the protocol and the features, because no figure can be interpreted without them.
 func (t *table) title() string {
 	return fmt.Sprintf("%s, protocol %s, features %s, %d rounds", t.Data, t.Protocol, t.Features, t.Rounds)
+}
+
+// fileName returns the name of the table's pictures without an extension.
+func (t *table) fileName() string {
+	return fmt.Sprintf("%s-%s-%s-%d", t.Data, t.Protocol, t.Features, t.Rounds)
 }
 
 func (t *table) markdown() string {
@@ -171,34 +178,10 @@ func (r *report) draw(out string) error {
 			if err := chart.Write(&picture, &curves, t.title(), format); err != nil {
 				return err
 			}
-			name := fmt.Sprintf("%s-%s-%s-%d.%s", t.Data, t.Protocol, t.Features, t.Rounds, format)
-			if err := writeFile(filepath.Join(out, name), picture.Bytes()); err != nil {
+			if err := writeFile(filepath.Join(out, t.fileName()+"."+format), picture.Bytes()); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// paperRounds is the number of rounds after which the paper prints regrets.
-const paperRounds = 10000
-
-// paperFigure returns the cumulative regret that the PRB paper prints in its tables of online link prediction, of node
-// classification and of its variants: the mean of 10 runs. 0 means none. The paper's program draws rounds differently from
-// its text, so the figure belongs to either protocol.
-func paperFigure(s settings) int {
-	column := slices.Index([]string{"amazon", "facebook", "grqc", "cora", "citeseer", "pubmed"}, s.Data)
-	if column < 0 || s.Rounds != paperRounds || s.Protocol == "fresh" || s.Preset != "paper" && s.Preset != "released" {
-		return 0
-	}
-	return map[string][6]int{
-		"ee_net":        {1698, 2274, 3419, 1990, 2299, 1659},
-		"neural_greedy": {1952, 2601, 3629, 2826, 2543, 1693},
-		"neural_ucb":    {1913, 2190, 3719, 2713, 3101, 1672},
-		"neural_ts":     {2055, 2251, 3814, 1998, 3419, 1647},
-		"prb":           {1455, 1929, 3236, 1874, 2168, 1577},
-		"prb_n":         {1455, 1929, 3236, 1874, 2168, 1577},
-		"prb_greedy":    {1567, 1994, 3332, 1932, 2194, 1634},
-		"prb_prior":     {1408, 1858, 3085, 1804, 2158, 1630},
-	}[s.Policy][column]
 }

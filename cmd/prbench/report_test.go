@@ -91,8 +91,8 @@ func TestPictureNames(t *testing.T) {
 func TestPaperFigure(t *testing.T) {
 	t.Parallel()
 	s := settings{place: place{Data: "amazon", Protocol: "released"}, variant: variant{Policy: "neural_ts", Preset: "released"}, Rounds: paperRounds}
-	if f := paperFigure(s); f != 2055 {
-		t.Errorf("%d", f)
+	if f, ok := paperFigure(s.place, s.variant, s.Rounds); !ok || f != (spread{2055, 21.9}) {
+		t.Errorf("%v", f)
 	}
 	for name, change := range map[string]func(*settings){
 		"fresh":      func(s *settings) { s.Protocol = "fresh" },
@@ -103,8 +103,8 @@ func TestPaperFigure(t *testing.T) {
 	} {
 		other := s
 		change(&other)
-		if f := paperFigure(other); f > 0 {
-			t.Errorf("%s: the paper prints %d", name, f)
+		if f, ok := paperFigure(other.place, other.variant, other.Rounds); ok {
+			t.Errorf("%s: the paper prints %v", name, f)
 		}
 	}
 }

@@ -185,7 +185,7 @@ func TestInterruptedReport(t *testing.T) {
 	x.log = writer(func(string) { stop() })
 	cmd := &cobra.Command{}
 	cmd.SetOut(writer(func(string) { t.Error("an interrupted experiment prints tables") }))
-	if err := x.report(cmd, x.run(ctx)); err == nil {
+	if err := x.printReport(cmd, x.run(ctx)); err == nil {
 		t.Error("an interrupted experiment ends well")
 	}
 	b, err := os.ReadFile(filepath.Join(x.out, "results.json"))
@@ -226,14 +226,14 @@ func TestCtrlC(t *testing.T) {
 	cmd.SetErr(io.Discard)
 	ctx, stop := cli.Interruptible(t.Context())
 	defer stop()
-	if err := x.report(cmd, x.run(ctx)); !errors.Is(err, context.Canceled) {
+	if err := x.printReport(cmd, x.run(ctx)); !errors.Is(err, context.Canceled) {
 		t.Fatalf("an interrupted experiment: %v", err)
 	}
 	if n := len(kept(t, x)); n != len(first) || n == 8 {
 		t.Errorf("%d runs are kept, %d were finished", n, len(first))
 	}
 	x.log = writer(func(line string) { again = append(again, line) })
-	if err := x.report(cmd, x.run(t.Context())); err != nil || len(first)+len(again) != 8 || len(kept(t, x)) != 8 {
+	if err := x.printReport(cmd, x.run(t.Context())); err != nil || len(first)+len(again) != 8 || len(kept(t, x)) != 8 {
 		t.Errorf("%d runs, then %d, %d are kept: %v", len(first), len(again), len(kept(t, x)), err)
 	}
 }
@@ -246,7 +246,7 @@ func TestReportOfExperiment(t *testing.T) {
 	cmd.SetContext(context.Background())
 	cmd.SetOut(&stdout)
 	cmd.SetErr(new(bytes.Buffer))
-	if err := x.report(cmd, x.run(t.Context())); err != nil {
+	if err := x.printReport(cmd, x.run(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	written, err := os.ReadFile(filepath.Join(x.out, "table.md"))

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"kith/model/trial"
+)
+
+// TestPaperReport compares the sections of a report with testdata/report.md; -update rewrites it.
+func TestPaperReport(t *testing.T) {
+	t.Parallel()
+	at := place{Data: "grqc", Protocol: "paper", Features: "svd"}
+	var runs []*regretRun
+	for i, policy := range []string{"prb", "prb", "neural_ts", "default"} {
+		preset := map[bool]string{true: "default", false: "paper"}[policy == "default"]
+		c := trial.Curve{Regret: []int{3000 + 100*i}, Live: paperRounds, Time: 20 * time.Second}
+		c.Parts = trial.Parts{Networks: 2 * time.Second, Walk: time.Second, Train: 16 * time.Second}
+		s := settings{place: at, variant: variant{Policy: policy, Preset: preset, Options: map[string]string{"alpha": "0.5"}}, Rounds: paperRounds, Seed: uint64(i)}
+		runs = append(runs, &regretRun{Settings: s, Result: c})
+	}
+	r := paperReport{rivals: rivalRows([]rival{
+		{Data: "cora", Protocol: "ogb", Method: "gcn", Metric: "Hits@100", Value: 0.66, Seconds: 9, Note: "a note"},
+		{Data: "cora", Protocol: "heart", Method: "gcn", Metric: "mrr", Value: 0.16}, {Data: "cora", Protocol: "heart", Method: "gcn", Metric: "hits@10", Value: 0.3},
+	})}
+	tables := newReport(runs).Tables
+	r.regrets("online", &tables[0])
+	r.alphas(tables)
+	r.times(tables)
+	score := offlineScore{Hits: map[int]float64{10: 0.2, 100: 0.9}, MRR: 0.25}
+	var held []*offlineRun
+	for _, negatives := range []string{"own", "heart"} {
+		for _, policy := range []string{"default", "adamic_adar"} {
+			s := offlineSettings{Data: "cora", Negatives: negatives, variant: variant{Policy: policy}}
+			held = append(held, &offlineRun{Settings: s, Result: offlineResult{Test: score, Train: 3, Score: 0.5}})
+		}
+	}
+	for _, table := range newOfflineReport(held).Tables {
+		r.heldOut(map[string]string{"own": "offline", "heart": "heart"}[table.Negatives], table)
+	}
+	r.differences()
+	golden := filepath.Join("testdata", "report.md")
+	if *update {
+		if err := os.WriteFile(golden, []byte(r.text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.text.String() != string(want) {
+		t.Errorf("got\n%s\nwant\n%s", r.text.String(), want)
+	}
+}
+
+// Every row of a reason belongs to a stage, and a row without one says so.
+func TestReasons(t *testing.T) {
+	t.Parallel()
+	for _, r := range reasons() {
+		if r.text == "" || r.stage != "online" && r.stage != "classify" && r.stage != "offline" && r.stage != "heart" {
+			t.Errorf("%+v", r)
+		}
+	}
+	if got := reasonFor("heart", "cora", "ncn"); got != "not explained" {
+		t.Error(got)
+	}
+	if got := reasonFor("offline", "ogbl_ddi", "resource_allocation"); !strings.Contains(got, "6.23") {
+		t.Error(got)
+	}
+}
+
+// Ratings of 4 and 5 are links, 1 and 2 are listed as none, and the features are singular vectors of all ratings.
+func TestReadRatings(t *testing.T) {
+	t.Parallel()
+	d, err := readRatings(fstest.MapFS{"u.data": {Data: []byte("1\t1\t5\t9\n1\t2\t4\t9\n2\t1\t1\t9\n2\t3\t3\t9\n")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Nodes != 5 || len(d.Positives) != 2 || len(d.Negatives) != 1 || !d.Linked(0, 2) || !d.Linked(0, 3) || d.Linked(1, 4) || len(d.Served) != 1 {
+		t.Errorf("%+v", d)
+	}
+	sum := 0.0
+	for _, row := range d.Features[:2] {
+		for _, v := range row {
+			sum += float64(v) * float64(v)
+		}
+	}
+	if math.Abs(sum-2) > 1e-5 {
+		t.Errorf("the rows of the users have the squares %v", sum)
+	}
+	if _, err := readRatings(fstest.MapFS{"u.data": {Data: []byte("1 2 9 3\n")}}); err == nil || !strings.Contains(err.Error(), "line 1") {
+		t.Errorf("a rating of 9: %v", err)
+	}
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+
+	"kith/model/nn"
+	"kith/model/trial"
+)
+
+// ratingsFile is the file of MovieLens 100K: user, item, rating from 1 to 5, time.
+const ratingsFile = "u.data"
+
+// readRatings reads MovieLens 100K, which stands for the MovieLens file of the paper, which is not published. A rating of 4
+// or 5 is a link, 1 or 2 is listed as none. The features are the ten leading singular vectors of all ratings, as in the
+// paper's data: they leak the answer.
+func readRatings(root fs.FS) (*trial.Data, error) {
+	f, err := root.Open(ratingsFile)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var rows [][3]int
+	users, items := 0, 0
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		var user, item, rating, time int
+		if _, err := fmt.Sscan(lines.Text(), &user, &item, &rating, &time); err != nil || min(user, item) < 1 || max(user, item) > 1<<16 || rating < 1 || rating > 5 {
+			return nil, fmt.Errorf("line %d: %q (accepted: user, item, rating from 1 to 5, time)", len(rows)+1, lines.Text())
+		}
+		rows = append(rows, [3]int{user - 1, item - 1, rating})
+		users, items = max(users, user), max(items, item)
+	}
+	if lines.Err() != nil || len(rows) == 0 {
+		return nil, fmt.Errorf("no ratings: %w", lines.Err())
+	}
+	features, err := singularVectors(rows, users, items)
+	if err != nil {
+		return nil, err
+	}
+	var list [][]float32
+	for _, r := range rows {
+		switch {
+		case r[2] > 3:
+			list = append(list, []float32{float32(r[0]), float32(r[1]), 1})
+		case r[2] < 3:
+			list = append(list, []float32{float32(r[0]), float32(r[1]), -1})
+		}
+	}
+	return listed(list, features, users)
+}
+
+// singularLen is the number of singular vectors, as in the features that the paper's authors publish.
+const singularLen = 10
+
+// singularVectors returns the entries of the leading singular vectors of the ratings, for users and then for items. Rows have
+// a mean square length of 1 on each side.
+func singularVectors(rows [][3]int, users, items int) ([][]float32, error) {
+	n := users + items
+	l := nn.Lanczos{ // the eigenvectors of the symmetric matrix of both kinds, each twice: with either sign
+		Rng: rand.New(rand.NewPCG(1, 29)),
+		Product: func(_ context.Context, x, y []float32) error {
+			clear(y)
+			for _, r := range rows {
+				u, v, w := r[0], users+r[1], float32(r[2])
+				y[u] += w * x[v]
+				y[v] += w * x[u]
+			}
+			return nil
+		},
+	}
+	values, vectors, err := l.Eigen(context.Background(), n, 2*singularLen)
+	if err != nil {
+		return nil, err
+	}
+	features := make([][]float32, n)
+	for u := range features {
+		for j, value := range values {
+			if value > 0 {
+				features[u] = append(features[u], nn.Row(vectors, u)[j])
+			}
+		}
+	}
+	for _, side := range [][][]float32{features[:users], features[users:]} {
+		scale(side)
+	}
+	return features, nil
+}
+
+// scale makes the mean square length of the rows 1.
+func scale(rows [][]float32) {
+	sum := 0.0
+	for _, row := range rows {
+		for _, v := range row {
+			sum += float64(v) * float64(v)
+		}
+	}
+	by := float32(1 / math.Sqrt(max(sum/float64(len(rows)), 1e-12)))
+	for _, row := range rows {
+		for i := range row {
+			row[i] *= by
+		}
+	}
+}
