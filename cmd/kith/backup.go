@@ -122,7 +122,10 @@ func newRestore() *cobra.Command {
 		Long: `Restore makes a database from a backup, or from a backup and the backups of changes that
 follow it, oldest first. DB must not exist or be an empty directory. The file - is
 standard input. The database is made completely or not at all: it is written to
-DB.partial and renamed after everything has been read, checked and synced.`,
+DB.partial and renamed after everything has been read, checked and synced.
+
+The copy does not follow the database: kith-nats, or a Go program with Options.Follower, makes
+a copy that does. It keeps changes as the database did; see kith changes.`,
 		Example: `  kith restore monday.kbk social.kith
   kith restore monday.kbk tuesday.kbk wednesday.kbk social.kith
   ssh vault 'cat social.kbk' | kith restore - social.kith`,
