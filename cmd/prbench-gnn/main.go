@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -92,6 +91,9 @@ func (p *plan) method(name string) (method, error) {
 				if err := d.Decode(&o); err != nil {
 					return m, fmt.Errorf("--options %s: %w", p.options, err)
 				}
+				if err := o.check(); err != nil {
+					return m, fmt.Errorf("--options %s: %w", p.options, err)
+				}
 			}
 			m.options = func(string) options { return o }
 			return m, nil
@@ -154,55 +156,4 @@ func (p *plan) one(ctx context.Context, d *data, name string, split int) ([]resu
 		})
 	}
 	return rows, nil
-}
-
-// result is one metric of a run, a line of the file of results.
-type result struct {
-	Dataset  string  `json:"dataset"`
-	Protocol string  `json:"split_protocol"`
-	Method   string  `json:"method"`
-	Seed     int     `json:"seed"` // and, with the protocol ogb, the split
-	Metric   string  `json:"metric"`
-	Value    float64 `json:"value"`       // of the test part, 0 to 1
-	Valid    float64 `json:"valid_value"` // of the validation part
-	Seconds  float64 `json:"seconds_cpu"`
-	Epochs   int     `json:"epochs"`
-	Note     string  `json:"note"`
-}
-
-// readResults reads a file of results. A file that does not exist has none.
-func readResults(name string) (all []result, err error) {
-	text, err := os.ReadFile(name)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	n := 0
-	for line := range bytes.Lines(text) {
-		n++
-		var r result
-		if err := json.Unmarshal(line, &r); err != nil {
-			return nil, fmt.Errorf("%s: line %d: %w", name, n, err)
-		}
-		all = append(all, r)
-	}
-	return all, nil
-}
-
-// writeResults replaces a file of results.
-func writeResults(name string, all []result) error {
-	var text []byte
-	for _, r := range all {
-		line, err := json.Marshal(r)
-		if err != nil {
-			return err
-		}
-		text = append(append(text, line...), '\n')
-	}
-	if err := os.WriteFile(name+".new", text, 0o644); err != nil {
-		return err
-	}
-	return os.Rename(name+".new", name)
 }

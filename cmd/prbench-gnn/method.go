@@ -1,5 +1,7 @@
 package main
 
+import "fmt"
+
 // method is a rival: how its model is made, and its hyperparameters by data set. They were chosen on validation parts.
 type method struct {
 	name    string
@@ -63,4 +65,20 @@ func neighborOptions(dataset string) options {
 	o.Layers, o.Drop, o.InputDrop, o.TailDrop, o.Decay = 3, 0.1, 0.7, 0.3, 1e-4
 	o.LinkScale, o.LinkOffset = 4.3, 2.8
 	return o
+}
+
+// check reports numbers that no training can use.
+func (o options) check() error {
+	for _, c := range []struct {
+		name         string
+		value, least int
+	}{
+		{"Width", o.Width, 1}, {"Layers", o.Layers, 1}, {"Head", o.Head, 1}, {"Batch", o.Batch, 1}, {"Chunk", o.Chunk, 1},
+		{"Every", o.Every, 1}, {"Epochs", o.Epochs, o.Every}, {"Patience", o.Patience, 1},
+	} {
+		if c.value < c.least {
+			return fmt.Errorf("%s must be at least %d, got %d", c.name, c.least, c.value)
+		}
+	}
+	return nil
 }

@@ -4,10 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"kith/cmd/internal/ogb"
@@ -232,23 +229,5 @@ func TestFigures(t *testing.T) {
 	}
 	if got := figures(shared, scores)["hits@100"]; got != 0.5 {
 		t.Errorf("Hits@100 %v, want 0.5: a link must score above the 100th best other", got)
-	}
-}
-
-func TestResults(t *testing.T) {
-	t.Parallel()
-	name := filepath.Join(t.TempDir(), "out.jsonl")
-	want := []result{{Dataset: "cora", Method: "gcn", Seed: 1, Metric: "mrr", Value: 0.1}, {Dataset: "cora", Method: "ncn", Value: 0.25}}
-	if err := writeResults(name, want); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := readResults(name); err != nil || !slices.Equal(got, want) {
-		t.Errorf("read %v, %v", got, err)
-	}
-	if err := os.WriteFile(name, []byte("{}\n{\"seed\":\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := readResults(name); err == nil || !strings.Contains(err.Error(), "line 2") {
-		t.Errorf("a damaged line: %v", err)
 	}
 }
