@@ -144,7 +144,7 @@ func (p *plan) one(ctx context.Context, d *data, name string, split int) ([]resu
 	if err != nil {
 		return nil, err
 	}
-	best, err := train(ctx, d, m.make, m.options(p.dataset), metrics(p.protocol)[0], uint64(split)+1)
+	best, err := train(ctx, d, m.build, m.options(p.dataset), metrics(p.protocol)[0], uint64(split)+1)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import "fmt"
 // method is a rival: how its model is made, and its hyperparameters by data set. They were chosen on validation parts.
 type method struct {
 	name    string
-	make    func(m *maker, d *data, o options) model
+	build   func(m *maker, d *data, o options) model
 	options func(dataset string) options
 	note    string
 }

@@ -148,7 +148,7 @@ func TestLearns(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			fit := func() outcome {
-				best, err := train(context.Background(), d, m.make, quick(m.options("cora")), "hits@100", 1)
+				best, err := train(context.Background(), d, m.build, quick(m.options("cora")), "hits@100", 1)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -175,7 +175,7 @@ func TestMethodGradients(t *testing.T) {
 		o.Drop, o.InputDrop, o.TailDrop, o.LinkWeight = 0, 0, 0, 0 // no gradient flows through completed links
 		r := rand.New(rand.NewPCG(3, 4))
 		mk := &maker{rand: r}
-		net := m.make(mk, d, o)
+		net := m.build(mk, d, o)
 		for _, p := range mk.params { // zeros would be where a normalization is steepest
 			for i := range p.Value.Data {
 				p.Value.Data[i] += float32(0.3 * r.NormFloat64())
@@ -195,17 +195,17 @@ func TestMethodGradients(t *testing.T) {
 				change[i] = float32(r.NormFloat64())
 				got += float64(g) * float64(change[i])
 			}
-			var ends [2]float64
+			var sides [2]float64
 			const h = 2e-4
 			for side, step := range []float32{h, -h} {
 				for i := range was {
 					p.Value.Data[i] = was[i] + step*change[i]
 				}
 				_, out := loss()
-				ends[side] = float64(out.Data[0])
+				sides[side] = float64(out.Data[0])
 			}
 			copy(p.Value.Data, was)
-			want := (ends[0] - ends[1]) / (2 * h)
+			want := (sides[0] - sides[1]) / (2 * h)
 			apart += (got - want) * (got - want)
 			length += want * want
 		}

@@ -46,11 +46,11 @@ type outcome struct {
 }
 
 // train trains a model until the metric of the validation part stops growing.
-func train(ctx context.Context, d *data, make func(m *maker, d *data, o options) model, o options, metric string, seed uint64) (best outcome, err error) {
+func train(ctx context.Context, d *data, build func(m *maker, d *data, o options) model, o options, metric string, seed uint64) (best outcome, err error) {
 	began := cpuSeconds()
 	r := rand.New(rand.NewPCG(seed, 0x6e6e))
 	mk := &maker{rand: r}
-	m := make(mk, d, o)
+	m := build(mk, d, o)
 	adam := &grad.Adam{Rate: o.Rate, Decay: o.Decay}
 	for epoch, bad := 1, 0; epoch <= o.Epochs && bad < o.Patience; epoch++ {
 		if err := trainEpoch(ctx, d, m, mk.params, adam, o, r); err != nil {
