@@ -11,6 +11,7 @@ import (
 type buddy struct {
 	o        options
 	features *grad.CSR
+	full     *graph // of all training edges
 	hops     []linear
 	norms    []norm
 	product  block
@@ -22,7 +23,7 @@ type buddy struct {
 const buddyCounts = 5 // numbers that structure returns
 
 func newBUDDY(m *maker, d *data, o options) model {
-	b := &buddy{o: o, features: d.features}
+	b := &buddy{o: o, features: d.features, full: d.graph}
 	for range o.Layers + 1 {
 		b.hops = append(b.hops, m.linear(d.features.Cols, o.Width))
 		b.norms = append(b.norms, m.norm(o.Width))
@@ -48,11 +49,11 @@ func (m *buddy) encode(t *grad.Tape, g *graph) *grad.Node {
 	return t.Concat(hops...)
 }
 
-func (m *buddy) decode(t *grad.Tape, g *graph, h *grad.Node, pairs []pair) *grad.Node {
+func (m *buddy) decode(t *grad.Tape, _ *graph, h *grad.Node, pairs []pair) *grad.Node {
 	u, v := ends(t, h, pairs)
 	numbers := grad.NewMatrix(len(pairs), buddyCounts)
 	for i, p := range pairs {
-		m.structure(g, p, numbers.Row(i))
+		m.structure(m.full, p, numbers.Row(i))
 	}
 	return m.last.apply(t, t.Concat(m.product.apply(t, t.Mul(u, v)), m.counts.apply(t, t.Const(numbers))))
 }
