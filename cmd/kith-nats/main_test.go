@@ -110,7 +110,7 @@ func get(t *testing.T, url string) string {
 	return string(b)
 }
 
-// What is written to the publisher over HTTP is read from the follower, which says that it is one.
+// A follower answers with the edges that were inserted at the publisher over HTTP, and says that it is a follower.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	nats := natsServer(t, server.Options{JetStream: true, JetStreamMaxStore: 4 << 30})
@@ -142,6 +142,9 @@ func TestServe(t *testing.T) {
 	if !s.Follower || s.Behind != 0 || s.Edges != 21 {
 		t.Errorf("%+v", s)
 	}
+	if page := get(t, leader+"/metrics"); !strings.Contains(page, "\nkith_changes_limit_bytes 2.68435456e+08\n") && !strings.Contains(page, "\nkith_changes_limit_bytes 268435456\n") {
+		t.Error(page)
+	}
 	if page := get(t, follower+"/metrics"); !strings.Contains(page, "\nkith_follower 1\n") || !strings.Contains(page, "\nkith_behind_versions 0\n") {
 		t.Error(page)
 	}
@@ -156,7 +159,7 @@ func TestServe(t *testing.T) {
 	endLeader()
 }
 
-// Errors of the command line, of the server and of files are told in a line or two, with the exit code.
+// Errors of the command line, of the server and of files have a message and an exit code.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	good := natsServer(t, server.Options{JetStream: true, JetStreamMaxStore: 4 << 30})

@@ -27,7 +27,7 @@ type publisher struct {
 }
 
 func newPublish() *cobra.Command {
-	p := publisher{changeBytes: defaultChangeBytes}
+	var p publisher
 	cmd := &cobra.Command{
 		Use:   "publish DB",
 		Short: "Publish the changes of a database",
@@ -53,7 +53,7 @@ Ctrl-C and SIGTERM end it. It continues where it ended.`,
 	f.IntVar(&p.options.Replicas, "replicas", 1, "number of servers of a JetStream cluster that store the log")
 	size(f, &p.options.StreamBytes, "stream-bytes", "size of the stream; beyond it the oldest changes fall off (default 1G)")
 	size(f, &p.options.SnapshotBytes, "snapshot-bytes", "bytes of changes after which a snapshot is taken (default: a quarter of --stream-bytes)")
-	size(f, &p.changeBytes, "change-bytes", "bytes of changes that the database keeps for times without a NATS server (default 256M)")
+	size(f, &p.changeBytes, "change-bytes", "bytes of changes that the database keeps for times without a NATS server (default: as before, or 256M)")
 	cli.MemoryFlag(f, &p.memory)
 	return cmd
 }
@@ -83,7 +83,7 @@ func (p *publisher) run(ctx context.Context, cmd *cobra.Command, path string) er
 		return err
 	}
 	defer n.Close()
-	g, err := db.Open(path, &db.Options{Memory: cli.LimitMemory(p.memory), ChangeBytes: p.changeBytes, Logger: p.options.Logger})
+	g, err := p.open(path)
 	if err != nil {
 		return err
 	}
@@ -91,6 +91,24 @@ func (p *publisher) run(ctx context.Context, cmd *cobra.Command, path string) er
 		return replica.Publish(ctx, g, js, p.options)
 	})
 	return errors.Join(err, g.Close())
+}
+
+// open opens the database so that it keeps changes.
+func (p *publisher) open(path string) (*db.DB, error) {
+	o := db.Options{Memory: cli.LimitMemory(p.memory), ChangeBytes: p.changeBytes, Logger: p.options.Logger}
+	g, err := db.Open(path, &o)
+	if err != nil || p.changeBytes != 0 {
+		return g, err
+	}
+	s, err := g.Stats()
+	if err == nil && s.Changes.Limit > 0 {
+		return g, nil
+	}
+	if err := errors.Join(err, g.Close()); err != nil {
+		return nil, err
+	}
+	o.ChangeBytes = defaultChangeBytes
+	return db.Open(path, &o)
 }
 
 // together runs work and, with an address, a server, until one fails or ctx ends. That ctx ends is no error.

@@ -69,7 +69,7 @@ func (p *progress) note(change func(*progress)) {
 
 // Run applies the changes of the log until ctx ends, and returns its error. When the log server cannot be reached it tries
 // again, without end. When the log lacks the change that comes next, it waits for a snapshot after that change, restores it
-// beside the copy, and exchanges the two.
+// in a directory next to the copy, and exchanges the two.
 //
 // It returns ErrMismatch, of package db, for a change that does not make here what it made in the other database, which is so
 // if the two run different versions of kith and the newest snapshot does not help; and an error for a damaged message that is

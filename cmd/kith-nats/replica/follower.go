@@ -16,8 +16,8 @@ import (
 
 // FollowOptions are the options of a Follower. The zero value of each field is a good default.
 type FollowOptions struct {
-	// Database is the identity of the database to follow. Default: that of the copy or, if there is none yet, the only one
-	// that the server has a log of.
+	// Database is the identity of the database to follow. Default: that of the copy; of a new copy, the only database
+	// that is published on the server.
 	Database string
 	// DB are the options with which the copy is opened. Open sets Follower and Published.
 	DB *db.Options
@@ -44,7 +44,7 @@ type Follower struct {
 // farewellTime is how long those who use a copy may continue when another takes its place.
 const farewellTime = 5 * time.Second
 
-// Open opens the copy at path, or makes it from the newest snapshot if there is none. Call [Follower.Run] to apply changes, and
+// Open opens the copy at path, or makes it from the newest snapshot if it does not exist. Call [Follower.Run] to apply changes, and
 // [Follower.Close] in the end.
 //
 // It returns ErrNoLog if the database is not published, ErrNoSnapshot if there is no snapshot or all are damaged, and the

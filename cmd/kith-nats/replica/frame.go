@@ -18,7 +18,7 @@ import (
 // Headers of a message.
 const (
 	headerFirst     = "Kith-First"     // version of the first change of the frame
-	headerLast      = "Kith-Last"      // version of its last change; that before the first if there is none
+	headerLast      = "Kith-Last"      // version of its last change; of a frame without changes, one less than the first
 	headerBefore    = "Kith-Before"    // contents of the database before the first change; see db.Tx.Contents
 	headerAfter     = "Kith-After"     // contents after the last change
 	headerPart      = "Kith-Part"      // number of the message among those of the frame, from 1

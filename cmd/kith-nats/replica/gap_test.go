@@ -157,7 +157,7 @@ func TestLargeChange(t *testing.T) {
 	arrives(t, f, g)
 }
 
-// Of two publishers of one database the first is told of the second, and a publisher whose database is an older copy, or one
+// If a database has two publishers, the first returns an error, and a publisher whose database is an older copy, or one
 // that went another way, is refused.
 func TestTwoPublishers(t *testing.T) {
 	t.Parallel()

@@ -118,7 +118,7 @@ func runPublisher(args []string) error {
 
 // killOptions make snapshots frequent, and changes of several messages.
 func killOptions() replica.Options {
-	return replica.Options{StreamBytes: 4 << 20, SnapshotBytes: 512 << 10, MessageBytes: 8 << 10, Logger: toStderr}
+	return replica.Options{StreamBytes: 4 << 20, SnapshotBytes: 1 << 20, MessageBytes: 8 << 10, Logger: toStderr}
 }
 
 // runFollower follows a database, and prints its versions.

@@ -14,7 +14,7 @@ import (
 )
 
 // Publish writes the changes of a database, which must keep them (see db.Options.ChangeBytes), to its log until ctx ends, and
-// returns the error of ctx. It makes the log if there is none. When the log server cannot be reached it tries again,
+// returns the error of ctx. It makes the log if it does not exist. When the log server cannot be reached it tries again,
 // without end, and continues after the last message that the log has; but it returns the error of its first attempt.
 //
 // Publish takes snapshots: at once if none joins the changes of the log, and after a number of bytes. A db.DB.Load, or changes

@@ -209,7 +209,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// copied returns a copy of a database as it is now, which is opened as the database is.
+// copied returns a copy of a database at its present version, opened with the same options.
 func copied(t testing.TB, g *db.DB) *db.DB {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "copied")

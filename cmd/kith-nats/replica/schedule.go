@@ -48,7 +48,7 @@ func (n *snapshots) measure(ctx context.Context, p *publisher, end position) err
 	if n.underway != nil {
 		return nil
 	}
-	behind := p.options.StreamBytes // more than a snapshot may be behind: one is due
+	behind := p.options.StreamBytes // without a snapshot, or if it does not join the log: more than allowed
 	switch {
 	case len(all) == 0:
 	case all[0].version >= end.version:
@@ -76,12 +76,12 @@ func (n *snapshots) lost(ctx context.Context, p *publisher) error {
 	n.mu.Unlock()
 	all, err := p.log.listSnapshots(ctx)
 	if err == nil && len(all) == 0 && !underway {
-		err = fmt.Errorf("%w: there is none", ErrNoSnapshot)
+		err = fmt.Errorf("%w: the store has no snapshot", ErrNoSnapshot)
 	}
 	return err
 }
 
-// makeRoom counts bytes that are sent next. It takes a snapshot in the background if one is due, and waits for it if the
+// makeRoom counts bytes that are sent next. It begins a snapshot in the background after SnapshotBytes, and waits for it if the
 // stream may lose a change after the snapshot before.
 func (n *snapshots) makeRoom(outer, ctx context.Context, p *publisher, bytes int64) error {
 	for {
