@@ -179,7 +179,7 @@ func TestErrors(t *testing.T) {
 		{[]string{"follow"}, 2, "DIR is missing"},
 		{[]string{"follow", "x", "--write", "--token-file", letter}, 2, "a follower is only read"},
 		{[]string{"publish", path, "--write"}, 2, "need --token-file"},
-		{[]string{"publish", path, "--replicas", "9"}, 1, "--replicas must be from 1 to 5, got 9"},
+		{[]string{"publish", path, "--replicas", "9"}, 1, "--replicas must be from 0 to 5, got 9"},
 		{[]string{"publish", filepath.Join(folder, "none"), "--nats", good}, 1, "'kith load' makes a database"},
 		{[]string{"publish", path, "--nats", "nats://127.0.0.1:1"}, 1, "--nats nats://127.0.0.1:1: "},
 		{[]string{"publish", path, "--nats", locked}, 1, "Authorization Violation"},

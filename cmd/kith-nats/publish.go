@@ -50,7 +50,7 @@ Ctrl-C and SIGTERM end it. It continues where it ended.`,
 	p.connection.add(cmd)
 	p.Add(cmd, "")
 	f := cmd.Flags()
-	f.IntVar(&p.options.Replicas, "replicas", 1, "number of servers of a JetStream cluster that store the log")
+	f.IntVar(&p.options.Replicas, "replicas", 0, "number of servers of a JetStream cluster that store the log (default: as before, or 1)")
 	size(f, &p.options.StreamBytes, "stream-bytes", "size of the stream; beyond it the oldest changes fall off (default 1G)")
 	size(f, &p.options.SnapshotBytes, "snapshot-bytes", "bytes of changes after which a snapshot is taken (default: a quarter of --stream-bytes)")
 	size(f, &p.changeBytes, "change-bytes", "bytes of changes that the database keeps for times without a NATS server (default: as before, or 256M)")
@@ -67,7 +67,7 @@ func size(f *pflag.FlagSet, value *int64, name, usage string) {
 }
 
 func (p *publisher) run(ctx context.Context, cmd *cobra.Command, path string) error {
-	if err := cli.Within("replicas", p.options.Replicas, 1, 5); err != nil {
+	if err := cli.Within("replicas", p.options.Replicas, 0, 5); err != nil {
 		return err
 	}
 	o, err := p.Flags.Options()

@@ -70,13 +70,17 @@ func TestCluster(t *testing.T) {
 		_, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "ready", Replicas: 3})
 		return err
 	})
-	publish(t, g, js, o)
+	publish(t, g, js, o)()
+	publish(t, g, js, replica.Options{MessageBytes: 4 << 10})
 	f, _ = follow(t, filepath.Join(t.TempDir(), "copy"), js)
 	arrives(t, f, g)
 	h.steps(t, g, 60)
 	arrives(t, f, g)
 	stream, err := js.Stream(t.Context(), streamName(t, g))
 	must(t, err)
+	if n := stream.CachedInfo().Config.Replicas; n != 3 {
+		t.Errorf("%d replicas", n)
+	}
 	leader := stream.CachedInfo().Cluster.Leader
 	for _, s := range servers {
 		if s.Name() == leader {

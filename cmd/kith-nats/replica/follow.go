@@ -16,7 +16,7 @@ import (
 const (
 	maxApplied    = 512             // messages that are applied together, and share a sync
 	maxReceived   = 16              // messages that are received and not yet applied, besides
-	bytesReceived = 8 << 20         // bytes of those that the client holds
+	bytesReceived = 8 << 20         // of messages that the client holds, and that are applied together
 	pollTime      = time.Second     // between two looks at the end of the log
 	pollLimit     = 3 * time.Second // without an answer, after which the log server is taken to be away
 )
@@ -92,6 +92,9 @@ func (f *Follower) Run(ctx context.Context) error {
 		case errors.Is(err, errFallen):
 			_, version, _ := f.identity()
 			err = f.renew(ctx, version)
+		}
+		if f.copy == nil { // a snapshot should have taken its place, and could not be opened
+			return err
 		}
 		if isFinal(err) {
 			return err
@@ -272,7 +275,7 @@ type gatherer struct {
 // gather returns changes: it waits for the first, and takes those that are there already. The error is that of the message
 // after them.
 func (g *gatherer) gather(ctx context.Context) (all []db.Change, err error) {
-	for len(all) < maxApplied {
+	for bytes := 0; len(all) < maxApplied && bytes < bytesReceived; {
 		m, ok := next(ctx, g.from, len(all) == 0)
 		if !ok {
 			return all, nil
@@ -288,6 +291,7 @@ func (g *gatherer) gather(ctx context.Context) (all []db.Change, err error) {
 			return all, &refusal{max(m.first, g.version+1), fmt.Errorf("message %d: %w", m.sequence, m.err)}
 		}
 		all = append(all, changes...)
+		bytes += len(m.data)
 		if len(changes) > 0 {
 			g.version = max(g.version, m.last)
 		}

@@ -40,18 +40,22 @@ func makeLog(ctx context.Context, js jetstream.JetStream, database string, o *Op
 	defer cancel()
 	l := &changeLog{js: js, database: database, logger: o.Logger}
 	about := map[string]string{"kith-database": database}
-	var err error
+	replicas := cmp.Or(o.Replicas, 1)
+	before, err := js.Stream(ctx, streamOf(database))
+	if err == nil && o.Replicas == 0 {
+		replicas = before.CachedInfo().Config.Replicas
+	}
 	l.stream, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 		Name: streamOf(database), Subjects: []string{subjectOf(database)}, Description: "changes of a kith database", Metadata: about,
 		Storage: jetstream.FileStorage, Compression: jetstream.S2Compression, Discard: jetstream.DiscardOld,
-		MaxBytes: o.StreamBytes, Replicas: o.Replicas, AllowDirect: false,
+		MaxBytes: o.StreamBytes, Replicas: replicas,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("stream %s: %w", streamOf(database), logError(err))
 	}
 	l.snapshots, err = js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
 		Bucket: bucketOf(database), Description: "snapshots of a kith database", Metadata: about,
-		Storage: jetstream.FileStorage, Replicas: o.Replicas,
+		Storage: jetstream.FileStorage, Replicas: replicas,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("object store %s: %w", bucketOf(database), logError(err))

@@ -17,7 +17,8 @@ type Options struct {
 	// kept. Default: a quarter of StreamBytes. It must be at most half of StreamBytes. While the newest snapshot is so old
 	// that the stream could lose a change after it, nothing is published.
 	SnapshotBytes int64
-	// Replicas is the number of servers of a JetStream cluster that store the log. Default: 1.
+	// Replicas is the number of servers of a JetStream cluster that store the log. Default: as many as
+	// before; 1 for a new log.
 	Replicas int
 	// MessageBytes is the maximum size of the data of a message. Default: 512 KB, or less if the server accepts less. A change
 	// that is larger becomes several messages.
@@ -42,9 +43,6 @@ func (o Options) resolve(payload int64) (Options, error) {
 	if o.SnapshotBytes == 0 {
 		o.SnapshotBytes = o.StreamBytes / 4
 	}
-	if o.Replicas == 0 {
-		o.Replicas = 1
-	}
 	if o.MessageBytes == 0 {
 		o.MessageBytes = int(min(defaultMessageBytes, payload-headerRoom, o.StreamBytes/16))
 	}
@@ -54,8 +52,8 @@ func (o Options) resolve(payload int64) (Options, error) {
 		return o, fmt.Errorf("%w: StreamBytes must be at least %d, got %d", db.ErrInput, leastStreamBytes, o.StreamBytes)
 	case o.SnapshotBytes < 1 || o.SnapshotBytes > o.StreamBytes/2:
 		return o, fmt.Errorf("%w: SnapshotBytes must be from 1 to half of StreamBytes, %d, got %d", db.ErrInput, o.StreamBytes/2, o.SnapshotBytes)
-	case o.Replicas < 1 || o.Replicas > 5:
-		return o, fmt.Errorf("%w: Replicas must be from 1 to 5, got %d", db.ErrInput, o.Replicas)
+	case o.Replicas < 0 || o.Replicas > 5:
+		return o, fmt.Errorf("%w: Replicas must be from 1 to 5, or 0 for as many as before, got %d", db.ErrInput, o.Replicas)
 	case o.MessageBytes < leastMessageBytes || int64(o.MessageBytes) > payload-headerRoom:
 		return o, fmt.Errorf("%w: MessageBytes must be from %d to %d, the server's limit without room for headers, got %d",
 			db.ErrInput, leastMessageBytes, payload-headerRoom, o.MessageBytes)

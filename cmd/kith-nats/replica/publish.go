@@ -100,7 +100,7 @@ func (p *publisher) resume(ctx context.Context) (position, error) {
 		p.wrote.Store(true)
 	} else if !p.wrote.Load() {
 		p.foreign = end.sequence
-	} else if end.sequence > p.foreign {
+	} else if end.publisher != "" && end.sequence > p.foreign {
 		return end, fmt.Errorf("%w: database %s", ErrOther, p.log.database)
 	}
 	if end.contents != "" {

@@ -14,7 +14,7 @@ import (
 
 const (
 	window       = 64               // messages that are sent and not yet stored
-	maxRead      = 256              // changes that are read and not yet sent
+	maxRead      = 16               // changes that are read and not yet sent; one may be large
 	storeTime    = 10 * time.Second // for the server to store a message
 	lookTime     = 5 * time.Second  // between two looks at the log
 	messageExtra = 600              // bytes that a message takes in the stream besides its data, about
@@ -121,7 +121,7 @@ func (s *session) watch() {
 			return
 		}
 		end, err := s.log.end(s.ctx)
-		if err == nil && end.publisher != s.id && end.sequence > s.first {
+		if err == nil && end.publisher != "" && end.publisher != s.id && end.sequence > s.first {
 			err = fmt.Errorf("another publisher writes to the log of database %s", s.log.database)
 		}
 		if err == nil {
