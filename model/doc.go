@@ -94,7 +94,11 @@
 //   - paper: sections 4 and 5.1 of the PRB paper, with contexts [source; target] of unit length. The text does not say
 //     how a training runs nor how long φ is. Here a training makes passes in random order with one sample a step and at
 //     most 2,000 steps, and φ is pooled over runs of 50. Of the paper's grid of learning rates it uses 0.01 for f1 and
-//     0.001 for f2; options exploit_rate and explore_rate set others.
+//     0.001 for f2; options exploit_rate and explore_rate set others. Algorithm 1 (lines 17 and 18) has one step a round, on
+//     the newest sample; section 5.1 has the schedule, which is used here, and option step = round is the algorithm. Two
+//     details are of the authors' program, not of the text: a training ends when the mean loss of a pass is below 0.001
+//     (f1) or 0.002 (f2), which early_stop = off leaves out, and Adam's moments start from zero in each training, which
+//     moments = kept leaves out. What each changes is in the figures of prbench.
 //   - released: the authors' program, which departs from the paper in most points (preset.go lists them). In a failed
 //     round of the first 1,000, candidates that were not chosen are samples with target 1.2. The walk is the paper's.
 //     Option propagation = released selects the program's walk: P normalised by column, and edges only from the serving

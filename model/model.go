@@ -146,8 +146,8 @@ func (m *Model) Bytes() int {
 	return n
 }
 
-// Observe learns from one outcome. Networks keep it for replay and are trained if this round is in the schedule; a
-// belief learns it at once. Observe returns ErrInput, and changes nothing, for a reward or a context that is not
+// Observe learns from one outcome. Networks keep it for replay and are trained if this round is in the schedule, or make a
+// step on it with option step = round; a belief learns it at once. Observe returns ErrInput, and changes nothing, for a reward or a context that is not
 // finite, an outcome of the wrong size, or a node that a belief cannot remember.
 func (m *Model) Observe(o Outcome) (trained bool, err error) {
 	if err := m.check(o); err != nil {
@@ -159,10 +159,14 @@ func (m *Model) Observe(o Outcome) (trained bool, err error) {
 		m.rounds, m.trained = m.rounds+1, m.trained || o.Contexts != nil
 		return o.Contexts != nil, nil
 	}
+	explored := 0 // new samples of f2
 	if m.policy.learns && o.Contexts != nil {
-		m.record(o)
+		explored = m.record(o)
 	}
 	m.rounds++
+	if m.policy.learns && m.config.EachRound {
+		return m.step(o, explored), nil
+	}
 	if !m.policy.learns || !m.config.Schedule.due(m.rounds) {
 		return false, nil
 	}
@@ -173,6 +177,20 @@ func (m *Model) Observe(o Outcome) (trained bool, err error) {
 	}
 	m.trained = m.trained || trained
 	return trained, nil
+}
+
+// step makes a step of each network on the samples of the outcome that was just recorded (PRB, algorithm 1, lines 17 and 18).
+// It reports whether f1 has changed.
+func (m *Model) step(o Outcome, explored int) (trained bool) {
+	if o.Contexts == nil {
+		return false
+	}
+	trained = m.exploit.Step(1)
+	if m.explore != nil {
+		m.explore.Step(explored)
+	}
+	m.trained = m.trained || trained
+	return trained
 }
 
 // Trim drops the parts of an outcome that Observe would not learn from, so that it can be stored compactly. The result
@@ -237,8 +255,9 @@ func (m *Model) check(o Outcome) error {
 	return nil
 }
 
-// record adds an outcome to the samples, with φ and the residual of f1 for the current weights.
-func (m *Model) record(o Outcome) {
+// record adds an outcome to the samples, with φ and the residual of f1 for the current weights. It returns the number of
+// samples that f2 gets.
+func (m *Model) record(o Outcome) (explored int) {
 	d := m.config.width()
 	x := blas32.General{Rows: len(o.Contexts) / d, Cols: d, Stride: d, Data: o.Contexts}
 	if !m.extras(o) {
@@ -251,6 +270,7 @@ func (m *Model) record(o Outcome) {
 		m.design.Observe(m.exploit.Net, &m.scratch.net, chosen)
 	}
 	m.exploit.Data.Add(chosen, o.Reward-m.config.offset(chosen))
+	return x.Rows
 }
 
 func (m *Model) recordExplore(x blas32.General, o Outcome) {

@@ -27,7 +27,9 @@ type config struct {
 	ExtraTarget      float64
 	DecayAfter       int // from this round on f2 is multiplied by 1/sqrt(round); 0 means never
 	Schedule         schedule
-	Replay           int // number of samples kept for each network; 0 means all
+	EachRound        bool // a step on the newest sample after each round, as in algorithm 1, instead of the schedule
+	EarlyStop        bool // a training ends when the mean loss of a pass is small: Exploit.Stop, Explore.Stop
+	Replay           int  // number of samples kept for each network; 0 means all
 
 	Weight     float64 // weight of f2 in the score
 	Pin        bool    // the pair's own outcomes count for more than the inferred estimate
@@ -68,10 +70,12 @@ func preset(name string, features int) (config, error) {
 	return c, nil
 }
 
-// presetPaper sets the values of PRB, NeurIPS 2024, algorithm 1 and section 5.1. For what the text leaves open, φ is pooled
-// as in the released code, and a training passes over all samples one by one, for at most 2,000 steps.
+// presetPaper sets the values of PRB, NeurIPS 2024, section 5.1. What the text leaves open is as in the released code: φ is
+// pooled, a training passes over all samples one by one, for at most 2,000 steps, it ends when the mean loss of a pass is
+// small, and Adam's moments start from zero in each training. Options step, early_stop and moments are the text's way:
+// algorithm 1 has a step each round and no threshold, and an optimiser keeps its moments.
 func (c *config) presetPaper() {
-	c.Unit = true
+	c.Unit, c.EarlyStop = true, true
 	c.Exploit = nn.Fit{Rate: 0.01, Batch: 1, Steps: 2000, Stop: 1e-3}
 	c.Explore = nn.Fit{Adam: true, Rate: 0.001, Batch: 1, Steps: 2000, Stop: 2e-3, Fresh: true}
 	c.Schedule = schedule{{2000, 50}, {0, 100}}
@@ -79,7 +83,7 @@ func (c *config) presetPaper() {
 
 // presetReleased sets the values of the authors' published code, which departs from the paper in most points.
 func (c *config) presetReleased() {
-	c.Uniform = true
+	c.Uniform, c.EarlyStop = true, true
 	c.Kernel, c.Stride = 40, 50
 	c.Exploit = nn.Fit{Rate: 0.1, Double: true, Batch: 1, Steps: 2000, Stop: 1e-3}
 	c.Explore = nn.Fit{Adam: true, Rate: 0.01, Decay: 1e-4, Double: true, Batch: 1, Steps: 2000, Stop: 2e-3, Fresh: true}

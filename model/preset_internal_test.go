@@ -31,7 +31,7 @@ func TestPaper(t *testing.T) {
 		Layers: 2, Width: 100, Pool: 50,
 		Exploit: nn.Fit{Rate: 0.01, Batch: 1, Steps: 2000, Stop: 1e-3},
 		Explore: nn.Fit{Adam: true, Rate: 0.001, Batch: 1, Steps: 2000, Stop: 2e-3, Fresh: true},
-		Weight:  1, Schedule: schedule{{2000, 50}, {0, 100}}, Nu: 0.1, Lambda: 0.1, Alpha: 0.85,
+		Weight:  1, Schedule: schedule{{2000, 50}, {0, 100}}, EarlyStop: true, Nu: 0.1, Lambda: 0.1, Alpha: 0.85,
 	}
 	same(t, c, want)
 	if f1, f2 := c.exploitShape(), c.exploreShape(); f1.Params() != 2100 || f2.Params() != 42*100+100 {
@@ -57,7 +57,7 @@ func TestReleased(t *testing.T) {
 		Exploit: nn.Fit{Rate: 0.1, Double: true, Batch: 1, Steps: 2000, Stop: 1e-3},
 		Explore: nn.Fit{Adam: true, Rate: 0.01, Decay: 1e-4, Double: true, Batch: 1, Steps: 2000, Stop: 2e-3, Fresh: true},
 		Shift:   1, ExtraRounds: 1000, ExtraTarget: 1.2, DecayAfter: 500,
-		Weight: 1, Schedule: schedule{{1000, 10}, {0, 100}}, Nu: 0.1, Lambda: 0.1, Alpha: 0.85,
+		Weight: 1, Schedule: schedule{{1000, 10}, {0, 100}}, EarlyStop: true, Nu: 0.1, Lambda: 0.1, Alpha: 0.85,
 	}
 	same(t, resolved(t, "released", 10), want)
 }

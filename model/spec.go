@@ -133,6 +133,10 @@ func (c *config) complete(p policy) error {
 	if c.Blocks&blockStructural == 0 || c.Unit {
 		c.Prior = false // the prior reads unscaled structural columns
 	}
+	if !c.EarlyStop {
+		c.Exploit.Stop, c.Explore.Stop = 0, 0
+	}
+	c.Explore.Fresh = c.Explore.Fresh && !c.EachRound // a single step has no use for moments that start from zero
 	switch n := c.width(); {
 	case p.fitted != nil && p.fitted.words && c.FeatureLen == 0:
 		return optionf("policy %s needs nodes with feature vectors", c.Policy)

@@ -93,6 +93,7 @@ func TestOptionsShowWhatWasSet(t *testing.T) {
 		"seed_weight": 2, "propagation": "released", "prior": false, "pin": true, "offers": true, "center": "on", "blocks": "structural+target", "normalize": "none", "pool": uint8(1),
 		"batch": 4, "steps": 10, "nu": 0.01, "lambda": 1, "mix": 1, "beta": 0.5, "length": 3, "classes": "topic",
 		"exploit_rate": float32(0.5), "explore_rate": 0.25, "explore_weight": 3, "replay": 100,
+		"step": "round", "early_stop": "on", "moments": "reset",
 	}
 	for name, value := range set {
 		if err := s.Set(name, value); err != nil {
@@ -108,6 +109,7 @@ func TestOptionsShowWhatWasSet(t *testing.T) {
 		"seed_weight": 2.0, "propagation": "released", "prior": "off", "pin": "on", "offers": "on", "center": "on", "blocks": "target structural", "normalize": "none", "pool": 1,
 		"batch": 4, "steps": 10, "nu": 0.01, "lambda": 1.0, "mix": 1.0, "beta": 0.5, "length": 3, "classes": "topic",
 		"exploit_rate": 0.5, "explore_rate": 0.25, "explore_weight": 3.0, "replay": 100,
+		"step": "round", "early_stop": "on", "moments": "kept", // a step a round has no use for moments that start from zero
 	}
 	seen := 0
 	for name, value := range m.Options() {

@@ -98,6 +98,20 @@ func (r *Regressor) Epochs(ctx context.Context, rng *rand.Rand, n int, done func
 	return nil
 }
 
+// Step makes one step on the mean loss of the newest n samples. It reports whether the result was kept.
+func (r *Regressor) Step(n int) (kept bool) {
+	if n = min(n, r.Data.Len()); n == 0 {
+		return false
+	}
+	r.begin()
+	r.run.order = r.run.order[:0]
+	for i := range n {
+		r.run.order = append(r.run.order, r.Data.Len()-n+i)
+	}
+	r.step(r.run.order)
+	return r.end()
+}
+
 func (r *Regressor) begin() {
 	r.frozen = nil
 	r.run.before = append(r.run.before[:0], r.Net.Theta...)
