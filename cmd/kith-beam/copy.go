@@ -137,7 +137,6 @@ func (c *dbCopy) open(ctx context.Context, s source) error {
 // restore makes the database from the backups.
 func restore(ctx context.Context, name string, o *db.Options, backups []file) error {
 	var readers []io.Reader
-	var first string
 	for _, b := range backups {
 		if err := unchanged(ctx, b); err != nil {
 			return err
@@ -148,12 +147,8 @@ func restore(ctx context.Context, name string, o *db.Options, backups []file) er
 		}
 		defer r.Close() // read only
 		readers = append(readers, r)
-		first += " " + b.URI
 	}
-	if err := db.Restore(ctx, name, o, readers...); err != nil {
-		return fmt.Errorf("backup%s: %w", first, err)
-	}
-	return nil
+	return db.Restore(ctx, name, o, readers...)
 }
 
 // unchanged returns an error if a file is no longer that with which the job began.

@@ -54,14 +54,18 @@ func open(ctx context.Context, uri string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, errors.Join(named(uri, err), s.Close())
 	}
-	return &opened{r, s}, nil
+	return &opened{r, s, uri}, nil
 }
 
 // opened is an open file that closes its file system too.
 type opened struct {
 	io.ReadCloser
-	of filesystem.Interface
+	of  filesystem.Interface
+	uri string
 }
+
+// Name returns the URI, by which db.Restore names a backup in its errors.
+func (o *opened) Name() string { return o.uri }
 
 // Close implements [io.Closer].
 func (o *opened) Close() error { return errors.Join(o.ReadCloser.Close(), o.of.Close()) }

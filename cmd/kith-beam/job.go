@@ -83,9 +83,9 @@ func (s *source) find(ctx context.Context, o *options) error {
 		defer r.Close() // read only
 		s.Backups, backups = append(s.Backups, f), append(backups, r)
 	}
-	chain, err := archive.OpenChain(backups)
+	chain, err := archive.OpenChain(backups, o.backups)
 	if err != nil {
-		return fmt.Errorf("%v: %w", o.backups, err)
+		return err
 	}
 	s.Version = chain[len(chain)-1].Graph
 	for _, uri := range []string{o.question.Sources, o.question.Pairs} {
