@@ -131,7 +131,6 @@ func figures() []figure {
 		{label: "score all, adamic_adar, $m", unit: inSeconds, loaded: true, derive: scoreAll(ScoreSimple, false)},
 		{label: "score all, default, $m", unit: inSeconds, loaded: true, derive: scoreAll(ScoreDefault, false)},
 		{label: "score all, default, PPR(100), $m", unit: inSeconds, loaded: true, derive: scoreAll(ScoreWalk, false)},
-		{label: "score all, rows on disk, $m", unit: inSeconds, derive: scoreAll(OnDemand, false)},
 	}
 }
 
