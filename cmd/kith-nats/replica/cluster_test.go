@@ -70,10 +70,11 @@ func TestCluster(t *testing.T) {
 		_, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "ready", Replicas: 3})
 		return err
 	})
-	publish(t, g, js, o)()
-	publish(t, g, js, replica.Options{MessageBytes: 4 << 10})
+	stop := publish(t, g, js, o)
 	f, _ = follow(t, filepath.Join(t.TempDir(), "copy"), js)
 	arrives(t, f, g)
+	stop()
+	publish(t, g, js, replica.Options{MessageBytes: 4 << 10}) // the number of replicas remains
 	h.steps(t, g, 60)
 	arrives(t, f, g)
 	stream, err := js.Stream(t.Context(), streamName(t, g))

@@ -36,7 +36,7 @@ func (m *moments) note(e db.CommitEvent) {
 func TestLag(t *testing.T) {
 	seconds := 1
 	if *long {
-		seconds = 10
+		seconds = 5
 	}
 	for _, edges := range []int{1, 10, 100} { // of a commit
 		t.Run(fmt.Sprint(edges), func(t *testing.T) { testLag(t, edges, 1000*seconds) })
