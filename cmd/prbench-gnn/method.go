@@ -42,9 +42,9 @@ func methods() []method {
 		}, "one hop, product of both ends"},
 		{"nbfnet", newNBFNet, func(string) options {
 			o := usual()
-			o.Width, o.Layers, o.Batch, o.Chunk, o.Epochs, o.Every, o.Rate = 16, 4, 16, 32, 1, 1, 0.005
+			o.Width, o.Layers, o.Batch, o.Chunk, o.Epochs, o.Every, o.Rate = 8, 3, 16, 32, 1, 1, 0.005
 			return o
-		}, "width 16, 4 steps, 1 epoch"},
+		}, "width 8, 3 steps, 1 epoch"},
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 )
 
 // nbfNet is NBFNet (Zhu et al., 2021) for one kind of edges: the Bellman-Ford iteration from the first node of a pair, with
-// learned steps instead of minimum and addition. It reads the row of the second node after the last step. It sums messages,
-// divided by the degree, where the paper combines four statistics of them.
+// learned steps instead of minimum and addition. It reads the row of the second node after the last step. It averages messages,
+// where the paper combines four statistics of them.
 type nbfNet struct {
 	o     options
 	start *grad.Param
