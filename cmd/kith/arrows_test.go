@@ -1,6 +1,9 @@
 package main
 
 import (
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,23 +76,13 @@ func testArrows() map[string][]string {
 	}
 }
 
-// TestArrows checks that packages import only what they may: imports go one way, and only db/store imports Badger.
+// TestArrows checks that packages, also those of nested modules, import only what they may: imports go one way, and only
+// db/store imports Badger.
 func TestArrows(t *testing.T) {
 	t.Parallel()
-	for _, p := range listPackages(t) {
+	for _, p := range append(listPackages(t), nestedPackages(t)...) {
 		if strings.HasPrefix(p.path, "kith/cmd/") {
-			for _, to := range slices.Concat(p.imports, p.tests) {
-				if strings.HasPrefix(to, badger) {
-					t.Errorf("%s imports %s", p.path, to)
-				}
-				own := strings.HasPrefix(to, "kith/cmd/internal/") || strings.HasPrefix(to, p.path+"/internal/") || to == p.path
-				if strings.HasPrefix(to, "kith/cmd/") && !own {
-					t.Errorf("%s imports the tool %s", p.path, to)
-				}
-				if p.path == "kith/cmd/kith" && (to == "kith/index" || to == "kith/ppr") {
-					t.Errorf("%s imports %s", p.path, to)
-				}
-			}
+			checkTool(t, p)
 			continue
 		}
 		allowed, known := arrows()[p.path]
@@ -107,6 +100,23 @@ func TestArrows(t *testing.T) {
 			if !may(allowed, to) {
 				t.Errorf("a test of %s imports %s", p.path, to)
 			}
+		}
+	}
+}
+
+// checkTool checks a package of a tool: it imports neither Badger nor another tool.
+func checkTool(t *testing.T, p listed) {
+	t.Helper()
+	for _, to := range slices.Concat(p.imports, p.tests) {
+		if strings.HasPrefix(to, badger) {
+			t.Errorf("%s imports %s", p.path, to)
+		}
+		own := strings.HasPrefix(to, "kith/cmd/internal/") || strings.HasPrefix(to, p.path+"/") || to == p.path
+		if strings.HasPrefix(to, "kith/cmd/") && !own {
+			t.Errorf("%s imports the tool %s", p.path, to)
+		}
+		if tool := strings.HasPrefix(p.path, "kith/cmd/kith"); tool && (to == "kith/index" || to == "kith/ppr") {
+			t.Errorf("%s imports %s", p.path, to)
 		}
 	}
 }
@@ -135,6 +145,37 @@ func listPackages(t *testing.T) (all []listed) {
 	for _, line := range goList(t, "-f", format, "./...") {
 		part := strings.Split(line, "|")
 		all = append(all, listed{part[0], strings.Fields(part[1]), strings.Fields(part[2])})
+	}
+	return all
+}
+
+// nestedPackages returns the packages of the modules below cmd, which go list does not list from here. Their files are
+// parsed, because listing would fetch what these modules need.
+func nestedPackages(t *testing.T) (all []listed) {
+	t.Helper()
+	modules, err := filepath.Glob(filepath.Join("..", "*", "go.mod"))
+	if err != nil || len(modules) == 0 {
+		t.Fatalf("no nested modules: %v", err)
+	}
+	for _, mod := range modules {
+		err := filepath.WalkDir(filepath.Dir(mod), func(name string, d fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(name) != ".go" {
+				return err
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+			if err != nil {
+				return err
+			}
+			p := listed{path: "kith/cmd" + strings.TrimPrefix(filepath.ToSlash(filepath.Dir(name)), "..")}
+			for _, i := range f.Imports {
+				p.imports = append(p.imports, strings.Trim(i.Path.Value, "\"`"))
+			}
+			all = append(all, p)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	return all
 }
