@@ -8,7 +8,7 @@ type gcn struct {
 	o        options
 	features *grad.CSR
 	sage     bool
-	near     []*grad.Param // weights of what comes from the neighbors
+	near     []*grad.Param // weights of the messages from neighbors
 	own      []linear      // SAGE: weights of the node itself; GCN: only their biases are used
 	head     head
 }

@@ -7,7 +7,7 @@ import (
 	"kith/cmd/prbench-gnn/internal/grad"
 )
 
-// neoGNN is Neo-GNN (Yun et al., 2021): beside a GCN it learns a weight of each node from its degree, and adds up the
+// neoGNN is Neo-GNN (Yun et al., 2021): in addition to a GCN it learns a weight of each node from its degree, and adds up the
 // squares of the weights over the nodes that both ends reach in one or two steps. Its two logits are added, where the paper
 // mixes two probabilities.
 type neoGNN struct {

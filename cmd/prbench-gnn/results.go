@@ -22,7 +22,7 @@ type result struct {
 	Note     string  `json:"note"`
 }
 
-// readResults reads a file of results. A file that does not exist has none.
+// readResults reads a file of results. It returns no results if the file does not exist.
 func readResults(name string) (all []result, err error) {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, os.ErrNotExist) {

@@ -109,7 +109,7 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// Dropout keeps the expected value and drops about the share that it is told.
+// Dropout keeps the expected value and drops about the given share of the entries.
 func TestDropout(t *testing.T) {
 	t.Parallel()
 	tape := Tape{Rand: rand.New(rand.NewPCG(1, 2))}
