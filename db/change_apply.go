@@ -87,7 +87,7 @@ func (db *DB) applyToGraph(ctx context.Context, d *changeDocument) error {
 	return cmp.Or(tx.commitAndUnlock(apply && err == nil), err)
 }
 
-// repeat makes the changes of another database's transaction.
+// repeat makes the changes of a transaction of the database that is followed.
 func (tx *Tx) repeat(d *changeDocument) error {
 	tx.repeats = d
 	if err := tx.batch.Replay(&d.Change); err != nil {

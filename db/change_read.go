@@ -55,7 +55,7 @@ const (
 	maxBytesRead   = 1 << 20
 )
 
-// changesAfter returns some of the next changes after a version, or none if there is none yet.
+// changesAfter returns some of the next changes after a version, or none if the database has none yet.
 func (db *DB) changesAfter(ctx context.Context, since uint64) (all []Change, err error) {
 	bytes := int64(0)
 	err = db.View(ctx, func(tx *Tx) error {

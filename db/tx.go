@@ -21,7 +21,7 @@ type Tx struct {
 	batch        *index.Batch          // nil in a View
 	observed     []*pendingObservation // what Observe received, in order
 	decided      []*decision           // decisions that Choose and Reward made, in order
-	repeats      *changeDocument       // change of another database that it repeats, or nil
+	repeats      *changeDocument       // change that it repeats in a follower, or nil
 	assumed      bool                  // batch has the edges of Assuming, and no more may be written
 	managed      bool                  // run calls a function with the transaction and ends it
 	pendingGroup *group                // group of the last commit that it saw or made, nil if that is durable

@@ -91,7 +91,7 @@ type scoredRow struct {
 	row   []any
 }
 
-// spare is the number of rows that bestLinks holds in addition to twice those that are wanted.
+// spare is the number of rows that bestLinks holds in addition to twice the number asked for.
 const spare = 1000
 
 // add adds the links of a source that may be among the best.

@@ -353,7 +353,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// An output that exists is replaced with --force, even one of another number of shards.
+// An output that exists is replaced with --force, even one with a different number of shards.
 func TestForce(t *testing.T) {
 	g, dir := graph(t), t.TempDir()
 	memfs.Write("memfs://force.kbk", save(t, g, nil))

@@ -21,7 +21,7 @@
 // attempt of each get their names, and the others are deleted. So a row is not lost, and not there twice, when the engine
 // repeats a step. A job that fails leaves no output, apart from one that is killed while it renames.
 //
-// The headers of the backups are read before the job is submitted, so a backup that is missing, of another format, or that
+// The headers of the backups are read before the job is submitted, so a backup that is missing, of a different format, or that
 // needs an earlier one is refused at once. One that is cut short or damaged is noticed when a worker restores it; the
 // error is remembered, and the engine's attempts to repeat the step fail without reading it again. How often it tries is
 // the engine's decision: Prism never does, Dataflow tries four times in a batch job.

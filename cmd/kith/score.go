@@ -71,7 +71,7 @@ shards, joined in order, are that of a single run; only the first has the header
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.out.Name, "out", "", "file to write")
-	f.BoolVar(&s.out.Force, "force", false, "replace a file that exists, and drop what a run of another question left")
+	f.BoolVar(&s.out.Force, "force", false, "replace a file that exists, and drop what a run of a different question left")
 	f.StringVar(&s.Among, "among", "", "candidates, as in an AMONG clause (default: that of PREDICT LINKS)")
 	f.StringVar(&s.Using, "using", "", "model or heuristic (default: the model that answers)")
 	f.Func("at", "`time` after which links are predicted, in seconds since 1970 or as RFC 3339 writes it (default: now)", func(text string) (err error) {

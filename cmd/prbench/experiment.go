@@ -347,7 +347,7 @@ func (x *experiment) printReport(cmd *cobra.Command, played error) error {
 	return err
 }
 
-// report makes tables and pictures of all kept runs. It is nil if there are none.
+// report makes tables and pictures of all kept runs. It returns nil without runs.
 func (x *experiment) report() (*report, error) {
 	runs, err := x.shelf("runs").runs(settings.data)
 	if err != nil || len(runs) == 0 {

@@ -102,7 +102,7 @@ func (h *handler) changes(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// feed sends the changes of a span, and an empty line when there is none for a while. It returns an error to be sent.
+// feed sends the changes of a span, and an empty line when no change comes for a while. It returns an error to be sent.
 func (h *handler) feed(w http.ResponseWriter, r *http.Request, s span) error {
 	for s.since < s.until {
 		ctx, cancel := context.WithTimeout(r.Context(), h.heartbeat)

@@ -23,7 +23,7 @@ import (
 // Output is a file to write.
 type Output struct {
 	Name  string // its extension is that of a format
-	Force bool   // replaces a file of that name, and what an unfinished run of another question left
+	Force bool   // replaces a file of that name, and drops what an unfinished run of a different question left
 }
 
 // Files of an unfinished run, next to the output.
@@ -40,7 +40,7 @@ type progress struct {
 	Bytes    int64     `json:"bytes"` // length of the partial file
 }
 
-// question identifies what is asked: the rows are a function of it.
+// question identifies what is asked: the rows follow from it.
 type question struct {
 	Among, Using, Where, Label string
 	At                         string // seconds since 1970; "" means none

@@ -226,7 +226,7 @@ func (t *task) run(ctx context.Context, done *Report, write func([]Row) error) e
 	return nil
 }
 
-// rows returns the links of a ranking that the filter keeps, as many as are wanted.
+// rows returns the links of a ranking that the filter keeps, up to the number that the question limits.
 func (t *task) rows(r *db.Ranking) []Row {
 	rows := make([]Row, 0, min(len(r.Links), t.most()))
 	for i := range r.Links {

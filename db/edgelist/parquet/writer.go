@@ -22,7 +22,7 @@ const (
 	pageBytes       = 256 << 10
 )
 
-// writer is an [edgelist.RowWriter]. A method that is called for a column of another type, and a row of another length, make
+// writer is an [edgelist.RowWriter]. A method that is called for a column of a different type, and a row of another length, make
 // End return an error.
 type writer struct {
 	fields []edgelist.Field

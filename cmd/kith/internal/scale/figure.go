@@ -76,7 +76,7 @@ const (
 	scratchBytes = 16  // temporary files of a load, without weights and times
 )
 
-// What is in memory even if rows and keys are on the disk, in bytes; see package index, "In memory".
+// Memory that is needed even if rows and keys are on the disk, in bytes; see package index, "In memory".
 const (
 	blockSize      = 4096 // of a block of rows or keys on the disk
 	directoryBytes = 20   // of a block in the directory

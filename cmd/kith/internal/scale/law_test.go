@@ -35,7 +35,7 @@ func TestFitted(t *testing.T) {
 		{power, []point{{1, 8}, {4, 2}}, 4, 1, "n^0.00, 100 %"},
 		{affine, known(func(n float64) float64 { return 1 + n }, 1, 3), 1e9 + 1, math.NaN(), "constant + linear, exact"},
 		{constant, []point{{1, 1}, {2, 3}}, 1.2, 0.6, "constant, 60 %"}, // (1 + 1/3) / (1 + 1/9)
-		{linear, []point{{1, 1}, {1, 1}, {2, 2}, {4, 8}}, 3.25 / 3.25 * 1e9 * 3.5 / 3.25, 0.4615, "linear, 46 %"},
+		{linear, []point{{1, 1}, {1, 1}, {2, 2}, {4, 8}}, 1e9 * 3.5 / 3.25, 0.4615, "linear, 46 %"},
 	} {
 		f, ok := c.law.fitted(c.points)
 		if !ok || math.Abs(f.at(1e9)/c.at1e9-1) > 1e-9 {
