@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"math/rand/v2"
-	"syscall"
 
 	"kith/cmd/internal/ogb"
 	"kith/cmd/prbench-gnn/internal/grad"
@@ -117,14 +116,4 @@ func evaluate(ctx context.Context, d *data, m model, p ogb.Part, size int) (map[
 		return nil, err
 	}
 	return figures(p, scores), nil
-}
-
-// cpuSeconds returns the processor time that the process has used, in seconds.
-func cpuSeconds() float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	seconds := func(t syscall.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)/1e6 }
-	return seconds(u.Utime) + seconds(u.Stime)
 }
