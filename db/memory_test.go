@@ -195,7 +195,7 @@ func TestMemory(t *testing.T) {
 		t.Skip("the race detector takes memory of its own")
 	}
 	slow(t)
-	sizes := []work{{memory: 128 << 20, scale: 15, edges: 200_000, asks: 200}}
+	sizes := []work{{memory: 128 << 20, scale: 14, edges: 100_000, asks: 200}}
 	if *times > 1 {
 		sizes = []work{
 			{memory: 256 << 20, scale: 18, edges: 4_000_000, asks: 10_000},

@@ -83,17 +83,17 @@
 //
 // # Figures
 //
-// On a machine of 2 cores on which other programs ran (load average 12 to 15), with publisher, NATS server 2.15.2 and follower
-// in one process, the lag is the time from a commit being durable at the publisher to being durable at the follower, at 1,000
-// edges a second for 5 s (go test ./replica -run Lag -v -long):
+// On a quiet machine of 2 cores, with publisher, NATS server 2.15.2 and follower in one process, the lag is the time from a
+// commit being durable at the publisher to being durable at the follower, at 1,000 edges a second for 5 s (go test ./replica
+// -run Lag -v -long):
 //
 //	edges of a commit   lag p50   p99      max
-//	                1   4.3 ms    139 ms   181 ms
-//	               10   3.7 ms     57 ms    70 ms
-//	              100   4.4 ms     16 ms    70 ms
+//	                1   0.7 ms     2.0 ms   21 ms
+//	               10   0.9 ms     8.6 ms   29 ms
+//	              100   1.5 ms     9.6 ms   25 ms
 //
 // 100 kills by signal 9 (33 of the log server, 34 of the publisher, 33 of the follower) during a random history of 6,172
 // versions with loads, models and changes of several messages left no difference between database, follower and a new
-// copy (go test ./replica -run Kill -v -long). A log with three replicas went on when the server that led it was stopped (-run
+// copy (go test ./replica -run Kill -v -long -times 4). A log with three replicas went on when the server that led it was stopped (-run
 // Cluster).
 package main

@@ -26,7 +26,10 @@ import (
 	"kith/db"
 )
 
-var long = flag.Bool("long", false, "also run the tests that take minutes")
+var (
+	long  = flag.Bool("long", false, "also run the tests that take minutes")
+	times = flag.Int("times", 1, "multiply the number of kills")
+)
 
 // The variable KITH_ROLE makes the test binary one of the processes that TestKill kills.
 func TestMain(m *testing.M) {
@@ -217,8 +220,9 @@ func TestKill(t *testing.T) {
 	t.Parallel()
 	kills := 6
 	if *long {
-		kills = 100
+		kills = 25
 	}
+	kills *= *times
 	dir, port := t.TempDir(), freePort(t)
 	url := "nats://127.0.0.1:" + port
 	path, copy := filepath.Join(dir, "g"), filepath.Join(dir, "copy")
