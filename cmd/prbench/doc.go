@@ -34,6 +34,9 @@
 // paper's text; the learning rates, ν and λ are chosen by the paper's grid searches on other rounds. The reasons of the rows
 // that differ by more than two deviations are kept in the source, one a row, and were written after looking at the runs.
 //
+// The table of times has prb and prb_greedy twice: with each walk solved from scratch, as in the program of the authors, and
+// with walks that are repaired from round to round (--walks repaired of online). Choices are the same within the error bounds.
+//
 // Offline, prb learns the training edges round by round in protocol paper, or by passes over them (appendix A.1: width 500, 100
 // epochs, gradient descent for f1 and Adam for f2). Won links stay among the candidates of a round. In protocol fresh they
 // do not, and a policy that reads structural contexts learns to avoid close pairs: on a graph of 120 nodes in four communities,

@@ -29,8 +29,9 @@ type experiment struct {
 	grid                                   bool
 	workers                                int
 	out                                    string
-	classify                               bool // candidates are classes
-	reveal                                 bool // for classes: a policy that was wrong is shown the right one
+	walks                                  string // solved or repaired
+	classify                               bool   // candidates are classes
+	reveal                                 bool   // for classes: a policy that was wrong is shown the right one
 	log                                    io.Writer
 	tally                                  *tally // not nil: runs are counted, not played
 
@@ -127,6 +128,7 @@ func (x *experiment) flags(f *pflag.FlagSet, policies, preset string) {
 	f.StringArrayVar(&x.set, "set", nil, "an option of every model, as `name=value`; may be repeated")
 	f.IntVar(&x.rounds, "rounds", paperRounds, "number of rounds of a run")
 	f.StringVar(&x.out, "out", "", "folder for the results")
+	f.StringVar(&x.walks, "walks", "solved", "solved from scratch each round, or repaired from round to round, to the same accuracy")
 	f.StringSliceVar(&x.features, "features", x.features, strings.Join(x.featuresAccepted(), ", "))
 	if !x.classify {
 		f.StringSliceVar(&x.protocols, "protocol", x.protocols, "paper, released, fresh")
@@ -163,6 +165,9 @@ func (x *experiment) check() (err error) {
 			return err
 		}
 		x.contenders = append(x.contenders, c)
+	}
+	if x.walks != "" && x.walks != "solved" && x.walks != "repaired" {
+		return fmt.Errorf("--walks %s: accepted are solved and repaired", x.walks)
 	}
 	accepted := x.featuresAccepted()
 	for _, features := range x.features {
@@ -238,6 +243,9 @@ func (x *experiment) settings(a arena, c contender, rounds int, seed uint64) set
 		variant: variant{Policy: c.policy, Preset: c.preset, Options: x.options},
 		Rounds:  rounds, Seed: seed,
 	}
+	if x.walks == "repaired" {
+		s.Walks = x.walks
+	}
 	if a.features != "none" {
 		s.FeatureLen = a.set.featureLen
 	}
@@ -255,7 +263,11 @@ func (x *experiment) job(what string, a arena, s settings) regretJob {
 			return nil, err
 		}
 		t := trial.Trial{Data: a.set.data, Protocol: a.protocol, Rounds: s.Rounds, Progress: func(done, _ int) { progress(done) }}
-		r, err := t.Play(ctx, []trial.Entrant{trial.NewEntrant(a.set.data, spec)}, s.Seed)
+		entrant := trial.NewEntrant(a.set.data, spec)
+		if s.Walks == "repaired" {
+			entrant = trial.NewRepairingEntrant(a.set.data, spec)
+		}
+		r, err := t.Play(ctx, []trial.Entrant{entrant}, s.Seed)
 		if err != nil {
 			return nil, err
 		}

@@ -34,6 +34,7 @@ type variant struct {
 	Preset  string            `json:"preset,omitempty"`  // of a policy that learns
 	Options map[string]string `json:"options,omitempty"` // options that differ from the preset
 	Grid    bool              `json:"grid,omitempty"`    // some options are the best of a grid search
+	Walks   string            `json:"walks,omitempty"`   // repaired: from round to round; "": solved from scratch each round
 }
 
 // spec returns the specification of the model.
@@ -111,6 +112,9 @@ func (v variant) choices() string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(v.Options)) {
 		parts = append(parts, name+" "+v.Options[name])
+	}
+	if v.Walks != "" {
+		parts = append(parts, "walks "+v.Walks)
 	}
 	text := strings.Join(parts, ", ")
 	if v.Grid {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"kith/model"
@@ -69,5 +70,55 @@ func TestWalkerFollowsTheGraph(t *testing.T) {
 			}
 		}
 		g.Add(trial.ID(rng.IntN(15)), trial.ID(rng.IntN(15)))
+	}
+}
+
+// A repairing walker has the values of a walker that solves from scratch, within the bounds of both, whatever edges are added
+// and however the start values move. They may be negative.
+func TestRepairingWalker(t *testing.T) {
+	t.Parallel()
+	ctx, rng := context.Background(), rand.New(rand.NewPCG(5, 1))
+	g := trial.NewGraph(40)
+	solve, repair := trial.NewWalker(g, 1e-7), trial.NewRepairingWalker(g, 1e-7)
+	for round := range 300 {
+		var h model.Start
+		for u := range trial.ID(40) {
+			if rng.IntN(3) == 0 {
+				h.Node, h.Value = append(h.Node, u), append(h.Value, rng.NormFloat64())
+			}
+		}
+		for _, walk := range []model.Walk{{Alpha: 0.85}, {Alpha: 0.85, Column: true}, {Alpha: 0.3}} {
+			want, wide, err := solve.Propagate(ctx, walk, h, h.Node)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, bound, err := repair.Propagate(ctx, walk, h, h.Node)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, u := range h.Node {
+				if bound[i] > 1.001e-7*max(g.Degree(u), 1) || math.Abs(v[i]-want[i]) > bound[i]+wide[i]+1e-12 {
+					t.Fatalf("round %d, %+v, node %d: %v ± %v, want %v ± %v", round, walk, u, v[i], bound[i], want[i], wide[i])
+				}
+			}
+		}
+		for range rng.IntN(4) {
+			g.Add(trial.ID(rng.IntN(40)), trial.ID(rng.IntN(40)))
+		}
+	}
+}
+
+// With repaired walks a run makes the choices that it makes with solved ones.
+func TestRepairedRunIsTheSame(t *testing.T) {
+	t.Parallel()
+	d := communities(t, 6)
+	run := trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: 300}
+	spec := model.Spec{Policy: "prb", Preset: "paper", FeatureLen: 6}
+	r, err := run.Play(context.Background(), []trial.Entrant{trial.NewEntrant(d, spec), trial.NewRepairingEntrant(d, spec)}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(r.Curves[0].Regret, r.Curves[1].Regret) {
+		t.Errorf("regret %d with repaired walks, %d with solved ones", r.Curves[1].Final(), r.Curves[0].Final())
 	}
 }

@@ -20,9 +20,10 @@ type Pair = model.Pair
 // Graph is an undirected unweighted graph in memory that grows edge by edge. Between changes it implements ppr.Graph
 // and model.Graph.
 type Graph struct {
-	rows  [][]ID // neighbours, ascending
-	out   [][]ID // neighbours of the edges that were added from the node, ascending
-	edges int    // number of added edges; identifies the state of the graph
+	rows  [][]ID       // neighbours, ascending
+	out   [][]ID       // neighbours of the edges that were added from the node, ascending
+	arcs  int          // number of entries of rows
+	added []ppr.Change // the edges in the order in which they were added; their number identifies the state of the graph
 }
 
 // NewGraph returns a graph of n nodes without edges.
@@ -30,6 +31,9 @@ func NewGraph(n int) *Graph { return &Graph{rows: make([][]ID, n), out: make([][
 
 // NumNodes returns the number of nodes.
 func (g *Graph) NumNodes() int { return len(g.rows) }
+
+// Arcs returns the number of pairs of a node and a neighbour of it.
+func (g *Graph) Arcs() int { return g.arcs }
 
 // Directed returns false.
 func (g *Graph) Directed() bool { return false }
@@ -55,11 +59,13 @@ func (g *Graph) Add(u, v ID) bool {
 	if found {
 		return false
 	}
-	g.edges++
+	g.added = append(g.added, ppr.Change{U: u, V: v, New: 1})
 	g.rows[u] = slices.Insert(g.rows[u], at, v)
 	g.out[u] = insert(g.out[u], v)
+	g.arcs++
 	if u != v {
 		g.rows[v] = insert(g.rows[v], u)
+		g.arcs++
 	}
 	return true
 }
@@ -87,6 +93,9 @@ func (g *Graph) Without(edges [][2]ID) *Graph {
 		drop(e[0], e[1])
 		drop(e[1], e[0])
 	}
+	for _, row := range c.rows {
+		c.arcs += len(row)
+	}
 	return c
 }
 
@@ -98,7 +107,7 @@ type Walker struct {
 	solver *ppr.Solver
 	core   core       // for walks in both directions
 	oneWay core       // for walks in the direction in which edges were added
-	edges  int        // graph.edges when the cores were read
+	edges  int        // number of edges when the cores were read
 	h      ppr.Vector // memory of a start vector
 
 	state  *ppr.State // solution for source; nil if there is no valid one
@@ -115,9 +124,9 @@ func NewWalker(g *Graph, eps float64) *Walker {
 
 // follow invalidates the cores and the solution if an edge was added.
 func (w *Walker) follow() {
-	if w.edges != w.graph.edges {
+	if w.edges != len(w.graph.added) {
 		w.core.stale, w.oneWay.stale = true, true
-		w.state, w.edges = nil, w.graph.edges
+		w.state, w.edges = nil, len(w.graph.added)
 	}
 }
 

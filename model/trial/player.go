@@ -42,25 +42,35 @@ const accuracy = 1e-6
 
 // NewEntrant returns an entrant that plays a model in memory, made from the spec and the seed of the run. It has the
 // policy's name and knows the share of links that model.Known returns for the policy.
-func NewEntrant(d *Data, spec model.Spec) Entrant {
+func NewEntrant(d *Data, spec model.Spec) Entrant { return newEntrant(d, spec, false) }
+
+// NewRepairingEntrant is like NewEntrant, but the walks of the policy are repaired by a RepairingWalker from round to round.
+func NewRepairingEntrant(d *Data, spec model.Spec) Entrant { return newEntrant(d, spec, true) }
+
+func newEntrant(d *Data, spec model.Spec, repair bool) Entrant {
 	return Entrant{Name: spec.Policy, Known: model.Known(spec.Policy), New: func(seed uint64, known []Pair) (Player, error) {
 		spec.Seed = seed
 		m, err := model.New(spec)
 		if err != nil {
 			return nil, err
 		}
-		return NewPlayer(m, d, known), nil
+		return newPlayer(m, d, known, repair), nil
 	}}
 }
 
 // NewPlayer returns a player of the model in memory. Its graph has the nodes of d, starts with the known links, and
 // gains the links that are found or revealed.
-func NewPlayer(m *model.Model, d *Data, known []Pair) Player {
+func NewPlayer(m *model.Model, d *Data, known []Pair) Player { return newPlayer(m, d, known, false) }
+
+func newPlayer(m *model.Model, d *Data, known []Pair, repair bool) Player {
 	g := NewGraph(d.Nodes)
 	for _, l := range known {
 		g.Add(l.Source, l.Target)
 	}
 	w := &timedWalker{Walker: NewWalker(g, accuracy)}
+	if repair {
+		w.Walker = NewRepairingWalker(g, accuracy)
+	}
 	p := &modelPlayer{model: m, graph: g, walk: w, world: model.World{Graph: g, Walk: w}}
 	if m.FeatureLen() > 0 {
 		p.world.Features = d.Feature
@@ -127,7 +137,7 @@ func (p *modelPlayer) networks() (end func()) {
 
 // timedWalker is a Walker that measures the time of its calls.
 type timedWalker struct {
-	*Walker
+	model.Walker
 	took time.Duration
 }
 
