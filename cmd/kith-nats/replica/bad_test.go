@@ -82,12 +82,12 @@ func TestRefused(t *testing.T) {
 		}
 		return nil
 	})
-	stop()
 	if left, _ := filepath.Glob(path + "*"); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
 	id := strings.TrimPrefix(streamName(t, other), "KITH_")
-	must(t, open(t, path, js, replica.FollowOptions{Database: id}))
+	wait(t, "its snapshot", func() error { return open(t, path, js, replica.FollowOptions{Database: id}) })
+	stop()
 	wantError(t, "a copy of another database", open(t, path, js, replica.FollowOptions{Database: strings.TrimPrefix(streamName(t, g), "KITH_")}), db.ErrMismatch, "holds database "+id)
 	wantError(t, "a copy of what is not published", open(t, path, empty, replica.FollowOptions{}), replica.ErrNoLog, id)
 	folder := t.TempDir()
