@@ -38,14 +38,24 @@ type drawing struct {
 }
 
 // drawChoices reads the choices of edges, fold by fold, each from a world without the edges of the fold. Each world
-// also lacks all edges of a few nodes, so that a ranker learns to score nodes without edges.
+// also lacks all edges of a few nodes, so that a ranker learns to score nodes without edges. If an undirected graph has so
+// few edges that the plan's samples suffice, the choices of both ends of an edge are read.
 func (m *Model) drawChoices(
-	ctx context.Context, rng *rand.Rand, g Graph, folds [][][2]ID, each int, nodes *vectorPlan, without Without, c *counter,
+	ctx context.Context, rng *rand.Rand, g Graph, folds [][][2]ID, plan EdgePlan, nodes *vectorPlan, without Without, c *counter,
 ) ([][]choice, error) {
 	all := make([]*drawing, len(folds))
+	drawn := 0
+	for _, fold := range folds {
+		drawn += len(fold)
+	}
+	bothEnds := !g.Directed() && 2*drawn <= plan.Samples
 	for k, fold := range folds {
 		of := rand.New(rand.NewPCG(rng.Uint64(), uint64(k)))
 		edges, links := newcomers(of, g, len(fold))
+		links = slices.Concat(fold, links)
+		if bothEnds {
+			links = append(links, reversed(fold)...)
+		}
 		w, err := without(slices.Concat(fold, edges))
 		if err != nil {
 			return nil, err
@@ -55,8 +65,8 @@ func (m *Model) drawChoices(
 			return nil, err
 		}
 		all[k] = &drawing{
-			config: &m.config, vectors: v, rng: of, whole: g, world: w, links: slices.Concat(fold, links),
-			each: each, seen: map[ID]bool{}, scale: m.config.scales(),
+			config: &m.config, vectors: v, rng: of, whole: g, world: w, links: links,
+			each: plan.Negatives, seen: map[ID]bool{}, scale: m.config.scales(),
 		}
 	}
 	err := nn.Parallel(ctx, len(folds), func(k int) {
@@ -71,6 +81,15 @@ func (m *Model) drawChoices(
 	}
 	c.step()
 	return out, err
+}
+
+// reversed returns edges with their ends exchanged.
+func reversed(edges [][2]ID) [][2]ID {
+	out := make([][2]ID, len(edges))
+	for i, e := range edges {
+		out[i] = [2]ID{e[1], e[0]}
+	}
+	return out
 }
 
 // For every newcomerEvery edges of a fold one node becomes a newcomer: all its edges are hidden. A node is skipped if

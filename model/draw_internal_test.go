@@ -48,6 +48,38 @@ func TestDrawnCandidates(t *testing.T) {
 	}
 }
 
+// Both ends of an edge are learned if the plan has samples for both and edges have no direction.
+func TestDrawnEnds(t *testing.T) {
+	t.Parallel()
+	const edges = newcomerEvery - 1 // too few for a newcomer
+	for _, c := range []struct {
+		directed      bool
+		samples, want int
+	}{{false, 2 * edges, 2 * edges}, {false, 2*edges - 1, edges}, {true, 2 * edges, edges}} {
+		g := twoGroups(c.directed)
+		fold, err := drawEdges(rand.New(rand.NewPCG(1, 1)), g, edges)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := newModel(t, "default", "", 0)
+		ask := func(hidden [][2]ID) (World, error) { return g.without(hidden).world(nil), nil }
+		parts, err := m.drawChoices(context.Background(), rand.New(rand.NewPCG(2, 2)), g, [][][2]ID{fold},
+			EdgePlan{Samples: c.samples, Negatives: 4}, nil, ask, &counter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pooled := 0 // each end has one choice among all nodes
+		for _, choice := range parts[0] {
+			if choice.poolWeight > 0 {
+				pooled++
+			}
+		}
+		if pooled != c.want {
+			t.Errorf("directed %v, %d samples: %d ends of %d edges were drawn, want %d", c.directed, c.samples, pooled, edges, c.want)
+		}
+	}
+}
+
 // Newcomers have no edges in the world of a fold, and the drawn links are links of newcomers.
 func TestNewcomers(t *testing.T) {
 	t.Parallel()

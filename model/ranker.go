@@ -119,7 +119,7 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	if err != nil {
 		return err
 	}
-	parts, err := m.drawChoices(ctx, rng, g, folds, plan.Negatives, nodes, without, &c)
+	parts, err := m.drawChoices(ctx, rng, g, folds, plan, nodes, without, &c)
 	if err != nil {
 		return err
 	}

@@ -107,7 +107,7 @@ func (l *StartLearner) Add(ctx context.Context, g Graph, features int, seed uint
 	if err != nil {
 		return err
 	}
-	parts, err := m.drawChoices(ctx, rng, g, folds, plan.Negatives, nil, without, &counter{})
+	parts, err := m.drawChoices(ctx, rng, g, folds, plan, nil, without, &counter{})
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 // EdgePlan says how to train from the edges of a graph. Zero fields take the default in brackets, or the default that a
 // fitted policy documents.
 type EdgePlan struct {
-	Samples   int // edges drawn as positives, without repetition (2000; policy default: up to 8000, within Memory)
+	Samples   int // edges drawn as positives, without repetition (2000; policy default: up to 8000, within Memory, or 4000 from both ends)
 	Negatives int // pairs without an edge for each positive, drawn uniformly (4; policy default: of each kind, 24)
 	Folds     int // parts that are hidden in turn (5; policy default: up to 10)
 	Epochs    int // passes over the samples (10; policy default: 12)
