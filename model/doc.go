@@ -123,19 +123,22 @@
 // The ranker is a network with one hidden layer of 48 that reads the blocks vectors, similarity, topology and
 // structural. Its loss is that of a conditional logit (McFadden, 1974): the negative log-probability that the link is
 // chosen from a list of candidates of the same source, with exp(output) as the odds. [Model.TrainEdges] draws up to
-// 8000 edges and reads each from a graph without it and without others, up to a tenth of all edges on large graphs. It
-// makes up to three lists for an edge, because the kind of candidates decides which columns separate them: nodes within
-// two steps, the 200 with the largest PageRank within three steps, and all nodes. Each list has 24 candidates that are
-// no links, drawn uniformly from its kind. The links of the third lists also compete, with less weight, with all
-// candidates of these lists in a batch, so that scores of different sources are comparable.
+// 8000 edges and reads each from a graph without it and without others, up to a tenth of all edges on large graphs. An
+// undirected graph with fewer edges has edges read from both of their ends, up to the same number: Hits@100 of the
+// validation parts of splits 3 and 4 rose from 0.957 to 0.963 on Cora and from 0.974 to 0.979 on Citeseer.
+//
+// TrainEdges makes up to three lists for an edge, because the kind of candidates decides which columns separate them:
+// nodes within two steps, the 200 with the largest PageRank within three steps, and all nodes. Each list has 24
+// candidates that are no links, drawn uniformly from its kind. The links of the third lists also compete, with less
+// weight, with all candidates of these lists in a batch, so that scores of different sources are comparable.
 //
 // Some nodes lose all their edges in these graphs, one for every 20 hidden edges, and up to three links of each are
 // learned. This teaches the difference between nodes without edges and others. With it hits@10 of a tenth of the nodes,
 // all of whose edges are hidden, is 0.32 on Cora and 0.53 on Citeseer (0.30 and 0.49 without), and on ml-100k without
 // times that of popularity (0.054 and 0.058 for users and items, 0.051 and 0.056 without).
 //
-// A tenth of the edges or more is held out of training. The model keeps the weights, initial ones included, after the
-// pass with the least loss on the held-out edges.
+// A tenth of the lists is held out of training. The model keeps the weights, initial ones included, after the pass with
+// the least loss on the held-out lists.
 //
 // A logistic regression then calibrates the outputs to log-odds: slope, constant, and a term for the degree of the
 // source. It weights candidates by the number of nodes that they represent, and links as if a tenth of the graph's

@@ -38,8 +38,8 @@ type drawing struct {
 }
 
 // drawChoices reads the choices of edges, fold by fold, each from a world without the edges of the fold. Each world
-// also lacks all edges of a few nodes, so that a ranker learns to score nodes without edges. If an undirected graph has so
-// few edges that the plan's samples suffice, the choices of both ends of an edge are read.
+// also lacks all edges of a few nodes, so that a ranker learns to score nodes without edges. If an undirected graph has
+// fewer edges than the plan has samples, edges are also read from their other ends, as many as samples are left.
 func (m *Model) drawChoices(
 	ctx context.Context, rng *rand.Rand, g Graph, folds [][][2]ID, plan EdgePlan, nodes *vectorPlan, without Without, c *counter,
 ) ([][]choice, error) {
@@ -48,14 +48,15 @@ func (m *Model) drawChoices(
 	for _, fold := range folds {
 		drawn += len(fold)
 	}
-	bothEnds := !g.Directed() && 2*drawn <= plan.Samples
+	back := 0 // edges of a fold that are also read from their other ends
+	if !g.Directed() {
+		back = max(0, plan.Samples-drawn) / max(1, len(folds))
+	}
 	for k, fold := range folds {
 		of := rand.New(rand.NewPCG(rng.Uint64(), uint64(k)))
 		edges, links := newcomers(of, g, len(fold))
-		links = slices.Concat(fold, links)
-		if bothEnds {
-			links = append(links, reversed(fold)...)
-		}
+		links = slices.Concat(fold, reversed(fold[:min(back, len(fold))]), links)
+		of.Shuffle(len(links), func(i, j int) { links[i], links[j] = links[j], links[i] })
 		w, err := without(slices.Concat(fold, edges))
 		if err != nil {
 			return nil, err

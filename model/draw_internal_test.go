@@ -48,14 +48,14 @@ func TestDrawnCandidates(t *testing.T) {
 	}
 }
 
-// Both ends of an edge are learned if the plan has samples for both and edges have no direction.
+// Edges without direction are learned from both ends, as many as the plan has samples.
 func TestDrawnEnds(t *testing.T) {
 	t.Parallel()
 	const edges = newcomerEvery - 1 // too few for a newcomer
 	for _, c := range []struct {
 		directed      bool
 		samples, want int
-	}{{false, 2 * edges, 2 * edges}, {false, 2*edges - 1, edges}, {true, 2 * edges, edges}} {
+	}{{false, 2 * edges, 2 * edges}, {false, edges + 3, edges + 3}, {false, edges, edges}, {true, 2 * edges, edges}} {
 		g := twoGroups(c.directed)
 		fold, err := drawEdges(rand.New(rand.NewPCG(1, 1)), g, edges)
 		if err != nil {

@@ -73,10 +73,11 @@ func rounded(v float64) float64 { return float64(float32(v)) }
 // Default plan of a ranker's training.
 const (
 	rankerSamples = 8000
-	rankerMemory  = 256 << 20
+	rankerMemory  = 512 << 20
 	rankerPasses  = 12
 	rankerRate    = 3e-3
 	rankerFolds   = 10 // folds at most; a fold is up to a tenth of the edges
+	heldOut       = 10 // the part of the choices, one in 10, that measures the passes of a training and is not learned
 )
 
 // rankerPlan sets the zero fields of a plan to train a ranker on a graph. The columns of the samples take what the vectors
@@ -125,8 +126,8 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	}
 	all := slices.Concat(parts...)
 	train, valid := all, all
-	if n := len(parts); n > 1 {
-		train, valid = slices.Concat(parts[:n-1]...), parts[n-1]
+	if held := len(all) / heldOut; held > 0 {
+		train, valid = all[:len(all)-held], all[len(all)-held:]
 	}
 	r, err := fitRanker(ctx, rng, startRanker(&m.config), train, valid, plan.Epochs, rankerRate, c.step)
 	if err != nil {
