@@ -34,7 +34,7 @@ func TestFitRanker(t *testing.T) {
 	t.Parallel()
 	c := newModel(t, "default", "", 0).config
 	train, valid := drawnChoices(1, 400, c.rankLen()), drawnChoices(2, 100, c.rankLen())
-	from := blankRanker(c.rankerShape())
+	from := blankRanker(c.rankerShape(1))
 	fitted := func() *ranker {
 		r, err := fitRanker(context.Background(), rand.New(rand.NewPCG(5, 5)), from, train, valid, 10, 0.01, func() {})
 		if err != nil {
@@ -106,7 +106,7 @@ func TestColumnScale(t *testing.T) {
 			nn.Row(*c.x, i)[3] = 0
 		}
 	}
-	r := blankRanker(c.rankerShape())
+	r := blankRanker(c.rankerShape(1))
 	l := &choiceLearner{net: r.net.Clone(), scale: scaleOf(all)}
 	want := lossOf(r, all)
 	l.scale.enter(l.net)

@@ -330,7 +330,11 @@ func (m *Model) shape(h *header) error {
 		return errors.New("vectors of the nodes without a belief")
 	}
 	if m.belief != nil {
-		m.belief.setRanker(m.belief.ranker, h.RankerTrained)
+		r := m.belief.ranker
+		if r != nil && h.RankerTrained {
+			r = blankRanker(m.config.rankerShape(rankerMembers))
+		}
+		m.belief.setRanker(r, h.RankerTrained)
 		m.belief.leftOut = h.VectorsLeftOut
 	}
 	return nil
@@ -395,7 +399,7 @@ func (c *config) columns() string {
 		}
 	}
 	if p.believes {
-		parts = append(parts, fmt.Sprintf("history:%d ranker:%d", historyLen, c.rankerShape().Params()))
+		parts = append(parts, fmt.Sprintf("history:%d ranker:%d", historyLen, c.rankerShape(rankerMembers).Params()))
 	}
 	if p.fitted != nil {
 		parts = append(parts, fmt.Sprintf("weights:%v", p.fitted.sizes(c)))

@@ -120,8 +120,8 @@
 // The policy default has two parts: a ranker, which learns from the edges of a graph, and a belief on top of it, which
 // learns from each outcome.
 //
-// The ranker is a network with one hidden layer of 48 that reads the blocks vectors, similarity, topology and
-// structural. Its loss is that of a conditional logit (McFadden, 1974): the negative log-probability that the link is
+// The ranker is the mean of three networks, each with one hidden layer of 48, that read the blocks vectors, similarity,
+// topology and structural. Their loss is that of a conditional logit (McFadden, 1974): the negative log-probability that the link is
 // chosen from a list of candidates of the same source, with exp(output) as the odds. [Model.TrainEdges] draws up to
 // 8000 edges and reads each from a graph without it and without others, up to a tenth of all edges on large graphs. An
 // undirected graph with fewer edges has edges read from both of their ends, up to the same number: Hits@100 of the
@@ -137,8 +137,8 @@
 // all of whose edges are hidden, is 0.32 on Cora and 0.53 on Citeseer (0.30 and 0.49 without), and on ml-100k without
 // times that of popularity (0.054 and 0.058 for users and items, 0.051 and 0.056 without).
 //
-// A tenth of the lists is held out of training. The model keeps the weights, initial ones included, after the pass with
-// the least loss on the held-out lists.
+// A tenth of the lists is held out of training. Each network keeps the weights, initial ones included, after the pass
+// with the least loss on the held-out lists.
 //
 // A logistic regression then calibrates the outputs to log-odds: slope, constant, and a term for the degree of the
 // source. It weights candidates by the number of nodes that they represent, and links as if a tenth of the graph's

@@ -41,7 +41,7 @@ func TestTrainEdges(t *testing.T) {
 			}
 			want := 60 + epochs*len(m.regressors())
 			if m.belief != nil {
-				want = 1 + epochs
+				want = 1 + rankerMembers*epochs
 			}
 			if last != want || total != want {
 				t.Errorf("progress ended at %d of %d, want %d", last, total, want)

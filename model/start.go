@@ -63,7 +63,7 @@ func (s *StartWeights) String() string {
 
 // startRanker returns the ranker of an untrained model.
 func startRanker(c *config) *ranker {
-	s := c.rankerShape()
+	s := c.rankerShape(1)
 	start, err := parseStart(learnedStart)
 	if err != nil {
 		return blankRanker(s)
