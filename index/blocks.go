@@ -53,13 +53,8 @@ func (c *blockCache) wrong(kind byte, no uint32, err error) error {
 	return fmt.Errorf("block %c %d of generation %d: %w", kind, no, c.generation, err)
 }
 
-// readDirectory reads the directory of one direction of a generation.
-func readDirectory(r Reader, kind byte, generation uint32) (*block.RowDirectory, error) {
-	return readDirectoryOf(r, kind, generation, block.DecodeRowDirectory)
-}
-
-// readDirectoryOf reads the directory of the blocks of a kind.
-func readDirectoryOf[T any](r Reader, kind byte, generation uint32, decode func([]byte) (*T, error)) (*T, error) {
+// readDirectory reads the directory of the blocks of a kind.
+func readDirectory[T any](r Reader, kind byte, generation uint32, decode func([]byte) (*T, error)) (*T, error) {
 	b, ok, err := getSplit(r, directoryKey(kind, generation))
 	if err == nil && !ok {
 		err = fmt.Errorf("%w: it is missing", ErrCorrupt)

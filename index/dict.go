@@ -240,9 +240,12 @@ func mergeKeys(a, b iter.Seq2[block.KeyEntry, error]) iter.Seq2[block.KeyEntry, 
 	}
 }
 
-// load reads all keys of the base into memory. It returns ErrCorrupt, or the error of ctx.
-func (d *Dict) load(ctx context.Context) error {
-	if d.memory.Load() != nil {
+// Loaded reports whether all keys of the base are in memory.
+func (d *Dict) Loaded() bool { return d.memory.Load() != nil }
+
+// Load reads all keys of the base into memory. It returns ErrCorrupt, which err returns from then on, too, or the error of ctx.
+func (d *Dict) Load(ctx context.Context) error {
+	if d.Loaded() {
 		return nil
 	}
 	t, err := d.stored.load(ctx)
@@ -261,7 +264,7 @@ func (d *Dict) since(n int) []Key {
 	return d.added[n-d.n:]
 }
 
-// err returns the error of the first key that could not be read.
+// err returns the error of the first block that could not be read.
 func (d *Dict) err() error {
 	if d.stored == nil {
 		return nil
@@ -295,12 +298,16 @@ func (d *Dict) loadedBytes() int64 {
 	return d.bytes() + d.stored.Bytes()
 }
 
-// Check returns an error unless both directions agree for every id. It may also return the error of ctx.
+// Check returns an error, which err returns from then on, too, unless both directions agree for every id. It may also return
+// the error of ctx.
 func (d *Dict) Check(ctx context.Context) error {
 	next := ID(d.n)
-	if d.memory.Load() != nil {
+	if d.Loaded() {
 		next = 0
 	} else if err := d.stored.check(ctx); err != nil {
+		if ctx.Err() == nil {
+			d.stored.cache.Fail(err)
+		}
 		return err
 	}
 	for id := next; id < ID(d.Len()); id++ {

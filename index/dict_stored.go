@@ -22,7 +22,7 @@ type storedKeys struct {
 
 // openKeys returns the keys of a generation, which are read when they are asked for.
 func openKeys(r Reader, cache *blockCache, m *Meta) (*storedKeys, error) {
-	dir, err := readKeyDirectory(r, m.Generation)
+	dir, err := readDirectory(r, prefixDict, m.Generation, block.DecodeKeyDirectory)
 	if err != nil {
 		return nil, err
 	}
@@ -30,11 +30,6 @@ func openKeys(r Reader, cache *blockCache, m *Meta) (*storedKeys, error) {
 		return nil, fmt.Errorf("%w: the base has %d keys, the meta record says %d", ErrCorrupt, dir.Keys, m.BaseNodes)
 	}
 	return pagedKeys(dir, cache), nil
-}
-
-// readKeyDirectory reads the directory of the dictionary of a generation.
-func readKeyDirectory(r Reader, generation uint32) (*block.KeyDirectory, error) {
-	return readDirectoryOf(r, prefixDict, generation, block.DecodeKeyDirectory)
 }
 
 // pagedKeys returns the keys of the blocks with the given directory.

@@ -223,14 +223,12 @@ type Base struct {
 
 // Load reads the base into memory, apart from vectors. It returns ErrCorrupt, or the error of ctx.
 func (b *Base) Load(ctx context.Context) error {
-	err := b.Graph.Load(ctx)
-	if err == nil {
-		err = b.dict.load(ctx)
+	for _, p := range []storedPart{b.Graph, b.dict, b.nodes} {
+		if err := p.Load(ctx); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		err = b.nodes.Load(ctx)
-	}
-	return err
+	return nil
 }
 
 // LoadedBytes returns the memory of the base once it is loaded, in bytes.

@@ -22,29 +22,25 @@ func putMeta(w Writer, key []byte, m *Meta) error {
 // WriteMeta writes the meta record of s to w.
 func (s *Snapshot) WriteMeta(w Writer) error { return putMeta(w, []byte{prefixMeta}, &s.Meta) }
 
-// ReadMeta reads the meta record from r. It returns nil if there is no record, ErrMismatch for a record in a different
-// format, or ErrCorrupt.
-func ReadMeta(r Reader) (*Meta, error) {
-	m, err := readMeta(r, []byte{prefixMeta})
+// readMeta reads the meta record under a key, or a copy of it. It returns nil if there is no record, ErrMismatch for a record
+// in a different format, or ErrCorrupt.
+func readMeta(r Reader, key []byte) (*Meta, error) {
+	b, ok, err := getSplit(r, key)
+	if !ok || err != nil {
+		return nil, err
+	}
+	m, err := decodeMeta(b)
 	if err != nil {
 		return nil, fmt.Errorf("meta: %w", err)
 	}
 	return m, nil
 }
 
-func readMeta(r Reader, key []byte) (*Meta, error) {
-	b, ok, err := getSplit(r, key)
-	if !ok || err != nil {
-		return nil, err
-	}
-	return decodeMeta(b)
-}
-
 // Open reads the latest version from r. Keys and rows are read from the given place when they are asked for; until then,
 // damage of their blocks is not noticed (see [Snapshot.Err]). If it is nil, all are read now. Open returns nil if there is no
 // version, ErrMismatch if the store has another format, or ErrCorrupt with the place if the records are inconsistent.
 func Open(r Reader, on *Stored) (*Snapshot, error) {
-	if meta, err := ReadMeta(r); meta == nil || err != nil {
+	if meta, err := readMeta(r, []byte{prefixMeta}); meta == nil || err != nil {
 		return nil, err
 	}
 	s, found := read(r, on)
@@ -181,7 +177,7 @@ func (o *opener) eachNode(visit func(ID, node) error) error {
 	if m.Generation == 0 {
 		return nil
 	}
-	dir, unreadable := readNodeDirectory(o.r, m.Generation)
+	dir, unreadable := readDirectory(o.r, prefixNode, m.Generation, decodeNodeDirectory)
 	if unreadable == nil && int64(dir.nodes) != m.BaseNodes {
 		unreadable = fmt.Errorf("%w: the directory of the blocks %c has %d nodes, the meta record says %d", ErrCorrupt, prefixNode, dir.nodes, m.BaseNodes)
 	}
@@ -316,7 +312,7 @@ func (o *opener) eachRow(kind byte, visit func(u ID, to []ID, weight []float32, 
 			return visit(u, to, weight, time)
 		})
 	})
-	stored, unreadable := readDirectory(o.r, kind, o.s.Meta.Generation)
+	stored, unreadable := readDirectory(o.r, kind, o.s.Meta.Generation, block.DecodeRowDirectory)
 	switch {
 	case unreadable != nil:
 		o.report("%w", unreadable)

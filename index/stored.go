@@ -190,10 +190,10 @@ func extend(r, more *block.Rows) {
 
 // openGraph returns the graph of a generation of n nodes, whose rows are read when they are asked for.
 func openGraph(r Reader, cache *blockCache, m *Meta) (*Graph, error) {
-	out, err := readDirectory(r, prefixOut, m.Generation)
+	out, err := readDirectory(r, prefixOut, m.Generation, block.DecodeRowDirectory)
 	var in *block.RowDirectory
 	if err == nil && m.Directed {
-		in, err = readDirectory(r, prefixIn, m.Generation)
+		in, err = readDirectory(r, prefixIn, m.Generation, block.DecodeRowDirectory)
 	}
 	if err != nil {
 		return nil, err
@@ -261,9 +261,9 @@ func (g *Graph) Load(ctx context.Context) error {
 	return nil
 }
 
-// CheckStored reads all blocks of the rows of the base. It returns ErrCorrupt, which Err returns from then on, too, or the
-// error of ctx.
-func (g *Graph) CheckStored(ctx context.Context) error {
+// Check reads all blocks of the rows of the base. It returns ErrCorrupt, which Err returns from then on, too, or the error of
+// ctx.
+func (g *Graph) Check(ctx context.Context) error {
 	none := func(ID, []ID, []float32, []int64) error { return nil }
 	return g.eachStored(ctx, none, none)
 }

@@ -15,7 +15,7 @@ import (
 // it needs memory for the changes since the base, not for a second graph. It returns ErrCorrupt with the first
 // difference, or the error of ctx.
 func (s *Snapshot) Verify(ctx context.Context, r Reader) error {
-	meta, err := ReadMeta(r)
+	meta, err := readMeta(r, []byte{prefixMeta})
 	if err != nil {
 		return err
 	}
