@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kith/db/words"
+	"kith/index"
 	"kith/model"
 )
 
@@ -134,7 +135,7 @@ func (tx *Tx) keepContexts(ctx context.Context, q *question, d *decision) error 
 	// A failure teaches at least as much as any other reward, and no model learns more later.
 	m := tx.db.learners[d.Model].model
 	o := m.Trim(d.outcome(x, d.Chosen, 0))
-	d.Contexts, d.Columns, d.Row = packFloats(o.Contexts), m.Columns(), o.Chosen
+	d.Contexts, d.Columns, d.Row = index.PackFloats(o.Contexts), m.Columns(), o.Chosen
 	return nil
 }
 
@@ -183,7 +184,7 @@ func (tx *Tx) Reward(id uint64, reward float64, insert bool) (changed, added boo
 	rewarded.Rewarded, rewarded.Reward = true, reward
 	tx.decided = append(tx.decided, &rewarded)
 	if m := tx.snap.models[d.Model]; m != nil && d.Version != 0 && d.Made >= m.Born { // it still exists
-		o := readable(tx.db.learners[d.Model].model, d.Columns, d.outcome(unpackFloats(d.Contexts), d.Row, reward))
+		o := readable(tx.db.learners[d.Model].model, d.Columns, d.outcome(index.UnpackFloats(d.Contexts), d.Row, reward))
 		tx.observed = append(tx.observed, &pendingObservation{model: d.Model, decision: id, outcome: o})
 	}
 	if !insert || reward != 1 {

@@ -10,6 +10,7 @@ import (
 
 	"kith/index"
 	"kith/model"
+	"kith/ppr"
 )
 
 // Holdout selects the edges to hide, by one of Share, After and Links, and the predictions to make without them.
@@ -227,7 +228,7 @@ func (s *HoldoutSet) train(ctx context.Context, rest *Tx, c *Contender) (info Co
 func (s *HoldoutSet) askable(ctx context.Context, rest *Tx, scorer *model.Scorer) error {
 	source := s.sources[0]
 	for _, c := range s.among {
-		if _, _, err := rest.candidates(ctx, unit(source), c, scorer, rest.walker(source, true, 0)); err != nil {
+		if _, _, err := rest.candidates(ctx, ppr.Unit(source), c, scorer, rest.walker(source, true, 0)); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"kith/db/words"
 	"kith/index"
 	"kith/model"
+	"kith/ppr"
 )
 
 // DeployRule says when a training deploys the version that it made.
@@ -385,7 +386,7 @@ func (v *validation) measureOne(ctx context.Context, s *model.Scorer, epsilon fl
 	if err := ctx.Err(); err != nil || len(q.found) == 0 {
 		return 0, err
 	}
-	asked := question{start: unit(q.source), candidates: q.candidates, scorer: s, walk: v.rest.walker(q.source, true, epsilon)}
+	asked := question{start: ppr.Unit(q.source), candidates: q.candidates, scorer: s, walk: v.rest.walker(q.source, true, epsilon)}
 	scores, err := asked.score(ctx, v.rest)
 	if err != nil {
 		return 0, err

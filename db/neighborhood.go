@@ -165,7 +165,7 @@ func (h *surroundings) predict(ctx context.Context) error {
 
 // rank reads the PageRank of the nodes that may be chosen.
 func (h *surroundings) rank(ctx context.Context) error {
-	nodes, values, err := h.walker.Near(ctx, h.tx.view().Meta.Alpha, ppr.Vector{Node: []index.ID{h.center}, Value: []float64{1}})
+	nodes, values, err := h.walker.Near(ctx, h.tx.view().Meta.Alpha, ppr.Unit(h.center))
 	if err != nil {
 		return err
 	}

@@ -249,7 +249,7 @@ func (tx *Tx) start(source any) (ppr.Vector, error) {
 	seeds, ok := source.(Seeds)
 	if !ok {
 		id, err := tx.id(source)
-		return unit(id), err
+		return ppr.Unit(id), err
 	}
 	if _, err := CheckSeeds(seeds); err != nil {
 		return ppr.Vector{}, err
@@ -275,11 +275,6 @@ func (tx *Tx) start(source any) (ppr.Vector, error) {
 		h.Value = append(h.Value, weight[id]/total)
 	}
 	return h, nil
-}
-
-// unit returns the start of a single node.
-func unit(id index.ID) ppr.Vector {
-	return ppr.Vector{Node: []index.ID{id}, Value: []float64{1}}
 }
 
 // seeds returns the keys and weights of a start.

@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"iter"
 	"maps"
@@ -15,6 +14,7 @@ import (
 	"kith/db/walk"
 	"kith/index"
 	"kith/model"
+	"kith/ppr"
 )
 
 // Observation is the outcome of one link that was offered.
@@ -124,7 +124,7 @@ func (tx *Tx) offered(
 	if among.kind == unsaid && s.Classes() == nil {
 		return []index.ID{target}, 0, nil
 	}
-	candidates, _, err := tx.candidates(ctx, unit(source), tx.among(among, unit(source), s), s, w)
+	candidates, _, err := tx.candidates(ctx, ppr.Unit(source), tx.among(among, ppr.Unit(source), s), s, w)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -157,7 +157,7 @@ func (db *DB) encode(p *pendingObservation) (err error) {
 	o := &p.outcome
 	p.document, err = msgpack.Marshal(&observationRecord{
 		Model: p.model, Source: o.Pair.Source, Target: o.Pair.Target, Reward: o.Reward, Chosen: o.Chosen,
-		Contexts: packFloats(o.Contexts), Columns: l.model.Columns(), Offered: o.Offered,
+		Contexts: index.PackFloats(o.Contexts), Columns: l.model.Columns(), Offered: o.Offered,
 		Version: l.Version, Frozen: l.Frozen, Decision: p.decision,
 	})
 	return err
@@ -202,7 +202,7 @@ func decoded[T any](doc index.Document) (*T, error) {
 // outcome returns the observation in the form that a model learns.
 func (r *observationRecord) outcome(m *model.Model) model.Outcome {
 	return readable(m, r.Columns, model.Outcome{
-		Pair: model.Pair{Source: r.Source, Target: r.Target}, Contexts: unpackFloats(r.Contexts), Chosen: r.Chosen,
+		Pair: model.Pair{Source: r.Source, Target: r.Target}, Contexts: index.UnpackFloats(r.Contexts), Chosen: r.Chosen,
 		Reward: r.Reward, Offered: r.Offered,
 	})
 }
@@ -214,17 +214,6 @@ func readable(m *model.Model, columns uint32, o model.Outcome) model.Outcome {
 		o.Contexts = nil
 	}
 	return o
-}
-
-func packFloats(v []float32) []byte {
-	b, _ := binary.Append(make([]byte, 0, 4*len(v)), binary.LittleEndian, v) // never fails
-	return b
-}
-
-func unpackFloats(b []byte) []float32 {
-	v := make([]float32, len(b)/4)
-	_, _ = binary.Decode(b, binary.LittleEndian, v) // b is as long as v
-	return v
 }
 
 // contexts returns the contexts of a source and its candidates. It returns ErrInput for contexts that are not finite.

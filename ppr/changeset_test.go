@@ -55,8 +55,8 @@ func TestChangeSetShared(t *testing.T) {
 			after := a.snapshot()
 			follow := func(sv *Solver, u ID, early, late *ChangeSet) (st *State, rep Repair) {
 				st, err1 := sv.Solve(t.Context(), g, form, 0.85, source(u), target)
-				st, _, err2 := sv.CatchUp(t.Context(), between, st, early, target)
-				st, rep, err3 := sv.CatchUp(t.Context(), after, st, late, target)
+				st, _, err2 := sv.CatchUp(t.Context(), between, st, early, Vector{}, target)
+				st, rep, err3 := sv.CatchUp(t.Context(), after, st, late, Vector{}, target)
 				if err := errors.Join(err1, err2, err3); err != nil {
 					t.Error(err)
 				}

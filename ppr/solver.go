@@ -109,7 +109,7 @@ func (sv *Solver) run(ctx context.Context, q system, h Vector, t goal) error {
 
 // Refine pushes a state until it meets a finer target. A state that meets the target already is returned unchanged.
 func (sv *Solver) Refine(ctx context.Context, g Graph, st *State, t Target) (*State, error) {
-	st, _, err := sv.CatchUp(ctx, g, st, new(ChangeSet), t)
+	st, _, err := sv.CatchUp(ctx, g, st, new(ChangeSet), Vector{}, t)
 	return st, err
 }
 

@@ -70,7 +70,7 @@ func (w *Walker) state(ctx context.Context, of index.StateID) (st index.Cached, 
 	switch {
 	case w.Reader == nil:
 		st.Pristine = true
-		st.State, err = w.solve(ctx, of.Form, of.Alpha, unit(of.Source), w.accuracy(of))
+		st.State, err = w.solve(ctx, of.Form, of.Alpha, ppr.Unit(of.Source), w.accuracy(of))
 	case w.Exact:
 		st, err = w.States.PristineState(ctx, w.View, w.Reader, of)
 		w.Use.Count(st.Origin)
@@ -136,11 +136,6 @@ func (w *Walker) Near(ctx context.Context, alpha float64, start ppr.Vector) (nod
 	return nodes, values, nil
 }
 
-// unit returns the start vector of a single source.
-func unit(source index.ID) ppr.Vector {
-	return ppr.Vector{Node: []index.ID{source}, Value: []float64{1}}
-}
-
 func (w *Walker) solve(ctx context.Context, form ppr.Form, alpha float64, h ppr.Vector, eps float64) (*ppr.State, error) {
 	return w.States.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
 		return sv.Solve(ctx, w.View.Graph, form, alpha, h, ppr.Target{Norm: ppr.MaxNorm, Eps: eps})
@@ -171,7 +166,7 @@ func (w *Walker) proximity(ctx context.Context, form ppr.Form, alpha float64, so
 	of := index.StateID{Form: form, Alpha: alpha, Source: source, Coarse: true}
 	if _, ok := w.held[of]; w.Reader == nil && !ok { // a solve is cheaper than a state
 		target := ppr.Target{Norm: ppr.MaxNorm, Eps: w.accuracy(of)}
-		v, _, err := w.States.Read(ctx, w.View.Graph, of, unit(source), target, at)
+		v, _, err := w.States.Read(ctx, w.View.Graph, of, ppr.Unit(source), target, at)
 		if err != nil {
 			return nil, err
 		}
