@@ -3,8 +3,10 @@ package db
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
+	"kith/db/ctxio"
 	"kith/db/store"
 	"kith/index"
 )
@@ -191,7 +193,7 @@ func (db *DB) writeBase(ctx context.Context, s *snapshot, generation uint32) (ba
 func (db *DB) writeGeneration(ctx context.Context, ts uint64, write func(w index.Writer, from *index.Stored) error) error {
 	db.store.Discard(db.openReaders.oldest(ts)) // so that Bulk removes the generation before
 	return db.store.Bulk(ts, func(w index.Writer) error {
-		w = cancellableWriter{ctx, w}
+		w = ctxio.Writer(ctx, w)
 		if db.opts.InMemory {
 			w = &boundedWriter{w, db.opts.memory(graphPart)}
 		}
@@ -249,4 +251,17 @@ func (db *DB) tidy(ts uint64, f func(index.Reader, index.Writer) error) {
 	if err := db.store.Batch(ts, func(w index.Writer) error { return f(r, w) }); err != nil {
 		db.opts.Logger.Error("tidying the store", "err", err)
 	}
+}
+
+// boundedWriter is an index.Writer to the memory. It returns ErrTooLarge for more bytes than are left.
+type boundedWriter struct {
+	index.Writer
+	left int64
+}
+
+func (w *boundedWriter) Set(key, value []byte) error {
+	if w.left -= int64(len(key) + len(value)); w.left < 0 {
+		return fmt.Errorf("%w: the graph, for a database in memory", ErrTooLarge)
+	}
+	return w.Writer.Set(key, value)
 }

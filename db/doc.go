@@ -9,22 +9,23 @@
 //	store     the records on the disk, their files and their durability; it alone imports Badger
 //	archive   the layout of backups and of model files
 //	edgelist  lists of edges, of nodes and of features
-//	walk      how the PageRank of a request is computed, and which ranks are certain
+//	walk      how the PageRank of a request is computed, which ranks are certain, and what is near a node
 //	gonum     the graph as gonum's algorithms want it
 //	words     the words of messages
+//	ctxio     readers and writers that end with a context
 //
 // These know nothing of each other and nothing of transactions. Below them, package index turns records into a graph and
 // back, package ppr computes PageRank on it, and package model ranks and learns. This package connects them. Its files
 // form layers too, and a call goes down:
 //
-//	holdout, decision_*, observe, explain   questions, choices and learning; json is their form on the wire
+//	holdout*, log, decision, observe,       questions, choices and learning; json is their form on the wire
+//	explain
 //	model_*, list_*, backup_*               trainings and versions, lists, backups and compactions
-//	predict_each, predict, candidates,
-//	traverse, neighborhood                  one answer, and many
+//	predict, candidates, traverse           one answer, and many
 //	node, edge, hidden, stats               the graph, and the part of it that a comparison hides
 //	change_*, change                        the changes of commits, and repeating them in a copy
 //	db, tx, commit                          opening, transactions and the group commit
-//	options, budget, errors, io             what all of them use
+//	options, budget, errors                 what all of them use
 //
 // Two things call upwards: Open loads the models, and a commit makes them learn and starts background work.
 //

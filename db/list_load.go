@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kith/db/ctxio"
 	"kith/db/edgelist"
 	"kith/index"
 )
@@ -176,7 +177,7 @@ func (db *DB) Measure(ctx context.Context, r io.Reader, o LoadOptions) (*LoadRep
 	defer db.unpin(now)
 	var disk diskCount
 	_, report, err := db.readEdges(ctx, r, &o, now, func(bulk *index.Bulk) (*index.Snapshot, index.Tally, error) {
-		return bulk.Write(ctx, cancellableWriter{ctx, &disk}, 1, new(index.Stored))
+		return bulk.Write(ctx, ctxio.Writer(ctx, &disk), 1, new(index.Stored))
 	})
 	if report != nil {
 		report.Disk = int64(disk)
@@ -296,7 +297,7 @@ func eachLine[T any](
 
 // openEdges opens an edge list. directed says how to read a list that has each edge of an undirected graph once.
 func (db *DB) openEdges(ctx context.Context, r io.Reader, o *LoadOptions, directed bool, s *scratch) (*edgelist.Reader, error) {
-	list, err := edgelist.NewReader(cancellableReader{ctx, r}, edgelist.Options{
+	list, err := edgelist.NewReader(ctxio.Reader(ctx, r), edgelist.Options{
 		Format: o.Format, Name: o.Name, Columns: o.Columns, Names: o.Names, Times: o.Times, Header: o.Header,
 		Directed: directed, Negative: o.Negative, MaxSplit: db.opts.memory(workPart) / splitFraction,
 		Tables: o.Tables, Memory: db.opts.memory(workPart) / tableFraction,

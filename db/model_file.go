@@ -12,6 +12,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"kith/db/archive"
+	"kith/db/ctxio"
 	"kith/index"
 	"kith/model"
 )
@@ -119,7 +120,7 @@ type Import struct {
 // from those of the existing model. It returns ErrCorrupt for a file that was altered or truncated, and ErrTooLarge for
 // one that takes more than a 16th of Options.Memory.
 func (db *DB) ImportModel(ctx context.Context, name string, r io.Reader) (Import, error) {
-	f, err := readModelFile(cancellableReader{ctx, r}, db.opts.memory(workPart)/modelFileFraction)
+	f, err := readModelFile(ctxio.Reader(ctx, r), db.opts.memory(workPart)/modelFileFraction)
 	if err != nil {
 		return Import{}, fmt.Errorf("model file: %w", err)
 	}

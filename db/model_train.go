@@ -366,3 +366,15 @@ func (v version) changes(s *index.Snapshot) int64 {
 	changes, _ := s.Log.Since(v.Graph)
 	return max(n, -n, int64(len(changes)))
 }
+
+// untilClosed calls f, a training, with a context that also ends when the database starts to close.
+func (db *DB) untilClosed(ctx context.Context, f func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(db.running, func() { cancel(ErrClosed) })()
+	err := f(ctx)
+	if err != nil && context.Cause(ctx) == ErrClosed {
+		return fmt.Errorf("%w, which ended the training", ErrClosed)
+	}
+	return err
+}

@@ -26,10 +26,13 @@ func (s *Snapshot) WriteMeta(w Writer) error { return putMeta(w, []byte{prefixMe
 // in a different format, or ErrCorrupt.
 func readMeta(r Reader, key []byte) (*Meta, error) {
 	b, ok, err := getSplit(r, key)
-	if !ok || err != nil {
-		return nil, err
+	if err == nil && !ok {
+		return nil, nil
 	}
-	m, err := decodeMeta(b)
+	var m *Meta
+	if err == nil {
+		m, err = decodeMeta(b)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("meta: %w", err)
 	}
