@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -164,9 +165,7 @@ func restore(ctx context.Context, path string, o Options, chain archive.Chain) e
 	seq := chain.Seq()
 	err = st.Batch(seq, func(w index.Writer) error {
 		for e, err := range chain.All() {
-			if err == nil {
-				err = ctx.Err()
-			}
+			err = cmp.Or(err, ctx.Err())
 			if err == nil {
 				err = w.Set(e.Key, e.Value)
 			}

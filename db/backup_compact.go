@@ -39,8 +39,8 @@ func (db *DB) compactIfDue(s *snapshot) {
 	})
 }
 
-// makeRoom waits while a compaction is urgent. It waits for the one that runs, and starts one if none does.
-func (db *DB) makeRoom(ctx context.Context) error {
+// waitForCompaction waits while a compaction is urgent. It waits for the one that runs, and starts one if none does.
+func (db *DB) waitForCompaction(ctx context.Context) error {
 	full := func() bool {
 		s, _ := db.head()
 		_, urgent := db.compactionDue(s)

@@ -68,9 +68,6 @@ type decision struct {
 
 func (d *decision) target() index.ID { return d.Candidates[d.Chosen] }
 
-// publicDecision returns the exported form of d.
-func (tx *Tx) publicDecision(d *decision) Decision { return d.public(tx.key) }
-
 // public returns the exported form of d. key returns the key of a node.
 func (d *decision) public(key func(index.ID) Key) Decision {
 	p := Decision{
@@ -120,7 +117,7 @@ func (tx *Tx) Decision(id uint64) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	return tx.publicDecision(d), nil
+	return d.public(tx.key), nil
 }
 
 func (tx *Tx) decision(id uint64) (*decision, error) {
@@ -130,7 +127,7 @@ func (tx *Tx) decision(id uint64) (*decision, error) {
 	if id == 0 || id > tx.view().Meta.Decisions {
 		return nil, aboutDecision(id, ErrNoDecision, "was never made")
 	}
-	d, err := tx.stored(id)
+	d, err := tx.findDecision(id)
 	if err != nil {
 		return nil, err
 	}
@@ -140,8 +137,8 @@ func (tx *Tx) decision(id uint64) (*decision, error) {
 	return d, nil
 }
 
-// stored returns a decision of the transaction or of the store, or nil if it does not exist.
-func (tx *Tx) stored(id uint64) (*decision, error) {
+// findDecision returns a decision of the transaction or of the store, or nil if it does not exist.
+func (tx *Tx) findDecision(id uint64) (*decision, error) {
 	for _, d := range slices.Backward(tx.decided) {
 		if d.ID == id {
 			return d, nil
@@ -163,7 +160,7 @@ func (tx *Tx) Decisions() iter.Seq2[Decision, error] {
 				yield(Decision{}, err)
 				return
 			}
-			if !yield(tx.publicDecision(d), nil) {
+			if !yield(d.public(tx.key), nil) {
 				return
 			}
 		}
@@ -237,10 +234,7 @@ func (tx *Tx) checkDecisions(ctx context.Context) error {
 	}
 	for doc := range index.Decisions(tx.reader, 0) {
 		d, err := openDecision(doc, tx.snap.Meta.Nodes)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
 		if end, ok := ends[d.ID]; !ok || end != d.End || d.ID > tx.snap.Meta.Decisions {
@@ -311,7 +305,7 @@ func (tx *Tx) Choose(ctx context.Context, c Choice) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	d, err := tx.weighted(ctx, q, e)
+	d, err := tx.scoreChoice(ctx, q, e)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -326,11 +320,11 @@ func (tx *Tx) Choose(ctx context.Context, c Choice) (Decision, error) {
 	d.Time = tx.db.opts.Now().UnixNano()
 	d.End = d.Time + min(int64(cmp.Or(c.TTL, DefaultTTL)), math.MaxInt64-max(d.Time, 0)) // saturates at the largest int64
 	tx.decided = append(tx.decided, d)
-	return tx.publicDecision(d), nil
+	return d.public(tx.key), nil
 }
 
-// weighted scores the candidates and derives their probabilities.
-func (tx *Tx) weighted(ctx context.Context, q *question, e Explorer) (*decision, error) {
+// scoreChoice scores the candidates and derives their probabilities.
+func (tx *Tx) scoreChoice(ctx context.Context, q *question, e Explorer) (*decision, error) {
 	switch n := len(q.candidates); {
 	case n == 0 && q.ranking.Linked > 0:
 		return nil, inputf("node %v has no candidates to choose from: it is linked already to the %s of the set", q.ranking.Source, words.Count(q.ranking.Linked, "node"))

@@ -136,7 +136,7 @@ func (s *HoldoutSet) Ask(ctx context.Context, c Contender) (ContenderInfo, iter.
 	}
 	n, ask := len(s.sources)*len(s.among), s.ask
 	if s.fixed != nil {
-		n, ask = s.fixed.parts(), s.compare
+		n, ask = s.fixed.parts(), s.askPairs
 	}
 	return info, func(yield func(HeldOut, error) bool) {
 		for i := range n {
@@ -156,7 +156,7 @@ func (s *HoldoutSet) choose(h Holdout, rng *rand.Rand) error {
 	if h.For == nil {
 		s.sources = s.hidden.sources()
 	} else {
-		ids, err := s.whole.listed(h.For)
+		ids, err := s.whole.ids(h.For)
 		if err != nil {
 			return err
 		}

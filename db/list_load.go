@@ -234,19 +234,16 @@ func (db *DB) readEdges(
 	if errors.Is(err, index.ErrTooLarge) || errors.Is(err, index.ErrWeight) {
 		err = inputError(err)
 	}
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
+	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return nil, report, err
 	}
 	report.Repeated, report.Differing, report.BothWays, report.Symmetric = tally.Repeated, tally.Differing, tally.BothWays, tally.Symmetric
-	report.compare(now.Snapshot, next)
+	report.countAdded(now.Snapshot, next)
 	return next, report, nil
 }
 
-// compare fills in what a load from one version to the next added, and what memory the next takes.
-func (r *LoadReport) compare(now, next *index.Snapshot) {
+// countAdded fills in what a load from one version to the next added, and what memory the next takes.
+func (r *LoadReport) countAdded(now, next *index.Snapshot) {
 	r.Sources = labelled(next, r.SourceLabel) - labelled(now, r.SourceLabel)
 	r.Targets = labelled(next, r.TargetLabel) - labelled(now, r.TargetLabel)
 	r.Nodes = next.Meta.Live - now.Meta.Live

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -254,10 +255,7 @@ func (tx *Tx) rewardSpans(ctx context.Context, name string) (spans, error) {
 	}
 	for doc := range tx.observationDocuments(sums.at) {
 		r, err := decoded[observationRecord](doc)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return spans{}, err
 		}
 		sums.of[r.Model] = sums.of[r.Model].with(r.Reward)
@@ -370,10 +368,7 @@ func (tx *Tx) outcomesBetween(ctx context.Context, name string, first, last uint
 			break
 		}
 		d, err := openDecision(doc, tx.view().Meta.Nodes)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return nil, 0, err
 		}
 		candidates += len(d.Candidates)

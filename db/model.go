@@ -92,7 +92,7 @@ func (db *DB) CreateModel(ctx context.Context, name string, spec model.Spec) err
 	if err != nil {
 		return fmt.Errorf("model %q: %w", name, err)
 	}
-	return db.addModel(name, m, Created)
+	return db.addModel(name, m, created)
 }
 
 // newModel makes an untrained model for a graph. It fills in unset fields of the spec from the graph.
@@ -138,9 +138,9 @@ func resolveClasses(spec *model.Spec, s *index.Snapshot) error {
 	if spec.ClassLabel == "" || spec.Classes != nil {
 		return nil
 	}
-	label, ok := s.Meta.LabelNumber(spec.ClassLabel)
-	if !ok {
-		return noLabel(spec.ClassLabel, s)
+	label, err := labelNumber(s, spec.ClassLabel)
+	if err != nil {
+		return err
 	}
 	spec.Classes = slices.Collect(s.Labelled(label))
 	return nil

@@ -97,11 +97,11 @@ func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 func (t *Training) origin() Origin {
 	switch {
 	case t.Log:
-		return Log
+		return trainedLog
 	case t.Deploy == deployIfAhead:
-		return Refreshed
+		return refreshed
 	}
-	return Edges
+	return trainedEdges
 }
 
 // trainAndCompare trains a model. If it trains from the edges and the graph is large enough, it leaves a share of them
@@ -345,7 +345,7 @@ func (db *DB) refreshDue(s *snapshot) string {
 	for _, name := range slices.Sorted(maps.Keys(s.models)) {
 		m := s.models[name]
 		v, _ := m.find(m.Version)
-		if m.Frozen || v.From != Edges && v.From != Refreshed || v.Graph == 0 {
+		if m.Frozen || v.From != trainedEdges && v.From != refreshed || v.Graph == 0 {
 			continue
 		}
 		tried, ok := db.refreshed[name]

@@ -15,17 +15,16 @@ import (
 // neither deployed nor the target of Rollback.
 const MaxVersions = 8
 
-// Origin says how a version of a model was made.
+// Origin says how a version of a model was made: create, edges, refresh, log or import.
 type Origin string
 
 // Origins of versions.
 const (
-	Created Origin = "create"
-	Edges   Origin = "edges" // trained on the edges
-	// Refreshed is a version that the database trained in the background. See Options.NoRefresh.
-	Refreshed Origin = "refresh"
-	Log       Origin = "log" // trained on observations
-	Imported  Origin = "import"
+	created      Origin = "create"
+	trainedEdges Origin = "edges"   // trained on the edges
+	refreshed    Origin = "refresh" // trained in the background; see Options.NoRefresh
+	trainedLog   Origin = "log"     // trained on observations
+	imported     Origin = "import"
 )
 
 // VersionInfo describes a version of a model.

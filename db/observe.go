@@ -98,7 +98,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	l := &pendingObservation{model: m.info.Name, outcome: model.Outcome{
 		Pair: model.Pair{Source: source, Target: target}, Contexts: x, Chosen: chosen, Reward: o.Reward,
 	}}
-	if o.Among.kind != unsaid {
+	if o.Among.kind != byDefault {
 		l.outcome.Offered = candidates
 	}
 	tx.observed = append(tx.observed, l)
@@ -121,7 +121,7 @@ func (tx *Tx) insertLink(source, target index.ID, at time.Time) (added bool, err
 func (tx *Tx) offered(
 	ctx context.Context, source, target index.ID, among Candidates, s *model.Scorer, w *walk.Walker,
 ) ([]index.ID, int, error) {
-	if among.kind == unsaid && s.Classes() == nil {
+	if among.kind == byDefault && s.Classes() == nil {
 		return []index.ID{target}, 0, nil
 	}
 	candidates, _, err := tx.candidates(ctx, ppr.Unit(source), tx.among(among, ppr.Unit(source), s), s, w)

@@ -226,7 +226,7 @@ func (tx *Tx) fitsModel(name string, s *model.Scorer, v *index.Snapshot) error {
 	if need == 0 {
 		return nil
 	}
-	return tx.db.within(fmt.Sprintf("asking model %q needs", name), need, tx.db.opts.memory(graphPart, workPart)-v.Bytes())
+	return tx.db.checkMemory(fmt.Sprintf("asking model %q needs", name), need, tx.db.opts.memory(graphPart, workPart)-v.Bytes())
 }
 
 // Keys yields the keys of the nodes with a label, or of all nodes if label is "", in the order in which the nodes were
@@ -235,9 +235,9 @@ func (tx *Tx) Keys(label string, skip int64) (iter.Seq[Key], error) {
 	v := tx.view()
 	ids := v.Nodes()
 	if label != "" {
-		l, ok := v.Meta.LabelNumber(label)
-		if !ok {
-			return nil, noLabel(label, v)
+		l, err := labelNumber(v, label)
+		if err != nil {
+			return nil, err
 		}
 		ids = v.Labelled(l)
 	}
@@ -270,8 +270,8 @@ func (tx *Tx) PredictEach(ctx context.Context, questions iter.Seq[Prediction]) i
 	}
 	return func(yield func(*Ranking, error) bool) {
 		b := &batch{tx: tx, order: make(chan *turn, turnsWaiting), todo: make(chan *turn, turnsWaiting)}
-		b.within.free = sync.NewCond(&b.within.mu)
-		b.within.bytes = tx.db.opts.memory(workPart)
+		b.memory.free = sync.NewCond(&b.memory.mu)
+		b.memory.bytes = tx.db.opts.memory(workPart)
 		b.run(ctx, questions, yield)
 	}
 }
@@ -299,7 +299,7 @@ type batch struct {
 	tx     *Tx
 	order  chan *turn // the questions in their order
 	todo   chan *turn // the same questions, for the goroutines that answer
-	within allowance
+	memory allowance
 	all    sync.WaitGroup
 }
 
@@ -315,13 +315,13 @@ type turn struct {
 
 // run answers the questions and yields the answers. All its goroutines have ended when it returns.
 func (b *batch) run(ctx context.Context, questions iter.Seq[Prediction], yield func(*Ranking, error) bool) {
-	within, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(within, b.within.close)
+	inner, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(inner, b.memory.close)
 	defer b.all.Wait()
-	defer b.within.close()
+	defer b.memory.close()
 	defer stop()
 	defer cancel()
-	b.start(within, questions)
+	b.start(inner, questions)
 	for t := range b.order {
 		select {
 		case <-t.done:
@@ -332,7 +332,7 @@ func (b *batch) run(ctx context.Context, questions iter.Seq[Prediction], yield f
 		if !yield(t.answer, t.err) || t.err != nil {
 			return
 		}
-		b.within.next(t.bytes)
+		b.memory.next(t.bytes)
 	}
 	if err := ctx.Err(); err != nil {
 		yield(nil, err)
@@ -377,7 +377,7 @@ func (b *batch) answer(ctx context.Context, t *turn) (*Ranking, error) {
 		return nil, err
 	}
 	t.bytes = answerBytes(&t.question, len(q.candidates))
-	b.within.take(t.number, t.bytes)
+	b.memory.take(t.number, t.bytes)
 	return q.answer(ctx, b.tx, &t.question)
 }
 

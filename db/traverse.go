@@ -184,7 +184,7 @@ func (tx *Tx) walker(source index.ID, noCache bool, eps float64) *walk.Walker {
 // Warm brings the PageRank states of nodes into the cache and up to date that a Prediction for them without a model's name
 // reads: those of candidates, of contexts and of the walk. Warm returns ErrNotFound for a missing node.
 func (tx *Tx) Warm(ctx context.Context, keys ...any) error {
-	ids, err := tx.listed(keys)
+	ids, err := tx.ids(keys)
 	if err != nil {
 		return err
 	}
