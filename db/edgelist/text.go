@@ -128,7 +128,7 @@ func (t *text) choose(first [][]byte, o Options) error {
 		l.at = t.Columns.places()
 	}
 	if l.names != nil {
-		for role, to := range []*string{&t.Names.Src, &t.Names.Dst, &t.Names.Weight, &t.Names.Time} {
+		for role, to := range t.Names.byRole() {
 			if at := l.at[role]; at >= 0 && at < len(l.names) {
 				*to = l.names[at]
 			}
