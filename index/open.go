@@ -260,14 +260,14 @@ func (o *opener) adjacency() (err error) {
 	}
 	out, in := rowBuilder{expected: expected}, rowBuilder{expected: expected}
 	sum := balance{directed: m.Directed}
-	err = o.eachRow(prefixOut, func(u ID, to []ID, weight []float32, time []int64) error {
-		sum.add(u, to, weight, time, false)
-		return out.add(u, to, weight, time)
+	err = o.eachRow(prefixOut, func(u ID, e block.Entries) error {
+		sum.add(u, e, false)
+		return out.add(u, e)
 	})
 	if err == nil && m.Directed {
-		err = o.eachRow(prefixIn, func(u ID, to []ID, weight []float32, time []int64) error {
-			sum.add(u, to, weight, time, true)
-			return in.add(u, to, weight, time)
+		err = o.eachRow(prefixIn, func(u ID, e block.Entries) error {
+			sum.add(u, e, true)
+			return in.add(u, e)
 		})
 	}
 	if err != nil {
@@ -288,7 +288,7 @@ func (o *opener) adjacency() (err error) {
 
 // eachRow passes the rows in the blocks of one direction to visit, in order, and reports damage. A long row is passed
 // in several parts.
-func (o *opener) eachRow(kind byte, visit func(u ID, to []ID, weight []float32, time []int64) error) error {
+func (o *opener) eachRow(kind byte, visit func(u ID, e block.Entries) error) error {
 	if o.s.Meta.Generation == 0 {
 		return nil
 	}
@@ -307,12 +307,12 @@ func (o *opener) eachRow(kind byte, visit func(u ID, to []ID, weight []float32, 
 		if len(r.Node) > 0 {
 			read.First[no] = r.Node[0]
 		}
-		return r.Each(func(u ID, to []ID, weight []float32, time []int64) error {
-			if err := order.check(u, to); err != nil {
+		return r.Each(func(u ID, e block.Entries) error {
+			if err := order.check(u, e.To); err != nil {
 				return err
 			}
-			read.Count(u, to, weight, time)
-			return visit(u, to, weight, time)
+			read.Count(u, e)
+			return visit(u, e)
 		})
 	})
 	stored, unreadable := readDirectory(o.r, kind, o.s.Meta.Generation, block.DecodeRowDirectory)

@@ -199,32 +199,32 @@ func (c *checker) rows(ctx context.Context) error {
 	var edges, loops int64
 	visited := 0
 	for u := range ID(g.nodes) {
-		to, w, t := g.out.row(u)
-		if visited += 1 + len(to); visited >= edgesPerCheck {
+		out := g.out.row(u)
+		if visited += 1 + len(out.To); visited >= edgesPerCheck {
 			if visited = 0; ctx.Err() != nil {
 				return ctx.Err()
 			}
 		}
-		c.row(u, to, w)
-		both.add(u, to, w, t, false)
-		edges += int64(len(to))
-		i, loop := slices.BinarySearch(to, u)
+		c.row(u, out)
+		both.add(u, out, false)
+		edges += int64(len(out.To))
+		i, loop := slices.BinarySearch(out.To, u)
 		if !g.directed {
 			edges -= int64(i) // counted in the rows of the lower nodes
 		}
 		if loop {
 			loops++
 		}
-		if d := sum(w, len(to)); d != g.Degree(u) {
+		if d := out.Sum(); d != g.Degree(u) {
 			c.report("degree of node %d is %v, its row sums to %v", u, g.Degree(u), d)
 		}
-		if len(to) > 0 && c.s.nodes.at(u).deleted {
-			c.report("node %d is deleted and has %d edges", u, len(to))
+		if len(out.To) > 0 && c.s.nodes.at(u).deleted {
+			c.report("node %d is deleted and has %d edges", u, len(out.To))
 		}
 		if g.directed {
-			from, w, t := g.in.row(u)
-			c.row(u, from, w)
-			both.add(u, from, w, t, true)
+			in := g.in.row(u)
+			c.row(u, in)
+			both.add(u, in, true)
 		}
 	}
 	if err := both.err(); err != nil {
@@ -237,9 +237,9 @@ func (c *checker) rows(ctx context.Context) error {
 }
 
 // row checks a row.
-func (c *checker) row(u ID, to []ID, w []float32) {
-	for i, v := range to {
-		if weight := block.PlaneAt(w, i, 1); i > 0 && to[i-1] >= v || int(v) >= c.s.Graph.nodes || !ValidWeight(weight) {
+func (c *checker) row(u ID, e block.Entries) {
+	for i, v := range e.To {
+		if weight, _ := e.At(i); i > 0 && e.To[i-1] >= v || int(v) >= c.s.Graph.nodes || !ValidWeight(weight) {
 			c.report("row of node %d: entry %d is node %d with weight %v", u, i, v, weight)
 		}
 	}

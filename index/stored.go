@@ -24,11 +24,11 @@ type storedRows struct {
 }
 
 // row returns the row of u.
-func (s *storedRows) row(u ID) ([]ID, []float32, []int64) {
+func (s *storedRows) row(u ID) block.Entries {
 	i := s.find(u)
 	switch {
 	case i < 0:
-		return nil, nil, nil
+		return block.Entries{}
 	case s.isLong(i):
 		return s.joined.At(i).Row(u)
 	}
@@ -53,7 +53,7 @@ func (s *storedRows) head(u ID, n int, buffer []ID) []ID {
 	}
 	if s.isLong(i) {
 		if long := s.joined.Held(i); long != nil {
-			to, _, _ := long.Row(u)
+			to := long.Row(u).To
 			return to[:min(n, len(to))]
 		}
 	}
@@ -77,7 +77,7 @@ func (s *storedRows) appendHead(to []ID, i int, u ID, n int, once bool) []ID {
 		}
 		return to
 	}
-	row, _, _ := s.blocks.At(i).Row(u)
+	row := s.blocks.At(i).Row(u).To
 	if row = slices.Clip(row[:min(n, len(row))]); len(to) == 0 {
 		return row
 	}
@@ -95,23 +95,16 @@ func (s *storedRows) join(i int, b *block.Rows) (bytes int64, err error) {
 		last++
 	}
 	if n := (last - i) * len(b.To); n > 0 { // all blocks of a row have about as many entries
-		b.To = slices.Grow(b.To, n)
-		b.Weight, b.Time = grownPlane(b.Weight, n), grownPlane(b.Time, n)
+		b.Entries = b.Grown(n)
 	}
 	var more block.Rows
 	for j := i + 1; err == nil && j <= last; j++ {
-		err = s.read(j, &more)
-		extend(b, &more)
+		if err = s.read(j, &more); len(more.End) > 0 {
+			b.Append(more.Sub(0, more.End[0]))
+			b.End[0] = len(b.To)
+		}
 	}
 	return b.Bytes(), err
-}
-
-// grownPlane returns a plane with room for n more values.
-func grownPlane[T any](plane []T, n int) []T {
-	if plane == nil {
-		return nil
-	}
-	return slices.Grow(plane, n)
 }
 
 // runs yields the rows of the nodes from lo up to but not including hi, a block at a time, and reports whether to go on. It
@@ -174,18 +167,6 @@ func (s *storedRows) read(i int, r *block.Rows) error {
 		}
 		return err
 	})
-}
-
-// extend appends the entries of the first row of more to the only row of r.
-func extend(r, more *block.Rows) {
-	if len(more.Node) == 0 {
-		return
-	}
-	n := more.End[0]
-	r.Weight = appendRun(r.Weight, len(r.To), block.SubPlane(more.Weight, 0, n), n, 1)
-	r.Time = appendRun(r.Time, len(r.To), block.SubPlane(more.Time, 0, n), n, 0)
-	r.To = append(r.To, more.To[:n]...)
-	r.End[0] = len(r.To)
 }
 
 // openGraph returns the graph of a generation of n nodes, whose rows are read when they are asked for.
@@ -264,22 +245,22 @@ func (g *Graph) Load(ctx context.Context) error {
 // Check reads all blocks of the rows of the base. It returns ErrCorrupt, which Err returns from then on, too, or the error of
 // ctx.
 func (g *Graph) Check(ctx context.Context) error {
-	none := func(ID, []ID, []float32, []int64) error { return nil }
+	none := func(ID, block.Entries) error { return nil }
 	return g.eachStored(ctx, none, none)
 }
 
 // eachStored reads the blocks of all rows of the base, and passes the rows to out and in. An undirected graph has no
 // in-rows. It returns ErrCorrupt, which Err returns from then on, too, or the error of ctx.
-func (g *Graph) eachStored(ctx context.Context, out, in func(u ID, to []ID, weight []float32, time []int64) error) error {
+func (g *Graph) eachStored(ctx context.Context, out, in func(ID, block.Entries) error) error {
 	sum := balance{directed: g.directed}
-	err := g.out.base.stored.each(ctx, func(u ID, to []ID, weight []float32, time []int64) error {
-		sum.add(u, to, weight, time, false)
-		return out(u, to, weight, time)
+	err := g.out.base.stored.each(ctx, func(u ID, e block.Entries) error {
+		sum.add(u, e, false)
+		return out(u, e)
 	})
 	if err == nil && g.directed {
-		err = g.in.base.stored.each(ctx, func(u ID, to []ID, weight []float32, time []int64) error {
-			sum.add(u, to, weight, time, true)
-			return in(u, to, weight, time)
+		err = g.in.base.stored.each(ctx, func(u ID, e block.Entries) error {
+			sum.add(u, e, true)
+			return in(u, e)
 		})
 	}
 	if err == nil {
@@ -292,7 +273,7 @@ func (g *Graph) eachStored(ctx context.Context, out, in func(u ID, to []ID, weig
 }
 
 // each reads all blocks and passes their rows to visit. A long row is passed in several parts.
-func (s *storedRows) each(ctx context.Context, visit func(u ID, to []ID, weight []float32, time []int64) error) error {
+func (s *storedRows) each(ctx context.Context, visit func(u ID, e block.Entries) error) error {
 	order := rowOrder{nodes: s.nodes, last: -1}
 	entries := uint64(0)
 	var r block.Rows
@@ -304,11 +285,11 @@ func (s *storedRows) each(ctx context.Context, visit func(u ID, to []ID, weight 
 			return err
 		}
 		entries += uint64(len(r.To))
-		err := r.Each(func(u ID, to []ID, weight []float32, time []int64) error {
-			if err := order.check(u, to); err != nil {
+		err := r.Each(func(u ID, e block.Entries) error {
+			if err := order.check(u, e.To); err != nil {
 				return err
 			}
-			return visit(u, to, weight, time)
+			return visit(u, e)
 		})
 		if err != nil {
 			return s.cache.wrong(s.kind, uint32(i), err)
