@@ -16,9 +16,10 @@ const (
 	maxChanges = 1 << 17
 )
 
-// compactionDue reports whether s should get a new base, and whether writers must wait for it. A base is needed when the changes
-// since the last one reach a tenth of the edges, but at least minChanges and at most maxChanges, which an open reads in
-// a fraction of a second, or when they take a quarter of the memory of the graph. Writers wait when they take half of it.
+// compactionDue reports whether s should get a new base, and whether writers must wait for it. A base is needed when the
+// changes since the last one reach a tenth of the edges, but at least minChanges and at most maxChanges, which an open
+// reads in a fraction of a second, or when they take a quarter of the memory of the graph. Writers wait when they take half
+// of it.
 func (db *DB) compactionDue(s *snapshot) (due, urgent bool) {
 	changes, _ := s.Log.Since(s.Meta.Base) // the log reaches back further
 	many := int64(len(changes)) >= max(minChanges, min(s.Meta.Edges/10, maxChanges))
@@ -227,9 +228,9 @@ func (db *DB) rebase(ctx context.Context, now *snapshot, next *index.Snapshot) e
 }
 
 // dropLeftovers deletes unreferenced records: the blocks of the generations up to last except the present one, the log
-// before its start, the forgotten observations and changes, and the documents that no model refers to. It covers work that is done
-// and work that did not finish. The generation that a running compaction writes is higher than last. Correctness does
-// not depend on the deletion. The writer calls it.
+// before its start, the forgotten observations and changes, and the documents that no model refers to. It covers work that
+// is done and work that did not finish. The generation that a running compaction writes is higher than last. Correctness
+// does not depend on the deletion. The writer calls it.
 func (db *DB) dropLeftovers(ts uint64, last uint32) {
 	m := &db.now.Load().Meta
 	db.tidy(ts, func(r index.Reader, w index.Writer) error {

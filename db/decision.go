@@ -283,9 +283,10 @@ func (db *DB) Choose(ctx context.Context, c Choice) (Decision, error) {
 	return result(ctx, db.Update, func(tx *Tx) (Decision, error) { return tx.Choose(ctx, c) })
 }
 
-// Choose draws one of the candidates with the probabilities that the explorer derives from the model's scores. It
-// stores the decision, with everything that a model needs to learn from its reward, until it expires. The draw is a
-// function of the seed and the decision's number. The scores are those of a Prediction. Choose returns the errors of Predict, ErrTooLarge for more candidates than MaxOffers, and ErrInput if there are no candidates.
+// Choose draws one of the candidates with the probabilities that the explorer derives from the model's scores. It stores
+// the decision, with everything that a model needs to learn from its reward, until it expires. The draw is a function of
+// the seed and the decision's number. The scores are those of a Prediction. Choose returns the errors of Predict,
+// ErrTooLarge for more candidates than MaxOffers, and ErrInput if there are no candidates.
 func (tx *Tx) Choose(ctx context.Context, c Choice) (Decision, error) {
 	if _, err := tx.writable(); err != nil {
 		return Decision{}, err

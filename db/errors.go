@@ -22,8 +22,8 @@ var (
 	ErrExists = errors.New("db: exists already")
 	// ErrClosed is returned by every use of a closed database.
 	ErrClosed = store.ErrClosed
-	// ErrReadOnly is returned by a write in a View, or to a database opened ReadOnly or as Follower. Open returns it with ReadOnly for a
-	// database that was not closed, and without ReadOnly for one that cannot be written to.
+	// ErrReadOnly is returned by a write in a View, or to a database opened ReadOnly or as Follower. Open returns it with
+	// ReadOnly for a database that was not closed, and without ReadOnly for one that cannot be written to.
 	ErrReadOnly = store.ErrReadOnly
 	// ErrLocked is returned when another process, or this one, has the database open. The text names the process and says
 	// how the database can be read nevertheless, or says that others read it.

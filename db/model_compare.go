@@ -86,8 +86,8 @@ func (c *Comparison) Standing(r Role) (Standing, bool) {
 	return Standing{}, false
 }
 
-// Held returns the standings that keep DeployBetter from deploying the new version: those that are better. It returns none where
-// the version before is worse than the new version, because that version would stay deployed.
+// Held returns the standings that keep DeployBetter from deploying the new version: those that are better. It returns none
+// where the version before is worse than the new version, because that version would stay deployed.
 func (c *Comparison) Held() (because []Standing) {
 	if before, ok := c.Standing(RoleBefore); ok && before.Worse {
 		return nil
@@ -275,8 +275,8 @@ func hashed(seed uint64, u, v index.ID) uint64 {
 	return mix(mix(seed+gamma) + gamma*(uint64(u)<<32|uint64(v)))
 }
 
-// makeQuestions makes the questions: about sources drawn at random, among nodes two steps away. If no link is among these, as in
-// a graph that links two kinds of nodes, it uses nodes three steps away.
+// makeQuestions makes the questions: about sources drawn at random, among nodes two steps away. If no link is among these,
+// as in a graph that links two kinds of nodes, it uses nodes three steps away.
 func (v *validation) makeQuestions(ctx context.Context, whole *Tx, hidden hiddenLinks) error {
 	rng := rand.New(rand.NewPCG(whole.snap.Meta.Seed, 17))
 	sources := hidden.sources()

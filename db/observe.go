@@ -59,10 +59,11 @@ func (db *DB) Observe(ctx context.Context, o Observation) error {
 
 // Observe reports the outcome of a link to a model. The model learns it when the transaction commits, from the graph
 // without the edge that Insert adds. The contexts that it learns are stored with the observation, so that a replay of the
-// log gives the same model, bit for bit, whatever the cache held. A frozen model does not learn. From Among, a model of policy default learns how
-// often nodes are offered; package model documents the benefit. Observe returns ErrNotFound for a missing node,
-// ErrNoModel for a missing model, also if there is no model at all, and ErrInput for a reward that is not finite in 32
-// bits. A model that an observation trains becomes the one that answers requests without a name, unless a model does already.
+// log gives the same model, bit for bit, whatever the cache held. A frozen model does not learn. From Among, a model of
+// policy default learns how often nodes are offered; package model documents the benefit. Observe returns ErrNotFound for a
+// missing node, ErrNoModel for a missing model, also if there is no model at all, and ErrInput for a reward that is not
+// finite in 32 bits. A model that an observation trains becomes the one that answers requests without a name, unless a
+// model does already.
 func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if _, err := tx.writable(); err != nil {
 		return err

@@ -95,10 +95,10 @@ func (db *DB) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 	return result(ctx, db.View, func(tx *Tx) (*Ranking, error) { return tx.Predict(ctx, p) })
 }
 
-// Predict ranks candidates for links from a node or a set of nodes. It writes nothing. In an Update it sees the edges of the transaction,
-// and the models as they were before it. It returns ErrNotFound for a missing node or label, ErrNoModel for a missing
-// model or version, ErrInput for an invalid option, and ErrTooLarge for a policy that takes
-// more memory than the graph leaves, and for candidates that take more than a quarter of Options.Memory.
+// Predict ranks candidates for links from a node or a set of nodes. It writes nothing. In an Update it sees the edges of
+// the transaction, and the models as they were before it. It returns ErrNotFound for a missing node or label, ErrNoModel
+// for a missing model or version, ErrInput for an invalid option, and ErrTooLarge for a policy that takes more memory than
+// the graph leaves, and for candidates that take more than a quarter of Options.Memory.
 func (tx *Tx) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 	q, err := tx.prepare(ctx, p)
 	if err != nil {

@@ -111,9 +111,9 @@ func (g *Graph) InTimes(u ID) []int64 {
 	return g.in.row(u).Time
 }
 
-// Runs returns the out-rows or the in-rows of all nodes, ascending and as they are stored: the rows between two
-// changed rows form one run. Each run comes with its first node and is valid until the next one. Package ppr uses it for its passes over the whole
-// graph.
+// Runs returns the out-rows or the in-rows of all nodes, ascending and as they are stored: the rows between two changed
+// rows form one run. Each run comes with its first node and is valid until the next one. Package ppr uses it for its passes
+// over the whole graph.
 func (g *Graph) Runs(in bool) iter.Seq2[ID, ppr.Run] {
 	a := g.out
 	if in {
@@ -262,9 +262,9 @@ func (d *delta) all() []ppr.Change {
 // requested reports whether the survey has been requested.
 func (s *survey) requested() bool { return s.made.Load() != nil }
 
-// next returns the survey of the version that changes make, of a graph with the given number of arcs. It does not read the graph, so that an edit does not
-// pay for a survey that may never be requested. Once there are more changes than arcs, the survey is no longer
-// carried over.
+// next returns the survey of the version that changes make, of a graph with the given number of arcs. It does not read the
+// graph, so that an edit does not pay for a survey that may never be requested. Once there are more changes than arcs, the
+// survey is no longer carried over.
 func (s *survey) next(changes []ppr.Change, arcs int) *survey {
 	n := &survey{before: s.before, arcs: s.arcs, since: s.since}
 	if own := s.made.Load(); own != nil {

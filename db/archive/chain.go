@@ -32,7 +32,8 @@ func (n *named) All() iter.Seq2[Entry, error] {
 	}
 }
 
-// OpenChain reads the headers of backups, which have names for errors. It returns index.ErrMismatch unless each follows the previous one.
+// OpenChain reads the headers of backups, which have names for errors. It returns index.ErrMismatch unless each follows the
+// previous one.
 func OpenChain(backups []io.Reader, names []string) (Chain, error) {
 	var c Chain
 	since := uint64(0)

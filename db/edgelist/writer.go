@@ -13,8 +13,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// FormatOf returns the format, a text or Parquet, and the compression ("", ".gz" or ".zst") for the extension of an output file's
-// name.
+// FormatOf returns the format, a text or Parquet, and the compression ("", ".gz" or ".zst") for the extension of an output
+// file's name.
 func FormatOf(name string) (f Format, packing string, err error) {
 	f, packing = extensions(path.Base(name))
 	if f == AnyFormat || packing == ".bz2" || f == Parquet && packing != "" {

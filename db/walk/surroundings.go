@@ -37,9 +37,10 @@ type SurroundingsLimits struct {
 	Always []index.ID // nodes to include whatever their PageRank, ascending, fewer than Nodes
 }
 
-// Surroundings finds the nodes around a center. It reads the PageRank state of the center, and the edges of the nodes that it
-// returns, so that its cost does not depend on how many nodes lie within a number of steps. In a directed graph, steps follow
-// the direction of the edges; if they reach fewer nodes than allowed, nodes that point to the center follow, with a depth of -1.
+// Surroundings finds the nodes around a center. It reads the PageRank state of the center, and the edges of the nodes that
+// it returns, so that its cost does not depend on how many nodes lie within a number of steps. In a directed graph, steps
+// follow the direction of the edges; if they reach fewer nodes than allowed, nodes that point to the center follow, with a
+// depth of -1.
 func (w *Walker) Surroundings(ctx context.Context, center index.ID, most SurroundingsLimits) (*Surroundings, error) {
 	s := &surveyor{g: w.View.Graph, most: most, center: center, depth: map[index.ID]int{center: 0}}
 	nodes, values, err := w.Near(ctx, w.View.Meta.Alpha, ppr.Unit(center))
