@@ -138,7 +138,7 @@ func (db *DB) addVersion(now, l *learner, v version, held bool) error {
 	if err := db.checkpoint(now); err != nil {
 		return err
 	}
-	l.registry = now.with(v).deploying(v.Number, now.past(), db.now.Load().Meta.Version+1, c.Time)
+	l.registry = now.with(v).deploying(v.Number, now.history(), db.now.Load().Meta.Version+1, c.Time)
 	return db.replace(l, cmp.Or(db.answering(), l.name), c)
 }
 

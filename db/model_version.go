@@ -125,8 +125,8 @@ func (r registry) with(v version) registry {
 	return r
 }
 
-// past returns the versions that were deployed before, and the present one.
-func (r *registry) past() []int { return append(slices.Clone(r.Before), r.Version) }
+// history returns the versions that were deployed before, and the present one.
+func (r *registry) history() []int { return append(slices.Clone(r.Before), r.Version) }
 
 // deploying returns the registry with version n deployed, and others before it.
 func (r registry) deploying(n int, before []int, at uint64, now int64) registry {
@@ -309,7 +309,7 @@ func (db *DB) Deploy(ctx context.Context, name string, version int) error {
 		case !l.model.Learns() && !l.model.Fitted():
 			return inputf("model %q follows policy %s, which learns nothing: it answers where it is named", name, l.model.Policy())
 		case version != 0 && version != l.Version:
-			return db.switchTo(l, version, name, l.past())
+			return db.switchTo(l, version, name, l.history())
 		case db.answering() != name:
 			return db.replace(l, name, db.recorded())
 		}

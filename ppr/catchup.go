@@ -128,7 +128,7 @@ func (sv *Solver) total() norms {
 
 // merged returns the state of h in which the nodes of the workspace replace those of st.
 func (sv *Solver) merged(st *State, h Vector) *State {
-	drift := st.drift + sv.ops + len(sv.scratch.met)
+	drift := st.drift + sv.ops + len(sv.scratch.relevant)
 	if sv.dense {
 		s := sv.newState(h)
 		s.ops, s.drift = st.ops, drift

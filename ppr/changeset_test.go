@@ -31,8 +31,8 @@ func TestChangeIndex(t *testing.T) {
 					}
 				}
 			}
-			if x.touched.has(u) != (want != nil) || x.fell.has(u) != fell {
-				rt.Fatalf("%d: touched %v, fell %v, want %v, %v", u, x.touched.has(u), x.fell.has(u), want != nil, fell)
+			if x.touched.has(u) != (want != nil) || x.lowered.has(u) != fell {
+				rt.Fatalf("%d: touched %v, fell %v, want %v, %v", u, x.touched.has(u), x.lowered.has(u), want != nil, fell)
 			}
 			if want != nil && !slices.Equal(x.changes(u), want) {
 				rt.Fatalf("changes at %d: %v, want %v", u, x.changes(u), want)

@@ -10,16 +10,16 @@ import (
 )
 
 // Chain is a full backup and the incremental backups that follow it, oldest first.
-type Chain []*named
+type Chain []*namedReader
 
-// named is a backup with a name for errors.
-type named struct {
+// namedReader is a backup with a name for errors.
+type namedReader struct {
 	*Reader
 	name string
 }
 
 // All yields the entries of the backup. Its errors have the name.
-func (n *named) All() iter.Seq2[Entry, error] {
+func (n *namedReader) All() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		for e, err := range n.Reader.All() {
 			if err != nil {
@@ -52,7 +52,7 @@ func OpenChain(backups []io.Reader, names []string) (Chain, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", names[i], err)
 		}
-		c, since = append(c, &named{a, names[i]}), a.Seq
+		c, since = append(c, &namedReader{a, names[i]}), a.Seq
 	}
 	return c, nil
 }

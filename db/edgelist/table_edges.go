@@ -231,7 +231,7 @@ func newTableEdges(in io.Reader, o Options) (*tableEdges, error) {
 // that has no others.
 func (t *tableEdges) choose(o Options) (at [4]int, err error) {
 	names := t.names()
-	at, t.Columns, err = o.named(names)
+	at, t.Columns, err = o.columnsByName(names)
 	switch {
 	case err != nil || t.Columns != Auto:
 		return at, err
