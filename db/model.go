@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -252,16 +253,26 @@ func (tx *Tx) model(name string, version int) (m *modelView, err error) {
 // heuristic returns a heuristic, whose working memory is reused.
 func (tx *Tx) heuristic(name string) (*modelView, error) {
 	spec := model.Spec{Policy: name, Seed: tx.snap.Meta.Seed, FeatureLen: featureLen(tx.snap.Snapshot)}
-	key := heuristicKey{name, spec.FeatureLen}
-	if v, ok := tx.db.heuristics.Load(key); ok {
-		return v.(*modelView), nil
+	return kept(&tx.db.heuristics, heuristicKey{name, spec.FeatureLen}, func() (*modelView, error) {
+		m, err := model.New(spec)
+		if err != nil {
+			return nil, err
+		}
+		return (&learner{name: name, model: m}).view(), nil
+	})
+}
+
+// kept returns the value of a key. It makes and keeps the value unless there is one.
+func kept[V any](in *sync.Map, key any, make func() (V, error)) (V, error) {
+	if v, ok := in.Load(key); ok {
+		return v.(V), nil
 	}
-	m, err := model.New(spec)
+	made, err := make()
 	if err != nil {
-		return nil, err
+		return made, err
 	}
-	v, _ := tx.db.heuristics.LoadOrStore(key, (&learner{name: name, model: m}).view())
-	return v.(*modelView), nil
+	v, _ := in.LoadOrStore(key, made)
+	return v.(V), nil
 }
 
 // heuristicKey identifies a heuristic for feature vectors of one length.
@@ -352,11 +363,8 @@ func (tx *Tx) info(m *modelView) ModelInfo {
 
 // prior returns the learned start for feature vectors of the given length.
 func (db *DB) prior(features int) *model.Scorer {
-	s, ok := db.priors.Load(features)
-	if !ok {
-		s, _ = db.priors.LoadOrStore(features, model.Prior(features))
-	}
-	return s.(*model.Scorer)
+	s, _ := kept(&db.priors, features, func() (*model.Scorer, error) { return model.Prior(features), nil })
+	return s
 }
 
 // ModelSpec says which model to create. See [model.Spec].

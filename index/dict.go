@@ -189,29 +189,45 @@ func (d *Dict) first(n int) iter.Seq2[Key, error] {
 
 // ascending yields the keys of the ids below n, which is at least the number of keys in the base, in key order.
 func (d *Dict) ascending(n int) iter.Seq2[block.KeyEntry, error] {
-	added := make([]block.KeyEntry, 0, n-d.n)
-	for id := ID(d.n); id < ID(n); id++ {
-		added = append(added, block.KeyEntry{Key: d.Key(id), ID: id})
-	}
-	slices.SortFunc(added, func(a, b block.KeyEntry) int { return a.Compare(b.Key) })
-	base := d.stored.ascending
+	added := d.addedWhere(func(k block.KeyEntry) bool { return int(k.ID) < n })
 	if t := d.memory.Load(); t != nil {
-		base = t.ascending
+		return mergeKeys(t.from(0), added)
 	}
-	return mergeKeys(base, func(yield func(block.KeyEntry, error) bool) {
-		for _, k := range added {
-			if !yield(k, nil) {
+	return mergeKeys(d.stored.ascending, added)
+}
+
+// from yields the keys in their order, without the first ones. The errors are nil.
+func (t *keyTable) from(first int) iter.Seq2[block.KeyEntry, error] {
+	return func(yield func(block.KeyEntry, error) bool) {
+		for i := first; i < t.Len(); i++ {
+			if id := t.byKey(i); !yield(block.KeyEntry{Key: t.At(id), ID: id}, nil) {
 				return
 			}
 		}
-	})
+	}
 }
 
-// ascending yields all keys in their order. The errors are nil.
-func (t *keyTable) ascending(yield func(block.KeyEntry, error) bool) {
-	for i := range t.Len() {
-		if id := t.byKey(i); !yield(block.KeyEntry{Key: t.At(id), ID: id}, nil) {
-			return
+// addedWhere yields those of the keys added since the base that is accepts, in key order. The errors are nil.
+func (d *Dict) addedWhere(is func(block.KeyEntry) bool) iter.Seq2[block.KeyEntry, error] {
+	var list []block.KeyEntry
+	d.mu.RLock()
+	for i, k := range d.added {
+		if e := (block.KeyEntry{Key: k, ID: ID(d.n + i)}); is(e) {
+			list = append(list, e)
+		}
+	}
+	d.mu.RUnlock()
+	slices.SortFunc(list, func(a, b block.KeyEntry) int { return a.Compare(b.Key) })
+	return withoutErrors(list)
+}
+
+// withoutErrors yields the items of a list.
+func withoutErrors[T any](list []T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for _, x := range list {
+			if !yield(x, nil) {
+				return
+			}
 		}
 	}
 }
@@ -334,7 +350,8 @@ func checkEvery(ctx context.Context, step int) error {
 // It takes time for the keys that it passes, and for those that were added since the base.
 func (s *Snapshot) Keyed(low Key, within func(Key) bool) iter.Seq2[block.KeyEntry, error] {
 	return func(yield func(block.KeyEntry, error) bool) {
-		for k, err := range mergeKeys(s.Dict.baseFrom(low), s.Dict.addedFrom(low, within)) {
+		added := s.Dict.addedWhere(func(k block.KeyEntry) bool { return k.Compare(low) >= 0 && within(k.Key) })
+		for k, err := range mergeKeys(s.Dict.baseFrom(low), added) {
 			if err == nil && !within(k.Key) {
 				return
 			}
@@ -351,50 +368,5 @@ func (d *Dict) baseFrom(low Key) iter.Seq2[block.KeyEntry, error] {
 	if t == nil {
 		return d.stored.from(low)
 	}
-	return func(yield func(block.KeyEntry, error) bool) {
-		first := sort.Search(t.Len(), func(i int) bool { return t.At(t.byKey(i)).Compare(low) >= 0 })
-		for i := first; i < t.Len(); i++ {
-			if id := t.byKey(i); !yield(block.KeyEntry{Key: t.At(id), ID: id}, nil) {
-				return
-			}
-		}
-	}
-}
-
-// addedFrom yields the keys that were added since the base, from low on and within, in key order.
-func (d *Dict) addedFrom(low Key, within func(Key) bool) iter.Seq2[block.KeyEntry, error] {
-	var list []block.KeyEntry
-	d.mu.RLock()
-	for i, k := range d.added {
-		if k.Compare(low) >= 0 && within(k) {
-			list = append(list, block.KeyEntry{Key: k, ID: ID(d.n + i)})
-		}
-	}
-	d.mu.RUnlock()
-	slices.SortFunc(list, func(a, b block.KeyEntry) int { return a.Compare(b.Key) })
-	return func(yield func(block.KeyEntry, error) bool) {
-		for _, k := range list {
-			if !yield(k, nil) {
-				return
-			}
-		}
-	}
-}
-
-// from yields the keys from low on, in key order.
-func (s *storedKeys) from(low Key) iter.Seq2[block.KeyEntry, error] {
-	return func(yield func(block.KeyEntry, error) bool) {
-		n := s.Low.Len()
-		first := max(sort.Search(n, func(i int) bool { return s.Low.At(ID(i)).Compare(low) > 0 })-1, 0)
-		for i := first; i < n; i++ {
-			for k, err := range s.block(s.inOrder(i)) {
-				if err == nil && k.Compare(low) < 0 {
-					continue
-				}
-				if !yield(k, err) || err != nil {
-					return
-				}
-			}
-		}
-	}
+	return t.from(sort.Search(t.Len(), func(i int) bool { return t.At(t.byKey(i)).Compare(low) >= 0 }))
 }

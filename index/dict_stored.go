@@ -151,6 +151,24 @@ func (s *storedKeys) ascending(yield func(block.KeyEntry, error) bool) {
 	}
 }
 
+// from yields the keys from low on, in key order.
+func (s *storedKeys) from(low Key) iter.Seq2[block.KeyEntry, error] {
+	return func(yield func(block.KeyEntry, error) bool) {
+		n := s.Low.Len()
+		first := max(sort.Search(n, func(i int) bool { return s.Low.At(ID(i)).Compare(low) > 0 })-1, 0)
+		for i := first; i < n; i++ {
+			for k, err := range s.block(s.inOrder(i)) {
+				if err == nil && k.Compare(low) < 0 {
+					continue
+				}
+				if !yield(k, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
 // load reads all keys.
 func (s *storedKeys) load(ctx context.Context) (*keyTable, error) {
 	t, n := new(keyTable), int(s.Keys)
@@ -164,7 +182,7 @@ func (s *storedKeys) load(ctx context.Context) (*keyTable, error) {
 		t.Set(k.ID, k.Key, n)
 	}
 	order := keyOrder{n: s.Keys}
-	ascending := t.ascending
+	ascending := t.from(0)
 	if s.Order {
 		t.order = make([]ID, 0, n)
 		ascending = s.ascending

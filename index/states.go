@@ -144,13 +144,13 @@ func withoutPrecision(err error) error {
 	return err
 }
 
-// CoarseFactor is the ratio of the error of coarse states to the cache's tolerance.
-const CoarseFactor = 10
+// coarseFactor is the ratio of the error of coarse states to the cache's tolerance.
+const coarseFactor = 10
 
-// targetOf returns the accuracy of a source's state.
-func (c *States) targetOf(of StateID) ppr.Target {
+// Target returns the accuracy of a source's state.
+func (c *States) Target(of StateID) ppr.Target {
 	if of.Coarse {
-		return ppr.Target{Norm: c.target.Norm, Eps: CoarseFactor * c.target.Eps}
+		return ppr.Target{Norm: c.target.Norm, Eps: coarseFactor * c.target.Eps}
 	}
 	return c.target
 }
@@ -170,7 +170,7 @@ func (c *States) ofSource(ctx context.Context, s *Snapshot, r Reader, of StateID
 	if !s.Meta.Directed {
 		of.Form = ppr.Column
 	}
-	return c.current(ctx, s, r, of, request{ppr.Unit(of.Source), c.targetOf(of), pristine})
+	return c.current(ctx, s, r, of, request{ppr.Unit(of.Source), c.Target(of), pristine})
 }
 
 // request is what a caller needs: the state of the start vector h, as accurate as target.

@@ -192,7 +192,7 @@ func TestPristine(t *testing.T) {
 		for u := range all {
 			all[u] = ID(u)
 		}
-		target := ppr.Target{Norm: ppr.MaxNorm, Eps: CoarseFactor * testEps}
+		target := ppr.Target{Norm: ppr.MaxNorm, Eps: coarseFactor * testEps}
 		fresh, bounds, err := ppr.NewSolver().Values(ctx, l.now.Graph, of.Form, of.Alpha, ppr.Unit(5), target, all)
 		must(t, err)
 		got, also := st.Values(l.now.Graph, all)

@@ -20,7 +20,7 @@ type StateID struct {
 	Form    ppr.Form
 	Alpha   float64
 	Source  ID
-	Coarse  bool // the error may be CoarseFactor times the cache's tolerance
+	Coarse  bool // the error may be ten times the cache's tolerance
 	tracked bool
 }
 
