@@ -21,7 +21,7 @@
 //	snapshot, events, log, meta  one version
 //	graph, adjacency, edit,
 //	base, dict                   its graph and keys
-//	stored, dict_stored, blocks  rows and keys that are read from the store on demand
+//	stored, dict_stored          rows and keys that are read from the store on demand
 //	nodes, vectors               labels of nodes and which are deleted, and feature vectors
 //	documents                    records of package db
 //	kv, keyspace, pages          the store, its keys, and a data structure
