@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"syscall"
 
 	"kith/db/archive"
+	"kith/db/ctxio"
 	"kith/db/store"
 	"kith/index"
 )
@@ -41,7 +43,7 @@ func (db *DB) WriteTo(ctx context.Context, w io.Writer) (Backup, error) {
 // it after the earlier one. Records are compared by digest, so the earlier backup need only be of a similar database.
 // WriteSince returns ErrMismatch if earlier is not a backup, and ErrCorrupt if it is damaged.
 func (db *DB) WriteSince(ctx context.Context, w io.Writer, earlier io.Reader) (Backup, error) {
-	a, err := archive.NewReader(cancellableReader{ctx, earlier}, archive.Backup)
+	a, err := archive.NewReader(ctxio.Reader(ctx, earlier), archive.Backup)
 	if err != nil {
 		return Backup{}, fmt.Errorf("the earlier backup: %w", err)
 	}
@@ -89,7 +91,7 @@ func (tx *Tx) records(ctx context.Context) iter.Seq2[archive.Entry, error] {
 			yield(archive.Entry{}, err)
 			return
 		}
-		for e, err := range (cancellableScan{ctx, tx.reader}).Scan(nil, nil) {
+		for e, err := range ctxio.Scans(ctx, tx.reader).Scan(nil, nil) {
 			if err == nil && !tx.snap.Meta.IsCurrent(e.Key) {
 				continue
 			}
@@ -125,7 +127,7 @@ func Restore(ctx context.Context, path string, o *Options, backups ...io.Reader)
 	}
 	backups, names := slices.Clone(backups), make([]string, len(backups))
 	for i, r := range backups {
-		backups[i], names[i] = cancellableReader{ctx, r}, fmt.Sprintf("backup %d of %d", i+1, len(backups))
+		backups[i], names[i] = ctxio.Reader(ctx, r), fmt.Sprintf("backup %d of %d", i+1, len(backups))
 		if file, ok := r.(interface{ Name() string }); ok {
 			names[i] = file.Name()
 		}
@@ -163,9 +165,7 @@ func restore(ctx context.Context, path string, o Options, chain archive.Chain) e
 	seq := chain.Seq()
 	err = st.Batch(seq, func(w index.Writer) error {
 		for e, err := range chain.All() {
-			if err == nil {
-				err = ctx.Err()
-			}
+			err = cmp.Or(err, ctx.Err())
 			if err == nil {
 				err = w.Set(e.Key, e.Value)
 			}

@@ -3,8 +3,10 @@ package db
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
+	"kith/db/ctxio"
 	"kith/db/store"
 	"kith/index"
 )
@@ -14,9 +16,10 @@ const (
 	maxChanges = 1 << 17
 )
 
-// compactionDue reports whether s should get a new base, and whether writers must wait for it. A base is needed when the changes
-// since the last one reach a tenth of the edges, but at least minChanges and at most maxChanges, which an open reads in
-// a fraction of a second, or when they take a quarter of the memory of the graph. Writers wait when they take half of it.
+// compactionDue reports whether s should get a new base, and whether writers must wait for it. A base is needed when the
+// changes since the last one reach a tenth of the edges, but at least minChanges and at most maxChanges, which an open
+// reads in a fraction of a second, or when they take a quarter of the memory of the graph. Writers wait when they take half
+// of it.
 func (db *DB) compactionDue(s *snapshot) (due, urgent bool) {
 	changes, _ := s.Log.Since(s.Meta.Base) // the log reaches back further
 	many := int64(len(changes)) >= max(minChanges, min(s.Meta.Edges/10, maxChanges))
@@ -37,8 +40,8 @@ func (db *DB) compactIfDue(s *snapshot) {
 	})
 }
 
-// makeRoom waits while a compaction is urgent. It waits for the one that runs, and starts one if none does.
-func (db *DB) makeRoom(ctx context.Context) error {
+// waitForCompaction waits while a compaction is urgent. It waits for the one that runs, and starts one if none does.
+func (db *DB) waitForCompaction(ctx context.Context) error {
 	full := func() bool {
 		s, _ := db.head()
 		_, urgent := db.compactionDue(s)
@@ -191,7 +194,7 @@ func (db *DB) writeBase(ctx context.Context, s *snapshot, generation uint32) (ba
 func (db *DB) writeGeneration(ctx context.Context, ts uint64, write func(w index.Writer, from *index.Stored) error) error {
 	db.store.Discard(db.openReaders.oldest(ts)) // so that Bulk removes the generation before
 	return db.store.Bulk(ts, func(w index.Writer) error {
-		w = cancellableWriter{ctx, w}
+		w = ctxio.Writer(ctx, w)
 		if db.opts.InMemory {
 			w = &boundedWriter{w, db.opts.memory(graphPart)}
 		}
@@ -225,9 +228,9 @@ func (db *DB) rebase(ctx context.Context, now *snapshot, next *index.Snapshot) e
 }
 
 // dropLeftovers deletes unreferenced records: the blocks of the generations up to last except the present one, the log
-// before its start, the forgotten observations and changes, and the documents that no model refers to. It covers work that is done
-// and work that did not finish. The generation that a running compaction writes is higher than last. Correctness does
-// not depend on the deletion. The writer calls it.
+// before its start, the forgotten observations and changes, and the documents that no model refers to. It covers work that
+// is done and work that did not finish. The generation that a running compaction writes is higher than last. Correctness
+// does not depend on the deletion. The writer calls it.
 func (db *DB) dropLeftovers(ts uint64, last uint32) {
 	m := &db.now.Load().Meta
 	db.tidy(ts, func(r index.Reader, w index.Writer) error {
@@ -249,4 +252,17 @@ func (db *DB) tidy(ts uint64, f func(index.Reader, index.Writer) error) {
 	if err := db.store.Batch(ts, func(w index.Writer) error { return f(r, w) }); err != nil {
 		db.opts.Logger.Error("tidying the store", "err", err)
 	}
+}
+
+// boundedWriter is an index.Writer to the memory. It returns ErrTooLarge for more bytes than are left.
+type boundedWriter struct {
+	index.Writer
+	left int64
+}
+
+func (w *boundedWriter) Set(key, value []byte) error {
+	if w.left -= int64(len(key) + len(value)); w.left < 0 {
+		return fmt.Errorf("%w: the graph, for a database in memory", ErrTooLarge)
+	}
+	return w.Writer.Set(key, value)
 }

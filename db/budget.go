@@ -62,16 +62,16 @@ func (db *DB) fitsGraph(s sized, of ...part) error {
 	if db.opts.InMemory {
 		bytes = s.LoadedBytes()
 	}
-	return db.within("the graph needs", bytes, db.opts.memory(of...))
+	return db.checkMemory("the graph needs", bytes, db.opts.memory(of...))
 }
 
 // fitsWork returns ErrTooLarge for an answer that takes more bytes than its part of Options.Memory.
 func (db *DB) fitsWork(what string, bytes int64) error {
-	return db.within(what+" takes", bytes, db.opts.memory(workPart))
+	return db.checkMemory(what+" takes", bytes, db.opts.memory(workPart))
 }
 
-// within returns ErrTooLarge unless bytes are at most limit.
-func (db *DB) within(what string, bytes, limit int64) error {
+// checkMemory returns ErrTooLarge unless bytes are at most limit.
+func (db *DB) checkMemory(what string, bytes, limit int64) error {
 	if bytes <= limit {
 		return nil
 	}

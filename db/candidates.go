@@ -30,7 +30,7 @@ type Candidates struct {
 type candidateKind string
 
 const (
-	unsaid       candidateKind = ""
+	byDefault    candidateKind = ""
 	byPPR        candidateKind = "PPR"
 	byKeys       candidateKind = "KEYS"
 	byHops       candidateKind = "NEIGHBORS"
@@ -103,7 +103,7 @@ func Intersect(a, b Candidates) Candidates {
 // String returns the set in the syntax of the query language, and adds parentheses, which the language does not have.
 func (c Candidates) String() string {
 	switch c.kind {
-	case unsaid:
+	case byDefault:
 		return PPR(defaultPPR).String()
 	case byKeys:
 		return words.Count(len(c.keys), "node") + " as listed"
@@ -146,11 +146,11 @@ func (tx *Tx) among(c Candidates, start ppr.Vector, s *model.Scorer) Candidates 
 		return len(to) > 0
 	}
 	switch {
-	case c.kind == unsaid && s.Classes() != nil:
+	case c.kind == byDefault && s.Classes() != nil:
 		return Classes()
-	case c.kind == unsaid && !slices.ContainsFunc(start.Node, linked):
+	case c.kind == byDefault && !slices.ContainsFunc(start.Node, linked):
 		c = Similar(defaultSimilar)
-	case c.kind == unsaid:
+	case c.kind == byDefault:
 		c = PPR(defaultPPR)
 	case c.kind != bySimilarity || c.kinds != nil:
 		return c
@@ -222,18 +222,18 @@ func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err e
 	switch c.kind {
 	case byKeys, byClass:
 		if c.kind == byKeys {
-			ids, err = tx.listed(c.keys)
+			ids, err = tx.ids(c.keys)
 		} else {
 			ids, err = tx.classes(r.scorer)
 		}
 		r.listed = union(r.listed, ids)
 		return ids, err
 	case byHops:
-		return tx.within(ctx, c.n, r.start.Node...)
+		return tx.withinSteps(ctx, c.n, r.start.Node...)
 	case byLabel:
-		label, ok := v.Meta.LabelNumber(c.label)
-		if !ok || c.label == "" {
-			return nil, noLabel(c.label, v)
+		label, err := labelNumber(v, c.label)
+		if err != nil {
+			return nil, err
 		}
 		return slices.Collect(v.Labelled(label)), nil
 	case byAll:
@@ -337,8 +337,8 @@ func (tx *Tx) linkedTo(sources ...index.ID) func(index.ID) bool {
 	}
 }
 
-// listed resolves keys to ids, ascending.
-func (tx *Tx) listed(keys []any) ([]index.ID, error) {
+// ids resolves keys to ids, ascending.
+func (tx *Tx) ids(keys []any) ([]index.ID, error) {
 	ids := make([]index.ID, 0, len(keys))
 	for _, k := range keys {
 		id, err := tx.id(k)
@@ -351,8 +351,8 @@ func (tx *Tx) listed(keys []any) ([]index.ID, error) {
 	return slices.Compact(ids), nil
 }
 
-// within returns the nodes at most n steps from the nearest source, ascending.
-func (tx *Tx) within(ctx context.Context, n int, sources ...index.ID) ([]index.ID, error) {
+// withinSteps returns the nodes at most n steps from the nearest source, ascending.
+func (tx *Tx) withinSteps(ctx context.Context, n int, sources ...index.ID) ([]index.ID, error) {
 	var found []index.ID
 	for layer, err := range walk.Layers(ctx, tx.view().Graph, n, sources...) {
 		if err != nil {
@@ -377,7 +377,7 @@ func (r *resolver) nearest(ctx context.Context, c Candidates) ([]index.ID, error
 	var value []float64
 	for i, id := range nodes {
 		switch {
-		case r.isSource(id), !tx.isOf(c.kinds, id):
+		case r.isSource(id), !tx.hasLabel(c.kinds, id):
 		case linkedTo(id):
 			r.linked++
 		default:
@@ -399,8 +399,8 @@ func best(ids []index.ID, n int, value func(i int) float64) []index.ID {
 	return found
 }
 
-// isOf reports whether a node has one of the given labels. Nil means any.
-func (tx *Tx) isOf(kinds []string, id index.ID) bool {
+// hasLabel reports whether a node has one of the given labels. Nil means any.
+func (tx *Tx) hasLabel(kinds []string, id index.ID) bool {
 	v := tx.view()
 	return kinds == nil || slices.Contains(kinds, v.Meta.Labels[v.Label(id)].Name)
 }
@@ -411,7 +411,7 @@ func (r *resolver) similar(ctx context.Context, c Candidates) ([]index.ID, error
 	tx, v := r.tx, r.tx.view()
 	linkedTo := tx.linkedTo(r.start.Node...)
 	accept := func(id index.ID) bool {
-		return v.Live(id) && !r.isSource(id) && !linkedTo(id) && tx.isOf(c.kinds, id)
+		return v.Live(id) && !r.isSource(id) && !linkedTo(id) && tx.hasLabel(c.kinds, id)
 	}
 	lists := make([][]index.ID, len(r.start.Node))
 	for i, at := range r.byWeight() {

@@ -43,8 +43,8 @@ func TestClasses(t *testing.T) {
 		return fmt.Sprint(r.Links)
 	}
 	before := ask(db.Classes())
-	if unsaid := ask(db.Candidates{}); unsaid != before {
-		t.Errorf("left open %s, asked for classes %s", unsaid, before)
+	if byDefault := ask(db.Candidates{}); byDefault != before {
+		t.Errorf("left open %s, asked for classes %s", byDefault, before)
 	}
 	must(t, g.Close())
 	g = dbtest.Reopen(t, path, nil)

@@ -75,10 +75,10 @@ func (db *DB) recorded() index.Commit {
 	return index.Commit{Time: db.opts.Now().UnixNano()}
 }
 
-// afterCommit does periodic work: it stores a model that has learned much since its last
-// checkpoint, for which all commits must be durable, makes a new base when there are many changes, trains models again,
-// and forgets observations and changes when there are too many. The commit is valid even if this work fails; failed work is repeated
-// again after the next commit.
+// afterCommit does periodic work: it stores a model that has learned much since its last checkpoint, for which all commits
+// must be durable, makes a new base when there are many changes, trains models again, and forgets observations and changes
+// when there are too many. The commit is valid even if this work fails; failed work is repeated again after the next
+// commit.
 func (db *DB) afterCommit(s *snapshot) error {
 	for _, l := range db.learners {
 		if !l.checkpointDue() {

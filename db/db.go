@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"kith/db/ctxio"
 	"kith/db/store"
 	"kith/index"
 	"kith/model"
@@ -119,7 +120,7 @@ func (db *DB) load(ctx context.Context) error {
 	ts := db.store.Newest()
 	r := db.store.Read(ts)
 	defer r.Close()
-	s, err := index.Open(cancellableScan{ctx, r}, db.stored(ts))
+	s, err := index.Open(ctxio.Scans(ctx, r), db.stored(ts))
 	if err != nil {
 		return err
 	}

@@ -9,22 +9,23 @@
 //	store     the records on the disk, their files and their durability; it alone imports Badger
 //	archive   the layout of backups and of model files
 //	edgelist  lists of edges, of nodes and of features
-//	walk      how the PageRank of a request is computed, and which ranks are certain
+//	walk      how the PageRank of a request is computed, which ranks are certain, and what is near a node
 //	gonum     the graph as gonum's algorithms want it
 //	words     the words of messages
+//	ctxio     readers and writers that end with a context
 //
 // These know nothing of each other and nothing of transactions. Below them, package index turns records into a graph and
 // back, package ppr computes PageRank on it, and package model ranks and learns. This package connects them. Its files
 // form layers too, and a call goes down:
 //
-//	holdout, decision_*, observe, explain   questions, choices and learning; json is their form on the wire
+//	holdout*, log, decision, observe,       questions, choices and learning; json is their form on the wire
+//	explain
 //	model_*, list_*, backup_*               trainings and versions, lists, backups and compactions
-//	predict_each, predict, candidates,
-//	traverse, neighborhood                  one answer, and many
+//	predict, candidates, traverse           one answer, and many
 //	node, edge, hidden, stats               the graph, and the part of it that a comparison hides
 //	change_*, change                        the changes of commits, and repeating them in a copy
 //	db, tx, commit                          opening, transactions and the group commit
-//	options, budget, errors, io             what all of them use
+//	options, budget, errors                 what all of them use
 //
 // Two things call upwards: Open loads the models, and a commit makes them learn and starts background work.
 //
@@ -84,11 +85,11 @@
 // If the disk is nearly full, writes are refused with ErrFull before anything changes, while the store still has the
 // space that it needs for its own maintenance. Views continue, and writes succeed again when there is space.
 //
-// Cached PageRank states only save time. Those that took at least 20,000 edge operations are stored when a database
-// that was written to is closed and, in the background, at checkpoints: after a checkpoint of a model, and when 2^24 edge operations, about half
-// a second, would be lost by a kill. A checkpoint stores up to 4 MB, those states first that the cache would evict last.
-// Together the stored states take at most about what cached states may take in memory. After a kill they are loaded when
-// they are needed, and brought up to date with the graph.
+// Cached PageRank states only save time. Those that took at least 20,000 edge operations are stored when a database that
+// was written to is closed and, in the background, at checkpoints: after a checkpoint of a model, and when 2^24 edge
+// operations, about half a second, would be lost by a kill. A checkpoint stores up to 4 MB, those states first that the
+// cache would evict last. Together the stored states take at most about what cached states may take in memory. After a kill
+// they are loaded when they are needed, and brought up to date with the graph.
 //
 // # Loading
 //
@@ -117,9 +118,10 @@
 // altered, truncated, deleted or replaced is ErrCorrupt, and so are inconsistent records. A failing open deletes nothing:
 // tables that the manifest does not name, which Badger deletes, are set aside until all records are read.
 //
-// Rows, keys, labels and vectors of a graph of more than 65,536 edges are read when they are needed. If they fit, all are read
-// into memory in the background once questions have read about as much, or at [DB.Preload]. A damaged block of them is therefore found later: from then on every transaction ends with
-// ErrCorrupt and no write succeeds. All tables are read in full before the first write, a backup and a check, at about 1 GB a second.
+// Rows, keys, labels and vectors of a graph of more than 65,536 edges are read when they are needed. If they fit, all are
+// read into memory in the background once questions have read about as much, or at [DB.Preload]. A damaged block of them is
+// therefore found later: from then on every transaction ends with ErrCorrupt and no write succeeds. All tables are read in
+// full before the first write, a backup and a check, at about 1 GB a second.
 //
 // A gap in the log of the last writes is damage if two commits follow, because each was synced before the next was
 // written. If at most one follows, damage cannot be distinguished from a crash, and the database is in the state after the
@@ -206,12 +208,13 @@
 //
 // # Changes
 //
-// A database that was opened once with Options.ChangeBytes keeps what its commits do. [DB.Changes] yields it, commit by commit and in order,
-// once it is durable: nodes, edges, features, observations, decisions and models. A reader resumes after the last version
-// that it has seen. [DB.Apply] repeats changes in a copy that was restored from a backup and opened with Options.Follower.
-// The copy then has the same version, node ids and models as the database that it follows, and with NoCache it gives the
-// same answers, bit for bit, if binary, architecture and Options.Memory are the same. It learns and is trained only by what
-// it applies: an observation is learned again, and the document of a version that was trained is in the change.
+// A database that was opened once with Options.ChangeBytes keeps what its commits do. [DB.Changes] yields it, commit by
+// commit and in order, once it is durable: nodes, edges, features, observations, decisions and models. A reader resumes
+// after the last version that it has seen. [DB.Apply] repeats changes in a copy that was restored from a backup and opened
+// with Options.Follower. The copy then has the same version, node ids and models as the database that it follows, and with
+// NoCache it gives the same answers, bit for bit, if binary, architecture and Options.Memory are the same. It learns and is
+// trained only by what it applies: an observation is learned again, and the document of a version that was trained is in
+// the change.
 //
 // A change is made of records that a commit writes anyway (its log record, its observations and decisions, the documents of
 // models), which are kept for longer, and of one more record for what these do not tell. See package index, "Changes". Each
@@ -233,11 +236,11 @@
 // measured size; a law is exact if it has as many parameters as there are sizes. "kith bench scale" measures the figures and
 // derives the table; its help says how.
 //
-// The graphs are R-MAT with about 12 generated edges a node. They have hubs, so within two steps of a node is a large part of
-// the graph, and candidates of NEIGHBORS(2) cost much more than in most graphs: a source of dblp-2010 takes 0.7 ms. PPR(100)
-// looks at the near part only. With rows on disk, half of the memory that the graph needs was given, and the page cache had
-// the files; questions with more candidates than that memory takes are left out. "score all" by several machines begins with a restore on each; cores are taken to be as fast as the measured ones
-// and not to hinder each other.
+// The graphs are R-MAT with about 12 generated edges a node. They have hubs, so within two steps of a node is a large part
+// of the graph, and candidates of NEIGHBORS(2) cost much more than in most graphs: a source of dblp-2010 takes 0.7 ms.
+// PPR(100) looks at the near part only. With rows on disk, half of the memory that the graph needs was given, and the page
+// cache had the files; questions with more candidates than that memory takes are left out. "score all" by several machines
+// begins with a restore on each; cores are taken to be as fast as the measured ones and not to hinder each other.
 //
 //	measured on 2 cores with the default --memory; machines of 16 cores and 256 GiB of memory
 //
@@ -294,9 +297,10 @@
 //	  check --repair takes 1.3 TB of memory: a damaged database must be restored from a backup
 //	  a load takes ~3.4 h
 //
-// The layout has room for 10^10 edges, and no graph of that size was made. It cannot be in memory, because the offsets of rows
-// have 32 bits: that ends at 2^31 undirected or 2^32 directed edges. At [MaxNodes] nodes everything ends, with ErrTooLarge. Rows
-// that are neither in memory nor in the page cache are not measured at all: each block is then a read of the disk.
+// The layout has room for 10^10 edges, and no graph of that size was made. It cannot be in memory, because the offsets of
+// rows have 32 bits: that ends at 2^31 undirected or 2^32 directed edges. At [MaxNodes] nodes everything ends, with
+// ErrTooLarge. Rows that are neither in memory nor in the page cache are not measured at all: each block is then a read of
+// the disk.
 //
 // What 10^10 edges would take: offsets of 64 bits, 4 bytes a node more; a load that sorts and writes on all cores, because much
 // of it is done by one; a repair in bounded memory; and, where no machine has the memory for the graph, rows that are divided

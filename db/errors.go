@@ -22,8 +22,8 @@ var (
 	ErrExists = errors.New("db: exists already")
 	// ErrClosed is returned by every use of a closed database.
 	ErrClosed = store.ErrClosed
-	// ErrReadOnly is returned by a write in a View, or to a database opened ReadOnly or as Follower. Open returns it with ReadOnly for a
-	// database that was not closed, and without ReadOnly for one that cannot be written to.
+	// ErrReadOnly is returned by a write in a View, or to a database opened ReadOnly or as Follower. Open returns it with
+	// ReadOnly for a database that was not closed, and without ReadOnly for one that cannot be written to.
 	ErrReadOnly = store.ErrReadOnly
 	// ErrLocked is returned when another process, or this one, has the database open. The text names the process and says
 	// how the database can be read nevertheless, or says that others read it.
@@ -119,8 +119,13 @@ func noEdge(src, dst Key) error {
 	return missing(KindEdge, fmt.Sprintf("%v -> %v", src, dst), nil, ErrNotFound, "no edge %v -> %v", src, dst)
 }
 
-func noLabel(name string, s *index.Snapshot) error {
-	return missing(KindLabel, name, labelNames(s), ErrNotFound, "no label %q", name)
+// labelNumber returns the number of a label. It returns ErrNotFound for a label that does not exist, such as "".
+func labelNumber(s *index.Snapshot, name string) (uint16, error) {
+	n, ok := s.Meta.LabelNumber(name)
+	if !ok || name == "" {
+		return 0, missing(KindLabel, name, labelNames(s), ErrNotFound, "no label %q", name)
+	}
+	return n, nil
 }
 
 // noModel returns the error for the name of no model. others are the names that are accepted in place of a model's.

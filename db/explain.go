@@ -11,6 +11,7 @@ import (
 	"kith/db/words"
 	"kith/index"
 	"kith/model"
+	"kith/ppr"
 )
 
 // Step is a step of a plan.
@@ -210,7 +211,7 @@ func (tx *Tx) shares(ctx context.Context, q *question, target index.ID) ([]Share
 	shares := make([]Share, len(q.start.Node))
 	at, _ := slices.BinarySearch(q.candidates, target)
 	for i, id := range q.start.Node {
-		alone := question{start: unit(id), candidates: q.candidates, scorer: q.scorer, walk: q.walk}
+		alone := question{start: ppr.Unit(id), candidates: q.candidates, scorer: q.scorer, walk: q.walk}
 		scores, err := alone.score(ctx, tx)
 		if err != nil {
 			return nil, err

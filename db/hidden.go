@@ -63,7 +63,7 @@ func (tx *Tx) without(ctx context.Context, edges [][2]index.ID) (*index.Graph, e
 	}
 	if len(edges) > tx.mostHidden() {
 		what := fmt.Sprintf("the graph is too large to be copied, and to hide %s takes", words.Count(len(edges), "edge"))
-		return nil, tx.db.within(what, hiddenBytes*int64(len(edges)), tx.db.opts.memory(workPart)/2)
+		return nil, tx.db.checkMemory(what, hiddenBytes*int64(len(edges)), tx.db.opts.memory(workPart)/2)
 	}
 	return tx.snap.Graph.Hide(ctx, edges)
 }

@@ -10,6 +10,7 @@ import (
 
 	"kith/index"
 	"kith/model"
+	"kith/ppr"
 )
 
 // Holdout selects the edges to hide, by one of Share, After and Links, and the predictions to make without them.
@@ -135,7 +136,7 @@ func (s *HoldoutSet) Ask(ctx context.Context, c Contender) (ContenderInfo, iter.
 	}
 	n, ask := len(s.sources)*len(s.among), s.ask
 	if s.fixed != nil {
-		n, ask = s.fixed.parts(), s.compare
+		n, ask = s.fixed.parts(), s.askPairs
 	}
 	return info, func(yield func(HeldOut, error) bool) {
 		for i := range n {
@@ -155,7 +156,7 @@ func (s *HoldoutSet) choose(h Holdout, rng *rand.Rand) error {
 	if h.For == nil {
 		s.sources = s.hidden.sources()
 	} else {
-		ids, err := s.whole.listed(h.For)
+		ids, err := s.whole.ids(h.For)
 		if err != nil {
 			return err
 		}
@@ -227,7 +228,7 @@ func (s *HoldoutSet) train(ctx context.Context, rest *Tx, c *Contender) (info Co
 func (s *HoldoutSet) askable(ctx context.Context, rest *Tx, scorer *model.Scorer) error {
 	source := s.sources[0]
 	for _, c := range s.among {
-		if _, _, err := rest.candidates(ctx, unit(source), c, scorer, rest.walker(source, true, 0)); err != nil {
+		if _, _, err := rest.candidates(ctx, ppr.Unit(source), c, scorer, rest.walker(source, true, 0)); err != nil {
 			return err
 		}
 	}

@@ -29,8 +29,8 @@ func (s *HoldoutSet) hide(ctx context.Context, h *Holdout, rng *rand.Rand) (pair
 	case h.Links != nil:
 		var links [][2]index.ID
 		found = &links
-		if pairs, links, err = s.named(ctx, h.Links); err == nil && h.Against != nil {
-			s.fixed, err = s.compared(h)
+		if pairs, links, err = s.resolveLinks(ctx, h.Links); err == nil && h.Against != nil {
+			s.fixed, err = s.resolvePairs(h)
 		}
 	case !h.After.IsZero():
 		pairs, err = tx.edgesFrom(ctx, h.After)
@@ -77,9 +77,9 @@ func (tx *Tx) edgesFrom(ctx context.Context, t time.Time) (pairs [][2]index.ID, 
 	return pairs, nil
 }
 
-// named returns the listed links that the graph has, ascending, and all links to find, each once. Both exclude loops.
+// resolveLinks returns the listed links that the graph has, ascending, and all links to find, each once. Both exclude loops.
 // It counts links with a node that the database lacks in s.Unknown.
-func (s *HoldoutSet) named(ctx context.Context, list []Edge) (there, links [][2]index.ID, err error) {
+func (s *HoldoutSet) resolveLinks(ctx context.Context, list []Edge) (there, links [][2]index.ID, err error) {
 	tx := s.whole
 	for i, e := range list {
 		if i%checkEvery == 0 && ctx.Err() != nil {
@@ -126,8 +126,8 @@ const unknownNode index.ID = math.MaxUint32
 // pairBytes is the memory of a pair while it is scored.
 const pairBytes = 64
 
-// compared resolves the pairs that links are compared with.
-func (s *HoldoutSet) compared(h *Holdout) (*fixedPairs, error) {
+// resolvePairs resolves the pairs that links are compared with.
+func (s *HoldoutSet) resolvePairs(h *Holdout) (*fixedPairs, error) {
 	switch {
 	case len(h.Among) > 0 || h.For != nil || h.Sample > 0:
 		return nil, inputf("links that are compared with a list of pairs are asked for all of them, among these pairs")
@@ -173,8 +173,8 @@ func (f *fixedPairs) part(i int) (links, others [][2]index.ID) {
 	return f.links[i : i+1], f.others[i*f.each : (i+1)*f.each]
 }
 
-// compare scores the links of a question and the pairs that they are compared with.
-func (s *HoldoutSet) compare(ctx context.Context, rest *Tx, c *Contender, i int) (out HeldOut, err error) {
+// askPairs scores the links of a question and the pairs that they are compared with.
+func (s *HoldoutSet) askPairs(ctx context.Context, rest *Tx, c *Contender, i int) (out HeldOut, err error) {
 	links, others := s.fixed.part(i)
 	all := slices.Concat(links, others)
 	level := func([]model.Score) {}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kith/db/ctxio"
 	"kith/db/edgelist"
 	"kith/index"
 )
@@ -176,7 +177,7 @@ func (db *DB) Measure(ctx context.Context, r io.Reader, o LoadOptions) (*LoadRep
 	defer db.unpin(now)
 	var disk diskCount
 	_, report, err := db.readEdges(ctx, r, &o, now, func(bulk *index.Bulk) (*index.Snapshot, index.Tally, error) {
-		return bulk.Write(ctx, cancellableWriter{ctx, &disk}, 1, new(index.Stored))
+		return bulk.Write(ctx, ctxio.Writer(ctx, &disk), 1, new(index.Stored))
 	})
 	if report != nil {
 		report.Disk = int64(disk)
@@ -233,19 +234,16 @@ func (db *DB) readEdges(
 	if errors.Is(err, index.ErrTooLarge) || errors.Is(err, index.ErrWeight) {
 		err = inputError(err)
 	}
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
+	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return nil, report, err
 	}
 	report.Repeated, report.Differing, report.BothWays, report.Symmetric = tally.Repeated, tally.Differing, tally.BothWays, tally.Symmetric
-	report.compare(now.Snapshot, next)
+	report.countAdded(now.Snapshot, next)
 	return next, report, nil
 }
 
-// compare fills in what a load from one version to the next added, and what memory the next takes.
-func (r *LoadReport) compare(now, next *index.Snapshot) {
+// countAdded fills in what a load from one version to the next added, and what memory the next takes.
+func (r *LoadReport) countAdded(now, next *index.Snapshot) {
 	r.Sources = labelled(next, r.SourceLabel) - labelled(now, r.SourceLabel)
 	r.Targets = labelled(next, r.TargetLabel) - labelled(now, r.TargetLabel)
 	r.Nodes = next.Meta.Live - now.Meta.Live
@@ -296,7 +294,7 @@ func eachLine[T any](
 
 // openEdges opens an edge list. directed says how to read a list that has each edge of an undirected graph once.
 func (db *DB) openEdges(ctx context.Context, r io.Reader, o *LoadOptions, directed bool, s *scratch) (*edgelist.Reader, error) {
-	list, err := edgelist.NewReader(cancellableReader{ctx, r}, edgelist.Options{
+	list, err := edgelist.NewReader(ctxio.Reader(ctx, r), edgelist.Options{
 		Format: o.Format, Name: o.Name, Columns: o.Columns, Names: o.Names, Times: o.Times, Header: o.Header,
 		Directed: directed, Negative: o.Negative, MaxSplit: db.opts.memory(workPart) / splitFraction,
 		Tables: o.Tables, Memory: db.opts.memory(workPart) / tableFraction,

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 
+	"kith/db/ctxio"
 	"kith/db/edgelist"
 )
 
@@ -35,7 +37,7 @@ func (db *DB) loadNodes(ctx context.Context, r io.Reader, o LoadOptions, open fu
 	}
 	files := &scratch{db: db}
 	defer files.remove()
-	list, err := open(cancellableReader{ctx, r}, edgelist.Options{
+	list, err := open(ctxio.Reader(ctx, r), edgelist.Options{
 		Format: o.Format, Name: o.Name, Header: o.Header, Keyless: o.Keyless,
 		Tables: o.Tables, Memory: db.opts.memory(workPart) / tableFraction,
 		Spool: func() (edgelist.Spool, error) { return files.make() },
@@ -203,4 +205,53 @@ func (db *DB) LoadPart(ctx context.Context, r io.Reader, kind edgelist.Kind, o L
 		return db.LoadFeatures(ctx, r, o)
 	}
 	return db.Load(ctx, r, o)
+}
+
+// scratch makes temporary files in the directory of the database or, for a database that is in memory or read-only, in
+// the system's directory for temporary files. If the system allows it, their names are removed at once, so nothing is
+// left of them when the process dies.
+type scratch struct {
+	db    *DB
+	files []scratchFile
+}
+
+// scratchFile is a temporary file. A write returns ErrFull while the disk still has the space that the store needs for
+// its own maintenance.
+type scratchFile struct {
+	*os.File
+	db *DB
+}
+
+func (f scratchFile) WriteAt(b []byte, at int64) (int, error) {
+	if err := f.db.store.Room(); err != nil {
+		return 0, err
+	}
+	return f.File.WriteAt(b, at)
+}
+
+func (s *scratch) make() (scratchFile, error) {
+	dir := ""
+	if !s.db.opts.ReadOnly {
+		dir = s.db.store.Dir()
+	}
+	f, err := os.CreateTemp(dir, "load-*.tmp")
+	if err != nil {
+		return scratchFile{}, fmt.Errorf("db: scratch file: %w", err)
+	}
+	s.files = append(s.files, scratchFile{f, s.db})
+	_ = os.Remove(f.Name()) // if this fails, remove deletes the file
+	return s.files[len(s.files)-1], nil
+}
+
+// remove closes and deletes the files.
+func (s *scratch) remove() {
+	for _, f := range s.files {
+		err := f.Close()
+		if left := os.Remove(f.Name()); !errors.Is(left, fs.ErrNotExist) {
+			err = errors.Join(err, left)
+		}
+		if err != nil {
+			s.db.opts.Logger.Error("removing a scratch file", "err", err)
+		}
+	}
 }

@@ -166,20 +166,16 @@ func (o *ListOptions) newWriter(w io.Writer, f edgelist.Format, columns []edgeli
 	return o.Tables.Create(w, columns)
 }
 
-// keyType returns the type of a column of keys: integers if no node has a string. Text has no types.
+// keyType returns the type of a column of keys: integers if no node has a string. Text has no types. It looks at all nodes up
+// to the first with a string.
 func (tx *Tx) keyType(o ListOptions) edgelist.Type {
-	if o.Format == edgelist.Parquet && tx.IntegerKeys() {
-		return edgelist.Integer
+	if o.Format != edgelist.Parquet {
+		return edgelist.String
 	}
-	return edgelist.String
-}
-
-// IntegerKeys reports whether the keys of all nodes are integers. It looks at all nodes up to the first with a string.
-func (tx *Tx) IntegerKeys() bool {
 	for id := range tx.view().Nodes() {
 		if _, isInt := tx.key(id).Int(); !isInt {
-			return false
+			return edgelist.String
 		}
 	}
-	return true
+	return edgelist.Integer
 }

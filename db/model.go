@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -92,7 +93,7 @@ func (db *DB) CreateModel(ctx context.Context, name string, spec model.Spec) err
 	if err != nil {
 		return fmt.Errorf("model %q: %w", name, err)
 	}
-	return db.addModel(name, m, Created)
+	return db.addModel(name, m, created)
 }
 
 // newModel makes an untrained model for a graph. It fills in unset fields of the spec from the graph.
@@ -138,9 +139,9 @@ func resolveClasses(spec *model.Spec, s *index.Snapshot) error {
 	if spec.ClassLabel == "" || spec.Classes != nil {
 		return nil
 	}
-	label, ok := s.Meta.LabelNumber(spec.ClassLabel)
-	if !ok {
-		return noLabel(spec.ClassLabel, s)
+	label, err := labelNumber(s, spec.ClassLabel)
+	if err != nil {
+		return err
 	}
 	spec.Classes = slices.Collect(s.Labelled(label))
 	return nil
@@ -252,16 +253,26 @@ func (tx *Tx) model(name string, version int) (m *modelView, err error) {
 // heuristic returns a heuristic, whose working memory is reused.
 func (tx *Tx) heuristic(name string) (*modelView, error) {
 	spec := model.Spec{Policy: name, Seed: tx.snap.Meta.Seed, FeatureLen: featureLen(tx.snap.Snapshot)}
-	key := heuristicKey{name, spec.FeatureLen}
-	if v, ok := tx.db.heuristics.Load(key); ok {
-		return v.(*modelView), nil
+	return kept(&tx.db.heuristics, heuristicKey{name, spec.FeatureLen}, func() (*modelView, error) {
+		m, err := model.New(spec)
+		if err != nil {
+			return nil, err
+		}
+		return (&learner{name: name, model: m}).view(), nil
+	})
+}
+
+// kept returns the value of a key. It makes and keeps the value unless there is one.
+func kept[V any](in *sync.Map, key any, make func() (V, error)) (V, error) {
+	if v, ok := in.Load(key); ok {
+		return v.(V), nil
 	}
-	m, err := model.New(spec)
+	made, err := make()
 	if err != nil {
-		return nil, err
+		return made, err
 	}
-	v, _ := tx.db.heuristics.LoadOrStore(key, (&learner{name: name, model: m}).view())
-	return v.(*modelView), nil
+	v, _ := in.LoadOrStore(key, made)
+	return v.(V), nil
 }
 
 // heuristicKey identifies a heuristic for feature vectors of one length.
@@ -352,11 +363,8 @@ func (tx *Tx) info(m *modelView) ModelInfo {
 
 // prior returns the learned start for feature vectors of the given length.
 func (db *DB) prior(features int) *model.Scorer {
-	s, ok := db.priors.Load(features)
-	if !ok {
-		s, _ = db.priors.LoadOrStore(features, model.Prior(features))
-	}
-	return s.(*model.Scorer)
+	s, _ := kept(&db.priors, features, func() (*model.Scorer, error) { return model.Prior(features), nil })
+	return s
 }
 
 // ModelSpec says which model to create. See [model.Spec].

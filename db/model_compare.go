@@ -16,6 +16,7 @@ import (
 	"kith/db/words"
 	"kith/index"
 	"kith/model"
+	"kith/ppr"
 )
 
 // DeployRule says when a training deploys the version that it made.
@@ -85,8 +86,8 @@ func (c *Comparison) Standing(r Role) (Standing, bool) {
 	return Standing{}, false
 }
 
-// Held returns the standings that keep DeployBetter from deploying the new version: those that are better. It returns none where
-// the version before is worse than the new version, because that version would stay deployed.
+// Held returns the standings that keep DeployBetter from deploying the new version: those that are better. It returns none
+// where the version before is worse than the new version, because that version would stay deployed.
 func (c *Comparison) Held() (because []Standing) {
 	if before, ok := c.Standing(RoleBefore); ok && before.Worse {
 		return nil
@@ -123,7 +124,7 @@ func (c *Comparison) String() string {
 
 // compare compares a trained model with the version before, the prior and heuristics, on the edges left out of its training.
 func (v *validation) compare(ctx context.Context, tx *Tx, l *learner) (c Comparison, err error) {
-	fresh, err := v.enter(ctx, tx, l.model.Scorer())
+	fresh, err := v.measureModel(ctx, tx, l.model.Scorer())
 	if err != nil || fresh == nil {
 		return c, err
 	}
@@ -137,7 +138,7 @@ func (v *validation) compare(ctx context.Context, tx *Tx, l *learner) (c Compari
 	}
 	add(RoleNew, fmt.Sprintf("version %d", l.next()), fresh, l.model.Rounds() > 0)
 	if before := tx.snap.models[l.name]; before != nil && before.info.Trained {
-		sums, err := v.enter(ctx, tx, before.scorer)
+		sums, err := v.measureModel(ctx, tx, before.scorer)
 		if err != nil {
 			return c, err
 		}
@@ -157,8 +158,8 @@ func (v *validation) compare(ctx context.Context, tx *Tx, l *learner) (c Compari
 	return c, err
 }
 
-// enter measures a model. It returns nil for a model that takes too much memory.
-func (v *validation) enter(ctx context.Context, tx *Tx, s *model.Scorer) ([]float64, error) {
+// measureModel is measure for a model. It returns nil for a model that takes too much memory.
+func (v *validation) measureModel(ctx context.Context, tx *Tx, s *model.Scorer) ([]float64, error) {
 	if tx.fitsModel("", s, v.rest.snap.Snapshot) != nil {
 		return nil, nil
 	}
@@ -251,7 +252,7 @@ func (tx *Tx) leaveOut(ctx context.Context) (*validation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := v.ask(ctx, tx, hidden); err != nil || len(v.questions) < leastSources {
+	if err := v.makeQuestions(ctx, tx, hidden); err != nil || len(v.questions) < leastSources {
 		return nil, err
 	}
 	return v, nil
@@ -274,9 +275,9 @@ func hashed(seed uint64, u, v index.ID) uint64 {
 	return mix(mix(seed+gamma) + gamma*(uint64(u)<<32|uint64(v)))
 }
 
-// ask makes the questions: about sources drawn at random, among nodes two steps away. If no link is among these, as in
-// a graph that links two kinds of nodes, it uses nodes three steps away.
-func (v *validation) ask(ctx context.Context, whole *Tx, hidden hiddenLinks) error {
+// makeQuestions makes the questions: about sources drawn at random, among nodes two steps away. If no link is among these,
+// as in a graph that links two kinds of nodes, it uses nodes three steps away.
+func (v *validation) makeQuestions(ctx context.Context, whole *Tx, hidden hiddenLinks) error {
 	rng := rand.New(rand.NewPCG(whole.snap.Meta.Seed, 17))
 	sources := hidden.sources()
 	rng.Shuffle(len(sources), func(i, j int) { sources[i], sources[j] = sources[j], sources[i] })
@@ -385,7 +386,7 @@ func (v *validation) measureOne(ctx context.Context, s *model.Scorer, epsilon fl
 	if err := ctx.Err(); err != nil || len(q.found) == 0 {
 		return 0, err
 	}
-	asked := question{start: unit(q.source), candidates: q.candidates, scorer: s, walk: v.rest.walker(q.source, true, epsilon)}
+	asked := question{start: ppr.Unit(q.source), candidates: q.candidates, scorer: s, walk: v.rest.walker(q.source, true, epsilon)}
 	scores, err := asked.score(ctx, v.rest)
 	if err != nil {
 		return 0, err

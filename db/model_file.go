@@ -12,6 +12,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"kith/db/archive"
+	"kith/db/ctxio"
 	"kith/index"
 	"kith/model"
 )
@@ -119,7 +120,7 @@ type Import struct {
 // from those of the existing model. It returns ErrCorrupt for a file that was altered or truncated, and ErrTooLarge for
 // one that takes more than a 16th of Options.Memory.
 func (db *DB) ImportModel(ctx context.Context, name string, r io.Reader) (Import, error) {
-	f, err := readModelFile(cancellableReader{ctx, r}, db.opts.memory(workPart)/modelFileFraction)
+	f, err := readModelFile(ctxio.Reader(ctx, r), db.opts.memory(workPart)/modelFileFraction)
 	if err != nil {
 		return Import{}, fmt.Errorf("model file: %w", err)
 	}
@@ -130,26 +131,26 @@ func (db *DB) ImportModel(ctx context.Context, name string, r io.Reader) (Import
 		return Import{}, err
 	}
 	defer db.unlock()
-	m, got, err := f.fit(db.now.Load().Snapshot)
+	m, got, err := f.translate(db.now.Load().Snapshot)
 	if err != nil {
 		return Import{}, fmt.Errorf("model file of %q, version %d: %w", f.Name, f.Version, err)
 	}
 	got.Model, got.Version, got.Deployed = name, 1, true
 	now := db.learners[name]
 	if now == nil {
-		return got, db.addModel(name, m, Imported)
+		return got, db.addModel(name, m, imported)
 	}
 	if err := compatible(now.model, m); err != nil {
 		return Import{}, fmt.Errorf("model %q: %w", name, err)
 	}
 	got.Version, got.Deployed = now.next(), false
 	c := db.recorded()
-	v := version{Number: got.Version, From: Imported, Made: c.Time}
+	v := version{Number: got.Version, From: imported, Made: c.Time}
 	return got, db.storeUndeployed(now, &learner{name: name, model: m}, v, c)
 }
 
-// fit decodes the model and translates its node ids to those of a graph.
-func (f *modelFile) fit(s *index.Snapshot) (*model.Model, Import, error) {
+// translate decodes the model and translates its node ids to those of a graph.
+func (f *modelFile) translate(s *index.Snapshot) (*model.Model, Import, error) {
 	var got Import
 	m, err := model.Decode(f.Document)
 	if err != nil {
@@ -166,7 +167,7 @@ func (f *modelFile) fit(s *index.Snapshot) (*model.Model, Import, error) {
 		}
 	}
 	got.Known, got.Forgotten = len(ids), len(f.Nodes)-len(ids)
-	if err := f.fitsGraph(m, s); err != nil {
+	if err := f.checkGraph(m, s); err != nil {
 		return nil, got, err
 	}
 	m, err = m.Renamed(func(u index.ID) (index.ID, bool) { id, ok := ids[u]; return id, ok })
@@ -184,8 +185,8 @@ func modelFileError(err, mismatch error) error {
 	return fmt.Errorf("%w: %w", ErrCorrupt, err)
 }
 
-// fitsGraph returns ErrMismatch if the model is for another kind of graph.
-func (f *modelFile) fitsGraph(m *model.Model, s *index.Snapshot) error {
+// checkGraph returns ErrMismatch if the model is for another kind of graph.
+func (f *modelFile) checkGraph(m *model.Model, s *index.Snapshot) error {
 	lengths := []int{0}
 	for _, l := range s.Meta.Labels {
 		lengths = append(lengths, l.Features)

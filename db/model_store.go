@@ -201,19 +201,19 @@ func openModel(r index.Reader, name string, doc index.Document) (*learner, error
 	if doc.Err != nil {
 		return nil, doc.Err
 	}
-	var noted registry
-	if err := index.Unmarshal(doc.Entry.Note, &noted); err != nil {
+	var stored registry
+	if err := index.Unmarshal(doc.Entry.Note, &stored); err != nil {
 		return nil, err
 	}
-	v, _ := noted.find(noted.Version)
+	v, _ := stored.find(stored.Version)
 	l, err := readDocument(r, name, doc.Bytes, v.Vectors)
 	if err != nil {
 		return nil, err
 	}
-	if err := noted.consistent(l.Version, doc.Entry.Kept); err != nil {
+	if err := stored.consistent(l.Version, doc.Entry.Kept); err != nil {
 		return nil, err
 	}
-	l.registry = noted
+	l.registry = stored
 	l.stored = checkpoint{doc.Entry.Serial, l.model.Rounds(), doc.At}
 	return l, nil
 }

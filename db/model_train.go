@@ -97,11 +97,11 @@ func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 func (t *Training) origin() Origin {
 	switch {
 	case t.Log:
-		return Log
+		return trainedLog
 	case t.Deploy == deployIfAhead:
-		return Refreshed
+		return refreshed
 	}
-	return Edges
+	return trainedEdges
 }
 
 // trainAndCompare trains a model. If it trains from the edges and the graph is large enough, it leaves a share of them
@@ -138,7 +138,7 @@ func (db *DB) addVersion(now, l *learner, v version, held bool) error {
 	if err := db.checkpoint(now); err != nil {
 		return err
 	}
-	l.registry = now.with(v).deploying(v.Number, now.past(), db.now.Load().Meta.Version+1, c.Time)
+	l.registry = now.with(v).deploying(v.Number, now.history(), db.now.Load().Meta.Version+1, c.Time)
 	return db.replace(l, cmp.Or(db.answering(), l.name), c)
 }
 
@@ -345,7 +345,7 @@ func (db *DB) refreshDue(s *snapshot) string {
 	for _, name := range slices.Sorted(maps.Keys(s.models)) {
 		m := s.models[name]
 		v, _ := m.find(m.Version)
-		if m.Frozen || v.From != Edges && v.From != Refreshed || v.Graph == 0 {
+		if m.Frozen || v.From != trainedEdges && v.From != refreshed || v.Graph == 0 {
 			continue
 		}
 		tried, ok := db.refreshed[name]
@@ -365,4 +365,16 @@ func (v version) changes(s *index.Snapshot) int64 {
 	n := s.Meta.Edges - v.Edges
 	changes, _ := s.Log.Since(v.Graph)
 	return max(n, -n, int64(len(changes)))
+}
+
+// untilClosed calls f, a training, with a context that also ends when the database starts to close.
+func (db *DB) untilClosed(ctx context.Context, f func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(db.running, func() { cancel(ErrClosed) })()
+	err := f(ctx)
+	if err != nil && context.Cause(ctx) == ErrClosed {
+		return fmt.Errorf("%w, which ended the training", ErrClosed)
+	}
+	return err
 }

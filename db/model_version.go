@@ -15,17 +15,16 @@ import (
 // neither deployed nor the target of Rollback.
 const MaxVersions = 8
 
-// Origin says how a version of a model was made.
+// Origin says how a version of a model was made: create, edges, refresh, log or import.
 type Origin string
 
 // Origins of versions.
 const (
-	Created Origin = "create"
-	Edges   Origin = "edges" // trained on the edges
-	// Refreshed is a version that the database trained in the background. See Options.NoRefresh.
-	Refreshed Origin = "refresh"
-	Log       Origin = "log" // trained on observations
-	Imported  Origin = "import"
+	created      Origin = "create"
+	trainedEdges Origin = "edges"   // trained on the edges
+	refreshed    Origin = "refresh" // trained in the background; see Options.NoRefresh
+	trainedLog   Origin = "log"     // trained on observations
+	imported     Origin = "import"
 )
 
 // VersionInfo describes a version of a model.
@@ -126,8 +125,8 @@ func (r registry) with(v version) registry {
 	return r
 }
 
-// past returns the versions that were deployed before, and the present one.
-func (r *registry) past() []int { return append(slices.Clone(r.Before), r.Version) }
+// history returns the versions that were deployed before, and the present one.
+func (r *registry) history() []int { return append(slices.Clone(r.Before), r.Version) }
 
 // deploying returns the registry with version n deployed, and others before it.
 func (r registry) deploying(n int, before []int, at uint64, now int64) registry {
@@ -310,7 +309,7 @@ func (db *DB) Deploy(ctx context.Context, name string, version int) error {
 		case !l.model.Learns() && !l.model.Fitted():
 			return inputf("model %q follows policy %s, which learns nothing: it answers where it is named", name, l.model.Policy())
 		case version != 0 && version != l.Version:
-			return db.switchTo(l, version, name, l.past())
+			return db.switchTo(l, version, name, l.history())
 		case db.answering() != name:
 			return db.replace(l, name, db.recorded())
 		}

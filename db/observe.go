@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"iter"
 	"maps"
@@ -15,6 +14,7 @@ import (
 	"kith/db/walk"
 	"kith/index"
 	"kith/model"
+	"kith/ppr"
 )
 
 // Observation is the outcome of one link that was offered.
@@ -59,10 +59,11 @@ func (db *DB) Observe(ctx context.Context, o Observation) error {
 
 // Observe reports the outcome of a link to a model. The model learns it when the transaction commits, from the graph
 // without the edge that Insert adds. The contexts that it learns are stored with the observation, so that a replay of the
-// log gives the same model, bit for bit, whatever the cache held. A frozen model does not learn. From Among, a model of policy default learns how
-// often nodes are offered; package model documents the benefit. Observe returns ErrNotFound for a missing node,
-// ErrNoModel for a missing model, also if there is no model at all, and ErrInput for a reward that is not finite in 32
-// bits. A model that an observation trains becomes the one that answers requests without a name, unless a model does already.
+// log gives the same model, bit for bit, whatever the cache held. A frozen model does not learn. From Among, a model of
+// policy default learns how often nodes are offered; package model documents the benefit. Observe returns ErrNotFound for a
+// missing node, ErrNoModel for a missing model, also if there is no model at all, and ErrInput for a reward that is not
+// finite in 32 bits. A model that an observation trains becomes the one that answers requests without a name, unless a
+// model does already.
 func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if _, err := tx.writable(); err != nil {
 		return err
@@ -98,7 +99,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	l := &pendingObservation{model: m.info.Name, outcome: model.Outcome{
 		Pair: model.Pair{Source: source, Target: target}, Contexts: x, Chosen: chosen, Reward: o.Reward,
 	}}
-	if o.Among.kind != unsaid {
+	if o.Among.kind != byDefault {
 		l.outcome.Offered = candidates
 	}
 	tx.observed = append(tx.observed, l)
@@ -121,10 +122,10 @@ func (tx *Tx) insertLink(source, target index.ID, at time.Time) (added bool, err
 func (tx *Tx) offered(
 	ctx context.Context, source, target index.ID, among Candidates, s *model.Scorer, w *walk.Walker,
 ) ([]index.ID, int, error) {
-	if among.kind == unsaid && s.Classes() == nil {
+	if among.kind == byDefault && s.Classes() == nil {
 		return []index.ID{target}, 0, nil
 	}
-	candidates, _, err := tx.candidates(ctx, unit(source), tx.among(among, unit(source), s), s, w)
+	candidates, _, err := tx.candidates(ctx, ppr.Unit(source), tx.among(among, ppr.Unit(source), s), s, w)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -157,7 +158,7 @@ func (db *DB) encode(p *pendingObservation) (err error) {
 	o := &p.outcome
 	p.document, err = msgpack.Marshal(&observationRecord{
 		Model: p.model, Source: o.Pair.Source, Target: o.Pair.Target, Reward: o.Reward, Chosen: o.Chosen,
-		Contexts: packFloats(o.Contexts), Columns: l.model.Columns(), Offered: o.Offered,
+		Contexts: index.PackFloats(o.Contexts), Columns: l.model.Columns(), Offered: o.Offered,
 		Version: l.Version, Frozen: l.Frozen, Decision: p.decision,
 	})
 	return err
@@ -202,7 +203,7 @@ func decoded[T any](doc index.Document) (*T, error) {
 // outcome returns the observation in the form that a model learns.
 func (r *observationRecord) outcome(m *model.Model) model.Outcome {
 	return readable(m, r.Columns, model.Outcome{
-		Pair: model.Pair{Source: r.Source, Target: r.Target}, Contexts: unpackFloats(r.Contexts), Chosen: r.Chosen,
+		Pair: model.Pair{Source: r.Source, Target: r.Target}, Contexts: index.UnpackFloats(r.Contexts), Chosen: r.Chosen,
 		Reward: r.Reward, Offered: r.Offered,
 	})
 }
@@ -214,17 +215,6 @@ func readable(m *model.Model, columns uint32, o model.Outcome) model.Outcome {
 		o.Contexts = nil
 	}
 	return o
-}
-
-func packFloats(v []float32) []byte {
-	b, _ := binary.Append(make([]byte, 0, 4*len(v)), binary.LittleEndian, v) // never fails
-	return b
-}
-
-func unpackFloats(b []byte) []float32 {
-	v := make([]float32, len(b)/4)
-	_, _ = binary.Decode(b, binary.LittleEndian, v) // b is as long as v
-	return v
 }
 
 // contexts returns the contexts of a source and its candidates. It returns ErrInput for contexts that are not finite.

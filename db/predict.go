@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"math"
+	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"kith/db/walk"
@@ -92,20 +95,25 @@ func (db *DB) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 	return result(ctx, db.View, func(tx *Tx) (*Ranking, error) { return tx.Predict(ctx, p) })
 }
 
-// Predict ranks candidates for links from a node or a set of nodes. It writes nothing. In an Update it sees the edges of the transaction,
-// and the models as they were before it. It returns ErrNotFound for a missing node or label, ErrNoModel for a missing
-// model or version, ErrInput for an invalid option, and ErrTooLarge for a policy that takes
-// more memory than the graph leaves, and for candidates that take more than a quarter of Options.Memory.
+// Predict ranks candidates for links from a node or a set of nodes. It writes nothing. In an Update it sees the edges of
+// the transaction, and the models as they were before it. It returns ErrNotFound for a missing node or label, ErrNoModel
+// for a missing model or version, ErrInput for an invalid option, and ErrTooLarge for a policy that takes more memory than
+// the graph leaves, and for candidates that take more than a quarter of Options.Memory.
 func (tx *Tx) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 	q, err := tx.prepare(ctx, p)
 	if err != nil {
 		return nil, err
 	}
+	return q.answer(ctx, tx, &p)
+}
+
+// answer scores the candidates and makes the ranking.
+func (q *question) answer(ctx context.Context, tx *Tx, p *Prediction) (*Ranking, error) {
 	scores, err := q.score(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	return q.rank(tx, &p, scores), nil
+	return q.rank(tx, p, scores), nil
 }
 
 // score scores the candidates.
@@ -218,5 +226,193 @@ func (tx *Tx) fitsModel(name string, s *model.Scorer, v *index.Snapshot) error {
 	if need == 0 {
 		return nil
 	}
-	return tx.db.within(fmt.Sprintf("asking model %q needs", name), need, tx.db.opts.memory(graphPart, workPart)-v.Bytes())
+	return tx.db.checkMemory(fmt.Sprintf("asking model %q needs", name), need, tx.db.opts.memory(graphPart, workPart)-v.Bytes())
+}
+
+// Keys yields the keys of the nodes with a label, or of all nodes if label is "", in the order in which the nodes were
+// added. It leaves out the first skip of them. It returns ErrNotFound for a missing label.
+func (tx *Tx) Keys(label string, skip int64) (iter.Seq[Key], error) {
+	v := tx.view()
+	ids := v.Nodes()
+	if label != "" {
+		l, err := labelNumber(v, label)
+		if err != nil {
+			return nil, err
+		}
+		ids = v.Labelled(l)
+	}
+	return func(yield func(Key) bool) {
+		left := skip
+		for id := range ids {
+			if left--; left < 0 && !yield(tx.key(id)) {
+				return
+			}
+		}
+	}, nil
+}
+
+// PredictEach answers questions on all processors and yields the answers in the order of the questions. Each answer is
+// that of [Tx.Predict] with NoCache, bit for bit, whatever the number of processors. An error ends the iteration; it is
+// that of the first question that has one, or that of ctx.
+//
+// The answers that are computed or wait for their turn take at most a quarter of Options.Memory together, unless one
+// takes that alone. While PredictEach runs, the transaction must not write. questions is called in another goroutine.
+func (tx *Tx) PredictEach(ctx context.Context, questions iter.Seq[Prediction]) iter.Seq2[*Ranking, error] {
+	questions = withNow(questions, tx.db.opts.Now())
+	if tx.batch != nil { // what a transaction has changed is read by one goroutine
+		return func(yield func(*Ranking, error) bool) {
+			for p := range questions {
+				if r, err := tx.Predict(ctx, p); !yield(r, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+	return func(yield func(*Ranking, error) bool) {
+		b := &batch{tx: tx, order: make(chan *turn, turnsWaiting), todo: make(chan *turn, turnsWaiting)}
+		b.memory.free = sync.NewCond(&b.memory.mu)
+		b.memory.bytes = tx.db.opts.memory(workPart)
+		b.run(ctx, questions, yield)
+	}
+}
+
+// withNow gives questions the present time and keeps them from using the cache, so that all answers are of one time.
+func withNow(questions iter.Seq[Prediction], now time.Time) iter.Seq[Prediction] {
+	return func(yield func(Prediction) bool) {
+		for p := range questions {
+			if p.NoCache = true; p.Now.IsZero() {
+				p.Now = now
+			}
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// turnsWaiting is the number of questions of a PredictEach that are being answered or wait for their turn. The answers
+// that are ready early wait for a slow one.
+const turnsWaiting = 256
+
+// batch is the state of a PredictEach.
+type batch struct {
+	tx     *Tx
+	order  chan *turn // the questions in their order
+	todo   chan *turn // the same questions, for the goroutines that answer
+	memory allowance
+	all    sync.WaitGroup
+}
+
+// turn is one question of a batch.
+type turn struct {
+	number   int64
+	question Prediction
+	bytes    int64 // memory that the answer takes
+	answer   *Ranking
+	err      error
+	done     chan struct{} // closed when answer and err are set
+}
+
+// run answers the questions and yields the answers. All its goroutines have ended when it returns.
+func (b *batch) run(ctx context.Context, questions iter.Seq[Prediction], yield func(*Ranking, error) bool) {
+	inner, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(inner, b.memory.close)
+	defer b.all.Wait()
+	defer b.memory.close()
+	defer stop()
+	defer cancel()
+	b.start(inner, questions)
+	for t := range b.order {
+		select {
+		case <-t.done:
+		case <-ctx.Done():
+			yield(nil, ctx.Err())
+			return
+		}
+		if !yield(t.answer, t.err) || t.err != nil {
+			return
+		}
+		b.memory.next(t.bytes)
+	}
+	if err := ctx.Err(); err != nil {
+		yield(nil, err)
+	}
+}
+
+// start starts the goroutines, which end when all questions are answered or ctx ends.
+func (b *batch) start(ctx context.Context, questions iter.Seq[Prediction]) {
+	b.all.Go(func() {
+		defer close(b.order)
+		defer close(b.todo)
+		number := int64(0)
+		for p := range questions {
+			t := &turn{number: number, question: p, done: make(chan struct{})}
+			for _, c := range []chan *turn{b.order, b.todo} {
+				select {
+				case c <- t:
+				case <-ctx.Done():
+					return
+				}
+			}
+			number++
+		}
+	})
+	for range runtime.GOMAXPROCS(0) {
+		b.all.Go(func() {
+			for t := range b.todo {
+				t.answer, t.err = b.answer(ctx, t)
+				close(t.done)
+			}
+		})
+	}
+}
+
+// answer answers a question when memory is free for it.
+func (b *batch) answer(ctx context.Context, t *turn) (*Ranking, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	q, err := b.tx.prepare(ctx, t.question)
+	if err != nil {
+		return nil, err
+	}
+	t.bytes = answerBytes(&t.question, len(q.candidates))
+	b.memory.take(t.number, t.bytes)
+	return q.answer(ctx, b.tx, &t.question)
+}
+
+// allowance is the memory that the answers of a batch share.
+type allowance struct {
+	mu     sync.Mutex
+	free   *sync.Cond // of mu; signals that memory is free or the batch has ended
+	bytes  int64      // memory that is free; negative if one answer takes more than there is
+	now    int64      // number of the answer whose turn it is
+	closed bool
+}
+
+// take waits until memory is free, or it is the turn of the answer with the given number.
+func (a *allowance) take(number, bytes int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for bytes > a.bytes && number != a.now && !a.closed {
+		a.free.Wait()
+	}
+	a.bytes -= bytes
+}
+
+// next gives back the memory of the answer whose turn it was. The turn of the next one comes.
+func (a *allowance) next(bytes int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.bytes += bytes
+	a.now++
+	a.free.Broadcast()
+}
+
+// close lets everyone who waits continue.
+func (a *allowance) close() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.closed = true
+	a.free.Broadcast()
 }

@@ -101,7 +101,7 @@ func TestRefresh(t *testing.T) {
 	must(t, err)
 	wait()
 	v := versionsOf(t, g, "m")
-	if last := v[len(v)-1]; len(v) != 3 || last.From != Refreshed || !last.Deployed || last.Parent != 2 {
+	if last := v[len(v)-1]; len(v) != 3 || last.From != refreshed || !last.Deployed || last.Parent != 2 {
 		t.Fatalf("versions %+v after\n%s", v, log.String())
 	}
 	if !strings.Contains(log.String(), "msg=refresh model=m deployed=true version=3") {

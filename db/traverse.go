@@ -17,9 +17,6 @@ import (
 // Path returns the nodes of a shortest path between two nodes, including both ends. In a directed graph, paths follow
 // the direction of the edges. The result is empty if there is no path of at most the given number of steps; 0 means no
 // limit. Path returns ErrNotFound for a missing node.
-//
-// The search proceeds in layers from both ends, always from the end whose last layer is smaller. It visits about the
-// square root of the nodes that a search from one end would visit.
 func (tx *Tx) Path(ctx context.Context, from, to any, most int) ([]Key, error) {
 	a, b, err := tx.ends(from, to)
 	if err != nil {
@@ -28,79 +25,12 @@ func (tx *Tx) Path(ctx context.Context, from, to any, most int) ([]Key, error) {
 	if most < 0 {
 		return nil, inputf("a path of at most %d steps", most)
 	}
-	if a == b {
-		return []Key{tx.key(a)}, nil
-	}
-	g := tx.view().Graph
-	there, back := newSearch(g.Out, a), newSearch(g.In, b)
-	for steps := 0; len(there.front) > 0 && len(back.front) > 0 && (most == 0 || steps < most); steps++ {
-		s, other := there, back
-		if len(back.front) < len(there.front) {
-			s, other = back, there
-		}
-		met, ok, err := s.advance(ctx, other)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			return tx.joined(there, back, met), nil
-		}
-	}
-	return nil, nil
-}
-
-// joined returns the path through a node that both searches have reached.
-func (tx *Tx) joined(there, back *search, met index.ID) []Key {
+	ids, err := walk.Shortest(ctx, tx.view().Graph, a, b, most)
 	var path []Key
-	for id := met; ; id = there.cameFrom[id] {
-		path = append(path, tx.key(id))
-		if id == there.cameFrom[id] {
-			break
-		}
-	}
-	slices.Reverse(path)
-	for id := met; id != back.cameFrom[id]; {
-		id = back.cameFrom[id]
+	for _, id := range ids {
 		path = append(path, tx.key(id))
 	}
-	return path
-}
-
-// search is a breadth-first search from one end of a path.
-type search struct {
-	row      func(index.ID) ([]index.ID, []float32)
-	cameFrom map[index.ID]index.ID // the start comes from itself
-	front    []index.ID            // the last layer reached
-}
-
-func newSearch(row func(index.ID) ([]index.ID, []float32), start index.ID) *search {
-	return &search{row: row, cameFrom: map[index.ID]index.ID{start: start}, front: []index.ID{start}}
-}
-
-// advance takes one more step, and returns the first node that the other search has reached too. That node is on a
-// shortest path: both searches have completed whole layers, so on a shorter path they would have met before.
-func (s *search) advance(ctx context.Context, other *search) (met index.ID, ok bool, err error) {
-	var next []index.ID
-	visited := 0
-	for _, u := range s.front {
-		to, _ := s.row(u)
-		for _, v := range to {
-			if visited%checkEvery == 0 && ctx.Err() != nil {
-				return 0, false, ctx.Err()
-			}
-			visited++
-			if _, seen := s.cameFrom[v]; seen {
-				continue
-			}
-			s.cameFrom[v] = u
-			if _, both := other.cameFrom[v]; both {
-				return v, true, nil
-			}
-			next = append(next, v)
-		}
-	}
-	s.front = next
-	return 0, false, nil
+	return path, err
 }
 
 // Reached is a node that a walk along edges reaches.
@@ -254,7 +184,7 @@ func (tx *Tx) walker(source index.ID, noCache bool, eps float64) *walk.Walker {
 // Warm brings the PageRank states of nodes into the cache and up to date that a Prediction for them without a model's name
 // reads: those of candidates, of contexts and of the walk. Warm returns ErrNotFound for a missing node.
 func (tx *Tx) Warm(ctx context.Context, keys ...any) error {
-	ids, err := tx.listed(keys)
+	ids, err := tx.ids(keys)
 	if err != nil {
 		return err
 	}
@@ -292,4 +222,139 @@ func (tx *Tx) statesOf(id index.ID, s *model.Scorer) []index.StateID {
 		all = append(all, index.StateID{Form: form, Alpha: alpha, Source: id})
 	}
 	return all
+}
+
+// MaxNeighborhood is the maximum number of nodes of a [Neighborhood].
+const MaxNeighborhood = 200
+
+// NeighborhoodOptions requests the surroundings of a node.
+type NeighborhoodOptions struct {
+	Of    any // the node
+	Depth int // largest number of steps from the node to those around it; 0 means 2
+	Most  int // largest number of nodes, including the node itself and predicted ones; 0 means MaxNeighborhood, which is also the maximum
+	Edges int // largest number of edges; 0 means three times Most
+	// Among are the candidates of the predicted links. The zero value means those of a Prediction.
+	Among   Candidates
+	Model   string // predicts links, as in a Prediction
+	Version int    // of the model; 0 means the deployed one
+	Top     int    // number of predicted links; 0 means 10, a negative number means none
+}
+
+// Neighborhood is a node with the nodes around it that matter most to it: those with the highest personalised PageRank
+// among the nodes that can be reached through each other, and the ends of the links that a model predicts.
+type Neighborhood struct {
+	Center   Key  `json:"center"`
+	Directed bool `json:"directed"`
+	// Nodes begins with the center. The others follow in descending order of PageRank, equal ones in the order in which
+	// they were made.
+	Nodes []NeighborhoodNode `json:"nodes"`
+	// Edges are edges between the nodes: one that leads to each node, then for each node the one over which the walk moves
+	// most mass, then the next one of each, and so on.
+	Edges     []NeighborhoodEdge `json:"edges"`
+	Predicted []Link             `json:"predicted"`  // links from the center, the best first; their targets are among the nodes
+	NodesLeft int                `json:"nodes_left"` // number of nodes that the walk reaches and that were left out, whatever their distance
+	EdgesLeft int                `json:"edges_left"` // number of edges between the nodes that were left out
+	// AnsweredBy and Remark are those of the Ranking of Predicted.
+	AnsweredBy   string `json:"answered_by"`
+	Remark       string `json:"remark,omitzero"`
+	GraphVersion uint64 `json:"graph_version"`
+}
+
+// NeighborhoodNode is a node of a Neighborhood.
+type NeighborhoodNode struct {
+	Key      Key     `json:"node"`
+	Label    string  `json:"label"`    // "" means none
+	PageRank float64 `json:"pagerank"` // as seen from the center
+	Depth    int     `json:"depth"`    // number of steps from the center through the nodes; -1 if they do not lead there
+	Edges    int     `json:"edges"`    // number of its (outgoing) edges in the graph
+}
+
+// NeighborhoodEdge is an edge of a Neighborhood.
+type NeighborhoodEdge struct {
+	Src    Key     `json:"src"`
+	Dst    Key     `json:"dst"`
+	Weight float32 `json:"weight"`
+}
+
+// Neighborhood finds the surroundings of a node in a transaction of its own. See [Tx.Neighborhood].
+func (db *DB) Neighborhood(ctx context.Context, o NeighborhoodOptions) (*Neighborhood, error) {
+	return result(ctx, db.View, func(tx *Tx) (*Neighborhood, error) { return tx.Neighborhood(ctx, o) })
+}
+
+// Neighborhood finds the surroundings of a node. It reads the PageRank state that a prediction for the node reads, and
+// the edges of the nodes that it returns, so that its cost does not depend on how many nodes lie within Depth. In a
+// directed graph, steps follow the direction of the edges; if they reach fewer nodes than requested, nodes that point to
+// the center follow, with a Depth of -1. It returns ErrNotFound for a missing node, ErrInput for a number out of range,
+// and the errors of Predict.
+func (tx *Tx) Neighborhood(ctx context.Context, o NeighborhoodOptions) (*Neighborhood, error) {
+	if tx.ended {
+		return nil, ErrClosed
+	}
+	o.Depth, o.Most = cmp.Or(o.Depth, 2), cmp.Or(o.Most, MaxNeighborhood)
+	o.Edges = cmp.Or(o.Edges, 3*o.Most)
+	switch {
+	case o.Depth < 1:
+		return nil, inputf("depth %d: want at least 1", o.Depth)
+	case o.Most < 1 || o.Most > MaxNeighborhood:
+		return nil, inputf("a neighborhood of %d nodes: want 1 to %d", o.Most, MaxNeighborhood)
+	case o.Edges < 1:
+		return nil, inputf("a neighborhood of %d edges: want at least 1", o.Edges)
+	case o.Top >= o.Most:
+		return nil, inputf("a neighborhood of %d nodes with %d predicted links: want fewer links than nodes", o.Most, o.Top)
+	}
+	id, err := tx.id(o.Of)
+	if err != nil {
+		return nil, err
+	}
+	v := tx.view()
+	h := &Neighborhood{Center: tx.key(id), Directed: v.Graph.Directed(), GraphVersion: v.Meta.Version}
+	most := walk.SurroundingsLimits{Depth: o.Depth, Nodes: o.Most, Edges: o.Edges}
+	w, err := h.predict(ctx, tx, &o)
+	if err != nil {
+		return nil, err
+	}
+	if w == nil {
+		w = tx.walker(id, false, 0)
+	}
+	for _, l := range h.Predicted {
+		id, err := tx.id(l.Target)
+		if err != nil {
+			return nil, err
+		}
+		most.Always = append(most.Always, id)
+	}
+	slices.Sort(most.Always)
+	found, err := w.Surroundings(ctx, id, most)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range found.Nodes {
+		h.Nodes = append(h.Nodes, NeighborhoodNode{
+			Key: tx.key(n.ID), Label: v.Meta.Labels[v.Label(n.ID)].Name, PageRank: n.PageRank, Depth: n.Depth, Edges: v.Graph.OutLen(n.ID),
+		})
+	}
+	for _, e := range found.Edges {
+		h.Edges = append(h.Edges, NeighborhoodEdge{tx.key(e.U), tx.key(e.V), e.Weight})
+	}
+	h.NodesLeft, h.EdgesLeft = found.NodesLeft, found.EdgesLeft
+	return h, nil
+}
+
+// predict adds the predicted links, and returns the walker of their question, which holds the state that the surroundings are
+// found with, or nil if none are requested.
+func (h *Neighborhood) predict(ctx context.Context, tx *Tx, o *NeighborhoodOptions) (*walk.Walker, error) {
+	p := Prediction{For: o.Of, Among: o.Among, Model: o.Model, Version: o.Version}
+	if p.Top = min(cmp.Or(o.Top, defaultTop), o.Most-1); p.Top <= 0 { // negative, or a neighborhood of one node
+		return nil, nil
+	}
+	q, err := tx.prepare(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	r, err := q.answer(ctx, tx, &p)
+	if err != nil {
+		return nil, err
+	}
+	h.Predicted, h.AnsweredBy, h.Remark = r.Links, r.AnsweredBy, r.Remark
+	return q.walk, nil
 }

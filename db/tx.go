@@ -102,7 +102,7 @@ func (db *DB) Begin(ctx context.Context, writable bool) (*Tx, error) {
 
 // begin begins a transaction that may write, also to a follower.
 func (db *DB) begin(ctx context.Context) (*Tx, error) {
-	if err := db.makeRoom(ctx); err != nil {
+	if err := db.waitForCompaction(ctx); err != nil {
 		return nil, err
 	}
 	if err := db.enter(ctx); err != nil {

@@ -165,7 +165,7 @@ func TestRollbackOfVersions(t *testing.T) {
 	}
 	view(t, g, func(tx *db.Tx) error {
 		all, err := tx.Versions("m")
-		if last := all[len(all)-1]; last.Parent != 1 || last.From != db.Edges || all[0].From != db.Created || all[0].Made.IsZero() {
+		if last := all[len(all)-1]; last.Parent != 1 || last.From != "edges" || all[0].From != "create" || all[0].Made.IsZero() {
 			t.Errorf("%+v", all)
 		}
 		return err

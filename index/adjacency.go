@@ -31,23 +31,19 @@ func inMemory(c csr) *base {
 	return b
 }
 
-// csr holds compressed sparse rows: row u is to[off[u]:off[u+1]].
+// csr holds compressed sparse rows: row u has the entries off[u] to off[u+1].
 type csr struct {
-	off    []uint32
-	to     []ID
-	weight []float32 // nil: every weight is 1
-	time   []int64   // nil: no edge has a time
-	degree []float64 // nil if weight is nil
+	off []uint32
+	block.Entries
+	degree []float64 // nil if Weight is nil
 }
 
 // row is a changed row, in full.
 type row struct {
-	by     *owner
-	to     []ID
-	weight []float32 // nil: every weight is 1
-	time   []int64   // nil: no edge has a time
+	by *owner
+	block.Entries
 	degree float64
-	// hidden, if not nil, makes the row that of the base without these nodes, ascending; to, weight and time are then nil.
+	// hidden, if not nil, makes the row that of the base without these nodes, ascending, and Entries empty.
 	hidden []ID
 	// late, if not nil, has the row, which is made when it is first read.
 	late *lateRow
@@ -65,7 +61,7 @@ type lateRow struct {
 const rowBytes = 380
 
 func (r *row) bytes() int64 {
-	n := rowBytes + 4*int64(cap(r.to)+cap(r.weight)) + 8*int64(cap(r.time))
+	n := rowBytes + r.Bytes()
 	if r.late != nil {
 		n += edgeBytes * int64(len(r.late.changes))
 	}
@@ -87,8 +83,7 @@ func (a *adjacency) at(u ID) *row {
 	if made := r.late.row.Load(); made != nil {
 		return made
 	}
-	made := new(row)
-	made.to, made.weight, made.time = a.base.row(u)
+	made := &row{Entries: a.base.row(u)}
 	made.merge(r.late.changes)
 	if r.late.row.CompareAndSwap(nil, made) { // another reader's is equal
 		a.base.merged.Add(made.bytes())
@@ -96,16 +91,15 @@ func (a *adjacency) at(u ID) *row {
 	return r.late.row.Load()
 }
 
-func (a *adjacency) row(u ID) ([]ID, []float32, []int64) {
+func (a *adjacency) row(u ID) block.Entries {
 	r := a.at(u)
 	switch {
 	case r == nil:
 		return a.base.row(u)
 	case r.hidden != nil:
-		to, w, t := a.base.row(u)
-		return withoutNodes(r.hidden, to, w, t)
+		return withoutNodes(r.hidden, a.base.row(u))
 	}
-	return r.to, r.weight, r.time
+	return r.Entries
 }
 
 // len returns the number of entries of the row of u.
@@ -117,7 +111,7 @@ func (a *adjacency) len(u ID) int {
 	case r.hidden != nil:
 		return a.base.len(u) - len(r.hidden)
 	}
-	return len(r.to)
+	return len(r.To)
 }
 
 // head returns the first n nodes of the row of u, or all if there are fewer. See [Graph.OutHead] for buffer.
@@ -133,10 +127,10 @@ func (a *adjacency) head(u ID, n int, buffer []ID) []ID {
 			end, _ := slices.BinarySearch(hidden, to[last]+1)
 			hidden = hidden[:end]
 		}
-		to, _, _ = withoutNodes(hidden, to, nil, nil)
+		to = withoutNodes(hidden, block.Entries{To: to}).To
 		return to[:min(n, len(to))]
 	}
-	return r.to[:min(n, len(r.to))]
+	return r.To[:min(n, len(r.To))]
 }
 
 // sum returns the sum of the weights of the row of u, which it reads if there are weights.
@@ -144,28 +138,25 @@ func (a *adjacency) sum(u ID) float64 {
 	if !a.base.weighted() {
 		return float64(a.len(u))
 	}
-	to, w, _ := a.row(u)
-	return sum(w, len(to))
+	r := a.row(u)
+	return r.Sum()
 }
 
 // withoutNodes returns a row without the given nodes, ascending, which it must have.
-func withoutNodes(nodes, to []ID, w []float32, t []int64) ([]ID, []float32, []int64) {
-	n := len(to) - len(nodes)
-	restTo, restW, restT := make([]ID, 0, n), emptyPlane(w, n), emptyPlane(t, n)
+func withoutNodes(nodes []ID, row block.Entries) block.Entries {
+	empty := row.Sub(0, 0)
+	rest := empty.Grown(len(row.To) - len(nodes))
 	from := 0
-	for i := 0; i <= len(nodes); i++ {
-		end := len(to)
-		if i < len(nodes) {
-			at, _ := slices.BinarySearch(to[from:], nodes[i])
-			end = from + at
-		}
-		restTo, restW, restT = append(restTo, to[from:end]...), append(restW, block.SubPlane(w, from, end)...), append(restT, block.SubPlane(t, from, end)...)
-		from = end + 1
+	for _, u := range nodes {
+		at, _ := slices.BinarySearch(row.To[from:], u)
+		rest.Append(row.Sub(from, from+at))
+		from += at + 1
 	}
-	return restTo, restW, restT
+	rest.Append(row.Sub(from, len(row.To)))
+	return rest
 }
 
-func (b *base) row(u ID) ([]ID, []float32, []int64) {
+func (b *base) row(u ID) block.Entries {
 	if c := b.memory.Load(); c != nil {
 		return c.row(u)
 	}
@@ -175,7 +166,7 @@ func (b *base) row(u ID) ([]ID, []float32, []int64) {
 // weighted reports whether some weight is not 1.
 func (b *base) weighted() bool {
 	if c := b.memory.Load(); c != nil {
-		return c.weight != nil
+		return c.Weight != nil
 	}
 	return b.stored.Weights
 }
@@ -185,14 +176,13 @@ func (b *base) len(u ID) int {
 	if b.memory.Load() == nil && b.degrees != nil && !b.stored.Weights {
 		return int(b.degrees.of(u))
 	}
-	to, _, _ := b.row(u)
-	return len(to)
+	return len(b.row(u).To)
 }
 
 // head returns the first n nodes of the row of u, or all if there are fewer.
 func (b *base) head(u ID, n int, buffer []ID) []ID {
 	if c := b.memory.Load(); c != nil {
-		to, _, _ := c.row(u)
+		to := c.row(u).To
 		return to[:min(n, len(to))]
 	}
 	return b.stored.head(u, n, buffer)
@@ -209,7 +199,7 @@ func (b *base) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
 // entries returns the number of entries of all rows.
 func (b *base) entries() uint64 {
 	if c := b.memory.Load(); c != nil {
-		return uint64(len(c.to))
+		return uint64(len(c.To))
 	}
 	return b.stored.Entries
 }
@@ -243,7 +233,7 @@ func (b *base) loadedBytes() int64 {
 // runs yields the rows of the nodes from lo up to but not including hi, and reports whether to go on.
 func (c *csr) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
 	if end := min(hi, ID(max(len(c.off), 1)-1)); lo < end {
-		if !yield(lo, ppr.Run{Start: c.off[lo : end+1], To: c.to, Weight: c.weight}) {
+		if !yield(lo, ppr.Run{Start: c.off[lo : end+1], To: c.To, Weight: c.Weight}) {
 			return false
 		}
 		lo = end
@@ -251,24 +241,13 @@ func (c *csr) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
 	return lo >= hi || yield(lo, ppr.Run{Start: make([]uint32, hi-lo+1)}) // nodes newer than the base
 }
 
-func (c *csr) row(u ID) ([]ID, []float32, []int64) {
+func (c *csr) row(u ID) block.Entries {
 	if int(u) >= len(c.off)-1 {
-		return nil, nil, nil
+		return block.Entries{}
 	}
-	lo, hi := c.off[u], c.off[u+1]
-	return c.to[lo:hi:hi], block.SubPlane(c.weight, lo, hi), block.SubPlane(c.time, lo, hi)
+	return c.Sub(int(c.off[u]), int(c.off[u+1]))
 }
 
 func (c *csr) bytes() int64 {
-	return 4*int64(len(c.off)+len(c.to)+len(c.weight)) + 8*int64(len(c.time)+len(c.degree))
-}
-
-// samePlane compares two planes of n values. Either plane may be nil.
-func samePlane[T comparable](a, b []T, n int, absent T) bool {
-	for i := range n {
-		if block.PlaneAt(a, i, absent) != block.PlaneAt(b, i, absent) {
-			return false
-		}
-	}
-	return true
+	return 4*int64(len(c.off)+len(c.To)+len(c.Weight)) + 8*int64(len(c.Time)+len(c.degree))
 }

@@ -59,25 +59,22 @@ func byEnds(a, b [2]ID) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare
 func (g *Graph) rowsWithout(ctx context.Context, a *adjacency, hidden [][2]ID) (csr, error) {
 	b, visited := rowBuilder{expected: block.RowDirectory{Entries: uint64(g.Arcs())}}, 0
 	for u := range ID(g.nodes) {
-		to, weight, time := a.row(u)
-		if visited += 1 + len(to); visited >= edgesPerCheck {
+		row := a.row(u)
+		if visited += 1 + len(row.To); visited >= edgesPerCheck {
 			if visited = 0; ctx.Err() != nil {
 				return csr{}, ctx.Err()
 			}
 		}
 		lo := 0
-		add := func(hi int) error {
-			return b.add(u, to[lo:hi], block.SubPlane(weight, lo, hi), block.SubPlane(time, lo, hi))
-		}
 		for ; len(hidden) > 0 && hidden[0][0] == u; hidden = hidden[1:] {
-			if i, ok := slices.BinarySearch(to, hidden[0][1]); ok {
-				if err := add(i); err != nil {
+			if i, ok := slices.BinarySearch(row.To, hidden[0][1]); ok {
+				if err := b.add(u, row.Sub(lo, i)); err != nil {
 					return csr{}, err
 				}
 				lo = i + 1
 			}
 		}
-		if err := add(len(to)); err != nil {
+		if err := b.add(u, row.Sub(lo, len(row.To))); err != nil {
 			return csr{}, err
 		}
 	}
@@ -85,13 +82,13 @@ func (g *Graph) rowsWithout(ctx context.Context, a *adjacency, hidden [][2]ID) (
 }
 
 func degrees(c csr) []float64 {
-	if c.weight == nil {
+	if c.Weight == nil {
 		return nil
 	}
 	d := make([]float64, len(c.off)-1)
 	for u := range d {
-		w := c.weight[c.off[u]:c.off[u+1]]
-		d[u] = sum(w, len(w))
+		row := c.row(ID(u))
+		d[u] = row.Sum()
 	}
 	return d
 }
@@ -103,56 +100,40 @@ type rowBuilder struct {
 }
 
 // add adds entries to row u. The rows between the last row and u are empty.
-func (b *rowBuilder) add(u ID, to []ID, weight []float32, time []int64) error {
-	if len(b.to)+len(to) > MaxEntries {
+func (b *rowBuilder) add(u ID, e block.Entries) error {
+	if len(b.To)+len(e.To) > MaxEntries {
 		return fmt.Errorf("%w: the rows have more than %d entries", ErrTooLarge, MaxEntries)
 	}
-	if b.to == nil {
+	if b.To == nil {
 		b.alloc()
 	}
 	b.begin(u)
-	b.weight = appendRun(b.weight, len(b.to), weight, len(to), 1)
-	b.time = appendRun(b.time, len(b.to), time, len(to), 0)
-	b.to = append(b.to, to...)
+	b.Append(e)
 	return nil
 }
 
 // alloc makes room for what is expected.
 func (b *rowBuilder) alloc() {
 	n := b.expected.Entries
-	b.to = make([]ID, 0, n)
+	b.To = make([]ID, 0, n)
 	if b.expected.Weights {
-		b.weight = make([]float32, 0, n)
+		b.Weight = make([]float32, 0, n)
 	}
 	if b.expected.Times {
-		b.time = make([]int64, 0, n)
+		b.Time = make([]int64, 0, n)
 	}
 }
 
 // begin ends the rows below u.
 func (b *rowBuilder) begin(u ID) {
 	for len(b.off) <= int(u) {
-		b.off = append(b.off, uint32(len(b.to)))
+		b.off = append(b.off, uint32(len(b.To)))
 	}
-}
-
-// appendRun appends n values to a plane of length entries. Both may be nil, for planes that are not stored.
-func appendRun[T any](plane []T, length int, values []T, n int, absent T) []T {
-	if plane == nil && values == nil {
-		return nil
-	}
-	if plane == nil {
-		plane = slices.Repeat([]T{absent}, length)
-	}
-	if values == nil {
-		values = slices.Repeat([]T{absent}, n)
-	}
-	return append(plane, values...)
 }
 
 // rows returns the rows of n nodes.
 func (b *rowBuilder) rows(n int) csr {
-	if len(b.to) == 0 {
+	if len(b.To) == 0 {
 		return csr{}
 	}
 	b.begin(ID(n))
@@ -169,12 +150,11 @@ func graphOf(directed bool, n int, out, in csr) *Graph {
 		g.in.base = inMemory(in)
 	}
 	for u := range ID(n) {
-		to, _, _ := out.row(u)
-		if _, ok := slices.BinarySearch(to, u); ok {
+		if _, ok := slices.BinarySearch(out.row(u).To, u); ok {
 			g.loops++
 		}
 	}
-	g.edges = int64(len(out.to))
+	g.edges = int64(len(out.To))
 	if !directed {
 		g.edges = (g.edges + g.loops) / 2
 	}
@@ -190,9 +170,9 @@ type balance struct {
 
 // add adds entries of row u; in says that they are of edges that arrive. In an undirected graph, the edge of an entry arrives
 // from the lower node.
-func (b *balance) add(u ID, to []ID, weight []float32, time []int64, in bool) {
-	for i, v := range to {
-		w, t := block.PlaneAt(weight, i, 1), block.PlaneAt(time, i, 0)
+func (b *balance) add(u ID, e block.Entries, in bool) {
+	for i, v := range e.To {
+		w, t := e.At(i)
 		switch {
 		case b.directed && in, !b.directed && u > v:
 			b.sum -= entryHash(v, u, w, t)
@@ -221,16 +201,18 @@ func entryHash(u, v ID, w float32, t int64) uint64 {
 func (g *Graph) mended() *Graph {
 	var edges []Edge
 	for u := range ID(g.nodes) {
-		to, w, t := g.out.base.row(u)
-		for i, v := range to {
-			edges = append(edges, g.edge(u, v, block.PlaneAt(w, i, 1), block.PlaneAt(t, i, 0)))
+		out := g.out.base.row(u)
+		for i, v := range out.To {
+			w, t := out.At(i)
+			edges = append(edges, g.edge(u, v, w, t))
 		}
 		if !g.directed {
 			continue
 		}
-		from, w, t := g.in.base.row(u)
-		for i, v := range from {
-			edges = append(edges, Edge{U: v, V: u, Weight: block.PlaneAt(w, i, 1), Time: block.PlaneAt(t, i, 0)})
+		in := g.in.base.row(u)
+		for i, v := range in.To {
+			w, t := in.At(i)
+			edges = append(edges, Edge{U: v, V: u, Weight: w, Time: t})
 		}
 	}
 	byPair := func(a, b Edge) int { return cmp.Or(cmp.Compare(a.U, b.U), cmp.Compare(a.V, b.V)) }
@@ -254,15 +236,9 @@ func (g *Graph) mended() *Graph {
 func rowsOf(entries []Edge, n int) csr {
 	b := rowBuilder{expected: block.RowDirectory{Entries: uint64(len(entries))}}
 	for _, e := range entries {
-		var weight []float32
-		var time []int64
-		if e.Weight != 1 {
-			weight = []float32{e.Weight}
-		}
-		if e.Time != 0 {
-			time = []int64{e.Time}
-		}
-		_ = b.add(e.U, []ID{e.V}, weight, time) // the entries were in rows before, so there are not too many
+		var entry block.Entries
+		entry.Add(e.V, e.Weight, e.Time)
+		_ = b.add(e.U, entry) // the entries were in rows before, so there are not too many
 	}
 	return b.rows(n)
 }

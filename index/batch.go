@@ -279,10 +279,10 @@ func (b *Batch) Snapshot() *Snapshot {
 
 // Savepoint calls f and undoes the changes of f if it returns an error or panics. Savepoints may be nested.
 func (b *Batch) Savepoint(f func() error) (err error) {
-	failed, was, changes := true, *b, len(b.edit.changes)
+	failed, before, changes := true, *b, len(b.edit.changes)
 	defer func() {
 		if failed {
-			b.rollback(&was, changes)
+			b.rollback(&before, changes)
 		}
 	}()
 	err = f()
@@ -290,27 +290,28 @@ func (b *Batch) Savepoint(f func() error) (err error) {
 	return err
 }
 
-// rollback undoes all changes since the batch was was, the last ones first, and drops the later changes of the edit.
-func (b *Batch) rollback(was *Batch, changes int) {
-	for _, c := range slices.Backward(b.record.edges[len(was.record.edges):]) {
+// rollback undoes all changes since the batch had the state before, the last ones first, and drops the changes of the edit after
+// the first given number.
+func (b *Batch) rollback(before *Batch, changes int) {
+	for _, c := range slices.Backward(b.record.edges[len(before.record.edges):]) {
 		b.edit.Set(c.U, c.V, c.Old, c.last)
 	}
-	for _, c := range slices.Backward(b.record.nodes[len(was.record.nodes):]) {
+	for _, c := range slices.Backward(b.record.nodes[len(before.record.nodes):]) {
 		b.now.nodes.set(b.by, c.id, c.old)
 		b.now.Meta.count(c.node, c.old)
 	}
-	for _, c := range slices.Backward(b.vectors[len(was.vectors):]) {
+	for _, c := range slices.Backward(b.vectors[len(before.vectors):]) {
 		b.now.features.set(b.by, c.id, c.old)
 	}
-	for _, k := range b.record.keys[len(was.record.keys):] {
+	for _, k := range b.record.keys[len(before.record.keys):] {
 		delete(b.pending, k)
 	}
-	b.edit.shrink(int(was.now.Meta.Nodes))
+	b.edit.shrink(int(before.now.Meta.Nodes))
 	b.edit.changes = b.edit.changes[:changes]
-	b.record, b.vectors, b.grown = was.record, was.vectors, was.grown
+	b.record, b.vectors, b.grown = before.record, before.vectors, before.grown
 	counted := b.now.Meta.Labels
-	b.now.Meta = was.now.Meta
-	for i := range b.now.Meta.Labels { // these may have been copied, and counted further, since was
+	b.now.Meta = before.now.Meta
+	for i := range b.now.Meta.Labels { // these may have been copied, and counted further, since then
 		b.now.Meta.Labels[i].Nodes = counted[i].Nodes
 	}
 }

@@ -32,18 +32,13 @@ func (r Repeats) String() string {
 func (r Repeats) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
-func (r *Repeats) UnmarshalText(b []byte) (err error) {
-	*r, err = ParseRepeats(string(b))
-	return err
-}
-
-// ParseRepeats is the inverse of [Repeats.String].
-func ParseRepeats(s string) (Repeats, error) {
-	i := slices.Index(repeatNames(), s)
+func (r *Repeats) UnmarshalText(b []byte) error {
+	i := slices.Index(repeatNames(), string(b))
 	if i < 0 {
-		return KeepLast, fmt.Errorf("index: repeats = %q (accepted: last, sum, count or error)", s)
+		return fmt.Errorf("index: repeats = %q (accepted: last, sum, count or error)", b)
 	}
-	return Repeats(i), nil
+	*r = Repeats(i)
+	return nil
 }
 
 // Tally counts the repeats in a bulk load.

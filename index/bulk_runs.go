@@ -175,13 +175,7 @@ func (b *Bulk) sortInMemory() error {
 	if err == nil {
 		err = rename(b.run.edges, final)
 	}
-	b.newKeys = func(yield func(Key, error) bool) {
-		for _, k := range added {
-			if !yield(k, nil) {
-				return
-			}
-		}
-	}
+	b.newKeys = withoutErrors(added)
 	b.sorted.tail, b.run = b.run.edges, nil
 	b.sorted.sort()
 	b.sorted.spare = nil

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
-	"math"
 	"slices"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -156,23 +155,28 @@ func (b *Batch) change(decisions []msgpack.RawMessage) *Change {
 	for _, v := range b.vectors {
 		if !seen[v.id] {
 			seen[v.id] = true
-			c.Vectors = append(c.Vectors, VectorChange{ID: v.id, Vector: packVector(b.now.Features(v.id))})
+			c.Vectors = append(c.Vectors, VectorChange{ID: v.id, Vector: PackFloats(b.now.Features(v.id))})
 		}
 	}
 	return c
 }
 
-func packVector(v []float32) (b []byte) {
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+// PackFloats returns the bytes of v, 4 for each number, the lowest first; nil for no number.
+func PackFloats(v []float32) []byte {
+	if len(v) == 0 {
+		return nil
 	}
+	b, _ := binary.Append(make([]byte, 0, 4*len(v)), binary.LittleEndian, v) // never fails
 	return b
 }
 
-func unpackVector(b []byte) (v []float32) {
-	for ; len(b) >= 4; b = b[4:] {
-		v = append(v, math.Float32frombits(binary.LittleEndian.Uint32(b)))
+// UnpackFloats is the inverse of PackFloats.
+func UnpackFloats(b []byte) []float32 {
+	if len(b) < 4 {
+		return nil
 	}
+	v := make([]float32, len(b)/4)
+	_, _ = binary.Decode(b, binary.LittleEndian, v) // b is long enough
 	return v
 }
 
@@ -280,7 +284,7 @@ func (b *Batch) Replay(c *Change) error {
 		if int64(v.ID) >= m.Nodes {
 			return mismatch("features of node %d of %d", v.ID, m.Nodes)
 		}
-		if err := b.SetFeatures(v.ID, unpackVector(v.Vector)); err != nil {
+		if err := b.SetFeatures(v.ID, UnpackFloats(v.Vector)); err != nil {
 			return err
 		}
 	}
@@ -419,7 +423,7 @@ func (c *Change) IDs(more ...ID) []ID {
 }
 
 // Features returns the feature vector of a change; nil means none.
-func (v *VectorChange) Features() []float32 { return unpackVector(v.Vector) }
+func (v *VectorChange) Features() []float32 { return UnpackFloats(v.Vector) }
 
 // documentsOfChanges adds the keys of the documents that model changes name.
 func documentsOfChanges(r Reader, named map[string]bool) error {

@@ -189,29 +189,45 @@ func (d *Dict) first(n int) iter.Seq2[Key, error] {
 
 // ascending yields the keys of the ids below n, which is at least the number of keys in the base, in key order.
 func (d *Dict) ascending(n int) iter.Seq2[block.KeyEntry, error] {
-	added := make([]block.KeyEntry, 0, n-d.n)
-	for id := ID(d.n); id < ID(n); id++ {
-		added = append(added, block.KeyEntry{Key: d.Key(id), ID: id})
-	}
-	slices.SortFunc(added, func(a, b block.KeyEntry) int { return a.Compare(b.Key) })
-	base := d.stored.ascending
+	added := d.addedWhere(func(k block.KeyEntry) bool { return int(k.ID) < n })
 	if t := d.memory.Load(); t != nil {
-		base = t.ascending
+		return mergeKeys(t.from(0), added)
 	}
-	return mergeKeys(base, func(yield func(block.KeyEntry, error) bool) {
-		for _, k := range added {
-			if !yield(k, nil) {
+	return mergeKeys(d.stored.ascending, added)
+}
+
+// from yields the keys in their order, without the first ones. The errors are nil.
+func (t *keyTable) from(first int) iter.Seq2[block.KeyEntry, error] {
+	return func(yield func(block.KeyEntry, error) bool) {
+		for i := first; i < t.Len(); i++ {
+			if id := t.byKey(i); !yield(block.KeyEntry{Key: t.At(id), ID: id}, nil) {
 				return
 			}
 		}
-	})
+	}
 }
 
-// ascending yields all keys in their order. The errors are nil.
-func (t *keyTable) ascending(yield func(block.KeyEntry, error) bool) {
-	for i := range t.Len() {
-		if id := t.byKey(i); !yield(block.KeyEntry{Key: t.At(id), ID: id}, nil) {
-			return
+// addedWhere yields those of the keys added since the base that is accepts, in key order. The errors are nil.
+func (d *Dict) addedWhere(is func(block.KeyEntry) bool) iter.Seq2[block.KeyEntry, error] {
+	var list []block.KeyEntry
+	d.mu.RLock()
+	for i, k := range d.added {
+		if e := (block.KeyEntry{Key: k, ID: ID(d.n + i)}); is(e) {
+			list = append(list, e)
+		}
+	}
+	d.mu.RUnlock()
+	slices.SortFunc(list, func(a, b block.KeyEntry) int { return a.Compare(b.Key) })
+	return withoutErrors(list)
+}
+
+// withoutErrors yields the items of a list.
+func withoutErrors[T any](list []T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for _, x := range list {
+			if !yield(x, nil) {
+				return
+			}
 		}
 	}
 }
@@ -240,9 +256,12 @@ func mergeKeys(a, b iter.Seq2[block.KeyEntry, error]) iter.Seq2[block.KeyEntry, 
 	}
 }
 
-// load reads all keys of the base into memory. It returns ErrCorrupt, or the error of ctx.
-func (d *Dict) load(ctx context.Context) error {
-	if d.memory.Load() != nil {
+// Loaded reports whether all keys of the base are in memory.
+func (d *Dict) Loaded() bool { return d.memory.Load() != nil }
+
+// Load reads all keys of the base into memory. It returns ErrCorrupt, which err returns from then on, too, or the error of ctx.
+func (d *Dict) Load(ctx context.Context) error {
+	if d.Loaded() {
 		return nil
 	}
 	t, err := d.stored.load(ctx)
@@ -261,7 +280,7 @@ func (d *Dict) since(n int) []Key {
 	return d.added[n-d.n:]
 }
 
-// err returns the error of the first key that could not be read.
+// err returns the error of the first block that could not be read.
 func (d *Dict) err() error {
 	if d.stored == nil {
 		return nil
@@ -295,12 +314,16 @@ func (d *Dict) loadedBytes() int64 {
 	return d.bytes() + d.stored.Bytes()
 }
 
-// Check returns an error unless both directions agree for every id. It may also return the error of ctx.
+// Check returns an error, which err returns from then on, too, unless both directions agree for every id. It may also return
+// the error of ctx.
 func (d *Dict) Check(ctx context.Context) error {
 	next := ID(d.n)
-	if d.memory.Load() != nil {
+	if d.Loaded() {
 		next = 0
 	} else if err := d.stored.check(ctx); err != nil {
+		if ctx.Err() == nil {
+			d.stored.cache.Fail(err)
+		}
 		return err
 	}
 	for id := next; id < ID(d.Len()); id++ {
@@ -321,4 +344,29 @@ func checkEvery(ctx context.Context, step int) error {
 		return ctx.Err()
 	}
 	return nil
+}
+
+// Keyed yields the nodes with keys from low on, in key order, as long as their keys are within. Deleted nodes are left out.
+// It takes time for the keys that it passes, and for those that were added since the base.
+func (s *Snapshot) Keyed(low Key, within func(Key) bool) iter.Seq2[block.KeyEntry, error] {
+	return func(yield func(block.KeyEntry, error) bool) {
+		added := s.Dict.addedWhere(func(k block.KeyEntry) bool { return k.Compare(low) >= 0 && within(k.Key) })
+		for k, err := range mergeKeys(s.Dict.baseFrom(low), added) {
+			if err == nil && !within(k.Key) {
+				return
+			}
+			if (err != nil || s.Live(k.ID)) && !yield(k, err) {
+				return
+			}
+		}
+	}
+}
+
+// baseFrom yields the keys of the base from low on, in key order.
+func (d *Dict) baseFrom(low Key) iter.Seq2[block.KeyEntry, error] {
+	t := d.memory.Load()
+	if t == nil {
+		return d.stored.from(low)
+	}
+	return t.from(sort.Search(t.Len(), func(i int) bool { return t.At(t.byKey(i)).Compare(low) >= 0 }))
 }

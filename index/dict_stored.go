@@ -22,7 +22,7 @@ type storedKeys struct {
 
 // openKeys returns the keys of a generation, which are read when they are asked for.
 func openKeys(r Reader, cache *blockCache, m *Meta) (*storedKeys, error) {
-	dir, err := readKeyDirectory(r, m.Generation)
+	dir, err := readDirectory(r, prefixDict, m.Generation, block.DecodeKeyDirectory)
 	if err != nil {
 		return nil, err
 	}
@@ -30,11 +30,6 @@ func openKeys(r Reader, cache *blockCache, m *Meta) (*storedKeys, error) {
 		return nil, fmt.Errorf("%w: the base has %d keys, the meta record says %d", ErrCorrupt, dir.Keys, m.BaseNodes)
 	}
 	return pagedKeys(dir, cache), nil
-}
-
-// readKeyDirectory reads the directory of the dictionary of a generation.
-func readKeyDirectory(r Reader, generation uint32) (*block.KeyDirectory, error) {
-	return readDirectoryOf(r, prefixDict, generation, block.DecodeKeyDirectory)
 }
 
 // pagedKeys returns the keys of the blocks with the given directory.
@@ -156,6 +151,24 @@ func (s *storedKeys) ascending(yield func(block.KeyEntry, error) bool) {
 	}
 }
 
+// from yields the keys from low on, in key order.
+func (s *storedKeys) from(low Key) iter.Seq2[block.KeyEntry, error] {
+	return func(yield func(block.KeyEntry, error) bool) {
+		n := s.Low.Len()
+		first := max(sort.Search(n, func(i int) bool { return s.Low.At(ID(i)).Compare(low) > 0 })-1, 0)
+		for i := first; i < n; i++ {
+			for k, err := range s.block(s.inOrder(i)) {
+				if err == nil && k.Compare(low) < 0 {
+					continue
+				}
+				if !yield(k, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
 // load reads all keys.
 func (s *storedKeys) load(ctx context.Context) (*keyTable, error) {
 	t, n := new(keyTable), int(s.Keys)
@@ -169,7 +182,7 @@ func (s *storedKeys) load(ctx context.Context) (*keyTable, error) {
 		t.Set(k.ID, k.Key, n)
 	}
 	order := keyOrder{n: s.Keys}
-	ascending := t.ascending
+	ascending := t.from(0)
 	if s.Order {
 		t.order = make([]ID, 0, n)
 		ascending = s.ascending

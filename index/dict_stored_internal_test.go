@@ -62,7 +62,7 @@ func TestStoredDict(t *testing.T) {
 					t.Errorf("the cache holds %d bytes, its budget is %d", b, cache)
 				}
 				bytes := d.loadedBytes()
-				must(t, d.err(), d.Check(context.Background()), d.load(context.Background()))
+				must(t, d.err(), d.Check(context.Background()), d.Load(context.Background()))
 				want, _ := newDict(keys)
 				if directory := bytes - want.bytes(); d.bytes() != bytes || directory < 0 || directory > 60+int64(len(keys)) {
 					t.Errorf("%d bytes, loaded %d, want %d and few more", bytes, d.bytes(), want.bytes())
@@ -120,7 +120,7 @@ func TestStoredDictDamage(t *testing.T) {
 				var err error
 				switch how {
 				case "load":
-					err = d.load(context.Background())
+					err = d.Load(context.Background())
 				case "check":
 					err = d.Check(context.Background())
 				}
@@ -159,7 +159,7 @@ func TestStoredDictOrder(t *testing.T) {
 		}
 		must(t, p.Flush())
 		wantCorrupt(t, name+": check", d.Check(context.Background()))
-		wantCorrupt(t, name+": load", d.load(context.Background()))
+		wantCorrupt(t, name+": load", d.Load(context.Background()))
 	}
 }
 
@@ -212,7 +212,7 @@ func BenchmarkDict(b *testing.B) {
 		}{{"memory", 0}, {"cached", 1 << 30}, {"cold", 0}} {
 			d, _ := storedDict(b, keys, c.cache)
 			if c.how == "memory" {
-				must(b, d.load(b.Context()))
+				must(b, d.Load(b.Context()))
 			}
 			rng := rand.New(rand.NewPCG(1, 1))
 			b.Run(name+"/Key/"+c.how, func(b *testing.B) {

@@ -21,7 +21,7 @@
 //	snapshot, events, log, meta  one version
 //	graph, adjacency, edit,
 //	base, dict                   its graph and keys
-//	stored, dict_stored, blocks  rows and keys that are read from the store on demand
+//	stored, dict_stored          rows and keys that are read from the store on demand
 //	nodes, vectors               labels of nodes and which are deleted, and feature vectors
 //	documents                    records of package db
 //	kv, keyspace, pages          the store, its keys, and a data structure
@@ -68,12 +68,13 @@
 //
 // # Changes
 //
-// A database that others follow keeps the changes of its last commits, up to Meta.KeepBytes. The change of a version is its log record, its
-// observations and its change record, which has what the other records hold only until they are written again. Records of
-// the log and observations, and documents of models that a change names, stay until the change is forgotten, even if nothing
-// else needs them. Meta says which versions have a change: those after Kept. A bulk load keeps no change, so it moves Kept to
-// its own version. Meta.History is a checksum over all commits, their times and their records; a change states it before and
-// after. [Batch.Replay] makes the same version from a change: the same ids, and the same log record.
+// A database that others follow keeps the changes of its last commits, up to Meta.KeepBytes. The change of a version is its
+// log record, its observations and its change record, which has what the other records hold only until they are written
+// again. Records of the log and observations, and documents of models that a change names, stay until the change is
+// forgotten, even if nothing else needs them. Meta says which versions have a change: those after Kept. A bulk load keeps
+// no change, so it moves Kept to its own version. Meta.History is a checksum over all commits, their times and their
+// records; a change states it before and after. [Batch.Replay] makes the same version from a change: the same ids, and the
+// same log record.
 //
 // # Damage
 //

@@ -190,7 +190,7 @@ func TestForget(t *testing.T) {
 		if got := observations(t, m, s.Meta.Forgotten); got != strings.Join(want, " ") || s.Meta.Observed != int64(bytes) {
 			rt.Fatalf("%s, %d bytes; want %s, %d", got, s.Meta.Observed, strings.Join(want, " "), bytes)
 		}
-		meta, err := ReadMeta(m)
+		meta, err := readMeta(m, []byte{prefixMeta})
 		must(t, err)
 		if meta != nil && (meta.Forgotten != s.Meta.Forgotten || meta.Observed != s.Meta.Observed) {
 			rt.Fatalf("meta %+v, want %+v", meta, s.Meta)

@@ -3,10 +3,8 @@ package index
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 
-	"kith/index/block"
 	"kith/ppr"
 )
 
@@ -189,7 +187,7 @@ func (e *Edit) setEntry(a *adjacency, u, v ID, w float32, t int64) {
 	r := e.ownRow(a, u)
 	before := r.bytes()
 	defer func() { a.changed += r.bytes() - before }()
-	if len(r.to) >= longRow {
+	if len(r.To) >= longRow {
 		at := rowOf{a, u}
 		if e.pending[at] == nil {
 			e.pending[at] = pendingRow{}
@@ -197,17 +195,14 @@ func (e *Edit) setEntry(a *adjacency, u, v ID, w float32, t int64) {
 		e.pending[at][v] = rowEntry{w, t}
 		return
 	}
-	i, found := slices.BinarySearch(r.to, v)
-	if w == 0 {
-		r.to, r.weight, r.time = deleteAt(r.to, i), deleteAt(r.weight, i), deleteAt(r.time, i)
-	} else {
-		if !found {
-			r.to = slices.Insert(r.to, i, v)
-		}
-		r.weight = setPlane(r.weight, len(r.to), i, found, w, 1)
-		r.time = setPlane(r.time, len(r.to), i, found, t, 0)
+	i, found := slices.BinarySearch(r.To, v)
+	if found {
+		r.Delete(i)
 	}
-	r.degree = sum(r.weight, len(r.to))
+	if w != 0 {
+		r.Insert(i, v, w, t)
+	}
+	r.degree = r.Sum()
 }
 
 // ownRow returns u's row for modification. It copies the row unless this edit has made it.
@@ -216,56 +211,13 @@ func (e *Edit) ownRow(a *adjacency, u ID) *row {
 	if r != nil && r.by == e.by && r.hidden == nil && r.late == nil {
 		return r
 	}
-	to, w, t := a.row(u)
-	own := &row{by: e.by, to: grown(to), weight: grown(w), time: grown(t)}
+	now := a.row(u)
+	own := &row{by: e.by, Entries: now.Grown(1)}
 	a.rows.set(e.by, u, own)
 	if a.changed += own.bytes(); r != nil {
 		a.changed -= r.bytes()
 	}
 	return own
-}
-
-// grown returns a copy of s with room for one more element.
-func grown[T any](s []T) []T {
-	if s == nil {
-		return nil
-	}
-	return append(make([]T, 0, len(s)+1), s...)
-}
-
-// deleteAt removes entry i of a plane, if the plane is stored.
-func deleteAt[T any](plane []T, i int) []T {
-	if plane == nil {
-		return nil
-	}
-	return slices.Delete(plane, i, i+1)
-}
-
-// setPlane sets entry i of a plane of a row with n entries to v. found reports whether the plane has an entry i
-// already. A plane that is not stored stays nil until the first value other than absent.
-func setPlane[T comparable](plane []T, n, i int, found bool, v, absent T) []T {
-	switch {
-	case plane == nil && v == absent:
-		return nil
-	case plane == nil:
-		plane = slices.Repeat([]T{absent}, n)
-	case !found:
-		return slices.Insert(plane, i, v)
-	}
-	plane[i] = v
-	return plane
-}
-
-// sum returns the degree of a row of n entries.
-func sum(w []float32, n int) float64 {
-	if w == nil {
-		return float64(n)
-	}
-	d := 0.0
-	for _, x := range w {
-		d += float64(x)
-	}
-	return d
 }
 
 // longRow is the number of entries from which the changes of a row are collected before they are merged into the row.
@@ -315,55 +267,24 @@ func (e *Edit) Edge(u, v ID) (Edge, bool) {
 	return e.g.edge(u, v, x.weight, x.time), true
 }
 
-// merge applies changes, in the form of those of a lateRow, in time linear in the row.
+// merge applies changes, in the form of those of a lateRow, in time linear in the row and in the changes.
 func (r *row) merge(changes []Edge) {
-	old := *r
-	n := len(old.to) + len(changes)
-	r.to, r.weight, r.time = make([]ID, 0, n), emptyPlane(old.weight, n), emptyPlane(old.time, n)
-	i := 0
-	keepBelow := func(end ID) {
-		for ; i < len(old.to) && old.to[i] < end; i++ {
-			r.add(old.to[i], block.PlaneAt(old.weight, i, 1), block.PlaneAt(old.time, i, 0))
-		}
-	}
+	old := r.Entries
+	empty := old.Sub(0, 0)
+	r.Entries = empty.Grown(len(old.To) + len(changes))
 	for k, c := range changes {
 		if k+1 < len(changes) && changes[k+1].V == c.V {
 			continue
 		}
-		keepBelow(c.V)
-		if i < len(old.to) && old.to[i] == c.V {
-			i++
+		at, found := slices.BinarySearch(old.To, c.V)
+		r.Append(old.Sub(0, at))
+		if found {
+			at++
 		}
-		if c.Weight != 0 {
-			r.add(c.V, c.Weight, c.Time)
+		if old = old.Sub(at, len(old.To)); c.Weight != 0 {
+			r.Add(c.V, c.Weight, c.Time)
 		}
 	}
-	keepBelow(math.MaxUint32)
-	r.degree = sum(r.weight, len(r.to))
-}
-
-// add appends an entry.
-func (r *row) add(v ID, weight float32, time int64) {
-	r.weight = appendPlane(r.weight, len(r.to), weight, 1)
-	r.time = appendPlane(r.time, len(r.to), time, 0)
-	r.to = append(r.to, v)
-}
-
-// emptyPlane returns an empty plane with room for n values if old is stored.
-func emptyPlane[T any](old []T, n int) []T {
-	if old == nil {
-		return nil
-	}
-	return make([]T, 0, n)
-}
-
-// appendPlane appends v to a plane of n values.
-func appendPlane[T comparable](plane []T, n int, v, absent T) []T {
-	switch {
-	case plane == nil && v == absent:
-		return nil
-	case plane == nil:
-		plane = slices.Repeat([]T{absent}, n)
-	}
-	return append(plane, v)
+	r.Append(old)
+	r.degree = r.Sum()
 }

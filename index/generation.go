@@ -154,7 +154,7 @@ func newRowWriter(w Writer, kind byte, generation uint32, nodes int) *rowWriter 
 
 // add adds the next entry. Entries must ascend strictly by row and neighbour.
 func (r *rowWriter) add(e Edge) error {
-	r.directory.Count(e.U, []ID{e.V}, []float32{e.Weight}, []int64{e.Time})
+	r.directory.Count(e.U, block.Entries{To: []ID{e.V}, Weight: []float32{e.Weight}, Time: []int64{e.Time}})
 	if err := r.count(e); err != nil {
 		return err
 	}
@@ -203,9 +203,10 @@ func (r *rowWriter) close() error {
 // entries passes the entries of the rows of n nodes to visit.
 func (a *adjacency) entries(n int, visit func(Edge) error) error {
 	for u := range ID(n) {
-		to, weight, time := a.row(u)
-		for i, v := range to {
-			if err := visit(Edge{U: u, V: v, Weight: block.PlaneAt(weight, i, 1), Time: block.PlaneAt(time, i, 0)}); err != nil {
+		row := a.row(u)
+		for i, v := range row.To {
+			weight, time := row.At(i)
+			if err := visit(Edge{U: u, V: v, Weight: weight, Time: time}); err != nil {
 				return err
 			}
 		}
@@ -223,14 +224,12 @@ type Base struct {
 
 // Load reads the base into memory, apart from vectors. It returns ErrCorrupt, or the error of ctx.
 func (b *Base) Load(ctx context.Context) error {
-	err := b.Graph.Load(ctx)
-	if err == nil {
-		err = b.dict.load(ctx)
+	for _, p := range []storedPart{b.Graph, b.dict, b.nodes} {
+		if err := p.Load(ctx); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		err = b.nodes.Load(ctx)
-	}
-	return err
+	return nil
 }
 
 // LoadedBytes returns the memory of the base once it is loaded, in bytes.

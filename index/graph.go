@@ -70,14 +70,14 @@ func (g *Graph) Directed() bool { return g.directed }
 // Out returns the nodes that u points to, ascending, and the weights (nil: all 1). The caller must not modify the
 // slices.
 func (g *Graph) Out(u ID) ([]ID, []float32) {
-	to, w, _ := g.out.row(u)
-	return to, w
+	r := g.out.row(u)
+	return r.To, r.Weight
 }
 
 // In returns the nodes that point to u, in the form of Out.
 func (g *Graph) In(u ID) ([]ID, []float32) {
-	to, w, _ := g.in.row(u)
-	return to, w
+	r := g.in.row(u)
+	return r.To, r.Weight
 }
 
 // OutLen returns the number of nodes of Out(u). If the rows are stored, and no edge has a weight, it does not read the row.
@@ -103,19 +103,17 @@ func (g *Graph) HasEdges(u ID) bool {
 // OutTimes returns the times of the edges of Out(u), in the same order. 0 means that an edge has no time; the slice
 // is nil if the row stores no times.
 func (g *Graph) OutTimes(u ID) []int64 {
-	_, _, t := g.out.row(u)
-	return t
+	return g.out.row(u).Time
 }
 
 // InTimes returns the times of the edges of In(u), in the form of OutTimes.
 func (g *Graph) InTimes(u ID) []int64 {
-	_, _, t := g.in.row(u)
-	return t
+	return g.in.row(u).Time
 }
 
-// Runs returns the out-rows or the in-rows of all nodes, ascending and as they are stored: the rows between two
-// changed rows form one run. Each run comes with its first node and is valid until the next one. Package ppr uses it for its passes over the whole
-// graph.
+// Runs returns the out-rows or the in-rows of all nodes, ascending and as they are stored: the rows between two changed
+// rows form one run. Each run comes with its first node and is valid until the next one. Package ppr uses it for its passes
+// over the whole graph.
 func (g *Graph) Runs(in bool) iter.Seq2[ID, ppr.Run] {
 	a := g.out
 	if in {
@@ -131,9 +129,9 @@ func (g *Graph) Runs(in bool) iter.Seq2[ID, ppr.Run] {
 			if !a.base.runs(next, u, yield) {
 				return
 			}
-			to, w, _ := a.row(u)
-			start[1] = uint32(len(to))
-			if !yield(u, ppr.Run{Start: start[:], To: to, Weight: w}) {
+			row := a.row(u)
+			start[1] = uint32(len(row.To))
+			if !yield(u, ppr.Run{Start: start[:], To: row.To, Weight: row.Weight}) {
 				return
 			}
 			next = u + 1
@@ -171,12 +169,13 @@ func (g *Graph) Degree(u ID) float64 {
 
 // Edge returns the edge from u to v and whether there is one.
 func (g *Graph) Edge(u, v ID) (Edge, bool) {
-	to, w, t := g.out.row(u)
-	i, ok := slices.BinarySearch(to, v)
+	row := g.out.row(u)
+	i, ok := slices.BinarySearch(row.To, v)
 	if !ok {
 		return Edge{}, false
 	}
-	return g.edge(u, v, block.PlaneAt(w, i, 1), block.PlaneAt(t, i, 0)), true
+	w, t := row.At(i)
+	return g.edge(u, v, w, t), true
 }
 
 // edge returns an edge with its endpoints in the order of the graph.
@@ -191,13 +190,14 @@ func (g *Graph) edge(u, v ID, w float32, t int64) Edge {
 func (g *Graph) Edges() iter.Seq[Edge] {
 	return func(yield func(Edge) bool) {
 		for u := range ID(g.nodes) {
-			to, w, t := g.out.row(u)
+			row := g.out.row(u)
 			i := 0
 			if !g.directed {
-				i, _ = slices.BinarySearch(to, u)
+				i, _ = slices.BinarySearch(row.To, u)
 			}
-			for ; i < len(to); i++ {
-				if !yield(Edge{U: u, V: to[i], Weight: block.PlaneAt(w, i, 1), Time: block.PlaneAt(t, i, 0)}) {
+			for ; i < len(row.To); i++ {
+				w, t := row.At(i)
+				if !yield(Edge{U: u, V: row.To[i], Weight: w, Time: t}) {
 					return
 				}
 			}
@@ -262,9 +262,9 @@ func (d *delta) all() []ppr.Change {
 // requested reports whether the survey has been requested.
 func (s *survey) requested() bool { return s.made.Load() != nil }
 
-// next returns the survey of the version that changes make, of a graph with the given number of arcs. It does not read the graph, so that an edit does not
-// pay for a survey that may never be requested. Once there are more changes than arcs, the survey is no longer
-// carried over.
+// next returns the survey of the version that changes make, of a graph with the given number of arcs. It does not read the
+// graph, so that an edit does not pay for a survey that may never be requested. Once there are more changes than arcs, the
+// survey is no longer carried over.
 func (s *survey) next(changes []ppr.Change, arcs int) *survey {
 	n := &survey{before: s.before, arcs: s.arcs, since: s.since}
 	if own := s.made.Load(); own != nil {

@@ -95,7 +95,7 @@ func (m *edgeMap) agree(t rapid.TB, g *Graph) {
 		for into, read := range map[bool]func(ID) ([]ID, []float32){false: g.Out, true: g.In} {
 			to, w := m.row(u, into)
 			got, weight := read(u)
-			if !slices.Equal(got, to) || !samePlane(weight, w, len(w), 1) {
+			if e := (block.Entries{To: got, Weight: weight}); !e.Equal(block.Entries{To: to, Weight: w}) {
 				t.Fatalf("row of %d (into: %v): %v %v, want %v %v", u, into, got, weight, to, w)
 			}
 			times := map[bool]func(ID) []int64{false: g.OutTimes, true: g.InTimes}[into](u)
@@ -104,11 +104,14 @@ func (m *edgeMap) agree(t rapid.TB, g *Graph) {
 				if into {
 					p = [2]ID{v, u}
 				}
-				if e := m.edges[m.pair(p[0], p[1])]; block.PlaneAt(times, i, 0) != e.Time || times != nil && len(times) != len(got) {
+				row := block.Entries{To: got, Time: times}
+				_, at := row.At(i)
+				if e := m.edges[m.pair(p[0], p[1])]; at != e.Time || times != nil && len(times) != len(got) {
 					t.Fatalf("times of %d (into: %v): %v, want %v at %d", u, into, times, e.Time, v)
 				}
 			}
-			if d := sum(w, len(w)); !into && g.Degree(u) != d {
+			want := block.Entries{To: to, Weight: w}
+			if d := want.Sum(); !into && g.Degree(u) != d {
 				t.Fatalf("degree of %d: %v, want %v", u, g.Degree(u), d)
 			}
 		}
@@ -128,7 +131,8 @@ func runsAgree(t rapid.TB, g *Graph) {
 			for i, hi := range run.Start[1:] {
 				lo := run.Start[i]
 				to, w := read(next)
-				if !slices.Equal(run.To[lo:hi], to) || !samePlane(block.SubPlane(run.Weight, lo, hi), w, len(to), 1) {
+				all := block.Entries{To: run.To, Weight: run.Weight}
+				if row := all.Sub(int(lo), int(hi)); !row.Equal(block.Entries{To: to, Weight: w}) {
 					t.Fatalf("row of %d in a run (in: %v): %v, want %v %v", next, in, run, to, w)
 				}
 				next++

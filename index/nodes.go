@@ -118,7 +118,7 @@ type storedNodes struct {
 
 // openNodes returns the node records of a generation, which are read when they are asked for.
 func openNodes(r Reader, cache *blockCache, m *Meta) (*storedNodes, error) {
-	dir, err := readNodeDirectory(r, m.Generation)
+	dir, err := readDirectory(r, prefixNode, m.Generation, decodeNodeDirectory)
 	if err != nil {
 		return nil, err
 	}
@@ -202,11 +202,6 @@ func decodeNodeDirectory(b []byte) (*nodeDirectory, error) {
 		d.Err = fmt.Errorf("%w: %d nodes, and the blocks of more", ErrCorrupt, n)
 	}
 	return dir, d.Err
-}
-
-// readNodeDirectory reads the directory of the node records of a generation.
-func readNodeDirectory(r Reader, generation uint32) (*nodeDirectory, error) {
-	return readDirectoryOf(r, prefixNode, generation, decodeNodeDirectory)
 }
 
 // writeNodes writes the blocks of node records that are not all zero, and their directory, which it returns.

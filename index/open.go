@@ -22,29 +22,28 @@ func putMeta(w Writer, key []byte, m *Meta) error {
 // WriteMeta writes the meta record of s to w.
 func (s *Snapshot) WriteMeta(w Writer) error { return putMeta(w, []byte{prefixMeta}, &s.Meta) }
 
-// ReadMeta reads the meta record from r. It returns nil if there is no record, ErrMismatch for a record in a different
-// format, or ErrCorrupt.
-func ReadMeta(r Reader) (*Meta, error) {
-	m, err := readMeta(r, []byte{prefixMeta})
+// readMeta reads the meta record under a key, or a copy of it. It returns nil if there is no record, ErrMismatch for a record
+// in a different format, or ErrCorrupt.
+func readMeta(r Reader, key []byte) (*Meta, error) {
+	b, ok, err := getSplit(r, key)
+	if err == nil && !ok {
+		return nil, nil
+	}
+	var m *Meta
+	if err == nil {
+		m, err = decodeMeta(b)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("meta: %w", err)
 	}
 	return m, nil
 }
 
-func readMeta(r Reader, key []byte) (*Meta, error) {
-	b, ok, err := getSplit(r, key)
-	if !ok || err != nil {
-		return nil, err
-	}
-	return decodeMeta(b)
-}
-
 // Open reads the latest version from r. Keys and rows are read from the given place when they are asked for; until then,
 // damage of their blocks is not noticed (see [Snapshot.Err]). If it is nil, all are read now. Open returns nil if there is no
 // version, ErrMismatch if the store has another format, or ErrCorrupt with the place if the records are inconsistent.
 func Open(r Reader, on *Stored) (*Snapshot, error) {
-	if meta, err := ReadMeta(r); meta == nil || err != nil {
+	if meta, err := readMeta(r, []byte{prefixMeta}); meta == nil || err != nil {
 		return nil, err
 	}
 	s, found := read(r, on)
@@ -181,7 +180,7 @@ func (o *opener) eachNode(visit func(ID, node) error) error {
 	if m.Generation == 0 {
 		return nil
 	}
-	dir, unreadable := readNodeDirectory(o.r, m.Generation)
+	dir, unreadable := readDirectory(o.r, prefixNode, m.Generation, decodeNodeDirectory)
 	if unreadable == nil && int64(dir.nodes) != m.BaseNodes {
 		unreadable = fmt.Errorf("%w: the directory of the blocks %c has %d nodes, the meta record says %d", ErrCorrupt, prefixNode, dir.nodes, m.BaseNodes)
 	}
@@ -261,14 +260,14 @@ func (o *opener) adjacency() (err error) {
 	}
 	out, in := rowBuilder{expected: expected}, rowBuilder{expected: expected}
 	sum := balance{directed: m.Directed}
-	err = o.eachRow(prefixOut, func(u ID, to []ID, weight []float32, time []int64) error {
-		sum.add(u, to, weight, time, false)
-		return out.add(u, to, weight, time)
+	err = o.eachRow(prefixOut, func(u ID, e block.Entries) error {
+		sum.add(u, e, false)
+		return out.add(u, e)
 	})
 	if err == nil && m.Directed {
-		err = o.eachRow(prefixIn, func(u ID, to []ID, weight []float32, time []int64) error {
-			sum.add(u, to, weight, time, true)
-			return in.add(u, to, weight, time)
+		err = o.eachRow(prefixIn, func(u ID, e block.Entries) error {
+			sum.add(u, e, true)
+			return in.add(u, e)
 		})
 	}
 	if err != nil {
@@ -289,7 +288,7 @@ func (o *opener) adjacency() (err error) {
 
 // eachRow passes the rows in the blocks of one direction to visit, in order, and reports damage. A long row is passed
 // in several parts.
-func (o *opener) eachRow(kind byte, visit func(u ID, to []ID, weight []float32, time []int64) error) error {
+func (o *opener) eachRow(kind byte, visit func(u ID, e block.Entries) error) error {
 	if o.s.Meta.Generation == 0 {
 		return nil
 	}
@@ -308,15 +307,15 @@ func (o *opener) eachRow(kind byte, visit func(u ID, to []ID, weight []float32, 
 		if len(r.Node) > 0 {
 			read.First[no] = r.Node[0]
 		}
-		return r.Each(func(u ID, to []ID, weight []float32, time []int64) error {
-			if err := order.check(u, to); err != nil {
+		return r.Each(func(u ID, e block.Entries) error {
+			if err := order.check(u, e.To); err != nil {
 				return err
 			}
-			read.Count(u, to, weight, time)
-			return visit(u, to, weight, time)
+			read.Count(u, e)
+			return visit(u, e)
 		})
 	})
-	stored, unreadable := readDirectory(o.r, kind, o.s.Meta.Generation)
+	stored, unreadable := readDirectory(o.r, kind, o.s.Meta.Generation, block.DecodeRowDirectory)
 	switch {
 	case unreadable != nil:
 		o.report("%w", unreadable)

@@ -171,7 +171,7 @@ func (o *opener) keyOrder(read *block.KeyDirectory, low []Key, sum uint64) error
 		o.report("%w: there is a dictionary in key order, although ids are in key order", ErrCorrupt)
 	}
 	read.Low = block.ListOf(low)
-	stored, unreadable := readKeyDirectory(o.r, o.s.Meta.Generation)
+	stored, unreadable := readDirectory(o.r, prefixDict, o.s.Meta.Generation, block.DecodeKeyDirectory)
 	if unreadable != nil {
 		o.report("%w", unreadable)
 	} else if !bytes.Equal(stored.Encode(), read.Encode()) {

@@ -32,10 +32,10 @@ func read(r Reader, on *Stored) (*Snapshot, []error) {
 func (o *opener) meta() error {
 	m, err := readMeta(o.r, []byte{prefixMeta})
 	if err == nil && m == nil {
-		err = fmt.Errorf("%w: it is missing", ErrCorrupt)
+		err = fmt.Errorf("meta: %w: it is missing", ErrCorrupt)
 	}
 	if err != nil {
-		o.report("meta: %w", err)
+		o.report("%w", err)
 		o.derived = true
 	}
 	for e, err := range scanSplit(o.r, prefixBase, nil) {

@@ -32,9 +32,7 @@ func (s *Snapshot) Same(t *Snapshot) error {
 		return fmt.Errorf("%w: the newest events differ", ErrCorrupt)
 	}
 	for id := range ID(s.Graph.nodes) {
-		a, wa, ta := s.Graph.out.row(id)
-		b, wb, tb := t.Graph.out.row(id)
-		if !slices.Equal(a, b) || !samePlane(wa, wb, len(a), 1) || !samePlane(ta, tb, len(a), 0) {
+		if row := s.Graph.out.row(id); !row.Equal(t.Graph.out.row(id)) {
 			return fmt.Errorf("%w: the rows of node %d differ", ErrCorrupt, id)
 		}
 		if s.Key(id) != t.Key(id) || s.nodes.at(id) != t.nodes.at(id) || !slices.Equal(s.Features(id), t.Features(id)) {

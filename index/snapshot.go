@@ -102,10 +102,28 @@ func (s *Snapshot) LoadedBytes() int64 {
 	return n
 }
 
+// storedPart is a part of a base that can be read on demand.
+type storedPart interface {
+	Loaded() bool
+	Load(context.Context) error  // reads all of it into memory
+	Check(context.Context) error // reads all of it
+}
+
+// parts returns the parts of the base that have blocks, and the feature vectors.
+func (s *Snapshot) parts() []storedPart {
+	all := []storedPart{s.Graph, s.Dict}
+	if s.nodes.base != nil {
+		all = append(all, s.nodes.base)
+	}
+	if s.features.base != nil {
+		all = append(all, s.features.base)
+	}
+	return all
+}
+
 // Loaded reports whether the whole base is in memory.
 func (s *Snapshot) Loaded() bool {
-	return s.Graph.Loaded() && s.Dict.memory.Load() != nil && (s.nodes.base == nil || s.nodes.base.Loaded()) &&
-		(s.features.base == nil || s.features.base.Loaded())
+	return !slices.ContainsFunc(s.parts(), func(p storedPart) bool { return !p.Loaded() })
 }
 
 // ChangedBytes is the part of Bytes that a new base would free: rows and blocks of vectors that have changed, and keys that
@@ -122,51 +140,28 @@ func (s *Snapshot) KeptBytes() int64 {
 // Load reads the base and all vectors into memory. All versions with this base use them from then on. It returns
 // ErrCorrupt, which Err returns from then on, too, or the error of ctx.
 func (s *Snapshot) Load(ctx context.Context) error {
-	err := s.Graph.Load(ctx)
-	if err == nil {
-		err = s.Dict.load(ctx)
+	for _, p := range s.parts() {
+		if err := p.Load(ctx); err != nil {
+			return err
+		}
 	}
-	if err == nil && s.nodes.base != nil {
-		err = s.nodes.base.Load(ctx)
-	}
-	if err == nil && s.features.base != nil {
-		err = s.features.base.Load(ctx)
-	}
-	return err
+	return nil
 }
 
 // CheckStored reads all blocks of the base and all vectors. It returns ErrCorrupt, which Err returns from then on, too, or the
 // error of ctx.
 func (s *Snapshot) CheckStored(ctx context.Context) error {
-	if err := s.Graph.CheckStored(ctx); err != nil {
-		return err
-	}
-	if err := s.nodes.base.Check(ctx); err != nil {
-		return err
-	}
-	if s.features.base != nil {
-		if err := s.features.base.Check(ctx); err != nil {
+	for _, p := range s.parts() {
+		if err := p.Check(ctx); err != nil {
 			return err
 		}
 	}
-	err := s.Dict.stored.check(ctx)
-	if err != nil && ctx.Err() == nil {
-		s.Dict.stored.cache.Fail(err)
-	}
-	return err
+	return nil
 }
 
-// Err returns the error of the first block that could not be read, after which answers may be wrong.
-func (s *Snapshot) Err() error {
-	err := cmp.Or(s.Graph.Err(), s.Dict.err())
-	if err == nil && s.nodes.base != nil {
-		err = s.nodes.base.Err()
-	}
-	if err == nil && s.features.base != nil {
-		err = s.features.base.Err()
-	}
-	return err
-}
+// Err returns the error of the first block that could not be read, after which answers may be wrong. All parts of a base have
+// one cache, which keeps the error.
+func (s *Snapshot) Err() error { return s.Dict.err() }
 
 // Check verifies that the parts of the snapshot are consistent: the dictionary in both directions, rows in order
 // and symmetric, degrees, counters. It returns each violation it finds, up to 20, as ErrCorrupt, or the error of
@@ -204,32 +199,32 @@ func (c *checker) rows(ctx context.Context) error {
 	var edges, loops int64
 	visited := 0
 	for u := range ID(g.nodes) {
-		to, w, t := g.out.row(u)
-		if visited += 1 + len(to); visited >= edgesPerCheck {
+		out := g.out.row(u)
+		if visited += 1 + len(out.To); visited >= edgesPerCheck {
 			if visited = 0; ctx.Err() != nil {
 				return ctx.Err()
 			}
 		}
-		c.row(u, to, w)
-		both.add(u, to, w, t, false)
-		edges += int64(len(to))
-		i, loop := slices.BinarySearch(to, u)
+		c.row(u, out)
+		both.add(u, out, false)
+		edges += int64(len(out.To))
+		i, loop := slices.BinarySearch(out.To, u)
 		if !g.directed {
 			edges -= int64(i) // counted in the rows of the lower nodes
 		}
 		if loop {
 			loops++
 		}
-		if d := sum(w, len(to)); d != g.Degree(u) {
+		if d := out.Sum(); d != g.Degree(u) {
 			c.report("degree of node %d is %v, its row sums to %v", u, g.Degree(u), d)
 		}
-		if len(to) > 0 && c.s.nodes.at(u).deleted {
-			c.report("node %d is deleted and has %d edges", u, len(to))
+		if len(out.To) > 0 && c.s.nodes.at(u).deleted {
+			c.report("node %d is deleted and has %d edges", u, len(out.To))
 		}
 		if g.directed {
-			from, w, t := g.in.row(u)
-			c.row(u, from, w)
-			both.add(u, from, w, t, true)
+			in := g.in.row(u)
+			c.row(u, in)
+			both.add(u, in, true)
 		}
 	}
 	if err := both.err(); err != nil {
@@ -242,9 +237,9 @@ func (c *checker) rows(ctx context.Context) error {
 }
 
 // row checks a row.
-func (c *checker) row(u ID, to []ID, w []float32) {
-	for i, v := range to {
-		if weight := block.PlaneAt(w, i, 1); i > 0 && to[i-1] >= v || int(v) >= c.s.Graph.nodes || !ValidWeight(weight) {
+func (c *checker) row(u ID, e block.Entries) {
+	for i, v := range e.To {
+		if weight, _ := e.At(i); i > 0 && e.To[i-1] >= v || int(v) >= c.s.Graph.nodes || !ValidWeight(weight) {
 			c.report("row of node %d: entry %d is node %d with weight %v", u, i, v, weight)
 		}
 	}

@@ -49,14 +49,13 @@ func TestCheck(t *testing.T) {
 		"": func(*Snapshot) {},
 		"an edge is missing": func(s *Snapshot) {
 			r := s.Graph.in.rows.at(0)
-			i := slices.Index(r.to, 2)
-			r.to = slices.Delete(r.to, i, i+1)
-			r.weight, r.time = nil, nil
-			r.degree = sum(r.weight, len(r.to))
+			r.Delete(slices.Index(r.To, 2))
+			r.Weight, r.Time = nil, nil
+			r.degree = r.Sum()
 		},
 		"degree of":     func(s *Snapshot) { s.Graph.out.rows.at(0).degree++ },
-		"entry 1":       func(s *Snapshot) { to := s.Graph.out.rows.at(0).to; to[0], to[1] = to[1], to[0] },
-		"weight -1":     func(s *Snapshot) { s.Graph.out.rows.at(4).weight[0] = -1 },
+		"entry 1":       func(s *Snapshot) { to := s.Graph.out.rows.at(0).To; to[0], to[1] = to[1], to[0] },
+		"weight -1":     func(s *Snapshot) { s.Graph.out.rows.at(4).Weight[0] = -1 },
 		"is deleted":    func(s *Snapshot) { s.nodes.set(new(owner), 2, node{deleted: true}) },
 		"counters say":  func(s *Snapshot) { s.Meta.Edges++ },
 		"8 keys for 12": func(s *Snapshot) { s.Dict, _ = newDict(s.Dict.Keys()[:8]) },

@@ -144,13 +144,13 @@ func withoutPrecision(err error) error {
 	return err
 }
 
-// CoarseFactor is the ratio of the error of coarse states to the cache's tolerance.
-const CoarseFactor = 10
+// coarseFactor is the ratio of the error of coarse states to the cache's tolerance.
+const coarseFactor = 10
 
-// targetOf returns the accuracy of a source's state.
-func (c *States) targetOf(of StateID) ppr.Target {
+// Target returns the accuracy of a source's state.
+func (c *States) Target(of StateID) ppr.Target {
 	if of.Coarse {
-		return ppr.Target{Norm: c.target.Norm, Eps: CoarseFactor * c.target.Eps}
+		return ppr.Target{Norm: c.target.Norm, Eps: coarseFactor * c.target.Eps}
 	}
 	return c.target
 }
@@ -170,7 +170,7 @@ func (c *States) ofSource(ctx context.Context, s *Snapshot, r Reader, of StateID
 	if !s.Meta.Directed {
 		of.Form = ppr.Column
 	}
-	return c.current(ctx, s, r, of, request{source(of.Source), c.targetOf(of), pristine})
+	return c.current(ctx, s, r, of, request{ppr.Unit(of.Source), c.Target(of), pristine})
 }
 
 // request is what a caller needs: the state of the start vector h, as accurate as target.
@@ -182,7 +182,7 @@ type request struct {
 
 // current returns the state that is requested on the graph of s, and keeps it as that of of.
 func (c *States) current(ctx context.Context, s *Snapshot, r Reader, of StateID, q request) (st Cached, err error) {
-	defer func() { c.count(func(n *CacheStats) { n.Count(st.Origin) }) }()
+	defer c.locked(func() { c.stats.Count(st.Origin) })
 	e := c.entry(of)
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -196,7 +196,7 @@ func (c *States) current(ctx context.Context, s *Snapshot, r Reader, of StateID,
 	}
 	e.state, e.version, e.nodes, e.pristine = st.State, s.Meta.Version, s.Graph.NumNodes(), st.Pristine
 	if st.Origin == Computed && e.worthStoring() {
-		c.countUnsaved(e.state.EdgeOps())
+		c.locked(func() { c.unsaved += e.state.EdgeOps() })
 	}
 	c.requeue(e)
 	return st, nil
@@ -233,8 +233,6 @@ func (c *States) solve(ctx context.Context, g *Graph, of StateID, q request) (Ca
 	})
 	return Cached{State: st, Pristine: true}, err
 }
-
-func source(u ID) ppr.Vector { return ppr.Vector{Node: []ID{u}, Value: []float64{1}} }
 
 // update returns the state of an entry for the version of s and the start vector q.h. A state whose start vector is near
 // q.h is repaired for the changes in the graph and in the vector. Otherwise the state is loaded from the store and
@@ -290,7 +288,7 @@ func (c *States) load(s *Snapshot, r Reader, e *entry) (*storedState, error) {
 		return nil, err
 	}
 	if damaged {
-		c.count(func(n *CacheStats) { n.Damaged++ })
+		c.locked(func() { c.stats.Damaged++ })
 	}
 	return stored, nil
 }
@@ -302,7 +300,7 @@ func (c *States) catchUp(
 ) (got Cached, err error) {
 	var r ppr.Repair
 	err = c.WithSolver(ctx, func(sv *ppr.Solver) (err error) {
-		got.State, r, err = sv.Update(ctx, s.Graph, e.state, changes, dh, t)
+		got.State, r, err = sv.CatchUp(ctx, s.Graph, e.state, changes, dh, t)
 		return err
 	})
 	switch {
@@ -319,18 +317,19 @@ func (c *States) catchUp(
 	return got, err
 }
 
-func (c *States) count(f func(*CacheStats)) {
+// locked calls f while it holds the lock.
+func (c *States) locked(f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f(&c.stats)
+	f()
 }
 
 // Stats returns the counters.
-func (c *States) Stats() CacheStats {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	n := c.stats
-	n.Entries, n.Bytes, n.Budget = len(c.queue), c.bytes, c.budget
+func (c *States) Stats() (n CacheStats) {
+	c.locked(func() {
+		n = c.stats
+		n.Entries, n.Bytes, n.Budget = len(c.queue), c.bytes, c.budget
+	})
 	return n
 }
 
@@ -341,7 +340,7 @@ func (c *States) Values(
 	ctx context.Context, s *Snapshot, of StateID, h ppr.Vector, t ppr.Target, at []ID,
 ) (v, bound []float64, from Origin, err error) {
 	if !c.isRepeat(s, of, h) {
-		c.count(func(n *CacheStats) { n.Computed++ })
+		c.locked(func() { c.stats.Computed++ })
 		v, bound, err = c.Read(ctx, s.Graph, of, h, t, at)
 		return v, bound, Computed, err
 	}

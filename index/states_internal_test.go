@@ -117,7 +117,7 @@ func TestCompactedTwin(t *testing.T) {
 		must(t, err)
 		var got, want *ppr.State
 		for g, st := range map[*Graph]**ppr.State{l.now.Graph: &got, twin: &want} {
-			*st, err = ppr.NewSolver().Solve(context.Background(), g, ppr.Column, testAlpha, source(3), ppr.Target{Norm: ppr.L1, Eps: 1e-9})
+			*st, err = ppr.NewSolver().Solve(context.Background(), g, ppr.Column, testAlpha, ppr.Unit(3), ppr.Target{Norm: ppr.L1, Eps: 1e-9})
 			must(t, err)
 		}
 		nodes, y := got.Estimate()
@@ -192,8 +192,8 @@ func TestPristine(t *testing.T) {
 		for u := range all {
 			all[u] = ID(u)
 		}
-		target := ppr.Target{Norm: ppr.MaxNorm, Eps: CoarseFactor * testEps}
-		fresh, bounds, err := ppr.NewSolver().Values(ctx, l.now.Graph, of.Form, of.Alpha, source(5), target, all)
+		target := ppr.Target{Norm: ppr.MaxNorm, Eps: coarseFactor * testEps}
+		fresh, bounds, err := ppr.NewSolver().Values(ctx, l.now.Graph, of.Form, of.Alpha, ppr.Unit(5), target, all)
 		must(t, err)
 		got, also := st.Values(l.now.Graph, all)
 		if pristine != (slices.Equal(got, fresh) && slices.Equal(also, bounds)) {

@@ -20,7 +20,7 @@ type StateID struct {
 	Form    ppr.Form
 	Alpha   float64
 	Source  ID
-	Coarse  bool // the error may be CoarseFactor times the cache's tolerance
+	Coarse  bool // the error may be ten times the cache's tolerance
 	tracked bool
 }
 
@@ -94,17 +94,10 @@ const storeOps = 20_000
 // worthStoring reports whether the entry's state is to be stored. The caller holds e.mu.
 func (e *entry) worthStoring() bool { return e.dirty && e.state.EdgeOps() >= storeOps }
 
-func (c *States) countUnsaved(ops int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.unsaved += ops
-}
-
 // Unsaved returns the edge operations that computed the states which a kill would lose.
-func (c *States) Unsaved() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.unsaved
+func (c *States) Unsaved() (ops int) {
+	c.locked(func() { ops = c.unsaved })
+	return ops
 }
 
 // Write writes to w the states that are not in the store and took at least storeOps edge operations, those that are
@@ -121,20 +114,16 @@ func (c *States) Write(w Writer, limit int64) error {
 			return err
 		}
 		if n > 0 {
-			c.countStored(int64(n))
+			c.locked(func() {
+				c.stats.Stored++
+				c.written += int64(n)
+			})
 		}
 		if limit -= int64(n); limit <= 0 {
 			return nil
 		}
 	}
 	return nil
-}
-
-func (c *States) countStored(bytes int64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.stats.Stored++
-	c.written += bytes
 }
 
 // write stores the state of an entry if it is worth storing, and returns its size.
@@ -177,7 +166,7 @@ func (c *States) check(ctx context.Context, s *Snapshot, of StateID, b []byte) e
 		return err
 	}
 	st, err := c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
-		return sv.Reload(s.Graph, of.Form, of.Alpha, source(of.Source), stored.nodes, stored.y)
+		return sv.Reload(s.Graph, of.Form, of.Alpha, ppr.Unit(of.Source), stored.nodes, stored.y)
 	})
 	if ctx.Err() != nil {
 		return err

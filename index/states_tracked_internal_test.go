@@ -123,7 +123,7 @@ func TestValues(t *testing.T) {
 func TestQuestions(t *testing.T) {
 	t.Parallel()
 	l := newLive(t, false, 5, 5)
-	h := source(1)
+	h := ppr.Unit(1)
 	for u := range ID(maxRecentRequests + 10) {
 		if l.states.isRepeat(l.now, StateID{Source: u}, h) {
 			t.Fatalf("node %d was not asked about", u)
@@ -132,7 +132,7 @@ func TestQuestions(t *testing.T) {
 	if n := len(l.states.recentRequests); n > maxRecentRequests {
 		t.Errorf("%d recent requests", n)
 	}
-	if _, _, _, err := l.states.Values(context.Background(), l.now, StateID{Alpha: testAlpha}, source(99), ppr.Target{Eps: 1}, nil); !errors.Is(err, ppr.ErrNode) {
+	if _, _, _, err := l.states.Values(context.Background(), l.now, StateID{Alpha: testAlpha}, ppr.Unit(99), ppr.Target{Eps: 1}, nil); !errors.Is(err, ppr.ErrNode) {
 		t.Errorf("a start node that is not there: %v", err)
 	}
 }
@@ -141,7 +141,7 @@ func TestTrackRefuses(t *testing.T) {
 	t.Parallel()
 	l := newLive(t, false, 5, 5)
 	of := StateID{Form: ppr.Column, Alpha: testAlpha}
-	_, err := l.states.current(context.Background(), l.now, nil, tracked(of), request{h: source(99), target: ppr.Target{Eps: 1e-6}})
+	_, err := l.states.current(context.Background(), l.now, nil, tracked(of), request{h: ppr.Unit(99), target: ppr.Target{Eps: 1e-6}})
 	if !errors.Is(err, ppr.ErrNode) {
 		t.Errorf("a start node that is not there: %v", err)
 	}

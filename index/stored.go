@@ -24,11 +24,11 @@ type storedRows struct {
 }
 
 // row returns the row of u.
-func (s *storedRows) row(u ID) ([]ID, []float32, []int64) {
+func (s *storedRows) row(u ID) block.Entries {
 	i := s.find(u)
 	switch {
 	case i < 0:
-		return nil, nil, nil
+		return block.Entries{}
 	case s.isLong(i):
 		return s.joined.At(i).Row(u)
 	}
@@ -53,7 +53,7 @@ func (s *storedRows) head(u ID, n int, buffer []ID) []ID {
 	}
 	if s.isLong(i) {
 		if long := s.joined.Held(i); long != nil {
-			to, _, _ := long.Row(u)
+			to := long.Row(u).To
 			return to[:min(n, len(to))]
 		}
 	}
@@ -77,7 +77,7 @@ func (s *storedRows) appendHead(to []ID, i int, u ID, n int, once bool) []ID {
 		}
 		return to
 	}
-	row, _, _ := s.blocks.At(i).Row(u)
+	row := s.blocks.At(i).Row(u).To
 	if row = slices.Clip(row[:min(n, len(row))]); len(to) == 0 {
 		return row
 	}
@@ -95,23 +95,16 @@ func (s *storedRows) join(i int, b *block.Rows) (bytes int64, err error) {
 		last++
 	}
 	if n := (last - i) * len(b.To); n > 0 { // all blocks of a row have about as many entries
-		b.To = slices.Grow(b.To, n)
-		b.Weight, b.Time = grownPlane(b.Weight, n), grownPlane(b.Time, n)
+		b.Entries = b.Grown(n)
 	}
 	var more block.Rows
 	for j := i + 1; err == nil && j <= last; j++ {
-		err = s.read(j, &more)
-		extend(b, &more)
+		if err = s.read(j, &more); len(more.End) > 0 {
+			b.Append(more.Sub(0, more.End[0]))
+			b.End[0] = len(b.To)
+		}
 	}
 	return b.Bytes(), err
-}
-
-// grownPlane returns a plane with room for n more values.
-func grownPlane[T any](plane []T, n int) []T {
-	if plane == nil {
-		return nil
-	}
-	return slices.Grow(plane, n)
 }
 
 // runs yields the rows of the nodes from lo up to but not including hi, a block at a time, and reports whether to go on. It
@@ -176,24 +169,12 @@ func (s *storedRows) read(i int, r *block.Rows) error {
 	})
 }
 
-// extend appends the entries of the first row of more to the only row of r.
-func extend(r, more *block.Rows) {
-	if len(more.Node) == 0 {
-		return
-	}
-	n := more.End[0]
-	r.Weight = appendRun(r.Weight, len(r.To), block.SubPlane(more.Weight, 0, n), n, 1)
-	r.Time = appendRun(r.Time, len(r.To), block.SubPlane(more.Time, 0, n), n, 0)
-	r.To = append(r.To, more.To[:n]...)
-	r.End[0] = len(r.To)
-}
-
 // openGraph returns the graph of a generation of n nodes, whose rows are read when they are asked for.
 func openGraph(r Reader, cache *blockCache, m *Meta) (*Graph, error) {
-	out, err := readDirectory(r, prefixOut, m.Generation)
+	out, err := readDirectory(r, prefixOut, m.Generation, block.DecodeRowDirectory)
 	var in *block.RowDirectory
 	if err == nil && m.Directed {
-		in, err = readDirectory(r, prefixIn, m.Generation)
+		in, err = readDirectory(r, prefixIn, m.Generation, block.DecodeRowDirectory)
 	}
 	if err != nil {
 		return nil, err
@@ -261,25 +242,25 @@ func (g *Graph) Load(ctx context.Context) error {
 	return nil
 }
 
-// CheckStored reads all blocks of the rows of the base. It returns ErrCorrupt, which Err returns from then on, too, or the
-// error of ctx.
-func (g *Graph) CheckStored(ctx context.Context) error {
-	none := func(ID, []ID, []float32, []int64) error { return nil }
+// Check reads all blocks of the rows of the base. It returns ErrCorrupt, which Err returns from then on, too, or the error of
+// ctx.
+func (g *Graph) Check(ctx context.Context) error {
+	none := func(ID, block.Entries) error { return nil }
 	return g.eachStored(ctx, none, none)
 }
 
 // eachStored reads the blocks of all rows of the base, and passes the rows to out and in. An undirected graph has no
 // in-rows. It returns ErrCorrupt, which Err returns from then on, too, or the error of ctx.
-func (g *Graph) eachStored(ctx context.Context, out, in func(u ID, to []ID, weight []float32, time []int64) error) error {
+func (g *Graph) eachStored(ctx context.Context, out, in func(ID, block.Entries) error) error {
 	sum := balance{directed: g.directed}
-	err := g.out.base.stored.each(ctx, func(u ID, to []ID, weight []float32, time []int64) error {
-		sum.add(u, to, weight, time, false)
-		return out(u, to, weight, time)
+	err := g.out.base.stored.each(ctx, func(u ID, e block.Entries) error {
+		sum.add(u, e, false)
+		return out(u, e)
 	})
 	if err == nil && g.directed {
-		err = g.in.base.stored.each(ctx, func(u ID, to []ID, weight []float32, time []int64) error {
-			sum.add(u, to, weight, time, true)
-			return in(u, to, weight, time)
+		err = g.in.base.stored.each(ctx, func(u ID, e block.Entries) error {
+			sum.add(u, e, true)
+			return in(u, e)
 		})
 	}
 	if err == nil {
@@ -292,7 +273,7 @@ func (g *Graph) eachStored(ctx context.Context, out, in func(u ID, to []ID, weig
 }
 
 // each reads all blocks and passes their rows to visit. A long row is passed in several parts.
-func (s *storedRows) each(ctx context.Context, visit func(u ID, to []ID, weight []float32, time []int64) error) error {
+func (s *storedRows) each(ctx context.Context, visit func(u ID, e block.Entries) error) error {
 	order := rowOrder{nodes: s.nodes, last: -1}
 	entries := uint64(0)
 	var r block.Rows
@@ -304,11 +285,11 @@ func (s *storedRows) each(ctx context.Context, visit func(u ID, to []ID, weight 
 			return err
 		}
 		entries += uint64(len(r.To))
-		err := r.Each(func(u ID, to []ID, weight []float32, time []int64) error {
-			if err := order.check(u, to); err != nil {
+		err := r.Each(func(u ID, e block.Entries) error {
+			if err := order.check(u, e.To); err != nil {
 				return err
 			}
-			return visit(u, to, weight, time)
+			return visit(u, e)
 		})
 		if err != nil {
 			return s.cache.wrong(s.kind, uint32(i), err)
@@ -342,4 +323,67 @@ func (s *storedDegrees) of(u ID) float64 {
 		return s.At(no).At(u % block.DegreeBlock)
 	}
 	return 0
+}
+
+// Source reads values of the store at the version of a base, as long as a reader of a version with that base is open. It
+// is safe for concurrent use, and the caller may keep the value.
+type Source interface {
+	Read(key []byte) (value []byte, ok bool, err error)
+}
+
+// Stored is where the blocks of a generation come from.
+type Stored struct {
+	Source Source
+	Cache  int64 // memory for decoded blocks, in bytes
+}
+
+// cache returns an empty cache of the blocks of a generation.
+func (s *Stored) cache(generation uint32) *blockCache {
+	return &blockCache{Cache: block.Cache{Budget: s.Cache}, source: s.Source, generation: generation}
+}
+
+// blockCache reads the blocks of a generation, and holds decoded ones.
+type blockCache struct {
+	block.Cache
+	source     Source
+	generation uint32
+}
+
+// decode reads a block and passes its content to decode.
+func (c *blockCache) decode(kind byte, no uint32, decode func(*block.Decoder) error) error {
+	value, ok, err := c.source.Read(makeKey(kind, c.generation, no))
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: it is missing", ErrCorrupt)
+	}
+	if err == nil {
+		d := block.VerifyChecksum(value)
+		if err = d.Err; err == nil {
+			err = decode(d)
+		}
+	}
+	if err != nil {
+		return c.wrong(kind, no, err)
+	}
+	return nil
+}
+
+// wrong says which block an error is about.
+func (c *blockCache) wrong(kind byte, no uint32, err error) error {
+	return fmt.Errorf("block %c %d of generation %d: %w", kind, no, c.generation, err)
+}
+
+// readDirectory reads the directory of the blocks of a kind.
+func readDirectory[T any](r Reader, kind byte, generation uint32, decode func([]byte) (*T, error)) (*T, error) {
+	b, ok, err := getSplit(r, directoryKey(kind, generation))
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: it is missing", ErrCorrupt)
+	}
+	var dir *T
+	if err == nil {
+		dir, err = decode(b)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("directory of the blocks %c of generation %d: %w", kind, generation, err)
+	}
+	return dir, nil
 }

@@ -85,7 +85,8 @@ func TestStoredRuns(t *testing.T) {
 						to, w = got.In(next)
 					}
 					lo, hi := run.Start[i], run.Start[i+1]
-					if !slices.Equal(run.To[lo:hi], to) || !samePlane(block.SubPlane(run.Weight, lo, hi), w, len(to), 1) {
+					all := block.Entries{To: run.To, Weight: run.Weight}
+					if row := all.Sub(int(lo), int(hi)); !row.Equal(block.Entries{To: to, Weight: w}) {
 						t.Fatalf("directed %v, in %v: row %d is %v, want %v", directed, in, next, run.To[lo:hi], to)
 					}
 					next++
@@ -156,10 +157,9 @@ func TestStoredRows(t *testing.T) {
 
 func compareRow(t *testing.T, got, want *Graph, u ID) {
 	for _, side := range [][2]*adjacency{{got.out, want.out}, {got.in, want.in}} {
-		to, w, at := side[0].row(u)
-		to2, w2, at2 := side[1].row(u)
-		if !slices.Equal(to, to2) || !samePlane(w, w2, len(to), 1) || !samePlane(at, at2, len(to), 0) {
-			t.Errorf("row of %d has %d entries, want %d, or other values", u, len(to), len(to2))
+		row, other := side[0].row(u), side[1].row(u)
+		if !row.Equal(other) {
+			t.Errorf("row of %d has %d entries, want %d, or other values", u, len(row.To), len(other.To))
 		}
 		for _, n := range []int{0, 3, 3000, 1 << 30} {
 			compareHead(t, side, u, n, nil)
@@ -175,7 +175,7 @@ func compareRow(t *testing.T, got, want *Graph, u ID) {
 
 func compareHead(t *testing.T, side [2]*adjacency, u ID, n int, buffer []ID) {
 	t.Helper()
-	want, _, _ := side[1].row(u)
+	want := side[1].row(u).To
 	if want = want[:min(n, len(want))]; !slices.Equal(side[0].head(u, n, buffer), want) {
 		t.Errorf("the head of row %d with a buffer of %d differs from %d entries", u, len(buffer), len(want))
 	}

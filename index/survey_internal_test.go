@@ -111,7 +111,7 @@ func compareCorrected(t *testing.T, g *Graph, a, b ID) {
 	h := ppr.Vector{Node: []ID{a, b}, Value: []float64{1, -0.5}}
 	var states []*ppr.State
 	for _, u := range h.Node {
-		st, err := sv.Solve(ctx, g, ppr.Column, testAlpha, source(u), ppr.Target{Eps: 1e-3})
+		st, err := sv.Solve(ctx, g, ppr.Column, testAlpha, ppr.Unit(u), ppr.Target{Eps: 1e-3})
 		must(t, err)
 		states = append(states, st)
 	}

@@ -15,7 +15,7 @@ import (
 // it needs memory for the changes since the base, not for a second graph. It returns ErrCorrupt with the first
 // difference, or the error of ctx.
 func (s *Snapshot) Verify(ctx context.Context, r Reader) error {
-	meta, err := ReadMeta(r)
+	meta, err := readMeta(r, []byte{prefixMeta})
 	if err != nil {
 		return err
 	}
@@ -81,17 +81,16 @@ func (v *verifier) edges() error {
 // rows compares the blocks of one direction with the rows that are served.
 func (v *verifier) rows(kind byte, served *base) error {
 	entries, row, at := uint64(0), ID(0), 0
-	err := v.eachRow(kind, func(u ID, to []ID, weight []float32, time []int64) error {
+	err := v.eachRow(kind, func(u ID, e block.Entries) error {
 		if u != row {
 			row, at = u, 0
 		}
-		all, w, t := served.row(u)
-		end := at + len(to)
-		if end > len(all) || !slices.Equal(to, all[at:end]) ||
-			!samePlane(weight, block.SubPlane(w, at, end), len(to), 1) || !samePlane(time, block.SubPlane(t, at, end), len(to), 0) {
+		all := served.row(u)
+		end := at + len(e.To)
+		if end > len(all.To) || !e.Equal(all.Sub(at, end)) {
 			return fmt.Errorf("%w: the stored row of node %d differs from the one that is served", ErrCorrupt, u)
 		}
-		entries, at = entries+uint64(len(to)), end
+		entries, at = entries+uint64(len(e.To)), end
 		return nil
 	})
 	if n := served.entries(); entries != n {

@@ -155,7 +155,7 @@ func BenchmarkCatchUp(b *testing.B) {
 			report(b, func(i int) {
 				var rep Repair
 				var err error
-				if st, rep, err = sv.CatchUp(b.Context(), after, states[i%2000], set, Target{MaxNorm, eps}); err != nil {
+				if st, rep, err = sv.CatchUp(b.Context(), after, states[i%2000], set, Vector{}, Target{MaxNorm, eps}); err != nil {
 					b.Fatal(err)
 				}
 				hits += rep.Hits
@@ -192,7 +192,7 @@ func catchUpNear(b *testing.B, g *csr, top int) {
 		var rep Repair
 		var err error
 		i = k % count
-		if st, rep, err = sv.CatchUp(b.Context(), graphs[i], states[i], changes[i], target); err != nil {
+		if st, rep, err = sv.CatchUp(b.Context(), graphs[i], states[i], changes[i], Vector{}, target); err != nil {
 			b.Fatal(err)
 		}
 		if rep.Fresh {

@@ -26,18 +26,13 @@ const (
 
 // CatchUp brings a state up to g, the graph after the changes, and to the target. The changes must be those since
 // the state's own graph, in order for each pair. If a pair occurs several times, its change is from its first Old
-// to its last New.
+// to its last New. The right side moves by dh, which is empty unless the state is that of a tracked query.
 //
 // CatchUp keeps the estimate, repairs the residual exactly, and pushes the nodes above the threshold. It costs one
 // look at each change or at each node of the state, plus work in the neighbourhood that the changes touch. A state
 // that no change touches is returned unchanged. If the changes outweigh the state, the state is computed from
 // scratch.
-func (sv *Solver) CatchUp(ctx context.Context, g Graph, st *State, changes *ChangeSet, t Target) (*State, Repair, error) {
-	return sv.Update(ctx, g, st, changes, Vector{}, t)
-}
-
-// Update is like CatchUp for a state whose right side has also moved by dh: a tracked query.
-func (sv *Solver) Update(
+func (sv *Solver) CatchUp(
 	ctx context.Context, g Graph, st *State, changes *ChangeSet, dh Vector, t Target,
 ) (*State, Repair, error) {
 	q, goal, err := st.prepare(g, changes, dh, t)
@@ -133,7 +128,7 @@ func (sv *Solver) total() norms {
 
 // merged returns the state of h in which the nodes of the workspace replace those of st.
 func (sv *Solver) merged(st *State, h Vector) *State {
-	drift := st.drift + sv.ops + len(sv.scratch.met)
+	drift := st.drift + sv.ops + len(sv.scratch.relevant)
 	if sv.dense {
 		s := sv.newState(h)
 		s.ops, s.drift = st.ops, drift

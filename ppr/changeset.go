@@ -64,7 +64,7 @@ func (s *ChangeSet) indexed(nodes int) *changeIndex {
 // changeIndex finds the changes at a node.
 type changeIndex struct {
 	touched bitmap
-	fell    bitmap   // nodes whose degree may have decreased; nil means no node
+	lowered bitmap   // nodes whose degree may have decreased; nil means no node
 	before  []uint32 // number of touched nodes before each word of the bitmap
 	start   []uint32 // the changes at the i-th touched node are at[start[i]:start[i+1]]
 	at      []uint32
@@ -83,11 +83,11 @@ func newChangeIndex(s *ChangeSet) *changeIndex {
 		x.touched.add(c.U)
 		x.touched.add(c.V)
 		if c.lowersPivot() {
-			if x.fell == nil {
-				x.fell = newBitmap(s.nodes)
+			if x.lowered == nil {
+				x.lowered = newBitmap(s.nodes)
 			}
-			x.fell.add(c.U)
-			x.fell.add(c.V)
+			x.lowered.add(c.U)
+			x.lowered.add(c.V)
 		}
 	}
 	count := uint32(0)

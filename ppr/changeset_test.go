@@ -31,8 +31,8 @@ func TestChangeIndex(t *testing.T) {
 					}
 				}
 			}
-			if x.touched.has(u) != (want != nil) || x.fell.has(u) != fell {
-				rt.Fatalf("%d: touched %v, fell %v, want %v, %v", u, x.touched.has(u), x.fell.has(u), want != nil, fell)
+			if x.touched.has(u) != (want != nil) || x.lowered.has(u) != fell {
+				rt.Fatalf("%d: touched %v, fell %v, want %v, %v", u, x.touched.has(u), x.lowered.has(u), want != nil, fell)
 			}
 			if want != nil && !slices.Equal(x.changes(u), want) {
 				rt.Fatalf("changes at %d: %v, want %v", u, x.changes(u), want)
@@ -55,8 +55,8 @@ func TestChangeSetShared(t *testing.T) {
 			after := a.snapshot()
 			follow := func(sv *Solver, u ID, early, late *ChangeSet) (st *State, rep Repair) {
 				st, err1 := sv.Solve(t.Context(), g, form, 0.85, source(u), target)
-				st, _, err2 := sv.CatchUp(t.Context(), between, st, early, target)
-				st, rep, err3 := sv.CatchUp(t.Context(), after, st, late, target)
+				st, _, err2 := sv.CatchUp(t.Context(), between, st, early, Vector{}, target)
+				st, rep, err3 := sv.CatchUp(t.Context(), after, st, late, Vector{}, target)
 				if err := errors.Join(err1, err2, err3); err != nil {
 					t.Error(err)
 				}

@@ -157,7 +157,7 @@ type residue struct {
 	g     Graph
 	alpha float64
 	r     *sparse[float64] // R
-	giant *Component
+	giant *Survey
 	plain norms   // of R
 	flat  norms   // of R - share d on the giant component
 	share float64 // S/vol
@@ -172,7 +172,7 @@ func (sv *Solver) residue(mix *mixture) *residue {
 		sv.addResidual(s, mix.weight[i])
 	}
 	g := mix.sys.g
-	left := &residue{g: g, alpha: mix.sys.alpha, r: &sv.mixed, giant: giantOf(g)}
+	left := &residue{g: g, alpha: mix.sys.alpha, r: &sv.mixed, giant: surveyOf(g)}
 	sum := 0.0
 	for u, r := range left.r.all() {
 		d := g.Degree(u)
@@ -209,7 +209,7 @@ func (sv *Solver) addResidual(s *State, w float64) {
 
 // deflated returns n2 without the part along the constant vector of c: n2 - S^2/vol, plus a margin for the rounding
 // of a difference of nearly equal numbers.
-func deflated(n2, sum float64, c *Component) float64 {
+func deflated(n2, sum float64, c *Survey) float64 {
 	return max(0, n2-sum*sum/c.volume) + slack*n2
 }
 

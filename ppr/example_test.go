@@ -33,7 +33,7 @@ func Example() {
 	fmt.Printf("before: %.4f, certain to 1e-6: %v\n", v, bound <= 1e-6)
 
 	after := friends{{1, 3}, {0, 2}, {1, 3}, {0, 2}} // 0 and 3 have met
-	st, _, err = sv.CatchUp(ctx, after, st, ppr.NewChangeSet([]ppr.Change{{U: 0, V: 3, Old: 0, New: 1}}), target)
+	st, _, err = sv.CatchUp(ctx, after, st, ppr.NewChangeSet([]ppr.Change{{U: 0, V: 3, Old: 0, New: 1}}), ppr.Vector{}, target)
 	if err != nil {
 		panic(err)
 	}

@@ -23,7 +23,7 @@ func TestMemory(t *testing.T) {
 		checkLimited(rt, sv, g, st, target, err)
 		set := NewChangeSet(a.edits(rand.New(rand.NewPCG(1, 2)), 5))
 		next := a.snapshot()
-		st, _, err = sv.CatchUp(rt.Context(), next, st, set, target)
+		st, _, err = sv.CatchUp(rt.Context(), next, st, set, Vector{}, target)
 		checkLimited(rt, sv, next, st, target, err)
 		nodes, y := st.Estimate()
 		if st, err = sv.Reload(next, form, 0.85, h, nodes, y); err != nil {

@@ -96,6 +96,9 @@ var (
 	ErrPrecision = errors.New("ppr: target not reached")
 )
 
+// Unit returns the vector with the value 1 at u.
+func Unit(u ID) Vector { return Vector{[]ID{u}, []float64{1}} }
+
 // check verifies that h is a vector over n nodes with no magnitude above most.
 func (h Vector) check(n int, most float64) error {
 	if len(h.Node) != len(h.Value) {
@@ -133,7 +136,7 @@ func (h Vector) L1() (sum float64) {
 	return sum
 }
 
-// Minus returns h - d without zeros, the argument dh of [Solver.Update] for a right side that has moved from d to
+// Minus returns h - d without zeros, the argument dh of [Solver.CatchUp] for a right side that has moved from d to
 // h.
 func (h Vector) Minus(d Vector) Vector { return h.add(-1, d) }
 

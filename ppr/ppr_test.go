@@ -123,7 +123,7 @@ func TestUpdateInput(t *testing.T) {
 		"dh":        {g, nil, source(99), fine, ErrNode},
 		"eps":       {g, nil, Vector{}, Target{L1, -1}, ErrInput},
 	} {
-		if _, _, err := sv.Update(t.Context(), c.g, st, NewChangeSet(c.changes), c.dh, c.t); !errors.Is(err, c.want) {
+		if _, _, err := sv.CatchUp(t.Context(), c.g, st, NewChangeSet(c.changes), c.dh, c.t); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
@@ -214,7 +214,7 @@ func TestDeterminism(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					next, _, err := sv.CatchUp(t.Context(), after, st, NewChangeSet(changes), target)
+					next, _, err := sv.CatchUp(t.Context(), after, st, NewChangeSet(changes), Vector{}, target)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -250,7 +250,7 @@ func TestSweeps(t *testing.T) {
 				for _, k := range []int{1, 10, 300} {
 					changes := a.edits(r, k)
 					g = a.snapshot()
-					if st, _, err = sv.CatchUp(t.Context(), g, st, NewChangeSet(changes), target); err != nil {
+					if st, _, err = sv.CatchUp(t.Context(), g, st, NewChangeSet(changes), Vector{}, target); err != nil {
 						t.Fatal(err)
 					}
 					verify(t, g, st, 5)
@@ -279,7 +279,7 @@ func TestUntouched(t *testing.T) {
 		t.Fatal(err)
 	}
 	changes := []Change{a.set(590, 591, 7), a.set(580, 581, 7)}
-	next, rep, err := sv.CatchUp(t.Context(), a.snapshot(), st, NewChangeSet(changes), target)
+	next, rep, err := sv.CatchUp(t.Context(), a.snapshot(), st, NewChangeSet(changes), Vector{}, target)
 	if err != nil || next != st || rep != (Repair{}) {
 		t.Errorf("got a new state, %+v, %v", rep, err)
 	}
@@ -304,7 +304,7 @@ func TestWeakened(t *testing.T) {
 	}
 	for v := ID(2); v < 40; v++ {
 		changes := []Change{a.set(1, v, 0)}
-		if st, _, err = sv.CatchUp(t.Context(), a.snapshot(), st, NewChangeSet(changes), target); err != nil {
+		if st, _, err = sv.CatchUp(t.Context(), a.snapshot(), st, NewChangeSet(changes), Vector{}, target); err != nil {
 			t.Fatal(err)
 		}
 		verify(t, a.snapshot(), st, 1)
@@ -334,7 +334,7 @@ func TestLongLife(t *testing.T) {
 		c := Change{edges[i][0], edges[i][1], weight[i], float32(r.IntN(3)) / 2}
 		weight[i] = c.New
 		g = g.withEdits([]Change{c})
-		if st, _, err = sv.CatchUp(t.Context(), g, st, NewChangeSet([]Change{c}), target); err != nil {
+		if st, _, err = sv.CatchUp(t.Context(), g, st, NewChangeSet([]Change{c}), Vector{}, target); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -385,7 +385,7 @@ func TestGrQc(t *testing.T) {
 				t.Fatal(err)
 			}
 			agree(t, g, st)
-			if st, _, err = sv.CatchUp(t.Context(), after, st, NewChangeSet(changes), target); err != nil {
+			if st, _, err = sv.CatchUp(t.Context(), after, st, NewChangeSet(changes), Vector{}, target); err != nil {
 				t.Fatal(err)
 			}
 			agree(t, after, st)

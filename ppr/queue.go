@@ -88,8 +88,8 @@ func (sv *Solver) relax(u ID) {
 	sv.pushes++
 	t := sv.omega * c.r / c.dh
 	y := c.y + t
-	if short := float64(float32(y)); math.Abs(short-y) <= sv.maxRounding*math.Abs(t) {
-		y, t = short, short-c.y
+	if rounded := float64(float32(y)); math.Abs(rounded-y) <= sv.maxRounding*math.Abs(t) {
+		y, t = rounded, rounded-c.y
 	}
 	if y == c.y {
 		return // r is too small to change y in float64

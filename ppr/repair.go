@@ -8,11 +8,11 @@ import (
 
 // repairScratch holds the working lists of a catch-up.
 type repairScratch struct {
-	met    []uint32 // positions of the changes that meet the support of y or h, ascending
-	fallen []entry  // nodes with a residual whose degree may have decreased, ascending
-	hits   []Change
-	shift  []degreeShift
-	stale  bool // a degree fell so far that the rounding error of its old size matters
+	relevant []uint32 // positions of the changes that meet the support of y or h, ascending
+	lowered  []entry  // nodes with a residual whose degree may have decreased, ascending
+	hits     []Change
+	shift    []degreeShift
+	stale    bool // a degree fell so far that the rounding error of its old size matters
 }
 
 // degreeShift is one contribution of the changes to a node's degree.
@@ -27,10 +27,10 @@ type degreeShift struct {
 // norms, and loads the node if it exceeds them, so that it can be pushed.
 func (sv *Solver) repair(st *State, set *ChangeSet, dh Vector) (rep Repair) {
 	sv.scan(st, set)
-	for _, e := range sv.scratch.fallen {
+	for _, e := range sv.scratch.lowered {
 		sv.updateNorms(st, e)
 	}
-	rep.Hits = len(sv.scratch.met)
+	rep.Hits = len(sv.scratch.relevant)
 	hits := sv.mergeHits(set.list)
 	rep.Mass = sv.shiftDegrees(st, hits) + sv.shiftEdges(hits)
 	for i, u := range dh.Node {
@@ -45,16 +45,16 @@ func (sv *Solver) repair(st *State, set *ChangeSet, dh Vector) (rep Repair) {
 // the same changes.
 func (sv *Solver) scan(st *State, set *ChangeSet) {
 	scratch := &sv.scratch
-	scratch.met, scratch.fallen, scratch.stale = scratch.met[:0], scratch.fallen[:0], false
+	scratch.relevant, scratch.lowered, scratch.stale = scratch.relevant[:0], scratch.lowered[:0], false
 	if x := set.indexed(len(st.lists.y) + len(st.over)); x != nil {
 		sv.scanState(st, set.list, x)
 	} else {
 		sv.scanChanges(st, set.list)
 	}
-	slices.Sort(scratch.met)
-	scratch.met = slices.Compact(scratch.met)
-	slices.SortFunc(scratch.fallen, func(a, b entry) int { return cmp.Compare(a.node, b.node) })
-	scratch.fallen = slices.CompactFunc(scratch.fallen, func(a, b entry) bool { return a.node == b.node })
+	slices.Sort(scratch.relevant)
+	scratch.relevant = slices.Compact(scratch.relevant)
+	slices.SortFunc(scratch.lowered, func(a, b entry) int { return cmp.Compare(a.node, b.node) })
+	scratch.lowered = slices.CompactFunc(scratch.lowered, func(a, b entry) bool { return a.node == b.node })
 }
 
 // scanChanges looks up the endpoints of all changes in the state.
@@ -63,11 +63,11 @@ func (sv *Solver) scanChanges(st *State, list []Change) {
 	for i, c := range list {
 		if set.has(c.U) || set.has(c.V) || over != nil && (over.has(c.U) || over.has(c.V)) {
 			if st.supports(c.U) || st.supports(c.V) {
-				sv.scratch.met = append(sv.scratch.met, uint32(i))
+				sv.scratch.relevant = append(sv.scratch.relevant, uint32(i))
 			}
 			for _, u := range [2]ID{c.U, c.V} {
 				if sv.lowersPivot(c, u) {
-					sv.addFallen(u, st.residual(u))
+					sv.addLowered(u, st.residual(u))
 				}
 			}
 		}
@@ -79,7 +79,7 @@ func (sv *Solver) scanState(st *State, list []Change, x *changeIndex) {
 	l := st.lists
 	meet := func(u ID) {
 		if x.touched.has(u) {
-			sv.scratch.met = append(sv.scratch.met, x.changes(u)...)
+			sv.scratch.relevant = append(sv.scratch.relevant, x.changes(u)...)
 		}
 	}
 	for _, u := range l.yNode {
@@ -96,16 +96,16 @@ func (sv *Solver) scanState(st *State, list []Change, x *changeIndex) {
 		if e.y != 0 {
 			meet(e.node)
 		}
-		if x.fell.has(e.node) && sv.anyLowersPivot(list, x, e.node) {
-			sv.addFallen(e.node, e.r)
+		if x.lowered.has(e.node) && sv.anyLowersPivot(list, x, e.node) {
+			sv.addLowered(e.node, e.r)
 		}
 	}
-	if x.fell == nil {
+	if x.lowered == nil {
 		return
 	}
 	for k, u := range l.rNode {
-		if x.fell.has(u) && st.changed(u) == nil && sv.anyLowersPivot(list, x, u) {
-			sv.addFallen(u, l.r[k])
+		if x.lowered.has(u) && st.changed(u) == nil && sv.anyLowersPivot(list, x, u) {
+			sv.addLowered(u, l.r[k])
 		}
 	}
 }
@@ -118,15 +118,15 @@ func (sv *Solver) lowersPivot(c Change, u ID) bool {
 // anyLowersPivot reports whether a change at u may lower its pivot.
 func (sv *Solver) anyLowersPivot(list []Change, x *changeIndex, u ID) bool {
 	if !sv.sys.directed {
-		return true // the caller has found u in x.fell
+		return true // the caller has found u in x.lowered
 	}
 	return slices.ContainsFunc(x.changes(u), func(i uint32) bool { return sv.lowersPivot(list[i], u) })
 }
 
-// addFallen adds a node whose degree may have decreased, with its residual r, to the list of fallen nodes.
-func (sv *Solver) addFallen(u ID, r float64) {
+// addLowered adds a node whose degree may have decreased, with its residual r.
+func (sv *Solver) addLowered(u ID, r float64) {
 	if r != 0 {
-		sv.scratch.fallen = append(sv.scratch.fallen, entry{node: u, r: r})
+		sv.scratch.lowered = append(sv.scratch.lowered, entry{node: u, r: r})
 	}
 }
 
@@ -144,11 +144,11 @@ func (sv *Solver) updateNorms(st *State, e entry) {
 	}
 }
 
-// mergeHits returns the changes met, ordered by pair. Repeated changes of a pair are merged into one, and changes without
+// mergeHits returns the relevant changes, ordered by pair. Repeated changes of a pair are merged into one, and changes without
 // effect are dropped.
 func (sv *Solver) mergeHits(list []Change) []Change {
 	hits := sv.scratch.hits[:0]
-	for _, i := range sv.scratch.met {
+	for _, i := range sv.scratch.relevant {
 		c := list[i]
 		if !sv.sys.directed {
 			c.U, c.V = min(c.U, c.V), max(c.U, c.V)

@@ -13,10 +13,11 @@ type Solver struct {
 	// Memory is the number of bytes that the workspace may take; 0 means no limit. Another 5/4 of a byte a node, the lists
 	// of right sides and states that are passed in, and the state that is returned are not counted.
 	//
-	// Without a limit a workspace for a graph of up to a million nodes takes 32 bytes a node, and 24 more once it sweeps the
-	// graph. A sweep takes place only if its arrays fit into half of Memory. Where there are more nodes, or 32 bytes a node do
-	// not fit into the rest, the workspace takes 32 to 256 bytes for each node that is touched. When they are used up, the solver pushes only nodes whose neighbours have all
-	// been touched, and may return ErrPrecision: the residual of the others stays in the state, and in its bounds.
+	// Without a limit a workspace for a graph of up to a million nodes takes 32 bytes a node, and 24 more once it sweeps
+	// the graph. A sweep takes place only if its arrays fit into half of Memory. Where there are more nodes, or 32 bytes a
+	// node do not fit into the rest, the workspace takes 32 to 256 bytes for each node that is touched. When they are used
+	// up, the solver pushes only nodes whose neighbours have all been touched, and may return ErrPrecision: the residual of
+	// the others stays in the state, and in its bounds.
 	Memory int64
 
 	sys         system
@@ -109,7 +110,7 @@ func (sv *Solver) run(ctx context.Context, q system, h Vector, t goal) error {
 
 // Refine pushes a state until it meets a finer target. A state that meets the target already is returned unchanged.
 func (sv *Solver) Refine(ctx context.Context, g Graph, st *State, t Target) (*State, error) {
-	st, _, err := sv.CatchUp(ctx, g, st, new(ChangeSet), t)
+	st, _, err := sv.CatchUp(ctx, g, st, new(ChangeSet), Vector{}, t)
 	return st, err
 }
 

@@ -13,9 +13,10 @@ const (
 // supply that much memory than a first solution takes, and later ones are not faster.
 const maxWhole = 1 << 20
 
-// sparse is an array of a value for each node. If there is room for the values of all nodes, and they are at most maxWhole, it
-// has a cell for each. Otherwise it has pages of nodes with a member, and besides them takes 5/8 of a byte a node: the position of a page for
-// every 8 nodes, and a bit for each. The memory is kept when the array is cleared. The zero value has room for no node.
+// sparse is an array of a value for each node. If there is room for the values of all nodes, and they are at most maxWhole,
+// it has a cell for each. Otherwise it has pages of nodes with a member, and besides them takes 5/8 of a byte a node: the
+// position of a page for every 8 nodes, and a bit for each. The memory is kept when the array is cleared. The zero value
+// has room for no node.
 //
 // A node without a page has its place in the blank page, the first one, which holds zeros. A loop may change a value there
 // if it calls add at once, which moves the value, so the loop that spreads a push need not ask for the page.

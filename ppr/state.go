@@ -303,18 +303,18 @@ func newLists(h Vector, entries iter.Seq[entry], most listSizes, n int) *lists {
 
 // asStored returns y as a State returns it after [lists.addEstimate].
 func asStored(y float64) float64 {
-	short := float32(y)
-	return float64(short) + float64(float32(y-float64(short)))
+	rounded := float32(y)
+	return float64(rounded) + float64(float32(y-float64(rounded)))
 }
 
 // addEstimate appends y, as float32 plus remainder once any estimate needs a remainder.
 func (l *lists) addEstimate(u ID, y float64) {
-	short := float32(y)
-	if rest := float32(y - float64(short)); l.low != nil || rest != 0 {
+	rounded := float32(y)
+	if rest := float32(y - float64(rounded)); l.low != nil || rest != 0 {
 		for len(l.low) < len(l.y) {
 			l.low = append(l.low, 0)
 		}
 		l.low = append(l.low, rest)
 	}
-	l.yNode, l.y = append(l.yNode, u), append(l.y, short)
+	l.yNode, l.y = append(l.yNode, u), append(l.y, rounded)
 }

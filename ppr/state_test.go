@@ -165,7 +165,7 @@ func TestStreams(t *testing.T) {
 			if rapid.Bool().Draw(rt, "update") {
 				dh = s.vector(2)
 			}
-			next, rep, err := sv.Update(ctx, g, st, drawSet(rt, changes), dh, target)
+			next, rep, err := sv.CatchUp(ctx, g, st, drawSet(rt, changes), dh, target)
 			if err != nil {
 				rt.Fatalf("%v: %+v, %+v, sv.ops %d, from %+v %v", err, rep, changes, sv.ops, st, st.lists)
 			}

@@ -1,25 +1,19 @@
 package ppr
 
-// Survey holds global properties of an undirected graph, for [Solver.CombineTwoSided]. Making one takes a pass over the
-// graph. A [Graph] with the method Survey() *Survey provides one; nil means none. It should compute the survey once per
-// snapshot and keep it.
+// Survey holds global properties of an undirected graph, for [Solver.CombineTwoSided]: its giant component, a set of nodes
+// that no edge leaves. Nodes of degree 0 may be members but are not counted. The component need not be connected: corrections
+// based on a disconnected one stay exact but are less effective. Making a survey takes a pass over the graph. A [Graph] with
+// the method Survey() *Survey provides one; nil means none. It should compute the survey once per snapshot and keep it.
 type Survey struct {
-	Giant *Component
-}
-
-// Component is a set of nodes of an undirected graph that no edge leaves. Nodes of degree 0 may be members but are
-// not counted. A Component need not be connected: corrections based on a disconnected one stay exact but are less
-// effective.
-type Component struct {
-	member bitmap
+	member bitmap  // nil for a directed graph, or one without edges
 	volume float64 // sum of degrees
 }
 
-// giantOf returns the giant component of a graph with a survey, or nil.
-func giantOf(g Graph) *Component {
+// surveyOf returns the survey of a graph that has one with a giant component, or nil.
+func surveyOf(g Graph) *Survey {
 	if g, ok := g.(interface{ Survey() *Survey }); ok {
-		if s := g.Survey(); s != nil {
-			return s.Giant
+		if s := g.Survey(); s != nil && s.member != nil {
+			return s
 		}
 	}
 	return nil
@@ -28,8 +22,23 @@ func giantOf(g Graph) *Component {
 // NewSurvey makes a survey of the whole graph, in time linear in its edges.
 func NewSurvey(g Graph) *Survey {
 	s := &Survey{}
-	if !g.Directed() {
-		s.Giant = giant(g)
+	if g.Directed() {
+		return s
+	}
+	seen, root := newBitmap(g.NumNodes()), ID(0)
+	var reach []ID
+	for u := range ID(g.NumNodes()) {
+		if seen.has(u) || g.Degree(u) == 0 {
+			continue
+		}
+		reach = reachable(g, u, seen, reach[:0])
+		if v := volume(g, reach); v > s.volume {
+			root, s.volume = u, v
+		}
+	}
+	if s.volume > 0 {
+		s.member = newBitmap(g.NumNodes())
+		reachable(g, root, s.member, reach[:0])
 	}
 	return s
 }
@@ -39,20 +48,16 @@ func NewSurvey(g Graph) *Survey {
 // component as it is, even where they split it. Make a new survey now and then, when a pass over the graph is needed
 // anyway.
 func (s *Survey) After(g Graph, changes []Change) *Survey {
-	if s.Giant == nil {
+	if s.member == nil {
 		return s
 	}
-	return &Survey{s.Giant.after(g, changes)}
-}
-
-func (c *Component) after(g Graph, changes []Change) *Component {
-	next := &Component{c.member, c.volume}
+	next := &Survey{s.member, s.volume}
 	for _, e := range changes {
 		w := float64(e.New) - float64(e.Old)
-		if c.member.has(e.U) {
+		if s.member.has(e.U) {
 			next.volume += w
 		}
-		if c.member.has(e.V) && e.U != e.V {
+		if s.member.has(e.V) && e.U != e.V {
 			next.volume += w
 		}
 	}
@@ -62,8 +67,8 @@ func (c *Component) after(g Graph, changes []Change) *Component {
 			continue
 		}
 		if shared {
-			next.member, shared = newBitmap(max(g.NumNodes(), 64*len(c.member))), false
-			copy(next.member, c.member)
+			next.member, shared = newBitmap(max(g.NumNodes(), 64*len(s.member))), false
+			copy(next.member, s.member)
 		}
 		outside := e.U
 		if next.member.has(e.U) {
@@ -72,27 +77,6 @@ func (c *Component) after(g Graph, changes []Change) *Component {
 		next.volume += volume(g, reachable(g, outside, next.member, nil))
 	}
 	return next
-}
-
-// giant returns the connected component with the largest volume, or nil if there is no edge.
-func giant(g Graph) *Component {
-	seen, root, most := newBitmap(g.NumNodes()), ID(0), 0.0
-	var reach []ID
-	for u := range ID(g.NumNodes()) {
-		if seen.has(u) || g.Degree(u) == 0 {
-			continue
-		}
-		reach = reachable(g, u, seen, reach[:0])
-		if v := volume(g, reach); v > most {
-			root, most = u, v
-		}
-	}
-	if most == 0 {
-		return nil
-	}
-	c := &Component{newBitmap(g.NumNodes()), most}
-	reachable(g, root, c.member, reach[:0])
-	return c
 }
 
 func volume(g Graph, nodes []ID) (sum float64) {

@@ -10,16 +10,16 @@ import (
 )
 
 // Chain is a full backup and the incremental backups that follow it, oldest first.
-type Chain []*named
+type Chain []*namedReader
 
-// named is a backup with a name for errors.
-type named struct {
+// namedReader is a backup with a name for errors.
+type namedReader struct {
 	*Reader
 	name string
 }
 
 // All yields the entries of the backup. Its errors have the name.
-func (n *named) All() iter.Seq2[Entry, error] {
+func (n *namedReader) All() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		for e, err := range n.Reader.All() {
 			if err != nil {
@@ -32,7 +32,8 @@ func (n *named) All() iter.Seq2[Entry, error] {
 	}
 }
 
-// OpenChain reads the headers of backups, which have names for errors. It returns index.ErrMismatch unless each follows the previous one.
+// OpenChain reads the headers of backups, which have names for errors. It returns index.ErrMismatch unless each follows the
+// previous one.
 func OpenChain(backups []io.Reader, names []string) (Chain, error) {
 	var c Chain
 	since := uint64(0)
@@ -51,7 +52,7 @@ func OpenChain(backups []io.Reader, names []string) (Chain, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", names[i], err)
 		}
-		c, since = append(c, &named{a, names[i]}), a.Seq
+		c, since = append(c, &namedReader{a, names[i]}), a.Seq
 	}
 	return c, nil
 }

@@ -37,7 +37,7 @@
 //
 // # Writing
 //
-// [Writer] writes lists as text that reads back unchanged, and rejects values for which that is impossible.
+// [NewWriter] writes lists as text that reads back unchanged, and rejects values for which that is impossible.
 //
 // # Tables
 //

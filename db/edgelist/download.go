@@ -38,16 +38,8 @@ const attempts = 6
 // length are meaningless.
 func (d Download) To(ctx context.Context, w io.WriterAt) (int64, error) {
 	f := fetch{Download: d, to: w, sum: sha256.New()}
-	if f.Client == nil {
-		f.Client = http.DefaultClient
-	}
-	if f.Idle <= 0 {
-		f.Idle = time.Minute
-	}
-	pause := max(d.Pause, 0)
-	if pause == 0 {
-		pause = time.Second
-	}
+	f.Client, f.Idle = cmp.Or(f.Client, http.DefaultClient), cmp.Or(max(f.Idle, 0), time.Minute)
+	pause := cmp.Or(max(d.Pause, 0), time.Second)
 	wait := pause
 	for left := attempts; ; {
 		before := f.done

@@ -86,7 +86,7 @@ func countNodes(folder fs.FS, name string) (int, error) {
 		return 0, err
 	}
 	defer f.Close()
-	r, err := Decompress(f)
+	r, _, err := decompress(f)
 	if err != nil {
 		return 0, err
 	}

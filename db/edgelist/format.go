@@ -38,12 +38,9 @@ func (f Format) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (f *Format) UnmarshalText(b []byte) (err error) {
-	*f, err = ParseFormat(string(b))
+	*f, err = parseEnum[Format]("format", string(b), formats(), ", ")
 	return err
 }
-
-// ParseFormat parses the result of [Format.String].
-func ParseFormat(s string) (Format, error) { return parseEnum[Format]("format", s, formats(), ", ") }
 
 const (
 	magicNPY = "\x93NUMPY"

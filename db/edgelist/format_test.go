@@ -42,11 +42,12 @@ func readAs(r io.Reader, o Options) string {
 func TestFormatText(t *testing.T) {
 	t.Parallel()
 	for f := AnyFormat; f <= Torch; f++ {
-		if got, err := ParseFormat(f.String()); err != nil || got != f {
+		var got Format
+		if err := got.UnmarshalText([]byte(f.String())); err != nil || got != f {
 			t.Errorf("%v: %v, %v", f, got, err)
 		}
 	}
-	if _, err := ParseFormat("xls"); err == nil || !strings.Contains(err.Error(), "snap, csv, tsv, mtx, npy, npz, pt") {
+	if err := new(Format).UnmarshalText([]byte("xls")); err == nil || !strings.Contains(err.Error(), "snap, csv, tsv, mtx, npy, npz, pt") {
 		t.Errorf("xls: %v", err)
 	}
 }

@@ -110,7 +110,7 @@ func sample(text []byte, whole bool) (lines [][]byte) {
 func guessSeparator(lines [][]byte, name string) byte {
 	byBlanks, uniformBlanks := commonColumns(lines, 0)
 	best := byte(0)
-	if _, uniform := commonColumns(lines, '\t'); uniform && (!uniformBlanks || named(name, '\t') || dated(lines, '\t')) {
+	if _, uniform := commonColumns(lines, '\t'); uniform && (!uniformBlanks || nameImplies(name, '\t') || dated(lines, '\t')) {
 		best = '\t'
 	}
 	for _, sep := range []byte(",;|") {
@@ -121,7 +121,7 @@ func guessSeparator(lines [][]byte, name string) byte {
 		switch {
 		case byBlanks == 0, slices.ContainsFunc(lines, func(line []byte) bool { return touches(line, sep) }), dated(lines, sep):
 			return sep
-		case named(name, sep):
+		case nameImplies(name, sep):
 			best = sep
 		}
 	}
@@ -165,8 +165,8 @@ func touches(line []byte, sep byte) bool {
 	return false
 }
 
-// named reports whether the name of a file implies that sep separates its columns.
-func named(name string, sep byte) bool {
+// nameImplies reports whether the name of a file implies that sep separates its columns.
+func nameImplies(name string, sep byte) bool {
 	f, _ := extensions(name)
 	return f == CSV && sep != '\t' || f == TSV && sep == '\t'
 }

@@ -38,6 +38,9 @@ func usualNames() [4][]string {
 
 func (n Names) list() [4]string { return [4]string{n.Src, n.Dst, n.Weight, n.Time} }
 
+// byRole returns where the names are.
+func (n *Names) byRole() [4]*string { return [4]*string{&n.Src, &n.Dst, &n.Weight, &n.Time} }
+
 // String returns the names with their roles, such as "src=user_id,dst=item_id". The zero value is "".
 func (n Names) String() string {
 	var list []string
@@ -64,7 +67,7 @@ func (n *Names) UnmarshalText(b []byte) (err error) {
 
 // ParseNames parses the result of [Names.String], for names without a comma.
 func ParseNames(s string) (n Names, err error) {
-	to := [4]*string{&n.Src, &n.Dst, &n.Weight, &n.Time}
+	to := n.byRole()
 	for part := range strings.SplitSeq(s, ",") {
 		role, name, _ := strings.Cut(part, "=")
 		names := roleNames()

@@ -153,7 +153,7 @@ func (t *nodeText) guess(first [][]byte, o Options) {
 // may have only a few lines with more than a key.
 func separatorOf(lines [][]byte, name string) byte {
 	for _, sep := range []byte(",\t") {
-		if named(name, sep) && slices.ContainsFunc(lines, func(line []byte) bool { return bytes.IndexByte(line, sep) >= 0 }) {
+		if nameImplies(name, sep) && slices.ContainsFunc(lines, func(line []byte) bool { return bytes.IndexByte(line, sep) >= 0 }) {
 			return sep
 		}
 	}

@@ -12,8 +12,8 @@ func Quoted(s string) string {
 	return s
 }
 
-// Unquoted returns the key that is spelled s in a column of strings; see [Quoted].
-func Unquoted(s string) Token {
+// unquoted returns the key that is spelled s in a column of strings; see [Quoted].
+func unquoted(s string) Token {
 	if n, ok := parseInt([]byte(s)); ok {
 		return Token{Int: n, IsInt: true}
 	}

@@ -1,9 +1,7 @@
-package edgelist_test
+package edgelist
 
 import (
 	"testing"
-
-	"kith/db/edgelist"
 )
 
 // A key in a column of strings reads back unchanged, also if it looks like a number.
@@ -12,14 +10,14 @@ func TestQuoted(t *testing.T) {
 	for s, want := range map[string]string{
 		"ann": "ann", "7": "'7'", "-7": "'-7'", "'7'": "''7''", "07": "07", "'": "'", "''": "''", "'ann'": "'ann'", "'07'": "'07'",
 	} {
-		if got := edgelist.Quoted(s); got != want {
+		if got := Quoted(s); got != want {
 			t.Errorf("Quoted(%q) = %q, want %q", s, got, want)
 		}
-		if got := edgelist.Unquoted(want); got != (edgelist.Token{Str: s}) {
+		if got := unquoted(want); got != (Token{Str: s}) {
 			t.Errorf("Unquoted(%q) = %+v, want the string %q", want, got, s)
 		}
 	}
-	if got := edgelist.Unquoted("7"); got != (edgelist.Token{Int: 7, IsInt: true}) {
+	if got := unquoted("7"); got != (Token{Int: 7, IsInt: true}) {
 		t.Errorf("Unquoted(7) = %+v, want the integer", got)
 	}
 }

@@ -107,7 +107,10 @@ type source interface {
 	// next reads the next edge into e, which has default values. It returns a *LineError for a malformed edge, io.EOF
 	// after the last one, and any other error if the file cannot be read further.
 	next(e *Edge) error
+	detected() Detected
 }
+
+func (d *Detected) detected() Detected { return *d }
 
 // NewReader returns a reader of an edge list, which may be compressed with gzip, zstd or bzip2. It reads as much as is
 // necessary to detect format and columns. An archive or a table is read in place if r is an [io.ReaderAt] and an
@@ -132,33 +135,23 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 			return nil, err
 		}
 	}
+	var of source
 	switch o.Format {
 	case MatrixMarket:
-		m, err := newMarket(in, o)
-		if err != nil {
-			return nil, err
-		}
-		return &Reader{m, m.Detected}, nil
+		of, err = newMarket(in, o)
 	case NPY:
-		a, err := newArrayEdges(in, o)
-		if err != nil {
-			return nil, err
-		}
-		return &Reader{a, a.Detected}, nil
+		of, err = newArrayEdges(in, o)
 	case NPZ, Torch:
-		return newArchive(in, o)
+		of, err = newArchive(in, o)
 	case Parquet:
-		t, err := newTableEdges(in, o)
-		if err != nil {
-			return nil, err
-		}
-		return &Reader{t, t.Detected}, nil
+		of, err = newTableEdges(in, o)
+	default:
+		of, err = newText(in, o)
 	}
-	t, err := newText(in, o)
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{t, t.Detected}, nil
+	return &Reader{of, of.detected()}, nil
 }
 
 // open decompresses a file, skips a byte order mark, and sets Format to that of the file if it is AnyFormat and the file

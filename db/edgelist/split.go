@@ -15,6 +15,7 @@ const maxSplit = 1 << 30
 
 // splitEdges reads the links of a split, or its pairs without a link, as edges.
 type splitEdges struct {
+	Detected
 	pairs [][2]uint32
 	read  int64
 }
@@ -45,10 +46,14 @@ func newSplit(at io.ReaderAt, size int64, o Options) (s *splitEdges, err error) 
 	}
 	z, err := archive.NewReader(at, size)
 	if errors.Is(err, archive.ErrFormat) { // not an archive
-		return &splitEdges{pairs: oldPairs(contentOf(io.NewSectionReader(at, 0, size)), key)}, nil
+		return splitOf(oldPairs(contentOf(io.NewSectionReader(at, 0, size)), key)), nil
 	}
 	check(err)
-	return &splitEdges{pairs: zippedPairs(z, key)}, nil
+	return splitOf(zippedPairs(z, key)), nil
+}
+
+func splitOf(pairs [][2]uint32) *splitEdges {
+	return &splitEdges{Detected: Detected{Format: Torch, Columns: SrcDst}, pairs: pairs}
 }
 
 // contentOf reads a whole file.

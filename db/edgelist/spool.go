@@ -69,18 +69,14 @@ func (o *Options) place(in io.Reader) (io.ReaderAt, int64, error) {
 
 // newArchive reads a file that is not a single array: an archive of arrays, or a file of PyTorch, which is also an
 // archive in later versions.
-func newArchive(in io.Reader, o Options) (*Reader, error) {
+func newArchive(in io.Reader, o Options) (source, error) {
 	at, size, err := o.place(in)
 	if err != nil {
 		return nil, err
 	}
 	z, err := archive.NewReader(at, size)
 	if o.Format == Torch || err == nil && slices.ContainsFunc(z.File, isPickle) {
-		s, err := newSplit(at, size, o)
-		if err != nil {
-			return nil, err
-		}
-		return &Reader{s, Detected{Format: Torch, Columns: SrcDst}}, nil
+		return newSplit(at, size, o)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("edgelist: npz: %w", err)
@@ -89,11 +85,7 @@ func newArchive(in io.Reader, o Options) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := newArrayEdges(r, o)
-	if err != nil {
-		return nil, err
-	}
-	return &Reader{a, a.Detected}, nil
+	return newArrayEdges(r, o)
 }
 
 func isPickle(f *archive.File) bool { return path.Base(f.Name) == "data.pkl" }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -141,7 +142,7 @@ func (t *rows) key(place int) (k Token, err error) {
 		}
 	default:
 		s := v.Strings[t.at]
-		if k = Unquoted(s); !k.IsInt && (k.Str == "" || !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0) {
+		if k = unquoted(s); !k.IsInt && (k.Str == "" || !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0) {
 			return k, t.bad(place, "is empty, not valid UTF-8 or contains a NUL byte")
 		}
 	}
@@ -174,10 +175,8 @@ func (t *rows) shown(place int) string {
 // check returns an error if a column has not one of the given types. what says what the column should have.
 func (t *rows) check(place int, what string, types ...Type) error {
 	f := t.field(place)
-	for _, is := range types {
-		if f.Type == is {
-			return nil
-		}
+	if slices.Contains(types, f.Type) {
+		return nil
 	}
 	return fmt.Errorf("%w: column %q is %s: %s", errTable, f.Name, f.Kind, what)
 }
@@ -202,7 +201,7 @@ func newTableEdges(in io.Reader, o Options) (*tableEdges, error) {
 	if err != nil {
 		return nil, err
 	}
-	for role, to := range []*string{&t.Names.Src, &t.Names.Dst, &t.Names.Weight, &t.Names.Time} {
+	for role, to := range t.Names.byRole() {
 		if t.places[role] = -1; at[role] >= 0 {
 			t.places[role], *to = t.column(at[role]), t.fields[at[role]].Name
 		}
@@ -232,7 +231,7 @@ func newTableEdges(in io.Reader, o Options) (*tableEdges, error) {
 // that has no others.
 func (t *tableEdges) choose(o Options) (at [4]int, err error) {
 	names := t.names()
-	at, t.Columns, err = o.named(names)
+	at, t.Columns, err = o.columnsByName(names)
 	switch {
 	case err != nil || t.Columns != Auto:
 		return at, err

@@ -114,7 +114,7 @@ func separator(first [][]byte, o Options) byte {
 // if it has all of them, otherwise the first columns.
 func (t *text) choose(first [][]byte, o Options) error {
 	l := &t.layout
-	at, columns, err := o.named(l.names)
+	at, columns, err := o.columnsByName(l.names)
 	switch {
 	case err != nil:
 		return err
@@ -128,7 +128,7 @@ func (t *text) choose(first [][]byte, o Options) error {
 		l.at = t.Columns.places()
 	}
 	if l.names != nil {
-		for role, to := range []*string{&t.Names.Src, &t.Names.Dst, &t.Names.Weight, &t.Names.Time} {
+		for role, to := range t.Names.byRole() {
 			if at := l.at[role]; at >= 0 && at < len(l.names) {
 				*to = l.names[at]
 			}
@@ -137,9 +137,9 @@ func (t *text) choose(first [][]byte, o Options) error {
 	return nil
 }
 
-// named returns the columns by role and their meaning, from the names of all columns: those that the options name,
+// columnsByName returns the columns by role and their meaning, from the names of all columns: those that the options name,
 // otherwise those with the usual names. Without such columns it returns Auto.
-func (o *Options) named(names []string) (at [4]int, c Columns, err error) {
+func (o *Options) columnsByName(names []string) (at [4]int, c Columns, err error) {
 	if o.Names != (Names{}) {
 		at, err = o.Names.places(names)
 		return at, ColumnsOf(o.Names.Weight != "", o.Names.Time != ""), err

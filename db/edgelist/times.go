@@ -44,13 +44,8 @@ func (f TimeFormat) MarshalText() ([]byte, error) { return []byte(f.String()), n
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (f *TimeFormat) UnmarshalText(b []byte) (err error) {
-	*f, err = ParseTimeFormat(string(b))
+	*f, err = parseEnum[TimeFormat]("times", string(b), timeFormats(), ", ")
 	return err
-}
-
-// ParseTimeFormat parses the result of [TimeFormat.String].
-func ParseTimeFormat(s string) (TimeFormat, error) {
-	return parseEnum[TimeFormat]("times", s, timeFormats(), ", ")
 }
 
 // unit returns the number of the format's units in a second, or 0 for a text format.
@@ -134,12 +129,9 @@ func guessTimes(lines [][]byte, l *layout) TimeFormat {
 // mostFrequent returns the most frequent format, without counting AnyTime.
 func mostFrequent(count [Date + 1]int) TimeFormat {
 	best := Seconds
-	for f, n := range count {
-		if TimeFormat(f) == AnyTime {
-			continue
-		}
-		if n > count[best] {
-			best = TimeFormat(f)
+	for f := Seconds; f <= Date; f++ {
+		if count[f] > count[best] {
+			best = f
 		}
 	}
 	return best

@@ -11,11 +11,12 @@ import (
 func TestTimeFormatText(t *testing.T) {
 	t.Parallel()
 	for f := AnyTime; f <= Date; f++ {
-		if got, err := ParseTimeFormat(f.String()); err != nil || got != f {
+		var got TimeFormat
+		if err := got.UnmarshalText([]byte(f.String())); err != nil || got != f {
 			t.Errorf("%v: got %v, %v", f, got, err)
 		}
 	}
-	if _, err := ParseTimeFormat("minutes"); err == nil || !strings.Contains(err.Error(), "s, ms, us, ns, rfc3339, datetime, date") {
+	if err := new(TimeFormat).UnmarshalText([]byte("minutes")); err == nil || !strings.Contains(err.Error(), "s, ms, us, ns, rfc3339, datetime, date") {
 		t.Error(err)
 	}
 }

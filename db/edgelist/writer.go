@@ -13,8 +13,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// FormatOf returns the format, a text or Parquet, and the compression ("", ".gz" or ".zst") for the extension of an output file's
-// name.
+// FormatOf returns the format, a text or Parquet, and the compression ("", ".gz" or ".zst") for the extension of an output
+// file's name.
 func FormatOf(name string) (f Format, packing string, err error) {
 	f, packing = extensions(path.Base(name))
 	if f == AnyFormat || packing == ".bz2" || f == Parquet && packing != "" {
@@ -38,21 +38,22 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// Writer is a [RowWriter] of text. It writes lists that [NewReader], [NewNodes] and [NewFeatures], given the format, read back unchanged. It rejects
-// values that would be read differently.
-type Writer struct {
+// textWriter is a [RowWriter] of text.
+type textWriter struct {
 	to   *bufio.Writer
 	sep  byte
 	line []byte
 }
 
-// NewWriter returns a writer of a list as text in the format SNAP, CSV or TSV, with the given column names.
-func NewWriter(w io.Writer, f Format, columns ...string) (*Writer, error) {
+// NewWriter returns a writer of a list as text in the format SNAP, CSV or TSV, with the given column names. It writes what
+// [NewReader], [NewNodes] and [NewFeatures], given the format, read back unchanged, and rejects values that would be read
+// differently.
+func NewWriter(w io.Writer, f Format, columns ...string) (RowWriter, error) {
 	sep, ok := map[Format]byte{SNAP: ' ', CSV: ',', TSV: '\t'}[f]
 	if !ok {
 		return nil, fmt.Errorf("edgelist: lists are not written as %v", f)
 	}
-	out := &Writer{to: bufio.NewWriter(w), sep: sep}
+	out := &textWriter{to: bufio.NewWriter(w), sep: sep}
 	head := strings.Join(columns, string(sep))
 	if f == SNAP {
 		head = "# " + head
@@ -61,8 +62,7 @@ func NewWriter(w io.Writer, f Format, columns ...string) (*Writer, error) {
 	return out, err
 }
 
-// Key adds a key to the line.
-func (w *Writer) Key(k Token) error {
+func (w *textWriter) Key(k Token) error {
 	if k.IsInt {
 		w.Int(k.Int)
 		return nil
@@ -73,8 +73,8 @@ func (w *Writer) Key(k Token) error {
 	return w.Text(k.Str)
 }
 
-// Text adds a text to the line. The empty text adds nothing.
-func (w *Writer) Text(s string) error {
+// Text writes nothing for the empty text.
+func (w *textWriter) Text(s string) error {
 	if s == "" {
 		return nil
 	}
@@ -99,42 +99,37 @@ func (w *Writer) Text(s string) error {
 	return nil
 }
 
-// Int adds an integer to the line.
-func (w *Writer) Int(n int64) {
+func (w *textWriter) Int(n int64) {
 	w.separate()
 	w.line = strconv.AppendInt(w.line, n, 10)
 }
 
-// Float adds a number to the line, with the fewest digits that read back as the same number.
-func (w *Writer) Float(x float32) {
+// Float writes the fewest digits that read back as the same number, as Double does.
+func (w *textWriter) Float(x float32) {
 	w.separate()
 	w.line = strconv.AppendFloat(w.line, float64(x), 'g', -1, 32)
 }
 
-// Double adds a number of 64 bits to the line, with the fewest digits that read back as the same number.
-func (w *Writer) Double(x float64) {
+func (w *textWriter) Double(x float64) {
 	w.separate()
 	w.line = strconv.AppendFloat(w.line, x, 'g', -1, 64)
 }
 
-// Time adds a time in seconds since 1970 to the line.
-func (w *Writer) Time(n int64) { w.Int(n) }
+func (w *textWriter) Time(n int64) { w.Int(n) }
 
-// Floats adds numbers to the line.
-func (w *Writer) Floats(list []float32) {
+func (w *textWriter) Floats(list []float32) {
 	for _, x := range list {
 		w.Float(x)
 	}
 }
 
-func (w *Writer) separate() {
+func (w *textWriter) separate() {
 	if len(w.line) > 0 {
 		w.line = append(w.line, w.sep)
 	}
 }
 
-// End ends the line.
-func (w *Writer) End() error {
+func (w *textWriter) End() error {
 	w.line = append(w.line, '\n')
 	if len(w.line) > maxLine {
 		return fmt.Errorf("edgelist: a line of %d bytes, which is not read: at most %d", len(w.line), maxLine)
@@ -144,5 +139,4 @@ func (w *Writer) End() error {
 	return err
 }
 
-// Close writes what is buffered.
-func (w *Writer) Close() error { return w.to.Flush() }
+func (w *textWriter) Close() error { return w.to.Flush() }

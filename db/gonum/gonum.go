@@ -92,7 +92,6 @@ func (g weightedGraph) nodes(ids []index.ID, _ []float32) graph.Nodes {
 }
 
 // HasEdgeBetween considers both directions.
-// HasEdgeBetween considers both directions.
 func (g weightedGraph) HasEdgeBetween(x, y int64) bool {
 	_, there := g.between(x, y)
 	_, back := g.between(y, x)

@@ -165,7 +165,7 @@ func (s *Store) adopt(drafts []draft, dead map[uint64]badger.TableInfo) (bool, e
 	if err := s.verify(); err != nil {
 		return false, err
 	}
-	if ok, err := s.settle(); !ok {
+	if ok, err := s.stopWriting(); !ok {
 		return false, err
 	}
 	s.step()

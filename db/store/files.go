@@ -273,27 +273,18 @@ func (f *storeFiles) prepare() error {
 	if err := f.inventory.removeStale(f.manifest, o.Dir); err != nil {
 		return fmt.Errorf("db: %w", err)
 	}
-	return errors.Join(f.setAside(), f.dropEmpty(), f.dropDrafts())
+	return errors.Join(f.setAside(), f.dropLeftovers())
 }
 
-// dropEmpty deletes empty log files, which a crash can leave and Badger cannot open.
-func (f *storeFiles) dropEmpty() error {
-	for _, name := range append(f.with(logSuffix), f.with(valueSuffix)...) {
+// dropLeftovers deletes empty log files, which a crash can leave and Badger cannot open, and the tables of a bulk that was
+// interrupted.
+func (f *storeFiles) dropLeftovers() error {
+	for _, name := range slices.Concat(f.with(logSuffix), f.with(valueSuffix), f.with(draftSuffix)) {
 		info, err := os.Stat(f.path(name))
-		if err == nil && info.Size() == 0 {
+		if err == nil && (info.Size() == 0 || strings.HasSuffix(name, draftSuffix)) {
 			err = os.Remove(f.path(name))
 		}
 		if err != nil {
-			return fmt.Errorf("db: %w", err)
-		}
-	}
-	return nil
-}
-
-// dropDrafts deletes the tables of a bulk that was interrupted.
-func (f *storeFiles) dropDrafts() error {
-	for _, name := range f.with(draftSuffix) {
-		if err := os.Remove(f.path(name)); err != nil {
 			return fmt.Errorf("db: %w", err)
 		}
 	}

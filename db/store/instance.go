@@ -109,9 +109,9 @@ func (s *Store) finish(closeFiles func() error) error {
 	return err
 }
 
-// settle puts an instance that only reads in the place of the present one, and reports whether it could: not while a
+// stopWriting puts an instance that only reads in the place of the present one, and reports whether it could: not while a
 // transaction uses an instance that writes. The caller holds both locks.
-func (s *Store) settle() (bool, error) {
+func (s *Store) stopWriting() (bool, error) {
 	b := s.badger.Load()
 	if b.Opts().ReadOnly {
 		return true, nil
@@ -160,7 +160,7 @@ func (s *Store) start(o badger.Options) error {
 	}
 	next := &instance{DB: b}
 	next.users.Store(1)
-	if old := s.badger.Swap(next); old != nil && old.users.Load() > 0 { // 0: settle has closed it
+	if old := s.badger.Swap(next); old != nil && old.users.Load() > 0 { // 0: stopWriting has closed it
 		if err := old.release(); err != nil {
 			s.log.Warn("closing the files that were read", "err", err)
 		}

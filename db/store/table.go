@@ -35,8 +35,8 @@ func (g gap) String() string { return fmt.Sprintf("bytes %d to %d", g.from, g.to
 // readTable returns the entries of the readable blocks, in order, and the gaps between them. It needs no index: a block
 // is found by its checksum.
 func readTable(b []byte) (entries []entry, gaps []gap) {
-	if index, err := tableIndex(b); err == nil {
-		b = b[:len(b)-len(index)-tableFooter(b)]
+	if _, size, err := tableEnd(b); err == nil {
+		b = b[:int64(len(b))-size]
 	}
 	work := scanWork * len(b)
 	for at := 0; at < len(b); {
@@ -186,23 +186,19 @@ func (e *entry) decode(b, first []byte) bool {
 	return true
 }
 
-// tableIndex returns the index of a table. A table ends with the index, its length (4 bytes), its checksum, and the
-// length of the checksum (4 bytes).
-func tableIndex(b []byte) ([]byte, error) {
-	b, n, ok := cutLength(b)
-	if ok && n <= len(b) {
-		sum := b[len(b)-n:]
-		if b, n, ok = cutLength(b[:len(b)-n]); ok && n <= len(b) && bytes.Equal(sum, tableChecksum(b[len(b)-n:])) {
-			return b[len(b)-n:], nil
+// tableEnd returns the index of a table of which b is the end, and the size of the index with its footer: the length of the
+// index (4 bytes), its checksum, and the length of the checksum (4 bytes). If b is too short, or the checksum is wrong, it
+// returns ErrCorrupt, and the size that the lengths claim.
+func tableEnd(b []byte) (index []byte, size int64, err error) {
+	rest, sumLength, ok := cutLength(b)
+	if ok && sumLength <= len(rest) {
+		sum := rest[len(rest)-sumLength:]
+		body, n, ok := cutLength(rest[:len(rest)-sumLength])
+		if size = int64(n + sumLength + 8); ok && n <= len(body) && bytes.Equal(sum, tableChecksum(body[len(body)-n:])) {
+			return body[len(body)-n:], size, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: its index does not fit its checksum", ErrCorrupt)
-}
-
-// tableFooter returns the number of bytes after the index of a table.
-func tableFooter(b []byte) int {
-	_, n, _ := cutLength(b)
-	return n + 8
+	return nil, size, fmt.Errorf("%w: its index does not fit its checksum", ErrCorrupt)
 }
 
 // tableChecksum returns the checksum of b in the format of tables: a protocol buffer in which the crc32c is field 2.

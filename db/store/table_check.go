@@ -37,29 +37,16 @@ func (t *tableSource) readIndex() (*fb.TableIndex, int64, error) {
 		if _, err := t.ReadAt(end, t.size-n); err != nil && !errors.Is(err, io.EOF) {
 			return nil, 0, err
 		}
-		if want := indexLength(end); want > n && want <= t.size {
-			n = want
+		index, size, err := tableEnd(end)
+		if err != nil && n < size && size <= t.size {
+			n = size
 			continue
 		}
-		b, err := tableIndex(end)
 		if err != nil {
 			return nil, 0, err
 		}
-		return fb.GetRootAsTableIndex(b, 0), t.size - int64(len(b)+tableFooter(end)), nil
+		return fb.GetRootAsTableIndex(index, 0), t.size - size, nil
 	}
-}
-
-// indexLength returns the number of bytes that the index and the footer of a table take, which ends with b, or 0.
-func indexLength(b []byte) int64 {
-	rest, sum, ok := cutLength(b)
-	if !ok || sum > len(rest) {
-		return 0
-	}
-	_, n, ok := cutLength(rest[:len(rest)-sum])
-	if !ok {
-		return 0
-	}
-	return int64(n + sum + 8)
 }
 
 // checkFile checks a table file as check does, and returns its mark, which is zero if there is no such file, and its

@@ -60,11 +60,11 @@ func TestReadTable(t *testing.T) {
 		if !sameEntries(got, want) || len(gaps) > 0 {
 			t.Fatalf("%d entries, want %d; gaps %v", len(got), len(want), gaps)
 		}
-		index, err := tableIndex(b)
+		_, size, err := tableEnd(b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		blocks := len(b) - len(index) - tableFooter(b)
+		blocks := len(b) - int(size)
 		if got, _ := readTable(b[:blocks]); !sameEntries(got, want) {
 			t.Fatalf("without the index: %d entries, want %d", len(got), len(want))
 		}

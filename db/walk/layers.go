@@ -51,6 +51,80 @@ func Layers(ctx context.Context, g *index.Graph, n int, from ...index.ID) iter.S
 	}
 }
 
+// Shortest returns the nodes of a shortest path from a to b, including both, of at most the given number of steps; 0 means no
+// limit. It returns none if there is no such path.
+//
+// The search proceeds in layers from both ends, always from the end whose last layer is smaller. It visits about the
+// square root of the nodes that a search from one end would visit.
+func Shortest(ctx context.Context, g *index.Graph, a, b index.ID, most int) ([]index.ID, error) {
+	if a == b {
+		return []index.ID{a}, nil
+	}
+	there, back := newSearch(g.Out, a), newSearch(g.In, b)
+	for steps := 0; len(there.front) > 0 && len(back.front) > 0 && (most == 0 || steps < most); steps++ {
+		s, other := there, back
+		if len(back.front) < len(there.front) {
+			s, other = back, there
+		}
+		met, ok, err := s.advance(ctx, other)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			path := there.pathTo(met)
+			slices.Reverse(path)
+			return append(path, back.pathTo(met)[1:]...), nil
+		}
+	}
+	return nil, nil
+}
+
+// search is a breadth-first search from one end of a path.
+type search struct {
+	row      func(index.ID) ([]index.ID, []float32)
+	cameFrom map[index.ID]index.ID // the start comes from itself
+	front    []index.ID            // the last layer reached
+}
+
+func newSearch(row func(index.ID) ([]index.ID, []float32), start index.ID) *search {
+	return &search{row: row, cameFrom: map[index.ID]index.ID{start: start}, front: []index.ID{start}}
+}
+
+// pathTo returns the nodes from a node that was reached back to the start.
+func (s *search) pathTo(id index.ID) []index.ID {
+	path := []index.ID{id}
+	for ; s.cameFrom[id] != id; id = s.cameFrom[id] {
+		path = append(path, s.cameFrom[id])
+	}
+	return path
+}
+
+// advance takes one more step, and returns the first node that the other search has reached too. That node is on a
+// shortest path: both searches have completed whole layers, so on a shorter path they would have met before.
+func (s *search) advance(ctx context.Context, other *search) (met index.ID, ok bool, err error) {
+	var next []index.ID
+	visited := 0
+	for _, u := range s.front {
+		to, _ := s.row(u)
+		for _, v := range to {
+			if visited%entriesPerCheck == 0 && ctx.Err() != nil {
+				return 0, false, ctx.Err()
+			}
+			visited++
+			if _, seen := s.cameFrom[v]; seen {
+				continue
+			}
+			s.cameFrom[v] = u
+			if _, both := other.cameFrom[v]; both {
+				return v, true, nil
+			}
+			next = append(next, v)
+		}
+	}
+	s.front = next
+	return 0, false, nil
+}
+
 // nodeSet is a set of nodes, one bit each.
 type nodeSet []uint64
 

@@ -2,7 +2,6 @@ package walk
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"slices"
 
@@ -21,7 +20,7 @@ type pathSearch struct {
 	upper  func(index.ID) float64 // PageRank of the target as seen from a node, or an upper bound of it
 
 	prefixes []prefix
-	open     []int // heap of indexes in prefixes, the largest bound first
+	open     queue[int] // indexes in prefixes, the largest bound first and equal ones in the order of insertion
 }
 
 // prefix is the beginning of a path. It extends another prefix by one step.
@@ -45,18 +44,21 @@ const maxPrefixes = 1 << 20
 // best returns the n paths of most mass, or fewer if there are fewer or the search has become too large, and the most
 // mass that any other path may carry.
 func (s *pathSearch) best(ctx context.Context, start ppr.Vector, n int) (found []Path, unseen float64, err error) {
+	s.open.before = func(a, b int) bool {
+		return cmp.Or(cmp.Compare(s.prefixes[b].bound, s.prefixes[a].bound), cmp.Compare(a, b)) < 0
+	}
 	for i, source := range start.Node {
 		if source != s.target {
 			s.add(prefix{-1, source, start.Value[i], start.Value[i] * s.upper(source), false})
 		}
 	}
-	for len(s.open) > 0 {
-		at := s.open[0]
+	for s.open.Len() > 0 {
+		at := s.open.items[0]
 		p := s.prefixes[at]
 		if len(found) == n || len(s.prefixes) > maxPrefixes {
 			return found, p.bound, nil
 		}
-		heap.Pop(s)
+		s.open.pop()
 		if p.complete {
 			found = append(found, Path{s.nodes(at), p.mass})
 			continue
@@ -100,25 +102,7 @@ func (s *pathSearch) nodes(at int) (ids []index.ID) {
 
 func (s *pathSearch) add(p prefix) {
 	s.prefixes = append(s.prefixes, p)
-	heap.Push(s, len(s.prefixes)-1)
-}
-
-// Len, Less, Swap, Push and Pop implement heap.Interface. Equal bounds are in the order of insertion.
-func (s *pathSearch) Len() int { return len(s.open) }
-
-func (s *pathSearch) Less(i, j int) bool {
-	a, b := s.open[i], s.open[j]
-	return cmp.Or(cmp.Compare(s.prefixes[b].bound, s.prefixes[a].bound), cmp.Compare(a, b)) < 0
-}
-
-func (s *pathSearch) Swap(i, j int) { s.open[i], s.open[j] = s.open[j], s.open[i] }
-
-func (s *pathSearch) Push(x any) { s.open = append(s.open, x.(int)) }
-
-func (s *pathSearch) Pop() any {
-	last := s.open[len(s.open)-1]
-	s.open = s.open[:len(s.open)-1]
-	return last
+	s.open.push(len(s.prefixes) - 1)
 }
 
 // Paths explains the PageRank of a target as seen from a start vector, whose values are positive: it returns the

@@ -21,8 +21,8 @@ import (
 // equal, so many are compared in the last attempt.
 const maxContested = 1 << 12
 
-// compared returns the number of the best nodes to compare.
-func compared(k int, last bool) (n int) {
+// comparedCount returns the number of the best nodes to compare.
+func comparedCount(k int, last bool) (n int) {
 	if last {
 		return max(k, maxContested/2)
 	}
@@ -35,7 +35,7 @@ func (r *ranker) withTies(v, bound []float64, last bool) []Ranked {
 	if r.k > maxContested {
 		return nil
 	}
-	all, rest := contested(v, bound, r.k, compared(r.k, last))
+	all, rest := contested(v, bound, r.k, comparedCount(r.k, last))
 	if r.rest.above(&rest) {
 		rest = r.rest
 	}

@@ -138,7 +138,7 @@ func TestTies(t *testing.T) {
 		{"fan", 5, true, [][3]int{{0, 1, 1}, {0, 2, 1}, {3, 1, 1}, {4, 3, 1}}, []int{0, 1, 2}},
 	} {
 		w := made(t, c.n, c.directed, c.edges...)
-		task := &Task{Form: ppr.Column, Alpha: 0.85, Start: unit(0)}
+		task := &Task{Form: ppr.Column, Alpha: 0.85, Start: ppr.Unit(0)}
 		for u := range c.n {
 			task.At = append(task.At, index.ID(u))
 		}

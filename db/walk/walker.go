@@ -70,7 +70,7 @@ func (w *Walker) state(ctx context.Context, of index.StateID) (st index.Cached, 
 	switch {
 	case w.Reader == nil:
 		st.Pristine = true
-		st.State, err = w.solve(ctx, of.Form, of.Alpha, unit(of.Source), w.accuracy(of))
+		st.State, err = w.solve(ctx, of.Form, of.Alpha, ppr.Unit(of.Source), w.States.Target(of).Eps)
 	case w.Exact:
 		st, err = w.States.PristineState(ctx, w.View, w.Reader, of)
 		w.Use.Count(st.Origin)
@@ -90,14 +90,6 @@ func (w *Walker) state(ctx context.Context, of index.StateID) (st index.Cached, 
 	return st, nil
 }
 
-// accuracy returns the error of a state that is computed without the cache.
-func (w *Walker) accuracy(of index.StateID) float64 {
-	if of.Coarse {
-		return index.CoarseFactor * w.View.Meta.Epsilon
-	}
-	return w.View.Meta.Epsilon
-}
-
 // Near returns the nodes that the walk from a start vector reaches, ascending, and their PageRank in column form, the
 // sum of the states of the start nodes or, if these are many, that of one solve.
 func (w *Walker) Near(ctx context.Context, alpha float64, start ppr.Vector) (nodes []index.ID, values []float64, err error) {
@@ -107,10 +99,7 @@ func (w *Walker) Near(ctx context.Context, alpha float64, start ppr.Vector) (nod
 			return nil, nil, err
 		}
 		nodes, _ = st.Estimate()
-		for _, u := range nodes {
-			v, _ := st.Value(w.View.Graph, u)
-			values = append(values, v)
-		}
+		values, _ = st.Values(w.View.Graph, nodes)
 		return nodes, values, nil
 	}
 	states := make([]*ppr.State, len(start.Node))
@@ -134,11 +123,6 @@ func (w *Walker) Near(ctx context.Context, alpha float64, start ppr.Vector) (nod
 		}
 	}
 	return nodes, values, nil
-}
-
-// unit returns the start vector of a single source.
-func unit(source index.ID) ppr.Vector {
-	return ppr.Vector{Node: []index.ID{source}, Value: []float64{1}}
 }
 
 func (w *Walker) solve(ctx context.Context, form ppr.Form, alpha float64, h ppr.Vector, eps float64) (*ppr.State, error) {
@@ -170,12 +154,8 @@ func (w *Walker) Proximity(ctx context.Context, alpha float64, source index.ID, 
 func (w *Walker) proximity(ctx context.Context, form ppr.Form, alpha float64, source index.ID, at []index.ID) ([]float64, error) {
 	of := index.StateID{Form: form, Alpha: alpha, Source: source, Coarse: true}
 	if _, ok := w.held[of]; w.Reader == nil && !ok { // a solve is cheaper than a state
-		target := ppr.Target{Norm: ppr.MaxNorm, Eps: w.accuracy(of)}
-		v, _, err := w.States.Read(ctx, w.View.Graph, of, unit(source), target, at)
-		if err != nil {
-			return nil, err
-		}
-		return v, nil
+		v, _, err := w.States.Read(ctx, w.View.Graph, of, ppr.Unit(source), w.States.Target(of), at)
+		return v, err
 	}
 	st, err := w.state(ctx, of)
 	if err != nil {

@@ -28,14 +28,14 @@ func (d *RowDirectory) Bytes(n int) int64 {
 }
 
 // Count adds entries of row u.
-func (d *RowDirectory) Count(u ID, to []ID, weight []float32, time []int64) {
-	d.Entries += uint64(len(to))
-	for i, v := range to {
+func (d *RowDirectory) Count(u ID, e Entries) {
+	d.Entries += uint64(len(e.To))
+	for i, v := range e.To {
 		if u == v {
 			d.Loops++
 		}
-		d.Weights = d.Weights || PlaneAt(weight, i, 1) != 1
-		d.Times = d.Times || PlaneAt(time, i, 0) != 0
+		weight, time := e.At(i)
+		d.Weights, d.Times = d.Weights || weight != 1, d.Times || time != 0
 	}
 }
 

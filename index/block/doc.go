@@ -13,8 +13,5 @@
 // A [Key] is the name of a node. A [Decoder] decodes numbers, keys and other values; each block is preceded by its checksum
 // ([WithChecksum]).
 //
-// # Planes
-//
-// The weights and the times of the entries of a row are planes, slices parallel to the neighbours. A plane is nil, and is
-// not stored, if every edge has the weight 1, or none has a time.
+// [Entries] are a row, or a part of one, in memory. Weights are not stored if all are 1, and times not if no edge has one.
 package block

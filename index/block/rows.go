@@ -144,43 +144,39 @@ func appendBlock(b []byte, run []entry) []byte {
 	return b
 }
 
-// Rows holds the rows of a block: row i is that of Node[i] and has the entries End[i-1] to End[i] of the planes To, Weight
-// and Time.
+// Rows holds the rows of a block: row i is that of Node[i] and has the entries End[i-1] to End[i].
 type Rows struct {
-	Node   []ID
-	End    []int
-	To     []ID
-	Weight []float32 // nil: every weight is 1
-	Time   []int64   // nil: no edge has a time
+	Node []ID
+	End  []int
+	Entries
 }
 
 // Row returns the entries of the row of u, none if the block does not have it.
-func (r *Rows) Row(u ID) (to []ID, weight []float32, time []int64) {
+func (r *Rows) Row(u ID) Entries {
 	k, ok := slices.BinarySearch(r.Node, u)
 	if !ok {
-		return nil, nil, nil
+		return Entries{}
 	}
-	lo, hi := 0, r.End[k]
+	lo := 0
 	if k > 0 {
 		lo = r.End[k-1]
 	}
-	return r.To[lo:hi:hi], SubPlane(r.Weight, lo, hi), SubPlane(r.Time, lo, hi)
+	return r.Sub(lo, r.End[k])
 }
 
 // Bytes returns the memory of r in bytes.
 func (r *Rows) Bytes() int64 {
-	return 160 + 4*int64(cap(r.Node)+cap(r.To)+cap(r.Weight)) + 8*int64(cap(r.End)+cap(r.Time))
+	return 160 + r.Entries.Bytes() + 4*int64(cap(r.Node)) + 8*int64(cap(r.End))
 }
 
 // Each passes each row to visit.
-func (r *Rows) Each(visit func(u ID, to []ID, weight []float32, time []int64) error) error {
+func (r *Rows) Each(visit func(ID, Entries) error) error {
 	lo := 0
 	for i, u := range r.Node {
-		hi := r.End[i]
-		if err := visit(u, r.To[lo:hi], SubPlane(r.Weight, lo, hi), SubPlane(r.Time, lo, hi)); err != nil {
+		if err := visit(u, r.Sub(lo, r.End[i])); err != nil {
 			return err
 		}
-		lo = hi
+		lo = r.End[i]
 	}
 	return nil
 }
@@ -189,7 +185,7 @@ func (r *Rows) Each(visit func(u ID, to []ID, weight []float32, time []int64) er
 // ErrCorrupt.
 func (d *Decoder) Rows(r *Rows) error {
 	flags := d.Byte()
-	*r = Rows{Node: r.Node[:0], End: r.End[:0], To: r.To[:0], Weight: r.Weight[:0], Time: r.Time[:0]}
+	*r = Rows{r.Node[:0], r.End[:0], Entries{r.To[:0], r.Weight[:0], r.Time[:0]}}
 	for u, n := d.row(0); n > 0; u, n = d.row(u + 1) {
 		r.Node = append(r.Node, ID(u))
 		r.To = d.neighbours(r.To, int64(u), n)
@@ -301,20 +297,4 @@ func (d *Decoder) neighbours(to []ID, u int64, n int) []ID {
 		d.Fail("a neighbour of 32 bits")
 	}
 	return to
-}
-
-// PlaneAt returns s[i], or absent if the plane s is not stored.
-func PlaneAt[T any](s []T, i int, absent T) T {
-	if s == nil {
-		return absent
-	}
-	return s[i]
-}
-
-// SubPlane returns the values from lo up to but not including hi of the plane s, nil if it is not stored.
-func SubPlane[T any, I int | uint32](s []T, lo, hi I) []T {
-	if s == nil {
-		return nil
-	}
-	return s[lo:hi:hi]
 }

@@ -34,9 +34,10 @@ func unpack(blocks [][]byte) (entries []entry, err error) {
 		if err := VerifyChecksum(b).Rows(&r); err != nil {
 			return nil, err
 		}
-		_ = r.Each(func(u ID, to []ID, w []float32, t []int64) error {
-			for i, v := range to {
-				entries = append(entries, entry{u, v, PlaneAt(w, i, 1), PlaneAt(t, i, 0)})
+		_ = r.Each(func(u ID, e Entries) error {
+			for i, v := range e.To {
+				w, t := e.At(i)
+				entries = append(entries, entry{u, v, w, t})
 			}
 			return nil
 		})
@@ -126,9 +127,9 @@ func TestBlocksOfALongRow(t *testing.T) {
 		if err := VerifyChecksum(blocks[len(blocks)-1]).Rows(&last); err != nil {
 			t.Fatal(err)
 		}
-		to, _, at := last.Row(7)
-		if none, _, _ := last.Row(5); none != nil || len(to) != 1 || to[0] != 2 || at[0] != 9 {
-			t.Errorf("%s: row 7 has the neighbours %v at %v, row 5 has %v", name, to, at, none)
+		row := last.Row(7)
+		if none := last.Row(5); none.To != nil || len(row.To) != 1 || row.To[0] != 2 || row.Time[0] != 9 {
+			t.Errorf("%s: row 7 is %v, row 5 %v", name, row, none)
 		}
 	}
 }
@@ -152,7 +153,7 @@ func TestAppendHead(t *testing.T) {
 			t.Fatal(err)
 		}
 		for u := range r.Node[len(r.Node)-1] + 2 {
-			want, _, _ := r.Row(u)
+			want := r.Row(u).To
 			for _, n := range []int{1, 3, 100} {
 				got, err := VerifyChecksum(b).AppendHead([]ID{5}, r.Node[0], u, n)
 				if err != nil || got[0] != 5 || !slices.Equal(got[1:], want[:min(n, len(want))]) {
@@ -209,7 +210,7 @@ func FuzzRows(f *testing.F) {
 		}
 		for i, u := range r.Node {
 			head, headErr := VerifyChecksum(resum(b)).AppendHead(nil, r.Node[0], u, 3)
-			if row, _, _ := r.Row(u); err == nil && (headErr != nil || !slices.Equal(head, row[:min(3, len(row))])) {
+			if row := r.Row(u).To; err == nil && (headErr != nil || !slices.Equal(head, row[:min(3, len(row))])) {
 				t.Fatalf("row %d begins %v, %v; want %v", u, head, headErr, row)
 			}
 			if lo := (append([]int{0}, r.End...))[i]; err == nil && (lo >= r.End[i] || !slices.IsSorted(r.To[lo:r.End[i]]) || i > 0 && r.Node[i-1] >= r.Node[i]) {

@@ -48,7 +48,7 @@ func (w *RepairingWalker) Propagate(ctx context.Context, walk model.Walk, h mode
 		t.state, err = w.repair.Solve(ctx, w.graph, form, walk.Alpha, start, target)
 	} else {
 		changes := ppr.NewChangeSet(w.graph.added[t.since:])
-		t.state, _, err = w.repair.Update(ctx, w.graph, t.state, changes, difference(start, t.start), target)
+		t.state, _, err = w.repair.CatchUp(ctx, w.graph, t.state, changes, difference(start, t.start), target)
 	}
 	if err != nil {
 		delete(w.tracked, walk)
