@@ -57,7 +57,7 @@ func (b *backup) run(ctx context.Context, path, file string) error {
 			if err != nil {
 				return err
 			}
-			return writeLine(b.stderr, "stdout: "+backupSummary(done))
+			return cli.WriteLine(b.stderr, "stdout: "+backupSummary(done))
 		}
 		var done db.Backup
 		err := cli.WriteFile(file, func(w io.Writer) (err error) {
@@ -67,7 +67,7 @@ func (b *backup) run(ctx context.Context, path, file string) error {
 		if err != nil {
 			return err
 		}
-		return writeLine(b.stdout, file+": "+backupSummary(done))
+		return cli.WriteLine(b.stdout, file+": "+backupSummary(done))
 	})
 }
 
@@ -140,7 +140,7 @@ a copy that does. It keeps changes as the database did; see kith changes.`,
 				if err != nil {
 					return err
 				}
-				return writeLine(cmd.OutOrStdout(), path+": "+size(&s))
+				return cli.WriteLine(cmd.OutOrStdout(), path+": "+size(&s))
 			})
 		}),
 	}
@@ -152,7 +152,7 @@ func restore(ctx context.Context, stdin io.Reader, files []string, path string, 
 	var backups []io.Reader
 	for _, name := range files {
 		if name == "-" {
-			in := contextReader(ctx, stdin)
+			in := cli.ContextReader(ctx, stdin)
 			defer in.Close() // never fails
 			backups = append(backups, in)
 			continue

@@ -127,7 +127,7 @@ func (c *changes) turn(path string) error {
 		if s.Changes.Limit > 0 {
 			text = fmt.Sprintf("keeps up to %d bytes of changes, now %s after version %d", s.Changes.Limit, words.Count(s.Changes.Kept, "change"), s.Changes.After)
 		}
-		return writeLine(c.stdout, path+": "+text)
+		return cli.WriteLine(c.stdout, path+": "+text)
 	})
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"kith/cmd/internal/chart"
 	"kith/cmd/internal/cli"
+	"kith/cmd/kith/internal/shell"
 	"kith/db"
 	"kith/model"
 	"kith/model/trial"
@@ -123,7 +124,7 @@ func (d *demo) show(ctx context.Context, g *db.DB) error {
 		if d.open != nil {
 			d.open(url)
 		}
-		return writeLine(d.stdout, "\nLook at this graph and its model at "+url+" (Ctrl-C ends the demo).")
+		return cli.WriteLine(d.stdout, "\nLook at this graph and its model at "+url+" (Ctrl-C ends the demo).")
 	})
 }
 
@@ -237,7 +238,7 @@ func (d *demo) table(r trial.Result, took time.Duration) error {
 		won := 100 * float64(c.Live-c.Final()) / float64(max(c.Live, 1))
 		rows.Rows = append(rows.Rows, []any{c.Name, int64(c.Final()), fmt.Sprintf("%.1f %%", won)})
 	}
-	if err := tableMode.write(d.stdout, rows); err != nil {
+	if err := shell.WriteTable(d.stdout, rows); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(d.stdout, "default learned, and played through the database: %.1f ms a round, of predicting and observing.\n",
@@ -283,12 +284,12 @@ func (d *demo) ask(ctx context.Context, g *db.DB, data *trial.Data) error {
 
 // state shows a statement with its answer, and returns the answer.
 func (d *demo) state(ctx context.Context, g *db.DB, statement string) (*query.Rows, error) {
-	fmt.Fprintf(d.stdout, "%s%s\n", primary, statement)
+	fmt.Fprintf(d.stdout, "%s%s\n", shell.Prompt, statement)
 	rows, err := query.Run(ctx, g, statement)
 	if err != nil {
 		return nil, err
 	}
-	return rows, tableMode.write(d.stdout, rows)
+	return rows, shell.WriteTable(d.stdout, rows)
 }
 
 // best returns the node with the most edges.
@@ -330,7 +331,7 @@ func (d *demo) train(ctx context.Context, g *db.DB, data *trial.Data) error {
 		}
 		rows.Rows = append(rows.Rows, []any{name, int64(n)})
 	}
-	return tableMode.write(d.stdout, rows)
+	return shell.WriteTable(d.stdout, rows)
 }
 
 // addLinks adds the links of the generated graph except for some, which it returns.

@@ -20,6 +20,7 @@ import (
 	"kith/db"
 	"kith/db/edgelist"
 	"kith/db/edgelist/parquet"
+	"kith/db/words"
 )
 
 // load implements the subcommand load.
@@ -292,7 +293,7 @@ func help(e *edgelist.LineError) string {
 
 // summary describes a load of edges in one line.
 func summary(r *db.LoadReport) string {
-	s := fmt.Sprintf("%s, %s, %s, %s", plural(r.Lines, "line"), nodes(r), edges(r.Edges, r.Loops), repeated(r))
+	s := fmt.Sprintf("%s, %s, %s, %s", words.Count(r.Lines, "line"), nodes(r), edges(r.Edges, r.Loops), repeated(r))
 	s = fmt.Sprintf("%s%s, columns %s%s, %s", s, skipped(r), r.Read(), columns(r), format(r))
 	if r.Directed {
 		return s + ", directed"
@@ -316,7 +317,7 @@ func columns(r *db.LoadReport) (s string) {
 
 // nodes describes the number of nodes added, by label.
 func nodes(r *db.LoadReport) string {
-	s := plural(r.Nodes, "node")
+	s := words.Count(r.Nodes, "node")
 	switch {
 	case r.SourceLabel != "" && r.TargetLabel != "" && r.SourceLabel != r.TargetLabel:
 		s += fmt.Sprintf(" (%d %s, %d %s)", r.Sources, r.SourceLabel, r.Targets, r.TargetLabel)
@@ -343,14 +344,14 @@ func repeated(r *db.LoadReport) string {
 		s += fmt.Sprintf(" (last kept, %d had another weight or time)", r.Differing)
 	}
 	if r.BothWays > 0 {
-		s += fmt.Sprintf(", %s in both directions", plural(r.BothWays, "edge"))
+		s += fmt.Sprintf(", %s in both directions", words.Count(r.BothWays, "edge"))
 	}
 	return s
 }
 
 // nodesSummary describes a load of labels or features in one line.
 func nodesSummary(r *db.LoadReport) string {
-	return fmt.Sprintf("%s, %s made%s, %s", plural(r.Lines, "line"), plural(r.Nodes, "node"), skipped(r), format(r))
+	return fmt.Sprintf("%s, %s made%s, %s", words.Count(r.Lines, "line"), words.Count(r.Nodes, "node"), skipped(r), format(r))
 }
 
 func format(r *db.LoadReport) string {

@@ -55,7 +55,7 @@ func newVersion() *cobra.Command {
 		Example: "  kith version",
 		Args:    cli.Args(),
 		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
-			return writeLine(cmd.OutOrStdout(), built())
+			return cli.WriteLine(cmd.OutOrStdout(), built())
 		}),
 	}
 }

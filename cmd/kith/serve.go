@@ -53,7 +53,7 @@ Ctrl-C and SIGTERM end it.`,
 			}
 			return withExisting(args[0], limited(memory), flags.Write, func(g *db.DB) error {
 				return serveDatabase(ctx, g, o, flags.Listen, func(url string) error {
-					return writeLine(cmd.OutOrStdout(), "kith shell --attach "+url+"\n"+url+" in a browser")
+					return cli.WriteLine(cmd.OutOrStdout(), "kith shell --attach "+url+"\n"+url+" in a browser")
 				})
 			})
 		}),

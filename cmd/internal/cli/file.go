@@ -44,3 +44,9 @@ func syncDir(name string) error {
 	}
 	return errors.Join(d.Sync(), d.Close())
 }
+
+// WriteLine writes a text and a line feed.
+func WriteLine(w io.Writer, text string) error {
+	_, err := io.WriteString(w, text+"\n")
+	return err
+}

@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/progress"
 
 	"kith/cmd/internal/cli"
+	"kith/db/words"
 	"kith/query"
 	"kith/query/parse"
 )
@@ -160,9 +161,9 @@ func (s *session) answer(rows *query.Rows, took time.Duration) error {
 	var err error
 	switch {
 	case s.mode == tableMode && s.timer:
-		_, err = fmt.Fprintf(s.out, "%s (%s)\n", plural(len(rows.Rows), "row"), lasted(took))
+		_, err = fmt.Fprintf(s.out, "%s (%s)\n", words.Count(len(rows.Rows), "row"), lasted(took))
 	case s.mode == tableMode:
-		_, err = fmt.Fprintln(s.out, plural(len(rows.Rows), "row"))
+		_, err = fmt.Fprintln(s.out, words.Count(len(rows.Rows), "row"))
 	case s.timer:
 		fmt.Fprintln(s.err, lasted(took))
 	}
@@ -203,14 +204,6 @@ func lasted(d time.Duration) string {
 		return fmt.Sprintf("%.1f ms", ms)
 	}
 	return fmt.Sprintf("%.2f s", ms/1000)
-}
-
-// plural returns a number with its noun.
-func plural(n any, thing string) string {
-	if count := fmt.Sprint(n); count != "1" {
-		return count + " " + thing + "s"
-	}
-	return "1 " + thing
 }
 
 // file runs the script in a file.

@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"kith/cmd/internal/cli"
+	"kith/db/words"
 	"kith/query"
 	"kith/query/complete"
 	"kith/query/parse"
@@ -59,7 +60,7 @@ func (s *session) dotCommand(ctx context.Context, line parse.Fragment) error {
 func (s *session) help(ctx context.Context, topic parse.Fragment) error {
 	if i := slices.IndexFunc(dots(), func(d dot) bool { return d.name == "."+strings.TrimPrefix(topic.Text, ".") }); i >= 0 {
 		d := dots()[i]
-		return writeLine(s.out, strings.TrimSpace(d.name+" "+d.args)+"  "+d.help)
+		return cli.WriteLine(s.out, strings.TrimSpace(d.name+" "+d.args)+"  "+d.help)
 	}
 	if topic.Text != "" {
 		const help = "HELP "
@@ -95,7 +96,7 @@ func topics(begun string) (all []string) {
 
 func (s *session) setMode(_ context.Context, name parse.Fragment) error {
 	if name.Text == "" {
-		return writeLine(s.out, string(s.mode))
+		return cli.WriteLine(s.out, string(s.mode))
 	}
 	m, err := parseMode(name.Text)
 	if err == nil {
@@ -117,7 +118,7 @@ func (s *session) setTimer(_ context.Context, arg parse.Fragment) error {
 		s.timer = arg.Text == "on"
 		return nil
 	case "":
-		return writeLine(s.out, map[bool]string{true: "on", false: "off"}[s.timer])
+		return cli.WriteLine(s.out, map[bool]string{true: "on", false: "off"}[s.timer])
 	}
 	return fmt.Errorf(".timer %s (accepted: on, off)", arg.Text)
 }
@@ -174,9 +175,9 @@ func schemaRows(stats, labels, models *query.Rows) *query.Rows {
 		rows.Rows = append(rows.Rows, []any{kind, name, fmt.Sprintf(detail, args...)})
 	}
 	add("graph", nil, "%s, %s, %s, %s", kind,
-		plural(figures["nodes"], "node"), plural(figures["edges"], "edge"), plural(figures["loops"], "loop"))
+		counted(figures["nodes"], "node"), counted(figures["edges"], "edge"), counted(figures["loops"], "loop"))
 	for _, row := range labels.Rows {
-		add("label", row[0], "%s", plural(row[1], "node"))
+		add("label", row[0], "%s", counted(row[1], "node"))
 	}
 	if all := figures["labels"]; fmt.Sprint(all) != fmt.Sprint(len(labels.Rows)) {
 		rows.Notes = append(rows.Notes, fmt.Sprintf("there are %v labels, of which these have the most nodes; SHOW LABELS lists all", all))
@@ -194,4 +195,10 @@ func valuesByName(rows *query.Rows) map[any]any {
 		values[row[0]] = row[1]
 	}
 	return values
+}
+
+// counted returns a number of an answer with its noun.
+func counted(n any, noun string) string {
+	count, _ := n.(int64)
+	return words.Count(count, noun)
 }

@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"bytes"
@@ -39,9 +39,9 @@ func TestInteract(t *testing.T) {
 	got := out.String()
 	for _, want := range []string{
 		"kith, g.kith: 2 nodes, 1 edge, 1 model.\nA statement ends with a semicolon; .help helps, Ctrl-D ends.\n",
-		primary + secondary + "┌",
+		Prompt + secondary + "┌",
 		"1 row (",
-		primary + secondary + `{"source":2,"target":1,`,
+		Prompt + secondary + `{"source":2,"target":1,`,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in %q", want, got)

@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"bytes"
@@ -74,14 +74,9 @@ func (m mode) write(w io.Writer, rows *query.Rows) error {
 	case lineMode:
 		return writeLines(w, rows)
 	case markdownMode:
-		return writeLine(w, newTable(rows).writer(0).RenderMarkdown())
+		return cli.WriteLine(w, newTable(rows).writer(0).RenderMarkdown())
 	}
-	return writeTable(w, rows)
-}
-
-func writeLine(w io.Writer, s string) error {
-	_, err := io.WriteString(w, s+"\n")
-	return err
+	return WriteTable(w, rows)
 }
 
 // writeJSON writes an object for each row, with its members in the order of the columns.
@@ -164,7 +159,7 @@ func writeRecord(c *csv.Writer, w io.Writer, record []string) error {
 	if err := c.Error(); err != nil {
 		return err
 	}
-	return writeLine(w, `""`)
+	return cli.WriteLine(w, `""`)
 }
 
 // exact formats a value without loss; nil is "".

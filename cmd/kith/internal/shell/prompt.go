@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"bufio"
@@ -21,24 +21,26 @@ type prompt func() (string, error)
 // errDropped is returned for text that was given up with Ctrl-C.
 var errDropped = errors.New("dropped")
 
+// Prompt is the prompt for a statement.
+const Prompt = "kith> "
+
 const (
-	primary   = "kith> "
-	unsettled = "kith*> " // within a transaction
-	secondary = "  ... "
+	promptInTransaction = "kith*> "
+	secondary           = "  ... " // prompt for a further line of a statement
 )
 
 // primary returns the prompt for a statement.
 func (s *session) primary() string {
 	if s.engine.inTransaction() {
-		return unsettled
+		return promptInTransaction
 	}
-	return primary
+	return Prompt
 }
 
 // prompt returns the prompt that the terminal supports.
-func (s *shell) prompt(session *session) prompt {
+func (s *Shell) prompt(session *session) prompt {
 	if os.Getenv("TERM") == "dumb" {
-		return plainPrompt(s.stdin, s.stdout, session.primary)
+		return plainPrompt(s.Stdin, s.Stdout, session.primary)
 	}
 	return linePrompt(session)
 }
@@ -56,7 +58,7 @@ func linePrompt(s *session) prompt {
 	}
 	paint := func(text string) string { return text }
 	if colourful(s.out) {
-		paint = highlight
+		paint = Highlight
 	}
 	rl.SyntaxHighlighter = func(line []rune) string {
 		cols, _ := terminalSize(s.out)
