@@ -112,12 +112,12 @@ func (rows *Rows) remarkWorse(m *db.Trained, rule db.DeployRule) {
 func modelOptions(spec *db.ModelSpec) (options []option) {
 	meanings := map[string]string{
 		"preset": "options for a purpose", "seed": "seed of the model's draws",
-		"classes": "label of the nodes that are the classes of the model",
+		"normalize": "with features each node's vector has mean square 1, with unit the whole context has length 1",
 	}
-	for _, name := range db.ModelOptions() {
-		options = append(options, option{name, "", meanings[name], func(r *run, o parse.Option) {
-			r.fail(db.SetModelOption(spec, name, r.value(o.Value)))
-			if name == "classes" {
+	for _, m := range db.ModelOptions() {
+		options = append(options, option{m.Name, m.Accepts, meanings[m.Name], func(r *run, o parse.Option) {
+			r.fail(db.SetModelOption(spec, m.Name, r.value(o.Value)))
+			if m.Name == "classes" {
 				r.keep(db.KindLabel, o.Value)
 			}
 		}})
