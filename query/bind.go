@@ -159,16 +159,18 @@ func (r *run) key(v parse.Value) db.Key {
 	return k
 }
 
-// node returns the key of a node that must exist. The database would look a node up only when its turn comes, which may
-// be after long work, or never because there are enough rows.
+// node returns the key of a node that must exist. It is looked up here because the database would do so only when the turn
+// of the node comes, which may be after long work, or never because there are enough rows.
 func (r *run) node(v parse.Value) db.Key {
 	k := r.key(v)
 	if r.tx != nil && !r.tx.Has(k) {
-		r.fail(&Error{Pos: v.Position(), Msg: fmt.Sprintf("no node %v", k), Err: db.ErrNotFound})
+		_, err := r.tx.Node(k)
+		r.failAt(v, err)
 	}
 	return k
 }
 
+// nodes returns the keys of the nodes of a list, which must exist.
 func (r *run) nodes(list []parse.Value) []any {
 	list = r.spread(list)
 	keys := make([]any, len(list))

@@ -15,7 +15,7 @@ func decisionKinds() []kind {
 	return []kind{
 		{
 			name: "OBSERVE", access: joins | edits, columns: "source, target, reward, model, edge_added", run: updating((*run).observe),
-			options: func(*parse.Statement, func(string) bool) []option { return observeOptions(&db.Observation{}) },
+			options: always(observeOptions),
 		},
 		{
 			name: "CHOOSE LINK", access: edits, columns: "decision (its number, for REWARD), source, target, score, propensity (probability of the draw), " +

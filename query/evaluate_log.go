@@ -18,12 +18,12 @@ func evaluateKinds() []kind {
 			name: "EVALUATE LOG", access: reads | joins | lasts, run: viewing((*run).evaluateLog),
 			columns: "model, estimator, value (the estimated mean reward), low, high (they contain the true value with 95 %), " +
 				"decisions (number of decisions), effective (number of the model's own decisions that would tell as much), logged (the reward earned)",
-			options: func(*parse.Statement, func(string) bool) []option { return logOptions(&db.LogEvaluation{}) },
+			options: always(logOptions),
 		},
 		{
 			name: "EVALUATE STREAM", access: joins | lasts, run: (*run).evaluateStream,
 			columns: "policy, round, regret, deviation (between runs), live (rounds with a link to find), missed (regret for each of these)",
-			options: func(*parse.Statement, func(string) bool) []option { return (&stream{}).options() },
+			options: always((*stream).options),
 		},
 	}
 }

@@ -26,10 +26,10 @@ func (r *run) readFile(file parse.Value, read func(io.Reader) error) {
 	}
 	defer f.Close() // read only
 	in := io.Reader(f)
-	if tell := r.session.Progress; tell != nil {
-		w := &watched{Reader: f, tell: tell, progress: Progress{What: Bytes}}
+	if r.session.Progress != nil {
+		w := &watched{Reader: f, run: r}
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			w.progress.Total = info.Size()
+			w.total = info.Size()
 		}
 		in = w
 	}
@@ -58,17 +58,17 @@ func (r *run) fileError(file place, err error) {
 	r.fail(err)
 }
 
-// watched is a reader that reports its progress to tell.
+// watched is a file that reports the progress of reading it.
 type watched struct {
 	io.Reader
-	tell     func(Progress)
-	progress Progress
+	run         *run
+	done, total int64 // bytes; total is 0 if it is unknown
 }
 
 func (w *watched) Read(p []byte) (int, error) {
 	n, err := w.Reader.Read(p)
-	w.progress.Done += int64(n)
-	w.tell(w.progress)
+	w.done += int64(n)
+	w.run.progress(Bytes, w.done, w.total)
 	return n, err
 }
 

@@ -2,14 +2,11 @@ package query
 
 import (
 	"cmp"
-	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"kith/db"
-	"kith/db/words"
 	"kith/query/parse"
 )
 
@@ -113,20 +110,15 @@ func (r *run) neighbors(s *parse.Statement) {
 
 func (r *run) nodeList(s *parse.Statement) {
 	t, top := r.table(s.Where(), nil), r.top(s.Value("TOP"), -1)
-	label, labels := s.Name("LABEL"), r.tx.Labels()
-	if label.Value != "" && !slices.Contains(labels, label.Value) {
-		r.fail(&Error{
-			Pos: label.Pos, Msg: fmt.Sprintf("no label %q", label.Value), DidYouMean: words.Closest(label.Value, labels), Err: db.ErrNotFound,
-		})
-	}
-	if r.err != nil {
+	label := r.label(s.Name("LABEL"))
+	if _, err := r.tx.Keys(label, 0); r.fail(err) { // there is no such label
 		return
 	}
 	for n, err := range r.tx.Nodes() {
 		if r.fail(cmp.Or(err, r.ctx.Err())) || len(r.rows.Rows) == top || r.checkMemory(1) {
 			return
 		}
-		if label.Value == "" || label.Value == n.Label {
+		if label == "" || label == n.Label {
 			t.add(r.rows, n.Key, orNil(n.Label), int64(n.Edges), n.Degree)
 		}
 	}

@@ -98,9 +98,7 @@ func (e *evaluation) hasClasses(c *contender) bool {
 // ask measures one of the contenders.
 func (e *evaluation) ask(i int) error {
 	c := &e.contenders[i]
-	if tell := e.progressOf("nodes"); tell != nil {
-		c.Progress = func(done, total int) { tell(i*total+done, len(e.contenders)*total) }
-	}
+	c.Progress = func(done, total int) { e.progress("nodes", int64(i*total+done), int64(len(e.contenders)*total)) }
 	info, asked, err := e.set.Ask(e.ctx, c.Contender)
 	if err != nil {
 		return err

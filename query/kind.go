@@ -13,12 +13,19 @@ type kind struct {
 	access  access
 	columns string // names of the columns of the answer, separated by commas; a meaning may follow in parentheses
 	run     runner
-	// options returns the options of the statement, as far as it is parsed; nil: it has no options. isModel reports whether
-	// a name is that of a model.
-	options func(stmt *parse.Statement, isModel func(string) bool) []option
+	options lister // nil means that the statement has no options
 	more    string // further columns, for WHERE and RETURN
-	// plan adds the steps of a statement, which are chosen by their cost; nil: there is no choice.
+	// plan adds the steps of a statement, which are chosen by their cost. nil means that there is no choice.
 	plan func(r *run, e *parse.Statement)
+}
+
+// lister returns the options of a statement, as far as it is parsed. isModel reports whether a name is that of a model.
+type lister func(stmt *parse.Statement, isModel func(string) bool) []option
+
+// always returns the lister of options that do not depend on the statement. list returns options that set the fields of
+// a T.
+func always[T any](list func(*T) []option) lister {
+	return func(*parse.Statement, func(string) bool) []option { return list(new(T)) }
 }
 
 // access says what a statement does to the database.

@@ -19,16 +19,15 @@ import (
 func listKinds() []kind {
 	const nodes = "file, lines (number of lines read), nodes (nodes added), skipped (malformed lines)"
 	const list = "file, lines (number of lines written), format, columns"
-	nodeList := func(*parse.Statement, func(string) bool) []option { return nodeOptions(&db.LoadOptions{}) }
 	return []kind{
 		{
 			name: "LOAD EDGES", run: (*run).loadEdges,
 			columns: "file, lines (number of lines read), nodes (nodes added), edges (edges added), loops, repeated (lines of an edge that the list has already), " +
 				"differing (those with another weight or time), both_ways (edges that the list has in both directions), skipped (malformed lines), columns",
-			options: func(*parse.Statement, func(string) bool) []option { return edgeOptions(&db.LoadOptions{}) },
+			options: always(edgeOptions),
 		},
-		{name: "LOAD NODES", columns: nodes, run: (*run).loadNodes, options: nodeList},
-		{name: "LOAD FEATURES", columns: nodes, run: (*run).loadNodes, options: nodeList},
+		{name: "LOAD NODES", columns: nodes, run: (*run).loadNodes, options: always(nodeOptions)},
+		{name: "LOAD FEATURES", columns: nodes, run: (*run).loadNodes, options: always(nodeOptions)},
 		{name: "EXPORT EDGES", access: joins, columns: list, run: viewing((*run).exportList)},
 		{name: "EXPORT NODES", access: joins, columns: list, run: viewing((*run).exportList)},
 		{name: "EXPORT FEATURES", access: joins, columns: list, run: viewing((*run).exportList)},
@@ -59,9 +58,7 @@ func (r *run) loadFolder(file parse.Value, l *db.LoadOptions) {
 	if r.err != nil {
 		return
 	}
-	if tell := r.session.Progress; tell != nil {
-		l.Progress = func(lines int64) { tell(Progress{What: "lines", Done: lines}) }
-	}
+	l.Progress = r.progressOfLines
 	reports, err := r.session.DB.LoadFolder(r.ctx, os.DirFS(l.Name), *l)
 	r.failIn(file, err)
 	for _, part := range reports {
@@ -155,10 +152,7 @@ func maxErrors(o *db.LoadOptions) option {
 func (r *run) exportList(s *parse.Statement) {
 	format, packing, err := db.ParseFile(r.text(s.Value("TO")))
 	r.failAt(s.Value("TO"), err)
-	o := db.ListOptions{Format: format, Tables: r.session.Tables}
-	if tell := r.session.Progress; tell != nil {
-		o.Progress = func(lines int64) { tell(Progress{What: "lines", Done: lines}) }
-	}
+	o := db.ListOptions{Format: format, Tables: r.session.Tables, Progress: r.progressOfLines}
 	write := map[string]func(context.Context, io.Writer, db.ListOptions) (db.ListReport, error){
 		"EXPORT EDGES": r.tx.WriteEdges, "EXPORT NODES": r.tx.WriteNodes, "EXPORT FEATURES": r.tx.WriteFeatures,
 	}[s.Kind]

@@ -22,7 +22,7 @@ func modelKinds() []kind {
 	return []kind{
 		{
 			name: "CREATE MODEL", access: edits, columns: modelColumns, run: (*run).createModel,
-			options: func(*parse.Statement, func(string) bool) []option { return modelOptions(&db.ModelSpec{}) },
+			options: always(modelOptions),
 		},
 		{
 			name: "TRAIN MODEL", access: edits | lasts, run: (*run).trainModel,

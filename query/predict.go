@@ -15,7 +15,7 @@ func predictKinds() []kind {
 	const scores = ", rank, score (see exploit, explore and ppr), exploit (the estimated reward), explore (estimated gain of trying the link), " +
 		"ppr (contribution of the walk over the graph), bound (of the numerical error of score)"
 	const certain = "certain (whether no error can change the rank)"
-	options := func(*parse.Statement, func(string) bool) []option { return predictOptions(&db.Prediction{}) }
+	options := always(predictOptions)
 	return []kind{
 		{
 			name: "PREDICT LINKS", access: reads | joins, columns: "source, target" + scores + ", " + certain, more: "label (of the target), degree (of the target)",

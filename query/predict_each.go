@@ -28,7 +28,6 @@ func (r *run) predictEach(s *parse.Statement, t *table, top int) {
 	if r.err != nil {
 		return
 	}
-	tell := r.progressOf("nodes")
 	for ranking, err := range r.tx.PredictEach(r.ctx, questions) {
 		if r.failAt(s.At("FOR"), err) || r.overLimit() || r.checkMemory(min(len(ranking.Links), top)+len(best.rows)) {
 			return
@@ -39,9 +38,8 @@ func (r *run) predictEach(s *parse.Statement, t *table, top int) {
 		}
 		ranking.Candidates = max(ranking.Candidates, 1) // one note tells of all nodes without candidates
 		r.rows.remark(ranking)
-		if done++; tell != nil {
-			tell(int(done), int(total))
-		}
+		done++
+		r.progress("nodes", done, total)
 	}
 	best.finish()
 	if without > 0 {

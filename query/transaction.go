@@ -19,7 +19,7 @@ func sessionKinds() []kind {
 		{name: "ROLLBACK", access: joins, columns: state, run: (*run).end},
 		{
 			name: "SET", access: joins, columns: "name, value", run: (*run).set,
-			options: func(*parse.Statement, func(string) bool) []option { return (&Settings{}).options() },
+			options: always((*Settings).options),
 		},
 		{name: "SHOW SETTINGS", access: reads | joins, columns: "name, value (null if it is not set), meaning", run: (*run).showSettings},
 	}

@@ -17,7 +17,7 @@ func walkKinds() []kind {
 		{
 			name: "RANK NODES", access: reads | joins, run: viewing((*run).rank),
 			columns: "source, node, rank, score (personalised PageRank), bound (of the error of score), certain (whether no error can change the rank)",
-			options: func(*parse.Statement, func(string) bool) []option { return rankOptions(&db.Walk{}) },
+			options: always(rankOptions),
 		},
 		{name: "PATH", access: reads | joins, columns: "step, node, weight (of the edge that leads there)", run: viewing((*run).path)},
 	}
