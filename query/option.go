@@ -22,12 +22,16 @@ type option struct {
 	set     func(r *run, o parse.Option)
 }
 
-// setOptions sets the options that a clause gives.
+// setOptions sets the options that a clause gives, or the setting that SET gives.
 func (r *run) setOptions(given []parse.Option, options []option) {
+	what, names := "option", optionNames(options)
+	if r.kind.name == "SET" {
+		what = "setting"
+	}
 	for _, o := range given {
-		i := slices.IndexFunc(options, func(of option) bool { return of.name == o.Name })
+		i := slices.Index(names, o.Name)
 		if i < 0 {
-			r.fail(unknownOption(o, optionNames(options)))
+			r.fail(unknown(what, parse.Name{Pos: o.Pos, Value: o.Name}, names))
 		} else if r.err == nil {
 			options[i].set(r, o)
 			r.err = r.withPosition(o, r.err)
@@ -43,10 +47,11 @@ func optionNames(options []option) []string {
 	return names
 }
 
-func unknownOption(o parse.Option, names []string) error {
+// unknown returns the error for a name that is none of those accepted. what is the kind of the name.
+func unknown(what string, name parse.Name, accepted []string) error {
 	return &Error{
-		Pos: o.Pos, Msg: "unknown option " + o.Name + " (accepted: " + strings.Join(names, ", ") + ")",
-		DidYouMean: words.Closest(o.Name, names), Err: db.ErrInput,
+		Pos: name.Pos, Msg: fmt.Sprintf("unknown %s %v (accepted: %s)", what, name, strings.Join(accepted, ", ")),
+		DidYouMean: words.Closest(name.Value, accepted), Err: db.ErrInput,
 	}
 }
 
