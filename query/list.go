@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"os"
@@ -168,27 +167,10 @@ func (r *run) exportList(s *parse.Statement) {
 }
 
 func (r *run) backup(s *parse.Statement) {
-	r.fileError(s.Value("TO"), replaceable(r.text(s.Value("TO"))))
+	r.fileError(s.Value("TO"), db.CheckBackupFile(r.text(s.Value("TO"))))
 	r.writeFile(s.Value("TO"), func(file string, w io.Writer) error {
 		b, err := r.session.DB.WriteTo(r.ctx, w)
 		r.rows.add(file, int64(b.Seq), b.Entries, b.Bytes)
 		return err
 	})
-}
-
-// replaceable returns an error if name is an existing file that is not a backup, so that a backup does not overwrite
-// it.
-func replaceable(name string) error {
-	f, err := os.Open(name)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close() // read only
-	if info, err := f.Stat(); err != nil || info.Mode().IsRegular() && info.Size() > 0 && !db.IsBackup(f) {
-		return errors.Join(err, fmt.Errorf("%s: there is a file that is no backup, and is kept", name))
-	}
-	return nil
 }

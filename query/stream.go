@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"kith/db"
+	"kith/db/outfile"
 	"kith/model/trial"
 	"kith/query/draw"
 	"kith/query/parse"
@@ -32,14 +33,14 @@ func (r *run) evaluateStream(s *parse.Statement) {
 	if r.err != nil {
 		return
 	}
-	var plot *file // created before the work, which would be lost if the file cannot be written
+	var plot *outfile.File // created before the work, which would be lost if the file cannot be written
 	if how.plot != "" {
 		var err error
-		plot, err = createFile(how.plot)
+		plot, err = outfile.Create(how.plot, fileMode)
 		if r.fileError(s, err); err != nil {
 			return
 		}
-		defer plot.drop()
+		defer plot.Drop()
 	}
 	data := r.truth(s)
 	if r.err != nil {
@@ -118,13 +119,13 @@ func (how *stream) summaries(result *trial.Result, round int) []trial.Summary {
 }
 
 // draw writes the curves as a picture to plot, if it is not nil.
-func (how *stream) draw(result *trial.Result, plot *file) error {
+func (how *stream) draw(result *trial.Result, plot *outfile.File) error {
 	if plot == nil {
 		return nil
 	}
 	o := how.picture
 	o.Title, o.Width, o.Height = "Regret, protocol "+how.protocol.Name, 680, 450
-	return plot.finish(func(w io.Writer) error { return draw.Regret(w, result, o) })
+	return plot.Finish(func(w io.Writer) error { return draw.Regret(w, result, o) })
 }
 
 func (r *run) streamOptions(s *parse.Statement) *stream {

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -85,25 +83,14 @@ func (b *backup) write(ctx context.Context, g *db.DB, w io.Writer) (db.Backup, e
 
 // replaceable returns an error if file exists and is not a backup, or is the backup that --since names.
 func (b *backup) replaceable(file string) error {
-	info, err := os.Stat(file)
-	if file == "-" || errors.Is(err, fs.ErrNotExist) {
+	if file == "-" {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	if since, err := os.Stat(b.since); err == nil && os.SameFile(info, since) {
+	since, err := os.Stat(b.since)
+	if info, e := os.Stat(file); err == nil && e == nil && os.SameFile(info, since) {
 		return fmt.Errorf("%s: the new backup would replace the one that it depends on", file)
 	}
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if !info.Mode().IsRegular() || info.Size() > 0 && !db.IsBackup(f) {
-		return fmt.Errorf("%s is not a backup and is not replaced", file)
-	}
-	return nil
+	return db.CheckBackupFile(file)
 }
 
 // backupSummary describes a backup.
