@@ -35,7 +35,7 @@ func listKinds() []kind {
 }
 
 func (r *run) loadEdges(s *parse.Statement) {
-	l := r.loading(s, edgeOptions)
+	l := r.loadOptions(s, edgeOptions)
 	if info, err := os.Stat(l.Name); err == nil && info.IsDir() {
 		r.loadFolder(s.Value("FROM"), l)
 		return
@@ -46,7 +46,7 @@ func (r *run) loadEdges(s *parse.Statement) {
 	r.readFile(s.Value("FROM"), func(f io.Reader) error {
 		report, err := r.session.DB.Load(r.ctx, f, *l)
 		if err == nil {
-			r.rows.addEdges(l.Name, report)
+			r.rows.addLoad(l.Name, report)
 		}
 		return err
 	})
@@ -61,23 +61,23 @@ func (r *run) loadFolder(file parse.Value, l *db.LoadOptions) {
 	reports, err := r.session.DB.LoadFolder(r.ctx, os.DirFS(l.Name), *l)
 	r.failIn(file, err)
 	for _, part := range reports {
-		r.rows.addEdges(path.Join(l.Name, part.Name), part)
+		r.rows.addLoad(path.Join(l.Name, part.Name), part)
 	}
 }
 
-// addEdges adds the row of a loaded file.
-func (rows *Rows) addEdges(name string, report *db.LoadReport) {
+// addLoad adds the row of a loaded file.
+func (rows *Rows) addLoad(name string, report *db.LoadReport) {
 	var columns any // nil for a list of nodes
 	if report.Columns > 0 {
 		columns = report.Read()
 	}
 	rows.add(name, report.Lines, report.Nodes, report.Edges, report.Loops,
 		report.Repeated, report.Differing, report.BothWays, report.Skipped, columns)
-	rows.report(report)
+	rows.noteLoad(report)
 }
 
 func (r *run) loadNodes(s *parse.Statement) {
-	l := r.loading(s, nodeOptions)
+	l := r.loadOptions(s, nodeOptions)
 	load := r.session.DB.LoadNodes
 	if s.Kind == "LOAD FEATURES" {
 		load = r.session.DB.LoadFeatures
@@ -86,14 +86,14 @@ func (r *run) loadNodes(s *parse.Statement) {
 		report, err := load(r.ctx, f, *l)
 		if err == nil {
 			r.rows.add(l.Name, report.Lines, report.Nodes, report.Skipped)
-			r.rows.report(report)
+			r.rows.noteLoad(report)
 		}
 		return err
 	})
 }
 
-// report adds notes about a load and its malformed lines.
-func (rows *Rows) report(report *db.LoadReport) {
+// noteLoad adds notes about a load and its malformed lines.
+func (rows *Rows) noteLoad(report *db.LoadReport) {
 	if report.Times > 0 {
 		rows.note("times: %s", report.Times.Describe())
 	}
@@ -108,8 +108,8 @@ func (rows *Rows) report(report *db.LoadReport) {
 	}
 }
 
-// loading returns the options that the clauses of a LOAD give.
-func (r *run) loading(s *parse.Statement, options func(*db.LoadOptions) []option) *db.LoadOptions {
+// loadOptions returns the options that the clauses of a LOAD give.
+func (r *run) loadOptions(s *parse.Statement, options func(*db.LoadOptions) []option) *db.LoadOptions {
 	l := db.LoadOptions{Tables: r.session.Tables}
 	l.Name = r.text(s.Value("FROM"))
 	if format := s.Name("FORMAT"); format.Value != "" {

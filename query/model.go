@@ -118,7 +118,7 @@ func modelOptions(spec *db.ModelSpec) (options []option) {
 		options = append(options, option{m.Name, m.Accepts, meanings[m.Name], func(r *run, o parse.Option) {
 			r.fail(db.SetModelOption(spec, m.Name, r.value(o.Value)))
 			if m.Name == "classes" {
-				r.keep(db.KindLabel, o.Value)
+				r.refer(db.KindLabel, o.Value)
 			}
 		}})
 	}
@@ -173,7 +173,7 @@ func (r *run) observe(s *parse.Statement) {
 	model := r.using(s)
 	m, err := r.tx.Model(r.model(model))
 	r.fail(err)
-	o := db.Observation{Reward: r.rewarded(s.Value("=")), Model: model.Value, Insert: s.Has("INSERT")}
+	o := db.Observation{Reward: r.validReward(s.Value("=")), Model: model.Value, Insert: s.Has("INSERT")}
 	r.setOptions(s.Options("WITH"), observeOptions(&o))
 	src, dst := r.node(s.Value("OBSERVE")), r.node(s.Value("->"))
 	o.Source, o.Target, o.Among = src, dst, r.candidates(s.Among())

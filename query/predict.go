@@ -70,7 +70,7 @@ func (r *run) addLinks(t *table, ranking *db.Ranking, most int) {
 
 // linkRow returns the row of a link, with what t uses of the columns that are not in the ranking.
 func linkRow(tx *db.Tx, t *table, ranking *db.Ranking, l *db.Link) []any {
-	row := []any{shown(ranking.Source), l.Target, int64(l.Rank), l.Score, l.Exploit, l.Explore, l.PPR, l.Bound, l.Certain, nil, nil}
+	row := []any{sourceValue(ranking.Source), l.Target, int64(l.Rank), l.Score, l.Exploit, l.Explore, l.PPR, l.Bound, l.Certain, nil, nil}
 	if !t.uses("label", "degree") {
 		return row
 	}
@@ -92,8 +92,8 @@ func LinkFilter(condition string) (func(*db.Tx, *db.Ranking, *db.Link) bool, err
 	return func(tx *db.Tx, ranking *db.Ranking, l *db.Link) bool { return t.keep(linkRow(tx, t, ranking, l)) }, r.err
 }
 
-// shown returns the value of the column source: the key of a node, or the text of a set.
-func shown(s db.Seeds) any {
+// sourceValue returns the value of the column source: the key of a node, or the text of a set.
+func sourceValue(s db.Seeds) any {
 	if len(s) == 1 {
 		return s[0].Node
 	}

@@ -162,7 +162,7 @@ func (r *run) withPosition(at place, err error) error {
 		return err
 	}
 	if named := (*db.Error)(nil); errors.As(err, &named) {
-		pos, found := r.reference(named)
+		pos, found := r.positionOf(named)
 		if !found {
 			pos = at.Position()
 		}

@@ -16,7 +16,7 @@ import (
 	"kith/query/parse"
 )
 
-// stream holds the options of an EvaluateStream.
+// stream is a statement EVALUATE STREAM: how policies are played.
 type stream struct {
 	protocol trial.Protocol
 	rounds   int
@@ -42,7 +42,7 @@ func (r *run) evaluateStream(s *parse.Statement) {
 		}
 		defer plot.Drop()
 	}
-	data := r.truth(s)
+	data := r.streamLinks(s)
 	if r.err != nil {
 		return
 	}
@@ -176,12 +176,12 @@ func (r *run) entrants(s *parse.Statement) (policies []string) {
 	return policies
 }
 
-// truth reads the links to find.
-func (r *run) truth(s *parse.Statement) (data *trial.Data) {
+// streamLinks reads the links that the policies have to find.
+func (r *run) streamLinks(s *parse.Statement) (data *trial.Data) {
 	if s.Value("STREAM") == nil {
 		r.view(func() {
 			var err error
-			data, err = links(r.ctx, r.tx)
+			data, err = graphLinks(r.ctx, r.tx)
 			r.fail(err)
 		})
 		return data
@@ -196,15 +196,15 @@ func (r *run) truth(s *parse.Statement) (data *trial.Data) {
 			return err
 		}
 		return scratch.View(r.ctx, func(tx *db.Tx) (err error) {
-			data, err = links(r.ctx, tx)
+			data, err = graphLinks(r.ctx, tx)
 			return err
 		})
 	})
 	return data
 }
 
-// links numbers the nodes of a graph and lists its links.
-func links(ctx context.Context, tx *db.Tx) (*trial.Data, error) {
+// graphLinks numbers the nodes of a graph and lists its links.
+func graphLinks(ctx context.Context, tx *db.Tx) (*trial.Data, error) {
 	ids := map[db.Key]trial.ID{}
 	for n, err := range tx.Nodes() {
 		if err == nil && len(ids)%linksPerCheck == 0 {

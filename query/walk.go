@@ -53,7 +53,7 @@ func (r *run) rank(s *parse.Statement) {
 				return
 			}
 			for _, n := range ranks.Nodes {
-				r.rows.add(shown(ranks.Source), n.Node, int64(n.Rank), n.Score, n.Bound, n.Certain)
+				r.rows.add(sourceValue(ranks.Source), n.Node, int64(n.Rank), n.Score, n.Bound, n.Certain)
 			}
 		}
 	})

@@ -39,9 +39,12 @@ func (p *parser) script() *Statement {
 	if p.tok.kind == semicolon {
 		p.advance()
 	}
-	p.need(p.tok.kind == end || p.miss(string(end)))
+	p.end()
 	return s
 }
+
+// end stops the parser unless it is at the end of the text.
+func (p *parser) end() { p.need(p.tok.kind == end || p.miss(string(end))) }
 
 // check returns an error for text that no statement may contain.
 func (f Fragment) check() error {
