@@ -17,7 +17,7 @@ func evaluateKinds() []kind {
 		{
 			name: "EVALUATE LOG", access: reads | joins | lasts, run: viewing((*run).evaluateLog),
 			columns: "model, estimator, value (the estimated mean reward), low, high (they contain the true value with 95 %), " +
-				"decisions (number of decisions), effective (number of the model's own decisions that would tell as much), logged (the reward earned)",
+				"decisions (number of decisions), effective (number of decisions of the model itself that would be as informative), logged (the reward earned)",
 			options: always(logOptions),
 		},
 		{
@@ -83,7 +83,7 @@ func (rows *Rows) remarkValue(v *db.LogValue, e *db.LogEvaluation) {
 			v.Rare, words.Count(v.Decisions, "decision"), v.Model)
 	}
 	if given := e.MinReward < e.MaxReward; !given && (v.MinReward < 0 || v.MaxReward > 1) {
-		rows.note("low and high rest on rewards from %v to %v, as the log has them; min_reward and max_reward say what they can be", v.MinReward, v.MaxReward)
+		rows.note("low and high assume rewards from %v to %v, as in the log; min_reward and max_reward set another range", v.MinReward, v.MaxReward)
 	}
 	if v.Open > 0 {
 		rows.note("%s without a reward are left out; REWARD ... = 0 records that a decision came to nothing", words.Count(v.Open, "decision"))

@@ -39,7 +39,7 @@ func (e *evaluation) readSplit(s *parse.Statement, h *db.Holdout) {
 		return
 	}
 	if s.Value("AGAINST") != nil && (s.Values("FOR") != nil || s.Value("SAMPLE") != nil || s.Among() != nil) {
-		e.refuse(s.Value("AGAINST"), "AGAINST ranks all links of the file: it goes with FOR ALL, and without AMONG")
+		e.refuse(s.Value("AGAINST"), "AGAINST ranks all links of the file: it needs FOR ALL, and no AMONG")
 	}
 	h.Links = e.pairs(s.Value("SPLIT"), false)
 	e.links, e.files.Name = len(h.Links), e.text(s.Value("SPLIT"))

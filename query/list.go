@@ -41,7 +41,7 @@ func (r *run) loadEdges(s *parse.Statement) {
 		return
 	}
 	if l.Split != "" {
-		r.refuse(s.Value("FROM"), "split is of a folder, %s is a file", l.Name)
+		r.refuse(s.Value("FROM"), "option split needs a folder, and %s is a file", l.Name)
 	}
 	r.readFile(s.Value("FROM"), func(f io.Reader) error {
 		report, err := r.session.DB.Load(r.ctx, f, *l)

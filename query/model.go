@@ -103,7 +103,7 @@ func (rows *Rows) remarkWorse(m *db.Trained, rule db.DeployRule) {
 		names = append(names, s.Name)
 	}
 	if names != nil && rule == db.DeployBetter {
-		rows.note("version %d is not deployed: it ranks below %s by more than chance explains; deploy = on would deploy it all the same",
+		rows.note("version %d is not deployed: it ranks below %s by more than chance explains; deploy = on deploys it nevertheless",
 			m.Version, strings.Join(names, " and "))
 	}
 }
@@ -155,7 +155,7 @@ func (r *run) dropModel(s *parse.Statement) {
 	}
 	r.rows.add(model.Value)
 	if answered {
-		r.rows.note("where no model is named, the learned start answers now; DEPLOY MODEL has another model answer")
+		r.rows.note("where no model is named, the learned start answers now; DEPLOY MODEL chooses another model")
 	}
 }
 
@@ -190,7 +190,7 @@ func (r *run) observe(s *parse.Statement) {
 // remarkFrozen notes that a frozen model does not learn the observation.
 func (rows *Rows) remarkFrozen(m db.ModelInfo) {
 	if m.Frozen {
-		rows.note("model %s is frozen: this is in the log, and is not learned", parse.Name{Value: m.Name})
+		rows.note("model %s is frozen: the outcome is logged and not learned", parse.Name{Value: m.Name})
 	}
 }
 
@@ -205,7 +205,7 @@ func (rows *Rows) remarkOutdated(m db.ModelInfo) {
 // remarkLeftOut notes that a model has no vectors of nodes, because they did not fit.
 func (rows *Rows) remarkLeftOut(m db.ModelInfo) {
 	if m.VectorsLeftOut > 0 {
-		rows.note("model %v was trained without vectors of nodes: they would take %d MB, and may take an eighth of the memory, at most 64 MB",
+		rows.note("model %v was trained without vectors of nodes: they would take %d MB, and may take at most an eighth of the memory and 64 MB",
 			parse.Name{Value: m.Name}, (m.VectorsLeftOut+1<<20-1)>>20)
 	}
 }

@@ -134,7 +134,7 @@ func (r *run) checkMemory(more int) bool {
 	if need <= may {
 		return r.err != nil
 	}
-	return r.fail(fmt.Errorf("%w: an answer of %s takes about %d MB, and %d MB are its part of the memory; TOP and max_rows bound it",
+	return r.fail(fmt.Errorf("%w: an answer of %s takes about %d MB and may take %d MB; TOP and max_rows limit it",
 		db.ErrTooLarge, words.Count(n, "row"), need>>20, may>>20))
 }
 

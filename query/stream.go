@@ -67,7 +67,7 @@ func (r *run) evaluateStream(s *parse.Statement) {
 	how.rows(r.rows, &result)
 	for _, e := range entrants {
 		if e.Known > how.known {
-			r.rows.note("%s begins with %v of the links, as it is meant to", e.Name, e.Known)
+			r.rows.note("policy %s begins with %v of the links by definition", e.Name, e.Known)
 		}
 	}
 	if s.Value("STREAM") == nil {
@@ -78,7 +78,7 @@ func (r *run) evaluateStream(s *parse.Statement) {
 // remarkFeatures notes that feature vectors are not used.
 func (rows *Rows) remarkFeatures(labels []db.LabelStats) {
 	if slices.ContainsFunc(labels, func(l db.LabelStats) bool { return l.Features > 0 }) {
-		rows.note("feature vectors are not played: policies go by the links alone")
+		rows.note("feature vectors are not used: policies see only the links")
 	}
 }
 
