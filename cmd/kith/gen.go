@@ -43,7 +43,7 @@ memory, whatever the size of the graph.`,
 			Use:   "rmat",
 			Short: "R-MAT: few nodes with many edges, many with few",
 			Long: `Rmat writes a graph of 2^scale nodes. Each edge falls into a quarter of the adjacency
-matrix with probability a, b, c or what is left, then into a quarter of that, down to a
+matrix with probability a, b, c or the rest, then into a quarter of that, down to a
 single entry (Chakrabarti, Zhan, Faloutsos 2004). The defaults are those of Graph500.
 Some edges come twice, some are loops, and some nodes have no edge.`,
 			Example: "  kith gen rmat --scale 20 --edges 16000000 > rmat.txt",

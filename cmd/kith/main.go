@@ -19,7 +19,7 @@ func newRoot() *cobra.Command {
 		Use:   "kith SUBCOMMAND",
 		Short: "An embedded graph database that predicts its own next links",
 		Long: `kith is an embedded graph database that predicts its own next links, and learns
-from what came of its predictions.`,
+from the outcomes of its predictions.`,
 		Example: `  kith demo
   kith load social.kith facebook_combined.txt
   kith shell social.kith -c "PREDICT LINKS FOR 0 AMONG NEIGHBORS(2) TOP 10;"`,

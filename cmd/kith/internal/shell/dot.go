@@ -23,13 +23,13 @@ type dot struct {
 
 func dots() []dot {
 	return []dot{
-		{".help", "[STATEMENT]", "list these commands, or tell how a statement is written", (*session).help, topics},
+		{".help", "[STATEMENT]", "list these commands, or show how a statement is written", (*session).help, topics},
 		{".mode", "[NAME]", "write rows as " + joined(modes()), (*session).setMode, modeNames},
 		{".once", "FILE", "write the next rows to a file, in the mode its name ends with", (*session).setOnce, files},
 		{".quit", "", "end the session; so do exit and Ctrl-D", func(*session, context.Context, parse.Fragment) error { return errQuit }, nil},
 		{".read", "FILE", "run the commands of a file", (*session).read, files},
-		{".schema", "", "what there is: the graph, labels and models", (*session).schema, nil},
-		{".stats", "", "figures of the graph and of its cache", (*session).stats, nil},
+		{".schema", "", "show the graph, its labels and its models", (*session).schema, nil},
+		{".stats", "", "show figures of the graph and of its cache", (*session).stats, nil},
 		{".timer", "[on|off]", "say how long statements take", (*session).setTimer, func(string) []string { return []string{"on", "off"} }},
 		{".watch", "N STATEMENT", "run a statement every N seconds, or 500ms, 1m, until Ctrl-C", (*session).watch, nil},
 	}
@@ -53,7 +53,7 @@ func (s *session) dotCommand(ctx context.Context, line parse.Fragment) error {
 			return d.run(s, ctx, arg)
 		}
 	}
-	return fmt.Errorf("unknown command %s (.help lists those there are)%s", name, cli.DidYouMean(name, known))
+	return fmt.Errorf("unknown command %s (.help lists all)%s", name, cli.DidYouMean(name, known))
 }
 
 // help lists the dot commands, describes one, or runs HELP for a statement.
@@ -75,12 +75,12 @@ func (s *session) help(ctx context.Context, topic parse.Fragment) error {
 		}
 	}
 	_, err := fmt.Fprint(s.out, `
-Everything else is a statement, up to its semicolon; HELP; lists all, .help PREDICT tells how one is written:
+Everything else is a statement, up to its semicolon; HELP; lists all, .help PREDICT shows how one is written:
   PREDICT LINKS FOR 0 AMONG NEIGHBORS(2) TOP 10;    which links are likely
-  WHY 0 -> 348 AMONG NEIGHBORS(2);                  why that one is
-  INSERT EDGES 0 -> 348;                            that it is there now
+  WHY 0 -> 348 AMONG NEIGHBORS(2);                  why this link is likely
+  INSERT EDGES 0 -> 348;                            add the link
   CREATE MODEL m; TRAIN MODEL m;                    learn from the edges
-  EXPLAIN PREDICT LINKS FOR 0;                      how an answer would be made
+  EXPLAIN PREDICT LINKS FOR 0;                      how an answer would be computed
 `)
 	return err
 }
