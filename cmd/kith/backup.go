@@ -127,7 +127,7 @@ a copy that does. It keeps changes as the database did; see kith changes.`,
 				if err != nil {
 					return err
 				}
-				return cli.WriteLine(cmd.OutOrStdout(), path+": "+size(&s))
+				return cli.WriteLine(cmd.OutOrStdout(), path+": "+describeSize(&s))
 			})
 		}),
 	}

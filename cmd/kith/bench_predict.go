@@ -183,8 +183,8 @@ func (p *predictor) predict(ctx context.Context, nodes []any) error {
 	return err
 }
 
-// statement returns a prediction as a statement.
-func statement(nodes []any) string {
+// predictStatement returns a prediction as a statement.
+func predictStatement(nodes []any) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "PREDICT LINKS FOR %v AMONG (%v", nodes[0], nodes[1])
 	for _, k := range nodes[2:] {
@@ -205,7 +205,7 @@ func (p *predictor) predictions(ctx context.Context) error {
 		if err := api.Time(func() error { return p.predict(ctx, nodes) }); err != nil {
 			return err
 		}
-		text := statement(p.question(p.random))
+		text := predictStatement(p.question(p.random))
 		if err := language.Time(func() error { return discard(query.Run(ctx, p.g, text)) }); err != nil {
 			return err
 		}

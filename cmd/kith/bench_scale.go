@@ -190,7 +190,7 @@ func (b *scaleBench) measure(ctx context.Context, phase string, n int64) (m scal
 	cmd := exec.CommandContext(ctx, program, "bench", "scale", "--phase", phase, "--edges", strconv.FormatInt(n, 10),
 		"--degree", strconv.Itoa(b.degree), "--memory", strconv.FormatInt(b.memory, 10), "--time", b.span.String(), "--dir", b.dir)
 	var out bytes.Buffer
-	if err := run(cmd, &out); err != nil {
+	if err := runSelf(cmd, &out); err != nil {
 		return m, cmp.Or(ctx.Err(), err)
 	}
 	if err := json.Unmarshal(out.Bytes(), &m); err != nil {

@@ -48,7 +48,7 @@ a copy before. Repair needs memory for the whole graph, about 130 bytes an edge,
 				if err != nil {
 					return err
 				}
-				return cli.WriteLine(cmd.OutOrStdout(), args[0]+": ok: "+size(&s))
+				return cli.WriteLine(cmd.OutOrStdout(), args[0]+": ok: "+describeSize(&s))
 			})
 		}),
 	}
@@ -121,13 +121,13 @@ func diskBytes(path string) (sum int64, err error) {
 	return sum, err
 }
 
-// size describes the size of a database.
-func size(s *db.Stats) string {
-	return fmt.Sprintf("%s, %s, %s", words.Count(s.Nodes, "node"), edges(s.Edges, s.Loops), words.Count(s.Models, "model"))
+// describeSize describes the size of a database.
+func describeSize(s *db.Stats) string {
+	return fmt.Sprintf("%s, %s, %s", words.Count(s.Nodes, "node"), describeEdges(s.Edges, s.Loops), words.Count(s.Models, "model"))
 }
 
-// edges describes the number of edges; all includes the loops.
-func edges(all, loops int64) string {
+// describeEdges describes the number of edges; all includes the loops.
+func describeEdges(all, loops int64) string {
 	if loops == 0 {
 		return words.Count(all, "edge")
 	}

@@ -107,8 +107,8 @@ func writePairs(ctx context.Context, to io.Writer, list pairs) error {
 // maxGenNodes is the maximum number of nodes of a random graph, one more than a database takes.
 const maxGenNodes = 1 << 32
 
-// random returns the random number generator of a seed.
-func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
+// newRandom returns the random number generator of a seed.
+func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
 // rmat is the recursive matrix model, R-MAT.
 type rmat struct {
@@ -137,7 +137,7 @@ func (g *rmat) edges(_ context.Context, seed uint64) pairs {
 	quarter := func(p float64) uint64 { return uint64(p * (1 << 32)) } // threshold for 32 random bits
 	a, b, c := quarter(g.a), quarter(g.a+g.b), quarter(g.a+g.b+g.c)
 	return func(yield func(int64, int64) bool) {
-		rng := random(seed)
+		rng := newRandom(seed)
 		for range g.count {
 			var u, v int64
 			for range g.scale {
@@ -190,7 +190,7 @@ func (g *blocks) begin(i int64) int64 {
 // networks").
 func (g *blocks) edges(ctx context.Context, seed uint64) pairs {
 	return func(yield func(int64, int64) bool) {
-		rng := random(seed)
+		rng := newRandom(seed)
 		for i := range g.count {
 			if i%rowsPerCheck == 0 && ctx.Err() != nil {
 				return

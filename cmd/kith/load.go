@@ -247,7 +247,7 @@ func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 func (l *load) summarize(in input, r *db.LoadReport, took time.Duration) error {
 	text := nodesSummary(r)
 	if in.kind == edgelist.Edges {
-		text = summary(r)
+		text = edgesSummary(r)
 		l.lines += r.Lines
 	}
 	for _, note := range r.Notes() {
@@ -278,31 +278,31 @@ func (l *load) malformed(name string, r *db.LoadReport) {
 	for _, err := range r.Errors {
 		var line *edgelist.LineError
 		if errors.As(err, &line) {
-			fmt.Fprintf(l.stderr, "kith: %s:%d: %s: %q%s\n", name, line.Line, line.Msg, line.Text, help(line))
+			fmt.Fprintf(l.stderr, "kith: %s:%d: %s: %q%s\n", name, line.Line, line.Msg, line.Text, flagHint(line))
 		}
 	}
 }
 
-// help returns a hint with the flag that accepts a malformed line, or "".
-func help(e *edgelist.LineError) string {
+// flagHint returns a hint with the flag that accepts a malformed line, or "".
+func flagHint(e *edgelist.LineError) string {
 	if e.Option == "" {
 		return ""
 	}
 	return fmt.Sprintf("; try --%s %s", e.Option, e.Value)
 }
 
-// summary describes a load of edges in one line.
-func summary(r *db.LoadReport) string {
-	s := fmt.Sprintf("%s, %s, %s, %s", words.Count(r.Lines, "line"), nodes(r), edges(r.Edges, r.Loops), repeated(r))
-	s = fmt.Sprintf("%s%s, columns %s%s, %s", s, skipped(r), r.Read(), columns(r), format(r))
+// edgesSummary describes a load of edges in one line.
+func edgesSummary(r *db.LoadReport) string {
+	s := fmt.Sprintf("%s, %s, %s, %s", words.Count(r.Lines, "line"), describeNodes(r), describeEdges(r.Edges, r.Loops), describeRepeats(r))
+	s = fmt.Sprintf("%s%s, columns %s%s, %s", s, describeSkipped(r), r.Read(), describeColumns(r), describeFormat(r))
 	if r.Directed {
 		return s + ", directed"
 	}
 	return s + ", undirected"
 }
 
-// columns describes how times were read, and which columns were not used.
-func columns(r *db.LoadReport) (s string) {
+// describeColumns describes how times were read, and which columns were not used.
+func describeColumns(r *db.LoadReport) (s string) {
 	if r.Times != edgelist.AnyTime {
 		s = ", times " + r.Times.Describe()
 	}
@@ -315,8 +315,8 @@ func columns(r *db.LoadReport) (s string) {
 	return s
 }
 
-// nodes describes the number of nodes added, by label.
-func nodes(r *db.LoadReport) string {
+// describeNodes describes the number of nodes added, by label.
+func describeNodes(r *db.LoadReport) string {
 	s := words.Count(r.Nodes, "node")
 	switch {
 	case r.SourceLabel != "" && r.TargetLabel != "" && r.SourceLabel != r.TargetLabel:
@@ -329,8 +329,8 @@ func nodes(r *db.LoadReport) string {
 	return s
 }
 
-// repeated describes how repeated edges were treated.
-func repeated(r *db.LoadReport) string {
+// describeRepeats describes how repeated edges were treated.
+func describeRepeats(r *db.LoadReport) string {
 	s := fmt.Sprintf("%d repeated", r.Repeated)
 	if r.Repeated == 0 {
 		return s
@@ -351,17 +351,17 @@ func repeated(r *db.LoadReport) string {
 
 // nodesSummary describes a load of labels or features in one line.
 func nodesSummary(r *db.LoadReport) string {
-	return fmt.Sprintf("%s, %s made%s, %s", words.Count(r.Lines, "line"), words.Count(r.Nodes, "node"), skipped(r), format(r))
+	return fmt.Sprintf("%s, %s made%s, %s", words.Count(r.Lines, "line"), words.Count(r.Nodes, "node"), describeSkipped(r), describeFormat(r))
 }
 
-func format(r *db.LoadReport) string {
+func describeFormat(r *db.LoadReport) string {
 	if r.Header {
 		return r.Format.String() + " with a header"
 	}
 	return r.Format.String()
 }
 
-func skipped(r *db.LoadReport) string {
+func describeSkipped(r *db.LoadReport) string {
 	if r.Skipped == 0 {
 		return ""
 	}

@@ -23,7 +23,7 @@ from the outcomes of its predictions.`,
 		Example: `  kith demo
   kith load social.kith facebook_combined.txt
   kith shell social.kith -c "PREDICT LINKS FOR 0 AMONG NEIGHBORS(2) TOP 10;"`,
-		Args:              known,
+		Args:              knownSubcommand,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		Version:           built(),
 	}, "a subcommand is missing",
@@ -38,8 +38,8 @@ from the outcomes of its predictions.`,
 	return root
 }
 
-// known is cli.Known. It also suggests kith shell if the argument is a database or a file.
-func known(cmd *cobra.Command, args []string) error {
+// knownSubcommand is cli.Known. It also suggests kith shell if the argument is a database or a file.
+func knownSubcommand(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		if _, err := os.Stat(args[0]); err == nil {
 			return fmt.Errorf("%q is no subcommand; did you mean kith shell %s?", args[0], args[0])
