@@ -351,7 +351,7 @@ func describeRepeats(r *db.LoadReport) string {
 
 // nodesSummary describes a load of labels or features in one line.
 func nodesSummary(r *db.LoadReport) string {
-	return fmt.Sprintf("%s, %s made%s, %s", words.Count(r.Lines, "line"), words.Count(r.Nodes, "node"), describeSkipped(r), describeFormat(r))
+	return fmt.Sprintf("%s, %s added%s, %s", words.Count(r.Lines, "line"), words.Count(r.Nodes, "node"), describeSkipped(r), describeFormat(r))
 }
 
 func describeFormat(r *db.LoadReport) string {

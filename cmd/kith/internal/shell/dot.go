@@ -21,7 +21,7 @@ type dot struct {
 	values           func(begun string) []string // completions of an argument; nil means none
 }
 
-func dots() []dot {
+func dotCommands() []dot {
 	return []dot{
 		{".help", "[STATEMENT]", "list these commands, or show how a statement is written", (*session).help, topics},
 		{".mode", "[NAME]", "write rows as " + joined(modes()), (*session).setMode, modeNames},
@@ -41,7 +41,7 @@ func (s *session) dotCommand(ctx context.Context, line parse.Fragment) error {
 	arg := parse.Fragment{Text: strings.TrimSpace(rest)}
 	arg.Pos = line.Pos.After(line.Text[:len(line.Text)-len(arg.Text)])
 	var known []string
-	for _, d := range dots() {
+	for _, d := range dotCommands() {
 		switch {
 		case d.name != name:
 			known = append(known, d.name)
@@ -58,8 +58,8 @@ func (s *session) dotCommand(ctx context.Context, line parse.Fragment) error {
 
 // help lists the dot commands, describes one, or runs HELP for a statement.
 func (s *session) help(ctx context.Context, topic parse.Fragment) error {
-	if i := slices.IndexFunc(dots(), func(d dot) bool { return d.name == "."+strings.TrimPrefix(topic.Text, ".") }); i >= 0 {
-		d := dots()[i]
+	if i := slices.IndexFunc(dotCommands(), func(d dot) bool { return d.name == "."+strings.TrimPrefix(topic.Text, ".") }); i >= 0 {
+		d := dotCommands()[i]
 		return cli.WriteLine(s.out, strings.TrimSpace(d.name+" "+d.args)+"  "+d.help)
 	}
 	if topic.Text != "" {
@@ -69,7 +69,7 @@ func (s *session) help(ctx context.Context, topic parse.Fragment) error {
 		at.Col -= len(help)
 		return s.statement(ctx, parse.Fragment{Pos: at, Text: help + topic.Text})
 	}
-	for _, d := range dots() {
+	for _, d := range dotCommands() {
 		if _, err := fmt.Fprintf(s.out, "%-18s  %s\n", d.name+" "+d.args, d.help); err != nil {
 			return err
 		}

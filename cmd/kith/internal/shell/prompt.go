@@ -50,11 +50,11 @@ func linePrompt(s *session) prompt {
 	rl := readline.NewShell()
 	rl.Prompt.Primary(s.primary)
 	configure(rl)
-	rl.AcceptMultiline = func(line []rune) bool { return whole(string(line)) }
+	rl.AcceptMultiline = func(line []rune) bool { return isComplete(string(line)) }
 	rl.Completer = func(line []rune, cursor int) readline.Completions {
 		word, values := completed(string(line[:cursor]), s.engine.names())
 		cols, rows := terminalSize(s.out)
-		return offer(word, fitMenu(values, cols, menuRows(rows)))
+		return completions(word, fitMenu(values, cols, menuRows(rows)))
 	}
 	paint := func(text string) string { return text }
 	if colourful(s.out) {
@@ -137,7 +137,7 @@ func plainPrompt(in io.Reader, out io.Writer, first func() string) prompt {
 				return text, nil
 			case err != nil:
 				return "", err
-			case whole(text):
+			case isComplete(text):
 				return text, nil
 			}
 			ask = secondary
@@ -145,8 +145,8 @@ func plainPrompt(in io.Reader, out io.Writer, first func() string) prompt {
 	}
 }
 
-// whole reports whether text can be run: it is a dot command, or consists of complete statements.
-func whole(text string) bool {
+// isComplete reports whether text can be run: it is a dot command, or consists of complete statements.
+func isComplete(text string) bool {
 	return strings.HasPrefix(text, ".") || dotCommandFor(text) != "" || parse.Complete(text)
 }
 
