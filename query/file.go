@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 
+	"kith/db/edgelist"
 	"kith/db/outfile"
 	"kith/db/words"
 	"kith/query/parse"
@@ -22,16 +23,12 @@ func (r *run) readFile(file parse.Value, read func(io.Reader) error) {
 		r.fileError(file, err)
 		return
 	}
-	defer f.Close() // read only
-	in := io.Reader(f)
-	if r.session.Progress != nil {
-		w := &watched{Reader: f, run: r}
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			w.total = info.Size()
-		}
-		in = w
+	defer f.Close()  // read only
+	size := int64(0) // unknown
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		size = info.Size()
 	}
-	r.failIn(file, read(in))
+	r.failIn(file, read(&edgelist.Meter{R: f, Tell: func(done int64, _ bool) { r.progress(Bytes, done, size) }}))
 }
 
 // writeFile writes the file that a statement names, unless there is an error. An error gets the position of the name.
@@ -57,18 +54,4 @@ func (r *run) fileError(file place, err error) {
 		err = &Error{Pos: file.Position(), Msg: words.Plain(err), Err: err}
 	}
 	r.fail(err)
-}
-
-// watched is a file that reports the progress of reading it.
-type watched struct {
-	io.Reader
-	run         *run
-	done, total int64 // bytes; total is 0 if it is unknown
-}
-
-func (w *watched) Read(p []byte) (int, error) {
-	n, err := w.Reader.Read(p)
-	w.done += int64(n)
-	w.run.progress(Bytes, w.done, w.total)
-	return n, err
 }

@@ -218,7 +218,7 @@ func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 	}
 	o.Malformed = func(err error) { l.reject(in.name, err) }
 	began, bar := time.Now(), cli.NewBar(l.stderr)
-	watched := &meter{r: f, tell: func(read int64, ended bool) {
+	watched := &edgelist.Meter{R: f, Tell: func(read int64, ended bool) {
 		if ended { // the remaining time is unknown
 			bar.Show(in.name+", read; sorting and writing", progress.UnitsBytes, read, 0)
 		} else {
@@ -366,39 +366,4 @@ func describeSkipped(r *db.LoadReport) string {
 		return ""
 	}
 	return fmt.Sprintf(", %d malformed lines skipped", r.Skipped)
-}
-
-// meter reports the number of bytes read through it.
-type meter struct {
-	r    io.Reader
-	read int64
-	tell func(read int64, ended bool)
-}
-
-func (m *meter) Read(p []byte) (int, error) {
-	n, err := m.r.Read(p)
-	m.read += int64(n)
-	m.tell(m.read, err == io.EOF)
-	return n, err
-}
-
-// ReadAt counts what is read in place.
-func (m *meter) ReadAt(p []byte, at int64) (int, error) {
-	f, ok := m.r.(io.ReaderAt)
-	if !ok {
-		return 0, errors.ErrUnsupported
-	}
-	n, err := f.ReadAt(p, at)
-	m.read += int64(n)
-	m.tell(m.read, false)
-	return n, err
-}
-
-// Seek moves in a file that can be read in place.
-func (m *meter) Seek(offset int64, whence int) (int64, error) {
-	f, ok := m.r.(io.Seeker)
-	if _, file := m.r.(io.ReaderAt); !ok || !file {
-		return 0, errors.ErrUnsupported
-	}
-	return f.Seek(offset, whence)
 }
