@@ -24,7 +24,7 @@ type dot struct {
 func dotCommands() []dot {
 	return []dot{
 		{".help", "[STATEMENT]", "list these commands, or show how a statement is written", (*session).help, topics},
-		{".mode", "[NAME]", "write rows as " + joined(modes()), (*session).setMode, modeNames},
+		{".mode", "[NAME]", "write rows as " + strings.Join(modeNames(""), ", "), (*session).setMode, modeNames},
 		{".once", "FILE", "write the next rows to a file, in the mode its name ends with", (*session).setOnce, files},
 		{".quit", "", "end the session; so do exit and Ctrl-D", func(*session, context.Context, parse.Fragment) error { return errQuit }, nil},
 		{".read", "FILE", "run the commands of a file", (*session).read, files},

@@ -46,18 +46,7 @@ func parseMode(name string) (mode, error) {
 	if m := mode(name); slices.Contains(modes(), m) {
 		return m, nil
 	}
-	return "", fmt.Errorf("unknown mode %q (accepted: %s)%s", name, joined(modes()), cli.DidYouMean(name, modeNames("")))
-}
-
-func joined[S ~string](names []S) string {
-	var b strings.Builder
-	for i, n := range names {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(string(n))
-	}
-	return b.String()
+	return "", fmt.Errorf("unknown mode %q (accepted: %s)%s", name, strings.Join(modeNames(""), ", "), cli.DidYouMean(name, modeNames("")))
 }
 
 // write writes rows. An answer without rows is an empty table, and nothing as JSON lines.
