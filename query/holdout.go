@@ -51,7 +51,7 @@ type evaluation struct {
 	unknown     string          // note about links whose nodes the graph lacks; "" means that it lacks no node
 }
 
-// contender is a db.Contender with what is known and measured of it.
+// contender is a db.Contender with its properties and the quality of its predictions.
 type contender struct {
 	db.Contender
 	name          string
@@ -323,7 +323,7 @@ func (q *quality) addReached(rows *Rows, of any) {
 // bins is the number of bins of the calibration.
 const bins = 10
 
-// addCalibration adds the expected calibration error of exploit and, if asked to, a row for each bin.
+// addCalibration adds the expected calibration error of exploit and, if each is set, a row for each bin.
 func (q *quality) addCalibration(rows *Rows, of any, each bool) {
 	if q.notProbability {
 		return

@@ -47,7 +47,7 @@ func optionNames(options []option) []string {
 	return names
 }
 
-// unknown returns the error for a name that is none of those accepted. what is the kind of the name.
+// unknown returns the error for a name that is not accepted. what says what it names.
 func unknown(what string, name parse.Name, accepted []string) error {
 	return &Error{
 		Pos: name.Pos, Msg: fmt.Sprintf("unknown %s %v (accepted: %s)", what, name, strings.Join(accepted, ", ")),
@@ -118,8 +118,8 @@ func (r *run) unmarshal(at place, text string, to encoding.TextUnmarshaler) {
 }
 
 // Words returns the words of the language that match expected, what the grammar expects after text: policies, columns,
-// options, their values and so on. models are the models of the database, if they are known: the options of an
-// evaluation depend on whether a name is that of a model.
+// options, their values and so on. models are the names of the models of the database, if they are known: the options of
+// an evaluation depend on whether USING names a model.
 func Words(expected, text string, models []string) []string {
 	stmt, name := parse.Begun(text)
 	switch expected {

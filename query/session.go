@@ -31,8 +31,8 @@ type Session struct {
 	// Confined refuses statements that access a file, play policies, or begin a transaction or change a setting that would
 	// outlive them. A program that runs the statements of others sets it; to let them only look, it sets ReadOnly.
 	Confined bool
-	// Truncates says that the program tells its users itself that there are more rows than Settings.MaxRows. Otherwise a note
-	// of the answer does.
+	// Truncates omits the note that says that there are more rows than Settings.MaxRows. A program that tells its users itself
+	// sets it.
 	Truncates bool
 	// Settings are the settings that SET changes.
 	Settings Settings

@@ -138,7 +138,7 @@ func (r *run) checkMemory(more int) bool {
 		db.ErrTooLarge, words.Count(n, "row"), need>>20, may>>20))
 }
 
-// using returns the model that a statement uses: the one it names, or that of the settings.
+// using returns the name of the model that a statement uses: the one after USING, or the setting.
 func (r *run) using(s *parse.Statement) parse.Name {
 	if s.Has("USING") {
 		return s.Name("USING")

@@ -60,7 +60,7 @@ Linux reports, so each line is measured by a process of its own.`,
 	return cmd
 }
 
-// run prints the lines of all files, each measured by a process of its own.
+// run prints the lines of all files, each measured by a separate process.
 func (b *loadBench) run(ctx context.Context, files []string) error {
 	if _, err := b.load.all(files); err != nil {
 		return err

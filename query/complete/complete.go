@@ -31,7 +31,7 @@ type Names struct {
 }
 
 // firstColumn returns the first column of a statement's answer. It waits no longer than patience, and returns nothing if
-// the statement fails, because the user has not asked for it.
+// the statement fails, because completion must not disturb the user.
 func (n Names) firstColumn(ctx context.Context, statement string) (all []any) {
 	if n.Run == nil {
 		return nil
@@ -83,7 +83,7 @@ func (n Names) nodes(ctx context.Context, prefix string) (all []string) {
 	}
 	keys, err := lookUp(ctx, prefix, maxOffered)
 	if err != nil {
-		return nil // the user has not asked for it
+		return nil // completion must not disturb the user
 	}
 	for _, k := range keys {
 		all = append(all, k.String())

@@ -121,7 +121,7 @@ func (p *parser) miss(what string) bool {
 	return false
 }
 
-// need stops the parser if ok is false: none of the alternatives tried matches the token.
+// need stops the parser unless ok. It is called after all alternatives were tried at the token.
 func (p *parser) need(ok bool) {
 	if ok {
 		return

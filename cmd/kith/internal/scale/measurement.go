@@ -79,7 +79,7 @@ func (r *Results) Has(s Setting, asked int64, phase string) bool {
 	return false
 }
 
-// Add adds a measurement in place of an earlier one of the same, and writes the file.
+// Add adds a measurement, which replaces an earlier one of the same phase and size, and writes the file.
 func (r *Results) Add(m Measurement) error {
 	kept := r.All[:0:0]
 	for _, old := range r.All {

@@ -26,7 +26,7 @@ import (
 	"kith/query/web"
 )
 
-// Shell runs commands: those of Commands or, if there are none, of a file or standard input.
+// Shell runs the commands in Commands or, if there are none, those of a file or of standard input.
 type Shell struct {
 	Commands       []string
 	File           string // "" and "-" mean standard input
@@ -72,7 +72,7 @@ func (s *Shell) feed(ctx context.Context, session *session, name string) error {
 	return session.script(ctx, "", in)
 }
 
-// each runs commands, each of which is a script of its own.
+// each runs commands. Each is a separate script.
 func (s *session) each(ctx context.Context, commands []string) error {
 	for _, c := range commands {
 		if err := s.script(ctx, "", strings.NewReader(c)); err != nil {
