@@ -22,12 +22,12 @@ type option struct {
 	set     func(r *run, o parse.Option)
 }
 
-// setOptions sets the options that a clause gives, or the setting that SET gives.
-func (r *run) setOptions(given []parse.Option, options []option) {
-	what, names := "option", optionNames(options)
-	if r.kind.name == "SET" {
-		what = "setting"
-	}
+// setOptions sets the options that a clause gives.
+func (r *run) setOptions(given []parse.Option, options []option) { r.setAll("option", given, options) }
+
+// setAll sets options or settings; what is the word for one of them.
+func (r *run) setAll(what string, given []parse.Option, options []option) {
+	names := optionNames(options)
 	for _, o := range given {
 		i := slices.Index(names, o.Name)
 		if i < 0 {

@@ -33,7 +33,7 @@ func (r *run) set(s *parse.Statement) {
 	if n, ok := given[0].Value.(parse.Name); ok && n.Value == unset {
 		given[0].Value = nil
 	}
-	if r.setOptions(given, next.options()); r.err != nil {
+	if r.setAll("setting", given, next.options()); r.err != nil {
 		return
 	}
 	r.session.Settings = next
