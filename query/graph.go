@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"strconv"
-	"strings"
 
 	"kith/db"
 	"kith/query/parse"
@@ -15,8 +14,8 @@ func graphKinds() []kind {
 	const node = "node, label, features (number of features)"
 	const edges = "edges_added, edges_changed, nodes_added"
 	return []kind{
-		{name: "INSERT NODE", access: joins | edits, columns: node, run: updating((*run).insertNode)},
-		{name: "MERGE NODE", access: joins | edits, columns: node, run: updating((*run).insertNode)},
+		{name: "INSERT NODE", access: joins | edits, columns: node, run: putting((*db.Tx).AddNode)},
+		{name: "MERGE NODE", access: joins | edits, columns: node, run: putting((*db.Tx).PutNode)},
 		{name: "INSERT EDGES", access: joins | edits, columns: edges, run: updating((*run).insertEdges)},
 		{name: "MERGE EDGES", access: joins | edits, columns: edges, run: updating((*run).insertEdges)},
 		{name: "DELETE NODE", access: joins | edits, columns: "nodes_deleted, edges_deleted", run: updating((*run).deleteNode)},
@@ -30,7 +29,21 @@ func graphKinds() []kind {
 	}
 }
 
-func (r *run) insertNode(s *parse.Statement) {
+// putting returns the runner of a statement that puts a node into the graph.
+func putting(put func(*db.Tx, db.Node) error) runner {
+	return updating(func(r *run, s *parse.Statement) {
+		n := r.newNode(s)
+		if r.err != nil || r.failAt(s.Value("NODE"), put(r.tx, n)) {
+			return
+		}
+		n, err := r.tx.Node(n.Key)
+		r.fail(err)
+		r.rows.add(n.Key, orNil(n.Label), int64(len(n.Features)))
+	})
+}
+
+// newNode returns the node that a statement describes.
+func (r *run) newNode(s *parse.Statement) db.Node {
 	n := db.Node{Key: r.key(s.Value("NODE")), Label: s.Name("LABEL").Value}
 	for _, v := range r.spread(s.Values("FEATURES")) {
 		f := r.number(v)
@@ -39,19 +52,7 @@ func (r *run) insertNode(s *parse.Statement) {
 		}
 		n.Features = append(n.Features, float32(f))
 	}
-	if r.err != nil {
-		return
-	}
-	put := r.tx.AddNode
-	if strings.HasPrefix(s.Kind, "MERGE") {
-		put = r.tx.PutNode
-	}
-	if r.failAt(s.Value("NODE"), put(n)) {
-		return
-	}
-	n, err := r.tx.Node(n.Key)
-	r.fail(err)
-	r.rows.add(n.Key, orNil(n.Label), int64(len(n.Features)))
+	return n
 }
 
 func (r *run) insertEdges(s *parse.Statement) {

@@ -25,11 +25,11 @@ func listKinds() []kind {
 				"differing (those with another weight or time), both_ways (edges that the list has in both directions), skipped (malformed lines), columns",
 			options: always(edgeOptions),
 		},
-		{name: "LOAD NODES", columns: nodes, run: (*run).loadNodes, options: always(nodeOptions)},
-		{name: "LOAD FEATURES", columns: nodes, run: (*run).loadNodes, options: always(nodeOptions)},
-		{name: "EXPORT EDGES", access: joins, columns: list, run: viewing((*run).exportList)},
-		{name: "EXPORT NODES", access: joins, columns: list, run: viewing((*run).exportList)},
-		{name: "EXPORT FEATURES", access: joins, columns: list, run: viewing((*run).exportList)},
+		{name: "LOAD NODES", columns: nodes, run: loadingNodes((*db.DB).LoadNodes), options: always(nodeOptions)},
+		{name: "LOAD FEATURES", columns: nodes, run: loadingNodes((*db.DB).LoadFeatures), options: always(nodeOptions)},
+		{name: "EXPORT EDGES", access: joins, columns: list, run: exporting((*db.Tx).WriteEdges)},
+		{name: "EXPORT NODES", access: joins, columns: list, run: exporting((*db.Tx).WriteNodes)},
+		{name: "EXPORT FEATURES", access: joins, columns: list, run: exporting((*db.Tx).WriteFeatures)},
 		{name: "BACKUP", columns: "file, version, records, bytes", run: (*run).backup},
 	}
 }
@@ -76,20 +76,19 @@ func (rows *Rows) addLoad(name string, report *db.LoadReport) {
 	rows.noteLoad(report)
 }
 
-func (r *run) loadNodes(s *parse.Statement) {
-	l := r.loadOptions(s, nodeOptions)
-	load := r.session.DB.LoadNodes
-	if s.Kind == "LOAD FEATURES" {
-		load = r.session.DB.LoadFeatures
+// loadingNodes returns the runner of a statement that loads a list of nodes.
+func loadingNodes(load func(*db.DB, context.Context, io.Reader, db.LoadOptions) (*db.LoadReport, error)) runner {
+	return func(r *run, s *parse.Statement) {
+		l := r.loadOptions(s, nodeOptions)
+		r.readFile(s.Value("FROM"), func(f io.Reader) error {
+			report, err := load(r.session.DB, r.ctx, f, *l)
+			if err == nil {
+				r.rows.add(l.Name, report.Lines, report.Nodes, report.Skipped)
+				r.rows.noteLoad(report)
+			}
+			return err
+		})
 	}
-	r.readFile(s.Value("FROM"), func(f io.Reader) error {
-		report, err := load(r.ctx, f, *l)
-		if err == nil {
-			r.rows.add(l.Name, report.Lines, report.Nodes, report.Skipped)
-			r.rows.noteLoad(report)
-		}
-		return err
-	})
 }
 
 // noteLoad adds notes about a load and its malformed lines.
@@ -148,21 +147,21 @@ func maxErrors(o *db.LoadOptions) option {
 	return integerOption("max_errors", "number of malformed lines that are skipped; 0 by default", 0, math.MaxInt64, &o.MaxErrors)
 }
 
-func (r *run) exportList(s *parse.Statement) {
-	format, packing, err := db.ParseFile(r.text(s.Value("TO")))
-	r.failAt(s.Value("TO"), err)
-	o := db.ListOptions{Format: format, Tables: r.session.Tables, Progress: r.progressOfLines}
-	write := map[string]func(context.Context, io.Writer, db.ListOptions) (db.ListReport, error){
-		"EXPORT EDGES": r.tx.WriteEdges, "EXPORT NODES": r.tx.WriteNodes, "EXPORT FEATURES": r.tx.WriteFeatures,
-	}[s.Kind]
-	r.writeFile(s.Value("TO"), func(file string, w io.Writer) error {
-		packed, err := db.Pack(w, packing)
-		if err != nil {
-			return err
-		}
-		report, err := write(r.ctx, packed, o)
-		r.rows.add(file, report.Lines, report.Format.String(), report.Columns)
-		return errors.Join(err, packed.Close())
+// exporting returns the runner of a statement that writes a list.
+func exporting(write func(*db.Tx, context.Context, io.Writer, db.ListOptions) (db.ListReport, error)) runner {
+	return viewing(func(r *run, s *parse.Statement) {
+		format, packing, err := db.ParseFile(r.text(s.Value("TO")))
+		r.failAt(s.Value("TO"), err)
+		o := db.ListOptions{Format: format, Tables: r.session.Tables, Progress: r.progressOfLines}
+		r.writeFile(s.Value("TO"), func(file string, w io.Writer) error {
+			packed, err := db.Pack(w, packing)
+			if err != nil {
+				return err
+			}
+			report, err := write(r.tx, r.ctx, packed, o)
+			r.rows.add(file, report.Lines, report.Format.String(), report.Columns)
+			return errors.Join(err, packed.Close())
+		})
 	})
 }
 

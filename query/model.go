@@ -32,10 +32,10 @@ func modelKinds() []kind {
 				return trainOptions(&db.Training{Log: s.Has("LOG")})
 			},
 		},
-		{name: "DEPLOY MODEL", access: edits, columns: changedColumns, run: (*run).deployModel},
-		{name: "ROLLBACK MODEL", access: edits, columns: changedColumns, run: (*run).rollbackModel},
-		{name: "FREEZE MODEL", access: edits, columns: changedColumns, run: (*run).freezeModel},
-		{name: "THAW MODEL", access: edits, columns: changedColumns, run: (*run).freezeModel},
+		{name: "DEPLOY MODEL", access: edits, columns: changedColumns, run: changing(deployModel)},
+		{name: "ROLLBACK MODEL", access: edits, columns: changedColumns, run: changing(rollbackModel)},
+		{name: "FREEZE MODEL", access: edits, columns: changedColumns, run: changing(freezeModel)},
+		{name: "THAW MODEL", access: edits, columns: changedColumns, run: changing(thawModel)},
 		{name: "DROP MODEL", access: edits, columns: "dropped (the model's name)", run: (*run).dropModel},
 		{name: "SHOW MODELS", access: reads | joins, columns: modelColumns, run: viewing((*run).showModels)},
 		{
@@ -290,34 +290,37 @@ func (r *run) showVersions(s *parse.Statement) {
 	}
 }
 
-func (r *run) deployModel(s *parse.Statement) {
-	version := r.version(s.Value("VERSION"))
-	r.changeModel(s, func(name string) error { return r.session.DB.Deploy(r.ctx, name, version) })
-}
-
-func (r *run) rollbackModel(s *parse.Statement) {
-	r.changeModel(s, func(name string) error {
-		_, err := r.session.DB.Rollback(r.ctx, name)
-		return err
-	})
-}
-
-func (r *run) freezeModel(s *parse.Statement) {
-	r.changeModel(s, func(name string) error { return r.session.DB.Freeze(r.ctx, name, s.Kind == "FREEZE MODEL") })
-}
-
-// changeModel runs a change of an existing model, and answers with its new state. It notes that the model is untrained
-// if it would answer otherwise, because DEPLOY says so or because it answered before.
-func (r *run) changeModel(s *parse.Statement, change func(name string) error) {
-	model := s.Name("MODEL")
-	deployed := r.answers(model) || s.Kind == "DEPLOY MODEL"
-	if r.err == nil {
-		r.failAt(model, change(model.Value))
-	}
-	r.describe(model, func(rows *Rows, m db.ModelInfo) {
-		rows.add(m.Name, int64(m.Version), orNil(int64(m.Before)), m.Frozen, m.Answers, m.Trained, int64(m.Rounds))
-		if deployed && !m.Answers {
-			rows.note("version %d is untrained: until it is trained, the learned start answers where no model is named", m.Version)
+// changing returns the runner of a statement that changes an existing model, and answers with its new state. It notes that
+// the model is untrained if it would answer otherwise, because DEPLOY says so or because it answered before.
+func changing(change func(r *run, model string, version int) error) runner {
+	return func(r *run, s *parse.Statement) {
+		model, version := s.Name("MODEL"), r.version(s.Value("VERSION"))
+		deployed := r.answers(model) || s.Kind == "DEPLOY MODEL"
+		if r.err == nil {
+			r.failAt(model, change(r, model.Value, version))
 		}
-	})
+		r.describe(model, func(rows *Rows, m db.ModelInfo) {
+			rows.add(m.Name, int64(m.Version), orNil(int64(m.Before)), m.Frozen, m.Answers, m.Trained, int64(m.Rounds))
+			if deployed && !m.Answers {
+				rows.note("version %d is untrained: until it is trained, the learned start answers where no model is named", m.Version)
+			}
+		})
+	}
+}
+
+func deployModel(r *run, model string, version int) error {
+	return r.session.DB.Deploy(r.ctx, model, version)
+}
+
+func rollbackModel(r *run, model string, _ int) error {
+	_, err := r.session.DB.Rollback(r.ctx, model)
+	return err
+}
+
+func freezeModel(r *run, model string, _ int) error {
+	return r.session.DB.Freeze(r.ctx, model, true)
+}
+
+func thawModel(r *run, model string, _ int) error {
+	return r.session.DB.Freeze(r.ctx, model, false)
 }
