@@ -109,7 +109,7 @@ func Keywords() []string {
 	return slices.Compact(words)
 }
 
-// refuseForeign stops the parser at a word that begins a statement of another query language.
+// refuseForeign stops the parser at a word that begins a statement of SQL or Cypher.
 func (p *parser) refuseForeign() {
 	language := map[string]string{
 		"SELECT": "SQL", "UPDATE": "SQL", "ALTER": "SQL", "TRUNCATE": "SQL", "UPSERT": "SQL", "REPLACE": "SQL", "VALUES": "SQL", "TABLE": "SQL",

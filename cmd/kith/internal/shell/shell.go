@@ -26,7 +26,7 @@ import (
 	"kith/query/web"
 )
 
-// Shell runs the commands in Commands or, if there are none, those of a file or of standard input.
+// Shell runs the commands in Commands or, if that is nil, those of a file or of standard input.
 type Shell struct {
 	Commands       []string
 	File           string // "" and "-" mean standard input
