@@ -84,6 +84,11 @@ db.Apply.`,
 			})
 		}),
 	}
+	c.flags(cmd)
+	return cmd
+}
+
+func (c *changes) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Int64Var(&c.since, "since", c.since, "version after which to begin (default: before the oldest change that is kept)")
 	f.BoolVar(&c.follow, "follow", false, "wait for further changes, until Ctrl-C")
@@ -99,7 +104,6 @@ db.Apply.`,
 		cmd.MarkFlagsMutuallyExclusive("keep", other)
 	}
 	cmd.MarkFlagsMutuallyExclusive("attach", "memory")
-	return cmd
 }
 
 // parseKeep parses a value of --keep.

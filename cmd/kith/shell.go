@@ -67,6 +67,12 @@ line was wrong. A typed session ends with 0, unless it ends within a transaction
 			return flags.open(cmd.Context(), &s, args[0])
 		}),
 	}
+	flags.add(cmd, &s)
+	return cmd
+}
+
+// add adds the flags, and those of the shell itself, to a command.
+func (flags *shellFlags) add(cmd *cobra.Command, s *shell.Shell) {
 	f := cmd.Flags()
 	f.StringArrayVarP(&s.Commands, "command", "c", nil, "run a statement or dot command; may be repeated")
 	f.StringVarP(&s.File, "file", "f", "", "run the commands of a file; - means standard input")
@@ -81,7 +87,6 @@ line was wrong. A typed session ends with 0, unless it ends within a transaction
 	cmd.MarkFlagsMutuallyExclusive("attach", "read-only")
 	cmd.MarkFlagsMutuallyExclusive("attach", "memory")
 	cmd.MarkFlagsMutuallyExclusive("create", "read-only")
-	return cmd
 }
 
 // oneDatabase accepts one argument, the database. If a second one follows, the error explains where statements go.
