@@ -29,8 +29,8 @@ const (
 	secondary           = "  ... " // prompt for a further line of a statement
 )
 
-// primary returns the prompt for a statement.
-func (s *session) primary() string {
+// promptText returns the prompt for a statement.
+func (s *session) promptText() string {
 	if s.engine.inTransaction() {
 		return promptInTransaction
 	}
@@ -40,7 +40,7 @@ func (s *session) primary() string {
 // prompt returns the prompt that the terminal supports.
 func (s *Shell) prompt(session *session) prompt {
 	if os.Getenv("TERM") == "dumb" {
-		return plainPrompt(s.Stdin, s.Stdout, session.primary)
+		return plainPrompt(s.Stdin, s.Stdout, session.promptText)
 	}
 	return linePrompt(session)
 }
@@ -48,7 +48,7 @@ func (s *Shell) prompt(session *session) prompt {
 // linePrompt returns a prompt with line editing, on the process's own terminal.
 func linePrompt(s *session) prompt {
 	rl := readline.NewShell()
-	rl.Prompt.Primary(s.primary)
+	rl.Prompt.Primary(s.promptText)
 	configure(rl)
 	rl.AcceptMultiline = func(line []rune) bool { return isComplete(string(line)) }
 	rl.Completer = func(line []rune, cursor int) readline.Completions {
@@ -62,7 +62,7 @@ func linePrompt(s *session) prompt {
 	}
 	rl.SyntaxHighlighter = func(line []rune) string {
 		cols, _ := terminalSize(s.out)
-		return render(string(line), paint, len(s.primary()), cols)
+		return render(string(line), paint, len(s.promptText()), cols)
 	}
 	if h, err := openHistory(os.Getenv); err != nil {
 		fmt.Fprintf(s.err, "note: there is no history: %v\n", err)

@@ -33,7 +33,7 @@ func TestInteract(t *testing.T) {
 	in := "NEIGHBORS\nOF 1;\nNEIGHBORS OF 7; SHOW MODELS;\n.mode jsonlines\n.timer off\n\nNEIGHBORS OF 2\n"
 	var out, errs bytes.Buffer
 	s := &session{engine: newLocal(g), out: &out, err: &errs, mode: tableMode}
-	if err := interact(context.Background(), s, "g.kith", plainPrompt(strings.NewReader(in), &out, s.primary)); err != nil {
+	if err := interact(context.Background(), s, "g.kith", plainPrompt(strings.NewReader(in), &out, s.promptText)); err != nil {
 		t.Fatal(err)
 	}
 	got := out.String()
