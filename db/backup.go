@@ -102,8 +102,23 @@ func (tx *Tx) records(ctx context.Context) iter.Seq2[archive.Entry, error] {
 	}
 }
 
-// IsBackup reports whether r starts with the magic bytes of a backup.
-func IsBackup(r io.Reader) bool { return archive.Backup.StartsWith(r) }
+// CheckBackupFile returns an error if there is a file of that name that is neither empty nor a backup, so that a backup does
+// not overwrite it. A file that is not regular, such as a pipe, may be written.
+func CheckBackupFile(name string) error {
+	f, err := os.Open(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close() // read only
+	info, err := f.Stat()
+	if err == nil && info.Mode().IsRegular() && info.Size() > 0 && !archive.Backup.StartsWith(f) {
+		err = fmt.Errorf("%s is not a backup and is not replaced", name)
+	}
+	return err
+}
 
 // Restore makes a database in the directory path, which must be empty or not exist, from a full backup and any
 // incremental backups that follow it, oldest first. It opens the database once with the given options, to verify that

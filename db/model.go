@@ -383,8 +383,11 @@ func DescribePolicies() []PolicyInfo { return model.DescribePolicies() }
 // model can have such a name.
 func Heuristics() []string { return model.Heuristics() }
 
-// ModelOptions returns the names that SetModelOption accepts.
-func ModelOptions() []string { return model.Options() }
+// ModelOption describes an option of a model. See [model.OptionInfo].
+type ModelOption = model.OptionInfo
+
+// ModelOptions returns the options that SetModelOption accepts.
+func ModelOptions() []ModelOption { return model.DescribeOptions() }
 
 // SetModelOption sets one option of a spec, as WITH (name = value) does. It returns ErrInput, with the accepted values,
 // for an unknown name or an invalid value.

@@ -57,9 +57,7 @@ type ChangeStats struct {
 	Readers int    `json:"readers"` // number of calls of DB.Changes that have not ended
 }
 
-// Labels returns the names of the labels.
-func (tx *Tx) Labels() []string { return labelNames(tx.view()) }
-
+// labelNames returns the names of the labels.
 func labelNames(s *index.Snapshot) (names []string) {
 	for _, l := range s.Meta.Labels[1:] { // the first is "no label"
 		names = append(names, l.Name)

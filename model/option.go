@@ -20,10 +20,11 @@ const (
 
 // option is one named setting of a configuration.
 type option struct {
-	name   string
-	readBy func(policy) bool // whether a policy uses the option
-	get    func(*config) any
-	set    func(*config, any) error
+	name    string
+	accepts string            // the accepted values; if they are words, all of them: "off or on"
+	readBy  func(policy) bool // whether a policy uses the option
+	get     func(*config) any
+	set     func(*config, any) error
 }
 
 // options lists every option except preset, seed and classes, in the order of DESCRIBE MODEL.
@@ -85,17 +86,18 @@ func refuse(name string, value any, accepted string) error {
 
 // numberOption accepts the numbers from low to high, and sets all fields to it.
 func numberOption[T int | float64](name string, readBy func(policy) bool, low, high T, fields ...func(*config) *T) option {
+	kind := "a number"
+	if _, whole := any(low).(int); whole {
+		kind = "an integer"
+	}
+	accepts := fmt.Sprintf("%s from %v to %v", kind, low, high)
 	return option{
-		name: name, readBy: readBy,
+		name: name, accepts: accepts, readBy: readBy,
 		get: func(c *config) any { return *fields[0](c) },
 		set: func(c *config, value any) error {
 			n, ok := number(value)
 			if !ok || n < float64(low) || n > float64(high) || float64(T(n)) != n {
-				kind := "a number"
-				if _, whole := any(low).(int); whole {
-					kind = "an integer"
-				}
-				return refuse(name, value, fmt.Sprintf("%s from %v to %v", kind, low, high))
+				return refuse(name, value, accepts)
 			}
 			for _, field := range fields {
 				*field(c) = T(n)
@@ -107,8 +109,9 @@ func numberOption[T int | float64](name string, readBy func(policy) bool, low, h
 
 // switchOption accepts two names for the values of a bool.
 func switchOption(name string, readBy func(policy) bool, field func(*config) *bool, no, yes string) option {
+	accepts := no + " or " + yes
 	return option{
-		name: name, readBy: readBy,
+		name: name, accepts: accepts, readBy: readBy,
 		get: func(c *config) any {
 			if *field(c) {
 				return yes
@@ -124,7 +127,7 @@ func switchOption(name string, readBy func(policy) bool, field func(*config) *bo
 			default:
 				b, ok := value.(bool)
 				if !ok || yes != "on" {
-					return refuse(name, value, no+" or "+yes)
+					return refuse(name, value, accepts)
 				}
 				*field(c) = b
 			}
@@ -134,14 +137,15 @@ func switchOption(name string, readBy func(policy) bool, field func(*config) *bo
 }
 
 func blocksOption(readBy func(policy) bool) option {
+	accepts := "some of " + strings.ReplaceAll((^blocks(0)).String(), " ", ", ") + ", separated by spaces"
 	return option{
-		name: "blocks", readBy: readBy,
+		name: "blocks", accepts: accepts, readBy: readBy,
 		get: func(c *config) any { return c.Blocks.String() },
 		set: func(c *config, value any) error {
 			text, _ := value.(string)
 			b, ok := parseBlocks(text)
 			if !ok {
-				return refuse("blocks", value, "some of "+strings.ReplaceAll((^blocks(0)).String(), " ", ", ")+", separated by spaces")
+				return refuse("blocks", value, accepts)
 			}
 			c.Blocks = b
 			return nil
@@ -150,8 +154,9 @@ func blocksOption(readBy func(policy) bool) option {
 }
 
 func normalizeOption(readBy func(policy) bool) option {
+	const accepts = "none, features or unit"
 	return option{
-		name: "normalize", readBy: readBy,
+		name: "normalize", accepts: accepts, readBy: readBy,
 		get: func(c *config) any {
 			switch {
 			case c.Unit:
@@ -163,7 +168,7 @@ func normalizeOption(readBy func(policy) bool) option {
 		},
 		set: func(c *config, value any) error {
 			if value != "none" && value != "features" && value != "unit" {
-				return refuse("normalize", value, "none, features (each node's vector has mean square 1) or unit (the whole context has length 1)")
+				return refuse("normalize", value, accepts)
 			}
 			c.Unit, c.UnitFeatures = value == "unit", value == "features"
 			return nil

@@ -42,14 +42,14 @@ func (s *Spec) Set(name string, value any) error {
 	case "seed":
 		n, ok := natural(value)
 		if !ok {
-			return refuse(name, value, "a non-negative integer")
+			return refuse(name, value, acceptedSeed)
 		}
 		s.Seed = n
 		return nil
 	case "classes":
 		text, ok := value.(string)
 		if !ok || text == "" {
-			return refuse(name, value, "the label of the nodes that stand for classes")
+			return refuse(name, value, acceptedClasses)
 		}
 		s.ClassLabel = text
 		return nil
@@ -65,11 +65,35 @@ func (s *Spec) Set(name string, value any) error {
 	return nil
 }
 
-// Options returns the names that Spec.Set accepts.
-func Options() []string {
-	names := []string{"preset", "seed", "classes"}
+// What Set accepts for the options seed and classes.
+const (
+	acceptedSeed    = "a non-negative integer"
+	acceptedClasses = "the label of the nodes that stand for classes"
+)
+
+// OptionInfo describes an option that Spec.Set accepts.
+type OptionInfo struct {
+	Name    string
+	Accepts string // the accepted values; if they are words, all of them: "off or on"
+}
+
+// DescribeOptions returns the options that Spec.Set accepts.
+func DescribeOptions() []OptionInfo {
+	presets := Presets()
+	last := len(presets) - 1
+	all := []OptionInfo{
+		{"preset", strings.Join(presets[:last], ", ") + " or " + presets[last]}, {"seed", acceptedSeed}, {"classes", acceptedClasses},
+	}
 	for _, o := range options() {
-		names = append(names, o.name)
+		all = append(all, OptionInfo{o.name, o.accepts})
+	}
+	return all
+}
+
+// Options returns the names of the options that Spec.Set accepts.
+func Options() (names []string) {
+	for _, o := range DescribeOptions() {
+		names = append(names, o.Name)
 	}
 	return names
 }

@@ -95,8 +95,8 @@ func (r *run) number(v parse.Value) float64 {
 	return f
 }
 
-// rewarded returns a number that is a valid reward.
-func (r *run) rewarded(v parse.Value) float64 {
+// validReward returns a number that is a valid reward.
+func (r *run) validReward(v parse.Value) float64 {
 	x := r.number(v)
 	r.failAt(v, db.CheckReward(x))
 	return x
@@ -159,16 +159,18 @@ func (r *run) key(v parse.Value) db.Key {
 	return k
 }
 
-// node returns the key of a node that must exist. The database would look a node up only when its turn comes, which may
-// be after long work, or never because there are enough rows.
+// node returns the key of a node that must exist. It is looked up here because the database would do so only when the turn
+// of the node comes, which may be after long work, or never because there are enough rows.
 func (r *run) node(v parse.Value) db.Key {
 	k := r.key(v)
 	if r.tx != nil && !r.tx.Has(k) {
-		r.fail(&Error{Pos: v.Position(), Msg: fmt.Sprintf("no node %v", k), Err: db.ErrNotFound})
+		_, err := r.tx.Node(k)
+		r.failAt(v, err)
 	}
 	return k
 }
 
+// nodes returns the keys of the nodes of a list, which must exist.
 func (r *run) nodes(list []parse.Value) []any {
 	list = r.spread(list)
 	keys := make([]any, len(list))
@@ -180,20 +182,20 @@ func (r *run) nodes(list []parse.Value) []any {
 
 // model returns the name of a model, whose existence the database checks.
 func (r *run) model(n parse.Name) string {
-	r.keep(db.KindModel, n)
+	r.refer(db.KindModel, n)
 	return n.Value
 }
 
 // label returns the name of a label, whose existence the database checks.
 func (r *run) label(n parse.Name) string {
-	r.keep(db.KindLabel, n)
+	r.refer(db.KindLabel, n)
 	return n.Value
 }
 
 // version returns the number of a version, whose existence the database checks, or 0 if v is nil.
 func (r *run) version(v parse.Value) int {
 	if v != nil {
-		r.keep(db.KindVersion, v)
+		r.refer(db.KindVersion, v)
 	}
 	return int(r.integer(v, 1, 0))
 }
@@ -204,13 +206,13 @@ type reference struct {
 	value parse.Value
 }
 
-// keep keeps a name, whose position the database's error about it gets.
-func (r *run) keep(kind db.Kind, v parse.Value) {
+// refer remembers a name, so that the database's error about it gets its position.
+func (r *run) refer(kind db.Kind, v parse.Value) {
 	r.references = append(r.references, reference{kind, v})
 }
 
-// reference returns the position of the name that an error of the database is about.
-func (r *run) reference(e *db.Error) (at parse.Pos, found bool) {
+// positionOf returns the position of the name that an error of the database is about.
+func (r *run) positionOf(e *db.Error) (at parse.Pos, found bool) {
 	for _, ref := range r.references {
 		if ref.kind == e.Kind && fmt.Sprint(r.value(ref.value)) == e.Name {
 			return ref.value.Position(), true
@@ -225,21 +227,21 @@ type element struct {
 	of any
 }
 
-// spread returns list with each parameter whose argument is a slice replaced by the elements of the slice. A []byte
-// does not count as a slice.
+// spread returns a list in which each parameter whose argument is a slice is replaced by the elements of the slice. A
+// []byte does not count as a slice.
 func (r *run) spread(list []parse.Value) []parse.Value {
-	spread := make([]parse.Value, 0, len(list))
+	all := make([]parse.Value, 0, len(list))
 	for _, v := range list {
 		p, isParam := v.(parse.Param)
 		x := r.value(v)
 		elements := reflect.ValueOf(x)
 		if _, bytes := x.([]byte); !isParam || bytes || elements.Kind() != reflect.Slice {
-			spread = append(spread, v)
+			all = append(all, v)
 			continue
 		}
 		for i := range elements.Len() {
-			spread = append(spread, element{p, elements.Index(i).Interface()})
+			all = append(all, element{p, elements.Index(i).Interface()})
 		}
 	}
-	return spread
+	return all
 }

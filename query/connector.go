@@ -250,49 +250,41 @@ func (c *answer) Next(dest []driver.Value) error {
 	return nil
 }
 
-// columnType describes the type of the values of a column.
-type columnType struct {
-	name string // database type name: NODE, INTEGER, FLOAT, BOOLEAN or TEXT; "" means mixed or unknown
-	scan reflect.Type
-	null bool // whether a value is nil
-}
-
-func (c *answer) columnType(i int) (t columnType) {
+// columnType returns the type of the values of a column, or nil if it is mixed or unknown, and whether a value is nil.
+func (c *answer) columnType(i int) (t reflect.Type, null bool) {
 	for _, row := range c.rows.Rows {
-		switch of := typeOf(row[i]); {
-		case row[i] == nil:
-			t.null = true
-		case t.scan == nil:
-			t.name, t.scan = of.name, of.scan
-		case t.name != of.name:
-			return columnType{scan: reflect.TypeFor[any](), null: true}
+		switch of := reflect.TypeOf(row[i]); {
+		case of == nil:
+			null = true
+		case t == nil:
+			t = of
+		case t != of:
+			return nil, true
 		}
 	}
-	if t.scan == nil {
-		t.scan = reflect.TypeFor[any]()
-	}
-	return t
+	return t, null
 }
 
-func typeOf(v any) columnType {
-	switch v.(type) {
-	case db.Key:
-		return columnType{name: "NODE", scan: reflect.TypeFor[any]()}
-	case int64:
-		return columnType{name: "INTEGER", scan: reflect.TypeFor[int64]()}
-	case float64:
-		return columnType{name: "FLOAT", scan: reflect.TypeFor[float64]()}
-	case bool:
-		return columnType{name: "BOOLEAN", scan: reflect.TypeFor[bool]()}
-	}
-	return columnType{name: "TEXT", scan: reflect.TypeFor[string]()}
+// ColumnTypeDatabaseTypeName implements [driver.RowsColumnTypeDatabaseTypeName]. It returns "" for a column whose type is mixed
+// or unknown.
+func (c *answer) ColumnTypeDatabaseTypeName(i int) string {
+	t, _ := c.columnType(i)
+	return map[reflect.Type]string{
+		reflect.TypeFor[db.Key](): "NODE", reflect.TypeFor[int64](): "INTEGER", reflect.TypeFor[float64](): "FLOAT",
+		reflect.TypeFor[bool](): "BOOLEAN", reflect.TypeFor[string](): "TEXT",
+	}[t]
 }
 
-// ColumnTypeDatabaseTypeName implements [driver.RowsColumnTypeDatabaseTypeName].
-func (c *answer) ColumnTypeDatabaseTypeName(i int) string { return c.columnType(i).name }
-
-// ColumnTypeScanType implements [driver.RowsColumnTypeScanType].
-func (c *answer) ColumnTypeScanType(i int) reflect.Type { return c.columnType(i).scan }
+// ColumnTypeScanType implements [driver.RowsColumnTypeScanType]. A node is an int64 or a string.
+func (c *answer) ColumnTypeScanType(i int) reflect.Type {
+	if t, _ := c.columnType(i); t != nil && t != reflect.TypeFor[db.Key]() {
+		return t
+	}
+	return reflect.TypeFor[any]()
+}
 
 // ColumnTypeNullable implements [driver.RowsColumnTypeNullable].
-func (c *answer) ColumnTypeNullable(i int) (nullable, ok bool) { return c.columnType(i).null, true }
+func (c *answer) ColumnTypeNullable(i int) (nullable, ok bool) {
+	_, nullable = c.columnType(i)
+	return nullable, true
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"kith/db"
+	"kith/db/words"
 	"kith/query/parse"
 )
 
@@ -15,7 +16,7 @@ func decisionKinds() []kind {
 	return []kind{
 		{
 			name: "OBSERVE", access: joins | edits, columns: "source, target, reward, model, edge_added", run: updating((*run).observe),
-			options: func(*parse.Statement, func(string) bool) []option { return observeOptions(&db.Observation{}) },
+			options: always(observeOptions),
 		},
 		{
 			name: "CHOOSE LINK", access: edits, columns: "decision (its number, for REWARD), source, target, score, propensity (probability of the draw), " +
@@ -79,7 +80,7 @@ func (r *run) choose(s *parse.Statement) {
 
 func (r *run) reward(s *parse.Statement) {
 	number := s.Value("REWARD")
-	id, reward := uint64(r.integer(number, 1, 0)), r.rewarded(s.Value("="))
+	id, reward := uint64(r.integer(number, 1, 0)), r.validReward(s.Value("="))
 	d := r.decision(number, id)
 	if r.err != nil {
 		return
@@ -123,7 +124,7 @@ func (r *run) showDecisions(s *parse.Statement) {
 		r.rows.add(int64(d.ID), d.Source, d.Target, d.Propensity, d.Explorer, orNil(d.Model), moment(d.Time), moment(d.Expires), rewardOf(d))
 	}
 	if n := all - len(r.rows.Rows); n > 0 {
-		r.rows.note("%d earlier ones are not shown", n)
+		r.rows.note("%s left out; TOP n lists more", words.Count(n, "earlier decision"))
 	}
 }
 

@@ -17,13 +17,13 @@ func evaluateKinds() []kind {
 		{
 			name: "EVALUATE LOG", access: reads | joins | lasts, run: viewing((*run).evaluateLog),
 			columns: "model, estimator, value (the estimated mean reward), low, high (they contain the true value with 95 %), " +
-				"decisions (number of decisions), effective (number of the model's own decisions that would tell as much), logged (the reward earned)",
-			options: func(*parse.Statement, func(string) bool) []option { return logOptions(&db.LogEvaluation{}) },
+				"decisions (number of decisions), effective (number of decisions of the model itself that would be as informative), logged (the reward earned)",
+			options: always(logOptions),
 		},
 		{
 			name: "EVALUATE STREAM", access: joins | lasts, run: (*run).evaluateStream,
 			columns: "policy, round, regret, deviation (between runs), live (rounds with a link to find), missed (regret for each of these)",
-			options: func(*parse.Statement, func(string) bool) []option { return (&stream{}).options() },
+			options: always((*stream).options),
 		},
 	}
 }
@@ -52,8 +52,7 @@ func logOptions(e *db.LogEvaluation) []option {
 	}
 }
 
-// setRewards sets the range of rewards if there are any options. If only one end is given, the other is that of the
-// range from 0 to 1.
+// setRewards sets the range of rewards if there are any options. An end that is not given is 0 or 1.
 func (r *run) setRewards(e *db.LogEvaluation, options []parse.Option) {
 	if len(options) == 0 {
 		return
@@ -83,7 +82,7 @@ func (rows *Rows) remarkValue(v *db.LogValue, e *db.LogEvaluation) {
 			v.Rare, words.Count(v.Decisions, "decision"), v.Model)
 	}
 	if given := e.MinReward < e.MaxReward; !given && (v.MinReward < 0 || v.MaxReward > 1) {
-		rows.note("low and high rest on rewards from %v to %v, as the log has them; min_reward and max_reward say what they can be", v.MinReward, v.MaxReward)
+		rows.note("low and high assume rewards from %v to %v, as in the log; min_reward and max_reward set another range", v.MinReward, v.MaxReward)
 	}
 	if v.Open > 0 {
 		rows.note("%s without a reward are left out; REWARD ... = 0 records that a decision came to nothing", words.Count(v.Open, "decision"))

@@ -2,14 +2,10 @@ package query
 
 import (
 	"cmp"
-	"fmt"
 	"math"
-	"slices"
 	"strconv"
-	"strings"
 
 	"kith/db"
-	"kith/db/words"
 	"kith/query/parse"
 )
 
@@ -18,8 +14,8 @@ func graphKinds() []kind {
 	const node = "node, label, features (number of features)"
 	const edges = "edges_added, edges_changed, nodes_added"
 	return []kind{
-		{name: "INSERT NODE", access: joins | edits, columns: node, run: updating((*run).insertNode)},
-		{name: "MERGE NODE", access: joins | edits, columns: node, run: updating((*run).insertNode)},
+		{name: "INSERT NODE", access: joins | edits, columns: node, run: putting((*db.Tx).AddNode)},
+		{name: "MERGE NODE", access: joins | edits, columns: node, run: putting((*db.Tx).PutNode)},
 		{name: "INSERT EDGES", access: joins | edits, columns: edges, run: updating((*run).insertEdges)},
 		{name: "MERGE EDGES", access: joins | edits, columns: edges, run: updating((*run).insertEdges)},
 		{name: "DELETE NODE", access: joins | edits, columns: "nodes_deleted, edges_deleted", run: updating((*run).deleteNode)},
@@ -33,7 +29,21 @@ func graphKinds() []kind {
 	}
 }
 
-func (r *run) insertNode(s *parse.Statement) {
+// putting returns the runner of a statement that puts a node into the graph.
+func putting(put func(*db.Tx, db.Node) error) runner {
+	return updating(func(r *run, s *parse.Statement) {
+		n := r.newNode(s)
+		if r.err != nil || r.failAt(s.Value("NODE"), put(r.tx, n)) {
+			return
+		}
+		n, err := r.tx.Node(n.Key)
+		r.fail(err)
+		r.rows.add(n.Key, orNil(n.Label), int64(len(n.Features)))
+	})
+}
+
+// newNode returns the node that a statement describes.
+func (r *run) newNode(s *parse.Statement) db.Node {
 	n := db.Node{Key: r.key(s.Value("NODE")), Label: s.Name("LABEL").Value}
 	for _, v := range r.spread(s.Values("FEATURES")) {
 		f := r.number(v)
@@ -42,19 +52,7 @@ func (r *run) insertNode(s *parse.Statement) {
 		}
 		n.Features = append(n.Features, float32(f))
 	}
-	if r.err != nil {
-		return
-	}
-	put := r.tx.AddNode
-	if strings.HasPrefix(s.Kind, "MERGE") {
-		put = r.tx.PutNode
-	}
-	if r.failAt(s.Value("NODE"), put(n)) {
-		return
-	}
-	n, err := r.tx.Node(n.Key)
-	r.fail(err)
-	r.rows.add(n.Key, orNil(n.Label), int64(len(n.Features)))
+	return n
 }
 
 func (r *run) insertEdges(s *parse.Statement) {
@@ -113,20 +111,15 @@ func (r *run) neighbors(s *parse.Statement) {
 
 func (r *run) nodeList(s *parse.Statement) {
 	t, top := r.table(s.Where(), nil), r.top(s.Value("TOP"), -1)
-	label, labels := s.Name("LABEL"), r.tx.Labels()
-	if label.Value != "" && !slices.Contains(labels, label.Value) {
-		r.fail(&Error{
-			Pos: label.Pos, Msg: fmt.Sprintf("no label %q", label.Value), DidYouMean: words.Closest(label.Value, labels), Err: db.ErrNotFound,
-		})
-	}
-	if r.err != nil {
+	label := r.label(s.Name("LABEL"))
+	if _, err := r.tx.Keys(label, 0); r.fail(err) { // there is no such label
 		return
 	}
 	for n, err := range r.tx.Nodes() {
 		if r.fail(cmp.Or(err, r.ctx.Err())) || len(r.rows.Rows) == top || r.checkMemory(1) {
 			return
 		}
-		if label.Value == "" || label.Value == n.Label {
+		if label == "" || label == n.Label {
 			t.add(r.rows, n.Key, orNil(n.Label), int64(n.Edges), n.Degree)
 		}
 	}

@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -18,8 +19,9 @@ import (
 var updatePages = flag.Bool("update", false, "rewrite the help in LANGUAGE.md")
 
 // TestKinds checks the record of every kind of statement: it has both halves, its example parses to such a statement,
-// its summary fits the screen, the options that are completed are those that are accepted, and the columns of answers
-// are those that HELP shows.
+// its summary fits the screen, the options that are completed are those that are accepted, the columns of answers
+// are those that HELP shows, EXPLAIN shows a plan where there is a choice, and a statement that says that it reads changes
+// nothing and is the only one that a session that is ReadOnly runs.
 func TestKinds(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	t.Chdir(t.TempDir()) // option plot writes a file
@@ -55,6 +57,8 @@ func TestKinds(t *testing.T) {
 	}
 	testOptions(t, g)
 	testColumns(t, g)
+	testExplain(t, g)
+	testAccess(t, g)
 }
 
 // testOptions checks that each option that is completed, and each of its words, is accepted.
@@ -116,6 +120,60 @@ func testColumns(t *testing.T, g *db.DB) {
 			if len(row) != len(rows.Columns) {
 				t.Errorf("%s: a row of %d values for %d columns", h.Example, len(row), len(rows.Columns))
 			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// testExplain checks that EXPLAIN of each example shows steps or, where there is no choice to explain, says so, and that HELP
+// tells the statement's record.
+func testExplain(t *testing.T, g *db.DB) {
+	for _, h := range parse.Kinds() {
+		if strings.HasPrefix(h.Grammar, "EXPLAIN") || strings.HasPrefix(h.Grammar, "PROFILE") {
+			continue
+		}
+		k := kindOf(&parse.Statement{Kind: h.Name})
+		rows, err := Run(t.Context(), g, "EXPLAIN "+h.Example)
+		switch {
+		case k.plan == nil && (err != nil || len(rows.Rows) > 0 || len(rows.Notes) != 1):
+			t.Errorf("EXPLAIN %s: %v, %v, want a note", h.Example, rows, err)
+		case k.plan != nil && err == nil && len(rows.Rows) == 0:
+			t.Errorf("EXPLAIN %s: no steps", h.Example)
+		}
+		help, err := Run(t.Context(), g, "HELP "+h.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tells := map[any]bool{}
+		for _, row := range help.Rows {
+			tells[row[0]] = true
+		}
+		if !tells["columns"] || tells["option"] != (k.options != nil) {
+			t.Errorf("HELP %s tells %v", h.Name, tells)
+		}
+	}
+}
+
+// testAccess checks what the examples do to a database against what their records say.
+func testAccess(t *testing.T, g *db.DB) {
+	for _, h := range parse.Kinds() {
+		if strings.HasPrefix(h.Name, "EVALUATE") {
+			continue // takes long
+		}
+		stmt, err := parse.Parse(h.Example)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := version(t, g)
+		_, err = (&Session{DB: g, ReadOnly: true}).Exec(t.Context(), stmt)
+		if refused := errors.Is(err, db.ErrReadOnly); refused != Writes(stmt) || version(t, g) != before {
+			t.Errorf("%s: error %v, writes %t, version %d and now %d", h.Example, err, Writes(stmt), before, version(t, g))
+		}
+		s := Session{DB: g}
+		if _, err := s.Exec(t.Context(), stmt); err == nil && !Writes(stmt) && version(t, g) != before {
+			t.Errorf("%s changes the database", h.Example)
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)

@@ -21,8 +21,8 @@ func (r *run) evaluateHoldout(s *parse.Statement) {
 	if s.Value("SPLIT") != nil {
 		e.files = &db.LoadOptions{Split: "test", Tables: r.session.Tables}
 	}
-	e.enter(s, &h)
-	if e.read(s, &h); r.err != nil {
+	e.addContenders(s, &h)
+	if e.readSplit(s, &h); r.err != nil {
 		return
 	}
 	var err error
@@ -34,13 +34,13 @@ func (r *run) evaluateHoldout(s *parse.Statement) {
 			return
 		}
 		if s.Values("FOR") == nil && s.Value("SAMPLE") == nil && s.Value("AGAINST") == nil {
-			e.contenders[i].measured.links += e.set.Unknown // all missed
+			e.contenders[i].quality.links += e.set.Unknown // all missed
 		}
 	}
 	e.addRows(s)
 }
 
-// evaluation is an EvaluateHoldout statement being run.
+// evaluation is a statement EVALUATE HOLDOUT or EVALUATE SPLIT being run.
 type evaluation struct {
 	*run
 	set         *db.HoldoutSet
@@ -51,23 +51,23 @@ type evaluation struct {
 	unknown     string          // note about links whose nodes the graph lacks; "" means that it lacks no node
 }
 
-// contender is a db.Contender with its results.
+// contender is a db.Contender with its properties and the quality of its predictions.
 type contender struct {
 	db.Contender
 	name          string
 	isProbability bool // exploit is an estimate of the probability of the link
 	untrained     bool // whether it is a model that learns and was never trained
 	info          db.ContenderInfo
-	measured      measured
+	quality       quality
 }
 
 // priorName is the name of the learned start in answers.
 const priorName = "prior"
 
-// enter resolves the contenders: the model of the statement, the learned start and resource allocation. A model of classes
+// addContenders adds the contenders: the model of the statement, the learned start and resource allocation. A model of classes
 // is evaluated alone, because the others have no classes as candidates.
-func (e *evaluation) enter(s *parse.Statement, h *db.Holdout) {
-	c := e.examined(s)
+func (e *evaluation) addContenders(s *parse.Statement, h *db.Holdout) {
+	c := e.evaluated(s)
 	var t db.Training
 	e.setOptions(s.Options("WITH"), e.options(h, &t, c.Spec != nil))
 	e.seed = h.Seed
@@ -98,9 +98,7 @@ func (e *evaluation) hasClasses(c *contender) bool {
 // ask measures one of the contenders.
 func (e *evaluation) ask(i int) error {
 	c := &e.contenders[i]
-	if tell := e.progressOf("nodes"); tell != nil {
-		c.Progress = func(done, total int) { tell(i*total+done, len(e.contenders)*total) }
-	}
+	c.Progress = func(done, total int) { e.progress("nodes", int64(i*total+done), int64(len(e.contenders)*total)) }
 	info, asked, err := e.set.Ask(e.ctx, c.Contender)
 	if err != nil {
 		return err
@@ -110,7 +108,7 @@ func (e *evaluation) ask(i int) error {
 		if err != nil {
 			return err
 		}
-		c.measured.add(&out)
+		c.quality.add(&out)
 	}
 	return nil
 }
@@ -120,20 +118,20 @@ func (e *evaluation) addRows(s *parse.Statement) {
 	rows, first := e.rows, &e.contenders[0]
 	for i := range e.contenders {
 		c := &e.contenders[i]
-		c.measured.rows(rows, c.name)
+		c.quality.addRows(rows, c.name)
 		if i == 0 && s.Value("AGAINST") == nil {
-			c.measured.reach(rows, c.name)
+			c.quality.addReached(rows, c.name)
 		}
 		if c.isProbability {
-			c.measured.calibration(rows, c.name, e.reliability && i == 0)
+			c.quality.addCalibration(rows, c.name, e.reliability && i == 0)
 		}
 	}
-	m := &first.measured
+	found := &first.quality
 	asked := words.Count(e.set.Sources, "source") + " with "
 	if s.Value("AGAINST") != nil {
 		asked = ""
 	}
-	rows.note("%s; %s%s to find among %s without a link", e.hiddenNote(), asked, words.Count(m.links, "link"), words.Count(m.others, "candidate"))
+	rows.note("%s; %s%s to find among %s without a link", e.hiddenNote(), asked, words.Count(found.links, "link"), words.Count(found.others, "candidate"))
 	if s.Value("AFTER") != nil {
 		rows.note("an edge that was added several times has the last of its times, and is hidden as a whole")
 	}
@@ -154,8 +152,8 @@ func (e *evaluation) addRows(s *parse.Statement) {
 func (rows *Rows) remarkGain(all []contender) {
 	var gains []string
 	for i := range all[1:] {
-		if of := &all[1+i]; of.measured.reciprocal > 0 {
-			gains = append(gains, fmt.Sprintf("%.3g times that of %s", all[0].measured.reciprocal/of.measured.reciprocal, of.name))
+		if of := &all[1+i]; of.quality.reciprocal > 0 {
+			gains = append(gains, fmt.Sprintf("%.3g times that of %s", all[0].quality.reciprocal/of.quality.reciprocal, of.name))
 		}
 	}
 	if gains != nil {
@@ -197,7 +195,8 @@ func (e *evaluation) options(h *db.Holdout, t *db.Training, policy bool) []optio
 	return options
 }
 
-// holdoutOptions returns the options of an EvaluateHoldout.
+// holdoutOptions returns the options of EVALUATE HOLDOUT and EVALUATE SPLIT. Those of a training are among them if a policy is
+// evaluated, which is trained first.
 func holdoutOptions(s *parse.Statement, isModel func(string) bool) []option {
 	e := evaluation{}
 	if s.Value("SPLIT") != nil {
@@ -208,8 +207,8 @@ func holdoutOptions(s *parse.Statement, isModel func(string) bool) []option {
 	return e.options(&db.Holdout{}, &db.Training{}, policy)
 }
 
-// examined returns the contender for the evaluated model or policy. A name that is both denotes the model.
-func (r *run) examined(s *parse.Statement) (c contender) {
+// evaluated returns the contender for the evaluated model or policy. A name that is both denotes the model.
+func (r *run) evaluated(s *parse.Statement) (c contender) {
 	c.Model, c.Version = r.model(r.using(s)), r.version(s.Value("VERSION"))
 	m, err := r.tx.Model(c.Model)
 	if err == nil || c.Model == "" {
@@ -243,48 +242,50 @@ func (r *run) examined(s *parse.Statement) (c contender) {
 // hitsAt lists the values of K for hits@K.
 var hitsAt = [...]int{10, 20, 50, 100}
 
-// measured accumulates how well hidden links are found, node by node.
-type measured struct {
-	links, reached, others, pairs int
-	hits                          [len(hitsAt)]float64 // number of links found at each K
-	asked                         int                  // number of source nodes
-	short                         [len(hitsAt)]int     // number of nodes with links found among fewer than K other candidates
-	reciprocal                    float64
-	ordered                       float64 // sum of the AUC over the links that could be compared
-	compared                      int
-	calibrated                    trial.Calibration // calibration of exploit
-	notProbability                bool              // whether some exploit is not between 0 and 1
+// quality accumulates how well hidden links are found, node by node.
+type quality struct {
+	links, reached int                  // number of hidden links, and of those that are candidates
+	others         int                  // number of candidates without a link
+	pairs          int                  // number of comparisons of a link with a candidate without one
+	hits           [len(hitsAt)]float64 // number of links found at each K
+	asked          int                  // number of source nodes
+	short          [len(hitsAt)]int     // number of nodes with links found among fewer than K other candidates
+	reciprocal     float64              // sum of the reciprocal ranks of the links
+	ordered        float64              // sum of the AUC over the links that could be compared
+	compared       int
+	calibrated     trial.Calibration // calibration of exploit
+	notProbability bool              // whether some exploit is not between 0 and 1
 }
 
-func (m *measured) add(h *db.HeldOut) {
+func (q *quality) add(h *db.HeldOut) {
 	found, others := float64(len(h.Found)), len(h.Others)
-	m.asked++
-	m.links += len(h.Hidden)
-	m.reached += len(h.Found)
-	m.others += others
-	m.pairs += len(h.Found) * others
+	q.asked++
+	q.links += len(h.Hidden)
+	q.reached += len(h.Found)
+	q.others += others
+	q.pairs += len(h.Found) * others
 	for i, k := range hitsAt {
-		m.hits[i] += found * trial.HitsAt(k, h.Found, h.Others)
+		q.hits[i] += found * trial.HitsAt(k, h.Found, h.Others)
 		if found > 0 && others < k {
-			m.short[i]++
+			q.short[i]++
 		}
 	}
-	m.reciprocal += found * trial.MRR(h.Found, h.Others)
+	q.reciprocal += found * trial.MRR(h.Found, h.Others)
 	if others > 0 {
-		m.ordered += found * trial.AUC(h.Found, h.Others)
-		m.compared += len(h.Found)
+		q.ordered += found * trial.AUC(h.Found, h.Others)
+		q.compared += len(h.Found)
 	}
-	m.guessed(h.FoundExploit, true)
-	m.guessed(h.OthersExploit, false)
+	q.addEstimates(h.FoundExploit, true)
+	q.addEstimates(h.OthersExploit, false)
 }
 
-// guessed adds the estimates of candidates that are links, or of candidates that are not.
-func (m *measured) guessed(exploit []float64, links bool) {
+// addEstimates adds the estimated rewards of candidates that are links, or of candidates that are not.
+func (q *quality) addEstimates(exploit []float64, links bool) {
 	for _, p := range exploit {
-		if m.notProbability = m.notProbability || !(p >= 0 && p <= 1); m.notProbability {
+		if q.notProbability = q.notProbability || !(p >= 0 && p <= 1); q.notProbability {
 			return
 		}
-		m.calibrated.Add(p, links)
+		q.calibrated.Add(p, links)
 	}
 }
 
@@ -296,21 +297,22 @@ func mean(sum float64, n int) any {
 	return sum / float64(n)
 }
 
-func (m *measured) rows(rows *Rows, of any) {
-	rows.add(of, "mrr", mean(m.reciprocal, m.links), int64(m.links), "links")
+// addRows adds the rows of the quality of a contender.
+func (q *quality) addRows(rows *Rows, of any) {
+	rows.add(of, "mrr", mean(q.reciprocal, q.links), int64(q.links), "links")
 	for i, k := range hitsAt {
-		rows.add(of, fmt.Sprintf("hits@%d", k), mean(m.hits[i], m.links), int64(m.links), "links")
+		rows.add(of, fmt.Sprintf("hits@%d", k), mean(q.hits[i], q.links), int64(q.links), "links")
 	}
-	rows.add(of, "auc", mean(m.ordered, m.compared), int64(m.pairs), "pairs")
+	rows.add(of, "auc", mean(q.ordered, q.compared), int64(q.pairs), "pairs")
 }
 
-// reach adds the share of the links that are candidates, and a note on sources with too few candidates for hits@K.
-func (m *measured) reach(rows *Rows, of any) {
-	rows.add(of, "reached", mean(float64(m.reached), m.links), int64(m.links), "links")
+// addReached adds the share of the links that are candidates, and a note on sources with too few candidates for hits@K.
+func (q *quality) addReached(rows *Rows, of any) {
+	rows.add(of, "reached", mean(float64(q.reached), q.links), int64(q.links), "links")
 	var short []string
 	for i, k := range hitsAt {
-		if m.short[i] > 0 {
-			short = append(short, fmt.Sprintf("%d of %s at %d", m.short[i], words.Count(m.asked, "node"), k))
+		if q.short[i] > 0 {
+			short = append(short, fmt.Sprintf("%d of %s at %d", q.short[i], words.Count(q.asked, "node"), k))
 		}
 	}
 	if short != nil {
@@ -321,17 +323,17 @@ func (m *measured) reach(rows *Rows, of any) {
 // bins is the number of bins of the calibration.
 const bins = 10
 
-// calibration adds the expected calibration error of exploit and, if asked to, a row for each bin.
-func (m *measured) calibration(rows *Rows, of any, each bool) {
-	if m.notProbability {
+// addCalibration adds the expected calibration error of exploit and, if each is set, a row for each bin.
+func (q *quality) addCalibration(rows *Rows, of any, each bool) {
+	if q.notProbability {
 		return
 	}
-	candidates := m.reached + m.others
-	rows.add(of, "ece", mean(m.calibrated.Error(bins)*float64(candidates), candidates), int64(candidates), "candidates")
+	candidates := q.reached + q.others
+	rows.add(of, "ece", mean(q.calibrated.Error(bins)*float64(candidates), candidates), int64(candidates), "candidates")
 	if !each {
 		return
 	}
-	for _, b := range m.calibrated.Bins(bins) {
+	for _, b := range q.calibrated.Bins(bins) {
 		rows.add(of, fmt.Sprintf("links at exploit %.3g", b.Predicted), b.Share, int64(b.Count), "candidates")
 	}
 }

@@ -33,13 +33,13 @@ func (e *evaluation) hiddenNote() string {
 	return note
 }
 
-// read reads the files of a split.
-func (e *evaluation) read(s *parse.Statement, h *db.Holdout) {
+// readSplit reads the files of a split.
+func (e *evaluation) readSplit(s *parse.Statement, h *db.Holdout) {
 	if s.Value("SPLIT") == nil {
 		return
 	}
 	if s.Value("AGAINST") != nil && (s.Values("FOR") != nil || s.Value("SAMPLE") != nil || s.Among() != nil) {
-		e.refuse(s.Value("AGAINST"), "AGAINST ranks all links of the file: it goes with FOR ALL, and without AMONG")
+		e.refuse(s.Value("AGAINST"), "AGAINST ranks all links of the file: it needs FOR ALL, and no AMONG")
 	}
 	h.Links = e.pairs(s.Value("SPLIT"), false)
 	e.links, e.files.Name = len(h.Links), e.text(s.Value("SPLIT"))
@@ -51,7 +51,7 @@ func (e *evaluation) read(s *parse.Statement, h *db.Holdout) {
 	case s.Values("FOR") != nil || s.Value("SAMPLE") != nil:
 		as = "are left out"
 	}
-	e.missing(h.Links, as)
+	e.noteUnknown(h.Links, as)
 }
 
 // pairs reads a file of links or, if negative, of pairs that are not links.
@@ -70,8 +70,8 @@ func (e *evaluation) pairs(file parse.Value, negative bool) (pairs []db.Edge) {
 	return pairs
 }
 
-// missing notes how many links have a node that the graph lacks; as says how they are counted.
-func (e *evaluation) missing(links []db.Edge, as string) {
+// noteUnknown notes how many links have a node that the graph lacks; as says how they are counted.
+func (e *evaluation) noteUnknown(links []db.Edge, as string) {
 	n := 0
 	var first db.Edge
 	for _, l := range links {

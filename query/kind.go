@@ -13,12 +13,19 @@ type kind struct {
 	access  access
 	columns string // names of the columns of the answer, separated by commas; a meaning may follow in parentheses
 	run     runner
-	// options returns the options of the statement, as far as it is parsed; nil: it has no options. isModel reports whether
-	// a name is that of a model.
-	options func(stmt *parse.Statement, isModel func(string) bool) []option
+	options lister // nil means that the statement has no options
 	more    string // further columns, for WHERE and RETURN
-	// plan adds the steps of a statement, which are chosen by their cost; nil: there is no choice.
+	// plan adds the steps of a statement, which are chosen by their cost. nil means that there is no choice.
 	plan func(r *run, e *parse.Statement)
+}
+
+// lister returns the options of a statement, as far as it is parsed. isModel reports whether a name is that of a model.
+type lister func(stmt *parse.Statement, isModel func(string) bool) []option
+
+// always returns the lister of options that do not depend on the statement. list returns options that set the fields of
+// a T.
+func always[T any](list func(*T) []option) lister {
+	return func(*parse.Statement, func(string) bool) []option { return list(new(T)) }
 }
 
 // access says what a statement does to the database.
@@ -46,7 +53,7 @@ func updating(f runner) runner {
 	return func(r *run, s *parse.Statement) { r.update(func() { f(r, s) }) }
 }
 
-// kinds yields the kinds of statements, those asked most often first.
+// kinds yields the kinds of statements, the most frequent ones first.
 func kinds(yield func(kind) bool) {
 	for _, list := range []func() []kind{
 		predictKinds, decisionKinds, graphKinds, walkKinds, pictureKinds, modelKinds, evaluateKinds, listKinds, transferKinds, adminKinds, sessionKinds,
@@ -70,7 +77,7 @@ func kindOf(stmt *parse.Statement) kind {
 	return kind{} // never: TestKinds checks that each parse.Kind has its kind
 }
 
-// accessOf returns the access of a statement. That of EXPLAIN is to read; that of PROFILE is that of its statement.
+// accessOf returns the access of a statement. EXPLAIN reads. PROFILE has the access of the statement that it runs.
 func accessOf(stmt *parse.Statement) access {
 	if stmt.Kind == "PROFILE" {
 		return accessOf(stmt.Explained())
@@ -88,7 +95,7 @@ func Writes(stmt *parse.Statement) bool { return accessOf(stmt)&reads == 0 }
 // Lasts reports whether a statement may take minutes on a large graph: it trains or evaluates.
 func Lasts(stmt *parse.Statement) bool { return accessOf(stmt)&lasts != 0 }
 
-// nameOf returns the name of a statement's kind, or that of the statement that is explained.
+// nameOf returns the name of a statement's kind. For EXPLAIN and PROFILE it is the kind of the inner statement.
 func nameOf(stmt *parse.Statement) string {
 	if inner := stmt.Explained(); inner != nil {
 		return nameOf(inner)

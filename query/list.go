@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"os"
@@ -19,36 +18,35 @@ import (
 func listKinds() []kind {
 	const nodes = "file, lines (number of lines read), nodes (nodes added), skipped (malformed lines)"
 	const list = "file, lines (number of lines written), format, columns"
-	nodeList := func(*parse.Statement, func(string) bool) []option { return nodeOptions(&db.LoadOptions{}) }
 	return []kind{
 		{
 			name: "LOAD EDGES", run: (*run).loadEdges,
 			columns: "file, lines (number of lines read), nodes (nodes added), edges (edges added), loops, repeated (lines of an edge that the list has already), " +
 				"differing (those with another weight or time), both_ways (edges that the list has in both directions), skipped (malformed lines), columns",
-			options: func(*parse.Statement, func(string) bool) []option { return edgeOptions(&db.LoadOptions{}) },
+			options: always(edgeOptions),
 		},
-		{name: "LOAD NODES", columns: nodes, run: (*run).loadNodes, options: nodeList},
-		{name: "LOAD FEATURES", columns: nodes, run: (*run).loadNodes, options: nodeList},
-		{name: "EXPORT EDGES", access: joins, columns: list, run: viewing((*run).exportList)},
-		{name: "EXPORT NODES", access: joins, columns: list, run: viewing((*run).exportList)},
-		{name: "EXPORT FEATURES", access: joins, columns: list, run: viewing((*run).exportList)},
+		{name: "LOAD NODES", columns: nodes, run: loadingNodes((*db.DB).LoadNodes), options: always(nodeOptions)},
+		{name: "LOAD FEATURES", columns: nodes, run: loadingNodes((*db.DB).LoadFeatures), options: always(nodeOptions)},
+		{name: "EXPORT EDGES", access: joins, columns: list, run: exporting((*db.Tx).WriteEdges)},
+		{name: "EXPORT NODES", access: joins, columns: list, run: exporting((*db.Tx).WriteNodes)},
+		{name: "EXPORT FEATURES", access: joins, columns: list, run: exporting((*db.Tx).WriteFeatures)},
 		{name: "BACKUP", columns: "file, version, records, bytes", run: (*run).backup},
 	}
 }
 
 func (r *run) loadEdges(s *parse.Statement) {
-	l := r.loading(s, edgeOptions)
+	l := r.loadOptions(s, edgeOptions)
 	if info, err := os.Stat(l.Name); err == nil && info.IsDir() {
 		r.loadFolder(s.Value("FROM"), l)
 		return
 	}
 	if l.Split != "" {
-		r.refuse(s.Value("FROM"), "split is of a folder, %s is a file", l.Name)
+		r.refuse(s.Value("FROM"), "option split needs a folder, and %s is a file", l.Name)
 	}
 	r.readFile(s.Value("FROM"), func(f io.Reader) error {
 		report, err := r.session.DB.Load(r.ctx, f, *l)
 		if err == nil {
-			r.rows.addEdges(l.Name, report)
+			r.rows.addLoad(l.Name, report)
 		}
 		return err
 	})
@@ -59,45 +57,42 @@ func (r *run) loadFolder(file parse.Value, l *db.LoadOptions) {
 	if r.err != nil {
 		return
 	}
-	if tell := r.session.Progress; tell != nil {
-		l.Progress = func(lines int64) { tell(Progress{What: "lines", Done: lines}) }
-	}
+	l.Progress = r.progressOfLines
 	reports, err := r.session.DB.LoadFolder(r.ctx, os.DirFS(l.Name), *l)
 	r.failIn(file, err)
 	for _, part := range reports {
-		r.rows.addEdges(path.Join(l.Name, part.Name), part)
+		r.rows.addLoad(path.Join(l.Name, part.Name), part)
 	}
 }
 
-// addEdges adds the row of a loaded file.
-func (rows *Rows) addEdges(name string, report *db.LoadReport) {
+// addLoad adds the row of a loaded file.
+func (rows *Rows) addLoad(name string, report *db.LoadReport) {
 	var columns any // nil for a list of nodes
 	if report.Columns > 0 {
 		columns = report.Read()
 	}
 	rows.add(name, report.Lines, report.Nodes, report.Edges, report.Loops,
 		report.Repeated, report.Differing, report.BothWays, report.Skipped, columns)
-	rows.report(report)
+	rows.noteLoad(report)
 }
 
-func (r *run) loadNodes(s *parse.Statement) {
-	l := r.loading(s, nodeOptions)
-	load := r.session.DB.LoadNodes
-	if s.Kind == "LOAD FEATURES" {
-		load = r.session.DB.LoadFeatures
+// loadingNodes returns the runner of a statement that loads a list of nodes.
+func loadingNodes(load func(*db.DB, context.Context, io.Reader, db.LoadOptions) (*db.LoadReport, error)) runner {
+	return func(r *run, s *parse.Statement) {
+		l := r.loadOptions(s, nodeOptions)
+		r.readFile(s.Value("FROM"), func(f io.Reader) error {
+			report, err := load(r.session.DB, r.ctx, f, *l)
+			if err == nil {
+				r.rows.add(l.Name, report.Lines, report.Nodes, report.Skipped)
+				r.rows.noteLoad(report)
+			}
+			return err
+		})
 	}
-	r.readFile(s.Value("FROM"), func(f io.Reader) error {
-		report, err := load(r.ctx, f, *l)
-		if err == nil {
-			r.rows.add(l.Name, report.Lines, report.Nodes, report.Skipped)
-			r.rows.report(report)
-		}
-		return err
-	})
 }
 
-// report adds notes about a load and its malformed lines.
-func (rows *Rows) report(report *db.LoadReport) {
+// noteLoad adds notes about a load and its malformed lines.
+func (rows *Rows) noteLoad(report *db.LoadReport) {
 	if report.Times > 0 {
 		rows.note("times: %s", report.Times.Describe())
 	}
@@ -112,8 +107,8 @@ func (rows *Rows) report(report *db.LoadReport) {
 	}
 }
 
-// loading returns the options that the clauses of a LOAD give.
-func (r *run) loading(s *parse.Statement, options func(*db.LoadOptions) []option) *db.LoadOptions {
+// loadOptions returns the options that the clauses of a LOAD give.
+func (r *run) loadOptions(s *parse.Statement, options func(*db.LoadOptions) []option) *db.LoadOptions {
 	l := db.LoadOptions{Tables: r.session.Tables}
 	l.Name = r.text(s.Value("FROM"))
 	if format := s.Name("FORMAT"); format.Value != "" {
@@ -152,49 +147,29 @@ func maxErrors(o *db.LoadOptions) option {
 	return integerOption("max_errors", "number of malformed lines that are skipped; 0 by default", 0, math.MaxInt64, &o.MaxErrors)
 }
 
-func (r *run) exportList(s *parse.Statement) {
-	format, packing, err := db.ParseFile(r.text(s.Value("TO")))
-	r.failAt(s.Value("TO"), err)
-	o := db.ListOptions{Format: format, Tables: r.session.Tables}
-	if tell := r.session.Progress; tell != nil {
-		o.Progress = func(lines int64) { tell(Progress{What: "lines", Done: lines}) }
-	}
-	write := map[string]func(context.Context, io.Writer, db.ListOptions) (db.ListReport, error){
-		"EXPORT EDGES": r.tx.WriteEdges, "EXPORT NODES": r.tx.WriteNodes, "EXPORT FEATURES": r.tx.WriteFeatures,
-	}[s.Kind]
-	r.writeFile(s.Value("TO"), func(file string, w io.Writer) error {
-		packed, err := db.Pack(w, packing)
-		if err != nil {
-			return err
-		}
-		report, err := write(r.ctx, packed, o)
-		r.rows.add(file, report.Lines, report.Format.String(), report.Columns)
-		return errors.Join(err, packed.Close())
+// exporting returns the runner of a statement that writes a list.
+func exporting(write func(*db.Tx, context.Context, io.Writer, db.ListOptions) (db.ListReport, error)) runner {
+	return viewing(func(r *run, s *parse.Statement) {
+		format, packing, err := db.ParseFile(r.text(s.Value("TO")))
+		r.failAt(s.Value("TO"), err)
+		o := db.ListOptions{Format: format, Tables: r.session.Tables, Progress: r.progressOfLines}
+		r.writeFile(s.Value("TO"), func(file string, w io.Writer) error {
+			packed, err := db.Pack(w, packing)
+			if err != nil {
+				return err
+			}
+			report, err := write(r.tx, r.ctx, packed, o)
+			r.rows.add(file, report.Lines, report.Format.String(), report.Columns)
+			return errors.Join(err, packed.Close())
+		})
 	})
 }
 
 func (r *run) backup(s *parse.Statement) {
-	r.fileError(s.Value("TO"), replaceable(r.text(s.Value("TO"))))
+	r.fileError(s.Value("TO"), db.CheckBackupFile(r.text(s.Value("TO"))))
 	r.writeFile(s.Value("TO"), func(file string, w io.Writer) error {
 		b, err := r.session.DB.WriteTo(r.ctx, w)
 		r.rows.add(file, int64(b.Seq), b.Entries, b.Bytes)
 		return err
 	})
-}
-
-// replaceable returns an error if name is an existing file that is not a backup, so that a backup does not overwrite
-// it.
-func replaceable(name string) error {
-	f, err := os.Open(name)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close() // read only
-	if info, err := f.Stat(); err != nil || info.Mode().IsRegular() && info.Size() > 0 && !db.IsBackup(f) {
-		return errors.Join(err, fmt.Errorf("%s: there is a file that is no backup, and is kept", name))
-	}
-	return nil
 }

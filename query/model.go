@@ -22,7 +22,7 @@ func modelKinds() []kind {
 	return []kind{
 		{
 			name: "CREATE MODEL", access: edits, columns: modelColumns, run: (*run).createModel,
-			options: func(*parse.Statement, func(string) bool) []option { return modelOptions(&db.ModelSpec{}) },
+			options: always(modelOptions),
 		},
 		{
 			name: "TRAIN MODEL", access: edits | lasts, run: (*run).trainModel,
@@ -32,10 +32,10 @@ func modelKinds() []kind {
 				return trainOptions(&db.Training{Log: s.Has("LOG")})
 			},
 		},
-		{name: "DEPLOY MODEL", access: edits, columns: changedColumns, run: (*run).deployModel},
-		{name: "ROLLBACK MODEL", access: edits, columns: changedColumns, run: (*run).rollbackModel},
-		{name: "FREEZE MODEL", access: edits, columns: changedColumns, run: (*run).freezeModel},
-		{name: "THAW MODEL", access: edits, columns: changedColumns, run: (*run).freezeModel},
+		{name: "DEPLOY MODEL", access: edits, columns: changedColumns, run: changing(deployModel)},
+		{name: "ROLLBACK MODEL", access: edits, columns: changedColumns, run: changing(rollbackModel)},
+		{name: "FREEZE MODEL", access: edits, columns: changedColumns, run: changing(freezeModel)},
+		{name: "THAW MODEL", access: edits, columns: changedColumns, run: changing(thawModel)},
 		{name: "DROP MODEL", access: edits, columns: "dropped (the model's name)", run: (*run).dropModel},
 		{name: "SHOW MODELS", access: reads | joins, columns: modelColumns, run: viewing((*run).showModels)},
 		{
@@ -103,7 +103,7 @@ func (rows *Rows) remarkWorse(m *db.Trained, rule db.DeployRule) {
 		names = append(names, s.Name)
 	}
 	if names != nil && rule == db.DeployBetter {
-		rows.note("version %d is not deployed: it ranks below %s by more than chance explains; deploy = on would deploy it all the same",
+		rows.note("version %d is not deployed: it ranks below %s by more than chance explains; deploy = on deploys it nevertheless",
 			m.Version, strings.Join(names, " and "))
 	}
 }
@@ -112,13 +112,13 @@ func (rows *Rows) remarkWorse(m *db.Trained, rule db.DeployRule) {
 func modelOptions(spec *db.ModelSpec) (options []option) {
 	meanings := map[string]string{
 		"preset": "options for a purpose", "seed": "seed of the model's draws",
-		"classes": "label of the nodes that are the classes of the model",
+		"normalize": "with features each node's vector has mean square 1, with unit the whole context has length 1",
 	}
-	for _, name := range db.ModelOptions() {
-		options = append(options, option{name, "", meanings[name], func(r *run, o parse.Option) {
-			r.fail(db.SetModelOption(spec, name, r.value(o.Value)))
-			if name == "classes" {
-				r.keep(db.KindLabel, o.Value)
+	for _, m := range db.ModelOptions() {
+		options = append(options, option{m.Name, m.Accepts, meanings[m.Name], func(r *run, o parse.Option) {
+			r.fail(db.SetModelOption(spec, m.Name, r.value(o.Value)))
+			if m.Name == "classes" {
+				r.refer(db.KindLabel, o.Value)
 			}
 		}})
 	}
@@ -155,7 +155,7 @@ func (r *run) dropModel(s *parse.Statement) {
 	}
 	r.rows.add(model.Value)
 	if answered {
-		r.rows.note("where no model is named, the learned start answers now; DEPLOY MODEL has another model answer")
+		r.rows.note("where no model is named, the learned start answers now; DEPLOY MODEL chooses another model")
 	}
 }
 
@@ -173,7 +173,7 @@ func (r *run) observe(s *parse.Statement) {
 	model := r.using(s)
 	m, err := r.tx.Model(r.model(model))
 	r.fail(err)
-	o := db.Observation{Reward: r.rewarded(s.Value("=")), Model: model.Value, Insert: s.Has("INSERT")}
+	o := db.Observation{Reward: r.validReward(s.Value("=")), Model: model.Value, Insert: s.Has("INSERT")}
 	r.setOptions(s.Options("WITH"), observeOptions(&o))
 	src, dst := r.node(s.Value("OBSERVE")), r.node(s.Value("->"))
 	o.Source, o.Target, o.Among = src, dst, r.candidates(s.Among())
@@ -190,7 +190,7 @@ func (r *run) observe(s *parse.Statement) {
 // remarkFrozen notes that a frozen model does not learn the observation.
 func (rows *Rows) remarkFrozen(m db.ModelInfo) {
 	if m.Frozen {
-		rows.note("model %s is frozen: this is in the log, and is not learned", parse.Name{Value: m.Name})
+		rows.note("model %s is frozen: the outcome is logged and not learned", parse.Name{Value: m.Name})
 	}
 }
 
@@ -205,7 +205,7 @@ func (rows *Rows) remarkOutdated(m db.ModelInfo) {
 // remarkLeftOut notes that a model has no vectors of nodes, because they did not fit.
 func (rows *Rows) remarkLeftOut(m db.ModelInfo) {
 	if m.VectorsLeftOut > 0 {
-		rows.note("model %v was trained without vectors of nodes: they would take %d MB, and may take an eighth of the memory, at most 64 MB",
+		rows.note("model %v was trained without vectors of nodes: they would take %d MB, and may take at most an eighth of the memory and 64 MB",
 			parse.Name{Value: m.Name}, (m.VectorsLeftOut+1<<20-1)>>20)
 	}
 }
@@ -290,34 +290,37 @@ func (r *run) showVersions(s *parse.Statement) {
 	}
 }
 
-func (r *run) deployModel(s *parse.Statement) {
-	version := r.version(s.Value("VERSION"))
-	r.changeModel(s, func(name string) error { return r.session.DB.Deploy(r.ctx, name, version) })
-}
-
-func (r *run) rollbackModel(s *parse.Statement) {
-	r.changeModel(s, func(name string) error {
-		_, err := r.session.DB.Rollback(r.ctx, name)
-		return err
-	})
-}
-
-func (r *run) freezeModel(s *parse.Statement) {
-	r.changeModel(s, func(name string) error { return r.session.DB.Freeze(r.ctx, name, s.Kind == "FREEZE MODEL") })
-}
-
-// changeModel runs a change of an existing model, and answers with its new state. It notes that the model is untrained
-// if it would answer otherwise, because DEPLOY says so or because it answered before.
-func (r *run) changeModel(s *parse.Statement, change func(name string) error) {
-	model := s.Name("MODEL")
-	deployed := r.answers(model) || s.Kind == "DEPLOY MODEL"
-	if r.err == nil {
-		r.failAt(model, change(model.Value))
-	}
-	r.describe(model, func(rows *Rows, m db.ModelInfo) {
-		rows.add(m.Name, int64(m.Version), orNil(int64(m.Before)), m.Frozen, m.Answers, m.Trained, int64(m.Rounds))
-		if deployed && !m.Answers {
-			rows.note("version %d is untrained: until it is trained, the learned start answers where no model is named", m.Version)
+// changing returns the runner of a statement that changes an existing model, and answers with its new state. It notes that
+// the model is untrained if it would answer otherwise, because DEPLOY says so or because it answered before.
+func changing(change func(r *run, model string, version int) error) runner {
+	return func(r *run, s *parse.Statement) {
+		model, version := s.Name("MODEL"), r.version(s.Value("VERSION"))
+		deployed := r.answers(model) || s.Kind == "DEPLOY MODEL"
+		if r.err == nil {
+			r.failAt(model, change(r, model.Value, version))
 		}
-	})
+		r.describe(model, func(rows *Rows, m db.ModelInfo) {
+			rows.add(m.Name, int64(m.Version), orNil(int64(m.Before)), m.Frozen, m.Answers, m.Trained, int64(m.Rounds))
+			if deployed && !m.Answers {
+				rows.note("version %d is untrained: until it is trained, the learned start answers where no model is named", m.Version)
+			}
+		})
+	}
+}
+
+func deployModel(r *run, model string, version int) error {
+	return r.session.DB.Deploy(r.ctx, model, version)
+}
+
+func rollbackModel(r *run, model string, _ int) error {
+	_, err := r.session.DB.Rollback(r.ctx, model)
+	return err
+}
+
+func freezeModel(r *run, model string, _ int) error {
+	return r.session.DB.Freeze(r.ctx, model, true)
+}
+
+func thawModel(r *run, model string, _ int) error {
+	return r.session.DB.Freeze(r.ctx, model, false)
 }

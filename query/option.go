@@ -23,11 +23,15 @@ type option struct {
 }
 
 // setOptions sets the options that a clause gives.
-func (r *run) setOptions(given []parse.Option, options []option) {
+func (r *run) setOptions(given []parse.Option, options []option) { r.setAll("option", given, options) }
+
+// setAll sets options or settings; what is the word for one of them.
+func (r *run) setAll(what string, given []parse.Option, options []option) {
+	names := optionNames(options)
 	for _, o := range given {
-		i := slices.IndexFunc(options, func(of option) bool { return of.name == o.Name })
+		i := slices.Index(names, o.Name)
 		if i < 0 {
-			r.fail(unknownOption(o, optionNames(options)))
+			r.fail(unknown(what, parse.Name{Pos: o.Pos, Value: o.Name}, names))
 		} else if r.err == nil {
 			options[i].set(r, o)
 			r.err = r.withPosition(o, r.err)
@@ -43,10 +47,11 @@ func optionNames(options []option) []string {
 	return names
 }
 
-func unknownOption(o parse.Option, names []string) error {
+// unknown returns the error for a name that is not accepted. what says what it names.
+func unknown(what string, name parse.Name, accepted []string) error {
 	return &Error{
-		Pos: o.Pos, Msg: "unknown option " + o.Name + " (accepted: " + strings.Join(names, ", ") + ")",
-		DidYouMean: words.Closest(o.Name, names), Err: db.ErrInput,
+		Pos: name.Pos, Msg: fmt.Sprintf("unknown %s %v (accepted: %s)", what, name, strings.Join(accepted, ", ")),
+		DidYouMean: words.Closest(name.Value, accepted), Err: db.ErrInput,
 	}
 }
 
@@ -113,8 +118,8 @@ func (r *run) unmarshal(at place, text string, to encoding.TextUnmarshaler) {
 }
 
 // Words returns the words of the language that match expected, what the grammar expects after text: policies, columns,
-// options, their values and so on. models are the models of the database, if they are known: the options of an
-// evaluation depend on whether a name is that of a model.
+// options, their values and so on. models are the names of the models of the database, if they are known: the options of
+// an evaluation depend on whether USING names a model.
 func Words(expected, text string, models []string) []string {
 	stmt, name := parse.Begun(text)
 	switch expected {

@@ -15,7 +15,7 @@ func predictKinds() []kind {
 	const scores = ", rank, score (see exploit, explore and ppr), exploit (the estimated reward), explore (estimated gain of trying the link), " +
 		"ppr (contribution of the walk over the graph), bound (of the numerical error of score)"
 	const certain = "certain (whether no error can change the rank)"
-	options := func(*parse.Statement, func(string) bool) []option { return predictOptions(&db.Prediction{}) }
+	options := always(predictOptions)
 	return []kind{
 		{
 			name: "PREDICT LINKS", access: reads | joins, columns: "source, target" + scores + ", " + certain, more: "label (of the target), degree (of the target)",
@@ -70,7 +70,7 @@ func (r *run) addLinks(t *table, ranking *db.Ranking, most int) {
 
 // linkRow returns the row of a link, with what t uses of the columns that are not in the ranking.
 func linkRow(tx *db.Tx, t *table, ranking *db.Ranking, l *db.Link) []any {
-	row := []any{shown(ranking.Source), l.Target, int64(l.Rank), l.Score, l.Exploit, l.Explore, l.PPR, l.Bound, l.Certain, nil, nil}
+	row := []any{sourceValue(ranking.Source), l.Target, int64(l.Rank), l.Score, l.Exploit, l.Explore, l.PPR, l.Bound, l.Certain, nil, nil}
 	if !t.uses("label", "degree") {
 		return row
 	}
@@ -92,8 +92,8 @@ func LinkFilter(condition string) (func(*db.Tx, *db.Ranking, *db.Link) bool, err
 	return func(tx *db.Tx, ranking *db.Ranking, l *db.Link) bool { return t.keep(linkRow(tx, t, ranking, l)) }, r.err
 }
 
-// shown returns the value of the column source: the key of a node, or the text of a set.
-func shown(s db.Seeds) any {
+// sourceValue returns the value of the column source: the key of a node, or the text of a set.
+func sourceValue(s db.Seeds) any {
 	if len(s) == 1 {
 		return s[0].Node
 	}

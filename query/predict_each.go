@@ -28,7 +28,6 @@ func (r *run) predictEach(s *parse.Statement, t *table, top int) {
 	if r.err != nil {
 		return
 	}
-	tell := r.progressOf("nodes")
 	for ranking, err := range r.tx.PredictEach(r.ctx, questions) {
 		if r.failAt(s.At("FOR"), err) || r.overLimit() || r.checkMemory(min(len(ranking.Links), top)+len(best.rows)) {
 			return
@@ -37,11 +36,10 @@ func (r *run) predictEach(s *parse.Statement, t *table, top int) {
 		if len(ranking.Links) == 0 {
 			without++
 		}
-		ranking.Candidates = max(ranking.Candidates, 1) // one note tells of all nodes without candidates
+		ranking.Candidates = max(ranking.Candidates, 1) // a single note counts the nodes without candidates
 		r.rows.remark(ranking)
-		if done++; tell != nil {
-			tell(int(done), int(total))
-		}
+		done++
+		r.progress("nodes", done, total)
 	}
 	best.finish()
 	if without > 0 {
@@ -91,7 +89,7 @@ type scoredRow struct {
 	row   []any
 }
 
-// spare is the number of rows that bestLinks holds in addition to twice the number asked for.
+// spare is the number of rows that bestLinks holds in addition to twice the number of TOP.
 const spare = 1000
 
 // add adds the links of a source that may be among the best.
@@ -133,8 +131,7 @@ func (b *bestLinks) finish() {
 	}
 }
 
-// explainEach adds the steps of a statement that isBatch: those of all sources, and the plan of the first one or, after
-// PROFILE, the time.
+// explainEach adds the steps of a statement that isBatch. EXPLAIN shows the plan of the first source, PROFILE the time of all.
 func (r *run) explainEach(e, s *parse.Statement, plan *Rows) {
 	questions, total := r.batch(s)
 	if r.err != nil {

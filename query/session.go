@@ -31,8 +31,8 @@ type Session struct {
 	// Confined refuses statements that access a file, play policies, or begin a transaction or change a setting that would
 	// outlive them. A program that runs the statements of others sets it; to let them only look, it sets ReadOnly.
 	Confined bool
-	// Truncates says that the program tells its users itself that there are more rows than Settings.MaxRows. Otherwise a note
-	// of the answer does.
+	// Truncates omits the note that says that there are more rows than Settings.MaxRows. A program that tells its users itself
+	// sets it.
 	Truncates bool
 	// Settings are the settings that SET changes.
 	Settings Settings
@@ -46,14 +46,20 @@ type Progress struct {
 	Done, Total int64  // Total is 0 if it is unknown
 }
 
-// progressOf returns a function that reports to Progress in a unit, or nil if that is nil.
-func (r *run) progressOf(what string) func(done, total int) {
-	tell := r.session.Progress
-	if tell == nil {
-		return nil
+// progress calls the session's Progress, if there is one.
+func (r *run) progress(what string, done, total int64) {
+	if tell := r.session.Progress; tell != nil {
+		tell(Progress{what, done, total})
 	}
-	return func(done, total int) { tell(Progress{what, int64(done), int64(total)}) }
 }
+
+// progressOf returns a function that reports the progress in a unit.
+func (r *run) progressOf(what string) func(done, total int) {
+	return func(done, total int) { r.progress(what, int64(done), int64(total)) }
+}
+
+// progressOfLines reports the number of lines that are read or written.
+func (r *run) progressOfLines(lines int64) { r.progress("lines", lines, 0) }
 
 // Bytes is the unit of a file being read: its bytes as stored, before decompression.
 const Bytes = "bytes"
@@ -156,7 +162,7 @@ func (r *run) withPosition(at place, err error) error {
 		return err
 	}
 	if named := (*db.Error)(nil); errors.As(err, &named) {
-		pos, found := r.reference(named)
+		pos, found := r.positionOf(named)
 		if !found {
 			pos = at.Position()
 		}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 	"time"
 
 	"kith/db"
@@ -31,24 +29,18 @@ type Settings struct {
 const unset = "none"
 
 func (r *run) set(s *parse.Statement) {
-	next := r.session.Settings
-	options := next.options()
-	names := optionNames(options)
-	given := s.Options("SET")[0]
-	i := slices.Index(names, given.Name)
-	if i < 0 {
-		r.fail(&Error{
-			Pos: given.Pos, Msg: "no setting " + parse.Name{Value: given.Name}.String() + " (there are: " + strings.Join(names, ", ") + ")",
-			DidYouMean: words.Closest(given.Name, names), Err: db.ErrInput,
-		})
+	next, given := r.session.Settings, s.Options("SET")
+	if n, ok := given[0].Value.(parse.Name); ok && n.Value == unset {
+		given[0].Value = nil
+	}
+	if r.setAll("setting", given, next.options()); r.err != nil {
 		return
 	}
-	if n, ok := given.Value.(parse.Name); ok && n.Value == unset {
-		given.Value = nil
-	}
-	if options[i].set(r, given); r.err == nil {
-		r.session.Settings = next
-		r.rows.add(next.rows()[i][:2]...)
+	r.session.Settings = next
+	for _, row := range next.rows() {
+		if row[0] == given[0].Name {
+			r.rows.add(row[:2]...)
+		}
 	}
 }
 
@@ -142,11 +134,11 @@ func (r *run) checkMemory(more int) bool {
 	if need <= may {
 		return r.err != nil
 	}
-	return r.fail(fmt.Errorf("%w: an answer of %s takes about %d MB, and %d MB are its part of the memory; TOP and max_rows bound it",
+	return r.fail(fmt.Errorf("%w: an answer of %s takes about %d MB and may take %d MB; TOP and max_rows limit it",
 		db.ErrTooLarge, words.Count(n, "row"), need>>20, may>>20))
 }
 
-// using returns the model that a statement uses: the one it names, or that of the settings.
+// using returns the name of the model that a statement uses: the one after USING, or the setting.
 func (r *run) using(s *parse.Statement) parse.Name {
 	if s.Has("USING") {
 		return s.Name("USING")

@@ -10,12 +10,13 @@ import (
 	"strings"
 
 	"kith/db"
+	"kith/db/outfile"
 	"kith/model/trial"
 	"kith/query/draw"
 	"kith/query/parse"
 )
 
-// stream holds the options of an EvaluateStream.
+// stream is a statement EVALUATE STREAM: how policies are played.
 type stream struct {
 	protocol trial.Protocol
 	rounds   int
@@ -32,16 +33,16 @@ func (r *run) evaluateStream(s *parse.Statement) {
 	if r.err != nil {
 		return
 	}
-	var plot *file // created before the work, which would be lost if the file cannot be written
+	var plot *outfile.File // created before the work, which would be lost if the file cannot be written
 	if how.plot != "" {
 		var err error
-		plot, err = createFile(how.plot)
+		plot, err = outfile.Create(how.plot, fileMode)
 		if r.fileError(s, err); err != nil {
 			return
 		}
-		defer plot.drop()
+		defer plot.Drop()
 	}
-	data := r.truth(s)
+	data := r.streamLinks(s)
 	if r.err != nil {
 		return
 	}
@@ -66,7 +67,7 @@ func (r *run) evaluateStream(s *parse.Statement) {
 	how.rows(r.rows, &result)
 	for _, e := range entrants {
 		if e.Known > how.known {
-			r.rows.note("%s begins with %v of the links, as it is meant to", e.Name, e.Known)
+			r.rows.note("policy %s begins with %v of the links by definition", e.Name, e.Known)
 		}
 	}
 	if s.Value("STREAM") == nil {
@@ -77,7 +78,7 @@ func (r *run) evaluateStream(s *parse.Statement) {
 // remarkFeatures notes that feature vectors are not used.
 func (rows *Rows) remarkFeatures(labels []db.LabelStats) {
 	if slices.ContainsFunc(labels, func(l db.LabelStats) bool { return l.Features > 0 }) {
-		rows.note("feature vectors are not played: policies go by the links alone")
+		rows.note("feature vectors are not used: policies see only the links")
 	}
 }
 
@@ -118,13 +119,13 @@ func (how *stream) summaries(result *trial.Result, round int) []trial.Summary {
 }
 
 // draw writes the curves as a picture to plot, if it is not nil.
-func (how *stream) draw(result *trial.Result, plot *file) error {
+func (how *stream) draw(result *trial.Result, plot *outfile.File) error {
 	if plot == nil {
 		return nil
 	}
 	o := how.picture
 	o.Title, o.Width, o.Height = "Regret, protocol "+how.protocol.Name, 680, 450
-	return plot.finish(func(w io.Writer) error { return draw.Regret(w, result, o) })
+	return plot.Finish(func(w io.Writer) error { return draw.Regret(w, result, o) })
 }
 
 func (r *run) streamOptions(s *parse.Statement) *stream {
@@ -175,12 +176,12 @@ func (r *run) entrants(s *parse.Statement) (policies []string) {
 	return policies
 }
 
-// truth reads the links to find.
-func (r *run) truth(s *parse.Statement) (data *trial.Data) {
+// streamLinks reads the links that the policies have to find.
+func (r *run) streamLinks(s *parse.Statement) (data *trial.Data) {
 	if s.Value("STREAM") == nil {
 		r.view(func() {
 			var err error
-			data, err = links(r.ctx, r.tx)
+			data, err = graphLinks(r.ctx, r.tx)
 			r.fail(err)
 		})
 		return data
@@ -195,15 +196,15 @@ func (r *run) truth(s *parse.Statement) (data *trial.Data) {
 			return err
 		}
 		return scratch.View(r.ctx, func(tx *db.Tx) (err error) {
-			data, err = links(r.ctx, tx)
+			data, err = graphLinks(r.ctx, tx)
 			return err
 		})
 	})
 	return data
 }
 
-// links numbers the nodes of a graph and lists its links.
-func links(ctx context.Context, tx *db.Tx) (*trial.Data, error) {
+// graphLinks numbers the nodes of a graph and lists its links.
+func graphLinks(ctx context.Context, tx *db.Tx) (*trial.Data, error) {
 	ids := map[db.Key]trial.ID{}
 	for n, err := range tx.Nodes() {
 		if err == nil && len(ids)%linksPerCheck == 0 {

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"kith/db"
-	"kith/db/words"
 	"kith/query/parse"
 )
 
@@ -79,10 +77,7 @@ func (r *run) column(t *table, n parse.Name) int {
 		}
 		names = append(names, c.name)
 	}
-	r.fail(&Error{
-		Pos: n.Pos, Msg: "no column " + n.String() + " (there are: " + strings.Join(names, ", ") + ")",
-		DidYouMean: words.Closest(n.Value, names), Err: db.ErrInput,
-	})
+	r.fail(unknown("column", n, names))
 	return 0
 }
 

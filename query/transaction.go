@@ -15,11 +15,11 @@ func sessionKinds() []kind {
 	const state = "transaction (open, committed or rolled back)"
 	return []kind{
 		{name: "BEGIN", access: joins, columns: state, run: (*run).begin},
-		{name: "COMMIT", access: joins, columns: state, run: (*run).end},
-		{name: "ROLLBACK", access: joins, columns: state, run: (*run).end},
+		{name: "COMMIT", access: joins, columns: state, run: ending("committed", (*db.Tx).Commit)},
+		{name: "ROLLBACK", access: joins, columns: state, run: ending("rolled back", (*db.Tx).Rollback)},
 		{
 			name: "SET", access: joins, columns: "name, value", run: (*run).set,
-			options: func(*parse.Statement, func(string) bool) []option { return (&Settings{}).options() },
+			options: always((*Settings).options),
 		},
 		{name: "SHOW SETTINGS", access: reads | joins, columns: "name, value (null if it is not set), meaning", run: (*run).showSettings},
 	}
@@ -101,17 +101,14 @@ func (r *run) begin(s *parse.Statement) {
 	r.rows.add("open")
 }
 
-// end commits the open transaction or rolls it back.
-func (r *run) end(s *parse.Statement) {
-	if r.session.tx == nil {
-		r.refuse(s, "no transaction is open: BEGIN opens one")
-		return
+// ending returns the runner of a statement that ends the open transaction. state is the transaction's state afterwards.
+func ending(state string, end func(*db.Tx) error) runner {
+	return func(r *run, s *parse.Statement) {
+		if r.session.tx == nil {
+			r.refuse(s, "no transaction is open: BEGIN opens one")
+			return
+		}
+		r.rows.add(state)
+		r.fail(r.session.endWith(end))
 	}
-	if s.Kind == "COMMIT" {
-		r.rows.add("committed")
-		r.fail(r.session.endWith((*db.Tx).Commit))
-		return
-	}
-	r.rows.add("rolled back")
-	r.fail(r.session.endWith((*db.Tx).Rollback))
 }

@@ -113,8 +113,8 @@ func (l *logWriter) write() error {
 
 // line writes the JSON of a record, with its kind as the first member.
 func (l *logWriter) line(kind string, record any) error {
-	if done := l.observations + l.decisions; done%1000 == 0 && l.session.Progress != nil {
-		l.session.Progress(Progress{What: "records", Done: done})
+	if done := l.observations + l.decisions; done%1000 == 0 {
+		l.progress("records", done, 0)
 	}
 	if err := l.ctx.Err(); err != nil {
 		return err

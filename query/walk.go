@@ -17,7 +17,7 @@ func walkKinds() []kind {
 		{
 			name: "RANK NODES", access: reads | joins, run: viewing((*run).rank),
 			columns: "source, node, rank, score (personalised PageRank), bound (of the error of score), certain (whether no error can change the rank)",
-			options: func(*parse.Statement, func(string) bool) []option { return rankOptions(&db.Walk{}) },
+			options: always(rankOptions),
 		},
 		{name: "PATH", access: reads | joins, columns: "step, node, weight (of the edge that leads there)", run: viewing((*run).path)},
 	}
@@ -53,7 +53,7 @@ func (r *run) rank(s *parse.Statement) {
 				return
 			}
 			for _, n := range ranks.Nodes {
-				r.rows.add(shown(ranks.Source), n.Node, int64(n.Rank), n.Score, n.Bound, n.Certain)
+				r.rows.add(sourceValue(ranks.Source), n.Node, int64(n.Rank), n.Score, n.Bound, n.Certain)
 			}
 		}
 	})

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -57,7 +55,7 @@ func (b *backup) run(ctx context.Context, path, file string) error {
 			if err != nil {
 				return err
 			}
-			return writeLine(b.stderr, "stdout: "+backupSummary(done))
+			return cli.WriteLine(b.stderr, "stdout: "+backupSummary(done))
 		}
 		var done db.Backup
 		err := cli.WriteFile(file, func(w io.Writer) (err error) {
@@ -67,7 +65,7 @@ func (b *backup) run(ctx context.Context, path, file string) error {
 		if err != nil {
 			return err
 		}
-		return writeLine(b.stdout, file+": "+backupSummary(done))
+		return cli.WriteLine(b.stdout, file+": "+backupSummary(done))
 	})
 }
 
@@ -85,25 +83,14 @@ func (b *backup) write(ctx context.Context, g *db.DB, w io.Writer) (db.Backup, e
 
 // replaceable returns an error if file exists and is not a backup, or is the backup that --since names.
 func (b *backup) replaceable(file string) error {
-	info, err := os.Stat(file)
-	if file == "-" || errors.Is(err, fs.ErrNotExist) {
+	if file == "-" {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	if since, err := os.Stat(b.since); err == nil && os.SameFile(info, since) {
+	since, err := os.Stat(b.since)
+	if info, e := os.Stat(file); err == nil && e == nil && os.SameFile(info, since) {
 		return fmt.Errorf("%s: the new backup would replace the one that it depends on", file)
 	}
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if !info.Mode().IsRegular() || info.Size() > 0 && !db.IsBackup(f) {
-		return fmt.Errorf("%s is not a backup and is not replaced", file)
-	}
-	return nil
+	return db.CheckBackupFile(file)
 }
 
 // backupSummary describes a backup.
@@ -140,7 +127,7 @@ a copy that does. It keeps changes as the database did; see kith changes.`,
 				if err != nil {
 					return err
 				}
-				return writeLine(cmd.OutOrStdout(), path+": "+size(&s))
+				return cli.WriteLine(cmd.OutOrStdout(), path+": "+describeSize(&s))
 			})
 		}),
 	}
@@ -152,7 +139,7 @@ func restore(ctx context.Context, stdin io.Reader, files []string, path string, 
 	var backups []io.Reader
 	for _, name := range files {
 		if name == "-" {
-			in := contextReader(ctx, stdin)
+			in := cli.ContextReader(ctx, stdin)
 			defer in.Close() // never fails
 			backups = append(backups, in)
 			continue

@@ -60,7 +60,7 @@ Linux reports, so each line is measured by a process of its own.`,
 	return cmd
 }
 
-// run prints the lines of all files, each measured by a process of its own.
+// run prints the lines of all files, each measured by a separate process.
 func (b *loadBench) run(ctx context.Context, files []string) error {
 	if _, err := b.load.all(files); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (b *loadBench) run(ctx context.Context, files []string) error {
 		for range b.count {
 			cmd := exec.CommandContext(ctx, program, "bench", "load", "--line", "--dir", b.dir,
 				"--directed="+strconv.FormatBool(b.load.directed), "--memory", strconv.FormatInt(b.load.memory, 10), "--", file)
-			if err := run(cmd, b.stdout); err != nil {
+			if err := runSelf(cmd, b.stdout); err != nil {
 				return err
 			}
 		}
@@ -81,8 +81,8 @@ func (b *loadBench) run(ctx context.Context, files []string) error {
 	})
 }
 
-// run runs cmd, which executes this program. The error has the text that the process wrote to standard error.
-func run(cmd *exec.Cmd, stdout io.Writer) error {
+// runSelf runs cmd, which executes this program. The error has the text that the process wrote to standard error.
+func runSelf(cmd *exec.Cmd, stdout io.Writer) error {
 	var said strings.Builder
 	cmd.Args[0] = os.Args[0]
 	cmd.Stdout, cmd.Stderr = stdout, &said

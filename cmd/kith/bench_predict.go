@@ -104,28 +104,29 @@ type predictor struct {
 }
 
 func (p *predictor) measure(ctx context.Context) error {
-	if err := p.prepare(ctx); err != nil {
-		return err
-	}
-	if err := p.inOneThread(ctx); err != nil {
-		return err
-	}
-	return p.besideWriter(ctx)
+	return inOrder(ctx, p.prepare, p.inOneThread, p.besideWriter)
 }
 
 func (p *predictor) inOneThread(ctx context.Context) error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	if err := p.predictions(ctx); err != nil {
-		return err
+	return inOrder(ctx, p.predictions, p.afterInserts, p.holdout, p.heuristics)
+}
+
+// inOrder calls functions up to the first error.
+func inOrder(ctx context.Context, all ...func(context.Context) error) error {
+	for _, f := range all {
+		if err := f(ctx); err != nil {
+			return err
+		}
 	}
-	if err := p.afterInserts(ctx); err != nil {
-		return err
-	}
-	if err := p.holdout(ctx); err != nil {
-		return err
-	}
-	for _, policy := range []string{"adamic_adar", "common_neighbors", "resource_allocation"} {
-		if err := p.heuristic(ctx, policy); err != nil {
+	return nil
+}
+
+// write prints lines, with the 99th percentile of their times.
+func (p *predictor) write(lines ...*benchfmt.Line) error {
+	for _, l := range lines {
+		l.Add(l.Quantile(0.99), "p99-ns/op")
+		if err := l.Write(p.stdout); err != nil {
 			return err
 		}
 	}
@@ -183,8 +184,8 @@ func (p *predictor) predict(ctx context.Context, nodes []any) error {
 	return err
 }
 
-// statement returns a prediction as a statement.
-func statement(nodes []any) string {
+// predictStatement returns a prediction as a statement.
+func predictStatement(nodes []any) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "PREDICT LINKS FOR %v AMONG (%v", nodes[0], nodes[1])
 	for _, k := range nodes[2:] {
@@ -205,7 +206,7 @@ func (p *predictor) predictions(ctx context.Context) error {
 		if err := api.Time(func() error { return p.predict(ctx, nodes) }); err != nil {
 			return err
 		}
-		text := statement(p.question(p.random))
+		text := predictStatement(p.question(p.random))
 		if err := language.Time(func() error { return discard(query.Run(ctx, p.g, text)) }); err != nil {
 			return err
 		}
@@ -215,13 +216,7 @@ func (p *predictor) predictions(ctx context.Context) error {
 		return err
 	}
 	api.Add(100*hitRate(before, after), "hit-%")
-	for _, l := range []*benchfmt.Line{api, language} {
-		l.Add(l.Quantile(0.99), "p99-ns/op")
-		if err := l.Write(p.stdout); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.write(api, language)
 }
 
 // hitRate returns the share of hits among the states that were requested between two counts.
@@ -247,8 +242,7 @@ func (p *predictor) afterInserts(ctx context.Context) error {
 			return err
 		}
 	}
-	l.Add(l.Quantile(0.99), "p99-ns/op")
-	return l.Write(p.stdout)
+	return p.write(l)
 }
 
 // insertNear adds an edge between a random neighbour of a node and a random node.
@@ -319,6 +313,15 @@ const (
 	heuristicPasses = 5
 )
 
+func (p *predictor) heuristics(ctx context.Context) error {
+	for _, policy := range []string{"adamic_adar", "common_neighbors", "resource_allocation"} {
+		if err := p.heuristic(ctx, policy); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (p *predictor) heuristic(ctx context.Context, policy string) error {
 	l := p.line("Heuristic", "policy="+policy)
 	nodes := p.nodes[:min(heuristicNodes, len(p.nodes))]
@@ -335,8 +338,7 @@ func (p *predictor) heuristic(ctx context.Context, policy string) error {
 			}
 		}
 	}
-	l.Add(l.Quantile(0.99), "p99-ns/op")
-	return l.Write(p.stdout)
+	return p.write(l)
 }
 
 // turns is the number of times that readers are measured alone, and with a writer.
@@ -356,7 +358,7 @@ func (p *predictor) besideWriter(ctx context.Context) error {
 		var writer sync.WaitGroup
 		writer.Go(func() {
 			var n int
-			n, failed = p.write(busy)
+			n, failed = p.insert(busy)
 			written += n
 		})
 		err := p.read(ctx, beside)
@@ -398,8 +400,8 @@ const (
 	edgesPerCommit = 10
 )
 
-// write inserts edges between random nodes until ctx ends, and returns the number of edges.
-func (p *predictor) write(ctx context.Context) (n int, err error) {
+// insert inserts edges between random nodes until ctx ends, and returns the number of edges.
+func (p *predictor) insert(ctx context.Context) (n int, err error) {
 	r := rand.New(rand.NewPCG(p.seed, 1))
 	tick := time.NewTicker(time.Second * edgesPerCommit / edgesPerSecond)
 	defer tick.Stop()

@@ -181,7 +181,7 @@ func (b *scaleBench) size(ctx context.Context, results *scale.Results, n int64) 
 	return os.RemoveAll(b.graph(n).database())
 }
 
-// measure measures a phase in a process of its own.
+// measure measures a phase in a separate process.
 func (b *scaleBench) measure(ctx context.Context, phase string, n int64) (m scale.Measurement, err error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -190,7 +190,7 @@ func (b *scaleBench) measure(ctx context.Context, phase string, n int64) (m scal
 	cmd := exec.CommandContext(ctx, program, "bench", "scale", "--phase", phase, "--edges", strconv.FormatInt(n, 10),
 		"--degree", strconv.Itoa(b.degree), "--memory", strconv.FormatInt(b.memory, 10), "--time", b.span.String(), "--dir", b.dir)
 	var out bytes.Buffer
-	if err := run(cmd, &out); err != nil {
+	if err := runSelf(cmd, &out); err != nil {
 		return m, cmp.Or(ctx.Err(), err)
 	}
 	if err := json.Unmarshal(out.Bytes(), &m); err != nil {
@@ -228,6 +228,6 @@ func (b *scaleBench) graph(n int64) *scaleGraph {
 	return &scaleGraph{
 		asked: n, memory: b.memory, span: b.span, figures: map[string]float64{},
 		path:  filepath.Join(b.dir, fmt.Sprintf("rmat-%d-%d", n, b.degree)),
-		scale: bits.Len64(ids*2/3*2) - 1, // log2, rounded: 2^k from 3/4 of it on
+		scale: bits.Len64(ids*2/3*2) - 1, // log2, rounded: k for 3/4 of 2^k and more
 	}
 }

@@ -28,7 +28,7 @@ type scaleGraph struct {
 
 func (g *scaleGraph) database() string { return g.path + ".kith" }
 
-// scalePhase is a part of the measurement of a graph, which is a process of its own.
+// scalePhase is a part of the measurement of a graph. It runs in a separate process.
 type scalePhase struct {
 	name    string
 	measure func(*scaleGraph, context.Context) error

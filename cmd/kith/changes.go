@@ -35,21 +35,21 @@ func newChanges() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "changes DB",
 		Short: "Write what commits did, as lines of JSON",
-		Long: `Changes writes what each commit after version V did, a line of JSON each, in order: nodes,
-edges, features, observations, decisions and models. It ends with the present version. A
-program that has read a line can go on after its version.
+		Long: `Changes writes what each commit after the version of --since did, a line of JSON each, in
+order: nodes, edges, features, observations, decisions and models. It ends with the present
+version. A program that has read a line can go on after its version.
 
 A database keeps changes from the time when --keep turns it on: the last ones, up to a size.
-They are forgotten by kith load, which is too large for a change. The size is stored in the
-database, also in its backups, and holds for all that write to it.
+A kith load forgets them, because it is too large for a change. The size is stored in the
+database, also in its backups, and applies to every program that writes to it.
 
 With --attach there is no DB: kith serve, or another process that has the database open and
 serves web.Handler, sends its changes. With --follow they come as they become durable, until
 Ctrl-C.
 
-The lines are for other systems: a search index, a cache, an audit. A copy that repeats
-them, with the same answers, needs more than they tell: kith-nats makes one, and Go programs
-do with db.Apply.`,
+The lines are for other systems: a search index, a cache, an audit. They do not suffice for
+a copy that gives the same answers. kith-nats makes such a copy, and a Go program does with
+db.Apply.`,
 		Example: `  kith changes social.kith --keep 256M
   kith changes social.kith --since 1041
   kith serve social.kith --write --token-file token
@@ -84,6 +84,11 @@ do with db.Apply.`,
 			})
 		}),
 	}
+	c.flags(cmd)
+	return cmd
+}
+
+func (c *changes) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Int64Var(&c.since, "since", c.since, "version after which to begin (default: before the oldest change that is kept)")
 	f.BoolVar(&c.follow, "follow", false, "wait for further changes, until Ctrl-C")
@@ -99,7 +104,6 @@ do with db.Apply.`,
 		cmd.MarkFlagsMutuallyExclusive("keep", other)
 	}
 	cmd.MarkFlagsMutuallyExclusive("attach", "memory")
-	return cmd
 }
 
 // parseKeep parses a value of --keep.
@@ -127,7 +131,7 @@ func (c *changes) turn(path string) error {
 		if s.Changes.Limit > 0 {
 			text = fmt.Sprintf("keeps up to %d bytes of changes, now %s after version %d", s.Changes.Limit, words.Count(s.Changes.Kept, "change"), s.Changes.After)
 		}
-		return writeLine(c.stdout, path+": "+text)
+		return cli.WriteLine(c.stdout, path+": "+text)
 	})
 }
 

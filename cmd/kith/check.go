@@ -48,7 +48,7 @@ a copy before. Repair needs memory for the whole graph, about 130 bytes an edge,
 				if err != nil {
 					return err
 				}
-				return writeLine(cmd.OutOrStdout(), args[0]+": ok: "+size(&s))
+				return cli.WriteLine(cmd.OutOrStdout(), args[0]+": ok: "+describeSize(&s))
 			})
 		}),
 	}
@@ -64,12 +64,12 @@ func runRepair(ctx context.Context, w io.Writer, path string, o *db.Options) err
 		return err
 	}
 	for _, found := range r.Found {
-		if err := writeLine(w, path+": found: "+words.Plain(found)); err != nil {
+		if err := cli.WriteLine(w, path+": found: "+words.Plain(found)); err != nil {
 			return err
 		}
 	}
 	for _, done := range r.Done {
-		if err := writeLine(w, path+": done: "+done); err != nil {
+		if err := cli.WriteLine(w, path+": done: "+done); err != nil {
 			return err
 		}
 	}
@@ -101,7 +101,7 @@ also compacts itself while it changes; compact frees the rest.`,
 			if err != nil {
 				return err
 			}
-			return writeLine(cmd.OutOrStdout(), fmt.Sprintf("%s: %d bytes, %d before", args[0], after, before))
+			return cli.WriteLine(cmd.OutOrStdout(), fmt.Sprintf("%s: %d bytes, %d before", args[0], after, before))
 		}),
 	}
 	cli.MemoryFlag(cmd.Flags(), &memory)
@@ -121,15 +121,15 @@ func diskBytes(path string) (sum int64, err error) {
 	return sum, err
 }
 
-// size describes the size of a database.
-func size(s *db.Stats) string {
-	return fmt.Sprintf("%s, %s, %s", plural(s.Nodes, "node"), edges(s.Edges, s.Loops), plural(s.Models, "model"))
+// describeSize describes the size of a database.
+func describeSize(s *db.Stats) string {
+	return fmt.Sprintf("%s, %s, %s", words.Count(s.Nodes, "node"), describeEdges(s.Edges, s.Loops), words.Count(s.Models, "model"))
 }
 
-// edges describes the number of edges; all includes the loops.
-func edges(all, loops int64) string {
+// describeEdges describes the number of edges; all includes the loops.
+func describeEdges(all, loops int64) string {
 	if loops == 0 {
-		return plural(all, "edge")
+		return words.Count(all, "edge")
 	}
-	return plural(all-loops, "edge") + " + " + plural(loops, "loop")
+	return words.Count(all-loops, "edge") + " + " + words.Count(loops, "loop")
 }

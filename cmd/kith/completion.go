@@ -11,7 +11,7 @@ import (
 func newCompletion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion SHELL",
-		Short: "Write a script that has your shell complete kith's commands",
+		Short: "Write a script that completes kith's commands in your shell",
 		Long: `Completion writes a script for bash, zsh, fish or powershell, with which Tab completes
 kith's subcommands, flags, databases and files.`,
 		Example: `  kith completion bash > ~/.local/share/bash-completion/completions/kith

@@ -18,6 +18,7 @@ import (
 
 	"kith/cmd/internal/chart"
 	"kith/cmd/internal/cli"
+	"kith/cmd/kith/internal/shell"
 	"kith/db"
 	"kith/model"
 	"kith/model/trial"
@@ -123,7 +124,7 @@ func (d *demo) show(ctx context.Context, g *db.DB) error {
 		if d.open != nil {
 			d.open(url)
 		}
-		return writeLine(d.stdout, "\nLook at this graph and its model at "+url+" (Ctrl-C ends the demo).")
+		return cli.WriteLine(d.stdout, "\nLook at this graph and its model at "+url+" (Ctrl-C ends the demo).")
 	})
 }
 
@@ -131,7 +132,7 @@ func (d *demo) show(ctx context.Context, g *db.DB) error {
 func (d *demo) in(ctx context.Context, data *trial.Data, play func(context.Context, *db.DB, *trial.Data) error) error {
 	return inTemporary("", func(dir string) error {
 		return with(dir, &db.Options{NoSync: true, Seed: d.seed}, func(g *db.DB) error {
-			if err := fill(ctx, g, data); err != nil {
+			if err := addNodes(ctx, g, data); err != nil {
 				return err
 			}
 			return play(ctx, g, data)
@@ -155,8 +156,8 @@ func (d *demo) learn(ctx context.Context, g *db.DB, data *trial.Data) error {
 	return d.ask(ctx, g, data)
 }
 
-// fill adds the nodes with their features, and an untrained model.
-func fill(ctx context.Context, g *db.DB, data *trial.Data) error {
+// addNodes adds the nodes with their features, and an untrained model.
+func addNodes(ctx context.Context, g *db.DB, data *trial.Data) error {
 	err := g.Update(ctx, func(tx *db.Tx) error {
 		for u, features := range data.Features {
 			if err := tx.AddNode(db.Node{Key: db.Int(int64(u)), Features: features}); err != nil {
@@ -173,12 +174,12 @@ func fill(ctx context.Context, g *db.DB, data *trial.Data) error {
 
 func (d *demo) introduce(data *trial.Data) {
 	fmt.Fprintf(d.stdout, "A generated graph: %d nodes in %d communities, %d links, none of which is known at first.\n",
-		data.Nodes, d.communities().Groups, links(data))
+		data.Nodes, d.communities().Groups, countLinks(data))
 	fmt.Fprintf(d.stdout, "%d rounds: a node, %d candidates, up to %d of them linked to it; a pair may come again. Seed %d.\n\n",
 		d.rounds, protocol().Candidates, protocol().Positives, d.seed)
 }
 
-func links(data *trial.Data) int {
+func countLinks(data *trial.Data) int {
 	ends := 0
 	for _, row := range data.Links {
 		ends += len(row)
@@ -237,7 +238,7 @@ func (d *demo) table(r trial.Result, took time.Duration) error {
 		won := 100 * float64(c.Live-c.Final()) / float64(max(c.Live, 1))
 		rows.Rows = append(rows.Rows, []any{c.Name, int64(c.Final()), fmt.Sprintf("%.1f %%", won)})
 	}
-	if err := tableMode.write(d.stdout, rows); err != nil {
+	if err := shell.WriteTable(d.stdout, rows); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(d.stdout, "default learned, and played through the database: %.1f ms a round, of predicting and observing.\n",
@@ -262,7 +263,7 @@ func (d *demo) plot(r trial.Result) error {
 // ask shows a statement with its answer, for the node with the most known links, and compares the answer with the true
 // links.
 func (d *demo) ask(ctx context.Context, g *db.DB, data *trial.Data) error {
-	source, err := best(ctx, g)
+	source, err := mostConnected(ctx, g)
 	if err != nil {
 		return err
 	}
@@ -283,16 +284,16 @@ func (d *demo) ask(ctx context.Context, g *db.DB, data *trial.Data) error {
 
 // state shows a statement with its answer, and returns the answer.
 func (d *demo) state(ctx context.Context, g *db.DB, statement string) (*query.Rows, error) {
-	fmt.Fprintf(d.stdout, "%s%s\n", primary, statement)
+	fmt.Fprintf(d.stdout, "%s%s\n", shell.Prompt, statement)
 	rows, err := query.Run(ctx, g, statement)
 	if err != nil {
 		return nil, err
 	}
-	return rows, tableMode.write(d.stdout, rows)
+	return rows, shell.WriteTable(d.stdout, rows)
 }
 
-// best returns the node with the most edges.
-func best(ctx context.Context, g *db.DB) (k db.Key, err error) {
+// mostConnected returns the node with the most edges.
+func mostConnected(ctx context.Context, g *db.DB) (k db.Key, err error) {
 	most := -1
 	err = g.View(ctx, func(tx *db.Tx) error {
 		for n, err := range tx.Nodes() {
@@ -317,20 +318,20 @@ func (d *demo) train(ctx context.Context, g *db.DB, data *trial.Data) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(d.stdout, "The same graph as a list: %d of its links are put into another database, %d are not.\n\n", links(data)-len(hidden), len(hidden))
+	fmt.Fprintf(d.stdout, "The same graph as a list: %d of its links are put into another database, %d are not.\n\n", countLinks(data)-len(hidden), len(hidden))
 	if _, err := d.state(ctx, g, "TRAIN MODEL "+demoModel+";"); err != nil {
 		return err
 	}
 	fmt.Fprintf(d.stdout, "\nHow many of the %d other links are among the 10 best of their first node, as ranked by\n", len(hidden))
 	rows := &query.Rows{Columns: []string{"model", "links found"}}
 	for _, name := range append([]string{demoModel}, heuristics()...) {
-		n, err := found(ctx, g, name, hidden)
+		n, err := countFound(ctx, g, name, hidden)
 		if err != nil {
 			return err
 		}
 		rows.Rows = append(rows.Rows, []any{name, int64(n)})
 	}
-	return tableMode.write(d.stdout, rows)
+	return shell.WriteTable(d.stdout, rows)
 }
 
 // addLinks adds the links of the generated graph except for some, which it returns.
@@ -354,9 +355,9 @@ func (d *demo) addLinks(ctx context.Context, g *db.DB, data *trial.Data) (hidden
 	})
 }
 
-// found returns the number of links that are among the 10 best of their first node, as ranked by a model or a
+// countFound returns the number of links that are among the 10 best of their first node, as ranked by a model or a
 // heuristic.
-func found(ctx context.Context, g *db.DB, name string, links [][2]int64) (n int, err error) {
+func countFound(ctx context.Context, g *db.DB, name string, links [][2]int64) (n int, err error) {
 	for _, e := range links {
 		r, err := g.Predict(ctx, db.Prediction{For: e[0], Model: name, Among: db.All(), Top: 10})
 		if err != nil {

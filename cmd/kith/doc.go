@@ -24,20 +24,9 @@
 // # Parts
 //
 // The tool holds no code that an embedding program would need: package query runs statements, package db loads files,
-// and package model/trial plays trials. Each subcommand has a file. The shell has these parts:
-//
-//	session   runs commands, writes rows, reports errors
-//	engine    runs statements on a database of this process (local) or of a server (remote)
-//	dot       the dot commands
-//	prompt    reads commands from a terminal (readline)
-//	menu      the menus of Tab and Ctrl-R below the prompt
-//	history   the history of typed text, in a file
-//	complete  completes words from the grammar (parse.Expected), the names in the database and kith's own
-//	          names (words)
-//	welcome   says first how to load, ask, train and look
-//	highlight colours typed text
-//	mode      the formats of rows: tables for people, JSON lines for programs
-//	table     draws rows, no wider than the terminal
+// and package model/trial plays trials. Each subcommand has a file. Three parts are packages of their own: internal/shell
+// runs typed and piped statements, internal/mcpserver talks to language models, and internal/scale extrapolates the
+// measurements of bench scale.
 //
 // # Output
 //

@@ -43,7 +43,7 @@ memory, whatever the size of the graph.`,
 			Use:   "rmat",
 			Short: "R-MAT: few nodes with many edges, many with few",
 			Long: `Rmat writes a graph of 2^scale nodes. Each edge falls into a quarter of the adjacency
-matrix with probability a, b, c or what is left, then into a quarter of that, down to a
+matrix with probability a, b, c or the rest, then into a quarter of that, down to a
 single entry (Chakrabarti, Zhan, Faloutsos 2004). The defaults are those of Graph500.
 Some edges come twice, some are loops, and some nodes have no edge.`,
 			Example: "  kith gen rmat --scale 20 --edges 16000000 > rmat.txt",
@@ -107,8 +107,8 @@ func writePairs(ctx context.Context, to io.Writer, list pairs) error {
 // maxGenNodes is the maximum number of nodes of a random graph, one more than a database takes.
 const maxGenNodes = 1 << 32
 
-// random returns the random number generator of a seed.
-func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
+// newRandom returns the random number generator of a seed.
+func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
 // rmat is the recursive matrix model, R-MAT.
 type rmat struct {
@@ -137,7 +137,7 @@ func (g *rmat) edges(_ context.Context, seed uint64) pairs {
 	quarter := func(p float64) uint64 { return uint64(p * (1 << 32)) } // threshold for 32 random bits
 	a, b, c := quarter(g.a), quarter(g.a+g.b), quarter(g.a+g.b+g.c)
 	return func(yield func(int64, int64) bool) {
-		rng := random(seed)
+		rng := newRandom(seed)
 		for range g.count {
 			var u, v int64
 			for range g.scale {
@@ -190,7 +190,7 @@ func (g *blocks) begin(i int64) int64 {
 // networks").
 func (g *blocks) edges(ctx context.Context, seed uint64) pairs {
 	return func(yield func(int64, int64) bool) {
-		rng := random(seed)
+		rng := newRandom(seed)
 		for i := range g.count {
 			if i%rowsPerCheck == 0 && ctx.Err() != nil {
 				return

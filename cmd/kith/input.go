@@ -39,7 +39,9 @@ func (l *load) inputs(arg string, kind edgelist.Kind) ([]input, error) {
 	}
 	if arg == "-" {
 		in.name = "stdin"
-		in.open = func(ctx context.Context) (io.ReadCloser, int64, error) { return contextReader(ctx, l.stdin), 0, nil }
+		in.open = func(ctx context.Context) (io.ReadCloser, int64, error) {
+			return cli.ContextReader(ctx, l.stdin), 0, nil
+		}
 		return []input{in}, nil
 	}
 	if !isFile(arg) {
@@ -123,15 +125,3 @@ type temporary struct{ *os.File }
 
 // Close closes and removes the file.
 func (t *temporary) Close() error { return errors.Join(t.File.Close(), os.Remove(t.Name())) }
-
-// contextReader returns a reader of r that ends when ctx does, even while a read of r blocks. If it is closed during a read
-// of r, that read continues and its data is lost.
-func contextReader(ctx context.Context, r io.Reader) *io.PipeReader {
-	out, in := io.Pipe()
-	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
-	go func() {
-		_, err := io.Copy(in, r)
-		in.CloseWithError(err)
-	}()
-	return out
-}

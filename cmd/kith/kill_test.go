@@ -151,7 +151,7 @@ func (k *killer) digest(path string) (text string) {
 	ctx := context.Background()
 	err := with(path, nil, func(g *db.DB) error {
 		s, err := g.Stats()
-		text = fmt.Sprintf("%d, %s", s.Version, size(&s))
+		text = fmt.Sprintf("%d, %s", s.Version, describeSize(&s))
 		return errors.Join(err, g.Check(ctx))
 	})
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"kith/db"
 	"kith/db/edgelist"
 	"kith/db/edgelist/parquet"
+	"kith/db/words"
 )
 
 // load implements the subcommand load.
@@ -217,7 +218,7 @@ func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 	}
 	o.Malformed = func(err error) { l.reject(in.name, err) }
 	began, bar := time.Now(), cli.NewBar(l.stderr)
-	watched := &meter{r: f, tell: func(read int64, ended bool) {
+	watched := &edgelist.Meter{R: f, Tell: func(read int64, ended bool) {
 		if ended { // the remaining time is unknown
 			bar.Show(in.name+", read; sorting and writing", progress.UnitsBytes, read, 0)
 		} else {
@@ -246,7 +247,7 @@ func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 func (l *load) summarize(in input, r *db.LoadReport, took time.Duration) error {
 	text := nodesSummary(r)
 	if in.kind == edgelist.Edges {
-		text = summary(r)
+		text = edgesSummary(r)
 		l.lines += r.Lines
 	}
 	for _, note := range r.Notes() {
@@ -277,31 +278,31 @@ func (l *load) malformed(name string, r *db.LoadReport) {
 	for _, err := range r.Errors {
 		var line *edgelist.LineError
 		if errors.As(err, &line) {
-			fmt.Fprintf(l.stderr, "kith: %s:%d: %s: %q%s\n", name, line.Line, line.Msg, line.Text, help(line))
+			fmt.Fprintf(l.stderr, "kith: %s:%d: %s: %q%s\n", name, line.Line, line.Msg, line.Text, flagHint(line))
 		}
 	}
 }
 
-// help returns a hint with the flag that accepts a malformed line, or "".
-func help(e *edgelist.LineError) string {
+// flagHint returns a hint with the flag that accepts a malformed line, or "".
+func flagHint(e *edgelist.LineError) string {
 	if e.Option == "" {
 		return ""
 	}
 	return fmt.Sprintf("; try --%s %s", e.Option, e.Value)
 }
 
-// summary describes a load of edges in one line.
-func summary(r *db.LoadReport) string {
-	s := fmt.Sprintf("%s, %s, %s, %s", plural(r.Lines, "line"), nodes(r), edges(r.Edges, r.Loops), repeated(r))
-	s = fmt.Sprintf("%s%s, columns %s%s, %s", s, skipped(r), r.Read(), columns(r), format(r))
+// edgesSummary describes a load of edges in one line.
+func edgesSummary(r *db.LoadReport) string {
+	s := fmt.Sprintf("%s, %s, %s, %s", words.Count(r.Lines, "line"), describeNodes(r), describeEdges(r.Edges, r.Loops), describeRepeats(r))
+	s = fmt.Sprintf("%s%s, columns %s%s, %s", s, describeSkipped(r), r.Read(), describeColumns(r), describeFormat(r))
 	if r.Directed {
 		return s + ", directed"
 	}
 	return s + ", undirected"
 }
 
-// columns describes how times were read, and which columns were not used.
-func columns(r *db.LoadReport) (s string) {
+// describeColumns describes how times were read, and which columns were not used.
+func describeColumns(r *db.LoadReport) (s string) {
 	if r.Times != edgelist.AnyTime {
 		s = ", times " + r.Times.Describe()
 	}
@@ -314,9 +315,9 @@ func columns(r *db.LoadReport) (s string) {
 	return s
 }
 
-// nodes describes the number of nodes added, by label.
-func nodes(r *db.LoadReport) string {
-	s := plural(r.Nodes, "node")
+// describeNodes describes the number of nodes added, by label.
+func describeNodes(r *db.LoadReport) string {
+	s := words.Count(r.Nodes, "node")
 	switch {
 	case r.SourceLabel != "" && r.TargetLabel != "" && r.SourceLabel != r.TargetLabel:
 		s += fmt.Sprintf(" (%d %s, %d %s)", r.Sources, r.SourceLabel, r.Targets, r.TargetLabel)
@@ -328,8 +329,8 @@ func nodes(r *db.LoadReport) string {
 	return s
 }
 
-// repeated describes how repeated edges were treated.
-func repeated(r *db.LoadReport) string {
+// describeRepeats describes how repeated edges were treated.
+func describeRepeats(r *db.LoadReport) string {
 	s := fmt.Sprintf("%d repeated", r.Repeated)
 	if r.Repeated == 0 {
 		return s
@@ -343,61 +344,26 @@ func repeated(r *db.LoadReport) string {
 		s += fmt.Sprintf(" (last kept, %d had another weight or time)", r.Differing)
 	}
 	if r.BothWays > 0 {
-		s += fmt.Sprintf(", %s in both directions", plural(r.BothWays, "edge"))
+		s += fmt.Sprintf(", %s in both directions", words.Count(r.BothWays, "edge"))
 	}
 	return s
 }
 
 // nodesSummary describes a load of labels or features in one line.
 func nodesSummary(r *db.LoadReport) string {
-	return fmt.Sprintf("%s, %s made%s, %s", plural(r.Lines, "line"), plural(r.Nodes, "node"), skipped(r), format(r))
+	return fmt.Sprintf("%s, %s added%s, %s", words.Count(r.Lines, "line"), words.Count(r.Nodes, "node"), describeSkipped(r), describeFormat(r))
 }
 
-func format(r *db.LoadReport) string {
+func describeFormat(r *db.LoadReport) string {
 	if r.Header {
 		return r.Format.String() + " with a header"
 	}
 	return r.Format.String()
 }
 
-func skipped(r *db.LoadReport) string {
+func describeSkipped(r *db.LoadReport) string {
 	if r.Skipped == 0 {
 		return ""
 	}
 	return fmt.Sprintf(", %d malformed lines skipped", r.Skipped)
-}
-
-// meter reports the number of bytes read through it.
-type meter struct {
-	r    io.Reader
-	read int64
-	tell func(read int64, ended bool)
-}
-
-func (m *meter) Read(p []byte) (int, error) {
-	n, err := m.r.Read(p)
-	m.read += int64(n)
-	m.tell(m.read, err == io.EOF)
-	return n, err
-}
-
-// ReadAt counts what is read in place.
-func (m *meter) ReadAt(p []byte, at int64) (int, error) {
-	f, ok := m.r.(io.ReaderAt)
-	if !ok {
-		return 0, errors.ErrUnsupported
-	}
-	n, err := f.ReadAt(p, at)
-	m.read += int64(n)
-	m.tell(m.read, false)
-	return n, err
-}
-
-// Seek moves in a file that can be read in place.
-func (m *meter) Seek(offset int64, whence int) (int64, error) {
-	f, ok := m.r.(io.Seeker)
-	if _, file := m.r.(io.ReaderAt); !ok || !file {
-		return 0, errors.ErrUnsupported
-	}
-	return f.Seek(offset, whence)
 }

@@ -19,11 +19,11 @@ func newRoot() *cobra.Command {
 		Use:   "kith SUBCOMMAND",
 		Short: "An embedded graph database that predicts its own next links",
 		Long: `kith is an embedded graph database that predicts its own next links, and learns
-from what came of its predictions.`,
+from the outcomes of its predictions.`,
 		Example: `  kith demo
   kith load social.kith facebook_combined.txt
   kith shell social.kith -c "PREDICT LINKS FOR 0 AMONG NEIGHBORS(2) TOP 10;"`,
-		Args:              known,
+		Args:              knownSubcommand,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		Version:           built(),
 	}, "a subcommand is missing",
@@ -38,8 +38,8 @@ from what came of its predictions.`,
 	return root
 }
 
-// known is cli.Known. It also suggests kith shell if the argument is a database or a file.
-func known(cmd *cobra.Command, args []string) error {
+// knownSubcommand is cli.Known. It also suggests kith shell if the argument is a database or a file.
+func knownSubcommand(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		if _, err := os.Stat(args[0]); err == nil {
 			return fmt.Errorf("%q is no subcommand; did you mean kith shell %s?", args[0], args[0])
@@ -55,7 +55,7 @@ func newVersion() *cobra.Command {
 		Example: "  kith version",
 		Args:    cli.Args(),
 		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
-			return writeLine(cmd.OutOrStdout(), built())
+			return cli.WriteLine(cmd.OutOrStdout(), built())
 		}),
 	}
 }

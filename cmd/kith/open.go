@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"kith/cmd/internal/cli"
+	"kith/cmd/internal/serve"
 	"kith/db"
+	"kith/query/web"
 )
 
 // with opens a database, calls f and closes the database.
@@ -118,4 +120,13 @@ func filesFrom(first, following int) cobra.PositionalArgs {
 func isDatabase(path string) bool {
 	_, err := os.Stat(filepath.Join(path, "MANIFEST"))
 	return err == nil
+}
+
+// dial returns a client with the token of a file, or without one if the file is "".
+func dial(url, tokenFile string) (*web.Client, error) {
+	client, err := web.Dial(url)
+	if err == nil && tokenFile != "" {
+		client.Token, err = serve.ReadToken(tokenFile)
+	}
+	return client, err
 }

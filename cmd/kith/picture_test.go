@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kith/cmd/kith/internal/shell"
 )
 
 const (
@@ -51,7 +53,7 @@ const (
 func picture(session []exchange) string {
 	var lines []string
 	for _, e := range session {
-		lines = append(append(lines, primary+highlight(e.typed)), e.shown...)
+		lines = append(append(lines, shell.Prompt+shell.Highlight(e.typed)), e.shown...)
 	}
 	var text strings.Builder
 	width := 0
@@ -68,12 +70,12 @@ func picture(session []exchange) string {
 
 // coloured returns a line with its colours in SVG, and the number of characters that it shows.
 func coloured(line string) (spans string, width int) {
-	colours := map[string]string{cyan: "#56b6c2", yellow: "#e5c07b", magenta: "#c678dd", green: "#98c379", grey: "#808080"}
+	colours := map[string]string{"36": "#56b6c2", "33": "#e5c07b", "35": "#c678dd", "32": "#98c379", "90": "#808080"} // of the codes of a terminal
 	for i, part := range strings.Split(line, "\x1b[") {
 		colour := ""
 		if i > 0 {
 			code, rest, _ := strings.Cut(part, "m")
-			colour, part = colours["\x1b["+code+"m"], rest
+			colour, part = colours[code], rest
 		}
 		var b strings.Builder
 		_ = xml.EscapeText(&b, []byte(part)) // a Builder never fails

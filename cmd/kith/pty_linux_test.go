@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"kith/cmd/kith/internal/shell"
 )
 
 // tty describes a pseudo-terminal.
@@ -161,7 +163,7 @@ const showCursor = "\x1b[?25h"
 // ready waits for the prompt.
 func (term *terminal) ready() {
 	term.t.Helper()
-	term.expect(primary)
+	term.expect(shell.Prompt)
 	term.expect(showCursor)
 }
 
@@ -272,7 +274,8 @@ func openSession(t *testing.T, like tty, env ...string) *terminal {
 func TestTerminalColours(t *testing.T) {
 	term := openSession(t, ordinary)
 	term.send("SHOW MODELS;")
-	term.expect(cyan + "MODELS" + uncoloured + ";")
+	const cyan = "\x1b[36m"
+	term.expect(cyan + "MODELS\x1b[0m;")
 	term.expect(showCursor)
 	term.send("\r")
 	term.expect("\x1b[1m version") // column names are bold
@@ -314,7 +317,7 @@ func TestTerminalCompletes(t *testing.T) {
 	term.expect("policy")
 	term.ready()
 	term.send("DESCRIBE\r")
-	term.expect(secondary)
+	term.expect("  ... ")
 	term.expect(showCursor)
 	term.send("NODE 'a n\t")
 	term.expect("'a node with a name that is long'")
@@ -330,7 +333,7 @@ func TestTerminalCompletes(t *testing.T) {
 	term.expect("thing")
 	term.ready()
 	term.enter("BEGIN;")
-	term.expect(unsettled)
+	term.expect("kith*> ")
 	term.expect(showCursor)
 	term.enter("exit")
 	term.expect("kith: the transaction that was open has been rolled back")
@@ -343,7 +346,7 @@ func TestTerminalWatch(t *testing.T) {
 	term := openSession(t, ordinary)
 	term.send(".watch 0.1 SHOW MODELS;\r")
 	for range 2 {
-		term.expect(clearScreen + "every 100ms: SHOW MODELS;")
+		term.expect("\x1b[H\x1b[2Jevery 100ms: SHOW MODELS;")
 		term.expect("friends")
 		term.expect("1 row (")
 	}
@@ -385,12 +388,12 @@ func TestTerminalTerminated(t *testing.T) {
 func TestDumbTerminal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g.kith")
 	term := openTerminal(t, ordinary, []string{"TERM=dumb"}, "shell", "--create", path)
-	term.expect(primary)
+	term.expect(shell.Prompt)
 	term.send("INSERT EDGES\n")
-	term.expect(secondary)
+	term.expect("  ... ")
 	term.send("1 -> 2;\n")
 	term.expect("1 row (")
-	term.expect(primary)
+	term.expect(shell.Prompt)
 	term.send(".quit\n")
 	if code := term.exit(); code != 0 {
 		t.Errorf("exit code %d", code)

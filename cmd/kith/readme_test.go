@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"kith/cmd/kith/internal/shell"
 	"kith/db"
 	"kith/query/parse"
 )
@@ -66,7 +67,7 @@ type exchange struct {
 // exchanges splits a session of the shell into inputs with their outputs.
 func exchanges(lines []string) (all []exchange) {
 	for _, line := range lines {
-		if typed, prompted := strings.CutPrefix(line, primary); prompted {
+		if typed, prompted := strings.CutPrefix(line, shell.Prompt); prompted {
 			all = append(all, exchange{typed: typed})
 		} else if len(all) > 0 {
 			last := &all[len(all)-1]
@@ -82,8 +83,8 @@ func answers(t *testing.T, path string, typed ...string) (all []exchange) {
 	err := with(path, &db.Options{Memory: 2 << 30}, func(g *db.DB) error {
 		for _, line := range typed {
 			var b bytes.Buffer
-			s := &session{engine: newLocal(g), out: &b, err: &b, mode: tableMode, timer: true}
-			if err := s.end(s.script(context.Background(), "", strings.NewReader(line))); err != nil {
+			s := shell.Shell{Commands: []string{".mode table", ".timer on", line}, Stdout: &b, Stderr: &b}
+			if err := s.Local(t.Context(), g, path, false); err != nil {
 				return fmt.Errorf("%s: %w: %s", line, err, b.String())
 			}
 			shown := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
@@ -285,7 +286,7 @@ func show(t *testing.T, b block, path string, pattern *regexp.Regexp) (lines []s
 		typed = append(typed, e.typed)
 	}
 	for i, e := range answers(t, path, typed...) {
-		lines = append(lines, primary+e.typed)
+		lines = append(lines, shell.Prompt+e.typed)
 		if want[i].shown == nil {
 			continue
 		}

@@ -109,7 +109,7 @@ func (s *scoring) run(ctx context.Context, path string) error {
 		done, resumed, err := score.File(ctx, g, s.Options, s.out)
 		bar.End()
 		if err != nil && done.Sources > 0 {
-			err = errors.Join(err, writeLine(s.stderr, fmt.Sprintf("%s: %s done; the same command continues", s.out.Name, words.Count(done.Sources, "node"))))
+			err = errors.Join(err, cli.WriteLine(s.stderr, fmt.Sprintf("%s: %s done; the same command continues", s.out.Name, words.Count(done.Sources, "node"))))
 		}
 		if err != nil {
 			return err
@@ -121,6 +121,6 @@ func (s *scoring) run(ctx context.Context, path string) error {
 		if done.AnsweredBy != "" {
 			text += ", by " + done.AnsweredBy
 		}
-		return writeLine(s.stdout, fmt.Sprintf("%s, in %v", text, time.Since(began).Round(time.Millisecond)))
+		return cli.WriteLine(s.stdout, fmt.Sprintf("%s, in %v", text, time.Since(began).Round(time.Millisecond)))
 	})
 }

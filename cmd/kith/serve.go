@@ -20,12 +20,12 @@ func newServe() *cobra.Command {
 		Use:   "serve DB",
 		Short: "Show a database in a browser, and answer statements over HTTP",
 		Long: `Serve shows a database on a page for browsers of this machine: statements, nodes with
-their neighborhoods and predicted links, models, figures. It answers statements over HTTP,
-those that only read: programs in any language ask it with a POST of JSON and get lines of
-JSON, kith shell --attach asks it as if it had the database open. A program that embeds
-kith does the same for its database with web.Handler. GET /openapi.json describes the
-requests. GET /changes sends what commits do as they become durable, if the database keeps
-changes (kith changes --keep).
+their neighborhoods and predicted links, models, figures. Over HTTP it answers statements
+that only read: a program in any language sends a POST of JSON and gets lines of JSON, and
+kith shell --attach runs statements as if it had the database open. A program that embeds
+kith serves its own database with web.Handler. GET /openapi.json describes the requests.
+GET /changes sends what commits do as they become durable, if the database keeps changes
+(kith changes --keep).
 
 With --write, requests that have the token, as Authorization: Bearer TOKEN, may also
 change nodes and edges, choose, reward, observe, and create, train and drop models. No
@@ -53,7 +53,7 @@ Ctrl-C and SIGTERM end it.`,
 			}
 			return withExisting(args[0], limited(memory), flags.Write, func(g *db.DB) error {
 				return serveDatabase(ctx, g, o, flags.Listen, func(url string) error {
-					return writeLine(cmd.OutOrStdout(), "kith shell --attach "+url+"\n"+url+" in a browser")
+					return cli.WriteLine(cmd.OutOrStdout(), "kith shell --attach "+url+"\n"+url+" in a browser")
 				})
 			})
 		}),

@@ -25,43 +25,28 @@ func Count[N int | int64 | uint64](n N, noun string) string {
 // Closest returns the one of names that name is probably a misspelling of, or "". It accepts one error
 // in three letters, and at most two errors.
 func Closest(name string, names []string) string {
-	const longest = 32 // longer names are not searched
-	if len(name) > longest {
-		return ""
-	}
-	best, fewest := "", 3
-	for _, n := range names {
-		if len(n) > longest {
-			continue
-		}
-		if d := distance(name, n); 3*d <= max(len(name), len(n)) && d < fewest {
-			best, fewest = n, d
+	for errors := range 3 {
+		for _, n := range names {
+			if 3*errors <= max(len(name), len(n)) && similar(name, n, errors) {
+				return n
+			}
 		}
 	}
-	return best
+	return ""
 }
 
-// distance returns the number of insertions, deletions, substitutions and transpositions of adjacent letters that turn
-// a into b, where no letter is edited twice (optimal string alignment).
-func distance(a, b string) int {
-	var before, above []int // the two previous rows
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+// similar reports whether at most n errors turn a into b. An error is an insertion, a deletion or a substitution of a letter, or a
+// transposition of two; no letter has two errors (optimal string alignment).
+func similar(a, b string, n int) bool {
+	for a != "" && b != "" && a[0] == b[0] {
+		a, b = a[1:], b[1:]
 	}
-	for i := 1; i <= len(a); i++ {
-		before, above, row = above, row, make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
+	if a == "" || b == "" {
+		return len(a)+len(b) <= n
 	}
-	return row[len(b)]
+	if n == 0 {
+		return false
+	}
+	return similar(a[1:], b[1:], n-1) || similar(a[1:], b, n-1) || similar(a, b[1:], n-1) ||
+		len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] && similar(a[2:], b[2:], n-1)
 }

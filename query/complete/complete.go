@@ -30,9 +30,9 @@ type Names struct {
 	Files func(prefix string) []string
 }
 
-// of returns the first column of a statement's answer. It waits no longer than patience, and
-// returns nothing if the statement fails, because the user has not asked for it.
-func (n Names) of(ctx context.Context, statement string) (all []any) {
+// firstColumn returns the first column of a statement's answer. It waits no longer than patience, and returns nothing if
+// the statement fails, because completion must not disturb the user.
+func (n Names) firstColumn(ctx context.Context, statement string) (all []any) {
 	if n.Run == nil {
 		return nil
 	}
@@ -48,16 +48,16 @@ func (n Names) of(ctx context.Context, statement string) (all []any) {
 	return all
 }
 
-// quoted returns the names that a statement lists.
-func (n Names) quoted(ctx context.Context, statement string) (all []string) {
-	for _, name := range n.of(ctx, statement) {
+// list returns the names that a statement lists, as statements spell them.
+func (n Names) list(ctx context.Context, statement string) (all []string) {
+	for _, name := range n.firstColumn(ctx, statement) {
 		all = append(all, parse.Name{Value: fmt.Sprint(name)}.String())
 	}
 	return all
 }
 
-func (n Names) models(ctx context.Context) []string { return n.quoted(ctx, "SHOW MODELS") }
-func (n Names) labels(ctx context.Context) []string { return n.quoted(ctx, "SHOW LABELS") }
+func (n Names) models(ctx context.Context) []string { return n.list(ctx, "SHOW MODELS") }
+func (n Names) labels(ctx context.Context) []string { return n.list(ctx, "SHOW LABELS") }
 
 // Keys returns the keys of nodes whose spelling in statements begins with a text, at most as many as most.
 func Keys(ctx context.Context, tx *db.Tx, text string, most int) (all []db.Key, err error) {
@@ -83,7 +83,7 @@ func (n Names) nodes(ctx context.Context, prefix string) (all []string) {
 	}
 	keys, err := lookUp(ctx, prefix, maxOffered)
 	if err != nil {
-		return nil // the user has not asked for it
+		return nil // completion must not disturb the user
 	}
 	for _, k := range keys {
 		all = append(all, k.String())
@@ -93,7 +93,7 @@ func (n Names) nodes(ctx context.Context, prefix string) (all []string) {
 
 // search is Keys among the first nodes.
 func (n Names) search(ctx context.Context, text string, most int) (all []db.Key, err error) {
-	for _, v := range n.of(ctx, fmt.Sprintf("NODES TOP %d", searched)) {
+	for _, v := range n.firstColumn(ctx, fmt.Sprintf("NODES TOP %d", searched)) {
 		if k, isKey := v.(db.Key); isKey && strings.HasPrefix(k.String(), text) {
 			all = append(all, k)
 		}
@@ -111,14 +111,14 @@ func Statement(ctx context.Context, text string, n Names) (word string, values [
 	for _, e := range expected {
 		switch {
 		case keyword(e):
-			values = append(values, opened(before, inCaseOf(word, e)))
+			values = append(values, withParenthesis(before, inCaseOf(word, e)))
 		case e == `"("` && len(expected) == 1:
 			values = append(values, "(")
 		default:
-			values = append(values, n.named(ctx, e, before, word)...)
+			values = append(values, n.matching(ctx, e, before, word)...)
 		}
 	}
-	return word, beginning(word, values)
+	return word, withPrefix(word, values)
 }
 
 // lastStatement returns the unfinished statement that text ends with, or "".
@@ -153,8 +153,8 @@ func keyword(expected string) bool {
 	return strings.IndexFunc(expected, func(r rune) bool { return r < 'A' || r > 'Z' }) < 0
 }
 
-// opened returns a keyword with the parenthesis that must follow it, if one must.
-func opened(before, keyword string) string {
+// withParenthesis returns a keyword with the parenthesis that must follow it, if one must.
+func withParenthesis(before, keyword string) string {
 	if slices.Equal(parse.Expected(before+keyword), []string{`"("`}) {
 		return keyword + "("
 	}
@@ -169,8 +169,8 @@ func inCaseOf(word, keyword string) string {
 	return keyword
 }
 
-// named returns the names that match an expectation of the grammar other than a keyword.
-func (n Names) named(ctx context.Context, expected, before, word string) []string {
+// matching returns the names that match an expectation of the grammar other than a keyword.
+func (n Names) matching(ctx context.Context, expected, before, word string) []string {
 	switch {
 	case expected == parse.AModel && strings.HasSuffix(strings.ToUpper(strings.TrimSpace(before)), "USING"):
 		return append(n.models(ctx), db.Heuristics()...)
@@ -200,7 +200,7 @@ func inQuotes(names []string) []string {
 	return names
 }
 
-// beginning returns the values that begin with word.
-func beginning(word string, values []string) []string {
+// withPrefix returns the values that begin with word.
+func withPrefix(word string, values []string) []string {
 	return slices.DeleteFunc(values, func(v string) bool { return !strings.HasPrefix(v, word) })
 }

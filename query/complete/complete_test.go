@@ -13,7 +13,7 @@ import (
 
 // vocabulary returns some models, labels, nodes and files.
 func vocabulary() Names {
-	files := func(prefix string) []string { return beginning(prefix, []string{"a.csv", "b's", "sub/"}) }
+	files := func(prefix string) []string { return withPrefix(prefix, []string{"a.csv", "b's", "sub/"}) }
 	return Names{Files: files, Run: func(_ context.Context, statement string) (*query.Rows, error) {
 		all := map[string][]any{
 			"SHOW MODELS": {"friends", "my model"}, "SHOW LABELS": {"item"}, "NODES TOP 1000": {db.Int(1), db.Int(12), db.Str("ann b"), db.Str("bob")},

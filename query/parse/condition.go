@@ -93,7 +93,7 @@ const maxDepth = 100
 func ParseCondition(text string) (Condition, error) {
 	return parse(Fragment{Pos: start(), Text: text}, func(p *parser) Condition {
 		c := p.condition(0)
-		p.need(p.tok.kind == end || p.miss(string(end)))
+		p.end()
 		return c
 	})
 }

@@ -74,50 +74,34 @@ func printable(runes []rune) string {
 }
 
 // closest returns the keyword among expected that found is probably a misspelling of, or "". It has the rule of
-// words.Closest, which is not imported because this package needs only the standard library: it accepts one error in
-// three letters, and at most two errors.
+// words.Closest, which this package cannot import because it needs only the standard library; a test of package query
+// compares them.
 func closest(found string, expected []string) string {
-	const longest = 32 // longer words are not searched
-	if len(found) > longest {
-		return ""
-	}
 	found = strings.ToUpper(found)
-	best, bestDistance := "", 3
-	for _, keyword := range expected {
-		if len(keyword) > longest {
-			continue
-		}
-		d := distance(found, keyword)
-		if 3*d <= max(len(found), len(keyword)) && d < bestDistance {
-			best, bestDistance = keyword, d
+	for errors := range 3 {
+		for _, keyword := range expected {
+			if 3*errors <= max(len(found), len(keyword)) && similar(found, keyword, errors) {
+				return keyword
+			}
 		}
 	}
-	return best
+	return ""
 }
 
-// distance returns the number of insertions, deletions, substitutions and transpositions of adjacent letters that turn
-// a into b, where no letter is edited twice (optimal string alignment).
-func distance(a, b string) int {
-	var before, above []int // the two previous rows
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+// similar reports whether at most n errors turn a into b: an insertion, a deletion or a substitution of a letter, or a
+// transposition of two.
+func similar(a, b string, n int) bool {
+	for a != "" && b != "" && a[0] == b[0] {
+		a, b = a[1:], b[1:]
 	}
-	for i := 1; i <= len(a); i++ {
-		before, above, row = above, row, make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
+	if a == "" || b == "" {
+		return len(a)+len(b) <= n
 	}
-	return row[len(b)]
+	if n == 0 {
+		return false
+	}
+	return similar(a[1:], b[1:], n-1) || similar(a[1:], b, n-1) || similar(a, b[1:], n-1) ||
+		len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] && similar(a[2:], b[2:], n-1)
 }
 
 // Suggest returns a value as a statement spells it, or "" if that is too long to show.

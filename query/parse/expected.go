@@ -14,8 +14,8 @@ func Expected(text string) []string {
 	return p.err.Expected
 }
 
-// Begun returns the statement that text is the beginning of, as far as it is parsed, and the name of the option or
-// setting whose value comes next, or "". It returns nil before its kind is known.
+// Begun parses text, the beginning of a statement. It returns the statement as far as it is parsed, or nil before its kind is
+// known, and the name of the option or setting whose value comes next, or "".
 func Begun(text string) (s *Statement, option string) {
 	p := begin(text)
 	return p.begun, p.setting

@@ -15,7 +15,7 @@ type Fragment struct {
 }
 
 // Split cuts a script into statements and yields each as soon as its semicolon has been read. Blank statements are
-// left out. A line that begins with a dot, outside of a statement, is a fragment of its own: a command of the shell. For a
+// left out. A line outside of a statement that begins with a dot is one fragment: a command of the shell. For a
 // statement too long to parse, the error is an [*Error], and the statements after it follow. An error of the reader is
 // the last pair.
 func Split(r io.Reader) iter.Seq2[Fragment, error] {

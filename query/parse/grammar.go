@@ -95,8 +95,8 @@ func (p *parser) missWords(kinds []Kind, next func(Kind) string) {
 	}
 }
 
-// clauses parses the clauses of a statement whose first words are parsed. Of several kinds that begin with these words
-// it is the one of which more can be parsed.
+// clauses parses the clauses of a statement whose first words are parsed. If several kinds begin with these words, the
+// statement is of the kind whose grammar matches more of the text.
 func (p *parser) clauses(pos Pos, kinds []Kind, at int) (s *Statement) {
 	var best parser
 	for i, k := range kinds {

@@ -11,7 +11,7 @@ import (
 // In the grammar, words in capitals and punctuation are literal, words in small letters are terms, [ ] encloses
 // optional parts, { | } lists alternatives, and "..." means that the item before it may repeat, separated by commas if
 // a comma precedes it. The words in capitals that the grammar begins with select the kind. The parser follows the
-// grammar; what a term is, it has in a production of its own.
+// grammar, and has a production for each term.
 type Kind struct {
 	Name    string // words after HELP that select it
 	Summary string
@@ -28,7 +28,7 @@ func firstWord(grammar string) string {
 	return grammar[:n]
 }
 
-// About reports whether the help belongs to a topic.
+// About reports whether HELP with a topic describes the kind: the topic is the name, its first words, or "".
 func (k Kind) About(topic string) bool {
 	return topic == "" || k.Name == topic || strings.HasPrefix(k.Name, topic+" ")
 }
@@ -109,7 +109,7 @@ func Keywords() []string {
 	return slices.Compact(words)
 }
 
-// refuseForeign stops the parser at the first word of a different query language's statement.
+// refuseForeign stops the parser at a word that begins a statement of SQL or Cypher.
 func (p *parser) refuseForeign() {
 	language := map[string]string{
 		"SELECT": "SQL", "UPDATE": "SQL", "ALTER": "SQL", "TRUNCATE": "SQL", "UPSERT": "SQL", "REPLACE": "SQL", "VALUES": "SQL", "TABLE": "SQL",

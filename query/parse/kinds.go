@@ -106,7 +106,7 @@ func modelKinds() []Kind {
 			"DESCRIBE MODEL name", "DESCRIBE MODEL friends"},
 		{"EXPORT MODEL", "write a model to a file",
 			"EXPORT MODEL model TO file", "EXPORT MODEL friends TO 'friends.model'"},
-		{"IMPORT MODEL", "make a model of an exported file",
+		{"IMPORT MODEL", "make a model from an exported file",
 			"IMPORT MODEL name FROM file", "IMPORT MODEL friends FROM 'friends.model'"},
 	}
 }
@@ -166,7 +166,7 @@ func fileKinds() []Kind {
 			"EXPORT FEATURES TO file", "EXPORT FEATURES TO 'features.parquet'"},
 		{"EXPORT LOG", "write the observations and decisions to a file",
 			"EXPORT LOG TO file", "EXPORT LOG TO 'log.jsonl'"},
-		{"BACKUP", "write all of the database to a file",
+		{"BACKUP", "write the whole database to a file",
 			"BACKUP TO file", "BACKUP TO 'monday.kbk'"},
 	}
 }

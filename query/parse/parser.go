@@ -39,9 +39,12 @@ func (p *parser) script() *Statement {
 	if p.tok.kind == semicolon {
 		p.advance()
 	}
-	p.need(p.tok.kind == end || p.miss(string(end)))
+	p.end()
 	return s
 }
+
+// end stops the parser unless it is at the end of the text.
+func (p *parser) end() { p.need(p.tok.kind == end || p.miss(string(end))) }
 
 // check returns an error for text that no statement may contain.
 func (f Fragment) check() error {
@@ -118,7 +121,7 @@ func (p *parser) miss(what string) bool {
 	return false
 }
 
-// need stops the parser if ok is false: none of the alternatives tried matches the token.
+// need stops the parser unless ok. It is called after all alternatives were tried at the token.
 func (p *parser) need(ok bool) {
 	if ok {
 		return

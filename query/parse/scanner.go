@@ -148,8 +148,8 @@ func startsNumber(text string) bool {
 	return text != "" && isDigit(text[0])
 }
 
-// numberLen returns the length of the text that a reader would take for one number. Letters are part of it, so that
-// 42abc and 0x10 are one malformed number and not two tokens.
+// numberLen returns the length of the number that text begins with. Letters are part of it, so that 42abc and 0x10 are one
+// malformed number and not two tokens.
 func numberLen(text string) int {
 	for i := 1; i < len(text); i++ {
 		c := text[i]

@@ -85,7 +85,7 @@ const maxSets = 64
 func ParseSet(text string) (Set, error) {
 	return parse(Fragment{Pos: start(), Text: text}, func(p *parser) Set {
 		s := p.sets()
-		p.need(p.tok.kind == end || p.miss(string(end)))
+		p.end()
 		return s
 	})
 }

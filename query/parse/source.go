@@ -10,7 +10,7 @@ type Seeds struct {
 type Seed struct {
 	Pos
 	Node   Value // Int, String or Param
-	Weight Value // Int, Float or Param; nil: not given
+	Weight Value // Int, Float or Param; nil if absent
 }
 
 func (s Seeds) String() string { return "(" + join(s.Nodes) + ")" }

@@ -10,8 +10,8 @@ import (
 //
 //	OBSERVE 'ann' -> 'dan' = 1 USING friends
 //
-// Value("OBSERVE") is 'ann', Value("->") is 'dan', Value("=") is 1, and Name("USING") is friends. The zero value of a
-// method's type means that the clause is not given.
+// Value("OBSERVE") is 'ann', Value("->") is 'dan', Value("=") is 1, and Name("USING") is friends. A method returns
+// the zero value of its type if the clause is not given.
 type Statement struct {
 	Pos
 	Kind    string // name of its [Kind]
@@ -34,7 +34,7 @@ func (s *Statement) add(n Node) {
 	c.nodes = append(c.nodes, n)
 }
 
-// find returns the index of the clause that begins with, or after, a keyword or sign, or -1.
+// find returns the index of the clause whose words end with a keyword or sign, or -1.
 func (s *Statement) find(keyword string) int {
 	return slices.IndexFunc(s.clauses, func(c clause) bool { return c.words == keyword || strings.HasSuffix(c.words, " "+keyword) })
 }
@@ -124,7 +124,7 @@ func (s *Statement) String() string {
 	return text
 }
 
-// otherKind reports whether a kind of statement begins with some words and others after them.
+// otherKind reports whether the grammar of a kind of statement begins with some words and goes on.
 func otherKind(words string) bool {
 	return slices.ContainsFunc(Kinds(), func(k Kind) bool { return strings.HasPrefix(k.Grammar, words+" ") })
 }

@@ -88,8 +88,8 @@ func quote(s, q string) string { return q + strings.ReplaceAll(s, q, q+q) + q }
 type Edge struct {
 	Pos
 	Source, Target Value // Int, String or Param
-	Weight         Value // Int, Float or Param; nil: not given
-	At             Value // Int or Param, the edge's time; nil: not given
+	Weight         Value // Int, Float or Param; nil if absent
+	At             Value // Int or Param, the edge's time; nil if absent
 }
 
 func (e Edge) String() string {

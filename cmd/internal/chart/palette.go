@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// indexed returns a picture with at most 256 colors, as PNG a quarter of the bytes. If there are more, it takes those that share
-// the first bits of each part for the most common one of them.
+// indexed returns a picture with at most 256 colors, which makes its PNG four times smaller. If the picture has more, colors
+// that share the first bits of each component become the most common one of them.
 func indexed(img *image.RGBA) *image.Paletted {
 	all, run, last := map[color.RGBA]int{}, 0, color.RGBA{} // a run is pixels of the same color that follow each other
 	eachPixel(img, func(_, _ int, c color.RGBA) {
@@ -42,13 +42,13 @@ func indexed(img *image.RGBA) *image.Paletted {
 	return p
 }
 
-// similar is the same for colors that differ only in the last bits of their parts.
+// similar returns a color without the last bits of its components.
 func similar(c color.RGBA, bits int) color.RGBA {
 	return color.RGBA{c.R >> bits, c.G >> bits, c.B >> bits, c.A >> bits}
 }
 
-// paletteOf returns the most common color of those that are similar, for all of them, or nil if that is more than a palette
-// has. count has the number of pixels of each color.
+// paletteOf returns the most common color of each group of similar ones, or nil if there are more than 256 groups. count has
+// the number of pixels of each color.
 func paletteOf(count map[color.RGBA]int, bits int) color.Palette {
 	most := map[color.RGBA]color.RGBA{}
 	for c, n := range count {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"kith/db/words"
 )
 
 // usage is the template that --help shows after the description of a command.
@@ -60,4 +62,13 @@ func flagError(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; did you mean %s?", err, synonym)
 	}
 	return fmt.Errorf("%w%s", err, DidYouMean("--"+unknown.GetSpecifiedName(), names))
+}
+
+// DidYouMean returns a question with the one of names that name probably means, to be appended to an error. It returns
+// "" if no name is close.
+func DidYouMean(name string, names []string) string {
+	if meant := words.Closest(name, names); meant != "" {
+		return "; did you mean " + meant + "?"
+	}
+	return ""
 }

@@ -12,7 +12,7 @@ type connections struct {
 	most int // maximum number of connections
 
 	mu      sync.Mutex          // protects following fields
-	open    map[net.Conn]uint64 // moment since which a connection has had no request; 0: it has one
+	open    map[net.Conn]uint64 // moment since which a connection has had no request; 0 means that it has one
 	moments uint64              // number of moments so far
 }
 
@@ -22,13 +22,13 @@ func newConnections(most int) *connections {
 
 // note is the ConnState of an http.Server, which calls it with StateNew before it reads from a connection.
 func (s *connections) note(c net.Conn, state http.ConnState) {
-	if excess := s.noted(c, state); excess != nil {
+	if excess := s.record(c, state); excess != nil {
 		excess.Close() // the server notices
 	}
 }
 
-// noted records the state of a connection. It returns a connection to close, or nil.
-func (s *connections) noted(c net.Conn, state http.ConnState) net.Conn {
+// record records the state of a connection. It returns a connection to close, or nil.
+func (s *connections) record(c net.Conn, state http.ConnState) net.Conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch state {

@@ -10,7 +10,6 @@ type law int
 
 const (
 	constant law = iota // a
-	linear              // b n
 	nLogN               // b n log2 n
 	affine              // a + b n
 	power               // a n^b with b from 0 to 1: no answer takes longer than a pass over the graph
@@ -18,7 +17,7 @@ const (
 )
 
 func (l law) String() string {
-	return [...]string{"constant", "linear", "n log n", "constant + linear", "power", "at most --memory"}[l]
+	return [...]string{"constant", "n log n", "constant + linear", "power", "at most --memory"}[l]
 }
 
 // parameters returns the number of parameters of the law.
@@ -52,8 +51,6 @@ func (l law) fitted(points []point) (f fit, ok bool) {
 	switch l {
 	case constant:
 		f.a = alone(points, func(float64) float64 { return 1 })
-	case linear:
-		f.b = alone(points, func(n float64) float64 { return n })
 	case nLogN:
 		f.b = alone(points, func(n float64) float64 { return n * math.Log2(n) })
 	case affine:

@@ -34,16 +34,13 @@ type Measurement struct {
 
 // Results are measurements, kept in a file of JSON lines.
 type Results struct {
-	name string // of the file; "" means none
+	name string // of the file
 	All  []Measurement
 }
 
 // Open reads the results of a file, if it exists.
 func Open(name string) (*Results, error) {
 	r := &Results{name: name}
-	if name == "" {
-		return r, nil
-	}
 	b, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
@@ -82,7 +79,7 @@ func (r *Results) Has(s Setting, asked int64, phase string) bool {
 	return false
 }
 
-// Add adds a measurement in place of an earlier one of the same, and writes the file.
+// Add adds a measurement, which replaces an earlier one of the same phase and size, and writes the file.
 func (r *Results) Add(m Measurement) error {
 	kept := r.All[:0:0]
 	for _, old := range r.All {
@@ -91,9 +88,6 @@ func (r *Results) Add(m Measurement) error {
 		}
 	}
 	r.All = append(kept, m)
-	if r.name == "" {
-		return nil
-	}
 	return cli.WriteFile(r.name, func(w io.Writer) error {
 		lines := json.NewEncoder(w)
 		for _, m := range r.All {

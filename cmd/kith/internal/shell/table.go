@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"io"
@@ -48,8 +48,8 @@ func numeric(rows [][]any, column int) bool {
 	return true
 }
 
-// writeTable writes rows as a table, no wider than the terminal.
-func writeTable(w io.Writer, rows *query.Rows) error {
+// WriteTable writes rows as a table, no wider than the terminal.
+func WriteTable(w io.Writer, rows *query.Rows) error {
 	t := newTable(rows)
 	width := 0
 	if cli.IsTerminal(w) {
@@ -61,7 +61,7 @@ func writeTable(w io.Writer, rows *query.Rows) error {
 	if colourful(w) {
 		t.header = text.Colors{text.Bold}
 	}
-	return writeLine(w, t.writer(width).Render())
+	return cli.WriteLine(w, t.writer(width).Render())
 }
 
 // writer returns the writer that renders the table. Numbers are aligned to the right. A table with too many columns

@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/progress"
 
 	"kith/cmd/internal/cli"
+	"kith/db/words"
 	"kith/query"
 	"kith/query/parse"
 )
@@ -42,7 +43,7 @@ const maxNested = 16
 func (s *session) script(ctx context.Context, name string, r io.Reader) error {
 	for f, err := range parse.Split(r) {
 		if err == nil {
-			err = s.do(ctx, f)
+			err = s.command(ctx, f)
 		}
 		if err = s.reportError(name, f, err); err != nil {
 			return err
@@ -51,8 +52,8 @@ func (s *session) script(ctx context.Context, name string, r io.Reader) error {
 	return nil
 }
 
-// do runs a command.
-func (s *session) do(ctx context.Context, f parse.Fragment) error {
+// command runs a dot command or a statement.
+func (s *session) command(ctx context.Context, f parse.Fragment) error {
 	if strings.HasPrefix(f.Text, ".") {
 		return s.dotCommand(ctx, f)
 	}
@@ -111,7 +112,7 @@ func (s *session) reportError(name string, f parse.Fragment, err error) error {
 		return nil
 	}
 	s.failed = true
-	cli.PrintError(s.err, "kith", placed(name, f, err))
+	cli.PrintError(s.err, "kith", withPlace(name, f, err))
 	if caret := f.Caret(err); caret != "" {
 		fmt.Fprintln(s.err, caret)
 	}
@@ -121,8 +122,8 @@ func (s *session) reportError(name string, f parse.Fragment, err error) error {
 	return cli.ErrReported
 }
 
-// placed adds the name of the file to err and, unless err is a statement error, which has one, the position.
-func placed(name string, f parse.Fragment, err error) error {
+// withPlace adds the name of the file to err and, unless err is a statement error, which has one, the position.
+func withPlace(name string, f parse.Fragment, err error) error {
 	switch {
 	case name == "":
 		return err
@@ -160,11 +161,11 @@ func (s *session) answer(rows *query.Rows, took time.Duration) error {
 	var err error
 	switch {
 	case s.mode == tableMode && s.timer:
-		_, err = fmt.Fprintf(s.out, "%s (%s)\n", plural(len(rows.Rows), "row"), lasted(took))
+		_, err = fmt.Fprintf(s.out, "%s (%s)\n", words.Count(len(rows.Rows), "row"), durationText(took))
 	case s.mode == tableMode:
-		_, err = fmt.Fprintln(s.out, plural(len(rows.Rows), "row"))
+		_, err = fmt.Fprintln(s.out, words.Count(len(rows.Rows), "row"))
 	case s.timer:
-		fmt.Fprintln(s.err, lasted(took))
+		fmt.Fprintln(s.err, durationText(took))
 	}
 	return err
 }
@@ -194,7 +195,7 @@ func (s *session) closeOnce() error {
 	return err
 }
 
-func lasted(d time.Duration) string {
+func durationText(d time.Duration) string {
 	ms := float64(d) / float64(time.Millisecond)
 	switch {
 	case ms < 10:
@@ -203,14 +204,6 @@ func lasted(d time.Duration) string {
 		return fmt.Sprintf("%.1f ms", ms)
 	}
 	return fmt.Sprintf("%.2f s", ms/1000)
-}
-
-// plural returns a number with its noun.
-func plural(n any, thing string) string {
-	if count := fmt.Sprint(n); count != "1" {
-		return count + " " + thing + "s"
-	}
-	return "1 " + thing
 }
 
 // file runs the script in a file.

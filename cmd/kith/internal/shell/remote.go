@@ -1,24 +1,14 @@
-package main
+package shell
 
 import (
 	"context"
 	"errors"
 
-	"kith/cmd/internal/serve"
 	"kith/query"
 	"kith/query/complete"
 	"kith/query/parse"
 	"kith/query/web"
 )
-
-// dial returns a client with the token of a file, or without one if the file is "".
-func dial(url, tokenFile string) (*web.Client, error) {
-	client, err := web.Dial(url)
-	if err == nil && tokenFile != "" {
-		client.Token, err = serve.ReadToken(tokenFile)
-	}
-	return client, err
-}
 
 // remote is an engine for a database that another process has open and serves.
 type remote struct{ client *web.Client }

@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"context"
@@ -17,7 +17,7 @@ func (s *session) welcome(ctx context.Context, path string) error {
 	}
 	stats, models, linked := valuesByName(answers[0]), answers[1], answers[2].Rows
 	fmt.Fprintf(s.out, "kith, %s: %s, %s, %s.\nA statement ends with a semicolon; .help helps, Ctrl-D ends.\n",
-		path, plural(stats["nodes"], "node"), plural(stats["edges"], "edge"), plural(stats["models"], "model"))
+		path, counted(stats["nodes"], "node"), counted(stats["edges"], "edge"), counted(stats["models"], "model"))
 	var hints [][2]string
 	switch {
 	case len(linked) > 0:

@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"bufio"
@@ -21,24 +21,26 @@ type prompt func() (string, error)
 // errDropped is returned for text that was given up with Ctrl-C.
 var errDropped = errors.New("dropped")
 
+// Prompt is the prompt for a statement.
+const Prompt = "kith> "
+
 const (
-	primary   = "kith> "
-	unsettled = "kith*> " // within a transaction
-	secondary = "  ... "
+	promptInTransaction = "kith*> "
+	secondary           = "  ... " // prompt for a further line of a statement
 )
 
-// primary returns the prompt for a statement.
-func (s *session) primary() string {
+// promptText returns the prompt for a statement.
+func (s *session) promptText() string {
 	if s.engine.inTransaction() {
-		return unsettled
+		return promptInTransaction
 	}
-	return primary
+	return Prompt
 }
 
 // prompt returns the prompt that the terminal supports.
-func (s *shell) prompt(session *session) prompt {
+func (s *Shell) prompt(session *session) prompt {
 	if os.Getenv("TERM") == "dumb" {
-		return plainPrompt(s.stdin, s.stdout, session.primary)
+		return plainPrompt(s.Stdin, s.Stdout, session.promptText)
 	}
 	return linePrompt(session)
 }
@@ -46,21 +48,21 @@ func (s *shell) prompt(session *session) prompt {
 // linePrompt returns a prompt with line editing, on the process's own terminal.
 func linePrompt(s *session) prompt {
 	rl := readline.NewShell()
-	rl.Prompt.Primary(s.primary)
+	rl.Prompt.Primary(s.promptText)
 	configure(rl)
-	rl.AcceptMultiline = func(line []rune) bool { return whole(string(line)) }
+	rl.AcceptMultiline = func(line []rune) bool { return isComplete(string(line)) }
 	rl.Completer = func(line []rune, cursor int) readline.Completions {
 		word, values := completed(string(line[:cursor]), s.engine.names())
 		cols, rows := terminalSize(s.out)
-		return offer(word, fitMenu(values, cols, menuRows(rows)))
+		return completions(word, fitMenu(values, cols, menuRows(rows)))
 	}
 	paint := func(text string) string { return text }
 	if colourful(s.out) {
-		paint = highlight
+		paint = Highlight
 	}
 	rl.SyntaxHighlighter = func(line []rune) string {
 		cols, _ := terminalSize(s.out)
-		return render(string(line), paint, len(s.primary()), cols)
+		return render(string(line), paint, len(s.promptText()), cols)
 	}
 	if h, err := openHistory(os.Getenv); err != nil {
 		fmt.Fprintf(s.err, "note: there is no history: %v\n", err)
@@ -135,7 +137,7 @@ func plainPrompt(in io.Reader, out io.Writer, first func() string) prompt {
 				return text, nil
 			case err != nil:
 				return "", err
-			case whole(text):
+			case isComplete(text):
 				return text, nil
 			}
 			ask = secondary
@@ -143,8 +145,8 @@ func plainPrompt(in io.Reader, out io.Writer, first func() string) prompt {
 	}
 }
 
-// whole reports whether text can be run: it is a dot command, or consists of complete statements.
-func whole(text string) bool {
+// isComplete reports whether text can be run: it is a dot command, or consists of complete statements.
+func isComplete(text string) bool {
 	return strings.HasPrefix(text, ".") || dotCommandFor(text) != "" || parse.Complete(text)
 }
 

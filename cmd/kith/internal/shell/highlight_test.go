@@ -1,4 +1,4 @@
-package main
+package shell
 
 import "testing"
 
@@ -12,7 +12,7 @@ func TestHighlight(t *testing.T) {
 		".mode  csv":              cyan + ".mode" + uncoloured + "  csv",
 		".help":                   cyan + ".help" + uncoloured,
 	} {
-		if got := highlight(text); got != want {
+		if got := Highlight(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"kith/cmd/internal/cli"
+	"kith/db/words"
 	"kith/query"
 	"kith/query/complete"
 	"kith/query/parse"
@@ -20,15 +21,15 @@ type dot struct {
 	values           func(begun string) []string // completions of an argument; nil means none
 }
 
-func dots() []dot {
+func dotCommands() []dot {
 	return []dot{
-		{".help", "[STATEMENT]", "list these commands, or tell how a statement is written", (*session).help, topics},
-		{".mode", "[NAME]", "write rows as " + joined(modes()), (*session).setMode, modeNames},
+		{".help", "[STATEMENT]", "list these commands, or show how a statement is written", (*session).help, topics},
+		{".mode", "[NAME]", "write rows as " + strings.Join(modeNames(""), ", "), (*session).setMode, modeNames},
 		{".once", "FILE", "write the next rows to a file, in the mode its name ends with", (*session).setOnce, files},
 		{".quit", "", "end the session; so do exit and Ctrl-D", func(*session, context.Context, parse.Fragment) error { return errQuit }, nil},
 		{".read", "FILE", "run the commands of a file", (*session).read, files},
-		{".schema", "", "what there is: the graph, labels and models", (*session).schema, nil},
-		{".stats", "", "figures of the graph and of its cache", (*session).stats, nil},
+		{".schema", "", "show the graph, its labels and its models", (*session).schema, nil},
+		{".stats", "", "show figures of the graph and of its cache", (*session).stats, nil},
 		{".timer", "[on|off]", "say how long statements take", (*session).setTimer, func(string) []string { return []string{"on", "off"} }},
 		{".watch", "N STATEMENT", "run a statement every N seconds, or 500ms, 1m, until Ctrl-C", (*session).watch, nil},
 	}
@@ -40,7 +41,7 @@ func (s *session) dotCommand(ctx context.Context, line parse.Fragment) error {
 	arg := parse.Fragment{Text: strings.TrimSpace(rest)}
 	arg.Pos = line.Pos.After(line.Text[:len(line.Text)-len(arg.Text)])
 	var known []string
-	for _, d := range dots() {
+	for _, d := range dotCommands() {
 		switch {
 		case d.name != name:
 			known = append(known, d.name)
@@ -52,14 +53,14 @@ func (s *session) dotCommand(ctx context.Context, line parse.Fragment) error {
 			return d.run(s, ctx, arg)
 		}
 	}
-	return fmt.Errorf("unknown command %s (.help lists those there are)%s", name, cli.DidYouMean(name, known))
+	return fmt.Errorf("unknown command %s (.help lists all)%s", name, cli.DidYouMean(name, known))
 }
 
 // help lists the dot commands, describes one, or runs HELP for a statement.
 func (s *session) help(ctx context.Context, topic parse.Fragment) error {
-	if i := slices.IndexFunc(dots(), func(d dot) bool { return d.name == "."+strings.TrimPrefix(topic.Text, ".") }); i >= 0 {
-		d := dots()[i]
-		return writeLine(s.out, strings.TrimSpace(d.name+" "+d.args)+"  "+d.help)
+	if i := slices.IndexFunc(dotCommands(), func(d dot) bool { return d.name == "."+strings.TrimPrefix(topic.Text, ".") }); i >= 0 {
+		d := dotCommands()[i]
+		return cli.WriteLine(s.out, strings.TrimSpace(d.name+" "+d.args)+"  "+d.help)
 	}
 	if topic.Text != "" {
 		const help = "HELP "
@@ -68,18 +69,18 @@ func (s *session) help(ctx context.Context, topic parse.Fragment) error {
 		at.Col -= len(help)
 		return s.statement(ctx, parse.Fragment{Pos: at, Text: help + topic.Text})
 	}
-	for _, d := range dots() {
+	for _, d := range dotCommands() {
 		if _, err := fmt.Fprintf(s.out, "%-18s  %s\n", d.name+" "+d.args, d.help); err != nil {
 			return err
 		}
 	}
 	_, err := fmt.Fprint(s.out, `
-Everything else is a statement, up to its semicolon; HELP; lists all, .help PREDICT tells how one is written:
+Everything else is a statement, up to its semicolon; HELP; lists all, .help PREDICT shows how one is written:
   PREDICT LINKS FOR 0 AMONG NEIGHBORS(2) TOP 10;    which links are likely
-  WHY 0 -> 348 AMONG NEIGHBORS(2);                  why that one is
-  INSERT EDGES 0 -> 348;                            that it is there now
+  WHY 0 -> 348 AMONG NEIGHBORS(2);                  why this link is likely
+  INSERT EDGES 0 -> 348;                            add the link
   CREATE MODEL m; TRAIN MODEL m;                    learn from the edges
-  EXPLAIN PREDICT LINKS FOR 0;                      how an answer would be made
+  EXPLAIN PREDICT LINKS FOR 0;                      how an answer would be computed
 `)
 	return err
 }
@@ -95,7 +96,7 @@ func topics(begun string) (all []string) {
 
 func (s *session) setMode(_ context.Context, name parse.Fragment) error {
 	if name.Text == "" {
-		return writeLine(s.out, string(s.mode))
+		return cli.WriteLine(s.out, string(s.mode))
 	}
 	m, err := parseMode(name.Text)
 	if err == nil {
@@ -117,7 +118,7 @@ func (s *session) setTimer(_ context.Context, arg parse.Fragment) error {
 		s.timer = arg.Text == "on"
 		return nil
 	case "":
-		return writeLine(s.out, map[bool]string{true: "on", false: "off"}[s.timer])
+		return cli.WriteLine(s.out, map[bool]string{true: "on", false: "off"}[s.timer])
 	}
 	return fmt.Errorf(".timer %s (accepted: on, off)", arg.Text)
 }
@@ -174,9 +175,9 @@ func schemaRows(stats, labels, models *query.Rows) *query.Rows {
 		rows.Rows = append(rows.Rows, []any{kind, name, fmt.Sprintf(detail, args...)})
 	}
 	add("graph", nil, "%s, %s, %s, %s", kind,
-		plural(figures["nodes"], "node"), plural(figures["edges"], "edge"), plural(figures["loops"], "loop"))
+		counted(figures["nodes"], "node"), counted(figures["edges"], "edge"), counted(figures["loops"], "loop"))
 	for _, row := range labels.Rows {
-		add("label", row[0], "%s", plural(row[1], "node"))
+		add("label", row[0], "%s", counted(row[1], "node"))
 	}
 	if all := figures["labels"]; fmt.Sprint(all) != fmt.Sprint(len(labels.Rows)) {
 		rows.Notes = append(rows.Notes, fmt.Sprintf("there are %v labels, of which these have the most nodes; SHOW LABELS lists all", all))
@@ -194,4 +195,10 @@ func valuesByName(rows *query.Rows) map[any]any {
 		values[row[0]] = row[1]
 	}
 	return values
+}
+
+// counted returns a number of an answer with its noun.
+func counted(n any, noun string) string {
+	count, _ := n.(int64)
+	return words.Count(count, noun)
 }

@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"os"
@@ -25,8 +25,8 @@ const (
 	uncoloured = "\x1b[0m"
 )
 
-// highlight returns typed text with its lexemes in colour.
-func highlight(typed string) string {
+// Highlight returns typed text with its lexemes in colour.
+func Highlight(typed string) string {
 	if strings.HasPrefix(typed, ".") {
 		command, arg, _ := strings.Cut(typed, " ")
 		return cyan + command + uncoloured + typed[len(command):len(typed)-len(arg)] + arg

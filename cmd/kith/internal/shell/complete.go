@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"context"
@@ -50,7 +50,7 @@ func files(prefix string) (all []string) {
 // completeDot completes a dot command.
 func completeDot(text string) (word string, values []string) {
 	command, arg, found := strings.Cut(text, " ")
-	for _, d := range dots() {
+	for _, d := range dotCommands() {
 		switch {
 		case !found:
 			values = append(values, d.name)

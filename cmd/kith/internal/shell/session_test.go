@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"bytes"
@@ -33,15 +33,15 @@ func TestInteract(t *testing.T) {
 	in := "NEIGHBORS\nOF 1;\nNEIGHBORS OF 7; SHOW MODELS;\n.mode jsonlines\n.timer off\n\nNEIGHBORS OF 2\n"
 	var out, errs bytes.Buffer
 	s := &session{engine: newLocal(g), out: &out, err: &errs, mode: tableMode}
-	if err := interact(context.Background(), s, "g.kith", plainPrompt(strings.NewReader(in), &out, s.primary)); err != nil {
+	if err := interact(context.Background(), s, "g.kith", plainPrompt(strings.NewReader(in), &out, s.promptText)); err != nil {
 		t.Fatal(err)
 	}
 	got := out.String()
 	for _, want := range []string{
 		"kith, g.kith: 2 nodes, 1 edge, 1 model.\nA statement ends with a semicolon; .help helps, Ctrl-D ends.\n",
-		primary + secondary + "┌",
+		Prompt + secondary + "┌",
 		"1 row (",
-		primary + secondary + `{"source":2,"target":1,`,
+		Prompt + secondary + `{"source":2,"target":1,`,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in %q", want, got)

@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"bytes"
@@ -46,18 +46,7 @@ func parseMode(name string) (mode, error) {
 	if m := mode(name); slices.Contains(modes(), m) {
 		return m, nil
 	}
-	return "", fmt.Errorf("unknown mode %q (accepted: %s)%s", name, joined(modes()), cli.DidYouMean(name, modeNames("")))
-}
-
-func joined[S ~string](names []S) string {
-	var b strings.Builder
-	for i, n := range names {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(string(n))
-	}
-	return b.String()
+	return "", fmt.Errorf("unknown mode %q (accepted: %s)%s", name, strings.Join(modeNames(""), ", "), cli.DidYouMean(name, modeNames("")))
 }
 
 // write writes rows. An answer without rows is an empty table, and nothing as JSON lines.
@@ -74,14 +63,9 @@ func (m mode) write(w io.Writer, rows *query.Rows) error {
 	case lineMode:
 		return writeLines(w, rows)
 	case markdownMode:
-		return writeLine(w, newTable(rows).writer(0).RenderMarkdown())
+		return cli.WriteLine(w, newTable(rows).writer(0).RenderMarkdown())
 	}
-	return writeTable(w, rows)
-}
-
-func writeLine(w io.Writer, s string) error {
-	_, err := io.WriteString(w, s+"\n")
-	return err
+	return WriteTable(w, rows)
 }
 
 // writeJSON writes an object for each row, with its members in the order of the columns.
@@ -164,7 +148,7 @@ func writeRecord(c *csv.Writer, w io.Writer, record []string) error {
 	if err := c.Error(); err != nil {
 		return err
 	}
-	return writeLine(w, `""`)
+	return cli.WriteLine(w, `""`)
 }
 
 // exact formats a value without loss; nil is "".

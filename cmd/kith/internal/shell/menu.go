@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"regexp"
@@ -28,8 +28,8 @@ func fitMenu(values []string, cols, rows int) []string {
 	return append(values[:room-1:room-1], values[len(values)-1])
 }
 
-// offer returns the completions of a word. A space follows a whole word, and is removed when punctuation is typed.
-func offer(word string, values []string) readline.Completions {
+// completions returns the completions of a word. A space follows a whole word, and is removed when punctuation is typed.
+func completions(word string, values []string) readline.Completions {
 	all := make([]readline.Completion, len(values))
 	for i, v := range values {
 		all[i] = readline.Completion{Value: v, Display: v}
