@@ -12,6 +12,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	beamregister "github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"kith/cmd/internal/score"
 	"kith/db/archive"
 )
 
@@ -19,7 +20,7 @@ import (
 type job struct {
 	ID       string // distinguishes the temporary files of this job
 	Source   source
-	Question question
+	Question score.Options
 	Outputs  []string // URIs, one of each shard
 	Stale    string   // pattern of outputs with another number of shards; "" if there may be none
 	Parts    string   // prefix of the URIs of temporary files

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"time"
@@ -62,7 +63,7 @@ shards, joined in order, are that of a single run; only the first has the header
 			if err := s.parseShard(); err != nil {
 				return err
 			}
-			return cli.Least("top", s.Top, 0)
+			return s.CheckFlags()
 		},
 		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			s.stdout, s.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
@@ -72,20 +73,10 @@ shards, joined in order, are that of a single run; only the first has the header
 	f := cmd.Flags()
 	f.StringVar(&s.out.Name, "out", "", "file to write")
 	f.BoolVar(&s.out.Force, "force", false, "replace a file that exists, and drop what a run of a different question left")
-	f.StringVar(&s.Among, "among", "", "candidates, as in an AMONG clause (default: that of PREDICT LINKS)")
-	f.StringVar(&s.Using, "using", "", "model or heuristic (default: the model that answers)")
-	f.Func("at", "`time` after which links are predicted, in seconds since 1970 or as RFC 3339 writes it (default: now)", func(text string) (err error) {
-		s.At, err = score.ParseTime(text)
-		return err
-	})
-	f.StringVar(&s.Where, "where", "", "condition that links must satisfy, as in a WHERE clause")
-	f.IntVar(&s.Top, "top", 0, "number of links of each node (default: 10, or all pairs of --pairs)")
-	f.StringVar(&s.Label, "label", "", "score the nodes with this label only")
-	f.StringVar(&s.Sources, "sources", "", "score the nodes of this file only")
-	f.StringVar(&s.Pairs, "pairs", "", "score the pairs of this file only")
 	f.StringVar(&s.shard, "shard", "", "score the i-th of n parts of the sources, from 0/n")
-	cmd.MarkFlagsMutuallyExclusive("label", "sources", "pairs")
-	cmd.MarkFlagsMutuallyExclusive("among", "pairs")
+	question := flag.NewFlagSet("", flag.ContinueOnError)
+	s.Options.Flags(question)
+	f.AddGoFlagSet(question)
 	cli.MemoryFlag(f, &s.memory)
 	return cmd
 }

@@ -64,7 +64,9 @@ func File(ctx context.Context, g *db.DB, o Options, out Output) (done Report, re
 	if err != nil {
 		return done, 0, err
 	}
-	if _, err := os.Lstat(out.Name); err == nil && !out.Force {
+	if info, err := os.Lstat(out.Name); err == nil && info.IsDir() {
+		return done, 0, fmt.Errorf("%s is a directory: give the name of a file", out.Name)
+	} else if err == nil && !out.Force {
 		return done, 0, fmt.Errorf("%s: %w; --force replaces it", out.Name, fs.ErrExist)
 	}
 	err = g.View(ctx, func(tx *db.Tx) error {
@@ -232,7 +234,7 @@ func (s *spool) save(done Report) error {
 	})
 }
 
-// finish makes the output of the complete rows, and closes the partial file.
+// finish makes the output of the complete rows, and closes the partial file. If that fails, the next run tries again.
 func (s *spool) finish(tx *db.Tx, format string) (err error) {
 	isTable := format == "parquet"
 	if isTable {
@@ -246,7 +248,10 @@ func (s *spool) finish(tx *db.Tx, format string) (err error) {
 	} else {
 		err = os.Rename(s.Name(), s.out.Name)
 	}
-	return errors.Join(err, os.Remove(s.out.Name+state))
+	if err != nil {
+		return err
+	}
+	return os.Remove(s.out.Name + state)
 }
 
 // convert writes the rows, which are lines of JSON, as a table.

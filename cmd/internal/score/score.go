@@ -9,12 +9,15 @@ package score
 import (
 	"cmp"
 	"context"
+	"errors"
+	"flag"
 	"fmt"
 	"iter"
 	"slices"
 	"strconv"
 	"time"
 
+	"kith/cmd/internal/cli"
 	"kith/db"
 	"kith/query"
 	"kith/query/parse"
@@ -41,7 +44,36 @@ type Options struct {
 
 	// Progress, if not nil, is called after each source with the number of sources that this run has done, and of all that it
 	// is to do. Those that an earlier run did count as neither.
-	Progress func(done, total int64)
+	Progress func(done, total int64) `json:"-"`
+}
+
+// Flags adds the flags that say which links are scored.
+func (o *Options) Flags(f *flag.FlagSet) {
+	f.StringVar(&o.Among, "among", "", "candidates, as in an AMONG clause (default: that of PREDICT LINKS)")
+	f.StringVar(&o.Using, "using", "", "`name` of a model or heuristic (default: the model that answers)")
+	f.StringVar(&o.Where, "where", "", "condition that links must satisfy, as in a WHERE clause")
+	f.IntVar(&o.Top, "top", 0, "number of links of each node (default: 10, or all pairs of --pairs)")
+	f.Func("at", "`time` after which links are predicted, in seconds since 1970 or as RFC 3339 writes it (default: now)", func(text string) (err error) {
+		o.At, err = parseTime(text)
+		return err
+	})
+	f.StringVar(&o.Label, "label", "", "score the nodes with this label only")
+	f.StringVar(&o.Sources, "sources", "", "score the nodes of this `file` only")
+	f.StringVar(&o.Pairs, "pairs", "", "score the pairs of this `file` only")
+}
+
+// CheckFlags returns an error for flags that contradict each other.
+func (o *Options) CheckFlags() error {
+	given := 0
+	for _, s := range []string{o.Label, o.Sources, o.Pairs} {
+		if s != "" {
+			given++
+		}
+	}
+	if given > 1 || o.Among != "" && o.Pairs != "" {
+		return errors.New("only one of --label, --sources and --pairs may be given, and --among not with --pairs")
+	}
+	return cli.Least("top", o.Top, 0)
 }
 
 // Row is one link.
@@ -78,8 +110,8 @@ func Run(ctx context.Context, g *db.DB, o Options, w Writer) (done Report, err e
 	return done, err
 }
 
-// ParseTime parses a time in seconds since 1970, as AT has it, or as RFC 3339 writes it.
-func ParseTime(text string) (time.Time, error) {
+// parseTime parses a time in seconds since 1970, as AT has it, or as RFC 3339 writes it.
+func parseTime(text string) (time.Time, error) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return time.Unix(n, 0), nil
 	}
@@ -177,7 +209,7 @@ func (t *task) questions(skip int64) iter.Seq[db.Prediction] {
 			}
 			p := t.question
 			p.For = source
-			if targets != nil {
+			if len(targets) > 0 {
 				p.Among = db.Keys(targets...)
 			}
 			if !yield(p) {

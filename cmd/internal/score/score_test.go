@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,6 +22,7 @@ import (
 	"kith/db"
 	"kith/db/dbtest"
 	"kith/db/edgelist"
+	kithparquet "kith/db/edgelist/parquet"
 	"kith/db/words"
 	"kith/model"
 )
@@ -217,6 +220,38 @@ func TestResumeRefuses(t *testing.T) {
 	}
 	write(t, out.Name+".partial", []byte("mine"))
 	refuse("a file of another program", "there is a file", file(o))
+	out = score.Output{Name: filepath.Join(dir, "folder.csv"), Force: true}
+	if err := os.Mkdir(out.Name, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	refuse("a directory", "folder.csv is a directory", file(o))
+}
+
+// A run whose output cannot get its name is not lost: the next run has nothing to score.
+func TestRenameFails(t *testing.T) {
+	t.Parallel()
+	g, dir := graph(t, false), t.TempDir()
+	for _, name := range []string{"links.csv", "links.parquet"} {
+		out := score.Output{Name: filepath.Join(dir, name)}
+		o := score.Options{Using: "adamic_adar", Among: "NEIGHBORS(2)"}
+		o.Progress = func(done, _ int64) {
+			if done == nodes {
+				_ = os.Mkdir(out.Name, 0o700)
+			}
+		}
+		if _, _, err := score.File(context.Background(), g, o, out); err == nil {
+			t.Fatalf("%s: a directory has been replaced", name)
+		}
+		if err := os.Remove(out.Name); err != nil {
+			t.Fatal(err)
+		}
+		if done, resumed, err := score.File(context.Background(), g, o, out); err != nil || resumed != nodes || done.Sources != nodes {
+			t.Errorf("%s: %+v, %d of an earlier run, %v", name, done, resumed, err)
+		}
+		if info, err := os.Stat(out.Name); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
 }
 
 func write(t testing.TB, name string, b []byte) {
@@ -269,6 +304,40 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// Lists of nodes and pairs may be Parquet files.
+func TestParquetLists(t *testing.T) {
+	t.Parallel()
+	g, dir := graph(t, true), t.TempDir()
+	export := func(name string, write func(*db.Tx, context.Context, io.Writer, db.ListOptions) (db.ListReport, error)) string {
+		name = filepath.Join(dir, name)
+		f, err := os.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := db.ListOptions{Tables: kithparquet.Format{}}
+		if filepath.Ext(name) == ".parquet" {
+			o.Format = edgelist.Parquet
+		}
+		err = g.View(context.Background(), func(tx *db.Tx) error { _, err := write(tx, context.Background(), f, o); return err })
+		if err = cmp.Or(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	o := score.Options{Using: "adamic_adar", Among: "NEIGHBORS(2)", Top: 2}
+	want := run(t, g, o, "csv")
+	o.Sources = export("nodes.parquet", (*db.Tx).WriteNodes)
+	if got := run(t, g, o, "csv"); got != want {
+		t.Errorf("nodes\n%.300s\nwant\n%.300s", got, want)
+	}
+	o = score.Options{Using: "adamic_adar", Pairs: export("edges.csv", (*db.Tx).WriteEdges)}
+	want = run(t, g, o, "csv")
+	o.Pairs = export("edges.parquet", (*db.Tx).WriteEdges)
+	if got := run(t, g, o, "csv"); got != want {
+		t.Errorf("pairs\n%.300s\nwant\n%.300s", got, want)
+	}
+}
+
 // A run that continues another takes over its present time, on which links depend if edges have later times. The time of the
 // question is a part of the question.
 func TestTimes(t *testing.T) {
@@ -315,11 +384,32 @@ func TestTimes(t *testing.T) {
 		t.Errorf("continued later\n%.300s\nwant\n%.300s", got, early)
 	}
 	for text, want := range map[string]int64{"4000000000": first, "-1": -1, "2026-11-24T01:00:00+01:00": 1795478400} {
-		if got, err := score.ParseTime(text); err != nil || got.Unix() != want {
-			t.Errorf("%s: %v, %v", text, got.Unix(), err)
+		if o, err := parsed("--at", text); err != nil || o.At.Unix() != want {
+			t.Errorf("%s: %v, %v", text, o.At.Unix(), err)
 		}
 	}
-	if _, err := score.ParseTime("soon"); err == nil || !strings.Contains(err.Error(), "want seconds since 1970, or a time such as") {
+	if _, err := parsed("--at", "soon"); err == nil || !strings.Contains(err.Error(), "want seconds since 1970, or a time such as") {
 		t.Error(err)
+	}
+}
+
+// parsed returns the options of a command line.
+func parsed(args ...string) (o score.Options, err error) {
+	f := flag.NewFlagSet("", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	o.Flags(f)
+	return o, cmp.Or(f.Parse(args), o.CheckFlags())
+}
+
+// Flags that contradict each other are refused.
+func TestCheckFlags(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{"--label a --sources b", "--sources a --pairs b", "--pairs a --among ALL", "--top -1"} {
+		if o, err := parsed(strings.Fields(args)...); err == nil {
+			t.Errorf("%s: %+v", args, o)
+		}
+	}
+	if o, err := parsed(strings.Fields("--pairs a --top 3 --using m --where score>1")...); err != nil || o.Pairs != "a" || o.Top != 3 || o.Using != "m" || o.Where != "score>1" {
+		t.Errorf("%+v, %v", o, err)
 	}
 }
