@@ -62,7 +62,7 @@ func (f *scoreShard) score(ctx context.Context, c *dbCopy, shard int, w io.Write
 	}
 	o := f.Job.Question
 	o.Sources, o.Pairs, o.Shard, o.Shards = c.list(o.Sources), c.list(o.Pairs), shard, len(f.Job.Outputs)
-	done, err = score.Run(ctx, c.db, o, to)
+	done, err = score.Run(ctx, c.db, o, to, nil)
 	if err == nil {
 		err = to.Close()
 	}

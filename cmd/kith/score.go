@@ -35,8 +35,9 @@ func newScore() *cobra.Command {
 		Long: `Score predicts the links of every node, or of the nodes of a label or a file, or scores
 the pairs of a file, and writes the best of each to FILE: links.csv, links.jsonl or
 links.parquet, with the columns source, target, rank and score. Sources are in the order in
-which the nodes were added, or that of the file. The answer for a source is that of PREDICT
-LINKS with cache = off. CSV does not tell the node 7 from the node '7'.
+which the nodes were added, or that of the file, which may have any format that kith load
+reads lists in. The answer for a source is that of PREDICT LINKS with cache = off. CSV does
+not tell the node 7 from the node '7'.
 
 Without --among the candidates are those of PREDICT LINKS, PPR(1000) for most nodes: a walk
 from each node, which takes tens of times as long as --among "NEIGHBORS(2)". If edges have
@@ -96,8 +97,9 @@ func (s *scoring) parseShard() error {
 func (s *scoring) run(ctx context.Context, path string) error {
 	return withReadOnly(path, limited(s.memory), func(g *db.DB) error {
 		bar, began := cli.NewBar(s.stderr), time.Now()
-		s.Progress = func(done, total int64) { bar.Show("nodes", progress.UnitsDefault, done, total) }
-		done, resumed, err := score.File(ctx, g, s.Options, s.out)
+		done, resumed, err := score.File(ctx, g, s.Options, s.out, func(done, total int64) {
+			bar.Show("nodes", progress.UnitsDefault, done, total)
+		})
 		bar.End()
 		if err != nil && done.Sources > 0 {
 			err = errors.Join(err, writeLine(s.stderr, fmt.Sprintf("%s: %s done; the same command continues", s.out.Name, words.Count(done.Sources, "node"))))

@@ -29,11 +29,11 @@ type Output struct {
 // Files of an unfinished run, next to the output.
 const (
 	partial = ".partial" // the rows so far
-	state   = ".state"   // a progress, which says how many of them are valid
+	state   = ".state"   // a record, which says how many of them are valid
 )
 
-// progress is the state of a run that is not finished.
-type progress struct {
+// record describes a run that is not finished.
+type record struct {
 	Question question  `json:"question"`
 	Now      time.Time `json:"now"` // the present time of all runs
 	Done     Report    `json:"done"`
@@ -59,7 +59,7 @@ const saveEvery = 2 * time.Second
 // database continues from there, and its file has the same bytes as that of a run without an interruption. If the question
 // or the version differs, it returns an error. resumed is the number of sources that earlier runs had done. With an error,
 // done says what the next run need not do.
-func File(ctx context.Context, g *db.DB, o Options, out Output) (done Report, resumed int64, err error) {
+func File(ctx context.Context, g *db.DB, o Options, out Output, progress Progress) (done Report, resumed int64, err error) {
 	name, err := FormatOf(out.Name)
 	if err != nil {
 		return done, 0, err
@@ -74,13 +74,13 @@ func File(ctx context.Context, g *db.DB, o Options, out Output) (done Report, re
 		if err != nil {
 			return err
 		}
-		f, err := openSpool(out, name, progress{Question: t.identify(g), Now: cmp.Or(o.Now, time.Now())})
+		f, err := openSpool(out, name, record{Question: t.identify(g), Now: cmp.Or(o.Now, time.Now())})
 		if err != nil {
 			return err
 		}
 		t.question.Now = f.now.Now
 		resumed = f.now.Done.Sources
-		err = f.fill(ctx, t)
+		err = f.fill(ctx, t, progress)
 		if done = f.now.Done; err != nil {
 			return errors.Join(err, f.leave())
 		}
@@ -116,17 +116,21 @@ type spool struct {
 	*os.File
 	out Output
 	to  *textWriter
-	now progress
+	now record
 }
 
 // openSpool opens the partial file of an output, or creates it. Its format is that of the output if that can be continued,
 // and otherwise lines of JSON.
-func openSpool(out Output, format string, begin progress) (s *spool, err error) {
+func openSpool(out Output, format string, begin record) (s *spool, err error) {
 	s = &spool{out: out, now: begin}
 	if s.File, err = os.OpenFile(out.Name+partial, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
 		return nil, err
 	}
-	if err = lock(s.File); err == nil {
+	held, err := cli.TryLock(s.File)
+	if err == nil && !held {
+		err = fmt.Errorf("%s: another run writes it", s.Name())
+	}
+	if err == nil {
 		err = s.resume()
 	}
 	if err != nil {
@@ -169,7 +173,7 @@ func (s *spool) load() error {
 	case err != nil:
 		return err
 	}
-	var earlier progress
+	var earlier record
 	if err := json.Unmarshal(text, &earlier); err != nil {
 		return fmt.Errorf("%s: %w", s.out.Name+state, err)
 	}
@@ -184,7 +188,7 @@ func (s *spool) load() error {
 }
 
 // fill writes the rows that are missing. The progress is saved now and then, and when the run ends early.
-func (s *spool) fill(ctx context.Context, t *task) error {
+func (s *spool) fill(ctx context.Context, t *task, progress Progress) error {
 	if err := s.save(s.now.Done); err != nil { // before the first row, so that the partial file has an owner
 		return err
 	}
@@ -198,7 +202,7 @@ func (s *spool) fill(ctx context.Context, t *task) error {
 		}
 		return s.to.Write(rows)
 	}
-	err := t.run(ctx, &done, saved)
+	err := t.run(ctx, &done, saved, progress)
 	if err != nil && ctx.Err() == nil {
 		return err
 	}

@@ -41,11 +41,11 @@ type Options struct {
 
 	// Shard, from 0, is the part of the sources that is scored, out of Shards; 0 shards mean one.
 	Shard, Shards int
-
-	// Progress, if not nil, is called after each source with the number of sources that this run has done, and of all that it
-	// is to do. Those that an earlier run did count as neither.
-	Progress func(done, total int64) `json:"-"`
 }
+
+// Progress, if not nil, is called after each source with the number of sources that this run has done, and of all that it is
+// to do. Those that an earlier run did count as neither.
+type Progress func(done, total int64)
 
 // Flags adds the flags that say which links are scored.
 func (o *Options) Flags(f *flag.FlagSet) {
@@ -99,13 +99,13 @@ type Report struct {
 // Run scores the links and writes them to w, which it does not close. The rows of a source are written together, the
 // sources in the order in which the nodes were added or, of a file, in the order of the file. The rows depend on the
 // contents of the database, its Options.Memory and o alone, and on the present time if edges have later times.
-func Run(ctx context.Context, g *db.DB, o Options, w Writer) (done Report, err error) {
+func Run(ctx context.Context, g *db.DB, o Options, w Writer, progress Progress) (done Report, err error) {
 	err = g.View(ctx, func(tx *db.Tx) error {
 		t, err := newTask(tx, o)
 		if err != nil {
 			return err
 		}
-		return t.run(ctx, &done, w.Write)
+		return t.run(ctx, &done, w.Write, progress)
 	})
 	return done, err
 }
@@ -238,7 +238,7 @@ func (t *task) sources(skip int64) iter.Seq2[db.Key, []any] {
 }
 
 // run scores the sources after those that are done, and calls write with the links of each.
-func (t *task) run(ctx context.Context, done *Report, write func([]Row) error) error {
+func (t *task) run(ctx context.Context, done *Report, write func([]Row) error, progress Progress) error {
 	before := done.Sources
 	for r, err := range t.tx.PredictEach(ctx, t.questions(before)) {
 		if err != nil {
@@ -251,8 +251,8 @@ func (t *task) run(ctx context.Context, done *Report, write func([]Row) error) e
 		done.Sources++
 		done.Links += int64(len(rows))
 		done.AnsweredBy = r.AnsweredBy
-		if t.Progress != nil {
-			t.Progress(done.Sources-before, t.end-t.first-before)
+		if progress != nil {
+			progress(done.Sources-before, t.end-t.first-before)
 		}
 	}
 	return nil

@@ -18,6 +18,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"kith/cmd/internal/cli"
 	"kith/cmd/internal/score"
 	"kith/db"
 	"kith/db/dbtest"
@@ -55,7 +56,7 @@ func run(t testing.TB, g *db.DB, o score.Options, format string) string {
 	var b bytes.Buffer
 	w, err := score.NewWriter(context.Background(), g, &b, format, o.Shard == 0)
 	if err == nil {
-		_, err = score.Run(context.Background(), g, o, w)
+		_, err = score.Run(context.Background(), g, o, w, nil)
 	}
 	if err = cmp.Or(err, w.Close()); err != nil {
 		t.Fatal(err)
@@ -110,7 +111,7 @@ func TestResume(t *testing.T) {
 	for _, name := range []string{"links.csv", "links.jsonl", "links.parquet"} {
 		out := score.Output{Name: filepath.Join(dir, name)}
 		whole := score.Output{Name: filepath.Join(dir, "whole-"+name)}
-		want, _, err := score.File(context.Background(), g, o, whole)
+		want, _, err := score.File(context.Background(), g, o, whole, nil)
 		if err != nil || want.Sources != nodes {
 			t.Fatal(want, err)
 		}
@@ -123,7 +124,7 @@ func TestResume(t *testing.T) {
 			t.Fatal(err)
 		}
 		interrupt(t, g, o, out, 180)
-		done, resumed, err := score.File(context.Background(), g, o, out)
+		done, resumed, err := score.File(context.Background(), g, o, out, nil)
 		if err != nil || done != want || resumed < 100 {
 			t.Fatal(done, resumed, err)
 		}
@@ -157,12 +158,11 @@ func TestResume(t *testing.T) {
 func interrupt(t testing.TB, g *db.DB, o score.Options, out score.Output, n int64) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	o.Progress = func(done, _ int64) {
+	done, resumed, err := score.File(ctx, g, o, out, func(done, _ int64) {
 		if done == n {
 			cancel()
 		}
-	}
-	done, resumed, err := score.File(ctx, g, o, out)
+	})
 	if !errors.Is(err, context.Canceled) || done.Sources < resumed+n {
 		t.Fatal(done, resumed, err)
 	}
@@ -188,7 +188,7 @@ func TestResumeRefuses(t *testing.T) {
 	o := score.Options{Using: "adamic_adar", Among: "NEIGHBORS(2)"}
 	out := score.Output{Name: filepath.Join(dir, "links.csv")}
 	file := func(o score.Options) error {
-		_, _, err := score.File(ctx, g, o, out)
+		_, _, err := score.File(ctx, g, o, out, nil)
 		return err
 	}
 	refuse := func(what, want string, err error) {
@@ -227,6 +227,29 @@ func TestResumeRefuses(t *testing.T) {
 	refuse("a directory", "folder.csv is a directory", file(o))
 }
 
+// Two runs do not write one file.
+func TestOneRun(t *testing.T) {
+	t.Parallel()
+	out := score.Output{Name: filepath.Join(t.TempDir(), "links.csv")}
+	other, err := os.Create(out.Name + ".partial")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if held, err := cli.TryLock(other); err != nil || !held {
+		t.Fatal(held, err)
+	}
+	if again, err := os.Open(other.Name()); err != nil {
+		t.Fatal(err)
+	} else if held, _ := cli.TryLock(again); held {
+		t.Skip("this system has no locks: ", again.Close())
+	}
+	_, _, err = score.File(context.Background(), graph(t, false), score.Options{Among: "NEIGHBORS(2)"}, out, nil)
+	if err == nil || !strings.HasSuffix(err.Error(), "links.csv.partial: another run writes it") {
+		t.Error(err)
+	}
+}
+
 // A run whose output cannot get its name is not lost: the next run has nothing to score.
 func TestRenameFails(t *testing.T) {
 	t.Parallel()
@@ -234,18 +257,18 @@ func TestRenameFails(t *testing.T) {
 	for _, name := range []string{"links.csv", "links.parquet"} {
 		out := score.Output{Name: filepath.Join(dir, name)}
 		o := score.Options{Using: "adamic_adar", Among: "NEIGHBORS(2)"}
-		o.Progress = func(done, _ int64) {
+		_, _, err := score.File(context.Background(), g, o, out, func(done, _ int64) {
 			if done == nodes {
 				_ = os.Mkdir(out.Name, 0o700)
 			}
-		}
-		if _, _, err := score.File(context.Background(), g, o, out); err == nil {
+		})
+		if err == nil {
 			t.Fatalf("%s: a directory has been replaced", name)
 		}
 		if err := os.Remove(out.Name); err != nil {
 			t.Fatal(err)
 		}
-		if done, resumed, err := score.File(context.Background(), g, o, out); err != nil || resumed != nodes || done.Sources != nodes {
+		if done, resumed, err := score.File(context.Background(), g, o, out, nil); err != nil || resumed != nodes || done.Sources != nodes {
 			t.Errorf("%s: %+v, %d of an earlier run, %v", name, done, resumed, err)
 		}
 		if info, err := os.Stat(out.Name); err != nil || info.Size() == 0 {
@@ -291,7 +314,7 @@ func TestFiles(t *testing.T) {
 		"empty.csv: ":            {Sources: filepath.Join(dir, "empty.csv")},
 	} {
 		write(t, filepath.Join(dir, "empty.csv"), nil)
-		_, _, err := score.File(context.Background(), g, o, score.Output{Name: filepath.Join(dir, "links.csv")})
+		_, _, err := score.File(context.Background(), g, o, score.Output{Name: filepath.Join(dir, "links.csv")}, nil)
 		if err == nil || !strings.Contains(words.Plain(err), want) {
 			t.Errorf("%+v: %v, want %q", o, err, want)
 		}
@@ -374,10 +397,10 @@ func TestTimes(t *testing.T) {
 	}
 	out := score.Output{Name: filepath.Join(dir, "links.csv")}
 	interrupt(t, g, o, out, 50)
-	if _, _, err := score.File(ctx, g, given, out); err == nil || !strings.Contains(err.Error(), "asked something else") {
+	if _, _, err := score.File(ctx, g, given, out, nil); err == nil || !strings.Contains(err.Error(), "asked something else") {
 		t.Errorf("with another time: %v", err)
 	}
-	if _, _, err := score.File(ctx, g, later, out); err != nil {
+	if _, _, err := score.File(ctx, g, later, out, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := string(read(t, out.Name)); got != early {
