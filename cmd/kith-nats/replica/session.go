@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
@@ -172,26 +173,22 @@ func (s *session) send() error {
 func (s *session) frame() (*frame, error) {
 	f := &frame{}
 	for {
-		if s.next == nil && len(f.data) == 0 {
-			select {
-			case c := <-s.changes:
-				s.next = &c
-			case <-s.ctx.Done():
-				return nil, s.ctx.Err()
-			}
-		}
+		empty := len(f.data) == 0
 		if s.next == nil {
-			select {
-			case c := <-s.changes:
+			c, ok := receiveFrom(s.ctx, s.changes, empty)
+			switch {
+			case ok:
 				s.next = &c
+			case empty:
+				return nil, s.ctx.Err()
 			default:
 				return f, nil
 			}
 		}
-		switch {
-		case s.next.err != nil && len(f.data) > 0, len(f.data) > 0 && len(f.data)+len(s.next.bytes)+10 > s.options.MessageBytes:
+		if !empty && (s.next.err != nil || len(f.data)+len(s.next.bytes)+binary.MaxVarintLen64 > s.options.MessageBytes) {
 			return f, nil
-		case s.next.err != nil:
+		}
+		if s.next.err != nil {
 			return nil, s.next.err
 		}
 		f.add(s.next.Change, s.next.bytes)
