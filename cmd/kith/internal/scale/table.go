@@ -1,7 +1,6 @@
 package scale
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -162,28 +161,4 @@ func edges(n float64) string {
 		return fmt.Sprintf("10^%.0f", math.Log10(n))
 	}
 	return inCount.text(n)
-}
-
-// WriteJSON writes a line of JSON for each cell that is known.
-func (t *Table) WriteJSON(w io.Writer) error {
-	lines := json.NewEncoder(w)
-	for _, f := range figures() {
-		for _, n := range t.columns() {
-			c := t.cell(f, n)
-			if !c.known() {
-				continue
-			}
-			err := lines.Encode(struct {
-				Figure   string  `json:"figure"`
-				Edges    float64 `json:"edges"`
-				Value    float64 `json:"value"` // in bytes, seconds or a second
-				Measured bool    `json:"measured"`
-				Law      string  `json:"law"`
-			}{t.label(f), n, c.value, c.measured, t.law(f)})
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

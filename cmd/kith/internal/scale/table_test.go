@@ -2,7 +2,6 @@ package scale
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"math"
 	"os"
@@ -94,35 +93,6 @@ func TestMarks(t *testing.T) {
 	all := scoreAll(ScoreSimple, false)(table.at(4e6), table.cluster)
 	if want := 4e6/12*1e-4/8 + 0.1; math.Abs(all.value/want-1) > 1e-9 || all.measured {
 		t.Errorf("two machines score all in %v s, want %v", all.value, want)
-	}
-}
-
-// TestJSON verifies that a line of JSON says what the table says.
-func TestJSON(t *testing.T) {
-	t.Parallel()
-	var out bytes.Buffer
-	if err := NewTable(invented(t), Cluster{Machines: 1, Cores: 1}).WriteJSON(&out); err != nil {
-		t.Fatal(err)
-	}
-	found := 0
-	for line := range strings.Lines(out.String()) {
-		var got struct {
-			Figure, Law  string
-			Edges, Value float64
-			Measured     bool
-		}
-		if err := json.Unmarshal([]byte(line), &got); err != nil || got.Value <= 0 || got.Law == "" {
-			t.Errorf("%v: %s", err, line)
-		}
-		if got.Figure == "on disk" {
-			found++
-			if want := 1e6 + 3.5*got.Edges; got.Edges != 1e8 && math.Abs(got.Value/want-1) > 1e-9 || got.Measured != (got.Edges < 1e9) {
-				t.Errorf("%s", line)
-			}
-		}
-	}
-	if found != 6 {
-		t.Errorf("%d lines of the size on disk, want 6:\n%s", found, out.String())
 	}
 }
 
