@@ -23,13 +23,13 @@ import (
 // Output is a file to write.
 type Output struct {
 	Name  string // its extension is that of a format
-	Force bool   // replaces a file of that name, and drops what an unfinished run of a different question left
+	Force bool   // replaces a file of that name, and an unfinished run of a different question
 }
 
 // Files of an unfinished run, next to the output.
 const (
-	partial = ".partial" // the rows so far
-	state   = ".state"   // a record, which says how many of them are valid
+	partial = ".partial" // rows
+	state   = ".state"   // a record, which says how many bytes of the rows are valid
 )
 
 // record describes a run that is not finished.
@@ -40,7 +40,7 @@ type record struct {
 	Bytes    int64     `json:"bytes"` // length of the partial file
 }
 
-// question identifies what is asked: the rows follow from it.
+// question identifies what is asked. Two runs with the same question write the same rows.
 type question struct {
 	Among, Using, Where, Label string
 	At                         string // seconds since 1970; "" means none
@@ -51,14 +51,13 @@ type question struct {
 	Build                      string
 }
 
-// saveEvery is the time between two saves of the progress.
+// saveEvery is the time between two saves of the record.
 const saveEvery = 2 * time.Second
 
-// File writes the links to a file, which appears when it is complete. A run that is interrupted or killed leaves the links
-// so far and a record of them next to the file. The next run of the same question on the same version of the
-// database continues from there, and its file has the same bytes as that of a run without an interruption. If the question
-// or the version differs, it returns an error. resumed is the number of sources that earlier runs had done. With an error,
-// done says what the next run need not do.
+// File writes the links to a file, which appears when it is complete. A run that is interrupted or killed leaves its links and
+// a record of them next to the file. The next run of the same question on the same version of the database continues there,
+// and its file has the same bytes as without the interruption. If the question or the version differs, File returns an error.
+// resumed is the number of sources that earlier runs have scored. If File returns an error, the next run continues after done.
 func File(ctx context.Context, g *db.DB, o Options, out Output, progress Progress) (done Report, resumed int64, err error) {
 	name, err := FormatOf(out.Name)
 	if err != nil {
@@ -119,8 +118,8 @@ type spool struct {
 	now record
 }
 
-// openSpool opens the partial file of an output, or creates it. Its format is that of the output if that can be continued,
-// and otherwise lines of JSON.
+// openSpool opens the partial file of an output, or creates it. It has the format of the output, or lines of JSON if the output
+// is Parquet, which cannot be continued.
 func openSpool(out Output, format string, begin record) (s *spool, err error) {
 	s = &spool{out: out, now: begin}
 	if s.File, err = os.OpenFile(out.Name+partial, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
@@ -143,7 +142,7 @@ func openSpool(out Output, format string, begin record) (s *spool, err error) {
 	return s, nil
 }
 
-// resume takes over what an unfinished run left, without what it wrote after the last save.
+// resume continues an unfinished run. It drops the rows that were written after the last save.
 func (s *spool) resume() error {
 	if err := s.load(); err != nil {
 		if !s.out.Force {
@@ -187,9 +186,9 @@ func (s *spool) load() error {
 	return nil
 }
 
-// fill writes the rows that are missing. The progress is saved now and then, and when the run ends early.
+// fill writes the rows that are missing. It saves the record every saveEvery, and when the run ends early.
 func (s *spool) fill(ctx context.Context, t *task, progress Progress) error {
-	if err := s.save(s.now.Done); err != nil { // before the first row, so that the partial file has an owner
+	if err := s.save(s.now.Done); err != nil { // before the first row, so that no partial file is without a record
 		return err
 	}
 	done, last := s.now.Done, time.Now()
@@ -238,7 +237,7 @@ func (s *spool) save(done Report) error {
 	})
 }
 
-// finish makes the output of the complete rows, and closes the partial file. If that fails, the next run tries again.
+// finish turns the complete partial file into the output. If that fails, the next run tries again.
 func (s *spool) finish(tx *db.Tx, format string) (err error) {
 	isTable := format == "parquet"
 	if isTable {

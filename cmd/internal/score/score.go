@@ -1,9 +1,9 @@
 // Package score computes the best links of many nodes of a database, for the tools that do this as a batch.
 //
-// [Run] scores all nodes, the nodes of a label or of a file, or the pairs of a file, or one shard of them, and writes the
-// links to a [Writer]. [File] does the same into a file, and continues where an earlier run of the same question ended.
-// A shard is a range of the sources, so the texts of all shards, joined in order, are the text of a single run, byte for
-// byte; only shard 0 has the header of CSV. Of Parquet the rows are the same.
+// [Run] scores all nodes, the nodes of a label or of a file, or the pairs of a file, and writes the links to a [Writer]. [File]
+// does the same into a file, and continues where an earlier run of the same question ended. Both can score one shard of the
+// sources, which is a range of them. The texts of all shards, joined in order, are the text of a single run, byte for byte;
+// only shard 0 has the header of CSV. The Parquet files of all shards have the rows of a single run.
 package score
 
 import (
@@ -31,8 +31,8 @@ type Options struct {
 	Where string // condition, as in a WHERE clause; "" means none
 	Top   int    // number of links of each node; 0 means 10, or all given pairs
 
-	// At is the time after which links are predicted; see [db.Prediction]. Zero means Now, if edges have times. Now is the
-	// present time, which matters if edges have later times; zero means the clock's when the run begins.
+	// At is the time after which links are predicted if edges have times; see [db.Prediction]. Zero means Now. Now is the
+	// present time; zero means the time at which the run begins.
 	At, Now time.Time
 
 	// The sources are all nodes unless one of these is given. Label is the label of the sources. Sources is a file with a
@@ -43,8 +43,8 @@ type Options struct {
 	Shard, Shards int
 }
 
-// Progress, if not nil, is called after each source with the number of sources that this run has done, and of all that it is
-// to do. Those that an earlier run did count as neither.
+// Progress, if not nil, is called after each source with the number of sources that this run has scored, and with the number
+// that it has to score. Neither counts what an earlier run has scored.
 type Progress func(done, total int64)
 
 // Flags adds the flags that say which links are scored.
@@ -122,7 +122,7 @@ func parseTime(text string) (time.Time, error) {
 	return t, nil
 }
 
-// task is a batch of questions in a transaction.
+// task is a run of Options in a transaction.
 type task struct {
 	Options
 	tx       *db.Tx
@@ -130,7 +130,7 @@ type task struct {
 	keep     func(*db.Tx, *db.Ranking, *db.Link) bool
 	listed   *list // sources of a file; nil: those of Label
 	first    int64 // number of the first source of the shard
-	end      int64 // number of the source after the last one
+	end      int64 // number after that of the last source
 }
 
 // newTask checks the options.
