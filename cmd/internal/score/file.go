@@ -11,9 +11,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"kith/cmd/internal/cli"
@@ -110,6 +112,18 @@ func (t *task) identify(g *db.DB) question {
 	return q
 }
 
+// difference says in what q differs from the question of an earlier run.
+func (q question) difference(earlier question) string {
+	before, now := reflect.ValueOf(earlier), reflect.ValueOf(q)
+	var all []string
+	for i := range now.NumField() {
+		if a, b := before.Field(i).Interface(), now.Field(i).Interface(); a != b {
+			all = append(all, fmt.Sprintf("%s was %#v, now it is %#v", strings.ToLower(now.Type().Field(i).Name), a, b))
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
 // spool is the partial file of an output.
 type spool struct {
 	*os.File
@@ -178,7 +192,7 @@ func (s *spool) load() error {
 	}
 	switch {
 	case earlier.Question != s.now.Question:
-		return fmt.Errorf("%s: an unfinished run asked something else, or another version of the database", s.Name())
+		return fmt.Errorf("%s: an unfinished run has another question: %s", s.Name(), s.now.Question.difference(earlier.Question))
 	case info.Size() < earlier.Bytes:
 		return fmt.Errorf("%s: %d bytes of the %d that %s counts", s.Name(), info.Size(), earlier.Bytes, s.out.Name+state)
 	}

@@ -200,7 +200,7 @@ func TestResumeRefuses(t *testing.T) {
 	interrupt(t, g, o, out, 50)
 	other := o
 	other.Top = 3
-	refuse("another question", "asked something else", file(other))
+	refuse("another question", "links.csv.partial: an unfinished run has another question: top was 10, now it is 3; --force begins from the start", file(other))
 	short := read(t, out.Name+".partial")
 	write(t, out.Name+".partial", short[:len(short)/2])
 	refuse("a partial file cut short", "bytes of the", file(o))
@@ -208,7 +208,7 @@ func TestResumeRefuses(t *testing.T) {
 	if err := g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge(5, 250, 1) }); err != nil {
 		t.Fatal(err)
 	}
-	refuse("another version", "another version of the database", file(o))
+	refuse("another version", "another question: contents was \"", file(o))
 	out.Force = true
 	if err := file(other); err != nil {
 		t.Fatal(err)
@@ -397,7 +397,7 @@ func TestTimes(t *testing.T) {
 	}
 	out := score.Output{Name: filepath.Join(dir, "links.csv")}
 	interrupt(t, g, o, out, 50)
-	if _, _, err := score.File(ctx, g, given, out, nil); err == nil || !strings.Contains(err.Error(), "asked something else") {
+	if _, _, err := score.File(ctx, g, given, out, nil); err == nil || !strings.Contains(err.Error(), "another question: at was \"\", now it is \"4") {
 		t.Errorf("with another time: %v", err)
 	}
 	if _, _, err := score.File(ctx, g, later, out, nil); err != nil {

@@ -126,7 +126,7 @@ func (s *session) watch() {
 			err = fmt.Errorf("another publisher writes to the log of database %s", s.log.database)
 		}
 		if err == nil {
-			err = s.lost(s.ctx, s.publisher)
+			err = s.hasSnapshot(s.ctx)
 		}
 		if err != nil {
 			s.fail(err)
@@ -152,7 +152,7 @@ func (s *session) send() error {
 		}
 		f.publisher = s.id
 		for _, m := range f.messages(subjectOf(s.log.database), s.options.MessageBytes) {
-			if err := s.makeRoom(s.outer, s.ctx, s.publisher, int64(len(m.Data)+messageExtra)); err != nil {
+			if err := s.makeRoom(int64(len(m.Data) + messageExtra)); err != nil {
 				return err
 			}
 			ack, err := s.log.js.PublishMsgAsync(m, jetstream.WithExpectLastSequence(s.sequence))
