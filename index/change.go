@@ -290,7 +290,7 @@ func (b *Batch) Replay(c *Change) error {
 }
 
 func mismatch(format string, args ...any) error {
-	return fmt.Errorf("%w: the change is that of another graph: "+format, append([]any{ErrMismatch}, args...)...)
+	return fmt.Errorf("%w: the change was made to a different graph: "+format, append([]any{ErrMismatch}, args...)...)
 }
 
 // replayLabel makes or changes a label.

@@ -14,11 +14,10 @@ import (
 )
 
 const (
-	maxApplied    = 512             // messages that are applied together, and share a sync
-	maxReceived   = 16              // messages that are received and not yet applied, besides
-	bytesReceived = 8 << 20         // of messages that the client holds, and that are applied together
-	pollTime      = time.Second     // between two looks at the end of the log
-	pollLimit     = 3 * time.Second // without an answer, after which the log server is taken to be away
+	maxApplied    = 512         // changes that are applied together, and share a sync
+	maxReceived   = 16          // messages that are received and not yet applied
+	bytesReceived = 8 << 20     // of messages that the client holds, and of those that are applied together
+	pollTime      = time.Second // between two looks at the end of the log
 )
 
 // Status says how far a follower is.
