@@ -54,17 +54,7 @@ do with db.Apply.`,
   kith changes social.kith --since 1041
   kith serve social.kith --write --token-file token
   kith changes --attach http://127.0.0.1:7331 --since 1041 --follow`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case c.attach != "":
-				return cli.Args()(cmd, args)
-			case c.tokenFile != "":
-				return errors.New("--token-file needs --attach")
-			case c.follow:
-				return errors.New("--follow needs --attach: while this process reads DB, no other can change it; kith serve DB can be followed")
-			}
-			return cli.Args("DB")(cmd, args)
-		},
+		Args: c.checkArgs,
 		PreRunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("since") {
 				return cli.Least("since", c.since, 0)
@@ -84,6 +74,11 @@ do with db.Apply.`,
 			})
 		}),
 	}
+	c.flags(cmd)
+	return cmd
+}
+
+func (c *changes) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Int64Var(&c.since, "since", c.since, "version after which to begin (default: before the oldest change that is kept)")
 	f.BoolVar(&c.follow, "follow", false, "wait for further changes, until Ctrl-C")
@@ -99,7 +94,19 @@ do with db.Apply.`,
 		cmd.MarkFlagsMutuallyExclusive("keep", other)
 	}
 	cmd.MarkFlagsMutuallyExclusive("attach", "memory")
-	return cmd
+}
+
+// checkArgs returns an error unless there is either DB or --attach, with the flags that belong to it.
+func (c *changes) checkArgs(cmd *cobra.Command, args []string) error {
+	switch {
+	case c.attach != "":
+		return cli.Args()(cmd, args)
+	case c.tokenFile != "":
+		return errors.New("--token-file needs --attach")
+	case c.follow:
+		return errors.New("--follow needs --attach: while this process reads DB, no other can change it; kith serve DB can be followed")
+	}
+	return cli.Args("DB")(cmd, args)
 }
 
 // parseKeep parses a value of --keep.
