@@ -358,7 +358,7 @@ func TestForce(t *testing.T) {
 	g, dir := graph(t), t.TempDir()
 	memfs.Write("memfs://force.kbk", save(t, g, nil))
 	args := []string{"--backup", "memfs://force.kbk", "--out", filepath.Join(dir, "links.csv"), "--using", "adamic_adar"}
-	for _, more := range []string{"--shards 3", "--shards 2 --force", "--force"} {
+	for _, more := range []string{"--shards 3", "--shards 2 --force", "--force", "--shards 2 --force"} {
 		o := parsed(t, append(args, strings.Fields(more)...)...)
 		if err := run(t.Context(), o); err != nil {
 			t.Fatal(err)

@@ -100,11 +100,11 @@ func (f *publish) ProcessElement(ctx context.Context, _ int, each func(*part) bo
 
 // removeStale deletes what --force replaces and is not overwritten: outputs with another number of shards.
 func (f *publish) removeStale(ctx context.Context) error {
-	stale, err := list(ctx, f.Job.Stale)
+	earlier, err := f.Job.earlier(ctx)
 	if err != nil {
 		return err
 	}
-	for _, name := range stale {
+	for _, name := range earlier {
 		keeps := func(output string) bool { return path.Base(output) == path.Base(name) }
 		if slices.ContainsFunc(f.Job.Outputs, keeps) {
 			continue
