@@ -171,16 +171,14 @@ func (s *spool) resume() error {
 	return err
 }
 
-// load reads the progress of an unfinished run, if there is one.
+// load reads the record of an unfinished run, if there is one. A run that has no rows has nothing to continue.
 func (s *spool) load() error {
 	info, err := s.Stat()
-	if err != nil {
+	if err != nil || info.Size() == 0 {
 		return err
 	}
 	text, err := os.ReadFile(s.out.Name + state)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && info.Size() == 0:
-		return nil
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: there is a file, but no %s that says what it has", s.Name(), s.out.Name+state)
 	case err != nil:
@@ -202,7 +200,7 @@ func (s *spool) load() error {
 
 // fill writes the rows that are missing. It saves the record every saveEvery, and when the run ends early.
 func (s *spool) fill(ctx context.Context, t *task, progress Progress) error {
-	if err := s.save(s.now.Done); err != nil { // before the first row, so that no partial file is without a record
+	if err := s.writeRecord(); err != nil { // before the partial file has bytes, so that it never lacks a record
 		return err
 	}
 	done, last := s.now.Done, time.Now()
@@ -226,7 +224,8 @@ func (s *spool) fill(ctx context.Context, t *task, progress Progress) error {
 func (s *spool) leave() error {
 	err := s.Close()
 	if s.now.Done.Sources == 0 {
-		err = errors.Join(err, os.Remove(s.Name()), os.Remove(s.out.Name+state))
+		_ = os.Remove(s.out.Name + state) // it is missing if it could not be written
+		err = errors.Join(err, os.Remove(s.Name()))
 	}
 	return err
 }
@@ -241,6 +240,10 @@ func (s *spool) save(done Report) error {
 		return err
 	}
 	s.now.Done, s.now.Bytes = done, at
+	return s.writeRecord()
+}
+
+func (s *spool) writeRecord() error {
 	text, err := json.Marshal(s.now)
 	if err != nil {
 		return err

@@ -250,6 +250,34 @@ func TestOneRun(t *testing.T) {
 	}
 }
 
+// A run that was killed before its first save is continued: its record says that the partial file has nothing yet.
+func TestKilledEarly(t *testing.T) {
+	t.Parallel()
+	g, dir := graph(t, false), t.TempDir()
+	o, out := score.Options{Using: "adamic_adar", Among: "NEIGHBORS(2)"}, score.Output{Name: filepath.Join(dir, "links.csv")}
+	early := ""
+	_, _, err := score.File(context.Background(), g, o, out, func(done, _ int64) {
+		if done == 1 {
+			early = string(read(t, out.Name+".state"))
+		}
+	})
+	if err != nil || !strings.Contains(early, `"bytes":0}`) {
+		t.Fatal(early, err)
+	}
+	want := read(t, out.Name)
+	for partial, record := range map[string]string{"": "", "source,target,rank,score\n": early, "source,target,rank,score\n1,2,1,0.5\n3": early} {
+		for name, text := range map[string]string{out.Name + ".partial": partial, out.Name + ".state": record} {
+			write(t, name, []byte(text))
+		}
+		if err := os.Remove(out.Name); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := score.File(context.Background(), g, o, out, nil); err != nil || !bytes.Equal(read(t, out.Name), want) {
+			t.Errorf("%q: %v", partial, err)
+		}
+	}
+}
+
 // A run whose output cannot get its name is not lost: the next run has nothing to score.
 func TestRenameFails(t *testing.T) {
 	t.Parallel()
