@@ -11,9 +11,8 @@ import (
 	"kith/index"
 )
 
-// Change is what one commit did. [DB.Changes] yields changes and [DB.Apply] repeats them in another database. Its fields
-// describe it; what Apply needs is also in it, and in its binary form. A Change that was made otherwise than by Changes or
-// UnmarshalBinary cannot be applied.
+// Change is what one commit did. [DB.Changes] yields changes and [DB.Apply] repeats them in another database. The fields
+// describe the commit. A Change from Changes or UnmarshalBinary also holds what Apply needs; a literal cannot be applied.
 type Change struct {
 	Database     string          `json:"database"` // identity of the database, which its backups and followers share
 	Version      uint64          `json:"version"`  // version of the database that the commit made
@@ -61,8 +60,8 @@ type ModelChange struct {
 	Answering string `json:"answering"` // name of the model that answers requests without a name; "" means none
 }
 
-// Contents returns what [Tx.Contents] returns at the version before the change and at that of the change. Both are "" for a
-// Change that was made otherwise than by Changes or UnmarshalBinary.
+// Contents returns what [Tx.Contents] returns before and after the commit. Both are "" for a Change that is not from Changes
+// or UnmarshalBinary.
 func (c Change) Contents() (before, after string) {
 	d := c.document
 	if d == nil {
@@ -74,8 +73,7 @@ func (c Change) Contents() (before, after string) {
 // changeFormat is the version of the binary form of a Change.
 const changeFormat = 1
 
-// changeDocument is the binary form of a Change without its checksum. Nodes are named by their ids, and the keys of all
-// that are mentioned are listed.
+// changeDocument is the binary form of a Change without its checksum. It refers to nodes by id and lists the key of each.
 type changeDocument struct {
 	Format       int        `msgpack:"format"`
 	Database     string     `msgpack:"database"`
@@ -170,21 +168,12 @@ func (d *changeDocument) readNames() error {
 		d.keys[id] = k
 	}
 	for i := range d.New {
-		k, ok := d.keys[d.First+index.ID(i)]
-		if !ok {
-			return fmt.Errorf("%w: node %d is new and has no key", ErrCorrupt, int(d.First)+i)
-		}
-		d.Keys = append(d.Keys, k)
+		d.Keys = append(d.Keys, d.keys[d.First+index.ID(i)]) // haveKeys finds one that is missing
 	}
-	for _, id := range d.Change.IDs() {
-		if _, ok := d.keys[id]; !ok {
-			return fmt.Errorf("%w: node %d has no key", ErrCorrupt, id)
-		}
-	}
-	return nil
+	return d.haveKeys(d.Change.IDs())
 }
 
-// open returns the change of a document, described by keys.
+// open returns the document as a Change, in which nodes are named by their keys.
 func (d *changeDocument) open() (Change, error) {
 	if err := d.readNames(); err != nil {
 		return Change{}, err
@@ -221,7 +210,7 @@ func (d *changeDocument) open() (Change, error) {
 	return c, d.openModel(&c)
 }
 
-// openOutcomes describes the observations and the decisions.
+// openOutcomes adds the observations and the decisions to c.
 func (d *changeDocument) openOutcomes(c *Change) error {
 	key := func(id index.ID) Key { return d.keys[id] }
 	for _, doc := range d.Observed {
@@ -250,6 +239,7 @@ func (d *changeDocument) openOutcomes(c *Change) error {
 	return nil
 }
 
+// haveKeys returns ErrCorrupt unless the keys of all nodes are listed.
 func (d *changeDocument) haveKeys(ids []index.ID) error {
 	for _, id := range ids {
 		if _, ok := d.keys[id]; !ok {
@@ -259,7 +249,7 @@ func (d *changeDocument) haveKeys(ids []index.ID) error {
 	return nil
 }
 
-// openModel describes the change of a model.
+// openModel adds the change of a model to c.
 func (d *changeDocument) openModel(c *Change) error {
 	if d.Model == nil {
 		return nil

@@ -9,14 +9,14 @@ import (
 	"kith/index"
 )
 
-// Apply repeats changes, in their order, in a database that was opened with Options.Follower. Each makes the version that it
-// made in the database where Changes yielded it, with the same ids, models and decisions, or nothing. Apply returns when all
-// are durable, so several together share a sync. A change that the database has already is ignored, so changes may be
-// delivered more than once. After an error, those before the one at fault may have been applied.
+// Apply repeats changes, in order, in a database that was opened with Options.Follower. Each change makes the same version as
+// in the database that it comes from, with the same ids, models and decisions, or it makes nothing. Apply returns when all
+// changes are durable, so several together share a sync. It ignores a change that the database already has, so changes may be
+// delivered more than once. After an error, the changes before the one at fault may have been applied.
 //
-// It returns ErrGap for a change that does not follow the version of the database, ErrMismatch for one of another database,
-// of a copy that went another way since, or of a different version of kith, and ErrInput for one that is not from Changes or
-// if the database is not a follower.
+// Apply returns ErrGap if a change does not follow the version of the database, ErrMismatch if it comes from another database,
+// from a copy with another history or from a different version of kith, and ErrInput if it is not from Changes or the database
+// is not a follower.
 func (db *DB) Apply(ctx context.Context, changes ...Change) error {
 	if !db.opts.Follower {
 		return inputf("a change can be applied to a database that follows another: see Options.Follower")
@@ -40,7 +40,8 @@ func (db *DB) Apply(ctx context.Context, changes ...Change) error {
 	return cmp.Or(db.waitDurable(), err)
 }
 
-// follows reports whether the document is of the change after the version of s, and false if s has it already.
+// follows reports whether the change is the next one after the version of s. It returns false if s already has it, and an
+// error if it cannot be applied to s.
 func (d *changeDocument) follows(s *snapshot) (bool, error) {
 	m := &s.Meta
 	switch {
@@ -63,7 +64,7 @@ func (d *changeDocument) follows(s *snapshot) (bool, error) {
 	return true, nil
 }
 
-// commit returns how the change is recorded.
+// commit returns the Commit that gives the follower the same history.
 func (d *changeDocument) commit(db *DB) index.Commit {
 	c := db.recorded()
 	c.Time, c.Expect = d.Time, d.After
@@ -87,7 +88,7 @@ func (db *DB) applyToGraph(ctx context.Context, d *changeDocument) error {
 	return cmp.Or(tx.commitAndUnlock(apply && err == nil), err)
 }
 
-// repeat makes the changes of a transaction of the database that is followed.
+// repeat makes in tx what the commit did in the database that is followed.
 func (tx *Tx) repeat(d *changeDocument) error {
 	tx.repeats = d
 	if err := tx.batch.Replay(&d.Change); err != nil {
@@ -116,7 +117,8 @@ func (tx *Tx) repeat(d *changeDocument) error {
 	return nil
 }
 
-// unlessMismatch returns err as an ErrMismatch: what another database could commit cannot be wrong in itself.
+// unlessMismatch wraps an error of Replay in ErrMismatch. The change was valid where it was committed, so an error means that
+// this database differs.
 func unlessMismatch(err error) error {
 	if errors.Is(err, ErrMismatch) || errors.Is(err, ErrTooLarge) {
 		return err
@@ -124,7 +126,7 @@ func unlessMismatch(err error) error {
 	return fmt.Errorf("%w: %w", ErrMismatch, err)
 }
 
-// repeatedObservation returns an observation of a change for its model to learn.
+// repeatedObservation returns an observation of a change in the form in which its model learns it.
 func (tx *Tx) repeatedObservation(doc []byte) (*pendingObservation, error) {
 	rec, err := decoded[observationRecord](index.Document{Bytes: doc})
 	if err != nil {
@@ -178,8 +180,8 @@ func (db *DB) applyToModel(ctx context.Context, d *changeDocument) error {
 	return db.replace(l, d.Model.Answering, d.commit(db))
 }
 
-// repeatedLearner returns the learner that a change made of a model, of which now is the present one or nil. It stores the
-// new versions that are not deployed. The writer calls it.
+// repeatedLearner returns the learner after a change of a model; now is the learner before it, or nil. It stores the new
+// versions that are not deployed. The caller holds the writer lock.
 func (db *DB) repeatedLearner(d *changeDocument, now *learner) (*learner, error) {
 	r, err := d.registry()
 	if err != nil {
@@ -207,7 +209,7 @@ func (db *DB) repeatedLearner(d *changeDocument, now *learner) (*learner, error)
 	return l, nil
 }
 
-// storeRepeated opens a version of l that a change made. If it is deployed, it becomes the model of l; otherwise it is stored.
+// storeRepeated opens a version that the change made. A deployed version becomes the model of l; another is stored.
 func (db *DB) storeRepeated(l *learner, v *version, m madeVersion) error {
 	repeated, err := openDocument(l.name, m.Document, m.Vectors)
 	switch {
@@ -231,7 +233,7 @@ func (db *DB) storeRepeated(l *learner, v *version, m madeVersion) error {
 	return nil
 }
 
-// findRepeated fills in the documents of a version of l that now has, too.
+// findRepeated fills in where a version of l is stored that existed before the change. now is the learner before it.
 func (db *DB) findRepeated(l *learner, v *version, now *learner) error {
 	var has version
 	found := false

@@ -11,14 +11,13 @@ import (
 	"kith/index"
 )
 
-// Changes yields the change of each commit after version since, in the order of the commits, as they become durable. It
-// waits for further ones until ctx ends, and ends with the error of ctx, or with ErrClosed when the database is closed. So a
-// follower resumes with the version that it has. The changes are those that Options.ChangeBytes keeps.
+// Changes yields the change of each commit after version since, in order, as the commits become durable. It waits for further
+// commits until ctx ends, and then yields the error of ctx, or ErrClosed when the database is closed. A follower resumes with
+// the version that it has. No transaction is open while Changes yields.
 //
-// It ends with ErrForgotten if the change after since is not kept, also because of a Load: a load is no change that can be
-// followed, so all versions before it are forgotten. A follower of such a version begins again with a backup. It ends with
-// ErrMismatch if the database has no version since yet, as a backup of an earlier version, and with ErrInput if changes are
-// not kept. No transaction is open while Changes yields.
+// Options.ChangeBytes says which changes are kept. Changes yields ErrForgotten if the change after since is not kept. A Load is
+// too large to be a change, so it forgets all versions before it. A follower that needs a forgotten change begins again with a
+// backup. Changes yields ErrMismatch if the database has not reached version since, and ErrInput if it keeps no changes.
 func (db *DB) Changes(ctx context.Context, since uint64) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		db.changeReaders.Add(1)
@@ -49,13 +48,14 @@ func (db *DB) Changes(ctx context.Context, since uint64) iter.Seq2[Change, error
 	}
 }
 
-// Changes reads up to so many changes and bytes of them in one transaction.
+// Limits of what Changes reads in one transaction.
 const (
 	maxChangesRead = 256
 	maxBytesRead   = 1 << 20
 )
 
-// changesAfter returns some of the next changes after a version, or none if the database has none yet.
+// changesAfter returns the next changes after a version, up to the limits of one transaction. It returns none if there are
+// none yet.
 func (db *DB) changesAfter(ctx context.Context, since uint64) (all []Change, err error) {
 	bytes := int64(0)
 	err = db.View(ctx, func(tx *Tx) error {
@@ -197,8 +197,8 @@ func (db *DB) setChangeBytes(bytes int64) error {
 	return db.keepChanges(max(bytes, 0))
 }
 
-// keepChanges stores how many bytes of changes are kept, marks the oldest ones beyond as forgotten in the meta record, and
-// then deletes them.
+// keepChanges sets how many bytes of changes are kept. It marks the oldest changes beyond that as forgotten in the meta record,
+// and then deletes them.
 func (db *DB) keepChanges(limit int64) error {
 	s := db.now.Load()
 	r := db.store.Read(s.ts)
@@ -219,10 +219,10 @@ func (db *DB) keepChanges(limit int64) error {
 	return nil
 }
 
-// signal tells any number of goroutines that something has happened.
+// signal wakes any number of goroutines.
 type signal struct {
 	mu   sync.Mutex    // protects following fields
-	sent chan struct{} // closed by send; nil if no goroutine has asked since
+	sent chan struct{} // closed by send; nil if no goroutine waits
 }
 
 // next returns a channel that is closed by the next call of send.

@@ -208,13 +208,12 @@
 //
 // # Changes
 //
-// A database that was opened once with Options.ChangeBytes keeps what its commits do. [DB.Changes] yields it, commit by
-// commit and in order, once it is durable: nodes, edges, features, observations, decisions and models. A reader resumes
-// after the last version that it has seen. [DB.Apply] repeats changes in a copy that was restored from a backup and opened
-// with Options.Follower. The copy then has the same version, node ids and models as the database that it follows, and with
-// NoCache it gives the same answers, bit for bit, if binary, architecture and Options.Memory are the same. It learns and is
-// trained only by what it applies: an observation is learned again, and the document of a version that was trained is in
-// the change.
+// A database that was opened once with Options.ChangeBytes keeps what its commits do: nodes, edges, features, observations,
+// decisions and models. [DB.Changes] yields one change for each commit, in order, once it is durable. A reader resumes after
+// the last version that it has seen. [DB.Apply] repeats changes in a copy that was restored from a backup and opened with
+// Options.Follower. The copy then has the same version, node ids and models as the database that it follows. With NoCache it
+// gives the same answers, bit for bit, if binary, architecture and Options.Memory are the same. It learns and is trained only
+// by what it applies: it learns an observation again, and the change has the document of a version that was trained.
 //
 // A change is made of records that a commit writes anyway (its log record, its observations and decisions, the documents of
 // models), which are kept for longer, and of one more record for what these do not tell. See package index, "Changes". Each
@@ -236,11 +235,11 @@
 // measured size; a law is exact if it has as many parameters as there are sizes. "kith bench scale" measures the figures and
 // derives the table; its help says how.
 //
-// The graphs are R-MAT with about 12 generated edges a node. They have hubs, so within two steps of a node is a large part
-// of the graph, and candidates of NEIGHBORS(2) cost much more than in most graphs: a source of dblp-2010 takes 0.7 ms.
-// PPR(100) looks at the near part only. With rows on disk, half of the memory that the graph needs was given, and the page
-// cache had the files; questions with more candidates than that memory takes are left out. "score all" by several machines
-// begins with a restore on each; cores are taken to be as fast as the measured ones and not to hinder each other.
+// The graphs are R-MAT with about 12 generated edges a node. They have hubs, so within two steps of a node is a large part of
+// the graph, and candidates of NEIGHBORS(2) cost much more than in most graphs: a source of dblp-2010 takes 0.7 ms. PPR(100)
+// looks at the near part only. For rows on disk, the database had half of the memory that the graph needs, and the page cache
+// had the files; questions with more candidates than that memory allows are left out. "score all" by several machines begins
+// with a restore on each. Cores are taken to be as fast as the measured ones, and not to hinder each other.
 //
 //	measured on 2 cores with the default --memory; machines of 16 cores and 256 GiB of memory
 //

@@ -252,11 +252,12 @@ func (tx *Tx) Keys(label string, skip int64) (iter.Seq[Key], error) {
 }
 
 // PredictEach answers questions on all processors and yields the answers in the order of the questions. Each answer is
-// that of [Tx.Predict] with NoCache, bit for bit, whatever the number of processors. An error ends the iteration; it is
-// that of the first question that has one, or that of ctx.
+// that of [Tx.Predict] with NoCache, bit for bit, whatever the number of processors. The iteration ends with the error of the
+// first question that has one, or with that of ctx.
 //
-// The answers that are computed or wait for their turn take at most a quarter of Options.Memory together, unless one
-// takes that alone. While PredictEach runs, the transaction must not write. questions is called in another goroutine.
+// Answers that are being computed or wait to be yielded take at most a quarter of Options.Memory together; an answer that
+// needs more is computed alone. The transaction must not write while PredictEach runs. The questions are read in another
+// goroutine.
 func (tx *Tx) PredictEach(ctx context.Context, questions iter.Seq[Prediction]) iter.Seq2[*Ranking, error] {
 	questions = withNow(questions, tx.db.opts.Now())
 	if tx.batch != nil { // what a transaction has changed is read by one goroutine
@@ -290,8 +291,7 @@ func withNow(questions iter.Seq[Prediction], now time.Time) iter.Seq[Prediction]
 	}
 }
 
-// turnsWaiting is the number of questions of a PredictEach that are being answered or wait for their turn. The answers
-// that are ready early wait for a slow one.
+// turnsWaiting limits how many questions are read before the answer to the first of them is yielded.
 const turnsWaiting = 256
 
 // batch is the state of a PredictEach.
@@ -386,11 +386,11 @@ type allowance struct {
 	mu     sync.Mutex
 	free   *sync.Cond // of mu; signals that memory is free or the batch has ended
 	bytes  int64      // memory that is free; negative if one answer takes more than there is
-	now    int64      // number of the answer whose turn it is
+	now    int64      // number of the next answer to be yielded
 	closed bool
 }
 
-// take waits until memory is free, or it is the turn of the answer with the given number.
+// take waits until enough memory is free, or until the answer with the given number is the next to be yielded.
 func (a *allowance) take(number, bytes int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -400,7 +400,7 @@ func (a *allowance) take(number, bytes int64) {
 	a.bytes -= bytes
 }
 
-// next gives back the memory of the answer whose turn it was. The turn of the next one comes.
+// next frees the memory of the answer that was yielded, and makes the one after it the next.
 func (a *allowance) next(bytes int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -409,7 +409,7 @@ func (a *allowance) next(bytes int64) {
 	a.free.Broadcast()
 }
 
-// close lets everyone who waits continue.
+// close ends all waiting.
 func (a *allowance) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

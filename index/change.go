@@ -11,10 +11,10 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// The changes of the versions after Meta.Kept are kept for databases that follow this one. Most of a change is in records
-// that a commit writes anyway, the log record and the observations, which are then kept for longer. A change record has the
-// rest: what other records hold only until they are written again, or not at all. A version that changed a model has its
-// change record under another prefix, so that the documents that it names are found without reading all changes.
+// The changes of all versions after Meta.Kept are kept, for databases that follow this one. A commit writes most of its change
+// anyway, as its log record and its observations; these are kept as long as the change. The change record holds the rest. A
+// version that changed a model has its change record under another prefix, so that the documents that it names are found
+// without reading all changes.
 
 // Commit says how a commit is recorded.
 type Commit struct {
@@ -23,7 +23,8 @@ type Commit struct {
 	Expect    uint64               // value of Meta.History after the commit; 0 means any
 }
 
-// Change is what the commit of one version did. It is stored without what the log record and the observations hold.
+// Change is what the commit of one version did. The change record has neither Keys, Nodes, Edges nor Observed, which are in the
+// log record and in the observations.
 type Change struct {
 	Time      int64                `msgpack:"time"`             // time of the commit, in nanoseconds since 1970
 	Before    uint64               `msgpack:"before"`           // Meta.History before the commit
@@ -59,7 +60,7 @@ type NodeChange struct {
 	Deleted  bool
 }
 
-// EdgeChange is an edge after a commit, with weight 0 if it does not exist, and the weight that it had before.
+// EdgeChange is an edge after a commit, and the weight Old that it had before. Weight 0 means that there is no edge.
 type EdgeChange struct {
 	//lint:ignore U1000 package msgpack reads the tag
 	_msgpack    struct{} `msgpack:",as_array"`
@@ -84,7 +85,7 @@ type ModelChange struct {
 	Serials   []uint64           `msgpack:"serials,omitempty"`
 }
 
-// advance makes m the meta record of the next version. sum is a checksum of what the commit did.
+// advance makes m the meta record of the next version. sum is the checksum of what the commit did.
 func (m *Meta) advance(now int64, sum uint32) {
 	m.Version++
 	m.Time, m.History = now, nextHistory(m.History, m.Version, now, sum)
@@ -100,11 +101,11 @@ func nextHistory(before, version uint64, now int64, sum uint32) uint64 {
 // addSum adds a record to the checksum of what a commit did.
 func addSum(sum uint32, record []byte) uint32 { return sum*31 + Checksum(record) }
 
-// keepNone makes all changes up to the present version forgotten.
+// keepNone forgets all changes up to the present version.
 func (m *Meta) keepNone() { m.Kept, m.KeptBytes = m.Version, 0 }
 
-// record advances the meta record to the version of c and writes the change record of c, if it is kept. sum is a checksum
-// of what the commit did. It returns ErrMismatch if the history is not that which the commit expects.
+// record advances the meta record to the next version, and writes the change record c of that version if changes are kept. sum
+// is the checksum of what the commit did. It returns ErrMismatch if the history differs from the one that the commit expects.
 func (m *Meta) record(w Writer, commit *Commit, sum uint32, c *Change) error {
 	before := m.History
 	m.advance(commit.Time, sum)
@@ -128,8 +129,8 @@ func (m *Meta) record(w Writer, commit *Commit, sum uint32, c *Change) error {
 	return putSplit(w, makeKey(kind, m.Version), b)
 }
 
-// ChangeModel returns the next version of s, whose commit changes a model, and writes its meta record to w. bytes is the
-// size of the documents that the commit names.
+// ChangeModel returns the next version of s, which changes a model, and writes its records to w. bytes is the size of the
+// documents that the change names.
 func (s *Snapshot) ChangeModel(w Writer, commit Commit, m *ModelChange, bytes int64) (*Snapshot, error) {
 	next := *s
 	next.Meta.Model = m.Answering
@@ -248,8 +249,8 @@ func (c *Change) addLogged(b []byte) error {
 	return nil
 }
 
-// Replay makes the graph changes of a commit, which was made to the same version of the same database. The batch must be
-// empty. Replay returns ErrMismatch if the commit cannot have been made to this version.
+// Replay makes the graph changes of a commit to the same version of another copy of the database. The batch must be empty.
+// Replay returns ErrMismatch if the commit cannot have been made to this version.
 func (b *Batch) Replay(c *Change) error {
 	m := &b.now.Meta
 	if len(c.Keys) > 0 && int64(c.First) != m.Nodes || c.Decided < m.Decisions {
@@ -292,7 +293,7 @@ func (b *Batch) Replay(c *Change) error {
 }
 
 func mismatch(format string, args ...any) error {
-	return fmt.Errorf("%w: the change is that of another graph: "+format, append([]any{ErrMismatch}, args...)...)
+	return fmt.Errorf("%w: the change was made to a different graph: "+format, append([]any{ErrMismatch}, args...)...)
 }
 
 // replayLabel makes or changes a label.
@@ -325,7 +326,7 @@ func (b *Batch) replayNode(id ID, n node) {
 	b.setNode(id, n)
 }
 
-// replayEdge sets an edge, also one that did not exist before nor does afterwards, which its log record has too.
+// replayEdge sets an edge. An edge that the commit added and deleted again is in the log record too, so it is recorded here.
 func (b *Batch) replayEdge(c *EdgeChange) error {
 	m := &b.now.Meta
 	if int64(max(c.U, c.V)) >= m.Nodes || c.Weight != 0 && !ValidWeight(c.Weight) || !m.Directed && c.U > c.V {
@@ -345,8 +346,8 @@ func (b *Batch) replayEdge(c *EdgeChange) error {
 	return nil
 }
 
-// KeepChanges returns s with Meta.KeepBytes set to bytes, and with as few of its oldest changes forgotten as needed to keep at
-// most as many. The caller should drop the forgotten ones once the meta record of the result is stored.
+// KeepChanges returns s with Meta.KeepBytes set to bytes, and with its oldest changes forgotten until the others take at most
+// that. The caller should call DropForgotten once the meta record of the result is stored.
 func (s *Snapshot) KeepChanges(r Reader, bytes int64) (*Snapshot, error) {
 	next := *s
 	m := &next.Meta
@@ -364,8 +365,8 @@ func (s *Snapshot) KeepChanges(r Reader, bytes int64) (*Snapshot, error) {
 	return &next, nil
 }
 
-// DropForgotten deletes what is forgotten of the versions after version after: changes, observations, and the log before its
-// start. A record of the log and an observation are kept as long as the change of their version is.
+// DropForgotten deletes the records of forgotten versions after the given one: changes, observations, and log records before
+// the start of the log. The log record and the observations of a version stay as long as its change is kept.
 func (m *Meta) DropForgotten(r Reader, w Writer, after uint64) error {
 	for kind, last := range map[byte]uint64{
 		prefixChange: m.Kept, prefixModelChange: m.Kept, prefixLog: min(m.Kept, m.LogStart), prefixObservation: min(m.Kept, m.Forgotten),
@@ -380,8 +381,8 @@ func (m *Meta) DropForgotten(r Reader, w Writer, after uint64) error {
 	return nil
 }
 
-// CheckChanges calls check for each version whose change is kept, and verifies that the changes follow each other and have
-// the size that is counted.
+// CheckChanges calls check for each version whose change is kept. It verifies that the changes follow one another, and that
+// Meta.KeptBytes is their size.
 func (m *Meta) CheckChanges(r Reader, check func(version uint64) error) error {
 	bytes, history := int64(0), uint64(0)
 	for version := m.Kept + 1; version <= m.Version; version++ {
@@ -403,7 +404,7 @@ func (m *Meta) CheckChanges(r Reader, check func(version uint64) error) error {
 	return nil
 }
 
-// IDs returns the ids of the nodes that the graph changes of c mention, ascending and each once.
+// IDs returns the ids of the nodes that the graph changes of c mention and more, ascending and without repetitions.
 func (c *Change) IDs(more ...ID) []ID {
 	all := slices.Clone(more)
 	for i := range c.Keys {

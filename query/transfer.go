@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 
 	"kith/query/parse"
 )
@@ -74,6 +76,9 @@ func (r *run) importModel(s *parse.Statement) {
 }
 
 func (r *run) exportLog(s *parse.Statement) {
+	if name := r.text(s.Value("TO")); strings.EqualFold(filepath.Ext(name), ".parquet") {
+		r.fileError(s.Value("TO"), fmt.Errorf("%s: a log is written as lines of JSON, not as Parquet", name))
+	}
 	r.writeFile(s.Value("TO"), func(file string, w io.Writer) error {
 		l := logWriter{run: r, to: w}
 		err := l.write()

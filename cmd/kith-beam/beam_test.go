@@ -81,7 +81,7 @@ func single(t *testing.T, g *db.DB, format string, q score.Options) string {
 	var b bytes.Buffer
 	w, err := score.NewWriter(t.Context(), g, &b, format, true)
 	if err == nil {
-		_, err = score.Run(t.Context(), g, q, w)
+		_, err = score.Run(t.Context(), g, q, w, nil)
 		err = errors.Join(err, w.Close())
 	}
 	if err != nil {
@@ -149,7 +149,7 @@ func TestJob(t *testing.T) {
 	if err := os.WriteFile(local, save(t, g, nil), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sources := filepath.Join(dir, "some.txt")
+	sources := filepath.Join(dir, "g.kith") // the name of the database in the folder of the copy
 	if err := os.WriteFile(sources, []byte("5\nlate\n7\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -358,7 +358,7 @@ func TestForce(t *testing.T) {
 	g, dir := graph(t), t.TempDir()
 	memfs.Write("memfs://force.kbk", save(t, g, nil))
 	args := []string{"--backup", "memfs://force.kbk", "--out", filepath.Join(dir, "links.csv"), "--using", "adamic_adar"}
-	for _, more := range []string{"--shards 3", "--shards 2 --force", "--force"} {
+	for _, more := range []string{"--shards 3", "--shards 2 --force", "--force", "--shards 2 --force"} {
 		o := parsed(t, append(args, strings.Fields(more)...)...)
 		if err := run(t.Context(), o); err != nil {
 			t.Fatal(err)

@@ -160,12 +160,12 @@ func unchanged(ctx context.Context, f file) error {
 	return err
 }
 
-// list returns the name of the copy of a file of sources or pairs.
+// list returns the name of the copy of a file of sources or pairs. It has a folder of its own, whatever it is called.
 func (c *dbCopy) list(uri string) string {
 	if uri == "" {
 		return ""
 	}
-	return filepath.Join(c.dir, path.Base(uri))
+	return filepath.Join(c.dir, "list", path.Base(uri))
 }
 
 // download copies a file of sources or pairs.
@@ -178,6 +178,9 @@ func (c *dbCopy) download(ctx context.Context, f file) error {
 		return err
 	}
 	defer r.Close() // read only
+	if err := os.MkdirAll(filepath.Dir(c.list(f.URI)), 0o700); err != nil {
+		return err
+	}
 	return cli.WriteFile(c.list(f.URI), func(w io.Writer) error {
 		_, err := io.Copy(w, r)
 		return err
@@ -194,7 +197,7 @@ func lock(ctx context.Context, name string) (unlock func(), err error) {
 		return nil, err
 	}
 	for {
-		held, err := tryLock(f)
+		held, err := cli.TryLock(f)
 		if held {
 			return func() { _ = f.Close() }, nil // nothing was written
 		}

@@ -19,7 +19,8 @@
 //
 // A shard is written under a temporary name that no other attempt uses. When all shards are complete, the outputs of one
 // attempt of each get their names, and the others are deleted. So a row is not lost, and not there twice, when the engine
-// repeats a step. A job that fails leaves no output, apart from one that is killed while it renames.
+// repeats a step. A job that fails leaves no output. One that is killed leaves temporary files, links.csv.partial-*, which can
+// be deleted, and some outputs if it was killed while it renamed.
 //
 // The headers of the backups are read before the job is submitted, so a backup that is missing, of a different format, or that
 // needs an earlier one is refused at once. One that is cut short or damaged is noticed when a worker restores it; the

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	beamregister "github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"kith/cmd/internal/score"
 	"kith/db/archive"
 )
 
@@ -19,9 +20,9 @@ import (
 type job struct {
 	ID       string // distinguishes the temporary files of this job
 	Source   source
-	Question question
+	Question score.Options
 	Outputs  []string // URIs, one of each shard
-	Stale    string   // pattern of outputs with another number of shards; "" if there may be none
+	Earlier  []string // patterns of the outputs of earlier jobs, with any number of shards
 	Parts    string   // prefix of the URIs of temporary files
 }
 
@@ -54,18 +55,24 @@ func newJob(ctx context.Context, o *options) (*job, error) {
 	for shard := range o.shards {
 		j.Outputs = append(j.Outputs, o.shardName(shard))
 	}
-	patterns := []string{o.out, shardName(o.out, "?????", "?????")}
-	for _, pattern := range patterns {
+	j.Earlier = []string{o.out, shardName(o.out, "?????", "?????")}
+	earlier, err := j.earlier(ctx)
+	if err == nil && len(earlier) > 0 && !o.force {
+		err = fmt.Errorf("%s: %w; --force replaces it", earlier[0], fs.ErrExist)
+	}
+	return j, err
+}
+
+// earlier returns the outputs that are there.
+func (j *job) earlier(ctx context.Context) (all []string, err error) {
+	for _, pattern := range j.Earlier {
 		found, err := list(ctx, pattern)
 		if err != nil {
 			return nil, err
 		}
-		if len(found) > 0 && !o.force {
-			return nil, fmt.Errorf("%s: %w; --force replaces it", found[0], fs.ErrExist)
-		}
+		all = append(all, found...)
 	}
-	j.Stale = patterns[1]
-	return j, nil
+	return all, nil
 }
 
 // find sets the files that a worker reads, and the version of the database.

@@ -66,7 +66,8 @@ func usage(f *flag.FlagSet) {
 	own := flag.NewFlagSet("", flag.ContinueOnError)
 	newOptions(own)
 	fmt.Fprint(f.Output(), "usage: kith-beam --backup URI --out URI [--shards N] [--runner NAME] [FLAG...]\n\n",
-		"Kith-beam scores the links of every node of a backup on an Apache Beam engine, as kith score does.\n\n")
+		"Kith-beam scores the links of every node of a backup on an Apache Beam engine, as kith score does.\n"+
+			"The files of --sources and --pairs are URIs too.\n\n")
 	own.SetOutput(f.Output())
 	own.PrintDefaults()
 	fmt.Fprint(f.Output(), "\nFlags of Beam: --runner (prism, dataflow, flink, spark), --endpoint, --environment_type, --project, --region and others.\n")

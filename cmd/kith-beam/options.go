@@ -8,7 +8,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
@@ -24,15 +23,7 @@ type options struct {
 	force    bool
 	scratch  string
 	memory   int64
-	question question
-}
-
-// question says which links are scored; see [score.Options]. Unlike these it can be encoded.
-type question struct {
-	Among, Using, Where   string
-	Top                   int
-	Label, Sources, Pairs string    // Sources and Pairs are URIs
-	At, Now               time.Time // Now is the time at which the job began
+	question score.Options // Sources and Pairs are URIs; Now is the time at which the job began
 }
 
 // newOptions adds the flags to f. They are those of kith score, and say where a worker finds the backup and its own files.
@@ -51,18 +42,7 @@ func newOptions(f *flag.FlagSet) *options {
 		o.memory, err = cli.ParseSize(text)
 		return err
 	})
-	q := &o.question
-	f.StringVar(&q.Among, "among", "", "candidates, as in an AMONG clause (default: that of PREDICT LINKS)")
-	f.StringVar(&q.Using, "using", "", "model or heuristic (default: the model that answers)")
-	f.StringVar(&q.Where, "where", "", "condition that links must satisfy, as in a WHERE clause")
-	f.Func("at", "`time` after which links are predicted, in seconds since 1970 or as RFC 3339 writes it (default: now)", func(text string) (err error) {
-		q.At, err = score.ParseTime(text)
-		return err
-	})
-	f.IntVar(&q.Top, "top", 0, "number of links of each node (default: 10, or all pairs of --pairs)")
-	f.StringVar(&q.Label, "label", "", "score the nodes with this label only")
-	f.StringVar(&q.Sources, "sources", "", "score the nodes of the file at this `URI` only")
-	f.StringVar(&q.Pairs, "pairs", "", "score the pairs of the file at this `URI` only")
+	o.question.Flags(f)
 	return o
 }
 
@@ -89,17 +69,8 @@ func (o *options) check(rest []string) error {
 	if err := cli.Within("shards", o.shards, 1, maxShards); err != nil {
 		return err
 	}
-	if err := cli.Least("top", o.question.Top, 0); err != nil {
+	if err := o.question.CheckFlags(); err != nil {
 		return err
-	}
-	given := 0
-	for _, s := range []string{o.question.Label, o.question.Sources, o.question.Pairs} {
-		if s != "" {
-			given++
-		}
-	}
-	if given > 1 || o.question.Among != "" && o.question.Pairs != "" {
-		return errors.New("only one of --label, --sources and --pairs may be given, and --among not with --pairs")
 	}
 	if *runners.Runner == "" {
 		*runners.Runner = "prism"

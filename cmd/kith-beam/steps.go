@@ -60,11 +60,9 @@ func (f *scoreShard) score(ctx context.Context, c *dbCopy, shard int, w io.Write
 	if err != nil {
 		return done, err
 	}
-	q := &f.Job.Question
-	done, err = score.Run(ctx, c.db, score.Options{
-		Among: q.Among, Using: q.Using, Where: q.Where, At: q.At, Now: q.Now, Top: q.Top, Label: q.Label,
-		Sources: c.list(q.Sources), Pairs: c.list(q.Pairs), Shard: shard, Shards: len(f.Job.Outputs),
-	}, to)
+	o := f.Job.Question
+	o.Sources, o.Pairs, o.Shard, o.Shards = c.list(o.Sources), c.list(o.Pairs), shard, len(f.Job.Outputs)
+	done, err = score.Run(ctx, c.db, o, to, nil)
 	if err == nil {
 		err = to.Close()
 	}
@@ -102,11 +100,11 @@ func (f *publish) ProcessElement(ctx context.Context, _ int, each func(*part) bo
 
 // removeStale deletes what --force replaces and is not overwritten: outputs with another number of shards.
 func (f *publish) removeStale(ctx context.Context) error {
-	stale, err := list(ctx, f.Job.Stale)
+	earlier, err := f.Job.earlier(ctx)
 	if err != nil {
 		return err
 	}
-	for _, name := range stale {
+	for _, name := range earlier {
 		keeps := func(output string) bool { return path.Base(output) == path.Base(name) }
 		if slices.ContainsFunc(f.Job.Outputs, keeps) {
 			continue

@@ -34,7 +34,6 @@ type scaleBench struct {
 	span    time.Duration
 	dir     string
 	keep    bool
-	lines   bool // print JSON
 	cluster scale.Cluster
 	phase   string // measure it in this process, and print only the measurement
 	stdout  io.Writer
@@ -93,7 +92,6 @@ func (b *scaleBench) flags(f *pflag.FlagSet) {
 	f.DurationVar(&b.span, "time", 5*time.Second, "how long to measure each rate and each kind of answer, at most")
 	f.StringVar(&b.dir, "dir", "", "directory of graphs and measurements (default: a temporary one)")
 	f.BoolVar(&b.keep, "keep", false, "keep the databases in the directory")
-	f.BoolVar(&b.lines, "json", false, "print a line of JSON for each figure")
 	f.IntVar(&b.cluster.Machines, "machines", b.cluster.Machines, "number of machines that score all nodes")
 	f.IntVar(&b.cluster.Cores, "cores", b.cluster.Cores, "number of cores of a machine")
 	f.Func("machine-memory", "memory of a machine (default: 256G)", func(text string) (err error) {
@@ -149,11 +147,7 @@ func (b *scaleBench) run(ctx context.Context) error {
 			return fmt.Errorf("%d edges: %w", n, err)
 		}
 	}
-	table := scale.NewTable(results.Of(b.setting()), b.cluster)
-	if b.lines {
-		return table.WriteJSON(b.stdout)
-	}
-	return table.Write(b.stdout, "")
+	return scale.NewTable(results.Of(b.setting()), b.cluster).Write(b.stdout, "")
 }
 
 // size measures the phases of a graph that have not been measured. Later phases need what earlier ones have written, so

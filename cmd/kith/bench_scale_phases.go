@@ -158,7 +158,7 @@ func (g *scaleGraph) scoreBy(ctx context.Context, d *db.DB, figure string, o sco
 	defer stop()
 	var done int64
 	var began, last time.Time
-	o.Progress = func(n, _ int64) {
+	progress := func(n, _ int64) {
 		if last = time.Now(); n == 1 { // before, the sources are read
 			began = last
 		}
@@ -166,7 +166,7 @@ func (g *scaleGraph) scoreBy(ctx context.Context, d *db.DB, figure string, o sco
 			stop()
 		}
 	}
-	_, err := score.Run(within, d, o, noRows{})
+	_, err := score.Run(within, d, o, noRows{}, progress)
 	if ctx.Err() == nil && errors.Is(err, context.Canceled) {
 		err = nil
 	}

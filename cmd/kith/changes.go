@@ -54,17 +54,7 @@ db.Apply.`,
   kith changes social.kith --since 1041
   kith serve social.kith --write --token-file token
   kith changes --attach http://127.0.0.1:7331 --since 1041 --follow`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case c.attach != "":
-				return cli.Args()(cmd, args)
-			case c.tokenFile != "":
-				return errors.New("--token-file needs --attach")
-			case c.follow:
-				return errors.New("--follow needs --attach: while this process reads DB, no other can change it; kith serve DB can be followed")
-			}
-			return cli.Args("DB")(cmd, args)
-		},
+		Args: c.checkArgs,
 		PreRunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("since") {
 				return cli.Least("since", c.since, 0)
@@ -104,6 +94,19 @@ func (c *changes) flags(cmd *cobra.Command) {
 		cmd.MarkFlagsMutuallyExclusive("keep", other)
 	}
 	cmd.MarkFlagsMutuallyExclusive("attach", "memory")
+}
+
+// checkArgs returns an error unless there is either DB or --attach, with the flags that belong to it.
+func (c *changes) checkArgs(cmd *cobra.Command, args []string) error {
+	switch {
+	case c.attach != "":
+		return cli.Args()(cmd, args)
+	case c.tokenFile != "":
+		return errors.New("--token-file needs --attach")
+	case c.follow:
+		return errors.New("--follow needs --attach: while this process reads DB, no other can change it; kith serve DB can be followed")
+	}
+	return cli.Args("DB")(cmd, args)
 }
 
 // parseKeep parses a value of --keep.

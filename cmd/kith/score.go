@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"time"
@@ -34,8 +35,9 @@ func newScore() *cobra.Command {
 		Long: `Score predicts the links of every node, or of the nodes of a label or a file, or scores
 the pairs of a file, and writes the best of each to FILE: links.csv, links.jsonl or
 links.parquet, with the columns source, target, rank and score. Sources are in the order in
-which the nodes were added, or that of the file. The answer for a source is that of PREDICT
-LINKS with cache = off. CSV does not tell the node 7 from the node '7'.
+which the nodes were added, or that of the file, which may have any format that kith load
+reads lists in. The answer for a source is that of PREDICT LINKS with cache = off. CSV does
+not tell the node 7 from the node '7'.
 
 Without --among the candidates are those of PREDICT LINKS, PPR(1000) for most nodes: a walk
 from each node, which takes tens of times as long as --among "NEIGHBORS(2)". If edges have
@@ -62,7 +64,7 @@ shards, joined in order, are that of a single run; only the first has the header
 			if err := s.parseShard(); err != nil {
 				return err
 			}
-			return cli.Least("top", s.Top, 0)
+			return s.CheckFlags()
 		},
 		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			s.stdout, s.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
@@ -72,20 +74,10 @@ shards, joined in order, are that of a single run; only the first has the header
 	f := cmd.Flags()
 	f.StringVar(&s.out.Name, "out", "", "file to write")
 	f.BoolVar(&s.out.Force, "force", false, "replace a file that exists, and drop what a run of a different question left")
-	f.StringVar(&s.Among, "among", "", "candidates, as in an AMONG clause (default: that of PREDICT LINKS)")
-	f.StringVar(&s.Using, "using", "", "model or heuristic (default: the model that answers)")
-	f.Func("at", "`time` after which links are predicted, in seconds since 1970 or as RFC 3339 writes it (default: now)", func(text string) (err error) {
-		s.At, err = score.ParseTime(text)
-		return err
-	})
-	f.StringVar(&s.Where, "where", "", "condition that links must satisfy, as in a WHERE clause")
-	f.IntVar(&s.Top, "top", 0, "number of links of each node (default: 10, or all pairs of --pairs)")
-	f.StringVar(&s.Label, "label", "", "score the nodes with this label only")
-	f.StringVar(&s.Sources, "sources", "", "score the nodes of this file only")
-	f.StringVar(&s.Pairs, "pairs", "", "score the pairs of this file only")
 	f.StringVar(&s.shard, "shard", "", "score the i-th of n parts of the sources, from 0/n")
-	cmd.MarkFlagsMutuallyExclusive("label", "sources", "pairs")
-	cmd.MarkFlagsMutuallyExclusive("among", "pairs")
+	question := flag.NewFlagSet("", flag.ContinueOnError)
+	s.Options.Flags(question)
+	f.AddGoFlagSet(question)
 	cli.MemoryFlag(f, &s.memory)
 	return cmd
 }
@@ -105,8 +97,9 @@ func (s *scoring) parseShard() error {
 func (s *scoring) run(ctx context.Context, path string) error {
 	return withReadOnly(path, limited(s.memory), func(g *db.DB) error {
 		bar, began := cli.NewBar(s.stderr), time.Now()
-		s.Progress = func(done, total int64) { bar.Show("nodes", progress.UnitsDefault, done, total) }
-		done, resumed, err := score.File(ctx, g, s.Options, s.out)
+		done, resumed, err := score.File(ctx, g, s.Options, s.out, func(done, total int64) {
+			bar.Show("nodes", progress.UnitsDefault, done, total)
+		})
 		bar.End()
 		if err != nil && done.Sources > 0 {
 			err = errors.Join(err, cli.WriteLine(s.stderr, fmt.Sprintf("%s: %s done; the same command continues", s.out.Name, words.Count(done.Sources, "node"))))

@@ -11,9 +11,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"kith/cmd/internal/cli"
@@ -23,24 +25,24 @@ import (
 // Output is a file to write.
 type Output struct {
 	Name  string // its extension is that of a format
-	Force bool   // replaces a file of that name, and drops what an unfinished run of a different question left
+	Force bool   // replaces a file of that name, and an unfinished run of a different question
 }
 
 // Files of an unfinished run, next to the output.
 const (
-	partial = ".partial" // the rows so far
-	state   = ".state"   // a progress, which says how many of them are valid
+	partial = ".partial" // rows
+	state   = ".state"   // a record, which says how many bytes of the rows are valid
 )
 
-// progress is the state of a run that is not finished.
-type progress struct {
+// record describes a run that is not finished.
+type record struct {
 	Question question  `json:"question"`
 	Now      time.Time `json:"now"` // the present time of all runs
 	Done     Report    `json:"done"`
 	Bytes    int64     `json:"bytes"` // length of the partial file
 }
 
-// question identifies what is asked: the rows follow from it.
+// question identifies what is asked. Two runs with the same question write the same rows.
 type question struct {
 	Among, Using, Where, Label string
 	At                         string // seconds since 1970; "" means none
@@ -51,20 +53,21 @@ type question struct {
 	Build                      string
 }
 
-// saveEvery is the time between two saves of the progress.
+// saveEvery is the time between two saves of the record.
 const saveEvery = 2 * time.Second
 
-// File writes the links to a file, which appears when it is complete. A run that is interrupted or killed leaves the links
-// so far and a record of them next to the file. The next run of the same question on the same version of the
-// database continues from there, and its file has the same bytes as that of a run without an interruption. If the question
-// or the version differs, it returns an error. resumed is the number of sources that earlier runs had done. With an error,
-// done says what the next run need not do.
-func File(ctx context.Context, g *db.DB, o Options, out Output) (done Report, resumed int64, err error) {
+// File writes the links to a file, which appears when it is complete. A run that is interrupted or killed leaves its links and
+// a record of them next to the file. The next run of the same question on the same version of the database continues there,
+// and its file has the same bytes as without the interruption. If the question or the version differs, File returns an error.
+// resumed is the number of sources that earlier runs have scored. If File returns an error, the next run continues after done.
+func File(ctx context.Context, g *db.DB, o Options, out Output, progress Progress) (done Report, resumed int64, err error) {
 	name, err := FormatOf(out.Name)
 	if err != nil {
 		return done, 0, err
 	}
-	if _, err := os.Lstat(out.Name); err == nil && !out.Force {
+	if info, err := os.Lstat(out.Name); err == nil && info.IsDir() {
+		return done, 0, fmt.Errorf("%s is a directory: give the name of a file", out.Name)
+	} else if err == nil && !out.Force {
 		return done, 0, fmt.Errorf("%s: %w; --force replaces it", out.Name, fs.ErrExist)
 	}
 	err = g.View(ctx, func(tx *db.Tx) error {
@@ -72,13 +75,13 @@ func File(ctx context.Context, g *db.DB, o Options, out Output) (done Report, re
 		if err != nil {
 			return err
 		}
-		f, err := openSpool(out, name, progress{Question: t.identify(g), Now: cmp.Or(o.Now, time.Now())})
+		f, err := openSpool(out, name, record{Question: t.identify(g), Now: cmp.Or(o.Now, time.Now())})
 		if err != nil {
 			return err
 		}
 		t.question.Now = f.now.Now
 		resumed = f.now.Done.Sources
-		err = f.fill(ctx, t)
+		err = f.fill(ctx, t, progress)
 		if done = f.now.Done; err != nil {
 			return errors.Join(err, f.leave())
 		}
@@ -109,22 +112,38 @@ func (t *task) identify(g *db.DB) question {
 	return q
 }
 
+// difference says in what q differs from the question of an earlier run.
+func (q question) difference(earlier question) string {
+	before, now := reflect.ValueOf(earlier), reflect.ValueOf(q)
+	var all []string
+	for i := range now.NumField() {
+		if a, b := before.Field(i).Interface(), now.Field(i).Interface(); a != b {
+			all = append(all, fmt.Sprintf("%s was %#v, now it is %#v", strings.ToLower(now.Type().Field(i).Name), a, b))
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
 // spool is the partial file of an output.
 type spool struct {
 	*os.File
 	out Output
 	to  *textWriter
-	now progress
+	now record
 }
 
-// openSpool opens the partial file of an output, or creates it. Its format is that of the output if that can be continued,
-// and otherwise lines of JSON.
-func openSpool(out Output, format string, begin progress) (s *spool, err error) {
+// openSpool opens the partial file of an output, or creates it. It has the format of the output, or lines of JSON if the output
+// is Parquet, which cannot be continued.
+func openSpool(out Output, format string, begin record) (s *spool, err error) {
 	s = &spool{out: out, now: begin}
 	if s.File, err = os.OpenFile(out.Name+partial, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
 		return nil, err
 	}
-	if err = lock(s.File); err == nil {
+	held, err := cli.TryLock(s.File)
+	if err == nil && !held {
+		err = fmt.Errorf("%s: another run writes it", s.Name())
+	}
+	if err == nil {
 		err = s.resume()
 	}
 	if err != nil {
@@ -137,7 +156,7 @@ func openSpool(out Output, format string, begin progress) (s *spool, err error) 
 	return s, nil
 }
 
-// resume takes over what an unfinished run left, without what it wrote after the last save.
+// resume continues an unfinished run. It drops the rows that were written after the last save.
 func (s *spool) resume() error {
 	if err := s.load(); err != nil {
 		if !s.out.Force {
@@ -152,28 +171,26 @@ func (s *spool) resume() error {
 	return err
 }
 
-// load reads the progress of an unfinished run, if there is one.
+// load reads the record of an unfinished run, if there is one. A run that has no rows has nothing to continue.
 func (s *spool) load() error {
 	info, err := s.Stat()
-	if err != nil {
+	if err != nil || info.Size() == 0 {
 		return err
 	}
 	text, err := os.ReadFile(s.out.Name + state)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && info.Size() == 0:
-		return nil
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: there is a file, but no %s that says what it has", s.Name(), s.out.Name+state)
 	case err != nil:
 		return err
 	}
-	var earlier progress
+	var earlier record
 	if err := json.Unmarshal(text, &earlier); err != nil {
 		return fmt.Errorf("%s: %w", s.out.Name+state, err)
 	}
 	switch {
 	case earlier.Question != s.now.Question:
-		return fmt.Errorf("%s: an unfinished run asked something else, or another version of the database", s.Name())
+		return fmt.Errorf("%s: an unfinished run has another question: %s", s.Name(), s.now.Question.difference(earlier.Question))
 	case info.Size() < earlier.Bytes:
 		return fmt.Errorf("%s: %d bytes of the %d that %s counts", s.Name(), info.Size(), earlier.Bytes, s.out.Name+state)
 	}
@@ -181,9 +198,9 @@ func (s *spool) load() error {
 	return nil
 }
 
-// fill writes the rows that are missing. The progress is saved now and then, and when the run ends early.
-func (s *spool) fill(ctx context.Context, t *task) error {
-	if err := s.save(s.now.Done); err != nil { // before the first row, so that the partial file has an owner
+// fill writes the rows that are missing. It saves the record every saveEvery, and when the run ends early.
+func (s *spool) fill(ctx context.Context, t *task, progress Progress) error {
+	if err := s.writeRecord(); err != nil { // before the partial file has bytes, so that it never lacks a record
 		return err
 	}
 	done, last := s.now.Done, time.Now()
@@ -196,7 +213,7 @@ func (s *spool) fill(ctx context.Context, t *task) error {
 		}
 		return s.to.Write(rows)
 	}
-	err := t.run(ctx, &done, saved)
+	err := t.run(ctx, &done, saved, progress)
 	if err != nil && ctx.Err() == nil {
 		return err
 	}
@@ -207,7 +224,8 @@ func (s *spool) fill(ctx context.Context, t *task) error {
 func (s *spool) leave() error {
 	err := s.Close()
 	if s.now.Done.Sources == 0 {
-		err = errors.Join(err, os.Remove(s.Name()), os.Remove(s.out.Name+state))
+		_ = os.Remove(s.out.Name + state) // it is missing if it could not be written
+		err = errors.Join(err, os.Remove(s.Name()))
 	}
 	return err
 }
@@ -222,6 +240,10 @@ func (s *spool) save(done Report) error {
 		return err
 	}
 	s.now.Done, s.now.Bytes = done, at
+	return s.writeRecord()
+}
+
+func (s *spool) writeRecord() error {
 	text, err := json.Marshal(s.now)
 	if err != nil {
 		return err
@@ -232,7 +254,7 @@ func (s *spool) save(done Report) error {
 	})
 }
 
-// finish makes the output of the complete rows, and closes the partial file.
+// finish turns the complete partial file into the output. If that fails, the next run tries again.
 func (s *spool) finish(tx *db.Tx, format string) (err error) {
 	isTable := format == "parquet"
 	if isTable {
@@ -246,7 +268,10 @@ func (s *spool) finish(tx *db.Tx, format string) (err error) {
 	} else {
 		err = os.Rename(s.Name(), s.out.Name)
 	}
-	return errors.Join(err, os.Remove(s.out.Name+state))
+	if err != nil {
+		return err
+	}
+	return os.Remove(s.out.Name + state)
 }
 
 // convert writes the rows, which are lines of JSON, as a table.

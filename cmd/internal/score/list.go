@@ -9,12 +9,13 @@ import (
 
 	"kith/db"
 	"kith/db/edgelist"
+	"kith/db/edgelist/parquet"
 )
 
 // list holds the sources of a file, or its pairs.
 type list struct {
 	sources []db.Key
-	targets map[db.Key][]any // of each source; nil if the file has sources only
+	targets map[db.Key][]any // of each source; none if the file has sources only
 }
 
 // after yields the sources after the first skip, with their targets.
@@ -36,13 +37,12 @@ func readList(tx *db.Tx, name string, pairs bool) (*list, error) {
 		return nil, err
 	}
 	defer f.Close() // read only
-	l := &list{}
+	l := &list{targets: map[db.Key][]any{}}
+	read := l.readNodes
 	if pairs {
-		l.targets = map[db.Key][]any{}
-		err = l.readPairs(tx, f, name)
-	} else {
-		err = l.readNodes(tx, f, name)
+		read = l.readPairs
 	}
+	err = read(tx, f, edgelist.Options{Name: name, Tables: parquet.Format{}})
 	if err == nil && len(l.sources) == 0 {
 		err = errors.New("no nodes")
 	}
@@ -52,62 +52,56 @@ func readList(tx *db.Tx, name string, pairs bool) (*list, error) {
 	return l, nil
 }
 
-func (l *list) readNodes(tx *db.Tx, f io.Reader, name string) error {
-	r, err := edgelist.NewNodes(f, edgelist.Options{Name: name})
+func (l *list) readNodes(tx *db.Tx, f io.Reader, o edgelist.Options) error {
+	r, err := edgelist.NewNodes(f, o)
 	if err != nil {
 		return err
 	}
-	known := map[db.Key]bool{}
 	for n, err := range r.All() {
+		if err == nil {
+			err = l.add(tx, n.Line, n.Key)
+		}
 		if err != nil {
 			return err
 		}
-		k, err := find(tx, n.Key, n.Line)
-		if err != nil {
-			return err
-		}
-		if !known[k] {
-			l.sources = append(l.sources, k)
-		}
-		known[k] = true
 	}
 	return nil
 }
 
-func (l *list) readPairs(tx *db.Tx, f io.Reader, name string) error {
-	r, err := edgelist.NewReader(f, edgelist.Options{Name: name})
+func (l *list) readPairs(tx *db.Tx, f io.Reader, o edgelist.Options) error {
+	r, err := edgelist.NewReader(f, o)
 	if err != nil {
 		return err
 	}
 	for e, err := range r.Edges() {
+		if err == nil {
+			err = l.add(tx, e.Line, e.Src, e.Dst)
+		}
 		if err != nil {
 			return err
 		}
-		source, err := find(tx, e.Src, e.Line)
-		if err != nil {
-			return err
-		}
-		target, err := find(tx, e.Dst, e.Line)
-		if err != nil {
-			return err
-		}
-		if _, known := l.targets[source]; !known {
-			l.sources = append(l.sources, source)
-		}
-		l.targets[source] = append(l.targets[source], target)
 	}
 	return nil
 }
 
-// find returns the key of a node on a line of a file.
-func find(tx *db.Tx, t edgelist.Token, line int64) (db.Key, error) {
-	k := db.Str(t.Str)
-	if t.IsInt {
-		k = db.Int(t.Int)
+// add adds a line of the file.
+func (l *list) add(tx *db.Tx, line int64, nodes ...edgelist.Token) error {
+	keys := make([]any, len(nodes))
+	for i, n := range nodes {
+		k := db.Str(n.Str)
+		if n.IsInt {
+			k = db.Int(n.Int)
+		}
+		if !tx.Has(k) {
+			_, err := tx.Node(k)
+			return fmt.Errorf("line %d: %w", line, err)
+		}
+		keys[i] = k
 	}
-	if tx.Has(k) {
-		return k, nil
+	source := keys[0].(db.Key)
+	if _, known := l.targets[source]; !known {
+		l.sources = append(l.sources, source)
 	}
-	_, err := tx.Node(k)
-	return k, fmt.Errorf("line %d: %w", line, err)
+	l.targets[source] = append(l.targets[source], keys[1:]...)
+	return nil
 }

@@ -1,20 +1,23 @@
 // Package score computes the best links of many nodes of a database, for the tools that do this as a batch.
 //
-// [Run] scores all nodes, the nodes of a label or of a file, or the pairs of a file, or one shard of them, and writes the
-// links to a [Writer]. [File] does the same into a file, and continues where an earlier run of the same question ended.
-// A shard is a range of the sources, so the texts of all shards, joined in order, are the text of a single run, byte for
-// byte; only shard 0 has the header of CSV. Of Parquet the rows are the same.
+// [Run] scores all nodes, the nodes of a label or of a file, or the pairs of a file, and writes the links to a [Writer]. [File]
+// does the same into a file, and continues where an earlier run of the same question ended. Both can score one shard of the
+// sources, which is a range of them. The texts of all shards, joined in order, are the text of a single run, byte for byte;
+// only shard 0 has the header of CSV. The Parquet files of all shards have the rows of a single run.
 package score
 
 import (
 	"cmp"
 	"context"
+	"errors"
+	"flag"
 	"fmt"
 	"iter"
 	"slices"
 	"strconv"
 	"time"
 
+	"kith/cmd/internal/cli"
 	"kith/db"
 	"kith/query"
 	"kith/query/parse"
@@ -28,8 +31,8 @@ type Options struct {
 	Where string // condition, as in a WHERE clause; "" means none
 	Top   int    // number of links of each node; 0 means 10, or all given pairs
 
-	// At is the time after which links are predicted; see [db.Prediction]. Zero means Now, if edges have times. Now is the
-	// present time, which matters if edges have later times; zero means the clock's when the run begins.
+	// At is the time after which links are predicted if edges have times; see [db.Prediction]. Zero means Now. Now is the
+	// present time; zero means the time at which the run begins.
 	At, Now time.Time
 
 	// The sources are all nodes unless one of these is given. Label is the label of the sources. Sources is a file with a
@@ -38,10 +41,39 @@ type Options struct {
 
 	// Shard, from 0, is the part of the sources that is scored, out of Shards; 0 shards mean one.
 	Shard, Shards int
+}
 
-	// Progress, if not nil, is called after each source with the number of sources that this run has done, and of all that it
-	// is to do. Those that an earlier run did count as neither.
-	Progress func(done, total int64)
+// Progress, if not nil, is called after each source with the number of sources that this run has scored, and with the number
+// that it has to score. Neither counts what an earlier run has scored.
+type Progress func(done, total int64)
+
+// Flags adds the flags that say which links are scored.
+func (o *Options) Flags(f *flag.FlagSet) {
+	f.StringVar(&o.Among, "among", "", "candidates, as in an AMONG clause (default: that of PREDICT LINKS)")
+	f.StringVar(&o.Using, "using", "", "`name` of a model or heuristic (default: the model that answers)")
+	f.StringVar(&o.Where, "where", "", "condition that links must satisfy, as in a WHERE clause")
+	f.IntVar(&o.Top, "top", 0, "number of links of each node (default: 10, or all pairs of --pairs)")
+	f.Func("at", "`time` after which links are predicted, in seconds since 1970 or as RFC 3339 writes it (default: now)", func(text string) (err error) {
+		o.At, err = parseTime(text)
+		return err
+	})
+	f.StringVar(&o.Label, "label", "", "score the nodes with this label only")
+	f.StringVar(&o.Sources, "sources", "", "score the nodes of this `file` only")
+	f.StringVar(&o.Pairs, "pairs", "", "score the pairs of this `file` only")
+}
+
+// CheckFlags returns an error for flags that contradict each other.
+func (o *Options) CheckFlags() error {
+	given := 0
+	for _, s := range []string{o.Label, o.Sources, o.Pairs} {
+		if s != "" {
+			given++
+		}
+	}
+	if given > 1 || o.Among != "" && o.Pairs != "" {
+		return errors.New("only one of --label, --sources and --pairs may be given, and --among not with --pairs")
+	}
+	return cli.Least("top", o.Top, 0)
 }
 
 // Row is one link.
@@ -67,19 +99,19 @@ type Report struct {
 // Run scores the links and writes them to w, which it does not close. The rows of a source are written together, the
 // sources in the order in which the nodes were added or, of a file, in the order of the file. The rows depend on the
 // contents of the database, its Options.Memory and o alone, and on the present time if edges have later times.
-func Run(ctx context.Context, g *db.DB, o Options, w Writer) (done Report, err error) {
+func Run(ctx context.Context, g *db.DB, o Options, w Writer, progress Progress) (done Report, err error) {
 	err = g.View(ctx, func(tx *db.Tx) error {
 		t, err := newTask(tx, o)
 		if err != nil {
 			return err
 		}
-		return t.run(ctx, &done, w.Write)
+		return t.run(ctx, &done, w.Write, progress)
 	})
 	return done, err
 }
 
-// ParseTime parses a time in seconds since 1970, as AT has it, or as RFC 3339 writes it.
-func ParseTime(text string) (time.Time, error) {
+// parseTime parses a time in seconds since 1970, as AT has it, or as RFC 3339 writes it.
+func parseTime(text string) (time.Time, error) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return time.Unix(n, 0), nil
 	}
@@ -90,7 +122,7 @@ func ParseTime(text string) (time.Time, error) {
 	return t, nil
 }
 
-// task is a batch of questions in a transaction.
+// task is a run of Options in a transaction.
 type task struct {
 	Options
 	tx       *db.Tx
@@ -98,7 +130,7 @@ type task struct {
 	keep     func(*db.Tx, *db.Ranking, *db.Link) bool
 	listed   *list // sources of a file; nil: those of Label
 	first    int64 // number of the first source of the shard
-	end      int64 // number of the source after the last one
+	end      int64 // number after that of the last source
 }
 
 // newTask checks the options.
@@ -177,7 +209,7 @@ func (t *task) questions(skip int64) iter.Seq[db.Prediction] {
 			}
 			p := t.question
 			p.For = source
-			if targets != nil {
+			if len(targets) > 0 {
 				p.Among = db.Keys(targets...)
 			}
 			if !yield(p) {
@@ -206,7 +238,7 @@ func (t *task) sources(skip int64) iter.Seq2[db.Key, []any] {
 }
 
 // run scores the sources after those that are done, and calls write with the links of each.
-func (t *task) run(ctx context.Context, done *Report, write func([]Row) error) error {
+func (t *task) run(ctx context.Context, done *Report, write func([]Row) error, progress Progress) error {
 	before := done.Sources
 	for r, err := range t.tx.PredictEach(ctx, t.questions(before)) {
 		if err != nil {
@@ -219,8 +251,8 @@ func (t *task) run(ctx context.Context, done *Report, write func([]Row) error) e
 		done.Sources++
 		done.Links += int64(len(rows))
 		done.AnsweredBy = r.AnsweredBy
-		if t.Progress != nil {
-			t.Progress(done.Sources-before, t.end-t.first-before)
+		if progress != nil {
+			progress(done.Sources-before, t.end-t.first-before)
 		}
 	}
 	return nil

@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,10 +18,12 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"kith/cmd/internal/cli"
 	"kith/cmd/internal/score"
 	"kith/db"
 	"kith/db/dbtest"
 	"kith/db/edgelist"
+	kithparquet "kith/db/edgelist/parquet"
 	"kith/db/words"
 	"kith/model"
 )
@@ -52,7 +56,7 @@ func run(t testing.TB, g *db.DB, o score.Options, format string) string {
 	var b bytes.Buffer
 	w, err := score.NewWriter(context.Background(), g, &b, format, o.Shard == 0)
 	if err == nil {
-		_, err = score.Run(context.Background(), g, o, w)
+		_, err = score.Run(context.Background(), g, o, w, nil)
 	}
 	if err = cmp.Or(err, w.Close()); err != nil {
 		t.Fatal(err)
@@ -107,7 +111,7 @@ func TestResume(t *testing.T) {
 	for _, name := range []string{"links.csv", "links.jsonl", "links.parquet"} {
 		out := score.Output{Name: filepath.Join(dir, name)}
 		whole := score.Output{Name: filepath.Join(dir, "whole-"+name)}
-		want, _, err := score.File(context.Background(), g, o, whole)
+		want, _, err := score.File(context.Background(), g, o, whole, nil)
 		if err != nil || want.Sources != nodes {
 			t.Fatal(want, err)
 		}
@@ -120,7 +124,7 @@ func TestResume(t *testing.T) {
 			t.Fatal(err)
 		}
 		interrupt(t, g, o, out, 180)
-		done, resumed, err := score.File(context.Background(), g, o, out)
+		done, resumed, err := score.File(context.Background(), g, o, out, nil)
 		if err != nil || done != want || resumed < 100 {
 			t.Fatal(done, resumed, err)
 		}
@@ -154,12 +158,11 @@ func TestResume(t *testing.T) {
 func interrupt(t testing.TB, g *db.DB, o score.Options, out score.Output, n int64) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	o.Progress = func(done, _ int64) {
+	done, resumed, err := score.File(ctx, g, o, out, func(done, _ int64) {
 		if done == n {
 			cancel()
 		}
-	}
-	done, resumed, err := score.File(ctx, g, o, out)
+	})
 	if !errors.Is(err, context.Canceled) || done.Sources < resumed+n {
 		t.Fatal(done, resumed, err)
 	}
@@ -185,7 +188,7 @@ func TestResumeRefuses(t *testing.T) {
 	o := score.Options{Using: "adamic_adar", Among: "NEIGHBORS(2)"}
 	out := score.Output{Name: filepath.Join(dir, "links.csv")}
 	file := func(o score.Options) error {
-		_, _, err := score.File(ctx, g, o, out)
+		_, _, err := score.File(ctx, g, o, out, nil)
 		return err
 	}
 	refuse := func(what, want string, err error) {
@@ -197,7 +200,7 @@ func TestResumeRefuses(t *testing.T) {
 	interrupt(t, g, o, out, 50)
 	other := o
 	other.Top = 3
-	refuse("another question", "asked something else", file(other))
+	refuse("another question", "links.csv.partial: an unfinished run has another question: top was 10, now it is 3; --force begins from the start", file(other))
 	short := read(t, out.Name+".partial")
 	write(t, out.Name+".partial", short[:len(short)/2])
 	refuse("a partial file cut short", "bytes of the", file(o))
@@ -205,7 +208,7 @@ func TestResumeRefuses(t *testing.T) {
 	if err := g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge(5, 250, 1) }); err != nil {
 		t.Fatal(err)
 	}
-	refuse("another version", "another version of the database", file(o))
+	refuse("another version", "another question: contents was \"", file(o))
 	out.Force = true
 	if err := file(other); err != nil {
 		t.Fatal(err)
@@ -217,6 +220,89 @@ func TestResumeRefuses(t *testing.T) {
 	}
 	write(t, out.Name+".partial", []byte("mine"))
 	refuse("a file of another program", "there is a file", file(o))
+	out = score.Output{Name: filepath.Join(dir, "folder.csv"), Force: true}
+	if err := os.Mkdir(out.Name, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	refuse("a directory", "folder.csv is a directory", file(o))
+}
+
+// Two runs do not write one file.
+func TestOneRun(t *testing.T) {
+	t.Parallel()
+	out := score.Output{Name: filepath.Join(t.TempDir(), "links.csv")}
+	other, err := os.Create(out.Name + ".partial")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if held, err := cli.TryLock(other); err != nil || !held {
+		t.Fatal(held, err)
+	}
+	if again, err := os.Open(other.Name()); err != nil {
+		t.Fatal(err)
+	} else if held, _ := cli.TryLock(again); held {
+		t.Skip("this system has no locks: ", again.Close())
+	}
+	_, _, err = score.File(context.Background(), graph(t, false), score.Options{Among: "NEIGHBORS(2)"}, out, nil)
+	if err == nil || !strings.HasSuffix(err.Error(), "links.csv.partial: another run writes it") {
+		t.Error(err)
+	}
+}
+
+// A run that was killed before its first save is continued: its record says that the partial file has nothing yet.
+func TestKilledEarly(t *testing.T) {
+	t.Parallel()
+	g, dir := graph(t, false), t.TempDir()
+	o, out := score.Options{Using: "adamic_adar", Among: "NEIGHBORS(2)"}, score.Output{Name: filepath.Join(dir, "links.csv")}
+	early := ""
+	_, _, err := score.File(context.Background(), g, o, out, func(done, _ int64) {
+		if done == 1 {
+			early = string(read(t, out.Name+".state"))
+		}
+	})
+	if err != nil || !strings.Contains(early, `"bytes":0}`) {
+		t.Fatal(early, err)
+	}
+	want := read(t, out.Name)
+	for partial, record := range map[string]string{"": "", "source,target,rank,score\n": early, "source,target,rank,score\n1,2,1,0.5\n3": early} {
+		for name, text := range map[string]string{out.Name + ".partial": partial, out.Name + ".state": record} {
+			write(t, name, []byte(text))
+		}
+		if err := os.Remove(out.Name); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := score.File(context.Background(), g, o, out, nil); err != nil || !bytes.Equal(read(t, out.Name), want) {
+			t.Errorf("%q: %v", partial, err)
+		}
+	}
+}
+
+// A run whose output cannot get its name is not lost: the next run has nothing to score.
+func TestRenameFails(t *testing.T) {
+	t.Parallel()
+	g, dir := graph(t, false), t.TempDir()
+	for _, name := range []string{"links.csv", "links.parquet"} {
+		out := score.Output{Name: filepath.Join(dir, name)}
+		o := score.Options{Using: "adamic_adar", Among: "NEIGHBORS(2)"}
+		_, _, err := score.File(context.Background(), g, o, out, func(done, _ int64) {
+			if done == nodes {
+				_ = os.Mkdir(out.Name, 0o700)
+			}
+		})
+		if err == nil {
+			t.Fatalf("%s: a directory has been replaced", name)
+		}
+		if err := os.Remove(out.Name); err != nil {
+			t.Fatal(err)
+		}
+		if done, resumed, err := score.File(context.Background(), g, o, out, nil); err != nil || resumed != nodes || done.Sources != nodes {
+			t.Errorf("%s: %+v, %d of an earlier run, %v", name, done, resumed, err)
+		}
+		if info, err := os.Stat(out.Name); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
 }
 
 func write(t testing.TB, name string, b []byte) {
@@ -256,7 +342,7 @@ func TestFiles(t *testing.T) {
 		"empty.csv: ":            {Sources: filepath.Join(dir, "empty.csv")},
 	} {
 		write(t, filepath.Join(dir, "empty.csv"), nil)
-		_, _, err := score.File(context.Background(), g, o, score.Output{Name: filepath.Join(dir, "links.csv")})
+		_, _, err := score.File(context.Background(), g, o, score.Output{Name: filepath.Join(dir, "links.csv")}, nil)
 		if err == nil || !strings.Contains(words.Plain(err), want) {
 			t.Errorf("%+v: %v, want %q", o, err, want)
 		}
@@ -266,6 +352,40 @@ func TestFiles(t *testing.T) {
 	}
 	if _, err := score.FormatOf("links.txt"); err == nil || !strings.Contains(err.Error(), "want one of csv, jsonl, parquet") {
 		t.Error(err)
+	}
+}
+
+// Lists of nodes and pairs may be Parquet files.
+func TestParquetLists(t *testing.T) {
+	t.Parallel()
+	g, dir := graph(t, true), t.TempDir()
+	export := func(name string, write func(*db.Tx, context.Context, io.Writer, db.ListOptions) (db.ListReport, error)) string {
+		name = filepath.Join(dir, name)
+		f, err := os.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := db.ListOptions{Tables: kithparquet.Format{}}
+		if filepath.Ext(name) == ".parquet" {
+			o.Format = edgelist.Parquet
+		}
+		err = g.View(context.Background(), func(tx *db.Tx) error { _, err := write(tx, context.Background(), f, o); return err })
+		if err = cmp.Or(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	o := score.Options{Using: "adamic_adar", Among: "NEIGHBORS(2)", Top: 2}
+	want := run(t, g, o, "csv")
+	o.Sources = export("nodes.parquet", (*db.Tx).WriteNodes)
+	if got := run(t, g, o, "csv"); got != want {
+		t.Errorf("nodes\n%.300s\nwant\n%.300s", got, want)
+	}
+	o = score.Options{Using: "adamic_adar", Pairs: export("edges.csv", (*db.Tx).WriteEdges)}
+	want = run(t, g, o, "csv")
+	o.Pairs = export("edges.parquet", (*db.Tx).WriteEdges)
+	if got := run(t, g, o, "csv"); got != want {
+		t.Errorf("pairs\n%.300s\nwant\n%.300s", got, want)
 	}
 }
 
@@ -305,21 +425,42 @@ func TestTimes(t *testing.T) {
 	}
 	out := score.Output{Name: filepath.Join(dir, "links.csv")}
 	interrupt(t, g, o, out, 50)
-	if _, _, err := score.File(ctx, g, given, out); err == nil || !strings.Contains(err.Error(), "asked something else") {
+	if _, _, err := score.File(ctx, g, given, out, nil); err == nil || !strings.Contains(err.Error(), "another question: at was \"\", now it is \"4") {
 		t.Errorf("with another time: %v", err)
 	}
-	if _, _, err := score.File(ctx, g, later, out); err != nil {
+	if _, _, err := score.File(ctx, g, later, out, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := string(read(t, out.Name)); got != early {
 		t.Errorf("continued later\n%.300s\nwant\n%.300s", got, early)
 	}
 	for text, want := range map[string]int64{"4000000000": first, "-1": -1, "2026-11-24T01:00:00+01:00": 1795478400} {
-		if got, err := score.ParseTime(text); err != nil || got.Unix() != want {
-			t.Errorf("%s: %v, %v", text, got.Unix(), err)
+		if o, err := parsed("--at", text); err != nil || o.At.Unix() != want {
+			t.Errorf("%s: %v, %v", text, o.At.Unix(), err)
 		}
 	}
-	if _, err := score.ParseTime("soon"); err == nil || !strings.Contains(err.Error(), "want seconds since 1970, or a time such as") {
+	if _, err := parsed("--at", "soon"); err == nil || !strings.Contains(err.Error(), "want seconds since 1970, or a time such as") {
 		t.Error(err)
+	}
+}
+
+// parsed returns the options of a command line.
+func parsed(args ...string) (o score.Options, err error) {
+	f := flag.NewFlagSet("", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	o.Flags(f)
+	return o, cmp.Or(f.Parse(args), o.CheckFlags())
+}
+
+// Flags that contradict each other are refused.
+func TestCheckFlags(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{"--label a --sources b", "--sources a --pairs b", "--pairs a --among ALL", "--top -1"} {
+		if o, err := parsed(strings.Fields(args)...); err == nil {
+			t.Errorf("%s: %+v", args, o)
+		}
+	}
+	if o, err := parsed(strings.Fields("--pairs a --top 3 --using m --where score>1")...); err != nil || o.Pairs != "a" || o.Top != 3 || o.Using != "m" || o.Where != "score>1" {
+		t.Errorf("%+v, %v", o, err)
 	}
 }

@@ -3,7 +3,6 @@ package score
 import (
 	"bufio"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -68,16 +67,14 @@ func NewWriter(ctx context.Context, g *db.DB, w io.Writer, format string, header
 
 // textWriter writes lines of text.
 type textWriter struct {
-	to   *bufio.Writer
-	line []byte                       // reused
-	add  func(b []byte, r Row) []byte // appends the line of a row
+	to  *bufio.Writer
+	add func(Row) error // writes the line of a row to to
 }
 
 // Write implements [Writer].
 func (t *textWriter) Write(rows []Row) error {
 	for _, r := range rows {
-		t.line = append(t.add(t.line[:0], r), '\n')
-		if _, err := t.to.Write(t.line); err != nil {
+		if err := t.add(r); err != nil {
 			return err
 		}
 	}
@@ -87,18 +84,21 @@ func (t *textWriter) Write(rows []Row) error {
 // Close implements [Writer].
 func (t *textWriter) Close() error { return t.to.Flush() }
 
-// newCSV returns a writer of CSV (RFC 4180), without a difference between integers and strings.
+// newCSV returns a writer of CSV (RFC 4180), in which the keys 7 and '7' are the same.
 func newCSV(w io.Writer, header bool) *textWriter {
-	t := &textWriter{to: bufio.NewWriter(w), add: func(b []byte, r Row) []byte {
-		b = append(appendField(b, r.Source), ',')
-		b = append(appendField(b, r.Target), ',')
-		b = append(strconv.AppendInt(b, int64(r.Rank), 10), ',')
-		return strconv.AppendFloat(b, r.Score, 'g', -1, 64)
-	}}
+	to := bufio.NewWriter(w)
 	if header {
-		_, _ = t.to.WriteString("source,target,rank,score\n") // an error is that of the next Write too
+		_, _ = to.WriteString("source,target,rank,score\n") // a bufio.Writer returns its first error again
 	}
-	return t
+	var line []byte // reused
+	return &textWriter{to, func(r Row) error {
+		line = append(appendField(line[:0], r.Source), ',')
+		line = append(appendField(line, r.Target), ',')
+		line = append(strconv.AppendInt(line, int64(r.Rank), 10), ',')
+		line = append(strconv.AppendFloat(line, r.Score, 'g', -1, 64), '\n')
+		_, err := to.Write(line)
+		return err
+	}}
 }
 
 // appendField appends a key, in quotes if it needs them.
@@ -110,32 +110,13 @@ func appendField(b []byte, k db.Key) []byte {
 	if !strings.ContainsAny(s, ",\"\r\n") && s == strings.TrimSpace(s) {
 		return append(b, s...)
 	}
-	var quoted strings.Builder
-	to := csv.NewWriter(&quoted)
-	_ = to.Write([]string{s}) // writes to memory
-	to.Flush()
-	return append(b, strings.TrimSuffix(quoted.String(), "\n")...)
+	return append(append(append(b, '"'), strings.ReplaceAll(s, `"`, `""`)...), '"')
 }
 
-// newLines returns a writer of lines of JSON. Integers and strings stay apart.
+// newLines returns a writer of lines of JSON, the same as those of a PREDICT LINKS that returns these columns.
 func newLines(w io.Writer) *textWriter {
-	return &textWriter{to: bufio.NewWriter(w), add: func(b []byte, r Row) []byte {
-		b = appendKey(append(b, `{"source":`...), r.Source)
-		b = appendKey(append(b, `,"target":`...), r.Target)
-		b = strconv.AppendInt(append(b, `,"rank":`...), int64(r.Rank), 10)
-		b = strconv.AppendFloat(append(b, `,"score":`...), r.Score, 'g', -1, 64)
-		return append(b, '}')
-	}}
-}
-
-// appendKey appends a key as JSON.
-func appendKey(b []byte, k db.Key) []byte {
-	if n, isInt := k.Int(); isInt {
-		return strconv.AppendInt(b, n, 10)
-	}
-	text, err := json.Marshal(k)
-	if err != nil {
-		return append(b, "null"...) // never: a key is a string or an integer
-	}
-	return append(b, text...)
+	to := bufio.NewWriter(w)
+	lines := json.NewEncoder(to)
+	lines.SetEscapeHTML(false)
+	return &textWriter{to, func(r Row) error { return lines.Encode(r) }}
 }

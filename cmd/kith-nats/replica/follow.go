@@ -14,11 +14,10 @@ import (
 )
 
 const (
-	maxApplied    = 512             // messages that are applied together, and share a sync
-	maxReceived   = 16              // messages that are received and not yet applied, besides
-	bytesReceived = 8 << 20         // of messages that the client holds, and that are applied together
-	pollTime      = time.Second     // between two looks at the end of the log
-	pollLimit     = 3 * time.Second // without an answer, after which the log server is taken to be away
+	maxApplied    = 512         // changes that are applied together, and share a sync
+	maxReceived   = 16          // messages that are received and not yet applied
+	bytesReceived = 8 << 20     // of messages that the client holds, and of those that are applied together
+	pollTime      = time.Second // between two looks at the end of the log
 )
 
 // Status says how far a follower is.
@@ -32,14 +31,10 @@ type Status struct {
 	Error     string    `json:"error,omitempty"` // why the follower waits, if it does
 }
 
-// progress is the Status of a follower as it changes.
+// progress is the Status of a follower as it changes, apart from Behind.
 type progress struct {
-	mu                 sync.Mutex // protects following fields
-	version, published uint64
-	current            time.Time
-	connected          bool
-	restored           int
-	err                error
+	mu sync.Mutex // protects following fields
+	Status
 }
 
 // Status returns how far the follower is.
@@ -47,23 +42,19 @@ func (f *Follower) Status() Status {
 	p := &f.progress
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s := Status{
-		Version: p.version, Published: max(p.published, p.version), Current: p.current, Connected: p.connected, Restored: p.restored,
-	}
+	s := p.Status
+	s.Published = max(s.Published, s.Version)
 	s.Behind = s.Published - s.Version
-	if p.err != nil {
-		s.Error = p.err.Error()
-	}
 	return s
 }
 
 // note changes the progress.
-func (p *progress) note(change func(*progress)) {
+func (p *progress) note(change func(*Status)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	change(p)
-	if p.connected && p.version >= p.published {
-		p.current = time.Now()
+	change(&p.Status)
+	if p.Connected && p.Version >= p.Published {
+		p.Current = time.Now()
 	}
 }
 
@@ -99,10 +90,11 @@ func (f *Follower) Run(ctx context.Context) error {
 		if isFinal(err) {
 			return err
 		}
-		f.progress.note(func(p *progress) { p.err = err })
 		if err == nil {
+			f.progress.note(func(s *Status) { s.Error = "" })
 			continue
 		}
+		f.progress.note(func(s *Status) { s.Error = err.Error() })
 		if time.Since(began) > patience {
 			attempt = 1
 		}
@@ -126,7 +118,7 @@ func (f *Follower) renew(ctx context.Context, after uint64) error {
 		return err
 	}
 	_, version, err := f.identity()
-	f.progress.note(func(p *progress) { p.version, p.restored = version, p.restored+1 })
+	f.progress.note(func(s *Status) { s.Version, s.Restored = version, s.Restored+1 })
 	return err
 }
 
@@ -200,8 +192,8 @@ func (f *Follower) poll(ctx context.Context) error {
 			f.log.logger.Warn("the NATS server does not answer", "err", err)
 		}
 		away, last = err, max(last, end.sequence)
-		f.progress.note(func(p *progress) {
-			p.connected, p.published = err == nil, max(p.published, end.version)
+		f.progress.note(func(s *Status) {
+			s.Connected, s.Published = err == nil, max(s.Published, end.version)
 		})
 		select {
 		case <-ctx.Done():
@@ -276,7 +268,7 @@ type gatherer struct {
 // after them.
 func (g *gatherer) gather(ctx context.Context) (all []db.Change, err error) {
 	for bytes := 0; len(all) < maxApplied && bytes < bytesReceived; {
-		m, ok := next(ctx, g.from, len(all) == 0)
+		m, ok := receiveFrom(ctx, g.from, len(all) == 0)
 		if !ok {
 			return all, nil
 		}
@@ -299,21 +291,21 @@ func (g *gatherer) gather(ctx context.Context) (all []db.Change, err error) {
 	return all, nil
 }
 
-// next receives a message. If wait is not set, it returns false unless there is one already.
-func next(ctx context.Context, from <-chan received, wait bool) (m received, ok bool) {
+// receiveFrom receives a value. It returns false when ctx ends or, unless wait is set, when no value is there yet.
+func receiveFrom[T any](ctx context.Context, from <-chan T, wait bool) (v T, ok bool) {
 	if !wait {
 		select {
-		case m = <-from:
-			return m, true
+		case v = <-from:
+			return v, true
 		default:
-			return m, false
+			return v, false
 		}
 	}
 	select {
-	case m = <-from:
-		return m, true
+	case v = <-from:
+		return v, true
 	case <-ctx.Done():
-		return m, false
+		return v, false
 	}
 }
 
@@ -328,9 +320,8 @@ func (f *Follower) applyAll(ctx context.Context, changes []db.Change) error {
 		return bad
 	}
 	last := changes[len(changes)-1].Version
-	f.progress.note(func(p *progress) {
-		p.version, p.published = now, max(p.published, last)
-		p.err = nil
+	f.progress.note(func(s *Status) {
+		s.Version, s.Published, s.Error = now, max(s.Published, last), ""
 	})
 	switch {
 	case errors.Is(err, db.ErrGap):

@@ -84,7 +84,7 @@ func Open(ctx context.Context, path string, js jetstream.JetStream, o FollowOpti
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	_, f.progress.version, err = f.identity()
+	_, f.progress.Version, err = f.identity()
 	return f, err
 }
 

@@ -224,16 +224,11 @@ func retry(ctx context.Context, attempt int) bool {
 	}
 }
 
-// isFinal reports whether an error remains whatever the log server does: an error of the database, or of one of the log.
+// isFinal reports whether an error remains whatever the log server does: one of the database or of the contents of the log.
 func isFinal(err error) bool {
-	for _, e := range []error{
+	return slices.ContainsFunc([]error{
 		db.ErrClosed, db.ErrCorrupt, db.ErrMismatch, db.ErrInput, db.ErrReadOnly, db.ErrTooLarge, db.ErrLocked, errDamaged, ErrOther,
-	} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
+	}, func(e error) bool { return errors.Is(err, e) })
 }
 
 // orLogger returns l, or a logger that discards everything.

@@ -75,7 +75,7 @@ type publisher struct {
 	started bool        // a session has read the log
 	wrote   atomic.Bool // the log has a message of this publisher
 	foreign uint64      // sequence of the last message that another publisher wrote before this one began
-	snapshots
+	schedule
 }
 
 // session publishes until something fails.
@@ -85,8 +85,7 @@ func (p *publisher) session(ctx context.Context) error {
 		return err
 	}
 	p.started = true
-	s := newSession(ctx, p, at)
-	return s.run()
+	return newSession(ctx, p, at).run()
 }
 
 // resume returns the position from which the database continues. If the log lacks a change that the database has forgotten, it
@@ -109,7 +108,7 @@ func (p *publisher) resume(ctx context.Context) (position, error) {
 			return end, err
 		}
 		if joined {
-			return end, p.measure(ctx, p, end)
+			return end, p.measure(ctx, end)
 		}
 	}
 	return p.start(ctx, end.sequence)
@@ -117,7 +116,7 @@ func (p *publisher) resume(ctx context.Context) (position, error) {
 
 // start takes a snapshot and writes a message that the log continues after it.
 func (p *publisher) start(ctx context.Context, last uint64) (position, error) {
-	s, err := p.take(ctx, p)
+	s, err := p.takeSnapshot(ctx)
 	if err != nil {
 		return position{}, err
 	}

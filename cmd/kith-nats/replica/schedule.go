@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// snapshots is when a publisher takes snapshots. The newest one must join the log: all changes that come after it must be
-// there, which they are if the messages since take less than the stream keeps.
-type snapshots struct {
+// schedule says when a publisher takes snapshots. The newest snapshot must join the log: the log must have all changes that come
+// after it, which it has if the messages since then take less than the stream keeps.
+type schedule struct {
 	taking sync.WaitGroup
 
 	mu       sync.Mutex // protects following fields
@@ -19,33 +19,32 @@ type snapshots struct {
 	failed   time.Time // when the last snapshot failed
 }
 
-// take takes a snapshot.
-func (n *snapshots) take(ctx context.Context, p *publisher) (snapshot, error) {
-	n.mu.Lock()
-	began := n.sent
-	n.mu.Unlock()
+// takeSnapshot takes a snapshot.
+func (p *publisher) takeSnapshot(ctx context.Context) (snapshot, error) {
+	p.mu.Lock()
+	began := p.sent
+	p.mu.Unlock()
 	if err := p.log.removeRemains(ctx); err != nil {
 		return snapshot{}, err
 	}
 	s, err := p.log.takeSnapshot(ctx, p.db, p.options.MessageBytes)
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if err == nil {
-		n.joined = began
+		p.joined = began
 	}
 	return s, err
 }
 
-// measure finds out how far behind the end of the log the newest snapshot is, and takes another in the background if that is
-// far.
-func (n *snapshots) measure(ctx context.Context, p *publisher, end position) error {
+// measure finds out how many bytes the newest snapshot is behind the end of the log. If that is too far, it begins another one.
+func (p *publisher) measure(ctx context.Context, end position) error {
 	all, err := p.log.listSnapshots(ctx)
 	if err != nil {
 		return err
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.underway != nil {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.underway != nil {
 		return nil
 	}
 	behind := p.options.StreamBytes // without a snapshot, or if it does not join the log: more than allowed
@@ -62,18 +61,18 @@ func (n *snapshots) measure(ctx context.Context, p *publisher, end position) err
 			behind = int64(float64(state.Bytes) * float64(end.sequence-sequence+1) / float64(state.Msgs))
 		}
 	}
-	n.joined = n.sent - behind
+	p.joined = p.sent - behind
 	if behind > p.options.SnapshotBytes {
-		n.begin(ctx, p)
+		p.beginSnapshot(ctx)
 	}
 	return nil
 }
 
-// lost returns an error if there is no snapshot, and none is being taken.
-func (n *snapshots) lost(ctx context.Context, p *publisher) error {
-	n.mu.Lock()
-	underway := n.underway != nil
-	n.mu.Unlock()
+// hasSnapshot returns an error if there is no snapshot, and none is being taken.
+func (p *publisher) hasSnapshot(ctx context.Context) error {
+	p.mu.Lock()
+	underway := p.underway != nil
+	p.mu.Unlock()
 	all, err := p.log.listSnapshots(ctx)
 	if err == nil && len(all) == 0 && !underway {
 		err = fmt.Errorf("%w: the store has no snapshot", ErrNoSnapshot)
@@ -83,46 +82,46 @@ func (n *snapshots) lost(ctx context.Context, p *publisher) error {
 
 // makeRoom counts bytes that are sent next. It begins a snapshot in the background after SnapshotBytes, and waits for it if the
 // stream may lose a change after the snapshot before.
-func (n *snapshots) makeRoom(outer, ctx context.Context, p *publisher, bytes int64) error {
+func (s *session) makeRoom(bytes int64) error {
 	for {
-		n.mu.Lock()
-		behind := n.sent + bytes - n.joined
-		if behind > p.options.SnapshotBytes && n.underway == nil && time.Since(n.failed) > callTime {
-			n.begin(outer, p)
+		s.mu.Lock()
+		behind := s.sent + bytes - s.joined
+		if behind > s.options.SnapshotBytes && s.underway == nil && time.Since(s.failed) > callTime {
+			s.beginSnapshot(s.outer)
 		}
-		wait := n.underway
-		if behind < p.options.StreamBytes/4*3 {
-			n.sent += bytes
-			n.mu.Unlock()
+		wait := s.underway
+		if behind < s.options.StreamBytes/4*3 {
+			s.sent += bytes
+			s.mu.Unlock()
 			return nil
 		}
-		n.mu.Unlock()
+		s.mu.Unlock()
 		if wait == nil {
-			if !retry(ctx, 2) {
-				return ctx.Err()
+			if !retry(s.ctx, 2) {
+				return s.ctx.Err()
 			}
 			continue
 		}
 		select {
 		case <-wait:
-		case <-ctx.Done():
-			return ctx.Err()
+		case <-s.ctx.Done():
+			return s.ctx.Err()
 		}
 	}
 }
 
-// begin takes a snapshot in the background. The caller holds mu.
-func (n *snapshots) begin(ctx context.Context, p *publisher) {
+// beginSnapshot takes a snapshot in the background. The caller holds mu.
+func (p *publisher) beginSnapshot(ctx context.Context) {
 	ended := make(chan struct{})
-	n.underway = ended
-	n.taking.Go(func() {
-		_, err := n.take(ctx, p)
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		n.underway = nil
+	p.underway = ended
+	p.taking.Go(func() {
+		_, err := p.takeSnapshot(ctx)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.underway = nil
 		close(ended)
 		if err != nil && ctx.Err() == nil {
-			n.failed = time.Now()
+			p.failed = time.Now()
 			p.options.Logger.Warn("no snapshot", "err", err)
 		}
 	})

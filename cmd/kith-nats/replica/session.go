@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
@@ -125,7 +126,7 @@ func (s *session) watch() {
 			err = fmt.Errorf("another publisher writes to the log of database %s", s.log.database)
 		}
 		if err == nil {
-			err = s.lost(s.ctx, s.publisher)
+			err = s.hasSnapshot(s.ctx)
 		}
 		if err != nil {
 			s.fail(err)
@@ -151,7 +152,7 @@ func (s *session) send() error {
 		}
 		f.publisher = s.id
 		for _, m := range f.messages(subjectOf(s.log.database), s.options.MessageBytes) {
-			if err := s.makeRoom(s.outer, s.ctx, s.publisher, int64(len(m.Data)+messageExtra)); err != nil {
+			if err := s.makeRoom(int64(len(m.Data) + messageExtra)); err != nil {
 				return err
 			}
 			ack, err := s.log.js.PublishMsgAsync(m, jetstream.WithExpectLastSequence(s.sequence))
@@ -172,26 +173,22 @@ func (s *session) send() error {
 func (s *session) frame() (*frame, error) {
 	f := &frame{}
 	for {
-		if s.next == nil && len(f.data) == 0 {
-			select {
-			case c := <-s.changes:
-				s.next = &c
-			case <-s.ctx.Done():
-				return nil, s.ctx.Err()
-			}
-		}
+		empty := len(f.data) == 0
 		if s.next == nil {
-			select {
-			case c := <-s.changes:
+			c, ok := receiveFrom(s.ctx, s.changes, empty)
+			switch {
+			case ok:
 				s.next = &c
+			case empty:
+				return nil, s.ctx.Err()
 			default:
 				return f, nil
 			}
 		}
-		switch {
-		case s.next.err != nil && len(f.data) > 0, len(f.data) > 0 && len(f.data)+len(s.next.bytes)+10 > s.options.MessageBytes:
+		if !empty && (s.next.err != nil || len(f.data)+len(s.next.bytes)+binary.MaxVarintLen64 > s.options.MessageBytes) {
 			return f, nil
-		case s.next.err != nil:
+		}
+		if s.next.err != nil {
 			return nil, s.next.err
 		}
 		f.add(s.next.Change, s.next.bytes)

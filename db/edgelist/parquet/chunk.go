@@ -17,8 +17,7 @@ type chunk struct {
 	dictionary           values
 	values               values // of the page, without nulls
 	spread               values // of the page, with zero values for nulls
-	null                 []bool
-	held, heldDictionary int64 // bytes of the room for the page and for the dictionary
+	held, heldDictionary int64  // bytes of the room for the page and for the dictionary
 
 	vector      edgelist.Vector // rows of the page; of lists also the beginning of the next row, if open
 	open        bool
@@ -113,7 +112,7 @@ func (c *chunk) readPage(p page) (err error) {
 	if err := c.hold(p, indexed); err != nil {
 		return err
 	}
-	c.values = values{c.values.ints[:0], c.values.numbers[:0], c.values.texts[:0]}
+	c.values = values{Ints: c.values.Ints[:0], Numbers: c.values.Numbers[:0], Strings: c.values.Strings[:0]}
 	if indexed {
 		err = c.lookUp(b, n)
 	} else {
@@ -197,19 +196,19 @@ func (c *chunk) lookUp(b []byte, n int) error {
 		return errPage
 	}
 	d := &c.dictionary
-	size := uint32(max(len(d.ints), len(d.numbers), len(d.texts)))
+	size := uint32(max(len(d.Ints), len(d.Numbers), len(d.Strings)))
 	return hybrid(b[1:], uint(b[0]), n, func(place uint32, times int) error {
 		if place >= size {
 			return fmt.Errorf("%w: value %d of a dictionary of %d", errPage, place, size)
 		}
 		for range times {
 			switch {
-			case d.ints != nil:
-				c.values.ints = append(c.values.ints, d.ints[place])
-			case d.numbers != nil:
-				c.values.numbers = append(c.values.numbers, d.numbers[place])
+			case d.Ints != nil:
+				c.values.Ints = append(c.values.Ints, d.Ints[place])
+			case d.Numbers != nil:
+				c.values.Numbers = append(c.values.Numbers, d.Numbers[place])
 			default:
-				c.values.texts = append(c.values.texts, d.texts[place])
+				c.values.Strings = append(c.values.Strings, d.Strings[place])
 			}
 		}
 		return nil

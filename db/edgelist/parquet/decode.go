@@ -8,17 +8,15 @@ import (
 	"math/bits"
 
 	"github.com/parquet-go/parquet-go/format"
+
+	"kith/db/edgelist"
 )
 
 // errPage is the error for a page that is damaged.
 var errPage = errors.New("the page is damaged")
 
-// values are decoded values of a column, without nulls. Only the slice for the column's type is used.
-type values struct {
-	ints    []int64 // of integers and times
-	numbers []float64
-	texts   []string
-}
+// values are decoded values of a column. Only the slice for the column's type is used, and Null if there are nulls.
+type values edgelist.Vector
 
 // kind is how the values of a column are stored and what they mean.
 type kind struct {
@@ -82,11 +80,11 @@ func (v *values) plain(k kind, b []byte, n int) error {
 			v.int(k, int64(binary.LittleEndian.Uint64(b[at:])))
 		case format.Int96: // nanoseconds of a Julian day; 2440588 is 1970-01-01
 			day := int64(int32(binary.LittleEndian.Uint32(b[at+8:]))) - 2440588
-			v.ints = append(v.ints, day*86400+int64(binary.LittleEndian.Uint64(b[at:]))/1e9)
+			v.Ints = append(v.Ints, day*86400+int64(binary.LittleEndian.Uint64(b[at:]))/1e9)
 		case format.Float:
-			v.numbers = append(v.numbers, float64(math.Float32frombits(binary.LittleEndian.Uint32(b[at:]))))
+			v.Numbers = append(v.Numbers, float64(math.Float32frombits(binary.LittleEndian.Uint32(b[at:]))))
 		case format.Double:
-			v.numbers = append(v.numbers, math.Float64frombits(binary.LittleEndian.Uint64(b[at:])))
+			v.Numbers = append(v.Numbers, math.Float64frombits(binary.LittleEndian.Uint64(b[at:])))
 		}
 	}
 	return nil
@@ -100,7 +98,7 @@ func (v *values) int(k kind, n int64) {
 	if k.scale > 0 {
 		n *= k.scale
 	}
-	v.ints = append(v.ints, n)
+	v.Ints = append(v.Ints, n)
 }
 
 func (v *values) plainTexts(b []byte, n int) error {
@@ -120,11 +118,11 @@ func (v *values) plainTexts(b []byte, n int) error {
 
 // text appends a text. A text that is repeated is not copied again.
 func (v *values) text(b []byte) {
-	if last := len(v.texts) - 1; last >= 0 && v.texts[last] == string(b) {
-		v.texts = append(v.texts, v.texts[last])
+	if last := len(v.Strings) - 1; last >= 0 && v.Strings[last] == string(b) {
+		v.Strings = append(v.Strings, v.Strings[last])
 		return
 	}
-	v.texts = append(v.texts, string(b))
+	v.Strings = append(v.Strings, string(b))
 }
 
 // split appends numbers whose bytes are apart: all first bytes, then all second bytes, and so on.
@@ -152,7 +150,7 @@ func (v *values) deltaLengths(b []byte, n int) (rest []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, length := range lengths.ints {
+	for _, length := range lengths.Ints {
 		if length < 0 || length > int64(len(b)) {
 			return nil, errPage
 		}
@@ -174,17 +172,17 @@ func (v *values) deltaTexts(b []byte, n int, most int64) error {
 		return err
 	}
 	var last []byte
-	for i, length := range common.ints {
+	for i, length := range common.Ints {
 		if length < 0 || length > int64(len(last)) {
 			return errPage
 		}
-		if repeats := length == int64(len(last)) && ends.texts[i] == ""; !repeats {
-			most -= length + int64(len(ends.texts[i]))
+		if repeats := length == int64(len(last)) && ends.Strings[i] == ""; !repeats {
+			most -= length + int64(len(ends.Strings[i]))
 		}
 		if most < 0 {
 			return errors.New("the texts of a page take more bytes than may be in memory")
 		}
-		last = append(last[:length], ends.texts[i]...)
+		last = append(last[:length], ends.Strings[i]...)
 		v.text(last)
 	}
 	return nil

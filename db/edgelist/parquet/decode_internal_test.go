@@ -30,8 +30,8 @@ func TestDeltasEndEarly(t *testing.T) {
 	for n := len(whole); n >= 0; n-- {
 		var got values
 		if _, err := got.deltas(k, whole[:n], len(want)); err == nil {
-			if shortest = n; !slices.Equal(got.ints, want) {
-				t.Fatalf("of %d bytes: %v\nwant %v", n, got.ints, want)
+			if shortest = n; !slices.Equal(got.Ints, want) {
+				t.Fatalf("of %d bytes: %v\nwant %v", n, got.Ints, want)
 			}
 		} else if err != errPage {
 			t.Fatal(err)
@@ -82,8 +82,8 @@ func TestDeltaTexts(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || len(v.texts) != n || v.texts[n-1] != strings.Repeat("x", long)+c.rest {
-			t.Errorf("%q: %d texts, %v", c.rest, len(v.texts), err)
+		if err != nil || len(v.Strings) != n || v.Strings[n-1] != strings.Repeat("x", long)+c.rest {
+			t.Errorf("%q: %d texts, %v", c.rest, len(v.Strings), err)
 		}
 	}
 }

@@ -14,19 +14,19 @@ func (c *chunk) append(n int) {
 		return
 	}
 	c.rows, c.taken = n, 0
-	v, of := &c.vector, &c.values
-	if len(of.ints)+len(of.numbers)+len(of.texts) == n {
-		*v = edgelist.Vector{Ints: of.ints, Numbers: of.numbers, Strings: of.texts}
+	of, to := &c.values, &c.spread
+	if len(of.Ints)+len(of.Numbers)+len(of.Strings) == n {
+		c.vector = edgelist.Vector(*of)
 		return
 	}
-	c.null = slices.Grow(c.null[:0], n)
+	to.Null = to.Null[:0]
 	for _, level := range c.room.definitions {
-		c.null = append(c.null, int(level) < c.definition)
+		to.Null = append(to.Null, int(level) < c.definition)
 	}
-	c.spread.ints = spread(c.spread.ints, of.ints, c.null)
-	c.spread.numbers = spread(c.spread.numbers, of.numbers, c.null)
-	c.spread.texts = spread(c.spread.texts, of.texts, c.null)
-	*v = edgelist.Vector{Ints: c.spread.ints, Numbers: c.spread.numbers, Strings: c.spread.texts, Null: c.null}
+	to.Ints = spread(to.Ints, of.Ints, to.Null)
+	to.Numbers = spread(to.Numbers, of.Numbers, to.Null)
+	to.Strings = spread(to.Strings, of.Strings, to.Null)
+	c.vector = edgelist.Vector(*to)
 }
 
 // spread copies values to the places of those that are not null, and zero values to the others.
@@ -79,10 +79,10 @@ func (c *chunk) appendLists(n int) {
 
 // number returns a value as a number.
 func (v *values) number(i int) float64 {
-	if len(v.ints) > 0 {
-		return float64(v.ints[i])
+	if len(v.Ints) > 0 {
+		return float64(v.Ints[i])
 	}
-	return v.numbers[i]
+	return v.Numbers[i]
 }
 
 // take returns the next n rows.

@@ -57,7 +57,16 @@ type figure struct {
 	key    string // name of the measured figure
 	law    law
 	loaded bool // it is of a graph whose rows are in memory
-	derive func(at func(key string) cell, c Cluster) cell
+	derive derived
+}
+
+// derived computes a figure for one size from others. at returns the value of a measured figure, or NaN if it is unknown; at("")
+// is the number of edges.
+type derived func(at func(key string) float64, c Cluster) float64
+
+// multiple derives a figure that is a multiple of another one.
+func multiple(key string, factor float64) derived {
+	return func(at func(string) float64, _ Cluster) float64 { return factor * at(key) }
 }
 
 // Cluster is the machines that score all nodes.
@@ -92,12 +101,10 @@ func figures() []figure {
 		{label: "--memory for that", unit: inBytes, loaded: true, derive: required},
 		{label: "always in memory", unit: inBytes, derive: resident},
 		{label: "load", unit: inSeconds, key: Load, law: nLogN},
-		{label: "load, temporary files", unit: inBytes, derive: func(at func(string) cell, _ Cluster) cell { return at("").times(scratchBytes) }},
+		{label: "load, temporary files", unit: inBytes, derive: multiple("", scratchBytes)},
 		{label: "load, peak memory", unit: inBytes, key: LoadPeak, law: bounded},
 		{label: "check", unit: inSeconds, key: Check, law: affine},
-		{label: "repair, memory", unit: inBytes, derive: func(at func(string) cell, _ Cluster) cell {
-			return at("").times(repairBytes)
-		}},
+		{label: "repair, memory", unit: inBytes, derive: multiple("", repairBytes)},
 		{label: "open, cold", unit: inSeconds, key: OpenCold, law: affine},
 		{label: "first answer, cold", unit: inSeconds, key: FirstCold, law: power},
 		{label: "rows and keys into memory", unit: inSeconds, key: InMemory, law: affine, loaded: true},
@@ -120,12 +127,12 @@ func figures() []figure {
 		{label: "commits of an edge", unit: inRate, key: Commits, law: constant},
 		{label: "change of an edge", unit: inBytes, key: ChangeBytes, law: constant},
 		{label: "changes applied by a replica", unit: inRate, key: Applied, law: constant},
-		{label: "replica, an hour behind", unit: inSeconds, derive: func(at func(string) cell, _ Cluster) cell {
-			return at(Applied).inverse().times(catchUpEdges)
+		{label: "replica, an hour behind", unit: inSeconds, derive: func(at func(string) float64, _ Cluster) float64 {
+			return catchUpEdges / at(Applied)
 		}},
-		{label: "replica, from a backup", unit: inSeconds, derive: func(at func(string) cell, _ Cluster) cell { return at(Restore).times(1) }},
-		{label: "network, backup to $m", unit: inBytes, derive: func(at func(string) cell, c Cluster) cell {
-			return at(BackupBytes).times(float64(c.Machines))
+		{label: "replica, from a backup", unit: inSeconds, derive: multiple(Restore, 1)},
+		{label: "network, backup to $m", unit: inBytes, derive: func(at func(string) float64, c Cluster) float64 {
+			return float64(c.Machines) * at(BackupBytes)
 		}},
 		{label: "score all, adamic_adar, 1 machine", unit: inSeconds, loaded: true, derive: scoreAll(ScoreSimple, true)},
 		{label: "score all, adamic_adar, $m", unit: inSeconds, loaded: true, derive: scoreAll(ScoreSimple, false)},
@@ -135,53 +142,30 @@ func figures() []figure {
 }
 
 // required returns the memory with which rows and keys are kept in memory.
-func required(at func(key string) cell, _ Cluster) cell {
-	c := at(Graph)
-	if !c.known() {
-		return c
+func required(at func(string) float64, _ Cluster) float64 {
+	bytes := at(Graph)
+	if math.IsNaN(bytes) {
+		return bytes
 	}
-	return cell{value: float64(db.RequiredMemory(int64(c.value)))}
+	return float64(db.RequiredMemory(int64(bytes)))
 }
 
 // resident returns the memory of what is never left on the disk.
-func resident(at func(key string) cell, _ Cluster) cell {
-	return at(Disk).times(directoryBytes / float64(blockSize)).plus(at(Nodes).times(degreeBytes))
+func resident(at func(string) float64, _ Cluster) float64 {
+	return at(Disk)*directoryBytes/blockSize + at(Nodes)*degreeBytes
 }
 
 // scoreAll returns how long it takes to score all nodes, by one machine that has the database, or by all machines of a
 // cluster, each of which restores a backup first. Cores are taken to be as fast as those of the measurement, and not to
 // hinder each other.
-func scoreAll(source string, one bool) func(at func(string) cell, c Cluster) cell {
-	return func(at func(string) cell, c Cluster) cell {
+func scoreAll(source string, one bool) derived {
+	return func(at func(string) float64, c Cluster) float64 {
+		took := at(Nodes) * at(source) / float64(c.Cores)
 		if one {
-			return at(Nodes).product(at(source)).times(1 / float64(c.Cores))
+			return took
 		}
-		return at(Nodes).product(at(source)).times(1 / float64(c.Cores) / float64(c.Machines)).plus(at(Restore))
+		return took/float64(c.Machines) + at(Restore)
 	}
-}
-
-// cell is a value for one size.
-type cell struct {
-	value    float64 // NaN: unknown
-	measured bool
-}
-
-func (c cell) times(f float64) cell    { return cell{value: c.value * f} }
-func (c cell) product(with cell) cell  { return cell{value: c.value * with.value} }
-func (c cell) plus(with cell) cell     { return cell{value: c.value + with.value} }
-func (c cell) inverse() cell           { return cell{value: 1 / c.value} }
-func (c cell) known() bool             { return !math.IsNaN(c.value) }
-func (c cell) beyond(limit int64) bool { return c.known() && c.value > float64(limit) }
-
-// text returns the value with its unit; "~" before it says that it is extrapolated.
-func (c cell) text(u unit) string {
-	switch {
-	case !c.known():
-		return "-"
-	case c.measured:
-		return u.text(c.value)
-	}
-	return "~" + u.text(c.value)
 }
 
 // text writes a value with two or three digits.

@@ -10,7 +10,7 @@ type law int
 
 const (
 	constant law = iota // a
-	nLogN               // b n log2 n
+	nLogN               // a n log2 n
 	affine              // a + b n
 	power               // a n^b with b from 0 to 1: no answer takes longer than a pass over the graph
 	bounded             // by Options.Memory, so it is not extrapolated
@@ -20,14 +20,6 @@ func (l law) String() string {
 	return [...]string{"constant", "n log n", "constant + linear", "power", "at most --memory"}[l]
 }
 
-// parameters returns the number of parameters of the law.
-func (l law) parameters() int {
-	if l >= affine {
-		return 2
-	}
-	return 1
-}
-
 // point is a measured value of a figure.
 type point struct{ n, value float64 }
 
@@ -35,8 +27,8 @@ type point struct{ n, value float64 }
 type fit struct {
 	law
 	a, b float64
-	// residual is the largest relative difference between the law and a measured value. It is NaN if the law is exact,
-	// because it has as many parameters as there are sizes.
+	// residual is the largest relative difference between the law and a measured value. It is NaN if the law has as many
+	// parameters as there are sizes, so that it is exact whatever was measured.
 	residual float64
 }
 
@@ -49,10 +41,6 @@ func (l law) fitted(points []point) (f fit, ok bool) {
 	}
 	f = fit{law: l}
 	switch l {
-	case constant:
-		f.a = alone(points, func(float64) float64 { return 1 })
-	case nLogN:
-		f.b = alone(points, func(n float64) float64 { return n * math.Log2(n) })
 	case affine:
 		f.a, f.b = line(points, func(p point) (u, v, t float64) { return 1 / p.value, p.n / p.value, 1 })
 		if f.a < 0 { // neither a constant part nor a growth is negative
@@ -67,11 +55,13 @@ func (l law) fitted(points []point) (f fit, ok bool) {
 			f.a += (math.Log(p.value) - f.b*math.Log(p.n)) / float64(len(points))
 		}
 		f.a = math.Exp(f.a)
+	default:
+		f.a = alone(points, fit{law: l, a: 1}.at)
 	}
 	for _, p := range points {
 		f.residual = max(f.residual, math.Abs(f.at(p.n)/p.value-1))
 	}
-	if len(points) <= l.parameters() && f.residual < 1e-9 {
+	if len(points) == 2 && (l == affine || l == power) && f.residual < 1e-9 {
 		f.residual = math.NaN()
 	}
 	return f, true
@@ -101,8 +91,10 @@ func line(points []point, of func(point) (u, v, t float64)) (a, b float64) {
 // at returns the value for n edges.
 func (f fit) at(n float64) float64 {
 	switch f.law {
+	case constant:
+		return f.a
 	case nLogN:
-		return f.b * n * math.Log2(n)
+		return f.a * n * math.Log2(n)
 	case power:
 		return f.a * math.Pow(n, f.b)
 	}

@@ -26,6 +26,7 @@ func TestFitted(t *testing.T) {
 		text     string
 	}{
 		{constant, known(func(float64) float64 { return 7 }, sizes...), 7, 0, "constant, 0 %"},
+		{affine, known(func(n float64) float64 { return 3 * n }, sizes...), 3e9, 0, "constant + linear, 0 %"},
 		{nLogN, known(func(n float64) float64 { return n * math.Log2(n) / 8 }, sizes...), 1e9 * math.Log2(1e9) / 8, 0, "n log n, 0 %"},
 		{affine, known(func(n float64) float64 { return 5e6 + 2*n }, sizes...), 2.005e9, 0, "constant + linear, 0 %"},
 		{affine, known(func(n float64) float64 { return 9 }, sizes...), 9, 0, "constant + linear, 0 %"},
@@ -33,7 +34,8 @@ func TestFitted(t *testing.T) {
 		{power, known(func(n float64) float64 { return n * n }, 1, 16), 4e9, 3, "n^1.00, 300 %"}, // bounded by 1: the mean of 1 and 16
 		{power, []point{{1, 8}, {4, 2}}, 4, 1, "n^0.00, 100 %"},
 		{affine, known(func(n float64) float64 { return 1 + n }, 1, 3), 1e9 + 1, math.NaN(), "constant + linear, exact"},
-		{constant, []point{{1, 1}, {2, 3}}, 1.2, 0.6, "constant, 60 %"}, // (1 + 1/3) / (1 + 1/9)
+		{constant, []point{{1, 1}, {2, 3}}, 1.2, 0.6, "constant, 60 %"},                                        // (1 + 1/3) / (1 + 1/9)
+		{affine, []point{{1, 1}, {1, 1}, {2, 2}, {4, 8}}, 1e9 * 3.5 / 3.25, 0.4615, "constant + linear, 46 %"}, // without a constant part
 	} {
 		f, ok := c.law.fitted(c.points)
 		if !ok || math.Abs(f.at(1e9)/c.at1e9-1) > 1e-9 {

@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"kith/cmd/internal/cli"
 )
@@ -30,6 +31,11 @@ type Measurement struct {
 	Edges   int64              `json:"edges"` // number of different edges
 	Phase   string             `json:"phase"`
 	Figures map[string]float64 `json:"figures"` // by name, in bytes, seconds or a second
+}
+
+// repeats reports whether another measurement is of the same.
+func (m Measurement) repeats(other Measurement) bool {
+	return m.Setting == other.Setting && m.Asked == other.Asked && m.Phase == other.Phase
 }
 
 // Results are measurements, kept in a file of JSON lines.
@@ -71,23 +77,12 @@ func read(b []byte) (all []Measurement, err error) {
 
 // Has reports whether a phase was measured with this setting.
 func (r *Results) Has(s Setting, asked int64, phase string) bool {
-	for _, m := range r.All {
-		if m.Setting == s && m.Asked == asked && m.Phase == phase {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.All, Measurement{Setting: s, Asked: asked, Phase: phase}.repeats)
 }
 
 // Add adds a measurement, which replaces an earlier one of the same phase and size, and writes the file.
 func (r *Results) Add(m Measurement) error {
-	kept := r.All[:0:0]
-	for _, old := range r.All {
-		if old.Setting != m.Setting || old.Asked != m.Asked || old.Phase != m.Phase {
-			kept = append(kept, old)
-		}
-	}
-	r.All = append(kept, m)
+	r.All = append(slices.DeleteFunc(r.All, m.repeats), m)
 	return cli.WriteFile(r.name, func(w io.Writer) error {
 		lines := json.NewEncoder(w)
 		for _, m := range r.All {

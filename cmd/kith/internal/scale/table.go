@@ -1,7 +1,6 @@
 package scale
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -62,37 +61,52 @@ func (t *Table) columns() []float64 {
 
 func isNear(n, of float64) bool { return math.Abs(n/of-1) <= near }
 
-// at returns a function that returns the figures for n edges. Name "" is the number of edges itself.
-func (t *Table) at(n float64) func(key string) cell {
-	laws := map[string]law{}
-	for _, f := range figures() {
-		laws[f.key] = f.law
+// value returns a measured figure for n edges, or its law's value, which is NaN if there is none. Name "" is the number of edges.
+func (t *Table) value(key string, n float64) (x float64, measured bool) {
+	if key == "" {
+		return n, false
 	}
-	return func(key string) cell {
-		if key == "" {
-			return cell{value: n}
+	for _, p := range t.points[key] {
+		if isNear(p.n, n) {
+			return p.value, true
 		}
-		for _, p := range t.points[key] {
-			if isNear(p.n, n) {
-				return cell{p.value, true}
-			}
+	}
+	for _, f := range figures() {
+		if f.key != key {
+			continue
 		}
-		if f, ok := laws[key].fitted(t.points[key]); ok {
-			return cell{value: f.at(n)}
+		if law, ok := f.law.fitted(t.points[key]); ok {
+			return law.at(n), false
 		}
-		return cell{value: math.NaN()}
+	}
+	return math.NaN(), false
+}
+
+// at returns a function that returns the figures for n edges.
+func (t *Table) at(n float64) func(key string) float64 {
+	return func(key string) float64 {
+		x, _ := t.value(key, n)
+		return x
 	}
 }
 
-// cell returns the value of a figure for n edges.
-func (t *Table) cell(f figure, n float64) cell {
+// cell returns a figure for n edges as text. "~" before it says that it is extrapolated.
+func (t *Table) cell(f figure, n float64) string {
+	x, measured := math.NaN(), false
 	switch {
 	case f.loaded && !loadable(n):
-		return cell{value: math.NaN()}
 	case f.derive != nil:
-		return f.derive(t.at(n), t.cluster)
+		x = f.derive(t.at(n), t.cluster)
+	default:
+		x, measured = t.value(f.key, n)
 	}
-	return t.at(n)(f.key)
+	switch {
+	case math.IsNaN(x):
+		return "-"
+	case measured:
+		return f.unit.text(x)
+	}
+	return "~" + f.unit.text(x)
 }
 
 // law describes the law of a figure.
@@ -129,7 +143,7 @@ func (t *Table) Write(w io.Writer, prefix string) error {
 	for _, f := range figures() {
 		fmt.Fprint(table, t.label(f))
 		for _, n := range columns {
-			fmt.Fprintf(table, "\t%s", t.cell(f, n).text(f.unit))
+			fmt.Fprintf(table, "\t%s", t.cell(f, n))
 		}
 		fmt.Fprintf(table, "\t%s\n", t.law(f))
 	}
@@ -162,28 +176,4 @@ func edges(n float64) string {
 		return fmt.Sprintf("10^%.0f", math.Log10(n))
 	}
 	return inCount.text(n)
-}
-
-// WriteJSON writes a line of JSON for each cell that is known.
-func (t *Table) WriteJSON(w io.Writer) error {
-	lines := json.NewEncoder(w)
-	for _, f := range figures() {
-		for _, n := range t.columns() {
-			c := t.cell(f, n)
-			if !c.known() {
-				continue
-			}
-			err := lines.Encode(struct {
-				Figure   string  `json:"figure"`
-				Edges    float64 `json:"edges"`
-				Value    float64 `json:"value"` // in bytes, seconds or a second
-				Measured bool    `json:"measured"`
-				Law      string  `json:"law"`
-			}{t.label(f), n, c.value, c.measured, t.law(f)})
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

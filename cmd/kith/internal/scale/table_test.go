@@ -2,7 +2,6 @@ package scale
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"math"
 	"os"
@@ -80,49 +79,22 @@ func TestMarks(t *testing.T) {
 		{Disk, 1e6, 4.5e6, true}, {Disk, 1e8, 1e6 + 3.5*95e6, true}, {Disk, 1e9, 3.501e9, false}, {Disk, 1.2e6, 5.2e6, false},
 		{ScoreSimple, 1e10, 1e-4, false},
 	} {
-		got := table.at(c.n)(c.key)
-		if math.Abs(got.value/c.value-1) > 1e-9 || got.measured != c.measured {
-			t.Errorf("%s for %v: %+v, want %v, %v", c.key, c.n, got, c.value, c.measured)
+		got, measured := table.value(c.key, c.n)
+		if math.Abs(got/c.value-1) > 1e-9 || measured != c.measured {
+			t.Errorf("%s for %v: %v, %v, want %v, %v", c.key, c.n, got, measured, c.value, c.measured)
 		}
 	}
-	if got := table.at(1e9)(Near); got.known() {
+	if got, _ := table.value(Near, 1e9); !math.IsNaN(got) {
 		t.Errorf("a figure that was not measured is %v", got)
 	}
-	if got := (cell{1.5e9, false}).text(inBytes) + ", " + (cell{0.0042, true}).text(inSeconds); got != "~1.5 GB, 4.2 ms" {
-		t.Error(got)
+	for want, f := range map[string]figure{"4.5 MB": {key: Disk, unit: inBytes}, "~9 MB": {derive: multiple(Disk, 2), unit: inBytes}} {
+		if got := table.cell(f, 1e6); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 	all := scoreAll(ScoreSimple, false)(table.at(4e6), table.cluster)
-	if want := 4e6/12*1e-4/8 + 0.1; math.Abs(all.value/want-1) > 1e-9 || all.measured {
-		t.Errorf("two machines score all in %v s, want %v", all.value, want)
-	}
-}
-
-// TestJSON verifies that a line of JSON says what the table says.
-func TestJSON(t *testing.T) {
-	t.Parallel()
-	var out bytes.Buffer
-	if err := NewTable(invented(t), Cluster{Machines: 1, Cores: 1}).WriteJSON(&out); err != nil {
-		t.Fatal(err)
-	}
-	found := 0
-	for line := range strings.Lines(out.String()) {
-		var got struct {
-			Figure, Law  string
-			Edges, Value float64
-			Measured     bool
-		}
-		if err := json.Unmarshal([]byte(line), &got); err != nil || got.Value <= 0 || got.Law == "" {
-			t.Errorf("%v: %s", err, line)
-		}
-		if got.Figure == "on disk" {
-			found++
-			if want := 1e6 + 3.5*got.Edges; got.Edges != 1e8 && math.Abs(got.Value/want-1) > 1e-9 || got.Measured != (got.Edges < 1e9) {
-				t.Errorf("%s", line)
-			}
-		}
-	}
-	if found != 6 {
-		t.Errorf("%d lines of the size on disk, want 6:\n%s", found, out.String())
+	if want := 4e6/12*1e-4/8 + 0.1; math.Abs(all/want-1) > 1e-9 {
+		t.Errorf("two machines score all in %v s, want %v", all, want)
 	}
 }
 
