@@ -40,7 +40,7 @@ type Options struct {
 	// the others. 0 means 10 min.
 	LongTimeout time.Duration
 	// MaxRunning is how many statements run at the same time; the others wait for their turn, within their timeout. 0
-	// means the number of processors.
+	// means one less than the number of processors, but at least 1, so that GET /stats and the page are answered meanwhile.
 	MaxRunning int
 	// MaxWaiting is how many statements wait for their turn; one more is refused. 0 means 64.
 	MaxWaiting int
@@ -76,7 +76,7 @@ func (o Options) Handler(g *db.DB) http.Handler { return o.handler(g).multiplexe
 func (o Options) handler(g *db.DB) *handler {
 	o.MaxBody, o.MaxRows = cmp.Or(o.MaxBody, 1<<20), cmp.Or(o.MaxRows, 100_000)
 	o.Timeout, o.LongTimeout = cmp.Or(o.Timeout, 30*time.Second), cmp.Or(o.LongTimeout, 10*time.Minute)
-	o.MaxRunning, o.MaxWaiting = cmp.Or(o.MaxRunning, runtime.GOMAXPROCS(0)), cmp.Or(o.MaxWaiting, 64)
+	o.MaxRunning, o.MaxWaiting = cmp.Or(o.MaxRunning, max(runtime.GOMAXPROCS(0)-1, 1)), cmp.Or(o.MaxWaiting, 64)
 	o.MaxRequests, o.MaxBytes = cmp.Or(o.MaxRequests, 512), cmp.Or(o.MaxBytes, 128<<20)
 	h := &handler{Options: o, g: g, turns: newTurns(o.MaxRunning, o.MaxWaiting), long: newTurns(1, o.MaxWaiting)}
 	h.parsing = newTurns(o.MaxRunning, o.MaxRequests)
