@@ -29,7 +29,7 @@ func LogLog(w io.Writer, points []Point, x, y string, o Options) error {
 	for _, p := range points {
 		if c.shows(p) {
 			shown++
-			c.picture.add(Shape{Kind: Circle, Points: []Point{c.place(p)}, Radius: 2.2, Color: series(0), Opacity: 0.8, Class: "series"})
+			c.picture.add(Shape{Kind: Circle, Points: []Point{c.place(p)}, Radius: 2.5, Color: series(0), Class: "series"})
 		}
 	}
 	return c.finish(w, o, shown)

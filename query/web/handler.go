@@ -40,7 +40,8 @@ type Options struct {
 	// the others. 0 means 10 min.
 	LongTimeout time.Duration
 	// MaxRunning is how many statements run at the same time; the others wait for their turn, within their timeout. 0
-	// means one less than the number of processors, but at least 1, so that GET /stats and the page are answered meanwhile.
+	// means one less than the number of processors, but at least 1, so that GET /stats is answered meanwhile. The page's
+	// pictures, reasons and completions are made one at a time, beside the statements.
 	MaxRunning int
 	// MaxWaiting is how many statements wait for their turn; one more is refused. 0 means 64.
 	MaxWaiting int
@@ -78,7 +79,8 @@ func (o Options) handler(g *db.DB) *handler {
 	o.Timeout, o.LongTimeout = cmp.Or(o.Timeout, 30*time.Second), cmp.Or(o.LongTimeout, 10*time.Minute)
 	o.MaxRunning, o.MaxWaiting = cmp.Or(o.MaxRunning, max(runtime.GOMAXPROCS(0)-1, 1)), cmp.Or(o.MaxWaiting, 64)
 	o.MaxRequests, o.MaxBytes = cmp.Or(o.MaxRequests, 512), cmp.Or(o.MaxBytes, 128<<20)
-	h := &handler{Options: o, g: g, turns: newTurns(o.MaxRunning, o.MaxWaiting), long: newTurns(1, o.MaxWaiting)}
+	h := &handler{Options: o, g: g, turns: newTurns(o.MaxRunning, o.MaxWaiting)}
+	h.looks, h.long = newTurns(1, o.MaxWaiting), newTurns(1, o.MaxWaiting)
 	h.parsing = newTurns(o.MaxRunning, o.MaxRequests)
 	h.subscribers.most, h.feeds.most, h.heartbeat = maxSubscribers, maxFeeds, heartbeat
 	h.shutdown, h.endFeeds = context.WithCancel(context.Background())
@@ -90,10 +92,12 @@ func (o Options) handler(g *db.DB) *handler {
 type handler struct {
 	Options
 	g           *db.DB
-	turns, long turns  // of statements, and of those that have LongTimeout
-	parsing     turns  // of requests that are parsed
-	requests    budget // number of requests
-	held        budget // bytes of requests and answers
+	turns    turns  // of statements
+	long     turns  // of statements that have LongTimeout
+	looks    turns  // of the page's other questions, which do not wait for long statements
+	parsing  turns  // of requests that are parsed
+	requests budget // number of requests
+	held     budget // bytes of requests and answers
 
 	subscribers   budget // number of requests of GET /events
 	feeds         budget // number of requests of GET /changes

@@ -232,7 +232,7 @@ func TestHandlerRequests(t *testing.T) {
 		{`{"statement": "NODES", "parameters": 5}`, 400, `a list for ?`},
 		{`{"statement": "NODES", "parameters": [{}]}`, 400, `no value`},
 		{`{"statement": "NODES", "parameters": {"n": {}}}`, 400, `$n`},
-		{`{"statement": "NODES TOP ?", "parameters": ["` + strings.Repeat("x", 1000) + `"]}`, 413, `too large`},
+		{`{"statement": "NODES TOP ?", "parameters": ["` + strings.Repeat("x", 1000) + `"]}`, 413, `at most 1000 bytes`},
 		{`{"statement": `, 400, `unexpected end`},
 		{`{"statement": 5}`, 400, `cannot unmarshal`},
 		{`{"statement": "NODES TOP 1"} {"statement": "CHECK"}`, 400, `after top-level value`},
@@ -362,6 +362,35 @@ func TestHandlerCancel(t *testing.T) {
 	if _, err := c.Run(t.Context(), "CHECK"); err != nil {
 		t.Errorf("the next one: %v", err)
 	}
+}
+
+// The page's pictures, reasons and completions do not wait for statements.
+func TestLooksDoNotWait(t *testing.T) {
+	t.Parallel()
+	h, load := web.Observed(web.Options{Timeout: time.Hour, MaxRunning: 1}, communities(t))
+	c, url := serve(t, h)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := c.Run(ctx, endless)
+		ended <- err
+	}()
+	await(load, func(l web.Load) bool { return l.Running == 1 })
+	for _, path := range []string{"/neighborhood?node=1", "/why?source=1&target=3", "/complete?text=NEIGHBORS+OF+1", "/chart/degrees"} {
+		r, err := http.Get(url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body.Close()
+		if r.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s", path, r.Status)
+		}
+	}
+	if l := load(); l.Running != 1 {
+		t.Errorf("the statement has ended, so that the test tests nothing: %+v", l)
+	}
+	cancel()
+	<-ended
 }
 
 func TestHandlerFigures(t *testing.T) {

@@ -5,6 +5,9 @@ import "net/http"
 // lookRoutes returns the routes that the page uses, and other programs may use.
 func lookRoutes() []route {
 	text := schema{"type": "string"}
+	node := func(name, is string) parameter {
+		return parameter{name, is + ": an integer, or a string, which needs single quotes if it is of digits", true, text}
+	}
 	model := parameter{"model", "the model that scores; otherwise the one that answers", false, text}
 	width := parameter{"width", "width of the picture, about pixels", false, schema{"type": "integer"}}
 	picture := content{"image/svg+xml", text}
@@ -20,14 +23,14 @@ func lookRoutes() []route {
 		{
 			method: http.MethodGet, path: "/why", does: "Explain the score of a link in sentences.",
 			parameters: []parameter{
-				{"source", "a node: an integer, or a string, which needs single quotes if it is of digits", true, text}, {"target", "a node: an integer, or a string, which needs single quotes if it is of digits", true, text}, model,
+				node("source", "the node where the link begins"), node("target", "the node where it ends"), model,
 			},
 			answer: content{"application/json", schemaOf[explanation]()}, errors: errors,
 			serve: (*handler).why,
 		},
 		{
 			method: http.MethodGet, path: "/neighborhood", does: "Draw a node, the nodes around it and its most likely links.",
-			parameters: []parameter{{"node", "a node: an integer, or a string, which needs single quotes if it is of digits", true, text}, model, width},
+			parameters: []parameter{node("node", "the node in the center"), model, width},
 			answer:     picture, errors: errors,
 			serve: (*handler).neighborhood,
 		},

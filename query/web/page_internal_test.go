@@ -83,6 +83,10 @@ Answered by model m version 2.`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	r.Paths[0].Mass = 0.002
+	if all := strings.Join(sentences(r, sharedNodes{}, false), "\n"); strings.Contains(all, "by way of") {
+		t.Errorf("a path of few walkers is named:\n%s", all)
+	}
 	for name, want := range map[string]string{"ann": "ann", "\u202eleft": "\u2068\u202eleft\u2069", strings.Repeat("é", 61): strings.Repeat("é", 59) + "…"} {
 		if got := plain(db.Str(name)); got != want {
 			t.Errorf("%q is %q, want %q", name, got, want)

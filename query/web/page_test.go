@@ -136,7 +136,7 @@ func TestPageModels(t *testing.T) {
 		t.Errorf("%d charts", n)
 	}
 	p.click("#models-content .bar button")
-	p.until(`document.querySelector("#models-content .bar + div tbody tr td")?.textContent === "friends"`)
+	p.until(`document.querySelector("#models-content .bar + div tbody tr td")?.textContent === "adamic_adar"`)
 	p.screenshot("models")
 }
 
@@ -226,10 +226,16 @@ func TestPageStopEvaluation(t *testing.T) {
 	p.click(stop)
 	p.until(`document.querySelector("#models-content .bar + div").textContent === "Stopped" && document.querySelector("` + stop + `").disabled`)
 	await(load, func(l web.Load) bool { return l.Waiting == 0 })
+	p.click("#models-content .bar button")
+	await(load, func(l web.Load) bool { return l.Waiting == 1 })
+	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "database"`)) // ends it too, because its answer would have no place
+	await(load, func(l web.Load) bool { return l.Waiting == 0 })
 	cancel()
 	<-ended
+	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "models"`))
+	p.until(`document.querySelectorAll("#models-content .chart[aria-busy=false]").length === 2`)
 	p.click("#models-content .bar button")
-	p.until(`document.querySelector("#models-content .bar + div tbody tr td")?.textContent === "friends"`)
+	p.until(`document.querySelector("#models-content .bar + div tbody tr td")?.textContent === "adamic_adar"`)
 	p.until(`document.querySelector("` + stop + `").disabled`)
 }
 
@@ -349,6 +355,14 @@ func TestPageNarrow(t *testing.T) {
 		}
 		p.screenshot("narrow-" + name)
 	}
+	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "models"`))
+	p.until(`document.querySelectorAll("#models-content .chart[aria-busy=false]").length === 2`)
+	p.click("#models-content .bar button")
+	p.until(`document.querySelector("#models-content .bar + div tbody tr")`)
+	if highest := evaluate[int](p, `Math.max(...[...document.querySelectorAll("#models-content td")].map((td) => td.offsetHeight))`); highest > 120 {
+		t.Errorf("a column is so narrow that a cell is %d pixels high", highest)
+	}
+	p.screenshot("narrow-evaluation")
 }
 
 func TestPageDark(t *testing.T) {
@@ -398,6 +412,8 @@ func TestPageEmpty(t *testing.T) {
 		p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "` + section + `"`))
 		p.until(`document.querySelector("#section-` + section + ` .empty-title")?.textContent.includes("` + want + `")`)
 	}
+	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "toString"`)) // no section, though every object has it
+	p.until(`!document.getElementById("section-ask").hidden`)
 }
 
 // quoted returns a text as an expression of JavaScript.

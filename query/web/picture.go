@@ -67,9 +67,9 @@ func (h *handler) degrees(w http.ResponseWriter, r *http.Request) {
 			return nil, err
 		}
 		var b bytes.Buffer
-		y := "nodes, mean of a range"
+		y := "nodes with so many edges"
 		if d.Sampled {
-			y = "nodes of a sample, mean of a range"
+			y = "nodes of a sample with so many edges"
 		}
 		err = draw.LogLog(&b, binned(d.Counts), "edges of a node", y, chartOptions(width))
 		return b.Bytes(), err

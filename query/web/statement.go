@@ -125,8 +125,9 @@ func (h *handler) run(ctx context.Context, turns *turns, limit time.Duration, st
 // read reads the body of a request. After that, net/http notices when the client disconnects. The bytes of a body
 // are counted as they arrive, and then the memory of the statement that it is parsed to.
 func (h *handler) read(ctx context.Context, w http.ResponseWriter, r *http.Request, held *share) ([]byte, error) {
+	tooLarge := fmt.Errorf("the body must have at most %d bytes: %w", h.MaxBody, &http.MaxBytesError{Limit: h.MaxBody})
 	if r.ContentLength > h.MaxBody {
-		return nil, &http.MaxBytesError{Limit: h.MaxBody}
+		return nil, tooLarge
 	}
 	until, _ := ctx.Deadline()
 	control := http.NewResponseController(w)
@@ -134,7 +135,10 @@ func (h *handler) read(ctx context.Context, w http.ResponseWriter, r *http.Reque
 		return nil, err
 	}
 	body, err := io.ReadAll(&metered{Reader: http.MaxBytesReader(w, r.Body, h.MaxBody), share: held})
-	if err != nil {
+	switch {
+	case errors.As(err, new(*http.MaxBytesError)):
+		return nil, tooLarge
+	case err != nil:
 		return nil, fmt.Errorf("%w: %w", db.ErrInput, err)
 	}
 	w.Header().Del("Connection") // the body has arrived

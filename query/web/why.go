@@ -53,7 +53,7 @@ func (h *handler) why(w http.ResponseWriter, r *http.Request) {
 func inView[T any](ctx context.Context, h *handler, f func(context.Context, *db.Tx) (T, error)) (v T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
 	defer cancel()
-	end, err := h.turns.take(ctx)
+	end, err := h.looks.take(ctx)
 	if err != nil {
 		return v, err
 	}
@@ -67,7 +67,11 @@ func inView[T any](ctx context.Context, h *handler, f func(context.Context, *db.
 
 // nodeOf returns the node that a parameter of a request names.
 func nodeOf(r *http.Request, parameter string) (k db.Key, err error) {
-	if err := k.UnmarshalText([]byte(r.FormValue(parameter))); err != nil {
+	text := r.FormValue(parameter)
+	if text == "" {
+		return k, fmt.Errorf("%w: the parameter %s is missing", db.ErrInput, parameter)
+	}
+	if err := k.UnmarshalText([]byte(text)); err != nil {
 		return k, fmt.Errorf("%w: %s: %s", db.ErrInput, parameter, words.Plain(err))
 	}
 	return k, nil
@@ -200,12 +204,16 @@ func strongest(inputs []db.Input, source, target string) []string {
 	return order[:min(len(order), 2)]
 }
 
-// bestPath names the path on which most of the walkers arrive.
+// bestPath names the path on which most of the walkers arrive, unless they arrive on many others.
 func bestPath(r *db.Reasons) string {
 	if len(r.Paths) == 0 || len(r.Paths[0].Nodes) < 3 {
 		return ""
 	}
+	const least = 0.05 // share of the walkers
 	best := r.Paths[0]
+	if best.Mass < least*r.PPR {
+		return ""
+	}
 	var via []string
 	for _, k := range best.Nodes[1 : len(best.Nodes)-1] {
 		via = append(via, plain(k))

@@ -149,7 +149,7 @@ async function examples() {
     ["Predict links", `PREDICT LINKS FOR ${node} AMONG NEIGHBORS(2) TOP 10`],
     ["Rank nodes", `RANK NODES FOR ${node} TOP 10`],
     ["List neighbors", `NEIGHBORS OF ${node}`],
-    ["Compare models", "EVALUATE PREDICT LINKS FOR SAMPLE(100) AMONG NEIGHBORS(2) USING resource_allocation ON HOLDOUT 0.1"],
+    ["Measure predictions", "EVALUATE PREDICT LINKS FOR SAMPLE(100) AMONG NEIGHBORS(2) USING resource_allocation ON HOLDOUT 0.1"],
     ["Look at the figures", "SHOW STATS"],
     ["List all statements", "HELP"],
   ];
