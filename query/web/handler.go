@@ -91,7 +91,7 @@ func (o Options) handler(g *db.DB) *handler {
 // handler implements Handler.
 type handler struct {
 	Options
-	g           *db.DB
+	g        *db.DB
 	turns    turns  // of statements
 	long     turns  // of statements that have LongTimeout
 	looks    turns  // of the page's other questions, which do not wait for long statements
