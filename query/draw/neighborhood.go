@@ -138,13 +138,10 @@ func (s *sketch) separate() (moved bool) {
 				continue
 			}
 			moved = true
-			if length < 1e-6 {
+			by := (want - length) / 2
+			if length < 1e-6 { // on top of each other: apart in a direction that their numbers give
 				dy, dx = math.Sincos(float64(i*7 + j*13))
 				length = 1
-			}
-			by := (want - min(length, want)) / 2
-			if length == 1 && math.Hypot(p.X-q.X, p.Y-q.Y) < 1e-6 {
-				by = want / 2
 			}
 			s.at[i] = s.inside(i, Point{p.X + by*dx/length, p.Y + by*dy/length})
 			s.at[j] = s.inside(j, Point{q.X - by*dx/length, q.Y - by*dy/length})

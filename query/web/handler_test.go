@@ -343,11 +343,9 @@ func communities(t testing.TB) *db.DB {
 	return g
 }
 
-// A statement ends when its client disconnects, and the next one runs.
-func TestHandlerCancel(t *testing.T) {
-	t.Parallel()
-	h, load := web.Observed(web.Options{Timeout: time.Hour, MaxRunning: 1}, communities(t))
-	c, _ := serve(t, h)
+// occupy runs a statement that does not end. The function that it returns disconnects the client and returns the error that
+// the client gets.
+func occupy(t *testing.T, c *web.Client, load func() web.Load) (end func() error) {
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan error)
 	go func() {
@@ -355,8 +353,18 @@ func TestHandlerCancel(t *testing.T) {
 		failed <- err
 	}()
 	await(load, func(l web.Load) bool { return l.Running == 1 })
-	cancel()
-	if err := <-failed; !errors.Is(err, context.Canceled) {
+	return func() error {
+		cancel()
+		return <-failed
+	}
+}
+
+// A statement ends when its client disconnects, and the next one runs.
+func TestHandlerCancel(t *testing.T) {
+	t.Parallel()
+	h, load := web.Observed(web.Options{Timeout: time.Hour, MaxRunning: 1}, communities(t))
+	c, _ := serve(t, h)
+	if err := occupy(t, c, load)(); !errors.Is(err, context.Canceled) {
 		t.Errorf("who has gone gets %v", err)
 	}
 	if _, err := c.Run(t.Context(), "CHECK"); err != nil {
@@ -369,13 +377,7 @@ func TestLooksDoNotWait(t *testing.T) {
 	t.Parallel()
 	h, load := web.Observed(web.Options{Timeout: time.Hour, MaxRunning: 1}, communities(t))
 	c, url := serve(t, h)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error)
-	go func() {
-		_, err := c.Run(ctx, endless)
-		ended <- err
-	}()
-	await(load, func(l web.Load) bool { return l.Running == 1 })
+	end := occupy(t, c, load)
 	for _, path := range []string{"/neighborhood?node=1", "/why?source=1&target=3", "/complete?text=NEIGHBORS+OF+1", "/chart/degrees"} {
 		r, err := http.Get(url + path)
 		if err != nil {
@@ -389,8 +391,7 @@ func TestLooksDoNotWait(t *testing.T) {
 	if l := load(); l.Running != 1 {
 		t.Errorf("the statement has ended, so that the test tests nothing: %+v", l)
 	}
-	cancel()
-	<-ended
+	_ = end() // cancelled
 }
 
 func TestHandlerFigures(t *testing.T) {

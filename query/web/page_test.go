@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -61,6 +60,7 @@ func TestPageStatement(t *testing.T) {
 	t.Parallel()
 	p := open(t, circle(t), 1200, 800, web.Options{})
 	p.until(`document.querySelectorAll(".example").length > 0`)
+	t.Logf("first contentful paint after %.0f ms", evaluate[float64](p, `performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN`))
 	p.screenshot("ask")
 	p.enter("PREDICT LINKS FOR 'ann' AMONG NEIGHBORS(2) TOP 3")
 	p.keys(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl))
@@ -212,13 +212,7 @@ func TestPageStopEvaluation(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error)
-	go func() {
-		_, err := c.Run(ctx, endless)
-		ended <- err
-	}()
-	await(load, func(l web.Load) bool { return l.Running == 1 })
+	end := occupy(t, c, load)
 	const stop = "#models-content .bar button:last-of-type"
 	p.click("#models-content .bar button")
 	await(load, func(l web.Load) bool { return l.Waiting == 1 })
@@ -230,8 +224,7 @@ func TestPageStopEvaluation(t *testing.T) {
 	await(load, func(l web.Load) bool { return l.Waiting == 1 })
 	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "database"`)) // ends it too, because its answer would have no place
 	await(load, func(l web.Load) bool { return l.Waiting == 0 })
-	cancel()
-	<-ended
+	_ = end() // cancelled
 	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "models"`))
 	p.until(`document.querySelectorAll("#models-content .chart[aria-busy=false]").length === 2`)
 	p.click("#models-content .bar button")
