@@ -147,7 +147,7 @@ func (c *chart) legend(lines []Series, top float64) float64 {
 		x += width
 	}
 	if x > 10 {
-		y += 16
+		y += 22 // so that the name of the axis below is not taken for one of them
 	}
 	return y
 }

@@ -113,11 +113,27 @@ func TestPageNode(t *testing.T) {
 	}
 	p.screenshot("node")
 
+	if color := evaluate[string](p, `getComputedStyle(document.querySelector("#picture a.center")).color`); color != evaluate[string](p, `getComputedStyle(document.getElementById("picture")).color`) {
+		t.Errorf("circles have outlines of another color than the legend: %s", color)
+	}
+
+	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "node='nobody'"`))
+	p.until(`document.querySelector("#links .problem")?.textContent.includes("no node 'nobody'") && document.getElementById("picture").textContent === ""`)
+	p.do(chromedp.NavigateBack())
+	p.until(`document.querySelector("#links h2 .key")?.textContent === "ann"`)
+
 	p.do(chromedp.Focus(chromedp.CSS("#node-key")), chromedp.Evaluate[chromedp.Void](`document.getElementById("node-key").value = ""`))
 	p.keys("bo")
 	p.until(`document.querySelector("#node-options li")?.textContent === "'bob'"`)
 	p.keys("\t")
 	p.until(`document.querySelector("#links h2 .key")?.textContent === "bob"`)
+}
+
+// models shows the section of models, and waits for its charts.
+func (p *tab) models() {
+	p.Helper()
+	p.do(chromedp.Evaluate[chromedp.Void](`document.getElementById("models-content").replaceChildren(); location.hash = "models"`))
+	p.until(`document.querySelector("#models-content tr.deployed") && document.querySelectorAll("#models-content .chart[aria-busy=false]").length === 2`)
 }
 
 // The section of models shows versions, charts of what a model learned from, and evaluations.
@@ -130,8 +146,7 @@ func TestPageModels(t *testing.T) {
 		}
 	}
 	p := open(t, g, 1200, 900, web.Options{})
-	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "models"`))
-	p.until(`document.querySelector("#models-content tr.deployed") && document.querySelectorAll("#models-content .chart[aria-busy=false]").length === 2`)
+	p.models()
 	if n := evaluate[int](p, `document.querySelectorAll("#models-content .chart svg").length`); n != 1 { // there are no decisions
 		t.Errorf("%d charts", n)
 	}
@@ -205,8 +220,7 @@ func TestPageStopEvaluation(t *testing.T) {
 	g := circle(t)
 	h, load := web.Observed(web.Options{MaxRunning: 1, Timeout: time.Hour}, g)
 	p := openHandler(t, h, 1200, 900)
-	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "models"`))
-	p.until(`document.querySelector("#models-content tr.deployed") && document.querySelectorAll("#models-content .chart[aria-busy=false]").length === 2`)
+	p.models()
 	c, err := web.Dial(p.url)
 	if err != nil {
 		t.Fatal(err)
@@ -225,8 +239,7 @@ func TestPageStopEvaluation(t *testing.T) {
 	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "database"`)) // ends it too, because its answer would have no place
 	await(load, func(l web.Load) bool { return l.Waiting == 0 })
 	_ = end() // cancelled
-	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "models"`))
-	p.until(`document.querySelectorAll("#models-content .chart[aria-busy=false]").length === 2`)
+	p.models()
 	p.click("#models-content .bar button")
 	p.until(`document.querySelector("#models-content .bar + div tbody tr td")?.textContent === "adamic_adar"`)
 	p.until(`document.querySelector("` + stop + `").disabled`)
@@ -348,8 +361,7 @@ func TestPageNarrow(t *testing.T) {
 		}
 		p.screenshot("narrow-" + name)
 	}
-	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "models"`))
-	p.until(`document.querySelectorAll("#models-content .chart[aria-busy=false]").length === 2`)
+	p.models()
 	p.click("#models-content .bar button")
 	p.until(`document.querySelector("#models-content .bar + div tbody tr")`)
 	if highest := evaluate[int](p, `Math.max(...[...document.querySelectorAll("#models-content td")].map((td) => td.offsetHeight))`); highest > 120 {

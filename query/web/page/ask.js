@@ -73,12 +73,11 @@ function place(statement, fault) {
 }
 
 function showFault(answer, statement, error) {
-  const parts = [element("p", {}, error.message)];
+  const parts = [element("p", {}, error.kind === "token" ? "Enter the token of the server at the top of this page." : error.message)];
   if (error.line > 0) {
     parts.unshift(caret(statement, error));
     place(statement, error);
   }
-  if (error.kind === "token") parts.push(element("p", { class: "hint" }, "Enter the token at the top of this page."));
   if (error.kind === "read_only" && !byId("token")) parts.push(element("p", { class: "hint" }, "kith serve --write lets statements change the database."));
   answer.append(element("div", { class: "problem", role: "alert" }, parts));
 }
