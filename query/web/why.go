@@ -138,11 +138,18 @@ func sentences(r *db.Reasons, shared sharedNodes, directed bool) []string {
 // scoreSentences says what the parts of a score mean.
 func scoreSentences(r *db.Reasons, source, target string) (all []string) {
 	l := &r.Link
-	exploit := fmt.Sprintf("Exploit %.3g: what the model expects from what it has learned", l.Exploit)
-	if r.AddsTo == "log-odds" {
-		exploit = fmt.Sprintf("Exploit %.3g: the model expects this link in %s of such cases, from what it has learned", l.Exploit, percent(l.Exploit))
+	exploit := ""
+	switch {
+	case r.AddsTo == "log-odds":
+		exploit = "the model expects this link in " + percent(l.Exploit) + " of such cases, from what it has learned"
+	case len(r.Inputs) > 0:
+		exploit = "what the model expects from what it has learned"
+	case l.Exploit != 0:
+		exploit = "the value that the policy computes for this link, which tells something only beside those of other candidates"
 	}
-	all = append(all, exploit+".")
+	if exploit != "" {
+		all = append(all, fmt.Sprintf("Exploit %.3g: %s.", l.Exploit, exploit))
+	}
 	if ups := strongest(r.Inputs, source, target); len(ups) > 0 && r.AddsTo != "" {
 		all = append(all, "What speaks most for it is "+strings.Join(ups, ", and then ")+".")
 	}
@@ -150,7 +157,7 @@ func scoreSentences(r *db.Reasons, source, target string) (all []string) {
 		all = append(all, fmt.Sprintf("Explore %.3g: what trying this link would teach the model, which is unsure about it.", l.Explore))
 	}
 	if l.PPR != 0 {
-		all = append(all, fmt.Sprintf("PPR %.3g: what the walk over the graph adds from scores of nodes around.", l.PPR))
+		all = append(all, fmt.Sprintf("PPR %.3g: what the walk over the graph adds.", l.PPR))
 	}
 	return all
 }
