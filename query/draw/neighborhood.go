@@ -285,11 +285,13 @@ func (s *sketch) setLegend() {
 		dash("predicted link, width by score", Accent, 2.5, true)
 	}
 	dash("edge", Ink, 1, false)
+	area := ", area by PageRank"
 	if s.labels == nil {
-		dot("node, area by PageRank", series(0), 0.75)
+		dot("node"+area, series(0), 0.75)
 	}
 	for i, label := range s.labels[:min(len(s.labels), NumSeries)] {
-		dot(short(label, 16), series(i), 0.75)
+		dot(short(label, 16)+area, series(i), 0.75)
+		area = "" // said once
 	}
 	const row, pause = 17.0, 18.0
 	x, y := margin, 0.0
