@@ -3,12 +3,9 @@ package web
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
-
-	"kith/db"
 )
 
 const (
@@ -73,24 +70,4 @@ func (h *handler) subscribe(w http.ResponseWriter, r *http.Request, clients *bud
 		h.watchShutdown.Do(func() { s.RegisterOnShutdown(h.endFeeds) })
 	}
 	return client.release, true
-}
-
-// write answers with a value as JSON, or with an error.
-func (h *handler) write(w http.ResponseWriter, v any, err error) {
-	var b bytes.Buffer
-	if err == nil {
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		err = enc.Encode(v)
-	}
-	if err != nil {
-		status := h.status(err)
-		if errors.Is(err, db.ErrNotFound) || errors.Is(err, db.ErrNoModel) {
-			status = http.StatusNotFound
-		}
-		fail(w, status, err)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(b.Bytes()) // an error means that the client has gone
 }

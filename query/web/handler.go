@@ -163,6 +163,26 @@ func malformed(err error) bool {
 	return errors.As(err, new(*json.SyntaxError)) || errors.As(err, new(*json.UnmarshalTypeError))
 }
 
+// write answers with a value as JSON, or with an error.
+func (h *handler) write(w http.ResponseWriter, v any, err error) {
+	var b bytes.Buffer
+	if err == nil {
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		err = enc.Encode(v)
+	}
+	if err != nil {
+		status := h.status(err)
+		if errors.Is(err, db.ErrNotFound) || errors.Is(err, db.ErrNoModel) {
+			status = http.StatusNotFound
+		}
+		fail(w, status, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(b.Bytes()) // an error means that the client has gone
+}
+
 // fail answers with an error and its status.
 func (h *handler) fail(w http.ResponseWriter, err error) { fail(w, h.status(err), err) }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -68,5 +69,17 @@ func TestHandlerSlowRequest(t *testing.T) {
 	defer r.Body.Close()
 	if r.StatusCode != http.StatusRequestTimeout {
 		t.Errorf("%s", r.Status)
+	}
+}
+
+// A picture that takes too long is refused with the reason.
+func TestLookTimeout(t *testing.T) {
+	t.Parallel()
+	r := httptest.NewRequest(http.MethodGet, "/neighborhood?node='ann'", nil)
+	r.RemoteAddr, r.Host = "127.0.0.1:99", "localhost"
+	w := httptest.NewRecorder()
+	web.Options{Timeout: 1}.Handler(dbtest.Friends(t)).ServeHTTP(w, r)
+	if w.Code != http.StatusGatewayTimeout || !strings.Contains(w.Body.String(), "took longer than 1ns") {
+		t.Errorf("status %d: %s", w.Code, w.Body)
 	}
 }

@@ -1,6 +1,14 @@
 package web
 
-import "net/http"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"kith/db"
+	"kith/db/words"
+)
 
 // lookRoutes returns the routes that the page uses, and other programs may use.
 func lookRoutes() []route {
@@ -50,4 +58,34 @@ func lookRoutes() []route {
 			serve: (*handler).calibration,
 		},
 	}
+}
+
+// inView runs f in a transaction that reads, when it is its turn and within the timeout of statements.
+func inView[T any](ctx context.Context, h *handler, f func(context.Context, *db.Tx) (T, error)) (v T, err error) {
+	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
+	defer cancel()
+	end, err := h.looks.take(ctx)
+	if err == nil {
+		defer end()
+		err = h.g.View(ctx, func(tx *db.Tx) (err error) {
+			v, err = f(ctx, tx)
+			return err
+		})
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = fmt.Errorf("the answer, with waiting for its turn, took longer than %v: %w", h.Timeout, ctx.Err())
+	}
+	return v, err
+}
+
+// nodeOf returns the node that a parameter of a request names.
+func nodeOf(r *http.Request, parameter string) (k db.Key, err error) {
+	text := r.FormValue(parameter)
+	if text == "" {
+		return k, fmt.Errorf("%w: the parameter %s is missing", db.ErrInput, parameter)
+	}
+	if err := k.UnmarshalText([]byte(text)); err != nil {
+		return k, fmt.Errorf("%w: %s: %s", db.ErrInput, parameter, words.Plain(err))
+	}
+	return k, nil
 }

@@ -49,34 +49,6 @@ func (h *handler) why(w http.ResponseWriter, r *http.Request) {
 	h.write(w, e, err)
 }
 
-// inView runs f in a transaction that reads, when it is its turn and within the timeout of statements.
-func inView[T any](ctx context.Context, h *handler, f func(context.Context, *db.Tx) (T, error)) (v T, err error) {
-	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
-	defer cancel()
-	end, err := h.looks.take(ctx)
-	if err != nil {
-		return v, err
-	}
-	defer end()
-	err = h.g.View(ctx, func(tx *db.Tx) (err error) {
-		v, err = f(ctx, tx)
-		return err
-	})
-	return v, err
-}
-
-// nodeOf returns the node that a parameter of a request names.
-func nodeOf(r *http.Request, parameter string) (k db.Key, err error) {
-	text := r.FormValue(parameter)
-	if text == "" {
-		return k, fmt.Errorf("%w: the parameter %s is missing", db.ErrInput, parameter)
-	}
-	if err := k.UnmarshalText([]byte(text)); err != nil {
-		return k, fmt.Errorf("%w: %s: %s", db.ErrInput, parameter, words.Plain(err))
-	}
-	return k, nil
-}
-
 // sharedNodes are the nodes on paths of two edges from a source to a target.
 type sharedNodes struct {
 	first []db.Key // some of them
