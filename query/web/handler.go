@@ -117,6 +117,7 @@ func (h *handler) metrics(w http.ResponseWriter, _ *http.Request) {
 	h.figures(w, "text/plain; version=0.0.4; charset=utf-8", func(s *db.Stats, b *bytes.Buffer) error { return s.WritePrometheus(b) })
 }
 
+// figures writes the statistics of the database. They are not counted as unread answers, so that they are never refused.
 func (h *handler) figures(w http.ResponseWriter, kind string, write func(*db.Stats, *bytes.Buffer) error) {
 	var b bytes.Buffer
 	s, err := h.g.Stats()
@@ -161,26 +162,6 @@ func (h *handler) status(err error) int {
 // malformed reports whether an error means that a request is not valid JSON.
 func malformed(err error) bool {
 	return errors.As(err, new(*json.SyntaxError)) || errors.As(err, new(*json.UnmarshalTypeError))
-}
-
-// write answers with a value as JSON, or with an error.
-func (h *handler) write(w http.ResponseWriter, v any, err error) {
-	var b bytes.Buffer
-	if err == nil {
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		err = enc.Encode(v)
-	}
-	if err != nil {
-		status := h.status(err)
-		if errors.Is(err, db.ErrNotFound) || errors.Is(err, db.ErrNoModel) {
-			status = http.StatusNotFound
-		}
-		fail(w, status, err)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(b.Bytes()) // an error means that the client has gone
 }
 
 // fail answers with an error and its status.

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -88,4 +90,28 @@ func nodeOf(r *http.Request, parameter string) (k db.Key, err error) {
 		return k, fmt.Errorf("%w: %s: %s", db.ErrInput, parameter, words.Plain(err))
 	}
 	return k, nil
+}
+
+// write answers with a value as JSON, or with an error.
+func (h *handler) write(w http.ResponseWriter, v any, err error) {
+	var b bytes.Buffer
+	if err == nil {
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		err = enc.Encode(v)
+	}
+	h.look(w, "application/json", b.Bytes(), err)
+}
+
+// look answers with a body of a media type, or with an error. What is not found has status 404: here a URL names it.
+func (h *handler) look(w http.ResponseWriter, kind string, body []byte, err error) {
+	if err == nil {
+		err = h.reply(w, kind, body)
+	}
+	switch {
+	case errors.Is(err, db.ErrNotFound), errors.Is(err, db.ErrNoModel):
+		fail(w, http.StatusNotFound, err)
+	case err != nil:
+		h.fail(w, err)
+	}
 }

@@ -51,12 +51,7 @@ func (h *handler) picture(w http.ResponseWriter, r *http.Request, paint func(ctx
 		}
 		return paint(ctx, tx, width)
 	})
-	if err != nil {
-		h.write(w, nil, err)
-		return
-	}
-	w.Header().Set("Content-Type", "image/svg+xml")
-	_, _ = w.Write(svg) // an error means that the client has gone
+	h.look(w, "image/svg+xml", svg, err)
 }
 
 // degrees answers with a chart of how many nodes have how many edges.
