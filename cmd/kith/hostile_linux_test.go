@@ -50,7 +50,7 @@ func TestHostile(t *testing.T) {
 	defer cancel()
 	answers := a.probe(lasts)
 	for i := range slow {
-		a.start(func() { a.slowClient(ctx, i%3) })
+		a.start(func() { a.slowClient(ctx, i%4) })
 	}
 	for i := range heavy {
 		a.start(func() { a.heavyClient(ctx, i) })
@@ -161,14 +161,20 @@ func (a *attack) start(f func()) {
 	}()
 }
 
-// slowClient sends its headers, or its body, byte by byte, or does not read a large answer.
+// slowClient sends its headers, or its body, byte by byte, or does not read a large answer or a large picture.
 func (a *attack) slowClient(ctx context.Context, kind int) {
 	const headers = "POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 900000\r\n\r\n"
 	text := headers + strings.Repeat(" ", 900_000)
-	at := []int{0, len(headers) + 8000, len(text)}[kind]
-	if kind == 2 {
+	at := 0
+	switch kind {
+	case 1:
+		at = len(headers) + 8000
+	case 2:
 		statement := fmt.Sprintf(`{"statement": "NODES TOP %d"}`, min(a.nodes, 99_000))
 		text = strings.Replace(headers, "900000", fmt.Sprint(len(statement)), 1) + statement
+		at = len(text)
+	case 3:
+		text = "GET /neighborhood?node=1&width=2000 HTTP/1.1\r\nHost: localhost\r\n\r\n"
 		at = len(text)
 	}
 	for ctx.Err() == nil {

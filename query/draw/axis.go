@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"iter"
 	"math"
 	"strconv"
 )
@@ -14,7 +15,7 @@ type axis struct {
 
 // newAxis returns an axis for values, of which it ignores those that it cannot show. It begins at zero unless there are
 // values below.
-func newAxis(log bool, values func(yield func(float64) bool)) axis {
+func newAxis(log bool, values iter.Seq[float64]) axis {
 	a := axis{log: log, low: math.Inf(1), high: math.Inf(-1)}
 	for v := range values {
 		if a.shows(v) {

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"io"
+	"iter"
 	"math"
 )
 
@@ -22,14 +23,14 @@ type Bin struct {
 // LogLog draws points with two logarithmic axes, such as the number of nodes of each degree. Points that are not positive
 // are left out. x and y name the axes.
 func LogLog(w io.Writer, points []Point, x, y string, o Options) error {
-	c := o.chart("points with logarithmic axes", x, y)
-	c.x, c.y = newAxis(true, xs(points)), newAxis(true, ys(points))
+	c, all := o.chart("points with logarithmic axes", x, y), []Series{{Points: points}}
+	c.x, c.y = newAxis(true, xs(all)), newAxis(true, ys(all))
 	c.frame(nil)
 	shown := 0
 	for _, p := range points {
 		if c.shows(p) {
 			shown++
-			c.picture.add(Shape{Kind: Circle, Points: []Point{c.place(p)}, Radius: 2.2, Color: series(0), Opacity: 0.8, Class: "series"})
+			c.picture.add(Shape{Kind: Circle, Points: []Point{c.place(p)}, Radius: 2.5, Color: series(0), Class: "series"})
 		}
 	}
 	return c.finish(w, o, shown)
@@ -38,10 +39,7 @@ func LogLog(w io.Writer, points []Point, x, y string, o Options) error {
 // Curve draws lines, such as the reward over time. x and y name the axes. Where a point has no finite number, a line has a gap.
 func Curve(w io.Writer, lines []Series, x, y string, o Options) error {
 	c := o.chart("curves", x, y)
-	c.x = newAxis(false, func(yield func(float64) bool) { eachPoint(lines, func(p Point, _ float64) bool { return yield(p.X) }) })
-	c.y = newAxis(false, func(yield func(float64) bool) {
-		eachPoint(lines, func(p Point, band float64) bool { return yield(p.Y-band) && yield(p.Y+band) })
-	})
+	c.x, c.y = newAxis(false, xs(lines)), newAxis(false, ys(lines))
 	c.frame(lines)
 	shown := 0
 	for i, s := range lines {
@@ -149,7 +147,7 @@ func (c *chart) legend(lines []Series, top float64) float64 {
 		x += width
 	}
 	if x > 10 {
-		y += 16
+		y += 22 // so that the name of the axis below is not taken for one of them
 	}
 	return y
 }
@@ -216,22 +214,16 @@ func eachPoint(lines []Series, f func(p Point, band float64) bool) {
 	}
 }
 
-func xs(points []Point) func(func(float64) bool) {
+// xs yields the places of the points on the first axis.
+func xs(lines []Series) iter.Seq[float64] {
 	return func(yield func(float64) bool) {
-		for _, p := range points {
-			if !yield(p.X) {
-				return
-			}
-		}
+		eachPoint(lines, func(p Point, _ float64) bool { return yield(p.X) })
 	}
 }
 
-func ys(points []Point) func(func(float64) bool) {
+// ys yields the places of the points and of their bands on the second axis.
+func ys(lines []Series) iter.Seq[float64] {
 	return func(yield func(float64) bool) {
-		for _, p := range points {
-			if !yield(p.Y) {
-				return
-			}
-		}
+		eachPoint(lines, func(p Point, band float64) bool { return yield(p.Y-band) && yield(p.Y+band) })
 	}
 }

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"fmt"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -51,12 +52,7 @@ func (s *sketch) placeLabel(i int, placed []rect) []rect {
 	if i == 0 {
 		size = fontSize + 2
 	}
-	key := s.n.Nodes[i].Key
-	text, isText := key.Str()
-	if !isText {
-		text = key.String()
-	}
-	text = short(text, labelRunes)
+	text := short(fmt.Sprint(s.n.Nodes[i].Key.Value()), labelRunes)
 	width, p, r := textWidth(text, size), s.at[i], s.radius[i]+3
 	for _, c := range []struct {
 		anchor Anchor

@@ -2,7 +2,7 @@ package draw
 
 import (
 	"math"
-	count "math/bits"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 )
@@ -39,10 +39,10 @@ func (g *network) layout() []Point {
 }
 
 // neighbors returns the neighbors of each node, ascending and without direction, as sets of bits.
-func (g *network) neighbors() []bits {
-	all := make([]bits, g.size)
+func (g *network) neighbors() []bitset {
+	all := make([]bitset, g.size)
 	for i := range all {
-		all[i] = make(bits, (g.size+63)/64)
+		all[i] = make(bitset, (g.size+63)/64)
 		all[i].add(i)
 	}
 	for _, e := range g.edges {
@@ -232,20 +232,20 @@ func turn(at []Point) {
 	}
 }
 
-// bits is a set of small numbers.
-type bits []uint64
+// bitset is a set of small numbers.
+type bitset []uint64
 
-func (b bits) add(i int) { b[i/64] |= 1 << (i % 64) }
+func (b bitset) add(i int) { b[i/64] |= 1 << (i % 64) }
 
 // similarity returns the share of the members of two sets that both have. The center, 0, does not count.
-func (b bits) similarity(c bits) float64 {
+func (b bitset) similarity(c bitset) float64 {
 	both, either := 0, 0
 	for i := range b {
 		x, y := b[i], c[i]
 		if i == 0 {
 			x, y = x&^1, y&^1
 		}
-		both, either = both+count.OnesCount64(x&y), either+count.OnesCount64(x|y)
+		both, either = both+bits.OnesCount64(x&y), either+bits.OnesCount64(x|y)
 	}
 	return float64(both) / float64(max(either, 1))
 }

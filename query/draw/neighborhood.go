@@ -138,13 +138,10 @@ func (s *sketch) separate() (moved bool) {
 				continue
 			}
 			moved = true
-			if length < 1e-6 {
+			by := (want - length) / 2
+			if length < 1e-6 { // on top of each other: apart in a direction that their numbers give
 				dy, dx = math.Sincos(float64(i*7 + j*13))
 				length = 1
-			}
-			by := (want - min(length, want)) / 2
-			if length == 1 && math.Hypot(p.X-q.X, p.Y-q.Y) < 1e-6 {
-				by = want / 2
 			}
 			s.at[i] = s.inside(i, Point{p.X + by*dx/length, p.Y + by*dy/length})
 			s.at[j] = s.inside(j, Point{q.X - by*dx/length, q.Y - by*dy/length})
@@ -288,11 +285,13 @@ func (s *sketch) setLegend() {
 		dash("predicted link, width by score", Accent, 2.5, true)
 	}
 	dash("edge", Ink, 1, false)
+	area := ", area by PageRank"
 	if s.labels == nil {
-		dot("node, area by PageRank", series(0), 0.75)
+		dot("node"+area, series(0), 0.75)
 	}
 	for i, label := range s.labels[:min(len(s.labels), NumSeries)] {
-		dot(short(label, 16), series(i), 0.75)
+		dot(short(label, 16)+area, series(i), 0.75)
+		area = "" // said once
 	}
 	const row, pause = 17.0, 18.0
 	x, y := margin, 0.0

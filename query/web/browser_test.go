@@ -89,7 +89,7 @@ func (p *tab) note(event any) {
 	case *runtime.EventConsoleAPICalled:
 		fault = fmt.Sprintf("console.%s", e.Type)
 	case *log.EventEntryAdded:
-		expected := strings.Contains(e.Entry.URL, "/query") || strings.Contains(e.Entry.URL, "/why") // statements that fail on purpose
+		expected := strings.Contains(e.Entry.URL, "/query") || strings.Contains(e.Entry.URL, "/why") || strings.Contains(e.Entry.URL, "nobody") // statements that fail on purpose
 		if e.Entry.Level == log.EntryLevelError && !expected {
 			fault = e.Entry.Text + " " + e.Entry.URL
 		}

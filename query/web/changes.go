@@ -81,13 +81,11 @@ func versionOf(r *http.Request, name string, otherwise uint64) (uint64, error) {
 // changes answers with changes until the client disconnects, the server shuts down or the database is closed. A client that
 // does not read holds a part of the feed, about a megabyte, until its time to read a line is over. It holds no transaction.
 func (h *handler) changes(w http.ResponseWriter, r *http.Request) {
-	feed := share{of: &h.feeds}
-	if !feed.grow(1) {
-		h.fail(w, fmt.Errorf("%d clients read changes: %w", maxFeeds, errBusy))
+	end, ok := h.subscribe(w, r, &h.feeds, "read changes")
+	if !ok {
 		return
 	}
-	defer feed.release()
-	h.endWithServer(r)
+	defer end()
 	s, err := h.spanOf(r)
 	if err != nil {
 		h.fail(w, err)

@@ -28,7 +28,7 @@ func (h *handler) complete(w http.ResponseWriter, r *http.Request) {
 	}
 	names := complete.Names{
 		Run: func(ctx context.Context, statement string) (*query.Rows, error) {
-			return h.turns.run(ctx, func() (*query.Rows, error) { return query.Run(ctx, h.g, statement) })
+			return h.looks.run(ctx, func() (*query.Rows, error) { return query.Run(ctx, h.g, statement) })
 		},
 		Keys: func(ctx context.Context, text string, most int) ([]db.Key, error) {
 			return inView(ctx, h, func(ctx context.Context, tx *db.Tx) ([]db.Key, error) { return complete.Keys(ctx, tx, text, most) })

@@ -17,12 +17,13 @@
 //
 // Parameters are a list for ? or an object for $name.
 //
-// GET / is a page for people: it runs statements, draws a node and its likely links, and shows models and the database. Its
-// files are in the folder page; it needs nothing from other servers. Keys are text there, whatever they hold, and the
+// GET / is a page for people: it runs statements, draws a node and its likely links, and shows models and the database.
+// Its files are in the folder page; it needs nothing from other servers. Keys are text there, whatever they hold, and the
 // Content-Security-Policy of every answer allows no other script. GET /events sends the figures each second.
 //
-// GET /openapi.json describes the routes that other programs may use. It is derived from the table of routes, as the multiplexer is. The folder
-// examples has a client in Python and one in JavaScript, each of which runs the loop choose, reward, predict.
+// GET /openapi.json describes the routes that other programs may use. It is derived from the table of routes, as the
+// multiplexer is. The folder examples has a client in Python and one in JavaScript, each of which runs the loop choose,
+// reward, predict.
 //
 // # Changes
 //

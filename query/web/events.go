@@ -3,12 +3,9 @@ package web
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
-
-	"kith/db"
 )
 
 const (
@@ -20,13 +17,11 @@ const (
 // events answers with the figures of the database each second, as server-sent events, until the client disconnects,
 // the server shuts down or the database is closed.
 func (h *handler) events(w http.ResponseWriter, r *http.Request) {
-	subscriber := share{of: &h.subscribers}
-	if !subscriber.grow(1) {
-		h.fail(w, fmt.Errorf("%d clients watch the figures: %w", maxSubscribers, errBusy))
+	end, ok := h.subscribe(w, r, &h.subscribers, "watch the figures")
+	if !ok {
 		return
 	}
-	defer subscriber.release()
-	h.endWithServer(r)
+	defer end()
 	w.Header().Set("Content-Type", "text/event-stream")
 	tick := time.NewTicker(eventInterval)
 	defer tick.Stop()
@@ -63,30 +58,16 @@ func (h *handler) event(w http.ResponseWriter) error {
 	return control.Flush()
 }
 
-// endWithServer makes the shutdown of the server of a request end all events and feeds of changes. Without it, the server
-// would wait for them.
-func (h *handler) endWithServer(r *http.Request) {
+// subscribe counts a client that gets events or a feed of changes, which the caller must end, or refuses it if there are too
+// many. The shutdown of the server ends all of them; without that, the server would wait.
+func (h *handler) subscribe(w http.ResponseWriter, r *http.Request, clients *budget, do string) (end func(), ok bool) {
+	client := share{of: clients}
+	if !client.grow(1) {
+		h.fail(w, fmt.Errorf("%d clients %s: %w", clients.most, do, errBusy))
+		return nil, false
+	}
 	if s, ok := r.Context().Value(http.ServerContextKey).(*http.Server); ok {
 		h.watchShutdown.Do(func() { s.RegisterOnShutdown(h.endFeeds) })
 	}
-}
-
-// write answers with a value as JSON, or with an error.
-func (h *handler) write(w http.ResponseWriter, v any, err error) {
-	var b bytes.Buffer
-	if err == nil {
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		err = enc.Encode(v)
-	}
-	if err != nil {
-		status := h.status(err)
-		if errors.Is(err, db.ErrNotFound) || errors.Is(err, db.ErrNoModel) {
-			status = http.StatusNotFound
-		}
-		fail(w, status, err)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(b.Bytes()) // an error means that the client has gone
+	return client.release, true
 }

@@ -40,7 +40,8 @@ type Options struct {
 	// the others. 0 means 10 min.
 	LongTimeout time.Duration
 	// MaxRunning is how many statements run at the same time; the others wait for their turn, within their timeout. 0
-	// means the number of processors.
+	// means one less than the number of processors, but at least 1, so that GET /stats is answered meanwhile. The page's
+	// pictures, reasons and completions are made one at a time, beside the statements.
 	MaxRunning int
 	// MaxWaiting is how many statements wait for their turn; one more is refused. 0 means 64.
 	MaxWaiting int
@@ -76,9 +77,10 @@ func (o Options) Handler(g *db.DB) http.Handler { return o.handler(g).multiplexe
 func (o Options) handler(g *db.DB) *handler {
 	o.MaxBody, o.MaxRows = cmp.Or(o.MaxBody, 1<<20), cmp.Or(o.MaxRows, 100_000)
 	o.Timeout, o.LongTimeout = cmp.Or(o.Timeout, 30*time.Second), cmp.Or(o.LongTimeout, 10*time.Minute)
-	o.MaxRunning, o.MaxWaiting = cmp.Or(o.MaxRunning, runtime.GOMAXPROCS(0)), cmp.Or(o.MaxWaiting, 64)
+	o.MaxRunning, o.MaxWaiting = cmp.Or(o.MaxRunning, max(runtime.GOMAXPROCS(0)-1, 1)), cmp.Or(o.MaxWaiting, 64)
 	o.MaxRequests, o.MaxBytes = cmp.Or(o.MaxRequests, 512), cmp.Or(o.MaxBytes, 128<<20)
-	h := &handler{Options: o, g: g, turns: newTurns(o.MaxRunning, o.MaxWaiting), long: newTurns(1, o.MaxWaiting)}
+	h := &handler{Options: o, g: g, turns: newTurns(o.MaxRunning, o.MaxWaiting)}
+	h.looks, h.long = newTurns(1, o.MaxWaiting), newTurns(1, o.MaxWaiting)
 	h.parsing = newTurns(o.MaxRunning, o.MaxRequests)
 	h.subscribers.most, h.feeds.most, h.heartbeat = maxSubscribers, maxFeeds, heartbeat
 	h.shutdown, h.endFeeds = context.WithCancel(context.Background())
@@ -89,11 +91,13 @@ func (o Options) handler(g *db.DB) *handler {
 // handler implements Handler.
 type handler struct {
 	Options
-	g           *db.DB
-	turns, long turns  // of statements, and of those that have LongTimeout
-	parsing     turns  // of requests that are parsed
-	requests    budget // number of requests
-	held        budget // bytes of requests and answers
+	g        *db.DB
+	turns    turns  // of statements
+	long     turns  // of statements that have LongTimeout
+	looks    turns  // of the page's other questions, which do not wait for long statements
+	parsing  turns  // of requests that are parsed
+	requests budget // number of requests
+	held     budget // bytes of requests and answers
 
 	subscribers   budget // number of requests of GET /events
 	feeds         budget // number of requests of GET /changes
@@ -113,6 +117,7 @@ func (h *handler) metrics(w http.ResponseWriter, _ *http.Request) {
 	h.figures(w, "text/plain; version=0.0.4; charset=utf-8", func(s *db.Stats, b *bytes.Buffer) error { return s.WritePrometheus(b) })
 }
 
+// figures writes the statistics of the database. They are not counted as unread answers, so that they are never refused.
 func (h *handler) figures(w http.ResponseWriter, kind string, write func(*db.Stats, *bytes.Buffer) error) {
 	var b bytes.Buffer
 	s, err := h.g.Stats()

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -68,5 +69,56 @@ func TestHandlerSlowRequest(t *testing.T) {
 	defer r.Body.Close()
 	if r.StatusCode != http.StatusRequestTimeout {
 		t.Errorf("%s", r.Status)
+	}
+}
+
+// A picture that takes too long is refused with the reason.
+func TestLookTimeout(t *testing.T) {
+	t.Parallel()
+	r := httptest.NewRequest(http.MethodGet, "/neighborhood?node='ann'", nil)
+	r.RemoteAddr, r.Host = "127.0.0.1:99", "localhost"
+	w := httptest.NewRecorder()
+	web.Options{Timeout: 1}.Handler(dbtest.Friends(t)).ServeHTTP(w, r)
+	if w.Code != http.StatusGatewayTimeout || !strings.Contains(w.Body.String(), "took longer than 1ns") {
+		t.Errorf("status %d: %s", w.Code, w.Body)
+	}
+}
+
+// unread is the writer of an answer that its client does not read for a time.
+type unread struct {
+	http.ResponseWriter
+	begun, read chan struct{}
+}
+
+// Write implements http.ResponseWriter.
+func (u *unread) Write(b []byte) (int, error) {
+	close(u.begun)
+	<-u.read
+	return u.ResponseWriter.Write(b)
+}
+
+// Pictures that are not read count, as other answers do.
+func TestUnreadPictures(t *testing.T) {
+	t.Parallel()
+	h := web.Options{MaxBytes: 5000}.Handler(communities(t))
+	ask := func(w http.ResponseWriter) {
+		r := httptest.NewRequest(http.MethodGet, "/neighborhood?node=1", nil)
+		r.RemoteAddr, r.Host = "127.0.0.1:99", "localhost"
+		h.ServeHTTP(w, r)
+	}
+	first := &unread{httptest.NewRecorder(), make(chan struct{}), make(chan struct{})}
+	ended := make(chan struct{})
+	go func() {
+		ask(first)
+		close(ended)
+	}()
+	<-first.begun
+	second, third := httptest.NewRecorder(), httptest.NewRecorder()
+	ask(second)
+	close(first.read)
+	<-ended
+	ask(third)
+	if second.Code != http.StatusServiceUnavailable || third.Code != http.StatusOK {
+		t.Errorf("status %d beside an answer that is not read, want 503; %d afterwards, want 200", second.Code, third.Code)
 	}
 }

@@ -232,7 +232,7 @@ func TestHandlerRequests(t *testing.T) {
 		{`{"statement": "NODES", "parameters": 5}`, 400, `a list for ?`},
 		{`{"statement": "NODES", "parameters": [{}]}`, 400, `no value`},
 		{`{"statement": "NODES", "parameters": {"n": {}}}`, 400, `$n`},
-		{`{"statement": "NODES TOP ?", "parameters": ["` + strings.Repeat("x", 1000) + `"]}`, 413, `too large`},
+		{`{"statement": "NODES TOP ?", "parameters": ["` + strings.Repeat("x", 1000) + `"]}`, 413, `at most 1000 bytes`},
 		{`{"statement": `, 400, `unexpected end`},
 		{`{"statement": 5}`, 400, `cannot unmarshal`},
 		{`{"statement": "NODES TOP 1"} {"statement": "CHECK"}`, 400, `after top-level value`},
@@ -343,11 +343,9 @@ func communities(t testing.TB) *db.DB {
 	return g
 }
 
-// A statement ends when its client disconnects, and the next one runs.
-func TestHandlerCancel(t *testing.T) {
-	t.Parallel()
-	h, load := web.Observed(web.Options{Timeout: time.Hour, MaxRunning: 1}, communities(t))
-	c, _ := serve(t, h)
+// occupy runs a statement that does not end. The function that it returns disconnects the client and returns the error that
+// the client gets.
+func occupy(t *testing.T, c *web.Client, load func() web.Load) (end func() error) {
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan error)
 	go func() {
@@ -355,13 +353,45 @@ func TestHandlerCancel(t *testing.T) {
 		failed <- err
 	}()
 	await(load, func(l web.Load) bool { return l.Running == 1 })
-	cancel()
-	if err := <-failed; !errors.Is(err, context.Canceled) {
+	return func() error {
+		cancel()
+		return <-failed
+	}
+}
+
+// A statement ends when its client disconnects, and the next one runs.
+func TestHandlerCancel(t *testing.T) {
+	t.Parallel()
+	h, load := web.Observed(web.Options{Timeout: time.Hour, MaxRunning: 1}, communities(t))
+	c, _ := serve(t, h)
+	if err := occupy(t, c, load)(); !errors.Is(err, context.Canceled) {
 		t.Errorf("who has gone gets %v", err)
 	}
 	if _, err := c.Run(t.Context(), "CHECK"); err != nil {
 		t.Errorf("the next one: %v", err)
 	}
+}
+
+// The page's pictures, reasons and completions do not wait for statements.
+func TestLooksDoNotWait(t *testing.T) {
+	t.Parallel()
+	h, load := web.Observed(web.Options{Timeout: time.Hour, MaxRunning: 1}, communities(t))
+	c, url := serve(t, h)
+	end := occupy(t, c, load)
+	for _, path := range []string{"/neighborhood?node=1", "/why?source=1&target=3", "/complete?text=NEIGHBORS+OF+1", "/chart/degrees"} {
+		r, err := http.Get(url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body.Close()
+		if r.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s", path, r.Status)
+		}
+	}
+	if l := load(); l.Running != 1 {
+		t.Errorf("the statement has ended, so that the test tests nothing: %+v", l)
+	}
+	_ = end() // cancelled
 }
 
 func TestHandlerFigures(t *testing.T) {

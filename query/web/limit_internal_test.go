@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -53,5 +54,16 @@ func TestMetered(t *testing.T) {
 	other := share{of: b}
 	if _, err := io.Copy(io.Discard, &metered{Reader: strings.NewReader(strings.Repeat("x", 60_000)), share: &other}); !errors.Is(err, errBusy) {
 		t.Errorf("a body beyond the budget: %v", err)
+	}
+}
+
+// Statements leave a processor to other requests, where there are several.
+func TestMaxRunning(t *testing.T) {
+	t.Parallel()
+	if got, want := cap(Options{}.handler(nil).turns.running), max(runtime.GOMAXPROCS(0)-1, 1); got != want {
+		t.Errorf("%d statements run at the same time, want %d", got, want)
+	}
+	if got := cap(Options{MaxRunning: 7}.handler(nil).turns.running); got != 7 {
+		t.Errorf("%d statements run at the same time, want 7", got)
 	}
 }

@@ -1,10 +1,23 @@
 package web
 
-import "net/http"
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"kith/db"
+	"kith/db/words"
+)
 
 // lookRoutes returns the routes that the page uses, and other programs may use.
 func lookRoutes() []route {
 	text := schema{"type": "string"}
+	node := func(name, is string) parameter {
+		return parameter{name, is + ": an integer, or a string, which needs single quotes if it is of digits", true, text}
+	}
 	model := parameter{"model", "the model that scores; otherwise the one that answers", false, text}
 	width := parameter{"width", "width of the picture, about pixels", false, schema{"type": "integer"}}
 	picture := content{"image/svg+xml", text}
@@ -20,14 +33,14 @@ func lookRoutes() []route {
 		{
 			method: http.MethodGet, path: "/why", does: "Explain the score of a link in sentences.",
 			parameters: []parameter{
-				{"source", "a node: an integer, or a string, which needs single quotes if it is of digits", true, text}, {"target", "a node: an integer, or a string, which needs single quotes if it is of digits", true, text}, model,
+				node("source", "the node where the link begins"), node("target", "the node where it ends"), model,
 			},
 			answer: content{"application/json", schemaOf[explanation]()}, errors: errors,
 			serve: (*handler).why,
 		},
 		{
 			method: http.MethodGet, path: "/neighborhood", does: "Draw a node, the nodes around it and its most likely links.",
-			parameters: []parameter{{"node", "a node: an integer, or a string, which needs single quotes if it is of digits", true, text}, model, width},
+			parameters: []parameter{node("node", "the node in the center"), model, width},
 			answer:     picture, errors: errors,
 			serve: (*handler).neighborhood,
 		},
@@ -46,5 +59,59 @@ func lookRoutes() []route {
 			parameters: []parameter{model, width}, answer: picture, errors: errors,
 			serve: (*handler).calibration,
 		},
+	}
+}
+
+// inView runs f in a transaction that reads, when it is its turn and within the timeout of statements.
+func inView[T any](ctx context.Context, h *handler, f func(context.Context, *db.Tx) (T, error)) (v T, err error) {
+	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
+	defer cancel()
+	end, err := h.looks.take(ctx)
+	if err == nil {
+		defer end()
+		err = h.g.View(ctx, func(tx *db.Tx) (err error) {
+			v, err = f(ctx, tx)
+			return err
+		})
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = fmt.Errorf("the answer, with waiting for its turn, took longer than %v: %w", h.Timeout, ctx.Err())
+	}
+	return v, err
+}
+
+// nodeOf returns the node that a parameter of a request names.
+func nodeOf(r *http.Request, parameter string) (k db.Key, err error) {
+	text := r.FormValue(parameter)
+	if text == "" {
+		return k, fmt.Errorf("%w: the parameter %s is missing", db.ErrInput, parameter)
+	}
+	if err := k.UnmarshalText([]byte(text)); err != nil {
+		return k, fmt.Errorf("%w: %s: %s", db.ErrInput, parameter, words.Plain(err))
+	}
+	return k, nil
+}
+
+// write answers with a value as JSON, or with an error.
+func (h *handler) write(w http.ResponseWriter, v any, err error) {
+	var b bytes.Buffer
+	if err == nil {
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		err = enc.Encode(v)
+	}
+	h.look(w, "application/json", b.Bytes(), err)
+}
+
+// look answers with a body of a media type, or with an error. What is not found has status 404: here a URL names it.
+func (h *handler) look(w http.ResponseWriter, kind string, body []byte, err error) {
+	if err == nil {
+		err = h.reply(w, kind, body)
+	}
+	switch {
+	case errors.Is(err, db.ErrNotFound), errors.Is(err, db.ErrNoModel):
+		fail(w, http.StatusNotFound, err)
+	case err != nil:
+		h.fail(w, err)
 	}
 }

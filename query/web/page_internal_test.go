@@ -83,6 +83,18 @@ Answered by model m version 2.`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	heuristic := &db.Reasons{Ranking: r.Ranking, Link: db.Link{Target: db.Str("dan"), Rank: 1, Score: 2.5, Exploit: 2.5}}
+	if all := strings.Join(sentences(heuristic, sharedNodes{}, false), "\n"); strings.Contains(all, "learned") || !strings.Contains(all, "Exploit 2.5: the value that the policy computes") {
+		t.Errorf("a heuristic has learned:\n%s", all)
+	}
+	heuristic.Link = db.Link{Target: db.Str("dan"), Rank: 1, Score: 0.01, PPR: 0.01}
+	if all := strings.Join(sentences(heuristic, sharedNodes{}, false), "\n"); strings.Contains(all, "Exploit") || !strings.Contains(all, "PPR 0.01: ") {
+		t.Errorf("PageRank has a part that it lacks:\n%s", all)
+	}
+	r.Paths[0].Mass = 0.002
+	if all := strings.Join(sentences(r, sharedNodes{}, false), "\n"); strings.Contains(all, "by way of") {
+		t.Errorf("a path of few walkers is named:\n%s", all)
+	}
 	for name, want := range map[string]string{"ann": "ann", "\u202eleft": "\u2068\u202eleft\u2069", strings.Repeat("é", 61): strings.Repeat("é", 59) + "…"} {
 		if got := plain(db.Str(name)); got != want {
 			t.Errorf("%q is %q, want %q", name, got, want)

@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -61,6 +60,7 @@ func TestPageStatement(t *testing.T) {
 	t.Parallel()
 	p := open(t, circle(t), 1200, 800, web.Options{})
 	p.until(`document.querySelectorAll(".example").length > 0`)
+	t.Logf("first contentful paint after %.0f ms", evaluate[float64](p, `performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN`))
 	p.screenshot("ask")
 	p.enter("PREDICT LINKS FOR 'ann' AMONG NEIGHBORS(2) TOP 3")
 	p.keys(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl))
@@ -113,11 +113,27 @@ func TestPageNode(t *testing.T) {
 	}
 	p.screenshot("node")
 
+	if color := evaluate[string](p, `getComputedStyle(document.querySelector("#picture a.center")).color`); color != evaluate[string](p, `getComputedStyle(document.getElementById("picture")).color`) {
+		t.Errorf("circles have outlines of another color than the legend: %s", color)
+	}
+
+	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "node='nobody'"`))
+	p.until(`document.querySelector("#links .problem")?.textContent.includes("no node 'nobody'") && document.getElementById("picture").textContent === ""`)
+	p.do(chromedp.NavigateBack())
+	p.until(`document.querySelector("#links h2 .key")?.textContent === "ann"`)
+
 	p.do(chromedp.Focus(chromedp.CSS("#node-key")), chromedp.Evaluate[chromedp.Void](`document.getElementById("node-key").value = ""`))
 	p.keys("bo")
 	p.until(`document.querySelector("#node-options li")?.textContent === "'bob'"`)
 	p.keys("\t")
 	p.until(`document.querySelector("#links h2 .key")?.textContent === "bob"`)
+}
+
+// models shows the section of models, and waits for its charts.
+func (p *tab) models() {
+	p.Helper()
+	p.do(chromedp.Evaluate[chromedp.Void](`document.getElementById("models-content").replaceChildren(); location.hash = "models"`))
+	p.until(`document.querySelector("#models-content tr.deployed") && document.querySelectorAll("#models-content .chart[aria-busy=false]").length === 2`)
 }
 
 // The section of models shows versions, charts of what a model learned from, and evaluations.
@@ -130,13 +146,12 @@ func TestPageModels(t *testing.T) {
 		}
 	}
 	p := open(t, g, 1200, 900, web.Options{})
-	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "models"`))
-	p.until(`document.querySelector("#models-content tr.deployed") && document.querySelectorAll("#models-content .chart[aria-busy=false]").length === 2`)
+	p.models()
 	if n := evaluate[int](p, `document.querySelectorAll("#models-content .chart svg").length`); n != 1 { // there are no decisions
 		t.Errorf("%d charts", n)
 	}
 	p.click("#models-content .bar button")
-	p.until(`document.querySelector("#models-content .bar + div tbody tr td")?.textContent === "friends"`)
+	p.until(`document.querySelector("#models-content .bar + div tbody tr td")?.textContent === "adamic_adar"`)
 	p.screenshot("models")
 }
 
@@ -205,20 +220,13 @@ func TestPageStopEvaluation(t *testing.T) {
 	g := circle(t)
 	h, load := web.Observed(web.Options{MaxRunning: 1, Timeout: time.Hour}, g)
 	p := openHandler(t, h, 1200, 900)
-	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "models"`))
-	p.until(`document.querySelector("#models-content tr.deployed") && document.querySelectorAll("#models-content .chart[aria-busy=false]").length === 2`)
+	p.models()
 	c, err := web.Dial(p.url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error)
-	go func() {
-		_, err := c.Run(ctx, endless)
-		ended <- err
-	}()
-	await(load, func(l web.Load) bool { return l.Running == 1 })
+	end := occupy(t, c, load)
 	const stop = "#models-content .bar button:last-of-type"
 	p.click("#models-content .bar button")
 	await(load, func(l web.Load) bool { return l.Waiting == 1 })
@@ -226,10 +234,14 @@ func TestPageStopEvaluation(t *testing.T) {
 	p.click(stop)
 	p.until(`document.querySelector("#models-content .bar + div").textContent === "Stopped" && document.querySelector("` + stop + `").disabled`)
 	await(load, func(l web.Load) bool { return l.Waiting == 0 })
-	cancel()
-	<-ended
 	p.click("#models-content .bar button")
-	p.until(`document.querySelector("#models-content .bar + div tbody tr td")?.textContent === "friends"`)
+	await(load, func(l web.Load) bool { return l.Waiting == 1 })
+	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "database"`)) // ends it too, because its answer would have no place
+	await(load, func(l web.Load) bool { return l.Waiting == 0 })
+	_ = end() // cancelled
+	p.models()
+	p.click("#models-content .bar button")
+	p.until(`document.querySelector("#models-content .bar + div tbody tr td")?.textContent === "adamic_adar"`)
 	p.until(`document.querySelector("` + stop + `").disabled`)
 }
 
@@ -349,6 +361,13 @@ func TestPageNarrow(t *testing.T) {
 		}
 		p.screenshot("narrow-" + name)
 	}
+	p.models()
+	p.click("#models-content .bar button")
+	p.until(`document.querySelector("#models-content .bar + div tbody tr")`)
+	if highest := evaluate[int](p, `Math.max(...[...document.querySelectorAll("#models-content td")].map((td) => td.offsetHeight))`); highest > 120 {
+		t.Errorf("a column is so narrow that a cell is %d pixels high", highest)
+	}
+	p.screenshot("narrow-evaluation")
 }
 
 func TestPageDark(t *testing.T) {
@@ -398,6 +417,8 @@ func TestPageEmpty(t *testing.T) {
 		p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "` + section + `"`))
 		p.until(`document.querySelector("#section-` + section + ` .empty-title")?.textContent.includes("` + want + `")`)
 	}
+	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "toString"`)) // no section, though every object has it
+	p.until(`!document.getElementById("section-ask").hidden`)
 }
 
 // quoted returns a text as an expression of JavaScript.

@@ -39,8 +39,8 @@ const (
 	defaultWidth = 960
 )
 
-// picture answers with an SVG picture that draw makes from a transaction.
-func (h *handler) picture(w http.ResponseWriter, r *http.Request, draw func(ctx context.Context, tx *db.Tx, width int) ([]byte, error)) {
+// picture answers with an SVG picture that paint makes from a transaction.
+func (h *handler) picture(w http.ResponseWriter, r *http.Request, paint func(ctx context.Context, tx *db.Tx, width int) ([]byte, error)) {
 	svg, err := inView(r.Context(), h, func(ctx context.Context, tx *db.Tx) ([]byte, error) {
 		width, err := strconv.Atoi(r.FormValue("width"))
 		switch {
@@ -49,14 +49,9 @@ func (h *handler) picture(w http.ResponseWriter, r *http.Request, draw func(ctx 
 		case err != nil || width < leastWidth || width > mostWidth:
 			return nil, fmt.Errorf("%w: width %q: want an integer from %d to %d", db.ErrInput, r.FormValue("width"), leastWidth, mostWidth)
 		}
-		return draw(ctx, tx, width)
+		return paint(ctx, tx, width)
 	})
-	if err != nil {
-		h.write(w, nil, err)
-		return
-	}
-	w.Header().Set("Content-Type", "image/svg+xml")
-	_, _ = w.Write(svg) // an error means that the client has gone
+	h.look(w, "image/svg+xml", svg, err)
 }
 
 // degrees answers with a chart of how many nodes have how many edges.
@@ -67,9 +62,9 @@ func (h *handler) degrees(w http.ResponseWriter, r *http.Request) {
 			return nil, err
 		}
 		var b bytes.Buffer
-		y := "nodes, mean of a range"
+		y := "nodes with so many edges"
 		if d.Sampled {
-			y = "nodes of a sample, mean of a range"
+			y = "nodes of a sample with so many edges"
 		}
 		err = draw.LogLog(&b, binned(d.Counts), "edges of a node", y, chartOptions(width))
 		return b.Bytes(), err
@@ -127,14 +122,14 @@ func (h *handler) calibration(w http.ResponseWriter, r *http.Request) {
 }
 
 // learning answers with a chart of what a model has learned from.
-func (h *handler) learning(w http.ResponseWriter, r *http.Request, draw func(*bytes.Buffer, db.Learning, int) error) {
+func (h *handler) learning(w http.ResponseWriter, r *http.Request, paint func(*bytes.Buffer, db.Learning, int) error) {
 	h.picture(w, r, func(ctx context.Context, tx *db.Tx, width int) ([]byte, error) {
 		l, err := tx.Learning(ctx, r.FormValue("model"))
 		if err != nil {
 			return nil, err
 		}
 		var b bytes.Buffer
-		err = draw(&b, l, width)
+		err = paint(&b, l, width)
 		return b.Bytes(), err
 	})
 }

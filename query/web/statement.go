@@ -39,19 +39,27 @@ func (h *handler) query(w http.ResponseWriter, r *http.Request) {
 	if deadline(http.NewResponseController(w).SetWriteDeadline, time.Now().Add(h.Timeout)) != nil {
 		panic(http.ErrAbortHandler) // the client has gone
 	}
-	unread := share{of: &h.held}
-	if len(answer) > smallBytes && !unread.grow(int64(len(answer))) {
-		err = fmt.Errorf("other clients have not read their answers: %w", errBusy)
+	if err == nil {
+		err = h.reply(w, lines, answer)
 	}
 	if err != nil {
 		h.fail(w, err)
-		return
+	}
+}
+
+// reply answers with a body of a media type, whose bytes are counted until the client has read them. It returns errBusy,
+// and has sent nothing, if there are too many.
+func (h *handler) reply(w http.ResponseWriter, kind string, body []byte) error {
+	unread := share{of: &h.held}
+	if len(body) > smallBytes && !unread.grow(int64(len(body))) {
+		return fmt.Errorf("other clients have not read their answers: %w", errBusy)
 	}
 	defer unread.release()
-	w.Header().Set("Content-Type", lines)
-	if _, err := w.Write(answer); err != nil {
+	w.Header().Set("Content-Type", kind)
+	if _, err := w.Write(body); err != nil {
 		panic(http.ErrAbortHandler) // the client has gone; abort so that half an answer does not look complete
 	}
+	return nil
 }
 
 // answer reads and runs the statement of a request, and returns the answer. That of a statement that writes is small, so
@@ -125,8 +133,9 @@ func (h *handler) run(ctx context.Context, turns *turns, limit time.Duration, st
 // read reads the body of a request. After that, net/http notices when the client disconnects. The bytes of a body
 // are counted as they arrive, and then the memory of the statement that it is parsed to.
 func (h *handler) read(ctx context.Context, w http.ResponseWriter, r *http.Request, held *share) ([]byte, error) {
+	tooLarge := fmt.Errorf("the body must have at most %d bytes: %w", h.MaxBody, &http.MaxBytesError{Limit: h.MaxBody})
 	if r.ContentLength > h.MaxBody {
-		return nil, &http.MaxBytesError{Limit: h.MaxBody}
+		return nil, tooLarge
 	}
 	until, _ := ctx.Deadline()
 	control := http.NewResponseController(w)
@@ -134,7 +143,10 @@ func (h *handler) read(ctx context.Context, w http.ResponseWriter, r *http.Reque
 		return nil, err
 	}
 	body, err := io.ReadAll(&metered{Reader: http.MaxBytesReader(w, r.Body, h.MaxBody), share: held})
-	if err != nil {
+	switch {
+	case errors.As(err, new(*http.MaxBytesError)):
+		return nil, tooLarge
+	case err != nil:
 		return nil, fmt.Errorf("%w: %w", db.ErrInput, err)
 	}
 	w.Header().Del("Connection") // the body has arrived

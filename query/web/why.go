@@ -49,30 +49,6 @@ func (h *handler) why(w http.ResponseWriter, r *http.Request) {
 	h.write(w, e, err)
 }
 
-// inView runs f in a transaction that reads, when it is its turn and within the timeout of statements.
-func inView[T any](ctx context.Context, h *handler, f func(context.Context, *db.Tx) (T, error)) (v T, err error) {
-	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
-	defer cancel()
-	end, err := h.turns.take(ctx)
-	if err != nil {
-		return v, err
-	}
-	defer end()
-	err = h.g.View(ctx, func(tx *db.Tx) (err error) {
-		v, err = f(ctx, tx)
-		return err
-	})
-	return v, err
-}
-
-// nodeOf returns the node that a parameter of a request names.
-func nodeOf(r *http.Request, parameter string) (k db.Key, err error) {
-	if err := k.UnmarshalText([]byte(r.FormValue(parameter))); err != nil {
-		return k, fmt.Errorf("%w: %s: %s", db.ErrInput, parameter, words.Plain(err))
-	}
-	return k, nil
-}
-
 // sharedNodes are the nodes on paths of two edges from a source to a target.
 type sharedNodes struct {
 	first []db.Key // some of them
@@ -134,11 +110,18 @@ func sentences(r *db.Reasons, shared sharedNodes, directed bool) []string {
 // scoreSentences says what the parts of a score mean.
 func scoreSentences(r *db.Reasons, source, target string) (all []string) {
 	l := &r.Link
-	exploit := fmt.Sprintf("Exploit %.3g: what the model expects from what it has learned", l.Exploit)
-	if r.AddsTo == "log-odds" {
-		exploit = fmt.Sprintf("Exploit %.3g: the model expects this link in %s of such cases, from what it has learned", l.Exploit, percent(l.Exploit))
+	exploit := ""
+	switch {
+	case r.AddsTo == "log-odds":
+		exploit = "the model expects this link in " + percent(l.Exploit) + " of such cases, from what it has learned"
+	case len(r.Inputs) > 0:
+		exploit = "what the model expects from what it has learned"
+	case l.Exploit != 0:
+		exploit = "the value that the policy computes for this link, which tells something only beside those of other candidates"
 	}
-	all = append(all, exploit+".")
+	if exploit != "" {
+		all = append(all, fmt.Sprintf("Exploit %.3g: %s.", l.Exploit, exploit))
+	}
 	if ups := strongest(r.Inputs, source, target); len(ups) > 0 && r.AddsTo != "" {
 		all = append(all, "What speaks most for it is "+strings.Join(ups, ", and then ")+".")
 	}
@@ -146,7 +129,7 @@ func scoreSentences(r *db.Reasons, source, target string) (all []string) {
 		all = append(all, fmt.Sprintf("Explore %.3g: what trying this link would teach the model, which is unsure about it.", l.Explore))
 	}
 	if l.PPR != 0 {
-		all = append(all, fmt.Sprintf("PPR %.3g: what the walk over the graph adds from scores of nodes around.", l.PPR))
+		all = append(all, fmt.Sprintf("PPR %.3g: what the walk over the graph adds.", l.PPR))
 	}
 	return all
 }
@@ -200,12 +183,16 @@ func strongest(inputs []db.Input, source, target string) []string {
 	return order[:min(len(order), 2)]
 }
 
-// bestPath names the path on which most of the walkers arrive.
+// bestPath names the path on which most of the walkers arrive, unless they arrive on many others.
 func bestPath(r *db.Reasons) string {
 	if len(r.Paths) == 0 || len(r.Paths[0].Nodes) < 3 {
 		return ""
 	}
+	const least = 0.05 // share of the walkers
 	best := r.Paths[0]
+	if best.Mass < least*r.PPR {
+		return ""
+	}
 	var via []string
 	for _, k := range best.Nodes[1 : len(best.Nodes)-1] {
 		via = append(via, plain(k))

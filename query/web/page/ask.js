@@ -73,12 +73,11 @@ function place(statement, fault) {
 }
 
 function showFault(answer, statement, error) {
-  const parts = [element("p", {}, error.message)];
+  const parts = [element("p", {}, error.kind === "token" ? "Enter the token of the server at the top of this page." : error.message)];
   if (error.line > 0) {
     parts.unshift(caret(statement, error));
     place(statement, error);
   }
-  if (error.kind === "token") parts.push(element("p", { class: "hint" }, "Enter the token at the top of this page."));
   if (error.kind === "read_only" && !byId("token")) parts.push(element("p", { class: "hint" }, "kith serve --write lets statements change the database."));
   answer.append(element("div", { class: "problem", role: "alert" }, parts));
 }
@@ -149,7 +148,7 @@ async function examples() {
     ["Predict links", `PREDICT LINKS FOR ${node} AMONG NEIGHBORS(2) TOP 10`],
     ["Rank nodes", `RANK NODES FOR ${node} TOP 10`],
     ["List neighbors", `NEIGHBORS OF ${node}`],
-    ["Compare models", "EVALUATE PREDICT LINKS FOR SAMPLE(100) AMONG NEIGHBORS(2) USING resource_allocation ON HOLDOUT 0.1"],
+    ["Measure predictions", "EVALUATE PREDICT LINKS FOR SAMPLE(100) AMONG NEIGHBORS(2) USING resource_allocation ON HOLDOUT 0.1"],
     ["Look at the figures", "SHOW STATS"],
     ["List all statements", "HELP"],
   ];

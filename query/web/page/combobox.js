@@ -87,7 +87,7 @@ export function combobox(field, list, suggest, accept = () => {}) {
     try {
       found = await suggest(text, signal);
     } catch {
-      return; // nobody asked for suggestions
+      return; // the field works without suggestions
     }
     if (signal.aborted || document.activeElement !== field) return;
     const exact = found.values.length === 1 && found.values[0] === found.word;
@@ -125,5 +125,4 @@ export function combobox(field, list, suggest, accept = () => {}) {
     event.preventDefault();
     event.stopPropagation();
   }, true);
-  return { close };
 }

@@ -1,6 +1,6 @@
 // The figures of the database, as they change.
 
-import { byId, element, number, picture, problem, size, svg, widthOf } from "./dom.js";
+import { byId, count, element, number, picture, problem, size, svg, widthOf } from "./dom.js";
 import { Fault, follow, getText, locked, unlocked } from "./api.js";
 
 const remembered = 120; // seconds of the curve of commits
@@ -38,31 +38,29 @@ function connected(state, text) {
   byId("live-text").textContent = text;
 }
 
-// figures returns the figures to show: name, value, meaning.
-function figures(s) {
-  const c = s.cache;
-  return [
-    ["Nodes", number(s.nodes), s.labels.length > 1 ? `${s.labels.length - 1} labels` : "without labels"],
-    ["Edges", number(s.edges), s.directed ? "directed" : "undirected"],
-    ["On disk", s.disk_bytes ? size(s.disk_bytes) : "–", `version ${number(s.graph_version)}`],
-    ["Graph in memory", size(s.graph_bytes), s.graph_loaded ? "all edges are loaded" : "blocks are read on demand"],
-    ["Models", number(s.models), size(s.model_bytes)],
-    ["Decisions", number(s.decisions), "made so far"],
-    ["Cached states", number(c.states), `${size(c.bytes)} of ${size(c.budget)}`],
-    ["Commits", number(s.activity.commits), s.follower ? follows(s) : s.changes.limit_bytes ? `${number(s.changes.kept)} changes are kept` : "since the database was opened"],
-  ];
-}
+// figures are the figures to show: a name, and a function that returns the value and what it means.
+const figures = [
+  ["Nodes", (s) => [number(s.nodes), s.labels.length > 1 ? count(s.labels.length - 1, "label") : "without labels"]],
+  ["Edges", (s) => [number(s.edges), s.directed ? "directed" : "undirected"]],
+  ["On disk", (s) => [s.disk_bytes ? size(s.disk_bytes) : "–", `version ${number(s.graph_version)} of the graph`]],
+  ["Graph in memory", (s) => [size(s.graph_bytes), s.graph_loaded ? "all edges are loaded" : "blocks are read on demand"]],
+  ["Models", (s) => [number(s.models), size(s.model_bytes)]],
+  ["Decisions", (s) => [number(s.decisions), "made so far"]],
+  ["PageRank cache", (s) => [size(s.cache.bytes), `${count(s.cache.states, "source")}, at most ${size(s.cache.budget)}`]],
+  ["Commits", (s) => [number(s.activity.commits), ofCommits(s)]],
+];
 
-// follows says that the database follows another one, and how far behind it is.
-function follows(s) {
-  return s.behind ? `follows another database, ${number(s.behind)} versions behind` : "follows another database";
+// ofCommits says what the number of commits means.
+function ofCommits(s) {
+  if (s.follower) return s.behind ? `follows another database, ${count(s.behind, "version")} behind` : "follows another database";
+  return s.changes.limit_bytes ? `${count(s.changes.kept, "change")} can be read` : "since the database was opened";
 }
 
 // update shows the latest figures.
 function update() {
   const s = latest, c = s.cache;
-  for (const [name, value, meaning] of figures(s)) {
-    const tile = tiles.get(name);
+  for (const [name, figure] of figures) {
+    const tile = tiles.get(name), [value, meaning] = figure(s);
     tile.value.textContent = value;
     tile.meaning.textContent = meaning;
   }
@@ -90,7 +88,8 @@ function curve() {
   const most = Math.max(...commits, 1), now = commits.at(-1) ?? 0;
   const points = commits.map((n, i) => `${(i + remembered - commits.length) * 3},${(58 - (54 * n) / most).toFixed(1)}`);
   tiles.get("commits").replaceChildren(
-    element("p", { class: "figure" }, number(now), element("span", { class: "hint" }, ` a second now, at most ${number(Math.max(...commits, 0))}`)),
+    element("p", { class: "figure" }, number(now)),
+    element("p", { class: "hint" }, `The line shows the last two minutes, with at most ${number(Math.max(...commits, 0))} a second.`),
     svg("svg", { class: "curve", viewBox: "0 0 360 60", preserveAspectRatio: "none", role: "img", "aria-label": "Commits a second in the last two minutes" },
       svg("line", { class: "track", x1: 0, x2: 360, y1: 58, y2: 58 }), svg("polyline", { points: points.join(" ") })));
 }
@@ -98,8 +97,7 @@ function curve() {
 // showDatabase shows the figures and the distribution of degrees.
 export function showDatabase() {
   tiles = new Map();
-  const names = latest ? figures(latest).map(([name]) => name) : ["Nodes", "Edges", "On disk", "Graph in memory", "Models", "Decisions", "Cached states", "Commits"];
-  const list = names.map((name) => {
+  const list = figures.map(([name]) => {
     const tile = { value: element("dd", { class: "figure" }, "…"), meaning: element("dd", { class: "hint" }) };
     tiles.set(name, tile);
     return element("div", { class: "card tile" }, element("dt", {}, name), tile.value, tile.meaning);
@@ -109,9 +107,10 @@ export function showDatabase() {
   byId("database-content").replaceChildren(
     element("dl", { class: "tiles" }, list),
     element("div", { class: "halves even" },
-      element("div", { class: "card" }, element("h2", {}, "Commits"), tiles.get("commits")),
-      element("div", { class: "card" }, element("h2", {}, "PageRank from the cache"), tiles.get("cache"))),
-    element("figure", { class: "card" }, element("figcaption", {}, "How many nodes have how many edges"), degrees));
+      element("div", { class: "card" }, element("h2", {}, "Commits a second"), tiles.get("commits")),
+      element("div", { class: "card" }, element("h2", {}, "Where questions get PageRank from"), tiles.get("cache"))),
+    element("figure", { class: "card" }, element("figcaption", {}, element("h2", {}, "How many nodes have how many edges"),
+      element("p", { class: "hint" }, "Numbers of edges that are close to each other share a point, at their mean. Both axes are logarithmic.")), degrees));
   if (latest) update();
   getText("/chart/degrees", { width: widthOf(degrees) }).then((text) => degrees.replaceChildren(picture(text)), (error) => degrees.replaceChildren(problem(error)))
     .finally(() => degrees.setAttribute("aria-busy", "false"));

@@ -25,10 +25,10 @@ export function empty(title, ...hint) {
   return element("div", { class: "empty" }, element("p", { class: "empty-title" }, title), element("p", { class: "hint" }, ...hint));
 }
 
-// number formats a number for people: four significant digits, groups of three.
+// number formats a number for people: four significant digits, groups of three, and powers of ten only where there would be many zeros.
 export function number(x) {
   if (typeof x === "bigint" || Number.isInteger(x)) return x.toLocaleString("en");
-  if (x !== 0 && (Math.abs(x) < 1e-3 || Math.abs(x) >= 1e7)) return x.toExponential(2);
+  if (x !== 0 && (Math.abs(x) < 1e-5 || Math.abs(x) >= 1e7)) return x.toExponential(2);
   return x.toLocaleString("en", { maximumSignificantDigits: 4 });
 }
 

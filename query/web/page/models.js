@@ -9,9 +9,13 @@ const origins = {
   log: "trained on observed outcomes", import: "imported from a file",
 };
 
-// chart returns a figure and a function that requests its picture, once the figure is in the page and has a width. hint says
-// how there will be one.
-function chart(title, path, model, hint) {
+let measurement = null; // the controller of the running evaluation
+
+addEventListener("hashchange", () => measurement?.abort()); // its answer would have no place
+
+// chart returns a figure and a function that requests its picture, once the figure is in the page and has a width. meaning
+// says what the picture shows, and hint how there will be one.
+function chart(title, meaning, path, model, hint) {
   const place = element("div", { class: "chart", "aria-busy": "true" });
   const load = async () => {
     try {
@@ -22,21 +26,25 @@ function chart(title, path, model, hint) {
     }
     place.setAttribute("aria-busy", "false");
   };
-  return { figure: element("figure", { class: "card" }, element("figcaption", {}, title), place), load };
+  const caption = element("figcaption", {}, element("h2", {}, title), element("p", { class: "hint" }, meaning));
+  return { figure: element("figure", { class: "card" }, caption, place), load };
 }
 
-// evaluation returns a panel whose buttons run evaluations of a model and show their tables.
-function evaluation(model) {
+// evaluation returns a panel whose buttons run evaluations and show their tables. Hidden edges are searched by a new model with
+// the same policy, because the model itself has learned from them.
+function evaluation(model, policy) {
   const offers = [
-    ["Find hidden edges", `EVALUATE PREDICT LINKS FOR SAMPLE(100) AMONG NEIGHBORS(2) USING ${quoteName(model)} ON HOLDOUT 0.1`],
-    ["Value on the log", `EVALUATE ${quoteName(model)} ON LOG USING snips`],
+    ["Find hidden edges", `EVALUATE PREDICT LINKS FOR SAMPLE(100) AMONG NEIGHBORS(2) USING ${quoteName(policy)} ON HOLDOUT 0.1`,
+      ` hides a tenth of the edges, lets a new model of policy ${policy} learn from the others, and asks it for the hidden ones. The mrr is the ` +
+      "mean of 1 / rank of the hidden edges, and hits@10 is the share of them among the ten best. Compare them with those of the other rows."],
+    ["Replay decisions", `EVALUATE ${quoteName(model)} ON LOG USING snips`,
+      " estimates, from the decisions of CHOOSE and their rewards, the mean reward (value, between low and high) if this model had made them."],
   ];
   const answer = element("div", { "aria-live": "polite" });
-  let controller = null;
-  const stop = element("button", { type: "button", disabled: true, onclick: () => controller?.abort() }, "Stop");
+  const stop = element("button", { type: "button", disabled: true, onclick: () => measurement?.abort() }, "Stop");
   const measure = async (statement) => {
-    controller?.abort();
-    const mine = (controller = new AbortController());
+    measurement?.abort();
+    const mine = (measurement = new AbortController());
     let table = null;
     stop.disabled = false;
     answer.replaceChildren(element("p", { class: "status" }, "Measuring; this takes a while on a large graph."), element("pre", {}, statement));
@@ -51,12 +59,13 @@ function evaluation(model) {
         note: (text) => answer.append(element("p", { class: "note" }, text)),
       });
     } catch (error) {
-      if (mine === controller) answer.replaceChildren(mine.signal.aborted ? element("p", { class: "status" }, "Stopped") : problem(error));
+      if (mine === measurement) answer.replaceChildren(mine.signal.aborted ? element("p", { class: "status" }, "Stopped") : problem(error));
     }
-    if (mine === controller) stop.disabled = true;
+    if (mine === measurement) stop.disabled = true;
   };
+  const meanings = offers.map(([name, , meaning]) => element("p", { class: "hint" }, element("strong", {}, name), meaning));
   const buttons = offers.map(([name, statement]) => element("button", { type: "button", title: statement, onclick: () => measure(statement) }, name));
-  return element("div", { class: "card" }, element("h2", {}, "How good is it?"), element("div", { class: "bar" }, buttons, stop), answer);
+  return element("div", { class: "card" }, element("h2", {}, "How good is it?"), meanings, element("div", { class: "bar" }, buttons, stop), answer);
 }
 
 function versionsTable(versions) {
@@ -66,7 +75,7 @@ function versionsTable(versions) {
     element("td", { class: "plain" }, v.made ? date(v.made) : "–"),
     element("td", { class: "numeric" }, number(v.rounds)),
     element("td", { class: "numeric" }, size(v.bytes))));
-  const heads = [["version"], ["learned from"], ["made"], ["outcomes", "numeric"], ["memory", "numeric"]];
+  const heads = [["version"], ["how it was made"], ["when"], ["outcomes learned", "numeric"], ["memory", "numeric"]];
   return element("div", { class: "table" }, element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Versions" },
     element("table", {}, element("thead", {}, element("tr", {}, heads.map(([name, kind]) => element("th", { scope: "col", class: kind ?? null }, name)))),
       element("tbody", {}, rows))));
@@ -84,17 +93,17 @@ export async function showModels(name) {
     }
     const model = models.find((m) => m.model === name) ?? models.find((m) => m.answers) ?? models[0];
     const tabs = models.map((m) => element("a", { class: "model", href: `#models=${encodeURIComponent(m.model)}`, "aria-current": m === model ? "page" : null },
-      element("strong", {}, m.model), element("span", { class: "hint" }, `${m.policy}${m.answers ? ", answers" : ""}`)));
+      element("strong", {}, m.model), element("span", { class: "hint" }, `policy ${m.policy}${m.answers ? ", answers questions" : ""}`)));
     const versions = await select(`SHOW VERSIONS OF ${quoteName(model.model)}`).catch(() => []);
     const charts = [
-      chart("Reward over time", "/chart/rewards", model.model, "OBSERVE and REWARD tell a model what became of its links."),
-      chart("Predicted against observed", "/chart/calibration", model.model, "CHOOSE notes what a model predicts, REWARD what became of it."),
+      chart("Reward over time", "The mean reward of outcomes that follow each other, the oldest first.", "/chart/rewards", model.model, "OBSERVE and REWARD tell a model what became of its links."),
+      chart("Predicted against observed", "A circle is a group of decisions with similar scores, and its area their number. On the dashed line, what was predicted is what was observed.", "/chart/calibration", model.model, "CHOOSE notes what a model predicts, REWARD what became of it."),
     ];
     content.replaceChildren(
       element("nav", { class: "model-list", "aria-label": "Models" }, tabs),
       element("div", { class: "card" }, element("h2", {}, `Versions of ${model.model}`), versionsTable(versions)),
       element("div", { class: "halves even" }, charts.map((c) => c.figure)),
-      evaluation(model.model));
+      evaluation(model.model, model.policy));
     charts.forEach((c) => c.load());
   } catch (error) {
     content.replaceChildren(problem(error));

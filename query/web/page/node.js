@@ -91,7 +91,7 @@ async function showPicture(into, node, model, signal) {
     svg.querySelectorAll("a.node").forEach((a) => a.setAttribute("href", `#node=${encodeURIComponent(spellJSON(a.dataset.key))}`));
     into.replaceChildren(svg);
   } catch (error) {
-    if (!signal.aborted) into.replaceChildren(problem(error));
+    if (!signal.aborted) into.replaceChildren(error.kind === "not_found" ? "" : problem(error)); // the list says what is not found
   }
   if (!signal.aborted) into.setAttribute("aria-busy", "false");
 }

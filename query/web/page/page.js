@@ -13,7 +13,7 @@ const sections = { ask: () => {}, node: showNode, models: showModels, database: 
 // show shows the section that the address names. Before the token was entered that is the one with its field.
 function show() {
   const [name, argument] = location.hash.slice(1).split("=", 2);
-  const section = name in sections && !locked() ? name : "ask";
+  const section = Object.hasOwn(sections, name) && !locked() ? name : "ask";
   document.title = "kith";
   for (const id of Object.keys(sections)) byId(`section-${id}`).hidden = id !== section;
   for (const link of document.querySelectorAll("header nav a")) {

@@ -28,7 +28,7 @@ func (c *call) advise(err error) string {
 	case errors.Is(err, context.Canceled):
 		text = "the call was cancelled"
 	case errors.Is(err, db.ErrReadOnly):
-		hint = "this server only reads; the user can start it with --write"
+		hint = "this server only reads; the user can start it with --write, which allows changes but no access to files"
 	case errors.Is(err, db.ErrTooLarge):
 		hint = "ask for less: a smaller depth or top"
 	case isNamed && len(named.Accepted) > 0:

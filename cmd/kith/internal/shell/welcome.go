@@ -24,13 +24,13 @@ func (s *session) welcome(ctx context.Context, path string) error {
 		hints = s.hints(path, linked[0][0], models)
 	case !s.readOnly:
 		hints = [][2]string{
-			{"load", "LOAD EDGES FROM 'friends.csv';"},
-			{"or add", "INSERT EDGES 'ann' -> 'bob', 'bob' -> 'cid', 'cid' -> 'dan';"},
-			{"then ask", "PREDICT LINKS FOR 'ann' AMONG NEIGHBORS(2);"},
+			{"load, add", "LOAD EDGES FROM 'friends.csv'; INSERT EDGES 'ann' -> 'bob', 'bob' -> 'cid', 'cid' -> 'dan';"},
+			{"ask, train", "PREDICT LINKS FOR 'ann' AMONG NEIGHBORS(2); CREATE MODEL friends; TRAIN MODEL friends;"},
+			{"look", look(path)},
 		}
 	}
 	for _, h := range hints {
-		fmt.Fprintf(s.out, "  %-9s %s\n", h[0], h[1])
+		fmt.Fprintf(s.out, "  %-10s %s\n", h[0], h[1])
 	}
 	return nil
 }
@@ -44,11 +44,15 @@ func (s *session) hints(path string, node any, models *query.Rows) [][2]string {
 			next[1] = "CREATE MODEL " + name + "; " + next[1]
 		}
 	}
-	look := path + " in a browser"
-	if !strings.HasPrefix(path, "http") {
-		look = "kith serve " + path + ", after Ctrl-D, shows it in a browser"
+	return [][2]string{{"ask", fmt.Sprintf("PREDICT LINKS FOR %v AMONG NEIGHBORS(2) TOP 5;", node)}, next, {"look", look(path)}}
+}
+
+// look says how to see the database at path, or at a URL, in a browser.
+func look(path string) string {
+	if strings.HasPrefix(path, "http") {
+		return path + " in a browser"
 	}
-	return [][2]string{{"ask", fmt.Sprintf("PREDICT LINKS FOR %v AMONG NEIGHBORS(2) TOP 5;", node)}, next, {"look", look}}
+	return "kith serve " + path + ", after Ctrl-D, shows it in a browser"
 }
 
 // untrained returns the name of a model to train, or "" if one is trained.

@@ -16,9 +16,9 @@ import (
 func TestWelcome(t *testing.T) {
 	t.Parallel()
 	const (
-		ask   = "ask       PREDICT LINKS FOR 'a''b' AMONG NEIGHBORS(2) TOP 5;"
-		train = "train     CREATE MODEL friends; TRAIN MODEL friends;"
-		look  = "look      kith serve g.kith, after Ctrl-D, shows it in a browser"
+		ask   = "ask        PREDICT LINKS FOR 'a''b' AMONG NEIGHBORS(2) TOP 5;"
+		train = "train      CREATE MODEL friends; TRAIN MODEL friends;"
+		look  = "look       kith serve g.kith, after Ctrl-D, shows it in a browser"
 	)
 	for _, c := range []struct {
 		statements, path string
@@ -26,17 +26,17 @@ func TestWelcome(t *testing.T) {
 		want             []string
 	}{
 		{"", "g.kith", false, []string{
-			"load      LOAD EDGES FROM 'friends.csv';", "or add    INSERT EDGES 'ann' -> 'bob', 'bob' -> 'cid', 'cid' -> 'dan';",
-			"then ask  PREDICT LINKS FOR 'ann' AMONG NEIGHBORS(2);",
+			"load, add  LOAD EDGES FROM 'friends.csv'; INSERT EDGES 'ann' -> 'bob', 'bob' -> 'cid', 'cid' -> 'dan';",
+			"ask, train PREDICT LINKS FOR 'ann' AMONG NEIGHBORS(2); CREATE MODEL friends; TRAIN MODEL friends;", look,
 		}},
 		{"", "g.kith", true, nil},
 		{"INSERT EDGES 'a''b' -> 2", "g.kith", false, []string{ask, train, look}},
-		{"INSERT EDGES 'a''b' -> 2; CREATE MODEL \"my model\"", "g.kith", false, []string{ask, `train     TRAIN MODEL "my model";`, look}},
+		{"INSERT EDGES 'a''b' -> 2; CREATE MODEL \"my model\"", "g.kith", false, []string{ask, `train      TRAIN MODEL "my model";`, look}},
 		{"INSERT EDGES 'a''b' -> 2; CREATE MODEL m; TRAIN MODEL m", "g.kith", false, []string{
-			ask, "measure   EVALUATE PREDICT LINKS FOR SAMPLE(100) USING default ON HOLDOUT 0.1;", look,
+			ask, "measure    EVALUATE PREDICT LINKS FOR SAMPLE(100) USING default ON HOLDOUT 0.1;", look,
 		}},
 		{"INSERT EDGES 'a''b' -> 2", "http://127.0.0.1:7331", true, []string{
-			ask, "measure   EVALUATE PREDICT LINKS FOR SAMPLE(100) USING default ON HOLDOUT 0.1;", "look      http://127.0.0.1:7331 in a browser",
+			ask, "measure    EVALUATE PREDICT LINKS FOR SAMPLE(100) USING default ON HOLDOUT 0.1;", "look       http://127.0.0.1:7331 in a browser",
 		}},
 	} {
 		g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
@@ -57,7 +57,7 @@ func TestWelcome(t *testing.T) {
 		want := ""
 		for _, line := range c.want {
 			want += "  " + line + "\n"
-			if statement := line[10:]; strings.HasSuffix(statement, ";") {
+			if statement := line[11:]; strings.HasSuffix(statement, ";") {
 				for f, err := range parse.Split(strings.NewReader(statement)) {
 					if err == nil {
 						_, err = f.Parse()
