@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kith/cmd/internal/cli"
+	"kith/cmd/internal/ogb"
 )
 
 func main() { os.Exit(cli.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -104,15 +106,15 @@ func (p *plan) method(name string) (method, error) {
 }
 
 func (p *plan) run(ctx context.Context, cmd *cobra.Command) error {
-	known, err := readResults(p.out)
-	if err != nil {
+	known, err := ogb.ReadResults(p.out)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for _, split := range p.splits {
 		var d *data
 		for _, name := range p.methods {
-			if slices.ContainsFunc(known, func(r result) bool {
-				return r.Dataset == p.dataset && r.Protocol == p.protocol && r.Method == name && r.Seed == split
+			if slices.ContainsFunc(known, func(r ogb.Result) bool {
+				return r.Data == p.dataset && r.Protocol == p.protocol && r.Method == name && r.Seed == split
 			}) {
 				continue
 			}
@@ -126,12 +128,12 @@ func (p *plan) run(ctx context.Context, cmd *cobra.Command) error {
 				return err
 			}
 			known = append(known, rows...)
-			if err := writeResults(p.out, known); err != nil {
+			if err := ogb.WriteResults(p.out, known); err != nil {
 				return err
 			}
 			for _, r := range rows {
 				fmt.Fprintf(cmd.OutOrStdout(), "%s %s %s %d: %s %.4f, validation %.4f, %d epochs, %.0f s\n",
-					r.Dataset, r.Protocol, r.Method, r.Seed, r.Metric, r.Value, r.Valid, r.Epochs, r.Seconds)
+					r.Data, r.Protocol, r.Method, r.Seed, r.Metric, r.Value, r.Valid, r.Epochs, r.Seconds)
 			}
 		}
 	}
@@ -139,7 +141,7 @@ func (p *plan) run(ctx context.Context, cmd *cobra.Command) error {
 }
 
 // one trains a method on a split and returns a result for each metric.
-func (p *plan) one(ctx context.Context, d *data, name string, split int) ([]result, error) {
+func (p *plan) one(ctx context.Context, d *data, name string, split int) ([]ogb.Result, error) {
 	m, err := p.method(name)
 	if err != nil {
 		return nil, err
@@ -148,10 +150,10 @@ func (p *plan) one(ctx context.Context, d *data, name string, split int) ([]resu
 	if err != nil {
 		return nil, err
 	}
-	var rows []result
+	var rows []ogb.Result
 	for _, metric := range metrics(p.protocol) {
-		rows = append(rows, result{
-			Dataset: p.dataset, Protocol: p.protocol, Method: name, Seed: split, Metric: metric, Value: best.test[metric],
+		rows = append(rows, ogb.Result{
+			Data: p.dataset, Protocol: p.protocol, Method: name, Seed: split, Metric: metric, Value: best.test[metric],
 			Valid: best.valid[metric], Seconds: best.seconds, Epochs: best.epochs, Note: m.note,
 		})
 	}

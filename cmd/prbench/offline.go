@@ -155,12 +155,13 @@ func (p *offlinePlan) shelf() offlineShelf {
 // error that ended the playing.
 func (p *offlinePlan) play(ctx context.Context) (played error, runs []*offlineRun, err error) {
 	b, _ := rowOf(benchmarks(), p.dataset) // check has found it
-	splits, err := parseRange(p.splits, b.splits)
+	root, heart := os.DirFS(p.data), p.negatives == "heart"
+	splits, err := parseRange(p.splits, b.splitsFor(root, heart))
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, split := range splits {
-		d, err := b.loadFor(ctx, os.DirFS(p.data), split, p.negatives)
+		d, err := b.load(root, split, heart)
 		if err != nil {
 			return fmt.Errorf("%s: %w", filepath.Join(p.data, b.name), err), runs, nil
 		}
@@ -186,7 +187,7 @@ func (p *offlinePlan) jobs(d *heldOut, split int) (jobs []offlineJob) {
 	for _, c := range p.contenders {
 		for seed := range uint64(p.seeds) {
 			s := p.settings(d, c, split, seed+1)
-			jobs = append(jobs, offlineJob{what: s.title(), settings: []offlineSettings{s}, size: 1,
+			jobs = append(jobs, offlineJob{what: s.title(), settings: []offlineSettings{s}, size: s.size(),
 				play: func(ctx context.Context, _ []offlineSettings, _ func(int)) ([]offlineResult, error) {
 					r, err := s.play(ctx, d)
 					if err != nil {

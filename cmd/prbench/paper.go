@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"kith/cmd/internal/ogb"
 )
 
 // paperPlan holds the options of prbench paper.
@@ -39,10 +41,10 @@ standard deviations, with a reason. Each experiment has a folder in --out with i
 tables and regret curves.
 
 DIR holds the data sets: prb/amazon, prb/facebook and prb/grqc as the paper's authors
-publish them; ml-100k/u.data, which plays as MovieLens; cora, citeseer and ogbl_ddi in the
-layout of the Open Graph Benchmark; heart/citeseer and heart/pubmed. Pubmed has no
-features or labels there, so it is ranked by its edges alone. A data set that is missing is
-named and left out.
+publish them; ml-100k/u.data, which plays as MovieLens; cora, citeseer, pubmed and
+ogbl_ddi in the layout of the Open Graph Benchmark; heart/citeseer and heart/pubmed. Pubmed
+is classified if pubmed is there; its held-out links, of heart/pubmed, have no features. A
+data set that is missing is named and left out.
 
 The plan, with the remaining time, is printed first. Completed runs are kept, so an
 interrupted command can be repeated to continue. With --quick the command takes less than
@@ -75,7 +77,7 @@ func (p *paperPlan) check() error {
 		return fmt.Errorf("--rounds must be at least 1, got %d", p.rounds)
 	}
 	if p.rivals != "" {
-		_, err := readRivals(p.rivals)
+		_, err := ogb.ReadResults(p.rivals)
 		return err
 	}
 	return nil
@@ -86,7 +88,7 @@ type stage struct {
 	name  string // of the folder
 	about string
 	parts []stagePart
-	secs  float64 // seconds of a run on one core, for the plan
+	secs  float64 // seconds of a unit of progress on one core, for the plan: a round, or about 1 for held-out links
 	alone bool    // runs are played one by one, because their times are reported
 }
 
@@ -153,7 +155,7 @@ func (s stage) seconds(count tally, workers int) float64 {
 	if s.alone {
 		workers = 1
 	}
-	return float64(count.all-count.kept) * s.secs / float64(workers)
+	return float64(count.left) * s.secs / float64(workers)
 }
 
 // play plays the parts of a stage, then writes their tables and pictures, even if the playing ends early.
