@@ -118,12 +118,12 @@ func (s offlineSettings) play(ctx context.Context, d *heldOut) (r offlineResult,
 }
 
 // size returns the units of progress of a run: about the seconds that it takes on one core.
-func (s offlineSettings) size() int {
+func (s offlineSettings) size(d *heldOut) int {
 	switch {
 	case s.Rounds > 0:
 		return 1 + s.Rounds/400
 	case s.Epochs > 0:
-		return 1 + s.Epochs
+		return 1 + s.Epochs*len(d.Train)/4000
 	case s.Preset != "":
 		return 20
 	}

@@ -96,8 +96,9 @@ type stage struct {
 type stagePart interface {
 	// playPart plays the missing runs, or counts all runs if t is not nil.
 	playPart(ctx context.Context, log io.Writer, t *tally) error
-	// writePart writes tables and pictures of the kept runs to the folder of the stage.
-	writePart() error
+	// write writes tables and pictures of all kept runs to the folder of the stage, and prints the tables if played is nil,
+	// which is the error that ended the playing.
+	write(w io.Writer, played error) error
 }
 
 // playAndReport prints the plan, plays all stages, and writes the report, even if the playing ends early.
@@ -158,18 +159,18 @@ func (s stage) seconds(count tally, workers int) float64 {
 	return float64(count.left) * s.secs / float64(workers)
 }
 
-// play plays the parts of a stage, then writes their tables and pictures, even if the playing ends early.
+// play plays the parts of a stage until the first error, then writes the tables and pictures of their folder.
 func (s stage) play(ctx context.Context, log io.Writer) error {
 	if s.alone {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	}
+	var played error
 	for _, part := range s.parts {
-		played := part.playPart(ctx, log, nil)
-		if err := errors.Join(played, part.writePart()); err != nil {
-			return err
+		if played = part.playPart(ctx, log, nil); played != nil {
+			break
 		}
 	}
-	return nil
+	return s.parts[0].write(io.Discard, played)
 }
 
 // printPlan prints the number of runs of each stage and the estimated time of the missing ones.

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -148,28 +147,10 @@ func (x *experiment) playPart(ctx context.Context, log io.Writer, t *tally) erro
 	return x.run(ctx)
 }
 
-func (x *experiment) writePart() error {
-	r, err := x.report()
-	if err != nil || r == nil {
-		return err
-	}
-	return writeResults(io.Discard, x.out, r, r.markdown(), nil)
-}
-
 func (p *offlinePlan) playPart(ctx context.Context, log io.Writer, t *tally) error {
 	p.log, p.tally = log, t
 	if err := p.check(); err != nil {
 		return err
 	}
-	played, _, err := p.play(ctx)
-	return errors.Join(played, err)
-}
-
-func (p *offlinePlan) writePart() error {
-	runs, err := p.shelf().runs(offlineSettings.data)
-	if err != nil || len(runs) == 0 {
-		return err
-	}
-	r := newOfflineReport(runs)
-	return writeResults(io.Discard, p.out, r, r.markdown(), nil)
+	return p.play(ctx)
 }
