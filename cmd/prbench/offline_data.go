@@ -135,17 +135,6 @@ func (d *heldOut) drawHeart(ctx context.Context) error {
 	return d.drawErr
 }
 
-// graph returns the graph of the edges in lists.
-func (d *heldOut) graph(lists ...[][2]model.ID) *trial.Graph {
-	g := trial.NewGraph(d.nodes)
-	for _, edges := range lists {
-		for _, e := range edges {
-			g.Add(e[0], e[1])
-		}
-	}
-	return g
-}
-
 // world returns what a model sees of a graph.
 func (d *heldOut) world(g *trial.Graph) model.World {
 	w := model.World{Graph: g, Walk: trial.NewWalker(g, 1e-6)}

@@ -213,10 +213,7 @@ func (w *solvingWalker) values(ctx context.Context, form ppr.Form, alpha float64
 	if err != nil {
 		return nil, nil, err
 	}
-	v, bound := make([]float64, len(at)), make([]float64, len(at))
-	for i, u := range at {
-		v[i], bound[i] = st.Value(w.graph, u)
-	}
+	v, bound := st.Values(w.graph, at)
 	return v, bound, nil
 }
 
