@@ -130,7 +130,7 @@ func (p *plan) run(ctx context.Context, cmd *cobra.Command) error {
 					return fmt.Errorf("%s, %s, split %d: %w", p.data, p.dataset, split, err)
 				}
 			}
-			rows, err := p.one(ctx, d, name, split)
+			rows, err := p.train(ctx, d, name, split)
 			if err != nil {
 				return err
 			}
@@ -147,8 +147,8 @@ func (p *plan) run(ctx context.Context, cmd *cobra.Command) error {
 	return nil
 }
 
-// one trains a method on a split and returns a result for each metric.
-func (p *plan) one(ctx context.Context, d *data, name string, split int) (rows []ogb.Result, err error) {
+// train trains a method on a split and returns a result for each metric.
+func (p *plan) train(ctx context.Context, d *data, name string, split int) (rows []ogb.Result, err error) {
 	m, o, err := p.method(name)
 	if err != nil {
 		return nil, err

@@ -248,13 +248,13 @@ func (s *session[S, R]) play(ctx context.Context, jobs []job[S, R]) (map[string]
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(s.workers)
 	for _, j := range missing {
-		group.Go(func() error { return s.one(ctx, j) })
+		group.Go(func() error { return s.playJob(ctx, j) })
 	}
 	return s.runs, group.Wait()
 }
 
-// one plays a job and keeps its runs.
-func (s *session[S, R]) one(ctx context.Context, j job[S, R]) error {
+// playJob plays a job and keeps its runs.
+func (s *session[S, R]) playJob(ctx context.Context, j job[S, R]) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
