@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
-	"path"
 
 	"kith/cmd/internal/ogb"
 	"kith/cmd/prbench-gnn/internal/grad"
@@ -25,32 +24,17 @@ type data struct {
 // readSplit reads a split from the folder that holds the data sets: one of the random splits that prbench offline uses, with
 // its own negatives or, for the protocol heart, with those of HeaRT. Citeseer has HeaRT's split for heart, whatever the number.
 func readSplit(ctx context.Context, root fs.FS, dataset, protocol string, split int) (*data, error) {
-	own, err := fs.Sub(root, dataset)
-	if err != nil {
-		return nil, err
-	}
-	g, err := ogb.Read(own)
+	g, s, err := ogb.ReadBenchmark(root, dataset, fmt.Sprintf("split/random%d", split), protocol == "heart")
 	if err != nil {
 		return nil, err
 	}
 	if g.Features == nil {
 		return nil, errors.New("nodes have no features")
 	}
-	var s *ogb.Split
-	if protocol == "heart" && dataset == "citeseer" {
-		var nodes int
-		s, nodes, err = ogb.ReadSplit(root, path.Join("heart", dataset))
-		if err == nil && nodes > g.Nodes {
-			err = fmt.Errorf("heart/%s has %d nodes, %s has %d", dataset, nodes, dataset, g.Nodes)
+	if protocol == "heart" {
+		if s, err = ogb.Heart(ctx, g.Nodes, g.Features, s); err != nil {
+			return nil, err
 		}
-	} else {
-		s, err = g.Split(own, fmt.Sprintf("split/random%d", split))
-	}
-	if err == nil && protocol == "heart" {
-		s, err = ogb.Heart(ctx, g.Nodes, g.Features, s)
-	}
-	if err != nil {
-		return nil, err
 	}
 	d := newData(g.Features, s.Train)
 	d.valid, d.test = s.Valid, s.Test
@@ -95,16 +79,6 @@ func metrics(protocol string) []string {
 
 // figures returns the metrics of the scores of a part, which are those of the links and then of the others.
 func figures(p ogb.Part, scores []float64) map[string]float64 {
-	links, others := scores[:len(p.Links)], scores[len(p.Links):]
-	if p.Each == 0 {
-		return map[string]float64{"hits@100": trial.HitsAt(100, links, others)}
-	}
-	var mrr, hits float64
-	for i := range links {
-		one, among := links[i:i+1], others[i*p.Each:(i+1)*p.Each]
-		mrr += trial.MRR(one, among)
-		hits += trial.HitsAt(10, one, among)
-	}
-	n := float64(len(links))
-	return map[string]float64{"mrr": mrr / n, "hits@10": hits / n}
+	m := p.Measure(scores)
+	return map[string]float64{"mrr": m.MRR, "hits@10": m.Hits[10], "hits@100": m.Hits[100]}
 }

@@ -7,9 +7,9 @@ import "kith/cmd/prbench-gnn/internal/grad"
 type gcn struct {
 	o        options
 	features *grad.CSR
-	sage     bool
-	near     []*grad.Param // weights of the messages from neighbors
-	own      []linear      // SAGE: weights of the node itself; GCN: only their biases are used
+	near     []*grad.Param // weights of the messages from neighbors, by layer
+	own      []*grad.Param // weights of the node itself, by layer; GCN has none, because its sums include the node
+	bias     []*grad.Param
 	head     head
 }
 
@@ -17,15 +17,14 @@ func newGCN(m *maker, d *data, o options) model  { return makeGCN(m, d, o, false
 func newSAGE(m *maker, d *data, o options) model { return makeGCN(m, d, o, true) }
 
 func makeGCN(m *maker, d *data, o options, sage bool) *gcn {
-	g := &gcn{o: o, features: d.features, sage: sage}
+	g := &gcn{o: o, features: d.features}
 	in := d.features.Cols
 	for range o.Layers {
 		g.near = append(g.near, m.weights(in, o.Width))
-		own := linear{bias: m.filled(1, o.Width, 0)}
+		g.bias = append(g.bias, m.filled(1, o.Width, 0))
 		if sage {
-			own.weights = m.weights(in, o.Width)
+			g.own = append(g.own, m.weights(in, o.Width))
 		}
-		g.own = append(g.own, own)
 		in = o.Width
 	}
 	g.head = m.head(in, o.Width, o.Head, false, o.Drop)
@@ -34,7 +33,7 @@ func makeGCN(m *maker, d *data, o options, sage bool) *gcn {
 
 func (m *gcn) encode(t *grad.Tape, g *graph) *grad.Node {
 	around := g.symmetric()
-	if m.sage {
+	if m.own != nil {
 		around = g.mean()
 	}
 	var x *grad.Node // nil stands for the features
@@ -46,10 +45,10 @@ func (m *gcn) encode(t *grad.Tape, g *graph) *grad.Node {
 	}
 	for i := range m.near {
 		y := t.Sparse(around, times(m.near[i]))
-		if m.sage {
-			y = t.Add(y, times(m.own[i].weights))
+		if m.own != nil {
+			y = t.Add(y, times(m.own[i]))
 		}
-		y = t.Bias(y, t.Use(m.own[i].bias))
+		y = t.Bias(y, t.Use(m.bias[i]))
 		if i < len(m.near)-1 {
 			y = t.Dropout(t.ReLU(y), m.o.Drop)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kith/cmd/internal/cli"
+	"kith/cmd/internal/ogb"
 )
 
 func main() { os.Exit(cli.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -67,7 +69,7 @@ func (p *plan) check() error {
 		return fmt.Errorf("protocol %q (accepted: ogb, heart)", p.protocol)
 	}
 	for _, name := range p.methods {
-		if _, err := p.method(name); err != nil {
+		if _, _, err := p.method(name); err != nil {
 			return err
 		}
 	}
@@ -79,40 +81,47 @@ func (p *plan) check() error {
 	return nil
 }
 
-// method returns a method with its hyperparameters.
-func (p *plan) method(name string) (method, error) {
+// method returns a method and its hyperparameters.
+func (p *plan) method(name string) (m method, o options, err error) {
 	var names []string
-	for _, m := range methods() {
+	for _, m = range methods() {
 		if m.name == name {
-			o := m.options(p.dataset)
-			if p.options != "" {
-				d := json.NewDecoder(strings.NewReader(p.options))
-				d.DisallowUnknownFields()
-				if err := d.Decode(&o); err != nil {
-					return m, fmt.Errorf("--options %s: %w", p.options, err)
-				}
-				if err := o.check(); err != nil {
-					return m, fmt.Errorf("--options %s: %w", p.options, err)
-				}
-			}
-			m.options = func(string) options { return o }
-			return m, nil
+			o, err = p.replaced(m.options(p.dataset))
+			return m, o, err
 		}
 		names = append(names, m.name)
 	}
-	return method{}, fmt.Errorf("method %q (accepted: %s)", name, strings.Join(names, ", "))
+	return m, o, fmt.Errorf("method %q (accepted: %s)", name, strings.Join(names, ", "))
 }
 
-func (p *plan) run(ctx context.Context, cmd *cobra.Command) error {
-	known, err := readResults(p.out)
+// replaced returns hyperparameters with those of --options.
+func (p *plan) replaced(o options) (options, error) {
+	if p.options == "" {
+		return o, nil
+	}
+	d := json.NewDecoder(strings.NewReader(p.options))
+	d.DisallowUnknownFields()
+	err := d.Decode(&o)
+	if err == nil {
+		err = o.check()
+	}
 	if err != nil {
+		return o, fmt.Errorf("--options %s: %w", p.options, err)
+	}
+	return o, nil
+}
+
+// run trains the methods whose results the file does not have, split by split, and writes the file after each.
+func (p *plan) run(ctx context.Context, cmd *cobra.Command) error {
+	known, err := ogb.ReadResults(p.out)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for _, split := range p.splits {
 		var d *data
 		for _, name := range p.methods {
-			if slices.ContainsFunc(known, func(r result) bool {
-				return r.Dataset == p.dataset && r.Protocol == p.protocol && r.Method == name && r.Seed == split
+			if slices.ContainsFunc(known, func(r ogb.Result) bool {
+				return r.Data == p.dataset && r.Protocol == p.protocol && r.Method == name && r.Seed == split
 			}) {
 				continue
 			}
@@ -121,37 +130,36 @@ func (p *plan) run(ctx context.Context, cmd *cobra.Command) error {
 					return fmt.Errorf("%s, %s, split %d: %w", p.data, p.dataset, split, err)
 				}
 			}
-			rows, err := p.one(ctx, d, name, split)
+			rows, err := p.train(ctx, d, name, split)
 			if err != nil {
 				return err
 			}
 			known = append(known, rows...)
-			if err := writeResults(p.out, known); err != nil {
+			if err := ogb.WriteResults(p.out, known); err != nil {
 				return err
 			}
 			for _, r := range rows {
 				fmt.Fprintf(cmd.OutOrStdout(), "%s %s %s %d: %s %.4f, validation %.4f, %d epochs, %.0f s\n",
-					r.Dataset, r.Protocol, r.Method, r.Seed, r.Metric, r.Value, r.Valid, r.Epochs, r.Seconds)
+					r.Data, r.Protocol, r.Method, r.Seed, r.Metric, r.Value, r.Valid, r.Epochs, r.Seconds)
 			}
 		}
 	}
 	return nil
 }
 
-// one trains a method on a split and returns a result for each metric.
-func (p *plan) one(ctx context.Context, d *data, name string, split int) ([]result, error) {
-	m, err := p.method(name)
+// train trains a method on a split and returns a result for each metric.
+func (p *plan) train(ctx context.Context, d *data, name string, split int) (rows []ogb.Result, err error) {
+	m, o, err := p.method(name)
 	if err != nil {
 		return nil, err
 	}
-	best, err := train(ctx, d, m.build, m.options(p.dataset), metrics(p.protocol)[0], uint64(split)+1)
+	best, err := train(ctx, d, m.build, o, metrics(p.protocol)[0], uint64(split)+1)
 	if err != nil {
 		return nil, err
 	}
-	var rows []result
 	for _, metric := range metrics(p.protocol) {
-		rows = append(rows, result{
-			Dataset: p.dataset, Protocol: p.protocol, Method: name, Seed: split, Metric: metric, Value: best.test[metric],
+		rows = append(rows, ogb.Result{
+			Data: p.dataset, Protocol: p.protocol, Method: name, Seed: split, Metric: metric, Value: best.test[metric],
 			Valid: best.valid[metric], Seconds: best.seconds, Epochs: best.epochs, Note: m.note,
 		})
 	}

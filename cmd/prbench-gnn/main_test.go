@@ -2,20 +2,19 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"kith/cmd/internal/cli"
+	"kith/cmd/internal/ogb"
 )
 
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	out := filepath.Join(folder, "out.jsonl")
-	if err := writeResults(out, []result{{Dataset: "cora", Protocol: "ogb", Method: "gcn", Seed: 2}}); err != nil {
+	if err := ogb.WriteResults(out, []ogb.Result{{Data: "cora", Protocol: "ogb", Method: "gcn", Seed: 2, Metric: "hits@100"}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -47,23 +46,5 @@ func TestCommand(t *testing.T) {
 		if code != c.code || !strings.Contains(stderr.String(), says) {
 			t.Errorf("%s: exit code %d, want %d; it said %q, want %q", c.args, code, c.code, stderr.String(), says)
 		}
-	}
-}
-
-func TestResults(t *testing.T) {
-	t.Parallel()
-	name := filepath.Join(t.TempDir(), "out.jsonl")
-	want := []result{{Dataset: "cora", Method: "gcn", Seed: 1, Metric: "mrr", Value: 0.1}, {Dataset: "cora", Method: "ncn", Value: 0.25}}
-	if err := writeResults(name, want); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := readResults(name); err != nil || !slices.Equal(got, want) {
-		t.Errorf("read %v, %v", got, err)
-	}
-	if err := os.WriteFile(name, []byte("{}\n{\"seed\":\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := readResults(name); err == nil || !strings.Contains(err.Error(), "line 2") {
-		t.Errorf("a damaged line: %v", err)
 	}
 }

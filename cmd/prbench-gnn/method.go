@@ -12,16 +12,8 @@ type method struct {
 
 func methods() []method {
 	return []method{
-		{"gcn", newGCN, func(string) options {
-			o := usual()
-			o.Layers, o.Head, o.Rate, o.Drop, o.Decay = 1, 3, 0.001, 0.3, 1e-4
-			return o
-		}, ""},
-		{"sage", newSAGE, func(string) options {
-			o := usual()
-			o.Layers, o.Head, o.Rate, o.Drop, o.Decay = 1, 3, 0.001, 0.5, 1e-7
-			return o
-		}, ""},
+		{"gcn", newGCN, convolutionOptions(0.3, 1e-4), ""},
+		{"sage", newSAGE, convolutionOptions(0.5, 1e-7), ""},
 		{"buddy", newBUDDY, func(string) options {
 			o := usual()
 			o.Mask, o.Drop, o.InputDrop, o.Rate = false, 0.3, 0.5, 0.003
@@ -29,11 +21,7 @@ func methods() []method {
 		}, "exact structure counts"},
 		{"ncn", newNCN, neighborOptions, ""},
 		{"ncnc", newNCNC, neighborOptions, ""},
-		{"neo_gnn", newNeoGNN, func(string) options {
-			o := usual()
-			o.Layers, o.Head, o.Rate, o.Drop, o.Decay = 1, 3, 0.001, 0.3, 1e-4
-			return o
-		}, "logits added"},
+		{"neo_gnn", newNeoGNN, convolutionOptions(0.3, 1e-4), "logits added"},
 		{"seal", newSEAL, func(string) options {
 			o := usual()
 			o.Width, o.Layers, o.Drop, o.InputDrop, o.Mask, o.Batch, o.Chunk = 32, 3, 0.3, 0.5, false, 256, 1024
@@ -51,6 +39,14 @@ func methods() []method {
 func usual() options {
 	return options{
 		Width: 128, Layers: 2, Head: 2, Rate: 0.01, Mask: true, Batch: 1024, Chunk: 4096, Epochs: 500, Every: 5, Patience: 6,
+	}
+}
+
+func convolutionOptions(drop float32, decay float64) func(string) options {
+	return func(string) options {
+		o := usual()
+		o.Layers, o.Head, o.Rate, o.Drop, o.Decay = 1, 3, 0.001, drop, decay
+		return o
 	}
 }
 

@@ -214,20 +214,3 @@ func TestMethodGradients(t *testing.T) {
 		}
 	}
 }
-
-func TestFigures(t *testing.T) {
-	t.Parallel()
-	one := ogb.Part{Links: make([]pair, 2), Others: make([]pair, 4), Each: 2}
-	got := figures(one, []float64{0.5, 0.5, 0.9, 0.1, 0.4, 0.2}) // ranks 2 and 1
-	if got["mrr"] != 0.75 || got["hits@10"] != 1 {
-		t.Errorf("ranks 2 and 1: %v", got)
-	}
-	shared := ogb.Part{Links: make([]pair, 4), Others: make([]pair, 200)}
-	scores := []float64{100.5, 100, 99, 300}
-	for i := range 200 {
-		scores = append(scores, float64(i)) // the 100th best other has 100
-	}
-	if got := figures(shared, scores)["hits@100"]; got != 0.5 {
-		t.Errorf("Hits@100 %v, want 0.5: a link must score above the 100th best other", got)
-	}
-}

@@ -59,11 +59,10 @@ func (m *ncn) encode(t *grad.Tape, g *graph) *grad.Node {
 }
 
 func (m *ncn) decode(t *grad.Tape, g *graph, h *grad.Node, pairs []pair) *grad.Node {
-	near := m.neighbors(g, pairs)
 	if m.complete {
-		near = m.completed(g, h, pairs)
+		return m.logits(t, h, pairs, m.completed(g, h, pairs))
 	}
-	return m.logits(t, h, pairs, near)
+	return m.logits(t, h, pairs, m.neighbors(g, pairs))
 }
 
 // logits returns the logits of pairs, given a matrix whose row i says how much each node counts as a common neighbor of pair i.

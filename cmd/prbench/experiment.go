@@ -336,35 +336,25 @@ func (x *experiment) play(ctx context.Context, shelf, what string, jobs []regret
 	return s.play(ctx, jobs)
 }
 
-// playAndReport reads the data and plays the missing runs. It makes tables of all kept runs, even if the playing ends
-// early.
+// playAndReport reads the data, plays the missing runs, and writes the tables of all kept runs.
 func (x *experiment) playAndReport(ctx context.Context, cmd *cobra.Command) error {
 	x.log = cmd.ErrOrStderr()
 	if err := x.read(); err != nil {
 		return err
 	}
-	return x.printReport(cmd, x.run(ctx))
+	return x.write(cmd.OutOrStdout(), x.run(ctx))
 }
 
-// printReport makes tables of all kept runs, and prints them unless the playing ended with an error.
-func (x *experiment) printReport(cmd *cobra.Command, played error) error {
-	r, err := x.report()
-	if err != nil || r == nil {
-		return errors.Join(played, err)
-	}
-	if err := writeResults(cmd.OutOrStdout(), x.out, r, r.markdown(), played); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "written: %s\n", filepath.Join(x.out, "results.json, table.md and regret curves"))
-	return err
-}
-
-// report makes tables and pictures of all kept runs. It returns nil without runs.
-func (x *experiment) report() (*report, error) {
+// write writes tables and pictures of all kept runs to --out, and prints the tables unless the playing ended with an error,
+// which it returns.
+func (x *experiment) write(w io.Writer, played error) error {
 	runs, err := x.shelf("runs").runs(settings.data)
 	if err != nil || len(runs) == 0 {
-		return nil, err
+		return errors.Join(played, err)
 	}
 	r := newReport(runs)
-	return r, r.draw(x.out)
+	if err := r.draw(x.out); err != nil {
+		return errors.Join(played, err)
+	}
+	return writeResults(w, x.out, r, r.markdown(), played)
 }

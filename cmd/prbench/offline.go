@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,7 +33,8 @@ type offlinePlan struct {
 	validEdges bool
 	set        []string
 	log        io.Writer
-	tally      *tally // not nil: runs are counted, not played
+	tally      *tally        // not nil: runs are counted, not played
+	played     []*offlineRun // completed runs
 
 	contenders []contender       // the parsed policies
 	options    map[string]string // the parsed set, without the preset
@@ -126,22 +128,27 @@ func (p *offlinePlan) parse() error {
 	return nil
 }
 
-// playAndReport plays the missing runs and makes a table of all kept runs, even if the playing ends early.
+// playAndReport plays the missing runs, and writes the table of all kept runs.
 func (p *offlinePlan) playAndReport(ctx context.Context, cmd *cobra.Command) error {
 	p.log = cmd.ErrOrStderr()
-	played, runs, err := p.play(ctx)
+	return p.write(cmd.OutOrStdout(), p.play(ctx))
+}
+
+// write writes the table of all kept runs to --out, or of the played runs if none are kept, and prints it unless the playing
+// ended with an error, which it returns.
+func (p *offlinePlan) write(w io.Writer, played error) error {
+	runs := p.played
 	if p.out != "" {
-		kept, err := p.shelf().runs(offlineSettings.data)
-		if err != nil {
+		var err error
+		if runs, err = p.shelf().runs(offlineSettings.data); err != nil {
 			return errors.Join(played, err)
 		}
-		runs = kept
 	}
-	if err != nil || len(runs) == 0 {
-		return errors.Join(played, err)
+	if len(runs) == 0 {
+		return played
 	}
 	r := newOfflineReport(runs)
-	return writeResults(cmd.OutOrStdout(), p.out, r, r.markdown(), played)
+	return writeResults(w, p.out, r, r.markdown(), played)
 }
 
 func (p *offlinePlan) shelf() offlineShelf {
@@ -151,34 +158,29 @@ func (p *offlinePlan) shelf() offlineShelf {
 	return offlineShelf(filepath.Join(p.out, "runs"))
 }
 
-// play plays the missing runs, split by split. It returns the runs in the order in which they were asked for; played is the
-// error that ended the playing.
-func (p *offlinePlan) play(ctx context.Context) (played error, runs []*offlineRun, err error) {
+// play plays the missing runs, split by split.
+func (p *offlinePlan) play(ctx context.Context) error {
 	b, _ := rowOf(benchmarks(), p.dataset) // check has found it
-	splits, err := parseRange(p.splits, b.splits)
+	root, heart := os.DirFS(p.data), p.negatives == "heart"
+	splits, err := parseRange(p.splits, b.splitsFor(root, heart))
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	for _, split := range splits {
-		d, err := b.loadFor(ctx, os.DirFS(p.data), split, p.negatives)
+		d, err := b.load(root, split, heart)
 		if err != nil {
-			return fmt.Errorf("%s: %w", filepath.Join(p.data, b.name), err), runs, nil
+			return fmt.Errorf("%s: %w", filepath.Join(p.data, b.name), err)
 		}
 		s := session[offlineSettings, offlineResult]{
 			shelf: p.shelf(), workers: p.workers, log: p.log, line: offlineLine, tally: p.tally,
 		}
-		jobs := p.jobs(d, split)
-		done, err := s.play(ctx, jobs)
-		for _, j := range jobs {
-			if r := done[j.settings[0].name()]; r != nil {
-				runs = append(runs, r)
-			}
-		}
+		runs, err := s.play(ctx, p.jobs(d, split))
+		p.played = append(p.played, slices.Collect(maps.Values(runs))...)
 		if err != nil {
-			return fmt.Errorf("split %d: %w", split, err), runs, nil
+			return fmt.Errorf("split %d: %w", split, err)
 		}
 	}
-	return nil, runs, nil
+	return nil
 }
 
 // jobs returns a job for each policy and seed on a split.
@@ -186,7 +188,7 @@ func (p *offlinePlan) jobs(d *heldOut, split int) (jobs []offlineJob) {
 	for _, c := range p.contenders {
 		for seed := range uint64(p.seeds) {
 			s := p.settings(d, c, split, seed+1)
-			jobs = append(jobs, offlineJob{what: s.title(), settings: []offlineSettings{s}, size: 1,
+			jobs = append(jobs, offlineJob{what: s.title(), settings: []offlineSettings{s}, size: s.size(d),
 				play: func(ctx context.Context, _ []offlineSettings, _ func(int)) ([]offlineResult, error) {
 					r, err := s.play(ctx, d)
 					if err != nil {

@@ -36,16 +36,9 @@ type (
 // offlineResult is the result of one policy on one split.
 type offlineResult struct {
 	Train float64 // seconds
-	Score float64 // seconds for both parts
-	Valid offlineScore
-	Test  offlineScore
-}
-
-// offlineScore measures how well positives rank above negatives.
-type offlineScore struct {
-	Hits map[int]float64 // by K
-	MRR  float64
-	AUC  float64
+	Score float64 // seconds of scoring the test part
+	Valid ogb.Measures
+	Test  ogb.Measures
 }
 
 func (s offlineSettings) spec() (model.Spec, error) {
@@ -89,31 +82,52 @@ func offlineLine(r *offlineRun) string {
 
 // play trains and evaluates one policy.
 func (s offlineSettings) play(ctx context.Context, d *heldOut) (r offlineResult, err error) {
+	if s.Negatives == "heart" {
+		if err := d.drawHeart(ctx); err != nil {
+			return r, err
+		}
+	}
 	m, err := s.model()
 	if err != nil {
 		return r, err
 	}
-	g := d.graph(d.train)
-	began := time.Now()
-	if err := s.train(ctx, d, g, m); err != nil {
+	train := func(g *trial.Graph) error {
+		began := time.Now()
+		defer func() { r.Train += time.Since(began).Seconds() }()
+		return s.train(ctx, d, g, m)
+	}
+	g := trial.GraphOf(d.nodes, d.Train)
+	if err := train(g); err != nil {
 		return r, err
 	}
-	r.Train = time.Since(began).Seconds()
-	began = time.Now()
-	if r.Valid, err = score(ctx, m.Scorer(), d.world(g), d.valid); err != nil {
+	if r.Valid, err = score(ctx, m.Scorer(), d.world(g), d.Valid); err != nil {
 		return r, err
 	}
 	if s.ValidEdges {
-		g = d.graph(d.train, d.valid.Links)
-		if m.Policy() == "default" { // default depends on what it computed from the training graph; the other policies read the current one
-			if err := s.train(ctx, d, g, m); err != nil {
+		g = trial.GraphOf(d.nodes, d.Train, d.Valid.Links)
+		if m.Policy() == "default" { // the default depends on what it computed from the training graph; the others read the current one
+			if err := train(g); err != nil {
 				return r, err
 			}
 		}
 	}
-	r.Test, err = score(ctx, m.Scorer(), d.world(g), d.test)
+	began := time.Now()
+	r.Test, err = score(ctx, m.Scorer(), d.world(g), d.Test)
 	r.Score = time.Since(began).Seconds()
 	return r, err
+}
+
+// size returns the units of progress of a run: about the seconds that it takes on one core.
+func (s offlineSettings) size(d *heldOut) int {
+	switch {
+	case s.Rounds > 0:
+		return 1 + s.Rounds/400
+	case s.Epochs > 0:
+		return 1 + s.Epochs*len(d.Train)/4000
+	case s.Preset != "":
+		return 20
+	}
+	return 1
 }
 
 // train trains a model on the training edges: as TRAIN does, or by passes over all edges, or round by round.
@@ -123,7 +137,7 @@ func (s offlineSettings) train(ctx context.Context, d *heldOut, g *trial.Graph, 
 	case s.Rounds > 0:
 		return s.rounds(ctx, d, m)
 	case s.Epochs > 0:
-		return m.TrainEdges(ctx, g, model.EdgePlan{Samples: len(d.train), Negatives: 1, Epochs: s.Epochs}, without)
+		return m.TrainEdges(ctx, g, model.EdgePlan{Samples: len(d.Train), Negatives: 1, Epochs: s.Epochs}, without)
 	case m.Fitted() || m.Learns():
 		return m.TrainEdges(ctx, g, model.EdgePlan{}, without)
 	}
@@ -134,7 +148,7 @@ func (s offlineSettings) train(ctx context.Context, d *heldOut, g *trial.Graph, 
 // candidates. If they were left out, as in protocol fresh, the close pairs that remain would be those without a link, and a
 // policy that reads the structure of the graph would learn to avoid close pairs.
 func (s offlineSettings) rounds(ctx context.Context, d *heldOut, m *model.Model) error {
-	data, err := trial.NewData(ctx, d.nodes, d.train, d.features)
+	data, err := trial.NewData(ctx, d.nodes, d.Train, d.features)
 	if err != nil {
 		return err
 	}
@@ -147,7 +161,7 @@ func (s offlineSettings) rounds(ctx context.Context, d *heldOut, m *model.Model)
 }
 
 // score scores all pairs of a part. Pairs with the same first node are candidates of one round.
-func score(ctx context.Context, s *model.Scorer, w model.World, part ogb.Part) (offlineScore, error) {
+func score(ctx context.Context, s *model.Scorer, w model.World, part ogb.Part) (ogb.Measures, error) {
 	all := slices.Concat(part.Links, part.Others)
 	order := make([]int, len(all))
 	for i := range order {
@@ -162,39 +176,11 @@ func score(ctx context.Context, s *model.Scorer, w model.World, part ogb.Part) (
 		}
 		scores, err := s.Score(ctx, w, pairs)
 		if err != nil {
-			return offlineScore{}, err
+			return ogb.Measures{}, err
 		}
 		for i, n := range numbers {
 			values[n] = scores[i].Score
 		}
 	}
-	return judge(part.Each, values[:len(part.Links)], values[len(part.Links):]), nil
-}
-
-func hitsAt() []int { return []int{10, 20, 50, 100} }
-
-// judge measures the scores of the links among those of the others. If each link has others of its own, each of them in
-// number, the measures are means over the links of its rank among them.
-func judge(each int, links, others []float64) offlineScore {
-	s := offlineScore{Hits: make(map[int]float64)}
-	if each == 0 {
-		s.MRR, s.AUC = trial.MRR(links, others), trial.AUC(links, others)
-		for _, k := range hitsAt() {
-			s.Hits[k] = trial.HitsAt(k, links, others)
-		}
-		return s
-	}
-	n := float64(len(links))
-	for i := range links {
-		link, own := links[i:i+1], others[i*each:(i+1)*each]
-		reciprocal := trial.MRR(link, own)
-		s.MRR += reciprocal / n
-		s.AUC += trial.AUC(link, own) / n
-		for _, k := range hitsAt() {
-			if reciprocal*float64(k) >= 1 {
-				s.Hits[k] += 1 / n
-			}
-		}
-	}
-	return s
+	return part.Measure(values), nil
 }

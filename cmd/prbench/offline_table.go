@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"kith/cmd/internal/ogb"
 	"kith/model"
 )
 
@@ -76,7 +77,7 @@ func (q offlineQuestion) k() int {
 // markdown returns a table with a row for each player: means and standard deviations over splits and seeds, in percent.
 func (t *offlineTable) markdown() string {
 	k := t.k()
-	ks := append([]int{k}, slices.DeleteFunc(hitsAt(), func(other int) bool { return other == k })...)
+	ks := append([]int{k}, slices.DeleteFunc(ogb.HitsAt(), func(other int) bool { return other == k })...)
 	heading := []string{t.Data + ", negatives " + t.Negatives}
 	for _, k := range ks {
 		heading = append(heading, fmt.Sprintf("test Hits@%d", k), fmt.Sprintf("valid Hits@%d", k))
@@ -85,6 +86,12 @@ func (t *offlineTable) markdown() string {
 	var rows [][]string
 	for _, r := range t.Rows {
 		rows = append(rows, t.cells(r, ks))
+	}
+	b, _ := rowOf(benchmarks(), t.Data) // a data set without figures prints none
+	if best := b.heart; t.Negatives == "heart" && best.mrr > 0 {
+		row := make([]string, len(heading))
+		row[0], row[len(row)-1] = best.method, fmt.Sprintf("MRR %.2f", best.mrr)
+		rows = append(rows, row)
 	}
 	return markdown(heading, rows)
 }

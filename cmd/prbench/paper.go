@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"kith/cmd/internal/ogb"
 )
 
 // paperPlan holds the options of prbench paper.
@@ -39,10 +41,10 @@ standard deviations, with a reason. Each experiment has a folder in --out with i
 tables and regret curves.
 
 DIR holds the data sets: prb/amazon, prb/facebook and prb/grqc as the paper's authors
-publish them; ml-100k/u.data, which plays as MovieLens; cora, citeseer and ogbl_ddi in the
-layout of the Open Graph Benchmark; heart/citeseer and heart/pubmed. Pubmed has no
-features or labels there, so it is ranked by its edges alone. A data set that is missing is
-named and left out.
+publish them; ml-100k/u.data, which plays as MovieLens; cora, citeseer, pubmed and
+ogbl_ddi in the layout of the Open Graph Benchmark; heart/citeseer and heart/pubmed. Pubmed
+is classified if pubmed is there; its held-out links, of heart/pubmed, have no features. A
+data set that is missing is named and left out.
 
 The plan, with the remaining time, is printed first. Completed runs are kept, so an
 interrupted command can be repeated to continue. With --quick the command takes less than
@@ -75,7 +77,7 @@ func (p *paperPlan) check() error {
 		return fmt.Errorf("--rounds must be at least 1, got %d", p.rounds)
 	}
 	if p.rivals != "" {
-		_, err := readRivals(p.rivals)
+		_, err := ogb.ReadResults(p.rivals)
 		return err
 	}
 	return nil
@@ -86,7 +88,7 @@ type stage struct {
 	name  string // of the folder
 	about string
 	parts []stagePart
-	secs  float64 // seconds of a run on one core, for the plan
+	secs  float64 // seconds of a unit of progress on one core, for the plan: a round, or about 1 for held-out links
 	alone bool    // runs are played one by one, because their times are reported
 }
 
@@ -94,8 +96,9 @@ type stage struct {
 type stagePart interface {
 	// playPart plays the missing runs, or counts all runs if t is not nil.
 	playPart(ctx context.Context, log io.Writer, t *tally) error
-	// writePart writes tables and pictures of the kept runs to the folder of the stage.
-	writePart() error
+	// write writes tables and pictures of all kept runs to the folder of the stage, and prints the tables if played is nil,
+	// which is the error that ended the playing.
+	write(w io.Writer, played error) error
 }
 
 // playAndReport prints the plan, plays all stages, and writes the report, even if the playing ends early.
@@ -153,21 +156,21 @@ func (s stage) seconds(count tally, workers int) float64 {
 	if s.alone {
 		workers = 1
 	}
-	return float64(count.all-count.kept) * s.secs / float64(workers)
+	return float64(count.left) * s.secs / float64(workers)
 }
 
-// play plays the parts of a stage, then writes their tables and pictures, even if the playing ends early.
+// play plays the parts of a stage until the first error, then writes the tables and pictures of their folder.
 func (s stage) play(ctx context.Context, log io.Writer) error {
 	if s.alone {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	}
+	var played error
 	for _, part := range s.parts {
-		played := part.playPart(ctx, log, nil)
-		if err := errors.Join(played, part.writePart()); err != nil {
-			return err
+		if played = part.playPart(ctx, log, nil); played != nil {
+			break
 		}
 	}
-	return nil
+	return s.parts[0].write(io.Discard, played)
 }
 
 // printPlan prints the number of runs of each stage and the estimated time of the missing ones.

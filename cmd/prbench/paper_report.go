@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"kith/cmd/internal/ogb"
 )
 
 // paperReport collects the parts of report.md.
@@ -22,7 +24,8 @@ const reportIntro = `# The experiments of the PageRank Bandits paper
 "PageRank Bandits for Link Prediction" (Ban et al., NeurIPS 2024), section 5 and appendices: the paper's figure beside each
 of ours. Means are over seeds or splits, ± is the sample standard deviation. Deviations are the difference of the means over
 the root of the sum of both squared standard deviations; a single run has none of its own. The figures are made from all runs in
-this folder. The paper's machine is an Nvidia 3060; times here are of the machine that played the runs.
+this folder. The paper's machine is an Nvidia 3060; times here are of the machine that played the runs, while --workers runs
+played at the same time except in the table of times. CPU marks processor time, which rivals report.
 
 `
 
@@ -37,7 +40,7 @@ func (p *paperPlan) markdown(stages []stage) (string, error) {
 		fmt.Fprintf(&r.text, "Left out, because the data is missing: %s.\n\n", strings.Join(p.absent, ", "))
 	}
 	if p.rivals != "" {
-		all, err := readRivals(p.rivals)
+		all, err := ogb.ReadResults(p.rivals)
 		if err != nil {
 			return "", err
 		}
@@ -179,44 +182,48 @@ func (r *paperReport) times(tables []table) {
 
 // heldOut adds a table of held-out links, with the rows of other programs.
 func (r *paperReport) heldOut(stage string, t *offlineTable) {
-	measure, metric, protocol := fmt.Sprintf("Hits@%d", t.k()), fmt.Sprintf("hits@%d", t.k()), "ogb"
+	measure := fmt.Sprintf("Hits@%d", t.k())
 	of := func(o *offlineRun) float64 { return 100 * o.Result.Test.Hits[t.k()] }
-	if t.Negatives == "heart" {
-		measure, metric, protocol = "MRR", "mrr", "heart"
+	isHeart := t.Negatives == "heart"
+	if isHeart {
+		measure = "MRR"
 		of = func(o *offlineRun) float64 { return 100 * o.Result.Test.MRR }
 	}
-	heading := []string{"method", "test " + measure, "test Hits@10", "runs", "published", "deviations", "training s", "scoring s"}
-	b, _ := rowOf(benchmarks(), t.Data)
-	published := func(method, title string, ours spread) []string {
-		if paper, ok := b.paper[method]; ok && t.Negatives == "own" {
+	b, _ := rowOf(benchmarks(), t.Data) // a data set without figures prints none
+	printed := func(method, title string, ours spread) []string {
+		if paper, ok := b.paper[method]; ok && !isHeart {
 			return r.compare(stage, t.Data, method, title, ours, paper, 2)
 		}
 		return []string{"", ""}
 	}
+	seconds := func(method string) string {
+		if v, ok := b.seconds[method]; ok && !isHeart {
+			return fmt.Sprintf("%.2f", v)
+		}
+		return ""
+	}
 	var rows [][]string
 	for _, row := range t.Rows {
-		s := spreadOf(row.Runs, of)
-		cells := []string{row.Title, plusMinus(s, len(row.Runs)), fmt.Sprintf("%.2f", spreadOf(row.Runs, hitsAt10).Mean), fmt.Sprint(len(row.Runs))}
-		cells = append(cells, published(row.Policy, row.Title, s)...)
+		ours := spreadOf(row.Runs, of)
+		cells := []string{row.Title, plusMinus(ours, len(row.Runs)), fmt.Sprintf("%.2f", spreadOf(row.Runs, hitsAt10).Mean), fmt.Sprint(len(row.Runs))}
+		cells = append(cells, printed(row.Policy, row.Title, ours)...)
 		train := spreadOf(row.Runs, func(o *offlineRun) float64 { return o.Result.Train })
 		score := spreadOf(row.Runs, func(o *offlineRun) float64 { return o.Result.Score })
-		rows = append(rows, append(cells, fmt.Sprintf("%.1f", train.Mean), fmt.Sprintf("%.2f", score.Mean)))
+		rows = append(rows, append(cells, fmt.Sprintf("%.1f", train.Mean), fmt.Sprintf("%.2f", score.Mean), seconds(row.Policy)))
 	}
 	for _, row := range r.rivals {
-		if row.data != t.Data || row.protocol != protocol || row.metric != metric {
+		if row.data != t.Data || (row.protocol == "heart") != isHeart || row.metric != strings.ToLower(measure) {
 			continue
 		}
-		cells := []string{row.method, plusMinus(row.value, row.runs), r.rivalHits(row), fmt.Sprint(row.runs)}
-		cells = append(cells, published(strings.NewReplacer("-", "_").Replace(strings.ToLower(row.method)), row.method, row.value)...)
-		rows = append(rows, append(cells, fmt.Sprintf("%.1f CPU", row.seconds.Mean), row.note))
+		method := strings.NewReplacer("-", "_").Replace(strings.ToLower(row.method))
+		cells := []string{row.title(), plusMinus(row.value, row.runs), r.rivalHits(row), fmt.Sprint(row.runs)}
+		cells = append(cells, printed(method, row.method, row.value)...)
+		rows = append(rows, append(cells, fmt.Sprintf("%.1f CPU", row.seconds.Mean), "", seconds(method)))
 	}
-	if t.Negatives == "heart" {
-		for _, f := range heartFigures() {
-			if f.data == t.Data {
-				rows = append(rows, []string{f.method + ", published", "", "", "", fmt.Sprintf("%.2f", f.mrr), "", "", ""})
-			}
-		}
+	if isHeart && b.heart.mrr > 0 {
+		rows = append(rows, []string{b.heart.method, fmt.Sprintf("%.2f", b.heart.mrr), "", "", "", "", "", "", ""})
 	}
+	heading := []string{"method", "test " + measure, "test Hits@10", "runs", "the paper", "deviations", "training s", "scoring s", "the paper"}
 	fmt.Fprintf(&r.text, "### %s, negatives %s\n\n%s\n", t.Data, t.Negatives, markdown(heading, rows))
 }
 

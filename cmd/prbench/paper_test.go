@@ -1,14 +1,18 @@
 package main
 
 import (
+	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
 
+	"kith/cmd/internal/ogb"
 	"kith/model/trial"
 )
 
@@ -24,7 +28,7 @@ func TestPaperReport(t *testing.T) {
 		s := settings{place: at, variant: variant{Policy: policy, Preset: preset, Options: map[string]string{"alpha": "0.5"}}, Rounds: paperRounds, Seed: uint64(i)}
 		runs = append(runs, &regretRun{Settings: s, Result: c})
 	}
-	r := paperReport{rivals: rivalRows([]rival{
+	r := paperReport{rivals: rivalRows([]ogb.Result{
 		{Data: "cora", Protocol: "ogb", Method: "gcn", Metric: "Hits@100", Value: 0.66, Seconds: 9, Note: "a note"},
 		{Data: "cora", Protocol: "heart", Method: "gcn", Metric: "mrr", Value: 0.16}, {Data: "cora", Protocol: "heart", Method: "gcn", Metric: "hits@10", Value: 0.3},
 	})}
@@ -32,7 +36,7 @@ func TestPaperReport(t *testing.T) {
 	r.regrets("online", &tables[0])
 	r.alphas(tables)
 	r.times(tables)
-	score := offlineScore{Hits: map[int]float64{10: 0.2, 100: 0.9}, MRR: 0.25}
+	score := ogb.Measures{Hits: map[int]float64{10: 0.2, 100: 0.9}, MRR: 0.25}
 	var held []*offlineRun
 	for _, negatives := range []string{"own", "heart"} {
 		for _, policy := range []string{"default", "adamic_adar"} {
@@ -67,11 +71,54 @@ func TestReasons(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
+	for _, method := range slices.Sorted(maps.Keys(benchmarks()[0].paper)) {
+		for _, data := range []string{"cora", "citeseer"} {
+			isHit := data == "cora" && method == "common_neighbors" // reproduced
+			if got := reasonFor("offline", data, method); got == "not explained" && !isHit {
+				t.Errorf("%s on %s: %s", method, data, got)
+			}
+		}
+	}
 	if got := reasonFor("heart", "cora", "ncn"); got != "not explained" {
 		t.Error(got)
 	}
 	if got := reasonFor("offline", "ogbl_ddi", "resource_allocation"); !strings.Contains(got, "6.23") {
 		t.Error(got)
+	}
+}
+
+// The plan counts units of progress: with several workers they take less time, unless runs are played one by one.
+func TestStageSeconds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		alone bool
+		want  float64
+	}{{false, 10}, {true, 20}} {
+		if got := (stage{secs: 0.02, alone: c.alone}).seconds(tally{all: 9, kept: 4, left: 1000}, 2); got != c.want {
+			t.Errorf("alone %v: %v seconds, want %v", c.alone, got, c.want)
+		}
+	}
+}
+
+// A plan of held-out links names the runs without drawing the negatives of HeaRT, which takes long.
+func TestPlanDrawsNoNegatives(t *testing.T) {
+	t.Parallel()
+	d := community(t)
+	own := d.Split
+	p := offlinePlan{negatives: "heart", policies: []string{"adamic_adar"}, seeds: 1}
+	if err := p.parse(); err != nil {
+		t.Fatal(err)
+	}
+	jobs := p.jobs(d, 0)
+	var count tally
+	s := session[offlineSettings, offlineResult]{workers: 1, log: io.Discard, tally: &count}
+	if _, err := s.play(t.Context(), jobs); err != nil || count.all != 1 || count.kept != 0 || d.Split != own {
+		t.Fatalf("%+v, %v", count, err)
+	}
+	for range 2 {
+		if _, err := jobs[0].play(t.Context(), jobs[0].settings, func(int) {}); err != nil || d.Split == own || d.Test.Each != 500 {
+			t.Fatalf("%d negatives of each link, %v", d.Test.Each, err)
+		}
 	}
 }
 

@@ -149,7 +149,7 @@ with different features, are not to be compared: each table stands for itself.
 
 - Protocol paper: 100 candidates, up to 10 of them linked to the serving node. Protocol released: ten unrelated pairs of
   the data's file, one of them linked. Protocol fresh: as paper, without the pairs that were won before; a round without a
-  link left counts for nobody, so compare the regret of a live round. Protocol classify: the classes of a node; classify-blind
+  link left is not counted, so compare the regret of a live round. Protocol classify: the classes of a node; classify-blind
   does not show the class that was missed.
 - Features svd were computed from all links and so leak the answer; with none, contexts hold only what was revealed.
 - Options beside the preset; (grid): the best of a grid search on other rounds.

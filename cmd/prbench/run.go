@@ -189,9 +189,10 @@ type job[S parameters, R any] struct {
 }
 
 // tally counts runs.
-type tally struct{ all, kept int }
-
-func (t *tally) add(all, kept int) { t.all, t.kept = t.all+all, t.kept+kept }
+type tally struct {
+	all, kept int
+	left      int // units of progress of the missing runs
+}
 
 // session plays jobs.
 type session[S parameters, R any] struct {
@@ -239,19 +240,21 @@ func (s *session[S, R]) play(ctx context.Context, jobs []job[S, R]) (map[string]
 		}
 	}
 	if s.tally != nil {
-		s.tally.add(len(seen), len(s.runs))
+		s.tally.all += len(seen)
+		s.tally.kept += len(s.runs)
+		s.tally.left += s.total
 		return s.runs, nil
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(s.workers)
 	for _, j := range missing {
-		group.Go(func() error { return s.one(ctx, j) })
+		group.Go(func() error { return s.playJob(ctx, j) })
 	}
 	return s.runs, group.Wait()
 }
 
-// one plays a job and keeps its runs.
-func (s *session[S, R]) one(ctx context.Context, j job[S, R]) error {
+// playJob plays a job and keeps its runs.
+func (s *session[S, R]) playJob(ctx context.Context, j job[S, R]) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

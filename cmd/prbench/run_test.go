@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"kith/cmd/internal/cli"
 	"kith/model/trial"
 )
@@ -183,9 +181,8 @@ func TestInterruptedReport(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	x.log = writer(func(string) { stop() })
-	cmd := &cobra.Command{}
-	cmd.SetOut(writer(func(string) { t.Error("an interrupted experiment prints tables") }))
-	if err := x.printReport(cmd, x.run(ctx)); err == nil {
+	stdout := writer(func(string) { t.Error("an interrupted experiment prints tables") })
+	if err := x.write(stdout, x.run(ctx)); err == nil {
 		t.Error("an interrupted experiment ends well")
 	}
 	b, err := os.ReadFile(filepath.Join(x.out, "results.json"))
@@ -220,20 +217,16 @@ func TestCtrlC(t *testing.T) {
 			<-pressed
 		}
 	})
-	cmd := &cobra.Command{}
-	cmd.SetContext(context.Background())
-	cmd.SetOut(io.Discard)
-	cmd.SetErr(io.Discard)
 	ctx, stop := cli.Interruptible(t.Context())
 	defer stop()
-	if err := x.printReport(cmd, x.run(ctx)); !errors.Is(err, context.Canceled) {
+	if err := x.write(io.Discard, x.run(ctx)); !errors.Is(err, context.Canceled) {
 		t.Fatalf("an interrupted experiment: %v", err)
 	}
 	if n := len(kept(t, x)); n != len(first) || n == 8 {
 		t.Errorf("%d runs are kept, %d were finished", n, len(first))
 	}
 	x.log = writer(func(line string) { again = append(again, line) })
-	if err := x.printReport(cmd, x.run(t.Context())); err != nil || len(first)+len(again) != 8 || len(kept(t, x)) != 8 {
+	if err := x.write(io.Discard, x.run(t.Context())); err != nil || len(first)+len(again) != 8 || len(kept(t, x)) != 8 {
 		t.Errorf("%d runs, then %d, %d are kept: %v", len(first), len(again), len(kept(t, x)), err)
 	}
 }
@@ -242,11 +235,7 @@ func TestCtrlC(t *testing.T) {
 func TestReportOfExperiment(t *testing.T) {
 	x := smallExperiment(t, "random", "common_neighbors")
 	var stdout bytes.Buffer
-	cmd := &cobra.Command{}
-	cmd.SetContext(context.Background())
-	cmd.SetOut(&stdout)
-	cmd.SetErr(new(bytes.Buffer))
-	if err := x.printReport(cmd, x.run(t.Context())); err != nil {
+	if err := x.write(&stdout, x.run(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	written, err := os.ReadFile(filepath.Join(x.out, "table.md"))

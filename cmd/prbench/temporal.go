@@ -39,7 +39,7 @@ Protocols:
                  mid rank), as the Temporal Graph Benchmark plays tgbl-wiki
   random         among 99 other targets; a sample of the last 15 % of the events
   historical     among up to 50 earlier partners of the source and other targets, 99 in
-                 all; likewise
+                 all; of the same sample
   ap-random, ap-historical, ap-inductive
                  average precision by batches of 200 against one negative an event,
                  which is random, an edge of earlier times, or an edge that came after
@@ -50,7 +50,7 @@ Policies are these baselines and kith's own:
   pair_recency              the later the last event of the pair, the better
   node_recency              the later the last event that led to the target, the better
   pair_node_recency         pairs by recency, then the others by that of the target
-  pair_or_reverse_recency   likewise, a pair counting in both directions
+  pair_or_reverse_recency   pairs in either direction by recency, then the others
 Kith's policies see a graph whose edges have the number of events as weight and the
 last one's time, undirected where no target is a source. One that learns observes every
 event after it has predicted it (the default by Follow, others as outcomes of choices),

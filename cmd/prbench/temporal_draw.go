@@ -77,9 +77,9 @@ func (d *negativeSampler) all(e event) (pairs []model.Pair) {
 	return pairs
 }
 
-// rivals returns up to 99 different other targets for the source of an event: first up to partners earlier partners,
+// otherTargets returns up to 99 different other targets for the source of an event: first up to partners earlier partners,
 // then random targets. Some may have an event at the same moment.
-func (d *negativeSampler) rivals(e event, partners int) (pairs []model.Pair) {
+func (d *negativeSampler) otherTargets(e event, partners int) (pairs []model.Pair) {
 	used := map[model.ID]bool{e.Target: true}
 	add := func(from []model.ID, most int) {
 		for _, i := range d.rng.Perm(len(from)) {

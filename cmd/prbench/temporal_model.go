@@ -13,7 +13,7 @@ import (
 )
 
 // learner plays a model on a graph that grows with the stream. The weight of an edge is its number of events, and its
-// time is that of the last one. Before the model learns an event it chooses among the event and rivals; it observes
+// time is that of the last one. Before the model learns an event it chooses among the event and other targets; it observes
 // the outcome of its choice, then the event.
 type learner struct {
 	stream *stream
@@ -77,7 +77,7 @@ func (l *learner) see(ctx context.Context, events []event) error {
 	return nil
 }
 
-// The number of rivals of each kind for an event.
+// The number of other targets of each kind for an event.
 const (
 	newestPartners = 12 // of the source: the nodes of its newest edges
 	newestSources  = 6  // the nodes of the newest edges to it, where edges have a direction
@@ -85,9 +85,9 @@ const (
 	randomTargets  = 24
 )
 
-// rivals returns different other targets for the source of an event that have no event with it at the moment:
+// otherTargets returns different other targets for the source of an event that have no event with it at the moment:
 // plausible alternatives and some random ones.
-func (l *learner) rivals(e event, moment []event) (targets []model.ID) {
+func (l *learner) otherTargets(e event, moment []event) (targets []model.ID) {
 	used := map[model.ID]bool{e.Target: true}
 	for _, o := range moment {
 		if o.Source == e.Source {
@@ -156,9 +156,9 @@ func (l *learner) learn(ctx context.Context, events []event) error {
 }
 
 // choose lets the model observe reward 0 for its best candidate, unless that is the event's, and reward 1 for the
-// event. The outcome of the event includes the contexts of its rivals.
+// event. The outcome of the event includes the contexts of the other targets.
 func (l *learner) choose(ctx context.Context, e event, moment []event) error {
-	targets := append([]model.ID{e.Target}, l.rivals(e, moment)...)
+	targets := append([]model.ID{e.Target}, l.otherTargets(e, moment)...)
 	scores := make([]float64, len(targets))
 	if err := l.score(ctx, e.Source, e.time, targets, scores); err != nil {
 		return err
@@ -213,10 +213,7 @@ func (w *solvingWalker) values(ctx context.Context, form ppr.Form, alpha float64
 	if err != nil {
 		return nil, nil, err
 	}
-	v, bound := make([]float64, len(at)), make([]float64, len(at))
-	for i, u := range at {
-		v[i], bound[i] = st.Value(w.graph, u)
-	}
+	v, bound := st.Values(w.graph, at)
 	return v, bound, nil
 }
 

@@ -21,8 +21,8 @@ type temporalProtocol struct {
 func temporalProtocols() []temporalProtocol {
 	return []temporalProtocol{
 		{"all", false, false, (*negativeSampler).all},
-		{"random", false, true, func(d *negativeSampler, e event) []model.Pair { return d.rivals(e, 0) }},
-		{"historical", false, true, func(d *negativeSampler, e event) []model.Pair { return d.rivals(e, 50) }},
+		{"random", false, true, func(d *negativeSampler, e event) []model.Pair { return d.otherTargets(e, 0) }},
+		{"historical", false, true, func(d *negativeSampler, e event) []model.Pair { return d.otherTargets(e, 50) }},
 		{"ap-random", true, false, func(d *negativeSampler, e event) []model.Pair { return []model.Pair{d.random(e.Source)} }},
 		{"ap-historical", true, false, func(d *negativeSampler, e event) []model.Pair { return []model.Pair{d.edge(e, 0)} }},
 		{"ap-inductive", true, false, func(d *negativeSampler, e event) []model.Pair { return []model.Pair{d.edge(e, d.trained)} }},

@@ -145,6 +145,34 @@ func (g *Graph) Split(root fs.FS, folder string) (*Split, error) {
 	return s, nil
 }
 
+// ReadBenchmark reads a data set from the folder that holds the data sets, and one of its splits. folder is that of the split, such
+// as split/random0. For heart, a data set that has HeaRT's split in heart/NAME is read with that split instead.
+func ReadBenchmark(root fs.FS, name, folder string, heart bool) (*Graph, *Split, error) {
+	own, err := fs.Sub(root, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := Read(own)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !heart || !HasHeart(root, name) {
+		s, err := g.Split(own, folder)
+		return g, s, err
+	}
+	s, nodes, err := ReadSplit(root, path.Join("heart", name))
+	if err == nil && nodes > g.Nodes {
+		err = fmt.Errorf("heart/%s has %d nodes, %s has %d", name, nodes, name, g.Nodes)
+	}
+	return g, s, err
+}
+
+// HasHeart reports whether the folder that holds the data sets has HeaRT's split of one of them.
+func HasHeart(root fs.FS, name string) bool {
+	_, err := fs.Stat(root, path.Join("heart", name))
+	return err == nil
+}
+
 // maxNodes is the number of nodes above which a split that lists pairs is refused.
 const maxNodes = 1 << 24
 

@@ -3,6 +3,7 @@ package ogb
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -111,5 +112,27 @@ func TestSplit(t *testing.T) {
 	got := []int{len(s.Train), len(s.Valid.Links), len(s.Valid.Others), len(s.Test.Links), len(s.Test.Others)}
 	if want := []int{3696, 527, 527, 1055, 1055}; !slices.Equal(got, want) {
 		t.Errorf("%d pairs, want %d", got, want)
+	}
+}
+
+// A data set that has HeaRT's split is read with it for heart, unless that split has a node that the graph has not.
+func TestReadBenchmark(t *testing.T) {
+	t.Parallel()
+	root := fstest.MapFS{
+		"x/raw/edge.csv.gz": csv(t, "0,1\n1,2\n"), "x/raw/num-node-list.csv.gz": csv(t, "3\n"), "x/raw/num-edge-list.csv.gz": csv(t, "2\n"),
+	}
+	for name, pair := range map[string]string{"train_pos": "0 1", "valid_pos": "1 2", "valid_neg": "0 2", "test_pos": "1 2", "test_neg": "2 0"} {
+		root["heart/x/"+name+".txt"] = &fstest.MapFile{Data: []byte(pair + "\n")}
+	}
+	g, s, err := ReadBenchmark(root, "x", "split/random0", true)
+	if err != nil || g.Nodes != 3 || len(s.Train) != 1 || !HasHeart(root, "x") {
+		t.Fatalf("%+v, %+v, %v", g, s, err)
+	}
+	if _, _, err := ReadBenchmark(root, "x", "split/random0", false); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("its own split, which is missing: %v", err)
+	}
+	root["heart/x/test_neg.txt"] = &fstest.MapFile{Data: []byte("2 3\n")}
+	if _, _, err := ReadBenchmark(root, "x", "split/random0", true); err == nil || !strings.Contains(err.Error(), "heart/x has 4 nodes, x has 3") {
+		t.Errorf("a node that the graph has not: %v", err)
 	}
 }

@@ -102,54 +102,34 @@ func (t *Tape) Scale(a, s *Node, at int) *Node {
 	}, a, s)
 }
 
-// elementwise returns f of each entry. slope returns the derivative, given the entry of a and of the result.
-func (t *Tape) elementwise(a *Node, f func(float32) float32, slope func(x, y float32) float32) *Node {
+// ReLU returns max(a, 0).
+func (t *Tape) ReLU(a *Node) *Node {
 	out := NewMatrix(a.Rows, a.Cols)
 	for i, x := range a.Data {
-		out.Data[i] = f(x)
+		out.Data[i] = max(x, 0)
 	}
 	return t.result(out, func(g Matrix) {
 		into := a.slot().Data
 		for i, d := range g.Data {
-			into[i] += d * slope(a.Data[i], out.Data[i])
+			if a.Data[i] > 0 {
+				into[i] += d
+			}
 		}
 	}, a)
 }
-
-// ReLU returns max(a, 0).
-func (t *Tape) ReLU(a *Node) *Node {
-	return t.elementwise(a, func(x float32) float32 { return max(x, 0) }, func(x, _ float32) float32 {
-		if x > 0 {
-			return 1
-		}
-		return 0
-	})
-}
-
-// Sigmoid returns 1 / (1 + exp(-a)).
-func (t *Tape) Sigmoid(a *Node) *Node {
-	return t.elementwise(a, sigmoid, func(_, y float32) float32 { return y * (1 - y) })
-}
-
-func sigmoid(x float32) float32 { return float32(1 / (1 + math.Exp(-float64(x)))) }
 
 // Dropout sets each entry to 0 with probability p and divides the others by 1 - p. Without a random source it returns a.
 func (t *Tape) Dropout(a *Node, p float32) *Node {
 	if t.Rand == nil || p == 0 {
 		return a
 	}
-	mask := t.mask(len(a.Data), p)
-	return t.Mul(a, t.Const(Matrix{a.Rows, a.Cols, mask}))
-}
-
-func (t *Tape) mask(n int, p float32) []float32 {
-	mask := make([]float32, n)
-	for i := range mask {
+	mask := NewMatrix(a.Rows, a.Cols)
+	for i := range mask.Data {
 		if t.Rand.Float32() >= p {
-			mask[i] = 1 / (1 - p)
+			mask.Data[i] = 1 / (1 - p)
 		}
 	}
-	return mask
+	return t.Mul(a, t.Const(mask))
 }
 
 // Norm gives each row mean 0 and variance 1, then multiplies by gain and adds shift, both of one row (Ba et al., Layer

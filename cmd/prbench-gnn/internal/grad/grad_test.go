@@ -36,7 +36,6 @@ func TestGradients(t *testing.T) {
 		"square":   {[][2]int{{3, 5}}, func(t *Tape, p []*Node) *Node { return t.Mul(p[0], p[0]) }},
 		"Scale":    {[][2]int{{3, 5}, {1, 2}}, func(t *Tape, p []*Node) *Node { return t.Scale(p[0], p[1], 1) }},
 		"ReLU":     {[][2]int{{3, 5}}, func(t *Tape, p []*Node) *Node { return t.ReLU(p[0]) }},
-		"Sigmoid":  {[][2]int{{3, 5}}, func(t *Tape, p []*Node) *Node { return t.Sigmoid(p[0]) }},
 		"Norm":     {[][2]int{{3, 5}, {1, 5}, {1, 5}}, func(t *Tape, p []*Node) *Node { return t.Norm(p[0], p[1], p[2]) }},
 		"Concat":   {[][2]int{{3, 2}, {3, 4}}, func(t *Tape, p []*Node) *Node { return t.Concat(p[0], p[1], p[0]) }},
 		"Logistic": {[][2]int{{5, 1}}, func(t *Tape, p []*Node) *Node { return t.Logistic(p[0], 2) }},
@@ -44,7 +43,6 @@ func TestGradients(t *testing.T) {
 		"Part":     {[][2]int{{3, 5}}, func(t *Tape, p []*Node) *Node { return t.Part(p[0], 1, 3) }},
 		"Sparse":   {[][2]int{{4, 3}}, func(t *Tape, p []*Node) *Node { return t.Sparse(pattern(values), p[0]) }},
 		"ones":     {[][2]int{{4, 3}}, func(t *Tape, p []*Node) *Node { return t.Sparse(pattern(nil), p[0]) }},
-		"Weighted": {[][2]int{{8, 1}, {4, 3}}, func(t *Tape, p []*Node) *Node { return t.Weighted(pattern(values), p[0], p[1]) }},
 	}
 	for name, c := range cases {
 		r := rand.New(rand.NewPCG(1, 2))

@@ -29,7 +29,20 @@ func (s *CSR) Append(col []int32, val []float32) {
 
 // Sparse returns s x. Entries of s are constants.
 func (t *Tape) Sparse(s *CSR, x *Node) *Node {
-	return t.Weighted(s, nil, x)
+	out := NewMatrix(s.Rows(), x.Cols)
+	for i := range s.Rows() {
+		for e := s.Ptr[i]; e < s.Ptr[i+1]; e++ {
+			axpy(s.at(e), x.Row(int(s.Col[e])), out.Row(i))
+		}
+	}
+	return t.result(out, func(g Matrix) {
+		into := x.slot()
+		for i := range s.Rows() {
+			for e := s.Ptr[i]; e < s.Ptr[i+1]; e++ {
+				axpy(s.at(e), g.Row(i), into.Row(int(s.Col[e])))
+			}
+		}
+	}, x)
 }
 
 // SparseDropout returns s x after a dropout of the entries of s.
@@ -47,38 +60,6 @@ func (t *Tape) SparseDropout(s *CSR, p float32, x *Node) *Node {
 		kept.Ptr = append(kept.Ptr, int32(len(kept.Col)))
 	}
 	return t.Sparse(kept, x)
-}
-
-// Weighted returns s x, where entry e of s is multiplied by row e of the column w. A nil w stands for ones.
-func (t *Tape) Weighted(s *CSR, w, x *Node) *Node {
-	value := func(e int32) float32 {
-		if w == nil {
-			return s.at(e)
-		}
-		return s.at(e) * w.Data[e]
-	}
-	out := NewMatrix(s.Rows(), x.Cols)
-	for i := range s.Rows() {
-		for e := s.Ptr[i]; e < s.Ptr[i+1]; e++ {
-			axpy(value(e), x.Row(int(s.Col[e])), out.Row(i))
-		}
-	}
-	back := func(g Matrix) {
-		for i := range s.Rows() {
-			for e := s.Ptr[i]; e < s.Ptr[i+1]; e++ {
-				if x.needs {
-					axpy(value(e), g.Row(i), x.slot().Row(int(s.Col[e])))
-				}
-				if w != nil && w.needs {
-					w.slot().Data[e] += s.at(e) * dot(g.Row(i), x.Row(int(s.Col[e])))
-				}
-			}
-		}
-	}
-	if w == nil {
-		return t.result(out, back, x)
-	}
-	return t.result(out, back, w, x)
 }
 
 // Gather returns the rows of x with the numbers in rows.

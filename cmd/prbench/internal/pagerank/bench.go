@@ -49,7 +49,7 @@ by the degree for a state). If an error exceeds its certificate, the benchmark f
   Values   v at k candidates from the cached states of 2,000 sources, with new candidates
            and new signed start values each time: combined, or corrected from both ends
   CatchUp  a cached state after edges were inserted or deleted: anywhere, or with an end
-           within some hops of its source; and computing it from scratch (afresh-ns/op)
+           within some hops of its source; and computing it from scratch (scratch-ns/op)
   Insert   an edge in memory, while a number of states are cached
   Store    a state's bytes in memory and in the store, and reading it from there`,
 		Example: `  prbench ppr --edges dblp-2010.edges.txt.gz

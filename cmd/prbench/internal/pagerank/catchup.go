@@ -166,9 +166,9 @@ func (p *refresh) finish(ctx context.Context) error {
 		}
 	}
 	t.add(p.line)
-	afresh := (&benchfmt.Line{Took: took}).Quantile(0.5)
-	p.line.Add(afresh, "afresh-ns/op")
-	p.line.Add(p.line.Quantile(0.5)/afresh, "of-afresh")
+	scratch := (&benchfmt.Line{Took: took}).Quantile(0.5)
+	p.line.Add(scratch, "scratch-ns/op")
+	p.line.Add(p.line.Quantile(0.5)/scratch, "of-scratch")
 	p.line.Add(p.agree, "difference/bounds")
 	return nil
 }
@@ -182,7 +182,7 @@ func (p *refresh) compare(g *index.Graph, a, b *ppr.State) error {
 			y, by := b.Value(g, j)
 			d := math.Abs(x - y)
 			if d > bx+by+noise {
-				return fmt.Errorf("%w: node %d: up to date %g ± %g, afresh %g ± %g", errCertificate, j, x, bx, y, by)
+				return fmt.Errorf("%w: node %d: up to date %g ± %g, from scratch %g ± %g", errCertificate, j, x, bx, y, by)
 			}
 			if bx+by > 0 {
 				p.agree = max(p.agree, d/(bx+by))

@@ -80,30 +80,12 @@ func readSnapshot(ctx context.Context, file string, directed bool, columns edgel
 			return nil, err
 		}
 	}
-	blocks := store{}
+	blocks := memoryStore{}
 	s, _, err := bulk.Write(ctx, blocks, 1, &index.Stored{Source: blocks})
 	if err != nil {
 		return nil, err
 	}
 	return s, s.Load(ctx)
-}
-
-// store holds the blocks of a generation until its rows are loaded. It implements index.Writer and index.Source.
-type store map[string][]byte
-
-func (s store) Set(key, value []byte) error {
-	s[string(key)] = value
-	return nil
-}
-
-func (s store) Delete(key []byte) error {
-	delete(s, string(key))
-	return nil
-}
-
-func (s store) Read(key []byte) ([]byte, bool, error) {
-	v, ok := s[string(key)]
-	return v, ok, nil
 }
 
 func keyOf(t edgelist.Token) index.Key {
@@ -173,6 +155,9 @@ func (s memoryStore) Get(key []byte) (value []byte, ok bool, err error) {
 	value, ok = s[string(key)]
 	return value, ok, nil
 }
+
+// Read implements index.Source.
+func (s memoryStore) Read(key []byte) ([]byte, bool, error) { return s.Get(key) }
 
 // Scan implements index.Reader.
 func (s memoryStore) Scan(prefix, from []byte) iter.Seq2[index.Entry, error] {

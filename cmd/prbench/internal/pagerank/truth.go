@@ -15,15 +15,15 @@ import (
 // errCertificate means that a certificate does not hold, which is a bug of package ppr.
 var errCertificate = errors.New("the certificate is smaller than the true error")
 
-// looks is the number of answers of a line that are compared with the exact ones.
-const looks = 3
+// maxCompared is the number of answers of a line that are compared with the exact ones.
+const maxCompared = 3
 
 // truth records the true errors of answers, and their certificates.
 type truth struct {
-	subject *subject
-	err     float64 // largest true error
-	bound   float64 // largest certificate
-	looked  int
+	subject  *subject
+	err      float64 // largest true error
+	bound    float64 // largest certificate
+	compared int     // number of answers
 }
 
 // add adds both to a line.
@@ -47,10 +47,10 @@ func (s *subject) exact(ctx context.Context, g *index.Graph, form ppr.Form, h pp
 
 // next returns the exact answer to compare an answer with, or nil if enough have been compared.
 func (t *truth) next(ctx context.Context, g *index.Graph, form ppr.Form, h ppr.Vector) (*ppr.State, error) {
-	if t.looked == looks {
+	if t.compared == maxCompared {
 		return nil, nil
 	}
-	t.looked++
+	t.compared++
 	return t.subject.exact(ctx, g, form, h)
 }
 

@@ -1,0 +1,40 @@
+package ogb
+
+import "kith/model/trial"
+
+// Measures says how well the links of a part rank above its other pairs.
+type Measures struct {
+	Hits map[int]float64 // Hits@K by K
+	MRR  float64
+	AUC  float64
+}
+
+// HitsAt returns the values of K for which Measure computes Hits@K.
+func HitsAt() []int { return []int{10, 20, 50, 100} }
+
+// Measure computes the measures of the scores of a part: those of the links, then those of the others. If each link has
+// others of its own, the measures are means over the links of its rank among them, in which others of equal score count half.
+func (p Part) Measure(scores []float64) Measures {
+	links, others := scores[:len(p.Links)], scores[len(p.Links):]
+	m := Measures{Hits: make(map[int]float64)}
+	if p.Each == 0 {
+		m.MRR, m.AUC = trial.MRR(links, others), trial.AUC(links, others)
+		for _, k := range HitsAt() {
+			m.Hits[k] = trial.HitsAt(k, links, others)
+		}
+		return m
+	}
+	n := float64(len(links))
+	for i := range links {
+		link, own := links[i:i+1], others[i*p.Each:(i+1)*p.Each]
+		reciprocal := trial.MRR(link, own)
+		m.MRR += reciprocal / n
+		m.AUC += trial.AUC(link, own) / n
+		for _, k := range HitsAt() {
+			if reciprocal*float64(k) >= 1 {
+				m.Hits[k] += 1 / n
+			}
+		}
+	}
+	return m
+}
