@@ -38,10 +38,11 @@ func arrows() map[string][]string {
 		"kith/db/gonum":            {"kith/index", gonum},
 		"kith/db": {
 			"kith/index", "kith/ppr", "kith/model", "kith/db/edgelist", "kith/db/store", "kith/db/walk", "kith/db/gonum", "kith/db/words",
-			"kith/db/archive", "golang.org/x/sys", gonum, msgpack,
+			"kith/db/archive", "kith/db/ctxio", "golang.org/x/sys", gonum, msgpack,
 		},
 		"kith/db/dbtest":      {"kith/db"},
 		"kith/db/words":       {},
+		"kith/db/ctxio":       {"kith/index"},
 		"kith/db/outfile":     {},
 		"kith/query":          {"kith/db", "kith/db/edgelist", "kith/db/outfile", "kith/db/words", "kith/model/trial", "kith/query/draw", "kith/query/parse"},
 		"kith/query/draw":     {"kith/db", "kith/db/words", "kith/model/trial", gonum},
