@@ -12,7 +12,7 @@ import (
 // its links look like.
 type rivals struct {
 	source       graph.ID
-	known        bool                   // the data is that of source
+	valid        bool                   // the data is that of source
 	open         [NumMeasures]Histogram // rivals by each measure
 	linked       [NumMeasures]Histogram // neighbours of the source by each measure
 	most         flow                   // maximum of each number over the rivals
@@ -36,12 +36,12 @@ func measures(f flow, in float64) [NumMeasures]float64 {
 	return [NumMeasures]float64{ByResource: f.Resource, ByAdamic: f.Adamic, ByEven: f.degreeWeighted, ByDegree: in}
 }
 
-// read computes the rivals of the source of s, unless they are already known.
+// read computes the rivals of the source of s, unless it has just computed them.
 func (r *rivals) read(g graph.Graph, s *TwoHop, logs *halfLogs) {
-	if r.known && r.source == s.source {
+	if r.valid && r.source == s.source {
 		return
 	}
-	r.source, r.known, r.most = s.source, true, flow{}
+	r.source, r.valid, r.most = s.source, true, flow{}
 	for k := range NumMeasures {
 		r.open[k].Clear()
 		r.linked[k].Clear()
@@ -140,7 +140,7 @@ func (l *PairStats) rivals(r *rivals, logs *halfLogs, x []float32) {
 	x[TopMutual] = float32(r.mutual)
 }
 
-// halfLogs holds the values of math.Log1p at 0, 1/2, 1, 3/2 and so on that were asked for, or 0.
+// halfLogs caches math.Log1p at 0, 1/2, 1, 3/2 and so on. An entry that is not computed yet is 0.
 type halfLogs []float64
 
 // maxHalves bounds the length of halfLogs.
@@ -163,9 +163,9 @@ func (t *halfLogs) log1p(x float64) float64 {
 	return v
 }
 
-// Histogram is a histogram of numbers on a logarithmic scale with 64 buckets per octave. It is ready for use after clear.
+// Histogram is a histogram of numbers on a logarithmic scale with 64 buckets per octave. It is ready for use after Clear.
 type Histogram struct {
-	count    [buckets + 1]float32 // after sum: how many numbers are in the bucket or above
+	count    [buckets + 1]float32 // after Sum: how many numbers are in the bucket or above
 	low, top int                  // lowest and highest bucket with a number; all others hold 0
 }
 
@@ -179,6 +179,7 @@ func Bucket(x float64) int {
 	return min(max(int(math.Float32bits(float32(max(x, 0)))>>17)-bottomBucket, 0), buckets-1)
 }
 
+// Clear removes all numbers.
 func (l *Histogram) Clear() {
 	if l.low <= l.top {
 		clear(l.count[l.low : l.top+1])
@@ -186,6 +187,7 @@ func (l *Histogram) Clear() {
 	l.low, l.top = buckets, -1
 }
 
+// Add adds a number.
 func (l *Histogram) Add(x float64) {
 	i := Bucket(x)
 	l.count[i]++
@@ -201,10 +203,10 @@ func (l *Histogram) Sum() {
 	}
 }
 
-// Len returns how many numbers were added. It must follow sum.
+// Len returns how many numbers were added. Call Sum first.
 func (l *Histogram) Len() float64 { return float64(l.count[l.low]) }
 
-// Above returns how many numbers are above x. Numbers in the same bucket as x count half.
+// Above returns how many numbers are above x. Call Sum first. Numbers in the same bucket as x count half.
 func (l *Histogram) Above(x float64) float64 {
 	i := Bucket(x)
 	if i < l.low {
