@@ -126,10 +126,7 @@ func newEmbedder(rng *rand.Rand, c *config) *embedder {
 
 func embedderOf(words int, theta []float32) *embedder {
 	n := embedHops * words * embedLen
-	return &embedder{
-		theta: theta, b: blas32.General{Rows: embedHops * words, Cols: embedLen, Stride: embedLen, Data: theta[:n]},
-		gain: theta[n : n+embedLen], shift: theta[n+embedLen:],
-	}
+	return &embedder{theta: theta, b: nn.NewMatrix(theta[:n], embedLen), gain: theta[n : n+embedLen], shift: theta[n+embedLen:]}
 }
 
 // forward computes z of all nodes.

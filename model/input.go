@@ -59,7 +59,7 @@ func (s *Scorer) AddsTo() string {
 // ranker's log-odds. A network of ReLUs is linear around each input, so the ranker's log-odds are divided among the
 // columns by their slopes there. The remainder is the network's own constant.
 func (p *posterior) explain(c *config, pair Pair, x []float32, columns []column.Column) []Input {
-	t := &scratch{x: blas32.General{Rows: 1, Cols: len(x), Stride: len(x), Data: x}}
+	t := &scratch{x: nn.NewMatrix(x, len(x))}
 	z := nn.Resize(blas32.General{}, 1, len(p.mean))
 	p.inputs(c, t, []Pair{pair}, z)
 	columns = append(columns, historyColumns()...)

@@ -259,10 +259,9 @@ func (m *Model) check(o Outcome) error {
 // samples that f2 gets.
 func (m *Model) record(o Outcome) (explored int) {
 	d := m.config.width()
-	x := blas32.General{Rows: len(o.Contexts) / d, Cols: d, Stride: d, Data: o.Contexts}
+	x := nn.NewMatrix(o.Contexts, d)
 	if !m.extras(o) {
-		x = blas32.General{Rows: 1, Cols: d, Stride: d, Data: nn.Row(x, o.Chosen)}
-		o.Chosen = 0
+		x, o.Chosen = nn.NewMatrix(m.chosen(o), d), 0
 	}
 	m.recordExplore(x, o)
 	chosen := nn.Row(x, o.Chosen)

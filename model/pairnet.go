@@ -63,9 +63,7 @@ func fitPairNet(ctx context.Context, c *config, t *training) ([][]float32, error
 	var batch blas32.General
 	var label []float32
 	t.epochs(ctx, func() {
-		order := numbers(len(y))
-		t.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-		for at := range slices.Chunk(order, pairBatch*(len(y)/edges)) {
+		for at := range slices.Chunk(t.rng.Perm(len(y)), pairBatch*(len(y)/edges)) {
 			batch, label = samples.Gather(at, batch, label)
 			if _, err := k.Learn(ctx, t.rng, batch, label); err != nil {
 				return

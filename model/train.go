@@ -131,8 +131,7 @@ func (m *Model) addEdge(ctx context.Context, fresh *nn.Samples, w World, source 
 func (m *Model) residuals(of nn.Samples) nn.Samples {
 	out := nn.Samples{Dim: m.explore.Data.Dim}
 	for i := range of.Len() {
-		x := blas32.General{Rows: 1, Cols: of.Dim, Stride: of.Dim, Data: of.Row(i)}
-		f := m.exploit.Net.Forward(&m.scratch.net, x)[0]
+		f := m.exploit.Net.Forward(&m.scratch.net, nn.NewMatrix(of.Row(i), of.Dim))[0]
 		phi := nn.Resize(blas32.General{}, 1, out.Dim)
 		m.exploit.Net.Phi(&m.scratch.net, m.config.Pool, phi)
 		out.Add(phi.Data, float64(of.Y[i]-f)+m.config.Shift)

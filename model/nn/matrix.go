@@ -8,6 +8,11 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
+// NewMatrix returns a matrix of rows of the given length that are views of data.
+func NewMatrix(data []float32, cols int) blas32.General {
+	return blas32.General{Rows: len(data) / cols, Cols: cols, Stride: cols, Data: data}
+}
+
 // Rows returns a view of the rows from:to of m.
 func Rows(m blas32.General, from, to int) blas32.General {
 	m.Rows, m.Data = to-from, m.Data[from*m.Stride:(to-1)*m.Stride+m.Cols]
@@ -22,16 +27,17 @@ func Resize(m blas32.General, rows, cols int) blas32.General {
 	return blas32.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: m.Data[:rows*cols]}
 }
 
-// NewVector returns a vector of n zeros that begins at a multiple of 16 bytes, as all sizes that are multiples of 16 are
-// allocated. Kernels that add four numbers at a time then always add in the same order.
+// NewVector returns a vector of n zeros that begins at a multiple of 16 bytes: Go aligns allocations whose size is a
+// multiple of 16 like this. Kernels that add four numbers at a time then always add in the same order.
 func NewVector(n int) []float32 { return make([]float32, (n+3)&^3)[:n:n] }
 
+// Row returns a view of row i of m.
 func Row(m blas32.General, i int) []float32 {
 	return m.Data[i*m.Stride : i*m.Stride+m.Cols]
 }
 
 // Multiply computes c = a op(b) + beta c. The order of summation does not depend on the number of processors. Gemm
-// would start goroutines from four blocks of 64 x 64 on, which costs more than it gains at these sizes, so multiply
+// would start goroutines from four blocks of 64 x 64 on, which costs more than it gains at these sizes, so Multiply
 // passes it 64 rows at a time.
 func Multiply(a, b blas32.General, tb blas.Transpose, beta float32, c blas32.General) {
 	for from := 0; from < c.Rows; from += 64 {
@@ -54,6 +60,7 @@ func addOuter(x, y blas32.General, by float32, sum []float32) {
 	}
 }
 
+// addRows adds by times the sum of the rows of m to sum.
 func addRows(m blas32.General, by float32, sum []float32) {
 	for i := range m.Rows {
 		for j, v := range Row(m, i) {
@@ -81,10 +88,12 @@ func Product64(a, b []float32) float64 {
 	return blas32.DDot(blas32.Vector{N: len(a), Inc: 1, Data: a}, blas32.Vector{N: len(b), Inc: 1, Data: b})
 }
 
+// AddTo adds v to sum.
 func AddTo(sum, v []float32) {
 	blas32.Axpy(1, blas32.Vector{N: len(v), Inc: 1, Data: v}, blas32.Vector{N: len(v), Inc: 1, Data: sum})
 }
 
+// Axpy adds by times x to the vector to.
 func Axpy(by float32, x, to []float32) {
 	blas32.Axpy(by, blas32.Vector{N: len(x), Inc: 1, Data: x}, blas32.Vector{N: len(x), Inc: 1, Data: to})
 }
@@ -108,6 +117,7 @@ func Scale(v []float32, length float64) {
 	}
 }
 
+// Narrow converts numbers to float32.
 func Narrow(v []float64) []float32 {
 	out := make([]float32, len(v))
 	for i, x := range v {
@@ -126,6 +136,7 @@ func UnitRows(x blas32.General) blas32.General {
 	return y
 }
 
+// Sigmoid returns the probability that has the log-odds x.
 func Sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
 // Standardise scales the columns of x to mean 0 and variance 1: (x - mean) factor. It returns mean and factor.
@@ -148,6 +159,7 @@ func Standardise(x blas32.General) (mean, factor []float32) {
 	return mean, factor
 }
 
+// Apply scales the columns of x in place: (x - mean) factor.
 func Apply(x blas32.General, mean, factor []float32) {
 	for i := range x.Rows {
 		r := Row(x, i)

@@ -36,7 +36,11 @@ type dense struct {
 	W, B    []float32
 }
 
+// NewNetwork returns a network whose parameters are theta, which it does not copy, or zeros if theta is nil.
 func NewNetwork(s Shape, theta []float32) *Network {
+	if theta == nil {
+		theta = make([]float32, s.Params())
+	}
 	n := &Network{Shape: s, Theta: theta}
 	in, rest := s.In, theta
 	if s.Kernel > 0 {
