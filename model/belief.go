@@ -265,7 +265,7 @@ func (p *posterior) inputs(c *config, t *scratch, pairs []Pair, z blas32.General
 	}
 	if c.forecast(nn.Row(x, 0)) {
 		for i := range pairs {
-			nn.Row(z, i)[z.Cols-1] = 0 // the forecast replaces it
+			nn.Row(z, i)[z.Cols-1] = 0 // the forecast replaces the ranker
 		}
 		return
 	}
@@ -281,8 +281,8 @@ func (p *posterior) inputs(c *config, t *scratch, pairs []Pair, z blas32.General
 	}
 }
 
-// believe scores the contexts on the tape. Exploit is the probability of a link. Explore is what nu standard deviations
-// of its log-odds add to it. With option pin, the pair's own outcomes count more than the inferred estimate. Before the
+// believe scores the contexts on the tape. Exploit is the probability of a link. Explore is the difference to the
+// probability at nu standard deviations of the log-odds above their mean. With option pin, the pair's own outcomes count more than the inferred estimate. Before the
 // first outcome, the uncertainty of the weights reflects only the prior and is left out.
 func (s *Scorer) believe(t *scratch, w World, all []Pair, first int, scores []Score) {
 	b, pairs := s.belief, all[first:first+len(scores)]
@@ -298,18 +298,18 @@ func (s *Scorer) believe(t *scratch, w World, all []Pair, first int, scores []Sc
 		if b.learned {
 			variance = max(nn.Dot64(nn.Row(t.product, i), z), 0)
 		}
-		exploit := nn.Sigmoid(mean / math.Sqrt(1+math.Pi*variance/8))
-		own := func(estimate float64) float64 { return estimate }
-		if s.config.Pin {
-			timed := s.config.forecast(nn.Row(t.x, i))
-			own = func(estimate float64) float64 { return b.withOwnOutcomes(w, p, timed, estimate) }
+		pinned := func(estimate float64) float64 {
+			if !s.config.Pin {
+				return estimate
+			}
+			return b.withOwnOutcomes(w, p, s.config.forecast(nn.Row(t.x, i)), estimate)
 		}
-		exploit = own(exploit)
-		hope := exploit
+		exploit := pinned(nn.Sigmoid(mean / math.Sqrt(1+math.Pi*variance/8)))
+		upper := exploit
 		if variance > 0 {
-			hope = own(nn.Sigmoid(mean + s.config.Nu*math.Sqrt(variance)))
+			upper = pinned(nn.Sigmoid(mean + s.config.Nu*math.Sqrt(variance)))
 		}
-		scores[i].Exploit, scores[i].Explore = exploit, hope-exploit
+		scores[i].Exploit, scores[i].Explore = exploit, upper-exploit
 	}
 }
 

@@ -45,7 +45,7 @@ func ease() *fitted {
 	}
 }
 
-func planEase(c *config) { c.Lambda = 1000 }
+func adjustEase(c *config) { c.Lambda = 1000 }
 
 func easeView(ctx context.Context, c *config, _ [][]float32, w World) (view, error) {
 	if err := fitsDense(w.Graph); err != nil {

@@ -16,7 +16,7 @@ import (
 type fitted struct {
 	words  bool                  // the nodes must have feature vectors
 	plan   EdgePlan              // values for the zero fields of a plan
-	square int64                 // bytes that making a view takes for each pair of nodes; 0: its memory does not grow so fast
+	square int64                 // bytes that a view takes per pair of nodes while it is made; 0: its memory is not quadratic
 	sizes  func(c *config) []int // lengths of the weight vectors
 
 	// fit returns weights that separate the training's edges from pairs without an edge.

@@ -156,7 +156,7 @@ func pairMix() *fitted {
 	}
 }
 
-func planPairMix(c *config) { c.Mix = 0.3 }
+func adjustPairMix(c *config) { c.Mix = 0.3 }
 
 // mixed returns the sum of two views with the weights 1 - mix and mix.
 func mixed(first, second view, mix float64) view {

@@ -227,8 +227,8 @@ type spectralSource struct {
 	cubed    []float32            // row of U times the cubes
 	tailed   []float32            // row of U times the middle filter, of the same length as cubed
 	reverse  []float32            // row of V times the middle filter; on an undirected graph it is weighted[middleRidge]
-	numbers  rowNumbers // of the row of U
-	walks    []float32 // number of walks of two edges to each node, if counted; nil: too expensive to count
+	numbers  rowNumbers           // of the row of U
+	walks    []float32            // number of walks of two edges to each node, if counted; nil: too expensive to count
 	counted  bool
 	scratch  []float32
 }

@@ -44,7 +44,7 @@ func (m *Model) trainEdges(ctx context.Context, g Graph, plan EdgePlan, without 
 		return m.fitEdges(ctx, g, plan, without)
 	}
 	if !m.policy.learns {
-		return fmt.Errorf("%w: %s", ErrNotLearning, m.policy.name)
+		return fmt.Errorf("%w: %s", errNotLearning, m.policy.name)
 	}
 	if len(m.config.Classes) > 0 {
 		return fmt.Errorf("%w: %s learns classes from outcomes, not from the edges of a graph", ErrInput, m.policy.name)
@@ -278,9 +278,9 @@ type Progress func(done, total int)
 func (m *Model) TrainLog(ctx context.Context, epochs int, progress Progress) error {
 	switch {
 	case m.Fitted():
-		return fmt.Errorf("%w from outcomes: %s, which is fitted to the edges of a graph", ErrNotLearning, m.policy.name)
+		return fmt.Errorf("%w from outcomes: %s, which is fitted to the edges of a graph", errNotLearning, m.policy.name)
 	case !m.policy.learns:
-		return fmt.Errorf("%w: %s", ErrNotLearning, m.policy.name)
+		return fmt.Errorf("%w: %s", errNotLearning, m.policy.name)
 	case epochs < 1:
 		return optionf("epochs = %d (accepted: 1 and more)", epochs)
 	case m.samples().Len() == 0:

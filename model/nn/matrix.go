@@ -48,13 +48,10 @@ func Multiply(a, b blas32.General, tb blas.Transpose, beta float32, c blas32.Gen
 
 // addOuter adds by xᵀy, with one row for each column of x. It skips the zeros of x, because contexts can be sparse.
 func addOuter(x, y blas32.General, by float32, sum []float32) {
-	to := blas32.Vector{N: y.Cols, Inc: 1}
 	for i := range x.Rows {
-		from := blas32.Vector{N: y.Cols, Inc: 1, Data: Row(y, i)}
 		for j, v := range Row(x, i) {
 			if v != 0 {
-				to.Data = sum[j*y.Cols : (j+1)*y.Cols]
-				blas32.Axpy(by*v, from, to)
+				Axpy(by*v, Row(y, i), sum[j*y.Cols:(j+1)*y.Cols])
 			}
 		}
 	}
@@ -71,7 +68,7 @@ func addRows(m blas32.General, by float32, sum []float32) {
 
 // Dot is the scalar product. Its bits depend on where b begins, modulo 16 bytes: see NewVector.
 func Dot(a, b []float32) float32 {
-	return blas32.Dot(blas32.Vector{N: len(a), Inc: 1, Data: a}, blas32.Vector{N: len(a), Inc: 1, Data: b})
+	return blas32.Dot(vector(a), vector(b[:len(a)]))
 }
 
 // Dot64 sums in a fixed order. The kernels do not: their order depends on the memory alignment of the vectors.
@@ -85,18 +82,22 @@ func Dot64[T float32 | float64](a, b []T) (sum float64) {
 
 // Product64 is the scalar product, summed in float64.
 func Product64(a, b []float32) float64 {
-	return blas32.DDot(blas32.Vector{N: len(a), Inc: 1, Data: a}, blas32.Vector{N: len(b), Inc: 1, Data: b})
+	return blas32.DDot(vector(a), vector(b))
 }
 
 // AddTo adds v to sum.
-func AddTo(sum, v []float32) {
-	blas32.Axpy(1, blas32.Vector{N: len(v), Inc: 1, Data: v}, blas32.Vector{N: len(v), Inc: 1, Data: sum})
-}
+func AddTo(sum, v []float32) { Axpy(1, v, sum) }
 
 // Axpy adds by times x to the vector to.
-func Axpy(by float32, x, to []float32) {
-	blas32.Axpy(by, blas32.Vector{N: len(x), Inc: 1, Data: x}, blas32.Vector{N: len(x), Inc: 1, Data: to})
-}
+func Axpy(by float32, x, to []float32) { blas32.Axpy(by, vector(x), vector(to[:len(x)])) }
+
+// Times multiplies v by a number.
+func Times(by float32, v []float32) { blas32.Scal(by, vector(v)) }
+
+// Length returns the Euclidean length of v.
+func Length(v []float32) float32 { return blas32.Nrm2(vector(v)) }
+
+func vector(v []float32) blas32.Vector { return blas32.Vector{N: len(v), Inc: 1, Data: v} }
 
 // Scale brings v to the given Euclidean length; zeros stay zeros. For vectors near zero the factor exceeds float32.
 func Scale(v []float32, length float64) {
