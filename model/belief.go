@@ -74,17 +74,15 @@ func (b *belief) setRanker(r *ranker, trained bool) {
 func (c *config) beliefPrior(scale []float32, ranked, rankerTrained bool) (mean, variance []float64) {
 	d, history := c.beliefLen(), c.width()
 	mean = make([]float64, d)
-	variance = slices.Repeat([]float64{1 / c.Lambda}, d)
+	usual, constantVariance := 1/c.Lambda, 4.
 	if rankerTrained {
-		variance = slices.Repeat([]float64{trainedVariance / c.Lambda}, d)
+		usual, constantVariance = trainedVariance/c.Lambda, 0.5 // one link is weak evidence that links are common
 	}
+	variance = slices.Repeat([]float64{usual}, d)
 	mean[history+colTargetRate], variance[history+colTargetRate] = 1, 0.1 // the observed rate is nearly the true rate
 	mean[history+colOffered] = 1                                          // the odds are proportional to the rate of offers
 	constant := history + historyLen
-	variance[constant] = 4
-	if rankerTrained {
-		variance[constant] = 0.5 // one link is weak evidence that links are common
-	}
+	variance[constant] = constantVariance
 	if col := c.timeCol(); col >= 0 {
 		mean[col], variance[col] = 1/timeScale, 0.02/(timeScale*timeScale)
 	}
@@ -189,10 +187,11 @@ func (b *belief) learn(x []float32, reward float64) {
 		b.z[i] = float64(scaled(v, b.scale[i]))
 	}
 	b.z[len(x)] = 1
-	if b.ranker != nil {
-		b.z[d-1] = 0
-	}
-	if b.ranker != nil && !b.config.forecast(x) {
+	switch {
+	case b.ranker == nil:
+	case b.config.forecast(x):
+		b.z[d-1] = 0 // the forecast replaces the ranker
+	default:
 		b.input = nn.Resize(b.input, 1, b.config.rankLen())
 		b.config.rankInput(x, b.scale, b.input.Data)
 		b.ranker.logOdds(&b.tape, b.input, b.z[d-1:])

@@ -36,6 +36,7 @@ const maxDense = 8192
 func ease() *fitted {
 	return &fitted{
 		plan:   EdgePlan{Samples: 1, Negatives: 1, Folds: 1, Epochs: 1},
+		passes: func(int) int { return 0 },
 		square: 36, // A², A² + λI, its factors, its inverse, and y
 		sizes:  func(*config) []int { return []int{} },
 		fit: func(_ context.Context, _ *config, t *training) ([][]float32, error) {
