@@ -15,7 +15,7 @@ import (
 type Input struct {
 	Name  string
 	Value float64
-	Adds  float64 // its term in the sum that makes up the estimate; NaN if the estimate is not such a sum
+	Adds  float64 // its term in the sum that AddsTo names; NaN if there is no such sum
 	Tells string  // its description for people: see [column.Family.Words]
 }
 

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/floats"
+
 	"kith/model/column"
 	"kith/model/nn"
 )
@@ -388,9 +390,7 @@ func center(v []float64) (mean float64) {
 		mean += x
 	}
 	mean /= float64(len(v))
-	for i := range v {
-		v[i] -= mean
-	}
+	floats.AddConst(-mean, v)
 	return mean
 }
 

@@ -1,8 +1,10 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -141,21 +143,18 @@ func (m *Model) residuals(of nn.Samples) nn.Samples {
 
 // fill sets the zero fields to a given plan's values.
 func (p *EdgePlan) fill(by EdgePlan) error {
-	defaults := []struct {
-		field *int
-		name  string
-		value int
+	for _, d := range []struct {
+		name      string
+		field     *int
+		otherwise int
 	}{
-		{&p.Samples, "samples", by.Samples}, {&p.Negatives, "negatives", by.Negatives},
-		{&p.Folds, "folds", by.Folds}, {&p.Epochs, "epochs", by.Epochs},
-	}
-	for _, d := range defaults {
+		{"samples", &p.Samples, by.Samples}, {"negatives", &p.Negatives, by.Negatives},
+		{"folds", &p.Folds, by.Folds}, {"epochs", &p.Epochs, by.Epochs},
+	} {
 		if *d.field < 0 {
 			return optionf("%s = %d (accepted: 1 and more)", d.name, *d.field)
 		}
-		if *d.field == 0 {
-			*d.field = d.value
-		}
+		*d.field = cmp.Or(*d.field, d.otherwise)
 	}
 	return nil
 }
@@ -249,12 +248,7 @@ func sample(rng *rand.Rand, n, k int) []int {
 		}
 		chosen[t] = true
 	}
-	out := make([]int, 0, k)
-	for v := range chosen {
-		out = append(out, v)
-	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(maps.Keys(chosen))
 }
 
 // nonNeighbors draws k nodes other than u that u has no edge to, or fewer if u is linked to nearly all nodes.

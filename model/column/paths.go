@@ -233,7 +233,7 @@ func (s *TwoHop) overlap(g graph.Graph, target graph.ID, in []graph.ID) (o Overl
 		return s.To(target).Overlap
 	case len(in) < MaxEnds:
 		return overlapOfRows(g, p, s.out, in)
-	case len(s.next) == 0:
+	case len(s.next) == 0: // the rows of the neighbours are too long to keep
 		return overlapOfRows(g, p, s.out, graph.In(g, target))
 	}
 	for i, w := range s.out {
