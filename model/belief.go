@@ -74,17 +74,15 @@ func (b *belief) setRanker(r *ranker, trained bool) {
 func (c *config) beliefPrior(scale []float32, ranked, rankerTrained bool) (mean, variance []float64) {
 	d, history := c.beliefLen(), c.width()
 	mean = make([]float64, d)
-	variance = slices.Repeat([]float64{1 / c.Lambda}, d)
+	usual, constantVariance := 1/c.Lambda, 4.
 	if rankerTrained {
-		variance = slices.Repeat([]float64{trainedVariance / c.Lambda}, d)
+		usual, constantVariance = trainedVariance/c.Lambda, 0.5 // one link is weak evidence that links are common
 	}
+	variance = slices.Repeat([]float64{usual}, d)
 	mean[history+colTargetRate], variance[history+colTargetRate] = 1, 0.1 // the observed rate is nearly the true rate
 	mean[history+colOffered] = 1                                          // the odds are proportional to the rate of offers
 	constant := history + historyLen
-	variance[constant] = 4
-	if rankerTrained {
-		variance[constant] = 0.5 // one link is weak evidence that links are common
-	}
+	variance[constant] = constantVariance
 	if col := c.timeCol(); col >= 0 {
 		mean[col], variance[col] = 1/timeScale, 0.02/(timeScale*timeScale)
 	}
@@ -189,10 +187,11 @@ func (b *belief) learn(x []float32, reward float64) {
 		b.z[i] = float64(scaled(v, b.scale[i]))
 	}
 	b.z[len(x)] = 1
-	if b.ranker != nil {
-		b.z[d-1] = 0
-	}
-	if b.ranker != nil && !b.config.forecast(x) {
+	switch {
+	case b.ranker == nil:
+	case b.config.forecast(x):
+		b.z[d-1] = 0 // the forecast replaces the ranker
+	default:
 		b.input = nn.Resize(b.input, 1, b.config.rankLen())
 		b.config.rankInput(x, b.scale, b.input.Data)
 		b.ranker.logOdds(&b.tape, b.input, b.z[d-1:])
@@ -265,7 +264,7 @@ func (p *posterior) inputs(c *config, t *scratch, pairs []Pair, z blas32.General
 	}
 	if c.forecast(nn.Row(x, 0)) {
 		for i := range pairs {
-			nn.Row(z, i)[z.Cols-1] = 0 // the forecast replaces it
+			nn.Row(z, i)[z.Cols-1] = 0 // the forecast replaces the ranker
 		}
 		return
 	}
@@ -281,8 +280,8 @@ func (p *posterior) inputs(c *config, t *scratch, pairs []Pair, z blas32.General
 	}
 }
 
-// believe scores the contexts on the tape. Exploit is the probability of a link. Explore is what nu standard deviations
-// of its log-odds add to it. With option pin, the pair's own outcomes count more than the inferred estimate. Before the
+// believe scores the contexts on the tape. Exploit is the probability of a link. Explore is the difference to the
+// probability at nu standard deviations of the log-odds above their mean. With option pin, the pair's own outcomes count more than the inferred estimate. Before the
 // first outcome, the uncertainty of the weights reflects only the prior and is left out.
 func (s *Scorer) believe(t *scratch, w World, all []Pair, first int, scores []Score) {
 	b, pairs := s.belief, all[first:first+len(scores)]
@@ -298,18 +297,18 @@ func (s *Scorer) believe(t *scratch, w World, all []Pair, first int, scores []Sc
 		if b.learned {
 			variance = max(nn.Dot64(nn.Row(t.product, i), z), 0)
 		}
-		exploit := nn.Sigmoid(mean / math.Sqrt(1+math.Pi*variance/8))
-		own := func(estimate float64) float64 { return estimate }
-		if s.config.Pin {
-			timed := s.config.forecast(nn.Row(t.x, i))
-			own = func(estimate float64) float64 { return b.withOwnOutcomes(w, p, timed, estimate) }
+		pinned := func(estimate float64) float64 {
+			if !s.config.Pin {
+				return estimate
+			}
+			return b.withOwnOutcomes(w, p, s.config.forecast(nn.Row(t.x, i)), estimate)
 		}
-		exploit = own(exploit)
-		hope := exploit
+		exploit := pinned(nn.Sigmoid(mean / math.Sqrt(1+math.Pi*variance/8)))
+		upper := exploit
 		if variance > 0 {
-			hope = own(nn.Sigmoid(mean + s.config.Nu*math.Sqrt(variance)))
+			upper = pinned(nn.Sigmoid(mean + s.config.Nu*math.Sqrt(variance)))
 		}
-		scores[i].Exploit, scores[i].Explore = exploit, hope-exploit
+		scores[i].Exploit, scores[i].Explore = exploit, upper-exploit
 	}
 }
 

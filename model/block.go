@@ -163,10 +163,7 @@ func (c *config) readProximities(ctx context.Context, w World, pairs []Pair, t *
 	if c.Blocks&blockGraph == 0 || t.forecast.reads(w) {
 		return nil
 	}
-	if len(pairs) > nn.BatchLen {
-		return t.ReadMany(ctx, w, pairs, c.Blocks&blockTopology != 0)
-	}
-	return t.ReadProximities(ctx, w, pairs)
+	return t.ReadProximities(ctx, w, pairs, c.Blocks&blockTopology != 0)
 }
 
 // batch builds the contexts of pairs[first:end], one row of x each. Their proximities are on the tape. Where a forecast
@@ -209,7 +206,7 @@ func (c *config) graph(g Graph, pairs []Pair, first int, t *scratch, x blas32.Ge
 	t.walks = t.walks[:0]
 	for i := range x.Rows {
 		l := t.PairStats(g, pairs, first+i)
-		t.walks = append(t.walks, l.Walks())
+		t.walks = append(t.walks, l.Walks)
 		r := nn.Row(x, i)
 		if c.Blocks&blockStructural != 0 {
 			t.Structural(&l, r[len(r)-column.StructuralLen:])

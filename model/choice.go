@@ -63,7 +63,7 @@ type choiceList struct {
 func (l *choiceLearner) learn(ctx context.Context, all []choice, batch []int) error {
 	err := nn.Parallel(ctx, nn.Shards, func(i int) {
 		l.parts[i].forward(l.net, l.scale, all, batch[i*len(batch)/nn.Shards:(i+1)*len(batch)/nn.Shards])
-		l.parts[i].readGuide(l.guide)
+		l.parts[i].advice.read(l.guide, l.parts[i].x)
 	})
 	if err != nil {
 		return err
@@ -256,7 +256,7 @@ func scaleOf(all []choice) *columnScale {
 	return &columnScale{mean, factor}
 }
 
-// enter converts a network that reads unscaled columns to one that reads scaled columns.
+// enter changes a network that reads unscaled columns to one that reads scaled columns.
 func (s *columnScale) enter(n *nn.Network) {
 	d := n.Dense[0]
 	for j, by := range s.factor {
@@ -314,12 +314,11 @@ type advice struct {
 	tape  nn.Tape
 }
 
-// readGuide stores the guide's scores of the choices of a part. The guide reads unscaled columns.
-func (p *choiceShard) readGuide(g *guide) {
-	if g == nil || len(p.lists) == 0 {
-		return
+// read stores the guide's scores of the rows of x, which are unscaled columns.
+func (a *advice) read(g *guide, x blas32.General) {
+	if g != nil && x.Rows > 0 {
+		a.share, a.score = g.share, g.score(&a.tape, x)
 	}
-	p.advice.share, p.advice.score = g.share, g.score(&p.advice.tape, p.x)
 }
 
 // loss returns the change of the loss of a choice by the advice and adds its slopes.

@@ -148,8 +148,8 @@ func (m *Model) Clone() (*Model, error) {
 }
 
 // Decode rebuilds a model that continues bit by bit where the encoded one stopped. A model that was stored with other
-// columns is returned untrained: see [Model.Outdated]. Decode returns ErrCorrupt for bytes that MarshalBinary did not
-// write, and ErrVersion if they have another version. The memory it takes is a small multiple of len(b).
+// columns is returned untrained: see [Model.Outdated]. Decode returns ErrVersion for a document of another version,
+// and an error for bytes that MarshalBinary did not write. The memory it takes is a small multiple of len(b).
 func Decode(b []byte) (*Model, error) { return DecodeParts(b, nil) }
 
 // DecodeParts is Decode for the results of MarshalState and MarshalVectors.
@@ -163,7 +163,7 @@ func DecodeParts(state, nodes []byte) (*Model, error) {
 	}
 	m, err := decodeBody(e.Body, func() (*vectors, error) { return decodeVectors(nodes) })
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: %w", errCorrupt, err)
 	}
 	return m, nil
 }
@@ -183,18 +183,18 @@ func decodeVectors(b []byte) (*vectors, error) {
 // open checks an envelope.
 func open(magic string, b []byte) (e envelope, err error) {
 	if err := Unmarshal(b, &e); err != nil {
-		return e, fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return e, fmt.Errorf("%w: %w", errCorrupt, err)
 	}
 	switch {
 	case e.Magic != magic:
-		return e, fmt.Errorf("%w: begins with %.20q", ErrCorrupt, e.Magic)
+		return e, fmt.Errorf("%w: begins with %.20q", errCorrupt, e.Magic)
 	case e.Version != version:
 		return e, fmt.Errorf("%w: %d, this program reads %d", ErrVersion, e.Version, version)
 	case e.Sum != checksum(e.Body):
-		return e, fmt.Errorf("%w: checksum", ErrCorrupt)
+		return e, fmt.Errorf("%w: checksum", errCorrupt)
 	}
 	if err := checkLengths(e.Body); err != nil {
-		return e, fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return e, fmt.Errorf("%w: %w", errCorrupt, err)
 	}
 	return e, nil
 }

@@ -69,18 +69,18 @@ func TestDecodeRefuses(t *testing.T) {
 		b    []byte
 		want error
 	}{
-		{"nothing", nil, ErrCorrupt},
-		{"truncated", good[:len(good)/2], ErrCorrupt},
-		{"with a tail", append(bytes.Clone(good), 0), ErrCorrupt},
+		{"nothing", nil, errCorrupt},
+		{"truncated", good[:len(good)/2], errCorrupt},
+		{"with a tail", append(bytes.Clone(good), 0), errCorrupt},
 		{"of a newer version", pack(&newer), ErrVersion},
 		{"of an older version", pack(&older), ErrVersion},
-		{"of another kind", pack(&other), ErrCorrupt},
-		{"text", []byte("kith model"), ErrCorrupt},
-		{"an empty body", wrap(t, nil), ErrCorrupt},
-		{"an empty document", wrap(t, pack(map[string]any{})), ErrCorrupt},
-		{"more classes than bytes", wrap(t, []byte("\x81\xa4Spec\x81\xa7Classes\xdd\xff\xff\xff\xff")), ErrCorrupt},
-		{"more options than bytes", wrap(t, []byte("\x81\xa7Options\xdf\xff\xff\xff\xff")), ErrCorrupt},
-		{"lists in lists", wrap(t, bytes.Repeat([]byte{0x91}, 1<<20)), ErrCorrupt},
+		{"of another kind", pack(&other), errCorrupt},
+		{"text", []byte("kith model"), errCorrupt},
+		{"an empty body", wrap(t, nil), errCorrupt},
+		{"an empty document", wrap(t, pack(map[string]any{})), errCorrupt},
+		{"more classes than bytes", wrap(t, []byte("\x81\xa4Spec\x81\xa7Classes\xdd\xff\xff\xff\xff")), errCorrupt},
+		{"more options than bytes", wrap(t, []byte("\x81\xa7Options\xdf\xff\xff\xff\xff")), errCorrupt},
+		{"lists in lists", wrap(t, bytes.Repeat([]byte{0x91}, 1<<20)), errCorrupt},
 	} {
 		if _, err := Decode(c.b); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
@@ -143,7 +143,7 @@ func TestDecodeChecksTheBody(t *testing.T) {
 	})
 }
 
-// refused checks that Decode returns ErrCorrupt for each damage to the document of a model.
+// refused checks that Decode returns errCorrupt for each damage to the document of a model.
 func refused(t *testing.T, m *Model, damages map[string]func(*document)) {
 	t.Helper()
 	for name, spoil := range damages {
@@ -157,8 +157,8 @@ func refused(t *testing.T, m *Model, damages map[string]func(*document)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Decode(b); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("%s: %v, want ErrCorrupt", name, err)
+		if _, err := Decode(b); !errors.Is(err, errCorrupt) {
+			t.Errorf("%s: %v, want errCorrupt", name, err)
 		}
 	}
 }

@@ -159,8 +159,8 @@ func (d *drawing) add(ctx context.Context, link Pair) error {
 	links := float64(graph.OutLen(d.whole, link.Source))
 	missing := max(1, links/10) // links of the source, if a tenth is missing
 	common := nn.Row(*x, 0)[x.Cols-column.StructuralLen+column.ColCommon] > 0
-	stands := func(nodes int, c choice) float64 { return float64(nodes) / float64(max(1, c.to-c.from)) / missing }
-	all[0].pairsPerCandidate, all[2].pairsPerCandidate = stands(near, all[0]), stands(d.whole.NumNodes(), all[2])
+	perCandidate := func(nodes int, c choice) float64 { return float64(nodes) / float64(max(1, c.to-c.from)) / missing }
+	all[0].pairsPerCandidate, all[2].pairsPerCandidate = perCandidate(near, all[0]), perCandidate(d.whole.NumNodes(), all[2])
 	all[2].poolWeight = 1 / max(1, links)
 	for i, use := range []bool{common, inBest, true} {
 		if c := all[i]; use && c.to > c.from {
@@ -199,7 +199,7 @@ func (d *drawing) nearbyNodes(source ID) (near int, far []ID) {
 	d.seen[source] = true
 	g := d.world.Graph
 	layer := graph.Out(g, source)
-	known := graph.Out(d.whole, source)
+	links := graph.Out(d.whole, source)
 	left := column.MaxPaths
 	for step := 2; step <= 3; step++ {
 		layer = slices.Clone(layer)
@@ -210,7 +210,7 @@ func (d *drawing) nearbyNodes(source ID) (near int, far []ID) {
 				break
 			}
 			for _, v := range graph.Out(g, u) {
-				if _, linked := slices.BinarySearch(known, v); !d.seen[v] && !linked {
+				if _, linked := slices.BinarySearch(links, v); !d.seen[v] && !linked {
 					d.seen[v] = true
 					far = append(far, v)
 				}

@@ -36,6 +36,7 @@ const maxDense = 8192
 func ease() *fitted {
 	return &fitted{
 		plan:   EdgePlan{Samples: 1, Negatives: 1, Folds: 1, Epochs: 1},
+		passes: func(int) int { return 0 },
 		square: 36, // A², A² + λI, its factors, its inverse, and y
 		sizes:  func(*config) []int { return []int{} },
 		fit: func(_ context.Context, _ *config, t *training) ([][]float32, error) {
@@ -45,7 +46,7 @@ func ease() *fitted {
 	}
 }
 
-func planEase(c *config) { c.Lambda = 1000 }
+func adjustEase(c *config) { c.Lambda = 1000 }
 
 func easeView(ctx context.Context, c *config, _ [][]float32, w World) (view, error) {
 	if err := fitsDense(w.Graph); err != nil {

@@ -158,7 +158,7 @@ func TestTrainEdgesRefuses(t *testing.T) {
 	if err := m.TrainEdges(ctx, twoGroups(false), EdgePlan{}, ask); !errors.Is(err, broken) {
 		t.Errorf("a broken world: %v", err)
 	}
-	if err := newModel(t, "ppr", "", 0).TrainEdges(ctx, twoGroups(false), EdgePlan{}, ask); !errors.Is(err, ErrNotLearning) {
+	if err := newModel(t, "ppr", "", 0).TrainEdges(ctx, twoGroups(false), EdgePlan{}, ask); !errors.Is(err, errNotLearning) {
 		t.Errorf("policy ppr: %v", err)
 	}
 }

@@ -21,8 +21,11 @@ import (
 // 85.9 (test). The following were no better on two of them: 35 or 60 passes, half of the words, different dropped words
 // for each power of W, new pairs without an edge in each pass, equal initial B_k, edges that are not hidden.
 func embedding() *fitted {
-	plan := EdgePlan{Samples: 20000, Negatives: 10, Folds: 8, Epochs: 21}
-	return &fitted{words: true, plan: plan, sizes: embedSizes, fit: fitEmbedding, view: embedView}
+	return &fitted{
+		words: true, plan: EdgePlan{Samples: 20000, Negatives: 10, Folds: 8, Epochs: 21},
+		passes: func(epochs int) int { return embedMembers * epochs },
+		sizes:  embedSizes, fit: fitEmbedding, view: embedView,
+	}
 }
 
 const (
@@ -56,11 +59,9 @@ func fitEmbedding(ctx context.Context, c *config, t *training) (weights [][]floa
 	}
 	var nets []*nn.Network
 	var sum []float64 // sum of the members' logits of all training pairs
-	for i := range embedMembers {
+	for range embedMembers {
 		e := newEmbedder(t.rng, c)
-		member := *t
-		member.plan.Progress = func(done, total int) { t.plan.Progress(i*total+done, embedMembers*total) }
-		e.train(ctx, &member, inputs)
+		e.train(ctx, t, inputs)
 		var logits []float64
 		for i, f := range t.folds {
 			e.forward(ctx, inputs[i])
@@ -126,10 +127,7 @@ func newEmbedder(rng *rand.Rand, c *config) *embedder {
 
 func embedderOf(words int, theta []float32) *embedder {
 	n := embedHops * words * embedLen
-	return &embedder{
-		theta: theta, b: blas32.General{Rows: embedHops * words, Cols: embedLen, Stride: embedLen, Data: theta[:n]},
-		gain: theta[n : n+embedLen], shift: theta[n+embedLen:],
-	}
+	return &embedder{theta: theta, b: nn.NewMatrix(theta[:n], embedLen), gain: theta[n : n+embedLen], shift: theta[n+embedLen:]}
 }
 
 // forward computes z of all nodes.

@@ -10,19 +10,19 @@ import (
 // Errors to test for with errors.Is.
 var (
 	ErrOption = graph.ErrOption // an unknown policy, preset or option, or a value that it does not accept
-	ErrInput  = graph.ErrInput  // a node, a feature vector, an outcome or a walk's answer that cannot be used
-
-	// ErrCorrupt is returned by Decode for bytes that are not a model document, and for a damaged document.
-	ErrCorrupt = errors.New("model: corrupt document")
+	ErrInput  = graph.ErrInput  // an invalid node, feature vector, outcome or result of a Walker
 
 	// ErrVersion is returned by Decode for a document of a version that this program does not read.
 	ErrVersion = errors.New("model: document version")
-
-	// ErrNotLearning is returned when a training is requested of a policy that does not learn.
-	ErrNotLearning = errors.New("model: policy does not learn")
 )
 
-// NameError is an ErrOption: there is no policy, preset, option, explorer or estimator of that name.
+// Errors that no other package tests for.
+var (
+	errCorrupt     = errors.New("model: corrupt document")
+	errNotLearning = errors.New("model: policy does not learn")
+)
+
+// NameError is an ErrOption: the name of a policy, preset, option, explorer or estimator is unknown.
 type NameError struct {
 	Kind     string // policy, preset, option, explorer or estimator
 	Name     string

@@ -16,7 +16,8 @@ import (
 type fitted struct {
 	words  bool                  // the nodes must have feature vectors
 	plan   EdgePlan              // values for the zero fields of a plan
-	square int64                 // bytes that making a view takes for each pair of nodes; 0: its memory does not grow so fast
+	passes func(epochs int) int  // number of passes of all networks together, given the epochs of a plan
+	square int64                 // bytes that a view takes per pair of nodes while it is made; 0: its memory is not quadratic
 	sizes  func(c *config) []int // lengths of the weight vectors
 
 	// fit returns weights that separate the training's edges from pairs without an edge.
@@ -47,6 +48,7 @@ type training struct {
 	rng   *rand.Rand
 	graph Graph
 	plan  EdgePlan
+	steps *counter // counts passes
 	folds []fold
 }
 
@@ -65,10 +67,8 @@ func (m *Model) fitEdges(ctx context.Context, g Graph, plan EdgePlan, without Wi
 	if err := plan.fill(m.policy.fitted.plan); err != nil {
 		return err
 	}
-	if plan.Progress == nil {
-		plan.Progress = func(int, int) {}
-	}
 	t := &training{rng: rand.New(m.source), graph: g, plan: plan}
+	t.steps = &counter{progress: plan.Progress, total: m.policy.fitted.passes(plan.Epochs)}
 	if err := t.draw(ctx, without); err != nil {
 		return err
 	}
@@ -87,12 +87,12 @@ func (m *Model) fitEdges(ctx context.Context, g Graph, plan EdgePlan, without Wi
 
 // epochs calls pass plan.Epochs times, or until ctx ends.
 func (t *training) epochs(ctx context.Context, pass func()) {
-	for i := range t.plan.Epochs {
+	for range t.plan.Epochs {
 		if ctx.Err() != nil {
 			return
 		}
 		pass()
-		t.plan.Progress(i+1, t.plan.Epochs)
+		t.steps.step()
 	}
 }
 

@@ -146,8 +146,8 @@ func TestFittedPoliciesOnlyCount(t *testing.T) {
 	if err != nil || trained || m.Rounds() != 1 || !slices.Equal(before, answers(t, m.Scorer(), w)) {
 		t.Errorf("an outcome: trained %v, %d rounds, %v, or other scores", trained, m.Rounds(), err)
 	}
-	if err := m.TrainLog(context.Background(), 1, nil); !errors.Is(err, ErrNotLearning) {
-		t.Errorf("a training from outcomes: %v, want ErrNotLearning", err)
+	if err := m.TrainLog(context.Background(), 1, nil); !errors.Is(err, errNotLearning) {
+		t.Errorf("a training from outcomes: %v, want errNotLearning", err)
 	}
 	if !m.Fitted() || m.Learns() || newModel(t, "prb", "", 0).Fitted() {
 		t.Error("which policies are fitted is told wrongly")

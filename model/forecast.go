@@ -49,7 +49,7 @@ const readyEvents = 256
 
 // newForecast returns a forecast that has learned nothing.
 func newForecast(c *config) *forecast {
-	return &forecast{Trainee: newTrainee(timeLen, forecastWidth, c.Seed), Memory: eventMemory{roles: map[ID]role{}}}
+	return &forecast{Trainee: newTrainee(c.Seed), Memory: eventMemory{roles: map[ID]role{}}}
 }
 
 // current returns the current forecast, or nil if it has learned too little.
@@ -63,7 +63,7 @@ func (f *forecast) current() *forecastSnapshot {
 	return f.snapshot
 }
 
-// reads reports whether the forecast scores this world: the graph is Timed and Now is set.
+// reads reports whether the forecast replaces the ranker in this world: the graph is Timed and Now is set.
 func (o *forecastSnapshot) reads(w World) bool {
 	_, timed := w.Graph.(Timed)
 	return o != nil && timed && w.Now != 0
@@ -127,22 +127,20 @@ func (n *norms) normalize(x blas32.General) {
 	}
 }
 
-// skipNet is a network with one hidden layer plus a linear function of its inputs.
+// skipNet is a network with one hidden layer plus a linear function of its inputs, which are time columns.
 type skipNet struct {
 	net   *nn.Network
 	skip  []float32
 	theta []float32 // all weights, with those of net first
 }
 
-func newSkipNet(in, width int, theta []float32) skipNet {
-	s := nn.Shape{In: in, Hidden: []int{width}, Bias: true}
-	n := s.Params()
+func newSkipNet(theta []float32) skipNet {
+	s := nn.Shape{In: timeLen, Hidden: []int{forecastWidth}, Bias: true}
+	n := len(theta) - timeLen
 	return skipNet{nn.NewNetwork(s, theta[:n]), theta[n:], theta}
 }
 
-func (n *skipNet) clone() skipNet {
-	return newSkipNet(n.net.Shape.In, n.net.Shape.Hidden[0], slices.Clone(n.theta))
-}
+func (n *skipNet) clone() skipNet { return newSkipNet(slices.Clone(n.theta)) }
 
 // scores computes the outputs of all rows.
 func (n *skipNet) scores(t *nn.Tape, x blas32.General, out []float64) {
@@ -178,9 +176,9 @@ const (
 	forecastMean = 1e-3
 )
 
-func newTrainee(in, width int, seed uint64) trainee {
-	params := nn.Shape{In: in, Hidden: []int{width}, Bias: true}.Params() + in
-	p := trainee{now: newSkipNet(in, width, make([]float32, params)), Opt: nn.NewOptimizer(nn.Fit{Adam: true, Rate: forecastRate, Decay: 1e-5}, params)}
+func newTrainee(seed uint64) trainee {
+	params := (timeLen+1)*forecastWidth + forecastWidth + 1 + timeLen // hidden layer, output, linear function
+	p := trainee{now: newSkipNet(make([]float32, params)), Opt: nn.NewOptimizer(nn.Fit{Adam: true, Rate: forecastRate, Decay: 1e-5}, params)}
 	p.now.net.InitNormal(rand.New(rand.NewPCG(seed, 9)))
 	p.mean = p.now.clone()
 	return p

@@ -240,7 +240,7 @@ func TestForecastRefuses(t *testing.T) {
 	if err := m.Follow(ctx, now); !errors.Is(err, ErrInput) {
 		t.Errorf("a node that is not there: %v", err)
 	}
-	if err := newModel(t, "prb", "default", 0).TrainEvents(ctx, habits(1, true)); !errors.Is(err, ErrNotLearning) {
+	if err := newModel(t, "prb", "default", 0).TrainEvents(ctx, habits(1, true)); !errors.Is(err, errNotLearning) {
 		t.Errorf("prb: %v", err)
 	}
 	broken := errors.New("broken")

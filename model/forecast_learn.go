@@ -260,8 +260,7 @@ type Moment struct {
 }
 
 // Follow learns the links of a moment by comparison with links that could have occurred instead: other targets of the
-// same source and other sources. The graph must be Timed. Follow returns ErrNotLearning for a model that reads no
-// times.
+// same source and other sources. The graph must be Timed. Follow returns an error for a model that reads no times.
 func (m *Model) Follow(ctx context.Context, now Moment) error {
 	if err := m.follows(now); err != nil {
 		return err
@@ -276,7 +275,7 @@ func (m *Model) Follow(ctx context.Context, now Moment) error {
 // follows reports an error if the model cannot learn the moment.
 func (m *Model) follows(now Moment) error {
 	if !m.Forecasts() {
-		return fmt.Errorf("%w from times: %s", ErrNotLearning, m.policy.name)
+		return fmt.Errorf("%w from times: %s", errNotLearning, m.policy.name)
 	}
 	if _, timed := now.World.Graph.(Timed); !timed || now.World.Now == 0 {
 		return fmt.Errorf("%w: a moment without a time", ErrInput)
@@ -294,7 +293,7 @@ const (
 // time. The model is unchanged until everything is learned. Without moments the resulting model has no forecast.
 func (m *Model) TrainEvents(ctx context.Context, moments iter.Seq2[Moment, error]) error {
 	if !m.Forecasts() {
-		return fmt.Errorf("%w from times: %s", ErrNotLearning, m.policy.name)
+		return fmt.Errorf("%w from times: %s", errNotLearning, m.policy.name)
 	}
 	rng, f := rand.New(m.source), newForecast(&m.config)
 	var lists []eventList

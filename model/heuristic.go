@@ -78,9 +78,9 @@ func jaccard(_ *Scorer, w World, p Pair) float64 {
 	return common / all
 }
 
-// planWalk sets up the walk of ppr, with all mass at the serving node, and that of eve_ppr. The latter is the walk of PRB
+// adjustWalk returns a function that sets up the walk of ppr, with all mass at the serving node, and that of eve_ppr. The latter is the walk of PRB
 // (NeurIPS 2024, section 4) with the same h at all candidates, independent of the outcomes, and 0 elsewhere.
-func planWalk(column bool, seedWeight float64) func(*config) {
+func adjustWalk(column bool, seedWeight float64) func(*config) {
 	return func(c *config) { c.Alpha, c.Column, c.SeedWeight, c.Center = 0.85, column, seedWeight, false }
 }
 
@@ -116,9 +116,9 @@ func katz(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score)
 	return nil
 }
 
-// planKatz sets the options of katz. beta is the middle one of the values that Liben-Nowell and Kleinberg tried
+// adjustKatz sets beta and length. beta is the middle one of the values that Liben-Nowell and Kleinberg tried
 // (JASIST 58, 2007).
-func planKatz(c *config) { c.Beta, c.Length = 0.005, 5 }
+func adjustKatz(c *config) { c.Beta, c.Length = 0.005, 5 }
 
 // Unbounded returns the reason why a bound may be infinite.
 func (s *Scorer) Unbounded() string {

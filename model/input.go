@@ -15,8 +15,8 @@ import (
 type Input struct {
 	Name  string
 	Value float64
-	Adds  float64 // its term in the sum that makes up the estimate; NaN if the estimate is not such a sum
-	Tells string  // what it tells of the pair: see [column.Family.Words]
+	Adds  float64 // its term in the sum that AddsTo names; NaN if there is no such sum
+	Tells string  // its description for people: see [column.Family.Words]
 }
 
 // Inputs returns the entries of a pair's context by name, and what each entry adds: to the log-odds of the link for a
@@ -59,7 +59,7 @@ func (s *Scorer) AddsTo() string {
 // ranker's log-odds. A network of ReLUs is linear around each input, so the ranker's log-odds are divided among the
 // columns by their slopes there. The remainder is the network's own constant.
 func (p *posterior) explain(c *config, pair Pair, x []float32, columns []column.Column) []Input {
-	t := &scratch{x: blas32.General{Rows: 1, Cols: len(x), Stride: len(x), Data: x}}
+	t := &scratch{x: nn.NewMatrix(x, len(x))}
 	z := nn.Resize(blas32.General{}, 1, len(p.mean))
 	p.inputs(c, t, []Pair{pair}, z)
 	columns = append(columns, historyColumns()...)
@@ -96,37 +96,31 @@ func timeColumns() []column.Column {
 	return []column.Column{{Name: "forecast", Scale: timeScale, Family: column.Times}}
 }
 
+// vectorColumns describes the columns of the vectors block, in the order of the constants spectral* and profile*.
 func vectorColumns() (all []column.Column) {
-	names := make([]string, spectralLen+profileLen)
-	for i, ridge := range ridges() {
-		names[spectralRidge+i] = fmt.Sprintf("ridge regression %v", ridge)
+	add := func(f column.Family, names ...string) {
+		for _, name := range names {
+			all = append(all, column.Column{Name: name, Scale: 1, Family: f})
+		}
 	}
-	for k, r := range easeRidges() {
-		names[spectralEase+k] = fmt.Sprintf("ease %v", ridges()[r])
+	for _, ridge := range ridges() {
+		add(column.AlikeLinks, fmt.Sprintf("ridge regression %v", ridge))
 	}
-	names[spectralReverse] = "ridge regression back"
-	names[spectralTail], names[spectralCosine] = "ridge regression and rest", "spectral cosine"
-	of := names[spectralLen:]
-	of[profileWords] = "words cosine"
+	for _, r := range easeRidges() {
+		add(column.AlikeLinks, fmt.Sprintf("ease %v", ridges()[r]))
+	}
+	add(column.AlikeLinks, "ridge regression back", "ridge regression and rest", "spectral cosine")
+	add(column.AlikeFeatures, "words cosine")
 	for i := range profileParts {
-		of[profileCosine+i] = fmt.Sprintf("topics cosine %d", i)
+		add(column.AlikeFeatures, fmt.Sprintf("topics cosine %d", i))
 	}
-	of[profileNear], of[profileNear+1] = "topics nearest smaller", "topics nearest larger"
-	of[profileCommon], of[profileShare] = "common kin", "resource of kin"
+	add(column.AlikeFeatures, "topics nearest smaller", "topics nearest larger", "common kin", "resource of kin")
 	for i := range positionLen {
-		of[profilePosition+i] = fmt.Sprintf("position %d", i)
+		add(column.AlikeLinks, fmt.Sprintf("position %d", i))
 	}
-	copy(of[profileProducts:], []string{
+	add(column.AlikeFeatures,
 		"own and averaged words smaller", "own and averaged words larger", "once and twice averaged words smaller", "once and twice averaged words larger",
 		"own and neighbor words smaller", "own and neighbor words larger", "own words and two steps smaller", "own words and two steps larger",
-		"averaged words", "neighbor words",
-	})
-	for i, name := range names {
-		family := column.AlikeLinks
-		if k := i - spectralLen; k >= 0 && (k < profilePosition || k >= profileProducts) {
-			family = column.AlikeFeatures
-		}
-		all = append(all, column.Column{Name: name, Scale: 1, Family: family})
-	}
+		"averaged words", "neighbor words")
 	return all
 }

@@ -16,13 +16,13 @@ import (
 type memory struct {
 	total   counts
 	nodes   pages[*nodeMemory]
-	held    held
+	size    memorySize
 	offers  pages[uint32] // number of times each node was on offer
 	offered offered
 }
 
-// held is the number of nodes and distinct pairs with outcomes in a memory.
-type held struct{ nodes, pairs int }
+// memorySize is the number of nodes and distinct pairs with outcomes in a memory.
+type memorySize struct{ nodes, pairs int }
 
 // offered holds the sums over the nodes that were ever on offer.
 type offered struct{ times, nodes float64 }
@@ -70,10 +70,10 @@ func (m *memory) remember(p Pair, reward float64, offer []ID) memory {
 	next.total.add(reward)
 	next.nodes = slices.Clone(m.nodes)
 	source := next.edit(m, p.Source)
-	next.held.pairs -= len(source.Pairs)
+	next.size.pairs -= len(source.Pairs)
 	source.Pairs = slices.Clone(source.Pairs)
 	source.pair(p.Target).add(reward)
-	next.held.pairs += len(source.Pairs)
+	next.size.pairs += len(source.Pairs)
 	next.edit(m, p.Target).Target.add(reward)
 
 	next.offers = slices.Clone(m.offers)
@@ -93,7 +93,7 @@ func (m *memory) edit(before *memory, u ID) *nodeMemory {
 	at := m.nodes.edit(before.nodes, u)
 	if *at == nil {
 		*at = &nodeMemory{}
-		m.held.nodes++
+		m.size.nodes++
 	}
 	n := **at
 	*at = &n
@@ -155,7 +155,7 @@ func (m *memory) history(p Pair, x []float32) {
 func logit(p float64) float64 { return math.Log(p / (1 - p)) }
 
 func (m *memory) bytes() int {
-	return 40*m.held.nodes + 24*m.held.pairs + 8*m.nodes.held() + 4*m.offers.held()
+	return 40*m.size.nodes + 24*m.size.pairs + 8*m.nodes.entries() + 4*m.offers.entries()
 }
 
 // memoryDocument is the stored form of a memory, with the nodes in ascending order.
@@ -244,7 +244,7 @@ func (m *memory) put(d nodeDocument) {
 	}
 	if d.Target.Tries != 0 || len(d.Pairs) != 0 {
 		*m.edit(&memory{}, d.Node) = d.nodeMemory
-		m.held.pairs += len(d.Pairs)
+		m.size.pairs += len(d.Pairs)
 	}
 }
 
@@ -281,8 +281,8 @@ func (p *pages[T]) edit(before pages[T], u ID) *T {
 // has reports whether the i-th page exists.
 func (p pages[T]) has(i int) bool { return i < len(p) && p[i] != nil }
 
-// held returns the number of allocated entries.
-func (p pages[T]) held() (n int) {
+// entries returns the number of allocated entries.
+func (p pages[T]) entries() (n int) {
 	for i := range p {
 		if p.has(i) {
 			n += pageLen

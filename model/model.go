@@ -22,7 +22,7 @@ type Model struct {
 	source  *rand.PCG // state of the random number generator
 	rounds  int       // outcomes observed
 	trained bool      // at least one training has happened
-	// outdated reports that the model was stored with other columns and what it had learned is lost.
+	// outdated is true if the model was stored with other columns, so that what it had learned is lost.
 	outdated  bool
 	exploit   *nn.Regressor // nil if the policy has no networks
 	belief    *belief       // nil if f1 is a network
@@ -146,9 +146,9 @@ func (m *Model) Bytes() int {
 	return n
 }
 
-// Observe learns from one outcome. Networks keep it for replay and are trained if this round is in the schedule, or make a
-// step on it with option step = round; a belief learns it at once. Observe returns ErrInput, and changes nothing, for a reward or a context that is not
-// finite, an outcome of the wrong size, or a node that a belief cannot remember.
+// Observe learns from one outcome. Networks keep it for replay and are trained if this round is in the schedule, or make
+// a step on it with option step = round; a belief learns it at once. Observe returns ErrInput, and changes nothing, for a
+// reward or a context that is not finite, an outcome of the wrong size, or a node that a belief cannot remember.
 func (m *Model) Observe(o Outcome) (trained bool, err error) {
 	if err := m.check(o); err != nil {
 		return false, err
@@ -159,38 +159,27 @@ func (m *Model) Observe(o Outcome) (trained bool, err error) {
 		m.rounds, m.trained = m.rounds+1, m.trained || o.Contexts != nil
 		return o.Contexts != nil, nil
 	}
-	explored := 0 // new samples of f2
+	explored := 0 // new samples of f2; 0 without contexts
 	if m.policy.learns && o.Contexts != nil {
 		explored = m.record(o)
 	}
 	m.rounds++
-	if m.policy.learns && m.config.EachRound {
-		return m.step(o, explored), nil
-	}
-	if !m.policy.learns || !m.config.Schedule.due(m.rounds) {
-		return false, nil
-	}
-	rng := rand.New(m.source)
-	trained = m.exploit.Train(rng)
-	if m.explore != nil {
-		m.explore.Train(rng)
+	switch {
+	case !m.policy.learns:
+	case m.config.EachRound && explored > 0: // PRB, algorithm 1, lines 17 and 18
+		trained = m.exploit.Step(1)
+		if m.explore != nil {
+			m.explore.Step(explored)
+		}
+	case !m.config.EachRound && m.config.Schedule.due(m.rounds):
+		rng := rand.New(m.source)
+		trained = m.exploit.Train(rng)
+		if m.explore != nil {
+			m.explore.Train(rng)
+		}
 	}
 	m.trained = m.trained || trained
 	return trained, nil
-}
-
-// step makes a step of each network on the samples of the outcome that was just recorded (PRB, algorithm 1, lines 17 and 18).
-// It reports whether f1 has changed.
-func (m *Model) step(o Outcome, explored int) (trained bool) {
-	if o.Contexts == nil {
-		return false
-	}
-	trained = m.exploit.Step(1)
-	if m.explore != nil {
-		m.explore.Step(explored)
-	}
-	m.trained = m.trained || trained
-	return trained
 }
 
 // Trim drops the parts of an outcome that Observe would not learn from, so that it can be stored compactly. The result
@@ -256,13 +245,12 @@ func (m *Model) check(o Outcome) error {
 }
 
 // record adds an outcome to the samples, with φ and the residual of f1 for the current weights. It returns the number of
-// samples that f2 gets.
+// contexts, each of which is a new sample of f2, if there is f2.
 func (m *Model) record(o Outcome) (explored int) {
 	d := m.config.width()
-	x := blas32.General{Rows: len(o.Contexts) / d, Cols: d, Stride: d, Data: o.Contexts}
+	x := nn.NewMatrix(o.Contexts, d)
 	if !m.extras(o) {
-		x = blas32.General{Rows: 1, Cols: d, Stride: d, Data: nn.Row(x, o.Chosen)}
-		o.Chosen = 0
+		x, o.Chosen = nn.NewMatrix(m.chosen(o), d), 0
 	}
 	m.recordExplore(x, o)
 	chosen := nn.Row(x, o.Chosen)

@@ -292,7 +292,7 @@ func TestTrainLog(t *testing.T) {
 		t.Errorf("trained although cancelled: %v", err)
 	}
 	cn := newModel(t, "common_neighbors", "", 0)
-	if err := cn.TrainLog(ctx, 1, nil); !errors.Is(err, ErrNotLearning) {
+	if err := cn.TrainLog(ctx, 1, nil); !errors.Is(err, errNotLearning) {
 		t.Errorf("common_neighbors trained: %v", err)
 	}
 }

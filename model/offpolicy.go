@@ -93,7 +93,7 @@ func weigh(log []Logged, rewards Rewards) (v Estimate, err error) {
 		squares += w * w
 	}
 	if v.Weights == 0 {
-		return v, fmt.Errorf("%w: the policy would have chosen nothing of what was chosen in %d choices", ErrInput, len(log))
+		return v, fmt.Errorf("%w: the policy would have made none of the %d choices", ErrInput, len(log))
 	}
 	v.Effective = v.Weights * v.Weights / squares
 	return v, nil
@@ -227,8 +227,8 @@ func largestWeight(log []Logged) (largest float64) {
 	slices.Sort(weights)
 	n, most := float64(len(weights)), math.Inf(-1)
 	for i, w := range weights {
-		if known := math.Log(float64(i+1)/n) - w*confidence/n; known >= most {
-			most, largest = known, w
+		if value := math.Log(float64(i+1)/n) - w*confidence/n; value >= most {
+			most, largest = value, w
 		}
 	}
 	return largest

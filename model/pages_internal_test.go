@@ -34,7 +34,7 @@ func TestPages(t *testing.T) {
 					held[u/pageLen] = true
 				}
 			}
-			if got := versions[i].held(); got != pageLen*len(held) {
+			if got := versions[i].entries(); got != pageLen*len(held) {
 				t.Fatalf("version %d holds %d entries, want those of %d pages", i, got, len(held))
 			}
 		}

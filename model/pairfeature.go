@@ -101,7 +101,7 @@ func (s *surroundings) smoothed(ctx context.Context) *smoothed {
 func lengths(x blas32.General) []float64 {
 	v := make([]float64, x.Rows)
 	for i := range v {
-		v[i] = math.Max(float64(blas32.Nrm2(blas32.Vector{N: x.Cols, Inc: 1, Data: nn.Row(x, i)})), 1e-9)
+		v[i] = math.Max(float64(nn.Length(nn.Row(x, i))), 1e-9)
 	}
 	return v
 }

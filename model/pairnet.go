@@ -30,7 +30,8 @@ import (
 //	and all of these, latent vectors among kin        98.51
 func pairNet() *fitted {
 	return &fitted{
-		plan: EdgePlan{Samples: 20000, Negatives: 10, Folds: 8, Epochs: 60},
+		plan:   EdgePlan{Samples: 20000, Negatives: 10, Folds: 8, Epochs: 60},
+		passes: func(epochs int) int { return epochs },
 		// the mean and the factor of the features, and the network
 		sizes: func(c *config) []int { return []int{pairFeatures(c), pairFeatures(c), pairShape(c).Params()} },
 		fit:   fitPairNet, view: pairView,
@@ -63,9 +64,7 @@ func fitPairNet(ctx context.Context, c *config, t *training) ([][]float32, error
 	var batch blas32.General
 	var label []float32
 	t.epochs(ctx, func() {
-		order := numbers(len(y))
-		t.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-		for at := range slices.Chunk(order, pairBatch*(len(y)/edges)) {
+		for at := range slices.Chunk(t.rng.Perm(len(y)), pairBatch*(len(y)/edges)) {
 			batch, label = samples.Gather(at, batch, label)
 			if _, err := k.Learn(ctx, t.rng, batch, label); err != nil {
 				return
@@ -130,20 +129,20 @@ func pairView(ctx context.Context, c *config, weights [][]float32, w World) (vie
 // (pair_net), 95.45 (mix 0.2, 0.3 and 0.4), 95.64 (0.5) and 91.65 (embedding), which does not justify another mix.
 func pairMix() *fitted {
 	net, vectors := pairNet(), embedding()
+	// the epochs of the embedding, in the ratio of the two defaults
+	short := func(epochs int) int { return max(epochs*vectors.plan.Epochs/net.plan.Epochs, 1) }
 	return &fitted{
 		words: true, plan: net.plan,
-		sizes: func(c *config) []int { return append(net.sizes(c), vectors.sizes(c)...) },
+		passes: func(epochs int) int { return net.passes(epochs) + vectors.passes(short(epochs)) },
+		sizes:  func(c *config) []int { return append(net.sizes(c), vectors.sizes(c)...) },
 		fit: func(ctx context.Context, c *config, t *training) ([][]float32, error) {
-			long, short := *t, *t // passes of the embedding are scaled by the ratio of the two defaults
-			short.plan.Epochs = max(t.plan.Epochs*vectors.plan.Epochs/net.plan.Epochs, 1)
-			steps := embedMembers * short.plan.Epochs
-			long.plan.Progress = func(done, total int) { t.plan.Progress(done, total+steps) }
-			short.plan.Progress = func(done, _ int) { t.plan.Progress(t.plan.Epochs+done, t.plan.Epochs+steps) }
-			first, err := net.fit(ctx, c, &long)
+			first, err := net.fit(ctx, c, t)
 			if err != nil {
 				return nil, err
 			}
-			second, err := vectors.fit(ctx, c, &short)
+			rest := *t
+			rest.plan.Epochs = short(t.plan.Epochs)
+			second, err := vectors.fit(ctx, c, &rest)
 			return append(first, second...), err
 		},
 		view: func(ctx context.Context, c *config, weights [][]float32, w World) (view, error) {
@@ -158,7 +157,7 @@ func pairMix() *fitted {
 	}
 }
 
-func planPairMix(c *config) { c.Mix = 0.3 }
+func adjustPairMix(c *config) { c.Mix = 0.3 }
 
 // mixed returns the sum of two views with the weights 1 - mix and mix.
 func mixed(first, second view, mix float64) view {

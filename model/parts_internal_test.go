@@ -61,7 +61,7 @@ func TestDecodeParts(t *testing.T) {
 	}
 	vectors[len(vectors)/2] ^= 1
 	for _, v := range [][]byte{nil, vectors, state} {
-		if _, err := DecodeParts(state, v); !errors.Is(err, ErrCorrupt) {
+		if _, err := DecodeParts(state, v); !errors.Is(err, errCorrupt) {
 			t.Errorf("other vectors: %v", err)
 		}
 	}

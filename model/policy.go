@@ -14,8 +14,8 @@ type policy struct {
 	bonus      bonus         // bonus for the uncertainty of f1; nil: none
 	fitted     *fitted       // policy fitted to a whole graph; nil: none
 	rank       ranking       // formula of a policy that does not learn; nil if only the walk ranks
-	plan       func(*config) // changes to a preset; nil: none
-	known      float64       // share of the true edges that it should know at the start
+	adjust     func(*config) // changes the values of a preset; nil: no changes
+	knownEdges float64       // share of the true edges that the caller inserts before the first round
 }
 
 // policies lists the policies that CREATE MODEL ... USING accepts.
@@ -26,12 +26,12 @@ func policies() []policy {
 	// A walk is linear, so 1 at each of k candidates ranks them like mass 1/k.
 	constant := perPair(func(*Scorer, World, Pair) float64 { return 1 })
 	return []policy{
-		{name: "default", about: "learns from edges and from each outcome", learns: true, believes: true, propagates: true, plan: planDefault},
+		{name: "default", about: "learns from edges and from each outcome", learns: true, believes: true, propagates: true, adjust: adjustDefault},
 		{name: "prb", about: "PageRank Bandits: two networks and the walk", learns: true, explores: true, propagates: true},
 		{name: "prb_greedy", about: "prb without exploring", learns: true, propagates: true},
 		{name: "ee_net", about: "the networks of prb without the walk", learns: true, explores: true},
 		{name: "neural_greedy", about: "a network for the reward alone", learns: true},
-		{name: "prb_prior", about: "prb that knows some edges from the start", learns: true, explores: true, propagates: true, known: 0.1},
+		{name: "prb_prior", about: "prb that knows some edges from the start", learns: true, explores: true, propagates: true, knownEdges: 0.1},
 		{name: "prb_n", about: "prb for the classes of nodes", learns: true, explores: true, propagates: true, classifies: true},
 		{name: "neural_ucb", about: "a network with an upper confidence bound", learns: true, bonus: upper},
 		{name: "neural_ts", about: "a network with Thompson sampling", learns: true, bonus: sampled},
@@ -40,14 +40,14 @@ func policies() []policy {
 		{name: "resource_allocation", about: "common neighbours, each by 1 / degree", rank: resource},
 		{name: "preferential_attachment", about: "the product of the numbers of neighbours", rank: perPair(preferentialAttachment)},
 		{name: "jaccard", about: "the share of neighbours that are common", rank: perPair(jaccard)},
-		{name: "katz", about: "walks up to length, beta for each edge", rank: katz, plan: planKatz},
-		{name: "eve_ppr", about: "the walk of prb from equal candidates", propagates: true, rank: constant, plan: planWalk(false, 0)},
-		{name: "ppr", about: "personalised PageRank from the source", propagates: true, plan: planWalk(true, 1)},
+		{name: "katz", about: "walks up to length, beta for each edge", rank: katz, adjust: adjustKatz},
+		{name: "eve_ppr", about: "the walk of prb from equal candidates", propagates: true, rank: constant, adjust: adjustWalk(false, 0)},
+		{name: "ppr", about: "personalised PageRank from the source", propagates: true, adjust: adjustWalk(true, 1)},
 		{name: "random", about: "a random order", rank: perPair(uniform)},
 		{name: "pair_net", about: "a network over features of pairs of nodes", fitted: pairNet()},
 		{name: "embedding", about: "a network over learned vectors of nodes", fitted: embedding()},
-		{name: "pair_mix", about: "the scores of pair_net and embedding, added", fitted: pairMix(), plan: planPairMix},
-		{name: "ease", about: "EASE, a linear autoencoder in closed form", fitted: ease(), plan: planEase},
+		{name: "pair_mix", about: "the scores of pair_net and embedding, added", fitted: pairMix(), adjust: adjustPairMix},
+		{name: "ease", about: "EASE, a linear autoencoder in closed form", fitted: ease(), adjust: adjustEase},
 	}
 }
 
@@ -92,11 +92,11 @@ func (p policy) reads(option string) bool {
 	return err != nil || o.readBy(p)
 }
 
-// Known returns the share of the true edges that a policy should know before its first round: 0.1 for prb_prior (PRB,
-// section 5.4), 0 for the others. The caller inserts these edges, because the graph belongs to the caller.
-func Known(name string) float64 {
+// KnownEdges returns the share of the true edges that the caller should insert before a policy's first round: 0.1 for
+// prb_prior (PRB, section 5.4), 0 for the others.
+func KnownEdges(name string) float64 {
 	p, _ := policyOf(name)
-	return p.known
+	return p.knownEdges
 }
 
 func policyOf(name string) (policy, error) {

@@ -109,8 +109,8 @@ func (c *config) presetDefault() {
 	c.Alpha, c.SeedWeight, c.Center = 0.3, 1, true
 }
 
-// planDefault makes the changes of policy default to a preset.
-func planDefault(c *config) {
+// adjustDefault changes the values of a preset for policy default.
+func adjustDefault(c *config) {
 	c.Pin, c.Offers = true, true
 	c.Nu, c.Lambda = 0.5, 1
 	if c.Preset != "default" {

@@ -38,8 +38,7 @@ type profile struct {
 
 // profileIn averages the content over a graph.
 func (t *content) profileIn(ctx context.Context, rng *rand.Rand, g Graph, budget int64) (*profile, error) {
-	norm := blas32.General{Rows: len(t.norm), Cols: 1, Stride: 1, Data: t.norm}
-	p := &profile{rarity: t.rarity, topics: t.topics, norm: norm, kin: t.kin}
+	p := &profile{rarity: t.rarity, topics: t.topics, norm: nn.NewMatrix(t.norm, 1), kin: t.kin}
 	a := adjacencyOf(g)
 	copy(p.part[:], a.unitAverages(ctx, t.vector, 1+profileHops))
 	a = a.union(t.kin)

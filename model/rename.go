@@ -45,7 +45,7 @@ func (m *Model) Renamed(to func(ID) (ID, bool)) (*Model, error) {
 	for _, u := range m.config.Classes {
 		v, ok := to(u)
 		if last := len(c.config.Classes) - 1; !ok || last >= 0 && c.config.Classes[last] >= v {
-			return nil, fmt.Errorf("%w: the nodes that stand for classes are not all there, in the same order", ErrInput)
+			return nil, fmt.Errorf("%w: the new ids lack a class node, or order the class nodes differently", ErrInput)
 		}
 		c.config.Classes = append(c.config.Classes, v)
 	}

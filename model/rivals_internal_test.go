@@ -124,32 +124,3 @@ func TestRivals(t *testing.T) {
 		}
 	})
 }
-
-// A ladder counts as sorting does, except that it may not distinguish numbers within 2 % of each other.
-func TestLadder(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		size := rapid.Custom(func(t *rapid.T) float64 { return math.Exp2(float64(rapid.IntRange(-20, 20).Draw(t, "octave"))) })
-		all, x := rapid.SliceOf(size).Draw(t, "numbers"), size.Draw(t, "x")
-		var l column.Histogram
-		l.Add(rapid.Float64Range(0, 1e6).Draw(t, "of a source before"))
-		l.Clear()
-		want := 0.0
-		for _, v := range all {
-			l.Add(v)
-			switch {
-			case v > x:
-				want++
-			case v == x:
-				want += 0.5
-			}
-		}
-		l.Sum()
-		if got := l.Above(x); got != want || l.Len() != float64(len(all)) {
-			t.Fatalf("%v of %v above %v in %v, want %v", got, l.Len(), x, all, want)
-		}
-		if got := l.Above(x * 1.02); got > want || l.Above(x/1.02) < want {
-			t.Fatalf("%v above %v, %v above %v", got, x*1.02, want, x)
-		}
-	})
-}

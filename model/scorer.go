@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/floats"
+
 	"kith/model/column"
 	"kith/model/nn"
 )
@@ -16,7 +18,7 @@ import (
 // Scorer is an immutable view of a model's weights. It is safe for concurrent use.
 type Scorer struct {
 	config    *config
-	context   *config // contexts that scores are computed from; nil: none
+	context   *config // configuration of the contexts that scores are computed from; nil: no contexts
 	policy    policy
 	basis     string
 	round     int
@@ -220,7 +222,7 @@ func (s *Scorer) combine(ctx context.Context, t *scratch, w World, sources Start
 	return nil
 }
 
-// scratch returns working memory with what contexts read.
+// scratch returns working memory for contexts of this scorer.
 func (s *Scorer) scratch() *scratch {
 	t := s.scratches.Get().(*scratch)
 	t.forecast, t.vectors = s.forecast, nil
@@ -230,7 +232,7 @@ func (s *Scorer) scratch() *scratch {
 	return t
 }
 
-// release gives working memory back, without what it holds of the graph.
+// release returns working memory to the pool, without references to the graph.
 func (s *Scorer) release(t *scratch) {
 	t.Reset()
 	s.scratches.Put(t)
@@ -340,7 +342,7 @@ func (s *Scorer) propagate(ctx context.Context, t *scratch, w World, sources Sta
 		return fmt.Errorf("%w: %d values and %d bounds of %d candidates", ErrInput, len(v), len(bound), len(targets))
 	}
 	estimated := func(s Score) bool { return s.Bound > 0 }
-	if slices.ContainsFunc(scores, estimated) { // no bound is known of what the walk makes of errors of the estimates
+	if slices.ContainsFunc(scores, estimated) { // no bound is known for the effect of these errors on the walk
 		bound = slices.Repeat([]float64{math.Inf(1)}, len(scores))
 	}
 	for i := range scores {
@@ -388,9 +390,7 @@ func center(v []float64) (mean float64) {
 		mean += x
 	}
 	mean /= float64(len(v))
-	for i := range v {
-		v[i] -= mean
-	}
+	floats.AddConst(-mean, v)
 	return mean
 }
 

@@ -104,7 +104,7 @@ func (s Spec) Validate() error {
 	return err
 }
 
-// Unused returns the options that were set and that the policy does not use. New ignores them.
+// Unused returns the options that were set but that the policy does not use. New ignores them.
 func (s Spec) Unused() (names []string) {
 	p, err := policyOf(cmp.Or(s.Policy, "default"))
 	if err != nil {
@@ -135,8 +135,8 @@ func (s Spec) resolve() (config, error) {
 	}
 	c.Policy, c.Seed = p.name, s.Seed
 	c.Classes, c.ClassLabel = slices.Clone(s.Classes), s.ClassLabel
-	if p.plan != nil {
-		p.plan(&c)
+	if p.adjust != nil {
+		p.adjust(&c)
 	}
 	if len(c.Classes) > 0 && c.FeatureLen > 0 {
 		c.Blocks = c.Blocks&blockStructural | blockClass
@@ -223,7 +223,7 @@ func (c *config) checkClasses(p policy) error {
 	case len(c.Classes) == 1 || !p.learns && len(c.Classes) > 0:
 		return optionf("policy %s has classes: %d (accepted: none, or 2 and more by policies that learn)", p.name, len(c.Classes))
 	case c.ClassLabel != "" && len(c.Classes) == 0:
-		return optionf("classes = %s without such nodes", c.ClassLabel)
+		return optionf("classes = %s, but no node has this label", c.ClassLabel)
 	}
 	for i, u := range c.Classes {
 		if i > 0 && c.Classes[i-1] >= u {

@@ -48,13 +48,13 @@ type spectrum struct {
 	filter   [numRidges][]float32 // f(Σ) for each ridge
 	cube     []float32            // Σ³
 	leverage [numEase][]float32   // s²/(s² + λ) at easeRidges: weight of a node's own entries
-	targets  []rowNumbers         // those of the rows of V
+	targets  []rowNumbers         // numbers of the rows of V
 }
 
-// rowNumbers are what the columns of a pair need of a row of U or V besides its entries.
+// rowNumbers are the sums over a row of U or V that the columns of a pair need.
 type rowNumbers struct {
-	left   [numEase]float64 // see leftOver
-	length float64          // of the row of U√f or V√f
+	left   [numEase]float64 // 1 - the leverage of the row at each of easeRidges, at least 0.05
+	length float64          // Euclidean length of the row of U√f or V√f
 }
 
 // ridges returns the values of λ as multiples of the mean number of neighbours, which is the mean square of the
@@ -185,7 +185,21 @@ func (s *spectrum) readTargets() {
 }
 
 // numbers returns the numbers of a row of U or V.
-func (s *spectrum) numbers(x []float32) rowNumbers { return rowNumbers{s.leftOver(x), s.length(x)} }
+func (s *spectrum) numbers(x []float32) (n rowNumbers) {
+	for k, leverage := range s.leverage {
+		sum := 0.0
+		for i, v := range x {
+			sum += float64(v * v * leverage[i])
+		}
+		n.left[k] = max(1-sum, 0.05)
+	}
+	sum := 0.0
+	for i, v := range x {
+		sum += float64(v * v * s.filter[middleRidge][i] * sign(s.value[i]))
+	}
+	n.length = math.Sqrt(sum)
+	return n
+}
 
 // outOf returns the row of U of a node. For a node that is not in the decomposition, it computes the row from the
 // node's edges in scratch.
@@ -213,8 +227,8 @@ type spectralSource struct {
 	cubed    []float32            // row of U times the cubes
 	tailed   []float32            // row of U times the middle filter, of the same length as cubed
 	reverse  []float32            // row of V times the middle filter; on an undirected graph it is weighted[middleRidge]
-	own      rowNumbers
-	walks    []float32 // number of walks of two edges to each node, if counted; nil: too expensive to count
+	numbers  rowNumbers           // of the row of U
+	walks    []float32            // number of walks of two edges to each node, if counted; nil: too expensive to count
 	counted  bool
 	scratch  []float32
 }
@@ -233,10 +247,10 @@ func (f *spectralSource) read(s *spectrum, g Graph, source ID) {
 	f.tailed = entries(f.tailed, u[:h], s.filter[middleRidge])
 	f.cubed = entries(f.cubed, u[:h], s.cube)
 	if !s.directed { // the rows of U are those of V
-		f.own = s.numbersOf(source, u)
+		f.numbers = s.targetNumbers(source, u)
 		return
 	}
-	f.own = s.numbers(u)
+	f.numbers = s.numbers(u)
 	f.reverse = entries(f.reverse, s.inOf(g, source, f.scratch), s.filter[middleRidge])
 }
 
@@ -249,27 +263,6 @@ func entries(c, a, b []float32) []float32 {
 	return c
 }
 
-// leftOver returns 1 - the leverage of a row of U or V at each of easeRidges, at least 0.05.
-func (s *spectrum) leftOver(x []float32) (left [numEase]float64) {
-	for k, leverage := range s.leverage {
-		sum := 0.0
-		for i, v := range x {
-			sum += float64(v * v * leverage[i])
-		}
-		left[k] = max(1-sum, 0.05)
-	}
-	return left
-}
-
-// length returns the Euclidean length of a row of U√f or V√f.
-func (s *spectrum) length(x []float32) float64 {
-	sum := 0.0
-	for i, v := range x {
-		sum += float64(v * v * s.filter[middleRidge][i] * sign(s.value[i]))
-	}
-	return math.Sqrt(sum)
-}
-
 func sign(v float32) float32 { return float32(math.Copysign(1, float64(v))) }
 
 // columns fills the columns of the pair with a target. walks is as in vectors.columns.
@@ -279,12 +272,12 @@ func (f *spectralSource) columns(target ID, walks float64, x []float32) {
 		x[spectralRidge+r] = nn.Dot(w, v)
 	}
 	y := float64(x[spectralRidge+middleRidge])
-	other := f.numbersOf(target, v)
+	other := f.targetNumbers(target, v)
 	for k, r := range easeRidges() {
 		z := float64(x[spectralRidge+r])
-		x[spectralEase+k] = float32((z/f.own.left[k] + z/other.left[k]) / 2)
+		x[spectralEase+k] = float32((z/f.numbers.left[k] + z/other.left[k]) / 2)
 	}
-	x[spectralCosine] = float32(y / math.Max(f.own.length*other.length, minLength))
+	x[spectralCosine] = float32(y / math.Max(f.numbers.length*other.length, minLength))
 	x[spectralTail] = x[spectralRidge+middleRidge]
 	if n, ok := f.walksTo(target, walks); ok {
 		// The filter of small values is nearly linear in s³: s² + λ is approximated by 2λ.
@@ -324,8 +317,8 @@ func (f *spectralSource) walksTo(target ID, counted float64) (n float64, ok bool
 	return n, true
 }
 
-// numbersOf returns the numbers of the row v of V of a target.
-func (s *spectrum) numbersOf(target ID, v []float32) rowNumbers {
+// targetNumbers returns the numbers of row v of V, that of a target.
+func (s *spectrum) targetNumbers(target ID, v []float32) rowNumbers {
 	if int(target) < len(s.targets) {
 		return s.targets[target]
 	}

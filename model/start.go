@@ -70,7 +70,7 @@ func startRanker(c *config) *ranker {
 	}
 	// The columns of the start are the last ones of the model. The columns of vectors precede them and keep weight 0.
 	// The weights of similarities are left out for short vectors, because they were learned on words.
-	theta, own := start.ranker.net.Theta, nn.NewNetwork(s, make([]float32, s.Params()))
+	theta, own := start.ranker.net.Theta, nn.NewNetwork(s, nil)
 	rest := min(len(theta), len(own.Theta)-c.vectorsLen()*rankerWidth)
 	if c.FeatureLen > 0 && c.FeatureLen <= perEntry {
 		rest = min(rest, len(theta)-column.SimilarityLen*rankerWidth)
@@ -81,7 +81,7 @@ func startRanker(c *config) *ranker {
 
 // blankRanker returns a ranker with random weights.
 func blankRanker(s nn.Shape) *ranker {
-	n := nn.NewNetwork(s, make([]float32, s.Params()))
+	n := nn.NewNetwork(s, nil)
 	n.InitUniform(rand.New(rand.NewPCG(1, 1)))
 	return &ranker{n, level{Slope: 1}}
 }
@@ -184,8 +184,7 @@ func (l *StartLearner) Learn(ctx context.Context, plan StartPlan) (*StartWeights
 
 // member trains one network.
 func (l *StartLearner) member(ctx context.Context, rng *rand.Rand, plan StartPlan, by *guide) (*nn.Network, error) {
-	s := startShape()
-	net := nn.NewNetwork(s, make([]float32, s.Params()))
+	net := nn.NewNetwork(startShape(), nil)
 	net.InitUniform(rng)
 	c := &choiceLearner{net: net, guide: by, decay: plan.Decay, opt: nn.NewOptimizer(nn.Fit{Adam: true, Rate: plan.Rate}, len(net.Theta))}
 	batch, order := make([]choice, choiceBatch), numbers(choiceBatch)
@@ -213,7 +212,7 @@ func meanNetwork(members []*nn.Network) *nn.Network {
 	s := members[0].Shape
 	width, n := s.Hidden[0], float32(len(members))
 	s.Hidden = []int{width * len(members)}
-	mean := nn.NewNetwork(s, make([]float32, s.Params()))
+	mean := nn.NewNetwork(s, nil)
 	first, last := mean.Dense[0], mean.Dense[1]
 	for k, m := range members {
 		for i := range s.In {

@@ -27,14 +27,14 @@ const (
 	colSeenLag            // age of the edge minus the age of the source's newest edge
 	colSeenShare          // weight divided by the sum of the weights of the source's edges
 
-	colMeetRank    // for an edge in either direction: 1 / rank among the contacts of the source
-	colMeetLogRank // log of that rank
-	colMeetAge     // age of the newer of the two edges
-	colBack        // 1 if there is a reverse edge; all colBack columns are 0 if edges have no direction
-	colBackRank    // 1 / rank of the target among the nodes with an edge to the source
-	colBackWeight  // log of the weight of the reverse edge
-	colBackAge     // age of the reverse edge
-	colBackNewer   // 1 if the reverse edge is newer than the edge or the only one
+	colContactRank    // for an edge in either direction: 1 / rank among the contacts of the source
+	colContactLogRank // log of that rank
+	colContactAge     // age of the newer of the two edges
+	colBack           // 1 if there is a reverse edge; all colBack columns are 0 if edges have no direction
+	colBackRank       // 1 / rank of the target among the nodes with an edge to the source
+	colBackWeight     // log of the weight of the reverse edge
+	colBackAge        // age of the reverse edge
+	colBackNewer      // 1 if the reverse edge is newer than the edge or the only one
 
 	colFromNew    // 1 if the source has no edge
 	colFromWeight // log of the sum of the weights
@@ -196,14 +196,14 @@ type contact struct {
 // history is the working memory for the time columns of one source's targets.
 type history struct {
 	clock
-	g       Timed
-	source  ID
-	slot    []uint32 // for each node: 1 + the first row of x whose target it is; 0: no row
-	out, in []contact
-	meet    []contact
-	near    []int // scratch: indices of entries of a row
-	far     []int
-	hop     [][3]float64 // for each row: common, shared, shared through the newest partner
+	g        Timed
+	source   ID
+	slot     []uint32 // for each node: 1 + the first row of x whose target it is; 0: no row
+	out, in  []contact
+	contacts []contact // nodes with an edge to or from the source
+	near     []int     // scratch: indices of entries of a row
+	far      []int
+	hop      [][3]float64 // for each row: common, shared, shared through the newest partner
 }
 
 // columns fills the time columns of each pair in its row of x, from column col on. The columns are 0 if the graph
@@ -234,9 +234,9 @@ func (h *history) fill(pairs []Pair, row func(i int) []float32) {
 			continue // the target occurred before
 		}
 		copy(x, from[:])
-		x[colSeenLogRank] = float32(math.Log1p(float64(len(h.out) + 1)))
-		x[colMeetLogRank] = float32(math.Log1p(float64(len(h.meet) + 1)))
-		x[colSeenAge], x[colMeetAge], x[colBackAge] = ageless, ageless, ageless
+		x[colSeenLogRank] = log1p(len(h.out) + 1)
+		x[colContactLogRank] = log1p(len(h.contacts) + 1)
+		x[colSeenAge], x[colContactAge], x[colBackAge] = ageless, ageless, ageless
 		h.ofTarget(p.Target, x)
 		h.hops(i, x)
 	}
@@ -261,25 +261,24 @@ func (h *history) begin(pairs []Pair) {
 			h.slot[p.Target] = uint32(i + 1)
 		}
 	}
-	h.out = h.contacts(h.out[:0], outRow(h.g, h.source))
-	h.in, h.meet = h.in[:0], append(h.meet[:0], h.out...)
+	h.out = h.newestFirst(h.out[:0], outRow(h.g, h.source))
+	h.in, h.contacts = h.in[:0], append(h.contacts[:0], h.out...)
 	if h.g.Directed() {
-		h.in = h.contacts(h.in, inRow(h.g, h.source))
-		h.meet = either(h.meet, h.in)
+		h.in = h.newestFirst(h.in, inRow(h.g, h.source))
+		h.contacts = either(h.contacts, h.in)
 	}
 	h.hop = slices.Grow(h.hop[:0], len(pairs))[:len(pairs)]
 	clear(h.hop)
 	h.walk()
 }
 
-// contacts appends the entries of a row with their ranks, newest first.
-func (h *history) contacts(dst []contact, r timedRow) []contact {
+// newestFirst appends the entries of a row with their ranks, newest first.
+func (h *history) newestFirst(dst []contact, r timedRow) []contact {
 	for i, v := range r.to {
 		w, t := r.at(i)
-		if t > h.now {
-			continue
+		if t <= h.now {
+			dst = append(dst, contact{node: v, time: t, weight: w})
 		}
-		dst = append(dst, contact{node: v, time: t, weight: w})
 	}
 	return ranked(dst)
 }
@@ -314,13 +313,12 @@ func (h *history) ofSource() (x [timeLen]float32) {
 		}
 	}
 	for k := range 2 {
-		x[colFromHot+k] = float32(math.Log1p(hot[k]))
+		x[colFromHot+k] = log1p(hot[k])
 	}
 	x[colFromAge], x[colFromAge2], x[colFromInAge] = ageless, ageless, ageless
-	switch {
-	case len(h.out) == 0:
+	if len(h.out) == 0 {
 		x[colFromNew] = 1
-	default:
+	} else {
 		x[colFromAge] = float32(h.age(h.out[0].time))
 		x[colFromLast] = float32(h.out[0].weight / total)
 		x[colFromFocus] = float32(squares / (total * total))
@@ -328,11 +326,11 @@ func (h *history) ofSource() (x [timeLen]float32) {
 			x[colFromAge2] = float32(h.age(h.out[1].time))
 		}
 	}
-	x[colFromWeight], x[colFromDegree] = float32(math.Log1p(total)), float32(math.Log1p(float64(len(h.out))))
+	x[colFromWeight], x[colFromDegree] = log1p(total), log1p(len(h.out))
 	if len(h.in) > 0 {
 		x[colFromInAge] = float32(h.age(h.in[0].time))
 	}
-	x[colFromInDegree] = float32(math.Log1p(float64(len(h.in))))
+	x[colFromInDegree] = log1p(len(h.in))
 	return x
 }
 
@@ -365,15 +363,14 @@ func (h *history) recent(r timedRow) (x [3 + windows]float32) {
 		}
 		weight += w
 		n++
-		if t == 0 {
-			continue
+		if t != 0 {
+			h.decay(t, &hot)
 		}
-		h.decay(t, &hot)
 	}
 	by := float64(step)
-	x[0], x[1], x[2] = float32(math.Log1p(weight*by)), float32(math.Log1p(n*by)), float32(h.age(newest))
+	x[0], x[1], x[2] = log1p(weight*by), log1p(n*by), float32(h.age(newest))
 	for k := range hot {
-		x[3+k] = float32(math.Log1p(hot[k] * by))
+		x[3+k] = log1p(hot[k] * by)
 	}
 	return x
 }
@@ -384,37 +381,39 @@ func (h *history) pairs(row func(i int) []float32) {
 	for _, c := range h.out {
 		total += c.weight
 	}
-	for _, c := range h.out {
-		if k := h.slot[c.node]; k > 0 {
-			x := row(int(k) - 1)
-			x[colSeen], x[colSeenRank], x[colSeenLogRank] = 1, float32(1/float64(c.rank)), float32(math.Log1p(float64(c.rank)))
-			x[colSeenWeight], x[colSeenShare] = float32(math.Log1p(c.weight)), float32(c.weight/total)
-			age := h.age(c.time)
-			x[colSeenAge], x[colSeenLag] = float32(age), float32(age-h.age(h.out[0].time))
+	h.each(h.out, row, func(c contact, x []float32) {
+		x[colSeen], x[colSeenRank], x[colSeenLogRank] = 1, float32(1/float64(c.rank)), log1p(c.rank)
+		x[colSeenWeight], x[colSeenShare] = log1p(c.weight), float32(c.weight/total)
+		age := h.age(c.time)
+		x[colSeenAge], x[colSeenLag] = float32(age), float32(age-h.age(h.out[0].time))
+	})
+	h.each(h.contacts, row, func(c contact, x []float32) {
+		x[colContactRank], x[colContactLogRank], x[colContactAge] = float32(1/float64(c.rank)), log1p(c.rank), float32(h.age(c.time))
+	})
+	h.each(h.in, row, func(c contact, x []float32) {
+		x[colBack], x[colBackRank] = 1, float32(1/float64(c.rank))
+		x[colBackWeight], x[colBackAge] = log1p(c.weight), float32(h.age(c.time))
+		if x[colBackAge] < x[colSeenAge] {
+			x[colBackNewer] = 1
 		}
-	}
-	for _, c := range h.meet {
+	})
+}
+
+// each calls fill for the contacts that are targets, with their rows.
+func (h *history) each(contacts []contact, row func(i int) []float32, fill func(contact, []float32)) {
+	for _, c := range contacts {
 		if k := h.slot[c.node]; k > 0 {
-			x := row(int(k) - 1)
-			x[colMeetRank], x[colMeetLogRank] = float32(1/float64(c.rank)), float32(math.Log1p(float64(c.rank)))
-			x[colMeetAge] = float32(h.age(c.time))
-		}
-	}
-	for _, c := range h.in {
-		if k := h.slot[c.node]; k > 0 {
-			x := row(int(k) - 1)
-			x[colBack], x[colBackRank] = 1, float32(1/float64(c.rank))
-			x[colBackWeight], x[colBackAge] = float32(math.Log1p(c.weight)), float32(h.age(c.time))
-			if x[colBackAge] < x[colSeenAge] {
-				x[colBackNewer] = 1
-			}
+			fill(c, row(int(k)-1))
 		}
 	}
 }
 
+// log1p returns log(1 + n) as a number of a column.
+func log1p[T int | float64](n T) float32 { return float32(math.Log1p(float64(n))) }
+
 // walk follows recent paths from the source to the targets.
 func (h *history) walk() {
-	for i, p := range h.meet[:min(len(h.meet), hopPartners)] {
+	for i, p := range h.contacts[:min(len(h.contacts), hopPartners)] {
 		h.twoHops(outRow(h.g, p.node), i+1)
 		if h.g.Directed() {
 			h.twoHops(inRow(h.g, p.node), i+1)
@@ -483,7 +482,7 @@ func newest(dst []int, r timedRow, now int64) []int {
 // hops fills the columns of paths to the target of row i.
 func (h *history) hops(i int, x []float32) {
 	common, shared, now := h.hop[i][0], h.hop[i][1], h.hop[i][2]
-	x[colTwoHops], x[colThreeHops] = float32(math.Log1p(common)), float32(math.Log1p(shared))
+	x[colTwoHops], x[colThreeHops] = log1p(common), log1p(shared)
 	x[colThreePer] = float32(shared / math.Exp(float64(x[colToDegree])/2))
-	x[colThreeNow] = float32(math.Log1p(now))
+	x[colThreeNow] = log1p(now)
 }

@@ -149,9 +149,9 @@ func (s *stream) columns(u, c ID) (x [timeLen]float64) {
 		x[colSeenLag] = s.age(e.time) - s.age(out[0].time)
 	}
 	rank, e, met := rankIn(meet, c)
-	x[colMeetLogRank], x[colMeetAge], x[colBackAge] = math.Log1p(rank), 2, 2
+	x[colContactLogRank], x[colContactAge], x[colBackAge] = math.Log1p(rank), 2, 2
 	if met {
-		x[colMeetRank], x[colMeetAge] = 1/rank, s.age(e.time)
+		x[colContactRank], x[colContactAge] = 1/rank, s.age(e.time)
 	}
 	if len(out) == 0 {
 		x[colFromNew] = 1

@@ -1,8 +1,10 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -44,7 +46,7 @@ func (m *Model) trainEdges(ctx context.Context, g Graph, plan EdgePlan, without 
 		return m.fitEdges(ctx, g, plan, without)
 	}
 	if !m.policy.learns {
-		return fmt.Errorf("%w: %s", ErrNotLearning, m.policy.name)
+		return fmt.Errorf("%w: %s", errNotLearning, m.policy.name)
 	}
 	if len(m.config.Classes) > 0 {
 		return fmt.Errorf("%w: %s learns classes from outcomes, not from the edges of a graph", ErrInput, m.policy.name)
@@ -131,8 +133,7 @@ func (m *Model) addEdge(ctx context.Context, fresh *nn.Samples, w World, source 
 func (m *Model) residuals(of nn.Samples) nn.Samples {
 	out := nn.Samples{Dim: m.explore.Data.Dim}
 	for i := range of.Len() {
-		x := blas32.General{Rows: 1, Cols: of.Dim, Stride: of.Dim, Data: of.Row(i)}
-		f := m.exploit.Net.Forward(&m.scratch.net, x)[0]
+		f := m.exploit.Net.Forward(&m.scratch.net, nn.NewMatrix(of.Row(i), of.Dim))[0]
 		phi := nn.Resize(blas32.General{}, 1, out.Dim)
 		m.exploit.Net.Phi(&m.scratch.net, m.config.Pool, phi)
 		out.Add(phi.Data, float64(of.Y[i]-f)+m.config.Shift)
@@ -142,21 +143,18 @@ func (m *Model) residuals(of nn.Samples) nn.Samples {
 
 // fill sets the zero fields to a given plan's values.
 func (p *EdgePlan) fill(by EdgePlan) error {
-	defaults := []struct {
-		field *int
-		name  string
-		value int
+	for _, d := range []struct {
+		name      string
+		field     *int
+		otherwise int
 	}{
-		{&p.Samples, "samples", by.Samples}, {&p.Negatives, "negatives", by.Negatives},
-		{&p.Folds, "folds", by.Folds}, {&p.Epochs, "epochs", by.Epochs},
-	}
-	for _, d := range defaults {
+		{"samples", &p.Samples, by.Samples}, {"negatives", &p.Negatives, by.Negatives},
+		{"folds", &p.Folds, by.Folds}, {"epochs", &p.Epochs, by.Epochs},
+	} {
 		if *d.field < 0 {
 			return optionf("%s = %d (accepted: 1 and more)", d.name, *d.field)
 		}
-		if *d.field == 0 {
-			*d.field = d.value
-		}
+		*d.field = cmp.Or(*d.field, d.otherwise)
 	}
 	return nil
 }
@@ -250,12 +248,7 @@ func sample(rng *rand.Rand, n, k int) []int {
 		}
 		chosen[t] = true
 	}
-	out := make([]int, 0, k)
-	for v := range chosen {
-		out = append(out, v)
-	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(maps.Keys(chosen))
 }
 
 // nonNeighbors draws k nodes other than u that u has no edge to, or fewer if u is linked to nearly all nodes.
@@ -279,9 +272,9 @@ type Progress func(done, total int)
 func (m *Model) TrainLog(ctx context.Context, epochs int, progress Progress) error {
 	switch {
 	case m.Fitted():
-		return fmt.Errorf("%w from outcomes: %s, which is fitted to the edges of a graph", ErrNotLearning, m.policy.name)
+		return fmt.Errorf("%w from outcomes: %s, which is fitted to the edges of a graph", errNotLearning, m.policy.name)
 	case !m.policy.learns:
-		return fmt.Errorf("%w: %s", ErrNotLearning, m.policy.name)
+		return fmt.Errorf("%w: %s", errNotLearning, m.policy.name)
 	case epochs < 1:
 		return optionf("epochs = %d (accepted: 1 and more)", epochs)
 	case m.samples().Len() == 0:

@@ -137,7 +137,7 @@ func stepsOf(alpha float64) int {
 	return min(int(math.Log(1e-3)/math.Log(alpha)), walkSteps)
 }
 
-// content is what the nodes' words T tell without any edge.
+// content holds the data that depend on the nodes' words T alone, not on edges.
 type content struct {
 	words
 	topics blas32.General // basis of the latent vectors, one row for each word

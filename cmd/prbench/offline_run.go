@@ -154,7 +154,7 @@ func (s offlineSettings) rounds(ctx context.Context, d *heldOut, m *model.Model)
 	}
 	t := trial.Trial{Data: data, Protocol: trial.Paper(), Rounds: s.Rounds}
 	_, err = t.Play(ctx, []trial.Entrant{{
-		Name: m.Policy(), Known: model.Known(m.Policy()),
+		Name: m.Policy(), Known: model.KnownEdges(m.Policy()),
 		New: func(_ uint64, known []trial.Pair) (trial.Player, error) { return trial.NewPlayer(m, data, known), nil },
 	}}, s.Seed)
 	return err

@@ -35,9 +35,8 @@ func (c *Common) Pays(g graph.Graph, source graph.ID, targets []graph.ID) bool {
 	return true
 }
 
-// Sum returns for each target the sum of number over the common neighbours of source and target, of the overlap that each of
-// them makes alone. It is that number of OverlapOf, bit for bit. The targets must ascend. The result is valid until the next
-// call.
+// Sum returns number(OverlapOf(source, target)) for each target, bit for bit. number must be a sum over the common
+// neighbours. The targets must ascend. The result is valid until the next call.
 func (c *Common) Sum(
 	ctx context.Context, g graph.Graph, source graph.ID, targets []graph.ID, number func(Overlap) float64,
 ) ([]float64, error) {

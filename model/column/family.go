@@ -1,11 +1,11 @@
 package column
 
-// Family is a group of numbers of a pair that mean much the same to a reader.
+// Family is a group of columns that describe the same aspect of a pair.
 type Family int
 
-// Families. A column without one has the zero Family, which is none of them.
+// Families. The zero Family is none of them.
 const (
-	General        Family = iota + 1 // it tells the same of all candidates, as what is about the source alone does
+	General        Family = iota + 1 // equal for all candidates of a source
 	Shared                           // common neighbours
 	Walks                            // PageRank
 	Paths                            // paths of three edges
@@ -21,8 +21,8 @@ const (
 	numFamilies
 )
 
-// Words says what the numbers of a family tell, to people who know no model. {source} and {target} stand for the ends of
-// the pair. The words of General are "": it says nothing about the pair.
+// Words describes a family to people who do not know the model. {source} and {target} are placeholders for the ends of
+// the pair. The result is "" for General, which does not describe the pair.
 func (f Family) Words() string {
 	return [numFamilies]string{
 		Shared:         "the nodes that both are linked to",

@@ -20,7 +20,7 @@ type TwoHop struct {
 	// not followed have no loops.
 	resource float64
 	back     float64 // number of walks of two edges back to the source
-	known    bool    // the data is that of source
+	valid    bool    // the data is that of source
 	whole    bool    // all paths were followed
 }
 
@@ -47,19 +47,19 @@ const (
 	// through these, and the overlaps of a directed pair count these; the overlap from the source to the target counts all.
 	MaxEnds = 1 << 12
 
-	// maxRows limits the nodes of the rows that are held to look for common neighbours.
+	// maxRows limits the total length of the neighbours' rows that are kept to search them for common neighbours.
 	maxRows = 1 << 20
 )
 
-// Read finds the nodes two edges away from source, reusing the memory, unless they are already known.
+// Read finds the nodes two edges away from source, reusing the memory, unless it has just read them.
 func (s *TwoHop) Read(g graph.Graph, source graph.ID) {
-	if s.known && s.source == source {
+	if s.valid && s.source == source {
 		return
 	}
 	s.forget()
 	clear(s.slot)
 	clear(s.filter)
-	s.source, s.known, s.Node, s.flow = source, true, s.Node[:0], s.flow[:0]
+	s.source, s.valid, s.Node, s.flow = source, true, s.Node[:0], s.flow[:0]
 	s.out = graph.Out(g, source)
 	followed := s.follow(g)
 	s.whole = followed == len(s.out)
@@ -68,14 +68,14 @@ func (s *TwoHop) Read(g graph.Graph, source graph.ID) {
 	}
 	if !s.whole {
 		s.addResource(g, followed)
-		s.hold(g)
+		s.keepRows(g)
 	}
 }
 
 // forget forgets the source and its rows.
 func (s *TwoHop) forget() {
 	clear(s.next)
-	s.known, s.out, s.next = false, nil, s.next[:0]
+	s.valid, s.out, s.next = false, nil, s.next[:0]
 }
 
 // follow follows the paths from the source's neighbours, and returns the number of neighbours whose edges it followed.
@@ -109,7 +109,7 @@ func (s *TwoHop) follow(g graph.Graph) int {
 	return len(s.out)
 }
 
-// addResource adds what the neighbours after the first ones that were followed pass on.
+// addResource adds the resource allocation through the neighbours whose edges were not followed.
 func (s *TwoHop) addResource(g graph.Graph, followed int) {
 	in := graph.In(g, s.source)
 	for _, w := range s.out[followed:] {
@@ -124,8 +124,8 @@ func (s *TwoHop) addResource(g graph.Graph, followed int) {
 	}
 }
 
-// hold holds the rows of the source's neighbours if they are not too long.
-func (s *TwoHop) hold(g graph.Graph) {
+// keepRows keeps the rows of the source's neighbours if they are not too long.
+func (s *TwoHop) keepRows(g graph.Graph) {
 	left := maxRows
 	for _, w := range s.out {
 		if left -= graph.OutLen(g, w); left < 0 {
@@ -233,7 +233,7 @@ func (s *TwoHop) overlap(g graph.Graph, target graph.ID, in []graph.ID) (o Overl
 		return s.To(target).Overlap
 	case len(in) < MaxEnds:
 		return overlapOfRows(g, p, s.out, in)
-	case len(s.next) == 0:
+	case len(s.next) == 0: // the rows of the neighbours are too long to keep
 		return overlapOfRows(g, p, s.out, graph.In(g, target))
 	}
 	for i, w := range s.out {

@@ -12,9 +12,9 @@ import (
 // its links look like.
 type rivals struct {
 	source       graph.ID
-	known        bool                   // the data is that of source
-	open         [NumMeasures]Histogram // rivals by each measure
-	linked       [NumMeasures]Histogram // neighbours of the source by each measure
+	valid        bool                   // the data is that of source
+	open         [NumMeasures]histogram // rivals by each measure
+	linked       [NumMeasures]histogram // neighbours of the source by each measure
 	most         flow                   // maximum of each number over the rivals
 	neighborRank [NumMeasures]float64
 	closed       float64 // share of the source's neighbours that are also two edges away, with a prior of one in four
@@ -36,15 +36,15 @@ func measures(f flow, in float64) [NumMeasures]float64 {
 	return [NumMeasures]float64{ByResource: f.Resource, ByAdamic: f.Adamic, ByEven: f.degreeWeighted, ByDegree: in}
 }
 
-// read computes the rivals of the source of s, unless they are already known.
+// read computes the rivals of the source of s, unless it has just computed them.
 func (r *rivals) read(g graph.Graph, s *TwoHop, logs *halfLogs) {
-	if r.known && r.source == s.source {
+	if r.valid && r.source == s.source {
 		return
 	}
-	r.source, r.known, r.most = s.source, true, flow{}
+	r.source, r.valid, r.most = s.source, true, flow{}
 	for k := range NumMeasures {
-		r.open[k].Clear()
-		r.linked[k].Clear()
+		r.open[k].clear()
+		r.linked[k].clear()
 	}
 	out := s.out
 	closed := 0
@@ -61,8 +61,8 @@ func (r *rivals) read(g graph.Graph, s *TwoHop, logs *halfLogs) {
 		r.most.Resource = max(r.most.Resource, f.Resource)
 	}
 	for k := range NumMeasures {
-		r.open[k].Sum()
-		r.linked[k].Sum()
+		r.open[k].sum()
+		r.linked[k].sum()
 	}
 	r.closed = float64(closed+1) / float64(len(out)+4)
 	r.resource = s.resource
@@ -73,9 +73,9 @@ func (r *rivals) read(g graph.Graph, s *TwoHop, logs *halfLogs) {
 }
 
 // addMeasures adds the value of each measure to its histogram.
-func addMeasures(to *[NumMeasures]Histogram, v [NumMeasures]float64) {
+func addMeasures(to *[NumMeasures]histogram, v [NumMeasures]float64) {
 	for k := range to {
-		to[k].Add(v[k])
+		to[k].add(v[k])
 	}
 }
 
@@ -98,7 +98,7 @@ const maxRanked = 64
 func (r *rivals) neighborRanks(g graph.Graph, s *TwoHop, logs *halfLogs) {
 	out := s.out
 	const before = 2
-	random := max(0, logs.log1p(r.open[0].Len())-1)
+	random := max(0, logs.log1p(r.open[0].len())-1)
 	for k := range r.neighborRank {
 		r.neighborRank[k] = before * random
 	}
@@ -109,7 +109,7 @@ func (r *rivals) neighborRanks(g graph.Graph, s *TwoHop, logs *halfLogs) {
 		}
 		n++
 		for k, v := range measures(withoutEdge(g, out[i], s.To(out[i]))) {
-			r.neighborRank[k] += logs.log1p(r.open[k].Above(v))
+			r.neighborRank[k] += logs.log1p(r.open[k].above(v))
 		}
 	}
 	for k := range r.neighborRank {
@@ -127,20 +127,20 @@ func mutual(g graph.Graph, u graph.ID, out, in []graph.ID) float64 {
 
 // rivals fills the columns that compare the candidate with the rivals and the neighbours of the source.
 func (l *PairStats) rivals(r *rivals, logs *halfLogs, x []float32) {
-	links := r.linked[0].Len()
+	links := r.linked[0].len()
 	for k, v := range measures(l.flow, l.in) {
-		x[TopRank+k] = float32(logs.log1p(r.open[k].Above(v)))
-		x[TopAbove+k] = float32(math.Log((r.linked[k].Above(v) + 0.5) / (links + 1)))
+		x[TopRank+k] = float32(logs.log1p(r.open[k].above(v)))
+		x[TopAbove+k] = float32(math.Log((r.linked[k].above(v) + 0.5) / (links + 1)))
 		x[TopNeighborRank+k] = float32(r.neighborRank[k])
 	}
 	x[TopMostCommon] = float32(l.flow.Common / max(r.most.Common, 1))
 	x[TopMostAdamic] = float32(l.flow.Adamic / max(r.most.Adamic, ResourceFloor))
 	x[TopMostResource] = float32(l.flow.Resource / max(r.most.Resource, ResourceFloor))
-	x[TopRivals], x[TopClosed] = float32(logs.log1p(r.open[0].Len())), float32(r.closed)
+	x[TopRivals], x[TopClosed] = float32(logs.log1p(r.open[0].len())), float32(r.closed)
 	x[TopMutual] = float32(r.mutual)
 }
 
-// halfLogs holds the values of math.Log1p at 0, 1/2, 1, 3/2 and so on that were asked for, or 0.
+// halfLogs caches math.Log1p at 0, 1/2, 1, 3/2 and so on. An entry that is not computed yet is 0.
 type halfLogs []float64
 
 // maxHalves bounds the length of halfLogs.
@@ -163,8 +163,8 @@ func (t *halfLogs) log1p(x float64) float64 {
 	return v
 }
 
-// Histogram is a histogram of numbers on a logarithmic scale with 64 buckets per octave. It is ready for use after clear.
-type Histogram struct {
+// histogram is a histogram of numbers on a logarithmic scale with 64 buckets per octave. It is ready for use after clear.
+type histogram struct {
 	count    [buckets + 1]float32 // after sum: how many numbers are in the bucket or above
 	low, top int                  // lowest and highest bucket with a number; all others hold 0
 }
@@ -179,21 +179,23 @@ func Bucket(x float64) int {
 	return min(max(int(math.Float32bits(float32(max(x, 0)))>>17)-bottomBucket, 0), buckets-1)
 }
 
-func (l *Histogram) Clear() {
+// clear removes all numbers.
+func (l *histogram) clear() {
 	if l.low <= l.top {
 		clear(l.count[l.low : l.top+1])
 	}
 	l.low, l.top = buckets, -1
 }
 
-func (l *Histogram) Add(x float64) {
+// add adds a number.
+func (l *histogram) add(x float64) {
 	i := Bucket(x)
 	l.count[i]++
 	l.low, l.top = min(l.low, i), max(l.top, i)
 }
 
-// Sum accumulates the counts. No number may be added afterwards.
-func (l *Histogram) Sum() {
+// sum accumulates the counts. No number may be added afterwards.
+func (l *histogram) sum() {
 	sum := float32(0)
 	for i := l.top; i >= l.low; i-- {
 		sum += l.count[i]
@@ -201,14 +203,14 @@ func (l *Histogram) Sum() {
 	}
 }
 
-// Len returns how many numbers were added. It must follow sum.
-func (l *Histogram) Len() float64 { return float64(l.count[l.low]) }
+// len returns how many numbers were added. Call sum first.
+func (l *histogram) len() float64 { return float64(l.count[l.low]) }
 
-// Above returns how many numbers are above x. Numbers in the same bucket as x count half.
-func (l *Histogram) Above(x float64) float64 {
+// above returns how many numbers are above x. Call sum first. Numbers in the same bucket as x count half.
+func (l *histogram) above(x float64) float64 {
 	i := Bucket(x)
 	if i < l.low {
-		return l.Len()
+		return l.len()
 	}
 	return float64(l.count[i]+l.count[i+1]) / 2
 }

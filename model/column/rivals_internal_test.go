@@ -3,6 +3,8 @@ package column
 import (
 	"math"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // What is remembered of log1p is what math.Log1p returns, also of numbers that are not remembered.
@@ -19,4 +21,33 @@ func TestHalfLogs(t *testing.T) {
 	if len(logs) > maxHalves {
 		t.Errorf("%d values are held", len(logs))
 	}
+}
+
+// A histogram counts as sorting does, except that it may not distinguish numbers within 2 % of each other.
+func TestHistogram(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.Custom(func(t *rapid.T) float64 { return math.Exp2(float64(rapid.IntRange(-20, 20).Draw(t, "octave"))) })
+		all, x := rapid.SliceOf(size).Draw(t, "numbers"), size.Draw(t, "x")
+		var l histogram
+		l.add(rapid.Float64Range(0, 1e6).Draw(t, "of a source before"))
+		l.clear()
+		want := 0.0
+		for _, v := range all {
+			l.add(v)
+			switch {
+			case v > x:
+				want++
+			case v == x:
+				want += 0.5
+			}
+		}
+		l.sum()
+		if got := l.above(x); got != want || l.len() != float64(len(all)) {
+			t.Fatalf("%v of %v above %v in %v, want %v", got, l.len(), x, all, want)
+		}
+		if got := l.above(x * 1.02); got > want || l.above(x/1.02) < want {
+			t.Fatalf("%v above %v, %v above %v", got, x*1.02, want, x)
+		}
+	})
 }

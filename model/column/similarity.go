@@ -68,6 +68,7 @@ type unit struct {
 	by float64
 }
 
+// UnitOf returns the unit vector of a node's features, of length 0 if the node has none or only zeros.
 func UnitOf(w graph.World, u graph.ID) unit {
 	if w.Features == nil {
 		return unit{}
@@ -83,6 +84,7 @@ func UnitOf(w graph.World, u graph.ID) unit {
 	return unit{v, 1 / math.Sqrt(square)}
 }
 
+// Len returns the number of entries.
 func (a unit) Len() int { return len(a.v) }
 
 func (a unit) at(i int) float64 {
@@ -92,6 +94,7 @@ func (a unit) at(i int) float64 {
 	return float64(a.v[i]) * a.by
 }
 
+// Cosine returns the cosine of the angle between a and b.
 func (a unit) Cosine(b unit) float64 {
 	sum := 0.0
 	for i := range min(len(a.v), len(b.v)) {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"kith/model/graph"
+	"kith/model/nn"
 )
 
 // Column describes a number of a pair.
@@ -123,37 +124,29 @@ func LogProximity(p float64) float64 {
 // log1pMillion is log(1 + 1e6).
 const log1pMillion = 13.815511557963774
 
-// Reset forgets what was read.
+// Reset discards all that was read.
 func (t *Reader) Reset() {
 	if t.shared != nil { // the proximities are another reader's, too
 		t.shared, t.To, t.From, t.targetIn, t.targetOut = nil, nil, nil, nil, nil
 	}
 	t.To, t.From = t.To[:0], t.From[:0]
-	t.own.rivals.known = false
+	t.own.rivals.valid = false
 	t.own.twoHop.forget()
 }
 
-// ReadMany is ReadProximities for many pairs. Meanwhile it reads the graph around the first source, and,
-// with rivals, the rivals of its candidates.
-func (t *Reader) ReadMany(ctx context.Context, w graph.World, pairs []graph.Pair, rivals bool) error {
+// ReadProximities stores the proximities of the pairs in both directions. If there are more than one batch of pairs, it
+// meanwhile reads the graph around the first source and, with rivals, the rivals of its candidates.
+func (t *Reader) ReadProximities(ctx context.Context, w graph.World, pairs []graph.Pair, rivals bool) error {
 	t.Reset()
-	var reading sync.WaitGroup
-	reading.Go(func() {
-		if s := t.surroundings(w.Graph, pairs[0].Source); rivals {
-			s.rivals.read(w.Graph, &s.twoHop, &t.logs)
-		}
-	})
-	defer reading.Wait()
-	return t.readProximities(ctx, w, pairs)
-}
-
-// ReadProximities stores the proximities of the pairs in both directions on the tape.
-func (t *Reader) ReadProximities(ctx context.Context, w graph.World, pairs []graph.Pair) error {
-	t.Reset()
-	return t.readProximities(ctx, w, pairs)
-}
-
-func (t *Reader) readProximities(ctx context.Context, w graph.World, pairs []graph.Pair) error {
+	if len(pairs) > nn.BatchLen {
+		var reading sync.WaitGroup
+		defer reading.Wait()
+		reading.Go(func() {
+			if s := t.surroundings(w.Graph, pairs[0].Source); rivals {
+				s.rivals.read(w.Graph, &s.twoHop, &t.logs)
+			}
+		})
+	}
 	for _, run := range graph.BySource(pairs) {
 		to, from, err := Proximities(ctx, w, run[0].Source, t.Targets(run))
 		if err != nil {
@@ -178,7 +171,7 @@ type PairStats struct {
 	Overlap
 	flow                            // from source to candidate, within the limit of TwoHop
 	paths, weightedPaths float64    // paths of three edges: sum of weights, and sum of weights over the degrees of both inner nodes
-	walks                float64    // see Walks
+	Walks                float64    // walks of three edges from source to candidate without loops; -1: not all were followed
 	to, from             float64    // proximities
 	out, in              float64    // numbers of neighbours out of the source and into the candidate
 	ends                 []graph.ID // the candidate's first in-neighbours, at most MaxEnds
@@ -187,7 +180,7 @@ type PairStats struct {
 // Reader reads the graph around the pairs of a question. It remembers what it read of the last source.
 type Reader struct {
 	own    surroundings
-	shared *surroundings // surroundings that another reader found, read-only; may be nil
+	shared *surroundings // surroundings of another reader, read-only; may be nil
 	logs   halfLogs
 	To     []float64  // proximity of each target seen from its source
 	From   []float64  // proximity of each source seen from its target
@@ -196,29 +189,29 @@ type Reader struct {
 	targetIn, targetOut []graph.ID // buffers for the rows of a target; nil: see Share
 }
 
-// surroundings is what is read of a source.
+// surroundings holds the data that a Reader has read about a source.
 type surroundings struct {
 	twoHop TwoHop // nodes two edges from the source
 	rivals rivals // rivals of the source's candidates
 }
 
-// Share makes t use the proximities and the surroundings that another reader has read. It reads each target as one that will
-// hardly be asked for again soon: the rows of many targets would evict everything else from the memory of the graph.
+// Share makes t use the proximities and the surroundings that another reader has read. t then reads the rows of targets
+// past the graph's cache, because the rows of many targets would evict all others.
 func (t *Reader) Share(from *Reader) {
 	t.shared, t.To, t.From = &from.own, from.To, from.From
 	t.targetIn, t.targetOut = make([]graph.ID, 0, MaxEnds), make([]graph.ID, 0, MaxEnds)
 }
 
-// surroundings returns what is read of a source.
+// surroundings returns the data about a source, and reads it first if necessary.
 func (t *Reader) surroundings(g graph.Graph, source graph.ID) *surroundings {
-	if s := t.shared; s != nil && s.twoHop.known && s.twoHop.source == source {
+	if s := t.shared; s != nil && s.twoHop.valid && s.twoHop.source == source {
 		return s
 	}
 	t.own.twoHop.Read(g, source)
 	return &t.own
 }
 
-// PairStats reads the graph around the i-th pair, whose proximities are on the tape.
+// PairStats reads the graph around the i-th pair. ReadProximities must have read its proximities.
 func (t *Reader) PairStats(g graph.Graph, pairs []graph.Pair, i int) PairStats {
 	p := pairs[i]
 	s := &t.surroundings(g, p.Source).twoHop
@@ -227,16 +220,12 @@ func (t *Reader) PairStats(g graph.Graph, pairs []graph.Pair, i int) PairStats {
 		Overlap: s.overlap(g, p.Target, ends), flow: s.To(p.Target), to: t.To[i], from: t.From[i],
 		out: float64(len(s.out)), in: float64(graph.InLen(g, p.Target)), ends: ends,
 	}
-	l.paths, l.weightedPaths, l.walks = s.Paths(p.Target, ends)
+	l.paths, l.weightedPaths, l.Walks = s.Paths(p.Target, ends)
 	if !s.whole || len(ends) < int(l.in) {
-		l.walks = -1
+		l.Walks = -1
 	}
 	return l
 }
-
-// Walks returns the number of walks of three edges from the source to the candidate, without loops, or -1 if not all were
-// followed.
-func (l *PairStats) Walks() float64 { return l.walks }
 
 // Structural fills the structural block of a pair.
 func (t *Reader) Structural(l *PairStats, x []float32) {
@@ -257,6 +246,7 @@ func (t *Reader) Structural(l *PairStats, x []float32) {
 	}
 }
 
+// Targets returns the targets of the pairs. The result is valid until the next call.
 func (t *Reader) Targets(pairs []graph.Pair) []graph.ID {
 	t.at = t.at[:0]
 	for _, p := range pairs {

@@ -20,7 +20,7 @@ const (
 	TopSpread                                 // log1p of the proximity of the candidate divided by its neighbours, over 1e-8
 	TopReverse                                // 1 if the candidate has an arc to the source
 	TopSuccessors                             // log1p of the number of nodes that both have an arc to
-	topSuccessorRA                            // their resource allocation, scaled as topResource
+	topSuccessorRA                            // their resource allocation, scaled as TopResource
 	TopPredecessors                           // log1p of the number of nodes that have an arc to both
 	topPredecessorRA                          // their resource allocation
 	TopReturns                                // log1p of the number of nodes with candidate→w→source
@@ -51,7 +51,7 @@ const (
 // logAbove is 0 at 0 and approaches the logarithm of x/floor far above the floor.
 func logAbove(x, floor float64) float64 { return math.Log1p(max(x, 0) / floor) }
 
-// Topology fills the topology block of a pair of the source that PairStats was asked for last.
+// Topology fills the topology block of a pair. l must be the result of PairStats for this pair.
 func (t *Reader) Topology(g graph.Graph, p graph.Pair, l *PairStats, x []float32) {
 	s := t.surroundings(g, p.Source)
 	r := &s.rivals

@@ -13,7 +13,7 @@ import (
 const Shards = 8
 
 // Classifier trains a network as a logistic regression with binary cross-entropy of sigmoid(f(x)), AdamW (Loshchilov
-// and Hutter, ICLR 2019) and dropout of hidden units (Srivastava et al., JMLR 15, 2014). Training drops units; finish
+// and Hutter, ICLR 2019) and dropout of hidden units (Srivastava et al., JMLR 15, 2014). Training drops units; Finish
 // scales their outgoing weights down.
 type Classifier struct {
 	Net   *Network
@@ -33,12 +33,9 @@ type shard struct {
 	loss float64
 }
 
+// NewClassifier returns a classifier with random weights. Each step keeps a share of the hidden units.
 func NewClassifier(rng *rand.Rand, s Shape, rate, decay, keep float64) *Classifier {
-	n := s.Params()
-	k := &Classifier{
-		Net: NewNetwork(s, make([]float32, n)), opt: NewOptimizer(Fit{Adam: true, Rate: rate}, n),
-		decay: decay, keep: keep,
-	}
+	k := &Classifier{Net: NewNetwork(s, nil), opt: NewOptimizer(Fit{Adam: true, Rate: rate}, s.Params()), decay: decay, keep: keep}
 	k.Net.InitUniform(rng)
 	return k
 }

@@ -13,16 +13,17 @@ type Design struct {
 	Z []float32
 	x blas32.General // scratch
 
-	inverse *Network // 1/z in the shape of f1, shared with scorers; nil after a change of z
+	inverse *Network // 1/Z in the shape of f1, shared with scorers; nil after a change of Z
 }
 
+// NewDesign returns the Z of a network with the given number of parameters before the first pair.
 func NewDesign(params int, lambda float64) *Design {
 	return &Design{Z: slices.Repeat([]float32{float32(lambda)}, params)}
 }
 
 // Observe adds the squared gradient of n at x.
 func (d *Design) Observe(n *Network, t *Tape, x []float32) {
-	d.x = Resize(d.x, 1, len(x)) // squareGradient changes it
+	d.x = Resize(d.x, 1, len(x)) // SquareGradient changes it
 	copy(d.x.Data, x)
 	n.Forward(t, d.x)
 	n.SquareGradient(t)
@@ -38,7 +39,7 @@ func (d *Design) Observe(n *Network, t *Tape, x []float32) {
 // Snapshot returns the inverse of Z. Later observations do not change it.
 func (d *Design) Snapshot(s Shape) *Network {
 	if d.inverse == nil {
-		d.inverse = NewNetwork(s, make([]float32, len(d.Z)))
+		d.inverse = NewNetwork(s, nil)
 		for i, z := range d.Z {
 			d.inverse.Theta[i] = 1 / z
 		}

@@ -48,7 +48,7 @@ func (n *Network) Gradient(t *Tape, dout, grad []float32) []float32 {
 	return grad
 }
 
-// AddGradient adds by times the gradient with respect to θ to sum. The gradient is that of the loss given to backward,
+// AddGradient adds by times the gradient with respect to θ to sum. The gradient is that of the loss given to Backward,
 // summed over the batch. sum may be θ itself.
 func (n *Network) AddGradient(t *Tape, by float32, sum []float32) {
 	if n.Shape.Kernel > 0 {
@@ -181,7 +181,7 @@ func square(v []float32) {
 	}
 }
 
-// Quadratic returns gᵀ Z⁻¹ g for each row whose squareGradient is on the tape, given Z⁻¹ as the weights of a network.
+// Quadratic returns gᵀ Z⁻¹ g for each row whose SquareGradient is on the tape, given Z⁻¹ as the weights of a network.
 func (inverse *Network) Quadratic(t *Tape, out []float64) {
 	clear(out)
 	for l, d := range inverse.Dense {

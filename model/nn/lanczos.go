@@ -75,9 +75,8 @@ func (l *Lanczos) turned(ctx context.Context, n int, by blas32.General) (blas32.
 	return x, InBlocks(ctx, n, func(first, end int) {
 		clear(x.Data[first*x.Stride : end*x.Stride])
 		for i := range by.Rows {
-			from := blas32.Vector{N: by.Cols, Inc: 1, Data: Row(by, i)}
 			for u, q := range Row(l.basis, i)[first:end] {
-				blas32.Axpy(q, from, blas32.Vector{N: x.Cols, Inc: 1, Data: Row(x, first+u)})
+				Axpy(q, Row(by, i), Row(x, first+u))
 			}
 		}
 	})
@@ -136,9 +135,8 @@ func (l *Lanczos) orthogonalise(ctx context.Context, v []float32, rows int) (flo
 			return 0, err
 		}
 		err = InBlocks(ctx, len(v), func(first, end int) {
-			to := blas32.Vector{N: end - first, Inc: 1, Data: v[first:end]}
 			for i, c := range l.component[:rows] {
-				blas32.Axpy(float32(-c), blas32.Vector{N: end - first, Inc: 1, Data: Row(l.basis, i)[first:end]}, to)
+				Axpy(float32(-c), Row(l.basis, i)[first:end], v[first:end])
 			}
 		})
 		if err != nil {

@@ -8,6 +8,11 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
+// NewMatrix returns a matrix of rows of the given length that are views of data.
+func NewMatrix(data []float32, cols int) blas32.General {
+	return blas32.General{Rows: len(data) / cols, Cols: cols, Stride: cols, Data: data}
+}
+
 // Rows returns a view of the rows from:to of m.
 func Rows(m blas32.General, from, to int) blas32.General {
 	m.Rows, m.Data = to-from, m.Data[from*m.Stride:(to-1)*m.Stride+m.Cols]
@@ -22,16 +27,17 @@ func Resize(m blas32.General, rows, cols int) blas32.General {
 	return blas32.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: m.Data[:rows*cols]}
 }
 
-// NewVector returns a vector of n zeros that begins at a multiple of 16 bytes, as all sizes that are multiples of 16 are
-// allocated. Kernels that add four numbers at a time then always add in the same order.
+// NewVector returns a vector of n zeros that begins at a multiple of 16 bytes: Go aligns allocations whose size is a
+// multiple of 16 like this. Kernels that add four numbers at a time then always add in the same order.
 func NewVector(n int) []float32 { return make([]float32, (n+3)&^3)[:n:n] }
 
+// Row returns a view of row i of m.
 func Row(m blas32.General, i int) []float32 {
 	return m.Data[i*m.Stride : i*m.Stride+m.Cols]
 }
 
 // Multiply computes c = a op(b) + beta c. The order of summation does not depend on the number of processors. Gemm
-// would start goroutines from four blocks of 64 x 64 on, which costs more than it gains at these sizes, so multiply
+// would start goroutines from four blocks of 64 x 64 on, which costs more than it gains at these sizes, so Multiply
 // passes it 64 rows at a time.
 func Multiply(a, b blas32.General, tb blas.Transpose, beta float32, c blas32.General) {
 	for from := 0; from < c.Rows; from += 64 {
@@ -42,18 +48,16 @@ func Multiply(a, b blas32.General, tb blas.Transpose, beta float32, c blas32.Gen
 
 // addOuter adds by xᵀy, with one row for each column of x. It skips the zeros of x, because contexts can be sparse.
 func addOuter(x, y blas32.General, by float32, sum []float32) {
-	to := blas32.Vector{N: y.Cols, Inc: 1}
 	for i := range x.Rows {
-		from := blas32.Vector{N: y.Cols, Inc: 1, Data: Row(y, i)}
 		for j, v := range Row(x, i) {
 			if v != 0 {
-				to.Data = sum[j*y.Cols : (j+1)*y.Cols]
-				blas32.Axpy(by*v, from, to)
+				Axpy(by*v, Row(y, i), sum[j*y.Cols:(j+1)*y.Cols])
 			}
 		}
 	}
 }
 
+// addRows adds by times the sum of the rows of m to sum.
 func addRows(m blas32.General, by float32, sum []float32) {
 	for i := range m.Rows {
 		for j, v := range Row(m, i) {
@@ -64,7 +68,7 @@ func addRows(m blas32.General, by float32, sum []float32) {
 
 // Dot is the scalar product. Its bits depend on where b begins, modulo 16 bytes: see NewVector.
 func Dot(a, b []float32) float32 {
-	return blas32.Dot(blas32.Vector{N: len(a), Inc: 1, Data: a}, blas32.Vector{N: len(a), Inc: 1, Data: b})
+	return blas32.Dot(vector(a), vector(b[:len(a)]))
 }
 
 // Dot64 sums in a fixed order. The kernels do not: their order depends on the memory alignment of the vectors.
@@ -78,16 +82,22 @@ func Dot64[T float32 | float64](a, b []T) (sum float64) {
 
 // Product64 is the scalar product, summed in float64.
 func Product64(a, b []float32) float64 {
-	return blas32.DDot(blas32.Vector{N: len(a), Inc: 1, Data: a}, blas32.Vector{N: len(b), Inc: 1, Data: b})
+	return blas32.DDot(vector(a), vector(b))
 }
 
-func AddTo(sum, v []float32) {
-	blas32.Axpy(1, blas32.Vector{N: len(v), Inc: 1, Data: v}, blas32.Vector{N: len(v), Inc: 1, Data: sum})
-}
+// AddTo adds v to sum.
+func AddTo(sum, v []float32) { Axpy(1, v, sum) }
 
-func Axpy(by float32, x, to []float32) {
-	blas32.Axpy(by, blas32.Vector{N: len(x), Inc: 1, Data: x}, blas32.Vector{N: len(x), Inc: 1, Data: to})
-}
+// Axpy adds by times x to the vector to.
+func Axpy(by float32, x, to []float32) { blas32.Axpy(by, vector(x), vector(to[:len(x)])) }
+
+// Times multiplies v by a number.
+func Times(by float32, v []float32) { blas32.Scal(by, vector(v)) }
+
+// Length returns the Euclidean length of v.
+func Length(v []float32) float32 { return blas32.Nrm2(vector(v)) }
+
+func vector(v []float32) blas32.Vector { return blas32.Vector{N: len(v), Inc: 1, Data: v} }
 
 // Scale brings v to the given Euclidean length; zeros stay zeros. For vectors near zero the factor exceeds float32.
 func Scale(v []float32, length float64) {
@@ -108,6 +118,7 @@ func Scale(v []float32, length float64) {
 	}
 }
 
+// Narrow converts numbers to float32.
 func Narrow(v []float64) []float32 {
 	out := make([]float32, len(v))
 	for i, x := range v {
@@ -126,6 +137,7 @@ func UnitRows(x blas32.General) blas32.General {
 	return y
 }
 
+// Sigmoid returns the probability that has the log-odds x.
 func Sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
 // Standardise scales the columns of x to mean 0 and variance 1: (x - mean) factor. It returns mean and factor.
@@ -148,6 +160,7 @@ func Standardise(x blas32.General) (mean, factor []float32) {
 	return mean, factor
 }
 
+// Apply scales the columns of x in place: (x - mean) factor.
 func Apply(x blas32.General, mean, factor []float32) {
 	for i := range x.Rows {
 		r := Row(x, i)

@@ -5,6 +5,7 @@ package nn
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
@@ -36,14 +37,18 @@ type dense struct {
 	W, B    []float32
 }
 
+// NewNetwork returns a network whose parameters are theta, which it does not copy, or zeros if theta is nil.
 func NewNetwork(s Shape, theta []float32) *Network {
+	if theta == nil {
+		theta = make([]float32, s.Params())
+	}
 	n := &Network{Shape: s, Theta: theta}
 	in, rest := s.In, theta
 	if s.Kernel > 0 {
 		n.conv, rest = newConv(s, rest)
 		in = n.conv.out
 	}
-	for _, out := range append(append([]int(nil), s.Hidden...), 1) {
+	for _, out := range s.widths() {
 		d := dense{in: in, Out: out, W: rest[:in*out]}
 		rest = rest[in*out:]
 		if s.Bias {
@@ -57,8 +62,7 @@ func NewNetwork(s Shape, theta []float32) *Network {
 
 // Params returns the length of the parameter vector.
 func (s Shape) Params() int {
-	in, total := s.In, 0
-	bias := 0
+	in, total, bias := s.In, 0, 0
 	if s.Bias {
 		bias = 1
 	}
@@ -66,17 +70,18 @@ func (s Shape) Params() int {
 		total += s.Kernel + 1
 		in = convOut(s)
 	}
-	for _, out := range s.Hidden {
+	for _, out := range s.widths() {
 		total += out * (in + bias)
 		in = out
 	}
-	return total + in + bias
+	return total
 }
 
+// widths returns the widths of the dense layers.
+func (s Shape) widths() []int { return slices.Concat(s.Hidden, []int{1}) }
+
 // Clone returns a network of the same shape with its own copy of the parameters.
-func (n *Network) Clone() *Network {
-	return NewNetwork(n.Shape, append([]float32(nil), n.Theta...))
-}
+func (n *Network) Clone() *Network { return NewNetwork(n.Shape, slices.Clone(n.Theta)) }
 
 // InitNormal draws the entries of W_1..W_{L-1} from N(0, 2/m) and of W_L from N(0, 1/m), where m is the width of the
 // layer's output for hidden layers and of its input for the last one (PRB, section "initialisation"). Biases stay zero.
@@ -196,12 +201,7 @@ func convOut(s Shape) int {
 }
 
 func newConv(s Shape, theta []float32) (conv, []float32) {
-	return conv{
-		stride: s.Stride,
-		out:    convOut(s),
-		w:      theta[:s.Kernel],
-		b:      theta[s.Kernel : s.Kernel+1],
-	}, theta[s.Kernel+1:]
+	return conv{stride: s.Stride, out: convOut(s), w: theta[:s.Kernel], b: theta[s.Kernel : s.Kernel+1]}, theta[s.Kernel+1:]
 }
 
 func (c conv) forward(x, y blas32.General) blas32.General {

@@ -17,6 +17,7 @@ type Optimizer struct {
 	lag         *lagging  // nil: every step updates every weight
 }
 
+// NewOptimizer returns the optimizer of a fit for the given number of parameters, before its first step.
 func NewOptimizer(f Fit, params int) Optimizer {
 	o := Optimizer{adam: f.Adam, Rate: f.Rate, decay: f.Decay}
 	if f.Adam {
@@ -59,6 +60,7 @@ func (o *Optimizer) step(n *Network, t *Tape) {
 
 const beta1, beta2, epsilon = 0.9, 0.999, 1e-8
 
+// AdamStep moves theta by a step of Adam along o.Grad.
 func (o *Optimizer) AdamStep(theta []float32) {
 	rate, tiny := o.tick()
 	o.move(theta, 0, len(theta), rate, tiny)
@@ -86,7 +88,7 @@ func (o *Optimizer) move(theta []float32, from, to int, rate, tiny float32) {
 	}
 }
 
-// Decoupled makes a step of AdamW along o.grad. The decay is not part of the gradient.
+// Decoupled makes a step of AdamW along o.Grad. The decay is not part of the gradient.
 func (o *Optimizer) Decoupled(theta []float32, decay float64) {
 	blas32.Scal(float32(1-o.Rate*decay), blas32.Vector{N: len(theta), Inc: 1, Data: theta})
 	o.AdamStep(theta)

@@ -103,6 +103,7 @@ func PackRows(x blas32.General) []byte {
 	return b
 }
 
+// UnpackRows decodes the result of PackRows.
 func UnpackRows(b []byte, rows, cols int) (blas32.General, error) {
 	if each := 4 + 2*cols; len(b)/each != rows || len(b)%each != 0 {
 		return blas32.General{}, fmt.Errorf("%d bytes for %d rows of %d numbers", len(b), rows, cols)

@@ -28,7 +28,7 @@ func Parallel(ctx context.Context, n int, f func(i int)) error {
 	return ctx.Err()
 }
 
-// blockLen is the number of nodes that inBlocks processes at a time.
+// blockLen is the number of nodes that InBlocks processes at a time.
 const blockLen = 1024
 
 // InBlocks calls f for consecutive parts of the numbers below n, in parallel, until ctx ends.
@@ -37,7 +37,7 @@ func InBlocks(ctx context.Context, n int, f func(first, end int)) error {
 }
 
 // BatchLen is the number of pairs that are computed between two checks of ctx, and whose contexts a Scorer holds at
-// once. It is a multiple of the rows that multiply processes at a time, so that batching changes no sum.
+// once. It is a multiple of the rows that Multiply processes at a time, so that batching changes no sum.
 const BatchLen = 1024
 
 // InBatches calls f for consecutive parts of n pairs until ctx ends.

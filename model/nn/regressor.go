@@ -28,7 +28,7 @@ type Regressor struct {
 	fit  Fit
 	Data Samples
 
-	frozen *Network // copy shared with scorers; nil after a change of net
+	frozen *Network // copy shared with scorers; nil after a change of Net
 	run    run
 }
 
@@ -43,14 +43,9 @@ type run struct {
 	before []float32 // weights before the training
 }
 
+// NewRegressor returns a regressor with weights of zero that keeps up to limit samples (0: all).
 func NewRegressor(s Shape, f Fit, limit int) *Regressor {
-	n := s.Params()
-	r := &Regressor{
-		Net:  NewNetwork(s, make([]float32, n)),
-		Opt:  NewOptimizer(f, n),
-		fit:  f,
-		Data: Samples{Dim: s.In, Limit: limit},
-	}
+	r := &Regressor{Net: NewNetwork(s, nil), Opt: NewOptimizer(f, s.Params()), fit: f, Data: Samples{Dim: s.In, Limit: limit}}
 	if lags(s, f) {
 		r.Opt.lag = &lagging{width: s.Hidden[0], last: make([]int, s.In)}
 	}
@@ -105,8 +100,8 @@ func (r *Regressor) Step(n int) (kept bool) {
 	}
 	r.begin()
 	r.run.order = r.run.order[:0]
-	for i := range n {
-		r.run.order = append(r.run.order, r.Data.Len()-n+i)
+	for i := r.Data.Len() - n; i < r.Data.Len(); i++ {
+		r.run.order = append(r.run.order, i)
 	}
 	r.step(r.run.order)
 	return r.end()
@@ -182,6 +177,7 @@ func (r *Regressor) step(batch []int) (loss float64) {
 	return loss
 }
 
+// Bytes returns the memory that the regressor takes.
 func (r *Regressor) Bytes() int {
 	return 4*(len(r.Net.Theta)+len(r.Opt.M)+len(r.Opt.V)) + r.Data.Bytes()
 }

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Samples is the replay store: inputs and targets of a network, oldest first. The first edges samples were drawn from
+// Samples is the replay store: inputs and targets of a network, oldest first. The first Edges samples were drawn from
 // the graph, the others came from outcomes.
 type Samples struct {
 	Dim   int `msgpack:"-"`
@@ -17,8 +17,10 @@ type Samples struct {
 	Y     Floats
 }
 
+// Len returns the number of samples.
 func (s *Samples) Len() int { return len(s.Y) }
 
+// Row returns the inputs of sample i.
 func (s *Samples) Row(i int) []float32 { return s.X[i*s.Dim : (i+1)*s.Dim] }
 
 // Add appends a sample. It ignores samples that are not finite because of an overflow.
@@ -52,7 +54,7 @@ func (s *Samples) Gather(at []int, x blas32.General, y []float32) (blas32.Genera
 	return x, y
 }
 
-// Bytes returns the size of the samples in bytes, without what is reserved for more.
+// Bytes returns the size of the samples in bytes, without unused capacity.
 func (s *Samples) Bytes() int { return 4 * (len(s.X) + len(s.Y)) }
 
 // Check reports an error for decoded samples that do not fit together.
