@@ -232,7 +232,7 @@ func TestImportOfMisfits(t *testing.T) {
 		want string
 	}{
 		{"vectors", plain, "m", "wants feature vectors of length 3, those of the database have []"},
-		{"classes", swapped, "m", "classes are not all there, in the same order"},
+		{"classes", swapped, "m", "the new ids lack a class node"},
 		{"classes", g, "vectors", "its policy is default, that of the file prb_n"},
 		{"blocks", g, "vectors", "its blocks is "},
 	} {
