@@ -73,7 +73,7 @@ type Standing struct {
 	MRR     float64 `json:"mrr"`     // mean reciprocal rank of the links among the candidates without an edge
 	Better  bool    `json:"better"`  // better than the new version, by more than two standard errors of the differences by source
 	Worse   bool    `json:"worse"`   // worse than the new version, by as much
-	Trained bool    `json:"trained"` // may have learned from hidden links or their outcomes, which flatters it
+	Trained bool    `json:"trained"` // may have learned from hidden links or their outcomes, so MRR says little about unknown links
 }
 
 // Standing returns the standing in a role, and whether there is one.

@@ -144,7 +144,7 @@ func (e *evaluation) addRows(s *parse.Statement) {
 	}
 	rows.remarkGain(e.contenders)
 	if first.info.AlreadyLearned {
-		rows.note("model %s has been taught before, perhaps by links that are hidden now, which flatters it; USING a policy makes one that was not", first.info.Model)
+		rows.note("model %s has been taught before, perhaps by links that are hidden now, so the numbers say little about unknown links; USING a policy makes one that was not", first.info.Model)
 	}
 }
 
