@@ -73,7 +73,9 @@ func (f *follower) run(ctx context.Context, cmd *cobra.Command, path string) err
 	if err != nil {
 		return err
 	}
-	err = together(ctx, cmd, f.Listen, &handler{follower: r, options: o}, r.Run)
+	ready := make(chan struct{})
+	close(ready)
+	err = together(ctx, cmd, ready, f.Listen, &handler{follower: r, options: o}, r.Run)
 	return errors.Join(err, r.Close())
 }
 

@@ -87,7 +87,9 @@ func (p *publisher) run(ctx context.Context, cmd *cobra.Command, path string) er
 	if err != nil {
 		return err
 	}
-	err = together(ctx, cmd, p.Listen, o.Handler(g), func(ctx context.Context) error {
+	ready := make(chan struct{})
+	p.options.Ready = func() { close(ready) }
+	err = together(ctx, cmd, ready, p.Listen, o.Handler(g), func(ctx context.Context) error {
 		return replica.Publish(ctx, g, js, p.options)
 	})
 	return errors.Join(err, g.Close())
@@ -111,8 +113,9 @@ func (p *publisher) open(path string) (*db.DB, error) {
 	return db.Open(path, &o)
 }
 
-// together runs work and, with an address, a server, until one fails or ctx ends. That ctx ends is no error.
-func together(ctx context.Context, cmd *cobra.Command, address string, h http.Handler, work func(context.Context) error) error {
+// together runs work and, with an address, a server, until one fails or ctx ends. The server starts once ready is closed, so
+// that whoever sees its address finds the log. That ctx ends is no error.
+func together(ctx context.Context, cmd *cobra.Command, ready <-chan struct{}, address string, h http.Handler, work func(context.Context) error) error {
 	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -123,6 +126,12 @@ func together(ctx context.Context, cmd *cobra.Command, address string, h http.Ha
 			return
 		}
 		defer cancel()
+		select {
+		case <-ready:
+		case <-ctx.Done():
+			served <- nil
+			return
+		}
 		served <- serve.Serve(ctx, h, address, func(url string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s in a browser\n", url)
 			return err

@@ -25,6 +25,8 @@ type Options struct {
 	MessageBytes int
 	// Logger logs interruptions as warnings and snapshots. Default: no log.
 	Logger *slog.Logger
+	// Ready is called when the log exists, so that followers find it; nil means nothing is called.
+	Ready func()
 }
 
 const (

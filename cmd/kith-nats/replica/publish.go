@@ -35,6 +35,9 @@ func Publish(ctx context.Context, g *db.DB, js jetstream.JetStream, o Options) e
 	if p.log, err = makeLog(ctx, js, id, &o); err != nil {
 		return err
 	}
+	if o.Ready != nil {
+		o.Ready()
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer p.taking.Wait()
 	defer cancel()

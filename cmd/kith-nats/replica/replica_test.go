@@ -186,6 +186,23 @@ func asJSON(t testing.TB, v any) string {
 	return string(b)
 }
 
+// When the log is ready, a follower finds it, though perhaps no snapshot yet.
+func TestReady(t *testing.T) {
+	t.Parallel()
+	js := newLog(t)
+	found := make(chan error, 1)
+	publish(t, newDatabase(t), js, replica.Options{Ready: func() {
+		f, err := replica.Open(context.Background(), filepath.Join(t.TempDir(), "copy"), js, replica.FollowOptions{})
+		if err == nil {
+			err = f.Close()
+		}
+		found <- err
+	}})
+	if err := <-found; err != nil && !errors.Is(err, replica.ErrNoSnapshot) {
+		t.Error(err)
+	}
+}
+
 // A follower has what the publisher has, from the first snapshot, while it runs and after a pause.
 func TestFollow(t *testing.T) {
 	t.Parallel()
