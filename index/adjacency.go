@@ -173,17 +173,22 @@ func (b *base) weighted() bool {
 
 // len returns the number of entries of the row of u. It reads stored rows only if there are weights, or no degrees.
 func (b *base) len(u ID) int {
-	if b.memory.Load() == nil && b.degrees != nil && !b.stored.Weights {
+	if c := b.memory.Load(); c != nil {
+		lo, hi := c.span(u)
+		return hi - lo
+	}
+	if b.degrees != nil && !b.stored.Weights {
 		return int(b.degrees.of(u))
 	}
-	return len(b.row(u).To)
+	return len(b.stored.row(u).To)
 }
 
 // head returns the first n nodes of the row of u, or all if there are fewer.
 func (b *base) head(u ID, n int, buffer []ID) []ID {
 	if c := b.memory.Load(); c != nil {
-		to := c.row(u).To
-		return to[:min(n, len(to))]
+		lo, hi := c.span(u)
+		hi = min(hi, lo+n)
+		return c.To[lo:hi:hi]
 	}
 	return b.stored.head(u, n, buffer)
 }
@@ -241,11 +246,14 @@ func (c *csr) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
 	return lo >= hi || yield(lo, ppr.Run{Start: make([]uint32, hi-lo+1)}) // nodes newer than the base
 }
 
-func (c *csr) row(u ID) block.Entries {
+func (c *csr) row(u ID) block.Entries { return c.Sub(c.span(u)) }
+
+// span returns the first entry of row u, and the first entry after the row.
+func (c *csr) span(u ID) (lo, hi int) {
 	if int(u) >= len(c.off)-1 {
-		return block.Entries{}
+		return 0, 0
 	}
-	return c.Sub(int(c.off[u]), int(c.off[u+1]))
+	return int(c.off[u]), int(c.off[u+1])
 }
 
 func (c *csr) bytes() int64 {

@@ -158,13 +158,11 @@ func (g *Graph) Degree(u ID) float64 {
 	if c == nil {
 		return a.base.degrees.of(u)
 	}
-	if int(u) >= len(c.off)-1 {
-		return 0
-	}
-	if c.degree != nil {
+	if int(u) < len(c.degree) {
 		return c.degree[u]
 	}
-	return float64(c.off[u+1] - c.off[u])
+	lo, hi := c.span(u)
+	return float64(hi - lo)
 }
 
 // Edge returns the edge from u to v and whether there is one.
