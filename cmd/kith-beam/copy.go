@@ -160,7 +160,8 @@ func unchanged(ctx context.Context, f file) error {
 	return err
 }
 
-// list returns the name of the copy of a file of sources or pairs. It has a folder of its own, whatever it is called.
+// list returns the name of the copy of a file of sources or pairs. The copy has a folder of its own, so its name cannot be that
+// of another file.
 func (c *dbCopy) list(uri string) string {
 	if uri == "" {
 		return ""

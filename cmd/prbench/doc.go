@@ -42,6 +42,11 @@
 //
 // The table of times has prb and prb_greedy twice: with each walk solved from scratch, as in the program of the authors, and
 // with walks that are repaired from round to round (--walks repaired of online). Choices are the same within the error bounds.
+// Repairs are slower in this experiment: each round has another source and other candidates, so a repair removes the whole old
+// start vector and adds a new one, which takes more pushes than a solve from scratch. Repairs gain where the same source is
+// asked again after the graph has changed: see package ppr.
+//
+// The folder results has the report and the pictures of the command above. It took 19 minutes on two cores.
 //
 // Where the paper's algorithm and the authors' program differ, preset paper follows the program in two points (the loss below
 // which a training ends, and Adam's moments, which start from zero in each training) and the paper's schedule of trainings in a

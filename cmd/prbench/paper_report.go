@@ -240,13 +240,23 @@ func (r *paperReport) rivalHits(of rivalRow) string {
 	return ""
 }
 
-// differences adds the rows that differ from the paper by more than two deviations, each with a reason.
+// differences adds the rows that differ from the paper by more than two deviations, a table for each likely reason.
 func (r *paperReport) differences() {
 	r.text.WriteString("## Rows that differ by more than two deviations\n\n")
 	if len(r.far) == 0 {
 		r.text.WriteString("None.\n")
 		return
 	}
-	slices.SortStableFunc(r.far, func(a, b []string) int { return cmp.Compare(a[5], b[5]) })
-	r.text.WriteString(markdown([]string{"data", "method", "ours", "the paper", "deviations", "likely reason"}, r.far))
+	const reason = 5 // the column
+	slices.SortStableFunc(r.far, func(a, b []string) int { return cmp.Compare(a[reason], b[reason]) })
+	for len(r.far) > 0 {
+		text, n := r.far[0][reason], 0
+		var rows [][]string
+		for n < len(r.far) && r.far[n][reason] == text {
+			rows = append(rows, r.far[n][:reason])
+			n++
+		}
+		r.far = r.far[n:]
+		fmt.Fprintf(&r.text, "Likely reason: %s.\n\n%s\n", text, markdown([]string{"data", "method", "ours", "the paper", "deviations"}, rows))
+	}
 }

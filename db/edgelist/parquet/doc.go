@@ -10,8 +10,8 @@
 // Columns of integers, floating point numbers, texts and times, and lists of numbers; compressed with none, Snappy, gzip, zstd,
 // LZ4_RAW or Brotli; in pages of both versions and in the encodings PLAIN, dictionary, DELTA_BINARY_PACKED,
 // DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY and, of floating point, BYTE_STREAM_SPLIT. That is what Spark (with writer version
-// v2 too), pandas, Polars and DuckDB write unless they are told otherwise. Anything else is an error that says so, and no
-// fault as long as the column is not needed. Encrypted files are refused.
+// v2 too), pandas, Polars and DuckDB write by default. A column of any other type is an error that says so if the column is
+// needed, and is skipped otherwise. Encrypted files are refused.
 //
 // Memory is bounded by the argument of Open, or by 32 MiB if that is less, whatever a file claims. A page takes at most a
 // quarter of it, as stored and once more decompressed. The decoded pages, one of each column that is read, and the
