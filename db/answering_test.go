@@ -37,9 +37,9 @@ func answeredBy(t testing.TB, g *db.DB, want string) {
 }
 
 const (
-	noModel    = "the learned start: there is no model"
-	noTrained  = "the learned start: no model is trained"
-	noDeployed = "the learned start: no model is deployed"
+	noModel    = "the built-in model: no model was created"
+	noTrained  = "the built-in model: no model is trained"
+	noDeployed = "the built-in model: no model is deployed"
 )
 
 func TestAnswering(t *testing.T) {
@@ -87,7 +87,7 @@ func TestAnswering(t *testing.T) {
 	must(t, g.Freeze(ctx, "b", true))
 	answeredBy(t, g, "model b version 2")
 	must(t, g.Deploy(ctx, "a", 1))
-	answeredBy(t, g, "the learned start: version 1 of model a, which is deployed, is untrained")
+	answeredBy(t, g, "the built-in model: version 1 of model a, which is deployed, is untrained")
 	wantError(t, "an observation for an untrained model", g.Observe(ctx, db.Observation{Source: 1, Target: 3}), db.ErrNoModel)
 	_, err := g.Rollback(ctx, "a")
 	must(t, err)
@@ -157,7 +157,7 @@ func TestAnsweredByWhatIsNamed(t *testing.T) {
 	must(t, g.CreateModel(ctx, "new", model.Spec{}), g.CreateModel(ctx, "blank", model.Spec{Policy: "prb", Preset: "paper"}),
 		g.CreateModel(ctx, "near", model.Spec{Policy: "common_neighbors"}))
 	for name, want := range map[string]string{
-		"new":   "model new version 1, which is untrained: learned start",
+		"new":   "model new version 1, which is untrained: built-in weights",
 		"blank": "model blank version 1, which is untrained: initial weights",
 		"near":  "model near version 1: common_neighbors",
 	} {

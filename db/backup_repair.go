@@ -154,7 +154,7 @@ func (p *repairer) examine(w index.Writer) (*index.Snapshot, error) {
 	}
 	if name := s.Meta.Model; name != "" && !kept[name] {
 		p.found(fmt.Errorf("%w: model %q, which answers where none is named, is missing", ErrCorrupt, name),
-			"where no model is named, the learned start answers")
+			"where no model is named, the built-in model answers")
 		s.Meta.Model = ""
 	}
 	all, err := s.SalvageObservations(p.reader, w)

@@ -31,6 +31,9 @@ func TestFirstRanksAreCertain(t *testing.T) {
 			if c.large {
 				slow(t)
 			}
+			if testing.Short() && c.file != "snap/CA-GrQc.txt" {
+				t.Skip("one graph with -short")
+			}
 			f := shared(t, c.file)
 			g := dbtest.Open(t, &db.Options{InMemory: true, Direction: c.direction, Memory: 2 << 30})
 			_, err := g.Load(context.Background(), f, db.LoadOptions{Name: c.file})

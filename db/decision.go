@@ -26,7 +26,7 @@ type Decision struct {
 	Score        float64   `json:"score"`          // score of the target, from which its propensity is derived
 	Propensity   float64   `json:"propensity"`     // probability with which the target was drawn
 	Explorer     string    `json:"policy"`         // explorer that derived the probabilities from the scores
-	Model        string    `json:"model,omitzero"` // model that scored; "" means the learned start
+	Model        string    `json:"model,omitzero"` // model that scored; "" means the built-in model
 	ModelVersion int       `json:"model_version,omitzero"`
 	GraphVersion uint64    `json:"graph_version"` // version of the graph that was read
 	Time         time.Time `json:"time"`

@@ -183,7 +183,7 @@
 //
 // One model answers requests that name none: the first that was trained, until [DB.Deploy] selects another or DropModel
 // removes it. Its name is in the meta record. Without such a model, and while its deployed version is untrained, the
-// learned start answers.
+// built-in model answers, whose weights were learned on other graphs.
 //
 // CreateModel makes the first version of a model, and each [DB.Train] makes another from the deployed one. The deployed
 // version answers requests that name no version, and only it learns from observations. Train compares a new version with

@@ -53,7 +53,7 @@ func Example() {
 	// Output:
 	// 1 'dan'
 	// 2 'fay'
-	// the learned start: there is no model
+	// the built-in model: no model was created
 }
 
 // A model learns from each outcome that is reported to it.

@@ -63,7 +63,7 @@ type HoldoutSet struct {
 type Contender struct {
 	Model   string // as for Prediction
 	Version int    // version of the model; 0 means the deployed one
-	Prior   bool   // use the learned start, whatever is deployed
+	Prior   bool   // use the built-in model, whatever is deployed
 	// Spec, if not nil, is evaluated instead of a model: a model is made from it and, if its policy learns, trained on
 	// the remaining edges by Plan.
 	Spec *ModelSpec
@@ -74,7 +74,7 @@ type Contender struct {
 
 // ContenderInfo describes a contender.
 type ContenderInfo struct {
-	Model          string `json:"model"` // "" for the learned start and for a Spec
+	Model          string `json:"model"` // "" for the built-in model and for a Spec
 	Version        int    `json:"version"`
 	AlreadyLearned bool   `json:"taught"`      // the model has learned from edges or outcomes, which may include hidden edges
 	AnsweredBy     string `json:"answered_by"` // see Ranking
@@ -184,7 +184,7 @@ func (s *HoldoutSet) prepare(ctx context.Context, c *Contender) (rest *Tx, info 
 		return rest, info, err
 	case c.Prior:
 		rest.snap.models, c.Model, c.Version = nil, "", 0
-		info.AnsweredBy = "the learned start"
+		info.AnsweredBy = "the built-in model"
 		return rest, info, nil
 	}
 	m, err := s.whole.model(c.Model, c.Version)

@@ -148,7 +148,7 @@ func resolveClasses(spec *model.Spec, s *index.Snapshot) error {
 }
 
 // DropModel deletes a model. It returns ErrNoModel if there is no such model. If the model answers requests without a
-// name, the learned start answers them from then on. The model's observations stay in the log, but a later model of the
+// name, the built-in model answers them from then on. The model's observations stay in the log, but a later model of the
 // same name does not learn from them.
 func (db *DB) DropModel(ctx context.Context, name string) error {
 	return db.changeModel(ctx, name, func(*learner) error {
@@ -228,10 +228,10 @@ func (tx *Tx) withNodeKey(err error) error {
 
 // At most one model answers requests that name no model; index.Meta stores its name. Without one, the
 // first model to be trained becomes it. Deploy selects another, and DropModel removes it. While the deployed version of
-// that model is untrained, the learned start answers.
+// that model is untrained, the built-in model answers.
 
 // model returns a version of the named model; 0 means the deployed one. For "" it returns the model that answers requests
-// without a name, or nil if the learned start answers them. A heuristic is returned as a model of version 0.
+// without a name, or nil if the built-in model answers them. A heuristic is returned as a model of version 0.
 func (tx *Tx) model(name string, version int) (m *modelView, err error) {
 	switch {
 	case slices.Contains(Heuristics(), name):
@@ -290,10 +290,10 @@ func (tx *Tx) modelOrError(name string, version int) (*modelView, error) {
 	return m, err
 }
 
-// answeredBy describes m as the source of an answer. A nil m is the learned start.
+// answeredBy describes m as the source of an answer. A nil m is the built-in model.
 func (tx *Tx) answeredBy(m *modelView) string {
 	if m == nil {
-		return "the learned start: " + tx.whyPrior()
+		return "the built-in model: " + tx.whyPrior()
 	}
 	of := &m.info
 	if of.Version == 0 {
@@ -325,7 +325,7 @@ func (tx *Tx) whyPrior() string {
 		return fmt.Sprintf("version %d of model %s, which is deployed, is %s", m.Version, m.info.Name, m.info.state())
 	}
 	if len(models) == 0 {
-		return "there is no model"
+		return "no model was created"
 	}
 	for _, m := range models {
 		if m.info.Trained {
@@ -361,7 +361,7 @@ func (tx *Tx) info(m *modelView) ModelInfo {
 	return info
 }
 
-// prior returns the learned start for feature vectors of the given length.
+// prior returns the built-in model for feature vectors of the given length.
 func (db *DB) prior(features int) *model.Scorer {
 	s, _ := kept(&db.priors, features, func() (*model.Scorer, error) { return model.Prior(features), nil })
 	return s

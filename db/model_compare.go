@@ -49,7 +49,7 @@ type Comparison struct {
 	Hidden  int `json:"hidden"`  // number of edges that were hidden
 	Sources int `json:"sources"` // number of nodes whose links were to be found
 	Links   int `json:"links"`   // number of links to be found; an undirected edge may be one from either of its ends
-	// Standings are those of the new version, of the version before if it is trained, of the learned start and of the best of
+	// Standings are those of the new version, of the version before if it is trained, of the built-in model and of the best of
 	// the heuristics common_neighbors, adamic_adar, resource_allocation and ppr, in this order. On a graph of more than
 	// 4,000,000 edges ppr does not take part.
 	Standings []Standing `json:"standings"`

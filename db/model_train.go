@@ -31,7 +31,7 @@ type Training struct {
 // version is held.
 //
 // A training from the edges leaves some of them out, and compares the new version on these with the version before, the
-// learned start and heuristics. See Comparison. A version that ranks worse is stored but, unless t says otherwise, not
+// built-in model and heuristics. See Comparison. A version that ranks worse is stored but, unless t says otherwise, not
 // deployed. A graph of fewer than 200 edges is too small for a comparison.
 //
 // Train returns the new version. It returns ErrNoModel for a missing model, ErrInput for a policy that does not learn

@@ -300,7 +300,7 @@ func (c *versions) size() int {
 // Deploy makes a model the one that answers requests without a name, and a version of it the one that answers for the
 // model and learns. Version 0 means the version that is deployed already. The version that was deployed stops learning.
 // The new one continues from its own state: it does not learn what was observed while it was not deployed. Deploying
-// what is deployed changes nothing. While the version is untrained, the learned start answers requests without a name.
+// what is deployed changes nothing. While the version is untrained, the built-in model answers requests without a name.
 // Deploy returns ErrNoModel for a model or a version that does not exist, and ErrInput for a model whose policy does
 // not learn: such a model answers only requests that name it.
 func (db *DB) Deploy(ctx context.Context, name string, version int) error {

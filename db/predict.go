@@ -28,7 +28,7 @@ type Prediction struct {
 	// that its kind is linked to: for a user in a list of users and items, items.
 	Among Candidates
 	// Model is the name of a model or one of Heuristics. Default: the model that answers requests without a name (see
-	// DB.Deploy), otherwise the learned start.
+	// DB.Deploy), otherwise the built-in model.
 	Model string
 	// Version is the version of the model; 0 means the deployed one.
 	Version int
@@ -69,7 +69,7 @@ type Link struct {
 type Ranking struct {
 	Links        []Link `json:"links"`
 	Source       Seeds  `json:"source"`
-	Model        string `json:"model"` // "" means the learned start
+	Model        string `json:"model"` // "" means the built-in model
 	ModelVersion int    `json:"model_version"`
 	Rounds       int    `json:"rounds"`          // number of outcomes that the model had observed
 	AnsweredBy   string `json:"answered_by"`     // for people: the model and its version, or what answered instead, and why

@@ -67,6 +67,9 @@ func TestRowsOnDemand(t *testing.T) {
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(8, 1))
 	now := func() time.Time { return time.Unix(1_100_000_000, 0) }
 	for _, direction := range []Direction{Undirected, Directed} {
+		if testing.Short() && direction == Undirected {
+			continue
+		}
 		var list strings.Builder
 		for range 1200 {
 			fmt.Fprintln(&list, rng.IntN(200), rng.IntN(200), 1+rng.IntN(2), 1e9+rng.IntN(1e6))

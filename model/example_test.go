@@ -24,7 +24,7 @@ func ExamplePrior() {
 	fmt.Println(s.Basis())
 	fmt.Println("3 before 4:", scores[0].Score > scores[1].Score)
 	// Output:
-	// learned start
+	// built-in weights
 	// 3 before 4: true
 }
 

@@ -108,7 +108,7 @@ func (m *Model) basis() string {
 const (
 	basisModel = "model"
 	basisPrior = "structural prior"
-	basisStart = "learned start"
+	basisStart = "built-in weights"
 )
 
 // weightAt is the weight of f2 after the given number of rounds.
@@ -120,7 +120,7 @@ func (c *config) weightAt(round int) float64 {
 }
 
 // Basis names what the scores are based on: "model" after a training, the name of the policy if it does not learn, and
-// before the first training "learned start", "structural prior" or "initial weights".
+// before the first training "built-in weights", "structural prior" or "initial weights".
 func (s *Scorer) Basis() string { return s.basis }
 
 // Contexts returns the contexts of the candidates, one row each, in the layout of Outcome.Contexts. It returns nil if

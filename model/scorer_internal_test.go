@@ -128,7 +128,7 @@ func TestBasis(t *testing.T) {
 		spec Spec
 		want string
 	}{
-		{Spec{}, "learned start"},
+		{Spec{}, "built-in weights"},
 		{Spec{Policy: "prb"}, "structural prior"},
 		{Spec{Policy: "prb", Preset: "paper"}, "initial weights"},
 		{Spec{Policy: "random"}, "random"},
@@ -137,7 +137,7 @@ func TestBasis(t *testing.T) {
 			t.Errorf("%+v rests on %q, want %q", c.spec, got, c.want)
 		}
 	}
-	if got := Prior(0).Basis(); got != "learned start" {
+	if got := Prior(0).Basis(); got != "built-in weights" {
 		t.Errorf("no model rests on %q", got)
 	}
 }

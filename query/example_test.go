@@ -31,7 +31,7 @@ func ExampleRun() {
 	_, err = query.Run(ctx, g, "PREDICT LINK FOR 'ann'")
 	fmt.Println(err)
 	// Output:
-	// [target rank] [['dan' 1]] [answered by the learned start: there is no model]
+	// [target rank] [['dan' 1]] [answered by the built-in model: no model was created]
 	// 1:9: found LINK, expected LINKS or CLASS; did you mean LINKS?
 }
 

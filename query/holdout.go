@@ -61,10 +61,10 @@ type contender struct {
 	quality       quality
 }
 
-// priorName is the name of the learned start in answers.
+// priorName is the name of the built-in model in answers.
 const priorName = "prior"
 
-// addContenders adds the contenders: the model of the statement, the learned start and resource allocation. A model of classes
+// addContenders adds the contenders: the model of the statement, the built-in model and resource allocation. A model of classes
 // is evaluated alone, because the others have no classes as candidates.
 func (e *evaluation) addContenders(s *parse.Statement, h *db.Holdout) {
 	c := e.evaluated(s)

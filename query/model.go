@@ -27,7 +27,7 @@ func modelKinds() []kind {
 		{
 			name: "TRAIN MODEL", access: edits | lasts, run: (*run).trainModel,
 			columns: modelColumns + ", deployed, mrr (of the new version, on links that were left out), mrr_before (of the deployed version), " +
-				"mrr_prior (of the learned start), mrr_heuristic, heuristic (the best one)",
+				"mrr_prior (of the built-in model), mrr_heuristic, heuristic (the best one)",
 			options: func(s *parse.Statement, _ func(string) bool) []option {
 				return trainOptions(&db.Training{Log: s.Has("LOG")})
 			},
@@ -155,7 +155,7 @@ func (r *run) dropModel(s *parse.Statement) {
 	}
 	r.rows.add(model.Value)
 	if answered {
-		r.rows.note("where no model is named, the learned start answers now; DEPLOY MODEL chooses another model")
+		r.rows.note("where no model is named, the built-in model answers now; DEPLOY MODEL chooses another model")
 	}
 }
 
@@ -220,7 +220,7 @@ func (rows *Rows) remarkAnswering(tx *db.Tx, m db.ModelInfo) {
 	if m.Answers {
 		return
 	}
-	by := "the learned start"
+	by := "the built-in model"
 	if other, err := tx.Model(""); err == nil {
 		by = "model " + parse.Name{Value: other.Name}.String()
 	}
@@ -302,7 +302,7 @@ func changing(change func(r *run, model string, version int) error) runner {
 		r.describe(model, func(rows *Rows, m db.ModelInfo) {
 			rows.add(m.Name, int64(m.Version), orNil(int64(m.Before)), m.Frozen, m.Answers, m.Trained, int64(m.Rounds))
 			if deployed && !m.Answers {
-				rows.note("version %d is untrained: until it is trained, the learned start answers where no model is named", m.Version)
+				rows.note("version %d is untrained: until it is trained, the built-in model answers where no model is named", m.Version)
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,7 +24,7 @@ type plan struct {
 	data, dataset, protocol, out string
 	methods                      []string
 	splits                       []int
-	options                      string
+	options, note                string
 }
 
 func newRoot() *cobra.Command {
@@ -48,6 +49,7 @@ already are not repeated, so an interrupted command can be repeated to continue.
 	f.StringSliceVar(&p.methods, "method", names, "methods")
 	f.IntSliceVar(&p.splits, "splits", []int{0, 1, 2}, "random splits, which are also the seeds")
 	f.StringVar(&p.options, "options", "", "hyperparameters to replace, as a JSON object such as {\"Width\": 64}")
+	f.StringVar(&p.note, "note", "", "how the methods differ with --options, for the results: other notes are other runs")
 	f.StringVar(&p.out, "out", "", "file of results")
 	c.PreRunE = func(*cobra.Command, []string) error { return p.check() }
 	c.RunE = cli.Work(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return p.run(ctx, cmd) })
@@ -86,6 +88,7 @@ func (p *plan) method(name string) (m method, o options, err error) {
 	var names []string
 	for _, m = range methods() {
 		if m.name == name {
+			m.note = cmp.Or(p.note, m.note)
 			o, err = p.replaced(m.options(p.dataset))
 			return m, o, err
 		}
@@ -120,8 +123,12 @@ func (p *plan) run(ctx context.Context, cmd *cobra.Command) error {
 	for _, split := range p.splits {
 		var d *data
 		for _, name := range p.methods {
+			m, o, err := p.method(name)
+			if err != nil {
+				return err
+			}
 			if slices.ContainsFunc(known, func(r ogb.Result) bool {
-				return r.Data == p.dataset && r.Protocol == p.protocol && r.Method == name && r.Seed == split
+				return r.Data == p.dataset && r.Protocol == p.protocol && r.Method == name && r.Note == m.note && r.Seed == split
 			}) {
 				continue
 			}
@@ -130,7 +137,7 @@ func (p *plan) run(ctx context.Context, cmd *cobra.Command) error {
 					return fmt.Errorf("%s, %s, split %d: %w", p.data, p.dataset, split, err)
 				}
 			}
-			rows, err := p.train(ctx, d, name, split)
+			rows, err := p.train(ctx, d, m, o, split)
 			if err != nil {
 				return err
 			}
@@ -148,18 +155,14 @@ func (p *plan) run(ctx context.Context, cmd *cobra.Command) error {
 }
 
 // train trains a method on a split and returns a result for each metric.
-func (p *plan) train(ctx context.Context, d *data, name string, split int) (rows []ogb.Result, err error) {
-	m, o, err := p.method(name)
-	if err != nil {
-		return nil, err
-	}
+func (p *plan) train(ctx context.Context, d *data, m method, o options, split int) (rows []ogb.Result, err error) {
 	best, err := train(ctx, d, m.build, o, metrics(p.protocol)[0], uint64(split)+1)
 	if err != nil {
 		return nil, err
 	}
 	for _, metric := range metrics(p.protocol) {
 		rows = append(rows, ogb.Result{
-			Data: p.dataset, Protocol: p.protocol, Method: name, Seed: split, Metric: metric, Value: best.test[metric],
+			Data: p.dataset, Protocol: p.protocol, Method: m.name, Seed: split, Metric: metric, Value: best.test[metric],
 			Valid: best.valid[metric], Seconds: best.seconds, Epochs: best.epochs, Note: m.note,
 		})
 	}

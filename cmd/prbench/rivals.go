@@ -9,22 +9,23 @@ import (
 )
 
 // rivalKey tells the results that one row summarizes.
-type rivalKey struct{ data, protocol, method, metric string }
+type rivalKey struct{ data, protocol, method, note, metric string }
 
 // rivalRow is a method's mean over its seeds, in percent.
 type rivalRow struct {
 	rivalKey
 	value, valid, seconds spread
 	runs                  int
-	note                  string
 }
 
 // rivalRows returns a row for each data set, protocol, method and metric, the best first in each table.
 func rivalRows(all []ogb.Result) (rows []rivalRow) {
-	key := func(r ogb.Result) rivalKey { return rivalKey{r.Data, r.Protocol, r.Method, strings.ToLower(r.Metric)} }
+	key := func(r ogb.Result) rivalKey {
+		return rivalKey{r.Data, r.Protocol, r.Method, r.Note, strings.ToLower(r.Metric)}
+	}
 	for _, of := range grouped(all, key) {
 		rows = append(rows, rivalRow{
-			rivalKey: key(of[0]), runs: len(of), note: of[0].Note,
+			rivalKey: key(of[0]), runs: len(of),
 			value:   spreadOf(of, func(r ogb.Result) float64 { return 100 * r.Value }),
 			valid:   spreadOf(of, func(r ogb.Result) float64 { return 100 * r.Valid }),
 			seconds: spreadOf(of, func(r ogb.Result) float64 { return r.Seconds }),

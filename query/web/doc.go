@@ -12,7 +12,7 @@
 //
 //	{"columns":["source","target","rank",...],"keys":["source","target"]}
 //	{"row":["ann","cid",1,...]}
-//	{"note":"answered by the learned start: there is no model"}
+//	{"note":"answered by the built-in model: no model was created"}
 //	{"rows":1}
 //
 // Parameters are a list for ? or an object for $name.

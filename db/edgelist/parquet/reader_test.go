@@ -264,6 +264,9 @@ func TestReadBounded(t *testing.T) { // not parallel, because it measures the he
 		{"long", 2, 40_000, mb, true, 32 * mb, ""},
 		{"large pages", 2, 40_000, 64 * mb, true, 32 * mb, " bytes: at most 8388608 may be in memory"},
 	} {
+		if testing.Short() && c.columns > 2 {
+			continue
+		}
 		data := wide(t, c.columns, c.rows, c.pageBytes, c.texts)
 		before := min(heap(), heap()) // the first collection leaves what is pooled
 		reader, err := parquet.Format{}.Open(bytes.NewReader(data), int64(len(data)), c.memory)
