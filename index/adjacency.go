@@ -1,6 +1,7 @@
 package index
 
 import (
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -121,7 +122,7 @@ func (a *adjacency) head(u ID, n int, buffer []ID) []ID {
 	case r == nil:
 		return a.base.head(u, n, buffer)
 	case r.hidden != nil:
-		to := a.base.head(u, n+len(r.hidden), buffer)
+		to := a.base.head(u, n+min(len(r.hidden), math.MaxInt-n), buffer)
 		hidden := r.hidden
 		if last := len(to) - 1; last >= 0 {
 			end, _ := slices.BinarySearch(hidden, to[last]+1)
@@ -187,7 +188,7 @@ func (b *base) len(u ID) int {
 func (b *base) head(u ID, n int, buffer []ID) []ID {
 	if c := b.memory.Load(); c != nil {
 		lo, hi := c.span(u)
-		hi = min(hi, lo+n)
+		hi = lo + min(n, hi-lo)
 		return c.To[lo:hi:hi]
 	}
 	return b.stored.head(u, n, buffer)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -161,7 +162,7 @@ func compareRow(t *testing.T, got, want *Graph, u ID) {
 		if !row.Equal(other) {
 			t.Errorf("row of %d has %d entries, want %d, or other values", u, len(row.To), len(other.To))
 		}
-		for _, n := range []int{0, 3, 3000, 1 << 30} {
+		for _, n := range []int{0, 3, 3000, math.MaxInt} {
 			compareHead(t, side, u, n, nil)
 		}
 	}
