@@ -37,7 +37,7 @@ func answeredBy(t testing.TB, g *db.DB, want string) {
 }
 
 const (
-	noModel    = "the built-in model: no model was created"
+	noModel    = "the built-in model: the database has no model"
 	noTrained  = "the built-in model: no model is trained"
 	noDeployed = "the built-in model: no model is deployed"
 )

@@ -53,7 +53,7 @@ func Example() {
 	// Output:
 	// 1 'dan'
 	// 2 'fay'
-	// the built-in model: no model was created
+	// the built-in model: the database has no model
 }
 
 // A model learns from each outcome that is reported to it.

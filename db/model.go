@@ -325,7 +325,7 @@ func (tx *Tx) whyPrior() string {
 		return fmt.Sprintf("version %d of model %s, which is deployed, is %s", m.Version, m.info.Name, m.info.state())
 	}
 	if len(models) == 0 {
-		return "no model was created"
+		return "the database has no model"
 	}
 	for _, m := range models {
 		if m.info.Trained {

@@ -160,8 +160,8 @@ func unchanged(ctx context.Context, f file) error {
 	return err
 }
 
-// list returns the name of the copy of a file of sources or pairs. The copy has a folder of its own, so its name cannot be that
-// of another file.
+// list returns the name of the copy of a file of sources or pairs. The copy has its own folder, so that it
+// does not replace the database if both have the same name.
 func (c *dbCopy) list(uri string) string {
 	if uri == "" {
 		return ""

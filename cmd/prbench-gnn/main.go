@@ -49,7 +49,7 @@ already are not repeated, so an interrupted command can be repeated to continue.
 	f.StringSliceVar(&p.methods, "method", names, "methods")
 	f.IntSliceVar(&p.splits, "splits", []int{0, 1, 2}, "random splits, which are also the seeds")
 	f.StringVar(&p.options, "options", "", "hyperparameters to replace, as a JSON object such as {\"Width\": 64}")
-	f.StringVar(&p.note, "note", "", "how the methods differ with --options, for the results: other notes are other runs")
+	f.StringVar(&p.note, "note", "", "text that describes --options in the results; runs with different notes are different runs")
 	f.StringVar(&p.out, "out", "", "file of results")
 	c.PreRunE = func(*cobra.Command, []string) error { return p.check() }
 	c.RunE = cli.Work(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return p.run(ctx, cmd) })

@@ -24,6 +24,7 @@ func TestCommand(t *testing.T) {
 	}{
 		{"--data D --out O --method gcn --splits 2", 0, ""}, // the run is in the file already
 		{"--data D --out O --method gcn --splits 3", 1, "D, cora, split 3: "},
+		{"--data D --out O --method gcn --splits 2 --note deep", 1, "D, cora, split 2: "}, // another note is another run
 		{"--data D --out O --method gat", 2, `method "gat" (accepted: gcn, sage, `},
 		{"--data D --out O --dataset pubmed", 2, `data set "pubmed" (accepted: cora, citeseer)`},
 		{"--data D --out O --protocol tgb", 2, `protocol "tgb" (accepted: ogb, heart)`},

@@ -14,16 +14,22 @@ import (
 // paperReport collects the parts of report.md.
 type paperReport struct {
 	text   strings.Builder
-	far    [][]string // rows that differ from the paper by more than two deviations
+	far    []difference
 	rivals []rivalRow
+}
+
+// difference is a row that differs from the paper by more than two deviations.
+type difference struct {
+	reason string
+	row    []string
 }
 
 // reportIntro explains the columns.
 const reportIntro = `# The experiments of the PageRank Bandits paper
 
-"PageRank Bandits for Link Prediction" (Ban et al., NeurIPS 2024), section 5 and appendices: the paper's figure beside each
-of ours. Means are over seeds or splits, ± is the sample standard deviation. Deviations are the difference of the means over
-the root of the sum of both squared standard deviations; a single run has none of its own. The figures are made from all runs in
+"PageRank Bandits for Link Prediction" (Ban et al., NeurIPS 2024), section 5 and appendices: the paper's figure next to
+each of ours. Means are over seeds or splits, ± is the sample standard deviation. Deviations are the difference of the means over
+the root of the sum of both squared standard deviations; a single run has a deviation of 0. The figures are made from all runs in
 this folder. The paper's machine is an Nvidia 3060; times here are of the machine that played the runs, while --workers runs
 played at the same time except in the table of times. CPU marks processor time, which rivals report.
 
@@ -105,7 +111,7 @@ func (r *paperReport) compare(stage, data, policy, title string, ours, paper spr
 		isFar = math.Abs(ours.Mean-paper.Mean) > 0.5*math.Pow10(-digits)
 	}
 	if isFar {
-		r.far = append(r.far, []string{data, title, format(ours), format(paper), cell, reasonFor(stage, data, policy)})
+		r.far = append(r.far, difference{reasonFor(stage, data, policy), []string{data, title, format(ours), format(paper), cell}})
 	}
 	return []string{format(paper), cell}
 }
@@ -247,16 +253,13 @@ func (r *paperReport) differences() {
 		r.text.WriteString("None.\n")
 		return
 	}
-	const reason = 5 // the column
-	slices.SortStableFunc(r.far, func(a, b []string) int { return cmp.Compare(a[reason], b[reason]) })
-	for len(r.far) > 0 {
-		text, n := r.far[0][reason], 0
+	slices.SortStableFunc(r.far, func(a, b difference) int { return cmp.Compare(a.reason, b.reason) })
+	for _, group := range grouped(r.far, func(d difference) string { return d.reason }) {
 		var rows [][]string
-		for n < len(r.far) && r.far[n][reason] == text {
-			rows = append(rows, r.far[n][:reason])
-			n++
+		for _, d := range group {
+			rows = append(rows, d.row)
 		}
-		r.far = r.far[n:]
-		fmt.Fprintf(&r.text, "Likely reason: %s.\n\n%s\n", text, markdown([]string{"data", "method", "ours", "the paper", "deviations"}, rows))
+		table := markdown([]string{"data", "method", "ours", "the paper", "deviations"}, rows)
+		fmt.Fprintf(&r.text, "Likely reason: %s.\n\n%s\n", group[0].reason, table)
 	}
 }

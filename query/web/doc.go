@@ -12,7 +12,7 @@
 //
 //	{"columns":["source","target","rank",...],"keys":["source","target"]}
 //	{"row":["ann","cid",1,...]}
-//	{"note":"answered by the built-in model: no model was created"}
+//	{"note":"answered by the built-in model: the database has no model"}
 //	{"rows":1}
 //
 // Parameters are a list for ? or an object for $name.

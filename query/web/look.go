@@ -103,7 +103,8 @@ func (h *handler) write(w http.ResponseWriter, v any, err error) {
 	h.look(w, "application/json", b.Bytes(), err)
 }
 
-// look answers with a body of a media type, or with an error. An error that something was not found has status 404, because the URL names it.
+// look answers with a body of a media type, or with an error. An error that something was not found has status 404, because
+// the URL names it.
 func (h *handler) look(w http.ResponseWriter, kind string, body []byte, err error) {
 	if err == nil {
 		err = h.reply(w, kind, body)

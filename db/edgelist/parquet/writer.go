@@ -22,8 +22,8 @@ const (
 	pageBytes       = 256 << 10
 )
 
-// writer is an [edgelist.RowWriter]. End returns an error if a method was called for a column of a
-// different type, or if a row has the wrong number of values.
+// writer is an [edgelist.RowWriter]. End returns an error if a method was called for a column of a different type,
+// or if a row has the wrong number of values.
 type writer struct {
 	fields []edgelist.Field
 	values [][]parquet.Value // collected values of each column
