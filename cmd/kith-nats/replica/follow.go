@@ -157,11 +157,12 @@ func (f *Follower) session(ctx context.Context) error {
 	if at == ahead {
 		f.log.logger.Warn("the log ends before the version of the copy", "version", version)
 	}
+	made := f.log.stream.CachedInfo().Created
 	ctx, fail := context.WithCancelCause(ctx)
 	messages := make(chan received, maxReceived)
 	var all sync.WaitGroup
 	all.Go(func() { fail(f.receive(ctx, sequence, messages)) })
-	all.Go(func() { fail(f.poll(ctx)) })
+	all.Go(func() { fail(f.poll(ctx, made)) })
 	all.Go(func() { fail(f.apply(ctx, version, messages)) })
 	all.Wait()
 	return context.Cause(ctx)
@@ -174,8 +175,9 @@ func (f *Follower) snapshotAfter(ctx context.Context, version uint64) bool {
 }
 
 // poll looks for the end of the log from time to time, so that Status tells it. It returns an error when the log server has
-// been away, or has lost messages, because then the place in the log must be found again.
-func (f *Follower) poll(ctx context.Context) error {
+// been away or has lost messages, and when the log is another one than that made at a time, because then the place in the log
+// must be found again.
+func (f *Follower) poll(ctx context.Context, made time.Time) error {
 	tick := time.NewTicker(pollTime)
 	defer tick.Stop()
 	away, last := error(nil), uint64(0)
@@ -188,6 +190,8 @@ func (f *Follower) poll(ctx context.Context) error {
 			return fmt.Errorf("the NATS server was away: %w", away)
 		case err == nil && end.sequence < last:
 			return errors.New("the log has lost messages")
+		case err == nil && !end.made.Equal(made): // it may have as many messages as the log before
+			return errors.New("the log was made again")
 		case err != nil && away == nil:
 			f.log.logger.Warn("the NATS server does not answer", "err", err)
 		}

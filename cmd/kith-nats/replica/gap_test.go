@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"kith/cmd/kith-nats/replica"
 	"kith/db"
@@ -245,4 +248,31 @@ func TestLostLog(t *testing.T) {
 		_, err := js.ObjectStore(t.Context(), "kith_"+strings.TrimPrefix(streamName(t, g), "KITH_"))
 		return err
 	})
+}
+
+// A follower notices that a log was made again although the new one ends at the same message.
+func TestLogMadeAgain(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	js := newLog(t)
+	g := newDatabase(t)
+	stop := publish(t, g, js, replica.Options{})
+	f := opened(t, filepath.Join(t.TempDir(), "copy"), js)
+	stop()
+	defer func() { must(t, f.Close()) }()
+	stream, err := js.Stream(ctx, streamName(t, g))
+	must(t, err)
+	before := stream.CachedInfo()
+	last, err := stream.GetMsg(ctx, before.State.LastSeq)
+	must(t, err, js.DeleteStream(ctx, streamName(t, g)))
+	_, err = js.CreateStream(ctx, before.Config)
+	must(t, err)
+	for range before.State.LastSeq {
+		_, err := js.PublishMsg(ctx, &nats.Msg{Subject: last.Subject, Header: last.Header, Data: last.Data})
+		must(t, err)
+	}
+	if err := replica.Poll(f, ctx, before.Created); err == nil || ctx.Err() != nil {
+		t.Errorf("it does not notice: %v", err)
+	}
 }

@@ -122,10 +122,11 @@ func logError(err error) error {
 
 // position is a place in the log.
 type position struct {
-	version   uint64 // of a database that has applied all complete frames up to here
-	contents  string // of this database
-	sequence  uint64 // of the last message; 0 means none
-	publisher string // that wrote it
+	version   uint64    // of a database that has applied all complete frames up to here
+	contents  string    // of this database
+	sequence  uint64    // of the last message; 0 means none
+	publisher string    // that wrote it
+	made      time.Time // when the log was made
 }
 
 // end returns the position after the last message.
@@ -136,14 +137,15 @@ func (l *changeLog) end(ctx context.Context) (position, error) {
 	if err != nil {
 		return position{}, logError(err)
 	}
+	at := position{sequence: info.State.LastSeq, made: info.Created}
 	if info.State.Msgs == 0 {
-		return position{sequence: info.State.LastSeq}, nil
+		return at, nil
 	}
 	h, err := l.header(ctx, info.State.LastSeq)
 	if err != nil {
 		return position{}, err
 	}
-	at := position{sequence: info.State.LastSeq, publisher: h.publisher}
+	at.publisher = h.publisher
 	at.version, at.contents = h.complete()
 	return at, nil
 }
