@@ -200,13 +200,14 @@ func numbers(n int) []int {
 }
 
 // fitRanker trains a copy of ranker from on the choices of train for the given number of passes. It returns the state
-// with the least loss on valid, measured before the first pass and after each pass.
-func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, train, valid []choice, passes int, rate float64, step func()) (*ranker, error) {
+// with the least loss on valid, measured before the first pass and after each pass. The columns that scale leaves out get
+// weight 0.
+func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, scale *columnScale, train, valid []choice, passes int, rate float64, step func()) (*ranker, error) {
 	if len(train) == 0 { // every node is linked to all others
 		return from, nil
 	}
 	l := &choiceLearner{
-		net: from.net.Clone(), scale: scaleOf(train), decay: choiceDecay,
+		net: from.net.Clone(), scale: scale, decay: choiceDecay,
 		opt: nn.NewOptimizer(nn.Fit{Adam: true, Rate: rate}, len(from.net.Theta)),
 	}
 	l.scale.enter(l.net)
@@ -234,7 +235,8 @@ func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, train, valid [
 	return &ranker{net: best, level: from.level}, nil
 }
 
-// columnScale scales columns to mean 0 and variance 1: (x - mean) factor. The factor of a constant column is 0.
+// columnScale scales columns to mean 0 and variance 1: (x - mean) factor. Factor 0 leaves a column out. Constant columns
+// have it.
 type columnScale struct{ mean, factor []float32 }
 
 // scaleChoices is the number of choices from whose rows a scale is computed.
@@ -242,6 +244,9 @@ const scaleChoices = 1000
 
 // scaleOf returns the scale of the rows of choices.
 func scaleOf(all []choice) *columnScale {
+	if len(all) == 0 {
+		return new(columnScale)
+	}
 	rows := 0
 	all = all[:min(len(all), scaleChoices)]
 	for _, c := range all {
@@ -254,6 +259,15 @@ func scaleOf(all []choice) *columnScale {
 	}
 	mean, factor := nn.Standardise(x)
 	return &columnScale{mean, factor}
+}
+
+// leaveOut leaves out the columns of a family.
+func (s *columnScale) leaveOut(f column.Family, columns []column.Column) {
+	for j := range s.factor {
+		if columns[j].Family == f {
+			s.factor[j] = 0
+		}
+	}
 }
 
 // enter changes a network that reads unscaled columns to one that reads scaled columns.
@@ -270,7 +284,7 @@ func (s *columnScale) enter(n *nn.Network) {
 	}
 }
 
-// leave is the reverse of enter, except that constant columns get weight 0.
+// leave is the reverse of enter, except that columns with factor 0 get weight 0.
 func (s *columnScale) leave(n *nn.Network) {
 	d := n.Dense[0]
 	for j, by := range s.factor {

@@ -34,9 +34,9 @@ func TestFitRanker(t *testing.T) {
 	t.Parallel()
 	c := newModel(t, "default", "", 0).config
 	train, valid := drawnChoices(1, 400, c.rankLen()), drawnChoices(2, 100, c.rankLen())
-	from := blankRanker(c.rankerShape(1))
+	from, scale := blankRanker(c.rankerShape(1)), scaleOf(train)
 	fitted := func() *ranker {
-		r, err := fitRanker(context.Background(), rand.New(rand.NewPCG(5, 5)), from, train, valid, 10, 0.01, func() {})
+		r, err := fitRanker(context.Background(), rand.New(rand.NewPCG(5, 5)), from, scale, train, valid, 10, 0.01, func() {})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestFitRanker(t *testing.T) {
 	if again := fitted(); !slices.Equal(r.net.Theta, again.net.Theta) {
 		t.Error("the same seed led to another ranker")
 	}
-	worse, err := fitRanker(context.Background(), rand.New(rand.NewPCG(5, 5)), r, train, valid, 1, 1, func() {})
+	worse, err := fitRanker(context.Background(), rand.New(rand.NewPCG(5, 5)), r, scale, train, valid, 1, 1, func() {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestFitRanker(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := fitRanker(ctx, rand.New(rand.NewPCG(5, 5)), from, train, valid, 10, 0.01, func() {}); err == nil {
+	if _, err := fitRanker(ctx, rand.New(rand.NewPCG(5, 5)), from, scale, train, valid, 10, 0.01, func() {}); err == nil {
 		t.Error("a fit was not stopped")
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"kith/model/column"
 	"kith/model/nn"
 )
 
@@ -94,6 +95,33 @@ func TestRankerPlan(t *testing.T) {
 		if p.Samples != test.samples || p.Folds < test.folds || p.Folds > rankerFolds {
 			t.Errorf("%+v became %d samples and %d folds, want %d and %d", test.plan, p.Samples, p.Folds, test.samples, test.folds)
 		}
+	}
+}
+
+// A trained ranker does not read the columns that compare a pair with the rivals of its source, unlike the start.
+func TestTrainLeavesOutRivals(t *testing.T) {
+	t.Parallel()
+	g := twoGroups(false)
+	m := newModel(t, "default", "", 0)
+	columns := m.config.rankColumns()
+	z := randomRows(rand.New(rand.NewPCG(1, 2)), 1, len(columns))
+	read := func(family column.Family) (n int) {
+		for j, s := range m.belief.ranker.slopes(new(nn.Tape), z) {
+			if columns[j].Family == family && s != 0 {
+				n++
+			}
+		}
+		return n
+	}
+	if read(column.Rivals) == 0 {
+		t.Error("the start reads no column of rivals")
+	}
+	without := func(hidden [][2]ID) (World, error) { return g.without(hidden).world(nil), nil }
+	if err := m.TrainEdges(context.Background(), g, EdgePlan{Samples: 40}, without); err != nil {
+		t.Fatal(err)
+	}
+	if n := read(column.Rivals); n != 0 || read(column.Shared) == 0 {
+		t.Errorf("a trained ranker reads %d columns of rivals and %d of common neighbours", n, read(column.Shared))
 	}
 }
 

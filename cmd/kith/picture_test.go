@@ -26,8 +26,8 @@ func TestPicture(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g.kith")
 	answers(t, path, "LOAD EDGES FROM '"+facebook+"'; CREATE MODEL friends; TRAIN MODEL friends;")
 	got := picture(answers(t, path,
-		"PREDICT LINKS FOR 0 AMONG NEIGHBORS(2) TOP 5;",
-		"WHY 0 -> 348 AMONG NEIGHBORS(2);",
+		"PREDICT LINKS FOR 9 AMONG NEIGHBORS(2) TOP 5;",
+		"WHY 9 -> 239 AMONG NEIGHBORS(2);",
 	))
 	if len(got) > maxPicture {
 		t.Errorf("the picture has %d bytes", len(got))
