@@ -13,10 +13,13 @@ import (
 	"kith/model"
 )
 
-// slowInternal skips a test that takes longer unless -long, a flag of the other tests of this folder, is given.
+// isLong reports whether -long, a flag of the other tests of this folder, is given.
+func isLong() bool { return flag.Lookup("long").Value.String() == "true" }
+
+// slowInternal skips a test that takes longer unless -long is given.
 func slowInternal(t *testing.T) {
 	t.Helper()
-	if flag.Lookup("long").Value.String() != "true" {
+	if !isLong() {
 		t.Skip("slow: run with -long")
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -92,7 +91,7 @@ func TestRowsOnDemand(t *testing.T) {
 			}
 			return nil
 		}))
-		_, err = first.Train(ctx, Training{Model: "m"})
+		_, err = first.Train(ctx, Training{Model: "m", Plan: model.EdgePlan{Samples: 200, Epochs: 2}})
 		must(t, err, first.Close(), os.CopyFS(filepath.Join(dir, "b"), os.DirFS(filepath.Join(dir, "a"))))
 		memory, stored := open("a"), open("b")
 		onDemand(t, stored, 10<<10)
@@ -118,7 +117,7 @@ func TestRowsOnDemand(t *testing.T) {
 		}
 		compare("after changes")
 		for _, g := range []*DB{memory, stored} {
-			if flag.Lookup("long").Value.String() == "true" {
+			if isLong() {
 				_, err := g.Train(ctx, Training{Model: "m"})
 				must(t, err)
 			}
@@ -145,8 +144,11 @@ func TestPaged(t *testing.T) {
 	t.Parallel()
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(8, 2))
 	nodes, edges := 200, 2000
-	if !testing.Short() {
+	switch {
+	case isLong():
 		nodes, edges = 1000, 200_000
+	case !testing.Short():
+		nodes, edges = 500, 20_000
 	}
 	list := func() string {
 		var b strings.Builder
