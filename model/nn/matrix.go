@@ -91,9 +91,6 @@ func AddTo(sum, v []float32) { Axpy(1, v, sum) }
 // Axpy adds by times x to the vector to.
 func Axpy(by float32, x, to []float32) { blas32.Axpy(by, vector(x), vector(to[:len(x)])) }
 
-// Times multiplies v by a number.
-func Times(by float32, v []float32) { blas32.Scal(by, vector(v)) }
-
 // Length returns the Euclidean length of v.
 func Length(v []float32) float32 { return blas32.Nrm2(vector(v)) }
 
