@@ -117,10 +117,10 @@
 //	resource_allocation                           33.21 ± 1.05  25.82 ± 1.38   6.23          41.07, 33.56, 27.60
 //	ppr                                           66.03 ± 0.53  53.63 ± 2.04   0.80
 //	prb, 10,000 rounds on the training edges      63.41                        23.45         92.33, 95.13, 88.31
-//	default                                       90.92 ± 1.27  95.27 ± 1.32   72.01
+//	default                                       91.18 ± 1.40  95.21 ± 1.32   70.66
 //	pair_mix                                      91.32 ± 0.51  95.65 ± 1.27
 //	ease                                                                       79.66
-//	default, validation edges in the graph                                     74.60
+//	default, validation edges in the graph                                     87.22
 //	ease, validation edges in the graph                                        91.24
 //	NCNC                                                                                     89.65, 93.47, 84.11
 //
@@ -131,7 +131,7 @@
 // by the validation parts; ease trains in 0.02 seconds.
 //
 // Among the negatives of HeaRT, on its split of Citeseer, the MRR in percent is 8.84 for common_neighbors, 11.23 for
-// adamic_adar, 11.08 for resource_allocation and 29.61 for default. Li et al. (NeurIPS 2023) print 28.65 for NCN, the best of
+// adamic_adar, 11.08 for resource_allocation and 29.64 for default. Li et al. (NeurIPS 2023) print 28.65 for NCN, the best of
 // their table.
 //
 //	prbench offline --data . --dataset cora --policies common_neighbors,adamic_adar,resource_allocation,ppr,default,pair_mix
