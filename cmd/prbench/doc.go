@@ -225,7 +225,7 @@
 //
 // More passes over few links, so that there are at least 600 steps, were no better: 0.995 times the MRR on seven parts of graphs
 // with 60 to 600 nodes. Nor did it help to expect links between nodes with similar short feature vectors before any
-// outcome: in the first 500 rounds of protocol paper the regret is 1.00 to 1.1 times as large, and twice as large on AmazonFashion
+// outcome: in the first 500 rounds of protocol paper the regret is 1.00 to 1.1 times as large, and 2.5 times on AmazonFashion
 // with twice that weight.
 //
 // # What was tried for the forecast
