@@ -14,7 +14,7 @@ import (
 // On every graph the trained default ranks hidden edges among the nodes two steps away at least about as well as the
 // best heuristic: no heuristic's mean reciprocal rank exceeds the default's by more than 3 %.
 func TestDefaultIsNotBelowHeuristics(t *testing.T) {
-	slow(t)
+	notShort(t)
 	if raceDetector {
 		t.Skip("trains a model for each graph")
 	}
@@ -43,11 +43,11 @@ func TestDefaultIsNotBelowHeuristics(t *testing.T) {
 
 func notBelowHeuristics(t *testing.T, g *db.DB) {
 	t.Helper()
-	h := db.Holdout{Share: 0.1, Sample: 300, Seed: 5, Among: []db.Candidates{db.Neighbors(2)}}
+	h := db.Holdout{Share: 0.1, Sample: size(0, 150, 300), Seed: 5, Among: []db.Candidates{db.Neighbors(2)}}
 	view(t, g, func(tx *db.Tx) error {
 		set, err := tx.Holdout(context.Background(), h)
 		must(t, err)
-		own := reciprocalRank(t, set, db.Contender{Spec: &db.ModelSpec{}, Plan: model.EdgePlan{Samples: 3000}})
+		own := reciprocalRank(t, set, db.Contender{Spec: &db.ModelSpec{}, Plan: model.EdgePlan{Samples: size(0, 500, 3000)}})
 		for _, name := range []string{"common_neighbors", "adamic_adar", "resource_allocation", "preferential_attachment", "ppr"} {
 			other := reciprocalRank(t, set, db.Contender{Model: name})
 			t.Logf("%s: %.4f, the default %.4f", name, other, own)
