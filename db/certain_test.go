@@ -18,7 +18,7 @@ func TestFirstRanksAreCertain(t *testing.T) {
 	for _, c := range []struct {
 		file      string
 		direction db.Direction
-		large     bool
+		long      bool
 	}{
 		{"snap/facebook_combined.txt", db.Undirected, true}, {"snap/CA-GrQc.txt", db.Undirected, false},
 		{"snap/wiki-Vote.txt", db.Undirected, true}, {"snap/wiki-Vote.txt", db.Directed, false},
@@ -28,7 +28,7 @@ func TestFirstRanksAreCertain(t *testing.T) {
 		{"law/cnr-2000.arcs.txt.gz", db.Directed, true},
 	} {
 		t.Run(fmt.Sprint(c.file, " ", c.direction), func(t *testing.T) {
-			if c.large {
+			if c.long {
 				slow(t)
 			}
 			if testing.Short() && c.file != "snap/CA-GrQc.txt" {
