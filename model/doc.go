@@ -41,11 +41,12 @@
 //
 // # Vectors block
 //
-// Numbers of a pair that exist after [Model.TrainEdges] of the default and are 0 before. Seven come from a truncated
-// singular value decomposition of the adjacency matrix (spectrum.go), of rank up to 256: estimates of a ridge
-// regression of each node's edges on those of the others, as in policy ease, and a cosine. With feature vectors there
-// are 28 more: cosines of the nodes' words averaged over neighbourhoods of several sizes, nodes near the pair with
-// similar words (profile.go), and products of the words near one end with those near the other (wordproducts.go).
+// Numbers of a pair that exist after [Model.TrainEdges] of the default and are 0 before. Nine come from a truncated
+// singular value decomposition of the adjacency matrix (spectrum.go), of rank up to 256, in which an edge between nodes with
+// many edges counts less: estimates of a ridge regression of each node's edges on those of the others, as in policy ease, and
+// a cosine. With feature vectors there are 27 more: cosines of the nodes' words averaged over neighbourhoods of several
+// sizes, nodes near the pair with similar words (profile.go), and products of the words near one end with those near the other
+// (wordproducts.go).
 //
 // TrainEdges computes the vectors from the graph of that moment; later edges change only the products of words. A node
 // that is added later is placed by its neighbours and its features. The vectors are left out if the computation of a

@@ -127,7 +127,7 @@ func TestTrainedVectors(t *testing.T) {
 	(&scratch{vectors: m.belief.vectors}).vectorColumns(g.world(nil), pairs, []float64{-1, -1}, want, 0)
 	n := m.config.width()
 	for i := range pairs {
-		if got := x[i*n+1 : i*n+1+spectralLen]; !slices.Equal(got, nn.Row(want, i)) {
+		if got := x[i*n+1 : i*n+1+spectralLen]; !aboutRows(got, nn.Row(want, i)) {
 			t.Errorf("%v: columns %v, want %v", pairs[i], got, nn.Row(want, i))
 		}
 	}

@@ -290,7 +290,7 @@ func (c *config) offset(x []float32) float64 {
 type scratch struct {
 	column.Reader                   // graph around the pairs
 	common        column.Common     // common neighbours of the pairs
-	walks         []float64         // number of walks of three edges to each target; -1: not counted
+	walks         []float64         // weight of the walks of three edges to each target; -1: not counted
 	net           nn.Tape           // pass of a network
 	times         timeScratch       // pass of a forecast
 	x             blas32.General    // contexts

@@ -39,7 +39,7 @@ const (
 func rankFor(n int, budget int64) int {
 	n = max(n, 1)
 	most := min(max(spectrumLen/n, largeRank), maxRank)
-	return min(max(int(budget/(4*int64(n))-nn.LanczosExtra)/4, minRank), most, n)
+	return min(max(int(budget/(4*int64(n))-spectrumExtra)/4, minRank), most, n)
 }
 
 // topicsFor returns the length of latent vectors for n nodes and a budget in bytes.
@@ -55,7 +55,11 @@ const (
 )
 
 // spectrumBytes is the number of bytes that the computation of a spectrum of rank k takes.
-func spectrumBytes(n, k int) int64 { return 4 * int64(n) * int64(4*k+nn.LanczosExtra) }
+func spectrumBytes(n, k int) int64 { return 4 * int64(n) * int64(4*k+spectrumExtra) }
+
+// spectrumExtra is the number of vectors besides those whose number depends on the rank: of the iteration, the roots of both
+// degrees, and two of a product.
+const spectrumExtra = nn.LanczosExtra + 4
 
 // vectorPlan says how the vectors of the graphs of a training are computed.
 type vectorPlan struct {
@@ -112,7 +116,7 @@ func vectorsOf(ctx context.Context, rng *rand.Rand, t *content, g Graph, budget 
 }
 
 // vectorColumns fills a row of x for each pair, from column col on. All pairs must have the same source. walks holds
-// the number of walks of three edges of each pair, without loops, or -1 where they are not counted yet.
+// the weight of the walks of three edges of each pair (column.PairStats), or -1 where it is not known yet.
 func (t *scratch) vectorColumns(w World, pairs []Pair, walks []float64, x blas32.General, col int) {
 	t.spectral.read(t.vectors.spectrum, w.Graph, pairs[0].Source)
 	var p *profileSource
@@ -138,9 +142,9 @@ type nodeMatrix struct {
 // perNode returns the matrices with one row for each node.
 func (v *vectors) perNode() []nodeMatrix {
 	s := v.spectrum
-	all := []nodeMatrix{{&s.in, len(s.value)}}
+	all := []nodeMatrix{{&s.in.row, len(s.value)}, {&s.in.root, 1}}
 	if s.directed {
-		all = append(all, nodeMatrix{&s.out, len(s.value)})
+		all = append(all, nodeMatrix{&s.out.row, len(s.value)}, nodeMatrix{&s.out.root, 1})
 	}
 	if p := v.profile; p != nil {
 		all = append(all, nodeMatrix{&p.norm, 1}, nodeMatrix{&p.position.row, len(p.position.value)})
@@ -152,7 +156,7 @@ func (v *vectors) perNode() []nodeMatrix {
 }
 
 // nodes returns the number of nodes that have vectors.
-func (v *vectors) nodes() int { return v.spectrum.in.Rows }
+func (v *vectors) nodes() int { return v.spectrum.in.row.Rows }
 
 func (v *vectors) bytes() (n int) {
 	if v == nil {
@@ -219,12 +223,15 @@ func (v *vectors) closenessTo(w World, source ID) func(ID) float32 {
 		}
 	}
 	s := v.spectrum
-	own := entries(nil, s.outOf(w.Graph, source, nn.NewVector(len(s.value))), s.filter[middleRidge])
+	row, root := s.outOf(w.Graph, source, nn.NewVector(len(s.value)))
+	own := entries(nil, row, s.filter[middleRidge])
 	return func(u ID) float32 {
-		if int(u) >= s.in.Rows {
-			return nn.Dot(own, s.inOf(w.Graph, u, nn.NewVector(len(s.value))))
+		var scratch []float32
+		if int(u) >= s.in.row.Rows {
+			scratch = nn.NewVector(len(s.value))
 		}
-		return nn.Dot(own, nn.Row(s.in, int(u)))
+		v, other := s.inOf(w.Graph, u, scratch)
+		return nn.Dot(own, v) * root * other
 	}
 }
 
@@ -234,7 +241,7 @@ const minClose = 1e-5
 // vectorsDocument is the stored form of vectors. PerNode and Topics are packed by PackRows.
 type vectorsDocument struct {
 	Nodes    int
-	Mean     float64
+	Square   float64
 	Directed bool
 	Value    nn.Floats
 	PerNode  [][]byte
@@ -251,7 +258,7 @@ type profileDocument struct {
 
 func (v *vectors) document() *vectorsDocument {
 	s := v.spectrum
-	d := &vectorsDocument{Nodes: v.nodes(), Mean: s.mean, Directed: s.directed, Value: s.value}
+	d := &vectorsDocument{Nodes: v.nodes(), Square: s.square, Directed: s.directed, Value: s.value}
 	for _, x := range v.perNode() {
 		d.PerNode = append(d.PerNode, nn.PackRows(*x.General))
 	}
@@ -265,10 +272,10 @@ func (v *vectors) document() *vectorsDocument {
 
 // vectors decodes the document.
 func (d *vectorsDocument) vectors() (v *vectors, err error) {
-	if d.Nodes < 0 || d.Nodes > math.MaxUint32 || !nn.Finite(d.Mean) || d.Mean < 0 {
-		return nil, fmt.Errorf("vectors of %d nodes with %v neighbours on average", d.Nodes, d.Mean)
+	if d.Nodes < 0 || d.Nodes > math.MaxUint32 || !nn.Finite(d.Square) || d.Square < 0 {
+		return nil, fmt.Errorf("vectors of %d nodes, mean square %v", d.Nodes, d.Square)
 	}
-	s := &spectrum{value: d.Value, mean: d.Mean, directed: d.Directed}
+	s := &spectrum{value: d.Value, square: d.Square, directed: d.Directed}
 	v = &vectors{spectrum: s}
 	if d.Profile != nil {
 		if v.profile, err = d.Profile.profile(d.Nodes); err != nil {

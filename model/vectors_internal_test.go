@@ -65,33 +65,39 @@ func (v *vectors) table(t *testing.T, w World) [][]float32 {
 
 func about(a, b float64) bool { return math.Abs(a-b) <= 2e-3*(1+math.Abs(b)) }
 
-// With all singular values the columns match the dense regression: y = A - A P / diag P with P = (AᵀA + λ)⁻¹.
+// With all singular values the columns match the dense regression: y = N - N P / diag P with P = (NᵀN + λ)⁻¹.
 func TestSpectralColumnsAreRidgeRegression(t *testing.T) {
 	t.Parallel()
 	for _, directed := range []bool{false, true} {
 		g := randomMesh(40, 200, directed)
 		v := vectorsFor(t, g.world(nil), g)
 		rows := v.table(t, g.world(nil))
-		a := denseOf(g)
+		a := normalisedOf(g)
+		if got, want := v.spectrum.square, math.Pow(mat.Norm(a, 2), 2)/40; !about(got, want) {
+			t.Errorf("directed = %v: mean square %v, want %v", directed, got, want)
+		}
+		root := func(degree int) float64 { return math.Pow(float64(max(degree, 1)), 0.25) }
 		for r, c := range ridges() {
 			ease := easeRidges()
-			forward, back := ridgeOf(a, c*v.spectrum.mean), ridgeOf(mat.DenseCopyOf(a.T()), c*v.spectrum.mean)
+			forward, back := ridgeOf(a, c*v.spectrum.square), ridgeOf(mat.DenseCopyOf(a.T()), c*v.spectrum.square)
 			for u := range 40 {
 				for w := range 40 {
 					if u == w || a.At(u, w) != 0 {
 						continue
 					}
 					x := rows[u*40+w]
-					plain := forward.At(u, w) * forward.leftOver[w]
+					toA := root(len(g.out[u])) * root(len(g.in[w]))
+					plain := toA * forward.At(u, w) * forward.leftOver[w]
 					if want := math.Asinh(50 * plain); !about(float64(x[spectralRidge+r]), want) {
 						t.Fatalf("directed = %v, ridge %v: pair %d, %d has %v, want %v", directed, c, u, w, x[spectralRidge+r], want)
 					}
-					both := (forward.At(u, w) + back.At(w, u)) / 2
+					both := toA * (forward.At(u, w) + back.At(w, u)) / 2
 					if k := slices.Index(ease[:], r); k >= 0 && forward.leftOver[w] > 0.06 && back.leftOver[u] > 0.06 &&
 						!about(float64(x[spectralEase+k]), math.Asinh(50*both)) {
 						t.Fatalf("directed = %v: pair %d, %d has %v, want %v", directed, u, w, x[spectralEase+k], math.Asinh(50*both))
 					}
-					if r == middleRidge && a.At(w, u) == 0 && !about(float64(x[spectralReverse]), math.Asinh(50*forward.At(w, u)*forward.leftOver[u])) {
+					reverse := root(len(g.out[w])) * root(len(g.in[u])) * forward.At(w, u) * forward.leftOver[u]
+					if r == middleRidge && a.At(w, u) == 0 && !about(float64(x[spectralReverse]), math.Asinh(50*reverse)) {
 						t.Fatalf("directed = %v: the reverse of pair %d, %d has %v", directed, u, w, x[spectralReverse])
 					}
 				}
@@ -132,7 +138,7 @@ func TestSpectralTail(t *testing.T) {
 	t.Parallel()
 	g := randomMesh(60, 400, false)
 	s := spectrumFor(t, g, 12)
-	a := denseOf(g)
+	a := normalisedOf(g)
 	var square, cube mat.Dense
 	square.Mul(a, a)
 	cube.Mul(&square, a)
@@ -144,11 +150,12 @@ func TestSpectralTail(t *testing.T) {
 			f.columns(ID(v), -1, x)
 			y, kept := 0.0, 0.0
 			for i, value := range s.value[:len(s.cube)] {
-				b := float64(nn.Row(s.out, u)[i]) * float64(nn.Row(s.in, v)[i])
+				b := float64(nn.Row(s.out.row, u)[i]) * float64(nn.Row(s.in.row, v)[i])
 				y += b * float64(s.filter[middleRidge][i])
 				kept += b * math.Pow(float64(value), 3)
 			}
-			if want := math.Asinh(50 * (y + (cube.At(u, v)-kept)/(4*s.mean))); !about(float64(x[spectralTail]), want) {
+			toA := math.Pow(float64(max(1, len(g.out[u]))*max(1, len(g.out[v]))), 0.25)
+			if want := math.Asinh(50 * toA * (y + (cube.At(u, v)-kept)/(4*s.square))); !about(float64(x[spectralTail]), want) {
 				t.Fatalf("pair %d, %d has %v, want %v", u, v, x[spectralTail], want)
 			}
 		}

@@ -19,7 +19,7 @@ type TwoHop struct {
 	// resource is the resource allocation of source, summed over all other nodes. It assumes that neighbours whose edges are
 	// not followed have no loops.
 	resource float64
-	back     float64 // number of walks of two edges back to the source
+	back     float64 // weight of the walks of two edges back to the source
 	valid    bool    // the data is that of source
 	whole    bool    // all paths were followed
 }
@@ -96,7 +96,7 @@ func (s *TwoHop) follow(g graph.Graph) int {
 				continue
 			}
 			if u == s.source {
-				s.back++
+				s.back += weight
 				continue
 			}
 			f := &s.flow[s.place(u)]
@@ -197,14 +197,15 @@ func (s *TwoHop) find(u graph.ID) int {
 }
 
 // Paths sums the walks source, w, u, target that do not return to the source and contain no loop, where in are nodes
-// that have an edge to target, ascending. If the pair is linked, walks with w = target count too. Count is the number of these
-// walks and of those with u = source.
-func (s *TwoHop) Paths(target graph.ID, in []graph.ID) (weight, even, count float64) {
+// that have an edge to target, ascending. If the pair is linked, walks with w = target count too. Each counts for
+// 1/sqrt(d(w)) in weight and for 1/sqrt(d(w) d(u)) in even, where d is the number of out-neighbours. Walks is even plus the
+// same sum over the walks with u = source.
+func (s *TwoHop) Paths(target graph.ID, in []graph.ID) (weight, even, walks float64) {
 	if _, there := slices.BinarySearch(in, s.source); there && s.source != target {
-		count = s.back
+		walks = s.back / math.Sqrt(float64(len(s.out)))
 	}
 	if len(s.Node) == 0 {
-		return 0, 0, count
+		return 0, 0, walks
 	}
 	var near [1 << 8]graph.ID
 	for part := range slices.Chunk(in, len(near)) {
@@ -218,11 +219,11 @@ func (s *TwoHop) Paths(target graph.ID, in []graph.ID) (weight, even, count floa
 			if i := int(s.slot[s.find(u)].at) - 1; i >= 0 && u != target {
 				weight += s.flow[i].Weight
 				even += s.flow[i].degreeWeighted
-				count += s.flow[i].Common
+				walks += s.flow[i].degreeWeighted
 			}
 		}
 	}
-	return weight, even, count
+	return weight, even, walks
 }
 
 // overlap returns the overlap of the source and a target, where in are the target's first in-neighbours.

@@ -170,8 +170,8 @@ func Proximities(ctx context.Context, w graph.World, source graph.ID, at []graph
 type PairStats struct {
 	Overlap
 	flow                            // from source to candidate, within the limit of TwoHop
-	paths, weightedPaths float64    // paths of three edges: sum of weights, and sum of weights over the degrees of both inner nodes
-	Walks                float64    // walks of three edges from source to candidate without loops; -1: not all were followed
+	paths, weightedPaths float64    // sums over the paths of three edges, with inner nodes w and u: of 1/sqrt(d(w)), and of 1/sqrt(d(w) d(u))
+	Walks                float64    // as weightedPaths, with the walks that return to the source; -1: not all were followed
 	to, from             float64    // proximities
 	out, in              float64    // numbers of neighbours out of the source and into the candidate
 	ends                 []graph.ID // the candidate's first in-neighbours, at most MaxEnds
