@@ -423,7 +423,7 @@ func TestVectorsFitTheBudget(t *testing.T) {
 		rank   int
 		topics int
 	}{
-		{4000, 1 << 28, maxRank, 32}, {16384, 1 << 28, 128, 32}, {100000, 1 << 28, largeRank, 32}, {10, 1 << 28, 10, 32}, {0, 1 << 28, 1, 32}, {1 << 20, 1 << 28, 11, 7}, {1 << 24, 1 << 20, minRank, minTopics},
+		{4000, 1 << 28, maxRank, 32}, {16384, 1 << 28, 128, 32}, {100000, 1 << 28, largeRank, 32}, {10, 1 << 28, 10, 32}, {0, 1 << 28, 1, 32}, {1 << 20, 1 << 28, 10, 7}, {1 << 24, 1 << 20, minRank, minTopics},
 	} {
 		if r, l := rankFor(c.nodes, c.budget), topicsFor(c.nodes, c.budget); r != c.rank || l != c.topics {
 			t.Errorf("%d nodes, %d bytes: rank %d and topics %d, want %d and %d", c.nodes, c.budget, r, l, c.rank, c.topics)
