@@ -174,6 +174,37 @@ func commitEvent(t *testing.T, s *Snapshot, store *memory, rng *rand.Rand, l *le
 	return b.Snapshot()
 }
 
+// TestEventsOfStoredRows verifies that an edge that was removed and added has no earlier time after the store was opened,
+// whether its rows are read on demand or not.
+func TestEventsOfStoredRows(t *testing.T) {
+	t.Parallel()
+	for _, directed := range []bool{false, true} {
+		h := newHistory(t, directed)
+		empty := h.now
+		for _, e := range []Edge{{0, 1, 1, 5}, {0, 1, 0, 0}, {0, 1, 1, 6}} {
+			b := h.now.Begin()
+			for k := range int64(2) {
+				_, _, err := b.AddNode(Int(k))
+				must(t, err)
+			}
+			_, err := b.SetEdge(e.U, e.V, e.Weight, e.Time)
+			must(t, err)
+			must(t, b.Write(h.store, Commit{}))
+			h.now = b.Snapshot()
+		}
+		next, err := h.now.Rebase(empty, empty.compactTo(t, h.store, 1), 1)
+		must(t, err)
+		must(t, next.WriteBase(h.store))
+		for _, rows := range []*Stored{nil, {memorySource{h.store.clone()}, 0}} {
+			s, err := Open(h.store, rows)
+			must(t, err)
+			if got, want := s.Events.All(), h.now.Events.All(); !slices.Equal(got, want) {
+				t.Errorf("directed %v, rows on demand %v: %v, want %v", directed, rows != nil, got, want)
+			}
+		}
+	}
+}
+
 // TestEventsAreBounded verifies that a graph keeps the newest events, whatever the order of their arrival.
 func TestEventsAreBounded(t *testing.T) {
 	t.Parallel()

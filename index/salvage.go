@@ -215,7 +215,7 @@ func (o *opener) lastTime(edit *Edit, c *edgeChange) int64 {
 		had, _ := o.s.Graph.Edge(c.U, c.V)
 		last = had.Time
 	}
-	if timed || c.Time != 0 {
+	if changed || timed || c.Time != 0 {
 		o.times[pair] = c.Time
 	}
 	return last
