@@ -42,15 +42,15 @@ func denseOf(g Graph) *mat.Dense {
 // normalisedOf returns the adjacency matrix without loops, with each entry divided by the fourth roots of both degrees.
 func normalisedOf(g Graph) *mat.Dense {
 	a := denseOf(g)
-	a.Apply(func(u, v int, x float64) float64 {
-		out, _ := g.Out(ID(u))
-		in, _ := g.In(ID(v))
-		if x != 0 {
-			x /= math.Pow(float64(len(out)*len(in)), 0.25)
-		}
-		return x
-	}, a)
+	a.Apply(func(u, v int, x float64) float64 { return x / fromNormalised(g, ID(u), ID(v)) }, a)
 	return a
+}
+
+// fromNormalised returns the factor between an entry of the normalised matrix and that of the adjacency matrix.
+func fromNormalised(g Graph, u, v ID) float64 {
+	out, _ := g.Out(u)
+	in, _ := g.In(v)
+	return math.Pow(float64(max(len(out), 1)*max(len(in), 1)), 0.25)
 }
 
 // product returns UΣVᵀ.

@@ -60,7 +60,7 @@ func TestTopologyColumns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, even, _ := paths.Paths(p.Target, g.in[p.Target])
+		_, even := paths.Paths(p.Target, g.in[p.Target])
 		want := [column.TopologyLen]float64{
 			column.TopResource: math.Log1p(resource / 1e-4), column.TopSquare: math.Log1p(square / 1e-6),
 			column.TopShare:   math.Sqrt(resource / max(total, 1e-4)),

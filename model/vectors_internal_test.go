@@ -76,7 +76,6 @@ func TestSpectralColumnsAreRidgeRegression(t *testing.T) {
 		if got, want := v.spectrum.square, math.Pow(mat.Norm(a, 2), 2)/40; !about(got, want) {
 			t.Errorf("directed = %v: mean square %v, want %v", directed, got, want)
 		}
-		root := func(degree int) float64 { return math.Pow(float64(max(degree, 1)), 0.25) }
 		for r, c := range ridges() {
 			ease := easeRidges()
 			forward, back := ridgeOf(a, c*v.spectrum.square), ridgeOf(mat.DenseCopyOf(a.T()), c*v.spectrum.square)
@@ -86,7 +85,7 @@ func TestSpectralColumnsAreRidgeRegression(t *testing.T) {
 						continue
 					}
 					x := rows[u*40+w]
-					toA := root(len(g.out[u])) * root(len(g.in[w]))
+					toA := fromNormalised(g, ID(u), ID(w))
 					plain := toA * forward.At(u, w) * forward.leftOver[w]
 					if want := math.Asinh(50 * plain); !about(float64(x[spectralRidge+r]), want) {
 						t.Fatalf("directed = %v, ridge %v: pair %d, %d has %v, want %v", directed, c, u, w, x[spectralRidge+r], want)
@@ -96,7 +95,7 @@ func TestSpectralColumnsAreRidgeRegression(t *testing.T) {
 						!about(float64(x[spectralEase+k]), math.Asinh(50*both)) {
 						t.Fatalf("directed = %v: pair %d, %d has %v, want %v", directed, u, w, x[spectralEase+k], math.Asinh(50*both))
 					}
-					reverse := root(len(g.out[w])) * root(len(g.in[u])) * forward.At(w, u) * forward.leftOver[u]
+					reverse := fromNormalised(g, ID(w), ID(u)) * forward.At(w, u) * forward.leftOver[u]
 					if r == middleRidge && a.At(w, u) == 0 && !about(float64(x[spectralReverse]), math.Asinh(50*reverse)) {
 						t.Fatalf("directed = %v: the reverse of pair %d, %d has %v", directed, u, w, x[spectralReverse])
 					}
@@ -154,7 +153,7 @@ func TestSpectralTail(t *testing.T) {
 				y += b * float64(s.filter[middleRidge][i])
 				kept += b * math.Pow(float64(value), 3)
 			}
-			toA := math.Pow(float64(max(1, len(g.out[u]))*max(1, len(g.out[v]))), 0.25)
+			toA := fromNormalised(g, ID(u), ID(v))
 			if want := math.Asinh(50 * toA * (y + (cube.At(u, v)-kept)/(4*s.square))); !about(float64(x[spectralTail]), want) {
 				t.Fatalf("pair %d, %d has %v, want %v", u, v, x[spectralTail], want)
 			}

@@ -19,7 +19,7 @@ type TwoHop struct {
 	// resource is the resource allocation of source, summed over all other nodes. It assumes that neighbours whose edges are
 	// not followed have no loops.
 	resource float64
-	back     float64 // weight of the walks of two edges back to the source
+	back     float64 // sum of 1/sqrt(d(w)) over the neighbours w with an edge back to source
 	valid    bool    // the data is that of source
 	whole    bool    // all paths were followed
 }
@@ -198,14 +198,10 @@ func (s *TwoHop) find(u graph.ID) int {
 
 // Paths sums the walks source, w, u, target that do not return to the source and contain no loop, where in are nodes
 // that have an edge to target, ascending. If the pair is linked, walks with w = target count too. Each counts for
-// 1/sqrt(d(w)) in weight and for 1/sqrt(d(w) d(u)) in even, where d is the number of out-neighbours. Walks is even plus the
-// same sum over the walks with u = source.
-func (s *TwoHop) Paths(target graph.ID, in []graph.ID) (weight, even, walks float64) {
-	if _, there := slices.BinarySearch(in, s.source); there && s.source != target {
-		walks = s.back / math.Sqrt(float64(len(s.out)))
-	}
+// 1/sqrt(d(w)) in weight and for 1/sqrt(d(w) d(u)) in even, where d is the number of out-neighbours.
+func (s *TwoHop) Paths(target graph.ID, in []graph.ID) (weight, even float64) {
 	if len(s.Node) == 0 {
-		return 0, 0, walks
+		return 0, 0
 	}
 	var near [1 << 8]graph.ID
 	for part := range slices.Chunk(in, len(near)) {
@@ -219,11 +215,18 @@ func (s *TwoHop) Paths(target graph.ID, in []graph.ID) (weight, even, walks floa
 			if i := int(s.slot[s.find(u)].at) - 1; i >= 0 && u != target {
 				weight += s.flow[i].Weight
 				even += s.flow[i].degreeWeighted
-				walks += s.flow[i].degreeWeighted
 			}
 		}
 	}
-	return weight, even, walks
+	return weight, even
+}
+
+// Returning is even of Paths for the walks source, w, source, target, which exist if the pair is linked.
+func (s *TwoHop) Returning(target graph.ID, in []graph.ID) float64 {
+	if _, linked := slices.BinarySearch(in, s.source); !linked || s.source == target {
+		return 0
+	}
+	return s.back / math.Sqrt(float64(len(s.out)))
 }
 
 // overlap returns the overlap of the source and a target, where in are the target's first in-neighbours.

@@ -180,7 +180,7 @@ type PairStats struct {
 // Reader reads the graph around the pairs of a question. It remembers what it read of the last source.
 type Reader struct {
 	own    surroundings
-	shared *surroundings // surroundings of another reader, read-only; may be nil
+	shared *surroundings // what another reader has read, if there is one; this reader does not change it
 	logs   halfLogs
 	To     []float64  // proximity of each target seen from its source
 	From   []float64  // proximity of each source seen from its target
@@ -220,9 +220,10 @@ func (t *Reader) PairStats(g graph.Graph, pairs []graph.Pair, i int) PairStats {
 		Overlap: s.overlap(g, p.Target, ends), flow: s.To(p.Target), to: t.To[i], from: t.From[i],
 		out: float64(len(s.out)), in: float64(graph.InLen(g, p.Target)), ends: ends,
 	}
-	l.paths, l.weightedPaths, l.Walks = s.Paths(p.Target, ends)
-	if !s.whole || len(ends) < int(l.in) {
-		l.Walks = -1
+	l.paths, l.weightedPaths = s.Paths(p.Target, ends)
+	l.Walks = -1
+	if s.whole && len(ends) == int(l.in) {
+		l.Walks = l.weightedPaths + s.Returning(p.Target, ends)
 	}
 	return l
 }
