@@ -163,8 +163,8 @@ func ExampleDB_Choose() {
 	fmt.Println(g.Reward(ctx, d.ID, 1))
 	fmt.Println(g.Reward(ctx, d.ID, 0))
 	// Output:
-	// 'cid' 0.51
-	// 'dan' 0.28
+	// 'cid' 0.55
+	// 'dan' 0.24
 	// 'eve' 0.21
 	// <nil>
 	// decision 1 has reward 1 already

@@ -112,6 +112,9 @@ func (l *StartLearner) Add(ctx context.Context, g Graph, features int, seed uint
 		return err
 	}
 	all := slices.Concat(parts...)
+	if len(all) == 0 { // no hidden link had other candidates
+		return nil
+	}
 	if m.config.rankLen() == startShape().In {
 		l.graphs = append(l.graphs, widened(all, column.SimilarityLen))
 	}

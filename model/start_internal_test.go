@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -35,6 +36,21 @@ func TestMeanNetwork(t *testing.T) {
 		if math.Abs(float64(got)-want[i]) > 1e-6 {
 			t.Errorf("row %d: %v, want the mean %v", i, got, want[i])
 		}
+	}
+}
+
+// A graph whose nodes are all linked has no links to learn.
+func TestStartOfCompleteGraph(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := newMesh(3, false, [2]ID{0, 1}, [2]ID{1, 2}, [2]ID{0, 2})
+	var l StartLearner
+	err := l.Add(ctx, g, 0, 1, EdgePlan{}, func(hidden [][2]ID) (World, error) { return g.without(hidden).world(nil), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Learn(ctx, StartPlan{Seed: 1, Passes: 1, Rate: 0.01}); !errors.Is(err, ErrInput) {
+		t.Errorf("a start of no links: error %v, want %v", err, ErrInput)
 	}
 }
 

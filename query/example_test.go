@@ -146,7 +146,7 @@ func ExampleCandidates() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// Output:
+	// Unordered output:
 	// 4
 	// 5
 }
