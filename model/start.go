@@ -92,7 +92,7 @@ type StartLearner struct {
 }
 
 // Add reads edges of a graph, as TrainEdges does, for models with feature vectors of the given length. A graph with
-// feature vectors counts as two graphs, one with and one without them.
+// feature vectors counts as two graphs, one with and one without them. A graph whose nodes are all linked adds nothing.
 func (l *StartLearner) Add(ctx context.Context, g Graph, features int, seed uint64, plan EdgePlan, without Without) error {
 	m, err := New(Spec{FeatureLen: features, Seed: seed})
 	if err != nil {
@@ -112,7 +112,7 @@ func (l *StartLearner) Add(ctx context.Context, g Graph, features int, seed uint
 		return err
 	}
 	all := slices.Concat(parts...)
-	if len(all) == 0 { // no hidden link had other candidates
+	if len(all) == 0 {
 		return nil
 	}
 	if m.config.rankLen() == startShape().In {

@@ -146,7 +146,7 @@ func ExampleCandidates() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// Unordered output:
-	// 4
+	// Output:
 	// 5
+	// 4
 }
