@@ -226,6 +226,9 @@ func (c *config) features(w World, pairs []Pair, t *scratch, x blas32.General) e
 		if err := c.vector(w, run[0].Source, t.source); err != nil {
 			return err
 		}
+		if c.Blocks&blockSimilarity != 0 {
+			t.similarity.Read(w, run[0].Source)
+		}
 		for i, p := range run {
 			r := nn.Row(x, first+i)
 			if c.Blocks&blockClass != 0 {
@@ -249,10 +252,11 @@ func (c *config) features(w World, pairs []Pair, t *scratch, x blas32.General) e
 			}
 			if c.Blocks&blockSimilarity != 0 {
 				r = r[c.timeLen()+c.vectorsLen():]
-				column.Similarity(w, p, r[:column.SimilarityLen])
+				t.similarity.Columns(p.Target, r[:column.SimilarityLen])
 			}
 		}
 	}
+	t.similarity.Release()
 	return nil
 }
 
