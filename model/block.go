@@ -222,6 +222,7 @@ func (c *config) graph(g Graph, pairs []Pair, first int, t *scratch, x blas32.Ge
 func (c *config) features(w World, pairs []Pair, t *scratch, x blas32.General) error {
 	n := c.FeatureLen
 	t.source = slices.Grow(t.source[:0], n)[:n]
+	defer t.similarity.Release()
 	for first, run := range graph.BySource(pairs) {
 		if err := c.vector(w, run[0].Source, t.source); err != nil {
 			return err
@@ -256,7 +257,6 @@ func (c *config) features(w World, pairs []Pair, t *scratch, x blas32.General) e
 			}
 		}
 	}
-	t.similarity.Release()
 	return nil
 }
 

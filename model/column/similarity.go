@@ -53,6 +53,8 @@ func (s *Similarity) Read(w graph.World, source graph.ID) {
 	s.w, s.source, s.own, s.l1, s.l2 = w, source, UnitOf(w, source), 0, 0
 	for i := range s.own.v {
 		s.l1 += math.Abs(s.own.at(i))
+	}
+	if s.own.Len() > 0 {
 		s.l2 = 1
 	}
 	clear(s.known)
@@ -178,7 +180,7 @@ type unit struct {
 	by float64
 }
 
-// UnitOf returns the unit vector of a node's features, of length 0 if the node has none or only zeros.
+// UnitOf returns the unit vector of a node's features. It has no entries if the node has no features or if all are zero.
 func UnitOf(w graph.World, u graph.ID) unit {
 	if w.Features == nil {
 		return unit{}
