@@ -152,6 +152,8 @@ func (c *config) contexts(ctx context.Context, w World, pairs []Pair, t *scratch
 	if err := c.readProximities(ctx, w, pairs, t); err != nil {
 		return err
 	}
+	t.features.Open(w)
+	defer t.features.Open(World{})
 	t.x = nn.Resize(t.x, len(pairs), c.width())
 	return nn.InBatches(ctx, len(pairs), func(first, end int) error {
 		return c.batch(w, pairs, first, end, t, nn.Rows(t.x, first, end))
@@ -190,7 +192,7 @@ func (c *config) batch(w World, pairs []Pair, first, end int, t *scratch, x blas
 	}
 	if t.vectors != nil && c.vectorsLen() > 0 {
 		for from, run := range graph.BySource(run) {
-			t.vectorColumns(w, run, t.walks[from:], nn.Rows(x, from, from+len(run)), tail)
+			t.vectorColumns(run, t.walks[from:], nn.Rows(x, from, from+len(run)), tail)
 		}
 	}
 	if c.Unit {
@@ -228,7 +230,7 @@ func (c *config) features(w World, pairs []Pair, t *scratch, x blas32.General) e
 			return err
 		}
 		if c.Blocks&blockSimilarity != 0 {
-			t.similarity.Read(w, run[0].Source)
+			t.similarity.Read(&t.features, run[0].Source)
 		}
 		for i, p := range run {
 			r := nn.Row(x, first+i)

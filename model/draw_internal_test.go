@@ -124,7 +124,9 @@ func TestTrainedVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := nn.Resize(m.scratch.x, len(pairs), spectralLen)
-	(&scratch{vectors: m.belief.vectors}).vectorColumns(g.world(nil), pairs, []float64{-1, -1}, want, 0)
+	tape := &scratch{vectors: m.belief.vectors}
+	tape.features.Open(g.world(nil))
+	tape.vectorColumns(pairs, []float64{-1, -1}, want, 0)
 	n := m.config.width()
 	for i := range pairs {
 		if got := x[i*n+1 : i*n+1+spectralLen]; !aboutRows(got, nn.Row(want, i)) {

@@ -293,6 +293,7 @@ type scratch struct {
 	walks         []float64         // weight of the walks of three edges to each target; -1: not counted
 	net           nn.Tape           // pass of a network
 	times         timeScratch       // pass of a forecast
+	features      column.Features   // of the nodes around the pairs
 	similarity    column.Similarity // of a source
 	x             blas32.General    // contexts
 	pooled        blas32.General    // their φ, or the inputs of a belief

@@ -74,8 +74,9 @@ type profileSource struct {
 	words       *wordProducts
 }
 
-func (p *profile) from(w World, source ID) *profileSource {
-	f := &profileSource{profile: p, w: w, source: source, words: p.products(w, source)}
+func (p *profile) from(read *column.Features, source ID) *profileSource {
+	w := read.World
+	f := &profileSource{profile: p, w: w, source: source, words: p.products(read, source)}
 	f.part = p.partsOf(w, source)
 	f.related = p.relatedTo(w.Graph, source)
 	f.positionRow = p.position.of(f.related, source)

@@ -235,6 +235,7 @@ func (s *Scorer) scratch() *scratch {
 // release returns working memory to the pool, without references to the graph.
 func (s *Scorer) release(t *scratch) {
 	t.Reset()
+	t.features.Open(World{})
 	s.scratches.Put(t)
 }
 
@@ -265,6 +266,7 @@ func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair
 	if err := s.context.readProximities(ctx, w, pairs, t); err != nil {
 		return err
 	}
+	t.features.Open(w)
 	if len(pairs) <= nn.BatchLen {
 		return s.batch(t, w, pairs, 0, len(pairs), scores)
 	}
@@ -272,6 +274,7 @@ func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair
 		own := s.scratch()
 		defer s.release(own)
 		own.Share(&t.Reader)
+		own.features.Open(w)
 		for first, end := range batches {
 			if err := s.batch(own, w, pairs, first, end, scores[first:end]); err != nil {
 				return err

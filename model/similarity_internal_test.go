@@ -40,8 +40,10 @@ func cosineOf(a, b []float64) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2]
 // similarity fills the block of a pair. Another source has been read before.
 func similarity(w World, p Pair, x []float32) {
 	var s column.Similarity
+	var f column.Features
+	f.Open(w)
 	for _, source := range []ID{p.Target, p.Source} {
-		s.Read(w, source)
+		s.Read(&f, source)
 		s.Columns(p.Target, x)
 	}
 }
@@ -150,8 +152,10 @@ func BenchmarkSimilarity(b *testing.B) {
 	w := g.world(func(u ID) []float32 { return f[u] })
 	var x [column.SimilarityLen]float32
 	var s column.Similarity
+	var read column.Features
 	for b.Loop() {
-		s.Read(w, 0)
+		read.Open(w)
+		s.Read(&read, 0)
 		for u := ID(1); u < nodes; u++ {
 			s.Columns(u, x[:])
 		}

@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"kith/model/column"
 	"kith/model/nn"
 )
 
@@ -117,11 +116,11 @@ func vectorsOf(ctx context.Context, rng *rand.Rand, t *content, g Graph, budget 
 
 // vectorColumns fills a row of x for each pair, from column col on. All pairs must have the same source. walks holds
 // the weight of the walks of three edges of each pair (column.PairStats), or -1 where it is not known yet.
-func (t *scratch) vectorColumns(w World, pairs []Pair, walks []float64, x blas32.General, col int) {
-	t.spectral.read(t.vectors.spectrum, w.Graph, pairs[0].Source)
+func (t *scratch) vectorColumns(pairs []Pair, walks []float64, x blas32.General, col int) {
+	t.spectral.read(t.vectors.spectrum, t.features.World.Graph, pairs[0].Source)
 	var p *profileSource
 	if t.vectors.profile != nil {
-		p = t.vectors.profile.from(w, pairs[0].Source)
+		p = t.vectors.profile.from(&t.features, pairs[0].Source)
 	}
 	for i, pair := range pairs {
 		r := nn.Row(x, i)[col:]
@@ -183,11 +182,22 @@ func (s *Scorer) Similar(ctx context.Context, w World, source ID, n int, accept 
 			return nearest(ctx, w, v.closenessTo(w, source), source, n, accept)
 		}
 	}
-	own := column.UnitOf(w, source)
-	if own.Len() == 0 {
+	if w.Features == nil {
 		return nil, nil
 	}
-	return nearest(ctx, w, func(u ID) float32 { return float32(own.Cosine(column.UnitOf(w, u))) }, source, n, accept)
+	own := w.Features(source)
+	return nearest(ctx, w, func(u ID) float32 { return float32(cosine(own, w.Features(u))) }, source, n, accept)
+}
+
+// cosine returns the cosine of the angle between two vectors, the shorter of which is padded with zeros. It is 0 if one
+// of them is zero.
+func cosine(a, b []float32) float64 {
+	n := min(len(a), len(b))
+	squares := nn.Product64(a, a) * nn.Product64(b, b)
+	if squares == 0 {
+		return 0
+	}
+	return nn.Product64(a[:n], b[:n]) / math.Sqrt(squares)
 }
 
 // knows reports whether the profile has words for a node.

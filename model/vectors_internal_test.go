@@ -55,7 +55,9 @@ func (v *vectors) table(t *testing.T, w World) [][]float32 {
 	var rows [][]float32
 	for u := range all {
 		x := nn.Resize(blas32.General{}, n, v.width())
-		(&scratch{vectors: v}).vectorColumns(w, Pairs(ID(u), all), slices.Repeat([]float64{-1}, n), x, 0)
+		tape := &scratch{vectors: v}
+		tape.features.Open(w)
+		tape.vectorColumns(Pairs(ID(u), all), slices.Repeat([]float64{-1}, n), x, 0)
 		for i := range all {
 			rows = append(rows, nn.Row(x, i))
 		}

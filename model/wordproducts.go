@@ -1,5 +1,11 @@
 package model
 
+import (
+	"slices"
+
+	"kith/model/column"
+)
+
 // T holds the words of the nodes: rows of length 1, entries times rarity. N averages rows over the neighbours of each
 // node, W over the neighbours and the node itself. A mix is the row of a source in one of these matrices:
 const (
@@ -33,7 +39,7 @@ const (
 // 97.5 and 93.5, 97.5 and 93.7. The same in hits@50, validation: 89.8 and 90.4, 94.6 and 95.4.
 type wordProducts struct {
 	*profile
-	w     World
+	read  *column.Features
 	mix   []mixes         // mixes of the source: for each word, again times its rarity
 	own   map[ID]mixes    // products of mix with a node's row of T
 	means map[ID]averages // averages of own
@@ -55,18 +61,24 @@ type averages struct {
 }
 
 // products prepares the products of a source.
-func (p *profile) products(w World, source ID) *wordProducts {
-	f := &wordProducts{profile: p, w: w, mix: make([]mixes, len(p.rarity)), own: map[ID]mixes{}, means: map[ID]averages{}}
+func (p *profile) products(read *column.Features, source ID) *wordProducts {
+	f := &wordProducts{profile: p, read: read, mix: make([]mixes, len(p.rarity)), own: map[ID]mixes{}, means: map[ID]averages{}}
 	nodes, weight := f.weights(source)
 	for _, u := range nodes {
-		norm := max(p.normOf(w, u), minNorm)
-		for i, x := range p.featuresOf(w, u) {
-			if x != 0 {
-				f.mix[i].add(x*p.rarity[i]*p.rarity[i]/norm, weight[u])
-			}
+		words, by := f.words(u)
+		for i, at := range words.At {
+			f.mix[at].add(words.Value[i]*by*p.rarity[at]*p.rarity[at], weight[u])
 		}
 	}
 	return f
+}
+
+// words returns the entries of a node that the profile knows, and the factor that scales its row of T to length 1.
+func (f *wordProducts) words(u ID) (words column.Entries, by float32) {
+	words = f.read.Of(u)
+	known, _ := slices.BinarySearch(words.At, uint32(len(f.rarity)))
+	words.At = words.At[:known]
+	return words, 1 / max(f.normOf(f.read.World, u), minNorm)
 }
 
 // weights returns the nodes within two steps of the source and their weights in each mix.
@@ -99,7 +111,7 @@ func (f *wordProducts) weights(source ID) (nodes []ID, weight map[ID]mixes) {
 }
 
 func (f *wordProducts) neighbours(u ID) []ID {
-	near := neighboursOf(f.w.Graph, u)
+	near := neighboursOf(f.read.World.Graph, u)
 	return near[:min(len(near), maxMixed)]
 }
 
@@ -109,11 +121,9 @@ func (f *wordProducts) products(u ID) mixes {
 		return sum
 	}
 	var sum mixes
-	by := 1 / max(f.normOf(f.w, u), minNorm)
-	for i, x := range f.featuresOf(f.w, u) {
-		if x != 0 {
-			sum.add(x*by, f.mix[i])
-		}
+	words, by := f.words(u)
+	for i, at := range words.At {
+		sum.add(words.Value[i]*by, f.mix[at])
 	}
 	f.own[u] = sum
 	return sum

@@ -38,46 +38,42 @@ const MaxCompared = 128
 // Similarity computes the similarity block of pairs with the same source. Its time for a pair depends on the number of
 // nonzero entries of the target's vector, and on the nodes near the target that no earlier pair has met.
 type Similarity struct {
-	w         graph.World
+	features  *Features
 	source    graph.ID
-	own       unit                 // of the source
-	l1, l2    float64              // sums of the absolute values and of the squares of own
+	own       []float32            // vector of the source
+	unit      float64              // factor that scales it to length 1
+	l1, l2    float64              // sums of the absolute values and of the squares of its entries, scaled
 	neighbors neighborMatrix       // of the source
 	known     map[graph.ID]float64 // cosines of the source and other nodes
-	at        []int                // nonzero entries of a target
 	cosines   []float32            // of a target and the neighbours of the source
 }
 
 // Read reads the vectors of a source and its neighbours.
-func (s *Similarity) Read(w graph.World, source graph.ID) {
-	s.w, s.source, s.own, s.l1, s.l2 = w, source, UnitOf(w, source), 0, 0
-	for i := range s.own.v {
-		s.l1 += math.Abs(s.own.at(i))
+func (s *Similarity) Read(f *Features, source graph.ID) {
+	own := f.Of(source)
+	s.features, s.source, s.own, s.unit, s.l1, s.l2 = f, source, nil, own.Unit, 0, 0
+	for _, v := range own.Value {
+		s.l1 += math.Abs(float64(v)) * own.Unit
 	}
-	if s.own.Len() > 0 {
-		s.l2 = 1
+	if own.Unit > 0 {
+		s.own, s.l2 = f.World.Features(source), 1
 	}
 	clear(s.known)
-	s.neighbors.read(w, compared(graph.Out(w.Graph, source)))
+	s.neighbors.read(f, compared(graph.Out(f.World.Graph, source)))
 }
 
 // Release forgets the vectors, for a scratch that outlives them.
-func (s *Similarity) Release() { s.w, s.own, s.neighbors.nodes = graph.World{}, unit{}, nil }
+func (s *Similarity) Release() { s.features, s.own, s.neighbors.nodes = nil, nil, nil }
 
 // compared returns the nodes that are compared.
 func compared(nodes []graph.ID) []graph.ID { return nodes[:min(len(nodes), MaxCompared)] }
 
 // Columns fills the block of the pair with a target.
 func (s *Similarity) Columns(target graph.ID, x []float32) {
-	b := UnitOf(s.w, target)
-	s.at = s.at[:0]
+	b := s.features.Of(target)
 	cosine, l1, l2 := 0.0, s.l1, s.l2 // of the source and a node without features
-	for i, v := range b.v {
-		if v == 0 {
-			continue
-		}
-		s.at = append(s.at, i)
-		u, v := s.own.at(i), b.at(i)
+	for i, at := range b.At {
+		u, v := s.at(at), float64(b.Value[i])*b.Unit
 		cosine += u * v
 		l1 += math.Abs(u-v) - math.Abs(u)
 		l2 += (u-v)*(u-v) - u*u
@@ -89,14 +85,22 @@ func (s *Similarity) Columns(target graph.ID, x []float32) {
 	x[SimNearestIn], x[SimMeanIn] = s.fromNeighbors(target)
 }
 
+// at returns an entry of the source's unit vector.
+func (s *Similarity) at(i uint32) float64 {
+	if int(i) >= len(s.own) {
+		return 0
+	}
+	return float64(s.own[i]) * s.unit
+}
+
 // toNeighbors compares a target with the neighbours of the source, except with itself.
-func (s *Similarity) toNeighbors(b unit, target graph.ID) (nearest, mean float32) {
+func (s *Similarity) toNeighbors(b Entries, target graph.ID) (nearest, mean float32) {
 	n := len(s.neighbors.nodes)
 	s.cosines = slices.Grow(s.cosines[:0], n)[:n]
 	clear(s.cosines)
-	for _, i := range s.at {
-		if row := s.neighbors.entry(i); row != nil {
-			nn.Axpy(float32(b.at(i)), row, s.cosines)
+	for i, at := range b.At {
+		if row := s.neighbors.entry(at); row != nil {
+			nn.Axpy(float32(float64(b.Value[i])*b.Unit), row, s.cosines)
 		}
 	}
 	if i, is := slices.BinarySearch(s.neighbors.nodes, target); is {
@@ -111,7 +115,7 @@ func (s *Similarity) toNeighbors(b unit, target graph.ID) (nearest, mean float32
 
 // fromNeighbors compares the source with the neighbours of a target, except with itself.
 func (s *Similarity) fromNeighbors(target graph.ID) (nearest, mean float32) {
-	nodes := compared(graph.In(s.w.Graph, target))
+	nodes := compared(graph.In(s.features.World.Graph, target))
 	sum, best := 0.0, 0.0
 	for _, u := range nodes {
 		if u != s.source {
@@ -124,12 +128,13 @@ func (s *Similarity) fromNeighbors(target graph.ID) (nearest, mean float32) {
 
 // cosine returns the cosine of the source and a node.
 func (s *Similarity) cosine(u graph.ID) float64 {
-	if s.own.Len() == 0 {
+	if s.unit == 0 {
 		return 0
 	}
 	c, known := s.known[u]
 	if !known {
-		c = s.own.Cosine(UnitOf(s.w, u))
+		e := s.features.Of(u)
+		c = e.Times(s.own) * e.Unit * s.unit
 		if s.known == nil {
 			s.known = map[graph.ID]float64{}
 		}
@@ -147,64 +152,26 @@ type neighborMatrix struct {
 }
 
 // read fills the matrix.
-func (m *neighborMatrix) read(w graph.World, nodes []graph.ID) {
+func (m *neighborMatrix) read(f *Features, nodes []graph.ID) {
 	m.nodes, m.row, m.rows = nodes, m.row[:0], m.rows[:0]
 	for k, u := range nodes {
-		a := UnitOf(w, u)
-		m.row = append(m.row, make([]int32, max(0, len(a.v)-len(m.row)))...)
-		for i, v := range a.v {
-			if v == 0 {
-				continue
-			}
-			if m.row[i] == 0 {
+		e := f.Of(u)
+		for i, at := range e.At {
+			m.row = append(m.row, make([]int32, max(0, int(at)+1-len(m.row)))...)
+			if m.row[at] == 0 {
 				m.rows = append(m.rows, make([]float32, len(nodes))...)
-				m.row[i] = int32(len(m.rows) / len(nodes))
+				m.row[at] = int32(len(m.rows) / len(nodes))
 			}
-			m.entry(i)[k] = float32(a.at(i))
+			m.entry(at)[k] = float32(float64(e.Value[i]) * e.Unit)
 		}
 	}
 }
 
 // entry returns the row of an entry, or nil if all of it is 0.
-func (m *neighborMatrix) entry(i int) []float32 {
-	if i >= len(m.row) || m.row[i] == 0 {
+func (m *neighborMatrix) entry(i uint32) []float32 {
+	if int(i) >= len(m.row) || m.row[i] == 0 {
 		return nil
 	}
 	end := int(m.row[i]) * len(m.nodes)
 	return m.rows[end-len(m.nodes) : end]
-}
-
-// unit is a feature vector and the factor that scales it to length 1.
-type unit struct {
-	v  []float32
-	by float64
-}
-
-// UnitOf returns the unit vector of a node's features. It has no entries if the node has no features or if all are zero.
-func UnitOf(w graph.World, u graph.ID) unit {
-	if w.Features == nil {
-		return unit{}
-	}
-	v := w.Features(u)
-	square := nn.Product64(v, v)
-	if square == 0 {
-		return unit{}
-	}
-	return unit{v, 1 / math.Sqrt(square)}
-}
-
-// Len returns the number of entries.
-func (a unit) Len() int { return len(a.v) }
-
-func (a unit) at(i int) float64 {
-	if i >= len(a.v) {
-		return 0
-	}
-	return float64(a.v[i]) * a.by
-}
-
-// Cosine returns the cosine of the angle between a and b.
-func (a unit) Cosine(b unit) float64 {
-	n := min(len(a.v), len(b.v))
-	return nn.Product64(a.v[:n], b.v[:n]) * a.by * b.by
 }

@@ -36,24 +36,25 @@ func Row(m blas32.General, i int) []float32 {
 	return m.Data[i*m.Stride : i*m.Stride+m.Cols]
 }
 
-// Multiply computes c = a op(b) + beta c. The order of summation does not depend on the number of processors. Gemm
-// would start goroutines from four blocks of 64 x 64 on, which costs more than it gains at these sizes, so Multiply
-// passes it 64 rows at a time.
+// Gemm would start goroutines from four blocks of 64 x 64 on, which costs more than it gains at these sizes. It gets this
+// many rows of the result at a time.
+const gemmRows = 64
+
+// Multiply computes c = a op(b) + beta c. The order of summation does not depend on the number of processors.
 func Multiply(a, b blas32.General, tb blas.Transpose, beta float32, c blas32.General) {
-	for from := 0; from < c.Rows; from += 64 {
-		to := min(from+64, c.Rows)
+	for from := 0; from < c.Rows; from += gemmRows {
+		to := min(from+gemmRows, c.Rows)
 		blas32.Gemm(blas.NoTrans, tb, 1, Rows(a, from, to), b, beta, Rows(c, from, to))
 	}
 }
 
-// addOuter adds by xᵀy, with one row for each column of x. It skips the zeros of x, because contexts can be sparse.
+// addOuter adds by xᵀy to sum, which has one row for each column of x. Gemm skips the zeros of x: contexts can be sparse.
 func addOuter(x, y blas32.General, by float32, sum []float32) {
-	for i := range x.Rows {
-		for j, v := range Row(x, i) {
-			if v != 0 {
-				Axpy(by*v, Row(y, i), sum[j*y.Cols:(j+1)*y.Cols])
-			}
-		}
+	to := NewMatrix(sum, y.Cols)
+	for from := 0; from < x.Cols && x.Rows > 0; from += gemmRows {
+		cols := x
+		cols.Cols, cols.Data = min(gemmRows, x.Cols-from), x.Data[from:]
+		blas32.Gemm(blas.Trans, blas.NoTrans, by, cols, y, 1, Rows(to, from, from+cols.Cols))
 	}
 }
 

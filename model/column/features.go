@@ -1,0 +1,68 @@
+package column
+
+import (
+	"math"
+
+	"kith/model/graph"
+	"kith/model/nn"
+)
+
+// Entries holds the entries of a feature vector that are not zero.
+type Entries struct {
+	At    []uint32 // ascending
+	Value []float32
+	Unit  float64 // factor that scales the vector to length 1; 0 if all entries are zero
+}
+
+// Times returns the scalar product with a vector. Entries that the vector lacks count as zeros.
+func (e Entries) Times(v []float32) (sum float64) {
+	for i, at := range e.At {
+		if int(at) >= len(v) {
+			break
+		}
+		sum += float64(e.Value[i]) * float64(v[at])
+	}
+	return sum
+}
+
+// maxEntries limits the entries that a Features remembers: 8 MB.
+const maxEntries = 1 << 20
+
+// Features reads feature vectors. It remembers them until the next Open, because the surroundings of targets overlap and
+// most entries of long vectors are zero.
+type Features struct {
+	World graph.World
+	known map[graph.ID]Entries
+	at    []uint32 // of all known vectors, one after the other
+	value []float32
+}
+
+// Open makes f read the vectors of a world. The entries that f returned before become invalid.
+func (f *Features) Open(w graph.World) {
+	f.World, f.at, f.value = w, f.at[:0], f.value[:0]
+	clear(f.known)
+}
+
+// Of returns the entries of a node's vector. A node without features has none.
+func (f *Features) Of(u graph.ID) Entries {
+	e, known := f.known[u]
+	if known || f.World.Features == nil {
+		return e
+	}
+	v := f.World.Features(u)
+	if f.known == nil || len(f.at) > maxEntries {
+		f.known, f.at, f.value = map[graph.ID]Entries{}, nil, nil
+	}
+	first := len(f.at)
+	for i, x := range v {
+		if x != 0 {
+			f.at, f.value = append(f.at, uint32(i)), append(f.value, x)
+		}
+	}
+	e = Entries{At: f.at[first:], Value: f.value[first:]}
+	if square := nn.Dot64(e.Value, e.Value); square > 0 {
+		e.Unit = 1 / math.Sqrt(square)
+	}
+	f.known[u] = e
+	return e
+}
