@@ -97,41 +97,41 @@
 // among candidates, three seeds (prbench holdout --data ... --seeds 3). The last columns are the ratios of MRR and of hits@10 to
 // those of the best other policy, the untrained model included, and of the best plain heuristic. pair_net, prb and, except on
 // ml-100k, Facebook, GrQc and ogbl-ddi, ease were run with the first seed alone and are compared on it. The default and the
-// heuristics were run again with the present columns and the learned start before the present one, the other policies were not:
+// heuristics were run again with the present columns and the present start, the other policies were not:
 // the first two ratios are those of an earlier version, times the change of the default's means.
 //
 //	                        MRR     hits@10  others        heuristics
-//	Facebook   ALL          0.4101  0.6779  1.11, 1.06    1.13, 1.09
-//	Facebook   NEIGHBORS(2) 0.4102  0.6776  1.11, 1.06    1.13, 1.09
-//	Facebook   PPR(200)     0.4101  0.6766  1.11, 1.06    1.13, 1.08
-//	GrQc       ALL          0.6807  0.8009  1.04, 1.03    1.06, 1.06
-//	GrQc       NEIGHBORS(2) 0.6781  0.7940  1.03, 1.03    1.05, 1.05
-//	GrQc       PPR(200)     0.6802  0.8009  1.04, 1.03    1.06, 1.06
-//	Enron      NEIGHBORS(2) 0.3421  0.4868  1.09, 1.09    1.15, 1.14
-//	Enron      PPR(200)     0.3388  0.4775  1.09, 1.06    1.14, 1.12
-//	Cora       ALL          0.3191  0.5344  1.01, 1.02    1.42, 1.28
-//	Cora       NEIGHBORS(2) 0.2546  0.3967  1.02, 0.98    1.23, 1.10
-//	Cora       PPR(200)     0.2952  0.4959  1.02, 1.04    1.31, 1.19
-//	Citeseer   ALL          0.4455  0.6697  1.16, 1.06    2.27, 1.80
-//	Citeseer   NEIGHBORS(2) 0.2244  0.3129  1.07, 1.01    1.35, 1.09
-//	Citeseer   PPR(200)     0.2952  0.4460  1.10, 1.04    1.51, 1.20
-//	dblp-2010  NEIGHBORS(2) 0.7086  0.8002  1.04, 1.03    1.04, 1.06
-//	dblp-2010  PPR(200)     0.7090  0.8030  1.04, 1.03    1.04, 1.06
-//	ogbl-ddi   ALL          0.0641  0.1405  0.99, 1.00    1.49, 1.54
-//	ogbl-ddi   NEIGHBORS(2) 0.0637  0.1399  0.99, 1.01    1.48, 1.53
-//	ogbl-ddi   PPR(200)     0.0546  0.1309  0.99, 1.01    1.34, 1.43
-//	wiki-Vote  ALL          0.1050  0.2226  1.84, 1.85    2.19, 2.52
-//	wiki-Vote  NEIGHBORS(2) 0.1013  0.2133  1.62, 1.63    2.12, 2.41
-//	wiki-Vote  PPR(200)     0.0899  0.1878  1.50, 1.39    1.94, 2.12
-//	Epinions   NEIGHBORS(2) 0.1990  0.3095  1.26, 1.18    2.39, 2.03
-//	Epinions   PPR(200)     0.1628  0.2414  1.13, 1.05    1.98, 1.59
-//	cnr-2000   NEIGHBORS(2) 0.7954  0.8202  1.01, 1.00    1.09, 1.06
-//	cnr-2000   PPR(200)     0.7974  0.8304  1.02, 1.01    1.09, 1.07
-//	ml-100k    ALL          0.1472  0.2886  1.01, 1.05    7.07, 7.52
-//	ml-100k    NEIGHBORS(3) 0.1472  0.2885  1.01, 1.05    7.07, 7.52
-//	ml-100k    PPR(200)     0.1206  0.2349  0.98, 1.00    6.21, 6.12
+//	Facebook   ALL          0.4106  0.6773  1.11, 1.06    1.13, 1.09
+//	Facebook   NEIGHBORS(2) 0.4106  0.6773  1.11, 1.06    1.13, 1.09
+//	Facebook   PPR(200)     0.4101  0.6758  1.11, 1.06    1.13, 1.08
+//	GrQc       ALL          0.6772  0.8030  1.03, 1.03    1.05, 1.06
+//	GrQc       NEIGHBORS(2) 0.6750  0.7961  1.03, 1.03    1.05, 1.05
+//	GrQc       PPR(200)     0.6767  0.8030  1.03, 1.03    1.05, 1.06
+//	Enron      NEIGHBORS(2) 0.3452  0.4914  1.10, 1.10    1.16, 1.16
+//	Enron      PPR(200)     0.3420  0.4792  1.10, 1.06    1.15, 1.13
+//	Cora       ALL          0.3220  0.5412  1.02, 1.03    1.43, 1.30
+//	Cora       NEIGHBORS(2) 0.2597  0.3924  1.04, 0.97    1.26, 1.09
+//	Cora       PPR(200)     0.2981  0.4907  1.03, 1.03    1.33, 1.18
+//	Citeseer   ALL          0.4462  0.6669  1.16, 1.06    2.28, 1.79
+//	Citeseer   NEIGHBORS(2) 0.2256  0.3119  1.08, 1.01    1.35, 1.09
+//	Citeseer   PPR(200)     0.2973  0.4349  1.11, 1.01    1.52, 1.17
+//	dblp-2010  NEIGHBORS(2) 0.7115  0.7987  1.04, 1.03    1.05, 1.06
+//	dblp-2010  PPR(200)     0.7126  0.8009  1.05, 1.03    1.05, 1.06
+//	ogbl-ddi   ALL          0.0644  0.1397  0.99, 0.99    1.49, 1.53
+//	ogbl-ddi   NEIGHBORS(2) 0.0640  0.1390  0.99, 1.00    1.48, 1.52
+//	ogbl-ddi   PPR(200)     0.0547  0.1310  0.99, 1.01    1.35, 1.43
+//	wiki-Vote  ALL          0.1067  0.2194  1.87, 1.82    2.23, 2.48
+//	wiki-Vote  NEIGHBORS(2) 0.1020  0.2118  1.63, 1.62    2.13, 2.39
+//	wiki-Vote  PPR(200)     0.0905  0.1883  1.51, 1.39    1.95, 2.13
+//	Epinions   NEIGHBORS(2) 0.2005  0.3129  1.27, 1.19    2.41, 2.06
+//	Epinions   PPR(200)     0.1637  0.2448  1.14, 1.06    1.99, 1.61
+//	cnr-2000   NEIGHBORS(2) 0.7973  0.8212  1.01, 1.00    1.09, 1.06
+//	cnr-2000   PPR(200)     0.7968  0.8304  1.02, 1.01    1.09, 1.07
+//	ml-100k    ALL          0.1479  0.2871  1.01, 1.04    7.11, 7.48
+//	ml-100k    NEIGHBORS(3) 0.1479  0.2869  1.01, 1.04    7.10, 7.48
+//	ml-100k    PPR(200)     0.1197  0.2346  0.97, 1.00    6.16, 6.11
 //
-// The geometric mean of the ratio of MRR to the best heuristic is 1.62, and 1.37 without ml-100k; the least is 1.04. Below the
+// The geometric mean of the ratio of MRR to the best heuristic is 1.63, and 1.38 without ml-100k; the least is 1.05. Below the
 // best other policy are ml-100k among PPR(200) (ease), Cora's hits@10 among NEIGHBORS(2) (pair_mix) and, by one in a hundred,
 // ogbl-ddi (ease).
 //
@@ -245,21 +245,31 @@
 // (PTBR, USAir, NS, Yeast, PB, bitcoinalpha, SmaGri, openne-wiki), the MRR of the trained default is 0.998 times as large, from 0.98
 // (SmaGri) to 1.02 (Yeast).
 //
-// The figures that follow are of the start before. MRR of starts that were learned without the graph that is asked over that of
-// the best heuristic there, with NEIGHBORS(2) / PPR(200), a tenth of the edges hidden, means over 300 nodes of seeds 41 and 42
-// (prbench learn --leave-out, then prbench holdout --policies prior,...):
+// Two more starts left graphs of the holdouts out, the first one Facebook, wiki-Vote, dblp-2010, Cora, ml-100k and Epinions, the
+// second one GrQc, Enron, Citeseer, ogbl-ddi and cnr-2000. The ratio of their MRR to that of the best heuristic on the graphs left
+// out, among all nodes (on graphs of up to 20,000), NEIGHBORS(2) and PPR(200), means over 300 nodes of seeds 41 and 42 (prbench
+// learn --leave-out, then prbench holdout --first-seed 41 --seeds 2 --policies prior,...):
 //
-//	Facebook   GrQc       wiki-Vote  Enron      dblp-2010  Cora
-//	0.99/0.99  0.99/0.99  0.94/0.93  1.04/1.05  1.00/1.01  1.17/1.16
+//	Facebook   1.007  1.006  1.006        Citeseer   1.81   1.23   1.34
+//	GrQc       1.001  1.001  1.001        ogbl-ddi   1.050  1.044  1.023
+//	wiki-Vote  1.046  1.018  0.996        ml-100k    3.62   3.60   3.56
+//	Cora       1.08   1.08   1.01         Epinions          2.30   1.84
+//	Enron             1.093  1.093        cnr-2000          1.090  1.096
+//	dblp-2010         0.999  0.998
 //
-// Over 800 nodes of seed 41 wiki-Vote has 1.06/1.03. Without cores, decay, second teacher and last network Facebook had 0.96,
-// GrQc 0.98 and Enron 1.00/0.99 there. Tried and left out: dropping a fifth of the columns, columns of one scale.
+// The geometric mean is 1.28, and 1.13 without ml-100k. Three ratios are below 1, by 0.4 % or less. On musae-chameleon with its
+// 3,132 words as feature vectors, which no start has learned from, the start of all graphs has 1.29, 1.25 and 1.28. Tried and left
+// out: dropping a fifth of the columns, columns of one scale, and a start that also has weights for the columns that a training
+// adds (1.15 untrained instead of 1.24 on the 15 graphs above, 0.997 times the MRR after training on few links).
 //
-// Training from the start needs few links. With as many as 40 nodes have on average (156 on Cora to 1,747 on Facebook), the ratio
-// of MRR to that of full training is, means of seeds 1 and 2 of the holdouts above:
+// Training from the start needs few links. With as many as 40 nodes have on average, the ratio of MRR to that of full training is
+// this, for a start that learned from none of these graphs, the mean over ALL, NEIGHBORS(2) and PPR(200), seeds 41 and 42:
 //
-//	Facebook   GrQc       wiki-Vote  Enron      dblp-2010  Cora       Epinions
-//	0.98/0.98  1.00/1.00  0.89/0.90  0.98/0.98  0.96/0.96  0.97/0.96  0.97/0.97
+//	musae-twitch-ES  PTBR  RU    seal-NS  seal-Router  seal-USAir
+//	0.95             0.99  0.95  0.98     0.86         0.99
+//
+// On 15 graphs that were left out it reaches 1.42 times the MRR of the best heuristic, the untrained start 1.24 times (geometric
+// mean over 42 sets of candidates, without bitcoinalpha and lastfm).
 //
 // More passes over few links, so that there are at least 600 steps, were no better: 0.995 times the MRR on seven parts of graphs
 // with 60 to 600 nodes. Nor did it help to expect links between nodes with similar short feature vectors before any
