@@ -36,8 +36,7 @@
 // Block topology is for the network of the default. It has more such numbers, and compares the candidate with nodes
 // around the source (column/rivals.go): with its rivals, which are the nodes two edges away that the source has no edge
 // to, and with those neighbours of the source that are also two edges away, which show what links of this source look
-// like. Among nodes within two steps on email-Enron, weights learned on other graphs are 2 % below resource allocation
-// with these comparisons, and 5 % below without them.
+// like. On email-Enron, the first start that was learned on other graphs had 1.03 times the MRR with these comparisons.
 //
 // # Vectors block
 //

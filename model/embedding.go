@@ -134,7 +134,7 @@ func embedderOf(words int, theta []float32) *embedder {
 func (e *embedder) forward(ctx context.Context, p embedInput) {
 	for k := embedHops - 1; k >= 0; k-- {
 		hop := rowByRow(ctx, len(p.adjacency), embedLen, func(u int, row []float32) {
-			p.words.rows[u].combine(embedScale, nn.Rows(e.b, k*p.words.len, (k+1)*p.words.len), row)
+			p.words.rows[u].Combine(embedScale, nn.Rows(e.b, k*p.words.len, (k+1)*p.words.len), row)
 		})
 		if k < embedHops-1 {
 			nn.AddTo(hop.Data, p.average(ctx, e.sum, true).Data)
@@ -142,13 +142,6 @@ func (e *embedder) forward(ctx context.Context, p embedInput) {
 		e.sum = hop
 	}
 	e.normalise()
-}
-
-// combine adds to sum the linear combination of the rows of b whose coefficients are the entries of a times by.
-func (a sparse) combine(by float32, b blas32.General, sum []float32) {
-	for i, at := range a.at {
-		nn.Axpy(by*a.value[i], nn.Row(b, int(at)), sum)
-	}
 }
 
 // normalise is LayerNorm (Ba, Kiros and Hinton, 2016): rows of mean 0 and variance 1, times the gain, plus the shift.
@@ -185,7 +178,7 @@ func (e *embedder) backward(ctx context.Context, p embedInput, grad []float32) {
 			d = p.averageTransposed(ctx, d)
 		}
 		_ = nn.Parallel(ctx, p.words.len, func(w int) {
-			columns[w].combine(embedScale, d, nn.Row(g.b, k*p.words.len+w))
+			columns[w].Combine(embedScale, d, nn.Row(g.b, k*p.words.len+w))
 		})
 	}
 }
@@ -222,12 +215,11 @@ func (a adjacency) averageTransposed(ctx context.Context, x blas32.General) blas
 }
 
 // transpose returns the nodes of each word.
-func (t words) transpose() []sparse {
-	columns := make([]sparse, t.len)
+func (t words) transpose() []nn.Sparse {
+	columns := make([]nn.Sparse, t.len)
 	for u, r := range t.rows {
-		for i, at := range r.at {
-			columns[at].at = append(columns[at].at, uint32(u))
-			columns[at].value = append(columns[at].value, r.value[i])
+		for i, at := range r.At {
+			columns[at].Append(u, r.Value[i])
 		}
 	}
 	return columns
@@ -235,12 +227,11 @@ func (t words) transpose() []sparse {
 
 // drop returns the words without a random share of them. The remaining values are scaled up to compensate.
 func (t words) drop(rng *rand.Rand, share float64) words {
-	kept := words{len: t.len, rows: make([]sparse, len(t.rows))}
+	kept := words{len: t.len, rows: make([]nn.Sparse, len(t.rows))}
 	for u, r := range t.rows {
-		for i, at := range r.at {
+		for i, at := range r.At {
 			if rng.Float64() >= share {
-				kept.rows[u].at = append(kept.rows[u].at, at)
-				kept.rows[u].value = append(kept.rows[u].value, r.value[i]/float32(1-share))
+				kept.rows[u].Append(int(at), r.Value[i]/float32(1-share))
 			}
 		}
 	}

@@ -81,8 +81,8 @@ func TestWordsDrop(t *testing.T) {
 	part := full.drop(rand.New(rand.NewPCG(1, 1)), 0.7)
 	all, kept := 0, 0
 	for u, r := range part.rows {
-		all += len(full.rows[u].at)
-		kept += len(r.at)
+		all += len(full.rows[u].At)
+		kept += len(r.At)
 	}
 	if share := float64(kept) / float64(all); math.Abs(share-0.3) > 0.06 {
 		t.Errorf("kept %v of the words, want 0.3", share)

@@ -17,15 +17,14 @@ import (
 // crowd returns n nodes, each with some of len words. Tests use more words than the length of latent vectors.
 func crowd(n, len int) words {
 	rng := rand.New(rand.NewPCG(3, 3))
-	t := words{len: len, rows: make([]sparse, n)}
+	t := words{len: len, rows: make([]nn.Sparse, n)}
 	for u := range t.rows {
 		for w := range len {
 			if rng.IntN(10) == 0 {
-				t.rows[u].at = append(t.rows[u].at, uint32(w))
-				t.rows[u].value = append(t.rows[u].value, 1)
+				t.rows[u].Append(w, 1)
 			}
 		}
-		nn.Scale(t.rows[u].value, 1)
+		nn.Scale(t.rows[u].Value, 1)
 	}
 	return t
 }
@@ -63,7 +62,7 @@ func TestLatentIsNearlyOptimal(t *testing.T) {
 // Nodes without words get zero vectors.
 func TestLatentOfNothing(t *testing.T) {
 	t.Parallel()
-	z := latent(words{len: 3, rows: make([]sparse, 2)})
+	z := latent(words{len: 3, rows: make([]nn.Sparse, 2)})
 	if slices.ContainsFunc(z.Data, func(v float32) bool { return v != 0 || math.IsNaN(float64(v)) }) {
 		t.Errorf("%v", z.Data)
 	}

@@ -180,8 +180,8 @@ func (s *surroundings) byWords(f *fields, p Pair) {
 	u, v := int(p.Source), int(p.Target)
 	tu, tv := s.words.rows[u], s.words.rows[v]
 	m := s.similar
-	oneSided := func(x blas32.General) { f.both(tv.times(nn.Row(x, u)), tu.times(nn.Row(x, v))) }
-	f.add(tu.times(nn.Row(m.t, v)))
+	oneSided := func(x blas32.General) { f.both(tv.Times(nn.Row(x, u)), tu.Times(nn.Row(x, v))) }
+	f.add(tu.Times(nn.Row(m.t, v)))
 	oneSided(m.wt[0])
 	f.both(product(m.wt[1], u, m.wt[0], v), product(m.wt[1], v, m.wt[0], u))
 	for k, x := range m.wt {
@@ -212,9 +212,9 @@ func (s *surroundings) byKin(f *fields, w *walks, p Pair, j int) {
 }
 
 // nearest returns the largest similarity between the words t and those of a neighbour of u.
-func (s *surroundings) nearest(u int, t sparse) (best float64) {
+func (s *surroundings) nearest(u int, t nn.Sparse) (best float64) {
 	for _, w := range s.adjacency[u] {
-		best = math.Max(best, t.times(nn.Row(s.similar.t, int(w))))
+		best = math.Max(best, t.Times(nn.Row(s.similar.t, int(w))))
 	}
 	return best
 }

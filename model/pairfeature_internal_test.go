@@ -59,8 +59,8 @@ func oracleIn(a adjacency, words words) oracle {
 			o.w.Set(u, int(v), 1/float64(len(row)+1))
 		}
 		o.w.Set(u, u, 1/float64(len(row)+1))
-		for i, at := range words.rows[u].at {
-			o.t.Set(u, int(at), float64(words.rows[u].value[i]))
+		for i, at := range words.rows[u].At {
+			o.t.Set(u, int(at), float64(words.rows[u].Value[i]))
 		}
 	}
 	o.k.Mul(o.t, o.t.T())

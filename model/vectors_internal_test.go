@@ -203,7 +203,7 @@ func TestProfileCosines(t *testing.T) {
 	dense := content.dense()
 	for u := range 40 {
 		for v := range 40 {
-			want := content.rows[u].times(nn.Row(dense, v))
+			want := content.rows[u].Times(nn.Row(dense, v))
 			if got := float64(rows[u*40+v][spectralLen+profileWords]); !about(got, want) {
 				t.Fatalf("words of pair %d, %d have %v, want %v", u, v, got, want)
 			}

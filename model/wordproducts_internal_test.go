@@ -29,8 +29,8 @@ func TestWordProducts(t *testing.T) {
 	}
 	T := mat.NewDense(n, 12, nil)
 	for u, r := range content.rows {
-		for i, at := range r.at {
-			T.Set(u, int(at), float64(r.value[i]))
+		for i, at := range r.At {
+			T.Set(u, int(at), float64(r.Value[i]))
 		}
 	}
 	N := denseOf(g)

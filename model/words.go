@@ -20,20 +20,14 @@ import (
 // entry)), in rows of unit length, without the zeros.
 type words struct {
 	len    int // length of a vector
-	rows   []sparse
+	rows   []nn.Sparse
 	rarity []float32 // the logarithm, for each entry
 	norm   []float32 // length of the rows before normalisation
 }
 
-// sparse holds the nonzero entries of a vector, in ascending order of their index.
-type sparse struct {
-	at    []uint32
-	value []float32
-}
-
 // wordsOf reads the vectors of a world's nodes.
 func wordsOf(c *config, w World) (words, error) {
-	t := words{len: c.FeatureLen, rows: make([]sparse, w.Graph.NumNodes())}
+	t := words{len: c.FeatureLen, rows: make([]nn.Sparse, w.Graph.NumNodes())}
 	plain := config{FeatureLen: c.FeatureLen}
 	f := make([]float32, t.len)
 	holders := make([]float64, t.len)
@@ -43,8 +37,7 @@ func wordsOf(c *config, w World) (words, error) {
 		}
 		for i, x := range f {
 			if x != 0 {
-				t.rows[u].at = append(t.rows[u].at, uint32(i))
-				t.rows[u].value = append(t.rows[u].value, x)
+				t.rows[u].Append(i, x)
 				holders[i]++
 			}
 		}
@@ -54,11 +47,11 @@ func wordsOf(c *config, w World) (words, error) {
 		t.rarity = append(t.rarity, float32(math.Log1p(n/(1+h))))
 	}
 	for _, r := range t.rows {
-		for i, at := range r.at {
-			r.value[i] *= t.rarity[at]
+		for i, at := range r.At {
+			r.Value[i] *= t.rarity[at]
 		}
-		t.norm = append(t.norm, float32(math.Sqrt(nn.Product64(r.value, r.value))))
-		nn.Scale(r.value, 1)
+		t.norm = append(t.norm, float32(math.Sqrt(nn.Product64(r.Value, r.Value))))
+		nn.Scale(r.Value, 1)
 	}
 	return t, nil
 }
@@ -68,19 +61,11 @@ func (t words) dense() blas32.General {
 	x := nn.Resize(blas32.General{}, len(t.rows), t.len)
 	for u, r := range t.rows {
 		to := nn.Row(x, u)
-		for i, at := range r.at {
-			to[at] = r.value[i]
+		for i, at := range r.At {
+			to[at] = r.Value[i]
 		}
 	}
 	return x
-}
-
-// times returns the scalar product with a dense vector.
-func (a sparse) times(b []float32) (sum float64) {
-	for i, at := range a.at {
-		sum += float64(a.value[i]) * float64(b[at])
-	}
-	return sum
 }
 
 // average returns N x, N = D⁻¹A, or with self W x, W = (D + I)⁻¹(A + I): the mean over the neighbours, with self also
@@ -182,8 +167,8 @@ func (t words) topics(ctx context.Context, n int) blas32.General {
 }
 
 // sparseProduct returns the product of a sparse matrix and x.
-func sparseProduct(ctx context.Context, sparse []sparse, x blas32.General) blas32.General {
-	return rowByRow(ctx, len(sparse), x.Cols, func(i int, row []float32) { sparse[i].combine(1, x, row) })
+func sparseProduct(ctx context.Context, sparse []nn.Sparse, x blas32.General) blas32.General {
+	return rowByRow(ctx, len(sparse), x.Cols, func(i int, row []float32) { sparse[i].Combine(1, x, row) })
 }
 
 // orthonormalise replaces the columns of x by an orthonormal basis of their span. x must not have more columns than
@@ -234,7 +219,7 @@ func (t words) kin(ctx context.Context) adjacency {
 	links, columns := make(adjacency, len(t.rows)), t.transpose()
 	shared := 0
 	for _, c := range columns {
-		shared += len(c.at) * len(c.at)
+		shared += len(c.At) * len(c.At)
 	}
 	if shared > maxShared {
 		return links
@@ -246,9 +231,9 @@ func (t words) kin(ctx context.Context) adjacency {
 		defer scratch.Put(p)
 		similar := *p
 		clear(similar)
-		for i, w := range t.rows[u].at {
-			for j, v := range columns[w].at {
-				similar[v] += t.rows[u].value[i] * columns[w].value[j]
+		for i, w := range t.rows[u].At {
+			for j, v := range columns[w].At {
+				similar[v] += t.rows[u].Value[i] * columns[w].Value[j]
 			}
 		}
 		similar[u] = 0

@@ -48,6 +48,9 @@ func parseGraphFile(text string) (graphFile, error) {
 	return g, nil
 }
 
+// form returns KIND or KIND+COLUMN...
+func (g graphFile) form() string { return strings.Join(append([]string{g.kind}, g.columns...), "+") }
+
 // options returns the options for reading the file.
 func (g graphFile) options() (o db.LoadOptions, err error) {
 	o.Name = filepath.Base(g.path)

@@ -183,7 +183,7 @@ func (p *learnPlan) source(start *model.StartWeights) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(&b, "#\t%s, %s, %s\n", g.name, g.kind, sum)
+		fmt.Fprintf(&b, "#\t%s, %s, %s\n", g.name, g.form(), sum)
 	}
 	b.WriteString("#\n# their cores, and graphs that the command makes.\n")
 	for line := range slices.Chunk([]byte(start.String()), base64.StdEncoding.EncodedLen(90)) {

@@ -9,20 +9,8 @@ import (
 
 // Entries holds the entries of a feature vector that are not zero.
 type Entries struct {
-	At    []uint32 // ascending
-	Value []float32
-	Unit  float64 // factor that scales the vector to length 1; 0 if all entries are zero
-}
-
-// Times returns the scalar product with a vector. Entries that the vector lacks count as zeros.
-func (e Entries) Times(v []float32) (sum float64) {
-	for i, at := range e.At {
-		if int(at) >= len(v) {
-			break
-		}
-		sum += float64(e.Value[i]) * float64(v[at])
-	}
-	return sum
+	nn.Sparse
+	Unit float64 // factor that scales the vector to length 1; 0 if all entries are zero
 }
 
 // maxEntries limits the entries that a Features remembers: 8 MB.
@@ -43,7 +31,7 @@ func (f *Features) Open(w graph.World) {
 	clear(f.known)
 }
 
-// Of returns the entries of a node's vector. A node without features has none.
+// Of returns the entries of a node's vector. A node without features has no entries.
 func (f *Features) Of(u graph.ID) Entries {
 	e, known := f.known[u]
 	if known || f.World.Features == nil {
@@ -59,7 +47,7 @@ func (f *Features) Of(u graph.ID) Entries {
 			f.at, f.value = append(f.at, uint32(i)), append(f.value, x)
 		}
 	}
-	e = Entries{At: f.at[first:], Value: f.value[first:]}
+	e.At, e.Value = f.at[first:], f.value[first:]
 	if square := nn.Dot64(e.Value, e.Value); square > 0 {
 		e.Unit = 1 / math.Sqrt(square)
 	}
