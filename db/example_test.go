@@ -163,9 +163,9 @@ func ExampleDB_Choose() {
 	fmt.Println(g.Reward(ctx, d.ID, 1))
 	fmt.Println(g.Reward(ctx, d.ID, 0))
 	// Output:
-	// 'cid' 0.55
-	// 'dan' 0.24
-	// 'eve' 0.21
+	// 'cid' 0.61
+	// 'dan' 0.22
+	// 'eve' 0.17
 	// <nil>
 	// decision 1 has reward 1 already
 }

@@ -217,11 +217,12 @@
 // # What the learned start reaches
 //
 // The weights were learned from the graphs of the holdouts above, two streams, and 48 graphs of public collections, as
-// model/start_weights.txt lists them. A file of a collection has one line for each edge, in the order of its source, without loops
-// and repetitions. gemsec and musae are of Rozemberczki et al. (2019, 2021; github.com/benedekrozemberczki/GEMSEC and MUSAE), seal
-// of Zhang and Chen (2018; github.com/muhanzhang/SEAL), human is of BioGRID, openne-wiki of OpenNE, lastfm of HetRec 2011, Kohonen and
-// SmaGri are of Pajek, advogato is of KONECT, wikiquote-edits of networkrepository.com, pubmed of Planetoid, and the others are
-// of SNAP.
+// model/start_weights.txt lists them. Four of these, musae-...-words, have the words of their nodes as feature vectors, and were
+// learned with and without them. A file of a collection has one line for each edge, in the order of its source, without loops
+// and repetitions; a folder with words has nodes and words in ascending order. gemsec and musae are of Rozemberczki et al. (2019,
+// 2021; github.com/benedekrozemberczki/GEMSEC and MUSAE), seal of Zhang and Chen (2018; github.com/muhanzhang/SEAL), human is of
+// BioGRID, openne-wiki of OpenNE, lastfm of HetRec 2011, Kohonen and SmaGri are of Pajek, advogato is of KONECT, wikiquote-edits
+// of networkrepository.com, pubmed of Planetoid, and the others are of SNAP.
 //
 // The options of prbench learn were chosen with starts that were learned without 15 of these graphs: musae-twitch-ES, PTBR and RU,
 // seal-USAir, NS, Router, Yeast, PB and Wikipedia, loc-Brightkite, soc-sign-bitcoinalpha, SmaGri, email-Eu-core, openne-wiki and
