@@ -182,10 +182,13 @@ func (s *Scorer) Similar(ctx context.Context, w World, source ID, n int, accept 
 			return nearest(ctx, w, v.closenessTo(w, source), source, n, accept)
 		}
 	}
-	if w.Features == nil {
+	var own []float32
+	if w.Features != nil {
+		own = w.Features(source)
+	}
+	if nn.Product64(own, own) == 0 {
 		return nil, nil
 	}
-	own := w.Features(source)
 	return nearest(ctx, w, func(u ID) float32 { return float32(cosine(own, w.Features(u))) }, source, n, accept)
 }
 
