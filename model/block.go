@@ -152,8 +152,8 @@ func (c *config) contexts(ctx context.Context, w World, pairs []Pair, t *scratch
 	if err := c.readProximities(ctx, w, pairs, t); err != nil {
 		return err
 	}
-	t.features.Open(w)
-	defer t.features.Open(World{})
+	t.open(w)
+	defer t.open(World{})
 	t.x = nn.Resize(t.x, len(pairs), c.width())
 	return nn.InBatches(ctx, len(pairs), func(first, end int) error {
 		return c.batch(w, pairs, first, end, t, nn.Rows(t.x, first, end))
@@ -224,7 +224,6 @@ func (c *config) graph(g Graph, pairs []Pair, first int, t *scratch, x blas32.Ge
 func (c *config) features(w World, pairs []Pair, t *scratch, x blas32.General) error {
 	n := c.FeatureLen
 	t.source = slices.Grow(t.source[:0], n)[:n]
-	defer t.similarity.Release()
 	for first, run := range graph.BySource(pairs) {
 		if err := c.vector(w, run[0].Source, t.source); err != nil {
 			return err

@@ -69,7 +69,7 @@ func (m *Model) drawChoices(
 			config: &m.config, vectors: v, rng: of, whole: g, world: w, links: links,
 			each: plan.Negatives, seen: map[ID]bool{}, scale: m.config.scales(),
 		}
-		all[k].scratch.features.Open(w)
+		all[k].scratch.open(w)
 	}
 	err := nn.Parallel(ctx, len(folds), func(k int) {
 		for i := 0; i < len(all[k].links) && all[k].err == nil; i++ {

@@ -125,7 +125,7 @@ func TestTrainedVectors(t *testing.T) {
 	}
 	want := nn.Resize(m.scratch.x, len(pairs), spectralLen)
 	tape := &scratch{vectors: m.belief.vectors}
-	tape.features.Open(g.world(nil))
+	tape.open(g.world(nil))
 	tape.vectorColumns(pairs, []float64{-1, -1}, want, 0)
 	n := m.config.width()
 	for i := range pairs {

@@ -301,12 +301,20 @@ type scratch struct {
 	ranked        blas32.General    // input of the ranker
 	forms         []float64         // quadratic forms, or output of the ranker
 	vectors       *vectors          // vectors that contexts read; nil: none
-	spectral      spectralSource    // source whose vectors were read
+	spectral      spectralSource    // source whose vectors were read; its spectrum is nil if there is none
+	profile       *profileSource    // source whose profile was read; nil: none
 	forecast      *forecastSnapshot // forecast that contexts read; nil: none
 	source        []float32         // features of a source
 	order         []uint64          // scratch of the start vector
 	start         Start             // start values of a walk
 	sources       Start             // sources of pairs
+}
+
+// open makes t read a world. What t knows of a source is kept until the next open.
+func (t *scratch) open(w World) {
+	t.features.Open(w)
+	t.similarity.Release()
+	t.spectral.spectrum, t.spectral.g, t.profile = nil, nil, nil
 }
 
 // sourcesOf returns the source of each run of pairs, with weight 1.

@@ -235,7 +235,7 @@ func (s *Scorer) scratch() *scratch {
 // release returns working memory to the pool, without references to the graph.
 func (s *Scorer) release(t *scratch) {
 	t.Reset()
-	t.features.Open(World{})
+	t.open(World{})
 	s.scratches.Put(t)
 }
 
@@ -266,7 +266,7 @@ func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair
 	if err := s.context.readProximities(ctx, w, pairs, t); err != nil {
 		return err
 	}
-	t.features.Open(w)
+	t.open(w)
 	if len(pairs) <= nn.BatchLen {
 		return s.batch(t, w, pairs, 0, len(pairs), scores)
 	}
@@ -274,7 +274,7 @@ func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair
 		own := s.scratch()
 		defer s.release(own)
 		own.Share(&t.Reader)
-		own.features.Open(w)
+		own.open(w)
 		for first, end := range batches {
 			if err := s.batch(own, w, pairs, first, end, scores[first:end]); err != nil {
 				return err

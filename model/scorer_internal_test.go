@@ -264,6 +264,37 @@ func TestShortVectors(t *testing.T) {
 	}
 }
 
+// The estimates of a trained model are the same one by one, in a question that returns to an earlier source, and in the
+// question after that, which reads another world.
+func TestEstimatesOfManySources(t *testing.T) {
+	t.Parallel()
+	m, w := trainedGroups(t)
+	s := m.Scorer()
+	var pairs []Pair
+	for _, source := range []ID{3, 30, 3} {
+		for u := range ID(40) {
+			pairs = append(pairs, Pair{Source: source, Target: u})
+		}
+	}
+	features := w.Features
+	for range 2 {
+		all, err := s.Score(t.Context(), w, pairs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range pairs {
+			one, err := m.Scorer().Score(t.Context(), w, []Pair{p})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if one[0] != all[i] {
+				t.Fatalf("%v alone is %v, among %d pairs %v", p, one[0], len(pairs), all[i])
+			}
+		}
+		w.Features = func(u ID) []float32 { return features((u + 7) % 40) }
+	}
+}
+
 // Estimates do not depend on the number of candidates of a question, although many are split among processors.
 func TestManyCandidates(t *testing.T) {
 	t.Parallel()

@@ -117,19 +117,20 @@ func vectorsOf(ctx context.Context, rng *rand.Rand, t *content, g Graph, budget 
 // vectorColumns fills a row of x for each pair, from column col on. All pairs must have the same source. walks holds
 // the weight of the walks of three edges of each pair (column.PairStats), or -1 where it is not known yet.
 func (t *scratch) vectorColumns(pairs []Pair, walks []float64, x blas32.General, col int) {
-	t.spectral.read(t.vectors.spectrum, t.features.World.Graph, pairs[0].Source)
-	var p *profileSource
-	if t.vectors.profile != nil {
-		p = t.vectors.profile.from(&t.features, pairs[0].Source)
+	source := pairs[0].Source
+	if t.spectral.spectrum == nil || t.spectral.source != source {
+		t.spectral.read(t.vectors.spectrum, t.features.World.Graph, source)
+	}
+	if p := t.vectors.profile; p != nil && (t.profile == nil || t.profile.source != source) {
+		t.profile = p.from(&t.features, source)
 	}
 	for i, pair := range pairs {
 		r := nn.Row(x, i)[col:]
 		t.spectral.columns(pair.Target, walks[i], r[:spectralLen])
-		if p != nil {
-			p.columns(pair.Target, r[spectralLen:])
+		if t.profile != nil {
+			t.profile.columns(pair.Target, r[spectralLen:])
 		}
 	}
-	t.spectral.spectrum, t.spectral.g = nil, nil // a scratch outlives them
 }
 
 // nodeMatrix is a matrix of vectors with one row for each node.

@@ -56,7 +56,7 @@ func (v *vectors) table(t *testing.T, w World) [][]float32 {
 	for u := range all {
 		x := nn.Resize(blas32.General{}, n, v.width())
 		tape := &scratch{vectors: v}
-		tape.features.Open(w)
+		tape.open(w)
 		tape.vectorColumns(Pairs(ID(u), all), slices.Repeat([]float64{-1}, n), x, 0)
 		for i := range all {
 			rows = append(rows, nn.Row(x, i))

@@ -120,6 +120,9 @@ func (f *wordProducts) products(u ID) mixes {
 	if sum, known := f.own[u]; known {
 		return sum
 	}
+	if len(f.own) >= column.MaxKnown {
+		clear(f.own)
+	}
 	var sum mixes
 	words, by := f.words(u)
 	for i, at := range words.At {
@@ -133,6 +136,9 @@ func (f *wordProducts) products(u ID) mixes {
 func (f *wordProducts) mean(u ID) averages {
 	if a, known := f.means[u]; known {
 		return a
+	}
+	if len(f.means) >= column.MaxKnown {
+		clear(f.means)
 	}
 	var sum mixes
 	a := averages{near: f.neighbours(u)}

@@ -38,7 +38,7 @@ const MaxCompared = 128
 // Similarity computes the similarity block of pairs with the same source. Its time for a pair depends on the number of
 // nonzero entries of the target's vector, and on the nodes near the target that no earlier pair has met.
 type Similarity struct {
-	features  *Features
+	features  *Features // nil: no source was read
 	source    graph.ID
 	own       []float32            // vector of the source
 	unit      float64              // factor that scales it to length 1
@@ -48,8 +48,11 @@ type Similarity struct {
 	cosines   []float32            // of a target and the neighbours of the source
 }
 
-// Read reads the vectors of a source and its neighbours.
+// Read reads the vectors of a source and its neighbours, unless they are those that it has read since the last Release.
 func (s *Similarity) Read(f *Features, source graph.ID) {
+	if s.features != nil && s.source == source {
+		return
+	}
 	own := f.Of(source)
 	s.features, s.source, s.own, s.unit, s.l1, s.l2 = f, source, nil, own.Unit, 0, 0
 	for _, v := range own.Value {
@@ -62,7 +65,7 @@ func (s *Similarity) Read(f *Features, source graph.ID) {
 	s.neighbors.read(f, compared(graph.Out(f.World.Graph, source)))
 }
 
-// Release forgets the vectors, for a scratch that outlives them.
+// Release forgets the vectors. It must be called before the features of another world are read.
 func (s *Similarity) Release() { s.features, s.own, s.neighbors.nodes = nil, nil, nil }
 
 // compared returns the nodes that are compared.
@@ -131,15 +134,15 @@ func (s *Similarity) cosine(u graph.ID) float64 {
 	if s.unit == 0 {
 		return 0
 	}
-	c, known := s.known[u]
-	if !known {
-		e := s.features.Of(u)
-		c = e.Times(s.own) * e.Unit * s.unit
-		if s.known == nil {
-			s.known = map[graph.ID]float64{}
-		}
-		s.known[u] = c
+	if c, known := s.known[u]; known {
+		return c
 	}
+	if s.known == nil || len(s.known) >= MaxKnown {
+		s.known = map[graph.ID]float64{}
+	}
+	e := s.features.Of(u)
+	c := e.Times(s.own) * e.Unit * s.unit
+	s.known[u] = c
 	return c
 }
 
