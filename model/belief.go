@@ -23,6 +23,7 @@ type belief struct {
 	vectors       *vectors  // read by contexts; nil: none
 	leftOut       int64     // see Model.VectorsLeftOut
 	rankerTrained bool      // the ranker was trained on edges of this graph
+	doubtful      bool      // the prior gives little weight to the ranker
 	prior         []float64 // mean before the first outcome
 	spread        []float64 // variance of each weight before the first outcome
 	mean          []float64
@@ -66,31 +67,37 @@ func newBelief(c *config) *belief {
 // setRanker sets the ranker and resets the belief. trained reports whether the ranker was trained on edges of this graph.
 func (b *belief) setRanker(r *ranker, trained bool) {
 	b.ranker, b.rankerTrained = r, trained
-	b.prior, b.spread = b.config.beliefPrior(b.scale, r != nil, trained)
+	b.setPrior(false)
+}
+
+// setPrior sets the prior and resets the belief.
+func (b *belief) setPrior(doubtful bool) {
+	b.doubtful = doubtful
+	b.prior, b.spread = b.config.beliefPrior(b.scale, b.ranker != nil, doubtful)
 	b.reset()
 }
 
-// beliefPrior returns the mean and the variance of each weight before the first outcome.
-func (c *config) beliefPrior(scale []float32, ranked, rankerTrained bool) (mean, variance []float64) {
+// beliefPrior returns the mean and the variance of each weight before the first outcome. A prior that is not doubtful expects
+// that the log-odds of the ranker are right and that other inputs matter little. A doubtful one leaves nearly all to the outcomes.
+func (c *config) beliefPrior(scale []float32, ranked, doubtful bool) (mean, variance []float64) {
 	d, history := c.beliefLen(), c.width()
-	mean = make([]float64, d)
-	usual, constantVariance := 1/c.Lambda, 4.
-	if rankerTrained {
-		usual, constantVariance = trainedVariance/c.Lambda, 0.5 // one link is weak evidence that links are common
+	mean, variance = make([]float64, d), slices.Repeat([]float64{1 / c.Lambda}, d)
+	constant := history + historyLen
+	variance[constant] = 4
+	if ranked && !doubtful {
+		variance = slices.Repeat([]float64{trustingVariance / c.Lambda}, d)
+		variance[constant] = 0.5 // one link is weak evidence that links are common
 	}
-	variance = slices.Repeat([]float64{usual}, d)
 	mean[history+colTargetRate], variance[history+colTargetRate] = 1, 0.1 // the observed rate is nearly the true rate
 	mean[history+colOffered] = 1                                          // the odds are proportional to the rate of offers
-	constant := history + historyLen
-	variance[constant] = constantVariance
 	if col := c.timeCol(); col >= 0 {
 		mean[col], variance[col] = 1/timeScale, 0.02/(timeScale*timeScale)
 	}
 	switch {
 	case ranked:
 		mean[constant+1], variance[constant+1] = 1, 0.02
-		if c.FeatureLen > 0 && !rankerTrained {
-			mean[constant+1] = 0.1 // outcomes soon tell more about feature vectors than other graphs did
+		if doubtful {
+			mean[constant+1] = 0.1
 		}
 	case c.Prior:
 		first := c.width() - column.StructuralLen
@@ -107,8 +114,8 @@ func (c *config) beliefPrior(scale []float32, ranked, rankerTrained bool) (mean,
 // timeScale is the scale of the forecast's column. Log-odds of one among many targets are far from 0.
 const timeScale = 0.25
 
-// trainedVariance is the factor of the prior variance of the weights when the ranker was trained on this graph.
-const trainedVariance = 0.02
+// trustingVariance is the factor of the variance of the weights in a prior that trusts the ranker.
+const trustingVariance = 0.02
 
 // beliefLen is d, the number of inputs: context, history, constant, and the log-odds of a ranker if there is one.
 func (c *config) beliefLen() int {
@@ -149,8 +156,12 @@ func (b *belief) observe(p Pair, x []float32, reward float64, offer []ID) {
 	if x != nil {
 		full := append(slices.Clone(x), make([]float32, historyLen)...)
 		b.memory.history(p, full[len(x):])
+		before := b.data.Len()
 		b.data.Add(full, reward)
 		b.learn(full, reward)
+		if n := b.data.Len(); n > before && n <= lastJudged && n&(n-1) == 0 {
+			b.choosePrior()
+		}
 	}
 	b.memory = b.memory.remember(p, reward, offer)
 	b.frozen = nil
@@ -166,22 +177,51 @@ func (b *belief) unseen(contexts nn.Samples) nn.Samples {
 	return out
 }
 
-// refit learns all samples again from scratch. If ctx ends first, the belief is unchanged.
-func (b *belief) refit(ctx context.Context) error {
-	mean, cov, frozen := b.mean, b.cov, b.frozen
-	b.reset()
-	for i := range b.data.Len() {
-		if err := ctx.Err(); err != nil {
-			b.mean, b.cov, b.frozen = mean, cov, frozen
-			return err
+// The prior is chosen by the first lastJudged samples, each time that their number is a power of two from firstJudged on. At
+// first it trusts the ranker. It becomes doubtful if that makes the outcomes more than exp(doubtsFrom), 20 times, as likely.
+const (
+	firstJudged = 8
+	lastJudged  = 128
+	doubtsFrom  = 3
+)
+
+// choosePrior chooses the prior and learns the samples that decide about it again. Each is predicted before it is learned. It
+// returns their number, which is 0 if there is no choice.
+func (b *belief) choosePrior() (judged int) {
+	judged = min(b.data.Len(), lastJudged)
+	if b.ranker == nil || judged < firstJudged {
+		return 0
+	}
+	learn := func(doubtful bool) (logLikelihood float64) {
+		b.setPrior(doubtful)
+		for i := range judged {
+			logLikelihood += b.learn(b.data.Row(i), float64(b.data.Y[i]))
 		}
+		return logLikelihood
+	}
+	least := learn(false) + doubtsFrom
+	if trusting := *b; learn(true) < least {
+		*b = trusting
+	}
+	return judged
+}
+
+// refit chooses the prior and learns all samples again. If ctx ends first, the belief is unchanged.
+func (b *belief) refit(ctx context.Context) error {
+	before := *b
+	b.reset()
+	for i := b.choosePrior(); i < b.data.Len() && ctx.Err() == nil; i++ {
 		b.learn(b.data.Row(i), float64(b.data.Y[i]))
+	}
+	if err := ctx.Err(); err != nil {
+		*b = before
+		return err
 	}
 	return nil
 }
 
-// learn makes one step. The reward is clamped to [0, 1].
-func (b *belief) learn(x []float32, reward float64) {
+// learn makes one step and returns the log-likelihood of the reward before it. The reward is clamped to [0, 1].
+func (b *belief) learn(x []float32, reward float64) (logLikelihood float64) {
 	d := len(b.mean)
 	for i, v := range x {
 		b.z[i] = float64(scaled(v, b.scale[i]))
@@ -205,7 +245,8 @@ func (b *belief) learn(x []float32, reward float64) {
 	p := nn.Sigmoid(nn.Dot64(b.mean, b.z) / math.Sqrt(1+math.Pi*v/8))
 	q := max(p*(1-p), 1e-4)
 	k := 1 / (1 + q*v)
-	gain := k * (min(max(reward, 0), 1) - p)
+	reward = min(max(reward, 0), 1)
+	gain := k * (reward - p)
 	for i := range d {
 		b.mean[i] += gain * b.t[i]
 		by := q * k * b.t[i]
@@ -213,7 +254,11 @@ func (b *belief) learn(x []float32, reward float64) {
 			b.cov[i*d+j] -= by * t
 		}
 	}
+	return reward*math.Log(max(p, leastOdds)) + (1-reward)*math.Log(max(1-p, leastOdds))
 }
+
+// leastOdds limits what one outcome counts in the choice of a prior.
+const leastOdds = 1e-6
 
 // scaled returns x in its scale, clamped so that no single outcome can change the belief too much.
 func scaled(x, by float32) float32 {
@@ -230,15 +275,7 @@ func scaled(x, by float32) float32 {
 func (b *belief) snapshot() *posterior {
 	if b.frozen == nil {
 		d := len(b.mean)
-		mean := nn.Narrow(b.mean)
-		if b.memory.total.Tries == 0 && b.data.Len() == 0 && b.ranker != nil {
-			clear(mean)
-			mean[d-1] = 1 // the score is that of the ranker alone, or of the forecast
-			if col := b.config.timeCol(); col >= 0 {
-				mean[col] = 1 / timeScale
-			}
-		}
-		b.frozen = &posterior{scale: b.scale, mean: mean, ranker: b.ranker, vectors: b.vectors, memory: b.memory, learned: b.data.Len() > 0}
+		b.frozen = &posterior{scale: b.scale, mean: nn.Narrow(b.mean), ranker: b.ranker, vectors: b.vectors, memory: b.memory, learned: b.data.Len() > 0}
 		b.frozen.cov = blas32.General{Rows: d, Cols: d, Stride: d, Data: nn.Narrow(b.cov)}
 	}
 	return b.frozen

@@ -37,6 +37,7 @@ type header struct {
 
 	Columns                 string // config.columns at the time of writing
 	Trained, RankerTrained  bool
+	Doubtful                bool `msgpack:",omitempty"`
 	HasForecast, HasVectors bool
 	VectorsLeftOut          int64 `msgpack:",omitempty"`
 }
@@ -74,7 +75,8 @@ func (m *Model) header() *header {
 		h.Options = append(h.Options, storedOption{o.name, o.get(c)})
 	}
 	if m.belief != nil {
-		h.RankerTrained, h.HasVectors, h.VectorsLeftOut = m.belief.rankerTrained, m.belief.vectors != nil, m.belief.leftOut
+		b := m.belief
+		h.RankerTrained, h.Doubtful, h.HasVectors, h.VectorsLeftOut = b.rankerTrained, b.doubtful, b.vectors != nil, b.leftOut
 	}
 	return h
 }
@@ -335,6 +337,7 @@ func (m *Model) shape(h *header) error {
 			r = blankRanker(m.config.rankerShape(rankerMembers))
 		}
 		m.belief.setRanker(r, h.RankerTrained)
+		m.belief.setPrior(h.Doubtful)
 		m.belief.leftOut = h.VectorsLeftOut
 	}
 	return nil
