@@ -23,7 +23,7 @@ type belief struct {
 	vectors       *vectors  // read by contexts; nil: none
 	leftOut       int64     // see Model.VectorsLeftOut
 	rankerTrained bool      // the ranker was trained on edges of this graph
-	doubtful      bool      // the prior gives little weight to the ranker
+	doubtful      bool      // the prior ignores the ranker
 	prior         []float64 // mean before the first outcome
 	spread        []float64 // variance of each weight before the first outcome
 	mean          []float64
@@ -73,40 +73,39 @@ func (b *belief) setRanker(r *ranker, trained bool) {
 // setPrior sets the prior and resets the belief.
 func (b *belief) setPrior(doubtful bool) {
 	b.doubtful = doubtful
-	b.prior, b.spread = b.config.beliefPrior(b.scale, b.ranker != nil, doubtful)
+	b.prior, b.spread = b.config.beliefPrior(b.scale, b.ranker != nil && !doubtful)
 	b.reset()
 }
 
-// beliefPrior returns the mean and the variance of each weight before the first outcome. A prior that is not doubtful expects
-// that the log-odds of the ranker are right and that other inputs matter little. A doubtful one leaves nearly all to the outcomes.
-func (c *config) beliefPrior(scale []float32, ranked, doubtful bool) (mean, variance []float64) {
-	d, history := c.beliefLen(), c.width()
-	mean, variance = make([]float64, d), slices.Repeat([]float64{1 / c.Lambda}, d)
-	constant := history + historyLen
-	variance[constant] = 4
-	if ranked && !doubtful {
-		variance = slices.Repeat([]float64{trustingVariance / c.Lambda}, d)
-		variance[constant] = 0.5 // one link is weak evidence that links are common
+// beliefPrior returns the mean and the variance of each weight before the first outcome. A trusting prior expects that the
+// log-odds of the ranker are right and that other inputs matter little. The other one gives the ranker no weight.
+func (c *config) beliefPrior(scale []float32, trusting bool) (mean, variance []float64) {
+	usual := 1 / c.Lambda
+	if trusting {
+		usual *= trustingVariance
 	}
+	d, history := c.beliefLen(), c.width()
+	mean, variance = make([]float64, d), slices.Repeat([]float64{usual}, d)
 	mean[history+colTargetRate], variance[history+colTargetRate] = 1, 0.1 // the observed rate is nearly the true rate
 	mean[history+colOffered] = 1                                          // the odds are proportional to the rate of offers
 	if col := c.timeCol(); col >= 0 {
 		mean[col], variance[col] = 1/timeScale, 0.02/(timeScale*timeScale)
 	}
-	switch {
-	case ranked:
-		mean[constant+1], variance[constant+1] = 1, 0.02
-		if doubtful {
-			mean[constant+1] = 0.1
-		}
-	case c.Prior:
+	constant, ranked := history+historyLen, history+historyLen+1
+	if trusting {
+		variance[constant] = 0.5 // one link is weak evidence that links are common
+		mean[ranked], variance[ranked] = 1, 0.02
+		return mean, variance
+	}
+	mean[constant], variance[constant] = -2, 4 // links are rare
+	if c.rankLen() > 0 {
+		variance[ranked] = 0
+	}
+	if c.Prior {
 		first := c.width() - column.StructuralLen
 		for col := range column.StructuralLen {
 			mean[first+col] = 2 * priorWeights[col] / float64(scale[first+col])
 		}
-		fallthrough
-	default:
-		mean[constant] = -2 // links are rare
 	}
 	return mean, variance
 }
@@ -114,7 +113,7 @@ func (c *config) beliefPrior(scale []float32, ranked, doubtful bool) (mean, vari
 // timeScale is the scale of the forecast's column. Log-odds of one among many targets are far from 0.
 const timeScale = 0.25
 
-// trustingVariance is the factor of the variance of the weights in a prior that trusts the ranker.
+// trustingVariance is the factor of the variance of most weights in a trusting prior.
 const trustingVariance = 0.02
 
 // beliefLen is d, the number of inputs: context, history, constant, and the log-odds of a ranker if there is one.

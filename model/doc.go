@@ -167,13 +167,13 @@
 // Rewards are clipped to 0 and 1. p is the probability of a link under uncertain w (MacKay, Neural Computation 4,
 // 1992), and is Exploit.
 //
-// At first the weights are independent, and those of the history have mean 1. For the other weights there are two priors. The
-// first one trusts the ranker, whose weight has mean 1, and the others have mean 0 and variance 1/(50 lambda). The second
-// one doubts it: its weight has mean 0.1, and the others have variance 1/lambda. A belief starts from the first. When it has
-// learned 8, 16, 32, 64 and 128 outcomes, and in each training, it changes to the second if that makes the first 128 outcomes more
-// than 20 times as likely. On a graph that is known when the first outcome arrives, one outcome thus changes little, and on
-// a graph that is empty at first, outcomes soon decide. A belief without a ranker, because of other blocks, starts from the structural
-// prior and a constant of -2.
+// At first the weights are independent, and those of the history have mean 1. For the other weights there are two priors. One
+// trusts the ranker, whose weight has mean 1, and the others have mean 0 and variance 1/(50 lambda). The other one ignores the
+// ranker: it has the weights of the structural prior, a constant of -2, and variance 1/lambda. A belief starts from the
+// first. When it has learned 8, 16, 32, 64 and 128 outcomes, and in each training, it changes to the second if that makes
+// the first 128 outcomes more than 20 times as likely. On a graph that is known when the first outcome arrives, one outcome thus
+// changes little, and on a graph that is empty at first, outcomes soon decide. A belief without a ranker, because of
+// other blocks, has the second prior.
 //
 // Explore is the probability at nu standard deviations of the log-odds above their mean, σ(mᵀz + nu sqrt(v)), less
 // Exploit: an upper confidence bound. A draw of w (Thompson sampling) would explore as well, but a bound gives the same
