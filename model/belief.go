@@ -87,7 +87,6 @@ func (c *config) beliefPrior(scale []float32, trusting bool) (mean, variance []f
 	d, history := c.beliefLen(), c.width()
 	mean, variance = make([]float64, d), slices.Repeat([]float64{usual}, d)
 	mean[history+colTargetRate], variance[history+colTargetRate] = 1, 0.1 // the observed rate is nearly the true rate
-	mean[history+colOffered] = 1                                          // the odds are proportional to the rate of offers
 	if col := c.timeCol(); col >= 0 {
 		mean[col], variance[col] = 1/timeScale, 0.02/(timeScale*timeScale)
 	}
@@ -98,6 +97,7 @@ func (c *config) beliefPrior(scale []float32, trusting bool) (mean, variance []f
 		return mean, variance
 	}
 	mean[constant], variance[constant] = -2, 4 // links are rare
+	mean[history+colOffered] = 1               // the odds are proportional to the rate of offers
 	if c.rankLen() > 0 {
 		variance[ranked] = 0
 	}

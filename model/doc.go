@@ -167,13 +167,13 @@
 // Rewards are clipped to 0 and 1. p is the probability of a link under uncertain w (MacKay, Neural Computation 4,
 // 1992), and is Exploit.
 //
-// At first the weights are independent, and those of the history have mean 1. For the other weights there are two priors. One
-// trusts the ranker, whose weight has mean 1, and the others have mean 0 and variance 1/(50 lambda). The other one ignores the
-// ranker: it has the weights of the structural prior, a constant of -2, and variance 1/lambda. A belief starts from the
-// first. When it has learned 8, 16, 32, 64 and 128 outcomes, and in each training, it changes to the second if that makes
-// the first 128 outcomes more than 20 times as likely. On a graph that is known when the first outcome arrives, one outcome thus
-// changes little, and on a graph that is empty at first, outcomes soon decide. A belief without a ranker, because of
-// other blocks, has the second prior.
+// At first the weights are independent. There are two priors. One trusts the ranker, whose weight has mean 1, and the others
+// have mean 0 and variance 1/(50 lambda). The other one ignores the ranker: it has the weights of the structural prior, mean 1 for
+// the offers, a constant of -2, and variance 1/lambda. In both the success of the target has mean 1. A belief starts from
+// the first. When it has learned 8, 16, 32, 64 and 128 outcomes, and in each training, it changes to the second if that
+// makes the first 128 outcomes more than 20 times as likely. On a graph that is known when the first outcome arrives, one outcome
+// thus changes little, and on a graph that is empty at first, outcomes soon decide. A belief without a ranker, because
+// of other blocks, has the second prior.
 //
 // Explore is the probability at nu standard deviations of the log-odds above their mean, σ(mᵀz + nu sqrt(v)), less
 // Exploit: an upper confidence bound. A draw of w (Thompson sampling) would explore as well, but a bound gives the same
@@ -216,10 +216,14 @@
 // # Offers
 //
 // Outcome.Offered lists the candidates that a pair was chosen from. Knowledge of a target that is offered often is used
-// often, and such a target is often a link: the weight of the column starts at 1, so twice the offers mean about twice
-// the odds. Protocols paper and fresh of package trial draw the candidates that are no links at random from all nodes.
+// often, and such a target is often a link: in the prior that ignores the ranker the weight of the column is 1, so twice the
+// offers mean about twice the odds. In the prior that trusts the ranker it is 0: on a graph that is known, a node is offered often
+// because it is near many sources, which the ranker knows. With weight 1, the mean reciprocal rank of a trained model on
+// ego-Facebook fell from 0.701 to 0.664 after 100 outcomes; with 0 it is 0.700.
+//
+// Protocols paper and fresh of package trial draw the candidates that are no links at random from all nodes.
 // Nodes offered often there are also linked often, so the gain of offers there is partly due to how candidates are
-// drawn. With another source of candidates the belief adapts the weight, starting from 1. Whether the same pair was
+// drawn. With another source of candidates the belief adapts the weight. Whether the same pair was
 // offered before is not an input, although in those protocols it would tell nearly everything: a repeated candidate is
 // a link there, which is a property of the benchmark and not of graphs. Outcomes without offers are learned too. Option
 // offers = off ignores offers, and the column stays 0.

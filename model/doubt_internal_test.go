@@ -1,6 +1,7 @@
 package model
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -112,6 +113,40 @@ func TestFirstOutcomes(t *testing.T) {
 					t.Errorf("%d features, seed %d: after %d outcomes %.3f of the pairs are in order, before them %.3f", features, seed, n+1, now, before)
 				}
 			}
+		}
+	}
+}
+
+// Before a belief doubts the ranker, it makes little difference how often a candidate was offered.
+func TestFirstOffers(t *testing.T) {
+	t.Parallel()
+	h := hide(1)
+	with, without := newModel(t, "default", "", 0), newModel(t, "default", "", 0)
+	pairs, _ := h.scored(t, with, 3)
+	var offered []ID
+	for _, p := range pairs[:len(pairs)/2] {
+		offered = append(offered, p.Target)
+	}
+	for range firstJudged - 1 {
+		o := Outcome{Pair: pairs[0]}
+		var err error
+		if o.Contexts, err = with.Scorer().Contexts(t.Context(), h.world, pairs[:1]); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := without.Observe(o); err != nil {
+			t.Fatal(err)
+		}
+		o.Offered = offered
+		if _, err := with.Observe(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, a := h.scored(t, with, 3)
+	_, b := h.scored(t, without, 3)
+	for i, p := range pairs {
+		logOdds := func(s Score) float64 { return math.Log(s.Exploit / (1 - s.Exploit)) }
+		if x, y := logOdds(a[i]), logOdds(b[i]); math.Abs(x-y) > 0.1 {
+			t.Errorf("log-odds of %v: %.3f with offers, %.3f without", p, x, y)
 		}
 	}
 }

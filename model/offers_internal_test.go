@@ -68,11 +68,13 @@ func TestOffersAreLearned(t *testing.T) {
 	}
 }
 
-// Of two otherwise equal targets the one that was on offer more often ranks higher. An older scorer does not change.
+// If the ranker is doubted, the one of two otherwise equal targets that was on offer more often ranks higher. An older scorer
+// does not change.
 func TestOffersRank(t *testing.T) {
 	t.Parallel()
 	w, pairs := kite().world(nil), Pairs(4, []ID{0, 2}) // alike
 	m := newModel(t, "default", "", 0)
+	m.belief.setPrior(true)
 	x, err := m.Scorer().Contexts(context.Background(), w, Pairs(4, []ID{1}))
 	if err != nil {
 		t.Fatal(err)
