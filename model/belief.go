@@ -317,8 +317,8 @@ func (p *posterior) inputs(c *config, t *scratch, pairs []Pair, z blas32.General
 }
 
 // believe scores the contexts on the tape. Exploit is the probability of a link. Explore is the difference to the
-// probability at nu standard deviations of the log-odds above their mean. With option pin, the pair's own outcomes count more than the inferred estimate. Before the
-// first outcome, the uncertainty of the weights reflects only the prior and is left out.
+// probability at nu standard deviations of the log-odds above their mean. With option pin, the pair's own outcomes count more
+// than the inferred estimate. Before the first outcome, the uncertainty of the weights reflects only the prior and is left out.
 func (s *Scorer) believe(t *scratch, w World, all []Pair, first int, scores []Score) {
 	b, pairs := s.belief, all[first:first+len(scores)]
 	t.pooled = nn.Resize(t.pooled, len(pairs), len(b.mean))

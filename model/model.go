@@ -301,8 +301,8 @@ type scratch struct {
 	ranked        blas32.General    // input of the ranker
 	forms         []float64         // quadratic forms, or output of the ranker
 	vectors       *vectors          // vectors that contexts read; nil: none
-	spectral      spectralSource    // source whose vectors were read; its spectrum is nil if there is none
-	profile       *profileSource    // source whose profile was read; nil: none
+	spectral      spectralSource    // row of a source in the spectrum
+	profile       *profileSource    // profile of a source; nil: not read
 	forecast      *forecastSnapshot // forecast that contexts read; nil: none
 	source        []float32         // features of a source
 	order         []uint64          // scratch of the start vector
@@ -314,7 +314,8 @@ type scratch struct {
 func (t *scratch) open(w World) {
 	t.features.Open(w)
 	t.similarity.Release()
-	t.spectral.spectrum, t.spectral.g, t.profile = nil, nil, nil
+	t.spectral.release()
+	t.profile = nil
 }
 
 // sourcesOf returns the source of each run of pairs, with weight 1.

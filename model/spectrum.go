@@ -286,8 +286,12 @@ type spectralSource struct {
 	scratch  []float32
 }
 
-// read prepares the columns of pairs with a source. It reuses the memory of f.
+// read prepares the columns of pairs with a source. It does nothing if that source was read last, since the last release. It
+// reuses the memory of f.
 func (f *spectralSource) read(s *spectrum, g Graph, source ID) {
+	if f.spectrum != nil && f.source == source {
+		return
+	}
 	f.spectrum, f.g, f.source, f.walks, f.counted = s, g, source, nil, false
 	if len(f.scratch) != len(s.value) {
 		f.scratch = nn.NewVector(len(s.value))
@@ -308,6 +312,9 @@ func (f *spectralSource) read(s *spectrum, g Graph, source ID) {
 	v, inRoot := s.inOf(g, source, f.scratch)
 	f.reverse, f.inRoot = entries(f.reverse, v, s.filter[middleRidge]), inRoot
 }
+
+// release forgets the source. The caller must call it before it reads another world.
+func (f *spectralSource) release() { f.spectrum, f.g = nil, nil }
 
 // entries returns the product of a and b entry by entry, in the memory of c if that is large enough.
 func entries(c, a, b []float32) []float32 {

@@ -118,9 +118,7 @@ func vectorsOf(ctx context.Context, rng *rand.Rand, t *content, g Graph, budget 
 // the weight of the walks of three edges of each pair (column.PairStats), or -1 where it is not known yet.
 func (t *scratch) vectorColumns(pairs []Pair, walks []float64, x blas32.General, col int) {
 	source := pairs[0].Source
-	if t.spectral.spectrum == nil || t.spectral.source != source {
-		t.spectral.read(t.vectors.spectrum, t.features.World.Graph, source)
-	}
+	t.spectral.read(t.vectors.spectrum, t.features.World.Graph, source)
 	if p := t.vectors.profile; p != nil && (t.profile == nil || t.profile.source != source) {
 		t.profile = p.from(&t.features, source)
 	}

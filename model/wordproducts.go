@@ -40,9 +40,9 @@ const (
 type wordProducts struct {
 	*profile
 	read  *column.Features
-	mix   []mixes         // mixes of the source: for each word, again times its rarity
-	own   map[ID]mixes    // products of mix with a node's row of T
-	means map[ID]averages // averages of own
+	mix   []mixes               // mixes of the source: for each word, again times its rarity
+	own   column.Memo[mixes]    // products of mix with a node's row of T
+	means column.Memo[averages] // averages of own
 }
 
 // mixes holds one number for each mix.
@@ -62,7 +62,7 @@ type averages struct {
 
 // products prepares the products of a source.
 func (p *profile) products(read *column.Features, source ID) *wordProducts {
-	f := &wordProducts{profile: p, read: read, mix: make([]mixes, len(p.rarity)), own: map[ID]mixes{}, means: map[ID]averages{}}
+	f := &wordProducts{profile: p, read: read, mix: make([]mixes, len(p.rarity))}
 	nodes, weight := f.weights(source)
 	for _, u := range nodes {
 		words, by := f.words(u)
@@ -117,38 +117,33 @@ func (f *wordProducts) neighbours(u ID) []ID {
 
 // products returns the products of the mixes with a node's row of T.
 func (f *wordProducts) products(u ID) mixes {
-	if sum, known := f.own[u]; known {
+	sum, known := f.own.Get(u)
+	if known {
 		return sum
 	}
-	if len(f.own) >= column.MaxKnown {
-		clear(f.own)
-	}
-	var sum mixes
 	words, by := f.words(u)
 	for i, at := range words.At {
 		sum.add(words.Value[i]*by, f.mix[at])
 	}
-	f.own[u] = sum
+	f.own.Put(u, sum)
 	return sum
 }
 
 // mean returns the averages of the products around u.
 func (f *wordProducts) mean(u ID) averages {
-	if a, known := f.means[u]; known {
+	a, known := f.means.Get(u)
+	if known {
 		return a
 	}
-	if len(f.means) >= column.MaxKnown {
-		clear(f.means)
-	}
 	var sum mixes
-	a := averages{near: f.neighbours(u)}
+	a.near = f.neighbours(u)
 	for _, x := range a.near {
 		sum.add(1, f.products(x))
 	}
 	a.n.add(1/float32(max(len(a.near), 1)), sum)
 	sum.add(1, f.products(u))
 	a.w.add(1/float32(len(a.near)+1), sum)
-	f.means[u] = a
+	f.means.Put(u, a)
 	return a
 }
 

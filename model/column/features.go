@@ -16,9 +16,6 @@ type Entries struct {
 // maxEntries limits the entries that a Features remembers: 8 MB.
 const maxEntries = 1 << 20
 
-// MaxKnown limits the nodes that anything here remembers numbers of.
-const MaxKnown = 1 << 16
-
 // Features reads feature vectors. It remembers them until the next Open, because the surroundings of targets overlap and
 // most entries of long vectors are zero.
 type Features struct {
@@ -41,7 +38,7 @@ func (f *Features) Of(u graph.ID) Entries {
 		return e
 	}
 	v := f.World.Features(u)
-	if f.known == nil || len(f.at) > maxEntries || len(f.known) >= MaxKnown {
+	if f.known == nil || len(f.at) > maxEntries || len(f.known) >= maxKnown {
 		f.known, f.at, f.value = map[graph.ID]Entries{}, nil, nil
 	}
 	first := len(f.at)

@@ -40,15 +40,16 @@ const MaxCompared = 128
 type Similarity struct {
 	features  *Features // nil: no source was read
 	source    graph.ID
-	own       []float32            // vector of the source
-	unit      float64              // factor that scales it to length 1
-	l1, l2    float64              // sums of the absolute values and of the squares of its entries, scaled
-	neighbors neighborMatrix       // of the source
-	known     map[graph.ID]float64 // cosines of the source and other nodes
-	cosines   []float32            // of a target and the neighbours of the source
+	own       []float32      // vector of the source
+	unit      float64        // factor that scales it to length 1
+	l1, l2    float64        // sums of the absolute values and of the squares of its entries, scaled
+	neighbors neighborMatrix // of the source
+	known     Memo[float64]  // cosines of the source and other nodes
+	cosines   []float32      // of a target and the neighbours of the source
 }
 
-// Read reads the vectors of a source and its neighbours, unless they are those that it has read since the last Release.
+// Read reads the vectors of a source and its neighbours. It does nothing if that source was read last, since the last
+// Release.
 func (s *Similarity) Read(f *Features, source graph.ID) {
 	if s.features != nil && s.source == source {
 		return
@@ -61,11 +62,11 @@ func (s *Similarity) Read(f *Features, source graph.ID) {
 	if own.Unit > 0 {
 		s.own, s.l2 = f.World.Features(source), 1
 	}
-	clear(s.known)
+	s.known.Clear()
 	s.neighbors.read(f, compared(graph.Out(f.World.Graph, source)))
 }
 
-// Release forgets the vectors. It must be called before the features of another world are read.
+// Release forgets the source. The caller must call it before it reads another world.
 func (s *Similarity) Release() { s.features, s.own, s.neighbors.nodes = nil, nil, nil }
 
 // compared returns the nodes that are compared.
@@ -134,15 +135,12 @@ func (s *Similarity) cosine(u graph.ID) float64 {
 	if s.unit == 0 {
 		return 0
 	}
-	if c, known := s.known[u]; known {
-		return c
+	c, known := s.known.Get(u)
+	if !known {
+		e := s.features.Of(u)
+		c = e.Times(s.own) * e.Unit * s.unit
+		s.known.Put(u, c)
 	}
-	if s.known == nil || len(s.known) >= MaxKnown {
-		s.known = map[graph.ID]float64{}
-	}
-	e := s.features.Of(u)
-	c := e.Times(s.own) * e.Unit * s.unit
-	s.known[u] = c
 	return c
 }
 

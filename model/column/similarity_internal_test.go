@@ -29,7 +29,7 @@ func (g fans) In(u graph.ID) ([]graph.ID, []float32) {
 // The memory that the pairs of one source take does not grow with their number.
 func TestSimilarityForgets(t *testing.T) {
 	t.Parallel()
-	g := fans{nodes: 3 * MaxKnown}
+	g := fans{nodes: 3 * maxKnown}
 	vector := []float32{1}
 	var f Features
 	f.Open(graph.World{Graph: g, Features: func(graph.ID) []float32 { return vector }})
@@ -41,8 +41,8 @@ func TestSimilarityForgets(t *testing.T) {
 		if x[SimNearestIn] != 1 {
 			t.Fatalf("node %d: %v", u, x)
 		}
-		if len(s.known) > MaxKnown || len(f.known) > MaxKnown {
-			t.Fatalf("after node %d: %d cosines and %d vectors are held, want at most %d", u, len(s.known), len(f.known), MaxKnown)
+		if len(s.known.known) > maxKnown || len(f.known) > maxKnown {
+			t.Fatalf("after node %d: %d cosines and %d vectors are held, want at most %d", u, len(s.known.known), len(f.known), maxKnown)
 		}
 	}
 }
