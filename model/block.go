@@ -54,7 +54,7 @@ var blockKinds = [...]blockKind{
 	{name: "target", version: 1, len: featureLen, scale: 1, family: column.TargetFeatures, entry: func(_, t float32) float32 { return t }},
 	{name: "product", version: 1, len: featureLen, scale: 0.5, family: column.AlikeFeatures, entry: func(s, t float32) float32 { return s * t }},
 	{name: "difference", version: 1, len: featureLen, scale: 1, family: column.AlikeFeatures, entry: func(s, t float32) float32 { return max(s-t, t-s) }},
-	{name: "vectors", version: 3, len: (*config).vectorsLen, columns: vectorColumns},
+	{name: "vectors", version: 4, len: (*config).vectorsLen, columns: vectorColumns},
 	{name: "similarity", version: 1, len: similarityLen, columns: column.SimilarityColumns},
 	{name: "topology", version: 1, len: func(*config) int { return column.TopologyLen }, columns: column.TopologyColumns},
 	{name: "structural", version: 1, len: func(*config) int { return column.StructuralLen }, columns: column.StructuralColumns},

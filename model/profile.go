@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -30,7 +31,6 @@ const profileParts = 1 + profileHops + kinHops
 type profile struct {
 	rarity   []float32                    // weight of each word
 	topics   blas32.General               // basis of the latent vectors, one row for each word
-	norm     blas32.General               // one column: length of each node's vector of words (entry times rarity)
 	part     [profileParts]blas32.General // rows of unit length: Z, WZ, W²Z, W³Z, then SZ, S²Z with S among neighbours and kin
 	kin      adjacency
 	position *position // position in the graph of neighbours and kin
@@ -38,7 +38,7 @@ type profile struct {
 
 // profileIn averages the content over a graph.
 func (t *content) profileIn(ctx context.Context, rng *rand.Rand, g Graph, budget int64) (*profile, error) {
-	p := &profile{rarity: t.rarity, topics: t.topics, norm: nn.NewMatrix(t.norm, 1), kin: t.kin}
+	p := &profile{rarity: t.rarity, topics: t.topics, kin: t.kin}
 	a := adjacencyOf(g)
 	copy(p.part[:], a.unitAverages(ctx, t.vector, 1+profileHops))
 	a = a.union(t.kin)
@@ -59,9 +59,6 @@ const (
 	profileProducts = profilePosition + positionLen
 	profileLen      = profileProducts + productLen
 )
-
-// minNorm replaces the length of the words of a node without words.
-const minNorm = 1e-9
 
 // profileSource holds the data of a source that the columns of its pairs need.
 type profileSource struct {
@@ -117,24 +114,13 @@ func (p *profile) nearest(nodes []ID, own ID, z []float32) (best float32) {
 	return best
 }
 
-// featuresOf returns the feature vector of a node, cut off at the number of words of the profile.
-func (p *profile) featuresOf(w World, u ID) []float32 {
-	if w.Features == nil {
-		return nil
+// wordsOf returns the row of a node's words.
+func (p *profile) wordsOf(w World, u ID) nn.Sparse {
+	var of nn.Sparse
+	if w.Features != nil {
+		of.AppendVector(w.Features(u))
 	}
-	f := w.Features(u)
-	return f[:min(len(f), len(p.rarity))]
-}
-
-func (p *profile) normOf(w World, u ID) float32 {
-	if int(u) < p.norm.Rows {
-		return p.norm.Data[u]
-	}
-	sum := 0.0
-	for i, x := range p.featuresOf(w, u) {
-		sum += float64(x*p.rarity[i]) * float64(x*p.rarity[i])
-	}
-	return float32(math.Sqrt(sum))
+	return wordRow(of, p.rarity)
 }
 
 // relatedTo returns the neighbours and kin of a node, ascending.
@@ -146,10 +132,10 @@ func (p *profile) relatedTo(g Graph, u ID) []ID {
 	return merged(near, p.kin[u])
 }
 
-// partsOf returns the vectors of a node. For a node that is not in the profile, it computes them from the node's words
-// and neighbours.
+// partsOf returns the vectors of a node. For a node that the profile has no data of, it computes them from the node's
+// words and neighbours.
 func (p *profile) partsOf(w World, u ID) (part [profileParts][]float32) {
-	if int(u) < p.part[0].Rows {
+	if hasRow(p.part[1], u) {
 		for i := range part {
 			part[i] = nn.Row(p.part[i], int(u))
 		}
@@ -160,11 +146,7 @@ func (p *profile) partsOf(w World, u ID) (part [profileParts][]float32) {
 		sum := nn.NewVector(p.topics.Cols)
 		switch i {
 		case 0:
-			for j, x := range p.featuresOf(w, u) {
-				if x != 0 {
-					nn.Axpy(x*p.rarity[j], nn.Row(p.topics, j), sum)
-				}
-			}
+			p.wordsOf(w, u).Combine(1, p.topics, sum)
 		case 1 + profileHops:
 			nn.AddTo(sum, part[0])
 			addRows(sum, p.part[0], neighbours, u)
@@ -176,6 +158,12 @@ func (p *profile) partsOf(w World, u ID) (part [profileParts][]float32) {
 		part[i] = sum
 	}
 	return part
+}
+
+// hasRow reports whether a matrix has a row for a node that is not all zeros. The row of a node that had no edges and no
+// features at the time of the computation is.
+func hasRow(x blas32.General, u ID) bool {
+	return int(u) < x.Rows && slices.ContainsFunc(nn.Row(x, int(u)), func(v float32) bool { return v != 0 })
 }
 
 // addRows adds the rows of nodes other than own to sum and returns their number. Nodes without a row are left out.
@@ -261,7 +249,7 @@ func (p *position) prepare() {
 
 // of returns the row of a node. For a node without a row, it returns the mean of its neighbours' rows.
 func (p *position) of(neighbours []ID, u ID) []float32 {
-	if int(u) < p.row.Rows {
+	if hasRow(p.row, u) {
 		return nn.Row(p.row, int(u))
 	}
 	sum := make([]float32, p.row.Cols)

@@ -252,10 +252,10 @@ func (s *spectrum) numbers(x []float32) (n rowNumbers) {
 	return n
 }
 
-// outOf returns the row of U of a node, and its root. For a node that is not in the decomposition, it computes the row from
-// the node's edges in scratch.
+// outOf returns the row of U of a node, and its root. For a node that is not in the decomposition or had no edges then, it
+// computes the row from the node's edges in scratch.
 func (s *spectrum) outOf(g Graph, u ID, scratch []float32) (row []float32, root float32) {
-	if int(u) < s.out.row.Rows {
+	if hasRow(s.out.row, u) {
 		return nn.Row(s.out.row, int(u)), s.out.root.Data[u]
 	}
 	return s.foldIn(u, graph.Out(g, u), &s.in, scratch)
@@ -263,7 +263,7 @@ func (s *spectrum) outOf(g Graph, u ID, scratch []float32) (row []float32, root 
 
 // inOf is outOf for V.
 func (s *spectrum) inOf(g Graph, v ID, scratch []float32) (row []float32, root float32) {
-	if int(v) < s.in.row.Rows {
+	if hasRow(s.in.row, v) {
 		return nn.Row(s.in.row, int(v)), s.in.root.Data[v]
 	}
 	return s.foldIn(v, graph.In(g, v), &s.out, scratch)
@@ -381,7 +381,7 @@ func (f *spectralSource) walksTo(target ID, known float64) (weight float64, ok b
 
 // targetNumbers returns the numbers of row v of V, that of a target.
 func (s *spectrum) targetNumbers(target ID, v []float32) rowNumbers {
-	if int(target) < len(s.targets) {
+	if hasRow(s.in.row, target) {
 		return s.targets[target]
 	}
 	return s.numbers(v)

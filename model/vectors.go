@@ -145,7 +145,7 @@ func (v *vectors) perNode() []nodeMatrix {
 		all = append(all, nodeMatrix{&s.out.row, len(s.value)}, nodeMatrix{&s.out.root, 1})
 	}
 	if p := v.profile; p != nil {
-		all = append(all, nodeMatrix{&p.norm, 1}, nodeMatrix{&p.position.row, len(p.position.value)})
+		all = append(all, nodeMatrix{&p.position.row, len(p.position.value)})
 		for i := range p.part {
 			all = append(all, nodeMatrix{&p.part[i], p.topics.Cols})
 		}
@@ -203,7 +203,7 @@ func cosine(a, b []float32) float64 {
 }
 
 // knows reports whether the profile has words for a node.
-func (v *vectors) knows(w World, u ID) bool { return v.profile != nil && v.profile.normOf(w, u) > 0 }
+func (v *vectors) knows(w World, u ID) bool { return v.profile != nil && len(v.profile.wordsOf(w, u).At) > 0 }
 
 // nearest returns the n closest nodes other than source that accept admits, closest first. Nodes at a right angle or
 // more are left out, so that a source without edges and features has no nearest nodes.
@@ -239,7 +239,7 @@ func (v *vectors) closenessTo(w World, source ID) func(ID) float32 {
 	own := entries(nil, row, s.filter[middleRidge])
 	return func(u ID) float32 {
 		var scratch []float32
-		if int(u) >= s.in.row.Rows {
+		if !hasRow(s.in.row, u) {
 			scratch = nn.NewVector(len(s.value))
 		}
 		v, other := s.inOf(w.Graph, u, scratch)

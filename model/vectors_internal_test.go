@@ -237,35 +237,111 @@ func averaged(g Graph, kin adjacency, x *mat.Dense) *mat.Dense {
 	return &y
 }
 
-// A node that was added after the training gets vectors from its edges and words. They are near those of a training
-// with the node.
+// A node gets vectors from its edges and words if the training knew neither: it was added later, it was empty, or its id
+// is a gap in an imported model. They are near those of a training with the node.
 func TestVectorsOfNewcomers(t *testing.T) {
 	t.Parallel()
 	g, features := groups()
 	all := vectorsFor(t, g.world(features), g)
-	known := newMesh(39, false)
-	for u := range ID(39) {
-		for _, v := range g.out[u] {
-			if u < v && v < 39 {
-				known.add(u, v)
+	known := newMesh(39, false) // without node 39
+	empty := newMesh(40, false) // all but the edges of node 39
+	moved := newMesh(39, false) // without node 25; the ids above are smaller by one
+	down := func(u ID) ID {
+		if u > 25 {
+			return u - 1
+		}
+		return u
+	}
+	eachEdge(g, func(u, v ID) bool {
+		if v < 39 {
+			known.add(u, v)
+			empty.add(u, v)
+		}
+		if u != 25 && v != 25 {
+			moved.add(down(u), down(v))
+		}
+		return true
+	})
+	up := func(u ID) ID {
+		if u >= 25 {
+			return u + 1
+		}
+		return u
+	}
+	lacks := func(u ID) []float32 {
+		if u == 39 {
+			return nil
+		}
+		return features(u)
+	}
+	imported := vectorsFor(t, moved.world(func(u ID) []float32 { return features(up(u)) }), moved)
+	for _, c := range []struct {
+		name string
+		node int
+		*vectors
+	}{
+		{"added", 39, vectorsFor(t, known.world(features), known)},
+		{"empty", 39, vectorsFor(t, empty.world(lacks), empty)},
+		{"gap", 25, imported.renamed(func(u ID) (ID, bool) { return up(u), true })},
+	} {
+		mean := func(v *vectors, col int) (inside, outside float64) {
+			for u, x := range v.table(t, g.world(features))[c.node*40 : c.node*40+40] {
+				switch {
+				case u < 20:
+					outside += float64(x[col]) / 20
+				case u != c.node:
+					inside += float64(x[col]) / 19
+				}
+			}
+			return inside, outside
+		}
+		for _, col := range []int{
+			spectralRidge, spectralEase, spectralReverse, spectralLen + profileCosine, spectralLen + profileCosine + 2,
+			spectralLen + profileProducts, spectralLen + profileProducts + productW,
+		} {
+			inside, outside := mean(all, col)
+			if a, b := mean(c.vectors, col); a <= b || inside <= outside || a > 2*inside {
+				t.Errorf("%s, column %d: the node's own group has %v, the other %v; known %v and %v", c.name, col, a, b, inside, outside)
 			}
 		}
 	}
-	some := vectorsFor(t, known.world(features), known)
-	mean := func(v *vectors, col int) (inside, outside float64) {
-		for u, x := range v.table(t, g.world(features))[39*40 : 39*40+39] {
-			if u < 20 {
-				outside += float64(x[col]) / 20
-			} else {
-				inside += float64(x[col]) / 19
+}
+
+// Words of any size have finite columns.
+func TestVectorsOfLargeWords(t *testing.T) {
+	t.Parallel()
+	g, features := groups()
+	for _, by := range []float32{1e38, 1e-44} {
+		w := g.world(func(u ID) []float32 {
+			f := slices.Clone(features(u))
+			for i := range f {
+				f[i] *= by
+			}
+			return f
+		})
+		plain, scaled := vectorsFor(t, g.world(features), g).table(t, g.world(features)), vectorsFor(t, w, g).table(t, w)
+		for i := range plain {
+			if !aboutRows(plain[i], scaled[i]) {
+				t.Fatalf("words times %v: pair %d has %v, want %v", by, i, scaled[i], plain[i])
 			}
 		}
-		return inside, outside
 	}
-	for _, col := range []int{spectralRidge, spectralEase, spectralReverse, spectralLen + profileCosine, spectralLen + profileCosine + 2} {
-		inside, outside := mean(all, col)
-		if a, b := mean(some, col); a <= b || inside <= outside {
-			t.Errorf("column %d: the newcomer's own group has %v, the other %v; known %v and %v", col, a, b, inside, outside)
+}
+
+// Loops change no column of a profile.
+func TestProfileIgnoresLoops(t *testing.T) {
+	t.Parallel()
+	g, features := groups()
+	plain := vectorsFor(t, g.world(features), g).table(t, g.world(features))
+	for u := range ID(40) {
+		if u%3 == 0 {
+			g.add(u, u)
+		}
+	}
+	loops := vectorsFor(t, g.world(features), g).table(t, g.world(features))
+	for i := range plain {
+		if !slices.Equal(plain[i][spectralLen:], loops[i][spectralLen:]) {
+			t.Fatalf("pair %d has %v, with loops %v", i, plain[i][spectralLen:], loops[i][spectralLen:])
 		}
 	}
 }

@@ -1,9 +1,8 @@
 package model
 
 import (
-	"slices"
-
 	"kith/model/column"
+	"kith/model/nn"
 )
 
 // T holds the words of the nodes: rows of length 1, entries times rarity. N averages rows over the neighbours of each
@@ -40,7 +39,7 @@ const (
 type wordProducts struct {
 	*profile
 	read  *column.Features
-	mix   []mixes               // mixes of the source: for each word, again times its rarity
+	mix   []mixes               // mixes of the source, for each word
 	own   column.Memo[mixes]    // products of mix with a node's row of T
 	means column.Memo[averages] // averages of own
 }
@@ -65,21 +64,16 @@ func (p *profile) products(read *column.Features, source ID) *wordProducts {
 	f := &wordProducts{profile: p, read: read, mix: make([]mixes, len(p.rarity))}
 	nodes, weight := f.weights(source)
 	for _, u := range nodes {
-		words, by := f.words(u)
+		words := f.row(u)
 		for i, at := range words.At {
-			f.mix[at].add(words.Value[i]*by*p.rarity[at]*p.rarity[at], weight[u])
+			f.mix[at].add(words.Value[i], weight[u])
 		}
 	}
 	return f
 }
 
-// words returns the entries of a node that the profile knows, and the factor that scales its row of T to length 1.
-func (f *wordProducts) words(u ID) (words column.Entries, by float32) {
-	words = f.read.Of(u)
-	known, _ := slices.BinarySearch(words.At, uint32(len(f.rarity)))
-	words.At = words.At[:known]
-	return words, 1 / max(f.normOf(f.read.World, u), minNorm)
-}
+// row returns a node's row of T.
+func (f *wordProducts) row(u ID) nn.Sparse { return wordRow(f.read.Of(u).Sparse, f.rarity) }
 
 // weights returns the nodes within two steps of the source and their weights in each mix.
 func (f *wordProducts) weights(source ID) (nodes []ID, weight map[ID]mixes) {
@@ -121,9 +115,9 @@ func (f *wordProducts) products(u ID) mixes {
 	if known {
 		return sum
 	}
-	words, by := f.words(u)
+	words := f.row(u)
 	for i, at := range words.At {
-		sum.add(words.Value[i]*by, f.mix[at])
+		sum.add(words.Value[i], f.mix[at])
 	}
 	f.own.Put(u, sum)
 	return sum

@@ -22,7 +22,6 @@ type words struct {
 	len    int // length of a vector
 	rows   []nn.Sparse
 	rarity []float32 // the logarithm, for each entry
-	norm   []float32 // length of the rows before normalisation
 }
 
 // wordsOf reads the vectors of a world's nodes.
@@ -35,25 +34,38 @@ func wordsOf(c *config, w World) (words, error) {
 		if err := plain.vector(w, ID(u), f); err != nil {
 			return t, err
 		}
-		for i, x := range f {
-			if x != 0 {
-				t.rows[u].Append(i, x)
-				holders[i]++
-			}
+		t.rows[u].AppendVector(f)
+		for _, at := range t.rows[u].At {
+			holders[at]++
 		}
 	}
 	n := float64(len(t.rows))
 	for _, h := range holders {
 		t.rarity = append(t.rarity, float32(math.Log1p(n/(1+h))))
 	}
-	for _, r := range t.rows {
-		for i, at := range r.At {
-			r.Value[i] *= t.rarity[at]
-		}
-		t.norm = append(t.norm, float32(math.Sqrt(nn.Product64(r.Value, r.Value))))
-		nn.Scale(r.Value, 1)
+	for u, r := range t.rows {
+		t.rows[u] = wordRow(r, t.rarity)
 	}
 	return t, nil
+}
+
+// wordRow returns the row of a feature vector: its entries times their rarity, scaled to length 1. Entries without a
+// rarity are left out.
+func wordRow(of nn.Sparse, rarity []float32) nn.Sparse {
+	known, _ := slices.BinarySearch(of.At, uint32(len(rarity)))
+	row := nn.Sparse{At: of.At[:known], Value: make([]float32, known)}
+	square := 0.0
+	for i, at := range row.At {
+		x := float64(of.Value[i]) * float64(rarity[at])
+		square += x * x
+	}
+	if square == 0 {
+		return nn.Sparse{}
+	}
+	for i, at := range row.At {
+		row.Value[i] = float32(float64(of.Value[i]) * float64(rarity[at]) / math.Sqrt(square))
+	}
+	return row
 }
 
 // dense returns the rows as a dense matrix.
@@ -203,7 +215,7 @@ type adjacency [][]ID
 func adjacencyOf(g Graph) adjacency {
 	a := make(adjacency, g.NumNodes())
 	for u := range a {
-		a[u] = slices.DeleteFunc(slices.Clone(neighboursOf(g, ID(u))), func(v ID) bool { return v == ID(u) })
+		a[u] = slices.Clone(neighboursOf(g, ID(u)))
 	}
 	return a
 }
@@ -283,12 +295,16 @@ func (a adjacency) union(b adjacency) adjacency {
 	return all
 }
 
-// neighboursOf returns the nodes linked with u in either direction, ascending.
+// neighboursOf returns the nodes other than u that are linked with u in either direction, ascending.
 func neighboursOf(g Graph, u ID) []ID {
-	if !g.Directed() {
-		return graph.Out(g, u)
+	near := graph.Out(g, u)
+	if g.Directed() {
+		near = merged(near, graph.In(g, u))
 	}
-	return merged(graph.Out(g, u), graph.In(g, u))
+	if at, loop := slices.BinarySearch(near, u); loop {
+		return slices.Concat(near[:at], near[at+1:])
+	}
+	return near
 }
 
 // merged returns the union of two ascending rows.

@@ -21,13 +21,12 @@ const maxEntries = 1 << 20
 type Features struct {
 	World graph.World
 	known map[graph.ID]Entries
-	at    []uint32 // of all known vectors, one after the other
-	value []float32
+	all   nn.Sparse // the entries of all known vectors, one vector after the other
 }
 
 // Open makes f read the vectors of a world. The entries that f returned before become invalid.
 func (f *Features) Open(w graph.World) {
-	f.World, f.at, f.value = w, f.at[:0], f.value[:0]
+	f.World, f.all = w, nn.Sparse{At: f.all.At[:0], Value: f.all.Value[:0]}
 	clear(f.known)
 }
 
@@ -38,16 +37,12 @@ func (f *Features) Of(u graph.ID) Entries {
 		return e
 	}
 	v := f.World.Features(u)
-	if f.known == nil || len(f.at) > maxEntries || len(f.known) >= maxKnown {
-		f.known, f.at, f.value = map[graph.ID]Entries{}, nil, nil
+	if f.known == nil || len(f.all.At) > maxEntries || len(f.known) >= maxKnown {
+		f.known, f.all = map[graph.ID]Entries{}, nn.Sparse{}
 	}
-	first := len(f.at)
-	for i, x := range v {
-		if x != 0 {
-			f.at, f.value = append(f.at, uint32(i)), append(f.value, x)
-		}
-	}
-	e.At, e.Value = f.at[first:], f.value[first:]
+	first := len(f.all.At)
+	f.all.AppendVector(v)
+	e.At, e.Value = f.all.At[first:], f.all.Value[first:]
 	if square := nn.Dot64(e.Value, e.Value); square > 0 {
 		e.Unit = 1 / math.Sqrt(square)
 	}

@@ -13,6 +13,15 @@ func (a *Sparse) Append(at int, value float32) {
 	a.At, a.Value = append(a.At, uint32(at)), append(a.Value, value)
 }
 
+// AppendVector adds the entries of a vector that are not zero at the end.
+func (a *Sparse) AppendVector(v []float32) {
+	for i, x := range v {
+		if x != 0 {
+			a.Append(i, x)
+		}
+	}
+}
+
 // Times returns the scalar product with a vector. Entries that the vector lacks count as zeros.
 func (a Sparse) Times(v []float32) (sum float64) {
 	for i, at := range a.At {
