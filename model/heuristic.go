@@ -157,11 +157,15 @@ func (k *katzSum) step() error {
 		if err := check(k.ctx, i); err != nil {
 			return err
 		}
+		weight := k.beta * k.at[u]
+		if weight == 0 { // beta is 0, or the walks are too long for a float64
+			continue
+		}
 		for _, v := range graph.Out(k.g, u) {
 			if k.next[v] == 0 {
 				reached = append(reached, v)
 			}
-			k.next[v] += k.beta * k.at[u]
+			k.next[v] += weight
 		}
 	}
 	for _, u := range k.reached {

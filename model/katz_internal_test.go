@@ -175,3 +175,18 @@ func TestNeighborHeuristics(t *testing.T) {
 		}
 	})
 }
+
+// A step reaches each node once, also if the weights of the walks are too small to be represented.
+func TestKatzReachesNodesOnce(t *testing.T) {
+	t.Parallel()
+	g := randomMesh(20, 300, false)
+	for _, beta := range []float64{0, 1e-200, 0.005} {
+		k := &katzSum{ctx: context.Background(), g: g, beta: beta, at: make([]float64, 20), next: make([]float64, 20)}
+		if err := k.sum(Pairs(0, []ID{1}), 4, make([]Score, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if len(k.reached) > 20 {
+			t.Errorf("beta %v: 20 nodes, %d reached", beta, len(k.reached))
+		}
+	}
+}

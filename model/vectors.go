@@ -203,7 +203,9 @@ func cosine(a, b []float32) float64 {
 }
 
 // knows reports whether the profile has words for a node.
-func (v *vectors) knows(w World, u ID) bool { return v.profile != nil && len(v.profile.wordsOf(w, u).At) > 0 }
+func (v *vectors) knows(w World, u ID) bool {
+	return v.profile != nil && len(v.profile.wordsOf(w, u).At) > 0
+}
 
 // nearest returns the n closest nodes other than source that accept admits, closest first. Nodes at a right angle or
 // more are left out, so that a source without edges and features has no nearest nodes.
