@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"kith/model/column"
 	"kith/model/graph"
 	"kith/model/nn"
 )
@@ -174,11 +175,11 @@ func (p *normalised) times(ctx context.Context, x, y []float32) error {
 	})
 }
 
-// clearUnlinked sets the rows of V of nodes without in-edges to 0, their exact value. A vector that has not converged
+// clearUnlinked sets the rows of V of nodes without in-edges other than a loop to 0, their exact value. A vector that has not converged
 // still contains a part of the random start vector.
 func (s *spectrum) clearUnlinked(g Graph) {
 	for v := range s.in.row.Rows {
-		if graph.InLen(g, ID(v)) == 0 {
+		if column.CountWithout(graph.In(g, ID(v)), ID(v)) == 0 {
 			clear(nn.Row(s.in.row, v))
 		}
 	}
@@ -341,7 +342,7 @@ func (f *spectralSource) columns(target ID, walks float64, x []float32) {
 	}
 	toA := f.root * root // the factor between N and A
 	x[spectralReverse], x[spectralTail] = float32(y), float32(y)
-	if n, ok := f.walksTo(target, walks); ok {
+	if n, ok := f.walksTo(target, walks); ok && f.square > 0 {
 		// The filter of small values is nearly linear in s³: s² + λ is approximated by 2λ.
 		h := v[:len(f.cubed)]
 		x[spectralTail] = nn.Dot(f.tailed, h) + float32((n/float64(max(toA, 1))-nn.Product64(f.cubed, h))/(4*f.square))

@@ -160,3 +160,16 @@ func TestSpectrumStops(t *testing.T) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 }
+
+// A world without edges other than loops has no spectrum, and its columns are 0.
+func TestSpectrumWithoutEdges(t *testing.T) {
+	t.Parallel()
+	for _, directed := range []bool{false, true} {
+		g := newMesh(5, directed, [2]ID{2, 2})
+		for i, x := range vectorsFor(t, g.world(nil), g).table(t, g.world(nil)) {
+			if slices.ContainsFunc(x, func(v float32) bool { return v != 0 }) {
+				t.Errorf("directed = %v: pair %d has %v", directed, i, x)
+			}
+		}
+	}
+}
