@@ -61,7 +61,8 @@ type ModelInfo struct {
 	Rounds   int  `json:"rounds"` // number of outcomes observed
 	Bytes    int  `json:"bytes"`  // memory in bytes
 	// VectorsLeftOut is the number of bytes that the vectors of the nodes would have taken in the last training from the
-	// edges, if they were left out because that was more than an eighth of Options.Memory or 64 MB; otherwise 0.
+	// edges, if they were left out because that was too much; otherwise 0. Feature vectors, at 16 bytes per entry that is
+	// not zero, may take a quarter of Options.Memory, and the rest an eighth and at most 64 MB.
 	VectorsLeftOut int64    `json:"vectors_left_out,omitzero"`
 	Options        []Option `json:"options"`
 }

@@ -47,9 +47,11 @@
 // sizes, nodes near the pair with similar words (profile.go), and products of the words near one end with those near the other
 // (wordproducts.go).
 //
-// TrainEdges computes the vectors from the graph of that moment; later edges change only the products of words. A node
-// that is added later is placed by its neighbours and its features. The vectors are left out if the computation of a
-// spectrum of rank 16 takes more than 64 MB or half of the training's memory ([Model.VectorsLeftOut]).
+// TrainEdges computes the vectors from the graph of that moment; later edges change only the columns that read the
+// neighbours of a pair. A node that had neither edges nor features then is placed by its neighbours and its features. The
+// vectors are left out if the computation of a spectrum of rank 16 takes more than 64 MB or half of the training's memory, or
+// if the feature vectors, at 16 bytes per entry that is not zero, take more than the training's memory
+// ([Model.VectorsLeftOut]).
 //
 // # Structural prior
 //

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"kith/model/column"
@@ -34,16 +36,17 @@ type drawing struct {
 	seen    map[ID]bool
 	scale   []float32 // scale of the inputs of a belief
 	out     []choice
-	err     error
 }
 
 // drawChoices reads the choices of edges, fold by fold, each from a world without the edges of the fold. Each world
 // also lacks all edges of a few nodes, so that a ranker learns to score nodes without edges. If an undirected graph has
 // fewer edges than the plan has samples, edges are also read from their other ends, as many as samples are left.
+//
+// A fold holds a world and the vectors of its nodes. Therefore only as many folds are open at a time as processors can
+// read.
 func (m *Model) drawChoices(
 	ctx context.Context, rng *rand.Rand, g Graph, folds [][][2]ID, plan EdgePlan, nodes *vectorPlan, without Without, c *counter,
-) ([][]choice, error) {
-	all := make([]*drawing, len(folds))
+) (all []choice, err error) {
 	drawn := 0
 	for _, fold := range folds {
 		drawn += len(fold)
@@ -52,37 +55,57 @@ func (m *Model) drawChoices(
 	if !g.Directed() {
 		back = max(0, plan.Samples-drawn) / max(1, len(folds))
 	}
-	for k, fold := range folds {
-		of := rand.New(rand.NewPCG(rng.Uint64(), uint64(k)))
-		edges, links := newcomers(of, g, len(fold))
-		links = slices.Concat(fold, reversed(fold[:min(back, len(fold))]), links)
-		of.Shuffle(len(links), func(i, j int) { links[i], links[j] = links[j], links[i] })
-		w, err := without(slices.Concat(fold, edges))
-		if err != nil {
+	for k := 0; k < len(folds); {
+		open := make([]*drawing, min(runtime.GOMAXPROCS(0), len(folds)-k))
+		for i := range open {
+			d := &drawing{
+				config: &m.config, rng: rand.New(rand.NewPCG(rng.Uint64(), uint64(k))), whole: g,
+				each: plan.Negatives, seen: map[ID]bool{}, scale: m.config.scales(),
+			}
+			hidden := d.choose(folds[k], back)
+			if d.world, err = without(hidden); err != nil {
+				return nil, err
+			}
+			if d.vectors, err = nodes.in(ctx, rng, d.world); err != nil {
+				return nil, err
+			}
+			open[i], k = d, k+1
+		}
+		group, within := errgroup.WithContext(ctx)
+		for _, d := range open {
+			group.Go(func() error { return d.addLinks(within) })
+		}
+		if err := group.Wait(); err != nil {
 			return nil, err
 		}
-		v, err := nodes.in(ctx, rng, w)
-		if err != nil {
-			return nil, err
+		for _, d := range open {
+			all = append(all, d.out...)
 		}
-		all[k] = &drawing{
-			config: &m.config, vectors: v, rng: of, whole: g, world: w, links: links,
-			each: plan.Negatives, seen: map[ID]bool{}, scale: m.config.scales(),
-		}
-		all[k].scratch.open(w)
-	}
-	err := nn.Parallel(ctx, len(folds), func(k int) {
-		for i := 0; i < len(all[k].links) && all[k].err == nil; i++ {
-			e := all[k].links[i]
-			all[k].err = all[k].add(ctx, Pair{Source: e[0], Target: e[1]})
-		}
-	})
-	out := make([][]choice, len(folds))
-	for k, d := range all {
-		out[k], err = d.out, cmp.Or(err, d.err)
 	}
 	c.step()
-	return out, err
+	return all, nil
+}
+
+// choose draws the links of a fold to read, and returns the edges that its world lacks.
+func (d *drawing) choose(fold [][2]ID, back int) (hidden [][2]ID) {
+	edges, links := newcomers(d.rng, d.whole, len(fold))
+	d.links = slices.Concat(fold, reversed(fold[:min(back, len(fold))]), links)
+	d.rng.Shuffle(len(d.links), func(i, j int) { d.links[i], d.links[j] = d.links[j], d.links[i] })
+	return slices.Concat(fold, edges)
+}
+
+// addLinks draws the choices of all links.
+func (d *drawing) addLinks(ctx context.Context) error {
+	d.scratch.open(d.world)
+	for _, e := range d.links {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := d.add(ctx, Pair{Source: e[0], Target: e[1]}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // reversed returns edges with their ends exchanged.

@@ -2,7 +2,10 @@ package model
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
+	"reflect"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -63,13 +66,13 @@ func TestDrawnEnds(t *testing.T) {
 		}
 		m := newModel(t, "default", "", 0)
 		ask := func(hidden [][2]ID) (World, error) { return g.without(hidden).world(nil), nil }
-		parts, err := m.drawChoices(context.Background(), rand.New(rand.NewPCG(2, 2)), g, [][][2]ID{fold},
+		drawn, err := m.drawChoices(context.Background(), rand.New(rand.NewPCG(2, 2)), g, [][][2]ID{fold},
 			EdgePlan{Samples: c.samples, Negatives: 4}, nil, ask, &counter{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		pooled := 0 // each end has one choice among all nodes
-		for _, choice := range parts[0] {
+		for _, choice := range drawn {
 			if choice.poolWeight > 0 {
 				pooled++
 			}
@@ -77,6 +80,51 @@ func TestDrawnEnds(t *testing.T) {
 		if pooled != c.want {
 			t.Errorf("directed %v, %d samples: %d ends of %d edges were drawn, want %d", c.directed, c.samples, pooled, edges, c.want)
 		}
+	}
+}
+
+// The choices do not depend on the number of processors.
+func TestDrawingRepeats(t *testing.T) {
+	g := twoGroups(false)
+	var want []choice
+	for _, n := range []int{1, 2, 5} {
+		before := runtime.GOMAXPROCS(n)
+		defer runtime.GOMAXPROCS(before)
+		plan := EdgePlan{Samples: 60, Negatives: 4, Folds: 5}
+		folds, err := drawFolds(rand.New(rand.NewPCG(1, 1)), g, plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := newModel(t, "default", "", 0)
+		ask := func(hidden [][2]ID) (World, error) { return g.without(hidden).world(nil), nil }
+		nodes := &vectorPlan{budget: 1 << 20}
+		got, err := m.drawChoices(context.Background(), rand.New(rand.NewPCG(2, 2)), g, folds, plan, nodes, ask, &counter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = got
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%d processors draw other choices", n)
+		}
+	}
+}
+
+// A fold that cannot be read ends the drawing, and no other fold is opened.
+func TestDrawingStops(t *testing.T) {
+	t.Parallel()
+	g := twoGroups(false)
+	m := newModel(t, "default", "", 0)
+	damaged, opened := errors.New("damaged"), 0
+	without := func(hidden [][2]ID) (World, error) {
+		if opened++; len(hidden) > 0 {
+			return World{}, damaged
+		}
+		return g.world(nil), nil
+	}
+	if err := m.TrainEdges(context.Background(), g, EdgePlan{}, without); !errors.Is(err, damaged) || opened != 2 {
+		t.Errorf("error %v, want %v, after %d worlds", err, damaged, opened)
 	}
 }
 

@@ -64,9 +64,10 @@ func (m *Model) Fitted() bool { return m.policy.fitted != nil }
 
 // fitEdges is TrainEdges for a fitted policy.
 func (m *Model) fitEdges(ctx context.Context, g Graph, plan EdgePlan, without Without) error {
-	if err := plan.fill(m.policy.fitted.plan); err != nil {
+	if err := plan.check(g); err != nil {
 		return err
 	}
+	plan.fill(m.policy.fitted.plan)
 	t := &training{rng: rand.New(m.source), graph: g, plan: plan}
 	t.steps = &counter{progress: plan.Progress, total: m.policy.fitted.passes(plan.Epochs)}
 	if err := t.draw(ctx, without); err != nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
@@ -94,6 +93,9 @@ const (
 // rankerPlan sets the zero fields of a plan to train a ranker on a graph. The columns of the samples take what the vectors
 // of the nodes leave of the memory, but at most three quarters: the worlds without edges hold changed rows.
 func (c *config) rankerPlan(g Graph, p *EdgePlan) error {
+	if err := p.check(g); err != nil {
+		return err
+	}
 	p.Memory = cmp.Or(p.Memory, rankerMemory)
 	others := p.Memory / 4
 	if rank, _ := c.vectorRank(g.NumNodes(), p.Memory); rank > 0 {
@@ -101,7 +103,7 @@ func (c *config) rankerPlan(g Graph, p *EdgePlan) error {
 	}
 	memory := p.Memory - others
 	by := EdgePlan{Samples: rankerSamples, Negatives: choiceLen, Epochs: rankerPasses, Folds: rankerFolds}
-	each := 4 * int64(c.rankLen()) * int64(1+3*cmp.Or(max(p.Negatives, 0), by.Negatives)) // bytes per sample
+	each := 4 * int64(c.rankLen()) * int64(1+3*cmp.Or(p.Negatives, by.Negatives)) // bytes per sample
 	each += each * newcomerLinks / newcomerEvery
 	by.Samples = int(min(int64(by.Samples), max(memory/each, 1)))
 	arcs := countArcs(g)
@@ -109,7 +111,8 @@ func (c *config) rankerPlan(g Graph, p *EdgePlan) error {
 		arcs /= 2
 	}
 	by.Folds = min(max(10*cmp.Or(p.Samples, by.Samples)/max(arcs, 1), 2), by.Folds)
-	return p.fill(by)
+	p.fill(by)
+	return nil
 }
 
 // trainRanker is TrainEdges for the default: it trains a new ranker and learns the outcomes again on top of it.
@@ -127,15 +130,14 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	if err != nil {
 		return err
 	}
-	nodes, err := m.config.planVectors(ctx, whole, plan.Memory)
+	nodes, leftOut, err := m.config.planVectors(ctx, whole, plan.Memory)
 	if err != nil {
 		return err
 	}
-	parts, err := m.drawChoices(ctx, rng, g, folds, plan, nodes, without, &c)
+	all, err := m.drawChoices(ctx, rng, g, folds, plan, nodes, without, &c)
 	if err != nil {
 		return err
 	}
-	all := slices.Concat(parts...)
 	train, valid := all, all
 	if held := len(all) / heldOut; held > 0 {
 		train, valid = all[:len(all)-held], all[len(all)-held:]
@@ -151,10 +153,7 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	if b.vectors, err = nodes.in(ctx, rng, whole); err != nil {
 		return err
 	}
-	b.leftOut = 0
-	if b.vectors == nil && m.config.vectorsLen() > 0 {
-		b.leftOut = spectrumBytes(g.NumNodes(), minVectors)
-	}
+	b.leftOut = leftOut
 	b.setRanker(r, true)
 	if err := b.refit(ctx); err != nil {
 		return err

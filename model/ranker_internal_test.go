@@ -2,9 +2,11 @@ package model
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -153,6 +155,26 @@ func TestVectorsLeftOut(t *testing.T) {
 	}
 }
 
+// Feature vectors that do not fit into the memory are not read.
+func TestLongVectorsLeftOut(t *testing.T) {
+	t.Parallel()
+	g := twoGroups(false)
+	f := slices.Repeat([]float32{1}, 2000)
+	without := func(hidden [][2]ID) (World, error) {
+		return g.without(hidden).world(func(ID) []float32 { return f }), nil
+	}
+	const bytes = 40 * 2000 * 16
+	for memory, want := range map[int64]int64{bytes: 0, bytes - 1: bytes} {
+		m := newModel(t, "default", "", len(f))
+		if err := m.TrainEdges(context.Background(), g, EdgePlan{Samples: 10, Epochs: 1, Memory: memory}, without); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.VectorsLeftOut(); got != want || (m.belief.vectors == nil) != (want > 0) {
+			t.Errorf("%d bytes of memory: %d left out, want %d", memory, got, want)
+		}
+	}
+}
+
 // A training on a graph without pairs that are no links keeps the ranker of the learned start.
 func TestTrainCompleteGraph(t *testing.T) {
 	t.Parallel()
@@ -165,5 +187,26 @@ func TestTrainCompleteGraph(t *testing.T) {
 	}
 	if want := meanNetwork(slices.Repeat([]*nn.Network{start}, rankerMembers)); !slices.Equal(m.belief.ranker.net.Theta, want.Theta) {
 		t.Error("the weights are not those of the start")
+	}
+}
+
+// Negative numbers of a plan are refused, and any number of negatives can be drawn.
+func TestPlanLimits(t *testing.T) {
+	t.Parallel()
+	g, features := groups()
+	without := func(hidden [][2]ID) (World, error) { return g.without(hidden).world(features), nil }
+	for _, policy := range []string{"default", "prb", "ease", "pair_mix"} {
+		for name, plan := range map[string]EdgePlan{
+			"samples": {Samples: -1}, "negatives": {Negatives: -1}, "folds": {Folds: -1}, "epochs": {Epochs: -1}, "memory": {Memory: -1},
+		} {
+			err := newModel(t, policy, "", 12).TrainEdges(context.Background(), g, plan, without)
+			if !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s, %+v: error %v, want %v", policy, plan, err, ErrOption)
+			}
+		}
+		plan := EdgePlan{Samples: 5, Negatives: math.MaxInt, Epochs: 1}
+		if err := newModel(t, policy, "", 12).TrainEdges(context.Background(), g, plan, without); err != nil {
+			t.Errorf("%s with %d negatives: %v", policy, plan.Negatives, err)
+		}
 	}
 }

@@ -107,11 +107,10 @@ func (l *StartLearner) Add(ctx context.Context, g Graph, features int, seed uint
 	if err != nil {
 		return err
 	}
-	parts, err := m.drawChoices(ctx, rng, g, folds, plan, nil, without, &counter{})
+	all, err := m.drawChoices(ctx, rng, g, folds, plan, nil, without, &counter{})
 	if err != nil {
 		return err
 	}
-	all := slices.Concat(parts...)
 	if len(all) == 0 {
 		return nil
 	}

@@ -22,7 +22,7 @@ type EdgePlan struct {
 	Folds     int // parts that are hidden in turn (5; policy default: up to 10)
 	Epochs    int // passes over the samples (10; policy default: 12)
 	// Memory is the number of bytes that policy default may take for the vectors of the nodes and, if Samples is 0, for
-	// the columns of the samples (512 MB). Vectors that do not fit into half of it are left out: see VectorsLeftOut.
+	// the columns of the samples (512 MB). Vectors that do not fit are left out: see VectorsLeftOut.
 	Memory   int64
 	Progress Progress
 }
@@ -54,9 +54,10 @@ func (m *Model) trainEdges(ctx context.Context, g Graph, plan EdgePlan, without 
 	if m.belief != nil && m.belief.ranker != nil {
 		return m.trainRanker(ctx, g, plan, without)
 	}
-	if err := plan.fill(EdgePlan{Samples: 2000, Negatives: 4, Folds: 5, Epochs: 10}); err != nil {
+	if err := plan.check(g); err != nil {
 		return err
 	}
+	plan.fill(EdgePlan{Samples: 2000, Negatives: 4, Folds: 5, Epochs: 10})
 	rng := rand.New(m.source)
 	folds, err := drawFolds(rng, g, plan)
 	if err != nil {
@@ -141,22 +142,27 @@ func (m *Model) residuals(of nn.Samples) nn.Samples {
 	return out
 }
 
-// fill sets the zero fields to a given plan's values.
-func (p *EdgePlan) fill(by EdgePlan) error {
-	for _, d := range []struct {
-		name      string
-		field     *int
-		otherwise int
+// check reports negative fields. It limits the negatives of a positive to the number of nodes.
+func (p *EdgePlan) check(g Graph) error {
+	for _, field := range [...]struct {
+		name  string
+		value int64
 	}{
-		{"samples", &p.Samples, by.Samples}, {"negatives", &p.Negatives, by.Negatives},
-		{"folds", &p.Folds, by.Folds}, {"epochs", &p.Epochs, by.Epochs},
+		{"samples", int64(p.Samples)}, {"negatives", int64(p.Negatives)}, {"folds", int64(p.Folds)},
+		{"epochs", int64(p.Epochs)}, {"memory", p.Memory},
 	} {
-		if *d.field < 0 {
-			return optionf("%s = %d (accepted: 1 and more)", d.name, *d.field)
+		if field.value < 0 {
+			return optionf("%s = %d (accepted: 1 and more)", field.name, field.value)
 		}
-		*d.field = cmp.Or(*d.field, d.otherwise)
 	}
+	p.Negatives = min(p.Negatives, max(g.NumNodes(), 1))
 	return nil
+}
+
+// fill sets the zero fields to a given plan's values.
+func (p *EdgePlan) fill(by EdgePlan) {
+	p.Samples, p.Negatives = cmp.Or(p.Samples, by.Samples), cmp.Or(p.Negatives, by.Negatives)
+	p.Folds, p.Epochs = cmp.Or(p.Folds, by.Folds), cmp.Or(p.Epochs, by.Epochs)
 }
 
 // drawFolds draws edges of g as planned, in folds of nearly equal size.

@@ -76,16 +76,27 @@ func (c *config) vectorRank(n int, memory int64) (rank int, budget int64) {
 	return rank, budget
 }
 
-// planVectors plans the vectors of a training. It returns nil for a training without vectors.
-func (c *config) planVectors(ctx context.Context, whole World, memory int64) (p *vectorPlan, err error) {
+// planVectors plans the vectors of a training. It returns nil for a training without vectors. If they are left out because
+// they do not fit into the memory, leftOut is the number of bytes that they take at least.
+func (c *config) planVectors(ctx context.Context, whole World, memory int64) (p *vectorPlan, leftOut int64, err error) {
 	n := whole.Graph.NumNodes()
 	rank, budget := c.vectorRank(n, memory)
+	if c.vectorsLen() == 0 {
+		return nil, 0, nil
+	}
 	if rank == 0 {
-		return nil, nil
+		return nil, spectrumBytes(n, minVectors), nil
+	}
+	if c.FeatureLen > 0 {
+		if bytes := wordBytes(whole); bytes > memory {
+			return nil, bytes, nil
+		}
 	}
 	p = &vectorPlan{budget: budget}
-	p.content, err = contentOf(ctx, c, whole, topicsFor(n, budget))
-	return p, err
+	if p.content, err = contentOf(ctx, c, whole, topicsFor(n, budget)); p.content != nil {
+		p.content.rows = nil // the vectors are computed without them
+	}
+	return p, 0, err
 }
 
 // in computes the vectors of a world. It returns nil if p is nil.

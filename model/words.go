@@ -24,6 +24,21 @@ type words struct {
 	rarity []float32 // the logarithm, for each entry
 }
 
+// wordBytes is the number of bytes that the words of a world take while their content is computed: rows and columns.
+func wordBytes(w World) (n int64) {
+	if w.Features == nil {
+		return 0
+	}
+	for u := range ID(w.Graph.NumNodes()) {
+		for _, x := range w.Features(u) {
+			if x != 0 {
+				n += 2 * 8
+			}
+		}
+	}
+	return n
+}
+
 // wordsOf reads the vectors of a world's nodes.
 func wordsOf(c *config, w World) (words, error) {
 	t := words{len: c.FeatureLen, rows: make([]nn.Sparse, w.Graph.NumNodes())}
