@@ -51,11 +51,13 @@ func embedSizes(c *config) (all []int) {
 }
 
 func fitEmbedding(ctx context.Context, c *config, t *training) (weights [][]float32, err error) {
+	words, err := wordsOf(c, t.folds[0].world) // those of all folds
+	if err != nil {
+		return nil, err
+	}
 	inputs := make([]embedInput, len(t.folds))
 	for i, f := range t.folds {
-		if inputs[i], err = embedInputOf(c, f.world); err != nil {
-			return nil, err
-		}
+		inputs[i] = embedInput{adjacencyOf(f.world.Graph), words}
 	}
 	var nets []*nn.Network
 	var sum []float64 // sum of the members' logits of all training pairs

@@ -154,8 +154,7 @@ type views struct {
 
 func newViews() *views { return &views{turn: make(chan struct{}, 1)} }
 
-// identity identifies a world by its graph, its number of arcs, and the addresses of the feature vectors, which are
-// never modified.
+// identity identifies a world by its graph, its number of arcs, and its feature vectors, which are never modified.
 type identity struct {
 	graph    Graph
 	arcs     int
@@ -177,9 +176,9 @@ func (a identity) same(b identity) bool {
 	return comparable && a.graph == b.graph && a.arcs == b.arcs && slices.EqualFunc(a.features, b.features, sameVector)
 }
 
-// sameVector reports whether two slices are the same memory.
+// sameVector reports whether two vectors are equal. Most often they are the same memory.
 func sameVector(a, b []float32) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
 }
 
 // in returns the view of a world. It makes a new one if the world differs from the last one.

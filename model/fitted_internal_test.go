@@ -226,3 +226,19 @@ func TestFitEdgesRefuses(t *testing.T) {
 		t.Error("a refused training counts")
 	}
 }
+
+// A world is recognised by the entries of its feature vectors, not by where they are in memory.
+func TestIdentity(t *testing.T) {
+	t.Parallel()
+	g, features := groups()
+	copied := func(u ID) []float32 { return slices.Clone(features(u)) }
+	other := func(u ID) []float32 {
+		f := copied(u)
+		f[0]++
+		return f
+	}
+	a := identityOf(g.world(features), true)
+	if !a.same(identityOf(g.world(copied), true)) || a.same(identityOf(g.world(other), true)) {
+		t.Error("a world with the same vectors is another, or one with other vectors is the same")
+	}
+}

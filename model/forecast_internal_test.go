@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"kith/index"
@@ -159,7 +160,7 @@ func TestForecastGradient(t *testing.T) {
 	f := m.forecast
 	f.Waiting = 0
 	clear(f.Trainee.Opt.Grad)
-	l := f.draw(rand.New(rand.NewPCG(1, 1)), now.World, now.Links[0], now.Links)
+	l := f.draw(rand.New(rand.NewPCG(1, 1)), now.World, now.Links[0], map[Pair]bool{now.Links[0]: true})
 	if l.sourceRows >= l.x.Rows || slices.Max(l.log) == 0 {
 		t.Fatalf("%d of %d rows of the source, weights %v", l.sourceRows, l.x.Rows, l.log)
 	}
@@ -248,5 +249,35 @@ func TestForecastRefuses(t *testing.T) {
 	err := m.TrainEvents(ctx, func(yield func(Moment, error) bool) { yield(Moment{}, broken) })
 	if !errors.Is(err, broken) || m.forecast != before {
 		t.Errorf("%v, %v", err, m.forecast)
+	}
+}
+
+// Other events of the same moment are not alternatives of an event.
+func TestForecastMoment(t *testing.T) {
+	t.Parallel()
+	d := listDraw{nodes: 9, used: map[Pair]bool{}, moment: map[Pair]bool{{Source: 1, Target: 2}: true}}
+	for _, p := range []Pair{{Source: 1, Target: 2}, {Source: 1, Target: 3}, {Source: 1, Target: 3}, {Source: 1, Target: 9}} {
+		d.add(p, 0)
+	}
+	if want := []Pair{{Source: 1, Target: 3}}; !slices.Equal(d.pairs, want) {
+		t.Errorf("alternatives %v, want %v", d.pairs, want)
+	}
+}
+
+// BenchmarkFollow measures one event of a moment with many.
+func BenchmarkFollow(b *testing.B) {
+	for _, events := range []int{1, 64, 4096} {
+		b.Run(strconv.Itoa(events), func(b *testing.B) {
+			m, now := follower(b, 300)
+			now.Links = nil
+			for i := range events {
+				now.Links = append(now.Links, Pair{Source: ID(i % 30), Target: ID(i / 30 % 30)})
+			}
+			for range b.N / events {
+				if err := m.Follow(b.Context(), now); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

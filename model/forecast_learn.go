@@ -104,13 +104,9 @@ func (m *eventMemory) addPair(rng *rand.Rand, p [2]ID) {
 }
 
 // draw draws the list of event e. Other events of the same moment are not used as alternatives.
-func (f *forecast) draw(rng *rand.Rand, w World, e Pair, moment []Pair) eventList {
+func (f *forecast) draw(rng *rand.Rand, w World, e Pair, moment map[Pair]bool) eventList {
 	g, m := w.Graph.(Timed), &f.Memory
-	d := listDraw{nodes: ID(g.NumNodes()), used: map[Pair]bool{}}
-	d.add(e, 0)
-	for _, o := range moment {
-		d.used[o] = true
-	}
+	d := listDraw{nodes: ID(g.NumNodes()), used: map[Pair]bool{}, moment: moment, pairs: []Pair{e}, log: []float64{0}}
 	d.newest(outRow(g, e.Source), w.Now, e.Source, listPartners)
 	if g.Directed() {
 		d.newest(inRow(g, e.Source), w.Now, e.Source, listSources)
@@ -143,10 +139,13 @@ type listDraw struct {
 	pairs []Pair
 	log   []float64 // logarithm of the number of pairs that each represents
 	used  map[Pair]bool
+
+	moment map[Pair]bool // pairs that are not used as alternatives
 }
 
+// add adds a pair unless it is already there, is not used as an alternative, or has a node that the graph lacks.
 func (d *listDraw) add(p Pair, log float64) {
-	if !d.used[p] && p.Source < d.nodes && p.Target < d.nodes {
+	if !d.used[p] && !d.moment[p] && p.Source < d.nodes && p.Target < d.nodes {
 		d.used[p] = true
 		d.pairs, d.log = append(d.pairs, p), append(d.log, log)
 	}
@@ -221,11 +220,15 @@ func (f *forecast) moveShift(l eventList) {
 
 // follow learns events that occur in world w, and passes their lists to keep.
 func (f *forecast) follow(ctx context.Context, rng *rand.Rand, w World, events []Pair, keep func(eventList)) error {
+	moment := make(map[Pair]bool, len(events))
+	for _, e := range events {
+		moment[e] = true
+	}
 	for _, e := range events {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		l := f.draw(rng, w, e, events)
+		l := f.draw(rng, w, e, moment)
 		f.Columns.add(l.x)
 		f.learn(l, forecastRate)
 		f.Events++
