@@ -14,8 +14,7 @@ import (
 	"kith/model/nn"
 )
 
-// blocks is the set of blocks that make up a context. Their order is that of the constants, except that time precedes
-// vectors.
+// blocks is the set of blocks that make up a context. Their order is that of the constants.
 type blocks uint16
 
 const (
@@ -24,11 +23,11 @@ const (
 	blockTarget                        // features of the candidate
 	blockProduct                       // product of both, entry by entry
 	blockDifference                    // absolute difference of both, entry by entry
+	blockTime                          // log-odds of a forecast, which learns from the times of edges
 	blockVectors                       // columns from node vectors, which a training computes
 	blockSimilarity                    // similarity of their features, and of each to the other's neighbours
 	blockTopology                      // further graph columns of the pair, read by the default's network
 	blockStructural                    // graph columns of the pair
-	blockTime                          // log-odds of a forecast, which learns from the times of edges
 )
 
 // blockGraph are the blocks that are read from the graph alone.
@@ -54,11 +53,11 @@ var blockKinds = [...]blockKind{
 	{name: "target", version: 1, len: featureLen, scale: 1, family: column.TargetFeatures, entry: func(_, t float32) float32 { return t }},
 	{name: "product", version: 1, len: featureLen, scale: 0.5, family: column.AlikeFeatures, entry: func(s, t float32) float32 { return s * t }},
 	{name: "difference", version: 1, len: featureLen, scale: 1, family: column.AlikeFeatures, entry: func(s, t float32) float32 { return max(s-t, t-s) }},
+	{name: "time", version: 1, len: (*config).timeLen, columns: timeColumns},
 	{name: "vectors", version: 4, len: (*config).vectorsLen, columns: vectorColumns},
 	{name: "similarity", version: 1, len: similarityLen, columns: column.SimilarityColumns},
 	{name: "topology", version: 1, len: func(*config) int { return column.TopologyLen }, columns: column.TopologyColumns},
 	{name: "structural", version: 1, len: func(*config) int { return column.StructuralLen }, columns: column.StructuralColumns},
-	{name: "time", version: 1, len: (*config).timeLen, columns: timeColumns},
 }
 
 func featureLen(c *config) int { return c.FeatureLen }
@@ -106,8 +105,8 @@ func (c *config) blockLen(i int) int {
 
 // contextColumns returns the columns of a context.
 func (c *config) contextColumns() (all []column.Column) {
-	for _, i := range [...]int{0, 1, 2, 3, 4, 9, 5, 6, 7, 8} { // time precedes vectors
-		n, kind := c.blockLen(i), &blockKinds[i]
+	for i, kind := range blockKinds {
+		n := c.blockLen(i)
 		if kind.columns != nil {
 			all = append(all, kind.columns()[:n]...)
 			continue

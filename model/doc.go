@@ -30,8 +30,8 @@
 // and their weighted sums, degrees, and paths of three edges. For a linked pair these include paths that pass through
 // the candidate before they end there. On a directed graph the common neighbours of (v, c) are the nodes w with v→w→c,
 // and paths follow the arcs. If the neighbours of a source have more than 32,768 edges, only the paths through its
-// first neighbours, by number, count. Only PageRank uses weights. A node without a feature vector has zeros in the
-// feature blocks.
+// first neighbours, by number, count. Only PageRank uses weights. A node without a feature vector counts as
+// one with zeros.
 //
 // Block topology is for the network of the default. It has more such numbers, and compares the candidate with nodes
 // around the source (column/rivals.go): with its rivals, which are the nodes two edges away that the source has no edge

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"kith/model/column"
@@ -71,11 +70,7 @@ func (m *Model) drawChoices(
 			}
 			open[i], k = d, k+1
 		}
-		group, within := errgroup.WithContext(ctx)
-		for _, d := range open {
-			group.Go(func() error { return d.addLinks(within) })
-		}
-		if err := group.Wait(); err != nil {
+		if err := nn.TryParallel(ctx, len(open), func(ctx context.Context, i int) error { return open[i].addLinks(ctx) }); err != nil {
 			return nil, err
 		}
 		for _, d := range open {

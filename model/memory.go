@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
@@ -101,7 +102,7 @@ func (m *memory) edit(before *memory, u ID) *nodeMemory {
 }
 
 func (n *nodeMemory) find(target ID) (int, bool) {
-	return slices.BinarySearchFunc(n.Pairs, target, func(p pairMemory, t ID) int { return int(int64(p.Target) - int64(t)) })
+	return slices.BinarySearchFunc(n.Pairs, target, func(p pairMemory, t ID) int { return cmp.Compare(p.Target, t) })
 }
 
 func (n *nodeMemory) pair(target ID) *counts {

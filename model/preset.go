@@ -72,8 +72,8 @@ func preset(name string, features int) (config, error) {
 
 // presetPaper sets the values of PRB, NeurIPS 2024, section 5.1. What the text leaves open is as in the released code: φ is
 // pooled, a training passes over all samples one by one, for at most 2,000 steps, it ends when the mean loss of a pass is
-// small, and Adam's moments start from zero in each training. Options step, early_stop and moments are the text's way:
-// algorithm 1 has a step each round and no threshold, and an optimiser keeps its moments.
+// small, and Adam's moments start from zero in each training. Options step, early_stop and moments choose what the
+// text says instead: algorithm 1 has a step each round and no threshold, and an optimiser keeps its moments.
 func (c *config) presetPaper() {
 	c.Unit, c.EarlyStop = true, true
 	c.Exploit = nn.Fit{Rate: 0.01, Batch: 1, Steps: 2000, Stop: 1e-3}

@@ -86,7 +86,7 @@ const (
 	rankerMemory  = 512 << 20
 	rankerPasses  = 12
 	rankerRate    = 3e-3
-	rankerFolds   = 10 // folds at most; a fold is up to a tenth of the edges
+	rankerFolds   = 10 // folds at most
 	heldOut       = 10 // the part of the choices, one in 10, that measures the passes of a training and is not learned
 )
 

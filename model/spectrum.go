@@ -328,7 +328,7 @@ func entries(c, a, b []float32) []float32 {
 
 func sign(v float32) float32 { return float32(math.Copysign(1, float64(v))) }
 
-// columns fills the columns of the pair with a target. walks is as in vectors.columns.
+// columns fills the columns of the pair with a target. walks is as in vectorColumns.
 func (f *spectralSource) columns(target ID, walks float64, x []float32) {
 	v, root := f.inOf(f.g, target, f.scratch)
 	for r, w := range f.weighted {
@@ -357,8 +357,8 @@ func (f *spectralSource) columns(target ID, walks float64, x []float32) {
 	x[spectralCosine] = float32(y / math.Max(f.numbers.length*other.length, minLength))
 }
 
-// walksTo returns the weight of the walks of three edges to a target, as in column.PairStats, which is computed unless it is
-// negative. It reports false on a directed graph, whose N³ is not UΣ³Vᵀ, and if the computation is too expensive.
+// walksTo returns the weight of the walks of three edges to a target, as in column.PairStats: known, or if that is negative,
+// what it computes. It reports false on a directed graph, whose N³ is not UΣ³Vᵀ, and if the computation is too expensive.
 func (f *spectralSource) walksTo(target ID, known float64) (weight float64, ok bool) {
 	if f.directed || f.g.NumNodes() > maxCounted {
 		return 0, false

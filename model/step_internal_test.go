@@ -44,7 +44,7 @@ func TestStepEachRound(t *testing.T) {
 	}
 }
 
-// A decoded model continues exactly as the original, also with the text's way of training.
+// A decoded model continues exactly as the original, also with the training of the text of the paper.
 func TestDecodeContinuesAsTheText(t *testing.T) {
 	t.Parallel()
 	for _, options := range [][]any{{"step", "round"}, {"moments", "kept"}, {"early_stop", "off"}} {

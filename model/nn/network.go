@@ -30,8 +30,8 @@ type Network struct {
 	Dense []dense
 }
 
-// dense is a layer y = Wx + b whose parameters are views of the network's vector. w is the transpose of W, in x out:
-// the kernels work along rows, and the expensive layers have more outputs than inputs.
+// dense is a layer y = xW + b whose parameters are views of the network's vector. W is in x out because the kernels work
+// along rows, and the expensive layers have more outputs than inputs.
 type dense struct {
 	in, Out int
 	W, B    []float32

@@ -28,6 +28,18 @@ func Parallel(ctx context.Context, n int, f func(i int)) error {
 	return ctx.Err()
 }
 
+// TryParallel is Parallel for functions that can fail. It ends their context at the first error and returns that error.
+func TryParallel(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
+	within, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	_ = Parallel(within, n, func(i int) {
+		if err := f(within, i); err != nil {
+			stop(err)
+		}
+	})
+	return cmp.Or(ctx.Err(), context.Cause(within))
+}
+
 // blockLen is the number of nodes that InBlocks processes at a time.
 const blockLen = 1024
 

@@ -140,6 +140,9 @@ func Generate(c Communities, seed uint64) (*Data, error) {
 	if c.Nodes < 2 || c.Groups < 1 || c.Groups > c.Nodes {
 		return nil, fmt.Errorf("trial: %d nodes in %d groups", c.Nodes, c.Groups)
 	}
+	if c.Choices > 1 && c.FeatureLen < 1 {
+		return nil, fmt.Errorf("trial: %d choices by features of %d entries", c.Choices, c.FeatureLen)
+	}
 	g := generator{Communities: c, rng: rand.New(rand.NewPCG(seed, 1)), rows: make([][]ID, c.Nodes)}
 	for u := range g.rows {
 		g.group = append(g.group, u%c.Groups)

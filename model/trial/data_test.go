@@ -101,6 +101,9 @@ func TestGenerate(t *testing.T) {
 	if share := float64(inside) / float64(links); share < 0.85 || share > 0.95 {
 		t.Errorf("%.2f of the links are inside a group, want about 0.9", share)
 	}
+	if _, err := trial.Generate(trial.Communities{Nodes: 9, Groups: 3, Degree: 2, Choices: 2}, 1); err == nil {
+		t.Error("choices by features were drawn without features")
+	}
 	if _, err := trial.Generate(trial.Communities{Nodes: 1}, 1); err == nil {
 		t.Error("a graph of one node passes")
 	}
