@@ -89,7 +89,7 @@ func (p policy) reads(option string) bool {
 		return p.learns
 	}
 	o, err := findOption(option, Options())
-	return err != nil || o.readBy(p)
+	return err == nil && o.readBy(p)
 }
 
 // KnownEdges returns the share of the true edges that the caller should insert before a policy's first round: 0.1 for

@@ -155,6 +155,20 @@ func TestUnused(t *testing.T) {
 	}
 }
 
+// A model reads the options that its policy uses, and none that do not exist.
+func TestReads(t *testing.T) {
+	t.Parallel()
+	m, err := model.New(model.Spec{Policy: "ease"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for option, want := range map[string]bool{"lambda": true, "nu": false, "preset": false, "colour": false} {
+		if got := m.Reads(option); got != want {
+			t.Errorf("ease reads %s: %v, want %v", option, got, want)
+		}
+	}
+}
+
 // Options that a policy does not use do not change its scores.
 func TestUnusedChangesNothing(t *testing.T) {
 	t.Parallel()
