@@ -172,8 +172,8 @@ func identityOf(w World, features bool) identity {
 }
 
 func (a identity) same(b identity) bool {
-	comparable := reflect.TypeOf(a.graph).Comparable() && reflect.TypeOf(b.graph).Comparable()
-	return comparable && a.graph == b.graph && a.arcs == b.arcs && slices.EqualFunc(a.features, b.features, sameVector)
+	canCompare := reflect.TypeOf(a.graph).Comparable() && reflect.TypeOf(b.graph).Comparable()
+	return canCompare && a.graph == b.graph && a.arcs == b.arcs && slices.EqualFunc(a.features, b.features, sameVector)
 }
 
 // sameVector reports whether two vectors are equal. Most often they are the same memory.

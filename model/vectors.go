@@ -221,18 +221,18 @@ func (v *vectors) knows(w World, u ID) bool {
 // nearest returns the n closest nodes other than source that accept admits, closest first. Nodes at a right angle or
 // more are left out, so that a source without edges and features has no nearest nodes.
 func nearest(ctx context.Context, w World, closeness func(ID) float32, source ID, n int, accept func(ID) bool) ([]ID, error) {
-	close := make([]float32, w.Graph.NumNodes())
-	err := nn.InBlocks(ctx, len(close), func(first, end int) {
+	all := make([]float32, w.Graph.NumNodes())
+	err := nn.InBlocks(ctx, len(all), func(first, end int) {
 		for u := first; u < end; u++ {
 			if ID(u) != source && accept(ID(u)) {
-				close[u] = closeness(ID(u))
+				all[u] = closeness(ID(u))
 			}
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	return largest(close, n, minClose), nil
+	return largest(all, n, minClose), nil
 }
 
 // closenessTo returns a function that measures how close a node is to source: by the profile if it knows the source,

@@ -7,6 +7,7 @@
 //	prbench classify    nodes round by round: cumulative regret
 //	prbench offline     held-out links among fixed negatives: Hits@K, MRR
 //	prbench holdout     hidden links of any graph, after training with no options: MRR and hits@10
+//	prbench feedback    hidden links of any graph after more and more outcomes: MRR
 //	prbench learn       the weights that a model begins with, from many graphs
 //	prbench cost        seconds of a run by part
 //	prbench ppr         PageRank on your own graphs: lines for benchstat
@@ -20,10 +21,10 @@
 //	               its regret at 200 rounds, its times, and a checksum
 //	grid/          the same for the runs of grid searches
 //
-// A run of holdout has, instead of regret, MRR and hits@10 of a policy on one graph, seed and set of candidates. It
-// has no pictures.
+// A run of holdout has, instead of regret, MRR and hits@10 of a policy on one graph, seed and set of candidates, a run of
+// feedback MRR after each number of outcomes. They have no pictures.
 //
-// Online, classify, offline and holdout play the runs that are missing in runs, so an interrupted command can be repeated to
+// Online, classify, offline, holdout and feedback play the runs that are missing in runs, so an interrupted command can be repeated to
 // continue. Their tables are made from all runs there. A file that is damaged, has a different run's name, or was
 // made by models whose presets have other values is an error that names the file.
 //

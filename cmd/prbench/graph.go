@@ -48,6 +48,21 @@ func parseGraphFile(text string) (graphFile, error) {
 	return g, nil
 }
 
+// parseGraphFiles parses a list of graphs, which must have different names.
+func parseGraphFiles(list []string) (graphs []graphFile, err error) {
+	for _, text := range list {
+		g, err := parseGraphFile(text)
+		if err != nil {
+			return nil, err
+		}
+		if i := slices.IndexFunc(graphs, func(other graphFile) bool { return other.name == g.name }); i >= 0 {
+			return nil, fmt.Errorf("%s and %s have one name", graphs[i].path, g.path)
+		}
+		graphs = append(graphs, g)
+	}
+	return graphs, nil
+}
+
 // form returns KIND or KIND+COLUMN...
 func (g graphFile) form() string { return strings.Join(append([]string{g.kind}, g.columns...), "+") }
 

@@ -165,18 +165,8 @@ func (p *holdoutPlan) check() error {
 		}
 		p.sets = append(p.sets, s)
 	}
-	p.graphs = nil
-	for _, text := range p.data {
-		g, err := parseGraphFile(text)
-		if err != nil {
-			return err
-		}
-		if i := slices.IndexFunc(p.graphs, func(other graphFile) bool { return other.name == g.name }); i >= 0 {
-			return fmt.Errorf("%s and %s have one name", p.graphs[i].path, g.path)
-		}
-		p.graphs = append(p.graphs, g)
-	}
-	return nil
+	p.graphs, err = parseGraphFiles(p.data)
+	return err
 }
 
 // resolvePolicies replaces "all" by the policies that can be asked, and returns an error for unknown names.

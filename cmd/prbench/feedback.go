@@ -1,0 +1,349 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"kith/cmd/internal/cli"
+	"kith/db"
+	"kith/model"
+	"kith/model/trial"
+)
+
+// feedbackPlan holds the options of prbench feedback.
+type feedbackPlan struct {
+	data, policies []string
+	with           feedbackSettings // holds what all runs share
+	seeds          int
+	firstSeed      uint64
+	workers        int
+	out            string
+	log            io.Writer
+
+	graphs []graphFile // the parsed data
+}
+
+// feedbackSettings are all parameters that determine the result of a run.
+type feedbackSettings struct {
+	Data    string `json:"data"`
+	DataSum string `json:"data_sum"`
+	Form    string `json:"form"` // kind and columns of the graph
+	Policy  string `json:"policy"`
+	// Train trains the model on the known edges before the first outcome.
+	Train    bool    `json:"train"`
+	Share    float64 `json:"share"`    // share of the edges that are hidden
+	Sample   int     `json:"sample"`   // number of nodes to predict links of
+	Offered  int     `json:"offered"`  // number of links that are offered
+	Outcomes []int   `json:"outcomes"` // numbers of outcomes after which links are predicted, ascending
+	Seed     uint64  `json:"seed"`
+}
+
+// feedbackResult has an entry for each number of outcomes.
+type feedbackResult struct {
+	MRR []float64 `json:"mrr"`
+	Won []int     `json:"won"` // number of the outcomes so far that were links
+}
+
+type (
+	feedbackRun   = run[feedbackSettings, feedbackResult]
+	feedbackJob   = job[feedbackSettings, feedbackResult]
+	feedbackShelf = shelf[feedbackSettings, feedbackResult]
+)
+
+func (s feedbackSettings) data() (name, sum string) { return s.Data, s.DataSum }
+
+func (s feedbackSettings) title() string {
+	if s.Train {
+		return s.Policy + ", trained"
+	}
+	return s.Policy
+}
+
+func (s feedbackSettings) name() string {
+	return runName(s, s.Data, strings.ReplaceAll(s.title(), ", ", "-"), fmt.Sprintf("s%d", s.Seed))
+}
+
+func (s feedbackSettings) model() (*model.Model, error) {
+	return holdoutSettings{Policy: s.Policy}.model()
+}
+
+func newFeedback() *cobra.Command {
+	var p feedbackPlan
+	c := &cobra.Command{
+		Use:   "feedback --data FILE|DIR,... --out DIR",
+		Short: "Rank hidden edges of a known graph after more and more outcomes",
+		Long: `Feedback does what a user does with a graph that is loaded: it asks a model for links,
+offers the best of them, and tells it what became of the first one. A share of the edges is
+hidden. Offered links come true if they are hidden. One half of the hidden edges, drawn at
+random, decides which nodes are asked about; the other half is ranked among NEIGHBORS(2)
+(NEIGHBORS(3) in a bipartite graph) as by EVALUATE PREDICT LINKS ... ON SPLIT, after each
+number of outcomes.
+
+Graphs are given as for holdout. Completed runs are kept in --out, so an interrupted command
+can be repeated to continue. The table is made from all runs in --out.`,
+		Example: `  prbench feedback --data snap/facebook_combined.txt,cora --out results
+  prbench feedback --data snap/facebook_combined.txt --train --outcomes 0,100 --out results`,
+	}
+	f := c.Flags()
+	f.StringSliceVar(&p.data, "data", nil, "files and folders of graphs, as for holdout")
+	f.StringSliceVar(&p.policies, "policies", []string{judgedPolicy}, "policies that learn from outcomes")
+	f.BoolVar(&p.with.Train, "train", false, "train on the known edges first, with no options")
+	f.Float64Var(&p.with.Share, "share", 0.15, "share of the edges to hide")
+	f.IntVar(&p.with.Sample, "sample", 300, "number of nodes to predict links of")
+	f.IntVar(&p.with.Offered, "offered", 10, "number of links that are offered")
+	f.IntSliceVar(&p.with.Outcomes, "outcomes", []int{0, 1, 5, 20, 100, 500}, "ascending numbers of outcomes after which links are predicted")
+	f.IntVar(&p.seeds, "seeds", 3, "number of seeds")
+	f.Uint64Var(&p.firstSeed, "first-seed", 1, "the first of the seeds")
+	f.IntVar(&p.workers, "workers", runtime.GOMAXPROCS(0), "maximum number of concurrent runs")
+	f.StringVar(&p.out, "out", "", "folder for the results")
+	return command(c, p.check, p.run)
+}
+
+// check reports what is wrong with the plan before any graph is read.
+func (p *feedbackPlan) check() (err error) {
+	counts := p.with.Outcomes
+	switch {
+	case len(p.data) == 0:
+		return errors.New("--data FILE is missing")
+	case p.out == "":
+		return errors.New("--out DIR is missing")
+	case !(p.with.Share > 0 && p.with.Share < 1):
+		return fmt.Errorf("--share must be between 0 and 1, got %v", p.with.Share)
+	case len(counts) == 0 || counts[0] < 0 || !slices.IsSorted(counts):
+		return fmt.Errorf("--outcomes must ascend from 0 or more, got %v", counts)
+	}
+	for _, policy := range p.policies {
+		m, err := feedbackSettings{Policy: policy}.model()
+		if err != nil {
+			return err
+		}
+		if !m.Learns() {
+			return fmt.Errorf("--policies %s: the policy does not learn from outcomes", policy)
+		}
+	}
+	if p.graphs, err = parseGraphFiles(p.data); err != nil {
+		return err
+	}
+	return cmp.Or(cli.Least("sample", p.with.Sample, 1), cli.Least("offered", p.with.Offered, 1), cli.Least("seeds", p.seeds, 1),
+		cli.Least("first-seed", p.firstSeed, 1), cli.Least("workers", p.workers, 1))
+}
+
+// run plays the missing runs and makes a table of all kept runs.
+func (p *feedbackPlan) run(ctx context.Context, cmd *cobra.Command) error {
+	kept := feedbackShelf(filepath.Join(p.out, "runs"))
+	jobs, err := p.jobs()
+	if err != nil {
+		return err
+	}
+	s := session[feedbackSettings, feedbackResult]{shelf: kept, workers: p.workers, log: cmd.ErrOrStderr(), line: feedbackLine}
+	_, played := s.play(ctx, jobs)
+	runs, err := kept.runs(feedbackSettings.data)
+	if err != nil || len(runs) == 0 {
+		return errors.Join(played, err)
+	}
+	return writeResults(cmd.OutOrStdout(), p.out, runs, feedbackTable(runs), played)
+}
+
+// jobs returns a job for each graph, policy and seed.
+func (p *feedbackPlan) jobs() (jobs []feedbackJob, err error) {
+	for _, g := range p.graphs {
+		s := p.with
+		s.Data, s.Form = g.name, g.form()
+		if s.DataSum, err = g.sum(); err != nil {
+			return nil, err
+		}
+		for _, s.Policy = range p.policies {
+			for s.Seed = p.firstSeed; s.Seed < p.firstSeed+uint64(p.seeds); s.Seed++ {
+				jobs = append(jobs, feedbackJob{
+					what: s.Data, settings: []feedbackSettings{s}, size: s.Outcomes[len(s.Outcomes)-1],
+					play: func(ctx context.Context, missing []feedbackSettings, progress func(int)) ([]feedbackResult, error) {
+						r, err := giveFeedback(ctx, g, missing[0], progress)
+						if err != nil {
+							err = fmt.Errorf("%s, %s, seed %d: %w", g.path, missing[0].title(), missing[0].Seed, err)
+						}
+						return []feedbackResult{r}, err
+					},
+				})
+			}
+		}
+	}
+	return jobs, nil
+}
+
+// feedbackLine describes a run in a line.
+func feedbackLine(r *feedbackRun) string {
+	s := r.Settings
+	return fmt.Sprintf("%s: %s, seed %d: MRR %.4f after %v outcomes", s.Data, s.title(), s.Seed, r.Result.MRR, s.Outcomes)
+}
+
+// feedbackTable returns a table with a row for each graph and policy and a column for each number of outcomes.
+func feedbackTable(runs []*feedbackRun) (text string) {
+	outcomes := func(r *feedbackRun) string { return fmt.Sprint(r.Settings.Outcomes) }
+	for _, alike := range grouped(runs, outcomes) {
+		heading := []string{"graph", "policy", "seeds"}
+		for _, n := range alike[0].Settings.Outcomes {
+			heading = append(heading, fmt.Sprintf("MRR after %d", n))
+		}
+		var rows [][]string
+		for _, of := range grouped(alike, func(r *feedbackRun) string { return r.Settings.Data + " " + r.Settings.title() }) {
+			row := []string{of[0].Settings.Data, of[0].Settings.title(), strconv.Itoa(len(of))}
+			for i := range of[0].Settings.Outcomes {
+				row = append(row, fmt.Sprintf("%.4f", spreadOf(of, func(r *feedbackRun) float64 { return r.Result.MRR[i] }).Mean))
+			}
+			rows = append(rows, row)
+		}
+		text += markdown(heading, rows)
+	}
+	return text
+}
+
+// feedback is a database without some edges, and a model that learns what became of the links that it offered.
+type feedback struct {
+	feedbackSettings
+	store   *db.DB
+	rng     *rand.Rand
+	among   db.Candidates
+	hidden  map[[2]db.Key]bool // all hidden edges, from both ends if they are undirected
+	sources []db.Key           // nodes to ask about
+	asked   []db.Edge          // edges to rank
+}
+
+// feedbackModel is the name of the model.
+const feedbackModel = "m"
+
+// giveFeedback loads a graph, hides edges, and plays all outcomes.
+func giveFeedback(ctx context.Context, g graphFile, s feedbackSettings, progress func(int)) (r feedbackResult, err error) {
+	store, err := g.load(ctx)
+	if err != nil {
+		return r, err
+	}
+	defer store.Close()
+	f := &feedback{feedbackSettings: s, store: store, rng: rand.New(rand.NewPCG(s.Seed, 3)), among: db.Neighbors(2)}
+	if g.kind == "bipartite" {
+		f.among = db.Neighbors(3)
+	}
+	if err := f.hide(ctx); err != nil {
+		return r, err
+	}
+	if err := store.CreateModel(ctx, feedbackModel, model.Spec{Policy: s.Policy, Seed: s.Seed}); err != nil {
+		return r, err
+	}
+	if s.Train {
+		if _, err := store.Train(ctx, db.Training{Model: feedbackModel}); err != nil {
+			return r, err
+		}
+	}
+	played, won := 0, 0
+	for _, n := range s.Outcomes {
+		for ; played < n; played++ {
+			reward, err := f.outcome(ctx)
+			if err != nil {
+				return r, err
+			}
+			won += int(reward)
+			progress(played)
+		}
+		mrr, err := f.mrr(ctx)
+		if err != nil {
+			return r, err
+		}
+		r.MRR, r.Won = append(r.MRR, mrr), append(r.Won, won)
+	}
+	return r, nil
+}
+
+// hide deletes edges from the database.
+func (f *feedback) hide(ctx context.Context) error {
+	f.hidden = map[[2]db.Key]bool{}
+	return f.store.Update(ctx, func(tx *db.Tx) error {
+		var all []db.Edge
+		for e, err := range tx.Edges() {
+			if err != nil {
+				return err
+			}
+			if e.Src != e.Dst {
+				all = append(all, e)
+			}
+		}
+		f.rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		n := int(f.Share * float64(len(all)))
+		if n < 2 {
+			return fmt.Errorf("%v of %d edges are too few to hide", f.Share, len(all))
+		}
+		for _, e := range all[:n] {
+			f.hidden[[2]db.Key{e.Src, e.Dst}] = true
+			if !tx.Stats().Directed {
+				f.hidden[[2]db.Key{e.Dst, e.Src}] = true
+			}
+			if err := tx.DeleteEdge(e.Src, e.Dst); err != nil {
+				return err
+			}
+		}
+		f.asked = all[:n/2]
+		for _, e := range all[n/2 : n] {
+			f.sources = append(f.sources, e.Src)
+		}
+		return nil
+	})
+}
+
+// outcome offers links of a node, and reports what became of the best. Nodes that have no candidates are passed over.
+func (f *feedback) outcome(ctx context.Context) (reward float64, err error) {
+	for range 100 * len(f.sources) {
+		source := f.sources[f.rng.IntN(len(f.sources))]
+		r, err := f.store.Predict(ctx, db.Prediction{For: source, Among: f.among, Model: feedbackModel, Top: f.Offered, NoCache: true})
+		if err != nil {
+			return 0, err
+		}
+		if len(r.Links) == 0 {
+			continue
+		}
+		var offered []any
+		for _, l := range r.Links {
+			offered = append(offered, l.Target)
+		}
+		if f.hidden[[2]db.Key{source, r.Links[0].Target}] {
+			reward = 1
+		}
+		return reward, f.store.Observe(ctx, db.Observation{
+			Source: source, Target: r.Links[0].Target, Reward: reward, Among: db.Keys(offered...), Model: feedbackModel, NoCache: true,
+		})
+	}
+	return 0, errors.New("no node has candidates")
+}
+
+// mrr ranks the edges that are asked for.
+func (f *feedback) mrr(ctx context.Context) (mrr float64, err error) {
+	err = f.store.View(ctx, func(tx *db.Tx) error {
+		set, err := tx.Holdout(ctx, db.Holdout{Links: f.asked, Sample: f.Sample, Among: []db.Candidates{f.among}, Seed: f.Seed})
+		if err != nil {
+			return err
+		}
+		_, answers, err := set.Ask(ctx, db.Contender{Model: feedbackModel})
+		if err != nil {
+			return err
+		}
+		links := 0
+		for h, err := range answers {
+			if err != nil {
+				return err
+			}
+			links += len(h.Hidden)
+			mrr += float64(len(h.Found)) * trial.MRR(h.Found, h.Others)
+		}
+		mrr /= float64(links)
+		return nil
+	})
+	return mrr, err
+}
