@@ -176,30 +176,45 @@ func (b *belief) unseen(contexts nn.Samples) nn.Samples {
 	return out
 }
 
-// The prior is chosen by the first lastJudged samples, each time that their number is a power of two from firstJudged on. At
-// first it trusts the ranker. It becomes doubtful if that makes the outcomes more than exp(doubtsFrom), 20 times, as likely.
+// The prior is chosen by the first outcomes, each time that their number is a power of two from firstJudged to lastJudged. At
+// first it trusts the ranker. It is replaced if the other one makes the outcomes more than exp(surely), 20 times, as likely, or at
+// lastJudged if it makes them more likely at all.
 const (
 	firstJudged = 8
 	lastJudged  = 128
-	doubtsFrom  = 3
+	surely      = 3
 )
 
 // choosePrior chooses the prior and learns the samples that decide about it again. Each is predicted before it is learned. It
 // returns their number, which is 0 if there is no choice.
 func (b *belief) choosePrior() (judged int) {
-	judged = min(b.data.Len(), lastJudged)
-	if b.ranker == nil || judged < firstJudged {
+	if b.ranker == nil || b.data.Len() < firstJudged {
 		return 0
 	}
-	learn := func(doubtful bool) (logLikelihood float64) {
+	judged = min(b.data.Len(), lastJudged)
+	learn := func(doubtful bool) (logLikelihoods []float64) { // of the first samples, as many as there are judged at a time
 		b.setPrior(doubtful)
+		sum, next := 0.0, firstJudged
 		for i := range judged {
-			logLikelihood += b.learn(b.data.Row(i), float64(b.data.Y[i]))
+			sum += b.learn(b.data.Row(i), float64(b.data.Y[i]))
+			if i+1 == next {
+				logLikelihoods, next = append(logLikelihoods, sum), 2*next
+			}
 		}
-		return logLikelihood
+		return logLikelihoods
 	}
-	least := learn(false) + doubtsFrom
-	if trusting := *b; learn(true) < least {
+	likely := learn(false)
+	trusting, doubtful := *b, false
+	for i, l := range learn(true) {
+		least := float64(surely)
+		if firstJudged<<i == lastJudged {
+			least = 0
+		}
+		if gain := l - likely[i]; math.Abs(gain) > least {
+			doubtful = gain > 0
+		}
+	}
+	if !doubtful {
 		*b = trusting
 	}
 	return judged

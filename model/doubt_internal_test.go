@@ -192,3 +192,44 @@ func TestDoubt(t *testing.T) {
 		}
 	}
 }
+
+// After lastJudged outcomes a belief has the prior that makes them more likely, however little.
+func TestLastDoubt(t *testing.T) {
+	t.Parallel()
+	near := 0
+	for seed := range uint64(8) {
+		h, m, rng := hide(seed), newModel(t, "default", "", 0), rand.New(rand.NewPCG(seed, 2))
+		for n := range lastJudged {
+			pairs := h.candidates(ID(n % 40))
+			o := Outcome{Pair: pairs[rng.IntN(len(pairs))]}
+			if h.is(o.Pair) || rng.IntN(40) == 0 {
+				o.Reward = 1
+			}
+			var err error
+			if o.Contexts, err = m.Scorer().Contexts(t.Context(), h.world, []Pair{o.Pair}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := m.Observe(o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		likelihood := func(doubtful bool) (sum float64) {
+			b := *m.belief
+			b.setPrior(doubtful)
+			for i := range lastJudged {
+				sum += b.learn(b.data.Row(i), float64(b.data.Y[i]))
+			}
+			return sum
+		}
+		gain := likelihood(true) - likelihood(false)
+		if m.belief.doubtful != (gain > 0) {
+			t.Errorf("seed %d: doubtful %v, with a log-likelihood that is larger by %v", seed, m.belief.doubtful, gain)
+		}
+		if gain > 0 && gain < surely {
+			near++
+		}
+	}
+	if near == 0 {
+		t.Error("no seed has two priors that are nearly as likely")
+	}
+}
