@@ -177,13 +177,30 @@ func (b *belief) unseen(contexts nn.Samples) nn.Samples {
 }
 
 // The prior is chosen by the first outcomes, each time that their number is a power of two from firstJudged to lastJudged. At
-// first it trusts the ranker. It is replaced if the other one makes the outcomes more than exp(surely), 20 times, as likely, or at
-// lastJudged if it makes them more likely at all.
+// first it trusts the ranker.
 const (
 	firstJudged = 8
 	lastJudged  = 128
-	surely      = 3
 )
+
+// sureness returns the log-likelihood ratio at which the first n samples replace the prior. It is large where most sources had
+// edges, which the ranker reads. Where they had none, the ranker guesses, and the last samples decide by any difference.
+func (b *belief) sureness(n int) float64 {
+	degree := b.config.width() - column.StructuralLen + column.ColSource
+	linked := 0
+	for i := range n {
+		if b.data.Row(i)[degree] > 0 {
+			linked++
+		}
+	}
+	switch {
+	case 2*linked > n:
+		return 6
+	case n < lastJudged:
+		return 3
+	}
+	return 0
+}
 
 // choosePrior chooses the prior and learns the samples that decide about it again. Each is predicted before it is learned. It
 // returns their number, which is 0 if there is no choice.
@@ -206,11 +223,7 @@ func (b *belief) choosePrior() (judged int) {
 	likely := learn(false)
 	trusting, doubtful := *b, false
 	for i, l := range learn(true) {
-		least := float64(surely)
-		if firstJudged<<i == lastJudged {
-			least = 0
-		}
-		if gain := l - likely[i]; math.Abs(gain) > least {
+		if gain := l - likely[i]; math.Abs(gain) > trusting.sureness(firstJudged<<i) {
 			doubtful = gain > 0
 		}
 	}

@@ -172,10 +172,10 @@
 // At first the weights are independent. There are two priors. One trusts the ranker, whose weight has mean 1, and the others
 // have mean 0 and variance 1/(50 lambda). The other one ignores the ranker: it has the weights of the structural prior, mean 1 for
 // the offers, a constant of -2, and variance 1/lambda. In both the success of the target has mean 1. A belief starts from
-// the first. After 8, 16, 32 and 64 outcomes, and in each training, it takes the other prior if that makes the outcomes so
-// far 20 times as likely; after 128 it takes the likelier one for good. On a graph that is known when the first outcome
-// arrives, one outcome thus changes little, and on a graph that is empty at first, outcomes soon decide. A belief without a
-// ranker, because of other blocks, has the second prior.
+// the first. After 8, 16, 32, 64 and 128 outcomes, and in each training, it takes the other prior if that makes the outcomes so
+// far much more likely: 400 times if most of their sources had edges, otherwise 20 times, and after 128 outcomes by any
+// difference. On a graph that is known when the first outcome arrives, one outcome thus changes little, and on a graph that
+// is empty at first, outcomes soon decide. A belief without a ranker, because of other blocks, has the second prior.
 //
 // Explore is the probability at nu standard deviations of the log-odds above their mean, σ(mᵀz + nu sqrt(v)), less
 // Exploit: an upper confidence bound. A draw of w (Thompson sampling) would explore as well, but a bound gives the same

@@ -193,43 +193,51 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
-// After lastJudged outcomes a belief has the prior that makes them more likely, however little.
+// After lastJudged outcomes on a graph without edges, a belief has the prior that makes them more likely, however little. On a
+// graph that is known, it trusts the ranker unless the other prior makes them much more likely.
 func TestLastDoubt(t *testing.T) {
 	t.Parallel()
-	near := 0
-	for seed := range uint64(8) {
-		h, m, rng := hide(seed), newModel(t, "default", "", 0), rand.New(rand.NewPCG(seed, 2))
-		for n := range lastJudged {
-			pairs := h.candidates(ID(n % 40))
-			o := Outcome{Pair: pairs[rng.IntN(len(pairs))]}
-			if h.is(o.Pair) || rng.IntN(40) == 0 {
-				o.Reward = 1
+	for _, known := range []bool{false, true} {
+		near := 0
+		for seed := range uint64(8) {
+			h, m, rng := hide(seed), newModel(t, "default", "", 0), rand.New(rand.NewPCG(seed, 2))
+			oneIn := 24 // outcomes besides the hidden edges
+			if !known {
+				h.g, h.hidden, oneIn = newMesh(40, false), nil, 60
+				h.world = h.g.world(nil)
 			}
-			var err error
-			if o.Contexts, err = m.Scorer().Contexts(t.Context(), h.world, []Pair{o.Pair}); err != nil {
-				t.Fatal(err)
+			for n := range lastJudged {
+				pairs := h.candidates(ID(n % 40))
+				o := Outcome{Pair: pairs[rng.IntN(len(pairs))]}
+				if h.is(o.Pair) || rng.IntN(oneIn) == 0 {
+					o.Reward = 1
+				}
+				var err error
+				if o.Contexts, err = m.Scorer().Contexts(t.Context(), h.world, []Pair{o.Pair}); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := m.Observe(o); err != nil {
+					t.Fatal(err)
+				}
 			}
-			if _, err := m.Observe(o); err != nil {
-				t.Fatal(err)
+			likelihood := func(doubtful bool) (sum float64) {
+				b := *m.belief
+				b.setPrior(doubtful)
+				for i := range lastJudged {
+					sum += b.learn(b.data.Row(i), float64(b.data.Y[i]))
+				}
+				return sum
+			}
+			gain := likelihood(true) - likelihood(false)
+			if want := gain > m.belief.sureness(lastJudged); m.belief.doubtful != want {
+				t.Errorf("known %v, seed %d: doubtful %v, with a log-likelihood that is larger by %v", known, seed, m.belief.doubtful, gain)
+			}
+			if gain > 0 && gain < 5 {
+				near++
 			}
 		}
-		likelihood := func(doubtful bool) (sum float64) {
-			b := *m.belief
-			b.setPrior(doubtful)
-			for i := range lastJudged {
-				sum += b.learn(b.data.Row(i), float64(b.data.Y[i]))
-			}
-			return sum
+		if near == 0 {
+			t.Errorf("known %v: no seed has two priors that are nearly as likely", known)
 		}
-		gain := likelihood(true) - likelihood(false)
-		if m.belief.doubtful != (gain > 0) {
-			t.Errorf("seed %d: doubtful %v, with a log-likelihood that is larger by %v", seed, m.belief.doubtful, gain)
-		}
-		if gain > 0 && gain < surely {
-			near++
-		}
-	}
-	if near == 0 {
-		t.Error("no seed has two priors that are nearly as likely")
 	}
 }
