@@ -183,9 +183,9 @@ const (
 	lastJudged  = 128
 )
 
-// sureness returns the log-likelihood ratio at which the first n samples replace the prior. It is large where most sources had
-// edges, which the ranker reads. Where they had none, the ranker guesses, and the last samples decide by any difference.
-func (b *belief) sureness(n int) float64 {
+// leastGain returns the gain of log-likelihood above which the first n samples replace the prior. It is large if most of their
+// sources had edges, which the ranker reads. Otherwise the ranker guesses, and at lastJudged any gain is enough.
+func (b *belief) leastGain(n int) float64 {
 	degree := b.config.width() - column.StructuralLen + column.ColSource
 	linked := 0
 	for i := range n {
@@ -223,7 +223,7 @@ func (b *belief) choosePrior() (judged int) {
 	likely := learn(false)
 	trusting, doubtful := *b, false
 	for i, l := range learn(true) {
-		if gain := l - likely[i]; math.Abs(gain) > trusting.sureness(firstJudged<<i) {
+		if gain := l - likely[i]; math.Abs(gain) > trusting.leastGain(firstJudged<<i) {
 			doubtful = gain > 0
 		}
 	}

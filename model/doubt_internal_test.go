@@ -229,7 +229,7 @@ func TestLastDoubt(t *testing.T) {
 				return sum
 			}
 			gain := likelihood(true) - likelihood(false)
-			if want := gain > m.belief.sureness(lastJudged); m.belief.doubtful != want {
+			if want := gain > m.belief.leastGain(lastJudged); m.belief.doubtful != want {
 				t.Errorf("known %v, seed %d: doubtful %v, with a log-likelihood that is larger by %v", known, seed, m.belief.doubtful, gain)
 			}
 			if gain > 0 && gain < 5 {
