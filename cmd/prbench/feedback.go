@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"path/filepath"
 	"runtime"
@@ -29,7 +28,6 @@ type feedbackPlan struct {
 	firstSeed      uint64
 	workers        int
 	out            string
-	log            io.Writer
 
 	graphs []graphFile // the parsed data
 }
