@@ -221,8 +221,8 @@
 // ranker and the pin make no difference that this protocol could measure. A graph that is loaded and trained on is what the
 // ranker is for, and the pin enforces what a user said.
 //
-// No run locks in on poor candidates. The largest regret of 32 runs (seeds 201 to 232) over their median is 1.07 on GrQc, 1.14 on
-// Facebook, 1.40 on AmazonFashion and 1.15 on Yelp with features, and 1.03, 1.07, 1.47 and 1.06 without.
+// No run locks in on poor candidates. The largest regret of 32 runs (seeds 201 to 232) over their median is 1.06 on GrQc, 1.15 on
+// Facebook, 1.49 on AmazonFashion and 1.08 on Yelp with features, and 1.03, 1.05, 1.49 and 1.05 without.
 //
 // Tried and left out, on the same seeds: networks with the same contexts (2 to 3 times the regret with features), ensembles
 // of them drawn at random (Thompson sampling), choosing between the belief and the rates of targets by their record, wider

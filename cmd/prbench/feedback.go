@@ -51,7 +51,12 @@ type feedbackSettings struct {
 type feedbackResult struct {
 	MRR []float64 `json:"mrr"`
 	Won []int     `json:"won"` // number of the outcomes so far that were links
+	// Plain is the MRR of plainPolicy, which outcomes do not change.
+	Plain float64 `json:"plain"`
 }
+
+// plainPolicy is the policy that a model is compared with.
+const plainPolicy = "resource_allocation"
 
 type (
 	feedbackRun   = run[feedbackSettings, feedbackResult]
@@ -86,7 +91,7 @@ offers the best of them, and tells it what became of the first one. A share of t
 hidden. Offered links come true if they are hidden. One half of the hidden edges, drawn at
 random, decides which nodes are asked about; the other half is ranked among NEIGHBORS(2)
 (NEIGHBORS(3) in a bipartite graph) as by EVALUATE PREDICT LINKS ... ON SPLIT, after each
-number of outcomes.
+number of outcomes. Resource allocation ranks the same edges for comparison.
 
 Graphs are given as for holdout. Completed runs are kept in --out, so an interrupted command
 can be repeated to continue. The table is made from all runs in --out.`,
@@ -189,15 +194,17 @@ func feedbackLine(r *feedbackRun) string {
 func feedbackTable(runs []*feedbackRun) (text string) {
 	outcomes := func(r *feedbackRun) string { return fmt.Sprint(r.Settings.Outcomes) }
 	for _, alike := range grouped(runs, outcomes) {
-		heading := []string{"graph", "policy", "seeds"}
+		heading := []string{"graph", "policy", "seeds", "MRR of " + plainPolicy}
 		for _, n := range alike[0].Settings.Outcomes {
 			heading = append(heading, fmt.Sprintf("MRR after %d", n))
 		}
 		var rows [][]string
 		for _, of := range grouped(alike, func(r *feedbackRun) string { return r.Settings.Data + " " + r.Settings.title() }) {
-			row := []string{of[0].Settings.Data, of[0].Settings.title(), strconv.Itoa(len(of))}
+			mean := func(mrr func(*feedbackRun) float64) string { return fmt.Sprintf("%.4f", spreadOf(of, mrr).Mean) }
+			row := []string{of[0].Settings.Data, of[0].Settings.title(), strconv.Itoa(len(of)),
+				mean(func(r *feedbackRun) float64 { return r.Result.Plain })}
 			for i := range of[0].Settings.Outcomes {
-				row = append(row, fmt.Sprintf("%.4f", spreadOf(of, func(r *feedbackRun) float64 { return r.Result.MRR[i] }).Mean))
+				row = append(row, mean(func(r *feedbackRun) float64 { return r.Result.MRR[i] }))
 			}
 			rows = append(rows, row)
 		}
@@ -242,6 +249,9 @@ func giveFeedback(ctx context.Context, g graphFile, s feedbackSettings, progress
 			return r, err
 		}
 	}
+	if r.Plain, err = f.mrr(ctx, db.Contender{Spec: &model.Spec{Policy: plainPolicy}}); err != nil {
+		return r, err
+	}
 	played, won := 0, 0
 	for _, n := range s.Outcomes {
 		for ; played < n; played++ {
@@ -252,7 +262,7 @@ func giveFeedback(ctx context.Context, g graphFile, s feedbackSettings, progress
 			won += int(reward)
 			progress(played)
 		}
-		mrr, err := f.mrr(ctx)
+		mrr, err := f.mrr(ctx, db.Contender{Model: feedbackModel})
 		if err != nil {
 			return r, err
 		}
@@ -321,14 +331,14 @@ func (f *feedback) outcome(ctx context.Context) (reward float64, err error) {
 	return 0, errors.New("no node has candidates")
 }
 
-// mrr ranks the edges that are asked for.
-func (f *feedback) mrr(ctx context.Context) (mrr float64, err error) {
+// mrr returns the mean reciprocal rank that c gives to the edges that are asked for.
+func (f *feedback) mrr(ctx context.Context, c db.Contender) (mrr float64, err error) {
 	err = f.store.View(ctx, func(tx *db.Tx) error {
 		set, err := tx.Holdout(ctx, db.Holdout{Links: f.asked, Sample: f.Sample, Among: []db.Candidates{f.among}, Seed: f.Seed})
 		if err != nil {
 			return err
 		}
-		_, answers, err := set.Ask(ctx, db.Contender{Model: feedbackModel})
+		_, answers, err := set.Ask(ctx, c)
 		if err != nil {
 			return err
 		}
