@@ -171,13 +171,13 @@
 // (prbench feedback --data cora,citeseer,snap/CA-GrQc.txt,snap/facebook_combined.txt,snap/wiki-Vote.txt:directed,
 // ml-100k/u.data:bipartite+weight+time):
 //
-//	           0       1       5       20      100     500
-//	Cora       0.2431  0.2426  0.2445  0.2455  0.2506  0.2440
-//	Citeseer   0.2006  0.2008  0.2003  0.2004  0.2061  0.2024
-//	GrQc       0.5143  0.5155  0.5158  0.5164  0.5205  0.5166
-//	Facebook   0.2484  0.2484  0.2482  0.2476  0.2470  0.2456
-//	wiki-Vote  0.0500  0.0496  0.0488  0.0487  0.0492  0.0521
-//	ml-100k    0.0640  0.0644  0.0623  0.0636  0.0654  0.0698
+//	           0       1       5       20      100     500     resource allocation
+//	Cora       0.2431  0.2426  0.2445  0.2455  0.2506  0.2440  0.1879
+//	Citeseer   0.2006  0.2008  0.2003  0.2004  0.2061  0.2024  0.1395
+//	GrQc       0.5143  0.5155  0.5158  0.5164  0.5205  0.5166  0.5029
+//	Facebook   0.2484  0.2484  0.2482  0.2476  0.2470  0.2456  0.2452
+//	wiki-Vote  0.0500  0.0496  0.0488  0.0487  0.0492  0.0521  0.0417
+//	ml-100k    0.0640  0.0644  0.0623  0.0636  0.0654  0.0698  0.0006
 //
 // The rules by which a belief changes its prior were chosen on seeds 11 to 14 of this experiment and on seeds 301 to 306 of
 // protocol paper. If a known graph is treated as an empty one, the prior that ignores the ranker costs 20 % of the MRR of one
