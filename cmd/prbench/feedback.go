@@ -41,7 +41,7 @@ type feedbackSettings struct {
 	// Train trains the model on the known edges before the first outcome.
 	Train    bool    `json:"train"`
 	Share    float64 `json:"share"`    // share of the edges that are hidden
-	Sample   int     `json:"sample"`   // number of nodes to predict links of
+	Sample   int     `json:"sample"`   // number of nodes whose hidden edges are ranked
 	Offered  int     `json:"offered"`  // number of links that are offered
 	Outcomes []int   `json:"outcomes"` // numbers of outcomes after which links are predicted, ascending
 	Seed     uint64  `json:"seed"`
@@ -88,10 +88,11 @@ func newFeedback() *cobra.Command {
 		Short: "Rank hidden edges of a known graph after more and more outcomes",
 		Long: `Feedback does what a user does with a graph that is loaded: it asks a model for links,
 offers the best of them, and tells it what became of the first one. A share of the edges is
-hidden. Offered links come true if they are hidden. One half of the hidden edges, drawn at
-random, decides which nodes are asked about; the other half is ranked among NEIGHBORS(2)
-(NEIGHBORS(3) in a bipartite graph) as by EVALUATE PREDICT LINKS ... ON SPLIT, after each
-number of outcomes. Resource allocation ranks the same edges for comparison.
+hidden, and the nodes that have hidden edges are divided in two halves at random. Nodes of the
+first half are asked about. Offered links come true if they are hidden, and a node is not
+offered a link again when its outcome is known. After each number of outcomes, the hidden edges
+within the second half are ranked among NEIGHBORS(2) (NEIGHBORS(3) in a bipartite graph) as by
+EVALUATE PREDICT LINKS ... ON SPLIT. Resource allocation ranks them too, for comparison.
 
 Graphs are given as for holdout. Completed runs are kept in --out, so an interrupted command
 can be repeated to continue. The table is made from all runs in --out.`,
@@ -103,7 +104,7 @@ can be repeated to continue. The table is made from all runs in --out.`,
 	f.StringSliceVar(&p.policies, "policies", []string{judgedPolicy}, "policies that learn from outcomes")
 	f.BoolVar(&p.with.Train, "train", false, "train on the known edges first, with no options")
 	f.Float64Var(&p.with.Share, "share", 0.15, "share of the edges to hide")
-	f.IntVar(&p.with.Sample, "sample", 300, "number of nodes to predict links of")
+	f.IntVar(&p.with.Sample, "sample", 300, "number of nodes whose hidden edges are ranked")
 	f.IntVar(&p.with.Offered, "offered", 10, "number of links that are offered")
 	f.IntSliceVar(&p.with.Outcomes, "outcomes", []int{0, 1, 5, 20, 100, 500}, "ascending numbers of outcomes after which links are predicted")
 	f.IntVar(&p.seeds, "seeds", 3, "number of seeds")
@@ -219,9 +220,12 @@ type feedback struct {
 	store   *db.DB
 	rng     *rand.Rand
 	among   db.Candidates
-	hidden  map[[2]db.Key]bool // all hidden edges, from both ends if they are undirected
-	sources []db.Key           // nodes to ask about
-	asked   []db.Edge          // edges to rank
+	hidden  []db.Edge           // undirected edges are here from both ends
+	real    map[[2]db.Key]bool  // the ends of hidden
+	second  map[db.Key]bool     // whether an end of hidden is in the second half
+	sources []db.Key            // nodes of the first half, once for each hidden edge
+	judged  []any               // nodes of the second half, once for each hidden edge to another one
+	known   map[db.Key][]db.Key // targets of the links whose outcome is known, by source
 }
 
 // feedbackModel is the name of the model.
@@ -234,7 +238,10 @@ func giveFeedback(ctx context.Context, g graphFile, s feedbackSettings, progress
 		return r, err
 	}
 	defer store.Close()
-	f := &feedback{feedbackSettings: s, store: store, rng: rand.New(rand.NewPCG(s.Seed, 3)), among: db.Neighbors(2)}
+	f := &feedback{
+		feedbackSettings: s, store: store, rng: rand.New(rand.NewPCG(s.Seed, 3)), among: db.Neighbors(2),
+		real: map[[2]db.Key]bool{}, second: map[db.Key]bool{}, known: map[db.Key][]db.Key{},
+	}
 	if g.kind == "bipartite" {
 		f.among = db.Neighbors(3)
 	}
@@ -271,9 +278,8 @@ func giveFeedback(ctx context.Context, g graphFile, s feedbackSettings, progress
 	return r, nil
 }
 
-// hide deletes edges from the database.
+// hide deletes edges from the database and divides the nodes.
 func (f *feedback) hide(ctx context.Context) error {
-	f.hidden = map[[2]db.Key]bool{}
 	return f.store.Update(ctx, func(tx *db.Tx) error {
 		var all []db.Edge
 		for e, err := range tx.Edges() {
@@ -285,56 +291,79 @@ func (f *feedback) hide(ctx context.Context) error {
 			}
 		}
 		f.rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		n := int(f.Share * float64(len(all)))
-		if n < 2 {
-			return fmt.Errorf("%v of %d edges are too few to hide", f.Share, len(all))
-		}
-		for _, e := range all[:n] {
-			f.hidden[[2]db.Key{e.Src, e.Dst}] = true
-			if !tx.Stats().Directed {
-				f.hidden[[2]db.Key{e.Dst, e.Src}] = true
-			}
+		for _, e := range all[:int(f.Share*float64(len(all)))] {
 			if err := tx.DeleteEdge(e.Src, e.Dst); err != nil {
 				return err
 			}
+			f.hidden = append(f.hidden, e)
+			if !tx.Stats().Directed {
+				f.hidden = append(f.hidden, db.Edge{Src: e.Dst, Dst: e.Src})
+			}
 		}
-		f.asked = all[:n/2]
-		for _, e := range all[n/2 : n] {
-			f.sources = append(f.sources, e.Src)
+		if f.divide(); len(f.sources) == 0 || len(f.judged) == 0 {
+			return fmt.Errorf("%v of %d edges are too few to hide", f.Share, len(all))
 		}
 		return nil
 	})
 }
 
-// outcome offers links of a node, and reports what became of the best. Nodes that have no candidates are passed over.
+// divide assigns the ends of the hidden edges to the halves.
+func (f *feedback) divide() {
+	for _, e := range f.hidden {
+		for _, end := range []db.Key{e.Src, e.Dst} {
+			if _, drawn := f.second[end]; !drawn {
+				f.second[end] = f.rng.IntN(2) == 1
+			}
+		}
+		f.real[[2]db.Key{e.Src, e.Dst}] = true
+		switch {
+		case !f.second[e.Src]:
+			f.sources = append(f.sources, e.Src)
+		case f.second[e.Dst]:
+			f.judged = append(f.judged, e.Src)
+		}
+	}
+}
+
+// outcome offers links of a node and reports what became of the best. Links whose outcome is known are not offered
+// again, and nodes without other candidates are passed over.
 func (f *feedback) outcome(ctx context.Context) (reward float64, err error) {
 	for range 100 * len(f.sources) {
 		source := f.sources[f.rng.IntN(len(f.sources))]
-		r, err := f.store.Predict(ctx, db.Prediction{For: source, Among: f.among, Model: feedbackModel, Top: f.Offered, NoCache: true})
+		known := f.known[source]
+		r, err := f.store.Predict(ctx, db.Prediction{
+			For: source, Among: f.among, Model: feedbackModel, Top: f.Offered + len(known), NoCache: true,
+		})
 		if err != nil {
 			return 0, err
 		}
-		if len(r.Links) == 0 {
+		var offer []any
+		for _, l := range r.Links {
+			if len(offer) < f.Offered && !slices.Contains(known, l.Target) {
+				offer = append(offer, l.Target)
+			}
+		}
+		if len(offer) == 0 {
 			continue
 		}
-		var offered []any
-		for _, l := range r.Links {
-			offered = append(offered, l.Target)
-		}
-		if f.hidden[[2]db.Key{source, r.Links[0].Target}] {
+		best := offer[0].(db.Key)
+		f.known[source] = append(known, best)
+		if f.real[[2]db.Key{source, best}] {
 			reward = 1
 		}
 		return reward, f.store.Observe(ctx, db.Observation{
-			Source: source, Target: r.Links[0].Target, Reward: reward, Among: db.Keys(offered...), Model: feedbackModel, NoCache: true,
+			Source: source, Target: best, Reward: reward, Among: db.Keys(offer...), Model: feedbackModel, NoCache: true,
 		})
 	}
-	return 0, errors.New("no node has candidates")
+	return 0, errors.New("no node has candidates left")
 }
 
-// mrr returns the mean reciprocal rank that c gives to the edges that are asked for.
+// mrr returns the mean reciprocal rank of the hidden edges within the second half, as c ranks them.
 func (f *feedback) mrr(ctx context.Context, c db.Contender) (mrr float64, err error) {
 	err = f.store.View(ctx, func(tx *db.Tx) error {
-		set, err := tx.Holdout(ctx, db.Holdout{Links: f.asked, Sample: f.Sample, Among: []db.Candidates{f.among}, Seed: f.Seed})
+		set, err := tx.Holdout(ctx, db.Holdout{
+			Links: f.hidden, For: f.judged, Sample: f.Sample, Among: []db.Candidates{f.among}, Seed: f.Seed,
+		})
 		if err != nil {
 			return err
 		}
@@ -347,8 +376,17 @@ func (f *feedback) mrr(ctx context.Context, c db.Contender) (mrr float64, err er
 			if err != nil {
 				return err
 			}
-			links += len(h.Hidden)
-			mrr += float64(len(h.Found)) * trial.MRR(h.Found, h.Others)
+			var found []float64
+			for i, target := range h.Hidden {
+				if !f.second[target] {
+					continue
+				}
+				links++
+				if i < len(h.Found) {
+					found = append(found, h.Found[i])
+				}
+			}
+			mrr += float64(len(found)) * trial.MRR(found, h.Others)
 		}
 		mrr /= float64(links)
 		return nil
