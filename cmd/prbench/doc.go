@@ -184,10 +184,11 @@
 // large. Ratios of 150 (exp 5) instead of 20 make it 1.04 times as large.
 //
 // On Facebook the MRR falls to 0.95 times that of resource allocation after 500 outcomes, and is 1.01 times after 2,000. It does
-// not fall if only the constant and the weight of the ranker may change. Tried and left out, on seeds 31 to 35: a prior that must
-// be 8,000 times (exp 9) as likely on a known graph, instead of 400 times, has 1.06 times the MRR on Cora after 100 outcomes, but on
-// a stream of 300 rounds with six features it does not beat random choices. A mean of 0.3 and a variance of 0.01 for the success of a
-// target, instead of 1 and 0.1, have 1.01 times the MRR of the six graphs after 20 and after 100 outcomes, and 0.99 times after 500.
+// not fall if only the constant and the weight of the ranker may change. Tried, on seeds 31 to 35: if the other prior must be
+// 8,000 times (exp 9) as likely on a known graph, instead of 400 times, the MRR on Cora after 100 outcomes is 1.06 times as large,
+// elsewhere it is the same. A mean of 0.3 and a variance of 0.01 for the success of a target, instead of 1 and 0.1, have 1.01 times
+// the MRR of the six graphs after 20 and after 100 outcomes, and 0.99 times after 500, but on a stream of 300 rounds with
+// six features the default then does not beat random choices.
 // With 2.5 times the variance of most weights the MRR is 0.994 times as large after 20 outcomes and 1.02 times after 500, with a
 // quarter 1.00 both times.
 //
