@@ -221,10 +221,10 @@ type feedback struct {
 	rng     *rand.Rand
 	among   db.Candidates
 	hidden  []db.Edge           // undirected edges are here from both ends
-	real    map[[2]db.Key]bool  // the ends of hidden
+	real    map[[2]db.Key]bool  // the source and the target of each hidden edge
 	second  map[db.Key]bool     // whether an end of hidden is in the second half
 	sources []db.Key            // nodes of the first half, once for each hidden edge
-	judged  []any               // nodes of the second half, once for each hidden edge to another one
+	judged  []any               // nodes of the second half, once for each hidden edge within it
 	known   map[db.Key][]db.Key // targets of the links whose outcome is known, by source
 }
 
@@ -325,8 +325,8 @@ func (f *feedback) divide() {
 	}
 }
 
-// outcome offers links of a node and reports what became of the best. Links whose outcome is known are not offered
-// again, and nodes without other candidates are passed over.
+// outcome offers links of a node and reports what became of the best. A node is not offered a link again when its outcome is
+// known. Nodes without other candidates are passed over.
 func (f *feedback) outcome(ctx context.Context) (reward float64, err error) {
 	for range 100 * len(f.sources) {
 		source := f.sources[f.rng.IntN(len(f.sources))]
