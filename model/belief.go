@@ -195,7 +195,7 @@ func (b *belief) leastGain(n int) float64 {
 	}
 	switch {
 	case 2*linked > n:
-		return 6
+		return 9
 	case n < lastJudged:
 		return 3
 	}

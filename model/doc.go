@@ -173,7 +173,7 @@
 // have mean 0 and variance 1/(50 lambda). The other one ignores the ranker: it has the weights of the structural prior, mean 1 for
 // the offers, a constant of -2, and variance 1/lambda. In both the success of the target has mean 1. A belief starts from
 // the first. After 8, 16, 32, 64 and 128 outcomes, and in each training, it takes the other prior if that makes the outcomes so
-// far much more likely: 400 times if most of their sources had edges, otherwise 20 times, and after 128 outcomes by any
+// far much more likely: 8,000 times if most of their sources had edges, otherwise 20 times, and after 128 outcomes by any
 // difference. On a graph that is known when the first outcome arrives, one outcome thus changes little, and on a graph that
 // is empty at first, outcomes soon decide. A belief without a ranker, because of other blocks, has the second prior.
 //
