@@ -220,12 +220,12 @@ type feedback struct {
 	store   *db.DB
 	rng     *rand.Rand
 	among   db.Candidates
-	hidden  []db.Edge           // undirected edges are here from both ends
-	real    map[[2]db.Key]bool  // the source and the target of each hidden edge
-	second  map[db.Key]bool     // whether an end of hidden is in the second half
-	sources []db.Key            // nodes of the first half, once for each hidden edge
-	judged  []any               // nodes of the second half, once for each hidden edge within it
-	known   map[db.Key][]db.Key // targets of the links whose outcome is known, by source
+	hidden  []db.Edge          // undirected edges are here from both ends
+	real    map[[2]db.Key]bool // the source and the target of each hidden edge
+	second  map[db.Key]bool    // whether an end of hidden is in the second half
+	sources []db.Key           // nodes of the first half, once for each hidden edge
+	judged  []any              // nodes of the second half, once for each hidden edge within it
+	known   map[db.Key][]any   // targets of the links whose outcome is known, by source
 }
 
 // feedbackModel is the name of the model.
@@ -240,7 +240,7 @@ func giveFeedback(ctx context.Context, g graphFile, s feedbackSettings, progress
 	defer store.Close()
 	f := &feedback{
 		feedbackSettings: s, store: store, rng: rand.New(rand.NewPCG(s.Seed, 3)), among: db.Neighbors(2),
-		real: map[[2]db.Key]bool{}, second: map[db.Key]bool{}, known: map[db.Key][]db.Key{},
+		real: map[[2]db.Key]bool{}, second: map[db.Key]bool{}, known: map[db.Key][]any{},
 	}
 	if g.kind == "bipartite" {
 		f.among = db.Neighbors(3)
@@ -330,24 +330,20 @@ func (f *feedback) divide() {
 func (f *feedback) outcome(ctx context.Context) (reward float64, err error) {
 	for range 100 * len(f.sources) {
 		source := f.sources[f.rng.IntN(len(f.sources))]
-		known := f.known[source]
-		r, err := f.store.Predict(ctx, db.Prediction{
-			For: source, Among: f.among, Model: feedbackModel, Top: f.Offered + len(known), NoCache: true,
-		})
+		among := db.Except(f.among, db.Keys(f.known[source]...))
+		r, err := f.store.Predict(ctx, db.Prediction{For: source, Among: among, Model: feedbackModel, Top: f.Offered, NoCache: true})
 		if err != nil {
 			return 0, err
 		}
-		var offer []any
-		for _, l := range r.Links {
-			if len(offer) < f.Offered && !slices.Contains(known, l.Target) {
-				offer = append(offer, l.Target)
-			}
-		}
-		if len(offer) == 0 {
+		if len(r.Links) == 0 {
 			continue
 		}
-		best := offer[0].(db.Key)
-		f.known[source] = append(known, best)
+		var offer []any
+		for _, l := range r.Links {
+			offer = append(offer, l.Target)
+		}
+		best := r.Links[0].Target
+		f.known[source] = append(f.known[source], best)
 		if f.real[[2]db.Key{source, best}] {
 			reward = 1
 		}
