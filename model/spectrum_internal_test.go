@@ -173,3 +173,99 @@ func TestSpectrumWithoutEdges(t *testing.T) {
 		}
 	}
 }
+
+// With all singular values the columns match the dense regression: y = N - N P / diag P with P = (NᵀN + λ)⁻¹.
+func TestSpectralColumnsAreRidgeRegression(t *testing.T) {
+	t.Parallel()
+	for _, directed := range []bool{false, true} {
+		g := randomMesh(40, 200, directed)
+		v := vectorsFor(t, g.world(nil), g)
+		rows := v.table(t, g.world(nil))
+		a := normalisedOf(g)
+		if got, want := v.spectrum.square, math.Pow(mat.Norm(a, 2), 2)/40; !about(got, want) {
+			t.Errorf("directed = %v: mean square %v, want %v", directed, got, want)
+		}
+		for r, c := range ridges() {
+			ease := easeRidges()
+			forward, back := ridgeOf(a, c*v.spectrum.square), ridgeOf(mat.DenseCopyOf(a.T()), c*v.spectrum.square)
+			for u := range 40 {
+				for w := range 40 {
+					if u == w || a.At(u, w) != 0 {
+						continue
+					}
+					x := rows[u*40+w]
+					toA := fromNormalised(g, ID(u), ID(w))
+					plain := toA * forward.At(u, w) * forward.leftOver[w]
+					if want := math.Asinh(50 * plain); !about(float64(x[spectralRidge+r]), want) {
+						t.Fatalf("directed = %v, ridge %v: pair %d, %d has %v, want %v", directed, c, u, w, x[spectralRidge+r], want)
+					}
+					both := toA * (forward.At(u, w) + back.At(w, u)) / 2
+					if k := slices.Index(ease[:], r); k >= 0 && forward.leftOver[w] > 0.06 && back.leftOver[u] > 0.06 &&
+						!about(float64(x[spectralEase+k]), math.Asinh(50*both)) {
+						t.Fatalf("directed = %v: pair %d, %d has %v, want %v", directed, u, w, x[spectralEase+k], math.Asinh(50*both))
+					}
+					reverse := fromNormalised(g, ID(w), ID(u)) * forward.At(w, u) * forward.leftOver[u]
+					if r == middleRidge && a.At(w, u) == 0 && !about(float64(x[spectralReverse]), math.Asinh(50*reverse)) {
+						t.Fatalf("directed = %v: the reverse of pair %d, %d has %v", directed, u, w, x[spectralReverse])
+					}
+				}
+			}
+		}
+	}
+}
+
+// regression holds the estimates of a linear autoencoder, and λP[v, v] for each node.
+type regression struct {
+	*mat.Dense
+	leftOver []float64
+}
+
+func ridgeOf(a *mat.Dense, lambda float64) regression {
+	n, _ := a.Dims()
+	var p, gram, y mat.Dense
+	gram.Mul(a.T(), a)
+	for i := range n {
+		gram.Set(i, i, gram.At(i, i)+lambda)
+	}
+	if err := p.Inverse(&gram); err != nil {
+		panic(err)
+	}
+	y.Mul(a, &p)
+	r := regression{Dense: mat.NewDense(n, n, nil)}
+	for v := range n {
+		r.leftOver = append(r.leftOver, lambda*p.At(v, v))
+		for u := range n {
+			r.Set(u, v, a.At(u, v)-y.At(u, v)/p.At(v, v))
+		}
+	}
+	return r
+}
+
+// Column spectralTail adds the walks of three edges that the truncated spectrum lacks.
+func TestSpectralTail(t *testing.T) {
+	t.Parallel()
+	g := randomMesh(60, 400, false)
+	s := spectrumFor(t, g, 12)
+	a := normalisedOf(g)
+	var square, cube mat.Dense
+	square.Mul(a, a)
+	cube.Mul(&square, a)
+	for u := range 60 {
+		var f spectralSource
+		f.read(s, g, ID(u))
+		for v := range 60 {
+			x := make([]float32, spectralLen)
+			f.columns(ID(v), -1, x)
+			y, kept := 0.0, 0.0
+			for i, value := range s.value[:len(s.cube)] {
+				b := float64(nn.Row(s.out.row, u)[i]) * float64(nn.Row(s.in.row, v)[i])
+				y += b * float64(s.filter[middleRidge][i])
+				kept += b * math.Pow(float64(value), 3)
+			}
+			toA := fromNormalised(g, ID(u), ID(v))
+			if want := math.Asinh(50 * toA * (y + (cube.At(u, v)-kept)/(4*s.square))); !about(float64(x[spectralTail]), want) {
+				t.Fatalf("pair %d, %d has %v, want %v", u, v, x[spectralTail], want)
+			}
+		}
+	}
+}
