@@ -3,6 +3,7 @@ package db
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -95,7 +96,7 @@ func Except(a, b Candidates) Candidates {
 }
 
 // Intersect returns the nodes of a that are also in b. Nodes that Keys lists stay whether or not they are linked to the
-// source.
+// source. Keys in b may be missing in the graph, as in [Except].
 func Intersect(a, b Candidates) Candidates {
 	return Candidates{kind: byIntersect, parts: &[2]Candidates{a, b}}
 }
@@ -179,17 +180,23 @@ type resolver struct {
 	scorer *model.Scorer
 	walk   *walk.Walker
 	listed []index.ID // nodes listed by key, ascending; they are offered whether or not they are linked
-	linked int        // number of nodes left out so far because they are linked
+	filter bool       // the set is the right part of EXCEPT or INTERSECT
+	absent
 }
 
-// candidates resolves a set to ids, ascending. It returns how many nodes of a generated set were left out because they
-// are linked to the source.
+// absent counts the nodes that are not among the candidates.
+type absent struct {
+	linked  int // of generated sets, because they are linked to the source
+	missing int // listed after EXCEPT or INTERSECT, but not in the graph
+}
+
+// candidates resolves a set to ids, ascending.
 func (tx *Tx) candidates(
 	ctx context.Context, start ppr.Vector, c Candidates, s *model.Scorer, w *walk.Walker,
-) (ids []index.ID, linked int, err error) {
+) (ids []index.ID, out absent, err error) {
 	r := resolver{tx: tx, start: start, scorer: s, walk: w}
 	if ids, err = r.set(ctx, c); err != nil {
-		return nil, 0, err
+		return nil, out, err
 	}
 	linkedTo := tx.linkedTo(start.Node...)
 	ids = slices.DeleteFunc(ids, func(id index.ID) bool {
@@ -202,7 +209,7 @@ func (tx *Tx) candidates(
 		}
 		return r.isSource(id)
 	})
-	return ids, r.linked, nil
+	return ids, r.absent, nil
 }
 
 // isSource reports whether a node is one of the source's.
@@ -222,7 +229,7 @@ func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err e
 	switch c.kind {
 	case byKeys, byClass:
 		if c.kind == byKeys {
-			ids, err = tx.ids(c.keys)
+			ids, err = r.keys(c.keys)
 		} else {
 			ids, err = tx.classes(r.scorer)
 		}
@@ -254,8 +261,10 @@ func (r *resolver) combine(ctx context.Context, c Candidates) ([]index.ID, error
 	if err != nil {
 		return nil, err
 	}
-	listed := r.listed
+	listed, filter := r.listed, r.filter
+	r.filter = filter || c.kind != byUnion
 	b, err := r.set(ctx, c.parts[1])
+	r.filter = filter
 	if err != nil {
 		return nil, err
 	}
@@ -279,6 +288,26 @@ func union(a, b []index.ID) []index.ID {
 	all := slices.Concat(a, b)
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// keys resolves listed keys to ids, ascending. It counts missing nodes instead of failing if the list is a filter: a
+// candidate that was deleted a moment ago needs no filter.
+func (r *resolver) keys(keys []any) ([]index.ID, error) {
+	if !r.filter {
+		return r.tx.ids(keys)
+	}
+	var ids []index.ID
+	for _, k := range keys {
+		switch id, err := r.tx.id(k); {
+		case err == nil:
+			ids = append(ids, id)
+		case errors.Is(err, ErrNotFound):
+			r.missing++
+		default:
+			return nil, err
+		}
+	}
+	return union(nil, ids), nil
 }
 
 // sample draws nodes uniformly without replacement.

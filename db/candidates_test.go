@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -102,6 +103,48 @@ func TestCombinedCandidates(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A key that is listed to be excluded, or to be kept, may be of a node that was deleted; a candidate may not.
+func TestMissingKeys(t *testing.T) {
+	t.Parallel()
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
+	update(t, g, func(tx *db.Tx) error {
+		for i := range 6 {
+			must(t, tx.AddEdge(i, i+1, 1))
+		}
+		return tx.DeleteNode(6)
+	})
+	ask := func(c db.Candidates) (*db.Ranking, error) {
+		return g.Predict(context.Background(), db.Prediction{For: 0, Among: c, Top: -1})
+	}
+	for _, c := range []struct {
+		set            db.Candidates
+		links, missing int
+	}{
+		{db.Except(db.All(), db.Keys(3)), 3, 0},
+		{db.Except(db.All(), db.Keys(3, 6)), 3, 1},
+		{db.Except(db.All(), db.Keys("ghost", 6)), 4, 2},
+		{db.Except(db.All(), db.Union(db.Keys(2), db.Keys(6))), 3, 1},
+		{db.Intersect(db.All(), db.Keys(2, 6)), 1, 1},
+		{db.Union(db.Intersect(db.All(), db.Keys(6)), db.Keys(4)), 1, 1},
+	} {
+		r, err := ask(c.set)
+		must(t, err)
+		if len(r.Links) != c.links || r.Missing != c.missing {
+			t.Errorf("%v: %d links, %d missing; want %d, %d", c.set, len(r.Links), r.Missing, c.links, c.missing)
+		}
+	}
+	for _, c := range []db.Candidates{
+		db.Keys(6), db.Except(db.Keys(6), db.Keys(6)), db.Union(db.Except(db.All(), db.Keys(6)), db.Keys(6)),
+	} {
+		if _, err := ask(c); !errors.Is(err, db.ErrNotFound) {
+			t.Errorf("%v: %v, want ErrNotFound", c, err)
+		}
+	}
+	if _, err := ask(db.Except(db.All(), db.Keys(1.5))); !errors.Is(err, db.ErrInput) {
+		t.Errorf("a key of another type: %v, want ErrInput", err)
+	}
 }
 
 // A sample is drawn without replacement and uniformly, and is determined by the seed.

@@ -79,6 +79,9 @@ func (tx *Tx) steps(q *question, p *Prediction, plan []walk.Estimate) []Step {
 	if q.ranking.Linked > 0 {
 		candidates += fmt.Sprintf(", %d more are linked already and left out", q.ranking.Linked)
 	}
+	if q.ranking.Missing > 0 {
+		candidates += fmt.Sprintf(", %d listed after EXCEPT or INTERSECT not in the graph", q.ranking.Missing)
+	}
 	of := q.ranking.AnsweredBy
 	if r := q.ranking; r.ModelVersion != 0 {
 		of = fmt.Sprintf("%s version %d, %s observed", r.Model, r.ModelVersion, words.Count(r.Rounds, "round"))

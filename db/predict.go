@@ -77,6 +77,7 @@ type Ranking struct {
 	GraphVersion uint64 `json:"graph_version"`
 	Candidates   int    `json:"candidates"` // number of candidates scored
 	Linked       int    `json:"linked"`     // number of nodes left out of a generated set because they are linked already
+	Missing      int    `json:"missing"`    // number of nodes listed after EXCEPT or INTERSECT that the graph does not have
 	Walk         string `json:"walk"`       // how PageRank was computed; "" if it was not
 }
 
@@ -198,9 +199,11 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 		return nil, err
 	}
 	q.among = tx.among(p.Among, start, q.scorer)
-	if q.candidates, q.ranking.Linked, err = tx.candidates(ctx, start, q.among, q.scorer, q.walk); err != nil {
+	var out absent
+	if q.candidates, out, err = tx.candidates(ctx, start, q.among, q.scorer, q.walk); err != nil {
 		return nil, err
 	}
+	q.ranking.Linked, q.ranking.Missing = out.linked, out.missing
 	n := len(q.candidates)
 	if p.UntilCertain {
 		q.walk.Accept = walk.CertainTop(p.top(n))

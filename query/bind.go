@@ -171,11 +171,14 @@ func (r *run) node(v parse.Value) db.Key {
 }
 
 // nodes returns the keys of the nodes of a list, which must exist.
-func (r *run) nodes(list []parse.Value) []any {
+func (r *run) nodes(list []parse.Value) []any { return r.each(list, r.node) }
+
+// each returns the keys that read, a method of r, reads from a list.
+func (r *run) each(list []parse.Value, read func(parse.Value) db.Key) []any {
 	list = r.spread(list)
 	keys := make([]any, len(list))
 	for i, v := range list {
-		keys[i] = r.node(v)
+		keys[i] = read(v)
 	}
 	return keys
 }

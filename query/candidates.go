@@ -15,10 +15,13 @@ func Candidates(s parse.Set) (db.Candidates, error) {
 }
 
 // candidates returns the candidates of a set, or the zero Candidates if s is nil.
-func (r *run) candidates(s parse.Set) db.Candidates {
+func (r *run) candidates(s parse.Set) db.Candidates { return r.candidateSet(s, r.node) }
+
+// candidateSet is candidates with the method that reads a listed node: node, or key if the set only filters others.
+func (r *run) candidateSet(s parse.Set, listed func(parse.Value) db.Key) db.Candidates {
 	switch s := s.(type) {
 	case *parse.ListSet:
-		return db.Keys(r.nodes(s.Nodes)...)
+		return db.Keys(r.each(s.Nodes, listed)...)
 	case *parse.SizedSet:
 		n := int(r.integer(s.Size, 1, 0))
 		return map[parse.SetKind]db.Candidates{
@@ -29,9 +32,13 @@ func (r *run) candidates(s parse.Set) db.Candidates {
 	case *parse.AllSet:
 		return db.All()
 	case *parse.ParamSet:
-		return r.setArgument(s)
+		return r.setArgument(s, listed)
 	case *parse.Combination:
-		left, right := r.candidates(s.Left), r.candidates(s.Right)
+		left := r.candidateSet(s.Left, listed)
+		if s.Operator != parse.SetUnion {
+			listed = r.key
+		}
+		right := r.candidateSet(s.Right, listed)
 		switch s.Operator {
 		case parse.SetUnion:
 			return db.Union(left, right)
@@ -44,7 +51,7 @@ func (r *run) candidates(s parse.Set) db.Candidates {
 }
 
 // setArgument returns the set given as an argument: a db.Candidates or a slice of nodes.
-func (r *run) setArgument(s *parse.ParamSet) db.Candidates {
+func (r *run) setArgument(s *parse.ParamSet, listed func(parse.Value) db.Key) db.Candidates {
 	x := r.value(s.Param)
 	if c, ok := x.(db.Candidates); ok {
 		return c
@@ -52,5 +59,5 @@ func (r *run) setArgument(s *parse.ParamSet) db.Candidates {
 	if reflect.ValueOf(x).Kind() != reflect.Slice {
 		r.refuse(s, "%v (%T) is not a set: want a slice of nodes, or db.Candidates", x, x)
 	}
-	return db.Keys(r.nodes([]parse.Value{s.Param})...)
+	return db.Keys(r.each([]parse.Value{s.Param}, listed)...)
 }

@@ -105,9 +105,7 @@ func (rows *Rows) remark(r *db.Ranking) {
 	if len(rows.Notes) == 0 {
 		rows.note("answered by %s", r.AnsweredBy)
 	}
-	if r.Remark != "" && !slices.Contains(rows.Notes, r.Remark) {
-		rows.note("%s", r.Remark)
-	}
+	rows.noteOnce(r.Remark)
 	source := fmt.Sprintf("node %v", r.Source)
 	if len(r.Source) > 1 {
 		source = fmt.Sprintf("the source %v", r.Source)
@@ -117,6 +115,16 @@ func (rows *Rows) remark(r *db.Ranking) {
 		rows.note("%s has no candidates: it is linked already to the %s of the set", source, words.Count(r.Linked, "node"))
 	case r.Candidates == 0:
 		rows.note("%s has no candidates: the set is empty", source)
+	}
+	if r.Missing > 0 {
+		rows.noteOnce("not in the graph, and ignored: " + words.Count(r.Missing, "node") + " listed after EXCEPT or INTERSECT")
+	}
+}
+
+// noteOnce adds a note unless it is empty or there already.
+func (rows *Rows) noteOnce(text string) {
+	if text != "" && !slices.Contains(rows.Notes, text) {
+		rows.note("%s", text)
 	}
 }
 
