@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"kith/db/store"
 	"kith/db/words"
@@ -88,12 +90,12 @@ type Error struct {
 	Kind       Kind
 	Name       string   // the name as given; a node is written as [Key.String] writes it
 	Accepted   []string // the names that would have been accepted, if these are known
-	DidYouMean string   // the one of Accepted that Name is probably a misspelling of; "" means none
+	DidYouMean string   // what Name probably means: one of Accepted, or for a node one that exists; "" means unknown
 	Err        error    // the error that errors.Is finds: ErrNotFound, ErrNoModel, ErrInput ...
 	cause      error    // the text, and the wrapped error
 }
 
-// Error returns what is wrong. It leaves out DidYouMean.
+// Error returns what is wrong. It leaves out DidYouMean, except for a node.
 func (e *Error) Error() string { return e.cause.Error() }
 
 // Unwrap returns Err and the cause of the error.
@@ -111,8 +113,44 @@ func missing(kind Kind, name string, accepted []string, err error, format string
 	}
 }
 
-func noNode(k Key) error {
-	return missing(KindNode, k.String(), nil, ErrNotFound, "no node %v", k)
+// noNode returns the error for the key of no node. It names the node that the key probably means.
+func (tx *Tx) noNode(k Key) error {
+	e := missing(KindNode, k.String(), nil, ErrNotFound, "no node %v", k)
+	for _, other := range alike(k) {
+		if other.key != k && tx.Has(other.key) {
+			e.DidYouMean = other.key.String()
+			e.cause = fmt.Errorf("no node %v; there is a node %v%s", k, other.key, other.is)
+			break
+		}
+	}
+	return e
+}
+
+// alikeKey is a key that a different one probably means, and what distinguishes it.
+type alikeKey struct {
+	key Key
+	is  string
+}
+
+// alike returns the keys that a key may mean: of the other type, without blanks around it, and with capitals changed. They
+// are few, so that looking them up costs a program that meets many missing nodes little.
+func alike(k Key) (keys []alikeKey) {
+	if _, isInt := k.Int(); isInt {
+		return []alikeKey{{Str(k.String()), ", a string"}}
+	}
+	name, _ := k.Str()
+	bare := strings.TrimSpace(name)
+	if i, err := strconv.ParseInt(bare, 10, 64); err == nil {
+		keys = append(keys, alikeKey{Int(i), ", an integer"})
+	}
+	title := bare
+	if first, size := utf8.DecodeRuneInString(bare); size > 0 {
+		title = string(unicode.ToUpper(first)) + strings.ToLower(bare[size:])
+	}
+	for _, s := range []string{bare, strings.ToLower(bare), title, strings.ToUpper(bare)} {
+		keys = append(keys, alikeKey{key: Str(s)})
+	}
+	return keys
 }
 
 func noEdge(src, dst Key) error {

@@ -57,7 +57,7 @@ func (tx *Tx) id(key any) (index.ID, error) {
 	}
 	id, ok := tx.find(k)
 	if !ok {
-		return 0, noNode(k)
+		return 0, tx.noNode(k)
 	}
 	return id, nil
 }

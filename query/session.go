@@ -166,11 +166,14 @@ func (r *run) withPosition(at place, err error) error {
 		if !found {
 			pos = at.Position()
 		}
-		meant := named.DidYouMean
-		if meant != "" {
-			meant = parse.Name{Value: meant}.String()
+		text, meant := words.Plain(err), ""
+		switch {
+		case named.Kind == db.KindNode && errors.Is(err, db.ErrNotFound) && named.DidYouMean == "":
+			meant = r.closestNode(named.Name)
+		case named.Kind != db.KindNode && named.DidYouMean != "":
+			meant = parse.Name{Value: named.DidYouMean}.String()
 		}
-		return &Error{Pos: pos, Msg: words.Plain(err), DidYouMean: meant, Err: err}
+		return &Error{Pos: pos, Msg: text, DidYouMean: meant, Err: err}
 	}
 	for _, fault := range []error{
 		db.ErrInput, db.ErrNotFound, db.ErrExists, db.ErrNoModel, db.ErrReadOnly, db.ErrTooLarge, db.ErrLines,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"kith/db"
@@ -35,10 +34,12 @@ func (c *call) advise(err error) string {
 		hint = "there are: " + some(named.Accepted)
 	case errors.Is(err, db.ErrNoModel):
 		hint = "describe lists the models"
-	case errors.Is(err, db.ErrNotFound):
-		hint = c.similarNodes()
 	case at != nil && c.tool.name == runStatement && at.Err == nil:
 		hint = "HELP lists the statements, and HELP with the first word of one tells its grammar"
+	case at != nil && at.DidYouMean != "", isNamed && named.DidYouMean != "":
+		// the text has what is probably meant
+	case errors.Is(err, db.ErrNotFound):
+		hint = "describe shows some nodes, and run_statement with NODES TOP 20 lists more"
 	}
 	if hint != "" {
 		text += "\n" + hint
@@ -70,83 +71,4 @@ func some(list []string) string {
 		return strings.Join(list[:most], ", ") + ", ..."
 	}
 	return strings.Join(list, ", ")
-}
-
-// comparedNodes is the number of nodes that similarNodes compares with a name.
-const comparedNodes = 20_000
-
-// similarNodes says which node was probably meant by the first node among the arguments that does not exist. It returns
-// "" if all exist.
-func (c *call) similarNodes() string {
-	var hint string
-	err := c.DB.View(c.ctx, func(tx *db.Tx) error {
-		for _, k := range c.keys() {
-			if !tx.Has(k) {
-				hint = similar(tx, k)
-				return nil
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return ""
-	}
-	return hint
-}
-
-// keys returns the nodes among the arguments.
-func (c *call) keys() (all []db.Key) {
-	for _, f := range c.tool.arguments {
-		for _, v := range append([]any{c.arguments[f.name]}, c.list(f.name)...) {
-			if k, isKey := v.(db.Key); isKey {
-				all = append(all, k)
-			}
-		}
-	}
-	return all
-}
-
-// similar says which node is like one that does not exist.
-func similar(tx *db.Tx, k db.Key) string {
-	i, isInt := k.Int()
-	name, _ := k.Str()
-	other := db.Str(strconv.FormatInt(i, 10))
-	if !isInt {
-		i, err := strconv.ParseInt(name, 10, 64)
-		if other = db.Int(i); err != nil {
-			other = closest(tx, name)
-		}
-	}
-	if other != k && tx.Has(other) {
-		return fmt.Sprintf("there is a node %s", written(other))
-	}
-	return "describe shows some nodes, and run_statement with NODES TOP 20 lists more"
-}
-
-// closest returns the node of which name is probably a misspelling, among the first nodes, or the key name.
-func closest(tx *db.Tx, name string) db.Key {
-	var compared []string
-	for n, err := range tx.Nodes() {
-		if err != nil || len(compared) == comparedNodes {
-			break
-		}
-		if s, isString := n.Key.Value().(string); isString {
-			if strings.EqualFold(s, name) {
-				return n.Key
-			}
-			compared = append(compared, s)
-		}
-	}
-	if meant := words.Closest(name, compared); meant != "" {
-		return db.Str(meant)
-	}
-	return db.Str(name)
-}
-
-// written returns a node as an argument writes it.
-func written(k db.Key) string {
-	if i, isInt := k.Int(); isInt {
-		return fmt.Sprintf("%d: give it as an integer, without quotes", i)
-	}
-	return fmt.Sprintf("%q: give it as a string, in quotes", k.Value())
 }
