@@ -199,23 +199,23 @@ func TestPairs(t *testing.T) {
 		{"1,7\n2,7\n", db.LoadOptions{SourceLabel: "user", TargetLabel: "item"}, "'user:1'-'item:7' 'user:2'-'item:7'"},
 		{"1\n1 2\n", db.LoadOptions{MaxErrors: 1}, "1-2"},
 	} {
-		pairs, err := g.Pairs(ctx, strings.NewReader(c.list), c.o)
+		pairs, _, err := g.Pairs(ctx, strings.NewReader(c.list), c.o)
 		if got := text(pairs); err != nil || got != c.want {
 			t.Errorf("%q: %s, %v, want %s", c.list, got, err, c.want)
 		}
 	}
-	_, err := g.Pairs(ctx, strings.NewReader("1\n1 2\n"), db.LoadOptions{})
+	_, _, err := g.Pairs(ctx, strings.NewReader("1\n1 2\n"), db.LoadOptions{})
 	wantError(t, "a malformed line", err, db.ErrLines)
-	_, err = g.Pairs(ctx, strings.NewReader("1 2\n"), db.LoadOptions{SourceLabel: "a:b"})
+	_, _, err = g.Pairs(ctx, strings.NewReader("1 2\n"), db.LoadOptions{SourceLabel: "a:b"})
 	wantError(t, "a label with a colon", err, db.ErrInput)
-	pairs, err := g.FolderPairs(ctx, dbtest.Folder(t), db.LoadOptions{Split: "a/valid,test"})
+	pairs, _, err := g.FolderPairs(ctx, dbtest.Folder(t), db.LoadOptions{Split: "a/valid,test"})
 	if got := text(pairs); err != nil || got != "2-3 3-4" {
 		t.Errorf("of a folder: %s, %v", got, err)
 	}
-	_, err = g.FolderPairs(ctx, dbtest.Folder(t), db.LoadOptions{Split: "test"})
+	_, _, err = g.FolderPairs(ctx, dbtest.Folder(t), db.LoadOptions{Split: "test"})
 	wantError(t, "a split without a name", err, db.ErrInput)
 	late, cancel := context.WithCancel(ctx)
 	cancel()
-	_, err = g.Pairs(late, strings.NewReader("1 2\n"), db.LoadOptions{})
+	_, _, err = g.Pairs(late, strings.NewReader("1 2\n"), db.LoadOptions{})
 	wantError(t, "after cancellation", err, context.Canceled)
 }

@@ -116,12 +116,14 @@ func (r *LoadReport) Read() string {
 	return r.Columns.String()
 }
 
-// Notes returns what a user should know about the load, one sentence each.
-func (r *LoadReport) Notes() (notes []string) {
+// noteSymmetry adds a note to the report of a list that has every edge twice.
+func (r *LoadReport) noteSymmetry() {
 	if r.Symmetric && (r.Repeats == SumWeights || r.Repeats == CountRepeats) {
-		notes = append(notes, fmt.Sprintf("the list has every edge in both directions, so repeats = %v took each one twice; repeats = last takes it once", r.Repeats))
+		r.Notes = append(r.Notes, edgelist.Note{
+			Msg: "the list has every edge in both directions, and each one was taken twice",
+			Try: []edgelist.Setting{{Option: "repeats", Value: KeepLast.String()}},
+		})
 	}
-	return notes
 }
 
 // maxReported bounds LoadReport.Errors.
@@ -225,8 +227,8 @@ func (db *DB) readEdges(
 	if err != nil {
 		return nil, report, err
 	}
-	report.Detected = list.Detected
 	err = eachLine(ctx, list.Edges(), report, o, func(e edgelist.Edge) error { return addEdge(bulk, e, o) }, func() error { return nil })
+	report.Detected = *list.Detected
 	if err != nil {
 		return nil, report, err
 	}
@@ -239,6 +241,7 @@ func (db *DB) readEdges(
 	}
 	report.Repeated, report.Differing, report.BothWays, report.Symmetric = tally.Repeated, tally.Differing, tally.BothWays, tally.Symmetric
 	report.countAdded(now.Snapshot, next)
+	report.noteSymmetry()
 	return next, report, nil
 }
 

@@ -45,7 +45,8 @@ func (db *DB) loadNodes(ctx context.Context, r io.Reader, o LoadOptions, open fu
 	if err != nil {
 		return nil, listError(err)
 	}
-	report := &LoadReport{Name: o.Name, Detected: list.Detected}
+	report := &LoadReport{Name: o.Name}
+	defer func() { report.Detected = *list.Detected }()
 	var some []edgelist.Node
 	numbers := 0
 	for n, err := range list.All() {
@@ -114,23 +115,23 @@ func (tx *Tx) putListed(n edgelist.Node, label string) error {
 }
 
 // Pairs reads the pairs of nodes of an edge list, in its order, with the keys that [DB.Load] would use, and adds
-// nothing. It returns ErrLines if there are more malformed lines than the options allow, and ErrTooLarge for a list
-// that takes more than a quarter of Options.Memory.
-func (db *DB) Pairs(ctx context.Context, r io.Reader, o LoadOptions) (pairs []Edge, err error) {
+// nothing. The notes say what was assumed about the list. Pairs returns ErrLines if there are more malformed lines than the
+// options allow, and ErrTooLarge for a list that takes more than a quarter of Options.Memory.
+func (db *DB) Pairs(ctx context.Context, r io.Reader, o LoadOptions) (pairs []Edge, notes []edgelist.Note, err error) {
 	files := &scratch{db: db}
 	defer files.remove()
 	if err := checkListLabels(o.SourceLabel, o.TargetLabel); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	list, err := db.openEdges(ctx, r, &o, false, files)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	err = eachLine(ctx, list.Edges(), &LoadReport{}, &o, func(e edgelist.Edge) error {
 		pairs = append(pairs, Edge{Src: keyWithLabel(o.SourceLabel, e.Src), Dst: keyWithLabel(o.TargetLabel, e.Dst), Weight: e.Weight})
 		return nil
 	}, func() error { return db.fitsWork("a list of pairs", listedPairBytes*int64(len(pairs))) })
-	return pairs, err
+	return pairs, list.Notes, err
 }
 
 // listedPairBytes is the memory of a pair of a list, without the text of its keys.
@@ -138,16 +139,16 @@ const listedPairBytes = 128
 
 // FolderPairs reads the pairs of the parts of a split that o names, from a folder in the layout of the Open Graph
 // Benchmark.
-func (db *DB) FolderPairs(ctx context.Context, folder fs.FS, o LoadOptions) (all []Edge, err error) {
+func (db *DB) FolderPairs(ctx context.Context, folder fs.FS, o LoadOptions) (all []Edge, notes []edgelist.Note, err error) {
 	err = eachPart(folder, o, func(r io.Reader, kind edgelist.Kind, o LoadOptions) error {
 		if kind != edgelist.Edges {
 			return nil
 		}
-		pairs, err := db.Pairs(ctx, r, o)
-		all = append(all, pairs...)
+		pairs, noted, err := db.Pairs(ctx, r, o)
+		all, notes = append(all, pairs...), append(notes, noted...)
 		return err
 	})
-	return all, err
+	return all, notes, err
 }
 
 // LoadFolder loads a graph from a folder in the layout of the Open Graph Benchmark: its nodes, their labels and feature

@@ -102,8 +102,8 @@ func TestLoadOfRepeats(t *testing.T) {
 			if got := fmt.Sprint(edges(t, g)); got != want {
 				t.Errorf("%v, load %d: edges %s, want %s", c.repeats, i, got, want)
 			}
-			if want := int64(2 + 2*i); r.Repeated != want || r.BothWays != 1 || r.Symmetric || r.Notes() != nil {
-				t.Errorf("%v, load %d: %+v, notes %q", c.repeats, i, *r, r.Notes())
+			if want := int64(2 + 2*i); r.Repeated != want || r.BothWays != 1 || r.Symmetric || r.Notes != nil {
+				t.Errorf("%v, load %d: %+v, notes %q", c.repeats, i, *r, r.Notes)
 			}
 		}
 		must(t, g.Check(ctx))
@@ -219,8 +219,8 @@ func TestLoadOfBothDirections(t *testing.T) {
 	for repeats, notes := range map[db.Repeats]int{db.KeepLast: 0, db.SumWeights: 1, db.CountRepeats: 1} {
 		r, err := dbtest.Open(t, inMemory).Load(context.Background(), strings.NewReader("1 2\n3 1\n2 1\n1 3\n3 3\n"), db.LoadOptions{Repeats: repeats})
 		must(t, err)
-		if r.BothWays != 2 || !r.Symmetric || len(r.Notes()) != notes {
-			t.Errorf("%v: %+v, notes %q", repeats, *r, r.Notes())
+		if r.BothWays != 2 || !r.Symmetric || len(r.Notes) != notes {
+			t.Errorf("%v: %+v, notes %q", repeats, *r, r.Notes)
 		}
 	}
 }

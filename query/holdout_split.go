@@ -59,12 +59,15 @@ func (e *evaluation) pairs(file parse.Value, negative bool) (pairs []db.Edge) {
 	o := *e.files
 	o.Name, o.Negative = e.text(file), negative
 	if info, err := os.Stat(o.Name); e.err == nil && err == nil && info.IsDir() {
-		pairs, err = e.session.DB.FolderPairs(e.ctx, os.DirFS(o.Name), o)
+		pairs, notes, err := e.session.DB.FolderPairs(e.ctx, os.DirFS(o.Name), o)
+		e.rows.noteList(notes)
 		e.failIn(file, err)
 		return pairs
 	}
-	e.readFile(file, func(f io.Reader) (err error) {
-		pairs, err = e.session.DB.Pairs(e.ctx, f, o)
+	e.readFile(file, func(f io.Reader) error {
+		list, notes, err := e.session.DB.Pairs(e.ctx, f, o)
+		e.rows.noteList(notes)
+		pairs = list
 		return err
 	})
 	return pairs

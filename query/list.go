@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"kith/db"
+	"kith/db/edgelist"
 	"kith/db/words"
 	"kith/query/parse"
 )
@@ -99,11 +100,19 @@ func (rows *Rows) noteLoad(report *db.LoadReport) {
 	if len(report.Unused) > 0 {
 		rows.note("columns not used: %s", strings.Join(report.Unused, ", "))
 	}
-	for _, note := range report.Notes() {
-		rows.note("%s", note)
+	if report.Comments > 0 {
+		rows.note("left out as comments: %s", words.Count(report.Comments, "line"))
 	}
+	rows.noteList(report.Notes)
 	for _, bad := range report.Errors {
 		rows.note("skipped: %s", words.Plain(bad))
+	}
+}
+
+// noteList adds the notes about a list.
+func (rows *Rows) noteList(notes []edgelist.Note) {
+	for _, note := range notes {
+		rows.note("%s", note)
 	}
 }
 

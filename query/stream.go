@@ -192,9 +192,11 @@ func (r *run) streamLinks(s *parse.Statement) (data *trial.Data) {
 			return err
 		}
 		defer func() { err = errors.Join(err, scratch.Close()) }()
-		if _, err := scratch.Load(r.ctx, f, db.LoadOptions{Tables: r.session.Tables}); err != nil {
+		report, err := scratch.Load(r.ctx, f, db.LoadOptions{Tables: r.session.Tables})
+		if err != nil {
 			return err
 		}
+		r.rows.noteList(report.Notes)
 		return scratch.View(r.ctx, func(tx *db.Tx) (err error) {
 			data, err = graphLinks(r.ctx, tx)
 			return err

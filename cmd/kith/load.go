@@ -250,8 +250,8 @@ func (l *load) summarize(in input, r *db.LoadReport, took time.Duration) error {
 		text = edgesSummary(r)
 		l.lines += r.Lines
 	}
-	for _, note := range r.Notes() {
-		fmt.Fprintf(l.stderr, "kith: %s: %s\n", in.name, note)
+	for _, note := range r.Notes {
+		fmt.Fprintf(l.stderr, "kith: %s: %s\n", in.name, note.Text(asFlag))
 	}
 	text = fmt.Sprintf("%s: %s, %.2f s\n", in.name, text, took.Seconds())
 	if l.dryRun {
@@ -288,13 +288,21 @@ func flagHint(e *edgelist.LineError) string {
 	if e.Option == "" {
 		return ""
 	}
-	return fmt.Sprintf("; try --%s %s", e.Option, e.Value)
+	return "; try " + asFlag(edgelist.Setting{Option: e.Option, Value: e.Value})
+}
+
+// asFlag returns a setting as a flag of the command.
+func asFlag(s edgelist.Setting) string {
+	if strings.ContainsAny(s.Value, " \t;|'\"$&<>*") {
+		s.Value = "'" + strings.ReplaceAll(s.Value, "'", `'\''`) + "'"
+	}
+	return fmt.Sprintf("--%s %s", strings.ReplaceAll(s.Option, "_", "-"), s.Value)
 }
 
 // edgesSummary describes a load of edges in one line.
 func edgesSummary(r *db.LoadReport) string {
 	s := fmt.Sprintf("%s, %s, %s, %s", words.Count(r.Lines, "line"), describeNodes(r), describeEdges(r.Edges, r.Loops), describeRepeats(r))
-	s = fmt.Sprintf("%s%s, columns %s%s, %s", s, describeSkipped(r), r.Read(), describeColumns(r), describeFormat(r))
+	s = fmt.Sprintf("%s%s, columns %s%s, %s", s, describeLeftOut(r), r.Read(), describeColumns(r), describeFormat(r))
 	if r.Directed {
 		return s + ", directed"
 	}
@@ -351,7 +359,7 @@ func describeRepeats(r *db.LoadReport) string {
 
 // nodesSummary describes a load of labels or features in one line.
 func nodesSummary(r *db.LoadReport) string {
-	return fmt.Sprintf("%s, %s added%s, %s", words.Count(r.Lines, "line"), words.Count(r.Nodes, "node"), describeSkipped(r), describeFormat(r))
+	return fmt.Sprintf("%s, %s added%s, %s", words.Count(r.Lines, "line"), words.Count(r.Nodes, "node"), describeLeftOut(r), describeFormat(r))
 }
 
 func describeFormat(r *db.LoadReport) string {
@@ -361,9 +369,13 @@ func describeFormat(r *db.LoadReport) string {
 	return r.Format.String()
 }
 
-func describeSkipped(r *db.LoadReport) string {
-	if r.Skipped == 0 {
-		return ""
+// describeLeftOut describes the lines that were left out.
+func describeLeftOut(r *db.LoadReport) (s string) {
+	if r.Comments > 0 {
+		s = ", " + words.Count(r.Comments, "comment")
 	}
-	return fmt.Sprintf(", %d malformed lines skipped", r.Skipped)
+	if r.Skipped > 0 {
+		s += fmt.Sprintf(", %s skipped", words.Count(r.Skipped, "malformed line"))
+	}
+	return s
 }

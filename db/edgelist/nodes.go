@@ -22,7 +22,7 @@ type Node struct {
 // Nodes reads one list of nodes.
 type Nodes struct {
 	next func(*Node) error
-	Detected
+	*Detected
 }
 
 // NewNodes returns a reader of a list of nodes: a key and optionally a label a line, in any of the text formats. In a
@@ -112,7 +112,7 @@ func newNodes(r io.Reader, o Options, values nodeValues) (*Nodes, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Nodes{m.nodes(values.row), Detected{Format: NPY}}, nil
+		return &Nodes{m.nodes(values.row), &Detected{Format: NPY}}, nil
 	case Parquet:
 		return newTableNodes(in, o, values)
 	case MatrixMarket, NPZ, Torch:
@@ -124,7 +124,8 @@ func newNodes(r io.Reader, o Options, values nodeValues) (*Nodes, error) {
 	}
 	t := &nodeText{text: text{lines: lines{in: in}, layout: plainLayout(0)}, keyless: o.Keyless, value: values.text}
 	t.guess(sample(head, err == io.EOF), o)
-	return &Nodes{t.next, Detected{Format: t.layout.format(), Header: t.layout.header}}, nil
+	t.Format, t.Header = t.layout.format(), t.layout.header
+	return &Nodes{t.next, &t.Detected}, nil
 }
 
 // nodeText reads nodes from lines of columns.
@@ -185,6 +186,7 @@ func (t *nodeText) next(n *Node) error {
 			t.rows++ // a node without data
 			continue
 		case isComment(trimmed[0]):
+			t.Comments++
 			continue
 		case t.layout.header:
 			t.layout.header = false

@@ -87,6 +87,20 @@ type Detected struct {
 	Times   TimeFormat `json:"times"`   // format of the times; AnyTime means without times
 	Format  Format     `json:"format"`
 	Header  bool       `json:"header"` // whether the first line was taken for the names of the columns
+	// Comments is the number of lines that were left out as comments, so far.
+	Comments int64 `json:"comments"`
+	// Notes say what was assumed or left out. Reading the list may add more.
+	Notes []Note `json:"notes"`
+}
+
+// note adds a note.
+func (d *Detected) note(format string, args ...any) {
+	d.Notes = append(d.Notes, Note{Msg: fmt.Sprintf(format, args...)})
+}
+
+// hint adds a note with an option that reads the list otherwise.
+func (d *Detected) hint(option, value, format string, args ...any) {
+	d.Notes = append(d.Notes, Note{fmt.Sprintf(format, args...), []Setting{{option, value}}})
 }
 
 // setUnit sets the format of the times of a binary file, if it has times.
@@ -99,7 +113,7 @@ func (d *Detected) setUnit(o Options) {
 // Reader reads one edge list.
 type Reader struct {
 	source source
-	Detected
+	*Detected
 }
 
 // source yields the edges of a file.
@@ -107,10 +121,10 @@ type source interface {
 	// next reads the next edge into e, which has default values. It returns a *LineError for a malformed edge, io.EOF
 	// after the last one, and any other error if the file cannot be read further.
 	next(e *Edge) error
-	detected() Detected
+	detected() *Detected
 }
 
-func (d *Detected) detected() Detected { return *d }
+func (d *Detected) detected() *Detected { return d }
 
 // NewReader returns a reader of an edge list, which may be compressed with gzip, zstd or bzip2. It reads as much as is
 // necessary to detect format and columns. An archive or a table is read in place if r is an [io.ReaderAt] and an

@@ -51,7 +51,7 @@ func newTableNodes(in io.Reader, o Options, values nodeValues) (*Nodes, error) {
 		}
 		return values.value(t, n)
 	}
-	return &Nodes{next, Detected{Format: Parquet, Unused: t.unused()}}, nil
+	return &Nodes{next, &Detected{Format: Parquet, Unused: t.unused()}}, nil
 }
 
 // chooseLabel chooses the column of labels: the one with a usual name, or the only one besides the keys. A table of keys

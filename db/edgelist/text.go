@@ -178,6 +178,9 @@ func (t *text) next(e *Edge) error {
 		}
 		fields, n := t.layout.split(line)
 		switch {
+		case n == 0 && len(trimBlanks(line)) > 0:
+			t.Comments++
+			continue
 		case n == 0:
 			continue
 		case t.layout.header:
