@@ -36,7 +36,7 @@ func badInputs() map[string]badInput {
 		"long key":       {func(tx *db.Tx) error { return tx.AddEdge(1, strings.Repeat("x", 2000), 1) }, db.ErrInput, "2000 bytes"},
 		"zero byte":      {func(tx *db.Tx) error { return tx.AddEdge(1, "a\x00", 1) }, db.ErrInput, "zero byte"},
 		"not UTF-8":      {func(tx *db.Tx) error { return tx.AddEdge(1, "\xff", 1) }, db.ErrInput, "UTF-8"},
-		"float key":      {func(tx *db.Tx) error { return tx.AddEdge(1.5, 2, 1) }, db.ErrInput, "1.5 (float64) is no key"},
+		"float key":      {func(tx *db.Tx) error { return tx.AddEdge(1.5, 2, 1) }, db.ErrInput, "1.5 (a number) is no key"},
 		"nil key":        {func(tx *db.Tx) error { _, err := tx.Node(nil); return err }, db.ErrInput, "no key"},
 		"large key":      {func(tx *db.Tx) error { return tx.AddEdge(uint64(1<<63), 2, 1) }, db.ErrInput, "no key"},
 		"unknown node":   {func(tx *db.Tx) error { _, err := tx.Node("42"); return err }, db.ErrNotFound, "node '42'"},

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kith/db/words"
 	"kith/index"
 	"kith/ppr"
 )
@@ -44,7 +45,7 @@ func KeyOf(v any) (Key, error) {
 		case r.IsValid() && r.Kind() == reflect.String:
 			k = Str(r.String())
 		default:
-			return k, inputf("%v (%T) is no key, want an integer or a string", v, v)
+			return k, inputf("%s is no key, want an integer or a string", words.Value(v))
 		}
 	}
 	if err := k.Valid(); err != nil {

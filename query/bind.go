@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kith/db"
+	"kith/db/words"
 	"kith/query/parse"
 )
 
@@ -89,7 +90,7 @@ func (r *run) number(v parse.Value) float64 {
 		f = rv.Float()
 	}
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		r.refuse(v, "%v (%T) is not a finite number", x, x)
+		r.refuse(v, "%s is not a finite number", words.Value(x))
 		return 0
 	}
 	return f
@@ -119,7 +120,7 @@ func (r *run) integerBetween(v parse.Value, low, most, def int64) (i int64) {
 	case rv.CanUint() && rv.Uint() <= math.MaxInt64:
 		i = int64(rv.Uint())
 	default:
-		r.refuse(v, "%v (%T) is not an integer", x, x)
+		r.refuse(v, "%s is not an integer", words.Value(x))
 	}
 	if i < low {
 		r.refuse(v, "%d is not an integer of at least %d", i, low)
@@ -147,7 +148,7 @@ func (r *run) text(v parse.Value) string {
 	x := r.value(v)
 	s, ok := x.(string)
 	if !ok {
-		r.refuse(v, "%v (%T) is not a string", x, x)
+		r.refuse(v, "%s is not a string", words.Value(x))
 	}
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"kith/db"
+	"kith/db/words"
 	"kith/query/parse"
 )
 
@@ -57,7 +58,7 @@ func (r *run) setArgument(s *parse.ParamSet, listed func(parse.Value) db.Key) db
 		return c
 	}
 	if reflect.ValueOf(x).Kind() != reflect.Slice {
-		r.refuse(s, "%v (%T) is not a set: want a slice of nodes, or db.Candidates", x, x)
+		r.refuse(s, "%s is not a set: want a slice of nodes, or db.Candidates", words.Value(x))
 	}
 	return db.Keys(r.each([]parse.Value{s.Param}, listed)...)
 }

@@ -68,13 +68,22 @@ func (o *option) words() []string {
 func wordOption(name, meaning string, set func(word string), words ...string) option {
 	accepts := parse.Join(words, "or")
 	return option{name, accepts, meaning, func(r *run, o parse.Option) {
-		v := r.value(o.Value)
+		v := r.single(o, accepts)
 		word, _ := v.(string)
 		if !slices.Contains(words, word) {
 			r.refuse(o, "%s = %v (accepted: %s)", name, v, accepts)
 		}
 		set(word)
 	}}
+}
+
+// single returns the value of an option, which is neither null nor a list.
+func (r *run) single(o parse.Option, accepts string) any {
+	x := r.value(o.Value)
+	if _, isList := x.([]any); isList || x == nil {
+		r.refuse(o.Value, "%s = %s (accepted: %s)", o.Name, words.Value(x), accepts)
+	}
+	return x
 }
 
 // onOff returns an option that is on or off.

@@ -13,7 +13,7 @@ import (
 // predictKinds returns the statements that predict links.
 func predictKinds() []kind {
 	const scores = ", rank, score (see exploit, explore and ppr), exploit (the estimated reward), explore (estimated gain of trying the link), " +
-		"ppr (contribution of the walk over the graph), bound (of the numerical error of score)"
+		"ppr (contribution of the walk over the graph), bound (of the numerical error of score; null if none is known)"
 	const certain = "certain (whether no error can change the rank)"
 	options := always(predictOptions)
 	return []kind{
@@ -184,7 +184,7 @@ func predictOptions(p *db.Prediction) []option {
 // walkOption returns an option of a walk, which set keeps.
 func walkOption(name, accepts, meaning string, set func(r *run, v parse.Value)) option {
 	return option{name, accepts, meaning, func(r *run, o parse.Option) {
-		r.fail(db.CheckWalk(db.Option{Name: name, Value: r.value(o.Value)}))
+		r.fail(db.CheckWalk(db.Option{Name: name, Value: r.single(o, accepts)}))
 		set(r, o.Value)
 	}}
 }

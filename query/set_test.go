@@ -30,10 +30,10 @@ func TestSetArgument(t *testing.T) {
 		{db.Neighbors(3), "'cid' 'dan'"},
 		{db.Except(db.All(), db.Keys("cid")), "'dan' 7"},
 		{[]string{}, ""},
-		{"bob", "1:31: bob (string) is not a set: want a slice of nodes, or db.Candidates"},
-		{nil, "1:31: <nil> (<nil>) is not a set: want a slice of nodes, or db.Candidates"},
+		{"bob", "1:31: 'bob' (a string) is not a set: want a slice of nodes, or db.Candidates"},
+		{nil, "1:31: null is not a set: want a slice of nodes, or db.Candidates"},
 		{[]string{"bob", "eve"}, "1:31: no node 'eve'"},
-		{[]float64{1.5}, "1:31: 1.5 (float64) is no key, want an integer or a string"},
+		{[]float64{1.5}, "1:31: 1.5 (a number) is no key, want an integer or a string"},
 	} {
 		rows, err := query.Run(context.Background(), g, "PREDICT LINKS FOR 'ann' AMONG ? EXCEPT $less", c.set, sql.Named("less", []int{}))
 		got := fmt.Sprint(err)

@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"strings"
 
 	"kith/db"
@@ -134,7 +133,7 @@ func (rows *Rows) reasons(r *db.Reasons) {
 	}
 	sum := 0.0
 	for _, in := range r.Inputs {
-		rows.add("input", in.Name, in.Value, nanToNil(in.Adds), nil)
+		rows.add("input", in.Name, in.Value, in.Adds, nil)
 		sum += in.Adds
 	}
 	if r.AddsTo != "" {
@@ -163,12 +162,4 @@ func (rows *Rows) remarkAdded(tx *db.Tx, r *db.Reasons) {
 		}
 	}
 	rows.note("PREDICT does not rank node %v, which %s; the numbers hold for its candidates and this node", r.Link.Target, why)
-}
-
-// nanToNil returns v, or nil if v is NaN.
-func nanToNil(v float64) any {
-	if math.IsNaN(v) {
-		return nil
-	}
-	return v
 }

@@ -4,6 +4,7 @@ package words
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 )
 
@@ -21,6 +22,35 @@ func Count[N int | int64 | uint64](n N, noun string) string {
 	}
 	return fmt.Sprintf("%d %s", n, noun)
 }
+
+// Value returns a value that cannot be used where it was given, and what it is, in the words of the language and of JSON:
+// null, 3.5 (a number), 'ann' (a string). A value that neither has is shown with its type of Go.
+func Value(v any) string {
+	switch r := reflect.ValueOf(v); {
+	case !r.IsValid():
+		return "null"
+	case r.Type().PkgPath() != "":
+		// a type that a program has named is shown below
+	case r.Kind() == reflect.String:
+		text := []rune(r.String())
+		if len(text) > longest {
+			text = append(text[:longest:longest], []rune("...")...)
+		}
+		return fmt.Sprintf("'%s' (a string)", string(text))
+	case r.Kind() == reflect.Bool:
+		return fmt.Sprint(v)
+	case r.CanInt(), r.CanUint():
+		return fmt.Sprintf("%v (an integer)", v)
+	case r.CanFloat():
+		return fmt.Sprintf("%v (a number)", v)
+	case r.Type() == reflect.TypeFor[[]any]():
+		return "a list"
+	}
+	return fmt.Sprintf("%v (%T)", v, v)
+}
+
+// longest is the maximum length of a string in a message.
+const longest = 60
 
 // Closest returns the one of names that name is probably a misspelling of, or "". It accepts one error
 // in three letters, and at most two errors.

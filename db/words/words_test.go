@@ -1,7 +1,9 @@
 package words_test
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"kith/db/words"
 )
@@ -24,6 +26,21 @@ func TestCount(t *testing.T) {
 	for n, want := range map[int]string{0: "0 edges", 1: "1 edge", 2: "2 edges"} {
 		if got := words.Count(n, "edge"); got != want {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestValue(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		v    any
+		want string
+	}{
+		{nil, "null"}, {true, "true"}, {5, "5 (an integer)"}, {uint8(5), "5 (an integer)"}, {3.5, "3.5 (a number)"}, {"ann", "'ann' (a string)"},
+		{strings.Repeat("é", 61), "'" + strings.Repeat("é", 60) + "...' (a string)"}, {[]any{1}, "a list"}, {time.Second, "1s (time.Duration)"},
+	} {
+		if got := words.Value(c.v); got != c.want {
+			t.Errorf("%v: got %s, want %s", c.v, got, c.want)
 		}
 	}
 }

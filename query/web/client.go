@@ -8,11 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"kith/db"
 	"kith/query"
@@ -52,7 +56,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Run runs one statement in the other process, as [query.Run] does in this one: it returns the same rows, a fault in the
 // statement is an [*query.Error], and errors.Is finds the database's error. An argument is a node, a number, a string, a
-// bool, nil, or a slice of those. The statement is cancelled when ctx ends.
+// bool, a time, nil, or a slice of those. The statement is cancelled when ctx ends.
 func (c *Client) Run(ctx context.Context, text string, args ...any) (*query.Rows, error) {
 	body, err := marshalRequest(text, args)
 	if err != nil {
@@ -110,17 +114,30 @@ func (c *Client) failed(ctx context.Context, err error) error {
 func marshalRequest(text string, args []any) ([]byte, error) {
 	var list []any
 	named := map[string]any{}
-	for _, a := range args {
-		if n, ok := a.(sql.NamedArg); ok {
-			named[n.Name] = sendable(n.Value)
-			continue
+	fault := func(err error) ([]byte, error) { return nil, fmt.Errorf("%w: %w", db.ErrInput, err) }
+	if !utf8.ValidString(text) {
+		return fault(fmt.Errorf("the statement %.100q is not valid UTF-8", text))
+	}
+	for i, a := range args {
+		name := fmt.Sprintf("argument %d", i+1)
+		n, isNamed := a.(sql.NamedArg)
+		if isNamed {
+			name, a = "argument $"+n.Name, n.Value
 		}
-		list = append(list, sendable(a))
+		v, err := sendable(a)
+		if err != nil {
+			return fault(fmt.Errorf("%s: %w", name, err))
+		}
+		if isNamed {
+			named[n.Name] = v
+		} else {
+			list = append(list, v)
+		}
 	}
 	q := map[string]any{"statement": text}
 	switch {
 	case len(list) > 0 && len(named) > 0:
-		return nil, fmt.Errorf("%w: parameters ? and $name do not go together in a request", db.ErrInput)
+		return fault(errors.New("parameters ? and $name do not go together in a request"))
 	case len(list) > 0:
 		q["parameters"] = list
 	case len(named) > 0:
@@ -128,32 +145,43 @@ func marshalRequest(text string, args []any) ([]byte, error) {
 	}
 	b, err := json.Marshal(q)
 	if err != nil {
-		return nil, fmt.Errorf("%w: argument: %w", db.ErrInput, err)
+		return fault(fmt.Errorf("argument: %w", err))
 	}
 	return b, nil
 }
 
-// sendable converts an argument to a value that encodes to JSON.
-func sendable(v any) any {
+// sendable converts an argument to a value that encodes to JSON without loss.
+func sendable(v any) (any, error) {
 	switch v := v.(type) {
 	case db.Key:
-		return v.Value()
-	case []db.Key:
-		list := make([]any, len(v))
-		for i, k := range v {
-			list[i] = k.Value()
-		}
-		return list
-	case []any:
-		list := make([]any, len(v))
-		for i, x := range v {
-			list[i] = sendable(x)
-		}
-		return list
-	case float64:
-		return jsonValue{v}
+		return sendable(v.Value())
+	case time.Time:
+		return v.Unix(), nil
+	case []byte:
+		return nil, errors.New("a []byte is no argument: want a string")
 	}
-	return v
+	switch of := reflect.ValueOf(v); of.Kind() {
+	case reflect.Slice:
+		list := make([]any, of.Len())
+		for i := range list {
+			x, err := sendable(of.Index(i).Interface())
+			if err != nil {
+				return nil, fmt.Errorf("element %d: %w", i+1, err)
+			}
+			list[i] = x
+		}
+		return list, nil
+	case reflect.String:
+		if !utf8.ValidString(of.String()) {
+			return nil, fmt.Errorf("%.100q is not valid UTF-8", of.String())
+		}
+	case reflect.Float32, reflect.Float64:
+		if f := of.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil, fmt.Errorf("%v is not a finite number", f)
+		}
+		return jsonValue{of.Float()}, nil
+	}
+	return v, nil
 }
 
 // readRows reads the lines of an answer.

@@ -15,7 +15,14 @@
 //	{"note":"answered by the built-in model: the database has no model"}
 //	{"rows":1}
 //
-// Parameters are a list for ? or an object for $name.
+// Parameters are a list for ? or an object for $name. A parameter is a number, a string, true, false, null, a list of these,
+// or {"key": node}. A request that has other members, a member twice, or half of a surrogate pair in a string is refused.
+//
+// A node is an integer or a string of JSON, and 7 and "7" are two nodes. JavaScript, among others, reads integers above 2^53
+// with other digits; a request with "keys": "text" gets nodes as strings, and writes them so in {"key": node}: 7 is the
+// integer, ann the string, and '7', in single quotes, the string 7. See [db.Key.MarshalText].
+//
+// A bound that is not known is null, as every value is that is absent.
 //
 // GET / is a page for people: it runs statements, draws a node and its likely links, and shows models and the database.
 // Its files are in the folder page; it needs nothing from other servers. Keys are text there, whatever they hold, and the

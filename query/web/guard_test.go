@@ -162,10 +162,21 @@ func send(t testing.TB, url, authorization, body string) (status int, header htt
 
 func get(t testing.TB, url string) (status int) {
 	t.Helper()
+	status, _ = fetch(t, url)
+	return status
+}
+
+// fetch returns the status and the body of an answer.
+func fetch(t testing.TB, url string) (status int, text string) {
+	t.Helper()
 	r, err := http.Get(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Body.Close()
-	return r.StatusCode
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.StatusCode, string(b)
 }

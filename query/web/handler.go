@@ -151,17 +151,12 @@ func (h *handler) status(err error) int {
 		return http.StatusGone
 	case errors.Is(err, db.ErrClosed), errors.Is(err, errBusy):
 		return http.StatusServiceUnavailable
-	case errors.As(err, &place), errors.Is(err, db.ErrInput), errors.Is(err, db.ErrTooLarge), malformed(err):
+	case errors.As(err, &place), errors.Is(err, db.ErrInput), errors.Is(err, db.ErrTooLarge):
 		return http.StatusBadRequest
 	case errors.Is(err, db.ErrMismatch):
 		return http.StatusConflict
 	}
 	return http.StatusInternalServerError
-}
-
-// malformed reports whether an error means that a request is not valid JSON.
-func malformed(err error) bool {
-	return errors.As(err, new(*json.SyntaxError)) || errors.As(err, new(*json.UnmarshalTypeError))
 }
 
 // fail answers with an error and its status.
@@ -177,5 +172,7 @@ func fail(w http.ResponseWriter, status int, err error) {
 	}
 	w.Header().Set("Content-Type", lines)
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(errorLine{faultOf(err)})
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(errorLine{faultOf(err)})
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -53,6 +54,9 @@ func TestClient(t *testing.T) {
 		{"PREDICT LINKS FOR ? AMONG ? WITH (cache = off)", []any{db.Int(7), []db.Key{db.Str("ann"), db.Str("bob")}}},
 		{"PREDICT LINKS FOR $who AMONG ALL WITH (alpha = $a, cache = off)", []any{sql.Named("who", "ann"), sql.Named("a", 0.5)}},
 		{"PREDICT LINKS FOR 'ann' AMONG ALL WHERE score > ?", []any{2.0}},
+		{"PREDICT LINKS FOR 'ann' AMONG ALL USING katz WITH (beta = 0.5)", nil},
+		{"NEIGHBORS OF ?", []any{nil}},
+		{"NEIGHBORS OF ?", []any{"8"}},
 		{"NEIGHBORS OF 'dan'", nil},
 		{"NODES LABEL person", nil},
 		{"NODES WHERE edges > 100", nil},
@@ -104,8 +108,13 @@ func TestClientRefuses(t *testing.T) {
 	if _, err := c.Run(t.Context(), "NODES TOP ? LABEL $n", 1, sql.Named("n", 2)); !errors.Is(err, db.ErrInput) {
 		t.Errorf("both kinds of parameters: %v", err)
 	}
-	if _, err := c.Run(t.Context(), "NODES TOP ?", func() {}); !errors.Is(err, db.ErrInput) {
-		t.Errorf("a function: %v", err)
+	for _, v := range []any{func() {}, "a\xff", []string{"ann", "\xff"}, []any{"ann", []any{"\xff"}}, math.NaN(), math.Inf(1), []byte("ann"), sql.Named("n", "\xff")} {
+		if _, err := c.Run(t.Context(), "NODES TOP ?", v); !errors.Is(err, db.ErrInput) || !strings.Contains(err.Error(), "argument") {
+			t.Errorf("%v: %v", v, err)
+		}
+	}
+	if _, err := c.Run(t.Context(), "NEIGHBORS OF '\xff'"); !errors.Is(err, db.ErrInput) {
+		t.Errorf("a statement that is not UTF-8: %v", err)
 	}
 	bare, err := web.Dial(strings.TrimPrefix(url, "http://"))
 	if err != nil {
@@ -144,15 +153,15 @@ func TestBrokenAnswers(t *testing.T) {
 	}
 }
 
-// Numbers that JSON lacks are transmitted.
+// Numbers with an exponent and nodes among other values are transmitted.
 func TestNumbers(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/jsonl")
-		_, _ = io.WriteString(w, `{"columns":["a"]}`+"\n"+`{"row":[{"number":"+Inf"}]}`+"\n"+`{"row":[1e3]}`+"\n"+`{"row":[{"key":"x"}]}`+"\n"+`{"rows":3}`)
+		_, _ = io.WriteString(w, `{"columns":["a"]}`+"\n"+`{"row":[null]}`+"\n"+`{"row":[1e3]}`+"\n"+`{"row":[{"key":"x"}]}`+"\n"+`{"rows":3}`)
 	}))
 	rows, err := c.Run(t.Context(), "CHECK")
-	if err != nil || len(rows.Rows) != 3 || rows.Rows[0][0].(float64) < 1e308 || rows.Rows[1][0] != 1000.0 || rows.Rows[2][0] != db.Str("x") {
+	if err != nil || len(rows.Rows) != 3 || rows.Rows[0][0] != nil || rows.Rows[1][0] != 1000.0 || rows.Rows[2][0] != db.Str("x") {
 		t.Errorf("%v, %v", rows, err)
 	}
 }
@@ -230,13 +239,31 @@ func TestHandlerRequests(t *testing.T) {
 		{`{"statement": "NODES"}`, 400, `"kind":"too_large"`},
 		{`{"statement": "NODES LABEL"}`, 400, `"line":1,"column":12`},
 		{`{"statement": "NODES", "parameters": 5}`, 400, `a list for ?`},
-		{`{"statement": "NODES", "parameters": [{}]}`, 400, `no value`},
-		{`{"statement": "NODES", "parameters": {"n": {}}}`, 400, `$n`},
+		{`{"statement": "NODES", "parameters": [{}]}`, 400, `parameters[0] must be a number, a string`},
+		{`{"statement": "NODES", "parameters": [[1, {"key": 1, "also": 2}]]}`, 400, `parameters[0][1] must be`},
+		{`{"statement": "NODES", "parameters": {"n": {}}}`, 400, `parameters.n must be`},
+		{`{"statement": "NEIGHBORS OF ?", "parameters": ["8"]}`, 400, `"message":"no node '8'; there is a node 8, an integer"`},
+		{`{"statement": "NEIGHBORS OF ?", "parameters": ["dna"]}`, 400, `no node 'dna'; did you mean 'dan'?`},
+		{`{"statement": "NEIGHBORS OF ?", "parameters": [null]}`, 400, `1:14: null is no key, want an integer or a string`},
+		{`{"statement": "NEIGHBORS OF ?", "parameters": ["\ud800x"]}`, 400, `request: parameters[0]: \\ud800 is half of a surrogate pair`},
+		{`{"statement": "NEIGHBORS OF '\udfff'"}`, 400, `request: statement: \\udfff is half of a surrogate pair`},
+		{"{\"statement\": \"NEIGHBORS OF '\xff'\"}", 400, `request: byte 30, 0xff, is not UTF-8`},
+		{`{"query": "NODES"}`, 400, `request: unknown member \"query\" (accepted: keys, parameters, statement)`},
+		{`{"statement": "NODES", "Parameter": []}`, 400, `unknown member \"Parameter\" (accepted: keys, parameters, statement); did you mean parameters?`},
+		{`{"Statement": "NODES"}`, 400, `did you mean statement?`},
+		{`{"statement": "NODES", "statement": "CHECK"}`, 400, `the member \"statement\" is given twice`},
+		{`{"parameters": []}`, 400, `the member statement is missing`},
+		{`[]`, 400, `request: it must be an object with the member statement, got a list`},
+		{`{"statement": "NODES", "keys": "name"}`, 400, `keys must be \"json\" or \"text\", got 'name' (a string)`},
+		{`{"statement": "NODES", "keys": "text", "parameters": [{"key": 7}]}`, 400, `parameters[0]: a node must be a string where keys is \"text\", got 7 (an integer)`},
+		{`{"statement": "NODES", "keys": "text", "parameters": [{"key": "'7"}]}`, 400, `the quotes do not match`},
+		{`{"statement": "NODES TOP ?", "parameters": [99999999999999999999]}`, 400, `parameters[0]: the integer 99999999999999999999 is not from`},
 		{`{"statement": "NODES TOP ?", "parameters": ["` + strings.Repeat("x", 1000) + `"]}`, 413, `at most 1000 bytes`},
 		{`{"statement": `, 400, `unexpected end`},
-		{`{"statement": 5}`, 400, `cannot unmarshal`},
+		{`{"statement": 5}`, 400, `request: statement must be a string, got an integer`},
+		{`{"statement": null}`, 400, `request: statement must be a string, got null`},
 		{`{"statement": "NODES TOP 1"} {"statement": "CHECK"}`, 400, `after top-level value`},
-		{``, 400, `unexpected end`},
+		{``, 400, `request: it is empty, want JSON`},
 		{`NODES`, 400, `invalid character`},
 	} {
 		if status, answer := post(t, url, c.body); status != c.status || !strings.Contains(answer, c.answer) {

@@ -62,6 +62,9 @@ func examples() []example {
 		{route: "POST /query", status: 200, body: `{"statement": "WHY $a -> 'dan'", "parameters": {"a": "ann"}}`},
 		{route: "POST /query", status: 200, body: `{"statement": "DESCRIBE NODE 'dan'"}`},
 		{route: "POST /query", status: 200, body: `{"statement": "NODES LABEL person TOP 1"}`},
+		{route: "POST /query", status: 200, body: `{"statement": "NEIGHBORS OF ?", "parameters": [{"key": "8"}], "keys": "text"}`},
+		{route: "POST /query", status: 200, body: `{"statement": "DESCRIBE NODE ?", "parameters": [{"key": 8}], "keys": null}`},
+		{route: "POST /query", status: 400, body: `{"statement": "NODES", "more": 1}`},
 		{route: "POST /query", status: 400, body: `{"statement": "NODES LABEL"}`},
 		{route: "POST /query", status: 400, body: `{"statement": 5}`},
 		{route: "POST /query", status: 200, body: `{"statement": "INSERT NODE 1"}`, with: trusted},
@@ -253,6 +256,10 @@ func (d *described) fault(s map[string]any, v any) error {
 				if err == nil {
 					err = d.fault(operand.(map[string]any), x)
 				}
+			}
+		case "enum":
+			if !slices.Contains(operand.([]any), v) {
+				err = fmt.Errorf("%v is none of %v", v, operand)
 			}
 		case "anyOf":
 			for _, choice := range operand.([]any) {

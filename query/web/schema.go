@@ -1,7 +1,6 @@
 package web
 
 import (
-	"encoding/json"
 	"reflect"
 	"strings"
 	"time"
@@ -19,14 +18,21 @@ func schemaFor(t reflect.Type) schema {
 	switch t {
 	case reflect.TypeFor[jsonValue]():
 		return valueSchema()
-	case reflect.TypeFor[json.RawMessage]():
-		return schema{"type": []string{"array", "object", "null"}, "description": "a list for ? or an object for $name"}
+	case reflect.TypeFor[parameters]():
+		return schema{"type": []string{"array", "object", "null"}, "description": "a list for ? or an object for $name. A string is a string, " +
+			"so that 7 and \"7\" are different nodes; {\"key\": node} is a node in the form that keys selects"}
+	case reflect.TypeFor[keyForm]():
+		return schema{"type": []string{"string", "null"}, "enum": []any{keysJSON, keysText, nil}, "description": "how nodes are written: by json, the default, as an " +
+			"integer or a string; by text as a string, which is 7 for the integer, ann for the string and '7', in single quotes, for a string " +
+			"that would be read as another node. Text is for programs whose numbers lose digits of integers above 2^53, as those of JavaScript do"}
 	case reflect.TypeFor[db.Key]():
 		return schema{"type": []string{"string", "integer"}, "description": "a node"}
 	case reflect.TypeFor[time.Time]():
 		return schema{"type": "string", "format": "date-time"}
 	}
 	switch t.Kind() {
+	case reflect.Interface:
+		return schema{"type": []string{"string", "integer"}} // of a nodeObject
 	case reflect.Bool:
 		return schema{"type": "boolean"}
 	case reflect.String:
@@ -68,16 +74,10 @@ func addFields(t reflect.Type, properties schema, required *[]string) {
 
 // valueSchema returns the schema of a value of a row; see [jsonValue].
 func valueSchema() schema {
-	one := func(name string) schema {
-		return schema{
-			"type": "object", "properties": schema{name: schema{"type": []string{"string", "integer"}}},
-			"required": []string{name}, "additionalProperties": false,
-		}
-	}
 	return schema{
-		"description": "a number with a point or an exponent is a float, any other an integer; {key} is a node among other values, " +
-			"{number} one that JSON lacks: NaN, +Inf or -Inf",
-		"anyOf": []schema{{"type": []string{"number", "string", "boolean", "array", "null"}}, one("key"), one("number")},
+		"description": "a number with a point or an exponent is a float, any other an integer; {key} is a node among other values; null is " +
+			"absent or, for a bound, unknown",
+		"anyOf": []schema{{"type": []string{"number", "string", "boolean", "array", "null"}}, schemaOf[nodeObject]()},
 	}
 }
 

@@ -73,60 +73,69 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request) ([]byte, error)
 	if err != nil {
 		return nil, fmt.Errorf("request: %w", err)
 	}
-	stmt, args, err := h.parse(ctx, body)
+	c, err := h.parse(ctx, body)
 	if err != nil {
 		return nil, err
 	}
 	_, trusted := h.token(r)
-	if h.Token != "" && !trusted && query.Writes(stmt) {
+	if h.Token != "" && !trusted && query.Writes(c.stmt) {
 		return nil, errToken
 	}
-	if !trusted || !query.Lasts(stmt) {
-		return h.run(ctx, &h.turns, h.Timeout, stmt, args, trusted)
+	if !trusted || !query.Lasts(c.stmt) {
+		return h.run(ctx, &h.turns, h.Timeout, c, trusted)
 	}
 	ctx, cancel = context.WithTimeout(r.Context(), h.LongTimeout)
 	defer cancel()
-	return h.run(ctx, &h.long, h.LongTimeout, stmt, args, trusted)
+	return h.run(ctx, &h.long, h.LongTimeout, c, trusted)
+}
+
+// call is a statement to run, and the form of its answer.
+type call struct {
+	stmt *parse.Statement
+	args []any
+	keys keyForm
 }
 
 // parse parses a request. Like running a statement, that takes a processor, so requests take turns.
-func (h *handler) parse(ctx context.Context, body []byte) (stmt *parse.Statement, args []any, err error) {
+func (h *handler) parse(ctx context.Context, body []byte) (*call, error) {
 	end, err := h.parsing.take(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer end()
-	var q request
-	if err := json.Unmarshal(body, &q); err != nil {
-		return nil, nil, fmt.Errorf("request: %w", err)
+	c := &call{}
+	q, err := parseRequest(body)
+	if err == nil {
+		c.keys = q.Keys
+		c.args, err = q.arguments()
 	}
-	if args, err = arguments(q.Parameters); err != nil {
-		return nil, nil, fmt.Errorf("%w: request: %w", db.ErrInput, err)
+	if err != nil {
+		return nil, fmt.Errorf("%w: request: %w", db.ErrInput, err)
 	}
-	stmt, err = parse.Parse(q.Statement)
-	return stmt, args, err
+	c.stmt, err = parse.Parse(q.Statement)
+	return c, err
 }
 
 // run runs a statement and encodes its answer when it is its turn. limit is the timeout of the context. An error of the
 // context means that the statement has changed nothing.
-func (h *handler) run(ctx context.Context, turns *turns, limit time.Duration, stmt *parse.Statement, args []any, writes bool) ([]byte, error) {
+func (h *handler) run(ctx context.Context, turns *turns, limit time.Duration, c *call, writes bool) ([]byte, error) {
 	session := query.Session{DB: h.g, ReadOnly: !writes, Confined: true, Settings: query.Settings{MaxRows: h.MaxRows + 1}}
 	var rows *query.Rows
 	end, err := turns.take(ctx)
 	if err == nil {
 		defer end()
-		rows, err = session.Exec(ctx, stmt, args...)
+		rows, err = session.Exec(ctx, c.stmt, c.args...)
 	}
 	switch {
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, fmt.Errorf("the statement, with waiting for its turn, took longer than %v, and has changed nothing: %w", limit, ctx.Err())
 	case err != nil:
 		return nil, err
-	case len(rows.Rows) > h.MaxRows && !query.Writes(stmt):
+	case len(rows.Rows) > h.MaxRows && !query.Writes(c.stmt):
 		return nil, fmt.Errorf("%w: the answer has more than %d rows: ask for less, by TOP or AMONG", db.ErrTooLarge, h.MaxRows)
 	}
 	var b bytes.Buffer
-	err = encode(&b, rows)
+	err = encode(&b, rows, c.keys)
 	return b.Bytes(), err
 }
 
@@ -164,8 +173,8 @@ func deadline(set func(time.Time) error, at time.Time) error {
 	return nil
 }
 
-// encode writes an answer line by line.
-func encode(out *bytes.Buffer, r *query.Rows) error {
+// encode writes an answer line by line, with nodes in a form.
+func encode(out *bytes.Buffer, r *query.Rows, form keyForm) error {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	keys, isKey := nodeColumns(r)
@@ -175,8 +184,14 @@ func encode(out *bytes.Buffer, r *query.Rows) error {
 	line := rowLine{make([]jsonValue, len(r.Columns))}
 	for _, row := range r.Rows {
 		for i, v := range row {
-			if k, ok := v.(db.Key); ok && isKey[i] {
-				v = k.Value()
+			if k, ok := v.(db.Key); ok {
+				node, err := form.value(k)
+				if err != nil {
+					return err
+				}
+				if v = node; !isKey[i] {
+					v = nodeObject{node}
+				}
 			}
 			line.Row[i].value = v
 		}

@@ -1,25 +1,17 @@
 package web
 
 import (
-	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
 	"kith/db"
+	"kith/db/words"
 	"kith/query"
+	"kith/query/exact"
 )
-
-// request is the body that a client posts: a statement and its arguments, a list for ? or an object for $name.
-type request struct {
-	Statement  string          `json:"statement"`
-	Parameters json.RawMessage `json:"parameters,omitempty"`
-}
 
 // The lines of an answer, each a JSON value: the columns, then the rows, the notes, and finally the number of rows. If
 // the statement fails, the last line is an error.
@@ -52,21 +44,15 @@ type anyLine struct {
 }
 
 // jsonValue is a value of a row. A whole number is an int64, a number with a point or an exponent a float64. A node is an
-// object with the member key if its column holds other values too. A number that JSON lacks is an object with the
-// member number.
+// object with the member key if its column holds other values too.
 type jsonValue struct{ value any }
 
 // MarshalJSON implements json.Marshaler.
 func (c jsonValue) MarshalJSON() ([]byte, error) {
 	switch v := c.value.(type) {
-	case db.Key:
-		return json.Marshal(map[string]any{"key": v.Value()})
 	case float64:
 		text := strconv.FormatFloat(v, 'g', -1, 64)
-		switch {
-		case math.IsNaN(v) || math.IsInf(v, 0):
-			return json.Marshal(map[string]any{"number": text})
-		case !strings.ContainsAny(text, ".e"):
+		if !strings.ContainsAny(text, ".e") {
 			text += ".0"
 		}
 		return []byte(text), nil
@@ -74,25 +60,22 @@ func (c jsonValue) MarshalJSON() ([]byte, error) {
 	return json.Marshal(c.value)
 }
 
+// nodeObject is a node among other values.
+type nodeObject struct {
+	Key any `json:"key"`
+}
+
 // UnmarshalJSON implements json.Unmarshaler.
 func (c *jsonValue) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '{' {
-		var special struct {
-			Key    *jsonValue
-			Number string
+	v, err := exact.Decode("", b)
+	if o, isObject := v.(exact.Object); isObject {
+		key, isNode := o["key"]
+		if !isNode {
+			return errors.New("an object is no value")
 		}
-		if err := json.Unmarshal(b, &special); err != nil {
-			return err
-		}
-		if special.Key != nil {
-			*c = special.Key.asKey()
-			return nil
-		}
-		f, err := strconv.ParseFloat(special.Number, 64)
-		c.value = f
-		return err
+		*c = jsonValue{key}.asKey()
+		return nil
 	}
-	v, err := scalar(b)
 	c.value = v
 	return err
 }
@@ -106,38 +89,6 @@ func (c jsonValue) asKey() jsonValue {
 		c.value = db.Str(v)
 	}
 	return c
-}
-
-// scalar decodes a value or a list of values, with whole numbers as int64.
-func scalar(b []byte) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return nil, err
-	}
-	return exactNumbers(v)
-}
-
-// exactNumbers converts numbers to int64 or float64.
-func exactNumbers(v any) (any, error) {
-	switch v := v.(type) {
-	case json.Number:
-		if strings.ContainsAny(string(v), ".eE") {
-			return v.Float64()
-		}
-		return v.Int64()
-	case []any:
-		for i := range v {
-			var err error
-			if v[i], err = exactNumbers(v[i]); err != nil {
-				return nil, err
-			}
-		}
-	case map[string]any:
-		return nil, errors.New("an object is no value")
-	}
-	return v, nil
 }
 
 // nodeColumns returns the columns that hold only nodes.
@@ -186,7 +137,8 @@ func kinds() []faultKind {
 }
 
 func faultOf(err error) fault {
-	f := fault{Error: query.Error{Msg: err.Error()}, Text: err.Error()}
+	text := words.Plain(err)
+	f := fault{Error: query.Error{Msg: text}, Text: text}
 	var e *query.Error
 	if errors.As(err, &e) {
 		f.Error = *e
@@ -221,36 +173,4 @@ func (f *fault) unwrap() error {
 		return &remoteError{e.Msg, e.Err}
 	}
 	return &e
-}
-
-// arguments decodes parameters to arguments of Run.
-func arguments(b json.RawMessage) (args []any, err error) {
-	b = bytes.TrimSpace(b)
-	if len(b) == 0 || string(b) == "null" {
-		return nil, nil
-	}
-	if b[0] != '{' {
-		v, err := scalar(b)
-		list, ok := v.([]any)
-		if err == nil && !ok {
-			err = fmt.Errorf("parameters are %T, want a list for ? or an object for $name", v)
-		}
-		return list, err
-	}
-	return namedArguments(b)
-}
-
-func namedArguments(b json.RawMessage) (args []any, err error) {
-	var named map[string]json.RawMessage
-	if err := json.Unmarshal(b, &named); err != nil {
-		return nil, err
-	}
-	for name, raw := range named {
-		v, err := scalar(raw)
-		if err != nil {
-			return nil, fmt.Errorf("parameter $%s: %w", name, err)
-		}
-		args = append(args, sql.Named(name, v))
-	}
-	return args, nil
 }

@@ -22,9 +22,10 @@ class Kith {
 
   // run runs a statement, with a parameter for each ?, and returns its rows as objects. A signal cancels it. If the
   // connection breaks, a statement that writes may have been committed: REWARD and MERGE may be sent again, OBSERVE
-  // may not. A whole number above 2^53 loses digits, as all numbers of JSON.parse do.
+  // may not. Nodes of the answer are text, so that integers above 2^53 keep their digits: 7 is the integer, ann the
+  // string, and '7', in single quotes, the string 7. node(text) makes a parameter of such a text.
   async run(statement, parameters = [], signal = AbortSignal.timeout(60_000)) {
-    const body = JSON.stringify({ statement, parameters });
+    const body = JSON.stringify({ statement, parameters, keys: "text" });
     const answer = await fetch(`${this.url}/query`, { method: "POST", headers: this.headers, body, signal });
     const lines = (await answer.text()).trimEnd().split("\n").map((line) => JSON.parse(line));
     if (!answer.ok) throw new KithError(answer.status, lines[0].error);
@@ -35,8 +36,11 @@ class Kith {
   }
 }
 
-// value returns a value of a row: a node among other values is {key}, a number that JSON lacks {number}.
-const value = (v) => (v?.key !== undefined ? v.key : v?.number !== undefined ? Number(v.number.replace("Inf", "Infinity")) : v);
+// node returns the parameter for a node that is given as text, as in an answer.
+const node = (text) => ({ key: text });
+
+// value returns a value of a row: a node among other values is {key}. null is absent or, for a bound, unknown.
+const value = (v) => v?.key ?? v;
 
 const [url, tokenFile] = process.argv.slice(2);
 const kith = new Kith(url, readFileSync(tokenFile, "utf8").trim());
@@ -47,7 +51,7 @@ try {
   if (e.kind !== "exists") throw e;
 }
 for (let i = 0; i < 20; i++) {
-  const [choice] = await kith.run("CHOOSE LINK FOR ? AMONG ? USING drinks", ["ann", ["milk", "rum"]]);
+  const [choice] = await kith.run("CHOOSE LINK FOR ? AMONG ? USING drinks", [node("ann"), ["milk", "rum"]]);
   const liked = choice.target === "milk"; // here a program shows the choice to a person, and waits
   await kith.run("REWARD ? = ?", [choice.decision, liked ? 1 : 0]);
 }

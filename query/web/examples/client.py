@@ -23,8 +23,9 @@ class Kith:
         self.url, self.token, self.timeout = url.rstrip("/"), token, timeout
 
     def run(self, statement, *parameters):
-        """Runs a statement, with a parameter for each ?, and returns its rows as dicts. If the connection breaks, a statement
-        that writes may have been committed: REWARD and MERGE may be sent again, OBSERVE may not."""
+        """Runs a statement, with a parameter for each ?, and returns its rows as dicts. The parameters 7 and "7" are two
+        nodes. If the connection breaks, a statement that writes may have been committed: REWARD and MERGE may be sent
+        again, OBSERVE may not."""
         request = urllib.request.Request(self.url + "/query", headers={"Content-Type": "application/json"})
         request.data = json.dumps({"statement": statement, "parameters": parameters}).encode()
         if self.token:
@@ -42,10 +43,8 @@ class Kith:
 
 
 def value(v):
-    """A node among other values is {"key": k}, and a number that JSON lacks {"number": "NaN"}."""
-    if isinstance(v, dict):
-        return v["key"] if "key" in v else float(v["number"])
-    return v
+    """A node among other values is {"key": k}. None is absent or, for a bound, unknown."""
+    return v["key"] if isinstance(v, dict) else v
 
 
 def main(url, token_file):

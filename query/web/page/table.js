@@ -16,7 +16,6 @@ function cell(value, isKey) {
   if (value === null) return [element("span", { class: "nothing" }, "–"), false];
   if (isKey) return [nodeLink(spell(value)), false];
   if (typeof value === "object" && "key" in value) return [nodeLink(spell(value.key)), false];
-  if (typeof value === "object" && "number" in value) return [value.number, true];
   if (typeof value === "number" || typeof value === "bigint") return [number(value), true];
   return [String(value), false];
 }

