@@ -2,7 +2,6 @@ package edgelist
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 )
 
@@ -50,27 +49,12 @@ const (
 	magicPT  = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46" // a pickle that begins with PyTorch's magic number
 )
 
-// foreign returns an error for files of other formats, recognized by their first bytes. Some of these could be mistaken
-// for text in columns. It is not called if the format is given.
-func foreign(head []byte) error {
-	for _, f := range []struct{ begin, is string }{
-		{"\xff\xfe", "text in UTF-16"}, {"\xfe\xff", "text in UTF-16"}, {"\x1f\x8b", "a file packed twice"},
-		{"PARE", "an encrypted Parquet file"}, {"\x89HDF\r\n", "an HDF5 file"}, {"{", "JSON"}, {"[", "JSON"},
-		{"<!", "XML or HTML"}, {"<?", "XML or HTML"}, {"<html", "XML or HTML"},
-	} {
-		if text := strings.ToLower(strings.TrimLeft(string(head), " \t\r\n")); strings.HasPrefix(string(head), f.begin) || strings.HasPrefix(text, f.begin) {
-			return fmt.Errorf("edgelist: this looks like %s, which is not read; for a list after all, give its format: %s", f.is, strings.Join(Formats(), ", "))
-		}
-	}
-	return nil
-}
-
 // detect detects the format from a file's first bytes. For text it returns AnyFormat.
 func detect(head []byte) Format {
 	switch {
 	case bytes.HasPrefix(head, []byte(magicNPY)):
 		return NPY
-	case bytes.HasPrefix(head, []byte(magicPAR)):
+	case beginsBinary(magicPAR)(head), string(head) == magicPAR:
 		return Parquet
 	case bytes.HasPrefix(head, []byte(magicZip)):
 		return NPZ

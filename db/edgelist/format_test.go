@@ -249,7 +249,7 @@ func TestReadForeign(t *testing.T) {
 		`{"source": 1, "target": 2}`:    "JSON",
 		"\n [[1, 2], [3, 4]]":           "JSON",
 		"<!DOCTYPE html>\n":             "HTML",
-		"PAR1....":                      "Parquet",
+		"PAR1\x15\x00..":                "Parquet",
 		"\x89HDF\r\n\x1a\n":             "HDF5",
 	} {
 		if got := readAs(strings.NewReader(text), Options{}); !strings.Contains(got, want) {

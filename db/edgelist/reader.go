@@ -190,7 +190,7 @@ func open(r io.Reader, o *Options) (*bufio.Reader, error) {
 		_, _ = in.Discard(3) // cannot fail after Peek
 	}
 	if o.Format == AnyFormat {
-		head, _ := in.Peek(len(magicMTX))
+		head, _ := in.Peek(foreignBytes)
 		if o.Format = detect(head); o.Format == AnyFormat {
 			return in, foreign(head)
 		}
