@@ -69,10 +69,11 @@ func (a *arrayEdges) next(e *Edge) error {
 		}
 	case SrcDstTime:
 		time := a.number(2)
-		if !time.isInt {
-			return a.bad("time is not an integer (64 bits)")
+		ok := false
+		if e.Time, ok = a.Times.ofNumber(time); !ok {
+			msg, _ := a.Times.wrongTime([]byte(time.String()))
+			return a.bad(msg)
 		}
-		e.Time = a.Times.seconds(time.whole)
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ func (c Columns) places() [4]int {
 const (
 	guessBytes = 64 << 10 // bytes of a list from which columns are guessed
 	guessLines = 100      // maximal number of edges from which columns are guessed
-	firstTime  = 1e8      // larger integers are taken for times; March 1973 in Unix seconds
+	firstTime  = 1e8      // larger numbers are taken for times; March 1973 in Unix seconds
 )
 
 // guess guesses the meaning of a list's columns from the first lines.
@@ -89,10 +89,10 @@ func guess(lines [][]byte, l *layout) Columns {
 		switch fields, n := l.split(line); {
 		case fields[2] != nil:
 			three++
-			switch at, ok := parseTime(fields[2]); {
-			case ok && at > firstTime, !ok && timeFormatOf(fields[2]) != AnyTime:
+			switch at, ok := parseFloor(fields[2]); {
+			case ok && at > firstTime, compactOf(fields[2]) != AnyTime, !ok && timeFormatOf(fields[2]) != AnyTime:
 				times++
-			case isNumber(fields[2]):
+			case ok:
 				numbers++
 			}
 		case n >= 2:

@@ -39,7 +39,11 @@ func TestGuess(t *testing.T) {
 		{"unless nothing else is there", "1 2 x\n", true, SrcDstWeight},
 		{"only the first lines count", strings.Repeat(at, guessLines) + weight, true, SrcDstTime},
 		{"negative integers are no times", "1 2 -1082040961\n", true, SrcDstWeight},
-		{"decimals are no times", "1 2 1082040961.5\n", true, SrcDstWeight},
+		{"times with a fraction", "1 2 1082040961.5\n", true, SrcDstTime},
+		{"times with an exponent", "1 2 1.7e9\n", true, SrcDstTime},
+		{"small decimals are no times", "1 2 1.7e3\n1 2 99999999.5\n", true, SrcDstWeight},
+		{"dates without separators", "1 2 20240301\n1 2 20231231\n", true, SrcDstTime},
+		{"not all are dates", "1 2 20240301\n1 2 20241301\n", true, SrcDstWeight},
 	}
 	for _, tt := range tests {
 		l := plainLayout(0)

@@ -138,7 +138,9 @@ func spaced(head []byte, width int) bool {
 }
 
 // isTar reports whether the first header of an archive is complete.
-func isTar(head []byte) bool { return len(head) >= 262 && string(head[257:262]) == "ustar" && bytes.IndexByte(head[:257], 0) > 0 }
+func isTar(head []byte) bool {
+	return len(head) >= 262 && string(head[257:262]) == "ustar" && bytes.IndexByte(head[:257], 0) > 0
+}
 
 // errorPages returns the texts that servers send instead of a file, in lower case and without a status code before them.
 func errorPages() []string {

@@ -41,15 +41,6 @@ func parseInt(field []byte) (int64, bool) {
 	return int64(n), true
 }
 
-// parseTime parses an int64 in any decimal spelling.
-func parseTime(field []byte) (int64, bool) {
-	if n, ok := parseInt(field); ok {
-		return n, true
-	}
-	n, err := strconv.ParseInt(string(field), 10, 64)
-	return n, err == nil
-}
-
 // parseWeight parses a float32 that is finite and positive.
 func parseWeight(field []byte) (float32, bool) {
 	if n, ok := parseInt(field); ok && n < 1<<24 { // exact

@@ -45,8 +45,13 @@ func newMarket(in *bufio.Reader, o Options) (*market, error) {
 		}
 		m.Columns = SrcDst
 	}
-	m.setUnit(o)
 	m.layout.at = m.Columns.places()
+	if m.Columns == SrcDstTime {
+		if m.Times = o.Times; m.Times == AnyTime {
+			head, err := in.Peek(guessBytes)
+			m.Times = guessTimes(sample(head, err == io.EOF), &m.layout)
+		}
+	}
 	return m, nil
 }
 

@@ -3,6 +3,7 @@ package edgelist
 import (
 	"bytes"
 	"slices"
+	"strconv"
 )
 
 // isMetis reports whether head is the start of a graph in the format of METIS (Karypis, "METIS: A software package for
@@ -50,8 +51,8 @@ func metisRows(head []byte) (header []int64, rows [][]int64, whole bool) {
 		}
 		row := []int64{}
 		for _, field := range bytes.Fields(line) {
-			n, isInt := parseTime(field) // it accepts 001
-			if !isInt || n < 0 {
+			n, err := strconv.ParseInt(string(field), 10, 64)
+			if err != nil || n < 0 {
 				return nil, nil, whole
 			}
 			row = append(row, n)

@@ -32,7 +32,7 @@ func usualNames() [4][]string {
 		roleSrc:    {"source", "src", "from", "u", "node1"},
 		roleDst:    {"target", "dst", "destination", "to", "v", "node2"},
 		roleWeight: {"weight", "w", "value"},
-		roleTime:   {"time", "timestamp", "t", "ts", "date", "datetime", "created_at"},
+		roleTime:   {"time", "timestamp", "t", "ts", "date", "datetime", "created_at", "year"},
 	}
 }
 

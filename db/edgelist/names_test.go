@@ -95,8 +95,8 @@ func TestReadNamedColumns(t *testing.T) {
 		// The error names an option that would help.
 		{"ann,tea,2020-01-02\n", Options{Columns: SrcDstWeight}, `src,dst,weight; edgelist: line 1: weight is a time: "ann,tea,2020-01-02"; try columns = 'src,dst,time'`},
 		{"source,target,weight\n1,2,2020-01-02\n", Options{}, `src=source,dst=target,weight=weight; edgelist: line 2: weight is a time: "1,2,2020-01-02"; try columns = 'src=source,dst=target,time=weight'`},
-		{"1 2 0.5\n", Options{Columns: SrcDstTime}, `src,dst,time in s; edgelist: line 1: time is not an integer (64 bits): "1 2 0.5"; try columns = 'src,dst,weight'`},
-		{"1,2,2020-01-02\n", Options{Columns: SrcDstTime, Times: Seconds}, `src,dst,time in s; edgelist: line 1: time is not an integer (64 bits): "1,2,2020-01-02"; try times = 'date'`},
+		{"1 2 0.5\n", Options{Columns: SrcDstTime}, `src,dst,time in s; 1>2`},
+		{"1,2,2020-01-02\n", Options{Columns: SrcDstTime, Times: Seconds}, `src,dst,time in s; edgelist: line 1: time is not a number: "1,2,2020-01-02"; try times = 'date'`},
 		{"1,2,5\n", Options{Columns: SrcDstTime, Times: DateTime}, `src,dst,time in datetime; edgelist: line 1: time is not of the form 2006-01-02 15:04:05 (datetime): "1,2,5"; try times = 's'`},
 		{"196 242 3 881250949\n", Options{}, `src,dst,weight; edgelist: line 1: columns: found 4, expected 3: "196 242 3 881250949"; try columns = 'src,dst,weight,time'`},
 		{"user,item,n,at\n1,2,3,4\n", Options{}, `src=user,dst=item,weight=n; edgelist: line 2: columns: found 4, expected 3; the header has user, item, n, at: "1,2,3,4"; try columns = 'src=NAME,dst=NAME'`},

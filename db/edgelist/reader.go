@@ -133,7 +133,7 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	if o.Columns < Auto || o.Columns > SrcDstWeightTime {
 		return nil, fmt.Errorf("edgelist: unknown columns %d", int(o.Columns))
 	}
-	if o.Times < AnyTime || o.Times > Date {
+	if o.Times < AnyTime || o.Times > RFC2822 {
 		return nil, fmt.Errorf("edgelist: unknown times %d", int(o.Times))
 	}
 	if err := o.Names.check(); err != nil {

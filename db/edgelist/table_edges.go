@@ -1,7 +1,6 @@
 package edgelist
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -150,7 +149,7 @@ func (t *rows) key(place int) (k Token, err error) {
 }
 
 // bad returns the error for a value of the current row.
-func (t *rows) bad(place int, what string) error {
+func (t *rows) bad(place int, what string) *LineError {
 	return &LineError{Line: t.row, Text: t.shown(place), Msg: fmt.Sprintf("column %q %s", t.field(place).Name, what)}
 }
 
@@ -213,7 +212,7 @@ func newTableEdges(in io.Reader, o Options) (*tableEdges, error) {
 		err = t.check(place, "weights are numbers", Integer, Unsigned, Single, Double)
 	}
 	if place := t.places[roleTime]; place >= 0 && err == nil {
-		err = t.check(place, "times are timestamps, integers or strings", Timestamp, Integer, String)
+		err = t.check(place, "times are timestamps, numbers or strings", Timestamp, Integer, Single, Double, String)
 	}
 	if err == nil {
 		err = t.peek()
@@ -255,19 +254,22 @@ func (t *tableEdges) timeFormat(place int, given TimeFormat) TimeFormat {
 	if given != AnyTime {
 		return given
 	}
-	var count [Date + 1]int
+	var forms timeForms
 	for i := range min(t.count, guessLines) {
-		if text := t.timeText(place, i); !bytes.Equal(text, []byte("0")) {
-			count[timeFormatOf(text)]++
+		if null := t.values[place].Null; null == nil || !null[i] {
+			forms.add(t.timeText(place, i))
 		}
 	}
-	return mostFrequent(count)
+	return forms.best(t.field(place).Name)
 }
 
 // timeText returns the text of the time in a row.
 func (t *tableEdges) timeText(place, row int) []byte {
-	if v := &t.values[place]; v.Strings != nil {
+	switch v := &t.values[place]; t.field(place).Type {
+	case String:
 		return []byte(v.Strings[row])
+	case Single, Double:
+		return strconv.AppendFloat(nil, v.Numbers[row], 'f', -1, 64)
 	}
 	return strconv.AppendInt(nil, t.values[place].Ints[row], 10)
 }
@@ -296,12 +298,22 @@ func (t *tableEdges) next(e *Edge) (err error) {
 
 // time returns the time in the current row.
 func (t *tableEdges) time(place int) (int64, error) {
-	if t.field(place).Type == Timestamp || t.field(place).Type == Integer && t.Times.unit() > 0 {
-		return t.Times.seconds(t.values[place].Ints[t.at]), nil
+	at, ok := int64(0), false
+	switch v, kind := &t.values[place], t.field(place).Type; {
+	case kind == Timestamp, kind == Integer && t.Times.numeric():
+		at, ok = t.Times.seconds(v.Ints[t.at])
+	case kind != String && t.Times.numeric():
+		at, ok = t.Times.real(v.Numbers[t.at])
+	default:
+		at, ok = t.Times.parse(t.timeText(place, t.at))
 	}
-	at, ok := t.Times.parse(t.timeText(place, t.at))
-	if !ok {
-		return 0, t.bad(place, fmt.Sprintf("is not of the form %s (%v)", t.Times.Describe(), t.Times))
+	if ok {
+		return at, nil
 	}
-	return at, nil
+	msg, form := t.Times.wrongTime(t.timeText(place, t.at))
+	err := t.bad(place, strings.TrimPrefix(msg, "time "))
+	if form != AnyTime && t.field(place).Type != Timestamp {
+		return 0, err.help("times", form.String())
+	}
+	return 0, err
 }

@@ -238,7 +238,7 @@ func (t *text) tooMany(line []byte, n int) error {
 // badWeight returns the error for an invalid weight.
 func (t *text) badWeight(line, field []byte) error {
 	err := t.bad(line, "weight is not a finite number above 0 (32 bits)")
-	if _, isInt := parseTime(field); isInt || timeFormatOf(field) == AnyTime || t.Columns != SrcDstWeight {
+	if _, numeric := parseFloor(field); numeric && compactOf(field) == AnyTime || timeFormatOf(field) == AnyTime || t.Columns != SrcDstWeight {
 		return err
 	}
 	err.Msg = "weight is a time"
@@ -251,15 +251,10 @@ func (t *text) badWeight(line, field []byte) error {
 
 // badTime returns the error for a time that is invalid or in another format.
 func (t *text) badTime(line, field []byte) error {
-	err := t.bad(line, "time is not an integer (64 bits)")
-	if t.Times.unit() == 0 {
-		err.Msg = fmt.Sprintf("time is not of the form %s (%v)", t.Times.Describe(), t.Times)
-	}
-	switch f := timeFormatOf(field); {
-	case f != AnyTime && (f.unit() == 0 || t.Times.unit() == 0):
-		return err.help("times", f.String())
-	case isNumber(field) && t.Columns == SrcDstTime && t.layout.width == 0:
-		return err.help("columns", SrcDstWeight.String())
+	msg, form := t.Times.wrongTime(field)
+	err := t.bad(line, "%s", msg)
+	if form != AnyTime {
+		return err.help("times", form.String())
 	}
 	return err
 }

@@ -2,41 +2,48 @@ package edgelist
 
 import (
 	"bytes"
-	"time"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
 )
 
 // TimeFormat is a format of times in a list. Times without a zone are in UTC. They are read as seconds since 1970,
-// rounded down.
+// rounded down. Units may have fractions. A time that is empty, 0 or null is no time. A time must be in the years 0 to
+// 9999.
 type TimeFormat int
 
 const (
-	AnyTime      TimeFormat = iota // detected from the first lines: integers by their size, otherwise by their form
+	AnyTime      TimeFormat = iota // detected from the first lines: numbers by their size, otherwise by their form
 	Seconds                        // since 1970
 	Milliseconds                   // since 1970
 	Microseconds                   // since 1970
 	Nanoseconds                    // since 1970
-	RFC3339                        // 2006-01-02T15:04:05Z, or with an offset such as +07:00, a blank instead of the T, or a fraction
-	DateTime                       // 2006-01-02 15:04:05, or with a T instead of the blank, or a fraction
-	Date                           // 2006-01-02
+	RFC3339                        // 2006-01-02T15:04:05Z, with a zone as of ISO 8601
+	DateTime                       // 2006-01-02 15:04:05, as RFC3339 without a zone, or a date, or 20060102150405
+	Date                           // 2006-01-02, 2006/01/02, 2006.01.02 or 20060102
+	Year                           // 2006, which is its first second
+	RFC2822                        // Mon, 02 Jan 2006 15:04:05 -0700, or another form with the name of the month
 )
 
 // timeFormats returns the names of the values of TimeFormat.
 func timeFormats() []string {
-	return []string{"auto", "s", "ms", "us", "ns", "rfc3339", "datetime", "date"}
+	return []string{"auto", "s", "ms", "us", "ns", "rfc3339", "datetime", "date", "year", "rfc2822"}
 }
+
+// TimeFormats returns the names of the formats of times that a user can choose.
+func TimeFormats() []string { return timeFormats()[1:] }
 
 // String returns the name of the format, such as "ms".
 func (f TimeFormat) String() string { return enumName(f, timeFormats()) }
 
 // Describe returns a description of the format, such as "milliseconds since 1970" or "2006-01-02".
 func (f TimeFormat) Describe() string {
-	if f >= Seconds && f <= Nanoseconds {
-		return []string{"seconds", "milliseconds", "microseconds", "nanoseconds"}[f-Seconds] + " since 1970"
-	}
-	if layouts := f.layouts(); layouts != nil {
-		return layouts[0]
-	}
-	return f.String()
+	return enumName(f, []string{
+		"auto", "seconds since 1970", "milliseconds since 1970", "microseconds since 1970", "nanoseconds since 1970",
+		"2006-01-02T15:04:05Z07:00", "2006-01-02 15:04:05", "2006-01-02", "years", "Mon, 02 Jan 2006 15:04:05 -0700",
+	})
 }
 
 // MarshalText implements [encoding.TextMarshaler].
@@ -56,83 +63,208 @@ func (f TimeFormat) unit() int64 {
 	return [...]int64{1, 1e3, 1e6, 1e9}[f-Seconds]
 }
 
-// seconds converts an integer in the format's unit to seconds, rounded down.
-func (f TimeFormat) seconds(n int64) int64 {
-	unit := f.unit()
-	if n < 0 && n%unit != 0 {
-		return n/unit - 1
+// numeric reports whether times in the format are numbers.
+func (f TimeFormat) numeric() bool { return f.unit() > 0 || f == Year }
+
+// The first and the last second that a time may have, in the years 0 and 9999.
+const (
+	FirstTime = -62167219200
+	LastTime  = 253402300799
+)
+
+// seconds converts an integer in the format's unit to seconds, rounded down. It returns false for a time that is out of
+// range.
+func (f TimeFormat) seconds(n int64) (int64, bool) {
+	if f == Year {
+		if n == 0 {
+			return 0, true
+		}
+		at := civil{year: int(min(max(n, -1), 10000)), month: 1, day: 1}
+		return at.unix(), n > 0 && n < 10000
 	}
-	return n / unit
+	unit := f.unit()
+	s := n / unit
+	if n < 0 && n%unit != 0 {
+		s--
+	}
+	return s, s >= FirstTime && s <= LastTime
 }
 
-// layouts returns the layouts of a text format, as for [time.Parse].
-func (f TimeFormat) layouts() []string {
-	switch f {
-	case RFC3339:
-		return []string{time.RFC3339, "2006-01-02 15:04:05Z07:00"}
-	case DateTime:
-		return []string{time.DateTime, "2006-01-02T15:04:05"}
-	case Date:
-		return []string{time.DateOnly}
+// real converts a number in the format's unit to seconds, rounded down. NaN is no time.
+func (f TimeFormat) real(x float64) (int64, bool) {
+	switch {
+	case math.IsNaN(x):
+		return 0, true
+	case math.Abs(x) >= 1<<63:
+		return 0, false
 	}
-	return nil
+	return f.seconds(int64(math.Floor(x)))
+}
+
+// ofNumber converts an element of an array.
+func (f TimeFormat) ofNumber(n number) (int64, bool) {
+	if n.isInt {
+		return f.seconds(n.whole)
+	}
+	return f.real(n.real)
 }
 
 // parse parses a time in the format.
 func (f TimeFormat) parse(field []byte) (int64, bool) {
-	if f.unit() > 0 {
-		n, ok := parseTime(field)
-		return f.seconds(n), ok
-	}
-	for _, layout := range f.layouts() {
-		if t, err := time.Parse(layout, string(field)); err == nil {
-			return t.Unix(), true
+	if f.numeric() {
+		if n, ok := parseInt(field); ok {
+			return f.seconds(n)
 		}
+		if n, ok := parseFloor(field); ok {
+			return f.seconds(n)
+		}
+		return 0, isMissing(field)
 	}
-	return 0, false
+	if isMissing(field) || len(field) == 1 && field[0] == '0' {
+		return 0, true
+	}
+	at, form := civilOf(field)
+	return at.unix(), form == f || form == Date && f == DateTime
 }
 
-// timeFormatOf returns the format of a time, or AnyTime if the field is not a time. An integer is in seconds if that
-// gives a year up to 5138, otherwise in the unit in which it is a time after 1973.
-func timeFormatOf(field []byte) TimeFormat {
-	if n, ok := parseTime(field); ok {
-		f := Seconds
-		for limit := int64(1e11); f < Nanoseconds && (n >= limit || n <= -limit); limit *= 1e3 {
-			f++
+// isMissing reports whether a field says that there is no value.
+func isMissing(field []byte) bool {
+	switch string(field) {
+	case "", "NaN", "nan", "NaT", "NA", "None", "null", "NULL", `\N`:
+		return true
+	}
+	return false
+}
+
+// parseFloor parses a decimal number and rounds it down. The fraction has any number of digits.
+func parseFloor(field []byte) (int64, bool) {
+	if !isNumber(field) {
+		return 0, false
+	}
+	whole, fraction, _ := bytes.Cut(field, []byte("."))
+	if !slices.ContainsFunc(fraction, func(c byte) bool { return !isDigit(c) }) {
+		if len(whole) == 0 {
+			return 0, true
 		}
-		return f
+		n, err := strconv.ParseInt(string(whole), 10, 64)
+		if whole[0] == '-' && len(bytes.Trim(fraction, "0")) > 0 {
+			n--
+		}
+		if err == nil {
+			return n, true
+		}
 	}
-	if len(field) == 0 || field[0] < '0' || field[0] > '9' {
-		return AnyTime
+	x, err := strconv.ParseFloat(string(field), 64)
+	if err != nil || math.Abs(x) >= 1<<63 {
+		return 0, false
 	}
-	for f := RFC3339; f <= Date; f++ {
-		if _, ok := f.parse(field); ok {
+	return int64(math.Floor(x)), true
+}
+
+// timeFormatOf returns the format of a time, or AnyTime if the field is not a time. A number is in seconds if that gives
+// a year up to 5138, otherwise in the unit in which it is a time after 1973.
+func timeFormatOf(field []byte) TimeFormat {
+	if n, ok := parseFloor(field); ok {
+		return unitOf(n)
+	}
+	_, form := civilOf(field)
+	return form
+}
+
+// unitOf returns the unit of a time that is a number.
+func unitOf(n int64) TimeFormat {
+	f := Seconds
+	for limit := int64(1e11); f < Nanoseconds && (n >= limit || n <= -limit); limit *= 1e3 {
+		f++
+	}
+	return f
+}
+
+// timeForms counts the formats of some times, to choose one for a list.
+type timeForms struct {
+	count   [RFC2822 + 1]int
+	compact [RFC2822 + 1]int // dates and times without separators, which are integers too
+	years   int              // integers that may be years
+	total   int
+}
+
+// add counts a time. Missing times and 0 do not count.
+func (t *timeForms) add(field []byte) {
+	f := timeFormatOf(field)
+	if n, numeric := parseFloor(field); f == AnyTime || isMissing(field) || numeric && n == 0 {
+		return
+	}
+	t.total++
+	t.count[f]++
+	if form := compactOf(field); form != AnyTime {
+		t.compact[form]++
+	}
+	if len(field) == 4 {
+		t.years++
+	}
+}
+
+// best returns the format of a column with a name: dates without separators if all times are, years if all times are and
+// the name says so, otherwise the most frequent format.
+func (t *timeForms) best(name string) TimeFormat {
+	for _, f := range []TimeFormat{DateTime, Date} {
+		if t.total > 0 && t.compact[f] == t.total {
 			return f
 		}
 	}
-	return AnyTime
-}
-
-// guessTimes guesses the format of the times of a list: the most frequent format among the first lines, without 0,
-// which means no time.
-func guessTimes(lines [][]byte, l *layout) TimeFormat {
-	var count [Date + 1]int
-	for _, line := range lines[:min(len(lines), guessLines)] {
-		fields, _ := l.split(line)
-		if f := timeFormatOf(fields[roleTime]); f != AnyTime && !bytes.Equal(fields[roleTime], []byte("0")) {
-			count[f]++
-		}
+	if t.total > 0 && t.years == t.total && strings.Contains(strings.ToLower(name), "year") {
+		return Year
 	}
-	return mostFrequent(count)
-}
-
-// mostFrequent returns the most frequent format, without counting AnyTime.
-func mostFrequent(count [Date + 1]int) TimeFormat {
 	best := Seconds
-	for f := Seconds; f <= Date; f++ {
-		if count[f] > count[best] {
-			best = f
+	for f := range t.count {
+		if TimeFormat(f) > AnyTime && t.count[f] > t.count[best] {
+			best = TimeFormat(f)
 		}
 	}
 	return best
+}
+
+// guessTimes guesses the format of the times of a list from the first lines.
+func guessTimes(lines [][]byte, l *layout) TimeFormat {
+	var forms timeForms
+	for _, line := range lines[:min(len(lines), guessLines)] {
+		fields, _ := l.split(line)
+		forms.add(fields[roleTime])
+	}
+	name := ""
+	if at := l.at[roleTime]; at < len(l.names) {
+		name = l.names[at]
+	}
+	return forms.best(name)
+}
+
+// wrongTime says what is wrong with a time that is not of the format f, and the format that would help, or AnyTime.
+func (f TimeFormat) wrongTime(field []byte) (msg string, help TimeFormat) {
+	n, isNumber := parseFloor(field)
+	form := timeFormatOf(field)
+	switch {
+	case isNumber && f.unit() > 0:
+		msg = fmt.Sprintf("time is after the year 9999 in %s", f.Describe())
+		if n < 0 {
+			msg = fmt.Sprintf("time is before the year 0 in %s", f.Describe())
+		}
+		if form <= f {
+			form = AnyTime
+		}
+	case f.unit() > 0:
+		msg = "time is not a number"
+	default:
+		msg = fmt.Sprintf("time is not of the form %s (%v)", f.Describe(), f)
+	}
+	return msg, form
+}
+
+// ParseTime parses a date or a time in one of the text formats of lists, such as 2006-01-02 or 2006-01-02T15:04:05+02:00,
+// and returns seconds since 1970.
+func ParseTime(text string) (int64, error) {
+	at, form := civilOf([]byte(text))
+	if form == AnyTime {
+		return 0, fmt.Errorf("edgelist: %q is not a time (accepted: a date such as 2006-01-02, a time such as 2006-01-02 15:04:05 in UTC or 2006-01-02T15:04:05+02:00)", text)
+	}
+	return at.unix(), nil
 }

@@ -1,6 +1,7 @@
 package edgelist
 
 import (
+	"math/big"
 	"strings"
 	"testing"
 	"time"
@@ -10,13 +11,13 @@ import (
 
 func TestTimeFormatText(t *testing.T) {
 	t.Parallel()
-	for f := AnyTime; f <= Date; f++ {
+	for f := AnyTime; f <= RFC2822; f++ {
 		var got TimeFormat
 		if err := got.UnmarshalText([]byte(f.String())); err != nil || got != f {
 			t.Errorf("%v: got %v, %v", f, got, err)
 		}
 	}
-	if err := new(TimeFormat).UnmarshalText([]byte("minutes")); err == nil || !strings.Contains(err.Error(), "s, ms, us, ns, rfc3339, datetime, date") {
+	if err := new(TimeFormat).UnmarshalText([]byte("minutes")); err == nil || !strings.Contains(err.Error(), "s, ms, us, ns, rfc3339, datetime, date, year, rfc2822") {
 		t.Error(err)
 	}
 }
@@ -31,7 +32,30 @@ func TestReadTimes(t *testing.T) {
 		{"1082040961000000", "us 1082040961"},
 		{"1082040961000000000", "ns 1082040961"},
 		{"99999999999", "s 99999999999"},
+		{"1.7e9 1700000000.999 0.0", "s 1700000000 1700000000 0"},
+		{"-0.5 -1.0 -1700000000.25 -0.0 .5 1.", "s -1 -1 -1700000001 0 0 1"},
+		{"1700000000999.75", "ms 1700000000"},
+		{"1700000000.99999999999999999999", "s 1700000000"},
+		{"253402300799 253402300800 -62167219200000 -62167219200001", "ms 253402300 253402300 -62167219200 bad"},
+		{"1 1 1 1 253402300799 253402300800 -62167219200 -62167219201", "s 1 1 1 1 253402300799 bad -62167219200 bad"},
+		{"1700000000 1700000000000 1e30 9223372036854775808", "s 1700000000 bad bad bad"},
+		{"1 NaN nan null NULL None \\N NA", "s 1 0 0 0 0 0 0 0"},
+		{"2020-02-29 NaT 0 0.0", "date 1582934400 0 0 bad"},
 		{"2020-02-29", "date 1582934400"},
+		{"2020/02/29 2020/2/9 2020.02.29 20200229", "date 1582934400 1581206400 1582934400 1582934400"},
+		{"20040301 20040302", "date 1078099200 1078185600"},
+		{"20040301 20041301", "s 20040301 20041301"},
+		{"20040301102030", "datetime 1078136430"},
+		{"2020-01-01_10:20", "datetime 1577874000"},
+		{"2020/01/01_10:20:30.5 2020-01-01", "datetime 1577874030 1577836800"},
+		{"2020-01-01T10:20Z 2020-01-01_10:20:30+02 2020-01-01T10:20:30+0200 2020-01-01T10:20:30-02:30", "rfc3339 1577874000 1577866830 1577866830 1577883030"},
+		{"2020-01-01_10:20:30_UTC 2020-01-01T10:20:30.123456_+00:00", "rfc3339 1577874030 1577874030"},
+		{"2016-12-31T23:59:60Z", "rfc3339 1483228800"},
+		{"\"Wed,_01_Jan_2020_10:20:30_+0200\" \"Wed,_1_Jan_2020\"", "rfc2822 1577866830 1577836800"},
+		{"Wed_Jan__1_10:20:30_+0000_2020 Wed_Jan_01_10:20:30_2020 Wed_Jan_01_10:20:30_EST_2020", "rfc2822 1577874030 1577874030 bad"},
+		{"01/Jan/2020:10:20:30_-0700 1_January_2020 \"Jan_1,_2020\"", "rfc2822 1577899230 1577836800 1577836800"},
+		{"2020-01-01T25:00:00Z 2020-01-01T10:60:00Z 2020-01-01T10:20:30+24 2020-01-01T10:20:30+02:60 2020-01-01x 2020-01/01 01/02/2020", "s bad bad bad bad bad bad bad"},
+		{"0000-01-01 9999-12-31 0000-01-01T00:00:00+01 9999-12-31T23:00:00-02", "date -62167219200 253402214400 bad bad"},
 		{"2020-01-01_10:20:30", "datetime 1577874030"},
 		{"2020-01-01T10:20:30", "datetime 1577874030"},
 		{"2020-01-01_10:20:30.999", "datetime 1577874030"},
@@ -116,7 +140,8 @@ func TestReadTimesOfArrays(t *testing.T) {
 		want string
 	}{
 		{market, Options{Columns: SrcDstTime, Times: Milliseconds}, "src,dst,time in ms; 1>2 t=1082040961"},
-		{market, Options{Columns: SrcDstTime}, "src,dst,time in s; 1>2 t=1082040961500"},
+		{market, Options{Columns: SrcDstTime}, "src,dst,time in ms; 1>2 t=1082040961"},
+		{market, Options{Columns: SrcDstTime, Times: Seconds}, `src,dst,time in s; edgelist: line 3: time is after the year 9999 in seconds since 1970: "1 2 1082040961500"; try times = 'ms'`},
 		{array, Options{Columns: SrcDstTime, Times: Milliseconds}, "src,dst,time in ms; 1>2 t=1"},
 		{array, Options{Times: Date}, "edgelist: times date are of text, this is npy"},
 		{"1 2\n", Options{Times: 99}, "edgelist: unknown times 99"},
@@ -125,4 +150,53 @@ func TestReadTimesOfArrays(t *testing.T) {
 			t.Errorf("%+v: %s, want %s", c.o, got, c.want)
 		}
 	}
+}
+
+// A column of years has times if its name says so.
+func TestReadYears(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text string
+		o    Options
+		want string
+	}{
+		{"source,target,year\n1,2,2001\n1,3,0\n", Options{}, "src=source,dst=target,time=year in year; 1>2 t=978307200; 1>3"},
+		{"1 2 2001\n", Options{Columns: SrcDstTime, Times: Year}, "src,dst,time in year; 1>2 t=978307200"},
+		{"1 2 10000\n", Options{Columns: SrcDstTime, Times: Year}, `src,dst,time in year; edgelist: line 1: time is not of the form years (year): "1 2 10000"; try times = 's'`},
+		{"source,target,time\n1,2,2001\n", Options{}, "src=source,dst=target,time=time in s; 1>2 t=2001"},
+	} {
+		if got := describe(c.text, c.o); got != c.want {
+			t.Errorf("%q: %s, want %s", c.text, got, c.want)
+		}
+	}
+}
+
+func TestParseTime(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{"2004-11-01": 1099267200, "2004-11-01T10:00+01": 1099299600, "2004/11/01 09:00": 1099299600} {
+		if got, err := ParseTime(text); err != nil || got != want {
+			t.Errorf("%s: %d, %v, want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "now", "7", "0", "2004-13-01", "NaN"} {
+		if got, err := ParseTime(text); err == nil {
+			t.Errorf("%q is %d", text, got)
+		}
+	}
+}
+
+// A number with any fraction is rounded down as by package math/big.
+func TestFractionsAreRoundedDown(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`-?[0-9]{1,10}(\.[0-9]{0,25})?`).Draw(t, "number")
+		exact, ok := new(big.Rat).SetString(strings.TrimSuffix(text, "."))
+		if !ok {
+			t.Fatalf("%q is no number", text)
+		}
+		want := new(big.Int).Div(exact.Num(), exact.Denom()) // Euclidean division rounds down for a positive divisor
+		if got, ok := Seconds.parse([]byte(text)); !ok || got != want.Int64() {
+			t.Fatalf("%s: %d, %v, want %v", text, got, ok, want)
+		}
+	})
 }
