@@ -55,8 +55,10 @@ URL, or a folder of the Open Graph Benchmark, whose labels and features are load
 
 Columns are detected from the header or the first lines, unless --columns gives their order
 (src,dst,time) or their names or places (src=user_id,dst=item_id,time=4). Times may be
-seconds, milliseconds or smaller units since 1970, RFC 3339, 2006-01-02 15:04:05 in UTC or
-2006-01-02. The summary says what was read and which columns were not used.
+seconds, milliseconds or smaller units since 1970, with fractions too, dates such as
+2006-01-02 and 2006/01/02, 2006-01-02 15:04 in UTC or with a zone as +02, +0200 or Z, RFC 3339,
+Mon, 02 Jan 2006 15:04:05 GMT, or years. An empty time or 0 means no time, and times after
+the year 9999 are refused. The summary says what was read and which columns were not used.
 
 A list of edges is loaded completely or not at all, whatever its length. An edge that is
 repeated, or exists, gets the last weight, so loading a list again changes nothing. With
@@ -108,7 +110,7 @@ func (l *load) flags(cmd *cobra.Command) {
 	}
 	parsed("format", "format of the files: snap, csv, tsv, mtx, npy, npz, pt, parquet or ogb, a folder (default: detected)", &l.options.Format)
 	f.Func("columns", "columns: src,dst with ,weight or ,time or ,weight,time, or their names: src=user_id,dst=item_id,time=at (default: detected)", l.options.SetColumns)
-	parsed("times", "format of times: s, ms, us or ns since 1970, rfc3339, datetime or date (default: detected)", &l.options.Times)
+	parsed("times", "format of times: s, ms, us or ns since 1970, rfc3339, datetime, date, year or rfc2822 (default: detected)", &l.options.Times)
 	parsed("repeats", "weight of a repeated edge: last, sum, count (its lines) or error (default: last)", &l.options.Repeats)
 	f.StringVar(&l.nodeLabel, "node-label", "", "label of the nodes in files of labels and features: 7 is the node 'LABEL:7'")
 	f.StringVar(&l.options.Split, "split", "", "edges of a folder: train, valid, test or all of its split, as random0/train where it has several (default: those of raw)")
@@ -137,7 +139,7 @@ func (l *load) flags(cmd *cobra.Command) {
 	offered(cmd, "columns", "src,dst", "src,dst,weight", "src,dst,time", "src,dst,weight,time")
 	offered(cmd, "header", "yes", "no")
 	offered(cmd, "repeats", "last", "sum", "count", "error")
-	offered(cmd, "times", "s", "ms", "us", "ns", "rfc3339", "datetime", "date")
+	offered(cmd, "times", edgelist.TimeFormats()...)
 }
 
 // run loads the files in turn. If no file could be loaded, it removes the database that it created.

@@ -114,6 +114,7 @@ func (d *Detected) setUnit(o Options) {
 type Reader struct {
 	source source
 	*Detected
+	untimed int64 // number of edges without a time in a list with times
 }
 
 // source yields the edges of a file.
@@ -165,7 +166,7 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{of, of.detected()}, nil
+	return &Reader{source: of, Detected: of.detected()}, nil
 }
 
 // open decompresses a file, skips a byte order mark, and sets Format to that of the file if it is AnyFormat and the file
@@ -219,9 +220,23 @@ func (r *Reader) Edges() iter.Seq2[Edge, error] {
 		for {
 			e = Edge{Weight: 1}
 			err := r.source.next(&e)
+			switch {
+			case err == io.EOF:
+				r.noteTimes()
+			case err == nil && e.Time == 0 && r.Times != AnyTime:
+				r.untimed++
+			}
 			if err == io.EOF || !yield(e, err) || err != nil && !errors.As(err, new(*LineError)) {
 				return
 			}
 		}
+	}
+}
+
+// noteTimes adds a note about edges without a time.
+func (r *Reader) noteTimes() {
+	if r.untimed > 0 {
+		r.note("edges without a time, which is missing or 0: %d", r.untimed)
+		r.untimed = 0
 	}
 }
