@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/graph"
 
+	"kith/db/edgelist"
 	"kith/db/gonum"
 	"kith/index"
 )
@@ -16,7 +17,7 @@ type Edge struct {
 	Src    Key       `json:"src"`
 	Dst    Key       `json:"dst"`
 	Weight float32   `json:"weight"`        // from MinWeight to MaxWeight
-	Time   time.Time `json:"time,omitzero"` // precision of a second; zero means no time
+	Time   time.Time `json:"time,omitzero"` // precision of a second; from the year 0 to 9999; zero means no time
 }
 
 // MinWeight and MaxWeight bound the weight of an edge: 2^-40 and 2^40.
@@ -40,7 +41,7 @@ func (tx *Tx) AddEdge(src, dst any, weight float32) error {
 	return tx.PutEdge(Edge{Src: s, Dst: d, Weight: weight})
 }
 
-// PutEdge is AddEdge with a time.
+// PutEdge is AddEdge with a time, which must be in the years 0 to 9999.
 func (tx *Tx) PutEdge(e Edge) error {
 	b, err := tx.writable()
 	if err != nil {
@@ -49,22 +50,28 @@ func (tx *Tx) PutEdge(e Edge) error {
 	if !index.ValidWeight(e.Weight) {
 		return inputf("edge %v -> %v: weight %v is not a number from 2^-40 to 2^40", e.Src, e.Dst, e.Weight)
 	}
+	at, err := unixSeconds(e.Time)
+	if err != nil {
+		return err
+	}
 	var ends [2]index.ID
 	for i, k := range []Key{e.Src, e.Dst} {
 		if ends[i], _, err = b.AddNode(k); err != nil {
 			return inputError(err)
 		}
 	}
-	_, err = b.SetEdge(ends[0], ends[1], e.Weight, unixSeconds(e.Time))
+	_, err = b.SetEdge(ends[0], ends[1], e.Weight, at)
 	return err
 }
 
-// unixSeconds returns a time as it is stored with an edge; 0 means no time.
-func unixSeconds(t time.Time) int64 {
+// unixSeconds returns a time as it is stored with an edge; 0 means no time. It returns ErrInput for a time that is not in
+// the years 0 to 9999.
+func unixSeconds(t time.Time) (int64, error) {
 	if t.IsZero() {
-		return 0
+		return 0, nil
 	}
-	return t.Unix()
+	_, err := given(t, edgelist.CheckTime(t.Unix()))
+	return t.Unix(), err
 }
 
 // DeleteEdge deletes an edge. It returns ErrNotFound if there is no such edge.

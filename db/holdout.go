@@ -107,8 +107,9 @@ func (tx *Tx) Holdout(ctx context.Context, h Holdout) (*HoldoutSet, error) {
 	}
 	rng := rand.New(rand.NewPCG(cmp.Or(h.Seed, tx.snap.Meta.Seed), 13))
 	s := &HoldoutSet{Edges: tx.snap.Meta.Edges, among: h.Among, whole: tx.onGraph(tx.snap.Graph)}
-	if !h.After.IsZero() {
-		s.at = h.After.Unix()
+	var err error
+	if s.at, err = unixSeconds(h.After); err != nil {
+		return nil, err
 	}
 	if len(s.among) == 0 {
 		s.among = []Candidates{{}}

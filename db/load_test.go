@@ -84,7 +84,7 @@ func TestLoadIntoAUsedGraph(t *testing.T) {
 func TestLoadOfRepeats(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	const list = "1 2 0.5 30\n2 1 4 20\n1 2 0.25 0\n3 4 1 7\n"
+	const list = "1 2 0.5 30\n2 1 4 20\n1 2 0.25 1\n3 4 1 7\n"
 	for _, c := range []struct {
 		repeats     db.Repeats
 		first, then string // the edges after loading the list once, and twice

@@ -269,20 +269,20 @@ func (tx *Tx) onGraph(g *index.Graph) *Tx {
 }
 
 // requestTime returns the time of a question about some sources, in Unix seconds; 0 means none. See Prediction.At and
-// Prediction.Now.
-func (tx *Tx) requestTime(at, now time.Time, sources ...index.ID) int64 {
+// Prediction.Now. It returns ErrInput for a time that is not in the years 0 to 9999.
+func (tx *Tx) requestTime(at, now time.Time, sources ...index.ID) (int64, error) {
 	v := tx.view()
 	newest := v.Events.Latest()
 	switch {
 	case !at.IsZero():
-		return at.Unix()
+		return unixSeconds(at)
 	case newest == 0 || !slices.ContainsFunc(sources, v.Graph.HasEdges):
-		return 0
+		return 0, nil
 	}
 	if now.IsZero() {
 		now = tx.db.opts.Now()
 	}
-	return min(now.Unix(), newest+1)
+	return min(now.Unix(), newest+1), nil
 }
 
 // trainedEvents is the number of the newest events that a training learns.

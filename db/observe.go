@@ -83,7 +83,9 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 		return err
 	}
 	w := tx.walker(source, o.NoCache, 0)
-	w.Now = tx.requestTime(o.At, time.Time{}, source)
+	if w.Now, err = tx.requestTime(o.At, time.Time{}, source); err != nil {
+		return err
+	}
 	candidates, chosen, err := tx.offered(ctx, source, target, o.Among, m.scorer, w)
 	if err != nil {
 		return err
@@ -114,7 +116,10 @@ func (tx *Tx) insertLink(source, target index.ID, at time.Time) (added bool, err
 	if _, ok := tx.between(source, target); ok {
 		return false, nil
 	}
-	_, err = tx.batch.SetEdge(source, target, 1, unixSeconds(at))
+	seconds, err := unixSeconds(at)
+	if err == nil {
+		_, err = tx.batch.SetEdge(source, target, 1, seconds)
+	}
 	return err == nil, err
 }
 

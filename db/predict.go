@@ -184,7 +184,10 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 	}
 	v := tx.view()
 	q := &question{start: start, scorer: tx.db.prior(featureLen(v)), walk: tx.walker(start.Node[0], p.NoCache, p.Epsilon)}
-	q.walk.Now, q.walk.Exact = tx.requestTime(p.At, p.Now, start.Node...), p.UntilCertain
+	q.walk.Exact = p.UntilCertain
+	if q.walk.Now, err = tx.requestTime(p.At, p.Now, start.Node...); err != nil {
+		return nil, err
+	}
 	q.ranking = &Ranking{Source: tx.seeds(start), AnsweredBy: tx.answeredBy(m), GraphVersion: v.Meta.Version}
 	if m != nil {
 		q.scorer = m.scorer

@@ -167,6 +167,46 @@ func TestWeights(t *testing.T) {
 	}
 }
 
+// A time must be in the years 0 to 9999, wherever one is given.
+func TestTimesHaveBounds(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	first, last := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+	put := func(at time.Time) error {
+		return g.Update(ctx, func(tx *db.Tx) error { return tx.PutEdge(db.Edge{Src: db.Int(1), Dst: db.Int(2), Weight: 1, Time: at}) })
+	}
+	uses := map[string]func(time.Time) error{
+		"PutEdge": put,
+		"Predict": func(at time.Time) error {
+			_, err := g.Predict(ctx, db.Prediction{For: 1, Among: db.All(), At: at})
+			return err
+		},
+		"Choose": func(at time.Time) error {
+			_, err := g.Choose(ctx, db.Choice{For: 1, Among: db.Keys(3), At: at})
+			return err
+		},
+		"Holdout": func(at time.Time) error {
+			return g.View(ctx, func(tx *db.Tx) error {
+				_, err := tx.Holdout(ctx, db.Holdout{After: at})
+				return err
+			})
+		},
+	}
+	must(t, put(first))
+	must(t, put(last))
+	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(3, 4, 1) })
+	for name, use := range uses {
+		for _, at := range []time.Time{first.Add(-time.Second), last.Add(time.Second), time.UnixMilli(1700000000000000)} {
+			err := use(at)
+			wantError(t, name, err, db.ErrInput)
+			if err != nil && !strings.Contains(err.Error(), "not in the years 0 to 9999") {
+				t.Errorf("%s at %v: %v", name, at, err)
+			}
+		}
+	}
+}
+
 // A node may change its label and its vector in one call.
 func TestPutNodeMovesToAnotherLabel(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kith/db"
+	"kith/db/edgelist"
 	"kith/db/words"
 	"kith/query/parse"
 )
@@ -131,16 +132,37 @@ func (r *run) integerBetween(v parse.Value, low, most, def int64) (i int64) {
 	return i
 }
 
-// seconds returns the time that v gives in seconds since 1970 or as a time.Time argument. It returns the zero time if
-// v is nil.
-func (r *run) seconds(v parse.Value) time.Time {
+// time returns the time that v gives: a number of seconds since 1970, a string in a form of [edgelist.ParseTime], or a
+// time.Time. It returns the zero time if v is nil.
+func (r *run) time(v parse.Value) (t time.Time) {
 	if v == nil {
-		return time.Time{}
-	}
-	if t, ok := r.value(v).(time.Time); ok {
 		return t
 	}
-	return time.Unix(r.integer(v, math.MinInt64, 0), 0)
+	var err error
+	switch x := r.value(v).(type) {
+	case time.Time:
+		t = x
+	case string:
+		var n int64
+		n, err = edgelist.ParseTime(x)
+		t = time.Unix(n, 0)
+	default:
+		if f := reflect.ValueOf(x); f.CanFloat() {
+			whole, part := math.Modf(r.number(v))
+			if t = time.Unix(int64(whole), int64(part*1e9)); math.Abs(whole) > 1e18 {
+				r.refuse(v, "time %v in seconds since 1970 is not in the years 0 to 9999", x)
+			}
+		} else {
+			t = time.Unix(r.integer(v, math.MinInt64, 0), 0)
+		}
+	}
+	if err == nil && r.err == nil {
+		err = edgelist.CheckTime(t.Unix())
+	}
+	if err != nil {
+		r.refuse(v, "%s", words.Plain(err))
+	}
+	return t
 }
 
 // text returns a string.

@@ -59,7 +59,7 @@ func (r *run) choose(s *parse.Statement) {
 	c.Explore, err = db.NewExplorer(s.Name("EXPLORE").Value)
 	r.failAt(s.At("EXPLORE"), err)
 	r.setOptions(s.Options("WITH"), chooseOptions(s.Name("EXPLORE").Value, &c))
-	c.TTL, c.At = r.duration(s.Value("TTL")), r.seconds(s.Value("AT"))
+	c.TTL, c.At = r.duration(s.Value("TTL")), r.time(s.Value("AT"))
 	c.For, c.Among = r.node(s.Value("FOR")), r.candidates(s.Among())
 	if r.err != nil {
 		return

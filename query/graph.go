@@ -70,7 +70,7 @@ func (r *run) insertEdges(s *parse.Statement) {
 // edge resolves an edge with its weight and time.
 func (r *run) edge(e parse.Edge) db.Edge {
 	src, dst, weight := r.key(e.Source), r.key(e.Target), r.weight(e.Weight)
-	return db.Edge{Src: src, Dst: dst, Weight: float32(weight), Time: r.seconds(e.At)}
+	return db.Edge{Src: src, Dst: dst, Weight: float32(weight), Time: r.time(e.At)}
 }
 
 func (r *run) deleteNode(s *parse.Statement) {

@@ -163,7 +163,7 @@ func (rows *Rows) remarkGain(all []contender) {
 
 // holdout resolves the hidden edges, the sources and the candidates.
 func (r *run) holdout(s *parse.Statement) db.Holdout {
-	h := db.Holdout{Seed: r.seed, After: r.seconds(s.Value("AFTER")), Sample: int(r.integer(s.Value("SAMPLE"), 1, 0))}
+	h := db.Holdout{Seed: r.seed, After: r.time(s.Value("AFTER")), Sample: int(r.integer(s.Value("SAMPLE"), 1, 0))}
 	if s.Value("HOLDOUT") != nil {
 		h.Share = r.number(s.Value("HOLDOUT"))
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"kith/db"
 	"kith/db/dbtest"
@@ -82,7 +83,7 @@ func TestBadArguments(t *testing.T) {
 	}{
 		{"EXPORT EDGES TO ?", "a\x00.csv"}, {"BACKUP TO ?", "a\x00"}, {"LOAD NODES FROM ?", "a\x00"}, {"EXPORT LOG TO ?", ""}, {"LOAD EDGES FROM ?", ""},
 		{"SET model = ?", "a\x00"}, {"NEIGHBORS OF 1 DEPTH ?", 1 << 62}, {"NODES TOP ?", uint64(1 << 63)}, {"SET max_rows = ?", -1},
-		{"INSERT EDGES 1 -> 2 AT ?", "now"}, {"INSERT NODE 1 FEATURES (?)", []any{1, nil}},
+		{"INSERT EDGES 1 -> 2 AT ?", "now"}, {"INSERT EDGES 1 -> 2 AT ?", int64(1700000000000)}, {"INSERT EDGES 1 -> 2 AT ?", time.UnixMilli(1700000000000000)}, {"INSERT EDGES 1 -> 2 AT ?", 1e30}, {"INSERT NODE 1 FEATURES (?)", []any{1, nil}},
 	} {
 		_, err := query.Run(ctx, g, c.text, c.arg)
 		var at *query.Error

@@ -144,7 +144,7 @@ func (r *run) predictions(s *parse.Statement, sources []parse.Node, f func(db.Pr
 // prediction returns what a PREDICT or WHY asks about each source.
 func (r *run) prediction(s *parse.Statement) db.Prediction {
 	p := db.Prediction{Model: r.model(r.using(s)), Version: r.version(s.Value("VERSION"))}
-	p.Top, p.At = r.top(s.Value("TOP"), 0), r.seconds(s.Value("AT"))
+	p.Top, p.At = r.top(s.Value("TOP"), 0), r.time(s.Value("AT"))
 	if s.Where() != nil {
 		p.Top = -1 // WHERE filters the ranked links, so all of them are ranked
 	}

@@ -89,10 +89,10 @@ func guess(lines [][]byte, l *layout) Columns {
 		switch fields, n := l.split(line); {
 		case fields[2] != nil:
 			three++
-			switch at, ok := parseFloor(fields[2]); {
-			case ok && at > firstTime, compactOf(fields[2]) != AnyTime, !ok && timeFormatOf(fields[2]) != AnyTime:
+			switch isTime, number := looksLikeTime(fields[2]); {
+			case isTime:
 				times++
-			case ok:
+			case number:
 				numbers++
 			}
 		case n >= 2:
@@ -106,6 +106,20 @@ func guess(lines [][]byte, l *layout) Columns {
 		return SrcDstTime
 	}
 	return SrcDstWeight
+}
+
+// looksLikeTime reports whether a field is rather a time than a weight, and whether it is a number. A number with a fraction
+// or an exponent is a time only if it is up to the year 2100 and, in a smaller unit than seconds, after 2004, since 1e12
+// is rather a weight.
+func looksLikeTime(field []byte) (isTime, number bool) {
+	n, number := parseFloor(field)
+	if _, whole := parseInt(field); whole || !number {
+		return n > firstTime || timeFormatOf(field) >= RFC3339 || compactOf(field) != AnyTime, number
+	}
+	const after2004, until2100 = 11e8, 41e8
+	unit := unitOf(n)
+	s, _ := unit.seconds(n)
+	return s > firstTime && s < until2100 && (unit == Seconds || s > after2004), true
 }
 
 // ColumnsOf returns the columns of a list with weights, times, or both.

@@ -41,6 +41,8 @@ func TestGuess(t *testing.T) {
 		{"negative integers are no times", "1 2 -1082040961\n", true, SrcDstWeight},
 		{"times with a fraction", "1 2 1082040961.5\n", true, SrcDstTime},
 		{"times with an exponent", "1 2 1.7e9\n", true, SrcDstTime},
+		{"powers of ten are no times", "1 2 1e12\n1 2 1e15\n", true, SrcDstWeight},
+		{"milliseconds with an exponent", "1 2 1.7e12\n", true, SrcDstTime},
 		{"small decimals are no times", "1 2 1.7e3\n1 2 99999999.5\n", true, SrcDstWeight},
 		{"dates without separators", "1 2 20240301\n1 2 20231231\n", true, SrcDstTime},
 		{"not all are dates", "1 2 20240301\n1 2 20241301\n", true, SrcDstWeight},

@@ -268,3 +268,16 @@ func ParseTime(text string) (int64, error) {
 	}
 	return at.unix(), nil
 }
+
+// CheckTime returns an error for a time in seconds since 1970 that is not in the years 0 to 9999. The error says so if the
+// time may be in a smaller unit.
+func CheckTime(seconds int64) error {
+	switch unit := unitOf(seconds); {
+	case seconds >= FirstTime && seconds <= LastTime:
+		return nil
+	case unit > Seconds:
+		s, _ := unit.seconds(seconds)
+		return fmt.Errorf("edgelist: time %d in seconds since 1970 is not in the years 0 to 9999; in %s it is %d", seconds, unit.Describe(), s)
+	}
+	return fmt.Errorf("edgelist: time %d in seconds since 1970 is not in the years 0 to 9999", seconds)
+}

@@ -69,7 +69,7 @@ func (g *generator) element(s *Statement, e *element) {
 func (g *generator) term(s *Statement, name string) {
 	terms := map[string]func() Node{
 		"node": func() Node { return g.node() }, "n": func() Node { return g.count() }, "number": func() Node { return g.number() },
-		"seconds":  func() Node { return g.oneOf(g.int, g.param) },
+		"time":     func() Node { return g.oneOf(g.int, g.float, g.string, g.param) },
 		"duration": func() Node { return g.oneOf(g.int, g.string, g.param) },
 		"file":     func() Node { return g.oneOf(g.string, g.param) },
 		"column":   func() Node { return g.column() }, "edge": func() Node { return g.edge() }, "link": func() Node { return g.ends() },
@@ -168,7 +168,7 @@ func (g *generator) edge() Edge {
 		e.Weight = g.number()
 	}
 	if g.maybe() {
-		e.At = g.oneOf(g.int, g.param)
+		e.At = g.oneOf(g.int, g.float, g.string, g.param)
 	}
 	return e
 }

@@ -198,8 +198,8 @@ func (p *parser) term(s *Statement, name string) {
 		s.add(p.count())
 	case "number":
 		s.add(p.number())
-	case "seconds":
-		s.add(p.value(aTime, integer))
+	case "time":
+		s.add(p.value(aTime, integer, decimal, text))
 	case "duration":
 		s.add(p.value(aDuration, integer, text))
 	case "file":

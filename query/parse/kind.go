@@ -45,7 +45,7 @@ func Terms() []Term {
 	return []Term{
 		{"sets", "set [{ UNION | EXCEPT | INTERSECT } set] ...", "at most 64"},
 		{"set", "(node, ...) | NEIGHBORS(n) | PPR(n) | SAMPLE(n)\n    | SIMILAR(n) | LABEL name | ALL | parameter", ""},
-		{"edge", "node -> node [WEIGHT number] [AT seconds]", "since 1970"},
+		{"edge", "node -> node [WEIGHT number] [AT time]", ""},
 		{"link", "node -> node", ""},
 		{"source", "node | (seed, ...)", "a set is one question"},
 		{"seed", "node [WEIGHT number]", "1 by default, from 2^-40 to 2^40"},
@@ -63,7 +63,7 @@ func Terms() []Term {
 		{"node", "integer | 'string' | parameter", ""},
 		{"number", "integer | decimal | parameter", ""},
 		{"n", "integer | parameter", "at least 1"},
-		{"seconds", "integer | parameter", ""},
+		{"time", "number | 'string' | parameter", "seconds since 1970, '2006-01-02'"},
 		{"duration", "integer | 'string' | parameter", "seconds, '90s', '24h', '7d'"},
 		{"file", "'string' | parameter", ""},
 		{"topic", "name ...", "as HELP lists them"},

@@ -11,7 +11,7 @@ func Kinds() []Kind {
 func answerKinds() []Kind {
 	return []Kind{
 		{"PREDICT LINKS", "rank the links that may come next from nodes to candidates",
-			"PREDICT LINKS FOR { source, ... | ALL | LABEL name } [AT seconds]\n" +
+			"PREDICT LINKS FOR { source, ... | ALL | LABEL name } [AT time]\n" +
 				"    [AMONG sets] [ASSUMING edge, ...] [USING model]\n" +
 				"    [WHERE condition] [TOP n [EACH]] [RETURN column, ...]\n" +
 				"    [WITH (option, ...)]",
@@ -21,7 +21,7 @@ func answerKinds() []Kind {
 				"    [WITH (option, ...)]",
 			"PREDICT CLASS FOR 17 USING topics TOP 3"},
 		{"WHY", "explain the score of a link",
-			"WHY source -> node [AT seconds] [AMONG sets] [ASSUMING edge, ...]\n" +
+			"WHY source -> node [AT time] [AMONG sets] [ASSUMING edge, ...]\n" +
 				"    [USING model] [PATHS n] [WITH (option, ...)]",
 			"WHY 'ann' -> 'dan' PATHS 5"},
 		{"DRAW", "draw the nodes around a node and its predicted links",
@@ -43,7 +43,7 @@ func outcomeKinds() []Kind {
 				"    [WITH (option, ...)] [AND INSERT]",
 			"OBSERVE 'ann' -> 'dan' = 1 AND INSERT"},
 		{"CHOOSE LINK", "draw one of the candidates at random, and keep the decision",
-			"CHOOSE LINK FOR node [AT seconds] AMONG sets\n" +
+			"CHOOSE LINK FOR node [AT time] AMONG sets\n" +
 				"    [EXPLORE explorer] [WITH (option, ...)] [USING name]\n" +
 				"    [TTL duration]",
 			"CHOOSE LINK FOR 'ann' AMONG NEIGHBORS(2) TTL '7d'"},
@@ -57,7 +57,7 @@ func outcomeKinds() []Kind {
 		{"EVALUATE HOLDOUT", "measure predictions of edges that are hidden",
 			"EVALUATE PREDICT LINKS FOR { node, ... | ALL | SAMPLE(n) }\n" +
 				"    [AMONG sets] [USING model]\n" +
-				"    ON HOLDOUT { number | AFTER seconds }\n" +
+				"    ON HOLDOUT { number | AFTER time }\n" +
 				"    [WITH (option, ...)]",
 			"EVALUATE PREDICT LINKS FOR SAMPLE(100) USING ease ON HOLDOUT 0.1"},
 		{"EVALUATE SPLIT", "measure predictions of the links of a file",

@@ -157,7 +157,7 @@ const (
 	aDuration = "a duration (seconds, or a string like '24h' or '7d')"
 	aNumber   = "a number"
 	aCount    = "a positive integer"
-	aTime     = "a time (an integer)"
+	aTime     = "a time (seconds since 1970, or a string like '2006-01-02')"
 	aSet      = "a set"
 )
 

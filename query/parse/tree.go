@@ -140,7 +140,7 @@ func (p *parser) edge() Edge {
 		e.Weight = p.number()
 	}
 	if p.keyword("AT") {
-		e.At = p.value(aTime, integer)
+		e.At = p.value(aTime, integer, decimal, text)
 	}
 	return e
 }

@@ -19,6 +19,7 @@ import (
 
 	"kith/cmd/internal/cli"
 	"kith/db"
+	"kith/db/edgelist"
 	"kith/query"
 	"kith/query/parse"
 )
@@ -53,7 +54,7 @@ func (o *Options) Flags(f *flag.FlagSet) {
 	f.StringVar(&o.Using, "using", "", "`name` of a model or heuristic (default: the model that answers)")
 	f.StringVar(&o.Where, "where", "", "condition that links must satisfy, as in a WHERE clause")
 	f.IntVar(&o.Top, "top", 0, "number of links of each node (default: 10, or all pairs of --pairs)")
-	f.Func("at", "`time` after which links are predicted, in seconds since 1970 or as RFC 3339 writes it (default: now)", func(text string) (err error) {
+	f.Func("at", "`time` after which links are predicted, in seconds since 1970, or as 2006-01-02 or 2006-01-02T15:04:05Z (default: now)", func(text string) (err error) {
 		o.At, err = parseTime(text)
 		return err
 	})
@@ -110,16 +111,15 @@ func Run(ctx context.Context, g *db.DB, o Options, w Writer, progress Progress) 
 	return done, err
 }
 
-// parseTime parses a time in seconds since 1970, as AT has it, or as RFC 3339 writes it.
+// parseTime parses a time as AT does, in seconds since 1970 or as a date.
 func parseTime(text string) (time.Time, error) {
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return time.Unix(n, 0), nil
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err == nil {
+		err = edgelist.CheckTime(n)
+	} else {
+		n, err = edgelist.ParseTime(text)
 	}
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return t, fmt.Errorf("want seconds since 1970, or a time such as 2026-11-24T00:00:00Z, got %s", text)
-	}
-	return t, nil
+	return time.Unix(n, 0), err
 }
 
 // task is a run of Options in a transaction.

@@ -439,7 +439,7 @@ func TestTimes(t *testing.T) {
 			t.Errorf("%s: %v, %v", text, o.At.Unix(), err)
 		}
 	}
-	if _, err := parsed("--at", "soon"); err == nil || !strings.Contains(err.Error(), "want seconds since 1970, or a time such as") {
+	if _, err := parsed("--at", "soon"); err == nil || !strings.Contains(err.Error(), "accepted: a date such as 2006-01-02") {
 		t.Error(err)
 	}
 }
