@@ -48,7 +48,8 @@ func arrows() map[string][]string {
 		"kith/query/draw":     {"kith/db", "kith/db/words", "kith/model/trial", gonum},
 		"kith/query/complete": {"kith/db", "kith/query", "kith/query/parse"},
 		"kith/query/parse":    {},
-		"kith/query/web":      {"kith/db", "kith/db/words", "kith/query", "kith/query/complete", "kith/query/draw", "kith/query/parse"},
+		"kith/query/exact":    {},
+		"kith/query/web":      {"kith/db", "kith/db/words", "kith/query", "kith/query/complete", "kith/query/draw", "kith/query/exact", "kith/query/parse"},
 	}
 }
 
