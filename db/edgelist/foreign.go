@@ -82,11 +82,11 @@ var foreignFormats = sync.OnceValue(func() []foreignFormat {
 		{"a program", begins("\x7fELF", "MZ\x90\x00"), tableOfIt},
 		{"a Python pickle", begins("\x80\x02", "\x80\x03", "\x80\x04", "\x80\x05", "(dp0\n", "(lp0\n", "(dp1\n", "(lp1\n", "ccopy_reg\n"),
 			"write what it holds from Python: a table with to_parquet, an array with numpy.save, a graph with networkx.write_edgelist"},
-		{"a pointer of Git LFS and not the file", begins("version https://git-lfs.github.com/", "version https://hawser.github.com/"), "fetch the file with git lfs pull"},
-		{"a pointer of git-annex and not the file", matches(`^(/annex/objects/|\.git/annex/objects/|(\.\./)*\.git/annex/objects/)\S+\s*$`), "fetch the file with git annex get"},
-		{"a pointer of DVC and not the file", matches(`^(md5: [0-9a-f]{32}\n)?outs:\n- (md5|hash|etag|size|path): `), "fetch the file with dvc pull"},
-		{"an error message of a server and not the file", isErrorPage, downloadIt},
-		{"a web page (HTML) and not the file", matches(`(?i)^\s*(<!doctype html|<html|<head>|<body)`), downloadIt},
+		{"a pointer of Git LFS, not the file", begins("version https://git-lfs.github.com/", "version https://hawser.github.com/"), "fetch the file with git lfs pull"},
+		{"a pointer of git-annex, not the file", matches(`^(/annex/objects/|\.git/annex/objects/|(\.\./)*\.git/annex/objects/)\S+\s*$`), "fetch the file with git annex get"},
+		{"a pointer of DVC, not the file", matches(`^(md5: [0-9a-f]{32}\n)?outs:\n- (md5|hash|etag|size|path): `), "fetch the file with dvc pull"},
+		{"an error message of a server, not the file", isErrorPage, downloadIt},
+		{"a web page (HTML), not the file", matches(`(?i)^\s*(<!doctype html|<html|<head>|<body)`), downloadIt},
 		{"GEXF", document("gexf"), "export the spreadsheet of edges from Gephi as CSV, or " + networkX("read_gexf(...)")},
 		{"GraphML", document("graphml"), networkX("read_graphml(...)")},
 		{"N-Triples or Turtle", matches(`(?i)^(#.*\n|\s*\n)*\s*(@prefix\s\S*:\s|@base\s|prefix\s\S*:\s+<|(<[^>\n]*>|_:\S+)[ \t]+<[^>\n]*>[ \t]+[^\n]*\.\s*(\n|$))`),
@@ -113,7 +113,7 @@ var foreignFormats = sync.OnceValue(func() []foreignFormat {
 func foreign(head []byte) error {
 	for _, f := range foreignFormats() {
 		if f.is(head) {
-			return fmt.Errorf("edgelist: this looks like %s, which is not read: %s; for a list after all, give its format: %s", f.name, f.do, strings.Join(Formats(), ", "))
+			return fmt.Errorf("edgelist: this looks like %s, which is not read; %s. For a list after all, give its format: %s", f.name, f.do, strings.Join(Formats(), ", "))
 		}
 	}
 	return nil

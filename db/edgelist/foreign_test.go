@@ -36,7 +36,7 @@ func tarOf(name string) string {
 func TestForeignFormats(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, want string }{
-		{"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n", "a pointer of Git LFS and not the file, which is not read: fetch the file with git lfs pull"},
+		{"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n", "a pointer of Git LFS, not the file, which is not read; fetch the file with git lfs pull"},
 		{"/annex/objects/SHA256E-s12--00.csv\n", "a pointer of git-annex"},
 		{"../.git/annex/objects/aa/bb/SHA256E-s12--00/SHA256E-s12--00\n", "a pointer of git-annex"},
 		{"outs:\n- md5: 0000\n  size: 12\n  path: edges.csv\n", "a pointer of DVC"},
@@ -48,7 +48,7 @@ func TestForeignFormats(t *testing.T) {
 		{"<!DOCTYPE html>\n<html><title>404</title>", "a web page (HTML)"},
 		{"  <HTML>\n", "a web page (HTML)"},
 		{"<?xml version=\"1.0\"?>\n<Error><Code>AccessDenied</Code></Error>", "XML"},
-		{"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<gexf xmlns=\"http://gexf.net/1.3\">", "GEXF, which is not read: export the spreadsheet of edges from Gephi as CSV"},
+		{"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<gexf xmlns=\"http://gexf.net/1.3\">", "GEXF, which is not read; export the spreadsheet of edges from Gephi as CSV"},
 		{"<!-- made by hand -->\n<graphml>\n<graph edgedefault='directed'>", "GraphML"},
 		{"<graphml xmlns='x'>", "GraphML"},
 		{"<http://a/1> <http://p/knows> <http://a/2> .\n", "N-Triples or Turtle"},
@@ -81,7 +81,7 @@ func TestForeignFormats(t *testing.T) {
 		{"FEA1\x00\x00", "an Arrow or Feather file"},
 		{"ORC\x0a\x0b\x00", "an ORC file"},
 		{"Obj\x01\x04", "an Avro file"},
-		{"MATLAB 5.0 MAT-file, Platform: GLNXA64", "a MATLAB file, which is not read: write the matrix with mmwrite"},
+		{"MATLAB 5.0 MAT-file, Platform: GLNXA64", "a MATLAB file, which is not read; write the matrix with mmwrite"},
 		{"X\n\x00\x00\x00\x03", "a file of R"},
 		{"RDX3\nX\n\x00", "a file of R"},
 		{"<stata_dta><header>", "a Stata file"},
@@ -96,7 +96,7 @@ func TestForeignFormats(t *testing.T) {
 		{"\x80\x04\x95\x10\x00", "a Python pickle"},
 		{"(dp0\nS'a'\n", "a Python pickle"},
 		{"\xff\xfe1\x00 \x002\x00", "text in UTF-16"},
-		{utf16Of("1 2\n2 3\n", 2, false), "text in UTF-16, which is not read: convert it with iconv"},
+		{utf16Of("1 2\n2 3\n", 2, false), "text in UTF-16, which is not read; convert it with iconv"},
 		{utf16Of("1 2\n2 3\n", 2, true), "text in UTF-16"},
 		{utf16Of("1 2\n2 3\n", 4, false), "text in UTF-32"},
 		{utf16Of("1 2\n2 3\n", 4, true), "text in UTF-32"},

@@ -226,6 +226,8 @@ func (l *layout) unused(lines [][]byte) (list []string) {
 	for i := range n {
 		switch {
 		case slices.Contains(l.at[:], i):
+		case l.names != nil && l.names[i] == "":
+			// a note names the columns without a name
 		case l.names != nil:
 			list = append(list, l.names[i])
 		default:

@@ -3,9 +3,11 @@ package edgelist
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -77,6 +79,7 @@ func newText(in *bufio.Reader, o Options) (*text, error) {
 	t.Format, t.Header = t.layout.format(), t.layout.header
 	if t.Header {
 		first = first[1:]
+		t.widen(first, o.Names)
 	}
 	if err := t.choose(first, o); err != nil {
 		return nil, err
@@ -130,7 +133,7 @@ func (t *text) choose(first [][]byte, o Options) error {
 	if l.names != nil {
 		for role, to := range t.Names.byRole() {
 			if at := l.at[role]; at >= 0 && at < len(l.names) {
-				*to = l.names[at]
+				*to = cmp.Or(l.names[at], strconv.Itoa(at+1))
 			}
 		}
 	}
