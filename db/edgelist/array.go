@@ -192,14 +192,16 @@ func (e element) decode(b []byte) number {
 		n := int64(raw<<shift) >> shift
 		return number{n, float64(n), true, !exact(uint64(max(n, -n)))}
 	case e.size == 4:
-		return realNumber(float64(math.Float32frombits(uint32(raw))))
+		return realNumber(float64(math.Float32frombits(uint32(raw))), 1<<24)
 	}
-	return realNumber(math.Float64frombits(raw))
+	return realNumber(math.Float64frombits(raw), 1<<53)
 }
 
-func realNumber(f float64) number {
+// realNumber returns a number of floating point. Integers from exact on may have been rounded and do not count as
+// integers.
+func realNumber(f, exact float64) number {
 	n := number{real: f}
-	if f == math.Trunc(f) && math.Abs(f) < 1<<63 {
+	if f == math.Trunc(f) && math.Abs(f) < exact {
 		n.whole, n.isInt = int64(f), true
 	}
 	return n

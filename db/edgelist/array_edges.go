@@ -1,10 +1,13 @@
 package edgelist
 
 import (
+	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"path"
 	"strings"
 )
 
@@ -12,77 +15,203 @@ import (
 var errArray = errors.New("edgelist: not an array of edges")
 
 // arrayEdges reads edges from a NumPy array. An array of shape (m, 2) or (m, 3) has an edge a row, one of shape (2, m)
-// or (3, m) an edge a column: source, target, and optionally weight or time. If both shapes match, a row is an edge. An
-// array of shape (n, k, 2) has k edges in each of n rows.
+// or (3, m) an edge a column: source, target, and optionally weight or time. If both shapes match, a row is an edge, unless
+// the array is called edge_index. An array of shape (n, k, 2) has k edges in each of n rows.
 type arrayEdges struct {
 	*arrayRows
 	Detected
+	roles [4]arrayColumn // where the weight and the time of an edge are
 }
 
-func newArrayEdges(r io.Reader, o Options) (*arrayEdges, error) {
-	h, err := readHeader(r)
+// arrayColumn is a column of an array. Without an array there is no such column.
+type arrayColumn struct {
+	*arrayRows
+	column int
+}
+
+// newArrayEdges reads the array in. beside are the weights and times in other arrays, by role.
+func newArrayEdges(in io.Reader, o Options, name string, beside [4]*arrayRows) (*arrayEdges, error) {
+	h, err := readHeader(in)
 	if err != nil {
 		return nil, err
 	}
-	a := &arrayEdges{Detected: Detected{Format: o.Format, Columns: o.Columns}}
-	shape := h.Descr.Shape
-	if len(shape) == 3 && shape[2] == 2 && min(shape[0], shape[1]) >= 0 && max(shape[0], shape[1]) <= math.MaxInt32 && !h.Descr.Fortran {
+	a := &arrayEdges{Detected: Detected{Format: o.Format}}
+	n, fields, byColumn, err := a.shape(h.Descr.Shape, h.Descr.Fortran, isEdgeIndex(name))
+	if err != nil {
+		return nil, err
+	}
+	if a.arrayRows, err = newArrayRows(in, h.Descr.Type, n, fields, byColumn, o); err != nil {
+		return nil, err
+	}
+	for _, role := range []int{roleWeight, roleTime} {
+		if beside[role] == nil {
+			continue
+		}
+		if beside[role].rows != n || beside[role].cols != 1 {
+			return nil, fmt.Errorf("%w: %d edges, and an array of %d x %d %ss", errArray, n, beside[role].rows, beside[role].cols, roleNames()[role])
+		}
+		a.roles[role] = arrayColumn{beside[role], 0}
+	}
+	return a, a.chooseColumns(o)
+}
+
+// isEdgeIndex reports whether an array with this name has an edge a column, as PyTorch Geometric has it.
+func isEdgeIndex(name string) bool {
+	name = strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/")))
+	return strings.HasPrefix(name, "edge_index") || strings.HasPrefix(name, "edge_label_index")
+}
+
+// shape returns the number of edges, and of numbers of each, and whether the array has the first numbers of all edges before
+// the second ones.
+func (a *arrayEdges) shape(shape []int, fortran, index bool) (n, fields int, byColumn bool, err error) {
+	given := shape
+	if len(shape) == 3 && shape[2] == 2 && min(shape[0], shape[1]) >= 0 && max(shape[0], shape[1]) <= math.MaxInt32 && !fortran {
 		shape = []int{shape[0] * shape[1], 2}
 	}
 	edge := func(n int) bool { return n == 2 || n == 3 }
 	if len(shape) != 2 || !edge(shape[0]) && !edge(shape[1]) || shape[0] < 0 || shape[1] < 0 || max(shape[0], shape[1]) > math.MaxInt/32 {
-		return nil, fmt.Errorf("%w: shape %v, expected (m, 2), (m, 3), (2, m), (3, m) or (n, k, 2)", errArray, shape)
+		return 0, 0, false, fmt.Errorf("%w: shape %v, expected (m, 2), (m, 3), (2, m), (3, m) or (n, k, 2)", errArray, given)
 	}
-	n, fields, byColumn := shape[0], shape[1], h.Descr.Fortran
-	if !edge(fields) {
-		n, fields, byColumn = fields, n, !byColumn
-	}
+	rows, columns := shape[0], shape[1]
 	switch {
-	case a.Columns == Auto && fields == 2, a.Columns == SrcDst:
-		a.Columns = SrcDst
-	case fields < 3:
-		return nil, fmt.Errorf("%w: two columns, expected %v", errArray, a.Columns)
-	case a.Columns == Auto:
-		a.Columns = SrcDstWeight
+	case index && rows == 2, !edge(columns):
+		return columns, rows, !fortran, nil
+	case edge(rows) && len(given) == 2 && !index:
+		a.note("an array of %d x %d: each row was taken for an edge; in an array called edge_index each column is one", rows, columns)
 	}
-	a.setUnit(o)
-	a.arrayRows, err = newArrayRows(r, h.Descr.Type, n, fields, byColumn, o)
-	return a, err
+	return rows, columns, fortran, nil
 }
+
+// chooseColumns decides which columns are read: all that there are, or those of the options. A third number is a weight,
+// unless the options or the first numbers say that it is a time.
+func (a *arrayEdges) chooseColumns(o Options) error {
+	third := arrayColumn{a.arrayRows, 2}
+	if a.cols < 3 {
+		third = arrayColumn{}
+	}
+	role := roleWeight
+	if o.Columns == SrcDstTime && a.roles[roleTime].arrayRows == nil || o.Columns == Auto && third.holdsTimes() {
+		role = roleTime
+	}
+	if a.roles[role].arrayRows == nil {
+		a.roles[role] = third
+	}
+	has := func(role int) bool { return a.roles[role].arrayRows != nil }
+	a.Columns = ColumnsOf(has(roleWeight), has(roleTime))
+	if o.Columns != Auto {
+		for role, at := range o.Columns.places() {
+			switch {
+			case role >= roleWeight && at >= 0 && !has(role):
+				return fmt.Errorf("%w: the array has no %ss, expected %v", errArray, roleNames()[role], o.Columns)
+			case at < 0:
+				a.roles[role] = arrayColumn{}
+			}
+		}
+		a.Columns = o.Columns
+	}
+	if times := a.roles[roleTime]; times.arrayRows != nil {
+		if a.Times = o.Times; a.Times == AnyTime {
+			a.Times = times.timeFormat()
+		}
+		if times.element == (element{'f', 4, times.element.order}) {
+			a.note("the times have 32 bits, which rounds times of today to two minutes; times of 64 bits are exact")
+		}
+	}
+	return nil
+}
+
+// first returns the first numbers of the column, before any row was read.
+func (c arrayColumn) first() (all []number) {
+	n, size := min(c.rows, guessLines), c.element.size
+	buf := make([]byte, n*size)
+	if c.at != nil {
+		if _, err := c.at.ReadAt(buf, int64(c.column*c.rows*size)); err != nil {
+			return nil // reading the rows reports it
+		}
+	} else if in, ok := c.in.(*bufio.Reader); ok {
+		head, _ := in.Peek(n * c.cols * size)
+		for i := range min(n, len(head)/(c.cols*size)) {
+			copy(buf[i*size:], head[(i*c.cols+c.column)*size:][:size])
+		}
+		buf = buf[:min(n, len(head)/(c.cols*size))*size]
+	}
+	for ; len(buf) >= size; buf = buf[size:] {
+		all = append(all, c.element.decode(buf))
+	}
+	return all
+}
+
+// holdsTimes reports whether all of the first numbers are rather times than weights.
+func (c arrayColumn) holdsTimes() bool {
+	if c.arrayRows == nil {
+		return false
+	}
+	first := c.first()
+	for _, n := range first {
+		if isTime, _ := looksLikeTime([]byte(n.String())); !isTime {
+			return false
+		}
+	}
+	return len(first) > 0
+}
+
+// timeFormat guesses the format of a column of times.
+func (c arrayColumn) timeFormat() TimeFormat {
+	var forms timeForms
+	for _, n := range c.first() {
+		forms.add([]byte(n.String()))
+	}
+	return forms.best("")
+}
+
+// value returns the number of the current edge.
+func (c arrayColumn) value() number { return c.number(c.column) }
 
 func (a *arrayEdges) next(e *Edge) error {
 	err := a.arrayRows.next()
+	for _, c := range a.roles {
+		if c.arrayRows != nil && c.arrayRows != a.arrayRows {
+			err = cmp.Or(err, c.next())
+		}
+	}
 	e.Line = int64(a.row)
 	if err != nil {
 		return err
 	}
 	src, dst := a.number(0), a.number(1)
 	if !src.isInt || !dst.isInt {
-		return a.bad("key is not an integer (64 bits)")
+		return a.bad("key is not an integer of 64 bits, or one that floating point rounds")
 	}
 	e.Src, e.Dst = Token{Int: src.whole, IsInt: true}, Token{Int: dst.whole, IsInt: true}
-	switch a.Columns {
-	case SrcDstWeight:
+	if c := a.roles[roleWeight]; c.arrayRows != nil {
 		ok := false
-		if e.Weight, ok = finite(a.number(2).real); !ok || e.Weight <= 0 {
+		if e.Weight, ok = finite(c.value().real); !ok || e.Weight <= 0 {
 			return a.bad("weight is not a finite number above 0 (32 bits)")
 		}
-	case SrcDstTime:
-		time := a.number(2)
+	}
+	if c := a.roles[roleTime]; c.arrayRows != nil {
 		ok := false
-		if e.Time, ok = a.Times.ofNumber(time); !ok {
-			msg, _ := a.Times.wrongTime([]byte(time.String()))
+		if e.Time, ok = a.Times.ofNumber(c.value()); !ok {
+			msg, form := a.Times.wrongTime([]byte(c.value().String()))
+			if err := a.bad(msg); form != AnyTime {
+				return err.help("times", form.String())
+			}
 			return a.bad(msg)
 		}
 	}
 	return nil
 }
 
-// bad returns the error for the current row.
-func (a *arrayEdges) bad(msg string) error {
+// bad returns the error for the current edge.
+func (a *arrayEdges) bad(msg string) *LineError {
 	var text []string
 	for i := range a.cols {
 		text = append(text, a.number(i).String())
+	}
+	for _, c := range a.roles {
+		if c.arrayRows != nil && c.arrayRows != a.arrayRows {
+			text = append(text, c.value().String())
+		}
 	}
 	return &LineError{Line: int64(a.row), Text: strings.Join(text, " "), Msg: msg}
 }

@@ -103,13 +103,6 @@ func (d *Detected) hint(option, value, format string, args ...any) {
 	d.Notes = append(d.Notes, Note{fmt.Sprintf(format, args...), []Setting{{option, value}}})
 }
 
-// setUnit sets the format of the times of a binary file, if it has times.
-func (d *Detected) setUnit(o Options) {
-	if d.Columns == SrcDstTime {
-		d.Times = max(o.Times, Seconds)
-	}
-}
-
 // Reader reads one edge list.
 type Reader struct {
 	source source
@@ -155,7 +148,7 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	case MatrixMarket:
 		of, err = newMarket(in, o)
 	case NPY:
-		of, err = newArrayEdges(in, o)
+		of, err = newArrayEdges(in, o, o.Name, [4]*arrayRows{})
 	case NPZ, Torch:
 		of, err = newArchive(in, o)
 	case Parquet:
@@ -204,9 +197,9 @@ func (o *Options) binary() error {
 	switch {
 	case o.Names != (Names{}):
 		return fmt.Errorf("edgelist: columns %v are of text, this is %v", o.Names, o.Format)
-	case o.Columns == SrcDstWeightTime:
-		return fmt.Errorf("edgelist: columns %v are of text, this is %v", o.Columns, o.Format)
-	case o.Times >= RFC3339:
+	case o.Columns == SrcDstWeightTime && o.Format == MatrixMarket:
+		return fmt.Errorf("edgelist: columns %v are not those of a matrix, which has one number for each edge", o.Columns)
+	case o.Times == RFC3339, o.Times == RFC2822:
 		return fmt.Errorf("edgelist: times %v are of text, this is %v", o.Times, o.Format)
 	}
 	return nil

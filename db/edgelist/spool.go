@@ -1,13 +1,9 @@
 package edgelist
 
 import (
-	archive "archive/zip"
 	"bytes"
 	"fmt"
 	"io"
-	"path"
-	"slices"
-	"strings"
 )
 
 // Spool is temporary storage, such as a temporary file.
@@ -65,50 +61,4 @@ func (o *Options) place(in io.Reader) (io.ReaderAt, int64, error) {
 		return o.file, o.file.Size(), nil
 	}
 	return fill(o.Spool, in)
-}
-
-// newArchive reads a file that is not a single array: an archive of arrays, or a file of PyTorch, which is also an
-// archive in later versions.
-func newArchive(in io.Reader, o Options) (source, error) {
-	at, size, err := o.place(in)
-	if err != nil {
-		return nil, err
-	}
-	z, err := archive.NewReader(at, size)
-	if o.Format == Torch || err == nil && slices.ContainsFunc(z.File, isPickle) {
-		return newSplit(at, size, o)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("edgelist: npz: %w", err)
-	}
-	r, err := member(z)
-	if err != nil {
-		return nil, err
-	}
-	return newArrayEdges(r, o)
-}
-
-func isPickle(f *archive.File) bool { return path.Base(f.Name) == "data.pkl" }
-
-// member opens the array of edges of an archive: the one called edge_index, edges or edge, or the only one.
-func member(z *archive.Reader) (io.Reader, error) {
-	var names []string
-	for _, f := range z.File {
-		names = append(names, strings.TrimSuffix(f.Name, ".npy"))
-	}
-	i := 0
-	if len(names) != 1 {
-		i = slices.IndexFunc(names, func(n string) bool { return n == "edge_index" || n == "edges" || n == "edge" })
-	}
-	if i < 0 {
-		return nil, fmt.Errorf("%w: the archive holds %q, expected edge_index, edges or edge, or a single array", errArray, names)
-	}
-	if z.File[i].Name == names[i] {
-		return nil, fmt.Errorf("%w: the archive holds %q, which is no array; unpack it first", errArray, names[i])
-	}
-	f, err := z.File[i].Open()
-	if err != nil {
-		return nil, fmt.Errorf("edgelist: npz: %s: %w", z.File[i].Name, err)
-	}
-	return buffered(f), nil
 }

@@ -103,7 +103,10 @@ func (f TimeFormat) real(x float64) (int64, bool) {
 
 // ofNumber converts an element of an array.
 func (f TimeFormat) ofNumber(n number) (int64, bool) {
-	if n.isInt {
+	switch {
+	case !f.numeric():
+		return f.parse([]byte(n.String()))
+	case n.isInt:
 		return f.seconds(n.whole)
 	}
 	return f.real(n.real)

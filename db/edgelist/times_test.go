@@ -143,7 +143,14 @@ func TestReadTimesOfArrays(t *testing.T) {
 		{market, Options{Columns: SrcDstTime}, "src,dst,time in ms; 1>2 t=1082040961"},
 		{market, Options{Columns: SrcDstTime, Times: Seconds}, `src,dst,time in s; edgelist: line 3: time is after the year 9999 in seconds since 1970: "1 2 1082040961500"; try times = 'ms'`},
 		{array, Options{Columns: SrcDstTime, Times: Milliseconds}, "src,dst,time in ms; 1>2 t=1"},
-		{array, Options{Times: Date}, "edgelist: times date are of text, this is npy"},
+		{array, Options{Times: RFC3339}, "edgelist: times rfc3339 are of text, this is npy"},
+		{string(npyFile("<i8", false, "(1, 3)", elements[int64](1, 2, 1082040961500))), Options{}, "src,dst,time in ms; 1>2 t=1082040961"},
+		{string(npyFile("<f8", false, "(1, 3)", elements(1, 2, 1082040961.75))), Options{}, "src,dst,time in s; 1>2 t=1082040961"},
+		{string(npyFile("<f8", true, "(3, 1)", elements(1, 2, 1082040961.75))), Options{}, "src,dst,time in s; 1>2 t=1082040961"},
+		{string(npyFile("<i4", false, "(1, 3)", elements[int32](1, 2, 20040415))), Options{}, "src,dst,time in date; 1>2 t=1081987200"},
+		{string(npyFile("<i4", false, "(1, 3)", elements[int32](1, 2, 2004))), Options{Columns: SrcDstTime, Times: Year}, "src,dst,time in year; 1>2 t=1072915200"},
+		{string(npyFile("<i8", false, "(1, 3)", elements[int64](1, 2, 1082040961500))), Options{Columns: SrcDstTime, Times: Seconds},
+			`src,dst,time in s; edgelist: line 1: time is after the year 9999 in seconds since 1970: "1 2 1082040961500"; try times = 'ms'`},
 		{"1 2\n", Options{Times: 99}, "edgelist: unknown times 99"},
 	} {
 		if got := describe(c.text, c.o); got != c.want {
