@@ -138,6 +138,9 @@ func (u *unpickler) structure(op byte) {
 			fail("a call of no class, or without arguments")
 		}
 		u.push(call(class, args))
+	case 0x81: // NEWOBJ
+		class, _ := u.last(2)[0].(global)
+		failClass(class)
 	case 'b': // sets the state of an object
 		state := u.pop()
 		build(u.top(), state)

@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
+	"slices"
+	"strings"
 )
 
 // maxSplit is the maximal size of a split file in bytes.
@@ -16,18 +19,16 @@ const maxSplit = 1 << 30
 // splitEdges reads the links of a split, or its pairs without a link, as edges.
 type splitEdges struct {
 	Detected
-	pairs [][2]uint32
-	read  int64
+	ends   [2]*tensor // vectors of sources and targets, or a vector of sources and a matrix with several targets of each
+	weight *tensor    // nil means none
+	time   *tensor
+	read   int64
 }
 
-// newSplit reads one part of a link prediction benchmark, which PyTorch saved as a dictionary with the keys edge and
-// edge_neg. It accepts the zip archives of version 1.6 and later and the older sequence of pickles. The values are NumPy
-// arrays or tensors of 64-bit or 32-bit integers and shape (n, 2). Other keys are ignored, whatever arrays they hold.
-// Memory is a small multiple of the size.
+// newSplit reads one part of a link prediction benchmark, which PyTorch saved as a dictionary of arrays. It accepts the zip
+// archives of version 1.6 and later and the older sequence of pickles. Arrays are those of NumPy, or tensors. Arrays that
+// are not read are named in a note. Memory is a small multiple of the size.
 func newSplit(at io.ReaderAt, size int64, o Options) (s *splitEdges, err error) {
-	if o.Columns > SrcDst {
-		return nil, fmt.Errorf("edgelist: a split has two columns, expected %v", o.Columns)
-	}
 	if most := min(cmp.Or(o.MaxSplit, maxSplit), maxSplit); size > most {
 		return nil, fmt.Errorf("edgelist: a split of %d bytes (accepted: up to %d)", size, most)
 	}
@@ -40,20 +41,137 @@ func newSplit(at io.ReaderAt, size int64, o Options) (s *splitEdges, err error) 
 			panic(e)
 		}
 	}()
-	key := "edge"
-	if o.Negative {
-		key = "edge_neg"
-	}
 	z, err := archive.NewReader(at, size)
 	if errors.Is(err, archive.ErrFormat) { // not an archive
-		return splitOf(oldPairs(contentOf(io.NewSectionReader(at, 0, size)), key)), nil
+		value, storage := oldValue(contentOf(io.NewSectionReader(at, 0, size)))
+		return splitOf(value, storage, o), nil
 	}
 	check(err)
-	return splitOf(zippedPairs(z, key)), nil
+	value, storage := zippedValue(z)
+	return splitOf(value, storage, o), nil
 }
 
-func splitOf(pairs [][2]uint32) *splitEdges {
-	return &splitEdges{Detected: Detected{Format: Torch, Columns: SrcDst}, pairs: pairs}
+// splitArrays are the names of the arrays of ends.
+type splitArrays struct{ source, target string } // target is "" if source has both ends
+
+// linkArrays returns the names of the arrays of links, or of pairs without a link: those of OGB's splits and of PyTorch
+// Geometric.
+func linkArrays(negative bool) []splitArrays {
+	if negative {
+		return []splitArrays{{"edge_neg", ""}, {"source_node", "target_node_neg"}, {"neg_edge_label_index", ""}, {"neg_edge_index", ""}}
+	}
+	return []splitArrays{{"edge", ""}, {"source_node", "target_node"}, {"head", "tail"}, {"edge_index", ""}, {"pos_edge_label_index", ""}}
+}
+
+// splitOf returns the edges of a value: a dictionary of arrays, or an array of edges.
+func splitOf(value any, storage func(string) []byte, o Options) *splitEdges {
+	s := &splitEdges{Detected: Detected{Format: Torch}}
+	d, ok := value.(map[string]any)
+	if a, isArray := value.(*tensor); isArray && !o.Negative {
+		d, ok = map[string]any{"edge_index": a}, true
+	}
+	if !ok {
+		fail("the file holds no dictionary of arrays")
+	}
+	if d["head_type"] != nil {
+		fail("its nodes are numbered within types, which are not read: %s", strings.Join(slices.Sorted(maps.Keys(d)), ", "))
+	}
+	names := linkArrays(o.Negative)
+	i := slices.IndexFunc(names, func(n splitArrays) bool { return d[n.source] != nil && (n.target == "" || d[n.target] != nil) })
+	if i < 0 {
+		fail("it has no array called %s (it has: %s)", names[0].source, strings.Join(slices.Sorted(maps.Keys(d)), ", "))
+	}
+	read := map[string]bool{names[i].source: true, names[i].target: true}
+	get := func(name string) *tensor {
+		a, ok := d[name].(*tensor)
+		if !ok {
+			fail("%s is no array", name)
+		}
+		a.resolve(storage)
+		return a
+	}
+	s.setEnds(names[i], get)
+	if !o.Negative {
+		beside := besideNames()
+		for role, to := range map[int]**tensor{roleWeight: &s.weight, roleTime: &s.time} {
+			at := slices.IndexFunc(beside[role], func(n string) bool { a, ok := d[n].(*tensor); return ok && a.rows == s.ends[0].rows && a.cols == 1 })
+			if at >= 0 && (o.Columns == Auto || o.Columns.places()[role] >= 0) {
+				*to, read[beside[role][at]] = get(beside[role][at]), true
+				if role == roleTime {
+					s.Times = s.timeFormat(o, beside[role][at])
+				}
+			}
+		}
+	}
+	s.Columns = ColumnsOf(s.weight != nil, s.time != nil)
+	if o.Columns != Auto && o.Columns != s.Columns {
+		fail("it has columns %v, expected %v", s.Columns, o.Columns)
+	}
+	if !o.Negative { // the values beside are those of the links
+		s.noteUnread(d, read)
+	}
+	return s
+}
+
+// setEnds sets the arrays of the ends.
+func (s *splitEdges) setEnds(names splitArrays, get func(string) *tensor) {
+	a := get(names.source)
+	if names.target != "" {
+		s.ends = [2]*tensor{a, get(names.target)}
+		if a.cols != 1 || s.ends[1].rows != a.rows {
+			fail("%s is not a vector with as many elements as %s has rows", names.source, names.target)
+		}
+	} else {
+		if isEdgeIndex(strings.TrimPrefix(strings.TrimPrefix(names.source, "pos_"), "neg_")) && a.rows == 2 {
+			a = a.transposed()
+		}
+		if a.cols != 2 {
+			fail("%s is of %d x %d elements, not of pairs", names.source, a.rows, a.cols)
+		}
+		for i := range s.ends {
+			end := *a
+			end.cols, end.offset = 1, a.offset+int64(i)*a.stride
+			s.ends[i] = &end
+		}
+	}
+	for _, a := range s.ends {
+		for i := range a.rows * a.cols {
+			if n := a.at(i/a.cols, i%a.cols); !n.isInt || n.whole < 0 {
+				fail("row %d holds node %v", i/a.cols, n)
+			}
+		}
+	}
+}
+
+// timeFormat returns the format of the times.
+func (s *splitEdges) timeFormat(o Options, name string) TimeFormat {
+	if o.Times != AnyTime {
+		return o.Times
+	}
+	var forms timeForms
+	for i := range min(s.time.rows, guessLines) {
+		forms.add([]byte(s.time.at(i, 0).String()))
+	}
+	return forms.best(name)
+}
+
+// noteUnread adds a note with the names of the other values of the dictionary. Those of the other part of the split are not
+// missed.
+func (s *splitEdges) noteUnread(d map[string]any, read map[string]bool) {
+	for _, part := range []bool{false, true} {
+		for _, names := range linkArrays(part) {
+			read[names.source], read[names.target] = true, true
+		}
+	}
+	var unread []string
+	for _, name := range slices.Sorted(maps.Keys(d)) {
+		if !read[name] {
+			unread = append(unread, name)
+		}
+	}
+	if len(unread) > 0 {
+		s.note("arrays not read: %s", strings.Join(unread, ", "))
+	}
 }
 
 // contentOf reads a whole file.
@@ -63,8 +181,8 @@ func contentOf(r io.Reader) []byte {
 	return b
 }
 
-// zippedPairs reads an archive of data.pkl and a file for each storage.
-func zippedPairs(z *archive.Reader, key string) [][2]uint32 {
+// zippedValue reads an archive of data.pkl and a file for each storage.
+func zippedValue(z *archive.Reader) (value any, storage func(key string) []byte) {
 	record := func(name string) []byte {
 		for _, f := range z.File {
 			dir, base := path.Split(f.Name)
@@ -76,7 +194,7 @@ func zippedPairs(z *archive.Reader, key string) [][2]uint32 {
 		return nil
 	}
 	u := unpickler{in: record("data.pkl"), widths: make(map[string]int)}
-	return tensorOf(u.load(), key).pairs(func(storage string) []byte { return record("data/" + storage) })
+	return u.load(), func(key string) []byte { return record("data/" + key) }
 }
 
 // stored reads a file of an archive. It rejects compressed files, because PyTorch writes none and they can be bombs.
@@ -90,9 +208,9 @@ func stored(f *archive.File) []byte {
 	return contentOf(in)
 }
 
-// oldPairs reads five consecutive pickles (magic number, protocol, machine, the value, the keys of the storages) and then
+// oldValue reads five consecutive pickles (magic number, protocol, machine, the value, the keys of the storages) and then
 // the storages, each as the number of its elements in 8 bytes and the elements.
-func oldPairs(file []byte, key string) [][2]uint32 {
+func oldValue(file []byte) (value any, storage func(key string) []byte) {
 	u := unpickler{in: file, widths: make(map[string]int)}
 	var values [5]any
 	for i := range values {
@@ -101,7 +219,7 @@ func oldPairs(file []byte, key string) [][2]uint32 {
 	if b, _ := values[0].([]byte); string(b) != "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19" {
 		fail("not PyTorch's magic number")
 	}
-	return tensorOf(values[3], key).pairs(func(storage string) []byte { return u.find(values[4], storage) })
+	return values[3], func(key string) []byte { return u.find(values[4], key) }
 }
 
 // find returns a storage from the bytes after the pickles. keys are the storages in the order of the file. The elements of
@@ -132,30 +250,32 @@ func (u *unpickler) find(keys any, key string) []byte {
 	return nil
 }
 
-// tensorOf returns an array of the dictionary.
-func tensorOf(top any, key string) *tensor {
-	d, ok := top.(map[string]any)
-	if !ok {
-		fail("the file holds no dictionary")
-	}
-	value, ok := d[key]
-	if !ok {
-		fail("it has no array called %s", key)
-	}
-	a, ok := value.(*tensor)
-	if !ok {
-		fail("%s is no array", key)
-	}
-	return a
-}
-
 func (s *splitEdges) next(e *Edge) error {
-	if s.read == int64(len(s.pairs)) {
+	each := s.ends[1].cols // pairs with one source
+	if s.read == s.ends[1].rows*each {
 		return io.EOF
 	}
-	pair := s.pairs[s.read]
+	row, col := s.read/each, s.read%each
 	s.read++
 	e.Line = s.read
-	e.Src, e.Dst = Token{Int: int64(pair[0]), IsInt: true}, Token{Int: int64(pair[1]), IsInt: true}
+	e.Src, e.Dst = Token{Int: s.ends[0].at(row, 0).whole, IsInt: true}, Token{Int: s.ends[1].at(row, col).whole, IsInt: true}
+	if s.weight != nil {
+		ok := false
+		if e.Weight, ok = finite(s.weight.at(row, 0).real); !ok || e.Weight <= 0 {
+			return s.bad(e, s.weight, "weight is not a finite number above 0 (32 bits)")
+		}
+	}
+	if s.time != nil {
+		ok := false
+		if e.Time, ok = s.Times.ofNumber(s.time.at(row, 0)); !ok {
+			msg, _ := s.Times.wrongTime([]byte(s.time.at(row, 0).String()))
+			return s.bad(e, s.time, msg)
+		}
+	}
 	return nil
+}
+
+// bad returns the error for the value of an edge.
+func (s *splitEdges) bad(e *Edge, value *tensor, msg string) error {
+	return &LineError{Line: e.Line, Text: fmt.Sprint(e.Src.Int, e.Dst.Int, value.at(e.Line-1, 0)), Msg: msg}
 }

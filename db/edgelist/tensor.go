@@ -2,28 +2,29 @@ package edgelist
 
 import (
 	"encoding/binary"
-	"math"
+	"strings"
 )
 
-// tensor is a two-dimensional array of integers: a NumPy array with its data, or a tensor with the key of its storage.
-// A width of 0 means any other array.
+// tensor is an array of one or two dimensions: a NumPy array with its data, or a tensor with the key of its storage. An
+// element of kind 0 means any other array.
 type tensor struct {
-	rows, cols   int64
+	rows, cols   int64 // cols is 1 for a vector
+	vector       bool
 	step, stride int64 // number of elements from one row to the next, and from one column to the next
 	offset       int64
-	width        int // bytes of an element
+	element      element
 	data         []byte
 	key          string
 }
 
 // storage refers to a block of numbers outside the pickle.
 type storage struct {
-	key   string
-	width int // bytes of an integer; 0 means not integers
+	key     string
+	element element
 }
 
-// dtype is NumPy's type of an element. width is the size of an integer in bytes, or 0 for any other type.
-type dtype struct{ width int }
+// dtype is NumPy's type of an element, which has kind 0 if it is not a number that is read.
+type dtype struct{ element }
 
 // call returns the result of calling one of the accepted functions.
 func call(class global, args []any) any {
@@ -33,20 +34,27 @@ func call(class global, args []any) any {
 	case "numpy.core.multiarray _reconstruct", "numpy._core.multiarray _reconstruct":
 		return &tensor{}
 	case "numpy dtype":
-		switch {
-		case len(args) > 0 && args[0] == "i8":
-			return &dtype{8}
-		case len(args) > 0 && args[0] == "i4":
-			return &dtype{4}
+		d := &dtype{}
+		if name, ok := append(args, nil)[0].(string); ok {
+			d.element, _ = elementOf("<" + name) // kind 0 for other types
 		}
-		return &dtype{}
+		return d
 	case "collections OrderedDict":
 		return map[string]any{}
 	case "torch._utils _rebuild_tensor_v2":
 		return makeTensor(args)
 	}
-	fail("it calls %q", string(class))
+	failClass(class)
 	return nil
+}
+
+// failClass ends the reading of a pickle with an object of a class that is not known.
+func failClass(class global) {
+	name := strings.ReplaceAll(string(class), " ", ".")
+	if strings.HasPrefix(name, "torch_geometric.") || strings.HasPrefix(name, "dgl.") {
+		fail("it holds an object of class %s; write its edges as in numpy.save('edge_index.npy', data.edge_index.numpy())", name)
+	}
+	fail("it calls %q", name)
 }
 
 // latin1 returns the bytes that are encoded as the characters of a string.
@@ -70,7 +78,7 @@ func build(object, state any) {
 	s, _ := state.([]any)
 	switch o := object.(type) {
 	case *dtype:
-		if o.width > 0 && (len(s) < 2 || s[1] != "<") {
+		if o.kind > 0 && o.size > 1 && (len(s) < 2 || s[1] != "<") {
 			fail("elements that are not little-endian")
 		}
 	case *tensor:
@@ -90,22 +98,31 @@ func (a *tensor) fill(state []any) {
 	if !isShape || !isType || !isBool {
 		fail("an array without a shape, a type or an order")
 	}
-	if len(shape) != 2 || kind.width == 0 {
+	if len(shape) < 1 || len(shape) > 2 || kind.kind == 0 {
 		return
 	}
 	data, isBytes := state[4].([]byte)
 	if !isBytes {
-		fail("an array that is not a matrix of integers")
+		fail("an array of numbers without its bytes")
 	}
-	size := integers(shape, 2)
-	a.rows, a.cols, a.width, a.data = size[0], size[1], kind.width, data
+	a.setShape(integers(shape, len(shape)))
+	a.element, a.data = kind.element, data
 	a.step, a.stride = a.cols, 1
 	if column {
 		a.step, a.stride = 1, a.rows
 	}
 }
 
-// makeTensor makes a tensor from (storage, offset, size, stride, ...). One that is not a matrix of integers has width 0.
+// setShape sets the shape of a vector or a matrix.
+func (a *tensor) setShape(size []int64) {
+	a.rows, a.cols, a.vector = size[0], 1, true
+	if len(size) == 2 {
+		a.cols, a.vector = size[1], false
+	}
+}
+
+// makeTensor makes a tensor from (storage, offset, size, stride, ...). One of other dimensions or of other elements has
+// kind 0.
 func makeTensor(args []any) *tensor {
 	if len(args) < 4 {
 		fail("a tensor of %d parts", len(args))
@@ -114,21 +131,27 @@ func makeTensor(args []any) *tensor {
 	if !isStorage {
 		fail("a tensor without a storage")
 	}
-	if shape, ok := args[2].([]any); ok && (len(shape) != 2 || s.width == 0) {
+	shape, _ := args[2].([]any)
+	if len(shape) < 1 || len(shape) > 2 || s.element.kind == 0 {
 		return &tensor{}
 	}
-	offset, size, stride := integers(args[1:2], 1), integers(args[2], 2), integers(args[3], 2)
-	return &tensor{
-		rows: size[0], cols: size[1], step: stride[0], stride: stride[1], offset: offset[0], width: s.width, key: s.key,
+	a := &tensor{element: s.element, key: s.key, offset: integers(args[1:2], 1)[0]}
+	a.setShape(integers(args[2], len(shape)))
+	stride := integers(args[3], len(shape))
+	a.step = stride[0]
+	if !a.vector {
+		a.stride = stride[1]
 	}
+	return a
 }
 
-// storageWidths returns the bytes of an element of each class of storages.
-func storageWidths() map[global]int {
-	return map[global]int{
-		"torch LongStorage": 8, "torch DoubleStorage": 8, "torch IntStorage": 4, "torch FloatStorage": 4,
-		"torch HalfStorage": 2, "torch BFloat16Storage": 2, "torch ShortStorage": 2,
-		"torch ByteStorage": 1, "torch CharStorage": 1, "torch BoolStorage": 1,
+// storageElements returns the type of an element of each class of storages. Kind 0 means that the elements are not read.
+func storageElements() map[global]element {
+	little := binary.LittleEndian
+	return map[global]element{
+		"torch LongStorage": {'i', 8, little}, "torch DoubleStorage": {'f', 8, little}, "torch IntStorage": {'i', 4, little},
+		"torch FloatStorage": {'f', 4, little}, "torch ShortStorage": {'i', 2, little}, "torch CharStorage": {'i', 1, little},
+		"torch ByteStorage": {'u', 1, little}, "torch HalfStorage": {0, 2, nil}, "torch BFloat16Storage": {0, 2, nil}, "torch BoolStorage": {0, 1, nil},
 	}
 }
 
@@ -140,18 +163,15 @@ func (u *unpickler) open(id any) *storage {
 	}
 	class, _ := parts[1].(global)
 	key, ok := parts[2].(string)
-	width := storageWidths()[class]
+	e, known := storageElements()[class]
 	switch {
 	case !ok:
 		fail("a storage without a key")
-	case width == 0:
+	case !known:
 		fail("a storage of class %q", string(class))
 	}
-	u.widths[key] = width
-	if class != "torch LongStorage" && class != "torch IntStorage" {
-		width = 0
-	}
-	return &storage{key, width}
+	u.widths[key] = e.size
+	return &storage{key, e}
 }
 
 // integers returns a tuple of exactly n integers.
@@ -168,45 +188,38 @@ func integers(tuple any, n int) (list []int64) {
 	return list
 }
 
-// pairs returns the rows as pairs. storage returns the elements of the storage with a key.
-func (a *tensor) pairs(storage func(key string) []byte) [][2]uint32 {
-	if a.width == 0 {
-		fail("not a matrix of integers of 32 or 64 bits")
+// resolve loads the elements of the array. storage returns the bytes of the storage with a key.
+func (a *tensor) resolve(storage func(key string) []byte) {
+	if a.element.kind == 0 {
+		fail("not an array of numbers of one or two dimensions")
 	}
-	data := a.data
-	if data == nil {
-		data = storage(a.key)
+	if a.data == nil && a.key != "" {
+		a.data = storage(a.key)
 	}
-	n := int64(len(data) / a.width)
-	if a.cols != 2 || a.rows != 0 && !a.within(n) {
+	n := int64(len(a.data) / a.element.size)
+	if a.rows != 0 && a.cols != 0 && !a.within(n) {
 		fail("%d x %d elements of an array of %d", a.rows, a.cols, n)
 	}
-	pairs := make([][2]uint32, a.rows)
-	for i := range pairs {
-		for j := range 2 {
-			v := a.at(data, a.offset+int64(i)*a.step+int64(j)*a.stride)
-			if v < 0 || v > math.MaxUint32 {
-				fail("row %d holds node %d", i, v)
-			}
-			pairs[i][j] = uint32(v)
-		}
-	}
-	return pairs
 }
 
-// within reports whether all rows are inside an array of n elements, and have no more elements than the array.
+// within reports whether all elements are inside an array of n elements, and are not more than the array has.
 func (a *tensor) within(n int64) bool {
-	for _, v := range []int64{a.rows, a.step, a.stride, a.offset} {
+	for _, v := range []int64{a.rows, a.cols, a.step, a.stride, a.offset} {
 		if v < 0 || v > n {
 			return false
 		}
 	}
-	return a.rows <= n/2 && a.offset+(a.rows-1)*a.step+a.stride < n
+	return a.rows <= n/a.cols && a.offset+(a.rows-1)*a.step+(a.cols-1)*a.stride < n
 }
 
-func (a *tensor) at(data []byte, i int64) int64 {
-	if a.width == 4 {
-		return int64(int32(binary.LittleEndian.Uint32(data[4*i:])))
-	}
-	return int64(binary.LittleEndian.Uint64(data[8*i:]))
+// at returns the element of a row and a column.
+func (a *tensor) at(row, col int64) number {
+	return a.element.decode(a.data[(a.offset+row*a.step+col*a.stride)*int64(a.element.size):])
+}
+
+// transposed returns the array with its rows as columns.
+func (a *tensor) transposed() *tensor {
+	t := *a
+	t.rows, t.cols, t.step, t.stride, t.vector = a.cols, a.rows, a.stride, a.step, false
+	return &t
 }
