@@ -154,19 +154,22 @@ func Restore(ctx context.Context, path string, o *Options, backups ...io.Reader)
 	if err := mustBeVacant(path); err != nil {
 		return err
 	}
-	partial := filepath.Clean(path) + ".partial"
-	if err := store.Remove(partial); err != nil {
+	whole, err := filepath.Abs(path) // the working directory may change meanwhile
+	if err != nil {
+		return fmt.Errorf("db: %w", err)
+	}
+	if err := store.Remove(filepath.Clean(path) + ".partial"); err != nil {
 		return err
 	}
-	err = restore(ctx, partial, opts, chain)
+	err = restore(ctx, filepath.Clean(path)+".partial", opts, chain)
 	if err == nil {
-		err = store.Move(partial, path)
+		err = store.Move(whole+".partial", whole)
 	}
 	switch {
 	case err == nil, errors.Is(err, ErrLocked), errors.Is(err, syscall.EROFS): // the partial directory, if there is one, belongs to another process
 		return err
 	}
-	return errors.Join(err, os.RemoveAll(partial))
+	return errors.Join(err, os.RemoveAll(whole+".partial"))
 }
 
 // restore makes a database from a chain of backups and opens it. The opened version must be that of the last backup.
@@ -195,7 +198,7 @@ func restore(ctx context.Context, path string, o Options, chain archive.Chain) e
 	}
 	stored := o
 	stored.ChangeBytes = 0
-	g, err := open(ctx, path, stored)
+	g, err := open(ctx, st.Dir(), stored)
 	if err != nil {
 		return err
 	}

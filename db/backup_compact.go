@@ -131,7 +131,7 @@ func CompactDir(ctx context.Context, path string, o *Options) error {
 	if err := errors.Join(err, g.Close()); err != nil {
 		return err
 	}
-	return store.Compact(ctx, path, g.opts.forStore(nil))
+	return store.Compact(ctx, g.store.Dir(), g.opts.forStore(nil))
 }
 
 // compact writes the present graph as a new generation of blocks, makes it the base, and deletes the old one. Readers

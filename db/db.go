@@ -62,7 +62,8 @@ type snapshot struct {
 	ts     uint64                // the store's timestamp of this version
 }
 
-// Open opens the database in the directory path and creates it if it does not exist. Nil options are the defaults. Open
+// Open opens the database in the directory path and creates it if it does not exist. A relative path counts from the
+// working directory at that time, even if that changes later. Nil options are the defaults. Open
 // returns ErrInput for a bad option, before it touches anything; ErrLocked if another process has the database open;
 // ErrReadOnly if the database is not writable and ReadOnly is not set; ErrMismatch if the directory holds something
 // else, another format, or a database made with other options; and ErrCorrupt if the database is damaged.
@@ -207,7 +208,10 @@ func (db *DB) checkOptions(m *index.Meta) error {
 }
 
 // Close cancels trainings, which return ErrClosed, and background work, waits for open transactions, stores the parts
-// of the caches that are worth keeping, and closes the database. A second Close does nothing.
+// of the caches that are worth keeping, and closes the database. A second Close does nothing. On a full disk, commits stay
+// in the log of the last writes, from which the next Open reads them. If the directory was removed, renamed or replaced,
+// Close returns ErrNotFound. If the store cannot stop because it cannot write, Close returns the cause after some seconds,
+// and the directory stays locked until the process ends.
 func (db *DB) Close() error {
 	db.stop()
 	if !db.openReaders.close() {

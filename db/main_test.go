@@ -79,6 +79,7 @@ func children() map[string]func(path string) error {
 		"learn":    learnFromCache,
 		"lead":     lead,
 		"follow":   follow,
+		"relative": openRelative,
 	}
 	maps.Copy(all, linuxChildren())
 	return all

@@ -162,7 +162,7 @@ func (s *Store) adopt(drafts []draft, dead map[uint64]badger.TableInfo) (bool, e
 	defer s.opening.Unlock()
 	s.syncing.Lock()
 	defer s.syncing.Unlock()
-	if err := s.verify(); err != nil {
+	if err := errors.Join(s.inPlace(), s.verify()); err != nil {
 		return false, err
 	}
 	if ok, err := s.stopWriting(); !ok {

@@ -8,7 +8,7 @@
 // Badger, and removes tables of which all records are deleted (bulk.go).
 //
 // A store is opened for writing by its first write (instance.go). Until then nothing on the disk changes, except that
-// [Open] recovers what a killed process left. So opening takes a millisecond, whatever the size: Badger makes no log and
+// [Open] makes tables of the logs that a killed process left, if the disk has space for them. So opening takes a millisecond, whatever the size: Badger makes no log and
 // starts no compaction, and Open leaves out of its checks the records that are read on demand, whose loss a reader
 // notices. [Store.Verify] checks these too, and so does the first write, because Badger would merge damaged tables.
 //
@@ -18,5 +18,6 @@
 // all that can be read of them (table.go, log.go, rebuild.go). [Compact] merges the tables of a closed store.
 //
 // Badger writes through memory mappings, where a page for which the disk has no space ends the process. So every write
-// first checks that the space it may need is free (writable.go).
+// first checks that the space it may need is free (writable.go), and when Badger is closed or opened, the store makes the
+// tables of its logs itself (settle.go). If the disk is full then, the logs stay, and nothing is lost.
 package store

@@ -270,9 +270,6 @@ func (f *storeFiles) prepare() error {
 	if f.manifest == nil || o.ReadOnly {
 		return nil
 	}
-	if err := f.inventory.removeStale(f.manifest, o.Dir); err != nil {
-		return fmt.Errorf("db: %w", err)
-	}
 	return errors.Join(f.setAside(), f.dropLeftovers())
 }
 
@@ -319,10 +316,8 @@ func (s *Store) aside() []string {
 // takes an inventory. It returns ErrCorrupt for a table that is newer than all others, because a crash does not leave
 // such a table.
 func (s *Store) Accept() error {
-	if s.badger.Load().Opts().ReadOnly {
+	if s.Dir() == "" || s.opts.ReadOnly || s.accepted {
 		s.accepted = true
-	}
-	if s.Dir() == "" || s.accepted {
 		return nil
 	}
 	names := s.aside()
@@ -340,6 +335,8 @@ func (s *Store) Accept() error {
 		s.log.Warn("deleting tables that a crash left", "err", err)
 	}
 	s.accepted = true
-	s.takeInventory()
+	if len(names) > 0 || s.settled || s.Writing() {
+		s.takeInventory()
+	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"github.com/dgraph-io/badger/v4"
@@ -14,6 +15,8 @@ import (
 type instance struct {
 	*badger.DB
 	users atomic.Int64
+	ended sync.Once
+	err   error // why it did not end well
 }
 
 // acquire returns the present instance, which is closed only if the store is. The caller must release it.
@@ -46,18 +49,48 @@ func (b *instance) release() error {
 	if b.users.Add(-1) > 0 {
 		return nil
 	}
-	return translate(b.Close())
+	return b.end()
 }
 
-// open checks the files and opens Badger. If it has nothing to recover, it opens them for reading, and for writing when
-// something is written.
+// errUnfinished is returned for an instance that does not stop. Its directory must stay locked.
+var errUnfinished = errors.New("db: the store still tries to write")
+
+// maxFailures is the number of times that Badger, which is being closed, may fail to write a table. It tries once a second,
+// and for ever.
+const maxFailures = 3
+
+// end closes an instance that has no user. Its last log stays; see settle.
+func (b *instance) end() error {
+	b.ended.Do(func() {
+		done := make(chan error, 1)
+		go func() {
+			closeLog := takeLog(b.DB)
+			done <- translate(errors.Join(b.Close(), closeLog()))
+		}()
+		for failures := 1; ; failures++ {
+			select {
+			case b.err = <-done:
+				return
+			case err := <-b.Opts().Logger.(logger).failed:
+				if failures == maxFailures {
+					b.err = fmt.Errorf("%w: %w", errUnfinished, fullError(err))
+					return
+				}
+			}
+		}
+	})
+	return b.err
+}
+
+// open checks the files, recovers what the logs hold, and opens Badger for reading. Badger is opened for writing when
+// something is written. If the disk has no space for recovered tables, Badger reads the logs.
 func (s *Store) open() error {
 	if s.opts.InMemory {
 		s.verified = true
 		return s.start(s.opts)
 	}
-	names, _ := fileNames(s.Dir())                                        // examineFiles reports an error
-	recovers := !s.opts.ReadOnly && len(withSuffix(names, logSuffix)) > 0 // Badger will write
+	names, _ := fileNames(s.Dir()) // examineFiles reports an error
+	recovers := !s.opts.ReadOnly && len(withSuffix(names, logSuffix)) > 0
 	f, err := examineFiles(s.opts, recovers)
 	if err == nil {
 		err = f.prepare()
@@ -66,8 +99,12 @@ func (s *Store) open() error {
 		return fmt.Errorf("%s: %w", s.Dir(), err)
 	}
 	s.verified = recovers
-	settled := f.manifest != nil && len(f.with(logSuffix)) == 0 && s.Complete()
-	readOnly := s.opts.ReadOnly || settled && runtime.GOOS != "windows" // where Badger reads only what it also writes
+	if recovers && f.manifest != nil {
+		if err := s.settle(); err != nil && !errors.Is(err, ErrFull) {
+			return err
+		}
+	}
+	readOnly := s.opts.ReadOnly || f.manifest != nil && runtime.GOOS != "windows" // where Badger reads only what it also writes
 	if !readOnly {
 		if err := s.verify(); err != nil {
 			return err
@@ -84,7 +121,7 @@ func (s *Store) forWriting() (*instance, error) {
 	s.opening.Lock()
 	defer s.opening.Unlock()
 	if s.badger.Load().Opts().ReadOnly {
-		if err := s.verify(); err != nil {
+		if err := s.prepareToWrite(); err != nil {
 			return nil, err
 		}
 		if err := s.start(s.opts); err != nil {
@@ -101,12 +138,51 @@ func (s *Store) forWriting() (*instance, error) {
 	return b, nil
 }
 
-// finish calls closeFiles to close an instance that writes, and takes an inventory of the files that are left.
-func (s *Store) finish(closeFiles func() error) error {
-	err := errors.Join(s.dropStale(), closeFiles())
+// prepareToWrite makes the files ready for a Badger that writes. It returns ErrFull if the disk has no space for that.
+func (s *Store) prepareToWrite() error {
+	if err := s.verify(); err != nil {
+		return err
+	}
+	if err := room(s.Dir(), openingRoom); err != nil {
+		return err
+	}
+	if err := s.settle(); err != nil {
+		return err
+	}
+	return s.dropStale()
+}
+
+// settle makes tables of the logs, if there are any. No instance may write.
+func (s *Store) settle() error {
+	f := &storeFiles{opts: s.opts, inventory: readInventory(s.Dir())}
+	var err error
+	if f.names, err = fileNames(s.Dir()); err != nil {
+		return fmt.Errorf("db: %w", err)
+	}
+	if len(f.with(logSuffix)) == 0 {
+		return nil
+	}
+	if f.manifest, err = readManifest(s.opts); err != nil {
+		return err
+	}
+	s.settled = true
+	return f.settle()
+}
+
+// finish closes an instance that writes, makes a table of its log if the disk has space, and takes an inventory.
+func (s *Store) finish(b *instance) error {
+	full := s.dropStale()
+	err := b.end()
+	if err == nil && full == nil {
+		full = s.settle()
+	}
+	if errors.Is(full, ErrFull) {
+		s.log.Warn("the last commits stay in the log, because the disk is full", "err", full)
+		full = nil
+	}
 	s.inventory = new(inventory) // Badger will use the numbers of deleted tables again
 	s.takeInventory()
-	return err
+	return errors.Join(full, err)
 }
 
 // stopWriting puts an instance that only reads in the place of the present one, and reports whether it could: not while a
@@ -119,7 +195,7 @@ func (s *Store) stopWriting() (bool, error) {
 	if !b.users.CompareAndSwap(1, 0) { // from here on, readers wait
 		return false, nil
 	}
-	err := s.finish(func() error { return translate(b.Close()) })
+	err := s.finish(b)
 	if err == nil {
 		err = s.start(s.opts.WithReadOnly(true))
 	}

@@ -201,5 +201,8 @@ func (s *Store) dropStale() error {
 	if err != nil {
 		return err
 	}
-	return readInventory(s.Dir()).removeStale(m, s.Dir())
+	if err := readInventory(s.Dir()).removeStale(m, s.Dir()); err != nil {
+		return fmt.Errorf("db: %w", fullError(err))
+	}
+	return nil
 }

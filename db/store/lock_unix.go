@@ -15,8 +15,8 @@ import (
 
 // dirLock is a lock of the directory of a store.
 type dirLock struct {
-	dir *os.File
-	id  string // name of the file with the id of the process, or "" for a reader
+	dir    *os.File
+	writes bool // the directory has a file with the id of the process
 }
 
 // lockDir locks the directory until the returned Closer is closed: for several readers or for one writer. It returns
@@ -44,8 +44,9 @@ func lockDir(path string, readOnly bool) (io.Closer, error) {
 	if readOnly {
 		return l, nil
 	}
-	l.id = filepath.Join(path, lockFile)
-	if err := os.WriteFile(l.id, []byte(strconv.Itoa(os.Getpid())), 0o666); err != nil {
+	l.writes = true
+	err = os.WriteFile(filepath.Join(path, lockFile), []byte(strconv.Itoa(os.Getpid())), 0o666)
+	if err != nil && !errors.Is(err, unix.ENOSPC) { // without the id, messages say "another process"
 		return nil, errors.Join(fmt.Errorf("db: open for writing: %w", fullError(err)), l.Close())
 	}
 	return l, nil
@@ -64,8 +65,10 @@ func flock(f *os.File, how int) error {
 // started has a copy of the file.
 func (l *dirLock) Close() error {
 	var err error
-	if l.id != "" {
-		err = os.Remove(l.id)
+	if l.writes {
+		if err = unix.Unlinkat(int(l.dir.Fd()), lockFile, 0); errors.Is(err, unix.ENOENT) {
+			err = nil // the directory was deleted
+		}
 	}
 	return errors.Join(err, unix.Flock(int(l.dir.Fd()), unix.LOCK_UN), l.dir.Close())
 }

@@ -40,8 +40,6 @@ type logRecord struct {
 	entry
 }
 
-func (r *logRecord) ts() uint64 { return y.ParseTs(r.key) }
-
 // ends returns the timestamp of the transaction that r ends, and whether it ends one.
 func (r *logRecord) ends() (uint64, bool) {
 	if r.value.Meta&endsTransaction == 0 {

@@ -33,10 +33,17 @@ type Options struct {
 }
 
 // Open opens the store in a directory or in memory, and creates it if it does not exist. It returns ErrNotFound,
-// ErrReadOnly, ErrLocked, ErrMismatch, ErrCorrupt or ErrFull.
+// ErrReadOnly, ErrLocked, ErrMismatch, ErrCorrupt or ErrFull. A relative path counts from the working directory of now.
 func Open(path string, o Options) (*Store, error) {
 	if err := inspect(path, o); err != nil {
 		return nil, err
+	}
+	dir := path // in messages the path is as it was given
+	if !o.InMemory {
+		var err error
+		if dir, err = filepath.Abs(path); err != nil {
+			return nil, fmt.Errorf("db: %w", err)
+		}
 	}
 	if !o.InMemory && !o.ReadOnly {
 		if err := makeDir(path); err != nil {
@@ -55,8 +62,11 @@ func Open(path string, o Options) (*Store, error) {
 		if s.lock, err = waitForLock(path, o); err != nil {
 			return nil, err
 		}
+		if s.place, err = os.Stat(dir); err != nil {
+			return nil, errors.Join(fmt.Errorf("db: %w", err), s.unlock())
+		}
 	}
-	s.opts = badgerOptions(path, o)
+	s.opts = badgerOptions(dir, o)
 	if err = s.open(); err != nil {
 		return nil, errors.Join(err, s.unlock())
 	}
@@ -192,13 +202,31 @@ func badgerOptions(path string, o Options) badger.Options {
 		WithNumCompactors(2).
 		WithChecksumVerificationMode(options.OnBlockRead).
 		WithMetricsEnabled(false).
-		WithLogger(logger{o.Logger})
+		WithLogger(logger{o.Logger, make(chan error)})
 }
 
-// logger forwards Badger's log.
-type logger struct{ to *slog.Logger }
+// logger forwards Badger's log. It sends the errors of tables that Badger tries to write again to failed, if they are
+// received there.
+type logger struct {
+	to     *slog.Logger
+	failed chan error
+}
 
-func (l logger) Errorf(f string, a ...any)   { l.to.Error(line(f, a)) }
+func (l logger) Errorf(f string, a ...any) {
+	l.to.Error(line(f, a))
+	if !strings.HasPrefix(f, "error flushing memtable") {
+		return
+	}
+	for _, arg := range a {
+		if err, ok := arg.(error); ok {
+			select {
+			case l.failed <- err:
+			default:
+			}
+		}
+	}
+}
+
 func (l logger) Warningf(f string, a ...any) { l.to.Warn(line(f, a)) }
 func (l logger) Infof(f string, a ...any)    { l.to.Debug(line(f, a)) }
 func (l logger) Debugf(string, ...any)       {}

@@ -35,7 +35,7 @@ type namedTable struct {
 }
 
 func newRebuild(f *storeFiles) *rebuild {
-	m := &rebuild{storeFiles: f}
+	m := &rebuild{storeFiles: f, next: 1}
 	above := func(id uint64) { m.next = max(m.next, id+1) }
 	for _, name := range append(f.with(tableSuffix), f.with(asideSuffix)...) {
 		if id, ok := tableNumber(name); ok {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,7 +21,8 @@ import (
 type Store struct {
 	opts   badger.Options // for writing, unless the store is read-only
 	badger atomic.Pointer[instance]
-	lock   io.Closer // nil for a store in memory
+	lock   io.Closer   // nil for a store in memory
+	place  os.FileInfo // of the directory when it was locked; nil for a store in memory
 	// bulkTable is the size of the tables of Bulk, in bytes. One takes four times as much memory while it is written, and
 	// each takes 0.1 ms when the store is opened.
 	bulkTable int64
@@ -36,6 +38,7 @@ type Store struct {
 	opening  sync.Mutex // protects verified, and is held while Badger is opened for writing
 	verified bool       // see Verify
 	accepted bool       // see Accept
+	settled  bool       // tables were made of logs
 	// failed is set when it is unknown whether a commit is on the disk. Memory and disk may then differ, so nothing more
 	// is written.
 	failed    atomic.Pointer[error]
@@ -44,6 +47,17 @@ type Store struct {
 
 // Dir returns the directory of the store, or "" for one in memory.
 func (s *Store) Dir() string { return s.opts.Dir }
+
+// inPlace returns ErrNotFound if the directory is no longer where it was.
+func (s *Store) inPlace() error {
+	if s.place == nil {
+		return nil
+	}
+	if now, err := os.Stat(s.Dir()); err == nil && os.SameFile(now, s.place) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s was removed, renamed or replaced while it was open", ErrNotFound, s.Dir())
+}
 
 // Newest returns the newest timestamp in the store, or 0 for a new store.
 func (s *Store) Newest() uint64 {
@@ -90,6 +104,9 @@ func (s *Store) Write(ts uint64, r *Records) error {
 }
 
 func (s *Store) commit(ts uint64, r *Records) error {
+	if err := s.inPlace(); err != nil {
+		return err
+	}
 	b, err := s.forWriting()
 	if err != nil {
 		return err
@@ -199,13 +216,20 @@ func (s *Store) Merge() error {
 	return translate(b.Flatten(1))
 }
 
-// Close closes the store.
+// Close closes the store. If the store cannot stop to write, Close returns an error, and no other process can write to the
+// directory until this process ends.
 func (s *Store) Close() error {
 	b := s.badger.Load()
-	if o := b.Opts(); o.InMemory || o.ReadOnly || !s.accepted {
-		return errors.Join(b.release(), s.unlock())
+	err := s.inPlace()
+	if o := b.Opts(); o.InMemory || o.ReadOnly || !s.accepted || err != nil {
+		err = errors.Join(err, b.end())
+	} else {
+		err = s.finish(b)
 	}
-	return errors.Join(s.finish(b.release), s.unlock())
+	if errors.Is(err, errUnfinished) {
+		return err
+	}
+	return errors.Join(err, s.unlock())
 }
 
 func (s *Store) unlock() error {
@@ -220,7 +244,7 @@ func translate(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, ErrFull), errors.Is(err, ErrCorrupt):
+	case errors.Is(err, ErrFull), errors.Is(err, ErrCorrupt), errors.Is(err, ErrNotFound):
 		return err
 	case errors.Is(err, badger.ErrDBClosed), errors.Is(err, badger.ErrBlockedWrites):
 		return ErrClosed

@@ -27,6 +27,8 @@ type entry struct {
 	value y.ValueStruct
 }
 
+func (e *entry) ts() uint64 { return y.ParseTs(e.key) }
+
 // gap is an unreadable range of a file: from (inclusive) to to (exclusive).
 type gap struct{ from, to int }
 

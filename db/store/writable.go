@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/dgraph-io/badger/v4"
 )
 
 // Writable returns ErrReadOnly, with the cause, if the database at path cannot be written to because its file system is
@@ -32,17 +34,19 @@ func Writable(path string) error {
 	return nil
 }
 
-// Badger writes its files through memory mappings, and a page for which the disk has no space ends the process. So
-// there must be space for everything that Badger may write before the next check: the logs, the tables that are made
-// from them, and the output of a compaction of these.
-
 // reserve is the space that must be free for a write, as a multiple of the size of Badger's memtable.
 const reserve = 8
+
+// openingRoom is the space that Badger needs to be opened for writing: the first pages of new files.
+const openingRoom = 1 << 20
 
 // Room returns ErrFull if the disk has too little space for a write.
 func (s *Store) Room() error {
 	if s.Dir() == "" {
 		return nil
+	}
+	if err := s.inPlace(); err != nil {
+		return err
 	}
 	return room(s.Dir(), reserve*s.opts.MemTableSize)
 }
@@ -59,8 +63,8 @@ func room(path string, want int64) error {
 	return fmt.Errorf("%w: %s: %d MB are free, a write needs %d MB: %w", ErrFull, path, free>>20, want>>20, syscall.ENOSPC)
 }
 
-// checkOpenable returns an error if the process lacks the permission or the space to open the database at path for writing.
-// Space is needed because the logs of a killed process become tables.
+// checkOpenable returns an error if the process lacks the permission to open the database at path for writing, or the space
+// to make a new one.
 func checkOpenable(path string) error {
 	if isLocked(path) {
 		return nil // opening will report that it is locked
@@ -68,15 +72,10 @@ func checkOpenable(path string) error {
 	if err := Writable(path); err != nil {
 		return err
 	}
-	logs, err := filepath.Glob(filepath.Join(path, "*"+logSuffix))
-	if err != nil {
-		return fmt.Errorf("db: %w", err)
+	if _, err := os.Stat(filepath.Join(path, badger.ManifestFilename)); !errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	want := int64(1 << 20) // for new files
-	for _, name := range logs {
-		want += usedBytes(name)
-	}
-	return room(path, want)
+	return room(path, openingRoom)
 }
 
 // Bytes returns the space that the files of the store take.
