@@ -140,8 +140,8 @@ const listedPairBytes = 128
 // FolderPairs reads the pairs of the parts of a split that o names, from a folder in the layout of the Open Graph
 // Benchmark.
 func (db *DB) FolderPairs(ctx context.Context, folder fs.FS, o LoadOptions) (all []Edge, notes []edgelist.Note, err error) {
-	err = eachPart(folder, o, func(r io.Reader, kind edgelist.Kind, o LoadOptions) error {
-		if kind != edgelist.Edges {
+	err = eachPart(folder, o, func(r io.Reader, p edgelist.Part, o LoadOptions) error {
+		if p.Kind != edgelist.Edges {
 			return nil
 		}
 		pairs, noted, err := db.Pairs(ctx, r, o)
@@ -155,9 +155,10 @@ func (db *DB) FolderPairs(ctx context.Context, folder fs.FS, o LoadOptions) (all
 // vectors, then its edges, each file as [DB.LoadPart] does. The options must not name labels of sources and targets, nor
 // another format. If LoadFolder returns an error, the reports are those of the files that have been loaded.
 func (db *DB) LoadFolder(ctx context.Context, folder fs.FS, o LoadOptions) (reports []*LoadReport, err error) {
-	err = eachPart(folder, o, func(r io.Reader, kind edgelist.Kind, o LoadOptions) error {
-		report, err := db.LoadPart(ctx, r, kind, o)
+	err = eachPart(folder, o, func(r io.Reader, p edgelist.Part, o LoadOptions) error {
+		report, err := db.LoadPart(ctx, r, p.Kind, o)
 		if err == nil {
+			report.Notes = append(report.Notes, p.Notes...)
 			reports = append(reports, report)
 		}
 		return err
@@ -165,9 +166,8 @@ func (db *DB) LoadFolder(ctx context.Context, folder fs.FS, o LoadOptions) (repo
 	return reports, err
 }
 
-// eachPart calls f with each of the files of a folder that the options select, with its kind, and with the options to
-// read it with.
-func eachPart(folder fs.FS, o LoadOptions, f func(io.Reader, edgelist.Kind, LoadOptions) error) error {
+// eachPart calls f with each of the files of a folder that the options select, and with the options to read it with.
+func eachPart(folder fs.FS, o LoadOptions, f func(io.Reader, edgelist.Part, LoadOptions) error) error {
 	parts, err := FolderParts(folder, o)
 	if err != nil {
 		return err
@@ -175,8 +175,8 @@ func eachPart(folder fs.FS, o LoadOptions, f func(io.Reader, edgelist.Kind, Load
 	for _, p := range parts {
 		file, err := p.Open(folder)
 		if err == nil {
-			o.Name, o.Format, o.Keyless = p.Name, edgelist.AnyFormat, p.Keyless
-			err = f(file, p.Kind, o)
+			o.Name, o.Format, o.Header, o.Keyless = p.Name, edgelist.AnyFormat, edgelist.AnyHeader, p.Keyless
+			err = f(file, p, o)
 			file.Close() // read only
 		}
 		if err != nil {

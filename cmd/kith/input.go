@@ -24,8 +24,9 @@ type input struct {
 	name    string
 	kind    edgelist.Kind
 	keyless bool
-	label   string // label of the nodes of a list of nodes
-	part    bool   // whether the file is part of a folder
+	label   string          // label of the nodes of a list of nodes
+	part    bool            // whether the file is part of a folder
+	notes   []edgelist.Note // what is not read of the folder
 	// open returns the file and its length, or 0 if the length is unknown.
 	open func(context.Context) (io.ReadCloser, int64, error)
 }
@@ -79,7 +80,7 @@ func (l *load) folder(name string) (list []input, err error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	for _, p := range parts {
-		list = append(list, input{name: p.Name, kind: p.Kind, keyless: p.Keyless, part: true, open: func(context.Context) (io.ReadCloser, int64, error) {
+		list = append(list, input{name: p.Name, kind: p.Kind, keyless: p.Keyless, part: true, notes: p.Notes, open: func(context.Context) (io.ReadCloser, int64, error) {
 			return openSized(p.Open(root))
 		}})
 	}

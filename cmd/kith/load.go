@@ -216,7 +216,7 @@ func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 	o := l.options
 	o.Name, o.Keyless, o.Label = in.name, in.keyless, in.label
 	if in.part {
-		o.Format = edgelist.AnyFormat
+		o.Format, o.Header = edgelist.AnyFormat, edgelist.AnyHeader
 	}
 	o.Malformed = func(err error) { l.reject(in.name, err) }
 	began, bar := time.Now(), cli.NewBar(l.stderr)
@@ -252,7 +252,7 @@ func (l *load) summarize(in input, r *db.LoadReport, took time.Duration) error {
 		text = edgesSummary(r)
 		l.lines += r.Lines
 	}
-	for _, note := range r.Notes {
+	for _, note := range slices.Concat(r.Notes, in.notes) {
 		fmt.Fprintf(l.stderr, "kith: %s: %s\n", in.name, note.Text(asFlag))
 	}
 	text = fmt.Sprintf("%s: %s, %.2f s\n", in.name, text, took.Seconds())

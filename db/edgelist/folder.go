@@ -25,7 +25,9 @@ type Part struct {
 	Name    string
 	Kind    Kind
 	Keyless bool
-	count   int // number of nodes, if the file holds nothing else
+	Notes   []Note    // what of the folder is not read
+	count   int       // number of nodes, if the file holds nothing else
+	beside  [4]string // names of the files with the weights and the times of the edges, by role
 }
 
 var (
@@ -36,26 +38,66 @@ var (
 )
 
 // Parts returns the files of one graph in the layout of the Open Graph Benchmark, in the order in which to read them:
-// number of nodes, labels, features, edges. folder is the folder raw, or contains it.
+// number of nodes, labels, features, edges. folder is the folder raw, or contains it. The notes of the last part name the
+// files that are not read.
 //
-// The edges are those of raw/edge.csv.gz or, if split is not "", of the folder split. split is train, valid, test, all
+// The edges are those of raw/edge.csv.gz, with the weights of raw/edge_weight.csv.gz and the times of raw/edge_year.csv.gz,
+// or, if split is not "", of the folder split. split is train, valid, test, all
 // for the three, or several, separated by commas. If there is more than one way to split, the way is named too, as in
 // random0/train.
 func Parts(folder fs.FS, split string) ([]Part, error) {
-	parts, err := rawParts(folder)
-	if err != nil || split == "" {
-		return parts, err
-	}
-	links, err := splitParts(folder, split)
-	return append(parts[:len(parts)-1], links...), err
-}
-
-// rawParts returns the files of the folder raw, the edges last.
-func rawParts(folder fs.FS) (parts []Part, err error) {
 	raw := ""
 	if exists(folder, "raw") {
 		raw = "raw/"
 	}
+	parts, err := rawParts(folder, raw)
+	if err != nil {
+		return nil, err
+	}
+	notes := notesOfUnread(folder, raw, parts, split != "")
+	if split != "" {
+		links, err := splitParts(folder, split)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts[:len(parts)-1], links...)
+	}
+	parts[len(parts)-1].Notes = notes
+	return parts, nil
+}
+
+// notesOfUnread returns a note with the names of the files of a graph that are not read. Without withEdges, the files of
+// the edges are not missed.
+func notesOfUnread(folder fs.FS, raw string, parts []Part, split bool) (notes []Note) {
+	known := []string{raw + "num-node-list.csv.gz", raw + "num-edge-list.csv.gz"}
+	for _, p := range parts {
+		known = append(append(known, p.Name), p.beside[:]...)
+	}
+	var unread []string
+	for _, dir := range []string{path.Clean("./" + raw), "mapping"} {
+		names, _ := entries(folder, dir) // there may be no such folder
+		for _, name := range names {
+			file := path.Join(dir, name)
+			isEdges := strings.HasPrefix(name, "edge")
+			if slices.Contains(known, file) || split && isEdges || !slices.ContainsFunc(dataSuffixes(), func(s string) bool { return strings.HasSuffix(name, s) }) {
+				continue
+			}
+			unread = append(unread, file)
+		}
+	}
+	if len(unread) > 0 {
+		notes = append(notes, Note{Msg: "files not read: " + strings.Join(unread, ", ")})
+	}
+	return notes
+}
+
+// dataSuffixes returns the ends of the names of files with data, unlike the texts that describe them.
+func dataSuffixes() []string {
+	return []string{".csv.gz", ".csv", ".npz", ".npy", ".pt", ".tsv", ".tsv.gz", ".parquet"}
+}
+
+// rawParts returns the files of the folder raw, the edges last.
+func rawParts(folder fs.FS, raw string) (parts []Part, err error) {
 	nodes := Part{Name: raw + "num-node-list.csv.gz", Kind: Labels}
 	if exists(folder, nodes.Name) {
 		if nodes.count, err = countNodes(folder, nodes.Name); err != nil {
@@ -68,10 +110,20 @@ func rawParts(folder fs.FS) (parts []Part, err error) {
 			parts = append(parts, p)
 		}
 	}
-	for _, name := range []string{raw + "edge.csv.gz", raw + "data.npz"} {
-		if exists(folder, name) {
-			return append(parts, Part{Name: name, Kind: Edges}), nil
+	edges := Part{Name: raw + "edge.csv.gz", Kind: Edges}
+	if exists(folder, edges.Name) {
+		for role, name := range [4]string{roleWeight: raw + "edge_weight.csv.gz", roleTime: raw + "edge_year.csv.gz"} {
+			if name != "" && exists(folder, name) {
+				edges.beside[role] = name
+			}
 		}
+		return append(parts, edges), nil
+	}
+	if name := raw + "data.npz"; exists(folder, name) {
+		return append(parts, Part{Name: name, Kind: Edges}), nil
+	}
+	if types, _ := entries(folder, path.Join(raw, "relations")); len(types) > 0 {
+		return nil, fmt.Errorf("%w of nodes of one type: the edges are in %srelations%s; load each edge.csv.gz there, with the options source_label and target_label", errFolder, raw, among(types))
 	}
 	return nil, fmt.Errorf("%w: %sedge.csv.gz is not there, nor %[2]sdata.npz", errFolder, raw)
 }
@@ -165,7 +217,10 @@ func (p Part) Open(folder fs.FS) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("edgelist: %w", err)
 	}
-	return f, nil
+	if p.beside == [4]string{} {
+		return f, nil
+	}
+	return p.join(folder, f)
 }
 
 // counter is a text of the numbers below n, one a line.

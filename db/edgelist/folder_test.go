@@ -1,0 +1,94 @@
+package edgelist
+
+import (
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// folderOf returns a folder of files.
+func folderOf(files map[string]string) fs.FS {
+	folder := fstest.MapFS{}
+	for name, text := range files {
+		folder[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return folder
+}
+
+// describeLast reads the edges of the last part of a folder, and the notes about the folder.
+func describeLast(folder fs.FS, o Options) string {
+	parts, err := Parts(folder, "")
+	if err != nil {
+		return err.Error()
+	}
+	p := parts[len(parts)-1]
+	f, err := p.Open(folder)
+	if err != nil {
+		return err.Error()
+	}
+	l, err := NewReader(f, o)
+	if err != nil {
+		return err.Error()
+	}
+	list := []string{l.Names.String()}
+	for e, err := range l.Edges() {
+		if err != nil {
+			list = append(list, err.Error())
+		} else {
+			list = append(list, show(e))
+		}
+	}
+	if err := f.Close(); err != nil {
+		list = append(list, err.Error())
+	}
+	for _, n := range slices.Concat(l.Notes, p.Notes) {
+		list = append(list, n.String())
+	}
+	return strings.Join(list, "; ")
+}
+
+// The edges of a folder have the weights and years of the files beside them. Files that are not read are named.
+func TestFolderOfWeightsAndYears(t *testing.T) {
+	t.Parallel()
+	edges, weights, years := string(zip("0,1\n1,2\n")), string(zip("5\n0.5\n")), string(zip("2001\n2002\n"))
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		o     Options
+		want  string
+	}{
+		{"weights and years", map[string]string{"raw/edge.csv.gz": edges, "raw/edge_weight.csv.gz": weights, "raw/edge_year.csv.gz": years, "raw/num-edge-list.csv.gz": "", "README.txt": ""}, Options{},
+			"src=source,dst=target,weight=weight,time=year; 0>1 w=5 t=978307200; 1>2 w=0.5 t=1009843200"},
+		{"years in the folder raw", map[string]string{"edge.csv.gz": edges, "edge_year.csv.gz": string(zip("2001\r\n2002"))}, Options{},
+			"src=source,dst=target,time=year; 0>1 t=978307200; 1>2 t=1009843200"},
+		{"not asked for", map[string]string{"raw/edge.csv.gz": edges, "raw/edge_weight.csv.gz": weights, "raw/edge_year.csv.gz": years}, Options{Columns: SrcDst}, "src=source,dst=target; 0>1; 1>2"},
+		{"one weight", map[string]string{"raw/edge.csv.gz": edges, "raw/edge_weight.csv.gz": string(zip("5\n"))}, Options{},
+			"edgelist: raw/edge.csv.gz and raw/edge_weight.csv.gz do not have the same number of lines: one has 1"},
+		{"three years", map[string]string{"raw/edge.csv.gz": edges, "raw/edge_weight.csv.gz": weights, "raw/edge_year.csv.gz": string(zip("2001\n2002\n2003\n"))}, Options{},
+			"edgelist: raw/edge.csv.gz and raw/edge_year.csv.gz do not have the same number of lines: one has 2"},
+		{"a bad weight", map[string]string{"raw/edge.csv.gz": edges, "raw/edge_weight.csv.gz": string(zip("5\n-1\n"))}, Options{},
+			`src=source,dst=target,weight=weight; 0>1 w=5; edgelist: line 3: weight is not a finite number above 0 (32 bits): "1,2,-1"`},
+		{"damaged weights", map[string]string{"raw/edge.csv.gz": edges, "raw/edge_weight.csv.gz": "\x1f\x8bx"}, Options{}, "edgelist: raw/edge_weight.csv.gz: edgelist: unexpected EOF"},
+		{"other files", map[string]string{
+			"raw/edge.csv.gz": edges, "raw/edge_reltype.csv.gz": "", "raw/node_year.csv.gz": "", "raw/notes.txt": "", "mapping/nodeidx2paperid.csv.gz": "", "split/time/train.pt": "",
+		}, Options{}, "src,dst; 0>1; 1>2; files not read: raw/edge_reltype.csv.gz, raw/node_year.csv.gz, mapping/nodeidx2paperid.csv.gz"},
+		{"types", map[string]string{"raw/relations/drug___treats___disease/edge.csv.gz": edges, "raw/triplet-type-list.csv.gz": ""}, Options{},
+			"edgelist: not a folder of the Open Graph Benchmark of nodes of one type: the edges are in raw/relations (there are: drug___treats___disease); load each edge.csv.gz there, with the options source_label and target_label"},
+	} {
+		if got := strings.TrimPrefix(describeLast(folderOf(c.files), c.o), "; "); got != strings.TrimPrefix(c.want, "src,dst; ") {
+			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+// The notes about a split do not miss the files of the edges that it replaces.
+func TestNotesOfASplit(t *testing.T) {
+	t.Parallel()
+	folder := folderOf(map[string]string{"raw/edge.csv.gz": "", "raw/edge_weight.csv.gz": "", "raw/edge_reltype.csv.gz": "", "raw/node_year.csv.gz": "", "split/time/train.pt": ""})
+	parts, err := Parts(folder, "train")
+	if err != nil || len(parts) != 1 || len(parts[0].Notes) != 1 || parts[0].Notes[0].String() != "files not read: raw/node_year.csv.gz" {
+		t.Errorf("%+v, %v", parts, err)
+	}
+}
