@@ -35,6 +35,12 @@ request accesses a file. The token is the line of a file that only its owner may
 
 --token-for-reads requires the token for everything that tells of the database.
 
+The body of a request must arrive within 5 seconds, a statement ends after 30 (with the
+token, training and evaluating after 10 minutes). Clients take turns, by their addresses;
+those with the token do not wait for others, and small statements do not wait for large
+ones. What comes beyond that gets status 503 and may be sent again. Behind a proxy all
+clients have its address, so let the proxy limit each of them.
+
 Ctrl-C and SIGTERM end it.`,
 		Example: `  kith serve social.kith
   kith serve social.kith --write --token-file token

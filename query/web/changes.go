@@ -81,7 +81,7 @@ func versionOf(r *http.Request, name string, otherwise uint64) (uint64, error) {
 // changes answers with changes until the client disconnects, the server shuts down or the database is closed. A client that
 // does not read holds a part of the feed, about a megabyte, until its time to read a line is over. It holds no transaction.
 func (h *handler) changes(w http.ResponseWriter, r *http.Request) {
-	end, ok := h.subscribe(w, r, &h.feeds, "read changes")
+	ctx, end, ok := h.subscribe(w, r, h.visitor(r).feeds)
 	if !ok {
 		return
 	}
@@ -95,21 +95,23 @@ func (h *handler) changes(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead || h.line(w, nil) != nil {
 		return
 	}
-	if err := h.feed(w, r, s); err != nil {
+	if err := h.feed(ctx, w, s); err != nil {
 		_ = h.line(w, errorLine{faultOf(err)}) // an error means that the client has gone
 	}
 }
 
 // feed sends the changes of a span, and an empty line when no change comes for a while. It returns an error to be sent.
-func (h *handler) feed(w http.ResponseWriter, r *http.Request, s span) error {
+func (h *handler) feed(ctx context.Context, w http.ResponseWriter, s span) error {
 	for s.since < s.until {
-		ctx, cancel := context.WithTimeout(r.Context(), h.heartbeat)
+		beat, cancel := context.WithTimeout(ctx, h.heartbeat)
 		stop := context.AfterFunc(h.shutdown, cancel)
-		err := h.send(ctx, w, &s)
+		err := h.send(beat, w, &s)
 		stop()
 		cancel()
 		switch {
-		case errors.Is(err, errGone), r.Context().Err() != nil:
+		case errors.Is(context.Cause(ctx), errBusy):
+			return context.Cause(ctx)
+		case errors.Is(err, errGone), ctx.Err() != nil:
 			return nil
 		case h.shutdown.Err() != nil:
 			return fmt.Errorf("%w: the server shuts down", db.ErrClosed)

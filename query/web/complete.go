@@ -26,16 +26,22 @@ func (h *handler) complete(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusBadRequest, fmt.Errorf("%w: a text of %d bytes, want at most %d", db.ErrInput, len(text), maxCompleted))
 		return
 	}
+	v := h.visitor(r)
 	names := complete.Names{
 		Run: func(ctx context.Context, statement string) (*query.Rows, error) {
-			return h.looks.run(ctx, func() (*query.Rows, error) { return query.Run(ctx, h.g, statement) })
+			turn, err := v.looks.take(ctx, v.client)
+			if err != nil {
+				return nil, err
+			}
+			defer turn.end()
+			return query.Run(ctx, h.g, statement)
 		},
 		Keys: func(ctx context.Context, text string, most int) ([]db.Key, error) {
-			return inView(ctx, h, func(ctx context.Context, tx *db.Tx) ([]db.Key, error) { return complete.Keys(ctx, tx, text, most) })
+			return inView(ctx, h, v, func(ctx context.Context, tx *db.Tx) ([]db.Key, error) { return complete.Keys(ctx, tx, text, most) })
 		},
 	}
 	c := completion{Values: []string{}}
 	word, values := complete.Statement(r.Context(), text, names)
 	c.Word, c.Values = word, append(c.Values, values...)
-	h.write(w, c, nil)
+	h.write(w, r, c, nil)
 }

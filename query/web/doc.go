@@ -38,7 +38,7 @@
 // the client reads; see [db.DB.Changes], whose errors it has: status 400 if the database keeps no changes, 410 for a version
 // that is forgotten, 409 for one to come. Without since it begins with the oldest change that is kept, and with until=V it
 // ends with that of version V. An empty line at least every 10 seconds means that the server is there. A last line that is
-// an error says why the feed ended. There are at most 16 feeds at a time. A client that takes longer than [Options.Timeout]
+// an error says why the feed ended. There are at most 16 feeds at a time; a new client gets the place of one that has several. A client that takes longer than [Options.Timeout]
 // to read a line is disconnected. [Client.Changes] reads a feed.
 //
 // # Writing
@@ -64,6 +64,12 @@
 // of what has not been read. A request beyond them has status 503 and has changed nothing. GET /stats and GET /metrics
 // wait for no statement. The program that serves the handler bounds the time of headers and the number of connections,
 // as kith serve does.
+//
+// Requests with the token and those without it have separate places, so that neither wait for the others. Among each,
+// clients take turns. A client is an address, or a network of 64 bits of IPv6. Behind a proxy all clients have the address
+// of the proxy: there, only the token tells them apart, and the proxy must limit each client. Small statements do not wait
+// for large ones: those that evaluate or predict the links of many nodes are large, and so are others once their like have
+// run for longer than a quarter of a second. The body of a request must arrive within [Options.BodyTimeout].
 //
 // The token, like everything else, is sent in clear text: for other machines, put a proxy with encryption in front.
 package web

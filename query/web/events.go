@@ -2,22 +2,22 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"time"
 )
 
 const (
-	maxSubscribers = 16               // number of clients that may watch the figures at the same time
-	eventInterval  = time.Second      // between two events
-	eventTimeout   = 10 * time.Second // for writing an event
+	maxWatching   = 16               // number of clients that may watch the figures at the same time
+	eventInterval = time.Second      // between two events
+	eventTimeout  = 10 * time.Second // for writing an event
 )
 
 // events answers with the figures of the database each second, as server-sent events, until the client disconnects,
 // the server shuts down or the database is closed.
 func (h *handler) events(w http.ResponseWriter, r *http.Request) {
-	end, ok := h.subscribe(w, r, &h.subscribers, "watch the figures")
+	ctx, end, ok := h.subscribe(w, r, h.visitor(r).watching)
 	if !ok {
 		return
 	}
@@ -28,7 +28,7 @@ func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 	for h.event(w) == nil {
 		select {
 		case <-tick.C:
-		case <-r.Context().Done():
+		case <-ctx.Done():
 			return
 		case <-h.shutdown.Done():
 			return
@@ -58,16 +58,22 @@ func (h *handler) event(w http.ResponseWriter) error {
 	return control.Flush()
 }
 
-// subscribe counts a client that gets events or a feed of changes, which the caller must end, or refuses it if there are too
-// many. The shutdown of the server ends all of them; without that, the server would wait.
-func (h *handler) subscribe(w http.ResponseWriter, r *http.Request, clients *budget, do string) (end func(), ok bool) {
-	client := share{of: clients}
-	if !client.grow(1) {
-		h.fail(w, fmt.Errorf("%d clients %s: %w", clients.most, do, errBusy))
-		return nil, false
+// subscribe gives a place to a client that gets events or a feed of changes, which the caller must end, or refuses it. The
+// context ends with the request, or with the cause errBusy when another client needs the place. The shutdown of the server
+// ends all feeds; without that, the server would wait.
+func (h *handler) subscribe(w http.ResponseWriter, r *http.Request, s *places) (ctx context.Context, end func(), ok bool) {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	p, err := s.take(clientOf(r), false, func() { cancel(s.busy()) })
+	if err != nil {
+		cancel(err)
+		h.fail(w, err)
+		return nil, nil, false
 	}
 	if s, ok := r.Context().Value(http.ServerContextKey).(*http.Server); ok {
 		h.watchShutdown.Do(func() { s.RegisterOnShutdown(h.endFeeds) })
 	}
-	return client.release, true
+	return ctx, func() {
+		_ = p.leave() // the context has the error
+		cancel(nil)
+	}, true
 }

@@ -11,15 +11,22 @@ import (
 
 // Load is what a handler does at a moment.
 type Load struct {
-	Running  int // statements that run
+	Running  int // statements that run, also long ones
 	Waiting  int // statements that wait for their turn
-	Requests int // requests with a body that have not been answered
+	Requests int // requests with a body that has not arrived
 }
 
 // Observed returns a handler, and a function that returns what it does now.
 func Observed(o Options, g *db.DB) (http.Handler, func() Load) {
 	h := o.handler(g)
-	return h.multiplexer(), func() Load { return Load{len(h.turns.running), len(h.turns.waiting), int(h.requests.used.Load())} }
+	return h.multiplexer(), func() (l Load) {
+		for _, t := range []*turns{h.open.small, h.open.large, h.tokened.small, h.tokened.large, h.long} {
+			running, waiting := t.load()
+			l.Running, l.Waiting = l.Running+running, l.Waiting+waiting
+		}
+		l.Requests = h.open.arriving.load() + h.tokened.arriving.load()
+		return l
+	}
 }
 
 // Beating returns a handler whose feeds send an empty line after a time.

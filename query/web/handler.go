@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"os"
 	"runtime"
 	"sync"
 	"time"
@@ -36,20 +35,25 @@ type Options struct {
 	// Timeout is how long a statement may run, including the arrival of its request, and how long writing its answer
 	// may take. 0 means 30 s each.
 	Timeout time.Duration
-	// LongTimeout is the Timeout of statements that train or evaluate and have the token. They run one at a time, beside
-	// the others. 0 means 10 min.
+	// BodyTimeout is how long the body of a request may take to arrive. 0 means 5 s.
+	BodyTimeout time.Duration
+	// LongTimeout is the Timeout of statements that train, evaluate or predict the links of many nodes, and have the token.
+	// They run one at a time, beside the others. 0 means 10 min.
 	LongTimeout time.Duration
-	// MaxRunning is how many statements run at the same time; the others wait for their turn, within their timeout. 0
-	// means one less than the number of processors, but at least 1, so that GET /stats is answered meanwhile. The page's
-	// pictures, reasons and completions are made one at a time, beside the statements.
+	// MaxRunning is how many small statements run at the same time; the others wait for their turn, within their timeout. 0
+	// means one less than the number of processors, but at least 1, so that GET /stats is answered meanwhile. Of the large
+	// statements, half as many run, but at least 1: those that evaluate or predict the links of many nodes, and those whose
+	// like have run for longer than a quarter of a second. The page's pictures, reasons and completions are made one at a
+	// time, beside the statements. Requests with the token are counted apart from those without it, here and below.
 	MaxRunning int
-	// MaxWaiting is how many statements wait for their turn; one more is refused. 0 means 64.
+	// MaxWaiting is how many small, and how many large statements wait for their turn. Clients take turns; a client is an
+	// address, or a network of 64 bits of IPv6. Beyond the limit the client that has most is refused. 0 means 64.
 	MaxWaiting int
-	// MaxRequests is how many requests with a body may arrive, wait, run and be answered at the same time; one more is
-	// refused. 0 means 512.
+	// MaxRequests is how many requests may have a body that has not arrived. One more takes the place of the one that has
+	// been arriving for longest, of the client that has most. 0 means 512.
 	MaxRequests int
 	// MaxBytes is about the memory of the requests that have arrived and of the answers that their clients have not yet
-	// read; a request or an answer that exceeds it is refused. 0 means 128 MiB.
+	// read; a request or an answer that exceeds it, or half of it for one client, is refused. 0 means 128 MiB.
 	MaxBytes int64
 }
 
@@ -79,28 +83,23 @@ func (o Options) handler(g *db.DB) *handler {
 	o.Timeout, o.LongTimeout = cmp.Or(o.Timeout, 30*time.Second), cmp.Or(o.LongTimeout, 10*time.Minute)
 	o.MaxRunning, o.MaxWaiting = cmp.Or(o.MaxRunning, max(runtime.GOMAXPROCS(0)-1, 1)), cmp.Or(o.MaxWaiting, 64)
 	o.MaxRequests, o.MaxBytes = cmp.Or(o.MaxRequests, 512), cmp.Or(o.MaxBytes, 128<<20)
-	h := &handler{Options: o, g: g, turns: newTurns(o.MaxRunning, o.MaxWaiting)}
-	h.looks, h.long = newTurns(1, o.MaxWaiting), newTurns(1, o.MaxWaiting)
-	h.parsing = newTurns(o.MaxRunning, o.MaxRequests)
-	h.subscribers.most, h.feeds.most, h.heartbeat = maxSubscribers, maxFeeds, heartbeat
+	o.BodyTimeout = cmp.Or(o.BodyTimeout, 5*time.Second)
+	h := &handler{Options: o, g: g, open: newLane(o), tokened: newLane(o), long: newTurns(1, o.MaxWaiting), heartbeat: heartbeat}
+	h.costs.mean = map[string]time.Duration{}
+	h.after = func(d time.Duration, f func()) (stop func() bool) { return time.AfterFunc(d, f).Stop }
 	h.shutdown, h.endFeeds = context.WithCancel(context.Background())
-	h.requests.most, h.held.most = int64(o.MaxRequests), o.MaxBytes
 	return h
 }
 
 // handler implements Handler.
 type handler struct {
 	Options
-	g        *db.DB
-	turns    turns  // of statements
-	long     turns  // of statements that have LongTimeout
-	looks    turns  // of the page's other questions, which do not wait for long statements
-	parsing  turns  // of requests that are parsed
-	requests budget // number of requests
-	held     budget // bytes of requests and answers
+	g             *db.DB
+	open, tokened *lane  // of requests without the token and of those with it
+	long          *turns // of statements that have LongTimeout
+	costs         costs
+	after         func(time.Duration, func()) (stop func() bool) // time.AfterFunc
 
-	subscribers   budget // number of requests of GET /events
-	feeds         budget // number of requests of GET /changes
 	heartbeat     time.Duration
 	watchShutdown sync.Once
 	shutdown      context.Context // ends when the server shuts down
@@ -139,7 +138,7 @@ func (h *handler) status(err error) int {
 	switch {
 	case errors.As(err, &body):
 		return http.StatusRequestEntityTooLarge
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	case errors.Is(err, errSlow):
 		return http.StatusRequestTimeout
 	case errors.Is(err, errToken):
 		return http.StatusUnauthorized

@@ -46,10 +46,10 @@ func TestHandlerCancelChunked(t *testing.T) {
 	await(load, func(l web.Load) bool { return l == web.Load{} })
 }
 
-// The handler does not wait longer than the timeout for the end of a request.
+// The handler does not wait longer than the timeout of bodies for the end of a request.
 func TestHandlerSlowRequest(t *testing.T) {
 	t.Parallel()
-	_, url := serve(t, web.Options{Timeout: 20 * time.Millisecond}.Handler(dbtest.Friends(t)))
+	_, url := serve(t, web.Options{BodyTimeout: 20 * time.Millisecond}.Handler(dbtest.Friends(t)))
 	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -67,8 +67,9 @@ func TestHandlerSlowRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Body.Close()
-	if r.StatusCode != http.StatusRequestTimeout {
-		t.Errorf("%s", r.Status)
+	b, err := io.ReadAll(r.Body)
+	if r.StatusCode != http.StatusRequestTimeout || !strings.Contains(string(b), "the body arrives too slowly: it must arrive within 20ms") {
+		t.Errorf("%s: %s, %v", r.Status, b, err)
 	}
 }
 

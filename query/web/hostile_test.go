@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -135,38 +136,149 @@ func TestTooManyStatements(t *testing.T) {
 	}
 }
 
-// A request with a body beyond those that arrive is refused at once, until one of them has ended.
-func TestTooManyRequests(t *testing.T) {
-	t.Parallel()
-	h, load := web.Observed(web.Options{Timeout: time.Hour, MaxRequests: 2}, communities(t))
-	_, url := serve(t, h)
-	begin := func() (end func()) {
-		c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+// half begins to send a request whose body does not arrive. It returns once the handler reads the body, and a function that
+// returns the status of the answer.
+func half(t *testing.T, url, authorization string) (status func() int) {
+	t.Helper()
+	headers := "POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n"
+	if authorization != "" {
+		headers += "Authorization: " + authorization + "\r\n"
+	}
+	answers := sendRaw(t, url, headers+"\r\n")
+	if r, err := http.ReadResponse(answers, nil); err != nil || r.StatusCode != http.StatusContinue {
+		t.Fatalf("%v, %v", r, err)
+	}
+	return func() int {
+		r, err := http.ReadResponse(answers, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { c.Close() })
-		const headers = "POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n"
-		if _, err := io.WriteString(c, headers); err != nil {
-			t.Fatal(err)
+		defer r.Body.Close()
+		return r.StatusCode
+	}
+}
+
+// Clients that send half of their bodies keep nobody from an answer, with the token or without it: beyond a number of bodies
+// the one that has been arriving for longest gives way.
+func TestHalfSentBodies(t *testing.T) {
+	t.Parallel()
+	const most = 4
+	h, load := web.Observed(web.Options{Timeout: time.Hour, BodyTimeout: time.Hour, MaxRequests: most, Token: token}, communities(t))
+	_, url := serve(t, h)
+	trusted := half(t, url, "Bearer "+token)
+	var halves []func() int
+	for range 5 * most {
+		halves = append(halves, half(t, url, ""))
+	}
+	for i, status := range halves[:len(halves)-most] {
+		if got := status(); got != http.StatusServiceUnavailable {
+			t.Errorf("body %d: status %d", i, got)
 		}
-		r, err := http.ReadResponse(bufio.NewReader(c), nil) // once the body is being read
-		if err != nil || r.StatusCode != http.StatusContinue {
-			t.Fatalf("%v, %v", r, err)
+	}
+	if l := load(); l.Requests != most+1 {
+		t.Errorf("%d bodies arrive, want %d without the token and one with it", l.Requests, most)
+	}
+	for _, authorization := range []string{"", "Bearer " + token} {
+		if status, _, answer := send(t, url, authorization, `{"statement": "CHECK"}`); status != http.StatusOK {
+			t.Errorf("%q: status %d: %s", authorization, status, answer)
 		}
-		return func() { c.Close() }
 	}
-	end := begin()
-	begin()
-	if status, answer := post(t, url, `{"statement": "CHECK"}`); status != http.StatusServiceUnavailable || !strings.Contains(answer, `"kind":"busy"`) {
-		t.Errorf("status %d: %s", status, answer)
+	for range most { // only those with the token take the place of the one with it
+		_ = half(t, url, "Bearer "+token)
 	}
-	if status := get(t, url+"/stats"); status != http.StatusOK {
-		t.Errorf("the figures: status %d", status)
+	if got := trusted(); got != http.StatusServiceUnavailable {
+		t.Errorf("status %d", got)
 	}
-	end()
-	await(load, func(l web.Load) bool { return l.Requests == 1 })
-	if status, answer := post(t, url, `{"statement": "CHECK"}`); status != http.StatusOK {
-		t.Errorf("status %d: %s", status, answer)
+}
+
+// Clients without the token keep those that have it from nothing, nor do large statements keep small ones.
+func TestLanes(t *testing.T) {
+	t.Parallel()
+	h, load := web.Observed(web.Options{Timeout: time.Hour, MaxRunning: 1, MaxWaiting: 2, Token: token}, communities(t))
+	c, url := serve(t, h)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	const heavy = 3
+	for range heavy {
+		go func() {
+			_, err := c.Run(ctx, endless)
+			ended <- err
+		}()
 	}
+	await(load, func(l web.Load) bool { return l.Running == 1 && l.Waiting == 2 })
+	for _, authorization := range []string{"", "Bearer " + token} {
+		for range 3 {
+			if status, _, answer := send(t, url, authorization, `{"statement": "NEIGHBORS OF 1"}`); status != http.StatusOK {
+				t.Errorf("%q: status %d: %s", authorization, status, answer)
+			}
+		}
+	}
+	const all = `{"statement": "PREDICT LINKS FOR ALL AMONG NEIGHBORS(2) USING adamic_adar TOP 1"}`
+	if status, answer := post(t, url, all); status != http.StatusServiceUnavailable || !strings.Contains(answer, `"kind":"busy"`) {
+		t.Errorf("another large one: status %d: %s", status, answer)
+	}
+	if status, _, answer := send(t, url, "Bearer "+token, all); status != http.StatusOK {
+		t.Errorf("a large one with the token: status %d: %s", status, answer)
+	}
+	cancel()
+	for range heavy {
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+}
+
+// One client, by its address, does not keep others from a feed, nor from watching the figures.
+func TestFeedsOfClients(t *testing.T) {
+	t.Parallel()
+	h := web.Handler(fed(t))
+	ctx, cancel := context.WithCancel(t.Context())
+	for _, path := range []string{"/changes", "/events"} {
+		ended := make(chan string)
+		follow := func(address string) (begun chan bool) {
+			begun = make(chan bool, 1)
+			go func() {
+				r := httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil)
+				r.RemoteAddr, r.Host = address+":99", "localhost"
+				w := &started{ResponseRecorder: httptest.NewRecorder(), begun: begun}
+				h.ServeHTTP(w, r)
+				ended <- w.Body.String()
+			}()
+			return begun
+		}
+		const most = 16
+		for range most {
+			<-follow("127.0.0.1")
+		}
+		refused := follow("127.0.0.1")
+		if text := <-ended; !strings.Contains(text, `"kind":"busy"`) {
+			t.Errorf("%s: one more of the same client ends with %s", path, text)
+		}
+		<-refused
+		<-follow("127.0.0.2")
+		if text := <-ended; path == "/changes" && !strings.Contains(text, `"kind":"busy"`) {
+			t.Errorf("%s: the feed that gives way ends with %s", path, text)
+		}
+		cancel()
+		for range most {
+			<-ended
+		}
+		ctx, cancel = context.WithCancel(t.Context())
+	}
+	cancel()
+}
+
+// started is a recorder that tells when something is written.
+type started struct {
+	*httptest.ResponseRecorder
+	begun chan bool
+}
+
+// Write implements http.ResponseWriter.
+func (s *started) Write(b []byte) (int, error) {
+	select {
+	case s.begun <- true:
+	default:
+	}
+	return s.ResponseRecorder.Write(b)
 }

@@ -1,89 +1,57 @@
 package web
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"io"
-	"sync/atomic"
-
-	"kith/query"
+	"sync"
 )
 
-// errBusy is the error of a request that is refused because there are too many others. It has changed nothing.
-var errBusy = errors.New("too many requests at the same time: ask again later")
-
-// turns lets a number of statements run at the same time. Others wait, up to a number.
-type turns struct {
-	running chan struct{} // holds a token for each running statement
-	waiting chan struct{} // holds a token for each waiting statement
-}
-
-func newTurns(running, waiting int) turns {
-	return turns{make(chan struct{}, running), make(chan struct{}, waiting)}
-}
-
-// take waits for a turn, which the caller must end. It returns errBusy at once if too many are waiting.
-func (t *turns) take(ctx context.Context) (end func(), err error) {
-	end = func() { <-t.running }
-	select {
-	case t.running <- struct{}{}:
-		return end, nil
-	default:
-	}
-	select {
-	case t.waiting <- struct{}{}:
-		defer func() { <-t.waiting }()
-	default:
-		return nil, fmt.Errorf("%d statements wait for their turn: %w", cap(t.waiting), errBusy)
-	}
-	select {
-	case t.running <- struct{}{}:
-		return end, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// run runs a statement in turn.
-func (t *turns) run(ctx context.Context, f func() (*query.Rows, error)) (*query.Rows, error) {
-	end, err := t.take(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer end()
-	return f()
-}
-
-// budget is a number of bytes, or of requests, that all requests share.
+// budget is a number of bytes that all requests share. No client gets more than half of it.
 type budget struct {
-	used atomic.Int64
 	most int64
+
+	mu   sync.Mutex // protects following fields
+	used int64
+	by   map[string]int64 // by client
 }
 
-// share is the part of a budget that a request takes.
+func newBudget(most int64) *budget { return &budget{most: most, by: map[string]int64{}} }
+
+// share is the part of a budget that a request of a client takes.
 type share struct {
-	of *budget
-	n  int64
+	of     *budget
+	client string
+	n      int64
 }
 
-// grow makes a share as large as n, or as the budget if that is smaller, and reports whether the budget has as much.
+// grow makes a share as large as n, or as half of the budget if that is smaller, and reports whether the client may have as
+// much.
 func (s *share) grow(n int64) bool {
-	more := min(n, s.of.most) - s.n
+	b := s.of
+	half := (b.most + 1) / 2
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	more := min(n, half) - s.n
 	if more <= 0 {
 		return true
 	}
-	if s.of.used.Add(more) > s.of.most {
-		s.of.used.Add(-more)
+	if b.used+more > b.most || b.by[s.client]+more > half {
 		return false
 	}
+	b.used += more
+	b.by[s.client] += more
 	s.n += more
 	return true
 }
 
 // release gives a share back.
 func (s *share) release() {
-	s.of.used.Add(-s.n)
+	b := s.of
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.used -= s.n
+	if b.by[s.client] -= s.n; b.by[s.client] == 0 {
+		delete(b.by, s.client)
+	}
 	s.n = 0
 }
 

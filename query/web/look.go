@@ -63,21 +63,21 @@ func lookRoutes() []route {
 }
 
 // inView runs f in a transaction that reads, when it is its turn and within the timeout of statements.
-func inView[T any](ctx context.Context, h *handler, f func(context.Context, *db.Tx) (T, error)) (v T, err error) {
+func inView[T any](ctx context.Context, h *handler, v visitor, f func(context.Context, *db.Tx) (T, error)) (answer T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
 	defer cancel()
-	end, err := h.looks.take(ctx)
+	turn, err := v.looks.take(ctx, v.client)
 	if err == nil {
-		defer end()
+		defer turn.end()
 		err = h.g.View(ctx, func(tx *db.Tx) (err error) {
-			v, err = f(ctx, tx)
+			answer, err = f(ctx, tx)
 			return err
 		})
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		err = fmt.Errorf("the answer, with waiting for its turn, took longer than %v: %w", h.Timeout, ctx.Err())
 	}
-	return v, err
+	return answer, err
 }
 
 // nodeOf returns the node that a parameter of a request names.
@@ -93,21 +93,21 @@ func nodeOf(r *http.Request, parameter string) (k db.Key, err error) {
 }
 
 // write answers with a value as JSON, or with an error.
-func (h *handler) write(w http.ResponseWriter, v any, err error) {
+func (h *handler) write(w http.ResponseWriter, r *http.Request, v any, err error) {
 	var b bytes.Buffer
 	if err == nil {
 		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(false)
 		err = enc.Encode(v)
 	}
-	h.look(w, "application/json", b.Bytes(), err)
+	h.look(w, r, "application/json", b.Bytes(), err)
 }
 
 // look answers with a body of a media type, or with an error. An error that something was not found has status 404, because
 // the URL names it.
-func (h *handler) look(w http.ResponseWriter, kind string, body []byte, err error) {
+func (h *handler) look(w http.ResponseWriter, r *http.Request, kind string, body []byte, err error) {
 	if err == nil {
-		err = h.reply(w, kind, body)
+		err = h.visitor(r).reply(w, kind, body)
 	}
 	switch {
 	case errors.Is(err, db.ErrNotFound), errors.Is(err, db.ErrNoModel):

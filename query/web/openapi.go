@@ -33,7 +33,9 @@ func (h *handler) openAPI() schema {
 		"openapi": "3.1.1",
 		"info": schema{
 			"title": "kith", "version": "1",
-			"description": "Statements on a graph database that predicts links. The statement HELP lists the statements.",
+			"description": "Statements on a graph database that predicts links. The statement HELP lists the statements. A request that must wait " +
+				"for too many others has status 503, has changed nothing and may be sent again; clients take turns, by their addresses. A body " +
+				"must arrive within " + h.BodyTimeout.String() + ".",
 		},
 		"paths":      paths,
 		"components": components,

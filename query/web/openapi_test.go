@@ -70,7 +70,7 @@ func examples() []example {
 		{route: "POST /query", status: 200, body: `{"statement": "INSERT NODE 1"}`, with: trusted},
 		{route: "POST /query", status: 401, body: `{"statement": "INSERT NODE 1"}`},
 		{route: "POST /query", status: 403, body: `{"statement": "LOAD EDGES FROM 'x'"}`, with: trusted},
-		{route: "POST /query", status: 408, options: web.Options{Timeout: 50 * time.Millisecond}, with: func(_ *testing.T, _ *db.DB, r *http.Request) {
+		{route: "POST /query", status: 408, options: web.Options{BodyTimeout: 50 * time.Millisecond}, with: func(_ *testing.T, _ *db.DB, r *http.Request) {
 			never, _ := io.Pipe()
 			r.Body, r.ContentLength = never, -1
 		}},

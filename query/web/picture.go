@@ -41,7 +41,7 @@ const (
 
 // picture answers with an SVG picture that paint makes from a transaction.
 func (h *handler) picture(w http.ResponseWriter, r *http.Request, paint func(ctx context.Context, tx *db.Tx, width int) ([]byte, error)) {
-	svg, err := inView(r.Context(), h, func(ctx context.Context, tx *db.Tx) ([]byte, error) {
+	svg, err := inView(r.Context(), h, h.visitor(r), func(ctx context.Context, tx *db.Tx) ([]byte, error) {
 		width, err := strconv.Atoi(r.FormValue("width"))
 		switch {
 		case r.FormValue("width") == "":
@@ -51,7 +51,7 @@ func (h *handler) picture(w http.ResponseWriter, r *http.Request, paint func(ctx
 		}
 		return paint(ctx, tx, width)
 	})
-	h.look(w, "image/svg+xml", svg, err)
+	h.look(w, r, "image/svg+xml", svg, err)
 }
 
 // degrees answers with a chart of how many nodes have how many edges.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -29,18 +30,13 @@ func (h *handler) query(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusUnsupportedMediaType, fmt.Errorf("Content-Type must be application/json, got %q", kind))
 		return
 	}
-	request := share{of: &h.requests}
-	if !request.grow(1) {
-		h.fail(w, errBusy)
-		return
-	}
-	defer request.release()
-	answer, err := h.answer(w, r)
+	v := h.visitor(r)
+	answer, err := h.answer(w, r, v)
 	if deadline(http.NewResponseController(w).SetWriteDeadline, time.Now().Add(h.Timeout)) != nil {
 		panic(http.ErrAbortHandler) // the client has gone
 	}
 	if err == nil {
-		err = h.reply(w, lines, answer)
+		err = v.reply(w, lines, answer)
 	}
 	if err != nil {
 		h.fail(w, err)
@@ -49,8 +45,8 @@ func (h *handler) query(w http.ResponseWriter, r *http.Request) {
 
 // reply answers with a body of a media type, whose bytes are counted until the client has read them. It returns errBusy,
 // and has sent nothing, if there are too many.
-func (h *handler) reply(w http.ResponseWriter, kind string, body []byte) error {
-	unread := share{of: &h.held}
+func (v visitor) reply(w http.ResponseWriter, kind string, body []byte) error {
+	unread := share{of: v.held, client: v.client}
 	if len(body) > smallBytes && !unread.grow(int64(len(body))) {
 		return fmt.Errorf("other clients have not read their answers: %w", errBusy)
 	}
@@ -64,49 +60,53 @@ func (h *handler) reply(w http.ResponseWriter, kind string, body []byte) error {
 
 // answer reads and runs the statement of a request, and returns the answer. That of a statement that writes is small, so
 // that it is never refused.
-func (h *handler) answer(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+func (h *handler) answer(w http.ResponseWriter, r *http.Request, v visitor) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), h.Timeout)
 	defer cancel()
-	held := share{of: &h.held}
+	held := share{of: v.held, client: v.client}
 	defer held.release()
-	body, err := h.read(ctx, w, r, &held)
+	body, err := h.read(w, r, v, &held)
 	if err != nil {
 		return nil, fmt.Errorf("request: %w", err)
 	}
-	c, err := h.parse(ctx, body)
+	c, err := h.parse(ctx, v, body)
 	if err != nil {
 		return nil, err
 	}
-	_, trusted := h.token(r)
-	if h.Token != "" && !trusted && query.Writes(c.stmt) {
+	if h.Token != "" && !v.trusted && query.Writes(c.stmt) {
 		return nil, errToken
 	}
-	if !trusted || !query.Lasts(c.stmt) {
-		return h.run(ctx, &h.turns, h.Timeout, c, trusted)
+	c.writes = v.trusted
+	if !v.trusted || !query.Lasts(c.stmt) {
+		err = h.inTurn(ctx, v.client, v.small, v.large, c, func() error { return h.run(ctx, c) })
+		return c.answer.Bytes(), h.late(ctx, h.Timeout, err)
 	}
 	ctx, cancel = context.WithTimeout(r.Context(), h.LongTimeout)
 	defer cancel()
-	return h.run(ctx, &h.long, h.LongTimeout, c, trusted)
+	err = h.inTurn(ctx, v.client, h.long, h.long, c, func() error { return h.run(ctx, c) })
+	return c.answer.Bytes(), h.late(ctx, h.LongTimeout, err)
 }
 
-// call is a statement to run, and the form of its answer.
+// call is a statement to run.
 type call struct {
-	stmt *parse.Statement
-	args []any
-	keys keyForm
+	text   string
+	stmt   *parse.Statement
+	args   []any
+	keys   keyForm // of the answer
+	writes bool    // whether it may write
+	answer bytes.Buffer
 }
 
 // parse parses a request. Like running a statement, that takes a processor, so requests take turns.
-func (h *handler) parse(ctx context.Context, body []byte) (*call, error) {
-	end, err := h.parsing.take(ctx)
+func (h *handler) parse(ctx context.Context, v visitor, body []byte) (*call, error) {
+	turn, err := v.parsing.take(ctx, v.client)
 	if err != nil {
 		return nil, err
 	}
-	defer end()
-	c := &call{}
+	defer turn.end()
 	q, err := parseRequest(body)
+	c := &call{text: q.Statement, keys: q.Keys}
 	if err == nil {
-		c.keys = q.Keys
 		c.args, err = q.arguments()
 	}
 	if err != nil {
@@ -116,46 +116,56 @@ func (h *handler) parse(ctx context.Context, body []byte) (*call, error) {
 	return c, err
 }
 
-// run runs a statement and encodes its answer when it is its turn. limit is the timeout of the context. An error of the
-// context means that the statement has changed nothing.
-func (h *handler) run(ctx context.Context, turns *turns, limit time.Duration, c *call, writes bool) ([]byte, error) {
-	session := query.Session{DB: h.g, ReadOnly: !writes, Confined: true, Settings: query.Settings{MaxRows: h.MaxRows + 1}}
-	var rows *query.Rows
-	end, err := turns.take(ctx)
-	if err == nil {
-		defer end()
-		rows, err = session.Exec(ctx, c.stmt, c.args...)
+// late explains an error that is due to the end of the time, which was limit.
+func (h *handler) late(ctx context.Context, limit time.Duration, err error) error {
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("the statement, with waiting for its turn, took longer than %v, and has changed nothing: %w", limit, ctx.Err())
 	}
-	switch {
-	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return nil, fmt.Errorf("the statement, with waiting for its turn, took longer than %v, and has changed nothing: %w", limit, ctx.Err())
-	case err != nil:
-		return nil, err
-	case len(rows.Rows) > h.MaxRows && !query.Writes(c.stmt):
-		return nil, fmt.Errorf("%w: the answer has more than %d rows: ask for less, by TOP or AMONG", db.ErrTooLarge, h.MaxRows)
-	}
-	var b bytes.Buffer
-	err = encode(&b, rows, c.keys)
-	return b.Bytes(), err
+	return err
 }
+
+// run runs a statement and encodes its answer. An error of the context means that the statement has changed nothing.
+func (h *handler) run(ctx context.Context, c *call) error {
+	session := query.Session{DB: h.g, ReadOnly: !c.writes, Confined: true, Settings: query.Settings{MaxRows: h.MaxRows + 1}}
+	rows, err := session.Exec(ctx, c.stmt, c.args...)
+	switch {
+	case err != nil:
+		return err
+	case len(rows.Rows) > h.MaxRows && !query.Writes(c.stmt):
+		return fmt.Errorf("%w: the answer has more than %d rows: ask for less, by TOP or AMONG", db.ErrTooLarge, h.MaxRows)
+	}
+	return encode(&c.answer, rows, c.keys)
+}
+
+// errSlow is the error of a request whose body takes too long to arrive.
+var errSlow = errors.New("the body arrives too slowly")
 
 // read reads the body of a request. After that, net/http notices when the client disconnects. The bytes of a body
 // are counted as they arrive, and then the memory of the statement that it is parsed to.
-func (h *handler) read(ctx context.Context, w http.ResponseWriter, r *http.Request, held *share) ([]byte, error) {
+func (h *handler) read(w http.ResponseWriter, r *http.Request, v visitor, held *share) ([]byte, error) {
 	tooLarge := fmt.Errorf("the body must have at most %d bytes: %w", h.MaxBody, &http.MaxBytesError{Limit: h.MaxBody})
 	if r.ContentLength > h.MaxBody {
 		return nil, tooLarge
 	}
-	until, _ := ctx.Deadline()
 	control := http.NewResponseController(w)
-	if err := deadline(control.SetReadDeadline, until); err != nil {
+	if err := deadline(control.SetReadDeadline, time.Now().Add(h.BodyTimeout)); err != nil {
+		return nil, err
+	}
+	arrival, err := v.arriving.take(v.client, true, func() { _ = deadline(control.SetReadDeadline, time.Now()) })
+	if err != nil {
 		return nil, err
 	}
 	body, err := io.ReadAll(&metered{Reader: http.MaxBytesReader(w, r.Body, h.MaxBody), share: held})
+	replaced := arrival.leave()
 	switch {
+	case err == nil:
 	case errors.As(err, new(*http.MaxBytesError)):
 		return nil, tooLarge
-	case err != nil:
+	case replaced != nil:
+		return nil, replaced
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, fmt.Errorf("%w: it must arrive within %v", errSlow, h.BodyTimeout)
+	default:
 		return nil, fmt.Errorf("%w: %w", db.ErrInput, err)
 	}
 	w.Header().Del("Connection") // the body has arrived

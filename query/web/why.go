@@ -24,7 +24,7 @@ type explanation struct {
 
 // why answers with sentences that say why a link has its score.
 func (h *handler) why(w http.ResponseWriter, r *http.Request) {
-	e, err := inView(r.Context(), h, func(ctx context.Context, tx *db.Tx) (e explanation, err error) {
+	e, err := inView(r.Context(), h, h.visitor(r), func(ctx context.Context, tx *db.Tx) (e explanation, err error) {
 		source, err := nodeOf(r, "source")
 		if err != nil {
 			return e, err
@@ -46,7 +46,7 @@ func (h *handler) why(w http.ResponseWriter, r *http.Request) {
 		}
 		return explanation{sentences(reasons, shared, directed)}, nil
 	})
-	h.write(w, e, err)
+	h.write(w, r, e, err)
 }
 
 // sharedNodes are the nodes on paths of two edges from a source to a target.

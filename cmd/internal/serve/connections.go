@@ -7,7 +7,8 @@ import (
 )
 
 // connections bounds the number of connections of a server. Beyond it, a new one replaces the one that has been without
-// a request for longest, so that clients that send nothing, or send their headers slowly, do not shut out others.
+// a request for longest, of the address with most such connections, so that clients that send nothing, or send their
+// headers slowly, do not shut out others. If all have a request, one of the address with most gives way.
 type connections struct {
 	most int // maximum number of connections
 
@@ -43,12 +44,46 @@ func (s *connections) record(c net.Conn, state http.ConnState) net.Conn {
 	if len(s.open) <= s.most {
 		return nil
 	}
-	longest := c
+	excess := s.excess(c)
+	delete(s.open, excess)
+	return excess
+}
+
+// excess returns the connection that gives way, which is c if no address has more than that of c and all others have a
+// request. The caller holds mu.
+func (s *connections) excess(c net.Conn) net.Conn {
+	all, idle := map[string]int{}, map[string]int{}
 	for other, since := range s.open {
-		if since != 0 && since < s.open[longest] {
-			longest = other
+		all[hostOf(other)]++
+		if since != 0 {
+			idle[hostOf(other)]++
 		}
 	}
-	delete(s.open, longest)
-	return longest
+	worst := c
+	for other, since := range s.open {
+		host, than := hostOf(other), hostOf(worst)
+		switch more := idle[host] - idle[than]; {
+		case since == 0 || other == c:
+		case worst == c || more > 0 || more == 0 && since < s.open[worst]:
+			worst = other
+		}
+	}
+	if worst != c {
+		return worst
+	}
+	for other := range s.open {
+		if all[hostOf(other)] > all[hostOf(worst)] {
+			worst = other
+		}
+	}
+	return worst
+}
+
+// hostOf returns the address of the other end of a connection without its port.
+func hostOf(c net.Conn) string {
+	host, _, err := net.SplitHostPort(c.RemoteAddr().String())
+	if err != nil {
+		return "" // a socket that is a file
+	}
+	return host
 }

@@ -85,3 +85,38 @@ func TestConnections(t *testing.T) {
 		c.Close()
 	}
 }
+
+// peer is a connection from an address.
+type peer struct {
+	net.Conn
+	address string
+}
+
+// RemoteAddr implements net.Conn.
+func (p peer) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.ParseIP(p.address), Port: 1} }
+
+// One address does not shut out others, whether or not its connections have requests.
+func TestConnectionsOfAddresses(t *testing.T) {
+	t.Parallel()
+	for _, active := range []bool{false, true} {
+		c := newConnections(4)
+		var greedy []*peer
+		for range 3 {
+			p := &peer{address: "192.0.2.1"}
+			greedy = append(greedy, p)
+			c.record(p, http.StateNew)
+			if active {
+				c.record(p, http.StateActive)
+			}
+		}
+		other, third := &peer{address: "192.0.2.2"}, &peer{address: "192.0.2.2"}
+		if excess := c.record(other, http.StateNew); excess != nil {
+			t.Fatalf("a connection within the number is closed")
+		}
+		c.record(other, http.StateActive)
+		excess := c.record(third, http.StateNew)
+		if excess == nil || excess.(*peer).address != "192.0.2.1" || !active && excess != net.Conn(greedy[0]) {
+			t.Errorf("requests %t: %v gives way, want the earliest of the address with most", active, excess)
+		}
+	}
+}
