@@ -51,7 +51,10 @@ is an edge list of the SNAP collection (two keys per line, separated by blanks, 
 optional weight or time), CSV or TSV with or without a header, Matrix Market, a NumPy array
 of two or three columns (.npy, .npz), the links of a split (.pt), or Parquet; plain, gzip,
 zstd or bzip2. The format is detected from the first bytes. A file may be - for standard input, a
-URL, or a folder of the Open Graph Benchmark, whose labels and features are loaded too.
+URL, or a folder of the Open Graph Benchmark, whose labels, features, weights and years are
+loaded too. Other formats, such as GraphML, DOT, JSON or a pointer of Git LFS, are refused
+with an error that says what to do instead. Notes name what was not read: columns, arrays
+of a .npz or .pt file, files of a folder.
 
 Columns are detected from the header or the first lines, unless --columns gives their order
 (src,dst,time) or their names or places (src=user_id,dst=item_id,time=4). Times may be

@@ -14,26 +14,34 @@
 // have comments too. Their first line is a header if it names a source and a target, or has names where the other lines
 // have integers. A header that names source, target, weight or time assigns these columns. In a Matrix Market file the
 // coordinates are the keys, from 1. In an array (.npy, or .npz with one called edge_index, edges or edge), a row is an
-// edge, or a column if there are only two or three rows. In a split (.pt) the links are edges. A file that looks like
-// JSON, XML, UTF-16, HDF5 or xz is rejected with an error that says so, unless the format is given.
+// edge, or a column if there are only two or three rows, or if the array is called edge_index and has two rows. In a split
+// (.pt) the links are edges. Arrays beside the edges that are called weight, edge_weight, time, year or similarly are their
+// weights and times, and a note names the other arrays.
+//
+// Some forty other formats, such as GraphML, DOT, JSON, UTF-16, HDF5 or a pointer of Git LFS, are rejected with an error
+// that names the format and what to do instead, unless Options.Format is given. They are recognized by their first bytes, and
+// only if these cannot be an edge list.
 //
 // The first two columns are the ends of the edge. A [Token] in the canonical spelling of an int64 is an integer,
 // anything else is a string: 7 is an integer; 007, +7, -0 and 9223372036854775808 are strings. Quotes around 7 make no
 // difference. A line that begins with a key such as #a is a comment.
 //
 // [Options] assigns the columns by their order, or by their names in the header ([Names]). Otherwise the header assigns
-// them. Without such a header they are guessed from the first lines: integers above 1e8 and dates in a third column are
+// them. Without such a header they are guessed from the first lines: numbers above 1e8 and dates in a third column are
 // times, anything else is a weight. [Detected] is the result, known
 // before the first edge, so that a caller can report it. If columns are guessed, a line with another number of
-// columns is malformed. If they are given by their order, further columns are ignored.
+// columns is malformed. If they are given by their order, further columns are ignored. A header may have fewer names than the
+// lines have columns; the columns without a name are left out, and a note says so.
 //
-// Times are seconds since 1970, in UTC. A list may have them in other units, or as dates ([TimeFormat]).
+// Times are seconds since 1970, in UTC, in the years 0 to 9999. A list may have them in other units, with fractions, or as
+// dates ([TimeFormat]). A time that is empty, null, NaN or 0 is no time, and a note says how many edges have none.
 //
 // # Nodes
 //
 // [NewNodes] reads labels and [NewFeatures] reads vectors, each with a key, or without keys for the nodes from 0 in
 // order, where a blank line stands for a node without data. [Parts] finds all files of a graph in a folder of the Open
-// Graph Benchmark (ogb.stanford.edu).
+// Graph Benchmark (ogb.stanford.edu), and names those that are not read. The weights and years that a folder has in files
+// of their own are those of its edges.
 //
 // # Writing
 //
@@ -57,8 +65,9 @@
 //
 // # Benchmarks
 //
-// The links of one part of a split, or with Options.Negative its pairs without a link, are in a file of PyTorch: a Python
-// pickle, a program that can do anything. The interpreter here supports values, arrays and tensors, and rejects the rest. The
+// The links of one part of a split, or with Options.Negative its pairs without a link, are in a file of PyTorch: a
+// dictionary of arrays called edge, source_node and target_node, head and tail, or edge_index. The file is a Python pickle, a
+// program that can do anything. The interpreter here supports values, arrays and tensors, and rejects the rest. The
 // pickle readers for Go allocate what a length in the file claims, and support the bytes of old NumPy arrays only with
 // user-defined classes.
 //

@@ -29,7 +29,7 @@ func newMarket(in *bufio.Reader, o Options) (*market, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errMarket, truncated(err))
 	}
-	if err := m.banner(strings.Fields(strings.ToLower(string(line)))); err != nil {
+	if err := m.banner(strings.Fields(strings.ToLower(string(line))), o.Columns == SrcDst); err != nil {
 		return nil, err
 	}
 	m.both = m.symmetric && o.Directed
@@ -55,28 +55,26 @@ func newMarket(in *bufio.Reader, o Options) (*market, error) {
 	return m, nil
 }
 
-// banner parses the words of the first line: %%MatrixMarket matrix coordinate FIELD SYMMETRY.
-func (m *market) banner(words []string) error {
+// banner parses the words of the first line: %%MatrixMarket matrix coordinate FIELD SYMMETRY. Complex numbers, and those that
+// change their sign across the diagonal, are no weights: such a matrix is read without them.
+func (m *market) banner(words []string, unweighted bool) error {
 	if len(words) != 5 || words[0] != strings.ToLower(magicMTX) || words[1] != "matrix" {
 		return fmt.Errorf("%w: first line %q", errMarket, words)
 	}
 	if words[2] != "coordinate" {
-		return fmt.Errorf("%w: a matrix of %q, expected coordinate", errMarket, words[2])
+		return fmt.Errorf("%w: a matrix of %q, expected coordinate; write it as a sparse matrix", errMarket, words[2])
 	}
-	switch words[3] {
-	case "pattern":
-		m.layout.width = 2
-	case "real", "integer", "double":
-		m.layout.width = 3
-	default:
-		return fmt.Errorf("%w: entries of %q, expected pattern, real or integer", errMarket, words[3])
+	fields := map[string]int{"pattern": 2, "real": 3, "integer": 3, "unsigned-integer": 3, "double": 3, "complex": 4}
+	symmetries := map[string]bool{"general": false, "symmetric": true, "skew-symmetric": true, "hermitian": true}
+	known := false
+	if m.layout.width, known = fields[words[3]]; !known {
+		return fmt.Errorf("%w: entries of %q, expected pattern, real, integer or complex", errMarket, words[3])
 	}
-	switch words[4] {
-	case "general":
-	case "symmetric":
-		m.symmetric = true
-	default:
-		return fmt.Errorf("%w: symmetry %q, expected general or symmetric", errMarket, words[4])
+	if m.symmetric, known = symmetries[words[4]]; !known {
+		return fmt.Errorf("%w: symmetry %q, expected general, symmetric, skew-symmetric or hermitian", errMarket, words[4])
+	}
+	if signed := words[4] == "skew-symmetric" && words[3] != "pattern"; !unweighted && (words[3] == "complex" || signed) {
+		return fmt.Errorf("%w: entries that are %s %s are no weights; with columns = 'src,dst' the edges are read without them", errMarket, words[3], words[4])
 	}
 	return nil
 }
