@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"kith/db/store"
+	"kith/db/words"
 	"kith/index"
 )
 
@@ -51,17 +53,25 @@ func Diagnose(ctx context.Context, path string, o *Options) error {
 	return errors.Join(p.Found...)
 }
 
+// RepairOptions are options of Repair.
+type RepairOptions struct {
+	Force bool // make an empty database if nothing of the graph can be read
+}
+
 // Repair turns a damaged database into one that can be opened, with everything that can be read of it. Of damaged files
 // of the store it keeps the blocks and records with correct checksums. It writes the graph from scratch, without the
 // damaged records but with what the log of changes holds of them, and recomputes the counters. It deletes all cached
 // states, which are computed again on demand, models with unreadable documents, and damaged observations and decisions.
 // A node whose key is lost is dropped with its edges, so no edge joins nodes that it did not join before. A database
-// without a breach is not changed. Repair returns an error if too little can be read to continue; what can be read is
-// then still there.
+// without a breach is not changed.
+//
+// Repair works in a directory inside the database, which takes as much space again, and replaces the files at the end. If
+// it fails or is interrupted before, all files are as they were. It fails if nothing of the graph can be read, unless
+// Force is set: then everything is lost, and an empty database takes its place.
 //
 // Unlike all other work, Repair of a damaged database holds the whole graph in memory, whatever Options.Memory: about 130
 // bytes an edge.
-func Repair(ctx context.Context, path string, o *Options) (*Repairs, error) {
+func Repair(ctx context.Context, path string, o *Options, how RepairOptions) (r *Repairs, err error) {
 	if o != nil && o.ReadOnly {
 		return nil, errReadOnly
 	}
@@ -73,21 +83,42 @@ func Repair(ctx context.Context, path string, o *Options) (*Repairs, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.openRebuilt(); err != nil {
-		return &p.Repairs, err
+	rebuilt, err := store.Rebuild(path, p.options)
+	if err != nil {
+		return nil, err
 	}
-	failed := errors.Join(p.repair(), p.store.Close())
+	defer func() { err = errors.Join(err, rebuilt.Close()) }()
+	p.path, p.Found, p.Done = rebuilt.Dir(), rebuilt.Faults, rebuilt.Done
+	err = p.repairFiles(rebuilt.Commit)
+	if errors.Is(err, errNothingLeft) && how.Force {
+		err = p.startOver()
+	}
 	if len(p.Found) == 0 {
 		p.Found = []error{cause} // a breach that only an open database reveals
 	}
-	if failed != nil {
-		return &p.Repairs, failed
-	}
-	g, err := Open(path, o)
 	if err != nil {
 		return &p.Repairs, err
 	}
-	return &p.Repairs, errors.Join(g.Check(ctx), g.Close())
+	g, err := Open(p.path, o)
+	if err != nil {
+		return &p.Repairs, err
+	}
+	if err := errors.Join(g.Check(ctx), g.Close()); err != nil {
+		return &p.Repairs, err
+	}
+	return &p.Repairs, rebuilt.Install()
+}
+
+// errNothingLeft is returned by a repair that would lose the whole graph.
+var errNothingLeft = fmt.Errorf("%w: nothing of the graph can be read", ErrCorrupt)
+
+// nothingLeft returns errNothingLeft with what would be lost. commit is the newest durable commit, or 0 if that is unknown.
+func nothingLeft(commit uint64) error {
+	what := "all nodes, edges and models"
+	if commit > 0 {
+		what += " of " + words.Count(int64(commit), "commit")
+	}
+	return fmt.Errorf("%w: a repair would lose %s; nothing was changed, and only a forced repair makes an empty database", errNothingLeft, what)
 }
 
 // repairer repairs one database.
@@ -118,26 +149,32 @@ func (p *repairer) open() (err error) {
 	return nil
 }
 
-// openRebuilt opens the store, after rebuilding its files if necessary.
-func (p *repairer) openRebuilt() error {
-	rebuilt, err := p.rebuildFiles(false)
-	if err != nil {
+// repairFiles repairs the database in the rebuilt files. commit is the newest durable commit, or 0 if that is unknown.
+func (p *repairer) repairFiles(commit uint64) error {
+	if err := p.open(); err != nil {
 		return err
 	}
-	if err := p.open(); rebuilt || !errors.Is(err, ErrCorrupt) {
-		return err
+	last := p.store.LastCommit()
+	err := errors.Join(p.repair(commit), p.store.Close())
+	if err == nil && last > 0 && last < commit {
+		p.did("%s lost: version %d was durable, and what could be read ends with version %d", words.Count(int64(commit-last), "commit"), commit, last)
 	}
-	if _, err := p.rebuildFiles(true); err != nil { // Badger found damage that the examination does not detect
-		return err
-	}
-	return p.open()
+	return err
 }
 
-// rebuildFiles rebuilds the files of the store and reports whether it was necessary.
-func (p *repairer) rebuildFiles(always bool) (bool, error) {
-	faults, done, err := store.Rebuild(p.path, p.options, always)
-	p.Found, p.Done = append(p.Found, faults...), append(p.Done, done...)
-	return len(done) > 0, err
+// wasEmpty reports whether the newest commit can be read and had no nodes.
+func (p *repairer) wasEmpty(commit uint64) bool {
+	m, err := index.ReadMeta(p.reader)
+	return err == nil && m != nil && m.Live == 0 && p.store.LastCommit() >= commit
+}
+
+// startOver makes an empty database in the place of the rebuilt files.
+func (p *repairer) startOver() error {
+	if err := os.RemoveAll(p.path); err != nil {
+		return fmt.Errorf("db: %w", err)
+	}
+	p.did("nothing of the graph could be read: everything was deleted, and an empty database was made")
+	return nil
 }
 
 // examine reads everything and collects what is wrong. It writes the deletions of unreadable models, observations and
@@ -146,7 +183,7 @@ func (p *repairer) examine(w index.Writer) (*index.Snapshot, error) {
 	s, found := index.Salvage(p.reader)
 	p.Found = append(p.Found, found...)
 	if s == nil {
-		return nil, fmt.Errorf("%w: too little of the graph can be read to repair it", ErrCorrupt)
+		return nil, errNothingLeft
 	}
 	kept, err := p.models(w)
 	if err != nil {
@@ -236,13 +273,19 @@ func (p *repairer) did(format string, args ...any) {
 	p.Done = append(p.Done, fmt.Sprintf(format, args...))
 }
 
-// repair writes what can be read from scratch, and makes it the present version.
-func (p *repairer) repair() error {
+// repair writes what can be read from scratch, and makes it the present version. commit is the newest durable commit.
+func (p *repairer) repair(commit uint64) error {
 	defer p.reader.Close()
 	deletions := p.store.NewRecords()
 	s, err := p.examine(deletions)
+	if errors.Is(err, errNothingLeft) {
+		return nothingLeft(commit)
+	}
 	if err != nil {
 		return err
+	}
+	if s.Meta.Live == 0 && !p.wasEmpty(commit) {
+		return nothingLeft(commit)
 	}
 	last, err := index.LastGeneration(p.reader, s.Meta.Generation)
 	if err != nil {

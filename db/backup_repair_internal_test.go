@@ -118,7 +118,7 @@ func TestRepair(t *testing.T) {
 				if err := Diagnose(ctx, path, &Options{Memory: 64 << 20}); !errors.Is(err, ErrCorrupt) {
 					t.Errorf("diagnosis: %v", err)
 				}
-				r, err := Repair(ctx, path, &Options{Memory: 64 << 20})
+				r, err := Repair(ctx, path, &Options{Memory: 64 << 20}, RepairOptions{})
 				must(t, err)
 				if found := errors.Join(r.Found...); found == nil || !strings.Contains(found.Error(), c.says) || len(r.Done) < 2 {
 					t.Errorf("found %v, done %v", found, r.Done)
@@ -137,7 +137,7 @@ func TestRepair(t *testing.T) {
 func TestRepairOfNothing(t *testing.T) {
 	t.Parallel()
 	ctx, path := context.Background(), fullDatabase(t, buildFullDatabase(t))
-	r, err := Repair(ctx, path, &Options{Memory: 64 << 20})
+	r, err := Repair(ctx, path, &Options{Memory: 64 << 20}, RepairOptions{})
 	if must(t, err); len(r.Found)+len(r.Done) > 0 {
 		t.Errorf("%+v", r)
 	}
@@ -145,7 +145,7 @@ func TestRepairOfNothing(t *testing.T) {
 	must(t, st.Commit(st.Newest()+1, func(w index.Writer) error {
 		return errors.Join(w.Set([]byte{'m', 0, 0}, []byte("other")), w.Set([]byte{'b', 0, 0, 0, 1, 0, 0}, []byte("other")))
 	}), st.Close())
-	if _, err = Repair(ctx, path, &Options{Memory: 64 << 20}); !errors.Is(err, ErrCorrupt) {
+	if _, err = Repair(ctx, path, &Options{Memory: 64 << 20}, RepairOptions{}); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("without a meta record: %v", err)
 	}
 	if err := Diagnose(ctx, path, &Options{Memory: 64 << 20}); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "meta") {
@@ -166,7 +166,7 @@ func TestRepairOfStrayKeys(t *testing.T) {
 		must(t, st.Commit(st.Newest()+1, func(w index.Writer) error {
 			return errors.Join(w.Set([]byte(key), []byte("stray")), w.Set([]byte{'x', 0, 0, 0, 1, 0, 0, 0, 0}, []byte("damaged")))
 		}), st.Close())
-		_, err := Repair(ctx, path, &Options{Memory: 64 << 20})
+		_, err := Repair(ctx, path, &Options{Memory: 64 << 20}, RepairOptions{})
 		must(t, err)
 		g := openTest(t, path)
 		if m := g.now.Load().Meta; m.Live != 6007 || m.Decisions != 2 || g.now.Load().models["m"].info.Rounds != 1 {

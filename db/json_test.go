@@ -36,7 +36,7 @@ func results() []any {
 var others = []string{
 	"Candidates", "Choice", "Contender", "DB", "Error", "Events", "Holdout", "HoldoutSet", "ListOptions", "LoadOptions", "LogEvaluation",
 	"NeighborhoodOptions",
-	"Observation", "Options", "Prediction", "Training", "Tx", "Walk",
+	"Observation", "Options", "Prediction", "RepairOptions", "Training", "Tx", "Walk",
 }
 
 func TestEveryResultHasJSON(t *testing.T) {

@@ -43,6 +43,7 @@ func (c *powerCut) image() map[string][]byte {
 	if !isNew && !bytes.HasPrefix(c.now["MANIFEST"], manifest) { // it is about to be replaced
 		image["MANIFEST-REWRITE"] = c.mix(nil, c.now["MANIFEST"])
 	}
+	back := false                                             // whether a deleted log is there
 	listed := isNew && (!c.keepsLogs() || c.rng.IntN(2) == 0) // whether the new inventory, with the names of the logs, is there
 	for name := range union(c.then, c.now) {
 		then, was := c.then[name]
@@ -52,6 +53,9 @@ func (c *powerCut) image() map[string][]byte {
 		case name == "MANIFEST":
 			image[name] = manifest
 		case name == "INVENTORY" && !listed:
+			if was && isNew && !bytes.HasPrefix(manifest, c.then["MANIFEST"]) { // before it is replaced, the inventory forgets it
+				then = reseal(c.t, then, `"manifest_bytes": \d+`, `"manifest_bytes": 0`)
+			}
 			if was {
 				image[name] = then
 			}
@@ -68,11 +72,15 @@ func (c *powerCut) image() map[string][]byte {
 		case was && !is: // a log that has become a table
 			if !isNew || c.rng.IntN(2) == 0 {
 				image[name] = then
+				back = true
 			}
 		case !was && !(listed && strings.HasSuffix(name, ".mem")) && c.rng.IntN(3) == 0: // the name did not reach the disk
 		default:
 			image[name] = c.mix(then, now)
 		}
+	}
+	if back { // the newest commit forgets a log only when its deletion is durable
+		image["NEWEST"] = c.then["NEWEST"]
 	}
 	return image
 }

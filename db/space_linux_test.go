@@ -210,7 +210,7 @@ func openReadOnlyDisk(at string) error {
 	if err != nil {
 		return err
 	}
-	_, repairing := db.Repair(context.Background(), path, nil)
+	_, repairing := db.Repair(context.Background(), path, nil, db.RepairOptions{})
 	_, making := db.Open(filepath.Join(at, "new"), nil)
 	for what, err := range map[string]error{
 		"open": openAndClose(path, nil), "open unclosed": openAndClose(unclosed, nil), "make": making, "repair": repairing,

@@ -36,7 +36,7 @@ func TestRepairOfAVersion(t *testing.T) {
 		}
 	}
 	must(t, predict(g, 2), predict(g, 0), g.Close())
-	r, err := Repair(ctx, path, &Options{Memory: 64 << 20})
+	r, err := Repair(ctx, path, &Options{Memory: 64 << 20}, RepairOptions{})
 	must(t, err)
 	if len(r.Found) != 1 || !strings.Contains(strings.Join(r.Done, "\n"), `version 3 of model "m" was dropped`) {
 		t.Errorf("%+v", r)

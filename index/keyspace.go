@@ -149,6 +149,9 @@ func decisionEndKey(end int64, id uint64) []byte {
 	return makeKey(prefixDecisionEnd, uint64(end)^(math.MaxInt64+1), id)
 }
 
+// MetaKey returns the key of the first part of the meta record.
+func MetaKey() []byte { return partKey([]byte{prefixMeta}, 0) }
+
 // IsMeta reports whether key is that of the meta record, which every commit of a version writes.
 func IsMeta(key []byte) bool { return len(key) == 3 && key[0] == prefixMeta }
 

@@ -22,6 +22,9 @@ func putMeta(w Writer, key []byte, m *Meta) error {
 // WriteMeta writes the meta record of s to w.
 func (s *Snapshot) WriteMeta(w Writer) error { return putMeta(w, []byte{prefixMeta}, &s.Meta) }
 
+// ReadMeta returns the meta record, or nil if it is missing.
+func ReadMeta(r Reader) (*Meta, error) { return readMeta(r, []byte{prefixMeta}) }
+
 // readMeta reads the meta record under a key, or a copy of it. It returns nil if there is no record, ErrMismatch for a record
 // in a different format, or ErrCorrupt.
 func readMeta(r Reader, key []byte) (*Meta, error) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +16,7 @@ import (
 
 func newCheck() *cobra.Command {
 	repair, memory := false, int64(0)
+	var how db.RepairOptions
 	cmd := &cobra.Command{
 		Use:   "check DB",
 		Short: "Verify every invariant of a database, or repair it",
@@ -23,9 +25,11 @@ data in memory. It reports every contradiction and its place, and changes nothin
 database on a read-only file system is only read.
 
 With --repair, a damaged database is written from scratch with all that can be read. In a
-damaged file, the blocks with wrong checksums are lost. Repair prints what was lost. Make
-a copy before. Repair needs memory for the whole graph, about 130 bytes an edge, whatever
---memory says.`,
+damaged file, the blocks with wrong checksums are lost. Repair prints what was lost. It
+works inside the directory of the database and needs as much space there again. If it
+fails, it changes nothing. It fails if nothing of the graph can be read; with --force an
+empty database then takes the place of the damaged one. Repair needs memory for the whole
+graph, about 130 bytes an edge, whatever --memory says.`,
 		Example: "  kith check social.kith\n  kith check --repair social.kith",
 		Args:    cli.Args("DB"),
 		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, args []string) error {
@@ -33,8 +37,11 @@ a copy before. Repair needs memory for the whole graph, about 130 bytes an edge,
 				return err
 			}
 			o := limited(memory)
+			if how.Force && !repair {
+				return errors.New("--force is an option of --repair, which was not given")
+			}
 			if repair {
-				if err := runRepair(ctx, cmd.OutOrStdout(), args[0], o); err != nil {
+				if err := runRepair(ctx, cmd.OutOrStdout(), args[0], o, how); err != nil {
 					return err
 				}
 			} else {
@@ -53,13 +60,14 @@ a copy before. Repair needs memory for the whole graph, about 130 bytes an edge,
 		}),
 	}
 	cmd.Flags().BoolVar(&repair, "repair", false, "write the database from scratch, without what is damaged")
+	cmd.Flags().BoolVar(&how.Force, "force", false, "with --repair: make an empty database if nothing can be read")
 	cli.MemoryFlag(cmd.Flags(), &memory)
 	return cmd
 }
 
 // runRepair repairs a database and prints what was damaged and what was done.
-func runRepair(ctx context.Context, w io.Writer, path string, o *db.Options) error {
-	r, err := db.Repair(ctx, path, o)
+func runRepair(ctx context.Context, w io.Writer, path string, o *db.Options, how db.RepairOptions) error {
+	r, err := db.Repair(ctx, path, o, how)
 	if r == nil {
 		return err
 	}
@@ -67,6 +75,9 @@ func runRepair(ctx context.Context, w io.Writer, path string, o *db.Options) err
 		if err := cli.WriteLine(w, path+": found: "+words.Plain(found)); err != nil {
 			return err
 		}
+	}
+	if err != nil {
+		return err // nothing was done
 	}
 	for _, done := range r.Done {
 		if err := cli.WriteLine(w, path+": done: "+done); err != nil {

@@ -177,7 +177,7 @@ func (s *Store) adopt(drafts []draft, dead map[uint64]badger.TableInfo) (bool, e
 	if f.manifest, err = readManifest(s.opts); err != nil {
 		return false, err
 	}
-	m := newRebuild(f)
+	m := newRebuild(f, s.Dir())
 	removed := s.removable(dead)
 	for id, t := range f.manifest.Tables {
 		if !slices.Contains(removed, id) {
@@ -193,6 +193,10 @@ func (s *Store) adopt(drafts []draft, dead map[uint64]badger.TableInfo) (bool, e
 		m.next++
 		s.step()
 	}
+	if err := m.inventory.forget(s.Dir()); err != nil {
+		return false, fmt.Errorf("db: %w", fullError(err))
+	}
+	s.step()
 	if err := m.writeManifest(); err != nil {
 		return false, fmt.Errorf("db: %w", fullError(err))
 	}

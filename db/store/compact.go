@@ -22,6 +22,9 @@ func Compact(ctx context.Context, path string, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
+	if err := install(path, nil); err != nil {
+		return fmt.Errorf("db: %w", err)
+	}
 	o.ReadOnly = true
 	opts := badgerOptions(path, o)
 	f, err := examineFiles(opts, true)
@@ -35,11 +38,17 @@ func Compact(ctx context.Context, path string, o Options) (err error) {
 	if err != nil {
 		return openError(path, err)
 	}
-	m := newRebuild(f)
+	m := newRebuild(f, path)
 	m.replaced = f.with(tableSuffix)
 	err = m.copyNewest(ctx, b)
 	if err = errors.Join(err, translate(b.Close())); err != nil {
 		return errors.Join(err, m.undo())
+	}
+	if err := m.inventory.forget(path); err != nil {
+		return errors.Join(fmt.Errorf("db: %w", fullError(err)), m.undo())
+	}
+	if o.OnStep != nil {
+		o.OnStep()
 	}
 	return m.finish()
 }

@@ -85,16 +85,7 @@ func makeDir(path string) error {
 // Move makes the closed store in the directory partial durable, with all its files, and renames the directory to path,
 // where there may be an empty directory.
 func Move(partial, path string) error {
-	names, err := fileNames(partial)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if err := syncFile(filepath.Join(partial, name)); err != nil {
-			return err
-		}
-	}
-	if err := syncDir(partial); err != nil {
+	if err := syncAll(partial); err != nil {
 		return err
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -104,6 +95,20 @@ func Move(partial, path string) error {
 		return err
 	}
 	return syncDir(filepath.Dir(path))
+}
+
+// syncAll makes a directory and the files in it durable.
+func syncAll(dir string) error {
+	names, err := fileNames(dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := syncFile(filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	return syncDir(dir)
 }
 
 // Remove deletes the store at path, if there is one. It returns ErrMismatch if path holds something else, and ErrLocked

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,23 +33,27 @@ const (
 
 // storeFiles describes the files of a store before Badger opens them.
 type storeFiles struct {
-	opts       badger.Options
-	names      []string  // names of the directory entries
-	manifest   *manifest // nil if it cannot be read
-	damagedLog string
-	inventory  *inventory // expected files
-	faults     []error    // each ErrCorrupt
+	opts      badger.Options
+	names     []string   // names of the directory entries
+	manifest  *manifest  // nil if it cannot be read
+	inventory *inventory // expected files
+	newest    *newest    // expected commits
+	tablesEnd uint64     // newest timestamp in the tables
+	found     uint64     // newest commit or timestamp in the tables and logs
+	damaged   []string   // logs that lack commits
+	stray     []string   // logs of another database
+	faults    []error    // each ErrCorrupt
 }
 
 // examineFiles reads the files of a store that no process has open, all of them or without the records that are read on
 // demand. It returns ErrMismatch for the store of a different program, and system errors.
 func examineFiles(o badger.Options, all bool) (*storeFiles, error) {
-	f := &storeFiles{opts: o, inventory: readInventory(o.Dir)}
+	f := &storeFiles{opts: o, inventory: readInventory(o.Dir), newest: readNewest(o.Dir)}
 	var err error
 	if f.names, err = fileNames(o.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("db: %w", err)
 	}
-	if !slices.Contains(f.names, badger.ManifestFilename) && !slices.Contains(f.names, inventoryFile) {
+	if !slices.ContainsFunc(f.names, isSign) {
 		return f, nil // there is no store yet
 	}
 	for _, step := range []func() error{f.checkTypes, f.readManifest, func() error { return f.checkTables(all) }, f.checkLogs} {
@@ -57,6 +62,11 @@ func examineFiles(o badger.Options, all bool) (*storeFiles, error) {
 		}
 	}
 	return f, nil
+}
+
+// complete reports whether the manifest is known to name all tables that are needed.
+func (f *storeFiles) complete() bool {
+	return f.manifest != nil && f.inventory.vouches(f.manifest) && (!f.newest.binds() || f.found >= f.newest.Commit)
 }
 
 func (f *storeFiles) path(name string) string { return filepath.Join(f.opts.Dir, name) }
@@ -89,13 +99,18 @@ func withSuffix(names []string, suffix string) (with []string) {
 	return with
 }
 
+// isSign reports whether name is the name of a file that is in every directory of a store.
+func isSign(name string) bool {
+	return name == badger.ManifestFilename || name == inventoryFile || name == newestFile
+}
+
 // isStoreFile reports whether name is the name of a file of a store.
 func isStoreFile(name string) bool {
 	switch filepath.Ext(name) {
 	case tableSuffix, logSuffix, valueSuffix:
 		return true
 	}
-	return slices.Contains([]string{badger.ManifestFilename, badger.KeyRegistryFileName, discardFile, lockFile, inventoryFile}, name)
+	return slices.Contains([]string{badger.ManifestFilename, badger.KeyRegistryFileName, discardFile, lockFile, inventoryFile, newestFile}, name)
 }
 
 // checkTypes reports directories and dangling symbolic links in place of files.
@@ -121,16 +136,16 @@ func (f *storeFiles) checkTypes() error {
 // manifest is Badger's list of its tables.
 type manifest struct {
 	badger.Manifest
-	begin uint32 // checksum of its first bytes, which change when it is written from scratch
-	end   int64  // end of its last complete record
+	content []byte
+	end     int64 // end of its last complete record
 }
 
-// manifestHead is the number of bytes that begin is the checksum of: Badger's header, and the length and the checksum
-// of the first change.
-const manifestHead = 16
+// sum returns the checksum of the first n bytes.
+func (m *manifest) sum(n int64) uint32 {
+	return index.Checksum(m.content[:min(n, int64(len(m.content)))])
+}
 
-// readManifest reads the manifest of a store. It returns ErrCorrupt, or ErrMismatch for the store of
-// another program.
+// readManifest reads the manifest of a store. It returns ErrCorrupt, or ErrMismatch for the store of another program.
 func readManifest(o badger.Options) (*manifest, error) {
 	f, err := os.Open(filepath.Join(o.Dir, badger.ManifestFilename))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -141,22 +156,44 @@ func readManifest(o badger.Options) (*manifest, error) {
 	}
 	defer f.Close()
 	m := &manifest{}
-	if m.Manifest, m.end, err = badger.ReplayManifestFile(f, magic, o); err != nil {
-		if strings.Contains(err.Error(), "external magic number") {
-			return nil, fmt.Errorf("%w: it is a Badger directory of something else: %v", ErrMismatch, err)
-		}
-		return nil, fmt.Errorf("%w: %s: %v", ErrCorrupt, badger.ManifestFilename, err)
+	if m.content, err = io.ReadAll(f); err != nil {
+		return nil, fmt.Errorf("%w: %s cannot be read: %v", ErrCorrupt, badger.ManifestFilename, err)
 	}
-	head := make([]byte, manifestHead)
-	n, _ := f.ReadAt(head, 0)
-	m.begin = index.Checksum(head[:n])
+	if err := checkManifestHeader(o.Dir, m.content); err != nil {
+		return nil, err
+	}
+	if _, err = f.Seek(0, io.SeekStart); err == nil {
+		m.Manifest, m.end, err = badger.ReplayManifestFile(f, magic, o)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s contradicts itself or its checksums", ErrCorrupt, badger.ManifestFilename)
+	}
 	return m, nil
+}
+
+// checkManifestHeader checks what Badger would refuse with its own words: the name of the format, the program that uses
+// it, and the version. Only a directory without any other sign of kith is the store of another program.
+func checkManifestHeader(dir string, b []byte) error {
+	const name, header = badger.ManifestFilename, 8
+	if len(b) < header || string(b[:4]) != manifestName {
+		return fmt.Errorf("%w: %s does not begin as a manifest does", ErrCorrupt, name)
+	}
+	program, version := binary.BigEndian.Uint16(b[4:]), binary.BigEndian.Uint16(b[6:])
+	switch {
+	case program != magic && readInventory(dir).ID == "" && readNewest(dir).ID == "":
+		return fmt.Errorf("%w: %s is the database of another program: the number %#04x in its %s is not kith's, %#04x", ErrMismatch, dir, program, name, magic)
+	case program != magic:
+		return fmt.Errorf("%w: %s has the number %#04x of another program, want %#04x", ErrCorrupt, name, program, magic)
+	case version != manifestVersion:
+		return fmt.Errorf("%w: %s has version %d, want %d", ErrCorrupt, name, version, manifestVersion)
+	}
+	return nil
 }
 
 func (f *storeFiles) readManifest() error {
 	m, err := readManifest(f.opts)
 	if err == nil {
-		err = f.checkEnd(m.end)
+		err = f.checkEnd(m)
 	}
 	if errors.Is(err, ErrCorrupt) {
 		f.report("%w", err)
@@ -168,16 +205,12 @@ func (f *storeFiles) readManifest() error {
 
 // checkEnd checks the bytes after the last complete record of the manifest. An interrupted write may leave a partial
 // record, but then there is a log too, and no record follows.
-func (f *storeFiles) checkEnd(end int64) error {
-	all, err := os.ReadFile(f.path(badger.ManifestFilename))
-	if err != nil {
-		return fmt.Errorf("db: %w", err)
-	}
-	rest := all[min(end, int64(len(all))):]
+func (f *storeFiles) checkEnd(m *manifest) error {
+	rest := m.content[min(m.end, int64(len(m.content))):]
 	if len(rest) == 0 || len(f.with(logSuffix)) > 0 && !holdsRecord(rest[1:]) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s is damaged at byte %d", ErrCorrupt, badger.ManifestFilename, end)
+	return fmt.Errorf("%w: %s is damaged at byte %d", ErrCorrupt, badger.ManifestFilename, m.end)
 }
 
 // holdsRecord reports whether b contains a manifest record, preceded by its length and crc32c, at any offset.
@@ -202,7 +235,8 @@ func (f *storeFiles) checkTables(all bool) error {
 	marks := map[uint64]tableMark{}
 	for id, t := range f.manifest.Tables {
 		name := table.IDToFilename(id)
-		mark, _, err := checkFile(f.path(name), t.Compression, all)
+		mark, end, err := checkFile(f.path(name), t.Compression, all)
+		f.tablesEnd = max(f.tablesEnd, end)
 		switch {
 		case errors.Is(err, ErrCorrupt):
 			f.report("%s: %w", name, err)
@@ -217,8 +251,29 @@ func (f *storeFiles) checkTables(all bool) error {
 			marks[id] = mark
 		}
 	}
-	f.faults = append(f.faults, f.inventory.faults(f.manifest, marks, f.names)...)
+	faults := f.inventory.faults(f.manifest, marks, f.names)
+	if f.inventory.ID != "" && f.newest.ID != "" && f.inventory.ID != f.newest.ID {
+		faults = []error{f.dropForeign(len(faults) == 0)}
+	}
+	f.faults = append(f.faults, faults...)
 	return nil
+}
+
+// dropForeign is called if the inventory is from another directory than the newest commit. It ignores the one that does
+// not fit the other files. fits says whether the inventory does.
+func (f *storeFiles) dropForeign(fits bool) error {
+	known := false // whether the newest commit is known to come from this directory
+	for name, mark := range f.newest.Logs {
+		begin, err := logBegin(f.path(name))
+		known = known || err == nil && begin == mark.Begin
+	}
+	name := newestFile
+	if fits && !known {
+		f.newest = &newest{}
+	} else {
+		f.inventory, name = &inventory{}, inventoryFile
+	}
+	return fmt.Errorf("%w: %s is from another database", ErrCorrupt, name)
 }
 
 // Examine reads the files of the store at path, which no process may have open, and returns what is wrong with them,
@@ -239,24 +294,26 @@ func tableOptions(o badger.Options) table.Options {
 	}
 }
 
-// checkLogs looks for damage in the logs.
+// checkLogs looks for damage in the logs, and for commits that are missing.
 func (f *storeFiles) checkLogs() error {
-	if f.inventory.NoSync {
-		return nil
+	if f.newest.NoSync && !f.newest.binds() {
+		return nil // a power cut may have left anything
 	}
-	var c logCheck
+	c := logCheck{newest: &newest{}, found: f.tablesEnd}
+	if f.newest.binds() {
+		c.newest = f.newest
+	}
 	for _, name := range f.with(logSuffix) {
 		b, err := f.read(name)
 		if err != nil {
 			return fmt.Errorf("db: %w", err)
 		}
-		if b != nil {
-			c.add(name, b)
-		}
+		c.add(name, b)
 	}
-	if err := c.err(); err != nil {
-		f.damagedLog = c.name
-		f.report("%w", err)
+	f.found, f.stray, f.damaged = c.found, c.stray, c.damaged
+	f.faults = append(f.faults, c.faults()...)
+	if len(f.faults) == 0 && c.found < c.newest.Commit {
+		f.faults = []error{missingError(c.found, c.newest.Commit)}
 	}
 	return nil
 }
@@ -270,7 +327,7 @@ func (f *storeFiles) prepare() error {
 	if f.manifest == nil || o.ReadOnly {
 		return nil
 	}
-	return errors.Join(f.setAside(), f.dropLeftovers())
+	return errors.Join(f.setAside(), f.dropLeftovers(), os.RemoveAll(f.path(repairDraft)))
 }
 
 // dropLeftovers deletes empty log files, which a crash can leave and Badger cannot open, and the tables of a bulk that was

@@ -1,13 +1,18 @@
 package store
 
 import (
+	"cmp"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"kith/index"
 )
 
 // instance is a Badger database. It is closed when its last user has released it; the store is a user of the present
@@ -99,6 +104,7 @@ func (s *Store) open() error {
 		return fmt.Errorf("%s: %w", s.Dir(), err)
 	}
 	s.verified = recovers
+	s.id, s.boot = cmp.Or(f.inventory.ID, f.newest.ID, rand.Text()), bootID()
 	if recovers && f.manifest != nil {
 		if err := s.settle(); err != nil && !errors.Is(err, ErrFull) {
 			return err
@@ -110,7 +116,28 @@ func (s *Store) open() error {
 			return err
 		}
 	}
-	return s.start(s.opts.WithReadOnly(readOnly))
+	if err := s.start(s.opts.WithReadOnly(readOnly)); err != nil {
+		return err
+	}
+	if err := s.checkNewest(f.newest); err != nil {
+		return errors.Join(fmt.Errorf("%s: %w", s.Dir(), err), s.badger.Load().end(), s.newest.close())
+	}
+	return nil
+}
+
+// checkNewest returns ErrCorrupt if the newest commit is missing. The files can hide this if records of a later
+// timestamp were written before its commit.
+func (s *Store) checkNewest(n *newest) error {
+	if !n.binds() || n.Commit == 0 {
+		return nil
+	}
+	r := s.Read(math.MaxUint64)
+	defer r.Close()
+	meta, found, err := r.get(index.MetaKey())
+	if err == nil && meta != nil && found < n.Commit { // package db reports a missing meta record
+		err = missingError(found, n.Commit)
+	}
+	return err
 }
 
 // Writing reports whether the store is open for writing.
@@ -166,7 +193,10 @@ func (s *Store) settle() error {
 		return err
 	}
 	s.settled = true
-	return f.settle()
+	if err := f.settle(); err != nil {
+		return err
+	}
+	return removeStaleLogs(s.Dir())
 }
 
 // finish closes an instance that writes, makes a table of its log if the disk has space, and takes an inventory.
@@ -182,6 +212,9 @@ func (s *Store) finish(b *instance) error {
 	}
 	s.inventory = new(inventory) // Badger will use the numbers of deleted tables again
 	s.takeInventory()
+	if err := s.finishNewest(); err != nil {
+		s.log.Warn("noting the newest commit", "err", err)
+	}
 	return errors.Join(full, err)
 }
 
@@ -236,6 +269,12 @@ func (s *Store) start(o badger.Options) error {
 	}
 	next := &instance{DB: b}
 	next.users.Store(1)
+	s.runs.Add(1)
+	if !o.ReadOnly && !o.InMemory {
+		if err := s.startNewest(); err != nil {
+			return errors.Join(err, translate(b.Close()))
+		}
+	}
 	if old := s.badger.Swap(next); old != nil && old.users.Load() > 0 { // 0: stopWriting has closed it
 		if err := old.release(); err != nil {
 			s.log.Warn("closing the files that were read", "err", err)

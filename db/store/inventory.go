@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -11,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/table"
@@ -27,15 +27,16 @@ const inventoryFile = "INVENTORY"
 // compared with it. An old inventory detects fewer faults, and a lost or damaged one detects none.
 //
 // INVARIANT: a crash leaves files that agree with the inventory. Everything that it lists was durable when it was
-// written. Its log is the newest one: a log becomes a table and is deleted only after a newer log was started, so the
+// written. Badger appends to the manifest, and before a manifest is written from scratch, forget removes it from the
+// inventory. Its log is the newest one: a log becomes a table and is deleted only after a newer log was started, so the
 // table is not yet in the manifest from which the inventory was made. Badger may reuse the number of a deleted table
 // when it opens the store, so tables that the manifest does not name are removed from the inventory before that.
 type inventory struct {
-	ManifestBegin uint32               `json:"manifest_begin"` // crc32c of its first bytes; changes when it is rewritten
+	ID            string               `json:"id"`           // identity of the directory; see newest
+	ManifestSum   uint32               `json:"manifest_sum"` // crc32c of its first ManifestBytes bytes
 	ManifestBytes int64                `json:"manifest_bytes"`
 	Tables        map[uint64]tableMark `json:"tables"`
-	Log           string               `json:"log"`     // the newest; empty means unknown
-	NoSync        bool                 `json:"no_sync"` // commits are not synced, so logs may have gaps anywhere
+	Log           string               `json:"log"` // the newest; empty means unknown
 }
 
 // tableMark identifies a table by its length and its last bytes in hexadecimal, which are the length and the checksum
@@ -69,14 +70,14 @@ func markFile(name string) (m tableMark, err error) {
 	return markOf(f, info.Size())
 }
 
-// listFiles makes the inventory of a store, without its log. It takes the marks of tables that earlier lists from
-// there.
+// listFiles makes the inventory of a store, without its log. It takes the identity, and the marks of tables that earlier
+// lists, from there.
 func listFiles(o badger.Options, earlier *inventory) (*inventory, error) {
 	m, err := readManifest(o)
 	if err != nil {
 		return nil, err
 	}
-	inv := &inventory{ManifestBegin: m.begin, ManifestBytes: m.end, Tables: map[uint64]tableMark{}}
+	inv := &inventory{ID: earlier.ID, ManifestSum: m.sum(m.end), ManifestBytes: m.end, Tables: map[uint64]tableMark{}}
 	for id := range m.Tables {
 		if mark, ok := earlier.Tables[id]; ok {
 			inv.Tables[id] = mark
@@ -95,27 +96,43 @@ func listFiles(o badger.Options, earlier *inventory) (*inventory, error) {
 // readInventory returns the inventory of a store, or an empty one if it is missing or damaged.
 func readInventory(dir string) *inventory {
 	inv := &inventory{}
-	b, err := os.ReadFile(filepath.Join(dir, inventoryFile))
-	sum, doc, ok := strings.Cut(string(b), "\n")
-	if err != nil || !ok || sum != inventorySum(doc) || json.Unmarshal([]byte(doc), inv) != nil {
+	if !readSealed(filepath.Join(dir, inventoryFile), inv) {
 		return &inventory{}
 	}
 	return inv
 }
 
-func inventorySum(doc string) string {
-	return fmt.Sprintf("%08x", index.Checksum([]byte(doc)))
+// seal encodes v as a line with a checksum and a JSON document, which is filled with blanks to the given size of both.
+func seal(v any, size int) ([]byte, error) {
+	doc, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return nil, err
+	}
+	if fill := size - len(doc) - len(sealOf(doc)); fill > 0 {
+		doc = append(doc, bytes.Repeat([]byte(" "), fill)...)
+	}
+	return append([]byte(sealOf(doc)), doc...), nil
+}
+
+// sealOf returns the first line of a sealed document.
+func sealOf(doc []byte) string { return fmt.Sprintf("%08x\n", index.Checksum(doc)) }
+
+// readSealed decodes a file that seal has encoded into v, and reports whether it is undamaged.
+func readSealed(name string, v any) bool {
+	b, err := os.ReadFile(name)
+	at := bytes.IndexByte(b, '\n') + 1
+	return err == nil && at > 0 && string(b[:at]) == sealOf(b[at:]) && json.Unmarshal(b[at:], v) == nil
 }
 
 // write replaces the inventory of a store.
 func (inv *inventory) write(dir string) error {
-	doc, err := json.MarshalIndent(inv, "", " ")
+	b, err := seal(inv, 0)
 	if err != nil {
 		return err
 	}
 	name := filepath.Join(dir, inventoryFile)
 	draft := name + "-REWRITE"
-	if err := writeSynced(draft, []byte(inventorySum(string(doc))+"\n"+string(doc))); err != nil {
+	if err := writeSynced(draft, b); err != nil {
 		return errors.Join(err, os.Remove(draft))
 	}
 	if err := os.Rename(draft, name); err != nil {
@@ -129,8 +146,11 @@ func (inv *inventory) faults(m *manifest, marks map[uint64]tableMark, names []st
 	report := func(format string, args ...any) {
 		faults = append(faults, fmt.Errorf("%w: %s", ErrCorrupt, fmt.Sprintf(format, args...)))
 	}
-	if inv.ManifestBegin == m.begin && m.end < inv.ManifestBytes {
-		report("%s ends at byte %d, it had %d bytes", badger.ManifestFilename, m.end, inv.ManifestBytes)
+	switch n := inv.ManifestBytes; {
+	case m.end < n && n < rewritable:
+		report("%s ends at byte %d, it had %d bytes", badger.ManifestFilename, m.end, n)
+	case n < rewritable && n > 0 && !inv.vouches(m):
+		report("%s is not the file that was written", badger.ManifestFilename)
 	}
 	made := false // whether a table was made after the inventory
 	for id := range m.Tables {
@@ -144,6 +164,22 @@ func (inv *inventory) faults(m *manifest, marks map[uint64]tableMark, names []st
 		report("%s is missing", inv.Log)
 	}
 	return faults
+}
+
+// vouches reports whether the manifest is the one of the inventory or continues it.
+func (inv *inventory) vouches(m *manifest) bool {
+	n := inv.ManifestBytes
+	return n > 0 && m.end >= n && m.sum(n) == inv.ManifestSum
+}
+
+// rewritable is the least number of bytes of a manifest that Badger may have written from scratch: it does so after 10,000
+// deletions of tables, each of 6 bytes.
+const rewritable = 60_000
+
+// forget removes the manifest from the stored inventory, before it is written from scratch.
+func (inv *inventory) forget(dir string) error {
+	inv.ManifestSum, inv.ManifestBytes = 0, 0
+	return inv.write(dir)
 }
 
 // takeInventory replaces the inventory of the store. A failure is logged and does not fail a commit: without an
@@ -169,7 +205,7 @@ func (s *Store) finishInventory(inv *inventory) error {
 	if err != nil {
 		return err
 	}
-	inv.NoSync = !s.syncs
+	inv.ID = s.id
 	if logs := withSuffix(names, logSuffix); s.syncs && len(logs) > 0 {
 		inv.Log = logs[len(logs)-1]
 	}
@@ -195,13 +231,18 @@ func (inv *inventory) removeStale(m *manifest, dir string) error {
 	return inv.write(dir)
 }
 
-// dropStale removes from the stored inventory what Badger may change when it is closed.
+// dropStale removes from the stored inventory what Badger may change when it is opened or closed, and forgets the logs that
+// do not exist.
 func (s *Store) dropStale() error {
 	m, err := readManifest(s.opts)
 	if err != nil {
 		return err
 	}
-	if err := readInventory(s.Dir()).removeStale(m, s.Dir()); err != nil {
+	err = readInventory(s.Dir()).removeStale(m, s.Dir())
+	if err == nil {
+		err = removeStaleLogs(s.Dir())
+	}
+	if err != nil {
 		return fmt.Errorf("db: %w", fullError(err))
 	}
 	return nil

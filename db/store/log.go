@@ -104,35 +104,133 @@ func readRecord(b []byte, work *int) (r logRecord, ok bool) {
 	return r, true
 }
 
-// logCheck looks for damage in logs, which are added in the order in which they were written. A crash may leave a gap
-// in the writes since the last sync, and each commit is synced before the next is written. So a gap before two commits
-// is damage.
+// logCheck looks for damage in logs, which are added in the order in which they were written. A killed process leaves no
+// gap. A power cut may leave a gap in the writes since the last sync, and each commit is synced before the next is written.
+// So a gap before two commits is damage, and so is a gap before a commit that is not newer than the newest durable one, and
+// a log that ends before its last durable commit.
 type logCheck struct {
-	name    string // name of the log with the gap
+	newest  *newest
+	found   uint64 // newest commit that Badger will find
+	name    string // name of the log with the first gap
 	gap     gap
-	commits []uint64 // timestamps of commits after the gap
+	commits []uint64 // timestamps of commits after that gap
+	damaged []string // logs that lack commits
+	short   []error  // a fault for each log that lacks its last durable commits
+	stray   []string // logs of another database
+}
+
+// logSummary is what is in a log.
+type logSummary struct {
+	found   uint64  // newest commit before a gap
+	gap     gap     // the first one
+	follow  bool    // whether there is a gap
+	before  commits // those before the gap
+	after   commits // those after it, complete or not
+	records int
+}
+
+// commits is the checksums of the meta records of commits by their timestamps.
+type commits map[uint64]uint32
+
+// summarize reads a log.
+func summarize(b []byte) logSummary {
+	s := logSummary{before: commits{}, after: commits{}}
+	end, meta := logHeader, commits{}
+	for r := range logRecords(b) {
+		if r.at > end && !s.follow {
+			s.follow, s.gap = true, gap{end, r.at}
+		}
+		end = r.end
+		s.records++
+		if index.IsMeta(y.ParseKey(r.key)) {
+			seen := meta
+			if s.follow {
+				seen = s.after
+			}
+			if _, again := seen[r.ts()]; !again || bytes.Equal(y.ParseKey(r.key), index.MetaKey()) {
+				seen[r.ts()] = index.Checksum(r.value.Value)
+			}
+		}
+		if ts, ends := r.ends(); ends && !s.follow {
+			if sum, ok := meta[ts]; ok {
+				s.before[ts], s.found = sum, max(s.found, ts)
+			}
+		}
+	}
+	return s
+}
+
+// has reports whether the log has the commit that a mark names.
+func (s *logSummary) has(m logMark) bool {
+	before, ok := s.before[m.Commit]
+	after, okAfter := s.after[m.Commit]
+	return ok && before == m.Meta || okAfter && after == m.Meta
+}
+
+// foreign reports whether a log is not the one that n names, or was not made when n was written.
+func (n *newest) foreign(name string, b []byte, s *logSummary) bool {
+	mark, known := n.Logs[name]
+	if known {
+		return s.records > 0 && index.Checksum(b[:logHeader]) != mark.Begin && !s.has(mark)
+	}
+	for _, all := range []commits{s.before, s.after} {
+		for ts := range all {
+			if ts < n.Commit {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // add checks the next log.
 func (c *logCheck) add(name string, b []byte) {
-	end := logHeader
-	for r := range logRecords(b) {
-		if r.at > end && c.name == "" {
-			c.name, c.gap = name, gap{end, r.at}
+	s := summarize(b)
+	if c.newest.foreign(name, b, &s) {
+		c.stray = append(c.stray, name)
+		return
+	}
+	c.found = max(c.found, s.found)
+	if last := c.newest.Logs[name].Commit; s.found < last {
+		c.damaged = append(c.damaged, name)
+		c.short = append(c.short, fmt.Errorf("%s was truncated or overwritten: %w", name, missingError(min(c.found, last-1), last)))
+	}
+	if s.follow && c.name == "" {
+		c.name, c.gap = name, s.gap
+		c.damaged = append(c.damaged, name)
+		for ts := range s.after {
+			c.commits = append(c.commits, ts)
 		}
-		end = r.end
-		if c.name != "" && index.IsMeta(y.ParseKey(r.key)) && !slices.Contains(c.commits, r.ts()) {
-			c.commits = append(c.commits, r.ts())
+	} else if c.name != "" {
+		for _, all := range []commits{s.before, s.after} {
+			for ts := range all {
+				c.commits = append(c.commits, ts)
+			}
 		}
 	}
 }
 
-// err returns ErrCorrupt for a gap that no crash leaves.
-func (c *logCheck) err() error {
-	if len(c.commits) < 2 {
-		return nil
+// faults returns what no crash leaves, each an ErrCorrupt.
+func (c *logCheck) faults() (all []error) {
+	for _, name := range c.stray {
+		all = append(all, fmt.Errorf("%w: %s is from another database or another time", ErrCorrupt, name))
 	}
-	return fmt.Errorf("%w: %s: %v are damaged, and commits follow", ErrCorrupt, c.name, c.gap)
+	slices.Sort(c.commits)
+	c.commits = slices.Compact(c.commits)
+	if n := len(c.commits); n > 1 || n > 0 && c.commits[0] <= c.newest.Commit {
+		all = append(all, fmt.Errorf("%w: %s: %v are damaged, and commits follow", ErrCorrupt, c.name, c.gap))
+	}
+	return append(all, c.short...)
+}
+
+// missingError returns ErrCorrupt for commits after found up to newest.
+func missingError(found, newest uint64) error {
+	commits := "commits"
+	if newest-found == 1 {
+		commits = "commit"
+	}
+	return fmt.Errorf("%w: the files lack %d %s: version %d was durable, and what can be read in order ends with version %d; a repair keeps all that can be read and says what is lost",
+		ErrCorrupt, newest-found, commits, newest, found)
 }
 
 // transaction is a sequence of consecutive records of a log that Badger wrote together.

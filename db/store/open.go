@@ -67,7 +67,13 @@ func Open(path string, o Options) (*Store, error) {
 		}
 	}
 	s.opts = badgerOptions(dir, o)
-	if err = s.open(); err != nil {
+	if !o.InMemory && !o.ReadOnly {
+		err = install(dir, nil)
+	}
+	if err == nil {
+		err = s.open()
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.unlock())
 	}
 	return s, nil
@@ -109,10 +115,15 @@ func inspect(path string, o Options) error {
 		return fmt.Errorf("%w: %s is not a directory: %w", ErrMismatch, path, err)
 	}
 	foreign := slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == lockFile || e.Name() == manifestDraft })
-	if slices.ContainsFunc(foreign, func(e fs.DirEntry) bool { return e.Name() == badger.ManifestFilename }) {
-		return inspectLog(path, o)
+	holds := func(name string) bool {
+		return slices.ContainsFunc(foreign, func(e fs.DirEntry) bool { return e.Name() == name })
 	}
-	if slices.ContainsFunc(foreign, func(e fs.DirEntry) bool { return e.Name() == inventoryFile }) {
+	switch {
+	case holds(repairReady) && o.ReadOnly:
+		return fmt.Errorf("%w: a repair of %s was interrupted, and only opening it for writing finishes the repair", ErrReadOnly, path)
+	case holds(badger.ManifestFilename):
+		return inspectLog(path, o)
+	case holds(inventoryFile), holds(newestFile), holds(repairReady):
 		return nil // examineFiles reports the missing manifest with the other faults
 	}
 	if len(foreign) > 0 {

@@ -37,7 +37,7 @@ func hidden(pointer reflect.Value, field string) reflect.Value {
 // settle makes tables of the logs, which no Badger may have open for writing. If it fails, for example with ErrFull, the
 // logs stay, and end where Badger can read them without writing.
 func (f *storeFiles) settle() error {
-	m := newRebuild(f)
+	m := newRebuild(f, f.opts.Dir)
 	for id, t := range f.manifest.Tables {
 		m.tables = append(m.tables, namedTable{id: id, level: t.Level})
 	}
@@ -53,6 +53,9 @@ func (f *storeFiles) settle() error {
 		}
 	}
 	if err != nil {
+		return errors.Join(fmt.Errorf("db: %w", fullError(err)), m.undo())
+	}
+	if err := f.inventory.forget(f.opts.Dir); err != nil {
 		return errors.Join(fmt.Errorf("db: %w", fullError(err)), m.undo())
 	}
 	if err := m.writeManifest(); err != nil { // the next Open deletes the tables if the manifest does not name them

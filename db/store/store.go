@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -34,6 +35,11 @@ type Store struct {
 	syncing   sync.Mutex // protects following fields while there are writes
 	names     []string   // names of the durable directory entries
 	inventory *inventory // the last one written
+
+	id     string // identity of the directory
+	boot   string // identity of the system's run
+	newest newestWriter
+	runs   atomic.Int64 // number of instances of Badger that were started
 
 	opening  sync.Mutex // protects verified, and is held while Badger is opened for writing
 	verified bool       // see Verify
@@ -66,6 +72,17 @@ func (s *Store) Newest() uint64 {
 	return b.MaxVersion()
 }
 
+// LastCommit returns the timestamp of the newest commit, or 0 if it is unknown.
+func (s *Store) LastCommit() uint64 {
+	r := s.Read(math.MaxUint64)
+	defer r.Close()
+	_, ts, err := r.get(index.MetaKey())
+	if err != nil {
+		return 0
+	}
+	return ts
+}
+
 // Discard releases versions of records that only readers below ts could see.
 func (s *Store) Discard(ts uint64) {
 	b := s.acquire()
@@ -93,31 +110,35 @@ func (s *Store) Write(ts uint64, r *Records) error {
 	if err := s.Failure(); err != nil {
 		return err
 	}
-	err := s.commit(ts, r)
+	at, err := s.commit(ts, r)
 	if err == nil {
 		err = s.sync()
 	}
 	if err != nil {
 		s.Fail(err)
+		return err
 	}
-	return err
+	s.note(ts, r, at)
+	return nil
 }
 
-func (s *Store) commit(ts uint64, r *Records) error {
+// commit writes records as one transaction, and returns the position before it.
+func (s *Store) commit(ts uint64, r *Records) (at position, err error) {
 	if err := s.inPlace(); err != nil {
-		return err
+		return at, err
 	}
 	b, err := s.forWriting()
 	if err != nil {
-		return err
+		return at, err
 	}
 	defer b.release()
+	at = s.position()
 	txn := b.NewTransactionAt(ts, true)
 	defer txn.Discard()
 	if err = r.CopyTo(txn); err == nil {
 		err = txn.CommitAt(ts, nil)
 	}
-	return translate(err)
+	return at, translate(err)
 }
 
 // Fail makes the store refuse all further writes because of err.
@@ -222,7 +243,7 @@ func (s *Store) Close() error {
 	b := s.badger.Load()
 	err := s.inPlace()
 	if o := b.Opts(); o.InMemory || o.ReadOnly || !s.accepted || err != nil {
-		err = errors.Join(err, b.end())
+		err = errors.Join(err, b.end(), s.newest.close())
 	} else {
 		err = s.finish(b)
 	}

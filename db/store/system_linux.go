@@ -2,6 +2,7 @@ package store
 
 import (
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -33,6 +34,15 @@ func syncData(name string) error {
 		return &os.PathError{Op: "fdatasync", Path: name, Err: err}
 	}
 	return nil
+}
+
+// bootID returns the identity of the system's present run, or "" if it is unknown.
+func bootID() string {
+	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
 }
 
 // MachineMemory returns the bytes of memory of the machine, or 0 if that is unknown.

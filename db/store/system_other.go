@@ -13,5 +13,8 @@ func usedBytes(string) int64 { return 0 }
 // syncData makes the content of a file durable.
 func syncData(name string) error { return syncFile(name) }
 
+// bootID returns "": the identity of the system's present run is unknown.
+func bootID() string { return "" }
+
 // MachineMemory returns 0: the memory of the machine is unknown.
 func MachineMemory() int64 { return 0 }

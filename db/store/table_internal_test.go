@@ -118,7 +118,7 @@ func TestRebuildNumbers(t *testing.T) {
 		inventory: &inventory{Tables: map[uint64]tableMark{9: {}}},
 		manifest:  &manifest{Manifest: badger.Manifest{Tables: map[uint64]badger.TableManifest{5: {}}}},
 	}
-	if got := newRebuild(f).next; got != 10 {
+	if got := newRebuild(f, "").next; got != 10 {
 		t.Errorf("the next table is %d, want 10", got)
 	}
 }
@@ -155,11 +155,11 @@ func TestLogs(t *testing.T) {
 		{"a batch at the time of the last commit", [][]byte{spoil(appendBatch(two, 2, "y", "z"), len(two)+10)}, false, "a2 a1 b1 m2 m1"},
 		{"an empty one before", [][]byte{nil, four}, false, ""},
 	} {
-		var check logCheck
+		check := logCheck{newest: &newest{}}
 		for i, b := range c.logs {
 			check.add(fmt.Sprintf("%05d.mem", i), b)
 		}
-		if err := check.err(); errors.Is(err, ErrCorrupt) != c.damaged {
+		if err := errors.Join(check.faults()...); errors.Is(err, ErrCorrupt) != c.damaged {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		var kept []string
@@ -168,6 +168,60 @@ func TestLogs(t *testing.T) {
 		}
 		if got := strings.Join(kept, " "); got != c.kept {
 			t.Errorf("%s: kept %s, want %s", c.name, got, c.kept)
+		}
+	}
+}
+
+// Logs that lack a commit which was durable, and logs of another database, are reported.
+func TestLogsAndTheNewestCommit(t *testing.T) {
+	t.Parallel()
+	header, otherHeader := make([]byte, logHeader), bytes.Repeat([]byte{9}, logHeader)
+	one := appendCommit(header, 1, "a", "b")
+	two := appendCommit(bytes.Clone(one), 2, "a")
+	three := appendCommit(bytes.Clone(two), 3, "c")
+	other := appendCommit(appendCommit(appendCommit(otherHeader, 1, "q"), 2, "r"), 3, "a")
+	sum := func(ts uint64, log []byte) uint32 { return summarize(log).before[ts] }
+	durable := func(commit uint64, marks ...logMark) *newest {
+		n := &newest{ID: "x", Commit: commit, Logs: map[string]logMark{}}
+		for i, m := range marks {
+			n.Logs[fmt.Sprintf("%05d.mem", i)] = m
+		}
+		return n
+	}
+	mark := func(log []byte, commit uint64) logMark {
+		return logMark{index.Checksum(log[:logHeader]), commit, sum(commit, log)}
+	}
+	spoil := func(b []byte, at int) []byte {
+		b = bytes.Clone(b)
+		b[at] ^= 4
+		return b
+	}
+	for _, c := range []struct {
+		name   string
+		newest *newest
+		logs   [][]byte
+		want   string // part of the error; empty means none
+	}{
+		{"whole", durable(3, mark(three, 3)), [][]byte{three}, ""},
+		{"one more than was noted", durable(2, mark(three, 2)), [][]byte{three}, ""},
+		{"noted before the log was made", durable(0), [][]byte{three}, ""},
+		{"a torn commit that was not durable", durable(2, mark(three, 2)), [][]byte{three[:len(three)-9]}, ""},
+		{"a torn commit", durable(3, mark(three, 3)), [][]byte{three[:len(three)-9]}, "lack 1 commit: version 3 was durable"},
+		{"cut", durable(3, mark(three, 3)), [][]byte{one}, "lack 2 commits"},
+		{"empty", durable(3, mark(three, 3)), [][]byte{nil}, "lack 3 commits"},
+		{"the first of two is cut", durable(3, mark(two, 2)), [][]byte{one, appendCommit(header, 3)}, "lack 1 commit: version 2 was durable"},
+		{"a gap before the last durable commit", durable(3, mark(three, 3)), [][]byte{spoil(three, len(one)+30)}, "are damaged, and commits follow"},
+		{"a damaged header", durable(3, mark(three, 3)), [][]byte{spoil(three, 13)}, ""},
+		{"another log", durable(3, logMark{index.Checksum(header), 3, 77}), [][]byte{other}, "is from another database"},
+		{"a log that was not there", durable(3), [][]byte{other}, "is from another database"},
+	} {
+		check := logCheck{newest: c.newest}
+		for i, b := range c.logs {
+			check.add(fmt.Sprintf("%05d.mem", i), b)
+		}
+		err := errors.Join(check.faults()...)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
 }

@@ -1,0 +1,270 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"kith/index"
+)
+
+// newestFile names the newest durable commit. A log that has lost its end looks like a log that a crash has ended; this
+// file tells the two apart.
+//
+// The file is written without a sync after each group of commits, when the group is durable. It always has the same
+// size, so no disk space is needed for that. What it costs is in package db, "Damage". A killed process leaves the file as
+// it was last written. After a power cut the file may be older than the logs, and then less damage is detected. It is
+// never newer, unless commits are not synced.
+const newestFile = "NEWEST"
+
+// newestBytes is the size of the file. What one session needs fits into the first 512 bytes, which a disk writes as a
+// whole. After a power cut in that moment the checksum may be wrong, and nothing is known.
+const newestBytes = 2048
+
+// newest is the content of the file.
+//
+// INVARIANT: all that it says was on the disk when it was written, or in the page cache if NoSync is set. A log that it
+// does not mention was made later, so the commits in it are not older than Commit.
+type newest struct {
+	ID     string             `json:"id"`                // identity of the directory, which the inventory has too
+	Commit uint64             `json:"commit"`            // timestamp of the newest commit, or 0
+	NoSync bool               `json:"no_sync,omitempty"` // commits are not synced: a power cut may lose any part of the logs
+	Boot   string             `json:"boot,omitempty"`    // identity of the system's run in which it was written; empty means unknown
+	Logs   map[string]logMark `json:"logs"`
+}
+
+// logMark identifies a log. Begin is the checksum of its header, which has random bytes.
+type logMark struct {
+	Begin  uint32 `json:"begin"`
+	Commit uint64 `json:"commit"` // timestamp of the last commit that is certainly in the log, or 0
+	Meta   uint32 `json:"meta"`   // checksum of the meta record of that commit
+}
+
+// readNewest returns the content of the file, or an empty one without an identity if it is missing or damaged.
+func readNewest(dir string) *newest {
+	n := &newest{}
+	if !readSealed(filepath.Join(dir, newestFile), n) {
+		n = &newest{}
+	}
+	if n.Logs == nil {
+		n.Logs = map[string]logMark{}
+	}
+	return n
+}
+
+// binds reports whether the files must have what n says. A power cut may have taken commits that were not synced. It
+// ends the run of the system, which the end of a process does not.
+func (n *newest) binds() bool {
+	return n.ID != "" && (!n.NoSync || n.Boot != "" && n.Boot == bootID())
+}
+
+// write replaces the content of the open file.
+func (n *newest) write(f *os.File) error {
+	b, err := seal(n, newestBytes)
+	if err == nil {
+		_, err = f.WriteAt(b, 0)
+	}
+	return err
+}
+
+// forgetDeleted removes the logs that do not exist any more, and reports whether there were any.
+//
+// INVARIANT: a log that is not mentioned any more does not come back after a power cut.
+func (n *newest) forgetDeleted(dir string) (bool, error) {
+	var gone []string
+	for name := range n.Logs {
+		if _, err := os.Stat(filepath.Join(dir, name)); errors.Is(err, fs.ErrNotExist) {
+			gone = append(gone, name)
+		} else if err != nil {
+			return false, err
+		}
+	}
+	if len(gone) == 0 {
+		return false, nil
+	}
+	if err := syncDir(dir); err != nil {
+		return false, err
+	}
+	for _, name := range gone {
+		delete(n.Logs, name)
+	}
+	return true, nil
+}
+
+// removeStaleLogs removes the logs that do not exist from the file, because Badger uses their numbers again.
+func removeStaleLogs(dir string) error {
+	n := readNewest(dir)
+	if changed, err := n.forgetDeleted(dir); !changed {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, newestFile), os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(n.write(f), f.Sync(), f.Close())
+}
+
+// newestWriter keeps the file up to date while the store is written.
+type newestWriter struct {
+	mu   sync.Mutex // protects following fields
+	file *os.File   // nil until the store is open for writing
+	newest
+	log string // the log that was the last one when it was looked for, or ""
+	run int    // the instance of Badger that made it
+}
+
+// position is where Badger writes: an instance of it, and its last log.
+type position struct {
+	run int
+	log string
+}
+
+// position returns where the next write goes, unless Badger begins another log before.
+func (s *Store) position() position {
+	w, run := &s.newest, int(s.runs.Load())
+	if s.Dir() == "" {
+		return position{}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.log == "" || w.run != run {
+		names, err := fileNames(s.Dir())
+		logs := withSuffix(names, logSuffix)
+		if err != nil || len(logs) == 0 {
+			return position{run: run}
+		}
+		w.log, w.run = logs[len(logs)-1], run
+	}
+	for next := logAfter(w.log); next != ""; next = logAfter(w.log) {
+		if _, err := os.Stat(filepath.Join(s.Dir(), next)); err != nil {
+			break
+		}
+		w.log = next
+	}
+	return position{run, w.log}
+}
+
+// logAfter returns the name of the log after the one with the given name.
+func logAfter(name string) string {
+	number := 0
+	if _, err := fmt.Sscanf(name, "%d"+logSuffix, &number); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%05d%s", number+1, logSuffix)
+}
+
+// note records that the commit at ts is durable. If Badger has begun a log since before, the position before the commit,
+// it is not known in which log the commit is. A failure is logged and does not fail the commit: the next open only
+// detects less damage.
+func (s *Store) note(ts uint64, r *Records, before position) {
+	meta, ok := r.values[string(index.MetaKey())]
+	if s.Dir() == "" || !ok {
+		return
+	}
+	now := s.position()
+	w := &s.newest
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.Commit = ts
+	if w.file == nil {
+		return // Bulk has closed the store for writing meanwhile, so the commit is in a table
+	}
+	w.NoSync, w.Boot = !s.syncs, s.boot
+	var err error
+	if now == before {
+		err = w.mark(s.Dir(), now.log, ts, index.Checksum(meta))
+	}
+	if err = errors.Join(err, w.write(w.file)); err != nil {
+		s.log.Warn("noting the newest commit", "err", err)
+	}
+}
+
+// mark records the last commit in a log. For a new log it also forgets the logs that have become tables.
+func (w *newestWriter) mark(dir, log string, ts uint64, meta uint32) error {
+	m, known := w.Logs[log]
+	if !known {
+		begin, err := logBegin(filepath.Join(dir, log))
+		if err != nil {
+			return err
+		}
+		m.Begin = begin
+		if _, err := w.forgetDeleted(dir); err != nil {
+			return err
+		}
+	}
+	m.Commit, m.Meta = ts, meta
+	w.Logs[log] = m
+	return nil
+}
+
+// logBegin returns the checksum of the header of a log.
+func logBegin(name string) (uint32, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	header := make([]byte, logHeader)
+	_, err = f.ReadAt(header, 0)
+	return index.Checksum(header), err
+}
+
+// startNewest opens the file for writing, and creates it durably if it is missing. The caller holds the lock for opening.
+func (s *Store) startNewest() error {
+	w := &s.newest
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.file != nil {
+		return nil
+	}
+	name := filepath.Join(s.Dir(), newestFile)
+	if w.newest = *readNewest(s.Dir()); w.ID != s.id {
+		w.newest = newest{ID: s.id, Logs: map[string]logMark{}}
+		b, err := seal(&w.newest, newestBytes)
+		if err == nil {
+			err = writeSynced(name, b)
+		}
+		if err = errors.Join(err, syncDir(s.Dir())); err != nil {
+			return fmt.Errorf("db: %w", fullError(err))
+		}
+	}
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("db: %w", err)
+	}
+	w.file = f
+	return nil
+}
+
+// finishNewest records, after Badger was closed, that all commits are in tables, which Badger syncs. It closes the file.
+func (s *Store) finishNewest() error {
+	w := &s.newest
+	w.mu.Lock()
+	if w.file == nil {
+		w.mu.Unlock()
+		return nil
+	}
+	_, err := w.forgetDeleted(s.Dir())
+	if err == nil && len(w.Logs) == 0 {
+		w.NoSync, w.Boot = false, ""
+		err = w.write(w.file)
+	}
+	err = errors.Join(err, w.file.Sync())
+	w.mu.Unlock()
+	return errors.Join(err, w.close())
+}
+
+// close closes the file.
+func (w *newestWriter) close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.file == nil {
+		return nil
+	}
+	err := w.file.Close()
+	w.file = nil
+	return err
+}
