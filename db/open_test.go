@@ -150,6 +150,9 @@ func TestLocked(t *testing.T) {
 	g := open(t, path, nil)
 	_, err := db.Open(path, dbtest.Small(nil))
 	wantError(t, "in the same process", err, db.ErrLocked)
+	if err != nil && !strings.Contains(err.Error(), "this process has it open") {
+		t.Errorf("%v does not say that it is this process", err)
+	}
 	must(t, g.Close())
 
 	other := child(t, "hold", path)
@@ -163,7 +166,7 @@ func TestLocked(t *testing.T) {
 	}
 	_, err = db.Open(path, dbtest.Small(nil))
 	wantError(t, "in another process", err, db.ErrLocked)
-	if want := fmt.Sprintf("process %d has it open", other.Process.Pid); err != nil && !strings.Contains(err.Error(), want) {
+	if want := fmt.Sprintf("process %d (%s) has it open", other.Process.Pid, filepath.Base(other.Path)); err != nil && !strings.Contains(err.Error(), want) {
 		t.Errorf("%v does not say %q", err, want)
 	}
 	if err != nil && !strings.Contains(err.Error(), "--attach") {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,7 +15,7 @@ import (
 // dirLock is a lock of the directory of a store.
 type dirLock struct {
 	dir    *os.File
-	writes bool // the directory has a file with the id of the process
+	writes bool // the directory has a file that names the process
 }
 
 // lockDir locks the directory until the returned Closer is closed: for several readers or for one writer. It returns
@@ -45,8 +44,8 @@ func lockDir(path string, readOnly bool) (io.Closer, error) {
 		return l, nil
 	}
 	l.writes = true
-	err = os.WriteFile(filepath.Join(path, lockFile), []byte(strconv.Itoa(os.Getpid())), 0o666)
-	if err != nil && !errors.Is(err, unix.ENOSPC) { // without the id, messages say "another process"
+	err = os.WriteFile(filepath.Join(path, lockFile), thisProcess().marshal(), 0o666)
+	if err != nil && !errors.Is(err, unix.ENOSPC) { // without the file, messages say "another process"
 		return nil, errors.Join(fmt.Errorf("db: open for writing: %w", fullError(err)), l.Close())
 	}
 	return l, nil
@@ -81,6 +80,9 @@ func isLocked(path string) bool {
 	}
 	return errors.Is(err, ErrLocked)
 }
+
+// isAlive reports whether there is a process of this machine with an id.
+func isAlive(id int) bool { return !errors.Is(unix.Kill(id, 0), unix.ESRCH) }
 
 // access returns an error if a file or directory cannot be written to.
 func access(name string) error { return unix.Access(name, unix.W_OK) }

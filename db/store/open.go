@@ -149,18 +149,6 @@ func inspectLog(path string, o Options) error {
 // file are left over from a process that was killed right after its start.
 const manifestDraft = "MANIFEST-REWRITE"
 
-// lockFile is the file with the id of the process that has a store open for writing.
-const lockFile = "LOCK"
-
-// lockedError returns ErrLocked, with the process that has the database at path open for writing if that is known.
-func lockedError(path string) error {
-	process := "another process"
-	if id, err := os.ReadFile(filepath.Join(path, lockFile)); err == nil && len(id) > 0 {
-		process = "process " + strings.TrimSpace(string(id))
-	}
-	return fmt.Errorf("%w: %s: %s has it open; if it serves query/web.Handler, kith shell --attach URL can read the database", ErrLocked, path, process)
-}
-
 // openError translates Badger's error for a directory. Except for system errors it keeps only the text of the cause.
 func openError(path string, err error) error {
 	for _, system := range []syscall.Errno{syscall.EACCES, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOSPC} {
