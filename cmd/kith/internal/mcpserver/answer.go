@@ -16,7 +16,7 @@ import (
 // answer is what a tool returns: a value that marshals to a JSON object, and its text for clients that show only text.
 type answer interface{ fmt.Stringer }
 
-// rows is an answer with rows. A row is a JSON object with a member for each value that is not absent.
+// rows is an answer with rows. A row is a JSON object with a member for each value that is not absent. A node is a string.
 type rows struct {
 	query.Rows
 	more string // how to get more rows; "" means that there are no more
@@ -59,7 +59,11 @@ func (r rows) object(row []any) (json.RawMessage, error) {
 		case nil:
 			continue
 		case db.Key:
-			v = x.Value()
+			node, err := x.MarshalText()
+			if err != nil {
+				return nil, err
+			}
+			v = string(node)
 		case float64:
 			v = json.RawMessage(digits(x))
 		}

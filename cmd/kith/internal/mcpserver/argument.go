@@ -1,14 +1,15 @@
 package mcpserver
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
-	"strconv"
+	"slices"
 	"strings"
 
 	"kith/db"
+	"kith/query/exact"
 )
 
 // arguments are the checked arguments of a call: each is a db.Key, an int64, a float64, a string, a bool, or a slice of
@@ -59,19 +60,22 @@ func (a arguments) objects(name string) (all []arguments) {
 // decode decodes and checks the arguments of a call. Integers keep all their digits; the SDK's own decoding turns them
 // into floating-point numbers, which merges keys above 2^53.
 func decode(raw json.RawMessage, fields []field) (arguments, error) {
-	given := map[string]any{}
-	if len(raw) > 0 && string(raw) != "null" {
-		d := json.NewDecoder(bytes.NewReader(raw))
-		d.UseNumber()
-		if err := d.Decode(&given); err != nil {
-			return nil, fmt.Errorf("the arguments must be a JSON object, got %.100s", raw)
-		}
+	if len(raw) == 0 {
+		return check(nil, fields)
+	}
+	v, err := exact.Decode("", raw)
+	if err != nil {
+		return nil, err
+	}
+	given, isObject := v.(exact.Object)
+	if !isObject && v != nil {
+		return nil, fmt.Errorf("the arguments must be a JSON object, got %.100s", raw)
 	}
 	return check(given, fields)
 }
 
-func check(given map[string]any, fields []field) (arguments, error) {
-	for name := range given {
+func check(given exact.Object, fields []field) (arguments, error) {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !contains(fields, name) {
 			return nil, unknown(name, fields)
 		}
@@ -111,6 +115,9 @@ func (f *field) check(v any) (any, error) {
 	if f.is.isList() {
 		return f.checkList(v)
 	}
+	if s, isString := v.(string); isString && f.is == aNode {
+		return nodeOf(f.name, s)
+	}
 	checked, ok := f.is.value(v)
 	if low, high := f.limits(); ok && (low != 0 || high != 0) {
 		x := toFloat(checked)
@@ -123,6 +130,14 @@ func (f *field) check(v any) (any, error) {
 		return db.KeyOf(checked)
 	}
 	return checked, nil
+}
+
+// nodeOf returns the node that a string names, as [db.Key.MarshalText] writes it.
+func nodeOf(name, text string) (k db.Key, err error) {
+	if err := k.UnmarshalText([]byte(text)); err != nil {
+		return k, fmt.Errorf("%s: %w", name, err)
+	}
+	return k, nil
 }
 
 func toFloat(v any) float64 {
@@ -164,7 +179,7 @@ func (f *field) checkElement(v any) (any, error) {
 	element := field{name: "the element"}
 	switch f.is {
 	case objectList:
-		object, isObject := v.(map[string]any)
+		object, isObject := v.(exact.Object)
 		if !isObject {
 			return nil, fmt.Errorf("must be an object with the members %s", strings.Join(names(f.members), ", "))
 		}
@@ -191,17 +206,17 @@ func (k kind) value(v any) (converted any, ok bool) {
 	case bool:
 		return v, k == aFlag
 	case string:
-		return v, k == aText || k == aNode || k == aValue
-	case json.Number:
-		i, err := strconv.ParseInt(string(v), 10, 64)
-		if err == nil && k != aNumber {
-			return i, k == anInt || k == aNode || k == aValue
+		return v, k == aText || k == aValue
+	case int64:
+		if k == aNumber {
+			return float64(v), true
 		}
-		x, err := v.Float64()
-		if whole := x == math.Trunc(x) && math.Abs(x) <= maxWhole; err == nil && whole && (k == anInt || k == aNode) {
-			return int64(x), true // 3.0 is an integer of JSON Schema
+		return v, k == anInt || k == aNode || k == aValue
+	case float64:
+		if whole := v == math.Trunc(v) && math.Abs(v) <= maxWhole; whole && (k == anInt || k == aNode) {
+			return int64(v), true // 3.0 is an integer of JSON Schema
 		}
-		return x, err == nil && (k == aNumber || k == aValue)
+		return v, k == aNumber || k == aValue
 	}
 	return nil, false
 }

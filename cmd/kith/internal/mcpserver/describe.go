@@ -38,7 +38,7 @@ type learner struct {
 }
 
 type example struct {
-	Node  any    `json:"node"` // its value, an int64 or a string
+	Node  string `json:"node"` // its text
 	Label string `json:"label,omitempty"`
 	Links int    `json:"links"`
 	key   db.Key
@@ -62,7 +62,7 @@ func descriptionSchema() schema {
 			{name: "outcomes", is: anInt, required: true, meaning: "number of outcomes that it has learned from"},
 		}},
 		{name: "example_nodes", is: objectList, required: true, members: []field{
-			{name: "node", is: aNode, required: true}, {name: "label", is: aText}, {name: "links", is: anInt, required: true},
+			{name: "node", is: nodeText, required: true}, {name: "label", is: aText}, {name: "links", is: anInt, required: true},
 		}},
 		{name: "statements_to_try", is: textList, required: true, meaning: "for run_statement"},
 		{name: "advice", is: textList, required: true},
@@ -106,7 +106,11 @@ func (d *description) findExamples(tx *db.Tx) error {
 		if seen++; seen > searchedNodes {
 			break
 		}
-		d.Examples = append(d.Examples, example{n.Key.Value(), n.Label, n.Edges, n.Key})
+		node, err := n.Key.MarshalText()
+		if err != nil {
+			return err
+		}
+		d.Examples = append(d.Examples, example{string(node), n.Label, n.Edges, n.Key})
 	}
 	slices.SortStableFunc(d.Examples, func(a, b example) int { return cmp.Compare(b.Links, a.Links) })
 	d.Examples = d.Examples[:min(len(d.Examples), describedNodes)]

@@ -25,6 +25,7 @@ type kind string
 
 const (
 	aNode      kind = "an integer or a string"
+	nodeText   kind = "a node as a string" // in answers: integers above 2^53 would lose digits in many clients
 	anInt      kind = "an integer"
 	aNumber    kind = "a number"
 	aText      kind = "a string"

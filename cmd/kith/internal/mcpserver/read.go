@@ -13,7 +13,12 @@ import (
 )
 
 // nodeHelp says how a node is written.
-const nodeHelp = `an integer as 7, a string as "7"; these are two different nodes`
+const nodeHelp = `7 or "7" for an integer, "ann" for a string, and "'7'" for a string of digits`
+
+// nodeColumn returns the column of nodes of an answer.
+func nodeColumn(name string) field {
+	return field{name: name, is: nodeText, meaning: "a node, as arguments accept it: 7 for an integer, ann for a string, and '7' for a string of digits"}
+}
 
 func nodeField(name, what string) field {
 	return field{name: name, is: aNode, meaning: what + "; " + nodeHelp, required: true}
@@ -67,7 +72,7 @@ func predictingTools() []tool {
 			meaning: `Ranks the nodes that a node is most likely to be linked to next. Nodes that it is linked to already are left out. A higher score is better; a note says which model answered. Example: {"node": "ann", "depth": 2, "top": 5} ranks the friends of friends of "ann". Use why for one of the targets, and evaluate to learn how reliable such rankings are.`,
 			arguments: slices.Concat([]field{nodeField("node", "the node whose links are predicted")}, candidateFields(),
 				[]field{modelField(), topField(10, 100)}),
-			columns: slices.Concat([]field{{name: "target", is: aNode}, {name: "rank", is: anInt, meaning: "from 1"}}, scoreColumns(),
+			columns: slices.Concat([]field{nodeColumn("target"), {name: "rank", is: anInt, meaning: "from 1"}}, scoreColumns(),
 				[]field{{name: "label", is: aText, meaning: "of the target"}}),
 		},
 		{
@@ -97,7 +102,7 @@ func lookingTools() []tool {
 				{name: "depth", is: anInt, low: 1, high: 6, byDefault: int64(1), meaning: "the largest number of links on the way"}, topField(20, 500),
 			},
 			columns: []field{
-				{name: "target", is: aNode}, {name: "depth", is: anInt, meaning: "number of links on the shortest way"},
+				nodeColumn("target"), {name: "depth", is: anInt, meaning: "number of links on the shortest way"},
 				{name: "weight", is: aNumber, meaning: "of the link, at depth 1"}, {name: "label", is: aText},
 				{name: "degree", is: aNumber, meaning: "sum of the weights of the links of the target"},
 			},
@@ -109,7 +114,7 @@ func lookingTools() []tool {
 				{name: "nodes", is: nodeList, low: 1, high: 100, required: true, meaning: "where the walk begins; each is " + nodeHelp}, topField(10, 500),
 			},
 			columns: []field{
-				{name: "node", is: aNode}, {name: "rank", is: anInt, meaning: "from 1"},
+				nodeColumn("node"), {name: "rank", is: anInt, meaning: "from 1"},
 				{name: "score", is: aNumber, meaning: "personalised PageRank, from 0 to 1"},
 				{name: "certain", is: aFlag, meaning: "whether no numerical error can change the rank"},
 			},
@@ -139,7 +144,7 @@ func statementTool() tool {
 		meaning: `Runs one statement and returns its rows. Names of nodes are integers or strings in single quotes: 7 and '7' are two nodes. Examples: SHOW MODELS; NODES LABEL item WHERE degree > 10 TOP 5; PATH FROM 'ann' TO 7; PREDICT LINKS FOR ? AMONG NEIGHBORS(2) TOP 3 with parameters ["ann"]. HELP lists all statements, and HELP PREDICT tells the grammar, options and columns of those that begin with PREDICT. `,
 		arguments: []field{
 			{name: "statement", is: aText, required: true, meaning: "one statement; a semicolon at its end is optional"},
-			{name: "parameters", is: valueList, high: 100, meaning: "values of the parameters ? of the statement, in order"},
+			{name: "parameters", is: valueList, high: 100, meaning: "values of the parameters ? of the statement, in order; here 7 and \"7\" are two nodes, an integer and a string"},
 			{name: "top", is: anInt, low: 1, high: 1000, byDefault: int64(100), meaning: "number of rows to return"},
 		},
 	}

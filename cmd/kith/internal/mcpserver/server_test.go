@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -164,7 +165,7 @@ func exchange(t *testing.T, s Server, calls ...string) (answers []string) {
 }
 
 // TestLargeKeys checks that keys above 2^53, which differ only beyond the precision of a float64, stay apart in both
-// directions.
+// directions: answers have them as text, and arguments accept it.
 func TestLargeKeys(t *testing.T) {
 	t.Parallel()
 	s := Server{DB: dbtest.Friends(t), Write: true}
@@ -179,13 +180,60 @@ func TestLargeKeys(t *testing.T) {
 		`{"name":"run_statement","arguments":{"statement":"NEIGHBORS OF ?","parameters":[9007199254740993]}}`,
 		`{"name":"neighbors","arguments":{"node":"odd"}}`,
 		`{"name":"predict_links","arguments":{"node":9007199254740993,"candidates":[9223372036854775807]}}`,
+		`{"name":"rank_nodes","arguments":{"nodes":["9007199254740993", "9223372036854775807"]}}`,
+		`{"name":"describe","arguments":{}}`,
+		`{"name":"run_statement","arguments":{"statement":"DESCRIBE NODE 9007199254740993"}}`,
 	) {
-		for _, want := range [][]string{{`"target":"odd"`}, {`"source":9007199254740993,"target":"odd"`}, {`"target":9007199254740993`, `"target":9223372036854775807`},
-			{`"target":9223372036854775807`}}[i] {
+		for _, want := range [][]string{{`"target":"odd"`}, {`"source":"9007199254740993","target":"odd"`}, {`"target":"9007199254740993"`, `"target":"9223372036854775807"`},
+			{`"target":"9223372036854775807"`}, {`"node":"9007199254740993"`, `"node":"9223372036854775807"`}, {`"node":"7"`, `"node":"ann"`}, {`"value":"9007199254740993"`}}[i] {
 			if !strings.Contains(answer, want) {
 				t.Errorf("%s\nlacks %s", answer, want)
 			}
 		}
+	}
+}
+
+// TestMessagesWithoutGo checks that no message speaks of types of Go, and that nothing of an argument is changed without a
+// word.
+func TestMessagesWithoutGo(t *testing.T) {
+	t.Parallel()
+	s := Server{DB: dbtest.Friends(t), Write: true}
+	goWords := regexp.MustCompile(`<nil>|float64|int64|map\[|interface|unmarshal|strconv|json:|\(string\)|reflect|exact\.|db:|index:`)
+	var calls []string
+	for _, tool := range tools() {
+		for _, v := range []string{`null`, `true`, `1.5`, `7`, `"x"`, `""`, `[]`, `[null]`, `{}`, `[{"a":null}]`, `1e999`, `99999999999999999999`, `"\ud800x"`, `["\udc00"]`, `"'x"`} {
+			for _, f := range tool.arguments {
+				given := []string{fmt.Sprintf("%q:%s", f.name, v)}
+				for _, other := range tool.arguments {
+					if other.required && other.name != f.name {
+						given = append(given, fmt.Sprintf("%q:%s", other.name, map[bool]string{true: `["ann"]`, false: `"ann"`}[other.is.isList()]))
+					}
+				}
+				calls = append(calls, fmt.Sprintf(`{"name":%q,"arguments":{%s}}`, tool.name, strings.Join(given, ",")))
+			}
+		}
+	}
+	for i, answer := range exchange(t, s, calls...) {
+		var m struct {
+			Result struct {
+				IsError bool
+				Content []struct{ Text string }
+			}
+		}
+		if err := json.Unmarshal([]byte(answer), &m); err != nil || len(m.Result.Content) == 0 {
+			t.Errorf("%s: %s, %v", calls[i], answer, err)
+			continue
+		}
+		text := m.Result.Content[0].Text
+		if m.Result.IsError && goWords.MatchString(text) {
+			t.Errorf("%s: %s", calls[i], text)
+		}
+		if strings.Contains(calls[i], `\u`) && (!m.Result.IsError || !strings.Contains(text, "is half of a surrogate pair")) {
+			t.Errorf("%s: %s", calls[i], text)
+		}
+	}
+	if s, err := s.DB.Stats(); err != nil || s.Nodes > 20 {
+		t.Errorf("%d nodes, %v", s.Nodes, err)
 	}
 }
 

@@ -69,7 +69,7 @@ func instructions(write bool) string {
 		last = "5. insert adds nodes and links; observe tells a model what became of a predicted link, so that its next answers are better."
 	}
 	return `kith is a graph database that predicts links which do not exist yet (whom a user may know, which item comes next) and learns from their outcomes.
-1. Call describe first: sizes, labels, models, and some nodes. A node is an integer or a string, and 7 and "7" are two different nodes.
+1. Call describe first: sizes, labels, models, and some nodes. A node is an integer or a string; answers write it as a string, which arguments accept: 7 is an integer, ann a string, and '7', in single quotes, a string of digits.
 2. predict_links ranks the nodes that a node may be linked to next, and why explains one score. neighbors and rank_nodes show links that exist.
 3. evaluate measures on hidden links how good such predictions are. Call it before you rely on scores or compare models.
 4. run_statement runs a statement of kith's own language for all the rest; the statement HELP lists them.

@@ -22,7 +22,7 @@ func writingTools() []tool {
 				{name: "model", is: aText, meaning: "a model that describe lists. Absent: the model that describe marks with answers"},
 			},
 			columns: []field{
-				{name: "source", is: aNode}, {name: "target", is: aNode}, {name: "reward", is: aNumber}, {name: "model", is: aText},
+				nodeColumn("source"), nodeColumn("target"), {name: "reward", is: aNumber}, {name: "model", is: aText},
 				{name: "edge_added", is: aFlag, meaning: "whether the link was added"},
 			},
 		},
