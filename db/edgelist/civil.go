@@ -77,6 +77,19 @@ func isoDate(field []byte) (c civil, form TimeFormat, rest []byte) {
 	return civil{year: year, month: month, day: day}, Date, rest
 }
 
+// dayOrMonth reports whether a field begins with a date such as 02/01/2006, which may begin with the day or with the month.
+func dayOrMonth(field []byte) bool {
+	for range 2 {
+		_, rest, ok := digits(field, 1, 2)
+		if !ok || len(rest) == 0 || !slices.Contains([]byte("-/."), rest[0]) {
+			return false
+		}
+		field = rest[1:]
+	}
+	_, _, ok := digits(field, 4, 4)
+	return ok
+}
+
 // clock parses a clock of hours, minutes, optional seconds with an optional fraction, and an optional zone. It returns
 // RFC3339 with a zone, DateTime without one, and AnyTime if it is no clock.
 func (c *civil) clock(text []byte) TimeFormat {

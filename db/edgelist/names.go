@@ -130,7 +130,7 @@ func numbered(name string, header []string) (int, error) {
 	case err != nil && header == nil:
 		return 0, fmt.Errorf("%w: %q; no header was found, so columns are counted from 1, unless the option header says that there is one", ErrColumns, name)
 	case err != nil:
-		return 0, fmt.Errorf("%w: %q; the header has %s", ErrColumns, name, strings.Join(header, ", "))
+		return 0, fmt.Errorf("%w: %q; the header has %s", ErrColumns, name, strings.Join(named(header), ", "))
 	case place < 1 || place > maxPlace || header != nil && place > len(header):
 		return 0, fmt.Errorf("%w: %d; columns are counted from 1", ErrColumns, place)
 	}

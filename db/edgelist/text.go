@@ -228,9 +228,12 @@ func (t *text) parse(line []byte, fields fields, n int, e *Edge) error {
 // tooMany returns the error for a line with more columns than were guessed.
 func (t *text) tooMany(line []byte, n int) error {
 	err := t.bad(line, "columns: found %d, expected %d", n, t.Columns.count())
-	switch {
+	switch columns, _ := t.layout.all(line); {
+	case n == 4 && t.layout.sep == 0 && timeFormatOf(columns[2]) == Date && new(civil).clock(columns[3]) != AnyTime:
+		err.Msg = "a date and a time of day are two columns; write them with a T between, or separate the columns by commas or tabs"
+		return err
 	case t.layout.names != nil:
-		err.Msg += "; the header has " + strings.Join(t.layout.names, ", ")
+		err.Msg += "; the header has " + strings.Join(named(t.layout.names), ", ")
 		return err.help("columns", "src=NAME,dst=NAME")
 	case n == SrcDstWeightTime.count():
 		return err.help("columns", SrcDstWeightTime.String())

@@ -254,6 +254,10 @@ func (f TimeFormat) wrongTime(field []byte) (msg string, help TimeFormat) {
 		if form <= f {
 			form = AnyTime
 		}
+	case dayOrMonth(field):
+		msg = "time may begin with the day or with the month; 2006-01-02 begins with the year"
+	case f.unit() > 0 && form == AnyTime:
+		msg = "time is neither a number nor a date in a form that is read, such as 2006-01-02"
 	case f.unit() > 0:
 		msg = "time is not a number"
 	default:

@@ -178,6 +178,25 @@ func TestReadYears(t *testing.T) {
 	}
 }
 
+// Times that cannot be read are said to be what they are.
+func TestTimesThatAreNotRead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text string
+		o    Options
+		want string
+	}{
+		{"1 2 2024-03-01 12:30:00\n", Options{}, "a date and a time of day are two columns; write them with a T between, or separate the columns by commas or tabs"},
+		{"1,2,03/01/2024\n", Options{Columns: SrcDstTime}, "time may begin with the day or with the month; 2006-01-02 begins with the year"},
+		{"1,2,soon\n", Options{Columns: SrcDstTime}, "time is neither a number nor a date in a form that is read, such as 2006-01-02"},
+		{"1,2,2024-03-01\n1,2,soon\n", Options{}, "time is not of the form 2006-01-02 (date)"},
+	} {
+		if got := describe(c.text, c.o); !strings.Contains(got, ": "+c.want+": ") {
+			t.Errorf("%q: %s, want %s", c.text, got, c.want)
+		}
+	}
+}
+
 func TestParseTime(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{"2004-11-01": 1099267200, "2004-11-01T10:00+01": 1099299600, "2004/11/01 09:00": 1099299600} {

@@ -1,6 +1,9 @@
 package edgelist
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // widen gives a header that has fewer names than the lines have columns a name for each column: "" for the columns without
 // one. These are the last columns, unless there is one of them and the first column counts the lines, as R writes it. asked
@@ -37,4 +40,9 @@ func counts(lines [][]byte, l *layout) bool {
 		}
 	}
 	return len(lines) > 1
+}
+
+// named returns the names of the columns that have one.
+func named(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "" })
 }

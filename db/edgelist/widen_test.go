@@ -35,6 +35,7 @@ func TestHeaderWithFewerNames(t *testing.T) {
 		{"source,target\n\"1\",7,8\n\"2\",9,7\n", Options{}, `src=source,dst=target; 7>8; 9>7; note: the lines have a column more than the header: the first one counts the lines and was left out (otherwise: columns = 'src=1,dst=2')`},
 		{"source,target\n1,7,8\n2,9,7\n", Options{Names: Names{Src: "1", Dst: "2"}, Header: WithHeader}, `src=source,dst=target; 1>7; 2>9; note: the header has 2 names, the lines have 3 columns: those after the first 2 have no name and were left out`},
 		{"source,target\n4,7,8\n2,9,7\n", Options{}, `src=source,dst=target; 4>7; 2>9; note: the header has 2 names, the lines have 3 columns: those after the first 2 have no name and were left out`},
+		{"a,b,c\n0,5,6,7,8\n1,6,7,8,9\n", Options{}, `src=a,dst=b,weight=c; edgelist: line 2: columns: found 5, expected 3; the header has a, b, c: "0,5,6,7,8"; try columns = 'src=NAME,dst=NAME'; edgelist: line 3: columns: found 5, expected 3; the header has a, b, c: "1,6,7,8,9"; try columns = 'src=NAME,dst=NAME'; note: the header has 3 names, the lines have 5 columns: those after the first 3 have no name and were left out`},
 		{"source,target\n4,7,8\n2,9\n", Options{}, `src=source,dst=target; edgelist: line 2: columns: found 3, the header has 2: "4,7,8"; 2>9`},
 	} {
 		if got := noted(c.text, c.o); got != c.want {

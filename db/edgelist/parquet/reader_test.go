@@ -131,6 +131,53 @@ func TestReadTypes(t *testing.T) {
 	}
 }
 
+// Times of floating point are rounded down; NaN and 0 are no times. Integers are years if the name says so.
+func TestReadNumbersAsTimes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		field edgelist.Field
+		times []float64
+		want  string
+	}{
+		{edgelist.Field{Name: "time", Type: edgelist.Double}, []float64{1.7e9 + 0.75, nan(), 0, -0.5}, "s 1700000000 0 0 -1"},
+		{edgelist.Field{Name: "time", Type: edgelist.Double}, []float64{1.7e12, 1.7e12, 1e300}, `ms 1700000000 1700000000 edgelist: line 3: column "time" is neither a number nor a date in a form that is read, such as 2006-01-02: "1e+300"`},
+		{edgelist.Field{Name: "year", Type: edgelist.Integer}, []float64{2001, 2002}, "year 978307200 1009843200"},
+		{edgelist.Field{Name: "date", Type: edgelist.Integer}, []float64{20010101, 20020101}, "date 978307200 1009843200"},
+		{edgelist.Field{Name: "t", Type: edgelist.Integer}, []float64{5, 6, 1.7e12}, `s 5 6 edgelist: line 3: column "t" is after the year 9999 in seconds since 1970: "1700000000000"; try times = 'ms'`},
+	} {
+		var b bytes.Buffer
+		w, err := parquet.Format{}.Create(&b, []edgelist.Field{{Name: "source", Type: edgelist.Integer}, {Name: "target", Type: edgelist.Integer}, c.field})
+		for _, at := range c.times {
+			w.Int(1)
+			w.Int(2)
+			if c.field.Type == edgelist.Double {
+				w.Double(at)
+			} else {
+				w.Int(int64(at))
+			}
+			err = errors.Join(err, w.End())
+		}
+		if err = errors.Join(err, w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		r, err := edgelist.NewReader(bytes.NewReader(b.Bytes()), options())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := r.Times.String()
+		for e, err := range r.Edges() {
+			if err != nil {
+				got += fmt.Sprint(" ", err)
+			} else {
+				got += fmt.Sprint(" ", e.Time)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%v %v:\ngot  %s\nwant %s", c.field, c.times, got, c.want)
+		}
+	}
+}
+
 // A malformed row is a LineError with its number and the column.
 func TestReadMalformed(t *testing.T) {
 	t.Parallel()
