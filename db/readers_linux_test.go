@@ -137,6 +137,16 @@ func TestManyReaders(t *testing.T) {
 			want = db.ErrLocked
 		}
 		wantError(t, "to write beside readers", err, want)
+		if _, unknown := os.Stat("/proc/locks"); unknown == nil && want == db.ErrLocked {
+			for _, r := range readers[:3] {
+				if err != nil && !strings.Contains(err.Error(), fmt.Sprintf("process %d (", r.Process.Pid)) {
+					t.Errorf("%v does not name process %d", err, r.Process.Pid)
+				}
+			}
+			if err != nil && strings.Contains(err.Error(), fmt.Sprint("process ", killed.Process.Pid, " ")) {
+				t.Errorf("%v names process %d, which was killed", err, killed.Process.Pid)
+			}
+		}
 	}
 	for _, r := range readers[:3] {
 		_, err := io.WriteString(r.in, "again\n")

@@ -62,6 +62,27 @@ func (h holder) String() string {
 	return text
 }
 
+// attach says how a database can be read that a different process has open.
+const attach = "if it serves query/web.Handler, kith shell --attach URL can read the database"
+
+// readersError returns ErrLocked, with the processes that have the database at path open for reading if they are known.
+func readersError(path string) error {
+	const most = 3
+	var names []string
+	for _, h := range holders(path) {
+		names = append(names, h.String())
+	}
+	switch n := len(names); {
+	case n == 0:
+		return fmt.Errorf("%w: %s: other processes read it, and none may write meanwhile", ErrLocked, path)
+	case n == 1:
+		return fmt.Errorf("%w: %s: %s reads it, and none may write meanwhile; %s", ErrLocked, path, names[0], attach)
+	case n > most:
+		names = append(names[:most:most], fmt.Sprintf("%d more", n-most))
+	}
+	return fmt.Errorf("%w: %s: %s read it, and none may write meanwhile", ErrLocked, path, strings.Join(names, ", "))
+}
+
 // lockedError returns ErrLocked, with the process that has the database at path open for writing if that is known.
 func lockedError(path string) error {
 	process := "another process"
@@ -70,5 +91,5 @@ func lockedError(path string) error {
 			process = h.String()
 		}
 	}
-	return fmt.Errorf("%w: %s: %s has it open; if it serves query/web.Handler, kith shell --attach URL can read the database", ErrLocked, path, process)
+	return fmt.Errorf("%w: %s: %s has it open; %s", ErrLocked, path, process, attach)
 }

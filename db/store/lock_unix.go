@@ -34,7 +34,7 @@ func lockDir(path string, readOnly bool) (io.Closer, error) {
 		case !errors.Is(err, unix.EWOULDBLOCK):
 			err = fmt.Errorf("db: lock %s: %w", path, err)
 		case !readOnly && flock(f, unix.LOCK_SH) == nil: // a reader shares its lock, a writer does not
-			err = fmt.Errorf("%w: %s: other processes read it, and none may write meanwhile", ErrLocked, path)
+			err = errors.Join(unix.Flock(int(f.Fd()), unix.LOCK_UN), readersError(path))
 		default:
 			err = lockedError(path)
 		}
