@@ -101,7 +101,7 @@ func (db *DB) compactAll(ctx context.Context) error {
 		return err
 	}
 	defer db.unpin(s)
-	db.store.Discard(db.openReaders.oldest(s.ts))
+	db.discard()
 	return db.store.Merge()
 }
 
@@ -192,7 +192,7 @@ func (db *DB) writeBase(ctx context.Context, s *snapshot, generation uint32) (ba
 // writeGeneration calls write to write the blocks of a new generation, at the timestamp ts, and with the place from which
 // they can be read then. No reader uses them until a later commit makes them the base.
 func (db *DB) writeGeneration(ctx context.Context, ts uint64, write func(w index.Writer, from *index.Stored) error) error {
-	db.store.Discard(db.openReaders.oldest(ts)) // so that Bulk removes the generation before
+	db.discard() // so that Bulk removes the generation before
 	return db.store.Bulk(ts, func(w index.Writer) error {
 		w = ctxio.Writer(ctx, w)
 		if db.opts.InMemory {

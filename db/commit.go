@@ -236,6 +236,6 @@ func (db *DB) writeGroup() {
 // publish makes s, which must be durable, the version that readers see.
 func (db *DB) publish(s *snapshot) {
 	db.now.Store(s)
-	db.store.Discard(db.openReaders.oldest(s.ts))
+	db.discard()
 	db.published.send()
 }

@@ -377,7 +377,18 @@ func (db *DB) unlock() { db.writer <- struct{}{} }
 
 func (db *DB) pin() (*snapshot, error) { return db.openReaders.pin(&db.now) }
 
-func (db *DB) unpin(s *snapshot) { db.openReaders.unpin(s) }
+func (db *DB) unpin(s *snapshot) {
+	db.openReaders.unpin(s, func(at map[uint64]int) {
+		if db.store.Pins() {
+			db.store.Discard(db.now.Load().ts, at)
+		}
+	})
+}
+
+// discard lets the store discard what no transaction reads.
+func (db *DB) discard() {
+	db.openReaders.call(func(at map[uint64]int) { db.store.Discard(db.now.Load().ts, at) })
+}
 
 // Writable returns ErrReadOnly, with the cause, if the database at path cannot be written to because its file system is
 // read-only or the process lacks the permission. Such a database can be opened with Options.ReadOnly if it was closed.

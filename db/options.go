@@ -44,6 +44,10 @@ type Options struct {
 	// fit into a quarter, and a holdout of a list of more edges than fit (see Tx.Holdout). A transaction may take a 200th of
 	// Memory, but 0.8 MB at 64 MB, and 1.2 MB at 120 to 256 MB.
 	//
+	// A transaction that stays open while much is written, such as an export to a slow client, keeps a buffer of the store
+	// of 5 MB at the minimum of Memory and 64 MB at most, and on the disk as much as the database took at that time.
+	// Transactions that began at about the same time share both. The end of the transaction frees them.
+	//
 	// Memory bounds the bytes in use. By default, the garbage collector lets a process grow to twice that. A process
 	// that must stay within Memory should call debug.SetMemoryLimit(Memory), as the kith tool does. Open does not call
 	// it, because it does not know what else the process holds. Repair does not keep to it. Not counted are the buffers

@@ -244,25 +244,24 @@ func (r *openReaders) pin(now *atomic.Pointer[snapshot]) (*snapshot, error) {
 	return s, nil
 }
 
-func (r *openReaders) unpin(s *snapshot) {
+// unpin counts the end of a transaction. It calls ended after the last one at its timestamp, and before close returns.
+func (r *openReaders) unpin(s *snapshot, ended func(at map[uint64]int)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.at[s.ts]--; r.at[s.ts] == 0 {
 		delete(r.at, s.ts)
+		ended(r.at)
 	}
 	if len(r.at) == 0 {
 		r.idle.Broadcast()
 	}
 }
 
-// oldest returns the smallest timestamp at which a transaction reads, or newest if there is no transaction.
-func (r *openReaders) oldest(newest uint64) uint64 {
+// call calls f with the number of transactions by timestamp, which does not change meanwhile.
+func (r *openReaders) call(f func(at map[uint64]int)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for ts := range r.at {
-		newest = min(newest, ts)
-	}
-	return newest
+	f(r.at)
 }
 
 // close refuses new transactions and waits for the open ones. It reports whether it was the first to do so.

@@ -41,6 +41,11 @@ func OnDemand(a, b []byte) bool {
 		slices.Contains([]byte{prefixDict, prefixKeyOrder, prefixOut, prefixIn, prefixDegree}, a[0])
 }
 
+// WrittenOnce reports whether the record under a key is a block of a generation: no other record ever has the same key.
+func WrittenOnce(key []byte) bool {
+	return len(key) > 0 && bytes.IndexByte(generationKinds[:], key[0]) >= 0
+}
+
 // numberWidths returns the widths in bytes of the numbers in the keys of a kind, and false for a kind whose keys
 // have names.
 func numberWidths(kind byte) (widths []int, ok bool) {
@@ -169,7 +174,7 @@ func (m *Meta) IsCurrent(key []byte) bool {
 		return false
 	case kind == prefixBase:
 		return n == uint64(m.Generation)
-	case bytes.IndexByte(generationKinds[:], kind) >= 0:
+	case WrittenOnce(key):
 		return m.Generation > 0 && n == uint64(m.Generation)
 	case kind == prefixLog:
 		return n > min(m.LogStart, m.Kept) && n <= m.Version

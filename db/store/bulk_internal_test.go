@@ -104,7 +104,7 @@ func TestBulk(t *testing.T) {
 			if err := s.Verify(); err != nil {
 				t.Error(err)
 			}
-			s.Discard(4)
+			s.Discard(4, nil)
 			if err := s.Merge(); err != nil {
 				t.Fatal(err)
 			}
@@ -150,10 +150,10 @@ func TestBulkRemovesDeadTables(t *testing.T) {
 		switch {
 		case ts == 1: // it is kept in part
 			drop(ts, records-1)
-			s.Discard(ts + 1)
+			s.Discard(ts+1, nil)
 		case ts < generations-1:
 			drop(ts, records)
-			s.Discard(ts + 1)
+			s.Discard(ts+1, nil)
 		default: // a reader may see it
 			drop(ts, records)
 		}

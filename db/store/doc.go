@@ -7,6 +7,9 @@
 // [Store.Batch] writes what no reader uses yet in many. [Store.Bulk] writes a new generation of a graph as tables, past
 // Badger, and removes tables of which all records are deleted (bulk.go).
 //
+// A reader sees its version for as long as it is open. When much was written since, the store keeps for it the tables that
+// there were, not the versions of records (pin.go), so neither memory nor disk grows with the commits.
+//
 // A store is opened for writing by its first write (instance.go). Until then nothing on the disk changes, except that
 // [Open] makes tables of the logs that a killed process left, if the disk has space for them. So opening takes a millisecond, whatever the size: Badger makes no log and
 // starts no compaction, and Open leaves out of its checks the records that are read on demand, whose loss a reader

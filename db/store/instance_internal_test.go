@@ -94,7 +94,7 @@ func TestFirstWrite(t *testing.T) {
 		t.Errorf("files were %v, they are %v", before, now)
 	}
 	fill(t, s, 2, 'a', 200)
-	s.Discard(2)
+	s.Discard(2, nil)
 	if err := s.Merge(); err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func Open(path string, o Options) (*Store, error) {
 	}
 	s := &Store{
 		log: o.Logger, onSync: o.OnSync, inventory: new(inventory), syncs: !o.InMemory && !o.ReadOnly && !o.NoSync, onStep: o.OnStep,
-		bulkTable: min(max(o.Memory/8, 1<<20), 16<<20),
+		bulkTable: min(max(o.Memory/8, 1<<20), 16<<20), pins: map[uint64]*pin{},
 	}
 	var err error
 	if !o.InMemory {

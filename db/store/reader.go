@@ -13,6 +13,8 @@ import (
 
 // Reader is an index.Reader at one timestamp.
 type Reader struct {
+	store   *Store
+	ts      uint64
 	from    *instance
 	txn     *badger.Txn
 	pending pending
@@ -22,7 +24,7 @@ type Reader struct {
 // given in commit order. The caller must close the reader.
 func (s *Store) Read(ts uint64, later ...*Records) *Reader {
 	b := s.acquire()
-	return &Reader{b, b.NewTransactionAt(ts, false), later}
+	return &Reader{s, ts, b, b.NewTransactionAt(ts, false), later}
 }
 
 // Close ends the read.
@@ -42,6 +44,17 @@ func (r *Reader) Get(key []byte) ([]byte, bool, error) {
 
 // get returns the value of a key in the store, or nil, and its version.
 func (r *Reader) get(key []byte) (v []byte, version uint64, err error) {
+	r.store.reading.RLock()
+	defer r.store.reading.RUnlock()
+	if p := r.store.pins[r.ts]; p != nil {
+		return p.get(key)
+	}
+	return r.present(key)
+}
+
+// present is get from the present tables. Unless the record is written once, the caller holds Store.reading, so that the
+// version is not discarded meanwhile.
+func (r *Reader) present(key []byte) (v []byte, version uint64, err error) {
 	defer catchDamage(&err)
 	item, err := r.txn.Get(key)
 	if errors.Is(err, badger.ErrKeyNotFound) {
@@ -81,14 +94,15 @@ func (r *Reader) Scan(prefix, from []byte) iter.Seq2[index.Entry, error] {
 // scan is Scan without the pending records.
 func (r *Reader) scan(prefix, from []byte) iter.Seq2[index.Entry, error] {
 	return func(yield func(index.Entry, error) bool) {
-		o := badger.DefaultIteratorOptions
-		o.Prefix = prefix
-		o.PrefetchValues = false // values are stored with their keys
-		it := r.txn.NewIterator(o)
-		defer it.Close()
 		if from == nil {
 			from = prefix
 		}
+		it, p := r.iterator(prefix)
+		if p != nil {
+			p.scan(prefix, from, yield)
+			return
+		}
+		defer it.Close()
 		var e index.Entry
 		move := func() { it.Seek(from) }
 		for {
@@ -102,6 +116,19 @@ func (r *Reader) scan(prefix, from []byte) iter.Seq2[index.Entry, error] {
 			move = it.Next
 		}
 	}
+}
+
+// iterator returns an iterator of the present tables, which it keeps, or the pin of the reader.
+func (r *Reader) iterator(prefix []byte) (*badger.Iterator, *pin) {
+	r.store.reading.RLock()
+	defer r.store.reading.RUnlock()
+	if p := r.store.pins[r.ts]; p != nil {
+		return nil, p
+	}
+	o := badger.DefaultIteratorOptions
+	o.Prefix = prefix
+	o.PrefetchValues = false // values are stored with their keys
+	return r.txn.NewIterator(o), nil
 }
 
 // next moves an iterator and reads the entry there, if its key has the prefix.
@@ -118,7 +145,8 @@ func next(it *badger.Iterator, prefix []byte, move func(), e *index.Entry) (ok b
 	return true, nil
 }
 
-// At returns the records at ts as an index.Source. Every read is a transaction of its own.
+// At returns the records at ts as an index.Source. Every read is a transaction of its own. Somebody must read at ts or
+// later, and not see other versions of the records than those at ts.
 func (s *Store) At(ts uint64) index.Source { return &source{store: s, ts: ts} }
 
 // source reads at one timestamp. The records of a generation are written once, at one timestamp, so they are looked for
@@ -126,27 +154,42 @@ func (s *Store) At(ts uint64) index.Source { return &source{store: s, ts: ts} }
 type source struct {
 	store   *Store
 	ts      uint64
-	version atomic.Uint64 // of the last record that is read on demand; 0 at first
+	version atomic.Uint64 // of the last record that is written once; 0 at first
 }
 
 // Read implements index.Source.
 func (s *source) Read(key []byte) ([]byte, bool, error) {
-	once := index.OnDemand(key, key) // the record has one version
+	once := index.WrittenOnce(key)
 	if version := s.version.Load(); once && version > 0 {
-		if value, _, err := s.read(key, version); value != nil || err != nil {
+		if value, _, err := s.present(key, version); value != nil || err != nil {
 			return value, true, err
 		}
 	}
-	value, version, err := s.read(key, s.ts)
+	value, version, err := s.read(key, once)
 	if once && value != nil {
 		s.version.Store(version)
 	}
 	return value, value != nil, err
 }
 
-// read returns the value of a key at ts, or nil, and its version.
-func (s *source) read(key []byte, ts uint64) ([]byte, uint64, error) {
+// read returns the value of a key, or nil, and its version. What is written once is in the present tables until it is
+// deleted. Of other records they may have only a later version.
+func (s *source) read(key []byte, once bool) (value []byte, version uint64, err error) {
+	s.store.reading.RLock()
+	defer s.store.reading.RUnlock()
+	p := s.store.pinned(s.ts)
+	if once || p == nil {
+		value, version, err = s.present(key, s.ts)
+	}
+	if value == nil && err == nil && p != nil {
+		return p.get(key)
+	}
+	return value, version, err
+}
+
+// present returns the value of a key in the present tables at ts, or nil, and its version.
+func (s *source) present(key []byte, ts uint64) ([]byte, uint64, error) {
 	r := s.store.Read(ts)
 	defer r.Close()
-	return r.get(key)
+	return r.present(key)
 }

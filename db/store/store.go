@@ -48,7 +48,12 @@ type Store struct {
 	// failed is set when it is unknown whether a commit is on the disk. Memory and disk may then differ, so nothing more
 	// is written.
 	failed    atomic.Pointer[error]
-	discarded atomic.Uint64 // see Discard
+	discarded atomic.Uint64 // timestamp up to which only the newest version of a record is kept; see Discard
+	written   atomic.Int64  // bytes written since it was the newest timestamp
+
+	// reading is held by a read of the present tables, so that no version that it may see is discarded meanwhile.
+	reading sync.RWMutex
+	pins    map[uint64]*pin // by the timestamp of the reads; protected by reading
 }
 
 // Dir returns the directory of the store, or "" for one in memory.
@@ -81,14 +86,6 @@ func (s *Store) LastCommit() uint64 {
 		return 0
 	}
 	return ts
-}
-
-// Discard releases versions of records that only readers below ts could see.
-func (s *Store) Discard(ts uint64) {
-	b := s.acquire()
-	defer b.release()
-	s.discarded.Store(ts)
-	b.SetDiscardTs(ts)
 }
 
 // Commit durably writes what f writes as one atomic transaction at ts. It returns ErrTooLarge if that does not fit into
@@ -138,6 +135,7 @@ func (s *Store) commit(ts uint64, r *Records) (at position, err error) {
 	if err = r.CopyTo(txn); err == nil {
 		err = txn.CommitAt(ts, nil)
 	}
+	s.written.Add(r.size)
 	return at, translate(err)
 }
 
@@ -192,6 +190,7 @@ func (w *batchWriter) Set(key, value []byte) error {
 	if err := w.begin(); err != nil {
 		return err
 	}
+	w.store.written.Add(int64(len(key) + len(value)))
 	return translate(w.batch.Set(key, value))
 }
 
@@ -240,6 +239,7 @@ func (s *Store) Merge() error {
 // Close closes the store. If the store cannot stop to write, Close returns an error, and no other process can write to the
 // directory until this process ends.
 func (s *Store) Close() error {
+	s.unpin(nil)
 	b := s.badger.Load()
 	err := s.inPlace()
 	if o := b.Opts(); o.InMemory || o.ReadOnly || !s.accepted || err != nil {
