@@ -53,9 +53,16 @@ const (
 )
 
 // foreignFormats returns the formats that are named in errors, in the order in which they are tried.
-var foreignFormats = sync.OnceValue(func() []foreignFormat {
-	pandas := func(call string) string { return fmt.Sprintf(fromPandas, call) }
-	networkX := func(call string) string { return fmt.Sprintf(fromNetworkX, call) }
+var foreignFormats = sync.OnceValue(func() []foreignFormat { return slices.Concat(binaryFormats(), textFormats()) })
+
+// pandas says how to write a table that a function of pandas reads.
+func pandas(call string) string { return fmt.Sprintf(fromPandas, call) }
+
+// networkX says how to write the edges of a graph that a function of networkx reads.
+func networkX(call string) string { return fmt.Sprintf(fromNetworkX, call) }
+
+// binaryFormats returns the formats that are no text, and texts in other encodings.
+func binaryFormats() []foreignFormat {
 	return []foreignFormat{
 		{"text in UTF-32", func(head []byte) bool {
 			return begins("\xff\xfe\x00\x00", "\x00\x00\xfe\xff")(head) || spaced(head, 4)
@@ -82,6 +89,12 @@ var foreignFormats = sync.OnceValue(func() []foreignFormat {
 		{"a program", begins("\x7fELF", "MZ\x90\x00"), tableOfIt},
 		{"a Python pickle", begins("\x80\x02", "\x80\x03", "\x80\x04", "\x80\x05", "(dp0\n", "(lp0\n", "(dp1\n", "(lp1\n", "ccopy_reg\n"),
 			"write what it holds from Python: a table with to_parquet, an array with numpy.save, a graph with networkx.write_edgelist"},
+	}
+}
+
+// textFormats returns the formats that are texts.
+func textFormats() []foreignFormat {
+	return []foreignFormat{
 		{"a pointer of Git LFS, not the file", begins("version https://git-lfs.github.com/", "version https://hawser.github.com/"), "fetch the file with git lfs pull"},
 		{"a pointer of git-annex, not the file", matches(`^(/annex/objects/|\.git/annex/objects/|(\.\./)*\.git/annex/objects/)\S+\s*$`), "fetch the file with git annex get"},
 		{"a pointer of DVC, not the file", matches(`^(md5: [0-9a-f]{32}\n)?outs:\n- (md5|hash|etag|size|path): `), "fetch the file with dvc pull"},
@@ -106,7 +119,7 @@ var foreignFormats = sync.OnceValue(func() []foreignFormat {
 		{"an adjacency graph of Ligra", matches(`^(Weighted)?(AdjacencyGraph|AdjacencyHypergraph)\r?\n\d`), "convert it to an edge list with the tools of Ligra or GBBS"},
 		{"a METIS graph", isMetis, "write each edge on a line as in awk '!/^%/ && n++ { for (i = 1; i <= NF; i++) print n - 1, $i }' FILE, for a graph without weights"},
 	}
-})
+}
 
 // foreign returns an error for a file in a format that is not read, recognized by its first bytes. It is not called if the
 // format is given.
