@@ -77,7 +77,7 @@ func (p *parser) statement(kinds []Kind) *Statement {
 			return p.clauses(pos, kinds, at)
 		default:
 			if at == 0 {
-				p.refuseForeign()
+				p.refuseBeginning()
 			}
 			p.need(false)
 			return nil

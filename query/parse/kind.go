@@ -109,15 +109,53 @@ func Keywords() []string {
 	return slices.Compact(words)
 }
 
-// refuseForeign stops the parser at a word that begins a statement of SQL or Cypher.
-func (p *parser) refuseForeign() {
+// refuseBeginning stops the parser at a token that begins no statement: it may begin one of SQL or Cypher, or lack the
+// word before it, as STATS lacks SHOW.
+func (p *parser) refuseBeginning() {
 	language := map[string]string{
 		"SELECT": "SQL", "UPDATE": "SQL", "ALTER": "SQL", "TRUNCATE": "SQL", "UPSERT": "SQL", "REPLACE": "SQL", "VALUES": "SQL", "TABLE": "SQL",
 		"MATCH": "Cypher", "OPTIONAL": "Cypher", "UNWIND": "Cypher", "RETURN": "Cypher", "CALL": "Cypher", "FOREACH": "Cypher",
 		"WITH": "SQL or Cypher", "USE": "SQL or Cypher",
 	}[strings.ToUpper(p.tok.text)]
-	if p.tok.kind == word && language != "" {
-		p.stop(&Error{Pos: p.tok.pos, Msg: p.tok.text + " is " + language + ", which kith does not read: " +
-			"NODES lists nodes, NEIGHBORS OF the links of a node, PREDICT LINKS FOR links that may come; HELP lists all statements"})
+	e := &Error{Pos: p.tok.pos, Found: p.tok.found(), Expected: slices.Clone(p.expected)}
+	e.Msg = "found " + e.Found + ", expected a statement (HELP lists them)"
+	if p.begun != nil {
+		e.Msg = "found " + e.Found + ", expected a statement other than EXPLAIN and PROFILE"
 	}
+	switch {
+	case p.tok.kind == word && language != "":
+		e.Msg = p.tok.text + " is " + language + ", which kith does not read: " +
+			"NODES lists nodes, NEIGHBORS OF the links of a node, PREDICT LINKS FOR links that may come; HELP lists all statements"
+	case p.tok.kind == word:
+		e.DidYouMean = beginning(p.tok.text, p.expected)
+	}
+	p.stop(e)
+}
+
+// beginning returns the beginning of the statement that a word was probably meant to begin, or "". The word is the second
+// word of a name, or a misspelling of a first or second word. Statements that only show something are preferred.
+func beginning(found string, firstWords []string) string {
+	kinds := Kinds()
+	slices.SortStableFunc(kinds, func(a, b Kind) int { return strings.Compare(shows(b), shows(a)) })
+	begins, seconds := map[string]string{}, []string{}
+	for _, k := range kinds {
+		if first, second, ok := strings.Cut(k.Name, " "); ok && begins[second] == "" && strings.HasPrefix(k.Grammar, k.Name) {
+			begins[second], seconds = first+" "+second, append(seconds, second)
+		}
+	}
+	if known := begins[strings.ToUpper(found)]; known != "" {
+		return known
+	}
+	if first := closest(found, firstWords); first != "" {
+		return first
+	}
+	return begins[closest(found, seconds)]
+}
+
+// shows returns the first word of the name of a kind whose statements only show something, and otherwise "".
+func shows(k Kind) string {
+	if first := firstWord(k.Name); slices.Contains([]string{"SHOW", "PREDICT", "DESCRIBE"}, first) {
+		return first
+	}
+	return ""
 }

@@ -139,7 +139,7 @@ func TestParseLimits(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"a list of the longest length", long, ""},
 		{"longer than that", long + strings.Repeat(" ", 100), "1:1: statement is longer than 1 MiB"},
-		{"explain, deep", strings.Repeat("EXPLAIN ", 10000), "1:9: found EXPLAIN, expected PREDICT,"},
+		{"explain, deep", strings.Repeat("EXPLAIN ", 10000), "1:9: found EXPLAIN, expected a statement other than EXPLAIN and PROFILE"},
 		{"parentheses, deep", "PREDICT LINKS FOR 1 AMONG " + strings.Repeat("(", 10000), `1:28: found "(", expected a node`},
 		{"conditions, as deep as may be", "NODES WHERE " + strings.Repeat("(", maxDepth) + "a = 1" + strings.Repeat(")", maxDepth), ""},
 		{"conditions, deep", "NODES WHERE " + strings.Repeat("(", 10000) + "a = 1", "1:114: conditions nest deeper than 100"},
@@ -150,7 +150,7 @@ func TestParseLimits(t *testing.T) {
 		{"comment openings", strings.Repeat("/* ", 100000), "1:1: comment is not closed, expected */"},
 		{"quotes", "DESCRIBE NODE '" + strings.Repeat("''", 200000) + "'", ""},
 		{"options", "DROP MODEL x WITH (" + strings.Repeat("a = 1,", 10), "1:14: found WITH, expected end of statement"},
-		{"a long word", strings.Repeat("x", 100000), "1:1: found " + strings.Repeat("x", maxShown) + "..., expected PREDICT"},
+		{"a long word", strings.Repeat("x", 100000), "1:1: found " + strings.Repeat("x", maxShown) + "..., expected a statement"},
 		{"a long integer", "DESCRIBE NODE " + strings.Repeat("9", 100000), "1:15: integer 9999"},
 		{"NUL", "DESCRIBE NODE 'a\x00b'", "1:17: statement contains a NUL byte"},
 		{"NUL in a comment", "-- \x00", "1:4: statement contains a NUL byte"},
