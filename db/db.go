@@ -277,9 +277,12 @@ func (db *DB) saveStatesIfDue(unsaved int) {
 func (db *DB) View(ctx context.Context, f func(*Tx) error) error { return db.run(ctx, false, f) }
 
 // Update calls f with a transaction that may also write, and commits it if f returns nil. If f returns an error or
-// panics, nothing changes. Only one such function runs at a time, so f must not begin another Update. Waiting for the
-// writer lock ends with ctx. When Update returns nil, the changes are on the disk unless Options.NoSync is set, and
+// panics, nothing changes. When Update returns nil, the changes are on the disk unless Options.NoSync is set, and
 // every later View sees them.
+//
+// Only one such function runs at a time, and waiting for the writer lock ends with ctx. So f must not call Update,
+// or another method of the DB that writes, such as Load or Observe: that call would wait for f, and f for the call,
+// until the context of the call ends. f uses the methods of its Tx instead.
 //
 // A transaction sees all earlier commits, including those that are not yet on the disk. Update returns only when these
 // are durable, even if f failed, so no result depends on data that a power cut may lose. If they cannot be made

@@ -62,7 +62,7 @@ type Link struct {
 	Explore float64 `json:"explore"` // estimated gain of trying it
 	PPR     float64 `json:"ppr"`     // part of Score from the walk over the graph: Score - (1-α)(Exploit + Explore)
 	Bound   float64 `json:"bound"`   // certified numerical error of Score; +Inf if no bound is known
-	Certain bool    `json:"certain"` // no error within the bounds could change this rank
+	Certain bool    `json:"certain"` // no error within the bounds could change this rank, and not all scores are 0
 }
 
 // Ranking is the result of a Prediction.
@@ -73,7 +73,7 @@ type Ranking struct {
 	ModelVersion int    `json:"model_version"`
 	Rounds       int    `json:"rounds"`          // number of outcomes that the model had observed
 	AnsweredBy   string `json:"answered_by"`     // for people: the model and its version, or what answered instead, and why
-	Remark       string `json:"remark,omitzero"` // for people: what the bounds do not cover
+	Remark       string `json:"remark,omitzero"` // for people: what the bounds do not cover, or that all scores are 0
 	GraphVersion uint64 `json:"graph_version"`
 	Candidates   int    `json:"candidates"` // number of candidates scored
 	Linked       int    `json:"linked"`     // number of nodes left out of a generated set because they are linked already
@@ -136,6 +136,8 @@ func (q *question) rank(tx *Tx, p *Prediction, scores []model.Score) *Ranking {
 		for i := range scores {
 			scores[i].Bound = math.Inf(1)
 		}
+	case allZero(scores):
+		r.Remark = "all scores are 0: the order of the candidates says nothing"
 	}
 	if len(q.walk.Plan) > 0 {
 		r.Walk = q.walk.Plan[0].Strategy.String()
@@ -146,15 +148,21 @@ func (q *question) rank(tx *Tx, p *Prediction, scores []model.Score) *Ranking {
 
 // links returns the best candidates, as many as requested.
 func (q *question) links(tx *Tx, scores []model.Score, top int) []Link {
-	links := make([]Link, min(top, len(scores)))
+	links, vary := make([]Link, min(top, len(scores))), q.walk.SetVaries || allZero(scores)
 	for i, b := range walk.Best(len(scores), top, func(i int) (float64, float64) { return scores[i].Score, scores[i].Bound }) {
 		part := &scores[b.Place]
 		links[i] = Link{
 			Target: tx.key(q.candidates[b.Place]), Rank: i + 1, Score: part.Score,
-			Exploit: part.Exploit, Explore: part.Explore, PPR: part.PPR, Bound: part.Bound, Certain: b.Certain && !q.walk.SetVaries,
+			Exploit: part.Exploit, Explore: part.Explore, PPR: part.PPR, Bound: part.Bound, Certain: b.Certain && !vary,
 		}
 	}
 	return links
+}
+
+// allZero reports whether there are several scores, and all are 0, as those of a heuristic are if no candidate has a
+// neighbour in common with the source.
+func allZero(scores []model.Score) bool {
+	return len(scores) > 1 && !slices.ContainsFunc(scores, func(s model.Score) bool { return s.Score != 0 })
 }
 
 // question is a resolved prediction.

@@ -107,12 +107,15 @@ Answered by model m version 2.`
 	}
 }
 
-// Ranges hold every node once, and the ranges of small numbers are single numbers.
-func TestBinned(t *testing.T) {
+// The curve falls from all nodes to those with the most edges, and is never below one node.
+func TestAtLeast(t *testing.T) {
 	t.Parallel()
-	counts := []db.DegreeCount{{Edges: 0, Nodes: 9}, {Edges: 1, Nodes: 5}, {Edges: 3, Nodes: 4}, {Edges: 100, Nodes: 2}, {Edges: 110, Nodes: 14}}
-	want := []draw.Point{{X: 0, Y: 9}, {X: 1, Y: 5}, {X: 3, Y: 4}, {X: 106.77078252031311, Y: 1.0666666666666667}}
-	if diff := cmp.Diff(want, binned(counts)); diff != "" {
+	counts := []db.DegreeCount{{Edges: 0, Nodes: 9}, {Edges: 1, Nodes: 5}, {Edges: 3, Nodes: 4}, {Edges: 1000, Nodes: 2}, {Edges: 1001, Nodes: 1}, {Edges: 1002, Nodes: 14}}
+	want := []draw.Point{{X: 0, Y: 35}, {X: 1, Y: 26}, {X: 3, Y: 21}, {X: 1000, Y: 17}, {X: 1002, Y: 14}}
+	if diff := cmp.Diff(want, atLeast(counts)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := atLeast(nil); got != nil {
+		t.Errorf("without nodes: %v", got)
 	}
 }

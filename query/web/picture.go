@@ -62,11 +62,11 @@ func (h *handler) degrees(w http.ResponseWriter, r *http.Request) {
 			return nil, err
 		}
 		var b bytes.Buffer
-		y := "nodes with so many edges"
+		y := "nodes with at least so many edges"
 		if d.Sampled {
-			y = "nodes of a sample with so many edges"
+			y = "nodes of a sample with at least so many edges"
 		}
-		err = draw.LogLog(&b, binned(d.Counts), "edges of a node", y, chartOptions(width))
+		err = draw.LogLog(&b, atLeast(d.Counts), "edges of a node", y, chartOptions(width))
 		return b.Bytes(), err
 	})
 }
@@ -76,18 +76,21 @@ func chartOptions(width int) draw.Options {
 	return draw.Options{Width: width, Height: min(max(width/2, 220), 360)}
 }
 
-// binned returns the mean number of nodes for each number of edges, over ranges that grow with the number of edges: there
-// are few nodes with many edges, and single ones would not show where the curve goes.
-func binned(counts []db.DegreeCount) (points []draw.Point) {
-	const ratio = 1.15
-	for i := 0; i < len(counts); {
-		low := counts[i].Edges
-		high := max(int(float64(low)*ratio), low) // the last number of edges of the range
-		nodes := int64(0)
-		for ; i < len(counts) && counts[i].Edges <= high; i++ {
-			nodes += counts[i].Nodes
+// atLeast returns the number of nodes with at least as many edges, for each number of edges. Of points that would overlap it
+// keeps the first.
+func atLeast(counts []db.DegreeCount) (points []draw.Point) {
+	const ratio = 1.02
+	nodes := int64(0)
+	for _, c := range counts {
+		nodes += c.Nodes
+	}
+	last := math.Inf(-1)
+	for _, c := range counts {
+		if x := float64(c.Edges); x >= last*ratio || nodes == c.Nodes {
+			points = append(points, draw.Point{X: x, Y: float64(nodes)})
+			last = x
 		}
-		points = append(points, draw.Point{X: math.Sqrt(float64(low) * float64(high)), Y: float64(nodes) / float64(high-low+1)})
+		nodes -= c.Nodes
 	}
 	return points
 }

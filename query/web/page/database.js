@@ -110,7 +110,7 @@ export function showDatabase() {
       element("div", { class: "card" }, element("h2", {}, "Commits a second"), tiles.get("commits")),
       element("div", { class: "card" }, element("h2", {}, "Where questions get PageRank from"), tiles.get("cache"))),
     element("figure", { class: "card" }, element("figcaption", {}, element("h2", {}, "How many nodes have how many edges"),
-      element("p", { class: "hint" }, "Numbers of edges that are close to each other share a point, at their mean. Both axes are logarithmic.")), degrees));
+      element("p", { class: "hint" }, "Each point says how many nodes have at least so many edges. Both axes are logarithmic.")), degrees));
   if (latest) update();
   getText("/chart/degrees", { width: widthOf(degrees) }).then((text) => degrees.replaceChildren(picture(text)), (error) => degrees.replaceChildren(problem(error)))
     .finally(() => degrees.setAttribute("aria-busy", "false"));
