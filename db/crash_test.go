@@ -154,9 +154,10 @@ func killed(t *testing.T, path string, after int, moment time.Duration) (acknowl
 	return acknowledged
 }
 
-// crashOptions returns the options of a database: with nothing in memory if the path has the word paged.
+// crashOptions returns the options of a database: with nothing in memory if the path has the word paged, and without syncs,
+// which a kill does not need, if it has the word unsynced.
 func crashOptions(path string) *db.Options {
-	o := &db.Options{Memory: 64 << 20, ObservationBytes: 16 << 10}
+	o := &db.Options{Memory: 64 << 20, ObservationBytes: 16 << 10, NoSync: strings.Contains(path, "unsynced")}
 	if strings.Contains(path, "paged") {
 		db.Paged(o)
 	}
@@ -165,7 +166,7 @@ func crashOptions(path string) *db.Options {
 
 func TestCrash(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{"in memory", "paged"} {
+	for _, mode := range []string{"in memory", "paged", "unsynced"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			testCrash(t, size(2, 5, 20)**times)

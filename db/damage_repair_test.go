@@ -326,7 +326,7 @@ func TestPowerLossWithoutSync(t *testing.T) {
 	if runtime.GOOS == "linux" {
 		wantCorrupt(t, path, "00001.mem: bytes ")
 	}
-	files["NEWEST"] = reseal(t, files["NEWEST"], `"boot": "[^"]*"`, `"boot": "earlier"`) // a power cut ends what the system calls a boot
+	files["NEWEST"] = reseal(t, files["NEWEST"], `"boot":"[^"]*"`, `"boot":"earlier"`) // a power cut ends what the system calls a boot
 	path = place(t)
 	writeFiles(t, path, files)
 	must(t, open(t, path, o).Close())

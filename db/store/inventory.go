@@ -102,37 +102,38 @@ func readInventory(dir string) *inventory {
 	return inv
 }
 
-// seal encodes v as a line with a checksum and a JSON document, which is filled with blanks to the given size of both.
-func seal(v any, size int) ([]byte, error) {
-	doc, err := json.MarshalIndent(v, "", " ")
-	if err != nil {
-		return nil, err
+// sealBytes is the length of the first line of a sealed document: the checksum of the rest in hexadecimal.
+const sealBytes = 9
+
+// seal returns a line with the checksum of a JSON document, and the document, filled with blanks to the given size of both.
+func seal(doc []byte, size int) []byte {
+	b := append(make([]byte, sealBytes, max(size, sealBytes+len(doc))), doc...)
+	for len(b) < size {
+		b = append(b, ' ')
 	}
-	if fill := size - len(doc) - len(sealOf(doc)); fill > 0 {
-		doc = append(doc, bytes.Repeat([]byte(" "), fill)...)
-	}
-	return append([]byte(sealOf(doc)), doc...), nil
+	copy(b, fmt.Appendf(nil, "%08x\n", index.Checksum(b[sealBytes:])))
+	return b
 }
 
-// sealOf returns the first line of a sealed document.
-func sealOf(doc []byte) string { return fmt.Sprintf("%08x\n", index.Checksum(doc)) }
-
-// readSealed decodes a file that seal has encoded into v, and reports whether it is undamaged.
+// readSealed decodes the document of a sealed file into v, and reports whether the file is undamaged.
 func readSealed(name string, v any) bool {
 	b, err := os.ReadFile(name)
-	at := bytes.IndexByte(b, '\n') + 1
-	return err == nil && at > 0 && string(b[:at]) == sealOf(b[at:]) && json.Unmarshal(b[at:], v) == nil
+	if err != nil || len(b) < sealBytes {
+		return false
+	}
+	doc := b[sealBytes:]
+	return bytes.Equal(b, seal(doc, 0)) && json.Unmarshal(doc, v) == nil
 }
 
 // write replaces the inventory of a store.
 func (inv *inventory) write(dir string) error {
-	b, err := seal(inv, 0)
+	doc, err := json.MarshalIndent(inv, "", " ")
 	if err != nil {
 		return err
 	}
 	name := filepath.Join(dir, inventoryFile)
 	draft := name + "-REWRITE"
-	if err := writeSynced(draft, b); err != nil {
+	if err := writeSynced(draft, seal(doc, 0)); err != nil {
 		return errors.Join(err, os.Remove(draft))
 	}
 	if err := os.Rename(draft, name); err != nil {

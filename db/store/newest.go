@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,7 +23,7 @@ const newestFile = "NEWEST"
 
 // newestBytes is the size of the file. What one session needs fits into the first 512 bytes, which a disk writes as a
 // whole. After a power cut in that moment the checksum may be wrong, and nothing is known.
-const newestBytes = 2048
+const newestBytes = 1024
 
 // newest is the content of the file.
 //
@@ -63,9 +64,9 @@ func (n *newest) binds() bool {
 
 // write replaces the content of the open file.
 func (n *newest) write(f *os.File) error {
-	b, err := seal(n, newestBytes)
+	doc, err := json.Marshal(n)
 	if err == nil {
-		_, err = f.WriteAt(b, 0)
+		_, err = f.WriteAt(seal(doc, newestBytes), 0)
 	}
 	return err
 }
@@ -122,15 +123,17 @@ type position struct {
 	log string
 }
 
-// position returns where the next write goes, unless Badger begins another log before.
-func (s *Store) position() position {
+// position returns the last log, for which it looks again if look is set.
+func (s *Store) position(look bool) position {
 	w, run := &s.newest, int(s.runs.Load())
 	if s.Dir() == "" {
 		return position{}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.log == "" || w.run != run {
+	if known := w.log != "" && w.run == run; known && !look {
+		return position{run, w.log}
+	} else if !known {
 		names, err := fileNames(s.Dir())
 		logs := withSuffix(names, logSuffix)
 		if err != nil || len(logs) == 0 {
@@ -156,15 +159,15 @@ func logAfter(name string) string {
 	return fmt.Sprintf("%05d%s", number+1, logSuffix)
 }
 
-// note records that the commit at ts is durable. If Badger has begun a log since before, the position before the commit,
-// it is not known in which log the commit is. A failure is logged and does not fail the commit: the next open only
+// note records that the commit at ts is durable. If Badger has begun a log since before, a position before the commit, it is
+// not known in which log the commit is. A failure is logged and does not fail the commit: the next open only
 // detects less damage.
 func (s *Store) note(ts uint64, r *Records, before position) {
 	meta, ok := r.values[string(index.MetaKey())]
 	if s.Dir() == "" || !ok {
 		return
 	}
-	now := s.position()
+	now := s.position(true)
 	w := &s.newest
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -223,9 +226,9 @@ func (s *Store) startNewest() error {
 	name := filepath.Join(s.Dir(), newestFile)
 	if w.newest = *readNewest(s.Dir()); w.ID != s.id {
 		w.newest = newest{ID: s.id, Logs: map[string]logMark{}}
-		b, err := seal(&w.newest, newestBytes)
+		doc, err := json.Marshal(&w.newest)
 		if err == nil {
-			err = writeSynced(name, b)
+			err = writeSynced(name, seal(doc, newestBytes))
 		}
 		if err = errors.Join(err, syncDir(s.Dir())); err != nil {
 			return fmt.Errorf("db: %w", fullError(err))

@@ -119,7 +119,7 @@ func (s *Store) Write(ts uint64, r *Records) error {
 	return nil
 }
 
-// commit writes records as one transaction, and returns the position before it.
+// commit writes records as one transaction, and returns a position before it.
 func (s *Store) commit(ts uint64, r *Records) (at position, err error) {
 	if err := s.inPlace(); err != nil {
 		return at, err
@@ -129,7 +129,7 @@ func (s *Store) commit(ts uint64, r *Records) (at position, err error) {
 		return at, err
 	}
 	defer b.release()
-	at = s.position()
+	at = s.position(false)
 	txn := b.NewTransactionAt(ts, true)
 	defer txn.Discard()
 	if err = r.CopyTo(txn); err == nil {
