@@ -242,7 +242,7 @@ func openOrRepairOne(path string) (outcome string, err error) {
 		if len(r.Found) == 0 || len(r.Done) == 0 {
 			return "", fmt.Errorf("repaired without a word: %+v", r)
 		}
-		outcome = "repaired: " + strings.Join(r.Done, "; ")
+		outcome = "repaired: " + strings.Join(r.Done, "; ") + "; found: " + strings.ReplaceAll(errors.Join(r.Found...).Error(), "\n", "; ")
 		g, err = db.Open(path, o)
 		if err != nil {
 			return "", err

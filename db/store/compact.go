@@ -75,7 +75,7 @@ func (m *rebuild) copyNewest(ctx context.Context, b *badger.DB) error {
 		item := it.Item()
 		v, err := item.ValueCopy(nil)
 		if err != nil {
-			return fmt.Errorf("%w: key %q: %v", ErrCorrupt, item.Key(), err)
+			return fmt.Errorf("%w: the value of key %q cannot be read", ErrCorrupt, item.Key())
 		}
 		entries = append(entries, entry{y.KeyWithTs(item.Key(), item.Version()), y.ValueStruct{Value: v}})
 		if size += int64(len(v)) + item.KeySize(); size < m.opts.BaseTableSize {

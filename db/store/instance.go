@@ -265,6 +265,7 @@ func (s *Store) verify() error {
 func (s *Store) start(o badger.Options) error {
 	b, err := openBadger(o)
 	if err != nil {
+		s.log.Debug("opening Badger", "err", err) // openError keeps little of it
 		return openError(o.Dir, err)
 	}
 	next := &instance{DB: b}

@@ -149,21 +149,47 @@ func inspectLog(path string, o Options) error {
 // file are left over from a process that was killed right after its start.
 const manifestDraft = "MANIFEST-REWRITE"
 
-// openError translates Badger's error for a directory. Except for system errors it keeps only the text of the cause.
+// openError translates Badger's error for a directory. Except for system errors it says which file cannot be read.
 func openError(path string, err error) error {
 	for _, system := range []syscall.Errno{syscall.EACCES, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOSPC} {
 		if strings.Contains(err.Error(), system.Error()) {
-			return fmt.Errorf("db: %s: %v: %w", path, err, system)
+			return fmt.Errorf("db: %s: %s: %w", path, blamed(err), system)
 		}
 	}
-	return fmt.Errorf("%w: %s: %v", ErrCorrupt, path, err)
+	return fmt.Errorf("%w: %s: %s", ErrCorrupt, path, blamed(err))
+}
+
+// badgerParts has parts of the texts of Badger's errors, and the files that they are about. Badger encrypts nothing here,
+// so the key of an encryption is the header of a file.
+var badgerParts = []struct{ part, file string }{
+	{"egistry", badger.KeyRegistryFileName},
+	{"ncryption key", badger.KeyRegistryFileName},
+	{"anifest", badger.ManifestFilename},
+	{badger.ManifestFilename, badger.ManifestFilename},
+	{discardFile, discardFile},
+	{valueSuffix, "a value log (" + valueSuffix + ")"},
+	{"vlog", "a value log (" + valueSuffix + ")"},
+	{logSuffix, "a log of the last writes (" + logSuffix + ")"},
+	{"memtable", "a log of the last writes (" + logSuffix + ")"},
+	{tableSuffix, "a table (" + tableSuffix + ")"},
+	{"table", "a table (" + tableSuffix + ")"},
+}
+
+// blamed says which file Badger could not read, without Badger's own words.
+func blamed(err error) string {
+	for _, p := range badgerParts {
+		if strings.Contains(err.Error(), p.part) {
+			return p.file + " cannot be read"
+		}
+	}
+	return "a file cannot be read"
 }
 
 // openBadger opens Badger and turns a panic over damaged files into an error.
 func openBadger(opts badger.Options) (b *badger.DB, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			b, err = nil, fmt.Errorf("%w: %v", ErrCorrupt, r)
+			b, err = nil, fmt.Errorf("%w: %v", ErrCorrupt, r) // openError replaces the text
 		}
 	}()
 	return badger.OpenManaged(opts)

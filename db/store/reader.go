@@ -71,7 +71,7 @@ func (r *Reader) present(key []byte) (v []byte, version uint64, err error) {
 		return nil
 	})
 	if err != nil {
-		return nil, 0, fmt.Errorf("%w: key %q: %v", ErrCorrupt, key, err)
+		return nil, 0, fmt.Errorf("%w: the value of key %q cannot be read", ErrCorrupt, key)
 	}
 	return v, item.Version(), nil
 }
@@ -79,7 +79,7 @@ func (r *Reader) present(key []byte) (v []byte, version uint64, err error) {
 // catchDamage, deferred, turns a panic of Badger over a damaged block into an error.
 func catchDamage(err *error) {
 	if r := recover(); r != nil {
-		*err = fmt.Errorf("%w: a block cannot be read: %v", ErrCorrupt, r)
+		*err = fmt.Errorf("%w: a block of a table cannot be read", ErrCorrupt)
 	}
 }
 
@@ -140,7 +140,7 @@ func next(it *badger.Iterator, prefix []byte, move func(), e *index.Entry) (ok b
 	item := it.Item()
 	e.Key = item.KeyCopy(e.Key)
 	if e.Value, err = item.ValueCopy(e.Value); err != nil {
-		return false, fmt.Errorf("%w: key %q: %v", ErrCorrupt, e.Key, err)
+		return false, fmt.Errorf("%w: the value of key %q cannot be read", ErrCorrupt, e.Key)
 	}
 	return true, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"math"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/y"
 
 	"kith/index"
 )
@@ -269,6 +271,11 @@ func translate(err error) error {
 		return err
 	case errors.Is(err, badger.ErrDBClosed), errors.Is(err, badger.ErrBlockedWrites):
 		return ErrClosed
+	case errors.Is(err, y.ErrChecksumMismatch):
+		return fmt.Errorf("%w: a block of a table does not fit its checksum", ErrCorrupt)
+	}
+	if system := (*fs.PathError)(nil); errors.As(err, &system) {
+		return fmt.Errorf("db: store: %w", system) // without Badger's words
 	}
 	return fmt.Errorf("db: store: %w", err)
 }

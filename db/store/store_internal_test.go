@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -13,9 +14,10 @@ func TestOpenError(t *testing.T) {
 		"While opening directory: g. err: open g: " + syscall.EMFILE.Error(): syscall.EMFILE,
 		"while opening memtables err: mmap: " + syscall.ENOMEM.Error():       syscall.ENOMEM,
 		"manifest has unsupported version":                                   ErrCorrupt,
+		"During validRegistry error: Encryption key mismatch":                ErrCorrupt,
 	} {
 		err := openError("g", errors.New(text))
-		if !errors.Is(err, want) || errors.Is(err, ErrCorrupt) != (want == ErrCorrupt) {
+		if !errors.Is(err, want) || errors.Is(err, ErrCorrupt) != (want == ErrCorrupt) || strings.Contains(err.Error(), text) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
