@@ -217,3 +217,23 @@ func unchanged(was, is map[string][]byte) error {
 	}
 	return nil
 }
+
+// A table of a database that differs in one weight is not taken for the table that was written.
+func TestTableOfATwin(t *testing.T) {
+	t.Parallel()
+	twin := func(weight float32) map[string][]byte {
+		path := place(t)
+		g := open(t, path, nil)
+		update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, weight) })
+		must(t, g.Close())
+		return readFiles(t, path)
+	}
+	files, other := twin(1), twin(2)
+	if len(files["000001.sst"]) == 0 || bytes.Equal(files["000001.sst"], other["000001.sst"]) {
+		t.Fatal("the tables are equal")
+	}
+	files["000001.sst"] = other["000001.sst"]
+	path := place(t)
+	writeFiles(t, path, files)
+	wantCorrupt(t, path, "000001.sst is not the file that was written")
+}

@@ -16,9 +16,10 @@
 // notices. [Store.Verify] checks these too, and so does the first write, because Badger would merge damaged tables.
 //
 // Badger ends the process on some kinds of damage to its files and silently omits data on others. So [Open] reads the files
-// before Badger does (files.go, table_check.go), compares them with an inventory (inventory.go), and looks for gaps in the
-// logs of the last writes (log.go). [Examine] reports what is wrong with the files. [Rebuild] replaces damaged ones with
-// all that can be read of them (table.go, log.go, rebuild.go). [Compact] merges the tables of a closed store.
+// before Badger does (files.go, table_check.go), compares them with an inventory (inventory.go) and with the newest durable
+// commit (newest.go), and looks for gaps in the logs of the last writes (log.go). [Examine] reports what is wrong with the
+// files. [Rebuild] makes new files of all that can be read of damaged ones (table.go, log.go, rebuild.go), and
+// [Rebuilt.Install] puts these in their place (install.go). [Compact] merges the tables of a closed store.
 //
 // Badger writes through memory mappings, where a page for which the disk has no space ends the process. So every write
 // first checks that the space it may need is free (writable.go), and when Badger is closed or opened, the store makes the

@@ -39,21 +39,29 @@ type inventory struct {
 	Log           string               `json:"log"` // the newest; empty means unknown
 }
 
-// tableMark identifies a table by its length and its last bytes in hexadecimal, which are the length and the checksum
-// of its index.
+// tableMark identifies a table by its length, its first bytes, and its last bytes, which are the length and the checksum of
+// its index. The index alone does not identify a small table: it has keys, and databases with the same keys have other
+// values.
 type tableMark struct {
 	Bytes int64  `json:"bytes"`
-	End   string `json:"end"`
+	Begin uint32 `json:"begin"` // crc32c of the first markedBegin bytes
+	End   string `json:"end"`   // hexadecimal
 }
+
+// markedBegin is the number of bytes at the beginning of a table that its mark covers. A small table has no more.
+const markedBegin = 4 << 10
 
 // markedEnd is the number of bytes in tableMark.End.
 const markedEnd = 14
 
-// markOf returns the mark of a table of size bytes, of which it reads only the end.
+// markOf returns the mark of a table of size bytes, of which it reads only the beginning and the end.
 func markOf(r io.ReaderAt, size int64) (tableMark, error) {
-	end := make([]byte, min(size, markedEnd))
-	_, err := r.ReadAt(end, size-int64(len(end)))
-	return tableMark{size, hex.EncodeToString(end)}, err
+	begin, end := make([]byte, min(size, markedBegin)), make([]byte, min(size, markedEnd))
+	_, err := r.ReadAt(begin, 0)
+	if err == nil || errors.Is(err, io.EOF) {
+		_, err = r.ReadAt(end, size-int64(len(end)))
+	}
+	return tableMark{size, index.Checksum(begin), hex.EncodeToString(end)}, err
 }
 
 // markFile returns the mark of a table file.

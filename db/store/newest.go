@@ -16,7 +16,7 @@ import (
 // file tells the two apart.
 //
 // The file is written without a sync after each group of commits, when the group is durable. It always has the same
-// size, so no disk space is needed for that. What it costs is in package db, "Damage". A killed process leaves the file as
+// size, so no disk space is needed for that. Package db says under "Damage" what it costs. A killed process leaves the file as
 // it was last written. After a power cut the file may be older than the logs, and then less damage is detected. It is
 // never newer, unless commits are not synced.
 const newestFile = "NEWEST"
