@@ -18,13 +18,13 @@ import (
 // LoadOptions says how to read a file. The zero value detects format and columns from the file, and stops at the first
 // malformed line.
 type LoadOptions struct {
-	Format  edgelist.Format
-	Name    string           // name of the file, which decides the format if its first bytes are ambiguous
-	Columns edgelist.Columns // what the columns of an edge list mean
-	Names   edgelist.Names   // the columns by their names in the header, which also define their meaning
-	Times   edgelist.TimeFormat
-	Header  edgelist.Header // whether a table has a header line
-	Repeats Repeats         // how to combine an edge that is repeated or exists already; zero means KeepLast
+	Format           edgelist.Format
+	Name             string           // name of the file, which decides the format if its first bytes are ambiguous
+	Columns          edgelist.Columns // what the columns of an edge list mean
+	Names            edgelist.Names   // the columns by their names in the header, which also define their meaning
+	Times            edgelist.TimeFormat
+	edgelist.Dialect         // how a text is divided into lines and columns
+	Repeats          Repeats // how to combine an edge that is repeated or exists already; zero means KeepLast
 	// SourceLabel and TargetLabel are the labels of the sources and of the targets of a list that joins nodes of two
 	// kinds. A 7 in the column of sources with label user becomes the node 'user:7', which differs from 'item:7', and
 	// gets the label. A label must not contain a colon. "" means that nodes keep the names of the list and get no label.
@@ -298,8 +298,8 @@ func eachLine[T any](
 // openEdges opens an edge list. directed says how to read a list that has each edge of an undirected graph once.
 func (db *DB) openEdges(ctx context.Context, r io.Reader, o *LoadOptions, directed bool, s *scratch) (*edgelist.Reader, error) {
 	list, err := edgelist.NewReader(ctxio.Reader(ctx, r), edgelist.Options{
-		Format: o.Format, Name: o.Name, Columns: o.Columns, Names: o.Names, Times: o.Times, Header: o.Header,
-		Directed: directed, Negative: o.Negative, MaxSplit: db.opts.memory(workPart) / splitFraction,
+		Format: o.Format, Name: o.Name, Columns: o.Columns, Names: o.Names, Times: o.Times,
+		Dialect: o.Dialect, Labelled: o.SourceLabel != "" || o.TargetLabel != "", Directed: directed, Negative: o.Negative, MaxSplit: db.opts.memory(workPart) / splitFraction,
 		Tables: o.Tables, Memory: db.opts.memory(workPart) / tableFraction,
 		Spool: func() (edgelist.Spool, error) { return s.make() },
 	})

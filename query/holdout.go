@@ -184,7 +184,7 @@ func (e *evaluation) options(h *db.Holdout, t *db.Training, policy bool) []optio
 	}
 	if e.files != nil {
 		for _, o := range edgeOptions(e.files) {
-			if slices.Contains([]string{"columns", "source_label", "split", "target_label"}, o.name) {
+			if slices.Contains([]string{"columns", "comments", "header", "quotes", "separator", "source_label", "split", "target_label"}, o.name) {
 				options = append(options, o)
 			}
 		}

@@ -132,7 +132,7 @@ func edgeOptions(o *db.LoadOptions) []option {
 	columns := option{"columns", "'src,dst', 'src,dst,weight', 'src,dst,time', 'src,dst,weight,time', or 'src=NAME,dst=NAME,...'",
 		"meaning of the columns, or their names in the header; detected by default",
 		func(r *run, given parse.Option) { r.fail(o.SetColumns(r.text(given.Value))) }}
-	return []option{
+	return append([]option{
 		columns,
 		maxErrors(o),
 		parsedOption("repeats", "last, sum, count or error", "weight of an edge that occurs several times; last by default", &o.Repeats),
@@ -140,15 +140,25 @@ func edgeOptions(o *db.LoadOptions) []option {
 		parsedOption("times", "auto, s, ms, us, ns, rfc3339, datetime, date, year or rfc2822", "unit or format of the times; auto by default", &o.Times),
 		textOption("source_label", "a label", "label of the sources, which are then called 'label:key'", &o.SourceLabel),
 		textOption("target_label", "a label", "label of the targets, which are then called 'label:key'", &o.TargetLabel),
-	}
+	}, dialectOptions(&o.Dialect)...)
 }
 
 // nodeOptions returns the options of LOAD NODES and LOAD FEATURES.
 func nodeOptions(o *db.LoadOptions) []option {
-	return []option{
+	return append([]option{
 		onOff("keyless", "the file has no keys: its first line describes node 0; off by default", func(on bool) { o.Keyless = on }),
 		textOption("label", "a label", "label of all nodes, which are then called 'label:key'", &o.Label),
 		maxErrors(o),
+	}, dialectOptions(&o.Dialect)...)
+}
+
+// dialectOptions returns the options that say how a text is divided into lines and columns.
+func dialectOptions(d *edgelist.Dialect) []option {
+	return []option{
+		parsedOption("comments", "auto, on or off", "whether lines that begin with # or % are comments; auto by default", &d.Comments),
+		parsedOption("header", "auto, on or off", "whether the first line names the columns; auto by default", &d.Header),
+		parsedOption("quotes", "auto, on, off or backslash", `whether quotes enclose columns, where a doubled quote or \" stands for a quote; auto by default`, &d.Quotes),
+		parsedOption("separator", "auto, blank, tab, comma, semicolon, bar, or characters such as '::'", "what separates columns; auto by default", &d.Separator),
 	}
 }
 

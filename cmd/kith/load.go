@@ -111,7 +111,7 @@ func (l *load) flags(cmd *cobra.Command) {
 	parsed := func(name, usage string, to encoding.TextUnmarshaler) {
 		f.Func(name, usage, func(text string) error { return to.UnmarshalText([]byte(text)) })
 	}
-	parsed("format", "format of the files: snap, csv, tsv, mtx, npy, npz, pt, parquet or ogb, a folder (default: detected)", &l.options.Format)
+	parsed("format", "format of the files: snap, csv, tsv, mtx, npy, npz, pt, parquet, lists or ogb, a folder (default: detected)", &l.options.Format)
 	f.Func("columns", "columns: src,dst with ,weight or ,time or ,weight,time, or their names: src=user_id,dst=item_id,time=at (default: detected)", l.options.SetColumns)
 	parsed("times", "format of times: s, ms, us or ns since 1970, rfc3339, datetime, date, year or rfc2822 (default: detected)", &l.options.Times)
 	parsed("repeats", "weight of a repeated edge: last, sum, count (its lines) or error (default: last)", &l.options.Repeats)
@@ -119,17 +119,10 @@ func (l *load) flags(cmd *cobra.Command) {
 	f.StringVar(&l.options.Split, "split", "", "edges of a folder: train, valid, test or all of its split, as random0/train where it has several (default: those of raw)")
 	f.StringVar(&l.options.SourceLabel, "source-label", "", "label of the sources: 7 becomes the node 'LABEL:7'")
 	f.StringVar(&l.options.TargetLabel, "target-label", "", "label of the targets: 7 becomes the node 'LABEL:7'")
-	f.Func("header", "whether the first line names the columns: yes or no (default: detected)", func(text string) error {
-		switch text {
-		case "yes":
-			l.options.Header = edgelist.WithHeader
-		case "no":
-			l.options.Header = edgelist.WithoutHeader
-		default:
-			return fmt.Errorf("accepted: yes, no")
-		}
-		return nil
-	})
+	parsed("header", "whether the first line names the columns: yes or no (default: detected)", &l.options.Header)
+	parsed("separator", "what separates columns: blank, tab, comma, semicolon, bar, or characters such as :: (default: detected)", &l.options.Separator)
+	parsed("quotes", "whether quotes enclose columns: yes, no, or backslash, if \\\" stands for a quote in them (default: detected)", &l.options.Quotes)
+	parsed("comments", "whether lines that begin with # or % are comments: yes or no (default: detected)", &l.options.Comments)
 	f.StringArrayVar(&l.labels, "labels", nil, "file with a key and a label per line; may be repeated")
 	f.StringArrayVar(&l.features, "features", nil, "file with a key and numbers per line, a .npy array, or Parquet; may be repeated")
 	f.BoolVar(&l.keyless, "keyless", false, "the files of labels and features have no keys: the first line is node 0")
@@ -141,6 +134,9 @@ func (l *load) flags(cmd *cobra.Command) {
 	offered(cmd, "format", edgelist.Formats()...)
 	offered(cmd, "columns", "src,dst", "src,dst,weight", "src,dst,time", "src,dst,weight,time")
 	offered(cmd, "header", "yes", "no")
+	offered(cmd, "separator", "blank", "tab", "comma", "semicolon", "bar")
+	offered(cmd, "quotes", "yes", "no", "backslash")
+	offered(cmd, "comments", "yes", "no")
 	offered(cmd, "repeats", "last", "sum", "count", "error")
 	offered(cmd, "times", edgelist.TimeFormats()...)
 }
@@ -231,6 +227,7 @@ func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 		}
 	}}
 	var report *db.LoadReport
+	var refused *edgelist.Refusal
 	if l.dryRun {
 		report, err = g.Measure(ctx, watched, o)
 	} else {
@@ -242,6 +239,8 @@ func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 	switch {
 	case errors.Is(err, db.ErrLines):
 		return fmt.Errorf("%s: not loaded because of malformed lines; kith load --max-errors N skips up to N", in.name)
+	case errors.As(err, &refused):
+		return fmt.Errorf("%s: not loaded: %s", in.name, refused.Text(asFlag))
 	case err != nil:
 		return fmt.Errorf("%s: not loaded: %w", in.name, err)
 	}
@@ -298,6 +297,9 @@ func flagHint(e *edgelist.LineError) string {
 
 // asFlag returns a setting as a flag of the command.
 func asFlag(s edgelist.Setting) string {
+	if yes, ok := map[string]string{"on": "yes", "off": "no"}[s.Value]; ok {
+		s.Value = yes
+	}
 	if strings.ContainsAny(s.Value, " \t;|'\"$&<>*") {
 		s.Value = "'" + strings.ReplaceAll(s.Value, "'", `'\''`) + "'"
 	}

@@ -88,7 +88,7 @@ func TestMatrixRowsErrors(t *testing.T) {
 // Line n of a list without keys belongs to node n, even if previous lines are malformed.
 func TestKeylessLines(t *testing.T) {
 	t.Parallel()
-	text := "# c\na\n\n\"b\nc d\n" + strings.Repeat("x", maxLine+1) + "\ne\n"
+	text := "# c\na\n\n\"b\"x\nc d\n" + strings.Repeat("x", maxLine+1) + "\ne\n"
 	l, err := NewNodes(io.MultiReader(strings.NewReader(text)), Options{Format: CSV, Keyless: true})
 	if err != nil {
 		t.Fatal(err)

@@ -87,7 +87,7 @@ func guess(lines [][]byte, l *layout) Columns {
 	var two, three, times, numbers int
 	for _, line := range lines[:min(len(lines), guessLines)] {
 		switch fields, n := l.split(line); {
-		case fields[2] != nil:
+		case len(fields[2]) > 0:
 			three++
 			switch isTime, number := looksLikeTime(fields[2]); {
 			case isTime:
@@ -95,7 +95,7 @@ func guess(lines [][]byte, l *layout) Columns {
 			case number:
 				numbers++
 			}
-		case n >= 2:
+		case n >= 2: // a separator may end the line
 			two++
 		}
 	}

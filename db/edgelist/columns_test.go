@@ -48,8 +48,8 @@ func TestGuess(t *testing.T) {
 		{"not all are dates", "1 2 20240301\n1 2 20241301\n", true, SrcDstWeight},
 	}
 	for _, tt := range tests {
-		l := plainLayout(0)
-		if got := guess(sample([]byte(tt.text), tt.whole), &l); got != tt.want {
+		l := plainLayout("")
+		if got := guess(sampleOf([]byte(tt.text), '\n', tt.whole).plain, &l); got != tt.want {
 			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
 		}
 	}

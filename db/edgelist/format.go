@@ -19,11 +19,12 @@ const (
 	Torch                      // the links of a split of a benchmark, saved by PyTorch
 	Folder                     // a folder of the Open Graph Benchmark, read by Parts
 	Parquet                    // a table, read and written by Options.Tables
+	Lists                      // a node and all nodes that it links to on each line
 )
 
 // formats returns the names of the values of Format.
 func formats() []string {
-	return []string{"auto", "snap", "csv", "tsv", "mtx", "npy", "npz", "pt", "ogb", "parquet"}
+	return []string{"auto", "snap", "csv", "tsv", "mtx", "npy", "npz", "pt", "ogb", "parquet", "lists"}
 }
 
 // Formats returns the names of the formats that a user can choose.

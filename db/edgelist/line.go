@@ -6,9 +6,6 @@ import (
 	"strconv"
 )
 
-// cutLine returns the first line of text, the rest, and whether the line ends with a newline.
-func cutLine(text []byte) (line, rest []byte, ended bool) { return bytes.Cut(text, []byte("\n")) }
-
 // isBlank reports whether c separates columns. A carriage return counts, because it may be part of a line's end.
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
@@ -51,6 +48,17 @@ func parseWeight(field []byte) (float32, bool) {
 	}
 	w, err := strconv.ParseFloat(string(field), 32)
 	return float32(w), err == nil && w > 0
+}
+
+// isInt reports whether a field is an integer in its canonical spelling.
+func isInt(field []byte) bool {
+	_, ok := parseInt(field)
+	return ok
+}
+
+// isDecimalComma reports whether a field is a number with a decimal comma.
+func isDecimalComma(field []byte) bool {
+	return bytes.Count(field, []byte(",")) == 1 && isNumber(bytes.Replace(field, []byte(","), nil, 1)) && bytes.IndexByte(field, '.') < 0
 }
 
 // isNumber reports whether a field has only the characters of a decimal number. This excludes the infinities, NaN and

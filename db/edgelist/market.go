@@ -24,7 +24,7 @@ type market struct {
 }
 
 func newMarket(in *bufio.Reader, o Options) (*market, error) {
-	m := &market{text: text{lines: lines{in: in}, Detected: Detected{Format: MatrixMarket, Columns: o.Columns}, layout: plainLayout(0)}}
+	m := &market{text: text{lines: newLines(in), Detected: Detected{Format: MatrixMarket, Columns: o.Columns}, layout: plainLayout("")}}
 	line, err := m.lines.next()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errMarket, truncated(err))
@@ -49,9 +49,10 @@ func newMarket(in *bufio.Reader, o Options) (*market, error) {
 	if m.Columns == SrcDstTime {
 		if m.Times = o.Times; m.Times == AnyTime {
 			head, err := in.Peek(guessBytes)
-			m.Times = guessTimes(sample(head, err == io.EOF), &m.layout)
+			m.Times = guessTimes(sampleOf(head, '\n', err == io.EOF).plain, &m.layout)
 		}
 	}
+	m.kinds = m.rows != m.cols // rows and columns are numbered apart
 	return m, nil
 }
 
@@ -81,27 +82,22 @@ func (m *market) banner(words []string, unweighted bool) error {
 
 // sizes reads the line with the numbers of rows, columns and entries, which follows the comments.
 func (m *market) sizes() error {
-	for {
-		line, err := m.lines.next()
-		if err != nil {
-			return fmt.Errorf("%w: sizes: %w", errMarket, truncated(err))
-		}
-		fields, n := m.layout.split(line)
-		if n == 0 {
-			continue
-		}
-		ok := n == 3
-		for i, to := range []*int64{&m.rows, &m.cols, &m.size} {
-			var isInt bool
-			*to, isInt = parseInt(fields[i])
-			ok = ok && isInt && *to >= 0 && *to < math.MaxInt64
-		}
-		if !ok {
-			return fmt.Errorf("%w: line %d: sizes %q", errMarket, m.n, line)
-		}
-		m.left = m.size
-		return nil
+	line, err := m.record()
+	if err != nil {
+		return fmt.Errorf("%w: sizes: %w", errMarket, truncated(err))
 	}
+	fields, n := m.layout.split(line)
+	ok := n == 3
+	for i, to := range []*int64{&m.rows, &m.cols, &m.size} {
+		var isInt bool
+		*to, isInt = parseInt(fields[i])
+		ok = ok && isInt && *to >= 0 && *to < math.MaxInt64
+	}
+	if !ok {
+		return fmt.Errorf("%w: line %d: sizes %q", errMarket, m.n, line)
+	}
+	m.left = m.size
+	return nil
 }
 
 func (m *market) next(e *Edge) error {

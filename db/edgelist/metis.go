@@ -42,7 +42,7 @@ func isMetis(head []byte) bool {
 func metisRows(head []byte) (header []int64, rows [][]int64, whole bool) {
 	whole = len(head) < foreignBytes
 	for len(head) > 0 {
-		line, rest, ended := cutLine(head)
+		line, rest, ended := bytes.Cut(head, []byte("\n"))
 		if !ended && !whole {
 			break
 		}

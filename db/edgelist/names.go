@@ -26,14 +26,13 @@ const (
 // roleNames returns the names of the roles in [Names.String].
 func roleNames() [4]string { return [4]string{"src", "dst", "weight", "time"} }
 
-// usualNames returns the usual header names of the columns of each role.
-func usualNames() [4][]string {
-	return [4][]string{
-		roleSrc:    {"source", "src", "from", "u", "node1"},
-		roleDst:    {"target", "dst", "destination", "to", "v", "node2"},
-		roleWeight: {"weight", "w", "value"},
-		roleTime:   {"time", "timestamp", "t", "ts", "date", "datetime", "created_at", "year"},
-	}
+// weightNames and timeNames return the usual names of columns of weights and times.
+func weightNames() []string {
+	return []string{"weight", "w", "value", "rating", "ratings", "score", "stars", "count", "strength"}
+}
+
+func timeNames() []string {
+	return []string{"time", "timestamp", "t", "ts", "date", "datetime", "created_at", "year", "unixtime", "unixreviewtime"}
 }
 
 func (n Names) list() [4]string { return [4]string{n.Src, n.Dst, n.Weight, n.Time} }

@@ -118,12 +118,19 @@ func newNodes(r io.Reader, o Options, values nodeValues) (*Nodes, error) {
 	case MatrixMarket, NPZ, Torch:
 		return nil, fmt.Errorf("edgelist: %v is no format of labels or features", o.Format)
 	}
-	head, err := in.Peek(guessBytes)
-	if err != nil && err != io.EOF {
-		return nil, fmt.Errorf("edgelist: %w", err)
+	t := &nodeText{text: text{lines: newLines(in), keys: true}, keyless: o.Keyless, value: values.text}
+	first, err := t.examine(o, func(lines [][]byte) bool { return t.findHeader(lines, o) })
+	if err != nil {
+		return nil, err
 	}
-	t := &nodeText{text: text{lines: lines{in: in}, layout: plainLayout(0)}, keyless: o.Keyless, value: values.text}
-	t.guess(sample(head, err == io.EOF), o)
+	if t.layout.header {
+		t.heading = string(first[0])
+		first = first[1:]
+	}
+	if !t.keyless {
+		t.seen.integers[0] = len(first) > 1 && !slices.ContainsFunc(first, func(line []byte) bool { return !isInt(t.layout.first(line)) })
+	}
+	t.layout.stray = 0
 	t.Format, t.Header = t.layout.format(), t.layout.header
 	return &Nodes{t.next, &t.Detected}, nil
 }
@@ -132,42 +139,65 @@ func newNodes(r io.Reader, o Options, values nodeValues) (*Nodes, error) {
 type nodeText struct {
 	text
 	keyless bool
-	rows    int64 // number of lines of nodes so far
+	rows    int64  // number of lines of nodes so far, blank ones aside
+	heading string // the line with the names of the columns; "" if there is none
 	value   func(*Node, [][]byte) string
 }
 
-func (t *nodeText) guess(first [][]byte, o Options) {
-	switch o.Format {
-	case AnyFormat:
-		if t.layout.sep = guessSeparator(first, o.Name); t.layout.sep == 0 {
-			t.layout.sep = separatorOf(first, o.Name)
-		}
-	case CSV:
-		t.layout.sep = ','
-	case TSV:
-		t.layout.sep = '\t'
-	}
-	t.layout.header = o.Header == WithHeader || o.Header == AnyHeader && o.Format != SNAP && t.heads(first)
-}
-
-// separatorOf returns the separator that the name of a file implies, if a line contains it, otherwise 0. Lists of nodes
-// may have only a few lines with more than a key.
-func separatorOf(lines [][]byte, name string) byte {
-	for _, sep := range []byte(",\t") {
-		if nameImplies(name, sep) && slices.ContainsFunc(lines, func(line []byte) bool { return bytes.IndexByte(line, sep) >= 0 }) {
-			return sep
+// separatorOf returns the separator that the name of a file implies, if a line contains it. Lists of nodes may have only a
+// few lines with more than a key.
+func separatorOf(lines [][]byte, name string) []byte {
+	for _, sep := range []string{",", "\t"} {
+		if nameImplies(name, sep) && slices.ContainsFunc(lines, func(line []byte) bool { return bytes.Contains(line, []byte(sep)) }) {
+			return []byte(sep)
 		}
 	}
-	return 0
+	return nil
 }
 
-// heads reports whether the first line is a header whose first column has a usual name for node keys.
-func (t *nodeText) heads(first [][]byte) bool {
-	if len(first) == 0 || t.keyless {
+// findHeader detects whether the first line names the columns. It returns whether that is in doubt.
+func (t *nodeText) findHeader(lines [][]byte, o Options) (doubt bool) {
+	l := &t.layout
+	if o.Header == Off || len(lines) == 0 {
 		return false
 	}
-	names := t.layout.columns(first[0])
-	return len(names) > 1 && find(names[:1], nodeNames()...) == 0
+	names := l.columns(lines[0])
+	switch {
+	case o.Header == On:
+	case t.keyless, len(names) == 0, slices.ContainsFunc(names, func(name string) bool { return isNumber([]byte(name)) }):
+		return false
+	case len(names) > 1 && find(names[:1], nodeNames()...) == 0:
+	case l.unlikeNodes(lines), len(names) > 1 && isNodeWord(names[0]), l.oneMore(lines, len(names)):
+		doubt = true
+	default:
+		return false
+	}
+	l.header, l.names = true, names
+	return doubt
+}
+
+// unlikeNodes reports whether a line of words is followed by at least two lines whose keys are integers, or whose columns
+// after the key are numbers.
+func (l *layout) unlikeNodes(lines [][]byte) bool {
+	const few = 3
+	if len(lines) < few {
+		return false
+	}
+	keys, values := true, true
+	for _, line := range lines[1:] {
+		fields, ok := l.all(line)
+		keys = keys && ok && isInt(fields[0])
+		values = values && len(fields) > 1 && !slices.ContainsFunc(fields[1:], func(f []byte) bool { return !isNumber(f) })
+	}
+	return keys || values
+}
+
+// isNodeWord reports whether a name is usual for a column of nodes.
+func isNodeWord(name string) bool {
+	name = stem(name)
+	return slices.ContainsFunc(pairings(), func(p pairing) bool {
+		return len(name) > 1 && (slices.Contains(p.src, name) || slices.Contains(p.dst, name))
+	})
 }
 
 // nodeNames returns the usual names of a column of keys.
@@ -175,24 +205,20 @@ func nodeNames() []string { return []string{"node", "id", "key", "node_id", "nod
 
 func (t *nodeText) next(n *Node) error {
 	for {
-		line, err := t.lines.next()
-		n.Line = t.n
+		line, err := t.record()
+		n.Line = t.first
+		t.rows++ // a malformed line counts too
+		if err == io.EOF {
+			t.seen.report(&t.text)
+		}
 		if err != nil {
-			t.rows++ // a malformed line counts too
 			return err
 		}
-		switch trimmed := bytes.Trim(line, " \t\r"); {
-		case len(trimmed) == 0:
-			t.rows++ // a node without data
-			continue
-		case isComment(trimmed[0]):
-			t.Comments++
-			continue
-		case t.layout.header:
-			t.layout.header = false
+		if t.heading != "" && string(line) == t.heading {
+			t.rows--
+			t.seen.headers++
 			continue
 		}
-		t.rows++
 		return t.parse(line, n)
 	}
 }
@@ -200,13 +226,13 @@ func (t *nodeText) next(n *Node) error {
 func (t *nodeText) parse(line []byte, n *Node) error {
 	fields, ok := t.layout.all(line)
 	if !ok {
-		return t.bad(line, "a quote is not closed, or not followed by a separator")
+		return t.badQuotes(line)
 	}
 	if t.keyless {
-		n.Key = Token{Int: t.rows - 1, IsInt: true}
+		n.Key = Token{Int: t.rows + t.blanks - 1, IsInt: true}
 	} else {
 		if len(fields[0]) == 0 || !t.token(fields[0], &n.Key, &t.src) {
-			return t.bad(line, "key is empty, not valid UTF-8 or contains a NUL byte")
+			return t.bad(line, "key is empty, not valid UTF-8 or contains a NUL byte or the end of a line")
 		}
 		fields = fields[1:]
 	}

@@ -18,7 +18,9 @@ type Options struct {
 	Columns Columns // meaning of the columns
 	Names   Names   // columns of a text by name or number, which also define their meaning
 	Times   TimeFormat
-	Header  Header // of CSV and TSV
+	Dialect // of a text
+	// Labelled says that the keys of sources and targets get labels, so that the two may have the same numbers.
+	Labelled bool
 	// Directed makes a symmetric matrix yield both directions of each entry.
 	Directed bool
 	// Negative makes the reader of a split return the pairs without a link instead of the links.
@@ -91,6 +93,8 @@ type Detected struct {
 	Comments int64 `json:"comments"`
 	// Notes say what was assumed or left out. Reading the list may add more.
 	Notes []Note `json:"notes"`
+
+	kinds bool // sources and targets are, or may be, nodes of two kinds
 }
 
 // note adds a note.
@@ -107,7 +111,8 @@ func (d *Detected) hint(option, value, format string, args ...any) {
 type Reader struct {
 	source source
 	*Detected
-	untimed int64 // number of edges without a time in a list with times
+	untimed int64    // number of edges without a time in a list with times
+	overlap *overlap // nil if sources and targets are not compared
 }
 
 // source yields the edges of a file.
@@ -153,13 +158,19 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 		of, err = newArchive(in, o)
 	case Parquet:
 		of, err = newTableEdges(in, o)
+	case Lists:
+		of, err = newLists(in, o)
 	default:
 		of, err = newText(in, o)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{source: of, Detected: of.detected()}, nil
+	l := &Reader{source: of, Detected: of.detected()}
+	if kinds := l.kinds || l.Names != (Names{}) && twoKinds(l.Names.Src, l.Names.Dst); kinds && !o.Labelled {
+		l.overlap = newOverlap()
+	}
+	return l, nil
 }
 
 // open decompresses a file, skips a byte order mark, and sets Format to that of the file if it is AnyFormat and the file
@@ -199,6 +210,8 @@ func (o *Options) binary() error {
 		return fmt.Errorf("edgelist: columns %v are of text, this is %v", o.Names, o.Format)
 	case o.Columns == SrcDstWeightTime && o.Format == MatrixMarket:
 		return fmt.Errorf("edgelist: columns %v are not those of a matrix, which has one number for each edge", o.Columns)
+	case o.Separator != "":
+		return fmt.Errorf("edgelist: a separator is of text, this is %v", o.Format)
 	case o.Times == RFC3339, o.Times == RFC2822:
 		return fmt.Errorf("edgelist: times %v are of text, this is %v", o.Times, o.Format)
 	}
@@ -216,13 +229,27 @@ func (r *Reader) Edges() iter.Seq2[Edge, error] {
 			switch {
 			case err == io.EOF:
 				r.noteTimes()
-			case err == nil && e.Time == 0 && r.Times != AnyTime:
-				r.untimed++
+				if r.overlap != nil {
+					r.overlap.report(r.Detected)
+					r.overlap = nil
+				}
+			case err == nil:
+				r.look(&e)
 			}
 			if err == io.EOF || !yield(e, err) || err != nil && !errors.As(err, new(*LineError)) {
 				return
 			}
 		}
+	}
+}
+
+// look counts edges without a time, and numbers that are both sources and targets.
+func (r *Reader) look(e *Edge) {
+	if e.Time == 0 && r.Times != AnyTime {
+		r.untimed++
+	}
+	if r.overlap != nil {
+		r.overlap.edge(e)
 	}
 }
 

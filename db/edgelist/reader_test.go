@@ -114,8 +114,8 @@ func TestRead(t *testing.T) {
 		{"1 2 3\n1 2\n1 2 4\n", Auto, "src,dst,weight; 1>2 w=3; 2: columns: found 2, expected 3; 1>2 w=4"},
 		{"1 2 3 4\n", Auto, "src,dst,weight; 1: columns: found 4, expected 3"},
 		{"1 2\n", SrcDstTime, "src,dst,time; 1: columns: found 2, expected 3"},
-		{"a\x00 b\na b\xff\na b", Auto, `src,dst; 1: key is not valid UTF-8 or contains a NUL byte; 2: key is not valid UTF-8 or contains a NUL byte; "a">"b"`},
-		{"1 2 0\n1 2 -1\n1 2 2", Auto, "src,dst,weight; 1: weight is not a finite number above 0 (32 bits); 2: weight is not a finite number above 0 (32 bits); 1>2 w=2"},
+		{"a\x00 b\na b\xff\na b", Auto, `src,dst; 1: key is not valid UTF-8 or contains a NUL byte or the end of a line; 2: key is not valid UTF-8 or contains a NUL byte or the end of a line; "a">"b"`},
+		{"1 2 0\n1 2 -1\n1 2 2", Auto, "src,dst,weight; 1: weight is not a finite number above 0 (32 bits); 2: weight is not a finite number above 0 (32 bits): a list with signs can be read without its weights, or its positive and its negative edges as two graphs; 1>2 w=2"},
 		{"1 2 3\n1 2 x", Auto, "src,dst,weight; 1>2 w=3; 2: weight is not a finite number above 0 (32 bits)"},
 	}
 	for _, tt := range tests {

@@ -1,0 +1,166 @@
+package edgelist
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// seen is what the reader of a text saw that is worth a note.
+type seen struct {
+	comments Switch   // the option
+	marked   int64    // number of lines that begin with # or % and were read as data
+	likeData int64    // number of comments that look like data
+	joined   int64    // number of records of several lines
+	headers  int64    // number of lines that repeat the header
+	widest   int      // largest number of columns in a line
+	width    int      // number of columns of the first line
+	integers [2]bool  // the first lines have integers as sources, as targets
+	odd      [2]int64 // number of changes to a key that is no integer, by column, if the first lines have integers
+	oddLine  int64    // line of the first such key, and the key
+	oddKey   string
+	header   int64                // first line below the first one that has names of columns as keys
+	samples  [len(oddKeys)]string // the first key of each kind in oddKeys
+}
+
+// oddKeys are kinds of keys that may not be what they look like. Indexes of seen.samples.
+var oddKeys = [...]struct {
+	is   func(key []byte) bool
+	note string
+}{
+	{isWhole, "keys such as %q look like integers with a fraction of 0; they are strings, so they differ from integers: write the column as integers"},
+	{hasHiddenBlank, "keys such as %q begin or end with a blank or a mark that cannot be seen, and differ from the same keys without it"},
+	{isIntegers, "keys such as %q look like several integers: if a line holds a node and all nodes that it links to, give the format lists"},
+	{isWithColon, "keys such as %q end with a colon: if a line holds a node and all nodes that it links to, give the format lists"},
+}
+
+// isWhole reports whether a key is an integer with a fraction of 0, such as 1.0.
+func isWhole(key []byte) bool {
+	whole, fraction, ok := bytes.Cut(key, []byte("."))
+	return ok && isInt(whole) && len(bytes.Trim(fraction, "0")) == 0
+}
+
+// hasHiddenBlank reports whether a key begins or ends with a no-break space, a space without width or a byte order mark.
+func hasHiddenBlank(key []byte) bool {
+	for _, blank := range []string{"\u00a0", "\u200b", mark} {
+		if bytes.HasPrefix(key, []byte(blank)) || bytes.HasSuffix(key, []byte(blank)) {
+			return true
+		}
+	}
+	return false
+}
+
+// isWithColon reports whether a key is an integer and a colon.
+func isWithColon(key []byte) bool {
+	name, ok := bytes.CutSuffix(key, []byte(":"))
+	return ok && isInt(name)
+}
+
+// isIntegers reports whether a key is two or more integers with commas, semicolons or blanks between.
+func isIntegers(key []byte) bool {
+	parts := bytes.FieldsFunc(key, func(c rune) bool { return c == ',' || c == ';' || c == ' ' })
+	for _, part := range parts {
+		if !isInt(part) {
+			return false
+		}
+	}
+	return len(parts) > 1
+}
+
+// isTargetWord reports whether a key is a usual name of a column of targets.
+func isTargetWord(key []byte) bool {
+	switch string(key) {
+	case "target", "Target", "TARGET", "dst", "to", "To", "destination", "target_id", "ToNodeId", "followee", "friend_id", "item_id", "movieId", ":END_ID":
+		return true
+	}
+	return false
+}
+
+// columns remembers what the first lines have.
+func (s *seen) columns(t *text, first [][]byte) {
+	s.integers = [2]bool{len(first) > 1, len(first) > 1}
+	for i, line := range first {
+		fields, n := t.layout.split(line)
+		if i == 0 {
+			s.width = n
+		}
+		for column := range s.integers {
+			s.integers[column] = s.integers[column] && isInt(fields[column])
+		}
+	}
+}
+
+// key looks at a string key that differs from the previous one in its column. src is the latest string source.
+func (s *seen) key(line int64, key []byte, target bool, src string) {
+	column := 0
+	if target {
+		column = 1
+	}
+	if s.integers[column] {
+		if s.odd[column]++; s.oddLine == 0 {
+			s.oddLine, s.oddKey = line, string(key)
+		}
+	}
+	if target && isTargetWord(key) && s.header == 0 && line > 1 && namesOnly([]string{src, string(key)}) {
+		s.header = line
+	}
+	if first, last := key[0], key[len(key)-1]; first|last < 0x80 && (first < '0' && first != '-' || first > '9') {
+		return
+	}
+	for i, kind := range oddKeys {
+		if s.samples[i] == "" && kind.is(key) {
+			s.samples[i] = string(key)
+		}
+	}
+}
+
+// report adds the notes to a text.
+func (s *seen) report(t *text) {
+	if s.marked > 0 && s.comments == Detect {
+		t.hint("comments", On.String(), "%s with # or %% as the first character %s read as data", lines1(s.marked), were(s.marked))
+	}
+	if s.likeData > 0 {
+		t.hint("comments", Off.String(), "%s with # or %% as the first character %s left out as comments, although they have the columns of an edge", lines1(s.likeData), were(s.likeData))
+	}
+	if s.joined > 0 {
+		t.note("%s read as one with those that follow, because quotes enclose the ends of lines", lines1(s.joined)+" "+were(s.joined))
+	}
+	if s.headers > 0 {
+		t.note("%s left out: the header again", lines1(s.headers)+" "+were(s.headers))
+	}
+	if t.marks > 0 {
+		t.note("%s left out at the beginning of %s: the file was probably joined from several", "a byte order mark was", lines1(t.marks))
+	}
+	if t.layout.stray > 0 {
+		t.hint("quotes", DoubledQuotes.String(), "in %d columns a quote that does not enclose the column was read as a character", t.layout.stray)
+	}
+	if n := s.odd[0] + s.odd[1]; n > 0 {
+		t.note("the first lines have integers as keys, and %d later ones are strings, first %q in line %d", n, s.oddKey, s.oddLine)
+	}
+	if !t.guessed && t.layout.width == 0 && s.widest > s.width {
+		t.hint("format", Lists.String(), "lines have up to %d columns, the first line has %d, and the columns after those named were left out", s.widest, s.width)
+	}
+	if s.header > 0 {
+		t.note("line %d was read as data, although it looks like the names of the columns", s.header)
+	}
+	for i, kind := range oddKeys {
+		if s.samples[i] != "" {
+			t.note(kind.note, s.samples[i])
+		}
+	}
+	*s = seen{comments: s.comments, width: s.width, widest: s.width}
+	t.marks, t.layout.stray = 0, 0
+}
+
+func lines1(n int64) string {
+	if n == 1 {
+		return "1 line"
+	}
+	return fmt.Sprintf("%d lines", n)
+}
+
+func were(n int64) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}
