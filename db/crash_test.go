@@ -42,7 +42,7 @@ func step(g *db.DB, i int) error {
 		return errors.Join(err, g.Update(ctx, mark))
 	case i%11 == 1:
 		list := fmt.Sprintf("step s%d\n%s", i, wheel(20+i%7))
-		_, err := g.Load(ctx, strings.NewReader(list), db.LoadOptions{})
+		_, err := g.Load(ctx, strings.NewReader(list), db.LoadOptions{Dialect: edgelist.Dialect{Header: edgelist.Off}})
 		return err
 	case i%3 == 0:
 		return g.Update(ctx, func(tx *db.Tx) error {
