@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"kith/db"
+	"kith/db/edgelist"
 	"kith/model"
 )
 

@@ -175,7 +175,7 @@ func eachPart(folder fs.FS, o LoadOptions, f func(io.Reader, edgelist.Part, Load
 	for _, p := range parts {
 		file, err := p.Open(folder)
 		if err == nil {
-			o.Name, o.Format, o.Header, o.Keyless = p.Name, edgelist.AnyFormat, edgelist.AnyHeader, p.Keyless
+			o.Name, o.Format, o.Dialect, o.Keyless = p.Name, edgelist.AnyFormat, edgelist.Dialect{}, p.Keyless
 			err = f(file, p, o)
 			file.Close() // read only
 		}

@@ -215,7 +215,7 @@ func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 	o := l.options
 	o.Name, o.Keyless, o.Label = in.name, in.keyless, in.label
 	if in.part {
-		o.Format, o.Header = edgelist.AnyFormat, edgelist.AnyHeader
+		o.Format, o.Dialect = edgelist.AnyFormat, edgelist.Dialect{}
 	}
 	o.Malformed = func(err error) { l.reject(in.name, err) }
 	began, bar := time.Now(), cli.NewBar(l.stderr)
