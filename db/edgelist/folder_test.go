@@ -69,7 +69,7 @@ func TestFolderOfWeightsAndYears(t *testing.T) {
 		{"three years", map[string]string{"raw/edge.csv.gz": edges, "raw/edge_weight.csv.gz": weights, "raw/edge_year.csv.gz": string(zip("2001\n2002\n2003\n"))}, Options{},
 			"edgelist: raw/edge.csv.gz and raw/edge_year.csv.gz do not have the same number of lines: one has 2"},
 		{"a bad weight", map[string]string{"raw/edge.csv.gz": edges, "raw/edge_weight.csv.gz": string(zip("5\n-1\n"))}, Options{},
-			`src=source,dst=target,weight=weight; 0>1 w=5; edgelist: line 3: weight is not a finite number above 0 (32 bits): "1,2,-1"`},
+			`src=source,dst=target,weight=weight; 0>1 w=5; edgelist: line 3: weight is not a finite number above 0 (32 bits): a list with signs can be read without its weights, or its positive and its negative edges as two graphs: "1,2,-1"; try columns = 'src=source,dst=target'`},
 		{"damaged weights", map[string]string{"raw/edge.csv.gz": edges, "raw/edge_weight.csv.gz": "\x1f\x8bx"}, Options{}, "edgelist: raw/edge_weight.csv.gz: edgelist: unexpected EOF"},
 		{"other files", map[string]string{
 			"raw/edge.csv.gz": edges, "raw/edge_reltype.csv.gz": "", "raw/node_year.csv.gz": "", "raw/notes.txt": "", "mapping/nodeidx2paperid.csv.gz": "", "split/time/train.pt": "",
