@@ -48,13 +48,19 @@ func newLoad() *cobra.Command {
 		Short: "Add edge lists to a database",
 		Long: `Load adds the edges of files to a database, which it makes if it does not exist. A file
 is an edge list of the SNAP collection (two keys per line, separated by blanks, with an
-optional weight or time), CSV or TSV with or without a header, Matrix Market, a NumPy array
+optional weight or time), CSV or TSV with or without a header, lists of a node and all nodes
+that it links to (--format lists), Matrix Market, a NumPy array
 of two or three columns (.npy, .npz), the links of a split (.pt), or Parquet; plain, gzip,
 zstd or bzip2. The format is detected from the first bytes. A file may be - for standard input, a
 URL, or a folder of the Open Graph Benchmark, whose labels, features, weights and years are
 loaded too. Other formats, such as GraphML, DOT, JSON or a pointer of Git LFS, are refused
 with an error that says what to do instead. Notes name what was not read: columns, arrays
 of a .npz or .pt file, files of a folder.
+
+Separators, quotes, comments and a header are detected from the first lines. What is in doubt
+is told in a note, with the flag that reads the file otherwise: --separator, --quotes,
+--comments or --header. Lines that begin with # or % are comments, unless most lines begin so
+or the file is a table with a header.
 
 Columns are detected from the header or the first lines, unless --columns gives their order
 (src,dst,time) or their names or places (src=user_id,dst=item_id,time=4). Times may be
@@ -81,6 +87,7 @@ nothing.`,
   kith load messages.kith --columns src,dst,time --repeats count CollegeMsg.txt.gz
   kith load shop.kith --columns src=user_id,dst=item_id,time=created_at visits.csv
   kith load movies.kith --source-label user --target-label item --columns src,dst,weight,time u.data
+  kith load gowalla.kith --format lists --source-label user --target-label item train.txt
   kith load cora.kith --split random0/train cora/
   kith load shop.kith --labels kinds.csv --features vectors.parquet bought.csv.zst
   kith load web.kith --sha256 3f2a... https://example.org/web.txt.gz

@@ -9,10 +9,21 @@
 // zstd or bzip2.
 //
 // Text is in the format of the SNAP collection (snap.stanford.edu/data): an edge a line, with spaces or tabs between
-// columns. Lines that begin with # or % are comments. Blank lines, CRLF, a byte order mark and a last line without a
-// newline are accepted. CSV and TSV are tables (RFC 4180, except that a quoted field must end on its line), which may
-// have comments too. Their first line is a header if it names a source and a target, or has names where the other lines
-// have integers. A header that names source, target, weight or time assigns these columns. In a Matrix Market file the
+// columns. CSV and TSV are tables, with commas, semicolons, bars, tabs or :: between columns (RFC 4180). In the format
+// lists, each line holds a node and all nodes that it links to. Blank lines, lines that end with CRLF or with a carriage
+// return alone, byte order marks and a last line without an end are accepted. A [Dialect] says how a text is divided; what it
+// leaves open is detected from the first lines, and a note says so if another reading is plausible:
+//
+//   - Lines that begin with # or % are comments, unless at least as many of the first lines begin so as do not, and have as
+//     many columns, or unless they have as many columns as a table with a header. Comments are counted.
+//   - The first line is a header if it has usual names for the two ends of an edge, or words where the other lines have
+//     numbers. A line that repeats it is left out. With the format SNAP, only the option makes a header.
+//   - A quote that does not enclose a column is a character in TSV, and makes the line malformed in CSV. A quoted column may
+//     hold the ends of lines. Columns between blanks have quotes if all first columns of the lines do.
+//   - Weights may have decimal commas.
+//
+// A header with usual names, such as source, user_id, follower or :START_ID, and weight or time, assigns these columns. A
+// first column of row numbers is left out. In a Matrix Market file the
 // coordinates are the keys, from 1. In an array (.npy, or .npz with one called edge_index, edges or edge), a row is an
 // edge, or a column if there are only two or three rows, or if the array is called edge_index and has two rows. In a split
 // (.pt) the links are edges. Arrays beside the edges that are called weight, edge_weight, time, year or similarly are their
@@ -24,7 +35,9 @@
 //
 // The first two columns are the ends of the edge. A [Token] in the canonical spelling of an int64 is an integer,
 // anything else is a string: 7 is an integer; 007, +7, -0 and 9223372036854775808 are strings. Quotes around 7 make no
-// difference. A line that begins with a key such as #a is a comment.
+// difference. Notes tell of keys that look like something else: 1.0, integers with commas between them, and keys that begin
+// or end with a blank that cannot be seen. If sources and targets seem to be of two kinds, because of their names or of the
+// format, a note says how many integers are both.
 //
 // [Options] assigns the columns by their order, or by their names in the header ([Names]). Otherwise the header assigns
 // them. Without such a header they are guessed from the first lines: numbers above 1e8 and dates in a third column are
@@ -70,6 +83,11 @@
 // program that can do anything. The interpreter here supports values, arrays and tensors, and rejects the rest. The
 // pickle readers for Go allocate what a length in the file claims, and support the bytes of old NumPy arrays only with
 // user-defined classes.
+//
+// # Notes
+//
+// Detected.Notes say what was assumed and left out, and which options read the list otherwise. A note that needs the whole
+// list is added after its last edge.
 //
 // # Errors
 //
