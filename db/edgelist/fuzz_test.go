@@ -45,6 +45,7 @@ func FuzzTable(f *testing.F) {
 	for _, text := range []string{
 		"user_id,item_id,rating,created_at\n1,2,3,2020-01-02\n2,3,4,2020-01-03\n", "source,target,time\na,b,2020-01-01 10:20:30\n", "1 2 5 1082040961000\n",
 		"u;v;t\n1;2;2020-01-01T10:20:30+02:00\n", "src\tdst\tweight\n1\t2\t2020-01-02\n", "1,2,-1\n", "user,user\n1,2\n",
+		"# ann\nbob 1\n# bob\ncid 2\n", "#a,b\n#c,d\n", ",user,item\n0,\"a\nb\",2\n", "\"a\" \"b\"\n\"1\" 2 3\n", "a::1,5\rb::2\r", "sep=;\nx;y\n",
 	} {
 		for _, names := range []string{"", "src=user_id,dst=item_id,time=created_at", "src=1,dst=2,time=4,weight=3", "src=1,dst=1", "src=2,dst=99999", "src=,dst"} {
 			for times := AnyTime; times <= Date; times++ {

@@ -266,7 +266,7 @@ func namesOnly(columns []string) bool {
 func isGroups(s sample) bool {
 	groups, lines := 0, 0
 	for i, line := range s.all {
-		words := bytes.Fields(line)
+		words := bytes.FieldsFunc(line, func(c rune) bool { return c < 0x80 && isBlank(byte(c)) })
 		if !isComment(words[0][0]) {
 			lines++
 			if len(words) > 2 || len(words) == 2 && !isNumber(words[1]) {

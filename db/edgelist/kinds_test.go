@@ -59,6 +59,7 @@ var kinds = []struct {
 	{"KONECT", "% asym weighted\n% 2 3 3\n1 2\t1\t7\n", Options{Columns: SrcDstWeightTime}, "snap; 1>2 t=7; 2 comments"},
 	{"KONECT, bipartite", "% bip unweighted\n1 1\n1 2\n", Options{},
 		"snap; 1>1; 1>2; 1 comments; 1 of the numbers is both a source and a target, and became one node (otherwise: source_label = 'source', target_label = 'target')"},
+	{"a line of another blank", "# a\n\u2028 b\n", Options{}, "snap; \"\\u2028\">\"b\"; 1 comments"},
 	{"LGL", "# ann\nbob 1.5\ncid 2\n# bob\ncid 3\n", Options{},
 		"edgelist: this looks like LGL, where a comment names the source of the lines below it, which is not read; write a source and a target on each line (otherwise: comments = 'on')"},
 
