@@ -181,7 +181,7 @@ func restore(ctx context.Context, path string, o Options, chain archive.Chain) e
 		return err
 	}
 	seq := chain.Seq()
-	err = st.Batch(seq, func(w index.Writer) error {
+	err = st.Bulk(seq, func(w index.Writer) error { // a Batch takes several times the memory
 		for e, err := range chain.All() {
 			err = cmp.Or(err, ctx.Err())
 			if err == nil {

@@ -52,8 +52,9 @@ type Options struct {
 	// that must stay within Memory should call debug.SetMemoryLimit(Memory), as the kith tool does. Open does not call
 	// it, because it does not know what else the process holds. Repair does not keep to it. Not counted are the buffers
 	// of the tables that the store builds while commits write much, such as a load of long feature vectors: up to 370 MB
-	// for some seconds. Pages of the store's tables that were read are mapped into the process and count as resident, but
-	// they are the system's cache, which it frees when it needs memory.
+	// for some seconds. Pages of the store's tables that were read are mapped
+	// into the process and count as resident, up to the size of the tables (Stats.MappedBytes), on top of Memory. A
+	// container counts them, too, but they are the system's cache: it frees them before it ends a process for its memory.
 	Memory int64
 	// ObservationBytes is the number of bytes of observations to keep. When there are an eighth more, the oldest are
 	// forgotten. A model that has not yet stored what it learned from them is stored first, so no model loses anything.

@@ -83,5 +83,8 @@ func TestLongReader(t *testing.T) {
 	if g.store.Pins() {
 		t.Error("the store keeps what the transaction read")
 	}
+	if stats, err := g.Stats(); err != nil || stats.MappedBytes <= 0 || stats.MappedBytes > stats.DiskBytes {
+		t.Errorf("tables of %d bytes, files of %d, %v", stats.MappedBytes, stats.DiskBytes, err)
+	}
 	must(t, g.Check(ctx), g.Close(), twin.Close())
 }

@@ -36,6 +36,7 @@ type Stats struct {
 	LoggedChanges int              `json:"logged_changes"` // number of edge changes over which cached states can be repaired
 	Decisions     uint64           `json:"decisions"`      // number of decisions made so far
 	DiskBytes     int64            `json:"disk_bytes"`     // size of the files; 0 if in memory, or if the system does not report it
+	MappedBytes   int64            `json:"mapped_bytes"`   // size of the tables of the store, which are mapped into memory; see Options.Memory
 	Changes       ChangeStats      `json:"changes"`
 	Cache         index.CacheStats `json:"cache"`
 	Activity      Activity         `json:"activity"` // since the database was opened
@@ -86,7 +87,7 @@ func (tx *Tx) Stats() Stats {
 	s := Stats{
 		Nodes: m.Live, Edges: m.Edges, Loops: m.Loops, Directed: m.Directed, Version: m.Version, Models: len(tx.snap.models),
 		Alpha: m.Alpha, Epsilon: m.Epsilon, GraphBytes: v.Bytes(), GraphLoaded: v.Graph.Loaded(), LoggedChanges: v.Log.Len(), Cache: tx.db.states.Stats(),
-		Decisions: m.Decisions, DiskBytes: tx.db.store.Bytes(), Follower: tx.db.opts.Follower,
+		Decisions: m.Decisions, DiskBytes: tx.db.store.Bytes(), MappedBytes: tx.db.store.MappedBytes(), Follower: tx.db.opts.Follower,
 		Changes: ChangeStats{m.KeepBytes, m.KeptBytes, m.Version - m.Kept, m.Kept, int(tx.db.changeReaders.Load())},
 	}
 	if published := tx.db.opts.Published; published != nil {
@@ -182,6 +183,7 @@ func (s *Stats) metrics() []metric {
 		{"graph_bytes", "Memory of the graph, its keys and feature vectors.", s.GraphBytes},
 		{"model_bytes", "Memory of the models.", s.ModelBytes},
 		{"disk_bytes", "Space that the files take on the disk.", s.DiskBytes},
+		{"mapped_bytes", "Size of the tables that are mapped into memory.", s.MappedBytes},
 		{"cache_states", "PageRank states in the cache.", c.Entries},
 		{"cache_bytes", "Memory of the cached states.", c.Bytes},
 		{"cache_budget_bytes", "Memory that cached states may take.", c.Budget},

@@ -61,6 +61,9 @@ func (r *run) showStats(*parse.Statement) {
 	r.rows.add("epsilon", s.Epsilon)
 	r.rows.add("graph bytes", s.GraphBytes)
 	r.rows.add("graph loaded", s.GraphLoaded)
+	if s.MappedBytes > 0 {
+		r.rows.add("mapped bytes", s.MappedBytes)
+	}
 	r.rows.add("logged changes", int64(s.LoggedChanges))
 }
 

@@ -79,7 +79,13 @@ func checkOpenable(path string) error {
 }
 
 // Bytes returns the space that the files of the store take.
-func (s *Store) Bytes() (n int64) {
+func (s *Store) Bytes() int64 { return s.bytes("") }
+
+// MappedBytes returns the size of the tables, which are mapped into memory.
+func (s *Store) MappedBytes() int64 { return s.bytes(tableSuffix) }
+
+// bytes returns the space of the files whose names end in suffix.
+func (s *Store) bytes(suffix string) (n int64) {
 	if s.Dir() == "" {
 		return 0
 	}
@@ -87,7 +93,7 @@ func (s *Store) Bytes() (n int64) {
 	if err != nil {
 		return 0
 	}
-	for _, name := range names {
+	for _, name := range withSuffix(names, suffix) {
 		n += usedBytes(filepath.Join(s.Dir(), name))
 	}
 	return n

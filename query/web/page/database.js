@@ -44,6 +44,7 @@ const figures = [
   ["Edges", (s) => [number(s.edges), s.directed ? "directed" : "undirected"]],
   ["On disk", (s) => [s.disk_bytes ? size(s.disk_bytes) : "–", `version ${number(s.graph_version)} of the graph`]],
   ["Graph in memory", (s) => [size(s.graph_bytes), s.graph_loaded ? "all edges are loaded" : "blocks are read on demand"]],
+  ["Mapped tables", (s) => [size(s.mapped_bytes), "the system frees their pages when it needs memory"]],
   ["Models", (s) => [number(s.models), size(s.model_bytes)]],
   ["Decisions", (s) => [number(s.decisions), "made so far"]],
   ["PageRank cache", (s) => [size(s.cache.bytes), `${count(s.cache.states, "source")}, at most ${size(s.cache.budget)}`]],
