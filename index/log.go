@@ -49,6 +49,12 @@ func (l *Log) Since(version uint64) ([]ppr.Change, bool) {
 	return l.changes[l.commits[i-1].end:], true
 }
 
+// unchangedSince reports whether no edge is known to have changed after version.
+func (l *Log) unchangedSince(version uint64) bool {
+	changes, ok := l.Since(version)
+	return ok && len(changes) == 0
+}
+
 // changeSet is like Since, but returns the changes as a ChangeSet for states to catch up with.
 func (l *Log) changeSet(version uint64) (*ppr.ChangeSet, bool) {
 	changes, ok := l.Since(version)

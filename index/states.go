@@ -236,7 +236,8 @@ func (c *States) solve(ctx context.Context, g *Graph, of StateID, q request) (Ca
 
 // update returns the state of an entry for the version of s and the start vector q.h. A state whose start vector is near
 // q.h is repaired for the changes in the graph and in the vector. Otherwise the state is loaded from the store and
-// refined, or computed from scratch.
+// refined, or computed from scratch. A stored state of the same edges is computed from scratch as well: that takes little
+// longer, and the state is pristine, as it was before it was stored.
 func (c *States) update(ctx context.Context, s *Snapshot, r Reader, e *entry, q request) (st Cached, err error) {
 	if e.state != nil && (!q.pristine || e.pristineAt(s)) {
 		if e.version == s.Meta.Version && !e.of.tracked {
@@ -255,7 +256,7 @@ func (c *States) update(ctx context.Context, s *Snapshot, r Reader, e *entry, q 
 		return Cached{}, err
 	}
 	e.dirty = !e.of.tracked && (stored == nil || stored.version != s.Meta.Version)
-	if stored == nil || q.pristine {
+	if stored == nil || q.pristine || s.Log.unchangedSince(stored.version) {
 		return c.solve(ctx, s.Graph, e.of, q)
 	}
 	st.Origin = Loaded
@@ -271,8 +272,7 @@ func (c *States) update(ctx context.Context, s *Snapshot, r Reader, e *entry, q 
 
 // pristineAt reports whether the entry's state is pristine on the graph of s.
 func (e *entry) pristineAt(s *Snapshot) bool {
-	changes, ok := s.Log.Since(e.version)
-	return e.pristine && ok && len(changes) == 0 && e.nodes == s.Graph.NumNodes()
+	return e.pristine && s.Log.unchangedSince(e.version) && e.nodes == s.Graph.NumNodes()
 }
 
 // load reads an entry's state from the store. It returns nil if no state is stored or it is damaged: stored states only

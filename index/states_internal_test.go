@@ -153,7 +153,7 @@ func TestStatesCount(t *testing.T) {
 	}
 	l.states = NewStates(testEps, 1<<20, 0)
 	l.verify(l.now, l.store, of)
-	l.wantStats("from the store", CacheUse{Loads: 1})
+	l.wantStats("in the store, and of the same edges", CacheUse{Computed: 1})
 	l.commit(func(b *Batch) { l.edges(b, 50) })
 	l.states = NewStates(testEps, 1<<20, 0)
 	l.verify(l.now, l.store, of)
@@ -174,7 +174,7 @@ func TestStatesCount(t *testing.T) {
 }
 
 // TestPristine verifies that a pristine state is the one that another solve returns, bit for bit, that a state is pristine
-// until an edge changes it, or it comes from the store, and that PristineState replaces one that is not.
+// until an edge changes it, or it comes from the store of other edges, and that PristineState replaces one that is not.
 func TestPristine(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -213,6 +213,10 @@ func TestPristine(t *testing.T) {
 	want("again, pristine", true, Hit)
 	l.commit(func(b *Batch) { must(t, b.SetLabel(8, "seen")) })
 	want("after a commit without edges, pristine", true, Hit)
+	l.states = NewStates(testEps, 1<<20, 0)
+	state = l.states.State
+	want("in the store, and of the same edges", true, Computed)
+	l.commit(func(b *Batch) { _, err := b.SetEdge(near[0], 6, 2, 0); must(t, err) })
 	l.states = NewStates(testEps, 1<<20, 0)
 	state = l.states.State
 	want("from the store", false, Loaded)
