@@ -186,7 +186,7 @@ func (t *text) choose(first [][]byte, o Options) error {
 		return err
 	case columns != Auto:
 		t.Columns, l.at, l.width = columns, at, len(l.names)
-		t.noteIndex(first, l.names != nil && !slices.Contains(at[:], 0))
+		t.noteIndex(first, o.Names == (Names{}) && l.names != nil && !slices.Contains(at[:], 0))
 	default:
 		l.at = SrcDstWeightTime.places()
 		if l.names != nil && t.noteIndex(first, len(l.names) > SrcDst.count()) {
