@@ -170,7 +170,7 @@
 // A walk that would take more memory than an answer has ends early, and its bounds say how far it came. A state
 // that was computed on a graph with the same edges gives the same contexts and candidates, bit for bit. After a repair,
 // and when it was loaded from the store, the PageRank of node j in an undirected graph differs from that of a solve by at
-// most 20 epsilon times the degree of j, counted in units of the mean weight of the source's edges. No rank is Certain if contexts or candidates came from such a state, and contexts
+// most 20 epsilon times the degree of j. No rank is Certain if contexts or candidates came from such a state, and contexts
 // make Bound infinite; with UntilCertain they are computed from scratch then.
 // Without a model, and before a model's first training, the estimate is a fixed prior over the structure.
 // Ranking.AnsweredBy says which one was used.

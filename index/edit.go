@@ -169,7 +169,6 @@ func (e *Edit) count(c ppr.Change) {
 	if e.g.survey.requested() {
 		e.g.survey = new(survey) // the requested survey is outdated
 	}
-	e.g.weighted = e.g.weighted || c.New != 0 && c.New != 1
 	n := int64(0)
 	switch {
 	case c.Old == 0:

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -40,7 +39,10 @@ func (sv *Solver) CatchUp(
 	if err != nil {
 		return nil, Repair{}, err
 	}
-	h := st.moved(dh)
+	h := st.h
+	if len(dh.Node) > 0 {
+		h = h.add(1, dh)
+	}
 	if len(changes.list) > scanOps*st.ops+1024 {
 		return sv.renew(ctx, q, h, goal, Repair{})
 	}
@@ -49,9 +51,6 @@ func (sv *Solver) CatchUp(
 	rep := sv.repair(st, changes, dh)
 	if rep.Mass > q.mass(h)/2+q.mass(dh) || hitOps*rep.Hits > st.ops+1024 {
 		return sv.renew(ctx, q, h, goal, rep)
-	}
-	if q.directed && q.unit != st.unit {
-		sv.loadAll(st) // norms.li changes with the unit
 	}
 	if sv.loaded == 0 && sv.norms == st.norms && goal.met(st.norms) {
 		return st, rep, nil
@@ -70,20 +69,7 @@ func (s *State) prepare(g Graph, changes *ChangeSet, dh Vector, t Target) (syste
 	if err == nil && q.directed != s.directed {
 		err = fmt.Errorf("%w: directed %v on a graph with directed %v", ErrMismatch, s.directed, q.directed)
 	}
-	if err = cmp.Or(err, changes.check(g.NumNodes())); err != nil {
-		return q, to, err
-	}
-	q.setUnit(s.moved(dh))
-	to, err = q.goal(t)
-	return q, to, err
-}
-
-// moved returns the right side of s moved by dh.
-func (s *State) moved(dh Vector) Vector {
-	if len(dh.Node) == 0 {
-		return s.h
-	}
-	return s.h.add(1, dh)
+	return q, to, cmp.Or(err, changes.check(g.NumNodes()))
 }
 
 // renew computes the state from scratch instead of repairing it.
@@ -112,11 +98,12 @@ func (sv *Solver) recomputeResidual(ctx context.Context, st *State, t goal) (*St
 // finish pushes until the repaired residual meets the goal, then returns the state of h made of st and the
 // workspace.
 func (sv *Solver) finish(ctx context.Context, st *State, h Vector, t goal) (*State, error) {
-	sv.solveIsolated()
-	if !t.met(sv.total()) || sv.aboveSize(t) {
+	if !t.met(sv.total()) {
 		if t.norm == L1 || st.norms.li > t.limit {
-			sv.loadAll(st)
-			sv.solveIsolated()
+			for e := range st.entries() {
+				sv.load(e.node)
+			}
+			sv.norms = norms{} // all of r is in the workspace now
 		}
 		if err := sv.solveToGoal(ctx, t); err != nil {
 			return nil, err
@@ -129,33 +116,12 @@ func (sv *Solver) finish(ctx context.Context, st *State, h Vector, t goal) (*Sta
 	return next, next.norms.reached(t)
 }
 
-// loadAll adds all nodes of a state to the workspace.
-func (sv *Solver) loadAll(st *State) {
-	for e := range st.entries() {
-		sv.load(e.node)
-	}
-	sv.norms = norms{} // all of r is in the workspace now
-}
-
-// aboveSize reports whether a node in the workspace is above the threshold of a target that its degree meets.
-func (sv *Solver) aboveSize(t goal) bool {
-	if !sv.sys.scaled || t.norm != MaxNorm {
-		return false
-	}
-	for u, c := range sv.cells.all() {
-		if math.Abs(c.r) > t.limit*sv.sys.size(u, c.dh) {
-			return true
-		}
-	}
-	return false
-}
-
 // total returns the norms of the whole residual, in the workspace and outside it.
 func (sv *Solver) total() norms {
 	m := sv.norms
 	m.l1, m.n2 = max(m.l1, 0), max(m.n2, 0) // rounding of the differences may make them negative
-	for u, c := range sv.cells.all() {
-		m.add(c.r, c.dh, sv.sys.divisor(u, c.dh))
+	for _, c := range sv.cells.all() {
+		m.add(c.r, c.dh)
 	}
 	return m
 }
@@ -169,7 +135,7 @@ func (sv *Solver) merged(st *State, h Vector) *State {
 		return s
 	}
 	next := *st
-	next.unit, next.h, next.age, next.drift = sv.sys.unit, h, st.age+1, drift
+	next.h, next.age, next.drift = h, st.age+1, drift
 	next.over = slices.AppendSeq(make([]entry, 0, len(st.over)+sv.loaded), merge(sv.entries(), st.over, false))
 	next.norms = sv.total()
 	n := sv.sys.g.NumNodes()
@@ -177,7 +143,7 @@ func (sv *Solver) merged(st *State, h Vector) *State {
 		most := listSizes{len(next.over) + len(st.lists.y), len(next.over) + len(st.lists.r)}
 		next.lists = newLists(h, next.entries(), most, n)
 		next.over, next.overSet, next.age = nil, nil, 0
-		next.norms = sv.sys.norms(next.entries())
+		next.norms = normsOf(next.entries(), sv.sys.pivot)
 		return &next
 	}
 	next.overSet = newFilter(len(next.over), n)

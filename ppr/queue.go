@@ -48,12 +48,12 @@ func (sv *Solver) solveToGoal(ctx context.Context, t goal) error {
 	return sv.sweep(ctx, t)
 }
 
-// volume returns the sum of the sizes of the nodes of the workspace, at least the unit of weight.
+// volume returns the sum of Dh over the nodes of the workspace, at least 1.
 func (sv *Solver) volume() (sum float64) {
-	for u, c := range sv.cells.all() {
-		sum += sv.sys.size(u, c.dh)
+	for _, c := range sv.cells.all() {
+		sum += c.dh
 	}
-	return max(sum, sv.sys.unit)
+	return max(sum, 1)
 }
 
 // drain pushes queued nodes until the queue is empty, the edge operations exceed the budget or, if there is one, the room
@@ -84,7 +84,7 @@ func (sv *Solver) relax(u ID) {
 		sv.full = true
 		return
 	}
-	c.limit = sv.limit(u, c.dh)
+	c.limit = max(sv.threshold*c.dh, math.SmallestNonzeroFloat64)
 	sv.pushes++
 	t := sv.omega * c.r / c.dh
 	y := c.y + t

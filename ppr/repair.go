@@ -33,7 +33,6 @@ func (sv *Solver) repair(st *State, set *ChangeSet, dh Vector) (rep Repair) {
 	rep.Hits = len(sv.scratch.relevant)
 	hits := sv.mergeHits(set.list)
 	rep.Mass = sv.shiftDegrees(st, hits) + sv.shiftEdges(hits)
-	sv.dropIsolated()
 	for i, u := range dh.Node {
 		db := sv.sys.rhs(u, dh.Value[i])
 		sv.load(u).r += db
@@ -113,14 +112,14 @@ func (sv *Solver) scanState(st *State, list []Change, x *changeIndex) {
 
 // lowersPivot reports whether c may lower the pivot of u, one of its endpoints.
 func (sv *Solver) lowersPivot(c Change, u ID) bool {
-	if c.Old == 0 && !sv.sys.directed { // a node without edges has no residual, see solveIsolated
-		return false
-	}
 	return c.lowersPivot() && (u == c.U || !sv.sys.directed)
 }
 
 // anyLowersPivot reports whether a change at u may lower its pivot.
 func (sv *Solver) anyLowersPivot(list []Change, x *changeIndex, u ID) bool {
+	if !sv.sys.directed {
+		return true // the caller has found u in x.lowered
+	}
 	return slices.ContainsFunc(x.changes(u), func(i uint32) bool { return sv.lowersPivot(list[i], u) })
 }
 
@@ -140,7 +139,7 @@ func (s *State) supports(u ID) bool {
 func (sv *Solver) updateNorms(st *State, e entry) {
 	dh := pivot(sv.sys.g, e.node)
 	sv.norms.n2 += e.r * e.r / dh // the old contribution stays included until the next full measurement
-	if math.Abs(e.r) > st.norms.li*sv.sys.divisor(e.node, dh) || sv.sys.isolated(e.node, dh) {
+	if math.Abs(e.r) > st.norms.li*dh {
 		sv.load(e.node)
 	}
 }
@@ -194,15 +193,7 @@ func (sv *Solver) shiftDegrees(st *State, hits []Change) (mass float64) {
 			s.rows += list[i].rows
 		}
 		c, by := sv.load(s.node), sv.pivotShift(s)
-		lost := by
-		if !sv.sys.reverse() {
-			if to, _ := sv.sys.g.Out(s.node); len(to) == s.rows { // it was isolated: the estimate moves to the residual
-				c.r, c.y = c.r+c.y, 0
-			} else if len(to) == 0 { // it is isolated: the estimate moves once the edges are gone, see dropIsolated
-				lost = s.by
-			}
-		}
-		d := -lost * c.y
+		d := -by * c.y
 		if sv.sys.form == Row {
 			d += (1 - sv.sys.alpha) * st.h.at(s.node) * by
 		}
@@ -211,19 +202,6 @@ func (sv *Solver) shiftDegrees(st *State, hits []Change) (mass float64) {
 		mass += math.Abs(d)
 	}
 	return mass
-}
-
-// dropIsolated removes the estimates of nodes that have lost their last edge, whose product with the old pivot is in the
-// residual. Such an estimate was made for another pivot, and no edge depends on it any more.
-func (sv *Solver) dropIsolated() {
-	if sv.sys.reverse() {
-		return
-	}
-	for _, s := range sv.scratch.shift {
-		if c := sv.cells.at(s.node); sv.sys.isolated(s.node, c.dh) {
-			c.y = 0
-		}
-	}
 }
 
 // edges returns the number of edges that a weight represents: 0 or 1.

@@ -14,7 +14,7 @@ type Solver struct {
 	// of right sides and states that are passed in, and the state that is returned are not counted.
 	//
 	// Without a limit a workspace for a graph of up to a million nodes takes 32 bytes a node, and 24 more once it sweeps
-	// the graph (28 if it has weights). A sweep takes place only if its arrays fit into half of Memory. Where there are more nodes, or 32 bytes a
+	// the graph. A sweep takes place only if its arrays fit into half of Memory. Where there are more nodes, or 32 bytes a
 	// node do not fit into the rest, the workspace takes 32 to 256 bytes for each node that is touched. When they are used
 	// up, the solver pushes only nodes whose neighbours have all been touched, and may return ErrPrecision: the residual of
 	// the others stays in the state, and in its bounds.
@@ -32,7 +32,6 @@ type Solver struct {
 	next        []ID
 	nodes       []sweepNode     // replaces cells during sweeps
 	r           []float64       // residuals during sweeps
-	ratio       []float32       // size of each node over Dh, during sweeps of a scaled system
 	norms       norms           // of the residuals that are not in cells
 	mixed       sparse[float64] // combined residuals of states
 	ops         int             // edge operations
@@ -106,25 +105,7 @@ func (sv *Solver) run(ctx context.Context, q system, h Vector, t goal) error {
 			sv.load(u).r = q.rhs(u, h.Value[i])
 		}
 	}
-	sv.solveIsolated()
 	return sv.solveToGoal(ctx, t)
-}
-
-// solveIsolated solves the system of a graph with weights at the nodes of the workspace without edges, which it takes no other node to solve. Their
-// pivot 1 has no unit, so a residual that is left there would count for more or less in norms.li, by the unit of weight.
-func (sv *Solver) solveIsolated() {
-	if sv.sys.directed || !sv.sys.g.Weighted() {
-		return
-	}
-	for u, c := range sv.cells.all() {
-		if c.r == 0 || !sv.sys.isolated(u, c.dh) {
-			continue
-		}
-		if c.y == 0 {
-			sv.estimates++
-		}
-		c.y, c.r = c.y+c.r, 0
-	}
 }
 
 // Refine pushes a state until it meets a finer target. A state that meets the target already is returned unchanged.
@@ -150,7 +131,6 @@ func (sv *Solver) Reload(g Graph, form Form, alpha float64, h Vector, nodes []ID
 	if err := (Vector{nodes, values}).check(g.NumNodes(), math.MaxFloat32); err != nil {
 		return nil, err
 	}
-	q.setUnit(h)
 	return sv.reload(q, h.compact(), Vector{nodes, values}.entries())
 }
 
@@ -181,7 +161,6 @@ func (sv *Solver) reload(q system, h Vector, y iter.Seq[entry]) (*State, error) 
 			sv.spread(to, weight, e.y)
 		}
 	}
-	sv.solveIsolated()
 	if sv.err != nil {
 		return nil, sv.err
 	}
@@ -190,8 +169,8 @@ func (sv *Solver) reload(q system, h Vector, y iter.Seq[entry]) (*State, error) 
 
 // begin prepares the workspace for a system and a starting state; nil means zero.
 func (sv *Solver) begin(q system, from *State) {
-	sv.sys, sv.from = q, from
 	sv.cells.grow(q.g.NumNodes(), sv.cellRoom(q.g.NumNodes()))
+	sv.sys, sv.from = q, from
 	sv.threshold, sv.omega, sv.maxRounding = math.Inf(1), 1.1, 1./16
 	if q.directed { // above 2/(1+a) a push may increase |r|_1, and the queue may never empty
 		sv.omega, sv.maxRounding = min(1.08, 0.999*2/(1+q.alpha)), 1./2048
@@ -205,17 +184,10 @@ func (sv *Solver) begin(q system, from *State) {
 const (
 	cellBytes  = 32
 	sweepBytes = 24
-	ratioBytes = 4 // more, in column form of a graph with weights
 )
 
 // maySweep reports whether there is room for sweeps of n nodes.
-func (sv *Solver) maySweep(n int) bool {
-	bytes := int64(sweepBytes)
-	if sv.sys.scaled {
-		bytes += ratioBytes
-	}
-	return sv.Memory == 0 || bytes*int64(n) <= sv.Memory/2
-}
+func (sv *Solver) maySweep(n int) bool { return sv.Memory == 0 || sweepBytes*int64(n) <= sv.Memory/2 }
 
 // cellRoom returns the number of cells that may be used for a graph of n nodes. The queues take another quarter.
 func (sv *Solver) cellRoom(n int) int {
@@ -247,7 +219,7 @@ func (sv *Solver) reset() {
 // Bounds on degrees and on values of a right side, so that float32 can hold every estimate.
 const (
 	minDegree = 0x1p-40
-	maxDegree = 0x1p72
+	maxDegree = 0x1p60
 	maxValue  = 0x1p60
 )
 
@@ -260,7 +232,7 @@ func (sv *Solver) load(u ID) *cell {
 	}
 	c = sv.cells.add(u)
 	c.dh = sv.pivot(u)
-	c.limit = sv.limit(u, c.dh)
+	c.limit = max(sv.threshold*c.dh, math.SmallestNonzeroFloat64)
 	sv.loaded++
 	if sv.from != nil {
 		y, r := sv.from.at(u)
@@ -270,11 +242,6 @@ func (sv *Solver) load(u ID) *cell {
 		sv.norms.n2 -= r * r / c.dh
 	}
 	return c
-}
-
-// limit returns the magnitude above which the residual of u must be pushed, where dh is its pivot.
-func (sv *Solver) limit(u ID, dh float64) float64 {
-	return max(sv.threshold*sv.sys.size(u, dh), math.SmallestNonzeroFloat64)
 }
 
 // pivot returns Dh_u and records an error in sv.err if it is out of range.
@@ -339,7 +306,7 @@ func (sv *Solver) enqueueIfAbove(u ID) {
 func (sv *Solver) setThreshold(th float64) {
 	sv.threshold = th
 	for u, c := range sv.cells.all() {
-		c.limit = sv.limit(u, c.dh)
+		c.limit = max(th*c.dh, math.SmallestNonzeroFloat64)
 		sv.enqueueIfAbove(u)
 	}
 }
@@ -366,7 +333,7 @@ func (sv *Solver) entries() iter.Seq[entry] {
 // newState returns the workspace as a State with its own lists.
 func (sv *Solver) newState(h Vector) *State {
 	q := sv.sys
-	s := &State{kernel: q.kernel, unit: q.unit, h: h, ops: sv.ops}
+	s := &State{kernel: q.kernel, h: h, ops: sv.ops}
 	s.lists = newLists(h, sv.entries(), sv.sizes(), q.g.NumNodes())
 	s.norms = sv.residual()
 	return s
@@ -391,10 +358,10 @@ func (sv *Solver) sizes() (s listSizes) {
 // residual returns the norms of the residual in the workspace.
 func (sv *Solver) residual() (m norms) {
 	if sv.dense {
-		return sv.sys.norms(sv.entries())
+		return normsOf(sv.entries(), sv.sys.pivot)
 	}
-	for u, c := range sv.cells.all() {
-		m.add(c.r, c.dh, sv.sys.divisor(u, c.dh))
+	for _, c := range sv.cells.all() {
+		m.add(c.r, c.dh)
 	}
 	return m
 }

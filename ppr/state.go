@@ -15,7 +15,6 @@ import (
 // and stores the few nodes it changed in over.
 type State struct {
 	kernel
-	unit    float64 // see system
 	h       Vector
 	lists   *lists
 	over    []entry // changed nodes, ascending; they override lists
@@ -82,7 +81,7 @@ func (s *State) Estimate() ([]ID, []float32) {
 // Value takes the half step v = Dh y + r (in row form y + r/Dh), which the residual gives at no cost; its error is
 // a Dh^-1 A times that of y.
 func (s *State) Value(g Graph, j ID) (v, bound float64) {
-	q := system{g: g, kernel: s.kernel}
+	q := system{g, s.kernel}
 	y, r := s.at(j)
 	return q.value(s.norms, j, y, r)
 }

@@ -39,7 +39,7 @@ func (sv *Solver) sweep(ctx context.Context, t goal) error {
 		}
 		th := sweepShare * m.l1 / volume
 		if t.norm == MaxNorm {
-			th = max(min(th, sweepShare*m.li), t.limit/2) // the mean is below the largest, but at isolated nodes
+			th = max(th, t.limit/2)
 		}
 		if err := sv.pass(ctx, runs, omega, th); err != nil {
 			return err
@@ -56,28 +56,17 @@ type sweepNode struct {
 }
 
 // beginSweeps copies the workspace, and the nodes of the starting state that are not in it, to the arrays that sweeps
-// use. It returns the sum of the sizes.
+// use. It returns the sum of Dh.
 func (sv *Solver) beginSweeps() (volume float64, err error) {
 	n := sv.sys.g.NumNodes()
 	if len(sv.nodes) < n {
 		sv.nodes, sv.r = make([]sweepNode, n+n/8), make([]float64, n+n/8)
 	}
 	clear(sv.r)
-	if sv.sys.scaled && len(sv.ratio) < n {
-		sv.ratio = make([]float32, n+n/8)
-	}
 	for u := range n {
 		dh := sv.pivot(ID(u))
 		sv.nodes[u] = sweepNode{0, 1 / dh}
-		size := dh
-		switch {
-		case sv.sys.scaled:
-			size = sv.sys.size(ID(u), dh)
-			sv.ratio[u] = float32(size / dh)
-		case sv.sys.unit != 1 && sv.sys.isolated(ID(u), dh): // the pivot 1 has no unit
-			size = sv.sys.unit
-		}
-		volume += size
+		volume += dh
 	}
 	if sv.from != nil {
 		for e := range sv.from.entries() {
@@ -91,8 +80,7 @@ func (sv *Solver) beginSweeps() (volume float64, err error) {
 	return volume, sv.err
 }
 
-// measure returns the norms of the residual that the goal needs: l1, and for a target in the maximum norm li, relative to
-// the sizes of the nodes.
+// measure returns the norms of the residual that the goal needs: l1, and li for a target in the maximum norm.
 func (sv *Solver) measure(t goal) (m norms) {
 	r := sv.r[:sv.sys.g.NumNodes()]
 	m.l1 = sum(r)
@@ -101,11 +89,7 @@ func (sv *Solver) measure(t goal) (m norms) {
 	}
 	nodes := sv.nodes[:len(r)]
 	for u, x := range r {
-		e := math.Abs(x) * nodes[u].inverse
-		if sv.sys.scaled {
-			e /= float64(sv.ratio[u])
-		}
-		if e > m.li {
+		if e := math.Abs(x) * nodes[u].inverse; e > m.li {
 			m.li = e
 		}
 	}
@@ -155,21 +139,13 @@ func (sv *Solver) relaxRun(u ID, run Run, omega, th float64) {
 	r, alpha, weight := sv.r, sv.sys.alpha, run.Weight
 	nodes := sv.nodes[u:][:len(run.Start)-1]
 	own := r[u:][:len(nodes)]
-	var ratio []float32
-	if sv.sys.scaled {
-		ratio = sv.ratio[u:][:len(nodes)]
-	}
 	begin := run.Start[0]
 	for i, end := range run.Start[1:] {
 		from := begin
 		begin = end
 		c := &nodes[i]
 		t := own[i] * c.inverse
-		limit := th
-		if ratio != nil {
-			limit *= float64(ratio[i])
-		}
-		if math.Abs(t) <= limit {
+		if math.Abs(t) <= th {
 			continue
 		}
 		t *= omega
