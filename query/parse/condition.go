@@ -139,13 +139,27 @@ func (p *parser) comparison(pos Pos) Condition {
 	c := &Comparison{Pos: pos, Column: p.column()}
 	for _, op := range []Comparator{Equal, NotEqual, Less, LessOrEqual, Greater, GreaterOrEqual} {
 		if p.is(kind(op)) {
-			c.Operator, c.Values = op, []Value{p.any()}
+			c.Operator, c.Values = op, []Value{p.compared()}
 			return c
 		}
 	}
+	if p.tok.is("IS") {
+		p.stop(&Error{Pos: p.tok.pos, Msg: "a condition has no IS; " + noNull})
+	}
 	p.need(p.keyword("IN"))
-	c.Operator, c.Values = In, listed(p, p.any)
+	c.Operator, c.Values = In, listed(p, p.compared)
 	return c
+}
+
+// noNull is what to write in place of NULL.
+const noNull = "a node without a label has the label '', so write label = '' or label <> ''"
+
+// compared parses a value to compare with.
+func (p *parser) compared() Value {
+	if p.tok.is("NULL") {
+		p.stop(&Error{Pos: p.tok.pos, Msg: "NULL cannot be compared; " + noNull})
+	}
+	return p.any()
 }
 
 // any parses a value of any kind.

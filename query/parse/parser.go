@@ -129,6 +129,9 @@ func (p *parser) need(ok bool) {
 	hint := ""
 	if p.tok.kind == word {
 		hint = closest(p.tok.text, p.expected)
+		if p.tok.is("LIMIT") && slices.Contains(p.expected, "TOP") {
+			hint = "TOP" // as SQL and Cypher call it
+		}
 	}
 	p.wrong(hint)
 }
