@@ -161,7 +161,7 @@ func (c *config) contexts(ctx context.Context, w World, pairs []Pair, t *scratch
 
 // readProximities computes the proximities of all pairs if the contexts need them.
 func (c *config) readProximities(ctx context.Context, w World, pairs []Pair, t *scratch) error {
-	if c.Blocks&blockGraph == 0 || t.forecasts(w, pairs) {
+	if c.Blocks&blockGraph == 0 || t.forecast.reads(w) {
 		return nil
 	}
 	return t.ReadProximities(ctx, w, pairs, c.Blocks&blockTopology != 0)
@@ -179,8 +179,11 @@ func (c *config) batch(w World, pairs []Pair, first, end int, t *scratch, x blas
 			return err
 		}
 	}
-	if t.forecasts(w, run) {
-		c.addForecast(w, run, t, x)
+	if t.forecast.reads(w) {
+		for i := range x.Rows {
+			clear(nn.Row(x, i)[tail:])
+		}
+		t.forecast.logOdds(&t.times, w, run, x, c.timeCol())
 		return nil
 	}
 	if c.Blocks&blockGraph != 0 {
@@ -196,40 +199,7 @@ func (c *config) batch(w World, pairs []Pair, first, end int, t *scratch, x blas
 			nn.Scale(nn.Row(x, i), 1)
 		}
 	}
-	if t.forecast.reads(w) {
-		c.addForecast(w, run, t, x)
-	}
 	return nil
-}
-
-// forecasts reports whether the forecast answers all pairs alone. It leaves the weights of the forecast on the tape.
-func (t *scratch) forecasts(w World, pairs []Pair) (all bool) {
-	if !t.forecast.reads(w) {
-		return false
-	}
-	t.times.weights, all = t.forecast.weigh(t.times.weights, w, pairs)
-	return all
-}
-
-// addForecast adds the log-odds of the forecast to the contexts, with its weights on the tape. Where it answers alone, it
-// replaces the columns of the ranker.
-func (c *config) addForecast(w World, pairs []Pair, t *scratch, x blas32.General) {
-	var rows []int
-	var asked []Pair
-	for i, p := range pairs {
-		if t.times.weights[i] != 0 {
-			rows, asked = append(rows, i), append(asked, p)
-		}
-	}
-	for i, odds := range t.forecast.logOdds(&t.times, w, asked) {
-		r := nn.Row(x, rows[i])
-		if by := t.times.weights[rows[i]]; by != alone {
-			odds = float32(by * (float64(odds) - t.forecast.gate.Level))
-		} else {
-			clear(r[c.width()-c.rankLen():])
-		}
-		r[c.timeCol()] = odds
-	}
 }
 
 // graph fills the blocks that are read from the graph, which come last. It leaves the weights of walks on the tape.

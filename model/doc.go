@@ -209,20 +209,10 @@
 // without this the MRR of tgbl-wiki's validation part fell from 0.851 to 0.836. A few pairs with other sources, each
 // with a quarter of the weight, make scores of different sources comparable. A running mean of the weights answers.
 //
-// If World.Now is set and there were 256 events, the forecast answers. Where it answers alone, its log-odds, block time,
-// replace the ranker and all columns read from the graph. Exploit is then about the probability that the next link of the
-// source leads to the target. An existing edge is no certainty, because the question is whether it occurs again: about
-// existing edges the forecast always answers alone. The belief learns outcomes on top of that.
-//
-// A question is often asked long after the last event of the source, and what is new then is not what fits. Therefore
-// [Model.TrainGate] learns how much the forecast counts beside the ranker, by the age of the newest edge out of the source
-// (gate.go): the log-odds of a link are those of the ranker plus 0, 1/4, 1/2 or 1 times those of the forecast, or the forecast
-// answers alone. It hides the newest edges and asks as if they had not occurred yet. It also hides edges of any age, half of
-// them the newest of their sources, and asks after all events. Each of four parts of the ages gets the weight with the
-// highest reciprocal ranks, if these are above those of the ranker by more than a standard error. With weight 0 the answer
-// is, bit for bit, that without times. Before this training the forecast answers alone.
-//
-// A question without a time, or a graph without times, has the same answer as without a forecast, bit
+// If World.Now is set and there were 256 events, the log-odds of the forecast, block time, replace the ranker and all
+// columns read from the graph. Exploit is then about the probability that the next link of the source leads to the
+// target. An existing edge is no certainty, because the question is whether it occurs again. The belief learns outcomes
+// on top of that. A question without a time, or a graph without times, has the same answer as without a forecast, bit
 // for bit.
 //
 // # Offers

@@ -19,8 +19,7 @@ type forecast struct {
 	Trainee  trainee
 	Shift    float64 // added to scores to get log-probabilities
 	Events   int     // number of events learned
-	Gate     gate
-	Waiting  int // how many of them have gradients that wait for a step
+	Waiting  int     // how many of them have gradients that wait for a step
 	Memory   eventMemory
 	scratch  timeScratch
 	dout     []float32
@@ -32,7 +31,6 @@ type forecastSnapshot struct {
 	columns norms
 	net     skipNet
 	shift   float64
-	gate    gate
 }
 
 // timeScratch is the working memory of a forecast.
@@ -41,8 +39,6 @@ type timeScratch struct {
 	net     nn.Tape
 	times   blas32.General // time columns
 	scores  []float64
-	odds    []float32
-	weights []float64 // weight of the forecast in each pair
 }
 
 // forecastWidth is the number of hidden units.
@@ -53,7 +49,7 @@ const readyEvents = 256
 
 // newForecast returns a forecast that has learned nothing.
 func newForecast(c *config) *forecast {
-	return &forecast{Trainee: newTrainee(c.Seed), Gate: openGate(), Memory: eventMemory{roles: map[ID]role{}}}
+	return &forecast{Trainee: newTrainee(c.Seed), Memory: eventMemory{roles: map[ID]role{}}}
 }
 
 // current returns the current forecast, or nil if it has learned too little.
@@ -62,35 +58,32 @@ func (f *forecast) current() *forecastSnapshot {
 		return nil
 	}
 	if f.snapshot == nil {
-		f.snapshot = &forecastSnapshot{f.Columns, f.Trainee.mean.clone(), f.Shift, f.Gate}
+		f.snapshot = &forecastSnapshot{f.Columns, f.Trainee.mean.clone(), f.Shift}
 	}
 	return f.snapshot
 }
 
-// reads reports whether the forecast may answer in this world: the graph is Timed and Now is set.
+// reads reports whether the forecast replaces the ranker in this world: the graph is Timed and Now is set.
 func (o *forecastSnapshot) reads(w World) bool {
 	_, timed := w.Graph.(Timed)
 	return o != nil && timed && w.Now != 0
 }
 
-// logOdds returns the log-odds of the pairs. It replaces 0 by 1e-6, because 0 means that there is no forecast.
-func (o *forecastSnapshot) logOdds(t *timeScratch, w World, pairs []Pair) []float32 {
+// logOdds fills a column of x, which has one row per pair. It replaces 0 by 1e-6, because 0 means that there is no
+// forecast.
+func (o *forecastSnapshot) logOdds(t *timeScratch, w World, pairs []Pair, x blas32.General, col int) {
 	t.times = nn.Resize(t.times, len(pairs), timeLen)
 	t.history.columns(w, pairs, t.times, 0)
 	o.columns.normalize(t.times)
 	t.scores = slices.Grow(t.scores[:0], len(pairs))[:len(pairs)]
-	if len(pairs) > 0 {
-		o.net.scores(&t.net, t.times, t.scores)
-	}
-	t.odds = t.odds[:0]
-	for _, s := range t.scores {
+	o.net.scores(&t.net, t.times, t.scores)
+	for i, s := range t.scores {
 		odds := float32(logOddsOf(s + o.shift))
 		if odds == 0 {
 			odds = 1e-6
 		}
-		t.odds = append(t.odds, odds)
+		nn.Row(x, i)[col] = odds
 	}
-	return t.odds
 }
 
 // logOddsOf returns the log-odds of a probability, given its logarithm. From 0.95 on they grow only with the logarithm.
@@ -218,7 +211,7 @@ func (f *forecast) restore() error {
 		return errors.New("the norms of a forecast are not finite")
 	}
 	m.index()
-	return f.Gate.check()
+	return nil
 }
 
 // index sets the roles of the nodes and drops duplicates.
