@@ -139,23 +139,13 @@ func inspect(path string, o Options) error {
 }
 
 // inspectLog rejects read-only opening of a database that was not closed and is not open in another process: recovering
-// its log of the last writes requires writing, unless the log was left by Close on a full disk.
+// its log of the last writes requires writing.
 func inspectLog(path string, o Options) error {
 	logs, err := filepath.Glob(filepath.Join(path, "*"+logSuffix))
 	if err != nil || !o.ReadOnly || len(logs) == 0 || isLocked(path) {
 		return err
 	}
-	if !slices.ContainsFunc(logs, isCut) {
-		return nil
-	}
 	return fmt.Errorf("%w: %s was not closed, and only opening it for writing recovers its last writes; if it cannot be written to, open a copy", ErrReadOnly, path)
-}
-
-// isCut reports whether a log cannot be read without writing: it does not end with its last record.
-func isCut(name string) bool {
-	b, err := os.ReadFile(name)
-	_, end := committed(b)
-	return err != nil || end != len(b)
 }
 
 // manifestDraft is the temporary name under which Badger writes a manifest. Without a manifest, this file and a lock
