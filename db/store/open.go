@@ -68,9 +68,6 @@ func Open(path string, o Options) (*Store, error) {
 	}
 	s.opts = badgerOptions(dir, o)
 	if !o.InMemory && !o.ReadOnly {
-		to := s.opts.Logger.(logger)
-		to.room = s.RoomToGrow
-		s.opts.Logger = to
 		err = install(dir, nil)
 	}
 	if err == nil {
@@ -230,14 +227,14 @@ func badgerOptions(path string, o Options) badger.Options {
 		WithNumCompactors(2).
 		WithChecksumVerificationMode(options.OnBlockRead).
 		WithMetricsEnabled(false).
-		WithLogger(logger{to: o.Logger, failed: make(chan error)})
+		WithLogger(logger{o.Logger, make(chan error)})
 }
 
-// logger forwards Badger's log. It receives some messages of Badger also as events.
+// logger forwards Badger's log. It sends the errors of tables that Badger tries to write again to failed, if they are
+// received there.
 type logger struct {
 	to     *slog.Logger
-	failed chan error   // receives why Badger cannot write a table, which it will try again, if that is awaited
-	room   func() error // returns an error while the disk has too little space to merge tables; may be nil
+	failed chan error
 }
 
 func (l logger) Errorf(f string, a ...any) {
@@ -247,40 +244,16 @@ func (l logger) Errorf(f string, a ...any) {
 	}
 	for _, arg := range a {
 		if err, ok := arg.(error); ok {
-			l.fail(err)
+			select {
+			case l.failed <- err:
+			default:
+			}
 		}
 	}
 }
-
-func (l logger) fail(err error) {
-	select {
-	case l.failed <- err:
-	default:
-	}
-}
-
-// Debugf receives a message of a compactor before each table that it writes, and lets it wait until there is space. The
-// compactor of [Store.Merge], which has looked for space itself, has the number mergesAll.
-func (l logger) Debugf(f string, a ...any) {
-	if l.room == nil || !strings.HasPrefix(f, "[%d] LOG Compact. Added") || len(a) > 0 && a[0] == mergesAll {
-		return
-	}
-	for waits := false; ; waits = true {
-		err := l.room()
-		if err == nil {
-			return
-		}
-		if !waits {
-			l.to.Warn("merging tables waits for space on the disk", "err", err)
-		}
-		l.fail(err)
-		time.Sleep(time.Second)
-	}
-}
-
-const mergesAll = 175
 
 func (l logger) Warningf(f string, a ...any) { l.to.Warn(line(f, a)) }
 func (l logger) Infof(f string, a ...any)    { l.to.Debug(line(f, a)) }
+func (l logger) Debugf(string, ...any)       {}
 
 func line(f string, a []any) string { return strings.TrimSpace(fmt.Sprintf("badger: "+f, a...)) }

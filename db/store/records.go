@@ -17,8 +17,6 @@ type Records struct {
 	size     int64             // as Badger computes it
 	maxCount int64             // maxCount and maxSize are the limits of one transaction
 	maxSize  int64
-	space    *logSpace // that promised space for the records; may be nil
-	promised int64     // bytes that it promised
 }
 
 // Bytes that Badger counts for a transaction, and for an entry in addition to its key and value.
@@ -68,11 +66,6 @@ func (r *Records) CheckSize() error {
 	return fmt.Errorf("%w: the changes do not fit into one commit; split the update, or use Load", ErrTooLarge)
 }
 
-// fits reports whether a record of n bytes can be added.
-func (r *Records) fits(n int) bool {
-	return r.size+int64(n)+entryOverhead+spare < r.maxSize && int64(len(r.values))+2 < r.maxCount
-}
-
 // Merge adds the records of a later commit. It reports false, and adds nothing, if both together do not fit.
 func (r *Records) Merge(later *Records) bool {
 	if r.size+later.size >= r.maxSize || int64(len(r.values)+len(later.values))+1 >= r.maxCount {
@@ -80,9 +73,6 @@ func (r *Records) Merge(later *Records) bool {
 	}
 	for k, v := range later.values {
 		r.put(k, v)
-	}
-	if r.promised += later.promised; r.space != later.space {
-		r.space = nil
 	}
 	return true
 }

@@ -100,45 +100,7 @@ func (s *Store) Commit(ts uint64, f func(index.Writer) error) error {
 	if err := r.CheckSize(); err != nil {
 		return err
 	}
-	if err := s.Reserve(r); err != nil {
-		return err
-	}
 	return s.Write(ts, r)
-}
-
-// Reserve reserves space on the disk for records that will be written. It returns ErrFull if the disk lacks space.
-func (s *Store) Reserve(r *Records) error {
-	if err := s.inPlace(); err != nil || s.Dir() == "" {
-		return err
-	}
-	b, err := s.forWriting()
-	if err != nil {
-		return err
-	}
-	defer b.release()
-	if b.space == nil || b.space == r.space {
-		return nil
-	}
-	n := r.logBytes()
-	if err := b.space.reserve(n); err != nil {
-		return fmt.Errorf("db: %w", fullError(err))
-	}
-	r.space, r.promised = b.space, n
-	if !b.space.ends() {
-		return nil
-	}
-	if err = s.RoomToGrow(); err != nil {
-		s.release(r)
-	}
-	return err
-}
-
-// release takes back what Reserve promised.
-func (s *Store) release(r *Records) {
-	if r.space != nil {
-		r.space.written(r.promised)
-		r.space, r.promised = nil, 0
-	}
 }
 
 // Write durably writes records as one atomic transaction at ts. After an error the content of the disk is unknown, and
@@ -161,10 +123,9 @@ func (s *Store) Write(ts uint64, r *Records) error {
 
 // commit writes records as one transaction, and returns a position before it.
 func (s *Store) commit(ts uint64, r *Records) (at position, err error) {
-	if err := s.Reserve(r); err != nil {
+	if err := s.inPlace(); err != nil {
 		return at, err
 	}
-	defer s.release(r)
 	b, err := s.forWriting()
 	if err != nil {
 		return at, err
@@ -198,69 +159,74 @@ func (s *Store) Batch(ts uint64, f func(index.Writer) error) error {
 		return err
 	}
 	w := &batchWriter{store: s, ts: ts}
-	err := f(w)
-	if w.records == nil {
+	defer w.end()
+	if err := f(w); err != nil || w.to == nil {
 		return err
 	}
-	if err == nil {
-		err = w.write()
-	}
-	if err != nil {
+	if err := translate(w.batch.Flush()); err != nil {
 		return err
 	}
 	return s.sync()
 }
 
-// batchWriter is an index.Writer that writes one transaction after the other.
+// batchWriter is an index.Writer that writes in the background while the disk has space.
 type batchWriter struct {
-	store   *Store
-	ts      uint64
-	records *Records // of the next transaction; nil before the first record
+	store *Store
+	ts    uint64
+	to    *instance          // nil before the first write
+	batch *badger.WriteBatch // nil if to is
+	bytes int                // bytes left until the next check of the disk
 }
+
+// roomInterval is the number of bytes written between two checks of the free space.
+const roomInterval = 1 << 20
 
 // Set implements index.Writer.
 func (w *batchWriter) Set(key, value []byte) error {
-	if err := w.makeRoom(len(key) + len(value)); err != nil {
+	if w.bytes -= len(key) + len(value); w.bytes < 0 {
+		if err := w.store.Room(); err != nil {
+			return err
+		}
+		w.bytes = roomInterval
+	}
+	if err := w.begin(); err != nil {
 		return err
 	}
 	w.store.written.Add(int64(len(key) + len(value)))
-	return w.records.Set(key, value)
+	return translate(w.batch.Set(key, value))
 }
 
 // Delete implements index.Writer.
 func (w *batchWriter) Delete(key []byte) error {
-	if err := w.makeRoom(len(key)); err != nil {
+	if err := w.begin(); err != nil {
 		return err
 	}
-	return w.records.Delete(key)
+	return translate(w.batch.Delete(key))
 }
 
-// makeRoom writes the records if a record of n bytes does not fit.
-func (w *batchWriter) makeRoom(n int) error {
-	if w.records != nil && w.records.fits(n) {
+func (w *batchWriter) begin() error {
+	if w.to != nil {
 		return nil
 	}
-	if w.records != nil {
-		if err := w.write(); err != nil {
-			return err
-		}
+	var err error
+	if w.to, err = w.store.forWriting(); err == nil {
+		w.batch = w.to.NewWriteBatchAt(w.ts)
 	}
-	w.records = w.store.NewRecords()
-	return nil
+	return err
 }
 
-func (w *batchWriter) write() error {
-	if err := w.records.CheckSize(); err != nil {
-		return err
+// end cancels the batch unless it was flushed.
+func (w *batchWriter) end() {
+	if w.to != nil {
+		w.batch.Cancel()
+		w.to.release()
 	}
-	_, err := w.store.commit(w.ts, w.records)
-	return err
 }
 
 // Merge merges the levels of tables into one. It returns ErrFull if the disk cannot hold the tables twice.
 func (s *Store) Merge() error {
 	if s.Dir() != "" {
-		if err := room(s.Dir(), s.Bytes()+maintenance*s.opts.MemTableSize, "merging all tables"); err != nil {
+		if err := room(s.Dir(), s.Bytes()+reserve*s.opts.MemTableSize); err != nil {
 			return err
 		}
 	}
