@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -94,4 +95,18 @@ func openRelative(at string) error {
 		return err
 	}
 	return errors.Join(edgesOfDone(g, 2), g.Close())
+}
+
+func addDone(g *db.DB, i int) error {
+	return g.Update(context.Background(), func(tx *db.Tx) error { return tx.AddEdge("done", i, 1) })
+}
+
+func edgesOfDone(g *db.DB, want int) error {
+	return g.View(context.Background(), func(tx *db.Tx) error {
+		n, err := tx.Node("done")
+		if err == nil && n.Edges != want {
+			err = fmt.Errorf("%d commits are there, %d were acknowledged", n.Edges, want)
+		}
+		return err
+	})
 }

@@ -88,10 +88,6 @@ func fillDisk(at string) error {
 	return errors.Join(g.Check(context.Background()), addDone(g, 2), edgesOfDone(g, 3), g.Close())
 }
 
-func addDone(g *db.DB, i int) error {
-	return g.Update(context.Background(), func(tx *db.Tx) error { return tx.AddEdge("done", i, 1) })
-}
-
 // fill writes a file until the disk has two megabytes left, which is not enough for a commit.
 func fill(name string) error {
 	f, err := os.Create(name)
@@ -103,16 +99,6 @@ func fill(name string) error {
 	}
 	at, err := f.Seek(0, io.SeekCurrent)
 	return errors.Join(err, f.Truncate(at-2<<20), f.Close())
-}
-
-func edgesOfDone(g *db.DB, want int) error {
-	return g.View(context.Background(), func(tx *db.Tx) error {
-		n, err := tx.Node("done")
-		if err == nil && n.Edges != want {
-			err = fmt.Errorf("%d commits are there, %d were acknowledged", n.Edges, want)
-		}
-		return err
-	})
 }
 
 func TestCompactOnFullDisk(t *testing.T) {
