@@ -152,9 +152,10 @@
 //
 // [Diagnose] says what is wrong with a database that cannot be opened, and [Repair] writes it from scratch with all records
 // that can be read. It does so in a directory inside the database, so a repair that fails changes nothing, and one that is
-// killed while it replaces the files is finished by the next Open. It fails rather than to leave an empty database, unless
-// it is forced to. Files of another database are left out, and kept under another name. A damaged table costs the blocks with wrong checksums, a damaged manifest nothing. What only a damaged
-// record held is lost and reported; the log of changes restores what it holds of a damaged block. No edge joins nodes that
+// killed while it replaces the files is finished by the next Open. Unless it is forced, it fails instead of leaving an
+// empty database. Files of another database are left out, and kept under another name. A damaged table costs the blocks
+// with wrong checksums, a damaged manifest nothing. What only a damaged record held is lost and reported; the log of
+// changes restores what it holds of a damaged block. No edge joins nodes that
 // it did not join before. But if the record of a commit is lost, what that commit changed or deleted is back in its earlier
 // state. If a table was lost, data that was deleted after the table was written, such as a model, may be back as well.
 //

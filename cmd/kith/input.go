@@ -26,7 +26,7 @@ type input struct {
 	keyless bool
 	label   string          // label of the nodes of a list of nodes
 	part    bool            // whether the file is part of a folder
-	notes   []edgelist.Note // what is not read of the folder
+	notes   []edgelist.Note // files and arrays of the folder that are not read
 	// open returns the file and its length, or 0 if the length is unknown.
 	open func(context.Context) (io.ReadCloser, int64, error)
 }
