@@ -45,6 +45,9 @@ func (tx *Tx) commit() error {
 	if err := r.CheckSize(); err != nil {
 		return err
 	}
+	if err := db.store.Reserve(r); err != nil {
+		return err
+	}
 	models, err := tx.learn()
 	if err != nil {
 		db.store.Fail(err)

@@ -84,9 +84,11 @@
 // It assumes that a synced file keeps its name, and that all other changes of names in the directory reach the disk in
 // the order in which they were made, as on journalling and copy-on-write file systems.
 //
-// If the disk is nearly full, writes are refused with ErrFull before anything changes, while the store still has the
-// space that it needs for its own maintenance. Views continue, and writes succeed again when there is space. Opening and
-// closing a database need no space, whoever filled the disk: its last writes then stay in the log.
+// If the disk is nearly full, writes are refused with ErrFull before anything changes. A write needs 1 MB and its own
+// bytes. When the log of the last writes is full, at 5 to 64 MB depending on Options.Memory, and for a load, there must also
+// be eight times that or twice the size of the database, whichever is less: a smaller Memory needs less. Views continue,
+// and writes succeed again when there is space. Opening and closing a database need no space, whoever filled the disk: its
+// last writes then stay in the log.
 //
 // Cached PageRank states only save time. Those that took at least 20,000 edge operations are stored when a database that
 // was written to is closed and, in the background, at checkpoints: after a checkpoint of a model, and when 2^24 edge

@@ -224,7 +224,7 @@ type scratchFile struct {
 }
 
 func (f scratchFile) WriteAt(b []byte, at int64) (int, error) {
-	if err := f.db.store.Room(); err != nil {
+	if err := f.db.store.RoomToGrow(); err != nil {
 		return 0, err
 	}
 	return f.File.WriteAt(b, at)

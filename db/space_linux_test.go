@@ -35,11 +35,13 @@ func mounted(t *testing.T, part string) {
 	if err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
+	t.Logf("%s", out)
 }
 
 // linuxChildren are the parts of tests that need Linux.
 func linuxChildren() map[string]func(path string) error {
-	return map[string]func(string) error{"full": fillDisk, "apply": applyOnFullDisk, "compact": compactOnFullDisk, "load": loadOnSmallDisk, "readonly": openReadOnlyDisk, "read": read}
+	return map[string]func(string) error{"full": fillDisk, "apply": applyOnFullDisk, "compact": compactOnFullDisk, "load": loadOnSmallDisk, "readonly": openReadOnlyDisk, "read": read,
+		"last byte": closeOnFullDisk, "small": writeOnSmallDisk}
 }
 
 func mount(at string, flags uintptr, options string) error {
@@ -88,7 +90,7 @@ func fillDisk(at string) error {
 	return errors.Join(g.Check(context.Background()), addDone(g, 2), edgesOfDone(g, 3), g.Close())
 }
 
-// fill writes a file until the disk has two megabytes left, which is not enough for a commit.
+// fill writes a file until the disk has half a megabyte left, which is not enough for a commit.
 func fill(name string) error {
 	f, err := os.Create(name)
 	for err == nil {
@@ -98,7 +100,96 @@ func fill(name string) error {
 		return err
 	}
 	at, err := f.Seek(0, io.SeekCurrent)
-	return errors.Join(err, f.Truncate(at-2<<20), f.Close())
+	return errors.Join(err, f.Truncate(at-1<<19), f.Close())
+}
+
+func TestCloseOnFullDisk(t *testing.T) {
+	t.Parallel()
+	mounted(t, "last byte")
+}
+
+// closeOnFullDisk closes a database on a disk of which another program has taken the last byte, and reads it there.
+func closeOnFullDisk(at string) error {
+	if err := mount(at, 0, "size=96m"); err != nil {
+		return err
+	}
+	ctx, path, o := context.Background(), filepath.Join(at, "g"), &db.Options{Memory: 64 << 20}
+	rest, more, left := filepath.Join(at, "rest"), filepath.Join(at, "more"), 0
+	for round := range 3 {
+		g, err := db.Open(path, o)
+		if err != nil {
+			return err
+		}
+		for i := range 3 * round { // in the first round the table of the log fits into the space reserved for the log
+			if err := ballast(g, i); err != nil {
+				return err
+			}
+		}
+		if err := errors.Join(addDone(g, round), takeAll(rest), g.Close(), takeAll(more)); err != nil {
+			return fmt.Errorf("round %d: %w", round, err)
+		}
+		logs, err := filepath.Glob(filepath.Join(path, "*.mem"))
+		if left += len(logs); err != nil {
+			return err
+		}
+		if g, err = db.Open(path, o); err != nil {
+			return fmt.Errorf("opening on a full disk: %w", err)
+		}
+		if err := addDone(g, -1); !errors.Is(err, db.ErrFull) {
+			return fmt.Errorf("a write on a full disk: %w", err)
+		}
+		reads := errors.Join(edgesOfDone(g, round+1), g.Check(ctx), g.Close())
+		if err := errors.Join(reads, db.Diagnose(ctx, path, o), readAlone(path, round+1), os.Remove(rest), os.Remove(more)); err != nil {
+			return fmt.Errorf("reading on a full disk, round %d: %w", round, err)
+		}
+	}
+	if left == 0 {
+		return errors.New("no log was left")
+	}
+	return errors.Join(openAndClose(path, o), readAlone(path, 3), db.Diagnose(ctx, path, o))
+}
+
+// readAlone opens a database for reading only, and counts its commits.
+func readAlone(path string, want int) error {
+	g, err := db.Open(path, &db.Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	return errors.Join(edgesOfDone(g, want), g.Close())
+}
+
+// takeAll writes a file until the disk has not one byte left.
+func takeAll(name string) error {
+	f, err := os.Create(name)
+	for size := 1 << 16; size > 0 && err == nil; {
+		if _, err = f.Write(make([]byte, size)); errors.Is(err, syscall.ENOSPC) {
+			size, err = size/2, nil
+		}
+	}
+	return errors.Join(err, f.Close())
+}
+
+func TestWriteOnSmallDisk(t *testing.T) {
+	t.Parallel()
+	mounted(t, "small")
+}
+
+// writeOnSmallDisk makes a small database with much memory on a small disk.
+func writeOnSmallDisk(at string) error {
+	if err := mount(at, 0, "size=6m"); err != nil {
+		return err
+	}
+	path, ctx := filepath.Join(at, "g"), context.Background()
+	for i := range 5 {
+		g, err := db.Open(path, &db.Options{Memory: 4 << 30})
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(addDone(g, 2*i), addDone(g, 2*i+1), edgesOfDone(g, 2*i+2), g.Check(ctx), g.Close()); err != nil {
+			return err
+		}
+	}
+	return db.CompactDir(ctx, path, nil)
 }
 
 func TestCompactOnFullDisk(t *testing.T) {
@@ -160,7 +251,7 @@ func TestLoadOnSmallDisk(t *testing.T) {
 
 // loadOnSmallDisk loads a list that has no end.
 func loadOnSmallDisk(at string) error {
-	if err := mount(at, 0, "size=64m"); err != nil {
+	if err := mount(at, 0, "size=16m"); err != nil {
 		return err
 	}
 	g, err := db.Open(filepath.Join(at, "g"), &db.Options{Memory: 64 << 20})

@@ -58,11 +58,54 @@ func TestReadOnlyFileSystem(t *testing.T) {
 	}
 }
 
-// onReadOnly runs a command on a read-only file system with the contents of a directory, and returns its output. It
-// skips the test if the system does not allow the mount.
+// On a full file system shell and check can read, also a database that was not closed, and writes are refused.
+func TestFullFileSystem(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "g.kith")
+	g, err := db.Open(path, &db.Options{Memory: 64 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = g.Update(t.Context(), func(tx *db.Tx) error { return tx.AddEdge("ann", "bob", 1) })
+	err = errors.Join(err, os.CopyFS(filepath.Join(dir, "unclosed.kith"), os.DirFS(path)), g.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const fill = "dd if=/dev/zero of=fill bs=64k 2>/dev/null; "
+	for _, c := range []struct{ command, want string }{
+		{`kith check X`, `X: ok: 2 nodes, 1 edge`},
+		{`kith shell X -c "NEIGHBORS OF 'ann';"`, `"bob"`},
+		{`kith shell X --read-only -c "NEIGHBORS OF 'ann';" || kith shell X -c "NEIGHBORS OF 'ann';"`, `"bob"`},
+		{`kith shell X -c "CHECK;"`, `{"check":"ok"}`},
+		{`kith backup X - | wc -c`, `[1-9]`},
+		{`kith export X -`, `bob`},
+		{`! kith shell X -c "INSERT EDGES 1 -> 2;"`, `disk full: .* are free, a write needs 1.0 MB`},
+		{`echo 1 2 | (! kith load X -)`, `disk full`},
+	} {
+		for _, name := range []string{"g.kith", "unclosed.kith"} {
+			command := strings.ReplaceAll(c.command, "X", name)
+			t.Run(strings.ReplaceAll(command, "/", "_"), func(t *testing.T) {
+				t.Parallel()
+				out := onDisk(t, dir, fill+command)
+				if !regexp.MustCompile(`(?s)` + strings.ReplaceAll(c.want, "X", name)).MatchString(out) {
+					t.Errorf("%s\nprints %s\nwant %s", command, out, c.want)
+				}
+			})
+		}
+	}
+}
+
+// onReadOnly runs a command on a read-only file system with the contents of a directory, and returns its output.
 func onReadOnly(t *testing.T, dir, command string) string {
 	t.Helper()
-	script := `mount -t tmpfs none "$1" && cp -r "$2"/. "$1" && mount -o remount,ro "$1" || { echo cannot mount; exit 9; }; cd "$1"; ` + command
+	return onDisk(t, dir, `cd ..; mount -o remount,ro "$1" || { echo cannot mount; exit 9; }; cd "$1"; `+command)
+}
+
+// onDisk runs a command on a file system of 32 MB with the contents of a directory, and returns its output. It skips the
+// test if the system does not allow the mount.
+func onDisk(t *testing.T, dir, command string) string {
+	t.Helper()
+	script := `mount -t tmpfs -o size=32m none "$1" && cp -r "$2"/. "$1" || { echo cannot mount; exit 9; }; cd "$1"; ` + command
 	cmd := exec.Command("sh", "-c", script, "sh", t.TempDir(), dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
@@ -71,7 +114,7 @@ func onReadOnly(t *testing.T, dir, command string) string {
 	}
 	out, err := cmd.CombinedOutput()
 	if bad := (*exec.ExitError)(nil); err != nil && !errors.As(err, &bad) || strings.Contains(string(out), "cannot mount") {
-		t.Skipf("no read-only file system: %v %s", err, out)
+		t.Skipf("no file system of its own: %v %s", err, out)
 	}
 	if err != nil {
 		t.Errorf("%s: %v: %s", command, err, out)

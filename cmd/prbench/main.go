@@ -24,5 +24,5 @@ of the paper. Prbench holdout compares the policies on your own graphs.`,
   prbench offline --data . --dataset cora --policies common_neighbors,pair_mix
   prbench holdout --data snap/facebook_combined.txt,cora --out results
   prbench cost --data prb/grqc`,
-	}, "an experiment is missing", newPaper(), newOnline(), newClassify(), newOffline(), newHoldout(), newFeedback(), newTemporal(), newLate(), newLearn(), newCost(), pagerank.New())
+	}, "an experiment is missing", newPaper(), newOnline(), newClassify(), newOffline(), newHoldout(), newFeedback(), newTemporal(), newLearn(), newCost(), pagerank.New())
 }

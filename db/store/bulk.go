@@ -102,7 +102,7 @@ func (w *tableWriter) flush(b *tableBuffer) error {
 	if len(b.entries) == 0 {
 		return nil
 	}
-	if err := w.store.Room(); err != nil {
+	if err := w.store.RoomToGrow(); err != nil {
 		return err
 	}
 	entries := inTableOrder(b.entries)

@@ -90,8 +90,11 @@ func (m *rebuild) copyNewest(ctx context.Context, b *badger.DB) error {
 
 // fullError marks the system error of a full disk with ErrFull.
 func fullError(err error) error {
-	if errors.Is(err, syscall.ENOSPC) {
+	if isFull(err) {
 		return fmt.Errorf("%w: %w", ErrFull, err)
 	}
 	return err
 }
+
+// isFull reports whether err is the system error of a full disk, or of a quota that is used up.
+func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }

@@ -21,7 +21,9 @@
 // files. [Rebuild] makes new files of all that can be read of damaged ones (table.go, log.go, rebuild.go), and
 // [Rebuilt.Install] puts these in their place (install.go). [Compact] merges the tables of a closed store.
 //
-// Badger writes through memory mappings, where a page for which the disk has no space ends the process. So every write
-// first checks that the space it may need is free (writable.go), and when Badger is closed or opened, the store makes the
-// tables of its logs itself (settle.go). If the disk is full then, the logs stay, and nothing is lost.
+// Badger writes through memory mappings, where a page for which the disk has no space ends the process, whoever filled
+// the disk. So the blocks of its logs are reserved before each commit (log_space.go). When Badger is closed or opened, the
+// store makes the tables of its logs itself (settle.go); if the disk is full then, the logs stay, and nothing is lost.
+// Badger makes a table when a log is full, and merges tables, only while the disk has space for that to spare (writable.go).
+// One case remains: another program takes all of that space in the moment in which Badger writes a table.
 package store

@@ -37,8 +37,11 @@ func (s *Store) syncFiles() error {
 	if err != nil {
 		return err
 	}
-	changed := !slices.Equal(names, s.names)
+	changed, newest := !slices.Equal(names, s.names), newestLog(s.Dir(), names)
 	for _, name := range withSuffix(names, logSuffix) {
+		if name > newest && newest != "" {
+			continue // Badger has not begun it
+		}
 		switch err := syncData(filepath.Join(s.Dir(), name)); {
 		case errors.Is(err, fs.ErrNotExist):
 			changed = true

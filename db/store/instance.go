@@ -20,6 +20,7 @@ import (
 type instance struct {
 	*badger.DB
 	users atomic.Int64
+	space *logSpace // nil if it writes nothing, or on Windows, which reserves the blocks of whole files
 	ended sync.Once
 	err   error // why it did not end well
 }
@@ -70,7 +71,11 @@ func (b *instance) end() error {
 		done := make(chan error, 1)
 		go func() {
 			closeLog := takeLog(b.DB)
-			done <- translate(errors.Join(b.Close(), closeLog()))
+			err := errors.Join(b.Close(), closeLog())
+			if b.space != nil {
+				err = errors.Join(err, b.space.close())
+			}
+			done <- translate(err)
 		}()
 		for failures := 1; ; failures++ {
 			select {
@@ -170,7 +175,7 @@ func (s *Store) prepareToWrite() error {
 	if err := s.verify(); err != nil {
 		return err
 	}
-	if err := room(s.Dir(), openingRoom); err != nil {
+	if err := s.Room(); err != nil {
 		return err
 	}
 	if err := s.settle(); err != nil {
@@ -272,14 +277,25 @@ func (s *Store) start(o badger.Options) error {
 	next.users.Store(1)
 	s.runs.Add(1)
 	if !o.ReadOnly && !o.InMemory {
-		if err := s.startNewest(); err != nil {
-			return errors.Join(err, translate(b.Close()))
+		if err := s.startWriting(next); err != nil {
+			return errors.Join(err, next.end())
 		}
 	}
 	if old := s.badger.Swap(next); old != nil && old.users.Load() > 0 { // 0: stopWriting has closed it
 		if err := old.release(); err != nil {
 			s.log.Warn("closing the files that were read", "err", err)
 		}
+	}
+	return nil
+}
+
+// startWriting prepares what an instance that writes to the disk needs besides Badger.
+func (s *Store) startWriting(b *instance) (err error) {
+	if err := s.startNewest(); err != nil || runtime.GOOS == "windows" {
+		return err
+	}
+	if b.space, err = newLogSpace(b.Opts()); err != nil {
+		return fmt.Errorf("db: %w", fullError(err))
 	}
 	return nil
 }

@@ -215,14 +215,24 @@ func (s *Store) finishInventory(inv *inventory) error {
 		return err
 	}
 	inv.ID = s.id
-	if logs := withSuffix(names, logSuffix); s.syncs && len(logs) > 0 {
-		inv.Log = logs[len(logs)-1]
+	if s.syncs {
+		inv.Log = newestLog(dir, names)
 	}
 	if err := errors.Join(syncData(filepath.Join(dir, badger.ManifestFilename)), syncDir(dir)); err != nil {
 		return err
 	}
 	s.inventory = inv
 	return inv.write(dir)
+}
+
+// newestLog returns the name of the newest log that Badger has begun, or "" if there is none.
+func newestLog(dir string, names []string) string {
+	for _, name := range slices.Backward(withSuffix(names, logSuffix)) {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Size() > 0 {
+			return name
+		}
+	}
+	return ""
 }
 
 // removeStale removes from the inventory what Badger may change when it opens or closes the store: it deletes logs

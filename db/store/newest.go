@@ -135,14 +135,14 @@ func (s *Store) position(look bool) position {
 		return position{run, w.log}
 	} else if !known {
 		names, err := fileNames(s.Dir())
-		logs := withSuffix(names, logSuffix)
-		if err != nil || len(logs) == 0 {
+		log := newestLog(s.Dir(), names)
+		if err != nil || log == "" {
 			return position{run: run}
 		}
-		w.log, w.run = logs[len(logs)-1], run
+		w.log, w.run = log, run
 	}
 	for next := logAfter(w.log); next != ""; next = logAfter(w.log) {
-		if _, err := os.Stat(filepath.Join(s.Dir(), next)); err != nil {
+		if info, err := os.Stat(filepath.Join(s.Dir(), next)); err != nil || info.Size() == 0 {
 			break
 		}
 		w.log = next

@@ -68,6 +68,9 @@ func Open(path string, o Options) (*Store, error) {
 	}
 	s.opts = badgerOptions(dir, o)
 	if !o.InMemory && !o.ReadOnly {
+		to := s.opts.Logger.(logger)
+		to.room = s.RoomToGrow
+		s.opts.Logger = to
 		err = install(dir, nil)
 	}
 	if err == nil {
@@ -136,13 +139,23 @@ func inspect(path string, o Options) error {
 }
 
 // inspectLog rejects read-only opening of a database that was not closed and is not open in another process: recovering
-// its log of the last writes requires writing.
+// its log of the last writes requires writing, unless the log was left by Close on a full disk.
 func inspectLog(path string, o Options) error {
 	logs, err := filepath.Glob(filepath.Join(path, "*"+logSuffix))
 	if err != nil || !o.ReadOnly || len(logs) == 0 || isLocked(path) {
 		return err
 	}
+	if !slices.ContainsFunc(logs, isCut) {
+		return nil
+	}
 	return fmt.Errorf("%w: %s was not closed, and only opening it for writing recovers its last writes; if it cannot be written to, open a copy", ErrReadOnly, path)
+}
+
+// isCut reports whether a log cannot be read without writing: it does not end with its last record.
+func isCut(name string) bool {
+	b, err := os.ReadFile(name)
+	_, end := committed(b)
+	return err != nil || end != len(b)
 }
 
 // manifestDraft is the temporary name under which Badger writes a manifest. Without a manifest, this file and a lock
@@ -151,7 +164,7 @@ const manifestDraft = "MANIFEST-REWRITE"
 
 // openError translates Badger's error for a directory. Except for system errors it says which file cannot be read.
 func openError(path string, err error) error {
-	for _, system := range []syscall.Errno{syscall.EACCES, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOSPC} {
+	for _, system := range []syscall.Errno{syscall.EACCES, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOSPC, syscall.EDQUOT} {
 		if strings.Contains(err.Error(), system.Error()) {
 			return fmt.Errorf("db: %s: %s: %w", path, blamed(err), system)
 		}
@@ -227,14 +240,14 @@ func badgerOptions(path string, o Options) badger.Options {
 		WithNumCompactors(2).
 		WithChecksumVerificationMode(options.OnBlockRead).
 		WithMetricsEnabled(false).
-		WithLogger(logger{o.Logger, make(chan error)})
+		WithLogger(logger{to: o.Logger, failed: make(chan error)})
 }
 
-// logger forwards Badger's log. It sends the errors of tables that Badger tries to write again to failed, if they are
-// received there.
+// logger forwards Badger's log. It receives some messages of Badger also as events.
 type logger struct {
 	to     *slog.Logger
-	failed chan error
+	failed chan error   // receives why Badger cannot write a table, which it will try again, if that is awaited
+	room   func() error // returns an error while the disk has too little space to merge tables; may be nil
 }
 
 func (l logger) Errorf(f string, a ...any) {
@@ -244,16 +257,40 @@ func (l logger) Errorf(f string, a ...any) {
 	}
 	for _, arg := range a {
 		if err, ok := arg.(error); ok {
-			select {
-			case l.failed <- err:
-			default:
-			}
+			l.fail(err)
 		}
 	}
 }
 
+func (l logger) fail(err error) {
+	select {
+	case l.failed <- err:
+	default:
+	}
+}
+
+// Debugf receives a message of a compactor before each table that it writes, and lets it wait until there is space. The
+// compactor of [Store.Merge], which has looked for space itself, has the number mergesAll.
+func (l logger) Debugf(f string, a ...any) {
+	if l.room == nil || !strings.HasPrefix(f, "[%d] LOG Compact. Added") || len(a) > 0 && a[0] == mergesAll {
+		return
+	}
+	for waits := false; ; waits = true {
+		err := l.room()
+		if err == nil {
+			return
+		}
+		if !waits {
+			l.to.Warn("merging tables waits for space on the disk", "err", err)
+		}
+		l.fail(err)
+		time.Sleep(time.Second)
+	}
+}
+
+const mergesAll = 175
+
 func (l logger) Warningf(f string, a ...any) { l.to.Warn(line(f, a)) }
 func (l logger) Infof(f string, a ...any)    { l.to.Debug(line(f, a)) }
-func (l logger) Debugf(string, ...any)       {}
 
 func line(f string, a []any) string { return strings.TrimSpace(fmt.Sprintf("badger: "+f, a...)) }

@@ -17,6 +17,8 @@ type Records struct {
 	size     int64             // as Badger computes it
 	maxCount int64             // maxCount and maxSize are the limits of one transaction
 	maxSize  int64
+	space    *logSpace // that promised space for the records; may be nil
+	promised int64     // bytes that it promised
 }
 
 // Bytes that Badger counts for a transaction, and for an entry in addition to its key and value.
@@ -66,6 +68,11 @@ func (r *Records) CheckSize() error {
 	return fmt.Errorf("%w: the changes do not fit into one commit; split the update, or use Load", ErrTooLarge)
 }
 
+// fits reports whether a record of n bytes can be added.
+func (r *Records) fits(n int) bool {
+	return r.size+int64(n)+entryOverhead+spare < r.maxSize && int64(len(r.values))+2 < r.maxCount
+}
+
 // Merge adds the records of a later commit. It reports false, and adds nothing, if both together do not fit.
 func (r *Records) Merge(later *Records) bool {
 	if r.size+later.size >= r.maxSize || int64(len(r.values)+len(later.values))+1 >= r.maxCount {
@@ -74,7 +81,21 @@ func (r *Records) Merge(later *Records) bool {
 	for k, v := range later.values {
 		r.put(k, v)
 	}
+	if r.space != later.space { // Badger was opened again meanwhile
+		r.release()
+		later.release()
+		return true
+	}
+	r.promised += later.promised
 	return true
+}
+
+// release takes back what Reserve promised.
+func (r *Records) release() {
+	if r.space != nil {
+		r.space.written(r.promised)
+		r.space, r.promised = nil, 0
+	}
 }
 
 // CopyTo writes the records to w.

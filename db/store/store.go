@@ -100,7 +100,40 @@ func (s *Store) Commit(ts uint64, f func(index.Writer) error) error {
 	if err := r.CheckSize(); err != nil {
 		return err
 	}
+	if err := s.Reserve(r); err != nil {
+		return err
+	}
 	return s.Write(ts, r)
+}
+
+// Reserve reserves space on the disk for records that will be written. It returns ErrFull if the disk lacks space.
+func (s *Store) Reserve(r *Records) error {
+	if err := s.inPlace(); err != nil || s.Dir() == "" {
+		return err
+	}
+	b, err := s.forWriting()
+	if err != nil {
+		return err
+	}
+	defer b.release()
+	if b.space == nil || b.space == r.space {
+		return nil
+	}
+	r.release() // by an earlier instance
+	n := r.logBytes()
+	if err := b.space.reserve(n); isFull(err) {
+		return fmt.Errorf("%w: %s: there is no room for a write of %.1f MB: %w", ErrFull, s.Dir(), float64(n)/(1<<20), err)
+	} else if err != nil {
+		return fmt.Errorf("db: %w", err)
+	}
+	r.space, r.promised = b.space, n
+	if !b.space.ends() {
+		return nil
+	}
+	if err = s.RoomToGrow(); err != nil {
+		r.release()
+	}
+	return err
 }
 
 // Write durably writes records as one atomic transaction at ts. After an error the content of the disk is unknown, and
@@ -123,9 +156,10 @@ func (s *Store) Write(ts uint64, r *Records) error {
 
 // commit writes records as one transaction, and returns a position before it.
 func (s *Store) commit(ts uint64, r *Records) (at position, err error) {
-	if err := s.inPlace(); err != nil {
+	if err := s.Reserve(r); err != nil {
 		return at, err
 	}
+	defer r.release()
 	b, err := s.forWriting()
 	if err != nil {
 		return at, err
@@ -159,74 +193,69 @@ func (s *Store) Batch(ts uint64, f func(index.Writer) error) error {
 		return err
 	}
 	w := &batchWriter{store: s, ts: ts}
-	defer w.end()
-	if err := f(w); err != nil || w.to == nil {
+	err := f(w)
+	if w.records == nil {
 		return err
 	}
-	if err := translate(w.batch.Flush()); err != nil {
+	if err == nil {
+		err = w.write()
+	}
+	if err != nil {
 		return err
 	}
 	return s.sync()
 }
 
-// batchWriter is an index.Writer that writes in the background while the disk has space.
+// batchWriter is an index.Writer that writes one transaction after the other.
 type batchWriter struct {
-	store *Store
-	ts    uint64
-	to    *instance          // nil before the first write
-	batch *badger.WriteBatch // nil if to is
-	bytes int                // bytes left until the next check of the disk
+	store   *Store
+	ts      uint64
+	records *Records // of the next transaction; nil before the first record
 }
-
-// roomInterval is the number of bytes written between two checks of the free space.
-const roomInterval = 1 << 20
 
 // Set implements index.Writer.
 func (w *batchWriter) Set(key, value []byte) error {
-	if w.bytes -= len(key) + len(value); w.bytes < 0 {
-		if err := w.store.Room(); err != nil {
-			return err
-		}
-		w.bytes = roomInterval
-	}
-	if err := w.begin(); err != nil {
+	if err := w.makeRoom(len(key) + len(value)); err != nil {
 		return err
 	}
 	w.store.written.Add(int64(len(key) + len(value)))
-	return translate(w.batch.Set(key, value))
+	return w.records.Set(key, value)
 }
 
 // Delete implements index.Writer.
 func (w *batchWriter) Delete(key []byte) error {
-	if err := w.begin(); err != nil {
+	if err := w.makeRoom(len(key)); err != nil {
 		return err
 	}
-	return translate(w.batch.Delete(key))
+	return w.records.Delete(key)
 }
 
-func (w *batchWriter) begin() error {
-	if w.to != nil {
+// makeRoom writes the records if a record of n bytes does not fit.
+func (w *batchWriter) makeRoom(n int) error {
+	if w.records != nil && w.records.fits(n) {
 		return nil
 	}
-	var err error
-	if w.to, err = w.store.forWriting(); err == nil {
-		w.batch = w.to.NewWriteBatchAt(w.ts)
+	if w.records != nil {
+		if err := w.write(); err != nil {
+			return err
+		}
 	}
-	return err
+	w.records = w.store.NewRecords()
+	return nil
 }
 
-// end cancels the batch unless it was flushed.
-func (w *batchWriter) end() {
-	if w.to != nil {
-		w.batch.Cancel()
-		w.to.release()
+func (w *batchWriter) write() error {
+	if err := w.records.CheckSize(); err != nil {
+		return err
 	}
+	_, err := w.store.commit(w.ts, w.records)
+	return err
 }
 
 // Merge merges the levels of tables into one. It returns ErrFull if the disk cannot hold the tables twice.
 func (s *Store) Merge() error {
 	if s.Dir() != "" {
-		if err := room(s.Dir(), s.Bytes()+reserve*s.opts.MemTableSize); err != nil {
+		if err := room(s.Dir(), s.Bytes()+maintenance*s.opts.MemTableSize, "merging all tables"); err != nil {
 			return err
 		}
 	}

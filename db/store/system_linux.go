@@ -53,3 +53,14 @@ func MachineMemory() int64 {
 	}
 	return int64(info.Totalram) * int64(info.Unit)
 }
+
+// allocate gives the first size bytes of a file blocks on the disk. It does not change the size of the file. It returns
+// errors.ErrUnsupported if the file system has no such operation.
+func allocate(f *os.File, size int64) error {
+	for {
+		err := unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, size)
+		if err != unix.EINTR {
+			return err
+		}
+	}
+}

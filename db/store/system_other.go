@@ -2,7 +2,11 @@
 
 package store
 
-import "math"
+import (
+	"errors"
+	"math"
+	"os"
+)
 
 // freeBytes returns the maximum, because the free space is unknown on this system.
 func freeBytes(string) (int64, error) { return math.MaxInt64, nil }
@@ -18,3 +22,6 @@ func bootID() string { return "" }
 
 // MachineMemory returns 0: the memory of the machine is unknown.
 func MachineMemory() int64 { return 0 }
+
+// allocate returns errors.ErrUnsupported: only the free space is checked on this system.
+func allocate(*os.File, int64) error { return errors.ErrUnsupported }

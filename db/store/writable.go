@@ -34,10 +34,7 @@ func Writable(path string) error {
 	return nil
 }
 
-// reserve is the space that must be free for a write, as a multiple of the size of Badger's memtable.
-const reserve = 8
-
-// openingRoom is the space that Badger needs to be opened for writing: the first pages of new files.
+// openingRoom is the space that any write needs: for the first pages of new files, and for lists of files.
 const openingRoom = 1 << 20
 
 // Room returns ErrFull if the disk has too little space for a write.
@@ -48,11 +45,25 @@ func (s *Store) Room() error {
 	if err := s.inPlace(); err != nil {
 		return err
 	}
-	return room(s.Dir(), reserve*s.opts.MemTableSize)
+	return room(s.Dir(), openingRoom, "a write")
 }
 
-// room returns ErrFull unless the disk under path has want bytes free.
-func room(path string, want int64) error {
+// maintenance is the most space that making and merging tables may take at once, as a multiple of the size of Badger's
+// memtable.
+const maintenance = 8
+
+// RoomToGrow returns ErrFull if the disk has too little space for a write that is not small: the space must be left in which
+// Badger, if it is open for writing, makes a table of its log and merges tables.
+func (s *Store) RoomToGrow() error {
+	if err := s.Room(); err != nil || s.Dir() == "" || !s.Writing() {
+		return err
+	}
+	return room(s.Dir(), min(maintenance*s.opts.MemTableSize, 2*s.Bytes())+openingRoom,
+		"merging it with earlier writes (less with a smaller Memory, which is --memory of the tool)")
+}
+
+// room returns ErrFull unless the disk under path has the bytes free that something needs.
+func room(path string, want int64, what string) error {
 	free, err := freeBytes(path)
 	if err != nil {
 		return fmt.Errorf("db: %s: %w", path, err)
@@ -60,7 +71,8 @@ func room(path string, want int64) error {
 	if free >= want {
 		return nil
 	}
-	return fmt.Errorf("%w: %s: %d MB are free, a write needs %d MB: %w", ErrFull, path, free>>20, want>>20, syscall.ENOSPC)
+	return fmt.Errorf("%w: %s: %.1f MB are free, %s needs %.1f MB: %w",
+		ErrFull, path, float64(free)/(1<<20), what, float64(want)/(1<<20), syscall.ENOSPC)
 }
 
 // checkOpenable returns an error if the process lacks the permission to open the database at path for writing, or the space
@@ -75,7 +87,7 @@ func checkOpenable(path string) error {
 	if _, err := os.Stat(filepath.Join(path, badger.ManifestFilename)); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return room(path, openingRoom)
+	return room(path, openingRoom, "a new database")
 }
 
 // Bytes returns the space that the files of the store take.
