@@ -41,12 +41,8 @@ type load struct {
 	stderr           io.Writer
 }
 
-func newLoad() *cobra.Command {
-	l := load{options: db.LoadOptions{Tables: parquet.Format{}}}
-	cmd := &cobra.Command{
-		Use:   "load DB [FILE...]",
-		Short: "Add edge lists to a database",
-		Long: `Load adds the edges of files to a database, which it makes if it does not exist. A file
+const (
+	loadText = `Load adds the edges of files to a database, which it makes if it does not exist. A file
 is an edge list of the SNAP collection (two keys per line, separated by blanks, with an
 optional weight or time), CSV or TSV with or without a header, lists of a node and all nodes
 that it links to (--format lists), Matrix Market, a NumPy array
@@ -81,8 +77,9 @@ the node 'item:7', and the nodes have these labels.
 
 A line of labels has a key and a label, a line of features a key and numbers. They are
 loaded before the edges and committed while they are read; loading them again changes
-nothing.`,
-		Example: `  kith load social.kith facebook_combined.txt
+nothing.`
+
+	loadExamples = `  kith load social.kith facebook_combined.txt
   kith load wiki.kith --directed wiki-Vote.txt
   kith load messages.kith --columns src,dst,time --repeats count CollegeMsg.txt.gz
   kith load shop.kith --columns src=user_id,dst=item_id,time=created_at visits.csv
@@ -92,8 +89,17 @@ nothing.`,
   kith load shop.kith --labels kinds.csv --features vectors.parquet bought.csv.zst
   kith load web.kith --sha256 3f2a... https://example.org/web.txt.gz
   generate | kith load big.kith --max-errors 100 --errors rejected.txt -
-  kith load big.kith --dry-run rmat.txt`,
-		Args: cobra.MatchAll(cli.AtLeast("DB"), filesFrom(1, 0)),
+  kith load big.kith --dry-run rmat.txt`
+)
+
+func newLoad() *cobra.Command {
+	l := load{options: db.LoadOptions{Tables: parquet.Format{}}}
+	cmd := &cobra.Command{
+		Use:     "load DB [FILE...]",
+		Short:   "Add edge lists to a database",
+		Long:    loadText,
+		Example: loadExamples,
+		Args:    cobra.MatchAll(cli.AtLeast("DB"), filesFrom(1, 0)),
 		PreRunE: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 && len(l.labels)+len(l.features) == 0 {
 				return errors.New("a file is missing")

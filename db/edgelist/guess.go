@@ -213,75 +213,10 @@ func (l *layout) joined(lines [][]byte) (list [][]byte) {
 	return list
 }
 
-// chooseComments decides whether lines that begin with # or % are comments, and returns the lines with data among the
-// first ones. They are not comments if the options say so, or if those that look like data are at least as many as the
-// other lines, or come below a header of a table. They look like data if they are no remarks and have the usual number of
-// columns.
-func (l *layout) chooseComments(s sample, headed bool, o Options) [][]byte {
-	plain := s.plain
-	if headed {
-		plain = plain[1:]
-	}
-	l.common = l.usualColumns(s)
-	likeData := 0
-	for i, line := range s.all {
-		if _, n := l.split(line); isComment(trimBlanks(line)[0]) && n == l.common && !isRemark(line) && (i > 0 || !namesOnly(l.columns(line))) {
-			likeData++
-		}
-	}
-	table := len(l.sep) > 0 && headed
-	switch l.comments = On; {
-	case o.Comments != Detect:
-		l.comments = o.Comments
-	case likeData > 0 && (table || likeData >= len(plain) && likeData > 1):
-		l.comments = Detect
-	}
-	var lines [][]byte
-	for _, line := range s.all {
-		if !isComment(trimBlanks(line)[0]) || !l.isComment(line, len(lines) > 0) {
-			lines = append(lines, line)
-		}
-	}
-	return lines
-}
-
-// usualColumns returns the number of columns that most lines have, or most of those that begin with # or % if there are
-// no others.
-func (l *layout) usualColumns(s sample) int {
-	lines := s.plain
-	if len(lines) == 0 {
-		lines = s.marked
-	}
-	n, _ := l.usual(lines)
-	return n
-}
-
 // namesOnly reports whether a line has words for the ends of an edge.
 func namesOnly(columns []string) bool {
 	_, _, _, ok := pairOf(columns)
 	return ok
-}
-
-// isGroups reports whether a text looks like LGL: comments of one word are the sources of the lines below them.
-func isGroups(s sample) bool {
-	groups, lines := 0, 0
-	for i, line := range s.all {
-		words := bytes.FieldsFunc(line, func(c rune) bool { return c < 0x80 && isBlank(byte(c)) })
-		if !isComment(words[0][0]) {
-			lines++
-			if len(words) > 2 || len(words) == 2 && !isNumber(words[1]) {
-				return false
-			}
-			continue
-		}
-		if string(words[0]) != "#" || len(words) != 2 {
-			return false
-		}
-		if i+1 < len(s.all) && !isComment(trimBlanks(s.all[i+1])[0]) {
-			groups++
-		}
-	}
-	return groups >= 2 && lines >= 2 && isComment(trimBlanks(s.all[0])[0])
 }
 
 // sepDirective returns the separator that a first line such as sep=; says, as Excel writes it.

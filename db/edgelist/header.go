@@ -128,8 +128,8 @@ func isIndex(name string) bool {
 	return slices.Contains([]string{"", "id", "index", "row", "rownum", "row_number", "unnamed: 0"}, name)
 }
 
-// header detects whether the first line names the columns. asked are the column names that the user gave. It returns
-// whether that is in doubt.
+// findHeader detects whether the first line names the columns, and returns whether that is in doubt. asked are the names
+// that the user gave.
 func (l *layout) findHeader(lines [][]byte, h Switch, asked Names) (doubt bool) {
 	if h == Off || len(lines) == 0 {
 		return false
@@ -202,4 +202,42 @@ func (l *layout) heads(lines [][]byte, head []string) bool {
 // isValue reports whether a field is a number or a time.
 func (l *layout) isValue(field []byte) bool {
 	return isNumber(field) || timeFormatOf(field) != AnyTime || l.comma() && isDecimalComma(field)
+}
+
+// noteHeader notes that the first line may or may not be a header. The format SNAP, if it is given, has a header only if
+// the options say so.
+func (t *text) noteHeader(first [][]byte, doubt bool, o Options) {
+	l := &t.layout
+	const shown = 60
+	if o.Header != Detect || len(first) == 0 {
+		return
+	}
+	line := first[0][:min(len(first[0]), shown)]
+	switch {
+	case l.header && o.Format == SNAP && !o.Names.among(l.names):
+		l.header, l.names = false, nil
+		t.hint("header", "on", "the first line, %q, was read as data", line)
+	case l.header && doubt:
+		t.hint("header", "off", "the first line, %q, was taken for the names of the columns", line)
+	case !l.header && l.unlike(first):
+		t.hint("header", "on", "the first line, %q, was read as data, although all others have an integer where it has none", line)
+	}
+}
+
+// unlike reports whether one of the first two columns has an integer in all lines but the first. It needs three lines.
+func (l *layout) unlike(lines [][]byte) bool {
+	const few = 3
+	if len(lines) < few {
+		return false
+	}
+	for column := range 2 {
+		odd := func(line []byte) bool {
+			columns, _ := l.all(line)
+			return column >= len(columns) || !isInt(columns[column])
+		}
+		if odd(lines[0]) && !slices.ContainsFunc(lines[1:], odd) {
+			return true
+		}
+	}
+	return false
 }

@@ -219,24 +219,6 @@ func (l *layout) format() Format {
 	return CSV
 }
 
-func isComment(c byte) bool { return c == '#' || c == '%' }
-
-// isRemark reports whether a line that begins with # or % looks like words for people: the character is followed by
-// another one that is no part of a key.
-func isRemark(line []byte) bool {
-	line = trimBlanks(line)
-	return len(line) < 2 || bytes.IndexByte([]byte(" \t\r#%=-*!"), line[1]) >= 0
-}
-
-// isComment reports whether a line that begins with # or % is a comment. begun says that a line with data came before it.
-func (l *layout) isComment(line []byte, begun bool) bool {
-	if l.comments != Detect {
-		return l.comments == On
-	}
-	_, n := l.split(line)
-	return n != l.common || !begun && isRemark(line)
-}
-
 // unused returns the columns that are not read: their names or, without a header, their numbers from 1 in the first
 // line.
 func (l *layout) unused(lines [][]byte) (list []string) {

@@ -1,0 +1,105 @@
+package edgelist
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// unclosed returns the error for a quote that encloses no column. It ends the list, because nothing says which of the
+// lines below belong to the column.
+func (t *text) unclosed() error {
+	return &Refusal{Note{fmt.Sprintf("line %d: a quote is not closed, neither on the line nor, before a separator, on one of the next %d", t.first, maxJoined), []Setting{{"quotes", "off"}}}}
+}
+
+// tooMany returns the error for a line with more columns than were guessed.
+func (t *text) tooMany(line []byte, n int) error {
+	err := t.bad(line, "columns: found %d, expected %d", n, t.minColumns)
+	switch columns, _ := t.layout.all(line); {
+	case t.lists:
+		return t.maybeLists(err)
+	case n == 4 && len(t.layout.sep) == 0 && timeFormatOf(columns[2]) == Date && new(civil).clock(columns[3]) != AnyTime:
+		err.Msg = "a date and a time of day are two columns; write them with a T between, or separate the columns by commas or tabs"
+		return err
+	case t.layout.names != nil:
+		err.Msg += "; the header has " + strings.Join(named(t.layout.names), ", ")
+		return err.help("columns", "src=NAME,dst=NAME")
+	case n == SrcDstWeightTime.count():
+		return err.help("columns", SrcDstWeightTime.String())
+	case t.ragged: // columns by number would lose the others
+		return err
+	}
+	return err.help("columns", "src=1,dst=2")
+}
+
+// tooFew returns the error for a line with fewer columns than are read.
+func (t *text) tooFew(line []byte, n int) error {
+	err := t.bad(line, "columns: found %d, expected %d", n, t.minColumns)
+	if t.lists && t.guessed {
+		return t.maybeLists(err)
+	}
+	return err
+}
+
+// maybeLists adds to an error that the lines may hold a node and its neighbors.
+func (t *text) maybeLists(err *LineError) error {
+	err.Msg += "; if a line holds a node and all nodes that it links to, the list has another format"
+	return err.help("format", Lists.String())
+}
+
+// badQuotes returns the error for a line with quotes that do not enclose columns.
+func (t *text) badQuotes(line []byte) error {
+	err := t.bad(line, "a quote is not closed, or not followed by a separator")
+	if bytes.Contains(line, []byte(`\"`)) {
+		return err.help("quotes", BackslashedQuotes.String())
+	}
+	return err.help("quotes", NoQuotes.String())
+}
+
+// badWeight returns the error for an invalid weight.
+func (t *text) badWeight(line, field []byte) error {
+	err := t.bad(line, "weight is not a finite number above 0 (32 bits)")
+	switch n, isInt := parseInt(field); {
+	case isNumber(field) && field[0] == '-':
+		return t.negative(err)
+	case isInt && n == 0 && t.guessed && t.offset == 0:
+		return err.help("columns", SrcDstTime.String())
+	}
+	if _, numeric := parseFloor(field); numeric && compactOf(field) == AnyTime || timeFormatOf(field) == AnyTime || t.Columns != SrcDstWeight {
+		return err
+	}
+	err.Msg = "weight is a time"
+	names := t.Names
+	if names.Time, names.Weight = names.Weight, ""; t.layout.width > 0 {
+		return err.help("columns", names.String())
+	}
+	return err.help("columns", SrcDstTime.String())
+}
+
+// negative adds to the error for a negative weight what can be done with the list.
+func (t *text) negative(err *LineError) error {
+	err.Msg += ": a list with signs can be read without its weights, or its positive and its negative edges as two graphs"
+	if t.Format == MatrixMarket {
+		return err.help("columns", SrcDst.String())
+	}
+	names := t.Names
+	if names.Weight = ""; names != (Names{}) {
+		return err.help("columns", names.String())
+	}
+	names = Names{Src: strconv.Itoa(t.layout.at[roleSrc] + 1), Dst: strconv.Itoa(t.layout.at[roleDst] + 1)}
+	if at := t.layout.at[roleTime]; at >= 0 {
+		names.Time = strconv.Itoa(at + 1)
+	}
+	return err.help("columns", names.String())
+}
+
+// badTime returns the error for a time that is invalid or in another format.
+func (t *text) badTime(line, field []byte) error {
+	msg, form := t.Times.wrongTime(field)
+	err := t.bad(line, "%s", msg)
+	if form != AnyTime {
+		return err.help("times", form.String())
+	}
+	return err
+}
