@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -106,6 +107,9 @@ func (s *scoring) run(ctx context.Context, path string) error {
 		}
 		if err != nil {
 			return err
+		}
+		for _, note := range done.Notes {
+			fmt.Fprintf(s.stderr, "kith: %s: %s\n", cmp.Or(s.Sources, s.Pairs), note)
 		}
 		text := fmt.Sprintf("%s: %s of %s", s.out.Name, words.Count(done.Links, "link"), words.Count(done.Sources, "node"))
 		if resumed > 0 {

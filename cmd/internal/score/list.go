@@ -16,6 +16,7 @@ import (
 type list struct {
 	sources []db.Key
 	targets map[db.Key][]any // of each source; none if the file has sources only
+	notes   []string
 }
 
 // after yields the sources after the first skip, with their targets.
@@ -65,6 +66,7 @@ func (l *list) readNodes(tx *db.Tx, f io.Reader, o edgelist.Options) error {
 			return err
 		}
 	}
+	l.note(r.Notes)
 	return nil
 }
 
@@ -81,7 +83,15 @@ func (l *list) readPairs(tx *db.Tx, f io.Reader, o edgelist.Options) error {
 			return err
 		}
 	}
+	l.note(r.Notes)
 	return nil
+}
+
+// note keeps notes about the file. The options that they name are options of a load.
+func (l *list) note(notes []edgelist.Note) {
+	for _, n := range notes {
+		l.notes = append(l.notes, n.Msg)
+	}
 }
 
 // add adds a line of the file.

@@ -94,7 +94,8 @@ type Writer interface {
 // Report says what was done.
 type Report struct {
 	Sources, Links int64
-	AnsweredBy     string // the model and its version, or what answered instead
+	AnsweredBy     string   // the model and its version, or what answered instead
+	Notes          []string `json:"-"` // what was assumed about the file of sources or pairs, or left out of it
 }
 
 // Run scores the links and writes them to w, which it does not close. The rows of a source are written together, the
@@ -240,6 +241,9 @@ func (t *task) sources(skip int64) iter.Seq2[db.Key, []any] {
 // run scores the sources after those that are done, and calls write with the links of each.
 func (t *task) run(ctx context.Context, done *Report, write func([]Row) error, progress Progress) error {
 	before := done.Sources
+	if t.listed != nil {
+		done.Notes = t.listed.notes
+	}
 	for r, err := range t.tx.PredictEach(ctx, t.questions(before)) {
 		if err != nil {
 			return err
