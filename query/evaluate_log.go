@@ -23,7 +23,7 @@ func evaluateKinds() []kind {
 		{
 			name: "EVALUATE STREAM", access: joins | lasts, run: (*run).evaluateStream,
 			columns: "policy, round, regret, deviation (between runs), live (rounds with a link to find), missed (regret for each of these)",
-			options: always((*stream).options),
+			options: streamOptions,
 		},
 	}
 }

@@ -183,11 +183,7 @@ func (e *evaluation) options(h *db.Holdout, t *db.Training, policy bool) []optio
 		onOff("reliability", "add a row for each bin of the calibration; off by default", func(on bool) { e.reliability = on }),
 	}
 	if e.files != nil {
-		for _, o := range edgeOptions(e.files) {
-			if slices.Contains([]string{"columns", "comments", "header", "quotes", "separator", "source_label", "split", "target_label"}, o.name) {
-				options = append(options, o)
-			}
-		}
+		options = append(options, edgeOptionsBut(e.files, "max_errors", "repeats", "times")...)
 	}
 	if policy {
 		options = append(options, planOptions(t)...)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"kith/db"
@@ -141,6 +142,11 @@ func edgeOptions(o *db.LoadOptions) []option {
 		textOption("source_label", "a label", "label of the sources, which are then called 'label:key'", &o.SourceLabel),
 		textOption("target_label", "a label", "label of the targets, which are then called 'label:key'", &o.TargetLabel),
 	}, dialectOptions(&o.Dialect)...)
+}
+
+// edgeOptionsBut returns the options of LOAD EDGES without some.
+func edgeOptionsBut(o *db.LoadOptions, names ...string) []option {
+	return slices.DeleteFunc(edgeOptions(o), func(o option) bool { return slices.Contains(names, o.name) })
 }
 
 // nodeOptions returns the options of LOAD NODES and LOAD FEATURES.

@@ -24,12 +24,13 @@ type stream struct {
 	runs     int     // number of runs, with consecutive seeds
 	known    float64 // share of the links that each policy begins with; some policies begin with more
 	seed     uint64
-	plot     string // file of the picture to write; "" means none
+	list     *db.LoadOptions // options for the file; nil without a file
+	plot     string          // file of the picture to write; "" means none
 	picture  draw.Options
 }
 
 func (r *run) evaluateStream(s *parse.Statement) {
-	how, policies := r.streamOptions(s), r.entrants(s)
+	how, policies := r.newStream(s), r.entrants(s)
 	if r.err != nil {
 		return
 	}
@@ -42,7 +43,7 @@ func (r *run) evaluateStream(s *parse.Statement) {
 		}
 		defer plot.Drop()
 	}
-	data := r.streamLinks(s)
+	data := r.streamLinks(s, how.list)
 	if r.err != nil {
 		return
 	}
@@ -128,15 +129,28 @@ func (how *stream) draw(result *trial.Result, plot *outfile.File) error {
 	return plot.Finish(func(w io.Writer) error { return draw.Regret(w, result, o) })
 }
 
-func (r *run) streamOptions(s *parse.Statement) *stream {
-	how := &stream{protocol: trial.Fresh(), rounds: 1000, points: 10, runs: 1, seed: max(r.seed, 1)}
+func (r *run) newStream(s *parse.Statement) *stream {
+	how := &stream{protocol: trial.Fresh(), rounds: 1000, points: 10, runs: 1, seed: max(r.seed, 1), list: streamList(s)}
 	r.setOptions(s.Options("WITH"), how.options())
 	n := int(r.integerBetween(s.Value("CANDIDATES"), 2, 100_000, int64(how.protocol.Candidates)))
 	how.protocol.Candidates, how.protocol.Positives = n, max(1, n/10)
 	return how
 }
 
-// options returns the options of EVALUATE STREAM.
+// streamList returns options for the file of EVALUATE STREAM, or nil if it plays the edges of the database.
+func streamList(s *parse.Statement) *db.LoadOptions {
+	if s.Value("STREAM") == nil {
+		return nil
+	}
+	return &db.LoadOptions{}
+}
+
+// streamOptions returns the options of EVALUATE STREAM.
+func streamOptions(s *parse.Statement, _ func(string) bool) []option {
+	return (&stream{list: streamList(s)}).options()
+}
+
+// options returns the options of the evaluation and of its file.
 func (how *stream) options() []option {
 	protocols := map[string]trial.Protocol{trial.Fresh().Name: trial.Fresh(), trial.Paper().Name: trial.Paper()}
 	protocol := wordOption("protocol", "whether links that a policy knows are left out of its candidates (fresh, the default) or not (paper)",
@@ -145,7 +159,7 @@ func (how *stream) options() []option {
 		how.plot = r.text(o.Value)
 		r.format(o.Value, how.plot, &how.picture)
 	}}
-	return []option{
+	options := []option{
 		numberOption("known", "a number from 0 to below 1", "share of the links that each policy begins with; 0 by default",
 			func(x float64) bool { return x >= 0 && x < 1 }, &how.known),
 		plot,
@@ -155,6 +169,10 @@ func (how *stream) options() []option {
 		integerOption("runs", "number of runs with consecutive seeds; 1 by default", 1, 10_000, &how.runs),
 		integerOption("seed", "seed of the first run", 1, math.MaxInt64, &how.seed),
 	}
+	if how.list != nil {
+		options = append(options, edgeOptionsBut(how.list, "split")...)
+	}
+	return options
 }
 
 // entrants returns the policies that play, the evaluated one first.
@@ -177,8 +195,8 @@ func (r *run) entrants(s *parse.Statement) (policies []string) {
 }
 
 // streamLinks reads the links that the policies have to find.
-func (r *run) streamLinks(s *parse.Statement) (data *trial.Data) {
-	if s.Value("STREAM") == nil {
+func (r *run) streamLinks(s *parse.Statement, list *db.LoadOptions) (data *trial.Data) {
+	if list == nil {
 		r.view(func() {
 			var err error
 			data, err = graphLinks(r.ctx, r.tx)
@@ -186,17 +204,18 @@ func (r *run) streamLinks(s *parse.Statement) (data *trial.Data) {
 		})
 		return data
 	}
+	list.Name, list.Tables = r.text(s.Value("STREAM")), r.session.Tables
 	r.readFile(s.Value("STREAM"), func(f io.Reader) (err error) {
 		scratch, err := r.session.DB.OpenScratch()
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, scratch.Close()) }()
-		report, err := scratch.Load(r.ctx, f, db.LoadOptions{Tables: r.session.Tables})
+		report, err := scratch.Load(r.ctx, f, *list)
 		if err != nil {
 			return err
 		}
-		r.rows.noteList(report.Notes)
+		r.rows.noteLoad(report)
 		return scratch.View(r.ctx, func(tx *db.Tx) (err error) {
 			data, err = graphLinks(r.ctx, tx)
 			return err

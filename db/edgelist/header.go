@@ -105,7 +105,7 @@ func twoKinds(src, dst string) bool {
 	if _, _, of, ok := pairOf([]string{dst, src}); ok {
 		return of.kinds
 	}
-	return stem(src) != stem(dst) && !numbered12(src, dst)
+	return stem(src) != stem(dst) && !numbered12(src, dst) && !isNumber([]byte(src)) && !isNumber([]byte(dst))
 }
 
 // space returns the space of the keys of a column in the notation of Neo4j: "User" for :START_ID(User).

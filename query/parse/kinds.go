@@ -69,7 +69,7 @@ func outcomeKinds() []Kind {
 		{"EVALUATE STREAM", "play policies on links that they do not know at first",
 			"EVALUATE STREAM { file | EDGES } [CANDIDATES n] [USING policy]\n" +
 				"    [BASELINES policy, ...] [WITH (option, ...)]",
-			"EVALUATE STREAM EDGES USING default WITH (rounds = 2000)"},
+			"EVALUATE STREAM 'links.csv' USING default WITH (rounds = 2000)"},
 		{"EVALUATE LOG", "estimate from the log what a model would have earned",
 			"EVALUATE model ON LOG USING estimator [WITH (option, ...)]",
 			"EVALUATE friends ON LOG USING dr"},
