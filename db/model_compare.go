@@ -25,7 +25,7 @@ type DeployRule string
 // Rules for deployment.
 const (
 	// DeployBetter deploys a version unless its comparison says that it is worse: see Comparison.Held. A version without a
-	// comparison is deployed.
+	// comparison is deployed: see Comparison.Skipped.
 	DeployBetter DeployRule = ""
 	DeployAlways DeployRule = "always"
 	DeployNever  DeployRule = "never"
@@ -39,16 +39,23 @@ type Trained struct {
 }
 
 // Comparison says how well a new version of a model finds edges that were hidden from its training, and how well others find
-// them. The zero value means that there was no comparison.
+// them. Without standings there was no comparison.
 //
 // A tenth of the edges is hidden, at most about 2,000 edges. Which edges these are depends on the database's seed and on the
 // edge alone, so an earlier training has not seen them either. The sources are up to 200 nodes with a hidden link, and the
-// candidates of each are up to 200 of the nodes two steps away, or three where no hidden link is nearer. A link further away
-// counts as missed.
+// candidates of each are its hidden links and up to 200 others, drawn from the nodes two steps away, or three where no hidden
+// link is nearer. A link further away counts as missed. An MRR is therefore about ranks among drawn candidates, the same for
+// all contenders, and higher than among all nodes.
+//
+// If a source has to read more than 200,000 entries of rows for one of these steps, it reads about as many, drawn at random.
+// Its candidates are then drawn from the nodes found in this way, where nodes with many paths from the source are more likely.
 type Comparison struct {
-	Hidden  int `json:"hidden"`  // number of edges that were hidden
-	Sources int `json:"sources"` // number of nodes whose links were to be found
-	Links   int `json:"links"`   // number of links to be found; an undirected edge may be one from either of its ends
+	// Skipped says why there was no comparison; it is empty if there was one.
+	Skipped string `json:"skipped,omitempty"`
+	Hidden  int    `json:"hidden"`  // number of edges that were hidden
+	Sources int    `json:"sources"` // number of nodes whose links were to be found
+	Sampled int    `json:"sampled"` // number of these nodes whose candidates are drawn from a sample of the nodes near them
+	Links   int    `json:"links"`   // number of links to be found; an undirected edge may be one from either of its ends
 	// Standings are those of the new version, of the version before if it is trained, of the built-in model and of the best of
 	// the heuristics common_neighbors, adamic_adar, resource_allocation and ppr, in this order. On a graph of more than
 	// 4,000,000 edges ppr does not take part.
@@ -118,17 +125,24 @@ func (c *Comparison) String() string {
 		}
 		all = append(all, text)
 	}
-	return fmt.Sprintf("mrr of %s of %s, hidden from the training: %s",
-		words.Count(c.Links, "link"), words.Count(c.Sources, "node"), strings.Join(all, ", "))
+	sampled := ""
+	if c.Sampled > 0 {
+		sampled = fmt.Sprintf(" (for %s from a sample of the nodes near them)", words.Count(c.Sampled, "node"))
+	}
+	return fmt.Sprintf("mrr of %s of %s, hidden from the training, each ranked among up to %d drawn candidates%s: %s",
+		words.Count(c.Links, "link"), words.Count(c.Sources, "node"), validationCandidates, sampled, strings.Join(all, ", "))
 }
 
 // compare compares a trained model with the version before, the prior and heuristics, on the edges left out of its training.
 func (v *validation) compare(ctx context.Context, tx *Tx, l *learner) (c Comparison, err error) {
 	fresh, err := v.measureModel(ctx, tx, l.model.Scorer())
-	if err != nil || fresh == nil {
+	if err != nil {
 		return c, err
 	}
-	c = Comparison{Hidden: v.edges, Sources: len(v.questions), Links: v.links}
+	if fresh == nil {
+		return Comparison{Skipped: "the model takes too much memory to be asked for hidden links"}, nil
+	}
+	c = Comparison{Hidden: v.edges, Sources: len(v.questions), Sampled: v.sampled, Links: v.links}
 	add := func(role Role, name string, sums []float64, trained bool) {
 		s := Standing{Role: role, Name: name, MRR: sum(sums) / float64(v.links), Trained: trained}
 		if role != RoleNew {
@@ -200,7 +214,7 @@ const (
 	leastSources         = 10
 	validationSources    = 200
 	validationCandidates = 200    // candidates of a source, drawn at random from those within reach
-	validationReach      = 200000 // number of row entries read to find them; sources with more are left out
+	validationReach      = 200000 // number of entries read of the rows of each step to find them, about
 	validationWalked     = 4e6    // largest number of edges of a graph on which ppr takes part, which solves to the database's epsilon
 	validationEpsilon    = 1e-4   // error allowed for the PageRank that spreads the scores of models, relative to the scores
 )
@@ -214,6 +228,7 @@ type validation struct {
 	share     float64 // share of the edges that is left out
 	edges     int
 	questions []heldQuestion
+	sampled   int // number of questions whose candidates come from a sample
 	links     int
 }
 
@@ -225,17 +240,18 @@ type heldQuestion struct {
 	links      int        // number of its links, including those that are not candidates
 }
 
-// leaveOut leaves edges out for a comparison. It returns nil if the graph is too small for one.
-func (tx *Tx) leaveOut(ctx context.Context) (*validation, error) {
+// leaveOut leaves edges out for a comparison. It returns nil if there can be none, and says why.
+func (tx *Tx) leaveOut(ctx context.Context) (v *validation, skipped string, err error) {
 	meta := &tx.snap.Meta
 	n := float64(meta.Edges - meta.Loops)
-	v := &validation{share: min(validationShare, validationEdges/max(n, 1))}
+	v = &validation{share: min(validationShare, validationEdges/max(n, 1))}
 	if v.share*n < leastValidationEdges {
-		return nil, nil
+		return nil, fmt.Sprintf("the graph has %s without loops, and a comparison takes %d",
+			words.Count(int(n), "edge"), int(leastValidationEdges/validationShare)), nil
 	}
 	pairs, err := tx.lowestHashed(ctx, v.share)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	v.edges = len(pairs)
 	rest, err := tx.without(ctx, pairs)
@@ -246,16 +262,22 @@ func (tx *Tx) leaveOut(ctx context.Context) (*validation, error) {
 		v.rest, err = tx.withoutFew(ctx, pairs)
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	hidden, err := toBeFound(ctx, pairs, meta.Directed)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	if err := v.makeQuestions(ctx, tx, hidden); err != nil || len(v.questions) < leastSources {
-		return nil, err
+	reached, err := v.makeQuestions(ctx, tx, hidden, validationReach)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case len(v.questions) < leastSources:
+		return nil, fmt.Sprintf("only %s have a link that can be hidden, and a comparison takes %d", words.Count(len(v.questions), "node"), leastSources), nil
+	case reached == 0:
+		return nil, fmt.Sprintf("no path of up to three steps is left between the ends of %s that could be hidden", words.Count(v.edges, "edge")), nil
 	}
-	return v, nil
+	return v, "", nil
 }
 
 // lowestHashed returns the share of the edges with the lowest hash values, without loops.
@@ -276,31 +298,32 @@ func hashed(seed uint64, u, v index.ID) uint64 {
 }
 
 // makeQuestions makes the questions: about sources drawn at random, among nodes two steps away. If no link is among these,
-// as in a graph that links two kinds of nodes, it uses nodes three steps away.
-func (v *validation) makeQuestions(ctx context.Context, whole *Tx, hidden hiddenLinks) error {
-	rng := rand.New(rand.NewPCG(whole.snap.Meta.Seed, 17))
+// as in a graph that links two kinds of nodes, it uses nodes three steps away. It returns the number of links among the
+// candidates. reach is validationReach.
+func (v *validation) makeQuestions(ctx context.Context, whole *Tx, hidden hiddenLinks, reach int) (reached int, err error) {
+	seed := whole.snap.Meta.Seed
+	rng := rand.New(rand.NewPCG(seed, 17))
 	sources := hidden.sources()
 	rng.Shuffle(len(sources), func(i, j int) { sources[i], sources[j] = sources[j], sources[i] })
-	for hops := 2; hops <= 3; hops++ {
-		reached := 0
-		v.questions, v.links = nil, 0
-		near := nearby{graph: v.rest.snap.Graph, hops: hops, seen: make([]bool, v.rest.snap.Graph.NumNodes())}
+	sources = sources[:min(len(sources), validationSources)]
+	for hops := 2; hops <= 3 && reached == 0; hops++ {
+		near := newNearby(v.rest.snap.Graph, hops, reach, seed)
+		v.questions, v.sampled, v.links = nil, 0, 0
 		for _, source := range sources {
-			if err := ctx.Err(); err != nil || len(v.questions) == validationSources {
-				break
+			if err := ctx.Err(); err != nil {
+				return 0, err
 			}
-			if nodes, ok := near.of(source); ok {
-				q := whole.newHeldQuestion(rng, source, nodes, hidden.of(source))
-				v.questions = append(v.questions, q)
-				v.links += q.links
-				reached += len(q.found)
+			nodes, sampled := near.of(source, hidden.of(source))
+			q := whole.newHeldQuestion(rng, source, nodes, hidden.of(source))
+			v.questions = append(v.questions, q)
+			v.links += q.links
+			reached += len(q.found)
+			if sampled {
+				v.sampled++
 			}
-		}
-		if reached > 0 {
-			break
 		}
 	}
-	return ctx.Err()
+	return reached, nil
 }
 
 // newHeldQuestion draws the candidates of a source from nodes near it: the links that are among these, and other nodes to
@@ -324,45 +347,6 @@ func (tx *Tx) newHeldQuestion(rng *rand.Rand, source index.ID, near, links []ind
 		}
 	}
 	return q
-}
-
-// nearby finds the nodes at a given number of steps.
-type nearby struct {
-	graph *index.Graph
-	hops  int
-	seen  []bool // all false between two calls
-}
-
-// of returns the nodes whose shortest path from the source has n.hops steps. It returns false if it would have to read
-// too many edges.
-func (n *nearby) of(source index.ID) (nodes []index.ID, ok bool) {
-	all := []index.ID{source}
-	n.seen[source] = true
-	defer func() {
-		for _, u := range all {
-			n.seen[u] = false
-		}
-	}()
-	from, read := 0, 0
-	for range n.hops {
-		layer := all[from:]
-		from = len(all)
-		for _, u := range layer {
-			to, _ := n.graph.Out(u)
-			if read += len(to); read > validationReach {
-				return nil, false
-			}
-			for _, w := range to {
-				if !n.seen[w] {
-					n.seen[w] = true
-					all = append(all, w)
-				}
-			}
-		}
-	}
-	nodes = slices.Clone(all[from:])
-	slices.Sort(nodes)
-	return nodes, true
 }
 
 // measure returns the sum of the reciprocal ranks of the links of each question. Half of the candidates with an equal

@@ -32,7 +32,8 @@ type Training struct {
 //
 // A training from the edges leaves some of them out, and compares the new version on these with the version before, the
 // built-in model and heuristics. See Comparison. A version that ranks worse is stored but, unless t says otherwise, not
-// deployed. A graph of fewer than 200 edges is too small for a comparison.
+// deployed. Without a comparison, as on a graph of fewer than 200 edges, the version is deployed unjudged, and
+// Comparison.Skipped says why.
 //
 // Train returns the new version. It returns ErrNoModel for a missing model, ErrInput for a policy that does not learn
 // or a graph without edges, ErrClosed if the database is closed meanwhile, or the error of ctx. After an error the
@@ -109,8 +110,13 @@ func (t *Training) origin() Origin {
 func (tx *Tx) trainAndCompare(ctx context.Context, l *learner, t Training) (c Comparison, leftOut float64, err error) {
 	err = tx.db.untilClosed(ctx, func(ctx context.Context) error {
 		var v *validation
-		if !t.Log && l.model.Scorer().Classes() == nil {
-			if v, err = tx.leaveOut(ctx); err != nil {
+		switch {
+		case t.Log:
+			c.Skipped = "a training from outcomes hides no edges"
+		case l.model.Scorer().Classes() != nil:
+			c.Skipped = "the model's candidates are classes"
+		default:
+			if v, c.Skipped, err = tx.leaveOut(ctx); err != nil {
 				return err
 			}
 		}

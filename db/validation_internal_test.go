@@ -44,7 +44,7 @@ func openClubs(t *testing.T, n int, o *Options) *DB {
 func leftOut(t *testing.T, g *DB) (v *validation, pairs [][2]index.ID) {
 	t.Helper()
 	must(t, g.View(context.Background(), func(tx *Tx) (err error) {
-		if v, err = tx.leaveOut(context.Background()); err == nil && v != nil {
+		if v, _, err = tx.leaveOut(context.Background()); err == nil && v != nil {
 			pairs, err = tx.lowestHashed(context.Background(), v.share)
 		}
 		return err
@@ -284,7 +284,7 @@ func TestLeaveOutInLittleMemory(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	err := g.View(context.Background(), func(tx *Tx) error {
-		_, err := tx.leaveOut(ctx)
+		_, _, err := tx.leaveOut(ctx)
 		return err
 	})
 	if !errors.Is(err, context.Canceled) {

@@ -70,9 +70,7 @@ func (r *run) trainModel(s *parse.Statement) {
 	}
 	trainedRow(r.rows, &m)
 	r.rows.remarkLeftOut(m.ModelInfo)
-	if m.Comparison.Links > 0 {
-		r.rows.note("%s", m.Comparison.String())
-	}
+	r.rows.remarkCompared(&m)
 	if m.Held {
 		r.rows.remarkWorse(&m, t.Deploy)
 		r.rows.remarkHeld(m.Name, m.Version)
@@ -94,6 +92,19 @@ func trainedRow(rows *Rows, m *db.Trained) {
 	}
 	best, _ := m.Comparison.Standing(db.RoleHeuristic)
 	rows.Rows[0] = append(row, orNil(best.Name))
+}
+
+// remarkCompared notes how a new version compares with others, or that nothing judged it.
+func (rows *Rows) remarkCompared(m *db.Trained) {
+	switch skipped := m.Comparison.Skipped; {
+	case skipped == "":
+		rows.note("%s", m.Comparison.String())
+	case m.Held:
+		rows.note("version %d was not compared with others: %s", m.Version, skipped)
+	default:
+		rows.note("version %d is deployed without a comparison with others: %s; ROLLBACK MODEL %v undoes that",
+			m.Version, skipped, parse.Name{Value: m.Name})
+	}
 }
 
 // remarkWorse notes why a version is not deployed.

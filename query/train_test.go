@@ -49,7 +49,7 @@ func TestTrainCompares(t *testing.T) {
 		t.Errorf("%v", row)
 	}
 	for _, want := range []string{
-		fmt.Sprintf("hidden from the training: version 2 %.3f, prior %.3f, %s %.3f", mrr, row["mrr_prior"], row["heuristic"], best),
+		fmt.Sprintf("hidden from the training, each ranked among up to 200 drawn candidates: version 2 %.3f, prior %.3f, %s %.3f", mrr, row["mrr_prior"], row["heuristic"], best),
 		fmt.Sprintf("version 2 is not deployed: it ranks below prior and %s by more than chance explains; deploy = on", row["heuristic"]),
 		"DEPLOY MODEL m VERSION 2",
 	} {
