@@ -207,7 +207,7 @@ func TestCloseDuringTraining(t *testing.T) {
 		closed <- g.Close()
 	}()
 	_, err = g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{
-		Epochs: 1 << 30, Progress: func(int, int) { once.Do(func() { close(began) }) },
+		Epochs: 1 << 30, Progress: during(func() { once.Do(func() { close(began) }) }),
 	}})
 	wantError(t, "a training of a database that is closed", err, db.ErrClosed)
 	must(t, <-closed)

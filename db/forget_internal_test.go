@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"kith/index"
 	"kith/model"
+	"kith/model/progress"
 )
 
 // forgetter is a database that keeps few observations, or its twin that keeps all.
@@ -132,13 +134,18 @@ func TestForgetDuringATraining(t *testing.T) {
 	for i, limit := range []int64{4 << 10, 0} {
 		g := newForgetter(t, limit)
 		observed, kept := 0, int64(0)
-		plan := model.EdgePlan{Samples: 20, Epochs: 3, Progress: func(int, int) {
+		clock := time.Unix(0, 0) // so that the training tells as often as its twin
+		second := func() time.Time {
+			clock = clock.Add(time.Second)
+			return clock
+		}
+		plan := model.EdgePlan{Samples: 20, Epochs: 3, Progress: progress.New(second, func(progress.State) {
 			for range 20 {
 				must(t, g.Observe(ctx, Observation{Source: observed % 30, Target: 11, Reward: float64(observed % 2), Among: Keys(3, 5), Model: "often"}))
 				observed++
 			}
 			kept = g.now.Load().Meta.Observed
-		}}
+		})}
 		for range 30 {
 			must(t, g.Observe(ctx, Observation{Source: 1, Target: 2, Reward: 1, Model: "often"}))
 		}

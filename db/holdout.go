@@ -211,10 +211,12 @@ func (s *HoldoutSet) train(ctx context.Context, rest *Tx, c *Contender) (info Co
 		return info, err
 	}
 	if m.Learns() || m.Fitted() {
-		err := rest.db.untilClosed(ctx, func(ctx context.Context) error { return rest.fit(ctx, m, Training{Plan: c.Plan}) })
-		if err != nil {
+		t := Training{Plan: c.Plan}
+		t.Plan.Progress.Expect(rest.phases(m, &t)...)
+		if err := rest.db.untilClosed(ctx, func(ctx context.Context) error { return rest.fit(ctx, m, t) }); err != nil {
 			return info, err
 		}
+		t.Plan.Progress.End()
 	}
 	c.Model, c.Version, info.AnsweredBy = m.Policy(), 0, "policy "+m.Policy()
 	if m.Trained() {

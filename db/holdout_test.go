@@ -273,7 +273,7 @@ func TestHoldoutRefuses(t *testing.T) {
 	})
 	wantError(t, "a node without edges", ask(ctx, db.Holdout{Share: 0.1, For: []any{"alone"}}, db.Contender{}), db.ErrInput)
 	late, cancel := context.WithCancel(ctx)
-	err := ask(late, db.Holdout{Share: 0.1}, db.Contender{Spec: &model.Spec{}, Plan: model.EdgePlan{Progress: func(int, int) { cancel() }}})
+	err := ask(late, db.Holdout{Share: 0.1}, db.Contender{Spec: &model.Spec{}, Plan: model.EdgePlan{Progress: during(func() { cancel() })}})
 	wantError(t, "a training that is cancelled", err, context.Canceled)
 	late, cancel = context.WithCancel(ctx)
 	err = ask(late, db.Holdout{Share: 0.5}, db.Contender{Progress: func(int, int) { cancel() }})

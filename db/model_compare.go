@@ -16,6 +16,7 @@ import (
 	"kith/db/words"
 	"kith/index"
 	"kith/model"
+	"kith/model/progress"
 	"kith/ppr"
 )
 
@@ -135,6 +136,7 @@ func (c *Comparison) String() string {
 
 // compare compares a trained model with the version before, the prior and heuristics, on the edges left out of its training.
 func (v *validation) compare(ctx context.Context, tx *Tx, l *learner) (c Comparison, err error) {
+	v.progress.Begin(phaseModels)
 	fresh, err := v.measureModel(ctx, tx, l.model.Scorer())
 	if err != nil {
 		return c, err
@@ -165,7 +167,10 @@ func (v *validation) compare(ctx context.Context, tx *Tx, l *learner) (c Compari
 		return c, err
 	}
 	add(RolePrior, "prior", sums, false)
+	v.progress.Finish(phaseModels)
+	v.progress.Begin(phaseHeuristics)
 	name, sums, err := v.bestHeuristic(ctx, tx)
+	v.progress.Finish(phaseHeuristics)
 	if err == nil {
 		add(RoleHeuristic, name, sums, false)
 	}
@@ -186,11 +191,8 @@ func (v *validation) measureModel(ctx context.Context, tx *Tx, s *model.Scorer) 
 
 // bestHeuristic returns the heuristic that finds the links best.
 func (v *validation) bestHeuristic(ctx context.Context, tx *Tx) (name string, best []float64, err error) {
-	most, all := -1.0, []string{"common_neighbors", "adamic_adar", "resource_allocation", "ppr"}
-	if tx.snap.Meta.Edges > validationWalked {
-		all = all[:3]
-	}
-	for _, of := range all {
+	most := -1.0
+	for _, of := range tx.comparedHeuristics() {
 		h, err := tx.heuristic(of)
 		if err != nil {
 			return "", nil, err
@@ -204,6 +206,15 @@ func (v *validation) bestHeuristic(ctx context.Context, tx *Tx) (name string, be
 		}
 	}
 	return name, best, nil
+}
+
+// comparedHeuristics returns the heuristics that take part.
+func (tx *Tx) comparedHeuristics() []string {
+	all := []string{"common_neighbors", "adamic_adar", "resource_allocation", "ppr"}
+	if tx.snap.Meta.Edges > validationWalked {
+		all = all[:3]
+	}
+	return all
 }
 
 // Bounds of a comparison. They limit it to a second or two on any graph.
@@ -224,7 +235,8 @@ const (
 // Whether an edge is left out is a function of the database's seed and of the edge. A later training leaves out the
 // same edges, or some of them if the graph has grown, so its comparison is fair to the version before.
 type validation struct {
-	rest      *Tx     // the graph without the edges
+	rest      *Tx // the graph without the edges
+	progress  *progress.Meter
 	share     float64 // share of the edges that is left out
 	edges     int
 	questions []heldQuestion
@@ -359,6 +371,7 @@ func (v *validation) measure(ctx context.Context, s *model.Scorer, epsilon float
 		workers.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(sums); i = int(next.Add(1)) - 1 {
 				sums[i], errs[i] = v.measureOne(ctx, s, epsilon, &v.questions[i])
+				v.progress.Step(1)
 			}
 		})
 	}

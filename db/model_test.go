@@ -6,11 +6,18 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"kith/db"
 	"kith/db/dbtest"
 	"kith/model"
+	"kith/model/progress"
 )
+
+// during returns the progress of a training that calls f whenever it has come further.
+func during(f func()) *progress.Meter {
+	return progress.New(time.Now, func(progress.State) { f() })
+}
 
 // asked is a prediction that shows what a model has learned.
 var asked = db.Prediction{For: 7, Among: db.Neighbors(2), NoCache: true, Top: -1}
@@ -116,13 +123,13 @@ func TestTrainBesideObserve(t *testing.T) {
 	started, told := make(chan bool), false
 	trained := make(chan error)
 	go func() {
-		info, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 60, Epochs: 2, Progress: func(int, int) {
+		info, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 60, Epochs: 2, Progress: during(func() {
 			if !told {
 				told = true
 				started <- true
 				<-started
 			}
-		}}})
+		})}})
 		if err == nil && (info.Version != 2 || info.Rounds != 50 || !info.Trained) {
 			err = fmt.Errorf("trained %+v", info)
 		}
@@ -157,12 +164,12 @@ func TestTrainCatchesUp(t *testing.T) {
 	must(t, g.CreateModel(ctx, "m", model.Spec{}))
 	teach(t, g, 0, 20)
 	told := false
-	info, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 60, Epochs: 1, Progress: func(int, int) {
+	info, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 60, Epochs: 1, Progress: during(func() {
 		if !told {
 			told = true
 			teach(t, g, 20, 30)
 		}
-	}}})
+	})}})
 	must(t, err)
 	if !told || info.Version != 2 || info.Rounds != 50 {
 		t.Errorf("told %v, %+v", told, info)
@@ -170,7 +177,7 @@ func TestTrainCatchesUp(t *testing.T) {
 	_, err = g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: -1}})
 	wantError(t, "a bad plan", err, db.ErrInput)
 	late, cancel := context.WithCancel(ctx)
-	_, err = g.Train(late, db.Training{Model: "m", Plan: model.EdgePlan{Progress: func(int, int) { cancel() }}})
+	_, err = g.Train(late, db.Training{Model: "m", Plan: model.EdgePlan{Progress: during(func() { cancel() })}})
 	wantError(t, "a training that is cancelled", err, context.Canceled)
 	must(t, g.CreateModel(ctx, "fixed", model.Spec{Policy: "common_neighbors"}))
 	_, err = g.Train(ctx, db.Training{Model: "fixed"})
@@ -240,12 +247,12 @@ func TestTrainOfANameTakenAgain(t *testing.T) {
 	load(t, g, 40)
 	must(t, g.CreateModel(ctx, "m", model.Spec{}))
 	told := false
-	_, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 60, Epochs: 1, Progress: func(int, int) {
+	_, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 60, Epochs: 1, Progress: during(func() {
 		if !told {
 			told = true
 			must(t, g.DropModel(ctx, "m"), g.CreateModel(ctx, "m", model.Spec{Policy: "ppr"}))
 		}
-	}}})
+	})}})
 	wantError(t, "a model that was dropped meanwhile", err, db.ErrNoModel)
 	view(t, g, func(tx *db.Tx) error {
 		m, err := tx.Model("m")

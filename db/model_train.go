@@ -18,8 +18,10 @@ import (
 // Training says how to train a model.
 type Training struct {
 	Model string
-	Log   bool           // train from the observations that the model remembers instead of the edges of the graph
-	Plan  model.EdgePlan // zero: the model's defaults, and a quarter of Options.Memory; with Log, only Epochs and Progress are used
+	Log   bool // train from the observations that the model remembers instead of the edges of the graph
+	// Plan may be zero: the model's defaults, and a quarter of Options.Memory. With Log, only Epochs and Progress are used.
+	// Progress is told of all phases of the training, which ends before the version is stored.
+	Plan model.EdgePlan
 	// Deploy says whether to deploy the new version. A version that is not deployed does not learn, but it can be asked
 	// and deployed later.
 	Deploy DeployRule
@@ -62,6 +64,7 @@ func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 		}
 		return Trained{}, err
 	}
+	t.Plan.Progress.End()
 	switch t.Deploy {
 	case DeployBetter:
 		made.Held = len(made.Comparison.Held()) > 0
@@ -110,20 +113,25 @@ func (t *Training) origin() Origin {
 func (tx *Tx) trainAndCompare(ctx context.Context, l *learner, t Training) (c Comparison, leftOut float64, err error) {
 	err = tx.db.untilClosed(ctx, func(ctx context.Context) error {
 		var v *validation
+		t.Plan.Progress.Expect(tx.phasesWithComparison(l, &t)...)
 		switch {
 		case t.Log:
 			c.Skipped = "a training from outcomes hides no edges"
 		case l.model.Scorer().Classes() != nil:
 			c.Skipped = "the model's candidates are classes"
 		default:
+			t.Plan.Progress.Begin(phaseHide)
 			if v, c.Skipped, err = tx.leaveOut(ctx); err != nil {
 				return err
 			}
 		}
+		t.Plan.Progress.Finish(phaseHide)
 		if v == nil {
+			t.Plan.Progress.Finish(phaseModels)
+			t.Plan.Progress.Finish(phaseHeuristics)
 			return tx.fit(ctx, l.model, t)
 		}
-		leftOut = v.share
+		leftOut, v.progress = v.share, t.Plan.Progress
 		if err := v.rest.fit(ctx, l.model, t); err != nil {
 			return err
 		}
@@ -192,7 +200,7 @@ func (db *DB) inTraining(name string) (n int) {
 // fit trains a model.
 func (tx *Tx) fit(ctx context.Context, m *model.Model, t Training) error {
 	if t.Log {
-		return m.TrainLog(ctx, cmp.Or(t.Plan.Epochs, 10), t.Plan.Progress)
+		return m.TrainLog(ctx, cmp.Or(t.Plan.Epochs, logEpochs), t.Plan.Progress)
 	}
 	t.Plan.Memory = cmp.Or(t.Plan.Memory, tx.db.opts.memory(workPart))
 	if err := m.TrainEdges(ctx, tx.snap.Graph, t.Plan, tx.worldsWithout(ctx)); err != nil {
@@ -201,7 +209,7 @@ func (tx *Tx) fit(ctx context.Context, m *model.Model, t Training) error {
 	if !m.Forecasts() {
 		return nil
 	}
-	return tx.withNodeKey(m.TrainEvents(ctx, tx.moments(ctx)))
+	return tx.withNodeKey(m.TrainEvents(ctx, tx.moments(ctx), t.Plan.Progress))
 }
 
 // worldsWithout returns a function that makes the world without some of the edges.

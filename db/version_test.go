@@ -251,14 +251,14 @@ func TestFreezeDuringTraining(t *testing.T) {
 	load(t, g, 40)
 	must(t, g.CreateModel(ctx, "m", model.Spec{}))
 	told := false
-	info, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 60, Epochs: 1, Progress: func(int, int) {
+	info, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 60, Epochs: 1, Progress: during(func() {
 		if !told {
 			told = true
 			teach(t, g, 0, 3)
 			must(t, g.Freeze(ctx, "m", true))
 			teach(t, g, 3, 5)
 		}
-	}}})
+	})}})
 	must(t, err)
 	if info.Rounds != 3 || !info.Frozen {
 		t.Errorf("trained %+v", info)

@@ -12,6 +12,7 @@ import (
 	"kith/model/column"
 	"kith/model/graph"
 	"kith/model/nn"
+	"kith/model/progress"
 )
 
 // A ranker learns to tell a link from the other candidates that users ask about. These candidates are drawn in three
@@ -24,17 +25,18 @@ const (
 
 // drawing draws choices from a world without some edges.
 type drawing struct {
-	config  *config
-	vectors *vectors // of the world
-	rng     *rand.Rand
-	whole   Graph
-	world   World
-	scratch scratch
-	links   [][2]ID
-	each    int // candidates of each kind
-	seen    map[ID]bool
-	scale   []float32 // scale of the inputs of a belief
-	out     []choice
+	config   *config
+	vectors  *vectors // of the world
+	rng      *rand.Rand
+	whole    Graph
+	world    World
+	scratch  scratch
+	links    [][2]ID
+	each     int // candidates of each kind
+	seen     map[ID]bool
+	scale    []float32 // scale of the inputs of a belief
+	progress *progress.Meter
+	out      []choice
 }
 
 // drawChoices reads the choices of edges, fold by fold, each from a world without the edges of the fold. Each world
@@ -44,7 +46,7 @@ type drawing struct {
 // A fold holds a world and the vectors of its nodes. Therefore only as many folds are open at a time as processors can
 // read.
 func (m *Model) drawChoices(
-	ctx context.Context, rng *rand.Rand, g Graph, folds [][][2]ID, plan EdgePlan, nodes *vectorPlan, without Without, c *counter,
+	ctx context.Context, rng *rand.Rand, g Graph, folds [][][2]ID, plan EdgePlan, nodes *vectorPlan, without Without,
 ) (all []choice, err error) {
 	drawn := 0
 	for _, fold := range folds {
@@ -59,17 +61,18 @@ func (m *Model) drawChoices(
 		for i := range open {
 			d := &drawing{
 				config: &m.config, rng: rand.New(rand.NewPCG(rng.Uint64(), uint64(k))), whole: g,
-				each: plan.Negatives, seen: map[ID]bool{}, scale: m.config.scales(),
+				each: plan.Negatives, progress: plan.Progress, seen: map[ID]bool{}, scale: m.config.scales(),
 			}
 			hidden := d.choose(folds[k], back)
 			if d.world, err = without(hidden); err != nil {
 				return nil, err
 			}
-			if d.vectors, err = nodes.in(ctx, rng, d.world); err != nil {
+			if d.vectors, err = nodes.in(ctx, rng, d.world, plan.Progress); err != nil {
 				return nil, err
 			}
 			open[i], k = d, k+1
 		}
+		plan.Progress.Begin(Reading)
 		if err := nn.TryParallel(ctx, len(open), func(ctx context.Context, i int) error { return open[i].addLinks(ctx) }); err != nil {
 			return nil, err
 		}
@@ -77,7 +80,7 @@ func (m *Model) drawChoices(
 			all = append(all, d.out...)
 		}
 	}
-	c.step()
+	plan.Progress.Finish(Reading)
 	return all, nil
 }
 
@@ -99,6 +102,7 @@ func (d *drawing) addLinks(ctx context.Context) error {
 		if err := d.add(ctx, Pair{Source: e[0], Target: e[1]}); err != nil {
 			return err
 		}
+		d.progress.Step(1)
 	}
 	return nil
 }

@@ -48,7 +48,6 @@ type training struct {
 	rng   *rand.Rand
 	graph Graph
 	plan  EdgePlan
-	steps *counter // counts passes
 	folds []fold
 }
 
@@ -69,10 +68,12 @@ func (m *Model) fitEdges(ctx context.Context, g Graph, plan EdgePlan, without Wi
 	}
 	plan.fill(m.policy.fitted.plan)
 	t := &training{rng: rand.New(m.source), graph: g, plan: plan}
-	t.steps = &counter{progress: plan.Progress, total: m.policy.fitted.passes(plan.Epochs)}
+	plan.Progress.Begin(Reading)
 	if err := t.draw(ctx, without); err != nil {
 		return err
 	}
+	plan.Progress.Finish(Reading)
+	plan.Progress.Begin(Learning)
 	weights, err := m.policy.fitted.fit(ctx, &m.config, t)
 	if err != nil {
 		return err
@@ -93,7 +94,7 @@ func (t *training) epochs(ctx context.Context, pass func()) {
 			return
 		}
 		pass()
-		t.steps.step()
+		t.plan.Progress.Step(1)
 	}
 }
 

@@ -67,7 +67,7 @@ func TestForecastLearns(t *testing.T) {
 	t.Parallel()
 	followed, now := follower(t, 600)
 	trained := newModel(t, "default", "default", 0)
-	if err := trained.TrainEvents(context.Background(), habits(600, true)); err != nil {
+	if err := trained.TrainEvents(context.Background(), habits(600, true), nil); err != nil {
 		t.Fatal(err)
 	}
 	for what, m := range map[string]*Model{"followed": followed, "trained": trained} {
@@ -241,12 +241,12 @@ func TestForecastRefuses(t *testing.T) {
 	if err := m.Follow(ctx, now); !errors.Is(err, ErrInput) {
 		t.Errorf("a node that is not there: %v", err)
 	}
-	if err := newModel(t, "prb", "default", 0).TrainEvents(ctx, habits(1, true)); !errors.Is(err, errNotLearning) {
+	if err := newModel(t, "prb", "default", 0).TrainEvents(ctx, habits(1, true), nil); !errors.Is(err, errNotLearning) {
 		t.Errorf("prb: %v", err)
 	}
 	broken := errors.New("broken")
 	before := m.forecast
-	err := m.TrainEvents(ctx, func(yield func(Moment, error) bool) { yield(Moment{}, broken) })
+	err := m.TrainEvents(ctx, func(yield func(Moment, error) bool) { yield(Moment{}, broken) }, nil)
 	if !errors.Is(err, broken) || m.forecast != before {
 		t.Errorf("%v, %v", err, m.forecast)
 	}

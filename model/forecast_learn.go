@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"kith/model/nn"
+	"kith/model/progress"
 )
 
 // eventList is the training example of an event: its pair, together with alternatives that did not occur.
@@ -239,7 +240,7 @@ func (f *forecast) follow(ctx context.Context, rng *rand.Rand, w World, events [
 }
 
 // again learns lists the given number of times more, in random order, at a rate that decreases to 0.
-func (f *forecast) again(ctx context.Context, rng *rand.Rand, lists []eventList, passes int) error {
+func (f *forecast) again(ctx context.Context, rng *rand.Rand, lists []eventList, passes int, to *progress.Meter) error {
 	for i := range passes * len(lists) {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -249,6 +250,7 @@ func (f *forecast) again(ctx context.Context, rng *rand.Rand, lists []eventList,
 			rng.Shuffle(len(lists), func(i, j int) { lists[i], lists[j] = lists[j], lists[i] })
 		}
 		f.learn(lists[k], forecastRate*(1-float64(i)/float64(passes*len(lists))))
+		to.Step(1)
 	}
 	return nil
 }
@@ -294,10 +296,11 @@ const (
 
 // TrainEvents replaces what the model learned by Follow. It learns the newest moments of a graph from scratch, in order of
 // time. The model is unchanged until everything is learned. Without moments the resulting model has no forecast.
-func (m *Model) TrainEvents(ctx context.Context, moments iter.Seq2[Moment, error]) error {
+func (m *Model) TrainEvents(ctx context.Context, moments iter.Seq2[Moment, error], to *progress.Meter) error {
 	if !m.Forecasts() {
 		return fmt.Errorf("%w from times: %s", errNotLearning, m.policy.name)
 	}
+	to.Begin(Replaying)
 	rng, f := rand.New(m.source), newForecast(&m.config)
 	var lists []eventList
 	for now, err := range moments {
@@ -311,10 +314,14 @@ func (m *Model) TrainEvents(ctx context.Context, moments iter.Seq2[Moment, error
 			return err
 		}
 		lists = lists[max(0, len(lists)-keptEvents):]
+		to.Step(len(now.Links))
 	}
-	if err := f.again(ctx, rng, lists, keptPasses); err != nil {
+	to.Finish(Replaying)
+	to.Begin(LearningTimes)
+	if err := f.again(ctx, rng, lists, keptPasses, to); err != nil {
 		return err
 	}
+	to.Finish(LearningTimes)
 	m.scorer, m.forecast = nil, nil
 	if f.Events > 0 {
 		m.forecast, m.trained = f, true

@@ -279,12 +279,13 @@ func TestTrainLog(t *testing.T) {
 	if m.Trained() {
 		t.Fatal("trained before its schedule")
 	}
-	var last, total int
-	if err := m.TrainLog(ctx, 3, func(done, all int) { last, total = done, all }); err != nil {
+	to, finished := meter()
+	to.Expect(m.LogPhases(3)...)
+	if err := m.TrainLog(ctx, 3, to); err != nil {
 		t.Fatal(err)
 	}
-	if last != 6 || total != 6 || !m.Trained() || m.Scorer().Basis() != "model" {
-		t.Errorf("progress %d of %d, trained %v, basis %q", last, total, m.Trained(), m.Scorer().Basis())
+	if left := finished(); left != 0 || !m.Trained() || m.Scorer().Basis() != "model" {
+		t.Errorf("%v are left, trained %v, basis %q", left, m.Trained(), m.Scorer().Basis())
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
@@ -306,12 +307,14 @@ func TestTrainLogOfABelief(t *testing.T) {
 	}
 	m := tried(t, 30)
 	before, s := encode(t, m), m.Scorer()
-	var last, total int
-	if err := m.TrainLog(ctx, 3, func(done, all int) { last, total = done, all }); err != nil {
+	to, finished := meter()
+	to.Expect(m.LogPhases(3)...)
+	if err := m.TrainLog(ctx, 3, to); err != nil {
 		t.Fatal(err)
 	}
-	if last != 1 || total != 1 || !bytes.Equal(before, encode(t, m)) || s == m.Scorer() || !Same(s, m.Scorer()) {
-		t.Errorf("progress %d of %d; the outcomes again led elsewhere", last, total)
+	left := finished()
+	if left != 0 || !bytes.Equal(before, encode(t, m)) || s == m.Scorer() || !Same(s, m.Scorer()) {
+		t.Errorf("%v are left; the outcomes again led elsewhere", left)
 	}
 }
 

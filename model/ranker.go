@@ -125,7 +125,6 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	if err != nil {
 		return err
 	}
-	c := counter{progress: plan.Progress, total: 1 + rankerMembers*plan.Epochs}
 	whole, err := without(nil)
 	if err != nil {
 		return err
@@ -134,7 +133,7 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	if err != nil {
 		return err
 	}
-	all, err := m.drawChoices(ctx, rng, g, folds, plan, nodes, without, &c)
+	all, err := m.drawChoices(ctx, rng, g, folds, plan, nodes, without)
 	if err != nil {
 		return err
 	}
@@ -144,13 +143,14 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	}
 	scale := scaleOf(train)
 	scale.leaveOut(column.Rivals, m.config.rankColumns())
-	net, err := fitMembers(ctx, rng, startRanker(&m.config), scale, train, valid, plan.Epochs, c.step)
+	plan.Progress.Begin(Learning)
+	net, err := fitMembers(ctx, rng, startRanker(&m.config), scale, train, valid, plan.Epochs, func() { plan.Progress.Step(1) })
 	if err != nil {
 		return err
 	}
 	r := &ranker{net, levelOf(net, all)}
 	b := *m.belief
-	if b.vectors, err = nodes.in(ctx, rng, whole); err != nil {
+	if b.vectors, err = nodes.in(ctx, rng, whole, plan.Progress); err != nil {
 		return err
 	}
 	b.leftOut = leftOut

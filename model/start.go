@@ -107,7 +107,7 @@ func (l *StartLearner) Add(ctx context.Context, g Graph, features int, seed uint
 	if err != nil {
 		return err
 	}
-	all, err := m.drawChoices(ctx, rng, g, folds, plan, nil, without, &counter{})
+	all, err := m.drawChoices(ctx, rng, g, folds, plan, nil, without)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"kith/model/graph"
 	"kith/model/nn"
+	"kith/model/progress"
 )
 
 // EdgePlan says how to train from the edges of a graph. Zero fields take the default in brackets, or the default that a
@@ -24,7 +25,7 @@ type EdgePlan struct {
 	// Memory is the number of bytes that policy default may take for the vectors of the nodes and, if Samples is 0, for
 	// the columns of the samples (512 MB). Vectors that do not fit are left out: see VectorsLeftOut.
 	Memory   int64
-	Progress Progress
+	Progress *progress.Meter // told of the phases of EdgePhases; nil: nobody is told
 }
 
 // Without returns the world without the hidden edges. The context of a training edge is read from such a world.
@@ -57,54 +58,53 @@ func (m *Model) trainEdges(ctx context.Context, g Graph, plan EdgePlan, without 
 	if err := plan.check(g); err != nil {
 		return err
 	}
-	plan.fill(EdgePlan{Samples: 2000, Negatives: 4, Folds: 5, Epochs: 10})
+	plan.fill(edgeDefaults())
 	rng := rand.New(m.source)
 	folds, err := drawFolds(rng, g, plan)
 	if err != nil {
 		return err
 	}
-	c := counter{progress: plan.Progress, total: plan.Epochs * len(m.regressors())}
-	for _, f := range folds {
-		c.total += len(f)
-	}
-	fresh, err := m.edgeSamples(ctx, rng, g, folds, plan.Negatives, without, &c)
+	fresh, err := m.edgeSamples(ctx, rng, g, folds, plan, without)
 	if err != nil {
 		return err
 	}
 	if m.belief != nil {
 		before := m.belief.data
 		m.belief.data.ReplaceEdges(m.belief.unseen(fresh))
-		if err := m.refit(ctx, nil); err != nil {
+		plan.Progress.Begin(Learning)
+		if err := m.refit(ctx, plan.Progress); err != nil {
 			m.belief.data = before
 			return err
 		}
 		return nil
 	}
 	m.exploit.Data.ReplaceEdges(fresh)
-	err = m.epochs(ctx, m.exploit, plan.Epochs, &c)
+	plan.Progress.Begin(Learning)
+	err = m.epochs(ctx, m.exploit, plan.Epochs, plan.Progress)
 	if err != nil || m.explore == nil {
 		return err
 	}
 	m.explore.Data.ReplaceEdges(m.residuals(fresh))
-	return m.epochs(ctx, m.explore, plan.Epochs, &c)
+	return m.epochs(ctx, m.explore, plan.Epochs, plan.Progress)
 }
 
 // edgeSamples reads the contexts of the edges and of their negatives, fold by fold.
 func (m *Model) edgeSamples(
-	ctx context.Context, rng *rand.Rand, g Graph, folds [][][2]ID, negatives int, without Without, c *counter,
+	ctx context.Context, rng *rand.Rand, g Graph, folds [][][2]ID, plan EdgePlan, without Without,
 ) (nn.Samples, error) {
 	fresh := nn.Samples{Dim: m.config.width()}
+	plan.Progress.Begin(Reading)
 	for _, hidden := range folds {
 		w, err := without(hidden)
 		if err != nil {
 			return fresh, err
 		}
 		for _, e := range hidden {
-			candidates := append([]ID{e[1]}, nonNeighbors(rng, g, e[0], negatives)...)
+			candidates := append([]ID{e[1]}, nonNeighbors(rng, g, e[0], plan.Negatives)...)
 			if err := m.addEdge(ctx, &fresh, w, e[0], candidates); err != nil {
 				return fresh, err
 			}
-			c.step()
+			plan.Progress.Step(1)
 		}
 	}
 	return fresh, nil
@@ -141,6 +141,9 @@ func (m *Model) residuals(of nn.Samples) nn.Samples {
 	}
 	return out
 }
+
+// edgeDefaults is the plan of policies that document no other.
+func edgeDefaults() EdgePlan { return EdgePlan{Samples: 2000, Negatives: 4, Folds: 5, Epochs: 10} }
 
 // check reports negative fields. It limits the negatives of a positive to the number of nodes.
 func (p *EdgePlan) check(g Graph) error {
@@ -269,13 +272,10 @@ func nonNeighbors(rng *rand.Rand, g Graph, u ID, k int) []ID {
 	return found
 }
 
-// Progress receives the number of finished and of all steps of a training. It may be nil.
-type Progress func(done, total int)
-
 // TrainLog makes full passes over all observed samples, independent of the schedule. A belief makes a single pass from
 // scratch, which is all that it can learn. If ctx ends, TrainLog stops between two passes and returns the error of ctx.
 // Networks then keep what they have learned so far; a belief is unchanged.
-func (m *Model) TrainLog(ctx context.Context, epochs int, progress Progress) error {
+func (m *Model) TrainLog(ctx context.Context, epochs int, to *progress.Meter) error {
 	switch {
 	case m.Fitted():
 		return fmt.Errorf("%w from outcomes: %s, which is fitted to the edges of a graph", errNotLearning, m.policy.name)
@@ -286,12 +286,12 @@ func (m *Model) TrainLog(ctx context.Context, epochs int, progress Progress) err
 	case m.samples().Len() == 0:
 		return fmt.Errorf("%w: nothing observed to train on", ErrInput)
 	case m.belief != nil:
-		return m.refit(ctx, progress)
+		to.Begin(Learning)
+		return m.refit(ctx, to)
 	}
-	all := m.regressors()
-	c := counter{progress: progress, total: epochs * len(all)}
-	for _, r := range all {
-		if err := m.epochs(ctx, r, epochs, &c); err != nil {
+	to.Begin(Learning)
+	for _, r := range m.regressors() {
+		if err := m.epochs(ctx, r, epochs, to); err != nil {
 			return err
 		}
 	}
@@ -307,31 +307,17 @@ func (m *Model) samples() *nn.Samples {
 }
 
 // refit makes the belief learn its samples again. One pass is enough, in the order in which they were added.
-func (m *Model) refit(ctx context.Context, progress Progress) error {
+func (m *Model) refit(ctx context.Context, to *progress.Meter) error {
 	if err := m.belief.refit(ctx); err != nil {
 		return err
 	}
 	m.scorer, m.trained = nil, true
-	c := counter{progress: progress, total: 1}
-	c.step()
+	to.Step(1)
 	return nil
 }
 
-// epochs makes n full passes with one network. Each pass is a step of c.
-func (m *Model) epochs(ctx context.Context, r *nn.Regressor, n int, c *counter) error {
+// epochs makes n full passes with one network. Each pass is a step of the progress.
+func (m *Model) epochs(ctx context.Context, r *nn.Regressor, n int, to *progress.Meter) error {
 	m.scorer, m.trained = nil, true
-	return r.Epochs(ctx, rand.New(m.source), n, c.step)
-}
-
-// counter counts the steps of a training for its Progress.
-type counter struct {
-	progress    Progress
-	done, total int
-}
-
-func (c *counter) step() {
-	c.done++
-	if c.progress != nil {
-		c.progress(c.done, c.total)
-	}
+	return r.Epochs(ctx, rand.New(m.source), n, func() { to.Step(1) })
 }

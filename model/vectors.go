@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"kith/model/nn"
+	"kith/model/progress"
 )
 
 // vectors holds numbers of every node, computed from the graph and the feature vectors at the time of a training. Later
@@ -100,10 +101,12 @@ func (c *config) planVectors(ctx context.Context, whole World, memory int64) (p 
 }
 
 // in computes the vectors of a world. It returns nil if p is nil.
-func (p *vectorPlan) in(ctx context.Context, rng *rand.Rand, w World) (*vectors, error) {
+func (p *vectorPlan) in(ctx context.Context, rng *rand.Rand, w World, to *progress.Meter) (*vectors, error) {
 	if p == nil {
 		return nil, nil
 	}
+	to.Begin(NodeVectors)
+	defer to.Step(1)
 	v, err := vectorsOf(ctx, rng, p.content, w.Graph, p.budget)
 	if err != nil {
 		return nil, err

@@ -72,7 +72,7 @@ func (e *evaluation) addContenders(s *parse.Statement, h *db.Holdout) {
 	e.setOptions(s.Options("WITH"), e.options(h, &t, c.Spec != nil))
 	e.seed = h.Seed
 	c.Plan = t.Plan
-	c.Plan.Progress = e.progressOf("training steps")
+	c.Plan.Progress = e.trainingProgress()
 	e.contenders = []contender{c}
 	if e.hasClasses(&c) {
 		return

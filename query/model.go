@@ -63,7 +63,7 @@ func (r *run) trainModel(s *parse.Statement) {
 	if r.err != nil {
 		return
 	}
-	t.Plan.Progress = r.progressOf("training steps")
+	t.Plan.Progress = r.trainingProgress()
 	m, err := r.session.DB.Train(r.ctx, t)
 	if r.failAt(s.At("MODEL"), err) {
 		return

@@ -3,11 +3,14 @@ package query
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"time"
 
 	"kith/db"
 	"kith/db/edgelist"
 	"kith/db/words"
+	"kith/model/progress"
 	"kith/query/draw"
 	"kith/query/parse"
 )
@@ -44,13 +47,50 @@ type Session struct {
 type Progress struct {
 	What        string // unit of Done and Total
 	Done, Total int64  // Total is 0 if it is unknown
+	// Timed says that Done and Total measure estimated time. What is then what the statement does at present, and Left the
+	// time until the end of this work.
+	Timed bool
+	Left  time.Duration
+}
+
+// String says how far the statement has come.
+func (p Progress) String() string {
+	switch {
+	case p.Timed && p.Left <= 0:
+		return p.What
+	case p.Timed:
+		return fmt.Sprintf("%s, about %v left", p.What, rounded(p.Left))
+	case p.Total <= 0:
+		return fmt.Sprintf("%d %s", p.Done, p.What)
+	}
+	return fmt.Sprintf("%d of %d %s", p.Done, p.Total, p.What)
+}
+
+// rounded rounds an estimate of the time that is left to what it is worth.
+func rounded(left time.Duration) time.Duration {
+	for unit := time.Second; ; unit *= 10 {
+		if left < 30*unit {
+			return max(left.Round(unit), time.Second)
+		}
+	}
 }
 
 // progress calls the session's Progress, if there is one.
 func (r *run) progress(what string, done, total int64) {
 	if tell := r.session.Progress; tell != nil {
-		tell(Progress{what, done, total})
+		tell(Progress{What: what, Done: done, Total: total})
 	}
+}
+
+// trainingProgress returns a meter that reports the progress of a training; nil if nobody listens.
+func (r *run) trainingProgress() *progress.Meter {
+	tell := r.session.Progress
+	if tell == nil {
+		return nil
+	}
+	return progress.New(time.Now, func(s progress.State) {
+		tell(Progress{What: s.Doing, Done: int64(1000 * s.Done), Total: 1000, Timed: true, Left: s.Left})
+	})
 }
 
 // progressOf returns a function that reports the progress in a unit.

@@ -115,3 +115,34 @@ func TestWarmFull(t *testing.T) {
 		}
 	}
 }
+
+// TRAIN and EVALUATE tell what they do and how long it may take, first before they do anything.
+func TestTrainTells(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
+	var told []query.Progress
+	s := &query.Session{DB: g, Progress: func(p query.Progress) { told = append(told, p) }}
+	for _, text := range []string{
+		"INSERT EDGES 1 -> 2, 2 -> 3, 3 -> 1, 3 -> 4, 4 -> 5, 5 -> 6, 6 -> 4, 6 -> 7, 5 -> 7", "CREATE MODEL m",
+		"TRAIN MODEL m WITH (samples = 5, epochs = 1)",
+		"EVALUATE PREDICT LINKS FOR ALL AMONG ALL USING default ON HOLDOUT 0.2 WITH (samples = 4, epochs = 1)",
+	} {
+		told = nil
+		if _, err := s.Run(ctx, text); err != nil {
+			t.Fatal(err)
+		}
+		if kind := text[:2]; kind != "TR" && kind != "EV" {
+			continue
+		}
+		first, complete := told[0], 0
+		for _, p := range told {
+			if p.Timed && p.Done == p.Total && p.Left == 0 {
+				complete++
+			}
+		}
+		if !first.Timed || first.Done != 0 || first.Left <= 0 || !strings.HasSuffix(first.String(), "s left") || complete != 1 {
+			t.Errorf("%s: first %v, %d times complete", text, first, complete)
+		}
+	}
+}

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/progress"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
@@ -198,7 +197,7 @@ func (d *demo) play(ctx context.Context, g *db.DB, data *trial.Data) (r trial.Re
 	t := trial.Trial{Data: data, Protocol: protocol(), Rounds: d.rounds}
 	watched := t
 	watched.Progress = func(done, total int) {
-		bar.Show("learning", progress.UnitsDefault, int64(done), int64(total))
+		bar.Show(cli.State{What: "learning", Done: int64(done), Total: int64(total)})
 	}
 	var others trial.Result
 	group, ctx := errgroup.WithContext(ctx)

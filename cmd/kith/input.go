@@ -108,7 +108,9 @@ func (l *load) download(ctx context.Context, from string) (io.ReadCloser, int64,
 		return nil, 0, err
 	}
 	bar := cli.NewBar(l.stderr)
-	d := edgelist.Download{URL: from, SHA256: l.sha256, Progress: func(done, total int64) { bar.Show(from, progress.UnitsBytes, done, total) }}
+	d := edgelist.Download{URL: from, SHA256: l.sha256, Progress: func(done, total int64) {
+		bar.Show(cli.State{What: from, Units: progress.UnitsBytes, Done: done, Total: total})
+	}}
 	n, err := d.To(ctx, f)
 	bar.End()
 	if err == nil {

@@ -234,9 +234,9 @@ func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 	began, bar := time.Now(), cli.NewBar(l.stderr)
 	watched := &edgelist.Meter{R: f, Tell: func(read int64, ended bool) {
 		if ended { // the remaining time is unknown
-			bar.Show(in.name+", read; sorting and writing", progress.UnitsBytes, read, 0)
+			bar.Show(cli.State{What: in.name + ", read; sorting and writing", Units: progress.UnitsBytes, Done: read})
 		} else {
-			bar.Show(in.name, progress.UnitsBytes, read, size)
+			bar.Show(cli.State{What: in.name, Units: progress.UnitsBytes, Done: read, Total: size})
 		}
 	}}
 	var report *db.LoadReport

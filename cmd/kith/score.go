@@ -9,7 +9,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/progress"
 	"github.com/spf13/cobra"
 
 	"kith/cmd/internal/cli"
@@ -99,7 +98,7 @@ func (s *scoring) run(ctx context.Context, path string) error {
 	return withReadOnly(path, limited(s.memory), func(g *db.DB) error {
 		bar, began := cli.NewBar(s.stderr), time.Now()
 		done, resumed, err := score.File(ctx, g, s.Options, s.out, func(done, total int64) {
-			bar.Show("nodes", progress.UnitsDefault, done, total)
+			bar.Show(cli.State{What: "nodes", Done: done, Total: total})
 		})
 		bar.End()
 		if err != nil && done.Sources > 0 {

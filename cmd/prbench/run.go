@@ -16,7 +16,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/jedib0t/go-pretty/v6/progress"
 	"golang.org/x/sync/errgroup"
 
 	"kith/cmd/internal/cli"
@@ -263,7 +262,7 @@ func (s *session[S, R]) playJob(ctx context.Context, j job[S, R]) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.done, before = s.done+done-before, done
-		s.bar.Show(j.what, progress.UnitsDefault, int64(s.done), int64(s.total))
+		s.bar.Show(cli.State{What: j.what, Done: int64(s.done), Total: int64(s.total)})
 	}
 	results, err := j.play(ctx, j.settings, progress)
 	if err != nil {

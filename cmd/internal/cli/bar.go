@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/progress"
@@ -10,13 +12,31 @@ import (
 	"golang.org/x/term"
 )
 
-// Bar shows the progress of some work, with its rate and the remaining time. It appears only on a terminal, and only
-// for work that takes longer than patience. It is not safe for concurrent use.
+// Bar shows the progress of some work. It appears only on a terminal, and only for work that takes longer than patience. It
+// is safe for concurrent use.
 type Bar struct {
-	out     *os.File // nil if the output is not a terminal
-	began   time.Time
-	tracker *progress.Tracker
-	ended   chan struct{} // closed when the bar has been drawn for the last time; nil if it has not been drawn
+	out   *os.File // nil if the output is not a terminal
+	began time.Time
+
+	mu      sync.Mutex // protects following fields
+	latest  State
+	at      time.Time         // of latest
+	timed   bool              // whether the bar that is drawn shows estimates of the time
+	tracker *progress.Tracker // nil: no bar is drawn
+	drawn   chan struct{}     // closed when the bar has been drawn for the last time
+	wait    *time.Timer       // until the bar appears; nil if it has appeared, or nothing was shown
+	over    bool
+}
+
+// State is how far some work has come.
+type State struct {
+	What        string
+	Units       progress.Units // of Done and Total
+	Done, Total int64          // Total is 0 if it is unknown
+	// Timed says that Done and Total measure estimated time. The bar then shows Left, which counts down until the next state,
+	// instead of amounts and a rate.
+	Timed bool
+	Left  time.Duration
 }
 
 const (
@@ -29,32 +49,63 @@ func NewBar(w io.Writer) *Bar {
 	if !IsTerminal(w) {
 		return &Bar{}
 	}
-	b := &Bar{
-		out: w.(*os.File), began: time.Now(),
-		tracker: &progress.Tracker{AutoStopDisabled: true, DeferStart: true},
-	}
-	b.tracker.Start() // measures from now, not from when the bar appears
-	return b
+	return &Bar{out: w.(*os.File), began: time.Now()}
 }
 
-// Show sets the work done out of total; total is 0 if it is unknown.
-func (b *Bar) Show(what string, units progress.Units, done, total int64) {
+// Show sets the state of the work. The first state that comes early appears after patience, even if no other follows.
+func (b *Bar) Show(s State) {
 	if b.out == nil {
 		return
 	}
-	if b.ended == nil {
-		if time.Since(b.began) < patience {
-			return
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.latest, b.at = s, time.Now()
+	switch early := patience - time.Since(b.began); {
+	case b.over:
+	case b.tracker == nil && early > 0:
+		if b.wait == nil {
+			b.wait = time.AfterFunc(early, b.appear)
 		}
-		b.tracker.Units = units
-		b.start()
+	default:
+		b.draw()
 	}
-	b.tracker.UpdateMessage(what)
-	b.tracker.UpdateTotal(total)
-	b.tracker.SetValue(done)
 }
 
-func (b *Bar) start() {
+// appear draws the bar if the work has not ended.
+func (b *Bar) appear() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.over && b.tracker == nil {
+		b.draw()
+	}
+}
+
+// draw draws the latest state. The caller holds the lock.
+func (b *Bar) draw() {
+	s := b.latest
+	if b.tracker != nil && b.timed != s.Timed {
+		b.erase()
+	}
+	if b.tracker == nil {
+		b.start(s)
+	}
+	b.tracker.UpdateMessage(s.message(time.Since(b.at)))
+	b.tracker.UpdateTotal(s.Total)
+	b.tracker.SetValue(s.Done)
+}
+
+// message returns the text of a state that was told some time ago.
+func (s State) message(ago time.Duration) string {
+	if !s.Timed {
+		return s.What
+	}
+	return fmt.Sprintf("%s, about %v left", s.What, max(s.Left-ago, time.Second).Round(time.Second))
+}
+
+func (b *Bar) start(s State) {
+	b.timed = s.Timed
+	b.tracker = &progress.Tracker{AutoStopDisabled: true, DeferStart: true, Units: s.Units}
+	b.tracker.Start()
 	w := progress.Progress{}
 	w.SetOutputWriter(b.out)
 	if width, _, err := term.GetSize(int(b.out.Fd())); err == nil {
@@ -62,18 +113,40 @@ func (b *Bar) start() {
 	}
 	w.SetUpdateFrequency(frequency)
 	w.SetAutoStop(true)
-	w.SetStyle(barStyle())
+	w.SetStyle(barStyle(s.Timed))
 	w.AppendTracker(b.tracker)
-	b.ended = make(chan struct{})
+	drawn := make(chan struct{})
+	b.drawn = drawn
 	go func() {
-		defer close(b.ended)
+		defer close(drawn)
 		w.Render() // until the tracker is done
 	}()
+	if s.Timed {
+		go b.countDown(b.tracker, drawn)
+	}
 }
 
-func barStyle() progress.Style {
+// countDown changes the time that is left every second, until a tracker is done.
+func (b *Bar) countDown(t *progress.Tracker, drawn <-chan struct{}) {
+	ticks := time.NewTicker(time.Second)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-drawn:
+			return
+		case <-ticks.C:
+		}
+		b.mu.Lock()
+		if b.tracker == t {
+			t.UpdateMessage(b.latest.message(time.Since(b.at)))
+		}
+		b.mu.Unlock()
+	}
+}
+
+func barStyle(timed bool) progress.Style {
 	style := progress.StyleDefault
-	style.Visibility.ETA, style.Visibility.Speed = true, true
+	style.Visibility.ETA, style.Visibility.Speed, style.Visibility.Value = !timed, !timed, !timed
 	style.Options.PercentFormat = "%3.0f%%"
 	style.Options.Separator = " "
 	style.Options.ETAString = "left"
@@ -83,11 +156,25 @@ func barStyle() progress.Style {
 
 // End removes the bar.
 func (b *Bar) End() {
-	if b.ended == nil {
+	if b.out == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.over = true
+	if b.wait != nil {
+		b.wait.Stop()
+	}
+	b.erase()
+}
+
+// erase removes the bar that is drawn, if there is one. The caller holds the lock.
+func (b *Bar) erase() {
+	if b.tracker == nil {
 		return
 	}
 	b.tracker.MarkAsDone()
-	<-b.ended
-	b.ended = nil
+	<-b.drawn
+	b.tracker = nil
 	_, _ = io.WriteString(b.out, text.CursorUp.Sprint()+text.EraseLine.Sprint()) // an error means that the terminal is gone
 }

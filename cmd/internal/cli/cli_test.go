@@ -8,8 +8,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/jedib0t/go-pretty/v6/progress"
 	"github.com/spf13/cobra"
 )
 
@@ -67,7 +67,7 @@ func TestBarWithoutTerminal(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	b := NewBar(&out)
-	b.Show("work", progress.UnitsDefault, 1, 2)
+	b.Show(State{What: "work", Done: 1, Total: 2})
 	b.End()
 	if IsTerminal(&out) || out.Len() > 0 {
 		t.Errorf("%q", out.String())
@@ -86,6 +86,26 @@ func TestRevision(t *testing.T) {
 	} {
 		if got := Revision(&debug.BuildInfo{Settings: c.settings}); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// The time that is left counts down, and never says that nothing is left.
+func TestStateMessage(t *testing.T) {
+	t.Parallel()
+	timed := State{What: "learning", Done: 1, Total: 1000, Timed: true, Left: 40 * time.Second}
+	for _, c := range []struct {
+		state State
+		ago   time.Duration
+		want  string
+	}{
+		{State{What: "nodes", Done: 1, Total: 2}, time.Hour, "nodes"},
+		{timed, 0, "learning, about 40s left"},
+		{timed, 12700 * time.Millisecond, "learning, about 27s left"},
+		{timed, time.Hour, "learning, about 1s left"},
+	} {
+		if got := c.state.message(c.ago); got != c.want {
+			t.Errorf("%+v, %v ago: %q, want %q", c.state, c.ago, got, c.want)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -21,11 +20,10 @@ type progress struct {
 	token  any
 
 	mu    sync.Mutex // protects following fields
-	what  string     // unit of the present step
-	done  int64      // in the present step
-	steps int        // that have ended
-	told  float64    // value of the latest notification, after which values ascend
-	at    time.Time  // of the latest notification
+	last  query.Progress
+	steps int       // that have ended
+	told  float64   // value of the latest notification, after which values ascend
+	at    time.Time // of the latest notification
 }
 
 // progressOf returns a function that notifies the client of a call, or nil if the client has not asked for that.
@@ -42,18 +40,24 @@ func progressOf(ctx context.Context, r *mcp.CallToolRequest) func(query.Progress
 func (p *progress) tell(now query.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.what != "" && (now.What != p.what || now.Done < p.done) {
+	first := p.last.What == ""
+	if !first && !sameStep(p.last, now) {
 		p.steps++
 	}
-	p.what, p.done = now.What, now.Done
+	p.last = now
 	if now.Total <= 0 || time.Since(p.at) < progressEvery {
 		return
 	}
 	value := float64(p.steps) + float64(now.Done)/float64(now.Total)
-	if value <= p.told {
+	if value <= p.told && !first {
 		return
 	}
 	p.told, p.at = value, time.Now()
-	message := fmt.Sprintf("%d of %d %s", now.Done, now.Total, now.What)
-	_ = p.notify(&mcp.ProgressNotificationParams{ProgressToken: p.token, Progress: value, Message: message}) // fails if the client has gone
+	params := &mcp.ProgressNotificationParams{ProgressToken: p.token, Progress: value, Message: now.String()}
+	_ = p.notify(params) // fails if the client has gone
+}
+
+// sameStep reports whether a step of a statement may lead from one state to another.
+func sameStep(from, to query.Progress) bool {
+	return from.Timed == to.Timed && (to.Timed || from.What == to.What) && from.Done <= to.Done
 }

@@ -67,15 +67,17 @@ func (s *session) statement(ctx context.Context, f parse.Fragment) error {
 	return s.report(ctx, func(ctx context.Context) (*query.Rows, error) {
 		bar := cli.NewBar(s.err)
 		defer bar.End()
-		return s.engine.run(ctx, f, func(p query.Progress) { bar.Show(p.What, units(p), p.Done, p.Total) })
+		return s.engine.run(ctx, f, func(p query.Progress) { bar.Show(state(p)) })
 	})
 }
 
-func units(p query.Progress) progress.Units {
+// state returns the state of a progress bar.
+func state(p query.Progress) cli.State {
+	s := cli.State{What: p.What, Done: p.Done, Total: p.Total, Timed: p.Timed, Left: p.Left}
 	if p.What == query.Bytes {
-		return progress.UnitsBytes
+		s.Units = progress.UnitsBytes
 	}
-	return progress.UnitsDefault
+	return s
 }
 
 // report calls work and writes its answer.

@@ -1,0 +1,62 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"kith/model"
+	"kith/model/progress"
+)
+
+// A training tells what it does before it does anything, and what it does next until it is complete. Its steps are as many
+// as were expected.
+func TestTrainTells(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := openClubs(t, 40, &Options{InMemory: true, Memory: 64 << 20})
+	short := model.EdgePlan{Samples: 60, Folds: 2, Epochs: 2}
+	for _, c := range []struct {
+		policy string
+		want   []string
+	}{
+		{"default", []string{phaseHide, model.NodeVectors, model.Reading, model.Learning, model.NodeVectors, model.Replaying, model.LearningTimes, phaseModels, phaseHeuristics}},
+		{"neural_ts", []string{phaseHide, model.Reading, model.Learning, phaseModels, phaseHeuristics}},
+		{"pair_net", []string{phaseHide, model.Reading, model.Learning, phaseModels, phaseHeuristics}},
+	} {
+		must(t, g.CreateModel(ctx, c.policy, ModelSpec{Policy: c.policy}))
+		var told []progress.State
+		clock := time.Unix(0, 0)
+		second := func() time.Time {
+			clock = clock.Add(time.Second)
+			return clock
+		}
+		plan := short
+		plan.Progress = progress.New(second, func(s progress.State) { told = append(told, s) })
+		_, err := g.Train(ctx, Training{Model: c.policy, Plan: plan})
+		must(t, err)
+		var doing []string
+		for i, s := range told {
+			if i == 0 || s.Doing != told[i-1].Doing {
+				doing = append(doing, s.Doing)
+			}
+			if i > 0 && s.Done < told[i-1].Done {
+				t.Errorf("%s: %+v after %+v", c.policy, s, told[i-1])
+			}
+		}
+		if first := told[0]; first.Done != 0 || first.Left <= 0 {
+			t.Errorf("%s: told first: %+v", c.policy, first)
+		}
+		if last := told[len(told)-1]; last.Done != 1 || last.Left != 0 {
+			t.Errorf("%s: told last: %+v", c.policy, last)
+		}
+		if before := told[len(told)-2]; before.Left != 0 || before.Done < 0.99 {
+			t.Errorf("%s: after all steps: %+v", c.policy, before)
+		}
+		if !slices.Equal(doing, c.want) {
+			t.Errorf("%s does %s\nwant %s", c.policy, fmt.Sprintf("%q", doing), fmt.Sprintf("%q", c.want))
+		}
+	}
+}

@@ -1,0 +1,189 @@
+// Package progress tells how far a long computation has come, and about how long it still takes.
+//
+// A computation is a list of phases, each of a number of steps. The expected time of a step is only a guess: the times of
+// finished steps correct the estimates of the steps to come, most of all those of the same phase, then those of the same
+// kind of work, and a little all others.
+package progress
+
+import (
+	"sync"
+	"time"
+)
+
+// State is how far a computation has come.
+type State struct {
+	Doing string        // what it does at present
+	Done  float64       // share of its time, from 0 to 1; it never falls
+	Left  time.Duration // estimated time until its end
+}
+
+// Phase is a part of a computation. Phases may take turns.
+type Phase struct {
+	Name  string
+	Steps int
+	Each  time.Duration // expected time of a step
+	Work  string        // kind of work; if one phase is slower than expected, phases of the same kind will be too
+}
+
+// Meter tells a function how far a computation has come. A nil Meter tells nobody. It is safe for concurrent use.
+type Meter struct {
+	now  func() time.Time
+	tell func(State)
+
+	mu      sync.Mutex // protects following fields, and is held during tell
+	phases  []phase
+	current int       // index of the present phase
+	began   time.Time // time of the first call
+	at      time.Time // time of the latest step or beginning of a phase
+	told    State
+}
+
+type phase struct {
+	Phase
+	done  int
+	spent time.Duration
+}
+
+// New returns a meter. It calls tell when a phase begins, and whenever a thousandth of the estimated time has passed.
+func New(now func() time.Time, tell func(State)) *Meter { return &Meter{now: now, tell: tell} }
+
+// Expect sets the phases.
+func (m *Meter) Expect(phases ...Phase) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.phases = m.phases[:0]
+	for _, p := range phases {
+		p.Steps = max(p.Steps, 0)
+		m.phases = append(m.phases, phase{Phase: p})
+	}
+	m.current = -1
+}
+
+// Begin says that the steps of a phase follow. A phase that is not expected takes no time in the estimates.
+func (m *Meter) Begin(name string) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pass(0)
+	m.current = -1
+	for i := range m.phases {
+		if m.phases[i].Name == name {
+			m.current = i
+		}
+	}
+	m.report(name)
+}
+
+// Step says that steps of the present phase are finished.
+func (m *Meter) Step(n int) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pass(n)
+	m.report(m.told.Doing)
+}
+
+// Finish says that a phase has no more steps, also if fewer than expected were finished.
+func (m *Meter) Finish(name string) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pass(0)
+	for i := range m.phases {
+		if p := &m.phases[i]; p.Name == name {
+			p.Steps = p.done
+		}
+	}
+	m.report(m.told.Doing)
+}
+
+// End says that the computation is finished.
+func (m *Meter) End() {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.phases = nil
+	m.told = State{Doing: m.told.Doing, Done: 1}
+	m.tell(m.told)
+}
+
+// pass adds the time since the latest call, and steps, to the present phase.
+func (m *Meter) pass(steps int) {
+	now := m.now()
+	if m.began.IsZero() {
+		m.began, m.at = now, now
+	}
+	if m.current >= 0 && m.current < len(m.phases) {
+		p := &m.phases[m.current]
+		p.spent += now.Sub(m.at)
+		p.done = min(p.done+steps, p.Steps)
+	}
+	m.at = now
+}
+
+// report tells the state, if it has changed visibly.
+func (m *Meter) report(doing string) {
+	passed := float64(m.at.Sub(m.began))
+	left := m.left()
+	s := State{Doing: doing, Done: m.told.Done, Left: time.Duration(min(left, float64(longest)))}
+	if passed > 0 {
+		s.Done = max(s.Done, min(passed/(passed+left), 0.999))
+	}
+	if doing != m.told.Doing || s.Done-m.told.Done >= 0.001 {
+		m.told = s
+		m.tell(s)
+	}
+}
+
+// longest is the longest time that is told.
+const longest = 10000 * time.Hour
+
+// Weights of the guesses, as shares of the expected time of the whole computation and of the steps of a phase.
+const (
+	guessShare = 0.01
+	stepShare  = 0.02
+)
+
+// left returns the estimated time until the end, in nanoseconds.
+func (m *Meter) left() (left float64) {
+	guess := 0.0
+	for i := range m.phases {
+		guess += guessShare * float64(m.phases[i].Each) * float64(m.phases[i].Steps)
+	}
+	all := m.slowness(func(*phase) bool { return true }, 1, guess)
+	for i := range m.phases {
+		p := &m.phases[i]
+		slowness := m.slowness(func(q *phase) bool { return q.Work == p.Work }, all, guess)
+		weight := max(1, stepShare*float64(p.Steps))
+		each := (float64(p.spent) + weight*slowness*float64(p.Each)) / (float64(p.done) + weight)
+		left += each * float64(p.Steps-p.done)
+	}
+	return left
+}
+
+// slowness returns how much longer the finished steps of some phases took than expected. The guess counts as much as steps
+// that were expected to take the time weight.
+func (m *Meter) slowness(of func(*phase) bool, guess, weight float64) float64 {
+	spent, expected := guess*weight, weight
+	for i := range m.phases {
+		if p := &m.phases[i]; of(p) {
+			spent += float64(p.spent)
+			expected += float64(p.Each) * float64(p.done)
+		}
+	}
+	if expected == 0 {
+		return 1
+	}
+	return spent / expected
+}
