@@ -111,15 +111,17 @@ func TestArrows(t *testing.T) {
 // checkTool checks a package of a tool: it imports neither Badger nor another tool.
 func checkTool(t *testing.T, p listed) {
 	t.Helper()
+	name, _, _ := strings.Cut(strings.TrimPrefix(p.path, "kith/cmd/"), "/")
+	tool := "kith/cmd/" + name
 	for _, to := range slices.Concat(p.imports, p.tests) {
 		if strings.HasPrefix(to, badger) {
 			t.Errorf("%s imports %s", p.path, to)
 		}
-		own := strings.HasPrefix(to, "kith/cmd/internal/") || strings.HasPrefix(to, p.path+"/") || to == p.path
+		own := strings.HasPrefix(to, "kith/cmd/internal/") || strings.HasPrefix(to, tool+"/") || to == tool
 		if strings.HasPrefix(to, "kith/cmd/") && !own {
 			t.Errorf("%s imports the tool %s", p.path, to)
 		}
-		if tool := strings.HasPrefix(p.path, "kith/cmd/kith"); tool && (to == "kith/index" || to == "kith/ppr") {
+		if strings.HasPrefix(tool, "kith/cmd/kith") && (to == "kith/index" || to == "kith/ppr") {
 			t.Errorf("%s imports %s", p.path, to)
 		}
 	}

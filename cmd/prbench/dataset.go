@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"kith/cmd/internal/ogb"
+	"kith/cmd/prbench/internal/ogb"
 	"kith/db/edgelist"
 	"kith/model/trial"
 )

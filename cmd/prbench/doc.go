@@ -36,7 +36,7 @@
 // that differ by more than two deviations are kept in the source, one a row, and were written after looking at the runs. Rows of
 // graph neural networks come from prbench-gnn:
 //
-//	prbench paper --data . --rivals cmd/prbench-gnn/results.jsonl --out results --quick
+//	prbench paper --data . --rivals cmd/prbench/gnn/results.jsonl --out results --quick
 //
 // The time that the plan prints is the rounds that are missing times the seconds of a round on a machine of 2025. After each
 // stage it is corrected by the time that the stage took.

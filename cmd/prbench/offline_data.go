@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"sync"
 
-	"kith/cmd/internal/ogb"
+	"kith/cmd/prbench/internal/ogb"
 	"kith/model"
 	"kith/model/trial"
 )

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"kith/cmd/internal/ogb"
+	"kith/cmd/prbench/internal/ogb"
 	"kith/model"
 	"kith/model/trial"
 )
@@ -96,7 +96,7 @@ func (s offlineSettings) play(ctx context.Context, d *heldOut) (r offlineResult,
 		defer func() { r.Train += time.Since(began).Seconds() }()
 		return s.train(ctx, d, g, m)
 	}
-	g := trial.GraphOf(d.nodes, d.Train)
+	g := ogb.GraphOf(d.nodes, d.Train)
 	if err := train(g); err != nil {
 		return r, err
 	}
@@ -104,7 +104,7 @@ func (s offlineSettings) play(ctx context.Context, d *heldOut) (r offlineResult,
 		return r, err
 	}
 	if s.ValidEdges {
-		g = trial.GraphOf(d.nodes, d.Train, d.Valid.Links)
+		g = ogb.GraphOf(d.nodes, d.Train, d.Valid.Links)
 		if m.Policy() == "default" { // the default depends on what it computed from the training graph; the others read the current one
 			if err := train(g); err != nil {
 				return r, err

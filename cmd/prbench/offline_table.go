@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"kith/cmd/internal/ogb"
+	"kith/cmd/prbench/internal/ogb"
 	"kith/model"
 )
 

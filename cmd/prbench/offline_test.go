@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"kith/cmd/internal/ogb"
+	"kith/cmd/prbench/internal/ogb"
 	"kith/model"
 	"kith/model/trial"
 )

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kith/cmd/internal/ogb"
+	"kith/cmd/prbench/internal/ogb"
 )
 
 // paperPlan holds the options of prbench paper.

@@ -65,8 +65,8 @@ func reasons() []reason {
 	const program = "the text's rounds have 100 candidates of one node; the authors' program draws ten unrelated pairs, one of them a link"
 	const (
 		tuned = "one convolution, a decoder of linear layers and the tuned options of Li et al.; with three convolutions and an inner " +
-			"product it comes near the paper (cmd/prbench-gnn/doc.go)"
-		rival = "smaller widths than the authors', hyperparameters tuned on Cora alone, and other random splits; cmd/prbench-gnn/doc.go has the attempts"
+			"product it comes near the paper (cmd/prbench/gnn/doc.go)"
+		rival = "smaller widths than the authors', hyperparameters tuned on Cora alone, and other random splits; cmd/prbench/gnn/doc.go has the attempts"
 		small = "a small version of the method, for a figure and a time"
 	)
 	return []reason{

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"kith/cmd/internal/ogb"
+	"kith/cmd/prbench/internal/ogb"
 )
 
 // paperReport collects the parts of report.md.

@@ -12,7 +12,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"kith/cmd/internal/ogb"
+	"kith/cmd/prbench/internal/ogb"
 	"kith/model/trial"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"kith/cmd/internal/ogb"
+	"kith/cmd/prbench/internal/ogb"
 )
 
 // rivalKey tells the results that one row summarizes.

@@ -29,17 +29,6 @@ type Graph struct {
 // NewGraph returns a graph of n nodes without edges.
 func NewGraph(n int) *Graph { return &Graph{rows: make([][]ID, n), out: make([][]ID, n)} }
 
-// GraphOf returns a graph of n nodes with the edges of some lists.
-func GraphOf(n int, lists ...[][2]ID) *Graph {
-	g := NewGraph(n)
-	for _, edges := range lists {
-		for _, e := range edges {
-			g.Add(e[0], e[1])
-		}
-	}
-	return g
-}
-
 // NumNodes returns the number of nodes.
 func (g *Graph) NumNodes() int { return len(g.rows) }
 

@@ -75,7 +75,3 @@ func figure(x float64) string {
 	}
 	return strconv.FormatFloat(x, 'g', 4, 64)
 }
-
-// Decimal formats a number for the name of a line without an exponent, because benchstat would take the digits after a
-// "-" for GOMAXPROCS.
-func Decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -114,3 +115,7 @@ func (b *bench) measure(ctx context.Context, file string, directed bool) error {
 	}
 	return nil
 }
+
+// decimal formats a number for the name of a line without an exponent, because benchstat would take the digits after a
+// "-" for GOMAXPROCS.
+func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }

@@ -81,7 +81,7 @@ func (s *subject) store(ctx context.Context) error {
 			if !c.fits(s) {
 				continue
 			}
-			l := s.line("Store", fmt.Sprintf("changed=%d", c.edges), "eps="+benchfmt.Decimal(eps))
+			l := s.line("Store", fmt.Sprintf("changed=%d", c.edges), "eps="+decimal(eps))
 			if err := s.print(l, func() error { return w.reopen(ctx, l, c) }); err != nil {
 				return err
 			}

@@ -32,7 +32,7 @@ func (s *subject) cold(ctx context.Context) error {
 // local measures computing the states of single sources.
 func (s *subject) local(ctx context.Context) error {
 	for _, eps := range []float64{1e-4, 1e-5, 1e-6} {
-		l := s.line("Local", "form=column", "eps="+benchfmt.Decimal(eps))
+		l := s.line("Local", "form=column", "eps="+decimal(eps))
 		next := func(r *rand.Rand) ppr.Vector { return indicator(s.draw(r)) }
 		if err := s.solves(ctx, l, next, ppr.Target{Norm: ppr.MaxNorm, Eps: eps}); err != nil {
 			return err

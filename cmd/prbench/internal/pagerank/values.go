@@ -22,7 +22,7 @@ func (s *subject) values(ctx context.Context) error {
 		for _, form := range forms {
 			for _, way := range ways {
 				for _, k := range []int{10, 100, 1000} {
-					l := s.line("Values", fmt.Sprintf("form=%v", form), "way="+way, fmt.Sprintf("k=%d", k), "eps="+benchfmt.Decimal(eps))
+					l := s.line("Values", fmt.Sprintf("form=%v", form), "way="+way, fmt.Sprintf("k=%d", k), "eps="+decimal(eps))
 					if err := s.print(l, func() error { return w.measure(ctx, l, form, way, k) }); err != nil {
 						return err
 					}
@@ -94,7 +94,7 @@ func (w *warm) measure(ctx context.Context, l *benchfmt.Line, form ppr.Form, way
 		}
 	}
 	t.add(l)
-	l.Add(float64(within)/float64(w.queries), "within-"+benchfmt.Decimal(benchEps))
+	l.Add(float64(within)/float64(w.queries), "within-"+decimal(benchEps))
 	l.Add(float64(w.cache.Stats().Bytes)/float64(len(w.sources)), "state-B")
 	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"kith/cmd/prbench-gnn/internal/grad"
+	"kith/cmd/prbench/gnn/internal/grad"
 	"kith/model/trial"
 )
 

@@ -75,7 +75,7 @@ func TestReadPublished(t *testing.T) {
 		if testing.Short() && c.folder != "cora" {
 			continue
 		}
-		folder := os.DirFS(filepath.Join("..", "..", "..", "..", "shared", "data", c.folder))
+		folder := os.DirFS(filepath.Join("..", "..", "..", "..", "..", "shared", "data", c.folder))
 		if _, err := fs.Stat(folder, "raw"); err != nil {
 			t.Skipf("shared/data is not there: %v", err)
 		}
@@ -101,7 +101,7 @@ func TestSplit(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "split/a/valid.pt") {
 		t.Errorf("only training edges: %v", err)
 	}
-	root := os.DirFS(filepath.Join("..", "..", "..", "..", "shared", "data", "cora"))
+	root := os.DirFS(filepath.Join("..", "..", "..", "..", "..", "shared", "data", "cora"))
 	if g, err = Read(root); err != nil {
 		t.Skipf("shared/data is not there: %v", err)
 	}

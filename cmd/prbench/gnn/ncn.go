@@ -3,7 +3,7 @@ package main
 import (
 	"math"
 
-	"kith/cmd/prbench-gnn/internal/grad"
+	"kith/cmd/prbench/gnn/internal/grad"
 )
 
 // ncn is the Neural Common Neighbor model (Wang et al., 2024): the encoder propagates without weights, and the decoder reads

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kith/cmd/internal/cli"
-	"kith/cmd/internal/ogb"
+	"kith/cmd/prbench/internal/ogb"
 )
 
 func main() { os.Exit(cli.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }

@@ -41,7 +41,7 @@ func TestHeart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, known := drawn.Test, trial.GraphOf(data.Nodes, s.Train, s.Valid.Links)
+	p, known := drawn.Test, GraphOf(data.Nodes, s.Train, s.Valid.Links)
 	if p.Each != heartEach || len(p.Others) != heartEach*len(p.Links) || len(p.Links) != len(s.Test.Links) {
 		t.Fatalf("%d others of %d links", len(p.Others), len(p.Links))
 	}
@@ -62,7 +62,7 @@ func TestHeart(t *testing.T) {
 // The mean of the ranks orders the nodes, by hand: node 0 has neighbours 1 and 2, both have neighbour 3, which leads to 4.
 func TestHeartRanks(t *testing.T) {
 	t.Parallel()
-	g := trial.GraphOf(6, [][2]trial.ID{{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}})
+	g := GraphOf(6, [][2]trial.ID{{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}})
 	h := &heart{nodes: 6, train: g, walk: trial.NewWalker(g, 1e-9)}
 	found, err := h.replace(context.Background(), 0, 5, g)
 	if err != nil || len(found) != heartEach/2 || found[0] != 3 || found[1] != 4 || found[2] != 3 {
@@ -73,7 +73,7 @@ func TestHeartRanks(t *testing.T) {
 	if err != nil || len(m) != 3 || m[0][3] != 1 || m[2][4] != 1 || m[2][3] != 0 || m[1][3] <= m[1][4] {
 		t.Errorf("measures %v, %v", m, err)
 	}
-	all := trial.GraphOf(3, [][2]trial.ID{{0, 1}, {0, 2}})
+	all := GraphOf(3, [][2]trial.ID{{0, 1}, {0, 2}})
 	if found, err := (&heart{nodes: 3, train: all, walk: trial.NewWalker(all, 1e-9)}).replace(context.Background(), 0, 1, all); err == nil {
 		t.Errorf("a node with a link to every other has %v", found)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"kith/cmd/internal/cli"
-	"kith/cmd/internal/ogb"
+	"kith/cmd/prbench/internal/ogb"
 )
 
 func TestCommand(t *testing.T) {

@@ -3,7 +3,7 @@ package main
 import (
 	"math"
 
-	"kith/cmd/prbench-gnn/internal/grad"
+	"kith/cmd/prbench/gnn/internal/grad"
 )
 
 // buddy is BUDDY (Chamberlain et al., 2023): features propagated 0 to Layers times, and for each pair how many nodes are at

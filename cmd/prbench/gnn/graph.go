@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"kith/cmd/prbench-gnn/internal/grad"
+	"kith/cmd/prbench/gnn/internal/grad"
 	"kith/model/trial"
 )
 

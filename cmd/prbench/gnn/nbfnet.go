@@ -3,7 +3,7 @@ package main
 import (
 	"slices"
 
-	"kith/cmd/prbench-gnn/internal/grad"
+	"kith/cmd/prbench/gnn/internal/grad"
 )
 
 // nbfNet is NBFNet (Zhu et al., 2021) for one kind of edges: the Bellman-Ford iteration from the first node of a pair, with

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"math/rand/v2"
 
-	"kith/cmd/internal/ogb"
-	"kith/cmd/prbench-gnn/internal/grad"
+	"kith/cmd/prbench/gnn/internal/grad"
+	"kith/cmd/prbench/internal/ogb"
 	"kith/model/trial"
 )
 

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"kith/cmd/prbench-gnn/internal/grad"
+	"kith/cmd/prbench/gnn/internal/grad"
 )
 
 // neoGNN is Neo-GNN (Yun et al., 2021): in addition to a GCN it learns a weight of each node from its degree, and adds up the

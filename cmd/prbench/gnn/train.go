@@ -4,8 +4,8 @@ import (
 	"context"
 	"math/rand/v2"
 
-	"kith/cmd/internal/ogb"
-	"kith/cmd/prbench-gnn/internal/grad"
+	"kith/cmd/prbench/gnn/internal/grad"
+	"kith/cmd/prbench/internal/ogb"
 )
 
 // model is a graph neural network that scores pairs.

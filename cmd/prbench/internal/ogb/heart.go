@@ -22,7 +22,7 @@ const heartEach = 500
 // exact here, where the authors' program approximates it. Missing nodes are drawn at random from those that all measures
 // score 0. The result is a function of the arguments.
 func Heart(ctx context.Context, nodes int, features [][]float32, s *Split) (*Split, error) {
-	h := &heart{nodes: nodes, features: features, train: trial.GraphOf(nodes, s.Train), rng: rand.New(rand.NewPCG(1, 23))}
+	h := &heart{nodes: nodes, features: features, train: GraphOf(nodes, s.Train), rng: rand.New(rand.NewPCG(1, 23))}
 	h.walk = trial.NewWalker(h.train, 1e-7)
 	for _, x := range features {
 		h.norm = append(h.norm, math.Sqrt(dot(x, x)))
@@ -32,7 +32,7 @@ func Heart(ctx context.Context, nodes int, features [][]float32, s *Split) (*Spl
 	if drawn.Valid, err = h.draw(ctx, s.Valid.Links, h.train); err != nil {
 		return nil, err
 	}
-	drawn.Test, err = h.draw(ctx, s.Test.Links, trial.GraphOf(nodes, s.Train, s.Valid.Links))
+	drawn.Test, err = h.draw(ctx, s.Test.Links, GraphOf(nodes, s.Train, s.Valid.Links))
 	return drawn, err
 }
 
@@ -149,4 +149,15 @@ func addRanks(rank []float64, scored []bool, measure []float64, of []trial.ID) {
 		rank[u] += float64(r)
 		scored[u] = scored[u] || measure[u] > 0
 	}
+}
+
+// GraphOf returns a graph of n nodes with the edges of some lists.
+func GraphOf(n int, lists ...[][2]trial.ID) *trial.Graph {
+	g := trial.NewGraph(n)
+	for _, edges := range lists {
+		for _, e := range edges {
+			g.Add(e[0], e[1])
+		}
+	}
+	return g
 }

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"kith/cmd/prbench-gnn/internal/grad"
+	"kith/cmd/prbench/gnn/internal/grad"
 )
 
 // seal is SEAL (Zhang and Chen, 2018): a GCN on the nodes around each pair, which are labeled by their distances from its

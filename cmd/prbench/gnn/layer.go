@@ -3,7 +3,7 @@ package main
 import (
 	"math/rand/v2"
 
-	"kith/cmd/prbench-gnn/internal/grad"
+	"kith/cmd/prbench/gnn/internal/grad"
 )
 
 // maker makes the parameters of a model.
