@@ -32,7 +32,13 @@ func (sv *Solver) sweep(ctx context.Context, t goal) error {
 	runs := runsOf(sv.sys.g, sv.sys.reverse())
 	best, since := norms{l1: math.Inf(1), li: math.Inf(1)}, 0
 	m := sv.measure(t)
-	for !t.met(m) && float64(since) <= stalled/(1-sv.sys.alpha) {
+	for !t.met(m) {
+		if float64(since) > stalled/(1-sv.sys.alpha) {
+			if !sv.sys.directed || omega == 1 {
+				break
+			}
+			omega, since = 1, 0 // over-relaxed sweeps may go round a long cycle: the error decreases, but not the residual
+		}
 		since++
 		if m.l1 < 0.99*best.l1 || m.li < 0.99*best.li {
 			best, since = norms{l1: min(m.l1, best.l1), li: min(m.li, best.li)}, 0
