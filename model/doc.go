@@ -202,6 +202,7 @@
 // On a [Timed] graph the default also has a forecast: whom a source will link to next, at the time of the question. It
 // is a network of 32 hidden units, plus a linear function, of 41 time columns of the pair (time.go): ages, ranks by
 // recency, counts and decayed counts of the pair, the reverse pair, the source and the target, and recent paths.
+// A count is the weight of edges in units of a light edge, so that a common factor of all weights changes nothing.
 // [Model.Follow] teaches it events one by one, each from the world before it; [Model.TrainEvents] trains it from
 // scratch on the newest events. Its loss is a conditional logit too. The target of an event competes with recent
 // partners of the source, with recent targets of any event, and with random targets and nodes that were no target yet

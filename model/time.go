@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 
@@ -11,10 +12,10 @@ import (
 	"kith/model/nn"
 )
 
-// Time columns of a pair. The weight of an edge is read as the number of its events, and its time as the time of the
-// last event. Edges later than World.Now do not count; edges without a time are older than all others. Ages are
-// relative to the pace of the graph ([paceOf]), so that a column means the same on a stream of seconds and on one of
-// years.
+// Time columns of a pair. The weight of an edge, in units of [weightUnit], is read as the number of
+// its events, and its time as the time of the last event. Edges later than World.Now do not count;
+// edges without a time are older than all others. Ages are relative to the pace of the graph
+// ([paceOf]), so that a column means the same on a stream of seconds and on one of years.
 //
 // A rank counts from the newest edge; edges with equal times share the smallest of their ranks. A decayed count is the
 // sum of 1 / (1 + (age/window)²) over partners. Where a comment says log, the column is log1p of the number.
@@ -142,26 +143,33 @@ func (c *clock) decay(t int64, counts *[windows]float64) {
 	}
 }
 
-// The pace is estimated from at least paceNodes and less than 2 paceNodes nodes (from all nodes of a smaller graph),
-// and from the first paceRow entries of each row.
+// The pace and the unit of weight are estimated from at least paceNodes and less than 2 paceNodes
+// nodes (from all nodes of a smaller graph), and from the first paceRow entries of each row.
 const (
 	paceNodes = 256
 	paceRow   = 64
 )
 
-// paceOf returns the pace of a graph in seconds: the geometric mean, over nodes, of the mean gap between the times of a
-// node's edges. It is a day if no node has two times. The set of nodes that it reads changes only when the number of
-// nodes doubles.
-func paceOf(g Timed) float64 {
+// sampleOf yields nodes in equal steps. The set changes only when the number of nodes doubles.
+func sampleOf(g Timed) iter.Seq[ID] {
 	step := 1
 	for g.NumNodes()/step >= 2*paceNodes {
 		step *= 2
 	}
+	return func(yield func(ID) bool) {
+		for u := 0; u < g.NumNodes() && yield(ID(u)); u += step {
+		}
+	}
+}
+
+// paceOf returns the pace of a graph in seconds: the geometric mean, over nodes, of the mean gap
+// between the times of a node's edges. It is a day if no node has two times.
+func paceOf(g Timed) float64 {
 	sum, n := 0.0, 0
-	for u := 0; u < g.NumNodes(); u += step {
-		first, last, k := timeSpan(g.OutTimes(ID(u)))
+	for u := range sampleOf(g) {
+		first, last, k := timeSpan(g.OutTimes(u))
 		if k == 0 && g.Directed() {
-			first, last, k = timeSpan(g.InTimes(ID(u)))
+			first, last, k = timeSpan(g.InTimes(u))
 		}
 		if k >= 2 {
 			sum += math.Log1p(float64(last-first) / float64(k-1))
@@ -172,6 +180,31 @@ func paceOf(g Timed) float64 {
 		return 86400
 	}
 	return math.Expm1(sum / float64(n))
+}
+
+// weightUnit returns the unit of weight of a graph: an eighth of the nodes have edges of this
+// weight, or lighter ones. It is 1 where weights count events, because many pairs have had one
+// event, and it follows a common factor of all weights. It reads the same entries as [paceOf].
+func weightUnit(g Timed) float64 {
+	var light []float64
+	for u := range sampleOf(g) {
+		r := outRow(g, u)
+		if len(r.to) == 0 && g.Directed() {
+			r = inRow(g, u)
+		}
+		switch n := min(len(r.to), paceRow); {
+		case n == 0:
+		case r.weight == nil:
+			light = append(light, 1)
+		default:
+			light = append(light, float64(slices.Min(r.weight[:n])))
+		}
+	}
+	if len(light) == 0 {
+		return 1
+	}
+	slices.Sort(light)
+	return light[len(light)/8]
 }
 
 // timeSpan returns the first and the last of the times of a row, and their number.
@@ -197,6 +230,7 @@ type contact struct {
 type history struct {
 	clock
 	g        Timed
+	unit     float64 // of weights
 	source   ID
 	slot     []uint32 // for each node: 1 + the first row of x whose target it is; 0: no row
 	out, in  []contact
@@ -216,7 +250,7 @@ func (h *history) columns(w World, pairs []Pair, x blas32.General, col int) {
 	if !timed || w.Now == 0 || len(pairs) == 0 {
 		return
 	}
-	h.g, h.clock = g, clock{w.Now, paceOf(g)}
+	h.g, h.clock, h.unit = g, clock{w.Now, paceOf(g)}, weightUnit(g)
 	for first, run := range graph.BySource(pairs) {
 		h.fill(run, func(i int) []float32 { return nn.Row(x, first+i)[col : col+timeLen] })
 	}
@@ -326,7 +360,7 @@ func (h *history) ofSource() (x [timeLen]float32) {
 			x[colFromAge2] = float32(h.age(h.out[1].time))
 		}
 	}
-	x[colFromWeight], x[colFromDegree] = log1p(total), log1p(len(h.out))
+	x[colFromWeight], x[colFromDegree] = log1p(total/h.unit), log1p(len(h.out))
 	if len(h.in) > 0 {
 		x[colFromInAge] = float32(h.age(h.in[0].time))
 	}
@@ -368,7 +402,7 @@ func (h *history) recent(r timedRow) (x [3 + windows]float32) {
 		}
 	}
 	by := float64(step)
-	x[0], x[1], x[2] = log1p(weight*by), log1p(n*by), float32(h.age(newest))
+	x[0], x[1], x[2] = log1p(weight*by/h.unit), log1p(n*by), float32(h.age(newest))
 	for k := range hot {
 		x[3+k] = log1p(hot[k] * by)
 	}
@@ -383,7 +417,7 @@ func (h *history) pairs(row func(i int) []float32) {
 	}
 	h.each(h.out, row, func(c contact, x []float32) {
 		x[colSeen], x[colSeenRank], x[colSeenLogRank] = 1, float32(1/float64(c.rank)), log1p(c.rank)
-		x[colSeenWeight], x[colSeenShare] = log1p(c.weight), float32(c.weight/total)
+		x[colSeenWeight], x[colSeenShare] = log1p(c.weight/h.unit), float32(c.weight/total)
 		age := h.age(c.time)
 		x[colSeenAge], x[colSeenLag] = float32(age), float32(age-h.age(h.out[0].time))
 	})
@@ -392,7 +426,7 @@ func (h *history) pairs(row func(i int) []float32) {
 	})
 	h.each(h.in, row, func(c contact, x []float32) {
 		x[colBack], x[colBackRank] = 1, float32(1/float64(c.rank))
-		x[colBackWeight], x[colBackAge] = log1p(c.weight), float32(h.age(c.time))
+		x[colBackWeight], x[colBackAge] = log1p(c.weight/h.unit), float32(h.age(c.time))
 		if x[colBackAge] < x[colSeenAge] {
 			x[colBackNewer] = 1
 		}

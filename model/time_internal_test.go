@@ -27,6 +27,7 @@ type stream struct {
 	edges    []instant
 	now      int64
 	pace     float64
+	unit     float64 // of weights
 }
 
 // grown returns a graph and its stream after random events. Some edges have no time, some are later than now.
@@ -55,7 +56,7 @@ func grown(rng *rand.Rand, directed bool, nodes, events int) (*index.Graph, *str
 		e.Set(u, v, float32(s.edges[at].weight), time)
 	}
 	g := e.Graph()
-	s.pace = paceOf(g)
+	s.pace, s.unit = paceOf(g), weightUnit(g)
 	return g, s
 }
 
@@ -144,7 +145,7 @@ func (s *stream) columns(u, c ID) (x [timeLen]float64) {
 	rank, e, seen := rankIn(out, c)
 	x[colSeenLogRank], x[colSeenAge] = math.Log1p(rank), 2
 	if seen {
-		x[colSeen], x[colSeenRank], x[colSeenWeight] = 1, 1/rank, math.Log1p(e.weight)
+		x[colSeen], x[colSeenRank], x[colSeenWeight] = 1, 1/rank, math.Log1p(e.weight/s.unit)
 		x[colSeenAge], x[colSeenShare] = s.age(e.time), e.weight/total(out)
 		x[colSeenLag] = s.age(e.time) - s.age(out[0].time)
 	}
@@ -161,10 +162,10 @@ func (s *stream) columns(u, c ID) (x [timeLen]float64) {
 	for _, e := range out {
 		x[colFromFocus] += math.Pow(e.weight/total(out), 2)
 	}
-	x[colFromWeight], x[colFromDegree] = math.Log1p(total(out)), math.Log1p(float64(len(out)))
+	x[colFromWeight], x[colFromDegree] = math.Log1p(total(out)/s.unit), math.Log1p(float64(len(out)))
 	x[colFromAge], x[colFromAge2], x[colFromInAge] = age(out, 0), age(out, 1), 2
 	to := s.row(c, true)
-	x[colToWeight], x[colToDegree], x[colToAge] = math.Log1p(total(to)), math.Log1p(float64(len(to))), age(to, 0)
+	x[colToWeight], x[colToDegree], x[colToAge] = math.Log1p(total(to)/s.unit), math.Log1p(float64(len(to))), age(to, 0)
 	for k, window := range []float64{1. / 512, 1. / 64, 1. / 8, 1, 8} {
 		x[colToHot+k] = s.hot(to, window)
 		if k < 2 {
@@ -174,14 +175,14 @@ func (s *stream) columns(u, c ID) (x [timeLen]float64) {
 	x[colToOutAge] = 2
 	if s.directed {
 		if rank, e, back := rankIn(in, c); back {
-			x[colBack], x[colBackRank], x[colBackWeight], x[colBackAge] = 1, 1/rank, math.Log1p(e.weight), s.age(e.time)
+			x[colBack], x[colBackRank], x[colBackWeight], x[colBackAge] = 1, 1/rank, math.Log1p(e.weight/s.unit), s.age(e.time)
 			if x[colBackAge] < x[colSeenAge] {
 				x[colBackNewer] = 1
 			}
 		}
 		x[colFromInAge], x[colFromInDegree] = age(in, 0), math.Log1p(float64(len(in)))
 		from := s.row(c, false)
-		x[colToOutWeight], x[colToOutDegree], x[colToOutAge] = math.Log1p(total(from)), math.Log1p(float64(len(from))), age(from, 0)
+		x[colToOutWeight], x[colToOutDegree], x[colToOutAge] = math.Log1p(total(from)/s.unit), math.Log1p(float64(len(from))), age(from, 0)
 	}
 	two, three, now := s.paths(u, c)
 	x[colTwoHops], x[colThreeHops], x[colThreeNow] = math.Log1p(two), math.Log1p(three), math.Log1p(now)
@@ -305,6 +306,38 @@ func TestTimeColumnsScale(t *testing.T) {
 	}
 }
 
+// A common factor of all weights changes no column. Weights that count events, and weights of 1,
+// are in units of 1.
+func TestTimeColumnsUnit(t *testing.T) {
+	t.Parallel()
+	for _, directed := range []bool{false, true} {
+		g, s := grown(rand.New(rand.NewPCG(5, 1)), directed, 60, 200)
+		ones, _ := grown(rand.New(rand.NewPCG(5, 1)), directed, 60, 10)
+		for what, g := range map[string]*index.Graph{"counts": g, "ones": ones, "empty": index.NewGraph(directed)} {
+			if unit := weightUnit(g); unit != 1 {
+				t.Errorf("directed %v, %s: unit %v", directed, what, unit)
+			}
+		}
+		pairs := slices.Concat(Pairs(3, []ID{1, 2, 3, 4, 5, 6, 7}), Pairs(9, []ID{1, 2, 3, 4, 5, 6, 7}))
+		columns := func(g *index.Graph) []float32 {
+			var h history
+			x := nn.Resize(blas32.General{}, len(pairs), timeLen)
+			h.columns(World{Graph: g, Now: s.now}, pairs, x, 0)
+			return x.Data
+		}
+		want := columns(g)
+		for _, exponent := range []int{-30, -1, 7, 30} {
+			e := g.Edit()
+			for edge := range g.Edges() {
+				e.Set(edge.U, edge.V, float32(math.Ldexp(float64(edge.Weight), exponent)), edge.Time)
+			}
+			if got := columns(e.Graph()); !slices.Equal(got, want) {
+				t.Errorf("directed %v, weights times 2^%d: the columns differ", directed, exponent)
+			}
+		}
+	}
+}
+
 // Long rows are sampled: the counts are approximate, and the age of the newest entry is exact.
 func TestTimeColumnsLongRow(t *testing.T) {
 	t.Parallel()
@@ -318,7 +351,7 @@ func TestTimeColumnsLongRow(t *testing.T) {
 		e.Set(ID(u)+1, 0, 1, int64(100*(i+1)))
 	}
 	g := e.Graph()
-	s.pace = paceOf(g)
+	s.pace, s.unit = paceOf(g), weightUnit(g)
 	var h history
 	x := nn.Resize(blas32.General{}, 1, timeLen)
 	h.columns(World{Graph: g, Now: s.now}, Pairs(1, []ID{0}), x, 0)
