@@ -167,16 +167,18 @@
 // structure) and estimates their rewards, and a walk over the graph spreads the estimates: v = αPv + (1-α)h. The walk is
 // certified: Bound covers its numerical error, and Certain says that no error within the bounds could change the rank.
 //
-// PageRank comes from cached states, which are repaired when edges have changed: coarse ones of ten times the database's
-// epsilon for contexts, others for candidates of PPR and for the walk. With NoCache it is computed from scratch, so the
-// answer is a function of graph, model, request and Options.Memory, bit for bit, and trainings read the graph in this way.
-// A walk that would take more memory than an answer has ends early, and its bounds say how far it came. A state
-// that was computed on a graph with the same edges gives the same contexts and candidates, bit for bit. After a repair,
-// and when it was loaded from the store, the PageRank of node j in an undirected graph differs from that of a solve by at
-// most 20 epsilon times the degree of j. No rank is Certain if contexts or candidates came from such a state, and contexts
-// make Bound infinite; with UntilCertain they are computed from scratch then.
-// Without a model, and before a model's first training, the estimate is a fixed prior over the structure.
-// Ranking.AnsweredBy says which one was used.
+// PageRank comes from cached states, which are repaired when edges have changed: coarse ones of ten
+// times the database's epsilon for contexts, others for candidates of PPR and for the walk. With
+// NoCache it is computed from scratch, so the answer is a function of graph, model, request and
+// Options.Memory, bit for bit, and trainings read the graph in this way. A walk that would take
+// more memory than an answer has ends early, and its bounds say how far it came. A state that was
+// computed on a graph with the same edges gives the same contexts and candidates, bit for bit.
+// After a repair, and when it was loaded from the store, the PageRank of node j in an undirected
+// graph differs from that of a solve by at most 20 epsilon times the degree of j, counted in units
+// of the mean weight of the source's edges. No rank is Certain if contexts or candidates came from
+// such a state, and contexts make Bound infinite; with UntilCertain they are computed from scratch
+// then. Without a model, and before a model's first training, the estimate is a fixed prior over
+// the structure. Ranking.AnsweredBy says which one was used.
 //
 // [Tx.PredictEach] answers many questions on all processors, in their order and with NoCache, within the memory of one answer.
 // It answers PREDICT LINKS FOR ALL and kith score.

@@ -86,8 +86,10 @@ type Options struct {
 	Direction Direction
 	// Alpha is the damping factor of PageRank, in (0, 0.999]. Default 0.85.
 	Alpha float64
-	// Epsilon is the error allowed for PageRank. For the values of an answer it is relative to the largest start value
-	// (with norm = column: times the node's degree). For the cached states it bounds max |y - y*|. Default 1e-6.
+	// Epsilon is the error allowed for PageRank. For the values of an answer it is relative to the
+	// largest start value (with norm = column: times the node's degree). For the cached states it
+	// bounds max |y - y*|. With norm = column, degrees count in units of the mean weight of the start
+	// nodes' edges, so that a common factor of all weights changes no answer. Default 1e-6.
 	Epsilon float64
 	// Seed is the seed of the random numbers of new models and of Choose. Default 1.
 	Seed uint64

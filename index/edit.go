@@ -169,6 +169,7 @@ func (e *Edit) count(c ppr.Change) {
 	if e.g.survey.requested() {
 		e.g.survey = new(survey) // the requested survey is outdated
 	}
+	e.g.weighted = e.g.weighted || c.New != 0 && c.New != 1
 	n := int64(0)
 	switch {
 	case c.Old == 0:

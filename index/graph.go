@@ -37,6 +37,7 @@ func ValidWeight(w float32) bool { return block.ValidWeight(w) }
 // it has the same bits whatever the history of the row.
 type Graph struct {
 	directed bool
+	weighted bool // an edit has set a weight other than 1
 	nodes    int
 	edges    int64 // an undirected edge counts once; loops included
 	loops    int64
@@ -66,6 +67,9 @@ func (g *Graph) NumLoops() int64 { return g.loops }
 
 // Directed reports whether edges have a direction.
 func (g *Graph) Directed() bool { return g.directed }
+
+// Weighted reports whether some weight may differ from 1.
+func (g *Graph) Weighted() bool { return g.weighted || g.out.base.weighted() }
 
 // Out returns the nodes that u points to, ascending, and the weights (nil: all 1). The caller must not modify the
 // slices.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -39,10 +40,7 @@ func (sv *Solver) CatchUp(
 	if err != nil {
 		return nil, Repair{}, err
 	}
-	h := st.h
-	if len(dh.Node) > 0 {
-		h = h.add(1, dh)
-	}
+	h := st.moved(dh)
 	if len(changes.list) > scanOps*st.ops+1024 {
 		return sv.renew(ctx, q, h, goal, Repair{})
 	}
@@ -51,6 +49,9 @@ func (sv *Solver) CatchUp(
 	rep := sv.repair(st, changes, dh)
 	if rep.Mass > q.mass(h)/2+q.mass(dh) || hitOps*rep.Hits > st.ops+1024 {
 		return sv.renew(ctx, q, h, goal, rep)
+	}
+	if q.weighted && !st.weighted || q.directed && q.unit != st.unit {
+		sv.loadAll(st) // isolated nodes must be solved, or norms.li changes with the unit
 	}
 	if sv.loaded == 0 && sv.norms == st.norms && goal.met(st.norms) {
 		return st, rep, nil
@@ -69,7 +70,20 @@ func (s *State) prepare(g Graph, changes *ChangeSet, dh Vector, t Target) (syste
 	if err == nil && q.directed != s.directed {
 		err = fmt.Errorf("%w: directed %v on a graph with directed %v", ErrMismatch, s.directed, q.directed)
 	}
-	return q, to, cmp.Or(err, changes.check(g.NumNodes()))
+	if err = cmp.Or(err, changes.check(g.NumNodes())); err != nil {
+		return q, to, err
+	}
+	q.unit = MeanWeight(g, s.moved(dh))
+	to, err = q.goal(t)
+	return q, to, err
+}
+
+// moved returns the right side of s moved by dh.
+func (s *State) moved(dh Vector) Vector {
+	if len(dh.Node) == 0 {
+		return s.h
+	}
+	return s.h.add(1, dh)
 }
 
 // renew computes the state from scratch instead of repairing it.
@@ -98,12 +112,11 @@ func (sv *Solver) recomputeResidual(ctx context.Context, st *State, t goal) (*St
 // finish pushes until the repaired residual meets the goal, then returns the state of h made of st and the
 // workspace.
 func (sv *Solver) finish(ctx context.Context, st *State, h Vector, t goal) (*State, error) {
-	if !t.met(sv.total()) {
+	sv.solveIsolated()
+	if !t.met(sv.total()) || sv.aboveSize(t) {
 		if t.norm == L1 || st.norms.li > t.limit {
-			for e := range st.entries() {
-				sv.load(e.node)
-			}
-			sv.norms = norms{} // all of r is in the workspace now
+			sv.loadAll(st)
+			sv.solveIsolated()
 		}
 		if err := sv.solveToGoal(ctx, t); err != nil {
 			return nil, err
@@ -116,12 +129,34 @@ func (sv *Solver) finish(ctx context.Context, st *State, h Vector, t goal) (*Sta
 	return next, next.norms.reached(t)
 }
 
+// loadAll adds all nodes of a state to the workspace.
+func (sv *Solver) loadAll(st *State) {
+	for e := range st.entries() {
+		sv.load(e.node)
+	}
+	sv.norms = norms{} // all of r is in the workspace now
+}
+
+// aboveSize reports whether a node in the workspace is above the threshold of a target that its
+// degree meets.
+func (sv *Solver) aboveSize(t goal) bool {
+	if !sv.sys.scaled() || t.norm != MaxNorm {
+		return false
+	}
+	for u, c := range sv.cells.all() {
+		if r := math.Abs(c.r); r > t.limit*sv.sys.leastSize(c.dh) && r > t.limit*sv.sys.size(u, c.dh) {
+			return true
+		}
+	}
+	return false
+}
+
 // total returns the norms of the whole residual, in the workspace and outside it.
 func (sv *Solver) total() norms {
 	m := sv.norms
 	m.l1, m.n2 = max(m.l1, 0), max(m.n2, 0) // rounding of the differences may make them negative
-	for _, c := range sv.cells.all() {
-		m.add(c.r, c.dh)
+	for u, c := range sv.cells.all() {
+		m.add(c.r, c.dh, sv.sys.divisor(u, c.dh))
 	}
 	return m
 }
@@ -135,6 +170,7 @@ func (sv *Solver) merged(st *State, h Vector) *State {
 		return s
 	}
 	next := *st
+	next.weighted, next.unit = sv.sys.weighted, sv.sys.unit
 	next.h, next.age, next.drift = h, st.age+1, drift
 	next.over = slices.AppendSeq(make([]entry, 0, len(st.over)+sv.loaded), merge(sv.entries(), st.over, false))
 	next.norms = sv.total()
@@ -143,7 +179,7 @@ func (sv *Solver) merged(st *State, h Vector) *State {
 		most := listSizes{len(next.over) + len(st.lists.y), len(next.over) + len(st.lists.r)}
 		next.lists = newLists(h, next.entries(), most, n)
 		next.over, next.overSet, next.age = nil, nil, 0
-		next.norms = normsOf(next.entries(), sv.sys.pivot)
+		next.norms = sv.sys.norms(next.entries())
 		return &next
 	}
 	next.overSet = newFilter(len(next.over), n)

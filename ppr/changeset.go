@@ -64,15 +64,11 @@ func (s *ChangeSet) indexed(nodes int) *changeIndex {
 // changeIndex finds the changes at a node.
 type changeIndex struct {
 	touched bitmap
-	lowered bitmap   // nodes whose degree may have decreased; nil means no node
+	lowered bitmap   // ends of edges whose weight decreased; nil means none
 	before  []uint32 // number of touched nodes before each word of the bitmap
 	start   []uint32 // the changes at the i-th touched node are at[start[i]:start[i+1]]
 	at      []uint32
 }
-
-// lowersPivot reports whether the change may lower a pivot: the weight decreases, or a degree of 0, whose pivot is 1,
-// becomes a degree below 1.
-func (c Change) lowersPivot() bool { return c.New < c.Old || c.Old == 0 && c.New < 1 }
 
 // newChangeIndex sorts the changes by their endpoints. It takes time linear in the number of changes plus a word
 // per 64 nodes.
@@ -82,7 +78,7 @@ func newChangeIndex(s *ChangeSet) *changeIndex {
 	for _, c := range s.list {
 		x.touched.add(c.U)
 		x.touched.add(c.V)
-		if c.lowersPivot() {
+		if c.New < c.Old {
 			if x.lowered == nil {
 				x.lowered = newBitmap(s.nodes)
 			}

@@ -27,7 +27,7 @@ func TestChangeIndex(t *testing.T) {
 			for i, c := range list {
 				for _, end := range [2]ID{c.U, c.V} {
 					if end == u {
-						want, fell = append(want, uint32(i)), fell || c.lowersPivot()
+						want, fell = append(want, uint32(i)), fell || c.New < c.Old
 					}
 				}
 			}

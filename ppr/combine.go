@@ -38,7 +38,7 @@ func newMixture(g Graph, form Form, h Vector, states []*State) (*mixture, error)
 	}
 	m := &mixture{states: states, weight: make([]float64, len(states))}
 	if len(states) == 0 {
-		m.sys = system{g, kernel{form, 0.5, g.Directed()}}
+		m.sys = system{g: g, kernel: kernel{form, 0.5, g.Directed()}}
 		return m, nil
 	}
 	var err error
@@ -176,7 +176,8 @@ func (sv *Solver) residue(mix *mixture) *residue {
 	sum := 0.0
 	for u, r := range left.r.all() {
 		d := g.Degree(u)
-		left.plain.add(*r, cmp.Or(d, 1))
+		dh := cmp.Or(d, 1)
+		left.plain.add(*r, dh, dh)
 		if d > 0 && left.giant != nil && left.giant.member.has(u) {
 			sum += *r
 		}

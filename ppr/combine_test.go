@@ -23,7 +23,7 @@ func TestCombine(t *testing.T) {
 		ctx, sv := context.Background(), NewSolver()
 		n := rapid.IntRange(2, 14).Draw(rt, "n")
 		a := newAdjacency(n, rapid.Bool().Draw(rt, "directed"))
-		s := stream{rt, a}
+		s := stream{t: rt, a: a}
 		for range rapid.IntRange(0, 3*n).Draw(rt, "edges") {
 			s.edit()
 		}

@@ -72,6 +72,22 @@
 // When a degree decreases, |r_u|/Dh_u increases although r_u does not change, also at nodes without an estimate. A
 // catch-up therefore checks these nodes too.
 //
+// # The unit of weights
+//
+// A common factor of all weights changes neither the values of PageRank nor how they are computed.
+// In column form y is v over the degree, so a target in the maximum norm counts in units of
+// 1/[MeanWeight], the mean weight of the edges of the start nodes. That depends on no other node,
+// so a change elsewhere changes no target, and a state stays valid. The threshold of a push at u is
+// eps times the degree of u in these units, but at most eps times the number of its edges: where
+// weights spread over orders of magnitude, a walk would end at every node whose edges weigh much
+// more than those of the source. The certificates do not need that limit. Without weights both
+// numbers are the degree.
+//
+// The pivot 1 of a node without edges out of it has no unit. On an undirected graph with weights the
+// equation of such a node, which has no other unknown, is solved at once, so that it leaves no
+// residual. In column form its estimate moves to the residual when it gains its first edge, and when
+// it has lost its last one. Repairs across such changes may depend on the unit, within the bounds.
+//
 // # How a solve runs
 //
 // A solve starts with a FIFO queue of the nodes above the threshold. Most local targets are met there. Once the
@@ -108,5 +124,5 @@
 //
 // The changes passed to CatchUp must be all changes between the two graphs; a state cannot detect a missing one. A
 // directed graph in column form has no certificate of y in the maximum norm; see [MaxNorm]. Degrees must lie
-// between 2^-40 and 2^60. Parts of an estimate below 1e-45 are lost.
+// between 2^-40 and 2^72. Parts of an estimate below 1e-45 are lost.
 package ppr

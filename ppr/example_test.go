@@ -13,6 +13,7 @@ type friends [][]ppr.ID
 
 func (g friends) NumNodes() int                      { return len(g) }
 func (g friends) Directed() bool                     { return false }
+func (g friends) Weighted() bool                     { return false }
 func (g friends) Arcs() int                          { return len(slices.Concat(g...)) }
 func (g friends) Degree(u ppr.ID) float64            { return float64(len(g[u])) }
 func (g friends) Out(u ppr.ID) ([]ppr.ID, []float32) { return g[u], nil }

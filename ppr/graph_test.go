@@ -66,6 +66,7 @@ type row struct {
 // csr is an immutable graph: flat rows, plus the edited rows that replace some of them.
 type csr struct {
 	directed bool
+	weighted bool // even if all weights are 1
 	out, in  flat
 	degree   []float64
 	survey   *Survey
@@ -137,6 +138,7 @@ func newCSR(directed bool, rows []row) *csr {
 
 func (g *csr) NumNodes() int              { return len(g.degree) }
 func (g *csr) Directed() bool             { return g.directed }
+func (g *csr) Weighted() bool             { return g.weighted || g.out.weight != nil || len(g.out.edited) > 0 }
 func (g *csr) Arcs() int                  { return g.out.arcs() }
 func (g *csr) Degree(u ID) float64        { return g.degree[u] }
 func (g *csr) Out(u ID) ([]ID, []float32) { return g.out.at(u) }

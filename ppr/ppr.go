@@ -17,6 +17,8 @@ type Graph interface {
 	NumNodes() int
 	// Arcs returns the number of entries of all Out rows.
 	Arcs() int
+	// Weighted reports whether some weight may differ from 1.
+	Weighted() bool
 	// Directed reports whether In differs from Out. An undirected graph lists each edge in both of its rows.
 	Directed() bool
 	// Degree returns the sum of u's Out weights in float64. A self-loop counts once. It is 0 exactly when the row
@@ -68,6 +70,9 @@ const (
 	// value at most this. On a directed graph in column form the residual gives no such bound. There a target in
 	// this norm is only the push threshold |r_u| <= (1-a) eps Dh_u, and [State.Bound] returns a bound that does
 	// hold, of max_j |v_j - v*_j|.
+	//
+	// In column form the Eps of a target in this norm is in units of 1/[MeanWeight]: y_j may err by
+	// Eps/MeanWeight, so that a common factor of all weights does not change v.
 	MaxNorm Norm = iota
 	// L1 is sum_j Dh_j |y_j - y*_j|: in column form |v - v*|_1, in row form the same sum weighted by Dh. On a
 	// directed graph in row form there is no such bound, and a target in this norm is ErrNorm.

@@ -48,12 +48,12 @@ func (sv *Solver) solveToGoal(ctx context.Context, t goal) error {
 	return sv.sweep(ctx, t)
 }
 
-// volume returns the sum of Dh over the nodes of the workspace, at least 1.
+// volume returns the sum of the sizes of the nodes of the workspace, at least the unit of weight.
 func (sv *Solver) volume() (sum float64) {
-	for _, c := range sv.cells.all() {
-		sum += c.dh
+	for u, c := range sv.cells.all() {
+		sum += sv.sys.size(u, c.dh)
 	}
-	return max(sum, 1)
+	return max(sum, sv.sys.unit)
 }
 
 // drain pushes queued nodes until the queue is empty, the edge operations exceed the budget or, if there is one, the room
@@ -84,7 +84,7 @@ func (sv *Solver) relax(u ID) {
 		sv.full = true
 		return
 	}
-	c.limit = max(sv.threshold*c.dh, math.SmallestNonzeroFloat64)
+	c.limit = sv.leastLimit(c.dh)
 	sv.pushes++
 	t := sv.omega * c.r / c.dh
 	y := c.y + t

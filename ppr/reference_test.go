@@ -37,7 +37,7 @@ func reference(g Graph, form Form, alpha float64, h Vector) []float64 {
 // residual computes b - Q y directly from its definition, as a dense vector.
 func residual(g Graph, s *State) []float64 {
 	n := g.NumNodes()
-	q := system{g, kernel{s.form, s.alpha, g.Directed()}}
+	q := system{g: g, kernel: kernel{s.form, s.alpha, g.Directed()}}
 	r, y := make([]float64, n), make([]float64, n)
 	for e := range s.entries() {
 		y[e.node] = e.y

@@ -33,6 +33,7 @@ func (sv *Solver) repair(st *State, set *ChangeSet, dh Vector) (rep Repair) {
 	rep.Hits = len(sv.scratch.relevant)
 	hits := sv.mergeHits(set.list)
 	rep.Mass = sv.shiftDegrees(st, hits) + sv.shiftEdges(hits)
+	sv.dropSinks()
 	for i, u := range dh.Node {
 		db := sv.sys.rhs(u, dh.Value[i])
 		sv.load(u).r += db
@@ -76,7 +77,7 @@ func (sv *Solver) scanChanges(st *State, list []Change) {
 
 // scanState looks up all nodes of the state in the change index.
 func (sv *Solver) scanState(st *State, list []Change, x *changeIndex) {
-	l := st.lists
+	l, lowered := st.lists, sv.lowered(x)
 	meet := func(u ID) {
 		if x.touched.has(u) {
 			sv.scratch.relevant = append(sv.scratch.relevant, x.changes(u)...)
@@ -96,30 +97,42 @@ func (sv *Solver) scanState(st *State, list []Change, x *changeIndex) {
 		if e.y != 0 {
 			meet(e.node)
 		}
-		if x.lowered.has(e.node) && sv.anyLowersPivot(list, x, e.node) {
+		if lowered.has(e.node) && sv.anyLowersPivot(list, x, e.node) {
 			sv.addLowered(e.node, e.r)
 		}
 	}
-	if x.lowered == nil {
+	if lowered == nil {
 		return
 	}
 	for k, u := range l.rNode {
-		if x.lowered.has(u) && st.changed(u) == nil && sv.anyLowersPivot(list, x, u) {
+		if lowered.has(u) && st.changed(u) == nil && sv.anyLowersPivot(list, x, u) {
 			sv.addLowered(u, l.r[k])
 		}
 	}
 }
 
-// lowersPivot reports whether c may lower the pivot of u, one of its endpoints.
+// lowersPivot reports whether c may lower the pivot of u, one of its endpoints, or its divisor.
 func (sv *Solver) lowersPivot(c Change, u ID) bool {
-	return c.lowersPivot() && (u == c.U || !sv.sys.directed)
+	if sv.sys.directed && u != c.U {
+		return false
+	}
+	return c.New < c.Old || c.Old == 0 && sv.firstLowers()
+}
+
+// firstLowers reports whether the first edge of a sink may lower its pivot 1, or its divisor. On an
+// undirected graph such a node has no residual, see solveIsolated; without weights the pivot remains 1.
+func (sv *Solver) firstLowers() bool { return sv.sys.weighted && sv.sys.directed }
+
+// lowered returns the touched nodes whose pivots or divisors may have decreased.
+func (sv *Solver) lowered(x *changeIndex) bitmap {
+	if sv.firstLowers() {
+		return x.touched
+	}
+	return x.lowered
 }
 
 // anyLowersPivot reports whether a change at u may lower its pivot.
 func (sv *Solver) anyLowersPivot(list []Change, x *changeIndex, u ID) bool {
-	if !sv.sys.directed {
-		return true // the caller has found u in x.lowered
-	}
 	return slices.ContainsFunc(x.changes(u), func(i uint32) bool { return sv.lowersPivot(list[i], u) })
 }
 
@@ -139,7 +152,7 @@ func (s *State) supports(u ID) bool {
 func (sv *Solver) updateNorms(st *State, e entry) {
 	dh := pivot(sv.sys.g, e.node)
 	sv.norms.n2 += e.r * e.r / dh // the old contribution stays included until the next full measurement
-	if math.Abs(e.r) > st.norms.li*dh {
+	if math.Abs(e.r) > st.norms.li*sv.sys.divisor(e.node, dh) || sv.sys.weighted && sv.sys.sink(e.node, dh) {
 		sv.load(e.node)
 	}
 }
@@ -193,7 +206,15 @@ func (sv *Solver) shiftDegrees(st *State, hits []Change) (mass float64) {
 			s.rows += list[i].rows
 		}
 		c, by := sv.load(s.node), sv.pivotShift(s)
-		d := -by * c.y
+		lost := by
+		if sv.sys.scaled() {
+			if to, _ := sv.sys.g.Out(s.node); len(to) == s.rows { // it was a sink: the estimate moves to the residual
+				c.r, c.y = c.r+c.y, 0
+			} else if len(to) == 0 { // it is a sink: the estimate moves once the edges are gone, see dropSinks
+				lost = s.by
+			}
+		}
+		d := -lost * c.y
 		if sv.sys.form == Row {
 			d += (1 - sv.sys.alpha) * st.h.at(s.node) * by
 		}
@@ -202,6 +223,20 @@ func (sv *Solver) shiftDegrees(st *State, hits []Change) (mass float64) {
 		mass += math.Abs(d)
 	}
 	return mass
+}
+
+// dropSinks removes the estimates of nodes that have lost their last edge, whose product with the old
+// pivot is in the residual. In column form such an estimate was made for another pivot, and no edge
+// depends on it any more.
+func (sv *Solver) dropSinks() {
+	if !sv.sys.scaled() {
+		return
+	}
+	for _, s := range sv.scratch.shift {
+		if c := sv.cells.at(s.node); sv.sys.sink(s.node, c.dh) {
+			c.y = 0
+		}
+	}
 }
 
 // edges returns the number of edges that a weight represents: 0 or 1.

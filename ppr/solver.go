@@ -13,11 +13,12 @@ type Solver struct {
 	// Memory is the number of bytes that the workspace may take; 0 means no limit. Another 5/4 of a byte a node, the lists
 	// of right sides and states that are passed in, and the state that is returned are not counted.
 	//
-	// Without a limit a workspace for a graph of up to a million nodes takes 32 bytes a node, and 24 more once it sweeps
-	// the graph. A sweep takes place only if its arrays fit into half of Memory. Where there are more nodes, or 32 bytes a
-	// node do not fit into the rest, the workspace takes 32 to 256 bytes for each node that is touched. When they are used
-	// up, the solver pushes only nodes whose neighbours have all been touched, and may return ErrPrecision: the residual of
-	// the others stays in the state, and in its bounds.
+	// Without a limit a workspace for a graph of up to a million nodes takes 32 bytes a node, and 24
+	// more once it sweeps the graph (28 if it has weights). A sweep takes place only if its arrays fit
+	// into half of Memory. Where there are more nodes, or 32 bytes a node do not fit into the rest,
+	// the workspace takes 32 to 256 bytes for each node that is touched. When they are used up, the
+	// solver pushes only nodes whose neighbours have all been touched, and may return ErrPrecision:
+	// the residual of the others stays in the state, and in its bounds.
 	Memory int64
 
 	sys         system
@@ -32,6 +33,9 @@ type Solver struct {
 	next        []ID
 	nodes       []sweepNode     // replaces cells during sweeps
 	r           []float64       // residuals during sweeps
+	sinks       []ID            // sinks of row form, to whose residual no node adds, with one when sweeps began
+	mean        float64         // mean weight of the graph's edges, during sweeps
+	ratio       []float32       // size of each node over Dh, during sweeps of a scaled system
 	norms       norms           // of the residuals that are not in cells
 	mixed       sparse[float64] // combined residuals of states
 	ops         int             // edge operations
@@ -105,7 +109,29 @@ func (sv *Solver) run(ctx context.Context, q system, h Vector, t goal) error {
 			sv.load(u).r = q.rhs(u, h.Value[i])
 		}
 	}
+	sv.solveIsolated()
 	return sv.solveToGoal(ctx, t)
+}
+
+// solveIsolated solves the equations of the nodes of the workspace without edges, which have no other
+// unknown on an undirected graph.
+//
+// INVARIANT: on an undirected graph with weights, a node without edges has no residual. Its pivot 1
+// has no unit of weight, so a residual would count for more or less in the norms, by the unit of
+// weight, once the node has an edge.
+func (sv *Solver) solveIsolated() {
+	if sv.sys.directed || !sv.sys.weighted {
+		return
+	}
+	for u, c := range sv.cells.all() {
+		if c.r == 0 || !sv.sys.sink(u, c.dh) {
+			continue
+		}
+		if c.y == 0 {
+			sv.estimates++
+		}
+		c.y, c.r = c.y+c.r, 0
+	}
 }
 
 // Refine pushes a state until it meets a finer target. A state that meets the target already is returned unchanged.
@@ -131,6 +157,7 @@ func (sv *Solver) Reload(g Graph, form Form, alpha float64, h Vector, nodes []ID
 	if err := (Vector{nodes, values}).check(g.NumNodes(), math.MaxFloat32); err != nil {
 		return nil, err
 	}
+	q.unit = MeanWeight(g, h)
 	return sv.reload(q, h.compact(), Vector{nodes, values}.entries())
 }
 
@@ -161,6 +188,7 @@ func (sv *Solver) reload(q system, h Vector, y iter.Seq[entry]) (*State, error) 
 			sv.spread(to, weight, e.y)
 		}
 	}
+	sv.solveIsolated()
 	if sv.err != nil {
 		return nil, sv.err
 	}
@@ -169,8 +197,8 @@ func (sv *Solver) reload(q system, h Vector, y iter.Seq[entry]) (*State, error) 
 
 // begin prepares the workspace for a system and a starting state; nil means zero.
 func (sv *Solver) begin(q system, from *State) {
-	sv.cells.grow(q.g.NumNodes(), sv.cellRoom(q.g.NumNodes()))
 	sv.sys, sv.from = q, from
+	sv.cells.grow(q.g.NumNodes(), sv.cellRoom(q.g.NumNodes()))
 	sv.threshold, sv.omega, sv.maxRounding = math.Inf(1), 1.1, 1./16
 	if q.directed { // above 2/(1+a) a push may increase |r|_1, and the queue may never empty
 		sv.omega, sv.maxRounding = min(1.08, 0.999*2/(1+q.alpha)), 1./2048
@@ -184,10 +212,17 @@ func (sv *Solver) begin(q system, from *State) {
 const (
 	cellBytes  = 32
 	sweepBytes = 24
+	ratioBytes = 4 // more, in column form of a graph with weights
 )
 
 // maySweep reports whether there is room for sweeps of n nodes.
-func (sv *Solver) maySweep(n int) bool { return sv.Memory == 0 || sweepBytes*int64(n) <= sv.Memory/2 }
+func (sv *Solver) maySweep(n int) bool {
+	bytes := int64(sweepBytes)
+	if sv.sys.scaled() {
+		bytes += ratioBytes
+	}
+	return sv.Memory == 0 || bytes*int64(n) <= sv.Memory/2
+}
 
 // cellRoom returns the number of cells that may be used for a graph of n nodes. The queues take another quarter.
 func (sv *Solver) cellRoom(n int) int {
@@ -219,7 +254,7 @@ func (sv *Solver) reset() {
 // Bounds on degrees and on values of a right side, so that float32 can hold every estimate.
 const (
 	minDegree = 0x1p-40
-	maxDegree = 0x1p60
+	maxDegree = 0x1p72
 	maxValue  = 0x1p60
 )
 
@@ -232,7 +267,7 @@ func (sv *Solver) load(u ID) *cell {
 	}
 	c = sv.cells.add(u)
 	c.dh = sv.pivot(u)
-	c.limit = max(sv.threshold*c.dh, math.SmallestNonzeroFloat64)
+	c.limit = sv.leastLimit(c.dh)
 	sv.loaded++
 	if sv.from != nil {
 		y, r := sv.from.at(u)
@@ -242,6 +277,16 @@ func (sv *Solver) load(u ID) *cell {
 		sv.norms.n2 -= r * r / c.dh
 	}
 	return c
+}
+
+// limit returns the magnitude above which the residual of u must be pushed, where dh is its pivot.
+func (sv *Solver) limit(u ID, dh float64) float64 {
+	return max(sv.threshold*sv.sys.size(u, dh), math.SmallestNonzeroFloat64)
+}
+
+// leastLimit is a lower bound of limit for which no row need be read.
+func (sv *Solver) leastLimit(dh float64) float64 {
+	return max(sv.threshold*sv.sys.leastSize(dh), math.SmallestNonzeroFloat64)
 }
 
 // pivot returns Dh_u and records an error in sv.err if it is out of range.
@@ -296,7 +341,11 @@ func (c *cell) add(x float64) bool {
 
 // enqueueIfAbove loads u if it is new and queues it if its residual is above the limit.
 func (sv *Solver) enqueueIfAbove(u ID) {
-	if c := sv.load(u); math.Abs(c.r) > c.limit {
+	c := sv.load(u)
+	if sv.sys.scaled() && math.Abs(c.r) > c.limit {
+		c.limit = sv.limit(u, c.dh)
+	}
+	if math.Abs(c.r) > c.limit {
 		c.limit = math.Inf(1)
 		sv.next = append(sv.next, u)
 	}
@@ -306,7 +355,7 @@ func (sv *Solver) enqueueIfAbove(u ID) {
 func (sv *Solver) setThreshold(th float64) {
 	sv.threshold = th
 	for u, c := range sv.cells.all() {
-		c.limit = max(th*c.dh, math.SmallestNonzeroFloat64)
+		c.limit = sv.leastLimit(c.dh)
 		sv.enqueueIfAbove(u)
 	}
 }
@@ -333,7 +382,7 @@ func (sv *Solver) entries() iter.Seq[entry] {
 // newState returns the workspace as a State with its own lists.
 func (sv *Solver) newState(h Vector) *State {
 	q := sv.sys
-	s := &State{kernel: q.kernel, h: h, ops: sv.ops}
+	s := &State{kernel: q.kernel, weighted: q.weighted, unit: q.unit, h: h, ops: sv.ops}
 	s.lists = newLists(h, sv.entries(), sv.sizes(), q.g.NumNodes())
 	s.norms = sv.residual()
 	return s
@@ -358,10 +407,10 @@ func (sv *Solver) sizes() (s listSizes) {
 // residual returns the norms of the residual in the workspace.
 func (sv *Solver) residual() (m norms) {
 	if sv.dense {
-		return normsOf(sv.entries(), sv.sys.pivot)
+		return sv.sys.norms(sv.entries())
 	}
-	for _, c := range sv.cells.all() {
-		m.add(c.r, c.dh)
+	for u, c := range sv.cells.all() {
+		m.add(c.r, c.dh, sv.sys.divisor(u, c.dh))
 	}
 	return m
 }

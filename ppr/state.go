@@ -15,14 +15,16 @@ import (
 // and stores the few nodes it changed in over.
 type State struct {
 	kernel
-	h       Vector
-	lists   *lists
-	over    []entry // changed nodes, ascending; they override lists
-	overSet filter  // set of the nodes in over; nil if over is empty
-	norms   norms
-	ops     int // edge operations of a computation from scratch
-	age     int // catch-ups since norms were last measured in full
-	drift   int // edge operations since r was last computed from y
+	weighted bool    // see system
+	unit     float64 // see system
+	h        Vector
+	lists    *lists
+	over     []entry // changed nodes, ascending; they override lists
+	overSet  filter  // set of the nodes in over; nil if over is empty
+	norms    norms
+	ops      int // edge operations of a computation from scratch
+	age      int // catch-ups since norms were last measured in full
+	drift    int // edge operations since r was last computed from y
 }
 
 // entry is one node's part of a state.
@@ -81,7 +83,7 @@ func (s *State) Estimate() ([]ID, []float32) {
 // Value takes the half step v = Dh y + r (in row form y + r/Dh), which the residual gives at no cost; its error is
 // a Dh^-1 A times that of y.
 func (s *State) Value(g Graph, j ID) (v, bound float64) {
-	q := system{g, s.kernel}
+	q := system{g: g, kernel: s.kernel}
 	y, r := s.at(j)
 	return q.value(s.norms, j, y, r)
 }

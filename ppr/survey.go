@@ -7,6 +7,7 @@ package ppr
 type Survey struct {
 	member bitmap  // nil for a directed graph, or one without edges
 	volume float64 // sum of degrees
+	peak   float64 // largest volume since it was summed; its rounding error is in volume
 }
 
 // surveyOf returns the survey of a graph that has one with a giant component, or nil.
@@ -36,30 +37,37 @@ func NewSurvey(g Graph) *Survey {
 			root, s.volume = u, v
 		}
 	}
-	if s.volume > 0 {
+	if s.peak = s.volume; s.volume > 0 {
 		s.member = newBitmap(g.NumNodes())
 		reachable(g, root, s.member, reach[:0])
 	}
 	return s
 }
 
-// After returns the survey of g, which is the surveyed graph after the changes. It takes time linear in the changes
-// and in the part of the graph that they connect to the giant component for the first time. Deletes leave the giant
-// component as it is, even where they split it. Make a new survey now and then, when a pass over the graph is needed
-// anyway.
+// After returns the survey of g, which is the surveyed graph after the changes. It takes time
+// linear in the changes and in the part of the graph that they connect to the giant component for
+// the first time. Deletes leave the giant component as it is, even where they split it. Make a new
+// survey now and then, when a pass over the graph is needed anyway. If the volume has fallen to a
+// small part of what it was, After makes a new survey: edges of large weight that are gone would
+// leave their rounding errors in it.
 func (s *Survey) After(g Graph, changes []Change) *Survey {
 	if s.member == nil {
 		return s
 	}
-	next := &Survey{s.member, s.volume}
+	next := &Survey{s.member, s.volume, s.peak}
 	for _, e := range changes {
 		w := float64(e.New) - float64(e.Old)
 		if s.member.has(e.U) {
 			next.volume += w
+			next.peak = max(next.peak, next.volume)
 		}
 		if s.member.has(e.V) && e.U != e.V {
 			next.volume += w
+			next.peak = max(next.peak, next.volume)
 		}
+	}
+	if next.volume < next.peak/maxVolumeFall {
+		return NewSurvey(g)
 	}
 	shared := true
 	for _, e := range changes {
@@ -76,8 +84,12 @@ func (s *Survey) After(g Graph, changes []Change) *Survey {
 		}
 		next.volume += volume(g, reachable(g, outside, next.member, nil))
 	}
+	next.peak = max(next.peak, next.volume)
 	return next
 }
+
+// maxVolumeFall is the factor by which the volume may fall before it is summed again.
+const maxVolumeFall = 4
 
 func volume(g Graph, nodes []ID) (sum float64) {
 	for _, u := range nodes {

@@ -62,18 +62,36 @@ type sweepNode struct {
 }
 
 // beginSweeps copies the workspace, and the nodes of the starting state that are not in it, to the arrays that sweeps
-// use. It returns the sum of Dh.
+// use. It returns the sum of the sizes.
 func (sv *Solver) beginSweeps() (volume float64, err error) {
 	n := sv.sys.g.NumNodes()
 	if len(sv.nodes) < n {
 		sv.nodes, sv.r = make([]sweepNode, n+n/8), make([]float64, n+n/8)
 	}
 	clear(sv.r)
+	if sv.sys.scaled() && len(sv.ratio) < n {
+		sv.ratio = make([]float32, n+n/8)
+	}
+	sinks := 0
 	for u := range n {
 		dh := sv.pivot(ID(u))
 		sv.nodes[u] = sweepNode{0, 1 / dh}
-		volume += dh
+		switch {
+		case sv.sys.scaled():
+			size := sv.sys.size(ID(u), dh)
+			sv.ratio[u] = float32(size / dh)
+			volume += size
+		case sv.sys.sink(ID(u), dh):
+			sinks++
+		default:
+			volume += dh
+		}
 	}
+	sv.mean = 1
+	if arcs := sv.sys.g.Arcs(); arcs > 0 && !sv.sys.scaled() {
+		sv.mean = volume / float64(arcs)
+	}
+	volume += float64(sinks) * sv.mean // the pivot 1 has no unit of weight
 	if sv.from != nil {
 		for e := range sv.from.entries() {
 			sv.nodes[e.node].y, sv.r[e.node] = e.y, e.r
@@ -82,20 +100,34 @@ func (sv *Solver) beginSweeps() (volume float64, err error) {
 	for u, c := range sv.cells.all() {
 		sv.nodes[u].y, sv.r[u] = c.y, c.r
 	}
+	sv.sinks = sv.sinks[:0]
+	for u, x := range sv.r[:n] {
+		if x != 0 && sv.sys.reverse() && sv.sys.sink(ID(u), sv.pivot(ID(u))) {
+			sv.sinks = append(sv.sinks, ID(u))
+		}
+	}
 	sv.dense = true
 	return volume, sv.err
 }
 
-// measure returns the norms of the residual that the goal needs: l1, and li for a target in the maximum norm.
+// measure returns the norms of the residual that the goal needs: l1, and for a target in the
+// maximum norm li, relative to the sizes of the nodes.
 func (sv *Solver) measure(t goal) (m norms) {
 	r := sv.r[:sv.sys.g.NumNodes()]
 	m.l1 = sum(r)
 	if t.norm == L1 {
 		return m
 	}
+	for _, u := range sv.sinks { // a sink has a pivot without a unit, like an edge of mean weight
+		m.l1 += (sv.mean - 1) * math.Abs(r[u])
+	}
 	nodes := sv.nodes[:len(r)]
 	for u, x := range r {
-		if e := math.Abs(x) * nodes[u].inverse; e > m.li {
+		e := math.Abs(x) * nodes[u].inverse
+		if sv.sys.scaled() {
+			e /= float64(sv.ratio[u])
+		}
+		if e > m.li {
 			m.li = e
 		}
 	}
@@ -145,13 +177,21 @@ func (sv *Solver) relaxRun(u ID, run Run, omega, th float64) {
 	r, alpha, weight := sv.r, sv.sys.alpha, run.Weight
 	nodes := sv.nodes[u:][:len(run.Start)-1]
 	own := r[u:][:len(nodes)]
+	var ratio []float32
+	if sv.sys.scaled() {
+		ratio = sv.ratio[u:][:len(nodes)]
+	}
 	begin := run.Start[0]
 	for i, end := range run.Start[1:] {
 		from := begin
 		begin = end
 		c := &nodes[i]
 		t := own[i] * c.inverse
-		if math.Abs(t) <= th {
+		limit := th
+		if ratio != nil {
+			limit *= float64(ratio[i])
+		}
+		if math.Abs(t) <= limit {
 			continue
 		}
 		t *= omega

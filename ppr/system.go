@@ -17,6 +17,8 @@ type kernel struct {
 type system struct {
 	g Graph
 	kernel
+	weighted bool    // the graph has weights
+	unit     float64 // unit of weight: MeanWeight of the right side
 }
 
 func newSystem(g Graph, form Form, alpha float64) (system, error) {
@@ -26,7 +28,66 @@ func newSystem(g Graph, form Form, alpha float64) (system, error) {
 	if !(alpha > 0 && alpha < 1) {
 		return system{}, fmt.Errorf("%w: alpha %v, want between 0 and 1", ErrInput, alpha)
 	}
-	return system{g, kernel{form, alpha, g.Directed()}}, nil
+	return system{g: g, kernel: kernel{form, alpha, g.Directed()}, weighted: g.Weighted(), unit: 1}, nil
+}
+
+// scaled reports whether degrees count in units of weight.
+func (q *system) scaled() bool { return q.form == Column && q.weighted }
+
+// MeanWeight returns the mean weight of the edges out of the nodes of h, where each node counts as
+// its value in h. It is 1 if there are none, and on a graph without weights.
+func MeanWeight(g Graph, h Vector) float64 {
+	if !g.Weighted() {
+		return 1
+	}
+	sum, count := 0.0, 0.0
+	for i, u := range h.Node {
+		to, _ := g.Out(u)
+		sum += math.Abs(h.Value[i]) * g.Degree(u)
+		count += math.Abs(h.Value[i]) * float64(len(to))
+	}
+	if sum > 0 {
+		return sum / count
+	}
+	return 1
+}
+
+// size returns the size of a node in the push threshold, whose pivot is dh: its degree, but at most
+// the degree that it would have if its edges had the unit of weight. Without that limit no walk
+// would leave, or pass through, a node whose edges weigh much more than the others.
+func (q *system) size(u ID, dh float64) float64 {
+	if !q.scaled() {
+		return dh
+	}
+	switch {
+	case q.sink(u, dh):
+		return q.unit
+	case dh <= q.unit:
+		return dh
+	}
+	to, _ := q.g.Out(u)
+	return min(dh, q.unit*float64(len(to)))
+}
+
+// leastSize returns a lower bound of the sizes of nodes with the pivot dh.
+func (q *system) leastSize(dh float64) float64 {
+	if !q.scaled() {
+		return dh
+	}
+	return min(dh, q.unit)
+}
+
+// sink reports whether a node with the pivot dh has no edge, or no edge out of it on a directed graph.
+func (q *system) sink(u ID, dh float64) bool { return dh == 1 && q.g.Degree(u) == 0 }
+
+// divisor returns what the residual of u is divided by in norms.li: its pivot dh. In column form on
+// a directed graph, where li is no certificate, it is the unit of weight at a node without edges
+// out of it: the pivot 1 has no unit.
+func (q *system) divisor(u ID, dh float64) float64 {
+	if q.scaled() && q.directed && q.sink(u, dh) {
+		return q.unit
+	}
+	return dh
 }
 
 // checkArgs verifies the arguments of a computation, and returns its system and its goal.
@@ -37,6 +98,7 @@ func checkArgs(g Graph, form Form, alpha float64, h Vector, t Target) (q system,
 	if err = h.check(g.NumNodes(), maxValue); err != nil {
 		return q, to, err
 	}
+	q.unit = MeanWeight(q.g, h)
 	to, err = q.goal(t)
 	return q, to, err
 }
@@ -85,24 +147,26 @@ const slack = 1e-12
 // norms holds norms of a residual r. Each field is at least the true value.
 type norms struct {
 	l1 float64 // sum |r_u|
-	li float64 // max |r_u| / Dh_u
+	li float64 // max |r_u| / Dh_u, see system.divisor
 	n2 float64 // sum r_u^2 / Dh_u
 }
 
-// normsOf returns the norms of the residuals of some entries. pivot returns Dh of a node.
-func normsOf(entries iter.Seq[entry], pivot func(ID) float64) (m norms) {
+// norms returns the norms of the residuals of some entries.
+func (q *system) norms(entries iter.Seq[entry]) (m norms) {
 	for e := range entries {
 		if e.r != 0 {
-			m.add(e.r, pivot(e.node))
+			dh := q.pivot(e.node)
+			m.add(e.r, dh, q.divisor(e.node, dh))
 		}
 	}
 	return m
 }
 
-func (m *norms) add(r, dh float64) {
+// add adds the residual of a node with the given pivot and divisor.
+func (m *norms) add(r, dh, divisor float64) {
 	r = math.Abs(r)
 	m.l1 += r
-	m.li = max(m.li, r/dh)
+	m.li = max(m.li, r/divisor)
 	m.n2 += r * r / dh
 }
 
@@ -154,7 +218,11 @@ func (q *system) goal(t Target) (goal, error) {
 	case t.Norm == L1 && q.directed && q.form == Row:
 		return goal{}, ErrNorm
 	}
-	return goal{t.Norm, t.Eps * (1 - q.alpha) * (1 - 4*slack)}, nil // slightly lower, so that Bound <= Eps
+	limit := t.Eps * (1 - q.alpha) * (1 - 4*slack) // slightly lower, so that Bound <= Eps
+	if t.Norm == MaxNorm && q.form == Column {
+		limit /= q.unit
+	}
+	return goal{t.Norm, limit}, nil
 }
 
 func (t goal) met(m norms) bool {

@@ -13,7 +13,7 @@ func TestValues(t *testing.T) {
 	t.Parallel()
 	explore(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 14).Draw(rt, "n")
-		s := stream{rt, newAdjacency(n, rapid.Bool().Draw(rt, "directed"))}
+		s := stream{t: rt, a: newAdjacency(n, rapid.Bool().Draw(rt, "directed"))}
 		for range rapid.IntRange(0, 3*n).Draw(rt, "edges") {
 			s.edit()
 		}

@@ -196,5 +196,6 @@ func cacheOption(what string, without *bool) option {
 
 func epsilonOption(to *float64) option {
 	return numberOption("epsilon", "a number between 0 and 1, exclusive", "largest error of PageRank, relative to the largest start value "+
-		"(with norm = column: times the degree of the node)", func(x float64) bool { return x > 0 && x < 1 }, to)
+		"(with norm = column: times the degree of the node, in units of the mean weight of the sources' edges)",
+		func(x float64) bool { return x > 0 && x < 1 }, to)
 }

@@ -89,9 +89,10 @@ func (w *Walker) Estimates(t *Task) []Estimate {
 // to 1e-6.
 func (w *Walker) bounds(t *Task, rest float64) (combined, corrected float64) {
 	total, squares := 0.0, 0.0
+	form, unit := w.stateForm(t.Form), w.unit(t.Form, t.Start)
 	for i, u := range t.Start.Node {
-		weight := math.Abs(t.Start.Value[i])
-		if t.Form == ppr.Row && !w.View.Graph.Directed() { // column states, times the degree, serve the row form
+		weight := math.Abs(t.Start.Value[i]) * unit / w.unit(form, ppr.Unit(u))
+		if t.Form != form { // column states, times the degree, serve the row form
 			weight *= degree(w.View.Graph, u)
 		}
 		total += weight

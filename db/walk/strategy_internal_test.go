@@ -72,7 +72,7 @@ func TestStartWeight(t *testing.T) {
 	edit.Set(1, 2, 3, 0)
 	edit.Set(1, 3, 4, 0)
 	w := &Walker{View: &index.Snapshot{Graph: edit.Graph(), Meta: index.Meta{Epsilon: 1}}}
-	for form, want := range map[ppr.Form]float64{ppr.Column: 1, ppr.Row: 7} {
+	for form, want := range map[ppr.Form]float64{ppr.Column: 1, ppr.Row: 2} {
 		if got, _ := w.bounds(&Task{Form: form, Alpha: 1, Start: ppr.Vector{Node: []index.ID{1}, Value: []float64{-2}}}, 1); got != want {
 			t.Errorf("%v: %v, want %v", form, got, want)
 		}

@@ -17,14 +17,19 @@ import (
 // refined there.
 func (w *Walker) Top(ctx context.Context, t *Task, k int, floor float64) ([]Ranked, error) {
 	target, scale := ppr.Target{Norm: ppr.MaxNorm, Eps: w.Tolerance()}, 1.0
+	unit := w.unit(w.startForm(t), t.Start)
 	if w.startForm(t) != t.Form {
-		scale = degree(w.View.Graph, t.Start.Node[0]) // of the values, and so of their errors; see values
+		scale = degree(w.View.Graph, t.Start.Node[0]) / unit // of the values, and so of their errors; see values
 	}
 	oneWay := w.View.Graph.Directed() && t.Form == ppr.Column
 	r := ranker{g: w.View.Graph, task: t, k: k}
 	st, err := w.begin(ctx, t, target.Eps/scale)
 	for err == nil {
-		last := target.Eps <= floor || scale*st.Bound(target.Norm) > target.Eps && (target.Norm == ppr.L1 || !oneWay)
+		reached := scale * st.Bound(target.Norm)
+		if target.Norm == ppr.MaxNorm {
+			reached *= unit
+		}
+		last := target.Eps <= floor || reached > target.Eps && (target.Norm == ppr.L1 || !oneWay)
 		best, certain, failure := r.ranks(ctx, st, last)
 		if certain || last || failure != nil {
 			t.At = r.at
@@ -128,7 +133,8 @@ func (r *ranker) candidates(st *ppr.State) []index.ID {
 	default:
 		r.at, r.rest = st.Nodes(), Ranked{Bound: st.ElsewhereBound() + rounding}
 		if st.Form() != r.task.Form {
-			r.rest.Bound = degree(r.g, r.task.Start.Node[0]) * (st.Alpha()*st.Bound(ppr.MaxNorm) + rounding)
+			d := degree(r.g, r.task.Start.Node[0])
+			r.rest.Bound = d*st.Alpha()*st.Bound(ppr.MaxNorm) + d/ppr.MeanWeight(r.g, r.task.Start)*rounding
 		}
 	}
 	return r.at

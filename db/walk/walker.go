@@ -57,8 +57,9 @@ func (w *Walker) World() model.World {
 	return model.World{Graph: w.View.Graph, Features: w.View.Features, Walk: w, Now: w.Now}
 }
 
-// Tolerance returns the error allowed for a value, relative to the largest start value. In column form it is the error
-// of the value divided by the degree.
+// Tolerance returns the error allowed for a value, relative to the largest start value. In column
+// form it is the error of the value divided by the degree, which is counted in units of the mean
+// weight of the edges of the start nodes.
 func (w *Walker) Tolerance() float64 { return cmp.Or(w.Epsilon, w.View.Meta.Epsilon) }
 
 // state returns the state of a source, which it reads once in a request.
@@ -164,6 +165,14 @@ func (w *Walker) proximity(ctx context.Context, form ppr.Form, alpha float64, so
 	w.ContextsVary = w.ContextsVary || !st.Pristine
 	v, _ := st.Values(w.View.Graph, at)
 	return v, nil
+}
+
+// unit returns the unit of weight in which degrees count in a form, see ppr.MaxNorm.
+func (w *Walker) unit(form ppr.Form, start ppr.Vector) float64 {
+	if form == ppr.Row {
+		return 1
+	}
+	return ppr.MeanWeight(w.View.Graph, start)
 }
 
 // degree returns the degree of u, or 1 for a node without edges.
@@ -303,9 +312,10 @@ func largest(values []float64) (m float64) {
 
 // within reports whether the bounds at the candidates are at most eps.
 func (w *Walker) within(t *Task, bound []float64, eps float64) bool {
+	unit := w.unit(t.Form, t.Start)
 	for i, b := range bound {
 		if t.Form == ppr.Column {
-			b /= degree(w.View.Graph, t.At[i])
+			b *= unit / degree(w.View.Graph, t.At[i])
 		}
 		if b > eps {
 			return false

@@ -38,6 +38,9 @@ func (g *Graph) Arcs() int { return g.arcs }
 // Directed returns false.
 func (g *Graph) Directed() bool { return false }
 
+// Weighted returns false.
+func (g *Graph) Weighted() bool { return false }
+
 // Degree returns the number of neighbours of u. A loop counts once.
 func (g *Graph) Degree(u ID) float64 { return float64(len(g.rows[u])) }
 
@@ -247,6 +250,7 @@ func reversed(r ppr.Run) ppr.Run {
 func (c *core) NumNodes() int              { return len(c.node) }
 func (c *core) Arcs() int                  { return len(c.out.To) }
 func (c *core) Directed() bool             { return c.oneWay }
+func (c *core) Weighted() bool             { return false }
 func (c *core) Degree(k ID) float64        { return float64(c.out.Start[k+1] - c.out.Start[k]) }
 func (c *core) Out(k ID) ([]ID, []float32) { return c.out.To[c.out.Start[k]:c.out.Start[k+1]], nil }
 func (c *core) In(k ID) ([]ID, []float32)  { return c.in.To[c.in.Start[k]:c.in.Start[k+1]], nil }
