@@ -3,7 +3,6 @@
 //
 //	kith demo               learn 2,000 rounds on a generated graph
 //	kith load DB FILE...    add edge lists to a database
-//	kith gen MODEL          write a random graph
 //	kith shell DB           run statements: typed, piped, from -c or -f
 //	kith serve DB           show a database in a browser, answer statements over HTTP on this machine
 //	kith mcp DB             let a language model ask a database (Model Context Protocol)
@@ -13,20 +12,14 @@
 //	kith changes DB         write what commits did, as lines of JSON; say how many are kept
 //	kith compact DB         free the space of data that no reader can see
 //	kith score DB           write the best links of every node to a file
-//	kith bench load FILE    measure loading edge lists: edges a second, memory, bytes on disk
-//	kith bench open DB      measure the time from opening a database to its first answer
-//	kith bench predict      measure predictions, with and without a writer
-//	kith bench scale        measure graphs of several sizes and extrapolate to 10^10 edges
-//	kith bench commit       measure durable commits with several writers at once
 //	kith completion SHELL   write a script that completes the commands of kith
 //	kith version            print the build of the tool
 //
 // # Parts
 //
 // The tool holds no code that an embedding program would need: package query runs statements, package db loads files,
-// and package model/trial plays trials. Each subcommand has a file. Three parts are packages of their own: internal/shell
-// runs typed and piped statements, internal/mcpserver talks to language models, and internal/scale extrapolates the
-// measurements of bench scale.
+// and package model/trial plays trials. Each subcommand has a file. Two parts are packages of their own: internal/shell
+// runs typed and piped statements, and internal/mcpserver talks to language models.
 //
 // # Output
 //

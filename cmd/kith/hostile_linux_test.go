@@ -132,11 +132,16 @@ func (a *attack) probe(lasts time.Duration) (wait func() []time.Duration) {
 
 func residentPeak(t *testing.T, pid int) int64 {
 	t.Helper()
-	peak, known := peakRSS(fmt.Sprint(pid))
-	if !known {
-		t.Fatal("the system does not report the memory of a process")
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
 	}
-	return peak
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	var kb int64
+	if _, err := fmt.Sscan(rest, &kb); err != nil {
+		t.Fatalf("the system does not report the memory of a process: %v", err)
+	}
+	return kb << 10
 }
 
 // stats returns the figures of the server.

@@ -27,8 +27,7 @@ from the outcomes of its predictions.`,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		Version:           built(),
 	}, "a subcommand is missing",
-		newDemo(), newLoad(), newGen(), newShell(), newServe(), newMCP(), newCheck(), newBackup(), newRestore(), newChanges(), newCompact(), newScore(), newBench(),
-		newCompletion(), newVersion())
+		newDemo(), newLoad(), newShell(), newServe(), newMCP(), newCheck(), newBackup(), newRestore(), newChanges(), newCompact(), newScore(), newCompletion(), newVersion())
 	root.SetVersionTemplate("{{.Version}}\n")
 	for _, cmd := range root.Commands() {
 		if cmd.ValidArgs == nil {

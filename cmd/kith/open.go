@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -71,17 +70,6 @@ func inTemporary(parent string, f func(dir string) error) error {
 		return err
 	}
 	return errors.Join(f(dir), os.RemoveAll(dir))
-}
-
-// withLoaded makes a database from a list, calls f with its path and deletes it.
-func withLoaded(ctx context.Context, file string, f func(path string) error) error {
-	return inTemporary("", func(dir string) error {
-		l := load{stdout: io.Discard, stderr: io.Discard}
-		if err := l.run(ctx, dir, []string{file}); err != nil {
-			return err
-		}
-		return f(dir)
-	})
 }
 
 // missingOrEmpty reports whether path does not exist or is an empty directory, where opening would make a database.

@@ -28,7 +28,7 @@
 //
 // # Predictions
 //
-// kith bench predict --edges dblp-2010.edges.txt.gz --queries 3000 --time 20s: 100 candidates by a trained model of policy
+// prbench bench predict --edges dblp-2010.edges.txt.gz --queries 3000 --time 20s: 100 candidates by a trained model of policy
 // default, with a new source and new candidates each time out of 2,000 nodes whose states are cached; and the best 10 within two
 // steps by a heuristic. Median and 99th percentile:
 //

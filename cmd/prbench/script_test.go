@@ -2,14 +2,18 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"kith/cmd/internal/clitest"
+	"kith/db"
 )
 
 // With -update, the expected outputs in testdata are replaced by the actual ones.
@@ -38,13 +42,23 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"prbench": ma
 // TestScript runs the tool through its command line; see testdata.
 func TestScript(t *testing.T) {
 	clitest.Run(t, *update, map[string]clitest.Command{
-		"links": dataSet(writeLinks), "bipartite": dataSet(writeBipartite), "classes": dataSet(writeClasses), "damage": damage,
+		"links": dataSet(writeLinks), "bipartite": dataSet(writeBipartite), "classes": dataSet(writeClasses), "damage": damage, "load": load,
 	})
 }
 
 // dataSet returns the command NAME FOLDER, which writes a data set.
 func dataSet(write func(folder string) error) clitest.Command {
 	return func(ts *testscript.TestScript, _ bool, args []string) { ts.Check(write(ts.MkAbs(args[0]))) }
+}
+
+// load DB [FILE] makes a database, and loads an edge list into it.
+func load(ts *testscript.TestScript, _ bool, args []string) {
+	g, err := db.Open(ts.MkAbs(args[0]), nil)
+	ts.Check(err)
+	if len(args) == 2 {
+		_, err = g.Load(context.Background(), strings.NewReader(ts.ReadFile(args[1])), db.LoadOptions{})
+	}
+	ts.Check(errors.Join(err, g.Close()))
 }
 
 // damage GLOB OLD NEW replaces text in the first file that matches.

@@ -14,8 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kith/cmd/internal/benchfmt"
 	"kith/cmd/internal/cli"
+	"kith/cmd/prbench/internal/args"
+	"kith/cmd/prbench/internal/benchfmt"
 	"kith/db/edgelist"
 )
 
@@ -87,7 +88,7 @@ by the degree for a state). If an error exceeds its certificate, the benchmark f
 
 // run measures every graph, in one thread.
 func (b *bench) run(ctx context.Context) error {
-	if err := cli.Readable(slices.Concat(b.edges, b.arcs)); err != nil {
+	if err := args.Readable(slices.Concat(b.edges, b.arcs)); err != nil {
 		return err
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))

@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"kith/cmd/internal/benchfmt"
+	"kith/cmd/prbench/internal/benchfmt"
 	"kith/index"
 	"kith/ppr"
 )

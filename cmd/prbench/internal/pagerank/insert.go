@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 
-	"kith/cmd/internal/benchfmt"
+	"kith/cmd/prbench/internal/benchfmt"
 	"kith/index"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"kith/cmd/internal/benchfmt"
+	"kith/cmd/prbench/internal/benchfmt"
 	"kith/index"
 	"kith/ppr"
 )

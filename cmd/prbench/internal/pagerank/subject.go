@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"kith/cmd/internal/benchfmt"
+	"kith/cmd/prbench/internal/benchfmt"
 	"kith/db/edgelist"
 	"kith/index"
 	"kith/ppr"

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"kith/cmd/internal/benchfmt"
+	"kith/cmd/prbench/internal/benchfmt"
 	"kith/index"
 	"kith/ppr"
 )

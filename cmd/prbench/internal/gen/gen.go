@@ -1,4 +1,5 @@
-package main
+// Package gen writes random graphs.
+package gen
 
 import (
 	"bufio"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kith/cmd/internal/cli"
+	"kith/cmd/prbench/internal/args"
 )
 
 // pairs is a stream of edges between nodes numbered from 0. It depends only on its parameters: each iteration yields
@@ -30,14 +32,15 @@ type randomGraph interface {
 	edges(ctx context.Context, seed uint64) pairs
 }
 
-func newGen() *cobra.Command {
+// New returns the command prbench gen.
+func New() *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "gen MODEL",
 		Short: "Write a random graph to standard output, to size a machine",
 		Long: `Gen writes the edge list of a random graph to standard output, one edge a line. Nodes are
 numbered from 0. The same parameters and seed give the same bytes. It needs little
 memory, whatever the size of the graph.`,
-		Example: "  kith gen rmat --scale 20 --edges 16000000 | kith load big.kith -",
+		Example: "  prbench gen rmat --scale 20 --edges 16000000 | kith load big.kith -",
 	}, "a model is missing",
 		genCommand(&cobra.Command{
 			Use:   "rmat",
@@ -46,7 +49,7 @@ memory, whatever the size of the graph.`,
 matrix with probability a, b, c or the rest, then into a quarter of that, down to a
 single entry (Chakrabarti, Zhan, Faloutsos 2004). The defaults are those of Graph500.
 Some edges come twice, some are loops, and some nodes have no edge.`,
-			Example: "  kith gen rmat --scale 20 --edges 16000000 > rmat.txt",
+			Example: "  prbench gen rmat --scale 20 --edges 16000000 > rmat.txt",
 		}, &rmat{}),
 		genCommand(&cobra.Command{
 			Use:   "sbm",
@@ -54,7 +57,7 @@ Some edges come twice, some are loops, and some nodes have no edge.`,
 			Long: `Sbm divides the nodes into blocks of consecutive numbers, of nearly equal size. Two
 nodes of one block have an edge with the probability --inside, two of different blocks
 with --between (Holland, Laskey, Leinhardt 1983). An edge comes once, smaller end first.`,
-			Example: "  kith gen sbm --nodes 10000 --blocks 20 --inside 0.02 --between 0.0001 > communities.txt",
+			Example: "  prbench gen sbm --nodes 10000 --blocks 20 --inside 0.02 --between 0.0001 > communities.txt",
 		}, &blocks{}),
 		genCommand(&cobra.Command{
 			Use:   "ba",
@@ -62,7 +65,7 @@ with --between (Holland, Laskey, Leinhardt 1983). An edge comes once, smaller en
 			Long: `Ba adds the nodes one after another, each with --degree edges to earlier nodes, chosen in
 proportion to their degree so far (Barabasi, Albert 1999; computed as
 Sanders and Schulz 2016 do). An edge may come twice, and be a loop of its own node.`,
-			Example: "  kith gen ba --nodes 1000000 --degree 8 > rich.txt",
+			Example: "  prbench gen ba --nodes 1000000 --degree 8 > rich.txt",
 		}, &attachment{}),
 	)
 }
@@ -130,7 +133,7 @@ func (g *rmat) valid() error {
 	if !(g.a >= 0 && g.b >= 0 && g.c >= 0 && g.a+g.b+g.c <= 1) {
 		return fmt.Errorf("--a, --b and --c must be probabilities whose sum is at most 1, got %v, %v and %v", g.a, g.b, g.c)
 	}
-	return cmp.Or(cli.Within("scale", g.scale, 1, 32), cli.Least("edges", g.count, 0))
+	return cmp.Or(args.Within("scale", g.scale, 1, 32), cli.Least("edges", g.count, 0))
 }
 
 func (g *rmat) edges(_ context.Context, seed uint64) pairs {
@@ -159,6 +162,12 @@ func (g *rmat) edges(_ context.Context, seed uint64) pairs {
 	}
 }
 
+// WriteRMAT writes the R-MAT graph of 2^scale nodes with the probabilities of Graph500 and the seed 1, one edge a line.
+func WriteRMAT(ctx context.Context, w io.Writer, scale int, edges int64) error {
+	r := rmat{scale: scale, count: edges, a: 0.57, b: 0.19, c: 0.19}
+	return writePairs(ctx, w, r.edges(ctx, 1))
+}
+
 // blocks is the stochastic block model.
 type blocks struct {
 	nodes, count    int64 // number of nodes, number of blocks
@@ -174,8 +183,8 @@ func (g *blocks) flags(cmd *cobra.Command) {
 }
 
 func (g *blocks) valid() error {
-	return cmp.Or(cli.Within("nodes", g.nodes, 1, maxGenNodes), cli.Within("blocks", g.count, 1, g.nodes),
-		cli.Within("inside", g.inside, 0, 1), cli.Within("between", g.between, 0, 1))
+	return cmp.Or(args.Within("nodes", g.nodes, 1, maxGenNodes), args.Within("blocks", g.count, 1, g.nodes),
+		args.Within("inside", g.inside, 0, 1), args.Within("between", g.between, 0, 1))
 }
 
 // begin returns the first node of block i. Block count begins after the last node.
@@ -250,7 +259,7 @@ func (g *attachment) flags(cmd *cobra.Command) {
 }
 
 func (g *attachment) valid() error {
-	return cmp.Or(cli.Within("nodes", g.nodes, 1, maxGenNodes), cli.Within("degree", g.degree, 1, 1<<16))
+	return cmp.Or(args.Within("nodes", g.nodes, 1, maxGenNodes), args.Within("degree", g.degree, 1, 1<<16))
 }
 
 // edges implements the method of Sanders and Schulz 2016, "Scalable generation of scale-free graphs". Consider the

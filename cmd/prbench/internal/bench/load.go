@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -13,8 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kith/cmd/internal/benchfmt"
 	"kith/cmd/internal/cli"
+	"kith/cmd/prbench/internal/args"
+	"kith/cmd/prbench/internal/benchfmt"
 	"kith/db"
 )
 
@@ -22,8 +23,9 @@ import (
 type loadBench struct {
 	dir      string // directory of the databases
 	count    int
-	load     load // the load to measure
-	lineOnly bool // measure in this process and print only the line
+	directed bool
+	memory   int64 // Options.Memory
+	lineOnly bool  // measure in this process and print only the line
 	stdout   io.Writer
 }
 
@@ -32,14 +34,14 @@ func newBenchLoad() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "load FILE...",
 		Short: "Measure loading edge lists: edges per second, memory, bytes on disk",
-		Long: `Bench load loads each file, folder or URL into a new database, which is deleted
+		Long: `Bench load loads each file into a new database, which is deleted
 afterwards. The time is from opening the database until it is closed and synced.
 
 edges/s counts the lines of the list; disk-B/edge is the size of all files of the closed
 database, keys included, per edge. peak-rss-B is the peak memory of the process, which
 Linux reports, so each line is measured by a process of its own.`,
-		Example: `  kith bench load dblp-2010.edges.txt.gz
-  kith bench load --directed --dir /mnt/disk --memory 1G --count 5 cnr-2000.arcs.txt.gz`,
+		Example: `  prbench bench load dblp-2010.edges.txt.gz
+  prbench bench load --directed --dir /mnt/disk --memory 1G --count 5 cnr-2000.arcs.txt.gz`,
 		Args:    cli.AtLeast("FILE"),
 		PreRunE: func(*cobra.Command, []string) error { return cli.Least("count", b.count, 1) },
 		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, args []string) error {
@@ -53,8 +55,8 @@ Linux reports, so each line is measured by a process of its own.`,
 	f := cmd.Flags()
 	f.StringVar(&b.dir, "dir", os.TempDir(), "directory of the databases, on the disk to measure")
 	f.IntVar(&b.count, "count", 1, "number of loads of each file, one line each")
-	f.BoolVar(&b.load.directed, "directed", false, "the graphs are directed")
-	cli.MemoryFlag(f, &b.load.memory)
+	f.BoolVar(&b.directed, "directed", false, "the graphs are directed")
+	cli.MemoryFlag(f, &b.memory)
 	f.BoolVar(&b.lineOnly, "line", false, "")
 	_ = f.MarkHidden("line") // the flag exists
 	return cmd
@@ -62,7 +64,7 @@ Linux reports, so each line is measured by a process of its own.`,
 
 // run prints the lines of all files, each measured by a separate process.
 func (b *loadBench) run(ctx context.Context, files []string) error {
-	if _, err := b.load.all(files); err != nil {
+	if err := args.Readable(files); err != nil {
 		return err
 	}
 	program, err := os.Executable()
@@ -72,7 +74,7 @@ func (b *loadBench) run(ctx context.Context, files []string) error {
 	return benchmark(b.stdout, files, func(file string) error {
 		for range b.count {
 			cmd := exec.CommandContext(ctx, program, "bench", "load", "--line", "--dir", b.dir,
-				"--directed="+strconv.FormatBool(b.load.directed), "--memory", strconv.FormatInt(b.load.memory, 10), "--", file)
+				"--directed="+strconv.FormatBool(b.directed), "--memory", strconv.FormatInt(b.memory, 10), "--", file)
 			if err := runSelf(cmd, b.stdout); err != nil {
 				return err
 			}
@@ -89,7 +91,7 @@ func runSelf(cmd *exec.Cmd, stdout io.Writer) error {
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // the process removes its files
 	cmd.WaitDelay = 10 * time.Second
 	err := cmd.Run()
-	if text := strings.TrimPrefix(strings.TrimSpace(said.String()), "kith: "); err != nil && text != "" {
+	if text := strings.TrimPrefix(strings.TrimSpace(said.String()), "prbench: "); err != nil && text != "" {
 		return errors.New(text)
 	}
 	return err
@@ -98,13 +100,20 @@ func runSelf(cmd *exec.Cmd, stdout io.Writer) error {
 // line loads a file into a new database and prints its line.
 func (b *loadBench) line(ctx context.Context, file, path string) error {
 	l := benchfmt.New("Load", benchfmt.Graph(file))
-	work := b.load
-	work.stdout, work.stderr = io.Discard, io.Discard
-	if err := l.Time(func() error { return work.run(ctx, path, []string{file}) }); err != nil {
+	o := limited(b.memory)
+	if b.directed {
+		o.Direction = db.Directed
+	}
+	var lines int64
+	err := l.Time(func() (err error) {
+		lines, err = load(ctx, path, file, o)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	peak, known := peakRSS("self")
-	l.Add(float64(work.lines)/l.Took[0].Seconds(), "edges/s")
+	l.Add(float64(lines)/l.Took[0].Seconds(), "edges/s")
 	if known {
 		l.Add(float64(peak), "peak-rss-B")
 	}

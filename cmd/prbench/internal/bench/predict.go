@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"cmp"
@@ -15,8 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kith/cmd/internal/benchfmt"
 	"kith/cmd/internal/cli"
+	"kith/cmd/prbench/internal/args"
+	"kith/cmd/prbench/internal/benchfmt"
 	"kith/db"
 	"kith/query"
 )
@@ -49,15 +50,15 @@ and measures predictions. The database is deleted afterwards.
   Readers    predictions per second as above, by several readers at the same time: without a
              writer, and with one that adds 1,000 edges per second in commits of 10,
              alternating`,
-		Example: `  kith bench predict --edges dblp-2010.edges.txt.gz
-  kith bench predict --edges facebook_combined.txt --queries 200`,
+		Example: `  prbench bench predict --edges dblp-2010.edges.txt.gz
+  prbench bench predict --edges facebook_combined.txt --queries 200`,
 		Args: cobra.NoArgs,
 		PreRunE: func(*cobra.Command, []string) error {
 			if len(b.edges) == 0 {
 				return errors.New("--edges FILE is missing")
 			}
 			return cmp.Or(cli.Least("queries", b.queries, 1), cli.Least("readers", b.readers, 1),
-				cli.Least("warmed", b.warmed, candidateCount+1), cli.Least("time", b.span, time.Nanosecond), cli.Readable(b.edges))
+				cli.Least("warmed", b.warmed, candidateCount+1), cli.Least("time", b.span, time.Nanosecond), args.Readable(b.edges))
 		},
 		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 			b.stdout = cmd.OutOrStdout()

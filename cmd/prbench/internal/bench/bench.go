@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"errors"
@@ -8,23 +8,24 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kith/cmd/internal/benchfmt"
 	"kith/cmd/internal/cli"
+	"kith/cmd/prbench/internal/benchfmt"
 )
 
-func newBench() *cobra.Command {
+// New returns the command prbench bench.
+func New() *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "bench BENCHMARK",
 		Short: "Measure a part of kith on your own graphs",
 		Long: `Bench measures a part of kith on graphs that you name, and prints lines as go test
 -bench does, so that benchstat (golang.org/x/perf) compares two runs.`,
-		Example: "  kith bench load facebook_combined.txt\n  kith bench predict --edges facebook_combined.txt\n  kith bench commit\n  kith bench open social.kith",
+		Example: "  prbench bench load facebook_combined.txt\n  prbench bench predict --edges facebook_combined.txt\n  prbench bench commit\n  prbench bench open social.kith",
 	}, "a benchmark is missing", newBenchLoad(), newBenchCommit(), newBenchOpen(), newBenchPredict(), newBenchScale())
 }
 
 // benchmark writes the header of a benchmark, then calls f for each graph.
 func benchmark(w io.Writer, graphs []string, f func(graph string) error) error {
-	if err := benchfmt.WriteHead(w, "kith/cmd/kith"); err != nil {
+	if err := benchfmt.WriteHead(w, "kith/cmd/prbench"); err != nil {
 		return err
 	}
 	for _, g := range graphs {

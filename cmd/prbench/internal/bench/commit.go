@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"cmp"
@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kith/cmd/internal/benchfmt"
 	"kith/cmd/internal/cli"
+	"kith/cmd/prbench/internal/benchfmt"
 	"kith/db"
 )
 
@@ -37,8 +37,8 @@ edge in an Update of its own, into a new database, which is deleted afterwards.
 ns/op and median-ns/op are the time that a writer waits for a commit. Writers that commit
 at the same time share a sync; syncs/commit is the share of a commit. A delay is added
 to each sync, to simulate a slower disk.`,
-		Example: `  kith bench commit
-  kith bench commit --dir /mnt/disk --writers 1,64 --delay 0s --time 10s`,
+		Example: `  prbench bench commit
+  prbench bench commit --dir /mnt/disk --writers 1,64 --delay 0s --time 10s`,
 		Args: cobra.NoArgs,
 		PreRunE: func(*cobra.Command, []string) error {
 			return cmp.Or(cli.Least("writers", slices.Min(b.writers), 1), cli.Least("delay", slices.Min(b.delays), 0),
@@ -59,7 +59,7 @@ to each sync, to simulate a slower disk.`,
 
 // run prints a line for each delay and number of writers.
 func (b *commitBench) run(ctx context.Context) error {
-	if err := benchfmt.WriteHead(b.stdout, "kith/cmd/kith"); err != nil {
+	if err := benchfmt.WriteHead(b.stdout, "kith/cmd/prbench"); err != nil {
 		return err
 	}
 	for _, delay := range b.delays {

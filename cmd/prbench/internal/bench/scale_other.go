@@ -1,6 +1,6 @@
 //go:build !linux
 
-package main
+package bench
 
 // forgetFiles would remove the files of a directory from the page cache.
 func forgetFiles(string) error { return nil }

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -8,10 +8,10 @@ import (
 	"runtime"
 	"time"
 
-	"kith/cmd/internal/benchfmt"
 	"kith/cmd/internal/cli"
 	"kith/cmd/internal/score"
-	"kith/cmd/kith/internal/scale"
+	"kith/cmd/prbench/internal/benchfmt"
+	"kith/cmd/prbench/internal/scale"
 	"kith/db"
 )
 
@@ -193,7 +193,7 @@ func (g *scaleGraph) copy(ctx context.Context) error {
 		})
 	})
 	if err == nil {
-		err = g.time(scale.Restore, func() error { return restore(ctx, nil, []string{file}, copied, o) })
+		err = g.time(scale.Restore, func() error { return restore(ctx, file, copied, o) })
 	}
 	if err == nil {
 		err = os.CopyFS(replica, os.DirFS(copied))

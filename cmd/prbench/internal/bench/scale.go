@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,7 +24,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"kith/cmd/internal/cli"
-	"kith/cmd/kith/internal/scale"
+	"kith/cmd/prbench/internal/args"
+	"kith/cmd/prbench/internal/scale"
 )
 
 // scaleBench implements the subcommand bench scale.
@@ -45,7 +47,7 @@ func newBenchScale() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scale",
 		Short: "Measure graphs of several sizes and extrapolate to 10^10 edges",
-		Long: `Bench scale generates R-MAT graphs of several sizes, as kith gen rmat does, and measures for
+		Long: `Bench scale generates R-MAT graphs of several sizes, as prbench gen rmat does, and measures for
 each what kith takes: disk, memory, and the time to load, check, open, train, answer, score,
 back up, restore, commit and follow. Then it fits a law to each figure and prints a table
 of these sizes and of 10^8, 10^9 and 10^10 edges. A figure with ~ before it is extrapolated;
@@ -59,11 +61,11 @@ start is one whose files are not in the page cache; only on Linux is it cold.
 With --dir, measurements are kept in DIR/scale.jsonl, and a size that this build has
 measured with these settings is not measured again. A graph of 16M edges takes about four
 minutes and 0.7 GB of disk on two cores, most of it for the training.`,
-		Example: `  kith bench scale --dir /var/tmp/scale
-  kith bench scale --edges 1M,4M,16M,64M --machines 100 --cores 32 --machine-memory 512G`,
+		Example: `  prbench bench scale --dir /var/tmp/scale
+  prbench bench scale --edges 1M,4M,16M,64M --machines 100 --cores 32 --machine-memory 512G`,
 		Args: cobra.NoArgs,
 		PreRunE: func(*cobra.Command, []string) error {
-			return cmp.Or(cli.Least("edges", slices.Min(b.sizes), 1000), cli.Within("degree", b.degree, 1, 1000),
+			return cmp.Or(cli.Least("edges", slices.Min(b.sizes), 1000), args.Within("degree", b.degree, 1, 1000),
 				cli.Least("time", b.span, time.Nanosecond), cli.Least("machines", b.cluster.Machines, 1),
 				cli.Least("cores", b.cluster.Cores, 1))
 		},
@@ -128,6 +130,15 @@ func parseCounts(text string) (all []int64, err error) {
 // setting returns what the measurements depend on.
 func (b *scaleBench) setting() scale.Setting {
 	return scale.Setting{Build: built(), Cores: runtime.GOMAXPROCS(0), Memory: b.memory, Degree: b.degree}
+}
+
+// built identifies this build: its revision, if it is known, the Go version and the platform.
+func built() string {
+	parts := []string{runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		parts = append([]string{cli.Revision(info)}, parts...)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // resultsName is the name of the file of measurements.

@@ -1,18 +1,18 @@
-package main
+package bench
 
 import (
 	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"time"
 
-	"kith/cmd/internal/benchfmt"
 	"kith/cmd/internal/score"
-	"kith/cmd/kith/internal/scale"
+	"kith/cmd/prbench/internal/benchfmt"
+	"kith/cmd/prbench/internal/gen"
+	"kith/cmd/prbench/internal/scale"
 	"kith/db"
 )
 
@@ -84,8 +84,11 @@ func (g *scaleGraph) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l := load{memory: g.memory, stdout: io.Discard, stderr: io.Discard}
-	if err := g.time(scale.Load, func() error { return l.run(ctx, g.database(), []string{list}) }); err != nil {
+	err = g.time(scale.Load, func() error {
+		_, err := load(ctx, g.database(), list, limited(g.memory))
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	g.peak(scale.LoadPeak)
@@ -121,8 +124,7 @@ func (g *scaleGraph) generate(ctx context.Context, list string) error {
 	if err != nil {
 		return err
 	}
-	r := rmat{scale: g.scale, count: g.asked, a: 0.57, b: 0.19, c: 0.19} // Graph500, as the flags of kith gen rmat
-	return errors.Join(writePairs(ctx, f, r.edges(ctx, 1)), f.Close())
+	return errors.Join(gen.WriteRMAT(ctx, f, g.scale, g.asked), f.Close())
 }
 
 // check verifies the database.

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kith/cmd/internal/benchfmt"
 	"kith/cmd/internal/cli"
+	"kith/cmd/prbench/internal/benchfmt"
 	"kith/db"
 )
 
@@ -30,8 +30,8 @@ func newBenchOpen() *cobra.Command {
 		Long: `Bench open measures the time from opening a database to the first row of the
 neighbours of a node, which needs the whole graph in memory. The files are read once
 before, so the disk is not measured. A database that was closed is opened read-only.`,
-		Example: `  kith bench open social.kith
-  kith bench open --edges dblp-2010.edges.txt.gz`,
+		Example: `  prbench bench open social.kith
+  prbench bench open --edges dblp-2010.edges.txt.gz`,
 		PreRunE: func(_ *cobra.Command, args []string) error {
 			if len(args)+len(b.edges) == 0 {
 				return errors.New("a database, or --edges FILE, is missing")

@@ -1,7 +1,8 @@
-package main
+package bench
 
 import (
 	"bytes"
+	"flag"
 	"os"
 	"slices"
 	"strings"
@@ -9,14 +10,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"kith/cmd/kith/internal/scale"
+	"kith/cmd/prbench/internal/scale"
 )
 
-// TestScalePage verifies that the table of db/doc.go, "How far it goes", is that of the measurements in testdata/scale.jsonl,
-// which kith bench scale --dir DIR writes into DIR/scale.jsonl. With -update it rewrites the table.
+var update = flag.Bool("update", false, "rewrite the table in doc.go")
+
+// TestScalePage verifies that the table of doc.go, "How far it goes", has the measurements of testdata/scale.jsonl, which prbench bench scale --dir DIR writes into DIR/scale.jsonl. With -update it rewrites the table.
 func TestScalePage(t *testing.T) {
 	t.Parallel()
-	const page = "../../db/doc.go"
+	const page = "doc.go"
 	results, err := scale.Open("testdata/scale.jsonl")
 	if err != nil {
 		t.Fatal(err)
