@@ -20,7 +20,8 @@ import (
 type instance struct {
 	*badger.DB
 	users atomic.Int64
-	space *logSpace // nil if it writes nothing, or on Windows, which reserves the blocks of whole files
+	flush *flusher  // nil if it writes nothing to the disk
+	space *logSpace // likewise, and on Windows, which reserves the blocks of whole files
 	ended sync.Once
 	err   error // why it did not end well
 }
@@ -61,9 +62,9 @@ func (b *instance) release() error {
 // errUnfinished is returned for an instance that does not stop. Its directory must stay locked.
 var errUnfinished = errors.New("db: the store still tries to write")
 
-// maxFailures is the number of times that Badger, which is being closed, may fail to write a table. It tries once a second,
-// and for ever.
-const maxFailures = 3
+// maxFailures is the number of times that a Badger that is being closed may look for space for a table. It looks every
+// spaceInterval, and for ever.
+const maxFailures = 15
 
 // end closes an instance that has no user. Its last log stays; see settle.
 func (b *instance) end() error {
@@ -71,7 +72,13 @@ func (b *instance) end() error {
 		done := make(chan error, 1)
 		go func() {
 			closeLog := takeLog(b.DB)
+			if b.flush != nil {
+				b.flush.close()
+			}
 			err := errors.Join(b.Close(), closeLog())
+			if b.flush != nil {
+				err = errors.Join(err, b.flush.closeLogs())
+			}
 			if b.space != nil {
 				err = errors.Join(err, b.space.close())
 			}
@@ -291,6 +298,7 @@ func (s *Store) start(o badger.Options) error {
 
 // startWriting prepares what an instance that writes to the disk needs besides Badger.
 func (s *Store) startWriting(b *instance) (err error) {
+	b.flush = s.newFlusher(b.DB)
 	if err := s.startNewest(); err != nil || runtime.GOOS == "windows" {
 		return err
 	}

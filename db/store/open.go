@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -69,7 +70,7 @@ func Open(path string, o Options) (*Store, error) {
 	s.opts = badgerOptions(dir, o)
 	if !o.InMemory && !o.ReadOnly {
 		to := s.opts.Logger.(logger)
-		to.room = s.RoomToGrow
+		to.room, to.waiting = s.roomToMerge, &s.waiting
 		s.opts.Logger = to
 		err = install(dir, nil)
 	}
@@ -248,6 +249,8 @@ type logger struct {
 	to     *slog.Logger
 	failed chan error   // receives why Badger cannot write a table, which it will try again, if that is awaited
 	room   func() error // returns an error while the disk has too little space to merge tables; may be nil
+	// waiting is the number of goroutines that wait for room.
+	waiting *atomic.Int32
 }
 
 func (l logger) Errorf(f string, a ...any) {
@@ -275,16 +278,16 @@ func (l logger) Debugf(f string, a ...any) {
 	if l.room == nil || !strings.HasPrefix(f, "[%d] LOG Compact. Added") || len(a) > 0 && a[0] == mergesAll {
 		return
 	}
-	for waits := false; ; waits = true {
-		err := l.room()
-		if err == nil {
-			return
-		}
-		if !waits {
-			l.to.Warn("merging tables waits for space on the disk", "err", err)
-		}
+	err := l.room()
+	if err == nil {
+		return
+	}
+	l.to.Warn("merging tables waits for space on the disk", "err", err)
+	l.waiting.Add(1)
+	defer l.waiting.Add(-1)
+	for ; err != nil; err = l.room() {
 		l.fail(err)
-		time.Sleep(time.Second)
+		time.Sleep(spaceInterval)
 	}
 }
 

@@ -21,10 +21,14 @@ func takeLog(b *badger.DB) (closeLog func() error) {
 		return func() error { return nil }
 	}
 	memtable := hidden(reflect.ValueOf(b), "mt")
+	defer memtable.SetZero()
+	return logCloser(memtable)
+}
+
+// logCloser returns a function that closes the log of a memtable.
+func logCloser(memtable reflect.Value) func() error {
 	log := hidden(memtable, "wal")
-	file := log.Interface().(interface{ Close(size int64) error })
-	end := hidden(log, "writeAt").Uint()
-	memtable.SetZero()
+	file, end := log.Interface().(interface{ Close(size int64) error }), hidden(log, "writeAt").Uint()
 	return func() error { return file.Close(int64(end)) }
 }
 

@@ -8,10 +8,13 @@ import (
 	"testing"
 
 	"github.com/dgraph-io/badger/v4/table"
+
+	"kith/index"
 )
 
-// If Badger cannot write a table, Close returns the reason, and the directory stays locked while Badger tries again.
-func TestCloseThatCannotWrite(t *testing.T) {
+// While a table cannot be written, the commits stay in their log, and writes are refused before they wait for ever. Close
+// leaves the log or makes a table of it, and nothing is lost.
+func TestFullLogStays(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -19,23 +22,36 @@ func TestCloseThatCannotWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	s := testOpen(t, path)
 	fill(t, s, 1, 'a', 1)
-	for id := range uint64(100) { // Badger does not overwrite a table
+	for id := range uint64(1000) { // no table is overwritten
 		if err := os.WriteFile(table.NewFilename(id, path), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	// The last log is the next one, which is empty.
-	for ts := uint64(2); len(logs(t, path)) < 3; ts++ {
-		fill(t, s, ts, 'a', 100)
+	done, err := uint64(1), error(nil)
+	for ; err == nil && done < 10_000; done++ {
+		err = s.Commit(done+1, func(w index.Writer) error { return w.Set(testKey('b', int(done+1)), make([]byte, 100_000)) })
 	}
-	if err := s.Close(); !errors.Is(err, errUnfinished) {
+	if !errors.Is(err, ErrFull) {
+		t.Fatalf("the commits end with %v", err)
+	}
+	if got := logs(t, path); len(got) < 3 { // the last is the next one, which is empty
+		t.Errorf("the logs are %v", got)
+	}
+	if err := s.Close(); err != nil {
 		t.Errorf("Close: %v", err)
 	}
-	if _, err := Open(path, testOptions()); !errors.Is(err, ErrLocked) {
-		t.Errorf("Open: %v", err)
+	for id := range uint64(1000) {
+		if err := os.Remove(table.NewFilename(id, path)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if got := logs(t, path); len(got) < 2 {
-		t.Errorf("the logs that are left are %v", got)
+	s = testOpen(t, path)
+	r := s.Read(done)
+	defer r.Close()
+	for ts := uint64(2); ts < done; ts++ {
+		if v, _, err := r.Get(testKey('b', int(ts))); len(v) != 100_000 || err != nil {
+			t.Fatalf("the commit at %d of %d has %d bytes: %v", ts, done, len(v), err)
+		}
 	}
 }
 

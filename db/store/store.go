@@ -52,6 +52,7 @@ type Store struct {
 	failed    atomic.Pointer[error]
 	discarded atomic.Uint64 // timestamp up to which only the newest version of a record is kept; see Discard
 	written   atomic.Int64  // bytes written since it was the newest timestamp
+	waiting   atomic.Int32  // number of goroutines that wait for space for tables
 
 	// reading is held by a read of the present tables, so that no version that it may see is discarded meanwhile.
 	reading sync.RWMutex
@@ -130,7 +131,7 @@ func (s *Store) Reserve(r *Records) error {
 	if !b.space.ends() {
 		return nil
 	}
-	if err = s.RoomToGrow(); err != nil {
+	if err = s.waitToGrow(); err != nil {
 		r.release()
 	}
 	return err

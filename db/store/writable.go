@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 )
@@ -60,6 +61,53 @@ func (s *Store) RoomToGrow() error {
 	}
 	return room(s.Dir(), min(maintenance*s.opts.MemTableSize, 2*s.Bytes())+openingRoom,
 		"merging it with earlier writes (less with a smaller Memory, which is --memory of the tool)")
+}
+
+// spaceInterval is the time between two looks for space.
+const spaceInterval = 200 * time.Millisecond
+
+// waitToGrow is RoomToGrow, and waits a while for tables that could not be made earlier. Badger blocks a write for as long as
+// there are too many of them.
+func (s *Store) waitToGrow() error {
+	for range 10 {
+		if err := s.RoomToGrow(); err != nil || s.waiting.Load() == 0 {
+			return err
+		}
+		time.Sleep(spaceInterval)
+	}
+	return fmt.Errorf("%w: %s: earlier writes wait until they can be merged: %w", ErrFull, s.Dir(), syscall.ENOSPC)
+}
+
+// roomToMerge returns an error if a table that Badger makes might not be written as a whole. Badger would lose the records of
+// a table whose file it cannot create.
+func (s *Store) roomToMerge() error {
+	if err := s.RoomToGrow(); err != nil {
+		return err
+	}
+	name := filepath.Join(s.Dir(), "probe"+draftSuffix)
+	if err := errors.Join(os.WriteFile(name, nil, 0o600), os.Remove(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return reserveManifest(s.Dir())
+}
+
+// manifestRoom is more than Badger writes to the manifest at once.
+const manifestRoom = 64 << 10
+
+// reserveManifest reserves blocks for the next changes of the manifest.
+func reserveManifest(dir string) error {
+	f, err := os.OpenFile(filepath.Join(dir, badger.ManifestFilename), os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = allocate(f, info.Size()+manifestRoom)
+	}
+	if errors.Is(err, errors.ErrUnsupported) {
+		err = nil
+	}
+	return errors.Join(err, f.Close())
 }
 
 // room returns ErrFull unless the disk under path has the bytes free that something needs.

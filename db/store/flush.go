@@ -1,0 +1,154 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/skl"
+	"github.com/dgraph-io/badger/v4/table"
+	"github.com/dgraph-io/ristretto/v2"
+	"github.com/dgraph-io/ristretto/v2/z"
+)
+
+// flusher makes tables of the logs that are full, in place of a goroutine of Badger, which would write them through memory
+// mappings. Each log has a memtable with the same records. While the disk is full they wait. If the store is closed then,
+// the logs stay, as the log of the last commits does; see settle.
+type flusher struct {
+	opts    badger.Options
+	table   table.Options
+	log     *slog.Logger
+	waiting *atomic.Int32 // see Store.waiting
+	closing chan struct{}
+	ended   chan struct{}
+	left    []reflect.Value // memtables of the logs that stay
+
+	// Fields of Badger's DB:
+	lock   *sync.RWMutex
+	full   reflect.Value // the memtables that have no table yet
+	drop   *sync.Cond    // for those who wait until there are fewer
+	levels reflect.Value
+	number *atomic.Uint64 // of the next table
+}
+
+// addLevel0Table adds a table to level 0 and to the manifest. While there are too many tables it waits for a compactor.
+//
+//go:linkname addLevel0Table github.com/dgraph-io/badger/v4.(*levelsController).addLevel0Table
+func addLevel0Table(levels unsafe.Pointer, t *table.Table) error
+
+// newFlusher takes the full memtables of Badger, to which nothing was written yet.
+func (s *Store) newFlusher(b *badger.DB) *flusher {
+	of := reflect.ValueOf(b)
+	f := &flusher{
+		opts: b.Opts(), table: tableOptions(b.Opts()), log: s.log, waiting: &s.waiting,
+		closing: make(chan struct{}), ended: make(chan struct{}),
+		lock: hidden(of, "lock").Addr().Interface().(*sync.RWMutex),
+		full: hidden(of, "imm"), drop: hidden(of, "flushCond").Interface().(*sync.Cond), levels: hidden(of, "lc"),
+	}
+	f.table.BlockCache = hidden(of, "blockCache").Interface().(*ristretto.Cache[[]byte, *table.Block])
+	f.number = hidden(f.levels, "nextFileID").Addr().Interface().(*atomic.Uint64)
+	queue := hidden(of, "flushChan")
+	theirs, ours := reflect.ValueOf(queue.Interface()), reflect.MakeChan(queue.Type(), queue.Cap())
+	for range theirs.Cap() + 1 { // when the last is sent, Badger's goroutine has received one, so it keeps its queue
+		theirs.Send(reflect.Zero(queue.Type().Elem()))
+	}
+	queue.Set(ours)
+	go func() {
+		for {
+			memtable, ok := ours.Recv()
+			if !ok {
+				break
+			}
+			f.flush(memtable)
+		}
+		close(f.ended)
+		theirs.Close()
+	}()
+	return f
+}
+
+// flush makes a table of a memtable, and drops the memtable and its log.
+func (f *flusher) flush(memtable reflect.Value) {
+	if len(f.left) > 0 {
+		f.left = append(f.left, memtable)
+		return
+	}
+	if err := f.makeTable(memtable); err != nil {
+		f.log.Warn("the last commits stay in a log until a table can be written", "err", fullError(err))
+		f.waiting.Add(1)
+		defer f.waiting.Add(-1)
+		for ; err != nil; err = f.makeTable(memtable) {
+			select {
+			case <-f.closing:
+				f.left = append(f.left, memtable)
+				return
+			case <-time.After(spaceInterval):
+			}
+		}
+	}
+	f.lock.Lock()
+	f.full.Set(f.full.Slice(1, f.full.Len()))
+	records(memtable).DecrRef()
+	f.lock.Unlock()
+	f.drop.Broadcast()
+}
+
+func records(memtable reflect.Value) *skl.Skiplist {
+	return hidden(memtable, "sl").Interface().(*skl.Skiplist)
+}
+
+// makeTable makes a table in level 0.
+func (f *flusher) makeTable(memtable reflect.Value) error {
+	b := table.NewTableBuilder(f.table)
+	defer b.Close()
+	it := records(memtable).NewUniIterator(false)
+	for it.Rewind(); it.Valid(); it.Next() {
+		b.Add(it.Key(), it.Value(), 0)
+	}
+	content := b.Finish()
+	if err := errors.Join(it.Close(), reserveManifest(f.opts.Dir)); err != nil || len(content) == 0 {
+		return err
+	}
+	name := table.NewFilename(f.number.Add(1)-1, f.opts.Dir)
+	if _, err := os.Lstat(name); err == nil {
+		return fmt.Errorf("%s exists", name)
+	}
+	t, err := f.open(name, content)
+	if err != nil {
+		return errors.Join(err, os.Remove(name))
+	}
+	err = addLevel0Table(f.levels.UnsafePointer(), t)
+	return errors.Join(err, t.DecrRef()) // the level has a reference of its own
+}
+
+// open writes a table and opens it.
+func (f *flusher) open(name string, content []byte) (*table.Table, error) {
+	if err := writeSynced(name, content); err != nil {
+		return nil, err
+	}
+	file, err := z.OpenMmapFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	return table.OpenTable(file, f.table)
+}
+
+// close makes the flusher end with the next full memtable for which the disk has no space. It must be called before Badger
+// is closed.
+func (f *flusher) close() { close(f.closing) }
+
+// closeLogs closes the logs that stay, when Badger is closed.
+func (f *flusher) closeLogs() (err error) {
+	<-f.ended
+	for _, memtable := range f.left {
+		err = errors.Join(err, logCloser(memtable)())
+	}
+	return err
+}
