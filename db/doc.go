@@ -88,7 +88,8 @@
 // bytes. When the log of the last writes is full, at 5 to 64 MB depending on Options.Memory, and for a load, there must also
 // be eight times that or twice the size of the database, whichever is less: a smaller Memory needs less. Views continue,
 // and writes succeed again when there is space. Opening and closing a database need no space, whoever filled the disk: its
-// last writes then stay in the log.
+// last writes then stay in the log. One thing can still end the process: another program that takes the whole reserve at
+// once, for example by allocating a large file, within the milliseconds in which the database writes a merged table.
 //
 // Cached PageRank states only save time. Those that took at least 20,000 edge operations are stored when a database that
 // was written to is closed and, in the background, at checkpoints: after a checkpoint of a model, and when 2^24 edge

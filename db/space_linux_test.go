@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ func mounted(t *testing.T, part string) {
 // linuxChildren are the parts of tests that need Linux.
 func linuxChildren() map[string]func(path string) error {
 	return map[string]func(string) error{"full": fillDisk, "apply": applyOnFullDisk, "compact": compactOnFullDisk, "load": loadOnSmallDisk, "readonly": openReadOnlyDisk, "read": read,
-		"last byte": closeOnFullDisk, "small": writeOnSmallDisk}
+		"last byte": closeOnFullDisk, "small": writeOnSmallDisk, "beside": writeBesideAnother, "inodes": writeWithoutInodes}
 }
 
 func mount(at string, flags uintptr, options string) error {
@@ -161,7 +162,7 @@ func readAlone(path string, want int) error {
 // takeAll writes a file until the disk has not one byte left.
 func takeAll(name string) error {
 	f, err := os.Create(name)
-	for size := 1 << 16; size > 0 && err == nil; {
+	for size := 1 << 18; size > 0 && err == nil; {
 		if _, err = f.Write(make([]byte, size)); errors.Is(err, syscall.ENOSPC) {
 			size, err = size/2, nil
 		}
@@ -190,6 +191,138 @@ func writeOnSmallDisk(at string) error {
 		}
 	}
 	return db.CompactDir(ctx, path, nil)
+}
+
+func TestWriteBesideAnother(t *testing.T) {
+	t.Parallel()
+	notShort(t)
+	mounted(t, "beside")
+}
+
+// writeBesideAnother makes tables while another program fills the disk and frees it, again and again.
+func writeBesideAnother(at string) error {
+	if err := mount(at, 0, "size=192m"); err != nil {
+		return err
+	}
+	ctx, path, o := context.Background(), filepath.Join(at, "g"), &db.Options{Memory: 64 << 20}
+	stop, stopped := make(chan struct{}), make(chan error, 1)
+	go func() {
+		rest := filepath.Join(at, "rest")
+		for {
+			select {
+			case <-stop:
+				stopped <- nil
+				return
+			default:
+			}
+			if err := errors.Join(takeAll(rest), os.Remove(rest)); err != nil {
+				stopped <- err
+				return
+			}
+		}
+	}()
+	done, refused := 0, 0
+	for round := range 4 {
+		g, err := db.Open(path, o)
+		if errors.Is(err, db.ErrFull) && round == 0 {
+			continue // there is no room for a new database
+		}
+		if err != nil {
+			return err
+		}
+		for range 40 {
+			if err := ballast(g, done); err != nil && !errors.Is(err, db.ErrFull) {
+				return err
+			}
+			switch err := addDone(g, done); {
+			case err == nil:
+				done++
+			case errors.Is(err, db.ErrFull):
+				refused++
+			default:
+				return err
+			}
+		}
+		if err := errors.Join(edgesOfDone(g, done), g.Close()); err != nil && !errors.Is(err, db.ErrFull) {
+			return err
+		}
+	}
+	close(stop)
+	if err := <-stopped; err != nil {
+		return err
+	}
+	g, err := db.Open(path, o)
+	if err != nil {
+		return err
+	}
+	fmt.Println(done, "commits,", refused, "refused")
+	return errors.Join(edgesOfDone(g, done), g.Check(ctx), g.Close())
+}
+
+func TestWriteWithoutInodes(t *testing.T) {
+	t.Parallel()
+	notShort(t)
+	mounted(t, "inodes")
+}
+
+// writeWithoutInodes makes and merges tables while other files take all inodes, and when these are free again.
+func writeWithoutInodes(at string) error {
+	if err := mount(at, 0, "size=256m,nr_inodes=200"); err != nil {
+		return err
+	}
+	path, o := filepath.Join(at, "g"), &db.Options{Memory: 64 << 20}
+	g, err := db.Open(path, o)
+	if err != nil {
+		return err
+	}
+	done := 0
+	for round := range 3 {
+		var taken []string
+		for {
+			name := filepath.Join(at, fmt.Sprint("taken", len(taken)))
+			f, err := os.Create(name)
+			if errors.Is(err, syscall.ENOSPC) {
+				break
+			}
+			if err := errors.Join(err, f.Close()); err != nil {
+				return err
+			}
+			taken = append(taken, name)
+		}
+		refused := 0
+		for i := range 60 {
+			err := cmp.Or(ballast(g, 60*round+i), addDone(g, done))
+			switch {
+			case err == nil:
+				done++
+			case !errors.Is(err, db.ErrFull):
+				return fmt.Errorf("without inodes: %w", err)
+			default:
+				refused++
+			}
+			if refused == 2 {
+				break
+			}
+		}
+		for _, name := range taken {
+			if err := os.Remove(name); err != nil {
+				return err
+			}
+		}
+		for i := range 20 {
+			if err := errors.Join(ballast(g, i), addDone(g, done)); err != nil {
+				return fmt.Errorf("with inodes: %w", err)
+			}
+			done++
+		}
+	}
+	if err := errors.Join(edgesOfDone(g, done), g.Check(context.Background()), g.Close()); err != nil {
+		return err
+	}
+	if g, err = db.Open(path, o); err != nil {
+		return err
+	}
+	return errors.Join(edgesOfDone(g, done), g.Check(context.Background()), g.Close())
 }
 
 func TestCompactOnFullDisk(t *testing.T) {

@@ -22,8 +22,8 @@
 // [Rebuilt.Install] puts these in their place (install.go). [Compact] merges the tables of a closed store.
 //
 // Badger writes through memory mappings, where a page for which the disk has no space ends the process, whoever filled
-// the disk. So the blocks of its logs are reserved before each commit (log_space.go). When Badger is closed or opened, the
-// store makes the tables of its logs itself (settle.go); if the disk is full then, the logs stay, and nothing is lost.
-// Badger makes a table when a log is full, and merges tables, only while the disk has space for that to spare (writable.go).
-// One case remains: another program takes all of that space in the moment in which Badger writes a table.
+// the disk. So the blocks of its logs are reserved before each commit (log_space.go). The store makes the tables of its logs
+// itself, when they are full (flush.go) and when Badger is closed or opened (settle.go). If the disk is full then, the logs
+// stay, and nothing is lost. Badger merges tables only while the disk has a multiple of the space for that (writable.go).
+// One case remains: another program takes all of this space within the milliseconds in which Badger writes a merged table.
 package store

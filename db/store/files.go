@@ -24,11 +24,12 @@ import (
 // says whether they are the files that were written.
 
 const (
-	discardFile = "DISCARD" // Badger's statistics of the value logs
-	logSuffix   = ".mem"    // suffix of Badger's logs of the last writes
-	valueSuffix = ".vlog"   // suffix of the value logs, which stay empty
-	tableSuffix = ".sst"
-	asideSuffix = ".sst.aside" // suffix of a table that the manifest does not name; see setAside
+	discardFile  = "DISCARD" // Badger's statistics of the value logs
+	discardBytes = 1 << 20   // size of that file
+	logSuffix    = ".mem"    // suffix of Badger's logs of the last writes
+	valueSuffix  = ".vlog"   // suffix of the value logs, which stay empty
+	tableSuffix  = ".sst"
+	asideSuffix  = ".sst.aside" // suffix of a table that the manifest does not name; see setAside
 )
 
 // storeFiles describes the files of a store before Badger opens them.

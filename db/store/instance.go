@@ -5,7 +5,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -275,6 +278,11 @@ func (s *Store) verify() error {
 
 // start makes an instance with the given options the present one, and releases the previous one.
 func (s *Store) start(o badger.Options) error {
+	if !o.ReadOnly && !o.InMemory {
+		if err := s.prepareToOpen(); err != nil {
+			return err
+		}
+	}
 	b, err := openBadger(o)
 	if err != nil {
 		s.log.Debug("opening Badger", "err", err) // openError keeps little of it
@@ -294,6 +302,21 @@ func (s *Store) start(o badger.Options) error {
 		}
 	}
 	return nil
+}
+
+// prepareToOpen makes the file of Badger's statistics as Badger would make it, and looks for space just before Badger writes the
+// first pages of a log and a value log through their mappings.
+func (s *Store) prepareToOpen() error {
+	name := filepath.Join(s.Dir(), discardFile)
+	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		err := writeSynced(name, make([]byte, os.Getpagesize()))
+		if err = errors.Join(err, os.Truncate(name, discardBytes)); err != nil {
+			return fmt.Errorf("db: %w", errors.Join(fullError(err), os.Remove(name)))
+		}
+	} else if err != nil {
+		return fmt.Errorf("db: %w", err)
+	}
+	return s.Room()
 }
 
 // startWriting prepares what an instance that writes to the disk needs besides Badger.

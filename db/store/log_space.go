@@ -53,6 +53,7 @@ func newLogSpace(o badger.Options) (*logSpace, error) {
 		return nil, err
 	}
 	s.log.end = logHeader
+	s.number++
 	return s, s.begin()
 }
 
@@ -60,22 +61,30 @@ func (s *logSpace) path() string {
 	return filepath.Join(s.opts.Dir, fmt.Sprintf("%05d%s", s.number, logSuffix))
 }
 
-// begin makes the next log.
+// begin makes the next log, if that was not possible earlier.
 func (s *logSpace) begin() (err error) {
-	s.number++
-	s.next.file, err = os.OpenFile(s.path(), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	if s.next.file == nil {
+		s.next.file, err = os.OpenFile(s.path(), os.O_RDWR|os.O_CREATE, 0o666)
+	}
 	return err
 }
 
 // follow looks whether Badger has taken the next log.
 func (s *logSpace) follow() error {
+	if err := s.begin(); err != nil {
+		return err
+	}
 	info, err := s.next.file.Stat()
 	if err != nil || info.Size() == 0 {
 		return err
 	}
 	err = s.log.file.Close()
 	s.log, s.next = s.next, logBlocks{end: logHeader + s.promised}
-	return errors.Join(err, s.begin(), s.next.reserve(s.opts))
+	s.number++
+	if err = errors.Join(err, s.begin()); err != nil {
+		return err
+	}
+	return s.next.reserve(s.opts)
 }
 
 // reserve promises space for n bytes of records. It returns the error of the system if the disk lacks space.
@@ -113,14 +122,16 @@ func (s *logSpace) written(n int64) {
 func (s *logSpace) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.follow(); err != nil {
+	err := s.log.file.Close()
+	if s.next.file == nil {
 		return err
 	}
-	err := os.Remove(s.path())
-	if errors.Is(err, fs.ErrNotExist) { // the directory was removed
-		err = nil
+	if info, failed := s.next.file.Stat(); failed == nil && info.Size() == 0 {
+		if failed := os.Remove(s.path()); !errors.Is(failed, fs.ErrNotExist) { // the directory may have been removed
+			err = errors.Join(err, failed)
+		}
 	}
-	return errors.Join(s.log.file.Close(), s.next.file.Close(), err)
+	return errors.Join(err, s.next.file.Close())
 }
 
 // How many bytes are reserved at once: maxStep if the disk has them.

@@ -247,29 +247,10 @@ func badgerOptions(path string, o Options) badger.Options {
 // logger forwards Badger's log. It receives some messages of Badger also as events.
 type logger struct {
 	to     *slog.Logger
-	failed chan error   // receives why Badger cannot write a table, which it will try again, if that is awaited
+	failed chan error   // receives why Badger does not write a table, again and again, if that is awaited
 	room   func() error // returns an error while the disk has too little space to merge tables; may be nil
 	// waiting is the number of goroutines that wait for room.
 	waiting *atomic.Int32
-}
-
-func (l logger) Errorf(f string, a ...any) {
-	l.to.Error(line(f, a))
-	if !strings.HasPrefix(f, "error flushing memtable") {
-		return
-	}
-	for _, arg := range a {
-		if err, ok := arg.(error); ok {
-			l.fail(err)
-		}
-	}
-}
-
-func (l logger) fail(err error) {
-	select {
-	case l.failed <- err:
-	default:
-	}
 }
 
 // Debugf receives a message of a compactor before each table that it writes, and lets it wait until there is space. The
@@ -286,13 +267,17 @@ func (l logger) Debugf(f string, a ...any) {
 	l.waiting.Add(1)
 	defer l.waiting.Add(-1)
 	for ; err != nil; err = l.room() {
-		l.fail(err)
+		select {
+		case l.failed <- err:
+		default:
+		}
 		time.Sleep(spaceInterval)
 	}
 }
 
 const mergesAll = 175
 
+func (l logger) Errorf(f string, a ...any)   { l.to.Error(line(f, a)) }
 func (l logger) Warningf(f string, a ...any) { l.to.Warn(line(f, a)) }
 func (l logger) Infof(f string, a ...any)    { l.to.Debug(line(f, a)) }
 

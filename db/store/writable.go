@@ -59,8 +59,12 @@ func (s *Store) RoomToGrow() error {
 	if err := s.Room(); err != nil || s.Dir() == "" || !s.Writing() {
 		return err
 	}
-	return room(s.Dir(), min(maintenance*s.opts.MemTableSize, 2*s.Bytes())+openingRoom,
-		"merging it with earlier writes (less with a smaller Memory, which is --memory of the tool)")
+	return room(s.Dir(), s.growth(), "merging it with earlier writes (less with a smaller Memory, which is --memory of the tool)")
+}
+
+// growth returns the space that RoomToGrow wants.
+func (s *Store) growth() int64 {
+	return min(maintenance*s.opts.MemTableSize, 2*s.Bytes()) + openingRoom
 }
 
 // spaceInterval is the time between two looks for space.
@@ -84,11 +88,31 @@ func (s *Store) roomToMerge() error {
 	if err := s.RoomToGrow(); err != nil {
 		return err
 	}
+	if err := s.lastingRoom(); err != nil {
+		return err
+	}
 	name := filepath.Join(s.Dir(), "probe"+draftSuffix)
 	if err := errors.Join(os.WriteFile(name, nil, 0o600), os.Remove(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return reserveManifest(s.Dir())
+}
+
+// lastingRoom returns ErrFull if the space that RoomToGrow wants would be gone within 200 ms, at the rate at which other
+// programs take it now. It does not look for long if there is much.
+func (s *Store) lastingRoom() error {
+	const look, lasts = 10 * time.Millisecond, 20
+	want := s.growth()
+	before, err := freeBytes(s.Dir())
+	if err != nil || before > 64*want {
+		return err
+	}
+	time.Sleep(look)
+	after, err := freeBytes(s.Dir())
+	if err != nil || after-lasts*max(before-after, 0) >= want {
+		return err
+	}
+	return fmt.Errorf("%w: %s: another program fills the disk: %w", ErrFull, s.Dir(), syscall.ENOSPC)
 }
 
 // manifestRoom is more than Badger writes to the manifest at once.
