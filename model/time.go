@@ -182,9 +182,9 @@ func paceOf(g Timed) float64 {
 	return math.Expm1(sum / float64(n))
 }
 
-// weightUnit returns the unit of weight of a graph: an eighth of the nodes have edges of this
-// weight, or lighter ones. It is 1 where weights count events, because many pairs have had one
-// event, and it follows a common factor of all weights. It reads the same entries as [paceOf].
+// weightUnit returns the unit of weight of a graph: one node in 32 has an edge that is not heavier. It
+// is 1 where weights count events, because many pairs have had one event, and it follows a common
+// factor of all weights. It reads the same entries as [paceOf].
 func weightUnit(g Timed) float64 {
 	var light []float64
 	for u := range sampleOf(g) {
@@ -204,7 +204,7 @@ func weightUnit(g Timed) float64 {
 		return 1
 	}
 	slices.Sort(light)
-	return light[len(light)/8]
+	return light[len(light)/32]
 }
 
 // timeSpan returns the first and the last of the times of a row, and their number.
