@@ -70,6 +70,21 @@ func (db *DB) fitsWork(what string, bytes int64) error {
 	return db.checkMemory(what+" takes", bytes, db.opts.memory(workPart))
 }
 
+// Bytes that an edge and a node take at most, in an estimate of the memory of a graph. An edge is in
+// two rows, with a weight and a time.
+const (
+	edgeBytes = 32
+	nodeBytes = 64
+)
+
+// modelMemory returns the bytes that the view of a model may take on a graph: those of an answer, and
+// what the graph leaves of its part. It depends on the numbers of the graph alone, and not on what
+// the process has loaded or changed.
+func (db *DB) modelMemory(m *index.Meta) int64 {
+	graph := edgeBytes*m.Edges + nodeBytes*m.Nodes + m.FeatureBytes
+	return db.opts.memory(workPart) + max(db.opts.memory(graphPart)-graph, 0)
+}
+
 // checkMemory returns ErrTooLarge unless bytes are at most limit.
 func (db *DB) checkMemory(what string, bytes, limit int64) error {
 	if bytes <= limit {

@@ -234,13 +234,13 @@ const (
 	linkBytes      = 200
 )
 
-// fitsModel returns ErrTooLarge for a model that needs more memory on a graph than the graph leaves.
+// fitsModel returns ErrTooLarge for a model that needs more memory on a graph than there is.
 func (tx *Tx) fitsModel(name string, s *model.Scorer, v *index.Snapshot) error {
 	need := s.Bytes(v.Graph.NumNodes())
 	if need == 0 {
 		return nil
 	}
-	return tx.db.checkMemory(fmt.Sprintf("asking model %q needs", name), need, tx.db.opts.memory(graphPart, workPart)-v.Bytes())
+	return tx.db.checkMemory(fmt.Sprintf("asking model %q needs", name), need, tx.db.modelMemory(&v.Meta))
 }
 
 // Keys yields the keys of the nodes with a label, or of all nodes if label is "", in the order in which the nodes were
