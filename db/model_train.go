@@ -209,7 +209,11 @@ func (tx *Tx) fit(ctx context.Context, m *model.Model, t Training) error {
 	if !m.Forecasts() {
 		return nil
 	}
-	return tx.withNodeKey(m.TrainEvents(ctx, tx.moments(ctx), t.Plan.Progress))
+	err := m.TrainEvents(ctx, tx.moments(ctx), t.Plan.Progress)
+	if err == nil {
+		err = m.TrainGate(ctx, tx.snap.Graph, t.Plan, tx.worldsWithout(ctx), tx.moments(ctx))
+	}
+	return tx.withNodeKey(err)
 }
 
 // worldsWithout returns a function that makes the world without some of the edges.
@@ -306,7 +310,9 @@ const trainedEvents = 8192
 func (tx *Tx) moments(ctx context.Context) iter.Seq2[model.Moment, error] {
 	return func(yield func(model.Moment, error) bool) {
 		for m := range tx.snap.Moments(trainedEvents) {
-			now := model.Moment{World: model.World{Graph: m.Graph, Now: m.Time}}
+			w := tx.onGraph(m.Graph).walker(0, true, 0)
+			w.Now = m.Time
+			now := model.Moment{World: w.World()}
 			for _, e := range m.Events {
 				now.Links = append(now.Links, model.Pair{Source: e.U, Target: e.V})
 			}

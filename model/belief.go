@@ -135,10 +135,11 @@ func (b *belief) reset() {
 	b.frozen = nil
 }
 
-// forecast reports whether a context has a forecast.
+// forecast reports whether a context has the answer of a forecast alone. Where a forecast is added to the ranker, the source
+// has edges.
 func (c *config) forecast(x []float32) bool {
 	col := c.timeCol()
-	return col >= 0 && x[col] != 0
+	return col >= 0 && x[col] != 0 && x[c.width()-column.StructuralLen+column.ColSource] == 0
 }
 
 // rankInput copies the columns of a context that a ranker reads to z, scaled.
@@ -326,7 +327,13 @@ func (p *posterior) inputs(c *config, t *scratch, pairs []Pair, z blas32.General
 	if p.ranker == nil {
 		return
 	}
-	if c.forecast(nn.Row(x, 0)) {
+	answered := 0 // pairs that the forecast answers
+	for i := range pairs {
+		if c.forecast(nn.Row(x, i)) {
+			answered++
+		}
+	}
+	if answered == len(pairs) {
 		for i := range pairs {
 			nn.Row(z, i)[z.Cols-1] = 0 // the forecast replaces the ranker
 		}
@@ -340,6 +347,9 @@ func (p *posterior) inputs(c *config, t *scratch, pairs []Pair, z blas32.General
 	t.forms = slices.Grow(t.forms[:0], len(pairs))[:len(pairs)]
 	p.ranker.logOdds(&t.net, t.ranked, t.forms)
 	for i, v := range t.forms {
+		if answered > 0 && c.forecast(nn.Row(x, i)) {
+			v = 0
+		}
 		nn.Row(z, i)[z.Cols-1] = float32(v)
 	}
 }

@@ -53,7 +53,7 @@ var blockKinds = [...]blockKind{
 	{name: "target", version: 1, len: featureLen, scale: 1, family: column.TargetFeatures, entry: func(_, t float32) float32 { return t }},
 	{name: "product", version: 1, len: featureLen, scale: 0.5, family: column.AlikeFeatures, entry: func(s, t float32) float32 { return s * t }},
 	{name: "difference", version: 1, len: featureLen, scale: 1, family: column.AlikeFeatures, entry: func(s, t float32) float32 { return max(s-t, t-s) }},
-	{name: "time", version: 1, len: (*config).timeLen, columns: timeColumns},
+	{name: "time", version: 2, len: (*config).timeLen, columns: timeColumns},
 	{name: "vectors", version: 4, len: (*config).vectorsLen, columns: vectorColumns},
 	{name: "similarity", version: 1, len: similarityLen, columns: column.SimilarityColumns},
 	{name: "topology", version: 1, len: func(*config) int { return column.TopologyLen }, columns: column.TopologyColumns},
@@ -161,7 +161,7 @@ func (c *config) contexts(ctx context.Context, w World, pairs []Pair, t *scratch
 
 // readProximities computes the proximities of all pairs if the contexts need them.
 func (c *config) readProximities(ctx context.Context, w World, pairs []Pair, t *scratch) error {
-	if c.Blocks&blockGraph == 0 || t.forecast.reads(w) {
+	if c.Blocks&blockGraph == 0 || t.forecasts(w, pairs) {
 		return nil
 	}
 	return t.ReadProximities(ctx, w, pairs, c.Blocks&blockTopology != 0)
@@ -179,11 +179,8 @@ func (c *config) batch(w World, pairs []Pair, first, end int, t *scratch, x blas
 			return err
 		}
 	}
-	if t.forecast.reads(w) {
-		for i := range x.Rows {
-			clear(nn.Row(x, i)[tail:])
-		}
-		t.forecast.logOdds(&t.times, w, run, x, c.timeCol())
+	if t.forecasts(w, run) {
+		c.addForecast(w, run, t, x)
 		return nil
 	}
 	if c.Blocks&blockGraph != 0 {
@@ -199,7 +196,40 @@ func (c *config) batch(w World, pairs []Pair, first, end int, t *scratch, x blas
 			nn.Scale(nn.Row(x, i), 1)
 		}
 	}
+	if t.forecast.reads(w) {
+		c.addForecast(w, run, t, x)
+	}
 	return nil
+}
+
+// forecasts reports whether the forecast answers all pairs alone. It leaves the shares of the forecast on the tape.
+func (t *scratch) forecasts(w World, pairs []Pair) (all bool) {
+	if !t.forecast.reads(w) {
+		return false
+	}
+	t.times.shares, all = t.forecast.shares(t.times.shares, w, pairs)
+	return all
+}
+
+// addForecast adds the forecast to the contexts by its shares, which are on the tape. Where the forecast answers alone, it
+// replaces the columns of the ranker.
+func (c *config) addForecast(w World, pairs []Pair, t *scratch, x blas32.General) {
+	var odds []float32
+	if slices.ContainsFunc(t.times.shares, func(s share) bool { return s.Weight != 0 }) {
+		odds = t.forecast.logOdds(&t.times, w, pairs)
+	}
+	for i, s := range t.times.shares {
+		r := nn.Row(x, i)
+		switch s.Weight {
+		case alone:
+			clear(r[c.width()-c.rankLen():])
+			r[c.timeCol()] = odds[i]
+		case 0:
+			r[c.timeCol()] = float32(s.Shift)
+		default:
+			r[c.timeCol()] = float32(s.Weight*float64(odds[i]) + s.Shift)
+		}
+	}
 }
 
 // graph fills the blocks that are read from the graph, which come last. It leaves the weights of walks on the tape.

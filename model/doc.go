@@ -210,11 +210,21 @@
 // without this the MRR of tgbl-wiki's validation part fell from 0.851 to 0.836. A few pairs with other sources, each
 // with a quarter of the weight, make scores of different sources comparable. A running mean of the weights answers.
 //
-// If World.Now is set and there were 256 events, the log-odds of the forecast, block time, replace the ranker and all
-// columns read from the graph. Exploit is then about the probability that the next link of the source leads to the
-// target. An existing edge is no certainty, because the question is whether it occurs again. The belief learns outcomes
-// on top of that. A question without a time, or a graph without times, has the same answer as without a forecast, bit
-// for bit.
+// If World.Now is set and there were 256 events, the forecast answers. Where it answers alone, its log-odds, block time,
+// replace the ranker and all columns read from the graph. Exploit is then about the probability that the next link of the
+// source leads to the target. An existing edge is no certainty, because the question is whether it occurs again: about
+// existing edges the forecast always answers alone. The belief learns outcomes on top of that.
+//
+// A question is often asked long after the last event of its source. What is new then is not what fits. Therefore
+// [Model.TrainGate] learns how much the forecast counts beside the ranker, by the age of the newest edge out of the source
+// (gate.go). The log-odds of a new link are the ranker's, plus 0, 1/4, 1/2 or 1 times the forecast's, plus a constant that gives
+// the new links as much probability as the forecast gives them. Or the forecast answers alone. TrainGate asks about three kinds
+// of hidden links: the newest ones, before they occurred; the newest link of a source, after all events; and a link of any age,
+// after all events. A second forecast, which has not learned these links, answers. Each third of the ages gets the weight with
+// the highest reciprocal ranks, if these are above the ranker's by two standard errors, and not below in any kind of question.
+// Otherwise the weight is 0, and the order of the new links is that without times. Before TrainGate the forecast answers alone.
+//
+// A question without a time, or a graph without times, has the same answer as without a forecast, bit for bit.
 //
 // # Offers
 //

@@ -20,6 +20,7 @@ type forecast struct {
 	Shift    float64 // added to scores to get log-probabilities
 	Events   int     // number of events learned
 	Waiting  int     // how many of them have gradients that wait for a step
+	Gate     gate
 	Memory   eventMemory
 	scratch  timeScratch
 	dout     []float32
@@ -31,6 +32,7 @@ type forecastSnapshot struct {
 	columns norms
 	net     skipNet
 	shift   float64
+	gate    gate
 }
 
 // timeScratch is the working memory of a forecast.
@@ -39,6 +41,8 @@ type timeScratch struct {
 	net     nn.Tape
 	times   blas32.General // time columns
 	scores  []float64
+	odds    []float32
+	shares  []share // of the forecast in each pair
 }
 
 // forecastWidth is the number of hidden units.
@@ -49,7 +53,7 @@ const readyEvents = 256
 
 // newForecast returns a forecast that has learned nothing.
 func newForecast(c *config) *forecast {
-	return &forecast{Trainee: newTrainee(c.Seed), Memory: eventMemory{roles: map[ID]role{}}}
+	return &forecast{Trainee: newTrainee(c.Seed), Gate: openGate(), Memory: eventMemory{roles: map[ID]role{}}}
 }
 
 // current returns the current forecast, or nil if it has learned too little.
@@ -58,32 +62,33 @@ func (f *forecast) current() *forecastSnapshot {
 		return nil
 	}
 	if f.snapshot == nil {
-		f.snapshot = &forecastSnapshot{f.Columns, f.Trainee.mean.clone(), f.Shift}
+		f.snapshot = &forecastSnapshot{f.Columns, f.Trainee.mean.clone(), f.Shift, f.Gate}
 	}
 	return f.snapshot
 }
 
-// reads reports whether the forecast replaces the ranker in this world: the graph is Timed and Now is set.
+// reads reports whether the forecast may answer in this world: the graph is Timed and Now is set.
 func (o *forecastSnapshot) reads(w World) bool {
 	_, timed := w.Graph.(Timed)
 	return o != nil && timed && w.Now != 0
 }
 
-// logOdds fills a column of x, which has one row per pair. It replaces 0 by 1e-6, because 0 means that there is no
-// forecast.
-func (o *forecastSnapshot) logOdds(t *timeScratch, w World, pairs []Pair, x blas32.General, col int) {
+// logOdds returns the log-odds of the pairs. It replaces 0 by 1e-6, because 0 means that there is no forecast.
+func (o *forecastSnapshot) logOdds(t *timeScratch, w World, pairs []Pair) []float32 {
 	t.times = nn.Resize(t.times, len(pairs), timeLen)
 	t.history.columns(w, pairs, t.times, 0)
 	o.columns.normalize(t.times)
 	t.scores = slices.Grow(t.scores[:0], len(pairs))[:len(pairs)]
 	o.net.scores(&t.net, t.times, t.scores)
-	for i, s := range t.scores {
+	t.odds = t.odds[:0]
+	for _, s := range t.scores {
 		odds := float32(logOddsOf(s + o.shift))
 		if odds == 0 {
 			odds = 1e-6
 		}
-		nn.Row(x, i)[col] = odds
+		t.odds = append(t.odds, odds)
 	}
+	return t.odds
 }
 
 // logOddsOf returns the log-odds of a probability, given its logarithm. From 0.95 on they grow only with the logarithm.
@@ -211,7 +216,7 @@ func (f *forecast) restore() error {
 		return errors.New("the norms of a forecast are not finite")
 	}
 	m.index()
-	return nil
+	return f.Gate.check()
 }
 
 // index sets the roles of the nodes and drops duplicates.

@@ -300,8 +300,23 @@ func (m *Model) TrainEvents(ctx context.Context, moments iter.Seq2[Moment, error
 	if !m.Forecasts() {
 		return fmt.Errorf("%w from times: %s", errNotLearning, m.policy.name)
 	}
+	f, err := m.learnMoments(ctx, rand.New(m.source), moments, to)
+	if err != nil {
+		return err
+	}
+	m.scorer, m.forecast = nil, nil
+	if f.Events > 0 {
+		m.forecast, m.trained = f, true
+	}
+	return nil
+}
+
+// learnMoments returns a forecast that has learned the moments.
+func (m *Model) learnMoments(
+	ctx context.Context, rng *rand.Rand, moments iter.Seq2[Moment, error], to *progress.Meter,
+) (*forecast, error) {
 	to.Begin(Replaying)
-	rng, f := rand.New(m.source), newForecast(&m.config)
+	f := newForecast(&m.config)
 	var lists []eventList
 	for now, err := range moments {
 		if err == nil {
@@ -311,7 +326,7 @@ func (m *Model) TrainEvents(ctx context.Context, moments iter.Seq2[Moment, error
 			err = f.follow(ctx, rng, now.World, now.Links, func(l eventList) { lists = append(lists, l) })
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		lists = lists[max(0, len(lists)-keptEvents):]
 		to.Step(len(now.Links))
@@ -319,12 +334,8 @@ func (m *Model) TrainEvents(ctx context.Context, moments iter.Seq2[Moment, error
 	to.Finish(Replaying)
 	to.Begin(LearningTimes)
 	if err := f.again(ctx, rng, lists, keptPasses, to); err != nil {
-		return err
+		return nil, err
 	}
 	to.Finish(LearningTimes)
-	m.scorer, m.forecast = nil, nil
-	if f.Events > 0 {
-		m.forecast, m.trained = f, true
-	}
-	return nil
+	return f, nil
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -29,6 +31,55 @@ func driftEvents() (events []edgelist.Edge) {
 	}
 	slices.SortStableFunc(events, func(a, b edgelist.Edge) int { return cmp.Compare(a.Time, b.Time) })
 	return events
+}
+
+// lateRatio plays a match and returns the ratio of the mean reciprocal ranks with and without times.
+func lateRatio(t *testing.T, g graphFile, hide string, events []edgelist.Edge) float64 {
+	t.Helper()
+	h, _ := rowOf(lateHidings(), hide)
+	m := newLateMatch(g, h, events, 1, 100)
+	timed, err := m.ask(context.Background(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	untimed, err := m.ask(context.Background(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s: MRR with times %.4f, without %.4f", hide, timed.mrr, untimed.mrr)
+	return timed.mrr / untimed.mrr
+}
+
+// Where users stop at different times, times do not hurt, whether questions are asked long after or
+// in time.
+func TestTimesDoNotHurt(t *testing.T) {
+	t.Parallel()
+	slow(t)
+	g := graphFile{name: "drift", kind: "bipartite", columns: []string{"time"}}
+	if r := lateRatio(t, g, "last", driftEvents()); r < 1 {
+		t.Errorf("asked late: %.3f times", r)
+	}
+	if r := lateRatio(t, g, "next", driftEvents()); r < 1 {
+		t.Errorf("asked in time: %.3f times", r)
+	}
+}
+
+// The same on films that some users rated, asked late.
+func TestTimesOfFilmsDoNotHurt(t *testing.T) {
+	t.Parallel()
+	slow(t)
+	g := graphFile{path: "../../../shared/data/ml-100k/u.data", kind: "bipartite", columns: []string{"weight", "time"}}
+	if _, err := os.Stat(g.path); err != nil {
+		t.Skip("needs ../shared/data")
+	}
+	all, err := g.edges()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = slices.DeleteFunc(all, func(e edgelist.Edge) bool { return e.Src.Int > 100 })
+	if r := lateRatio(t, g, "last", all); r < 1 {
+		t.Errorf("%.3f times", r)
+	}
 }
 
 // A match hides links, never shows them, and asks only about nodes that are known.
