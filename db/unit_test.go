@@ -33,7 +33,7 @@ func TestUnitOfWeights(t *testing.T) {
 				for _, exponent := range []int{-30, 30} {
 					for i, got := range w.answers(t, math.Ldexp(1, exponent)) {
 						if got != want[i] {
-							at := len(commonPrefix(got, want[i]))
+							at := differAt(got, want[i])
 							t.Errorf("weights times 2^%d, %.60s: got ...%.80s, want ...%.80s", exponent, got, got[at:], want[i][at:])
 						}
 					}
@@ -43,15 +43,16 @@ func TestUnitOfWeights(t *testing.T) {
 	}
 }
 
-func commonPrefix(a, b string) string {
+// differAt returns a place shortly before two texts begin to differ.
+func differAt(a, b string) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++
 	}
-	return a[:max(n-40, 0)]
+	return max(n-40, 0)
 }
 
-const isolated = 1000 // node without edges
+const isolated = 1000 // a node without edges
 
 // weighing says how a graph is made and where its walks start.
 type weighing struct {

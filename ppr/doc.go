@@ -94,12 +94,14 @@
 // queue has cost a set fraction of a pass over the graph, sweeps in node order take over, at about a tenth of the
 // cost per edge. The threshold of a sweep decreases with the residual. Both over-relax: by 1.1 in the queue and
 // 1.38 in sweeps. On directed graphs, where a larger factor may not converge, the factor is at most 1.08 and below
-// 2/(1+a).
+// 2/(1+a). It is 1 once such sweeps make no progress, as on long cycles.
 //
-// Only sweeps and [NewSurvey] pass over the whole graph. The queue reads the rows of the nodes that it pushes and the
-// degrees of their neighbours. A Solver whose Memory has no room for sweeps continues with the queue, and where there is no
-// room for further neighbours, with the nodes whose neighbours it has reached. What it could not push is in the residual, so
-// all bounds hold, and the state comes with ErrPrecision if it misses the target.
+// Only sweeps and [NewSurvey] pass over the whole graph. The queue reads the rows of the nodes that
+// it pushes and the degrees of their neighbours; with weights, in column form, also the rows of
+// neighbours whose residual is above the threshold of a node with one edge. A Solver whose Memory
+// has no room for sweeps continues with the queue, and where there is no room for further
+// neighbours, with the nodes whose neighbours it has reached. What it could not push is in the
+// residual, so all bounds hold, and the state comes with ErrPrecision if it misses the target.
 //
 // The package departs from the usual advice in two points. First, sweeps do not deflate the constant vector. On six
 // real graphs (CA-GrQc, ego-Facebook, email-Enron, soc-Epinions1, dblp-2010 and cnr-2000, taken as undirected), all

@@ -33,7 +33,7 @@ type Solver struct {
 	next        []ID
 	nodes       []sweepNode     // replaces cells during sweeps
 	r           []float64       // residuals during sweeps
-	sinks       []ID            // sinks of row form, to whose residual no node adds, with one when sweeps began
+	sinks       []ID            // in row form, sinks that had a residual when sweeps began
 	mean        float64         // mean weight of the graph's edges, during sweeps
 	ratio       []float32       // size of each node over Dh, during sweeps of a scaled system
 	norms       norms           // of the residuals that are not in cells

@@ -37,7 +37,9 @@ func (sv *Solver) sweep(ctx context.Context, t goal) error {
 			if !sv.sys.directed || omega == 1 {
 				break
 			}
-			omega, since = 1, 0 // over-relaxed sweeps may go round a long cycle: the error decreases, but not the residual
+			// Over-relaxed sweeps may carry a wave round a long cycle: the error decreases, but
+			// the residual does not.
+			omega, since = 1, 0
 		}
 		since++
 		if m.l1 < 0.99*best.l1 || m.li < 0.99*best.li {
@@ -91,7 +93,7 @@ func (sv *Solver) beginSweeps() (volume float64, err error) {
 	if arcs := sv.sys.g.Arcs(); arcs > 0 && !sv.sys.scaled() {
 		sv.mean = volume / float64(arcs)
 	}
-	volume += float64(sinks) * sv.mean // the pivot 1 has no unit of weight
+	volume += float64(sinks) * sv.mean // the pivot 1 counts as an edge of mean weight
 	if sv.from != nil {
 		for e := range sv.from.entries() {
 			sv.nodes[e.node].y, sv.r[e.node] = e.y, e.r
@@ -118,7 +120,7 @@ func (sv *Solver) measure(t goal) (m norms) {
 	if t.norm == L1 {
 		return m
 	}
-	for _, u := range sv.sinks { // a sink has a pivot without a unit, like an edge of mean weight
+	for _, u := range sv.sinks { // the pivot 1 counts as an edge of mean weight
 		m.l1 += (sv.mean - 1) * math.Abs(r[u])
 	}
 	nodes := sv.nodes[:len(r)]

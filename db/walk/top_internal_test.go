@@ -155,3 +155,25 @@ func TestTies(t *testing.T) {
 		}
 	}
 }
+
+// A common factor of all weights changes no rank of a walk that reaches too many nodes to visit them all.
+func TestTopUnit(t *testing.T) {
+	t.Parallel()
+	const n, unit = 3 * maxContested, 1 << 38
+	tops := func(weight int, form ppr.Form) []Ranked {
+		var edges [][3]int
+		for u := range n {
+			edges = append(edges, [3]int{u, (u + 1) % n, weight}, [3]int{u, (7*u + 2) % n, 2 * weight})
+		}
+		best, err := made(t, n, false, edges...).Top(t.Context(), &Task{Form: form, Alpha: 0.85, Start: ppr.Unit(3)}, 3, 1e-12)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return best
+	}
+	for _, form := range []ppr.Form{ppr.Column, ppr.Row} {
+		if got, want := tops(unit, form), tops(1, form); !slices.Equal(got, want) || !allCertain(want) {
+			t.Errorf("%v: %+v in another unit, want %+v", form, got, want)
+		}
+	}
+}
