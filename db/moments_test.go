@@ -3,7 +3,9 @@ package db_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -194,11 +196,11 @@ func TestTimesDoNotHurt(t *testing.T) {
 		_, err = g.Train(ctx, db.Training{Model: "m", Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 300, Epochs: 3}})
 		must(t, err)
 		view(t, g, func(tx *db.Tx) error {
-			for u, item := range last {
+			for _, u := range slices.Sorted(maps.Keys(last)) {
 				r, err := tx.Predict(ctx, db.Prediction{For: u, Among: db.Neighbors(3), Top: -1})
 				must(t, err)
 				for _, l := range r.Links {
-					if k, _ := l.Target.Int(); int(k) == item {
+					if k, _ := l.Target.Int(); int(k) == last[u] {
 						mrr += 1 / float64(l.Rank) / float64(len(last))
 					}
 				}

@@ -221,7 +221,7 @@
 // the new links as much probability as the forecast gives them. Or the forecast answers alone. TrainGate asks about three kinds
 // of hidden links: the newest ones, before they occurred; the newest link of a source, after all events; and a link of any age,
 // after all events. A second forecast, which has not learned these links, answers. Each third of the ages gets the weight with
-// the highest reciprocal ranks, if these are above the ranker's by two standard errors, and not below in any kind of question.
+// the highest reciprocal ranks, if these are above the ranker's by two standard errors, and by half of one in each kind of question.
 // Otherwise the weight is 0, and the order of the new links is that without times. Before TrainGate the forecast answers alone.
 //
 // A question without a time, or a graph without times, has the same answer as without a forecast, bit for bit.

@@ -22,7 +22,8 @@ const (
 	gateNewest    = 4096 // maximum number of the newest events whose links are asked about in time
 	gateShare     = 10   // at most one event and one edge in so many is hidden
 	gateLeast     = 8    // smallest number of questions of a kind that can refuse a weight
-	gateErrors    = 2    // standard errors of a gain that is more than chance
+	gateErrors    = 2    // standard errors by which a weight must gain
+	gateMargin    = 0.5  // standard errors by which it must gain in questions of each kind
 )
 
 // gateKind is a kind of question about a link that is hidden.
@@ -323,31 +324,45 @@ func gateOf(asked []gateQuestion) (g gate) {
 	return g
 }
 
-// bestWeight returns the index of the weight with the largest gain over the ranker alone, if the
-// gain is more than chance and there is no loss in any kind of question.
+// bestWeight returns the index of the weight with the largest gain over the ranker alone. The gain
+// must be more than chance explains, and there must be one in questions of each kind.
 func bestWeight(asked []gateQuestion) (choice int) {
 	best := 0.0
 	for k := range gateChoices {
-		var kinds [gateKinds]struct{ gain, n float64 }
-		sources := make(map[ID]float64)
+		var all gateGain
+		var kinds [gateKinds]gateGain
 		for _, q := range asked {
 			d := q.rank[k] - q.rank[0]
-			sources[q.Source] += d
-			kinds[q.kind].gain += d
-			kinds[q.kind].n++
+			all.add(q.Source, d)
+			kinds[q.kind].add(q.Source, d)
 		}
-		gain, squares := 0.0, 0.0
-		for _, s := range kinds {
-			if gain += s.gain; s.gain < 0 && s.n >= gateLeast {
-				gain = math.Inf(-1)
-			}
+		gains := all.sum > best && all.beyond(gateErrors)
+		for _, g := range kinds {
+			gains = gains && (g.n < gateLeast || g.beyond(gateMargin))
 		}
-		for _, d := range sources {
-			squares += d * d
-		}
-		if gain > best && gain > gateErrors*math.Sqrt(squares) {
-			best, choice = gain, k
+		if gains {
+			best, choice = all.sum, k
 		}
 	}
 	return choice
 }
+
+// gateGain is the gain of a weight in some questions.
+type gateGain struct {
+	n, sum  float64
+	sources map[ID]float64 // sums of the sources, whose questions are alike
+	squares float64        // sum of the squares of these
+}
+
+func (g *gateGain) add(source ID, gain float64) {
+	if g.sources == nil {
+		g.sources = make(map[ID]float64)
+	}
+	g.n++
+	g.sum += gain
+	g.squares += gain * (2*g.sources[source] + gain)
+	g.sources[source] += gain
+}
+
+// beyond reports whether the gain is more than a number of standard errors.
+func (g *gateGain) beyond(errors float64) bool { return g.sum > errors*math.Sqrt(max(g.squares, 0)) }
