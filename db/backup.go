@@ -105,10 +105,13 @@ func (tx *Tx) records(ctx context.Context) iter.Seq2[archive.Entry, error] {
 // CheckBackupFile returns an error if there is a file of that name that is neither empty nor a backup, so that a backup does
 // not overwrite it. A file that is not regular, such as a pipe, may be written.
 func CheckBackupFile(name string) error {
-	f, err := os.Open(name)
-	if errors.Is(err, os.ErrNotExist) {
+	switch info, err := os.Stat(name); {
+	case errors.Is(err, os.ErrNotExist):
 		return nil
+	case err == nil && !info.Mode().IsRegular() && !info.IsDir():
+		return nil // to open a pipe would wait for its writer
 	}
+	f, err := os.Open(name)
 	if err != nil {
 		return err
 	}

@@ -150,27 +150,22 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Reading an endless line ends when the context ends.
+// An endless line is refused as soon as it is too long. If bad lines are skipped, reading it ends when the context ends.
 func TestCancelEndlessLine(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
-	for name, load := range map[string]func(context.Context, io.Reader) (*db.LoadReport, error){
-		"edges": func(ctx context.Context, r io.Reader) (*db.LoadReport, error) {
-			return g.Load(ctx, r, db.LoadOptions{})
-		},
-		"nodes": func(ctx context.Context, r io.Reader) (*db.LoadReport, error) {
-			return g.LoadNodes(ctx, r, db.LoadOptions{})
-		},
-		"features": func(ctx context.Context, r io.Reader) (*db.LoadReport, error) {
-			return g.LoadFeatures(ctx, r, db.LoadOptions{})
-		},
-		"matrix": func(ctx context.Context, r io.Reader) (*db.LoadReport, error) {
-			return g.Load(ctx, io.MultiReader(strings.NewReader("%%MatrixMarket matrix coordinate pattern general\n"), r), db.LoadOptions{Format: edgelist.MatrixMarket})
+	for name, load := range map[string]func(context.Context, io.Reader, db.LoadOptions) (*db.LoadReport, error){
+		"edges": g.Load, "nodes": g.LoadNodes, "features": g.LoadFeatures,
+		"matrix": func(ctx context.Context, r io.Reader, o db.LoadOptions) (*db.LoadReport, error) {
+			o.Format = edgelist.MatrixMarket
+			return g.Load(ctx, io.MultiReader(strings.NewReader("%%MatrixMarket matrix coordinate pattern general\n9 9 9\n"), r), o)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := load(dbtest.NewCountdown(10), zeros{})
-			wantError(t, "an endless line", err, context.Canceled)
+			_, err := load(context.Background(), zeros{}, db.LoadOptions{})
+			wantError(t, "an endless line", err, db.ErrLines)
+			_, err = load(dbtest.NewCountdown(10), zeros{}, db.LoadOptions{MaxErrors: -1})
+			wantError(t, "an endless line that is skipped", err, context.Canceled)
 		})
 	}
 }

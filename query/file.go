@@ -3,8 +3,8 @@ package query
 import (
 	"fmt"
 	"io"
-	"os"
 
+	"kith/db/ctxio"
 	"kith/db/edgelist"
 	"kith/db/outfile"
 	"kith/db/words"
@@ -18,7 +18,7 @@ func (r *run) readFile(file parse.Value, read func(io.Reader) error) {
 	if r.err != nil {
 		return
 	}
-	f, err := os.Open(name)
+	f, err := ctxio.Open(r.ctx, name)
 	if err != nil {
 		r.fileError(file, err)
 		return
@@ -34,7 +34,7 @@ func (r *run) readFile(file parse.Value, read func(io.Reader) error) {
 // writeFile writes the file that a statement names, unless there is an error. An error gets the position of the name.
 func (r *run) writeFile(file parse.Value, write func(name string, w io.Writer) error) {
 	if name := r.text(file); r.err == nil {
-		r.fileError(file, outfile.Write(name, fileMode, func(w io.Writer) error { return write(name, w) }))
+		r.fileError(file, outfile.Write(r.ctx, name, fileMode, func(w io.Writer) error { return write(name, w) }))
 	}
 }
 

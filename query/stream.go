@@ -37,7 +37,7 @@ func (r *run) evaluateStream(s *parse.Statement) {
 	var plot *outfile.File // created before the work, which would be lost if the file cannot be written
 	if how.plot != "" {
 		var err error
-		plot, err = outfile.Create(how.plot, fileMode)
+		plot, err = outfile.Create(r.ctx, how.plot, fileMode)
 		if r.fileError(s, err); err != nil {
 			return
 		}

@@ -182,7 +182,7 @@ func (c *dbCopy) download(ctx context.Context, f file) error {
 	if err := os.MkdirAll(filepath.Dir(c.list(f.URI)), 0o700); err != nil {
 		return err
 	}
-	return cli.WriteFile(c.list(f.URI), func(w io.Writer) error {
+	return cli.WriteFile(ctx, c.list(f.URI), func(w io.Writer) error {
 		_, err := io.Copy(w, r)
 		return err
 	})

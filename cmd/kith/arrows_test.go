@@ -44,8 +44,8 @@ func arrows() map[string][]string {
 		"kith/db/dbtest":      {"kith/db"},
 		"kith/db/words":       {},
 		"kith/db/ctxio":       {"kith/index"},
-		"kith/db/outfile":     {},
-		"kith/query":          {"kith/db", "kith/db/edgelist", "kith/db/outfile", "kith/db/words", "kith/model/progress", "kith/model/trial", "kith/query/draw", "kith/query/parse"},
+		"kith/db/outfile":     {"kith/db/ctxio"},
+		"kith/query":          {"kith/db", "kith/db/ctxio", "kith/db/edgelist", "kith/db/outfile", "kith/db/words", "kith/model/progress", "kith/model/trial", "kith/query/draw", "kith/query/parse"},
 		"kith/query/draw":     {"kith/db", "kith/db/words", "kith/model/trial", gonum},
 		"kith/query/complete": {"kith/db", "kith/query", "kith/query/parse"},
 		"kith/query/parse":    {},
@@ -69,6 +69,7 @@ func forTests() []string {
 func testArrows() map[string][]string {
 	return map[string][]string{
 		"kith/db":                  {"kith/db/dbtest", "kith/model/trial"},
+		"kith/db/ctxio":            {"golang.org/x/sys"},
 		"kith/db/edgelist":         {"gonum.org/v1/gonum"},
 		"kith/db/edgelist/parquet": {"kith/db", "kith/db/dbtest"},
 		"kith/model":               {"kith/index", "kith/model/trial"}, // the graph of index has times

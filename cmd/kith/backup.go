@@ -10,6 +10,7 @@ import (
 
 	"kith/cmd/internal/cli"
 	"kith/db"
+	"kith/db/ctxio"
 )
 
 // backup implements the subcommand backup.
@@ -58,7 +59,7 @@ func (b *backup) run(ctx context.Context, path, file string) error {
 			return cli.WriteLine(b.stderr, "stdout: "+backupSummary(done))
 		}
 		var done db.Backup
-		err := cli.WriteFile(file, func(w io.Writer) (err error) {
+		err := cli.WriteFile(ctx, file, func(w io.Writer) (err error) {
 			done, err = b.write(ctx, g, w)
 			return err
 		})
@@ -73,7 +74,7 @@ func (b *backup) write(ctx context.Context, g *db.DB, w io.Writer) (db.Backup, e
 	if b.since == "" {
 		return g.WriteTo(ctx, w)
 	}
-	earlier, err := os.Open(b.since)
+	earlier, err := ctxio.Open(ctx, b.since)
 	if err != nil {
 		return db.Backup{}, err
 	}
@@ -139,12 +140,12 @@ func restore(ctx context.Context, stdin io.Reader, files []string, path string, 
 	var backups []io.Reader
 	for _, name := range files {
 		if name == "-" {
-			in := cli.ContextReader(ctx, stdin)
+			in := ctxio.Pipe(ctx, stdin)
 			defer in.Close() // never fails
 			backups = append(backups, in)
 			continue
 		}
-		f, err := os.Open(name)
+		f, err := ctxio.Open(ctx, name)
 		if err != nil {
 			return err
 		}

@@ -16,6 +16,7 @@ import (
 
 	"kith/cmd/internal/cli"
 	"kith/db"
+	"kith/db/ctxio"
 	"kith/db/edgelist"
 )
 
@@ -41,7 +42,7 @@ func (l *load) inputs(arg string, kind edgelist.Kind) ([]input, error) {
 	if arg == "-" {
 		in.name = "stdin"
 		in.open = func(ctx context.Context) (io.ReadCloser, int64, error) {
-			return cli.ContextReader(ctx, l.stdin), 0, nil
+			return ctxio.Pipe(ctx, l.stdin), 0, nil
 		}
 		return []input{in}, nil
 	}
@@ -63,7 +64,7 @@ func (l *load) inputs(arg string, kind edgelist.Kind) ([]input, error) {
 	case info.IsDir():
 		return nil, fmt.Errorf("%s is a directory", arg)
 	}
-	in.open = func(context.Context) (io.ReadCloser, int64, error) { return openSized(os.Open(arg)) }
+	in.open = func(ctx context.Context) (io.ReadCloser, int64, error) { return openSized(ctxio.Open(ctx, arg)) }
 	return []input{in}, nil
 }
 
@@ -80,8 +81,8 @@ func (l *load) folder(name string) (list []input, err error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	for _, p := range parts {
-		list = append(list, input{name: p.Name, kind: p.Kind, keyless: p.Keyless, part: true, notes: p.Notes, open: func(context.Context) (io.ReadCloser, int64, error) {
-			return openSized(p.Open(root))
+		list = append(list, input{name: p.Name, kind: p.Kind, keyless: p.Keyless, part: true, notes: p.Notes, open: func(ctx context.Context) (io.ReadCloser, int64, error) {
+			return openSized(ctxio.Await(ctx, func() (io.ReadCloser, error) { return p.Open(root) }))
 		}})
 	}
 	return list, nil

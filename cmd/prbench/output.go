@@ -21,7 +21,7 @@ func writeFile(name string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
-	err := cli.WriteFile(name, func(w io.Writer) error {
+	err := cli.WriteFile(context.Background(), name, func(w io.Writer) error {
 		_, err := w.Write(content)
 		return err
 	})

@@ -69,6 +69,9 @@ func (j *joined) next() error {
 	ended := 0
 	for i, in := range j.lines {
 		line, err := in.ReadSlice('\n')
+		if err == bufio.ErrBufferFull {
+			err = errors.New("line is longer than 1 MiB")
+		}
 		if err != nil && err != io.EOF {
 			return fmt.Errorf("%s: line %d: %w", j.names[i], j.n+1, err)
 		}

@@ -17,13 +17,17 @@ type lines struct {
 	n     int64         // number of lines read
 	first int64         // number of the first line of the current record
 	marks int64         // number of lines that begin with a byte order mark
+	inner bool          // the next byte is within a line that was too long
 }
 
 func newLines(in *bufio.Reader) lines { return lines{in: in, end: '\n'} }
 
 // next returns the next line without its end. The bytes are valid until the next call. A line that is too long, or holds
-// the end of a line in another style, is reported as a *LineError.
+// the end of a line in another style, is reported as a *LineError. A line that is too long is reported before its end is read.
 func (l *lines) next() ([]byte, error) {
+	if err := l.skip(); err != nil {
+		return nil, err
+	}
 	line, err := l.in.ReadSlice(l.end)
 	if err == io.EOF && len(line) == 0 {
 		return nil, io.EOF
@@ -32,14 +36,8 @@ func (l *lines) next() ([]byte, error) {
 	l.first = l.n
 	switch {
 	case err == bufio.ErrBufferFull:
-		bad := l.bad(line, "line is longer than 1 MiB")
-		for err == bufio.ErrBufferFull {
-			_, err = l.in.ReadSlice(l.end)
-		}
-		if err == nil || err == io.EOF {
-			return nil, bad
-		}
-		fallthrough
+		l.inner = true
+		return nil, l.bad(line, "line is longer than 1 MiB")
 	case err != nil && err != io.EOF:
 		return nil, fmt.Errorf("edgelist: line %d: %w", l.n, err)
 	}
@@ -61,6 +59,20 @@ func (l *lines) next() ([]byte, error) {
 		return nil, l.bad(line, "%q within the line, while the first lines end with %q", other, l.end)
 	}
 	return line, nil
+}
+
+// skip reads the rest of a line that was too long.
+func (l *lines) skip() error {
+	for l.inner {
+		switch _, err := l.in.ReadSlice(l.end); err {
+		case bufio.ErrBufferFull:
+		case nil, io.EOF:
+			l.inner = false
+		default:
+			return fmt.Errorf("edgelist: line %d: %w", l.n, err)
+		}
+	}
+	return nil
 }
 
 // bad returns the error for the current record.

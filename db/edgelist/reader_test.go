@@ -174,6 +174,37 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
+// A line that never ends is refused when it is too long, whatever is read.
+func TestEndlessLine(t *testing.T) {
+	t.Parallel()
+	const want = "line 3: line is longer than 1 MiB"
+	begun := func() io.Reader { return io.MultiReader(strings.NewReader("1 2\n3 4\n"), zeros{}) }
+	edges, err := NewReader(begun(), Options{Format: SNAP})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err = range edges.Edges() {
+		if err != nil {
+			break
+		}
+	}
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("edges: %v", err)
+	}
+	nodes, err := NewNodes(begun(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err = range nodes.All() {
+		if err != nil {
+			break
+		}
+	}
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("nodes: %v", err)
+	}
+}
+
 // zeros is an endless line.
 type zeros struct{}
 

@@ -3,17 +3,20 @@ package outfile
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"kith/db/ctxio"
 )
 
 // Write replaces a file by what write writes. After a failure, even of the machine, the file is either complete or as it
-// was before. A file that is not regular, such as a pipe, is written directly.
-func Write(name string, mode os.FileMode, write func(io.Writer) error) error {
-	f, err := Create(name, mode)
+// was before. A file that is not regular, such as a pipe, is written directly; ctx then ends waiting for its reader.
+func Write(ctx context.Context, name string, mode os.FileMode, write func(io.Writer) error) error {
+	f, err := Create(ctx, name, mode)
 	if err != nil {
 		return err
 	}
@@ -22,34 +25,34 @@ func Write(name string, mode os.FileMode, write func(io.Writer) error) error {
 
 // File is a file being written. Until it is finished, a temporary file in the same directory has its contents.
 type File struct {
-	f    *os.File
+	f    *os.File    // the temporary file; nil if the file is not regular
+	pipe *ctxio.File // the file that is not regular and is written directly
 	name string      // final name
-	mode os.FileMode // 0 means that the file is not regular and is written directly
+	mode os.FileMode
 }
 
 // Create creates a file, to be written by Finish or abandoned by Drop.
-func Create(name string, mode os.FileMode) (*File, error) {
+func Create(ctx context.Context, name string, mode os.FileMode) (*File, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		f, err := os.OpenFile(name, os.O_WRONLY, 0)
-		return &File{f: f, name: name}, err
+		f, err := ctxio.OpenFile(ctx, name, os.O_WRONLY, 0)
+		if err != nil {
+			return nil, err
+		}
+		return &File{pipe: f, name: name}, nil
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*.partial")
 	if err != nil {
 		return nil, &os.PathError{Op: "create", Path: name, Err: errors.Unwrap(err)}
 	}
-	return &File{f, name, mode}, nil
+	return &File{f: f, name: name, mode: mode}, nil
 }
 
 // Finish writes the file, syncs it and moves it to its final name.
 func (f *File) Finish(write func(io.Writer) error) error {
-	w := bufio.NewWriter(f.f)
-	err := write(w)
-	if err == nil {
-		err = w.Flush()
+	if f.pipe != nil {
+		return errors.Join(buffered(f.pipe, write), f.pipe.Close())
 	}
-	if f.mode == 0 {
-		return errors.Join(err, f.f.Close())
-	}
+	err := buffered(f.f, write)
 	if err == nil {
 		err = errors.Join(f.f.Chmod(f.mode), f.f.Sync())
 	}
@@ -62,9 +65,21 @@ func (f *File) Finish(write func(io.Writer) error) error {
 	return syncDir(filepath.Dir(f.name))
 }
 
+// buffered calls write with a buffer before f.
+func buffered(f io.Writer, write func(io.Writer) error) error {
+	w := bufio.NewWriter(f)
+	if err := write(w); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
 // Drop abandons the file. It does nothing after Finish.
 func (f *File) Drop() {
-	if f.f.Close() == nil && f.mode != 0 {
+	switch {
+	case f.pipe != nil:
+		_ = f.pipe.Close() // nothing was written
+	case f.f.Close() == nil:
 		_ = os.Remove(f.f.Name()) // a temporary file that stays is harmless
 	}
 }

@@ -1,14 +1,16 @@
 package cli
 
 import (
+	"context"
 	"io"
 
 	"kith/db/outfile"
 )
 
-// WriteFile replaces a file, which only its owner may access, completely or not at all.
-func WriteFile(name string, write func(io.Writer) error) error {
-	return outfile.Write(name, 0o600, write)
+// WriteFile replaces a file, which only its owner may access, completely or not at all. If it is a
+// named pipe, ctx ends waiting for its reader.
+func WriteFile(ctx context.Context, name string, write func(io.Writer) error) error {
+	return outfile.Write(ctx, name, 0o600, write)
 }
 
 // WriteLine writes a text and a line feed.

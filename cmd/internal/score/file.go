@@ -71,7 +71,7 @@ func File(ctx context.Context, g *db.DB, o Options, out Output, progress Progres
 		return done, 0, fmt.Errorf("%s: %w; --force replaces it", out.Name, fs.ErrExist)
 	}
 	err = g.View(ctx, func(tx *db.Tx) error {
-		t, err := newTask(tx, o)
+		t, err := newTask(ctx, tx, o)
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func File(ctx context.Context, g *db.DB, o Options, out Output, progress Progres
 		if done = f.now.Done; err != nil {
 			return errors.Join(err, f.leave())
 		}
-		return f.finish(tx, name)
+		return f.finish(ctx, tx, name)
 	})
 	return done, resumed, err
 }
@@ -248,17 +248,17 @@ func (s *spool) writeRecord() error {
 	if err != nil {
 		return err
 	}
-	return cli.WriteFile(s.out.Name+state, func(w io.Writer) error {
+	return cli.WriteFile(context.Background(), s.out.Name+state, func(w io.Writer) error {
 		_, err := w.Write(text)
 		return err
 	})
 }
 
 // finish turns the complete partial file into the output. If that fails, the next run tries again.
-func (s *spool) finish(tx *db.Tx, format string) (err error) {
+func (s *spool) finish(ctx context.Context, tx *db.Tx, format string) (err error) {
 	isTable := format == "parquet"
 	if isTable {
-		err = cli.WriteFile(s.out.Name, func(w io.Writer) error { return s.convert(w, tx) })
+		err = cli.WriteFile(ctx, s.out.Name, func(w io.Writer) error { return s.convert(w, tx) })
 	}
 	if err = errors.Join(err, s.Close()); err != nil {
 		return err

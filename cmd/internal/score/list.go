@@ -1,13 +1,14 @@
 package score
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"os"
 
 	"kith/db"
+	"kith/db/ctxio"
 	"kith/db/edgelist"
 	"kith/db/edgelist/parquet"
 )
@@ -32,8 +33,8 @@ func (l *list) after(skip int64) iter.Seq2[db.Key, []any] {
 
 // readList reads the nodes of a file, or its pairs, all of which must exist. A repeated source counts once, at its first
 // place.
-func readList(tx *db.Tx, name string, pairs bool) (*list, error) {
-	f, err := os.Open(name)
+func readList(ctx context.Context, tx *db.Tx, name string, pairs bool) (*list, error) {
+	f, err := ctxio.Open(ctx, name)
 	if err != nil {
 		return nil, err
 	}

@@ -103,7 +103,7 @@ type Report struct {
 // contents of the database, its Options.Memory and o alone, and on the present time if edges have later times.
 func Run(ctx context.Context, g *db.DB, o Options, w Writer, progress Progress) (done Report, err error) {
 	err = g.View(ctx, func(tx *db.Tx) error {
-		t, err := newTask(tx, o)
+		t, err := newTask(ctx, tx, o)
 		if err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ type task struct {
 }
 
 // newTask checks the options.
-func newTask(tx *db.Tx, o Options) (t *task, err error) {
+func newTask(ctx context.Context, tx *db.Tx, o Options) (t *task, err error) {
 	o.Shards = max(o.Shards, 1)
 	if o.Shard < 0 || o.Shard >= o.Shards {
 		return nil, fmt.Errorf("%w: shard %d of %d: want 0 to %d", db.ErrInput, o.Shard, o.Shards, o.Shards-1)
@@ -157,7 +157,7 @@ func newTask(tx *db.Tx, o Options) (t *task, err error) {
 			return nil, err
 		}
 	}
-	n, err := t.open()
+	n, err := t.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -175,9 +175,9 @@ func candidates(text string) (c db.Candidates, err error) {
 }
 
 // open finds the sources and returns their number.
-func (t *task) open() (n int64, err error) {
+func (t *task) open(ctx context.Context) (n int64, err error) {
 	if t.Sources != "" || t.Pairs != "" {
-		if t.listed, err = readList(t.tx, cmp.Or(t.Sources, t.Pairs), t.Pairs != ""); err != nil {
+		if t.listed, err = readList(ctx, t.tx, cmp.Or(t.Sources, t.Pairs), t.Pairs != ""); err != nil {
 			return 0, err
 		}
 		if t.Pairs != "" && t.Top == 0 {

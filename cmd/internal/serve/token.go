@@ -19,12 +19,16 @@ const MakeToken = "(umask 077; openssl rand -hex 32 >token)"
 // ReadToken reads a token from a file, which only its owner may read. Windows has no such mode: there the rights of the
 // file are not checked.
 func ReadToken(name string) (string, error) {
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() { // to open a pipe would wait for its writer
+		return "", fmt.Errorf("%s: the token must be in a regular file", name)
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return "", fmt.Errorf("%w; %s makes one", err, MakeToken)
 	}
 	defer f.Close() // only read
-	info, err := f.Stat()
+	info, err = f.Stat()
 	if err != nil {
 		return "", err
 	}

@@ -19,6 +19,7 @@ type messages struct {
 	in   *bufio.Reader
 	out  io.Writer
 	rest []byte // of the present message
+	long bool   // the next byte is within a line that was too long
 }
 
 // Read implements io.Reader.
@@ -42,17 +43,25 @@ func (m *messages) Read(p []byte) (int, error) {
 }
 
 // line returns the next line that is not blank, with one newline at its end. Of a line that is too long it returns the
-// beginning and then a zero byte, so that it is no message.
+// beginning and then a zero byte, so that it is no message, as soon as the line is too long.
 func (m *messages) line() ([]byte, error) {
 	var line []byte
 	for {
 		part, err := m.in.ReadSlice('\n')
-		if room := mcp.DefaultMaxLineLength - len(line); len(part) <= room {
-			line = append(line, part...)
-		} else if room >= 0 {
-			line = append(append(line, part[:room]...), 0)
+		full := errors.Is(err, bufio.ErrBufferFull)
+		if m.long {
+			m.long = full
+			if err == nil || full {
+				continue
+			}
+			part = nil
 		}
-		if errors.Is(err, bufio.ErrBufferFull) {
+		if room := mcp.DefaultMaxLineLength - len(line); len(part) > room {
+			m.long = full
+			return append(append(line, part[:room]...), 0), nil
+		}
+		line = append(line, part...)
+		if full {
 			continue
 		}
 		if err != nil && !errors.Is(err, io.EOF) {

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -381,6 +382,29 @@ func TestProgressSteps(t *testing.T) {
 		"4.1: reading, about 9s left", "4.5: learning, about 5s left", "5.5: 1 of 2 nodes"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// endlessLine is a line without an end.
+type endlessLine struct{}
+
+func (endlessLine) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = 'x'
+	}
+	return len(b), nil
+}
+
+// TestEndlessLine checks that a line that never ends is refused when it is too long.
+func TestEndlessLine(t *testing.T) {
+	t.Parallel()
+	m := &messages{in: bufio.NewReader(endlessLine{})}
+	line, err := m.line()
+	if err != nil || len(line) > mcp.DefaultMaxLineLength+2 {
+		t.Errorf("%d bytes, %v", len(line), err)
+	}
+	if _, fault := faultOf(line); fault == nil {
+		t.Error("it is a message")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"kith/cmd/internal/cli"
+	"kith/db/ctxio"
 	"kith/db/words"
 	"kith/query"
 	"kith/query/complete"
@@ -126,8 +127,12 @@ func (s *session) setTimer(_ context.Context, arg parse.Fragment) error {
 func (s *session) read(ctx context.Context, file parse.Fragment) error { return s.file(ctx, file.Text) }
 
 // setOnce redirects the rows of the next statement to a file.
-func (s *session) setOnce(_ context.Context, file parse.Fragment) error {
-	f, err := os.Create(file.Text)
+func (s *session) setOnce(ctx context.Context, file parse.Fragment) error {
+	ctx, stop := cli.Interruptible(ctx)
+	defer stop()
+	f, err := ctxio.Await(ctx, func() (*os.File, error) { // a named pipe waits for its reader
+		return os.OpenFile(file.Text, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	})
 	if err == nil {
 		s.closeOnce()
 		s.once = f

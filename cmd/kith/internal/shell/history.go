@@ -2,6 +2,7 @@ package shell
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -69,7 +70,7 @@ func shorten(file string) error {
 	if len(lines) <= 2*maxHistory {
 		return nil
 	}
-	return cli.WriteFile(file, func(w io.Writer) error {
+	return cli.WriteFile(context.Background(), file, func(w io.Writer) error {
 		_, err := w.Write(bytes.Join(lines[len(lines)-maxHistory:], nil))
 		return err
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/progress"
 
 	"kith/cmd/internal/cli"
+	"kith/db/ctxio"
 	"kith/db/words"
 	"kith/query"
 	"kith/query/parse"
@@ -213,7 +214,9 @@ func (s *session) file(ctx context.Context, name string) error {
 	if s.nested == maxNested {
 		return fmt.Errorf("%s: scripts read each other %d deep", name, maxNested)
 	}
-	f, err := os.Open(name)
+	ctx, stop := cli.Interruptible(ctx)
+	defer stop()
+	f, err := ctxio.Open(ctx, name)
 	if err != nil {
 		return err
 	}

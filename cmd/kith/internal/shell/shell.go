@@ -23,6 +23,7 @@ import (
 
 	"kith/cmd/internal/cli"
 	"kith/db"
+	"kith/db/ctxio"
 	"kith/query/web"
 )
 
@@ -67,7 +68,7 @@ func (s *Shell) feed(ctx context.Context, session *session, name string) error {
 		defer holdState(s.Stdin)()
 		return interact(ctx, session, name, s.prompt(session))
 	}
-	in := cli.ContextReader(ctx, s.Stdin)
+	in := ctxio.Pipe(ctx, s.Stdin)
 	defer in.Close() // never fails
 	return session.script(ctx, "", in)
 }

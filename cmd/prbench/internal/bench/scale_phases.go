@@ -185,7 +185,7 @@ func (g *scaleGraph) copy(ctx context.Context) error {
 	o := limited(g.memory)
 	err := withReadOnly(g.database(), o, func(d *db.DB) error {
 		return g.time(scale.Backup, func() error {
-			return cli.WriteFile(file, func(w io.Writer) error {
+			return cli.WriteFile(ctx, file, func(w io.Writer) error {
 				done, err := d.WriteTo(ctx, w)
 				g.figures[scale.BackupBytes] = float64(done.Bytes)
 				return err

@@ -5,6 +5,7 @@ package scale
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -83,7 +84,7 @@ func (r *Results) Has(s Setting, asked int64, phase string) bool {
 // Add adds a measurement, which replaces an earlier one of the same phase and size, and writes the file.
 func (r *Results) Add(m Measurement) error {
 	r.All = append(slices.DeleteFunc(r.All, m.repeats), m)
-	return cli.WriteFile(r.name, func(w io.Writer) error {
+	return cli.WriteFile(context.Background(), r.name, func(w io.Writer) error {
 		lines := json.NewEncoder(w)
 		for _, m := range r.All {
 			if err := lines.Encode(m); err != nil {
