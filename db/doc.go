@@ -258,7 +258,7 @@
 // # Watching
 //
 // [DB.Stats], [DB.Var] and [Stats.WritePrometheus] return figures, Options.Events receives syncs, commits, checkpoints and
-// compactions, and Options.Logger logs background work. The results of this package marshal to JSON, by the names that the
+// compactions, Options.Logger logs background work, and a training tells how far it has come to EdgePlan.Progress. The results of this package marshal to JSON, by the names that the
 // statements of package query use for their columns. A node is a number or a string. Numbers that JSON lacks, NaN and the
 // infinities, are null. A [Key] is also an [encoding.TextMarshaler] and a [database/sql.Scanner].
 //

@@ -116,8 +116,11 @@ func (c *Comparison) ahead() bool {
 	return measured && len(c.Held()) == 0 && (!ok || fresh.MRR > before.MRR)
 }
 
-// String returns the standings on one line.
+// String returns the standings on one line, or why there are none.
 func (c *Comparison) String() string {
+	if c.Skipped != "" {
+		return "no comparison: " + c.Skipped
+	}
 	var all []string
 	for _, s := range c.Standings {
 		text := fmt.Sprintf("%s %.3f", s.Name, s.MRR)

@@ -193,6 +193,9 @@ func TestSkipped(t *testing.T) {
 		if must(t, err); !strings.HasPrefix(made.Comparison.Skipped, c.want) || made.Held || made.Comparison.Standings != nil {
 			t.Errorf("%+v, want %q", made, c.want)
 		}
+		if text := made.Comparison.String(); text != "no comparison: "+made.Comparison.Skipped {
+			t.Errorf("%q", text)
+		}
 		must(t, g.Close())
 	}
 }
