@@ -216,8 +216,8 @@ func (rows *Rows) remarkOutdated(m db.ModelInfo) {
 // remarkLeftOut notes that a model has no vectors of nodes, because they did not fit.
 func (rows *Rows) remarkLeftOut(m db.ModelInfo) {
 	if m.VectorsLeftOut > 0 {
-		rows.note("model %v was trained without vectors of nodes: they would take %d MB, and may take 64 MB and half of the training's memory",
-			parse.Name{Value: m.Name}, (m.VectorsLeftOut+1<<20-1)>>20)
+		rows.note("model %v was trained without vectors of nodes: they would take %d MB, and may take an eighth of the memory option "+
+			"and at most 64 MB (feature vectors: a quarter of it)", parse.Name{Value: m.Name}, (m.VectorsLeftOut+1<<20-1)>>20)
 	}
 }
 
