@@ -33,7 +33,7 @@ func arrows() map[string][]string {
 		"kith/index/block":         {"kith/ppr"},
 		"kith/db/edgelist":         {"github.com/sbinet/npyio", "github.com/klauspost/compress"},
 		"kith/db/edgelist/parquet": {"kith/db/edgelist", "github.com/parquet-go/parquet-go", "github.com/klauspost/compress", "github.com/andybalholm/brotli", "github.com/pierrec/lz4/v4"},
-		"kith/db/store":            {"kith/index", badger, "github.com/klauspost/compress/snappy", "golang.org/x/sys"},
+		"kith/db/store":            {"kith/index", badger, "github.com/dgraph-io/ristretto/v2", "github.com/klauspost/compress/snappy", "golang.org/x/sys"},
 		"kith/db/archive":          {"kith/index", msgpack},
 		"kith/db/walk":             {"kith/index", "kith/ppr", "kith/model"},
 		"kith/db/gonum":            {"kith/index", gonum},
