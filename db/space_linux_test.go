@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -205,6 +206,10 @@ func writeBesideAnother(at string) error {
 		return err
 	}
 	ctx, path, o := context.Background(), filepath.Join(at, "g"), &db.Options{Memory: 64 << 20}
+	g, err := db.Open(path, o)
+	if err != nil {
+		return err
+	}
 	stop, stopped := make(chan struct{}), make(chan error, 1)
 	go func() {
 		rest := filepath.Join(at, "rest")
@@ -222,37 +227,24 @@ func writeBesideAnother(at string) error {
 		}
 	}()
 	done, refused := 0, 0
-	for round := range 4 {
-		g, err := db.Open(path, o)
-		if errors.Is(err, db.ErrFull) && round == 0 {
-			continue // there is no room for a new database
-		}
-		if err != nil {
+	for range 160 {
+		if err := ballast(g, done); err != nil && !errors.Is(err, db.ErrFull) {
 			return err
 		}
-		for range 40 {
-			if err := ballast(g, done); err != nil && !errors.Is(err, db.ErrFull) {
-				return err
-			}
-			switch err := addDone(g, done); {
-			case err == nil:
-				done++
-			case errors.Is(err, db.ErrFull):
-				refused++
-			default:
-				return err
-			}
-		}
-		if err := errors.Join(edgesOfDone(g, done), g.Close()); err != nil && !errors.Is(err, db.ErrFull) {
+		switch err := addDone(g, done); {
+		case err == nil:
+			done++
+		case errors.Is(err, db.ErrFull):
+			refused++
+		default:
 			return err
 		}
 	}
 	close(stop)
-	if err := <-stopped; err != nil {
+	if err := errors.Join(<-stopped, edgesOfDone(g, done), g.Close()); err != nil {
 		return err
 	}
-	g, err := db.Open(path, o)
-	if err != nil {
+	if g, err = db.Open(path, o); err != nil {
 		return err
 	}
 	fmt.Println(done, "commits,", refused, "refused")
@@ -267,7 +259,7 @@ func TestWriteWithoutInodes(t *testing.T) {
 
 // writeWithoutInodes makes and merges tables while other files take all inodes, and when these are free again.
 func writeWithoutInodes(at string) error {
-	if err := mount(at, 0, "size=256m,nr_inodes=200"); err != nil {
+	if err := mount(at, 0, "size=256m,nr_inodes=4096"); err != nil {
 		return err
 	}
 	path, o := filepath.Join(at, "g"), &db.Options{Memory: 64 << 20}
@@ -287,7 +279,9 @@ func writeWithoutInodes(at string) error {
 			if err := errors.Join(err, f.Close()); err != nil {
 				return err
 			}
-			taken = append(taken, name)
+			if taken = append(taken, name); len(taken)%20 == 0 {
+				time.Sleep(time.Millisecond)
+			}
 		}
 		refused := 0
 		for i := range 60 {

@@ -91,8 +91,10 @@ func (s *logSpace) follow() error {
 func (s *logSpace) reserve(n int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.follow(); err != nil {
-		return err
+	if s.next.file == nil || s.log.end >= s.opts.MemTableSize {
+		if err := s.follow(); err != nil {
+			return err
+		}
 	}
 	s.log.end += n
 	s.next.end = logHeader + s.promised + n

@@ -253,10 +253,9 @@ type logger struct {
 	waiting *atomic.Int32
 }
 
-// Debugf receives a message of a compactor before each table that it writes, and lets it wait until there is space. The
-// compactor of [Store.Merge], which has looked for space itself, has the number mergesAll.
-func (l logger) Debugf(f string, a ...any) {
-	if l.room == nil || !strings.HasPrefix(f, "[%d] LOG Compact. Added") || len(a) > 0 && a[0] == mergesAll {
+// Debugf receives a message of a compactor before each table that it writes, and lets it wait until there is space.
+func (l logger) Debugf(f string, _ ...any) {
+	if l.room == nil || !strings.HasPrefix(f, "[%d] LOG Compact. Added") {
 		return
 	}
 	err := l.room()
@@ -274,8 +273,6 @@ func (l logger) Debugf(f string, a ...any) {
 		time.Sleep(spaceInterval)
 	}
 }
-
-const mergesAll = 175
 
 func (l logger) Errorf(f string, a ...any)   { l.to.Error(line(f, a)) }
 func (l logger) Warningf(f string, a ...any) { l.to.Warn(line(f, a)) }

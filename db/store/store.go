@@ -109,8 +109,8 @@ func (s *Store) Commit(ts uint64, f func(index.Writer) error) error {
 
 // Reserve reserves space on the disk for records that will be written. It returns ErrFull if the disk lacks space.
 func (s *Store) Reserve(r *Records) error {
-	if err := s.inPlace(); err != nil || s.Dir() == "" {
-		return err
+	if s.Dir() == "" {
+		return nil
 	}
 	b, err := s.forWriting()
 	if err != nil {
@@ -157,6 +157,9 @@ func (s *Store) Write(ts uint64, r *Records) error {
 
 // commit writes records as one transaction, and returns a position before it.
 func (s *Store) commit(ts uint64, r *Records) (at position, err error) {
+	if err := s.inPlace(); err != nil {
+		return at, err
+	}
 	if err := s.Reserve(r); err != nil {
 		return at, err
 	}
@@ -253,10 +256,11 @@ func (w *batchWriter) write() error {
 	return err
 }
 
-// Merge merges the levels of tables into one. It returns ErrFull if the disk cannot hold the tables twice.
+// Merge merges the levels of tables into one. It returns ErrFull if the disk cannot hold the tables twice. If another program
+// fills the disk meanwhile, Merge waits for space.
 func (s *Store) Merge() error {
 	if s.Dir() != "" {
-		if err := room(s.Dir(), s.Bytes()+maintenance*s.opts.MemTableSize, "merging all tables"); err != nil {
+		if err := room(s.Dir(), s.Bytes()+maintenance*s.opts.MemTableSize+openingRoom, "merging all tables"); err != nil {
 			return err
 		}
 	}

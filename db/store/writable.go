@@ -56,8 +56,11 @@ const maintenance = 8
 // RoomToGrow returns ErrFull if the disk has too little space for a write that is not small: the space must be left in which
 // Badger, if it is open for writing, makes a table of its log and merges tables.
 func (s *Store) RoomToGrow() error {
-	if err := s.Room(); err != nil || s.Dir() == "" || !s.Writing() {
-		return err
+	if s.Dir() == "" || !s.Writing() {
+		return s.Room()
+	}
+	if room(s.Dir(), maintenance*s.opts.MemTableSize+openingRoom, "") == nil { // which does not look at each file
+		return nil
 	}
 	return room(s.Dir(), s.growth(), "merging it with earlier writes (less with a smaller Memory, which is --memory of the tool)")
 }
@@ -82,9 +85,19 @@ func (s *Store) waitToGrow() error {
 	return fmt.Errorf("%w: %s: earlier writes wait until they can be merged: %w", ErrFull, s.Dir(), syscall.ENOSPC)
 }
 
-// roomToMerge returns an error if a table that Badger makes might not be written as a whole. Badger would lose the records of
-// a table whose file it cannot create.
+// spareFiles is the number of files that the disk must be able to hold besides the ones it has, if it can hold 8 times as many
+// altogether. Badger merges tables only then, because it would lose the records of a table whose file it cannot create.
+const spareFiles = 1 << 10
+
+// roomToMerge returns an error if a table that Badger makes might not be written as a whole.
 func (s *Store) roomToMerge() error {
+	free, all, err := freeFiles(s.Dir())
+	if err == nil && free < min(spareFiles, all/8) {
+		err = fmt.Errorf("%w: %s: the disk can hold only %d more files: %w", ErrFull, s.Dir(), free, syscall.ENOSPC)
+	}
+	if err != nil {
+		return err
+	}
 	if err := s.RoomToGrow(); err != nil {
 		return err
 	}
