@@ -220,7 +220,7 @@
 // (gate.go). The log-odds of a new link are the ranker's, plus 0, 1/4, 1/2 or 1 times the forecast's, plus a constant that gives
 // the new links as much probability as the forecast gives them. Or the forecast answers alone. TrainGate asks about three kinds
 // of hidden links: the newest ones, before they occurred; the newest link of a source, after all events; and a link of any age,
-// after all events. A second forecast, which has not learned these links, answers. Each third of the ages gets the weight with
+// also after all events. A second forecast, which has not learned these links, answers. Each third of the ages gets the weight with
 // the highest reciprocal ranks, if these are above the ranker's by two standard errors, and by half of one in each kind of question.
 // Otherwise the weight is 0, and the order of the new links is that without times. Before TrainGate the forecast answers alone.
 //
