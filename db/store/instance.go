@@ -65,10 +65,6 @@ func (b *instance) release() error {
 // errUnfinished is returned for an instance that does not stop. Its directory must stay locked.
 var errUnfinished = errors.New("db: the store still tries to write")
 
-// maxFailures is the number of times that a Badger that is being closed may look for space for a table. It looks every
-// spaceInterval, and for ever.
-const maxFailures = 15
-
 // end closes an instance that has no user. Its last log stays; see settle.
 func (b *instance) end() error {
 	b.ended.Do(func() {
@@ -87,16 +83,10 @@ func (b *instance) end() error {
 			}
 			done <- translate(err)
 		}()
-		for failures := 1; ; failures++ {
-			select {
-			case b.err = <-done:
-				return
-			case err := <-b.Opts().Logger.(logger).failed:
-				if failures == maxFailures {
-					b.err = fmt.Errorf("%w: %w", errUnfinished, fullError(err))
-					return
-				}
-			}
+		select {
+		case b.err = <-done:
+		case err := <-b.Opts().Logger.(logger).failed:
+			b.err = fmt.Errorf("%w: %w", errUnfinished, fullError(err))
 		}
 	})
 	return b.err
@@ -316,7 +306,10 @@ func (s *Store) prepareToOpen() error {
 	} else if err != nil {
 		return fmt.Errorf("db: %w", err)
 	}
-	return s.Room()
+	if err := s.Room(); err != nil {
+		return err
+	}
+	return s.lastingRoom(openingRoom)
 }
 
 // startWriting prepares what an instance that writes to the disk needs besides Badger.

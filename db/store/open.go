@@ -247,7 +247,7 @@ func badgerOptions(path string, o Options) badger.Options {
 // logger forwards Badger's log. It receives some messages of Badger also as events.
 type logger struct {
 	to     *slog.Logger
-	failed chan error   // receives why Badger does not write a table, again and again, if that is awaited
+	failed chan error   // receives why a table has waited for maxWaits, again and again, if that is awaited
 	room   func() error // returns an error while the disk has too little space to merge tables; may be nil
 	// waiting is the number of goroutines that wait for room.
 	waiting *atomic.Int32
@@ -265,14 +265,19 @@ func (l logger) Debugf(f string, _ ...any) {
 	l.to.Warn("merging tables waits for space on the disk", "err", err)
 	l.waiting.Add(1)
 	defer l.waiting.Add(-1)
-	for ; err != nil; err = l.room() {
-		select {
-		case l.failed <- err:
-		default:
+	for waits := 0; err != nil; err = l.room() {
+		if waits++; waits > maxWaits {
+			select {
+			case l.failed <- err:
+			default:
+			}
 		}
 		time.Sleep(spaceInterval)
 	}
 }
+
+// maxWaits is the number of times that a compactor looks for space before a store that is being closed gives up.
+const maxWaits = 15
 
 func (l logger) Errorf(f string, a ...any)   { l.to.Error(line(f, a)) }
 func (l logger) Warningf(f string, a ...any) { l.to.Warn(line(f, a)) }

@@ -101,7 +101,7 @@ func (s *Store) roomToMerge() error {
 	if err := s.RoomToGrow(); err != nil {
 		return err
 	}
-	if err := s.lastingRoom(); err != nil {
+	if err := s.lastingRoom(s.growth()); err != nil {
 		return err
 	}
 	name := filepath.Join(s.Dir(), "probe"+draftSuffix)
@@ -111,11 +111,10 @@ func (s *Store) roomToMerge() error {
 	return reserveManifest(s.Dir())
 }
 
-// lastingRoom returns ErrFull if the space that RoomToGrow wants would be gone within 200 ms, at the rate at which other
-// programs take it now. It does not look for long if there is much.
-func (s *Store) lastingRoom() error {
+// lastingRoom returns ErrFull if the space that is wanted would be gone within 200 ms, at the rate at which other programs
+// take it now. It does not look for long if there is much.
+func (s *Store) lastingRoom(want int64) error {
 	const look, lasts = 10 * time.Millisecond, 20
-	want := s.growth()
 	before, err := freeBytes(s.Dir())
 	if err != nil || before > 64*want {
 		return err
