@@ -288,9 +288,11 @@ func (tx *Tx) leaveOut(ctx context.Context) (v *validation, skipped string, err 
 	case err != nil:
 		return nil, "", err
 	case len(v.questions) < leastSources:
-		return nil, fmt.Sprintf("only %s have a link that can be hidden, and a comparison takes %d", words.Count(len(v.questions), "node"), leastSources), nil
+		return nil, fmt.Sprintf("only %s have a link that can be hidden, and a comparison takes %d",
+			words.Count(len(v.questions), "node"), leastSources), nil
 	case reached == 0:
-		return nil, fmt.Sprintf("no path of up to three steps is left between the ends of %s that could be hidden", words.Count(v.edges, "edge")), nil
+		return nil, fmt.Sprintf("no path of up to three steps is left between the ends of %s that could be hidden",
+			words.Count(v.edges, "edge")), nil
 	}
 	return v, "", nil
 }

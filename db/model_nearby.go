@@ -20,9 +20,9 @@ func newNearby(g *index.Graph, hops, limit int, seed uint64) *nearby {
 	return &nearby{graph: g, hops: hops, limit: limit, seed: seed, seen: make([]bool, g.NumNodes())}
 }
 
-// of returns the nodes whose shortest path from the source has n.hops steps, ascending. If sampled is true, a step had more
-// entries than the limit. The nodes are then those at the end of the paths that were read, and those of the given links for
-// which leadsTo finds a path.
+// of returns the nodes whose shortest path from the source has n.hops steps, ascending. If sampled
+// is true, a step had more entries than the limit. The nodes are then those at the end of the paths
+// that were read, and those of the given links for which leadsTo finds a path.
 func (n *nearby) of(source index.ID, links []index.ID) (nodes []index.ID, sampled bool) {
 	rng := rand.New(rand.NewPCG(n.seed, uint64(source)))
 	all := []index.ID{source}
@@ -67,8 +67,8 @@ func (n *nearby) interval(layer []index.ID) int {
 	return max(1, (entries+n.limit-1)/n.limit)
 }
 
-// entries yields one of every so many entries of the rows of a layer, on average, at random distances: rows of equal lengths
-// would always give the same of their entries at equal distances.
+// entries yields one of every so many entries of the rows of a layer, on average, at random
+// distances: rows of equal lengths would always give the same of their entries at equal distances.
 func (n *nearby) entries(layer []index.ID, every int, rng *rand.Rand) func(yield func(index.ID) bool) {
 	distance := func() int {
 		if every == 1 {
@@ -94,8 +94,8 @@ func (n *nearby) entries(layer []index.ID, every int, rng *rand.Rand) func(yield
 	}
 }
 
-// leadsTo reports whether the shortest path from the source to another node has n.hops steps. It reads backwards, and gives
-// up when it has read the entries that are left.
+// leadsTo reports whether the shortest path from the source to another node has n.hops steps. It
+// reads backwards, and gives up when it has read the entries that are left.
 func (n *nearby) leadsTo(source, target index.ID, left *int) bool {
 	first, _ := n.graph.Out(source)
 	layer := []index.ID{target}

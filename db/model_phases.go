@@ -18,8 +18,8 @@ const (
 // Times of work in these phases, about.
 const (
 	hideTime      = 50 * time.Nanosecond   // for each entry of a row of the graph
-	askTime       = 600 * time.Microsecond // for each node that a model is asked about
-	heuristicTime = 150 * time.Microsecond // for each node that a heuristic is asked about
+	askTime       = 600 * time.Microsecond // for a question to a model
+	heuristicTime = 150 * time.Microsecond // for a question to a heuristic
 )
 
 // logEpochs is the number of passes of a training from outcomes.

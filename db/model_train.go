@@ -20,7 +20,7 @@ type Training struct {
 	Model string
 	Log   bool // train from the observations that the model remembers instead of the edges of the graph
 	// Plan may be zero: the model's defaults, and a quarter of Options.Memory. With Log, only Epochs and Progress are used.
-	// Progress is told of all phases of the training, which ends before the version is stored.
+	// Progress receives all phases of the training, and ends before the version is stored.
 	Plan model.EdgePlan
 	// Deploy says whether to deploy the new version. A version that is not deployed does not learn, but it can be asked
 	// and deployed later.

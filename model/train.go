@@ -25,7 +25,7 @@ type EdgePlan struct {
 	// Memory is the number of bytes that policy default may take for the vectors of the nodes and, if Samples is 0, for
 	// the columns of the samples (512 MB). Vectors that do not fit are left out: see VectorsLeftOut.
 	Memory   int64
-	Progress *progress.Meter // told of the phases of EdgePhases; nil: nobody is told
+	Progress *progress.Meter // receives the phases of EdgePhases; may be nil
 }
 
 // Without returns the world without the hidden edges. The context of a training edge is read from such a world.

@@ -24,7 +24,8 @@ const (
 	workGraph   = "graph"   // depends on the structure of the graph
 )
 
-// Times of work on two processors, about. They are rounded means of trainings on seven graphs, and differ by a factor of 2.
+// Times of work on two processors, about. They were measured in trainings on five graphs, and
+// differ by a factor of 2 between graphs.
 const (
 	linkTime   = 1800 * time.Microsecond // reading a link and its candidates, and the search for these
 	choiceTime = 18 * time.Microsecond   // learning a choice once

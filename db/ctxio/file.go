@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// File is an opened file. The reads and writes of a file that may wait for ever, such as a named pipe, end with its context.
+// File is an opened file. The reads and writes of a file that may wait for ever, such as a named
+// pipe, end with its context.
 type File struct {
 	f    *os.File
 	from io.Reader // f, unless its reads cannot be ended
@@ -22,8 +23,8 @@ func Open(ctx context.Context, name string) (*File, error) {
 	return OpenFile(ctx, name, os.O_RDONLY, 0)
 }
 
-// OpenFile is os.OpenFile. The system lets it wait until a named pipe is opened at its other end. If ctx ends earlier, OpenFile
-// returns the error of ctx.
+// OpenFile is os.OpenFile. The system lets it wait until a named pipe is opened at its other end.
+// If ctx ends earlier, OpenFile returns the error of ctx.
 func OpenFile(ctx context.Context, name string, flag int, mode os.FileMode) (*File, error) {
 	f, err := Await(ctx, func() (*os.File, error) { return os.OpenFile(name, flag, mode) })
 	if err != nil {
@@ -42,8 +43,8 @@ func OpenFile(ctx context.Context, name string, flag int, mode os.FileMode) (*Fi
 	return file, nil
 }
 
-// Await calls open and returns what it opens. If ctx ends earlier, Await returns the error of ctx, and closes what is opened
-// later.
+// Await calls open and returns what it opens. If ctx ends earlier, Await returns the error of ctx,
+// and closes what is opened later.
 func Await[F io.Closer](ctx context.Context, open func() (F, error)) (f F, err error) {
 	if err := ctx.Err(); err != nil {
 		return f, err
@@ -110,8 +111,8 @@ func (f *File) Close() error {
 	return f.f.Close()
 }
 
-// Pipe returns a reader of r that ends when ctx does, even while a read of r blocks. If it is closed during a read of r, that
-// read continues and its data is lost.
+// Pipe returns a reader of r that ends when ctx does, even while a read of r blocks. If it is
+// closed during a read of r, that read continues and its data is lost.
 func Pipe(ctx context.Context, r io.Reader) *io.PipeReader {
 	out, in := io.Pipe()
 	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })

@@ -1,8 +1,8 @@
 // Package progress tells how far a long computation has come, and about how long it still takes.
 //
-// A computation is a list of phases, each of a number of steps. The expected time of a step is only a guess: the times of
-// finished steps correct the estimates of the steps to come, most of all those of the same phase, then those of the same
-// kind of work, and a little all others.
+// A computation is a list of phases, each of a number of steps. The expected time of a step is only
+// a guess: the times of finished steps correct the estimates of the steps to come, most of all in
+// the same phase, then in phases with the same kind of work, and a little in all others.
 package progress
 
 import (
@@ -25,7 +25,8 @@ type Phase struct {
 	Work  string        // kind of work; if one phase is slower than expected, phases of the same kind will be too
 }
 
-// Meter tells a function how far a computation has come. A nil Meter tells nobody. It is safe for concurrent use.
+// Meter tells a function how far a computation has come. A nil Meter does nothing. A Meter is safe
+// for concurrent use.
 type Meter struct {
 	now  func() time.Time
 	tell func(State)
@@ -44,7 +45,8 @@ type phase struct {
 	spent time.Duration
 }
 
-// New returns a meter. It calls tell when a phase begins, and whenever a thousandth of the estimated time has passed.
+// New returns a meter. It calls tell when a phase begins, and whenever a thousandth of the
+// estimated time has passed.
 func New(now func() time.Time, tell func(State)) *Meter { return &Meter{now: now, tell: tell} }
 
 // Expect sets the phases.
@@ -62,7 +64,8 @@ func (m *Meter) Expect(phases ...Phase) {
 	m.current = -1
 }
 
-// Begin says that the steps of a phase follow. A phase that is not expected takes no time in the estimates.
+// Begin says that the steps of a phase follow. A phase that is not expected takes no time in the
+// estimates.
 func (m *Meter) Begin(name string) {
 	if m == nil {
 		return
@@ -146,10 +149,11 @@ func (m *Meter) report(doing string) {
 	}
 }
 
-// longest is the longest time that is told.
+// longest is the longest time of State.Left.
 const longest = 10000 * time.Hour
 
-// Weights of the guesses, as shares of the expected time of the whole computation and of the steps of a phase.
+// Weights of the guesses, as shares of the expected time of the whole computation and of the steps
+// of a phase.
 const (
 	guessShare = 0.01
 	stepShare  = 0.02
@@ -172,8 +176,8 @@ func (m *Meter) left() (left float64) {
 	return left
 }
 
-// slowness returns how much longer the finished steps of some phases took than expected. The guess counts as much as steps
-// that were expected to take the time weight.
+// slowness returns how much longer the finished steps of some phases took than expected. The guess
+// counts as much as steps that were expected to take the time weight.
 func (m *Meter) slowness(of func(*phase) bool, guess, weight float64) float64 {
 	spent, expected := guess*weight, weight
 	for i := range m.phases {

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Bar shows the progress of some work. It appears only on a terminal, and only for work that takes longer than patience. It
-// is safe for concurrent use.
+// Bar shows the progress of some work. It appears only on a terminal, and only for work that takes
+// longer than patience. It is safe for concurrent use.
 type Bar struct {
 	out   *os.File // nil if the output is not a terminal
 	began time.Time
@@ -33,8 +33,8 @@ type State struct {
 	What        string
 	Units       progress.Units // of Done and Total
 	Done, Total int64          // Total is 0 if it is unknown
-	// Timed says that Done and Total measure estimated time. The bar then shows Left, which counts down until the next state,
-	// instead of amounts and a rate.
+	// Timed says that Done and Total measure estimated time. The bar then shows Left, which counts
+	// down until the next state, instead of amounts and a rate.
 	Timed bool
 	Left  time.Duration
 }
@@ -44,7 +44,8 @@ const (
 	frequency = 100 * time.Millisecond // interval of redrawing, and precision of times
 )
 
-// NewBar returns a bar that measures time from now. Call End before anything else is written to the terminal.
+// NewBar returns a bar that measures time from now. Call End before anything else is written to the
+// terminal.
 func NewBar(w io.Writer) *Bar {
 	if !IsTerminal(w) {
 		return &Bar{}
@@ -52,7 +53,8 @@ func NewBar(w io.Writer) *Bar {
 	return &Bar{out: w.(*os.File), began: time.Now()}
 }
 
-// Show sets the state of the work. The first state that comes early appears after patience, even if no other follows.
+// Show sets the state of the work. The first state that comes early appears after patience, even if
+// no other follows.
 func (b *Bar) Show(s State) {
 	if b.out == nil {
 		return
@@ -94,7 +96,7 @@ func (b *Bar) draw() {
 	b.tracker.SetValue(s.Done)
 }
 
-// message returns the text of a state that was told some time ago.
+// message returns the text of a state some time after Show.
 func (s State) message(ago time.Duration) string {
 	if !s.Timed {
 		return s.What
