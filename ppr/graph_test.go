@@ -87,6 +87,15 @@ func (f *flat) arcs() int {
 	return n
 }
 
+func (f *flat) weighted() bool {
+	for _, r := range f.edited {
+		if r.weight != nil {
+			return true
+		}
+	}
+	return f.weight != nil
+}
+
 func (f *flat) at(u ID) ([]ID, []float32) {
 	if len(f.edited) > 0 {
 		if r, ok := f.edited[u]; ok {
@@ -138,7 +147,7 @@ func newCSR(directed bool, rows []row) *csr {
 
 func (g *csr) NumNodes() int              { return len(g.degree) }
 func (g *csr) Directed() bool             { return g.directed }
-func (g *csr) Weighted() bool             { return g.weighted || g.out.weight != nil || len(g.out.edited) > 0 }
+func (g *csr) Weighted() bool             { return g.weighted || g.out.weighted() }
 func (g *csr) Arcs() int                  { return g.out.arcs() }
 func (g *csr) Degree(u ID) float64        { return g.degree[u] }
 func (g *csr) Out(u ID) ([]ID, []float32) { return g.out.at(u) }

@@ -102,14 +102,22 @@ func (sv *Solver) beginSweeps() (volume float64, err error) {
 	for u, c := range sv.cells.all() {
 		sv.nodes[u].y, sv.r[u] = c.y, c.r
 	}
+	sv.findSinks()
+	sv.dense = true
+	return volume, sv.err
+}
+
+// findSinks sets sv.sinks.
+func (sv *Solver) findSinks() {
 	sv.sinks = sv.sinks[:0]
-	for u, x := range sv.r[:n] {
-		if x != 0 && sv.sys.reverse() && sv.sys.sink(ID(u), sv.pivot(ID(u))) {
+	if !sv.sys.reverse() {
+		return
+	}
+	for u, x := range sv.r[:sv.sys.g.NumNodes()] {
+		if x != 0 && sv.sys.sink(ID(u), sv.sys.pivot(ID(u))) {
 			sv.sinks = append(sv.sinks, ID(u))
 		}
 	}
-	sv.dense = true
-	return volume, sv.err
 }
 
 // measure returns the norms of the residual that the goal needs: l1, and for a target in the
@@ -123,10 +131,10 @@ func (sv *Solver) measure(t goal) (m norms) {
 	for _, u := range sv.sinks { // the pivot 1 counts as an edge of mean weight
 		m.l1 += (sv.mean - 1) * math.Abs(r[u])
 	}
-	nodes := sv.nodes[:len(r)]
+	nodes, scaled := sv.nodes[:len(r)], sv.sys.scaled()
 	for u, x := range r {
 		e := math.Abs(x) * nodes[u].inverse
-		if sv.sys.scaled() {
+		if scaled {
 			e /= float64(sv.ratio[u])
 		}
 		if e > m.li {
