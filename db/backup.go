@@ -172,7 +172,7 @@ func Restore(ctx context.Context, path string, o *Options, backups ...io.Reader)
 	case err == nil, errors.Is(err, ErrLocked), errors.Is(err, syscall.EROFS): // the partial directory, if there is one, belongs to another process
 		return err
 	}
-	return errors.Join(err, os.RemoveAll(whole+".partial"))
+	return errors.Join(err, store.Remove(whole+".partial"))
 }
 
 // restore makes a database from a chain of backups and opens it. The opened version must be that of the last backup.

@@ -106,6 +106,20 @@ func TestOpenOfSomethingElse(t *testing.T) {
 	must(t, open(t, empty, nil).Close())
 }
 
+// A process that is killed while it makes a database leaves files that do not hinder the next one.
+func TestOpenOfBegunDatabase(t *testing.T) {
+	t.Parallel()
+	for _, left := range [][]string{{"LOCK"}, {"LOCK", "DISCARD"}, {"LOCK", "DISCARD", "MANIFEST-REWRITE"}} {
+		path := t.TempDir()
+		for _, name := range left {
+			must(t, os.WriteFile(filepath.Join(path, name), nil, 0o600))
+		}
+		g := open(t, path, nil)
+		update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
+		must(t, g.Check(t.Context()), g.Close())
+	}
+}
+
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	path, ctx := place(t), context.Background()

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"github.com/dgraph-io/badger/v4"
 )
 
 // Badger syncs tables and the manifest when it makes them, but neither the logs of the last writes as they fill nor the
@@ -126,7 +128,13 @@ func Remove(path string) error {
 	if isLocked(path) {
 		return lockedError(path)
 	}
-	return os.RemoveAll(path)
+	entries, err := os.ReadDir(path)
+	for _, e := range entries {
+		if e.Name() != badger.ManifestFilename { // without it, a process that is killed here would leave no store to remove
+			err = errors.Join(err, os.RemoveAll(filepath.Join(path, e.Name())))
+		}
+	}
+	return errors.Join(err, os.RemoveAll(path))
 }
 
 // writeSynced writes and syncs a file.

@@ -118,7 +118,7 @@ func inspect(path string, o Options) error {
 	case err != nil:
 		return fmt.Errorf("%w: %s is not a directory: %w", ErrMismatch, path, err)
 	}
-	foreign := slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == lockFile || e.Name() == manifestDraft })
+	foreign := slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return slices.Contains(begun(), e.Name()) })
 	holds := func(name string) bool {
 		return slices.ContainsFunc(foreign, func(e fs.DirEntry) bool { return e.Name() == name })
 	}
@@ -159,9 +159,12 @@ func isCut(name string) bool {
 	return err != nil || end != len(b)
 }
 
-// manifestDraft is the temporary name under which Badger writes a manifest. Without a manifest, this file and a lock
-// file are left over from a process that was killed right after its start.
+// manifestDraft is the temporary name under which Badger writes a manifest.
 const manifestDraft = "MANIFEST-REWRITE"
+
+// begun returns the names of the files that are made before the manifest. Without a manifest, they are left over from a
+// process that was killed while it made a store.
+func begun() []string { return []string{lockFile, discardFile, manifestDraft} }
 
 // openError translates Badger's error for a directory. Except for system errors it says which file cannot be read.
 func openError(path string, err error) error {
