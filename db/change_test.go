@@ -24,7 +24,7 @@ func TestFollow(t *testing.T) {
 		for _, paged := range []bool{false, true} {
 			t.Run(fmt.Sprint(direction, paged), func(t *testing.T) {
 				t.Parallel()
-				testFollow(t, direction, paged, size(150, 400, 3000)**times)
+				testFollow(t, direction, paged, size(80, 120, 3000)**times)
 			})
 		}
 	}

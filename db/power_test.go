@@ -341,7 +341,7 @@ func TestPowerLossOfTables(t *testing.T) {
 				slow(t)
 			}
 			ctx, rng := context.Background(), rand.New(rand.NewPCG(8, 10))
-			first, second := manyKeys(rng, 2500), manyKeys(rng, 3000)
+			first, second := manyKeys(rng, size(1200, 1200, 2500)), manyKeys(rng, size(1500, 1500, 3000))
 			add := func(key string) func(*db.DB) error {
 				return func(g *db.DB) error {
 					return g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge(key, 1, 1) })

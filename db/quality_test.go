@@ -21,10 +21,16 @@ func TestDefaultIsNotBelowHeuristics(t *testing.T) {
 	for _, c := range []struct {
 		file      string
 		direction db.Direction
+		slow      bool
 	}{
-		{"snap/facebook_combined.txt", db.Undirected}, {"snap/CA-GrQc.txt", db.Undirected}, {"snap/wiki-Vote.txt", db.Directed},
+		{"snap/facebook_combined.txt", db.Undirected, true},
+		{"snap/CA-GrQc.txt", db.Undirected, false},
+		{"snap/wiki-Vote.txt", db.Directed, false},
 	} {
 		t.Run(c.file, func(t *testing.T) {
+			if c.slow {
+				slow(t)
+			}
 			t.Parallel()
 			f := shared(t, c.file)
 			g := dbtest.Open(t, &db.Options{InMemory: true, Direction: c.direction})
