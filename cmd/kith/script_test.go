@@ -4,6 +4,7 @@ import (
 	"flag"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"kith": main,
 
 // TestScript runs the tool through its command line; see testdata.
 func TestScript(t *testing.T) {
-	clitest.Run(t, *update, map[string]clitest.Command{"hold": hold, "serve": serving, "damage": damage})
+	clitest.Run(t, *update, map[string]clitest.Command{"hold": hold, "serve": serving, "damage": damage, "program": program})
 }
 
 // hold DB keeps a database open until the end of the script.
@@ -55,6 +56,17 @@ func serving(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Fatalf("close: %v", err)
 		}
 	})
+}
+
+// program FILE ARGUMENT... runs the text of a Go program that imports kith.
+func program(ts *testscript.TestScript, _ bool, args []string) {
+	b, err := os.ReadFile(ts.MkAbs(args[0]))
+	ts.Check(err)
+	file := ts.MkAbs("main.go")
+	ts.Check(os.WriteFile(file, b, 0o600))
+	cmd := exec.Command("go", append([]string{"run", file}, args[1:]...)...) // in this directory, which belongs to the module
+	cmd.Stdout, cmd.Stderr = ts.Stdout(), ts.Stderr()
+	ts.Check(cmd.Run())
 }
 
 // damage DB flips a bit in every table of a database.

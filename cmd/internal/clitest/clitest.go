@@ -18,13 +18,15 @@ import (
 type Command = func(ts *testscript.TestScript, neg bool, args []string)
 
 // Run runs the scripts in testdata, with the given commands and exits. With update, it replaces the expected outputs by
-// the actual ones. $DATA is the folder of the data sets; the condition [data] says whether it exists,
-// [long] whether the test binary was given -long.
+// the actual ones. $DATA is the folder of the data sets and $CASES the folder of small inputs; the conditions [data] and
+// [cases] say whether they exist, [mounts] whether a process may mount a file system of its own, and [long] whether the
+// test binary was given -long.
 func Run(t *testing.T, update bool, commands map[string]Command) {
-	data, err := filepath.Abs("../../../shared/data")
+	shared, err := filepath.Abs("../../../shared")
 	if err != nil {
 		t.Fatal(err)
 	}
+	data, cases := filepath.Join(shared, "data"), filepath.Join(shared, "cases")
 	commands["exits"] = exits
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
@@ -33,6 +35,7 @@ func Run(t *testing.T, update bool, commands map[string]Command) {
 		UpdateScripts:       update,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("DATA", data)
+			env.Setenv("CASES", cases)
 			env.Setenv("GOMEMLIMIT", "256MiB") // a store of small parts opens faster
 			return nil
 		},
@@ -41,6 +44,12 @@ func Run(t *testing.T, update bool, commands map[string]Command) {
 			case "data":
 				_, err := os.Stat(filepath.Join(data, "snap"))
 				return err == nil, nil
+			case "cases":
+				_, err := os.Stat(cases)
+				return err == nil, nil
+			case "mounts":
+				mount := exec.Command("unshare", "--user", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", t.TempDir())
+				return mount.Run() == nil, nil
 			case "long":
 				return flag.Lookup("long").Value.String() == "true", nil
 			}
