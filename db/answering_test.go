@@ -115,8 +115,8 @@ func TestAnswering(t *testing.T) {
 	must(t, g.Close())
 }
 
-// The first outcome that trains a model makes it the one that answers requests without a name, unless another does. The
-// change is durable, and is made only if the commit succeeds.
+// The first outcome that trains a model makes it the one that answers requests without a name,
+// unless another does. The change is durable, and is made only if the commit succeeds.
 func TestAnsweringByOutcomes(t *testing.T) {
 	t.Parallel()
 	ctx, path := context.Background(), place(t)

@@ -28,20 +28,23 @@ type Backup struct {
 	Changed int64  `json:"changed"`       // number of records whose values are in this backup and not in the earlier one
 	Bytes   int64  `json:"bytes"`
 
-	// Contents identifies what a database holds that is restored from the backup and those before it. See [Tx.Contents].
+	// Contents identifies what a database holds that is restored from the backup and those before
+	// it. See [Tx.Contents].
 	Contents string `json:"contents"`
 }
 
-// WriteTo writes a backup to w: everything that the database holds at the latest version when WriteTo is called.
-// Readers and writers continue meanwhile. The backup includes models and observations. It excludes cached states, which
-// only save time. [Restore] makes a database from it.
+// WriteTo writes a backup to w: everything that the database holds at the latest version when
+// WriteTo is called. Readers and writers continue meanwhile. The backup includes models and
+// observations. It excludes cached states, which only save time. [Restore] makes a database from
+// it.
 func (db *DB) WriteTo(ctx context.Context, w io.Writer) (Backup, error) {
 	return db.backup(ctx, w, nil)
 }
 
-// WriteSince writes a backup of the changes since an earlier backup, which may itself be incremental. [Restore] takes
-// it after the earlier one. Records are compared by digest, so the earlier backup need only be of a similar database.
-// WriteSince returns ErrMismatch if earlier is not a backup, and ErrCorrupt if it is damaged.
+// WriteSince writes a backup of the changes since an earlier backup, which may itself be
+// incremental. [Restore] takes it after the earlier one. Records are compared by digest, so the
+// earlier backup need only be of a similar database. WriteSince returns ErrMismatch if earlier is
+// not a backup, and ErrCorrupt if it is damaged.
 func (db *DB) WriteSince(ctx context.Context, w io.Writer, earlier io.Reader) (Backup, error) {
 	a, err := archive.NewReader(ctxio.Reader(ctx, earlier), archive.Backup)
 	if err != nil {
@@ -102,8 +105,9 @@ func (tx *Tx) records(ctx context.Context) iter.Seq2[archive.Entry, error] {
 	}
 }
 
-// CheckBackupFile returns an error if there is a file of that name that is neither empty nor a backup, so that a backup does
-// not overwrite it. A file that is not regular, such as a pipe, may be written.
+// CheckBackupFile returns an error if there is a file of that name that is neither empty nor a
+// backup, so that a backup does not overwrite it. A file that is not regular, such as a pipe, may
+// be written.
 func CheckBackupFile(name string) error {
 	switch info, err := os.Stat(name); {
 	case errors.Is(err, os.ErrNotExist):
@@ -123,18 +127,20 @@ func CheckBackupFile(name string) error {
 	return err
 }
 
-// Restore makes a database in the directory path, which must be empty or not exist, from a full backup and any
-// incremental backups that follow it, oldest first. It opens the database once with the given options, to verify that
-// everything is consistent. The database is made in path.partial, and moved to path when it is complete and durable.
-// Whatever fails, and whenever the process dies, there is a complete database at path or none.
+// Restore makes a database in the directory path, which must be empty or not exist, from a full
+// backup and any incremental backups that follow it, oldest first. It opens the database once with
+// the given options, to verify that everything is consistent. The database is made in path.partial,
+// and moved to path when it is complete and durable. Whatever fails, and whenever the process dies,
+// there is a complete database at path or none.
 //
-// The database has everything of the one that was backed up, also its identity, its changes and how many of them are kept,
-// so that readers of [DB.Changes] can go on with it, and followers of a follower are possible. Options.ChangeBytes may keep
-// another number.
+// The database has everything of the one that was backed up, also its identity, its changes and how
+// many of them are kept, so that readers of [DB.Changes] can go on with it, and followers of a
+// follower are possible. Options.ChangeBytes may keep another number.
 //
-// It returns ErrExists if path is not empty, ErrInput for a path that ends in a dot, ErrMismatch for a file that is not
-// a backup, has a different version, or does not follow the previous one, and ErrCorrupt for one that was altered or
-// truncated. The error names the backup by its number, or by the method Name that a file has.
+// It returns ErrExists if path is not empty, ErrInput for a path that ends in a dot, ErrMismatch
+// for a file that is not a backup, has a different version, or does not follow the previous one,
+// and ErrCorrupt for one that was altered or truncated. The error names the backup by its number,
+// or by the method Name that a file has.
 func Restore(ctx context.Context, path string, o *Options, backups ...io.Reader) error {
 	opts, err := o.resolve(path)
 	if err != nil {
@@ -175,7 +181,8 @@ func Restore(ctx context.Context, path string, o *Options, backups ...io.Reader)
 	return errors.Join(err, store.Remove(whole+".partial"))
 }
 
-// restore makes a database from a chain of backups and opens it. The opened version must be that of the last backup.
+// restore makes a database from a chain of backups and opens it. The opened version must be that of
+// the last backup.
 func restore(ctx context.Context, path string, o Options, chain archive.Chain) error {
 	unsynced := o.forStore(nil)
 	unsynced.NoSync = true // nothing refers to it before all of it is synced
@@ -213,8 +220,8 @@ func restore(ctx context.Context, path string, o Options, chain archive.Chain) e
 	return errors.Join(err, g.Close())
 }
 
-// mustBeVacant returns ErrExists unless path is an empty directory or does not exist, and ErrInput for a path without a
-// base name, which a rename could not replace.
+// mustBeVacant returns ErrExists unless path is an empty directory or does not exist, and ErrInput
+// for a path without a base name, which a rename could not replace.
 func mustBeVacant(path string) error {
 	if base := filepath.Base(path); base == "." || base == ".." || base == string(filepath.Separator) {
 		return inputf("%s: name the directory itself, because Restore replaces it", path)

@@ -16,10 +16,10 @@ const (
 	maxChanges = 1 << 17
 )
 
-// compactionDue reports whether s should get a new base, and whether writers must wait for it. A base is needed when the
-// changes since the last one reach a tenth of the edges, but at least minChanges and at most maxChanges, which an open
-// reads in a fraction of a second, or when they take a quarter of the memory of the graph. Writers wait when they take half
-// of it.
+// compactionDue reports whether s should get a new base, and whether writers must wait for it. A
+// base is needed when the changes since the last one reach a tenth of the edges, but at least
+// minChanges and at most maxChanges, which an open reads in a fraction of a second, or when they
+// take a quarter of the memory of the graph. Writers wait when they take half of it.
 func (db *DB) compactionDue(s *snapshot) (due, urgent bool) {
 	changes, _ := s.Log.Since(s.Meta.Base) // the log reaches back further
 	many := int64(len(changes)) >= max(minChanges, min(s.Meta.Edges/10, maxChanges))
@@ -40,7 +40,8 @@ func (db *DB) compactIfDue(s *snapshot) {
 	})
 }
 
-// waitForCompaction waits while a compaction is urgent. It waits for the one that runs, and starts one if none does.
+// waitForCompaction waits while a compaction is urgent. It waits for the one that runs, and starts
+// one if none does.
 func (db *DB) waitForCompaction(ctx context.Context) error {
 	full := func() bool {
 		s, _ := db.head()
@@ -63,13 +64,15 @@ func (db *DB) waitForCompaction(ctx context.Context) error {
 	return nil
 }
 
-// Compact reduces the database to as little space as possible: the changes go into a new base of the graph, and the
-// store's tables are merged into one level without unreachable records. Readers and writers continue meanwhile. Compact
-// does not cover what the store has not yet put into tables, which the store does by itself and on Close; [CompactDir]
-// frees that space too. When ctx ends, Compact returns its error. A merge of tables that has begun runs to its end, and
-// Close waits for it.
+// Compact reduces the database to as little space as possible: the changes go into a new base of
+// the graph, and the store's tables are merged into one level without unreachable records. Readers
+// and writers continue meanwhile. Compact does not cover what the store has not yet put into
+// tables, which the store does by itself and on Close; [CompactDir] frees that space too. When ctx
+// ends, Compact returns its error. A merge of tables that has begun runs to its end, and Close
+// waits for it.
 //
-// Calling Compact is optional. As changes come, the database makes new bases and merges tables by itself.
+// Calling Compact is optional. As changes come, the database makes new bases and merges tables by
+// itself.
 func (db *DB) Compact(ctx context.Context) error {
 	if err := db.acquire(ctx, db.compactor); err != nil {
 		return err
@@ -134,8 +137,8 @@ func CompactDir(ctx context.Context, path string, o *Options) error {
 	return store.Compact(ctx, g.store.Dir(), g.opts.forStore(nil))
 }
 
-// compact writes the present graph as a new generation of blocks, makes it the base, and deletes the old one. Readers
-// and writers are blocked only at the moment of the change.
+// compact writes the present graph as a new generation of blocks, makes it the base, and deletes
+// the old one. Readers and writers are blocked only at the moment of the change.
 func (db *DB) compact(ctx context.Context) (err error) {
 	start := time.Now()
 	defer func() { db.counters.compacted(CompactionEvent{time.Since(start), err}) }()
@@ -171,8 +174,8 @@ func (db *DB) compact(ctx context.Context) (err error) {
 	return db.rebase(ctx, now, next)
 }
 
-// loadBase loads a base that is about to replace the one of old into memory, if that of old is there and there is memory for
-// both: readers of the next version are then as fast as before.
+// loadBase loads a base that is about to replace the one of old into memory, if that of old is
+// there and there is memory for both: readers of the next version are then as fast as before.
 func (db *DB) loadBase(ctx context.Context, old *index.Snapshot, base *index.Base) error {
 	if !old.Loaded() || old.Bytes()+base.LoadedBytes() > db.opts.memory(graphPart, workPart) {
 		return nil
@@ -189,8 +192,9 @@ func (db *DB) writeBase(ctx context.Context, s *snapshot, generation uint32) (ba
 	return base, err
 }
 
-// writeGeneration calls write to write the blocks of a new generation, at the timestamp ts, and with the place from which
-// they can be read then. No reader uses them until a later commit makes them the base.
+// writeGeneration calls write to write the blocks of a new generation, at the timestamp ts, and
+// with the place from which they can be read then. No reader uses them until a later commit makes
+// them the base.
 func (db *DB) writeGeneration(ctx context.Context, ts uint64, write func(w index.Writer, from *index.Stored) error) error {
 	db.discard() // so that Bulk removes the generation before
 	return db.store.Bulk(ts, func(w index.Writer) error {
@@ -202,8 +206,9 @@ func (db *DB) writeGeneration(ctx context.Context, ts uint64, write func(w index
 	})
 }
 
-// rebase commits the meta record of next, whose generation is written, publishes next, and deletes what next does not
-// need. The rows of next are loaded into memory if those of now are. The writer calls it.
+// rebase commits the meta record of next, whose generation is written, publishes next, and deletes
+// what next does not need. The rows of next are loaded into memory if those of now are. The writer
+// calls it.
 func (db *DB) rebase(ctx context.Context, now *snapshot, next *index.Snapshot) error {
 	if err := now.Err(); err != nil { // next may lack what could not be read
 		return err
@@ -227,10 +232,11 @@ func (db *DB) rebase(ctx context.Context, now *snapshot, next *index.Snapshot) e
 	return nil
 }
 
-// dropLeftovers deletes unreferenced records: the blocks of the generations up to last except the present one, the log
-// before its start, the forgotten observations and changes, and the documents that no model refers to. It covers work that
-// is done and work that did not finish. The generation that a running compaction writes is higher than last. Correctness
-// does not depend on the deletion. The writer calls it.
+// dropLeftovers deletes unreferenced records: the blocks of the generations up to last except the
+// present one, the log before its start, the forgotten observations and changes, and the documents
+// that no model refers to. It covers work that is done and work that did not finish. The generation
+// that a running compaction writes is higher than last. Correctness does not depend on the
+// deletion. The writer calls it.
 func (db *DB) dropLeftovers(ts uint64, last uint32) {
 	m := &db.now.Load().Meta
 	db.tidy(ts, func(r index.Reader, w index.Writer) error {
@@ -254,7 +260,8 @@ func (db *DB) tidy(ts uint64, f func(index.Reader, index.Writer) error) {
 	}
 }
 
-// boundedWriter is an index.Writer to the memory. It returns ErrTooLarge for more bytes than are left.
+// boundedWriter is an index.Writer to the memory. It returns ErrTooLarge for more bytes than are
+// left.
 type boundedWriter struct {
 	index.Writer
 	left int64

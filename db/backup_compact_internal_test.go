@@ -218,7 +218,8 @@ func TestCompactConcurrently(t *testing.T) {
 	}
 }
 
-// A load between a compaction's blocks and its commit wins, and the compaction's blocks are deleted.
+// A load between a compaction's blocks and its commit wins, and the compaction's blocks are
+// deleted.
 func TestLoadDuringACompaction(t *testing.T) {
 	t.Parallel()
 	path, ctx := filepath.Join(t.TempDir(), "g"), context.Background()

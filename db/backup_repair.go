@@ -18,9 +18,9 @@ type Repairs struct {
 	Done  []string `json:"done"`  // empty if Found is empty
 }
 
-// Diagnose says what is wrong with a database, even with one that cannot be opened. It returns nil, or every breach
-// found, each an ErrCorrupt, joined. If files of the store are damaged, it names only these. It returns ErrLocked if
-// the database is open.
+// Diagnose says what is wrong with a database, even with one that cannot be opened. It returns nil,
+// or every breach found, each an ErrCorrupt, joined. If files of the store are damaged, it names
+// only these. It returns ErrLocked if the database is open.
 func Diagnose(ctx context.Context, path string, o *Options) error {
 	g, err := Open(path, o)
 	if err == nil {
@@ -58,19 +58,21 @@ type RepairOptions struct {
 	Force bool // make an empty database if nothing of the graph can be read
 }
 
-// Repair turns a damaged database into one that can be opened, with everything that can be read of it. Of damaged files
-// of the store it keeps the blocks and records with correct checksums. It writes the graph from scratch, without the
-// damaged records but with what the log of changes holds of them, and recomputes the counters. It deletes all cached
-// states, which are computed again on demand, models with unreadable documents, and damaged observations and decisions.
-// A node whose key is lost is dropped with its edges, so no edge joins nodes that it did not join before. A database
-// without a breach is not changed.
+// Repair turns a damaged database into one that can be opened, with everything that can be read of
+// it. Of damaged files of the store it keeps the blocks and records with correct checksums. It
+// writes the graph from scratch, without the damaged records but with what the log of changes holds
+// of them, and recomputes the counters. It deletes all cached states, which are computed again on
+// demand, models with unreadable documents, and damaged observations and decisions. A node whose
+// key is lost is dropped with its edges, so no edge joins nodes that it did not join before. A
+// database without a breach is not changed.
 //
-// Repair works in a directory inside the database, which takes as much space again, and replaces the files at the end. If
-// it fails or is interrupted before, all files are as they were. It fails if nothing of the graph can be read, unless
-// Force is set: then everything is lost, and an empty database takes its place.
+// Repair works in a directory inside the database, which takes as much space again, and replaces
+// the files at the end. If it fails or is interrupted before, all files are as they were. It fails
+// if nothing of the graph can be read, unless Force is set: then everything is lost, and an empty
+// database takes its place.
 //
-// Unlike all other work, Repair of a damaged database holds the whole graph in memory, whatever Options.Memory: about 130
-// bytes an edge.
+// Unlike all other work, Repair of a damaged database holds the whole graph in memory, whatever
+// Options.Memory: about 130 bytes an edge.
 func Repair(ctx context.Context, path string, o *Options, how RepairOptions) (r *Repairs, err error) {
 	if o != nil && o.ReadOnly {
 		return nil, errReadOnly
@@ -112,7 +114,8 @@ func Repair(ctx context.Context, path string, o *Options, how RepairOptions) (r 
 // errNothingLeft is returned by a repair that would lose the whole graph.
 var errNothingLeft = fmt.Errorf("%w: nothing of the graph can be read", ErrCorrupt)
 
-// nothingLeft returns errNothingLeft with what would be lost. commit is the newest durable commit, or 0 if that is unknown.
+// nothingLeft returns errNothingLeft with what would be lost. commit is the newest durable commit,
+// or 0 if that is unknown.
 func nothingLeft(commit uint64) error {
 	what := "all nodes, edges and models"
 	if commit > 0 {
@@ -149,7 +152,8 @@ func (p *repairer) open() (err error) {
 	return nil
 }
 
-// repairFiles repairs the database in the rebuilt files. commit is the newest durable commit, or 0 if that is unknown.
+// repairFiles repairs the database in the rebuilt files. commit is the newest durable commit, or 0
+// if that is unknown.
 func (p *repairer) repairFiles(commit uint64) error {
 	if err := p.open(); err != nil {
 		return err
@@ -177,8 +181,8 @@ func (p *repairer) startOver() error {
 	return nil
 }
 
-// examine reads everything and collects what is wrong. It writes the deletions of unreadable models, observations and
-// decisions to w.
+// examine reads everything and collects what is wrong. It writes the deletions of unreadable
+// models, observations and decisions to w.
 func (p *repairer) examine(w index.Writer) (*index.Snapshot, error) {
 	s, found := index.Salvage(p.reader)
 	p.Found = append(p.Found, found...)
@@ -239,7 +243,8 @@ func (p *repairer) models(w index.Writer) (map[string]bool, error) {
 	return kept, nil
 }
 
-// versions checks the versions of a model that are not deployed, and drops those that cannot be read.
+// versions checks the versions of a model that are not deployed, and drops those that cannot be
+// read.
 func (p *repairer) versions(w index.Writer, l *learner) error {
 	n := len(l.Versions)
 	l.Versions = slices.DeleteFunc(l.Versions, func(v version) bool {
@@ -273,7 +278,8 @@ func (p *repairer) did(format string, args ...any) {
 	p.Done = append(p.Done, fmt.Sprintf(format, args...))
 }
 
-// repair writes what can be read from scratch, and makes it the present version. commit is the newest durable commit.
+// repair writes what can be read from scratch, and makes it the present version. commit is the
+// newest durable commit.
 func (p *repairer) repair(commit uint64) error {
 	defer p.reader.Close()
 	deletions := p.store.NewRecords()

@@ -14,8 +14,9 @@ import (
 	"kith/model"
 )
 
-// fullDatabase returns a copy of a database with a record of every kind: 6,000 nodes and edges in blocks, some in the
-// log, features, a state, a model, an observation after its document, and decisions.
+// fullDatabase returns a copy of a database with a record of every kind: 6,000 nodes and edges in
+// blocks, some in the log, features, a state, a model, an observation after its document, and
+// decisions.
 func fullDatabase(t *testing.T, original fs.FS) string {
 	path := filepath.Join(t.TempDir(), "g")
 	must(t, os.CopyFS(path, original))

@@ -22,7 +22,8 @@ import (
 	"kith/index"
 )
 
-// dump returns everything that a database answers about its graph, and some predictions of each model.
+// dump returns everything that a database answers about its graph, and some predictions of each
+// model.
 func dump(t rapid.TB, g *db.DB) (all []string) {
 	t.Helper()
 	ctx := context.Background()
@@ -116,8 +117,8 @@ func restore(path string, backups ...[]byte) error {
 	return db.Restore(context.Background(), path, &db.Options{Memory: 64 << 20}, files...)
 }
 
-// A backup made during writes is the database as of some commit: a twin that did the same number of steps gives the
-// same answers, and both continue identically.
+// A backup made during writes is the database as of some commit: a twin that did the same number of
+// steps gives the same answers, and both continue identically.
 func TestBackupWhileWriting(t *testing.T) {
 	t.Parallel()
 	path, ctx := place(t), context.Background()
@@ -325,7 +326,8 @@ func (f *full) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A version number of the store is never reused, even if the changes of that version have been compacted away.
+// A version number of the store is never reused, even if the changes of that version have been
+// compacted away.
 func TestBackupSinceADrop(t *testing.T) {
 	t.Parallel()
 	path, ctx := place(t), context.Background()

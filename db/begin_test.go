@@ -22,8 +22,8 @@ func begin(t testing.TB, g *db.DB, writable bool) *db.Tx {
 	return tx
 }
 
-// A transaction sees its own writes. No other transaction sees them before the commit, and rolled back writes are never
-// visible.
+// A transaction sees its own writes. No other transaction sees them before the commit, and rolled
+// back writes are never visible.
 func TestBegin(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]*db.Options{"disk": nil, "memory": inMemory} {

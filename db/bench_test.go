@@ -11,8 +11,8 @@ import (
 	"kith/model"
 )
 
-// BenchmarkPredict measures predictions of 100 candidates by trained models: with warm states, just after an edge was
-// inserted at a neighbour of the source, and without the cache.
+// BenchmarkPredict measures predictions of 100 candidates by trained models: with warm states, just
+// after an edge was inserted at a neighbour of the source, and without the cache.
 func BenchmarkPredict(b *testing.B) {
 	for _, policy := range []string{"default", "prb_greedy"} {
 		b.Run("policy="+policy, func(b *testing.B) { benchmarkPredict(b, policy) })

@@ -10,8 +10,8 @@ import (
 	"kith/db/dbtest"
 )
 
-// Answers are within their bounds, whatever the history of the graph and of the cache, and also with weights so
-// different that no state keeps the tolerance.
+// Answers are within their bounds, whatever the history of the graph and of the cache, and also
+// with weights so different that no state keeps the tolerance.
 func TestBoundsHold(t *testing.T) {
 	t.Parallel()
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(8, 7))

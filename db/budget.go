@@ -10,8 +10,9 @@ import (
 // part is a part of Options.Memory.
 type part int
 
-// The parts. Work is one answer, training, comparison or load; what it takes is checked when it begins. Work that runs
-// at the same time is not added up, and an answer's solver may take as much besides; see ppr.Solver.
+// The parts. Work is one answer, training, comparison or load; what it takes is checked when it
+// begins. Work that runs at the same time is not added up, and an answer's solver may take as much
+// besides; see ppr.Solver.
 const (
 	graphPart    part = iota // the graph with its keys and feature vectors, to which transactions add
 	workPart                 // what a piece of work takes besides the graph
@@ -21,8 +22,8 @@ const (
 	parts                    // number of parts
 )
 
-// memoryShares returns the share of each part of Options.Memory, in percent. All memory that depends on Options.Memory
-// is one of these parts, or a fraction of one.
+// memoryShares returns the share of each part of Options.Memory, in percent. All memory that
+// depends on Options.Memory is one of these parts, or a fraction of one.
 //
 // INVARIANT: the shares sum to at most 100.
 func memoryShares() [parts]int64 {
@@ -55,8 +56,9 @@ type sized interface {
 	LoadedBytes() int64 // memory of all of it
 }
 
-// fitsGraph returns ErrTooLarge for a version of which more must be in memory than the given parts of Options.Memory: all of
-// it if the store is in memory, too, and otherwise what cannot be read on demand.
+// fitsGraph returns ErrTooLarge for a version of which more must be in memory than the given parts
+// of Options.Memory: all of it if the store is in memory, too, and otherwise what cannot be read on
+// demand.
 func (db *DB) fitsGraph(s sized, of ...part) error {
 	bytes := s.KeptBytes()
 	if db.opts.InMemory {
@@ -70,16 +72,16 @@ func (db *DB) fitsWork(what string, bytes int64) error {
 	return db.checkMemory(what+" takes", bytes, db.opts.memory(workPart))
 }
 
-// Bytes that an edge and a node take at most, in an estimate of the memory of a graph. An edge is in
-// two rows, with a weight and a time.
+// Bytes that an edge and a node take at most, in an estimate of the memory of a graph. An edge is
+// in two rows, with a weight and a time.
 const (
 	edgeBytes = 32
 	nodeBytes = 64
 )
 
-// modelMemory returns the bytes that the view of a model may take on a graph: those of an answer, and
-// what the graph leaves of its part. It depends on the numbers of the graph alone, and not on what
-// the process has loaded or changed.
+// modelMemory returns the bytes that the view of a model may take on a graph: those of an answer,
+// and what the graph leaves of its part. It depends on the numbers of the graph alone, and not on
+// what the process has loaded or changed.
 func (db *DB) modelMemory(m *index.Meta) int64 {
 	graph := edgeBytes*m.Edges + nodeBytes*m.Nodes + m.FeatureBytes
 	return db.opts.memory(workPart) + max(db.opts.memory(graphPart)-graph, 0)
@@ -114,21 +116,25 @@ func (s meteredSource) Read(key []byte) (value []byte, ok bool, err error) {
 	return value, ok, err
 }
 
-// loadAtOnce is the number of edges up to which the rows of a graph are loaded into memory at once, in milliseconds.
+// loadAtOnce is the number of edges up to which the rows of a graph are loaded into memory at once,
+// in milliseconds.
 const loadAtOnce = 1 << 16
 
-// loadsAtOnce reports whether the rows of a version are loaded into memory before its first reader begins.
+// loadsAtOnce reports whether the rows of a version are loaded into memory before its first reader
+// begins.
 func (db *DB) loadsAtOnce(s *index.Snapshot) bool {
 	return s.Graph.NumEdges() <= loadAtOnce && db.fitsRows(s)
 }
 
-// The limits of the layout. An undirected edge is an entry of two rows; a directed one is an entry of an out-row and of an
-// in-row, which are counted apart.
+// The limits of the layout. An undirected edge is an entry of two rows; a directed one is an entry
+// of an out-row and of an in-row, which are counted apart.
 const (
-	// MaxNodes is the number of nodes that a database can have, deleted ones included. One more returns ErrTooLarge.
+	// MaxNodes is the number of nodes that a database can have, deleted ones included. One more
+	// returns ErrTooLarge.
 	MaxNodes = index.MaxNodes
-	// MaxEntries is the number of entries of the rows of one direction that can be in memory. Of a larger graph, blocks are
-	// read from the store when they are needed, whatever Options.Memory is.
+	// MaxEntries is the number of entries of the rows of one direction that can be in memory. Of a
+	// larger graph, blocks are read from the store when they are needed, whatever Options.Memory
+	// is.
 	MaxEntries = index.MaxEntries
 )
 
@@ -137,20 +143,21 @@ func (db *DB) fitsRows(s *index.Snapshot) bool {
 	return !db.opts.paged && s.Graph.Loadable() && s.LoadedBytes() <= db.opts.memory(graphPart)
 }
 
-// GraphMemory returns the memory of all rows, keys and feature vectors in bytes, and whether they are kept in memory or will
-// be when they are needed.
+// GraphMemory returns the memory of all rows, keys and feature vectors in bytes, and whether they
+// are kept in memory or will be when they are needed.
 func (tx *Tx) GraphMemory() (bytes int64, fits bool) {
 	v := tx.view()
 	return v.LoadedBytes(), tx.db.fitsRows(v)
 }
 
-// RequiredMemory returns the smallest Options.Memory with which a graph is kept in memory that takes so many bytes there.
+// RequiredMemory returns the smallest Options.Memory with which a graph is kept in memory that
+// takes so many bytes there.
 func RequiredMemory(graph int64) int64 {
 	return max(minMemory, graph*100/memoryShares()[graphPart]+100)
 }
 
-// openRows prepares the rows of a version that has been opened: it loads a small graph into memory. If the
-// store has set tables aside, it reads all of it, because nothing may be missing.
+// openRows prepares the rows of a version that has been opened: it loads a small graph into memory.
+// If the store has set tables aside, it reads all of it, because nothing may be missing.
 func (db *DB) openRows(ctx context.Context, s *index.Snapshot) error {
 	switch whole := db.store.Complete(); {
 	case db.loadsAtOnce(s), !whole && db.fitsRows(s):
@@ -161,22 +168,25 @@ func (db *DB) openRows(ctx context.Context, s *index.Snapshot) error {
 	return nil
 }
 
-// loadCost is about what loading the rows of a graph into memory takes, in bytes read on demand for each edge.
+// loadCost is about what loading the rows of a graph into memory takes, in bytes read on demand for
+// each edge.
 const loadCost = 2
 
-// loadRowsLater calls loadRows when about as much has been read on demand as the load costs. A process that asks little never
-// pays for the load, and one that asks more pays at most twice what the better of both ways costs (Karlin, Manasse, Rudolph
-// and Sleator, Competitive snoopy caching, 1988).
+// loadRowsLater calls loadRows when about as much has been read on demand as the load costs. A
+// process that asks little never pays for the load, and one that asks more pays at most twice what
+// the better of both ways costs (Karlin, Manasse, Rudolph and Sleator, Competitive snoopy caching,
+// 1988).
 func (db *DB) loadRowsLater(s *index.Snapshot) {
 	db.untilLoad.Store(loadCost*s.Graph.NumEdges() + s.Meta.FeatureBytes)
 }
 
-// Preload begins to read the graph into memory, in the background, if it fits. Without it, that begins when answers have read
-// about as much from the disk. It is for programs that run long, whose first answers are then as fast as later ones.
+// Preload begins to read the graph into memory, in the background, if it fits. Without it, that
+// begins when answers have read about as much from the disk. It is for programs that run long,
+// whose first answers are then as fast as later ones.
 func (db *DB) Preload() { db.loadRows() }
 
-// loadRows loads the rows and the keys of the present version into memory, in the background, if they fit. Until then, and
-// otherwise, they are read from the store when they are asked for.
+// loadRows loads the rows and the keys of the present version into memory, in the background, if
+// they fit. Until then, and otherwise, they are read from the store when they are asked for.
 func (db *DB) loadRows() {
 	now, err := db.pin() // a base stays readable while one of its versions is pinned
 	if err != nil {

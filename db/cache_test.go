@@ -36,7 +36,8 @@ func readSince(t testing.TB, g *db.DB, before index.CacheStats) (use index.Cache
 	}
 }
 
-// trainDefault makes a model of policy default that answers requests without a name, trained a little.
+// trainDefault makes a model of policy default that answers requests without a name, trained a
+// little.
 func trainDefault(t testing.TB, g *db.DB) {
 	t.Helper()
 	ctx := context.Background()
@@ -125,8 +126,8 @@ func TestProfileCountsStates(t *testing.T) {
 	cache("hits 0, repairs 2, loads 0, misses 0", false)
 }
 
-// Answers from states that were computed on the same edges are those without the cache, bit for bit, also after commits
-// that change no edge.
+// Answers from states that were computed on the same edges are those without the cache, bit for
+// bit, also after commits that change no edge.
 func TestCachedAnswersAreExact(t *testing.T) {
 	t.Parallel()
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
@@ -152,7 +153,8 @@ func TestCachedAnswersAreExact(t *testing.T) {
 	}
 }
 
-// After random edits, answers with and without the cache agree within their bounds, and certain ranks are equal.
+// After random edits, answers with and without the cache agree within their bounds, and certain
+// ranks are equal.
 func TestCachedAnswersAgree(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -183,7 +185,8 @@ func TestCachedAnswersAgree(t *testing.T) {
 	}
 }
 
-// storeStates warms nodes until a checkpoint has stored states, says so, and does not end by itself.
+// storeStates warms nodes until a checkpoint has stored states, says so, and does not end by
+// itself.
 func storeStates(path string) error {
 	ctx := context.Background()
 	g, err := db.Open(path, &db.Options{Memory: 64 << 20})
@@ -212,7 +215,8 @@ func storeStates(path string) error {
 	}
 }
 
-// States that a checkpoint stored are loaded after a kill, and brought up to date with later changes.
+// States that a checkpoint stored are loaded after a kill, and brought up to date with later
+// changes.
 func TestStatesSurviveAKill(t *testing.T) {
 	t.Parallel()
 	path, ctx := place(t), context.Background()
@@ -257,8 +261,8 @@ func sum(g *db.DB) (uint32, error) {
 	return crc32.ChecksumIEEE(b), err
 }
 
-// learnFromCache observes outcomes whose contexts come from repaired states, prints the checksum of the answers, and does
-// not end by itself.
+// learnFromCache observes outcomes whose contexts come from repaired states, prints the checksum of
+// the answers, and does not end by itself.
 func learnFromCache(path string) error {
 	ctx := context.Background()
 	g, err := db.Open(path, &db.Options{Memory: 64 << 20})
@@ -293,7 +297,8 @@ func learnFromCache(path string) error {
 	return err
 }
 
-// A replay after a kill learns the contexts that were stored, so the model is the one that learned from the cache.
+// A replay after a kill learns the contexts that were stored, so the model is the one that learned
+// from the cache.
 func TestReplayOfCachedContexts(t *testing.T) {
 	t.Parallel()
 	path := place(t)

@@ -150,7 +150,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// An endless line is refused as soon as it is too long. If bad lines are skipped, reading it ends when the context ends.
+// An endless line is refused as soon as it is too long. If bad lines are skipped, reading it ends
+// when the context ends.
 func TestCancelEndlessLine(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})

@@ -46,16 +46,16 @@ const (
 	defaultSimilar = 1000
 )
 
-// Keys returns exactly the given nodes. They are ranked whether or not they are linked to the source. A repeated node
-// counts once.
+// Keys returns exactly the given nodes. They are ranked whether or not they are linked to the
+// source. A repeated node counts once.
 func Keys(keys ...any) Candidates { return Candidates{kind: byKeys, keys: keys} }
 
-// Neighbors returns the nodes within n steps of the source that the source is not linked to. In a directed graph, steps
-// follow the direction of the edges.
+// Neighbors returns the nodes within n steps of the source that the source is not linked to. In a
+// directed graph, steps follow the direction of the edges.
 func Neighbors(n int) Candidates { return Candidates{kind: byHops, n: n} }
 
-// PPR returns the n nodes with the highest personalised PageRank as seen from the source, without the source and the
-// nodes it is linked to.
+// PPR returns the n nodes with the highest personalised PageRank as seen from the source, without
+// the source and the nodes it is linked to.
 func PPR(n int) Candidates { return Candidates{kind: byPPR, n: n} }
 
 // Label returns the nodes of a label, without the source and the nodes it is linked to.
@@ -64,19 +64,20 @@ func Label(name string) Candidates { return Candidates{kind: byLabel, label: nam
 // All returns all nodes, without the source and the nodes it is linked to.
 func All() Candidates { return Candidates{kind: byAll} }
 
-// Classes returns the nodes that represent the classes of the model (see its option classes), whether or not the source
-// is linked to them. It is the default set of a model with classes.
+// Classes returns the nodes that represent the classes of the model (see its option classes),
+// whether or not the source is linked to them. It is the default set of a model with classes.
 func Classes() Candidates { return Candidates{kind: byClass} }
 
-// Sample returns n nodes drawn uniformly at random from all nodes, without the source and the nodes it is linked to;
-// all of these if there are fewer than n. The draw is a function of graph, source and seed. Seed 0 means the database's
-// seed.
+// Sample returns n nodes drawn uniformly at random from all nodes, without the source and the nodes
+// it is linked to; all of these if there are fewer than n. The draw is a function of graph, source
+// and seed. Seed 0 means the database's seed.
 func Sample(n int, seed uint64) Candidates { return Candidates{kind: bySample, n: n, seed: seed} }
 
-// Similar returns the n nodes most similar to the source by what the training of the model learned of nodes or, without
-// a training, by their feature vectors. If these do not cover the source, or cover too few nodes, the nodes with the
-// most incoming edges follow. If labels come from lists, a source gets only nodes of the kinds that its own kind is
-// linked to. The source and the nodes that it is linked to are left out.
+// Similar returns the n nodes most similar to the source by what the training of the model learned
+// of nodes or, without a training, by their feature vectors. If these do not cover the source, or
+// cover too few nodes, the nodes with the most incoming edges follow. If labels come from lists, a
+// source gets only nodes of the kinds that its own kind is linked to. The source and the nodes that
+// it is linked to are left out.
 func Similar(n int) Candidates { return Candidates{kind: bySimilarity, n: n} }
 
 // Union returns the nodes of a and those of b.
@@ -84,19 +85,20 @@ func Union(a, b Candidates) Candidates {
 	return Candidates{kind: byUnion, parts: &[2]Candidates{a, b}}
 }
 
-// Except returns the nodes of a that are not in b. Nodes that b omits because the source is linked to them count as in
-// b here: All() except Neighbors(2) are the nodes further away.
+// Except returns the nodes of a that are not in b. Nodes that b omits because the source is linked
+// to them count as in b here: All() except Neighbors(2) are the nodes further away.
 func Except(a, b Candidates) Candidates {
 	return Candidates{kind: byExcept, parts: &[2]Candidates{a, b}}
 }
 
-// Intersect returns the nodes of a that are also in b. Nodes that Keys lists stay whether or not they are linked to the
-// source. Keys in b may be missing in the graph, as in [Except].
+// Intersect returns the nodes of a that are also in b. Nodes that Keys lists stay whether or not
+// they are linked to the source. Keys in b may be missing in the graph, as in [Except].
 func Intersect(a, b Candidates) Candidates {
 	return Candidates{kind: byIntersect, parts: &[2]Candidates{a, b}}
 }
 
-// String returns the set in the syntax of the query language, and adds parentheses, which the language does not have.
+// String returns the set in the syntax of the query language, and adds parentheses, which the
+// language does not have.
 func (c Candidates) String() string {
 	switch c.kind {
 	case byDefault:
@@ -132,9 +134,10 @@ func (c Candidates) checkSize() error {
 	return inputf("%s(%d): want at least 1 %s", c.kind, c.n, of)
 }
 
-// among returns c, or the default set if c is the zero value: the classes of a model that has classes, otherwise PPR,
-// or SIMILAR for sources without outgoing edges. If lists defined which kinds the kinds of the sources are linked to,
-// SIMILAR and the default PPR are limited to these kinds.
+// among returns c, or the default set if c is the zero value: the classes of a model that has
+// classes, otherwise PPR, or SIMILAR for sources without outgoing edges. If lists defined which
+// kinds the kinds of the sources are linked to, SIMILAR and the default PPR are limited to these
+// kinds.
 func (tx *Tx) among(c Candidates, start ppr.Vector, s *model.Scorer) Candidates {
 	v := tx.view()
 	linked := func(source index.ID) bool {

@@ -13,9 +13,9 @@ import (
 	"kith/ppr"
 )
 
-// resolver resolves a candidate set as seen from one source, which may be a set of nodes. The candidates are resolved
-// completely; only then are the nodes removed that are linked to the source and not listed. So each part of a
-// combination is complete.
+// resolver resolves a candidate set as seen from one source, which may be a set of nodes. The
+// candidates are resolved completely; only then are the nodes removed that are linked to the source
+// and not listed. So each part of a combination is complete.
 type resolver struct {
 	tx     *Tx
 	start  ppr.Vector // distribution of the source nodes
@@ -60,8 +60,8 @@ func (r *resolver) isSource(id index.ID) bool {
 	return found
 }
 
-// set returns the nodes of a set, ascending. The zero value of Candidates means the default of a prediction. The caller
-// owns the slice.
+// set returns the nodes of a set, ascending. The zero value of Candidates means the default of a
+// prediction. The caller owns the slice.
 func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err error) {
 	tx, v := r.tx, r.tx.view()
 	c = tx.among(c, r.start, r.scorer)
@@ -132,8 +132,8 @@ func union(a, b []index.ID) []index.ID {
 	return slices.Compact(all)
 }
 
-// keys resolves listed keys to ids, ascending. It counts missing nodes instead of failing if the list is a filter: a
-// candidate that was deleted a moment ago needs no filter.
+// keys resolves listed keys to ids, ascending. It counts missing nodes instead of failing if the
+// list is a filter: a candidate that was deleted a moment ago needs no filter.
 func (r *resolver) keys(keys []any) ([]index.ID, error) {
 	if !r.filter {
 		return r.tx.ids(keys)
@@ -235,8 +235,8 @@ func (tx *Tx) withinSteps(ctx context.Context, n int, sources ...index.ID) ([]in
 	return found, nil
 }
 
-// nearest returns the nodes of a set PPR: those with the highest personalised PageRank, without those linked to the
-// source.
+// nearest returns the nodes of a set PPR: those with the highest personalised PageRank, without
+// those linked to the source.
 func (r *resolver) nearest(ctx context.Context, c Candidates) ([]index.ID, error) {
 	tx, v := r.tx, r.tx.view()
 	nodes, values, err := r.walk.Near(ctx, v.Meta.Alpha, r.start)
@@ -258,8 +258,8 @@ func (r *resolver) nearest(ctx context.Context, c Candidates) ([]index.ID, error
 	return best(ids, c.n, func(i int) float64 { return value[i] }), nil
 }
 
-// best returns the n of the ids with the largest values, ascending. The ids must ascend; of equal ones it takes the
-// first.
+// best returns the n of the ids with the largest values, ascending. The ids must ascend; of equal
+// ones it takes the first.
 func best(ids []index.ID, n int, value func(i int) float64) []index.ID {
 	top := walk.Best(len(ids), n, func(i int) (float64, float64) { return value(i), 0 })
 	found := make([]index.ID, len(top))
@@ -276,8 +276,8 @@ func (tx *Tx) hasLabel(kinds []string, id index.ID) bool {
 	return kinds == nil || slices.Contains(kinds, v.Meta.Labels[v.Label(id)].Name)
 }
 
-// similar returns the nodes of a set SIMILAR. With several sources, the nodes most similar to each take turns, those of
-// the source with the largest weight first.
+// similar returns the nodes of a set SIMILAR. With several sources, the nodes most similar to each
+// take turns, those of the source with the largest weight first.
 func (r *resolver) similar(ctx context.Context, c Candidates) ([]index.ID, error) {
 	tx, v := r.tx, r.tx.view()
 	linkedTo := tx.linkedTo(r.start.Node...)
@@ -313,7 +313,8 @@ func (r *resolver) byWeight() []int {
 	return places
 }
 
-// inTurn returns the first n different nodes of the first nodes of the lists, then of the second ones, and so on.
+// inTurn returns the first n different nodes of the first nodes of the lists, then of the second
+// ones, and so on.
 func inTurn(lists [][]index.ID, n int) (ids []index.ID) {
 	if len(lists) == 1 {
 		return lists[0]

@@ -33,7 +33,8 @@ func offered(t testing.TB, g *db.DB, c db.Candidates) []int {
 	return ids
 }
 
-// A combination of sets combines the complete sets, and then removes nodes that are linked and not listed.
+// A combination of sets combines the complete sets, and then removes nodes that are linked and not
+// listed.
 func TestCombinedCandidates(t *testing.T) {
 	t.Parallel()
 	const nodes = 12
@@ -105,7 +106,8 @@ func TestCombinedCandidates(t *testing.T) {
 	})
 }
 
-// A key that is listed to be excluded, or to be kept, may be of a node that was deleted; a candidate may not.
+// A key that is listed to be excluded, or to be kept, may be of a node that was deleted; a
+// candidate may not.
 func TestMissingKeys(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
@@ -218,8 +220,9 @@ func TestNewcomerGetsThePopular(t *testing.T) {
 	}
 }
 
-// Similar gives nodes without edges the nodes with similar features, then popular ones. If lists defined kinds of
-// nodes, it gives only kinds that the node's kind is linked to. It is also the default set of such nodes.
+// Similar gives nodes without edges the nodes with similar features, then popular ones. If lists
+// defined kinds of nodes, it gives only kinds that the node's kind is linked to. It is also the
+// default set of such nodes.
 func TestSimilar(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})

@@ -11,8 +11,8 @@ import (
 	"kith/db/dbtest"
 )
 
-// On every graph the first 20 ranks of at least 9 in 10 nodes are certain at the default epsilon. With -v the test shows
-// the share at other values.
+// On every graph the first 20 ranks of at least 9 in 10 nodes are certain at the default epsilon.
+// With -v the test shows the share at other values.
 func TestFirstRanksAreCertain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -11,8 +11,9 @@ import (
 	"kith/index"
 )
 
-// Change is what one commit did. [DB.Changes] yields changes and [DB.Apply] repeats them in another database. The fields
-// describe the commit. A Change from Changes or UnmarshalBinary also holds what Apply needs; a literal cannot be applied.
+// Change is what one commit did. [DB.Changes] yields changes and [DB.Apply] repeats them in another
+// database. The fields describe the commit. A Change from Changes or UnmarshalBinary also holds
+// what Apply needs; a literal cannot be applied.
 type Change struct {
 	Database     string          `json:"database"` // identity of the database, which its backups and followers share
 	Version      uint64          `json:"version"`  // version of the database that the commit made
@@ -34,8 +35,8 @@ type NodeChange struct {
 	Deleted bool   `json:"deleted,omitzero"`
 }
 
-// EdgeChange is an edge that a commit added, changed or deleted, as it is afterwards. The weight of one that was deleted is
-// 0. The edges of a deleted node are listed, too.
+// EdgeChange is an edge that a commit added, changed or deleted, as it is afterwards. The weight of
+// one that was deleted is 0. The edges of a deleted node are listed, too.
 type EdgeChange struct {
 	Src     Key       `json:"src"`
 	Dst     Key       `json:"dst"`
@@ -44,13 +45,15 @@ type EdgeChange struct {
 	Deleted bool      `json:"deleted,omitzero"`
 }
 
-// FeatureChange is the feature vector of a node after a commit that set or removed it. No numbers mean none.
+// FeatureChange is the feature vector of a node after a commit that set or removed it. No numbers
+// mean none.
 type FeatureChange struct {
 	Node     Key       `json:"node"`
 	Features []float32 `json:"features"`
 }
 
-// ModelChange is a model after a commit that created, trained, deployed, froze, imported or dropped it.
+// ModelChange is a model after a commit that created, trained, deployed, froze, imported or dropped
+// it.
 type ModelChange struct {
 	Model     string `json:"model"`
 	Dropped   bool   `json:"dropped,omitzero"`
@@ -60,8 +63,8 @@ type ModelChange struct {
 	Answering string `json:"answering"` // name of the model that answers requests without a name; "" means none
 }
 
-// Contents returns what [Tx.Contents] returns before and after the commit. Both are "" for a Change that is not from Changes
-// or UnmarshalBinary.
+// Contents returns what [Tx.Contents] returns before and after the commit. Both are "" for a Change
+// that is not from Changes or UnmarshalBinary.
 func (c Change) Contents() (before, after string) {
 	d := c.document
 	if d == nil {
@@ -73,7 +76,8 @@ func (c Change) Contents() (before, after string) {
 // changeFormat is the version of the binary form of a Change.
 const changeFormat = 1
 
-// changeDocument is the binary form of a Change without its checksum. It refers to nodes by id and lists the key of each.
+// changeDocument is the binary form of a Change without its checksum. It refers to nodes by id and
+// lists the key of each.
 type changeDocument struct {
 	Format       int        `msgpack:"format"`
 	Database     string     `msgpack:"database"`
@@ -94,8 +98,8 @@ type madeVersion struct {
 	Vectors  []byte `msgpack:"vectors,omitempty"`
 }
 
-// MarshalBinary implements [encoding.BinaryMarshaler]. The form is a map in msgpack, which other programs can read, followed
-// by its CRC-32C in 4 bytes, the lowest first. Its members are:
+// MarshalBinary implements [encoding.BinaryMarshaler]. The form is a map in msgpack, which other
+// programs can read, followed by its CRC-32C in 4 bytes, the lowest first. Its members are:
 //
 //	format       1
 //	database     the identity of the database
@@ -126,8 +130,8 @@ func (c Change) MarshalBinary() ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(b, index.Checksum(b)), nil
 }
 
-// UnmarshalBinary implements [encoding.BinaryUnmarshaler]. It reads the output of MarshalBinary. It returns ErrCorrupt for
-// bytes that were altered or truncated, and ErrMismatch for another format.
+// UnmarshalBinary implements [encoding.BinaryUnmarshaler]. It reads the output of MarshalBinary. It
+// returns ErrCorrupt for bytes that were altered or truncated, and ErrMismatch for another format.
 func (c *Change) UnmarshalBinary(b []byte) error {
 	n := len(b) - 4
 	if n < 0 || index.Checksum(b[:n]) != binary.LittleEndian.Uint32(b[n:]) {

@@ -9,14 +9,15 @@ import (
 	"kith/index"
 )
 
-// Apply repeats changes, in order, in a database that was opened with Options.Follower. Each change makes the same version as
-// in the database that it comes from, with the same ids, models and decisions, or it makes nothing. Apply returns when all
-// changes are durable, so several together share a sync. It ignores a change that the database already has, so changes may be
-// delivered more than once. After an error, the changes before the one at fault may have been applied.
+// Apply repeats changes, in order, in a database that was opened with Options.Follower. Each change
+// makes the same version as in the database that it comes from, with the same ids, models and
+// decisions, or it makes nothing. Apply returns when all changes are durable, so several together
+// share a sync. It ignores a change that the database already has, so changes may be delivered more
+// than once. After an error, the changes before the one at fault may have been applied.
 //
-// Apply returns ErrGap if a change does not follow the version of the database, ErrMismatch if it comes from another database,
-// from a copy with another history or from a different version of kith, and ErrInput if it is not from Changes or the database
-// is not a follower.
+// Apply returns ErrGap if a change does not follow the version of the database, ErrMismatch if it
+// comes from another database, from a copy with another history or from a different version of
+// kith, and ErrInput if it is not from Changes or the database is not a follower.
 func (db *DB) Apply(ctx context.Context, changes ...Change) error {
 	if !db.opts.Follower {
 		return inputf("a change can be applied to a database that follows another: see Options.Follower")
@@ -40,8 +41,8 @@ func (db *DB) Apply(ctx context.Context, changes ...Change) error {
 	return cmp.Or(db.waitDurable(), err)
 }
 
-// follows reports whether the change is the next one after the version of s. It returns false if s already has it, and an
-// error if it cannot be applied to s.
+// follows reports whether the change is the next one after the version of s. It returns false if s
+// already has it, and an error if it cannot be applied to s.
 func (d *changeDocument) follows(s *snapshot) (bool, error) {
 	m := &s.Meta
 	switch {
@@ -71,7 +72,8 @@ func (d *changeDocument) commit(db *DB) index.Commit {
 	return c
 }
 
-// applyToGraph commits a change of the graph, of observations and of decisions. It need not be durable yet.
+// applyToGraph commits a change of the graph, of observations and of decisions. It need not be
+// durable yet.
 func (db *DB) applyToGraph(ctx context.Context, d *changeDocument) error {
 	tx, err := db.begin(ctx)
 	if err != nil {
@@ -117,8 +119,8 @@ func (tx *Tx) repeat(d *changeDocument) error {
 	return nil
 }
 
-// unlessMismatch wraps an error of Replay in ErrMismatch. The change was valid where it was committed, so an error means that
-// this database differs.
+// unlessMismatch wraps an error of Replay in ErrMismatch. The change was valid where it was
+// committed, so an error means that this database differs.
 func unlessMismatch(err error) error {
 	if errors.Is(err, ErrMismatch) || errors.Is(err, ErrTooLarge) {
 		return err
@@ -180,8 +182,8 @@ func (db *DB) applyToModel(ctx context.Context, d *changeDocument) error {
 	return db.replace(l, d.Model.Answering, d.commit(db))
 }
 
-// repeatedLearner returns the learner after a change of a model; now is the learner before it, or nil. It stores the new
-// versions that are not deployed. The caller holds the writer lock.
+// repeatedLearner returns the learner after a change of a model; now is the learner before it, or
+// nil. It stores the new versions that are not deployed. The caller holds the writer lock.
 func (db *DB) repeatedLearner(d *changeDocument, now *learner) (*learner, error) {
 	r, err := d.registry()
 	if err != nil {
@@ -209,7 +211,8 @@ func (db *DB) repeatedLearner(d *changeDocument, now *learner) (*learner, error)
 	return l, nil
 }
 
-// storeRepeated opens a version that the change made. A deployed version becomes the model of l; another is stored.
+// storeRepeated opens a version that the change made. A deployed version becomes the model of l;
+// another is stored.
 func (db *DB) storeRepeated(l *learner, v *version, m madeVersion) error {
 	repeated, err := openDocument(l.name, m.Document, m.Vectors)
 	switch {
@@ -233,7 +236,8 @@ func (db *DB) storeRepeated(l *learner, v *version, m madeVersion) error {
 	return nil
 }
 
-// findRepeated fills in where a version of l is stored that existed before the change. now is the learner before it.
+// findRepeated fills in where a version of l is stored that existed before the change. now is the
+// learner before it.
 func (db *DB) findRepeated(l *learner, v *version, now *learner) error {
 	var has version
 	found := false

@@ -18,11 +18,11 @@ import (
 	"kith/db"
 )
 
-// The test of killed followers runs two processes: one makes a random history and appends its changes to a file, the other
-// applies the changes of the file to a copy.
+// The test of killed followers runs two processes: one makes a random history and appends its
+// changes to a file, the other applies the changes of the file to a copy.
 
-// lead makes steps of a history, prints the version after each, and does not end by itself. It appends the changes that are
-// durable to the file path.feed.
+// lead makes steps of a history, prints the version after each, and does not end by itself. It
+// appends the changes that are durable to the file path.feed.
 func lead(path string) error {
 	now := newClock()
 	g, err := db.Open(path, feedOptions(now))
@@ -48,7 +48,8 @@ func lead(path string) error {
 	return <-failed
 }
 
-// sendChanges appends the changes after a version to the file path.feed: the length of each, in 4 bytes, and its binary form.
+// sendChanges appends the changes after a version to the file path.feed: the length of each, in 4
+// bytes, and its binary form.
 func sendChanges(g *db.DB, path string, since uint64) error {
 	f, err := os.OpenFile(path+".feed", os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -93,8 +94,8 @@ func readFeed(path string) (all []db.Change, err error) {
 	return all, err
 }
 
-// follow applies the changes of the file path.feed to the database path.follower, prints its version after each call, and
-// does not end by itself.
+// follow applies the changes of the file path.feed to the database path.follower, prints its
+// version after each call, and does not end by itself.
 func follow(path string) error {
 	h, err := db.Open(path+".follower", followAt(newClock()))
 	if err != nil {
@@ -164,8 +165,8 @@ func (p *process) kill(t *testing.T, n int, moment time.Duration) {
 	_ = p.Wait() // it was killed
 }
 
-// No change that was yielded is lost by a kill, none that was acknowledged is missing, and a follower that is killed has
-// each change once.
+// No change that was yielded is lost by a kill, none that was acknowledged is missing, and a
+// follower that is killed has each change once.
 func TestFollowCrash(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -22,7 +22,8 @@ func feedOptions(c *clock) *db.Options {
 	return o
 }
 
-// followOptions are those of a follower that others can follow, with everything read on demand if paged is set.
+// followOptions are those of a follower that others can follow, with everything read on demand if
+// paged is set.
 func followOptions(paged bool) *db.Options {
 	o := &db.Options{Memory: 64 << 20, Follower: true, ChangeBytes: 64 << 20, ObservationBytes: 16 << 10}
 	if paged {
@@ -75,8 +76,9 @@ func version(t testing.TB, g *db.DB) uint64 {
 	return s.Version
 }
 
-// everything returns all that a reader can learn of a database, except from caches and from the log of observations, of
-// which each database keeps as much as it wants. Answers are those of all versions of all models.
+// everything returns all that a reader can learn of a database, except from caches and from the log
+// of observations, of which each database keeps as much as it wants. Answers are those of all
+// versions of all models.
 func everything(t testing.TB, g *db.DB) string {
 	t.Helper()
 	ctx := context.Background()

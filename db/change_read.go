@@ -11,13 +11,15 @@ import (
 	"kith/index"
 )
 
-// Changes yields the change of each commit after version since, in order, as the commits become durable. It waits for further
-// commits until ctx ends, and then yields the error of ctx, or ErrClosed when the database is closed. A follower resumes with
-// the version that it has. No transaction is open while Changes yields.
+// Changes yields the change of each commit after version since, in order, as the commits become
+// durable. It waits for further commits until ctx ends, and then yields the error of ctx, or
+// ErrClosed when the database is closed. A follower resumes with the version that it has. No
+// transaction is open while Changes yields.
 //
-// Options.ChangeBytes says which changes are kept. Changes yields ErrForgotten if the change after since is not kept. A Load is
-// too large to be a change, so it forgets all versions before it. A follower that needs a forgotten change begins again with a
-// backup. Changes yields ErrMismatch if the database has not reached version since, and ErrInput if it keeps no changes.
+// Options.ChangeBytes says which changes are kept. Changes yields ErrForgotten if the change after
+// since is not kept. A Load is too large to be a change, so it forgets all versions before it. A
+// follower that needs a forgotten change begins again with a backup. Changes yields ErrMismatch if
+// the database has not reached version since, and ErrInput if it keeps no changes.
 func (db *DB) Changes(ctx context.Context, since uint64) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		db.changeReaders.Add(1)
@@ -54,8 +56,8 @@ const (
 	maxBytesRead   = 1 << 20
 )
 
-// changesAfter returns the next changes after a version, up to the limits of one transaction. It returns none if there are
-// none yet.
+// changesAfter returns the next changes after a version, up to the limits of one transaction. It
+// returns none if there are none yet.
 func (db *DB) changesAfter(ctx context.Context, since uint64) (all []Change, err error) {
 	bytes := int64(0)
 	err = db.View(ctx, func(tx *Tx) error {
@@ -73,7 +75,8 @@ func (db *DB) changesAfter(ctx context.Context, since uint64) (all []Change, err
 	return all, err
 }
 
-// Changes yields the changes after version since, up to the version of the transaction. See [DB.Changes].
+// Changes yields the changes after version since, up to the version of the transaction. See
+// [DB.Changes].
 func (tx *Tx) Changes(since uint64) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		if tx.ended {
@@ -174,7 +177,8 @@ func (tx *Tx) checkChanges(ctx context.Context) error {
 	})
 }
 
-// forgetChangesIfDue forgets the oldest changes when they take an eighth more than is to be kept. The writer calls it.
+// forgetChangesIfDue forgets the oldest changes when they take an eighth more than is to be kept.
+// The writer calls it.
 func (db *DB) forgetChangesIfDue(s *snapshot) error {
 	limit := s.Meta.KeepBytes
 	if s.Meta.KeptBytes-limit <= limit/8 {
@@ -197,8 +201,8 @@ func (db *DB) setChangeBytes(bytes int64) error {
 	return db.keepChanges(max(bytes, 0))
 }
 
-// keepChanges sets how many bytes of changes are kept. It marks the oldest changes beyond that as forgotten in the meta record,
-// and then deletes them.
+// keepChanges sets how many bytes of changes are kept. It marks the oldest changes beyond that as
+// forgotten in the meta record, and then deletes them.
 func (db *DB) keepChanges(limit int64) error {
 	s := db.now.Load()
 	r := db.store.Read(s.ts)

@@ -18,8 +18,8 @@ func TestApplyOnFullDisk(t *testing.T) {
 	mounted(t, "apply")
 }
 
-// applyOnFullDisk applies changes of the graph and of models to a follower on a disk that is full at first. It has none of
-// those that were refused, and all of those that were not.
+// applyOnFullDisk applies changes of the graph and of models to a follower on a disk that is full
+// at first. It has none of those that were refused, and all of those that were not.
 func applyOnFullDisk(at string) error {
 	if err := mount(at, 0, "size=96m"); err != nil {
 		return err

@@ -16,8 +16,8 @@ import (
 	"kith/db/dbtest"
 )
 
-// A follower is at every version what the database that it follows was, whatever happened there, also if it is reopened or
-// compacted between, and it can be followed itself.
+// A follower is at every version what the database that it follows was, whatever happened there,
+// also if it is reopened or compacted between, and it can be followed itself.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
@@ -239,8 +239,8 @@ func TestChangesRefuse(t *testing.T) {
 	wantError(t, "a new follower", err, db.ErrNotFound)
 }
 
-// Changes that take more than ChangeBytes are forgotten, and so are those before a load. The error names the version after which
-// changes are kept.
+// Changes that take more than ChangeBytes are forgotten, and so are those before a load. The error
+// names the version after which changes are kept.
 func TestChangesAreForgotten(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -296,7 +296,8 @@ func keptSince(g *db.DB, since uint64) (n int, err error) {
 	return n, err
 }
 
-// The database stores ChangeBytes, for all who open it and for its backups, until another value or none is set.
+// The database stores ChangeBytes, for all who open it and for its backups, until another value or
+// none is set.
 func TestChangeBytesIsStored(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -28,8 +28,8 @@ func greedy(epsilon float64) db.Explorer {
 	return db.Explorer{Name: "epsilon_greedy", Epsilon: epsilon}
 }
 
-// A logged propensity is the probability of the choice: the frequency of each candidate is within its binomial
-// interval.
+// A logged propensity is the probability of the choice: the frequency of each candidate is within
+// its binomial interval.
 func TestPropensityIsFrequency(t *testing.T) {
 	t.Parallel()
 	ctx, now := context.Background(), newClock()
@@ -68,7 +68,8 @@ func TestPropensityIsFrequency(t *testing.T) {
 	}
 }
 
-// A decision is stored when Choose returns, with its properties. A draw is a function of seed and number.
+// A decision is stored when Choose returns, with its properties. A draw is a function of seed and
+// number.
 func TestChoose(t *testing.T) {
 	t.Parallel()
 	ctx, now, path := context.Background(), newClock(), place(t)
@@ -328,7 +329,8 @@ func TestLongTTL(t *testing.T) {
 	}
 }
 
-// A reward of 1 adds the edge of its decision once, if that is asked for, and names a node that was deleted meanwhile.
+// A reward of 1 adds the edge of its decision once, if that is asked for, and names a node that was
+// deleted meanwhile.
 func TestRewardInserts(t *testing.T) {
 	t.Parallel()
 	ctx, g := context.Background(), dbtest.Open(t, newClock().options())

@@ -20,8 +20,8 @@ func (tx *Tx) commitAndUnlock(commit bool) error {
 	return nil
 }
 
-// commit queues the changes and makes the models learn the observations. The next Update builds on both. Readers see
-// them when they are durable.
+// commit queues the changes and makes the models learn the observations. The next Update builds on
+// both. Readers see them when they are durable.
 func (tx *Tx) commit() error {
 	db := tx.db
 	if tx.batch.Empty() && len(tx.observed) == 0 && len(tx.decided) == 0 {
@@ -78,10 +78,10 @@ func (db *DB) recorded() index.Commit {
 	return index.Commit{Time: db.opts.Now().UnixNano()}
 }
 
-// afterCommit does periodic work: it stores a model that has learned much since its last checkpoint, for which all commits
-// must be durable, makes a new base when there are many changes, trains models again, and forgets observations and changes
-// when there are too many. The commit is valid even if this work fails; failed work is repeated again after the next
-// commit.
+// afterCommit does periodic work: it stores a model that has learned much since its last
+// checkpoint, for which all commits must be durable, makes a new base when there are many changes,
+// trains models again, and forgets observations and changes when there are too many. The commit is
+// valid even if this work fails; failed work is repeated again after the next commit.
 func (db *DB) afterCommit(s *snapshot) error {
 	for _, l := range db.learners {
 		if !l.checkpointDue() {
@@ -100,7 +100,8 @@ func (db *DB) afterCommit(s *snapshot) error {
 	return cmp.Or(db.forgetIfDue(s), db.forgetChangesIfDue(s))
 }
 
-// group is a group of commits that become durable together, with one transaction of the store and one sync.
+// group is a group of commits that become durable together, with one transaction of the store and
+// one sync.
 type group struct {
 	records *store.Records // records of all the commits; later ones replace earlier ones
 	last    *snapshot      // version after the group, which readers see once the group is durable
@@ -112,8 +113,8 @@ type group struct {
 
 // groups is the queue of commits that are not yet durable, in commit order.
 //
-// INVARIANT: a group is written only when all before it are durable. So after a power cut at any moment, the store
-// holds all commits up to some commit and none after a gap.
+// INVARIANT: a group is written only when all before it are durable. So after a power cut at any
+// moment, the store holds all commits up to some commit and none after a gap.
 type groups struct {
 	turn  chan struct{} // holds a token while no group is being written
 	mu    sync.Mutex    // protects following fields
@@ -134,7 +135,8 @@ func (q *groups) add(r *store.Records, next *snapshot) *group {
 	return g
 }
 
-// newest returns the group of the newest commit and the version after it. It returns nil if all commits are durable.
+// newest returns the group of the newest commit and the version after it. It returns nil if all
+// commits are durable.
 func (q *groups) newest() (*group, *snapshot) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -145,8 +147,8 @@ func (q *groups) newest() (*group, *snapshot) {
 	return g, g.last
 }
 
-// records returns the records of the queued commits, in commit order. They stay as they are while the caller holds the
-// writer lock.
+// records returns the records of the queued commits, in commit order. They stay as they are while
+// the caller holds the writer lock.
 func (q *groups) records() (all []*store.Records) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -174,8 +176,8 @@ func (q *groups) end() {
 	q.queue = q.queue[1:]
 }
 
-// head returns the newest version, durable or not, on which the next commit builds, and the group that makes it
-// durable, or nil if it is durable.
+// head returns the newest version, durable or not, on which the next commit builds, and the group
+// that makes it durable, or nil if it is durable.
 func (db *DB) head() (*snapshot, *group) {
 	if g, last := db.groups.newest(); g != nil {
 		return last, g
@@ -189,8 +191,8 @@ func (db *DB) waitDurable() error {
 	return db.await(g)
 }
 
-// await returns when the commits of g are durable and visible to readers, or with the reason why they are not. A nil g
-// is durable. One of the waiters writes the group for all of them.
+// await returns when the commits of g are durable and visible to readers, or with the reason why
+// they are not. A nil g is durable. One of the waiters writes the group for all of them.
 func (db *DB) await(g *group) error {
 	for g != nil {
 		select {
@@ -211,9 +213,9 @@ func (db *DB) await(g *group) error {
 // maxYields bounds how often writeGroup yields to other writers.
 const maxYields = 16
 
-// writeGroup makes the first group of the queue durable and publishes its last version. Before that it yields to other
-// goroutines while commits arrive. These are mostly writers of the previous group, which would otherwise have to wait
-// for the next one.
+// writeGroup makes the first group of the queue durable and publishes its last version. Before that
+// it yields to other goroutines while commits arrive. These are mostly writers of the previous
+// group, which would otherwise have to wait for the next one.
 func (db *DB) writeGroup() {
 	for i, last := 0, (*snapshot)(nil); i < maxYields; i++ {
 		head, _ := db.head()

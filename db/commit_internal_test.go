@@ -192,8 +192,8 @@ func TestLargeGroups(t *testing.T) {
 	must(t, g.Check(ctx), g.Close())
 }
 
-// An Update that changes nothing depends on the commits that it saw: it fails if they fail, also while its function
-// runs.
+// An Update that changes nothing depends on the commits that it saw: it fails if they fail, also
+// while its function runs.
 func TestReadOfALostCommit(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

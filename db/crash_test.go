@@ -18,11 +18,11 @@ import (
 	"kith/model"
 )
 
-// The crash test kills a process that executes numbered steps, and compares the database with a twin that executed the
-// same steps in memory, was never killed and forgets nothing.
+// The crash test kills a process that executes numbered steps, and compares the database with a
+// twin that executed the same steps in memory, was never killed and forgets nothing.
 
-// step executes step i on a database. Each step leaves a mark, so that the executed steps can be counted: a training
-// leaves a version of the model, any other step an edge of the node "step".
+// step executes step i on a database. Each step leaves a mark, so that the executed steps can be
+// counted: a training leaves a version of the model, any other step an edge of the node "step".
 func step(g *db.DB, i int) error {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(uint64(i), 5))
@@ -121,8 +121,8 @@ func crash(path string) error {
 	return err
 }
 
-// killed runs crash until some steps are done and a moment has passed, kills it, and returns the number of steps that
-// it acknowledged.
+// killed runs crash until some steps are done and a moment has passed, kills it, and returns the
+// number of steps that it acknowledged.
 func killed(t *testing.T, path string, after int, moment time.Duration) (acknowledged int) {
 	t.Helper()
 	cmd := child(t, "crash", path)
@@ -155,8 +155,8 @@ func killed(t *testing.T, path string, after int, moment time.Duration) (acknowl
 	return acknowledged
 }
 
-// crashOptions returns the options of a database: with nothing in memory if the path has the word paged, and without syncs,
-// which a kill does not need, if it has the word unsynced.
+// crashOptions returns the options of a database: with nothing in memory if the path has the word
+// paged, and without syncs, which a kill does not need, if it has the word unsynced.
 func crashOptions(path string) *db.Options {
 	o := &db.Options{Memory: 64 << 20, ObservationBytes: 16 << 10, NoSync: strings.Contains(path, "unsynced")}
 	if strings.Contains(path, "paged") {
@@ -212,8 +212,8 @@ func testCrash(t *testing.T, kills int) {
 	t.Logf("%d steps, %d kills", done, kills)
 }
 
-// crashOfMany inserts edges from concurrent writers, each its own, prints each acknowledged edge, and does not end by
-// itself.
+// crashOfMany inserts edges from concurrent writers, each its own, prints each acknowledged edge,
+// and does not end by itself.
 func crashOfMany(path string) error {
 	g, err := db.Open(path, &db.Options{Memory: 64 << 20})
 	if err != nil {

@@ -27,7 +27,8 @@ type record struct {
 	ever, now map[string]bool
 }
 
-// linesOf returns the nodes with their labels, the vectors and the edges of a database, a line each.
+// linesOf returns the nodes with their labels, the vectors and the edges of a database, a line
+// each.
 func linesOf(g *db.DB) (map[string]bool, error) {
 	lines := map[string]bool{}
 	err := g.View(context.Background(), func(tx *db.Tx) error {
@@ -54,8 +55,8 @@ func lines(t testing.TB, g *db.DB) map[string]bool {
 	return all
 }
 
-// damageable makes a database in three sessions, so that it has tables and, unless it is closed, a log. It returns its
-// files and what it has held.
+// damageable makes a database in three sessions, so that it has tables and, unless it is closed, a
+// log. It returns its files and what it has held.
 func damageable(t testing.TB, rng *rand.Rand, closed bool) (map[string][]byte, record) {
 	path, ctx := place(t), context.Background()
 	r := record{ever: map[string]bool{}}
@@ -147,8 +148,8 @@ func used(b []byte) int {
 	return n
 }
 
-// After damage to one file, a database that opens or is repaired holds nothing that was never committed, and nine of
-// ten rejected databases can be repaired.
+// After damage to one file, a database that opens or is repaired holds nothing that was never
+// committed, and nine of ten rejected databases can be repaired.
 func TestRepairOfDamagedFiles(t *testing.T) {
 	t.Parallel()
 	n := size(2, 6, 60) * *times
@@ -190,7 +191,8 @@ func TestRepairOfDamagedFiles(t *testing.T) {
 	}
 }
 
-// share returns the share of the present lines that are in the file, and fails t if a line was never committed.
+// share returns the share of the present lines that are in the file, and fails t if a line was
+// never committed.
 func (r *record) share(t *testing.T, what, name string) float64 {
 	b, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -210,8 +212,8 @@ func (r *record) share(t *testing.T, what, name string) float64 {
 	return float64(there) / float64(len(r.now))
 }
 
-// openOrRepair runs in a child process: it opens or repairs each damaged database, writes its content to a file, and
-// prints the outcome.
+// openOrRepair runs in a child process: it opens or repairs each damaged database, writes its
+// content to a file, and prints the outcome.
 func openOrRepair(list string) error {
 	for _, path := range strings.Split(list, string(filepath.ListSeparator)) {
 		outcome, err := openOrRepairOne(path)
@@ -259,13 +261,14 @@ func openOrRepairOne(path string) (outcome string, err error) {
 	return outcome, os.WriteFile(path+".lines", []byte(all), 0o600)
 }
 
-// killedBeforeAFlush returns the files of a database that was killed after commits which are in two tables and a log,
-// and what it held.
+// killedBeforeAFlush returns the files of a database that was killed after commits which are in two
+// tables and a log, and what it held.
 func killedBeforeAFlush(t *testing.T) (map[string][]byte, record) {
 	return damageable(t, rand.New(rand.NewPCG(3, 5)), false)
 }
 
-// A manifest that lost its end is damage and not a crash: no table is deleted, and a repair restores everything.
+// A manifest that lost its end is damage and not a crash: no table is deleted, and a repair
+// restores everything.
 func TestRepairOfACutManifest(t *testing.T) {
 	t.Parallel()
 	notShort(t)
@@ -307,8 +310,8 @@ func TestStrangeFiles(t *testing.T) {
 	must(t, open(t, path, nil).Close())
 }
 
-// Without syncs, a power cut may leave gaps in a log. They lose commits but are not damage. While the system runs, nothing
-// but damage leaves gaps.
+// Without syncs, a power cut may leave gaps in a log. They lose commits but are not damage. While
+// the system runs, nothing but damage leaves gaps.
 func TestPowerLossWithoutSync(t *testing.T) {
 	t.Parallel()
 	path, o := place(t), &db.Options{NoSync: true}

@@ -33,7 +33,8 @@ var sweptDatabases = []sweptDatabase{
 	{name: "killed without syncs", o: db.Options{NoSync: true}, sessions: 2},
 }
 
-// build makes the database and returns its files and what it has held. Another seed makes another database.
+// build makes the database and returns its files and what it has held. Another seed makes another
+// database.
 func (d sweptDatabase) build(t testing.TB, seed uint64) (files map[string][]byte, r record) {
 	path, ctx, rng := place(t), context.Background(), rand.New(rand.NewPCG(seed, 12))
 	r = record{ever: map[string]bool{}}
@@ -58,8 +59,8 @@ func (d sweptDatabase) build(t testing.TB, seed uint64) (files map[string][]byte
 	return files, r
 }
 
-// sweep returns copies of the files of a database, each with damage to one file, by its description. foreign are the files
-// of another database in the same state.
+// sweep returns copies of the files of a database, each with damage to one file, by its
+// description. foreign are the files of another database in the same state.
 func sweep(files, foreign map[string][]byte, rng *rand.Rand, flips int) map[string]map[string][]byte {
 	all := map[string]map[string][]byte{}
 	put := func(what, name string, b []byte) {
@@ -128,8 +129,9 @@ var saysLoss = regexp.MustCompile(`lost|cannot be read|missing|left out|were kep
 // foreignWords matches what Badger says and kith does not.
 var foreignWords = regexp.MustCompile(`(?i)http|badger|encryption|magic|proto|memtable|fid`)
 
-// After any damage to a file, a database has all that was acknowledged, or it is refused. A repair then keeps what can be
-// read and says what is lost, or it fails and changes nothing. It never makes an empty database.
+// After any damage to a file, a database has all that was acknowledged, or it is refused. A repair
+// then keeps what can be read and says what is lost, or it fails and changes nothing. It never
+// makes an empty database.
 func TestDamageSweep(t *testing.T) {
 	t.Parallel()
 	notShort(t)
@@ -177,7 +179,8 @@ func telling(what string) int {
 	return 0
 }
 
-// judge fails t if the outcome of some damage is wrong. lines is the file with what there is afterwards.
+// judge fails t if the outcome of some damage is wrong. lines is the file with what there is
+// afterwards.
 func (r *record) judge(t *testing.T, what, outcome, lines string) {
 	t.Helper()
 	share := r.share(t, what, lines)

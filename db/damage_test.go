@@ -16,8 +16,8 @@ import (
 	"kith/model"
 )
 
-// openAndCheck runs in a child process: it opens each damaged database and prints the outcome. The process must
-// survive.
+// openAndCheck runs in a child process: it opens each damaged database and prints the outcome. The
+// process must survive.
 func openAndCheck(list string) error {
 	for _, path := range strings.Split(list, string(filepath.ListSeparator)) {
 		fmt.Println(path, outcome(path))
@@ -57,8 +57,8 @@ func outcome(path string) string {
 	return fmt.Sprintf("clean with %d nodes", nodes)
 }
 
-// furnished returns the files of a database with records of all kinds, made in two sessions, before or after it was
-// closed.
+// furnished returns the files of a database with records of all kinds, made in two sessions, before
+// or after it was closed.
 func furnished(t testing.TB, closed bool) (files map[string][]byte) {
 	path, ctx := place(t), context.Background()
 	for sitting := range 2 {
@@ -119,7 +119,8 @@ func writeFiles(t testing.TB, dir string, files map[string][]byte) {
 	}
 }
 
-// damages returns copies of the files of a database, each with one damaged file, by the description of the damage.
+// damages returns copies of the files of a database, each with one damaged file, by the description
+// of the damage.
 func damages(files map[string][]byte, flips int) map[string]map[string][]byte {
 	rng := rand.New(rand.NewPCG(1, 4))
 	all := map[string]map[string][]byte{}
@@ -153,8 +154,8 @@ func damages(files map[string][]byte, flips int) map[string]map[string][]byte {
 	return all
 }
 
-// After any damage to a file of a database, opening it either fails or gives a consistent database that holds nothing
-// that was never true. No damage ends the process.
+// After any damage to a file of a database, opening it either fails or gives a consistent database
+// that holds nothing that was never true. No damage ends the process.
 func TestDamagedFiles(t *testing.T) {
 	t.Parallel()
 	slow(t)

@@ -55,18 +55,20 @@ type DB struct {
 	refreshed   map[string]version // the last training in the background of each model. Guarded by the writer lock.
 }
 
-// snapshot is one version of everything: the graph, and the models with all they had learned by then.
+// snapshot is one version of everything: the graph, and the models with all they had learned by
+// then.
 type snapshot struct {
 	*index.Snapshot
 	models map[string]*modelView // replaced, never changed
 	ts     uint64                // the store's timestamp of this version
 }
 
-// Open opens the database in the directory path and creates it if it does not exist. A relative path counts from the
-// working directory at that time, even if that changes later. Nil options are the defaults. Open
-// returns ErrInput for a bad option, before it touches anything; ErrLocked if another process has the database open;
-// ErrReadOnly if the database is not writable and ReadOnly is not set; ErrMismatch if the directory holds something
-// else, another format, or a database made with other options; and ErrCorrupt if the database is damaged.
+// Open opens the database in the directory path and creates it if it does not exist. A relative
+// path counts from the working directory at that time, even if that changes later. Nil options are
+// the defaults. Open returns ErrInput for a bad option, before it touches anything; ErrLocked if
+// another process has the database open; ErrReadOnly if the database is not writable and ReadOnly
+// is not set; ErrMismatch if the directory holds something else, another format, or a database made
+// with other options; and ErrCorrupt if the database is damaged.
 func Open(path string, o *Options) (*DB, error) {
 	opts, err := o.resolve(path)
 	if err != nil {
@@ -111,7 +113,8 @@ func newToken() chan struct{} {
 	return token
 }
 
-// OpenScratch opens an empty database in memory with the same limit Options.Memory, for a graph that is only to be looked at.
+// OpenScratch opens an empty database in memory with the same limit Options.Memory, for a graph
+// that is only to be looked at.
 func (db *DB) OpenScratch() (*DB, error) {
 	return Open("", &Options{InMemory: true, Memory: db.opts.Memory, Logger: db.opts.Logger, Now: db.opts.Now})
 }
@@ -207,11 +210,12 @@ func (db *DB) checkOptions(m *index.Meta) error {
 	return nil
 }
 
-// Close cancels trainings, which return ErrClosed, and background work, waits for open transactions, stores the parts
-// of the caches that are worth keeping, and closes the database. A second Close does nothing. On a full disk, commits stay
-// in the log of the last writes, from which the next Open reads them. If the directory was removed, renamed or replaced,
-// Close returns ErrNotFound. If the store cannot stop because it cannot write, Close returns the cause after some seconds,
-// and the directory stays locked until the process ends.
+// Close cancels trainings, which return ErrClosed, and background work, waits for open
+// transactions, stores the parts of the caches that are worth keeping, and closes the database. A
+// second Close does nothing. On a full disk, commits stay in the log of the last writes, from which
+// the next Open reads them. If the directory was removed, renamed or replaced, Close returns
+// ErrNotFound. If the store cannot stop because it cannot write, Close returns the cause after some
+// seconds, and the directory stays locked until the process ends.
 func (db *DB) Close() error {
 	db.stop()
 	if !db.openReaders.close() {
@@ -228,7 +232,8 @@ func (db *DB) Close() error {
 	return err
 }
 
-// flush stores the present models, and the states unless nothing else was written and few of them were computed.
+// flush stores the present models, and the states unless nothing else was written and few of them
+// were computed.
 func (db *DB) flush() error {
 	for _, l := range db.learners {
 		if err := db.checkpoint(l); err != nil {
@@ -249,15 +254,16 @@ func (db *DB) flush() error {
 	})
 }
 
-// Cached states are stored while the database is open after a checkpoint of a model, and when a kill would lose states that
-// took unsavedOps edge operations, about half a second. At most statesBytes are stored at a time.
+// Cached states are stored while the database is open after a checkpoint of a model, and when a
+// kill would lose states that took unsavedOps edge operations, about half a second. At most
+// statesBytes are stored at a time.
 const (
 	unsavedOps  = 1 << 24
 	statesBytes = 4 << 20
 )
 
-// saveStatesIfDue stores states in the background if at least the given number of edge operations would be lost. A
-// transaction is open, so Close has not begun to wait for the background work.
+// saveStatesIfDue stores states in the background if at least the given number of edge operations
+// would be lost. A transaction is open, so Close has not begun to wait for the background work.
 func (db *DB) saveStatesIfDue(unsaved int) {
 	if db.opts.ReadOnly || db.opts.InMemory || db.states.Unsaved() < unsaved {
 		return
@@ -272,21 +278,22 @@ func (db *DB) saveStatesIfDue(unsaved int) {
 	})
 }
 
-// View calls f with a transaction that reads the latest durable version. It neither waits for writers nor blocks them.
-// The Tx and what it returned are valid until f returns.
+// View calls f with a transaction that reads the latest durable version. It neither waits for
+// writers nor blocks them. The Tx and what it returned are valid until f returns.
 func (db *DB) View(ctx context.Context, f func(*Tx) error) error { return db.run(ctx, false, f) }
 
-// Update calls f with a transaction that may also write, and commits it if f returns nil. If f returns an error or
-// panics, nothing changes. When Update returns nil, the changes are on the disk unless Options.NoSync is set, and
-// every later View sees them.
+// Update calls f with a transaction that may also write, and commits it if f returns nil. If f
+// returns an error or panics, nothing changes. When Update returns nil, the changes are on the disk
+// unless Options.NoSync is set, and every later View sees them.
 //
-// Only one such function runs at a time, and waiting for the writer lock ends with ctx. So f must not call Update,
-// or another method of the DB that writes, such as Load or Observe: that call would wait for f, and f for the call,
-// until the context of the call ends. f uses the methods of its Tx instead.
+// Only one such function runs at a time, and waiting for the writer lock ends with ctx. So f must
+// not call Update, or another method of the DB that writes, such as Load or Observe: that call
+// would wait for f, and f for the call, until the context of the call ends. f uses the methods of
+// its Tx instead.
 //
-// A transaction sees all earlier commits, including those that are not yet on the disk. Update returns only when these
-// are durable, even if f failed, so no result depends on data that a power cut may lose. If they cannot be made
-// durable, Update returns the reason.
+// A transaction sees all earlier commits, including those that are not yet on the disk. Update
+// returns only when these are durable, even if f failed, so no result depends on data that a power
+// cut may lose. If they cannot be made durable, Update returns the reason.
 func (db *DB) Update(ctx context.Context, f func(*Tx) error) error { return db.run(ctx, true, f) }
 
 func (db *DB) run(ctx context.Context, writable bool, f func(*Tx) error) error {
@@ -308,7 +315,8 @@ func result[T any](
 	return v, err
 }
 
-// lock acquires the writer lock and waits until all earlier commits are durable. It returns ErrReadOnly for a follower.
+// lock acquires the writer lock and waits until all earlier commits are durable. It returns
+// ErrReadOnly for a follower.
 func (db *DB) lock(ctx context.Context) error {
 	if db.opts.Follower {
 		return errFollower
@@ -361,8 +369,8 @@ func (db *DB) acquire(ctx context.Context, token chan struct{}) error {
 	}
 }
 
-// inBackground calls f in a goroutine that Close waits for and that holds a token. It does nothing and returns false if
-// the token is taken.
+// inBackground calls f in a goroutine that Close waits for and that holds a token. It does nothing
+// and returns false if the token is taken.
 func (db *DB) inBackground(token chan struct{}, f func()) bool {
 	select {
 	case <-token:
@@ -393,16 +401,18 @@ func (db *DB) discard() {
 	db.openReaders.call(func(at map[uint64]int) { db.store.Discard(db.now.Load().ts, at) })
 }
 
-// Writable returns ErrReadOnly, with the cause, if the database at path cannot be written to because its file system is
-// read-only or the process lacks the permission. Such a database can be opened with Options.ReadOnly if it was closed.
-// Writable changes nothing, and returns nil for a path without a database.
+// Writable returns ErrReadOnly, with the cause, if the database at path cannot be written to
+// because its file system is read-only or the process lacks the permission. Such a database can be
+// opened with Options.ReadOnly if it was closed. Writable changes nothing, and returns nil for a
+// path without a database.
 func Writable(path string) error { return store.Writable(path) }
 
-// Check verifies every invariant of the stored database and of the state in memory. The records are read again and must
-// match the graph that is served. Adjacency, degrees, dictionary and counters must agree with each other. Every stored
-// PageRank state must belong to the graph. Every document of a version of a model must be readable. The document of the
-// deployed version, with the observations since, must give the model that is served, and none of these observations may
-// be forgotten. Check returns nil, or all breaches, each an ErrCorrupt, joined, or the error of ctx.
+// Check verifies every invariant of the stored database and of the state in memory. The records are
+// read again and must match the graph that is served. Adjacency, degrees, dictionary and counters
+// must agree with each other. Every stored PageRank state must belong to the graph. Every document
+// of a version of a model must be readable. The document of the deployed version, with the
+// observations since, must give the model that is served, and none of these observations may be
+// forgotten. Check returns nil, or all breaches, each an ErrCorrupt, joined, or the error of ctx.
 func (db *DB) Check(ctx context.Context) error {
 	return db.View(ctx, func(tx *Tx) error {
 		found, err := tx.snap.Check(ctx)
@@ -427,7 +437,8 @@ func (db *DB) Check(ctx context.Context) error {
 	})
 }
 
-// checkModels opens every document, replays the observations since, and compares the result with the served models.
+// checkModels opens every document, replays the observations since, and compares the result with
+// the served models.
 func (tx *Tx) checkModels(ctx context.Context) error {
 	learners, err := loadModels(ctx, tx.reader, tx.snap.Snapshot, "")
 	if err != nil {

@@ -94,7 +94,8 @@ func openDecision(doc index.Document, nodes int64) (*decision, error) {
 	return d, nil
 }
 
-// consistent reports whether the parts of d are consistent. nodes is the number of ids that the graph has assigned.
+// consistent reports whether the parts of d are consistent. nodes is the number of ids that the
+// graph has assigned.
 func (d *decision) consistent(nodes int64) bool {
 	n := len(d.Candidates)
 	if n == 0 || len(d.Scores) != n || len(d.Propensities) != n || d.Chosen < 0 || d.Chosen >= n || int64(d.Source) >= nodes {
@@ -110,8 +111,8 @@ func (d *decision) consistent(nodes int64) bool {
 	return math.Abs(sum-1) < 1e-9 && d.Propensities[d.Chosen] > 0 && d.Time < d.End
 }
 
-// Decision returns the decision with this number. It returns ErrNoDecision if there never was one, and ErrExpired if it
-// has expired.
+// Decision returns the decision with this number. It returns ErrNoDecision if there never was one,
+// and ErrExpired if it has expired.
 func (tx *Tx) Decision(id uint64) (Decision, error) {
 	d, err := tx.decision(id)
 	if err != nil {
@@ -151,8 +152,8 @@ func (tx *Tx) findDecision(id uint64) (*decision, error) {
 	return openDecision(index.Document{Bytes: doc, At: id}, tx.view().Meta.Nodes)
 }
 
-// Decisions yields the decisions that have not expired, in the order in which they were made. In an Update it omits
-// those of the transaction.
+// Decisions yields the decisions that have not expired, in the order in which they were made. In an
+// Update it omits those of the transaction.
 func (tx *Tx) Decisions() iter.Seq2[Decision, error] {
 	return func(yield func(Decision, error) bool) {
 		for d, err := range tx.decisions() {
@@ -186,11 +187,13 @@ func (tx *Tx) decisions() iter.Seq2[*decision, error] {
 	}
 }
 
-// maxDropped is the number of expired decisions that a commit may delete in addition to two per decision that it made
-// or rewarded. A commit may thus delete more than it adds, so expired decisions do not pile up.
+// maxDropped is the number of expired decisions that a commit may delete in addition to two per
+// decision that it made or rewarded. A commit may thus delete more than it adds, so expired
+// decisions do not pile up.
 const maxDropped = 16
 
-// writeDecisions stores the decisions of the transaction, also in its commit c, and deletes those that have expired by then.
+// writeDecisions stores the decisions of the transaction, also in its commit c, and deletes those
+// that have expired by then.
 func (tx *Tx) writeDecisions(w index.Writer, c *index.Commit) error {
 	if len(tx.decided) == 0 {
 		return nil
@@ -254,7 +257,8 @@ type Explorer = model.Explorer
 // Explorers returns the names of the explorers.
 func Explorers() []string { return model.Explorers() }
 
-// NewExplorer returns the explorer with this name and its defaults. It returns ErrInput for an unknown name.
+// NewExplorer returns the explorer with this name and its defaults. It returns ErrInput for an
+// unknown name.
 func NewExplorer(name string) (Explorer, error) {
 	e, err := model.NewExplorer(name)
 	return e, optionError(err)
@@ -278,15 +282,17 @@ const MaxOffers = 4096
 // DefaultTTL is how long a decision is kept if its choice has no TTL.
 const DefaultTTL = 7 * 24 * time.Hour
 
-// Choose chooses in a transaction of its own. The decision is committed when Choose returns. See [Tx.Choose].
+// Choose chooses in a transaction of its own. The decision is committed when Choose returns. See
+// [Tx.Choose].
 func (db *DB) Choose(ctx context.Context, c Choice) (Decision, error) {
 	return result(ctx, db.Update, func(tx *Tx) (Decision, error) { return tx.Choose(ctx, c) })
 }
 
-// Choose draws one of the candidates with the probabilities that the explorer derives from the model's scores. It stores
-// the decision, with everything that a model needs to learn from its reward, until it expires. The draw is a function of
-// the seed and the decision's number. The scores are those of a Prediction. Choose returns the errors of Predict,
-// ErrTooLarge for more candidates than MaxOffers, and ErrInput if there are no candidates.
+// Choose draws one of the candidates with the probabilities that the explorer derives from the
+// model's scores. It stores the decision, with everything that a model needs to learn from its
+// reward, until it expires. The draw is a function of the seed and the decision's number. The
+// scores are those of a Prediction. Choose returns the errors of Predict, ErrTooLarge for more
+// candidates than MaxOffers, and ErrInput if there are no candidates.
 func (tx *Tx) Choose(ctx context.Context, c Choice) (Decision, error) {
 	if _, err := tx.writable(); err != nil {
 		return Decision{}, err
@@ -357,7 +363,8 @@ func (tx *Tx) scoreChoice(ctx context.Context, q *question, e Explorer) (*decisi
 	return d, nil
 }
 
-// keepContexts stores in a decision what its model may need to learn any reward, from the current graph.
+// keepContexts stores in a decision what its model may need to learn any reward, from the current
+// graph.
 func (tx *Tx) keepContexts(ctx context.Context, q *question, d *decision) error {
 	if d.Version == 0 {
 		return nil // no model will learn from it
@@ -389,16 +396,18 @@ func (db *DB) Reward(ctx context.Context, id uint64, reward float64) error {
 	})
 }
 
-// Reward reports the outcome of a decision, and returns whether it was new: repeating the same reward changes nothing.
-// With insert, a new reward of 1 adds the edge of the decision unless it exists, and added reports that.
+// Reward reports the outcome of a decision, and returns whether it was new: repeating the same
+// reward changes nothing. With insert, a new reward of 1 adds the edge of the decision unless it
+// exists, and added reports that.
 //
-// When the transaction commits, the model that scored the decision learns the outcome, as from an Observation of the
-// link Among all that was offered, with the graph as it was when the choice was made. The version that is deployed at
-// the commit learns. A model that was dropped since does not learn, nor does a later model of the same name.
+// When the transaction commits, the model that scored the decision learns the outcome, as from an
+// Observation of the link Among all that was offered, with the graph as it was when the choice was
+// made. The version that is deployed at the commit learns. A model that was dropped since does not
+// learn, nor does a later model of the same name.
 //
-// It returns ErrNoDecision for a decision that was never made, ErrExpired for one that has expired, ErrRewarded for one
-// that has a different reward, ErrInput for a reward that is not finite in 32 bits, and ErrNotFound if an edge is to be
-// added to a node that no longer exists.
+// It returns ErrNoDecision for a decision that was never made, ErrExpired for one that has expired,
+// ErrRewarded for one that has a different reward, ErrInput for a reward that is not finite in 32
+// bits, and ErrNotFound if an edge is to be added to a node that no longer exists.
 func (tx *Tx) Reward(id uint64, reward float64, insert bool) (changed, added bool, err error) {
 	if _, err := tx.writable(); err != nil {
 		return false, false, err

@@ -11,7 +11,8 @@ import (
 	"kith/db/dbtest"
 )
 
-// star returns a graph of n nodes in which node 0 has an edge to every tenth node, and node 1 was deleted.
+// star returns a graph of n nodes in which node 0 has an edge to every tenth node, and node 1 was
+// deleted.
 func star(t *testing.T, n int) *db.DB {
 	t.Helper()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})

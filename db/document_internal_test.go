@@ -12,7 +12,8 @@ import (
 	"kith/model"
 )
 
-// Decoding any bytes as an observation returns one or an error, and memory is proportional to the bytes.
+// Decoding any bytes as an observation returns one or an error, and memory is proportional to the
+// bytes.
 func FuzzObservation(f *testing.F) {
 	for _, r := range []observationRecord{{}, {Model: "m", Source: 3, Target: 4, Reward: 1, Contexts: index.PackFloats([]float32{1, 2}), Offered: []index.ID{1, 9}}} {
 		b, err := msgpack.Marshal(&r)

@@ -26,9 +26,9 @@ const (
 	MaxWeight = index.MaxWeight
 )
 
-// AddEdge adds the edge between src and dst (in a directed graph: from src to dst) or, if it exists, sets its weight.
-// It adds missing nodes. It returns ErrInput for a weight that is not a number from MinWeight to MaxWeight: 9.1e-13 to
-// 1.1e12.
+// AddEdge adds the edge between src and dst (in a directed graph: from src to dst) or, if it
+// exists, sets its weight. It adds missing nodes. It returns ErrInput for a weight that is not a
+// number from MinWeight to MaxWeight: 9.1e-13 to 1.1e12.
 func (tx *Tx) AddEdge(src, dst any, weight float32) error {
 	s, err := KeyOf(src)
 	if err != nil {
@@ -64,8 +64,8 @@ func (tx *Tx) PutEdge(e Edge) error {
 	return err
 }
 
-// unixSeconds returns a time as it is stored with an edge; 0 means no time. It returns ErrInput for a time that is not in
-// the years 0 to 9999.
+// unixSeconds returns a time as it is stored with an edge; 0 means no time. It returns ErrInput for
+// a time that is not in the years 0 to 9999.
 func unixSeconds(t time.Time) (int64, error) {
 	if t.IsZero() {
 		return 0, nil
@@ -133,9 +133,9 @@ func edgeTime(seconds int64) time.Time {
 	return time.Unix(seconds, 0).UTC()
 }
 
-// Neighbors yields the edges of a node, with the node as Src. In a directed graph these are the outgoing edges. It
-// yields a single ErrNotFound if there is no such node. The transaction may write during the iteration, which goes over
-// the row as it was at the start.
+// Neighbors yields the edges of a node, with the node as Src. In a directed graph these are the
+// outgoing edges. It yields a single ErrNotFound if there is no such node. The transaction may
+// write during the iteration, which goes over the row as it was at the start.
 func (tx *Tx) Neighbors(key any) iter.Seq2[Edge, error] {
 	return func(yield func(Edge, error) bool) {
 		u, err := tx.id(key)
@@ -174,17 +174,18 @@ func (tx *Tx) Edges() iter.Seq2[Edge, error] {
 // GonumNode is a node of the graph that [Tx.Gonum] returns.
 type GonumNode = gonum.Node
 
-// Gonum returns the graph for the algorithms of gonum.org/v1/gonum/graph, as a [graph.WeightedUndirected] or, for a
-// directed database, a [graph.WeightedDirected]. Both have a method WeightedEdges that lists the edges. The graph is not
-// copied, so the transaction must not write while it is in use. It is valid until the transaction ends. Nodes are
-// [GonumNode]s.
+// Gonum returns the graph for the algorithms of gonum.org/v1/gonum/graph, as a
+// [graph.WeightedUndirected] or, for a directed database, a [graph.WeightedDirected]. Both have a
+// method WeightedEdges that lists the edges. The graph is not copied, so the transaction must not
+// write while it is in use. It is valid until the transaction ends. Nodes are [GonumNode]s.
 //
-// Weights are the stored ones. Algorithms that take weights as lengths, such as shortest paths, therefore treat a
-// strong link as a long way. A self-loop is an edge. A node without a self-loop has weight 0 to itself, and nodes
-// without an edge between them have weight +Inf.
+// Weights are the stored ones. Algorithms that take weights as lengths, such as shortest paths,
+// therefore treat a strong link as a long way. A self-loop is an edge. A node without a self-loop
+// has weight 0 to itself, and nodes without an edge between them have weight +Inf.
 func (tx *Tx) Gonum() graph.Weighted { return gonum.New(tx.view(), tx.key) }
 
-// GonumNode returns the node as an element of the graph of [Tx.Gonum]. It returns ErrNotFound if there is no such node.
+// GonumNode returns the node as an element of the graph of [Tx.Gonum]. It returns ErrNotFound if
+// there is no such node.
 func (tx *Tx) GonumNode(key any) (GonumNode, error) {
 	id, err := tx.id(key)
 	if err != nil {

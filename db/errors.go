@@ -24,15 +24,18 @@ var (
 	ErrExists = errors.New("db: exists already")
 	// ErrClosed is returned by every use of a closed database.
 	ErrClosed = store.ErrClosed
-	// ErrReadOnly is returned by a write in a View, or to a database opened ReadOnly or as Follower. Open returns it with
-	// ReadOnly for a database that was not closed, and without ReadOnly for one that cannot be written to.
+	// ErrReadOnly is returned by a write in a View, or to a database opened ReadOnly or as
+	// Follower. Open returns it with ReadOnly for a database that was not closed, and without
+	// ReadOnly for one that cannot be written to.
 	ErrReadOnly = store.ErrReadOnly
-	// ErrLocked is returned when another process, or this one, has the database open. The text names the process and says
-	// how the database can be read nevertheless, or says that others read it.
+	// ErrLocked is returned when another process, or this one, has the database open. The text
+	// names the process and says how the database can be read nevertheless, or says that others
+	// read it.
 	ErrLocked = store.ErrLocked
 	// ErrCorrupt is returned when stored data differs from the data that was written.
 	ErrCorrupt = index.ErrCorrupt
-	// ErrMismatch is returned when a directory is not a database, has another format, or was made with other options.
+	// ErrMismatch is returned when a directory is not a database, has another format, or was made
+	// with other options.
 	ErrMismatch = store.ErrMismatch
 	// ErrNoModel is returned when a model or a version of it does not exist.
 	ErrNoModel = errors.New("db: no such model")
@@ -42,20 +45,24 @@ var (
 	ErrExpired = errors.New("db: decision has expired")
 	// ErrRewarded is returned for a reward of a decision that already has a different one.
 	ErrRewarded = errors.New("db: decision has another reward")
-	// ErrTooLarge is returned when something does not fit: one update into a commit, a graph into memory.
+	// ErrTooLarge is returned when something does not fit: one update into a commit, a graph into
+	// memory.
 	ErrTooLarge = store.ErrTooLarge
-	// ErrFull is returned when the disk has too little space left for a write. Nothing has been written,
-	// and writes are possible again when there is space.
+	// ErrFull is returned when the disk has too little space left for a write. Nothing has been
+	// written, and writes are possible again when there is space.
 	ErrFull = store.ErrFull
-	// ErrRepeated is returned by a Load with NoRepeats for an edge that is repeated or exists already.
+	// ErrRepeated is returned by a Load with NoRepeats for an edge that is repeated or exists
+	// already.
 	ErrRepeated = index.ErrRepeated
 	// ErrLines is returned by a Load that met more malformed lines than MaxErrors.
 	ErrLines = errors.New("db: malformed lines")
-	// ErrForgotten is returned for changes that are not kept any more. The text has the version after which changes are kept.
+	// ErrForgotten is returned for changes that are not kept any more. The text has the version
+	// after which changes are kept.
 	ErrForgotten = errors.New("db: changes are forgotten")
 	// ErrGap is returned for a change that does not follow the version of the database.
 	ErrGap = errors.New("db: changes are missing before this one")
-	// ErrInput is returned for an invalid argument: a key, a weight, a feature, a reward, an option.
+	// ErrInput is returned for an invalid argument: a key, a weight, a feature, a reward, an
+	// option.
 	ErrInput = errors.New("db: bad input")
 )
 
@@ -84,8 +91,9 @@ const (
 	KindEstimator Kind = "estimator"
 )
 
-// Error is an error about something that the caller named or gave. errors.As finds it, and errors.Is finds Err in it.
-// Its text says what is wrong, for the person who wrote the name, without the name of a package.
+// Error is an error about something that the caller named or gave. errors.As finds it, and
+// errors.Is finds Err in it. Its text says what is wrong, for the person who wrote the name,
+// without the name of a package.
 type Error struct {
 	Kind       Kind
 	Name       string   // the name as given; a node is written as [Key.String] writes it
@@ -132,8 +140,9 @@ type alikeKey struct {
 	is  string
 }
 
-// alike returns the keys that a key may mean: of the other type, without blanks around it, and with capitals changed. They
-// are few, so that looking them up costs a program that meets many missing nodes little.
+// alike returns the keys that a key may mean: of the other type, without blanks around it, and with
+// capitals changed. They are few, so that looking them up costs a program that meets many missing
+// nodes little.
 func alike(k Key) (keys []alikeKey) {
 	if _, isInt := k.Int(); isInt {
 		return []alikeKey{{Str(k.String()), ", a string"}}
@@ -157,7 +166,8 @@ func noEdge(src, dst Key) error {
 	return missing(KindEdge, fmt.Sprintf("%v -> %v", src, dst), nil, ErrNotFound, "no edge %v -> %v", src, dst)
 }
 
-// labelNumber returns the number of a label. It returns ErrNotFound for a label that does not exist, such as "".
+// labelNumber returns the number of a label. It returns ErrNotFound for a label that does not
+// exist, such as "".
 func labelNumber(s *index.Snapshot, name string) (uint16, error) {
 	n, ok := s.Meta.LabelNumber(name)
 	if !ok || name == "" {
@@ -166,7 +176,8 @@ func labelNumber(s *index.Snapshot, name string) (uint16, error) {
 	return n, nil
 }
 
-// noModel returns the error for the name of no model. others are the names that are accepted in place of a model's.
+// noModel returns the error for the name of no model. others are the names that are accepted in
+// place of a model's.
 func noModel(name string, s *snapshot, others ...string) error {
 	names := append(others, slices.Sorted(maps.Keys(s.models))...)
 	return missing(KindModel, name, names, ErrNoModel, "no model %q", name)

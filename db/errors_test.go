@@ -10,7 +10,8 @@ import (
 	"kith/db/dbtest"
 )
 
-// An error about a name says of what kind the name is, what is accepted and what was probably meant.
+// An error about a name says of what kind the name is, what is accepted and what was probably
+// meant.
 func TestErrorsNameThings(t *testing.T) {
 	t.Parallel()
 	g, ctx := dbtest.Open(t, inMemory), context.Background()

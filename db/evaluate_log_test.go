@@ -12,8 +12,9 @@ import (
 	"kith/model"
 )
 
-// The value of a policy is estimated from the choices of a different policy. Here the evaluated policy is common neighbours,
-// whose best candidate is known, and rewards are drawn with a known probability.
+// The value of a policy is estimated from the choices of a different policy. Here the evaluated
+// policy is common neighbours, whose best candidate is known, and rewards are drawn with a known
+// probability.
 func TestEvaluateLog(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

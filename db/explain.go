@@ -31,7 +31,8 @@ func (tx *Tx) Explain(ctx context.Context, p Prediction) ([]Step, error) {
 	return tx.steps(q, &p, q.estimates()), nil
 }
 
-// Profile answers as Predict does, and returns the time that each step took, and how states were obtained.
+// Profile answers as Predict does, and returns the time that each step took, and how states were
+// obtained.
 func (tx *Tx) Profile(ctx context.Context, p Prediction) (*Ranking, []Step, error) {
 	start := time.Now()
 	q, err := tx.prepare(ctx, p)
@@ -61,7 +62,8 @@ func (tx *Tx) Profile(ctx context.Context, p Prediction) (*Ranking, []Step, erro
 	return r, steps, nil
 }
 
-// estimates predicts the strategies of the walk before the start values are known, as if they were all 1.
+// estimates predicts the strategies of the walk before the start values are known, as if they were
+// all 1.
 func (q *question) estimates() []walk.Estimate {
 	if q.scorer.Walk().Alpha == 0 {
 		return nil
@@ -139,8 +141,8 @@ type Reasons struct {
 	Unseen  float64 `json:"unseen"`   // upper bound of the mass of any path that is not in Paths
 }
 
-// Share is the part of a score that one node of a set of sources contributes: Weight times Score. The parts sum to the
-// score.
+// Share is the part of a score that one node of a set of sources contributes: Weight times Score.
+// The parts sum to the score.
 type Share struct {
 	Node   Key     `json:"node"`
 	Weight float64 `json:"weight"`
@@ -152,20 +154,22 @@ type Input struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
 	Adds  float64 `json:"adds"` // its term of the sum that gives the estimate; NaN if the estimate is not such a sum
-	// Tells says what it tells of the link, to people who know no model, where {source} and {target} stand for the ends. It is
-	// the same for inputs that mean much the same, and "" for one that does not depend on the link.
+	// Tells says what it tells of the link, to people who know no model, where {source} and
+	// {target} stand for the ends. It is the same for inputs that mean much the same, and "" for
+	// one that does not depend on the link.
 	Tells string `json:"tells"`
 }
 
-// Path is a path without repeated nodes and its contribution to PageRank: the probability that a walk follows the path
-// and ends at its end.
+// Path is a path without repeated nodes and its contribution to PageRank: the probability that a
+// walk follows the path and ends at its end.
 type Path struct {
 	Nodes []Key   `json:"nodes"` // including both ends
 	Mass  float64 `json:"mass"`
 }
 
-// Why explains the score of a link: the score that Predict gives it, with the same candidates. A target that is not a
-// candidate is added, and Reasons.Added is set. paths is the number of paths to find.
+// Why explains the score of a link: the score that Predict gives it, with the same candidates. A
+// target that is not a candidate is added, and Reasons.Added is set. paths is the number of paths
+// to find.
 func (tx *Tx) Why(ctx context.Context, p Prediction, target any, paths int) (*Reasons, error) {
 	id, err := tx.id(target)
 	if err != nil {

@@ -20,7 +20,8 @@ import (
 	"kith/db/edgelist"
 )
 
-// contents returns what lists can hold: nodes with labels and features, and edges with weights and times.
+// contents returns what lists can hold: nodes with labels and features, and edges with weights and
+// times.
 func contents(tx *db.Tx) (all []string) {
 	for n := range tx.Nodes() {
 		all = append(all, fmt.Sprintf("%v %q %v", n.Key, n.Label, n.Features))

@@ -11,8 +11,9 @@ import (
 	"kith/db/dbtest"
 )
 
-// In a graph of two groups, all edges are inside the groups. After a training on them, outcomes say the contrary: links
-// are made between the groups, and not inside. After a hundred outcomes the ranking for other sources is reversed.
+// In a graph of two groups, all edges are inside the groups. After a training on them, outcomes say
+// the contrary: links are made between the groups, and not inside. After a hundred outcomes the
+// ranking for other sources is reversed.
 func TestFeedbackAgainstTraining(t *testing.T) {
 	t.Parallel()
 	notShort(t)
@@ -27,7 +28,8 @@ func TestFeedbackAgainstTraining(t *testing.T) {
 	must(t, err, g.CreateModel(ctx, "m", db.ModelSpec{}))
 	_, err = g.Train(ctx, db.Training{Model: "m", Deploy: db.DeployAlways})
 	must(t, err)
-	// inside returns the share of the ten best targets of other sources that are in the source's group.
+	// inside returns the share of the ten best targets of other sources that are in the source's
+	// group.
 	inside := func() (share float64) {
 		for source := range 20 {
 			r, err := g.Predict(ctx, db.Prediction{For: source, Among: db.All(), Model: "m"})

@@ -85,8 +85,8 @@ func (f *forgetter) knows(t testing.TB) (s string) {
 	return s
 }
 
-// Forgetting observations loses nothing: every model knows the same as its twin, also after a kill. The observations
-// stay within their limit.
+// Forgetting observations loses nothing: every model knows the same as its twin, also after a kill.
+// The observations stay within their limit.
 func TestForget(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -166,7 +166,8 @@ func TestForgetDuringATraining(t *testing.T) {
 	}
 }
 
-// Check detects missing and surplus observations, and a model that has not learned what is forgotten.
+// Check detects missing and surplus observations, and a model that has not learned what is
+// forgotten.
 func TestCheckOfObservations(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -22,8 +22,8 @@ import (
 //
 //	go test ./db -run TestFormat -remake
 //
-// An existing file of a format is what later code must be able to open. It may be re-created only while there are no
-// other databases of that format.
+// An existing file of a format is what later code must be able to open. It may be re-created only
+// while there are no other databases of that format.
 var remake = flag.Bool("remake", false, "make the database in testdata anew")
 
 const (

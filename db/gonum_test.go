@@ -17,8 +17,8 @@ import (
 	"kith/db/dbtest"
 )
 
-// gonumBuilder makes graphs in databases for gonum's own tests. Loops are left out, because in these tests a node may
-// have a weight to itself without an edge.
+// gonumBuilder makes graphs in databases for gonum's own tests. Loops are left out, because in
+// these tests a node may have a weight to itself without an edge.
 func gonumBuilder(t *testing.T, direction db.Direction) testgraph.Builder {
 	return func(nodes []graph.Node, edges []testgraph.WeightedLine, _, _ float64) (
 		g graph.Graph, n []graph.Node, e []testgraph.Edge, self, absent float64, ok bool,
@@ -200,7 +200,8 @@ func TestGonumComponents(t *testing.T) {
 	})
 }
 
-// gonum's PageRank is the mean of the personalised PageRanks of all nodes, if every node has an outgoing edge.
+// gonum's PageRank is the mean of the personalised PageRanks of all nodes, if every node has an
+// outgoing edge.
 func TestGonumPageRank(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20, Direction: db.Directed})

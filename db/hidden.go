@@ -33,7 +33,8 @@ func (h hiddenLinks) of(source index.ID) (to []index.ID) {
 	return to
 }
 
-// toBeFound returns the links to find for some edges. An undirected edge is to be found from both of its ends.
+// toBeFound returns the links to find for some edges. An undirected edge is to be found from both
+// of its ends.
 func toBeFound(ctx context.Context, pairs [][2]index.ID, directed bool) (links hiddenLinks, err error) {
 	for i, p := range pairs {
 		if i%checkEvery == 0 && ctx.Err() != nil {
@@ -48,15 +49,16 @@ func toBeFound(ctx context.Context, pairs [][2]index.ID, directed bool) (links h
 	return links, nil
 }
 
-// changeBytes is the memory of a change until it is in a base. hiddenBytes is about the largest memory of an edge that is
-// hidden by changes of the rows of its nodes. Both are in bytes.
+// changeBytes is the memory of a change until it is in a base. hiddenBytes is about the largest
+// memory of an edge that is hidden by changes of the rows of its nodes. Both are in bytes.
 const (
 	changeBytes = 256
 	hiddenBytes = 4 << 10
 )
 
-// without returns the graph without the given edges, which must ascend: a second graph if there is memory for it, otherwise
-// the same graph with changed rows. It returns ErrTooLarge if there is no memory for these either, or the error of ctx.
+// without returns the graph without the given edges, which must ascend: a second graph if there is
+// memory for it, otherwise the same graph with changed rows. It returns ErrTooLarge if there is no
+// memory for these either, or the error of ctx.
 func (tx *Tx) without(ctx context.Context, edges [][2]index.ID) (*index.Graph, error) {
 	if tx.fitsSecond() {
 		return tx.snap.Graph.Without(ctx, edges)
@@ -79,8 +81,9 @@ func (tx *Tx) fitsSecond() bool {
 // mostHidden returns the number of edges that can be hidden without a second graph.
 func (tx *Tx) mostHidden() int { return int(tx.db.opts.memory(workPart) / 2 / hiddenBytes) }
 
-// drawHidden draws exactly the given share of the edges, without loops, in the order of the graph (Knuth, The Art of
-// Computer Programming, vol. 2, algorithm 3.4.2 S). Without memory for a second graph it draws at most mostHidden edges.
+// drawHidden draws exactly the given share of the edges, without loops, in the order of the graph
+// (Knuth, The Art of Computer Programming, vol. 2, algorithm 3.4.2 S). Without memory for a second
+// graph it draws at most mostHidden edges.
 func (tx *Tx) drawHidden(ctx context.Context, share float64, rng *rand.Rand) (pairs [][2]index.ID, err error) {
 	left := tx.snap.Meta.Edges - tx.snap.Meta.Loops
 	if left < 2 {

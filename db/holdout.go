@@ -13,40 +13,45 @@ import (
 	"kith/ppr"
 )
 
-// Holdout selects the edges to hide, by one of Share, After and Links, and the predictions to make without them.
+// Holdout selects the edges to hide, by one of Share, After and Links, and the predictions to make
+// without them.
 type Holdout struct {
-	// Share is the share of the edges to hide, between 0 and 1, exclusive. At least one edge is hidden; fewer than the
-	// share are hidden where the graph is too large to be copied in memory. See HoldoutSet.Wanted.
+	// Share is the share of the edges to hide, between 0 and 1, exclusive. At least one edge is
+	// hidden; fewer than the share are hidden where the graph is too large to be copied in memory.
+	// See HoldoutSet.Wanted.
 	Share float64
-	// After hides the edges with this time or a later one. An edge that was added several times has the last of its
-	// times, and is hidden as a whole. Predictions are made as of this time. Without After, predictions have no time:
-	// they concern missing edges, not future ones.
+	// After hides the edges with this time or a later one. An edge that was added several times has
+	// the last of its times, and is hidden as a whole. Predictions are made as of this time.
+	// Without After, predictions have no time: they concern missing edges, not future ones.
 	After time.Time
-	// Links are the links to find. The graph need not have them; those that it has are hidden. Only Src and Dst matter.
+	// Links are the links to find. The graph need not have them; those that it has are hidden. Only
+	// Src and Dst matter.
 	Links []Edge
-	// Against are pairs of nodes without a link. Links are ranked among these instead of among candidates: each link
-	// among the next Each pairs of the list or, if Each is 0, all links among all pairs. For, Sample and Among must then
-	// be unset.
+	// Against are pairs of nodes without a link. Links are ranked among these instead of among
+	// candidates: each link among the next Each pairs of the list or, if Each is 0, all links among
+	// all pairs. For, Sample and Among must then be unset.
 	Against []Edge
 	Each    int
 
 	For    []any // sources to predict links of; nil means all nodes with a hidden link
 	Sample int   // number of these sources to draw at random; 0 means all
-	// Among are the sets of candidates, as for Prediction, from the graph without the hidden edges. Each source has a
-	// prediction for each set. Nil means one set, the default of Prediction.
+	// Among are the sets of candidates, as for Prediction, from the graph without the hidden edges.
+	// Each source has a prediction for each set. Nil means one set, the default of Prediction.
 	Among []Candidates
 	Seed  uint64 // seed of the draws; 0 means the database's seed
 }
 
-// HoldoutSet is a graph without its hidden edges, and the sources to predict links of. It can be asked until its
-// transaction ends, by several goroutines at a time. All contenders see the same graph, sources and candidates.
+// HoldoutSet is a graph without its hidden edges, and the sources to predict links of. It can be
+// asked until its transaction ends, by several goroutines at a time. All contenders see the same
+// graph, sources and candidates.
 type HoldoutSet struct {
 	Edges   int64 `json:"edges"`   // number of edges of the graph
 	Hidden  int64 `json:"hidden"`  // number of hidden edges
 	Wanted  int64 `json:"wanted"`  // number of edges to hide; more than Hidden if these did not fit into memory
 	Sources int   `json:"sources"` // number of sources
-	// Unknown is the number of predictions that lack a link of Holdout.Links because the database lacks one of its
-	// nodes: two for a link of an undirected graph, one for a link of a directed graph.
+	// Unknown is the number of predictions that lack a link of Holdout.Links because the database
+	// lacks one of its nodes: two for a link of an undirected graph, one for a link of a directed
+	// graph.
 	Unknown int `json:"unknown"`
 
 	among   []Candidates
@@ -58,14 +63,14 @@ type HoldoutSet struct {
 	at      int64        // time of the predictions, as in model.World
 }
 
-// Contender is a model or a policy that a HoldoutSet asks for links. The zero value is the model that answers requests
-// without a name.
+// Contender is a model or a policy that a HoldoutSet asks for links. The zero value is the model
+// that answers requests without a name.
 type Contender struct {
 	Model   string // as for Prediction
 	Version int    // version of the model; 0 means the deployed one
 	Prior   bool   // use the built-in model, whatever is deployed
-	// Spec, if not nil, is evaluated instead of a model: a model is made from it and, if its policy learns, trained on
-	// the remaining edges by Plan.
+	// Spec, if not nil, is evaluated instead of a model: a model is made from it and, if its policy
+	// learns, trained on the remaining edges by Plan.
 	Spec *ModelSpec
 	Plan model.EdgePlan // its Progress reports on the training
 	// Progress, if not nil, is called after each source.
@@ -80,9 +85,10 @@ type ContenderInfo struct {
 	AnsweredBy     string `json:"answered_by"` // see Ranking
 }
 
-// HeldOut is the prediction for one source and one set of candidates. With Holdout.Against it is the prediction for one
-// link or, if Each is 0, for all links, and then Source is not set. Pairs of an undirected graph that are scored from
-// the other end of the link have scores relative to the score of the link from that end.
+// HeldOut is the prediction for one source and one set of candidates. With Holdout.Against it is
+// the prediction for one link or, if Each is 0, for all links, and then Source is not set. Pairs of
+// an undirected graph that are scored from the other end of the link have scores relative to the
+// score of the link from that end.
 type HeldOut struct {
 	Source Key       `json:"source"`
 	Among  int       `json:"among"`  // index of the set in Holdout.Among
@@ -94,10 +100,11 @@ type HeldOut struct {
 	OthersExploit []float64 `json:"others_exploit"`
 }
 
-// Holdout hides edges, all at once: a share drawn at random, those after a time, or those of a list, without loops.
-// Nothing is written. The memory is that of a second graph or, if both do not fit, 4 KB for each hidden edge, of which a
-// share is then at most what fits into an eighth of Options.Memory. Holdout returns ErrTooLarge if others do not fit, and
-// ErrInput for a selection that cannot be hidden and if no source has a hidden link.
+// Holdout hides edges, all at once: a share drawn at random, those after a time, or those of a
+// list, without loops. Nothing is written. The memory is that of a second graph or, if both do not
+// fit, 4 KB for each hidden edge, of which a share is then at most what fits into an eighth of
+// Options.Memory. Holdout returns ErrTooLarge if others do not fit, and ErrInput for a selection
+// that cannot be hidden and if no source has a hidden link.
 func (tx *Tx) Holdout(ctx context.Context, h Holdout) (*HoldoutSet, error) {
 	switch {
 	case tx.ended:
@@ -125,11 +132,12 @@ func (tx *Tx) Holdout(ctx context.Context, h Holdout) (*HoldoutSet, error) {
 	return s, err
 }
 
-// Ask asks a contender for the links of each source on the graph without the hidden edges, as Predict with NoCache
-// does. If the contender has a Spec, Ask first trains its model. It yields a HeldOut for each source and set of
-// candidates; package model/trial computes measures from them. An undirected edge is to be found from both of its ends.
-// Nothing is written. The memory is that of the scores of one node. Ask returns the errors of Predict and, for a Spec,
-// those of CreateModel and Train.
+// Ask asks a contender for the links of each source on the graph without the hidden edges, as
+// Predict with NoCache does. If the contender has a Spec, Ask first trains its model. It yields a
+// HeldOut for each source and set of candidates; package model/trial computes measures from them.
+// An undirected edge is to be found from both of its ends. Nothing is written. The memory is that
+// of the scores of one node. Ask returns the errors of Predict and, for a Spec, those of
+// CreateModel and Train.
 func (s *HoldoutSet) Ask(ctx context.Context, c Contender) (ContenderInfo, iter.Seq2[HeldOut, error], error) {
 	rest, info, err := s.prepare(ctx, &c)
 	if err != nil {
@@ -175,8 +183,9 @@ func (s *HoldoutSet) choose(h Holdout, rng *rand.Rand) error {
 	return nil
 }
 
-// prepare returns a transaction that reads the graph without the hidden edges. The transaction knows the contender by
-// the name and version that prepare sets in c. prepare makes and trains the model of a spec.
+// prepare returns a transaction that reads the graph without the hidden edges. The transaction
+// knows the contender by the name and version that prepare sets in c. prepare makes and trains the
+// model of a spec.
 func (s *HoldoutSet) prepare(ctx context.Context, c *Contender) (rest *Tx, info ContenderInfo, err error) {
 	rest = s.whole.onGraph(s.rest)
 	switch {
@@ -200,8 +209,8 @@ func (s *HoldoutSet) prepare(ctx context.Context, c *Contender) (rest *Tx, info 
 	return rest, info, nil
 }
 
-// train makes a model from the contender's spec and trains it on the rest if its policy learns. Only the transaction
-// rest knows the model.
+// train makes a model from the contender's spec and trains it on the rest if its policy learns.
+// Only the transaction rest knows the model.
 func (s *HoldoutSet) train(ctx context.Context, rest *Tx, c *Contender) (info ContenderInfo, err error) {
 	m, err := newModel(*c.Spec, s.whole.snap.Snapshot)
 	if err != nil {
@@ -227,7 +236,8 @@ func (s *HoldoutSet) train(ctx context.Context, rest *Tx, c *Contender) (info Co
 	return info, nil
 }
 
-// askable returns the error that a request for candidates would return, before time is spent on training.
+// askable returns the error that a request for candidates would return, before time is spent on
+// training.
 func (s *HoldoutSet) askable(ctx context.Context, rest *Tx, scorer *model.Scorer) error {
 	source := s.sources[0]
 	for _, c := range s.among {

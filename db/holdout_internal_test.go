@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A holdout uses a graph with all rows in one run. Passes over an overlay of the nodes that lost an edge took three
-// times as long as those of a prediction.
+// A holdout uses a graph with all rows in one run. Passes over an overlay of the nodes that lost an
+// edge took three times as long as those of a prediction.
 func TestHoldoutGraph(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -13,7 +13,8 @@ import (
 	"kith/model"
 )
 
-// hide selects the edges to hide, ascending, and the links to find. The links are these edges unless h lists links.
+// hide selects the edges to hide, ascending, and the links to find. The links are these edges
+// unless h lists links.
 func (s *HoldoutSet) hide(ctx context.Context, h *Holdout, rng *rand.Rand) (pairs [][2]index.ID, err error) {
 	ways := 0
 	for _, way := range []bool{h.Share != 0, !h.After.IsZero(), h.Links != nil} {
@@ -77,8 +78,8 @@ func (tx *Tx) edgesFrom(ctx context.Context, t time.Time) (pairs [][2]index.ID, 
 	return pairs, nil
 }
 
-// resolveLinks returns the listed links that the graph has, ascending, and all links to find, each once. Both exclude loops.
-// It counts links with a node that the database lacks in s.Unknown.
+// resolveLinks returns the listed links that the graph has, ascending, and all links to find, each
+// once. Both exclude loops. It counts links with a node that the database lacks in s.Unknown.
 func (s *HoldoutSet) resolveLinks(ctx context.Context, list []Edge) (there, links [][2]index.ID, err error) {
 	tx := s.whole
 	for i, e := range list {
@@ -205,10 +206,10 @@ func (s *HoldoutSet) askPairs(ctx context.Context, rest *Tx, c *Contender, i int
 	return out, nil
 }
 
-// bothEnds prepares the pairs of an undirected graph, of which the first is a link. It turns the pairs that share an
-// end with the link so that they begin there, and appends the link as seen from its other end. The returned function
-// makes the scores of pairs that begin at the other end comparable with the rest: each keeps its distance from the
-// score of the link as seen from there.
+// bothEnds prepares the pairs of an undirected graph, of which the first is a link. It turns the
+// pairs that share an end with the link so that they begin there, and appends the link as seen from
+// its other end. The returned function makes the scores of pairs that begin at the other end
+// comparable with the rest: each keeps its distance from the score of the link as seen from there.
 func bothEnds(all [][2]index.ID) ([][2]index.ID, func([]model.Score)) {
 	link := all[0]
 	for i, p := range all[1:] {
@@ -227,8 +228,8 @@ func bothEnds(all [][2]index.ID) ([][2]index.ID, func([]model.Score)) {
 	}
 }
 
-// scorePairs scores pairs. Pairs that begin at the same node are candidates of one question. Pairs with a node that the
-// database lacks score below all others.
+// scorePairs scores pairs. Pairs that begin at the same node are candidates of one question. Pairs
+// with a node that the database lacks score below all others.
 func (s *HoldoutSet) scorePairs(ctx context.Context, rest *Tx, c *Contender, all [][2]index.ID, scores []model.Score) error {
 	order := make([]int, 0, len(all))
 	for i, p := range all {

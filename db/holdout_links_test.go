@@ -27,7 +27,8 @@ func linksOf(all []db.HeldOut, direction db.Direction) (links []db.Edge) {
 	return links
 }
 
-// Drawing edges, listing the same edges in any order, and selecting them by their times give the same holdout.
+// Drawing edges, listing the same edges in any order, and selecting them by their times give the
+// same holdout.
 func TestHoldoutOfLinks(t *testing.T) {
 	t.Parallel()
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {

@@ -155,7 +155,8 @@ func holdoutIsRight(t *testing.T, direction db.Direction, seed uint64, policy st
 	}
 }
 
-// A model that is trained for a holdout knows the remaining edges and no others. The same seed gives the same bits.
+// A model that is trained for a holdout knows the remaining edges and no others. The same seed
+// gives the same bits.
 func TestHoldoutOfAPolicy(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, inMemory)
@@ -187,7 +188,8 @@ func TestHoldoutOfAPolicy(t *testing.T) {
 	})
 }
 
-// Contenders that are asked together, also concurrently, answer as each of them does alone, about the same nodes.
+// Contenders that are asked together, also concurrently, answer as each of them does alone, about
+// the same nodes.
 func TestHoldoutContenders(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

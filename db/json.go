@@ -8,11 +8,12 @@ import (
 	"strings"
 )
 
-// Every result type of the package marshals to JSON by the names that statements of package query use for their
-// columns. Numbers that JSON lacks, NaN and the infinities, are null. A list is never null. An error is its text.
+// Every result type of the package marshals to JSON by the names that statements of package query
+// use for their columns. Numbers that JSON lacks, NaN and the infinities, are null. A list is never
+// null. An error is its text.
 
-// object writes a struct as a JSON object with a member for each field, including those of embedded structs, by the
-// names of their json tags.
+// object writes a struct as a JSON object with a member for each field, including those of embedded
+// structs, by the names of their json tags.
 func object(v any) ([]byte, error) {
 	of := reflect.ValueOf(v)
 	var b bytes.Buffer

@@ -20,8 +20,8 @@ import (
 	"kith/index"
 )
 
-// results returns the exported result types of the package. All of them can be unmarshaled from their JSON, except
-// those that hold errors, of which JSON has the text.
+// results returns the exported result types of the package. All of them can be unmarshaled from
+// their JSON, except those that hold errors, of which JSON has the text.
 func results() []any {
 	return []any{
 		db.Backup{}, db.CalibrationBin{}, db.Change{}, db.ChangeStats{}, db.CheckpointEvent{}, db.CommitEvent{}, db.CompactionEvent{}, db.Comparison{}, db.Decision{}, db.Edge{}, db.Degrees{}, db.DegreeCount{}, db.EdgeChange{}, db.FeatureChange{}, db.HeldOut{},
@@ -196,7 +196,8 @@ func populate(v reflect.Value, x float64) {
 	}
 }
 
-// fieldsOf returns the number of exported fields of a struct, including those of embedded structs and hidden ones.
+// fieldsOf returns the number of exported fields of a struct, including those of embedded structs
+// and hidden ones.
 func fieldsOf(of reflect.Type) (n int) {
 	for i := range of.NumField() {
 		if f := of.Field(i); f.Anonymous {

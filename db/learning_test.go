@@ -110,8 +110,8 @@ func TestLearning(t *testing.T) {
 	}
 }
 
-// A later question reads only what is new, and its answer is that of the whole log: also when old observations have been
-// forgotten, and in a transaction that began earlier.
+// A later question reads only what is new, and its answer is that of the whole log: also when old
+// observations have been forgotten, and in a transaction that began earlier.
 func TestLearningAgain(t *testing.T) {
 	t.Parallel()
 	o := newClock().options()
@@ -146,7 +146,8 @@ func TestLearningAgain(t *testing.T) {
 	}
 }
 
-// checkRewards compares the spans of a model with those of its log, and returns the number of outcomes.
+// checkRewards compares the spans of a model with those of its log, and returns the number of
+// outcomes.
 func checkRewards(t *testing.T, tx *db.Tx) int {
 	t.Helper()
 	var rewards []float64

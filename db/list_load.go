@@ -15,8 +15,8 @@ import (
 	"kith/index"
 )
 
-// LoadOptions says how to read a file. The zero value detects format and columns from the file, and stops at the first
-// malformed line.
+// LoadOptions says how to read a file. The zero value detects format and columns from the file, and
+// stops at the first malformed line.
 type LoadOptions struct {
 	Format           edgelist.Format
 	Name             string           // name of the file, which decides the format if its first bytes are ambiguous
@@ -25,20 +25,21 @@ type LoadOptions struct {
 	Times            edgelist.TimeFormat
 	edgelist.Dialect         // how a text is divided into lines and columns
 	Repeats          Repeats // how to combine an edge that is repeated or exists already; zero means KeepLast
-	// SourceLabel and TargetLabel are the labels of the sources and of the targets of a list that joins nodes of two
-	// kinds. A 7 in the column of sources with label user becomes the node 'user:7', which differs from 'item:7', and
-	// gets the label. A label must not contain a colon. "" means that nodes keep the names of the list and get no label.
+	// SourceLabel and TargetLabel are the labels of the sources and of the targets of a list that
+	// joins nodes of two kinds. A 7 in the column of sources with label user becomes the node
+	// 'user:7', which differs from 'item:7', and gets the label. A label must not contain a colon.
+	// "" means that nodes keep the names of the list and get no label.
 	SourceLabel, TargetLabel string
-	// Label is the label of all nodes of a list of nodes, whose keys are formed as for SourceLabel. A line with another
-	// label is malformed. "" means no label.
+	// Label is the label of all nodes of a list of nodes, whose keys are formed as for SourceLabel.
+	// A line with another label is malformed. "" means no label.
 	Label    string
 	Keyless  bool            // a list of nodes has no keys: line n, from 0, belongs to node n
 	Tables   edgelist.Tables // reads Parquet files, in place if the reader is an opened file: a parquet.Format; nil means that they are refused
 	Negative bool            // of a split of PyTorch, Pairs reads the pairs without a link
-	// Split is the part of the edges of a folder to load: train, valid, test, all for the three, or several, separated by
-	// commas. If the folder has more than one way to split, the way is named too, as in random0/train. "" means the edges
-	// of raw/edge.csv.gz, which are all edges of a graph for classification, and the training edges of a graph for link
-	// prediction.
+	// Split is the part of the edges of a folder to load: train, valid, test, all for the three, or
+	// several, separated by commas. If the folder has more than one way to split, the way is named
+	// too, as in random0/train. "" means the edges of raw/edge.csv.gz, which are all edges of a
+	// graph for classification, and the training edges of a graph for link prediction.
 	Split string
 	// MaxErrors is the number of malformed lines to skip; a negative number means any number.
 	MaxErrors int
@@ -48,8 +49,9 @@ type LoadOptions struct {
 	Progress func(lines int64)
 }
 
-// SetColumns parses the meaning of the columns of a list, auto, src,dst, src,dst,weight, src,dst,time or
-// src,dst,weight,time, or their names, as in src=user_id,dst=item_id,time=created_at.
+// SetColumns parses the meaning of the columns of a list, auto, src,dst, src,dst,weight,
+// src,dst,time or src,dst,weight,time, or their names, as in
+// src=user_id,dst=item_id,time=created_at.
 func (o *LoadOptions) SetColumns(s string) (err error) {
 	o.Columns, o.Names = edgelist.Auto, edgelist.Names{}
 	if strings.Contains(s, "=") {
@@ -68,11 +70,13 @@ func given[T any](v T, err error) (T, error) {
 	return v, err
 }
 
-// Repeats says how to combine an edge that a list has more than once, or that is in the graph already. In an undirected
-// graph the two directions of an edge are the same edge. The time kept is always the latest.
+// Repeats says how to combine an edge that a list has more than once, or that is in the graph
+// already. In an undirected graph the two directions of an edge are the same edge. The time kept is
+// always the latest.
 type Repeats = index.Repeats
 
-// Ways to combine a repeated edge. With each, loading a list in parts has the same result as loading it whole.
+// Ways to combine a repeated edge. With each, loading a list in parts has the same result as
+// loading it whole.
 const (
 	KeepLast     = index.KeepLast     // the weight of the last line
 	SumWeights   = index.SumWeights   // the sum of the weights of its lines and its stored weight
@@ -91,11 +95,12 @@ type LoadReport struct {
 	Repeated  int64   `json:"repeated"`  // number of lines that repeat an edge of an earlier line or of the graph
 	Differing int64   `json:"differing"` // number of these with another weight or time than the previous line or edge
 	BothWays  int64   `json:"both_ways"` // number of edges, without loops, that the list has in both directions; only for an undirected graph
-	// Symmetric reports whether the list has all edges except loops in both directions, equally often in each. Probably
-	// such a list has each edge of an undirected graph twice.
+	// Symmetric reports whether the list has all edges except loops in both directions, equally
+	// often in each. Probably such a list has each edge of an undirected graph twice.
 	Symmetric bool  `json:"symmetric"`
 	Skipped   int64 `json:"skipped"` // number of malformed lines
-	// Sources and Targets are the numbers of nodes that got LoadOptions.SourceLabel and TargetLabel.
+	// Sources and Targets are the numbers of nodes that got LoadOptions.SourceLabel and
+	// TargetLabel.
 	Sources     int64  `json:"sources"`
 	Targets     int64  `json:"targets"`
 	SourceLabel string `json:"source_label"`
@@ -129,16 +134,17 @@ func (r *LoadReport) noteSymmetry() {
 // maxReported bounds LoadReport.Errors.
 const maxReported = 10
 
-// Load adds all edges of a list or, if it returns an error, none. An edge that is repeated or exists already gets the
-// weight that came last and the latest time, unless LoadOptions.Repeats says otherwise. In an undirected graph the two
-// directions of an edge are the same edge. Loops are kept. Load returns ErrLines, with a report of the first malformed
-// lines, if there are more than LoadOptions.MaxErrors. The list may be of any length, with any number of nodes: what does
-// not fit into memory is sorted in temporary files in the database's directory, which take 16 bytes an edge, 40 with weights
-// or times, and the keys of each run of edges with 5 bytes a key besides. Load returns ErrFull if the
-// disk has no room for them.
+// Load adds all edges of a list or, if it returns an error, none. An edge that is repeated or
+// exists already gets the weight that came last and the latest time, unless LoadOptions.Repeats
+// says otherwise. In an undirected graph the two directions of an edge are the same edge. Loops are
+// kept. Load returns ErrLines, with a report of the first malformed lines, if there are more than
+// LoadOptions.MaxErrors. The list may be of any length, with any number of nodes: what does not fit
+// into memory is sorted in temporary files in the database's directory, which take 16 bytes an
+// edge, 40 with weights or times, and the keys of each run of edges with 5 bytes a key besides.
+// Load returns ErrFull if the disk has no room for them.
 //
-// The graph with the edges is written as a new generation of blocks, and one commit switches to it. Readers continue
-// meanwhile; writers wait.
+// The graph with the edges is written as a new generation of blocks, and one commit switches to it.
+// Readers continue meanwhile; writers wait.
 func (db *DB) Load(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport, error) {
 	if err := db.lock(ctx); err != nil {
 		return nil, err
@@ -169,8 +175,8 @@ func (db *DB) Load(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport
 	return report, nil
 }
 
-// Measure reports what Load would do with a list, and the memory and disk space that the graph would take, without
-// changing anything.
+// Measure reports what Load would do with a list, and the memory and disk space that the graph
+// would take, without changing anything.
 func (db *DB) Measure(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport, error) {
 	now, err := db.pin()
 	if err != nil {
@@ -202,8 +208,8 @@ func (*diskCount) Delete([]byte) error { return nil }
 // maxBulk is the largest number of bytes that a load takes to collect and sort edges.
 const maxBulk = 256 << 20
 
-// readEdges reads a list, calls write to write the graph with its edges, and returns the version that write made, and a
-// report, which is nil for invalid labels.
+// readEdges reads a list, calls write to write the graph with its edges, and returns the version
+// that write made, and a report, which is nil for invalid labels.
 func (db *DB) readEdges(
 	ctx context.Context, r io.Reader, o *LoadOptions, now *snapshot, write func(*index.Bulk) (*index.Snapshot, index.Tally, error),
 ) (*index.Snapshot, *LoadReport, error) {
@@ -245,7 +251,8 @@ func (db *DB) readEdges(
 	return next, report, nil
 }
 
-// countAdded fills in what a load from one version to the next added, and what memory the next takes.
+// countAdded fills in what a load from one version to the next added, and what memory the next
+// takes.
 func (r *LoadReport) countAdded(now, next *index.Snapshot) {
 	r.Sources = labelled(next, r.SourceLabel) - labelled(now, r.SourceLabel)
 	r.Targets = labelled(next, r.TargetLabel) - labelled(now, r.TargetLabel)
@@ -265,11 +272,12 @@ func labelled(s *index.Snapshot, label string) int64 {
 	return s.CountLabels()[n]
 }
 
-// checkEvery is the number of lines, nodes or edges between two checks of the context and of the memory.
+// checkEvery is the number of lines, nodes or edges between two checks of the context and of the
+// memory.
 const checkEvery = 1 << 14
 
-// eachLine calls use for each line of a list, and counts the lines and the malformed ones, of which use may report
-// more. Every checkEvery lines it reports progress and calls check.
+// eachLine calls use for each line of a list, and counts the lines and the malformed ones, of which
+// use may report more. Every checkEvery lines it reports progress and calls check.
 func eachLine[T any](
 	ctx context.Context, list iter.Seq2[T, error], r *LoadReport, o *LoadOptions, use func(T) error, check func() error,
 ) error {
@@ -295,7 +303,8 @@ func eachLine[T any](
 	return ctx.Err()
 }
 
-// openEdges opens an edge list. directed says how to read a list that has each edge of an undirected graph once.
+// openEdges opens an edge list. directed says how to read a list that has each edge of an
+// undirected graph once.
 func (db *DB) openEdges(ctx context.Context, r io.Reader, o *LoadOptions, directed bool, s *scratch) (*edgelist.Reader, error) {
 	list, err := edgelist.NewReader(ctxio.Reader(ctx, r), edgelist.Options{
 		Format: o.Format, Name: o.Name, Columns: o.Columns, Names: o.Names, Times: o.Times,
@@ -329,7 +338,8 @@ func addEdge(bulk *index.Bulk, e edgelist.Edge, o *LoadOptions) error {
 	return &edgelist.LineError{Line: e.Line, Text: shortened(e.Src) + " " + shortened(e.Dst), Msg: err.Error()}
 }
 
-// labelEnd separates the label from the name in the list, in the key of a source or target with a label.
+// labelEnd separates the label from the name in the list, in the key of a source or target with a
+// label.
 const labelEnd = ":"
 
 // checkListLabels returns ErrInput for a label that cannot be part of the keys of its nodes.

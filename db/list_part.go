@@ -12,20 +12,22 @@ import (
 	"kith/db/edgelist"
 )
 
-// LoadNodes adds the nodes of a list, one key a line, with the labels next to the keys. A node that exists gets the
-// label. LoadNodes commits as it goes: if it returns an error, the lines up to some point have been stored, and loading
-// them again does no harm. It returns the errors of Load.
+// LoadNodes adds the nodes of a list, one key a line, with the labels next to the keys. A node that
+// exists gets the label. LoadNodes commits as it goes: if it returns an error, the lines up to some
+// point have been stored, and loading them again does no harm. It returns the errors of Load.
 func (db *DB) LoadNodes(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport, error) {
 	return db.loadNodes(ctx, r, o, edgelist.NewNodes)
 }
 
-// LoadFeatures sets the feature vectors of the nodes of a list, and adds missing nodes. It commits as it goes, like
-// LoadNodes. A vector whose length differs from that of the other vectors of its label counts as a malformed line.
+// LoadFeatures sets the feature vectors of the nodes of a list, and adds missing nodes. It commits
+// as it goes, like LoadNodes. A vector whose length differs from that of the other vectors of its
+// label counts as a malformed line.
 func (db *DB) LoadFeatures(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport, error) {
 	return db.loadNodes(ctx, r, o, edgelist.NewFeatures)
 }
 
-// nodesPerCommit and numbersPerCommit bound the lines, and the numbers of their features, in one commit.
+// nodesPerCommit and numbersPerCommit bound the lines, and the numbers of their features, in one
+// commit.
 const (
 	nodesPerCommit   = 1 << 13
 	numbersPerCommit = 1 << 17
@@ -96,7 +98,8 @@ func (db *DB) commitNodes(ctx context.Context, some []edgelist.Node, r *LoadRepo
 	return nil
 }
 
-// putListed stores one node. label is the label of the list, or "". A node that cannot be stored is a malformed line.
+// putListed stores one node. label is the label of the list, or "". A node that cannot be stored is
+// a malformed line.
 func (tx *Tx) putListed(n edgelist.Node, label string) error {
 	if label != "" {
 		if n.Label != "" && n.Label != label {
@@ -114,9 +117,10 @@ func (tx *Tx) putListed(n edgelist.Node, label string) error {
 	return nil
 }
 
-// Pairs reads the pairs of nodes of an edge list, in its order, with the keys that [DB.Load] would use, and adds
-// nothing. The notes say what was assumed about the list. Pairs returns ErrLines if there are more malformed lines than the
-// options allow, and ErrTooLarge for a list that takes more than a quarter of Options.Memory.
+// Pairs reads the pairs of nodes of an edge list, in its order, with the keys that [DB.Load] would
+// use, and adds nothing. The notes say what was assumed about the list. Pairs returns ErrLines if
+// there are more malformed lines than the options allow, and ErrTooLarge for a list that takes more
+// than a quarter of Options.Memory.
 func (db *DB) Pairs(ctx context.Context, r io.Reader, o LoadOptions) (pairs []Edge, notes []edgelist.Note, err error) {
 	files := &scratch{db: db}
 	defer files.remove()
@@ -137,8 +141,8 @@ func (db *DB) Pairs(ctx context.Context, r io.Reader, o LoadOptions) (pairs []Ed
 // listedPairBytes is the memory of a pair of a list, without the text of its keys.
 const listedPairBytes = 128
 
-// FolderPairs reads the pairs of the parts of a split that o names, from a folder in the layout of the Open Graph
-// Benchmark.
+// FolderPairs reads the pairs of the parts of a split that o names, from a folder in the layout of
+// the Open Graph Benchmark.
 func (db *DB) FolderPairs(ctx context.Context, folder fs.FS, o LoadOptions) (all []Edge, notes []edgelist.Note, err error) {
 	err = eachPart(folder, o, func(r io.Reader, p edgelist.Part, o LoadOptions) error {
 		if p.Kind != edgelist.Edges {
@@ -151,9 +155,10 @@ func (db *DB) FolderPairs(ctx context.Context, folder fs.FS, o LoadOptions) (all
 	return all, notes, err
 }
 
-// LoadFolder loads a graph from a folder in the layout of the Open Graph Benchmark: its nodes, their labels and feature
-// vectors, then its edges, each file as [DB.LoadPart] does. The options must not name labels of sources and targets, nor
-// another format. If LoadFolder returns an error, the reports are those of the files that have been loaded.
+// LoadFolder loads a graph from a folder in the layout of the Open Graph Benchmark: its nodes,
+// their labels and feature vectors, then its edges, each file as [DB.LoadPart] does. The options
+// must not name labels of sources and targets, nor another format. If LoadFolder returns an error,
+// the reports are those of the files that have been loaded.
 func (db *DB) LoadFolder(ctx context.Context, folder fs.FS, o LoadOptions) (reports []*LoadReport, err error) {
 	err = eachPart(folder, o, func(r io.Reader, p edgelist.Part, o LoadOptions) error {
 		report, err := db.LoadPart(ctx, r, p.Kind, o)
@@ -166,7 +171,8 @@ func (db *DB) LoadFolder(ctx context.Context, folder fs.FS, o LoadOptions) (repo
 	return reports, err
 }
 
-// eachPart calls f with each of the files of a folder that the options select, and with the options to read it with.
+// eachPart calls f with each of the files of a folder that the options select, and with the options
+// to read it with.
 func eachPart(folder fs.FS, o LoadOptions, f func(io.Reader, edgelist.Part, LoadOptions) error) error {
 	parts, err := FolderParts(folder, o)
 	if err != nil {
@@ -197,7 +203,8 @@ func FolderParts(folder fs.FS, o LoadOptions) ([]edgelist.Part, error) {
 	return given(edgelist.Parts(folder, o.Split))
 }
 
-// LoadPart loads one file of a graph. It calls [DB.Load], [DB.LoadNodes] or [DB.LoadFeatures], depending on kind.
+// LoadPart loads one file of a graph. It calls [DB.Load], [DB.LoadNodes] or [DB.LoadFeatures],
+// depending on kind.
 func (db *DB) LoadPart(ctx context.Context, r io.Reader, kind edgelist.Kind, o LoadOptions) (*LoadReport, error) {
 	switch kind {
 	case edgelist.Labels:
@@ -208,16 +215,16 @@ func (db *DB) LoadPart(ctx context.Context, r io.Reader, kind edgelist.Kind, o L
 	return db.Load(ctx, r, o)
 }
 
-// scratch makes temporary files in the directory of the database or, for a database that is in memory or read-only, in
-// the system's directory for temporary files. If the system allows it, their names are removed at once, so nothing is
-// left of them when the process dies.
+// scratch makes temporary files in the directory of the database or, for a database that is in
+// memory or read-only, in the system's directory for temporary files. If the system allows it,
+// their names are removed at once, so nothing is left of them when the process dies.
 type scratch struct {
 	db    *DB
 	files []scratchFile
 }
 
-// scratchFile is a temporary file. A write returns ErrFull while the disk still has the space that the store needs for
-// its own maintenance.
+// scratchFile is a temporary file. A write returns ErrFull while the disk still has the space that
+// the store needs for its own maintenance.
 type scratchFile struct {
 	*os.File
 	db *DB

@@ -27,8 +27,8 @@ type ListReport struct {
 	Columns string          `json:"columns"` // names of the columns, separated by commas
 }
 
-// ParseFile returns the format for the extension of a file name, .csv, .tsv, .txt or .parquet, and the compression of a
-// text: .gz, .zst or none. It returns ErrInput for any other name.
+// ParseFile returns the format for the extension of a file name, .csv, .tsv, .txt or .parquet, and
+// the compression of a text: .gz, .zst or none. It returns ErrInput for any other name.
 func ParseFile(name string) (f edgelist.Format, packing string, err error) {
 	if f, packing, err = edgelist.FormatOf(name); err != nil {
 		err = inputf("%w", err)
@@ -36,17 +36,19 @@ func ParseFile(name string) (f edgelist.Format, packing string, err error) {
 	return f, packing, err
 }
 
-// Pack returns a writer that compresses to w, where packing is a result of [ParseFile]. The caller must close it.
+// Pack returns a writer that compresses to w, where packing is a result of [ParseFile]. The caller
+// must close it.
 func Pack(w io.Writer, packing string) (io.WriteCloser, error) { return edgelist.Compress(w, packing) }
 
-// WriteEdges writes every edge so that [DB.Load] reads it back with the format and columns in the report. It writes
-// weights if one is not 1, and times if there is one. Times are in seconds. Times after the year 5138 are read back as
-// seconds only if LoadOptions.Times says so. WriteEdges returns ErrInput for a key that a text cannot hold: a string
-// that would be read as an integer, or that contains a line break.
+// WriteEdges writes every edge so that [DB.Load] reads it back with the format and columns in the
+// report. It writes weights if one is not 1, and times if there is one. Times are in seconds. Times
+// after the year 5138 are read back as seconds only if LoadOptions.Times says so. WriteEdges
+// returns ErrInput for a key that a text cannot hold: a string that would be read as an integer, or
+// that contains a line break.
 //
-// A Parquet file has columns of strings if a node has a string for a key, otherwise of integers. In a column of strings, 7
-// is an integer key and '7', in single quotes, a string. Times are timestamps in milliseconds; an edge without a time has a
-// null.
+// A Parquet file has columns of strings if a node has a string for a key, otherwise of integers. In
+// a column of strings, 7 is an integer key and '7', in single quotes, a string. Times are
+// timestamps in milliseconds; an edge without a time has a null.
 func (tx *Tx) WriteEdges(ctx context.Context, w io.Writer, o ListOptions) (ListReport, error) {
 	weights, times, read := false, false, 0
 	for e := range tx.view().Graph.Edges() {
@@ -83,8 +85,8 @@ func (tx *Tx) WriteEdges(ctx context.Context, w io.Writer, o ListOptions) (ListR
 	return report, err
 }
 
-// WriteNodes writes the key of every node, and its label if it has one, so that [DB.LoadNodes] reads them back with the
-// format in the report. It returns ErrInput as WriteEdges does.
+// WriteNodes writes the key of every node, and its label if it has one, so that [DB.LoadNodes]
+// reads them back with the format in the report. It returns ErrInput as WriteEdges does.
 func (tx *Tx) WriteNodes(ctx context.Context, w io.Writer, o ListOptions) (ListReport, error) {
 	v := tx.view()
 	columns := []edgelist.Field{{Name: "node", Type: tx.keyType(o)}, {Name: "label", Type: edgelist.String}}
@@ -97,8 +99,9 @@ func (tx *Tx) WriteNodes(ctx context.Context, w io.Writer, o ListOptions) (ListR
 	})
 }
 
-// WriteFeatures writes the key and the vector of every node with features, so that [DB.LoadFeatures] reads them back
-// with the format in the report. It returns ErrInput as WriteEdges does.
+// WriteFeatures writes the key and the vector of every node with features, so that
+// [DB.LoadFeatures] reads them back with the format in the report. It returns ErrInput as
+// WriteEdges does.
 func (tx *Tx) WriteFeatures(ctx context.Context, w io.Writer, o ListOptions) (ListReport, error) {
 	v := tx.view()
 	withFeatures := func(yield func(index.ID) bool) {
@@ -166,8 +169,8 @@ func (o *ListOptions) newWriter(w io.Writer, f edgelist.Format, columns []edgeli
 	return o.Tables.Create(w, columns)
 }
 
-// keyType returns the type of a column of keys: integers if no node has a string. Text has no types. It looks at all nodes up
-// to the first with a string.
+// keyType returns the type of a column of keys: integers if no node has a string. Text has no
+// types. It looks at all nodes up to the first with a string.
 func (tx *Tx) keyType(o ListOptions) edgelist.Type {
 	if o.Format != edgelist.Parquet {
 		return edgelist.String

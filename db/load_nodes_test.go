@@ -126,7 +126,8 @@ func TestLoadNodesInParts(t *testing.T) {
 	}
 }
 
-// Measure reports what Load then does, and changes nothing. If memory is short, it reports how much is needed.
+// Measure reports what Load then does, and changes nothing. If memory is short, it reports how much
+// is needed.
 func TestMeasure(t *testing.T) {
 	t.Parallel()
 	g, ctx := dbtest.Open(t, nil), context.Background()

@@ -80,7 +80,8 @@ func TestLoadIntoAUsedGraph(t *testing.T) {
 	})
 }
 
-// Edges that repeat, in the list or in the graph, are combined as requested. The time is always the latest.
+// Edges that repeat, in the list or in the graph, are combined as requested. The time is always the
+// latest.
 func TestLoadOfRepeats(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -123,8 +124,8 @@ func TestLoadOfRepeats(t *testing.T) {
 	wantError(t, "a sum above 2^40", err, db.ErrInput)
 }
 
-// A list of users and items with the same numbers gives two kinds of nodes, and candidates for one kind are of the
-// other.
+// A list of users and items with the same numbers gives two kinds of nodes, and candidates for one
+// kind are of the other.
 func TestLoadOfTwoKinds(t *testing.T) {
 	t.Parallel()
 	ctx, path := context.Background(), place(t)

@@ -18,8 +18,8 @@ type LogEvaluation struct {
 	Model     string // default: as for Prediction
 	Version   int    // version of the model; 0 means the deployed one
 	Estimator string // ips, snips or dr: see [model.OffPolicy]
-	// MinReward and MaxReward are the range of possible rewards, on which the confidence interval depends. If both are 0,
-	// the range is from 0 to 1, extended to include all rewards of the log.
+	// MinReward and MaxReward are the range of possible rewards, on which the confidence interval
+	// depends. If both are 0, the range is from 0 to 1, extended to include all rewards of the log.
 	MinReward, MaxReward float64
 	Progress             func(done, total int)
 }
@@ -52,11 +52,12 @@ func (db *DB) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error
 	return result(ctx, db.View, func(tx *Tx) (LogValue, error) { return tx.EvaluateLog(ctx, e) })
 }
 
-// EvaluateLog estimates the mean reward that a model would have earned if its best candidate had been taken in each
-// rewarded decision of the log. The model scores the current graph, without the links between a source and its
-// candidates that were added after the decision. EvaluateLog returns ErrNoModel if there is no such model, and ErrInput
-// with the reason if the log does not allow an estimate: it has no rewards, a decision was made without randomness, or
-// the model agrees with no decision.
+// EvaluateLog estimates the mean reward that a model would have earned if its best candidate had
+// been taken in each rewarded decision of the log. The model scores the current graph, without the
+// links between a source and its candidates that were added after the decision. EvaluateLog returns
+// ErrNoModel if there is no such model, and ErrInput with the reason if the log does not allow an
+// estimate: it has no rewards, a decision was made without randomness, or the model agrees with no
+// decision.
 func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error) {
 	given := model.Rewards{Min: e.MinReward, Max: e.MaxReward}
 	if given != (model.Rewards{}) && !(-math.MaxFloat32 <= given.Min && given.Min < given.Max && given.Max <= math.MaxFloat32) {
@@ -103,8 +104,9 @@ func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error
 	return v, err
 }
 
-// surveyLog counts the decisions of the log and finds the range of rewards. It returns ErrInput if the decisions do not
-// allow an estimate of the value of other choices, and for a reward outside the given range.
+// surveyLog counts the decisions of the log and finds the range of rewards. It returns ErrInput if
+// the decisions do not allow an estimate of the value of other choices, and for a reward outside
+// the given range.
 func (tx *Tx) surveyLog(given model.Rewards) (v LogValue, err error) {
 	if v.MinReward, v.MaxReward = given.Min, given.Max; given == (model.Rewards{}) {
 		v.MaxReward = 1
@@ -180,7 +182,8 @@ func (tx *Tx) loggedOutcome(ctx context.Context, s *model.Scorer, d *decision) (
 	return l, nil
 }
 
-// addedSince returns the edges from the source to candidates that were added after the decision was made.
+// addedSince returns the edges from the source to candidates that were added after the decision was
+// made.
 func (tx *Tx) addedSince(d *decision) (edges [][2]index.ID) {
 	before := map[index.ID]bool{}
 	for _, c := range d.Linked {
@@ -194,13 +197,13 @@ func (tx *Tx) addedSince(d *decision) (edges [][2]index.ID) {
 	return edges
 }
 
-// Learning is what became of the links that a model offered, from the log of observations and from the newest decisions
-// that have not expired.
+// Learning is what became of the links that a model offered, from the log of observations and from
+// the newest decisions that have not expired.
 type Learning struct {
 	// Rewards are the mean rewards of spans of observations of equal length, in commit order.
 	Rewards []RewardSpan `json:"rewards"`
-	// Calibration compares the scores of chosen links with their rewards, in ascending order of score. Scores of a model
-	// that is calibrated are equal to the mean rewards.
+	// Calibration compares the scores of chosen links with their rewards, in ascending order of
+	// score. Scores of a model that is calibrated are equal to the mean rewards.
 	Calibration []CalibrationBin `json:"calibration"`
 }
 
@@ -225,9 +228,10 @@ const (
 	calibrationWindow     = 1 << 10 // decisions that are read at a time
 )
 
-// Learning returns what became of the links of a model; "" means the one that Predict would use. It reads the observations
-// since an earlier call, and the newest decisions, about a million candidates of all models. Its memory does not depend on
-// the length of the log. It returns ErrNoModel if there is no such model.
+// Learning returns what became of the links of a model; "" means the one that Predict would use. It
+// reads the observations since an earlier call, and the newest decisions, about a million
+// candidates of all models. Its memory does not depend on the length of the log. It returns
+// ErrNoModel if there is no such model.
 func (tx *Tx) Learning(ctx context.Context, name string) (Learning, error) {
 	if tx.ended {
 		return Learning{}, ErrClosed
@@ -244,8 +248,8 @@ func (tx *Tx) Learning(ctx context.Context, name string) (Learning, error) {
 	return Learning{rewards.means(), calibration}, err
 }
 
-// rewardSpans returns the sums of the rewards of a model. They are those of the whole log, of which it reads the part that
-// is newer than what an earlier call has read.
+// rewardSpans returns the sums of the rewards of a model. They are those of the whole log, of which
+// it reads the part that is newer than what an earlier call has read.
 func (tx *Tx) rewardSpans(ctx context.Context, name string) (spans, error) {
 	m := tx.view().Meta
 	known := tx.db.rewards.Load()
@@ -265,7 +269,8 @@ func (tx *Tx) rewardSpans(ctx context.Context, name string) (spans, error) {
 	return sums.of[name], nil
 }
 
-// rewardSums holds the rewards of the observations of each model up to a version. It is replaced, never changed.
+// rewardSums holds the rewards of the observations of each model up to a version. It is replaced,
+// never changed.
 type rewardSums struct {
 	at        uint64 // version of the graph
 	forgotten uint64 // Meta.Forgotten of that version; the sums do not have the observations up to there
@@ -280,8 +285,8 @@ type spans struct {
 	last   int // values in the last span
 }
 
-// with returns the spans with one more value. When all are full, each two are joined, so that there is room for as many
-// values again.
+// with returns the spans with one more value. When all are full, each two are joined, so that there
+// is room for as many values again.
 func (s spans) with(x float64) spans {
 	switch {
 	case s.count > 0 && s.last < s.length:
@@ -311,8 +316,8 @@ func (s *spans) means() (all []RewardSpan) {
 	return all
 }
 
-// calibration compares the scores of a model's rewarded decisions with the rewards, in bins of equal width between the
-// lowest and the highest score.
+// calibration compares the scores of a model's rewarded decisions with the rewards, in bins of
+// equal width between the lowest and the highest score.
 func (tx *Tx) calibration(ctx context.Context, name string) ([]CalibrationBin, error) {
 	outcomes, err := tx.outcomes(ctx, name)
 	if err != nil {
@@ -359,8 +364,8 @@ func (tx *Tx) outcomes(ctx context.Context, name string) ([]outcome, error) {
 	return slices.Concat(windows...), nil
 }
 
-// outcomesBetween returns those of the decisions of a model with numbers from first to last, and the number of candidates of
-// all decisions that it read.
+// outcomesBetween returns those of the decisions of a model with numbers from first to last, and
+// the number of candidates of all decisions that it read.
 func (tx *Tx) outcomesBetween(ctx context.Context, name string, first, last uint64) (all []outcome, candidates int, err error) {
 	now := tx.db.opts.Now().UnixNano()
 	for doc := range index.Decisions(tx.reader, first) {

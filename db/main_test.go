@@ -17,7 +17,8 @@ import (
 	"kith/db/dbtest"
 )
 
-// TestMain fails if a goroutine outlives the databases, and runs the parts of tests that need a separate process.
+// TestMain fails if a goroutine outlives the databases, and runs the parts of tests that need a
+// separate process.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if part, ok := os.LookupEnv(childEnv); ok {

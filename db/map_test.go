@@ -52,7 +52,8 @@ var genOp = rapid.Custom(func(t *rapid.T) op {
 	}
 })
 
-// on applies the change in a transaction. It is not an error if the target of the change does not exist.
+// on applies the change in a transaction. It is not an error if the target of the change does not
+// exist.
 func (o op) on(tx *db.Tx) error {
 	var err error
 	switch o.kind {
@@ -220,8 +221,8 @@ func answers(t rapid.TB, g *db.DB, p db.Prediction) (all []string) {
 	return all
 }
 
-// A database equals maps. A database on the disk equals one in memory, one batch equals many, and reopened equals kept
-// open, in rows and in predictions.
+// A database equals maps. A database on the disk equals one in memory, one batch equals many, and
+// reopened equals kept open, in rows and in predictions.
 func TestDatabaseIsAMap(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -55,14 +55,16 @@ type ModelInfo struct {
 	Answers  bool      `json:"answers"`           // whether it answers requests that name no model
 	Policy   string    `json:"policy"`
 	Trained  bool      `json:"trained"`
-	// Outdated says that another version of this package stored the model, whose columns this version cannot read. What
-	// the model had learned is lost, except what it remembers of pairs and nodes. Train trains it again.
+	// Outdated says that another version of this package stored the model, whose columns this
+	// version cannot read. What the model had learned is lost, except what it remembers of pairs
+	// and nodes. Train trains it again.
 	Outdated bool `json:"outdated"`
 	Rounds   int  `json:"rounds"` // number of outcomes observed
 	Bytes    int  `json:"bytes"`  // memory in bytes
-	// VectorsLeftOut is the number of bytes that the vectors of the nodes would have taken in the last training from the
-	// edges, if they were left out because that was too much; otherwise 0. Feature vectors, at 16 bytes per entry that is
-	// not zero, may take a quarter of Options.Memory, and the rest an eighth and at most 64 MB.
+	// VectorsLeftOut is the number of bytes that the vectors of the nodes would have taken in the
+	// last training from the edges, if they were left out because that was too much; otherwise 0.
+	// Feature vectors, at 16 bytes per entry that is not zero, may take a quarter of
+	// Options.Memory, and the rest an eighth and at most 64 MB.
 	VectorsLeftOut int64    `json:"vectors_left_out,omitzero"`
 	Options        []Option `json:"options"`
 }
@@ -75,10 +77,10 @@ type Option struct {
 
 const maxModelName = 128
 
-// CreateModel makes an untrained model, which answers only requests that name it. The zero spec is the default policy.
-// The feature length is filled in from the graph, and the seed, if it is 0, from the database. CreateModel returns
-// ErrExists if the name is taken, and ErrInput for an invalid name or spec, or for a spec that sets fields that its
-// policy does not use.
+// CreateModel makes an untrained model, which answers only requests that name it. The zero spec is
+// the default policy. The feature length is filled in from the graph, and the seed, if it is 0,
+// from the database. CreateModel returns ErrExists if the name is taken, and ErrInput for an
+// invalid name or spec, or for a spec that sets fields that its policy does not use.
 func (db *DB) CreateModel(ctx context.Context, name string, spec model.Spec) error {
 	if err := checkModelName(name); err != nil {
 		return err
@@ -97,7 +99,8 @@ func (db *DB) CreateModel(ctx context.Context, name string, spec model.Spec) err
 	return db.addModel(name, m, created)
 }
 
-// newModel makes an untrained model for a graph. It fills in unset fields of the spec from the graph.
+// newModel makes an untrained model for a graph. It fills in unset fields of the spec from the
+// graph.
 func newModel(spec model.Spec, s *index.Snapshot) (*model.Model, error) {
 	if unused := spec.Unused(); len(unused) > 0 {
 		return nil, inputf("policy %s has no use for %s", cmp.Or(spec.Policy, "default"), strings.Join(unused, ", "))
@@ -148,9 +151,9 @@ func resolveClasses(spec *model.Spec, s *index.Snapshot) error {
 	return nil
 }
 
-// DropModel deletes a model. It returns ErrNoModel if there is no such model. If the model answers requests without a
-// name, the built-in model answers them from then on. The model's observations stay in the log, but a later model of the
-// same name does not learn from them.
+// DropModel deletes a model. It returns ErrNoModel if there is no such model. If the model answers
+// requests without a name, the built-in model answers them from then on. The model's observations
+// stay in the log, but a later model of the same name does not learn from them.
 func (db *DB) DropModel(ctx context.Context, name string) error {
 	return db.changeModel(ctx, name, func(*learner) error {
 		answering := db.answering()
@@ -161,8 +164,8 @@ func (db *DB) DropModel(ctx context.Context, name string) error {
 	})
 }
 
-// dropModel deletes a model. answering is the name of the model that answers requests without a name afterwards. The writer
-// calls it.
+// dropModel deletes a model. answering is the name of the model that answers requests without a
+// name afterwards. The writer calls it.
 func (db *DB) dropModel(name, answering string, c index.Commit) error {
 	s := db.now.Load()
 	r := db.store.Read(s.ts)
@@ -183,7 +186,8 @@ func (db *DB) dropModel(name, answering string, c index.Commit) error {
 	return nil
 }
 
-// addModel stores version 1 of a new model, which does not yet answer requests without a name. The writer calls it.
+// addModel stores version 1 of a new model, which does not yet answer requests without a name. The
+// writer calls it.
 func (db *DB) addModel(name string, m *model.Model, from Origin) error {
 	c := db.recorded()
 	at := db.now.Load().Meta.Version + 1
@@ -227,12 +231,13 @@ func (tx *Tx) withNodeKey(err error) error {
 	return inputf("node %v has %d features, the model wants %d", tx.key(bad.Node), bad.Len, bad.Want)
 }
 
-// At most one model answers requests that name no model; index.Meta stores its name. Without one, the
-// first model to be trained becomes it. Deploy selects another, and DropModel removes it. While the deployed version of
-// that model is untrained, the built-in model answers.
+// At most one model answers requests that name no model; index.Meta stores its name. Without one,
+// the first model to be trained becomes it. Deploy selects another, and DropModel removes it. While
+// the deployed version of that model is untrained, the built-in model answers.
 
-// model returns a version of the named model; 0 means the deployed one. For "" it returns the model that answers requests
-// without a name, or nil if the built-in model answers them. A heuristic is returned as a model of version 0.
+// model returns a version of the named model; 0 means the deployed one. For "" it returns the model
+// that answers requests without a name, or nil if the built-in model answers them. A heuristic is
+// returned as a model of version 0.
 func (tx *Tx) model(name string, version int) (m *modelView, err error) {
 	switch {
 	case slices.Contains(Heuristics(), name):
@@ -346,8 +351,8 @@ func (tx *Tx) Models() []ModelInfo {
 	return all
 }
 
-// Model describes the model with this name or, for "", the one that answers requests without a name. It returns
-// ErrNoModel if there is no such model.
+// Model describes the model with this name or, for "", the one that answers requests without a
+// name. It returns ErrNoModel if there is no such model.
 func (tx *Tx) Model(name string) (ModelInfo, error) {
 	m, err := tx.modelOrError(name, 0)
 	if err != nil {
@@ -380,8 +385,8 @@ type PolicyInfo = model.PolicyInfo
 // DescribePolicies returns the policies that a model can follow, with a line on each.
 func DescribePolicies() []PolicyInfo { return model.DescribePolicies() }
 
-// Heuristics returns the names of the policies that learn nothing. They can be used in place of a model's name, and no
-// model can have such a name.
+// Heuristics returns the names of the policies that learn nothing. They can be used in place of a
+// model's name, and no model can have such a name.
 func Heuristics() []string { return model.Heuristics() }
 
 // ModelOption describes an option of a model. See [model.OptionInfo].
@@ -390,8 +395,8 @@ type ModelOption = model.OptionInfo
 // ModelOptions returns the options that SetModelOption accepts.
 func ModelOptions() []ModelOption { return model.DescribeOptions() }
 
-// SetModelOption sets one option of a spec, as WITH (name = value) does. It returns ErrInput, with the accepted values,
-// for an unknown name or an invalid value.
+// SetModelOption sets one option of a spec, as WITH (name = value) does. It returns ErrInput, with
+// the accepted values, for an unknown name or an invalid value.
 func SetModelOption(spec *ModelSpec, name string, value any) error {
 	return optionError(spec.Set(name, value))
 }

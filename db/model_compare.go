@@ -25,8 +25,8 @@ type DeployRule string
 
 // Rules for deployment.
 const (
-	// DeployBetter deploys a version unless its comparison says that it is worse: see Comparison.Held. A version without a
-	// comparison is deployed: see Comparison.Skipped.
+	// DeployBetter deploys a version unless its comparison says that it is worse: see
+	// Comparison.Held. A version without a comparison is deployed: see Comparison.Skipped.
 	DeployBetter DeployRule = ""
 	DeployAlways DeployRule = "always"
 	DeployNever  DeployRule = "never"
@@ -39,17 +39,19 @@ type Trained struct {
 	Comparison Comparison `json:"comparison"`
 }
 
-// Comparison says how well a new version of a model finds edges that were hidden from its training, and how well others find
-// them. Without standings there was no comparison.
+// Comparison says how well a new version of a model finds edges that were hidden from its training,
+// and how well others find them. Without standings there was no comparison.
 //
-// A tenth of the edges is hidden, at most about 2,000 edges. Which edges these are depends on the database's seed and on the
-// edge alone, so an earlier training has not seen them either. The sources are up to 200 nodes with a hidden link, and the
-// candidates of each are its hidden links and up to 200 others, drawn from the nodes two steps away, or three where no hidden
-// link is nearer. A link further away counts as missed. An MRR is therefore about ranks among drawn candidates, the same for
-// all contenders, and higher than among all nodes.
+// A tenth of the edges is hidden, at most about 2,000 edges. Which edges these are depends on the
+// database's seed and on the edge alone, so an earlier training has not seen them either. The
+// sources are up to 200 nodes with a hidden link, and the candidates of each are its hidden links
+// and up to 200 others, drawn from the nodes two steps away, or three where no hidden link is
+// nearer. A link further away counts as missed. An MRR is therefore about ranks among drawn
+// candidates, the same for all contenders, and higher than among all nodes.
 //
-// If a source has to read more than 200,000 entries of rows for one of these steps, it reads about as many, drawn at random.
-// Its candidates are then drawn from the nodes found in this way, where nodes with many paths from the source are more likely.
+// If a source has to read more than 200,000 entries of rows for one of these steps, it reads about
+// as many, drawn at random. Its candidates are then drawn from the nodes found in this way, where
+// nodes with many paths from the source are more likely.
 type Comparison struct {
 	// Skipped says why there was no comparison; it is empty if there was one.
 	Skipped string `json:"skipped,omitempty"`
@@ -57,9 +59,10 @@ type Comparison struct {
 	Sources int    `json:"sources"` // number of nodes whose links were to be found
 	Sampled int    `json:"sampled"` // number of these nodes whose candidates are drawn from a sample of the nodes near them
 	Links   int    `json:"links"`   // number of links to be found; an undirected edge may be one from either of its ends
-	// Standings are those of the new version, of the version before if it is trained, of the built-in model and of the best of
-	// the heuristics common_neighbors, adamic_adar, resource_allocation and ppr, in this order. On a graph of more than
-	// 4,000,000 edges ppr does not take part.
+	// Standings are those of the new version, of the version before if it is trained, of the
+	// built-in model and of the best of the heuristics common_neighbors, adamic_adar,
+	// resource_allocation and ppr, in this order. On a graph of more than 4,000,000 edges ppr does
+	// not take part.
 	Standings []Standing `json:"standings"`
 }
 
@@ -94,8 +97,9 @@ func (c *Comparison) Standing(r Role) (Standing, bool) {
 	return Standing{}, false
 }
 
-// Held returns the standings that keep DeployBetter from deploying the new version: those that are better. It returns none
-// where the version before is worse than the new version, because that version would stay deployed.
+// Held returns the standings that keep DeployBetter from deploying the new version: those that are
+// better. It returns none where the version before is worse than the new version, because that
+// version would stay deployed.
 func (c *Comparison) Held() (because []Standing) {
 	if before, ok := c.Standing(RoleBefore); ok && before.Worse {
 		return nil
@@ -108,8 +112,8 @@ func (c *Comparison) Held() (because []Standing) {
 	return because
 }
 
-// ahead reports whether the new version is better than the version before, and no contender is better by more than
-// chance explains.
+// ahead reports whether the new version is better than the version before, and no contender is
+// better by more than chance explains.
 func (c *Comparison) ahead() bool {
 	fresh, measured := c.Standing(RoleNew)
 	before, ok := c.Standing(RoleBefore)
@@ -137,7 +141,8 @@ func (c *Comparison) String() string {
 		words.Count(c.Links, "link"), words.Count(c.Sources, "node"), validationCandidates, sampled, strings.Join(all, ", "))
 }
 
-// compare compares a trained model with the version before, the prior and heuristics, on the edges left out of its training.
+// compare compares a trained model with the version before, the prior and heuristics, on the edges
+// left out of its training.
 func (v *validation) compare(ctx context.Context, tx *Tx, l *learner) (c Comparison, err error) {
 	v.progress.Begin(phaseModels)
 	fresh, err := v.measureModel(ctx, tx, l.model.Scorer())
@@ -235,8 +240,9 @@ const (
 
 // validation is the edges that are left out of a training, and questions about them.
 //
-// Whether an edge is left out is a function of the database's seed and of the edge. A later training leaves out the
-// same edges, or some of them if the graph has grown, so its comparison is fair to the version before.
+// Whether an edge is left out is a function of the database's seed and of the edge. A later
+// training leaves out the same edges, or some of them if the graph has grown, so its comparison is
+// fair to the version before.
 type validation struct {
 	rest      *Tx // the graph without the edges
 	progress  *progress.Meter
@@ -314,9 +320,9 @@ func hashed(seed uint64, u, v index.ID) uint64 {
 	return mix(mix(seed+gamma) + gamma*(uint64(u)<<32|uint64(v)))
 }
 
-// makeQuestions makes the questions: about sources drawn at random, among nodes two steps away. If no link is among these,
-// as in a graph that links two kinds of nodes, it uses nodes three steps away. It returns the number of links among the
-// candidates. reach is validationReach.
+// makeQuestions makes the questions: about sources drawn at random, among nodes two steps away. If
+// no link is among these, as in a graph that links two kinds of nodes, it uses nodes three steps
+// away. It returns the number of links among the candidates. reach is validationReach.
 func (v *validation) makeQuestions(ctx context.Context, whole *Tx, hidden hiddenLinks, reach int) (reached int, err error) {
 	seed := whole.snap.Meta.Seed
 	rng := rand.New(rand.NewPCG(seed, 17))
@@ -343,8 +349,8 @@ func (v *validation) makeQuestions(ctx context.Context, whole *Tx, hidden hidden
 	return reached, nil
 }
 
-// newHeldQuestion draws the candidates of a source from nodes near it: the links that are among these, and other nodes to
-// which it has no edge.
+// newHeldQuestion draws the candidates of a source from nodes near it: the links that are among
+// these, and other nodes to which it has no edge.
 func (tx *Tx) newHeldQuestion(rng *rand.Rand, source index.ID, near, links []index.ID) heldQuestion {
 	q := heldQuestion{source: source, links: len(links)}
 	linked := tx.linkedTo(source)
@@ -366,8 +372,9 @@ func (tx *Tx) newHeldQuestion(rng *rand.Rand, source index.ID, near, links []ind
 	return q
 }
 
-// measure returns the sum of the reciprocal ranks of the links of each question. Half of the candidates with an equal
-// score count as better. epsilon is the error allowed for PageRank; 0 means the database's.
+// measure returns the sum of the reciprocal ranks of the links of each question. Half of the
+// candidates with an equal score count as better. epsilon is the error allowed for PageRank; 0
+// means the database's.
 func (v *validation) measure(ctx context.Context, s *model.Scorer, epsilon float64) ([]float64, error) {
 	sums, errs := make([]float64, len(v.questions)), make([]error, len(v.questions))
 	var next atomic.Int64
@@ -396,7 +403,8 @@ func (v *validation) measureOne(ctx context.Context, s *model.Scorer, epsilon fl
 	return reciprocals(scores, q.found), nil
 }
 
-// reciprocals returns the sum of 1/rank of the links, each ranked among the candidates that are not links.
+// reciprocals returns the sum of 1/rank of the links, each ranked among the candidates that are not
+// links.
 func reciprocals(scores []model.Score, links []int) (sum float64) {
 	for _, l := range links {
 		better, equal := 0, 0

@@ -17,8 +17,9 @@ import (
 	"kith/model"
 )
 
-// modelFile is one version of a model, as ExportModel writes it: a msgpack document in an archive. A model refers to
-// nodes by ids, which differ between databases, so the file has the keys of these nodes.
+// modelFile is one version of a model, as ExportModel writes it: a msgpack document in an archive.
+// A model refers to nodes by ids, which differ between databases, so the file has the keys of these
+// nodes.
 type modelFile struct {
 	Name     string     `msgpack:"name"`
 	Version  int        `msgpack:"version"`
@@ -36,9 +37,9 @@ func (db *DB) ExportModel(ctx context.Context, name string, w io.Writer) error {
 	return db.View(ctx, func(tx *Tx) error { return tx.ExportModel(ctx, name, 0, w) })
 }
 
-// ExportModel writes a version of a model to w for [DB.ImportModel]: weights, samples, random state and what it
-// remembers of nodes, which are identified by their keys. Version 0 means the deployed version. ExportModel returns
-// ErrNoModel if there is no such model or version.
+// ExportModel writes a version of a model to w for [DB.ImportModel]: weights, samples, random state
+// and what it remembers of nodes, which are identified by their keys. Version 0 means the deployed
+// version. ExportModel returns ErrNoModel if there is no such model or version.
 func (tx *Tx) ExportModel(ctx context.Context, name string, version int, w io.Writer) error {
 	m, number, err := tx.copyOf(ctx, name, version)
 	if err != nil {
@@ -111,14 +112,16 @@ type Import struct {
 	Forgotten int    `json:"forgotten"` // number of nodes that the database lacks; the model forgets them
 }
 
-// ImportModel reads a model that ExportModel wrote. If there is no model of that name it makes one, otherwise it makes
-// a new version of the model, which is not deployed. Neither answers requests that name no model before Deploy. Nodes
-// are identified by their keys; what the model remembers of nodes that the database lacks is dropped.
+// ImportModel reads a model that ExportModel wrote. If there is no model of that name it makes one,
+// otherwise it makes a new version of the model, which is not deployed. Neither answers requests
+// that name no model before Deploy. Nodes are identified by their keys; what the model remembers of
+// nodes that the database lacks is dropped.
 //
-// It returns ErrMismatch for a file that is not a model, has a newer format, or does not fit: feature vectors of a
-// length that no label has, classes that the database lacks or has in another order, a policy or contexts that differ
-// from those of the existing model. It returns ErrCorrupt for a file that was altered or truncated, and ErrTooLarge for
-// one that takes more than a 16th of Options.Memory.
+// It returns ErrMismatch for a file that is not a model, has a newer format, or does not fit:
+// feature vectors of a length that no label has, classes that the database lacks or has in another
+// order, a policy or contexts that differ from those of the existing model. It returns ErrCorrupt
+// for a file that was altered or truncated, and ErrTooLarge for one that takes more than a 16th of
+// Options.Memory.
 func (db *DB) ImportModel(ctx context.Context, name string, r io.Reader) (Import, error) {
 	f, err := readModelFile(ctxio.Reader(ctx, r), db.opts.memory(workPart)/modelFileFraction)
 	if err != nil {
@@ -206,8 +209,8 @@ func needsDirected(m *model.Model) bool {
 	return maps.Collect(m.Options())["propagation"] == "released"
 }
 
-// compatible returns ErrMismatch unless two models can be versions of one model: records stored for one of them to learn
-// must mean the same to the other.
+// compatible returns ErrMismatch unless two models can be versions of one model: records stored for
+// one of them to learn must mean the same to the other.
 func compatible(a, b *model.Model) error {
 	ours, theirs := maps.Collect(a.Options()), maps.Collect(b.Options())
 	for _, c := range []struct {

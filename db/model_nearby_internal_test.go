@@ -11,7 +11,8 @@ import (
 	"kith/index"
 )
 
-// openKinds returns a database of users and items, numbered from 10,000 on, where each user is linked to some of the items.
+// openKinds returns a database of users and items, numbered from 10,000 on, where each user is
+// linked to some of the items.
 func openKinds(t *testing.T, users, items, each int, o *Options) *DB {
 	t.Helper()
 	g, err := Open("", o)
@@ -48,7 +49,8 @@ func distances(g *index.Graph, source index.ID) map[index.ID]int {
 	return at
 }
 
-// Below the limit all nodes at the distance are found. Above it some of them are, and all given links at that distance.
+// Below the limit all nodes at the distance are found. Above it some of them are, and all given
+// links at that distance.
 func TestNearby(t *testing.T) {
 	t.Parallel()
 	for _, direction := range []Direction{Undirected, Directed} {
@@ -79,7 +81,8 @@ func TestNearby(t *testing.T) {
 	}
 }
 
-// checkSample checks the nodes that are found with a low limit. leadsTo may read as many entries as there are.
+// checkSample checks the nodes that are found with a low limit. leadsTo may read as many entries as
+// there are.
 func checkSample(t *testing.T, g *index.Graph, hops int, source index.ID, links []index.ID, from map[index.ID]int) {
 	t.Helper()
 	n := newNearby(g, hops, 20, 1)
@@ -134,8 +137,8 @@ func TestNearbyReadsEvenly(t *testing.T) {
 	}
 }
 
-// In a graph of two kinds of nodes where every source exceeds the limit, all are asked, and the figures are like those of
-// a comparison without a limit.
+// In a graph of two kinds of nodes where every source exceeds the limit, all are asked, and the
+// figures are like those of a comparison without a limit.
 func TestLeaveOutSampled(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -11,8 +11,8 @@ import (
 	"kith/model/progress"
 )
 
-// A training tells what it does before it does anything, and what it does next until it is complete. Its steps are as many
-// as were expected.
+// A training tells what it does before it does anything, and what it does next until it is
+// complete. Its steps are as many as were expected.
 func TestTrainTells(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

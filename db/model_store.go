@@ -15,8 +15,8 @@ import (
 	"kith/model"
 )
 
-// checkpoint stores the state of a learner at the present version, unless this state is stored already. The writer calls
-// it.
+// checkpoint stores the state of a learner at the present version, unless this state is stored
+// already. The writer calls it.
 func (db *DB) checkpoint(l *learner) error {
 	if l.stored == (checkpoint{l.stored.serial, l.model.Rounds(), db.now.Load().Meta.Version}) {
 		return nil
@@ -31,9 +31,9 @@ type modelCommit struct {
 	made      []int  // versions of the model that the commit makes
 }
 
-// put stores the state of a learner and publishes it: at the present version if c is nil, which makes it a checkpoint, and
-// otherwise at the version that c makes. The document is written before the commit that refers to it, because it may be too
-// large for one commit. The writer calls it.
+// put stores the state of a learner and publishes it: at the present version if c is nil, which
+// makes it a checkpoint, and otherwise at the version that c makes. The document is written before
+// the commit that refers to it, because it may be too large for one commit. The writer calls it.
 func (db *DB) put(l *learner, c *modelCommit) error {
 	s, start := db.now.Load(), time.Now()
 	ts, graph := s.ts+1, s.Snapshot
@@ -75,8 +75,8 @@ func (db *DB) put(l *learner, c *modelCommit) error {
 	return nil
 }
 
-// change returns the change that a commit makes to a model, and the memory of the versions that it makes. note is that of the
-// model's entry.
+// change returns the change that a commit makes to a model, and the memory of the versions that it
+// makes. note is that of the model's entry.
 func (l *learner) change(c *modelCommit, note []byte) (m *index.ModelChange, bytes int64) {
 	m = &index.ModelChange{Name: l.name, Answering: c.answering, Note: note}
 	for _, number := range c.made {
@@ -96,12 +96,12 @@ func (l *learner) entry() (index.ModelEntry, error) {
 	return index.ModelEntry{Serial: l.stored.serial, At: l.stored.at, Kept: l.kept(), Note: note}, err
 }
 
-// vectorsSerial marks the serial number of a vectors document. Without the mark, it is the serial number of the
-// version's document.
+// vectorsSerial marks the serial number of a vectors document. Without the mark, it is the serial
+// number of the version's document.
 const vectorsSerial = 1 << 63
 
-// writeDocument stores the state of a learner and, unless they are stored already, the vectors of its nodes in a
-// separate document. It returns the serial number of the vectors document.
+// writeDocument stores the state of a learner and, unless they are stored already, the vectors of
+// its nodes in a separate document. It returns the serial number of the vectors document.
 func (db *DB) writeDocument(l *learner, serial, vectors uint64) (uint64, error) {
 	doc, err := l.model.MarshalState()
 	if err != nil {
@@ -129,15 +129,15 @@ func (db *DB) writeDocument(l *learner, serial, vectors uint64) (uint64, error) 
 	})
 }
 
-// checkpointDue limits the observations that an open replays to an eighth of all, so that the bytes written for
-// checkpoints stay proportional to the rounds.
+// checkpointDue limits the observations that an open replays to an eighth of all, so that the bytes
+// written for checkpoints stay proportional to the rounds.
 func (l *learner) checkpointDue() bool {
 	rounds := l.model.Rounds()
 	return rounds-l.stored.rounds >= max(64, rounds/8)
 }
 
-// loadModels reads the stored models, or only one of them if name is not "", and replays the observations since their
-// checkpoints.
+// loadModels reads the stored models, or only one of them if name is not "", and replays the
+// observations since their checkpoints.
 func loadModels(ctx context.Context, r *store.Reader, s *index.Snapshot, name string) (map[string]*learner, error) {
 	learners := map[string]*learner{}
 	for of, doc := range index.Models(r) {
@@ -218,7 +218,8 @@ func openModel(r index.Reader, name string, doc index.Document) (*learner, error
 	return l, nil
 }
 
-// readDocument opens the document of a version. Its vectors document, whose serial number is 0 if it does not exist, is read.
+// readDocument opens the document of a version. Its vectors document, whose serial number is 0 if
+// it does not exist, is read.
 func readDocument(r index.Reader, name string, doc []byte, vectors uint64) (l *learner, err error) {
 	var v []byte
 	if vectors != 0 {
@@ -229,8 +230,8 @@ func readDocument(r index.Reader, name string, doc []byte, vectors uint64) (l *l
 	return openDocument(name, doc, v)
 }
 
-// openDocument opens the document of a version, and its vectors document, nil if it does not exist. Of the registry it sets
-// only Version.
+// openDocument opens the document of a version, and its vectors document, nil if it does not exist.
+// Of the registry it sets only Version.
 func openDocument(name string, doc, vectors []byte) (*learner, error) {
 	var rec modelRecord
 	if err := index.Unmarshal(doc, &rec); err != nil {

@@ -209,8 +209,8 @@ func TestCheckWhileModelsChange(t *testing.T) {
 	}
 }
 
-// A model is made for the longest vectors and accepts shorter ones. Longer ones are an error that names the node by its
-// key.
+// A model is made for the longest vectors and accepts shorter ones. Longer ones are an error that
+// names the node by its key.
 func TestVectorsOfAnotherLength(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

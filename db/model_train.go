@@ -19,27 +19,28 @@ import (
 type Training struct {
 	Model string
 	Log   bool // train from the observations that the model remembers instead of the edges of the graph
-	// Plan may be zero: the model's defaults, and a quarter of Options.Memory. With Log, only Epochs and Progress are used.
-	// Progress receives all phases of the training, and ends before the version is stored.
+	// Plan may be zero: the model's defaults, and a quarter of Options.Memory. With Log, only
+	// Epochs and Progress are used. Progress receives all phases of the training, and ends before
+	// the version is stored.
 	Plan model.EdgePlan
-	// Deploy says whether to deploy the new version. A version that is not deployed does not learn, but it can be asked
-	// and deployed later.
+	// Deploy says whether to deploy the new version. A version that is not deployed does not learn,
+	// but it can be asked and deployed later.
 	Deploy DeployRule
 }
 
-// Train trains a copy of the deployed version of a model. Readers keep the present version and writers continue. The
-// copy also learns what is observed meanwhile, unless the model is frozen. Then the copy becomes a new version that
-// replaces the deployed one. If no model answers requests without a name, this one does from then on, unless the
-// version is held.
+// Train trains a copy of the deployed version of a model. Readers keep the present version and
+// writers continue. The copy also learns what is observed meanwhile, unless the model is frozen.
+// Then the copy becomes a new version that replaces the deployed one. If no model answers requests
+// without a name, this one does from then on, unless the version is held.
 //
-// A training from the edges leaves some of them out, and compares the new version on these with the version before, the
-// built-in model and heuristics. See Comparison. A version that ranks worse is stored but, unless t says otherwise, not
-// deployed. Without a comparison, as on a graph of fewer than 200 edges, the version is deployed unjudged, and
-// Comparison.Skipped says why.
+// A training from the edges leaves some of them out, and compares the new version on these with the
+// version before, the built-in model and heuristics. See Comparison. A version that ranks worse is
+// stored but, unless t says otherwise, not deployed. Without a comparison, as on a graph of fewer
+// than 200 edges, the version is deployed unjudged, and Comparison.Skipped says why.
 //
-// Train returns the new version. It returns ErrNoModel for a missing model, ErrInput for a policy that does not learn
-// or a graph without edges, ErrClosed if the database is closed meanwhile, or the error of ctx. After an error the
-// model is unchanged.
+// Train returns the new version. It returns ErrNoModel for a missing model, ErrInput for a policy
+// that does not learn or a graph without edges, ErrClosed if the database is closed meanwhile, or
+// the error of ctx. After an error the model is unchanged.
 func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 	l, err := db.cloneModel(ctx, t.Model)
 	if err != nil {
@@ -108,8 +109,8 @@ func (t *Training) origin() Origin {
 	return trainedEdges
 }
 
-// trainAndCompare trains a model. If it trains from the edges and the graph is large enough, it leaves a share of them
-// out and compares the model on these. It returns the share.
+// trainAndCompare trains a model. If it trains from the edges and the graph is large enough, it
+// leaves a share of them out and compares the model on these. It returns the share.
 func (tx *Tx) trainAndCompare(ctx context.Context, l *learner, t Training) (c Comparison, leftOut float64, err error) {
 	err = tx.db.untilClosed(ctx, func(ctx context.Context) error {
 		var v *validation
@@ -141,8 +142,8 @@ func (tx *Tx) trainAndCompare(ctx context.Context, l *learner, t Training) (c Co
 	return c, leftOut, err
 }
 
-// addVersion stores the trained learner l as a new version v of a model, and deploys it unless held is set. The writer
-// calls it.
+// addVersion stores the trained learner l as a new version v of a model, and deploys it unless held
+// is set. The writer calls it.
 func (db *DB) addVersion(now, l *learner, v version, held bool) error {
 	c := db.recorded()
 	v.Number, v.Parent, v.Made = now.next(), now.Version, c.Time
@@ -156,7 +157,8 @@ func (db *DB) addVersion(now, l *learner, v version, held bool) error {
 	return db.replace(l, cmp.Or(db.answering(), l.name), c)
 }
 
-// storeUndeployed stores the learner l as a new version v of a model without deploying it. The writer calls it.
+// storeUndeployed stores the learner l as a new version v of a model without deploying it. The
+// writer calls it.
 func (db *DB) storeUndeployed(now, l *learner, v version, c index.Commit) error {
 	if err := db.checkpoint(now); err != nil {
 		return err
@@ -173,7 +175,8 @@ func (db *DB) storeUndeployed(now, l *learner, v version, c index.Commit) error 
 	return db.replace(&held, db.answering(), c)
 }
 
-// cloneModel returns a copy of a learner for training. The later observations are kept until the training has ended.
+// cloneModel returns a copy of a learner for training. The later observations are kept until the
+// training has ended.
 func (db *DB) cloneModel(ctx context.Context, name string) (c *learner, err error) {
 	err = db.changeModel(ctx, name, func(l *learner) error {
 		m, err := l.model.Clone()
@@ -227,7 +230,8 @@ func (tx *Tx) worldsWithout(ctx context.Context) model.Without {
 	}
 }
 
-// AddToStart makes a learner read the edges of the graph without a share of them, which is drawn from the seed.
+// AddToStart makes a learner read the edges of the graph without a share of them, which is drawn
+// from the seed.
 func (tx *Tx) AddToStart(ctx context.Context, l *model.StartLearner, share float64, seed uint64, plan model.EdgePlan) error {
 	var absent [][2]index.ID
 	if share != 0 {
@@ -258,9 +262,10 @@ func together(a, b [][2]index.ID, directed bool) [][2]index.ID {
 	return slices.Compact(all)
 }
 
-// withoutFew returns a read-only transaction without some of the edges, which should be few. Changed rows are copied if the
-// graph is in memory, so that reading them costs nothing. It returns the error of ctx if that ends. The transaction must not
-// use cached states, because these include the edges.
+// withoutFew returns a read-only transaction without some of the edges, which should be few.
+// Changed rows are copied if the graph is in memory, so that reading them costs nothing. It returns
+// the error of ctx if that ends. The transaction must not use cached states, because these include
+// the edges.
 func (tx *Tx) withoutFew(ctx context.Context, edges [][2]index.ID) (*Tx, error) {
 	if !tx.snap.Graph.Loaded() {
 		g, err := tx.snap.Graph.Hide(ctx, edges)
@@ -286,8 +291,9 @@ func (tx *Tx) onGraph(g *index.Graph) *Tx {
 	return &Tx{db: tx.db, snap: &snapshot{Snapshot: &view, models: tx.snap.models, ts: tx.snap.ts}, reader: tx.reader}
 }
 
-// requestTime returns the time of a question about some sources, in Unix seconds; 0 means none. See Prediction.At and
-// Prediction.Now. It returns ErrInput for a time that is not in the years 0 to 9999.
+// requestTime returns the time of a question about some sources, in Unix seconds; 0 means none. See
+// Prediction.At and Prediction.Now. It returns ErrInput for a time that is not in the years 0 to
+// 9999.
 func (tx *Tx) requestTime(at, now time.Time, sources ...index.ID) (int64, error) {
 	v := tx.view()
 	newest := v.Events.Latest()
@@ -325,14 +331,17 @@ func (tx *Tx) moments(ctx context.Context) iter.Seq2[model.Moment, error] {
 
 var _ model.Timed = (*index.Graph)(nil)
 
-// A version that was trained on the edges of the graph is trained again in the background when a tenth of the edges,
-// and at least minRefresh, have changed since. The new version replaces it if it finds links better.
+// A version that was trained on the edges of the graph is trained again in the background when a
+// tenth of the edges, and at least minRefresh, have changed since. The new version replaces it if
+// it finds links better.
 const minRefresh = 1000
 
-// deployIfAhead deploys a version only if its comparison says that it is better, and otherwise drops it.
+// deployIfAhead deploys a version only if its comparison says that it is better, and otherwise
+// drops it.
 const deployIfAhead DeployRule = "ahead"
 
-// refreshIfDue starts training a model again in the background if enough has changed. The writer calls it.
+// refreshIfDue starts training a model again in the background if enough has changed. The writer
+// calls it.
 func (db *DB) refreshIfDue(s *snapshot) {
 	if db.opts.NoRefresh || len(s.models) == 0 {
 		return
@@ -379,8 +388,8 @@ func (db *DB) refreshDue(s *snapshot) string {
 	return ""
 }
 
-// changes returns the number of edges that have changed since the training or, if the log does not reach back that far,
-// at least the difference of the numbers of edges.
+// changes returns the number of edges that have changed since the training or, if the log does not
+// reach back that far, at least the difference of the numbers of edges.
 func (v version) changes(s *index.Snapshot) int64 {
 	n := s.Meta.Edges - v.Edges
 	changes, _ := s.Log.Since(v.Graph)

@@ -11,8 +11,8 @@ import (
 	"kith/model"
 )
 
-// MaxVersions is the maximal number of versions of a model. Beyond that, the oldest versions are deleted that are
-// neither deployed nor the target of Rollback.
+// MaxVersions is the maximal number of versions of a model. Beyond that, the oldest versions are
+// deleted that are neither deployed nor the target of Rollback.
 const MaxVersions = 8
 
 // Origin says how a version of a model was made: create, edges, refresh, log or import.
@@ -39,8 +39,8 @@ type VersionInfo struct {
 	Bytes    int       `json:"bytes"`  // memory in bytes, now or when it was last deployed
 }
 
-// registry is the stored information about a model in addition to the documents of its versions. Its slices are
-// replaced, never changed.
+// registry is the stored information about a model in addition to the documents of its versions.
+// Its slices are replaced, never changed.
 type registry struct {
 	Born     uint64    `msgpack:"born"`     // version of the database that made the model
 	Deployed uint64    `msgpack:"deployed"` // version of the database that deployed its version
@@ -51,8 +51,8 @@ type registry struct {
 	Versions []version `msgpack:"versions"` // versions that are kept, including the deployed one, ascending
 }
 
-// version describes a version of a model. For the deployed version Trained, Rounds and Bytes are those of its last
-// checkpoint; the learner has the live values.
+// version describes a version of a model. For the deployed version Trained, Rounds and Bytes are
+// those of its last checkpoint; the learner has the live values.
 type version struct {
 	Number  int    `msgpack:"number"`
 	From    Origin `msgpack:"from"`
@@ -62,17 +62,19 @@ type version struct {
 	Trained bool   `msgpack:"trained"`
 	Rounds  int    `msgpack:"rounds"`
 	Bytes   int    `msgpack:"bytes"`
-	// LeftOut is the share of the edges, those with the lowest hash values, that its training did not see.
+	// LeftOut is the share of the edges, those with the lowest hash values, that its training did
+	// not see.
 	LeftOut float64 `msgpack:"left_out"`
 	Graph   uint64  `msgpack:"graph"` // version of the graph that it was trained on; 0 means unknown, or not trained on edges
 	Edges   int64   `msgpack:"edges"` // number of edges of that graph
-	// Vectors is the serial number of the document with the vectors of the nodes, which a checkpoint does not write
-	// again. 0 means no vectors, or that they are in the document of the version.
+	// Vectors is the serial number of the document with the vectors of the nodes, which a
+	// checkpoint does not write again. 0 means no vectors, or that they are in the document of the
+	// version.
 	Vectors uint64 `msgpack:"vectors,omitempty"`
 }
 
-// consistent returns an error unless the registry belongs to a model whose deployed version has the given number, and refers
-// to documents with exactly the serial numbers kept.
+// consistent returns an error unless the registry belongs to a model whose deployed version has the
+// given number, and refers to documents with exactly the serial numbers kept.
 func (r *registry) consistent(number int, kept []uint64) error {
 	ascending := true
 	for i, n := range r.numbers() {
@@ -106,7 +108,8 @@ func (r *registry) numbers() (all []int) {
 // next returns the number of a new version.
 func (r *registry) next() int { return r.Versions[len(r.Versions)-1].Number + 1 }
 
-// storedAs returns the version with the state of a model, of which the document has a serial number.
+// storedAs returns the version with the state of a model, of which the document has a serial
+// number.
 func (v version) storedAs(serial uint64, m *model.Model) version {
 	v.Serial, v.Trained, v.Rounds, v.Bytes = serial, m.Trained(), m.Rounds(), m.Bytes()
 	return v
@@ -146,7 +149,8 @@ func (r registry) trimmed() registry {
 	return r
 }
 
-// rollbackTargets returns up to MaxVersions versions in Before that still exist, without consecutive repetitions.
+// rollbackTargets returns up to MaxVersions versions in Before that still exist, without
+// consecutive repetitions.
 func (r *registry) rollbackTargets() (all []int) {
 	after := r.Version
 	for _, n := range slices.Backward(r.Before) {
@@ -158,7 +162,8 @@ func (r *registry) rollbackTargets() (all []int) {
 	return all
 }
 
-// kept returns the serial numbers of the documents that the registry refers to, without that of the deployed version.
+// kept returns the serial numbers of the documents that the registry refers to, without that of the
+// deployed version.
 func (r *registry) kept() (serials []uint64) {
 	for _, v := range r.Versions {
 		if v.Number != r.Version {
@@ -171,8 +176,8 @@ func (r *registry) kept() (serials []uint64) {
 	return serials
 }
 
-// Versions describes the versions of a model that are kept, the oldest first. It returns ErrNoModel if there is no such
-// model.
+// Versions describes the versions of a model that are kept, the oldest first. It returns ErrNoModel
+// if there is no such model.
 func (tx *Tx) Versions(name string) ([]VersionInfo, error) {
 	m := tx.snap.models[name]
 	switch {
@@ -200,7 +205,8 @@ func unixTime(ns int64) time.Time {
 	return time.Unix(0, ns).UTC()
 }
 
-// version returns a version of a model; 0 means the deployed one. It returns ErrNoModel if there is no such version.
+// version returns a version of a model; 0 means the deployed one. It returns ErrNoModel if there is
+// no such version.
 func (tx *Tx) version(m *modelView, n int) (*modelView, error) {
 	if n == 0 || m != nil && n == m.Version {
 		return m, nil
@@ -224,7 +230,8 @@ func (tx *Tx) version(m *modelView, n int) (*modelView, error) {
 	})
 }
 
-// openVersion reads a version that is not deployed. It returns ErrCorrupt if the version cannot be read.
+// openVersion reads a version that is not deployed. It returns ErrCorrupt if the version cannot be
+// read.
 func openVersion(r index.Reader, name string, v version) (*learner, error) {
 	var l *learner
 	doc, err := index.GetDocument(r, name, v.Serial)
@@ -297,12 +304,13 @@ func (c *versions) size() int {
 	return c.bytes
 }
 
-// Deploy makes a model the one that answers requests without a name, and a version of it the one that answers for the
-// model and learns. Version 0 means the version that is deployed already. The version that was deployed stops learning.
-// The new one continues from its own state: it does not learn what was observed while it was not deployed. Deploying
-// what is deployed changes nothing. While the version is untrained, the built-in model answers requests without a name.
-// Deploy returns ErrNoModel for a model or a version that does not exist, and ErrInput for a model whose policy does
-// not learn: such a model answers only requests that name it.
+// Deploy makes a model the one that answers requests without a name, and a version of it the one
+// that answers for the model and learns. Version 0 means the version that is deployed already. The
+// version that was deployed stops learning. The new one continues from its own state: it does not
+// learn what was observed while it was not deployed. Deploying what is deployed changes nothing.
+// While the version is untrained, the built-in model answers requests without a name. Deploy
+// returns ErrNoModel for a model or a version that does not exist, and ErrInput for a model whose
+// policy does not learn: such a model answers only requests that name it.
 func (db *DB) Deploy(ctx context.Context, name string, version int) error {
 	return db.changeModel(ctx, name, func(l *learner) error {
 		switch {
@@ -317,12 +325,14 @@ func (db *DB) Deploy(ctx context.Context, name string, version int) error {
 	})
 }
 
-// answering returns the name of the model that answers requests without a name. The writer calls it.
+// answering returns the name of the model that answers requests without a name. The writer calls
+// it.
 func (db *DB) answering() string { return db.now.Load().Meta.Model }
 
-// Rollback deploys the version of a model that was deployed before the present one, and returns its number. Further
-// calls go back further. Rollback does not change which model answers requests without a name. It returns ErrNoModel
-// for an unknown model, and ErrInput if no other version was deployed before.
+// Rollback deploys the version of a model that was deployed before the present one, and returns its
+// number. Further calls go back further. Rollback does not change which model answers requests
+// without a name. It returns ErrNoModel for an unknown model, and ErrInput if no other version was
+// deployed before.
 func (db *DB) Rollback(ctx context.Context, name string) (version int, err error) {
 	err = db.changeModel(ctx, name, func(l *learner) error {
 		last := len(l.Before) - 1
@@ -335,9 +345,10 @@ func (db *DB) Rollback(ctx context.Context, name string) (version int, err error
 	return version, err
 }
 
-// Freeze stops a model from learning or, with on = false, lets it learn again. Observations made while it is frozen,
-// including the rewards of decisions, go to the log and are never learned. The model stays frozen whichever version is
-// deployed. Train still makes new versions of it. Freeze returns ErrNoModel if there is no such model.
+// Freeze stops a model from learning or, with on = false, lets it learn again. Observations made
+// while it is frozen, including the rewards of decisions, go to the log and are never learned. The
+// model stays frozen whichever version is deployed. Train still makes new versions of it. Freeze
+// returns ErrNoModel if there is no such model.
 func (db *DB) Freeze(ctx context.Context, name string, on bool) error {
 	return db.changeModel(ctx, name, func(l *learner) error {
 		if l.Frozen == on {
@@ -362,8 +373,8 @@ func (db *DB) changeModel(ctx context.Context, name string, f func(*learner) err
 	return f(l)
 }
 
-// switchTo deploys a stored version and makes answering the model for requests without a name. before are the versions
-// that were deployed before. The writer calls it.
+// switchTo deploys a stored version and makes answering the model for requests without a name.
+// before are the versions that were deployed before. The writer calls it.
 func (db *DB) switchTo(l *learner, number int, answering string, before []int) error {
 	v, ok := l.find(number)
 	if !ok {
@@ -384,8 +395,8 @@ func (db *DB) switchTo(l *learner, number int, answering string, before []int) e
 	return db.replace(next, answering, c)
 }
 
-// replace commits a learner, which is new or has a new registry, and the name of the model that answers requests without
-// a name, and publishes both. The writer calls it.
+// replace commits a learner, which is new or has a new registry, and the name of the model that
+// answers requests without a name, and publishes both. The writer calls it.
 func (db *DB) replace(l *learner, answering string, c index.Commit) error {
 	l.registry = l.trimmed()
 	change := &modelCommit{Commit: c, answering: answering}

@@ -16,7 +16,8 @@ import (
 	"kith/model/trial"
 )
 
-// fashions returns a list of events in which ten sources link to three targets that change every hundred events.
+// fashions returns a list of events in which ten sources link to three targets that change every
+// hundred events.
 func fashions(events int) string {
 	rng := rand.New(rand.NewPCG(2, 2))
 	var b strings.Builder
@@ -46,7 +47,8 @@ func timedGraph(t *testing.T, path string, events int) *db.DB {
 	return g
 }
 
-// After a training, the targets in fashion rank first, now and at any given time, and the same after reopening.
+// After a training, the targets in fashion rank first, now and at any given time, and the same
+// after reopening.
 func TestPredictAt(t *testing.T) {
 	t.Parallel()
 	notShort(t)
@@ -99,7 +101,8 @@ func TestPredictAt(t *testing.T) {
 	}
 }
 
-// meanRank asks a contender for the links after a time, among all nodes, and returns the mean reciprocal rank.
+// meanRank asks a contender for the links after a time, among all nodes, and returns the mean
+// reciprocal rank.
 func meanRank(t *testing.T, g *db.DB, h db.Holdout, options map[string]any) (mrr float64) {
 	t.Helper()
 	spec := db.ModelSpec{Seed: 1}
@@ -128,8 +131,8 @@ func TestHoldoutAfterKnowsTimes(t *testing.T) {
 	}
 }
 
-// Links of the months after a time, none of which existed before, are found from times alone about as well as from the
-// graph.
+// Links of the months after a time, none of which existed before, are found from times alone about
+// as well as from the graph.
 func TestHoldoutAfterOnCollegeMsg(t *testing.T) {
 	t.Parallel()
 	slow(t)
@@ -151,9 +154,9 @@ func TestHoldoutAfterOnCollegeMsg(t *testing.T) {
 	}
 }
 
-// visits returns lists of the links of users to items, with and without their times, and the last link of each user, which the
-// lists lack. A user has a taste, which is his number modulo 4, and links for a tenth of the time. Items are in fashion for a
-// while.
+// visits returns lists of the links of users to items, with and without their times, and the last
+// link of each user, which the lists lack. A user has a taste, which is his number modulo 4, and
+// links for a tenth of the time. Items are in fashion for a while.
 func visits(users int) (timed, untimed string, last map[int]int) {
 	const items, span = 120, 100000
 	rng := rand.New(rand.NewPCG(6, 6))
@@ -181,8 +184,8 @@ func visits(users int) (timed, untimed string, last map[int]int) {
 	return with.String(), without.String(), last
 }
 
-// Asked now, long after most users came for the last time, a graph with times ranks the hidden links at least as well as the
-// same graph without.
+// Asked now, long after most users came for the last time, a graph with times ranks the hidden
+// links at least as well as the same graph without.
 func TestTimesDoNotHurt(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -25,8 +25,8 @@ func randomEdges(t testing.TB, g *db.DB, n, m int, seed uint64) {
 	})
 }
 
-// chosen returns the nodes that Neighborhood chooses without predicted links, by its definition: again and again the
-// strongest node that a chosen one at a depth below the limit leads to.
+// chosen returns the nodes that Neighborhood chooses without predicted links, by its definition:
+// again and again the strongest node that a chosen one at a depth below the limit leads to.
 func chosen(t testing.TB, tx *db.Tx, center any, depth, most int) (keys []db.Key) {
 	t.Helper()
 	r, err := tx.PageRank(context.Background(), db.Walk{From: center, Top: -1, Epsilon: 1e-5})
@@ -53,7 +53,8 @@ func chosen(t testing.TB, tx *db.Tx, center any, depth, most int) (keys []db.Key
 	return keys
 }
 
-// steps returns the number of steps from a node to those within a depth, on paths through nodes that pass accepts.
+// steps returns the number of steps from a node to those within a depth, on paths through nodes
+// that pass accepts.
 func steps(t testing.TB, tx *db.Tx, from db.Key, depth int, pass func(db.Key) bool) map[db.Key]int {
 	t.Helper()
 	found, layer := map[db.Key]int{from: 0}, []db.Key{from}
@@ -75,7 +76,8 @@ func steps(t testing.TB, tx *db.Tx, from db.Key, depth int, pass func(db.Key) bo
 	return found
 }
 
-// The nodes are those of the definition, their depths those of a search among them, and the edges all between them.
+// The nodes are those of the definition, their depths those of a search among them, and the edges
+// all between them.
 func TestNeighborhood(t *testing.T) {
 	t.Parallel()
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
@@ -133,7 +135,8 @@ func checkEdges(t *testing.T, tx *db.Tx, n *db.Neighborhood, drawn func(db.Key) 
 	}
 }
 
-// The predicted links are those of a Prediction, and their ends are among the nodes, of which there are never too many.
+// The predicted links are those of a Prediction, and their ends are among the nodes, of which there
+// are never too many.
 func TestNeighborhoodPredicts(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -15,8 +15,8 @@ import (
 	"kith/ppr"
 )
 
-// Key identifies a node. It is an integer or a string. 42 and "42" are different keys. A parameter of type any that
-// takes a key accepts a Key, a string or an integer of any of Go's types.
+// Key identifies a node. It is an integer or a string. 42 and "42" are different keys. A parameter
+// of type any that takes a key accepts a Key, a string or an integer of any of Go's types.
 type Key = index.Key
 
 // Int returns the key of an integer.
@@ -25,8 +25,8 @@ func Int(i int64) Key { return index.Int(i) }
 // Str returns the key of a string.
 func Str(s string) Key { return index.Str(s) }
 
-// KeyOf returns the key for a Key, a string or an integer of any of Go's types. It returns ErrInput for anything else,
-// and for a string that cannot be a key.
+// KeyOf returns the key for a Key, a string or an integer of any of Go's types. It returns ErrInput
+// for anything else, and for a string that cannot be a key.
 func KeyOf(v any) (Key, error) {
 	var k Key
 	switch v := v.(type) {
@@ -63,8 +63,8 @@ type Node struct {
 	Edges    int       `json:"edges"`    // number of its (outgoing) edges; computed, not stored
 }
 
-// AddNode adds a node. It returns ErrExists if there is one with this key, and ErrInput for a key or features that
-// cannot be stored.
+// AddNode adds a node. It returns ErrExists if there is one with this key, and ErrInput for a key
+// or features that cannot be stored.
 func (tx *Tx) AddNode(n Node) error {
 	b, err := tx.writable()
 	if err != nil {
@@ -76,7 +76,8 @@ func (tx *Tx) AddNode(n Node) error {
 	return tx.PutNode(n)
 }
 
-// PutNode adds a node unless there is one with this key, and sets the label and the features that n has.
+// PutNode adds a node unless there is one with this key, and sets the label and the features that n
+// has.
 func (tx *Tx) PutNode(n Node) error {
 	b, err := tx.writable()
 	if err != nil {
@@ -106,8 +107,9 @@ func nodeError(k Key, err error) error {
 	return fmt.Errorf("node %v: %w", k, inputError(err))
 }
 
-// SetFeatures sets the feature vector of a node; nil removes it. All vectors of nodes with the same label, or of nodes
-// without a label, must have the same length, otherwise SetFeatures returns ErrInput.
+// SetFeatures sets the feature vector of a node; nil removes it. All vectors of nodes with the same
+// label, or of nodes without a label, must have the same length, otherwise SetFeatures returns
+// ErrInput.
 func (tx *Tx) SetFeatures(key any, features []float32) error {
 	b, id, err := tx.writableNode(key)
 	if err != nil {
@@ -161,7 +163,8 @@ func (tx *Tx) Counts() (nodes, edges int64) {
 	return m.Live, m.Edges
 }
 
-// Nodes yields every node, in the order in which they were added. The transaction must not write during the iteration.
+// Nodes yields every node, in the order in which they were added. The transaction must not write
+// during the iteration.
 func (tx *Tx) Nodes() iter.Seq2[Node, error] {
 	return func(yield func(Node, error) bool) {
 		for id := range tx.view().Nodes() {
@@ -172,16 +175,17 @@ func (tx *Tx) Nodes() iter.Seq2[Node, error] {
 	}
 }
 
-// Seeds is a weighted set of nodes, one source of a question: which nodes are near the set, which links go with it. A
-// set of one node, whatever its weight, is that node. The order of the seeds and a common factor of their weights change
-// no answer.
+// Seeds is a weighted set of nodes, one source of a question: which nodes are near the set, which
+// links go with it. A set of one node, whatever its weight, is that node. The order of the seeds
+// and a common factor of their weights change no answer.
 //
-// Candidates of a set are those near any of its nodes: within n steps of any (Neighbors), with the highest PageRank of a
-// walk that starts at its nodes by weight (PPR), most similar to each in turn (Similar). Nodes of the set, and nodes that
-// any of them is linked to, are left out unless they are listed.
+// Candidates of a set are those near any of its nodes: within n steps of any (Neighbors), with the
+// highest PageRank of a walk that starts at its nodes by weight (PPR), most similar to each in turn
+// (Similar). Nodes of the set, and nodes that any of them is linked to, are left out unless they
+// are listed.
 //
-// In an answer the weights sum to 1, and the seeds have the order in which their nodes were made. A source that is a node
-// has one seed there, of weight 1, and is its key in JSON.
+// In an answer the weights sum to 1, and the seeds have the order in which their nodes were made. A
+// source that is a node has one seed there, of weight 1, and is its key in JSON.
 type Seeds []Seed
 
 // Seed is a node of a set, and how much it counts.
@@ -193,8 +197,9 @@ type Seed struct {
 // MaxSeeds is the maximum number of nodes of a set.
 const MaxSeeds = 10_000
 
-// CheckSeeds returns ErrInput for a set that no question can have: one that is empty, too large, or has a node twice or an
-// invalid weight. i is the index of the seed at fault. CheckSeeds does not look the nodes up.
+// CheckSeeds returns ErrInput for a set that no question can have: one that is empty, too large, or
+// has a node twice or an invalid weight. i is the index of the seed at fault. CheckSeeds does not
+// look the nodes up.
 func CheckSeeds(s Seeds) (i int, err error) {
 	switch n := len(s); {
 	case n == 0:
@@ -215,8 +220,8 @@ func CheckSeeds(s Seeds) (i int, err error) {
 	return 0, nil
 }
 
-// String returns the set in the syntax of the query language: a node, or a list in parentheses with the weights to four
-// digits, of which at most five are shown.
+// String returns the set in the syntax of the query language: a node, or a list in parentheses with
+// the weights to four digits, of which at most five are shown.
 func (s Seeds) String() string {
 	const shown = 5
 	if len(s) == 1 {
@@ -233,7 +238,8 @@ func (s Seeds) String() string {
 	return "(" + strings.Join(parts, ", ") + ")"
 }
 
-// MarshalJSON implements [json.Marshaler]: a node is written as its key, a set as a list of nodes with weights.
+// MarshalJSON implements [json.Marshaler]: a node is written as its key, a set as a list of nodes
+// with weights.
 func (s Seeds) MarshalJSON() ([]byte, error) { return json.Marshal(member(reflect.ValueOf(s))) }
 
 // UnmarshalJSON implements [json.Unmarshaler]. It reads the output of MarshalJSON.
@@ -245,8 +251,8 @@ func (s *Seeds) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &(*s)[0].Node)
 }
 
-// start resolves a source, which is a node or Seeds, to the distribution of the nodes that a walk starts from: ascending,
-// with values that sum to 1.
+// start resolves a source, which is a node or Seeds, to the distribution of the nodes that a walk
+// starts from: ascending, with values that sum to 1.
 func (tx *Tx) start(source any) (ppr.Vector, error) {
 	seeds, ok := source.(Seeds)
 	if !ok {
@@ -288,9 +294,10 @@ func (tx *Tx) seeds(h ppr.Vector) Seeds {
 	return s
 }
 
-// NodesBeginning yields the keys of the nodes whose spelling, as [Key.String] returns it, begins with a text: 12 is the
-// beginning of 12 and 120, 'an of 'ann'. Shorter numbers precede longer ones; otherwise the keys are in key order. It takes
-// time for the keys that it yields, for deleted nodes between them, and for nodes that were added since the last compaction.
+// NodesBeginning yields the keys of the nodes whose spelling, as [Key.String] returns it, begins
+// with a text: 12 is the beginning of 12 and 120, 'an of 'ann'. Shorter numbers precede longer
+// ones; otherwise the keys are in key order. It takes time for the keys that it yields, for deleted
+// nodes between them, and for nodes that were added since the last compaction.
 func (tx *Tx) NodesBeginning(text string) iter.Seq2[Key, error] {
 	return func(yield func(Key, error) bool) {
 		if tx.ended {
@@ -324,8 +331,8 @@ func rangesOf(text string) []keyRange {
 	return integerRanges(text)
 }
 
-// stringRanges returns the ranges of strings whose spelling begins with a quote and text. If a single quote ends it, the
-// next character may be the second one of a quote in a string, or none.
+// stringRanges returns the ranges of strings whose spelling begins with a quote and text. If a
+// single quote ends it, the next character may be the second one of a quote in a string, or none.
 func stringRanges(text string) []keyRange {
 	whole := strings.TrimRight(text, "'")
 	quotes := len(text) - len(whole)
@@ -348,7 +355,8 @@ func beginning(text string) keyRange {
 	}}
 }
 
-// integerRanges returns the ranges of integers whose digits begin with a text: for each number of digits one.
+// integerRanges returns the ranges of integers whose digits begin with a text: for each number of
+// digits one.
 func integerRanges(text string) (all []keyRange) {
 	digits, negative := strings.CutPrefix(text, "-")
 	if negative && digits == "" {

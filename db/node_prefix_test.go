@@ -26,7 +26,8 @@ func prefixKeys() (keys []db.Key) {
 	return keys
 }
 
-// The nodes that a prefix finds are those whose spelling begins with it, of the base and of later commits, in memory or not.
+// The nodes that a prefix finds are those whose spelling begins with it, of the base and of later
+// commits, in memory or not.
 func TestNodesBeginning(t *testing.T) {
 	t.Parallel()
 	keys := prefixKeys()

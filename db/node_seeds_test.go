@@ -13,7 +13,8 @@ import (
 	"kith/db/dbtest"
 )
 
-// ring returns a database with the nodes 0 to 29, linked to the next one and to their square, and the node alone.
+// ring returns a database with the nodes 0 to 29, linked to the next one and to their square, and
+// the node alone.
 func ring(t testing.TB, direction db.Direction) *db.DB {
 	t.Helper()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Direction: direction})
@@ -41,8 +42,8 @@ func among() []db.Candidates {
 	}
 }
 
-// A set of one node has the answers for that node, and neither the order of a set nor a factor of its weights matters,
-// byte for byte.
+// A set of one node has the answers for that node, and neither the order of a set nor a factor of
+// its weights matters, byte for byte.
 func TestSeedsAreASet(t *testing.T) {
 	t.Parallel()
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
@@ -82,8 +83,8 @@ func TestSeedsAreASet(t *testing.T) {
 	}
 }
 
-// The PageRank of a set is that of a walk that starts at its nodes by weight, and the score of a link is the weighted mean
-// of the scores that the nodes alone give the same candidates.
+// The PageRank of a set is that of a walk that starts at its nodes by weight, and the score of a
+// link is the weighted mean of the scores that the nodes alone give the same candidates.
 func TestSeedsAreAMean(t *testing.T) {
 	t.Parallel()
 	weights := map[int]float64{3: 2, 4: 1, 12: 1, 20: 4}
@@ -134,7 +135,8 @@ func TestSeedsAreAMean(t *testing.T) {
 	}
 }
 
-// Candidates of a set are those near any of its nodes, without the set and what is linked to any of it.
+// Candidates of a set are those near any of its nodes, without the set and what is linked to any of
+// it.
 func TestCandidatesOfSeeds(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true})

@@ -36,8 +36,8 @@ type pendingObservation struct {
 	document []byte // its stored form, if it repeats an observation that Changes yielded
 }
 
-// observationRecord is the stored form of an observation. It holds the contexts of the time, so replaying it does not
-// depend on the graph of that time.
+// observationRecord is the stored form of an observation. It holds the contexts of the time, so
+// replaying it does not depend on the graph of that time.
 type observationRecord struct {
 	Model    string     `msgpack:"model"`
 	Source   uint32     `msgpack:"source"`
@@ -57,13 +57,14 @@ func (db *DB) Observe(ctx context.Context, o Observation) error {
 	return db.Update(ctx, func(tx *Tx) error { return tx.Observe(ctx, o) })
 }
 
-// Observe reports the outcome of a link to a model. The model learns it when the transaction commits, from the graph
-// without the edge that Insert adds. The contexts that it learns are stored with the observation, so that a replay of the
-// log gives the same model, bit for bit, whatever the cache held. A frozen model does not learn. From Among, a model of
-// policy default learns how often nodes are offered; package model documents the benefit. Observe returns ErrNotFound for a
-// missing node, ErrNoModel for a missing model, also if there is no model at all, and ErrInput for a reward that is not
-// finite in 32 bits. A model that an observation trains becomes the one that answers requests without a name, unless a
-// model does already.
+// Observe reports the outcome of a link to a model. The model learns it when the transaction
+// commits, from the graph without the edge that Insert adds. The contexts that it learns are stored
+// with the observation, so that a replay of the log gives the same model, bit for bit, whatever the
+// cache held. A frozen model does not learn. From Among, a model of policy default learns how often
+// nodes are offered; package model documents the benefit. Observe returns ErrNotFound for a missing
+// node, ErrNoModel for a missing model, also if there is no model at all, and ErrInput for a reward
+// that is not finite in 32 bits. A model that an observation trains becomes the one that answers
+// requests without a name, unless a model does already.
 func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if _, err := tx.writable(); err != nil {
 		return err
@@ -213,8 +214,8 @@ func (r *observationRecord) outcome(m *model.Model) model.Outcome {
 	})
 }
 
-// readable returns an outcome without its contexts if the model cannot read them. columns are the columns with which
-// they were stored.
+// readable returns an outcome without its contexts if the model cannot read them. columns are the
+// columns with which they were stored.
 func readable(m *model.Model, columns uint32, o model.Outcome) model.Outcome {
 	if columns != m.Columns() || !m.Fits(o) {
 		o.Contexts = nil
@@ -222,7 +223,8 @@ func readable(m *model.Model, columns uint32, o model.Outcome) model.Outcome {
 	return o
 }
 
-// contexts returns the contexts of a source and its candidates. It returns ErrInput for contexts that are not finite.
+// contexts returns the contexts of a source and its candidates. It returns ErrInput for contexts
+// that are not finite.
 func (tx *Tx) contexts(
 	ctx context.Context, s *model.Scorer, w *walk.Walker, source index.ID, candidates []index.ID,
 ) ([]float32, error) {
@@ -251,8 +253,8 @@ type Observed struct {
 	Learned      bool    `json:"learned"`           // the model was not frozen
 }
 
-// Observations yields the observations that are still kept (see Options.ObservationBytes) in commit order, including
-// those for models that no longer exist. For choices, see Decisions.
+// Observations yields the observations that are still kept (see Options.ObservationBytes) in commit
+// order, including those for models that no longer exist. For choices, see Decisions.
 func (tx *Tx) Observations() iter.Seq2[Observed, error] {
 	return func(yield func(Observed, error) bool) {
 		if tx.ended {
@@ -268,7 +270,8 @@ func (tx *Tx) Observations() iter.Seq2[Observed, error] {
 	}
 }
 
-// observationDocuments yields the documents of the observations after a version that are still kept, in commit order.
+// observationDocuments yields the documents of the observations after a version that are still
+// kept, in commit order.
 func (tx *Tx) observationDocuments(after uint64) iter.Seq[index.Document] {
 	return func(yield func(index.Document) bool) {
 		for doc := range index.Observations(tx.reader, max(after, tx.view().Meta.Forgotten)) {
@@ -307,8 +310,8 @@ func (r *observationRecord) public(version uint64, key func(index.ID) Key) Obser
 	return o
 }
 
-// forgetIfDue forgets the oldest observations when the log is an eighth larger than Options.ObservationBytes. The
-// writer calls it.
+// forgetIfDue forgets the oldest observations when the log is an eighth larger than
+// Options.ObservationBytes. The writer calls it.
 func (db *DB) forgetIfDue(s *snapshot) error {
 	if limit := db.opts.ObservationBytes; s.Meta.Observed-limit <= limit/8 {
 		return nil
@@ -324,8 +327,8 @@ func (db *DB) forgetIfDue(s *snapshot) error {
 
 // forget marks the oldest observations as forgotten in the meta record, and then deletes them.
 //
-// INVARIANT: every model has stored what it learned up to that version, and no running training began before it, so the
-// forgotten observations have no reader.
+// INVARIANT: every model has stored what it learned up to that version, and no running training
+// began before it, so the forgotten observations have no reader.
 func (db *DB) forget() error {
 	s := db.now.Load()
 	r := db.store.Read(s.ts)
@@ -357,7 +360,8 @@ func (db *DB) forget() error {
 	return nil
 }
 
-// checkObservations opens every observation, and verifies that every model has learned all that is forgotten.
+// checkObservations opens every observation, and verifies that every model has learned all that is
+// forgotten.
 func (tx *Tx) checkObservations(ctx context.Context) error {
 	m := &tx.snap.Meta
 	bytes := int64(0)

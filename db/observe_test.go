@@ -23,7 +23,8 @@ func teach(t testing.TB, g *db.DB, from, n int) {
 	}
 }
 
-// Learning continues after reopening as if the database had not been closed, bit for bit, with any policy.
+// Learning continues after reopening as if the database had not been closed, bit for bit, with any
+// policy.
 func TestObserveSurvivesAReopen(t *testing.T) {
 	t.Parallel()
 	slow(t)
@@ -60,8 +61,8 @@ func TestObserveSurvivesAReopen(t *testing.T) {
 	}
 }
 
-// With the option offers, a model also learns from the candidates of an outcome. That survives reopening: first by
-// replay from the log of observations, then from the document that Close wrote.
+// With the option offers, a model also learns from the candidates of an outcome. That survives
+// reopening: first by replay from the log of observations, then from the document that Close wrote.
 func TestAmongIsLearned(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

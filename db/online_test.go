@@ -11,8 +11,8 @@ import (
 	"kith/model/trial"
 )
 
-// player takes part in a trial through the public API of a database. If the database is on the disk, it is reopened
-// halfway.
+// player takes part in a trial through the public API of a database. If the database is on the
+// disk, it is reopened halfway.
 type player struct {
 	t       testing.TB
 	g       *db.DB
@@ -101,7 +101,8 @@ func entrant(t *testing.T, name string, d *trial.Data, spec model.Spec, path str
 	}}
 }
 
-// online plays the default policy, in memory and with a restart, against policies that do not learn.
+// online plays the default policy, in memory and with a restart, against policies that do not
+// learn.
 func online(t *testing.T, d *trial.Data, rounds int) {
 	t.Helper()
 	r := play(t, d, rounds,
@@ -120,7 +121,8 @@ func online(t *testing.T, d *trial.Data, rounds int) {
 	}
 }
 
-// In an online run on communities the default learns, and a second run with a restart gives the same result.
+// In an online run on communities the default learns, and a second run with a restart gives the
+// same result.
 func TestOnline(t *testing.T) {
 	t.Parallel()
 	d, err := trial.Generate(trial.Communities{Nodes: 200, Groups: 5, Degree: 12, Inside: 0.9, FeatureLen: 8, Noise: 0.3}, 1)
@@ -128,8 +130,8 @@ func TestOnline(t *testing.T) {
 	online(t, d, size(300, 600, 600))
 }
 
-// TestOnlineGrQc is TestOnline on the collaboration network of the PRB authors: on a slice of it, or with -times 7
-// on all of it.
+// TestOnlineGrQc is TestOnline on the collaboration network of the PRB authors: on a slice of it,
+// or with -times 7 on all of it.
 func TestOnlineGrQc(t *testing.T) {
 	t.Parallel()
 	slow(t)

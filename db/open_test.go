@@ -285,8 +285,8 @@ func TestReadOnlyUnclosed(t *testing.T) {
 	must(t, g.Close())
 }
 
-// A database that was not closed does not count as open, even if the id of the killed process is now the id of a different
-// process.
+// A database that was not closed does not count as open, even if the id of the killed process is
+// now the id of a different process.
 func TestReadOnlyAfterAKill(t *testing.T) {
 	t.Parallel()
 	path := place(t)

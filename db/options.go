@@ -20,65 +20,75 @@ const (
 	Directed
 )
 
-// Options are the options for opening a database. The zero value of each field is a good default. For a property of the
-// stored graph (Direction, Alpha, Epsilon, Seed), zero means "as stored, or the default when creating", and any other
-// value must equal the stored one.
+// Options are the options for opening a database. The zero value of each field is a good default.
+// For a property of the stored graph (Direction, Alpha, Epsilon, Seed), zero means "as stored, or
+// the default when creating", and any other value must equal the stored one.
 type Options struct {
-	// ReadOnly refuses every write and does not create a missing database. Any number of processes may have a database
-	// open with ReadOnly at once, and none without. They write nothing to its directory, not even a lock file, so the
-	// death of one leaves nothing behind. Opening with ReadOnly returns ErrReadOnly on Windows, which does not support it,
-	// and for a database that was not closed. A database on a read-only file system can only be opened with ReadOnly; see
+	// ReadOnly refuses every write and does not create a missing database. Any number of processes
+	// may have a database open with ReadOnly at once, and none without. They write nothing to its
+	// directory, not even a lock file, so the death of one leaves nothing behind. Opening with
+	// ReadOnly returns ErrReadOnly on Windows, which does not support it, and for a database that
+	// was not closed. A database on a read-only file system can only be opened with ReadOnly; see
 	// [Writable].
 	ReadOnly bool
 	// InMemory keeps everything in memory; the path must be empty. Nothing survives Close.
 	InMemory bool
-	// NoSync makes a commit return before it is on the disk. A commit survives the death of the process, but a power cut
-	// may lose the last commits.
+	// NoSync makes a commit return before it is on the disk. A commit survives the death of the
+	// process, but a power cut may lose the last commits.
 	NoSync bool
-	// Memory is the number of bytes that the store's buffers, the graph, the cached states and the models share;
-	// budget.go divides it.
-	// Default: a quarter of the machine's memory, at least 256 MB, but no more than the memory limit of the process
-	// (GOMEMLIMIT). The minimum is 64 MB. A graph that takes at most 45 % of Memory is kept in memory. Of a larger one,
-	// blocks are read from the store when they are needed. ErrTooLarge is returned if what must be in memory takes more:
-	// the changes since the last compaction and, with InMemory, the whole graph; and for a ranking of more candidates than
-	// fit into a quarter, and a holdout of a list of more edges than fit (see Tx.Holdout). A transaction may take a 200th of
-	// Memory, but 0.8 MB at 64 MB, and 1.2 MB at 120 to 256 MB.
+	// Memory is the number of bytes that the store's buffers, the graph, the cached states and the
+	// models share; budget.go divides it. Default: a quarter of the machine's memory, at least 256
+	// MB, but no more than the memory limit of the process (GOMEMLIMIT). The minimum is 64 MB. A
+	// graph that takes at most 45 % of Memory is kept in memory. Of a larger one, blocks are read
+	// from the store when they are needed. ErrTooLarge is returned if what must be in memory takes
+	// more: the changes since the last compaction and, with InMemory, the whole graph; and for a
+	// ranking of more candidates than fit into a quarter, and a holdout of a list of more edges
+	// than fit (see Tx.Holdout). A transaction may take a 200th of Memory, but 0.8 MB at 64 MB, and
+	// 1.2 MB at 120 to 256 MB.
 	//
-	// A transaction that stays open while much is written, such as an export to a slow client, keeps a buffer of the store
-	// of 5 MB at the minimum of Memory and 64 MB at most, and on the disk as much as the database took at that time.
-	// Transactions that began at about the same time share both. The end of the transaction frees them.
+	// A transaction that stays open while much is written, such as an export to a slow client,
+	// keeps a buffer of the store of 5 MB at the minimum of Memory and 64 MB at most, and on the
+	// disk as much as the database took at that time. Transactions that began at about the same
+	// time share both. The end of the transaction frees them.
 	//
-	// Memory bounds the bytes in use. By default, the garbage collector lets a process grow to twice that. A process
-	// that must stay within Memory should call debug.SetMemoryLimit(Memory), as the kith tool does. Open does not call
-	// it, because it does not know what else the process holds. Repair does not keep to it. Not counted are the buffers
-	// of the tables that the store builds while commits write much, such as a load of long feature vectors: up to 370 MB
-	// for some seconds. Pages of the store's tables that were read are mapped
-	// into the process and count as resident, up to the size of the tables (Stats.MappedBytes), on top of Memory. A
-	// container counts them, too, but they are the system's cache: it frees them before it ends a process for its memory.
+	// Memory bounds the bytes in use. By default, the garbage collector lets a process grow to
+	// twice that. A process that must stay within Memory should call debug.SetMemoryLimit(Memory),
+	// as the kith tool does. Open does not call it, because it does not know what else the process
+	// holds. Repair does not keep to it. Not counted are the buffers of the tables that the store
+	// builds while commits write much, such as a load of long feature vectors: up to 370 MB for
+	// some seconds. Pages of the store's tables that were read are mapped into the process and
+	// count as resident, up to the size of the tables (Stats.MappedBytes), on top of Memory. A
+	// container counts them, too, but they are the system's cache: it frees them before it ends a
+	// process for its memory.
 	Memory int64
-	// ObservationBytes is the number of bytes of observations to keep. When there are an eighth more, the oldest are
-	// forgotten. A model that has not yet stored what it learned from them is stored first, so no model loses anything.
-	// A smaller value means that models are stored more often, and that fewer observations are replayed when the
-	// database is opened after a crash. Default: 64 MB.
+	// ObservationBytes is the number of bytes of observations to keep. When there are an eighth
+	// more, the oldest are forgotten. A model that has not yet stored what it learned from them is
+	// stored first, so no model loses anything. A smaller value means that models are stored more
+	// often, and that fewer observations are replayed when the database is opened after a crash.
+	// Default: 64 MB.
 	ObservationBytes int64
-	// ChangeBytes is the number of bytes of changes to keep for DB.Changes. The database stores it, so that every process
-	// that writes keeps them: 0 means as stored, a negative number turns it off and forgets all changes. A new database keeps
-	// none, which costs nothing. When there are an eighth more, the oldest are forgotten. The observations and decisions of a
-	// change count with the bytes that they take anyway, and the models that it made with those that they take in memory. With
-	// ReadOnly it is 0 or equals the stored value.
+	// ChangeBytes is the number of bytes of changes to keep for DB.Changes. The database stores it,
+	// so that every process that writes keeps them: 0 means as stored, a negative number turns it
+	// off and forgets all changes. A new database keeps none, which costs nothing. When there are
+	// an eighth more, the oldest are forgotten. The observations and decisions of a change count
+	// with the bytes that they take anyway, and the models that it made with those that they take
+	// in memory. With ReadOnly it is 0 or equals the stored value.
 	ChangeBytes int64
-	// Follower makes the database a copy that follows another one: DB.Apply writes to it, and every other write returns
-	// ErrReadOnly. Its models learn and are trained only as those of the other database. It begins as a restored backup of
-	// the other database; opening a new one returns ErrNotFound. Answers with NoCache are the same bytes as those of the other
-	// database at the same version, with the same binary, architecture and Memory.
+	// Follower makes the database a copy that follows another one: DB.Apply writes to it, and every
+	// other write returns ErrReadOnly. Its models learn and are trained only as those of the other
+	// database. It begins as a restored backup of the other database; opening a new one returns
+	// ErrNotFound. Answers with NoCache are the same bytes as those of the other database at the
+	// same version, with the same binary, architecture and Memory.
 	Follower bool
-	// Published returns the newest version of the database that a Follower follows, as far as it is known, so that Stats tells
-	// how far behind the follower is. It must be quick. Default: not known.
+	// Published returns the newest version of the database that a Follower follows, as far as it is
+	// known, so that Stats tells how far behind the follower is. It must be quick. Default: not
+	// known.
 	Published func() uint64
-	// NoRefresh turns off training in the background. Without it, a model whose deployed version was trained on the
-	// edges, and that is not frozen, is trained again when a tenth of the edges, and at least 1,000, have changed since.
-	// The new version is deployed if it finds hidden links better (see Comparison), and dropped otherwise. Readers and
-	// writers continue meanwhile. Close cancels the training.
+	// NoRefresh turns off training in the background. Without it, a model whose deployed version
+	// was trained on the edges, and that is not frozen, is trained again when a tenth of the edges,
+	// and at least 1,000, have changed since. The new version is deployed if it finds hidden links
+	// better (see Comparison), and dropped otherwise. Readers and writers continue meanwhile. Close
+	// cancels the training.
 	NoRefresh bool
 	// LockTimeout is how long Open waits for another process to release the directory.
 	LockTimeout time.Duration
@@ -88,8 +98,8 @@ type Options struct {
 	Alpha float64
 	// Epsilon is the error allowed for PageRank. For the values of an answer it is relative to the
 	// largest start value (with norm = column: times the node's degree). For the cached states it
-	// bounds max |y - y*|. With norm = column, degrees count in units of the mean weight of the start
-	// nodes' edges, so that a common factor of all weights changes no answer. Default 1e-6.
+	// bounds max |y - y*|. With norm = column, degrees count in units of the mean weight of the
+	// start nodes' edges, so that a common factor of all weights changes no answer. Default 1e-6.
 	Epsilon float64
 	// Seed is the seed of the random numbers of new models and of Choose. Default 1.
 	Seed uint64
@@ -99,9 +109,9 @@ type Options struct {
 	Events Events
 	paged  bool   // nothing is loaded into memory, as if it did not fit; for tests
 	onStep func() // called when a load or a compaction has changed files, while the store is locked; for tests
-	// Logger logs background work. Error is for failures of work that will be tried again; Info is for opening and
-	// closing the database, compactions and trainings in the background; Debug is for checkpoints of models and messages
-	// of the store. Default: no log.
+	// Logger logs background work. Error is for failures of work that will be tried again; Info is
+	// for opening and closing the database, compactions and trainings in the background; Debug is
+	// for checkpoints of models and messages of the store. Default: no log.
 	Logger *slog.Logger
 }
 

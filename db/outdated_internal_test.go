@@ -14,8 +14,9 @@ import (
 	"kith/model"
 )
 
-// A database can be opened after another version of kith stored its model with other columns and was killed after some
-// outcomes. The model is untrained and says so, remembers what was observed, and can be trained.
+// A database can be opened after another version of kith stored its model with other columns and
+// was killed after some outcomes. The model is untrained and says so, remembers what was observed,
+// and can be trained.
 func TestOpenModelOfOtherColumns(t *testing.T) {
 	t.Parallel()
 	ctx, path := context.Background(), filepath.Join(t.TempDir(), "g")
@@ -67,7 +68,8 @@ func TestOpenModelOfOtherColumns(t *testing.T) {
 	must(t, g.Check(ctx), g.Close())
 }
 
-// withOtherColumns returns the document of a default model that has observed 12 outcomes, as if it had other columns.
+// withOtherColumns returns the document of a default model that has observed 12 outcomes, as if it
+// had other columns.
 func withOtherColumns(t *testing.T) []byte {
 	t.Helper()
 	ctx := context.Background()

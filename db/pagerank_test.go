@@ -9,7 +9,8 @@ import (
 	"kith/db/dbtest"
 )
 
-// iterated returns v = αPv + (1-α)e by iteration, for a graph of nodes 0 to n-1 with edges of weight 1.
+// iterated returns v = αPv + (1-α)e by iteration, for a graph of nodes 0 to n-1 with edges of
+// weight 1.
 func iterated(t testing.TB, tx *db.Tx, n, source int, alpha float64, row bool) []float64 {
 	t.Helper()
 	out := make([][]int, n)
@@ -41,7 +42,8 @@ func iterated(t testing.TB, tx *db.Tx, n, source int, alpha float64, row bool) [
 	return v
 }
 
-// PageRank equals the result of iterating its equation, within the bounds, with and without the cache.
+// PageRank equals the result of iterating its equation, within the bounds, with and without the
+// cache.
 func TestPageRank(t *testing.T) {
 	t.Parallel()
 	const nodes = 30

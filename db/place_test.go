@@ -13,8 +13,8 @@ import (
 	"kith/db"
 )
 
-// A database whose directory is removed, renamed or replaced refuses writes, and Close returns an error instead of
-// waiting for ever. It writes nothing to a directory that has taken the place.
+// A database whose directory is removed, renamed or replaced refuses writes, and Close returns an
+// error instead of waiting for ever. It writes nothing to a directory that has taken the place.
 func TestDirectoryIsGone(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

@@ -19,14 +19,15 @@ import (
 	"kith/db"
 )
 
-// The power-loss test records the directory at each sync, makes from two consecutive records what a power cut between
-// them could leave, opens it and compares it with a twin.
+// The power-loss test records the directory at each sync, makes from two consecutive records what a
+// power cut between them could leave, opens it and compares it with a twin.
 
-// powerCut makes images of a directory that had the files then at the last sync and has the files now at the next one.
-// Synced data is there. Of later data, any sector may be there, or zeros where there was nothing, and a
-// new name may be there or not. Files that Badger syncs itself, the manifest and the tables that it names, are complete
-// if they are in the image at all; a log is deleted only after that. The inventory is replaced by a synced file after the
-// manifest that it describes was synced. A draft of a table is synced, then renamed.
+// powerCut makes images of a directory that had the files then at the last sync and has the files
+// now at the next one. Synced data is there. Of later data, any sector may be there, or zeros where
+// there was nothing, and a new name may be there or not. Files that Badger syncs itself, the
+// manifest and the tables that it names, are complete if they are in the image at all; a log is
+// deleted only after that. The inventory is replaced by a synced file after the manifest that it
+// describes was synced. A draft of a table is synced, then renamed.
 type powerCut struct {
 	t    testing.TB
 	rng  *rand.Rand
@@ -85,7 +86,8 @@ func (c *powerCut) image() map[string][]byte {
 	return image
 }
 
-// keepsLogs reports whether all logs of then are still there. An inventory does not name a log that is about to be deleted.
+// keepsLogs reports whether all logs of then are still there. An inventory does not name a log that
+// is about to be deleted.
 func (c *powerCut) keepsLogs() bool {
 	for name := range c.then {
 		if strings.HasSuffix(name, ".mem") && len(c.now[name]) == 0 {
@@ -111,9 +113,9 @@ func (c *powerCut) manifest() []byte {
 	return cut
 }
 
-// manifestTables returns the numbers of the tables that a manifest names. After a header of 8 bytes, a manifest is a
-// sequence of records: length and checksum (4 bytes each) and a protocol buffer of changes, each of which creates a
-// table (field 2 is missing) or deletes it.
+// manifestTables returns the numbers of the tables that a manifest names. After a header of 8
+// bytes, a manifest is a sequence of records: length and checksum (4 bytes each) and a protocol
+// buffer of changes, each of which creates a table (field 2 is missing) or deletes it.
 func manifestTables(t testing.TB, b []byte) map[uint64]bool {
 	tables := map[uint64]bool{}
 	for b = b[8:]; len(b) >= 8; {
@@ -157,7 +159,8 @@ func eachField(t testing.TB, b []byte, f func(field, number uint64, message []by
 	}
 }
 
-// mix takes each changed sector from then or from now, or leaves it zero if then has no such sector.
+// mix takes each changed sector from then or from now, or leaves it zero if then has no such
+// sector.
 func (c *powerCut) mix(then, now []byte) []byte {
 	out := slices.Clone(now)
 	how := c.rng.IntN(4) // all of it, none, or by sector
@@ -208,7 +211,8 @@ func (p *powerTest) changed() {
 	p.then = now
 }
 
-// stillFiles reads a directory at one moment, between the changes that Badger makes in the background.
+// stillFiles reads a directory at one moment, between the changes that Badger makes in the
+// background.
 func stillFiles(t testing.TB, dir string) map[string][]byte {
 	t.Helper()
 	for range 100 {
@@ -271,7 +275,8 @@ func few(t testing.TB, g *db.DB) string {
 	return text(t, r)
 }
 
-// ballast fills a log in a few commits, so that logs become tables. It changes nothing that answers depend on.
+// ballast fills a log in a few commits, so that logs become tables. It changes nothing that answers
+// depend on.
 func ballast(g *db.DB, i int) error {
 	return g.Update(context.Background(), func(tx *db.Tx) error {
 		for k := range 16 {
@@ -329,7 +334,8 @@ func manyKeys(rng *rand.Rand, n int) string {
 	return b.String()
 }
 
-// A power cut at any point of a load or of a compaction that writes tables leaves the database before or after it.
+// A power cut at any point of a load or of a compaction that writes tables leaves the database
+// before or after it.
 func TestPowerLossOfTables(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"in memory", "paged"} {

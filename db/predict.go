@@ -20,36 +20,39 @@ import (
 
 // Prediction requests the links of a node that are likely to be made.
 type Prediction struct {
-	// For is a node or Seeds. The links of a set are scored as if one of its nodes, drawn by weight, made them: Exploit,
-	// Explore and Score are the weighted means of what the nodes alone would give the same candidates, computed by one walk.
+	// For is a node or Seeds. The links of a set are scored as if one of its nodes, drawn by
+	// weight, made them: Exploit, Explore and Score are the weighted means of what the nodes alone
+	// would give the same candidates, computed by one walk.
 	For any
-	// Among are the candidates. The zero value means PPR(1000), Similar(1000) for a node without edges, or the classes
-	// of a model that has some. For a node that a list with labels added, the default candidates are nodes of the kinds
-	// that its kind is linked to: for a user in a list of users and items, items.
+	// Among are the candidates. The zero value means PPR(1000), Similar(1000) for a node without
+	// edges, or the classes of a model that has some. For a node that a list with labels added, the
+	// default candidates are nodes of the kinds that its kind is linked to: for a user in a list of
+	// users and items, items.
 	Among Candidates
-	// Model is the name of a model or one of Heuristics. Default: the model that answers requests without a name (see
-	// DB.Deploy), otherwise the built-in model.
+	// Model is the name of a model or one of Heuristics. Default: the model that answers requests
+	// without a name (see DB.Deploy), otherwise the built-in model.
 	Model string
 	// Version is the version of the model; 0 means the deployed one.
 	Version int
-	// At is the time after which links are predicted, to the second. A model that was trained on edges with times uses
-	// it to predict future links. Zero means now, or the second after the newest edge if that is earlier, so that a
-	// graph of the past predicts the links that came next. For a node without edges, zero means no time: the
-	// prediction uses the whole graph.
+	// At is the time after which links are predicted, to the second. A model that was trained on
+	// edges with times uses it to predict future links. Zero means now, or the second after the
+	// newest edge if that is earlier, so that a graph of the past predicts the links that came
+	// next. For a node without edges, zero means no time: the prediction uses the whole graph.
 	At time.Time
-	// Now is the present time that a zero At means. Zero means the clock's; for the questions of a PredictEach, that of its
-	// beginning.
+	// Now is the present time that a zero At means. Zero means the clock's; for the questions of a
+	// PredictEach, that of its beginning.
 	Now time.Time
 	Top int // number of links returned; 0 means 10, a negative number means all
-	// Walk overrides options of the model for this answer: alpha, norm, seed_weight and center, or beta and length of katz.
+	// Walk overrides options of the model for this answer: alpha, norm, seed_weight and center, or
+	// beta and length of katz.
 	Walk []Option
 	// Epsilon is the error allowed for PageRank, as in Options.Epsilon. 0 means the database's.
 	Epsilon float64
-	// NoCache computes PageRank from scratch. The answer is then a function of graph version, model and request alone,
-	// bit for bit.
+	// NoCache computes PageRank from scratch. The answer is then a function of graph version, model
+	// and request alone, bit for bit.
 	NoCache bool
-	// UntilCertain lets PageRank stop before Epsilon, as soon as the requested ranks are certain. Candidates and contexts
-	// are then those of NoCache.
+	// UntilCertain lets PageRank stop before Epsilon, as soon as the requested ranks are certain.
+	// Candidates and contexts are then those of NoCache.
 	UntilCertain bool
 }
 
@@ -96,10 +99,11 @@ func (db *DB) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 	return result(ctx, db.View, func(tx *Tx) (*Ranking, error) { return tx.Predict(ctx, p) })
 }
 
-// Predict ranks candidates for links from a node or a set of nodes. It writes nothing. In an Update it sees the edges of
-// the transaction, and the models as they were before it. It returns ErrNotFound for a missing node or label, ErrNoModel
-// for a missing model or version, ErrInput for an invalid option, and ErrTooLarge for a policy that takes more memory than
-// the graph leaves, and for candidates that take more than a quarter of Options.Memory.
+// Predict ranks candidates for links from a node or a set of nodes. It writes nothing. In an Update
+// it sees the edges of the transaction, and the models as they were before it. It returns
+// ErrNotFound for a missing node or label, ErrNoModel for a missing model or version, ErrInput for
+// an invalid option, and ErrTooLarge for a policy that takes more memory than the graph leaves, and
+// for candidates that take more than a quarter of Options.Memory.
 func (tx *Tx) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 	q, err := tx.prepare(ctx, p)
 	if err != nil {
@@ -159,8 +163,8 @@ func (q *question) links(tx *Tx, scores []model.Score, top int) []Link {
 	return links
 }
 
-// allZero reports whether there are several scores, and all are 0, as those of a heuristic are if no candidate has a
-// neighbour in common with the source.
+// allZero reports whether there are several scores, and all are 0, as those of a heuristic are if
+// no candidate has a neighbour in common with the source.
 func allZero(scores []model.Score) bool {
 	return len(scores) > 1 && !slices.ContainsFunc(scores, func(s model.Score) bool { return s.Score != 0 })
 }
@@ -227,8 +231,8 @@ func answerBytes(p *Prediction, n int) int64 {
 	return candidateBytes*int64(n) + linkBytes*int64(p.top(n))
 }
 
-// candidateBytes is the memory of a candidate while it is scored. linkBytes is the memory of a link while it is ranked
-// and returned. Both are in bytes.
+// candidateBytes is the memory of a candidate while it is scored. linkBytes is the memory of a link
+// while it is ranked and returned. Both are in bytes.
 const (
 	candidateBytes = 160
 	linkBytes      = 200
@@ -243,8 +247,9 @@ func (tx *Tx) fitsModel(name string, s *model.Scorer, v *index.Snapshot) error {
 	return tx.db.checkMemory(fmt.Sprintf("asking model %q needs", name), need, tx.db.modelMemory(&v.Meta))
 }
 
-// Keys yields the keys of the nodes with a label, or of all nodes if label is "", in the order in which the nodes were
-// added. It leaves out the first skip of them. It returns ErrNotFound for a missing label.
+// Keys yields the keys of the nodes with a label, or of all nodes if label is "", in the order in
+// which the nodes were added. It leaves out the first skip of them. It returns ErrNotFound for a
+// missing label.
 func (tx *Tx) Keys(label string, skip int64) (iter.Seq[Key], error) {
 	v := tx.view()
 	ids := v.Nodes()
@@ -265,13 +270,14 @@ func (tx *Tx) Keys(label string, skip int64) (iter.Seq[Key], error) {
 	}, nil
 }
 
-// PredictEach answers questions on all processors and yields the answers in the order of the questions. Each answer is
-// that of [Tx.Predict] with NoCache, bit for bit, whatever the number of processors. The iteration ends with the error of the
-// first question that has one, or with that of ctx.
+// PredictEach answers questions on all processors and yields the answers in the order of the
+// questions. Each answer is that of [Tx.Predict] with NoCache, bit for bit, whatever the number of
+// processors. The iteration ends with the error of the first question that has one, or with that of
+// ctx.
 //
-// Answers that are being computed or wait to be yielded take at most a quarter of Options.Memory together; an answer that
-// needs more is computed alone. The transaction must not write while PredictEach runs. The questions are read in another
-// goroutine.
+// Answers that are being computed or wait to be yielded take at most a quarter of Options.Memory
+// together; an answer that needs more is computed alone. The transaction must not write while
+// PredictEach runs. The questions are read in another goroutine.
 func (tx *Tx) PredictEach(ctx context.Context, questions iter.Seq[Prediction]) iter.Seq2[*Ranking, error] {
 	questions = withNow(questions, tx.db.opts.Now())
 	if tx.batch != nil { // what a transaction has changed is read by one goroutine
@@ -291,7 +297,8 @@ func (tx *Tx) PredictEach(ctx context.Context, questions iter.Seq[Prediction]) i
 	}
 }
 
-// withNow gives questions the present time and keeps them from using the cache, so that all answers are of one time.
+// withNow gives questions the present time and keeps them from using the cache, so that all answers
+// are of one time.
 func withNow(questions iter.Seq[Prediction], now time.Time) iter.Seq[Prediction] {
 	return func(yield func(Prediction) bool) {
 		for p := range questions {
@@ -305,7 +312,8 @@ func withNow(questions iter.Seq[Prediction], now time.Time) iter.Seq[Prediction]
 	}
 }
 
-// turnsWaiting limits how many questions are read before the answer to the first of them is yielded.
+// turnsWaiting limits how many questions are read before the answer to the first of them is
+// yielded.
 const turnsWaiting = 256
 
 // batch is the state of a PredictEach.
@@ -404,7 +412,8 @@ type allowance struct {
 	closed bool
 }
 
-// take waits until enough memory is free, or until the answer with the given number is the next to be yielded.
+// take waits until enough memory is free, or until the answer with the given number is the next to
+// be yielded.
 func (a *allowance) take(number, bytes int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

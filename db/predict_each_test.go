@@ -40,8 +40,8 @@ func aboutAll(t testing.TB, tx *db.Tx, p db.Prediction) iter.Seq[db.Prediction] 
 	}
 }
 
-// Each answer of a batch is that of the question alone, bit for bit, with any number of processors, and in a transaction with
-// changes.
+// Each answer of a batch is that of the question alone, bit for bit, with any number of processors,
+// and in a transaction with changes.
 func TestPredictEach(t *testing.T) {
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		g := dbtest.Open(t, &db.Options{InMemory: true, Direction: direction})
@@ -83,7 +83,8 @@ func TestPredictEach(t *testing.T) {
 	}
 }
 
-// A batch ends with the error of the first question that has one, with the context, and when the caller has enough.
+// A batch ends with the error of the first question that has one, with the context, and when the
+// caller has enough.
 func TestPredictEachEnds(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, inMemory)
@@ -118,7 +119,8 @@ func TestPredictEachEnds(t *testing.T) {
 	})
 }
 
-// The answers of a batch share the memory of one answer, and one that takes more of it than is free waits for its turn.
+// The answers of a batch share the memory of one answer, and one that takes more of it than is free
+// waits for its turn.
 func TestPredictEachMemory(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})

@@ -37,8 +37,8 @@ func load(t testing.TB, g *db.DB, n int) {
 	must(t, err)
 }
 
-// Without the cache an answer is a function of graph, model and request, byte for byte. With the cache it agrees within
-// the bounds, and in order where that is certain.
+// Without the cache an answer is a function of graph, model and request, byte for byte. With the
+// cache it agrees within the bounds, and in order where that is certain.
 func TestPredictIsAFunction(t *testing.T) {
 	t.Parallel()
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
@@ -79,8 +79,9 @@ func agree(t testing.TB, g *db.DB, plain, cached db.Prediction) {
 	compare(t, a, b)
 }
 
-// compare compares an answer without cached states with one that uses them: scores are within their bounds, and certain
-// ranks are equal. If the candidates differ, no rank is certain, and a walk from the candidates gives all other scores.
+// compare compares an answer without cached states with one that uses them: scores are within their
+// bounds, and certain ranks are equal. If the candidates differ, no rank is certain, and a walk
+// from the candidates gives all other scores.
 func compare(t testing.TB, plain, cached *db.Ranking) {
 	t.Helper()
 	at := map[db.Key]db.Link{}
@@ -312,8 +313,8 @@ func TestCacheCatchesUp(t *testing.T) {
 	}
 }
 
-// Contexts from a repaired state have no bound. Asked until the ranks are certain, they are those of no cache, and their
-// state stays in the cache.
+// Contexts from a repaired state have no bound. Asked until the ranks are certain, they are those
+// of no cache, and their state stays in the cache.
 func TestRepairedContexts(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, inMemory)
@@ -381,7 +382,8 @@ func TestWarm(t *testing.T) {
 	}
 }
 
-// An epsilon below the precision of float64 is accepted, and the bound reports the precision that was reached.
+// An epsilon below the precision of float64 is accepted, and the bound reports the precision that
+// was reached.
 func TestTinyEpsilon(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

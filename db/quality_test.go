@@ -11,8 +11,9 @@ import (
 	"kith/model/trial"
 )
 
-// On every graph the trained default ranks hidden edges among the nodes two steps away at least about as well as the
-// best heuristic: no heuristic's mean reciprocal rank exceeds the default's by more than 3 %.
+// On every graph the trained default ranks hidden edges among the nodes two steps away at least
+// about as well as the best heuristic: no heuristic's mean reciprocal rank exceeds the default's by
+// more than 3 %.
 func TestDefaultIsNotBelowHeuristics(t *testing.T) {
 	notShort(t)
 	if raceDetector {
@@ -65,7 +66,8 @@ func notBelowHeuristics(t *testing.T, g *db.DB) {
 	})
 }
 
-// reciprocalRank returns the mean over all hidden links. A link that is not among the candidates counts as 0.
+// reciprocalRank returns the mean over all hidden links. A link that is not among the candidates
+// counts as 0.
 func reciprocalRank(t *testing.T, set *db.HoldoutSet, c db.Contender) float64 {
 	t.Helper()
 	_, all := answersOf(t, set, c)
@@ -79,7 +81,8 @@ func reciprocalRank(t *testing.T, set *db.HoldoutSet, c db.Contender) float64 {
 	return sum / float64(links)
 }
 
-// circles makes a graph of 600 people, each in some of 100 circles of varying density, with a few random acquaintances.
+// circles makes a graph of 600 people, each in some of 100 circles of varying density, with a few
+// random acquaintances.
 func circles(t *testing.T, g *db.DB) {
 	t.Helper()
 	const people, all, size = 600, 100, 14

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// A transaction that stays open while vectors, edges and bases change reads what it did at first. The store keeps the old
-// versions for it in the files that it had, not in new ones, and lets go of these when the transaction ends.
+// A transaction that stays open while vectors, edges and bases change reads what it did at first.
+// The store keeps the old versions for it in the files that it had, not in new ones, and lets go of
+// these when the transaction ends.
 func TestLongReader(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -20,8 +20,8 @@ import (
 	"kith/model"
 )
 
-// read opens a database for reading and prints the digest of some answers, and again for each line of standard input,
-// until that ends.
+// read opens a database for reading and prints the digest of some answers, and again for each line
+// of standard input, until that ends.
 func read(path string) error {
 	g, err := db.Open(path, dbtest.Small(&db.Options{ReadOnly: true}))
 	if err != nil {
@@ -52,8 +52,8 @@ type reader struct {
 	out *bufio.Reader
 }
 
-// startReader starts a process that reads the database at path. The process has no privilege, even if the test runs as
-// root: the permissions of files hold for it.
+// startReader starts a process that reads the database at path. The process has no privilege, even
+// if the test runs as root: the permissions of files hold for it.
 func startReader(t *testing.T, path string) reader {
 	t.Helper()
 	r := reader{Cmd: child(t, "read", path)}
@@ -99,8 +99,9 @@ func files(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// A restored backup in a write-protected folder is read by several processes at once. They answer alike while
-// others open and close it and one is killed. Nothing in the folder changes, and a writer is refused meanwhile.
+// A restored backup in a write-protected folder is read by several processes at once. They answer
+// alike while others open and close it and one is killed. Nothing in the folder changes, and a
+// writer is refused meanwhile.
 func TestManyReaders(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true})

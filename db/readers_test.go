@@ -12,8 +12,8 @@ import (
 	"kith/model"
 )
 
-// Eight readers ask with and without the cache, on one snapshot each time, while a writer inserts, deletes and changes
-// edges among the same nodes.
+// Eight readers ask with and without the cache, on one snapshot each time, while a writer inserts,
+// deletes and changes edges among the same nodes.
 func TestReadersBesideWriter(t *testing.T) {
 	t.Parallel()
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {

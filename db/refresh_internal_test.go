@@ -34,8 +34,9 @@ func circles(rng *rand.Rand, n int) string {
 	return b.String()
 }
 
-// A model is trained again when a tenth of the edges, and at least a thousand, have changed since it was trained. It is not trained again
-// while it is frozen, nor before another tenth has changed after an attempt.
+// A model is trained again when a tenth of the edges, and at least a thousand, have changed since
+// it was trained. It is not trained again while it is frozen, nor before another tenth has changed
+// after an attempt.
 func TestRefreshDue(t *testing.T) {
 	t.Parallel()
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(1, 1))
@@ -80,8 +81,8 @@ func TestRefreshDue(t *testing.T) {
 	due("")
 }
 
-// A training in the background deploys a better version and drops any other. Another training of the same model takes
-// precedence.
+// A training in the background deploys a better version and drops any other. Another training of
+// the same model takes precedence.
 func TestRefresh(t *testing.T) {
 	t.Parallel()
 	slowInternal(t)

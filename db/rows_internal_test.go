@@ -59,8 +59,8 @@ func answers(t *testing.T, g *DB) (all []string) {
 	return all
 }
 
-// A graph that is read on demand gives the same answers, bit for bit, as one in memory: before and after changes,
-// observations, a training and a compaction.
+// A graph that is read on demand gives the same answers, bit for bit, as one in memory: before and
+// after changes, observations, a training and a compaction.
 func TestRowsOnDemand(t *testing.T) {
 	t.Parallel()
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(8, 1))
@@ -138,8 +138,8 @@ func Paged(o *Options) { o.paged = true }
 // OnStep makes options with which f is called when a load or a compaction has changed files.
 func OnStep(o *Options, f func()) { o.onStep = f }
 
-// A database of which nothing is loaded into memory gives the same answers, bit for bit, as one in memory, through loads,
-// changes, compactions, a backup and openings.
+// A database of which nothing is loaded into memory gives the same answers, bit for bit, as one in
+// memory, through loads, changes, compactions, a backup and openings.
 func TestPaged(t *testing.T) {
 	t.Parallel()
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(8, 2))
@@ -209,7 +209,8 @@ func TestPaged(t *testing.T) {
 	}
 }
 
-// A question with many candidates reads their rows past the cache, and gets the answer of a graph in memory, bit for bit.
+// A question with many candidates reads their rows past the cache, and gets the answer of a graph
+// in memory, bit for bit.
 func TestManyCandidatesPaged(t *testing.T) {
 	t.Parallel()
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(8, 3))
@@ -298,8 +299,8 @@ func TestRowsUnreadable(t *testing.T) {
 	must(t, g.Close())
 }
 
-// The rows of a large graph are loaded in the background when questions have read about as much as the load costs;
-// questions are answered meanwhile, and Close does not wait for it.
+// The rows of a large graph are loaded in the background when questions have read about as much as
+// the load costs; questions are answered meanwhile, and Close does not wait for it.
 func TestRowsAreLoaded(t *testing.T) {
 	t.Parallel()
 	ctx, path := context.Background(), filepath.Join(t.TempDir(), "g")
@@ -357,8 +358,9 @@ func answersOf(t *testing.T, g *DB) string {
 	return string(b)
 }
 
-// Where the graph is too large to be copied, a holdout hides what fits into the memory, and says so; its questions and those
-// of a training are answered as on a copy without these edges. A list that does not fit is refused.
+// Where the graph is too large to be copied, a holdout hides what fits into the memory, and says
+// so; its questions and those of a training are answered as on a copy without these edges. A list
+// that does not fit is refused.
 func TestHoldoutInLittleMemory(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -405,8 +407,9 @@ func TestHoldoutInLittleMemory(t *testing.T) {
 	}
 }
 
-// Vectors so long that a stored block of them has several parts, and of which few fit into the cache, give the same
-// answers, bit for bit, as those in memory: after a training, changes, observations, a compaction and an opening.
+// Vectors so long that a stored block of them has several parts, and of which few fit into the
+// cache, give the same answers, bit for bit, as those in memory: after a training, changes,
+// observations, a compaction and an opening.
 func TestLargeVectorsOnDemand(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -20,8 +20,8 @@ import (
 	"kith/db"
 )
 
-// mounted runs a part of a test in a process that may mount file systems, with a directory for mounts. It skips the
-// test if the system does not allow that. The part prints what is wrong.
+// mounted runs a part of a test in a process that may mount file systems, with a directory for
+// mounts. It skips the test if the system does not allow that. The part prints what is wrong.
 func mounted(t *testing.T, part string) {
 	cmd := child(t, part, t.TempDir())
 	cmd.Stderr = nil
@@ -110,7 +110,8 @@ func TestCloseOnFullDisk(t *testing.T) {
 	mounted(t, "last byte")
 }
 
-// closeOnFullDisk closes a database on a disk of which another program has taken the last byte, and reads it there.
+// closeOnFullDisk closes a database on a disk of which another program has taken the last byte, and
+// reads it there.
 func closeOnFullDisk(at string) error {
 	if err := mount(at, 0, "size=96m"); err != nil {
 		return err
@@ -200,7 +201,8 @@ func TestWriteBesideAnother(t *testing.T) {
 	mounted(t, "beside")
 }
 
-// writeBesideAnother makes tables while another program fills the disk and frees it, again and again.
+// writeBesideAnother makes tables while another program fills the disk and frees it, again and
+// again.
 func writeBesideAnother(at string) error {
 	if err := mount(at, 0, "size=192m"); err != nil {
 		return err
@@ -257,7 +259,8 @@ func TestWriteWithoutInodes(t *testing.T) {
 	mounted(t, "inodes")
 }
 
-// writeWithoutInodes makes and merges tables while other files take all inodes, and when these are free again.
+// writeWithoutInodes makes and merges tables while other files take all inodes, and when these are
+// free again.
 func writeWithoutInodes(at string) error {
 	if err := mount(at, 0, "size=256m,nr_inodes=4096"); err != nil {
 		return err

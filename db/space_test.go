@@ -32,8 +32,8 @@ func space(t testing.TB, dir, pattern string) (sum int64) {
 	return sum
 }
 
-// Loads that write tables remove those of earlier loads: the files hold the present graph, the one before, which a reader
-// may still have seen, and little else.
+// Loads that write tables remove those of earlier loads: the files hold the present graph, the one
+// before, which a reader may still have seen, and little else.
 func TestSpaceOfTables(t *testing.T) {
 	t.Parallel()
 	notShort(t)
@@ -53,8 +53,9 @@ func TestSpaceOfTables(t *testing.T) {
 	must(t, g.Check(context.Background()), g.Close())
 }
 
-// Repeating the same work takes no more space than the store's levels take: loads of the same edges, changes of the
-// same edges, checkpoints of a model. After a compaction, the space is the same as after doing the work once.
+// Repeating the same work takes no more space than the store's levels take: loads of the same
+// edges, changes of the same edges, checkpoints of a model. After a compaction, the space is the
+// same as after doing the work once.
 func TestSpaceIsBounded(t *testing.T) {
 	t.Parallel()
 	notShort(t)

@@ -49,7 +49,8 @@ type LabelStats struct {
 	Features int    `json:"features"` // length of their feature vectors
 }
 
-// ChangeStats are figures of the changes that are kept for [DB.Changes]: those of the versions after After, up to Version.
+// ChangeStats are figures of the changes that are kept for [DB.Changes]: those of the versions
+// after After, up to Version.
 type ChangeStats struct {
 	Limit   int64  `json:"limit_bytes"` // number of bytes to keep (Options.ChangeBytes); 0 means that none are kept
 	Bytes   int64  `json:"bytes"`
@@ -69,8 +70,9 @@ func labelNames(s *index.Snapshot) (names []string) {
 // Database returns the identity of the database, which its backups and followers share.
 func (tx *Tx) Database() string { return tx.view().Meta.ID }
 
-// Contents returns a text that identifies what the database holds at the transaction's version. Only copies of the database
-// with the same commits have the same. See also [Change.Contents] and [Backup].
+// Contents returns a text that identifies what the database holds at the transaction's version.
+// Only copies of the database with the same commits have the same. See also [Change.Contents] and
+// [Backup].
 func (tx *Tx) Contents() string {
 	m := &tx.view().Meta
 	return contents(m.ID, m.Version, m.History)
@@ -108,7 +110,8 @@ func (tx *Tx) Stats() Stats {
 	return s
 }
 
-// Stats returns the present figures. It returns ErrClosed if the database is closed. See [Tx.Stats].
+// Stats returns the present figures. It returns ErrClosed if the database is closed. See
+// [Tx.Stats].
 func (db *DB) Stats() (Stats, error) {
 	return result(context.Background(), db.View, func(tx *Tx) (Stats, error) { return tx.Stats(), nil })
 }
@@ -211,10 +214,12 @@ func seconds(t time.Time) float64 {
 	return float64(t.UnixMilli()) / 1000
 }
 
-// Events are callbacks; nil ones are not called. The goroutine that causes an event waits for its callback, so
-// callbacks must be quick and must not write to the database. Callbacks may run concurrently.
+// Events are callbacks; nil ones are not called. The goroutine that causes an event waits for its
+// callback, so callbacks must be quick and must not write to the database. Callbacks may run
+// concurrently.
 type Events struct {
-	// Sync is called after each sync, before the commits that it makes durable return. Concurrent Updates share a sync.
+	// Sync is called after each sync, before the commits that it makes durable return. Concurrent
+	// Updates share a sync.
 	Sync func(took time.Duration)
 	// Commit is called for each group of commits that has become durable and visible to readers.
 	Commit func(CommitEvent)
@@ -238,7 +243,8 @@ type CheckpointEvent struct {
 	Took   time.Duration `json:"took_ns"`
 }
 
-// CompactionEvent describes a compaction that has ended: the changes of the graph are in a new base if Err is nil.
+// CompactionEvent describes a compaction that has ended: the changes of the graph are in a new base
+// if Err is nil.
 type CompactionEvent struct {
 	Took time.Duration `json:"took_ns"`
 	Err  error         `json:"error"` // nil if the compaction succeeded
@@ -306,7 +312,8 @@ func call[E any](f func(E), event E) {
 type Degrees struct {
 	Counts []DegreeCount `json:"counts"` // in ascending order of Edges
 	Nodes  int64         `json:"nodes"`  // number of nodes that were counted
-	// Sampled is set if not every node was counted, but runs of nodes that follow each other, at equal distances.
+	// Sampled is set if not every node was counted, but runs of nodes that follow each other, at
+	// equal distances.
 	Sampled bool `json:"sampled"`
 }
 
@@ -316,11 +323,13 @@ type DegreeCount struct {
 	Nodes int64 `json:"nodes"`
 }
 
-// degreeRun is the number of consecutive nodes that Degrees samples together: those of a stored block of degrees.
+// degreeRun is the number of consecutive nodes that Degrees samples together: those of a stored
+// block of degrees.
 const degreeRun = 1 << 11
 
-// Degrees counts the nodes by their number of (outgoing) edges. It looks at no more than about most nodes; 0 means 2^20. In
-// a graph that is not in memory it reads the blocks of degrees of these nodes or, if edges have weights, their rows.
+// Degrees counts the nodes by their number of (outgoing) edges. It looks at no more than about most
+// nodes; 0 means 2^20. In a graph that is not in memory it reads the blocks of degrees of these
+// nodes or, if edges have weights, their rows.
 func (tx *Tx) Degrees(ctx context.Context, most int) (Degrees, error) {
 	if tx.ended {
 		return Degrees{}, ErrClosed

@@ -33,7 +33,8 @@ func archived(t testing.TB, k archive.Kind, value []byte) []byte {
 	return b.Bytes()
 }
 
-// An imported model gives the same answers in a database with other node ids, and continues to learn in the same way.
+// An imported model gives the same answers in a database with other node ids, and continues to
+// learn in the same way.
 func TestExportModel(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

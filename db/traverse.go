@@ -14,9 +14,9 @@ import (
 	"kith/ppr"
 )
 
-// Path returns the nodes of a shortest path between two nodes, including both ends. In a directed graph, paths follow
-// the direction of the edges. The result is empty if there is no path of at most the given number of steps; 0 means no
-// limit. Path returns ErrNotFound for a missing node.
+// Path returns the nodes of a shortest path between two nodes, including both ends. In a directed
+// graph, paths follow the direction of the edges. The result is empty if there is no path of at
+// most the given number of steps; 0 means no limit. Path returns ErrNotFound for a missing node.
 func (tx *Tx) Path(ctx context.Context, from, to any, most int) ([]Key, error) {
 	a, b, err := tx.ends(from, to)
 	if err != nil {
@@ -40,9 +40,9 @@ type Reached struct {
 	Weight float32 `json:"weight"` // weight of the edge at depth 1, otherwise 0
 }
 
-// Reach yields the nodes within depth steps of a node, without the node, in order of their distance. In a directed
-// graph, steps follow the direction of the edges. It yields a single error if there is no such node, if depth is below
-// 1, or when ctx ends.
+// Reach yields the nodes within depth steps of a node, without the node, in order of their
+// distance. In a directed graph, steps follow the direction of the edges. It yields a single error
+// if there is no such node, if depth is below 1, or when ctx ends.
 func (tx *Tx) Reach(ctx context.Context, key any, depth int) iter.Seq2[Reached, error] {
 	return func(yield func(Reached, error) bool) {
 		source, err := tx.id(key)
@@ -73,19 +73,20 @@ func (tx *Tx) Reach(ctx context.Context, key any, depth int) iter.Seq2[Reached, 
 	}
 }
 
-// Walk requests the personalised PageRank of a node or a set of nodes: the distribution of a walk that starts at the
-// node, or at a node drawn by the weights of the set, and returns to such a start with probability 1 - alpha at each step.
+// Walk requests the personalised PageRank of a node or a set of nodes: the distribution of a walk
+// that starts at the node, or at a node drawn by the weights of the set, and returns to such a
+// start with probability 1 - alpha at each step.
 type Walk struct {
 	From  any     // a node or Seeds
 	Top   int     // number of nodes returned; 0 means 10, a negative number means all that the walk reaches
 	Alpha float64 // 0 means the database's
 	// Epsilon is the allowed error, as in Options.Epsilon. 0 means UntilCertain with RankEpsilon.
 	Epsilon float64
-	// UntilCertain begins with the database's epsilon, if that is larger, and refines the values while the ranks returned are
-	// not certain, down to Epsilon.
+	// UntilCertain begins with the database's epsilon, if that is larger, and refines the values
+	// while the ranks returned are not certain, down to Epsilon.
 	UntilCertain bool
-	// Row averages over neighbours, v = αD⁻¹Av + (1-α)h, instead of spreading mass, v = αAᵀD⁻¹v + (1-α)h, where h is the
-	// distribution of the start. The values of the latter are probabilities.
+	// Row averages over neighbours, v = αD⁻¹Av + (1-α)h, instead of spreading mass, v = αAᵀD⁻¹v +
+	// (1-α)h, where h is the distribution of the start. The values of the latter are probabilities.
 	Row     bool
 	NoCache bool // compute from scratch
 }
@@ -104,14 +105,16 @@ type RankedNode struct {
 	Rank  int     `json:"rank"` // from 1
 	Score float64 `json:"score"`
 	Bound float64 `json:"bound"` // certified error of Score
-	// Certain says that no error within the bounds could change this rank. Nodes whose PageRank is provably equal, because a
-	// symmetry of the graph exchanges them, have one score and are ranked in the order in which they were made.
+	// Certain says that no error within the bounds could change this rank. Nodes whose PageRank is
+	// provably equal, because a symmetry of the graph exchanges them, have one score and are ranked
+	// in the order in which they were made.
 	Certain bool `json:"certain"`
 }
 
-// RankEpsilon is the error down to which PageRank refines values by default while their ranks are not certain. Bounds
-// cover rounding errors of that size, so a smaller error separates no more nodes. Of 40 nodes each, the first 20 ranks are
-// certain at 1e-6, 1e-8, 1e-10 and 1e-12 for these percentages (TestFirstRanksAreCertain, column form):
+// RankEpsilon is the error down to which PageRank refines values by default while their ranks are
+// not certain. Bounds cover rounding errors of that size, so a smaller error separates no more
+// nodes. Of 40 nodes each, the first 20 ranks are certain at 1e-6, 1e-8, 1e-10 and 1e-12 for these
+// percentages (TestFirstRanksAreCertain, column form):
 //
 //	ego-Facebook 20 88 98 100    CA-GrQc 55 98 100 100          email-Enron 15 65 100 100
 //	wiki-Vote    20 100 100 100  soc-Epinions1 0 98 100 100     Cora 83 98 100 100
@@ -121,9 +124,10 @@ const RankEpsilon = 1e-12
 // valueBytes is the memory of a node and its PageRank while nodes are ranked.
 const valueBytes = 40
 
-// PageRank ranks all nodes, including those of the source, by their personalised PageRank. Nodes that the walk does not reach
-// are left out. It returns ErrNotFound for a missing node, ErrInput for an invalid number, and ErrTooLarge for an
-// answer that takes more than a quarter of Options.Memory.
+// PageRank ranks all nodes, including those of the source, by their personalised PageRank. Nodes
+// that the walk does not reach are left out. It returns ErrNotFound for a missing node, ErrInput
+// for an invalid number, and ErrTooLarge for an answer that takes more than a quarter of
+// Options.Memory.
 func (tx *Tx) PageRank(ctx context.Context, q Walk) (*PageRank, error) {
 	if tx.ended {
 		return nil, ErrClosed
@@ -171,8 +175,8 @@ func (tx *Tx) PageRank(ctx context.Context, q Walk) (*PageRank, error) {
 	return r, nil
 }
 
-// walker returns the walker of a request. It does not use the cache if the transaction has changes, because no cached
-// state includes them.
+// walker returns the walker of a request. It does not use the cache if the transaction has changes,
+// because no cached state includes them.
 func (tx *Tx) walker(source index.ID, noCache bool, eps float64) *walk.Walker {
 	w := &walk.Walker{States: tx.db.states, View: tx.view(), Source: source, Epsilon: eps}
 	if !noCache && (tx.batch == nil || tx.batch.Empty()) {
@@ -181,8 +185,9 @@ func (tx *Tx) walker(source index.ID, noCache bool, eps float64) *walk.Walker {
 	return w
 }
 
-// Warm brings the PageRank states of nodes into the cache and up to date that a Prediction for them without a model's name
-// reads: those of candidates, of contexts and of the walk. Warm returns ErrNotFound for a missing node.
+// Warm brings the PageRank states of nodes into the cache and up to date that a Prediction for them
+// without a model's name reads: those of candidates, of contexts and of the walk. Warm returns
+// ErrNotFound for a missing node.
 func (tx *Tx) Warm(ctx context.Context, keys ...any) error {
 	ids, err := tx.ids(keys)
 	if err != nil {
@@ -240,16 +245,17 @@ type NeighborhoodOptions struct {
 	Top     int    // number of predicted links; 0 means 10, a negative number means none
 }
 
-// Neighborhood is a node with the nodes around it that matter most to it: those with the highest personalised PageRank
-// among the nodes that can be reached through each other, and the ends of the links that a model predicts.
+// Neighborhood is a node with the nodes around it that matter most to it: those with the highest
+// personalised PageRank among the nodes that can be reached through each other, and the ends of the
+// links that a model predicts.
 type Neighborhood struct {
 	Center   Key  `json:"center"`
 	Directed bool `json:"directed"`
-	// Nodes begins with the center. The others follow in descending order of PageRank, equal ones in the order in which
-	// they were made.
+	// Nodes begins with the center. The others follow in descending order of PageRank, equal ones
+	// in the order in which they were made.
 	Nodes []NeighborhoodNode `json:"nodes"`
-	// Edges are edges between the nodes: one that leads to each node, then for each node the one over which the walk moves
-	// most mass, then the next one of each, and so on.
+	// Edges are edges between the nodes: one that leads to each node, then for each node the one
+	// over which the walk moves most mass, then the next one of each, and so on.
 	Edges     []NeighborhoodEdge `json:"edges"`
 	Predicted []Link             `json:"predicted"`  // links from the center, the best first; their targets are among the nodes
 	NodesLeft int                `json:"nodes_left"` // number of nodes that the walk reaches and that were left out, whatever their distance
@@ -281,11 +287,12 @@ func (db *DB) Neighborhood(ctx context.Context, o NeighborhoodOptions) (*Neighbo
 	return result(ctx, db.View, func(tx *Tx) (*Neighborhood, error) { return tx.Neighborhood(ctx, o) })
 }
 
-// Neighborhood finds the surroundings of a node. It reads the PageRank state that a prediction for the node reads, and
-// the edges of the nodes that it returns, so that its cost does not depend on how many nodes lie within Depth. In a
-// directed graph, steps follow the direction of the edges; if they reach fewer nodes than requested, nodes that point to
-// the center follow, with a Depth of -1. It returns ErrNotFound for a missing node, ErrInput for a number out of range,
-// and the errors of Predict.
+// Neighborhood finds the surroundings of a node. It reads the PageRank state that a prediction for
+// the node reads, and the edges of the nodes that it returns, so that its cost does not depend on
+// how many nodes lie within Depth. In a directed graph, steps follow the direction of the edges; if
+// they reach fewer nodes than requested, nodes that point to the center follow, with a Depth of -1.
+// It returns ErrNotFound for a missing node, ErrInput for a number out of range, and the errors of
+// Predict.
 func (tx *Tx) Neighborhood(ctx context.Context, o NeighborhoodOptions) (*Neighborhood, error) {
 	if tx.ended {
 		return nil, ErrClosed
@@ -340,8 +347,8 @@ func (tx *Tx) Neighborhood(ctx context.Context, o NeighborhoodOptions) (*Neighbo
 	return h, nil
 }
 
-// predict adds the predicted links, and returns the walker of their question, which holds the state that the surroundings are
-// found with, or nil if none are requested.
+// predict adds the predicted links, and returns the walker of their question, which holds the state
+// that the surroundings are found with, or nil if none are requested.
 func (h *Neighborhood) predict(ctx context.Context, tx *Tx, o *NeighborhoodOptions) (*walk.Walker, error) {
 	p := Prediction{For: o.Of, Among: o.Among, Model: o.Model, Version: o.Version}
 	if p.Top = min(cmp.Or(o.Top, defaultTop), o.Most-1); p.Top <= 0 { // negative, or a neighborhood of one node

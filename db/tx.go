@@ -10,9 +10,10 @@ import (
 	"kith/index"
 )
 
-// Tx is a transaction: a snapshot to read and, in an Update, changes to it, which the transaction sees. It must not be
-// used by several goroutines at a time. The Tx and all it returned are valid until the function that it was made for
-// returns or, for a transaction of [DB.Begin], until it is ended.
+// Tx is a transaction: a snapshot to read and, in an Update, changes to it, which the transaction
+// sees. It must not be used by several goroutines at a time. The Tx and all it returned are valid
+// until the function that it was made for returns or, for a transaction of [DB.Begin], until it is
+// ended.
 type Tx struct {
 	db           *DB
 	snap         *snapshot
@@ -77,12 +78,13 @@ func (tx *Tx) key(id index.ID) Key {
 	return tx.snap.Key(id)
 }
 
-// Begin begins a transaction that the caller must end with Commit or Rollback. [DB.View] and [DB.Update] end theirs
-// themselves. Begin is for transactions that span several functions, such as those of a session.
+// Begin begins a transaction that the caller must end with Commit or Rollback. [DB.View] and
+// [DB.Update] end theirs themselves. Begin is for transactions that span several functions, such as
+// those of a session.
 //
-// A writable transaction waits until the previous one ends or ctx is done, and blocks all other writers until it ends.
-// Close waits for every open transaction. Begin does not use ctx after it has returned. It returns the errors of View
-// and Update: ErrClosed, ErrReadOnly, ErrFull.
+// A writable transaction waits until the previous one ends or ctx is done, and blocks all other
+// writers until it ends. Close waits for every open transaction. Begin does not use ctx after it
+// has returned. It returns the errors of View and Update: ErrClosed, ErrReadOnly, ErrFull.
 func (db *DB) Begin(ctx context.Context, writable bool) (*Tx, error) {
 	if !writable {
 		if err := ctx.Err(); err != nil {
@@ -118,13 +120,13 @@ func (db *DB) begin(ctx context.Context) (*Tx, error) {
 	return &Tx{db: db, snap: s, pinned: pinned, reader: reader, batch: s.Begin(), pendingGroup: pendingGroup}, nil
 }
 
-// Commit makes the changes of a transaction durable, as Update does, and ends it. If Commit returns an error, nothing
-// has changed, and the transaction has ended nevertheless. It returns ErrClosed for a transaction that has ended, and
-// ErrInput for one that View or Update ends.
+// Commit makes the changes of a transaction durable, as Update does, and ends it. If Commit returns
+// an error, nothing has changed, and the transaction has ended nevertheless. It returns ErrClosed
+// for a transaction that has ended, and ErrInput for one that View or Update ends.
 func (tx *Tx) Commit() error { return tx.finish(true) }
 
-// Rollback ends a transaction and discards its changes. It returns ErrClosed for a transaction that has ended, which a
-// deferred Rollback may ignore, and ErrInput for one that View or Update ends.
+// Rollback ends a transaction and discards its changes. It returns ErrClosed for a transaction that
+// has ended, which a deferred Rollback may ignore, and ErrInput for one that View or Update ends.
 func (tx *Tx) Rollback() error { return tx.finish(false) }
 
 func (tx *Tx) finish(commit bool) error {
@@ -154,8 +156,8 @@ func (tx *Tx) run(f func(*Tx) error) error {
 	return err
 }
 
-// end ends the transaction. It returns after everything that the transaction read and wrote is durable, or with the
-// reason why it is not.
+// end ends the transaction. It returns after everything that the transaction read and wrote is
+// durable, or with the reason why it is not.
 func (tx *Tx) end(commit bool) error {
 	defer tx.db.unpin(tx.pinned)
 	unread := tx.snap.Err() // an answer may lack what could not be read
@@ -173,9 +175,9 @@ func (tx *Tx) close() {
 	tx.reader.Close()
 }
 
-// Savepoint calls f, which writes to the transaction. If f returns an error or panics, Savepoint undoes what was
-// written since, and returns the error. Savepoints nest. In a transaction that cannot write, Savepoint returns
-// ErrReadOnly without calling f.
+// Savepoint calls f, which writes to the transaction. If f returns an error or panics, Savepoint
+// undoes what was written since, and returns the error. Savepoints nest. In a transaction that
+// cannot write, Savepoint returns ErrReadOnly without calling f.
 func (tx *Tx) Savepoint(f func() error) error {
 	b, err := tx.writable()
 	if err != nil {
@@ -193,12 +195,12 @@ func (tx *Tx) Savepoint(f func() error) error {
 	return err
 }
 
-// Assuming calls f with a read-only transaction that sees the database with more edges. Edges that exist already get
-// the given weights and times. Nothing is written. Missing end nodes exist only for f. The cached PageRank states do
-// not include the edges, so answers are computed from scratch.
+// Assuming calls f with a read-only transaction that sees the database with more edges. Edges that
+// exist already get the given weights and times. Nothing is written. Missing end nodes exist only
+// for f. The cached PageRank states do not include the edges, so answers are computed from scratch.
 //
-// It returns ErrInput for an invalid edge, and in an Update that has changed something. In that case, write the edges
-// and return an error from the function to discard them.
+// It returns ErrInput for an invalid edge, and in an Update that has changed something. In that
+// case, write the edges and return an error from the function to discard them.
 func (tx *Tx) Assuming(edges []Edge, f func(*Tx) error) error {
 	switch {
 	case tx.ended:
@@ -217,8 +219,8 @@ func (tx *Tx) Assuming(edges []Edge, f func(*Tx) error) error {
 	return f(over)
 }
 
-// openReaders counts the open transactions by the timestamp they read at, so that the store keeps what
-// they may read and Close can wait for them.
+// openReaders counts the open transactions by the timestamp they read at, so that the store keeps
+// what they may read and Close can wait for them.
 type openReaders struct {
 	mu     sync.Mutex // protects following fields
 	at     map[uint64]int
@@ -244,7 +246,8 @@ func (r *openReaders) pin(now *atomic.Pointer[snapshot]) (*snapshot, error) {
 	return s, nil
 }
 
-// unpin counts the end of a transaction. It calls ended after the last one at its timestamp, and before close returns.
+// unpin counts the end of a transaction. It calls ended after the last one at its timestamp, and
+// before close returns.
 func (r *openReaders) unpin(s *snapshot, ended func(at map[uint64]int)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -264,7 +267,8 @@ func (r *openReaders) call(f func(at map[uint64]int)) {
 	f(r.at)
 }
 
-// close refuses new transactions and waits for the open ones. It reports whether it was the first to do so.
+// close refuses new transactions and waits for the open ones. It reports whether it was the first
+// to do so.
 func (r *openReaders) close() (first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -17,7 +17,8 @@ import (
 
 var inMemory = &db.Options{InMemory: true, Memory: 64 << 20}
 
-// Views see the version that they began with, whatever is written meanwhile, and do not wait for writers.
+// Views see the version that they began with, whatever is written meanwhile, and do not wait for
+// writers.
 func TestSnapshots(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -271,7 +271,8 @@ func TestTrainCompares(t *testing.T) {
 	must(t, g.Check(ctx))
 }
 
-// If memory is short for a second graph, the edges are hidden by an overlay instead, with the same result.
+// If memory is short for a second graph, the edges are hidden by an overlay instead, with the same
+// result.
 func TestLeaveOutInLittleMemory(t *testing.T) {
 	t.Parallel()
 	g := openClubs(t, 40, &Options{InMemory: true, Memory: 64 << 20})

@@ -11,8 +11,8 @@ import (
 	"kith/model"
 )
 
-// The vectors of a trained model have a separate document, which checkpoints do not change and which is deleted with
-// its version.
+// The vectors of a trained model have a separate document, which checkpoints do not change and
+// which is deleted with its version.
 func TestVectorsApart(t *testing.T) {
 	t.Parallel()
 	ctx, path := context.Background(), filepath.Join(t.TempDir(), "g")

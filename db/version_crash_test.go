@@ -60,8 +60,8 @@ func unless(expected, err error) error {
 	return err
 }
 
-// versionState returns everything about a model's versions: their properties, their answers, and which model answers
-// requests without a name.
+// versionState returns everything about a model's versions: their properties, their answers, and
+// which model answers requests without a name.
 func versionState(g *db.DB) (s string, err error) {
 	ctx := context.Background()
 	err = g.View(ctx, func(tx *db.Tx) error {
@@ -88,8 +88,8 @@ func versionState(g *db.DB) (s string, err error) {
 	return s, err
 }
 
-// crashOfVersions continues the steps from the number at the end of arg, prints the number of each finished step, and
-// does not end by itself.
+// crashOfVersions continues the steps from the number at the end of arg, prints the number of each
+// finished step, and does not end by itself.
 func crashOfVersions(arg string) error {
 	path, from, _ := strings.Cut(arg, "@")
 	i, err := strconv.Atoi(from)
@@ -105,8 +105,8 @@ func crashOfVersions(arg string) error {
 	return err
 }
 
-// The versions of a model, which one is deployed, which model answers, and outcomes not learned because of a freeze
-// survive kills.
+// The versions of a model, which one is deployed, which model answers, and outcomes not learned
+// because of a freeze survive kills.
 func TestCrashOfVersions(t *testing.T) {
 	t.Parallel()
 	kills := size(2, 4, 20) * *times

@@ -11,7 +11,8 @@ import (
 	"kith/model"
 )
 
-// A repair drops a version whose document cannot be read, and keeps the model and its other versions.
+// A repair drops a version whose document cannot be read, and keeps the model and its other
+// versions.
 func TestRepairOfAVersion(t *testing.T) {
 	t.Parallel()
 	ctx, path := context.Background(), filepath.Join(t.TempDir(), "g")

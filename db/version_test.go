@@ -58,8 +58,8 @@ func listed(t testing.TB, g *db.DB) string {
 	return strings.Join(names, " ")
 }
 
-// A version that is not deployed does not change, also after reopening, and continues from its state when it is
-// deployed.
+// A version that is not deployed does not change, also after reopening, and continues from its
+// state when it is deployed.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	ctx, path := context.Background(), place(t)
@@ -314,7 +314,8 @@ func TestVersionsAskedFor(t *testing.T) {
 	}
 }
 
-// The reward of a decision that one version made teaches the version that is deployed when the reward comes.
+// The reward of a decision that one version made teaches the version that is deployed when the
+// reward comes.
 func TestRewardOfAnotherVersion(t *testing.T) {
 	t.Parallel()
 	ctx, now := context.Background(), time.Unix(1_700_000_000, 0)

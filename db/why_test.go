@@ -12,7 +12,8 @@ import (
 	"kith/db/dbtest"
 )
 
-// allPaths returns all paths without repeated nodes between two nodes, with their masses, in descending order.
+// allPaths returns all paths without repeated nodes between two nodes, with their masses, in
+// descending order.
 func allPaths(t testing.TB, tx *db.Tx, path []db.Key, to db.Key, mass, alpha float64) (found []db.Path) {
 	t.Helper()
 	at := path[len(path)-1]
@@ -30,7 +31,8 @@ func allPaths(t testing.TB, tx *db.Tx, path []db.Key, to db.Key, mass, alpha flo
 	return found
 }
 
-// The paths are those of most mass among all paths, in order, and no other path carries more than Unseen.
+// The paths are those of most mass among all paths, in order, and no other path carries more than
+// Unseen.
 func TestWhyPaths(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -120,8 +122,8 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// Why and Predict give a link the same score for any graph, model and candidates: bit for bit without the cache, and
-// within the bounds with it.
+// Why and Predict give a link the same score for any graph, model and candidates: bit for bit
+// without the cache, and within the bounds with it.
 func TestWhyIsPredict(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

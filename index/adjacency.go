@@ -16,8 +16,8 @@ type adjacency struct {
 	changed int64 // memory of rows in bytes, apart from what base.merged counts
 }
 
-// base holds the rows of one direction that have not changed since the generation was written: in the store, and in
-// memory once they are loaded.
+// base holds the rows of one direction that have not changed since the generation was written: in
+// the store, and in memory once they are loaded.
 type base struct {
 	memory  atomic.Pointer[csr] // nil: not loaded
 	stored  *storedRows         // nil if the rows were made in memory
@@ -44,21 +44,22 @@ type row struct {
 	by *owner
 	block.Entries
 	degree float64
-	// hidden, if not nil, makes the row that of the base without these nodes, ascending, and Entries empty.
+	// hidden, if not nil, makes the row that of the base without these nodes, ascending, and
+	// Entries empty.
 	hidden []ID
 	// late, if not nil, has the row, which is made when it is first read.
 	late *lateRow
 }
 
-// lateRow is the row of a base with changes: entries as edges from the row's node, ascending, of which the last of a
-// neighbour counts. Weight 0 means that the entry is removed.
+// lateRow is the row of a base with changes: entries as edges from the row's node, ascending, of
+// which the last of a neighbour counts. Weight 0 means that the entry is removed.
 type lateRow struct {
 	changes []Edge
 	row     atomic.Pointer[row] // nil: not read yet
 }
 
-// rowBytes is the memory of a changed row besides its entries, in bytes, if no row of a close id has changed: the row, and
-// two spans of the pages.
+// rowBytes is the memory of a changed row besides its entries, in bytes, if no row of a close id
+// has changed: the row, and two spans of the pages.
 const rowBytes = 380
 
 func (r *row) bytes() int64 {
@@ -115,7 +116,8 @@ func (a *adjacency) len(u ID) int {
 	return len(r.To)
 }
 
-// head returns the first n nodes of the row of u, or all if there are fewer. See [Graph.OutHead] for buffer.
+// head returns the first n nodes of the row of u, or all if there are fewer. See [Graph.OutHead]
+// for buffer.
 func (a *adjacency) head(u ID, n int, buffer []ID) []ID {
 	r := a.at(u)
 	switch {
@@ -172,7 +174,8 @@ func (b *base) weighted() bool {
 	return b.stored.Weights
 }
 
-// len returns the number of entries of the row of u. It reads stored rows only if there are weights, or no degrees.
+// len returns the number of entries of the row of u. It reads stored rows only if there are
+// weights, or no degrees.
 func (b *base) len(u ID) int {
 	if c := b.memory.Load(); c != nil {
 		lo, hi := c.span(u)
@@ -194,7 +197,8 @@ func (b *base) head(u ID, n int, buffer []ID) []ID {
 	return b.stored.head(u, n, buffer)
 }
 
-// runs yields the rows of the nodes from lo up to but not including hi, and reports whether to go on.
+// runs yields the rows of the nodes from lo up to but not including hi, and reports whether to go
+// on.
 func (b *base) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
 	if c := b.memory.Load(); c != nil {
 		return c.runs(lo, hi, yield)
@@ -236,7 +240,8 @@ func (b *base) loadedBytes() int64 {
 	return n
 }
 
-// runs yields the rows of the nodes from lo up to but not including hi, and reports whether to go on.
+// runs yields the rows of the nodes from lo up to but not including hi, and reports whether to go
+// on.
 func (c *csr) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
 	if end := min(hi, ID(max(len(c.off), 1)-1)); lo < end {
 		if !yield(lo, ppr.Run{Start: c.off[lo : end+1], To: c.To, Weight: c.Weight}) {

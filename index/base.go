@@ -27,8 +27,9 @@ func (g *Graph) Loadable() bool { return max(g.out.base.entries(), g.in.base.ent
 // edgesPerCheck is the number of edges visited between two checks of a context.
 const edgesPerCheck = 1 << 13
 
-// Without returns the graph without the given edges, which must ascend, with all its rows in memory, or the error of ctx.
-// For many edges it takes less memory than [Graph.Edit], and passes over its result are several times as fast.
+// Without returns the graph without the given edges, which must ascend, with all its rows in
+// memory, or the error of ctx. For many edges it takes less memory than [Graph.Edit], and passes
+// over its result are several times as fast.
 func (g *Graph) Without(ctx context.Context, edges [][2]ID) (*Graph, error) {
 	back := make([][2]ID, 0, len(edges))
 	for _, e := range edges {
@@ -140,7 +141,8 @@ func (b *rowBuilder) rows(n int) csr {
 	return b.csr
 }
 
-// graphOf returns the graph of n nodes with these rows. An undirected graph has no in-rows of its own.
+// graphOf returns the graph of n nodes with these rows. An undirected graph has no in-rows of its
+// own.
 func graphOf(directed bool, n int, out, in csr) *Graph {
 	g := NewGraph(directed)
 	g.nodes = n
@@ -161,15 +163,16 @@ func graphOf(directed bool, n int, out, in csr) *Graph {
 	return g
 }
 
-// balance verifies that each edge is in the rows of both of its nodes, with the same weight and time. It compares sums of
-// hashes: sum is that of the rows in one direction less that of the other.
+// balance verifies that each edge is in the rows of both of its nodes, with the same weight and
+// time. It compares sums of hashes: sum is that of the rows in one direction less that of the
+// other.
 type balance struct {
 	directed bool
 	sum      uint64
 }
 
-// add adds entries of row u; in says that they are of edges that arrive. In an undirected graph, the edge of an entry arrives
-// from the lower node.
+// add adds entries of row u; in says that they are of edges that arrive. In an undirected graph,
+// the edge of an entry arrives from the lower node.
 func (b *balance) add(u ID, e block.Entries, in bool) {
 	for i, v := range e.To {
 		w, t := e.At(i)

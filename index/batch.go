@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Batch collects the changes of one commit on top of a snapshot. It must not be used by several goroutines at once.
+// Batch collects the changes of one commit on top of a snapshot. It must not be used by several
+// goroutines at once.
 type Batch struct {
 	now     Snapshot // the snapshot with the changes so far
 	edit    *Edit
@@ -35,8 +36,8 @@ func (s *Snapshot) Begin() *Batch {
 	return b
 }
 
-// View returns the snapshot as changed so far. It changes with the batch. Changes made after View may be missing
-// from its graph until View is called again.
+// View returns the snapshot as changed so far. It changes with the batch. Changes made after View
+// may be missing from its graph until View is called again.
 func (b *Batch) View() *Snapshot {
 	b.edit.View()
 	return &b.now
@@ -51,8 +52,8 @@ func (b *Batch) ID(k Key) (ID, bool) {
 	return id, ok && b.now.Live(id)
 }
 
-// lookup returns the id of a key, and whether it has one. The dictionary may contain keys of versions later than the
-// one the batch began on.
+// lookup returns the id of a key, and whether it has one. The dictionary may contain keys of
+// versions later than the one the batch began on.
 func (b *Batch) lookup(k Key) (ID, bool) {
 	if id, ok := b.pending[k]; ok {
 		return id, true
@@ -69,8 +70,8 @@ func (b *Batch) Key(id ID) Key {
 	return b.now.Key(id)
 }
 
-// AddNode returns the id of the node with key k, and creates the node if it does not exist. created reports whether
-// it did.
+// AddNode returns the id of the node with key k, and creates the node if it does not exist. created
+// reports whether it did.
 func (b *Batch) AddNode(k Key) (id ID, created bool, err error) {
 	if err := k.Valid(); err != nil {
 		return 0, false, err
@@ -96,8 +97,9 @@ func (b *Batch) AddNode(k Key) (id ID, created bool, err error) {
 	return id, true, nil
 }
 
-// SetLabel sets the label of the node id to the label with this name, "" for none. It returns an error if the
-// length of the node's feature vector is not that of the label, or if there are too many labels.
+// SetLabel sets the label of the node id to the label with this name, "" for none. It returns an
+// error if the length of the node's feature vector is not that of the label, or if there are too
+// many labels.
 func (b *Batch) SetLabel(id ID, name string) error {
 	label, err := b.now.Meta.label(name)
 	if err != nil {
@@ -117,8 +119,8 @@ func (b *Batch) SetLabel(id ID, name string) error {
 	return nil
 }
 
-// SetFeatures sets the feature vector of the node id, nil for none. It returns an error if a number is not finite,
-// or if the length is not that of the other nodes with its label.
+// SetFeatures sets the feature vector of the node id, nil for none. It returns an error if a number
+// is not finite, or if the length is not that of the other nodes with its label.
 func (b *Batch) SetFeatures(id ID, v []float32) error {
 	for i, x := range v {
 		if notFinite(x) {
@@ -141,8 +143,8 @@ func (b *Batch) SetFeatures(id ID, v []float32) error {
 	return nil
 }
 
-// SetEdge sets the weight w > 0 and the time t of the edge from u to v, or removes the edge if w is 0. It returns
-// the previous weight, 0 if there was no edge.
+// SetEdge sets the weight w > 0 and the time t of the edge from u to v, or removes the edge if w is
+// 0. It returns the previous weight, 0 if there was no edge.
 func (b *Batch) SetEdge(u, v ID, w float32, t int64) (old float32, err error) {
 	if w != 0 && !ValidWeight(w) {
 		return 0, fmt.Errorf("%w: %v", ErrWeight, w)
@@ -277,7 +279,8 @@ func (b *Batch) Snapshot() *Snapshot {
 	return &next
 }
 
-// Savepoint calls f and undoes the changes of f if it returns an error or panics. Savepoints may be nested.
+// Savepoint calls f and undoes the changes of f if it returns an error or panics. Savepoints may be
+// nested.
 func (b *Batch) Savepoint(f func() error) (err error) {
 	failed, before, changes := true, *b, len(b.edit.changes)
 	defer func() {
@@ -290,8 +293,8 @@ func (b *Batch) Savepoint(f func() error) (err error) {
 	return err
 }
 
-// rollback undoes all changes since the batch had the state before, the last ones first, and drops the changes of the edit after
-// the first given number.
+// rollback undoes all changes since the batch had the state before, the last ones first, and drops
+// the changes of the edit after the first given number.
 func (b *Batch) rollback(before *Batch, changes int) {
 	for _, c := range slices.Backward(b.record.edges[len(before.record.edges):]) {
 		b.edit.Set(c.U, c.V, c.Old, c.last)

@@ -8,8 +8,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// TestSavepointTakesBack verifies that a savepoint undoes all changes, including changes of long rows and new
-// nodes, also after a panic.
+// TestSavepointTakesBack verifies that a savepoint undoes all changes, including changes of long
+// rows and new nodes, also after a panic.
 func TestSavepointTakesBack(t *testing.T) {
 	t.Parallel()
 	for _, directed := range []bool{false, true} {
@@ -57,8 +57,8 @@ func TestSavepointTakesBack(t *testing.T) {
 	}
 }
 
-// TestSavepointTakesBackRows verifies that no row of a node remains that a savepoint has taken back. PageRank reads all
-// rows, and has no place for one of a node that does not exist.
+// TestSavepointTakesBackRows verifies that no row of a node remains that a savepoint has taken
+// back. PageRank reads all rows, and has no place for one of a node that does not exist.
 func TestSavepointTakesBackRows(t *testing.T) {
 	t.Parallel()
 	for _, directed := range []bool{false, true} {

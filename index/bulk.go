@@ -10,14 +10,15 @@ import (
 	"kith/index/block"
 )
 
-// Bulk collects many edges and adds them to a snapshot's graph at once, as a new base. [Repeats] defines the result
-// for an edge that occurs twice or exists already.
+// Bulk collects many edges and adds them to a snapshot's graph at once, as a new base. [Repeats]
+// defines the result for an edge that occurs twice or exists already.
 //
-// Edges are collected in runs, under the numbers that their keys have in a dictionary of the run. A run that is full
-// is written to the scratch file, with its keys in order. When all runs are complete, a merge of their keys gives each
-// key its final id: existing nodes keep theirs, and new ones follow in key order. The edges of a run are then sorted by
-// these ids, and a merge of the runs returns all edges in order. So the memory of all this is that of a run, whatever
-// the number of edges and of nodes and the length of keys.
+// Edges are collected in runs, under the numbers that their keys have in a dictionary of the run. A
+// run that is full is written to the scratch file, with its keys in order. When all runs are
+// complete, a merge of their keys gives each key its final id: existing nodes keep theirs, and new
+// ones follow in key order. The edges of a run are then sorted by these ids, and a merge of the
+// runs returns all edges in order. So the memory of all this is that of a run, whatever the number
+// of edges and of nodes and the length of keys.
 type Bulk struct {
 	s *Snapshot
 	o BulkOptions
@@ -38,11 +39,13 @@ type Bulk struct {
 
 // BulkOptions bounds the memory of a bulk load.
 type BulkOptions struct {
-	// Memory is the number of bytes for collecting, sorting and merging edges, apart from the result; 0 means any
-	// number. Half of it is for the run that is being filled, the other half for the one that is written meanwhile. A
-	// run takes 24 bytes an edge, 64 a different integer key and 96 a different string key, plus its length.
+	// Memory is the number of bytes for collecting, sorting and merging edges, apart from the
+	// result; 0 means any number. Half of it is for the run that is being filled, the other half
+	// for the one that is written meanwhile. A run takes 24 bytes an edge, 64 a different integer
+	// key and 96 a different string key, plus its length.
 	Memory int64
-	// Scratch creates a scratch file. It is called when edges no longer fit into memory, at most twice.
+	// Scratch creates a scratch file. It is called when edges no longer fit into memory, at most
+	// twice.
 	Scratch func() (Scratch, error)
 	Repeats Repeats
 	Time    int64 // time of the load, in nanoseconds since 1970
@@ -56,8 +59,8 @@ func (s *Snapshot) Bulk(o BulkOptions) *Bulk {
 // Close waits for the work in the background. Then the scratch files are no longer in use.
 func (b *Bulk) Close() { _ = b.writer.wait() }
 
-// SetLabels sets the labels that the sources and the targets of the following edges get, "" for none. Two labels
-// become partners. It returns an error for an invalid label.
+// SetLabels sets the labels that the sources and the targets of the following edges get, "" for
+// none. Two labels become partners. It returns an error for an invalid label.
 func (b *Bulk) SetLabels(source, target string) (err error) {
 	m := b.s.Meta
 	if b.source, err = m.label(source); err == nil {
@@ -73,8 +76,9 @@ func (b *Bulk) SetLabels(source, target string) (err error) {
 	return err
 }
 
-// Edge adds one edge. It returns an error for an invalid key or weight, ErrFeatureLen for a node that cannot have its
-// label, or an error of the scratch file, after which the load cannot continue.
+// Edge adds one edge. It returns an error for an invalid key or weight, ErrFeatureLen for a node
+// that cannot have its label, or an error of the scratch file, after which the load cannot
+// continue.
 func (b *Bulk) Edge(src, dst Key, w float32, t int64) error {
 	if !ValidWeight(w) {
 		return fmt.Errorf("%w: %v", ErrWeight, w)
@@ -117,10 +121,10 @@ func (b *Bulk) checkLabel(k Key, label uint16) error {
 	return err
 }
 
-// Write writes the blocks of the result under the given generation number, and returns the next version, whose rows are
-// read from the given place when they are asked for, and the repeats that occurred. It returns ErrTooLarge beyond
-// MaxNodes, ErrRepeated for a repeat that the options do not allow, ErrWeight for weights whose sum is not a valid weight, or
-// the error of ctx.
+// Write writes the blocks of the result under the given generation number, and returns the next
+// version, whose rows are read from the given place when they are asked for, and the repeats that
+// occurred. It returns ErrTooLarge beyond MaxNodes, ErrRepeated for a repeat that the options do
+// not allow, ErrWeight for weights whose sum is not a valid weight, or the error of ctx.
 func (b *Bulk) Write(ctx context.Context, w Writer, generation uint32, from *Stored) (next *Snapshot, t Tally, err error) {
 	if err := b.sort(ctx); err != nil {
 		return nil, t, err
@@ -200,8 +204,8 @@ func (b *Bulk) key(id ID) (key Key) {
 	return key
 }
 
-// edges passes each edge of the result to visit, ascending by (U, V). The first complete pass also counts the repeats
-// and collects the newest events.
+// edges passes each edge of the result to visit, ascending by (U, V). The first complete pass also
+// counts the repeats and collects the newest events.
 func (b *Bulk) edges(ctx context.Context, visit func(Edge) error) error {
 	c := combiner{repeats: b.o.Repeats, directed: b.s.Meta.Directed, key: b.key, visit: visit}
 	if b.newest == nil {
@@ -232,10 +236,10 @@ func (b *Bulk) edges(ctx context.Context, visit func(Edge) error) error {
 	return nil
 }
 
-// entries passes the row entries of the result to visit, ascending by row and neighbour: each entry e is an edge
-// between its row e.U and the neighbour e.V. The rows are those of the edges that arrive if in is set, of those that
-// leave otherwise. In an undirected graph these are the same, and an edge that is not a loop is in the rows of both its
-// ends.
+// entries passes the row entries of the result to visit, ascending by row and neighbour: each entry
+// e is an edge between its row e.U and the neighbour e.V. The rows are those of the edges that
+// arrive if in is set, of those that leave otherwise. In an undirected graph these are the same,
+// and an edge that is not a loop is in the rows of both its ends.
 func (b *Bulk) entries(ctx context.Context, in bool, visit func(Edge) error) error {
 	if b.s.Meta.Directed && !in {
 		return b.edges(ctx, visit)
@@ -275,8 +279,8 @@ func (b *Bulk) entries(ctx context.Context, in bool, visit func(Edge) error) err
 	return readErr
 }
 
-// mirror sorts the edges of the result by (V, U), unless that has been done. The loops of an undirected graph are left
-// out.
+// mirror sorts the edges of the result by (V, U), unless that has been done. The loops of an
+// undirected graph are left out.
 func (b *Bulk) mirror(ctx context.Context) error {
 	if b.mirrored != nil {
 		return nil
@@ -296,7 +300,8 @@ func (b *Bulk) mirror(ctx context.Context) error {
 	return err
 }
 
-// sortLimit returns the number of edges that half of the memory can hold while they are sorted, or 0 for any number.
+// sortLimit returns the number of edges that half of the memory can hold while they are sorted, or
+// 0 for any number.
 func (b *Bulk) sortLimit() int {
 	if b.o.Memory == 0 {
 		return 0

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// rmat passes n edges of the recursive matrix model with 2^scale nodes to visit (Chakrabarti, Zhan, Faloutsos 2004).
+// rmat passes n edges of the recursive matrix model with 2^scale nodes to visit (Chakrabarti, Zhan,
+// Faloutsos 2004).
 func rmat(scale, n int, visit func(u, v int64) error) error {
 	rng := rand.New(rand.NewPCG(1, 0))
 	for range n {

@@ -104,7 +104,8 @@ func scene(t testing.TB, directed bool) (*Snapshot, []bulkLine) {
 	return batch.Snapshot(), lines
 }
 
-// TestBulkMemory verifies that a bulk load has the same result whatever its memory: ids, rows, labels, events.
+// TestBulkMemory verifies that a bulk load has the same result whatever its memory: ids, rows,
+// labels, events.
 func TestBulkMemory(t *testing.T) {
 	t.Parallel()
 	for _, directed := range []bool{false, true} {
@@ -132,8 +133,8 @@ func TestBulkMemory(t *testing.T) {
 	}
 }
 
-// TestBulkRunBytes verifies that long keys fill a run: no run takes more memory than half of the load's, apart from its
-// last edge.
+// TestBulkRunBytes verifies that long keys fill a run: no run takes more memory than half of the
+// load's, apart from its last edge.
 func TestBulkRunBytes(t *testing.T) {
 	t.Parallel()
 	const memory = 1 << 16
@@ -159,8 +160,8 @@ func TestBulkRunBytes(t *testing.T) {
 	}
 }
 
-// TestBulkEntries verifies the entries of the rows in both directions, whatever the memory, with and without edges in
-// the graph before.
+// TestBulkEntries verifies the entries of the rows in both directions, whatever the memory, with
+// and without edges in the graph before.
 func TestBulkEntries(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -187,7 +188,8 @@ func TestBulkEntries(t *testing.T) {
 	})
 }
 
-// TestBulkWrite verifies that a load writes the same generation without the graph in memory as with it.
+// TestBulkWrite verifies that a load writes the same generation without the graph in memory as with
+// it.
 func TestBulkWrite(t *testing.T) {
 	t.Parallel()
 	for _, directed := range []bool{false, true} {
@@ -314,7 +316,8 @@ func (g *garbled) ReadAt(b []byte, at int64) (int, error) {
 	return len(b), nil
 }
 
-// TestBulkGarbled verifies that a scratch file with other data than was written ends a load with an error.
+// TestBulkGarbled verifies that a scratch file with other data than was written ends a load with an
+// error.
 func TestBulkGarbled(t *testing.T) {
 	t.Parallel()
 	for _, by := range []byte{0, 1, 2, 0x7f, 0xff} {

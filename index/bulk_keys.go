@@ -31,8 +31,8 @@ func newRunKeys() runKeys { return runKeys{ints: map[int64]ID{}, strs: map[strin
 
 func (k *runKeys) len() int { return len(k.ints) + len(k.strs) }
 
-// Memory of a key of a run until the run is written: a place in a map that is at least 7/16 full, a place in the sorted
-// list, the rank and the label. The length of a string key comes on top.
+// Memory of a key of a run until the run is written: a place in a map that is at least 7/16 full, a
+// place in the sorted list, the rank and the label. The length of a string key comes on top.
 const (
 	runKeyInt = 64
 	runKeyStr = 96
@@ -43,7 +43,8 @@ func (k *runKeys) bytes() int64 {
 	return runKeyInt*int64(len(k.ints)) + runKeyStr*int64(len(k.strs)) + k.text
 }
 
-// id returns the number of a key, which gets the label unless that is 0. It returns an error for an invalid key.
+// id returns the number of a key, which gets the label unless that is 0. It returns an error for an
+// invalid key.
 func (k *runKeys) id(key Key, label uint16) (ID, error) {
 	var id ID
 	var ok bool
@@ -141,7 +142,8 @@ type keyWriter struct {
 	b    []byte
 }
 
-// writeKeys returns a writer of the section that starts at the given offset, for about the given number of keys.
+// writeKeys returns a writer of the section that starts at the given offset, for about the given
+// number of keys.
 func (f *scratchFile) writeKeys(at int64, keys int) *keyWriter {
 	return &keyWriter{out: f.writer(at, min(wholeBuffer, 16*keys)), to: keySection{at: at}}
 }
@@ -185,8 +187,8 @@ type keyReader struct {
 	b    []byte
 }
 
-// readKeys returns a function that returns the next key of a section, and false after the last one or after an error,
-// which it stores in readErr.
+// readKeys returns a function that returns the next key of a section, and false after the last one
+// or after an error, which it stores in readErr.
 func (f *scratchFile) readKeys(from keySection, buffer int, readErr *error) func() (labelledKey, bool) {
 	r := &keyReader{in: f.reader(from.at, from.size, buffer), left: from.keys}
 	return func() (k labelledKey, ok bool) {
@@ -212,7 +214,8 @@ func (r *keyReader) next() (k labelledKey, err error) {
 	return k, err
 }
 
-// numbering gives the keys of a bulk load their final ids: those of s keep theirs, and new ones follow in key order.
+// numbering gives the keys of a bulk load their final ids: those of s keep theirs, and new ones
+// follow in key order.
 type numbering struct {
 	s       *Snapshot
 	nodes   nodeRecords      // node records of the result
@@ -226,8 +229,8 @@ type numbering struct {
 	added   int64
 }
 
-// id returns the id of the next key. Keys must come in ascending order; equal ones have the same id, and the last label
-// that is not 0. It returns ErrTooLarge beyond MaxNodes.
+// id returns the id of the next key. Keys must come in ascending order; equal ones have the same
+// id, and the last label that is not 0. It returns ErrTooLarge beyond MaxNodes.
 func (n *numbering) id(k labelledKey) (ID, error) {
 	if n.any && k.Key == n.last {
 		n.setLabel(n.lastID, k.label)

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Repeats defines the result for an edge that occurs more than once in a bulk load, or that is in the graph
-// already. In an undirected graph the two directions of an edge are the same edge. The time of the result is always
-// the latest time.
+// Repeats defines the result for an edge that occurs more than once in a bulk load, or that is in
+// the graph already. In an undirected graph the two directions of an edge are the same edge. The
+// time of the result is always the latest time.
 type Repeats uint8
 
 const (
@@ -69,7 +69,8 @@ type combiner struct {
 	pairs bool // some pair of two nodes was loaded
 }
 
-// add adds the next edge. loaded reports whether the edge was loaded; otherwise it was in the graph before.
+// add adds the next edge. loaded reports whether the edge was loaded; otherwise it was in the graph
+// before.
 func (c *combiner) add(e Edge, loaded bool) error {
 	same := c.any && e.pair(c.directed) == c.last.pair(c.directed)
 	if !same {

@@ -78,8 +78,8 @@ func (w *world) load(lines []bulkLine, how Repeats) (t Tally, err error) {
 	return t, err
 }
 
-// TestRepeats verifies that repeats are combined as a map would combine them, whatever the memory limit. Sums of
-// weights, which depend on the order of the additions, are the same to the bit.
+// TestRepeats verifies that repeats are combined as a map would combine them, whatever the memory
+// limit. Sums of weights, which depend on the order of the additions, are the same to the bit.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -136,8 +136,8 @@ func checkRepeats(t *testing.T, directed bool, how Repeats, memory int64, lists 
 	}
 }
 
-// TestRepeatsSymmetric verifies that Tally distinguishes a list with both directions of every edge from one with
-// both directions of some edges.
+// TestRepeatsSymmetric verifies that Tally distinguishes a list with both directions of every edge
+// from one with both directions of some edges.
 func TestRepeatsSymmetric(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -163,8 +163,8 @@ func TestRepeatsSymmetric(t *testing.T) {
 	}
 }
 
-// TestRepeatsTooHeavy verifies that weights whose sum exceeds the maximum weight are an error, in every mode that
-// adds weights.
+// TestRepeatsTooHeavy verifies that weights whose sum exceeds the maximum weight are an error, in
+// every mode that adds weights.
 func TestRepeatsTooHeavy(t *testing.T) {
 	t.Parallel()
 	for _, how := range []Repeats{SumWeights, CountRepeats} {
@@ -176,7 +176,8 @@ func TestRepeatsTooHeavy(t *testing.T) {
 	}
 }
 
-// TestRepeatsNamed verifies that ErrRepeated names the nodes, old and new ones, wherever their keys are.
+// TestRepeatsNamed verifies that ErrRepeated names the nodes, old and new ones, wherever their keys
+// are.
 func TestRepeatsNamed(t *testing.T) {
 	t.Parallel()
 	old, _, err := bulkOf(New(soundMeta()), []bulkLine{{Int(5), Str("old"), 1, 0}}, BulkOptions{})

@@ -6,8 +6,8 @@ import (
 	"encoding/binary"
 )
 
-// run is a part of the edges of a bulk load, in the order of their addition. Their ids are the numbers of their keys in
-// the dictionary of the run.
+// run is a part of the edges of a bulk load, in the order of their addition. Their ids are the
+// numbers of their keys in the dictionary of the run.
 type run struct {
 	edges []Edge
 	keys  runKeys
@@ -42,8 +42,8 @@ func (r *run) clear() {
 	r.keys.clear()
 }
 
-// storedRun is a run in the scratch file. Until it is sorted, the ids of its edges are the ranks of their keys among the
-// keys of the run.
+// storedRun is a run in the scratch file. Until it is sorted, the ids of its edges are the ranks of
+// their keys among the keys of the run.
 type storedRun struct {
 	edges edgeSection
 	table int64 // where the final ids of the keys start, 4 bytes each
@@ -221,7 +221,8 @@ func (b *Bulk) number(ctx context.Context) error {
 	return err
 }
 
-// rewrite gives the edges of a stored run their final ids, sorts them, writes them back, and adds the run to the list.
+// rewrite gives the edges of a stored run their final ids, sorts them, writes them back, and adds
+// the run to the list.
 func (l *sortedEdges) rewrite(r storedRun) error {
 	final := make([]ID, r.keys.keys)
 	in := l.file.reader(r.table, 4*int64(len(final)), wholeBuffer)

@@ -30,7 +30,8 @@ func (f *scratchFile) open() (err error) {
 	return err
 }
 
-// writer returns a writer of the section that starts at the given offset. Its Flush reports the first error of all writes.
+// writer returns a writer of the section that starts at the given offset. Its Flush reports the
+// first error of all writes.
 func (f *scratchFile) writer(at int64, buffer int) *bufio.Writer {
 	return bufio.NewWriterSize(io.NewOffsetWriter(f, at), buffer)
 }
@@ -54,8 +55,8 @@ func scratchError(err error) error {
 // wholeBuffer is the size of the buffer for a section that is read or written alone.
 const wholeBuffer = 256 << 10
 
-// mergeBuffer returns the size of the buffers of n sections that are read or written at the same time within the given
-// memory. A small buffer costs a system call more often.
+// mergeBuffer returns the size of the buffers of n sections that are read or written at the same
+// time within the given memory. A small buffer costs a system call more often.
 func mergeBuffer(memory int64, n int) int {
 	return int(max(min(memory/int64(max(n, 1)), 64<<10), 512))
 }
@@ -67,7 +68,8 @@ type edgeSection struct {
 	width int // bytes per edge
 }
 
-// Bytes of an edge in the scratch file: U and V, followed by weight and time if some edge of the section needs them.
+// Bytes of an edge in the scratch file: U and V, followed by weight and time if some edge of the
+// section needs them.
 const (
 	widthPlain = 8
 	widthFull  = 20
@@ -105,8 +107,8 @@ func (f *scratchFile) writeEdges(to edgeSection, edges []Edge) error {
 	return nil
 }
 
-// readEdges returns a function that returns the next edge of a section, and false after the last one or after an error,
-// which it stores in readErr.
+// readEdges returns a function that returns the next edge of a section, and false after the last
+// one or after an error, which it stores in readErr.
 func (f *scratchFile) readEdges(from edgeSection, buffer int, readErr *error) func() (Edge, bool) {
 	in, left := f.reader(from.at, from.size(), buffer), from.edges
 	return func() (e Edge, ok bool) {

@@ -1,8 +1,9 @@
 package index
 
-// sortedEdges is a list of edges of any length, sorted by an external merge sort (Knuth, The Art of Computer
-// Programming 3, section 5.4): sorted runs in a scratch file, and the last one in memory. Sorting is stable and keeps all
-// edges, so the merge returns the edges of a pair in the order in which they were added, whatever the limit.
+// sortedEdges is a list of edges of any length, sorted by an external merge sort (Knuth, The Art of
+// Computer Programming 3, section 5.4): sorted runs in a scratch file, and the last one in memory.
+// Sorting is stable and keeps all edges, so the merge returns the edges of a pair in the order in
+// which they were added, whatever the limit.
 type sortedEdges struct {
 	directed bool  // if false, the two directions of an edge are one pair
 	limit    int   // maximum number of edges in memory; 0: any number
@@ -43,9 +44,9 @@ func (l *sortedEdges) spill() error {
 // sort sorts the edges in memory.
 func (l *sortedEdges) sort() { l.tail, l.spare = radixSort(l.tail, l.spare, l.directed) }
 
-// reader returns a merger of base, which must ascend or be nil, and of the list. It returns the edges ascending by pairs. The
-// edges of a pair come in the order in which they were added, those of base, which is list 0, first. The merge ends
-// early after an error, which it stores in readErr.
+// reader returns a merger of base, which must ascend or be nil, and of the list. It returns the
+// edges ascending by pairs. The edges of a pair come in the order in which they were added, those
+// of base, which is list 0, first. The merge ends early after an error, which it stores in readErr.
 func (l *sortedEdges) reader(base func() (Edge, bool), readErr *error) *merger[Edge] {
 	if base == nil {
 		base = func() (e Edge, ok bool) { return e, false }
@@ -66,8 +67,8 @@ func (l *sortedEdges) reader(base func() (Edge, bool), readErr *error) *merger[E
 	return newMerger(lists, func(a, b *Edge) bool { return a.pair(directed) < b.pair(directed) })
 }
 
-// pair returns the endpoints of an edge as one number, ordered as edges are. Unless directed, the lower endpoint
-// comes first.
+// pair returns the endpoints of an edge as one number, ordered as edges are. Unless directed, the
+// lower endpoint comes first.
 func (e *Edge) pair(directed bool) uint64 {
 	if !directed && e.U > e.V {
 		return uint64(e.V)<<32 | uint64(e.U)
@@ -75,8 +76,9 @@ func (e *Edge) pair(directed bool) uint64 {
 	return uint64(e.U)<<32 | uint64(e.V)
 }
 
-// radixSort sorts edges by their pairs, stably, byte by byte from the lowest (Knuth 3, section 5.2.5, algorithm R).
-// Both slices are overwritten. out is the sorted slice, free the other one, which may be longer than spare was.
+// radixSort sorts edges by their pairs, stably, byte by byte from the lowest (Knuth 3, section
+// 5.2.5, algorithm R). Both slices are overwritten. out is the sorted slice, free the other one,
+// which may be longer than spare was.
 func radixSort(edges, spare []Edge, directed bool) (out, free []Edge) {
 	var count [8][256]int
 	for i := range edges {
@@ -108,8 +110,8 @@ func radixSort(edges, spare []Edge, directed bool) (out, free []Edge) {
 	return edges, spare
 }
 
-// merger merges sorted lists with a tree of losers (Knuth, The Art of Computer Programming 3, section 5.4.1). Equal
-// items come in the order of their lists.
+// merger merges sorted lists with a tree of losers (Knuth, The Art of Computer Programming 3,
+// section 5.4.1). Equal items come in the order of their lists.
 type merger[T any] struct {
 	lists  []func() (T, bool)
 	less   func(a, b *T) bool
@@ -119,7 +121,8 @@ type merger[T any] struct {
 	winner int    // the list with the first item
 }
 
-// newMerger returns a merger of lists, each a function that returns its next item, and false after the last one.
+// newMerger returns a merger of lists, each a function that returns its next item, and false after
+// the last one.
 func newMerger[T any](lists []func() (T, bool), less func(a, b *T) bool) *merger[T] {
 	n := len(lists)
 	m := &merger[T]{lists: lists, less: less, heads: make([]T, n), live: make([]bool, n), losers: make([]int, n)}

@@ -35,8 +35,8 @@ func TestRadixSort(t *testing.T) {
 	}
 }
 
-// TestSortedEdges verifies that for any number of runs the merge returns every edge, ordered by pairs, and the edges
-// of a pair in the order of addition, those of the base first.
+// TestSortedEdges verifies that for any number of runs the merge returns every edge, ordered by
+// pairs, and the edges of a pair in the order of addition, those of the base first.
 func TestSortedEdges(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 4))

@@ -11,10 +11,11 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// The changes of all versions after Meta.Kept are kept, for databases that follow this one. A commit writes most of its change
-// anyway, as its log record and its observations; these are kept as long as the change. The change record holds the rest. A
-// version that changed a model has its change record under another prefix, so that the documents that it names are found
-// without reading all changes.
+// The changes of all versions after Meta.Kept are kept, for databases that follow this one. A
+// commit writes most of its change anyway, as its log record and its observations; these are kept
+// as long as the change. The change record holds the rest. A version that changed a model has its
+// change record under another prefix, so that the documents that it names are found without reading
+// all changes.
 
 // Commit says how a commit is recorded.
 type Commit struct {
@@ -23,8 +24,8 @@ type Commit struct {
 	Expect    uint64               // value of Meta.History after the commit; 0 means any
 }
 
-// Change is what the commit of one version did. The change record has neither Keys, Nodes, Edges nor Observed, which are in the
-// log record and in the observations.
+// Change is what the commit of one version did. The change record has neither Keys, Nodes, Edges
+// nor Observed, which are in the log record and in the observations.
 type Change struct {
 	Time      int64                `msgpack:"time"`             // time of the commit, in nanoseconds since 1970
 	Before    uint64               `msgpack:"before"`           // Meta.History before the commit
@@ -60,7 +61,8 @@ type NodeChange struct {
 	Deleted  bool
 }
 
-// EdgeChange is an edge after a commit, and the weight Old that it had before. Weight 0 means that there is no edge.
+// EdgeChange is an edge after a commit, and the weight Old that it had before. Weight 0 means that
+// there is no edge.
 type EdgeChange struct {
 	//lint:ignore U1000 package msgpack reads the tag
 	_msgpack    struct{} `msgpack:",as_array"`
@@ -104,8 +106,9 @@ func addSum(sum uint32, record []byte) uint32 { return sum*31 + Checksum(record)
 // keepNone forgets all changes up to the present version.
 func (m *Meta) keepNone() { m.Kept, m.KeptBytes = m.Version, 0 }
 
-// record advances the meta record to the next version, and writes the change record c of that version if changes are kept. sum
-// is the checksum of what the commit did. It returns ErrMismatch if the history differs from the one that the commit expects.
+// record advances the meta record to the next version, and writes the change record c of that
+// version if changes are kept. sum is the checksum of what the commit did. It returns ErrMismatch
+// if the history differs from the one that the commit expects.
 func (m *Meta) record(w Writer, commit *Commit, sum uint32, c *Change) error {
 	before := m.History
 	m.advance(commit.Time, sum)
@@ -129,8 +132,8 @@ func (m *Meta) record(w Writer, commit *Commit, sum uint32, c *Change) error {
 	return putSplit(w, makeKey(kind, m.Version), b)
 }
 
-// ChangeModel returns the next version of s, which changes a model, and writes its records to w. bytes is the size of the
-// documents that the change names.
+// ChangeModel returns the next version of s, which changes a model, and writes its records to w.
+// bytes is the size of the documents that the change names.
 func (s *Snapshot) ChangeModel(w Writer, commit Commit, m *ModelChange, bytes int64) (*Snapshot, error) {
 	next := *s
 	next.Meta.Model = m.Answering
@@ -200,7 +203,8 @@ func getChange(r Reader, version uint64) (c *Change, size int64, err error) {
 	return nil, 0, fmt.Errorf("%w: the change of version %d is missing", ErrCorrupt, version)
 }
 
-// GetChange returns what the commit of a version after Meta.Kept did. It returns ErrCorrupt if a part of it is missing.
+// GetChange returns what the commit of a version after Meta.Kept did. It returns ErrCorrupt if a
+// part of it is missing.
 func GetChange(r Reader, version uint64) (*Change, error) {
 	c, _, err := getChange(r, version)
 	if err != nil {
@@ -249,8 +253,9 @@ func (c *Change) addLogged(b []byte) error {
 	return nil
 }
 
-// Replay makes the graph changes of a commit to the same version of another copy of the database. The batch must be empty.
-// Replay returns ErrMismatch if the commit cannot have been made to this version.
+// Replay makes the graph changes of a commit to the same version of another copy of the database.
+// The batch must be empty. Replay returns ErrMismatch if the commit cannot have been made to this
+// version.
 func (b *Batch) Replay(c *Change) error {
 	m := &b.now.Meta
 	if len(c.Keys) > 0 && int64(c.First) != m.Nodes || c.Decided < m.Decisions {
@@ -326,7 +331,8 @@ func (b *Batch) replayNode(id ID, n node) {
 	b.setNode(id, n)
 }
 
-// replayEdge sets an edge. An edge that the commit added and deleted again is in the log record too, so it is recorded here.
+// replayEdge sets an edge. An edge that the commit added and deleted again is in the log record
+// too, so it is recorded here.
 func (b *Batch) replayEdge(c *EdgeChange) error {
 	m := &b.now.Meta
 	if int64(max(c.U, c.V)) >= m.Nodes || c.Weight != 0 && !ValidWeight(c.Weight) || !m.Directed && c.U > c.V {
@@ -346,8 +352,9 @@ func (b *Batch) replayEdge(c *EdgeChange) error {
 	return nil
 }
 
-// KeepChanges returns s with Meta.KeepBytes set to bytes, and with its oldest changes forgotten until the others take at most
-// that. The caller should call DropForgotten once the meta record of the result is stored.
+// KeepChanges returns s with Meta.KeepBytes set to bytes, and with its oldest changes forgotten
+// until the others take at most that. The caller should call DropForgotten once the meta record of
+// the result is stored.
 func (s *Snapshot) KeepChanges(r Reader, bytes int64) (*Snapshot, error) {
 	next := *s
 	m := &next.Meta
@@ -365,8 +372,9 @@ func (s *Snapshot) KeepChanges(r Reader, bytes int64) (*Snapshot, error) {
 	return &next, nil
 }
 
-// DropForgotten deletes the records of forgotten versions after the given one: changes, observations, and log records before
-// the start of the log. The log record and the observations of a version stay as long as its change is kept.
+// DropForgotten deletes the records of forgotten versions after the given one: changes,
+// observations, and log records before the start of the log. The log record and the observations of
+// a version stay as long as its change is kept.
 func (m *Meta) DropForgotten(r Reader, w Writer, after uint64) error {
 	for kind, last := range map[byte]uint64{
 		prefixChange: m.Kept, prefixModelChange: m.Kept, prefixLog: min(m.Kept, m.LogStart), prefixObservation: min(m.Kept, m.Forgotten),
@@ -381,8 +389,8 @@ func (m *Meta) DropForgotten(r Reader, w Writer, after uint64) error {
 	return nil
 }
 
-// CheckChanges calls check for each version whose change is kept. It verifies that the changes follow one another, and that
-// Meta.KeptBytes is their size.
+// CheckChanges calls check for each version whose change is kept. It verifies that the changes
+// follow one another, and that Meta.KeptBytes is their size.
 func (m *Meta) CheckChanges(r Reader, check func(version uint64) error) error {
 	bytes, history := int64(0), uint64(0)
 	for version := m.Kept + 1; version <= m.Version; version++ {
@@ -404,7 +412,8 @@ func (m *Meta) CheckChanges(r Reader, check func(version uint64) error) error {
 	return nil
 }
 
-// IDs returns the ids of the nodes that the graph changes of c mention and more, ascending and without repetitions.
+// IDs returns the ids of the nodes that the graph changes of c mention and more, ascending and
+// without repetitions.
 func (c *Change) IDs(more ...ID) []ID {
 	all := slices.Clone(more)
 	for i := range c.Keys {

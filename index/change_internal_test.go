@@ -21,8 +21,9 @@ func replay(s *Snapshot, store *memory, c *Change) (*Snapshot, error) {
 	return b.Snapshot(), nil
 }
 
-// A copy that replays each change has the same version with the same ids and the same bytes in its store. It refuses a change
-// that was made to any other version, and one that was altered, and is then as before.
+// A copy that replays each change has the same version with the same ids and the same bytes in its
+// store. It refuses a change that was made to any other version, and one that was altered, and is
+// then as before.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -57,8 +58,8 @@ func TestReplay(t *testing.T) {
 	})
 }
 
-// refuses fails t unless the change of the present version is refused by every other version, and by its own if an edge
-// was altered.
+// refuses fails t unless the change of the present version is refused by every other version, and
+// by its own if an edge was altered.
 func (h *history) refuses(t *rapid.T, c *Change) {
 	versions := append([]past{{h.now, h.want}}, h.past...)
 	last := len(versions) - 1

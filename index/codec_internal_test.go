@@ -181,8 +181,8 @@ func TestStateKeys(t *testing.T) {
 	}
 }
 
-// fuzzDecoder verifies that decode returns a value, ErrCorrupt or one of the other errors for any bytes, and never
-// panics.
+// fuzzDecoder verifies that decode returns a value, ErrCorrupt or one of the other errors for any
+// bytes, and never panics.
 func fuzzDecoder[T any](f *testing.F, seeds [][]byte, decode func([]byte) (T, error), other ...error) {
 	for _, b := range seeds {
 		f.Add(b)
@@ -227,8 +227,8 @@ func FuzzFeatures(f *testing.F) {
 	fuzzDecoder(f, [][]byte{appendFeatures(nil, vectors)}, decodeFeatures)
 }
 
-// TestUnmarshalDamage verifies that memory use does not accumulate over many damaged documents: an invalid length
-// costs each at most a megabyte.
+// TestUnmarshalDamage verifies that memory use does not accumulate over many damaged documents: an
+// invalid length costs each at most a megabyte.
 func TestUnmarshalDamage(t *testing.T) {
 	b := []byte("\x82\xa6format\x01\xa1x\xc6\xff\xff\xff\xff") // x: bytes, 4 GB of them
 	var before, after runtime.MemStats

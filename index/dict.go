@@ -25,13 +25,13 @@ func Int(i int64) Key { return block.Int(i) }
 // Str returns the string key s. The caller must not use a key for which Valid returns an error.
 func Str(s string) Key { return block.Str(s) }
 
-// Dict maps keys to ids and back. It only grows: a key keeps its id forever, even while its node is deleted, so one
-// Dict serves every version. A reader of a version with n ids treats an id >= n as absent. A Dict is safe for
-// concurrent use.
+// Dict maps keys to ids and back. It only grows: a key keeps its id forever, even while its node is
+// deleted, so one Dict serves every version. A reader of a version with n ids treats an id >= n as
+// absent. A Dict is safe for concurrent use.
 //
-// The keys of the base are in the store until they are loaded into memory, where they take 8 bytes per integer key, 16
-// bytes plus the string per string key, and 4 more bytes per key if ids are not in key order. Keys added later are in a
-// map.
+// The keys of the base are in the store until they are loaded into memory, where they take 8 bytes
+// per integer key, 16 bytes plus the string per string key, and 4 more bytes per key if ids are not
+// in key order. Keys added later are in a map.
 type Dict struct {
 	n      int                      // number of keys in the base
 	memory atomic.Pointer[keyTable] // the base; nil: not loaded
@@ -48,8 +48,8 @@ type keyTable struct {
 	order []ID // ids by ascending key; nil if they are in key order already
 }
 
-// newDict returns the dictionary of keys, in which the id of a key is its index in the list. It returns ErrCorrupt
-// if a key occurs twice.
+// newDict returns the dictionary of keys, in which the id of a key is its index in the list. It
+// returns ErrCorrupt if a key occurs twice.
 func newDict(keys []Key) (*Dict, error) {
 	t := &keyTable{KeyList: block.ListOf(keys)}
 	d := &Dict{n: len(keys), ids: make(map[Key]ID)}
@@ -82,8 +82,8 @@ func (t *keyTable) byKey(i int) ID {
 	return t.order[i]
 }
 
-// id returns the id of k and whether k has one. The place of an integer is guessed first, because integer keys are often
-// evenly spaced.
+// id returns the id of k and whether k has one. The place of an integer is guessed first, because
+// integer keys are often evenly spaced.
 func (t *keyTable) id(k Key) (ID, bool) {
 	n := t.Len()
 	if i, isInt := k.Int(); isInt && n > 1 {
@@ -167,7 +167,8 @@ func (d *Dict) Keys() []Key {
 	return keys
 }
 
-// first yields the keys of the ids below n, which is at least the number of keys in the base, by id.
+// first yields the keys of the ids below n, which is at least the number of keys in the base, by
+// id.
 func (d *Dict) first(n int) iter.Seq2[Key, error] {
 	return func(yield func(Key, error) bool) {
 		next := ID(0)
@@ -187,7 +188,8 @@ func (d *Dict) first(n int) iter.Seq2[Key, error] {
 	}
 }
 
-// ascending yields the keys of the ids below n, which is at least the number of keys in the base, in key order.
+// ascending yields the keys of the ids below n, which is at least the number of keys in the base,
+// in key order.
 func (d *Dict) ascending(n int) iter.Seq2[block.KeyEntry, error] {
 	added := d.addedWhere(func(k block.KeyEntry) bool { return int(k.ID) < n })
 	if t := d.memory.Load(); t != nil {
@@ -207,7 +209,8 @@ func (t *keyTable) from(first int) iter.Seq2[block.KeyEntry, error] {
 	}
 }
 
-// addedWhere yields those of the keys added since the base that is accepts, in key order. The errors are nil.
+// addedWhere yields those of the keys added since the base that is accepts, in key order. The
+// errors are nil.
 func (d *Dict) addedWhere(is func(block.KeyEntry) bool) iter.Seq2[block.KeyEntry, error] {
 	var list []block.KeyEntry
 	d.mu.RLock()
@@ -259,7 +262,8 @@ func mergeKeys(a, b iter.Seq2[block.KeyEntry, error]) iter.Seq2[block.KeyEntry, 
 // Loaded reports whether all keys of the base are in memory.
 func (d *Dict) Loaded() bool { return d.memory.Load() != nil }
 
-// Load reads all keys of the base into memory. It returns ErrCorrupt, which err returns from then on, too, or the error of ctx.
+// Load reads all keys of the base into memory. It returns ErrCorrupt, which err returns from then
+// on, too, or the error of ctx.
 func (d *Dict) Load(ctx context.Context) error {
 	if d.Loaded() {
 		return nil
@@ -273,7 +277,8 @@ func (d *Dict) Load(ctx context.Context) error {
 	return err
 }
 
-// since returns the keys of the ids from n on, which must not be below the number of keys in the base.
+// since returns the keys of the ids from n on, which must not be below the number of keys in the
+// base.
 func (d *Dict) since(n int) []Key {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -314,8 +319,8 @@ func (d *Dict) loadedBytes() int64 {
 	return d.bytes() + d.stored.Bytes()
 }
 
-// Check returns an error, which err returns from then on, too, unless both directions agree for every id. It may also return
-// the error of ctx.
+// Check returns an error, which err returns from then on, too, unless both directions agree for
+// every id. It may also return the error of ctx.
 func (d *Dict) Check(ctx context.Context) error {
 	next := ID(d.n)
 	if d.Loaded() {
@@ -346,8 +351,9 @@ func checkEvery(ctx context.Context, step int) error {
 	return nil
 }
 
-// Keyed yields the nodes with keys from low on, in key order, as long as their keys are within. Deleted nodes are left out.
-// It takes time for the keys that it passes, and for those that were added since the base.
+// Keyed yields the nodes with keys from low on, in key order, as long as their keys are within.
+// Deleted nodes are left out. It takes time for the keys that it passes, and for those that were
+// added since the base.
 func (s *Snapshot) Keyed(low Key, within func(Key) bool) iter.Seq2[block.KeyEntry, error] {
 	return func(yield func(block.KeyEntry, error) bool) {
 		added := s.Dict.addedWhere(func(k block.KeyEntry) bool { return k.Compare(low) >= 0 && within(k.Key) })

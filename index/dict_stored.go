@@ -10,9 +10,10 @@ import (
 	"kith/index/block"
 )
 
-// storedKeys reads the keys of a generation from its blocks when they are asked for. It takes 20 bytes of memory for each
-// block of 4 KB if keys are integers, 28 and the length of a key if some are strings, and what its cache allows. What
-// cannot be read is an unknown key, and the cache keeps the error.
+// storedKeys reads the keys of a generation from its blocks when they are asked for. It takes 20
+// bytes of memory for each block of 4 KB if keys are integers, 28 and the length of a key if some
+// are strings, and what its cache allows. What cannot be read is an unknown key, and the cache
+// keeps the error.
 type storedKeys struct {
 	block.KeyDirectory
 	cache *blockCache

@@ -14,7 +14,8 @@ import (
 	"kith/index/block"
 )
 
-// storedDict writes keys as generation 1 and returns their dictionary, which is read on demand, with the store.
+// storedDict writes keys as generation 1 and returns their dictionary, which is read on demand,
+// with the store.
 func storedDict(t testing.TB, keys []Key, cache int64) (*Dict, *memory) {
 	t.Helper()
 	store := newMemory()
@@ -44,8 +45,8 @@ func keyLists(n int) map[string][]Key {
 	return map[string][]Key{"integers": ints, "strings": strs, "mixed": mixed, "sorted": sorted, "one": {Str("a")}, "none": nil}
 }
 
-// TestStoredDict verifies that a dictionary that is read on demand is the one in memory, whatever the cache holds and
-// however many readers there are.
+// TestStoredDict verifies that a dictionary that is read on demand is the one in memory, whatever
+// the cache holds and however many readers there are.
 func TestStoredDict(t *testing.T) {
 	t.Parallel()
 	for name, keys := range keyLists(20_000) {
@@ -138,7 +139,8 @@ func TestStoredDictDamage(t *testing.T) {
 	}
 }
 
-// TestStoredDictOrder verifies that a dictionary in key order that contradicts the one by id is found.
+// TestStoredDictOrder verifies that a dictionary in key order that contradicts the one by id is
+// found.
 func TestStoredDictOrder(t *testing.T) {
 	t.Parallel()
 	keys := []Key{Int(5), Int(3), Int(9)}
@@ -201,8 +203,8 @@ func TestMergeKeys(t *testing.T) {
 	})
 }
 
-// BenchmarkDict measures look-ups of random keys and ids: in memory, in cached blocks, and in blocks that must be read
-// from a map and verified.
+// BenchmarkDict measures look-ups of random keys and ids: in memory, in cached blocks, and in
+// blocks that must be read from a map and verified.
 func BenchmarkDict(b *testing.B) {
 	for _, name := range []string{"integers", "mixed"} {
 		keys := keyLists(200_000)[name]

@@ -1,16 +1,18 @@
-// Package index defines how kith stores a graph: the key space of the store, the records in it, and the in-memory
-// structures derived from them.
+// Package index defines how kith stores a graph: the key space of the store, the records in it, and
+// the in-memory structures derived from them.
 //
-// It has no notion of transactions. Callers pass a [Reader], which reads the store at one version, and a [Writer],
-// which belongs to the caller's transaction. Only package db knows the store behind them.
+// It has no notion of transactions. Callers pass a [Reader], which reads the store at one version,
+// and a [Writer], which belongs to the caller's transaction. Only package db knows the store behind
+// them.
 //
 // # Types
 //
-// A [Snapshot] is the graph at one version: adjacency ([Graph]), keys ([Dict]), labels, feature vectors and the
-// recent changes ([Log]). It is immutable. A [Batch] builds the next version; parts of it can be undone
-// ([Batch.Savepoint]). It writes its records and becomes a Snapshot. A [Bulk] builds a version from a whole edge
-// list and keeps edges and keys that do not fit into memory in a scratch file. [States] caches the PageRank states of
-// single sources and brings them up to the version of each caller.
+// A [Snapshot] is the graph at one version: adjacency ([Graph]), keys ([Dict]), labels, feature
+// vectors and the recent changes ([Log]). It is immutable. A [Batch] builds the next version; parts
+// of it can be undone ([Batch.Savepoint]). It writes its records and becomes a Snapshot. A [Bulk]
+// builds a version from a whole edge list and keeps edges and keys that do not fit into memory in a
+// scratch file. [States] caches the PageRank states of single sources and brings them up to the
+// version of each caller.
 //
 // The files form layers. A reader goes down, and nothing refers back up:
 //
@@ -29,9 +31,9 @@
 //
 // # Key space
 //
-// Each key starts with one prefix byte. Numbers are big-endian, so that scans are in numeric order. Values stay
-// below the size at which Badger would move them to its value log. Longer values, marked (*), are split into
-// numbered parts under one checksum.
+// Each key starts with one prefix byte. Numbers are big-endian, so that scans are in numeric order.
+// Values stay below the size at which Badger would move them to its value log. Longer values,
+// marked (*), are split into numbered parts under one checksum.
 //
 //	m                (*)  meta: format, options, counters, and which of the other records are valid
 //	b generation     (*)  a copy of meta from the time when the generation became the base
@@ -59,69 +61,75 @@
 //
 // # Life of a version
 //
-// A commit writes one log record, the meta record and the feature blocks it touched, whatever the number of edges
-// in the graph. Open reads the directories of the generation that meta names and applies the log. A row that the log
-// has changed is made when it is first read. When the log has grown, the graph is written as a new generation, and the
-// meta record of one commit makes that generation the base. Blocks of other generations are leftovers of unfinished
-// work and are deleted. A bulk load works the same way: it writes a generation that one meta record makes valid,
+// A commit writes one log record, the meta record and the feature blocks it touched, whatever the
+// number of edges in the graph. Open reads the directories of the generation that meta names and
+// applies the log. A row that the log has changed is made when it is first read. When the log has
+// grown, the graph is written as a new generation, and the meta record of one commit makes that
+// generation the base. Blocks of other generations are leftovers of unfinished work and are
+// deleted. A bulk load works the same way: it writes a generation that one meta record makes valid,
 // entirely or not at all.
 //
 // # Changes
 //
-// A database that others follow keeps the changes of its last commits, up to Meta.KeepBytes. The change of a version is its
-// log record, its observations and its change record, which has what the other records hold only until they are written
-// again. Records of the log and observations, and documents of models that a change names, stay until the change is
-// forgotten, even if nothing else needs them. Meta says which versions have a change: those after Kept. A bulk load keeps
-// no change, so it moves Kept to its own version. Meta.History is a checksum over all commits, their times and their
-// records; a change states it before and after. [Batch.Replay] makes the same version from a change: the same ids, and the
-// same log record.
+// A database that others follow keeps the changes of its last commits, up to Meta.KeepBytes. The
+// change of a version is its log record, its observations and its change record, which has what the
+// other records hold only until they are written again. Records of the log and observations, and
+// documents of models that a change names, stay until the change is forgotten, even if nothing else
+// needs them. Meta says which versions have a change: those after Kept. A bulk load keeps no
+// change, so it moves Kept to its own version. Meta.History is a checksum over all commits, their
+// times and their records; a change states it before and after. [Batch.Replay] makes the same
+// version from a change: the same ids, and the same log record.
 //
 // # Damage
 //
-// Open is a salvage that must find nothing wrong, except that it reads keys, node records, vectors and rows only on
-// demand: an unreadable block is an error of every answer from then on ([Snapshot.Err]). What only all blocks
-// together show, such as a key that occurs twice, is verified by [Snapshot.Check] and by [Snapshot.Load]; that the log
-// fits the rows, by [Snapshot.Verify]. Each block states which ids it covers, and each log record states the version of
-// the previous one, so a lost record is detected, and [Salvage] can interpret the others without it: no key moves to
-// another node. Each edge is in the rows of both of its nodes, so a lost block of rows costs only the edges between
-// nodes of that block. The copy of the meta record sorts first in the key space and the adjacency last, so that a
-// truncated table loses edges before keys.
+// Open is a salvage that must find nothing wrong, except that it reads keys, node records, vectors
+// and rows only on demand: an unreadable block is an error of every answer from then on
+// ([Snapshot.Err]). What only all blocks together show, such as a key that occurs twice, is
+// verified by [Snapshot.Check] and by [Snapshot.Load]; that the log fits the rows, by
+// [Snapshot.Verify]. Each block states which ids it covers, and each log record states the version
+// of the previous one, so a lost record is detected, and [Salvage] can interpret the others without
+// it: no key moves to another node. Each edge is in the rows of both of its nodes, so a lost block
+// of rows costs only the edges between nodes of that block. The copy of the meta record sorts first
+// in the key space and the adjacency last, so that a truncated table loses edges before keys.
 //
 // # In memory
 //
-// A graph consists of a base and an overlay. The rows of the base are in the store until [Snapshot.Load] makes
-// compressed sparse rows of them, 4 bytes an entry (4 more for weights and 8 for times, each only if some edge has
-// one). Until then, the directory takes 20 bytes a block of 4 KB, degrees take 4 bytes for each node in a block that
-// was read (8 with weights), and a cache holds decoded blocks within a budget. All versions with the same base move
-// over together. The overlay is a persistent array of pages that holds each changed row in full. A commit copies only
+// A graph consists of a base and an overlay. The rows of the base are in the store until
+// [Snapshot.Load] makes compressed sparse rows of them, 4 bytes an entry (4 more for weights and 8
+// for times, each only if some edge has one). Until then, the directory takes 20 bytes a block of 4
+// KB, degrees take 4 bytes for each node in a block that was read (8 with weights), and a cache
+// holds decoded blocks within a budget. All versions with the same base move over together. The
+// overlay is a persistent array of pages that holds each changed row in full. A commit copies only
 // the pages and rows it touches; readers of older versions keep the old ones.
 //
-// Node records take 8 bytes for each block of 4096 nodes, and 2 bytes a node where a block is in memory; blocks of
-// zero records are not stored. If there are feature vectors, they take half a byte a node, and where a block of 16
-// nodes is in memory, 24 bytes a node and 4 a number. A block of vectors that a commit writes stays in memory, in
-// full, until the next base: vectors are read at the version of the base, and so are all blocks that have not been
-// written since. Counts of labels and of the bytes of vectors are in the meta record.
+// Node records take 8 bytes for each block of 4096 nodes, and 2 bytes a node where a block is in
+// memory; blocks of zero records are not stored. If there are feature vectors, they take half a
+// byte a node, and where a block of 16 nodes is in memory, 24 bytes a node and 4 a number. A block
+// of vectors that a commit writes stays in memory, in full, until the next base: vectors are read
+// at the version of the base, and so are all blocks that have not been written since. Counts of
+// labels and of the bytes of vectors are in the meta record.
 //
-// Records hold whole rows, as memory does: an undirected edge in the rows of both of its nodes, a directed one in an
-// out-row and an in-row. Load compares the two by sums of hashes.
+// Records hold whole rows, as memory does: an undirected edge in the rows of both of its nodes, a
+// directed one in an out-row and an in-row. Load compares the two by sums of hashes.
 //
-// The dictionary is in the store, too, until it is loaded. In memory it takes 8 bytes for an integer key, 16 and the
-// string for a string key, and 4 more if ids are not in key order. In the store, its directory takes 20 bytes for
-// each block of about 2000 integer keys, or 28 and a key for each block of strings; blocks are 4 KB. The cache holds
-// blocks as they are stored, and a look-up decodes up to 64 keys of one. If ids are not in key order, as after
-// commits that added nodes, the dictionary is stored twice, by id and by key, and the directory takes 12 bytes more
-// for each block by id. Keys added since the base are in a map, 100 bytes each. Ids are never reused. A key keeps its
-// id while its node is deleted, and gets the same id when the node is re-created, so one growing dictionary serves
-// the readers of all versions.
+// The dictionary is in the store, too, until it is loaded. In memory it takes 8 bytes for an
+// integer key, 16 and the string for a string key, and 4 more if ids are not in key order. In the
+// store, its directory takes 20 bytes for each block of about 2000 integer keys, or 28 and a key
+// for each block of strings; blocks are 4 KB. The cache holds blocks as they are stored, and a
+// look-up decodes up to 64 keys of one. If ids are not in key order, as after commits that added
+// nodes, the dictionary is stored twice, by id and by key, and the directory takes 12 bytes more
+// for each block by id. Keys added since the base are in a map, 100 bytes each. Ids are never
+// reused. A key keeps its id while its node is deleted, and gets the same id when the node is
+// re-created, so one growing dictionary serves the readers of all versions.
 //
 // # PageRank states
 //
-// Only the estimate y of a state is stored. The residual r = b - Q y is computed on load from the current graph, so
-// a stored state is exact, and a warm start, whatever has changed since. The log is needed only to repair states in
-// memory.
+// Only the estimate y of a state is stored. The residual r = b - Q y is computed on load from the
+// current graph, so a stored state is exact, and a warm start, whatever has changed since. The log
+// is needed only to repair states in memory.
 //
 // # Caveats
 //
-// Bytes that this package did not write result in ErrCorrupt with the place, never in a panic. Weights are summed
-// in row order, so that a degree has the same bits whatever the history.
+// Bytes that this package did not write result in ErrCorrupt with the place, never in a panic.
+// Weights are summed in row order, so that a degree has the same bits whatever the history.
 package index

@@ -13,9 +13,9 @@ import (
 
 // Models are documents of package db; this file stores them.
 //
-// A model's document may be longer than a transaction can be. It is therefore written beforehand, under a serial
-// number, in as many transactions as needed, and becomes valid with the commit that names it. Documents that are
-// not named are leftovers.
+// A model's document may be longer than a transaction can be. It is therefore written beforehand,
+// under a serial number, in as many transactions as needed, and becomes valid with the commit that
+// names it. Documents that are not named are leftovers.
 
 // Document is a stored document, or the error of reading it.
 type Document struct {
@@ -35,8 +35,8 @@ type ModelEntry struct {
 	Note   []byte   // further data of package db about the model
 }
 
-// encode returns the serial and at, 8 bytes each. If there are other documents or a note, their number (4 bytes),
-// their serials and the note follow.
+// encode returns the serial and at, 8 bytes each. If there are other documents or a note, their
+// number (4 bytes), their serials and the note follow.
 func (e *ModelEntry) encode() []byte {
 	b := binary.BigEndian.AppendUint64(nil, e.Serial)
 	b = binary.BigEndian.AppendUint64(b, e.At)
@@ -65,7 +65,8 @@ func decodeModelEntry(b []byte) (e ModelEntry, err error) {
 	return e, d.Err
 }
 
-// WriteDocument writes a document of a model to w, under a serial number that the model has never used.
+// WriteDocument writes a document of a model to w, under a serial number that the model has never
+// used.
 func WriteDocument(w Writer, model string, serial uint64, doc []byte) error {
 	return putSplit(w, documentKey(model, serial), doc)
 }
@@ -89,7 +90,8 @@ func DeleteModel(r Reader, w Writer, model string) error {
 	return deleteRange(r, w, nameKey(prefixModel, model), nil, nil)
 }
 
-// Models yields all models with their documents. For a damaged model it yields the name and ErrCorrupt.
+// Models yields all models with their documents. For a damaged model it yields the name and
+// ErrCorrupt.
 func Models(r Reader) iter.Seq2[string, Document] {
 	return func(yield func(string, Document) bool) {
 		for name, d := range modelEntries(r) {
@@ -157,8 +159,8 @@ func DropDocuments(r Reader, w Writer) error {
 	return nil
 }
 
-// Observations are documents of package db, in commit order. Old observations are forgotten: those up to version
-// Meta.Forgotten are leftovers.
+// Observations are documents of package db, in commit order. Old observations are forgotten: those
+// up to version Meta.Forgotten are leftovers.
 
 // PutObservation stores an observation of the batch. It must be called before Write.
 func (b *Batch) PutObservation(w Writer, doc []byte) error {
@@ -175,8 +177,8 @@ func Observations(r Reader, after uint64) iter.Seq[Document] {
 	return numbered(r, prefixObservation, makeKey(prefixObservation, after+1))
 }
 
-// numbered yields the documents of a kind in key order, starting at the key from. Document.At is the first number of
-// the key. A damaged document is yielded with its error.
+// numbered yields the documents of a kind in key order, starting at the key from. Document.At is
+// the first number of the key. A damaged document is yielded with its error.
 func numbered(r Reader, kind byte, from []byte) iter.Seq[Document] {
 	return func(yield func(Document) bool) {
 		for v, err := range scanSplit(r, kind, from) {
@@ -191,8 +193,8 @@ func numbered(r Reader, kind byte, from []byte) iter.Seq[Document] {
 	}
 }
 
-// salvageNumbered passes each of the documents, an unreadable one with its error, to keep, and deletes those for
-// which keep returns false.
+// salvageNumbered passes each of the documents, an unreadable one with its error, to keep, and
+// deletes those for which keep returns false.
 func salvageNumbered(r Reader, w Writer, documents iter.Seq[Document], keep func(Document) bool) error {
 	for d := range documents {
 		if d.stored.Key == nil {
@@ -207,9 +209,10 @@ func salvageNumbered(r Reader, w Writer, documents iter.Seq[Document], keep func
 	return nil
 }
 
-// Forget returns s without its oldest observations. It removes as few as needed to leave at most bytes bytes of
-// observations, but none after version last, and keeps or removes the observations of a commit together. The caller
-// should drop the removed observations once the meta record of the result is stored.
+// Forget returns s without its oldest observations. It removes as few as needed to leave at most
+// bytes bytes of observations, but none after version last, and keeps or removes the observations
+// of a commit together. The caller should drop the removed observations once the meta record of the
+// result is stored.
 func (s *Snapshot) Forget(r Reader, bytes int64, last uint64) (*Snapshot, error) {
 	next := *s
 	m := &next.Meta
@@ -226,8 +229,8 @@ func (s *Snapshot) Forget(r Reader, bytes int64, last uint64) (*Snapshot, error)
 	return &next, nil
 }
 
-// SalvageObservations returns every readable observation of s. It deletes the unreadable ones and returns them with
-// their errors.
+// SalvageObservations returns every readable observation of s. It deletes the unreadable ones and
+// returns them with their errors.
 func (s *Snapshot) SalvageObservations(r Reader, w Writer) (all []Document, err error) {
 	s.Meta.Observed = 0
 	err = salvageNumbered(r, w, Observations(r, s.Meta.Forgotten), func(d Document) bool {
@@ -238,8 +241,9 @@ func (s *Snapshot) SalvageObservations(r Reader, w Writer) (all []Document, err 
 	return all, err
 }
 
-// Decisions are documents of package db, numbered from 1 in commit order. The end times are stored in a separate
-// key range in time order, so that expired decisions are found without reading the others.
+// Decisions are documents of package db, numbered from 1 in commit order. The end times are stored
+// in a separate key range in time order, so that expired decisions are found without reading the
+// others.
 
 // NextDecision returns the number of a new decision.
 func (b *Batch) NextDecision() uint64 {
@@ -260,7 +264,8 @@ func GetDecision(r Reader, id uint64) (doc []byte, ok bool, err error) {
 	return getSplit(r, makeKey(prefixDecision, id))
 }
 
-// Decisions yields the stored decisions with numbers of at least from, ascending. Document.At is the number.
+// Decisions yields the stored decisions with numbers of at least from, ascending. Document.At is
+// the number.
 func Decisions(r Reader, from uint64) iter.Seq[Document] {
 	return numbered(r, prefixDecision, makeKey(prefixDecision, from))
 }
@@ -271,7 +276,8 @@ type DecisionEnd struct {
 	At int64 // nanoseconds since 1970
 }
 
-// DecisionEnds yields the end times of the decisions that do not end before from, the earliest first.
+// DecisionEnds yields the end times of the decisions that do not end before from, the earliest
+// first.
 func DecisionEnds(r Reader, from int64) iter.Seq2[DecisionEnd, error] {
 	return func(yield func(DecisionEnd, error) bool) {
 		for e, err := range r.Scan([]byte{prefixDecisionEnd}, decisionEndKey(from, 0)) {
@@ -288,9 +294,9 @@ func DecisionEnds(r Reader, from int64) iter.Seq2[DecisionEnd, error] {
 	}
 }
 
-// DropDecisions deletes at most limit of the decisions that ended before the time before. from must be a lower
-// bound of all end times: it lets the scan skip records that were deleted earlier but remain in the store until
-// compaction. DropDecisions returns the value of from for the next call.
+// DropDecisions deletes at most limit of the decisions that ended before the time before. from must
+// be a lower bound of all end times: it lets the scan skip records that were deleted earlier but
+// remain in the store until compaction. DropDecisions returns the value of from for the next call.
 func DropDecisions(r Reader, w Writer, from, before int64, limit int) (next int64, err error) {
 	for end, err := range DecisionEnds(r, from) {
 		if err != nil {
@@ -310,8 +316,9 @@ func DropDecisions(r Reader, w Writer, from, before int64, limit int) (next int6
 	return max(from, before), nil
 }
 
-// SalvageDecisions passes every decision to read, an unreadable one with its error, and deletes those for which
-// read returns an error. It rebuilds the list of end times from the results of read.
+// SalvageDecisions passes every decision to read, an unreadable one with its error, and deletes
+// those for which read returns an error. It rebuilds the list of end times from the results of
+// read.
 func SalvageDecisions(r Reader, w Writer, read func(Document) (end int64, err error)) error {
 	if err := deleteRange(r, w, []byte{prefixDecisionEnd}, nil, nil); err != nil {
 		return err

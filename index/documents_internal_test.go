@@ -34,7 +34,8 @@ func must(t rapid.TB, errs ...error) {
 	}
 }
 
-// TestModels verifies that a document is valid from the moment its model names it until the model names another.
+// TestModels verifies that a document is valid from the moment its model names it until the model
+// names another.
 func TestModels(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
@@ -144,8 +145,9 @@ func TestObservations(t *testing.T) {
 	}
 }
 
-// TestForget verifies that Forget keeps the newest commits that fit, and all commits after last, that leftovers of
-// forgotten observations are ignored, and that a salvage deletes damaged observations.
+// TestForget verifies that Forget keeps the newest commits that fit, and all commits after last,
+// that leftovers of forgotten observations are ignored, and that a salvage deletes damaged
+// observations.
 func TestForget(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -198,8 +200,9 @@ func TestForget(t *testing.T) {
 	})
 }
 
-// TestDropDecisions verifies that DropDecisions deletes exactly the decisions that have ended, the earliest first,
-// for end times in any order, although it does not read records from before its lower bound.
+// TestDropDecisions verifies that DropDecisions deletes exactly the decisions that have ended, the
+// earliest first, for end times in any order, although it does not read records from before its
+// lower bound.
 func TestDropDecisions(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

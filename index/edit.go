@@ -8,8 +8,8 @@ import (
 	"kith/ppr"
 )
 
-// Edit builds a new version of a graph. It starts as a given Graph and shares with it all unchanged parts. It must
-// not be used by several goroutines at once.
+// Edit builds a new version of a graph. It starts as a given Graph and shares with it all unchanged
+// parts. It must not be used by several goroutines at once.
 type Edit struct {
 	g          Graph
 	by         *owner
@@ -32,8 +32,8 @@ func (g *Graph) Edit() *Edit {
 	return e
 }
 
-// Hide returns the graph without the given edges. Unlike an Edit it copies no long row of the base: the nodes are left out
-// whenever such a row is read. Pairs that have no edge are ignored.
+// Hide returns the graph without the given edges. Unlike an Edit it copies no long row of the base:
+// the nodes are left out whenever such a row is read. Pairs that have no edge are ignored.
 func (g *Graph) Hide(ctx context.Context, edges [][2]ID) (*Graph, error) {
 	e := g.Edit()
 	hidden := map[rowOf][]ID{}
@@ -72,8 +72,8 @@ func (e *Edit) hideEntry(hidden map[rowOf][]ID, a *adjacency, u, v ID) {
 	e.setEntry(a, u, v, 0, 0)
 }
 
-// View returns the graph as edited so far. The graph and its rows change with further edits. Changes made after
-// View may be missing from it until View is called again.
+// View returns the graph as edited so far. The graph and its rows change with further edits.
+// Changes made after View may be missing from it until View is called again.
 func (e *Edit) View() *Graph {
 	e.flushRows()
 	return &e.g
@@ -92,8 +92,8 @@ func (e *Edit) Graph() *Graph {
 // Grow increases the number of node ids to n, if it is lower.
 func (e *Edit) Grow(n int) { e.g.nodes = max(e.g.nodes, n) }
 
-// shrink reduces the number of node ids to n. The edges of the removed ids must have been removed already; their rows, which
-// are empty, go with them.
+// shrink reduces the number of node ids to n. The edges of the removed ids must have been removed
+// already; their rows, which are empty, go with them.
 func (e *Edit) shrink(n int) {
 	for id := ID(n); int(id) < e.g.nodes; id++ {
 		for _, a := range []*adjacency{e.g.out, e.g.in} {
@@ -107,8 +107,9 @@ func (e *Edit) shrink(n int) {
 	e.g.nodes = n
 }
 
-// Set sets the weight w and the time t of the edge u -> v (undirected: u - v), or removes the edge if w is 0. It
-// returns the previous weight, 0 if there was no edge. u and v must be below NumNodes.
+// Set sets the weight w and the time t of the edge u -> v (undirected: u - v), or removes the edge
+// if w is 0. It returns the previous weight, 0 if there was no edge. u and v must be below
+// NumNodes.
 func (e *Edit) Set(u, v ID, w float32, t int64) (old float32) {
 	had, ok := e.Edge(u, v)
 	if ok {
@@ -122,8 +123,9 @@ func (e *Edit) Set(u, v ID, w float32, t int64) (old float32) {
 	return old
 }
 
-// setLater is Set for an edge that has the weight c.Old and changes, in a graph of which no row has changed. It reads no
-// row: the changed rows are made when they are first read. An edit must use either Set or setLater.
+// setLater is Set for an edge that has the weight c.Old and changes, in a graph of which no row has
+// changed. It reads no row: the changed rows are made when they are first read. An edit must use
+// either Set or setLater.
 func (e *Edit) setLater(c *edgeChange) {
 	if c.Old == 0 && c.Weight == 0 {
 		return // a commit added and removed it
@@ -221,8 +223,9 @@ func (e *Edit) ownRow(a *adjacency, u ID) *row {
 	return own
 }
 
-// longRow is the number of entries from which the changes of a row are collected before they are merged into the row.
-// If each change were inserted into the row at once, an edit of n edges of one node would take time quadratic in n.
+// longRow is the number of entries from which the changes of a row are collected before they are
+// merged into the row. If each change were inserted into the row at once, an edit of n edges of one
+// node would take time quadratic in n.
 const longRow = 512
 
 // pendingRow holds the pending changes of a long row by neighbour.
@@ -268,7 +271,8 @@ func (e *Edit) Edge(u, v ID) (Edge, bool) {
 	return e.g.edge(u, v, x.weight, x.time), true
 }
 
-// merge applies changes, in the form of those of a lateRow, in time linear in the row and in the changes.
+// merge applies changes, in the form of those of a lateRow, in time linear in the row and in the
+// changes.
 func (r *row) merge(changes []Edge) {
 	old := r.Entries
 	empty := old.Sub(0, 0)

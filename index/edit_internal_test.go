@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPiledRows verifies that editing a long row in any order gives the same graph as building it from its edges,
-// and that the original graph does not change.
+// TestPiledRows verifies that editing a long row in any order gives the same graph as building it
+// from its edges, and that the original graph does not change.
 func TestPiledRows(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -16,7 +16,8 @@ var (
 	ErrTooLarge = errors.New("index: too large")
 	// ErrWeight is returned for an edge weight that is not a number from MinWeight to MaxWeight.
 	ErrWeight = errors.New("index: weight is not a number from 2^-40 to 2^40")
-	// ErrRepeated is returned for an edge that occurs twice or exists already, where repeats are not allowed.
+	// ErrRepeated is returned for an edge that occurs twice or exists already, where repeats are
+	// not allowed.
 	ErrRepeated = errors.New("index: repeated edge")
 	// ErrFeatureLen is returned for a feature vector whose length is not that of the label.
 	ErrFeatureLen = errors.New("index: wrong number of features")

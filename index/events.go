@@ -10,22 +10,24 @@ import (
 	"kith/index/block"
 )
 
-// Event is the addition of an edge, or of weight to an edge, at a time. U is the endpoint that the edge was added
-// from, as far as that is known for an undirected edge.
+// Event is the addition of an edge, or of weight to an edge, at a time. U is the endpoint that the
+// edge was added from, as far as that is known for an undirected edge.
 type Event struct {
 	Edge           // the edge after the event; Time is never 0
 	Before float32 // weight before the event; 0 if there was no edge
 	Last   int64   // time of the edge before the event
 }
 
-// Events holds the newest events of a graph in the order in which they became known. Events of one bulk load are
-// ordered by time. It is a snapshot: the single writer appends after the end of every existing snapshot.
+// Events holds the newest events of a graph in the order in which they became known. Events of one
+// bulk load are ordered by time. It is a snapshot: the single writer appends after the end of every
+// existing snapshot.
 type Events struct {
 	list   []Event
 	latest int64
 }
 
-// newEvents returns the events of a list. latest is the latest time of the events before index from.
+// newEvents returns the events of a list. latest is the latest time of the events before index
+// from.
 func newEvents(list []Event, from int, latest int64) Events {
 	for i := from; i < len(list); i++ {
 		latest = max(latest, list[i].Time)
@@ -60,8 +62,8 @@ func (e Events) merge(loaded []Event) Events {
 	return newEvents(all[max(0, len(all)-maxEvents):], 0, 0)
 }
 
-// event returns the event of a change, and whether the change is an event: the edge has a new time, or more weight
-// at the same time.
+// event returns the event of a change, and whether the change is an event: the edge has a new time,
+// or more weight at the same time.
 func (c *edgeChange) event() (Event, bool) {
 	e := Event{Edge: c.Edge, Before: c.Old, Last: c.last}
 	return e, c.Weight > 0 && c.Time != 0 && (c.Time != c.last || c.Weight > c.Old)
@@ -121,14 +123,15 @@ func (n *newestEvents) sorted() []Event {
 	return events
 }
 
-// pairEdge is an edge of a pair of nodes in a bulk load; loaded is false for an edge that was in the graph before.
+// pairEdge is an edge of a pair of nodes in a bulk load; loaded is false for an edge that was in
+// the graph before.
 type pairEdge struct {
 	Edge
 	loaded bool
 }
 
-// addPair adds the events of one pair, whose edges are in the order of addition. Each event has the edge as the
-// earlier events have left it.
+// addPair adds the events of one pair, whose edges are in the order of addition. Each event has the
+// edge as the earlier events have left it.
 func (n *newestEvents) addPair(edges []pairEdge, how Repeats) {
 	if !slices.ContainsFunc(edges, func(e pairEdge) bool { return e.Time != 0 }) {
 		return
@@ -209,9 +212,9 @@ type Moment struct {
 	Events []Event
 }
 
-// Moments replays the newest events, earliest first; most is the maximum number of events. Each moment has the
-// graph as it was before its events. Events of edges that the graph no longer has, or has only with an earlier
-// time, are left out, because hidden edges must not become known.
+// Moments replays the newest events, earliest first; most is the maximum number of events. Each
+// moment has the graph as it was before its events. Events of edges that the graph no longer has,
+// or has only with an earlier time, are left out, because hidden edges must not become known.
 func (s *Snapshot) Moments(most int) iter.Seq[Moment] {
 	return func(yield func(Moment) bool) {
 		events := s.presentEvents(most)

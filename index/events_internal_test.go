@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// ledger is the oracle of events: it keeps all events of a graph and derives the graph before a time from them.
+// ledger is the oracle of events: it keeps all events of a graph and derives the graph before a
+// time from them.
 type ledger struct {
 	directed bool
 	repeats  Repeats
@@ -111,8 +112,8 @@ func checkMoments(t *testing.T, what string, s *Snapshot, l *ledger) {
 	}
 }
 
-// TestMoments verifies the graph before each of the newest events: after bulk loads, after commits, and after
-// reading the records.
+// TestMoments verifies the graph before each of the newest events: after bulk loads, after commits,
+// and after reading the records.
 func TestMoments(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(30) {
@@ -174,8 +175,8 @@ func commitEvent(t *testing.T, s *Snapshot, store *memory, rng *rand.Rand, l *le
 	return b.Snapshot()
 }
 
-// TestEventsOfStoredRows verifies that an edge that was removed and added has no earlier time after the store was opened,
-// whether its rows are read on demand or not.
+// TestEventsOfStoredRows verifies that an edge that was removed and added has no earlier time after
+// the store was opened, whether its rows are read on demand or not.
 func TestEventsOfStoredRows(t *testing.T) {
 	t.Parallel()
 	for _, directed := range []bool{false, true} {
@@ -205,7 +206,8 @@ func TestEventsOfStoredRows(t *testing.T) {
 	}
 }
 
-// TestEventsAreBounded verifies that a graph keeps the newest events, whatever the order of their arrival.
+// TestEventsAreBounded verifies that a graph keeps the newest events, whatever the order of their
+// arrival.
 func TestEventsAreBounded(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -10,12 +10,12 @@ import (
 	"kith/index/block"
 )
 
-// A generation is the base of the graph on disk: blocks of the dictionary, of the node records, of the newest
-// events and of the adjacency, all of one version. A new generation is written next to the old one and becomes
-// valid with the commit of WriteBase, whose meta record names it.
+// A generation is the base of the graph on disk: blocks of the dictionary, of the node records, of
+// the newest events and of the adjacency, all of one version. A new generation is written next to
+// the old one and becomes valid with the commit of WriteBase, whose meta record names it.
 //
-// The blocks of the dictionary by id are numbered by their first ids, the others consecutively. So the remaining
-// blocks of a damaged generation state which ids they cover.
+// The blocks of the dictionary by id are numbered by their first ids, the others consecutively. So
+// the remaining blocks of a damaged generation state which ids they cover.
 
 // generationKinds are the prefixes of a generation's blocks.
 var generationKinds = [...]byte{prefixDict, prefixKeyOrder, prefixNode, prefixEvent, prefixOut, prefixIn, prefixDirectory, prefixDegree}
@@ -28,14 +28,16 @@ type content struct {
 	keys     iter.Seq2[Key, error] // the keys of all nodes, by id
 	records  *nodeRecords
 	events   []Event
-	// ascending yields the keys of all nodes in key order. It is used only if ids are not in key order.
+	// ascending yields the keys of all nodes in key order. It is used only if ids are not in key
+	// order.
 	ascending iter.Seq2[block.KeyEntry, error]
-	// entries passes the entries of the rows of one direction to visit, ascending by row and neighbour.
+	// entries passes the entries of the rows of one direction to visit, ascending by row and
+	// neighbour.
 	entries func(in bool, visit func(Edge) error) error
 }
 
-// WriteGeneration writes the blocks of s to w under the given generation number, and returns them as they are read from
-// the given place.
+// WriteGeneration writes the blocks of s to w under the given generation number, and returns them
+// as they are read from the given place.
 func (s *Snapshot) WriteGeneration(w Writer, generation uint32, from *Stored) (*Base, error) {
 	n := s.Graph.nodes
 	c := content{directed: s.Graph.directed, nodes: n, labels: len(s.Meta.Labels), records: &s.nodes, events: s.Events.All()}
@@ -88,8 +90,8 @@ func (c *content) writeRows(w Writer, kind byte, generation uint32) (*block.RowD
 	return &rows.directory, rows.close()
 }
 
-// writeDict writes the dictionary of a generation: its blocks by id, those by key if ids are not in key order, and their
-// directory.
+// writeDict writes the dictionary of a generation: its blocks by id, those by key if ids are not in
+// key order, and their directory.
 func (c *content) writeDict(w Writer, generation uint32) (*block.KeyDirectory, error) {
 	var dir block.KeyDirectory
 	var low []Key
@@ -129,8 +131,8 @@ func counted(c *block.KeyDirectory, keys iter.Seq2[Key, error]) iter.Seq2[block.
 	}
 }
 
-// rowWriter writes one direction of a generation from its entries, in which U is the row and V the neighbour: the blocks,
-// their directory and, for out-rows, the degrees.
+// rowWriter writes one direction of a generation from its entries, in which U is the row and V the
+// neighbour: the blocks, their directory and, for out-rows, the degrees.
 type rowWriter struct {
 	w          Writer
 	kind       byte // prefixOut or prefixIn
@@ -214,7 +216,8 @@ func (a *adjacency) entries(n int, visit func(Edge) error) error {
 	return nil
 }
 
-// Base is what a generation holds. Its blocks are read when they are asked for, or loaded into memory.
+// Base is what a generation holds. Its blocks are read when they are asked for, or loaded into
+// memory.
 type Base struct {
 	Graph *Graph
 	dict  *Dict
@@ -237,8 +240,9 @@ func (b *Base) LoadedBytes() int64 {
 	return b.Graph.LoadedBytes() + b.dict.loadedBytes() + b.nodes.loadedBytes()
 }
 
-// Rebase returns s with its base replaced by the generation written from old, an earlier version of s, which becomes a part of
-// the result. What has changed since is applied again. The log drops the changes older than the previous base.
+// Rebase returns s with its base replaced by the generation written from old, an earlier version of
+// s, which becomes a part of the result. What has changed since is applied again. The log drops the
+// changes older than the previous base.
 func (s *Snapshot) Rebase(old *Snapshot, base *Base, generation uint32) (*Snapshot, error) {
 	next := *s
 	changes, ok := s.Log.Since(old.Meta.Version)
@@ -264,7 +268,8 @@ func (s *Snapshot) Rebase(old *Snapshot, base *Base, generation uint32) (*Snapsh
 	return &next, nil
 }
 
-// replace returns the next version of s with another base, as a bulk load makes it. The log starts empty.
+// replace returns the next version of s with another base, as a bulk load makes it. The log starts
+// empty.
 func (s *Snapshot) replace(base *Base, generation uint32, now int64) *Snapshot {
 	next, g := *s, base.Graph
 	m := &next.Meta
@@ -279,14 +284,14 @@ func (s *Snapshot) replace(base *Base, generation uint32, now int64) *Snapshot {
 	return &next
 }
 
-// WriteBase writes the meta record of s to w, and a copy of it for the generation that it names. If the meta record
-// is damaged, it can be derived from the copy and the log.
+// WriteBase writes the meta record of s to w, and a copy of it for the generation that it names. If
+// the meta record is damaged, it can be derived from the copy and the log.
 func (s *Snapshot) WriteBase(w Writer) error {
 	return errors.Join(putMeta(w, makeKey(prefixBase, s.Meta.Generation), &s.Meta), putMeta(w, []byte{prefixMeta}, &s.Meta))
 }
 
-// DropGenerations deletes the records of the generations up to last, except keep. Later generations are kept
-// because one may be in progress.
+// DropGenerations deletes the records of the generations up to last, except keep. Later generations
+// are kept because one may be in progress.
 func DropGenerations(r Reader, w Writer, keep, last uint32) error {
 	for _, kind := range append(generationKinds[:], prefixBase) {
 		all := []byte{kind}
@@ -300,8 +305,9 @@ func DropGenerations(r Reader, w Writer, keep, last uint32) error {
 	return nil
 }
 
-// LastGeneration returns the highest generation number in use: that of the present generation or of a leftover
-// block. A new generation must have a higher number, so that no leftover block can mix with its blocks.
+// LastGeneration returns the highest generation number in use: that of the present generation or of
+// a leftover block. A new generation must have a higher number, so that no leftover block can mix
+// with its blocks.
 func LastGeneration(r Reader, present uint32) (uint32, error) {
 	last := uint64(present)
 	for _, kind := range generationKinds {

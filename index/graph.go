@@ -28,13 +28,13 @@ const (
 // ValidWeight reports whether w can be the weight of an edge.
 func ValidWeight(w float32) bool { return block.ValidWeight(w) }
 
-// Graph is the adjacency of one version of the database: a base in compressed rows and an overlay of the rows that
-// have changed since. It is immutable and safe for concurrent use; [Graph.Edit] starts the next version. It
-// implements ppr.Graph and model.Graph.
+// Graph is the adjacency of one version of the database: a base in compressed rows and an overlay
+// of the rows that have changed since. It is immutable and safe for concurrent use; [Graph.Edit]
+// starts the next version. It implements ppr.Graph and model.Graph.
 //
-// INVARIANT: each row ascends strictly by node. An undirected graph is symmetric, its in-rows are its out-rows, and
-// a self-loop appears once in its row. The degree of a row is the float64 sum of its weights in row order, so that
-// it has the same bits whatever the history of the row.
+// INVARIANT: each row ascends strictly by node. An undirected graph is symmetric, its in-rows are
+// its out-rows, and a self-loop appears once in its row. The degree of a row is the float64 sum of
+// its weights in row order, so that it has the same bits whatever the history of the row.
 type Graph struct {
 	directed bool
 	weighted bool // an edit has set a weight other than 1
@@ -56,7 +56,8 @@ func NewGraph(directed bool) *Graph {
 	return g
 }
 
-// NumNodes returns the number of ids assigned so far. Deleted nodes keep their ids and have no edges.
+// NumNodes returns the number of ids assigned so far. Deleted nodes keep their ids and have no
+// edges.
 func (g *Graph) NumNodes() int { return g.nodes }
 
 // NumEdges returns the number of edges, loops included; an undirected edge counts once.
@@ -71,8 +72,8 @@ func (g *Graph) Directed() bool { return g.directed }
 // Weighted reports whether some weight may differ from 1.
 func (g *Graph) Weighted() bool { return g.weighted || g.out.base.weighted() }
 
-// Out returns the nodes that u points to, ascending, and the weights (nil: all 1). The caller must not modify the
-// slices.
+// Out returns the nodes that u points to, ascending, and the weights (nil: all 1). The caller must
+// not modify the slices.
 func (g *Graph) Out(u ID) ([]ID, []float32) {
 	r := g.out.row(u)
 	return r.To, r.Weight
@@ -84,14 +85,16 @@ func (g *Graph) In(u ID) ([]ID, []float32) {
 	return r.To, r.Weight
 }
 
-// OutLen returns the number of nodes of Out(u). If the rows are stored, and no edge has a weight, it does not read the row.
+// OutLen returns the number of nodes of Out(u). If the rows are stored, and no edge has a weight,
+// it does not read the row.
 func (g *Graph) OutLen(u ID) int { return g.out.len(u) }
 
 // InLen returns the number of nodes of In(u).
 func (g *Graph) InLen(u ID) int { return g.in.len(u) }
 
-// OutHead returns the first n nodes of Out(u), or all if there are fewer. Of a long row that is stored, it reads only what
-// it returns. A row that is not in memory is kept there, unless there is a buffer, whose memory the result may then use.
+// OutHead returns the first n nodes of Out(u), or all if there are fewer. Of a long row that is
+// stored, it reads only what it returns. A row that is not in memory is kept there, unless there is
+// a buffer, whose memory the result may then use.
 func (g *Graph) OutHead(u ID, n int, buffer []ID) []ID { return g.out.head(u, n, buffer) }
 
 // InHead returns the first n nodes of In(u), in the form of OutHead.
@@ -104,8 +107,8 @@ func (g *Graph) HasEdges(u ID) bool {
 	return len(out)+len(in) > 0
 }
 
-// OutTimes returns the times of the edges of Out(u), in the same order. 0 means that an edge has no time; the slice
-// is nil if the row stores no times.
+// OutTimes returns the times of the edges of Out(u), in the same order. 0 means that an edge has no
+// time; the slice is nil if the row stores no times.
 func (g *Graph) OutTimes(u ID) []int64 {
 	return g.out.row(u).Time
 }
@@ -115,9 +118,9 @@ func (g *Graph) InTimes(u ID) []int64 {
 	return g.in.row(u).Time
 }
 
-// Runs returns the out-rows or the in-rows of all nodes, ascending and as they are stored: the rows between two changed
-// rows form one run. Each run comes with its first node and is valid until the next one. Package ppr uses it for its passes
-// over the whole graph.
+// Runs returns the out-rows or the in-rows of all nodes, ascending and as they are stored: the rows
+// between two changed rows form one run. Each run comes with its first node and is valid until the
+// next one. Package ppr uses it for its passes over the whole graph.
 func (g *Graph) Runs(in bool) iter.Seq2[ID, ppr.Run] {
 	a := g.out
 	if in {
@@ -219,7 +222,8 @@ func (g *Graph) Bytes() int64 {
 	return n
 }
 
-// LoadedBytes returns the memory that the graph takes once [Graph.Load] has loaded its rows, in bytes.
+// LoadedBytes returns the memory that the graph takes once [Graph.Load] has loaded its rows, in
+// bytes.
 func (g *Graph) LoadedBytes() int64 {
 	n := g.out.loadedBytes()
 	if g.directed {
@@ -245,7 +249,8 @@ type survey struct {
 	made   atomic.Pointer[ppr.Survey]
 }
 
-// delta is a linked list of the changes of an edit and of those before it. Versions share the common part.
+// delta is a linked list of the changes of an edit and of those before it. Versions share the
+// common part.
 type delta struct {
 	earlier *delta
 	changes []ppr.Change
@@ -264,9 +269,9 @@ func (d *delta) all() []ppr.Change {
 // requested reports whether the survey has been requested.
 func (s *survey) requested() bool { return s.made.Load() != nil }
 
-// next returns the survey of the version that changes make, of a graph with the given number of arcs. It does not read the
-// graph, so that an edit does not pay for a survey that may never be requested. Once there are more changes than arcs, the
-// survey is no longer carried over.
+// next returns the survey of the version that changes make, of a graph with the given number of
+// arcs. It does not read the graph, so that an edit does not pay for a survey that may never be
+// requested. Once there are more changes than arcs, the survey is no longer carried over.
 func (s *survey) next(changes []ppr.Change, arcs int) *survey {
 	n := &survey{before: s.before, arcs: s.arcs, since: s.since}
 	if own := s.made.Load(); own != nil {
@@ -286,9 +291,10 @@ func (s *survey) next(changes []ppr.Change, arcs int) *survey {
 	return n
 }
 
-// Survey returns the survey of the graph, or nil while its rows are not in memory. If an earlier version had one, it is
-// carried over, in time linear in the changes; otherwise it is made in a pass over the graph. If deletes have split a
-// component, the survey depends on the history of the graph; results based on it are exact nevertheless.
+// Survey returns the survey of the graph, or nil while its rows are not in memory. If an earlier
+// version had one, it is carried over, in time linear in the changes; otherwise it is made in a
+// pass over the graph. If deletes have split a component, the survey depends on the history of the
+// graph; results based on it are exact nevertheless.
 func (g *Graph) Survey() *ppr.Survey {
 	s := g.survey
 	if made := s.made.Load(); made != nil || !g.Loaded() {

@@ -232,8 +232,8 @@ func TestGraphIsAMap(t *testing.T) {
 	})
 }
 
-// TestWithout verifies that Without returns the same graph as deleting the edges with an Edit, with all rows in the
-// base.
+// TestWithout verifies that Without returns the same graph as deleting the edges with an Edit, with
+// all rows in the base.
 func TestWithout(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -199,8 +199,8 @@ func (w *world) agreeWithBatch(t *rapid.T, b *Batch) {
 	}
 }
 
-// compact makes some version up to the current one the base, as a background compaction does, or leaves the blocks
-// of an interrupted compaction behind.
+// compact makes some version up to the current one the base, as a background compaction does, or
+// leaves the blocks of an interrupted compaction behind.
 func (h *history) compact(t *rapid.T) {
 	versions := append(slices.Clone(h.past), past{h.now, h.want})
 	old := versions[rapid.IntRange(0, len(versions)-1).Draw(t, "of")].s
@@ -283,7 +283,8 @@ func (h *history) load(t *rapid.T) {
 	h.ever = append(h.ever, w)
 }
 
-// reopen opens the store and compares the result with the current version. The rows are read now or on demand.
+// reopen opens the store and compares the result with the current version. The rows are read now or
+// on demand.
 func (h *history) reopen(t *rapid.T) {
 	on := rapid.SampledFrom([]*Stored{nil, {Cache: 0}, {Cache: 1 << 20}}).Draw(t, "rows")
 	if on != nil {
@@ -314,8 +315,8 @@ func (h *history) reopen(t *rapid.T) {
 	h.drop(t)
 }
 
-// TestHistory verifies that after any history the snapshot agrees with the oracle, older snapshots are unchanged,
-// and opening the store returns an equal snapshot.
+// TestHistory verifies that after any history the snapshot agrees with the oracle, older snapshots
+// are unchanged, and opening the store returns an equal snapshot.
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -342,8 +343,8 @@ func TestOpenOfNothing(t *testing.T) {
 	}
 }
 
-// TestBulkIsOneByOne verifies that a bulk load and adding the edges one at a time give the same graph except for
-// the ids: a bulk load assigns them in key order, a batch in the order of arrival.
+// TestBulkIsOneByOne verifies that a bulk load and adding the edges one at a time give the same
+// graph except for the ids: a bulk load assigns them in key order, a batch in the order of arrival.
 func TestBulkIsOneByOne(t *testing.T) {
 	t.Parallel()
 	lines := []bulkLine{
@@ -381,8 +382,8 @@ func TestBulkIsOneByOne(t *testing.T) {
 	}
 }
 
-// TestBulkLabels verifies that a bulk load sets the labels of new, existing and re-created nodes. An edge with a
-// node that cannot have its label is an error and changes nothing.
+// TestBulkLabels verifies that a bulk load sets the labels of new, existing and re-created nodes.
+// An edge with a node that cannot have its label is an error and changes nothing.
 func TestBulkLabels(t *testing.T) {
 	t.Parallel()
 	batch, w := New(soundMeta()).Begin(), newWorld(false)

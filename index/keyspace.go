@@ -34,20 +34,21 @@ const (
 	prefixModelChange = 'u'
 )
 
-// OnDemand reports whether the stored keys from a to b all belong to records that are read when they are needed. Other
-// records then tell that they exist, so the loss of one is noticed.
+// OnDemand reports whether the stored keys from a to b all belong to records that are read when
+// they are needed. Other records then tell that they exist, so the loss of one is noticed.
 func OnDemand(a, b []byte) bool {
 	return len(a) > 0 && len(b) > 0 && a[0] == b[0] &&
 		slices.Contains([]byte{prefixDict, prefixKeyOrder, prefixOut, prefixIn, prefixDegree}, a[0])
 }
 
-// WrittenOnce reports whether the record under a key is a block of a generation: no other record ever has the same key.
+// WrittenOnce reports whether the record under a key is a block of a generation: no other record
+// ever has the same key.
 func WrittenOnce(key []byte) bool {
 	return len(key) > 0 && bytes.IndexByte(generationKinds[:], key[0]) >= 0
 }
 
-// numberWidths returns the widths in bytes of the numbers in the keys of a kind, and false for a kind whose keys
-// have names.
+// numberWidths returns the widths in bytes of the numbers in the keys of a kind, and false for a
+// kind whose keys have names.
 func numberWidths(kind byte) (widths []int, ok bool) {
 	switch kind {
 	case prefixMeta: // no number
@@ -71,7 +72,8 @@ func numberWidths(kind byte) (widths []int, ok bool) {
 	return widths, true
 }
 
-// makeKey returns the key of a kind with these numbers, or the prefix of all such keys if numbers are left out.
+// makeKey returns the key of a kind with these numbers, or the prefix of all such keys if numbers
+// are left out.
 func makeKey[T uint32 | uint64](kind byte, numbers ...T) []byte {
 	widths, _ := numberWidths(kind)
 	b := append(make([]byte, 0, 24), kind)
@@ -82,8 +84,8 @@ func makeKey[T uint32 | uint64](kind byte, numbers ...T) []byte {
 	return b
 }
 
-// keyNumbers is the inverse of makeKey. It returns false for bytes that are not a key of their kind, and no numbers
-// for a kind with names.
+// keyNumbers is the inverse of makeKey. It returns false for bytes that are not a key of their
+// kind, and no numbers for a kind with names.
 func keyNumbers(key []byte) (numbers []uint64, ok bool) {
 	if len(key) == 0 {
 		return nil, false
@@ -106,7 +108,8 @@ func keyNumbers(key []byte) (numbers []uint64, ok bool) {
 	return numbers, len(rest) == 0
 }
 
-// firstNumber returns the first number of a key that may end with a part number. Bytes that are missing count as 0.
+// firstNumber returns the first number of a key that may end with a part number. Bytes that are
+// missing count as 0.
 func firstNumber(key []byte) uint64 {
 	widths, _ := numberWidths(key[0])
 	if len(widths) == 0 {
@@ -117,8 +120,8 @@ func firstNumber(key []byte) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// nameKey returns the key, or the prefix of the keys, of a kind with names. A zero byte, which no name contains,
-// ends the name.
+// nameKey returns the key, or the prefix of the keys, of a kind with names. A zero byte, which no
+// name contains, ends the name.
 func nameKey(kind byte, name string) []byte { return append(append([]byte{kind}, name...), 0) }
 
 // documentKey returns the key of one of a model's documents.
@@ -162,8 +165,8 @@ func IsMeta(key []byte) bool { return len(key) == 3 && key[0] == prefixMeta }
 
 func corruptKey(key []byte) error { return fmt.Errorf("%w: key %q", ErrCorrupt, key) }
 
-// IsCurrent reports whether the record under key belongs to the version that m describes and is not derived: it is
-// neither a leftover nor a cached state.
+// IsCurrent reports whether the record under key belongs to the version that m describes and is not
+// derived: it is neither a leftover nor a cached state.
 func (m *Meta) IsCurrent(key []byte) bool {
 	if len(key) < 2 {
 		return false

@@ -12,7 +12,8 @@ import (
 // Reader reads the store at one version. Returned slices are valid until the next call.
 type Reader interface {
 	Get(key []byte) (value []byte, ok bool, err error)
-	// Scan yields the entries whose keys have the prefix, ascending, starting at the key from (nil: all).
+	// Scan yields the entries whose keys have the prefix, ascending, starting at the key from (nil:
+	// all).
 	Scan(prefix, from []byte) iter.Seq2[Entry, error]
 }
 
@@ -25,13 +26,13 @@ type Writer interface {
 // Entry is a stored key and its value.
 type Entry struct{ Key, Value []byte }
 
-// maxPart is the maximum size of a stored value in bytes. It is below the size at which Badger would put the value
-// into its value log.
+// maxPart is the maximum size of a stored value in bytes. It is below the size at which Badger
+// would put the value into its value log.
 const maxPart = 512 << 10
 
-// putSplit stores value under key followed by a part number, in parts of at most maxPart. The first part begins
-// with the length and the crc32c of the whole value. If a longer value was stored under key before, its last parts
-// remain and are not read.
+// putSplit stores value under key followed by a part number, in parts of at most maxPart. The first
+// part begins with the length and the crc32c of the whole value. If a longer value was stored under
+// key before, its last parts remain and are not read.
 func putSplit(w Writer, key, value []byte) error {
 	head := make([]byte, 0, 12+min(len(value), maxPart))
 	head = binary.LittleEndian.AppendUint64(head, uint64(len(value)))
@@ -111,8 +112,8 @@ type splitValue struct {
 	wrongKey bool // Key is a stored key that is not one of its kind
 }
 
-// scanSplit yields the values of a kind that putSplit stored, starting at the key from. It yields a damaged value
-// with its error and continues. It stops at an error of the reader.
+// scanSplit yields the values of a kind that putSplit stored, starting at the key from. It yields a
+// damaged value with its error and continues. It stops at an error of the reader.
 func scanSplit(r Reader, kind byte, from []byte) iter.Seq2[splitValue, error] {
 	return func(yield func(splitValue, error) bool) {
 		var last []byte // key of the last value
@@ -154,8 +155,8 @@ func (v *splitValue) delete(r Reader, w Writer) error {
 	return deleteRange(r, w, v.Key, nil, nil)
 }
 
-// deleteRange deletes the keys with the prefix that r reads, starting at the key from, up to but not including the
-// key to (nil: all).
+// deleteRange deletes the keys with the prefix that r reads, starting at the key from, up to but
+// not including the key to (nil: all).
 func deleteRange(r Reader, w Writer, prefix, from, to []byte) error {
 	for e, err := range r.Scan(prefix, from) {
 		if err != nil {

@@ -20,8 +20,8 @@ func noise(seed, n int) []byte {
 	return b
 }
 
-// TestSplitIsAMap verifies that getSplit and scanSplit read the values that putSplit stored, in any order and over
-// any earlier values.
+// TestSplitIsAMap verifies that getSplit and scanSplit read the values that putSplit stored, in any
+// order and over any earlier values.
 func TestSplitIsAMap(t *testing.T) {
 	t.Parallel()
 	sizes := []int{0, 1, 12, maxPart - 1, maxPart, maxPart + 1, 2 * maxPart, 2*maxPart + 100}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestNodeLimit verifies that a node beyond the last id is refused with a clear error, by a commit and by a load, and
-// that a commit goes on without it. The graph only claims to have so many nodes.
+// TestNodeLimit verifies that a node beyond the last id is refused with a clear error, by a commit
+// and by a load, and that a commit goes on without it. The graph only claims to have so many nodes.
 func TestNodeLimit(t *testing.T) {
 	t.Parallel()
 	s, _ := sample(t, false)
@@ -44,7 +44,8 @@ func checkFull(t *testing.T, what string, err error) {
 	}
 }
 
-// TestEntryLimit verifies that rows with too many entries for memory are refused before any of them is read.
+// TestEntryLimit verifies that rows with too many entries for memory are refused before any of them
+// is read.
 func TestEntryLimit(t *testing.T) {
 	t.Parallel()
 	s, m := sample(t, false)

@@ -9,8 +9,8 @@ import (
 	"kith/ppr"
 )
 
-// Log holds the recent changes of the graph, for states of earlier versions. It is a snapshot: the single writer
-// appends after the end of every existing snapshot.
+// Log holds the recent changes of the graph, for states of earlier versions. It is a snapshot: the
+// single writer appends after the end of every existing snapshot.
 type Log struct {
 	start   uint64 // the log contains all commits after this version
 	commits []commitMark
@@ -18,8 +18,8 @@ type Log struct {
 	sets    *changeSets
 }
 
-// changeSets caches the change sets of one log that states have used recently, so that states which catch up from
-// the same version share one. It is safe for concurrent use.
+// changeSets caches the change sets of one log that states have used recently, so that states which
+// catch up from the same version share one. It is safe for concurrent use.
 type changeSets struct {
 	mu   sync.Mutex                // protects following fields
 	from map[uint64]*ppr.ChangeSet // by the version after which the set begins
@@ -27,8 +27,8 @@ type changeSets struct {
 
 func newChangeSets() *changeSets { return &changeSets{from: map[uint64]*ppr.ChangeSet{}} }
 
-// maxSets is the maximum number of cached sets of a log, which bounds their memory: a set may hold 16 bytes per
-// change and a word per 25 nodes.
+// maxSets is the maximum number of cached sets of a log, which bounds their memory: a set may hold
+// 16 bytes per change and a word per 25 nodes.
 const maxSets = 4
 
 // commitMark marks the end of a commit: its changes end before changes[end].
@@ -37,7 +37,8 @@ type commitMark struct {
 	end     int
 }
 
-// Since returns the changes after version, in commit order, and false if the log does not reach back that far.
+// Since returns the changes after version, in commit order, and false if the log does not reach
+// back that far.
 func (l *Log) Since(version uint64) ([]ppr.Change, bool) {
 	if version < l.start {
 		return nil, false
@@ -118,11 +119,12 @@ type nodeChange struct {
 	old  node // record before the change; not stored
 }
 
-// record holds the changes of one commit to the graph, in the order in which they are reapplied: new keys, then
-// node records, then edges.
+// record holds the changes of one commit to the graph, in the order in which they are reapplied:
+// new keys, then node records, then edges.
 //
-// INVARIANT: the records of the log form a chain. prev is the version of the previous record, so a missing record
-// is detected. first makes the ids of the new keys known without the previous records.
+// INVARIANT: the records of the log form a chain. prev is the version of the previous record, so a
+// missing record is detected. first makes the ids of the new keys known without the previous
+// records.
 type record struct {
 	prev  uint64 // version of the previous log record; 0 if none
 	first ID     // id of the first new key: the number of ids assigned before
@@ -131,15 +133,16 @@ type record struct {
 	edges []edgeChange
 }
 
-// follows reports whether no record is missing between that of version last (0: none) and r, in a log that begins
-// after version start.
+// follows reports whether no record is missing between that of version last (0: none) and r, in a
+// log that begins after version start.
 func (r *record) follows(last, start uint64) bool {
 	return r.prev == last || last == 0 && r.prev <= start
 }
 
 func (r *record) empty() bool { return len(r.keys)+len(r.nodes)+len(r.edges) == 0 }
 
-// Flags of an edge in a stored record: the tag of the weight before the change, that of the weight after it, and hasTime.
+// Flags of an edge in a stored record: the tag of the weight before the change, that of the weight
+// after it, and hasTime.
 const (
 	tagMask  = 3
 	newShift = 2

@@ -2,8 +2,8 @@ package index
 
 import "testing"
 
-// TestLogSets verifies that states which catch up from the same version share one set, and that a log keeps at most
-// maxSets sets.
+// TestLogSets verifies that states which catch up from the same version share one set, and that a
+// log keeps at most maxSets sets.
 func TestLogSets(t *testing.T) {
 	t.Parallel()
 	l := Log{start: 1}

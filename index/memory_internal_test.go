@@ -11,7 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// memory is a store in a map. It overwrites returned slices at the next call, as the contract of Reader allows.
+// memory is a store in a map. It overwrites returned slices at the next call, as the contract of
+// Reader allows.
 type memory struct {
 	entries map[string][]byte
 	earlier map[string][]byte // previous values of entries, including deleted ones
@@ -90,7 +91,8 @@ func (s memorySource) Read(key []byte) ([]byte, bool, error) {
 	return v, ok, nil
 }
 
-// writeTo writes what a load results in to the store, and returns it. Its rows stay readable when the store drops them.
+// writeTo writes what a load results in to the store, and returns it. Its rows stay readable when
+// the store drops them.
 func (b *Bulk) writeTo(ctx context.Context, m *memory, generation uint32) (*Snapshot, Tally, error) {
 	next, tally, err := b.Write(ctx, m, generation, &Stored{Cache: 1 << 10})
 	if err == nil {
@@ -104,7 +106,8 @@ func (b *Bulk) result() (*Snapshot, Tally, error) {
 	return b.writeTo(context.Background(), newMemory(), 1)
 }
 
-// compactTo writes a generation to the store, and returns it. It stays readable when the store drops it.
+// compactTo writes a generation to the store, and returns it. It stays readable when the store
+// drops it.
 func (s *Snapshot) compactTo(t rapid.TB, m *memory, generation uint32) *Base {
 	t.Helper()
 	base, err := s.WriteGeneration(m, generation, &Stored{Cache: 1 << 10})

@@ -11,8 +11,9 @@ import (
 // Format is the version of the stored layout that this code writes and reads.
 const Format = 4
 
-// Meta is the record that describes the database and says which other records are valid. Every commit writes it.
-// Blocks of other generations and log records beyond Version are leftovers of unfinished work.
+// Meta is the record that describes the database and says which other records are valid. Every
+// commit writes it. Blocks of other generations and log records beyond Version are leftovers of
+// unfinished work.
 type Meta struct {
 	Format   int     `msgpack:"format"`
 	Directed bool    `msgpack:"directed"`
@@ -23,8 +24,8 @@ type Meta struct {
 	// ID identifies the database. Its backups and followers have the same.
 	ID string `msgpack:"id"`
 
-	// Version is the number of commits so far that changed the graph, observations, decisions or models: commit n made
-	// version n.
+	// Version is the number of commits so far that changed the graph, observations, decisions or
+	// models: commit n made version n.
 	Version uint64 `msgpack:"version"`
 	Time    int64  `msgpack:"time"`    // time of the commit that made Version, in nanoseconds since 1970
 	History uint64 `msgpack:"history"` // checksum of the commits so far, by which copies that went different ways differ
@@ -61,8 +62,8 @@ type Label struct {
 	Name     string `msgpack:"name"`
 	Features int    `msgpack:"features"` // length of the feature vectors of its nodes; 0 if not set yet
 	Nodes    int64  `msgpack:"nodes"`    // number of nodes with the label; not counted for number 0
-	// Partners lists the labels of nodes that nodes with this label are linked to, as declared by bulk loads with
-	// labels. Label numbers ascend.
+	// Partners lists the labels of nodes that nodes with this label are linked to, as declared by
+	// bulk loads with labels. Label numbers ascend.
 	Partners []uint16 `msgpack:"partners,omitempty"`
 }
 
@@ -112,7 +113,8 @@ func (m *Meta) addPartner(label, partner uint16) {
 	m.Labels[label] = l
 }
 
-// fitFeatures checks that a label accepts vectors of length n. The first vector of a label sets its length.
+// fitFeatures checks that a label accepts vectors of length n. The first vector of a label sets its
+// length.
 func (m *Meta) fitFeatures(label uint16, n int) error {
 	if m.Labels[label].Features == 0 {
 		m.Labels = slices.Clone(m.Labels) // a savepoint may share the slice
@@ -129,7 +131,8 @@ func (m *Meta) fitFeatures(label uint16, n int) error {
 	return nil
 }
 
-// decodeMeta decodes the stored form. It returns ErrMismatch for a record in a different format, or ErrCorrupt.
+// decodeMeta decodes the stored form. It returns ErrMismatch for a record in a different format, or
+// ErrCorrupt.
 func decodeMeta(b []byte) (*Meta, error) {
 	var of struct { // other fields may have another meaning in another format
 		Format int `msgpack:"format"`
@@ -150,8 +153,9 @@ func decodeMeta(b []byte) (*Meta, error) {
 	return m, nil
 }
 
-// Unmarshal decodes a msgpack document. It uses a new decoder each time: msgpack.Unmarshal keeps decoders in a
-// pool, and each damaged document permanently enlarges the buffer of a pooled decoder by a megabyte.
+// Unmarshal decodes a msgpack document. It uses a new decoder each time: msgpack.Unmarshal keeps
+// decoders in a pool, and each damaged document permanently enlarges the buffer of a pooled decoder
+// by a megabyte.
 func Unmarshal(b []byte, v any) error { return msgpack.NewDecoder(bytes.NewReader(b)).Decode(v) }
 
 // consistent reports whether the values of m are consistent.

@@ -9,7 +9,8 @@ import (
 	"kith/index/block"
 )
 
-// nodeBlock is the number of consecutive ids in one block of node records: those below a span of pages.
+// nodeBlock is the number of consecutive ids in one block of node records: those below a span of
+// pages.
 const nodeBlock = spanSize * spanSize * spanSize
 
 // node is a node's record.
@@ -47,7 +48,8 @@ func decodeNodeRecord(d *block.Decoder) node {
 	return decodeNode(uint16(v))
 }
 
-// nodeRecords holds the records of all nodes: those of the base, and those set since. It is persistent, as pages is.
+// nodeRecords holds the records of all nodes: those of the base, and those set since. It is
+// persistent, as pages is.
 type nodeRecords struct {
 	base    *storedNodes // nil: no base
 	changed pages[nodeSet]
@@ -108,9 +110,9 @@ func (r *nodeRecords) onto(base *storedNodes, old *nodeRecords) nodeRecords {
 	return next
 }
 
-// storedNodes reads the node records of a generation when they are asked for. It takes 8 bytes of memory for each block of
-// 4096 nodes, and 8 KB for each block that is in memory. What cannot be read is a zero record, and the cache keeps the
-// error.
+// storedNodes reads the node records of a generation when they are asked for. It takes 8 bytes of
+// memory for each block of 4096 nodes, and 8 KB for each block that is in memory. What cannot be
+// read is a zero record, and the cache keeps the error.
 type storedNodes struct {
 	nodeDirectory
 	*block.Set[[]uint16] // a record of each node, as in node.encode
@@ -128,7 +130,8 @@ func openNodes(r Reader, cache *blockCache, m *Meta) (*storedNodes, error) {
 	return pagedNodes(dir, len(m.Labels), cache), nil
 }
 
-// pagedNodes returns the node records of the blocks with the given directory, in a graph with the given number of labels.
+// pagedNodes returns the node records of the blocks with the given directory, in a graph with the
+// given number of labels.
 func pagedNodes(dir *nodeDirectory, labels int, cache *blockCache) *storedNodes {
 	s := &storedNodes{nodeDirectory: *dir}
 	s.Set = block.NewSet(&cache.Cache, dir.numBlocks(), func(i int, b *[]uint16) (bytes int64, err error) {
@@ -204,7 +207,8 @@ func decodeNodeDirectory(b []byte) (*nodeDirectory, error) {
 	return dir, d.Err
 }
 
-// writeNodes writes the blocks of node records that are not all zero, and their directory, which it returns.
+// writeNodes writes the blocks of node records that are not all zero, and their directory, which it
+// returns.
 func (c *content) writeNodes(w Writer, generation uint32) (*nodeDirectory, error) {
 	dir := nodeDirectory{nodes: c.nodes}
 	for no := range uint32(dir.numBlocks()) {
@@ -226,7 +230,8 @@ func (c *content) writeNodes(w Writer, generation uint32) (*nodeDirectory, error
 	return &dir, putSplit(w, directoryKey(prefixNode, generation), dir.encode())
 }
 
-// decodeNodes decodes a block of n node records, in the form of node.encode, in a graph with the given number of labels.
+// decodeNodes decodes a block of n node records, in the form of node.encode, in a graph with the
+// given number of labels.
 func decodeNodes(d *block.Decoder, n, labels int) ([]uint16, error) {
 	b := make([]uint16, 0, nodeBlock)
 	for range n {

@@ -87,7 +87,8 @@ func TestStoredNodes(t *testing.T) {
 	}
 }
 
-// TestStoredNodesDamage verifies that a block of node records that cannot be read is an error that stays.
+// TestStoredNodesDamage verifies that a block of node records that cannot be read is an error that
+// stays.
 func TestStoredNodesDamage(t *testing.T) {
 	t.Parallel()
 	s := labelledGraph(t, 3*nodeBlock)

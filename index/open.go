@@ -25,8 +25,8 @@ func (s *Snapshot) WriteMeta(w Writer) error { return putMeta(w, []byte{prefixMe
 // ReadMeta returns the meta record, or nil if it is missing.
 func ReadMeta(r Reader) (*Meta, error) { return readMeta(r, []byte{prefixMeta}) }
 
-// readMeta reads the meta record under a key, or a copy of it. It returns nil if there is no record, ErrMismatch for a record
-// in a different format, or ErrCorrupt.
+// readMeta reads the meta record under a key, or a copy of it. It returns nil if there is no
+// record, ErrMismatch for a record in a different format, or ErrCorrupt.
 func readMeta(r Reader, key []byte) (*Meta, error) {
 	b, ok, err := getSplit(r, key)
 	if err == nil && !ok {
@@ -42,9 +42,10 @@ func readMeta(r Reader, key []byte) (*Meta, error) {
 	return m, nil
 }
 
-// Open reads the latest version from r. Keys and rows are read from the given place when they are asked for; until then,
-// damage of their blocks is not noticed (see [Snapshot.Err]). If it is nil, all are read now. Open returns nil if there is no
-// version, ErrMismatch if the store has another format, or ErrCorrupt with the place if the records are inconsistent.
+// Open reads the latest version from r. Keys and rows are read from the given place when they are
+// asked for; until then, damage of their blocks is not noticed (see [Snapshot.Err]). If it is nil,
+// all are read now. Open returns nil if there is no version, ErrMismatch if the store has another
+// format, or ErrCorrupt with the place if the records are inconsistent.
 func Open(r Reader, on *Stored) (*Snapshot, error) {
 	if meta, err := readMeta(r, []byte{prefixMeta}); meta == nil || err != nil {
 		return nil, err
@@ -56,8 +57,8 @@ func Open(r Reader, on *Stored) (*Snapshot, error) {
 	return s, nil
 }
 
-// opener builds a snapshot from its records. It collects violations and continues with what can be read; see
-// salvage.go for the repairs.
+// opener builds a snapshot from its records. It collects violations and continues with what can be
+// read; see salvage.go for the repairs.
 type opener struct {
 	ctx context.Context
 	r   Reader
@@ -108,8 +109,8 @@ func (o *opener) baseMeta() error {
 	return nil
 }
 
-// readLog reads the records of the log, including those before the base, and reports missing ones. The records must
-// form a chain that ends at the version stated by the meta record.
+// readLog reads the records of the log, including those before the base, and reports missing ones.
+// The records must form a chain that ends at the version stated by the meta record.
 func (o *opener) readLog() error {
 	m, last := &o.s.Meta, uint64(0)
 	for e, err := range scanSplit(o.r, prefixLog, makeKey(prefixLog, m.LogStart+1)) {
@@ -140,8 +141,8 @@ func (o *opener) readLog() error {
 	return nil
 }
 
-// blocks passes the blocks of one kind of the generation to visit, in order, and reports the errors of visit. The
-// decoder of a block with a wrong checksum has an error.
+// blocks passes the blocks of one kind of the generation to visit, in order, and reports the errors
+// of visit. The decoder of a block with a wrong checksum has an error.
 func (o *opener) blocks(kind byte, visit func(no uint32, d *block.Decoder) error) error {
 	g := o.s.Meta.Generation
 	if g == 0 {
@@ -176,8 +177,8 @@ func (o *opener) nodes() (err error) {
 	})
 }
 
-// eachNode passes the node records of the base to visit, by id, and reports the errors of visit. Records that are lost
-// are left out.
+// eachNode passes the node records of the base to visit, by id, and reports the errors of visit.
+// Records that are lost are left out.
 func (o *opener) eachNode(visit func(ID, node) error) error {
 	m := &o.s.Meta
 	if m.Generation == 0 {
@@ -248,7 +249,8 @@ func (o *opener) checkID(id uint64) error {
 	return nil
 }
 
-// adjacency reads the rows of the base. If a block is damaged, an edge is kept if one of its two rows has it.
+// adjacency reads the rows of the base. If a block is damaged, an edge is kept if one of its two
+// rows has it.
 func (o *opener) adjacency() (err error) {
 	m := &o.s.Meta
 	if o.cache != nil {
@@ -289,8 +291,8 @@ func (o *opener) adjacency() (err error) {
 	return o.degrees(g.Degree)
 }
 
-// eachRow passes the rows in the blocks of one direction to visit, in order, and reports damage. A long row is passed
-// in several parts.
+// eachRow passes the rows in the blocks of one direction to visit, in order, and reports damage. A
+// long row is passed in several parts.
 func (o *opener) eachRow(kind byte, visit func(u ID, e block.Entries) error) error {
 	if o.s.Meta.Generation == 0 {
 		return nil

@@ -43,8 +43,8 @@ func (o *opener) dictionary() error {
 	return nil
 }
 
-// openDict makes a dictionary of the keys in the store and those of the log. That no key occurs twice is checked by
-// [Snapshot.Check] and when the keys are loaded.
+// openDict makes a dictionary of the keys in the store and those of the log. That no key occurs
+// twice is checked by [Snapshot.Check] and when the keys are loaded.
 func (o *opener) openDict() error {
 	m := &o.s.Meta
 	stored, err := openKeys(o.r, o.cache, m)
@@ -77,8 +77,8 @@ func (o *opener) checkKeys(first ID, n int) error {
 	return nil
 }
 
-// eachKeys passes the keys of the base and of the log to visit, in lists of consecutive ids, and reports the errors
-// of visit. Each list states its first id, so lost keys do not shift others.
+// eachKeys passes the keys of the base and of the log to visit, in lists of consecutive ids, and
+// reports the errors of visit. Each list states its first id, so lost keys do not shift others.
 func (o *opener) eachKeys(visit func(first ID, keys []Key) error) error {
 	check := func(first ID, keys []Key) error {
 		if err := o.checkKeys(first, len(keys)); err != nil {
@@ -133,8 +133,8 @@ func decodeKeys(d *block.Decoder, first ID) (keys []Key, err error) {
 	return keys, nil
 }
 
-// keyOrder compares the blocks of the dictionary by key, and the directory, with the blocks by id: their directory, their
-// first keys and the sum of the hashes of their keys.
+// keyOrder compares the blocks of the dictionary by key, and the directory, with the blocks by id:
+// their directory, their first keys and the sum of the hashes of their keys.
 func (o *opener) keyOrder(read *block.KeyDirectory, low []Key, sum uint64) error {
 	order := keyOrder{n: read.Keys}
 	var lowest []Key

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// TestOpenReadsNoRows verifies that an open with a long log reads no row, and that the rows that the log has changed are those
-// of an open that reads all: edges that are added, changed and removed, also in one commit, with weights and with times.
+// TestOpenReadsNoRows verifies that an open with a long log reads no row, and that the rows that
+// the log has changed are those of an open that reads all: edges that are added, changed and
+// removed, also in one commit, with weights and with times.
 func TestOpenReadsNoRows(t *testing.T) {
 	t.Parallel()
 	for _, directed := range []bool{false, true} {

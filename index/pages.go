@@ -2,8 +2,8 @@ package index
 
 import "iter"
 
-// A span holds spanSize consecutive items, or the spans one level below. Spans are small so that changing one item
-// copies little.
+// A span holds spanSize consecutive items, or the spans one level below. Spans are small so that
+// changing one item copies little.
 const (
 	spanBits = 4
 	spanSize = 1 << spanBits
@@ -11,12 +11,13 @@ const (
 	levels   = 4 // number of spans on the path from the top to an item
 )
 
-// owner identifies the edit that made a span and may change it in place. Its address is its identity, so it must
-// not have size zero.
+// owner identifies the edit that made a span and may change it in place. Its address is its
+// identity, so it must not have size zero.
 type owner struct{ _ byte }
 
-// pages is a persistent sparse array. A copy of the struct is a snapshot. set copies only the top and the spans on
-// the path to an item, and only the first time an owner changes them. An item that was never set is the zero T.
+// pages is a persistent sparse array. A copy of the struct is a snapshot. set copies only the top
+// and the spans on the path to an item, and only the first time an owner changes them. An item that
+// was never set is the zero T.
 type pages[T any] struct {
 	by  *owner
 	top []*span[*span[*span[*span[T]]]]

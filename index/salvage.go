@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// Salvage reads all readable records of the latest version. It returns each violation found as ErrCorrupt with its
-// place. The snapshot is sound and contains nothing that was never committed: a node whose key is lost is deleted,
-// with its edges. If the meta record is lost or outdated, it is derived from the base and the log. If that is not
-// possible, Salvage returns no snapshot.
+// Salvage reads all readable records of the latest version. It returns each violation found as
+// ErrCorrupt with its place. The snapshot is sound and contains nothing that was never committed: a
+// node whose key is lost is deleted, with its edges. If the meta record is lost or outdated, it is
+// derived from the base and the log. If that is not possible, Salvage returns no snapshot.
 func Salvage(r Reader) (*Snapshot, []error) { return read(r, nil) }
 
 // read is Salvage, but reads the rows on demand unless on is nil.
@@ -62,8 +62,8 @@ func (o *opener) meta() error {
 	return nil
 }
 
-// derive updates an outdated meta record to the newest version that any record mentions. Labels created since are
-// unknown.
+// derive updates an outdated meta record to the newest version that any record mentions. Labels
+// created since are unknown.
 func (o *opener) derive() error {
 	m := &o.s.Meta
 	for _, l := range o.records {
@@ -97,7 +97,8 @@ func (o *opener) derive() error {
 	return err
 }
 
-// newest returns the greatest first number in the keys of a kind, and least if no key has a greater one.
+// newest returns the greatest first number in the keys of a kind, and least if no key has a greater
+// one.
 func newest(r Reader, kind byte, least uint64) (uint64, error) {
 	for e, err := range r.Scan([]byte{kind}, makeKey(kind, least+1)) {
 		if err != nil {
@@ -108,7 +109,8 @@ func newest(r Reader, kind byte, least uint64) (uint64, error) {
 	return least, nil
 }
 
-// assignLostKeys assigns unused keys to the ids whose keys are lost, and records these ids in o.lost.
+// assignLostKeys assigns unused keys to the ids whose keys are lost, and records these ids in
+// o.lost.
 func (o *opener) assignLostKeys(keys []Key, known []bool) {
 	if !slices.Contains(known, false) {
 		return
@@ -140,9 +142,10 @@ func (o *opener) assignLostKeys(keys []Key, known []bool) {
 	}
 }
 
-// redo applies the log to the base, and keeps the changes from before the base for states of earlier versions. If
-// blocks of the base are lost, and all earlier records of the log are present, it begins with the records from before
-// the base, which contain part of the lost data: on undamaged blocks, they end at the state of the base.
+// redo applies the log to the base, and keeps the changes from before the base for states of
+// earlier versions. If blocks of the base are lost, and all earlier records of the log are present,
+// it begins with the records from before the base, which contain part of the lost data: on
+// undamaged blocks, they end at the state of the base.
 func (o *opener) redo() {
 	m := &o.s.Meta
 	edit := o.s.Graph.Edit()
@@ -173,8 +176,8 @@ func (o *opener) redo() {
 	o.s.Graph = edit.Graph()
 }
 
-// redoRecord applies a record to edit and to the node records, and returns its events. If sound, the edges must have
-// had the weights that the record states.
+// redoRecord applies a record to edit and to the node records, and returns its events. If sound,
+// the edges must have had the weights that the record states.
 func (o *opener) redoRecord(edit *Edit, l logged, sound bool) (events []Event) {
 	limit := o.s.Meta.Nodes
 	for _, n := range l.nodes {
@@ -202,8 +205,8 @@ func (o *opener) redoRecord(edit *Edit, l logged, sound bool) (events []Event) {
 	return events
 }
 
-// lastTime returns the time of an edge before a change of it. If rows are read on demand, it reads only those of edges that
-// had a time.
+// lastTime returns the time of an edge before a change of it. If rows are read on demand, it reads
+// only those of edges that had a time.
 func (o *opener) lastTime(edit *Edit, c *edgeChange) int64 {
 	if o.cache == nil {
 		had, _ := edit.Edge(c.U, c.V)
@@ -259,7 +262,8 @@ func (o *opener) dropLost() {
 	}
 }
 
-// dropMaybeDeleted deletes the nodes that may have been deleted before and have no edges or features.
+// dropMaybeDeleted deletes the nodes that may have been deleted before and have no edges or
+// features.
 func (o *opener) dropMaybeDeleted() {
 	n := 0
 	for _, r := range o.maybeDeleted {
@@ -336,9 +340,9 @@ func (o *opener) reconcile() {
 	s.Meta = m
 }
 
-// Restart writes to w all records of s except those of WriteBase, at the same version, under a generation number
-// that was never used. The log begins with the next version, and no change is kept. States and damaged feature blocks are
-// deleted.
+// Restart writes to w all records of s except those of WriteBase, at the same version, under a
+// generation number that was never used. The log begins with the next version, and no change is
+// kept. States and damaged feature blocks are deleted.
 func (s *Snapshot) Restart(r Reader, w Writer, generation uint32) (*Snapshot, error) {
 	next := *s
 	m := &next.Meta

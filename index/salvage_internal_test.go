@@ -15,8 +15,8 @@ import (
 	"kith/index/block"
 )
 
-// damage deletes, alters or reverts some of the entries. A reverted entry has its value from before its last
-// change.
+// damage deletes, alters or reverts some of the entries. A reverted entry has its value from before
+// its last change.
 func (m *memory) damage(t *rapid.T) {
 	keys := slices.Sorted(maps.Keys(m.entries))
 	back := slices.Sorted(maps.Keys(m.earlier))
@@ -48,8 +48,8 @@ func (m *memory) keeps(o *memory, kinds ...byte) bool {
 	return true
 }
 
-// committed fails t if s has a node, an edge, a weight, a label or a vector that none of the worlds had. A label
-// may be lost.
+// committed fails t if s has a node, an edge, a weight, a label or a vector that none of the worlds
+// had. A label may be lost.
 func committed(t *rapid.T, s *Snapshot, worlds []*world) {
 	for id := range s.Nodes() {
 		k, v := s.Key(id), s.Features(id)
@@ -71,8 +71,8 @@ func committed(t *rapid.T, s *Snapshot, worlds []*world) {
 	}
 }
 
-// TestSalvage verifies that after any damage the salvaged snapshot is sound, contains only committed data, and can
-// be written and opened again.
+// TestSalvage verifies that after any damage the salvaged snapshot is sound, contains only
+// committed data, and can be written and opened again.
 func TestSalvage(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -101,8 +101,8 @@ func TestSalvage(t *testing.T) {
 			t.Fatal(err)
 		}
 		s, found = Salvage(store)
-		// The loss of a whole block of features cannot be detected, nor that of a newest version whose records are
-		// all lost.
+		// The loss of a whole block of features cannot be detected, nor that of a newest version
+		// whose records are all lost.
 		if err != nil && len(found) == 0 && store.keeps(h.store, prefixFeature, prefixMeta) { // the log contains what the base lost
 			was := *h.now
 			was.Meta.Version = s.Meta.Version
@@ -130,8 +130,8 @@ func TestSalvage(t *testing.T) {
 	})
 }
 
-// TestSalvageWithoutMeta verifies that a lost meta record is derived, except for the names of labels created since
-// the base.
+// TestSalvageWithoutMeta verifies that a lost meta record is derived, except for the names of
+// labels created since the base.
 func TestSalvageWithoutMeta(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"gone", "altered", "taken back"} {
@@ -160,7 +160,8 @@ func TestSalvageWithoutMeta(t *testing.T) {
 	}
 }
 
-// TestSalvageOfAGapInTheLog verifies that a missing log record is reported and does not move any key to another id.
+// TestSalvageOfAGapInTheLog verifies that a missing log record is reported and does not move any
+// key to another id.
 func TestSalvageOfAGapInTheLog(t *testing.T) {
 	t.Parallel()
 	h := sampleHistory(t)
@@ -188,8 +189,8 @@ func TestSalvageOfAGapInTheLog(t *testing.T) {
 	}
 }
 
-// TestSalvageWithoutEvents verifies that lost events of the base are counted, and that the rest of the graph is
-// kept.
+// TestSalvageWithoutEvents verifies that lost events of the base are counted, and that the rest of
+// the graph is kept.
 func TestSalvageWithoutEvents(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, false)
@@ -218,8 +219,8 @@ func TestSalvageWithoutEvents(t *testing.T) {
 	}
 }
 
-// TestSalvageOfAWrongBlock verifies that a block of edges that does not decode, although its checksum is right, costs
-// its own edges and no others.
+// TestSalvageOfAWrongBlock verifies that a block of edges that does not decode, although its
+// checksum is right, costs its own edges and no others.
 func TestSalvageOfAWrongBlock(t *testing.T) {
 	t.Parallel()
 	h := sampleHistory(t)
@@ -239,8 +240,8 @@ func TestSalvageOfAWrongBlock(t *testing.T) {
 	}
 }
 
-// TestSalvageOfRows verifies that lost rows are taken from the rows of the other nodes: a lost block costs only the edges
-// between nodes of that block, and nothing in a directed graph.
+// TestSalvageOfRows verifies that lost rows are taken from the rows of the other nodes: a lost
+// block costs only the edges between nodes of that block, and nothing in a directed graph.
 func TestSalvageOfRows(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -292,7 +293,8 @@ func TestSalvageOfRows(t *testing.T) {
 	}
 }
 
-// TestOpenComparesDirections verifies that rows which contradict each other are found, although all checksums are right.
+// TestOpenComparesDirections verifies that rows which contradict each other are found, although all
+// checksums are right.
 func TestOpenComparesDirections(t *testing.T) {
 	t.Parallel()
 	h := sampleHistory(t)
@@ -313,8 +315,8 @@ func TestOpenComparesDirections(t *testing.T) {
 	checkSound(t, s)
 }
 
-// sampleHistory returns a history of four commits with a base at the first version. Version n adds node 'of n' and
-// an edge of that node.
+// sampleHistory returns a history of four commits with a base at the first version. Version n adds
+// node 'of n' and an edge of that node.
 func sampleHistory(t *testing.T) *history {
 	h := newHistory(t, false)
 	for n := range 4 {
@@ -334,7 +336,8 @@ func sampleHistory(t *testing.T) *history {
 	return h
 }
 
-// TestSalvageOfASoundBase verifies that an incomplete log from before the base does not change an undamaged base.
+// TestSalvageOfASoundBase verifies that an incomplete log from before the base does not change an
+// undamaged base.
 func TestSalvageOfASoundBase(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, false)
@@ -364,8 +367,8 @@ func TestSalvageOfASoundBase(t *testing.T) {
 	}
 }
 
-// TestSalvageOfAnEarlierMeta verifies that an outdated meta record is detected by an observation or a decision that
-// is later than the record.
+// TestSalvageOfAnEarlierMeta verifies that an outdated meta record is detected by an observation or
+// a decision that is later than the record.
 func TestSalvageOfAnEarlierMeta(t *testing.T) {
 	t.Parallel()
 	for what, later := range map[string]func(h *history) error{

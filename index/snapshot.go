@@ -10,11 +10,12 @@ import (
 	"kith/index/block"
 )
 
-// Snapshot is the graph at one version, with its keys, labels, feature vectors, log and events. It is immutable and
-// safe for concurrent use; a [Batch] builds the next version.
+// Snapshot is the graph at one version, with its keys, labels, feature vectors, log and events. It
+// is immutable and safe for concurrent use; a [Batch] builds the next version.
 //
-// INVARIANT: the base of Graph has the edges of the generation that Meta names, and its overlay the changes of the log
-// since; Verify compares both. Only a salvaged snapshot may differ, until it is written with Restart and opened again.
+// INVARIANT: the base of Graph has the edges of the generation that Meta names, and its overlay the
+// changes of the log since; Verify compares both. Only a salvaged snapshot may differ, until it is
+// written with Restart and opened again.
 type Snapshot struct {
 	Meta   Meta
 	Graph  *Graph
@@ -73,8 +74,8 @@ func (s *Snapshot) Labelled(l uint16) iter.Seq[ID] {
 	}
 }
 
-// CountLabels returns the number of nodes of each label, by label number. Number 0 counts the nodes without a
-// label.
+// CountLabels returns the number of nodes of each label, by label number. Number 0 counts the nodes
+// without a label.
 func (s *Snapshot) CountLabels() []int64 {
 	n := make([]int64, len(s.Meta.Labels))
 	n[0] = s.Meta.Live
@@ -88,7 +89,8 @@ func (s *Snapshot) CountLabels() []int64 {
 // Features returns id's feature vector, or nil. The caller must not modify the slice.
 func (s *Snapshot) Features(id ID) []float32 { return s.features.at(id) }
 
-// Bytes returns the approximate memory that the graph, its dictionary, its log and the vectors hold, in bytes.
+// Bytes returns the approximate memory that the graph, its dictionary, its log and the vectors
+// hold, in bytes.
 func (s *Snapshot) Bytes() int64 {
 	return s.Graph.Bytes() + s.Dict.bytes() + s.features.bytes(s.Meta.FeatureBytes) + s.KeptBytes()
 }
@@ -126,8 +128,8 @@ func (s *Snapshot) Loaded() bool {
 	return !slices.ContainsFunc(s.parts(), func(p storedPart) bool { return !p.Loaded() })
 }
 
-// ChangedBytes is the part of Bytes that a new base would free: rows and blocks of vectors that have changed, and keys that
-// were added.
+// ChangedBytes is the part of Bytes that a new base would free: rows and blocks of vectors that
+// have changed, and keys that were added.
 func (s *Snapshot) ChangedBytes() int64 {
 	return s.Graph.Changed() + s.features.kept + addedKey*(s.Meta.Nodes-s.Meta.BaseNodes)
 }
@@ -137,8 +139,8 @@ func (s *Snapshot) KeptBytes() int64 {
 	return s.Dict.keptBytes() + s.features.kept + 16*int64(s.Log.Len())
 }
 
-// Load reads the base and all vectors into memory. All versions with this base use them from then on. It returns
-// ErrCorrupt, which Err returns from then on, too, or the error of ctx.
+// Load reads the base and all vectors into memory. All versions with this base use them from then
+// on. It returns ErrCorrupt, which Err returns from then on, too, or the error of ctx.
 func (s *Snapshot) Load(ctx context.Context) error {
 	for _, p := range s.parts() {
 		if err := p.Load(ctx); err != nil {
@@ -148,8 +150,8 @@ func (s *Snapshot) Load(ctx context.Context) error {
 	return nil
 }
 
-// CheckStored reads all blocks of the base and all vectors. It returns ErrCorrupt, which Err returns from then on, too, or the
-// error of ctx.
+// CheckStored reads all blocks of the base and all vectors. It returns ErrCorrupt, which Err
+// returns from then on, too, or the error of ctx.
 func (s *Snapshot) CheckStored(ctx context.Context) error {
 	for _, p := range s.parts() {
 		if err := p.Check(ctx); err != nil {
@@ -159,13 +161,13 @@ func (s *Snapshot) CheckStored(ctx context.Context) error {
 	return nil
 }
 
-// Err returns the error of the first block that could not be read, after which answers may be wrong. All parts of a base have
-// one cache, which keeps the error.
+// Err returns the error of the first block that could not be read, after which answers may be
+// wrong. All parts of a base have one cache, which keeps the error.
 func (s *Snapshot) Err() error { return s.Dict.err() }
 
-// Check verifies that the parts of the snapshot are consistent: the dictionary in both directions, rows in order
-// and symmetric, degrees, counters. It returns each violation it finds, up to 20, as ErrCorrupt, or the error of
-// ctx.
+// Check verifies that the parts of the snapshot are consistent: the dictionary in both directions,
+// rows in order and symmetric, degrees, counters. It returns each violation it finds, up to 20, as
+// ErrCorrupt, or the error of ctx.
 func (s *Snapshot) Check(ctx context.Context) (breaches []error, err error) {
 	c := &checker{s: s}
 	if err := s.Dict.Check(ctx); err != nil && ctx.Err() == nil {
@@ -191,8 +193,8 @@ func (c *checker) report(format string, args ...any) {
 // nodesPerCheck is the number of nodes visited between two checks of a context.
 const nodesPerCheck = 1 << 10
 
-// rows checks that each row ascends, has valid weights and the stated degree, that each edge also appears in the row of
-// its other endpoint, and the number of edges and loops.
+// rows checks that each row ascends, has valid weights and the stated degree, that each edge also
+// appears in the row of its other endpoint, and the number of edges and loops.
 func (c *checker) rows(ctx context.Context) error {
 	g, m := c.s.Graph, &c.s.Meta
 	both := balance{directed: g.directed}

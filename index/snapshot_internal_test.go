@@ -121,8 +121,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestOpenOfDamage truncates, changes or deletes each single record of a store. Open must return an error or a
-// sound graph: not every loss can be detected, but Open must not invent data.
+// TestOpenOfDamage truncates, changes or deletes each single record of a store. Open must return an
+// error or a sound graph: not every loss can be detected, but Open must not invent data.
 func TestOpenOfDamage(t *testing.T) {
 	t.Parallel()
 	_, store := sample(t, false)
@@ -174,8 +174,8 @@ func TestOpenOfDamage(t *testing.T) {
 	}
 }
 
-// TestVerifyOfDamage verifies that Verify detects any single record of the graph that is truncated, changed,
-// missing or added.
+// TestVerifyOfDamage verifies that Verify detects any single record of the graph that is truncated,
+// changed, missing or added.
 func TestVerifyOfDamage(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -214,8 +214,8 @@ func TestVerifyOfDamage(t *testing.T) {
 	}
 }
 
-// TestOpenOfWhatDoesNotFit verifies that inconsistent records with correct checksums are ErrCorrupt and cause
-// neither a panic nor a large allocation.
+// TestOpenOfWhatDoesNotFit verifies that inconsistent records with correct checksums are ErrCorrupt
+// and cause neither a panic nor a large allocation.
 func TestOpenOfWhatDoesNotFit(t *testing.T) {
 	t.Parallel()
 	vectors := new(vectorBlock)

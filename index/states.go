@@ -10,10 +10,11 @@ import (
 	"kith/ppr"
 )
 
-// States is a cache of the PageRank states of single sources, all of one tolerance, and of the start vectors that
-// are tracked for a source. A state is brought up to the version of the caller: it is repaired from the log, loaded
-// from the store and refined, or computed from scratch. States is safe for concurrent use. If two readers need the
-// same state, one waits for the other instead of computing the state twice.
+// States is a cache of the PageRank states of single sources, all of one tolerance, and of the
+// start vectors that are tracked for a source. A state is brought up to the version of the caller:
+// it is repaired from the log, loaded from the store and refined, or computed from scratch. States
+// is safe for concurrent use. If two readers need the same state, one waits for the other instead
+// of computing the state twice.
 //
 // The states stay within a budget of bytes; see states_evict.go.
 type States struct {
@@ -25,7 +26,8 @@ type States struct {
 
 	mu      sync.Mutex // protects following fields
 	entries map[StateID]*entry
-	// recentRequests holds a fingerprint of the start nodes that were last requested through Values; see isRepeat.
+	// recentRequests holds a fingerprint of the start nodes that were last requested through
+	// Values; see isRepeat.
 	recentRequests map[StateID]uint64
 	queue          entryQueue
 	bytes          int64
@@ -80,8 +82,9 @@ func (u *CacheUse) Count(o Origin) {
 type Cached struct {
 	*ppr.State
 	Origin Origin
-	// Pristine is set for a state that was computed from scratch on a graph with the same edges: it is the one that
-	// another solve returns, bit for bit. Others differ from that within the bounds of both.
+	// Pristine is set for a state that was computed from scratch on a graph with the same edges: it
+	// is the one that another solve returns, bit for bit. Others differ from that within the bounds
+	// of both.
 	Pristine bool
 }
 
@@ -99,7 +102,8 @@ type entry struct {
 	queueItem // protected by States.mu
 }
 
-// NewStates returns an empty cache of at most budget bytes, whose solvers take at most memory bytes each; 0 means no limit.
+// NewStates returns an empty cache of at most budget bytes, whose solvers take at most memory bytes
+// each; 0 means no limit.
 func NewStates(epsilon float64, budget, memory int64) *States {
 	c := &States{
 		target: ppr.Target{Norm: ppr.MaxNorm, Eps: epsilon}, budget: budget, memory: memory,
@@ -108,7 +112,8 @@ func NewStates(epsilon float64, budget, memory int64) *States {
 	return c
 }
 
-// WithSolver calls f with a solver. At most GOMAXPROCS solvers are in use at once; WithSolver waits for one until ctx is done.
+// WithSolver calls f with a solver. At most GOMAXPROCS solvers are in use at once; WithSolver waits
+// for one until ctx is done.
 func (c *States) WithSolver(ctx context.Context, f func(*ppr.Solver) error) error {
 	select {
 	case c.slots <- struct{}{}:
@@ -125,9 +130,9 @@ func (c *States) WithSolver(ctx context.Context, f func(*ppr.Solver) error) erro
 	return f(sv)
 }
 
-// Solve calls f with a solver and returns the state that f computes. A state that does not reach its target, because that
-// takes more memory than a solver has or more precision than float64, is a result, not an error: its bounds say what is
-// known.
+// Solve calls f with a solver and returns the state that f computes. A state that does not reach
+// its target, because that takes more memory than a solver has or more precision than float64, is a
+// result, not an error: its bounds say what is known.
 func (c *States) Solve(ctx context.Context, f func(*ppr.Solver) (*ppr.State, error)) (st *ppr.State, err error) {
 	err = c.WithSolver(ctx, func(sv *ppr.Solver) error {
 		st, err = f(sv)
@@ -160,8 +165,8 @@ func (c *States) State(ctx context.Context, s *Snapshot, r Reader, of StateID) (
 	return c.ofSource(ctx, s, r, of, false)
 }
 
-// PristineState is like State, but returns a pristine state: a cached state that is not pristine is replaced by one that is
-// computed from scratch.
+// PristineState is like State, but returns a pristine state: a cached state that is not pristine is
+// replaced by one that is computed from scratch.
 func (c *States) PristineState(ctx context.Context, s *Snapshot, r Reader, of StateID) (Cached, error) {
 	return c.ofSource(ctx, s, r, of, true)
 }
@@ -234,10 +239,11 @@ func (c *States) solve(ctx context.Context, g *Graph, of StateID, q request) (Ca
 	return Cached{State: st, Pristine: true}, err
 }
 
-// update returns the state of an entry for the version of s and the start vector q.h. A state whose start vector is near
-// q.h is repaired for the changes in the graph and in the vector. Otherwise the state is loaded from the store and
-// refined, or computed from scratch. A stored state of the same edges is computed from scratch as well: that takes little
-// longer, and the state is pristine, as it was before it was stored.
+// update returns the state of an entry for the version of s and the start vector q.h. A state whose
+// start vector is near q.h is repaired for the changes in the graph and in the vector. Otherwise
+// the state is loaded from the store and refined, or computed from scratch. A stored state of the
+// same edges is computed from scratch as well: that takes little longer, and the state is pristine,
+// as it was before it was stored.
 func (c *States) update(ctx context.Context, s *Snapshot, r Reader, e *entry, q request) (st Cached, err error) {
 	if e.state != nil && (!q.pristine || e.pristineAt(s)) {
 		if e.version == s.Meta.Version && !e.of.tracked {
@@ -275,8 +281,9 @@ func (e *entry) pristineAt(s *Snapshot) bool {
 	return e.pristine && s.Log.unchangedSince(e.version) && e.nodes == s.Graph.NumNodes()
 }
 
-// load reads an entry's state from the store. It returns nil if no state is stored or it is damaged: stored states only
-// save time, CheckStates reports damage, and Write replaces the damaged state.
+// load reads an entry's state from the store. It returns nil if no state is stored or it is
+// damaged: stored states only save time, CheckStates reports damage, and Write replaces the damaged
+// state.
 func (c *States) load(s *Snapshot, r Reader, e *entry) (*storedState, error) {
 	var stored *storedState
 	var err error
@@ -293,8 +300,8 @@ func (c *States) load(s *Snapshot, r Reader, e *entry) (*storedState, error) {
 	return stored, nil
 }
 
-// catchUp returns the state of an entry after the changes of the graph and of its start vector. With ppr.ErrPrecision it
-// returns the state that was reached.
+// catchUp returns the state of an entry after the changes of the graph and of its start vector.
+// With ppr.ErrPrecision it returns the state that was reached.
 func (c *States) catchUp(
 	ctx context.Context, s *Snapshot, e *entry, changes *ppr.ChangeSet, dh ppr.Vector, t ppr.Target,
 ) (got Cached, err error) {
@@ -333,9 +340,9 @@ func (c *States) Stats() (n CacheStats) {
 	return n
 }
 
-// Values returns the values and their bounds at some nodes for the start vector h of of.Source. The state is kept
-// only from the second request with the same start nodes on, because laying out a state takes about as long as
-// solving; see States.update.
+// Values returns the values and their bounds at some nodes for the start vector h of of.Source. The
+// state is kept only from the second request with the same start nodes on, because laying out a
+// state takes about as long as solving; see States.update.
 func (c *States) Values(
 	ctx context.Context, s *Snapshot, of StateID, h ppr.Vector, t ppr.Target, at []ID,
 ) (v, bound []float64, from Origin, err error) {
@@ -353,8 +360,8 @@ func (c *States) Values(
 	return v, bound, st.Origin, err
 }
 
-// Read solves for a start vector and returns its values and their bounds at some nodes, without keeping a state. Like
-// Solve, it returns what was reached.
+// Read solves for a start vector and returns its values and their bounds at some nodes, without
+// keeping a state. Like Solve, it returns what was reached.
 func (c *States) Read(
 	ctx context.Context, g ppr.Graph, of StateID, h ppr.Vector, t ppr.Target, at []ID,
 ) (v, bound []float64, err error) {
@@ -365,11 +372,12 @@ func (c *States) Read(
 	return v, bound, err
 }
 
-// maxRecentRequests is the maximum number of start vectors in recentRequests; they take less than a megabyte.
+// maxRecentRequests is the maximum number of start vectors in recentRequests; they take less than a
+// megabyte.
 const maxRecentRequests = 1 << 14
 
-// isRepeat reports whether the last request for the source had the same start nodes, or the source has a tracked
-// state that is near h.
+// isRepeat reports whether the last request for the source had the same start nodes, or the source
+// has a tracked state that is near h.
 func (c *States) isRepeat(s *Snapshot, of StateID, h ppr.Vector) bool {
 	of.tracked = true
 	question := fingerprint(h.Node)

@@ -8,8 +8,9 @@ import (
 	"kith/ppr"
 )
 
-// Eviction follows GreedyDual-Size (Cao and Irani, USITS 1997): evict the state with the lowest priority, which is
-// clock + edge operations per byte when the state was last used, and advance the clock to that priority.
+// Eviction follows GreedyDual-Size (Cao and Irani, USITS 1997): evict the state with the lowest
+// priority, which is clock + edge operations per byte when the state was last used, and advance the
+// clock to that priority.
 
 // queueItem is an entry's position in the queue and its contribution to the sums.
 type queueItem struct {
@@ -26,7 +27,8 @@ type totals struct {
 	ops, error float64
 }
 
-// requeue updates the position of an entry in the queue and evicts entries until the cache is within the budget.
+// requeue updates the position of an entry in the queue and evicts entries until the cache is
+// within the budget.
 func (c *States) requeue(e *entry) {
 	bytes, bound := int64(e.state.Bytes()), e.state.Bound(ppr.L1)
 	if math.IsInf(bound, 1) {
@@ -72,8 +74,8 @@ type Price struct {
 	Error    float64 // certified L1 error of one state: the average of those in memory; 0 means unknown
 }
 
-// Price returns the estimated cost of requesting the states of sources. If no states are in memory, guess is the
-// number of edge operations per state.
+// Price returns the estimated cost of requesting the states of sources. If no states are in memory,
+// guess is the number of edge operations per state.
 func (c *States) Price(form ppr.Form, alpha float64, sources []ID, guess float64) Price {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -132,9 +134,9 @@ func (c *States) TrimIfDue(r Reader, w Writer) error {
 	return c.Trim(r, w)
 }
 
-// Trim deletes stored states that are not in memory, in key order, until the stored states are within the budget.
-// States in memory are kept: they were requested since the cache was created, so they are more likely to be
-// requested again.
+// Trim deletes stored states that are not in memory, in key order, until the stored states are
+// within the budget. States in memory are kept: they were requested since the cache was created, so
+// they are more likely to be requested again.
 func (c *States) Trim(r Reader, w Writer) error {
 	c.mu.Lock()
 	c.written = 0

@@ -52,8 +52,8 @@ func TestEntryQueue(t *testing.T) {
 	}
 }
 
-// TestTrim verifies that Trim keeps stored states within the budget, keeps those in memory, and deletes all parts
-// of a state or none.
+// TestTrim verifies that Trim keeps stored states within the budget, keeps those in memory, and
+// deletes all parts of a state or none.
 func TestTrim(t *testing.T) {
 	t.Parallel()
 	store, w := newMemory(), ID(0)

@@ -60,8 +60,8 @@ func (l *live) edges(b *Batch, n int) {
 	}
 }
 
-// verify compares a cached state with one computed from scratch: they must differ by at most their certified
-// errors.
+// verify compares a cached state with one computed from scratch: they must differ by at most their
+// certified errors.
 func (l *live) verify(s *Snapshot, r Reader, of StateID) {
 	l.t.Helper()
 	ctx := context.Background()
@@ -106,8 +106,8 @@ func TestStatesCatchUp(t *testing.T) {
 	}
 }
 
-// TestCompactedTwin verifies that a graph with changed rows and the same graph compacted give results that are the
-// same to the bit.
+// TestCompactedTwin verifies that a graph with changed rows and the same graph compacted give
+// results that are the same to the bit.
 func TestCompactedTwin(t *testing.T) {
 	t.Parallel()
 	for _, directed := range []bool{false, true} {
@@ -173,8 +173,9 @@ func TestStatesCount(t *testing.T) {
 	must(t, l.states.Write(l.store, math.MaxInt64), l.states.CheckStates(context.Background(), l.now, l.store))
 }
 
-// TestPristine verifies that a pristine state is the one that another solve returns, bit for bit, that a state is pristine
-// until an edge changes it, or it comes from the store of other edges, and that PristineState replaces one that is not.
+// TestPristine verifies that a pristine state is the one that another solve returns, bit for bit,
+// that a state is pristine until an edge changes it, or it comes from the store of other edges, and
+// that PristineState replaces one that is not.
 func TestPristine(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -229,8 +230,8 @@ func TestPristine(t *testing.T) {
 	}
 }
 
-// TestStatesAfterALoad verifies that states are computed from scratch after a bulk load, because the log starts
-// empty.
+// TestStatesAfterALoad verifies that states are computed from scratch after a bulk load, because
+// the log starts empty.
 func TestStatesAfterALoad(t *testing.T) {
 	t.Parallel()
 	l := newLive(t, false, 50, 100)
@@ -266,7 +267,8 @@ func TestStatesOfNothing(t *testing.T) {
 	}
 }
 
-// TestStatesConcurrently lets readers of all versions request the same few states while commits go on.
+// TestStatesConcurrently lets readers of all versions request the same few states while commits go
+// on.
 func TestStatesConcurrently(t *testing.T) {
 	t.Parallel()
 	l := newLive(t, false, 80, 200)

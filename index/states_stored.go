@@ -13,9 +13,9 @@ import (
 	"kith/ppr"
 )
 
-// StateID identifies a cached PageRank state by its source, form, damping factor and accuracy. Undirected graphs keep
-// only column states, which serve both forms. A tracked state is that of the last start vector requested for the
-// source; it is never stored.
+// StateID identifies a cached PageRank state by its source, form, damping factor and accuracy.
+// Undirected graphs keep only column states, which serve both forms. A tracked state is that of the
+// last start vector requested for the source; it is never stored.
 type StateID struct {
 	Form    ppr.Form
 	Alpha   float64
@@ -24,15 +24,16 @@ type StateID struct {
 	tracked bool
 }
 
-// storedState is the stored form of a state: its estimate y. The residual is recomputed for the graph on load, so a
-// stored state is exact whatever has changed since.
+// storedState is the stored form of a state: its estimate y. The residual is recomputed for the
+// graph on load, so a stored state is exact whatever has changed since.
 type storedState struct {
 	version uint64 // version of the graph that the state was up to date with
 	nodes   []ID
 	y       []float32
 }
 
-// encode returns the version, the number of nodes, the nodes as differences less one, then the values.
+// encode returns the version, the number of nodes, the nodes as differences less one, then the
+// values.
 func (s *storedState) encode() []byte {
 	b := binary.AppendUvarint(nil, s.version)
 	b = binary.AppendUvarint(b, uint64(len(s.nodes)))
@@ -70,7 +71,8 @@ func decodeState(b []byte) (*storedState, error) {
 	return s, d.End()
 }
 
-// getState reads a stored state. It returns nil if there is no state of the given version or an earlier one.
+// getState reads a stored state. It returns nil if there is no state of the given version or an
+// earlier one.
 func getState(r Reader, of StateID, version uint64) (*storedState, error) {
 	b, ok, err := getSplit(r, stateKey(of))
 	if err != nil || !ok {
@@ -86,9 +88,10 @@ func getState(r Reader, of StateID, version uint64) (*storedState, error) {
 	return s, nil
 }
 
-// storeOps is the number of edge operations from which a state is stored: half a millisecond, at the 20 ns per edge
-// operation measured on dblp-2010. Loading a state recomputes its residual, which costs about 0.8 of computing the
-// state, so there is little to gain, and less for cheaper states.
+// storeOps is the number of edge operations from which a state is stored: half a millisecond, at
+// the 20 ns per edge operation measured on dblp-2010. Loading a state recomputes its residual,
+// which costs about 0.8 of computing the state, so there is little to gain, and less for cheaper
+// states.
 const storeOps = 20_000
 
 // worthStoring reports whether the entry's state is to be stored. The caller holds e.mu.
@@ -100,8 +103,8 @@ func (c *States) Unsaved() (ops int) {
 	return ops
 }
 
-// Write writes to w the states that are not in the store and took at least storeOps edge operations, those that are
-// evicted last first, until they have taken limit bytes.
+// Write writes to w the states that are not in the store and took at least storeOps edge
+// operations, those that are evicted last first, until they have taken limit bytes.
 func (c *States) Write(w Writer, limit int64) error {
 	c.mu.Lock()
 	c.unsaved = 0
@@ -142,8 +145,8 @@ func (e *entry) write(w Writer) (bytes int, err error) {
 	return len(b), nil
 }
 
-// CheckStates verifies every stored state of s that r reads: its nodes must be in the graph, and its residual,
-// computed from the graph, must be finite.
+// CheckStates verifies every stored state of s that r reads: its nodes must be in the graph, and
+// its residual, computed from the graph, must be finite.
 func (c *States) CheckStates(ctx context.Context, s *Snapshot, r Reader) error {
 	for e, err := range scanSplit(r, prefixState, nil) {
 		if err := cmp.Or(err, e.err); err != nil {

@@ -19,8 +19,8 @@ func (l *live) vector(n int) (h ppr.Vector) {
 	return h
 }
 
-// track compares a tracked state with one computed from scratch: they must differ by at most their certified
-// errors, and the state must be that of h.
+// track compares a tracked state with one computed from scratch: they must differ by at most their
+// certified errors, and the state must be that of h.
 func (l *live) track(s *Snapshot, of StateID, h ppr.Vector) {
 	l.t.Helper()
 	ctx := context.Background()
@@ -79,8 +79,8 @@ func TestTrack(t *testing.T) {
 	}
 }
 
-// TestValues verifies that a state is kept only from the second request on, and that it is then updated for changes
-// of the graph and for nearby start vectors.
+// TestValues verifies that a state is kept only from the second request on, and that it is then
+// updated for changes of the graph and for nearby start vectors.
 func TestValues(t *testing.T) {
 	t.Parallel()
 	l := newLive(t, false, 80, 250)

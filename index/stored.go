@@ -11,9 +11,9 @@ import (
 	"kith/ppr"
 )
 
-// storedRows reads the rows of one direction from the blocks of a generation when they are asked for. It takes 20 bytes
-// of memory for each block, and what its cache allows for decoded blocks. An unreadable row is empty, and the cache keeps
-// the error.
+// storedRows reads the rows of one direction from the blocks of a generation when they are asked
+// for. It takes 20 bytes of memory for each block, and what its cache allows for decoded blocks. An
+// unreadable row is empty, and the cache keeps the error.
 type storedRows struct {
 	block.RowDirectory
 	nodes  int
@@ -44,8 +44,9 @@ func (s *storedRows) find(u ID) int {
 	return i
 }
 
-// head returns the first n nodes of the row of u, or all if there are fewer. It reads no more blocks than that takes. With a
-// buffer, which it may use, it decodes only these nodes, and does not change what the cache holds.
+// head returns the first n nodes of the row of u, or all if there are fewer. It reads no more
+// blocks than that takes. With a buffer, which it may use, it decodes only these nodes, and does
+// not change what the cache holds.
 func (s *storedRows) head(u ID, n int, buffer []ID) []ID {
 	i := s.find(u)
 	if i < 0 {
@@ -64,8 +65,8 @@ func (s *storedRows) head(u ID, n int, buffer []ID) []ID {
 	return to
 }
 
-// appendHead appends the first n nodes that block i has of the row of u. Unless the block is in memory, once says that only
-// these nodes are decoded.
+// appendHead appends the first n nodes that block i has of the row of u. Unless the block is in
+// memory, once says that only these nodes are decoded.
 func (s *storedRows) appendHead(to []ID, i int, u ID, n int, once bool) []ID {
 	if once && s.blocks.Held(i) == nil {
 		err := s.cache.decode(s.kind, uint32(i), func(d *block.Decoder) (err error) {
@@ -107,8 +108,9 @@ func (s *storedRows) join(i int, b *block.Rows) (bytes int64, err error) {
 	return b.Bytes(), err
 }
 
-// runs yields the rows of the nodes from lo up to but not including hi, a block at a time, and reports whether to go on. It
-// does not change what the cache holds: a pass must not evict what answers need.
+// runs yields the rows of the nodes from lo up to but not including hi, a block at a time, and
+// reports whether to go on. It does not change what the cache holds: a pass must not evict what
+// answers need.
 func (s *storedRows) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
 	i, found := slices.BinarySearch(s.First, lo)
 	if !found {
@@ -169,7 +171,8 @@ func (s *storedRows) read(i int, r *block.Rows) error {
 	})
 }
 
-// openGraph returns the graph of a generation of n nodes, whose rows are read when they are asked for.
+// openGraph returns the graph of a generation of n nodes, whose rows are read when they are asked
+// for.
 func openGraph(r Reader, cache *blockCache, m *Meta) (*Graph, error) {
 	out, err := readDirectory(r, prefixOut, m.Generation, block.DecodeRowDirectory)
 	var in *block.RowDirectory
@@ -182,8 +185,8 @@ func openGraph(r Reader, cache *blockCache, m *Meta) (*Graph, error) {
 	return pagedGraph(int(m.BaseNodes), out, in, cache), nil
 }
 
-// pagedGraph returns the graph of the blocks of a generation with the given directories, whose rows are read when they are
-// asked for. in is nil for an undirected graph.
+// pagedGraph returns the graph of the blocks of a generation with the given directories, whose rows
+// are read when they are asked for. in is nil for an undirected graph.
 func pagedGraph(n int, out, in *block.RowDirectory, cache *blockCache) *Graph {
 	open := func(kind byte, dir *block.RowDirectory) *base {
 		s := &storedRows{RowDirectory: *dir, nodes: n, cache: cache, kind: kind}
@@ -218,8 +221,9 @@ func (g *Graph) Err() error {
 	return nil
 }
 
-// Load reads all rows of the base into memory. All versions with this base use them from then on. It returns ErrCorrupt,
-// which Err returns from then on, too, ErrTooLarge unless the graph is Loadable, or the error of ctx.
+// Load reads all rows of the base into memory. All versions with this base use them from then on.
+// It returns ErrCorrupt, which Err returns from then on, too, ErrTooLarge unless the graph is
+// Loadable, or the error of ctx.
 func (g *Graph) Load(ctx context.Context) error {
 	if g.Loaded() {
 		return g.Err()
@@ -242,15 +246,16 @@ func (g *Graph) Load(ctx context.Context) error {
 	return nil
 }
 
-// Check reads all blocks of the rows of the base. It returns ErrCorrupt, which Err returns from then on, too, or the error of
-// ctx.
+// Check reads all blocks of the rows of the base. It returns ErrCorrupt, which Err returns from
+// then on, too, or the error of ctx.
 func (g *Graph) Check(ctx context.Context) error {
 	none := func(ID, block.Entries) error { return nil }
 	return g.eachStored(ctx, none, none)
 }
 
-// eachStored reads the blocks of all rows of the base, and passes the rows to out and in. An undirected graph has no
-// in-rows. It returns ErrCorrupt, which Err returns from then on, too, or the error of ctx.
+// eachStored reads the blocks of all rows of the base, and passes the rows to out and in. An
+// undirected graph has no in-rows. It returns ErrCorrupt, which Err returns from then on, too, or
+// the error of ctx.
 func (g *Graph) eachStored(ctx context.Context, out, in func(ID, block.Entries) error) error {
 	sum := balance{directed: g.directed}
 	err := g.out.base.stored.each(ctx, func(u ID, e block.Entries) error {
@@ -301,8 +306,8 @@ func (s *storedRows) each(ctx context.Context, visit func(u ID, e block.Entries)
 	return nil
 }
 
-// storedDegrees reads the degrees of a generation when they are asked for, a block at a time, and keeps them: 4 bytes a
-// node, 8 if there are weights.
+// storedDegrees reads the degrees of a generation when they are asked for, a block at a time, and
+// keeps them: 4 bytes a node, 8 if there are weights.
 type storedDegrees struct{ *block.Set[block.Degrees] }
 
 func openDegrees(n int, cache *blockCache) *storedDegrees {
@@ -325,8 +330,8 @@ func (s *storedDegrees) of(u ID) float64 {
 	return 0
 }
 
-// Source reads values of the store at the version of a base, as long as a reader of a version with that base is open. It
-// is safe for concurrent use, and the caller may keep the value.
+// Source reads values of the store at the version of a base, as long as a reader of a version with
+// that base is open. It is safe for concurrent use, and the caller may keep the value.
 type Source interface {
 	Read(key []byte) (value []byte, ok bool, err error)
 }

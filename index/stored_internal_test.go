@@ -13,7 +13,8 @@ import (
 	"kith/index/block"
 )
 
-// storedGraph writes the graph of m as generation 1 and returns it as it is read on demand, with the store.
+// storedGraph writes the graph of m as generation 1 and returns it as it is read on demand, with
+// the store.
 func storedGraph(t testing.TB, m *edgeMap, cache int64) (*Graph, *memory) {
 	store := newMemory()
 	g := m.base(t)
@@ -58,8 +59,8 @@ func hubs(directed, weights bool) *edgeMap {
 	return m
 }
 
-// TestStoredRuns verifies that a pass over rows in the store finds those in memory, whatever part the cache holds, and leaves
-// the cache as it is.
+// TestStoredRuns verifies that a pass over rows in the store finds those in memory, whatever part
+// the cache holds, and leaves the cache as it is.
 func TestStoredRuns(t *testing.T) {
 	t.Parallel()
 	for _, directed := range []bool{false, true} {
@@ -106,8 +107,8 @@ func TestStoredRuns(t *testing.T) {
 	}
 }
 
-// TestStoredRows verifies that rows read on demand are those in memory, whatever the cache holds and however many readers
-// there are, and that the cache stays within its budget.
+// TestStoredRows verifies that rows read on demand are those in memory, whatever the cache holds
+// and however many readers there are, and that the cache stays within its budget.
 func TestStoredRows(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -182,8 +183,8 @@ func compareHead(t *testing.T, side [2]*adjacency, u ID, n int, buffer []ID) {
 	}
 }
 
-// TestHeadsPassByTheCache verifies that heads that are read into a buffer are those of the rows, whether their blocks are in the
-// cache or not, and leave the cache as it is.
+// TestHeadsPassByTheCache verifies that heads that are read into a buffer are those of the rows,
+// whether their blocks are in the cache or not, and leave the cache as it is.
 func TestHeadsPassByTheCache(t *testing.T) {
 	t.Parallel()
 	for _, directed := range []bool{false, true} {
@@ -272,8 +273,8 @@ func (s *countingSource) Read(key []byte) ([]byte, bool, error) {
 	return s.Source.Read(key)
 }
 
-// TestHeadReadsLittle verifies that the beginning of a long row costs the blocks it is in, and its length none of them, even
-// if nodes are hidden.
+// TestHeadReadsLittle verifies that the beginning of a long row costs the blocks it is in, and its
+// length none of them, even if nodes are hidden.
 func TestHeadReadsLittle(t *testing.T) {
 	t.Parallel()
 	g, _ := storedGraph(t, hubs(false, false), 1<<20)
@@ -310,7 +311,8 @@ func (s *cancelSource) Read(key []byte) ([]byte, bool, error) {
 	return s.countingSource.Read(key)
 }
 
-// A load of the rows that is cancelled ends after a few blocks, so that closing a database does not wait for it.
+// A load of the rows that is cancelled ends after a few blocks, so that closing a database does not
+// wait for it.
 func TestLoadCancelled(t *testing.T) {
 	t.Parallel()
 	g, _ := storedGraph(t, hubs(false, false), 1<<20)
@@ -331,7 +333,8 @@ type failingSource struct{ err error }
 
 func (s failingSource) Read([]byte) ([]byte, bool, error) { return nil, false, s.err }
 
-// Hide gives the graph that an Edit gives, from rows in memory and from stored rows, in one step and in several.
+// Hide gives the graph that an Edit gives, from rows in memory and from stored rows, in one step
+// and in several.
 func TestHide(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

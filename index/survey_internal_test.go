@@ -8,7 +8,8 @@ import (
 	"kith/ppr"
 )
 
-// TestSurvey verifies that a graph keeps its survey, and that a solve gives the same results for every history of a graph.
+// TestSurvey verifies that a graph keeps its survey, and that a solve gives the same results for
+// every history of a graph.
 func TestSurvey(t *testing.T) {
 	t.Parallel()
 	l := newLive(t, false, 50, 60)
@@ -35,8 +36,9 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
-// TestSurveyCarried verifies that a survey which was not requested for some versions is carried over all changes in
-// between, and only those of its own branch of versions. After too many changes it is made from scratch.
+// TestSurveyCarried verifies that a survey which was not requested for some versions is carried
+// over all changes in between, and only those of its own branch of versions. After too many changes
+// it is made from scratch.
 func TestSurveyCarried(t *testing.T) {
 	t.Parallel()
 	edit := NewGraph(false).Edit()
@@ -73,8 +75,8 @@ func TestSurveyCarried(t *testing.T) {
 	}
 }
 
-// TestSurveyDuringAnEdit verifies that a survey requested during an edit is carried over all changes of the edit,
-// including those made before the request.
+// TestSurveyDuringAnEdit verifies that a survey requested during an edit is carried over all
+// changes of the edit, including those made before the request.
 func TestSurveyDuringAnEdit(t *testing.T) {
 	t.Parallel()
 	e := NewGraph(false).Edit()

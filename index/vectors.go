@@ -13,8 +13,9 @@ import (
 // featureBlock is the number of consecutive nodes whose feature vectors are stored in one value.
 const featureBlock = 16
 
-// vectorBlock holds the feature vectors of consecutive nodes, nil for a node without features. A vector begins at a
-// multiple of 16 bytes, so that kernels which add four numbers at a time always add in the same order.
+// vectorBlock holds the feature vectors of consecutive nodes, nil for a node without features. A
+// vector begins at a multiple of 16 bytes, so that kernels which add four numbers at a time always
+// add in the same order.
 type vectorBlock [featureBlock][]float32
 
 // newVector returns a vector of n numbers.
@@ -22,11 +23,12 @@ func newVector(n int) []float32 { return make([]float32, (n+3)&^3)[:n:n] } // su
 
 // vectors holds the feature vectors of all nodes. It is persistent, as pages is.
 //
-// Blocks are read at the version of a base. Commits write them again since, and the store may then drop the earlier value.
-// No reader misses it:
+// Blocks are read at the version of a base. Commits write them again since, and the store may then
+// drop the earlier value. No reader misses it:
 //
-// INVARIANT: changed has all blocks that were written since the base, in full. So a block that is read for a version has
-// not been written between the base and that version, and the store keeps its value as long as the version has a reader.
+// INVARIANT: changed has all blocks that were written since the base, in full. So a block that is
+// read for a version has not been written between the base and that version, and the store keeps
+// its value as long as the version has a reader.
 type vectors struct {
 	base    *storedVectors // nil: no vectors are in the store only
 	changed pages[*vectorBlock]
@@ -91,7 +93,8 @@ func (v *vectors) sinceBase() iter.Seq2[ID, []float32] {
 	}
 }
 
-// onto returns the vectors on a new base, which was opened at the version of old, an earlier version.
+// onto returns the vectors on a new base, which was opened at the version of old, an earlier
+// version.
 func (v *vectors) onto(base *storedVectors, old *vectors) vectors {
 	next, by := vectors{base: base}, new(owner)
 	for no, b := range v.changed.all() {
@@ -103,11 +106,12 @@ func (v *vectors) onto(base *storedVectors, old *vectors) vectors {
 	return next
 }
 
-// storedVectors reads feature vectors when they are asked for. Vectors that cannot be read are missing, and the cache keeps
-// the error.
+// storedVectors reads feature vectors when they are asked for. Vectors that cannot be read are
+// missing, and the cache keeps the error.
 type storedVectors struct{ *block.Set[vectorBlock] }
 
-// bytes returns the memory of the base, in bytes, apart from cached blocks. All vectors take the given number of bytes.
+// bytes returns the memory of the base, in bytes, apart from cached blocks. All vectors take the
+// given number of bytes.
 func (v *vectors) bytes(all int64) int64 {
 	switch {
 	case v.base == nil:

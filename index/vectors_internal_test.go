@@ -9,7 +9,8 @@ import (
 	"unsafe"
 )
 
-// vectorGraph returns a graph of n nodes, about half of which have vectors of d numbers, and its store.
+// vectorGraph returns a graph of n nodes, about half of which have vectors of d numbers, and its
+// store.
 func vectorGraph(t testing.TB, n, d int) (*Snapshot, *memory) {
 	rng, store := rand.New(rand.NewPCG(5, 5)), newMemory()
 	b := New(soundMeta()).Begin()
@@ -36,7 +37,8 @@ func randomVector(rng *rand.Rand, d int) []float32 {
 	return x
 }
 
-// compareVectors fails t unless got has the vectors of want, all of which begin at multiples of 16 bytes.
+// compareVectors fails t unless got has the vectors of want, all of which begin at multiples of 16
+// bytes.
 func compareVectors(t testing.TB, got, want *Snapshot) {
 	t.Helper()
 	for id := range ID(want.Graph.nodes + 3) {
@@ -51,9 +53,10 @@ func compareVectors(t testing.TB, got, want *Snapshot) {
 	checkSound(t, got)
 }
 
-// TestStoredVectors verifies that vectors that are read on demand are those in memory, whatever the cache holds, after
-// commits that wrote some blocks again, on a new base and once they are loaded. Readers of earlier versions keep theirs.
-// All vectors begin at multiples of 16 bytes, so that sums over their numbers have the same bits.
+// TestStoredVectors verifies that vectors that are read on demand are those in memory, whatever the
+// cache holds, after commits that wrote some blocks again, on a new base and once they are loaded.
+// Readers of earlier versions keep theirs. All vectors begin at multiples of 16 bytes, so that sums
+// over their numbers have the same bits.
 func TestStoredVectors(t *testing.T) {
 	t.Parallel()
 	for d := 1; d <= 20; d++ {
@@ -99,7 +102,8 @@ func TestStoredVectors(t *testing.T) {
 	}
 }
 
-// TestStoredVectorsDamage verifies that a block of vectors which cannot be read is an error that stays.
+// TestStoredVectorsDamage verifies that a block of vectors which cannot be read is an error that
+// stays.
 func TestStoredVectorsDamage(t *testing.T) {
 	t.Parallel()
 	_, store := vectorGraph(t, 1000, 3)

@@ -10,10 +10,10 @@ import (
 	"kith/index/block"
 )
 
-// Verify compares the records of a store with the snapshot in memory. It reads them as Open does, but compares the
-// keys, the node records, the edges of the base and the feature vectors with those that are served as it reads them, so
-// it needs memory for the changes since the base, not for a second graph. It returns ErrCorrupt with the first
-// difference, or the error of ctx.
+// Verify compares the records of a store with the snapshot in memory. It reads them as Open does,
+// but compares the keys, the node records, the edges of the base and the feature vectors with those
+// that are served as it reads them, so it needs memory for the changes since the base, not for a
+// second graph. It returns ErrCorrupt with the first difference, or the error of ctx.
 func (s *Snapshot) Verify(ctx context.Context, r Reader) error {
 	meta, err := readMeta(r, []byte{prefixMeta})
 	if err != nil {
@@ -143,7 +143,8 @@ func (v *verifier) compareChanges() {
 	}
 }
 
-// nodes compares the node records of the base with those in memory, except those that the log has changed.
+// nodes compares the node records of the base with those in memory, except those that the log has
+// changed.
 func (v *verifier) nodes() error {
 	changed := map[ID]bool{}
 	for _, l := range v.records {
@@ -169,7 +170,8 @@ func (v *verifier) compareNode(id ID, stored node) error {
 	return nil
 }
 
-// compareNodes compares the node records that the log has changed, and those of nodes that are newer than the base.
+// compareNodes compares the node records that the log has changed, and those of nodes that are
+// newer than the base.
 func (v *verifier) compareNodes() {
 	for id, n := range v.s.nodes.sinceBase {
 		if err := v.compareNode(id, n); err != nil {

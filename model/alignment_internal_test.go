@@ -8,7 +8,8 @@ import (
 	"unsafe"
 )
 
-// placed returns copies of the vectors that begin at multiples of 16 bytes, each at a random one within 64 bytes.
+// placed returns copies of the vectors that begin at multiples of 16 bytes, each at a random one
+// within 64 bytes.
 func placed(rng *rand.Rand, vectors [][]float32) [][]float32 {
 	all := make([][]float32, len(vectors))
 	for u, v := range vectors {
@@ -23,8 +24,8 @@ func placed(rng *rand.Rand, vectors [][]float32) [][]float32 {
 	return all
 }
 
-// The bits of scores depend on the numbers of feature vectors alone, not on where they or the memory of a question lie, for
-// nodes with vectors of a training and for nodes that are newer.
+// The bits of scores depend on the numbers of feature vectors alone, not on where they or the
+// memory of a question lie, for nodes with vectors of a training and for nodes that are newer.
 func TestAlignment(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -13,9 +13,10 @@ import (
 	"kith/model/nn"
 )
 
-// belief is Bayesian logistic regression, updated after each outcome by the formulas of the package comment. The input z
-// consists of the context, the history of the target, a constant and the log-odds of a ranker, each scaled. The samples
-// are kept so that they can be learned again together with edges.
+// belief is Bayesian logistic regression, updated after each outcome by the formulas of the package
+// comment. The input z consists of the context, the history of the target, a constant and the
+// log-odds of a ranker, each scaled. The samples are kept so that they can be learned again
+// together with edges.
 type belief struct {
 	config        *config
 	scale         []float32 // scale of each of the d inputs
@@ -64,7 +65,8 @@ func newBelief(c *config) *belief {
 	return b
 }
 
-// setRanker sets the ranker and resets the belief. trained reports whether the ranker was trained on edges of this graph.
+// setRanker sets the ranker and resets the belief. trained reports whether the ranker was trained
+// on edges of this graph.
 func (b *belief) setRanker(r *ranker, trained bool) {
 	b.ranker, b.rankerTrained = r, trained
 	b.setPrior(false)
@@ -77,8 +79,9 @@ func (b *belief) setPrior(doubtful bool) {
 	b.reset()
 }
 
-// beliefPrior returns the mean and the variance of each weight before the first outcome. A trusting prior expects that the
-// log-odds of the ranker are right and that other inputs matter little. The other one gives the ranker no weight.
+// beliefPrior returns the mean and the variance of each weight before the first outcome. A trusting
+// prior expects that the log-odds of the ranker are right and that other inputs matter little. The
+// other one gives the ranker no weight.
 func (c *config) beliefPrior(scale []float32, trusting bool) (mean, variance []float64) {
 	usual := 1 / c.Lambda
 	if trusting {
@@ -110,13 +113,15 @@ func (c *config) beliefPrior(scale []float32, trusting bool) (mean, variance []f
 	return mean, variance
 }
 
-// timeScale is the scale of the forecast's column. Log-odds of one among many targets are far from 0.
+// timeScale is the scale of the forecast's column. Log-odds of one among many targets are far from
+// 0.
 const timeScale = 0.25
 
 // trustingVariance is the factor of the variance of most weights in a trusting prior.
 const trustingVariance = 0.02
 
-// beliefLen is d, the number of inputs: context, history, constant, and the log-odds of a ranker if there is one.
+// beliefLen is d, the number of inputs: context, history, constant, and the log-odds of a ranker if
+// there is one.
 func (c *config) beliefLen() int {
 	d := c.width() + historyLen + 1
 	if c.rankLen() > 0 {
@@ -135,8 +140,8 @@ func (b *belief) reset() {
 	b.frozen = nil
 }
 
-// forecast reports whether a context has the answer of a forecast alone. Where a forecast is added to the ranker, the source
-// has edges.
+// forecast reports whether a context has the answer of a forecast alone. Where a forecast is added
+// to the ranker, the source has edges.
 func (c *config) forecast(x []float32) bool {
 	col := c.timeCol()
 	return col >= 0 && x[col] != 0 && x[c.width()-column.StructuralLen+column.ColSource] == 0
@@ -150,8 +155,8 @@ func (c *config) rankInput(x, scale, z []float32) {
 	}
 }
 
-// observe learns the outcome of a pair with context x, whose target was one of those in offer. If x is nil, observe
-// only records the outcome in the memory.
+// observe learns the outcome of a pair with context x, whose target was one of those in offer. If x
+// is nil, observe only records the outcome in the memory.
 func (b *belief) observe(p Pair, x []float32, reward float64, offer []ID) {
 	if x != nil {
 		full := append(slices.Clone(x), make([]float32, historyLen)...)
@@ -177,15 +182,16 @@ func (b *belief) unseen(contexts nn.Samples) nn.Samples {
 	return out
 }
 
-// The prior is chosen by the first outcomes, each time that their number is a power of two from firstJudged to lastJudged. At
-// first it trusts the ranker.
+// The prior is chosen by the first outcomes, each time that their number is a power of two from
+// firstJudged to lastJudged. At first it trusts the ranker.
 const (
 	firstJudged = 8
 	lastJudged  = 128
 )
 
-// leastGain returns the gain of log-likelihood above which the first n samples replace the prior. It is large if most of their
-// sources had edges, which the ranker reads. Otherwise the ranker guesses, and at lastJudged any gain is enough.
+// leastGain returns the gain of log-likelihood above which the first n samples replace the prior.
+// It is large if most of their sources had edges, which the ranker reads. Otherwise the ranker
+// guesses, and at lastJudged any gain is enough.
 func (b *belief) leastGain(n int) float64 {
 	degree := b.config.width() - column.StructuralLen + column.ColSource
 	linked := 0
@@ -203,8 +209,8 @@ func (b *belief) leastGain(n int) float64 {
 	return 0
 }
 
-// choosePrior chooses the prior and learns the samples that decide about it again. Each is predicted before it is learned. It
-// returns their number, which is 0 if there is no choice.
+// choosePrior chooses the prior and learns the samples that decide about it again. Each is
+// predicted before it is learned. It returns their number, which is 0 if there is no choice.
 func (b *belief) choosePrior() (judged int) {
 	if b.ranker == nil || b.data.Len() < firstJudged {
 		return 0
@@ -248,7 +254,8 @@ func (b *belief) refit(ctx context.Context) error {
 	return nil
 }
 
-// learn makes one step and returns the log-likelihood of the reward before it. The reward is clamped to [0, 1].
+// learn makes one step and returns the log-likelihood of the reward before it. The reward is
+// clamped to [0, 1].
 func (b *belief) learn(x []float32, reward float64) (logLikelihood float64) {
 	d := len(b.mean)
 	for i, v := range x {
@@ -354,9 +361,10 @@ func (p *posterior) inputs(c *config, t *scratch, pairs []Pair, z blas32.General
 	}
 }
 
-// believe scores the contexts on the tape. Exploit is the probability of a link. Explore is the difference to the
-// probability at nu standard deviations of the log-odds above their mean. With option pin, the pair's own outcomes count more
-// than the inferred estimate. Before the first outcome, the uncertainty of the weights reflects only the prior and is left out.
+// believe scores the contexts on the tape. Exploit is the probability of a link. Explore is the
+// difference to the probability at nu standard deviations of the log-odds above their mean. With
+// option pin, the pair's own outcomes count more than the inferred estimate. Before the first
+// outcome, the uncertainty of the weights reflects only the prior and is left out.
 func (s *Scorer) believe(t *scratch, w World, all []Pair, first int, scores []Score) {
 	b, pairs := s.belief, all[first:first+len(scores)]
 	t.pooled = nn.Resize(t.pooled, len(pairs), len(b.mean))
@@ -386,12 +394,12 @@ func (s *Scorer) believe(t *scratch, w World, all []Pair, first int, scores []Sc
 	}
 }
 
-// pairWeight is the number of tries that the inferred estimate of a pair counts for, compared with the pair's own
-// outcomes.
+// pairWeight is the number of tries that the inferred estimate of a pair counts for, compared with
+// the pair's own outcomes.
 const pairWeight = 1e-3
 
-// withOwnOutcomes returns the estimate of a pair given its own outcomes. An existing link counts as one success, except for a
-// forecast, which predicts whether a link occurs once more.
+// withOwnOutcomes returns the estimate of a pair given its own outcomes. An existing link counts as
+// one success, except for a forecast, which predicts whether a link occurs once more.
 func (b *posterior) withOwnOutcomes(w World, p Pair, timed bool, estimate float64) float64 {
 	c := b.memory.of(p, w.Graph.Directed())
 	if linked(w.Graph, p.Source, p.Target) {
@@ -421,7 +429,8 @@ func (b *belief) bytes() int {
 	return 8*(len(b.cov)+len(b.mean)) + 4*len(b.cov) + b.data.Bytes() + b.memory.bytes() + b.vectors.bytes()
 }
 
-// prior estimates how likely a link is from the structural block alone. An untrained model ranks by it.
+// prior estimates how likely a link is from the structural block alone. An untrained model ranks by
+// it.
 func prior(s []float32) (sum float64) {
 	for col, v := range s {
 		sum += priorWeights[col] * float64(v)
@@ -432,7 +441,8 @@ func prior(s []float32) (sum float64) {
 // priorWeights are the factors of the columns of the structural block.
 var priorWeights = [column.StructuralLen]float64{column.ColTo: 0.25, column.ColFrom: 0.25, column.ColAdamic: 0.1, column.ColResource: 0.2}
 
-// scales returns the factor that scales each input of a belief to about 1, because the prior treats all inputs alike.
+// scales returns the factor that scales each input of a belief to about 1, because the prior treats
+// all inputs alike.
 func (c *config) scales() (all []float32) {
 	for _, column := range append(c.contextColumns(), historyColumns()...)[:c.beliefLen()] {
 		all = append(all, column.Scale)

@@ -15,7 +15,8 @@ import (
 	"kith/model/nn"
 )
 
-// inputsOf returns the inputs z of an outcome of p: the scaled context and history, 1, and the log-odds of the ranker.
+// inputsOf returns the inputs z of an outcome of p: the scaled context and history, 1, and the
+// log-odds of the ranker.
 func inputsOf(b *belief, p Pair, x []float32) []float64 {
 	full := append(slices.Clone(x), make([]float32, historyLen)...)
 	b.memory.history(p, full[len(x):])
@@ -44,8 +45,8 @@ func chance(b *belief, z []float64) float64 {
 	return nn.Sigmoid(mean / math.Sqrt(1+math.Pi*v/8))
 }
 
-// plain is a belief with the given number of inputs and a constant, all of scale 1 and with the same deviation. It has
-// no history.
+// plain is a belief with the given number of inputs and a constant, all of scale 1 and with the
+// same deviation. It has no history.
 func plain(inputs int, spread float64) *belief {
 	d := inputs + 1
 	b := &belief{
@@ -56,7 +57,8 @@ func plain(inputs int, spread float64) *belief {
 	return b
 }
 
-// With a single weight, a step matches the formula, and its mean is near that of the exact posterior.
+// With a single weight, a step matches the formula, and its mean is near that of the exact
+// posterior.
 func TestBeliefOfOneWeight(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ mean, cov, reward float64 }{
@@ -79,7 +81,8 @@ func TestBeliefOfOneWeight(t *testing.T) {
 	}
 }
 
-// posteriorOf integrates the posterior of a weight with prior N(mean, cov) after an outcome of input 1.
+// posteriorOf integrates the posterior of a weight with prior N(mean, cov) after an outcome of
+// input 1.
 func posteriorOf(mean, cov, reward float64) (first, variance float64) {
 	var mass, sum, square float64
 	for i := range 20001 {
@@ -91,8 +94,8 @@ func posteriorOf(mean, cov, reward float64) (first, variance float64) {
 	return first, square/mass - first*first
 }
 
-// In any dimension a step matches the formula, and the result is a covariance matrix: symmetric, positive semidefinite,
-// without an increased variance.
+// In any dimension a step matches the formula, and the result is a covariance matrix: symmetric,
+// positive semidefinite, without an increased variance.
 func TestBeliefStep(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -156,8 +159,8 @@ func covariance(t *rapid.T, b *belief, u []float64) {
 	}
 }
 
-// On outcomes drawn from a logistic model the belief converges to the model's weights, and its deviations are
-// realistic.
+// On outcomes drawn from a logistic model the belief converges to the model's weights, and its
+// deviations are realistic.
 func TestBeliefConverges(t *testing.T) {
 	t.Parallel()
 	truth := []float64{1.5, -2, 0, 0.5, -1} // the last weight is that of the constant

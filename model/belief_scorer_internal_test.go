@@ -36,8 +36,8 @@ func logOdds(m *Model, p Pair, x []float32) (mean, deviation float64) {
 	return mean, math.Sqrt(max(v, 0))
 }
 
-// Exploit is the probability of the link. Explore is the difference to the probability at log-odds nu deviations
-// higher. Without pin, neither the pair's own outcomes nor an existing link count.
+// Exploit is the probability of the link. Explore is the difference to the probability at log-odds
+// nu deviations higher. Without pin, neither the pair's own outcomes nor an existing link count.
 func TestBeliefScores(t *testing.T) {
 	t.Parallel()
 	for _, nu := range []float64{0, 0.5, 3} {
@@ -103,7 +103,8 @@ func TestPin(t *testing.T) {
 
 func byScore(a, b Score) int { return cmp.Compare(a.Score, b.Score) }
 
-// A pair's own outcomes outweigh an estimate. If edges have no direction, outcomes of both directions count.
+// A pair's own outcomes outweigh an estimate. If edges have no direction, outcomes of both
+// directions count.
 func TestKnown(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -127,8 +128,8 @@ func TestKnown(t *testing.T) {
 	})
 }
 
-// Without training and without the columns of the ranker, the log-odds are a linear function of the structural prior,
-// and uncertainty adds nothing.
+// Without training and without the columns of the ranker, the log-odds are a linear function of the
+// structural prior, and uncertainty adds nothing.
 func TestUntrainedBelief(t *testing.T) {
 	t.Parallel()
 	g := kite()
@@ -184,7 +185,8 @@ func TestBeliefScorersAreShared(t *testing.T) {
 	group.Wait()
 }
 
-// Short feature vectors are inputs entry by entry, long ones only by their similarity. Too many inputs are an error.
+// Short feature vectors are inputs entry by entry, long ones only by their similarity. Too many
+// inputs are an error.
 func TestBeliefInputs(t *testing.T) {
 	t.Parallel()
 	for features, entries := range map[int]bool{0: false, perEntry: true, perEntry + 1: false, maxFeatures: false} {

@@ -36,8 +36,8 @@ const blockGraph = blockTopology | blockStructural
 // blockKind describes a block.
 type blockKind struct {
 	name string
-	// A block whose numbers change their meaning gets the next version, so that stored models with other columns are
-	// recognised.
+	// A block whose numbers change their meaning gets the next version, so that stored models with
+	// other columns are recognised.
 	version int
 	len     func(*config) int // length in a context with this block
 	columns func() []column.Column
@@ -126,8 +126,8 @@ func (c *config) timeLen() int {
 	return 1
 }
 
-// timeCol is the column of a context that holds the log-odds of a forecast, 0 without a forecast. It is -1 if there is
-// no such column.
+// timeCol is the column of a context that holds the log-odds of a forecast, 0 without a forecast.
+// It is -1 if there is no such column.
 func (c *config) timeCol() int {
 	if c.timeLen() == 0 {
 		return -1
@@ -167,8 +167,8 @@ func (c *config) readProximities(ctx context.Context, w World, pairs []Pair, t *
 	return t.ReadProximities(ctx, w, pairs, c.Blocks&blockTopology != 0)
 }
 
-// batch builds the contexts of pairs[first:end], one row of x each. Their proximities are on the tape. Where a forecast
-// answers, it replaces all columns that are read from the graph.
+// batch builds the contexts of pairs[first:end], one row of x each. Their proximities are on the
+// tape. Where a forecast answers, it replaces all columns that are read from the graph.
 func (c *config) batch(w World, pairs []Pair, first, end int, t *scratch, x blas32.General) error {
 	run, tail := pairs[first:end], c.width()-c.rankLen() // tail: the columns of the ranker
 	for i := range x.Rows {
@@ -202,7 +202,8 @@ func (c *config) batch(w World, pairs []Pair, first, end int, t *scratch, x blas
 	return nil
 }
 
-// forecasts reports whether the forecast answers all pairs alone. It leaves the shares of the forecast on the tape.
+// forecasts reports whether the forecast answers all pairs alone. It leaves the shares of the
+// forecast on the tape.
 func (t *scratch) forecasts(w World, pairs []Pair) (all bool) {
 	if !t.forecast.reads(w) {
 		return false
@@ -211,8 +212,8 @@ func (t *scratch) forecasts(w World, pairs []Pair) (all bool) {
 	return all
 }
 
-// addForecast adds the forecast to the contexts by its shares, which are on the tape. Where the forecast answers alone, it
-// replaces the columns of the ranker.
+// addForecast adds the forecast to the contexts by its shares, which are on the tape. Where the
+// forecast answers alone, it replaces the columns of the ranker.
 func (c *config) addForecast(w World, pairs []Pair, t *scratch, x blas32.General) {
 	var odds []float32
 	if slices.ContainsFunc(t.times.shares, func(s share) bool { return s.Weight != 0 }) {
@@ -232,7 +233,8 @@ func (c *config) addForecast(w World, pairs []Pair, t *scratch, x blas32.General
 	}
 }
 
-// graph fills the blocks that are read from the graph, which come last. It leaves the weights of walks on the tape.
+// graph fills the blocks that are read from the graph, which come last. It leaves the weights of
+// walks on the tape.
 func (c *config) graph(g Graph, pairs []Pair, first int, t *scratch, x blas32.General) {
 	t.walks = t.walks[:0]
 	for i := range x.Rows {
@@ -290,8 +292,9 @@ func (c *config) features(w World, pairs []Pair, t *scratch, x blas32.General) e
 	return nil
 }
 
-// vector copies the features of a node to f and pads with zeros: a node may have no features, and nodes of different
-// labels may have vectors of different lengths. With UnitFeatures, the mean square of the entries is 1.
+// vector copies the features of a node to f and pads with zeros: a node may have no features, and
+// nodes of different labels may have vectors of different lengths. With UnitFeatures, the mean
+// square of the entries is 1.
 func (c *config) vector(w World, v ID, f []float32) error {
 	var from []float32
 	if w.Features != nil {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The fitted weights are a stationary point of the loss, even if scores are large and candidates have large weights.
+// The fitted weights are a stationary point of the loss, even if scores are large and candidates
+// have large weights.
 func TestCalibration(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {

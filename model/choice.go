@@ -13,7 +13,8 @@ import (
 	"kith/model/nn"
 )
 
-// choice is a link of a source together with candidates that are not links. A ranker learns from choices.
+// choice is a link of a source together with candidates that are not links. A ranker learns from
+// choices.
 type choice struct {
 	x                 *blas32.General // one row for each pair that was read: its scaled columns
 	link              int             // row of the link
@@ -22,10 +23,11 @@ type choice struct {
 	poolWeight        float64         // weight of one candidate in the pool of the candidates of all sources; 0: not in the pool
 }
 
-// choiceLearner fits a network to choices with AdamW on the mean loss of a batch. The loss of a choice is -log of the
-// probability of the link in a conditional logit (McFadden, 1974) with the network's outputs as utilities. It is taken
-// among the other candidates of the choice and again, weighted by poolShare, among the candidates of all sources in the
-// batch. The first term ranks the candidates of a source, the second makes scores of different sources comparable.
+// choiceLearner fits a network to choices with AdamW on the mean loss of a batch. The loss of a
+// choice is -log of the probability of the link in a conditional logit (McFadden, 1974) with the
+// network's outputs as utilities. It is taken among the other candidates of the choice and again,
+// weighted by poolShare, among the candidates of all sources in the batch. The first term ranks the
+// candidates of a source, the second makes scores of different sources comparable.
 type choiceLearner struct {
 	net   *nn.Network
 	scale *columnScale // scale of the columns that the network reads; nil: unscaled
@@ -131,7 +133,8 @@ func choiceLoss(parts []choiceShard) (loss float64) {
 	return loss + poolLoss(parts)
 }
 
-// softmaxLoss returns -log of the probability of the first score under a softmax, and stores the slopes.
+// softmaxLoss returns -log of the probability of the first score under a softmax, and stores the
+// slopes.
 func softmaxLoss(score, slope []float64) float64 {
 	top, sum := slices.Max(score), 0.0
 	for i, f := range score {
@@ -199,9 +202,9 @@ func numbers(n int) []int {
 	return all
 }
 
-// fitRanker trains a copy of ranker from on the choices of train for the given number of passes. It returns the state
-// with the least loss on valid, measured before the first pass and after each pass. The columns that scale leaves out get
-// weight 0.
+// fitRanker trains a copy of ranker from on the choices of train for the given number of passes. It
+// returns the state with the least loss on valid, measured before the first pass and after each
+// pass. The columns that scale leaves out get weight 0.
 func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, scale *columnScale, train, valid []choice, passes int, rate float64, step func()) (*ranker, error) {
 	if len(train) == 0 { // every node is linked to all others
 		return from, nil
@@ -235,8 +238,8 @@ func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, scale *columnS
 	return &ranker{net: best, level: from.level}, nil
 }
 
-// columnScale scales columns to mean 0 and variance 1: (x - mean) factor. Factor 0 leaves a column out. Constant columns
-// have it.
+// columnScale scales columns to mean 0 and variance 1: (x - mean) factor. Factor 0 leaves a column
+// out. Constant columns have it.
 type columnScale struct{ mean, factor []float32 }
 
 // scaleChoices is the number of choices from whose rows a scale is computed.
@@ -296,16 +299,18 @@ func (s *columnScale) leave(n *nn.Network) {
 	}
 }
 
-// guide is a second teacher of a network that learns choices. A share of the target distribution is the softmax of the
-// guide's scores of the candidates, the rest is the link. A small share of a simple formula keeps the network near that
-// formula where graphs differ (label smoothing: Szegedy et al., CVPR 2016). With a share of 1 the network learns only
-// from the guide (distillation: Hinton, Vinyals and Dean, 2015).
+// guide is a second teacher of a network that learns choices. A share of the target distribution is
+// the softmax of the guide's scores of the candidates, the rest is the link. A small share of a
+// simple formula keeps the network near that formula where graphs differ (label smoothing: Szegedy
+// et al., CVPR 2016). With a share of 1 the network learns only from the guide (distillation:
+// Hinton, Vinyals and Dean, 2015).
 type guide struct {
 	share float64
 	score func(t *nn.Tape, x blas32.General) []float32 // scores of the rows; a choice with equal scores gets no advice
 }
 
-// guideByResource scores candidates by a power of their resource allocation; the exponent suits most graphs.
+// guideByResource scores candidates by a power of their resource allocation; the exponent suits
+// most graphs.
 func guideByResource(share float64) *guide {
 	const power = 1.2
 	column, by := column.SimilarityLen+column.TopResource, power/column.TopologyColumns()[column.TopResource].Scale

@@ -10,7 +10,8 @@ import (
 	"kith/model/nn"
 )
 
-// drawnChoices returns choices whose link has the largest sum of the first two columns, apart from noise.
+// drawnChoices returns choices whose link has the largest sum of the first two columns, apart from
+// noise.
 func drawnChoices(seed uint64, n, cols int) (all []choice) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	for range n {
@@ -29,7 +30,8 @@ func drawnChoices(seed uint64, n, cols int) (all []choice) {
 	return all
 }
 
-// fitRanker learns to separate the links. It keeps the best pass, or the initial weights if no pass is better.
+// fitRanker learns to separate the links. It keeps the best pass, or the initial weights if no pass
+// is better.
 func TestFitRanker(t *testing.T) {
 	t.Parallel()
 	c := newModel(t, "default", "", 0).config
@@ -66,7 +68,8 @@ func TestFitRanker(t *testing.T) {
 
 func lossOf(r *ranker, all []choice) float64 { return (&choiceLearner{net: r.net}).loss(all) }
 
-// The slopes of the loss match finite differences, within a choice and among the candidates of all sources.
+// The slopes of the loss match finite differences, within a choice and among the candidates of all
+// sources.
 func TestChoiceLoss(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 1))

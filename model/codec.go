@@ -47,8 +47,8 @@ type storedOption struct {
 	Value any
 }
 
-// document lists the parts of a model that are stored. Decoding fills them in place. A part that the policy does not
-// have is nil.
+// document lists the parts of a model that are stored. Decoding fills them in place. A part that
+// the policy does not have is nil.
 type document struct {
 	*header
 	Rounds   *int
@@ -108,8 +108,8 @@ func (m *Model) document() *document {
 	return d
 }
 
-// MarshalBinary returns the whole learner as one msgpack document: configuration, weights, optimiser, replay, position
-// in the schedule, random state.
+// MarshalBinary returns the whole learner as one msgpack document: configuration, weights,
+// optimiser, replay, position in the schedule, random state.
 func (m *Model) MarshalBinary() ([]byte, error) {
 	vectors, err := m.MarshalVectors()
 	if err != nil {
@@ -118,8 +118,8 @@ func (m *Model) MarshalBinary() ([]byte, error) {
 	return seal(magic, m.document(), vectors)
 }
 
-// MarshalState is MarshalBinary without the vectors of the nodes, which may be long and change only in a training.
-// [DecodeParts] takes them as a separate argument.
+// MarshalState is MarshalBinary without the vectors of the nodes, which may be long and change only
+// in a training. [DecodeParts] takes them as a separate argument.
 func (m *Model) MarshalState() ([]byte, error) { return seal(magic, m.document(), nil) }
 
 // MarshalVectors returns the vectors of the nodes, or nil for a model without vectors.
@@ -139,8 +139,8 @@ func seal(magic string, d any, vectors []byte) ([]byte, error) {
 	return msgpack.Marshal(&envelope{Magic: magic, Version: version, Sum: checksum(body), Body: body, Vectors: vectors})
 }
 
-// Clone returns an independent copy of the model that continues as this one would. The copies share the vectors of the
-// nodes, which do not change.
+// Clone returns an independent copy of the model that continues as this one would. The copies share
+// the vectors of the nodes, which do not change.
 func (m *Model) Clone() (*Model, error) {
 	body, err := msgpack.Marshal(m.document())
 	if err != nil {
@@ -149,9 +149,10 @@ func (m *Model) Clone() (*Model, error) {
 	return decodeBody(body, func() (*vectors, error) { return m.belief.vectors, nil })
 }
 
-// Decode rebuilds a model that continues bit by bit where the encoded one stopped. A model that was stored with other
-// columns is returned untrained: see [Model.Outdated]. Decode returns ErrVersion for a document of another version,
-// and an error for bytes that MarshalBinary did not write. The memory it takes is a small multiple of len(b).
+// Decode rebuilds a model that continues bit by bit where the encoded one stopped. A model that was
+// stored with other columns is returned untrained: see [Model.Outdated]. Decode returns ErrVersion
+// for a document of another version, and an error for bytes that MarshalBinary did not write. The
+// memory it takes is a small multiple of len(b).
 func Decode(b []byte) (*Model, error) { return DecodeParts(b, nil) }
 
 // DecodeParts is Decode for the results of MarshalState and MarshalVectors.
@@ -203,8 +204,8 @@ func open(magic string, b []byte) (e envelope, err error) {
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
-// Unmarshal decodes a msgpack document of any origin. It allocates a small multiple of len(b), whatever lengths the
-// document claims.
+// Unmarshal decodes a msgpack document of any origin. It allocates a small multiple of len(b),
+// whatever lengths the document claims.
 func Unmarshal(b []byte, v any) error {
 	if err := checkLengths(b); err != nil {
 		return err
@@ -212,8 +213,9 @@ func Unmarshal(b []byte, v any) error {
 	return unmarshal(b, v)
 }
 
-// checkLengths returns an error for a document with an array or a map that claims more elements than bytes follow, or
-// with more than 100 of them inside each other: package msgpack allocates what an array claims, and decodes recursively.
+// checkLengths returns an error for a document with an array or a map that claims more elements
+// than bytes follow, or with more than 100 of them inside each other: package msgpack allocates
+// what an array claims, and decodes recursively.
 func checkLengths(b []byte) error {
 	r := bytes.NewReader(b)
 	d := msgpack.NewDecoder(r)
@@ -262,7 +264,8 @@ func unmarshal(b []byte, v any) error {
 	return nil
 }
 
-// decodeBody builds the model that a document describes. It calls vectors if the model has vectors of the nodes.
+// decodeBody builds the model that a document describes. It calls vectors if the model has vectors
+// of the nodes.
 func decodeBody(body []byte, vectors func() (*vectors, error)) (*Model, error) {
 	var h header
 	if err := unmarshal(body, &h); err != nil {
@@ -385,9 +388,9 @@ func decodeOutdated(c config, body []byte) (*Model, error) {
 	return m, nil
 }
 
-// columns describes the numbers that a model of this configuration learns from and stores: name, version and length of
-// each block of its contexts, and the lengths of the weights trained on them. A model that was stored with other
-// columns cannot be used.
+// columns describes the numbers that a model of this configuration learns from and stores: name,
+// version and length of each block of its contexts, and the lengths of the weights trained on them.
+// A model that was stored with other columns cannot be used.
 func (c *config) columns() string {
 	p, err := policyOf(c.Policy)
 	if err != nil {
@@ -410,10 +413,11 @@ func (c *config) columns() string {
 	return strings.Join(parts, " ")
 }
 
-// Columns returns a checksum that identifies the meaning of the numbers of a context. A model learns only from contexts
-// with its own columns.
+// Columns returns a checksum that identifies the meaning of the numbers of a context. A model
+// learns only from contexts with its own columns.
 func (m *Model) Columns() uint32 { return checksum([]byte(m.config.columns())) }
 
-// Outdated reports whether the model was stored with other columns. In that case everything it had learned is lost,
-// except a belief's memory of pairs and nodes. Outdated stays true until a training succeeds.
+// Outdated reports whether the model was stored with other columns. In that case everything it had
+// learned is lost, except a belief's memory of pairs and nodes. Outdated stays true until a
+// training succeeds.
 func (m *Model) Outdated() bool { return m.outdated }

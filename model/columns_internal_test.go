@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// A belief with other columns keeps its memory, and is untrained until it is trained on the edges of a graph.
+// A belief with other columns keeps its memory, and is untrained until it is trained on the edges
+// of a graph.
 func TestDecodeOtherColumns(t *testing.T) {
 	t.Parallel()
 	before := newModel(t, "default", "", 3, "pin", "off")
@@ -48,7 +49,8 @@ func TestDecodeOtherColumns(t *testing.T) {
 	}
 }
 
-// Documents with other columns decode to untrained models with the stored options, for every policy.
+// Documents with other columns decode to untrained models with the stored options, for every
+// policy.
 func TestOtherColumnsOfAnyPolicy(t *testing.T) {
 	t.Parallel()
 	for _, policy := range Policies() {
@@ -86,8 +88,8 @@ func TestObserveWithoutContext(t *testing.T) {
 	}
 }
 
-// The numbers of blocks are those of their version. If the columns of a context change, a version or a length must
-// change: see blockVersions.
+// The numbers of blocks are those of their version. If the columns of a context change, a version
+// or a length must change: see blockVersions.
 func TestColumns(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, "default", "", 3)

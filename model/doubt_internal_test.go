@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// hiding is a game on groups: some edges are hidden, and an outcome is whether a pair is one of them.
+// hiding is a game on groups: some edges are hidden, and an outcome is whether a pair is one of
+// them.
 type hiding struct {
 	g      *mesh
 	world  World
@@ -53,7 +54,8 @@ func (h *hiding) scored(t *testing.T, m *Model, source ID) ([]Pair, []Score) {
 	return pairs, scores
 }
 
-// area returns the share of hidden edges and other candidates of the same source that are in the right order.
+// area returns the share of hidden edges and other candidates of the same source that are in the
+// right order.
 func (h *hiding) area(t *testing.T, m *Model) float64 {
 	right, all := 0.0, 0.0
 	for source := range ID(len(h.g.out)) {
@@ -100,7 +102,8 @@ func (h *hiding) play(t *testing.T, m *Model, source ID) {
 	}
 }
 
-// On a graph that is known, the first outcomes do not outweigh what the start knows, with feature vectors and without.
+// On a graph that is known, the first outcomes do not outweigh what the start knows, with feature
+// vectors and without.
 func TestFirstOutcomes(t *testing.T) {
 	t.Parallel()
 	for _, features := range []int{0, 12} {
@@ -151,8 +154,8 @@ func TestFirstOffers(t *testing.T) {
 	}
 }
 
-// A belief doubts the ranker if outcomes contradict it, and not if they are as the ranker predicts. Learning the outcomes again,
-// and a document, keep its prior.
+// A belief doubts the ranker if outcomes contradict it, and not if they are as the ranker predicts.
+// Learning the outcomes again, and a document, keep its prior.
 func TestDoubt(t *testing.T) {
 	t.Parallel()
 	for _, contradict := range []bool{false, true} {
@@ -193,8 +196,9 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
-// After lastJudged outcomes on a graph without edges, a belief has the prior that makes them more likely, however little. On a
-// graph that is known, it has the prior that was clearly more likely the last time that one was, or else trusts the ranker.
+// After lastJudged outcomes on a graph without edges, a belief has the prior that makes them more
+// likely, however little. On a graph that is known, it has the prior that was clearly more likely
+// the last time that one was, or else trusts the ranker.
 func TestLastDoubt(t *testing.T) {
 	t.Parallel()
 	for _, known := range []bool{false, true} {

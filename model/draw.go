@@ -15,8 +15,9 @@ import (
 	"kith/model/progress"
 )
 
-// A ranker learns to tell a link from the other candidates that users ask about. These candidates are drawn in three
-// ways, with one choice each: nodes within two steps, nodes with high PageRank, any nodes.
+// A ranker learns to tell a link from the other candidates that users ask about. These candidates
+// are drawn in three ways, with one choice each: nodes within two steps, nodes with high PageRank,
+// any nodes.
 const (
 	choiceLen  = 24   // candidates of a choice that are not links
 	nearestLen = 200  // nodes with the highest PageRank that candidates are drawn from
@@ -39,12 +40,13 @@ type drawing struct {
 	out      []choice
 }
 
-// drawChoices reads the choices of edges, fold by fold, each from a world without the edges of the fold. Each world
-// also lacks all edges of a few nodes, so that a ranker learns to score nodes without edges. If an undirected graph has
-// fewer edges than the plan has samples, edges are also read from their other ends, as many as samples are left.
+// drawChoices reads the choices of edges, fold by fold, each from a world without the edges of the
+// fold. Each world also lacks all edges of a few nodes, so that a ranker learns to score nodes
+// without edges. If an undirected graph has fewer edges than the plan has samples, edges are also
+// read from their other ends, as many as samples are left.
 //
-// A fold holds a world and the vectors of its nodes. Therefore only as many folds are open at a time as processors can
-// read.
+// A fold holds a world and the vectors of its nodes. Therefore only as many folds are open at a
+// time as processors can read.
 func (m *Model) drawChoices(
 	ctx context.Context, rng *rand.Rand, g Graph, folds [][][2]ID, plan EdgePlan, nodes *vectorPlan, without Without,
 ) (all []choice, err error) {
@@ -116,16 +118,17 @@ func reversed(edges [][2]ID) [][2]ID {
 	return out
 }
 
-// For every newcomerEvery edges of a fold one node becomes a newcomer: all its edges are hidden. A node is skipped if
-// the newcomers' hidden edges would exceed newcomerHidden times the edges of the fold. Up to newcomerLinks of its links
-// are learned.
+// For every newcomerEvery edges of a fold one node becomes a newcomer: all its edges are hidden. A
+// node is skipped if the newcomers' hidden edges would exceed newcomerHidden times the edges of the
+// fold. Up to newcomerLinks of its links are learned.
 const (
 	newcomerEvery  = 20
 	newcomerHidden = 2
 	newcomerLinks  = 3
 )
 
-// newcomers draws nodes that become newcomers. It returns all their edges, and the links of them to learn.
+// newcomers draws nodes that become newcomers. It returns all their edges, and the links of them to
+// learn.
 func newcomers(rng *rand.Rand, g Graph, fold int) (edges, links [][2]ID) {
 	for range fold / newcomerEvery {
 		u := ID(rng.IntN(g.NumNodes()))
@@ -215,8 +218,9 @@ func (d *drawing) read(source ID, pool []ID, to, from []float64, chosen []int) (
 	return &x, nil
 }
 
-// nearbyNodes gathers nodes that the source has no edge to, by increasing number of steps and in random order within a step.
-// The first near of far are within two steps. For a source with many neighbours only some of them are visited.
+// nearbyNodes gathers nodes that the source has no edge to, by increasing number of steps and in
+// random order within a step. The first near of far are within two steps. For a source with many
+// neighbours only some of them are visited.
 func (d *drawing) nearbyNodes(source ID) (near int, far []ID) {
 	clear(d.seen)
 	d.seen[source] = true

@@ -12,8 +12,8 @@ import (
 	"kith/model/nn"
 )
 
-// The candidates of a choice are not links of the source in the whole graph, occur once in their list, and those of the
-// first kind are two steps away.
+// The candidates of a choice are not links of the source in the whole graph, occur once in their
+// list, and those of the first kind are two steps away.
 func TestDrawnCandidates(t *testing.T) {
 	t.Parallel()
 	for _, directed := range []bool{false, true} {
@@ -149,8 +149,8 @@ func TestNewcomers(t *testing.T) {
 	}
 }
 
-// After a training, the vectors and the ranker survive a round trip through a document, and contexts contain the
-// columns of the vectors.
+// After a training, the vectors and the ranker survive a round trip through a document, and
+// contexts contain the columns of the vectors.
 func TestTrainedVectors(t *testing.T) {
 	t.Parallel()
 	g := twoGroups(false)

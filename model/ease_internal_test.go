@@ -44,7 +44,8 @@ func TestEaseIsRidgeRegression(t *testing.T) {
 	}
 }
 
-// ridgeWithout predicts column v from all other columns by the normal equations with the v-th unknown fixed at 0.
+// ridgeWithout predicts column v from all other columns by the normal equations with the v-th
+// unknown fixed at 0.
 func ridgeWithout(a *mat.Dense, v int, lambda float64) []float64 {
 	n, _ := a.Dims()
 	x := mat.DenseCopyOf(a)
@@ -76,8 +77,8 @@ func TestEaseRefusesLargeGraphs(t *testing.T) {
 	}
 }
 
-// On a graph that is large enough for blocked and parallel matrix products, the result is bit-identical to that of one
-// processor.
+// On a graph that is large enough for blocked and parallel matrix products, the result is
+// bit-identical to that of one processor.
 func TestEaseRepeats(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	g := newMesh(400, false)

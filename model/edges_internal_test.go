@@ -54,8 +54,8 @@ func TestTrainEdges(t *testing.T) {
 	}
 }
 
-// meter returns a meter whose clock advances by a second at each step, and a function that returns the time that is left at
-// the end of a training.
+// meter returns a meter whose clock advances by a second at each step, and a function that returns
+// the time that is left at the end of a training.
 func meter() (m *progress.Meter, finished func() time.Duration) {
 	seconds := 0
 	now := func() time.Time {
@@ -119,8 +119,8 @@ func TestTrainEdgesAgain(t *testing.T) {
 	}
 }
 
-// A training learns from every fold, even if there are more samples than option replay keeps. The limit applies again
-// at the next outcome.
+// A training learns from every fold, even if there are more samples than option replay keeps. The
+// limit applies again at the next outcome.
 func TestTrainEdgesBeyondReplay(t *testing.T) {
 	t.Parallel()
 	g := twoGroups(false)

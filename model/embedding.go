@@ -12,14 +12,16 @@ import (
 	"kith/model/nn"
 )
 
-// embedding scores a pair by a network on the product of two learned vectors: z = LayerNorm(Σ Wᵏ (4T) B_k), k = 0 to 2.
-// T holds the nodes' words and W = (D + I)⁻¹(A + I). In training each edge is hidden from W, and 70 % of the words are
-// dropped. The logits of four such members, which start from different weights, are added.
+// embedding scores a pair by a network on the product of two learned vectors: z = LayerNorm(Σ Wᵏ
+// (4T) B_k), k = 0 to 2. T holds the nodes' words and W = (D + I)⁻¹(A + I). In training each edge
+// is hidden from W, and 70 % of the words are dropped. The logits of four such members, which start
+// from different weights, are added.
 //
-// A plan's defaults are up to 20,000 edges, ten other pairs per edge, 8 folds, and 21 passes for each member. Hits@100
-// in percent of one to four members on five splits of Citeseer: 88.2, 89.3, 89.8, 90.3 (validation), 83.2, 85.4, 85.6,
-// 85.9 (test). The following were no better on two of them: 35 or 60 passes, half of the words, different dropped words
-// for each power of W, new pairs without an edge in each pass, equal initial B_k, edges that are not hidden.
+// A plan's defaults are up to 20,000 edges, ten other pairs per edge, 8 folds, and 21 passes for
+// each member. Hits@100 in percent of one to four members on five splits of Citeseer: 88.2, 89.3,
+// 89.8, 90.3 (validation), 83.2, 85.4, 85.6, 85.9 (test). The following were no better on two of
+// them: 35 or 60 passes, half of the words, different dropped words for each power of W, new pairs
+// without an edge in each pass, equal initial B_k, edges that are not hidden.
 func embedding() *fitted {
 	return &fitted{
 		words: true, plan: EdgePlan{Samples: 20000, Negatives: 10, Folds: 8, Epochs: 21},
@@ -41,8 +43,8 @@ const (
 
 func embedShape() nn.Shape { return nn.Shape{In: embedLen, Hidden: []int{64, 64}, Bias: true} }
 
-// embedSizes returns for each member the length of B with the gain and the shift of LayerNorm, and the length of the
-// network.
+// embedSizes returns for each member the length of B with the gain and the shift of LayerNorm, and
+// the length of the network.
 func embedSizes(c *config) (all []int) {
 	for range embedMembers {
 		all = append(all, (embedHops*c.FeatureLen+2)*embedLen, embedShape().Params())
@@ -146,8 +148,8 @@ func (e *embedder) forward(ctx context.Context, p embedInput) {
 	e.normalise()
 }
 
-// normalise is LayerNorm (Ba, Kiros and Hinton, 2016): rows of mean 0 and variance 1, times the gain, plus the shift.
-// It leaves the normalised rows, before gain and shift, in sum.
+// normalise is LayerNorm (Ba, Kiros and Hinton, 2016): rows of mean 0 and variance 1, times the
+// gain, plus the shift. It leaves the normalised rows, before gain and shift, in sum.
 func (e *embedder) normalise() {
 	e.z = nn.Resize(e.z, e.sum.Rows, embedLen)
 	e.sd = e.sd[:0]
@@ -168,7 +170,8 @@ func (e *embedder) normalise() {
 	}
 }
 
-// backward fills the gradient of a loss with respect to theta, given dz, its derivative with respect to z.
+// backward fills the gradient of a loss with respect to theta, given dz, its derivative with
+// respect to z.
 func (e *embedder) backward(ctx context.Context, p embedInput, grad []float32) {
 	clear(grad)
 	g := embedderOf(p.words.len, grad)
@@ -185,8 +188,8 @@ func (e *embedder) backward(ctx context.Context, p embedInput, grad []float32) {
 	}
 }
 
-// denormalise converts dz from the derivative with respect to z to the derivative with respect to the sum, and adds the
-// derivatives with respect to gain and shift to g.
+// denormalise converts dz from the derivative with respect to z to the derivative with respect to
+// the sum, and adds the derivatives with respect to gain and shift to g.
 func (e *embedder) denormalise(g *embedder) {
 	for u := range e.dz.Rows {
 		d, x := nn.Row(e.dz, u), nn.Row(e.sum, u)
@@ -227,7 +230,8 @@ func (t words) transpose() []nn.Sparse {
 	return columns
 }
 
-// drop returns the words without a random share of them. The remaining values are scaled up to compensate.
+// drop returns the words without a random share of them. The remaining values are scaled up to
+// compensate.
 func (t words) drop(rng *rand.Rand, share float64) words {
 	kept := words{len: t.len, rows: make([]nn.Sparse, len(t.rows))}
 	for u, r := range t.rows {
@@ -240,7 +244,8 @@ func (t words) drop(rng *rand.Rand, share float64) words {
 	return kept
 }
 
-// learn makes steps on all pairs of a fold, in random order, in the world that lacks the fold's edges.
+// learn makes steps on all pairs of a fold, in random order, in the world that lacks the fold's
+// edges.
 func (e *embedder) learn(ctx context.Context, rng *rand.Rand, k *nn.Classifier, opt *nn.Optimizer, input embedInput, f *fold) {
 	whole := input.words
 	for batch := range slices.Chunk(rng.Perm(len(f.pairs)), embedBatch*len(f.pairs)/f.edges) {

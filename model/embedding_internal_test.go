@@ -11,7 +11,8 @@ import (
 	"kith/model/nn"
 )
 
-// The gradient of the embedding's loss with respect to all its parameters matches finite differences.
+// The gradient of the embedding's loss with respect to all its parameters matches finite
+// differences.
 func TestEmbeddingGradient(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

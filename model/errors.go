@@ -22,7 +22,8 @@ var (
 	errNotLearning = errors.New("model: policy does not learn")
 )
 
-// NameError is an ErrOption: the name of a policy, preset, option, explorer or estimator is unknown.
+// NameError is an ErrOption: the name of a policy, preset, option, explorer or estimator is
+// unknown.
 type NameError struct {
 	Kind     string // policy, preset, option, explorer or estimator
 	Name     string

@@ -11,8 +11,8 @@ import (
 	"kith/model/nn"
 )
 
-// fitted is a policy that is fitted to a whole graph at once. It learns a list of weight vectors, which do not change
-// afterwards.
+// fitted is a policy that is fitted to a whole graph at once. It learns a list of weight vectors,
+// which do not change afterwards.
 type fitted struct {
 	words  bool                  // the nodes must have feature vectors
 	plan   EdgePlan              // values for the zero fields of a plan
@@ -27,12 +27,13 @@ type fitted struct {
 	view func(ctx context.Context, c *config, weights [][]float32, w World) (view, error)
 }
 
-// view fills the scores of pairs in one world. It is a function of the world and the weights, and safe for concurrent
-// use.
+// view fills the scores of pairs in one world. It is a function of the world and the weights, and
+// safe for concurrent use.
 type view func(ctx context.Context, pairs []Pair, scores []float64) error
 
-// Bytes returns the memory that scoring takes in a graph with the given number of nodes, if it grows with the square of
-// that number or takes several numbers per node. It is 0 for most policies.
+// Bytes returns the memory that scoring takes in a graph with the given number of nodes, if it
+// grows with the square of that number or takes several numbers per node. It is 0 for most
+// policies.
 func (s *Scorer) Bytes(nodes int) int64 {
 	if s.policy.name == "katz" {
 		return 8 * 6 * int64(nodes) // walks of two lengths, two certificates, and two vectors to compute one
@@ -43,7 +44,8 @@ func (s *Scorer) Bytes(nodes int) int64 {
 	return 0
 }
 
-// training is the input of a fitted policy: the edges in folds, each to be read from a world that lacks it.
+// training is the input of a fitted policy: the edges in folds, each to be read from a world that
+// lacks it.
 type training struct {
 	rng   *rand.Rand
 	graph Graph
@@ -58,7 +60,8 @@ type fold struct {
 	edges int
 }
 
-// Fitted reports whether the policy is fitted to a whole graph by TrainEdges and does not learn from single outcomes.
+// Fitted reports whether the policy is fitted to a whole graph by TrainEdges and does not learn
+// from single outcomes.
 func (m *Model) Fitted() bool { return m.policy.fitted != nil }
 
 // fitEdges is TrainEdges for a fitted policy.
@@ -122,9 +125,9 @@ func (t *training) draw(ctx context.Context, without Without) error {
 	return nil
 }
 
-// unlinked draws sources uniformly, and for each source the given number of uniform nodes that it has no edge with in
-// either direction. It returns fewer pairs if such nodes are hard to find. Pairs share their sources because
-// computations per source are expensive.
+// unlinked draws sources uniformly, and for each source the given number of uniform nodes that it
+// has no edge with in either direction. It returns fewer pairs if such nodes are hard to find.
+// Pairs share their sources because computations per source are expensive.
 func unlinked(rng *rand.Rand, g Graph, sources, each int) []Pair {
 	pairs := make([]Pair, 0, sources*each)
 	for range sources {
@@ -146,8 +149,8 @@ func linked(g Graph, u, v ID) bool {
 
 // views caches the view of the last world.
 type views struct {
-	// turn is a mutex of the fields below: it holds a token while they are in use. Waiting can take minutes and ends with
-	// ctx.
+	// turn is a mutex of the fields below: it holds a token while they are in use. Waiting can take
+	// minutes and ends with ctx.
 	turn  chan struct{}
 	of    identity
 	ready view
@@ -155,7 +158,8 @@ type views struct {
 
 func newViews() *views { return &views{turn: make(chan struct{}, 1)} }
 
-// identity identifies a world by its graph, its number of arcs, and its feature vectors, which are never modified.
+// identity identifies a world by its graph, its number of arcs, and its feature vectors, which are
+// never modified.
 type identity struct {
 	graph    Graph
 	arcs     int

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// fittedPolicies lists the policies that are fitted to a whole graph. Without -long, pair_mix is left out, whose parts are
-// pair_net and embedding.
+// fittedPolicies lists the policies that are fitted to a whole graph. Without -long, pair_mix is
+// left out, whose parts are pair_net and embedding.
 func fittedPolicies() []string {
 	if !*long {
 		return []string{"pair_net", "embedding", "ease"}
@@ -86,7 +86,8 @@ func answers(t *testing.T, s *Scorer, w World) (values []float64) {
 	return values
 }
 
-// Before a training the prior scores. A training learns the groups. A decoded model returns the same scores.
+// Before a training the prior scores. A training learns the groups. A decoded model returns the
+// same scores.
 func TestFittedPolicies(t *testing.T) {
 	t.Parallel()
 	for _, policy := range fittedPolicies() {
@@ -173,7 +174,8 @@ func TestFittedPoliciesRepeat(t *testing.T) {
 	}
 }
 
-// A scorer returns the scores of the given world, independent of earlier worlds and of concurrent calls.
+// A scorer returns the scores of the given world, independent of earlier worlds and of concurrent
+// calls.
 func TestFittedScorersFollowTheWorld(t *testing.T) {
 	t.Parallel()
 	for _, policy := range fittedPolicies() {

@@ -12,8 +12,8 @@ import (
 	"kith/model/nn"
 )
 
-// forecast is the part of the default that learns from events: links that occur at known times. It predicts the next
-// targets of a source from the time columns.
+// forecast is the part of the default that learns from events: links that occur at known times. It
+// predicts the next targets of a source from the time columns.
 type forecast struct {
 	Columns  norms
 	Trainee  trainee
@@ -73,7 +73,8 @@ func (o *forecastSnapshot) reads(w World) bool {
 	return o != nil && timed && w.Now != 0
 }
 
-// logOdds returns the log-odds of the pairs. It replaces 0 by 1e-6, because 0 means that there is no forecast.
+// logOdds returns the log-odds of the pairs. It replaces 0 by 1e-6, because 0 means that there is
+// no forecast.
 func (o *forecastSnapshot) logOdds(t *timeScratch, w World, pairs []Pair) []float32 {
 	t.times = nn.Resize(t.times, len(pairs), timeLen)
 	t.history.columns(w, pairs, t.times, 0)
@@ -91,7 +92,8 @@ func (o *forecastSnapshot) logOdds(t *timeScratch, w World, pairs []Pair) []floa
 	return t.odds
 }
 
-// logOddsOf returns the log-odds of a probability, given its logarithm. From 0.95 on they grow only with the logarithm.
+// logOddsOf returns the log-odds of a probability, given its logarithm. From 0.95 on they grow only
+// with the logarithm.
 func logOddsOf(log float64) float64 { return log - math.Log1p(-min(math.Exp(log), 0.95)) }
 
 // norms scales columns to mean 0 and variance 1, estimated from the first rows that it is given.
@@ -132,7 +134,8 @@ func (n *norms) normalize(x blas32.General) {
 	}
 }
 
-// skipNet is a network with one hidden layer plus a linear function of its inputs, which are time columns.
+// skipNet is a network with one hidden layer plus a linear function of its inputs, which are time
+// columns.
 type skipNet struct {
 	net   *nn.Network
 	skip  []float32
@@ -154,9 +157,9 @@ func (n *skipNet) scores(t *nn.Tape, x blas32.General, out []float64) {
 	}
 }
 
-// addGradient adds the gradient of a loss to grad, given its derivative with respect to each output. It must follow
-// scores. The constant of the output gets no gradient: choices do not depend on it, and Adam would amplify rounding
-// errors.
+// addGradient adds the gradient of a loss to grad, given its derivative with respect to each
+// output. It must follow scores. The constant of the output gets no gradient: choices do not depend
+// on it, and Adam would amplify rounding errors.
 func (n *skipNet) addGradient(t *nn.Tape, dout, grad []float32) {
 	n.net.Backward(t, dout)
 	n.net.AddGradient(t, 1, grad)
@@ -200,7 +203,8 @@ func (p *trainee) step(rate float64) {
 	}
 }
 
-// newest is the weight of the newest step in a running mean. Early steps fade (Shamir and Zhang, ICML 2013).
+// newest is the weight of the newest step in a running mean. Early steps fade (Shamir and Zhang,
+// ICML 2013).
 func (p *trainee) newest() float64 { return max(forecastMean, 8/float64(p.Opt.Steps+7)) }
 
 // restore completes a decoded forecast. It returns an error for values that a forecast cannot have.

@@ -14,8 +14,9 @@ import (
 	"kith/model/nn"
 )
 
-// habits yields moments in which a source mostly links again to the target of its newest edge. Nodes 0 to 9 are
-// sources, the other twenty are targets. The world of a moment is the state before it.
+// habits yields moments in which a source mostly links again to the target of its newest edge.
+// Nodes 0 to 9 are sources, the other twenty are targets. The world of a moment is the state before
+// it.
 func habits(moments int, directed bool) iter.Seq2[Moment, error] {
 	return func(yield func(Moment, error) bool) {
 		rng := rand.New(rand.NewPCG(4, 4))
@@ -62,7 +63,8 @@ func follower(t testing.TB, moments int) (*Model, Moment) {
 	panic("unreachable")
 }
 
-// The model predicts a source's newest target once it has learned enough events, by Follow or by TrainEvents.
+// The model predicts a source's newest target once it has learned enough events, by Follow or by
+// TrainEvents.
 func TestForecastLearns(t *testing.T) {
 	t.Parallel()
 	followed, now := follower(t, 600)

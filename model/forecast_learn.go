@@ -14,7 +14,8 @@ import (
 	"kith/model/progress"
 )
 
-// eventList is the training example of an event: its pair, together with alternatives that did not occur.
+// eventList is the training example of an event: its pair, together with alternatives that did not
+// occur.
 type eventList struct {
 	x          blas32.General // time columns, one row per pair; row 0 is the event
 	sourceRows int            // number of leading rows with the source of the event
@@ -31,9 +32,10 @@ const (
 	listOthers   = 8  // pairs of other sources
 )
 
-// othersCount is the weight of a pair with a different source. A higher weight improves the comparison of sources and worsens
-// that of targets: at 0.25, 0.35 and 0.5 the validation part of tgbl-wiki has an MRR of 0.848, 0.847 and 0.846, and
-// that of Enron with historical negatives an AP of 0.861, 0.860 and 0.864.
+// othersCount is the weight of a pair with a different source. A higher weight improves the
+// comparison of sources and worsens that of targets: at 0.25, 0.35 and 0.5 the validation part of
+// tgbl-wiki has an MRR of 0.848, 0.847 and 0.846, and that of Enron with historical negatives an AP
+// of 0.861, 0.860 and 0.864.
 const othersCount = 0.25
 
 // listBatch is the number of events per step.
@@ -82,9 +84,9 @@ func (m *eventMemory) enter(list []ID, u ID, r role) []ID {
 	return append(list, u)
 }
 
-// untried returns the number of nodes that were never a target and may become one, and a function that reports whether
-// a node is one of them. Without edge directions, nodes that were only sources are taken for nodes of a different kind,
-// which do not become targets.
+// untried returns the number of nodes that were never a target and may become one, and a function
+// that reports whether a node is one of them. Without edge directions, nodes that were only sources
+// are taken for nodes of a different kind, which do not become targets.
 func (m *eventMemory) untried(g Graph) (n int, is func(ID) bool) {
 	if g.Directed() {
 		return g.NumNodes() - len(m.Targets), func(u ID) bool { return m.roles[u]&asTarget == 0 }
@@ -144,7 +146,8 @@ type listDraw struct {
 	moment map[Pair]bool // pairs that are not used as alternatives
 }
 
-// add adds a pair unless it is already there, is not used as an alternative, or has a node that the graph lacks.
+// add adds a pair unless it is already there, is not used as an alternative, or has a node that the
+// graph lacks.
 func (d *listDraw) add(p Pair, log float64) {
 	if !d.used[p] && !d.moment[p] && p.Source < d.nodes && p.Target < d.nodes {
 		d.used[p] = true
@@ -152,7 +155,8 @@ func (d *listDraw) add(p Pair, log float64) {
 	}
 }
 
-// any adds up to most pairs of a source with targets of a pool of the given size, which they represent together.
+// any adds up to most pairs of a source with targets of a pool of the given size, which they
+// represent together.
 func (d *listDraw) any(source ID, pool, most int, draw func() (ID, bool)) {
 	before := len(d.pairs)
 	for tries := 0; tries < 2*most && pool > 0 && len(d.pairs)-before < most; tries++ {
@@ -190,8 +194,8 @@ func (f *forecast) learn(l eventList, rate float64) {
 	}
 }
 
-// choose stores the derivatives of the loss of a conditional logit, divided by the batch length. The row of the event
-// is the chosen one. A row that represents n pairs counts n times.
+// choose stores the derivatives of the loss of a conditional logit, divided by the batch length.
+// The row of the event is the chosen one. A row that represents n pairs counts n times.
 func (f *forecast) choose(l eventList) {
 	f.dout = f.dout[:0]
 	sum := f.logSum(l, l.x.Rows)
@@ -213,7 +217,8 @@ func (f *forecast) logSum(l eventList, rows int) float64 {
 	return top + math.Log(sum)
 }
 
-// moveShift moves the shift so that the probabilities of the targets of a source sum to 1 on average.
+// moveShift moves the shift so that the probabilities of the targets of a source sum to 1 on
+// average.
 func (f *forecast) moveShift(l eventList) {
 	f.Trainee.mean.scores(&f.scratch.net, f.scratch.times, f.scratch.scores)
 	f.Shift -= f.Trainee.newest() / listBatch * (f.logSum(l, l.sourceRows) + f.Shift)
@@ -239,7 +244,8 @@ func (f *forecast) follow(ctx context.Context, rng *rand.Rand, w World, events [
 	return nil
 }
 
-// again learns lists the given number of times more, in random order, at a rate that decreases to 0.
+// again learns lists the given number of times more, in random order, at a rate that decreases to
+// 0.
 func (f *forecast) again(ctx context.Context, rng *rand.Rand, lists []eventList, passes int, to *progress.Meter) error {
 	for i := range passes * len(lists) {
 		if err := ctx.Err(); err != nil {
@@ -264,8 +270,9 @@ type Moment struct {
 	Links []Pair
 }
 
-// Follow learns the links of a moment by comparison with links that could have occurred instead: other targets of the
-// same source and other sources. The graph must be Timed. Follow returns an error for a model that reads no times.
+// Follow learns the links of a moment by comparison with links that could have occurred instead:
+// other targets of the same source and other sources. The graph must be Timed. Follow returns an
+// error for a model that reads no times.
 func (m *Model) Follow(ctx context.Context, now Moment) error {
 	if err := m.follows(now); err != nil {
 		return err
@@ -294,8 +301,9 @@ const (
 	keptPasses = 3
 )
 
-// TrainEvents replaces what the model learned by Follow. It learns the newest moments of a graph from scratch, in order of
-// time. The model is unchanged until everything is learned. Without moments the resulting model has no forecast.
+// TrainEvents replaces what the model learned by Follow. It learns the newest moments of a graph
+// from scratch, in order of time. The model is unchanged until everything is learned. Without
+// moments the resulting model has no forecast.
 func (m *Model) TrainEvents(ctx context.Context, moments iter.Seq2[Moment, error], to *progress.Meter) error {
 	if !m.Forecasts() {
 		return fmt.Errorf("%w from times: %s", errNotLearning, m.policy.name)

@@ -30,8 +30,8 @@ func perPair(score func(s *Scorer, w World, p Pair) float64) ranking {
 	}
 }
 
-// overlap returns the ranking by a number of the common neighbours. The number of a pair must be the sum of those of each
-// common neighbour.
+// overlap returns the ranking by a number of the common neighbours. The number of a pair must be
+// the sum of those of each common neighbour.
 func overlap(of func(column.Overlap) float64) ranking {
 	each := perPair(func(_ *Scorer, w World, p Pair) float64 { return of(column.OverlapOf(w.Graph, p)) })
 	return func(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score) error {
@@ -59,15 +59,15 @@ func ascendFromOne(pairs []Pair) bool {
 	return true
 }
 
-// preferentialAttachment is the product of the numbers of neighbours (Barabási and Albert, Science 286, 1999): those
-// out of the source and those into the target. Loops do not count.
+// preferentialAttachment is the product of the numbers of neighbours (Barabási and Albert, Science
+// 286, 1999): those out of the source and those into the target. Loops do not count.
 func preferentialAttachment(_ *Scorer, w World, p Pair) float64 {
 	from, to := graph.Out(w.Graph, p.Source), graph.In(w.Graph, p.Target)
 	return float64(column.CountWithout(from, p.Source) * column.CountWithout(to, p.Target))
 }
 
-// jaccard is the number of common neighbours divided by the number of neighbours out of the source or into the target
-// (Jaccard, 1901). Source and target themselves are not counted.
+// jaccard is the number of common neighbours divided by the number of neighbours out of the source
+// or into the target (Jaccard, 1901). Source and target themselves are not counted.
 func jaccard(_ *Scorer, w World, p Pair) float64 {
 	common := column.OverlapOf(w.Graph, p).Common
 	from, to := graph.Out(w.Graph, p.Source), graph.In(w.Graph, p.Target)
@@ -78,21 +78,23 @@ func jaccard(_ *Scorer, w World, p Pair) float64 {
 	return common / all
 }
 
-// adjustWalk returns a function that sets up the walk of ppr, with all mass at the serving node, and that of eve_ppr. The latter is the walk of PRB
-// (NeurIPS 2024, section 4) with the same h at all candidates, independent of the outcomes, and 0 elsewhere.
+// adjustWalk returns a function that sets up the walk of ppr, with all mass at the serving node,
+// and that of eve_ppr. The latter is the walk of PRB (NeurIPS 2024, section 4) with the same h at
+// all candidates, independent of the outcomes, and 0 elsewhere.
 func adjustWalk(column bool, seedWeight float64) func(*config) {
 	return func(c *config) { c.Alpha, c.Column, c.SeedWeight, c.Center = 0.85, column, seedWeight, false }
 }
 
-// uniform draws a number in [0, 1) that is a function of seed, round and pair, so that scoring twice gives the same
-// result.
+// uniform draws a number in [0, 1) that is a function of seed, round and pair, so that scoring
+// twice gives the same result.
 func uniform(s *Scorer, _ World, p Pair) float64 {
 	return s.random(p).Float64()
 }
 
-// katz scores pairs by the Katz index (Psychometrika 18, 1953): the sum over l of beta^l times the number of walks of l
-// edges from source to target, truncated at length. Like the other formulas it ignores weights. Score.Bound is an upper
-// bound of the omitted longer walks, infinite if none is known.
+// katz scores pairs by the Katz index (Psychometrika 18, 1953): the sum over l of beta^l times the
+// number of walks of l edges from source to target, truncated at length. Like the other formulas it
+// ignores weights. Score.Bound is an upper bound of the omitted longer walks, infinite if none is
+// known.
 func katz(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score) error {
 	n := w.Graph.NumNodes()
 	k := &katzSum{ctx: ctx, g: w.Graph, beta: s.config.Beta, at: make([]float64, n), next: make([]float64, n)}
@@ -116,8 +118,8 @@ func katz(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score)
 	return nil
 }
 
-// adjustKatz sets beta and length. beta is the middle one of the values that Liben-Nowell and Kleinberg tried
-// (JASIST 58, 2007).
+// adjustKatz sets beta and length. beta is the middle one of the values that Liben-Nowell and
+// Kleinberg tried (JASIST 58, 2007).
 func adjustKatz(c *config) { c.Beta, c.Length = 0.005, 5 }
 
 // Unbounded returns the reason why a bound may be infinite.
@@ -176,17 +178,19 @@ func (k *katzSum) step() error {
 	return nil
 }
 
-// certificate is y > 0 with A y <= rho y, where A is the adjacency matrix or its transpose. A nil y is all ones. It
-// follows that A^l y <= rho^l y: the bound of Collatz and Wielandt for the spectral radius, kept entry by entry.
+// certificate is y > 0 with A y <= rho y, where A is the adjacency matrix or its transpose. A nil y
+// is all ones. It follows that A^l y <= rho^l y: the bound of Collatz and Wielandt for the spectral
+// radius, kept entry by entry.
 type certificate struct {
 	rho float64
 	y   []float64
 }
 
-// bound fills the bounds of pairs with a common source. Let x be the terms of the longest walks (k.at). The longer
-// walks continue from there, and their bounds add up to a geometric series. For the target t, two bounds of the walks
-// with l more edges are known. If y is a certificate of A, then e_t <= y / y(t), which gives rho^l x y / y(t). If z is
-// a certificate of the transpose and x <= c z, the bound is c rho^l z(t). The smaller one is used.
+// bound fills the bounds of pairs with a common source. Let x be the terms of the longest walks
+// (k.at). The longer walks continue from there, and their bounds add up to a geometric series. For
+// the target t, two bounds of the walks with l more edges are known. If y is a certificate of A,
+// then e_t <= y / y(t), which gives rho^l x y / y(t). If z is a certificate of the transpose and x
+// <= c z, the bound is c rho^l z(t). The smaller one is used.
 func (k *katzSum) bound(from, to certificate, pairs []Pair, scores []Score) {
 	if len(k.reached) == 0 {
 		return // no longer walks exist
@@ -217,16 +221,16 @@ func (c certificate) at(u ID) float64 {
 	return c.y[u]
 }
 
-// certify makes at most certifyRounds passes over the graph to reach a series with a ratio of at most goodRatio.
-// Otherwise the ratio reached is used.
+// certify makes at most certifyRounds passes over the graph to reach a series with a ratio of at
+// most goodRatio. Otherwise the ratio reached is used.
 const (
 	goodRatio     = 0.9
 	certifyRounds = 24
 )
 
-// certify finds a certificate of the matrix with the given rows. It first tries the largest number of neighbours. If
-// that is too large, it starts from the square roots of these numbers, which are exact for a star, and makes steps of
-// the power iteration of A + I; no step increases rho.
+// certify finds a certificate of the matrix with the given rows. It first tries the largest number
+// of neighbours. If that is too large, it starts from the square roots of these numbers, which are
+// exact for a star, and makes steps of the power iteration of A + I; no step increases rho.
 func (k *katzSum) certify(rows func(Graph, ID) []ID) (certificate, error) {
 	c := certificate{}
 	n := k.g.NumNodes()
@@ -293,8 +297,9 @@ type bonus func(s *Scorer, p Pair, deviation float64) float64
 // upper is the upper confidence bound of NeuralUCB (Zhou, Li and Gu, ICML 2020, algorithm 1).
 func upper(_ *Scorer, _ Pair, deviation float64) float64 { return deviation }
 
-// sampled is a draw from the posterior of NeuralTS (Zhang, Zhou, Li and Gu, ICLR 2021, algorithm 1), less its mean. The
-// draw is a function of seed, round and pair, so that scoring twice gives the same result.
+// sampled is a draw from the posterior of NeuralTS (Zhang, Zhou, Li and Gu, ICLR 2021, algorithm
+// 1), less its mean. The draw is a function of seed, round and pair, so that scoring twice gives
+// the same result.
 func sampled(s *Scorer, p Pair, deviation float64) float64 {
 	return deviation * s.random(p).NormFloat64()
 }

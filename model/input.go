@@ -19,9 +19,9 @@ type Input struct {
 	Tells string  // its description for people: see [column.Family.Words]
 }
 
-// Inputs returns the entries of a pair's context by name, and what each entry adds: to the log-odds of the link for a
-// belief, to the estimate itself if the prior is used in place of a network. It returns nil if the policy does not
-// learn.
+// Inputs returns the entries of a pair's context by name, and what each entry adds: to the log-odds
+// of the link for a belief, to the estimate itself if the prior is used in place of a network. It
+// returns nil if the policy does not learn.
 func (s *Scorer) Inputs(ctx context.Context, w World, p Pair) ([]Input, error) {
 	x, err := s.AppendContexts(ctx, nil, w, []Pair{p})
 	if err != nil || len(x) == 0 {
@@ -44,7 +44,8 @@ func (s *Scorer) Inputs(ctx context.Context, w World, p Pair) ([]Input, error) {
 	return all, nil
 }
 
-// AddsTo names the sum of Input.Adds: "log-odds" of the link for a belief, "exploit" for the prior, and "" otherwise.
+// AddsTo names the sum of Input.Adds: "log-odds" of the link for a belief, "exploit" for the prior,
+// and "" otherwise.
 func (s *Scorer) AddsTo() string {
 	switch {
 	case s.belief != nil:
@@ -55,9 +56,10 @@ func (s *Scorer) AddsTo() string {
 	return ""
 }
 
-// explain returns the inputs of a pair with context x: its context, the history of the target, a constant, and the
-// ranker's log-odds. A network of ReLUs is linear around each input, so the ranker's log-odds are divided among the
-// columns by their slopes there. The remainder is the network's own constant.
+// explain returns the inputs of a pair with context x: its context, the history of the target, a
+// constant, and the ranker's log-odds. A network of ReLUs is linear around each input, so the
+// ranker's log-odds are divided among the columns by their slopes there. The remainder is the
+// network's own constant.
 func (p *posterior) explain(c *config, pair Pair, x []float32, columns []column.Column) []Input {
 	t := &scratch{x: nn.NewMatrix(x, len(x))}
 	z := nn.Resize(blas32.General{}, 1, len(p.mean))
@@ -96,7 +98,8 @@ func timeColumns() []column.Column {
 	return []column.Column{{Name: "forecast", Scale: timeScale, Family: column.Times}}
 }
 
-// vectorColumns describes the columns of the vectors block, in the order of the constants spectral* and profile*.
+// vectorColumns describes the columns of the vectors block, in the order of the constants spectral*
+// and profile*.
 func vectorColumns() (all []column.Column) {
 	add := func(f column.Family, names ...string) {
 		for _, name := range names {

@@ -9,7 +9,8 @@ import (
 	"kith/model/nn"
 )
 
-// The inputs of a belief add up to the log-odds of the link, and those of the prior to the estimate.
+// The inputs of a belief add up to the log-odds of the link, and those of the prior to the
+// estimate.
 func TestInputs(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -105,7 +106,8 @@ func TestInputNames(t *testing.T) {
 	}
 }
 
-// Every input of every policy, with its own blocks and with all, has a family. The words of a family are its own.
+// Every input of every policy, with its own blocks and with all, has a family. The words of a
+// family are its own.
 func TestInputFamilies(t *testing.T) {
 	t.Parallel()
 	words := map[string]column.Family{}

@@ -39,8 +39,8 @@ func scoresByPolicy(t testing.TB, g *mesh, policy string, source ID, settings ..
 	return scores
 }
 
-// walkCounts returns beta^l times the number of walks of l edges from source to each node, by multiplication with the
-// matrix.
+// walkCounts returns beta^l times the number of walks of l edges from source to each node, by
+// multiplication with the matrix.
 func walkCounts(g *mesh, beta float64, source ID, length int) [][]float64 {
 	n := len(g.out)
 	counts := [][]float64{make([]float64, n)}
@@ -61,7 +61,8 @@ func walkCounts(g *mesh, beta float64, source ID, length int) [][]float64 {
 	return counts
 }
 
-// Katz equals the sum over walks computed by the matrix, and the omitted walks are within the bound.
+// Katz equals the sum over walks computed by the matrix, and the omitted walks are within the
+// bound.
 func TestKatz(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -91,8 +92,9 @@ func TestKatz(t *testing.T) {
 	})
 }
 
-// The bound is finite if beta is below the reciprocal of the largest number of neighbours, and for a hub with many
-// leaves up to the reciprocal of its square root. It is infinite where the sum diverges.
+// The bound is finite if beta is below the reciprocal of the largest number of neighbours, and for
+// a hub with many leaves up to the reciprocal of its square root. It is infinite where the sum
+// diverges.
 func TestKatzBound(t *testing.T) {
 	t.Parallel()
 	star := newMesh(101, false)

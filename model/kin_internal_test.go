@@ -45,7 +45,8 @@ func TestLargestIsSorting(t *testing.T) {
 	})
 }
 
-// Kin share a subject. Each node has at least kinLinks of them, the relation is symmetric, and no node is its own kin.
+// Kin share a subject. Each node has at least kinLinks of them, the relation is symmetric, and no
+// node is its own kin.
 func TestKin(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -14,7 +14,8 @@ import (
 	"kith/model/nn"
 )
 
-// crowd returns n nodes, each with some of len words. Tests use more words than the length of latent vectors.
+// crowd returns n nodes, each with some of len words. Tests use more words than the length of
+// latent vectors.
 func crowd(n, len int) words {
 	rng := rand.New(rand.NewPCG(3, 3))
 	t := words{len: len, rows: make([]nn.Sparse, n)}
@@ -34,7 +35,8 @@ func latent(t words) blas32.General {
 	return sparseProduct(ctx, t.rows, t.topics(ctx, latentLen))
 }
 
-// The singular value decomposition is the best approximation of its rank. Latent vectors are nearly as good.
+// The singular value decomposition is the best approximation of its rank. Latent vectors are nearly
+// as good.
 func TestLatentIsNearlyOptimal(t *testing.T) {
 	t.Parallel()
 	words := crowd(200, 160)

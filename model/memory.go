@@ -12,8 +12,9 @@ import (
 	"kith/model/nn"
 )
 
-// memory records the outcomes of the pairs that were tried, for each node as a target and for each pair, and how often
-// each node was on offer. It is a value: remember leaves its receiver unchanged, because scorers hold it.
+// memory records the outcomes of the pairs that were tried, for each node as a target and for each
+// pair, and how often each node was on offer. It is a value: remember leaves its receiver
+// unchanged, because scorers hold it.
 type memory struct {
 	total   counts
 	nodes   pages[*nodeMemory]
@@ -52,7 +53,8 @@ func (c *counts) add(reward float64) {
 	c.Wins += min(max(reward, 0), 1)
 }
 
-// rate is the mean reward with a prior that counts as the given number of tries (before) with the given mean.
+// rate is the mean reward with a prior that counts as the given number of tries (before) with the
+// given mean.
 func (c counts) rate(mean, before float64) float64 {
 	return (c.Wins + before*mean) / (c.Tries + before)
 }
@@ -65,7 +67,8 @@ func (m *memory) at(u ID) *nodeMemory {
 	return &nodeMemory{}
 }
 
-// remember returns the memory with one more outcome, of a pair whose target was one of those in offer.
+// remember returns the memory with one more outcome, of a pair whose target was one of those in
+// offer.
 func (m *memory) remember(p Pair, reward float64, offer []ID) memory {
 	next := *m
 	next.total.add(reward)
@@ -215,8 +218,8 @@ func (m *memory) restore(d *memoryDocument) error {
 	return nil
 }
 
-// maxMemoryNode is the largest node id that is remembered. It limits the page tables that a damaged document can cause
-// to 16 MB each.
+// maxMemoryNode is the largest node id that is remembered. It limits the page tables that a damaged
+// document can cause to 16 MB each.
 const maxMemoryNode = 1 << 30
 
 // remembered reports an error if one of the nodes exceeds maxMemoryNode.
@@ -262,8 +265,8 @@ func (p pages[T]) at(u ID) (v T) {
 	return v
 }
 
-// edit returns a pointer to the entry of a node. It first creates the page, or copies it if the version before has the
-// same page.
+// edit returns a pointer to the entry of a node. It first creates the page, or copies it if the
+// version before has the same page.
 func (p *pages[T]) edit(before pages[T], u ID) *T {
 	i := int(u / pageLen)
 	if i >= len(*p) {

@@ -79,8 +79,8 @@ func (r *record) checkHistory(t *rapid.T, m memory, u ID) {
 	}
 }
 
-// A memory equals maps of all outcomes. Later outcomes do not change it, and a round trip through documents preserves
-// it.
+// A memory equals maps of all outcomes. Later outcomes do not change it, and a round trip through
+// documents preserves it.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	nodes := []ID{0, 1, 2, pageLen - 1, pageLen, 5*pageLen + 3}
@@ -116,8 +116,8 @@ func TestMemory(t *testing.T) {
 	})
 }
 
-// The success rate of a target, relative to all tries, is the further from 0 the more often it was tried. It is 0 for
-// an untried target.
+// The success rate of a target, relative to all tries, is the further from 0 the more often it was
+// tried. It is 0 for an untried target.
 func TestTargetRate(t *testing.T) {
 	t.Parallel()
 	var m memory
@@ -171,8 +171,8 @@ func TestRestoreMemoryRefuses(t *testing.T) {
 	}
 }
 
-// A memory of one node takes little time and memory, independent of its id. A node beyond maxMemoryNode is an error and
-// changes nothing.
+// A memory of one node takes little time and memory, independent of its id. A node beyond
+// maxMemoryNode is an error and changes nothing.
 func TestMemoryOfFarNode(t *testing.T) {
 	t.Parallel()
 	var m memory

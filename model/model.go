@@ -14,15 +14,16 @@ import (
 	"kith/model/nn"
 )
 
-// Model is the learner: the networks, their samples, and the state of their training. It is not safe for concurrent
-// use; scoring is done by its Scorers.
+// Model is the learner: the networks, their samples, and the state of their training. It is not
+// safe for concurrent use; scoring is done by its Scorers.
 type Model struct {
 	config  config
 	policy  policy
 	source  *rand.PCG // state of the random number generator
 	rounds  int       // outcomes observed
 	trained bool      // at least one training has happened
-	// outdated is true if the model was stored with other columns, so that what it had learned is lost.
+	// outdated is true if the model was stored with other columns, so that what it had learned is
+	// lost.
 	outdated  bool
 	exploit   *nn.Regressor // nil if the policy has no networks
 	belief    *belief       // nil if f1 is a network
@@ -39,13 +40,13 @@ type Model struct {
 // Outcome is the feedback of one round.
 type Outcome struct {
 	Pair Pair // the pair whose reward is known
-	// Contexts has one row for each candidate, as built by Scorer.Contexts. nil means unknown or of other columns; then
-	// a belief learns only the outcome of the pair, and networks learn nothing.
+	// Contexts has one row for each candidate, as built by Scorer.Contexts. nil means unknown or of
+	// other columns; then a belief learns only the outcome of the pair, and networks learn nothing.
 	Contexts []float32
 	Chosen   int // row of Contexts whose reward is known
 	Reward   float64
-	// Offered holds the targets that the pair was chosen from, including its own, once for each time on offer. nil
-	// means unknown. Only a belief learns from it.
+	// Offered holds the targets that the pair was chosen from, including its own, once for each
+	// time on offer. nil means unknown. Only a belief learns from it.
 	Offered []ID
 }
 
@@ -112,7 +113,8 @@ func (m *Model) regressors() (all []*nn.Regressor) {
 // Policy returns the name of the policy.
 func (m *Model) Policy() string { return m.config.Policy }
 
-// Learns reports whether outcomes change the scores. Only such policies have contexts, which a preset describes.
+// Learns reports whether outcomes change the scores. Only such policies have contexts, which a
+// preset describes.
 func (m *Model) Learns() bool { return m.policy.learns }
 
 // FeatureLen returns the length of the feature vectors that the model was created for.
@@ -146,9 +148,10 @@ func (m *Model) Bytes() int {
 	return n
 }
 
-// Observe learns from one outcome. Networks keep it for replay and are trained if this round is in the schedule, or make
-// a step on it with option step = round; a belief learns it at once. Observe returns ErrInput, and changes nothing, for a
-// reward or a context that is not finite, an outcome of the wrong size, or a node that a belief cannot remember.
+// Observe learns from one outcome. Networks keep it for replay and are trained if this round is in
+// the schedule, or make a step on it with option step = round; a belief learns it at once. Observe
+// returns ErrInput, and changes nothing, for a reward or a context that is not finite, an outcome
+// of the wrong size, or a node that a belief cannot remember.
 func (m *Model) Observe(o Outcome) (trained bool, err error) {
 	if err := m.check(o); err != nil {
 		return false, err
@@ -182,8 +185,9 @@ func (m *Model) Observe(o Outcome) (trained bool, err error) {
 	return trained, nil
 }
 
-// Trim drops the parts of an outcome that Observe would not learn from, so that it can be stored compactly. The result
-// shares memory with o. Observe(Trim(o)) has the same effect on the model as Observe(o).
+// Trim drops the parts of an outcome that Observe would not learn from, so that it can be stored
+// compactly. The result shares memory with o. Observe(Trim(o)) has the same effect on the model as
+// Observe(o).
 func (m *Model) Trim(o Outcome) Outcome {
 	if !m.policy.learns {
 		return Outcome{Pair: o.Pair, Reward: o.Reward}
@@ -244,8 +248,8 @@ func (m *Model) check(o Outcome) error {
 	return nil
 }
 
-// record adds an outcome to the samples, with φ and the residual of f1 for the current weights. It returns the number of
-// contexts, each of which is a new sample of f2, if there is f2.
+// record adds an outcome to the samples, with φ and the residual of f1 for the current weights. It
+// returns the number of contexts, each of which is a new sample of f2, if there is f2.
 func (m *Model) record(o Outcome) (explored int) {
 	d := m.config.width()
 	x := nn.NewMatrix(o.Contexts, d)
@@ -286,7 +290,8 @@ func (c *config) offset(x []float32) float64 {
 	return prior(x[len(x)-column.StructuralLen:])
 }
 
-// scratch is the working memory of scoring and learning. Row i of its matrices belongs to the i-th pair of a batch.
+// scratch is the working memory of scoring and learning. Row i of its matrices belongs to the i-th
+// pair of a batch.
 type scratch struct {
 	column.Reader                   // graph around the pairs
 	common        column.Common     // common neighbours of the pairs
@@ -327,8 +332,9 @@ func (t *scratch) sourcesOf(pairs []Pair) Start {
 	return t.sources
 }
 
-// VectorsLeftOut returns the number of bytes that the vectors of the nodes would have taken in the last training from edges,
-// if it left them out because they did not fit into its memory; otherwise 0.
+// VectorsLeftOut returns the number of bytes that the vectors of the nodes would have taken in the
+// last training from edges, if it left them out because they did not fit into its memory; otherwise
+// 0.
 func (m *Model) VectorsLeftOut() int64 {
 	if m.belief == nil {
 		return 0

@@ -64,8 +64,8 @@ func sized(full, small int) int {
 	return small
 }
 
-// kinds pairs policies with presets: each with each, but without -long only the first one with presets other than
-// default.
+// kinds pairs policies with presets: each with each, but without -long only the first one with
+// presets other than default.
 func kinds(policies []string) (all [][2]string) {
 	for _, preset := range Presets() {
 		for i, policy := range policies {
@@ -88,8 +88,8 @@ func TestLearns(t *testing.T) {
 	}
 }
 
-// fitError observes n outcomes whose reward is half of a context number. It returns the mean squared error of the
-// exploit part before each outcome is learned.
+// fitError observes n outcomes whose reward is half of a context number. It returns the mean
+// squared error of the exploit part before each outcome is learned.
 func fitError(t *testing.T, m *Model, n int) (sum float64) {
 	t.Helper()
 	d := m.config.width()
@@ -115,7 +115,8 @@ func exploitOf(m *Model, x []float32) float64 {
 	return m.config.offset(x) + float64(f)
 }
 
-// The default becomes good at a task that its features determine and in which every second random answer is wrong.
+// The default becomes good at a task that its features determine and in which every second random
+// answer is wrong.
 func TestDefaultLearnsOnline(t *testing.T) {
 	t.Parallel()
 	wrong := play(t, newModel(t, "default", "", 3), newRounds(1), 200)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// offering lets a model without features observe n outcomes with their offers. It reuses the memory of the offers, as
-// callers may.
+// offering lets a model without features observe n outcomes with their offers. It reuses the memory
+// of the offers, as callers may.
 func offering(t testing.TB, m *Model, seed uint64, n int, tell func(Outcome) Outcome) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 4))
@@ -37,8 +37,8 @@ func unsaid(o Outcome) Outcome {
 	return o
 }
 
-// A belief with option offers learns offers. Nothing else does: a belief without the option, networks, and offers that
-// are too long do not change the model.
+// A belief with option offers learns offers. Nothing else does: a belief without the option,
+// networks, and offers that are too long do not change the model.
 func TestOffersAreLearned(t *testing.T) {
 	t.Parallel()
 	everything := func(o Outcome) Outcome {
@@ -68,8 +68,8 @@ func TestOffersAreLearned(t *testing.T) {
 	}
 }
 
-// If the ranker is doubted, the one of two otherwise equal targets that was on offer more often ranks higher. An older scorer
-// does not change.
+// If the ranker is doubted, the one of two otherwise equal targets that was on offer more often
+// ranks higher. An older scorer does not change.
 func TestOffersRank(t *testing.T) {
 	t.Parallel()
 	w, pairs := kite().world(nil), Pairs(4, []ID{0, 2}) // alike

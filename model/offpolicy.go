@@ -37,7 +37,8 @@ type Estimate struct {
 // Estimators returns the names that OffPolicy accepts.
 func Estimators() []string { return []string{"ips", "snips", "dr"} }
 
-// OffPolicy estimates the value of a policy from the choices of a different policy, with w = Target/Propensity:
+// OffPolicy estimates the value of a policy from the choices of a different policy, with w =
+// Target/Propensity:
 //
 //   - ips: the mean of w r (Horvitz and Thompson, 1952).
 //   - snips: Σ w r / Σ w (Swaminathan and Joachims, NeurIPS 2015): slightly biased, with less variance.
@@ -45,10 +46,11 @@ func Estimators() []string { return []string{"ips", "snips", "dr"} }
 //     function of the scores, fitted to the rewards of the half of the log that does not contain the choice, so that dr is
 //     unbiased, too.
 //
-// The interval accounts for rewards and weights that are possible but do not occur in the log, so it has a positive
-// width even if all rewards are equal; see [estimator.limit]. It lies within the range of rewards if the estimate does.
-// OffPolicy returns ErrOption for an unknown name. It returns ErrInput for a log in which the policy would have chosen
-// none of the chosen candidates, for a propensity of 0, a weight above MaxWeight and a reward out of range.
+// The interval accounts for rewards and weights that are possible but do not occur in the log, so
+// it has a positive width even if all rewards are equal; see [estimator.limit]. It lies within the
+// range of rewards if the estimate does. OffPolicy returns ErrOption for an unknown name. It
+// returns ErrInput for a log in which the policy would have chosen none of the chosen candidates,
+// for a propensity of 0, a weight above MaxWeight and a reward out of range.
 func OffPolicy(ctx context.Context, name string, log []Logged, rewards Rewards) (Estimate, error) {
 	if !slices.Contains(Estimators(), name) {
 		return Estimate{}, &NameError{"estimator", name, Estimators()}
@@ -107,7 +109,8 @@ type estimator struct {
 	largest float64 // largest weight; in the limits, a choice with a larger MaxWeight counts with the worst reward and weight 1
 }
 
-// term is the contribution of one choice to the numerator (above) and the denominator (below) of an estimate.
+// term is the contribution of one choice to the numerator (above) and the denominator (below) of an
+// estimate.
 type term struct{ above, below float64 }
 
 func (t term) plus(o term) term { return term{t.above + o.above, t.below + o.below} }
@@ -127,20 +130,21 @@ func (e *estimator) term(i int, w, reward float64) term {
 // confidence is log 40: each limit of an interval is wrong with a probability of at most 1/40.
 const confidence = 3.688879454113936
 
-// limit returns a lower limit of the mean of sign times the reward. worst is the worst possible reward. With sign -1,
-// the negated result is an upper limit of the mean reward.
+// limit returns a lower limit of the mean of sign times the reward. worst is the worst possible
+// reward. With sign -1, the negated result is an upper limit of the mean reward.
 //
-// The limit is that of an empirical likelihood over a bounded support (Karampatziakis, Langford and Mineiro, NeurIPS
-// 2020). Consider a gambler who stakes a fixed share λ of his money on each z = above - θ below, with λ so small that
-// he cannot go broke. A mean θ is ruled out if, for some λ, the gambler would have multiplied his money by 40:
+// The limit is that of an empirical likelihood over a bounded support (Karampatziakis, Langford and
+// Mineiro, NeurIPS 2020). Consider a gambler who stakes a fixed share λ of his money on each z =
+// above - θ below, with λ so small that he cannot go broke. A mean θ is ruled out if, for some λ,
+// the gambler would have multiplied his money by 40:
 //
 //	max Σ log(1 + λ z) > log 40,  0 ≤ λ ≤ -1 / (the least z there could be)
 //
-// For terms that are 0 or 1 this is Chernoff's bound of a binomial (rewards that are all 1 in n choices: θ =
-// 40^(-1/n)), and for many choices it is a normal interval of 2.7 instead of 2 standard errors. On simulated logs of
-// 20, 100 and 1,000 choices, the bound of Maurer and Pontil (2009) was 2 to 5 times as wide. The bootstrap, even with
-// Wilson's interval for the effective number of choices as its minimum width, covered as little as 7 % of the true
-// values with ips.
+// For terms that are 0 or 1 this is Chernoff's bound of a binomial (rewards that are all 1 in n
+// choices: θ = 40^(-1/n)), and for many choices it is a normal interval of 2.7 instead of 2
+// standard errors. On simulated logs of 20, 100 and 1,000 choices, the bound of Maurer and Pontil
+// (2009) was 2 to 5 times as wide. The bootstrap, even with Wilson's interval for the effective
+// number of choices as its minimum width, covered as little as 7 % of the true values with ips.
 func (e *estimator) limit(ctx context.Context, sign, worst float64) (float64, error) {
 	terms, least := e.outcomes(sign, worst)
 	var sum term
@@ -186,7 +190,8 @@ func (e *estimator) outcomes(sign, worst float64) (terms []term, least term) {
 	return terms, least
 }
 
-// growth returns the largest Σ log(1 + λz) for λ from 0 to -1/least. least must be negative, and no z may be smaller.
+// growth returns the largest Σ log(1 + λz) for λ from 0 to -1/least. least must be negative, and no
+// z may be smaller.
 func growth(z []float64, least float64) (sum float64) {
 	low, high := 0.0, -1/least
 	stake := high / 2
@@ -215,10 +220,11 @@ func growth(z []float64, least float64) (sum float64) {
 	return sum
 }
 
-// largestWeight returns the largest weight that the limits allow for. A larger weight of a rare candidate means that
-// its draws move the estimate more, and that the log tells less if the candidate was never drawn. Treating choices with
-// rare candidates as unknown costs their share of the log. The result minimises the sum of both. It depends only on the
-// candidates that could have been chosen, not on the chosen ones, so it does not bias the limits.
+// largestWeight returns the largest weight that the limits allow for. A larger weight of a rare
+// candidate means that its draws move the estimate more, and that the log tells less if the
+// candidate was never drawn. Treating choices with rare candidates as unknown costs their share of
+// the log. The result minimises the sum of both. It depends only on the candidates that could have
+// been chosen, not on the chosen ones, so it does not bias the limits.
 func largestWeight(log []Logged) (largest float64) {
 	weights := make([]float64, len(log))
 	for i := range log {
@@ -244,7 +250,8 @@ func (l line) at(score float64) float64 {
 	return min(max(l.base+l.slope*score, l.rewards.Min), l.rewards.Max)
 }
 
-// fitLines fits one line to the choices with even numbers and one to those with odd numbers, by least squares.
+// fitLines fits one line to the choices with even numbers and one to those with odd numbers, by
+// least squares.
 func fitLines(log []Logged, rewards Rewards) (lines [2]line) {
 	for half := range lines {
 		lines[half].rewards = rewards
@@ -269,8 +276,8 @@ func fitLines(log []Logged, rewards Rewards) (lines [2]line) {
 	return lines
 }
 
-// Explorer converts the scores of candidates into the probabilities to choose them with. The zero Explorer is SquareCB
-// with its default.
+// Explorer converts the scores of candidates into the probabilities to choose them with. The zero
+// Explorer is SquareCB with its default.
 //
 //   - squarecb: inverse gap weighting (Foster and Rakhlin, ICML 2020, algorithm 1). A candidate whose score is below the
 //     best one of K has probability 1 / (K + γ (best - score)); the best one has the remaining probability. γ is Gamma
@@ -295,7 +302,8 @@ func Explorers() []string { return []string{squareCB, epsilonGreedy} }
 
 const defaultGamma = 10
 
-// NewExplorer returns the named explorer with its defaults. It returns ErrOption for an unknown name.
+// NewExplorer returns the named explorer with its defaults. It returns ErrOption for an unknown
+// name.
 func NewExplorer(name string) (Explorer, error) {
 	switch name {
 	case "", squareCB:
@@ -334,8 +342,8 @@ func (e Explorer) String() string {
 	return fmt.Sprintf("%s (gamma = %v)", squareCB, e.Gamma)
 }
 
-// Propensities returns the probability of choosing each candidate; they sum to 1. The explorer must be resolved. rounds
-// is the number of outcomes observed so far.
+// Propensities returns the probability of choosing each candidate; they sum to 1. The explorer must
+// be resolved. rounds is the number of outcomes observed so far.
 func (e Explorer) Propensities(scores []float64, rounds int) []float64 {
 	p, best := make([]float64, len(scores)), 0
 	for i, s := range scores {

@@ -13,8 +13,8 @@ import (
 // long runs the tests that take seconds with more repetitions.
 var long = flag.Bool("long", false, "run the long tests in full")
 
-// simulate returns a log of SquareCB on noisy scores, and the exact value, on the same contexts, of a policy that takes
-// the best of other scores.
+// simulate returns a log of SquareCB on noisy scores, and the exact value, on the same contexts, of
+// a policy that takes the best of other scores.
 func simulate(rng *rand.Rand, n int) (log []Logged, truth float64) {
 	const k = 5
 	e := Explorer{Gamma: 3}
@@ -42,7 +42,8 @@ func simulate(rng *rand.Rand, n int) (log []Logged, truth float64) {
 	return log, truth
 }
 
-// The mean of the estimates is the value of the policy within four standard errors. The line of dr reduces the variance.
+// The mean of the estimates is the value of the policy within four standard errors. The line of dr
+// reduces the variance.
 func TestOffPolicyEstimates(t *testing.T) {
 	t.Parallel()
 	repetitions := 100
@@ -79,8 +80,8 @@ func TestOffPolicyEstimates(t *testing.T) {
 	}
 }
 
-// overlaps are pairs of a logging and an evaluated policy that choose among eight candidates. propensity is that of the
-// evaluated policy's best candidate.
+// overlaps are pairs of a logging and an evaluated policy that choose among eight candidates.
+// propensity is that of the evaluated policy's best candidate.
 var overlaps = []struct {
 	name       string
 	propensity func(rng *rand.Rand) float64
@@ -95,7 +96,8 @@ var overlaps = []struct {
 	{"far", func(rng *rand.Rand) float64 { return 0.03 + 0.2*rng.Float64() }},
 }
 
-// bernoulli returns a log whose rewards are high with probability rate and otherwise low, independent of the choice.
+// bernoulli returns a log whose rewards are high with probability rate and otherwise low,
+// independent of the choice.
 func bernoulli(rng *rand.Rand, n int, rate float64, rewards Rewards, propensity func(*rand.Rand) float64) (log []Logged) {
 	for range n {
 		p := propensity(rng)
@@ -112,8 +114,8 @@ func bernoulli(rng *rand.Rand, n int, rate float64, rewards Rewards, propensity 
 	return log
 }
 
-// At least 95 % of the intervals contain the true value, within binomial error, for any number of choices, rate of
-// rewards and pair of policies.
+// At least 95 % of the intervals contain the true value, within binomial error, for any number of
+// choices, rate of rewards and pair of policies.
 func TestOffPolicyCovers(t *testing.T) {
 	repetitions := map[int]int{20: 80, 100: 50, 1000: 10}
 	switch {
@@ -163,8 +165,8 @@ func covers(t *testing.T, name string, rate float64, n, repetitions int, propens
 	}
 }
 
-// With equal weights, the limits are those of Chernoff's bound of a binomial: there the relative entropy of the rates
-// is log 40 divided by the number of choices.
+// With equal weights, the limits are those of Chernoff's bound of a binomial: there the relative
+// entropy of the rates is log 40 divided by the number of choices.
 func TestOffPolicyBinomial(t *testing.T) {
 	t.Parallel()
 	entropy := func(p, q float64) (sum float64) {

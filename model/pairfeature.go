@@ -26,7 +26,8 @@ func pairFeatures(c *config) int {
 	return graphFeatures + wordFeatures
 }
 
-// surroundings holds the data from which the features of pairs are computed. K = TTᵀ is the similarity of words.
+// surroundings holds the data from which the features of pairs are computed. K = TTᵀ is the
+// similarity of words.
 type surroundings struct {
 	adjacency
 	*content           // nil: no feature vectors
@@ -60,7 +61,8 @@ func surroundingsOf(ctx context.Context, c *config, w World) (*surroundings, err
 // maxSmooth is the largest number of entries (nodes times words) of a matrix of smoothed features.
 const maxSmooth = 1 << 26
 
-// pairContent returns the content of the nodes' words. It returns an error if the nodes have too many features in total.
+// pairContent returns the content of the nodes' words. It returns an error if the nodes have too
+// many features in total.
 func pairContent(ctx context.Context, c *config, w World) (*content, error) {
 	if n := w.Graph.NumNodes(); n*c.FeatureLen > maxSmooth {
 		return nil, fmt.Errorf("%w: %d nodes with %d features each (accepted: up to %d in all)", ErrInput, n, c.FeatureLen, maxSmooth)
@@ -106,8 +108,8 @@ func lengths(x blas32.General) []float64 {
 	return v
 }
 
-// features fills one row of x for each pair. The features are symmetric in source and target. If ctx ends, some rows
-// are incomplete.
+// features fills one row of x for each pair. The features are symmetric in source and target. If
+// ctx ends, some rows are incomplete.
 func (s *surroundings) features(ctx context.Context, pairs []Pair, x blas32.General) {
 	bySource := map[ID][]int{}
 	for i, p := range pairs {
@@ -151,8 +153,8 @@ func (f *fields) both(a, b float64) {
 	f.add(math.Max(a, b))
 }
 
-// ranks appends the PageRank of the pair in both directions, using d_u π_u(v) = d_v π_v(u). The pair's target is the
-// j-th one of the walks.
+// ranks appends the PageRank of the pair in both directions, using d_u π_u(v) = d_v π_v(u). The
+// pair's target is the j-th one of the walks.
 func (f *fields) ranks(a adjacency, rank [3][]float64, p Pair, j int) {
 	du, dv := float64(len(a[p.Source])), float64(len(a[p.Target]))
 	for _, r := range rank {
@@ -197,7 +199,8 @@ func (s *surroundings) byWords(f *fields, p Pair) {
 	f.both(s.nearest(u, tv), s.nearest(v, tu))
 }
 
-// byKin appends PageRank and similarity among neighbours and kin, and similarities of latent vectors.
+// byKin appends PageRank and similarity among neighbours and kin, and similarities of latent
+// vectors.
 func (s *surroundings) byKin(f *fields, w *walks, p Pair, j int) {
 	u, v := int(p.Source), int(p.Target)
 	m := s.similar

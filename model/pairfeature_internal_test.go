@@ -130,8 +130,8 @@ func (o oracle) cosine(a *mat.Dense, u int, b *mat.Dense, v int) float64 {
 	return times(a, o.k, b.T()).At(u, v) / (length(a, u) * length(b, v))
 }
 
-// kin appends the features of byKin. There are fewer words than the length of latent vectors, so these are as exact as
-// the words.
+// kin appends the features of byKin. There are fewer words than the length of latent vectors, so
+// these are as exact as the words.
 func (o oracle) kin(f *fields, u, v int) {
 	o.among.ranks(f, u, v)
 	f.add(o.cosine(o.among.w, u, o.among.w, v))
@@ -201,8 +201,8 @@ func TestPairFeatures(t *testing.T) {
 	}
 }
 
-// A training edge is hidden from its own features: if it is the only link between its ends, the features are those of
-// unlinked nodes.
+// A training edge is hidden from its own features: if it is the only link between its ends, the
+// features are those of unlinked nodes.
 func TestPairSamplesHideTheirEdges(t *testing.T) {
 	t.Parallel()
 	g := newMesh(40, false)

@@ -9,17 +9,18 @@ import (
 	"kith/model/nn"
 )
 
-// pairNet is a network on closed-form features of a pair, 13 of the graph and 37 of the nodes' words. It is a logistic
-// regression with hidden layers of 64 and 64, dropout 0.3 and AdamW.
+// pairNet is a network on closed-form features of a pair, 13 of the graph and 37 of the nodes'
+// words. It is a logistic regression with hidden layers of 64 and 64, dropout 0.3 and AdamW.
 //
-// A plan's defaults are up to 20,000 edges, ten other pairs per edge, 8 folds and 60 passes. Half or twice as many
-// passes, dropout 0.5, decay 0.01 and three networks instead of one changed Hits@100 of a validation part of Cora
-// (94.1) by less than one point, which is less than the difference between splits. Each source takes 40 steps over all
-// edges, so ease is a better choice for dense graphs with millions of edges.
+// A plan's defaults are up to 20,000 edges, ten other pairs per edge, 8 folds and 60 passes. Half
+// or twice as many passes, dropout 0.5, decay 0.01 and three networks instead of one changed
+// Hits@100 of a validation part of Cora (94.1) by less than one point, which is less than the
+// difference between splits. Each source takes 40 steps over all edges, so ease is a better choice
+// for dense graphs with millions of edges.
 //
-// Contribution of the features: Hits@100 in percent of a logistic regression on the validation parts, five splits of
-// Citeseer and two of Cora, with α = 0.5 and 0.85 among kin. The second to last line was chosen; on the test parts of
-// Citeseer it has 95.56, the first line 93.71.
+// Contribution of the features: Hits@100 in percent of a logistic regression on the validation
+// parts, five splits of Citeseer and two of Cora, with α = 0.5 and 0.85 among kin. The second to
+// last line was chosen; on the test parts of Citeseer it has 95.56, the first line 93.71.
 //
 //	                                               Citeseer  Cora
 //	graph, words averaged in the graph                96.79  93.55
@@ -76,8 +77,8 @@ func fitPairNet(ctx context.Context, c *config, t *training) ([][]float32, error
 	return [][]float32{mean, factor, k.Net.Theta}, ctx.Err()
 }
 
-// pairSamples reads the features of each fold's pairs from the world that lacks the fold's edges. The labels are 1 for
-// edges and 0 for other pairs.
+// pairSamples reads the features of each fold's pairs from the world that lacks the fold's edges.
+// The labels are 1 for edges and 0 for other pairs.
 func pairSamples(ctx context.Context, c *config, t *training) (x blas32.General, y []float32, err error) {
 	for _, f := range t.folds {
 		y = append(append(y, slices.Repeat([]float32{1}, f.edges)...), make([]float32, len(f.pairs)-f.edges)...)
@@ -110,11 +111,12 @@ func pairView(ctx context.Context, c *config, weights [][]float32, w World) (vie
 	}, err
 }
 
-// pairMix combines pair_net and embedding. The scores of each have variance 1 over the training pairs; they are added
-// with the weights 1 - mix and mix.
+// pairMix combines pair_net and embedding. The scores of each have variance 1 over the training
+// pairs; they are added with the weights 1 - mix and mix.
 //
-// Hits@100 in percent, mean of five splits, validation edges not in the graph, with one member of embedding on Cora and
-// four on Citeseer, and with pair_net before it had kin and latent vectors; mix was chosen by the validation parts:
+// Hits@100 in percent, mean of five splits, validation edges not in the graph, with one member of
+// embedding on Cora and four on Citeseer, and with pair_net before it had kin and latent vectors;
+// mix was chosen by the validation parts:
 //
 //	                       pair_net  mix 0.15  0.25   0.35   0.5    embedding
 //	Cora, validation       93.85     94.50     95.03  95.18  94.80  91.54
@@ -124,9 +126,10 @@ func pairView(ctx context.Context, c *config, weights [][]float32, w World) (vie
 //	Citeseer, validation   96.84     97.23     97.54  97.54  97.58  90.29
 //	Citeseer, test         93.91     94.09     94.35  94.42  94.46  85.85
 //
-// With kin, latent vectors and four members, mix 0.3 has 96.09 on the validation parts of Cora and 91.32 on the test
-// parts, and 98.68 and 95.65 on Citeseer. In that setting the validation part of one split of Cora has 95.07
-// (pair_net), 95.45 (mix 0.2, 0.3 and 0.4), 95.64 (0.5) and 91.65 (embedding), which does not justify another mix.
+// With kin, latent vectors and four members, mix 0.3 has 96.09 on the validation parts of Cora and
+// 91.32 on the test parts, and 98.68 and 95.65 on Citeseer. In that setting the validation part of
+// one split of Cora has 95.07 (pair_net), 95.45 (mix 0.2, 0.3 and 0.4), 95.64 (0.5) and 91.65
+// (embedding), which does not justify another mix.
 func pairMix() *fitted {
 	net, vectors := pairNet(), embedding()
 	// the epochs of the embedding, in the ratio of the two defaults

@@ -67,7 +67,8 @@ func TestDecodeParts(t *testing.T) {
 	}
 }
 
-// In a graph with other node ids, the renamed model has the same contexts as the original in its own graph.
+// In a graph with other node ids, the renamed model has the same contexts as the original in its
+// own graph.
 func TestRenamedVectors(t *testing.T) {
 	t.Parallel()
 	m, w := trainedGroups(t)

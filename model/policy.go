@@ -2,7 +2,8 @@ package model
 
 import "kith/model/column"
 
-// policy describes what a model does with the contexts of a round. The fields are independent of one another.
+// policy describes what a model does with the contexts of a round. The fields are independent of
+// one another.
 type policy struct {
 	name       string
 	about      string        // what it ranks by; at most 43 characters, so that a table of policies fits 80 columns
@@ -92,8 +93,8 @@ func (p policy) reads(option string) bool {
 	return err == nil && o.readBy(p)
 }
 
-// KnownEdges returns the share of the true edges that the caller should insert before a policy's first round: 0.1 for
-// prb_prior (PRB, section 5.4), 0 for the others.
+// KnownEdges returns the share of the true edges that the caller should insert before a policy's
+// first round: 0.1 for prb_prior (PRB, section 5.4), 0 for the others.
 func KnownEdges(name string) float64 {
 	p, _ := policyOf(name)
 	return p.knownEdges

@@ -2,7 +2,8 @@ package model
 
 import "kith/model/nn"
 
-// config is a resolved spec. A document stores the spec, which is resolved again when it is decoded.
+// config is a resolved spec. A document stores the spec, which is resolved again when it is
+// decoded.
 type config struct {
 	Policy, Preset string
 	FeatureLen     int
@@ -48,8 +49,9 @@ type config struct {
 // Presets returns the names that Spec.Preset accepts.
 func Presets() []string { return []string{"default", "paper", "released"} }
 
-// preset returns the values of a preset for models with feature vectors of the given length (0: none). Contexts are the
-// features if there are any, otherwise the structural block. Preset default uses both.
+// preset returns the values of a preset for models with feature vectors of the given length (0:
+// none). Contexts are the features if there are any, otherwise the structural block. Preset default
+// uses both.
 func preset(name string, features int) (config, error) {
 	c := config{FeatureLen: features, Blocks: blockSource | blockTarget, Layers: 2, Width: 100, Pool: 50, Weight: 1}
 	c.Alpha, c.Nu, c.Lambda = 0.85, 0.1, 0.1
@@ -70,10 +72,11 @@ func preset(name string, features int) (config, error) {
 	return c, nil
 }
 
-// presetPaper sets the values of PRB, NeurIPS 2024, section 5.1. What the text leaves open is as in the released code: φ is
-// pooled, a training passes over all samples one by one, for at most 2,000 steps, it ends when the mean loss of a pass is
-// small, and Adam's moments start from zero in each training. Options step, early_stop and moments choose what the
-// text says instead: algorithm 1 has a step each round and no threshold, and an optimiser keeps its moments.
+// presetPaper sets the values of PRB, NeurIPS 2024, section 5.1. What the text leaves open is as in
+// the released code: φ is pooled, a training passes over all samples one by one, for at most 2,000
+// steps, it ends when the mean loss of a pass is small, and Adam's moments start from zero in each
+// training. Options step, early_stop and moments choose what the text says instead: algorithm 1 has
+// a step each round and no threshold, and an optimiser keeps its moments.
 func (c *config) presetPaper() {
 	c.Unit, c.EarlyStop = true, true
 	c.Exploit = nn.Fit{Rate: 0.01, Batch: 1, Steps: 2000, Stop: 1e-3}
@@ -81,7 +84,8 @@ func (c *config) presetPaper() {
 	c.Schedule = schedule{{2000, 50}, {0, 100}}
 }
 
-// presetReleased sets the values of the authors' published code, which departs from the paper in most points.
+// presetReleased sets the values of the authors' published code, which departs from the paper in
+// most points.
 func (c *config) presetReleased() {
 	c.Uniform, c.EarlyStop = true, true
 	c.Kernel, c.Stride = 40, 50
@@ -127,12 +131,12 @@ func adjustDefault(c *config) {
 	}
 }
 
-// perEntry is the length of the longest feature vector whose entries are separate inputs of a belief. The covariance
-// takes the square of their number.
+// perEntry is the length of the longest feature vector whose entries are separate inputs of a
+// belief. The covariance takes the square of their number.
 const perEntry = 32
 
-// phase trains every Every rounds up to and including round Until. The last phase of a schedule has Until 0, which
-// means no end.
+// phase trains every Every rounds up to and including round Until. The last phase of a schedule has
+// Until 0, which means no end.
 type phase struct {
 	Until, Every int
 }

@@ -22,7 +22,8 @@ func resolved(t *testing.T, preset string, features int) config {
 	return c
 }
 
-// Preset paper has the values of the paper's text, and fixed values where the text leaves them open.
+// Preset paper has the values of the paper's text, and fixed values where the text leaves them
+// open.
 func TestPaper(t *testing.T) {
 	t.Parallel()
 	c := resolved(t, "paper", 10)
@@ -69,7 +70,8 @@ func same(t *testing.T, got, want config) {
 	}
 }
 
-// The score of preset released subtracts the shift from f2, and reduces the weight of f2 from round 500 on.
+// The score of preset released subtracts the shift from f2, and reduces the weight of f2 from round
+// 500 on.
 func TestReleasedScore(t *testing.T) {
 	t.Parallel()
 	r := newRound(t, "ee_net", "released", 3, "steps", 0)
@@ -117,8 +119,9 @@ func pooledGradient(n *nn.Network, x []float32, pool int) []float32 {
 // nearly reports whether two numbers are equal but for rounding.
 func nearly(a, b float64) bool { return math.Abs(a-b) <= 1e-4*(1+math.Abs(b)) }
 
-// The target of f1 is the reward. The target of f2 is the residual of f1, plus one in preset released. After a failure
-// in the first 1,000 rounds, preset released also trains f2 on the candidates that were not chosen, with target 1.2.
+// The target of f1 is the reward. The target of f2 is the residual of f1, plus one in preset
+// released. After a failure in the first 1,000 rounds, preset released also trains f2 on the
+// candidates that were not chosen, with target 1.2.
 func TestTargets(t *testing.T) {
 	t.Parallel()
 	for _, preset := range []string{"paper", "released"} {
@@ -157,8 +160,8 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// A training passes over single samples until the steps are used up or the loss of a pass is low. In preset released
-// the loss is without the factor 1/2.
+// A training passes over single samples until the steps are used up or the loss of a pass is low.
+// In preset released the loss is without the factor 1/2.
 func TestLossAndStop(t *testing.T) {
 	t.Parallel()
 	for double, want := range map[bool]float64{false: 0.5 * 9, true: 9} {
@@ -194,8 +197,8 @@ func TestUnpooled(t *testing.T) {
 	}
 }
 
-// The sizes equal those of the authors' code: f1 is 20-100-1 with biases, its gradient is pooled by 50, and the
-// convolution has a single output: 41 and 301 parameters.
+// The sizes equal those of the authors' code: f1 is 20-100-1 with biases, its gradient is pooled by
+// 50, and the convolution has a single output: 41 and 301 parameters.
 func TestReleasedSizes(t *testing.T) {
 	t.Parallel()
 	c, err := Spec{Policy: "prb", Preset: "released", FeatureLen: 10}.resolve()

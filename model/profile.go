@@ -12,7 +12,8 @@ import (
 	"kith/model/nn"
 )
 
-// profileHops is the number of times that words are averaged over the graph, kinHops over neighbours and kin.
+// profileHops is the number of times that words are averaged over the graph, kinHops over
+// neighbours and kin.
 const (
 	profileHops = 3
 	kinHops     = 2
@@ -21,13 +22,14 @@ const (
 // profileParts is the number of vectors per node in a profile.
 const profileParts = 1 + profileHops + kinHops
 
-// profile compares the ends of a pair by their words and the words around them: latent vectors Z averaged over
-// surroundings of several sizes, in the graph at the time of the computation.
+// profile compares the ends of a pair by their words and the words around them: latent vectors Z
+// averaged over surroundings of several sizes, in the graph at the time of the computation.
 //
-// Latent vectors of 32, 64 and 128 numbers did equally well: Hits@100 of the validation part of one split of Cora was
-// 95.6 with each, of Citeseer 97.6, 98.5 and 97.8. Scalar products, averages without the node itself and averages by
-// PageRank were no better there than cosines alone. On five splits of Cora, products of the vectors entry by entry were
-// no better either (94.7 without, 94.8 and 94.6 with those of one part and of two).
+// Latent vectors of 32, 64 and 128 numbers did equally well: Hits@100 of the validation part of one
+// split of Cora was 95.6 with each, of Citeseer 97.6, 98.5 and 97.8. Scalar products, averages
+// without the node itself and averages by PageRank were no better there than cosines alone. On five
+// splits of Cora, products of the vectors entry by entry were no better either (94.7 without, 94.8
+// and 94.6 with those of one part and of two).
 type profile struct {
 	rarity   []float32                    // weight of each word
 	topics   blas32.General               // basis of the latent vectors, one row for each word
@@ -103,8 +105,8 @@ func (f *profileSource) columns(target ID, x []float32) {
 	f.words.columns(target, x[profileProducts:profileLen])
 }
 
-// nearest returns the largest cosine between z and the latent vectors of the nodes, without node own. It reads at most
-// maxCompared nodes.
+// nearest returns the largest cosine between z and the latent vectors of the nodes, without node
+// own. It reads at most maxCompared nodes.
 func (p *profile) nearest(nodes []ID, own ID, z []float32) (best float32) {
 	for _, u := range nodes[:min(len(nodes), column.MaxCompared)] {
 		if u != own && int(u) < p.part[0].Rows {
@@ -132,8 +134,8 @@ func (p *profile) relatedTo(g Graph, u ID) []ID {
 	return merged(near, p.kin[u])
 }
 
-// partsOf returns the vectors of a node. For a node that the profile has no data of, it computes them from the node's
-// words and neighbours.
+// partsOf returns the vectors of a node. For a node that the profile has no data of, it computes
+// them from the node's words and neighbours.
 func (p *profile) partsOf(w World, u ID) (part [profileParts][]float32) {
 	if hasRow(p.part[1], u) {
 		for i := range part {
@@ -160,13 +162,14 @@ func (p *profile) partsOf(w World, u ID) (part [profileParts][]float32) {
 	return part
 }
 
-// hasRow reports whether a matrix has a row for a node that is not all zeros. The row of a node that had no edges and no
-// features at the time of the computation is.
+// hasRow reports whether a matrix has a row for a node that is not all zeros. The row of a node
+// that had no edges and no features at the time of the computation is.
 func hasRow(x blas32.General, u ID) bool {
 	return int(u) < x.Rows && slices.ContainsFunc(nn.Row(x, int(u)), func(v float32) bool { return v != 0 })
 }
 
-// addRows adds the rows of nodes other than own to sum and returns their number. Nodes without a row are left out.
+// addRows adds the rows of nodes other than own to sum and returns their number. Nodes without a
+// row are left out.
 func addRows(sum []float32, x blas32.General, nodes []ID, own ID) (n int) {
 	for _, v := range nodes {
 		if v != own && int(v) < x.Rows {
@@ -183,9 +186,9 @@ const maxPosition = 64
 // halvings is the exponent of (S + I) / 2 in the matrix whose eigenvectors are computed.
 const halvings = 4
 
-// position locates nodes in the graph as a whole by the eigenvectors of S = (D + I)^-1/2 (A + I) (D + I)^-1/2 with the
-// largest eigenvalues. With weights (1-α)/(1-αs) their scalar products approximate personalised PageRank with damping
-// α, divided by the square root of the degrees.
+// position locates nodes in the graph as a whole by the eigenvectors of S = (D + I)^-1/2 (A + I) (D
+// + I)^-1/2 with the largest eigenvalues. With weights (1-α)/(1-αs) their scalar products
+// approximate personalised PageRank with damping α, divided by the square root of the degrees.
 type position struct {
 	value []float32      // eigenvalues s, descending
 	row   blas32.General // one row for each node
@@ -195,7 +198,8 @@ type position struct {
 
 const numWalks = 3
 
-// positionLen is the number of columns: the scalar product and the cosine for each walk of walkAlphas.
+// positionLen is the number of columns: the scalar product and the cosine for each walk of
+// walkAlphas.
 const positionLen = 2 * numWalks
 
 func positionIn(ctx context.Context, rng *rand.Rand, a adjacency, k int) (*position, error) {
@@ -203,8 +207,8 @@ func positionIn(ctx context.Context, rng *rand.Rand, a adjacency, k int) (*posit
 	for u, r := range a {
 		root[u] = float32(1 / math.Sqrt(float64(len(r)+1)))
 	}
-	// A power of (S + I) / 2 has the eigenvectors of S in the same order, and larger gaps between its eigenvalues near
-	// 1.
+	// A power of (S + I) / 2 has the eigenvectors of S in the same order, and larger gaps between
+	// its eigenvalues near 1.
 	half := func(ctx context.Context, x, y []float32) error {
 		return nn.InBlocks(ctx, len(y), func(first, end int) {
 			for u := first; u < end; u++ {
@@ -247,7 +251,8 @@ func (p *position) prepare() {
 	}
 }
 
-// of returns the row of a node. For a node without a row, it returns the mean of its neighbours' rows.
+// of returns the row of a node. For a node without a row, it returns the mean of its neighbours'
+// rows.
 func (p *position) of(neighbours []ID, u ID) []float32 {
 	if hasRow(p.row, u) {
 		return nn.Row(p.row, int(u))
@@ -260,8 +265,8 @@ func (p *position) of(neighbours []ID, u ID) []float32 {
 	return sum
 }
 
-// columns fills the columns of a pair, given the rows of both ends. Scalar products are relative to the mean square of
-// all entries.
+// columns fills the columns of a pair, given the rows of both ends. Scalar products are relative to
+// the mean square of all entries.
 func (p *position) columns(a, b []float32, x []float32) {
 	for i, weight := range p.weight {
 		both, left, right := 0.0, 0.0, 0.0

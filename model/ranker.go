@@ -13,27 +13,30 @@ import (
 	"kith/model/nn"
 )
 
-// ranker is the part of the default that learns from edges: a network with one hidden layer that scores a pair by the
-// columns of the graph and of the feature vectors. It is trained to rank links above other candidates of the same
-// source. A level then converts its outputs to log-odds. A ranker is immutable.
+// ranker is the part of the default that learns from edges: a network with one hidden layer that
+// scores a pair by the columns of the graph and of the feature vectors. It is trained to rank links
+// above other candidates of the same source. A level then converts its outputs to log-odds. A
+// ranker is immutable.
 type ranker struct {
 	net   *nn.Network // reads scaled columns
 	level level
 }
 
-// level converts a score to the log-odds of a link: slope·score + degree·log1p(neighbours out of the source) + shift.
+// level converts a score to the log-odds of a link: slope·score + degree·log1p(neighbours out of
+// the source) + shift.
 type level struct{ Slope, Degree, Shift float64 }
 
 func (l level) of(score, source float64) float64 { return l.Slope*score + l.Degree*source + l.Shift }
 
-// A trained ranker is the mean of rankerMembers networks with rankerWidth hidden units each. The start is one such network.
+// A trained ranker is the mean of rankerMembers networks with rankerWidth hidden units each. The
+// start is one such network.
 const (
 	rankerWidth   = 48
 	rankerMembers = 3
 )
 
-// rankLen is the number of columns that a ranker reads. They are the last columns of a context. 0 means that there is
-// no ranker.
+// rankLen is the number of columns that a ranker reads. They are the last columns of a context. 0
+// means that there is no ranker.
 func (c *config) rankLen() int {
 	if c.Blocks&blockGraph != blockGraph || c.Unit {
 		return 0
@@ -90,8 +93,9 @@ const (
 	heldOut       = 10 // the part of the choices, one in 10, that measures the passes of a training and is not learned
 )
 
-// rankerPlan sets the zero fields of a plan to train a ranker on a graph. The columns of the samples take what the vectors
-// of the nodes leave of the memory, but at most three quarters: the worlds without edges hold changed rows.
+// rankerPlan sets the zero fields of a plan to train a ranker on a graph. The columns of the
+// samples take what the vectors of the nodes leave of the memory, but at most three quarters: the
+// worlds without edges hold changed rows.
 func (c *config) rankerPlan(g Graph, p *EdgePlan) error {
 	if err := p.check(g); err != nil {
 		return err
@@ -115,7 +119,8 @@ func (c *config) rankerPlan(g Graph, p *EdgePlan) error {
 	return nil
 }
 
-// trainRanker is TrainEdges for the default: it trains a new ranker and learns the outcomes again on top of it.
+// trainRanker is TrainEdges for the default: it trains a new ranker and learns the outcomes again
+// on top of it.
 func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without Without) error {
 	if err := m.config.rankerPlan(g, &plan); err != nil {
 		return err
@@ -162,10 +167,11 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	return nil
 }
 
-// fitMembers trains networks that learn the choices in different orders, and returns their mean. A single network has a
-// mean reciprocal rank that changes by 2 % with the order. That of the mean of three was 0.998 to 1.031 times as large
-// among the hidden edges of seeds 4 and 5, 1.005 times on Facebook, 1.014 on ml-100k and 1.030 on wiki-Vote. One more network
-// that learned the scores of the mean was no better than a single one.
+// fitMembers trains networks that learn the choices in different orders, and returns their mean. A
+// single network has a mean reciprocal rank that changes by 2 % with the order. That of the mean of
+// three was 0.998 to 1.031 times as large among the hidden edges of seeds 4 and 5, 1.005 times on
+// Facebook, 1.014 on ml-100k and 1.030 on wiki-Vote. One more network that learned the scores of
+// the mean was no better than a single one.
 func fitMembers(ctx context.Context, rng *rand.Rand, from *ranker, scale *columnScale, train, valid []choice, passes int, step func()) (*nn.Network, error) {
 	members := make([]*nn.Network, rankerMembers)
 	for i := range members {
@@ -178,8 +184,9 @@ func fitMembers(ctx context.Context, rng *rand.Rand, from *ranker, scale *column
 	return meanNetwork(members), nil
 }
 
-// levelOf fits a level to the scores of a network by logistic regression of links and of the candidates, weighted by
-// the number of pairs they represent. The prior is slope 1 and 0 for the rest; it counts as much as one link.
+// levelOf fits a level to the scores of a network by logistic regression of links and of the
+// candidates, weighted by the number of pairs they represent. The prior is slope 1 and 0 for the
+// rest; it counts as much as one link.
 func levelOf(n *nn.Network, all []choice) level {
 	var r calibration
 	p := new(choiceShard)
@@ -203,8 +210,8 @@ func levelOf(n *nn.Network, all []choice) level {
 	return level{rounded(max(w[0], 1e-3)), rounded(w[1]), rounded(w[2])}
 }
 
-// calibration is a logistic regression with three weights. Each has a normal prior with mean before and the given
-// precision.
+// calibration is a logistic regression with three weights. Each has a normal prior with mean before
+// and the given precision.
 type calibration struct {
 	examples          []example
 	before, precision [3]float64

@@ -49,7 +49,8 @@ func TestRankerSlopes(t *testing.T) {
 	}
 }
 
-// The expected number of links equals the actual number, with each candidate weighted by the pairs that it represents.
+// The expected number of links equals the actual number, with each candidate weighted by the pairs
+// that it represents.
 func TestLevel(t *testing.T) {
 	t.Parallel()
 	c := newModel(t, "default", "", 0).config
@@ -74,7 +75,8 @@ func TestLevel(t *testing.T) {
 	}
 }
 
-// A plan draws as many edges as its memory allows. No fold has more than a tenth of the edges if ten folds suffice.
+// A plan draws as many edges as its memory allows. No fold has more than a tenth of the edges if
+// ten folds suffice.
 func TestRankerPlan(t *testing.T) {
 	t.Parallel()
 	c := newModel(t, "default", "", 0).config
@@ -100,7 +102,8 @@ func TestRankerPlan(t *testing.T) {
 	}
 }
 
-// A trained ranker does not read the columns that compare a pair with the rivals of its source, unlike the start.
+// A trained ranker does not read the columns that compare a pair with the rivals of its source,
+// unlike the start.
 func TestTrainLeavesOutRivals(t *testing.T) {
 	t.Parallel()
 	g := twoGroups(false)
@@ -127,8 +130,8 @@ func TestTrainLeavesOutRivals(t *testing.T) {
 	}
 }
 
-// Vectors that do not fit into the memory of a training are left out, which the model and its documents say. Vectors that fit
-// do not depend on the memory.
+// Vectors that do not fit into the memory of a training are left out, which the model and its
+// documents say. Vectors that fit do not depend on the memory.
 func TestVectorsLeftOut(t *testing.T) {
 	t.Parallel()
 	g := twoGroups(false)

@@ -9,8 +9,8 @@ import (
 	"kith/model/nn"
 )
 
-// Nodes returns the nodes whose ids the model contains, ascending: its class nodes, the nodes in the memory of its
-// belief or forecast, and the nodes that a training computed vectors of.
+// Nodes returns the nodes whose ids the model contains, ascending: its class nodes, the nodes in
+// the memory of its belief or forecast, and the nodes that a training computed vectors of.
 func (m *Model) Nodes() []ID {
 	all := slices.Clone(m.config.Classes)
 	if m.belief != nil {
@@ -33,9 +33,9 @@ func (m *Model) Nodes() []ID {
 	return slices.Compact(all)
 }
 
-// Renamed returns a copy of the model for a graph in which the nodes have other ids. to must be injective. Data of
-// nodes without an id there is dropped. Class nodes must have one and keep their order; otherwise the error is
-// ErrInput.
+// Renamed returns a copy of the model for a graph in which the nodes have other ids. to must be
+// injective. Data of nodes without an id there is dropped. Class nodes must have one and keep their
+// order; otherwise the error is ErrInput.
 func (m *Model) Renamed(to func(ID) (ID, bool)) (*Model, error) {
 	c, err := m.Clone()
 	if err != nil {
@@ -77,7 +77,8 @@ func (m *memory) renamed(to func(ID) (ID, bool)) memory {
 	return out
 }
 
-// renamed returns the vectors of the renamed nodes. Ids below the largest new id without an old node get zeros.
+// renamed returns the vectors of the renamed nodes. Ids below the largest new id without an old
+// node get zeros.
 func (v *vectors) renamed(to func(ID) (ID, bool)) *vectors {
 	if v == nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"kith/model/column"
 )
 
-// twoAway computes each yardstick of a node by a search over all nodes. there reports whether the node is two edges
-// away. The edge between the source and the node is ignored.
+// twoAway computes each yardstick of a node by a search over all nodes. there reports whether the
+// node is two edges away. The edge between the source and the node is ignored.
 func twoAway(g *mesh, s, u ID) (m [column.NumMeasures]float64, common float64, there bool) {
 	out, in := float64(len(g.out[u])), float64(len(g.in[u]))
 	if slices.Contains(g.out[s], u) {

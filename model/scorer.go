@@ -39,12 +39,13 @@ type Score struct {
 	Exploit float64 // estimated reward
 	Explore float64 // estimated gain of trying
 	PPR     float64 // contribution of the walk: Score = (1-α)(Exploit+Explore) + PPR; without a walk 0, and Score = Exploit+Explore
-	// Bound is a certified bound of the error of Score, given the contexts: numerical for a walk, by truncation for katz.
-	// +Inf means that no bound is known.
+	// Bound is a certified bound of the error of Score, given the contexts: numerical for a walk,
+	// by truncation for katz. +Inf means that no bound is known.
 	Bound float64
 }
 
-// Scorer returns a view of the current weights. It returns the same pointer until the model changes.
+// Scorer returns a view of the current weights. It returns the same pointer until the model
+// changes.
 func (m *Model) Scorer() *Scorer {
 	if m.scorer != nil {
 		return m.scorer
@@ -79,8 +80,8 @@ func (m *Model) Scorer() *Scorer {
 
 func newScratches() *sync.Pool { return &sync.Pool{New: func() any { return new(scratch) }} }
 
-// Prior returns the scorer of a new model of policy default, for nodes with feature vectors of the given length (0:
-// none). It scores by the learned start.
+// Prior returns the scorer of a new model of policy default, for nodes with feature vectors of the
+// given length (0: none). It scores by the learned start.
 func Prior(features int) *Scorer {
 	m, err := New(Spec{FeatureLen: min(features, maxFeatures)})
 	if err != nil {
@@ -119,18 +120,20 @@ func (c *config) weightAt(round int) float64 {
 	return c.Weight / math.Sqrt(float64(round))
 }
 
-// Basis names what the scores are based on: "model" after a training, the name of the policy if it does not learn, and
-// before the first training "built-in weights", "structural prior" or "initial weights".
+// Basis names what the scores are based on: "model" after a training, the name of the policy if it
+// does not learn, and before the first training "built-in weights", "structural prior" or "initial
+// weights".
 func (s *Scorer) Basis() string { return s.basis }
 
-// Contexts returns the contexts of the candidates, one row each, in the layout of Outcome.Contexts. It returns nil if
-// the policy does not learn.
+// Contexts returns the contexts of the candidates, one row each, in the layout of Outcome.Contexts.
+// It returns nil if the policy does not learn.
 func (s *Scorer) Contexts(ctx context.Context, w World, pairs []Pair) ([]float32, error) {
 	return s.AppendContexts(ctx, nil, w, pairs)
 }
 
-// Extras reports whether an outcome with this reward needs the contexts of all candidates. Otherwise the model learns
-// only from the context of the chosen candidate, which can be the only row.
+// Extras reports whether an outcome with this reward needs the contexts of all candidates.
+// Otherwise the model learns only from the context of the chosen candidate, which can be the only
+// row.
 func (s *Scorer) Extras(reward float64) bool { return s.config.extras(s.policy, s.round, reward) }
 
 // AppendContexts is Contexts that appends to dst.
@@ -149,13 +152,14 @@ func (s *Scorer) AppendContexts(ctx context.Context, dst []float32, w World, pai
 	return append(dst, t.x.Data...), nil
 }
 
-// Score scores the candidate links of one round. The result depends only on the arguments and the weights.
+// Score scores the candidate links of one round. The result depends only on the arguments and the
+// weights.
 func (s *Scorer) Score(ctx context.Context, w World, pairs []Pair) ([]Score, error) {
 	return s.AppendScores(ctx, make([]Score, 0, len(pairs)), w, pairs)
 }
 
-// AppendScores is Score that appends to dst. For a policy that learns round by round, and a World that does not
-// allocate, it does not allocate after the first calls have sized its buffers.
+// AppendScores is Score that appends to dst. For a policy that learns round by round, and a World
+// that does not allocate, it does not allocate after the first calls have sized its buffers.
 func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs []Pair) ([]Score, error) {
 	if err := s.config.checkPairs(w, pairs); err != nil || len(pairs) == 0 {
 		return dst, err
@@ -177,10 +181,11 @@ func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs [
 	return dst, nil
 }
 
-// ScoreSet scores candidate links of a set of sources, whose values are weights that sum to 1, as one question. The
-// estimates of a candidate are the weighted means of those of its links from the sources, and one walk starts from these
-// means and, with the seed weight in proportion, from the sources. A walk is linear, so each score is the weighted mean of
-// the scores that the sources alone would give the same candidates. With one source ScoreSet is Score, bit for bit.
+// ScoreSet scores candidate links of a set of sources, whose values are weights that sum to 1, as
+// one question. The estimates of a candidate are the weighted means of those of its links from the
+// sources, and one walk starts from these means and, with the seed weight in proportion, from the
+// sources. A walk is linear, so each score is the weighted mean of the scores that the sources
+// alone would give the same candidates. With one source ScoreSet is Score, bit for bit.
 func (s *Scorer) ScoreSet(ctx context.Context, w World, sources Start, targets []ID) ([]Score, error) {
 	if len(sources.Node) == 1 {
 		return s.Score(ctx, w, Pairs(sources.Node[0], targets))
@@ -253,7 +258,8 @@ func (c *config) checkPairs(w World, pairs []Pair) error {
 	return nil
 }
 
-// estimate fills the exploit and explore parts. It holds the contexts of one batch of pairs at a time.
+// estimate fills the exploit and explore parts. It holds the contexts of one batch of pairs at a
+// time.
 func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair, scores []Score) error {
 	switch {
 	case s.policy.rank != nil:
@@ -303,7 +309,8 @@ func (s *Scorer) batch(t *scratch, w World, pairs []Pair, first, end int, scores
 	return nil
 }
 
-// addNetworks adds f1 of the contexts on the tape, and f2 or the policy's bonus, computed from the gradient of f1.
+// addNetworks adds f1 of the contexts on the tape, and f2 or the policy's bonus, computed from the
+// gradient of f1.
 func (s *Scorer) addNetworks(t *scratch, pairs []Pair, scores []Score) {
 	for i, f := range s.exploit.Forward(&t.net, t.x) {
 		scores[i].Exploit += float64(f)
@@ -321,8 +328,8 @@ func (s *Scorer) addNetworks(t *scratch, pairs []Pair, scores []Score) {
 	}
 }
 
-// addBonus adds the bonus of each pair, which is based on the uncertainty of f1 by Z⁻¹ and the gradient of f1. It
-// overwrites the forward pass on the tape.
+// addBonus adds the bonus of each pair, which is based on the uncertainty of f1 by Z⁻¹ and the
+// gradient of f1. It overwrites the forward pass on the tape.
 func (s *Scorer) addBonus(t *scratch, pairs []Pair, scores []Score) {
 	s.exploit.SquareGradient(&t.net)
 	t.forms = slices.Grow(t.forms[:0], len(pairs))[:len(pairs)]
@@ -332,8 +339,8 @@ func (s *Scorer) addBonus(t *scratch, pairs []Pair, scores []Score) {
 	}
 }
 
-// propagate runs a walk whose start values are the estimates, plus the seed weight at each source, times the source's
-// weight.
+// propagate runs a walk whose start values are the estimates, plus the seed weight at each source,
+// times the source's weight.
 func (s *Scorer) propagate(ctx context.Context, t *scratch, w World, sources Start, targets []ID, scores []Score) error {
 	walk := s.Walk()
 	mean := s.startValues(t, sources, targets, scores)
@@ -356,9 +363,9 @@ func (s *Scorer) propagate(ctx context.Context, t *scratch, w World, sources Sta
 	return nil
 }
 
-// startValues stores h on the tape: the estimates at the candidates, plus the seed weight at each source, times its weight.
-// Of equal targets the first one counts. If estimates are centred, startValues subtracts their mean and returns it; the
-// caller adds it to every score.
+// startValues stores h on the tape: the estimates at the candidates, plus the seed weight at each
+// source, times its weight. Of equal targets the first one counts. If estimates are centred,
+// startValues subtracts their mean and returns it; the caller adds it to every score.
 func (s *Scorer) startValues(t *scratch, sources Start, targets []ID, scores []Score) (mean float64) {
 	t.order = t.order[:0]
 	for i, u := range targets {
@@ -397,8 +404,8 @@ func center(v []float64) (mean float64) {
 	return mean
 }
 
-// Same reports whether two scorers return bit-identical scores: they have the same options and weights, after the same
-// number of rounds.
+// Same reports whether two scorers return bit-identical scores: they have the same options and
+// weights, after the same number of rounds.
 func Same(a, b *Scorer) bool {
 	x, y := *a, *b
 	for _, s := range []*Scorer{&x, &y} {
@@ -412,7 +419,8 @@ func walkOptions() []string {
 	return []string{"alpha", "norm", "seed_weight", "center", "beta", "length"}
 }
 
-// CheckWalk returns ErrOption for an option of Scorer.With whose name or value is invalid for every policy.
+// CheckWalk returns ErrOption for an option of Scorer.With whose name or value is invalid for every
+// policy.
 func CheckWalk(name string, value any) error {
 	o, err := findOption(name, walkOptions())
 	if err != nil {
@@ -421,9 +429,9 @@ func CheckWalk(name string, value any) error {
 	return o.set(new(config), value)
 }
 
-// With returns a scorer that differs from s in one option of its walk: alpha, norm, seed_weight or center for policies
-// that spread scores, beta or length for katz. It returns ErrOption for another name, for a value that the option does
-// not accept, and for a policy that does not use the option.
+// With returns a scorer that differs from s in one option of its walk: alpha, norm, seed_weight or
+// center for policies that spread scores, beta or length for katz. It returns ErrOption for another
+// name, for a value that the option does not accept, and for a policy that does not use the option.
 func (s *Scorer) With(name string, value any) (*Scorer, error) {
 	o, err := findOption(name, walkOptions())
 	if err != nil {
@@ -443,7 +451,8 @@ func (s *Scorer) With(name string, value any) (*Scorer, error) {
 // Options yields every option with its value. Preset and seed come first.
 func (s *Scorer) Options() iter.Seq2[string, any] { return s.config.all() }
 
-// Walk returns the parameters of the walk that spreads the scores over the graph. Alpha is 0 without a walk.
+// Walk returns the parameters of the walk that spreads the scores over the graph. Alpha is 0
+// without a walk.
 func (s *Scorer) Walk() Walk {
 	if !s.policy.propagates {
 		return Walk{}
@@ -451,8 +460,8 @@ func (s *Scorer) Walk() Walk {
 	return Walk{Alpha: s.config.Alpha, Column: s.config.Column || s.config.OneWay, OneWay: s.config.OneWay}
 }
 
-// Proximity returns the damping factor of the PageRank in the contexts that scores are computed from, or 0 if it is not
-// in them.
+// Proximity returns the damping factor of the PageRank in the contexts that scores are computed
+// from, or 0 if it is not in them.
 func (s *Scorer) Proximity() float64 {
 	if s.context == nil || s.context.Blocks&blockGraph == 0 || s.weights != nil {
 		return 0

@@ -47,7 +47,8 @@ func TestHeuristics(t *testing.T) {
 	}
 }
 
-// A heuristic scores many candidates, which it does in one walk, like each of them alone, and in any order.
+// A heuristic scores many candidates, which it does in one walk, like each of them alone, and in
+// any order.
 func TestHeuristicsOfManyCandidates(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -94,8 +95,8 @@ func TestHeuristicsOfManyCandidates(t *testing.T) {
 	}
 }
 
-// Scores of policies with a walk are the exact sums of their parts, also for the source itself, a repeated node and an
-// isolated node.
+// Scores of policies with a walk are the exact sums of their parts, also for the source itself, a
+// repeated node and an isolated node.
 func TestPartsOfAScore(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{"default", "prb", "prb_greedy", "prb_prior", "ppr", "eve_ppr"} {
@@ -196,7 +197,8 @@ func TestEvePPR(t *testing.T) {
 	}
 }
 
-// The random policy draws new scores in each round, and returns the same scores for repeated calls within a round.
+// The random policy draws new scores in each round, and returns the same scores for repeated calls
+// within a round.
 func TestRandom(t *testing.T) {
 	t.Parallel()
 	ctx, w := context.Background(), kite().world(nil)
@@ -264,8 +266,8 @@ func TestShortVectors(t *testing.T) {
 	}
 }
 
-// The estimates of a trained model are the same one by one, in a question that returns to an earlier source, and in the
-// question after that, which reads another world.
+// The estimates of a trained model are the same one by one, in a question that returns to an
+// earlier source, and in the question after that, which reads another world.
 func TestEstimatesOfManySources(t *testing.T) {
 	t.Parallel()
 	m, w := trainedGroups(t)
@@ -295,7 +297,8 @@ func TestEstimatesOfManySources(t *testing.T) {
 	}
 }
 
-// Estimates do not depend on the number of candidates of a question, although many are split among processors.
+// Estimates do not depend on the number of candidates of a question, although many are split among
+// processors.
 func TestManyCandidates(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The score of a set is the weighted mean of the scores that its nodes give the same candidates, part by part, and that
-// of one node is the node's, for every policy without classes.
+// The score of a set is the weighted mean of the scores that its nodes give the same candidates,
+// part by part, and that of one node is the node's, for every policy without classes.
 func TestScoreSet(t *testing.T) {
 	t.Parallel()
 	ctx, w := context.Background(), kite().world(func(u ID) []float32 { return []float32{float32(u), 1} })

@@ -119,7 +119,8 @@ func TestSimilarityIsBounded(t *testing.T) {
 	}
 }
 
-// The difference block is the absolute difference of the entries. The entries of a node without features are zeros.
+// The difference block is the absolute difference of the entries. The entries of a node without
+// features are zeros.
 func TestDifferenceBlock(t *testing.T) {
 	t.Parallel()
 	f := map[ID][]float32{0: {1, -2}, 1: {-1, 4}}
@@ -134,7 +135,8 @@ func TestDifferenceBlock(t *testing.T) {
 	}
 }
 
-// BenchmarkSimilarity compares a source with 1,000 nodes that have 20 of 3,000 words and 30 neighbours.
+// BenchmarkSimilarity compares a source with 1,000 nodes that have 20 of 3,000 words and 30
+// neighbours.
 func BenchmarkSimilarity(b *testing.B) {
 	const nodes, words, each, links = 1000, 3000, 20, 30
 	rng := rand.New(rand.NewPCG(1, 1))

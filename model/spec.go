@@ -9,7 +9,8 @@ import (
 	"kith/model/nn"
 )
 
-// Spec describes the model to create. The zero value is policy default with preset default, without features.
+// Spec describes the model to create. The zero value is policy default with preset default, without
+// features.
 type Spec struct {
 	Policy     string // one of Policies; empty: default
 	Preset     string // one of Presets; empty: default
@@ -27,9 +28,9 @@ type setting struct {
 	value  any
 }
 
-// Set sets one option to a value that departs from the preset, as WITH (name = value) does. The value is a string, a
-// bool, or a number of any Go type; on and off stand for true and false. Set returns ErrOption for an unknown name or a
-// value that the option does not accept.
+// Set sets one option to a value that departs from the preset, as WITH (name = value) does. The
+// value is a string, a bool, or a number of any Go type; on and off stand for true and false. Set
+// returns ErrOption for an unknown name or a value that the option does not accept.
 func (s *Spec) Set(name string, value any) error {
 	switch name {
 	case "preset":
@@ -202,17 +203,18 @@ func (c *config) all() iter.Seq2[string, any] {
 
 func list(names []string) string { return strings.Join(names, ", ") }
 
-// fillClass fills the class block of a pair, whose target is a class node, for node classification (PRB, section 4, "PRB
-// for node classification"). The block has one part per class: the source's features in the part of the target, zeros
-// elsewhere. Without feature vectors, contexts are the same as without classes.
+// fillClass fills the class block of a pair, whose target is a class node, for node classification
+// (PRB, section 4, "PRB for node classification"). The block has one part per class: the source's
+// features in the part of the target, zeros elsewhere. Without feature vectors, contexts are the
+// same as without classes.
 func (c *config) fillClass(w World, p Pair, x []float32) error {
 	i, _ := slices.BinarySearch(c.Classes, p.Target)
 	clear(x)
 	return c.vector(w, p.Source, x[i*c.FeatureLen:(i+1)*c.FeatureLen])
 }
 
-// Classes returns the class nodes of the model in ascending order, or nil. The caller must not modify
-// the slice.
+// Classes returns the class nodes of the model in ascending order, or nil. The caller must not
+// modify the slice.
 func (s *Scorer) Classes() []ID { return s.config.Classes }
 
 // checkClasses reports an error if the classes do not fit the policy.

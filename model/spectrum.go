@@ -12,17 +12,19 @@ import (
 	"kith/model/nn"
 )
 
-// spectrum is a truncated singular value decomposition, N ≈ UΣVᵀ, of the adjacency matrix A with the degrees of its nodes
-// partly divided out: N[u, v] = A[u, v] / (d(u) d(v))^(1/4), where d(u) counts the edges out of u and d(v) those into v. It
-// is that of the graph at the time of the computation. Weights are ignored, and so are loops except in the degrees. On an
-// undirected graph it is the eigendecomposition: the entries of Σ have signs and V is U.
+// spectrum is a truncated singular value decomposition, N ≈ UΣVᵀ, of the adjacency matrix A with
+// the degrees of its nodes partly divided out: N[u, v] = A[u, v] / (d(u) d(v))^(1/4), where d(u)
+// counts the edges out of u and d(v) those into v. It is that of the graph at the time of the
+// computation. Weights are ignored, and so are loops except in the degrees. On an undirected graph
+// it is the eigendecomposition: the entries of Σ have signs and V is U.
 //
-// Its columns are the estimates of linear autoencoders. With the full decomposition, ease on N is, for a pair without an
-// edge, y(u, v) = Σ U[u, i] f(Σ[i]) V[v, i] / (1 - leverage of v) with f(s) = s³/(s² + λ). The columns multiply y by
-// (d(u) d(v))^(1/4), the factor between N and A.
+// Its columns are the estimates of linear autoencoders. With the full decomposition, ease on N is,
+// for a pair without an edge, y(u, v) = Σ U[u, i] f(Σ[i]) V[v, i] / (1 - leverage of v) with f(s) =
+// s³/(s² + λ). The columns multiply y by (d(u) d(v))^(1/4), the factor between N and A.
 //
-// Hits@20 in percent on ogbl-ddi by the exponent of the degrees and the number of singular values, λ = 2 times their mean
-// square. The columns are the validation part, the test part, and the test part with the validation edges in the graph:
+// Hits@20 in percent on ogbl-ddi by the exponent of the degrees and the number of singular values,
+// λ = 2 times their mean square. The columns are the validation part, the test part, and the test
+// part with the validation edges in the graph:
 //
 //	          128 values              256                     4267
 //	0         75.2    80.8    88.8    76.2    69.3    89.0    75.8    79.7    91.3
@@ -30,8 +32,8 @@ import (
 //	3/8       73.0    71.9    80.5    80.5    84.1    90.0    82.0    81.9    90.0
 //	1/2       63.0    73.0    75.3    77.7    76.6    81.9    80.1    80.0    87.0
 //
-// The validation part of the default has 77.2 with 1/4 and 74.1 with 0. Mean reciprocal rank of the default on hidden edges
-// among NEIGHBORS(2), on ml-100k NEIGHBORS(3), seeds 4 and 5:
+// The validation part of the default has 77.2 with 1/4 and 74.1 with 0. Mean reciprocal rank of the
+// default on hidden edges among NEIGHBORS(2), on ml-100k NEIGHBORS(3), seeds 4 and 5:
 //
 //	       Facebook  GrQc    ml-100k  wiki-Vote
 //	0      0.3933    0.6539  0.1508   0.0965
@@ -86,8 +88,8 @@ const (
 	middleRidge = 1
 )
 
-// Columns of a spectrum, in order. All but the last are near 0 for most pairs and near 1 for edges that other edges
-// imply.
+// Columns of a spectrum, in order. All but the last are near 0 for most pairs and near 1 for edges
+// that other edges imply.
 const (
 	spectralRidge   = 0                         // y without leverage, one column per ridge; the columns below use ridge 2 unless stated otherwise
 	spectralEase    = spectralRidge + numRidges // y at easeRidges, the mean of the two directions
@@ -135,8 +137,8 @@ func spectrumOf(ctx context.Context, rng *rand.Rand, g Graph, k int) (*spectrum,
 	return s, ctx.Err()
 }
 
-// meanSquare returns the mean square of the singular values of N, which is the sum of the squares of its entries divided by
-// the number of nodes.
+// meanSquare returns the mean square of the singular values of N, which is the sum of the squares
+// of its entries divided by the number of nodes.
 func (s *spectrum) meanSquare(g Graph) (sum float64) {
 	for u, root := range s.out.root.Data {
 		for _, v := range graph.Out(g, ID(u)) {
@@ -175,8 +177,8 @@ func (p *normalised) times(ctx context.Context, x, y []float32) error {
 	})
 }
 
-// clearUnlinked sets the rows of V of nodes without in-edges other than a loop to 0, their exact value. A vector that has not converged
-// still contains a part of the random start vector.
+// clearUnlinked sets the rows of V of nodes without in-edges other than a loop to 0, their exact
+// value. A vector that has not converged still contains a part of the random start vector.
 func (s *spectrum) clearUnlinked(g Graph) {
 	for v := range s.in.row.Rows {
 		if column.CountWithout(graph.In(g, ID(v)), ID(v)) == 0 {
@@ -185,8 +187,8 @@ func (s *spectrum) clearUnlinked(g Graph) {
 	}
 }
 
-// foldIn computes the row of a node with the given neighbours, the sum of their entries of N times their rows of the other
-// factor, divided by Σ, and its root.
+// foldIn computes the row of a node with the given neighbours, the sum of their entries of N times
+// their rows of the other factor, divided by Σ, and its root.
 func (s *spectrum) foldIn(u ID, neighbours []ID, other *factor, into []float32) (row []float32, root float32) {
 	clear(into)
 	for _, v := range neighbours {
@@ -253,8 +255,8 @@ func (s *spectrum) numbers(x []float32) (n rowNumbers) {
 	return n
 }
 
-// outOf returns the row of U of a node, and its root. For a node that is not in the decomposition or had no edges then, it
-// computes the row from the node's edges in scratch.
+// outOf returns the row of U of a node, and its root. For a node that is not in the decomposition
+// or had no edges then, it computes the row from the node's edges in scratch.
 func (s *spectrum) outOf(g Graph, u ID, scratch []float32) (row []float32, root float32) {
 	if hasRow(s.out.row, u) {
 		return nn.Row(s.out.row, int(u)), s.out.root.Data[u]
@@ -287,8 +289,8 @@ type spectralSource struct {
 	scratch  []float32
 }
 
-// read prepares the columns of pairs with a source. It does nothing if that source was read last, since the last release. It
-// reuses the memory of f.
+// read prepares the columns of pairs with a source. It does nothing if that source was read last,
+// since the last release. It reuses the memory of f.
 func (f *spectralSource) read(s *spectrum, g Graph, source ID) {
 	if f.spectrum != nil && f.source == source {
 		return
@@ -317,7 +319,8 @@ func (f *spectralSource) read(s *spectrum, g Graph, source ID) {
 // release forgets the source. The caller must call it before it reads another world.
 func (f *spectralSource) release() { f.spectrum, f.g = nil, nil }
 
-// entries returns the product of a and b entry by entry, in the memory of c if that is large enough.
+// entries returns the product of a and b entry by entry, in the memory of c if that is large
+// enough.
 func entries(c, a, b []float32) []float32 {
 	c = c[:0]
 	for i, x := range a {
@@ -357,8 +360,9 @@ func (f *spectralSource) columns(target ID, walks float64, x []float32) {
 	x[spectralCosine] = float32(y / math.Max(f.numbers.length*other.length, minLength))
 }
 
-// walksTo returns the weight of the walks of three edges to a target, as in column.PairStats: known, or if that is negative,
-// what it computes. It reports false on a directed graph, whose N³ is not UΣ³Vᵀ, and if the computation is too expensive.
+// walksTo returns the weight of the walks of three edges to a target, as in column.PairStats:
+// known, or if that is negative, what it computes. It reports false on a directed graph, whose N³
+// is not UΣ³Vᵀ, and if the computation is too expensive.
 func (f *spectralSource) walksTo(target ID, known float64) (weight float64, ok bool) {
 	if f.directed || f.g.NumNodes() > maxCounted {
 		return 0, false
@@ -394,15 +398,16 @@ const minLength = 1e-4
 // logarithmic scales values of either sign so that small values remain distinguishable.
 func logarithmic(y float32) float32 { return float32(math.Asinh(50 * float64(y))) }
 
-// Walks of three edges are counted on graphs of up to maxCounted nodes, from sources whose neighbours have up to
-// maxCountedEdges edges.
+// Walks of three edges are counted on graphs of up to maxCounted nodes, from sources whose
+// neighbours have up to maxCountedEdges edges.
 const (
 	maxCounted      = 1 << 16
 	maxCountedEdges = 1 << 22
 )
 
-// twoEdgeWalks returns the weight of the walks of two edges from a source to every node: each is divided by the root of the
-// degrees of its second and its last node. It returns nil if that is too expensive.
+// twoEdgeWalks returns the weight of the walks of two edges from a source to every node: each is
+// divided by the root of the degrees of its second and its last node. It returns nil if that is too
+// expensive.
 func twoEdgeWalks(g Graph, source ID) []float32 {
 	out := graph.Out(g, source)
 	edges := 0

@@ -39,14 +39,16 @@ func denseOf(g Graph) *mat.Dense {
 	return a
 }
 
-// normalisedOf returns the adjacency matrix without loops, with each entry divided by the fourth roots of both degrees.
+// normalisedOf returns the adjacency matrix without loops, with each entry divided by the fourth
+// roots of both degrees.
 func normalisedOf(g Graph) *mat.Dense {
 	a := denseOf(g)
 	a.Apply(func(u, v int, x float64) float64 { return x / fromNormalised(g, ID(u), ID(v)) }, a)
 	return a
 }
 
-// fromNormalised returns the factor between an entry of the normalised matrix and that of the adjacency matrix.
+// fromNormalised returns the factor between an entry of the normalised matrix and that of the
+// adjacency matrix.
 func fromNormalised(g Graph, u, v ID) float64 {
 	out, _ := g.Out(u)
 	in, _ := g.In(v)
@@ -174,7 +176,8 @@ func TestSpectrumWithoutEdges(t *testing.T) {
 	}
 }
 
-// With all singular values the columns match the dense regression: y = N - N P / diag P with P = (NᵀN + λ)⁻¹.
+// With all singular values the columns match the dense regression: y = N - N P / diag P with P =
+// (NᵀN + λ)⁻¹.
 func TestSpectralColumnsAreRidgeRegression(t *testing.T) {
 	t.Parallel()
 	for _, directed := range []bool{false, true} {

@@ -17,26 +17,28 @@ import (
 	"kith/model/nn"
 )
 
-// StartWeights are the weights of a model of policy default before its first outcome or training: those of a network
-// that was trained on other graphs.
+// StartWeights are the weights of a model of policy default before its first outcome or training:
+// those of a network that was trained on other graphs.
 type StartWeights struct{ ranker *ranker } // reads all columns except vectors
 
-// learnedStart holds the weights that parseStart reads, after comments that say how they were learned.
+// learnedStart holds the weights that parseStart reads, after comments that say how they were
+// learned.
 //
 //go:embed start_weights.txt
 var learnedStart string
 
-// startColumns is the version of the columns that a ranker reads. It changes with their meaning, scale or order.
+// startColumns is the version of the columns that a ranker reads. It changes with their meaning,
+// scale or order.
 const startColumns = 2
 
-// startShape is the shape of a network that reads all columns except those of vectors, which do not exist before a
-// training.
+// startShape is the shape of a network that reads all columns except those of vectors, which do not
+// exist before a training.
 func startShape() nn.Shape {
 	return nn.Shape{In: column.SimilarityLen + column.TopologyLen + column.StructuralLen, Hidden: []int{rankerWidth}, Bias: true}
 }
 
-// parseStart decodes the result of StartWeights.String, which may follow comments, lines that begin with #. It returns an
-// error for weights of a different version of the columns.
+// parseStart decodes the result of StartWeights.String, which may follow comments, lines that begin
+// with #. It returns an error for weights of a different version of the columns.
 func parseStart(text string) (*StartWeights, error) {
 	for strings.HasPrefix(text, "#") {
 		_, text, _ = strings.Cut(text, "\n")
@@ -68,8 +70,9 @@ func startRanker(c *config) *ranker {
 	if err != nil {
 		return blankRanker(s)
 	}
-	// The columns of the start are the last ones of the model. The columns of vectors precede them and keep weight 0.
-	// The weights of similarities are left out for short vectors, because they were learned on words.
+	// The columns of the start are the last ones of the model. The columns of vectors precede them
+	// and keep weight 0. The weights of similarities are left out for short vectors, because they
+	// were learned on words.
 	theta, own := start.ranker.net.Theta, nn.NewNetwork(s, nil)
 	rest := min(len(theta), len(own.Theta)-c.vectorsLen()*rankerWidth)
 	if c.FeatureLen > 0 && c.FeatureLen <= perEntry {
@@ -91,8 +94,9 @@ type StartLearner struct {
 	graphs [][]choice
 }
 
-// Add reads edges of a graph, as TrainEdges does, for models with feature vectors of the given length. A graph with
-// feature vectors counts as two graphs, one with and one without them. A graph whose nodes are all linked adds nothing.
+// Add reads edges of a graph, as TrainEdges does, for models with feature vectors of the given
+// length. A graph with feature vectors counts as two graphs, one with and one without them. A graph
+// whose nodes are all linked adds nothing.
 func (l *StartLearner) Add(ctx context.Context, g Graph, features int, seed uint64, plan EdgePlan, without Without) error {
 	m, err := New(Spec{FeatureLen: features, Seed: seed})
 	if err != nil {
@@ -121,8 +125,8 @@ func (l *StartLearner) Add(ctx context.Context, g Graph, features int, seed uint
 	return nil
 }
 
-// widened returns choices with all columns. similarity is the number of similarity columns that are kept; the others
-// are 0.
+// widened returns choices with all columns. similarity is the number of similarity columns that are
+// kept; the others are 0.
 func widened(all []choice, similarity int) []choice {
 	n := startShape().In
 	wide := map[*blas32.General]*blas32.General{} // choices share rows
@@ -161,9 +165,10 @@ const startChoices = 450
 // startMembers is the number of independently trained networks that the start is distilled from.
 const startMembers = 3
 
-// Learn returns weights learned from the graphs. The result is deterministic for a plan and graphs. A single network
-// depends more on its initial weights than on any part of the plan, but the mean of several networks does not. A last
-// network is therefore trained to reproduce this mean's scores of the candidates.
+// Learn returns weights learned from the graphs. The result is deterministic for a plan and graphs.
+// A single network depends more on its initial weights than on any part of the plan, but the mean
+// of several networks does not. A last network is therefore trained to reproduce this mean's scores
+// of the candidates.
 func (l *StartLearner) Learn(ctx context.Context, plan StartPlan) (*StartWeights, error) {
 	if len(l.graphs) == 0 {
 		return nil, fmt.Errorf("%w: no graph to learn a start from", ErrInput)
@@ -208,8 +213,8 @@ func (l *StartLearner) member(ctx context.Context, rng *rand.Rand, plan StartPla
 	return net, nil
 }
 
-// meanNetwork returns a network whose output is the mean of the outputs of networks with one hidden layer. It contains
-// all their hidden units.
+// meanNetwork returns a network whose output is the mean of the outputs of networks with one hidden
+// layer. It contains all their hidden units.
 func meanNetwork(members []*nn.Network) *nn.Network {
 	s := members[0].Shape
 	width, n := s.Hidden[0], float32(len(members))
@@ -229,8 +234,8 @@ func meanNetwork(members []*nn.Network) *nn.Network {
 	return mean
 }
 
-// dropped copies a choice to x. With probability p, a column gets the value of the link in all rows, so that it does
-// not distinguish the candidates.
+// dropped copies a choice to x. With probability p, a column gets the value of the link in all
+// rows, so that it does not distinguish the candidates.
 func dropped(rng *rand.Rand, p float64, c choice, x *blas32.General) choice {
 	*x = nn.Resize(*x, 1+c.to-c.from, c.x.Cols)
 	copy(nn.Row(*x, 0), nn.Row(*c.x, c.link))

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// With step = round every outcome moves the weights of f1 by one step of gradient descent on its own sample:
-// θ - η (f - r) ∇f, with ∇f by finite differences.
+// With step = round every outcome moves the weights of f1 by one step of gradient descent on its
+// own sample: θ - η (f - r) ∇f, with ∇f by finite differences.
 func TestStepEachRound(t *testing.T) {
 	t.Parallel()
 	const rate = 0.01
@@ -44,7 +44,8 @@ func TestStepEachRound(t *testing.T) {
 	}
 }
 
-// A decoded model continues exactly as the original, also with the training of the text of the paper.
+// A decoded model continues exactly as the original, also with the training of the text of the
+// paper.
 func TestDecodeContinuesAsTheText(t *testing.T) {
 	t.Parallel()
 	for _, options := range [][]any{{"step", "round"}, {"moments", "kept"}, {"early_stop", "off"}} {

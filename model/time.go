@@ -17,8 +17,9 @@ import (
 // edges without a time are older than all others. Ages are relative to the pace of the graph
 // ([paceOf]), so that a column means the same on a stream of seconds and on one of years.
 //
-// A rank counts from the newest edge; edges with equal times share the smallest of their ranks. A decayed count is the
-// sum of 1 / (1 + (age/window)²) over partners. Where a comment says log, the column is log1p of the number.
+// A rank counts from the newest edge; edges with equal times share the smallest of their ranks. A
+// decayed count is the sum of 1 / (1 + (age/window)²) over partners. Where a comment says log, the
+// column is log1p of the number.
 const (
 	colSeen        = iota // 1 if there is an edge
 	colSeenRank           // 1 / rank of the target among the source's partners
@@ -114,7 +115,8 @@ type clock struct {
 // past reports whether a time is known and not later than now.
 func (c *clock) past(t int64) bool { return t != 0 && t <= c.now }
 
-// ageless is the age of an edge without a time, or of a missing edge. It is larger than any other age.
+// ageless is the age of an edge without a time, or of a missing edge. It is larger than any other
+// age.
 const ageless = 2
 
 // age returns a quarter of the logarithm of an age in units of the pace, clamped.
@@ -126,8 +128,8 @@ func (c *clock) age(t int64) float64 {
 	return min(max(a, -4), ageless-0.25)
 }
 
-// The first window of decayed counts is firstWindow times the pace. Each further window is eight times as long as the
-// one before.
+// The first window of decayed counts is firstWindow times the pace. Each further window is eight
+// times as long as the one before.
 const (
 	windows     = 5
 	firstWindow = 1. / 512
@@ -182,9 +184,9 @@ func paceOf(g Timed) float64 {
 	return math.Expm1(sum / float64(n))
 }
 
-// weightUnit returns the unit of weight of a graph: one node in 32 has an edge that is not heavier. It
-// is 1 where weights count events, because many pairs have had one event, and it follows a common
-// factor of all weights. It reads the same entries as [paceOf].
+// weightUnit returns the unit of weight of a graph: one node in 32 has an edge that is not heavier.
+// It is 1 where weights count events, because many pairs have had one event, and it follows a
+// common factor of all weights. It reads the same entries as [paceOf].
 func weightUnit(g Timed) float64 {
 	var light []float64
 	for u := range sampleOf(g) {
@@ -240,8 +242,8 @@ type history struct {
 	hop      [][3]float64 // for each row: common, shared, shared through the newest partner
 }
 
-// columns fills the time columns of each pair in its row of x, from column col on. The columns are 0 if the graph
-// has no times or w.Now is 0. Pairs of the same source should be adjacent.
+// columns fills the time columns of each pair in its row of x, from column col on. The columns are
+// 0 if the graph has no times or w.Now is 0. Pairs of the same source should be adjacent.
 func (h *history) columns(w World, pairs []Pair, x blas32.General, col int) {
 	for i := range pairs {
 		clear(nn.Row(x, i)[col : col+timeLen])
@@ -379,8 +381,8 @@ func (h *history) ofTarget(c ID, x []float32) {
 	}
 }
 
-// recent returns the columns colToWeight to colToHot of a row. It samples a long row at equal steps, but always finds
-// its newest entry.
+// recent returns the columns colToWeight to colToHot of a row. It samples a long row at equal
+// steps, but always finds its newest entry.
 func (h *history) recent(r timedRow) (x [3 + windows]float32) {
 	var newest int64
 	for _, t := range r.time {
@@ -493,8 +495,8 @@ func (h *history) threeHops(p ID, rank int) {
 	}
 }
 
-// newest appends the indices of the newest entries of a row with times, newest first. It appends at most hopRow entries
-// and none later than now.
+// newest appends the indices of the newest entries of a row with times, newest first. It appends at
+// most hopRow entries and none later than now.
 func newest(dst []int, r timedRow, now int64) []int {
 	for i, t := range r.time {
 		if t > now || len(dst) == hopRow && r.time[dst[hopRow-1]] >= t {

@@ -30,7 +30,8 @@ type stream struct {
 	unit     float64 // of weights
 }
 
-// grown returns a graph and its stream after random events. Some edges have no time, some are later than now.
+// grown returns a graph and its stream after random events. Some edges have no time, some are later
+// than now.
 func grown(rng *rand.Rand, directed bool, nodes, events int) (*index.Graph, *stream) {
 	e := index.NewGraph(directed).Edit()
 	e.Grow(nodes)
@@ -226,7 +227,8 @@ func (s *stream) paths(u, c ID) (two, three, now float64) {
 	return two, three, now
 }
 
-// The columns match their definition on random streams, for candidates of several sources, some of them repeated.
+// The columns match their definition on random streams, for candidates of several sources, some of
+// them repeated.
 func TestTimeColumns(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
@@ -391,7 +393,8 @@ func BenchmarkTimeColumns(b *testing.B) {
 	}
 }
 
-// TestPaceOfZeroTimes verifies that the pace is the same whether a row without times stores zeros or nothing.
+// TestPaceOfZeroTimes verifies that the pace is the same whether a row without times stores zeros
+// or nothing.
 func TestPaceOfZeroTimes(t *testing.T) {
 	t.Parallel()
 	made := func(zeros bool) float64 {

@@ -11,8 +11,8 @@ import (
 	"kith/model/column"
 )
 
-// counted returns the number of nodes in both rows except the ends of the pair, their resource, and their sum of
-// 1/degree².
+// counted returns the number of nodes in both rows except the ends of the pair, their resource, and
+// their sum of 1/degree².
 func counted(g *mesh, p Pair, a, b []ID) (n, resource, square float64) {
 	for w := range ID(len(g.out)) {
 		if w == p.Source || w == p.Target || !slices.Contains(a, w) || !slices.Contains(b, w) {

@@ -15,27 +15,29 @@ import (
 	"kith/model/progress"
 )
 
-// EdgePlan says how to train from the edges of a graph. Zero fields take the default in brackets, or the default that a
-// fitted policy documents.
+// EdgePlan says how to train from the edges of a graph. Zero fields take the default in brackets,
+// or the default that a fitted policy documents.
 type EdgePlan struct {
 	Samples   int // edges drawn as positives, without repetition (2000; policy default: up to 8000, within Memory)
 	Negatives int // pairs without an edge for each positive, drawn uniformly (4; policy default: of each kind, 24)
 	Folds     int // parts that are hidden in turn (5; policy default: up to 10)
 	Epochs    int // passes over the samples (10; policy default: 12)
-	// Memory is the number of bytes that policy default may take for the vectors of the nodes and, if Samples is 0, for
-	// the columns of the samples (512 MB). Vectors that do not fit are left out: see VectorsLeftOut.
+	// Memory is the number of bytes that policy default may take for the vectors of the nodes and,
+	// if Samples is 0, for the columns of the samples (512 MB). Vectors that do not fit are left
+	// out: see VectorsLeftOut.
 	Memory   int64
 	Progress *progress.Meter // receives the phases of EdgePhases; may be nil
 }
 
-// Without returns the world without the hidden edges. The context of a training edge is read from such a world.
+// Without returns the world without the hidden edges. The context of a training edge is read from
+// such a world.
 type Without func(hidden [][2]ID) (World, error)
 
-// TrainEdges learns from the edges of g. Each drawn edge is a candidate with reward 1, read from a world that lacks it
-// and the rest of its fold. Nodes that its source is not linked to are candidates with reward 0. The samples replace
-// those of an earlier call. They are kept in addition to those of outcomes; option replay limits them when the next
-// outcome is learned. The model is unchanged until all samples are drawn. If ctx ends later, the model is left as by
-// TrainLog.
+// TrainEdges learns from the edges of g. Each drawn edge is a candidate with reward 1, read from a
+// world that lacks it and the rest of its fold. Nodes that its source is not linked to are
+// candidates with reward 0. The samples replace those of an earlier call. They are kept in addition
+// to those of outcomes; option replay limits them when the next outcome is learned. The model is
+// unchanged until all samples are drawn. If ctx ends later, the model is left as by TrainLog.
 func (m *Model) TrainEdges(ctx context.Context, g Graph, plan EdgePlan, without Without) error {
 	err := m.trainEdges(ctx, g, plan, without)
 	m.outdated = m.outdated && err != nil
@@ -178,8 +180,8 @@ func drawFolds(rng *rand.Rand, g Graph, plan EdgePlan) ([][][2]ID, error) {
 	return folds, err
 }
 
-// drawEdges draws n edges of g (all if it has fewer), without loops, in random order. It draws an undirected edge once,
-// from a random end. It returns ErrInput if there are no edges.
+// drawEdges draws n edges of g (all if it has fewer), without loops, in random order. It draws an
+// undirected edge once, from a random end. It returns ErrInput if there are no edges.
 func drawEdges(rng *rand.Rand, g Graph, n int) ([][2]ID, error) {
 	edges, loops := countEdges(g)
 	total := edges - loops
@@ -247,7 +249,8 @@ func eachEdge(g Graph, f func(u, v ID) bool) {
 	}
 }
 
-// sample draws k of the numbers below n, ascending, with Floyd's algorithm (Bentley and Floyd, CACM 30, 1987).
+// sample draws k of the numbers below n, ascending, with Floyd's algorithm (Bentley and Floyd, CACM
+// 30, 1987).
 func sample(rng *rand.Rand, n, k int) []int {
 	chosen := make(map[int]bool, k)
 	for j := n - k; j < n; j++ {
@@ -260,7 +263,8 @@ func sample(rng *rand.Rand, n, k int) []int {
 	return slices.Sorted(maps.Keys(chosen))
 }
 
-// nonNeighbors draws k nodes other than u that u has no edge to, or fewer if u is linked to nearly all nodes.
+// nonNeighbors draws k nodes other than u that u has no edge to, or fewer if u is linked to nearly
+// all nodes.
 func nonNeighbors(rng *rand.Rand, g Graph, u ID, k int) []ID {
 	var found []ID
 	for tries := 20 * k; tries > 0 && len(found) < k; tries-- {
@@ -272,9 +276,10 @@ func nonNeighbors(rng *rand.Rand, g Graph, u ID, k int) []ID {
 	return found
 }
 
-// TrainLog makes full passes over all observed samples, independent of the schedule. A belief makes a single pass from
-// scratch, which is all that it can learn. If ctx ends, TrainLog stops between two passes and returns the error of ctx.
-// Networks then keep what they have learned so far; a belief is unchanged.
+// TrainLog makes full passes over all observed samples, independent of the schedule. A belief makes
+// a single pass from scratch, which is all that it can learn. If ctx ends, TrainLog stops between
+// two passes and returns the error of ctx. Networks then keep what they have learned so far; a
+// belief is unchanged.
 func (m *Model) TrainLog(ctx context.Context, epochs int, to *progress.Meter) error {
 	switch {
 	case m.Fitted():
@@ -306,7 +311,8 @@ func (m *Model) samples() *nn.Samples {
 	return &m.exploit.Data
 }
 
-// refit makes the belief learn its samples again. One pass is enough, in the order in which they were added.
+// refit makes the belief learn its samples again. One pass is enough, in the order in which they
+// were added.
 func (m *Model) refit(ctx context.Context, to *progress.Meter) error {
 	if err := m.belief.refit(ctx); err != nil {
 		return err

@@ -12,8 +12,9 @@ import (
 	"kith/model/progress"
 )
 
-// vectors holds numbers of every node, computed from the graph and the feature vectors at the time of a training. Later
-// changes of the graph do not change them. A node that was added later gets numbers from its neighbours and features.
+// vectors holds numbers of every node, computed from the graph and the feature vectors at the time
+// of a training. Later changes of the graph do not change them. A node that was added later gets
+// numbers from its neighbours and features.
 type vectors struct {
 	spectrum *spectrum
 	profile  *profile // nil: no feature vectors
@@ -27,15 +28,15 @@ const (
 	minTopics = 4
 )
 
-// A large graph has a spectrum with fewer values, because time matters more than the last values: the spectrum holds
-// about spectrumLen numbers, but at least largeRank values.
+// A large graph has a spectrum with fewer values, because time matters more than the last values:
+// the spectrum holds about spectrumLen numbers, but at least largeRank values.
 const (
 	spectrumLen = 2 << 20
 	largeRank   = 32
 )
 
-// rankFor returns the number of singular values for n nodes and a budget in bytes. The iteration holds two vectors for
-// each value, and the result one or two.
+// rankFor returns the number of singular values for n nodes and a budget in bytes. The iteration
+// holds two vectors for each value, and the result one or two.
 func rankFor(n int, budget int64) int {
 	n = max(n, 1)
 	most := min(max(spectrumLen/n, largeRank), maxRank)
@@ -47,8 +48,8 @@ func topicsFor(n int, budget int64) int {
 	return int(min(max(budget/(4*(profileParts+3)*int64(max(n, 1))), minTopics), maxTopics))
 }
 
-// While they are computed, the vectors of a graph take at most maxVectorBytes, and at most half of the memory of a training.
-// minVectors is the lowest rank of a spectrum that is worth computing.
+// While they are computed, the vectors of a graph take at most maxVectorBytes, and at most half of
+// the memory of a training. minVectors is the lowest rank of a spectrum that is worth computing.
 const (
 	maxVectorBytes = 64 << 20
 	minVectors     = 16
@@ -57,8 +58,8 @@ const (
 // spectrumBytes is the number of bytes that the computation of a spectrum of rank k takes.
 func spectrumBytes(n, k int) int64 { return 4 * int64(n) * int64(4*k+spectrumExtra) }
 
-// spectrumExtra is the number of vectors besides those whose number depends on the rank: of the iteration, the roots of both
-// degrees, and two of a product.
+// spectrumExtra is the number of vectors besides those whose number depends on the rank: of the
+// iteration, the roots of both degrees, and two of a product.
 const spectrumExtra = nn.LanczosExtra + 4
 
 // vectorPlan says how the vectors of the graphs of a training are computed.
@@ -67,8 +68,9 @@ type vectorPlan struct {
 	budget  int64 // bytes
 }
 
-// vectorRank returns the rank of the spectrum of a graph of n nodes in a training with the given memory. It returns 0 if
-// the contexts have no vectors block, or if there are too many nodes for the memory.
+// vectorRank returns the rank of the spectrum of a graph of n nodes in a training with the given
+// memory. It returns 0 if the contexts have no vectors block, or if there are too many nodes for
+// the memory.
 func (c *config) vectorRank(n int, memory int64) (rank int, budget int64) {
 	budget = min(memory/2, maxVectorBytes)
 	if rank = rankFor(n, budget); c.vectorsLen() == 0 || rank < min(minVectors, n) {
@@ -77,8 +79,9 @@ func (c *config) vectorRank(n int, memory int64) (rank int, budget int64) {
 	return rank, budget
 }
 
-// planVectors plans the vectors of a training. It returns nil for a training without vectors. If they are left out because
-// they do not fit into the memory, leftOut is the number of bytes that they take at least.
+// planVectors plans the vectors of a training. It returns nil for a training without vectors. If
+// they are left out because they do not fit into the memory, leftOut is the number of bytes that
+// they take at least.
 func (c *config) planVectors(ctx context.Context, whole World, memory int64) (p *vectorPlan, leftOut int64, err error) {
 	n := whole.Graph.NumNodes()
 	rank, budget := c.vectorRank(n, memory)
@@ -114,8 +117,8 @@ func (p *vectorPlan) in(ctx context.Context, rng *rand.Rand, w World, to *progre
 	return v.document().vectors() // in the precision of a document
 }
 
-// vectorsOf computes the vectors of a graph. t is the content of the feature vectors, which does not depend on edges;
-// it is nil without features.
+// vectorsOf computes the vectors of a graph. t is the content of the feature vectors, which does
+// not depend on edges; it is nil without features.
 func vectorsOf(ctx context.Context, rng *rand.Rand, t *content, g Graph, budget int64) (*vectors, error) {
 	v := &vectors{}
 	var err error
@@ -128,8 +131,9 @@ func vectorsOf(ctx context.Context, rng *rand.Rand, t *content, g Graph, budget 
 	return v, err
 }
 
-// vectorColumns fills a row of x for each pair, from column col on. All pairs must have the same source. walks holds
-// the weight of the walks of three edges of each pair (column.PairStats), or -1 where it is not known yet.
+// vectorColumns fills a row of x for each pair, from column col on. All pairs must have the same
+// source. walks holds the weight of the walks of three edges of each pair (column.PairStats), or -1
+// where it is not known yet.
 func (t *scratch) vectorColumns(pairs []Pair, walks []float64, x blas32.General, col int) {
 	source := pairs[0].Source
 	t.spectral.read(t.vectors.spectrum, t.features.World.Graph, source)
@@ -186,9 +190,9 @@ func (v *vectors) bytes() (n int) {
 	return 4*n + 8*(numEase+1)*len(v.spectrum.targets)
 }
 
-// Similar returns up to n nodes that are similar to source and that accept admits, most similar first. It compares the
-// vectors of a training if the model has some, otherwise feature vectors. It returns nil if neither has data about
-// source. It scans all nodes and calls accept concurrently.
+// Similar returns up to n nodes that are similar to source and that accept admits, most similar
+// first. It compares the vectors of a training if the model has some, otherwise feature vectors. It
+// returns nil if neither has data about source. It scans all nodes and calls accept concurrently.
 func (s *Scorer) Similar(ctx context.Context, w World, source ID, n int, accept func(ID) bool) ([]ID, error) {
 	if s.belief != nil && s.belief.vectors != nil {
 		if v := s.belief.vectors; v.knows(w, source) || len(neighboursOf(w.Graph, source)) > 0 {
@@ -205,8 +209,8 @@ func (s *Scorer) Similar(ctx context.Context, w World, source ID, n int, accept 
 	return nearest(ctx, w, func(u ID) float32 { return float32(cosine(own, w.Features(u))) }, source, n, accept)
 }
 
-// cosine returns the cosine of the angle between two vectors, the shorter of which is padded with zeros. It is 0 if one
-// of them is zero.
+// cosine returns the cosine of the angle between two vectors, the shorter of which is padded with
+// zeros. It is 0 if one of them is zero.
 func cosine(a, b []float32) float64 {
 	n := min(len(a), len(b))
 	squares := nn.Product64(a, a) * nn.Product64(b, b)
@@ -221,8 +225,9 @@ func (v *vectors) knows(w World, u ID) bool {
 	return v.profile != nil && len(v.profile.wordsOf(w, u).At) > 0
 }
 
-// nearest returns the n closest nodes other than source that accept admits, closest first. Nodes at a right angle or
-// more are left out, so that a source without edges and features has no nearest nodes.
+// nearest returns the n closest nodes other than source that accept admits, closest first. Nodes at
+// a right angle or more are left out, so that a source without edges and features has no nearest
+// nodes.
 func nearest(ctx context.Context, w World, closeness func(ID) float32, source ID, n int, accept func(ID) bool) ([]ID, error) {
 	all := make([]float32, w.Graph.NumNodes())
 	err := nn.InBlocks(ctx, len(all), func(first, end int) {
@@ -238,8 +243,8 @@ func nearest(ctx context.Context, w World, closeness func(ID) float32, source ID
 	return largest(all, n, minClose), nil
 }
 
-// closenessTo returns a function that measures how close a node is to source: by the profile if it knows the source,
-// otherwise by the spectrum. The function is safe for concurrent use.
+// closenessTo returns a function that measures how close a node is to source: by the profile if it
+// knows the source, otherwise by the spectrum. The function is safe for concurrent use.
 func (v *vectors) closenessTo(w World, source ID) func(ID) float32 {
 	if v.knows(w, source) {
 		own := v.profile.partsOf(w, source)

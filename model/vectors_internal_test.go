@@ -141,8 +141,9 @@ func averaged(g Graph, kin adjacency, x *mat.Dense) *mat.Dense {
 	return &y
 }
 
-// A node gets vectors from its edges and words if the training knew neither: it was added later, it was empty, or its id
-// is a gap in an imported model. They are near those of a training with the node.
+// A node gets vectors from its edges and words if the training knew neither: it was added later, it
+// was empty, or its id is a gap in an imported model. They are near those of a training with the
+// node.
 func TestVectorsOfNewcomers(t *testing.T) {
 	t.Parallel()
 	g, features := groups()
@@ -327,8 +328,8 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// A trained model finds similar nodes by its vectors, an untrained one by feature vectors. Neither finds any for a node
-// without edges and features.
+// A trained model finds similar nodes by its vectors, an untrained one by feature vectors. Neither
+// finds any for a node without edges and features.
 func TestSimilar(t *testing.T) {
 	t.Parallel()
 	g, features := groups()

@@ -5,8 +5,9 @@ import (
 	"kith/model/nn"
 )
 
-// T holds the words of the nodes: rows of length 1, entries times rarity. N averages rows over the neighbours of each
-// node, W over the neighbours and the node itself. A mix is the row of a source in one of these matrices:
+// T holds the words of the nodes: rows of length 1, entries times rarity. N averages rows over the
+// neighbours of each node, W over the neighbours and the node itself. A mix is the row of a source
+// in one of these matrices:
 const (
 	mixOwn = iota // T
 	mixW          // WT
@@ -19,9 +20,9 @@ const (
 // maxMixed limits the neighbours of a node that are averaged to those with the lowest ids.
 const maxMixed = 64
 
-// Columns of the products, in order: scalar products of the row of one end and the row of the other. If the two rows
-// are of different kinds there are two products, the smaller one first, so that no column depends on which end is the
-// source.
+// Columns of the products, in order: scalar products of the row of one end and the row of the
+// other. If the two rows are of different kinds there are two products, the smaller one first, so
+// that no column depends on which end is the source.
 const (
 	productOwnW  = 0                // T and WT
 	productWWW   = productOwnW + 2  // WT and W²T
@@ -32,10 +33,11 @@ const (
 	productLen   = productN + 1
 )
 
-// wordProducts computes the products of a source with its targets. In contrast to latent vectors they retain which rare
-// words two nodes share. They use the current graph and feature vectors, with the rarities of the training. Hits@100 of
-// the validation and test parts of splits 3 and 4: Cora 95.1 and 90.3 without them, 95.9 and 90.5 with them; Citeseer
-// 97.5 and 93.5, 97.5 and 93.7. The same in hits@50, validation: 89.8 and 90.4, 94.6 and 95.4.
+// wordProducts computes the products of a source with its targets. In contrast to latent vectors
+// they retain which rare words two nodes share. They use the current graph and feature vectors,
+// with the rarities of the training. Hits@100 of the validation and test parts of splits 3 and 4:
+// Cora 95.1 and 90.3 without them, 95.9 and 90.5 with them; Citeseer 97.5 and 93.5, 97.5 and 93.7.
+// The same in hits@50, validation: 89.8 and 90.4, 94.6 and 95.4.
 type wordProducts struct {
 	*profile
 	read  *column.Features

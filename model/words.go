@@ -16,15 +16,16 @@ import (
 	"kith/model/nn"
 )
 
-// words holds the nodes' feature vectors weighted as in a text index: entry times log(1 + n / (1 + nodes with this
-// entry)), in rows of unit length, without the zeros.
+// words holds the nodes' feature vectors weighted as in a text index: entry times log(1 + n / (1 +
+// nodes with this entry)), in rows of unit length, without the zeros.
 type words struct {
 	len    int // length of a vector
 	rows   []nn.Sparse
 	rarity []float32 // the logarithm, for each entry
 }
 
-// wordBytes is the number of bytes that the words of a world take while their content is computed: rows and columns.
+// wordBytes is the number of bytes that the words of a world take while their content is computed:
+// rows and columns.
 func wordBytes(w World) (n int64) {
 	if w.Features == nil {
 		return 0
@@ -64,8 +65,8 @@ func wordsOf(c *config, w World) (words, error) {
 	return t, nil
 }
 
-// wordRow returns the row of a feature vector: its entries times their rarity, scaled to length 1. Entries without a
-// rarity are left out.
+// wordRow returns the row of a feature vector: its entries times their rarity, scaled to length 1.
+// Entries without a rarity are left out.
 func wordRow(of nn.Sparse, rarity []float32) nn.Sparse {
 	known, _ := slices.BinarySearch(of.At, uint32(len(rarity)))
 	row := nn.Sparse{At: of.At[:known], Value: make([]float32, known)}
@@ -95,8 +96,8 @@ func (t words) dense() blas32.General {
 	return x
 }
 
-// average returns N x, N = D⁻¹A, or with self W x, W = (D + I)⁻¹(A + I): the mean over the neighbours, with self also
-// over the node itself. A node without neighbours gets zeros in N x.
+// average returns N x, N = D⁻¹A, or with self W x, W = (D + I)⁻¹(A + I): the mean over the
+// neighbours, with self also over the node itself. A node without neighbours gets zeros in N x.
 func (a adjacency) average(ctx context.Context, x blas32.General, self bool) blas32.General {
 	return rowByRow(ctx, len(a), x.Cols, func(u int, to []float32) {
 		n := len(a[u])
@@ -124,8 +125,8 @@ func (a adjacency) unitAverages(ctx context.Context, x blas32.General, n int) (a
 	return all
 }
 
-// rowByRow returns a matrix whose rows fill computes, in parallel. If ctx ends, some rows are zero. Callers compute
-// several matrices and then check ctx once.
+// rowByRow returns a matrix whose rows fill computes, in parallel. If ctx ends, some rows are zero.
+// Callers compute several matrices and then check ctx once.
 func rowByRow(ctx context.Context, rows, cols int, fill func(i int, row []float32)) blas32.General {
 	y := nn.Resize(blas32.General{}, rows, cols)
 	_ = nn.Parallel(ctx, rows, func(i int) { fill(i, nn.Row(y, i)) })
@@ -157,7 +158,8 @@ type content struct {
 	kin    adjacency
 }
 
-// contentOf returns nil for nodes without feature vectors. Latent vectors have at most the given length.
+// contentOf returns nil for nodes without feature vectors. Latent vectors have at most the given
+// length.
 func contentOf(ctx context.Context, c *config, w World, length int) (*content, error) {
 	if c.FeatureLen == 0 {
 		return nil, nil
@@ -175,10 +177,11 @@ const (
 	latentSteps = 5   // steps of the subspace iteration
 )
 
-// topics returns one row for each word with its entries of the n largest right singular vectors of T. The scalar
-// products of nodes' words in these coordinates approximate those of the words, without what only few nodes have in
-// common: latent semantic analysis (Deerwester et al., JASIS 41, 1990), by subspace iteration from random vectors
-// (Halko, Martinsson and Tropp, SIAM Review 53, 2011, algorithm 4.4).
+// topics returns one row for each word with its entries of the n largest right singular vectors of
+// T. The scalar products of nodes' words in these coordinates approximate those of the words,
+// without what only few nodes have in common: latent semantic analysis (Deerwester et al., JASIS
+// 41, 1990), by subspace iteration from random vectors (Halko, Martinsson and Tropp, SIAM Review
+// 53, 2011, algorithm 4.4).
 func (t words) topics(ctx context.Context, n int) blas32.General {
 	rng := rand.New(rand.NewPCG(0, 0)) // the start hardly affects the result
 	basis := nn.Resize(blas32.General{}, t.len, min(n, t.len))
@@ -198,8 +201,8 @@ func sparseProduct(ctx context.Context, sparse []nn.Sparse, x blas32.General) bl
 	return rowByRow(ctx, len(sparse), x.Cols, func(i int, row []float32) { sparse[i].Combine(1, x, row) })
 }
 
-// orthonormalise replaces the columns of x by an orthonormal basis of their span. x must not have more columns than
-// rows.
+// orthonormalise replaces the columns of x by an orthonormal basis of their span. x must not have
+// more columns than rows.
 func orthonormalise(x blas32.General) {
 	m := mat.NewDense(x.Rows, x.Cols, nil)
 	for i := range x.Rows {
@@ -223,8 +226,8 @@ func orthonormalise(x blas32.General) {
 	}
 }
 
-// adjacency holds the neighbours of every node in ascending order, without the node itself. Each edge counts in both
-// directions; weights are ignored.
+// adjacency holds the neighbours of every node in ascending order, without the node itself. Each
+// edge counts in both directions; weights are ignored.
 type adjacency [][]ID
 
 func adjacencyOf(g Graph) adjacency {
@@ -240,8 +243,8 @@ const (
 	maxShared = 1 << 34 // kin gives up above this number of pairs of nodes that share a word, counted once per shared word
 )
 
-// kin links each node to the kinLinks nodes with the most similar words. A link from either end counts. If too many
-// pairs share words (maxShared), there are no links.
+// kin links each node to the kinLinks nodes with the most similar words. A link from either end
+// counts. If too many pairs share words (maxShared), there are no links.
 func (t words) kin(ctx context.Context) adjacency {
 	links, columns := make(adjacency, len(t.rows)), t.transpose()
 	shared := 0
@@ -279,8 +282,8 @@ func (t words) kin(ctx context.Context) adjacency {
 	return links
 }
 
-// largest returns the indices of the k largest entries above bar, largest first. Equal entries are in order of their
-// index.
+// largest returns the indices of the k largest entries above bar, largest first. Equal entries are
+// in order of their index.
 func largest(of []float32, k int, bar float32) []ID {
 	var at []ID // contains the k best so far
 	prune := func() {
@@ -310,7 +313,8 @@ func (a adjacency) union(b adjacency) adjacency {
 	return all
 }
 
-// neighboursOf returns the nodes other than u that are linked with u in either direction, ascending.
+// neighboursOf returns the nodes other than u that are linked with u in either direction,
+// ascending.
 func neighboursOf(g Graph, u ID) []ID {
 	near := graph.Out(g, u)
 	if g.Directed() {

@@ -10,7 +10,8 @@ import (
 	"kith/model/nn"
 )
 
-// The basis has the bits of the first columns of Q, in memory of the size of the matrix, not of all of Q.
+// The basis has the bits of the first columns of Q, in memory of the size of the matrix, not of all
+// of Q.
 func TestOrthonormalise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, size := range [][2]int{{300, 7}, {400, 100}, {50, 50}, {9, 1}} {

@@ -122,7 +122,8 @@ func (r *rounds) feature(u ID) []float32 {
 	return []float32{side, 1, float32(u%5) / 5}
 }
 
-// play lets the model answer n questions and learn from them. It returns the number of wrong answers.
+// play lets the model answer n questions and learn from them. It returns the number of wrong
+// answers.
 func (r *rounds) play(m *Model, n int) (wrong int, err error) {
 	ctx := context.Background()
 	for range n {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Benchmarks run on dblp-2010 (300,647 nodes, 807,700 edges). They report the time, the true error compared with an
-// L1 1e-13 solve, and the certificate.
+// Benchmarks run on dblp-2010 (300,647 nodes, 807,700 edges). They report the time, the true error
+// compared with an L1 1e-13 solve, and the certificate.
 
 const dblp = "law/dblp-2010.edges.txt.gz"
 

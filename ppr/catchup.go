@@ -25,14 +25,15 @@ const (
 	maxDrift = 1 << 17 // edge operations, in addition to 8 times the state's own, after which r is recomputed from y
 )
 
-// CatchUp brings a state up to g, the graph after the changes, and to the target. The changes must be those since
-// the state's own graph, in order for each pair. If a pair occurs several times, its change is from its first Old
-// to its last New. The right side moves by dh, which is empty unless the state is that of a tracked query.
+// CatchUp brings a state up to g, the graph after the changes, and to the target. The changes must
+// be those since the state's own graph, in order for each pair. If a pair occurs several times, its
+// change is from its first Old to its last New. The right side moves by dh, which is empty unless
+// the state is that of a tracked query.
 //
-// CatchUp keeps the estimate, repairs the residual exactly, and pushes the nodes above the threshold. It costs one
-// look at each change or at each node of the state, plus work in the neighbourhood that the changes touch. A state
-// that no change touches is returned unchanged. If the changes outweigh the state, the state is computed from
-// scratch.
+// CatchUp keeps the estimate, repairs the residual exactly, and pushes the nodes above the
+// threshold. It costs one look at each change or at each node of the state, plus work in the
+// neighbourhood that the changes touch. A state that no change touches is returned unchanged. If
+// the changes outweigh the state, the state is computed from scratch.
 func (sv *Solver) CatchUp(
 	ctx context.Context, g Graph, st *State, changes *ChangeSet, dh Vector, t Target,
 ) (*State, Repair, error) {
@@ -96,7 +97,8 @@ func (sv *Solver) renew(ctx context.Context, q system, h Vector, t goal, rep Rep
 	return st, rep, err
 }
 
-// recomputeResidual recomputes r from y, so that rounding errors do not accumulate over many repairs.
+// recomputeResidual recomputes r from y, so that rounding errors do not accumulate over many
+// repairs.
 func (sv *Solver) recomputeResidual(ctx context.Context, st *State, t goal) (*State, error) {
 	q := sv.sys
 	sv.reset()
@@ -109,8 +111,8 @@ func (sv *Solver) recomputeResidual(ctx context.Context, st *State, t goal) (*St
 	return sv.finish(ctx, clean, st.h, t)
 }
 
-// finish pushes until the repaired residual meets the goal, then returns the state of h made of st and the
-// workspace.
+// finish pushes until the repaired residual meets the goal, then returns the state of h made of st
+// and the workspace.
 func (sv *Solver) finish(ctx context.Context, st *State, h Vector, t goal) (*State, error) {
 	sv.solveIsolated()
 	if !t.met(sv.total()) || sv.aboveSize(t) {

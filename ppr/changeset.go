@@ -9,10 +9,10 @@ import (
 	"sync/atomic"
 )
 
-// ChangeSet is a list of changes to a graph, for states that catch up with the graph. If a pair occurs several
-// times, its change is from its first Old to its last New. States that catch up over the same changes share one
-// ChangeSet: from the third state on, the set is indexed by node, and a state looks up its own nodes instead of
-// scanning all changes.
+// ChangeSet is a list of changes to a graph, for states that catch up with the graph. If a pair
+// occurs several times, its change is from its first Old to its last New. States that catch up over
+// the same changes share one ChangeSet: from the third state on, the set is indexed by node, and a
+// state looks up its own nodes instead of scanning all changes.
 //
 // A ChangeSet is safe for concurrent use.
 type ChangeSet struct {
@@ -24,8 +24,9 @@ type ChangeSet struct {
 	index *changeIndex
 }
 
-// NewChangeSet returns a ChangeSet of changes in the order in which they happened. The caller must not modify
-// changes afterwards. A malformed change is reported by the methods of [Solver] that use the set.
+// NewChangeSet returns a ChangeSet of changes in the order in which they happened. The caller must
+// not modify changes afterwards. A malformed change is reported by the methods of [Solver] that use
+// the set.
 func NewChangeSet(changes []Change) *ChangeSet {
 	s := &ChangeSet{list: changes}
 	for _, c := range changes {
@@ -51,8 +52,9 @@ const (
 	indexChanges = 64 // below this, scanning all changes is as fast
 )
 
-// indexed returns the index for a state with the given number of nodes. It returns nil if scanning all changes is
-// cheaper than looking up the nodes, or if the set has had too few users to build an index.
+// indexed returns the index for a state with the given number of nodes. It returns nil if scanning
+// all changes is cheaper than looking up the nodes, or if the set has had too few users to build an
+// index.
 func (s *ChangeSet) indexed(nodes int) *changeIndex {
 	if len(s.list) < indexChanges || nodes > 4*len(s.list) || s.uses.Load() < indexUses && s.uses.Add(1) < indexUses {
 		return nil
@@ -70,8 +72,8 @@ type changeIndex struct {
 	at      []uint32
 }
 
-// newChangeIndex sorts the changes by their endpoints. It takes time linear in the number of changes plus a word
-// per 64 nodes.
+// newChangeIndex sorts the changes by their endpoints. It takes time linear in the number of
+// changes plus a word per 64 nodes.
 func newChangeIndex(s *ChangeSet) *changeIndex {
 	x := &changeIndex{touched: newBitmap(s.nodes)}
 	x.before = make([]uint32, len(x.touched))
@@ -121,8 +123,8 @@ func (x *changeIndex) rank(u ID) uint32 {
 	return x.before[u>>6] + uint32(bits.OnesCount64(x.touched[u>>6]&(1<<(u&63)-1)))
 }
 
-// changes returns the positions of the changes at a touched node in the list, ascending. A self-loop is listed
-// twice.
+// changes returns the positions of the changes at a touched node in the list, ascending. A
+// self-loop is listed twice.
 func (x *changeIndex) changes(u ID) []uint32 {
 	k := x.rank(u)
 	return x.at[x.start[k]:x.start[k+1]]

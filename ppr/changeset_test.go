@@ -41,8 +41,8 @@ func TestChangeIndex(t *testing.T) {
 	})
 }
 
-// TestChangeSetShared verifies that a state is the same to the bit whether its changes were found by index or by
-// scan, with several goroutines at once.
+// TestChangeSetShared verifies that a state is the same to the bit whether its changes were found
+// by index or by scan, with several goroutines at once.
 func TestChangeSetShared(t *testing.T) {
 	t.Parallel()
 	for _, directed := range []bool{false, true} {

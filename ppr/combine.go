@@ -6,13 +6,13 @@ import (
 	"math"
 )
 
-// Combine returns v = sum_i h_i v^(i) at the given nodes, where states[i] is the source state (h = e_s) of s =
-// h.Node[i]. h may have negative values. The bounds certify |v_j - v*_j| on g, which all states must have been
-// brought up to.
+// Combine returns v = sum_i h_i v^(i) at the given nodes, where states[i] is the source state (h =
+// e_s) of s = h.Node[i]. h may have negative values. The bounds certify |v_j - v*_j| on g, which
+// all states must have been brought up to.
 //
-// The states must have the same form and alpha. On an undirected graph, states of either form serve both, since the
-// same y solves both systems up to the source's degree. On a directed graph the states must have the requested
-// form.
+// The states must have the same form and alpha. On an undirected graph, states of either form serve
+// both, since the same y solves both systems up to the source's degree. On a directed graph the
+// states must have the requested form.
 func Combine(g Graph, form Form, h Vector, states []*State, at []ID) (value, bound []float64, err error) {
 	mix, err := newMixture(g, form, h, states)
 	if err != nil {
@@ -21,7 +21,8 @@ func Combine(g Graph, form Form, h Vector, states []*State, at []ID) (value, bou
 	return mix.values(at)
 }
 
-// mixture is a weighted sum of source states: sum_i weight_i y_i estimates y of the combined right side.
+// mixture is a weighted sum of source states: sum_i weight_i y_i estimates y of the combined right
+// side.
 type mixture struct {
 	sys    system
 	weight []float64
@@ -104,14 +105,15 @@ func (m *mixture) checkState(s *State, u ID) error {
 	return nil
 }
 
-// CombineTwoSided is [Combine] on an undirected graph with a second-order correction: ends[k] is the source state
-// of the candidate at[k], and it carries the residual of the combined states to the candidate. The remaining error
-// at j is r_j Q^-1 R / (1-a), the product of two small residuals (as in bidirectional PageRank, Lofgren et al.,
-// WSDM 2016, with both walks replaced by solves).
+// CombineTwoSided is [Combine] on an undirected graph with a second-order correction: ends[k] is
+// the source state of the candidate at[k], and it carries the residual of the combined states to
+// the candidate. The remaining error at j is r_j Q^-1 R / (1-a), the product of two small residuals
+// (as in bidirectional PageRank, Lofgren et al., WSDM 2016, with both walks replaced by solves).
 //
-// If the graph has a [Survey], the constant vector of its giant component is solved exactly as well, which gains a further
-// factor where walks mix fast. A value keeps the result of Combine if the correction does not certify a smaller bound, or
-// if the residuals of the states do not fit into sv.Memory.
+// If the graph has a [Survey], the constant vector of its giant component is solved exactly as
+// well, which gains a further factor where walks mix fast. A value keeps the result of Combine if
+// the correction does not certify a smaller bound, or if the residuals of the states do not fit
+// into sv.Memory.
 func (sv *Solver) CombineTwoSided(
 	g Graph, form Form, h Vector, states []*State, at []ID, ends []*State,
 ) (value, bound []float64, err error) {
@@ -208,8 +210,8 @@ func (sv *Solver) addResidual(s *State, w float64) {
 	}
 }
 
-// deflated returns n2 without the part along the constant vector of c: n2 - S^2/vol, plus a margin for the rounding
-// of a difference of nearly equal numbers.
+// deflated returns n2 without the part along the constant vector of c: n2 - S^2/vol, plus a margin
+// for the rounding of a difference of nearly equal numbers.
 func deflated(n2, sum float64, c *Survey) float64 {
 	return max(0, n2-sum*sum/c.volume) + slack*n2
 }
@@ -219,8 +221,8 @@ func (left *residue) inGiant(u ID) bool {
 	return left.giant != nil && left.giant.member.has(u) && left.g.Degree(u) > 0
 }
 
-// correct returns the correction that R adds to y_j, computed with the source state of j, and a bound of the
-// remaining error.
+// correct returns the correction that R adds to y_j, computed with the source state of j, and a
+// bound of the remaining error.
 func (left *residue) correct(end *State, j ID) (v, bound float64) {
 	to := end.norms
 	dot, mass := left.dot(end)
@@ -237,7 +239,8 @@ func (left *residue) correct(end *State, j ID) (v, bound float64) {
 	return v + dot/b, rest / (1 - left.alpha) / b * (1 + slack)
 }
 
-// dot returns y . R for a state's estimate y, and sum d_u y_u, the mass of y in the giant component.
+// dot returns y . R for a state's estimate y, and sum d_u y_u, the mass of y in the giant
+// component.
 func (left *residue) dot(s *State) (dot, mass float64) {
 	l := s.lists
 	add := func(u ID, y float64) {

@@ -16,7 +16,8 @@ type kept struct {
 
 func (k kept) Survey() *Survey { return k.s }
 
-// TestCombine reads signed mixtures of source states, one-sided and two-sided, before and after edits.
+// TestCombine reads signed mixtures of source states, one-sided and two-sided, before and after
+// edits.
 func TestCombine(t *testing.T) {
 	t.Parallel()
 	explore(t, func(rt *rapid.T) {

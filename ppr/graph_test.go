@@ -239,8 +239,8 @@ func (r row) with(v ID, w float32) row {
 	return n
 }
 
-// readGraph loads an edge list from shared/data and renumbers its ids densely, in order. It skips the test if the
-// file is missing. Undirected edges may be listed in one or both directions.
+// readGraph loads an edge list from shared/data and renumbers its ids densely, in order. It skips
+// the test if the file is missing. Undirected edges may be listed in one or both directions.
 func readGraph(tb testing.TB, name string, directed bool) *csr {
 	tb.Helper()
 	f, err := os.Open("../../shared/data/" + name)

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestMemory verifies that solves, updates and reloads in little memory stay within it, and that their states are exact:
-// the bounds hold, whether or not the target was reached.
+// TestMemory verifies that solves, updates and reloads in little memory stay within it, and that
+// their states are exact: the bounds hold, whether or not the target was reached.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -52,7 +52,8 @@ func checkLimited(t *rapid.T, sv *Solver, g Graph, st *State, target Target, err
 	}
 }
 
-// TestMemoryLayout verifies that a state does not depend, to the bit, on whether cells are in pages, as long as there is room.
+// TestMemoryLayout verifies that a state does not depend, to the bit, on whether cells are in
+// pages, as long as there is room.
 func TestMemoryLayout(t *testing.T) {
 	t.Parallel()
 	for _, directed := range []bool{false, true} {
@@ -78,7 +79,8 @@ func TestMemoryLayout(t *testing.T) {
 	}
 }
 
-// TestMemoryOfResiduals verifies that candidates keep the bounds of Combine if there is no room for the residuals.
+// TestMemoryOfResiduals verifies that candidates keep the bounds of Combine if there is no room for
+// the residuals.
 func TestMemoryOfResiduals(t *testing.T) {
 	t.Parallel()
 	g, sv := community(600, false, 6).snapshot(), NewSolver()

@@ -5,8 +5,9 @@ import (
 	"math/bits"
 )
 
-// nodeSet is a set of nodes that iterates in ascending order without sorting. It consists of a bitmap and a bitmap
-// of the non-zero words of the first, so that an iteration costs the members and one word per 4,096 nodes.
+// nodeSet is a set of nodes that iterates in ascending order without sorting. It consists of a
+// bitmap and a bitmap of the non-zero words of the first, so that an iteration costs the members
+// and one word per 4,096 nodes.
 type nodeSet struct {
 	word, sum []uint64
 }
@@ -51,10 +52,10 @@ func (s *nodeSet) clear() {
 	}
 }
 
-// filter is a Bloom filter (Bloom, CACM 1970) with all bits of a key in one word (as in Putze, Sanders and Singler,
-// WEA 2007). One load shows that a node is not in a state, which is true of most endpoints in a change log. There
-// are no false negatives. The length is a power of two; a filter is never larger than a bitmap of the graph,
-// rounded up.
+// filter is a Bloom filter (Bloom, CACM 1970) with all bits of a key in one word (as in Putze,
+// Sanders and Singler, WEA 2007). One load shows that a node is not in a state, which is true of
+// most endpoints in a change log. There are no false negatives. The length is a power of two; a
+// filter is never larger than a bitmap of the graph, rounded up.
 type filter []uint64
 
 // filterBits is the minimum number of bits per key, unless a bitmap of the graph is smaller.

@@ -9,20 +9,22 @@ import (
 // ID identifies a node. The nodes of a graph are 0..NumNodes()-1.
 type ID = uint32
 
-// Graph is an immutable snapshot of a weighted graph. It must not change while this package uses it.
+// Graph is an immutable snapshot of a weighted graph. It must not change while this package uses
+// it.
 //
-// A row is sorted by node and lists each node at most once. A nil weight slice means that every weight is 1.
-// Weights are finite and positive. The package only reads the returned slices.
+// A row is sorted by node and lists each node at most once. A nil weight slice means that every
+// weight is 1. Weights are finite and positive. The package only reads the returned slices.
 type Graph interface {
 	NumNodes() int
 	// Arcs returns the number of entries of all Out rows.
 	Arcs() int
 	// Weighted reports whether some weight may differ from 1.
 	Weighted() bool
-	// Directed reports whether In differs from Out. An undirected graph lists each edge in both of its rows.
+	// Directed reports whether In differs from Out. An undirected graph lists each edge in both of
+	// its rows.
 	Directed() bool
-	// Degree returns the sum of u's Out weights in float64. A self-loop counts once. It is 0 exactly when the row
-	// is empty.
+	// Degree returns the sum of u's Out weights in float64. A self-loop counts once. It is 0
+	// exactly when the row is empty.
 	Degree(u ID) float64
 	Out(u ID) (to []ID, weight []float32)
 	In(u ID) (from []ID, weight []float32)
@@ -38,9 +40,11 @@ type Vector struct {
 type Form uint8
 
 const (
-	// Column spreads mass: v = a A^T D^-1 v + (1-a) h, solved as (Dh - a A^T) y = (1-a) h with v = Dh y.
+	// Column spreads mass: v = a A^T D^-1 v + (1-a) h, solved as (Dh - a A^T) y = (1-a) h with v =
+	// Dh y.
 	Column Form = iota
-	// Row averages over neighbours: v = a D^-1 A v + (1-a) h, solved as (Dh - a A) y = (1-a) Dh h with v = y.
+	// Row averages over neighbours: v = a D^-1 A v + (1-a) h, solved as (Dh - a A) y = (1-a) Dh h
+	// with v = y.
 	Row
 )
 
@@ -55,8 +59,8 @@ func (f Form) String() string {
 	return fmt.Sprintf("form(%d)", uint8(f))
 }
 
-// Change is the weight of one pair of nodes before and after a change; 0 means no edge. An undirected pair is
-// listed once, in either order. A directed edge runs from U to V.
+// Change is the weight of one pair of nodes before and after a change; 0 means no edge. An
+// undirected pair is listed once, in either order. A directed edge runs from U to V.
 type Change struct {
 	U, V     ID
 	Old, New float32
@@ -66,16 +70,17 @@ type Change struct {
 type Norm uint8
 
 const (
-	// MaxNorm is max_j |y_j - y*_j|: the error of a column value at j is at most Dh_j times this, that of a row
-	// value at most this. On a directed graph in column form the residual gives no such bound. There a target in
-	// this norm is only the push threshold |r_u| <= (1-a) eps Dh_u, and [State.Bound] returns a bound that does
-	// hold, of max_j |v_j - v*_j|.
+	// MaxNorm is max_j |y_j - y*_j|: the error of a column value at j is at most Dh_j times this,
+	// that of a row value at most this. On a directed graph in column form the residual gives no
+	// such bound. There a target in this norm is only the push threshold |r_u| <= (1-a) eps Dh_u,
+	// and [State.Bound] returns a bound that does hold, of max_j |v_j - v*_j|.
 	//
 	// In column form the Eps of a target in this norm is in units of 1/[MeanWeight]: y_j may err by
 	// Eps/MeanWeight, so that a common factor of all weights does not change v.
 	MaxNorm Norm = iota
-	// L1 is sum_j Dh_j |y_j - y*_j|: in column form |v - v*|_1, in row form the same sum weighted by Dh. On a
-	// directed graph in row form there is no such bound, and a target in this norm is ErrNorm.
+	// L1 is sum_j Dh_j |y_j - y*_j|: in column form |v - v*|_1, in row form the same sum weighted
+	// by Dh. On a directed graph in row form there is no such bound, and a target in this norm is
+	// ErrNorm.
 	L1
 )
 
@@ -87,17 +92,19 @@ type Target struct {
 
 // Errors to test for with errors.Is.
 var (
-	// ErrInput is returned when an argument is malformed: alpha outside (0,1), eps not positive, a vector that is not
-	// ascending or not finite, a weight that is negative or not finite, a form or norm that does not exist.
+	// ErrInput is returned when an argument is malformed: alpha outside (0,1), eps not positive, a
+	// vector that is not ascending or not finite, a weight that is negative or not finite, a form
+	// or norm that does not exist.
 	ErrInput = errors.New("ppr: bad input")
 	// ErrNode is returned when a node is not in the graph.
 	ErrNode = errors.New("ppr: node out of range")
 	// ErrMismatch is returned when states, graph and form do not belong together.
 	ErrMismatch = errors.New("ppr: states do not match")
-	// ErrNorm is returned when no certificate exists in the requested norm (L1 in row form on a directed graph).
+	// ErrNorm is returned when no certificate exists in the requested norm (L1 in row form on a
+	// directed graph).
 	ErrNorm = errors.New("ppr: no certificate in this norm")
-	// ErrPrecision is returned, together with the state that was reached, when a target is below what float64 can
-	// certify, or takes more than Solver.Memory. The bounds of the state hold.
+	// ErrPrecision is returned, together with the state that was reached, when a target is below
+	// what float64 can certify, or takes more than Solver.Memory. The bounds of the state hold.
 	ErrPrecision = errors.New("ppr: target not reached")
 )
 
@@ -141,8 +148,8 @@ func (h Vector) L1() (sum float64) {
 	return sum
 }
 
-// Minus returns h - d without zeros, the argument dh of [Solver.CatchUp] for a right side that has moved from d to
-// h.
+// Minus returns h - d without zeros, the argument dh of [Solver.CatchUp] for a right side that has
+// moved from d to h.
 func (h Vector) Minus(d Vector) Vector { return h.add(-1, d) }
 
 // add returns h + by d without zeros.
@@ -174,8 +181,9 @@ func find(list []ID, u ID) int {
 	return -1
 }
 
-// searchFloor returns the position of the last element of the ascending list that is at most u, or 0 if there is no such
-// element. The halving compiles to conditional moves; a branch would be mispredicted every other time.
+// searchFloor returns the position of the last element of the ascending list that is at most u, or
+// 0 if there is no such element. The halving compiles to conditional moves; a branch would be
+// mispredicted every other time.
 func searchFloor(list []ID, u ID) int {
 	at, n := 0, len(list)
 	for n > 1 {

@@ -24,8 +24,8 @@ func size(short, normal, full int) int {
 	return normal
 }
 
-// community returns a random graph: dense blocks of 20 nodes, a few edges between blocks, self-loops, and one node
-// in ten isolated.
+// community returns a random graph: dense blocks of 20 nodes, a few edges between blocks,
+// self-loops, and one node in ten isolated.
 func community(n int, directed bool, seed uint64) *adjacency {
 	a, r := newAdjacency(n, directed), rand.New(rand.NewPCG(seed, 1))
 	for range 4 * n {
@@ -87,7 +87,8 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// TestPrecision verifies that a target below float64 precision returns the best state together with ErrPrecision.
+// TestPrecision verifies that a target below float64 precision returns the best state together with
+// ErrPrecision.
 func TestPrecision(t *testing.T) {
 	t.Parallel()
 	g := community(300, false, 1).snapshot()
@@ -230,7 +231,8 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// TestSweeps verifies the states of graphs that are large enough for both queue and sweeps, and their repair.
+// TestSweeps verifies the states of graphs that are large enough for both queue and sweeps, and
+// their repair.
 func TestSweeps(t *testing.T) {
 	t.Parallel()
 	for _, directed := range []bool{false, true} {
@@ -285,8 +287,8 @@ func TestUntouched(t *testing.T) {
 	}
 }
 
-// TestWeakened deletes edges at nodes that hold a residual but no estimate. There r does not change but r/Dh
-// increases, so the certificate must increase too.
+// TestWeakened deletes edges at nodes that hold a residual but no estimate. There r does not change
+// but r/Dh increases, so the certificate must increase too.
 func TestWeakened(t *testing.T) {
 	t.Parallel()
 	sv, target := NewSolver(), Target{MaxNorm, 0.05}
@@ -311,7 +313,8 @@ func TestWeakened(t *testing.T) {
 	}
 }
 
-// TestLongLife makes a million small updates, with -long, and verifies that rounding errors do not accumulate.
+// TestLongLife makes a million small updates, with -long, and verifies that rounding errors do not
+// accumulate.
 func TestLongLife(t *testing.T) {
 	t.Parallel()
 	updates := size(5_000, 50_000, 1_000_000)
@@ -366,7 +369,8 @@ func TestNoSpill(t *testing.T) {
 	}
 }
 
-// TestGrQc follows 50 sources and signed queries of a real graph through 1,000 inserts and deletes, in both forms.
+// TestGrQc follows 50 sources and signed queries of a real graph through 1,000 inserts and deletes,
+// in both forms.
 func TestGrQc(t *testing.T) {
 	t.Parallel()
 	g := readGraph(t, "snap/CA-GrQc.txt", false)

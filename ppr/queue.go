@@ -5,17 +5,18 @@ import (
 	"math"
 )
 
-// Fraction of a pass over the graph, in edge operations, that the queue may use before sweeps are cheaper. The queue meets
-// a target in L1 only if the component of the source is small.
+// Fraction of a pass over the graph, in edge operations, that the queue may use before sweeps are
+// cheaper. The queue meets a target in L1 only if the component of the source is small.
 const (
 	queueShare   = 1. / 8
 	queueShareL1 = 1. / 32
 )
 
-// solveToGoal pushes until the goal is met. It first pushes the nodes above a threshold in FIFO order (Andersen, Chung and
-// Lang, FOCS 2006, over-relaxed as in Chen et al., KDD 2023). Once that has cost its fraction of a pass over the graph, or
-// there is no room for more nodes, it runs sweeps in node order, which are ten times cheaper per edge. Without room for
-// sweeps it continues. For a goal in L1, the threshold decreases until it suffices for the nodes that were reached.
+// solveToGoal pushes until the goal is met. It first pushes the nodes above a threshold in FIFO
+// order (Andersen, Chung and Lang, FOCS 2006, over-relaxed as in Chen et al., KDD 2023). Once that
+// has cost its fraction of a pass over the graph, or there is no room for more nodes, it runs
+// sweeps in node order, which are ten times cheaper per edge. Without room for sweeps it continues.
+// For a goal in L1, the threshold decreases until it suffices for the nodes that were reached.
 func (sv *Solver) solveToGoal(ctx context.Context, t goal) error {
 	maySweep, budget := sv.maySweep(sv.sys.g.NumNodes()), math.MaxInt
 	share, th := queueShare, t.limit
@@ -56,8 +57,8 @@ func (sv *Solver) volume() (sum float64) {
 	return max(sum, sv.sys.unit)
 }
 
-// drain pushes queued nodes until the queue is empty, the edge operations exceed the budget or, if there is one, the room
-// is used up.
+// drain pushes queued nodes until the queue is empty, the edge operations exceed the budget or, if
+// there is one, the room is used up.
 func (sv *Solver) drain(ctx context.Context, budget int) (done bool, err error) {
 	for len(sv.next) > 0 {
 		sv.queue, sv.next = sv.next, sv.queue[:0]
@@ -75,8 +76,9 @@ func (sv *Solver) drain(ctx context.Context, budget int) (done bool, err error) 
 	return true, sv.err
 }
 
-// relax pushes u: it adds t = omega r_u/Dh_u to y_u, rounds y_u to float32 where that hardly changes t, and updates
-// r by the rounded t. It leaves a node as it is, until the next threshold, if there is no room for its neighbours.
+// relax pushes u: it adds t = omega r_u/Dh_u to y_u, rounds y_u to float32 where that hardly
+// changes t, and updates r by the rounded t. It leaves a node as it is, until the next threshold,
+// if there is no room for its neighbours.
 func (sv *Solver) relax(u ID) {
 	c := sv.cells.at(u)
 	to, weight := sv.sys.column(u)

@@ -4,7 +4,8 @@ import (
 	"math"
 )
 
-// reference computes v by power iteration on v = a P v + (1-a) h. It is slow and simple, and serves as the oracle.
+// reference computes v by power iteration on v = a P v + (1-a) h. It is slow and simple, and serves
+// as the oracle.
 func reference(g Graph, form Form, alpha float64, h Vector) []float64 {
 	n := g.NumNodes()
 	base, v, next := make([]float64, n), make([]float64, n), make([]float64, n)

@@ -22,9 +22,10 @@ type degreeShift struct {
 	rows int     // number of row entries gained
 }
 
-// repair loads the nodes whose residual the changes and dh affect, and corrects these residuals. Where a change
-// decreases the degree of a node with a residual, |r|/Dh increases although r does not change: repair updates the
-// norms, and loads the node if it exceeds them, so that it can be pushed.
+// repair loads the nodes whose residual the changes and dh affect, and corrects these residuals.
+// Where a change decreases the degree of a node with a residual, |r|/Dh increases although r does
+// not change: repair updates the norms, and loads the node if it exceeds them, so that it can be
+// pushed.
 func (sv *Solver) repair(st *State, set *ChangeSet, dh Vector) (rep Repair) {
 	sv.scan(st, set)
 	for _, e := range sv.scratch.lowered {
@@ -42,8 +43,8 @@ func (sv *Solver) repair(st *State, set *ChangeSet, dh Vector) (rep Repair) {
 	return rep
 }
 
-// scan finds the changes that concern a state, by scanning either the changes or the nodes of the state. Both find
-// the same changes.
+// scan finds the changes that concern a state, by scanning either the changes or the nodes of the
+// state. Both find the same changes.
 func (sv *Solver) scan(st *State, set *ChangeSet) {
 	scratch := &sv.scratch
 	scratch.relevant, scratch.lowered, scratch.stale = scratch.relevant[:0], scratch.lowered[:0], false
@@ -120,7 +121,8 @@ func (sv *Solver) lowersPivot(c Change, u ID) bool {
 }
 
 // firstLowers reports whether the first edge of a sink may lower its pivot 1, or its divisor. On an
-// undirected graph such a node has no residual, see solveIsolated; without weights the pivot remains 1.
+// undirected graph such a node has no residual, see solveIsolated; without weights the pivot
+// remains 1.
 func (sv *Solver) firstLowers() bool { return sv.sys.weighted && sv.sys.directed }
 
 // lowered returns the touched nodes whose pivots or divisors may have decreased.
@@ -157,8 +159,8 @@ func (sv *Solver) updateNorms(st *State, e entry) {
 	}
 }
 
-// mergeHits returns the relevant changes, ordered by pair. Repeated changes of a pair are merged into one, and changes without
-// effect are dropped.
+// mergeHits returns the relevant changes, ordered by pair. Repeated changes of a pair are merged
+// into one, and changes without effect are dropped.
 func (sv *Solver) mergeHits(list []Change) []Change {
 	hits := sv.scratch.hits[:0]
 	for _, i := range sv.scratch.relevant {
@@ -185,8 +187,9 @@ func (sv *Solver) mergeHits(list []Change) []Change {
 	return out
 }
 
-// shiftDegrees corrects r for the pivots that changed: r_u -= (Dh'_u - Dh_u) y_u. In row form it also corrects r
-// for the right side, which changes with the pivots. It returns the magnitude added.
+// shiftDegrees corrects r for the pivots that changed: r_u -= (Dh'_u - Dh_u) y_u. In row form it
+// also corrects r for the right side, which changes with the pivots. It returns the magnitude
+// added.
 func (sv *Solver) shiftDegrees(st *State, hits []Change) (mass float64) {
 	list := sv.scratch.shift[:0]
 	for _, c := range hits {
@@ -225,9 +228,9 @@ func (sv *Solver) shiftDegrees(st *State, hits []Change) (mass float64) {
 	return mass
 }
 
-// dropSinks removes the estimates of nodes that have lost their last edge, whose product with the old
-// pivot is in the residual. In column form such an estimate was made for another pivot, and no edge
-// depends on it any more.
+// dropSinks removes the estimates of nodes that have lost their last edge, whose product with the
+// old pivot is in the residual. In column form such an estimate was made for another pivot, and no
+// edge depends on it any more.
 func (sv *Solver) dropSinks() {
 	if !sv.sys.scaled() {
 		return
@@ -247,8 +250,8 @@ func edges(w float32) int {
 	return 1
 }
 
-// pivotShift returns Dh' - Dh. It detects degree 0 by counting row entries, because sums of float weights need not
-// cancel.
+// pivotShift returns Dh' - Dh. It detects degree 0 by counting row entries, because sums of float
+// weights need not cancel.
 func (sv *Solver) pivotShift(s degreeShift) float64 {
 	to, _ := sv.sys.g.Out(s.node)
 	switch is, was := len(to) > 0, len(to)-s.rows > 0; {
@@ -262,8 +265,8 @@ func (sv *Solver) pivotShift(s degreeShift) float64 {
 	return 0
 }
 
-// shiftEdges corrects r for the entries of A that changed: each changed edge adds a w y. It returns the magnitude
-// added.
+// shiftEdges corrects r for the entries of A that changed: each changed edge adds a w y. It returns
+// the magnitude added.
 func (sv *Solver) shiftEdges(hits []Change) (mass float64) {
 	for _, c := range hits {
 		w := sv.sys.alpha * (float64(c.New) - float64(c.Old))

@@ -7,18 +7,19 @@ import (
 	"math"
 )
 
-// Solver is a workspace for computing states. Its memory is reused. A Solver must not be used by several goroutines at
-// once. Results do not depend on earlier use.
+// Solver is a workspace for computing states. Its memory is reused. A Solver must not be used by
+// several goroutines at once. Results do not depend on earlier use.
 type Solver struct {
-	// Memory is the number of bytes that the workspace may take; 0 means no limit. Another 5/4 of a byte a node, the lists
-	// of right sides and states that are passed in, and the state that is returned are not counted.
+	// Memory is the number of bytes that the workspace may take; 0 means no limit. Another 5/4 of a
+	// byte a node, the lists of right sides and states that are passed in, and the state that is
+	// returned are not counted.
 	//
-	// Without a limit a workspace for a graph of up to a million nodes takes 32 bytes a node, and 24
-	// more once it sweeps the graph (28 if it has weights). A sweep takes place only if its arrays fit
-	// into half of Memory. Where there are more nodes, or 32 bytes a node do not fit into the rest,
-	// the workspace takes 32 to 256 bytes for each node that is touched. When they are used up, the
-	// solver pushes only nodes whose neighbours have all been touched, and may return ErrPrecision:
-	// the residual of the others stays in the state, and in its bounds.
+	// Without a limit a workspace for a graph of up to a million nodes takes 32 bytes a node, and
+	// 24 more once it sweeps the graph (28 if it has weights). A sweep takes place only if its
+	// arrays fit into half of Memory. Where there are more nodes, or 32 bytes a node do not fit
+	// into the rest, the workspace takes 32 to 256 bytes for each node that is touched. When they
+	// are used up, the solver pushes only nodes whose neighbours have all been touched, and may
+	// return ErrPrecision: the residual of the others stays in the state, and in its bounds.
 	Memory int64
 
 	sys         system
@@ -46,9 +47,9 @@ type Solver struct {
 	scratch     repairScratch
 }
 
-// cell is one node of the workspace; dh is 0 in an unused cell. limit is the magnitude above which the residual
-// must be pushed. It is 0 in unused cells, so that one comparison finds both new nodes and nodes to push, and
-// infinite in queued cells.
+// cell is one node of the workspace; dh is 0 in an unused cell. limit is the magnitude above which
+// the residual must be pushed. It is 0 in unused cells, so that one comparison finds both new nodes
+// and nodes to push, and infinite in queued cells.
 type cell struct {
 	r, limit, y, dh float64
 }
@@ -65,8 +66,8 @@ func (sv *Solver) Solve(ctx context.Context, g Graph, form Form, alpha float64, 
 	return sv.solve(ctx, q, h.compact(), goal)
 }
 
-// Values returns what [State.Value] returns at the given nodes for the result of [Solver.Solve], to the bit, without
-// creating a State: laying out a state takes as long as a local solve.
+// Values returns what [State.Value] returns at the given nodes for the result of [Solver.Solve], to
+// the bit, without creating a State: laying out a state takes as long as a local solve.
 func (sv *Solver) Values(
 	ctx context.Context, g Graph, form Form, alpha float64, h Vector, t Target, at []ID,
 ) (v, bound []float64, err error) {
@@ -113,8 +114,8 @@ func (sv *Solver) run(ctx context.Context, q system, h Vector, t goal) error {
 	return sv.solveToGoal(ctx, t)
 }
 
-// solveIsolated solves the equations of the nodes of the workspace without edges, which have no other
-// unknown on an undirected graph.
+// solveIsolated solves the equations of the nodes of the workspace without edges, which have no
+// other unknown on an undirected graph.
 //
 // INVARIANT: on an undirected graph with weights, a node without edges has no residual. Its pivot 1
 // has no unit of weight, so a residual would count for more or less in the norms, by the unit of
@@ -134,14 +135,15 @@ func (sv *Solver) solveIsolated() {
 	}
 }
 
-// Refine pushes a state until it meets a finer target. A state that meets the target already is returned unchanged.
+// Refine pushes a state until it meets a finer target. A state that meets the target already is
+// returned unchanged.
 func (sv *Solver) Refine(ctx context.Context, g Graph, st *State, t Target) (*State, error) {
 	st, _, err := sv.CatchUp(ctx, g, st, new(ChangeSet), Vector{}, t)
 	return st, err
 }
 
-// Reload creates a state from a stored estimate. It recomputes the residual in float64, so the state is as exact as
-// one that never left memory, and its bound is valid for y on this graph.
+// Reload creates a state from a stored estimate. It recomputes the residual in float64, so the
+// state is as exact as one that never left memory, and its bound is valid for y on this graph.
 func (sv *Solver) Reload(g Graph, form Form, alpha float64, h Vector, nodes []ID, y []float32) (*State, error) {
 	q, err := newSystem(g, form, alpha)
 	if err != nil {
@@ -171,7 +173,8 @@ func (v Vector) entries() iter.Seq[entry] {
 	}
 }
 
-// reload returns the state of h whose estimate is y, with r = b - Q y. It drops estimates whose residuals do not fit.
+// reload returns the state of h whose estimate is y, with r = b - Q y. It drops estimates whose
+// residuals do not fit.
 func (sv *Solver) reload(q system, h Vector, y iter.Seq[entry]) (*State, error) {
 	defer sv.reset()
 	sv.begin(q, nil)
@@ -224,7 +227,8 @@ func (sv *Solver) maySweep(n int) bool {
 	return sv.Memory == 0 || bytes*int64(n) <= sv.Memory/2
 }
 
-// cellRoom returns the number of cells that may be used for a graph of n nodes. The queues take another quarter.
+// cellRoom returns the number of cells that may be used for a graph of n nodes. The queues take
+// another quarter.
 func (sv *Solver) cellRoom(n int) int {
 	switch {
 	case sv.Memory == 0:
@@ -258,8 +262,8 @@ const (
 	maxValue  = 0x1p60
 )
 
-// load adds a node to the workspace. The residual of the starting state is added to the residual that the cell has
-// already received.
+// load adds a node to the workspace. The residual of the starting state is added to the residual
+// that the cell has already received.
 func (sv *Solver) load(u ID) *cell {
 	c := sv.cells.at(u)
 	if c.dh != 0 {
@@ -298,7 +302,8 @@ func (sv *Solver) pivot(u ID) float64 {
 	return dh
 }
 
-// spread adds a A t to the residuals that a push of t at a node reaches, whose column has the given entries.
+// spread adds a A t to the residuals that a push of t at a node reaches, whose column has the given
+// entries.
 func (sv *Solver) spread(to []ID, weight []float32, t float64) {
 	t *= sv.sys.alpha
 	sv.ops += len(to)
@@ -333,7 +338,8 @@ func (sv *Solver) spread(to []ID, weight []float32, t float64) {
 	}
 }
 
-// add adds x to the residual, and reports whether it is above the limit. NaN is, so that its cell is loaded and cleared.
+// add adds x to the residual, and reports whether it is above the limit. NaN is, so that its cell
+// is loaded and cleared.
 func (c *cell) add(x float64) bool {
 	c.r += x
 	return !(math.Abs(c.r) <= c.limit)

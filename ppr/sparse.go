@@ -9,17 +9,19 @@ const (
 	pageMask = pageSize - 1
 )
 
-// maxWhole is the number of nodes up to which an array may have a cell for each node. For more, the kernel takes longer to
-// supply that much memory than a first solution takes, and later ones are not faster.
+// maxWhole is the number of nodes up to which an array may have a cell for each node. For more, the
+// kernel takes longer to supply that much memory than a first solution takes, and later ones are
+// not faster.
 const maxWhole = 1 << 20
 
-// sparse is an array of a value for each node. If there is room for the values of all nodes, and they are at most maxWhole,
-// it has a cell for each. Otherwise it has pages of nodes with a member, and besides them takes 5/8 of a byte a node: the
-// position of a page for every 8 nodes, and a bit for each. The memory is kept when the array is cleared. The zero value
-// has room for no node.
+// sparse is an array of a value for each node. If there is room for the values of all nodes, and
+// they are at most maxWhole, it has a cell for each. Otherwise it has pages of nodes with a member,
+// and besides them takes 5/8 of a byte a node: the position of a page for every 8 nodes, and a bit
+// for each. The memory is kept when the array is cleared. The zero value has room for no node.
 //
-// A node without a page has its place in the blank page, the first one, which holds zeros. A loop may change a value there
-// if it calls add at once, which moves the value, so the loop that spreads a push need not ask for the page.
+// A node without a page has its place in the blank page, the first one, which holds zeros. A loop
+// may change a value there if it calls add at once, which moves the value, so the loop that spreads
+// a push need not ask for the page.
 type sparse[T any] struct {
 	whole bool    // cell[u] is the value of u
 	page  []ID    // position in cell of the page of each pageSize nodes; 0 means none
@@ -46,7 +48,8 @@ func (a *sparse[T]) grow(nodes, most int) {
 	}
 }
 
-// at returns the place of u's value, which is zero if u was not added. It is valid until the next call of add.
+// at returns the place of u's value, which is zero if u was not added. It is valid until the next
+// call of add.
 func (a *sparse[T]) at(u ID) *T {
 	if a.whole {
 		return &a.cell[u]
@@ -54,7 +57,8 @@ func (a *sparse[T]) at(u ID) *T {
 	return &a.cell[a.page[u>>pageBits]|u&pageMask]
 }
 
-// add makes u a member of the array and returns the place of its value, which is valid until the next call of add.
+// add makes u a member of the array and returns the place of its value, which is valid until the
+// next call of add.
 func (a *sparse[T]) add(u ID) *T {
 	a.used.add(u)
 	if !a.whole && a.page[u>>pageBits] == 0 {
@@ -80,8 +84,9 @@ func (a *sparse[T]) addPage(u ID) {
 	*blank = zero
 }
 
-// growth returns the number of cells by which the pages grow. They double while that is little memory, then grow to all
-// that is allowed, so that the copy takes little memory. Members that are added without room take another eighth.
+// growth returns the number of cells by which the pages grow. They double while that is little
+// memory, then grow to all that is allowed, so that the copy takes little memory. Members that are
+// added without room take another eighth.
 func (a *sparse[T]) growth() int {
 	n := len(a.cell)
 	if n < a.most/8 {

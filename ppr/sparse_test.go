@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSparse compares an array with a map, over several rounds in the same memory: with room for all nodes, with pages,
-// with few pages, and with one room after another.
+// TestSparse compares an array with a map, over several rounds in the same memory: with room for
+// all nodes, with pages, with few pages, and with one room after another.
 func TestSparse(t *testing.T) {
 	t.Parallel()
 	const nodes = 5000
@@ -36,7 +36,8 @@ func TestSparseOfManyNodes(t *testing.T) {
 	}
 }
 
-// compareSparse adds random values to an empty array and to a map, compares them, and clears the array.
+// compareSparse adds random values to an empty array and to a map, compares them, and clears the
+// array.
 func compareSparse(t *testing.T, a *sparse[float64], r *rand.Rand, nodes int) {
 	want := map[ID]float64{}
 	for range r.IntN(400) {

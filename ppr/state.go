@@ -6,13 +6,14 @@ import (
 	"slices"
 )
 
-// State is an approximate solution of Q y = b for one form, alpha and right side h, with its residual.
+// State is an approximate solution of Q y = b for one form, alpha and right side h, with its
+// residual.
 //
-// INVARIANT: r = b - Q y, up to rounding, on the graph the state was last brought up to; norms are at least those
-// of r.
+// INVARIANT: r = b - Q y, up to rounding, on the graph the state was last brought up to; norms are
+// at least those of r.
 //
-// A State is immutable and safe for concurrent readers. A catch-up shares the lists of the state it started from
-// and stores the few nodes it changed in over.
+// A State is immutable and safe for concurrent readers. A catch-up shares the lists of the state it
+// started from and stores the few nodes it changed in over.
 type State struct {
 	kernel
 	weighted bool    // see system
@@ -33,8 +34,8 @@ type entry struct {
 	y, r float64
 }
 
-// lists holds a state's nodes, ascending. Estimates and residuals are stored separately: the support of y is
-// several times smaller, and combining states reads only y.
+// lists holds a state's nodes, ascending. Estimates and residuals are stored separately: the
+// support of y is several times smaller, and combining states reads only y.
 type lists struct {
 	yNode []ID
 	y     []float32
@@ -46,8 +47,8 @@ type lists struct {
 	ySet  filter // support of y and nodes of h
 }
 
-// rBlock is the number of nodes in a cache line. A look-up in cold memory reads the few lines of rTop, most of
-// which all look-ups share, and then one line of rNode.
+// rBlock is the number of nodes in a cache line. A look-up in cold memory reads the few lines of
+// rTop, most of which all look-ups share, and then one line of rNode.
 const rBlock = 16
 
 // Form returns the form the state was solved in.
@@ -59,12 +60,12 @@ func (s *State) Alpha() float64 { return s.alpha }
 // H returns the right side h without zeros. The caller must not modify it.
 func (s *State) H() Vector { return s.h }
 
-// EdgeOps returns the number of edge operations that computing the state from scratch took, which is its cost in a
-// cache.
+// EdgeOps returns the number of edge operations that computing the state from scratch took, which
+// is its cost in a cache.
 func (s *State) EdgeOps() int { return s.ops }
 
-// Estimate returns y in float32, ascending by node and without zeros: the part of a state to store for
-// [Solver.Reload]. The caller must not modify it.
+// Estimate returns y in float32, ascending by node and without zeros: the part of a state to store
+// for [Solver.Reload]. The caller must not modify it.
 func (s *State) Estimate() ([]ID, []float32) {
 	if len(s.over) == 0 {
 		return s.lists.yNode, s.lists.y
@@ -79,9 +80,9 @@ func (s *State) Estimate() ([]ID, []float32) {
 	return nodes, y
 }
 
-// Value returns v_j and a certified bound of |v_j - v*_j|. g must be the graph the state was last brought up to.
-// Value takes the half step v = Dh y + r (in row form y + r/Dh), which the residual gives at no cost; its error is
-// a Dh^-1 A times that of y.
+// Value returns v_j and a certified bound of |v_j - v*_j|. g must be the graph the state was last
+// brought up to. Value takes the half step v = Dh y + r (in row form y + r/Dh), which the residual
+// gives at no cost; its error is a Dh^-1 A times that of y.
 func (s *State) Value(g Graph, j ID) (v, bound float64) {
 	q := system{g: g, kernel: s.kernel}
 	y, r := s.at(j)
@@ -97,7 +98,8 @@ func (s *State) Values(g Graph, at []ID) (v, bound []float64) {
 	return v, bound
 }
 
-// value returns v_j and its bound for an estimate y and a residual r at j. m holds the norms of the whole residual.
+// value returns v_j and its bound for an estimate y and a residual r at j. m holds the norms of the
+// whole residual.
 func (q *system) value(m norms, j ID, y, r float64) (v, bound float64) {
 	degree := q.g.Degree(j)
 	dh := degree
@@ -123,7 +125,8 @@ func (s *State) Nodes() []ID {
 	return nodes
 }
 
-// ElsewhereBound returns a bound of |v_j| at every node that Nodes does not have, where Value returns 0.
+// ElsewhereBound returns a bound of |v_j| at every node that Nodes does not have, where Value
+// returns 0.
 func (s *State) ElsewhereBound() float64 {
 	e := s.norms.l1
 	if s.form == Row {
@@ -132,13 +135,14 @@ func (s *State) ElsewhereBound() float64 {
 	return s.alpha * e / (1 - s.alpha) * (1 + slack)
 }
 
-// Bound returns the certified error in norm n on the graph the state was last brought up to. It is +Inf for L1 in
-// row form on a directed graph. For column form on a directed graph see [MaxNorm].
+// Bound returns the certified error in norm n on the graph the state was last brought up to. It is
+// +Inf for L1 in row form on a directed graph. For column form on a directed graph see [MaxNorm].
 func (s *State) Bound(n Norm) float64 {
 	return s.norms.errorBound(n, s.kernel)
 }
 
-// Bytes returns the number of bytes of memory the state holds, including memory shared with other states.
+// Bytes returns the number of bytes of memory the state holds, including memory shared with other
+// states.
 func (s *State) Bytes() int {
 	l := s.lists
 	return 256 + 16*len(s.h.Node) + 24*len(s.over) + 8*len(s.overSet) + 8*len(l.yNode) + 4*len(l.low) +
@@ -216,7 +220,8 @@ func (s *State) entries() iter.Seq[entry] {
 	return merge(s.lists.entries(), s.over, true)
 }
 
-// merge merges two ascending sequences. Of two entries of the same node it yields that of the list if listWins.
+// merge merges two ascending sequences. Of two entries of the same node it yields that of the list
+// if listWins.
 func merge(entries iter.Seq[entry], list []entry, listWins bool) iter.Seq[entry] {
 	return func(yield func(entry) bool) {
 		rest := list
@@ -270,8 +275,8 @@ func (l *lists) entries() iter.Seq[entry] {
 // listSizes are the greatest sizes that the lists of y and of r may have.
 type listSizes struct{ y, r int }
 
-// newLists packs entries, in ascending order, of a graph with n nodes. h is the state's right side: a change at its nodes
-// matters even where the estimate is 0.
+// newLists packs entries, in ascending order, of a graph with n nodes. h is the state's right side:
+// a change at its nodes matters even where the estimate is 0.
 func newLists(h Vector, entries iter.Seq[entry], most listSizes, n int) *lists {
 	l := &lists{
 		yNode: make([]ID, 0, most.y), y: make([]float32, 0, most.y),

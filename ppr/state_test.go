@@ -19,7 +19,8 @@ func norm1(x []float64) (s float64) {
 	return s
 }
 
-// verify checks all guarantees of a state against the oracle. size is the largest |h|_1 in the state's life.
+// verify checks all guarantees of a state against the oracle. size is the largest |h|_1 in the
+// state's life.
 func verify(t rapid.TB, g Graph, s *State, size float64) {
 	t.Helper()
 	scale := tolerance*size + 1e-40 // float32 estimates end at 1e-45
@@ -140,8 +141,8 @@ func explore(t *testing.T, f func(*rapid.T)) {
 	}
 }
 
-// drawSet returns a set of changes. It may repeat the changes so that the set is large enough for an index, and may
-// mark the set as used by other states.
+// drawSet returns a set of changes. It may repeat the changes so that the set is large enough for
+// an index, and may mark the set as used by other states.
 func drawSet(t *rapid.T, changes []Change) *ChangeSet {
 	for _, c := range changes {
 		if rapid.IntRange(0, 4).Draw(t, "there and back") > 0 {

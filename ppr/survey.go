@@ -1,9 +1,11 @@
 package ppr
 
-// Survey holds global properties of an undirected graph, for [Solver.CombineTwoSided]: its giant component, a set of nodes
-// that no edge leaves. Nodes of degree 0 may be members but are not counted. The component need not be connected: corrections
-// based on a disconnected one stay exact but are less effective. Making a survey takes a pass over the graph. A [Graph] with
-// the method Survey() *Survey provides one; nil means none. It should compute the survey once per snapshot and keep it.
+// Survey holds global properties of an undirected graph, for [Solver.CombineTwoSided]: its giant
+// component, a set of nodes that no edge leaves. Nodes of degree 0 may be members but are not
+// counted. The component need not be connected: corrections based on a disconnected one stay exact
+// but are less effective. Making a survey takes a pass over the graph. A [Graph] with the method
+// Survey() *Survey provides one; nil means none. It should compute the survey once per snapshot and
+// keep it.
 type Survey struct {
 	member bitmap  // nil for a directed graph, or one without edges
 	volume float64 // sum of degrees

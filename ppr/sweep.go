@@ -7,19 +7,20 @@ import (
 )
 
 const (
-	// sweepOmega is the over-relaxation of sweeps on undirected graphs. On six real graphs it certifies L1 1e-6 of
-	// 100 sources in 14 to 17 times the graph's arcs. Smaller values are slower: 1.3 took at least a quarter more
-	// (at a share of 0.1).
+	// sweepOmega is the over-relaxation of sweeps on undirected graphs. On six real graphs it
+	// certifies L1 1e-6 of 100 sources in 14 to 17 times the graph's arcs. Smaller values are
+	// slower: 1.3 took at least a quarter more (at a share of 0.1).
 	sweepOmega = 1.38
 	// sweepShare is the fraction of |r|_1 that a sweep may leave unpushed.
 	sweepShare = 0.4
-	// stalled/(1-a) is the number of sweeps without progress after which the residual is rounding noise. By then a
-	// peak that was pushed onto a node of small degree has long decayed.
+	// stalled/(1-a) is the number of sweeps without progress after which the residual is rounding
+	// noise. By then a peak that was pushed onto a node of small degree has long decayed.
 	stalled = 32
 )
 
-// sweep finishes a computation that is no longer local. It runs successive over-relaxation in node order, with a
-// threshold that decreases with the residual (as in PowerPush, Wu et al., SIGMOD 2021).
+// sweep finishes a computation that is no longer local. It runs successive over-relaxation in node
+// order, with a threshold that decreases with the residual (as in PowerPush, Wu et al., SIGMOD
+// 2021).
 func (sv *Solver) sweep(ctx context.Context, t goal) error {
 	volume, err := sv.beginSweeps()
 	if err != nil {
@@ -57,14 +58,14 @@ func (sv *Solver) sweep(ctx context.Context, t goal) error {
 	return nil
 }
 
-// sweepNode holds what sweeps read of a node in node order. Residuals are accessed at random and are in a separate
-// array.
+// sweepNode holds what sweeps read of a node in node order. Residuals are accessed at random and
+// are in a separate array.
 type sweepNode struct {
 	y, inverse float64 // estimate, 1/Dh
 }
 
-// beginSweeps copies the workspace, and the nodes of the starting state that are not in it, to the arrays that sweeps
-// use. It returns the sum of the sizes.
+// beginSweeps copies the workspace, and the nodes of the starting state that are not in it, to the
+// arrays that sweeps use. It returns the sum of the sizes.
 func (sv *Solver) beginSweeps() (volume float64, err error) {
 	n := sv.sys.g.NumNodes()
 	if len(sv.nodes) < n {
@@ -181,8 +182,8 @@ func (sv *Solver) pass(ctx context.Context, runs iter.Seq2[ID, Run], omega, th f
 	return nil
 }
 
-// relaxRun relaxes the nodes above the threshold among those of the run, which begins at node u and holds their
-// columns of Q.
+// relaxRun relaxes the nodes above the threshold among those of the run, which begins at node u and
+// holds their columns of Q.
 func (sv *Solver) relaxRun(u ID, run Run, omega, th float64) {
 	r, alpha, weight := sv.r, sv.sys.alpha, run.Weight
 	nodes := sv.nodes[u:][:len(run.Start)-1]
@@ -222,17 +223,19 @@ func (sv *Solver) relaxRun(u ID, run Run, omega, th float64) {
 	}
 }
 
-// Run holds the rows of consecutive nodes that are stored together. The i-th row is To[Start[i]:Start[i+1]], with
-// its weights at the same indexes of Weight. A nil Weight means that all weights are 1.
+// Run holds the rows of consecutive nodes that are stored together. The i-th row is
+// To[Start[i]:Start[i+1]], with its weights at the same indexes of Weight. A nil Weight means that
+// all weights are 1.
 type Run struct {
 	Start  []uint32
 	To     []ID
 	Weight []float32
 }
 
-// runsOf returns the Out rows of g, or its In rows, of all nodes in order, as runs with their first nodes. A
-// [Graph] with the method Runs(in bool) iter.Seq2[ID, Run] provides longer runs than one row, which makes sweeps up to
-// three times as fast. The slices of a run are read only until the next run.
+// runsOf returns the Out rows of g, or its In rows, of all nodes in order, as runs with their first
+// nodes. A [Graph] with the method Runs(in bool) iter.Seq2[ID, Run] provides longer runs than one
+// row, which makes sweeps up to three times as fast. The slices of a run are read only until the
+// next run.
 func runsOf(g Graph, in bool) iter.Seq2[ID, Run] {
 	if g, ok := g.(interface {
 		Runs(in bool) iter.Seq2[ID, Run]

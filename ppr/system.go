@@ -77,7 +77,8 @@ func (q *system) leastSize(dh float64) float64 {
 	return min(dh, q.unit)
 }
 
-// sink reports whether a node with the pivot dh has no edge, or no edge out of it on a directed graph.
+// sink reports whether a node with the pivot dh has no edge, or no edge out of it on a directed
+// graph.
 func (q *system) sink(u ID, dh float64) bool { return dh == 1 && q.g.Degree(u) == 0 }
 
 // divisor returns what the residual of u is divided by in norms.li: its pivot dh. In column form on
@@ -113,8 +114,8 @@ func pivot(g Graph, u ID) float64 {
 
 func (q *system) pivot(u ID) float64 { return pivot(q.g, u) }
 
-// column returns the off-diagonal entries of column u of Q, without the factor -a: the nodes whose residual a push
-// at u changes.
+// column returns the off-diagonal entries of column u of Q, without the factor -a: the nodes whose
+// residual a push at u changes.
 func (q *system) column(u ID) ([]ID, []float32) {
 	if q.reverse() {
 		return q.g.In(u)
@@ -170,8 +171,9 @@ func (m *norms) add(r, dh, divisor float64) {
 	m.n2 += r * r / dh
 }
 
-// bound returns a certified bound of |y_j - y*_j| at a node with Dh_j = dh: the smallest of the inequalities that
-// hold for the system (undirected: all three; directed: L1 in column form, L-infinity in row form).
+// bound returns a certified bound of |y_j - y*_j| at a node with Dh_j = dh: the smallest of the
+// inequalities that hold for the system (undirected: all three; directed: L1 in column form,
+// L-infinity in row form).
 func (m norms) bound(k kernel, dh float64) float64 {
 	e := m.li
 	switch {

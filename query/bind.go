@@ -13,7 +13,8 @@ import (
 	"kith/query/parse"
 )
 
-// bind assigns the arguments to the parameters of a statement. It returns an error if there are too many or too few.
+// bind assigns the arguments to the parameters of a statement. It returns an error if there are too
+// many or too few.
 func (r *run) bind(stmt *parse.Statement, args []any) error {
 	r.named = map[string]any{}
 	for _, a := range args {
@@ -132,8 +133,8 @@ func (r *run) integerBetween(v parse.Value, low, most, def int64) (i int64) {
 	return i
 }
 
-// time returns the time that v gives: a number of seconds since 1970, a string in a form of [edgelist.ParseTime], or a
-// time.Time. It returns the zero time if v is nil.
+// time returns the time that v gives: a number of seconds since 1970, a string in a form of
+// [edgelist.ParseTime], or a time.Time. It returns the zero time if v is nil.
 func (r *run) time(v parse.Value) (t time.Time) {
 	if v == nil {
 		return t
@@ -182,8 +183,9 @@ func (r *run) key(v parse.Value) db.Key {
 	return k
 }
 
-// node returns the key of a node that must exist. It is looked up here because the database would do so only when the turn
-// of the node comes, which may be after long work, or never because there are enough rows.
+// node returns the key of a node that must exist. It is looked up here because the database would
+// do so only when the turn of the node comes, which may be after long work, or never because there
+// are enough rows.
 func (r *run) node(v parse.Value) db.Key {
 	k := r.key(v)
 	if r.tx != nil && !r.tx.Has(k) {
@@ -253,8 +255,8 @@ type element struct {
 	of any
 }
 
-// spread returns a list in which each parameter whose argument is a slice is replaced by the elements of the slice. A
-// []byte does not count as a slice.
+// spread returns a list in which each parameter whose argument is a slice is replaced by the
+// elements of the slice. A []byte does not count as a slice.
 func (r *run) spread(list []parse.Value) []parse.Value {
 	all := make([]parse.Value, 0, len(list))
 	for _, v := range list {

@@ -18,7 +18,8 @@ func Candidates(s parse.Set) (db.Candidates, error) {
 // candidates returns the candidates of a set, or the zero Candidates if s is nil.
 func (r *run) candidates(s parse.Set) db.Candidates { return r.candidateSet(s, r.node) }
 
-// candidateSet is candidates with the method that reads a listed node: node, or key if the set only filters others.
+// candidateSet is candidates with the method that reads a listed node: node, or key if the set only
+// filters others.
 func (r *run) candidateSet(s parse.Set, listed func(parse.Value) db.Key) db.Candidates {
 	switch s := s.(type) {
 	case *parse.ListSet:

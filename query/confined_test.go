@@ -13,7 +13,8 @@ import (
 	"kith/query/parse"
 )
 
-// A session that is Confined runs no statement with a file in its grammar or its options, and none that outlives it.
+// A session that is Confined runs no statement with a file in its grammar or its options, and none
+// that outlives it.
 func TestConfined(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	all := examples(t)
@@ -64,7 +65,8 @@ func grammarOf(kind string) string {
 	return ""
 }
 
-// A statement that fails with the error of its context has changed nothing, at whatever moment the context ends.
+// A statement that fails with the error of its context has changed nothing, at whatever moment the
+// context ends.
 func TestCancelledEdits(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -80,7 +82,8 @@ func TestCancelledEdits(t *testing.T) {
 	}
 }
 
-// cancelEdit cancels a statement at its first checks of the context, at some in the middle, and at its last ones.
+// cancelEdit cancels a statement at its first checks of the context, at some in the middle, and at
+// its last ones.
 func cancelEdit(t *testing.T, text string) {
 	_, all := cancelAt(t, text, 0)
 	for at := range all {
@@ -92,8 +95,8 @@ func cancelEdit(t *testing.T, text string) {
 	}
 }
 
-// cancelAt runs a statement on a new database, cancels it at a check of its context, and compares its error with what has
-// changed. It returns the number of checks.
+// cancelAt runs a statement on a new database, cancels it at a check of its context, and compares
+// its error with what has changed. It returns the number of checks.
 func cancelAt(t *testing.T, text string, at int) (cancelled bool, checks int) {
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	for _, before := range []string{

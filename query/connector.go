@@ -20,16 +20,18 @@ import (
 //
 //	pool := sql.OpenDB(query.Connector(g))
 //
-// A statement takes ? and $name parameters (sql.Named). In addition to the types that database/sql supports, an
-// argument may be a db.Key, db.Candidates, a time.Duration or a slice of nodes. Query returns the rows of the answer;
-// a node is an int64 or a string. After Exec, RowsAffected is the number of nodes and edges added, changed or deleted
-// or, if the answer has no such columns, its number of rows.
+// A statement takes ? and $name parameters (sql.Named). In addition to the types that database/sql
+// supports, an argument may be a db.Key, db.Candidates, a time.Duration or a slice of nodes. Query
+// returns the rows of the answer; a node is an int64 or a string. After Exec, RowsAffected is the
+// number of nodes and edges added, changed or deleted or, if the answer has no such columns, its
+// number of rows.
 //
-// BeginTx begins a transaction of the database. Unless it is ReadOnly, all other writes wait until it ends. BEGIN and
-// SET hold for their connection (sql.Conn) until the connection returns to the pool. Closing the pool leaves the
-// database open.
+// BeginTx begins a transaction of the database. Unless it is ReadOnly, all other writes wait until
+// it ends. BEGIN and SET hold for their connection (sql.Conn) until the connection returns to the
+// pool. Closing the pool leaves the database open.
 //
-// Errors begin with "kith: "; errors.As finds an [*Error] in them, and errors.Is the database's error.
+// Errors begin with "kith: "; errors.As finds an [*Error] in them, and errors.Is the database's
+// error.
 func Connector(g *db.DB) driver.Connector { return connector{g} }
 
 type connector struct{ g *db.DB }
@@ -56,7 +58,8 @@ func (c *conn) Ping(ctx context.Context) error {
 	return sqlError(c.session.DB.View(ctx, func(*db.Tx) error { return nil }))
 }
 
-// IsValid implements [driver.Validator]: a connection with an open transaction does not return to the pool.
+// IsValid implements [driver.Validator]: a connection with an open transaction does not return to
+// the pool.
 func (c *conn) IsValid() bool { return !c.session.InTransaction() }
 
 // ResetSession implements [driver.SessionResetter].
@@ -71,7 +74,8 @@ func (c *conn) Close() error { return sqlError(c.session.Close()) }
 // Begin implements [driver.Conn].
 func (c *conn) Begin() (driver.Tx, error) { return c.BeginTx(context.Background(), driver.TxOptions{}) }
 
-// BeginTx implements [driver.ConnBeginTx]. Transactions are serializable because there is one writer at a time.
+// BeginTx implements [driver.ConnBeginTx]. Transactions are serializable because there is one
+// writer at a time.
 func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
 	switch level := sql.IsolationLevel(o.Isolation); level {
 	case sql.LevelDefault, sql.LevelSnapshot, sql.LevelSerializable:
@@ -86,8 +90,8 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 	return connTx{c}, sqlError(err)
 }
 
-// driverError is an error of the driver. Its text begins with the name of the product and leaves out the names of
-// packages.
+// driverError is an error of the driver. Its text begins with the name of the product and leaves
+// out the names of packages.
 type driverError struct{ error }
 
 // Error implements error.
@@ -159,8 +163,8 @@ type prepared struct {
 // Close implements [driver.Stmt].
 func (s *prepared) Close() error { return nil }
 
-// NumInput implements [driver.Stmt]. It returns -1 because the session reports a missing argument more precisely, with
-// its position.
+// NumInput implements [driver.Stmt]. It returns -1 because the session reports a missing argument
+// more precisely, with its position.
 func (s *prepared) NumInput() int { return -1 }
 
 // run runs the statement.
@@ -250,7 +254,8 @@ func (c *answer) Next(dest []driver.Value) error {
 	return nil
 }
 
-// columnType returns the type of the values of a column, or nil if it is mixed or unknown, and whether a value is nil.
+// columnType returns the type of the values of a column, or nil if it is mixed or unknown, and
+// whether a value is nil.
 func (c *answer) columnType(i int) (t reflect.Type, null bool) {
 	for _, row := range c.rows.Rows {
 		switch of := reflect.TypeOf(row[i]); {
@@ -265,8 +270,8 @@ func (c *answer) columnType(i int) (t reflect.Type, null bool) {
 	return t, null
 }
 
-// ColumnTypeDatabaseTypeName implements [driver.RowsColumnTypeDatabaseTypeName]. It returns "" for a column whose type is mixed
-// or unknown.
+// ColumnTypeDatabaseTypeName implements [driver.RowsColumnTypeDatabaseTypeName]. It returns "" for
+// a column whose type is mixed or unknown.
 func (c *answer) ColumnTypeDatabaseTypeName(i int) string {
 	t, _ := c.columnType(i)
 	return map[reflect.Type]string{

@@ -371,8 +371,8 @@ func TestConnectorConcurrently(t *testing.T) {
 	}
 }
 
-// TestConnectorErrors checks that errors begin with the name of the product, not of a package, and keep the errors
-// that they wrap.
+// TestConnectorErrors checks that errors begin with the name of the product, not of a package, and
+// keep the errors that they wrap.
 func TestConnectorErrors(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Friends(t)

@@ -10,8 +10,8 @@ import (
 	"kith/query/parse"
 )
 
-// ParseDuration parses a duration as [time.ParseDuration] does, and with days (d) and weeks (w) of 24 hours a day:
-// "7d", "1d12h", "1.5w". It returns [db.ErrInput] for other text.
+// ParseDuration parses a duration as [time.ParseDuration] does, and with days (d) and weeks (w) of
+// 24 hours a day: "7d", "1d12h", "1.5w". It returns [db.ErrInput] for other text.
 func ParseDuration(text string) (time.Duration, error) {
 	long := regexp.MustCompile(`([0-9]*\.?[0-9]+|[0-9]+\.)([dw])`)
 	hours := long.ReplaceAllStringFunc(text, func(part string) string {
@@ -32,8 +32,8 @@ func ParseDuration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// duration returns a duration above 0, given as a number of seconds, a string or a time.Duration. It returns 0 if v is
-// nil.
+// duration returns a duration above 0, given as a number of seconds, a string or a time.Duration.
+// It returns 0 if v is nil.
 func (r *run) duration(v parse.Value) (d time.Duration) {
 	if v == nil {
 		return 0

@@ -52,7 +52,8 @@ func logOptions(e *db.LogEvaluation) []option {
 	}
 }
 
-// setRewards sets the range of rewards if there are any options. An end that is not given is 0 or 1.
+// setRewards sets the range of rewards if there are any options. An end that is not given is 0 or
+// 1.
 func (r *run) setRewards(e *db.LogEvaluation, options []parse.Option) {
 	if len(options) == 0 {
 		return

@@ -25,7 +25,8 @@ func examples(t *testing.T) []string {
 	return strings.Split(strings.TrimSpace(string(b)), "\n")
 }
 
-// Every statement can be explained, which does not run it, and profiled, which shows at least its total time.
+// Every statement can be explained, which does not run it, and profiled, which shows at least its
+// total time.
 func TestEveryStatementExplained(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
@@ -82,7 +83,8 @@ func version(t *testing.T, g *db.DB) (v uint64) {
 	return v
 }
 
-// Every statement either is part of a transaction or reports that it cannot be; none waits for its own transaction.
+// Every statement either is part of a transaction or reports that it cannot be; none waits for its
+// own transaction.
 func TestEveryStatementInATransaction(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	all := examples(t)

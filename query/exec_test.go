@@ -21,9 +21,9 @@ import (
 	"kith/query/parse"
 )
 
-// TestExec runs scripts of statements, each in a session and a directory of its own. The command file writes its input
-// to a file of the given name there, cat prints a file, wait waits for a while, other runs statements in another
-// session.
+// TestExec runs scripts of statements, each in a session and a directory of its own. The command
+// file writes its input to a file of the given name there, cat prints a file, wait waits for a
+// while, other runs statements in another session.
 func TestExec(t *testing.T) {
 	datadriven.Walk(t, "testdata/exec", func(t *testing.T, path string) {
 		now := time.Unix(1_700_000_000, 0)

@@ -8,8 +8,8 @@ import (
 	"kith/query/parse"
 )
 
-// explain answers with the plan of a statement or, after PROFILE, runs it and answers with the time of each step. A plan
-// has steps only where there is a choice to explain.
+// explain answers with the plan of a statement or, after PROFILE, runs it and answers with the time
+// of each step. A plan has steps only where there is a choice to explain.
 func (r *run) explain(s *parse.Statement) {
 	plan := r.rows
 	r.kind = kindOf(s.Explained())
@@ -26,7 +26,8 @@ func (r *run) explain(s *parse.Statement) {
 	r.rows = plan
 }
 
-// explainPredict adds the steps of a PREDICT, with their predicted costs and, after PROFILE, their times.
+// explainPredict adds the steps of a PREDICT, with their predicted costs and, after PROFILE, their
+// times.
 func (r *run) explainPredict(e *parse.Statement) {
 	s := e.Explained()
 	r.table(s.Where(), s.Names("RETURN")) // checks the clauses

@@ -11,8 +11,8 @@ import (
 	"kith/query/parse"
 )
 
-// readFile opens the file that a statement names and calls read with it, unless there is an error. An error gets the
-// position of the name.
+// readFile opens the file that a statement names and calls read with it, unless there is an error.
+// An error gets the position of the name.
 func (r *run) readFile(file parse.Value, read func(io.Reader) error) {
 	name := r.text(file)
 	if r.err != nil {
@@ -31,7 +31,8 @@ func (r *run) readFile(file parse.Value, read func(io.Reader) error) {
 	r.failIn(file, read(&edgelist.Meter{R: f, Tell: func(done int64, _ bool) { r.progress(Bytes, done, size) }}))
 }
 
-// writeFile writes the file that a statement names, unless there is an error. An error gets the position of the name.
+// writeFile writes the file that a statement names, unless there is an error. An error gets the
+// position of the name.
 func (r *run) writeFile(file parse.Value, write func(name string, w io.Writer) error) {
 	if name := r.text(file); r.err == nil {
 		r.fileError(file, outfile.Write(r.ctx, name, fileMode, func(w io.Writer) error { return write(name, w) }))

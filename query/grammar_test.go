@@ -17,8 +17,8 @@ import (
 	"kith/query/parse"
 )
 
-// No sequence of statements, in transactions or outside of them, panics, takes longer than allowed or corrupts the
-// database.
+// No sequence of statements, in transactions or outside of them, panics, takes longer than allowed
+// or corrupts the database.
 func TestRandomStatements(t *testing.T) {
 	t.Chdir(t.TempDir()) // for exported files
 	ctx := context.Background()
@@ -140,7 +140,8 @@ func (w *writer) take() string {
 	return token
 }
 
-// alternatives writes one of the sequences between bars. It writes all of them to consume their tokens.
+// alternatives writes one of the sequences between bars. It writes all of them to consume their
+// tokens.
 func (w *writer) alternatives() string {
 	all := []string{w.sequence()}
 	for w.next() == "|" {

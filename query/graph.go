@@ -141,7 +141,8 @@ func (r *run) describeNode(s *parse.Statement) {
 	}
 }
 
-// shortest returns the float64 with the fewest digits that rounds to x in 32 bits: 0.1 for float32(0.1).
+// shortest returns the float64 with the fewest digits that rounds to x in 32 bits: 0.1 for
+// float32(0.1).
 func shortest(x float32) float64 {
 	v, err := strconv.ParseFloat(strconv.FormatFloat(float64(x), 'g', -1, 32), 64)
 	if err != nil {

@@ -18,10 +18,11 @@ import (
 
 var updatePages = flag.Bool("update", false, "rewrite the help in LANGUAGE.md")
 
-// TestKinds checks the record of every kind of statement: it has both halves, its example parses to such a statement,
-// its summary fits the screen, the options that are completed are those that are accepted, the columns of answers
-// are those that HELP shows, EXPLAIN shows a plan where there is a choice, and a statement that says that it reads changes
-// nothing and is the only one that a session that is ReadOnly runs.
+// TestKinds checks the record of every kind of statement: it has both halves, its example parses to
+// such a statement, its summary fits the screen, the options that are completed are those that are
+// accepted, the columns of answers are those that HELP shows, EXPLAIN shows a plan where there is a
+// choice, and a statement that says that it reads changes nothing and is the only one that a
+// session that is ReadOnly runs.
 func TestKinds(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	t.Chdir(t.TempDir()) // option plot writes a file
@@ -127,8 +128,8 @@ func testColumns(t *testing.T, g *db.DB) {
 	}
 }
 
-// testExplain checks that EXPLAIN of each example shows steps or, where there is no choice to explain, says so, and that HELP
-// tells the statement's record.
+// testExplain checks that EXPLAIN of each example shows steps or, where there is no choice to
+// explain, says so, and that HELP tells the statement's record.
 func testExplain(t *testing.T, g *db.DB) {
 	for _, h := range parse.Kinds() {
 		if strings.HasPrefix(h.Grammar, "EXPLAIN") || strings.HasPrefix(h.Grammar, "PROFILE") {
@@ -270,7 +271,8 @@ func TestPages(t *testing.T) {
 	showsPage(t, "LANGUAGE.md", "## Statements", help)
 }
 
-// showsPage checks that the first code block below a heading of a file has the given lines, or writes them there.
+// showsPage checks that the first code block below a heading of a file has the given lines, or
+// writes them there.
 func showsPage(t *testing.T, file, heading string, lines []string) {
 	t.Helper()
 	b, err := os.ReadFile(file)

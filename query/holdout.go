@@ -14,7 +14,8 @@ import (
 	"kith/query/parse"
 )
 
-// evaluateHoldout asks each contender for the same hidden links. The evaluated contender comes first.
+// evaluateHoldout asks each contender for the same hidden links. The evaluated contender comes
+// first.
 func (r *run) evaluateHoldout(s *parse.Statement) {
 	h := r.holdout(s)
 	e := evaluation{run: r}
@@ -64,8 +65,9 @@ type contender struct {
 // priorName is the name of the built-in model in answers.
 const priorName = "prior"
 
-// addContenders adds the contenders: the model of the statement, the built-in model and resource allocation. A model of classes
-// is evaluated alone, because the others have no classes as candidates.
+// addContenders adds the contenders: the model of the statement, the built-in model and resource
+// allocation. A model of classes is evaluated alone, because the others have no classes as
+// candidates.
 func (e *evaluation) addContenders(s *parse.Statement, h *db.Holdout) {
 	c := e.evaluated(s)
 	var t db.Training
@@ -85,8 +87,8 @@ func (e *evaluation) addContenders(s *parse.Statement, h *db.Holdout) {
 	}
 }
 
-// resourceAllocation is the heuristic that every evaluation includes, because it is among the best ones on most
-// graphs.
+// resourceAllocation is the heuristic that every evaluation includes, because it is among the best
+// ones on most graphs.
 const resourceAllocation = "resource_allocation"
 
 // hasClasses reports whether a contender predicts classes.
@@ -176,7 +178,8 @@ func (r *run) holdout(s *parse.Statement) db.Holdout {
 	return h
 }
 
-// options returns the options of the evaluation, of the files of a split and, for a policy, of its training.
+// options returns the options of the evaluation, of the files of a split and, for a policy, of its
+// training.
 func (e *evaluation) options(h *db.Holdout, t *db.Training, policy bool) []option {
 	options := []option{
 		integerOption("seed", "seed of the draws", 1, math.MaxInt64, &h.Seed),
@@ -191,8 +194,8 @@ func (e *evaluation) options(h *db.Holdout, t *db.Training, policy bool) []optio
 	return options
 }
 
-// holdoutOptions returns the options of EVALUATE HOLDOUT and EVALUATE SPLIT. Those of a training are among them if a policy is
-// evaluated, which is trained first.
+// holdoutOptions returns the options of EVALUATE HOLDOUT and EVALUATE SPLIT. Those of a training
+// are among them if a policy is evaluated, which is trained first.
 func holdoutOptions(s *parse.Statement, isModel func(string) bool) []option {
 	e := evaluation{}
 	if s.Value("SPLIT") != nil {
@@ -203,7 +206,8 @@ func holdoutOptions(s *parse.Statement, isModel func(string) bool) []option {
 	return e.options(&db.Holdout{}, &db.Training{}, policy)
 }
 
-// evaluated returns the contender for the evaluated model or policy. A name that is both denotes the model.
+// evaluated returns the contender for the evaluated model or policy. A name that is both denotes
+// the model.
 func (r *run) evaluated(s *parse.Statement) (c contender) {
 	c.Model, c.Version = r.model(r.using(s)), r.version(s.Value("VERSION"))
 	m, err := r.tx.Model(c.Model)
@@ -275,7 +279,8 @@ func (q *quality) add(h *db.HeldOut) {
 	q.addEstimates(h.OthersExploit, false)
 }
 
-// addEstimates adds the estimated rewards of candidates that are links, or of candidates that are not.
+// addEstimates adds the estimated rewards of candidates that are links, or of candidates that are
+// not.
 func (q *quality) addEstimates(exploit []float64, links bool) {
 	for _, p := range exploit {
 		if q.notProbability = q.notProbability || !(p >= 0 && p <= 1); q.notProbability {
@@ -302,7 +307,8 @@ func (q *quality) addRows(rows *Rows, of any) {
 	rows.add(of, "auc", mean(q.ordered, q.compared), int64(q.pairs), "pairs")
 }
 
-// addReached adds the share of the links that are candidates, and a note on sources with too few candidates for hits@K.
+// addReached adds the share of the links that are candidates, and a note on sources with too few
+// candidates for hits@K.
 func (q *quality) addReached(rows *Rows, of any) {
 	rows.add(of, "reached", mean(float64(q.reached), q.links), int64(q.links), "links")
 	var short []string
@@ -319,7 +325,8 @@ func (q *quality) addReached(rows *Rows, of any) {
 // bins is the number of bins of the calibration.
 const bins = 10
 
-// addCalibration adds the expected calibration error of exploit and, if each is set, a row for each bin.
+// addCalibration adds the expected calibration error of exploit and, if each is set, a row for each
+// bin.
 func (q *quality) addCalibration(rows *Rows, of any, each bool) {
 	if q.notProbability {
 		return

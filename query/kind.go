@@ -6,8 +6,8 @@ import (
 	"kith/query/parse"
 )
 
-// kind joins the two halves of the record of a kind of statement: its [parse.Kind] says how it is written, and this
-// type says what it does. Each list of kinds is in the file that runs them.
+// kind joins the two halves of the record of a kind of statement: its [parse.Kind] says how it is
+// written, and this type says what it does. Each list of kinds is in the file that runs them.
 type kind struct {
 	name    string // of the parse.Kind
 	access  access
@@ -15,15 +15,17 @@ type kind struct {
 	run     runner
 	options lister // nil means that the statement has no options
 	more    string // further columns, for WHERE and RETURN
-	// plan adds the steps of a statement, which are chosen by their cost. nil means that there is no choice.
+	// plan adds the steps of a statement, which are chosen by their cost. nil means that there is
+	// no choice.
 	plan func(r *run, e *parse.Statement)
 }
 
-// lister returns the options of a statement, as far as it is parsed. isModel reports whether a name is that of a model.
+// lister returns the options of a statement, as far as it is parsed. isModel reports whether a name
+// is that of a model.
 type lister func(stmt *parse.Statement, isModel func(string) bool) []option
 
-// always returns the lister of options that do not depend on the statement. list returns options that set the fields of
-// a T.
+// always returns the lister of options that do not depend on the statement. list returns options
+// that set the fields of a T.
 func always[T any](list func(*T) []option) lister {
 	return func(*parse.Statement, func(string) bool) []option { return list(new(T)) }
 }
@@ -39,8 +41,8 @@ const (
 	lasts                     // it may take minutes on a large graph
 )
 
-// runner runs the statements of a kind. It adds to the rows of the run, or fails. It begins its transactions itself,
-// unless it is viewing or updating.
+// runner runs the statements of a kind. It adds to the rows of the run, or fails. It begins its
+// transactions itself, unless it is viewing or updating.
 type runner func(r *run, stmt *parse.Statement)
 
 // viewing returns the runner of statements that do all their work in one transaction that reads.
@@ -77,7 +79,8 @@ func kindOf(stmt *parse.Statement) kind {
 	return kind{} // never: TestKinds checks that each parse.Kind has its kind
 }
 
-// accessOf returns the access of a statement. EXPLAIN reads. PROFILE has the access of the statement that it runs.
+// accessOf returns the access of a statement. EXPLAIN reads. PROFILE has the access of the
+// statement that it runs.
 func accessOf(stmt *parse.Statement) access {
 	if stmt.Kind == "PROFILE" {
 		return accessOf(stmt.Explained())
@@ -95,7 +98,8 @@ func Writes(stmt *parse.Statement) bool { return accessOf(stmt)&reads == 0 }
 // Lasts reports whether a statement may take minutes on a large graph: it trains or evaluates.
 func Lasts(stmt *parse.Statement) bool { return accessOf(stmt)&lasts != 0 }
 
-// nameOf returns the name of a statement's kind. For EXPLAIN and PROFILE it is the kind of the inner statement.
+// nameOf returns the name of a statement's kind. For EXPLAIN and PROFILE it is the kind of the
+// inner statement.
 func nameOf(stmt *parse.Statement) string {
 	if inner := stmt.Explained(); inner != nil {
 		return nameOf(inner)

@@ -71,8 +71,8 @@ func TestBadKeys(t *testing.T) {
 	}
 }
 
-// An argument that is not a text or a number is refused with its position. A file name that cannot exist is an error,
-// too.
+// An argument that is not a text or a number is refused with its position. A file name that cannot
+// exist is an error, too.
 func TestBadArguments(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -79,7 +79,8 @@ func (r *run) trainModel(s *parse.Statement) {
 	r.viewChanged(func() { r.rows.remarkAnswering(r.tx, m.ModelInfo) })
 }
 
-// trainedRow adds the row of TRAIN: the model, whether it is deployed, and how it compares with the others.
+// trainedRow adds the row of TRAIN: the model, whether it is deployed, and how it compares with the
+// others.
 func trainedRow(rows *Rows, m *db.Trained) {
 	modelRow(rows, m.ModelInfo)
 	row := append(rows.Rows[0], !m.Held)
@@ -170,7 +171,8 @@ func (r *run) dropModel(s *parse.Statement) {
 	}
 }
 
-// answers reports whether a model answers where no model is named. It fails if there is no such model.
+// answers reports whether a model answers where no model is named. It fails if there is no such
+// model.
 func (r *run) answers(model parse.Name) (answers bool) {
 	r.view(func() {
 		m, err := r.tx.Model(r.model(model))
@@ -301,8 +303,9 @@ func (r *run) showVersions(s *parse.Statement) {
 	}
 }
 
-// changing returns the runner of a statement that changes an existing model, and answers with its new state. It notes that
-// the model is untrained if it would answer otherwise, because DEPLOY says so or because it answered before.
+// changing returns the runner of a statement that changes an existing model, and answers with its
+// new state. It notes that the model is untrained if it would answer otherwise, because DEPLOY says
+// so or because it answered before.
 func changing(change func(r *run, model string, version int) error) runner {
 	return func(r *run, s *parse.Statement) {
 		model, version := s.Name("MODEL"), r.version(s.Value("VERSION"))

@@ -13,8 +13,8 @@ import (
 	"kith/query/parse"
 )
 
-// option is an option of a WITH clause, or a setting. One list of options serves execution, completion, HELP and error
-// messages.
+// option is an option of a WITH clause, or a setting. One list of options serves execution,
+// completion, HELP and error messages.
 type option struct {
 	name    string
 	accepts string // the accepted values; if they are words, all of them: "on or off"
@@ -126,9 +126,9 @@ func (r *run) unmarshal(at place, text string, to encoding.TextUnmarshaler) {
 	}
 }
 
-// Words returns the words of the language that match expected, what the grammar expects after text: policies, columns,
-// options, their values and so on. models are the names of the models of the database, if they are known: the options of
-// an evaluation depend on whether USING names a model.
+// Words returns the words of the language that match expected, what the grammar expects after text:
+// policies, columns, options, their values and so on. models are the names of the models of the
+// database, if they are known: the options of an evaluation depend on whether USING names a model.
 func Words(expected, text string, models []string) []string {
 	stmt, name := parse.Begun(text)
 	switch expected {

@@ -21,8 +21,8 @@ func pictureKinds() []kind {
 	}}
 }
 
-// formats returns the endings of the files that pictures can be written to. This package writes SVG; Session.Render
-// writes the others.
+// formats returns the endings of the files that pictures can be written to. This package writes
+// SVG; Session.Render writes the others.
 func formats() []string { return []string{".svg", ".png"} }
 
 // format sets the format of a picture by the name of its file. at is the place of the name.

@@ -13,7 +13,8 @@ import (
 	"kith/query/draw"
 )
 
-// A session that only looks draws nothing. Formats other than SVG are those of Render, whose error leaves no file.
+// A session that only looks draws nothing. Formats other than SVG are those of Render, whose error
+// leaves no file.
 func TestPictures(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	t.Chdir(t.TempDir())

@@ -80,8 +80,9 @@ func linkRow(tx *db.Tx, t *table, ranking *db.Ranking, l *db.Link) []any {
 	return row
 }
 
-// LinkFilter compiles a condition in the syntax of the WHERE clause of PREDICT LINKS, without parameters. The function that
-// it returns reports whether a link of a ranking satisfies the condition in a transaction.
+// LinkFilter compiles a condition in the syntax of the WHERE clause of PREDICT LINKS, without
+// parameters. The function that it returns reports whether a link of a ranking satisfies the
+// condition in a transaction.
 func LinkFilter(condition string) (func(*db.Tx, *db.Ranking, *db.Link) bool, error) {
 	c, err := parse.ParseCondition(condition)
 	if err != nil {
@@ -100,7 +101,8 @@ func sourceValue(s db.Seeds) any {
 	return s.String()
 }
 
-// remark adds the notes of a ranking. The note on which model answered is added once for all sources.
+// remark adds the notes of a ranking. The note on which model answered is added once for all
+// sources.
 func (rows *Rows) remark(r *db.Ranking) {
 	if len(rows.Notes) == 0 {
 		rows.note("answered by %s", r.AnsweredBy)
@@ -128,7 +130,8 @@ func (rows *Rows) noteOnce(text string) {
 	}
 }
 
-// predictions calls f with a prediction for each source of a PREDICT or WHY, until there is an error.
+// predictions calls f with a prediction for each source of a PREDICT or WHY, until there is an
+// error.
 func (r *run) predictions(s *parse.Statement, sources []parse.Node, f func(db.Prediction)) {
 	p := r.prediction(s)
 	for _, source := range r.sources(sources) {
@@ -189,7 +192,8 @@ func walkOption(name, accepts, meaning string, set func(r *run, v parse.Value)) 
 	}}
 }
 
-// cacheOption returns the option that keeps a walk from using the cache. what is the result of the walk.
+// cacheOption returns the option that keeps a walk from using the cache. what is the result of the
+// walk.
 func cacheOption(what string, without *bool) option {
 	return onOff("cache", "off makes "+what+" a function of graph, model and statement alone", func(on bool) { *without = !on })
 }

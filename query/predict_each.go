@@ -17,7 +17,8 @@ func isBatch(s *parse.Statement) bool {
 	return s.Kind == "PREDICT LINKS" && (s.Has("ALL") || s.Has("LABEL"))
 }
 
-// predictEach predicts the links of many nodes. It adds the first top links of each, or the best of all.
+// predictEach predicts the links of many nodes. It adds the first top links of each, or the best of
+// all.
 func (r *run) predictEach(s *parse.Statement, t *table, top int) {
 	add, done, without := r.addLinks, int64(0), 0
 	best := &bestLinks{run: r, table: t, top: top, directed: r.tx.Stats().Directed}
@@ -72,8 +73,8 @@ func (r *run) batch(s *parse.Statement) (questions iter.Seq[db.Prediction], tota
 	}, total
 }
 
-// bestLinks collects the best links of all sources. Of equal scores, the first source has the first link. A pair of an
-// undirected graph counts once, with the better of its two scores.
+// bestLinks collects the best links of all sources. Of equal scores, the first source has the first
+// link. A pair of an undirected graph counts once, with the better of its two scores.
 type bestLinks struct {
 	*run
 	table    *table
@@ -108,8 +109,8 @@ func (b *bestLinks) add(t *table, ranking *db.Ranking, top int) {
 	}
 }
 
-// cut drops all rows but the best. A row that is dropped cannot be missed later: as many pairs are better, or are as good
-// and came first, and the score of a pair only grows.
+// cut drops all rows but the best. A row that is dropped cannot be missed later: as many pairs are
+// better, or are as good and came first, and the score of a pair only grows.
 func (b *bestLinks) cut() {
 	slices.SortStableFunc(b.rows, func(a, b scoredRow) int { return cmp.Compare(b.score, a.score) })
 	if !b.directed {
@@ -131,7 +132,8 @@ func (b *bestLinks) finish() {
 	}
 }
 
-// explainEach adds the steps of a statement that isBatch. EXPLAIN shows the plan of the first source, PROFILE the time of all.
+// explainEach adds the steps of a statement that isBatch. EXPLAIN shows the plan of the first
+// source, PROFILE the time of all.
 func (r *run) explainEach(e, s *parse.Statement, plan *Rows) {
 	questions, total := r.batch(s)
 	if r.err != nil {

@@ -12,8 +12,9 @@ import (
 	"kith/query/parse"
 )
 
-// The best links of all nodes are those that a sort of the links of each node has first, and of equal scores the first ones,
-// however often the others are dropped on the way. A pair of an undirected graph is there once, with its better score.
+// The best links of all nodes are those that a sort of the links of each node has first, and of
+// equal scores the first ones, however often the others are dropped on the way. A pair of an
+// undirected graph is there once, with its better score.
 func TestBestOfAll(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

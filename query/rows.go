@@ -6,15 +6,16 @@ import (
 	"math"
 )
 
-// Rows is the answer to a statement. A value is an int64, a finite float64, a string, a bool, a db.Key, or nil if it is
-// absent, such as a bound that is not known.
+// Rows is the answer to a statement. A value is an int64, a finite float64, a string, a bool, a
+// db.Key, or nil if it is absent, such as a bound that is not known.
 type Rows struct {
 	Columns []string
 	Rows    [][]any
 	Notes   []string // remarks for people, a line each
 }
 
-// add adds a row. NaN and infinities become nil: there is one form of what is not known, which all clients can read.
+// add adds a row. NaN and infinities become nil: there is one form of what is not known, which all
+// clients can read.
 func (r *Rows) add(values ...any) {
 	for i, v := range values {
 		if f, isFloat := v.(float64); isFloat && (math.IsNaN(f) || math.IsInf(f, 0)) {
@@ -28,7 +29,8 @@ func (r *Rows) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-// MarshalJSON implements [json.Marshaler]. It returns an object with the members columns, rows and notes.
+// MarshalJSON implements [json.Marshaler]. It returns an object with the members columns, rows and
+// notes.
 func (r Rows) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Columns []string `json:"columns"`

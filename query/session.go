@@ -18,24 +18,26 @@ import (
 // Error is a fault in a statement and its position.
 type Error = parse.Error
 
-// Session runs statements on a database. It must not be used by several goroutines at once, because it may hold a
-// transaction. Close it before the database.
+// Session runs statements on a database. It must not be used by several goroutines at once, because
+// it may hold a transaction. Close it before the database.
 type Session struct {
 	DB *db.DB
 	// Progress is called during long statements such as LOAD and TRAIN. It may be nil.
 	Progress func(Progress)
-	// Render writes the pictures of DRAW and of the option plot of EVALUATE STREAM in the format "png". SVG pictures need
-	// no Render. If it is nil, other pictures are refused.
+	// Render writes the pictures of DRAW and of the option plot of EVALUATE STREAM in the format
+	// "png". SVG pictures need no Render. If it is nil, other pictures are refused.
 	Render func(w io.Writer, p *draw.Picture, format string) error
-	// Tables reads and writes the Parquet files of LOAD and EXPORT: a parquet.Format. If it is nil, they are refused.
+	// Tables reads and writes the Parquet files of LOAD and EXPORT: a parquet.Format. If it is nil,
+	// they are refused.
 	Tables edgelist.Tables
 	// ReadOnly refuses statements that change the database, access a file or play policies.
 	ReadOnly bool
-	// Confined refuses statements that access a file, play policies, or begin a transaction or change a setting that would
-	// outlive them. A program that runs the statements of others sets it; to let them only look, it sets ReadOnly.
+	// Confined refuses statements that access a file, play policies, or begin a transaction or
+	// change a setting that would outlive them. A program that runs the statements of others sets
+	// it; to let them only look, it sets ReadOnly.
 	Confined bool
-	// Truncates omits the note that says that there are more rows than Settings.MaxRows. A program that tells its users itself
-	// sets it.
+	// Truncates omits the note that says that there are more rows than Settings.MaxRows. A program
+	// that tells its users itself sets it.
 	Truncates bool
 	// Settings are the settings that SET changes.
 	Settings Settings
@@ -47,8 +49,8 @@ type Session struct {
 type Progress struct {
 	What        string // unit of Done and Total
 	Done, Total int64  // Total is 0 if it is unknown
-	// Timed says that Done and Total measure estimated time. What is then what the statement does at present, and Left the
-	// time until the end of this work.
+	// Timed says that Done and Total measure estimated time. What is then what the statement does
+	// at present, and Left the time until the end of this work.
 	Timed bool
 	Left  time.Duration
 }
@@ -109,8 +111,9 @@ func Run(ctx context.Context, g *db.DB, text string, args ...any) (*Rows, error)
 	return (&Session{DB: g}).Run(ctx, text, args...)
 }
 
-// Run parses and runs one statement. The arguments replace its parameters: in order for ?, an sql.NamedArg for each
-// $name. A fault at a place in the statement is an [*Error] with its position; errors.Is finds the database's error.
+// Run parses and runs one statement. The arguments replace its parameters: in order for ?, an
+// sql.NamedArg for each $name. A fault at a place in the statement is an [*Error] with its
+// position; errors.Is finds the database's error.
 func (s *Session) Run(ctx context.Context, text string, args ...any) (*Rows, error) {
 	stmt, err := parse.Parse(text)
 	if err != nil {
@@ -156,8 +159,8 @@ func (s *Session) allow(stmt *parse.Statement) error {
 	return nil
 }
 
-// run is a statement being run. Its methods record the first error in err. After it, operands are zero values, so that a
-// runner resolves all of them before it looks at err.
+// run is a statement being run. Its methods record the first error in err. After it, operands are
+// zero values, so that a runner resolves all of them before it looks at err.
 type run struct {
 	session    *Session
 	ctx        context.Context
@@ -174,7 +177,8 @@ type run struct {
 // place is a part of a statement, or its position.
 type place interface{ Position() parse.Pos }
 
-// fail records an error unless it is nil or there is an earlier one, and reports whether there is one.
+// fail records an error unless it is nil or there is an earlier one, and reports whether there is
+// one.
 func (r *run) fail(err error) bool {
 	if r.err == nil {
 		r.err = err
@@ -182,7 +186,8 @@ func (r *run) fail(err error) bool {
 	return r.err != nil
 }
 
-// failAt is fail with the position of a part of the statement, unless the error has a position already.
+// failAt is fail with the position of a part of the statement, unless the error has a position
+// already.
 func (r *run) failAt(at place, err error) bool { return r.fail(r.withPosition(at, err)) }
 
 // exec runs a statement by the record of its kind.
@@ -192,8 +197,9 @@ func (r *run) exec(stmt *parse.Statement) {
 	r.kind.run(r, stmt)
 }
 
-// withPosition returns an error of the database with a position, unless it has one already or is not a fault of the
-// statement, such as an error of the context or of the disk. An error about a name has the position of the name.
+// withPosition returns an error of the database with a position, unless it has one already or is
+// not a fault of the statement, such as an error of the context or of the disk. An error about a
+// name has the position of the name.
 func (r *run) withPosition(at place, err error) error {
 	if err == nil {
 		return nil

@@ -46,8 +46,8 @@ func TestSetArgument(t *testing.T) {
 	}
 }
 
-// An argument may be a set of sources, and within parentheses a slice of nodes that share a weight. Elsewhere each element
-// of a slice is a source of its own.
+// An argument may be a set of sources, and within parentheses a slice of nodes that share a weight.
+// Elsewhere each element of a slice is a source of its own.
 func TestSourceArgument(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})

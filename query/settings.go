@@ -14,14 +14,17 @@ import (
 
 // Settings are the settings of a session, which SET changes. The zero value sets nothing.
 type Settings struct {
-	// MaxRows is the maximum number of rows of an answer. The rest is left out, and a note says so. 0 means no limit.
+	// MaxRows is the maximum number of rows of an answer. The rest is left out, and a note says so.
+	// 0 means no limit.
 	MaxRows int
-	// Timeout is how long a statement may take, including waiting. The error after that names the setting, and
-	// errors.Is finds context.DeadlineExceeded in it. 0 means no limit.
+	// Timeout is how long a statement may take, including waiting. The error after that names the
+	// setting, and errors.Is finds context.DeadlineExceeded in it. 0 means no limit.
 	Timeout time.Duration
-	// Seed is the seed of SAMPLE, CHOOSE and EVALUATE, unless option seed is given. 0 means the default of each.
+	// Seed is the seed of SAMPLE, CHOOSE and EVALUATE, unless option seed is given. 0 means the
+	// default of each.
 	Seed uint64
-	// Model is the model that answers where a statement may name one and does not. "" means the deployed model.
+	// Model is the model that answers where a statement may name one and does not. "" means the
+	// deployed model.
 	Model string
 }
 
@@ -103,8 +106,9 @@ func (r *run) truncate() {
 	}
 }
 
-// top returns the number of rows to compute for the operand of TOP, or for def if there is no TOP; a negative number
-// means all. It is at most one more than MaxRows, so that truncate can tell that rows are left out.
+// top returns the number of rows to compute for the operand of TOP, or for def if there is no TOP;
+// a negative number means all. It is at most one more than MaxRows, so that truncate can tell that
+// rows are left out.
 func (r *run) top(v parse.Value, def int64) int {
 	asked := r.integer(v, 1, def)
 	limit := int64(r.session.Settings.MaxRows)
@@ -114,7 +118,8 @@ func (r *run) top(v parse.Value, def int64) int {
 	return int(limit + 1)
 }
 
-// overLimit reports whether the answer has more rows than MaxRows, so that further rows need not be computed.
+// overLimit reports whether the answer has more rows than MaxRows, so that further rows need not be
+// computed.
 func (r *run) overLimit() bool {
 	limit := r.session.Settings.MaxRows
 	return limit > 0 && len(r.rows.Rows) > limit
@@ -126,8 +131,8 @@ const (
 	valueBytes = 32
 )
 
-// checkMemory fails with ErrTooLarge if an answer with more further rows takes more memory than it may, and reports
-// whether there is an error.
+// checkMemory fails with ErrTooLarge if an answer with more further rows takes more memory than it
+// may, and reports whether there is an error.
 func (r *run) checkMemory(more int) bool {
 	n, may := len(r.rows.Rows)+more, r.session.DB.AnswerMemory()
 	need := int64(n) * (rowBytes + valueBytes*int64(len(r.rows.Columns)))

@@ -11,8 +11,9 @@ type source struct {
 	of any // a db.Key or db.Seeds
 }
 
-// sources returns the sources of a list, whose nodes must exist. Each node is one source, and so is each element of an
-// argument that is a slice. A set in parentheses, or an argument that is a db.Seeds, is also one source.
+// sources returns the sources of a list, whose nodes must exist. Each node is one source, and so is
+// each element of an argument that is a slice. A set in parentheses, or an argument that is a
+// db.Seeds, is also one source.
 func (r *run) sources(list []parse.Node) (all []source) {
 	for _, n := range list {
 		switch n := n.(type) {

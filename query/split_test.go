@@ -13,7 +13,8 @@ import (
 	"kith/query"
 )
 
-// The results for a fixed split equal those of prbench offline, which scores its pairs without a database.
+// The results for a fixed split equal those of prbench offline, which scores its pairs without a
+// database.
 func TestEvaluateSplitOfCora(t *testing.T) {
 	t.Parallel()
 	folder, err := filepath.Abs("../../shared/data/cora")

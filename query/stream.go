@@ -137,7 +137,8 @@ func (r *run) newStream(s *parse.Statement) *stream {
 	return how
 }
 
-// streamList returns options for the file of EVALUATE STREAM, or nil if it plays the edges of the database.
+// streamList returns options for the file of EVALUATE STREAM, or nil if it plays the edges of the
+// database.
 func streamList(s *parse.Statement) *db.LoadOptions {
 	if s.Value("STREAM") == nil {
 		return nil

@@ -8,11 +8,13 @@ import (
 	"kith/query/parse"
 )
 
-// comparedNodes is the number of nodes that closestNode compares with a name, for each of two beginnings.
+// comparedNodes is the number of nodes that closestNode compares with a name, for each of two
+// beginnings.
 const comparedNodes = 5000
 
-// closestNode returns the node of which a string key, spelled as in a statement, is probably a misspelling, or "". It compares
-// the strings that begin with the first half of it and then those that come first in key order.
+// closestNode returns the node of which a string key, spelled as in a statement, is probably a
+// misspelling, or "". It compares the strings that begin with the first half of it and then those
+// that come first in key order.
 func (r *run) closestNode(name string) (meant string) {
 	var k db.Key
 	if k.UnmarshalText([]byte(name)) != nil {

@@ -42,7 +42,8 @@ type table struct {
 	keep    func(row []any) bool // reports whether a row is kept; nil keeps all rows
 }
 
-// table resolves the WHERE and RETURN clauses of a statement. Without RETURN the answer has the columns of its kind.
+// table resolves the WHERE and RETURN clauses of a statement. Without RETURN the answer has the
+// columns of its kind.
 func (r *run) table(where parse.Condition, returned []parse.Name) *table {
 	t := &table{columns: columnsOf(r.kind.columns)}
 	for i := range t.columns {
@@ -174,7 +175,8 @@ func cell(is columnKind, v any) any {
 	return v
 }
 
-// comparable converts a value of a statement to the form in which values of the column are compared.
+// comparable converts a value of a statement to the form in which values of the column are
+// compared.
 func (r *run) comparable(is columnKind, column parse.Name, v parse.Value) any {
 	x := r.value(v)
 	n, isName := v.(parse.Name)

@@ -43,7 +43,8 @@ func (s *Session) endWith(end func(*db.Tx) error) error {
 	return end(tx)
 }
 
-// view calls f in the open transaction or else in a new one that reads. It does nothing after an error.
+// view calls f in the open transaction or else in a new one that reads. It does nothing after an
+// error.
 func (r *run) view(f func()) {
 	if tx := r.session.tx; tx != nil {
 		_ = r.in(tx, f) // r.err has the error
@@ -52,15 +53,15 @@ func (r *run) view(f func()) {
 	}
 }
 
-// viewChanged is view after a change that is committed. It ignores the context, so that an error of the context means that
-// the statement has changed nothing.
+// viewChanged is view after a change that is committed. It ignores the context, so that an error of
+// the context means that the statement has changed nothing.
 func (r *run) viewChanged(f func()) {
 	r.ctx = context.WithoutCancel(r.ctx)
 	r.view(f)
 }
 
-// update calls f in the open transaction or else in a new one that writes. If the statement fails in an open
-// transaction, its changes are undone. It does nothing after an error.
+// update calls f in the open transaction or else in a new one that writes. If the statement fails
+// in an open transaction, its changes are undone. It does nothing after an error.
 func (r *run) update(f func()) {
 	tx := r.session.tx
 	switch {
@@ -75,7 +76,8 @@ func (r *run) update(f func()) {
 	}
 }
 
-// in calls f with tx as the transaction of the statement, unless there is an error, and returns the error.
+// in calls f with tx as the transaction of the statement, unless there is an error, and returns the
+// error.
 func (r *run) in(tx *db.Tx, f func()) error {
 	outer := r.tx
 	if r.tx = tx; r.err == nil {
@@ -101,7 +103,8 @@ func (r *run) begin(s *parse.Statement) {
 	r.rows.add("open")
 }
 
-// ending returns the runner of a statement that ends the open transaction. state is the transaction's state afterwards.
+// ending returns the runner of a statement that ends the open transaction. state is the
+// transaction's state afterwards.
 func ending(state string, end func(*db.Tx) error) runner {
 	return func(r *run, s *parse.Statement) {
 		if r.session.tx == nil {

@@ -13,7 +13,8 @@ import (
 	"kith/query"
 )
 
-// A BEGIN that waits for another session ends with its context, and continues when that session closes.
+// A BEGIN that waits for another session ends with its context, and continues when that session
+// closes.
 func TestBeginWaits(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})

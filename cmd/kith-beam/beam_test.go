@@ -122,7 +122,8 @@ func content(t *testing.T, uri string) string {
 	return b.String()
 }
 
-// joined returns the outputs of all shards, and fails the test if another file with the name of the output remains.
+// joined returns the outputs of all shards, and fails the test if another file with the name of the
+// output remains.
 func joined(t *testing.T, o *options) (text string) {
 	t.Helper()
 	for shard := range o.shards {
@@ -136,7 +137,8 @@ func joined(t *testing.T, o *options) (text string) {
 	return text
 }
 
-// The output of a job is that of kith score, whatever the question, the file systems and the number of shards.
+// The output of a job is that of kith score, whatever the question, the file systems and the number
+// of shards.
 func TestJob(t *testing.T) {
 	g, dir := graph(t), t.TempDir()
 	earlier := save(t, g, nil)

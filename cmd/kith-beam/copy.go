@@ -27,8 +27,8 @@ type source struct {
 	Memory  int64  // db.Options.Memory
 }
 
-// copies are the databases of this process. They are a package variable because Beam makes each step from its
-// encoding, and the steps of a process can meet nowhere else.
+// copies are the databases of this process. They are a package variable because Beam makes each
+// step from its encoding, and the steps of a process can meet nowhere else.
 var copies = pool{of: map[string]*dbCopy{}}
 
 // pool holds a copy of the database for each source.
@@ -45,8 +45,9 @@ type dbCopy struct {
 	err  error         // why there will be no copy, however often one tries
 }
 
-// get returns the copy of a source. The first call restores it, unless another process of the machine has. An error that
-// the same backup always leads to is remembered, so that repeating the step takes no time.
+// get returns the copy of a source. The first call restores it, unless another process of the
+// machine has. An error that the same backup always leads to is remembered, so that repeating the
+// step takes no time.
 func (p *pool) get(ctx context.Context, s source) (*dbCopy, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,8 +85,8 @@ func (p *pool) close() (err error) {
 	return err
 }
 
-// dir returns the folder of the copy. It depends on the files with their sizes and on the version, so other backups with
-// the same names get another copy.
+// dir returns the folder of the copy. It depends on the files with their sizes and on the version,
+// so other backups with the same names get another copy.
 func (s source) dir() (string, error) {
 	text, err := json.Marshal(s)
 	return filepath.Join(s.Scratch, fmt.Sprintf("%x", sha256.Sum256(text))[:24]), err
@@ -94,7 +95,8 @@ func (s source) dir() (string, error) {
 // beamMemory is the memory in bytes that a worker takes for Beam.
 const beamMemory = 128 << 20
 
-// open opens the copy, after making what is missing of it. Processes of one machine take turns in that.
+// open opens the copy, after making what is missing of it. Processes of one machine take turns in
+// that.
 func (c *dbCopy) open(ctx context.Context, s source) error {
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return err
@@ -160,8 +162,8 @@ func unchanged(ctx context.Context, f file) error {
 	return err
 }
 
-// list returns the name of the copy of a file of sources or pairs. The copy has its own folder, so that it
-// does not replace the database if both have the same name.
+// list returns the name of the copy of a file of sources or pairs. The copy has its own folder, so
+// that it does not replace the database if both have the same name.
 func (c *dbCopy) list(uri string) string {
 	if uri == "" {
 		return ""
@@ -191,7 +193,8 @@ func (c *dbCopy) download(ctx context.Context, f file) error {
 // lockWait is the time between two attempts to get a lock.
 const lockWait = 100 * time.Millisecond
 
-// lock waits until no other process holds the lock file. The lock ends with the process or with a call of unlock.
+// lock waits until no other process holds the lock file. The lock ends with the process or with a
+// call of unlock.
 func lock(ctx context.Context, name string) (unlock func(), err error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

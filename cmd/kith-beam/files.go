@@ -103,7 +103,8 @@ func write(ctx context.Context, uri string, f func(io.Writer) error) error {
 	})
 }
 
-// move renames a file. It does nothing if only the file with the new name exists, which an earlier attempt has moved.
+// move renames a file. It does nothing if only the file with the new name exists, which an earlier
+// attempt has moved.
 func move(ctx context.Context, from, to string) error {
 	return fileSystem(ctx, to, func(s filesystem.Interface) error {
 		if _, err := s.Size(ctx, from); err != nil {

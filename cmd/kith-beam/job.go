@@ -34,7 +34,8 @@ type part struct {
 	Memory     int64 // db.DB.AnswerMemory of the worker
 }
 
-// register tells Beam the types that it encodes. Without an init function it must be called before beam.Init.
+// register tells Beam the types that it encodes. Without an init function it must be called before
+// beam.Init.
 func register() {
 	beamregister.DoFn3x1[context.Context, int, func(int, part), error](&scoreShard{})
 	beamregister.Emitter2[int, part]()
@@ -43,8 +44,8 @@ func register() {
 	beam.RegisterType(reflect.TypeFor[part]())
 }
 
-// newJob reads the headers of the backups and looks for earlier output, so that most mistakes are found before
-// anything is submitted.
+// newJob reads the headers of the backups and looks for earlier output, so that most mistakes are
+// found before anything is submitted.
 func newJob(ctx context.Context, o *options) (*job, error) {
 	j := &job{ID: newID(), Question: o.question, Source: source{Scratch: o.scratch, Memory: o.memory}}
 	j.Question.Now = time.Now()
@@ -106,8 +107,9 @@ func (s *source) find(ctx context.Context, o *options) error {
 	return nil
 }
 
-// build adds the steps of the job to a pipeline. The step of publishing begins when all shards are scored. The shards that
-// it gets are those of successful attempts, each once, however often the engine has repeated a step.
+// build adds the steps of the job to a pipeline. The step of publishing begins when all shards are
+// scored. The shards that it gets are those of successful attempts, each once, however often the
+// engine has repeated a step.
 func (j *job) build(s beam.Scope) {
 	numbers := make([]int, len(j.Outputs))
 	for i := range numbers {

@@ -8,8 +8,8 @@ import (
 	"os"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	// The implementations register themselves: the file systems by the scheme of a URI, the runners by their names, and the
-	// calls of functions that need no reflection by the types of these.
+	// The implementations register themselves: the file systems by the scheme of a URI, the runners
+	// by their names, and the calls of functions that need no reflection by the types of these.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/exec/optimized"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/gcs"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local"

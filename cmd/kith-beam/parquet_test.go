@@ -22,7 +22,8 @@ import (
 	"kith/db/edgelist/parquet"
 )
 
-// memoryFile is a file of xitongsys/parquet-go, the library of Beam's parquetio. It is independent of the one that kith uses.
+// memoryFile is a file of xitongsys/parquet-go, the library of Beam's parquetio. It is independent
+// of the one that kith uses.
 type memoryFile struct {
 	*bytes.Reader
 	content []byte
@@ -35,7 +36,8 @@ func (f memoryFile) Create(string) (xitongsys.ParquetFile, error) { return nil, 
 func (f memoryFile) Write([]byte) (int, error)                    { return 0, io.ErrClosedPipe }
 func (f memoryFile) Close() error                                 { return nil }
 
-// foreign reads a Parquet file with that library. It returns the names of the columns and the rows, a line each.
+// foreign reads a Parquet file with that library. It returns the names of the columns and the rows,
+// a line each.
 func foreign(t *testing.T, file []byte) (lines []string) {
 	t.Helper()
 	r, err := reader.NewParquetReader(memoryFile{bytes.NewReader(file), file}, nil, 1)
@@ -96,8 +98,8 @@ func key(t *testing.T, v any) db.Key {
 	return k
 }
 
-// Another library reads every kind of file that kith writes: the edges, nodes and features of EXPORT and the links of kith
-// score, with integers, strings or both as keys.
+// Another library reads every kind of file that kith writes: the edges, nodes and features of
+// EXPORT and the links of kith score, with integers, strings or both as keys.
 func TestForeignReader(t *testing.T) {
 	const null = "<invalid reflect.Value>"
 	for name, c := range map[string]struct {

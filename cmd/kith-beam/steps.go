@@ -12,12 +12,13 @@ import (
 	"kith/cmd/internal/score"
 )
 
-// scoreShard is the step that scores a shard into a temporary file, whose name no other attempt uses: an engine may
-// repeat a shard or run it twice at a time. It emits its output with key 0.
+// scoreShard is the step that scores a shard into a temporary file, whose name no other attempt
+// uses: an engine may repeat a shard or run it twice at a time. It emits its output with key 0.
 type scoreShard struct{ Job job }
 
-// Setup restores and opens the database, unless another step of the process has done it. There is no Teardown: the
-// SDK's workers never call it (beam v2.77, exec.Plan.Down), and the copy serves until the process ends.
+// Setup restores and opens the database, unless another step of the process has done it. There is
+// no Teardown: the SDK's workers never call it (beam v2.77, exec.Plan.Down), and the copy serves
+// until the process ends.
 func (f *scoreShard) Setup(ctx context.Context) error {
 	_, err := copies.get(ctx, f.Job.Source)
 	return err
@@ -44,7 +45,8 @@ func (f *scoreShard) ProcessElement(ctx context.Context, shard int, emit func(in
 	return nil
 }
 
-// score writes the links of a shard. Scoring uses all processors, so shards of one process wait for each other.
+// score writes the links of a shard. Scoring uses all processors, so shards of one process wait for
+// each other.
 func (f *scoreShard) score(ctx context.Context, c *dbCopy, shard int, w io.Writer) (done score.Report, err error) {
 	select {
 	case <-c.turn:
@@ -98,7 +100,8 @@ func (f *publish) ProcessElement(ctx context.Context, _ int, each func(*part) bo
 	return f.Job.removeParts(ctx)
 }
 
-// removeStale deletes what --force replaces and is not overwritten: outputs with another number of shards.
+// removeStale deletes what --force replaces and is not overwritten: outputs with another number of
+// shards.
 func (f *publish) removeStale(ctx context.Context) error {
 	earlier, err := f.Job.earlier(ctx)
 	if err != nil {

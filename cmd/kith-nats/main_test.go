@@ -68,7 +68,8 @@ func database(t *testing.T) string {
 	return path
 }
 
-// start starts the tool, and returns the URL that it prints and a function that ends the process by SIGTERM.
+// start starts the tool, and returns the URL that it prints and a function that ends the process by
+// SIGTERM.
 func start(t *testing.T, args ...string) (url string, end func()) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
@@ -110,7 +111,8 @@ func get(t *testing.T, url string) string {
 	return string(b)
 }
 
-// A follower answers with the edges that were inserted at the publisher over HTTP, and says that it is a follower.
+// A follower answers with the edges that were inserted at the publisher over HTTP, and says that it
+// is a follower.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	nats := natsServer(t, server.Options{JetStream: true, JetStreamMaxStore: 4 << 30})

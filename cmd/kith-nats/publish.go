@@ -113,8 +113,9 @@ func (p *publisher) open(path string) (*db.DB, error) {
 	return db.Open(path, &o)
 }
 
-// together runs work and, with an address, a server, until one fails or ctx ends, which is no error. The server starts once
-// ready is closed, so a follower that can reach the server can also read the log.
+// together runs work and, with an address, a server, until one fails or ctx ends, which is no
+// error. The server starts once ready is closed, so a follower that can reach the server can also
+// read the log.
 func together(ctx context.Context, cmd *cobra.Command, ready <-chan struct{}, address string, h http.Handler, work func(context.Context) error) error {
 	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)

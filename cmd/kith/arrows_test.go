@@ -14,8 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// arrows returns the imports that each package may have in addition to the standard library: packages of kith by their
-// path, other modules with all of their packages. A package that is not listed may not exist.
+// arrows returns the imports that each package may have in addition to the standard library:
+// packages of kith by their path, other modules with all of their packages. A package that is not
+// listed may not exist.
 func arrows() map[string][]string {
 	const (
 		gonum   = "gonum.org/v1/gonum"
@@ -57,7 +58,8 @@ func arrows() map[string][]string {
 // badger is the module that stores the records. Only db/store imports it.
 const badger = "github.com/dgraph-io/badger/v4"
 
-// forTests returns the imports that the tests of every package may have in addition to those of the package.
+// forTests returns the imports that the tests of every package may have in addition to those of the
+// package.
 func forTests() []string {
 	return []string{
 		"github.com/cockroachdb/datadriven", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal",
@@ -81,8 +83,8 @@ func testArrows() map[string][]string {
 	}
 }
 
-// TestArrows checks that packages, also those of nested modules, import only what they may: imports go one way, and only
-// db/store imports Badger.
+// TestArrows checks that packages, also those of nested modules, import only what they may: imports
+// go one way, and only db/store imports Badger.
 func TestArrows(t *testing.T) {
 	t.Parallel()
 	for _, p := range append(listPackages(t), nestedPackages(t)...) {
@@ -128,8 +130,8 @@ func checkTool(t *testing.T, p listed) {
 	}
 }
 
-// may reports whether a package may be imported: one of the standard library, one of kith by its exact path, one of a
-// module by its prefix.
+// may reports whether a package may be imported: one of the standard library, one of kith by its
+// exact path, one of a module by its prefix.
 func may(allowed []string, path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	if first != "kith" && !strings.Contains(first, ".") {
@@ -156,8 +158,8 @@ func listPackages(t *testing.T) (all []listed) {
 	return all
 }
 
-// nestedPackages returns the packages of the modules below cmd, which go list does not list from here. Their files are
-// parsed, because listing would fetch what these modules need.
+// nestedPackages returns the packages of the modules below cmd, which go list does not list from
+// here. Their files are parsed, because listing would fetch what these modules need.
 func nestedPackages(t *testing.T) (all []listed) {
 	t.Helper()
 	modules, err := filepath.Glob(filepath.Join("..", "*", "go.mod"))

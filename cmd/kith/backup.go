@@ -82,7 +82,8 @@ func (b *backup) write(ctx context.Context, g *db.DB, w io.Writer) (db.Backup, e
 	return g.WriteSince(ctx, w, earlier)
 }
 
-// replaceable returns an error if file exists and is not a backup, or is the backup that --since names.
+// replaceable returns an error if file exists and is not a backup, or is the backup that --since
+// names.
 func (b *backup) replaceable(file string) error {
 	if file == "-" {
 		return nil

@@ -96,7 +96,8 @@ func (c *changes) flags(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("attach", "memory")
 }
 
-// checkArgs returns an error unless there is either DB or --attach, with the flags that belong to it.
+// checkArgs returns an error unless there is either DB or --attach, with the flags that belong to
+// it.
 func (c *changes) checkArgs(cmd *cobra.Command, args []string) error {
 	switch {
 	case c.attach != "":

@@ -15,8 +15,8 @@ import (
 	"kith/query/web"
 )
 
-// kith changes --follow writes changes as they are committed. It ends without an error when it is interrupted, and with one
-// that says how far it came when the server ends.
+// kith changes --follow writes changes as they are committed. It ends without an error when it is
+// interrupted, and with one that says how far it came when the server ends.
 func TestChangesFollow(t *testing.T) {
 	t.Parallel()
 	for _, interrupted := range []bool{true, false} {

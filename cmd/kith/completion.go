@@ -35,8 +35,8 @@ kith's subcommands, flags, databases and files.`,
 	}
 }
 
-// paths completes the arguments of a command according to their names in its usage: a directory for DB, a file for
-// FILE, otherwise nothing.
+// paths completes the arguments of a command according to their names in its usage: a directory for
+// DB, a file for FILE, otherwise nothing.
 func paths(use string) cobra.CompletionFunc {
 	names := strings.Fields(use)[1:]
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

@@ -87,11 +87,13 @@ const (
 	demoGroup = 30 // number of nodes of a community
 )
 
-// communities returns the parameters of the graph of the demo. Like links among people, these links depend on
-// communities, on common neighbours and on the nodes' own features, which plain heuristics do not see. On the graphs of
-// seeds 1 to 20, the trained model has mrr 0.361 in the mean and the best heuristic of each graph 0.288; the model finds
-// 2867 of the 3583 links, adamic_adar 2447 and resource_allocation 2452, and on no graph does a heuristic find more.
-// Without Choices only communities and common neighbours predict a link, and a training gains nothing over heuristics.
+// communities returns the parameters of the graph of the demo. Like links among people, these links
+// depend on communities, on common neighbours and on the nodes' own features, which plain
+// heuristics do not see. On the graphs of seeds 1 to 20, the trained model has mrr 0.361 in the
+// mean and the best heuristic of each graph 0.288; the model finds 2867 of the 3583 links,
+// adamic_adar 2447 and resource_allocation 2452, and on no graph does a heuristic find more.
+// Without Choices only communities and common neighbours predict a link, and a training gains
+// nothing over heuristics.
 func (d *demo) communities() trial.Communities {
 	return trial.Communities{
 		Nodes: d.nodes, Groups: d.nodes / demoGroup, Degree: 20, Inside: 0.85, Closed: 0.4, Choices: 3, FeatureLen: 16, Noise: 1,
@@ -186,8 +188,8 @@ func countLinks(data *trial.Data) int {
 	return ends / 2
 }
 
-// play plays the rounds with the database and, in memory, with the policies that do not learn. It returns the curves,
-// the database's first, and the time that the database took.
+// play plays the rounds with the database and, in memory, with the policies that do not learn. It
+// returns the curves, the database's first, and the time that the database took.
 func (d *demo) play(ctx context.Context, g *db.DB, data *trial.Data) (r trial.Result, took time.Duration, err error) {
 	bar := cli.NewBar(d.stderr)
 	defer bar.End()
@@ -259,8 +261,8 @@ func (d *demo) plot(r trial.Result) error {
 	return err
 }
 
-// ask shows a statement with its answer, for the node with the most known links, and compares the answer with the true
-// links.
+// ask shows a statement with its answer, for the node with the most known links, and compares the
+// answer with the true links.
 func (d *demo) ask(ctx context.Context, g *db.DB, data *trial.Data) error {
 	source, err := mostConnected(ctx, g)
 	if err != nil {
@@ -311,7 +313,8 @@ func mostConnected(ctx context.Context, g *db.DB) (k db.Key, err error) {
 // demoHidden is the share of the links that train leaves out.
 const demoHidden = 0.1
 
-// train shows the common use: it puts a list of links into a database, trains a model, and predicts.
+// train shows the common use: it puts a list of links into a database, trains a model, and
+// predicts.
 func (d *demo) train(ctx context.Context, g *db.DB, data *trial.Data) error {
 	hidden, err := d.addLinks(ctx, g, data)
 	if err != nil {
@@ -354,8 +357,8 @@ func (d *demo) addLinks(ctx context.Context, g *db.DB, data *trial.Data) (hidden
 	})
 }
 
-// countFound returns the number of links that are among the 10 best of their first node, as ranked by a model or a
-// heuristic.
+// countFound returns the number of links that are among the 10 best of their first node, as ranked
+// by a model or a heuristic.
 func countFound(ctx context.Context, g *db.DB, name string, links [][2]int64) (n int, err error) {
 	for _, e := range links {
 		r, err := g.Predict(ctx, db.Prediction{For: e[0], Model: name, Among: db.All(), Top: 10})
@@ -371,8 +374,8 @@ func countFound(ctx context.Context, g *db.DB, name string, links [][2]int64) (n
 	return n, nil
 }
 
-// player plays a trial with a database as a program that embeds one would: it predicts, and observes the rewards. All
-// arms of a round have the same source.
+// player plays a trial with a database as a program that embeds one would: it predicts, and
+// observes the rewards. All arms of a round have the same source.
 type player struct {
 	db    *db.DB
 	model string

@@ -1,5 +1,5 @@
-// Kith is the command-line tool of the kith graph database: it loads edge lists, runs statements, checks a database
-// and demonstrates the method.
+// Kith is the command-line tool of the kith graph database: it loads edge lists, runs statements,
+// checks a database and demonstrates the method.
 //
 //	kith demo               learn 2,000 rounds on a generated graph
 //	kith load DB FILE...    add edge lists to a database
@@ -17,36 +17,39 @@
 //
 // # Parts
 //
-// The tool holds no code that an embedding program would need: package query runs statements, package db loads files,
-// and package model/trial plays trials. Each subcommand has a file. Two parts are packages of their own: internal/shell
-// runs typed and piped statements, and internal/mcpserver talks to language models.
+// The tool holds no code that an embedding program would need: package query runs statements,
+// package db loads files, and package model/trial plays trials. Each subcommand has a file. Two
+// parts are packages of their own: internal/shell runs typed and piped statements, and
+// internal/mcpserver talks to language models.
 //
 // # Output
 //
-// Results, and nothing else, go to standard output. Errors, remarks, progress bars, and times except those of tables
-// go to standard error. Progress bars appear only on a terminal. Rows are a table if standard output is a terminal,
-// and otherwise JSON lines, unless .mode sets another format. Typed text and column names are coloured on a terminal
-// unless NO_COLOR is set. A missing value is blank in a table and in CSV, and null in JSON.
+// Results, and nothing else, go to standard output. Errors, remarks, progress bars, and times
+// except those of tables go to standard error. Progress bars appear only on a terminal. Rows are a
+// table if standard output is a terminal, and otherwise JSON lines, unless .mode sets another
+// format. Typed text and column names are coloured on a terminal unless NO_COLOR is set. A missing
+// value is blank in a table and in CSV, and null in JSON.
 //
-// An error of a statement begins with its position. The line follows, with a caret under the position:
+// An error of a statement begins with its position. The line follows, with a caret under the
+// position:
 //
 //	kith: 1:19: found alice, expected ALL, LABEL, "(" or a node (an integer, a 'string' or a parameter); did you mean 'alice'?
 //	PREDICT LINKS FOR alice;
 //	                  ^
 //
-// The exit code is 0 if the tool succeeded, 1 if it failed, and 2 if the command line was wrong. If the reader of the
-// output closes it, the tool ends without a message, with exit code 1.
+// The exit code is 0 if the tool succeeded, 1 if it failed, and 2 if the command line was wrong. If
+// the reader of the output closes it, the tool ends without a message, with exit code 1.
 //
 // # Invariants
 //
-// Only load and shell --create make a database. A file is loaded whole or not at all; a database that load made is
-// removed if nothing could be loaded into it. Ctrl-C ends the running statement, and with it a script but not a typed
-// session. The database is then as if the statement had not begun. SIGTERM and SIGHUP end the tool in the same way,
-// and it closes the database.
+// Only load and shell --create make a database. A file is loaded whole or not at all; a database
+// that load made is removed if nothing could be loaded into it. Ctrl-C ends the running statement,
+// and with it a script but not a typed session. The database is then as if the statement had not
+// begun. SIGTERM and SIGHUP end the tool in the same way, and it closes the database.
 //
 // # Caveats
 //
-// Readline reads 1,024 bytes at a time, and drops a character outside ASCII that is split between two reads. Only text
-// typed ahead, or pasted in a terminal without bracketed paste, is that long. A terminal without control sequences
-// (TERM=dumb) gets a prompt without editing.
+// Readline reads 1,024 bytes at a time, and drops a character outside ASCII that is split between
+// two reads. Only text typed ahead, or pasted in a terminal without bracketed paste, is that long.
+// A terminal without control sequences (TERM=dumb) gets a prompt without editing.
 package main

@@ -33,9 +33,9 @@ type attack struct {
 	answers map[string]int // number of answers by request and status
 }
 
-// TestHostile attacks kith serve with slow clients, heavy statements and requests that it refuses. It checks that nothing
-// is written, that the memory is bounded, and that GET /stats is answered meanwhile. With -long -v it prints the figures
-// on a graph of the size of dblp-2010:
+// TestHostile attacks kith serve with slow clients, heavy statements and requests that it refuses.
+// It checks that nothing is written, that the memory is bounded, and that GET /stats is answered
+// meanwhile. With -long -v it prints the figures on a graph of the size of dblp-2010:
 //
 //	go test ./cmd/kith -long -v -run 'TestHostile$'
 func TestHostile(t *testing.T) {
@@ -100,9 +100,10 @@ func (a *attack) serve() (pid int) {
 	return server.Process.Pid
 }
 
-// probe begins to ask for the figures, for a time, and waits for the first answer. The function that it returns waits for
-// the last one, and returns how long each took, the shortest first. A process of its own asks, because here the requests
-// would wait for those of the other clients before they are sent.
+// probe begins to ask for the figures, for a time, and waits for the first answer. The function
+// that it returns waits for the last one, and returns how long each took, the shortest first. A
+// process of its own asks, because here the requests would wait for those of the other clients
+// before they are sent.
 func (a *attack) probe(lasts time.Duration) (wait func() []time.Duration) {
 	cmd := exec.Command("probe", "http://"+a.address+"/stats", lasts.String())
 	cmd.Stderr = os.Stderr
@@ -166,7 +167,8 @@ func (a *attack) start(f func()) {
 	}()
 }
 
-// slowClient sends its headers, or its body, byte by byte, or does not read a large answer or a large picture.
+// slowClient sends its headers, or its body, byte by byte, or does not read a large answer or a
+// large picture.
 func (a *attack) slowClient(ctx context.Context, kind int) {
 	const headers = "POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 900000\r\n\r\n"
 	text := headers + strings.Repeat(" ", 900_000)

@@ -32,8 +32,8 @@ type input struct {
 	open func(context.Context) (io.ReadCloser, int64, error)
 }
 
-// inputs returns the files that an argument denotes: the file itself, standard input for -, the file at a URL, or the
-// parts of a folder. It returns an error if a file does not exist.
+// inputs returns the files that an argument denotes: the file itself, standard input for -, the
+// file at a URL, or the parts of a folder. It returns an error if a file does not exist.
 func (l *load) inputs(arg string, kind edgelist.Kind) ([]input, error) {
 	in := input{name: filepath.Base(arg), kind: kind, keyless: l.keyless}
 	if kind != edgelist.Edges {

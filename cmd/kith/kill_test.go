@@ -27,8 +27,8 @@ func slow(t *testing.T) {
 	}
 }
 
-// If backup, compact or restore is killed at any time, the database that it started from is unharmed, and the file or
-// database that it was to make is complete or does not exist.
+// If backup, compact or restore is killed at any time, the database that it started from is
+// unharmed, and the file or database that it was to make is complete or does not exist.
 func TestKilled(t *testing.T) {
 	kills, edges := 9, 60_000
 	switch {
@@ -73,7 +73,8 @@ func TestKilled(t *testing.T) {
 	t.Logf("%d kills, %d of them in time", kills, k.hit)
 }
 
-// However often score is killed, its file has the bytes of a run that is not, and is never there in part.
+// However often score is killed, its file has the bytes of a run that is not, and is never there in
+// part.
 func TestScoreKilled(t *testing.T) {
 	slow(t)
 	dir := t.TempDir()

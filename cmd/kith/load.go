@@ -178,8 +178,8 @@ func (l *load) run(ctx context.Context, path string, files []string) (err error)
 	if o.ReadOnly = l.dryRun; l.dryRun && missingOrEmpty(path) {
 		path, o.ReadOnly, o.InMemory = "", false, true
 	}
-	// The memory of a load stays in use until it ends. Collecting twice as often costs no time and saves a third of
-	// the memory.
+	// The memory of a load stays in use until it ends. Collecting twice as often costs no time and
+	// saves a third of the memory.
 	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	err = with(path, o, func(g *db.DB) error {
 		for _, in := range list {
@@ -216,8 +216,8 @@ func (l *load) all(files []string) (list []input, err error) {
 	return list, nil
 }
 
-// file loads one file and prints what was loaded or, with --dry-run, what loading a list of edges would add, and the
-// memory and disk space that the graph would need.
+// file loads one file and prints what was loaded or, with --dry-run, what loading a list of edges
+// would add, and the memory and disk space that the graph would need.
 func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 	if l.dryRun && in.kind != edgelist.Edges {
 		return nil

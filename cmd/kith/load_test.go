@@ -21,8 +21,8 @@ func (r *interrupter) Read([]byte) (int, error) {
 	return 0, errors.New("nobody reads any more")
 }
 
-// TestLoadIsInterrupted checks that a load ends with its context, even while it waits for input, and leaves nothing
-// behind.
+// TestLoadIsInterrupted checks that a load ends with its context, even while it waits for input,
+// and leaves nothing behind.
 func TestLoadIsInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -37,7 +37,8 @@ from the outcomes of its predictions.`,
 	return root
 }
 
-// knownSubcommand is cli.Known. It also suggests kith shell if the argument is a database or a file.
+// knownSubcommand is cli.Known. It also suggests kith shell if the argument is a database or a
+// file.
 func knownSubcommand(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		if _, err := os.Stat(args[0]); err == nil {
@@ -65,7 +66,8 @@ func built() string {
 	return version(info)
 }
 
-// version returns a line that identifies a build: its version, its revision, the Go version and the platform.
+// version returns a line that identifies a build: its version, its revision, the Go version and the
+// platform.
 func version(info *debug.BuildInfo) string {
 	parts := []string{"kith (devel)"}
 	if info != nil {

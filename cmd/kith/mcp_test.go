@@ -11,8 +11,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestMCP checks with a client of the SDK that kith mcp writes nothing but the protocol to standard output, ends with
-// its input, and has committed by then what it acknowledged.
+// TestMCP checks with a client of the SDK that kith mcp writes nothing but the protocol to standard
+// output, ends with its input, and has committed by then what it acknowledged.
 func TestMCP(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g.kith")
 	run := func(statement string) string {

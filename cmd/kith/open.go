@@ -25,8 +25,8 @@ func with(path string, o *db.Options, f func(*db.DB) error) error {
 	return errors.Join(f(g), g.Close())
 }
 
-// withReadOnly is like with for a database that exists and is only read. Other processes may read it at the same time. A database that
-// was not closed is opened for writing.
+// withReadOnly is like with for a database that exists and is only read. Other processes may read
+// it at the same time. A database that was not closed is opened for writing.
 func withReadOnly(path string, o *db.Options, f func(*db.DB) error) error {
 	if err := mustExist(path); err != nil {
 		return err
@@ -72,7 +72,8 @@ func inTemporary(parent string, f func(dir string) error) error {
 	return errors.Join(f(dir), os.RemoveAll(dir))
 }
 
-// missingOrEmpty reports whether path does not exist or is an empty directory, where opening would make a database.
+// missingOrEmpty reports whether path does not exist or is an empty directory, where opening would
+// make a database.
 func missingOrEmpty(path string) bool {
 	entries, err := os.ReadDir(path)
 	return errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0
@@ -86,9 +87,9 @@ func mustExist(path string) error {
 	return nil
 }
 
-// filesFrom returns an error for a command line with a database in place of a file, which happens when the arguments
-// are in the wrong order. The files begin at index first, and the last file is followed by following arguments. It is
-// a cobra.PositionalArgs.
+// filesFrom returns an error for a command line with a database in place of a file, which happens
+// when the arguments are in the wrong order. The files begin at index first, and the last file is
+// followed by following arguments. It is a cobra.PositionalArgs.
 func filesFrom(first, following int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		for _, f := range args[first : len(args)-following] {

@@ -16,8 +16,8 @@ const (
 	maxPicture  = 30 << 10
 )
 
-// TestPicture checks that the picture of a session shows the output of the shell. With -update it draws the picture
-// again.
+// TestPicture checks that the picture of a session shows the output of the shell. With -update it
+// draws the picture again.
 func TestPicture(t *testing.T) {
 	slow(t)
 	if _, err := os.Stat(facebook); err != nil {

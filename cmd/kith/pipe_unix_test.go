@@ -15,7 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The tool waits for a named pipe wherever it reads or writes a file, but only until it is interrupted.
+// The tool waits for a named pipe wherever it reads or writes a file, but only until it is
+// interrupted.
 func TestPipesEnd(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// TestPromptKeepsKeys checks that every statement arrives as typed, however late the terminal reports the position of
-// the cursor: typed key by key, each key after the last one is on the screen, and typed ahead.
+// TestPromptKeepsKeys checks that every statement arrives as typed, however late the terminal
+// reports the position of the cursor: typed key by key, each key after the last one is on the
+// screen, and typed ahead.
 func TestPromptKeepsKeys(t *testing.T) {
 	statements := 8
 	switch {
@@ -41,8 +42,8 @@ func TestPromptKeepsKeys(t *testing.T) {
 	}
 }
 
-// TestPromptKeepsLetters checks that letters outside ASCII arrive, also in a long paste: letters that readline can
-// take for Alt keys, letters of several characters, and wide ones.
+// TestPromptKeepsLetters checks that letters outside ASCII arrive, also in a long paste: letters
+// that readline can take for Alt keys, letters of several characters, and wide ones.
 func TestPromptKeepsLetters(t *testing.T) {
 	state := t.TempDir()
 	term := openSession(t, ordinary, "XDG_STATE_HOME="+state)
@@ -106,7 +107,8 @@ func entries(t *testing.T, file string) (all []string) {
 	return all
 }
 
-// TestPromptScreen checks the screen while a statement is edited, both with room below and at the bottom.
+// TestPromptScreen checks the screen while a statement is edited, both with room below and at the
+// bottom.
 func TestPromptScreen(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -155,8 +157,8 @@ func TestPromptScreen(t *testing.T) {
 	}
 }
 
-// ends reports whether the screen ends with lines, ignoring a menu below a search, with the cursor left columns before
-// their end; -1 means anywhere.
+// ends reports whether the screen ends with lines, ignoring a menu below a search, with the cursor
+// left columns before their end; -1 means anywhere.
 func (s *screen) ends(lines []string, left int) bool {
 	shown := strings.Split(s.String(), "\n")
 	for i := range lines {

@@ -306,8 +306,8 @@ func TestTerminalWidth(t *testing.T) {
 	term.expect("node = 'a node with a name that is long'")
 }
 
-// TestTerminalCompletes checks that Tab completes the names in the database, and that a statement can continue on the
-// next line.
+// TestTerminalCompletes checks that Tab completes the names in the database, and that a statement
+// can continue on the next line.
 func TestTerminalCompletes(t *testing.T) {
 	term := openSession(t, ordinary, "NO_COLOR=1")
 	term.send("describe model f\t")

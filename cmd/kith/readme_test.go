@@ -210,7 +210,8 @@ func updateReadme(t *testing.T, lines []string, blocks []block) {
 	}
 }
 
-// hour runs the commands of the README in a directory next to a checkout, with a home directory elsewhere.
+// hour runs the commands of the README in a directory next to a checkout, with a home directory
+// elsewhere.
 type hour struct {
 	t   *testing.T
 	dir string
@@ -276,8 +277,8 @@ func (h *hour) bash(lines []string) string {
 
 var everyLine = regexp.MustCompile("")
 
-// show types the input of a block into a shell of a database, and compares the lines of the output that match a pattern
-// with the block. It returns the correct block.
+// show types the input of a block into a shell of a database, and compares the lines of the output
+// that match a pattern with the block. It returns the correct block.
 func show(t *testing.T, b block, path string, pattern *regexp.Regexp) (lines []string) {
 	t.Helper()
 	want := exchanges(b.lines)

@@ -13,8 +13,8 @@ import (
 	"kith/db"
 )
 
-// On a read-only file system shell and check can read, and say that they only read. Writes are refused with the
-// reason.
+// On a read-only file system shell and check can read, and say that they only read. Writes are
+// refused with the reason.
 func TestReadOnlyFileSystem(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "g.kith")
@@ -58,7 +58,8 @@ func TestReadOnlyFileSystem(t *testing.T) {
 	}
 }
 
-// On a full file system shell and check can read, also a database that was not closed, and writes are refused.
+// On a full file system shell and check can read, also a database that was not closed, and writes
+// are refused.
 func TestFullFileSystem(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "g.kith")
@@ -95,14 +96,15 @@ func TestFullFileSystem(t *testing.T) {
 	}
 }
 
-// onReadOnly runs a command on a read-only file system with the contents of a directory, and returns its output.
+// onReadOnly runs a command on a read-only file system with the contents of a directory, and
+// returns its output.
 func onReadOnly(t *testing.T, dir, command string) string {
 	t.Helper()
 	return onDisk(t, dir, `cd ..; mount -o remount,ro "$1" || { echo cannot mount; exit 9; }; cd "$1"; `+command)
 }
 
-// onDisk runs a command on a file system of 32 MB with the contents of a directory, and returns its output. It skips the
-// test if the system does not allow the mount.
+// onDisk runs a command on a file system of 32 MB with the contents of a directory, and returns its
+// output. It skips the test if the system does not allow the mount.
 func onDisk(t *testing.T, dir, command string) string {
 	t.Helper()
 	script := `mount -t tmpfs -o size=32m none "$1" && cp -r "$2"/. "$1" || { echo cannot mount; exit 9; }; cd "$1"; ` + command

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// screen emulates the screen of a terminal. It executes the control sequences that the prompt uses and ignores others.
-// All characters are one column wide.
+// screen emulates the screen of a terminal. It executes the control sequences that the prompt uses
+// and ignores others. All characters are one column wide.
 type screen struct {
 	cells   [][]rune
 	row     int
@@ -30,8 +30,8 @@ func blanks(cols int) []rune { return []rune(strings.Repeat(" ", cols)) }
 // sequence matches a control sequence: its parameters, and its final letter.
 var sequence = regexp.MustCompile(`^\x1b\[([?0-9;]*)( ?[@-~])`)
 
-// write displays b, and returns how many times the process queries the position of the cursor. An incomplete sequence
-// or character at the end of b is kept for the next call.
+// write displays b, and returns how many times the process queries the position of the cursor. An
+// incomplete sequence or character at the end of b is kept for the next call.
 func (s *screen) write(b []byte) (questions int) {
 	b = append(s.pending, b...)
 	for len(b) > 0 {
@@ -120,8 +120,8 @@ func (s *screen) control(params, final string) (asks bool) {
 	return false
 }
 
-// erase blanks the cells from the cursor to the end (mode 0), from the beginning to it (1) or all (2), of
-// the rows from first to before end.
+// erase blanks the cells from the cursor to the end (mode 0), from the beginning to it (1) or all
+// (2), of the rows from first to before end.
 func (s *screen) erase(mode, first, row, end int) {
 	for r := first; r < end; r++ {
 		for c := range s.cells[r] {

@@ -38,8 +38,8 @@ func hold(ts *testscript.TestScript, _ bool, args []string) {
 	})
 }
 
-// serve DB [TOKEN] keeps a database open until the end of the script, and serves it at $URL. The token of a file allows
-// statements that write.
+// serve DB [TOKEN] keeps a database open until the end of the script, and serves it at $URL. The
+// token of a file allows statements that write.
 func serving(ts *testscript.TestScript, _ bool, args []string) {
 	g, err := db.Open(ts.MkAbs(args[0]), nil)
 	ts.Check(err)

@@ -69,7 +69,8 @@ Ctrl-C and SIGTERM end it.`,
 	return cmd
 }
 
-// serveDatabase answers requests at an address until ctx ends. It calls announce with its URL when it listens.
+// serveDatabase answers requests at an address until ctx ends. It calls announce with its URL when
+// it listens.
 func serveDatabase(ctx context.Context, g *db.DB, o web.Options, address string, announce func(url string) error) error {
 	return serve.Serve(ctx, o.Handler(g), address, func(url string) error {
 		g.Preload()

@@ -89,7 +89,8 @@ func (flags *shellFlags) add(cmd *cobra.Command, s *shell.Shell) {
 	cmd.MarkFlagsMutuallyExclusive("create", "read-only")
 }
 
-// oneDatabase accepts one argument, the database. If a second one follows, the error explains where statements go.
+// oneDatabase accepts one argument, the database. If a second one follows, the error explains where
+// statements go.
 func oneDatabase(cmd *cobra.Command, args []string) error {
 	if len(args) == 2 {
 		return fmt.Errorf("%q is one argument too many; a statement needs -c", args[1])

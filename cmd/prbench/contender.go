@@ -13,8 +13,8 @@ import (
 // contender is a policy with a preset. The preset is empty if the policy does not learn.
 type contender struct{ policy, preset string }
 
-// parseContender parses "policy" or "policy/preset". The policy default has preset default, others the given one. Some
-// policies can only classify.
+// parseContender parses "policy" or "policy/preset". The policy default has preset default, others
+// the given one. Some policies can only classify.
 func parseContender(text, preset string, classify bool) (contender, error) {
 	policy, own, isOwn := strings.Cut(text, "/")
 	c := contender{policy, preset}
@@ -48,8 +48,8 @@ type axis struct {
 // rates returns the learning rates of the paper's grid.
 func rates() []string { return []string{"0.01", "0.001", "0.0005", "0.0001"} }
 
-// axes returns the axes of the paper's grid search. neural_ucb and neural_ts are searched with the exploit_rate that
-// is best for neural_greedy.
+// axes returns the axes of the paper's grid search. neural_ucb and neural_ts are searched with the
+// exploit_rate that is best for neural_greedy.
 func (c contender) axes() []axis {
 	if c.preset != "paper" {
 		return nil
@@ -102,8 +102,8 @@ type cell struct {
 	contender
 }
 
-// searchGrid returns the best point of the grid for each cell that has one. Contenders that are searched after neural_greedy
-// use its rate.
+// searchGrid returns the best point of the grid for each cell that has one. Contenders that are
+// searched after neural_greedy use its rate.
 func (x *experiment) searchGrid(ctx context.Context) (map[cell]map[string]string, error) {
 	found := make(map[cell]map[string]string)
 	for _, second := range []bool{false, true} {

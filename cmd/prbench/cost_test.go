@@ -14,7 +14,8 @@ import (
 	"kith/model/trial"
 )
 
-// The parts of every run are measured, and their sum is at most the whole. The regret equals that of the stored run.
+// The parts of every run are measured, and their sum is at most the whole. The regret equals that
+// of the stored run.
 func TestCosts(t *testing.T) {
 	x := smallExperiment(t, "prb/released", "prb_greedy", "random")
 	x.seeds = 1

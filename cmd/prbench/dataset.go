@@ -26,7 +26,8 @@ type dataset struct {
 	classes    []trial.ID // nodes that represent classes; nil means that links are predicted
 }
 
-// readData reads the folder of a data set. read is readLinks or readClasses, which also returns the names of its files.
+// readData reads the folder of a data set. read is readLinks or readClasses, which also returns the
+// names of its files.
 func readData(folder string, read func(root fs.FS) (*dataset, []string, error)) (*dataset, error) {
 	root := os.DirFS(folder)
 	s, files, err := read(root)
@@ -66,9 +67,10 @@ func sumFile(name string) (string, error) {
 	return sumFiles(os.DirFS(filepath.Dir(name)), edgelist.Part{Name: filepath.Base(name)})
 }
 
-// readLinks reads a folder in the format that the authors of the PRB paper publish: entry.npy with rows (node, node, 1
-// or -1) for pairs that are linked or not, and features.npy; or, if the rows are (user, item, 1 or -1),
-// user_features.npy and item_features.npy. Items are numbered after the users. A folder with u.data is MovieLens 100K.
+// readLinks reads a folder in the format that the authors of the PRB paper publish: entry.npy with
+// rows (node, node, 1 or -1) for pairs that are linked or not, and features.npy; or, if the rows
+// are (user, item, 1 or -1), user_features.npy and item_features.npy. Items are numbered after the
+// users. A folder with u.data is MovieLens 100K.
 func readLinks(root fs.FS) (*dataset, []string, error) {
 	if _, err := fs.Stat(root, ratingsFile); err == nil {
 		d, err := readRatings(root)
@@ -128,7 +130,8 @@ func readMatrix(root fs.FS, name string) (rows [][]float32, err error) {
 	return rows, nil
 }
 
-// listed returns the data of rows (node, node, mark), or (user, item, mark) if there are users. Loops are dropped.
+// listed returns the data of rows (node, node, mark), or (user, item, mark) if there are users.
+// Loops are dropped.
 func listed(rows [][]float32, features [][]float32, users int) (*trial.Data, error) {
 	var links [][2]trial.ID
 	var pairs [2][]trial.Pair // not linked, linked
@@ -168,7 +171,8 @@ func listed(rows [][]float32, features [][]float32, users int) (*trial.Data, err
 
 func below(v float32, n int) bool { return v >= 0 && v < float32(n) && v == float32(int(v)) }
 
-// readClasses reads the labels and features of nodes from a folder in the layout of the Open Graph Benchmark.
+// readClasses reads the labels and features of nodes from a folder in the layout of the Open Graph
+// Benchmark.
 func readClasses(root fs.FS) (*dataset, []string, error) {
 	g, err := ogb.Read(root)
 	if err != nil {

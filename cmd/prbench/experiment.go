@@ -119,8 +119,8 @@ class. Runs are kept, and tables made, as by prbench online.`,
 	return command(c, x.checkKept, x.playAndReport)
 }
 
-// flags adds the flags for the data, the policies and the number of rounds. The protocols and features are those of x by
-// default.
+// flags adds the flags for the data, the policies and the number of rounds. The protocols and
+// features are those of x by default.
 func (x *experiment) flags(f *pflag.FlagSet, policies, preset string) {
 	f.StringSliceVar(&x.folders, "data", nil, "folders of data sets")
 	f.StringSliceVar(&x.policies, "policies", strings.Split(policies, ","), "policy or policy/preset")
@@ -206,8 +206,8 @@ func (x *experiment) protocol(name string, classes int) (trial.Protocol, error) 
 	return p, nil
 }
 
-// read reads all data sets, whose names must differ, and sets the arenas: all combinations of data, protocols and
-// features.
+// read reads all data sets, whose names must differ, and sets the arenas: all combinations of data,
+// protocols and features.
 func (x *experiment) read() error {
 	read := readLinks
 	if x.classify {
@@ -276,7 +276,8 @@ func (x *experiment) job(what string, a arena, s settings) regretJob {
 	return regretJob{strings.Join([]string{what, s.Data, s.Protocol, s.Features}, " "), []settings{s}, s.Rounds, play}
 }
 
-// jobs returns the jobs of the experiment. found holds the options that a grid search has found for each contender.
+// jobs returns the jobs of the experiment. found holds the options that a grid search has found for
+// each contender.
 func (x *experiment) jobs(what string, found map[cell]map[string]string) (all []regretJob) {
 	for _, a := range x.arenas {
 		for _, c := range x.contenders {
@@ -345,8 +346,8 @@ func (x *experiment) playAndReport(ctx context.Context, cmd *cobra.Command) erro
 	return x.write(cmd.OutOrStdout(), x.run(ctx))
 }
 
-// write writes tables and pictures of all kept runs to --out, and prints the tables unless the playing ended with an error,
-// which it returns.
+// write writes tables and pictures of all kept runs to --out, and prints the tables unless the
+// playing ended with an error, which it returns.
 func (x *experiment) write(w io.Writer, played error) error {
 	runs, err := x.shelf("runs").runs(settings.data)
 	if err != nil || len(runs) == 0 {

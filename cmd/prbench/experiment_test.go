@@ -62,8 +62,8 @@ func same(a, b map[string]regretRun) bool {
 	return len(a) == len(b)
 }
 
-// An experiment that is interrupted and continued has the same result as one that is not, with any number of workers.
-// Stored runs are not played again.
+// An experiment that is interrupted and continued has the same result as one that is not, with any
+// number of workers. Stored runs are not played again.
 func TestResume(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	x := smallExperiment(t, "prb", "neural_greedy", "random")
@@ -145,7 +145,8 @@ func TestSearchGrid(t *testing.T) {
 	}
 }
 
-// The grid of neural_ucb is played with the rate that is best for neural_greedy, whose grid is played first.
+// The grid of neural_ucb is played with the rate that is best for neural_greedy, whose grid is
+// played first.
 func TestSearchGridAfterGreedy(t *testing.T) {
 	x := smallExperiment(t, "neural_ucb")
 	x.arenas, x.seeds, x.grid, x.rounds = x.arenas[:1], 1, true, 55
@@ -243,8 +244,8 @@ func TestPlanChecks(t *testing.T) {
 	}
 }
 
-// An experiment has a job for every policy, seed and arena. Features and classes are those of the arena, and only for
-// policies that learn.
+// An experiment has a job for every policy, seed and arena. Features and classes are those of the
+// arena, and only for policies that learn.
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	links, topics := filepath.Join(t.TempDir(), "small"), filepath.Join(t.TempDir(), "topics")

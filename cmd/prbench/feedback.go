@@ -191,7 +191,8 @@ func feedbackLine(r *feedbackRun) string {
 	return fmt.Sprintf("%s: %s, seed %d: MRR %.4f after %v outcomes", s.Data, s.title(), s.Seed, r.Result.MRR, s.Outcomes)
 }
 
-// feedbackTable returns a table with a row for each graph and policy and a column for each number of outcomes.
+// feedbackTable returns a table with a row for each graph and policy and a column for each number
+// of outcomes.
 func feedbackTable(runs []*feedbackRun) (text string) {
 	outcomes := func(r *feedbackRun) string { return fmt.Sprint(r.Settings.Outcomes) }
 	for _, alike := range grouped(runs, outcomes) {
@@ -214,7 +215,8 @@ func feedbackTable(runs []*feedbackRun) (text string) {
 	return text
 }
 
-// feedback is a database without some edges, and a model that learns what became of the links that it offered.
+// feedback is a database without some edges, and a model that learns what became of the links that
+// it offered.
 type feedback struct {
 	feedbackSettings
 	store   *db.DB
@@ -325,8 +327,8 @@ func (f *feedback) divide() {
 	}
 }
 
-// outcome offers links of a node and reports what became of the best. A node is not offered a link again when its outcome is
-// known. Nodes without other candidates are passed over.
+// outcome offers links of a node and reports what became of the best. A node is not offered a link
+// again when its outcome is known. Nodes without other candidates are passed over.
 func (f *feedback) outcome(ctx context.Context) (reward float64, err error) {
 	for range 100 * len(f.sources) {
 		source := f.sources[f.rng.IntN(len(f.sources))]

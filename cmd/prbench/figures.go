@@ -1,11 +1,13 @@
 // # Figures
 //
-// Times and rates are of a machine with 2 cores. The paper is "PageRank Bandits for Link Prediction".
+// Times and rates are of a machine with 2 cores. The paper is "PageRank Bandits for Link
+// Prediction".
 //
 // # PageRank
 //
-// Median times on dblp-2010 (300,647 nodes, 807,700 edges) in one thread. igraph and scipy ran within minutes on the same machine. The
-// benchmark compares each certified bound with the true error and fails if a bound does not hold.
+// Median times on dblp-2010 (300,647 nodes, 807,700 edges) in one thread. igraph and scipy ran
+// within minutes on the same machine. The benchmark compares each certified bound with the true
+// error and fails if a bound does not hold.
 //
 //	solve for one node, certified L1 1e-6 (true error 2e-7)        51 ms    igraph (PRPACK) 320 ms
 //	solve for 100 nodes, certified L1 1e-6 (true error 7e-8)       77 ms    igraph 342 ms, scipy power series 307 ms
@@ -17,7 +19,8 @@
 //	insert of an edge in memory, 0 or 10,000 cached states         1.6, 1.4 us
 //	a state of eps 1e-5 in memory, in the store                    56, 8.2 KB
 //
-// The cost of a local state or a catch-up depends on the neighbourhood, not on the size of the graph (eps 1e-5, microseconds):
+// The cost of a local state or a catch-up depends on the neighbourhood, not on the size of the
+// graph (eps 1e-5, microseconds):
 //
 //	                      edges      state  after 1 insert anywhere  at one of the 50 nearest
 //	CA-GrQc               14,496     533    2.6                      43
@@ -28,9 +31,10 @@
 //
 // # Predictions
 //
-// prbench bench predict --edges dblp-2010.edges.txt.gz --queries 3000 --time 20s: 100 candidates by a trained model of policy
-// default, with a new source and new candidates each time out of 2,000 nodes whose states are cached; and the best 10 within two
-// steps by a heuristic. Median and 99th percentile:
+// prbench bench predict --edges dblp-2010.edges.txt.gz --queries 3000 --time 20s: 100 candidates by
+// a trained model of policy default, with a new source and new candidates each time out of 2,000
+// nodes whose states are cached; and the best 10 within two steps by a heuristic. Median and 99th
+// percentile:
 //
 //	100 candidates, Go API                         1.3 ms, 7.5 ms
 //	the same as a statement                        1.3 ms, 6.7 ms
@@ -40,13 +44,16 @@
 //
 // # Links round by round
 //
-// Regret of 10,000 rounds: rounds in which a link was on offer and another candidate was chosen. Mean and standard deviation of
-// seeds 1 to 10 for default and for all policies of protocol paper, features svd; seeds 1 to 3 for the others (neural_ucb, neural_ts: 1 to 3 everywhere). All
-// policies see the same rounds and begin without knowledge. The paper's methods run in preset paper with its grid search on other
-// rounds; default has one setting, chosen with other seeds. Features svd are those that the authors ship. They are computed
-// from all links and so leak the answer; with features none, a policy sees only what was revealed. Protocol paper has 100 candidates, up to 10
-// of them links, as the paper's text says. Protocol fresh leaves out pairs that were won before. Protocol released has ten
-// unrelated pairs, one of them a link, as in the authors' program.
+// Regret of 10,000 rounds: rounds in which a link was on offer and another candidate was chosen.
+// Mean and standard deviation of seeds 1 to 10 for default and for all policies of protocol paper,
+// features svd; seeds 1 to 3 for the others (neural_ucb, neural_ts: 1 to 3 everywhere). All
+// policies see the same rounds and begin without knowledge. The paper's methods run in preset paper
+// with its grid search on other rounds; default has one setting, chosen with other seeds. Features
+// svd are those that the authors ship. They are computed from all links and so leak the answer;
+// with features none, a policy sees only what was revealed. Protocol paper has 100 candidates, up
+// to 10 of them links, as the paper's text says. Protocol fresh leaves out pairs that were won
+// before. Protocol released has ten unrelated pairs, one of them a link, as in the authors'
+// program.
 //
 //	protocol, features  policy                        GrQc            Facebook    AmazonFashion  Yelp
 //	paper, svd          prb                           8722 ± 338      5891 ± 804  2930 ± 479     6429 ± 160
@@ -77,28 +84,31 @@
 //	printed in the paper  PRB                         3236            1929        1455
 //	                    best rival (EE-Net)           3419            2274        1698
 //
-// The printed figures are not reproduced. By the protocol of the paper's text its methods stay far above them, with features or
-// without. With one link among ten unrelated pairs, as in the authors' program, the rivals come near theirs on GrQc and
-// Facebook, but PRB is not the best of them: the ten pairs belong to ten nodes, and the PageRank of
-// their targets mostly tells their degree. Compare figures of one protocol only.
+// The printed figures are not reproduced. By the protocol of the paper's text its methods stay far
+// above them, with features or without. With one link among ten unrelated pairs, as in the authors'
+// program, the rivals come near theirs on GrQc and Facebook, but PRB is not the best of them: the
+// ten pairs belong to ten nodes, and the PageRank of their targets mostly tells their degree.
+// Compare figures of one protocol only.
 //
-// The default gains by Bayesian logistic regression over the entries of both vectors, and by remembering how often a node was on
-// offer: candidates that are no links are drawn at random here, so nodes often on offer are often linked. Without it
-// (offers = off) its regret is 2754, 1488, 2151 and 4103 with features, and 8991, 7604, 3484 and 7672 without (3 seeds). One in ten
-// of the runs on AmazonFashion with pin = off ends near 4,500.
+// The default gains by Bayesian logistic regression over the entries of both vectors, and by
+// remembering how often a node was on offer: candidates that are no links are drawn at random here,
+// so nodes often on offer are often linked. Without it (offers = off) its regret is 2754, 1488,
+// 2151 and 4103 with features, and 8991, 7604, 3484 and 7672 without (3 seeds). One in ten of the
+// runs on AmazonFashion with pin = off ends near 4,500.
 //
 //	prbench online --data prb/grqc,prb/facebook,prb/amazon,prb/yelp --protocol paper,fresh,released --features svd,none \
 //	    --policies prb,prb_greedy,ee_net,neural_greedy,neural_ucb,neural_ts --preset paper --grid --seeds 3 --out results
 //	prbench online --data prb/grqc,prb/facebook,prb/amazon,prb/yelp --protocol paper,fresh,released --features svd,none \
 //	    --policies default --seeds 10 --out results   (and again with --set pin=off)
 //
-// 10,000 rounds on GrQc take 4 seconds in one thread with default, and with prb in the authors' preset and protocol, PageRank and
-// training included; the authors' program took 2,466 seconds on a similar machine (prbench cost --data prb/grqc).
+// 10,000 rounds on GrQc take 4 seconds in one thread with default, and with prb in the authors'
+// preset and protocol, PageRank and training included; the authors' program took 2,466 seconds on a
+// similar machine (prbench cost --data prb/grqc).
 //
 // # Nodes round by round
 //
-// Regret of 10,000 rounds, one seed (prbench classify --data cora --seeds 1 --out classes). prb_n is the best on Cora as in the
-// paper, but at another level.
+// Regret of 10,000 rounds, one seed (prbench classify --data cora --seeds 1 --out classes). prb_n
+// is the best on Cora as in the paper, but at another level.
 //
 //	                       prb_n  ee_net  prb_greedy  neural_ucb  neural_greedy  neural_ts
 //	Cora                   2972   3087    3530        3621        3625           3709
@@ -108,8 +118,9 @@
 //
 // # Fixed splits
 //
-// Hits@K in percent on the test part as the Open Graph Benchmark defines it. Cora and Citeseer: mean and standard deviation of
-// splits random0 to random4, which need not be the splits of the paper. The graph holds the training edges.
+// Hits@K in percent on the test part as the Open Graph Benchmark defines it. Cora and Citeseer:
+// mean and standard deviation of splits random0 to random4, which need not be the splits of the
+// paper. The graph holds the training edges.
 //
 //	                                              Cora @100     Citeseer @100  ogbl-ddi @20  printed in the paper
 //	common_neighbors                              33.21 ± 1.05  25.82 ± 1.38   17.73         33.92, 29.79, 17.73
@@ -124,15 +135,16 @@
 //	ease, validation edges in the graph                                        91.24
 //	NCNC                                                                                     89.65, 93.47, 84.11
 //
-// Resource allocation by its definition has 6.23 on ogbl-ddi, not the printed 27.60; the other two heuristics come out to the
-// digit. A third of Cora's and a quarter of Citeseer's test edges have a common neighbour, hence one figure for three heuristics. PRB
-// as the paper describes it stays far below the printed figure: 12 (preset paper) or 17 (released) on the words of Cora
-// alone, 63 with kith's structural contexts. pair_mix trains for 70 to 80 seconds a split on two busy cores and was chosen
-// by the validation parts; ease trains in 0.02 seconds.
+// Resource allocation by its definition has 6.23 on ogbl-ddi, not the printed 27.60; the other two
+// heuristics come out to the digit. A third of Cora's and a quarter of Citeseer's test edges have a
+// common neighbour, hence one figure for three heuristics. PRB as the paper describes it stays far
+// below the printed figure: 12 (preset paper) or 17 (released) on the words of Cora alone, 63 with
+// kith's structural contexts. pair_mix trains for 70 to 80 seconds a split on two busy cores and
+// was chosen by the validation parts; ease trains in 0.02 seconds.
 //
-// Among the negatives of HeaRT, on its split of Citeseer, the MRR in percent is 8.84 for common_neighbors, 11.23 for
-// adamic_adar, 11.08 for resource_allocation and 29.64 for default. Li et al. (NeurIPS 2023) print 28.65 for NCN, the best of
-// their table.
+// Among the negatives of HeaRT, on its split of Citeseer, the MRR in percent is 8.84 for
+// common_neighbors, 11.23 for adamic_adar, 11.08 for resource_allocation and 29.64 for default. Li
+// et al. (NeurIPS 2023) print 28.65 for NCN, the best of their table.
 //
 //	prbench offline --data . --dataset cora --policies common_neighbors,adamic_adar,resource_allocation,ppr,default,pair_mix
 //	prbench offline --data . --dataset citeseer --negatives heart --policies common_neighbors,adamic_adar,resource_allocation,default
@@ -140,8 +152,9 @@
 //
 // # Streams
 //
-// prbench temporal plays a stream of events: each event of the last part is ranked before the graph gets it. Mean reciprocal rank
-// on tgbl-wiki-v2 among all pages: EdgeBank 0.4947, pair recency 0.8172, pair, then page recency 0.8206.
+// prbench temporal plays a stream of events: each event of the last part is ranked before the graph
+// gets it. Mean reciprocal rank on tgbl-wiki-v2 among all pages: EdgeBank 0.4947, pair recency
+// 0.8172, pair, then page recency 0.8206.
 //
 //	prbench temporal --data temporal/tgbl-wiki.txt.gz --protocol all --policies edgebank,pair_recency,pair_node_recency,default
 package main

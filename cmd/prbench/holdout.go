@@ -51,7 +51,8 @@ type holdoutSettings struct {
 	Seed   uint64 `json:"seed"`
 }
 
-// holdoutResult says how well a policy found the hidden edges of a seed among one set of candidates.
+// holdoutResult says how well a policy found the hidden edges of a seed among one set of
+// candidates.
 type holdoutResult struct {
 	Refused string `json:"refused,omitempty"` // why the policy refused the graph; "" means that it did not
 
@@ -80,8 +81,8 @@ func (s holdoutSettings) name() string {
 	return runName(s, s.Data, among, s.Policy, fmt.Sprintf("s%d", s.Seed))
 }
 
-// model returns a new model of the policy, for nodes without features unless the policy needs them, or nil for
-// priorName.
+// model returns a new model of the policy, for nodes without features unless the policy needs them,
+// or nil for priorName.
 func (s holdoutSettings) model() (*model.Model, error) {
 	if s.Policy == priorName {
 		return nil, nil
@@ -169,7 +170,8 @@ func (p *holdoutPlan) check() error {
 	return err
 }
 
-// resolvePolicies replaces "all" by the policies that can be asked, and returns an error for unknown names.
+// resolvePolicies replaces "all" by the policies that can be asked, and returns an error for
+// unknown names.
 func (p *holdoutPlan) resolvePolicies() error {
 	askable := []string{priorName}
 	for _, name := range model.Policies() {
@@ -188,7 +190,8 @@ func (p *holdoutPlan) resolvePolicies() error {
 	return nil
 }
 
-// run plays the missing runs, graph by graph, and makes tables of all kept runs, even if the playing ends early.
+// run plays the missing runs, graph by graph, and makes tables of all kept runs, even if the
+// playing ends early.
 func (p *holdoutPlan) run(ctx context.Context, cmd *cobra.Command) error {
 	p.log = cmd.ErrOrStderr()
 	played := p.play(ctx)

@@ -58,7 +58,8 @@ func (p *holdoutPlan) setsFor(ctx context.Context, store *db.DB, g graphFile) (s
 	})
 }
 
-// jobs returns a job for each policy and seed. A policy is trained once, and asked for links among all sets of candidates.
+// jobs returns a job for each policy and seed. A policy is trained once, and asked for links among
+// all sets of candidates.
 func (p *holdoutPlan) jobs(store *db.DB, asked holdoutQuestion, sets []parse.Set) (jobs []holdoutJob) {
 	for seed := p.firstSeed; seed < p.firstSeed+uint64(p.seeds); seed++ {
 		for _, policy := range p.policies {
@@ -93,7 +94,8 @@ func holdoutLine(r *holdoutRun) string {
 	return what + fmt.Sprintf("MRR %.4f, hits@10 %.4f, training %.1f s, a question %.2f ms", is.MRR, is.Hits, is.Train, 1e3*is.Question)
 }
 
-// hold hides edges and asks a policy, which may refuse. The settings differ in their candidates only.
+// hold hides edges and asks a policy, which may refuse. The settings differ in their candidates
+// only.
 func hold(ctx context.Context, tx *db.Tx, settings []holdoutSettings) ([]holdoutResult, error) {
 	s := settings[0]
 	h := db.Holdout{Share: s.Share, Sample: s.Sample, Seed: s.Seed}
@@ -158,8 +160,8 @@ func ask(ctx context.Context, set *db.HoldoutSet, s holdoutSettings, results []h
 	return nil
 }
 
-// add adds the measurements of one source, which are those of EVALUATE. MRR and Hits are sums until all sources have
-// been added.
+// add adds the measurements of one source, which are those of EVALUATE. MRR and Hits are sums until
+// all sources have been added.
 func (r *holdoutResult) add(h *db.HeldOut) {
 	r.Links += len(h.Hidden)
 	r.Reached += len(h.Found)

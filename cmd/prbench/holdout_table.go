@@ -21,12 +21,13 @@ func plainHeuristics() []string {
 type holdoutReport struct {
 	Cells []*holdoutCell `json:"cells"` // worst first: see holdoutCell.worst
 	Mean  float64        `json:"mean"`  // geometric mean of the ratio of MRR to that of the best plain heuristic; 0 means none
-	// OneKind is Mean without bipartite graphs, in which heuristics fail because of candidates of the source's own
-	// kind.
+	// OneKind is Mean without bipartite graphs, in which heuristics fail because of candidates of
+	// the source's own kind.
 	OneKind float64 `json:"mean_of_one_kind"`
 }
 
-// holdoutCell holds results that are comparable: the policies asked on one graph among one set of candidates.
+// holdoutCell holds results that are comparable: the policies asked on one graph among one set of
+// candidates.
 type holdoutCell struct {
 	holdoutQuestion
 	Rows    []holdoutRow `json:"rows"`    // sorted by MRR
@@ -48,7 +49,8 @@ type holdoutRow struct {
 	runs []*holdoutRun
 }
 
-// holdoutRatio is the smallest ratio of default to other policies, by each measure, over the seeds that both have.
+// holdoutRatio is the smallest ratio of default to other policies, by each measure, over the seeds
+// that both have.
 type holdoutRatio struct {
 	MRR      float64 `json:"mrr"`
 	MRRTo    string  `json:"mrr_to"`    // the other policy; "" means that none is comparable
@@ -102,8 +104,8 @@ func newHoldoutCell(runs []*holdoutRun) *holdoutCell {
 	return c
 }
 
-// mean returns the geometric mean, over some cells, of the ratio of MRR to that of the best plain heuristic, or 0 if
-// no cell has one.
+// mean returns the geometric mean, over some cells, of the ratio of MRR to that of the best plain
+// heuristic, or 0 if no cell has one.
 func (r *holdoutReport) mean(of func(*holdoutCell) bool) float64 {
 	var ratios []float64
 	for _, c := range r.Cells {
@@ -145,8 +147,9 @@ func (c *holdoutCell) ratio(own *holdoutRow, among func(policy string) bool) (le
 	return least
 }
 
-// meanRatio returns the ratio of the mean of a to that of b, over the seeds that both have. Rows without a common seed are
-// not comparable. If the mean of b is 0, the rows are comparable only if that of a is 0 too; the ratio is then 1.
+// meanRatio returns the ratio of the mean of a to that of b, over the seeds that both have. Rows
+// without a common seed are not comparable. If the mean of b is 0, the rows are comparable only if
+// that of a is 0 too; the ratio is then 1.
 func meanRatio(a, b *holdoutRow, of func(*holdoutRun) float64) (ratio float64, comparable bool) {
 	sumA, sumB, common := 0.0, 0.0, false
 	for i, seed := range a.Seeds {
@@ -163,8 +166,8 @@ func meanRatio(a, b *holdoutRow, of func(*holdoutRun) float64) (ratio float64, c
 	return 1, common
 }
 
-// worst returns the smaller ratio to the best other policy, by which cells are sorted. Cells without a ratio come
-// last.
+// worst returns the smaller ratio to the best other policy, by which cells are sorted. Cells
+// without a ratio come last.
 func (c *holdoutCell) worst() float64 {
 	worst := math.Inf(1)
 	if c.Best.MRRTo != "" {

@@ -43,7 +43,8 @@ func ringPlan(t *testing.T) *holdoutPlan {
 	return p
 }
 
-// played plays the missing runs. It returns all stored runs without their times, and the number of runs played.
+// played plays the missing runs. It returns all stored runs without their times, and the number of
+// runs played.
 func played(t *testing.T, p *holdoutPlan) (all []holdoutRun, n int) {
 	t.Helper()
 	log := new(bytes.Buffer)
@@ -62,8 +63,8 @@ func played(t *testing.T, p *holdoutPlan) (all []holdoutRun, n int) {
 	return all, strings.Count(log.String(), "\n")
 }
 
-// A holdout continues after an interruption. Its result does not depend on the runs stored before or on the number of
-// workers.
+// A holdout continues after an interruption. Its result does not depend on the runs stored before
+// or on the number of workers.
 func TestHoldoutResumes(t *testing.T) {
 	t.Parallel()
 	p := ringPlan(t)
@@ -128,8 +129,8 @@ func madeRun(data, among, policy string, seed uint64, mrr, hits float64) *holdou
 	}
 }
 
-// The worst cell comes first, ratios are over the seeds that both rows have, and a policy that refused is not
-// compared.
+// The worst cell comes first, ratios are over the seeds that both rows have, and a policy that
+// refused is not compared.
 func TestHoldoutReport(t *testing.T) {
 	t.Parallel()
 	refused := madeRun("a", "ALL", "ease", 1, 0, 0)
@@ -230,7 +231,8 @@ func TestParseGraphFile(t *testing.T) {
 	}
 }
 
-// A stored run that was changed, or was played by another version of a model, is an error that names the file.
+// A stored run that was changed, or was played by another version of a model, is an error that
+// names the file.
 func TestHoldoutShelfRefuses(t *testing.T) {
 	t.Parallel()
 	s := holdoutShelf(t.TempDir())

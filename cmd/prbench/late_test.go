@@ -11,8 +11,8 @@ import (
 	"kith/db/edgelist"
 )
 
-// driftEvents returns links of users to items. A user has a taste, and stops at a time of his own. Items are in fashion for a
-// while.
+// driftEvents returns links of users to items. A user has a taste, and stops at a time of his own.
+// Items are in fashion for a while.
 func driftEvents() (events []edgelist.Edge) {
 	const users, items, tastes, span = 90, 120, 3, 100_000
 	rng := rand.New(rand.NewPCG(8, 8))
@@ -33,7 +33,8 @@ func driftEvents() (events []edgelist.Edge) {
 	return events
 }
 
-// lateRatio plays a match and returns the ratio of the mean reciprocal ranks with and without times.
+// lateRatio plays a match and returns the ratio of the mean reciprocal ranks with and without
+// times.
 func lateRatio(t *testing.T, g graphFile, hide string, events []edgelist.Edge) float64 {
 	t.Helper()
 	h, _ := rowOf(lateHidings(), hide)

@@ -149,11 +149,12 @@ func (p *learnPlan) learn(ctx context.Context, log io.Writer) (*model.StartWeigh
 	return l.Learn(ctx, p.plan)
 }
 
-// learnShares returns the shares of its edges that are removed from a graph, in addition to the links that are learned
-// from.
+// learnShares returns the shares of its edges that are removed from a graph, in addition to the
+// links that are learned from.
 func learnShares() []float64 { return []float64{0, 0.1, 0.6} }
 
-// add adds a graph to the learner, once for each of learnShares, and perhaps its cores. It closes the graph.
+// add adds a graph to the learner, once for each of learnShares, and perhaps its cores. It closes
+// the graph.
 func (p *learnPlan) add(ctx context.Context, l *model.StartLearner, store *db.DB, cores, directed bool) error {
 	defer store.Close()
 	return store.View(ctx, func(tx *db.Tx) error {

@@ -7,13 +7,14 @@ import (
 	"kith/db"
 )
 
-// coreShares returns shares of the edges of a graph. The edges between the most densely linked nodes with each share
-// are learned from as a further graph. Few public graphs are as dense, and the value of a column depends on the
-// density.
+// coreShares returns shares of the edges of a graph. The edges between the most densely linked
+// nodes with each share are learned from as a further graph. Few public graphs are as dense, and
+// the value of a column depends on the density.
 func coreShares() []float64 { return []float64{2. / 3, 1. / 3} }
 
-// eachCore calls f with a graph for each of the shares: the k-core (Seidman, Social Networks 5, 1983) of the largest k
-// that has this share of the edges. A core with fewer edges than least, or with all edges, is left out.
+// eachCore calls f with a graph for each of the shares: the k-core (Seidman, Social Networks 5,
+// 1983) of the largest k that has this share of the edges. A core with fewer edges than least, or
+// with all edges, is left out.
 func eachCore(ctx context.Context, tx *db.Tx, directed bool, least int, f func(*db.DB) error) error {
 	edges, neighbors, err := edgesOf(tx)
 	if err != nil {
@@ -45,8 +46,8 @@ func eachCore(ctx context.Context, tx *db.Tx, directed bool, least int, f func(*
 	return nil
 }
 
-// edgesOf returns the edges of a graph without loops, and the neighbours of its nodes, which are numbered in order of
-// appearance.
+// edgesOf returns the edges of a graph without loops, and the neighbours of its nodes, which are
+// numbered in order of appearance.
 func edgesOf(tx *db.Tx) (edges [][2]int, neighbors [][]int, err error) {
 	numbers := map[db.Key]int{}
 	number := func(k db.Key) int {
@@ -72,8 +73,9 @@ func edgesOf(tx *db.Tx) (edges [][2]int, neighbors [][]int, err error) {
 	return edges, neighbors, nil
 }
 
-// coreNumbers returns for each node the largest k such that the node is in the k-core (Batagelj and Zaveršnik, 2003),
-// by repeatedly removing the node with the fewest links. Arcs in both directions count twice.
+// coreNumbers returns for each node the largest k such that the node is in the k-core (Batagelj and
+// Zaveršnik, 2003), by repeatedly removing the node with the fewest links. Arcs in both directions
+// count twice.
 func coreNumbers(neighbors [][]int) []int {
 	number := make([]int, len(neighbors)) // number of links to remaining nodes
 	var least [][]int                     // nodes by this number; the number of some has decreased since

@@ -134,8 +134,8 @@ func (p *offlinePlan) playAndReport(ctx context.Context, cmd *cobra.Command) err
 	return p.write(cmd.OutOrStdout(), p.play(ctx))
 }
 
-// write writes the table of all kept runs to --out, or of the played runs if none are kept, and prints it unless the playing
-// ended with an error, which it returns.
+// write writes the table of all kept runs to --out, or of the played runs if none are kept, and
+// prints it unless the playing ended with an error, which it returns.
 func (p *offlinePlan) write(w io.Writer, played error) error {
 	runs := p.played
 	if p.out != "" {

@@ -20,8 +20,8 @@ type benchmark struct {
 	k      int // K of its own Hits@K
 	splits int
 	folder func(split int) string
-	// pairs is the folder of a split that lists pairs of nodes as text, beside the folder of the data set; "" means that the
-	// data set has its splits in its own folder.
+	// pairs is the folder of a split that lists pairs of nodes as text, beside the folder of the
+	// data set; "" means that the data set has its splits in its own folder.
 	pairs   string
 	paper   map[string]spread  // Hits@K by method as the PRB paper prints it, in percent
 	seconds map[string]float64 // seconds of scoring the test part by method, as the paper prints them
@@ -80,7 +80,8 @@ func (d *heldOut) featureLen() int {
 	return len(d.features[0])
 }
 
-// load reads one split from the folder that holds the data sets. For heart, a data set has HeaRT's split if it is there.
+// load reads one split from the folder that holds the data sets. For heart, a data set has HeaRT's
+// split if it is there.
 func (b benchmark) load(root fs.FS, split int, heart bool) (*heldOut, error) {
 	d := &heldOut{name: b.name}
 	var err error
@@ -121,8 +122,8 @@ func (d *heldOut) checksum() (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
 }
 
-// drawHeart replaces the negatives by those of HeaRT. Only the first call draws them, which takes seconds: a split whose runs
-// are all kept does without.
+// drawHeart replaces the negatives by those of HeaRT. Only the first call draws them, which takes
+// seconds: a split whose runs are all kept does without.
 func (d *heldOut) drawHeart(ctx context.Context) error {
 	d.heart.Do(func() {
 		drawn, err := ogb.Heart(ctx, d.nodes, d.features, d.Split)

@@ -130,7 +130,8 @@ func (s offlineSettings) size(d *heldOut) int {
 	return 1
 }
 
-// train trains a model on the training edges: as TRAIN does, or by passes over all edges, or round by round.
+// train trains a model on the training edges: as TRAIN does, or by passes over all edges, or round
+// by round.
 func (s offlineSettings) train(ctx context.Context, d *heldOut, g *trial.Graph, m *model.Model) error {
 	without := func(hidden [][2]model.ID) (model.World, error) { return d.world(g.Without(hidden)), nil }
 	switch {
@@ -144,9 +145,10 @@ func (s offlineSettings) train(ctx context.Context, d *heldOut, g *trial.Graph, 
 	return nil
 }
 
-// rounds plays rounds of protocol paper with the training edges as truth (section 5.2). Links that were won stay among the
-// candidates. If they were left out, as in protocol fresh, the close pairs that remain would be those without a link, and a
-// policy that reads the structure of the graph would learn to avoid close pairs.
+// rounds plays rounds of protocol paper with the training edges as truth (section 5.2). Links that
+// were won stay among the candidates. If they were left out, as in protocol fresh, the close pairs
+// that remain would be those without a link, and a policy that reads the structure of the graph
+// would learn to avoid close pairs.
 func (s offlineSettings) rounds(ctx context.Context, d *heldOut, m *model.Model) error {
 	data, err := trial.NewData(ctx, d.nodes, d.Train, d.features)
 	if err != nil {

@@ -15,7 +15,8 @@ type offlineReport struct {
 	Tables []*offlineTable `json:"tables"`
 }
 
-// offlineTable holds results that are comparable: the policies on the splits of one data set with the same negatives.
+// offlineTable holds results that are comparable: the policies on the splits of one data set with
+// the same negatives.
 type offlineTable struct {
 	offlineQuestion
 	Rows []offlineRow `json:"rows"`
@@ -74,7 +75,8 @@ func (q offlineQuestion) k() int {
 	return 10
 }
 
-// markdown returns a table with a row for each player: means and standard deviations over splits and seeds, in percent.
+// markdown returns a table with a row for each player: means and standard deviations over splits
+// and seeds, in percent.
 func (t *offlineTable) markdown() string {
 	k := t.k()
 	ks := append([]int{k}, slices.DeleteFunc(ogb.HitsAt(), func(other int) bool { return other == k })...)

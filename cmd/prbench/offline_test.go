@@ -15,8 +15,8 @@ import (
 	"kith/model/trial"
 )
 
-// community returns a benchmark made from a graph of communities: every tenth link is held out, and as many unlinked
-// pairs.
+// community returns a benchmark made from a graph of communities: every tenth link is held out, and
+// as many unlinked pairs.
 func community(t *testing.T) *heldOut {
 	t.Helper()
 	data, err := trial.Generate(trial.Communities{Nodes: scaled(60, 120), Groups: 4, Degree: 12, Inside: 0.9, FeatureLen: 8, Noise: 0.5}, 3)
@@ -61,7 +61,8 @@ func playOffline(t *testing.T, p offlinePlan, d *heldOut, policy string, seed ui
 	return r
 }
 
-// Every kind of policy can be trained and evaluated, and beats chance, except prb, which learns little in 20 rounds.
+// Every kind of policy can be trained and evaluated, and beats chance, except prb, which learns
+// little in 20 rounds.
 func TestOfflineRuns(t *testing.T) {
 	d := community(t)
 	p := offlinePlan{rounds: 20, validEdges: true}
@@ -81,8 +82,8 @@ func TestOfflineRuns(t *testing.T) {
 	}
 }
 
-// More rounds do not make a policy worse that reads the structure of the graph. They did when links that were won left the
-// rounds, so that the close pairs that remained were those without a link.
+// More rounds do not make a policy worse that reads the structure of the graph. They did when links
+// that were won left the rounds, so that the close pairs that remained were those without a link.
 func TestOfflineRoundsDoNotMislead(t *testing.T) {
 	t.Parallel()
 	d := community(t)
@@ -119,7 +120,8 @@ func TestOfflineSettings(t *testing.T) {
 	}
 }
 
-// With validation edges as input, the test part is evaluated on the larger graph, and the validation part is not.
+// With validation edges as input, the test part is evaluated on the larger graph, and the
+// validation part is not.
 func TestOfflineValidEdges(t *testing.T) {
 	t.Parallel()
 	d := community(t)
@@ -158,7 +160,8 @@ func TestParseRange(t *testing.T) {
 	}
 }
 
-// Common neighbours and Adamic-Adar on ogbl-ddi have the Hits@20 that the PRB paper prints, in all digits.
+// Common neighbours and Adamic-Adar on ogbl-ddi have the Hits@20 that the PRB paper prints, in all
+// digits.
 func TestOfflineReproduces(t *testing.T) {
 	folder := filepath.Join("..", "..", "..", "shared", "data", "ogbl_ddi")
 	if _, err := fs.Stat(os.DirFS(folder), "raw"); err != nil {

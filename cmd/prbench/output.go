@@ -31,8 +31,9 @@ func writeFile(name string, content []byte) error {
 	return os.Chmod(name, 0o644)
 }
 
-// writeResults prints a table. If out is not empty, it also writes the figures as results.json and the table as table.md
-// to this folder. If the playing ended with an error, it returns the error and prints nothing.
+// writeResults prints a table. If out is not empty, it also writes the figures as results.json and
+// the table as table.md to this folder. If the playing ended with an error, it returns the error
+// and prints nothing.
 func writeResults(w io.Writer, out string, figures any, table string, played error) error {
 	if out != "" {
 		b, err := json.MarshalIndent(figures, "", "  ")
@@ -53,7 +54,8 @@ func writeResults(w io.Writer, out string, figures any, table string, played err
 	return err
 }
 
-// markdown returns a Markdown table whose first column is aligned to the left and the others to the right.
+// markdown returns a Markdown table whose first column is aligned to the left and the others to the
+// right.
 func markdown(heading []string, rows [][]string) string {
 	var b strings.Builder
 	line := func(cells []string) {
@@ -120,7 +122,8 @@ func rowOf[T named](table []T, name string) (row T, ok bool) {
 	return table[i], true
 }
 
-// command completes a command without arguments. It reports what is wrong with the command line, then runs.
+// command completes a command without arguments. It reports what is wrong with the command line,
+// then runs.
 func command(c *cobra.Command, check func() error, run func(ctx context.Context, cmd *cobra.Command) error) *cobra.Command {
 	c.Args = cobra.NoArgs
 	c.PreRunE = func(*cobra.Command, []string) error { return check() }

@@ -96,12 +96,13 @@ type stage struct {
 type stagePart interface {
 	// playPart plays the missing runs, or counts all runs if t is not nil.
 	playPart(ctx context.Context, log io.Writer, t *tally) error
-	// write writes tables and pictures of all kept runs to the folder of the stage, and prints the tables if played is nil,
-	// which is the error that ended the playing.
+	// write writes tables and pictures of all kept runs to the folder of the stage, and prints the
+	// tables if played is nil, which is the error that ended the playing.
 	write(w io.Writer, played error) error
 }
 
-// playAndReport prints the plan, plays all stages, and writes the report, even if the playing ends early.
+// playAndReport prints the plan, plays all stages, and writes the report, even if the playing ends
+// early.
 func (p *paperPlan) playAndReport(ctx context.Context, cmd *cobra.Command) error {
 	p.log = cmd.ErrOrStderr()
 	stages := p.stages()
@@ -159,7 +160,8 @@ func (s stage) seconds(count tally, workers int) float64 {
 	return float64(count.left) * s.secs / float64(workers)
 }
 
-// play plays the parts of a stage until the first error, then writes the tables and pictures of their folder.
+// play plays the parts of a stage until the first error, then writes the tables and pictures of
+// their folder.
 func (s stage) play(ctx context.Context, log io.Writer) error {
 	if s.alone {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))

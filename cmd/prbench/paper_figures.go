@@ -5,13 +5,15 @@ import "slices"
 // paperRounds is the number of rounds after which the paper prints regrets.
 const paperRounds = 10000
 
-// paperColumns returns the data sets of the paper's tables of cumulative regret, by the names of their folders.
+// paperColumns returns the data sets of the paper's tables of cumulative regret, by the names of
+// their folders.
 func paperColumns() []string {
 	return []string{"ml-100k", "amazon", "facebook", "grqc", "cora", "citeseer", "pubmed"}
 }
 
-// paperRegrets returns the cumulative regret that the PRB paper prints, mean and standard deviation of 10 runs, in its tables
-// of online link prediction, of node classification and of its variants. MovieLens stands in the column of ml-100k.
+// paperRegrets returns the cumulative regret that the PRB paper prints, mean and standard deviation
+// of 10 runs, in its tables of online link prediction, of node classification and of its variants.
+// MovieLens stands in the column of ml-100k.
 func paperRegrets() map[string][7]spread {
 	prb := [7]spread{{1555, 21.7}, {1455, 18.4}, {1929, 17.0}, {3236, 18.5}, {1874, 25.6}, {2168, 35.7}, {1577, 10.7}}
 	return map[string][7]spread{
@@ -26,8 +28,8 @@ func paperRegrets() map[string][7]spread {
 	}
 }
 
-// paperFigure returns the cumulative regret that the PRB paper prints for a run. The paper's program draws rounds
-// differently from its text, so the figure belongs to either protocol.
+// paperFigure returns the cumulative regret that the PRB paper prints for a run. The paper's
+// program draws rounds differently from its text, so the figure belongs to either protocol.
 func paperFigure(p place, v variant, rounds int) (figure spread, ok bool) {
 	column := slices.Index(paperColumns(), p.Data)
 	if column < 0 || rounds != paperRounds || p.Protocol == "fresh" || v.Preset != "paper" && v.Preset != "released" {
@@ -37,8 +39,8 @@ func paperFigure(p place, v variant, rounds int) (figure spread, ok bool) {
 	return row[column], known
 }
 
-// paperMinutes returns the minutes of 10,000 rounds that the paper prints, the mean over its data sets on an Nvidia 3060
-// (figure "running time"), and paperWalks the share of the walk.
+// paperMinutes returns the minutes of 10,000 rounds that the paper prints, the mean over its data
+// sets on an Nvidia 3060 (figure "running time"), and paperWalks the share of the walk.
 func paperMinutes() map[string]float64 {
 	return map[string]float64{"prb": 17.5, "ee_net": 16.7, "prb_greedy": 15.4, "neural_greedy": 14.8, "neural_ts": 10.9}
 }

@@ -93,14 +93,16 @@ func (p *paperPlan) section(r *paperReport, s stage) error {
 	return nil
 }
 
-// deviations returns the difference of two means in deviations, and whether there is a deviation to compare with.
+// deviations returns the difference of two means in deviations, and whether there is a deviation to
+// compare with.
 func deviations(ours, paper spread) (float64, bool) {
 	sd := math.Hypot(ours.SD, paper.SD)
 	return (ours.Mean - paper.Mean) / sd, sd > 0
 }
 
-// compare returns the cells of the paper's figure and of the deviations. A row that differs by more than two is remembered.
-// Without a deviation every difference of more than half a unit of the last printed digit counts.
+// compare returns the cells of the paper's figure and of the deviations. A row that differs by more
+// than two is remembered. Without a deviation every difference of more than half a unit of the last
+// printed digit counts.
 func (r *paperReport) compare(stage, data, policy, title string, ours, paper spread, digits int) []string {
 	format := func(s spread) string { return fmt.Sprintf("%.*f ± %.*f", digits, s.Mean, max(digits, 1), s.SD) }
 	by, ok := deviations(ours, paper)
@@ -246,7 +248,8 @@ func (r *paperReport) rivalHits(of rivalRow) string {
 	return ""
 }
 
-// differences adds the rows that differ from the paper by more than two deviations, a table for each likely reason.
+// differences adds the rows that differ from the paper by more than two deviations, a table for
+// each likely reason.
 func (r *paperReport) differences() {
 	r.text.WriteString("## Rows that differ by more than two deviations\n\n")
 	if len(r.far) == 0 {

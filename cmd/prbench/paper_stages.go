@@ -13,7 +13,8 @@ import (
 // alphas returns the damping factors of the paper's grid, and 0.7.
 func alphas() []string { return []string{"0.1", "0.3", "0.5", "0.7", "0.85", "0.9"} }
 
-// stages returns the stages that have data, in the order of the paper. The seconds of a round are those of a machine of 2025.
+// stages returns the stages that have data, in the order of the paper. The seconds of a round are
+// those of a machine of 2025.
 func (p *paperPlan) stages() (all []stage) {
 	p.absent = nil
 	seeds, study := 10, 5
@@ -75,9 +76,10 @@ func (p *paperPlan) online(name string, folders []string, policies string, seeds
 	}
 }
 
-// offline returns the experiments of held-out links: heuristics and the default; prb trained round by round, and prb trained
-// by passes over the edges as appendix A.1 says (width 500, 100 epochs). On the words of Cora and Citeseer prb ranks near
-// chance and takes an hour, so it reads kith's structural contexts.
+// offline returns the experiments of held-out links: heuristics and the default; prb trained round
+// by round, and prb trained by passes over the edges as appendix A.1 says (width 500, 100 epochs).
+// On the words of Cora and Citeseer prb ranks near chance and takes an hour, so it reads kith's
+// structural contexts.
 func (p *paperPlan) offline() (parts []stagePart) {
 	epochs := 100
 	if p.quick {

@@ -86,7 +86,8 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// The plan counts units of progress: with several workers they take less time, unless runs are played one by one.
+// The plan counts units of progress: with several workers they take less time, unless runs are
+// played one by one.
 func TestStageSeconds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -121,7 +122,8 @@ func TestPlanDrawsNoNegatives(t *testing.T) {
 	}
 }
 
-// Ratings of 4 and 5 are links, 1 and 2 are listed as none, and the features are singular vectors of all ratings.
+// Ratings of 4 and 5 are links, 1 and 2 are listed as none, and the features are singular vectors
+// of all ratings.
 func TestReadRatings(t *testing.T) {
 	t.Parallel()
 	d, err := readRatings(fstest.MapFS{"u.data": {Data: []byte("1\t1\t5\t9\n1\t2\t4\t9\n2\t1\t1\t9\n2\t3\t3\t9\n")}})

@@ -15,9 +15,9 @@ import (
 // ratingsFile is the file of MovieLens 100K: user, item, rating from 1 to 5, time.
 const ratingsFile = "u.data"
 
-// readRatings reads MovieLens 100K, which stands for the MovieLens file of the paper, which is not published. A rating of 4
-// or 5 is a link, 1 or 2 is listed as none. The features are the ten leading singular vectors of all ratings, as in the
-// paper's data: they leak the answer.
+// readRatings reads MovieLens 100K, which stands for the MovieLens file of the paper, which is not
+// published. A rating of 4 or 5 is a link, 1 or 2 is listed as none. The features are the ten
+// leading singular vectors of all ratings, as in the paper's data: they leak the answer.
 func readRatings(root fs.FS) (*trial.Data, error) {
 	f, err := root.Open(ratingsFile)
 	if err != nil {
@@ -54,11 +54,12 @@ func readRatings(root fs.FS) (*trial.Data, error) {
 	return listed(list, features, users)
 }
 
-// singularLen is the number of singular vectors, as in the features that the paper's authors publish.
+// singularLen is the number of singular vectors, as in the features that the paper's authors
+// publish.
 const singularLen = 10
 
-// singularVectors returns the entries of the leading singular vectors of the ratings, for users and then for items. Rows have
-// a mean square length of 1 on each side.
+// singularVectors returns the entries of the leading singular vectors of the ratings, for users and
+// then for items. Rows have a mean square length of 1 on each side.
 func singularVectors(rows [][3]int, users, items int) ([][]float32, error) {
 	n := users + items
 	l := nn.Lanczos{ // the eigenvectors of the symmetric matrix of both kinds, each twice: with either sign

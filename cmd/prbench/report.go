@@ -122,8 +122,8 @@ func (t *table) markdown() string {
 	return "## " + t.title() + "\n\n" + markdown(heading, rows)
 }
 
-// curves returns the runs with names for a picture: the player, with its options only if another row has the same
-// player.
+// curves returns the runs with names for a picture: the player, with its options only if another
+// row has the same player.
 func (t *table) curves() trial.Result {
 	players, names := make(map[string]int), make(map[string]string)
 	for _, r := range t.Rows {

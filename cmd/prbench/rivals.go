@@ -18,7 +18,8 @@ type rivalRow struct {
 	runs                  int
 }
 
-// rivalRows returns a row for each data set, protocol, method and metric, the best first in each table.
+// rivalRows returns a row for each data set, protocol, method and metric, the best first in each
+// table.
 func rivalRows(all []ogb.Result) (rows []rivalRow) {
 	key := func(r ogb.Result) rivalKey {
 		return rivalKey{r.Data, r.Protocol, r.Method, r.Note, strings.ToLower(r.Metric)}

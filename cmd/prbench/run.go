@@ -76,7 +76,8 @@ func runName(all parameters, some ...string) string {
 	return strings.Join(some, "-") + "-" + sum[:12] + ".json"
 }
 
-// current returns an error if the model now has other options, or reads an option that did not exist before.
+// current returns an error if the model now has other options, or reads an option that did not
+// exist before.
 func (r *run[S, R]) current() error {
 	m, err := r.Settings.model()
 	if err != nil {
@@ -102,8 +103,8 @@ func (r *run[S, R]) current() error {
 // shelf is a folder of runs, one file each. "" is a shelf that keeps nothing.
 type shelf[S parameters, R any] string
 
-// runs reads all runs, in the order of their names. data returns the name and the checksum of the data of a run. Two data
-// sets with the same name and different content are an error.
+// runs reads all runs, in the order of their names. data returns the name and the checksum of the
+// data of a run. Two data sets with the same name and different content are an error.
 func (s shelf[S, R]) runs(data func(S) (name, sum string)) (all []*run[S, R], err error) {
 	entries, err := os.ReadDir(string(s))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -128,8 +129,8 @@ func (s shelf[S, R]) runs(data func(S) (name, sum string)) (all []*run[S, R], er
 	return all, err
 }
 
-// run returns the run with a name, or nil if it is missing. A file that was damaged, or was written by another version of
-// the models, is an error.
+// run returns the run with a name, or nil if it is missing. A file that was damaged, or was written
+// by another version of the models, is an error.
 func (s shelf[S, R]) run(name string) (*run[S, R], error) {
 	if s == "" {
 		return nil, nil
@@ -207,8 +208,8 @@ type session[S parameters, R any] struct {
 	done, total int
 }
 
-// play plays the jobs whose runs are not on the shelf, and keeps their runs. It returns all runs of the jobs by name. The
-// first error ends all jobs; the runs that were completed before are kept.
+// play plays the jobs whose runs are not on the shelf, and keeps their runs. It returns all runs of
+// the jobs by name. The first error ends all jobs; the runs that were completed before are kept.
 func (s *session[S, R]) play(ctx context.Context, jobs []job[S, R]) (map[string]*run[S, R], error) {
 	s.runs, s.bar = make(map[string]*run[S, R]), cli.NewBar(s.log)
 	defer s.bar.End()

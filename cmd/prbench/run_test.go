@@ -65,7 +65,8 @@ func TestShelf(t *testing.T) {
 	}
 }
 
-// A file that was changed, or holds another run or one of other models, is an error that names the file.
+// A file that was changed, or holds another run or one of other models, is an error that names the
+// file.
 func TestShelfRefuses(t *testing.T) {
 	t.Parallel()
 	changed := func(change func(*regretRun)) string {
@@ -270,7 +271,8 @@ func (l *lister) Learn(_ context.Context, _ []trial.Pair, _ int, reward float64)
 	return nil
 }
 
-// On the data that the paper's authors published, one of ten arms is listed as a link, and has reward 1.
+// On the data that the paper's authors published, one of ten arms is listed as a link, and has
+// reward 1.
 func TestReleasedOnPublished(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"grqc", "facebook", "amazon", "yelp"} {

@@ -131,7 +131,8 @@ func (v variant) title() string {
 	return v.player()
 }
 
-// parseSet parses options of the form name=value. presets says that preset is accepted: the command has no flag for it.
+// parseSet parses options of the form name=value. presets says that preset is accepted: the command
+// has no flag for it.
 func parseSet(texts []string, presets bool) (map[string]string, error) {
 	set := make(map[string]string)
 	for _, text := range texts {

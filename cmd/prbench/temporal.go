@@ -213,8 +213,8 @@ func (p *temporalPlan) jobs(of *stream) (jobs []temporalJob) {
 	return jobs
 }
 
-// temporalTable returns a table with a row for each match: its score, its ratio to the best baseline, and its scores
-// by novelty.
+// temporalTable returns a table with a row for each match: its score, its ratio to the best
+// baseline, and its scores by novelty.
 func temporalTable(runs []*temporalRun) string {
 	heading := []string{"policy", "data", "protocol", "part", "score", "of the best baseline", "pair seen", "new pair", "new source", "rounds a second"}
 	var rows [][]string

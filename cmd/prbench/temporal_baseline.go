@@ -6,8 +6,8 @@ import (
 	"kith/model"
 )
 
-// forecaster scores the candidate links of a source at a time. It sees the events of each moment after it was asked
-// about them.
+// forecaster scores the candidate links of a source at a time. It sees the events of each moment
+// after it was asked about them.
 type forecaster interface {
 	score(ctx context.Context, source model.ID, time int64, targets []model.ID, scores []float64) error
 	see(ctx context.Context, events []event) error
@@ -37,8 +37,8 @@ func baselines() []baseline {
 
 func (b baseline) title() string { return b.name }
 
-// edgeBank scores a pair 1 if it was seen before (Poursafaei et al., NeurIPS 2022). It is updated by batches, as in
-// the benchmarks: a pair counts if it came before the current batch of questions.
+// edgeBank scores a pair 1 if it was seen before (Poursafaei et al., NeurIPS 2022). It is updated
+// by batches, as in the benchmarks: a pair counts if it came before the current batch of questions.
 type edgeBank struct {
 	seen    map[model.Pair]bool
 	waiting []event

@@ -8,7 +8,8 @@ import (
 	"kith/model"
 )
 
-// negativeSampler draws negatives: pairs without an event. It is a function of the stream and the seed.
+// negativeSampler draws negatives: pairs without an event. It is a function of the stream and the
+// seed.
 type negativeSampler struct {
 	stream   *stream
 	rng      *rand.Rand
@@ -67,7 +68,8 @@ func (d *negativeSampler) happens(p model.Pair) bool {
 	return slices.ContainsFunc(d.moment, func(e event) bool { return e.Pair == p })
 }
 
-// all returns the pairs of the source with all targets, except for those with an event at the moment.
+// all returns the pairs of the source with all targets, except for those with an event at the
+// moment.
 func (d *negativeSampler) all(e event) (pairs []model.Pair) {
 	for _, t := range d.stream.targets {
 		if p := (model.Pair{Source: e.Source, Target: t}); !d.happens(p) {
@@ -77,8 +79,8 @@ func (d *negativeSampler) all(e event) (pairs []model.Pair) {
 	return pairs
 }
 
-// otherTargets returns up to 99 different other targets for the source of an event: first up to partners earlier partners,
-// then random targets. Some may have an event at the same moment.
+// otherTargets returns up to 99 different other targets for the source of an event: first up to
+// partners earlier partners, then random targets. Some may have an event at the same moment.
 func (d *negativeSampler) otherTargets(e event, partners int) (pairs []model.Pair) {
 	used := map[model.ID]bool{e.Target: true}
 	add := func(from []model.ID, most int) {
@@ -103,9 +105,10 @@ func (d *negativeSampler) random(source model.ID) model.Pair {
 	return model.Pair{Source: source, Target: d.stream.targets[d.rng.IntN(len(d.stream.targets))]}
 }
 
-// edge draws a pair whose first event has at least the given number and precedes the batch of questions, and that has no
-// event in the batch. If there is no such pair, it draws a random target for the source of e. DyGLib draws historical
-// negatives (from 0) and inductive ones (from the number of training events) like this.
+// edge draws a pair whose first event has at least the given number and precedes the batch of
+// questions, and that has no event in the batch. If there is no such pair, it draws a random target
+// for the source of e. DyGLib draws historical negatives (from 0) and inductive ones (from the
+// number of training events) like this.
 func (d *negativeSampler) edge(e event, from int) model.Pair {
 	lo := sort.Search(d.known, func(i int) bool { return d.first[d.order[i]] >= from })
 	for range 1000 {

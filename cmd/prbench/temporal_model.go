@@ -12,9 +12,9 @@ import (
 	"kith/ppr"
 )
 
-// learner plays a model on a graph that grows with the stream. The weight of an edge is its number of events, and its
-// time is that of the last one. Before the model learns an event it chooses among the event and other targets; it observes
-// the outcome of its choice, then the event.
+// learner plays a model on a graph that grows with the stream. The weight of an edge is its number
+// of events, and its time is that of the last one. Before the model learns an event it chooses
+// among the event and other targets; it observes the outcome of its choice, then the event.
 type learner struct {
 	stream *stream
 	model  *model.Model
@@ -61,7 +61,8 @@ func (l *learner) score(ctx context.Context, source model.ID, time int64, target
 	return nil
 }
 
-// see lets the model learn the events of a moment from the graph before them, then adds them to the graph.
+// see lets the model learn the events of a moment from the graph before them, then adds them to the
+// graph.
 func (l *learner) see(ctx context.Context, events []event) error {
 	if err := l.learn(ctx, events); err != nil {
 		return err
@@ -85,8 +86,8 @@ const (
 	randomTargets  = 24
 )
 
-// otherTargets returns different other targets for the source of an event that have no event with it at the moment:
-// plausible alternatives and some random ones.
+// otherTargets returns different other targets for the source of an event that have no event with
+// it at the moment: plausible alternatives and some random ones.
 func (l *learner) otherTargets(e event, moment []event) (targets []model.ID) {
 	used := map[model.ID]bool{e.Target: true}
 	for _, o := range moment {
@@ -135,7 +136,8 @@ func newest(row []model.ID, times []int64, n int) []model.ID {
 	return nodes
 }
 
-// learn lets the model learn the events of a moment, unless it is frozen and the questions have begun.
+// learn lets the model learn the events of a moment, unless it is frozen and the questions have
+// begun.
 func (l *learner) learn(ctx context.Context, events []event) error {
 	switch {
 	case !l.model.Learns() || l.frozen && l.asked:
@@ -155,8 +157,8 @@ func (l *learner) learn(ctx context.Context, events []event) error {
 	return nil
 }
 
-// choose lets the model observe reward 0 for its best candidate, unless that is the event's, and reward 1 for the
-// event. The outcome of the event includes the contexts of the other targets.
+// choose lets the model observe reward 0 for its best candidate, unless that is the event's, and
+// reward 1 for the event. The outcome of the event includes the contexts of the other targets.
 func (l *learner) choose(ctx context.Context, e event, moment []event) error {
 	targets := append([]model.ID{e.Target}, l.otherTargets(e, moment)...)
 	scores := make([]float64, len(targets))

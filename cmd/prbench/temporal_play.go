@@ -47,7 +47,8 @@ type temporalScore struct {
 	Rounds float64 // questions per second, including learning
 }
 
-// play shows all events of the stream to the forecaster, in order. Before it shows events of the part, it asks about them.
+// play shows all events of the stream to the forecaster, in order. Before it shows events of the
+// part, it asks about them.
 func (s temporalSettings) play(ctx context.Context, of *stream, f forecaster, progress func(done int)) (temporalScore, error) {
 	protocol, _ := rowOf(temporalProtocols(), s.Protocol) // check has found it
 	from, to := of.span(s.Part)
@@ -117,7 +118,8 @@ type judged struct {
 	link  bool
 }
 
-// ask asks about an event of a moment. Other links of the same source and moment are not candidates.
+// ask asks about an event of a moment. Other links of the same source and moment are not
+// candidates.
 func (j *scorer) ask(ctx context.Context, f forecaster, d *negativeSampler, e event, moment []event) error {
 	if d.asked%batchLen == 0 {
 		d.startBatch()
@@ -195,7 +197,8 @@ func (j *scorer) verdict(took time.Duration) temporalScore {
 	return s
 }
 
-// averagePrecision returns the sum of the precision at each value times the increase in recall, as scikit-learn does.
+// averagePrecision returns the sum of the precision at each value times the increase in recall, as
+// scikit-learn does.
 func averagePrecision(all []judged) float64 {
 	slices.SortFunc(all, func(a, b judged) int { return cmp.Compare(b.value, a.value) })
 	links, found, sum := 0, 0, 0.0

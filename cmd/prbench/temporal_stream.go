@@ -29,7 +29,8 @@ type stream struct {
 	targets []model.ID // nodes that some event leads to, ascending
 }
 
-// readStream reads an edge list with the given columns. Nodes are numbered in the order of their keys.
+// readStream reads an edge list with the given columns. Nodes are numbered in the order of their
+// keys.
 func readStream(name string, columns edgelist.Columns) (*stream, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -86,8 +87,8 @@ func newStream(name string, edges []edgelist.Edge) *stream {
 	return s
 }
 
-// quantile returns the time below which a share of the events lies, interpolated between two events as numpy.quantile
-// does.
+// quantile returns the time below which a share of the events lies, interpolated between two events
+// as numpy.quantile does.
 func (s *stream) quantile(share float64) float64 {
 	at := share * float64(len(s.events)-1)
 	i := int(math.Floor(at))
@@ -101,8 +102,8 @@ func (s *stream) until(share float64) int {
 	return sort.Search(len(s.events), func(i int) bool { return float64(s.events[i].time) > t })
 }
 
-// span returns the range of the events of a part. The test part begins after the 85 % quantile of time, the valid part
-// lies between the 70 and 85 % quantiles.
+// span returns the range of the events of a part. The test part begins after the 85 % quantile of
+// time, the valid part lies between the 70 and 85 % quantiles.
 func (s *stream) span(part string) (from, to int) {
 	if part == partValid {
 		return s.until(0.70), s.until(0.85)

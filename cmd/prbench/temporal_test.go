@@ -15,8 +15,8 @@ import (
 	"kith/model"
 )
 
-// made returns a stream of sources 0 to 9 and targets 10 to 29. Half of the events repeat the last event of their
-// source, and one in five has the time of the event before.
+// made returns a stream of sources 0 to 9 and targets 10 to 29. Half of the events repeat the last
+// event of their source, and one in five has the time of the event before.
 func made(events int) *stream {
 	rng := rand.New(rand.NewPCG(5, 1))
 	last := make(map[int64]int64)
@@ -119,7 +119,8 @@ func TestTemporalPolicies(t *testing.T) {
 	}
 }
 
-// Two players with the same seed have the same results, and a frozen model learns nothing after the questions begin.
+// Two players with the same seed have the same results, and a frozen model learns nothing after the
+// questions begin.
 func TestTemporalLearner(t *testing.T) {
 	t.Parallel()
 	s := made(200)
@@ -166,8 +167,8 @@ func TestAveragePrecision(t *testing.T) {
 	}
 }
 
-// Historical negatives are earlier pairs without an event in the batch of questions. Inductive negatives first
-// occurred after the training.
+// Historical negatives are earlier pairs without an event in the batch of questions. Inductive
+// negatives first occurred after the training.
 func TestTemporalNegatives(t *testing.T) {
 	t.Parallel()
 	s := made(1000)
@@ -190,7 +191,8 @@ func TestTemporalNegatives(t *testing.T) {
 	}
 }
 
-// The results of baselines on tgbl-wiki-v2 equal those of its leaderboard and of ../shared/QUALITY.md.
+// The results of baselines on tgbl-wiki-v2 equal those of its leaderboard and of
+// ../shared/QUALITY.md.
 func TestTemporalBoard(t *testing.T) {
 	name := "../../../shared/data/temporal/tgbl-wiki.txt.gz"
 	slow(t)

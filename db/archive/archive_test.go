@@ -119,7 +119,8 @@ func TestArchiveOfOtherFrames(t *testing.T) {
 	}
 }
 
-// For any input, reading returns an error or entries in order, and memory is proportional to the input.
+// For any input, reading returns an error or entries in order, and memory is proportional to the
+// input.
 func FuzzArchive(f *testing.F) {
 	h := Header{Seq: 9}
 	f.Add(archiveOf(f, Backup, h, stored("a", "1"), stored("b", "2")))

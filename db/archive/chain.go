@@ -32,8 +32,8 @@ func (n *namedReader) All() iter.Seq2[Entry, error] {
 	}
 }
 
-// OpenChain reads the headers of backups, which have names for errors. It returns index.ErrMismatch unless each follows the
-// previous one.
+// OpenChain reads the headers of backups, which have names for errors. It returns index.ErrMismatch
+// unless each follows the previous one.
 func OpenChain(backups []io.Reader, names []string) (Chain, error) {
 	var c Chain
 	since := uint64(0)
@@ -78,7 +78,8 @@ func (c Chain) All() iter.Seq2[Entry, error] {
 	})
 }
 
-// Since removes from entries the values that the earlier backup has too. It reads the earlier backup to the end.
+// Since removes from entries the values that the earlier backup has too. It reads the earlier
+// backup to the end.
 func Since(entries iter.Seq2[Entry, error], earlier *Reader) iter.Seq2[Entry, error] {
 	return join(entries, earlier.All(), func(e, same *Entry) error {
 		if same == nil {
@@ -91,8 +92,8 @@ func Since(entries iter.Seq2[Entry, error], earlier *Reader) iter.Seq2[Entry, er
 	})
 }
 
-// join yields entries after a call of f with each and the earlier entry of the same key, or nil. Both
-// sequences are in key order. It reads both to the end.
+// join yields entries after a call of f with each and the earlier entry of the same key, or nil.
+// Both sequences are in key order. It reads both to the end.
 func join(entries, earlier iter.Seq2[Entry, error], f func(e, same *Entry) error) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		next, stop := iter.Pull2(earlier)

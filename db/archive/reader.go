@@ -29,8 +29,8 @@ type Reader struct {
 	last    []byte // key of the last entry
 }
 
-// NewReader reads the header of an archive. It returns index.ErrMismatch if r is not an archive of the kind or has
-// another format, and index.ErrCorrupt if it is damaged.
+// NewReader reads the header of an archive. It returns index.ErrMismatch if r is not an archive of
+// the kind or has another format, and index.ErrCorrupt if it is damaged.
 func NewReader(r io.Reader, k Kind) (*Reader, error) {
 	a := &Reader{kind: k, r: bufio.NewReaderSize(r, frameSize), sum: sha256.New()}
 	magic := make([]byte, len(k.magic))
@@ -67,8 +67,8 @@ func (a *Reader) corrupt(what string) error {
 	return fmt.Errorf("%w: part %d of the %s %s", index.ErrCorrupt, a.frame, a.kind.name, what)
 }
 
-// next returns the payload of the next frame, which has at least one byte. It allocates only as much as it can read,
-// because the stored length may be wrong.
+// next returns the payload of the next frame, which has at least one byte. It allocates only as
+// much as it can read, because the stored length may be wrong.
 func (a *Reader) next() ([]byte, error) {
 	a.frame++
 	head := make([]byte, 8)

@@ -1,4 +1,5 @@
-// Package ctxio opens files, and makes readers and writers, that fail with the error of a context once it is done.
+// Package ctxio opens files, and makes readers and writers, that fail with the error of a context
+// once it is done.
 package ctxio
 
 import (

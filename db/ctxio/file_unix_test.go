@@ -32,7 +32,8 @@ func newPipe(t *testing.T) string {
 	return name
 }
 
-// Opening a named pipe that nobody opens at its other end stops with the context, and what is opened later is closed.
+// Opening a named pipe that nobody opens at its other end stops with the context, and what is
+// opened later is closed.
 func TestOpenEnds(t *testing.T) {
 	t.Parallel()
 	for flag, other := range map[int]int{os.O_RDONLY: os.O_WRONLY, os.O_WRONLY: os.O_RDONLY} {
@@ -96,7 +97,8 @@ func TestReadEnds(t *testing.T) {
 	}
 }
 
-// A regular file is read in place, to its end, and an open file does not notice that its context has ended.
+// A regular file is read in place, to its end, and an open file does not notice that its context
+// has ended.
 func TestOpenRegular(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "file")

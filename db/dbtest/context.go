@@ -5,7 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Countdown is a context that counts how often Err is called, and is canceled by one of these calls.
+// Countdown is a context that counts how often Err is called, and is canceled by one of these
+// calls.
 type Countdown struct {
 	context.Context
 	cancel context.CancelFunc

@@ -11,8 +11,8 @@ import (
 	"kith/db"
 )
 
-// Open opens a new database in a temporary directory or, with o.InMemory, in memory. When the test ends, the database
-// is checked and closed.
+// Open opens a new database in a temporary directory or, with o.InMemory, in memory. When the test
+// ends, the database is checked and closed.
 func Open(t testing.TB, o *db.Options) *db.DB {
 	t.Helper()
 	path := ""
@@ -22,7 +22,8 @@ func Open(t testing.TB, o *db.Options) *db.DB {
 	return Reopen(t, path, o)
 }
 
-// Reopen opens the database at path with [Small] options. When the test ends, the database is checked and closed.
+// Reopen opens the database at path with [Small] options. When the test ends, the database is
+// checked and closed.
 func Reopen(t testing.TB, path string, o *db.Options) *db.DB {
 	t.Helper()
 	g, err := db.Open(path, Small(o))
@@ -33,7 +34,8 @@ func Reopen(t testing.TB, path string, o *db.Options) *db.DB {
 	return g
 }
 
-// Small returns a copy of o with a Memory of 64 MB if it is 0, because a store of small parts opens faster.
+// Small returns a copy of o with a Memory of 64 MB if it is 0, because a store of small parts opens
+// faster.
 func Small(o *db.Options) *db.Options {
 	var small db.Options
 	if o != nil {

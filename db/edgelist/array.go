@@ -102,7 +102,8 @@ func (a *arrayRows) number(column int) number {
 	return a.element.decode(a.buf[(column*a.block+(a.row-1)%a.block)*a.element.size:])
 }
 
-// float32s appends the current row to row, or returns a *LineError if float32 cannot hold one of its elements.
+// float32s appends the current row to row, or returns a *LineError if float32 cannot hold one of
+// its elements.
 func (a *arrayRows) float32s(row []float32) ([]float32, error) {
 	for c := range a.cols {
 		n := a.number(c)
@@ -115,8 +116,8 @@ func (a *arrayRows) float32s(row []float32) ([]float32, error) {
 	return row, nil
 }
 
-// atEnd returns io.EOF, or an error if a file continues after the end that its header states. The rest would be lost
-// silently if, for example, the header was written before the data was complete.
+// atEnd returns io.EOF, or an error if a file continues after the end that its header states. The
+// rest would be lost silently if, for example, the header was written before the data was complete.
 func (a *arrayRows) atEnd() error {
 	if a.at != nil {
 		return io.EOF // spool has checked the length
@@ -197,8 +198,8 @@ func (e element) decode(b []byte) number {
 	return realNumber(math.Float64frombits(raw), 1<<53)
 }
 
-// realNumber returns a number of floating point. Integers from exact on may have been rounded and do not count as
-// integers.
+// realNumber returns a number of floating point. Integers from exact on may have been rounded and
+// do not count as integers.
 func realNumber(f, exact float64) number {
 	n := number{real: f}
 	if f == math.Trunc(f) && math.Abs(f) < exact {
@@ -225,8 +226,9 @@ func exact(n uint64) bool {
 	return bits.Len64(n)-bits.TrailingZeros64(n|1<<63) <= 24
 }
 
-// readHeader reads exactly the header. npy.NewReader parses it; it allocates what the header's length says and indexes
-// without bounds checks, so it gets only the bytes of a header of bounded length, and its panic becomes an error.
+// readHeader reads exactly the header. npy.NewReader parses it; it allocates what the header's
+// length says and indexes without bounds checks, so it gets only the bytes of a header of bounded
+// length, and its panic becomes an error.
 func readHeader(r io.Reader) (h npy.Header, err error) {
 	const longest = 64 << 10
 	raw := make([]byte, 10, 128)
@@ -293,8 +295,8 @@ func newMatrix(r io.Reader, o Options) (*arrayRows, error) {
 	return newArrayRows(r, h.Descr.Type, rows, cols, h.Descr.Fortran, o)
 }
 
-// nodes returns a function that yields the rows as nodes from 0. value stores a row in a node and returns an error
-// message, or "".
+// nodes returns a function that yields the rows as nodes from 0. value stores a row in a node and
+// returns an error message, or "".
 func (a *arrayRows) nodes(value func(*Node, []float32) string) func(*Node) error {
 	return func(n *Node) error {
 		if err := a.next(); err != nil {

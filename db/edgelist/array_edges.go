@@ -14,9 +14,10 @@ import (
 // errArray is the error for an array that holds no edges.
 var errArray = errors.New("edgelist: not an array of edges")
 
-// arrayEdges reads edges from a NumPy array. An array of shape (m, 2) or (m, 3) has an edge a row, one of shape (2, m)
-// or (3, m) an edge a column: source, target, and optionally weight or time. If both shapes match, a row is an edge, unless
-// the array is called edge_index. An array of shape (n, k, 2) has k edges in each of n rows.
+// arrayEdges reads edges from a NumPy array. An array of shape (m, 2) or (m, 3) has an edge a row,
+// one of shape (2, m) or (3, m) an edge a column: source, target, and optionally weight or time. If
+// both shapes match, a row is an edge, unless the array is called edge_index. An array of shape (n,
+// k, 2) has k edges in each of n rows.
 type arrayEdges struct {
 	*arrayRows
 	Detected
@@ -55,14 +56,15 @@ func newArrayEdges(in io.Reader, o Options, name string, beside [4]*arrayRows) (
 	return a, a.chooseColumns(o)
 }
 
-// isEdgeIndex reports whether an array with this name has an edge a column, as PyTorch Geometric has it.
+// isEdgeIndex reports whether an array with this name has an edge a column, as PyTorch Geometric
+// has it.
 func isEdgeIndex(name string) bool {
 	name = strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/")))
 	return strings.HasPrefix(name, "edge_index") || strings.HasPrefix(name, "edge_label_index")
 }
 
-// shape returns the number of edges, and of numbers of each, and whether the array has the first numbers of all edges before
-// the second ones.
+// shape returns the number of edges, and of numbers of each, and whether the array has the first
+// numbers of all edges before the second ones.
 func (a *arrayEdges) shape(shape []int, fortran, index bool) (n, fields int, byColumn bool, err error) {
 	given := shape
 	if len(shape) == 3 && shape[2] == 2 && min(shape[0], shape[1]) >= 0 && max(shape[0], shape[1]) <= math.MaxInt32 && !fortran {
@@ -82,8 +84,8 @@ func (a *arrayEdges) shape(shape []int, fortran, index bool) (n, fields int, byC
 	return rows, columns, fortran, nil
 }
 
-// chooseColumns decides which columns are read: all that there are, or those of the options. A third number is a weight,
-// unless the options or the first numbers say that it is a time.
+// chooseColumns decides which columns are read: all that there are, or those of the options. A
+// third number is a weight, unless the options or the first numbers say that it is a time.
 func (a *arrayEdges) chooseColumns(o Options) error {
 	third := arrayColumn{a.arrayRows, 2}
 	if a.cols < 3 {

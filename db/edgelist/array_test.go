@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Rows read one by one equal those of readMatrix, whether they are stored by rows or by columns, also if a matrix has
-// more rows than a block.
+// Rows read one by one equal those of readMatrix, whether they are stored by rows or by columns,
+// also if a matrix has more rows than a block.
 func TestMatrixRows(t *testing.T) {
 	t.Parallel()
 	const rows, cols = 3001, 100

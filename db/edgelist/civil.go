@@ -18,7 +18,8 @@ func (c civil) unix() int64 {
 	return time.Date(c.year, time.Month(c.month), c.day, c.hour, c.minute, c.second, 0, time.UTC).Unix() - int64(c.offset)
 }
 
-// valid reports whether the calendar has the day, the clock has the time, and the year 0 to 9999 has it in UTC.
+// valid reports whether the calendar has the day, the clock has the time, and the year 0 to 9999
+// has it in UTC.
 func (c civil) valid() bool {
 	if c.month < 1 || c.month > 12 || c.day < 1 || c.hour > 23 || c.minute > 59 || c.second > 60 {
 		return false
@@ -28,8 +29,8 @@ func (c civil) valid() bool {
 	return day.Day() == c.day && at >= FirstTime && at <= LastTime
 }
 
-// civilOf parses a date with an optional clock, and returns its format, or AnyTime if it is neither: RFC3339, DateTime,
-// Date, or RFC2822 for a date with the name of a month.
+// civilOf parses a date with an optional clock, and returns its format, or AnyTime if it is
+// neither: RFC3339, DateTime, Date, or RFC2822 for a date with the name of a month.
 func civilOf(field []byte) (c civil, form TimeFormat) {
 	if form = compactOf(field); form != AnyTime {
 		return compact(field), form
@@ -59,7 +60,8 @@ func digits(text []byte, least, most int) (n int, rest []byte, ok bool) {
 	return n, text[i:], i >= least
 }
 
-// isoDate parses the date at the start of a field: year, month and day, between hyphens, slashes or dots.
+// isoDate parses the date at the start of a field: year, month and day, between hyphens, slashes or
+// dots.
 func isoDate(field []byte) (c civil, form TimeFormat, rest []byte) {
 	year, rest, ok := digits(field, 4, 4)
 	if !ok || len(rest) == 0 || !slices.Contains([]byte("-/."), rest[0]) {
@@ -77,7 +79,8 @@ func isoDate(field []byte) (c civil, form TimeFormat, rest []byte) {
 	return civil{year: year, month: month, day: day}, Date, rest
 }
 
-// dayOrMonth reports whether a field begins with a date such as 02/01/2006, which may begin with the day or with the month.
+// dayOrMonth reports whether a field begins with a date such as 02/01/2006, which may begin with
+// the day or with the month.
 func dayOrMonth(field []byte) bool {
 	for range 2 {
 		_, rest, ok := digits(field, 1, 2)
@@ -90,8 +93,9 @@ func dayOrMonth(field []byte) bool {
 	return ok
 }
 
-// clock parses a clock of hours, minutes, optional seconds with an optional fraction, and an optional zone. It returns
-// RFC3339 with a zone, DateTime without one, and AnyTime if it is no clock.
+// clock parses a clock of hours, minutes, optional seconds with an optional fraction, and an
+// optional zone. It returns RFC3339 with a zone, DateTime without one, and AnyTime if it is no
+// clock.
 func (c *civil) clock(text []byte) TimeFormat {
 	var ok bool
 	if c.hour, text, ok = digits(text, 1, 2); !ok || len(text) == 0 || text[0] != ':' {
@@ -141,8 +145,8 @@ func zone(text []byte) (offset int, ok bool) {
 	return sign * (3600*hours + 60*minutes), ok && len(text) == 0 && hours < 24 && minutes < 60
 }
 
-// compactOf returns the format of a date or a time without separators, such as 20060102 or 20060102150405, in the years
-// 1900 to 2099, otherwise AnyTime.
+// compactOf returns the format of a date or a time without separators, such as 20060102 or
+// 20060102150405, in the years 1900 to 2099, otherwise AnyTime.
 func compactOf(field []byte) TimeFormat {
 	form := DateTime
 	switch len(field) {
@@ -170,8 +174,8 @@ func compact(field []byte) (c civil) {
 	return c
 }
 
-// namedMonths returns layouts with the name of the month, as for [time.Parse]: those of RFC 2822 with or without the day of
-// the week, of C and of Unix, and of logs of servers.
+// namedMonths returns layouts with the name of the month, as for [time.Parse]: those of RFC 2822
+// with or without the day of the week, of C and of Unix, and of logs of servers.
 func namedMonths() []string {
 	return []string{
 		"Mon, _2 Jan 2006 15:04:05 -0700", "Mon, _2 Jan 2006 15:04:05 MST", "Mon, _2 Jan 2006 15:04:05", "Mon, _2 Jan 2006",

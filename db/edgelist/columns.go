@@ -47,8 +47,8 @@ func enumName[T ~int](v T, names []string) string {
 	return names[v]
 }
 
-// parseEnum returns the value with a name. what and or are for the message: what the value is, and what separates the
-// names.
+// parseEnum returns the value with a name. what and or are for the message: what the value is, and
+// what separates the names.
 func parseEnum[T ~int](what, s string, names []string, or string) (T, error) {
 	if i := slices.Index(names, s); i >= 0 {
 		return T(i), nil
@@ -62,8 +62,8 @@ func (c Columns) count() int {
 	return slices.Max(at[:]) + 1
 }
 
-// places returns the indexes of the columns by role, if they are the first ones. The index of a role without a column is
-// -1.
+// places returns the indexes of the columns by role, if they are the first ones. The index of a
+// role without a column is -1.
 func (c Columns) places() [4]int {
 	switch c {
 	case SrcDstWeight:
@@ -108,9 +108,9 @@ func guess(lines [][]byte, l *layout) Columns {
 	return SrcDstWeight
 }
 
-// looksLikeTime reports whether a field is rather a time than a weight, and whether it is a number. A number with a fraction
-// or an exponent is a time only if it is up to the year 2100 and, in a smaller unit than seconds, after 2004, since 1e12
-// is rather a weight.
+// looksLikeTime reports whether a field is rather a time than a weight, and whether it is a number.
+// A number with a fraction or an exponent is a time only if it is up to the year 2100 and, in a
+// smaller unit than seconds, after 2004, since 1e12 is rather a weight.
 func looksLikeTime(field []byte) (isTime, number bool) {
 	n, number := parseFloor(field)
 	if _, whole := parseInt(field); whole || !number {

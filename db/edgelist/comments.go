@@ -4,14 +4,15 @@ import "bytes"
 
 func isComment(c byte) bool { return c == '#' || c == '%' }
 
-// isRemark reports whether a line that begins with # or % looks like words for people: the character is followed by
-// another one that is no part of a key.
+// isRemark reports whether a line that begins with # or % looks like words for people: the
+// character is followed by another one that is no part of a key.
 func isRemark(line []byte) bool {
 	line = trimBlanks(line)
 	return len(line) < 2 || bytes.IndexByte([]byte(" \t\r#%=-*!"), line[1]) >= 0
 }
 
-// isComment reports whether a line that begins with # or % is a comment. begun says that a line with data came before it.
+// isComment reports whether a line that begins with # or % is a comment. begun says that a line
+// with data came before it.
 func (l *layout) isComment(line []byte, begun bool) bool {
 	if l.comments != Detect {
 		return l.comments == On
@@ -20,10 +21,10 @@ func (l *layout) isComment(line []byte, begun bool) bool {
 	return n != l.common || !begun && isRemark(line)
 }
 
-// chooseComments decides whether lines that begin with # or % are comments, and returns the lines with data among the
-// first ones. They are not comments if the options say so, or if those that look like data are at least as many as the
-// other lines, or come below a header of a table. They look like data if they are no remarks and have the usual number of
-// columns.
+// chooseComments decides whether lines that begin with # or % are comments, and returns the lines
+// with data among the first ones. They are not comments if the options say so, or if those that
+// look like data are at least as many as the other lines, or come below a header of a table. They
+// look like data if they are no remarks and have the usual number of columns.
 func (l *layout) chooseComments(s sample, headed bool, o Options) [][]byte {
 	plain := s.plain
 	if headed {
@@ -52,8 +53,8 @@ func (l *layout) chooseComments(s sample, headed bool, o Options) [][]byte {
 	return lines
 }
 
-// usualColumns returns the number of columns that most lines have, or most of those that begin with # or % if there are
-// no others.
+// usualColumns returns the number of columns that most lines have, or most of those that begin with
+// # or % if there are no others.
 func (l *layout) usualColumns(s sample) int {
 	lines := s.plain
 	if len(lines) == 0 {
@@ -63,7 +64,8 @@ func (l *layout) usualColumns(s sample) int {
 	return n
 }
 
-// isGroups reports whether a text looks like LGL: comments of one word are the sources of the lines below them.
+// isGroups reports whether a text looks like LGL: comments of one word are the sources of the lines
+// below them.
 func isGroups(s sample) bool {
 	groups, lines := 0, 0
 	for i, line := range s.all {

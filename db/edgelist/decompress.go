@@ -15,8 +15,9 @@ import (
 // maxWindow bounds the memory that a zstd file may request: the default limit of the zstd command.
 const maxWindow = 128 << 20
 
-// decompress returns a reader of the content of a file that may be compressed by gzip, zstd or bzip2, which it recognizes by
-// the first bytes, and reports whether the file is compressed. The reader has no goroutines and need not be closed.
+// decompress returns a reader of the content of a file that may be compressed by gzip, zstd or
+// bzip2, which it recognizes by the first bytes, and reports whether the file is compressed. The
+// reader has no goroutines and need not be closed.
 func decompress(r io.Reader) (out io.Reader, packed bool, err error) {
 	raw := bufio.NewReaderSize(r, 64<<10)
 	magic, _ := raw.Peek(6)

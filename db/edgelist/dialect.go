@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Dialect says how a text is divided into lines and columns. The zero value detects everything from the first lines.
+// Dialect says how a text is divided into lines and columns. The zero value detects everything from
+// the first lines.
 type Dialect struct {
 	Separator Separator // of columns
 	Header    Switch    // whether the first line names the columns
@@ -69,8 +70,8 @@ func (q *Quotes) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// Separator separates the columns of a text: "" is detected, " " means any number of blanks or tabs, and other text means
-// itself.
+// Separator separates the columns of a text: "" is detected, " " means any number of blanks or
+// tabs, and other text means itself.
 type Separator string
 
 // separatorNames returns names of separators that are hard to write.
@@ -88,8 +89,9 @@ func (s Separator) MarshalText() ([]byte, error) {
 	return []byte(s), nil
 }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]. It accepts blank, tab, comma, semicolon, bar, and characters other
-// than letters, digits and quotes, where \t and \x01 stand for control characters.
+// UnmarshalText implements [encoding.TextUnmarshaler]. It accepts blank, tab, comma, semicolon,
+// bar, and characters other than letters, digits and quotes, where \t and \x01 stand for control
+// characters.
 func (s *Separator) UnmarshalText(b []byte) error {
 	text := string(b)
 	if sep, ok := separatorNames()[text]; ok {
@@ -109,7 +111,8 @@ func (s *Separator) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Refusal is the error for a list that looks like something else. Its options read the list in spite of that.
+// Refusal is the error for a list that looks like something else. Its options read the list in
+// spite of that.
 type Refusal struct{ Note }
 
 // Error returns the note.

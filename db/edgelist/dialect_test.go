@@ -38,7 +38,8 @@ func TestDialectText(t *testing.T) {
 	}
 }
 
-// The number of shared integers is exact while all fit into the sample, and near the truth when they do not.
+// The number of shared integers is exact while all fit into the sample, and near the truth when
+// they do not.
 func TestOverlap(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int64{0, 10, maxOverlap / 2, 4 * maxOverlap} {

@@ -17,25 +17,26 @@ import (
 // ErrChecksum is returned for a download with a wrong checksum.
 var ErrChecksum = errors.New("edgelist: wrong checksum")
 
-// Download fetches one file over HTTP. After a broken connection it resumes, unless the file has changed or the server
-// cannot tell; then it starts from the beginning.
+// Download fetches one file over HTTP. After a broken connection it resumes, unless the file has
+// changed or the server cannot tell; then it starts from the beginning.
 type Download struct {
 	URL    string
 	SHA256 string       // in hexadecimal; empty means not checked
 	Client *http.Client // nil means http.DefaultClient
-	// Pause is the time before the second attempt, doubled before each further one. Zero means a second. Six consecutive
-	// attempts without progress end the download.
+	// Pause is the time before the second attempt, doubled before each further one. Zero means a
+	// second. Six consecutive attempts without progress end the download.
 	Pause time.Duration
 	// Idle is the time without data after which a connection counts as broken. Zero means a minute.
 	Idle time.Duration
-	// Progress, if not nil, is called regularly with the bytes received and the total; a total of 0 means unknown.
+	// Progress, if not nil, is called regularly with the bytes received and the total; a total of 0
+	// means unknown.
 	Progress func(done, total int64)
 }
 
 const attempts = 6
 
-// To writes the file to w, from the beginning, and returns its length. It overwrites what w held; bytes beyond the
-// length are meaningless.
+// To writes the file to w, from the beginning, and returns its length. It overwrites what w held;
+// bytes beyond the length are meaningless.
 func (d Download) To(ctx context.Context, w io.WriterAt) (int64, error) {
 	f := fetch{Download: d, to: w, sum: sha256.New()}
 	f.Client, f.Idle = cmp.Or(f.Client, http.DefaultClient), cmp.Or(max(f.Idle, 0), time.Minute)

@@ -37,14 +37,14 @@ var (
 	errFile = errors.New("edgelist: ogb is the format of a folder, this is a file")
 )
 
-// Parts returns the files of one graph in the layout of the Open Graph Benchmark, in the order in which to read them:
-// number of nodes, labels, features, edges. folder is the folder raw, or contains it. The notes of the last part name the
-// files that are not read.
+// Parts returns the files of one graph in the layout of the Open Graph Benchmark, in the order in
+// which to read them: number of nodes, labels, features, edges. folder is the folder raw, or
+// contains it. The notes of the last part name the files that are not read.
 //
-// The edges are those of raw/edge.csv.gz, with the weights of raw/edge_weight.csv.gz and the times of raw/edge_year.csv.gz,
-// or, if split is not "", of the folder split. split is train, valid, test, all
-// for the three, or several, separated by commas. If there is more than one way to split, the way is named too, as in
-// random0/train.
+// The edges are those of raw/edge.csv.gz, with the weights of raw/edge_weight.csv.gz and the times
+// of raw/edge_year.csv.gz, or, if split is not "", of the folder split. split is train, valid,
+// test, all for the three, or several, separated by commas. If there is more than one way to split,
+// the way is named too, as in random0/train.
 func Parts(folder fs.FS, split string) ([]Part, error) {
 	raw := ""
 	if exists(folder, "raw") {
@@ -66,8 +66,8 @@ func Parts(folder fs.FS, split string) ([]Part, error) {
 	return parts, nil
 }
 
-// notesOfUnread returns a note with the names of the files of a graph that are not read. Without withEdges, the files of
-// the edges are not missed.
+// notesOfUnread returns a note with the names of the files of a graph that are not read. Without
+// withEdges, the files of the edges are not missed.
 func notesOfUnread(folder fs.FS, raw string, parts []Part, split bool) (notes []Note) {
 	known := []string{raw + "num-node-list.csv.gz", raw + "num-edge-list.csv.gz"}
 	for _, p := range parts {
@@ -91,7 +91,8 @@ func notesOfUnread(folder fs.FS, raw string, parts []Part, split bool) (notes []
 	return notes
 }
 
-// dataSuffixes returns the ends of the names of files with data, unlike the texts that describe them.
+// dataSuffixes returns the ends of the names of files with data, unlike the texts that describe
+// them.
 func dataSuffixes() []string {
 	return []string{".csv.gz", ".csv", ".npz", ".npy", ".pt", ".tsv", ".tsv.gz", ".parquet"}
 }

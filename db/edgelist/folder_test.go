@@ -49,7 +49,8 @@ func describeLast(folder fs.FS, o Options) string {
 	return strings.Join(list, "; ")
 }
 
-// The edges of a folder have the weights and years of the files beside them. Files that are not read are named.
+// The edges of a folder have the weights and years of the files beside them. Files that are not
+// read are named.
 func TestFolderOfWeightsAndYears(t *testing.T) {
 	t.Parallel()
 	edges, weights, years := string(zip("0,1\n1,2\n")), string(zip("5\n0.5\n")), string(zip("2001\n2002\n"))

@@ -9,7 +9,8 @@ import (
 	"sync"
 )
 
-// foreignBytes is the number of bytes at the start of a file by which foreign formats are recognized.
+// foreignBytes is the number of bytes at the start of a file by which foreign formats are
+// recognized.
 const foreignBytes = 4 << 10
 
 // foreignFormat is a format that is not read.
@@ -26,7 +27,8 @@ func begins(magic ...string) func([]byte) bool {
 	}
 }
 
-// beginsBinary recognizes a format by its first bytes, which a text could have too, and a zero byte, which no text has.
+// beginsBinary recognizes a format by its first bytes, which a text could have too, and a zero
+// byte, which no text has.
 func beginsBinary(magic ...string) func([]byte) bool {
 	return func(head []byte) bool { return begins(magic...)(head) && bytes.IndexByte(head, 0) >= 0 }
 }
@@ -52,7 +54,8 @@ const (
 	tableOfIt    = "export the edges as a table in CSV or Parquet"
 )
 
-// foreignFormats returns the formats that are named in errors, in the order in which they are tried.
+// foreignFormats returns the formats that are named in errors, in the order in which they are
+// tried.
 var foreignFormats = sync.OnceValue(func() []foreignFormat { return slices.Concat(binaryFormats(), textFormats()) })
 
 // pandas says how to write a table that a function of pandas reads.
@@ -121,8 +124,8 @@ func textFormats() []foreignFormat {
 	}
 }
 
-// foreign returns an error for a file in a format that is not read, recognized by its first bytes. It is not called if the
-// format is given.
+// foreign returns an error for a file in a format that is not read, recognized by its first bytes.
+// It is not called if the format is given.
 func foreign(head []byte) error {
 	for _, f := range foreignFormats() {
 		if f.is(head) {
@@ -132,7 +135,8 @@ func foreign(head []byte) error {
 	return nil
 }
 
-// spaced reports whether each character has width bytes, of which all but one are zero, as ASCII has in UTF-16 and UTF-32.
+// spaced reports whether each character has width bytes, of which all but one are zero, as ASCII
+// has in UTF-16 and UTF-32.
 func spaced(head []byte, width int) bool {
 	for _, at := range []int{0, width - 1} { // place of the byte that is not zero: little or big endian
 		n := 0
@@ -155,7 +159,8 @@ func isTar(head []byte) bool {
 	return len(head) >= 262 && string(head[257:262]) == "ustar" && bytes.IndexByte(head[:257], 0) > 0
 }
 
-// errorPages returns the texts that servers send instead of a file, in lower case and without a status code before them.
+// errorPages returns the texts that servers send instead of a file, in lower case and without a
+// status code before them.
 func errorPages() []string {
 	return []string{
 		"not found", "page not found", "file not found", "object not found", "repository not found", "entry not found", "forbidden",

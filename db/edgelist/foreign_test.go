@@ -154,7 +154,8 @@ func TestListsAreNotForeign(t *testing.T) {
 	})
 }
 
-// A graph in the format of METIS is recognized whatever its edges are, unless all lines have two or three columns.
+// A graph in the format of METIS is recognized whatever its edges are, unless all lines have two or
+// three columns.
 func TestMetis(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

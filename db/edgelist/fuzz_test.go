@@ -39,8 +39,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzTable: reading any text with any column names and any time format returns valid edges or errors. The columns are
-// those that were requested.
+// FuzzTable: reading any text with any column names and any time format returns valid edges or
+// errors. The columns are those that were requested.
 func FuzzTable(f *testing.F) {
 	for _, text := range []string{
 		"user_id,item_id,rating,created_at\n1,2,3,2020-01-02\n2,3,4,2020-01-03\n", "source,target,time\na,b,2020-01-01 10:20:30\n", "1 2 5 1082040961000\n",

@@ -14,7 +14,8 @@ type sample struct {
 	marked [][]byte // those that begin with # or %; plain are the others
 }
 
-// sampleOf returns the first lines of a text, which end with end. whole says that text is the complete text.
+// sampleOf returns the first lines of a text, which end with end. whole says that text is the
+// complete text.
 func sampleOf(text []byte, end byte, whole bool) (s sample) {
 	for len(s.plain) <= guessLines {
 		line, rest, ended := bytes.Cut(text, []byte{end})
@@ -35,10 +36,11 @@ func sampleOf(text []byte, end byte, whole bool) (s sample) {
 	return s
 }
 
-// guessSeparator guesses the separator of the columns of a text. It is blanks, unless most lines have two or more
-// columns by another separator and either do not by blanks, or the separator is next to a blank, or the name of the
-// file implies the separator. Tabs count as blanks if blanks divide all lines into numbers, or into as many columns. A
-// separator that divides all lines alike goes before one that does not.
+// guessSeparator guesses the separator of the columns of a text. It is blanks, unless most lines
+// have two or more columns by another separator and either do not by blanks, or the separator is
+// next to a blank, or the name of the file implies the separator. Tabs count as blanks if blanks
+// divide all lines into numbers, or into as many columns. A separator that divides all lines alike
+// goes before one that does not.
 func guessSeparator(lines [][]byte, name string, q Quotes) string {
 	byBlanks, uniformBlanks := commonColumns(lines, "", NoQuotes)
 	best := ""
@@ -82,7 +84,8 @@ func besideTabs(lines [][]byte, sep string) bool {
 	})
 }
 
-// decimalCommas reports whether semicolons divide all lines alike, and all commas are between digits.
+// decimalCommas reports whether semicolons divide all lines alike, and all commas are between
+// digits.
 func decimalCommas(lines [][]byte, q Quotes) bool {
 	isDigit := func(line []byte, i int) bool { return i >= 0 && i < len(line) && '0' <= line[i] && line[i] <= '9' }
 	if _, uniform := commonColumns(lines, ";", q); !uniform {
@@ -105,8 +108,8 @@ func guessLayout(sep string, q Quotes) layout {
 	return l
 }
 
-// commonColumns returns the number of columns, 2 or more, that at least half of the lines have; 0 means no such number.
-// uniform says that all lines have it.
+// commonColumns returns the number of columns, 2 or more, that at least half of the lines have; 0
+// means no such number. uniform says that all lines have it.
 func commonColumns(lines [][]byte, sep string, q Quotes) (columns int, uniform bool) {
 	return guessLayout(sep, q).usual(lines)
 }
@@ -125,7 +128,8 @@ func (l layout) usual(lines [][]byte) (columns int, uniform bool) {
 	return columns, columns > 0 && count[columns] == len(lines)
 }
 
-// dated reports whether at least half of the lines have a column with a date and a time that are separated by a blank.
+// dated reports whether at least half of the lines have a column with a date and a time that are
+// separated by a blank.
 func dated(lines [][]byte, sep string) bool {
 	l, n := guessLayout(sep, DoubledQuotes), 0
 	for _, line := range lines {
@@ -151,8 +155,8 @@ func touches(line []byte, sep string) bool {
 	}
 }
 
-// guessQuotes decides how quotes enclose the columns of a text, and returns the lines again, where lines that a quoted
-// column joins are one.
+// guessQuotes decides how quotes enclose the columns of a text, and returns the lines again, where
+// lines that a quoted column joins are one.
 func (l *layout) guessQuotes(lines [][]byte, o Options) [][]byte {
 	l.quotes, l.lenient = o.Quotes, false
 	switch {
@@ -184,8 +188,8 @@ func (l layout) faults(lines [][]byte) (n int) {
 	return n
 }
 
-// quotedBlanks reports whether all lines have quoted columns between blanks, as R writes them: the first two columns of
-// each are in quotes, or the first one is and there are more.
+// quotedBlanks reports whether all lines have quoted columns between blanks, as R writes them: the
+// first two columns of each are in quotes, or the first one is and there are more.
 func (l *layout) quotedBlanks(lines [][]byte) bool {
 	quoted := guessLayout("", DoubledQuotes)
 	return len(lines) > 0 && !slices.ContainsFunc(lines, func(line []byte) bool {
@@ -229,7 +233,8 @@ func sepDirective(text []byte) (sep string, ok bool) {
 	return string(line[4:]), true
 }
 
-// lineEnd returns the character that ends the lines of a text: a carriage return, as on old Macs, or a newline.
+// lineEnd returns the character that ends the lines of a text: a carriage return, as on old Macs,
+// or a newline.
 func lineEnd(text []byte) byte {
 	if bytes.IndexByte(text, '\n') < 0 && bytes.IndexByte(text, '\r') >= 0 {
 		return '\r'

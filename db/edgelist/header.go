@@ -43,8 +43,8 @@ func pairings() []pairing {
 	}
 }
 
-// stem returns the part of a column's name that tells its meaning, in lower case: "user" for user_id, userId, "User ID"
-// and user_id:START_ID(User).
+// stem returns the part of a column's name that tells its meaning, in lower case: "user" for
+// user_id, userId, "User ID" and user_id:START_ID(User).
 func stem(name string) string {
 	name, _, _ = strings.Cut(strings.TrimSpace(name), "(")
 	if i := strings.LastIndexByte(name, ':'); i >= 0 && i+1 < len(name) {
@@ -64,8 +64,8 @@ func stem(name string) string {
 	return name
 }
 
-// pairOf returns the columns of the ends of an edge, found by their usual names, and the pairing. The ends of a pairing of
-// two kinds are in the order of the file.
+// pairOf returns the columns of the ends of an edge, found by their usual names, and the pairing.
+// The ends of a pairing of two kinds are in the order of the file.
 func pairOf(names []string) (src, dst int, of pairing, ok bool) {
 	stems := make([]string, len(names))
 	for i, name := range names {
@@ -94,7 +94,8 @@ func numbered12(src, dst string) bool {
 		(src[len(src)-1] == '1' && dst[len(dst)-1] == '2' || src[len(src)-1] == 'a' && dst[len(dst)-1] == 'b')
 }
 
-// twoKinds reports whether the names of the columns of sources and targets are words for nodes of two kinds.
+// twoKinds reports whether the names of the columns of sources and targets are words for nodes of
+// two kinds.
 func twoKinds(src, dst string) bool {
 	if s, d := space(src), space(dst); s != "" && d != "" {
 		return s != d
@@ -108,7 +109,8 @@ func twoKinds(src, dst string) bool {
 	return stem(src) != stem(dst) && !numbered12(src, dst) && !isNumber([]byte(src)) && !isNumber([]byte(dst))
 }
 
-// space returns the space of the keys of a column in the notation of Neo4j: "User" for :START_ID(User).
+// space returns the space of the keys of a column in the notation of Neo4j: "User" for
+// :START_ID(User).
 func space(name string) string {
 	_, name, _ = strings.Cut(name, "(")
 	return strings.TrimSuffix(name, ")")
@@ -128,8 +130,8 @@ func isIndex(name string) bool {
 	return slices.Contains([]string{"", "id", "index", "row", "rownum", "row_number", "unnamed: 0"}, name)
 }
 
-// findHeader detects whether the first line names the columns, and returns whether that is in doubt. asked are the names
-// that the user gave.
+// findHeader detects whether the first line names the columns, and returns whether that is in
+// doubt. asked are the names that the user gave.
 func (l *layout) findHeader(lines [][]byte, h Switch, asked Names) (doubt bool) {
 	if h == Off || len(lines) == 0 {
 		return false
@@ -156,7 +158,8 @@ func (l *layout) findHeader(lines [][]byte, h Switch, asked Names) (doubt bool) 
 	return doubt
 }
 
-// oneMore reports whether all lines but the first have a column more than n, and begin with a number or a quote.
+// oneMore reports whether all lines but the first have a column more than n, and begin with a
+// number or a quote.
 func (l *layout) oneMore(lines [][]byte, n int) bool {
 	return len(lines) > 1 && n >= 2 && !slices.ContainsFunc(lines[1:], func(line []byte) bool {
 		columns, ok := l.all(line)
@@ -164,7 +167,8 @@ func (l *layout) oneMore(lines [][]byte, n int) bool {
 	})
 }
 
-// recurs reports whether a key of the first line is a key of another line that is not the same line.
+// recurs reports whether a key of the first line is a key of another line that is not the same
+// line.
 func (l *layout) recurs(lines [][]byte) bool {
 	head := l.columns(lines[0])
 	return slices.ContainsFunc(lines[1:], func(line []byte) bool {
@@ -173,8 +177,9 @@ func (l *layout) recurs(lines [][]byte) bool {
 	})
 }
 
-// heads reports whether the first line, which has the given names, is a header: all other lines have numbers in the first
-// two columns and it does not, or all other lines have a number or a time in a later column and it does not.
+// heads reports whether the first line, which has the given names, is a header: all other lines
+// have numbers in the first two columns and it does not, or all other lines have a number or a time
+// in a later column and it does not.
 func (l *layout) heads(lines [][]byte, head []string) bool {
 	if len(lines) < 2 || len(head) < 2 {
 		return false
@@ -204,8 +209,8 @@ func (l *layout) isValue(field []byte) bool {
 	return isNumber(field) || timeFormatOf(field) != AnyTime || l.comma() && isDecimalComma(field)
 }
 
-// noteHeader notes that the first line may or may not be a header. The format SNAP, if it is given, has a header only if
-// the options say so.
+// noteHeader notes that the first line may or may not be a header. The format SNAP, if it is given,
+// has a header only if the options say so.
 func (t *text) noteHeader(first [][]byte, doubt bool, o Options) {
 	l := &t.layout
 	const shown = 60
@@ -224,7 +229,8 @@ func (t *text) noteHeader(first [][]byte, doubt bool, o Options) {
 	}
 }
 
-// unlike reports whether one of the first two columns has an integer in all lines but the first. It needs three lines.
+// unlike reports whether one of the first two columns has an integer in all lines but the first. It
+// needs three lines.
 func (l *layout) unlike(lines [][]byte) bool {
 	const few = 3
 	if len(lines) < few {

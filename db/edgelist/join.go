@@ -9,7 +9,8 @@ import (
 	"io/fs"
 )
 
-// joined is a text with a header whose lines are those of several files with a column or more, beside one another.
+// joined is a text with a header whose lines are those of several files with a column or more,
+// beside one another.
 type joined struct {
 	names []string
 	files []io.Closer
@@ -19,7 +20,8 @@ type joined struct {
 	err   error // of the next read, after rest
 }
 
-// join returns the edges of a file with the weights and times that other files have in the same order.
+// join returns the edges of a file with the weights and times that other files have in the same
+// order.
 func (p Part) join(folder fs.FS, edges io.ReadCloser) (io.ReadCloser, error) {
 	j := &joined{rest: []byte("source,target")}
 	err := j.add(p.Name, edges)

@@ -36,8 +36,8 @@ func loaded(text string, o Options) string {
 	return strings.Join(list, "; ")
 }
 
-// kinds are texts as programs and archives write them. Each is read as the graph that it means, or a note or an error says
-// what was assumed.
+// kinds are texts as programs and archives write them. Each is read as the graph that it means, or
+// a note or an error says what was assumed.
 var kinds = []struct {
 	name, text string
 	o          Options

@@ -22,7 +22,8 @@ type layout struct {
 	names    []string
 }
 
-// plainLayout returns a layout without quotes that reads the first columns, whatever their roles are.
+// plainLayout returns a layout without quotes that reads the first columns, whatever their roles
+// are.
 func plainLayout(sep string) layout {
 	return layout{sep: []byte(sep), quotes: NoQuotes, comments: On, at: SrcDstWeightTime.places()}
 }
@@ -33,8 +34,8 @@ const (
 	openQuote = -2 // a quote is not closed on the line
 )
 
-// split returns the columns that are read, by role, and the number of columns of a line that is not blank, or badQuote or
-// openQuote.
+// split returns the columns that are read, by role, and the number of columns of a line that is not
+// blank, or badQuote or openQuote.
 func (l *layout) split(line []byte) (fields fields, n int) {
 	if len(l.sep) == 0 && l.quotes == NoQuotes {
 		return l.splitBlanks(line)
@@ -146,7 +147,8 @@ func (l *layout) cutQuoted(line []byte) (field, rest []byte, more bool, fault in
 	return field, rest[len(l.sep):], true, 0
 }
 
-// closingQuote returns the place of the quote that ends a quoted column, or -1, and whether quotes inside are escaped.
+// closingQuote returns the place of the quote that ends a quoted column, or -1, and whether quotes
+// inside are escaped.
 func (l *layout) closingQuote(line []byte) (end int, escaped bool) {
 	for end = 1; ; end++ {
 		i := bytes.IndexByte(line[end:], '"')
@@ -219,8 +221,8 @@ func (l *layout) format() Format {
 	return CSV
 }
 
-// unused returns the columns that are not read: their names or, without a header, their numbers from 1 in the first
-// line.
+// unused returns the columns that are not read: their names or, without a header, their numbers
+// from 1 in the first line.
 func (l *layout) unused(lines [][]byte) (list []string) {
 	n := len(l.names)
 	if n == 0 && len(lines) > 0 {
@@ -240,7 +242,8 @@ func (l *layout) unused(lines [][]byte) (list []string) {
 	return list
 }
 
-// usualPlaces finds the columns of each role by their usual names. The index of a missing role is -1.
+// usualPlaces finds the columns of each role by their usual names. The index of a missing role is
+// -1.
 func usualPlaces(names []string) (at [4]int) {
 	at[roleSrc], at[roleDst], _, _ = pairOf(names)
 	at[roleWeight], at[roleTime] = find(names, weightNames()...), find(names, timeNames()...)
@@ -258,7 +261,8 @@ func nameImplies(name, sep string) bool {
 	return f == CSV && sep != "\t" || f == TSV && sep == "\t"
 }
 
-// extensions returns the format and the compression that the name of a file says: AnyFormat and "" if it says none.
+// extensions returns the format and the compression that the name of a file says: AnyFormat and ""
+// if it says none.
 func extensions(name string) (f Format, packing string) {
 	name = strings.ToLower(name)
 	switch ext := path.Ext(name); ext {

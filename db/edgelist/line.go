@@ -6,7 +6,8 @@ import (
 	"strconv"
 )
 
-// isBlank reports whether c separates columns. A carriage return counts, because it may be part of a line's end.
+// isBlank reports whether c separates columns. A carriage return counts, because it may be part of
+// a line's end.
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
 // fields are the columns of a line that are read.
@@ -61,8 +62,8 @@ func isDecimalComma(field []byte) bool {
 	return bytes.Count(field, []byte(",")) == 1 && isNumber(bytes.Replace(field, []byte(","), nil, 1)) && bytes.IndexByte(field, '.') < 0
 }
 
-// isNumber reports whether a field has only the characters of a decimal number. This excludes the infinities, NaN and
-// hexadecimal numbers, which strconv accepts.
+// isNumber reports whether a field has only the characters of a decimal number. This excludes the
+// infinities, NaN and hexadecimal numbers, which strconv accepts.
 func isNumber(field []byte) bool {
 	digits := 0
 	for _, c := range field {

@@ -22,8 +22,9 @@ type lines struct {
 
 func newLines(in *bufio.Reader) lines { return lines{in: in, end: '\n'} }
 
-// next returns the next line without its end. The bytes are valid until the next call. A line that is too long, or holds
-// the end of a line in another style, is reported as a *LineError. A line that is too long is reported before its end is read.
+// next returns the next line without its end. The bytes are valid until the next call. A line that
+// is too long, or holds the end of a line in another style, is reported as a *LineError. A line
+// that is too long is reported before its end is read.
 func (l *lines) next() ([]byte, error) {
 	if err := l.skip(); err != nil {
 		return nil, err

@@ -8,11 +8,12 @@ import (
 	"strconv"
 )
 
-// errListColumns is the error for columns of a list that has a source and all of its targets on each line.
+// errListColumns is the error for columns of a list that has a source and all of its targets on
+// each line.
 var errListColumns = fmt.Errorf("%w: a line of a list in the format lists holds a source and its targets, without weights and times", ErrColumns)
 
-// listEdges reads lines that hold a node and all nodes that it links to, such as the adjacency lists of NetworkX, and the
-// users and their items of LightGCN.
+// listEdges reads lines that hold a node and all nodes that it links to, such as the adjacency
+// lists of NetworkX, and the users and their items of LightGCN.
 type listEdges struct {
 	text
 	source Token

@@ -12,8 +12,8 @@ import (
 // errMarket is the error for a damaged header of a Matrix Market file.
 var errMarket = errors.New("edgelist: not a Matrix Market file of a kind that can be read")
 
-// market reads the entries of a sparse matrix as edges (Boisvert, Pozo, Remington 1996, "The Matrix Market exchange
-// formats"). The keys are the file's row and column numbers, from 1.
+// market reads the entries of a sparse matrix as edges (Boisvert, Pozo, Remington 1996, "The Matrix
+// Market exchange formats"). The keys are the file's row and column numbers, from 1.
 type market struct {
 	text
 	rows, cols int64
@@ -56,8 +56,9 @@ func newMarket(in *bufio.Reader, o Options) (*market, error) {
 	return m, nil
 }
 
-// banner parses the words of the first line: %%MatrixMarket matrix coordinate FIELD SYMMETRY. Complex numbers, and those that
-// change their sign across the diagonal, are no weights: such a matrix is read without them.
+// banner parses the words of the first line: %%MatrixMarket matrix coordinate FIELD SYMMETRY.
+// Complex numbers, and those that change their sign across the diagonal, are no weights: such a
+// matrix is read without them.
 func (m *market) banner(words []string, unweighted bool) error {
 	if len(words) != 5 || words[0] != strings.ToLower(magicMTX) || words[1] != "matrix" {
 		return fmt.Errorf("%w: first line %q", errMarket, words)

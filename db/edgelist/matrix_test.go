@@ -17,7 +17,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// array returns a .npy file: version 1, a header as NumPy writes it, and the elements in the byte order of the type.
+// array returns a .npy file: version 1, a header as NumPy writes it, and the elements in the byte
+// order of the type.
 func array(dtype, shape string, fortran bool, elements any) []byte {
 	order := "False"
 	if fortran {

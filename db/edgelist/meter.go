@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Meter is a reader that reports how much is read through it. A file that a [Reader] reads in place is read in place
-// through a Meter too.
+// Meter is a reader that reports how much is read through it. A file that a [Reader] reads in place
+// is read in place through a Meter too.
 type Meter struct {
 	R    io.Reader
 	Tell func(read int64, ended bool) // is called after each read with the number of bytes so far

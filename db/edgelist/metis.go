@@ -6,10 +6,11 @@ import (
 	"strconv"
 )
 
-// isMetis reports whether head is the start of a graph in the format of METIS (Karypis, "METIS: A software package for
-// partitioning unstructured graphs", version 5.1.0, section 4.1.1): a line with the numbers of nodes and edges, and for each
-// node a line with its neighbours, from 1. A file that could be an edge list, because all its lines have two or three
-// columns, is not reported. Otherwise each node must be a neighbour of its neighbours, as far as head has their lines.
+// isMetis reports whether head is the start of a graph in the format of METIS (Karypis, "METIS: A
+// software package for partitioning unstructured graphs", version 5.1.0, section 4.1.1): a line
+// with the numbers of nodes and edges, and for each node a line with its neighbours, from 1. A file
+// that could be an edge list, because all its lines have two or three columns, is not reported.
+// Otherwise each node must be a neighbour of its neighbours, as far as head has their lines.
 func isMetis(head []byte) bool {
 	header, rows, whole := metisRows(head)
 	if len(header) < 2 || len(header) > 4 || len(rows) < 2 || int64(len(rows)) > header[0] || whole && int64(len(rows)) < header[0] {
@@ -37,8 +38,9 @@ func isMetis(head []byte) bool {
 	return (uneven || len(rows[0]) > 3) && ends > 2 && (!whole || ends == 2*header[1]) && symmetric(lists)
 }
 
-// metisRows returns the numbers of the first line, and those of the other complete lines that are no comments. Without
-// such lines, or with other columns than numbers, it returns nothing. whole says that head is the whole file.
+// metisRows returns the numbers of the first line, and those of the other complete lines that are
+// no comments. Without such lines, or with other columns than numbers, it returns nothing. whole
+// says that head is the whole file.
 func metisRows(head []byte) (header []int64, rows [][]int64, whole bool) {
 	whole = len(head) < foreignBytes
 	for len(head) > 0 {
@@ -66,9 +68,9 @@ func metisRows(head []byte) (header []int64, rows [][]int64, whole bool) {
 	return header, rows, whole
 }
 
-// metisFormat returns the number of weights at the start of a row, and the numbers for each neighbour. given are the third
-// and the fourth number of the header: the digits for sizes of nodes, weights of nodes and weights of edges, and the number
-// of weights of a node.
+// metisFormat returns the number of weights at the start of a row, and the numbers for each
+// neighbour. given are the third and the fourth number of the header: the digits for sizes of
+// nodes, weights of nodes and weights of edges, and the number of weights of a node.
 func metisFormat(given []int64) (skip, step int, ok bool) {
 	step = 1
 	if len(given) == 0 {
@@ -87,7 +89,8 @@ func metisFormat(given []int64) (skip, step int, ok bool) {
 	return skip + int(sizes), step + int(edges), true
 }
 
-// symmetric reports whether each node is a neighbour of its neighbours, where lists has the neighbours of the nodes from 1.
+// symmetric reports whether each node is a neighbour of its neighbours, where lists has the
+// neighbours of the nodes from 1.
 func symmetric(lists [][]int64) bool {
 	for i, list := range lists {
 		for _, n := range list {

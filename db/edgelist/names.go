@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// Names chooses the columns of a text to read: by their names in the header or, if no column has that name, by their
-// numbers from 1. The zero value chooses none; otherwise Src and Dst must be set.
+// Names chooses the columns of a text to read: by their names in the header or, if no column has
+// that name, by their numbers from 1. The zero value chooses none; otherwise Src and Dst must be
+// set.
 type Names struct {
 	Src, Dst     string
 	Weight, Time string // "" means no such column
@@ -40,7 +41,8 @@ func (n Names) list() [4]string { return [4]string{n.Src, n.Dst, n.Weight, n.Tim
 // byRole returns where the names are.
 func (n *Names) byRole() [4]*string { return [4]*string{&n.Src, &n.Dst, &n.Weight, &n.Time} }
 
-// String returns the names with their roles, such as "src=user_id,dst=item_id". The zero value is "".
+// String returns the names with their roles, such as "src=user_id,dst=item_id". The zero value is
+// "".
 func (n Names) String() string {
 	var list []string
 	for role, name := range n.list() {
@@ -87,7 +89,8 @@ func (n Names) check() error {
 	return nil
 }
 
-// among reports whether a line has one of the names. It ignores numbers, because they may be column numbers.
+// among reports whether a line has one of the names. It ignores numbers, because they may be column
+// numbers.
 func (n Names) among(line []string) bool {
 	list := n.list()
 	return slices.ContainsFunc(list[:], func(name string) bool {
@@ -96,8 +99,8 @@ func (n Names) among(line []string) bool {
 	})
 }
 
-// places returns the indexes of the named columns in a header, which may be nil. The index of a role without a name is
-// -1.
+// places returns the indexes of the named columns in a header, which may be nil. The index of a
+// role without a name is -1.
 func (n Names) places(header []string) (at [4]int, err error) {
 	for role, name := range n.list() {
 		if at[role] = -1; name == "" {

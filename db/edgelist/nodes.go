@@ -25,21 +25,24 @@ type Nodes struct {
 	*Detected
 }
 
-// NewNodes returns a reader of a list of nodes: a key and optionally a label a line, in any of the text formats. In a
-// .npy file, and with Options.Keyless, there are no keys, and each line is the label of a node, from node 0.
+// NewNodes returns a reader of a list of nodes: a key and optionally a label a line, in any of the
+// text formats. In a .npy file, and with Options.Keyless, there are no keys, and each line is the
+// label of a node, from node 0.
 func NewNodes(r io.Reader, o Options) (*Nodes, error) {
 	return newNodes(r, o, nodeValues{labelOf, labelOfRow, (*tableNodes).chooseLabel, (*tableNodes).label})
 }
 
-// NewFeatures returns a reader of a list of feature vectors: a key and numbers a line, in any of the text formats. In a
-// .npy file, and with Options.Keyless, there are no keys, and each line is the vector of a node, from node 0.
+// NewFeatures returns a reader of a list of feature vectors: a key and numbers a line, in any of
+// the text formats. In a .npy file, and with Options.Keyless, there are no keys, and each line is
+// the vector of a node, from node 0.
 func NewFeatures(r io.Reader, o Options) (*Nodes, error) {
 	return newNodes(r, o, nodeValues{featuresOf, featuresOfRow, (*tableNodes).chooseFeatures, (*tableNodes).vector})
 }
 
-// nodeValues says how labels or features are read. text parses the columns of a line after the key, and row converts a
-// row of an array; both return an error message, or "". choose chooses the columns of a table besides that of the keys, whose
-// number is -1 without one, and value reads them in the current row.
+// nodeValues says how labels or features are read. text parses the columns of a line after the key,
+// and row converts a row of an array; both return an error message, or "". choose chooses the
+// columns of a table besides that of the keys, whose number is -1 without one, and value reads them
+// in the current row.
 type nodeValues struct {
 	text   func(*Node, [][]byte) string
 	row    func(*Node, []float32) string
@@ -144,8 +147,8 @@ type nodeText struct {
 	value   func(*Node, [][]byte) string
 }
 
-// separatorOf returns the separator that the name of a file implies, if a line contains it. Lists of nodes may have only a
-// few lines with more than a key.
+// separatorOf returns the separator that the name of a file implies, if a line contains it. Lists
+// of nodes may have only a few lines with more than a key.
 func separatorOf(lines [][]byte, name string) []byte {
 	for _, sep := range []string{",", "\t"} {
 		if nameImplies(name, sep) && slices.ContainsFunc(lines, func(line []byte) bool { return bytes.Contains(line, []byte(sep)) }) {
@@ -176,8 +179,8 @@ func (t *nodeText) findHeader(lines [][]byte, o Options) (doubt bool) {
 	return doubt
 }
 
-// unlikeNodes reports whether a line of words is followed by at least two lines whose keys are integers, or whose columns
-// after the key are numbers.
+// unlikeNodes reports whether a line of words is followed by at least two lines whose keys are
+// integers, or whose columns after the key are numbers.
 func (l *layout) unlikeNodes(lines [][]byte) bool {
 	const few = 3
 	if len(lines) < few {

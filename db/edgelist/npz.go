@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// newArchive reads a file that is not a single array: an archive of arrays, or a file of PyTorch, which is also an
-// archive in later versions.
+// newArchive reads a file that is not a single array: an archive of arrays, or a file of PyTorch,
+// which is also an archive in later versions.
 func newArchive(in io.Reader, o Options) (source, error) {
 	at, size, err := o.place(in)
 	if err != nil {
@@ -28,7 +28,8 @@ func newArchive(in io.Reader, o Options) (source, error) {
 
 func isPickle(f *archive.File) bool { return path.Base(f.Name) == "data.pkl" }
 
-// besideNames returns the names of arrays with the weights and the times of the edges of another array.
+// besideNames returns the names of arrays with the weights and the times of the edges of another
+// array.
 func besideNames() [4][]string {
 	return [4][]string{
 		roleWeight: {"edge_weight", "edge_weights", "weight", "weights"},
@@ -36,8 +37,8 @@ func besideNames() [4][]string {
 	}
 }
 
-// newArrays reads the edges of an archive of arrays, with the weights and times beside them. A note names the arrays that
-// are not read.
+// newArrays reads the edges of an archive of arrays, with the weights and times beside them. A note
+// names the arrays that are not read.
 func newArrays(z *archive.Reader, o Options) (*arrayEdges, error) {
 	main, err := edgesOf(z)
 	if err != nil {
@@ -80,7 +81,8 @@ func memberNames(z *archive.Reader) (names []string) {
 	return names
 }
 
-// foreignArchives returns formats that are archives too, with a file that each of them has, and what to do.
+// foreignArchives returns formats that are archives too, with a file that each of them has, and
+// what to do.
 func foreignArchives() []struct{ has, name, do string } {
 	return []struct{ has, name, do string }{
 		{"xl/workbook.xml", "a sheet of Excel", "save the sheet as CSV"},
@@ -94,7 +96,8 @@ func foreignArchives() []struct{ has, name, do string } {
 	}
 }
 
-// edgesOf returns the array of edges of an archive: the one called edge_index, edges or edge, or the only one.
+// edgesOf returns the array of edges of an archive: the one called edge_index, edges or edge, or
+// the only one.
 func edgesOf(z *archive.Reader) (*archive.File, error) {
 	names := memberNames(z)
 	for _, name := range []string{"edge_index", "edges", "edge"} {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// An array called edge_index has an edge a column, whatever its shape is. The shape of others may be ambiguous, which a note
-// says.
+// An array called edge_index has an edge a column, whatever its shape is. The shape of others may
+// be ambiguous, which a note says.
 func TestReadEdgeIndex(t *testing.T) {
 	t.Parallel()
 	const ambiguous = "each row was taken for an edge; in an array called edge_index each column is one"

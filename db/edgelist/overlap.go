@@ -2,8 +2,8 @@ package edgelist
 
 import "math"
 
-// overlap counts the integers that are both sources and targets. It keeps a sample of them: those whose hash is below a
-// limit, which falls as the sample grows.
+// overlap counts the integers that are both sources and targets. It keeps a sample of them: those
+// whose hash is below a limit, which falls as the sample grows.
 type overlap struct {
 	ends  map[int64]uint8 // bit 0: source, bit 1: target
 	limit uint64          // of the hashes of the keys in ends

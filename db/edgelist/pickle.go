@@ -28,12 +28,14 @@ func check(err error) {
 	}
 }
 
-// unpickler runs the few opcodes of Python's pickle machine (protocols 2 to 4) with which dictionaries of arrays and
-// tensors are written. It has no classes: the name of a class is only a name, and call decides the result of calling it.
-// Everything else is rejected, so a file can only describe values.
+// unpickler runs the few opcodes of Python's pickle machine (protocols 2 to 4) with which
+// dictionaries of arrays and tensors are written. It has no classes: the name of a class is only a
+// name, and call decides the result of calling it. Everything else is rejected, so a file can only
+// describe values.
 //
-// Values are nil, bool, int64, string, []byte, []any (a tuple), *pickleList, map[string]any, global, *dtype, *tensor and
-// *storage. Byte slices refer to the input and values are pushed by reference, so memory is a small multiple of the input.
+// Values are nil, bool, int64, string, []byte, []any (a tuple), *pickleList, map[string]any,
+// global, *dtype, *tensor and *storage. Byte slices refer to the input and values are pushed by
+// reference, so memory is a small multiple of the input.
 type unpickler struct {
 	in     []byte
 	stack  []any

@@ -2,9 +2,10 @@ package edgelist
 
 import "strings"
 
-// Quoted returns the spelling of a string key in a column of strings. Such a column may have integer keys too, in
-// their canonical decimal spelling. A string key that would be read as one is in single quotes, as in statements: 7 is
-// the integer, '7' the string. A string that is spelled like one in quotes gets further quotes.
+// Quoted returns the spelling of a string key in a column of strings. Such a column may have
+// integer keys too, in their canonical decimal spelling. A string key that would be read as one is
+// in single quotes, as in statements: 7 is the integer, '7' the string. A string that is spelled
+// like one in quotes gets further quotes.
 func Quoted(s string) string {
 	if spelled(s) {
 		return "'" + s + "'"

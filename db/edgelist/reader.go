@@ -8,7 +8,8 @@ import (
 	"iter"
 )
 
-// maxLine is the maximal length of a line in bytes, including its end, and the buffer size of a Reader.
+// maxLine is the maximal length of a line in bytes, including its end, and the buffer size of a
+// Reader.
 const maxLine = 1 << 20
 
 // Options says how to read an edge list. The zero value detects everything from the list.
@@ -19,7 +20,8 @@ type Options struct {
 	Names   Names   // columns of a text by name or number, which also define their meaning
 	Times   TimeFormat
 	Dialect // of a text
-	// Labelled says that the keys of sources and targets get labels, so that the two may have the same numbers.
+	// Labelled says that the keys of sources and targets get labels, so that the two may have the
+	// same numbers.
 	Labelled bool
 	// Directed makes a symmetric matrix yield both directions of each entry.
 	Directed bool
@@ -27,11 +29,12 @@ type Options struct {
 	Negative bool
 	// Keyless says that a list of nodes has no keys: line n, from 0, belongs to node n.
 	Keyless bool
-	// Spool returns storage for a file that must be read out of order: an array with all sources before all targets, or an
-	// archive or a table that is compressed or comes from a stream. Nil means memory.
+	// Spool returns storage for a file that must be read out of order: an array with all sources
+	// before all targets, or an archive or a table that is compressed or comes from a stream. Nil
+	// means memory.
 	Spool func() (Spool, error)
-	// MaxSplit is the maximal size of a file of PyTorch in bytes. Reading it takes up to three times its size in memory.
-	// 0 means 1 GiB.
+	// MaxSplit is the maximal size of a file of PyTorch in bytes. Reading it takes up to three
+	// times its size in memory. 0 means 1 GiB.
 	MaxSplit int64
 	// Tables reads tables, such as Parquet files. Nil means that they are refused.
 	Tables Tables
@@ -61,12 +64,13 @@ type LineError struct {
 	Line int64  // from 1
 	Text string // start of the line
 	Msg  string
-	// Option is the name of an option, such as columns, and Value the value with which the line could be read. Both are
-	// "" if no such option is known.
+	// Option is the name of an option, such as columns, and Value the value with which the line
+	// could be read. Both are "" if no such option is known.
 	Option, Value string
 }
 
-// Error returns the number of the line, what is wrong, the start of the line, and the option that would help.
+// Error returns the number of the line, what is wrong, the start of the line, and the option that
+// would help.
 func (e *LineError) Error() string {
 	s := fmt.Sprintf("edgelist: line %d: %s: %q", e.Line, e.Msg, e.Text)
 	if e.Option != "" {
@@ -81,7 +85,8 @@ func (e *LineError) help(option, value string) *LineError {
 	return e
 }
 
-// Detected describes a list, before its first edge or node is read: as the options say, or as was detected.
+// Detected describes a list, before its first edge or node is read: as the options say, or as was
+// detected.
 type Detected struct {
 	Columns Columns    `json:"columns"` // never Auto
 	Names   Names      `json:"names"`   // names of the columns that are read, if there is a header
@@ -117,17 +122,19 @@ type Reader struct {
 
 // source yields the edges of a file.
 type source interface {
-	// next reads the next edge into e, which has default values. It returns a *LineError for a malformed edge, io.EOF
-	// after the last one, and any other error if the file cannot be read further.
+	// next reads the next edge into e, which has default values. It returns a *LineError for a
+	// malformed edge, io.EOF after the last one, and any other error if the file cannot be read
+	// further.
 	next(e *Edge) error
 	detected() *Detected
 }
 
 func (d *Detected) detected() *Detected { return d }
 
-// NewReader returns a reader of an edge list, which may be compressed with gzip, zstd or bzip2. It reads as much as is
-// necessary to detect format and columns. An archive or a table is read in place if r is an [io.ReaderAt] and an
-// [io.Seeker] too, as an opened file is. It returns errors of r, of the decompression and of the options.
+// NewReader returns a reader of an edge list, which may be compressed with gzip, zstd or bzip2. It
+// reads as much as is necessary to detect format and columns. An archive or a table is read in
+// place if r is an [io.ReaderAt] and an [io.Seeker] too, as an opened file is. It returns errors of
+// r, of the decompression and of the options.
 func NewReader(r io.Reader, o Options) (*Reader, error) {
 	if o.Columns < Auto || o.Columns > SrcDstWeightTime {
 		return nil, fmt.Errorf("edgelist: unknown columns %d", int(o.Columns))
@@ -173,8 +180,8 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	return l, nil
 }
 
-// open decompresses a file, skips a byte order mark, and sets Format to that of the file if it is AnyFormat and the file
-// is not a text.
+// open decompresses a file, skips a byte order mark, and sets Format to that of the file if it is
+// AnyFormat and the file is not a text.
 func open(r io.Reader, o *Options) (*bufio.Reader, error) {
 	if o.Format == Folder {
 		return nil, errFile
@@ -218,8 +225,9 @@ func (o *Options) binary() error {
 	return nil
 }
 
-// Edges yields the edges in the order of the file. A malformed line yields a [*LineError] instead of an edge. Any other
-// error ends the sequence. A further range continues where the last one stopped.
+// Edges yields the edges in the order of the file. A malformed line yields a [*LineError] instead
+// of an edge. Any other error ends the sequence. A further range continues where the last one
+// stopped.
 func (r *Reader) Edges() iter.Seq2[Edge, error] {
 	return func(yield func(Edge, error) bool) {
 		var e Edge // one for all, because it escapes

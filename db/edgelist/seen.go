@@ -39,7 +39,8 @@ func isWhole(key []byte) bool {
 	return ok && isInt(whole) && len(bytes.Trim(fraction, "0")) == 0
 }
 
-// hasHiddenBlank reports whether a key begins or ends with a no-break space, a space without width or a byte order mark.
+// hasHiddenBlank reports whether a key begins or ends with a no-break space, a space without width
+// or a byte order mark.
 func hasHiddenBlank(key []byte) bool {
 	for _, blank := range []string{"\u00a0", "\u200b", mark} {
 		if bytes.HasPrefix(key, []byte(blank)) || bytes.HasSuffix(key, []byte(blank)) {
@@ -55,7 +56,8 @@ func isWithColon(key []byte) bool {
 	return ok && isInt(name)
 }
 
-// isIntegers reports whether a key is two or more integers with commas, semicolons or blanks between.
+// isIntegers reports whether a key is two or more integers with commas, semicolons or blanks
+// between.
 func isIntegers(key []byte) bool {
 	parts := bytes.FieldsFunc(key, func(c rune) bool { return c == ',' || c == ';' || c == ' ' })
 	for _, part := range parts {
@@ -89,7 +91,8 @@ func (s *seen) columns(t *text, first [][]byte) {
 	}
 }
 
-// key looks at a string key that differs from the previous one in its column. src is the latest string source.
+// key looks at a string key that differs from the previous one in its column. src is the latest
+// string source.
 func (s *seen) key(line int64, key []byte, target bool, src string) {
 	column := 0
 	if target {

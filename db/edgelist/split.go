@@ -25,9 +25,10 @@ type splitEdges struct {
 	read   int64
 }
 
-// newSplit reads one part of a link prediction benchmark, which PyTorch saved as a dictionary of arrays. It accepts the zip
-// archives of version 1.6 and later and the older sequence of pickles. Arrays are those of NumPy, or tensors. Arrays that
-// are not read are named in a note. Memory is a small multiple of the size.
+// newSplit reads one part of a link prediction benchmark, which PyTorch saved as a dictionary of
+// arrays. It accepts the zip archives of version 1.6 and later and the older sequence of pickles.
+// Arrays are those of NumPy, or tensors. Arrays that are not read are named in a note. Memory is a
+// small multiple of the size.
 func newSplit(at io.ReaderAt, size int64, o Options) (s *splitEdges, err error) {
 	if most := min(cmp.Or(o.MaxSplit, maxSplit), maxSplit); size > most {
 		return nil, fmt.Errorf("edgelist: a split of %d bytes (accepted: up to %d)", size, most)
@@ -54,8 +55,8 @@ func newSplit(at io.ReaderAt, size int64, o Options) (s *splitEdges, err error) 
 // splitArrays are the names of the arrays of ends.
 type splitArrays struct{ source, target string } // target is "" if source has both ends
 
-// linkArrays returns the names of the arrays of links, or of pairs without a link: those of OGB's splits and of PyTorch
-// Geometric.
+// linkArrays returns the names of the arrays of links, or of pairs without a link: those of OGB's
+// splits and of PyTorch Geometric.
 func linkArrays(negative bool) []splitArrays {
 	if negative {
 		return []splitArrays{{"edge_neg", ""}, {"source_node", "target_node_neg"}, {"neg_edge_label_index", ""}, {"neg_edge_index", ""}}
@@ -155,8 +156,8 @@ func (s *splitEdges) timeFormat(o Options, name string) TimeFormat {
 	return forms.best(name)
 }
 
-// noteUnread adds a note with the names of the other values of the dictionary. Those of the other part of the split are not
-// missed.
+// noteUnread adds a note with the names of the other values of the dictionary. Those of the other
+// part of the split are not missed.
 func (s *splitEdges) noteUnread(d map[string]any, read map[string]bool) {
 	for _, part := range []bool{false, true} {
 		for _, names := range linkArrays(part) {
@@ -197,7 +198,8 @@ func zippedValue(z *archive.Reader) (value any, storage func(key string) []byte)
 	return u.load(), func(key string) []byte { return record("data/" + key) }
 }
 
-// stored reads a file of an archive. It rejects compressed files, because PyTorch writes none and they can be bombs.
+// stored reads a file of an archive. It rejects compressed files, because PyTorch writes none and
+// they can be bombs.
 func stored(f *archive.File) []byte {
 	if f.Method != archive.Store {
 		fail("%s is compressed", f.Name)
@@ -208,8 +210,9 @@ func stored(f *archive.File) []byte {
 	return contentOf(in)
 }
 
-// oldValue reads five consecutive pickles (magic number, protocol, machine, the value, the keys of the storages) and then
-// the storages, each as the number of its elements in 8 bytes and the elements.
+// oldValue reads five consecutive pickles (magic number, protocol, machine, the value, the keys of
+// the storages) and then the storages, each as the number of its elements in 8 bytes and the
+// elements.
 func oldValue(file []byte) (value any, storage func(key string) []byte) {
 	u := unpickler{in: file, widths: make(map[string]int)}
 	var values [5]any
@@ -222,8 +225,8 @@ func oldValue(file []byte) (value any, storage func(key string) []byte) {
 	return values[3], func(key string) []byte { return u.find(values[4], key) }
 }
 
-// find returns a storage from the bytes after the pickles. keys are the storages in the order of the file. The elements of
-// the storages before it may have any size.
+// find returns a storage from the bytes after the pickles. keys are the storages in the order of
+// the file. The elements of the storages before it may have any size.
 func (u *unpickler) find(keys any, key string) []byte {
 	list, ok := keys.(*pickleList)
 	if !ok {

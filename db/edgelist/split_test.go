@@ -37,7 +37,8 @@ func tensorPickle(key string, rows, cols, step, stride byte) string {
 		"\x86\x89ccollections\nOrderedDict\n)RtRu."
 }
 
-// arrayPickle returns a dictionary with one array of 64-bit integers, whose bytes are encoded in Latin-1.
+// arrayPickle returns a dictionary with one array of 64-bit integers, whose bytes are encoded in
+// Latin-1.
 func arrayPickle(key string, rows, cols byte, columnMajor bool, data []byte) string {
 	var latin strings.Builder
 	for _, b := range data {
@@ -172,8 +173,8 @@ func ints(key string, cols int, values ...int64) string {
 		string(binary.LittleEndian.AppendUint32(nil, uint32(8*len(values)))) + string(words(values...)) + "tb"
 }
 
-// The dictionaries of the splits of the Open Graph Benchmark are read with the weights and years of their links. What is not
-// read is named.
+// The dictionaries of the splits of the Open Graph Benchmark are read with the weights and years of
+// their links. What is not read is named.
 func TestReadSplitArrays(t *testing.T) {
 	t.Parallel()
 	collab := dictionary(ints("edge", 2, 0, 1, 1, 2), ints("weight", 0, 1, 7), ints("year", 0, 2001, 2018), ints("edge_neg", 2, 5, 6))

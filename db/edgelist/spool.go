@@ -12,7 +12,8 @@ type Spool interface {
 	io.WriterAt
 }
 
-// fill copies all of r to a place where it can be read out of order, and returns the place and the length.
+// fill copies all of r to a place where it can be read out of order, and returns the place and the
+// length.
 func fill(spool func() (Spool, error), r io.Reader) (io.ReaderAt, int64, error) {
 	if spool == nil {
 		b, err := io.ReadAll(r)
@@ -32,7 +33,8 @@ func fill(spool func() (Spool, error), r io.Reader) (io.ReaderAt, int64, error) 
 	return place, n, nil
 }
 
-// inPlace returns the rest of r as a file that can be read out of order, or nil if r is a stream, such as a pipe.
+// inPlace returns the rest of r as a file that can be read out of order, or nil if r is a stream,
+// such as a pipe.
 func inPlace(r io.Reader) (*io.SectionReader, error) {
 	f, ok := r.(interface {
 		io.ReaderAt

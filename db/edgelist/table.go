@@ -2,7 +2,8 @@ package edgelist
 
 import "io"
 
-// Tables is a format of files with typed columns, such as Parquet, that a program adds to the formats of this package.
+// Tables is a format of files with typed columns, such as Parquet, that a program adds to the
+// formats of this package.
 type Tables interface {
 	// Open opens a file. The table may take about as many bytes of memory as memory says.
 	Open(file io.ReaderAt, size, memory int64) (Table, error)
@@ -14,8 +15,9 @@ type Tables interface {
 type Table interface {
 	// Fields returns the columns in the order of the file.
 	Fields() []Field
-	// Next returns the next rows: their number and, for each index of fields, the values of that column. They are valid
-	// until the next call. fields is the same for all calls. After the last row it returns io.EOF.
+	// Next returns the next rows: their number and, for each index of fields, the values of that
+	// column. They are valid until the next call. fields is the same for all calls. After the last
+	// row it returns io.EOF.
 	Next(fields []int) (rows int, values []Vector, err error)
 }
 
@@ -50,7 +52,8 @@ type Vector struct {
 	Null    []bool // the rows without a value; nil if every row has one
 }
 
-// RowWriter writes a list row by row, column by column. Each method but End and Close writes the next column of the row.
+// RowWriter writes a list row by row, column by column. Each method but End and Close writes the
+// next column of the row.
 type RowWriter interface {
 	Key(Token) error
 	Text(string) error

@@ -171,7 +171,8 @@ func (t *rows) shown(place int) string {
 	return text[:min(len(text), most)]
 }
 
-// check returns an error if a column has not one of the given types. what says what the column should have.
+// check returns an error if a column has not one of the given types. what says what the column
+// should have.
 func (t *rows) check(place int, what string, types ...Type) error {
 	f := t.field(place)
 	if slices.Contains(types, f.Type) {
@@ -226,8 +227,8 @@ func newTableEdges(in io.Reader, o Options) (*tableEdges, error) {
 	return t, nil
 }
 
-// choose returns the columns by role: those that the options name, those with the usual names, or those of a table
-// that has no others.
+// choose returns the columns by role: those that the options name, those with the usual names, or
+// those of a table that has no others.
 func (t *tableEdges) choose(o Options) (at [4]int, err error) {
 	names := t.names()
 	at, t.Columns, err = o.columnsByName(names)
@@ -245,8 +246,8 @@ func (t *tableEdges) choose(o Options) (at [4]int, err error) {
 	return t.Columns.places(), nil
 }
 
-// timeFormat returns the format of the times of a column: its unit, otherwise that of the options, otherwise the most
-// frequent one in the first rows.
+// timeFormat returns the format of the times of a column: its unit, otherwise that of the options,
+// otherwise the most frequent one in the first rows.
 func (t *tableEdges) timeFormat(place int, given TimeFormat) TimeFormat {
 	if f := t.field(place); f.Type == Timestamp {
 		return f.Unit

@@ -16,7 +16,8 @@ type tableNodes struct {
 	others []int // places of the column of labels or lists, or of the columns of numbers
 }
 
-// newTableNodes opens a table of nodes. choose chooses the columns besides that of the keys, and value reads them.
+// newTableNodes opens a table of nodes. choose chooses the columns besides that of the keys, and
+// value reads them.
 func newTableNodes(in io.Reader, o Options, values nodeValues) (*Nodes, error) {
 	r, err := openTable(in, o)
 	if err != nil {
@@ -54,8 +55,8 @@ func newTableNodes(in io.Reader, o Options, values nodeValues) (*Nodes, error) {
 	return &Nodes{next, &Detected{Format: Parquet, Unused: t.unused()}}, nil
 }
 
-// chooseLabel chooses the column of labels: the one with a usual name, or the only one besides the keys. A table of keys
-// has no such column.
+// chooseLabel chooses the column of labels: the one with a usual name, or the only one besides the
+// keys. A table of keys has no such column.
 func (t *tableNodes) chooseLabel(key int) error {
 	at := find(t.names(), "label", "class", "category", "kind", "type")
 	if others := t.besides(key, func(Field) bool { return true }); at < 0 && len(others) == 1 {
@@ -70,8 +71,8 @@ func (t *tableNodes) chooseLabel(key int) error {
 	return t.check(t.others[0], "labels are integers or strings", Integer, Unsigned, String)
 }
 
-// chooseFeatures chooses the column of lists of numbers, with a usual name if there are several, or otherwise all columns
-// of numbers.
+// chooseFeatures chooses the column of lists of numbers, with a usual name if there are several, or
+// otherwise all columns of numbers.
 func (t *tableNodes) chooseFeatures(key int) error {
 	lists := t.besides(key, func(f Field) bool { return f.Type == Floats })
 	if at := find(t.names(), "features", "feature", "feat", "vector", "embedding"); slices.Contains(lists, at) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// tensor is an array of one or two dimensions: a NumPy array with its data, or a tensor with the key of its storage. An
-// element of kind 0 means any other array.
+// tensor is an array of one or two dimensions: a NumPy array with its data, or a tensor with the
+// key of its storage. An element of kind 0 means any other array.
 type tensor struct {
 	rows, cols   int64 // cols is 1 for a vector
 	vector       bool
@@ -73,7 +73,8 @@ func latin1(args []any) []byte {
 	return b
 }
 
-// build sets the state of an array, (version, shape, dtype, column major, bytes), or the byte order of a dtype.
+// build sets the state of an array, (version, shape, dtype, column major, bytes), or the byte order
+// of a dtype.
 func build(object, state any) {
 	s, _ := state.([]any)
 	switch o := object.(type) {
@@ -121,8 +122,8 @@ func (a *tensor) setShape(size []int64) {
 	}
 }
 
-// makeTensor makes a tensor from (storage, offset, size, stride, ...). One of other dimensions or of other elements has
-// kind 0.
+// makeTensor makes a tensor from (storage, offset, size, stride, ...). One of other dimensions or
+// of other elements has kind 0.
 func makeTensor(args []any) *tensor {
 	if len(args) < 4 {
 		fail("a tensor of %d parts", len(args))
@@ -145,7 +146,8 @@ func makeTensor(args []any) *tensor {
 	return a
 }
 
-// storageElements returns the type of an element of each class of storages. Kind 0 means that the elements are not read.
+// storageElements returns the type of an element of each class of storages. Kind 0 means that the
+// elements are not read.
 func storageElements() map[global]element {
 	little := binary.LittleEndian
 	return map[global]element{
@@ -202,7 +204,8 @@ func (a *tensor) resolve(storage func(key string) []byte) {
 	}
 }
 
-// within reports whether all elements are inside an array of n elements, and are not more than the array has.
+// within reports whether all elements are inside an array of n elements, and are not more than the
+// array has.
 func (a *tensor) within(n int64) bool {
 	for _, v := range []int64{a.rows, a.cols, a.step, a.stride, a.offset} {
 		if v < 0 || v > n {

@@ -28,8 +28,8 @@ type text struct {
 	keys       bool // the text is a list of nodes
 }
 
-// record returns the next line that is not blank, no comment and not the header. Lines that a quoted column joins are
-// one.
+// record returns the next line that is not blank, no comment and not the header. Lines that a
+// quoted column joins are one.
 func (t *text) record() ([]byte, error) {
 	for {
 		line, err := t.lines.next()
@@ -153,7 +153,8 @@ func (t *text) parse(line []byte, fields fields, n int, e *Edge) error {
 	return nil
 }
 
-// token parses a key. last is the previous string in this column, which is reused if it is the same.
+// token parses a key. last is the previous string in this column, which is reused if it is the
+// same.
 func (t *text) token(field []byte, to *Token, last *string) bool {
 	if to.Int, to.IsInt = parseInt(field); to.IsInt {
 		return true

@@ -43,8 +43,8 @@ func newText(in *bufio.Reader, o Options) (*text, error) {
 	return t, nil
 }
 
-// examine detects the layout of a text, and returns its first lines with data or a header. findHeader detects a header, and
-// returns whether it is in doubt.
+// examine detects the layout of a text, and returns its first lines with data or a header.
+// findHeader detects a header, and returns whether it is in doubt.
 func (t *text) examine(o Options, findHeader func(lines [][]byte) bool) (first [][]byte, err error) {
 	head, _ := t.in.Peek(len(mark) + len("sep=;\r\n"))
 	if sep, ok := sepDirective(head); ok {
@@ -109,9 +109,10 @@ func separator(first [][]byte, o Options) string {
 	return ""
 }
 
-// choose decides which columns are read and what they mean: from the options, otherwise from the header, otherwise from
-// the first lines. If the options give columns without names, these are the columns with the usual names in the header
-// if it has all of them, otherwise the first columns after a column of row numbers.
+// choose decides which columns are read and what they mean: from the options, otherwise from the
+// header, otherwise from the first lines. If the options give columns without names, these are the
+// columns with the usual names in the header if it has all of them, otherwise the first columns
+// after a column of row numbers.
 func (t *text) choose(first [][]byte, o Options) error {
 	l := &t.layout
 	at, columns, err := o.columnsByName(l.names)
@@ -160,7 +161,8 @@ func (l *layout) shift(n int) {
 	}
 }
 
-// noteIndex reports whether the first column, if it is free, holds row numbers, and notes that it is left out.
+// noteIndex reports whether the first column, if it is free, holds row numbers, and notes that it
+// is left out.
 func (t *text) noteIndex(first [][]byte, free bool) bool {
 	l := &t.layout
 	if !free || !isIndex(l.names[0]) || l.names[0] != "" && !l.counts(first) {
@@ -187,8 +189,8 @@ func (l *layout) counts(lines [][]byte) bool {
 	return len(lines) > 1
 }
 
-// ragged reports whether lines have different numbers of columns, and whether all of their columns are keys: integers, the
-// first perhaps with a colon, or anything if there are many.
+// ragged reports whether lines have different numbers of columns, and whether all of their columns
+// are keys: integers, the first perhaps with a colon, or anything if there are many.
 func (l *layout) ragged(lines [][]byte) (ragged, keys bool) {
 	const many = 4
 	numbers, integers, colons, most := map[int]bool{}, true, true, 0
@@ -217,8 +219,9 @@ func (t *text) noteDecimals(first [][]byte) bool {
 	return false
 }
 
-// columnsByName returns the columns by role and their meaning, from the names of all columns: those that the options name,
-// otherwise those with the usual names. Without such columns it returns Auto.
+// columnsByName returns the columns by role and their meaning, from the names of all columns: those
+// that the options name, otherwise those with the usual names. Without such columns it returns
+// Auto.
 func (o *Options) columnsByName(names []string) (at [4]int, c Columns, err error) {
 	if o.Names != (Names{}) {
 		at, err = o.Names.places(names)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// unclosed returns the error for a quote that encloses no column. It ends the list, because nothing says which of the
-// lines below belong to the column.
+// unclosed returns the error for a quote that encloses no column. It ends the list, because nothing
+// says which of the lines below belong to the column.
 func (t *text) unclosed() error {
 	return &Refusal{Note{fmt.Sprintf("line %d: a quote is not closed, neither on the line nor, before a separator, on one of the next %d", t.first, maxJoined), []Setting{{"quotes", "off"}}}}
 }

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// TimeFormat is a format of times in a list. Times without a zone are in UTC. They are read as seconds since 1970,
-// rounded down. Units may have fractions. A time that is empty, 0 or null is no time. A time must be in the years 0 to
-// 9999.
+// TimeFormat is a format of times in a list. Times without a zone are in UTC. They are read as
+// seconds since 1970, rounded down. Units may have fractions. A time that is empty, 0 or null is no
+// time. A time must be in the years 0 to 9999.
 type TimeFormat int
 
 const (
@@ -72,8 +72,8 @@ const (
 	LastTime  = 253402300799
 )
 
-// seconds converts an integer in the format's unit to seconds, rounded down. It returns false for a time that is out of
-// range.
+// seconds converts an integer in the format's unit to seconds, rounded down. It returns false for a
+// time that is out of range.
 func (f TimeFormat) seconds(n int64) (int64, bool) {
 	if f == Year {
 		if n == 0 {
@@ -164,8 +164,8 @@ func parseFloor(field []byte) (int64, bool) {
 	return int64(math.Floor(x)), true
 }
 
-// timeFormatOf returns the format of a time, or AnyTime if the field is not a time. A number is in seconds if that gives
-// a year up to 5138, otherwise in the unit in which it is a time after 1973.
+// timeFormatOf returns the format of a time, or AnyTime if the field is not a time. A number is in
+// seconds if that gives a year up to 5138, otherwise in the unit in which it is a time after 1973.
 func timeFormatOf(field []byte) TimeFormat {
 	if n, ok := parseFloor(field); ok {
 		return unitOf(n)
@@ -207,8 +207,8 @@ func (t *timeForms) add(field []byte) {
 	}
 }
 
-// best returns the format of a column with a name: dates without separators if all times are, years if all times are and
-// the name says so, otherwise the most frequent format.
+// best returns the format of a column with a name: dates without separators if all times are, years
+// if all times are and the name says so, otherwise the most frequent format.
 func (t *timeForms) best(name string) TimeFormat {
 	for _, f := range []TimeFormat{DateTime, Date} {
 		if t.total > 0 && t.compact[f] == t.total {
@@ -241,7 +241,8 @@ func guessTimes(lines [][]byte, l *layout) TimeFormat {
 	return forms.best(name)
 }
 
-// wrongTime says what is wrong with a time that is not of the format f, and the format that would help, or AnyTime.
+// wrongTime says what is wrong with a time that is not of the format f, and the format that would
+// help, or AnyTime.
 func (f TimeFormat) wrongTime(field []byte) (msg string, help TimeFormat) {
 	n, isNumber := parseFloor(field)
 	form := timeFormatOf(field)
@@ -266,8 +267,8 @@ func (f TimeFormat) wrongTime(field []byte) (msg string, help TimeFormat) {
 	return msg, form
 }
 
-// ParseTime parses a date or a time in one of the text formats of lists, such as 2006-01-02 or 2006-01-02T15:04:05+02:00,
-// and returns seconds since 1970.
+// ParseTime parses a date or a time in one of the text formats of lists, such as 2006-01-02 or
+// 2006-01-02T15:04:05+02:00, and returns seconds since 1970.
 func ParseTime(text string) (int64, error) {
 	at, form := civilOf([]byte(text))
 	if form == AnyTime {
@@ -276,8 +277,8 @@ func ParseTime(text string) (int64, error) {
 	return at.unix(), nil
 }
 
-// CheckTime returns an error for a time in seconds since 1970 that is not in the years 0 to 9999. The error says so if the
-// time may be in a smaller unit.
+// CheckTime returns an error for a time in seconds since 1970 that is not in the years 0 to 9999.
+// The error says so if the time may be in a smaller unit.
 func CheckTime(seconds int64) error {
 	switch unit := unitOf(seconds); {
 	case seconds >= FirstTime && seconds <= LastTime:

@@ -118,7 +118,8 @@ func TestTimesComeBack(t *testing.T) {
 	})
 }
 
-// A blank between a date and a time does not separate columns of a table, whatever the name of the file.
+// A blank between a date and a time does not separate columns of a table, whatever the name of the
+// file.
 func TestReadTimesWithABlank(t *testing.T) {
 	t.Parallel()
 	for _, sep := range []string{",", ";", "|", "\t"} {

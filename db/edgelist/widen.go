@@ -2,7 +2,8 @@ package edgelist
 
 import "slices"
 
-// widen gives a header that has fewer names than the lines have columns the name "" for the last columns.
+// widen gives a header that has fewer names than the lines have columns the name "" for the last
+// columns.
 func (t *text) widen(first [][]byte) {
 	l := &t.layout
 	width, uniform := l.usual(first)

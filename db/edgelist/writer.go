@@ -13,8 +13,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// FormatOf returns the format, a text or Parquet, and the compression ("", ".gz" or ".zst") for the extension of an output
-// file's name.
+// FormatOf returns the format, a text or Parquet, and the compression ("", ".gz" or ".zst") for the
+// extension of an output file's name.
 func FormatOf(name string) (f Format, packing string, err error) {
 	f, packing = extensions(path.Base(name))
 	if f == AnyFormat || packing == ".bz2" || f == Parquet && packing != "" {
@@ -45,9 +45,9 @@ type textWriter struct {
 	line []byte
 }
 
-// NewWriter returns a writer of a list as text in the format SNAP, CSV or TSV, with the given column names. It writes what
-// [NewReader], [NewNodes] and [NewFeatures], given the format, read back unchanged, and rejects values that would be read
-// differently.
+// NewWriter returns a writer of a list as text in the format SNAP, CSV or TSV, with the given
+// column names. It writes what [NewReader], [NewNodes] and [NewFeatures], given the format, read
+// back unchanged, and rejects values that would be read differently.
 func NewWriter(w io.Writer, f Format, columns ...string) (RowWriter, error) {
 	sep, ok := map[Format]byte{SNAP: ' ', CSV: ',', TSV: '\t'}[f]
 	if !ok {

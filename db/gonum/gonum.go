@@ -1,5 +1,5 @@
-// Package gonum presents a snapshot of a graph to the algorithms of gonum.org/v1/gonum/graph. Nothing of the graph is
-// copied but the ids of the nodes, while they are iterated over.
+// Package gonum presents a snapshot of a graph to the algorithms of gonum.org/v1/gonum/graph.
+// Nothing of the graph is copied but the ids of the nodes, while they are iterated over.
 package gonum
 
 import (
@@ -25,8 +25,8 @@ func NewNode(id index.ID, key index.Key) Node { return Node{key, id} }
 // ID implements [graph.Node]. The id of a node is the same in all versions of the database.
 func (n Node) ID() int64 { return int64(n.id) }
 
-// New returns the graph of a snapshot, a [graph.WeightedUndirected] or, if it is directed, a [graph.WeightedDirected].
-// Both have a method WeightedEdges. key returns the key of a node.
+// New returns the graph of a snapshot, a [graph.WeightedUndirected] or, if it is directed, a
+// [graph.WeightedDirected]. Both have a method WeightedEdges. key returns the key of a node.
 func New(v *index.Snapshot, key func(index.ID) index.Key) graph.Weighted {
 	w := weightedGraph{v, key}
 	if v.Meta.Directed {
@@ -35,8 +35,8 @@ func New(v *index.Snapshot, key func(index.ID) index.Key) graph.Weighted {
 	return undirectedGraph{w}
 }
 
-// weightedGraph is the common part of both kinds of graphs. The exported methods of this file implement the interfaces
-// of package graph.
+// weightedGraph is the common part of both kinds of graphs. The exported methods of this file
+// implement the interfaces of package graph.
 type weightedGraph struct {
 	v   *index.Snapshot
 	key func(index.ID) index.Key
@@ -151,8 +151,8 @@ func (g directedGraph) To(id int64) graph.Nodes {
 	return g.nodes(g.v.Graph.In(u))
 }
 
-// edges iterates over the edges of the graph in the order of the nodes that they are stored with. An undirected
-// edge is stored with its end of the smaller number.
+// edges iterates over the edges of the graph in the order of the nodes that they are stored with.
+// An undirected edge is stored with its end of the smaller number.
 type edges struct {
 	g      weightedGraph
 	seen   int64      // number of edges visited, including the present one

@@ -13,8 +13,9 @@ import (
 	"kith/db/ctxio"
 )
 
-// Write replaces a file by what write writes. After a failure, even of the machine, the file is either complete or as it
-// was before. A file that is not regular, such as a pipe, is written directly; ctx then ends waiting for its reader.
+// Write replaces a file by what write writes. After a failure, even of the machine, the file is
+// either complete or as it was before. A file that is not regular, such as a pipe, is written
+// directly; ctx then ends waiting for its reader.
 func Write(ctx context.Context, name string, mode os.FileMode, write func(io.Writer) error) error {
 	f, err := Create(ctx, name, mode)
 	if err != nil {
@@ -23,7 +24,8 @@ func Write(ctx context.Context, name string, mode os.FileMode, write func(io.Wri
 	return f.Finish(write)
 }
 
-// File is a file being written. Until it is finished, a temporary file in the same directory has its contents.
+// File is a file being written. Until it is finished, a temporary file in the same directory has
+// its contents.
 type File struct {
 	f    *os.File    // the temporary file; nil if the file is not regular
 	pipe *ctxio.File // the file that is not regular and is written directly

@@ -17,12 +17,13 @@ import (
 	"kith/index"
 )
 
-// Bulk is Batch for many records of a new generation, each written once, in the order of their keys if they have the
-// same first byte. It writes tables, and Badger opens them when all are complete. Written by Badger, every record would
-// first be in a log and in a memtable and then in two or three tables, each in memory as a whole and mapped from then on.
+// Bulk is Batch for many records of a new generation, each written once, in the order of their keys
+// if they have the same first byte. It writes tables, and Badger opens them when all are complete.
+// Written by Badger, every record would first be in a log and in a memtable and then in two or
+// three tables, each in memory as a whole and mapped from then on.
 //
-// Readers wait while Badger makes a table of the last commits, unless nothing was written since Open. Transactions that
-// do not end prevent this; then Badger writes the records.
+// Readers wait while Badger makes a table of the last commits, unless nothing was written since
+// Open. Transactions that do not end prevent this; then Badger writes the records.
 func (s *Store) Bulk(ts uint64, f func(index.Writer) error) error {
 	if s.Dir() == "" || runtime.GOOS == "windows" {
 		return s.Batch(ts, f)
@@ -155,8 +156,8 @@ func (w *tableWriter) tidy() (err error) {
 	return err
 }
 
-// adopt makes tables of drafts: it writes a manifest that names them, which Badger opens, and leaves out dead tables. It
-// reports false if Badger is writing and cannot be interrupted.
+// adopt makes tables of drafts: it writes a manifest that names them, which Badger opens, and
+// leaves out dead tables. It reports false if Badger is writing and cannot be interrupted.
 func (s *Store) adopt(drafts []draft, dead map[uint64]badger.TableInfo) (bool, error) {
 	s.opening.Lock()
 	defer s.opening.Unlock()
@@ -213,9 +214,10 @@ func (s *Store) adopt(drafts []draft, dead map[uint64]badger.TableInfo) (bool, e
 	return true, nil
 }
 
-// deadTables returns the tables with records that are all deleted for every reader, from now on, such as those of an
-// earlier generation. Badger would merge them only when much is written above them, which is not so if generations are
-// written past it: its levels would grow with every generation.
+// deadTables returns the tables with records that are all deleted for every reader, from now on,
+// such as those of an earlier generation. Badger would merge them only when much is written above
+// them, which is not so if generations are written past it: its levels would grow with every
+// generation.
 func (s *Store) deadTables() map[uint64]badger.TableInfo {
 	b := s.acquire()
 	defer b.release()
@@ -233,8 +235,8 @@ func (s *Store) deadTables() map[uint64]badger.TableInfo {
 	return dead
 }
 
-// isDead reports whether txn sees the deletion of every key from the first to the last of a table. An iterator that a
-// damaged block ends does not see the last key.
+// isDead reports whether txn sees the deletion of every key from the first to the last of a table.
+// An iterator that a damaged block ends does not see the last key.
 func isDead(txn *badger.Txn, t badger.TableInfo) (dead bool) {
 	defer func() { dead = recover() == nil && dead }() // Badger panics over some damage
 	o := badger.DefaultIteratorOptions
@@ -254,8 +256,9 @@ func isDead(txn *badger.Txn, t badger.TableInfo) (dead bool) {
 	return bytes.Equal(key, last)
 }
 
-// removable returns the dead tables that can be left out of a manifest: a table may hold the deletions of records in
-// higher levels, so it is kept if a table with keys between its own is kept there. The caller holds both locks.
+// removable returns the dead tables that can be left out of a manifest: a table may hold the
+// deletions of records in higher levels, so it is kept if a table with keys between its own is kept
+// there. The caller holds both locks.
 func (s *Store) removable(dead map[uint64]badger.TableInfo) (ids []uint64) {
 	tables := s.badger.Load().Tables()
 	slices.SortFunc(tables, func(a, b badger.TableInfo) int { return b.Level - a.Level })
@@ -273,7 +276,8 @@ func (s *Store) removable(dead map[uint64]badger.TableInfo) (ids []uint64) {
 	return ids
 }
 
-// sameTable reports whether two tables of one number are the same: Badger may use the number of a deleted table again.
+// sameTable reports whether two tables of one number are the same: Badger may use the number of a
+// deleted table again.
 func sameTable(a, b badger.TableInfo) bool {
 	return a.MaxVersion == b.MaxVersion && a.KeyCount == b.KeyCount && bytes.Equal(a.Left, b.Left) && bytes.Equal(a.Right, b.Right)
 }
@@ -285,7 +289,8 @@ func (s *Store) step() {
 	}
 }
 
-// freeLevel returns the last level whose tables overlap none of the drafts. In level 0 tables may overlap.
+// freeLevel returns the last level whose tables overlap none of the drafts. In level 0 tables may
+// overlap.
 func (s *Store) freeLevel(drafts []draft) uint8 {
 	slices.SortFunc(drafts, func(a, b draft) int { return y.CompareKeys(a.first, b.first) })
 	for i := 1; i < len(drafts); i++ {

@@ -58,8 +58,9 @@ func drafts(t *testing.T, s *Store) []string {
 	return withSuffix(names, draftSuffix)
 }
 
-// Records of a bulk are there when it returns and after the store was opened again, next to commits before, between and
-// after, whether it could write tables or a reader kept Badger from opening them.
+// Records of a bulk are there when it returns and after the store was opened again, next to commits
+// before, between and after, whether it could write tables or a reader kept Badger from opening
+// them.
 func TestBulk(t *testing.T) {
 	t.Parallel()
 	const records = 600 // 2.4 MB of each kind: several tables
@@ -116,7 +117,8 @@ func TestBulk(t *testing.T) {
 	}
 }
 
-// A bulk removes the tables of an earlier one whose records are all deleted, unless a reader may see them, and no others.
+// A bulk removes the tables of an earlier one whose records are all deleted, unless a reader may
+// see them, and no others.
 func TestBulkRemovesDeadTables(t *testing.T) {
 	t.Parallel()
 	const records = 600
@@ -201,7 +203,8 @@ func tableBytes(t *testing.T, s *Store) (sum int64) {
 	return sum
 }
 
-// A bulk that fails leaves nothing, and what a kill leaves is deleted by the next Open. A small bulk is a batch.
+// A bulk that fails leaves nothing, and what a kill leaves is deleted by the next Open. A small
+// bulk is a batch.
 func TestBulkFails(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")

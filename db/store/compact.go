@@ -13,9 +13,10 @@ import (
 // lastLevel is Badger's highest level, to which all tables eventually move.
 const lastLevel = 6
 
-// Compact merges the tables of the closed store at path into one level, without the records that no reader can see. Badger
-// would write the new tables through memory mappings, where a page for which the disk has no space ends the process.
-// Here a full disk is an error, and the store stays as it was.
+// Compact merges the tables of the closed store at path into one level, without the records that no
+// reader can see. Badger would write the new tables through memory mappings, where a page for which
+// the disk has no space ends the process. Here a full disk is an error, and the store stays as it
+// was.
 func Compact(ctx context.Context, path string, o Options) (err error) {
 	lock, err := lockDir(path, false)
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// Badger syncs tables and the manifest when it makes them, but neither the logs of the last writes as they fill nor the
-// directory in which a log or a table was made. So the store syncs these after each write.
+// Badger syncs tables and the manifest when it makes them, but neither the logs of the last writes
+// as they fill nor the directory in which a log or a table was made. So the store syncs these after
+// each write.
 
 // sync makes all earlier writes durable, unless syncing is off.
 func (s *Store) sync() error {
@@ -33,7 +34,8 @@ func (s *Store) sync() error {
 	return nil
 }
 
-// syncFiles syncs the logs, and the directory if it has changed. A log that disappears meanwhile has become a table.
+// syncFiles syncs the logs, and the directory if it has changed. A log that disappears meanwhile
+// has become a table.
 func (s *Store) syncFiles() error {
 	names, err := fileNames(s.Dir())
 	if err != nil {
@@ -87,8 +89,8 @@ func makeDir(path string) error {
 	return syncDir(above)
 }
 
-// Move makes the closed store in the directory partial durable, with all its files, and renames the directory to path,
-// where there may be an empty directory.
+// Move makes the closed store in the directory partial durable, with all its files, and renames the
+// directory to path, where there may be an empty directory.
 func Move(partial, path string) error {
 	if err := syncAll(partial); err != nil {
 		return err
@@ -116,8 +118,8 @@ func syncAll(dir string) error {
 	return syncDir(dir)
 }
 
-// Remove deletes the store at path, if there is one. It returns ErrMismatch if path holds something else, and ErrLocked
-// if another process has the store open.
+// Remove deletes the store at path, if there is one. It returns ErrMismatch if path holds something
+// else, and ErrLocked if another process has the store open.
 func Remove(path string) error {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil

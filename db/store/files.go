@@ -18,10 +18,11 @@ import (
 	"kith/index"
 )
 
-// Badger ends the process on some kinds of damage to its files, silently omits a file on others, and deletes tables
-// that a damaged manifest does not name. So everything that Badger will rely on is read before it opens the directory:
-// the manifest, the tables without the records that are read on demand, and the log of the last writes. The inventory
-// says whether they are the files that were written.
+// Badger ends the process on some kinds of damage to its files, silently omits a file on others,
+// and deletes tables that a damaged manifest does not name. So everything that Badger will rely on
+// is read before it opens the directory: the manifest, the tables without the records that are read
+// on demand, and the log of the last writes. The inventory says whether they are the files that
+// were written.
 
 const (
 	discardFile  = "DISCARD" // Badger's statistics of the value logs
@@ -46,8 +47,9 @@ type storeFiles struct {
 	faults    []error    // each ErrCorrupt
 }
 
-// examineFiles reads the files of a store that no process has open, all of them or without the records that are read on
-// demand. It returns ErrMismatch for the store of a different program, and system errors.
+// examineFiles reads the files of a store that no process has open, all of them or without the
+// records that are read on demand. It returns ErrMismatch for the store of a different program, and
+// system errors.
 func examineFiles(o badger.Options, all bool) (*storeFiles, error) {
 	f := &storeFiles{opts: o, inventory: readInventory(o.Dir), newest: readNewest(o.Dir)}
 	var err error
@@ -146,7 +148,8 @@ func (m *manifest) sum(n int64) uint32 {
 	return index.Checksum(m.content[:min(n, int64(len(m.content)))])
 }
 
-// readManifest reads the manifest of a store. It returns ErrCorrupt, or ErrMismatch for the store of another program.
+// readManifest reads the manifest of a store. It returns ErrCorrupt, or ErrMismatch for the store
+// of another program.
 func readManifest(o badger.Options) (*manifest, error) {
 	f, err := os.Open(filepath.Join(o.Dir, badger.ManifestFilename))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -172,8 +175,9 @@ func readManifest(o badger.Options) (*manifest, error) {
 	return m, nil
 }
 
-// checkManifestHeader checks what Badger would refuse with its own words: the name of the format, the program that uses
-// it, and the version. Only a directory without any other sign of kith is the store of another program.
+// checkManifestHeader checks what Badger would refuse with its own words: the name of the format,
+// the program that uses it, and the version. Only a directory without any other sign of kith is the
+// store of another program.
 func checkManifestHeader(dir string, b []byte) error {
 	const name, header = badger.ManifestFilename, 8
 	if len(b) < header || string(b[:4]) != manifestName {
@@ -204,8 +208,8 @@ func (f *storeFiles) readManifest() error {
 	return err
 }
 
-// checkEnd checks the bytes after the last complete record of the manifest. An interrupted write may leave a partial
-// record, but then there is a log too, and no record follows.
+// checkEnd checks the bytes after the last complete record of the manifest. An interrupted write
+// may leave a partial record, but then there is a log too, and no record follows.
 func (f *storeFiles) checkEnd(m *manifest) error {
 	rest := m.content[min(m.end, int64(len(m.content))):]
 	if len(rest) == 0 || len(f.with(logSuffix)) > 0 && !holdsRecord(rest[1:]) {
@@ -214,7 +218,8 @@ func (f *storeFiles) checkEnd(m *manifest) error {
 	return fmt.Errorf("%w: %s is damaged at byte %d", ErrCorrupt, badger.ManifestFilename, m.end)
 }
 
-// holdsRecord reports whether b contains a manifest record, preceded by its length and crc32c, at any offset.
+// holdsRecord reports whether b contains a manifest record, preceded by its length and crc32c, at
+// any offset.
 func holdsRecord(b []byte) bool {
 	for ; len(b) > 8; b = b[1:] {
 		n := binary.BigEndian.Uint32(b)
@@ -260,8 +265,8 @@ func (f *storeFiles) checkTables(all bool) error {
 	return nil
 }
 
-// dropForeign is called if the inventory is from another directory than the newest commit. It ignores the one that does
-// not fit the other files. fits says whether the inventory does.
+// dropForeign is called if the inventory is from another directory than the newest commit. It
+// ignores the one that does not fit the other files. fits says whether the inventory does.
 func (f *storeFiles) dropForeign(fits bool) error {
 	known := false // whether the newest commit is known to come from this directory
 	for name, mark := range f.newest.Logs {
@@ -277,8 +282,9 @@ func (f *storeFiles) dropForeign(fits bool) error {
 	return fmt.Errorf("%w: %s is from another database", ErrCorrupt, name)
 }
 
-// Examine reads the files of the store at path, which no process may have open, and returns what is wrong with them,
-// each fault an ErrCorrupt. The error is ErrMismatch for a different program's store, or a system error.
+// Examine reads the files of the store at path, which no process may have open, and returns what is
+// wrong with them, each fault an ErrCorrupt. The error is ErrMismatch for a different program's
+// store, or a system error.
 func Examine(path string, o Options) ([]error, error) {
 	f, err := examineFiles(badgerOptions(path, o), true)
 	if err != nil {
@@ -319,7 +325,8 @@ func (f *storeFiles) checkLogs() error {
 	return nil
 }
 
-// prepare readies the files for Badger, and hides from it the tables that it would delete. It returns the first fault.
+// prepare readies the files for Badger, and hides from it the tables that it would delete. It
+// returns the first fault.
 func (f *storeFiles) prepare() error {
 	if len(f.faults) > 0 {
 		return f.faults[0]
@@ -331,8 +338,8 @@ func (f *storeFiles) prepare() error {
 	return errors.Join(f.setAside(), f.dropLeftovers(), os.RemoveAll(f.path(repairDraft)))
 }
 
-// dropLeftovers deletes empty log files, which a crash can leave and Badger cannot open, and the tables of a bulk that was
-// interrupted.
+// dropLeftovers deletes empty log files, which a crash can leave and Badger cannot open, and the
+// tables of a bulk that was interrupted.
 func (f *storeFiles) dropLeftovers() error {
 	for _, name := range slices.Concat(f.with(logSuffix), f.with(valueSuffix), f.with(draftSuffix)) {
 		info, err := os.Stat(f.path(name))
@@ -346,8 +353,9 @@ func (f *storeFiles) dropLeftovers() error {
 	return nil
 }
 
-// setAside renames tables that the manifest does not name, because Badger would delete them. They are left over from a
-// crash, or a damaged manifest has lost them. Which of the two is known only after the records have been read.
+// setAside renames tables that the manifest does not name, because Badger would delete them. They
+// are left over from a crash, or a damaged manifest has lost them. Which of the two is known only
+// after the records have been read.
 func (f *storeFiles) setAside() error {
 	for _, name := range f.with(tableSuffix) {
 		id, ok := table.ParseFileID(name)
@@ -361,7 +369,8 @@ func (f *storeFiles) setAside() error {
 	return nil
 }
 
-// Complete reports whether no table was set aside. Otherwise all records must be read before Accept.
+// Complete reports whether no table was set aside. Otherwise all records must be read before
+// Accept.
 func (s *Store) Complete() bool { return s.Dir() == "" || len(s.aside()) == 0 }
 
 // aside returns the names of the tables that were set aside.
@@ -370,9 +379,9 @@ func (s *Store) aside() []string {
 	return names
 }
 
-// Accept is called when all records have been read and none is missing. It deletes the tables that were set aside, and
-// takes an inventory. It returns ErrCorrupt for a table that is newer than all others, because a crash does not leave
-// such a table.
+// Accept is called when all records have been read and none is missing. It deletes the tables that
+// were set aside, and takes an inventory. It returns ErrCorrupt for a table that is newer than all
+// others, because a crash does not leave such a table.
 func (s *Store) Accept() error {
 	if s.Dir() == "" || s.opts.ReadOnly || s.accepted {
 		s.accepted = true

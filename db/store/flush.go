@@ -18,9 +18,10 @@ import (
 	"github.com/dgraph-io/ristretto/v2/z"
 )
 
-// flusher makes tables of the logs that are full, in place of a goroutine of Badger, which would write them through memory
-// mappings. Each log has a memtable with the same records. While the disk is full they wait. If the store is closed then,
-// the logs stay, as the log of the last commits does; see settle.
+// flusher makes tables of the logs that are full, in place of a goroutine of Badger, which would
+// write them through memory mappings. Each log has a memtable with the same records. While the disk
+// is full they wait. If the store is closed then, the logs stay, as the log of the last commits
+// does; see settle.
 type flusher struct {
 	opts    badger.Options
 	table   table.Options
@@ -38,7 +39,8 @@ type flusher struct {
 	number *atomic.Uint64 // of the next table
 }
 
-// addLevel0Table adds a table to level 0 and to the manifest. While there are too many tables it waits for a compactor.
+// addLevel0Table adds a table to level 0 and to the manifest. While there are too many tables it
+// waits for a compactor.
 //
 //go:linkname addLevel0Table github.com/dgraph-io/badger/v4.(*levelsController).addLevel0Table
 func addLevel0Table(levels unsafe.Pointer, t *table.Table) error
@@ -140,8 +142,8 @@ func (f *flusher) open(name string, content []byte) (*table.Table, error) {
 	return table.OpenTable(file, f.table)
 }
 
-// close makes the flusher end with the next full memtable for which the disk has no space. It must be called before Badger
-// is closed.
+// close makes the flusher end with the next full memtable for which the disk has no space. It must
+// be called before Badger is closed.
 func (f *flusher) close() { close(f.closing) }
 
 // closeLogs closes the logs that stay, when Badger is closed.

@@ -34,8 +34,8 @@ func (h holder) marshal() []byte {
 	return fmt.Appendf(nil, "%d\n%s\n%s\n", h.id, line(h.program), line(h.host))
 }
 
-// holderOf returns the process that a lock file names. It returns false if the content is not whole, or if there is no such
-// process, so that the file is left over from one that was killed.
+// holderOf returns the process that a lock file names. It returns false if the content is not
+// whole, or if there is no such process, so that the file is left over from one that was killed.
 func holderOf(content []byte) (h holder, ok bool) {
 	lines := strings.Split(string(content), "\n")
 	if len(lines) != 4 {
@@ -65,7 +65,8 @@ func (h holder) String() string {
 // attach says how a database can be read that a different process has open.
 const attach = "if it serves query/web.Handler, kith shell --attach URL can read the database"
 
-// readersError returns ErrLocked, with the processes that have the database at path open for reading if they are known.
+// readersError returns ErrLocked, with the processes that have the database at path open for
+// reading if they are known.
 func readersError(path string) error {
 	const most = 3
 	var names []string
@@ -83,7 +84,8 @@ func readersError(path string) error {
 	return fmt.Errorf("%w: %s: %s read it, and none may write meanwhile", ErrLocked, path, strings.Join(names, ", "))
 }
 
-// lockedError returns ErrLocked, with the process that has the database at path open for writing if that is known.
+// lockedError returns ErrLocked, with the process that has the database at path open for writing if
+// that is known.
 func lockedError(path string) error {
 	process := "another process"
 	if content, err := os.ReadFile(filepath.Join(path, lockFile)); err == nil {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// locksFile lists the locks of the machine. A line is "1: FLOCK ADVISORY READ 4242 08:01:131099 0 EOF": the id of the
-// process, and then the device and the inode of the file.
+// locksFile lists the locks of the machine. A line is "1: FLOCK ADVISORY READ 4242 08:01:131099 0
+// EOF": the id of the process, and then the device and the inode of the file.
 const locksFile = "/proc/locks"
 
 // holders returns the processes that have a lock of a directory, as far as they are visible.

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// A repair works in a directory inside the damaged store. When that directory is complete, it gets another name, which
-// decides that the repair has succeeded. Then its files replace those of the store. The next open finishes what a kill
-// interrupts there.
+// A repair works in a directory inside the damaged store. When that directory is complete, it gets
+// another name, which decides that the repair has succeeded. Then its files replace those of the
+// store. The next open finishes what a kill interrupts there.
 
 const (
 	repairDraft = "REPAIR"   // directory of a repair that is not complete
@@ -22,7 +22,8 @@ const (
 	draftMark   = "-REWRITE" // suffix of the drafts of single files
 )
 
-// prepareInstall makes the repaired store in the directory path durable, and decides that it replaces the damaged one.
+// prepareInstall makes the repaired store in the directory path durable, and decides that it
+// replaces the damaged one.
 func prepareInstall(path string) error {
 	draft := filepath.Join(path, repairDraft)
 	repaired, err := fileNames(draft)
@@ -62,8 +63,9 @@ func replaceable(name string) bool {
 	return name != lockFile && isStoreFile(strings.TrimSuffix(name, draftMark))
 }
 
-// install moves the files of a complete repair, if there is one, to the store at path, which the caller has locked. It can
-// be interrupted anywhere, and then be repeated. It calls step, which may be nil, after each change.
+// install moves the files of a complete repair, if there is one, to the store at path, which the
+// caller has locked. It can be interrupted anywhere, and then be repeated. It calls step, which may
+// be nil, after each change.
 func install(path string, step func() error) error {
 	ready := filepath.Join(path, repairReady)
 	names, err := fileNames(ready)

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// A repair that is interrupted while its files are moved is finished by the next open, wherever that was.
+// A repair that is interrupted while its files are moved is finished by the next open, wherever
+// that was.
 func TestInstallIsFinished(t *testing.T) {
 	t.Parallel()
 	interrupted := errors.New("interrupted")

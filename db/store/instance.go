@@ -18,8 +18,8 @@ import (
 	"kith/index"
 )
 
-// instance is a Badger database. It is closed when its last user has released it; the store is a user of the present
-// one.
+// instance is a Badger database. It is closed when its last user has released it; the store is a
+// user of the present one.
 type instance struct {
 	*badger.DB
 	users atomic.Int64
@@ -29,7 +29,8 @@ type instance struct {
 	err   error // why it did not end well
 }
 
-// acquire returns the present instance, which is closed only if the store is. The caller must release it.
+// acquire returns the present instance, which is closed only if the store is. The caller must
+// release it.
 func (s *Store) acquire() *instance {
 	for b := s.badger.Load(); ; b = s.badger.Load() {
 		if b.acquire() {
@@ -92,8 +93,9 @@ func (b *instance) end() error {
 	return b.err
 }
 
-// open checks the files, recovers what the logs hold, and opens Badger for reading. Badger is opened for writing when
-// something is written. If the disk has no space for recovered tables, Badger reads the logs.
+// open checks the files, recovers what the logs hold, and opens Badger for reading. Badger is
+// opened for writing when something is written. If the disk has no space for recovered tables,
+// Badger reads the logs.
 func (s *Store) open() error {
 	if s.opts.InMemory {
 		s.verified = true
@@ -130,8 +132,8 @@ func (s *Store) open() error {
 	return nil
 }
 
-// checkNewest returns ErrCorrupt if the newest commit is missing. The files can hide this if records of a later
-// timestamp were written before its commit.
+// checkNewest returns ErrCorrupt if the newest commit is missing. The files can hide this if
+// records of a later timestamp were written before its commit.
 func (s *Store) checkNewest(n *newest) error {
 	if !n.binds() || n.Commit == 0 {
 		return nil
@@ -170,7 +172,8 @@ func (s *Store) forWriting() (*instance, error) {
 	return b, nil
 }
 
-// prepareToWrite makes the files ready for a Badger that writes. It returns ErrFull if the disk has no space for that.
+// prepareToWrite makes the files ready for a Badger that writes. It returns ErrFull if the disk has
+// no space for that.
 func (s *Store) prepareToWrite() error {
 	if err := s.verify(); err != nil {
 		return err
@@ -204,7 +207,8 @@ func (s *Store) settle() error {
 	return removeStaleLogs(s.Dir())
 }
 
-// finish closes an instance that writes, makes a table of its log if the disk has space, and takes an inventory.
+// finish closes an instance that writes, makes a table of its log if the disk has space, and takes
+// an inventory.
 func (s *Store) finish(b *instance) error {
 	full := s.dropStale()
 	err := b.end()
@@ -223,8 +227,8 @@ func (s *Store) finish(b *instance) error {
 	return errors.Join(full, err)
 }
 
-// stopWriting puts an instance that only reads in the place of the present one, and reports whether it could: not while a
-// transaction uses an instance that writes. The caller holds both locks.
+// stopWriting puts an instance that only reads in the place of the present one, and reports whether
+// it could: not while a transaction uses an instance that writes. The caller holds both locks.
 func (s *Store) stopWriting() (bool, error) {
 	b := s.badger.Load()
 	if b.Opts().ReadOnly {
@@ -250,10 +254,11 @@ func (s *Store) Verify() error {
 	return s.verify()
 }
 
-// verify is Verify for a caller that holds the lock. It must run before the first write, which costs a second for each
-// GB: Badger then merges tables in the background, and a merge ends at a damaged block without an error, so that the
-// records after it are lost. The checksum that Badger verifies with each read does not help there. The blocks that Open
-// has read are read again; they are few in a large store, and a small one is read in milliseconds.
+// verify is Verify for a caller that holds the lock. It must run before the first write, which
+// costs a second for each GB: Badger then merges tables in the background, and a merge ends at a
+// damaged block without an error, so that the records after it are lost. The checksum that Badger
+// verifies with each read does not help there. The blocks that Open has read are read again; they
+// are few in a large store, and a small one is read in milliseconds.
 func (s *Store) verify() error {
 	if s.verified {
 		return nil
@@ -294,8 +299,8 @@ func (s *Store) start(o badger.Options) error {
 	return nil
 }
 
-// prepareToOpen makes the file of Badger's statistics as Badger would make it, and looks for space just before Badger writes the
-// first pages of a log and a value log through their mappings.
+// prepareToOpen makes the file of Badger's statistics as Badger would make it, and looks for space
+// just before Badger writes the first pages of a log and a value log through their mappings.
 func (s *Store) prepareToOpen() error {
 	name := filepath.Join(s.Dir(), discardFile)
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {

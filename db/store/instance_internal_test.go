@@ -71,8 +71,8 @@ func states(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// A store that is only read leaves its files as they are. Readers that began before the first write read what they did
-// before, whatever is written and merged.
+// A store that is only read leaves its files as they are. Readers that began before the first write
+// read what they did before, whatever is written and merged.
 func TestFirstWrite(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")
@@ -116,8 +116,8 @@ func TestFirstWrite(t *testing.T) {
 	}
 }
 
-// Damage to records that are read on demand is found when they are read, before the first write, and by Verify; other
-// damage when the store is opened.
+// Damage to records that are read on demand is found when they are read, before the first write,
+// and by Verify; other damage when the store is opened.
 func TestDamageOnDemand(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

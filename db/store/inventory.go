@@ -19,18 +19,20 @@ import (
 	"kith/index"
 )
 
-// inventoryFile lists the files of a store. Badger's manifest names the tables without identifying their
-// content, and a manifest that has lost its end looks like an older one.
+// inventoryFile lists the files of a store. Badger's manifest names the tables without identifying
+// their content, and a manifest that has lost its end looks like an older one.
 const inventoryFile = "INVENTORY"
 
-// inventory is the list of the files of a store at some time. The manifest decides which tables exist; the inventory is
-// compared with it. An old inventory detects fewer faults, and a lost or damaged one detects none.
+// inventory is the list of the files of a store at some time. The manifest decides which tables
+// exist; the inventory is compared with it. An old inventory detects fewer faults, and a lost or
+// damaged one detects none.
 //
-// INVARIANT: a crash leaves files that agree with the inventory. Everything that it lists was durable when it was
-// written. Badger appends to the manifest, and before a manifest is written from scratch, forget removes it from the
-// inventory. Its log is the newest one: a log becomes a table and is deleted only after a newer log was started, so the
-// table is not yet in the manifest from which the inventory was made. Badger may reuse the number of a deleted table
-// when it opens the store, so tables that the manifest does not name are removed from the inventory before that.
+// INVARIANT: a crash leaves files that agree with the inventory. Everything that it lists was
+// durable when it was written. Badger appends to the manifest, and before a manifest is written
+// from scratch, forget removes it from the inventory. Its log is the newest one: a log becomes a
+// table and is deleted only after a newer log was started, so the table is not yet in the manifest
+// from which the inventory was made. Badger may reuse the number of a deleted table when it opens
+// the store, so tables that the manifest does not name are removed from the inventory before that.
 type inventory struct {
 	ID            string               `json:"id"`           // identity of the directory; see newest
 	ManifestSum   uint32               `json:"manifest_sum"` // crc32c of its first ManifestBytes bytes
@@ -39,22 +41,24 @@ type inventory struct {
 	Log           string               `json:"log"` // the newest; empty means unknown
 }
 
-// tableMark identifies a table by its length, its first bytes, and its last bytes, which are the length and the checksum of
-// its index. The index alone does not identify a small table: it has keys, and databases with the same keys have other
-// values.
+// tableMark identifies a table by its length, its first bytes, and its last bytes, which are the
+// length and the checksum of its index. The index alone does not identify a small table: it has
+// keys, and databases with the same keys have other values.
 type tableMark struct {
 	Bytes int64  `json:"bytes"`
 	Begin uint32 `json:"begin"` // crc32c of the first markedBegin bytes
 	End   string `json:"end"`   // hexadecimal
 }
 
-// markedBegin is the number of bytes at the beginning of a table that its mark covers. A small table has no more.
+// markedBegin is the number of bytes at the beginning of a table that its mark covers. A small
+// table has no more.
 const markedBegin = 4 << 10
 
 // markedEnd is the number of bytes in tableMark.End.
 const markedEnd = 14
 
-// markOf returns the mark of a table of size bytes, of which it reads only the beginning and the end.
+// markOf returns the mark of a table of size bytes, of which it reads only the beginning and the
+// end.
 func markOf(r io.ReaderAt, size int64) (tableMark, error) {
 	begin, end := make([]byte, min(size, markedBegin)), make([]byte, min(size, markedEnd))
 	_, err := r.ReadAt(begin, 0)
@@ -78,8 +82,8 @@ func markFile(name string) (m tableMark, err error) {
 	return markOf(f, info.Size())
 }
 
-// listFiles makes the inventory of a store, without its log. It takes the identity, and the marks of tables that earlier
-// lists, from there.
+// listFiles makes the inventory of a store, without its log. It takes the identity, and the marks
+// of tables that earlier lists, from there.
 func listFiles(o badger.Options, earlier *inventory) (*inventory, error) {
 	m, err := readManifest(o)
 	if err != nil {
@@ -110,10 +114,12 @@ func readInventory(dir string) *inventory {
 	return inv
 }
 
-// sealBytes is the length of the first line of a sealed document: the checksum of the rest in hexadecimal.
+// sealBytes is the length of the first line of a sealed document: the checksum of the rest in
+// hexadecimal.
 const sealBytes = 9
 
-// seal returns a line with the checksum of a JSON document, and the document, filled with blanks to the given size of both.
+// seal returns a line with the checksum of a JSON document, and the document, filled with blanks to
+// the given size of both.
 func seal(doc []byte, size int) []byte {
 	b := append(make([]byte, sealBytes, max(size, sealBytes+len(doc))), doc...)
 	for len(b) < size {
@@ -123,7 +129,8 @@ func seal(doc []byte, size int) []byte {
 	return b
 }
 
-// readSealed decodes the document of a sealed file into v, and reports whether the file is undamaged.
+// readSealed decodes the document of a sealed file into v, and reports whether the file is
+// undamaged.
 func readSealed(name string, v any) bool {
 	b, err := os.ReadFile(name)
 	if err != nil || len(b) < sealBytes {
@@ -150,7 +157,8 @@ func (inv *inventory) write(dir string) error {
 	return syncDir(dir)
 }
 
-// faults returns the differences that show that files are not the ones that were written, each as an ErrCorrupt.
+// faults returns the differences that show that files are not the ones that were written, each as
+// an ErrCorrupt.
 func (inv *inventory) faults(m *manifest, marks map[uint64]tableMark, names []string) (faults []error) {
 	report := func(format string, args ...any) {
 		faults = append(faults, fmt.Errorf("%w: %s", ErrCorrupt, fmt.Sprintf(format, args...)))
@@ -181,8 +189,8 @@ func (inv *inventory) vouches(m *manifest) bool {
 	return n > 0 && m.end >= n && m.sum(n) == inv.ManifestSum
 }
 
-// rewritable is the least number of bytes of a manifest that Badger may have written from scratch: it does so after 10,000
-// deletions of tables, each of 6 bytes.
+// rewritable is the least number of bytes of a manifest that Badger may have written from scratch:
+// it does so after 10,000 deletions of tables, each of 6 bytes.
 const rewritable = 60_000
 
 // forget removes the manifest from the stored inventory, before it is written from scratch.
@@ -191,8 +199,8 @@ func (inv *inventory) forget(dir string) error {
 	return inv.write(dir)
 }
 
-// takeInventory replaces the inventory of the store. A failure is logged and does not fail a commit: without an
-// inventory the next open only detects less damage.
+// takeInventory replaces the inventory of the store. A failure is logged and does not fail a
+// commit: without an inventory the next open only detects less damage.
 func (s *Store) takeInventory() {
 	o := s.opts
 	if o.InMemory || o.ReadOnly {
@@ -235,8 +243,8 @@ func newestLog(dir string, names []string) string {
 	return ""
 }
 
-// removeStale removes from the inventory what Badger may change when it opens or closes the store: it deletes logs
-// without records, and reuses the numbers of deleted tables.
+// removeStale removes from the inventory what Badger may change when it opens or closes the store:
+// it deletes logs without records, and reuses the numbers of deleted tables.
 func (inv *inventory) removeStale(m *manifest, dir string) error {
 	before := len(inv.Tables)
 	maps.DeleteFunc(inv.Tables, func(id uint64, _ tableMark) bool {
@@ -250,8 +258,8 @@ func (inv *inventory) removeStale(m *manifest, dir string) error {
 	return inv.write(dir)
 }
 
-// dropStale removes from the stored inventory what Badger may change when it is opened or closed, and forgets the logs that
-// do not exist.
+// dropStale removes from the stored inventory what Badger may change when it is opened or closed,
+// and forgets the logs that do not exist.
 func (s *Store) dropStale() error {
 	m, err := readManifest(s.opts)
 	if err != nil {

@@ -18,8 +18,8 @@ type dirLock struct {
 	writes bool // the directory has a file that names the process
 }
 
-// lockDir locks the directory until the returned Closer is closed: for several readers or for one writer. It returns
-// ErrLocked if another process has locked it.
+// lockDir locks the directory until the returned Closer is closed: for several readers or for one
+// writer. It returns ErrLocked if another process has locked it.
 func lockDir(path string, readOnly bool) (io.Closer, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -51,7 +51,8 @@ func lockDir(path string, readOnly bool) (io.Closer, error) {
 	return l, nil
 }
 
-// flock locks an open file without waiting. It returns EWOULDBLOCK if another process has a lock that excludes it.
+// flock locks an open file without waiting. It returns EWOULDBLOCK if another process has a lock
+// that excludes it.
 func flock(f *os.File, how int) error {
 	for {
 		if err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB); !errors.Is(err, unix.EINTR) {
@@ -60,8 +61,8 @@ func flock(f *os.File, how int) error {
 	}
 }
 
-// Close unlocks the directory. A lock that is not released explicitly lasts as long as any process that is being
-// started has a copy of the file.
+// Close unlocks the directory. A lock that is not released explicitly lasts as long as any process
+// that is being started has a copy of the file.
 func (l *dirLock) Close() error {
 	var err error
 	if l.writes {

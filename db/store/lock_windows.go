@@ -10,8 +10,9 @@ import (
 	"syscall"
 )
 
-// lockDir locks the directory until the returned Closer is closed, by a file that no other process can open and that is
-// deleted when the process ends. It returns ErrLocked if another process has locked it.
+// lockDir locks the directory until the returned Closer is closed, by a file that no other process
+// can open and that is deleted when the process ends. It returns ErrLocked if another process has
+// locked it.
 func lockDir(path string, readOnly bool) (io.Closer, error) {
 	if readOnly {
 		return nil, fmt.Errorf("%w: %s: opening for reading only is not supported on Windows", ErrReadOnly, path)
@@ -39,7 +40,8 @@ func isLocked(path string) bool {
 	return false
 }
 
-// isAlive reports whether there is a process with an id. It is not asked, because nobody can read a lock file.
+// isAlive reports whether there is a process with an id. It is not asked, because nobody can read a
+// lock file.
 func isAlive(int) bool { return false }
 
 // access returns an error if a file cannot be written to. It does not check directories.

@@ -13,13 +13,14 @@ import (
 	"kith/index"
 )
 
-// Badger reads its log of the last writes up to the first record with a wrong checksum, which is where the log ends
-// after a crash. Badger loses records after a damaged one, so this file reads the log with them. After a header of 20
-// bytes, a record is
+// Badger reads its log of the last writes up to the first record with a wrong checksum, which is
+// where the log ends after a crash. Badger loses records after a damaged one, so this file reads
+// the log with them. After a header of 20 bytes, a record is
 //
 //	flags (2 bytes), lengths of key and value, expiry (uvarint each), key, value, crc32c of all these
 //
-// A transaction is a sequence of records with one timestamp and the flag inTransaction, and a record that ends it.
+// A transaction is a sequence of records with one timestamp and the flag inTransaction, and a
+// record that ends it.
 
 // Badger's flags of a record.
 const (
@@ -72,8 +73,8 @@ func logRecords(b []byte) iter.Seq[logRecord] {
 	}
 }
 
-// readRecord reads the record at the start of b; r.end is its length. It rejects records with an expiry or with user
-// flags, because this package writes none.
+// readRecord reads the record at the start of b; r.end is its length. It rejects records with an
+// expiry or with user flags, because this package writes none.
 func readRecord(b []byte, work *int) (r logRecord, ok bool) {
 	if len(b) < 8 || b[0]&(inTransaction|endsTransaction) == 0 || b[1] != 0 {
 		return r, false
@@ -104,10 +105,11 @@ func readRecord(b []byte, work *int) (r logRecord, ok bool) {
 	return r, true
 }
 
-// logCheck looks for damage in logs, which are added in the order in which they were written. A killed process leaves no
-// gap. A power cut may leave a gap in the writes since the last sync, and each commit is synced before the next is written.
-// So a gap before two commits is damage, and so is a gap before a commit that is not newer than the newest durable one, and
-// a log that ends before its last durable commit.
+// logCheck looks for damage in logs, which are added in the order in which they were written. A
+// killed process leaves no gap. A power cut may leave a gap in the writes since the last sync, and
+// each commit is synced before the next is written. So a gap before two commits is damage, and so
+// is a gap before a commit that is not newer than the newest durable one, and a log that ends
+// before its last durable commit.
 type logCheck struct {
 	newest  *newest
 	found   uint64 // newest commit that Badger will find
@@ -269,8 +271,9 @@ func transactions(b []byte) (all []transaction) {
 	return all
 }
 
-// logEntries returns the entries of a log in table order. An incomplete transaction may have been interrupted by a
-// crash: its entries are left out unless a later commit or, if followed is set, another log follows.
+// logEntries returns the entries of a log in table order. An incomplete transaction may have been
+// interrupted by a crash: its entries are left out unless a later commit or, if followed is set,
+// another log follows.
 func logEntries(b []byte, followed bool) (all []entry) {
 	log := transactions(b)
 	last := uint64(0) // timestamp of the last complete transaction

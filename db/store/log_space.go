@@ -14,9 +14,10 @@ import (
 	"github.com/dgraph-io/badger/v4/skl"
 )
 
-// logSpace reserves blocks of the disk for the logs of a Badger that writes, ahead of what it writes there: for the present
-// log, and for the next one, which exists as an empty file with blocks until Badger takes it. All sizes are upper bounds,
-// because Badger does not tell where it writes.
+// logSpace reserves blocks of the disk for the logs of a Badger that writes, ahead of what it
+// writes there: for the present log, and for the next one, which exists as an empty file with
+// blocks until Badger takes it. All sizes are upper bounds, because Badger does not tell where it
+// writes.
 type logSpace struct {
 	opts badger.Options
 
@@ -87,7 +88,8 @@ func (s *logSpace) follow() error {
 	return s.next.reserve(s.opts)
 }
 
-// reserve promises space for n bytes of records. It returns the error of the system if the disk lacks space.
+// reserve promises space for n bytes of records. It returns the error of the system if the disk
+// lacks space.
 func (s *logSpace) reserve(n int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

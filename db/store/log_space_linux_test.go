@@ -8,7 +8,8 @@ import (
 	"kith/index"
 )
 
-// What Badger has written to a log always has blocks that were reserved before, also in a log that it has just begun.
+// What Badger has written to a log always has blocks that were reserved before, also in a log that
+// it has just begun.
 func TestLogSpace(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")

@@ -2,7 +2,8 @@ package store
 
 import "testing"
 
-// The memtables and the cache of blocks stay within the memory, and the largest value fits into a transaction.
+// The memtables and the cache of blocks stay within the memory, and the largest value fits into a
+// transaction.
 func TestMemoryIsDivided(t *testing.T) {
 	t.Parallel()
 	for _, mb := range []int64{64, 96, 100, 128, 255, 256, 512, 1 << 10, 1 << 14} {

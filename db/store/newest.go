@@ -12,23 +12,26 @@ import (
 	"kith/index"
 )
 
-// newestFile names the newest durable commit. A log that has lost its end looks like a log that a crash has ended; this
-// file tells the two apart.
+// newestFile names the newest durable commit. A log that has lost its end looks like a log that a
+// crash has ended; this file tells the two apart.
 //
-// The file is written without a sync after each group of commits, when the group is durable. It always has the same
-// size, so no disk space is needed for that. Package db says under "Damage" what it costs. A killed process leaves the file as
-// it was last written. After a power cut the file may be older than the logs, and then less damage is detected. It is
-// never newer, unless commits are not synced.
+// The file is written without a sync after each group of commits, when the group is durable. It
+// always has the same size, so no disk space is needed for that. Package db says under "Damage"
+// what it costs. A killed process leaves the file as it was last written. After a power cut the
+// file may be older than the logs, and then less damage is detected. It is never newer, unless
+// commits are not synced.
 const newestFile = "NEWEST"
 
-// newestBytes is the size of the file. What one session needs fits into the first 512 bytes, which a disk writes as a
-// whole. After a power cut in that moment the checksum may be wrong, and nothing is known.
+// newestBytes is the size of the file. What one session needs fits into the first 512 bytes, which
+// a disk writes as a whole. After a power cut in that moment the checksum may be wrong, and nothing
+// is known.
 const newestBytes = 1024
 
 // newest is the content of the file.
 //
-// INVARIANT: all that it says was on the disk when it was written, or in the page cache if NoSync is set. A log that it
-// does not mention was made later, so the commits in it are not older than Commit.
+// INVARIANT: all that it says was on the disk when it was written, or in the page cache if NoSync
+// is set. A log that it does not mention was made later, so the commits in it are not older than
+// Commit.
 type newest struct {
 	ID     string             `json:"id"`                // identity of the directory, which the inventory has too
 	Commit uint64             `json:"commit"`            // timestamp of the newest commit, or 0
@@ -44,7 +47,8 @@ type logMark struct {
 	Meta   uint32 `json:"meta"`   // checksum of the meta record of that commit
 }
 
-// readNewest returns the content of the file, or an empty one without an identity if it is missing or damaged.
+// readNewest returns the content of the file, or an empty one without an identity if it is missing
+// or damaged.
 func readNewest(dir string) *newest {
 	n := &newest{}
 	if !readSealed(filepath.Join(dir, newestFile), n) {
@@ -56,8 +60,8 @@ func readNewest(dir string) *newest {
 	return n
 }
 
-// binds reports whether the files must have what n says. A power cut may have taken commits that were not synced. It
-// ends the run of the system, which the end of a process does not.
+// binds reports whether the files must have what n says. A power cut may have taken commits that
+// were not synced. It ends the run of the system, which the end of a process does not.
 func (n *newest) binds() bool {
 	return n.ID != "" && (!n.NoSync || n.Boot != "" && n.Boot == bootID())
 }
@@ -95,7 +99,8 @@ func (n *newest) forgetDeleted(dir string) (bool, error) {
 	return true, nil
 }
 
-// removeStaleLogs removes the logs that do not exist from the file, because Badger uses their numbers again.
+// removeStaleLogs removes the logs that do not exist from the file, because Badger uses their
+// numbers again.
 func removeStaleLogs(dir string) error {
 	n := readNewest(dir)
 	if changed, err := n.forgetDeleted(dir); !changed {
@@ -159,9 +164,9 @@ func logAfter(name string) string {
 	return fmt.Sprintf("%05d%s", number+1, logSuffix)
 }
 
-// note records that the commit at ts is durable. If Badger has begun a log since before, a position before the commit, it is
-// not known in which log the commit is. A failure is logged and does not fail the commit: the next open only
-// detects less damage.
+// note records that the commit at ts is durable. If Badger has begun a log since before, a position
+// before the commit, it is not known in which log the commit is. A failure is logged and does not
+// fail the commit: the next open only detects less damage.
 func (s *Store) note(ts uint64, r *Records, before position) {
 	meta, ok := r.values[string(index.MetaKey())]
 	if s.Dir() == "" || !ok {
@@ -185,7 +190,8 @@ func (s *Store) note(ts uint64, r *Records, before position) {
 	}
 }
 
-// mark records the last commit in a log. For a new log it also forgets the logs that have become tables.
+// mark records the last commit in a log. For a new log it also forgets the logs that have become
+// tables.
 func (w *newestWriter) mark(dir, log string, ts uint64, meta uint32) error {
 	m, known := w.Logs[log]
 	if !known {
@@ -215,7 +221,8 @@ func logBegin(name string) (uint32, error) {
 	return index.Checksum(header), err
 }
 
-// startNewest opens the file for writing, and creates it durably if it is missing. The caller holds the lock for opening.
+// startNewest opens the file for writing, and creates it durably if it is missing. The caller holds
+// the lock for opening.
 func (s *Store) startNewest() error {
 	w := &s.newest
 	w.mu.Lock()
@@ -242,7 +249,8 @@ func (s *Store) startNewest() error {
 	return nil
 }
 
-// finishNewest records, after Badger was closed, that all commits are in tables, which Badger syncs. It closes the file.
+// finishNewest records, after Badger was closed, that all commits are in tables, which Badger
+// syncs. It closes the file.
 func (s *Store) finishNewest() error {
 	w := &s.newest
 	w.mu.Lock()

@@ -33,8 +33,9 @@ type Options struct {
 	OnStep      func()                   // called after each change of the files by Bulk; for tests of power cuts; may be nil
 }
 
-// Open opens the store in a directory or in memory, and creates it if it does not exist. It returns ErrNotFound,
-// ErrReadOnly, ErrLocked, ErrMismatch, ErrCorrupt or ErrFull. A relative path counts from the working directory of now.
+// Open opens the store in a directory or in memory, and creates it if it does not exist. It returns
+// ErrNotFound, ErrReadOnly, ErrLocked, ErrMismatch, ErrCorrupt or ErrFull. A relative path counts
+// from the working directory of now.
 func Open(path string, o Options) (*Store, error) {
 	if err := inspect(path, o); err != nil {
 		return nil, err
@@ -139,8 +140,9 @@ func inspect(path string, o Options) error {
 	return nil
 }
 
-// inspectLog rejects read-only opening of a database that was not closed and is not open in another process: recovering
-// its log of the last writes requires writing, unless the log was left by Close on a full disk.
+// inspectLog rejects read-only opening of a database that was not closed and is not open in another
+// process: recovering its log of the last writes requires writing, unless the log was left by Close
+// on a full disk.
 func inspectLog(path string, o Options) error {
 	logs, err := filepath.Glob(filepath.Join(path, "*"+logSuffix))
 	if err != nil || !o.ReadOnly || len(logs) == 0 || isLocked(path) {
@@ -162,11 +164,12 @@ func isCut(name string) bool {
 // manifestDraft is the temporary name under which Badger writes a manifest.
 const manifestDraft = "MANIFEST-REWRITE"
 
-// begun returns the names of the files that are made before the manifest. Without a manifest, they are left over from a
-// process that was killed while it made a store.
+// begun returns the names of the files that are made before the manifest. Without a manifest, they
+// are left over from a process that was killed while it made a store.
 func begun() []string { return []string{lockFile, discardFile, manifestDraft} }
 
-// openError translates Badger's error for a directory. Except for system errors it says which file cannot be read.
+// openError translates Badger's error for a directory. Except for system errors it says which file
+// cannot be read.
 func openError(path string, err error) error {
 	for _, system := range []syscall.Errno{syscall.EACCES, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOSPC, syscall.EDQUOT} {
 		if strings.Contains(err.Error(), system.Error()) {
@@ -176,8 +179,8 @@ func openError(path string, err error) error {
 	return fmt.Errorf("%w: %s: %s", ErrCorrupt, path, blamed(err))
 }
 
-// badgerParts has parts of the texts of Badger's errors, and the files that they are about. Badger encrypts nothing here,
-// so the key of an encryption is the header of a file.
+// badgerParts has parts of the texts of Badger's errors, and the files that they are about. Badger
+// encrypts nothing here, so the key of an encryption is the header of a file.
 var badgerParts = []struct{ part, file string }{
 	{"egistry", badger.KeyRegistryFileName},
 	{"ncryption key", badger.KeyRegistryFileName},
@@ -212,14 +215,16 @@ func openBadger(opts badger.Options) (b *badger.DB, err error) {
 	return badger.OpenManaged(opts)
 }
 
-// badgerOptions divides the memory between the records of the last commits and the cached blocks. A small amount of
-// memory is divided into small parts, because tables that are being built take a multiple of their size. The cache of
-// blocks is small, because package index caches what it decodes. Every value stays below the size that would move it to
-// the value log, so the value log stays empty.
+// badgerOptions divides the memory between the records of the last commits and the cached blocks. A
+// small amount of memory is divided into small parts, because tables that are being built take a
+// multiple of their size. The cache of blocks is small, because package index caches what it
+// decodes. Every value stays below the size that would move it to the value log, so the value log
+// stays empty.
 //
-// Snappy: dblp-2010, cnr-2000 and an R-MAT graph of 15 million edges take 2.8, 1.4 and 3.6 bytes an edge, and a cold read
-// 20, 17 and 30 us of CPU. With ZSTD 1 they take 2.3, 1.0 and 3.6 bytes, and a read 32, 32 and 22 us; without compression
-// 4.3, 3.0 and 3.7 bytes, and 9, 10 and 13 us. Blocks of 8 KB are 2 to 9 % smaller and a read takes up to 60 % longer.
+// Snappy: dblp-2010, cnr-2000 and an R-MAT graph of 15 million edges take 2.8, 1.4 and 3.6 bytes an
+// edge, and a cold read 20, 17 and 30 us of CPU. With ZSTD 1 they take 2.3, 1.0 and 3.6 bytes, and
+// a read 32, 32 and 22 us; without compression 4.3, 3.0 and 3.7 bytes, and 9, 10 and 13 us. Blocks
+// of 8 KB are 2 to 9 % smaller and a read takes up to 60 % longer.
 func badgerOptions(path string, o Options) badger.Options {
 	memtable := min(max(o.Memory*5/32, min(8<<20, o.Memory*5/12)), 64<<20)
 	memtables, table := 3, int64(2<<20)
@@ -256,7 +261,8 @@ type logger struct {
 	waiting *atomic.Int32
 }
 
-// Debugf receives a message of a compactor before each table that it writes, and lets it wait until there is space.
+// Debugf receives a message of a compactor before each table that it writes, and lets it wait until
+// there is space.
 func (l logger) Debugf(f string, _ ...any) {
 	if l.room == nil || !strings.HasPrefix(f, "[%d] LOG Compact. Added") {
 		return
@@ -279,7 +285,8 @@ func (l logger) Debugf(f string, _ ...any) {
 	}
 }
 
-// maxWaits is the number of times that a compactor looks for space before a store that is being closed gives up.
+// maxWaits is the number of times that a compactor looks for space before a store that is being
+// closed gives up.
 const maxWaits = 15
 
 func (l logger) Errorf(f string, a ...any)   { l.to.Error(line(f, a)) }

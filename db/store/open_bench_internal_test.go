@@ -51,7 +51,8 @@ func benchKey(i int) []byte {
 	return binary.BigEndian.AppendUint32([]byte("x\x00\x00\x00\x01"), uint32(i))
 }
 
-// BenchmarkOpen measures how long it takes to open a store, to read a record and to close the store.
+// BenchmarkOpen measures how long it takes to open a store, to read a record and to close the
+// store.
 func BenchmarkOpen(b *testing.B) {
 	path, o := benchStore(b)
 	for b.Loop() {

@@ -9,13 +9,15 @@ import (
 	"kith/index"
 )
 
-// pin serves the reads at one timestamp from the tables and the memtables that there were when it was made. An iterator
-// of Badger keeps them, so the store may discard the versions that only these reads could see. Otherwise every commit
-// would leave a version of each record that it writes, as long as a reader is open. Badger puts all versions of a record
-// into one table, and holds several times their bytes in memory whenever it merges that table.
+// pin serves the reads at one timestamp from the tables and the memtables that there were when it
+// was made. An iterator of Badger keeps them, so the store may discard the versions that only these
+// reads could see. Otherwise every commit would leave a version of each record that it writes, as
+// long as a reader is open. Badger puts all versions of a record into one table, and holds several
+// times their bytes in memory whenever it merges that table.
 //
-// The tables take at most as much space on the disk as the store did when the pin was made. The memtables take at most
-// Options.MemTableSize each, and the pins that are made at the same time share them.
+// The tables take at most as much space on the disk as the store did when the pin was made. The
+// memtables take at most Options.MemTableSize each, and the pins that are made at the same time
+// share them.
 type pin struct {
 	from *instance
 	txn  *badger.Txn
@@ -23,8 +25,8 @@ type pin struct {
 	it   *badger.Iterator
 }
 
-// Discard releases the versions of records that no reader sees. Readers read at newest, or at the timestamps that are keys
-// of open, which must not change meanwhile. Calls must not overlap.
+// Discard releases the versions of records that no reader sees. Readers read at newest, or at the
+// timestamps that are keys of open, which must not change meanwhile. Calls must not overlap.
 func (s *Store) Discard(newest uint64, open map[uint64]int) {
 	b := s.acquire()
 	defer b.release()
@@ -88,7 +90,8 @@ func (p *pin) close() error {
 	return p.from.release()
 }
 
-// Pins reports whether there are pins, which a call of Discard releases when their readers have ended.
+// Pins reports whether there are pins, which a call of Discard releases when their readers have
+// ended.
 func (s *Store) Pins() bool {
 	s.reading.RLock()
 	defer s.reading.RUnlock()
@@ -130,7 +133,8 @@ const (
 	pinBytes   = 64 << 10
 )
 
-// scan yields the entries whose keys have the prefix, starting at the key from. Other reads may come between them.
+// scan yields the entries whose keys have the prefix, starting at the key from. Other reads may
+// come between them.
 func (p *pin) scan(prefix, from []byte, yield func(index.Entry, error) bool) {
 	for most := 1; ; most = min(2*most, pinEntries) {
 		entries, err := p.read(prefix, from, most)

@@ -15,7 +15,8 @@ import (
 // history is what a store held at each timestamp.
 type history []map[string][]byte
 
-// commit writes random values to some keys. It also writes a block of a generation, and deletes an earlier one.
+// commit writes random values to some keys. It also writes a block of a generation, and deletes an
+// earlier one.
 func (h *history) commit(t *testing.T, s *Store, rng *rand.Rand) {
 	t.Helper()
 	ts := len(*h)
@@ -83,8 +84,9 @@ func (h history) check(t *testing.T, s *Store, r *Reader, ts uint64) {
 	}
 }
 
-// Readers see what the store held at their timestamps, however much is written meanwhile and whichever versions the store
-// has discarded. Readers that never end make the store keep the versions of the last memtable's worth of commits at most.
+// Readers see what the store held at their timestamps, however much is written meanwhile and
+// whichever versions the store has discarded. Readers that never end make the store keep the
+// versions of the last memtable's worth of commits at most.
 func TestPins(t *testing.T) {
 	t.Parallel()
 	for _, inMemory := range []bool{false, true} {

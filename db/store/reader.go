@@ -20,8 +20,8 @@ type Reader struct {
 	pending pending
 }
 
-// Read begins a read at ts. The reader also sees the records of later commits that are not in the store yet, which are
-// given in commit order. The caller must close the reader.
+// Read begins a read at ts. The reader also sees the records of later commits that are not in the
+// store yet, which are given in commit order. The caller must close the reader.
 func (s *Store) Read(ts uint64, later ...*Records) *Reader {
 	b := s.acquire()
 	return &Reader{s, ts, b, b.NewTransactionAt(ts, false), later}
@@ -52,8 +52,8 @@ func (r *Reader) get(key []byte) (v []byte, version uint64, err error) {
 	return r.present(key)
 }
 
-// present is get from the present tables. Unless the record is written once, the caller holds Store.reading, so that the
-// version is not discarded meanwhile.
+// present is get from the present tables. Unless the record is written once, the caller holds
+// Store.reading, so that the version is not discarded meanwhile.
 func (r *Reader) present(key []byte) (v []byte, version uint64, err error) {
 	defer catchDamage(&err)
 	item, err := r.txn.Get(key)
@@ -83,7 +83,8 @@ func catchDamage(err *error) {
 	}
 }
 
-// Scan implements index.Reader. Of records that are read on demand it may omit those in damaged blocks; see Verify.
+// Scan implements index.Reader. Of records that are read on demand it may omit those in damaged
+// blocks; see Verify.
 func (r *Reader) Scan(prefix, from []byte) iter.Seq2[index.Entry, error] {
 	if len(r.pending) == 0 {
 		return r.scan(prefix, from)
@@ -145,12 +146,13 @@ func next(it *badger.Iterator, prefix []byte, move func(), e *index.Entry) (ok b
 	return true, nil
 }
 
-// At returns the records at ts as an index.Source. Every read is a transaction of its own. Somebody must read at ts or
-// later, and not see other versions of the records than those at ts.
+// At returns the records at ts as an index.Source. Every read is a transaction of its own. Somebody
+// must read at ts or later, and not see other versions of the records than those at ts.
 func (s *Store) At(ts uint64) index.Source { return &source{store: s, ts: ts} }
 
-// source reads at one timestamp. The records of a generation are written once, at one timestamp, so they are looked for
-// at that of the last one first: Badger then finds the block that begins with the key without reading the previous one.
+// source reads at one timestamp. The records of a generation are written once, at one timestamp, so
+// they are looked for at that of the last one first: Badger then finds the block that begins with
+// the key without reading the previous one.
 type source struct {
 	store   *Store
 	ts      uint64
@@ -172,8 +174,8 @@ func (s *source) Read(key []byte) ([]byte, bool, error) {
 	return value, value != nil, err
 }
 
-// read returns the value of a key, or nil, and its version. What is written once is in the present tables until it is
-// deleted. Of other records they may have only a later version.
+// read returns the value of a key, or nil, and its version. What is written once is in the present
+// tables until it is deleted. Of other records they may have only a later version.
 func (s *source) read(key []byte, once bool) (value []byte, version uint64, err error) {
 	s.store.reading.RLock()
 	defer s.store.reading.RUnlock()

@@ -17,8 +17,9 @@ import (
 	"kith/index"
 )
 
-// rebuild writes a manifest for tables that it takes over or makes: the readable entries of a damaged table or of a log
-// become a new table. No old file is changed or deleted before the new manifest is in place.
+// rebuild writes a manifest for tables that it takes over or makes: the readable entries of a
+// damaged table or of a log become a new table. No old file is changed or deleted before the new
+// manifest is in place.
 type rebuild struct {
 	*storeFiles
 	into     string       // directory of the new files
@@ -64,8 +65,8 @@ type Rebuilt struct {
 	lock   io.Closer
 }
 
-// Rebuild makes a store of everything that can be read of the closed store at path. It changes no file of that store. The
-// caller must close the result.
+// Rebuild makes a store of everything that can be read of the closed store at path. It changes no
+// file of that store. The caller must close the result.
 func Rebuild(path string, o Options) (b *Rebuilt, err error) {
 	lock, err := lockDir(path, false)
 	if err != nil {
@@ -154,8 +155,9 @@ func tableNumber(name string) (uint64, bool) {
 	return table.ParseFileID(number + tableSuffix)
 }
 
-// keepTables copies the intact tables, and makes new tables from the damaged ones. It leaves out a table that is not the
-// written file, which has records from a different time or database, and a table that a complete manifest does not name.
+// keepTables copies the intact tables, and makes new tables from the damaged ones. It leaves out a
+// table that is not the written file, which has records from a different time or database, and a
+// table that a complete manifest does not name.
 func (m *rebuild) keepTables() error {
 	for _, name := range append(m.with(tableSuffix), m.with(asideSuffix)...) {
 		id, ok := tableNumber(name)
@@ -292,8 +294,8 @@ func (m *rebuild) undo() (err error) {
 	return err
 }
 
-// writeManifest writes a manifest that names the tables in one change: Badger's header, then the length and crc32c of
-// the change, then the change, which is a protocol buffer.
+// writeManifest writes a manifest that names the tables in one change: Badger's header, then the
+// length and crc32c of the change, then the change, which is a protocol buffer.
 func (m *rebuild) writeManifest() error {
 	var changes []byte
 	for _, t := range m.tables {
@@ -315,14 +317,15 @@ func (m *rebuild) writeManifest() error {
 	return syncDir(m.into)
 }
 
-// manifestName and manifestVersion are the name and the version of the manifest format that Badger reads.
+// manifestName and manifestVersion are the name and the version of the manifest format that Badger
+// reads.
 const (
 	manifestName    = "Bdgr"
 	manifestVersion = 8
 )
 
-// tidy deletes the files that the new manifest makes obsolete. It also deletes files without records, because they may
-// be damaged; Badger re-creates them.
+// tidy deletes the files that the new manifest makes obsolete. It also deletes files without
+// records, because they may be damaged; Badger re-creates them.
 func (m *rebuild) tidy() error {
 	for _, name := range append(m.replaced, append(m.with(valueSuffix), badger.KeyRegistryFileName, discardFile)...) {
 		if err := os.Remove(m.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {

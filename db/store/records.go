@@ -60,7 +60,8 @@ func (r *Records) put(key string, value []byte) {
 // spare is the space that CheckSize leaves for a record that grows after the check.
 const spare = 128
 
-// CheckSize returns ErrTooLarge unless the records fit into one transaction. A record may grow by 128 bytes afterwards.
+// CheckSize returns ErrTooLarge unless the records fit into one transaction. A record may grow by
+// 128 bytes afterwards.
 func (r *Records) CheckSize() error {
 	if r.size+spare < r.maxSize && int64(len(r.values))+1 < r.maxCount {
 		return nil
@@ -73,7 +74,8 @@ func (r *Records) fits(n int) bool {
 	return r.size+int64(n)+entryOverhead+spare < r.maxSize && int64(len(r.values))+2 < r.maxCount
 }
 
-// Merge adds the records of a later commit. It reports false, and adds nothing, if both together do not fit.
+// Merge adds the records of a later commit. It reports false, and adds nothing, if both together do
+// not fit.
 func (r *Records) Merge(later *Records) bool {
 	if r.size+later.size >= r.maxSize || int64(len(r.values)+len(later.values))+1 >= r.maxCount {
 		return false
@@ -117,7 +119,8 @@ func (r *Records) CopyTo(w index.Writer) error {
 // pending is the records of commits that are not in the store yet, in commit order.
 type pending []*Records
 
-// get returns the value that the records set for a key, or nil if they delete it, and whether they contain the key.
+// get returns the value that the records set for a key, or nil if they delete it, and whether they
+// contain the key.
 func (p pending) get(key []byte) (value []byte, known bool) {
 	for _, r := range slices.Backward(p) {
 		if v, ok := r.values[string(key)]; ok {
@@ -127,8 +130,8 @@ func (p pending) get(key []byte) (value []byte, known bool) {
 	return nil, false
 }
 
-// under returns the values that the records set for keys with a prefix, from the key from on. A nil value means
-// deleted.
+// under returns the values that the records set for keys with a prefix, from the key from on. A nil
+// value means deleted.
 func (p pending) under(prefix, from []byte) map[string][]byte {
 	all := map[string][]byte{}
 	for _, r := range p {

@@ -10,12 +10,14 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// Badger would make a table of its last log when it is closed, and tables of all logs when it is opened. It writes tables
-// through memory mappings, and it tries for ever if it fails. So the store makes these tables itself, of the logs of a
-// Badger that is closed (settle). If the disk is full, the logs stay, and Badger reads them.
+// Badger would make a table of its last log when it is closed, and tables of all logs when it is
+// opened. It writes tables through memory mappings, and it tries for ever if it fails. So the store
+// makes these tables itself, of the logs of a Badger that is closed (settle). If the disk is full,
+// the logs stay, and Badger reads them.
 
-// takeLog takes the log of the last commits from Badger, which then closes without making a table of it. The returned
-// function closes the log; it must be called when Badger is closed. Nothing else may use b.
+// takeLog takes the log of the last commits from Badger, which then closes without making a table
+// of it. The returned function closes the log; it must be called when Badger is closed. Nothing
+// else may use b.
 func takeLog(b *badger.DB) (closeLog func() error) {
 	if o := b.Opts(); o.InMemory || o.ReadOnly {
 		return func() error { return nil }
@@ -38,8 +40,8 @@ func hidden(pointer reflect.Value, field string) reflect.Value {
 	return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
 }
 
-// settle makes tables of the logs, which no Badger may have open for writing. If it fails, for example with ErrFull, the
-// logs stay, and end where Badger can read them without writing.
+// settle makes tables of the logs, which no Badger may have open for writing. If it fails, for
+// example with ErrFull, the logs stay, and end where Badger can read them without writing.
 func (f *storeFiles) settle() error {
 	m := newRebuild(f, f.opts.Dir)
 	for id, t := range f.manifest.Tables {
@@ -74,8 +76,8 @@ func (f *storeFiles) settle() error {
 	return nil
 }
 
-// committed returns the entries of the complete transactions at the start of a log, and where the last of them ends. They
-// are what Badger reads.
+// committed returns the entries of the complete transactions at the start of a log, and where the
+// last of them ends. They are what Badger reads.
 func committed(b []byte) (all []entry, end int) {
 	var begun []entry // of the transaction that has not ended
 	end, at := logHeader, logHeader

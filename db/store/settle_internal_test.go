@@ -12,8 +12,8 @@ import (
 	"kith/index"
 )
 
-// While a table cannot be written, the commits stay in their log, and writes are refused before they wait for ever. Close
-// leaves the log or makes a table of it, and nothing is lost.
+// While a table cannot be written, the commits stay in their log, and writes are refused before
+// they wait for ever. Close leaves the log or makes a table of it, and nothing is lost.
 func TestFullLogStays(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -20,14 +20,15 @@ import (
 
 // Store is an open store. Any number of goroutines may read and one may write.
 //
-// INVARIANT: until the first write, the files are as the last process left them, and Badger only reads them.
+// INVARIANT: until the first write, the files are as the last process left them, and Badger only
+// reads them.
 type Store struct {
 	opts   badger.Options // for writing, unless the store is read-only
 	badger atomic.Pointer[instance]
 	lock   io.Closer   // nil for a store in memory
 	place  os.FileInfo // of the directory when it was locked; nil for a store in memory
-	// bulkTable is the size of the tables of Bulk, in bytes. One takes four times as much memory while it is written, and
-	// each takes 0.1 ms when the store is opened.
+	// bulkTable is the size of the tables of Bulk, in bytes. One takes four times as much memory
+	// while it is written, and each takes 0.1 ms when the store is opened.
 	bulkTable int64
 	log       *slog.Logger
 	syncs     bool                // whether writes are synced
@@ -47,14 +48,15 @@ type Store struct {
 	verified bool       // see Verify
 	accepted bool       // see Accept
 	settled  bool       // tables were made of logs
-	// failed is set when it is unknown whether a commit is on the disk. Memory and disk may then differ, so nothing more
-	// is written.
+	// failed is set when it is unknown whether a commit is on the disk. Memory and disk may then
+	// differ, so nothing more is written.
 	failed    atomic.Pointer[error]
 	discarded atomic.Uint64 // timestamp up to which only the newest version of a record is kept; see Discard
 	written   atomic.Int64  // bytes written since it was the newest timestamp
 	waiting   atomic.Int32  // number of goroutines that wait for space for tables
 
-	// reading is held by a read of the present tables, so that no version that it may see is discarded meanwhile.
+	// reading is held by a read of the present tables, so that no version that it may see is
+	// discarded meanwhile.
 	reading sync.RWMutex
 	pins    map[uint64]*pin // by the timestamp of the reads; protected by reading
 }
@@ -91,8 +93,8 @@ func (s *Store) LastCommit() uint64 {
 	return ts
 }
 
-// Commit durably writes what f writes as one atomic transaction at ts. It returns ErrTooLarge if that does not fit into
-// one transaction; the store is then unchanged.
+// Commit durably writes what f writes as one atomic transaction at ts. It returns ErrTooLarge if
+// that does not fit into one transaction; the store is then unchanged.
 func (s *Store) Commit(ts uint64, f func(index.Writer) error) error {
 	r := s.NewRecords()
 	if err := f(r); err != nil {
@@ -107,7 +109,8 @@ func (s *Store) Commit(ts uint64, f func(index.Writer) error) error {
 	return s.Write(ts, r)
 }
 
-// Reserve reserves space on the disk for records that will be written. It returns ErrFull if the disk lacks space.
+// Reserve reserves space on the disk for records that will be written. It returns ErrFull if the
+// disk lacks space.
 func (s *Store) Reserve(r *Records) error {
 	if s.Dir() == "" {
 		return nil
@@ -137,8 +140,8 @@ func (s *Store) Reserve(r *Records) error {
 	return err
 }
 
-// Write durably writes records as one atomic transaction at ts. After an error the content of the disk is unknown, and
-// every further write is refused.
+// Write durably writes records as one atomic transaction at ts. After an error the content of the
+// disk is unknown, and every further write is refused.
 func (s *Store) Write(ts uint64, r *Records) error {
 	if err := s.Failure(); err != nil {
 		return err
@@ -190,8 +193,8 @@ func (s *Store) Failure() error {
 	return nil
 }
 
-// Batch durably writes what f writes at ts, in as many transactions as necessary. It is only for keys that have no
-// reader until a later commit refers to them, or that are no longer needed.
+// Batch durably writes what f writes at ts, in as many transactions as necessary. It is only for
+// keys that have no reader until a later commit refers to them, or that are no longer needed.
 func (s *Store) Batch(ts uint64, f func(index.Writer) error) error {
 	if err := s.Failure(); err != nil {
 		return err
@@ -256,8 +259,8 @@ func (w *batchWriter) write() error {
 	return err
 }
 
-// Merge merges the levels of tables into one. It returns ErrFull if the disk cannot hold the tables twice. If another program
-// fills the disk meanwhile, Merge waits for space.
+// Merge merges the levels of tables into one. It returns ErrFull if the disk cannot hold the tables
+// twice. If another program fills the disk meanwhile, Merge waits for space.
 func (s *Store) Merge() error {
 	if s.Dir() != "" {
 		if err := room(s.Dir(), s.Bytes()+maintenance*s.opts.MemTableSize+openingRoom, "merging all tables"); err != nil {
@@ -272,8 +275,8 @@ func (s *Store) Merge() error {
 	return translate(b.Flatten(1))
 }
 
-// Close closes the store. If the store cannot stop to write, Close returns an error, and no other process can write to the
-// directory until this process ends.
+// Close closes the store. If the store cannot stop to write, Close returns an error, and no other
+// process can write to the directory until this process ends.
 func (s *Store) Close() error {
 	s.unpin(nil)
 	b := s.badger.Load()

@@ -14,8 +14,8 @@ func freeBytes(path string) (int64, error) {
 	return int64(s.Bavail) * s.Bsize, err
 }
 
-// freeFiles returns how many more files the disk under path can hold, and how many it can hold altogether, which is 0 if it has
-// no such limit.
+// freeFiles returns how many more files the disk under path can hold, and how many it can hold
+// altogether, which is 0 if it has no such limit.
 func freeFiles(path string) (free, all int64, err error) {
 	var s unix.Statfs_t
 	err = unix.Statfs(path, &s)
@@ -62,8 +62,8 @@ func MachineMemory() int64 {
 	return int64(info.Totalram) * int64(info.Unit)
 }
 
-// allocate gives the first size bytes of a file blocks on the disk. It does not change the size of the file. It returns
-// errors.ErrUnsupported if the file system has no such operation.
+// allocate gives the first size bytes of a file blocks on the disk. It does not change the size of
+// the file. It returns errors.ErrUnsupported if the file system has no such operation.
 func allocate(f *os.File, size int64) error {
 	for {
 		err := unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, size)

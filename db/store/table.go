@@ -12,8 +12,8 @@ import (
 	"kith/index"
 )
 
-// Badger rejects a damaged table as a whole, so this file reads its intact blocks. A table consists of blocks, each
-// compressed by snappy, and an index. A block consists of
+// Badger rejects a damaged table as a whole, so this file reads its intact blocks. A table consists
+// of blocks, each compressed by snappy, and an index. A block consists of
 //
 //	entries    for each: the number of bytes its key shares with the first key (2 bytes), the length of the
 //	           rest of the key (2 bytes), that rest, flags (2 bytes), expiry (uvarint), value
@@ -34,8 +34,8 @@ type gap struct{ from, to int }
 
 func (g gap) String() string { return fmt.Sprintf("bytes %d to %d", g.from, g.to-1) }
 
-// readTable returns the entries of the readable blocks, in order, and the gaps between them. It needs no index: a block
-// is found by its checksum.
+// readTable returns the entries of the readable blocks, in order, and the gaps between them. It
+// needs no index: a block is found by its checksum.
 func readTable(b []byte) (entries []entry, gaps []gap) {
 	if _, size, err := tableEnd(b); err == nil {
 		b = b[:int64(len(b))-size]
@@ -63,18 +63,20 @@ func extend(gaps []gap, at int) []gap {
 	return append(gaps, gap{at, at + 1})
 }
 
-// scanWork bounds the search for readable parts of a file, in steps or hashed bytes for each byte of the file. Without
-// a bound, crafted bytes could cost the square of their number. The rest beyond the bound counts as unreadable.
+// scanWork bounds the search for readable parts of a file, in steps or hashed bytes for each byte
+// of the file. Without a bound, crafted bytes could cost the square of their number. The rest
+// beyond the bound counts as unreadable.
 const scanWork = 64
 
-// An unpacked block has at least its number of offsets and its checksum, and at most a value of maximal size with its
-// key.
+// An unpacked block has at least its number of offsets and its checksum, and at most a value of
+// maximal size with its key.
 const (
 	minBlock = 16
 	maxBlock = 4 << 20
 )
 
-// readBlock reads the block at the start of b and returns its length in b, or 0 if there is no block.
+// readBlock reads the block at the start of b and returns its length in b, or 0 if there is no
+// block.
 func readBlock(b []byte, work *int) ([]entry, int) {
 	n, ok := packedLength(b, work)
 	if !ok {
@@ -91,8 +93,8 @@ func readBlock(b []byte, work *int) ([]entry, int) {
 	return entries, n
 }
 
-// packedLength returns the length of the snappy block at the start of b. Such a block is the length of its content and
-// a sequence of elements that expand to as many bytes.
+// packedLength returns the length of the snappy block at the start of b. Such a block is the length
+// of its content and a sequence of elements that expand to as many bytes.
 func packedLength(b []byte, work *int) (int, bool) {
 	size, at := binary.Uvarint(b)
 	if at <= 0 || size < minBlock || size > maxBlock {
@@ -188,9 +190,10 @@ func (e *entry) decode(b, first []byte) bool {
 	return true
 }
 
-// tableEnd returns the index of a table of which b is the end, and the size of the index with its footer: the length of the
-// index (4 bytes), its checksum, and the length of the checksum (4 bytes). If b is too short, or the checksum is wrong, it
-// returns ErrCorrupt, and the size that the lengths claim.
+// tableEnd returns the index of a table of which b is the end, and the size of the index with its
+// footer: the length of the index (4 bytes), its checksum, and the length of the checksum (4
+// bytes). If b is too short, or the checksum is wrong, it returns ErrCorrupt, and the size that the
+// lengths claim.
 func tableEnd(b []byte) (index []byte, size int64, err error) {
 	rest, sumLength, ok := cutLength(b)
 	if ok && sumLength <= len(rest) {
@@ -203,7 +206,8 @@ func tableEnd(b []byte) (index []byte, size int64, err error) {
 	return nil, size, fmt.Errorf("%w: its index does not fit its checksum", ErrCorrupt)
 }
 
-// tableChecksum returns the checksum of b in the format of tables: a protocol buffer in which the crc32c is field 2.
+// tableChecksum returns the checksum of b in the format of tables: a protocol buffer in which the
+// crc32c is field 2.
 func tableChecksum(b []byte) []byte {
 	sum := index.Checksum(b)
 	if sum == 0 {

@@ -23,14 +23,15 @@ type tableSource struct {
 	packed      []byte // the last block that was read
 }
 
-// An index takes about a sixtieth of its table if every block holds one value of 4 KB. So much is read at first.
+// An index takes about a sixtieth of its table if every block holds one value of 4 KB. So much is
+// read at first.
 const (
 	indexShare = 50
 	leastIndex = 4 << 10
 )
 
-// readIndex returns the index of the table and the position where it begins. It returns ErrCorrupt if the checksum is
-// wrong.
+// readIndex returns the index of the table and the position where it begins. It returns ErrCorrupt
+// if the checksum is wrong.
 func (t *tableSource) readIndex() (*fb.TableIndex, int64, error) {
 	for n := min(t.size, t.size/indexShare+leastIndex); ; {
 		end := make([]byte, n)
@@ -49,8 +50,8 @@ func (t *tableSource) readIndex() (*fb.TableIndex, int64, error) {
 	}
 }
 
-// checkFile checks a table file as check does, and returns its mark, which is zero if there is no such file, and its
-// newest timestamp.
+// checkFile checks a table file as check does, and returns its mark, which is zero if there is no
+// such file, and its newest timestamp.
 func checkFile(name string, c options.CompressionType, all bool) (mark tableMark, newest uint64, err error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -70,9 +71,10 @@ func checkFile(name string, c options.CompressionType, all bool) (mark tableMark
 	return mark, newest, err
 }
 
-// check verifies the checksums of the index, of the last block, which Badger reads when it opens the table, and of all
-// other blocks, or, unless all is set, of those that have records other than those read on demand. It returns the newest
-// timestamp, and turns a panic over a damaged index into an error.
+// check verifies the checksums of the index, of the last block, which Badger reads when it opens
+// the table, and of all other blocks, or, unless all is set, of those that have records other than
+// those read on demand. It returns the newest timestamp, and turns a panic over a damaged index
+// into an error.
 func (t *tableSource) check(all bool) (newest uint64, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -105,7 +107,8 @@ func (t *tableSource) check(all bool) (newest uint64, err error) {
 	return ti.MaxVersion(), nil
 }
 
-// checkBlock verifies the checksum of the block of n bytes at an offset. The blocks end before the offset end.
+// checkBlock verifies the checksum of the block of n bytes at an offset. The blocks end before the
+// offset end.
 func (t *tableSource) checkBlock(at, n, end int64) error {
 	if at+n > end {
 		return fmt.Errorf("%w: block at byte %d ends after the blocks", ErrCorrupt, at)

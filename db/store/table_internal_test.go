@@ -45,8 +45,8 @@ func sameEntries(a, b []entry) bool {
 	})
 }
 
-// A table that Badger wrote is read back, with and without its index. After damage to some bytes, only the blocks with
-// these bytes are lost.
+// A table that Badger wrote is read back, with and without its index. After damage to some bytes,
+// only the blocks with these bytes are lost.
 func TestReadTable(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -123,8 +123,8 @@ func TestRebuildNumbers(t *testing.T) {
 	}
 }
 
-// A gap in a log is damage if two commits follow, in the same log or the next. What a crash leaves is not damage.
-// Entries after the gap are read, except those of an incomplete commit at the end.
+// A gap in a log is damage if two commits follow, in the same log or the next. What a crash leaves
+// is not damage. Entries after the gap are read, except those of an incomplete commit at the end.
 func TestLogs(t *testing.T) {
 	t.Parallel()
 	header := make([]byte, logHeader)

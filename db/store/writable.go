@@ -12,9 +12,10 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// Writable returns ErrReadOnly, with the cause, if the database at path cannot be written to because its file system is
-// read-only or the process lacks the permission. Such a database can be opened with Options.ReadOnly if it was closed.
-// Writable changes nothing, and returns nil for a path without a database.
+// Writable returns ErrReadOnly, with the cause, if the database at path cannot be written to
+// because its file system is read-only or the process lacks the permission. Such a database can be
+// opened with Options.ReadOnly if it was closed. Writable changes nothing, and returns nil for a
+// path without a database.
 func Writable(path string) error {
 	if isLocked(path) {
 		return nil // the process that has it open writes to it
@@ -35,7 +36,8 @@ func Writable(path string) error {
 	return nil
 }
 
-// openingRoom is the space that any write needs: for the first pages of new files, and for lists of files.
+// openingRoom is the space that any write needs: for the first pages of new files, and for lists of
+// files.
 const openingRoom = 1 << 20
 
 // Room returns ErrFull if the disk has too little space for a write.
@@ -49,12 +51,13 @@ func (s *Store) Room() error {
 	return room(s.Dir(), openingRoom, "a write")
 }
 
-// maintenance is the most space that making and merging tables may take at once, as a multiple of the size of Badger's
-// memtable.
+// maintenance is the most space that making and merging tables may take at once, as a multiple of
+// the size of Badger's memtable.
 const maintenance = 8
 
-// RoomToGrow returns ErrFull if the disk has too little space for a write that is not small: the space must be left in which
-// Badger, if it is open for writing, makes a table of its log and merges tables.
+// RoomToGrow returns ErrFull if the disk has too little space for a write that is not small: the
+// space must be left in which Badger, if it is open for writing, makes a table of its log and
+// merges tables.
 func (s *Store) RoomToGrow() error {
 	if s.Dir() == "" || !s.Writing() {
 		return s.Room()
@@ -73,8 +76,8 @@ func (s *Store) growth() int64 {
 // spaceInterval is the time between two looks for space.
 const spaceInterval = 200 * time.Millisecond
 
-// waitToGrow is RoomToGrow, and waits a while for tables that could not be made earlier. Badger blocks a write for as long as
-// there are too many of them.
+// waitToGrow is RoomToGrow, and waits a while for tables that could not be made earlier. Badger
+// blocks a write for as long as there are too many of them.
 func (s *Store) waitToGrow() error {
 	for range 10 {
 		if err := s.RoomToGrow(); err != nil || s.waiting.Load() == 0 {
@@ -85,8 +88,9 @@ func (s *Store) waitToGrow() error {
 	return fmt.Errorf("%w: %s: earlier writes wait until they can be merged: %w", ErrFull, s.Dir(), syscall.ENOSPC)
 }
 
-// spareFiles is the number of files that the disk must be able to hold besides the ones it has, if it can hold 8 times as many
-// altogether. Badger merges tables only then, because it would lose the records of a table whose file it cannot create.
+// spareFiles is the number of files that the disk must be able to hold besides the ones it has, if
+// it can hold 8 times as many altogether. Badger merges tables only then, because it would lose the
+// records of a table whose file it cannot create.
 const spareFiles = 1 << 10
 
 // roomToMerge returns an error if a table that Badger makes might not be written as a whole.
@@ -111,8 +115,8 @@ func (s *Store) roomToMerge() error {
 	return reserveManifest(s.Dir())
 }
 
-// lastingRoom returns ErrFull if the space that is wanted would be gone within 200 ms, at the rate at which other programs
-// take it now. It does not look for long if there is much.
+// lastingRoom returns ErrFull if the space that is wanted would be gone within 200 ms, at the rate
+// at which other programs take it now. It does not look for long if there is much.
 func (s *Store) lastingRoom(want int64) error {
 	const look, lasts = 10 * time.Millisecond, 20
 	before, err := freeBytes(s.Dir())
@@ -159,8 +163,8 @@ func room(path string, want int64, what string) error {
 		ErrFull, path, float64(free)/(1<<20), what, float64(want)/(1<<20), syscall.ENOSPC)
 }
 
-// checkOpenable returns an error if the process lacks the permission to open the database at path for writing, or the space
-// to make a new one.
+// checkOpenable returns an error if the process lacks the permission to open the database at path
+// for writing, or the space to make a new one.
 func checkOpenable(path string) error {
 	if isLocked(path) {
 		return nil // opening will report that it is locked

@@ -12,9 +12,10 @@ import (
 // entriesPerCheck is the number of entries of rows between two checks of the context.
 const entriesPerCheck = 1 << 16
 
-// Layers yields the nodes at 1, 2, ... n steps from the nearest of the given nodes, each layer ascending, until a layer is
-// empty. In a directed graph, steps follow the direction of the edges. Layers yields the error of ctx if that ends. It takes
-// two bits of memory for each node of the graph, unless it takes a single step from a single node.
+// Layers yields the nodes at 1, 2, ... n steps from the nearest of the given nodes, each layer
+// ascending, until a layer is empty. In a directed graph, steps follow the direction of the edges.
+// Layers yields the error of ctx if that ends. It takes two bits of memory for each node of the
+// graph, unless it takes a single step from a single node.
 func Layers(ctx context.Context, g *index.Graph, n int, from ...index.ID) iter.Seq2[[]index.ID, error] {
 	return func(yield func([]index.ID, error) bool) {
 		layer := from
@@ -51,11 +52,11 @@ func Layers(ctx context.Context, g *index.Graph, n int, from ...index.ID) iter.S
 	}
 }
 
-// Shortest returns the nodes of a shortest path from a to b, including both, of at most the given number of steps; 0 means no
-// limit. It returns none if there is no such path.
+// Shortest returns the nodes of a shortest path from a to b, including both, of at most the given
+// number of steps; 0 means no limit. It returns none if there is no such path.
 //
-// The search proceeds in layers from both ends, always from the end whose last layer is smaller. It visits about the
-// square root of the nodes that a search from one end would visit.
+// The search proceeds in layers from both ends, always from the end whose last layer is smaller. It
+// visits about the square root of the nodes that a search from one end would visit.
 func Shortest(ctx context.Context, g *index.Graph, a, b index.ID, most int) ([]index.ID, error) {
 	if a == b {
 		return []index.ID{a}, nil
@@ -99,8 +100,9 @@ func (s *search) pathTo(id index.ID) []index.ID {
 	return path
 }
 
-// advance takes one more step, and returns the first node that the other search has reached too. That node is on a
-// shortest path: both searches have completed whole layers, so on a shorter path they would have met before.
+// advance takes one more step, and returns the first node that the other search has reached too.
+// That node is on a shortest path: both searches have completed whole layers, so on a shorter path
+// they would have met before.
 func (s *search) advance(ctx context.Context, other *search) (met index.ID, ok bool, err error) {
 	var next []index.ID
 	visited := 0
@@ -145,7 +147,8 @@ func (s nodeSet) members() []index.ID {
 	return all
 }
 
-// moveTo adds the nodes of s to t, and returns those that t did not have, ascending. s is then empty.
+// moveTo adds the nodes of s to t, and returns those that t did not have, ascending. s is then
+// empty.
 func (s nodeSet) moveTo(t nodeSet) (fresh []index.ID) {
 	for i, word := range s {
 		s[i] &^= t[i]

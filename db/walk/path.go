@@ -9,10 +9,11 @@ import (
 	"kith/ppr"
 )
 
-// pathSearch finds the paths to a target that carry most of its PageRank, the best first, by an A* search over prefixes
-// of paths. All walks that begin with a prefix and end at the target carry together the prefix's probability times the
-// PageRank of the target as seen from the end of the prefix, so no path that extends the prefix carries more. A path
-// that is found while the bounds of all open prefixes are lower is therefore a best one.
+// pathSearch finds the paths to a target that carry most of its PageRank, the best first, by an A*
+// search over prefixes of paths. All walks that begin with a prefix and end at the target carry
+// together the prefix's probability times the PageRank of the target as seen from the end of the
+// prefix, so no path that extends the prefix carries more. A path that is found while the bounds of
+// all open prefixes are lower is therefore a best one.
 type pathSearch struct {
 	g      *index.Graph
 	alpha  float64
@@ -41,8 +42,8 @@ type Path struct {
 // maxPrefixes bounds the memory of a search: 40 bytes for each prefix.
 const maxPrefixes = 1 << 20
 
-// best returns the n paths of most mass, or fewer if there are fewer or the search has become too large, and the most
-// mass that any other path may carry.
+// best returns the n paths of most mass, or fewer if there are fewer or the search has become too
+// large, and the most mass that any other path may carry.
 func (s *pathSearch) best(ctx context.Context, start ppr.Vector, n int) (found []Path, unseen float64, err error) {
 	s.open.before = func(a, b int) bool {
 		return cmp.Or(cmp.Compare(s.prefixes[b].bound, s.prefixes[a].bound), cmp.Compare(a, b)) < 0
@@ -105,8 +106,9 @@ func (s *pathSearch) add(p prefix) {
 	s.open.push(len(s.prefixes) - 1)
 }
 
-// Paths explains the PageRank of a target as seen from a start vector, whose values are positive: it returns the
-// PageRank, up to n paths that carry most of it, and an upper bound of the mass of any other path.
+// Paths explains the PageRank of a target as seen from a start vector, whose values are positive:
+// it returns the PageRank, up to n paths that carry most of it, and an upper bound of the mass of
+// any other path.
 func (w *Walker) Paths(ctx context.Context, alpha float64, start ppr.Vector, target index.ID, n int) (value float64, paths []Path, unseen float64, err error) {
 	g := w.View.Graph
 	form := ppr.Column

@@ -17,8 +17,8 @@ type Ranked struct {
 func (r *Ranked) lowest() float64  { return r.Score - r.Bound }
 func (r *Ranked) highest() float64 { return r.Score + r.Bound }
 
-// above compares the upper bounds of two candidates. Of equal ones the wider is above: a bound below half a unit in the last
-// place does not change the sum.
+// above compares the upper bounds of two candidates. Of equal ones the wider is above: a bound
+// below half a unit in the last place does not change the sum.
 func (r *Ranked) above(o *Ranked) bool {
 	if h, other := r.highest(), o.highest(); h < other {
 		return false
@@ -33,8 +33,8 @@ func (r *Ranked) below(o *Ranked) bool {
 
 func (r Ranked) isZero() bool { return r.Score == 0 && r.Bound == 0 }
 
-// Best returns the k best of n candidates, the best first and equal ones by place. at returns the score of the
-// candidate at a place, and the bound of its error.
+// Best returns the k best of n candidates, the best first and equal ones by place. at returns the
+// score of the candidate at a place, and the bound of its error.
 func Best(n, k int, at func(place int) (score, bound float64)) []Ranked {
 	return bestBefore(nothing(), n, k, at)
 }
@@ -42,7 +42,8 @@ func Best(n, k int, at func(place int) (score, bound float64)) []Ranked {
 // nothing returns what ranks below every candidate.
 func nothing() Ranked { return Ranked{Score: math.Inf(-1)} }
 
-// bestBefore is Best for candidates of which rest, the one with the highest upper bound of others, is not among the best.
+// bestBefore is Best for candidates of which rest, the one with the highest upper bound of others,
+// is not among the best.
 func bestBefore(rest Ranked, n, k int, at func(place int) (score, bound float64)) []Ranked {
 	s := selection{k: min(k, n), top: make([]Ranked, 0, max(min(k, n), 0)), rest: rest}
 	for i := range n {
@@ -106,9 +107,10 @@ func byRank(a, b Ranked) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Place, b.Place))
 }
 
-// certify marks the candidates whose interval of scores is disjoint from all others: those ranked above lie entirely
-// above, those ranked below entirely below. Tied candidates, which have one score and bound, are adjacent and need no
-// gap. rest is the candidate with the highest upper bound of all those below top.
+// certify marks the candidates whose interval of scores is disjoint from all others: those ranked
+// above lie entirely above, those ranked below entirely below. Tied candidates, which have one
+// score and bound, are adjacent and need no gap. rest is the candidate with the highest upper bound
+// of all those below top.
 func certify(top []Ranked, rest Ranked) {
 	tied := func(i int) bool { return top[i].tie != 0 && top[i].tie == top[i+1].tie }
 	above := Ranked{Score: math.Inf(1)} // of the candidates above, the one with the lowest lower bound
@@ -126,13 +128,14 @@ func certify(top []Ranked, rest Ranked) {
 	}
 }
 
-// apart reports whether no error could change the order of two candidates. Exact scores need no gap, because equal ones
-// are in the order of their places.
+// apart reports whether no error could change the order of two candidates. Exact scores need no
+// gap, because equal ones are in the order of their places.
 func apart(high, low Ranked) bool {
 	return high.lowest() > low.highest() || high.Bound == 0 && low.Bound == 0
 }
 
-// CertainTop returns a function that reports whether the ranks of the best n values, given their bounds, are certain.
+// CertainTop returns a function that reports whether the ranks of the best n values, given their
+// bounds, are certain.
 func CertainTop(n int) func(v, bound []float64) bool {
 	return func(v, bound []float64) bool {
 		return allCertain(Best(len(v), n, func(i int) (float64, float64) { return v[i], bound[i] }))

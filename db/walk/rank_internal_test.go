@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Best returns the first k of a full sort, and a rank is certain exactly if no scores within the bounds could change
-// it.
+// Best returns the first k of a full sort, and a rank is certain exactly if no scores within the
+// bounds could change it.
 func TestBest(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -31,7 +31,8 @@ type Estimate struct {
 	Bound    float64 // predicted error, in the units of Tolerance
 }
 
-// Costs of the strategies' operations in nanoseconds, measured on one machine. Only their ratios affect the choice.
+// Costs of the strategies' operations in nanoseconds, measured on one machine. Only their ratios
+// affect the choice.
 const (
 	pushTime   = 40 // an edge operation of a local solve
 	sweepTime  = 4  // an edge operation of a sweep
@@ -40,11 +41,12 @@ const (
 	sweepCount = 12 // number of sweeps of a solve that has become global
 )
 
-// typicalError is the L1 error that is assumed for a state at eps 1e-5 before one has been measured.
+// typicalError is the L1 error that is assumed for a state at eps 1e-5 before one has been
+// measured.
 const typicalError = 0.1
 
-// Estimates predicts the cost of each strategy. The first one is the cheapest that meets the tolerance, or a combination of
-// a single state that meets it. Solving always meets it.
+// Estimates predicts the cost of each strategy. The first one is the cheapest that meets the
+// tolerance, or a combination of a single state that meets it. Solving always meets it.
 func (w *Walker) Estimates(t *Task) []Estimate {
 	g := w.View.Graph
 	arcs := float64(2*g.NumEdges() - g.NumLoops())
@@ -81,12 +83,13 @@ func (w *Walker) Estimates(t *Task) []Estimate {
 	return all
 }
 
-// bounds returns the error bound of a combination of states at the database's tolerance, relative to the largest start
-// value, and what remains of it when the residual is applied to the candidates. rest is the certified L1 error of one
-// state. The second one is about eps rest |weights|_2, because the n2 of a residual is at most its largest entry times its
-// L1 norm, and residuals of different states hardly overlap. The certified error at the worst candidate was 0.3 to 1.3
-// times that on CA-GrQc, ego-Facebook, email-Enron and dblp-2010, for 10 and 100 candidates, either form and eps from 1e-5
-// to 1e-6.
+// bounds returns the error bound of a combination of states at the database's tolerance, relative
+// to the largest start value, and what remains of it when the residual is applied to the
+// candidates. rest is the certified L1 error of one state. The second one is about eps rest
+// |weights|_2, because the n2 of a residual is at most its largest entry times its L1 norm, and
+// residuals of different states hardly overlap. The certified error at the worst candidate was 0.3
+// to 1.3 times that on CA-GrQc, ego-Facebook, email-Enron and dblp-2010, for 10 and 100 candidates,
+// either form and eps from 1e-5 to 1e-6.
 func (w *Walker) bounds(t *Task, rest float64) (combined, corrected float64) {
 	total, squares := 0.0, 0.0
 	form, unit := w.stateForm(t.Form), w.unit(t.Form, t.Start)

@@ -19,8 +19,8 @@ func (emptyStore) Scan(_, _ []byte) iter.Seq2[index.Entry, error] {
 	return func(func(index.Entry, error) bool) {}
 }
 
-// The planner's predicted bound for the correction from both ends is close to the certified bound, so its choice
-// between the correction and a solve is good.
+// The planner's predicted bound for the correction from both ends is close to the certified bound,
+// so its choice between the correction and a solve is good.
 func TestCorrectedBound(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))

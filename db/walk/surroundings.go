@@ -10,13 +10,14 @@ import (
 	"kith/ppr"
 )
 
-// Surroundings are a node, the center, with the nodes around it that matter most to it: those with the highest personalised
-// PageRank among the nodes that can be reached through each other.
+// Surroundings are a node, the center, with the nodes around it that matter most to it: those with
+// the highest personalised PageRank among the nodes that can be reached through each other.
 type Surroundings struct {
-	// Nodes begins with the center. The others follow in descending order of PageRank, equal ones in the order of their ids.
+	// Nodes begins with the center. The others follow in descending order of PageRank, equal ones
+	// in the order of their ids.
 	Nodes []SurroundingNode
-	// Edges are edges between the nodes: one that leads to each node, then for each node the one over which the walk moves
-	// most mass, then the next one of each, and so on.
+	// Edges are edges between the nodes: one that leads to each node, then for each node the one
+	// over which the walk moves most mass, then the next one of each, and so on.
 	Edges     []index.Edge
 	NodesLeft int // number of nodes that the walk reaches and that were left out, whatever their distance
 	EdgesLeft int // number of edges between the nodes that were left out
@@ -37,10 +38,10 @@ type SurroundingsLimits struct {
 	Always []index.ID // nodes to include whatever their PageRank, ascending, fewer than Nodes
 }
 
-// Surroundings finds the nodes around a center. It reads the PageRank state of the center, and the edges of the nodes that
-// it returns, so that its cost does not depend on how many nodes lie within a number of steps. In a directed graph, steps
-// follow the direction of the edges; if they reach fewer nodes than allowed, nodes that point to the center follow, with a
-// depth of -1.
+// Surroundings finds the nodes around a center. It reads the PageRank state of the center, and the
+// edges of the nodes that it returns, so that its cost does not depend on how many nodes lie within
+// a number of steps. In a directed graph, steps follow the direction of the edges; if they reach
+// fewer nodes than allowed, nodes that point to the center follow, with a depth of -1.
 func (w *Walker) Surroundings(ctx context.Context, center index.ID, most SurroundingsLimits) (*Surroundings, error) {
 	s := &surveyor{g: w.View.Graph, most: most, center: center, depth: map[index.ID]int{center: 0}}
 	nodes, values, err := w.Near(ctx, w.View.Meta.Alpha, ppr.Unit(center))
@@ -78,10 +79,12 @@ type near struct {
 	weight float32
 }
 
-// considered is the number of nodes, the strongest by PageRank, of which nodes are chosen, for each that may be.
+// considered is the number of nodes, the strongest by PageRank, of which nodes are chosen, for each
+// that may be.
 const considered = 10
 
-// rank collects the PageRank of the nodes that may be chosen, from the nodes that the walk reaches and their values.
+// rank collects the PageRank of the nodes that may be chosen, from the nodes that the walk reaches
+// and their values.
 func (s *surveyor) rank(nodes []index.ID, values []float64) {
 	s.value = map[index.ID]float64{}
 	for _, b := range Best(len(nodes), considered*s.most.Nodes, func(i int) (float64, float64) { return values[i], 0 }) {
@@ -90,7 +93,8 @@ func (s *surveyor) rank(nodes []index.ID, values []float64) {
 	if s.g.Directed() {
 		s.behind = s.g.InHead(s.center, s.most.Nodes, nil)
 	}
-	// The state of a node with very many edges reaches few nodes or none, because its error is relative to the degree.
+	// The state of a node with very many edges reaches few nodes or none, because its error is
+	// relative to the degree.
 	next := s.g.OutHead(s.center, considered*s.most.Nodes, nil)
 	for _, id := range slices.Concat(s.most.Always, s.behind, next, []index.ID{s.center}) {
 		s.value[id] = 0
@@ -101,7 +105,8 @@ func (s *surveyor) rank(nodes []index.ID, values []float64) {
 	s.found.NodesLeft = len(nodes)
 }
 
-// choose chooses nodes: always the strongest of those that chosen ones lead to, so that a path of chosen nodes leads to each.
+// choose chooses nodes: always the strongest of those that chosen ones lead to, so that a path of
+// chosen nodes leads to each.
 func (s *surveyor) choose(ctx context.Context) error {
 	s.rows = map[index.ID][]near{}
 	s.open.before = func(u, v index.ID) bool {
@@ -155,7 +160,8 @@ func (s *surveyor) add(u index.ID) {
 	s.rows[u] = row
 }
 
-// lead opens the nodes that a chosen node leads to. It also corrects the depths of those that are nearer now.
+// lead opens the nodes that a chosen node leads to. It also corrects the depths of those that are
+// nearer now.
 func (s *surveyor) lead(u index.ID) {
 	for nearer := []index.ID{u}; len(nearer) > 0; nearer = nearer[1:] {
 		d := s.depth[nearer[0]] + 1
@@ -217,8 +223,9 @@ func (s *surveyor) connect(ctx context.Context) error {
 	return nil
 }
 
-// inTurn orders edges, given in descending order of their mass, so that the nodes take turns: the first ones of all nodes
-// precede the second ones. Otherwise all edges would be those of a few groups. The center has no turn.
+// inTurn orders edges, given in descending order of their mass, so that the nodes take turns: the
+// first ones of all nodes precede the second ones. Otherwise all edges would be those of a few
+// groups. The center has no turn.
 func (s *surveyor) inTurn(all []carrier) {
 	count := map[index.ID]int{}
 	for i := range all {
@@ -236,7 +243,8 @@ func (s *surveyor) carries(u index.ID, weight float32) float64 {
 	return s.value[u] * float64(weight) / degree(s.g, u)
 }
 
-// joins returns a function that reports whether an edge is the first one to lead to a node from one that is a step nearer.
+// joins returns a function that reports whether an edge is the first one to lead to a node from one
+// that is a step nearer.
 func (s *surveyor) joins() func(carrier) bool {
 	joined := map[index.ID]bool{s.center: true}
 	leads := func(u, v index.ID) bool {

@@ -10,15 +10,16 @@ import (
 	"kith/ppr"
 )
 
-// Nodes that a symmetry of the graph exchanges have equal PageRank, such as the leaves of a star, and no precision
-// separates them. Most lists of ranks on real graphs have some. So Top proves ties: it looks for classes of nodes such
-// that the nodes of a class have the same start value, and get equal shares of the values of the same classes, where each
-// node that is not compared is a class of its own (an equitable partition, found by colour refinement). A vector that is
-// constant on each class then solves the system, whose solution is unique. The nodes of a class get one value, are ranked
-// in the order of t.At, and need no gap between them.
+// Nodes that a symmetry of the graph exchanges have equal PageRank, such as the leaves of a star,
+// and no precision separates them. Most lists of ranks on real graphs have some. So Top proves
+// ties: it looks for classes of nodes such that the nodes of a class have the same start value, and
+// get equal shares of the values of the same classes, where each node that is not compared is a
+// class of its own (an equitable partition, found by colour refinement). A vector that is constant
+// on each class then solves the system, whose solution is unique. The nodes of a class get one
+// value, are ranked in the order of t.At, and need no gap between them.
 
-// maxContested bounds the number of nodes that are compared. Nodes far below the k best may show that better ones are
-// equal, so many are compared in the last attempt.
+// maxContested bounds the number of nodes that are compared. Nodes far below the k best may show
+// that better ones are equal, so many are compared in the last attempt.
 const maxContested = 1 << 12
 
 // comparedCount returns the number of the best nodes to compare.
@@ -29,8 +30,8 @@ func comparedCount(k int, last bool) (n int) {
 	return 2*k + 64
 }
 
-// withTies returns the k best nodes, where v and bound are their values and bounds, with ties. It returns nil if too many
-// nodes would have to be compared.
+// withTies returns the k best nodes, where v and bound are their values and bounds, with ties. It
+// returns nil if too many nodes would have to be compared.
 func (r *ranker) withTies(v, bound []float64, last bool) []Ranked {
 	if r.k > maxContested {
 		return nil
@@ -60,8 +61,9 @@ func (r *ranker) withTies(v, bound []float64, last bool) []Ranked {
 	return all[:min(r.k, len(all))]
 }
 
-// contested returns, by place, the candidates that may belong to the best n, or to the best k if those are too many, and
-// the one of the others with the highest upper bound. It returns nil if those are too many as well.
+// contested returns, by place, the candidates that may belong to the best n, or to the best k if
+// those are too many, and the one of the others with the highest upper bound. It returns nil if
+// those are too many as well.
 func contested(v, bound []float64, k, n int) (all []Ranked, rest Ranked) {
 	most := min(2*n, maxContested)
 	for _, n := range []int{n, k} {
@@ -89,7 +91,8 @@ func contested(v, bound []float64, k, n int) (all []Ranked, rest Ranked) {
 	return nil, rest
 }
 
-// clusters returns a number for each candidate, which is equal for candidates whose exact scores may be equal.
+// clusters returns a number for each candidate, which is equal for candidates whose exact scores
+// may be equal.
 func clusters(all []Ranked) []int {
 	order, number := make([]int, len(all)), make([]int, len(all))
 	for i := range order {
@@ -107,7 +110,8 @@ func clusters(all []Ranked) []int {
 	return number
 }
 
-// classes returns the class of each of the nodes, from 1. Nodes of different clusters are in different classes.
+// classes returns the class of each of the nodes, from 1. Nodes of different clusters are in
+// different classes.
 func (r *ranker) classes(nodes []index.ID, cluster []int) []int {
 	start := make(map[index.ID]float64, len(r.task.Start.Node))
 	for i, u := range r.task.Start.Node {
@@ -147,7 +151,8 @@ func (r *ranker) classes(nodes []index.ID, cluster []int) []int {
 	}
 }
 
-// appendSums appends the sum of the shares that a node gets of each class or node. It reorders the shares.
+// appendSums appends the sum of the shares that a node gets of each class or node. It reorders the
+// shares.
 func (r *ranker) appendSums(key []byte, u index.ID, shares []share) []byte {
 	slices.SortFunc(shares, func(a, b share) int { return cmp.Or(cmp.Compare(a.of, b.of), cmp.Compare(a.size, b.size)) })
 	sum := 0.0
@@ -166,8 +171,9 @@ func (r *ranker) appendSums(key []byte, u index.ID, shares []share) []byte {
 	return key
 }
 
-// shares appends the shares of the values of other nodes that a node gets, as the matrix of the form says, without those
-// of nodes whose value is 0. In row form they are not yet divided by the degree of the node.
+// shares appends the shares of the values of other nodes that a node gets, as the matrix of the
+// form says, without those of nodes whose value is 0. In row form they are not yet divided by the
+// degree of the node.
 func (r *ranker) shares(shares []share, u index.ID) []share {
 	from, weight := r.g.In(u)
 	if r.task.Form == ppr.Row {
@@ -195,8 +201,8 @@ type share struct {
 	size float64
 }
 
-// group returns the number of each of n things, from 1, which is equal for things with equal keys, and how many numbers
-// there are. appendKey appends the key of the i-th thing to an empty slice.
+// group returns the number of each of n things, from 1, which is equal for things with equal keys,
+// and how many numbers there are. appendKey appends the key of the i-th thing to an empty slice.
 func group(n int, appendKey func(i int, key []byte) []byte) (number []int, count int) {
 	numbers, key := map[string]int{}, []byte(nil)
 	number = make([]int, n)

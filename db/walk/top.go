@@ -8,13 +8,13 @@ import (
 	"kith/ppr"
 )
 
-// Top returns the k nodes of t.At with the highest values for a start vector that is given, not estimated. If t.At is nil,
-// Top sets it to nodes that the walk reaches, and ranks these among all nodes: that takes no memory for the others. Values
-// have the accuracy of w.Tolerance. While the ranks are not certain the error is divided by step, down to floor, or to what
-// the solver reaches.
+// Top returns the k nodes of t.At with the highest values for a start vector that is given, not
+// estimated. If t.At is nil, Top sets it to nodes that the walk reaches, and ranks these among all
+// nodes: that takes no memory for the others. Values have the accuracy of w.Tolerance. While the
+// ranks are not certain the error is divided by step, down to floor, or to what the solver reaches.
 //
-// In column form on a directed graph only the L1 norm of the residual bounds the error of a value, so that norm is
-// refined there.
+// In column form on a directed graph only the L1 norm of the residual bounds the error of a value,
+// so that norm is refined there.
 func (w *Walker) Top(ctx context.Context, t *Task, k int, floor float64) ([]Ranked, error) {
 	target, scale := ppr.Target{Norm: ppr.MaxNorm, Eps: w.Tolerance()}, 1.0
 	unit := w.unit(w.startForm(t), t.Start)
@@ -44,7 +44,8 @@ func (w *Walker) Top(ctx context.Context, t *Task, k int, floor float64) ([]Rank
 	return nil, err
 }
 
-// startForm returns the form in which Top solves. The state of a single node serves both forms of an undirected graph.
+// startForm returns the form in which Top solves. The state of a single node serves both forms of
+// an undirected graph.
 func (w *Walker) startForm(t *Task) ppr.Form {
 	if len(t.Start.Node) == 1 {
 		return w.stateForm(t.Form)
@@ -76,14 +77,15 @@ type ranker struct {
 	g    *index.Graph
 	task *Task
 	k    int
-	// reached has the nodes that the walk reaches; the values of others are 0. nil: this is not known yet.
+	// reached has the nodes that the walk reaches; the values of others are 0. nil: this is not
+	// known yet.
 	reached nodeSet
 	at      []index.ID // candidates: task.At, or nodes that the walk reaches
 	rest    Ranked     // of the other nodes, one with the highest upper bound
 }
 
-// ranks ranks the nodes by their values in a state, and reports whether the ranks are certain. last says that no better
-// state follows.
+// ranks ranks the nodes by their values in a state, and reports whether the ranks are certain. last
+// says that no better state follows.
 func (r *ranker) ranks(ctx context.Context, st *ppr.State, last bool) (best []Ranked, certain bool, err error) {
 	at := r.candidates(st)
 	v, bound := st.Values(r.g, at)

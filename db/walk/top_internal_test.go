@@ -13,7 +13,8 @@ import (
 	"kith/ppr"
 )
 
-// made returns a walker on a graph of n nodes with the given edges, which have two ends and a weight.
+// made returns a walker on a graph of n nodes with the given edges, which have two ends and a
+// weight.
 func made(t interface{ Fatal(...any) }, n int, directed bool, edges ...[3]int) *Walker {
 	b := index.New(index.Meta{Directed: directed, Alpha: 0.85, Epsilon: 1e-6, Seed: 1}).Begin()
 	for u := range n {
@@ -56,9 +57,10 @@ func solveDense(g *index.Graph, t *Task) []float64 {
 	return v
 }
 
-// Top agrees with a dense solve within its bounds, and a rank that it calls certain is the node's rank among the exact
-// values, of which equal ones are in the order of the nodes. On small graphs, which have many symmetries, a rank is
-// uncertain only where another node has the same value, or where a solver has little memory.
+// Top agrees with a dense solve within its bounds, and a rank that it calls certain is the node's
+// rank among the exact values, of which equal ones are in the order of the nodes. On small graphs,
+// which have many symmetries, a rank is uncertain only where another node has the same value, or
+// where a solver has little memory.
 func TestTop(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -121,8 +123,9 @@ func TestTop(t *testing.T) {
 	})
 }
 
-// Nodes that a symmetry exchanges are ranked with certainty: the leaves of a star, the two arms of a path, a cycle seen
-// from one of its nodes, and the leaves of a node that only unreached nodes tell apart.
+// Nodes that a symmetry exchanges are ranked with certainty: the leaves of a star, the two arms of
+// a path, a cycle seen from one of its nodes, and the leaves of a node that only unreached nodes
+// tell apart.
 func TestTies(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -156,7 +159,8 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// A common factor of all weights changes no rank of a walk that reaches too many nodes to visit them all.
+// A common factor of all weights changes no rank of a walk that reaches too many nodes to visit
+// them all.
 func TestTopUnit(t *testing.T) {
 	t.Parallel()
 	const n, unit = 3 * maxContested, 1 << 38

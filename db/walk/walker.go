@@ -13,10 +13,11 @@ import (
 
 // Walker answers a request's questions about PageRank on one version of the graph.
 //
-// The contexts of a model read coarse states of the source. Candidates, walks and paths read states of the database's
-// tolerance: of the 1,000 nodes with the highest PageRank, coarse states miss half on email-Enron. With the cache, these
-// are cached states. A state that was repaired, or loaded from the store, differs from one that is computed from scratch
-// within the bounds of both, so candidates and contexts may differ as well; SetVaries and ContextsVary report it, and Exact
+// The contexts of a model read coarse states of the source. Candidates, walks and paths read states
+// of the database's tolerance: of the 1,000 nodes with the highest PageRank, coarse states miss
+// half on email-Enron. With the cache, these are cached states. A state that was repaired, or
+// loaded from the store, differs from one that is computed from scratch within the bounds of both,
+// so candidates and contexts may differ as well; SetVaries and ContextsVary report it, and Exact
 // prevents it. Values of walks have error bounds that cover the difference.
 type Walker struct {
 	States  *index.States
@@ -26,8 +27,8 @@ type Walker struct {
 	Epsilon float64      // in the units of Tolerance; 0 means the database's
 	Now     int64        // time of the request, as in model.World
 	Exact   bool         // candidates and contexts do not depend on what the cache holds
-	// Accept, if not nil, reports whether values with the given bounds are accurate enough. It may accept larger errors
-	// than the tolerance.
+	// Accept, if not nil, reports whether values with the given bounds are accurate enough. It may
+	// accept larger errors than the tolerance.
 	Accept func(v, bound []float64) bool
 
 	Plan []Estimate     // strategies for the last Propagate, the one used first
@@ -40,7 +41,8 @@ type Walker struct {
 	held map[index.StateID]index.Cached // states that this request has read, the first maxHeld
 }
 
-// maxHeld bounds the number of states that a request holds, for questions about large sets of sources.
+// maxHeld bounds the number of states that a request holds, for questions about large sets of
+// sources.
 const maxHeld = 64
 
 // Task is a start vector and the nodes whose values are requested.
@@ -91,8 +93,9 @@ func (w *Walker) state(ctx context.Context, of index.StateID) (st index.Cached, 
 	return st, nil
 }
 
-// Near returns the nodes that the walk from a start vector reaches, ascending, and their PageRank in column form, the
-// sum of the states of the start nodes or, if these are many, that of one solve.
+// Near returns the nodes that the walk from a start vector reaches, ascending, and their PageRank
+// in column form, the sum of the states of the start nodes or, if these are many, that of one
+// solve.
 func (w *Walker) Near(ctx context.Context, alpha float64, start ppr.Vector) (nodes []index.ID, values []float64, err error) {
 	if len(start.Node) > maxHeld {
 		st, err := w.solve(ctx, ppr.Column, alpha, start, w.View.Meta.Epsilon)
@@ -132,9 +135,9 @@ func (w *Walker) solve(ctx context.Context, form ppr.Form, alpha float64, h ppr.
 	})
 }
 
-// Proximity implements model.Walker. Coarse states are accurate enough, because contexts hold the logarithm of PageRank.
-// On an undirected graph one direction follows from the other: d_u π_u(j) = d_j
-// π_j(u).
+// Proximity implements model.Walker. Coarse states are accurate enough, because contexts hold the
+// logarithm of PageRank. On an undirected graph one direction follows from the other: d_u π_u(j) =
+// d_j π_j(u).
 func (w *Walker) Proximity(ctx context.Context, alpha float64, source index.ID, at []index.ID) (to, from []float64, err error) {
 	g := w.View.Graph
 	if to, err = w.proximity(ctx, ppr.Column, alpha, source, at); err != nil {
@@ -178,8 +181,8 @@ func (w *Walker) unit(form ppr.Form, start ppr.Vector) float64 {
 // degree returns the degree of u, or 1 for a node without edges.
 func degree(g *index.Graph, u index.ID) float64 { return cmp.Or(g.Degree(u), 1) }
 
-// Propagate implements model.Walker. It uses the strategy that is expected to be the cheapest. If the result does not
-// meet the tolerance, it solves instead.
+// Propagate implements model.Walker. It uses the strategy that is expected to be the cheapest. If
+// the result does not meet the tolerance, it solves instead.
 func (w *Walker) Propagate(ctx context.Context, walk model.Walk, h model.Start, at []index.ID) (v, bound []float64, err error) {
 	defer func(start time.Time) { w.Took = time.Since(start) }(time.Now())
 	t := &Task{Source: w.Source, Start: nonzero(h), At: at}
@@ -204,8 +207,8 @@ func Parameters(w model.Walk) (form ppr.Form, alpha float64) {
 	return ppr.Row, w.Alpha
 }
 
-// rounding is the error that float64 arithmetic may add to an error that is bounded as if it were exact, for start
-// values that sum to 1.
+// rounding is the error that float64 arithmetic may add to an error that is bounded as if it were
+// exact, for start values that sum to 1.
 const rounding = 1e-12
 
 // execute uses the planned strategy, to the error eps.
@@ -220,8 +223,8 @@ func (w *Walker) execute(ctx context.Context, t *Task, eps float64) (v, bound []
 	return w.refine(ctx, t, eps)
 }
 
-// coarse is the ratio of the first solve's error to the tolerance if a larger error may be enough. Each further solve
-// divides the error by step.
+// coarse is the ratio of the first solve's error to the tolerance if a larger error may be enough.
+// Each further solve divides the error by step.
 const (
 	coarse = 1e4
 	step   = 100
@@ -257,8 +260,8 @@ func (w *Walker) values(ctx context.Context, t *Task, eps float64) (v, bound []f
 	return v, bound, err
 }
 
-// combine combines the cached states of the start nodes at the candidates. If correct is set, it also uses the cached
-// states of the candidates to correct the result.
+// combine combines the cached states of the start nodes at the candidates. If correct is set, it
+// also uses the cached states of the candidates to correct the result.
 func (w *Walker) combine(ctx context.Context, t *Task, correct bool) (v, bound []float64, err error) {
 	states, err := w.cached(ctx, t, t.Start.Node)
 	if err != nil {

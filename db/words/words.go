@@ -1,5 +1,5 @@
-// Package words has what messages to people need: plain texts of errors, numbers with their nouns, and the name that was
-// probably meant.
+// Package words has what messages to people need: plain texts of errors, numbers with their nouns,
+// and the name that was probably meant.
 package words
 
 import (
@@ -8,8 +8,8 @@ import (
 	"regexp"
 )
 
-// Plain returns the text of an error without the names of packages, which mean nothing to the person who reads it, and
-// without "bad input".
+// Plain returns the text of an error without the names of packages, which mean nothing to the
+// person who reads it, and without "bad input".
 func Plain(err error) string {
 	packages := regexp.MustCompile(`(^|: |\n)((db|index|model|edgelist|trial): (bad (input|option): )?)+`)
 	return packages.ReplaceAllString(err.Error(), "$1")
@@ -23,8 +23,9 @@ func Count[N int | int64 | uint64](n N, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// Value returns a value that cannot be used where it was given, and what it is, in the words of the language and of JSON:
-// null, 3.5 (a number), 'ann' (a string). A value that neither has is shown with its type of Go.
+// Value returns a value that cannot be used where it was given, and what it is, in the words of the
+// language and of JSON: null, 3.5 (a number), 'ann' (a string). A value that neither has is shown
+// with its type of Go.
 func Value(v any) string {
 	switch r := reflect.ValueOf(v); {
 	case !r.IsValid():
@@ -52,8 +53,8 @@ func Value(v any) string {
 // longest is the maximum length of a string in a message.
 const longest = 60
 
-// Closest returns the one of names that name is probably a misspelling of, or "". It accepts one error
-// in three letters, and at most two errors.
+// Closest returns the one of names that name is probably a misspelling of, or "". It accepts one
+// error in three letters, and at most two errors.
 func Closest(name string, names []string) string {
 	for errors := range 3 {
 		for _, n := range names {
@@ -65,8 +66,9 @@ func Closest(name string, names []string) string {
 	return ""
 }
 
-// similar reports whether at most n errors turn a into b. An error is an insertion, a deletion or a substitution of a letter, or a
-// transposition of two; no letter has two errors (optimal string alignment).
+// similar reports whether at most n errors turn a into b. An error is an insertion, a deletion or a
+// substitution of a letter, or a transposition of two; no letter has two errors (optimal string
+// alignment).
 func similar(a, b string, n int) bool {
 	for a != "" && b != "" && a[0] == b[0] {
 		a, b = a[1:], b[1:]

@@ -6,9 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// A Cache holds decoded blocks of all kinds in at most Budget bytes, and evicts those that were not used for long (the clock
-// algorithm: Corbató, A Paging Experiment with the Multics System, 1968). A block in use stays valid after it was evicted.
-// It also keeps the first error of its blocks. It is safe for concurrent use.
+// A Cache holds decoded blocks of all kinds in at most Budget bytes, and evicts those that were not
+// used for long (the clock algorithm: Corbató, A Paging Experiment with the Multics System, 1968).
+// A block in use stays valid after it was evicted. It also keeps the first error of its blocks. It
+// is safe for concurrent use.
 type Cache struct {
 	Budget  int64
 	failure atomic.Pointer[error]
@@ -100,12 +101,12 @@ func (p *place[T]) get() *T {
 	return &b.block
 }
 
-// A Set reads the blocks of one kind when they are asked for. It takes 8 bytes of memory for each block, and what the
-// cache allows for decoded blocks. An unreadable block is the zero T, and the cache keeps the error. It is safe for
-// concurrent use.
+// A Set reads the blocks of one kind when they are asked for. It takes 8 bytes of memory for each
+// block, and what the cache allows for decoded blocks. An unreadable block is the zero T, and the
+// cache keeps the error. It is safe for concurrent use.
 type Set[T any] struct {
-	// Resident blocks stay in memory for good once they are read, and take no memory of the cache. It must be set before the
-	// first block is read.
+	// Resident blocks stay in memory for good once they are read, and take no memory of the cache.
+	// It must be set before the first block is read.
 	Resident bool
 
 	cache  *Cache
@@ -114,8 +115,8 @@ type Set[T any] struct {
 	loaded atomic.Bool // whether all blocks are in memory for good
 }
 
-// NewSet returns a set of n blocks. The function read decodes block i into b and returns its size in memory, in bytes, 0 for
-// a block that is not stored.
+// NewSet returns a set of n blocks. The function read decodes block i into b and returns its size
+// in memory, in bytes, 0 for a block that is not stored.
 func NewSet[T any](c *Cache, n int, read func(i int, b *T) (bytes int64, err error)) *Set[T] {
 	return &Set[T]{cache: c, places: make([]place[T], n), read: read}
 }
@@ -165,8 +166,8 @@ func (s *Set[T]) fetch(i int) (b *placed[T], err error) {
 	return b, err
 }
 
-// Peek returns block i, but reads it into buffer if it is not in memory: a pass over all blocks must not evict what answers
-// need.
+// Peek returns block i, but reads it into buffer if it is not in memory: a pass over all blocks
+// must not evict what answers need.
 func (s *Set[T]) Peek(i int, buffer *T) (*T, error) {
 	if b := s.Held(i); b != nil {
 		return b, nil

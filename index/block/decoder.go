@@ -16,8 +16,8 @@ type ID = ppr.ID
 // ErrCorrupt is returned when stored bytes differ from those written.
 var ErrCorrupt = errors.New("index: corrupt")
 
-// Decoder decodes values from the front of stored bytes. After the first value that is missing or invalid, Err is
-// ErrCorrupt and every value is 0.
+// Decoder decodes values from the front of stored bytes. After the first value that is missing or
+// invalid, Err is ErrCorrupt and every value is 0.
 type Decoder struct {
 	B   []byte // what has not been decoded yet
 	Err error
@@ -159,8 +159,8 @@ func WithChecksum(b []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(make([]byte, 0, 4+len(b)), Checksum(b)), b...)
 }
 
-// VerifyChecksum returns a decoder of the bytes that WithChecksum was given. Its Err is set if the checksum is
-// wrong.
+// VerifyChecksum returns a decoder of the bytes that WithChecksum was given. Its Err is set if the
+// checksum is wrong.
 func VerifyChecksum(b []byte) *Decoder {
 	if len(b) < 4 || binary.LittleEndian.Uint32(b) != Checksum(b[4:]) {
 		return &Decoder{Err: fmt.Errorf("%w: checksum", ErrCorrupt)}

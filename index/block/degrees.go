@@ -9,7 +9,8 @@ import (
 // DegreeBlock is the number of nodes whose degrees are stored in one block.
 const DegreeBlock = 1 << 11
 
-// AppendDegrees appends the degrees of consecutive nodes. An integer n is stored as 2n, another number as 1 and its bits.
+// AppendDegrees appends the degrees of consecutive nodes. An integer n is stored as 2n, another
+// number as 1 and its bits.
 func AppendDegrees(b []byte, degrees []float64) []byte {
 	for _, d := range degrees {
 		if n := uint64(d); float64(n) == d {
@@ -64,7 +65,8 @@ func (d *Decoder) Degrees() (p Degrees, err error) {
 	return p, d.End()
 }
 
-// counts decodes a block of degrees that are all integers of 32 bits. It returns nil if b is no such block.
+// counts decodes a block of degrees that are all integers of 32 bits. It returns nil if b is no
+// such block.
 func counts(b []byte) []uint32 {
 	all := make([]uint32, 0, DegreeBlock)
 	for len(b) > 0 && len(all) < DegreeBlock {

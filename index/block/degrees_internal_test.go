@@ -7,7 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Degrees come back as they were, whether all are integers of 32 bits or not. A block that is cut short is an error.
+// Degrees come back as they were, whether all are integers of 32 bits or not. A block that is cut
+// short is an error.
 func TestDegrees(t *testing.T) {
 	t.Parallel()
 	integer := rapid.SampledFrom([]float64{0, 1, 63, 64, 8191, 8192, 1<<32 - 1})

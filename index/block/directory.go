@@ -6,7 +6,8 @@ import (
 	"math"
 )
 
-// RowDirectory says which rows of one direction are in which block, and how large the rows are in memory.
+// RowDirectory says which rows of one direction are in which block, and how large the rows are in
+// memory.
 type RowDirectory struct {
 	First   []ID // first row of each block, ascending; equal ones are blocks of one row
 	Entries uint64

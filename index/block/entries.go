@@ -2,8 +2,8 @@ package block
 
 import "slices"
 
-// Entries are the entries of a row, or of several: the neighbours, and in two planes, which are slices parallel to them, the
-// weights and the times of the edges. The zero value has no entries.
+// Entries are the entries of a row, or of several: the neighbours, and in two planes, which are
+// slices parallel to them, the weights and the times of the edges. The zero value has no entries.
 type Entries struct {
 	To     []ID
 	Weight []float32 // nil: every weight is 1
@@ -83,7 +83,8 @@ func (e *Entries) Append(more Entries) {
 	e.To = append(e.To, more.To...)
 }
 
-// appendPlane appends n values to a plane of length values. Both may be nil, which stands for absent values.
+// appendPlane appends n values to a plane of length values. Both may be nil, which stands for
+// absent values.
 func appendPlane[T any](plane []T, length int, values []T, n int, absent T) []T {
 	if plane == nil && values == nil {
 		return nil

@@ -16,8 +16,8 @@ import (
 // MaxKeyLen is the maximum length of a string key in bytes.
 const MaxKeyLen = 1024
 
-// Key is the name that users give a node: an integer or a string. 42 and "42" are different keys, and integers sort
-// before strings. The zero Key is the integer 0. Keys are comparable.
+// Key is the name that users give a node: an integer or a string. 42 and "42" are different keys,
+// and integers sort before strings. The zero Key is the integer 0. Keys are comparable.
 type Key struct {
 	str   string
 	num   int64
@@ -44,7 +44,8 @@ func (k Key) Value() any {
 	return k.num
 }
 
-// String returns the key in the syntax of the query language, 42 or 'alice'. A quote in a string is doubled.
+// String returns the key in the syntax of the query language, 42 or 'alice'. A quote in a string is
+// doubled.
 func (k Key) String() string {
 	if k.isStr {
 		return "'" + strings.ReplaceAll(k.str, "'", "''") + "'"
@@ -52,7 +53,8 @@ func (k Key) String() string {
 	return strconv.FormatInt(k.num, 10)
 }
 
-// Valid returns an error for a string key that is empty, too long, not UTF-8 or contains a zero byte.
+// Valid returns an error for a string key that is empty, too long, not UTF-8 or contains a zero
+// byte.
 func (k Key) Valid() error {
 	switch {
 	case !k.isStr:
@@ -83,8 +85,8 @@ func (k Key) Compare(l Key) int {
 	return cmp.Compare(k.num, l.num)
 }
 
-// Kind byte of a stored key. It is followed by the difference to the previous integer key as a varint, or by the
-// string.
+// Kind byte of a stored key. It is followed by the difference to the previous integer key as a
+// varint, or by the string.
 const (
 	keyInt = iota
 	keyStr
@@ -150,8 +152,8 @@ func (k Key) MarshalJSON() ([]byte, error) {
 	return json.Marshal(k.Value())
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. It reads 64-bit integers without loss, and returns an error for
-// other numbers and for strings that are not valid keys.
+// UnmarshalJSON implements [json.Unmarshaler]. It reads 64-bit integers without loss, and returns
+// an error for other numbers and for strings that are not valid keys.
 func (k *Key) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '"' {
 		var s string
@@ -168,9 +170,10 @@ func (k *Key) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// MarshalText implements [encoding.TextMarshaler], so that a map with keys of this type can be written as JSON: 42
-// and alice. A string that would be read as another key is quoted as in String: '42'. Read such a map as a map of
-// strings, and each string with UnmarshalText: encoding/json itself would read all keys as string keys.
+// MarshalText implements [encoding.TextMarshaler], so that a map with keys of this type can be
+// written as JSON: 42 and alice. A string that would be read as another key is quoted as in String:
+// '42'. Read such a map as a map of strings, and each string with UnmarshalText: encoding/json
+// itself would read all keys as string keys.
 func (k Key) MarshalText() ([]byte, error) {
 	if err := k.Valid(); err != nil {
 		return nil, err
@@ -204,7 +207,8 @@ func parseInt(s string) (int64, bool) {
 	return i, err == nil && strconv.FormatInt(i, 10) == s
 }
 
-// Scan implements [database/sql.Scanner]. An int64 becomes an integer key, a string or a []byte a string key.
+// Scan implements [database/sql.Scanner]. An int64 becomes an integer key, a string or a []byte a
+// string key.
 func (k *Key) Scan(src any) error {
 	switch v := src.(type) {
 	case int64:

@@ -15,9 +15,11 @@ import (
 //	starts of the groups  2 bytes each, little-endian
 //	number of groups      2 bytes, little-endian
 //
-// A group is decoded without the previous one, so a look-up decodes few keys, and a cache can hold the stored bytes.
+// A group is decoded without the previous one, so a look-up decodes few keys, and a cache can hold
+// the stored bytes.
 //
-// A block by id is numbered by its first id, so that it states which ids it covers without the other blocks.
+// A block by id is numbered by its first id, so that it states which ids it covers without the
+// other blocks.
 
 // keyGroup is the number of keys that are decoded together.
 const keyGroup = 64
@@ -113,7 +115,8 @@ type KeyBlock struct {
 	withIDs bool
 }
 
-// KeyBlock returns the content of a block. The keys themselves are decoded, and checked, when they are asked for.
+// KeyBlock returns the content of a block. The keys themselves are decoded, and checked, when they
+// are asked for.
 func (d *Decoder) KeyBlock(withIDs bool) (KeyBlock, error) {
 	n := len(d.B) - 2
 	if d.Err == nil && n < 0 {
@@ -296,8 +299,8 @@ func ListOf(keys []Key) (l KeyList) {
 // KeyDirectory says which keys are in which block.
 type KeyDirectory struct {
 	First []ID // first id of each block by id, ascending
-	// Low holds the first key of each block in key order. These are the blocks by id if keys ascend by id, and the blocks
-	// by key otherwise.
+	// Low holds the first key of each block in key order. These are the blocks by id if keys ascend
+	// by id, and the blocks by key otherwise.
 	Low KeyList
 	KeyCounter
 }

@@ -54,7 +54,8 @@ func packKeys(t testing.TB, keys []KeyEntry, withIDs bool) (blocks [][]byte, dir
 	return blocks, dir
 }
 
-// TestKeyBlocks verifies that a key and an id are found in their blocks, and that a directory is decoded as it was.
+// TestKeyBlocks verifies that a key and an id are found in their blocks, and that a directory is
+// decoded as it was.
 func TestKeyBlocks(t *testing.T) {
 	t.Parallel()
 	for _, keys := range keyLists(5000) {
@@ -96,8 +97,8 @@ func TestKeyBlocks(t *testing.T) {
 	}
 }
 
-// TestKeyGroups verifies that a block with a group of too many or too few keys is refused at this group, and that All
-// yields no key before it that At does not have at its place.
+// TestKeyGroups verifies that a block with a group of too many or too few keys is refused at this
+// group, and that All yields no key before it that At does not have at its place.
 func TestKeyGroups(t *testing.T) {
 	t.Parallel()
 	for _, sizes := range [][]int{{keyGroup + 1}, {keyGroup + 1, 1}, {keyGroup - 1, 1}, {keyGroup, 1, 1}} {
@@ -127,7 +128,8 @@ func TestKeyGroups(t *testing.T) {
 	}
 }
 
-// TestReadKey verifies that ReadKey reads what AppendKey appends, and refuses what is too long or cut short.
+// TestReadKey verifies that ReadKey reads what AppendKey appends, and refuses what is too long or
+// cut short.
 func TestReadKey(t *testing.T) {
 	t.Parallel()
 	keys := []Key{Int(5), Str("é"), Int(-9), Str("longer")}

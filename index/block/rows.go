@@ -8,7 +8,8 @@ import (
 	"slices"
 )
 
-// The rows of each direction are stored in blocks. A block is a run of entries in the order of rows and neighbours:
+// The rows of each direction are stored in blocks. A block is a run of entries in the order of rows
+// and neighbours:
 //
 //	crc32c of the rest        4 bytes
 //	flags                     1 byte: blockWeights, blockTimes
@@ -26,8 +27,8 @@ const (
 	blockTimes
 )
 
-// blockSize is the approximate size of a full block in bytes. A row that is read on demand costs the decoding of its
-// block, and each block costs an entry in the store.
+// blockSize is the approximate size of a full block in bytes. A row that is read on demand costs
+// the decoding of its block, and each block costs an entry in the store.
 const blockSize = 4 << 10
 
 // RowPacker packs the entries of rows into blocks.
@@ -45,7 +46,8 @@ type entry struct {
 	time    int64
 }
 
-// Add adds the next entry: the neighbour to of a row. Entries must ascend strictly by row and neighbour.
+// Add adds the next entry: the neighbour to of a row. Entries must ascend strictly by row and
+// neighbour.
 func (p *RowPacker) Add(row, to ID, weight float32, time int64) error {
 	e := entry{row, to, weight, time}
 	newRow := len(p.run) == 0 || p.run[len(p.run)-1].row != row
@@ -181,8 +183,8 @@ func (r *Rows) Each(visit func(ID, Entries) error) error {
 	return nil
 }
 
-// Rows decodes the content of a block into r, whose slices it reuses. Rows and neighbours ascend unless it returns
-// ErrCorrupt.
+// Rows decodes the content of a block into r, whose slices it reuses. Rows and neighbours ascend
+// unless it returns ErrCorrupt.
 func (d *Decoder) Rows(r *Rows) error {
 	flags := d.Byte()
 	*r = Rows{r.Node[:0], r.End[:0], Entries{r.To[:0], r.Weight[:0], r.Time[:0]}}
@@ -210,8 +212,9 @@ func (d *Decoder) Rows(r *Rows) error {
 	return d.End()
 }
 
-// AppendHead decodes the content of a block as far as the first n neighbours of the row of u, which it appends to to, or all
-// if there are fewer. It skips the rows before. It returns ErrCorrupt unless the block begins with the row of first.
+// AppendHead decodes the content of a block as far as the first n neighbours of the row of u, which
+// it appends to to, or all if there are fewer. It skips the rows before. It returns ErrCorrupt
+// unless the block begins with the row of first.
 func (d *Decoder) AppendHead(to []ID, first, u ID, n int) ([]ID, error) {
 	d.Byte()
 	v, entries := d.row(0)
@@ -228,8 +231,8 @@ func (d *Decoder) AppendHead(to []ID, first, u ID, n int) ([]ID, error) {
 	return to, d.Err
 }
 
-// row decodes the beginning of a row: its node, where next is the one after the last row's, and the number of its entries, 0
-// after the last row.
+// row decodes the beginning of a row: its node, where next is the one after the last row's, and the
+// number of its entries, 0 after the last row.
 func (d *Decoder) row(next uint64) (u uint64, entries int) {
 	head := d.Uvarint()
 	if u = next; head&1 != 0 && head > 1 {

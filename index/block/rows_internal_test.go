@@ -66,7 +66,8 @@ func TestRowsRoundTrip(t *testing.T) {
 	})
 }
 
-// TestPackerKeepsRowsTogether verifies that a row is in one block, or in consecutive blocks that begin with it.
+// TestPackerKeepsRowsTogether verifies that a row is in one block, or in consecutive blocks that
+// begin with it.
 func TestPackerKeepsRowsTogether(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -98,7 +99,8 @@ func TestPackerKeepsRowsTogether(t *testing.T) {
 	})
 }
 
-// TestBlocksOfALongRow verifies the size of the blocks of a hub, whose row spans several blocks, and Row.
+// TestBlocksOfALongRow verifies the size of the blocks of a hub, whose row spans several blocks,
+// and Row.
 func TestBlocksOfALongRow(t *testing.T) {
 	t.Parallel()
 	for name, weight := range map[string]func(v int) float32{
@@ -134,8 +136,8 @@ func TestBlocksOfALongRow(t *testing.T) {
 	}
 }
 
-// TestAppendHead verifies that the first neighbours of each row are those of the decoded block, and that a block which begins
-// with another row is an error.
+// TestAppendHead verifies that the first neighbours of each row are those of the decoded block, and
+// that a block which begins with another row is an error.
 func TestAppendHead(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -193,8 +195,8 @@ func resum(b []byte) []byte {
 	return b
 }
 
-// FuzzRows verifies that bytes which are not a block are an error, even with a correct checksum, and that a block never
-// decodes to more entries than it has bytes.
+// FuzzRows verifies that bytes which are not a block are an error, even with a correct checksum,
+// and that a block never decodes to more entries than it has bytes.
 func FuzzRows(f *testing.F) {
 	entries := []entry{{1, 2, 1, 0}, {1, 5, 2, 7}, {3, 3, 1, 9}, {4, 8, 0.5, -1}}
 	f.Add(pack(f, entries[:2])[0])
@@ -220,8 +222,8 @@ func FuzzRows(f *testing.F) {
 	})
 }
 
-// BenchmarkRows measures the decoding of blocks, in nanoseconds an entry: of short rows and of a hub, in a graph of a million
-// nodes.
+// BenchmarkRows measures the decoding of blocks, in nanoseconds an entry: of short rows and of a
+// hub, in a graph of a million nodes.
 func BenchmarkRows(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, c := range []struct {

@@ -8,7 +8,8 @@ import (
 	"kith/model/graph"
 )
 
-// BenchmarkPaths looks up the ends of a target among the nodes two edges from a source: few of them are there, or most.
+// BenchmarkPaths looks up the ends of a target among the nodes two edges from a source: few of them
+// are there, or most.
 func BenchmarkPaths(b *testing.B) {
 	for _, bench := range []struct {
 		name        string

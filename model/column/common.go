@@ -7,8 +7,9 @@ import (
 	"kith/model/graph"
 )
 
-// Common sums a number of the common neighbours of a source and each of many targets. It follows the paths of two edges
-// from the source once, instead of intersecting the rows of each pair. It reuses its memory.
+// Common sums a number of the common neighbours of a source and each of many targets. It follows
+// the paths of two edges from the source once, instead of intersecting the rows of each pair. It
+// reuses its memory.
 type Common struct {
 	member []uint64 // bit i: node first+i is a target
 	before []uint32 // number of targets before each word of member
@@ -16,11 +17,12 @@ type Common struct {
 	sum    []float64
 }
 
-// pathsPerEntry is the number of paths that are followed in the time in which the rows of a pair are intersected, for each
-// entry of the shorter one.
+// pathsPerEntry is the number of paths that are followed in the time in which the rows of a pair
+// are intersected, for each entry of the shorter one.
 const pathsPerEntry = 4
 
-// Pays reports whether Sum takes less time than OverlapOf for each target, as far as lengths of rows tell.
+// Pays reports whether Sum takes less time than OverlapOf for each target, as far as lengths of
+// rows tell.
 func (c *Common) Pays(g graph.Graph, source graph.ID, targets []graph.ID) bool {
 	out := graph.Out(g, source)
 	left := 0
@@ -35,8 +37,8 @@ func (c *Common) Pays(g graph.Graph, source graph.ID, targets []graph.ID) bool {
 	return true
 }
 
-// Sum returns number(OverlapOf(source, target)) for each target, bit for bit. number must be a sum over the common
-// neighbours. The targets must ascend. The result is valid until the next call.
+// Sum returns number(OverlapOf(source, target)) for each target, bit for bit. number must be a sum
+// over the common neighbours. The targets must ascend. The result is valid until the next call.
 func (c *Common) Sum(
 	ctx context.Context, g graph.Graph, source graph.ID, targets []graph.ID, number func(Overlap) float64,
 ) ([]float64, error) {

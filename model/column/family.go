@@ -21,8 +21,9 @@ const (
 	numFamilies
 )
 
-// Words describes a family to people who do not know the model. {source} and {target} are placeholders for the ends of
-// the pair. The result is "" for General, which does not describe the pair.
+// Words describes a family to people who do not know the model. {source} and {target} are
+// placeholders for the ends of the pair. The result is "" for General, which does not describe the
+// pair.
 func (f Family) Words() string {
 	return [numFamilies]string{
 		Shared:         "the nodes that both are linked to",

@@ -16,8 +16,8 @@ type Entries struct {
 // maxEntries limits the entries that a Features remembers: 8 MB.
 const maxEntries = 1 << 20
 
-// Features reads feature vectors. It remembers them until the next Open, because the surroundings of targets overlap and
-// most entries of long vectors are zero.
+// Features reads feature vectors. It remembers them until the next Open, because the surroundings
+// of targets overlap and most entries of long vectors are zero.
 type Features struct {
 	World graph.World
 	known map[graph.ID]Entries

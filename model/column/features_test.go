@@ -8,8 +8,8 @@ import (
 	"kith/model/graph"
 )
 
-// Of returns the entries that are not zero, also of vectors that no longer fit together with earlier ones, and returned
-// entries stay as they are until the next Open.
+// Of returns the entries that are not zero, also of vectors that no longer fit together with
+// earlier ones, and returned entries stay as they are until the next Open.
 func TestFeatures(t *testing.T) {
 	t.Parallel()
 	const length, nodes = 1 << 17, 20

@@ -16,8 +16,8 @@ type TwoHop struct {
 	source graph.ID
 	out    []graph.ID   // nodes that source has an edge to
 	next   [][]graph.ID // their rows; nil if whole, or if they have more than maxRows nodes
-	// resource is the resource allocation of source, summed over all other nodes. It assumes that neighbours whose edges are
-	// not followed have no loops.
+	// resource is the resource allocation of source, summed over all other nodes. It assumes that
+	// neighbours whose edges are not followed have no loops.
 	resource float64
 	back     float64 // sum of 1/sqrt(d(w)) over the neighbours w with an edge back to source
 	valid    bool    // the data is that of source
@@ -30,7 +30,8 @@ type slot struct {
 	at   uint32
 }
 
-// flow describes the paths of two edges from a source to a node u, through the intermediate nodes w.
+// flow describes the paths of two edges from a source to a node u, through the intermediate nodes
+// w.
 type flow struct {
 	Overlap                // of source and u, as far as the paths are followed
 	Weight         float64 // sum of 1/sqrt(out-neighbours of w)
@@ -39,19 +40,22 @@ type flow struct {
 
 // Limits of what is read of hubs.
 const (
-	// MaxPaths limits the edges that are followed from the neighbours of a source. The neighbours with the lowest ids are
-	// followed first.
+	// MaxPaths limits the edges that are followed from the neighbours of a source. The neighbours
+	// with the lowest ids are followed first.
 	MaxPaths = 1 << 15
 
-	// MaxEnds limits the nodes that are read of a target's row, to those with the lowest ids. Paths of three edges arrive
-	// through these, and the overlaps of a directed pair count these; the overlap from the source to the target counts all.
+	// MaxEnds limits the nodes that are read of a target's row, to those with the lowest ids. Paths
+	// of three edges arrive through these, and the overlaps of a directed pair count these; the
+	// overlap from the source to the target counts all.
 	MaxEnds = 1 << 12
 
-	// maxRows limits the total length of the neighbours' rows that are kept to search them for common neighbours.
+	// maxRows limits the total length of the neighbours' rows that are kept to search them for
+	// common neighbours.
 	maxRows = 1 << 20
 )
 
-// Read finds the nodes two edges away from source, reusing the memory, unless it has just read them.
+// Read finds the nodes two edges away from source, reusing the memory, unless it has just read
+// them.
 func (s *TwoHop) Read(g graph.Graph, source graph.ID) {
 	if s.valid && s.source == source {
 		return
@@ -78,7 +82,8 @@ func (s *TwoHop) forget() {
 	s.valid, s.out, s.next = false, nil, s.next[:0]
 }
 
-// follow follows the paths from the source's neighbours, and returns the number of neighbours whose edges it followed.
+// follow follows the paths from the source's neighbours, and returns the number of neighbours whose
+// edges it followed.
 func (s *TwoHop) follow(g graph.Graph) int {
 	s.resource, s.back = 0, 0
 	left := MaxPaths
@@ -196,9 +201,10 @@ func (s *TwoHop) find(u graph.ID) int {
 	return at
 }
 
-// Paths sums the walks source, w, u, target that do not return to the source and contain no loop, where in are nodes
-// that have an edge to target, ascending. If the pair is linked, walks with w = target count too. Each counts for
-// 1/sqrt(d(w)) in weight and for 1/sqrt(d(w) d(u)) in even, where d is the number of out-neighbours.
+// Paths sums the walks source, w, u, target that do not return to the source and contain no loop,
+// where in are nodes that have an edge to target, ascending. If the pair is linked, walks with w =
+// target count too. Each counts for 1/sqrt(d(w)) in weight and for 1/sqrt(d(w) d(u)) in even, where
+// d is the number of out-neighbours.
 func (s *TwoHop) Paths(target graph.ID, in []graph.ID) (weight, even float64) {
 	if len(s.Node) == 0 {
 		return 0, 0
@@ -221,7 +227,8 @@ func (s *TwoHop) Paths(target graph.ID, in []graph.ID) (weight, even float64) {
 	return weight, even
 }
 
-// Returning is even of Paths for the walks source, w, source, target, which exist if the pair is linked.
+// Returning is even of Paths for the walks source, w, source, target, which exist if the pair is
+// linked.
 func (s *TwoHop) Returning(target graph.ID, in []graph.ID) float64 {
 	if _, linked := slices.BinarySearch(in, s.source); !linked || s.source == target {
 		return 0
@@ -229,7 +236,8 @@ func (s *TwoHop) Returning(target graph.ID, in []graph.ID) float64 {
 	return s.back / math.Sqrt(float64(len(s.out)))
 }
 
-// overlap returns the overlap of the source and a target, where in are the target's first in-neighbours.
+// overlap returns the overlap of the source and a target, where in are the target's first
+// in-neighbours.
 func (s *TwoHop) overlap(g graph.Graph, target graph.ID, in []graph.ID) (o Overlap) {
 	p := graph.Pair{Source: s.source, Target: target}
 	switch {

@@ -20,8 +20,8 @@ func (g *rows) Directed() bool                         { return true }
 func (g *rows) Out(u graph.ID) ([]graph.ID, []float32) { return g.out[u], nil }
 func (g *rows) In(u graph.ID) ([]graph.ID, []float32)  { return g.in[u], nil }
 
-// What is read of hubs is limited, but the overlap is exact: of a source whose neighbours have few, many and very many
-// nodes, and a target with few and many in-neighbours.
+// What is read of hubs is limited, but the overlap is exact: of a source whose neighbours have few,
+// many and very many nodes, and a target with few and many in-neighbours.
 func TestHubs(t *testing.T) {
 	t.Parallel()
 	const n, few, many = 30_000, 200, 2 * MaxEnds
@@ -51,7 +51,8 @@ func TestHubs(t *testing.T) {
 			if want := OverlapOf(g, p); l.Overlap != want {
 				t.Errorf("%d hubs, pair %v: overlap %v, want %v", hubs, p, l.Overlap, want)
 			}
-			// All but the hubs among the first in-neighbours of the target are reached from one hub, as far as it is followed.
+			// All but the hubs among the first in-neighbours of the target are reached from one
+			// hub, as far as it is followed.
 			followed := min(float64(hubs), 1)
 			want := max(0, float64(min(len(g.in[p.Target]), MaxEnds))-float64(hubs)) * followed / math.Sqrt(n-1-float64(hubs))
 			if p.Target == source {

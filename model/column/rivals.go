@@ -7,9 +7,9 @@ import (
 	"kith/model/graph"
 )
 
-// rivals holds the nodes two edges away from a source. Those that the source has no edge to are the rivals of every
-// candidate, independent of the other candidates of a question. Those that are also neighbours of the source show what
-// its links look like.
+// rivals holds the nodes two edges away from a source. Those that the source has no edge to are the
+// rivals of every candidate, independent of the other candidates of a question. Those that are also
+// neighbours of the source show what its links look like.
 type rivals struct {
 	source       graph.ID
 	valid        bool                   // the data is that of source
@@ -79,8 +79,8 @@ func addMeasures(to *[NumMeasures]histogram, v [NumMeasures]float64) {
 	}
 }
 
-// withoutEdge returns the flow to a neighbour of the source and the number of its in-neighbours without the edge
-// between them.
+// withoutEdge returns the flow to a neighbour of the source and the number of its in-neighbours
+// without the edge between them.
 func withoutEdge(g graph.Graph, u graph.ID, f flow) (flow, float64) {
 	in := graph.InLen(g, u) - 1
 	if !g.Directed() {
@@ -89,12 +89,12 @@ func withoutEdge(g graph.Graph, u graph.ID, f flow) (flow, float64) {
 	return f, float64(in)
 }
 
-// maxRanked is the approximate maximum number of neighbours whose ranks are averaged. A larger neighbourhood is
-// sampled at equal distances.
+// maxRanked is the approximate maximum number of neighbours whose ranks are averaged. A larger
+// neighbourhood is sampled at equal distances.
 const maxRanked = 64
 
-// neighborRanks computes the mean, over neighbours of the source, of log1p of the number of rivals above the neighbour. Two
-// random rivals are added as a prior.
+// neighborRanks computes the mean, over neighbours of the source, of log1p of the number of rivals
+// above the neighbour. Two random rivals are added as a prior.
 func (r *rivals) neighborRanks(g graph.Graph, s *TwoHop, logs *halfLogs) {
 	out := s.out
 	const before = 2
@@ -117,15 +117,16 @@ func (r *rivals) neighborRanks(g graph.Graph, s *TwoHop, logs *halfLogs) {
 	}
 }
 
-// mutual is the share of the neighbours of u on a directed graph that it has arcs both to and from, as far as they are in
-// the given parts of its rows.
+// mutual is the share of the neighbours of u on a directed graph that it has arcs both to and from,
+// as far as they are in the given parts of its rows.
 func mutual(g graph.Graph, u graph.ID, out, in []graph.ID) float64 {
 	both := 0
 	Intersect(out, in, func(graph.ID) { both++ })
 	return float64(both) / float64(max(1, neighbors(g, u)-both))
 }
 
-// rivals fills the columns that compare the candidate with the rivals and the neighbours of the source.
+// rivals fills the columns that compare the candidate with the rivals and the neighbours of the
+// source.
 func (l *PairStats) rivals(r *rivals, logs *halfLogs, x []float32) {
 	links := r.linked[0].len()
 	for k, v := range measures(l.flow, l.in) {
@@ -163,7 +164,8 @@ func (t *halfLogs) log1p(x float64) float64 {
 	return v
 }
 
-// histogram is a histogram of numbers on a logarithmic scale with 64 buckets per octave. It is ready for use after clear.
+// histogram is a histogram of numbers on a logarithmic scale with 64 buckets per octave. It is
+// ready for use after clear.
 type histogram struct {
 	count    [buckets + 1]float32 // after sum: how many numbers are in the bucket or above
 	low, top int                  // lowest and highest bucket with a number; all others hold 0
@@ -206,7 +208,8 @@ func (l *histogram) sum() {
 // len returns how many numbers were added. Call sum first.
 func (l *histogram) len() float64 { return float64(l.count[l.low]) }
 
-// above returns how many numbers are above x. Call sum first. Numbers in the same bucket as x count half.
+// above returns how many numbers are above x. Call sum first. Numbers in the same bucket as x count
+// half.
 func (l *histogram) above(x float64) float64 {
 	i := Bucket(x)
 	if i < l.low {

@@ -23,7 +23,8 @@ func TestHalfLogs(t *testing.T) {
 	}
 }
 
-// A histogram counts as sorting does, except that it may not distinguish numbers within 2 % of each other.
+// A histogram counts as sorting does, except that it may not distinguish numbers within 2 % of each
+// other.
 func TestHistogram(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

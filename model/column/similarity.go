@@ -8,8 +8,8 @@ import (
 	"kith/model/nn"
 )
 
-// Columns of the similarity block. They compare feature vectors scaled to unit length; a node without a vector has
-// similarity 0 to all nodes.
+// Columns of the similarity block. They compare feature vectors scaled to unit length; a node
+// without a vector has similarity 0 to all nodes.
 const (
 	SimCosine    = iota // cosine of source and target
 	SimManhattan        // L1 distance of source and target
@@ -35,8 +35,9 @@ func SimilarityColumns() []Column {
 // MaxCompared limits the neighbours that a node is compared with to those with the lowest ids.
 const MaxCompared = 128
 
-// Similarity computes the similarity block of pairs with the same source. Its time for a pair depends on the number of
-// nonzero entries of the target's vector, and on the nodes near the target that no earlier pair has met.
+// Similarity computes the similarity block of pairs with the same source. Its time for a pair
+// depends on the number of nonzero entries of the target's vector, and on the nodes near the target
+// that no earlier pair has met.
 type Similarity struct {
 	features  *Features // nil: no source was read
 	source    graph.ID
@@ -48,8 +49,8 @@ type Similarity struct {
 	cosines   []float32      // of a target and the neighbours of the source
 }
 
-// Read reads the vectors of a source and its neighbours. It does nothing if that source was read last, since the last
-// Release.
+// Read reads the vectors of a source and its neighbours. It does nothing if that source was read
+// last, since the last Release.
 func (s *Similarity) Read(f *Features, source graph.ID) {
 	if s.features != nil && s.source == source {
 		return
@@ -144,8 +145,8 @@ func (s *Similarity) cosine(u graph.ID) float64 {
 	return c
 }
 
-// neighborMatrix has a column for each of some nodes, its unit vector, and a row for each entry of the vectors. Rows of
-// zeros are not stored.
+// neighborMatrix has a column for each of some nodes, its unit vector, and a row for each entry of
+// the vectors. Rows of zeros are not stored.
 type neighborMatrix struct {
 	nodes []graph.ID
 	row   []int32 // for each entry, the number of its row plus 1, or 0

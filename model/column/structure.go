@@ -1,5 +1,6 @@
-// Package column computes the columns of a pair that are functions of the graph and of the feature vectors: proximity,
-// common neighbours, paths, similarity, and comparisons with the other nodes around the source.
+// Package column computes the columns of a pair that are functions of the graph and of the feature
+// vectors: proximity, common neighbours, paths, similarity, and comparisons with the other nodes
+// around the source.
 package column
 
 import (
@@ -28,8 +29,9 @@ type Overlap struct {
 	square   float64 // Σ 1/degree² of w
 }
 
-// OverlapOf computes the overlap of v and c. The degree of a node is its number of neighbours, in both directions on a
-// directed graph. v and c are not counted as common neighbours, even if they have loops.
+// OverlapOf computes the overlap of v and c. The degree of a node is its number of neighbours, in
+// both directions on a directed graph. v and c are not counted as common neighbours, even if they
+// have loops.
 func OverlapOf(g graph.Graph, p graph.Pair) Overlap {
 	return overlapOfRows(g, p, graph.Out(g, p.Source), graph.In(g, p.Target))
 }
@@ -65,8 +67,8 @@ func neighbors(g graph.Graph, w graph.ID) int {
 	return graph.OutLen(g, w) + graph.InLen(g, w)
 }
 
-// Intersect calls each for the common nodes of two ascending rows. It searches the longer row forward for each node of
-// the shorter one.
+// Intersect calls each for the common nodes of two ascending rows. It searches the longer row
+// forward for each node of the shorter one.
 func Intersect(a, b []graph.ID, each func(graph.ID)) {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -102,8 +104,9 @@ const (
 	StructuralLen
 )
 
-// StructuralColumns describes the columns of the structural block. Degrees get small factors: a source's degree is the
-// same for all candidates, and a target's degree grows with its past successes, which its success rate describes better.
+// StructuralColumns describes the columns of the structural block. Degrees get small factors: a
+// source's degree is the same for all candidates, and a target's degree grows with its past
+// successes, which its success rate describes better.
 func StructuralColumns() []Column {
 	return []Column{
 		ColTo: {"pagerank to", 0.8, Walks}, ColFrom: {"pagerank from", 0.8, Walks}, ColCommon: {"common neighbors", 1, Shared},
@@ -113,7 +116,8 @@ func StructuralColumns() []Column {
 	}
 }
 
-// ProximityAlpha is the damping of the block's PageRank. It is independent of the policy's own walk.
+// ProximityAlpha is the damping of the block's PageRank. It is independent of the policy's own
+// walk.
 const ProximityAlpha = 0.85
 
 // LogProximity maps a PageRank of 0 to 0 and of 1 to 1, logarithmically above 1e-6.
@@ -134,8 +138,9 @@ func (t *Reader) Reset() {
 	t.own.twoHop.forget()
 }
 
-// ReadProximities stores the proximities of the pairs in both directions. If there are more than one batch of pairs, it
-// meanwhile reads the graph around the first source and, with rivals, the rivals of its candidates.
+// ReadProximities stores the proximities of the pairs in both directions. If there are more than
+// one batch of pairs, it meanwhile reads the graph around the first source and, with rivals, the
+// rivals of its candidates.
 func (t *Reader) ReadProximities(ctx context.Context, w graph.World, pairs []graph.Pair, rivals bool) error {
 	t.Reset()
 	if len(pairs) > nn.BatchLen {
@@ -157,7 +162,8 @@ func (t *Reader) ReadProximities(ctx context.Context, w graph.World, pairs []gra
 	return nil
 }
 
-// Proximities returns the PageRank of nodes seen from a source (to) and of the source seen from them (from).
+// Proximities returns the PageRank of nodes seen from a source (to) and of the source seen from
+// them (from).
 func Proximities(ctx context.Context, w graph.World, source graph.ID, at []graph.ID) (to, from []float64, err error) {
 	to, from, err = w.Walk.Proximity(ctx, ProximityAlpha, source, at)
 	if err == nil && (len(to) != len(at) || len(from) != len(at)) {
@@ -177,7 +183,8 @@ type PairStats struct {
 	ends                 []graph.ID // the candidate's first in-neighbours, at most MaxEnds
 }
 
-// Reader reads the graph around the pairs of a question. It remembers what it read of the last source.
+// Reader reads the graph around the pairs of a question. It remembers what it read of the last
+// source.
 type Reader struct {
 	own    surroundings
 	shared *surroundings // what another reader has read, if there is one; this reader does not change it
@@ -195,8 +202,9 @@ type surroundings struct {
 	rivals rivals // rivals of the source's candidates
 }
 
-// Share makes t use the proximities and the surroundings that another reader has read. t then reads the rows of targets
-// past the graph's cache, because the rows of many targets would evict all others.
+// Share makes t use the proximities and the surroundings that another reader has read. t then reads
+// the rows of targets past the graph's cache, because the rows of many targets would evict all
+// others.
 func (t *Reader) Share(from *Reader) {
 	t.shared, t.To, t.From = &from.own, from.To, from.From
 	t.targetIn, t.targetOut = make([]graph.ID, 0, MaxEnds), make([]graph.ID, 0, MaxEnds)

@@ -7,8 +7,8 @@ import (
 	"kith/model/graph"
 )
 
-// Columns of the topology block, in order. Those of arcs are 0 on an undirected graph, where they would add no
-// information.
+// Columns of the topology block, in order. Those of arcs are 0 on an undirected graph, where they
+// would add no information.
 const (
 	TopResource      = iota                   // log1p of resource allocation over 1e-4
 	TopSquare                                 // log1p of the sum of 1/degree² of the common neighbours, over 1e-6
@@ -75,7 +75,8 @@ func (t *Reader) Topology(g graph.Graph, p graph.Pair, l *PairStats, x []float32
 	}
 }
 
-// arcs fills the columns that exist only on directed graphs, where ends are the first in-neighbours of the candidate.
+// arcs fills the columns that exist only on directed graphs, where ends are the first in-neighbours
+// of the candidate.
 func (t *Reader) arcs(g graph.Graph, p graph.Pair, sourceOut, ends []graph.ID, x []float32) {
 	sourceIn, targetOut := graph.In(g, p.Source), graph.OutHead(g, p.Target, MaxEnds, t.targetOut)
 	if _, back := slices.BinarySearch(sourceIn, p.Target); back {

@@ -1,4 +1,5 @@
-// Package graph declares what the packages of a model read: a graph, the feature vectors of its nodes and a walker.
+// Package graph declares what the packages of a model read: a graph, the feature vectors of its
+// nodes and a walker.
 package graph
 
 import (
@@ -22,7 +23,8 @@ func Pairs(source ID, targets []ID) []Pair {
 	return pairs
 }
 
-// BySource yields the runs of adjacent pairs with the same source, each with the index of its first pair.
+// BySource yields the runs of adjacent pairs with the same source, each with the index of its first
+// pair.
 func BySource(pairs []Pair) iter.Seq2[int, []Pair] {
 	return func(yield func(int, []Pair) bool) {
 		for first := 0; first < len(pairs); {
@@ -38,8 +40,9 @@ func BySource(pairs []Pair) iter.Seq2[int, []Pair] {
 	}
 }
 
-// Graph is the part of a graph that contexts are read from. It is an immutable snapshot. Rows are ascending by node and
-// free of duplicates. Nil weights mean that every weight is 1. In an undirected graph In(u) equals Out(u).
+// Graph is the part of a graph that contexts are read from. It is an immutable snapshot. Rows are
+// ascending by node and free of duplicates. Nil weights mean that every weight is 1. In an
+// undirected graph In(u) equals Out(u).
 type Graph interface {
 	NumNodes() int
 	Directed() bool
@@ -59,15 +62,16 @@ func In(g Graph, u ID) []ID {
 	return from
 }
 
-// Counted is a Graph that knows its size and the lengths of rows without reading the rows, and that can read a part of a
-// long row.
+// Counted is a Graph that knows its size and the lengths of rows without reading the rows, and that
+// can read a part of a long row.
 type Counted interface {
 	Graph
 	OutLen(u ID) int // number of nodes of Out(u)
 	InLen(u ID) int  // number of nodes of In(u)
 
-	// OutHead returns the first n nodes of Out(u), or all if there are fewer. A nil buffer means that u will probably be asked
-	// for again soon. Otherwise, what the graph keeps in memory does not change, and the result may use the memory of buffer.
+	// OutHead returns the first n nodes of Out(u), or all if there are fewer. A nil buffer means
+	// that u will probably be asked for again soon. Otherwise, what the graph keeps in memory does
+	// not change, and the result may use the memory of buffer.
 	OutHead(u ID, n int, buffer []ID) []ID
 	InHead(u ID, n int, buffer []ID) []ID // the same of In(u)
 
@@ -91,7 +95,8 @@ func InLen(g Graph, u ID) int {
 	return len(In(g, u))
 }
 
-// OutHead returns the first n nodes that u has an edge to, or all if there are fewer. See [Counted] for buffer.
+// OutHead returns the first n nodes that u has an edge to, or all if there are fewer. See [Counted]
+// for buffer.
 func OutHead(g Graph, u ID, n int, buffer []ID) []ID {
 	if c, ok := g.(Counted); ok {
 		return c.OutHead(u, n, buffer)
@@ -109,8 +114,8 @@ func InHead(g Graph, u ID, n int, buffer []ID) []ID {
 	return from[:min(n, len(from))]
 }
 
-// Timed is a Graph whose edges may have times, in seconds since 1970. OutTimes(u) is parallel to Out(u), and InTimes(u)
-// to In(u). An edge without a time has time 0. A row without times is nil.
+// Timed is a Graph whose edges may have times, in seconds since 1970. OutTimes(u) is parallel to
+// Out(u), and InTimes(u) to In(u). An edge without a time has time 0. A row without times is nil.
 type Timed interface {
 	Graph
 	OutTimes(u ID) []int64
@@ -130,14 +135,16 @@ type Start struct {
 	Value []float64
 }
 
-// Walker computes personalised PageRank on the graph of its World. Results may share the Walker's memory and are valid
-// until the next call of the same method.
+// Walker computes personalised PageRank on the graph of its World. Results may share the Walker's
+// memory and are valid until the next call of the same method.
 type Walker interface {
-	// Proximity returns, for each node of at, the personalised PageRank of that node seen from source (to) and of
-	// source seen from that node (from): column form, damping alpha, every walk starting with mass 1.
+	// Proximity returns, for each node of at, the personalised PageRank of that node seen from
+	// source (to) and of source seen from that node (from): column form, damping alpha, every walk
+	// starting with mass 1.
 	Proximity(ctx context.Context, alpha float64, source ID, at []ID) (to, from []float64, err error)
 
-	// Propagate solves v = αPv + (1-α)h. It returns v at the nodes of at, each with a certified bound on |v - v*|.
+	// Propagate solves v = αPv + (1-α)h. It returns v at the nodes of at, each with a certified
+	// bound on |v - v*|.
 	Propagate(ctx context.Context, w Walk, h Start, at []ID) (v, bound []float64, err error)
 }
 
@@ -151,9 +158,11 @@ type World struct {
 
 // Errors to test for with errors.Is.
 var (
-	// ErrOption is returned for an unknown policy, preset or option, and for a value that it does not accept.
+	// ErrOption is returned for an unknown policy, preset or option, and for a value that it does
+	// not accept.
 	ErrOption = errors.New("model: bad option")
 
-	// ErrInput is returned when a node, a feature vector, an outcome or a walk's answer cannot be used.
+	// ErrInput is returned when a node, a feature vector, an outcome or a walk's answer cannot be
+	// used.
 	ErrInput = errors.New("model: bad input")
 )

@@ -8,13 +8,13 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Shards is the number of parts that a batch is split into for parallel work. It is a constant, so that sums do not
-// depend on the number of processors.
+// Shards is the number of parts that a batch is split into for parallel work. It is a constant, so
+// that sums do not depend on the number of processors.
 const Shards = 8
 
-// Classifier trains a network as a logistic regression with binary cross-entropy of sigmoid(f(x)), AdamW (Loshchilov
-// and Hutter, ICLR 2019) and dropout of hidden units (Srivastava et al., JMLR 15, 2014). Training drops units; Finish
-// scales their outgoing weights down.
+// Classifier trains a network as a logistic regression with binary cross-entropy of sigmoid(f(x)),
+// AdamW (Loshchilov and Hutter, ICLR 2019) and dropout of hidden units (Srivastava et al., JMLR 15,
+// 2014). Training drops units; Finish scales their outgoing weights down.
 type Classifier struct {
 	Net   *Network
 	opt   Optimizer
@@ -33,15 +33,16 @@ type shard struct {
 	loss float64
 }
 
-// NewClassifier returns a classifier with random weights. Each step keeps a share of the hidden units.
+// NewClassifier returns a classifier with random weights. Each step keeps a share of the hidden
+// units.
 func NewClassifier(rng *rand.Rand, s Shape, rate, decay, keep float64) *Classifier {
 	k := &Classifier{Net: NewNetwork(s, nil), opt: NewOptimizer(Fit{Adam: true, Rate: rate}, s.Params()), decay: decay, keep: keep}
 	k.Net.InitUniform(rng)
 	return k
 }
 
-// Learn makes one step on the mean loss of a batch and returns that loss. The gradients of the inputs stay in the
-// parts.
+// Learn makes one step on the mean loss of a batch and returns that loss. The gradients of the
+// inputs stay in the parts.
 func (k *Classifier) Learn(ctx context.Context, rng *rand.Rand, x blas32.General, label []float32) (float64, error) {
 	seed := rng.Uint64()
 	err := Parallel(ctx, Shards, func(i int) {

@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// byDifferences compares derivatives with central differences of f with respect to each entry of theta.
+// byDifferences compares derivatives with central differences of f with respect to each entry of
+// theta.
 func byDifferences(t *testing.T, what string, theta, grad []float32, step float64, f func() float64) {
 	t.Helper()
 	for i, was := range theta {
@@ -36,8 +37,8 @@ func TestCrossEntropy(t *testing.T) {
 	}
 }
 
-// The gradients of the loss with respect to weights and inputs match finite differences, with and without dropped
-// units.
+// The gradients of the loss with respect to weights and inputs match finite differences, with and
+// without dropped units.
 func TestClassifierGradient(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))

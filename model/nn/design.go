@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Design is the diagonal of Z = λI + Σ g gᵀ, where g is the gradient of f1 at each pair chosen so far, in the layout of
-// θ1.
+// Design is the diagonal of Z = λI + Σ g gᵀ, where g is the gradient of f1 at each pair chosen so
+// far, in the layout of θ1.
 type Design struct {
 	Z []float32
 	x blas32.General // scratch

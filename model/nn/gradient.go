@@ -8,7 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Backward fills the deltas of the last forward pass, given dout, the derivative of a loss with respect to each output.
+// Backward fills the deltas of the last forward pass, given dout, the derivative of a loss with
+// respect to each output.
 func (n *Network) Backward(t *Tape, dout []float32) {
 	last := len(n.Dense) - 1
 	t.Delta[last] = Resize(t.Delta[last], len(dout), 1)
@@ -19,7 +20,8 @@ func (n *Network) Backward(t *Tape, dout []float32) {
 	}
 }
 
-// backward returns the derivative with respect to the inputs of a layer, given that of its outputs, in the memory of dx.
+// backward returns the derivative with respect to the inputs of a layer, given that of its outputs,
+// in the memory of dx.
 func (d dense) backward(delta, dx blas32.General) blas32.General {
 	dx = Resize(dx, delta.Rows, d.in)
 	w, trans := d.weights()
@@ -31,8 +33,8 @@ func (d dense) backward(delta, dx blas32.General) blas32.General {
 	return dx
 }
 
-// InputGradient returns the derivative with respect to the inputs, after Backward, in the memory of dx. The network must
-// not begin with a convolution.
+// InputGradient returns the derivative with respect to the inputs, after Backward, in the memory of
+// dx. The network must not begin with a convolution.
 func (n *Network) InputGradient(t *Tape, dx blas32.General) blas32.General {
 	return n.Dense[0].backward(t.Delta[0], dx)
 }
@@ -48,8 +50,8 @@ func (n *Network) Gradient(t *Tape, dout, grad []float32) []float32 {
 	return grad
 }
 
-// AddGradient adds by times the gradient with respect to θ to sum. The gradient is that of the loss given to Backward,
-// summed over the batch. sum may be θ itself.
+// AddGradient adds by times the gradient with respect to θ to sum. The gradient is that of the loss
+// given to Backward, summed over the batch. sum may be θ itself.
 func (n *Network) AddGradient(t *Tape, by float32, sum []float32) {
 	if n.Shape.Kernel > 0 {
 		n.conv.addGradient(t, n.Dense[0], by, sum)
@@ -74,11 +76,12 @@ func PhiLen(s Shape, pool int) int {
 	return (s.Params() + pool - 1) / pool
 }
 
-// Phi writes, for every row of the last forward pass, φ(x) = ∇_θ f(x; θ), mean-pooled in runs of pool entries, with the
-// last run padded with zeros. The order of the gradient is layer by layer, first the weights output by output, then the
-// biases. The full gradient is never formed: a layer's part is the outer product of the layer's delta and input, so the
-// sum of a run within one of its rows is the delta times a difference of prefix sums of the input. Networks with a
-// convolution have no φ.
+// Phi writes, for every row of the last forward pass, φ(x) = ∇_θ f(x; θ), mean-pooled in runs of
+// pool entries, with the last run padded with zeros. The order of the gradient is layer by layer,
+// first the weights output by output, then the biases. The full gradient is never formed: a layer's
+// part is the outer product of the layer's delta and input, so the sum of a run within one of its
+// rows is the delta times a difference of prefix sums of the input. Networks with a convolution
+// have no φ.
 func (n *Network) Phi(t *Tape, pool int, out blas32.General) {
 	n.Backward(t, t.RepeatOne(out.Rows))
 	clear(out.Data)
@@ -165,8 +168,9 @@ func mask(v, a []float32) {
 	}
 }
 
-// SquareGradient squares the activations (including the input) and the deltas that the last forward pass left on the
-// tape. The gradient of each row is the outer product of the two, so its square is the outer product of their squares.
+// SquareGradient squares the activations (including the input) and the deltas that the last forward
+// pass left on the tape. The gradient of each row is the outer product of the two, so its square is
+// the outer product of their squares.
 func (n *Network) SquareGradient(t *Tape) {
 	n.Backward(t, t.RepeatOne(t.Input.Rows))
 	for l := range n.Dense {
@@ -181,7 +185,8 @@ func square(v []float32) {
 	}
 }
 
-// Quadratic returns gᵀ Z⁻¹ g for each row whose SquareGradient is on the tape, given Z⁻¹ as the weights of a network.
+// Quadratic returns gᵀ Z⁻¹ g for each row whose SquareGradient is on the tape, given Z⁻¹ as the
+// weights of a network.
 func (inverse *Network) Quadratic(t *Tape, out []float64) {
 	clear(out)
 	for l, d := range inverse.Dense {

@@ -14,9 +14,9 @@ import (
 // LanczosExtra is the number of steps beyond twice the number of requested eigenvalues.
 const LanczosExtra = 20
 
-// Lanczos computes eigenvectors of a symmetric matrix S by the method of Lanczos with full reorthogonalisation (Golub
-// and Van Loan, Matrix Computations, section 10.3). For a multiple eigenvalue it finds one vector, unless the Krylov
-// space is exhausted earlier.
+// Lanczos computes eigenvectors of a symmetric matrix S by the method of Lanczos with full
+// reorthogonalisation (Golub and Van Loan, Matrix Computations, section 10.3). For a multiple
+// eigenvalue it finds one vector, unless the Krylov space is exhausted earlier.
 type Lanczos struct {
 	Product func(ctx context.Context, x, y []float32) error // y = Sx
 	Rng     *rand.Rand
@@ -30,8 +30,8 @@ type Lanczos struct {
 // lanczosSteps is the number of basis vectors used for k eigenvectors of an n x n matrix.
 func lanczosSteps(n, k int) int { return min(n, 2*k+LanczosExtra) }
 
-// Eigen returns the k eigenvalues of largest absolute value, in descending order of it, and one row for each node with
-// its entries of the eigenvectors.
+// Eigen returns the k eigenvalues of largest absolute value, in descending order of it, and one row
+// for each node with its entries of the eigenvectors.
 func (l *Lanczos) Eigen(ctx context.Context, n, k int) (value []float32, vector blas32.General, err error) {
 	if err := l.run(ctx, n, lanczosSteps(n, k)); err != nil {
 		return nil, blas32.General{}, err
@@ -126,8 +126,9 @@ func (l *Lanczos) fresh(ctx context.Context, v []float32, rows int) error {
 	return err
 }
 
-// orthogonalise removes the components along the first rows of the basis from v and returns the remaining length. It
-// does so twice, which is enough (Parlett, The Symmetric Eigenvalue Problem, section 6.9).
+// orthogonalise removes the components along the first rows of the basis from v and returns the
+// remaining length. It does so twice, which is enough (Parlett, The Symmetric Eigenvalue Problem,
+// section 6.9).
 func (l *Lanczos) orthogonalise(ctx context.Context, v []float32, rows int) (float64, error) {
 	for range 2 {
 		err := Parallel(ctx, rows, func(i int) { l.component[i] = Product64(Row(l.basis, i), v) })

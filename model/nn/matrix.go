@@ -19,7 +19,8 @@ func Rows(m blas32.General, from, to int) blas32.General {
 	return m
 }
 
-// Resize returns a matrix of the given size that reuses the memory of m. Its contents are undefined.
+// Resize returns a matrix of the given size that reuses the memory of m. Its contents are
+// undefined.
 func Resize(m blas32.General, rows, cols int) blas32.General {
 	if n := rows * cols; cap(m.Data) < n {
 		m.Data = NewVector(n)
@@ -27,8 +28,9 @@ func Resize(m blas32.General, rows, cols int) blas32.General {
 	return blas32.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: m.Data[:rows*cols]}
 }
 
-// NewVector returns a vector of n zeros that begins at a multiple of 16 bytes: Go aligns allocations whose size is a
-// multiple of 16 like this. Kernels that add four numbers at a time then always add in the same order.
+// NewVector returns a vector of n zeros that begins at a multiple of 16 bytes: Go aligns
+// allocations whose size is a multiple of 16 like this. Kernels that add four numbers at a time
+// then always add in the same order.
 func NewVector(n int) []float32 { return make([]float32, (n+3)&^3)[:n:n] }
 
 // Row returns a view of row i of m.
@@ -36,11 +38,12 @@ func Row(m blas32.General, i int) []float32 {
 	return m.Data[i*m.Stride : i*m.Stride+m.Cols]
 }
 
-// Gemm would start goroutines from four blocks of 64 x 64 on, which costs more than it gains at these sizes. It gets this
-// many rows of the result at a time.
+// Gemm would start goroutines from four blocks of 64 x 64 on, which costs more than it gains at
+// these sizes. It gets this many rows of the result at a time.
 const gemmRows = 64
 
-// Multiply computes c = a op(b) + beta c. The order of summation does not depend on the number of processors.
+// Multiply computes c = a op(b) + beta c. The order of summation does not depend on the number of
+// processors.
 func Multiply(a, b blas32.General, tb blas.Transpose, beta float32, c blas32.General) {
 	for from := 0; from < c.Rows; from += gemmRows {
 		to := min(from+gemmRows, c.Rows)
@@ -48,7 +51,8 @@ func Multiply(a, b blas32.General, tb blas.Transpose, beta float32, c blas32.Gen
 	}
 }
 
-// addOuter adds by xᵀy to sum, which has one row for each column of x. Gemm skips the zeros of x: contexts can be sparse.
+// addOuter adds by xᵀy to sum, which has one row for each column of x. Gemm skips the zeros of x:
+// contexts can be sparse.
 func addOuter(x, y blas32.General, by float32, sum []float32) {
 	to := NewMatrix(sum, y.Cols)
 	for from := 0; from < x.Cols && x.Rows > 0; from += gemmRows {
@@ -72,7 +76,8 @@ func Dot(a, b []float32) float32 {
 	return blas32.Dot(vector(a), vector(b[:len(a)]))
 }
 
-// Dot64 sums in a fixed order. The kernels do not: their order depends on the memory alignment of the vectors.
+// Dot64 sums in a fixed order. The kernels do not: their order depends on the memory alignment of
+// the vectors.
 func Dot64[T float32 | float64](a, b []T) (sum float64) {
 	b = b[:len(a)]
 	for i, v := range a {
@@ -97,7 +102,8 @@ func Length(v []float32) float32 { return blas32.Nrm2(vector(v)) }
 
 func vector(v []float32) blas32.Vector { return blas32.Vector{N: len(v), Inc: 1, Data: v} }
 
-// Scale brings v to the given Euclidean length; zeros stay zeros. For vectors near zero the factor exceeds float32.
+// Scale brings v to the given Euclidean length; zeros stay zeros. For vectors near zero the factor
+// exceeds float32.
 func Scale(v []float32, length float64) {
 	sum := 0.0
 	for _, x := range v {
@@ -138,7 +144,8 @@ func UnitRows(x blas32.General) blas32.General {
 // Sigmoid returns the probability that has the log-odds x.
 func Sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// Standardise scales the columns of x to mean 0 and variance 1: (x - mean) factor. It returns mean and factor.
+// Standardise scales the columns of x to mean 0 and variance 1: (x - mean) factor. It returns mean
+// and factor.
 func Standardise(x blas32.General) (mean, factor []float32) {
 	mean, factor = make([]float32, x.Cols), make([]float32, x.Cols)
 	for j := range x.Cols {

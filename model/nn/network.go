@@ -1,5 +1,6 @@
-// Package nn holds the numeric code of models: networks and their gradients, optimisers, logistic regression, eigenvectors,
-// and helpers for matrices, packed numbers and parallel loops. It knows no graph.
+// Package nn holds the numeric code of models: networks and their gradients, optimisers, logistic
+// regression, eigenvectors, and helpers for matrices, packed numbers and parallel loops. It knows
+// no graph.
 package nn
 
 import (
@@ -11,8 +12,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Shape is the architecture of a network with one output: an optional convolution, hidden ReLU layers and a linear
-// layer.
+// Shape is the architecture of a network with one output: an optional convolution, hidden ReLU
+// layers and a linear layer.
 type Shape struct {
 	In     int   // inputs
 	Kernel int   // width of a leading one-channel convolution, 0 for none
@@ -21,8 +22,9 @@ type Shape struct {
 	Bias   bool  // layers have biases
 }
 
-// Network is f(x; θ) = W_L σ(W_{L-1} σ(... σ(W_1 x))), σ = ReLU, optionally with biases and a leading convolution. All
-// parameters are in one vector: layer by layer, first the weights input by input, then the biases.
+// Network is f(x; θ) = W_L σ(W_{L-1} σ(... σ(W_1 x))), σ = ReLU, optionally with biases and a
+// leading convolution. All parameters are in one vector: layer by layer, first the weights input by
+// input, then the biases.
 type Network struct {
 	Shape Shape
 	Theta []float32
@@ -30,14 +32,15 @@ type Network struct {
 	Dense []dense
 }
 
-// dense is a layer y = xW + b whose parameters are views of the network's vector. W is in x out because the kernels work
-// along rows, and the expensive layers have more outputs than inputs.
+// dense is a layer y = xW + b whose parameters are views of the network's vector. W is in x out
+// because the kernels work along rows, and the expensive layers have more outputs than inputs.
 type dense struct {
 	in, Out int
 	W, B    []float32
 }
 
-// NewNetwork returns a network whose parameters are theta, which it does not copy, or zeros if theta is nil.
+// NewNetwork returns a network whose parameters are theta, which it does not copy, or zeros if
+// theta is nil.
 func NewNetwork(s Shape, theta []float32) *Network {
 	if theta == nil {
 		theta = make([]float32, s.Params())
@@ -83,8 +86,9 @@ func (s Shape) widths() []int { return slices.Concat(s.Hidden, []int{1}) }
 // Clone returns a network of the same shape with its own copy of the parameters.
 func (n *Network) Clone() *Network { return NewNetwork(n.Shape, slices.Clone(n.Theta)) }
 
-// InitNormal draws the entries of W_1..W_{L-1} from N(0, 2/m) and of W_L from N(0, 1/m), where m is the width of the
-// layer's output for hidden layers and of its input for the last one (PRB, section "initialisation"). Biases stay zero.
+// InitNormal draws the entries of W_1..W_{L-1} from N(0, 2/m) and of W_L from N(0, 1/m), where m is
+// the width of the layer's output for hidden layers and of its input for the last one (PRB, section
+// "initialisation"). Biases stay zero.
 func (n *Network) InitNormal(rng *rand.Rand) {
 	last := len(n.Dense) - 1
 	for l, d := range n.Dense {
@@ -103,7 +107,8 @@ func (n *Network) AddBias(v float64) {
 	n.Dense[len(n.Dense)-1].B[0] += float32(v)
 }
 
-// InitUniform draws every parameter from ±1/sqrt(fan-in), the convention of common deep-learning frameworks.
+// InitUniform draws every parameter from ±1/sqrt(fan-in), the convention of common deep-learning
+// frameworks.
 func (n *Network) InitUniform(rng *rand.Rand) {
 	fill := func(p []float32, fan int) {
 		for i := range p {
@@ -118,7 +123,8 @@ func (n *Network) InitUniform(rng *rand.Rand) {
 	}
 }
 
-// Tape is the memory of one forward pass over a batch, which the backward passes read. Row i belongs to sample i.
+// Tape is the memory of one forward pass over a batch, which the backward passes read. Row i
+// belongs to sample i.
 type Tape struct {
 	Input   blas32.General   // input of the network
 	front   blas32.General   // output of the convolution
@@ -163,8 +169,8 @@ func (d dense) forward(x, y blas32.General) {
 	Multiply(x, w, t, beta, y)
 }
 
-// weights returns the matrix of the layer and the transpose flag with which a product computes xWᵀ. A layer with one
-// output is stored as a single row instead of a single column.
+// weights returns the matrix of the layer and the transpose flag with which a product computes xWᵀ.
+// A layer with one output is stored as a single row instead of a single column.
 func (d dense) weights() (blas32.General, blas.Transpose) {
 	if d.Out == 1 {
 		return blas32.General{Rows: 1, Cols: d.in, Stride: max(d.in, 1), Data: d.W}, blas.Trans
@@ -189,7 +195,8 @@ func (t *Tape) reserve(layers int) {
 	}
 }
 
-// conv is a one-dimensional convolution with one channel and a bias: y[j] = b + Σ_i w[i] x[j·stride + i].
+// conv is a one-dimensional convolution with one channel and a bias: y[j] = b + Σ_i w[i] x[j·stride
+// + i].
 type conv struct {
 	stride, out int
 	w, b        []float32
@@ -215,8 +222,8 @@ func (c conv) forward(x, y blas32.General) blas32.General {
 	return y
 }
 
-// addGradient adds the gradient with respect to the kernel and the bias, times by, to the front of sum. The deltas are
-// those of the dense layer that follows.
+// addGradient adds the gradient with respect to the kernel and the bias, times by, to the front of
+// sum. The deltas are those of the dense layer that follows.
 func (c conv) addGradient(t *Tape, next dense, by float32, sum []float32) {
 	delta := t.Delta[0]
 	kernel, bias := sum[:len(c.w)], &sum[len(c.w)]

@@ -94,7 +94,8 @@ func drawNetwork(t *rapid.T, s Shape) (*Network, blas32.General) {
 	return n, x
 }
 
-// byOutput lists the indices of the parameters in the order of φ: weights output by output, then biases.
+// byOutput lists the indices of the parameters in the order of φ: weights output by output, then
+// biases.
 func byOutput(s Shape) (order []int) {
 	in := s.In
 	for l := 0; l <= len(s.Hidden); l++ {
@@ -120,7 +121,8 @@ func byOutput(s Shape) (order []int) {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-4*(1+math.Abs(b)) }
 
-// checkGradient compares outputs, and the gradient of a weighted sum of the outputs, with the reference.
+// checkGradient compares outputs, and the gradient of a weighted sum of the outputs, with the
+// reference.
 func checkGradient(t *rapid.T, s Shape) {
 	n, x := drawNetwork(t, s)
 	var tp Tape

@@ -6,8 +6,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Optimizer converts gradients into steps: plain stochastic gradient descent, or Adam with bias correction and weight
-// decay added to the gradient (Kingma and Ba, ICLR 2015, algorithm 1: β1 = 0.9, β2 = 0.999, ε = 1e-8).
+// Optimizer converts gradients into steps: plain stochastic gradient descent, or Adam with bias
+// correction and weight decay added to the gradient (Kingma and Ba, ICLR 2015, algorithm 1: β1 =
+// 0.9, β2 = 0.999, ε = 1e-8).
 type Optimizer struct {
 	adam        bool
 	Rate, decay float64   `msgpack:"-"`
@@ -17,7 +18,8 @@ type Optimizer struct {
 	lag         *lagging  // nil: every step updates every weight
 }
 
-// NewOptimizer returns the optimizer of a fit for the given number of parameters, before its first step.
+// NewOptimizer returns the optimizer of a fit for the given number of parameters, before its first
+// step.
 func NewOptimizer(f Fit, params int) Optimizer {
 	o := Optimizer{adam: f.Adam, Rate: f.Rate, decay: f.Decay}
 	if f.Adam {
@@ -66,7 +68,8 @@ func (o *Optimizer) AdamStep(theta []float32) {
 	o.move(theta, 0, len(theta), rate, tiny)
 }
 
-// tick starts Adam's next step. The corrections m̂ = m/(1-β1ᵏ) and v̂ = v/(1-β2ᵏ) are folded into the rate and into ε.
+// tick starts Adam's next step. The corrections m̂ = m/(1-β1ᵏ) and v̂ = v/(1-β2ᵏ) are folded into
+// the rate and into ε.
 func (o *Optimizer) tick() (rate, tiny float32) {
 	o.Steps++
 	k := float64(o.Steps)
@@ -94,13 +97,15 @@ func (o *Optimizer) Decoupled(theta []float32, decay float64) {
 	o.AdamStep(theta)
 }
 
-// lagging is Adam for a first layer most of whose inputs are zero in most samples, as in prb_n. The weights of a zero
-// input have no gradient; Adam moves them only by their decaying moments. lagging postpones these steps and makes them
-// up when the input is next in use, or at the end of the training.
+// lagging is Adam for a first layer most of whose inputs are zero in most samples, as in prb_n. The
+// weights of a zero input have no gradient; Adam moves them only by their decaying moments. lagging
+// postpones these steps and makes them up when the input is next in use, or at the end of the
+// training.
 //
-// After s steps without a gradient m and v have shrunk to β1ˢm and β2ˢv, and the weight has moved by Σ rate_k β1ᵏm /
-// (√(β2ᵏv) + ε) for k = 1..s. With ε fixed at its value in the first of these steps, which matters only where √v is
-// nearly as small, this is m/(√v + ε) times a sum that all weights of the input share.
+// After s steps without a gradient m and v have shrunk to β1ˢm and β2ˢv, and the weight has moved
+// by Σ rate_k β1ᵏm / (√(β2ᵏv) + ε) for k = 1..s. With ε fixed at its value in the first of these
+// steps, which matters only where √v is nearly as small, this is m/(√v + ε) times a sum that all
+// weights of the input share.
 type lagging struct {
 	width int       // weights per input
 	last  []int     // for each input, the step that its weights are up to date with; 0: no step has moved them
@@ -111,8 +116,8 @@ type lagging struct {
 // lagFrom is the smallest number of inputs for which lagging pays off.
 const lagFrom = 1024
 
-// lags reports whether a network with this fit can have such a layer. Weight decay excludes it, because it moves every
-// weight in every step, and so do moments that are stored in documents.
+// lags reports whether a network with this fit can have such a layer. Weight decay excludes it,
+// because it moves every weight in every step, and so do moments that are stored in documents.
 func lags(s Shape, f Fit) bool {
 	return f.Adam && f.Fresh && f.Decay == 0 && s.Kernel == 0 && len(s.Hidden) > 0 && s.In >= lagFrom
 }
@@ -139,8 +144,8 @@ func (o *Optimizer) catchUpAll(theta []float32) {
 	}
 }
 
-// maxMissed is the number of missed steps after which β1ᵏ/√β2ᵏ, and with it the rest of the sum, is below float32
-// precision.
+// maxMissed is the number of missed steps after which β1ᵏ/√β2ᵏ, and with it the rest of the sum, is
+// below float32 precision.
 const maxMissed = 180
 
 // catchUp makes the missed steps of the weights of an input.
@@ -167,8 +172,8 @@ func (o *Optimizer) catchUp(theta []float32, input int) {
 	l.last[input] = o.Steps
 }
 
-// lagStep makes a step for the weights of the inputs in use and for all weights outside the first layer. It resets the
-// gradient to zero.
+// lagStep makes a step for the weights of the inputs in use and for all weights outside the first
+// layer. It resets the gradient to zero.
 func (o *Optimizer) lagStep(theta []float32) {
 	l := o.lag
 	rate, tiny := o.tick()

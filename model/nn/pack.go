@@ -47,8 +47,8 @@ func (v *Floats) DecodeMsgpack(d *msgpack.Decoder) error {
 	return Vectors[float32]{*v}.fill(b)
 }
 
-// Vectors are vectors of known lengths that a document stores as the bytes of all their numbers. Decoding fills them. It
-// refuses other lengths and numbers that are not finite.
+// Vectors are vectors of known lengths that a document stores as the bytes of all their numbers.
+// Decoding fills them. It refuses other lengths and numbers that are not finite.
 type Vectors[T float32 | float64] [][]T
 
 func (v *Vectors[T]) EncodeMsgpack(e *msgpack.Encoder) error {
@@ -82,8 +82,8 @@ func (v Vectors[T]) fill(b []byte) error {
 	return nil
 }
 
-// PackRows stores 16 bits per entry. Each row is stored as its largest absolute value, a float32, followed by the
-// entries in units of 1/32767 of that value.
+// PackRows stores 16 bits per entry. Each row is stored as its largest absolute value, a float32,
+// followed by the entries in units of 1/32767 of that value.
 func PackRows(x blas32.General) []byte {
 	b := make([]byte, 0, x.Rows*(4+2*x.Cols))
 	for i := range x.Rows {

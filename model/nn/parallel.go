@@ -9,7 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// Parallel calls f for the numbers below n on all processors, in no particular order, until ctx ends.
+// Parallel calls f for the numbers below n on all processors, in no particular order, until ctx
+// ends.
 func Parallel(ctx context.Context, n int, f func(i int)) error {
 	var next atomic.Int64
 	var all sync.WaitGroup
@@ -28,7 +29,8 @@ func Parallel(ctx context.Context, n int, f func(i int)) error {
 	return ctx.Err()
 }
 
-// TryParallel is Parallel for functions that can fail. It ends their context at the first error and returns that error.
+// TryParallel is Parallel for functions that can fail. It ends their context at the first error and
+// returns that error.
 func TryParallel(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
 	within, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -48,8 +50,9 @@ func InBlocks(ctx context.Context, n int, f func(first, end int)) error {
 	return Parallel(ctx, (n+blockLen-1)/blockLen, func(i int) { f(i*blockLen, min((i+1)*blockLen, n)) })
 }
 
-// BatchLen is the number of pairs that are computed between two checks of ctx, and whose contexts a Scorer holds at
-// once. It is a multiple of the rows that Multiply processes at a time, so that batching changes no sum.
+// BatchLen is the number of pairs that are computed between two checks of ctx, and whose contexts a
+// Scorer holds at once. It is a multiple of the rows that Multiply processes at a time, so that
+// batching changes no sum.
 const BatchLen = 1024
 
 // InBatches calls f for consecutive parts of n pairs until ctx ends.
@@ -65,8 +68,8 @@ func InBatches(ctx context.Context, n int, f func(first, end int) error) error {
 	return nil
 }
 
-// ShareBatches is InBatches on all processors: each call of work gets some of the batches, in ascending order. ShareBatches
-// returns the first error of a call.
+// ShareBatches is InBatches on all processors: each call of work gets some of the batches, in
+// ascending order. ShareBatches returns the first error of a call.
 func ShareBatches(ctx context.Context, n int, work func(batches iter.Seq2[int, int]) error) error {
 	var next atomic.Int64
 	batches := func(yield func(first, end int) bool) {

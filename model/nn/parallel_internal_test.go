@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The first error ends the context of the other functions and is returned. Without an error, that of the context is.
+// The first error ends the context of the other functions and is returned. Without an error, that
+// of the context is.
 func TestTryParallel(t *testing.T) {
 	t.Parallel()
 	failed := errors.New("failed")

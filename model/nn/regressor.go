@@ -20,8 +20,8 @@ type Fit struct {
 	Stop   float64 // a training ends if the mean loss of a pass is below Stop; 0: never
 }
 
-// Regressor is a network with its samples and its optimiser. A document stores its exported fields and, separately, its
-// weights.
+// Regressor is a network with its samples and its optimiser. A document stores its exported fields
+// and, separately, its weights.
 type Regressor struct {
 	Net  *Network `msgpack:"-"`
 	Opt  Optimizer
@@ -60,8 +60,8 @@ func (r *Regressor) Snapshot() *Network {
 	return r.frozen
 }
 
-// Train passes over all samples, each time in a new random order, until the fit's steps are used up or the mean loss of
-// a pass is low enough. It reports whether the result was kept.
+// Train passes over all samples, each time in a new random order, until the fit's steps are used up
+// or the mean loss of a pass is low enough. It reports whether the result was kept.
 func (r *Regressor) Train(rng *rand.Rand) (kept bool) {
 	if r.Data.Len() == 0 {
 		return false
@@ -93,7 +93,8 @@ func (r *Regressor) Epochs(ctx context.Context, rng *rand.Rand, n int, done func
 	return nil
 }
 
-// Step makes one step on the mean loss of the newest n samples. It reports whether the result was kept.
+// Step makes one step on the mean loss of the newest n samples. It reports whether the result was
+// kept.
 func (r *Regressor) Step(n int) (kept bool) {
 	if n = min(n, r.Data.Len()); n == 0 {
 		return false
@@ -115,7 +116,8 @@ func (r *Regressor) begin() {
 	}
 }
 
-// end undoes a training that has led to weights that are not finite because its steps were too large for the data.
+// end undoes a training that has led to weights that are not finite because its steps were too
+// large for the data.
 func (r *Regressor) end() (kept bool) {
 	if r.Opt.lag != nil {
 		r.Opt.catchUpAll(r.Net.Theta)
@@ -128,7 +130,8 @@ func (r *Regressor) end() (kept bool) {
 	return false
 }
 
-// Pass makes a pass over the samples with at most limit steps. It returns the number of steps and the mean loss.
+// Pass makes a pass over the samples with at most limit steps. It returns the number of steps and
+// the mean loss.
 func (r *Regressor) Pass(rng *rand.Rand, limit int) (steps int, loss float64) {
 	n := r.Data.Len()
 	order := r.run.shuffle(rng, n, min(n, limit*r.fit.Batch))
@@ -155,7 +158,8 @@ func (r *run) shuffle(rng *rand.Rand, n, k int) []int {
 	return r.order[:k]
 }
 
-// step makes one step on the mean loss of a batch. It returns the sum of the losses before the step.
+// step makes one step on the mean loss of a batch. It returns the sum of the losses before the
+// step.
 func (r *Regressor) step(batch []int) (loss float64) {
 	w := &r.run
 	w.x, w.y = r.Data.Gather(batch, w.x, w.y)

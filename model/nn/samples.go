@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Samples is the replay store: inputs and targets of a network, oldest first. The first Edges samples were drawn from
-// the graph, the others came from outcomes.
+// Samples is the replay store: inputs and targets of a network, oldest first. The first Edges
+// samples were drawn from the graph, the others came from outcomes.
 type Samples struct {
 	Dim   int `msgpack:"-"`
 	Limit int `msgpack:"-"` // maximum number of rows, oldest dropped first; 0: no limit
@@ -35,8 +35,9 @@ func (s *Samples) Add(x []float32, y float64) {
 	}
 }
 
-// ReplaceEdges replaces the samples drawn from the graph. It ignores the limit, which could remove whole folds, so that
-// the following training sees all of them. The limit applies again when the next sample is added.
+// ReplaceEdges replaces the samples drawn from the graph. It ignores the limit, which could remove
+// whole folds, so that the following training sees all of them. The limit applies again when the
+// next sample is added.
 func (s *Samples) ReplaceEdges(fresh Samples) {
 	x := append(fresh.X[:len(fresh.X):len(fresh.X)], s.X[s.Edges*s.Dim:]...)
 	y := append(fresh.Y[:len(fresh.Y):len(fresh.Y)], s.Y[s.Edges:]...)

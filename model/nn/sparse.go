@@ -33,7 +33,8 @@ func (a Sparse) Times(v []float32) (sum float64) {
 	return sum
 }
 
-// Combine adds to sum the linear combination of the rows of b whose coefficients are the entries of a times by.
+// Combine adds to sum the linear combination of the rows of b whose coefficients are the entries of
+// a times by.
 func (a Sparse) Combine(by float32, b blas32.General, sum []float32) {
 	for i, at := range a.At {
 		Axpy(by*a.Value[i], Row(b, int(at)), sum)

@@ -35,8 +35,9 @@ func (w *work) do(phase string, steps int, each time.Duration) {
 	}
 }
 
-// check checks that the first state precedes all work and has an estimate, that the share never falls, that the time left is
-// about right as soon as a third of the time has passed, and that the last state is complete.
+// check checks that the first state precedes all work and has an estimate, that the share never
+// falls, that the time left is about right as soon as a third of the time has passed, and that the
+// last state is complete.
 func (w *work) check(t *testing.T, began time.Time) {
 	t.Helper()
 	first, last := w.told[0], w.told[len(w.told)-1]
@@ -88,7 +89,8 @@ func TestMeter(t *testing.T) {
 	}
 }
 
-// Steps that take random times, phases that were not expected, more steps than expected, and no plan do no harm.
+// Steps that take random times, phases that were not expected, more steps than expected, and no
+// plan do no harm.
 func TestMeterUnexpected(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))

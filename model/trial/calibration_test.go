@@ -15,7 +15,8 @@ type prediction struct {
 	cameTrue bool
 }
 
-// calibrationError is the expected calibration error of predictions. A bin ends when it has reached its share of them.
+// calibrationError is the expected calibration error of predictions. A bin ends when it has reached
+// its share of them.
 func calibrationError(all []prediction, bins int) float64 {
 	slices.SortStableFunc(all, func(a, b prediction) int {
 		if a.p < b.p {
@@ -46,8 +47,8 @@ func TestCalibrationError(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		// With even seeds the probabilities are repeated and have a cell each. With odd seeds they are arbitrary and
-		// share cells.
+		// With even seeds the probabilities are repeated and have a cell each. With odd seeds they
+		// are arbitrary and share cells.
 		draw, slack := func() float64 { return float64(rng.IntN(65)) / 64 }, 1e-12
 		if seed%2 == 1 {
 			draw, slack = func() float64 { return math.Pow(rng.Float64(), 3) }, 2e-3

@@ -11,8 +11,8 @@ import (
 	"kith/model/trial"
 )
 
-// With OneWay, edges lead only from the source that they were added with. The mass at a candidate without outgoing
-// edges stays there.
+// With OneWay, edges lead only from the source that they were added with. The mass at a candidate
+// without outgoing edges stays there.
 func TestWalkOneWay(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -27,7 +27,8 @@ func TestWalkOneWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 0 passes an eighth to 3 and to 4, and 4 passes half of its value to 2. Nothing reaches 1 and 5.
+	// 0 passes an eighth to 3 and to 4, and 4 passes half of its value to 2. Nothing reaches 1 and
+	// 5.
 	for u, want := range []float64{0.5, 0, 0.0625, 1.125, 0.125, 2} {
 		if math.Abs(v[u]-want) > bound[u]+1e-12 || bound[u] > 1e-8 {
 			t.Errorf("node %d: %v, want %v within %v", u, v[u], want, bound[u])
@@ -73,8 +74,8 @@ func TestWalkerFollowsTheGraph(t *testing.T) {
 	}
 }
 
-// A repairing walker has the values of a walker that solves from scratch, within the bounds of both, whatever edges are added
-// and however the start values move. They may be negative.
+// A repairing walker has the values of a walker that solves from scratch, within the bounds of
+// both, whatever edges are added and however the start values move. They may be negative.
 func TestRepairingWalker(t *testing.T) {
 	t.Parallel()
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(5, 1))

@@ -16,8 +16,8 @@ type Data struct {
 	Offered  []ID        // nodes that can be candidates; nil: all
 	Features [][]float32 // features of each node; nil: none
 
-	// Positives and Negatives are the pairs that a file lists as links and as non-links, in the order of the file. A
-	// pair listed as both is in both. nil means that there is no such list.
+	// Positives and Negatives are the pairs that a file lists as links and as non-links, in the
+	// order of the file. A pair listed as both is in both. nil means that there is no such list.
 	Positives, Negatives []Pair
 }
 
@@ -27,8 +27,8 @@ const checkEvery = 1 << 14
 // Feature returns the features of node u.
 func (d *Data) Feature(u ID) []float32 { return d.Features[u] }
 
-// NewData makes undirected data from the links. Loops are dropped. All nodes with a link are served. If ctx ends,
-// NewData returns the error of ctx.
+// NewData makes undirected data from the links. Loops are dropped. All nodes with a link are
+// served. If ctx ends, NewData returns the error of ctx.
 func NewData(ctx context.Context, nodes int, links [][2]ID, features [][]float32) (*Data, error) {
 	if features != nil && len(features) != nodes {
 		return nil, fmt.Errorf("trial: features of %d nodes, want %d", len(features), nodes)
@@ -59,9 +59,9 @@ func NewData(ctx context.Context, nodes int, links [][2]ID, features [][]float32
 	return d, nil
 }
 
-// Classes makes the data of a node classification. Nodes 0 to n-1 are the nodes to classify, node n+i represents class
-// i, and each node is linked to its class. Nodes with a negative label have no class and are not served. Class nodes
-// have no features.
+// Classes makes the data of a node classification. Nodes 0 to n-1 are the nodes to classify, node
+// n+i represents class i, and each node is linked to its class. Nodes with a negative label have no
+// class and are not served. Class nodes have no features.
 func Classes(labels []int, classes int, features [][]float32) (*Data, error) {
 	n := len(labels)
 	var links [][2]ID
@@ -86,8 +86,8 @@ func Classes(labels []int, classes int, features [][]float32) (*Data, error) {
 	return d, err
 }
 
-// Bipartite restricts the data to rounds in which nodes below users that have a link are served and the other nodes are
-// offered.
+// Bipartite restricts the data to rounds in which nodes below users that have a link are served and
+// the other nodes are offered.
 func (d *Data) Bipartite(users int) {
 	at, _ := slices.BinarySearch(d.Served, ID(users))
 	d.Served, d.Offered = d.Served[:at], nil
@@ -96,8 +96,8 @@ func (d *Data) Bipartite(users int) {
 	}
 }
 
-// Sample draws a share of the true links, the smaller node of each first. The result is a function of data and seed. A
-// smaller share is a prefix of a larger one.
+// Sample draws a share of the true links, the smaller node of each first. The result is a function
+// of data and seed. A smaller share is a prefix of a larger one.
 func (d *Data) Sample(share float64, seed uint64) []Pair {
 	if share == 0 {
 		return nil
@@ -132,10 +132,11 @@ type Communities struct {
 	Noise         float64 // standard deviation of a feature around its group's centre; centres have unit length
 }
 
-// Generate makes a graph of communities. Nodes have uneven popularity, links are mostly inside groups, and the features
-// of a node are its group's centre plus noise. With Closed, nodes that have a neighbour in common are linked more often
-// than others of their group, and with Choices so are nodes with similar features. Otherwise the group, as far as links
-// and features tell it, and popularity are all that predicts a link.
+// Generate makes a graph of communities. Nodes have uneven popularity, links are mostly inside
+// groups, and the features of a node are its group's centre plus noise. With Closed, nodes that
+// have a neighbour in common are linked more often than others of their group, and with Choices so
+// are nodes with similar features. Otherwise the group, as far as links and features tell it, and
+// popularity are all that predicts a link.
 func Generate(c Communities, seed uint64) (*Data, error) {
 	if c.Nodes < 2 || c.Groups < 1 || c.Groups > c.Nodes {
 		return nil, fmt.Errorf("trial: %d nodes in %d groups", c.Nodes, c.Groups)
@@ -196,7 +197,8 @@ func (g *generator) candidate(u ID) ID {
 	return v
 }
 
-// similarity returns the negative squared distance of the features, and of a node to itself the least.
+// similarity returns the negative squared distance of the features, and of a node to itself the
+// least.
 func (g *generator) similarity(u, v ID) float64 {
 	if u == v {
 		return math.Inf(-1)
@@ -209,8 +211,8 @@ func (g *generator) similarity(u, v ID) float64 {
 	return sum
 }
 
-// popular draws a number below n. Small numbers are more probable: the density at a share x of the range falls as
-// x^(-1/3).
+// popular draws a number below n. Small numbers are more probable: the density at a share x of the
+// range falls as x^(-1/3).
 func popular(rng *rand.Rand, n int) int {
 	return min(int(float64(n)*math.Pow(rng.Float64(), 1.5)), n-1)
 }

@@ -50,8 +50,8 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// A sample is a function of data and seed and contains each true link at most once. A smaller sample is a prefix of a
-// larger one.
+// A sample is a function of data and seed and contains each true link at most once. A smaller
+// sample is a prefix of a larger one.
 func TestSample(t *testing.T) {
 	t.Parallel()
 	d := communities(t, 0)
@@ -109,7 +109,8 @@ func TestGenerate(t *testing.T) {
 	}
 }
 
-// The walker's two directions and its solutions agree with each other and with a plain power iteration.
+// The walker's two directions and its solutions agree with each other and with a plain power
+// iteration.
 func TestWalker(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -1,11 +1,12 @@
-// Package trial compares policies by playing them. In each round a player chooses among candidates and then learns the
-// reward of its choice. The reward that it missed is its regret.
+// Package trial compares policies by playing them. In each round a player chooses among candidates
+// and then learns the reward of its choice. The reward that it missed is its regret.
 //
 // # Types
 //
-// [Data] is the ground truth: the true links. A [Protocol] defines how questions are drawn from it. A [Trial] plays
-// [Entrant] by Entrant, seed by seed. Each Entrant makes a [Player], which may be a model in memory ([NewPlayer]), a
-// database, or any other implementation. A [Result] holds a [Curve] for each run and produces tables and plots.
+// [Data] is the ground truth: the true links. A [Protocol] defines how questions are drawn from it.
+// A [Trial] plays [Entrant] by Entrant, seed by seed. Each Entrant makes a [Player], which may be a
+// model in memory ([NewPlayer]), a database, or any other implementation. A [Result] holds a
+// [Curve] for each run and produces tables and plots.
 //
 // # Protocols
 //
@@ -20,15 +21,15 @@
 //
 // Results of different protocols must not be ranked together: their difficulty differs widely.
 //
-// Regret of a round is the best reward among the candidates minus the reward received. Links are undirected, without
-// loops. A player's graph starts with a share of the links, [Entrant].Known, which is 0 by default. It gains the links
-// that the player finds or is shown.
+// Regret of a round is the best reward among the candidates minus the reward received. Links are
+// undirected, without loops. A player's graph starts with a share of the links, [Entrant].Known,
+// which is 0 by default. It gains the links that the player finds or is shown.
 //
-// INVARIANT: draws are a function of data, protocol and seed, never of a player. A run has bit-identical results alone
-// or among other runs, except for its times.
+// INVARIANT: draws are a function of data, protocol and seed, never of a player. A run has
+// bit-identical results alone or among other runs, except for its times.
 //
 // # Caveats
 //
-// Features that were computed from all links, such as the published ones of the PRB paper, leak the answer. Play
-// without features, too, and state which setting was used.
+// Features that were computed from all links, such as the published ones of the PRB paper, leak the
+// answer. Play without features, too, and state which setting was used.
 package trial

@@ -17,8 +17,8 @@ type ID = model.ID
 // Pair is a candidate link, an arm of a round.
 type Pair = model.Pair
 
-// Graph is an undirected unweighted graph in memory that grows edge by edge. Between changes it implements ppr.Graph
-// and model.Graph.
+// Graph is an undirected unweighted graph in memory that grows edge by edge. Between changes it
+// implements ppr.Graph and model.Graph.
 type Graph struct {
 	rows  [][]ID       // neighbours, ascending
 	out   [][]ID       // neighbours of the edges that were added from the node, ascending
@@ -102,8 +102,8 @@ func (g *Graph) Without(edges [][2]ID) *Graph {
 	return c
 }
 
-// Walker is a model.Walker on a Graph. It solves to a certified maximum error. It caches the solution for the last
-// source until an edge is added. It is not safe for concurrent use.
+// Walker is a model.Walker on a Graph. It solves to a certified maximum error. It caches the
+// solution for the last source until an edge is added. It is not safe for concurrent use.
 type Walker struct {
 	graph  *Graph
 	eps    float64
@@ -186,8 +186,9 @@ func (w *Walker) Propagate(ctx context.Context, walk model.Walk, h model.Start, 
 
 func resize(v []float64, n int) []float64 { return slices.Grow(v[:0], n)[:n] }
 
-// core is the graph that walks read: the nodes with an edge, numbered consecutively in their order. Most nodes have no
-// edge while a player's graph is young, and a solver that passes over all nodes would waste its time on them.
+// core is the graph that walks read: the nodes with an edge, numbered consecutively in their order.
+// Most nodes have no edge while a player's graph is young, and a solver that passes over all nodes
+// would waste its time on them.
 type core struct {
 	node   []ID // node of each number
 	number []ID // number of each node of the graph; alone if it has no edge
@@ -275,8 +276,8 @@ func (c *core) start(h model.Start, v ppr.Vector) ppr.Vector {
 	return v
 }
 
-// value returns the solution st of the walk from h at a node of the graph. Walks neither leave nor reach a node without
-// edges.
+// value returns the solution st of the walk from h at a node of the graph. Walks neither leave nor
+// reach a node without edges.
 func (c *core) value(st *ppr.State, h model.Start, u ID) (v, bound float64) {
 	if k := c.number[u]; k != noEdge {
 		return st.Value(c, k)

@@ -43,14 +43,15 @@ func readEdges(t *testing.T, path string) (g *trial.Graph, edges [][2]trial.ID) 
 	return g, unique
 }
 
-// question is a held-out edge among candidates that are not linked to its source. Candidate 0 is the edge's target.
+// question is a held-out edge among candidates that are not linked to its source. Candidate 0 is
+// the edge's target.
 type question struct {
 	source     trial.ID
 	candidates []trial.ID
 }
 
-// holdOut hides a tenth of the edges and returns n questions about them, with random nodes or nodes two hops away as
-// candidates.
+// holdOut hides a tenth of the edges and returns n questions about them, with random nodes or nodes
+// two hops away as candidates.
 func holdOut(g *trial.Graph, edges [][2]trial.ID, n int, twoHops bool) (*trial.Graph, []question) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	rng.Shuffle(len(edges), func(i, j int) { edges[i], edges[j] = edges[j], edges[i] })
@@ -134,8 +135,8 @@ func scorer(t *testing.T, policy string) *model.Scorer {
 	return m.Scorer()
 }
 
-// ranksHeldOut checks that the learned start finds held-out edges at least as well as simple heuristics, up to a
-// tolerance for the sampling of the questions.
+// ranksHeldOut checks that the learned start finds held-out edges at least as well as simple
+// heuristics, up to a tolerance for the sampling of the questions.
 func ranksHeldOut(t *testing.T, g *trial.Graph, edges [][2]trial.ID, n int) {
 	for _, twoHops := range []bool{false, true} {
 		t.Run(fmt.Sprintf("two hops=%v", twoHops), func(t *testing.T) {

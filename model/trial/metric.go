@@ -7,8 +7,9 @@ import (
 	"slices"
 )
 
-// HitsAt is Hits@K as the Open Graph Benchmark defines it (Hu et al., NeurIPS 2020): the share of positives that score
-// above the K-th best negative. It is 1 if there are fewer than K negatives, and 0 without positives.
+// HitsAt is Hits@K as the Open Graph Benchmark defines it (Hu et al., NeurIPS 2020): the share of
+// positives that score above the K-th best negative. It is 1 if there are fewer than K negatives,
+// and 0 without positives.
 func HitsAt(k int, positives, negatives []float64) float64 {
 	if len(positives) == 0 {
 		return 0
@@ -27,15 +28,16 @@ func HitsAt(k int, positives, negatives []float64) float64 {
 	return float64(hits) / float64(len(positives))
 }
 
-// MRR is the mean of 1/rank of each positive among all negatives. Half of the negatives with an equal score count as
-// better, as in the Open Graph Benchmark's evaluator.
+// MRR is the mean of 1/rank of each positive among all negatives. Half of the negatives with an
+// equal score count as better, as in the Open Graph Benchmark's evaluator.
 func MRR(positives, negatives []float64) float64 {
 	return meanOver(positives, negatives, func(better, equal int) float64 {
 		return 1 / (1 + float64(better) + float64(equal)/2)
 	})
 }
 
-// AUC is the share of pairs of a positive and a negative that are in the right order. Equal scores count half.
+// AUC is the share of pairs of a positive and a negative that are in the right order. Equal scores
+// count half.
 func AUC(positives, negatives []float64) float64 {
 	if len(negatives) == 0 {
 		return 0
@@ -45,8 +47,8 @@ func AUC(positives, negatives []float64) float64 {
 	})
 }
 
-// meanOver returns the mean over the positives of f, whose arguments are the numbers of negatives with better and with
-// equal scores. It returns 0 without positives.
+// meanOver returns the mean over the positives of f, whose arguments are the numbers of negatives
+// with better and with equal scores. It returns 0 without positives.
 func meanOver(positives, negatives []float64, f func(better, equal int) float64) float64 {
 	if len(positives) == 0 {
 		return 0
@@ -66,8 +68,9 @@ func meanOver(positives, negatives []float64, f func(better, equal int) float64)
 	return sum / float64(len(positives))
 }
 
-// Calibration compares predicted probabilities with outcomes. The zero value is empty. Predictions are counted in cells
-// whose width is 0.1 % of the value, so memory does not grow with the number of predictions.
+// Calibration compares predicted probabilities with outcomes. The zero value is empty. Predictions
+// are counted in cells whose width is 0.1 % of the value, so memory does not grow with the number
+// of predictions.
 type Calibration struct {
 	cells map[uint64]Bin // Predicted and Share are sums
 	count int
@@ -99,8 +102,8 @@ func (c *Calibration) Add(p float64, cameTrue bool) {
 	c.count++
 }
 
-// Bins divides the predictions, sorted by probability, into at most n bins of equal size. Predictions in the same cell
-// stay together, so sizes may differ.
+// Bins divides the predictions, sorted by probability, into at most n bins of equal size.
+// Predictions in the same cell stay together, so sizes may differ.
 func (c *Calibration) Bins(n int) []Bin {
 	var bins []Bin
 	var b Bin
@@ -119,8 +122,9 @@ func (c *Calibration) Bins(n int) []Bin {
 	return bins
 }
 
-// Error is the expected calibration error (Naeini, Cooper and Hauskrecht, AAAI 2015) over n bins: the mean difference
-// between the predicted probability and the share that came true, each bin weighted by its size. It is 0 without predictions.
+// Error is the expected calibration error (Naeini, Cooper and Hauskrecht, AAAI 2015) over n bins:
+// the mean difference between the predicted probability and the share that came true, each bin
+// weighted by its size. It is 0 without predictions.
 func (c *Calibration) Error(n int) float64 {
 	sum := 0.0
 	for _, b := range c.Bins(n) {

@@ -13,14 +13,15 @@ type Player interface {
 	// Choose returns the index of the arm to try as a link. It must not retain arms.
 	Choose(ctx context.Context, arms []Pair) (int, error)
 
-	// Learn reports the reward of the chosen arm. A reward of 1 means that the link exists; from then on the player may
-	// know it.
+	// Learn reports the reward of the chosen arm. A reward of 1 means that the link exists; from
+	// then on the player may know it.
 	Learn(ctx context.Context, arms []Pair, chosen int, reward float64) error
 }
 
 // Revealed is a Player that can be shown a link that it did not choose.
 type Revealed interface {
-	// Reveal reports an existing link, after Learn has reported that the chosen link does not exist.
+	// Reveal reports an existing link, after Learn has reported that the chosen link does not
+	// exist.
 	Reveal(ctx context.Context, link Pair) error
 }
 
@@ -40,11 +41,13 @@ type modelPlayer struct {
 // accuracy is the certified error of the walks of a model in memory.
 const accuracy = 1e-6
 
-// NewEntrant returns an entrant that plays a model in memory, made from the spec and the seed of the run. It has the
-// policy's name and knows the share of links that model.KnownEdges returns for the policy.
+// NewEntrant returns an entrant that plays a model in memory, made from the spec and the seed of
+// the run. It has the policy's name and knows the share of links that model.KnownEdges returns for
+// the policy.
 func NewEntrant(d *Data, spec model.Spec) Entrant { return newEntrant(d, spec, false) }
 
-// NewRepairingEntrant is like NewEntrant, but the walks of the policy are repaired by a RepairingWalker from round to round.
+// NewRepairingEntrant is like NewEntrant, but the walks of the policy are repaired by a
+// RepairingWalker from round to round.
 func NewRepairingEntrant(d *Data, spec model.Spec) Entrant { return newEntrant(d, spec, true) }
 
 func newEntrant(d *Data, spec model.Spec, repair bool) Entrant {
@@ -58,8 +61,8 @@ func newEntrant(d *Data, spec model.Spec, repair bool) Entrant {
 	}}
 }
 
-// NewPlayer returns a player of the model in memory. Its graph has the nodes of d, starts with the known links, and
-// gains the links that are found or revealed.
+// NewPlayer returns a player of the model in memory. Its graph has the nodes of d, starts with the
+// known links, and gains the links that are found or revealed.
 func NewPlayer(m *model.Model, d *Data, known []Pair) Player { return newPlayer(m, d, known, false) }
 
 func newPlayer(m *model.Model, d *Data, known []Pair, repair bool) Player {
@@ -125,7 +128,8 @@ func (p *modelPlayer) Reveal(_ context.Context, link Pair) error {
 	return nil
 }
 
-// networks starts to measure time until the call of its result. Time spent in walks meanwhile is counted as Walk.
+// networks starts to measure time until the call of its result. Time spent in walks meanwhile is
+// counted as Walk.
 func (p *modelPlayer) networks() (end func()) {
 	began, walked := time.Now(), p.walk.took
 	return func() {

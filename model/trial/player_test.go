@@ -83,7 +83,8 @@ func TestPlayerOffers(t *testing.T) {
 	}
 }
 
-// Links known at the start reduce regret. An entrant that knows all links has no live rounds in protocol fresh.
+// Links known at the start reduce regret. An entrant that knows all links has no live rounds in
+// protocol fresh.
 func TestEntrantKnows(t *testing.T) {
 	t.Parallel()
 	d := communities(t, 0)

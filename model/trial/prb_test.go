@@ -79,8 +79,8 @@ func entrants(d *trial.Data, features int, specs ...model.Spec) (all []trial.Ent
 	return all
 }
 
-// The default has less regret than the policies that do not learn. The test plays a part of the rounds, and all of them
-// with -full.
+// The default has less regret than the policies that do not learn. The test plays a part of the
+// rounds, and all of them with -full.
 func TestOnlineGrQc(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays on real data")

@@ -15,7 +15,8 @@ type Protocol struct {
 	Reveal     bool // a player that did not choose a link is shown one
 }
 
-// Paper is the protocol of the PRB paper, section 5.1: 100 candidates, up to 10 of them true neighbours.
+// Paper is the protocol of the PRB paper, section 5.1: 100 candidates, up to 10 of them true
+// neighbours.
 func Paper() Protocol { return Protocol{Name: "paper", Candidates: 100, Positives: 10} }
 
 // Fresh is Paper without the pairs that a player already knows: remembering links earns nothing.
@@ -26,8 +27,9 @@ func Released() Protocol {
 	return Protocol{Name: "released", Candidates: 10, Positives: 1, Listed: true}
 }
 
-// Classify is the node classification of the PRB paper, section 4, on data made by [Classes]. The candidates are all
-// classes. In the text of the paper, a player that missed the true class is shown it; in its listing (PRB-N) it is not.
+// Classify is the node classification of the PRB paper, section 4, on data made by [Classes]. The
+// candidates are all classes. In the text of the paper, a player that missed the true class is
+// shown it; in its listing (PRB-N) it is not.
 func Classify(classes int) Protocol {
 	return Protocol{Name: "classify", Candidates: classes, Positives: 1, Reveal: true}
 }

@@ -21,8 +21,8 @@ func TestProtocolOf(t *testing.T) {
 	}
 }
 
-// listed is data of 40 users and 60 items with 30 pairs listed as links and 200 as non-links. The last pair of both
-// lists is the same.
+// listed is data of 40 users and 60 items with 30 pairs listed as links and 200 as non-links. The
+// last pair of both lists is the same.
 func listed(t *testing.T) *trial.Data {
 	t.Helper()
 	var links [][2]trial.ID
@@ -43,8 +43,8 @@ func listed(t *testing.T) *trial.Data {
 	return d
 }
 
-// A round of protocol released has one row of the links and nine different rows of the non-links, in random order. The
-// reward is that of the lists.
+// A round of protocol released has one row of the links and nine different rows of the non-links,
+// in random order. The reward is that of the lists.
 func TestReleasedDraws(t *testing.T) {
 	t.Parallel()
 	d := listed(t)

@@ -30,8 +30,8 @@ func (c *Curve) Final() int {
 	return c.Regret[len(c.Regret)-1]
 }
 
-// Thin returns a curve with n evenly spaced values of the regret including the last one, or with all values if there
-// are at most n.
+// Thin returns a curve with n evenly spaced values of the regret including the last one, or with
+// all values if there are at most n.
 func (c Curve) Thin(n int) Curve {
 	if len(c.Regret) <= n {
 		return c

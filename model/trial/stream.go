@@ -11,8 +11,8 @@ type arm struct {
 // round is one question: which of these pairs is a link?
 type round []arm
 
-// stream draws the rounds of one seed. They depend only on data, protocol and seed, so that all players of a seed get
-// the same rounds.
+// stream draws the rounds of one seed. They depend only on data, protocol and seed, so that all
+// players of a seed get the same rounds.
 type stream struct {
 	data     *Data
 	protocol Protocol
@@ -48,7 +48,8 @@ func (s *stream) rows(r round, list []Pair, n, reward int) round {
 	return r
 }
 
-// candidates draws a serving node, its positives, and random non-neighbours up to the number of candidates.
+// candidates draws a serving node, its positives, and random non-neighbours up to the number of
+// candidates.
 func (s *stream) candidates(r round) round {
 	source := s.data.Served[s.rng.IntN(len(s.data.Served))]
 	links := s.data.Links[source]

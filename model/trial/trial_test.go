@@ -114,7 +114,8 @@ func TestPaperDraws(t *testing.T) {
 	}
 }
 
-// Protocol fresh does not offer a pair again after it was won. A round without remaining positives does not count.
+// Protocol fresh does not offer a pair again after it was won. A round without remaining positives
+// does not count.
 func TestFreshLeavesOutWhatWasWon(t *testing.T) {
 	t.Parallel()
 	d, err := trial.NewData(t.Context(), 30, [][2]trial.ID{{0, 1}, {1, 2}, {2, 2}}, nil)
@@ -153,8 +154,8 @@ func TestOffered(t *testing.T) {
 	}
 }
 
-// The default beats the policies that do not learn. The case without features excludes ppr, which is as good on such a
-// small graph.
+// The default beats the policies that do not learn. The case without features excludes ppr, which
+// is as good on such a small graph.
 func TestDefaultBeatsBaselines(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -232,7 +233,8 @@ func TestPlayRefuses(t *testing.T) {
 	}
 }
 
-// BenchmarkRound plays rounds of 100 candidates on a small graph: scoring, learning, training and PageRank.
+// BenchmarkRound plays rounds of 100 candidates on a small graph: scoring, learning, training and
+// PageRank.
 func BenchmarkRound(b *testing.B) {
 	d := communities(b, 10)
 	for _, spec := range []model.Spec{{Policy: "default"}, {Policy: "prb"}, {Policy: "prb", Preset: "paper"}, {Policy: "prb", Preset: "released"}} {

@@ -23,15 +23,15 @@ const (
 type Names struct {
 	// Run runs a statement that reads.
 	Run func(ctx context.Context, statement string) (*query.Rows, error)
-	// Keys returns the keys of nodes whose spelling in statements begins with a text, at most as many as most; see [Keys]. If
-	// it is nil, the first nodes that Run lists are searched.
+	// Keys returns the keys of nodes whose spelling in statements begins with a text, at most as
+	// many as most; see [Keys]. If it is nil, the first nodes that Run lists are searched.
 	Keys func(ctx context.Context, text string, most int) ([]db.Key, error)
 	// Files returns the files whose names begin with prefix, with a slash after directories.
 	Files func(prefix string) []string
 }
 
-// firstColumn returns the first column of a statement's answer. It waits no longer than patience, and returns nothing if
-// the statement fails, because completion must not disturb the user.
+// firstColumn returns the first column of a statement's answer. It waits no longer than patience,
+// and returns nothing if the statement fails, because completion must not disturb the user.
 func (n Names) firstColumn(ctx context.Context, statement string) (all []any) {
 	if n.Run == nil {
 		return nil
@@ -59,7 +59,8 @@ func (n Names) list(ctx context.Context, statement string) (all []string) {
 func (n Names) models(ctx context.Context) []string { return n.list(ctx, "SHOW MODELS") }
 func (n Names) labels(ctx context.Context) []string { return n.list(ctx, "SHOW LABELS") }
 
-// Keys returns the keys of nodes whose spelling in statements begins with a text, at most as many as most.
+// Keys returns the keys of nodes whose spelling in statements begins with a text, at most as many
+// as most.
 func Keys(ctx context.Context, tx *db.Tx, text string, most int) (all []db.Key, err error) {
 	for k, err := range tx.NodesBeginning(text) {
 		if err == nil {
@@ -73,7 +74,8 @@ func Keys(ctx context.Context, tx *db.Tx, text string, most int) (all []db.Key, 
 	return all, nil
 }
 
-// nodes returns the keys of nodes that begin with prefix, as statements spell them. It returns only some of many.
+// nodes returns the keys of nodes that begin with prefix, as statements spell them. It returns only
+// some of many.
 func (n Names) nodes(ctx context.Context, prefix string) (all []string) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -102,7 +104,8 @@ func (n Names) search(ctx context.Context, text string, most int) (all []db.Key,
 	return all[:min(len(all), most)], nil
 }
 
-// Statement returns the last word of text, the text before the cursor, and the values that complete it.
+// Statement returns the last word of text, the text before the cursor, and the values that complete
+// it.
 func Statement(ctx context.Context, text string, n Names) (word string, values []string) {
 	statement := lastStatement(text)
 	word = lastWord(statement)
@@ -131,7 +134,8 @@ func lastStatement(text string) string {
 	return ""
 }
 
-// lastWord returns the unfinished word, number, parameter or quoted text that text ends with, or "".
+// lastWord returns the unfinished word, number, parameter or quoted text that text ends with, or
+// "".
 func lastWord(text string) string {
 	var last parse.Lexeme
 	for l := range parse.Lexemes(text) {

@@ -13,8 +13,8 @@ type axis struct {
 	log       bool
 }
 
-// newAxis returns an axis for values, of which it ignores those that it cannot show. It begins at zero unless there are
-// values below.
+// newAxis returns an axis for values, of which it ignores those that it cannot show. It begins at
+// zero unless there are values below.
 func newAxis(log bool, values iter.Seq[float64]) axis {
 	a := axis{log: log, low: math.Inf(1), high: math.Inf(-1)}
 	for v := range values {
@@ -37,8 +37,8 @@ func newAxis(log bool, values iter.Seq[float64]) axis {
 	return a
 }
 
-// shows reports whether a value has a place on the axis. Values of a size that no data has are left out, so that sums
-// of them are finite.
+// shows reports whether a value has a place on the axis. Values of a size that no data has are left
+// out, so that sums of them are finite.
 func (a *axis) shows(v float64) bool {
 	const most = 1e100
 	return v >= -most && v <= most && (!a.log || v >= 1/most)
@@ -53,8 +53,8 @@ func (a *axis) at(v float64) float64 {
 	return a.from + (a.to-a.from)*min(max((v-low)/(high-low), 0), 1)
 }
 
-// ticks returns the values to mark: four to ten multiples of 1, 2 or 5 times a power of ten or, on a logarithmic axis,
-// up to eight powers of ten.
+// ticks returns the values to mark: four to ten multiples of 1, 2 or 5 times a power of ten or, on
+// a logarithmic axis, up to eight powers of ten.
 func (a *axis) ticks() (all []float64) {
 	if a.log {
 		first, last := math.Round(math.Log10(a.low)), math.Round(math.Log10(a.high))

@@ -20,8 +20,8 @@ type Bin struct {
 	Count     int     // number of predictions
 }
 
-// LogLog draws points with two logarithmic axes, such as the number of nodes of each degree. Points that are not positive
-// are left out. x and y name the axes.
+// LogLog draws points with two logarithmic axes, such as the number of nodes of each degree. Points
+// that are not positive are left out. x and y name the axes.
 func LogLog(w io.Writer, points []Point, x, y string, o Options) error {
 	c, all := o.chart("points with logarithmic axes", x, y), []Series{{Points: points}}
 	c.x, c.y = newAxis(true, xs(all)), newAxis(true, ys(all))
@@ -36,7 +36,8 @@ func LogLog(w io.Writer, points []Point, x, y string, o Options) error {
 	return c.finish(w, o, shown)
 }
 
-// Curve draws lines, such as the reward over time. x and y name the axes. Where a point has no finite number, a line has a gap.
+// Curve draws lines, such as the reward over time. x and y name the axes. Where a point has no
+// finite number, a line has a gap.
 func Curve(w io.Writer, lines []Series, x, y string, o Options) error {
 	c := o.chart("curves", x, y)
 	c.x, c.y = newAxis(false, xs(lines)), newAxis(false, ys(lines))
@@ -48,8 +49,9 @@ func Curve(w io.Writer, lines []Series, x, y string, o Options) error {
 	return c.finish(w, o, shown)
 }
 
-// Calibration draws the observed means of bins against the predicted ones, and the diagonal on which perfect predictions
-// lie. The area of a circle follows the number of predictions. Both axes show 0 to 1, or more if there are such values.
+// Calibration draws the observed means of bins against the predicted ones, and the diagonal on
+// which perfect predictions lie. The area of a circle follows the number of predictions. Both axes
+// show 0 to 1, or more if there are such values.
 func Calibration(w io.Writer, bins []Bin, o Options) error {
 	c := o.chart("predicted against observed", "predicted", "observed")
 	both := func(yield func(float64) bool) {
@@ -94,7 +96,8 @@ func (o Options) chart(what, x, y string) *chart {
 	return &chart{picture: p, xName: short(x, 60), yName: short(y, 60), title: short(o.Title, 90)}
 }
 
-// frame places the axes in the box and draws them with the title, the legend of named series, and a grid.
+// frame places the axes in the box and draws them with the title, the legend of named series, and a
+// grid.
 func (c *chart) frame(lines []Series) {
 	p, top := c.picture, 10.0
 	if c.title != "" {
@@ -152,7 +155,8 @@ func (c *chart) legend(lines []Series, top float64) float64 {
 	return y
 }
 
-// curve draws the i-th series and the band around it. It returns the number of points that it shows.
+// curve draws the i-th series and the band around it. It returns the number of points that it
+// shows.
 func (c *chart) curve(s Series, i int) (shown int) {
 	var line, upper, lower []Point
 	end := func() {
@@ -198,7 +202,8 @@ func (c *chart) shows(p Point) bool { return c.x.shows(p.X) && c.y.shows(p.Y) }
 
 func (c *chart) place(p Point) Point { return Point{c.x.at(p.X), c.y.at(p.Y)} }
 
-// eachPoint calls f with each point that can be shown and half the width of the band around it, until f returns false.
+// eachPoint calls f with each point that can be shown and half the width of the band around it,
+// until f returns false.
 func eachPoint(lines []Series, f func(p Point, band float64) bool) {
 	var linear axis
 	for _, s := range lines {

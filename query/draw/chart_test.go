@@ -56,7 +56,8 @@ func charts(numbers []float64, name string) map[string]func(io.Writer, Options) 
 	}
 }
 
-// Charts of any numbers are XML that a page may contain, lie in their box, and say so if there are no data.
+// Charts of any numbers are XML that a page may contain, lie in their box, and say so if there are
+// no data.
 func TestCharts(t *testing.T) {
 	t.Parallel()
 	for name, numbers := range map[string][]float64{

@@ -24,8 +24,8 @@ func (r rect) meetsCircle(center Point, radius float64) bool {
 // labelRunes is the maximum length of a label.
 const labelRunes = 20
 
-// label adds the labels of the nodes, the center's first, then those of predicted targets and of strong nodes. A label
-// that would cover a circle or another label is left out.
+// label adds the labels of the nodes, the center's first, then those of predicted targets and of
+// strong nodes. A label that would cover a circle or another label is left out.
 func (s *sketch) label() {
 	order := []int{0}
 	for _, l := range s.n.Predicted {
@@ -85,8 +85,8 @@ func (s *sketch) isFree(box rect, of int, placed []rect) bool {
 	return true
 }
 
-// short returns a text of at most n characters, with a mark for characters that cannot be seen or that change the
-// direction of others.
+// short returns a text of at most n characters, with a mark for characters that cannot be seen or
+// that change the direction of others.
 func short(text string, n int) string {
 	var out []rune
 	for _, c := range text {

@@ -15,8 +15,8 @@ type network struct {
 	seed  uint64
 }
 
-// The lengths of edges. That of an edge grows from shortest to longest with the share of neighbors that its ends do not
-// have in common.
+// The lengths of edges. That of an edge grows from shortest to longest with the share of neighbors
+// that its ends do not have in common.
 const (
 	shortest  = 0.7
 	longest   = 1.7
@@ -123,8 +123,9 @@ func limit(d [][]float64) {
 	}
 }
 
-// rings returns the first positions: each node on a ring around the center by the number of steps to it, near the node
-// through which the search came. A little chance keeps nodes from lying on one line.
+// rings returns the first positions: each node on a ring around the center by the number of steps
+// to it, near the node through which the search came. A little chance keeps nodes from lying on one
+// line.
 func (g *network) rings() []Point {
 	random := rand.New(rand.NewPCG(g.seed, 0x9e3779b97f4a7c15))
 	parent, order := g.tree()
@@ -153,8 +154,8 @@ func (g *network) rings() []Point {
 	return at
 }
 
-// tree returns the tree of a search from the center, which has no parent: -1. Nodes that it does not reach are below the
-// center as well. order has a node after its parent.
+// tree returns the tree of a search from the center, which has no parent: -1. Nodes that it does
+// not reach are below the center as well. order has a node after its parent.
 func (g *network) tree() (parent, order []int) {
 	next := make([][]int, g.size)
 	for _, e := range slices.Concat(g.edges, g.loose) {
@@ -184,8 +185,8 @@ func (g *network) tree() (parent, order []int) {
 	return parent, order
 }
 
-// majorize moves each node to where its stress is least, if the directions to the others stay. It returns the mean
-// distance by which nodes moved.
+// majorize moves each node to where its stress is least, if the directions to the others stay. It
+// returns the mean distance by which nodes moved.
 func majorize(at []Point, d [][]float64) (moved float64) {
 	for i, p := range at {
 		var x, y, total float64
@@ -237,7 +238,8 @@ type bitset []uint64
 
 func (b bitset) add(i int) { b[i/64] |= 1 << (i % 64) }
 
-// similarity returns the share of the members of two sets that both have. The center, 0, does not count.
+// similarity returns the share of the members of two sets that both have. The center, 0, does not
+// count.
 func (b bitset) similarity(c bitset) float64 {
 	both, either := 0, 0
 	for i := range b {

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/graph/simple"
 )
 
-// stress returns the mean squared relative difference between distances on paper and in the graph, at the scale of the
-// drawing at which it is least.
+// stress returns the mean squared relative difference between distances on paper and in the graph,
+// at the scale of the drawing at which it is least.
 func stress(at []Point, d [][]float64) float64 {
 	var across, square float64 // sums of w d |p-q| and of w |p-q|²
 	pairs := 0.0
@@ -40,8 +40,8 @@ func crossings(at []Point, edges [][2]int) (n int) {
 	return n
 }
 
-// eades returns the layout of gonum's EadesR2 with the least stress for some rates. With rates that suit a chain, hubs
-// swing to infinity.
+// eades returns the layout of gonum's EadesR2 with the least stress for some rates. With rates that
+// suit a chain, hubs swing to infinity.
 func eades(n int, edges [][2]int, d [][]float64) (best []Point) {
 	g := simple.NewUndirectedGraph()
 	for i := range n {
@@ -68,7 +68,8 @@ func eades(n int, edges [][2]int, d [][]float64) (best []Point) {
 	return best
 }
 
-// The layout has less stress than random places and than EadesR2, and fewer crossings. Where edges need not cross, few do.
+// The layout has less stress than random places and than EadesR2, and fewer crossings. Where edges
+// need not cross, few do.
 func TestLayoutQuality(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

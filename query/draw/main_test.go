@@ -13,7 +13,8 @@ import (
 	"kith/db"
 )
 
-// around returns a neighborhood of the nodes 0 to n-1 with edges between them and predicted links from node 0.
+// around returns a neighborhood of the nodes 0 to n-1 with edges between them and predicted links
+// from node 0.
 func around(n int, edges [][2]int, predicted ...int) *db.Neighborhood {
 	h := &db.Neighborhood{Center: db.Int(0)}
 	for i := range n {
@@ -99,7 +100,8 @@ func wellFormed(t testing.TB, text string) (all []xml.StartElement) {
 	}
 }
 
-// safeInline checks that elements are allowed in a page that accepts no styles and no scripts of its documents.
+// safeInline checks that elements are allowed in a page that accepts no styles and no scripts of
+// its documents.
 func safeInline(t testing.TB, elements []xml.StartElement) {
 	t.Helper()
 	known := []string{"svg", "title", "a", "g", "path", "circle", "text"}

@@ -11,9 +11,9 @@ import (
 	"kith/db/words"
 )
 
-// Neighborhood draws a neighborhood. The area of a circle follows the PageRank of its node, and the width of a dashed line
-// the score of the predicted link. Nodes have a color by their label if they have several labels, and arrows if the graph
-// is directed.
+// Neighborhood draws a neighborhood. The area of a circle follows the PageRank of its node, and the
+// width of a dashed line the score of the predicted link. Nodes have a color by their label if they
+// have several labels, and arrows if the graph is directed.
 func Neighborhood(w io.Writer, n *db.Neighborhood, o Options) error {
 	return o.write(w, newSketch(n, o).draw())
 }
@@ -126,7 +126,8 @@ func (s *sketch) fit() {
 	}
 }
 
-// separate moves circles that overlap apart by as much as they overlap, and all into the box. It reports whether it moved any.
+// separate moves circles that overlap apart by as much as they overlap, and all into the box. It
+// reports whether it moved any.
 func (s *sketch) separate() (moved bool) {
 	for i := range s.at {
 		for j := range i {
@@ -211,7 +212,8 @@ func (s *sketch) edge(i, j int) {
 	}
 }
 
-// between returns the ends of the line between two circles. A line with an arrow ends at the second circle.
+// between returns the ends of the line between two circles. A line with an arrow ends at the second
+// circle.
 func (s *sketch) between(i, j int, arrow bool) (from, to Point) {
 	from, to = s.at[i], s.at[j]
 	if length := math.Hypot(to.X-from.X, to.Y-from.Y); arrow && length > s.radius[j] {
@@ -270,7 +272,8 @@ type entry struct {
 // width returns the width of the entry.
 func (e *entry) width() float64 { return e.mark + textWidth(e.name, fontSize) }
 
-// setLegend makes the legend, which says what the marks mean, and places it in rows below the drawing.
+// setLegend makes the legend, which says what the marks mean, and places it in rows below the
+// drawing.
 func (s *sketch) setLegend() {
 	dot := func(name string, c Color, width float64) {
 		shape := Shape{Kind: Circle, Points: []Point{{4, 0}}, Radius: 4.5, Color: c, Outline: Ink, Width: width}

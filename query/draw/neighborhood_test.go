@@ -15,7 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the picture in testdata")
 
-// Each picture is XML that a page may contain, has the same bytes each time, lies in its box, and shows every node once.
+// Each picture is XML that a page may contain, has the same bytes each time, lies in its box, and
+// shows every node once.
 func TestNeighborhood(t *testing.T) {
 	t.Parallel()
 	for name, n := range samples() {

@@ -72,16 +72,16 @@ type Point struct{ X, Y float64 }
 // Color is a color of a picture.
 type Color uint8
 
-// The colors. Ink is that of texts and lines; of a picture in a page, that of the text around it. FirstSeries is the
-// first of NumSeries colors for series and labels.
+// The colors. Ink is that of texts and lines; of a picture in a page, that of the text around it.
+// FirstSeries is the first of NumSeries colors for series and labels.
 const (
 	Ink Color = iota
 	Accent
 	FirstSeries
 )
 
-// NumSeries is the number of colors for series. They are visible on white and on black, and distinct for most people
-// with a color vision deficiency (after Okabe and Ito).
+// NumSeries is the number of colors for series. They are visible on white and on black, and
+// distinct for most people with a color vision deficiency (after Okabe and Ito).
 const NumSeries = 6
 
 // RGB returns the color on a white page.

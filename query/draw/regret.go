@@ -11,8 +11,8 @@ import (
 // points is the maximum number of rounds at which a curve of regret is drawn.
 const points = 200
 
-// Regret draws the regret curves of a trial: for each entrant the mean over the seeds with a band of one standard
-// deviation.
+// Regret draws the regret curves of a trial: for each entrant the mean over the seeds with a band
+// of one standard deviation.
 func Regret(w io.Writer, r *trial.Result, o Options) error {
 	var lines []Series
 	for _, name := range r.Names() {

@@ -99,7 +99,8 @@ func (s *Shape) circle(b *bufio.Writer, paint string) {
 		s.Class, escape(key), url.PathEscape(key), escape(s.Tip), escape(s.Tip), circle)
 }
 
-// keyJSON returns the JSON of a key without the characters that XML cannot hold, which JSON can escape.
+// keyJSON returns the JSON of a key without the characters that XML cannot hold, which JSON can
+// escape.
 func keyJSON(k db.Key) string {
 	b, err := json.Marshal(k)
 	if err != nil {
@@ -129,7 +130,8 @@ func path(points []Point) string {
 	return b.String()
 }
 
-// number returns a coordinate with up to two digits after the point. Numbers that a coordinate cannot be are 0.
+// number returns a coordinate with up to two digits after the point. Numbers that a coordinate
+// cannot be are 0.
 func number(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		x = 0

@@ -1,6 +1,7 @@
-// Package exact decodes JSON from other programs. It refuses what encoding/json changes or drops without a word: half of a
-// surrogate pair and bytes that are not UTF-8, both of which would become U+FFFD, so that two names become one; an object
-// that has a member twice; and a number that no int64 or float64 holds.
+// Package exact decodes JSON from other programs. It refuses what encoding/json changes or drops
+// without a word: half of a surrogate pair and bytes that are not UTF-8, both of which would become
+// U+FFFD, so that two names become one; an object that has a member twice; and a number that no
+// int64 or float64 holds.
 package exact
 
 import (
@@ -17,9 +18,10 @@ import (
 // Object is an object of JSON.
 type Object map[string]any
 
-// Decode decodes one JSON value, which is called name in errors; "" means that its members are called by their own names. A
-// value is nil, a bool, an int64, a float64, a string, an []any or an Object. A number with a point or an exponent is a
-// float64, any other an int64. An error says where in the value the fault is.
+// Decode decodes one JSON value, which is called name in errors; "" means that its members are
+// called by their own names. A value is nil, a bool, an int64, a float64, a string, an []any or an
+// Object. A number with a point or an exponent is a float64, any other an int64. An error says
+// where in the value the fault is.
 func Decode(name string, b []byte) (any, error) {
 	var whole json.RawMessage
 	switch err := json.Unmarshal(b, &whole); {
@@ -81,7 +83,8 @@ func (d *decoder) token(name string) (json.Token, error) {
 	return t, nil
 }
 
-// halfPair returns the first escape sequence in a string, such as \ud800, that is half of a surrogate pair, or "".
+// halfPair returns the first escape sequence in a string, such as \ud800, that is half of a
+// surrogate pair, or "".
 func halfPair(raw []byte) string {
 	for i := 0; i < len(raw); i++ {
 		if raw[i] != '\\' {

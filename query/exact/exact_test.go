@@ -42,7 +42,8 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// A text that Decode accepts has the same value as for encoding/json, and no text stops the program.
+// A text that Decode accepts has the same value as for encoding/json, and no text stops the
+// program.
 func FuzzDecode(f *testing.F) {
 	for _, text := range []string{`{"statement": "NODES", "parameters": ["\ud83d\ude00", 1e3, [null, true]]}`, `"\ud800"`, `[1`, "\"\xff\""} {
 		f.Add(text)

@@ -89,7 +89,8 @@ func within(c Condition) string {
 // maxDepth is the maximum nesting depth of conditions.
 const maxDepth = 100
 
-// ParseCondition parses a condition as in a WHERE clause, such as score > 0.5 AND label = item. The error is a [*Error].
+// ParseCondition parses a condition as in a WHERE clause, such as score > 0.5 AND label = item. The
+// error is a [*Error].
 func ParseCondition(text string) (Condition, error) {
 	return parse(Fragment{Pos: start(), Text: text}, func(p *parser) Condition {
 		c := p.condition(0)

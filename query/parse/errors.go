@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Error is a fault in a statement and its position. Msg is the whole message; if it is empty, the message is composed
-// of Found and Expected.
+// Error is a fault in a statement and its position. Msg is the whole message; if it is empty, the
+// message is composed of Found and Expected.
 type Error struct {
 	Pos
 	Msg        string   `json:"message"`
@@ -42,8 +42,8 @@ func Join(list []string, word string) string {
 	return strings.Join(list[:last], ", ") + " " + word + " " + list[last]
 }
 
-// Caret returns the line of the fragment that err points at, and below it a caret under the column. It returns "" if
-// err holds no [*Error] in this fragment. A long line is cut around the caret.
+// Caret returns the line of the fragment that err points at, and below it a caret under the column.
+// It returns "" if err holds no [*Error] in this fragment. A long line is cut around the caret.
 func (f Fragment) Caret(err error) string {
 	var e *Error
 	if !errors.As(err, &e) || e.Offset < f.Offset || e.Offset > f.Offset+len(f.Text) {
@@ -62,8 +62,8 @@ func (f Fragment) Caret(err error) string {
 	return printable(before) + printable(after) + "\n" + strings.Repeat(" ", len(before)) + "^"
 }
 
-// printable replaces each control character by a space, so that a tab is one column wide and the text of a script
-// cannot control the terminal.
+// printable replaces each control character by a space, so that a tab is one column wide and the
+// text of a script cannot control the terminal.
 func printable(runes []rune) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || 0x7f <= r && r < 0xa0 || r == utf8.RuneError {
@@ -73,9 +73,9 @@ func printable(runes []rune) string {
 	}, string(runes))
 }
 
-// closest returns the keyword among expected that found is probably a misspelling of, or "". It has the rule of
-// words.Closest, which this package cannot import because it needs only the standard library; a test of package query
-// compares them.
+// closest returns the keyword among expected that found is probably a misspelling of, or "". It has
+// the rule of words.Closest, which this package cannot import because it needs only the standard
+// library; a test of package query compares them.
 func closest(found string, expected []string) string {
 	found = strings.ToUpper(found)
 	for errors := range 3 {
@@ -88,8 +88,8 @@ func closest(found string, expected []string) string {
 	return ""
 }
 
-// similar reports whether at most n errors turn a into b: an insertion, a deletion or a substitution of a letter, or a
-// transposition of two.
+// similar reports whether at most n errors turn a into b: an insertion, a deletion or a
+// substitution of a letter, or a transposition of two.
 func similar(a, b string, n int) bool {
 	for a != "" && b != "" && a[0] == b[0] {
 		a, b = a[1:], b[1:]

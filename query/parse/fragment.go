@@ -8,16 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// Fragment is the text of one statement, or of a command of the shell, and its position in the script.
+// Fragment is the text of one statement, or of a command of the shell, and its position in the
+// script.
 type Fragment struct {
 	Pos         // of Text
 	Text string // from the statement's first word or comment to its semicolon, or to the end of the script
 }
 
-// Split cuts a script into statements and yields each as soon as its semicolon has been read. Blank statements are
-// left out. A line outside of a statement that begins with a dot is one fragment: a command of the shell. For a
-// statement too long to parse, the error is an [*Error], and the statements after it follow. An error of the reader is
-// the last pair.
+// Split cuts a script into statements and yields each as soon as its semicolon has been read. Blank
+// statements are left out. A line outside of a statement that begins with a dot is one fragment: a
+// command of the shell. For a statement too long to parse, the error is an [*Error], and the
+// statements after it follow. An error of the reader is the last pair.
 func Split(r io.Reader) iter.Seq2[Fragment, error] {
 	return func(yield func(Fragment, error) bool) {
 		s := splitter{r: bufio.NewReader(r), pos: start()}
@@ -39,8 +40,8 @@ func Split(r io.Reader) iter.Seq2[Fragment, error] {
 	}
 }
 
-// Complete reports whether text consists of whole statements, the last one closed by its semicolon. Blanks and
-// comments may follow it. A prompt asks for another line until Complete returns true.
+// Complete reports whether text consists of whole statements, the last one closed by its semicolon.
+// Blanks and comments may follow it. A prompt asks for another line until Complete returns true.
 func Complete(text string) bool {
 	s := splitter{r: strings.NewReader(text), pos: start()}
 	for {
@@ -70,8 +71,8 @@ type splitter struct {
 	long  bool   // within a statement that is longer than maxStatement, whose beginning has been returned
 }
 
-// next returns the next statement that is not blank and whether a semicolon closes it, or io.EOF. It returns the first
-// maxStatement+1 bytes of a longer statement, as soon as they are read.
+// next returns the next statement that is not blank and whether a semicolon closes it, or io.EOF.
+// It returns the first maxStatement+1 bytes of a longer statement, as soon as they are read.
 func (s *splitter) next() (f Fragment, closed bool, err error) {
 	for {
 		long := s.long
@@ -82,7 +83,8 @@ func (s *splitter) next() (f Fragment, closed bool, err error) {
 	}
 }
 
-// read returns the text up to the next semicolon, without the white space before it, or a line that begins with a dot.
+// read returns the text up to the next semicolon, without the white space before it, or a line that
+// begins with a dot.
 func (s *splitter) read() (f Fragment, closed bool, err error) {
 	var raw []byte
 	f.Pos = s.pos
@@ -166,8 +168,8 @@ const (
 	inComment
 )
 
-// after returns the region after byte c, where last is the byte before c. A doubled quote leaves its region and enters
-// it again, which has the same result.
+// after returns the region after byte c, where last is the byte before c. A doubled quote leaves
+// its region and enters it again, which has the same result.
 func (g region) after(last, c byte) region {
 	switch {
 	case g == code && c == '\'':

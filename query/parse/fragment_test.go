@@ -84,7 +84,8 @@ func outcomes(r io.Reader) string {
 	return strings.Join(list, ", ")
 }
 
-// TestSplitReads checks that statements are yielded as soon as they are closed, and an error of the reader last.
+// TestSplitReads checks that statements are yielded as soon as they are closed, and an error of the
+// reader last.
 func TestSplitReads(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken pipe")
@@ -146,7 +147,8 @@ type endless string
 
 func (r endless) Read(p []byte) (int, error) { return copy(p, r), nil }
 
-// TestSplitRefusesEarly checks that a statement that is too long is refused before all of it is read.
+// TestSplitRefusesEarly checks that a statement that is too long is refused before all of it is
+// read.
 func TestSplitRefusesEarly(t *testing.T) {
 	t.Parallel()
 	for _, err := range Split(endless("x ")) {
@@ -171,7 +173,8 @@ func TestSplitStops(t *testing.T) {
 	_ = read.Close()
 }
 
-// TestSplitFindsEveryStatement checks that concatenated statements are split where they were joined.
+// TestSplitFindsEveryStatement checks that concatenated statements are split where they were
+// joined.
 func TestSplitFindsEveryStatement(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -19,8 +19,8 @@ func examples(t testing.TB) []string {
 	return strings.Split(strings.TrimSpace(string(b)), "\n")
 }
 
-// generator draws the parts of a tree in the order of the text, so that it can count question marks as the parser
-// does.
+// generator draws the parts of a tree in the order of the text, so that it can count question marks
+// as the parser does.
 type generator struct {
 	t      *rapid.T
 	params int

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// element is a part of a grammar: a literal, which is a keyword or a sign, a term, or a group of alternatives.
+// element is a part of a grammar: a literal, which is a keyword or a sign, a term, or a group of
+// alternatives.
 type element struct {
 	text     string      // literal, or name of the term; "" means a group
 	list     bool        // the element may repeat, separated by commas
@@ -95,8 +96,8 @@ func (p *parser) missWords(kinds []Kind, next func(Kind) string) {
 	}
 }
 
-// clauses parses the clauses of a statement whose first words are parsed. If several kinds begin with these words, the
-// statement is of the kind whose grammar matches more of the text.
+// clauses parses the clauses of a statement whose first words are parsed. If several kinds begin
+// with these words, the statement is of the kind whose grammar matches more of the text.
 func (p *parser) clauses(pos Pos, kinds []Kind, at int) (s *Statement) {
 	var best parser
 	for i, k := range kinds {
@@ -138,7 +139,8 @@ func (p *parser) element(s *Statement, e *element) {
 	}
 }
 
-// group parses one of the alternatives of a group. A term is parsed if no other alternative begins with the next word.
+// group parses one of the alternatives of a group. A term is parsed if no other alternative begins
+// with the next word.
 func (p *parser) group(s *Statement, e *element) {
 	for _, c := range e.choices {
 		if !c[0].isTerm() && p.literal(s, c[0].text) {
@@ -153,7 +155,8 @@ func (p *parser) group(s *Statement, e *element) {
 	}
 }
 
-// literal consumes a keyword or a sign, which begins a clause of the statement unless it is a parenthesis.
+// literal consumes a keyword or a sign, which begins a clause of the statement unless it is a
+// parenthesis.
 func (p *parser) literal(s *Statement, text string) bool {
 	if 'A' <= text[0] && text[0] <= 'Z' {
 		if !p.keyword(text) {

@@ -8,10 +8,10 @@ import (
 
 // Kind describes how a kind of statement is written.
 //
-// In the grammar, words in capitals and punctuation are literal, words in small letters are terms, [ ] encloses
-// optional parts, { | } lists alternatives, and "..." means that the item before it may repeat, separated by commas if
-// a comma precedes it. The words in capitals that the grammar begins with select the kind. The parser follows the
-// grammar, and has a production for each term.
+// In the grammar, words in capitals and punctuation are literal, words in small letters are terms,
+// [ ] encloses optional parts, { | } lists alternatives, and "..." means that the item before it
+// may repeat, separated by commas if a comma precedes it. The words in capitals that the grammar
+// begins with select the kind. The parser follows the grammar, and has a production for each term.
 type Kind struct {
 	Name    string // words after HELP that select it
 	Summary string
@@ -28,7 +28,8 @@ func firstWord(grammar string) string {
 	return grammar[:n]
 }
 
-// About reports whether HELP with a topic describes the kind: the topic is the name, its first words, or "".
+// About reports whether HELP with a topic describes the kind: the topic is the name, its first
+// words, or "".
 func (k Kind) About(topic string) bool {
 	return topic == "" || k.Name == topic || strings.HasPrefix(k.Name, topic+" ")
 }
@@ -94,8 +95,8 @@ func (t Term) String() string {
 	return t.Grammar + "  (" + t.Note + ")"
 }
 
-// Keywords returns the keywords of the grammar, sorted. They are case-insensitive, and none is reserved: where the
-// grammar expects a name, a keyword is a name.
+// Keywords returns the keywords of the grammar, sorted. They are case-insensitive, and none is
+// reserved: where the grammar expects a name, a keyword is a name.
 func Keywords() []string {
 	var words []string
 	keyword := regexp.MustCompile(`\b[A-Z]+\b`)
@@ -109,8 +110,8 @@ func Keywords() []string {
 	return slices.Compact(words)
 }
 
-// refuseBeginning stops the parser at a token that begins no statement: it may begin one of SQL or Cypher, or lack the
-// word before it, as STATS lacks SHOW.
+// refuseBeginning stops the parser at a token that begins no statement: it may begin one of SQL or
+// Cypher, or lack the word before it, as STATS lacks SHOW.
 func (p *parser) refuseBeginning() {
 	language := map[string]string{
 		"SELECT": "SQL", "UPDATE": "SQL", "ALTER": "SQL", "TRUNCATE": "SQL", "UPSERT": "SQL", "REPLACE": "SQL", "VALUES": "SQL", "TABLE": "SQL",
@@ -132,8 +133,9 @@ func (p *parser) refuseBeginning() {
 	p.stop(e)
 }
 
-// beginning returns the beginning of the statement that a word was probably meant to begin, or "". The word is the second
-// word of a name, or a misspelling of a first or second word. Statements that only show something are preferred.
+// beginning returns the beginning of the statement that a word was probably meant to begin, or "".
+// The word is the second word of a name, or a misspelling of a first or second word. Statements
+// that only show something are preferred.
 func beginning(found string, firstWords []string) string {
 	kinds := Kinds()
 	slices.SortStableFunc(kinds, func(a, b Kind) int { return strings.Compare(shows(b), shows(a)) })
@@ -152,7 +154,8 @@ func beginning(found string, firstWords []string) string {
 	return begins[closest(found, seconds)]
 }
 
-// shows returns the first word of the name of a kind whose statements only show something, and otherwise "".
+// shows returns the first word of the name of a kind whose statements only show something, and
+// otherwise "".
 func shows(k Kind) string {
 	if first := firstWord(k.Name); slices.Contains([]string{"SHOW", "PREDICT", "DESCRIBE"}, first) {
 		return first

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Lexeme is a piece of a text that is being typed and may have errors: a token, a comment, or blanks.
+// Lexeme is a piece of a text that is being typed and may have errors: a token, a comment, or
+// blanks.
 type Lexeme struct {
 	Class Class
 	Text  string

@@ -10,13 +10,14 @@ import (
 // maxStatement is the maximum length of a statement in bytes.
 const maxStatement = 1 << 20
 
-// Parse parses one statement, with or without its semicolon. The error is a [*Error], the first one in the text.
+// Parse parses one statement, with or without its semicolon. The error is a [*Error], the first one
+// in the text.
 func Parse(text string) (*Statement, error) {
 	return Fragment{Pos: start(), Text: text}.Parse()
 }
 
-// Parse parses the fragment's statement. The error is a [*Error], the first one in the text. Its position is counted
-// from the beginning of the script.
+// Parse parses the fragment's statement. The error is a [*Error], the first one in the text. Its
+// position is counted from the beginning of the script.
 func (f Fragment) Parse() (*Statement, error) { return parse(f, (*parser).script) }
 
 // parse parses a text that holds one thing.
@@ -62,11 +63,11 @@ func (f Fragment) check() error {
 	return nil
 }
 
-// parser is a recursive descent parser with one token of lookahead. The productions are next to the trees. Only
-// conditions nest, to a bounded depth.
+// parser is a recursive descent parser with one token of lookahead. The productions are next to the
+// trees. Only conditions nest, to a bounded depth.
 //
-// After the first error tok stays at the end of the statement, so every loop ends. The results of the methods are then
-// discarded.
+// After the first error tok stays at the end of the statement, so every loop ends. The results of
+// the methods are then discarded.
 type parser struct {
 	scan     scanner
 	tok      token

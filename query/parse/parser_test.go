@@ -77,7 +77,8 @@ func dumpStatement(b *strings.Builder, indent string, s *Statement) {
 	}
 }
 
-// dump writes a tree, one field a line, with the positions of its nodes. Fields that are not given are left out.
+// dump writes a tree, one field a line, with the positions of its nodes. Fields that are not given
+// are left out.
 func dump(b *strings.Builder, indent string, v reflect.Value) {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		v = v.Elem()

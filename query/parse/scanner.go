@@ -15,7 +15,8 @@ type scanner struct {
 	last kind   // kind of the token at the end of the text; "" means end
 }
 
-// next returns the next token. At the end of the text it always returns a token of kind end, or s.last.
+// next returns the next token. At the end of the text it always returns a token of kind end, or
+// s.last.
 func (s *scanner) next() (token, *Error) {
 	if err := s.skipBlanks(); err != nil {
 		return token{}, err
@@ -93,7 +94,8 @@ func blankLen(text string) int {
 	return len(text)
 }
 
-// isBlank reports whether r is white space or a byte order mark, which some editors write at the beginning of a file.
+// isBlank reports whether r is white space or a byte order mark, which some editors write at the
+// beginning of a file.
 func isBlank(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' }
 
 // lineLen returns the length of the first line of text without its line feed.
@@ -104,7 +106,8 @@ func lineLen(text string) int {
 	return len(text)
 }
 
-// quoted reads a token enclosed in the quotes that it begins with. A doubled quote denotes one quote.
+// quoted reads a token enclosed in the quotes that it begins with. A doubled quote denotes one
+// quote.
 func (s *scanner) quoted(k kind, what string) (token, *Error) {
 	q := s.rest[:1]
 	for n := 1; ; n += 2 {
@@ -148,8 +151,8 @@ func startsNumber(text string) bool {
 	return text != "" && isDigit(text[0])
 }
 
-// numberLen returns the length of the number that text begins with. Letters are part of it, so that 42abc and 0x10 are one
-// malformed number and not two tokens.
+// numberLen returns the length of the number that text begins with. Letters are part of it, so that
+// 42abc and 0x10 are one malformed number and not two tokens.
 func numberLen(text string) int {
 	for i := 1; i < len(text); i++ {
 		c := text[i]
@@ -181,8 +184,8 @@ func (s *scanner) number() (token, *Error) {
 	return t, nil
 }
 
-// wholeNumber completes an integer token. An integer has one spelling: 007 is an error, because a reader of edge lists
-// takes it for the string key '007' and not for 7.
+// wholeNumber completes an integer token. An integer has one spelling: 007 is an error, because a
+// reader of edge lists takes it for the string key '007' and not for 7.
 func wholeNumber(t token, digits string) (token, *Error) {
 	var err error
 	t.kind = integer

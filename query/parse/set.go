@@ -2,7 +2,8 @@ package parse
 
 import "fmt"
 
-// Set is a set of candidates: [*ListSet], [*SizedSet], [*LabelSet], [*AllSet], [*ParamSet] or [*Combination].
+// Set is a set of candidates: [*ListSet], [*SizedSet], [*LabelSet], [*AllSet], [*ParamSet] or
+// [*Combination].
 type Set interface {
 	Node
 	set()
@@ -81,7 +82,8 @@ func (s *Combination) String() string {
 // maxSets is the maximum number of sets that a clause combines.
 const maxSets = 64
 
-// ParseSet parses a set as in an AMONG clause, such as NEIGHBORS(2) or ALL EXCEPT PPR(100). The error is a [*Error].
+// ParseSet parses a set as in an AMONG clause, such as NEIGHBORS(2) or ALL EXCEPT PPR(100). The
+// error is a [*Error].
 func ParseSet(text string) (Set, error) {
 	return parse(Fragment{Pos: start(), Text: text}, func(p *parser) Set {
 		s := p.sets()

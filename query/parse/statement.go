@@ -6,20 +6,21 @@ import (
 	"strings"
 )
 
-// Statement is a parsed statement: its kind, and the operands after each keyword and sign of the kind's grammar. In
+// Statement is a parsed statement: its kind, and the operands after each keyword and sign of the
+// kind's grammar. In
 //
 //	OBSERVE 'ann' -> 'dan' = 1 USING friends
 //
-// Value("OBSERVE") is 'ann', Value("->") is 'dan', Value("=") is 1, and Name("USING") is friends. A method returns
-// the zero value of its type if the clause is not given.
+// Value("OBSERVE") is 'ann', Value("->") is 'dan', Value("=") is 1, and Name("USING") is friends. A
+// method returns the zero value of its type if the clause is not given.
 type Statement struct {
 	Pos
 	Kind    string // name of its [Kind]
 	clauses []clause
 }
 
-// clause is a part of a statement: one keyword or sign, or all keywords that the statement begins with, and the nodes
-// after it.
+// clause is a part of a statement: one keyword or sign, or all keywords that the statement begins
+// with, and the nodes after it.
 type clause struct {
 	words string
 	nodes []Node

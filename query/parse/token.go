@@ -82,8 +82,8 @@ func (t *token) is(w string) bool {
 	return t.kind == word && strings.EqualFold(t.text, w)
 }
 
-// wordLen returns the length in bytes of the word that text begins with, or 0. A word is a letter or
-// "_", followed by letters, marks, digits and "_".
+// wordLen returns the length in bytes of the word that text begins with, or 0. A word is a letter
+// or "_", followed by letters, marks, digits and "_".
 func wordLen(text string) int {
 	for i, r := range text {
 		inside := i > 0 && unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd)

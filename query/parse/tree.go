@@ -36,14 +36,15 @@ type String struct {
 	Value string
 }
 
-// Name is the name of a model, label, policy, format, option or option value. The zero Name means that no name was
-// given. Names are case-sensitive, except those of options.
+// Name is the name of a model, label, policy, format, option or option value. The zero Name means
+// that no name was given. Names are case-sensitive, except those of options.
 type Name struct {
 	Pos
 	Value string
 }
 
-// Param is a placeholder for an argument of the statement: $name, or the question mark with the given index.
+// Param is a placeholder for an argument of the statement: $name, or the question mark with the
+// given index.
 type Param struct {
 	Pos
 	Name  string // empty for ?
@@ -96,7 +97,8 @@ func (e Edge) String() string {
 	return e.Source.String() + " -> " + e.Target.String() + optional(" WEIGHT ", e.Weight) + optional(" AT ", e.At)
 }
 
-// Option is one name = value of a WITH clause. The name is in lower case and occurs once in its clause.
+// Option is one name = value of a WITH clause. The name is in lower case and occurs once in its
+// clause.
 type Option struct {
 	Pos
 	Name  string

@@ -23,8 +23,8 @@ import (
 	"kith/query/web"
 )
 
-// tab is a page of a real browser. When the test ends, it checks that the page logged no error and sent no request to
-// another host.
+// tab is a page of a real browser. When the test ends, it checks that the page logged no error and
+// sent no request to another host.
 type tab struct {
 	*testing.T
 	browser context.Context
@@ -34,7 +34,8 @@ type tab struct {
 	faults []string
 }
 
-// open opens the page of a database in headless Chromium. Where there is no Chromium, the test is skipped.
+// open opens the page of a database in headless Chromium. Where there is no Chromium, the test is
+// skipped.
 func open(t *testing.T, g *db.DB, width, height int, o web.Options) *tab {
 	t.Helper()
 	return openHandler(t, o.Handler(g), width, height)
@@ -169,7 +170,8 @@ func (p *tab) until(condition string) {
 	}
 }
 
-// screenshot writes a picture of the window to the folder that KITH_SCREENSHOTS names, if it is set.
+// screenshot writes a picture of the window to the folder that KITH_SCREENSHOTS names, if it is
+// set.
 func (p *tab) screenshot(name string) {
 	p.Helper()
 	folder := os.Getenv("KITH_SCREENSHOTS")

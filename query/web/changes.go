@@ -45,7 +45,8 @@ func changeSchema() schema {
 // span is a part of the history of a database: the changes after a version, up to another one.
 type span struct{ since, until uint64 }
 
-// spanOf returns the span that a request asks for. It returns the error that [db.DB.Changes] would begin with.
+// spanOf returns the span that a request asks for. It returns the error that [db.DB.Changes] would
+// begin with.
 func (h *handler) spanOf(r *http.Request) (s span, err error) {
 	err = h.g.View(r.Context(), func(tx *db.Tx) (err error) {
 		if s.since, err = versionOf(r, "since", tx.Stats().Changes.After); err != nil {
@@ -78,8 +79,9 @@ func versionOf(r *http.Request, name string, otherwise uint64) (uint64, error) {
 	return v, nil
 }
 
-// changes answers with changes until the client disconnects, the server shuts down or the database is closed. A client that
-// does not read holds a part of the feed, about a megabyte, until its time to read a line is over. It holds no transaction.
+// changes answers with changes until the client disconnects, the server shuts down or the database
+// is closed. A client that does not read holds a part of the feed, about a megabyte, until its time
+// to read a line is over. It holds no transaction.
 func (h *handler) changes(w http.ResponseWriter, r *http.Request) {
 	ctx, end, ok := h.subscribe(w, r, h.visitor(r).feeds)
 	if !ok {
@@ -100,7 +102,8 @@ func (h *handler) changes(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// feed sends the changes of a span, and an empty line when no change comes for a while. It returns an error to be sent.
+// feed sends the changes of a span, and an empty line when no change comes for a while. It returns
+// an error to be sent.
 func (h *handler) feed(ctx context.Context, w http.ResponseWriter, s span) error {
 	for s.since < s.until {
 		beat, cancel := context.WithTimeout(ctx, h.heartbeat)

@@ -20,7 +20,8 @@ import (
 	"kith/query/web"
 )
 
-// fed returns a database at version 8 that keeps its changes, which are of all kinds, except that of version 1.
+// fed returns a database at version 8 that keeps its changes, which are of all kinds, except that
+// of version 1.
 func fed(t testing.TB) *db.DB {
 	t.Helper()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20, ChangeBytes: 1 << 20})
@@ -173,7 +174,8 @@ func (p pipes) Accept() (net.Conn, error) {
 	return nil, net.ErrClosed
 }
 
-// A feed whose client does not read ends when its time is over, and holds no transaction until then.
+// A feed whose client does not read ends when its time is over, and holds no transaction until
+// then.
 func TestChangesSlowClient(t *testing.T) {
 	t.Parallel()
 	g := fed(t)

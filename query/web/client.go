@@ -27,16 +27,16 @@ import (
 //	c, err := web.Dial("http://127.0.0.1:7331")
 //	rows, err := c.Run(ctx, "SHOW STATS")
 type Client struct {
-	// Token is sent with each statement. A Handler that has it allows statements that write; see [Options]. Set it before
-	// the first statement.
+	// Token is sent with each statement. A Handler that has it allows statements that write; see
+	// [Options]. Set it before the first statement.
 	Token string
 
 	base *url.URL
 	http http.Client // its connections are not shared
 }
 
-// Dial returns a client of the Handler at a URL of the form http://host:port/path or just host:port. It does not
-// connect; [Client.Run] does.
+// Dial returns a client of the Handler at a URL of the form http://host:port/path or just
+// host:port. It does not connect; [Client.Run] does.
 func Dial(address string) (*Client, error) {
 	if !strings.Contains(address, "://") {
 		address = "http://" + address
@@ -54,9 +54,10 @@ func Dial(address string) (*Client, error) {
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Run runs one statement in the other process, as [query.Run] does in this one: it returns the same rows, a fault in the
-// statement is an [*query.Error], and errors.Is finds the database's error. An argument is a node, a number, a string, a
-// bool, a time, nil, or a slice of those. The statement is cancelled when ctx ends.
+// Run runs one statement in the other process, as [query.Run] does in this one: it returns the same
+// rows, a fault in the statement is an [*query.Error], and errors.Is finds the database's error. An
+// argument is a node, a number, a string, a bool, a time, nil, or a slice of those. The statement
+// is cancelled when ctx ends.
 func (c *Client) Run(ctx context.Context, text string, args ...any) (*query.Rows, error) {
 	body, err := marshalRequest(text, args)
 	if err != nil {
@@ -79,7 +80,8 @@ func (c *Client) Run(ctx context.Context, text string, args ...any) (*query.Rows
 	return rows, nil
 }
 
-// do sends a request and returns the body of the answer, whose media type must be kind, or that of an error.
+// do sends a request and returns the body of the answer, whose media type must be kind, or that of
+// an error.
 func (c *Client) do(ctx context.Context, r *http.Request, kind string) (io.ReadCloser, error) {
 	if c.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.Token)
@@ -99,8 +101,8 @@ func (c *Client) do(ctx context.Context, r *http.Request, kind string) (io.ReadC
 	return nil, errors.Join(c.failed(ctx, err), answer.Body.Close())
 }
 
-// failed adds the address of the handler to an error of the connection. Errors of the context and of the handler are
-// returned unchanged.
+// failed adds the address of the handler to an error of the connection. Errors of the context and
+// of the handler are returned unchanged.
 func (c *Client) failed(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:

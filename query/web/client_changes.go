@@ -28,8 +28,9 @@ func (c *Client) Stats(ctx context.Context) (s db.Stats, err error) {
 	return s, nil
 }
 
-// Changes yields the changes of the database of the other process after version since, as [db.DB.Changes] does, until ctx
-// ends. A change that came this way can be read but not applied: [db.DB.Apply] needs its binary form.
+// Changes yields the changes of the database of the other process after version since, as
+// [db.DB.Changes] does, until ctx ends. A change that came this way can be read but not applied:
+// [db.DB.Apply] needs its binary form.
 func (c *Client) Changes(ctx context.Context, since uint64) iter.Seq2[db.Change, error] {
 	return c.changesWithin(ctx, since, silence)
 }
@@ -73,7 +74,8 @@ func (c *Client) changesWithin(ctx context.Context, since uint64, silence time.D
 	}
 }
 
-// silence is the longest time in which nothing arrives. The other process sends something more often.
+// silence is the longest time in which nothing arrives. The other process sends something more
+// often.
 const silence = 6 * heartbeat
 
 // heard is a reader that calls a function when something arrives.

@@ -13,8 +13,8 @@ import (
 	"kith/query/web"
 )
 
-// The clients in other languages run the whole loop, twice on the same database, and learn from it. Without the right
-// token they fail with the server's words.
+// The clients in other languages run the whole loop, twice on the same database, and learn from it.
+// Without the right token they fail with the server's words.
 func TestClients(t *testing.T) {
 	t.Parallel()
 	for program, file := range map[string]string{"python3": "client.py", "node": "client.mjs"} {

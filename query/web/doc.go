@@ -1,75 +1,88 @@
-// Package web serves a database over HTTP. [Handler] answers statements that only read; with a token, [Options.Handler]
-// also answers those that write. A [Client] sends statements to it, and returns the same rows and errors as [query.Run].
-// A request is
+// Package web serves a database over HTTP. [Handler] answers statements that only read; with a
+// token, [Options.Handler] also answers those that write. A [Client] sends statements to it, and
+// returns the same rows and errors as [query.Run]. A request is
 //
 //	POST /query HTTP/1.1
 //	Content-Type: application/json
 //
 //	{"statement": "PREDICT LINKS FOR ? TOP 1", "parameters": ["ann"]}
 //
-// and its answer is lines of JSON: the columns and which of them hold nodes, a line for each row and each note, and
-// the number of rows. An answer that lacks the last line, or ends with an error line instead, is incomplete.
+// and its answer is lines of JSON: the columns and which of them hold nodes, a line for each row
+// and each note, and the number of rows. An answer that lacks the last line, or ends with an error
+// line instead, is incomplete.
 //
 //	{"columns":["source","target","rank",...],"keys":["source","target"]}
 //	{"row":["ann","cid",1,...]}
 //	{"note":"answered by the built-in model: the database has no model"}
 //	{"rows":1}
 //
-// Parameters are a list for ? or an object for $name. A parameter is a number, a string, true, false, null, a list of these,
-// or {"key": node}. A request that has other members, a member twice, or half of a surrogate pair in a string is refused.
+// Parameters are a list for ? or an object for $name. A parameter is a number, a string, true,
+// false, null, a list of these, or {"key": node}. A request that has other members, a member twice,
+// or half of a surrogate pair in a string is refused.
 //
-// A node is an integer or a string of JSON, and 7 and "7" are two nodes. JavaScript, among others, reads integers above 2^53
-// with other digits; a request with "keys": "text" gets nodes as strings, and writes them so in {"key": node}: 7 is the
-// integer, ann the string, and '7', in single quotes, the string 7. See [db.Key.MarshalText].
+// A node is an integer or a string of JSON, and 7 and "7" are two nodes. JavaScript, among others,
+// reads integers above 2^53 with other digits; a request with "keys": "text" gets nodes as strings,
+// and writes them so in {"key": node}: 7 is the integer, ann the string, and '7', in single quotes,
+// the string 7. See [db.Key.MarshalText].
 //
 // A bound that is not known is null, as every value is that is absent.
 //
-// GET / is a page for people: it runs statements, draws a node and its likely links, and shows models and the database.
-// Its files are in the folder page; it needs nothing from other servers. Keys are text there, whatever they hold, and the
-// Content-Security-Policy of every answer allows no other script. GET /events sends the figures each second.
+// GET / is a page for people: it runs statements, draws a node and its likely links, and shows
+// models and the database. Its files are in the folder page; it needs nothing from other servers.
+// Keys are text there, whatever they hold, and the Content-Security-Policy of every answer allows
+// no other script. GET /events sends the figures each second.
 //
-// GET /openapi.json describes the routes that other programs may use. It is derived from the table of routes, as the
-// multiplexer is. The folder examples has a client in Python and one in JavaScript, each of which runs the loop choose,
-// reward, predict.
+// GET /openapi.json describes the routes that other programs may use. It is derived from the table
+// of routes, as the multiplexer is. The folder examples has a client in Python and one in
+// JavaScript, each of which runs the loop choose, reward, predict.
 //
 // # Changes
 //
-// GET /changes?since=V answers with the changes after version V as they become durable, a line of JSON each, for as long as
-// the client reads; see [db.DB.Changes], whose errors it has: status 400 if the database keeps no changes, 410 for a version
-// that is forgotten, 409 for one to come. Without since it begins with the oldest change that is kept, and with until=V it
-// ends with that of version V. An empty line at least every 10 seconds means that the server is there. A last line that is
-// an error says why the feed ended. There are at most 16 feeds at a time; a new client gets the place of one that has several. A client that takes longer than [Options.Timeout]
-// to read a line is disconnected. [Client.Changes] reads a feed.
+// GET /changes?since=V answers with the changes after version V as they become durable, a line of
+// JSON each, for as long as the client reads; see [db.DB.Changes], whose errors it has: status 400
+// if the database keeps no changes, 410 for a version that is forgotten, 409 for one to come.
+// Without since it begins with the oldest change that is kept, and with until=V it ends with that
+// of version V. An empty line at least every 10 seconds means that the server is there. A last line
+// that is an error says why the feed ended. There are at most 16 feeds at a time; a new client gets
+// the place of one that has several. A client that takes longer than [Options.Timeout] to read a
+// line is disconnected. [Client.Changes] reads a feed.
 //
 // # Writing
 //
-// A request that has the token of [Options.Token], as Authorization: Bearer TOKEN, may change nodes and edges, choose,
-// reward, observe, and create, train, deploy and drop models. A session for these is Confined; see [query.Session].
-// No request accesses a file, because a file belongs to the machine and not to the database: LOAD, EXPORT, IMPORT,
-// BACKUP and EVALUATE of files are refused. So are EVALUATE STREAM, which plays policies for minutes, and BEGIN and SET,
-// because a request is one statement, whose session ends with it: a transaction left open would block all writers.
+// A request that has the token of [Options.Token], as Authorization: Bearer TOKEN, may change nodes
+// and edges, choose, reward, observe, and create, train, deploy and drop models. A session for
+// these is Confined; see [query.Session]. No request accesses a file, because a file belongs to the
+// machine and not to the database: LOAD, EXPORT, IMPORT, BACKUP and EVALUATE of files are refused.
+// So are EVALUATE STREAM, which plays policies for minutes, and BEGIN and SET, because a request is
+// one statement, whose session ends with it: a transaction left open would block all writers.
 //
-// An answer with status 200 means that the change is durable. An answer with an error means that the statement has
-// changed nothing, also if its time was over. The exceptions are status 500, a fault of the disk or of kith, and an error
-// of kind closed. If there is no answer, because the connection broke, the change may have been made. Then a client may
-// send MERGE, INSERT EDGES and REWARD again: they have the same effect twice, and the answer of REWARD says that the
-// reward is not new. DELETE and INSERT NODE fail the second time, CHOOSE makes another decision, which expires, and
-// OBSERVE teaches twice. So a program that must be able to repeat a lesson uses CHOOSE and REWARD in place of OBSERVE.
+// An answer with status 200 means that the change is durable. An answer with an error means that
+// the statement has changed nothing, also if its time was over. The exceptions are status 500, a
+// fault of the disk or of kith, and an error of kind closed. If there is no answer, because the
+// connection broke, the change may have been made. Then a client may send MERGE, INSERT EDGES and
+// REWARD again: they have the same effect twice, and the answer of REWARD says that the reward is
+// not new. DELETE and INSERT NODE fail the second time, CHOOSE makes another decision, which
+// expires, and OBSERVE teaches twice. So a program that must be able to repeat a lesson uses CHOOSE
+// and REWARD in place of OBSERVE.
 //
 // # Limits
 //
-// Anyone on this machine may read, unless [Options.TokenForReads] is set. Pages of other origins may not: requests
-// with a foreign Host, Origin or Sec-Fetch-Site are refused, whatever their content, and no origin is granted access.
-// [Options] bound the time, the size and the number of requests, and the memory of what has arrived and
-// of what has not been read. A request beyond them has status 503 and has changed nothing. GET /stats and GET /metrics
-// wait for no statement. The program that serves the handler bounds the time of headers and the number of connections,
-// as kith serve does.
+// Anyone on this machine may read, unless [Options.TokenForReads] is set. Pages of other origins
+// may not: requests with a foreign Host, Origin or Sec-Fetch-Site are refused, whatever their
+// content, and no origin is granted access. [Options] bound the time, the size and the number of
+// requests, and the memory of what has arrived and of what has not been read. A request beyond them
+// has status 503 and has changed nothing. GET /stats and GET /metrics wait for no statement. The
+// program that serves the handler bounds the time of headers and the number of connections, as kith
+// serve does.
 //
-// Requests with the token and those without it have separate places, so that neither wait for the others. Among each,
-// clients take turns. A client is an address, or a network of 64 bits of IPv6. Behind a proxy all clients have the address
-// of the proxy: there, only the token tells them apart, and the proxy must limit each client. Small statements do not wait
-// for large ones: those that evaluate or predict the links of many nodes are large, and so are others once their like have
-// run for longer than a quarter of a second. The body of a request must arrive within [Options.BodyTimeout].
+// Requests with the token and those without it have separate places, so that neither wait for the
+// others. Among each, clients take turns. A client is an address, or a network of 64 bits of IPv6.
+// Behind a proxy all clients have the address of the proxy: there, only the token tells them apart,
+// and the proxy must limit each client. Small statements do not wait for large ones: those that
+// evaluate or predict the links of many nodes are large, and so are others once their like have run
+// for longer than a quarter of a second. The body of a request must arrive within
+// [Options.BodyTimeout].
 //
-// The token, like everything else, is sent in clear text: for other machines, put a proxy with encryption in front.
+// The token, like everything else, is sent in clear text: for other machines, put a proxy with
+// encryption in front.
 package web

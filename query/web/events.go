@@ -14,8 +14,8 @@ const (
 	eventTimeout  = 10 * time.Second // for writing an event
 )
 
-// events answers with the figures of the database each second, as server-sent events, until the client disconnects,
-// the server shuts down or the database is closed.
+// events answers with the figures of the database each second, as server-sent events, until the
+// client disconnects, the server shuts down or the database is closed.
 func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 	ctx, end, ok := h.subscribe(w, r, h.visitor(r).watching)
 	if !ok {
@@ -58,9 +58,10 @@ func (h *handler) event(w http.ResponseWriter) error {
 	return control.Flush()
 }
 
-// subscribe gives a place to a client that gets events or a feed of changes, which the caller must end, or refuses it. The
-// context ends with the request, or with the cause errBusy when another client needs the place. The shutdown of the server
-// ends all feeds; without that, the server would wait.
+// subscribe gives a place to a client that gets events or a feed of changes, which the caller must
+// end, or refuses it. The context ends with the request, or with the cause errBusy when another
+// client needs the place. The shutdown of the server ends all feeds; without that, the server would
+// wait.
 func (h *handler) subscribe(w http.ResponseWriter, r *http.Request, s *places) (ctx context.Context, end func(), ok bool) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	p, err := s.take(clientOf(r), false, func() { cancel(s.busy()) })

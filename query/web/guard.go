@@ -16,7 +16,8 @@ import (
 // errToken is the error of a request without the token, or with another one. It does not say which.
 var errToken = errors.New("this needs the token of the server, as Authorization: Bearer TOKEN")
 
-// admit refuses a request that may not have an answer of a route. It returns the status of the refusal.
+// admit refuses a request that may not have an answer of a route. It returns the status of the
+// refusal.
 func (h *handler) admit(r *http.Request, to *route) (status int, err error) {
 	if err := h.authorize(r); err != nil {
 		return http.StatusForbidden, err
@@ -33,7 +34,8 @@ func (h *handler) admit(r *http.Request, to *route) (status int, err error) {
 	return 0, nil
 }
 
-// authorize returns an error for a request from another machine, or for one addressed to an unknown host.
+// authorize returns an error for a request from another machine, or for one addressed to an unknown
+// host.
 func (h *handler) authorize(r *http.Request) error {
 	if !h.Remote && !local(r.RemoteAddr) {
 		return fmt.Errorf("%s is another machine: only this one may ask (see Options.Remote)", r.RemoteAddr)
@@ -44,7 +46,8 @@ func (h *handler) authorize(r *http.Request) error {
 	return nil
 }
 
-// local reports whether the address of a peer is on this machine: a loopback address or that of a Unix socket.
+// local reports whether the address of a peer is on this machine: a loopback address or that of a
+// Unix socket.
 func local(peer string) bool {
 	if peer == "" || peer == "@" || strings.HasPrefix(peer, "/") {
 		return true
@@ -66,8 +69,9 @@ func (h *handler) known(host string) bool {
 	return slices.ContainsFunc(h.Hosts, func(known string) bool { return known == "*" || strings.EqualFold(known, name) })
 }
 
-// foreign returns an error for a request from a page with a foreign origin, with any method and content. Following a
-// link of such a page to an open route is allowed, because that page does not see the answer.
+// foreign returns an error for a request from a page with a foreign origin, with any method and
+// content. Following a link of such a page to an open route is allowed, because that page does not
+// see the answer.
 func foreign(r *http.Request, to *route) error {
 	for _, origin := range r.Header.Values("Origin") {
 		if u, err := url.Parse(origin); err != nil || !strings.EqualFold(u.Host, r.Host) || u.Host == "" {
@@ -83,8 +87,8 @@ func foreign(r *http.Request, to *route) error {
 	return nil
 }
 
-// token reports whether a request has a token, and whether that is the handler's. The time that it takes does not depend
-// on how much of a token is right. A handler without a token ignores tokens.
+// token reports whether a request has a token, and whether that is the handler's. The time that it
+// takes does not depend on how much of a token is right. A handler without a token ignores tokens.
 func (h *handler) token(r *http.Request) (given, right bool) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if h.Token == "" || !strings.EqualFold(scheme, "Bearer") {

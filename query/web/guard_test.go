@@ -11,8 +11,8 @@ import (
 	"kith/query/web"
 )
 
-// A request from a page with a foreign origin is refused, with any route, method and content, even with the
-// token. Following a link to a route that tells nothing of the database is allowed.
+// A request from a page with a foreign origin is refused, with any route, method and content, even
+// with the token. Following a link to a route that tells nothing of the database is allowed.
 func TestForeign(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Friends(t)

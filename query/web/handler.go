@@ -15,53 +15,61 @@ import (
 	"kith/query"
 )
 
-// Options limit who may use a Handler, and how much. The zero value of each field is a good default.
+// Options limit who may use a Handler, and how much. The zero value of each field is a good
+// default.
 type Options struct {
-	// Remote accepts requests from other machines too. Without it the peer must be this machine. There are no users
-	// and no encryption: put a proxy that has them in front.
+	// Remote accepts requests from other machines too. Without it the peer must be this machine.
+	// There are no users and no encryption: put a proxy that has them in front.
 	Remote bool
-	// Hosts are the host names that a request may be addressed to, in addition to localhost and IP addresses; "*"
-	// means any. They keep a page of a foreign site from sending requests under another name through a browser.
+	// Hosts are the host names that a request may be addressed to, in addition to localhost and IP
+	// addresses; "*" means any. They keep a page of a foreign site from sending requests under
+	// another name through a browser.
 	Hosts []string
-	// Token allows statements that write, for requests that have it: Authorization: Bearer TOKEN. It should be at least 32
-	// random characters. "" means that statements only read.
+	// Token allows statements that write, for requests that have it: Authorization: Bearer TOKEN.
+	// It should be at least 32 random characters. "" means that statements only read.
 	Token string
 	// TokenForReads requires the token for everything that tells of the database.
 	TokenForReads bool
 	// MaxBody is the maximum size of a request in bytes. 0 means 1 MiB.
 	MaxBody int64
-	// MaxRows is the maximum number of rows of an answer; a larger answer is ErrTooLarge. 0 means 100,000.
+	// MaxRows is the maximum number of rows of an answer; a larger answer is ErrTooLarge. 0 means
+	// 100,000.
 	MaxRows int
-	// Timeout is how long a statement may run, including the arrival of its request, and how long writing its answer
-	// may take. 0 means 30 s each.
+	// Timeout is how long a statement may run, including the arrival of its request, and how long
+	// writing its answer may take. 0 means 30 s each.
 	Timeout time.Duration
 	// BodyTimeout is how long the body of a request may take to arrive. 0 means 5 s.
 	BodyTimeout time.Duration
-	// LongTimeout is the Timeout of statements that train, evaluate or predict the links of many nodes, and have the token.
-	// They run one at a time, beside the others. 0 means 10 min.
+	// LongTimeout is the Timeout of statements that train, evaluate or predict the links of many
+	// nodes, and have the token. They run one at a time, beside the others. 0 means 10 min.
 	LongTimeout time.Duration
-	// MaxRunning is how many small statements run at the same time; the others wait for their turn, within their timeout. 0
-	// means one less than the number of processors, but at least 1, so that GET /stats is answered meanwhile. Of the large
-	// statements, half as many run, but at least 1: those that evaluate or predict the links of many nodes, and those whose
-	// like have run for longer than a quarter of a second. The page's pictures, reasons and completions are made one at a
-	// time, beside the statements. Requests with the token are counted apart from those without it, here and below.
+	// MaxRunning is how many small statements run at the same time; the others wait for their turn,
+	// within their timeout. 0 means one less than the number of processors, but at least 1, so that
+	// GET /stats is answered meanwhile. Of the large statements, half as many run, but at least 1:
+	// those that evaluate or predict the links of many nodes, and those whose like have run for
+	// longer than a quarter of a second. The page's pictures, reasons and completions are made one
+	// at a time, beside the statements. Requests with the token are counted apart from those
+	// without it, here and below.
 	MaxRunning int
-	// MaxWaiting is how many small, and how many large statements wait for their turn. Clients take turns; a client is an
-	// address, or a network of 64 bits of IPv6. Beyond the limit the client that has most is refused. 0 means 64.
+	// MaxWaiting is how many small, and how many large statements wait for their turn. Clients take
+	// turns; a client is an address, or a network of 64 bits of IPv6. Beyond the limit the client
+	// that has most is refused. 0 means 64.
 	MaxWaiting int
-	// MaxRequests is how many requests may have a body that has not arrived. One more takes the place of the one that has
-	// been arriving for longest, of the client that has most. 0 means 512.
+	// MaxRequests is how many requests may have a body that has not arrived. One more takes the
+	// place of the one that has been arriving for longest, of the client that has most. 0 means
+	// 512.
 	MaxRequests int
-	// MaxBytes is about the memory of the requests that have arrived and of the answers that their clients have not yet
-	// read; a request or an answer that exceeds it, or half of it for one client, is refused. 0 means 128 MiB.
+	// MaxBytes is about the memory of the requests that have arrived and of the answers that their
+	// clients have not yet read; a request or an answer that exceeds it, or half of it for one
+	// client, is refused. 0 means 128 MiB.
 	MaxBytes int64
 }
 
 // Handler answers with the default options; see [Options.Handler].
 func Handler(g *db.DB) http.Handler { return Options{}.Handler(g) }
 
-// Handler returns a handler for the database of a running process. It answers statements that only read or, with the
-// token, also those that write:
+// Handler returns a handler for the database of a running process. It answers statements that only
+// read or, with the token, also those that write:
 //
 //	GET /               a page for people
 //	POST /query         {"statement": "PREDICT LINKS FOR ? TOP 3", "parameters": ["ann"]}
@@ -70,14 +78,16 @@ func Handler(g *db.DB) http.Handler { return Options{}.Handler(g) }
 //	GET /metrics        the same for Prometheus
 //	GET /openapi.json   a description of the interface
 //
-// A query has the Content-Type application/json. The answer is lines of JSON: columns, rows, notes, the number of
-// rows; [Client] sends such queries. A faulty statement is refused with status 400 and the same error that Run returns,
-// one that may not run here with 403, one that lacks the token with 401. A request from another machine, from a page of
-// another origin, or addressed to a name that is not in Hosts, is refused with 403. A request beyond the limits is
-// refused with 503, and may be sent again. A statement is cancelled when its client disconnects.
+// A query has the Content-Type application/json. The answer is lines of JSON: columns, rows, notes,
+// the number of rows; [Client] sends such queries. A faulty statement is refused with status 400
+// and the same error that Run returns, one that may not run here with 403, one that lacks the token
+// with 401. A request from another machine, from a page of another origin, or addressed to a name
+// that is not in Hosts, is refused with 403. A request beyond the limits is refused with 503, and
+// may be sent again. A statement is cancelled when its client disconnects.
 func (o Options) Handler(g *db.DB) http.Handler { return o.handler(g).multiplexer() }
 
-// handler returns the handler of a database, whose limits are those of the options or their defaults.
+// handler returns the handler of a database, whose limits are those of the options or their
+// defaults.
 func (o Options) handler(g *db.DB) *handler {
 	o.MaxBody, o.MaxRows = cmp.Or(o.MaxBody, 1<<20), cmp.Or(o.MaxRows, 100_000)
 	o.Timeout, o.LongTimeout = cmp.Or(o.Timeout, 30*time.Second), cmp.Or(o.LongTimeout, 10*time.Minute)
@@ -116,7 +126,8 @@ func (h *handler) metrics(w http.ResponseWriter, _ *http.Request) {
 	h.figures(w, "text/plain; version=0.0.4; charset=utf-8", func(s *db.Stats, b *bytes.Buffer) error { return s.WritePrometheus(b) })
 }
 
-// figures writes the statistics of the database. They are not counted as unread answers, so that they are never refused.
+// figures writes the statistics of the database. They are not counted as unread answers, so that
+// they are never refused.
 func (h *handler) figures(w http.ResponseWriter, kind string, write func(*db.Stats, *bytes.Buffer) error) {
 	var b bytes.Buffer
 	s, err := h.g.Stats()

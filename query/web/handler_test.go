@@ -272,8 +272,8 @@ func TestHandlerRequests(t *testing.T) {
 	}
 }
 
-// Requests from another machine, to an unknown host name, or of the kind that a page of a foreign site can send are
-// refused.
+// Requests from another machine, to an unknown host name, or of the kind that a page of a foreign
+// site can send are refused.
 func TestHandlerWelcome(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Friends(t)
@@ -321,7 +321,8 @@ func TestHandlerWelcome(t *testing.T) {
 // endless is a statement that only reads and takes longer than anyone waits.
 const endless = "EVALUATE PREDICT LINKS FOR ALL USING default ON HOLDOUT 0.1 WITH (epochs = 1000000000)"
 
-// A statement ends after the timeout. Its request is in memory, so that only the statement takes time.
+// A statement ends after the timeout. Its request is in memory, so that only the statement takes
+// time.
 func TestHandlerTimeout(t *testing.T) {
 	t.Parallel()
 	h := web.Options{Timeout: 50 * time.Millisecond}.Handler(communities(t))
@@ -370,8 +371,8 @@ func communities(t testing.TB) *db.DB {
 	return g
 }
 
-// occupy runs a statement that does not end. The function that it returns disconnects the client and returns the error that
-// the client gets.
+// occupy runs a statement that does not end. The function that it returns disconnects the client
+// and returns the error that the client gets.
 func occupy(t *testing.T, c *web.Client, load func() web.Load) (end func() error) {
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan error)

@@ -17,7 +17,8 @@ import (
 	"kith/query/web"
 )
 
-// Requests as no client sends them are refused, answered in order, or cut off. None of them changes anything.
+// Requests as no client sends them are refused, answered in order, or cut off. None of them changes
+// anything.
 func TestHostileRequests(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Friends(t)
@@ -92,7 +93,8 @@ func sendRaw(t testing.TB, url, text string) *bufio.Reader {
 	return bufio.NewReader(c)
 }
 
-// Beyond the statements that run and those that wait, a statement is refused at once, and the figures are answered.
+// Beyond the statements that run and those that wait, a statement is refused at once, and the
+// figures are answered.
 func TestTooManyStatements(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t, web.Options{Timeout: time.Hour, MaxRunning: 1, MaxWaiting: 2}.Handler(communities(t)))
@@ -136,8 +138,8 @@ func TestTooManyStatements(t *testing.T) {
 	}
 }
 
-// half begins to send a request whose body does not arrive. It returns once the handler reads the body, and a function that
-// returns the status of the answer.
+// half begins to send a request whose body does not arrive. It returns once the handler reads the
+// body, and a function that returns the status of the answer.
 func half(t *testing.T, url, authorization string) (status func() int) {
 	t.Helper()
 	headers := "POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n"
@@ -158,8 +160,8 @@ func half(t *testing.T, url, authorization string) (status func() int) {
 	}
 }
 
-// Clients that send half of their bodies keep nobody from an answer, with the token or without it: beyond a number of bodies
-// the one that has been arriving for longest gives way.
+// Clients that send half of their bodies keep nobody from an answer, with the token or without it:
+// beyond a number of bodies the one that has been arriving for longest gives way.
 func TestHalfSentBodies(t *testing.T) {
 	t.Parallel()
 	const most = 4
@@ -191,7 +193,8 @@ func TestHalfSentBodies(t *testing.T) {
 	}
 }
 
-// Clients without the token keep those that have it from nothing, nor do large statements keep small ones.
+// Clients without the token keep those that have it from nothing, nor do large statements keep
+// small ones.
 func TestLanes(t *testing.T) {
 	t.Parallel()
 	h, load := web.Observed(web.Options{Timeout: time.Hour, MaxRunning: 1, MaxWaiting: 2, Token: token}, communities(t))

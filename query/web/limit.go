@@ -23,8 +23,8 @@ type share struct {
 	n      int64
 }
 
-// grow makes a share as large as n, or as half of the budget if that is smaller, and reports whether the client may have as
-// much.
+// grow makes a share as large as n, or as half of the budget if that is smaller, and reports
+// whether the client may have as much.
 func (s *share) grow(n int64) bool {
 	b := s.of
 	half := (b.most + 1) / 2
@@ -55,7 +55,8 @@ func (s *share) release() {
 	s.n = 0
 }
 
-// metered is a reader of a body whose bytes are counted as they arrive. It fails with errBusy if there are too many.
+// metered is a reader of a body whose bytes are counted as they arrive. It fails with errBusy if
+// there are too many.
 type metered struct {
 	io.Reader
 	share *share

@@ -73,7 +73,8 @@ func TestMetered(t *testing.T) {
 	}
 }
 
-// Small statements leave a processor to other requests, where there are several, and large ones half of them to small ones.
+// Small statements leave a processor to other requests, where there are several, and large ones
+// half of them to small ones.
 func TestMaxRunning(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ most, small, large int }{
@@ -164,7 +165,8 @@ func TestTurnsAreDropped(t *testing.T) {
 	(<-begun[1]).end()
 }
 
-// A statement whose context ends while it waits gives up its place, whether or not its turn has just come.
+// A statement whose context ends while it waits gives up its place, whether or not its turn has
+// just come.
 func TestTurnsCancelled(t *testing.T) {
 	t.Parallel()
 	turns := newTurns(1, 100)
@@ -189,7 +191,8 @@ func TestTurnsCancelled(t *testing.T) {
 	}
 }
 
-// A statement that takes long becomes large, so that the next small one begins, and its like are large from the beginning.
+// A statement that takes long becomes large, so that the next small one begins, and its like are
+// large from the beginning.
 func TestLongStatementMoves(t *testing.T) {
 	t.Parallel()
 	h := Options{MaxRunning: 1}.handler(nil)

@@ -62,7 +62,8 @@ func lookRoutes() []route {
 	}
 }
 
-// inView runs f in a transaction that reads, when it is its turn and within the timeout of statements.
+// inView runs f in a transaction that reads, when it is its turn and within the timeout of
+// statements.
 func inView[T any](ctx context.Context, h *handler, v visitor, f func(context.Context, *db.Tx) (T, error)) (answer T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
 	defer cancel()
@@ -103,8 +104,8 @@ func (h *handler) write(w http.ResponseWriter, r *http.Request, v any, err error
 	h.look(w, r, "application/json", b.Bytes(), err)
 }
 
-// look answers with a body of a media type, or with an error. An error that something was not found has status 404, because
-// the URL names it.
+// look answers with a body of a media type, or with an error. An error that something was not found
+// has status 404, because the URL names it.
 func (h *handler) look(w http.ResponseWriter, r *http.Request, kind string, body []byte, err error) {
 	if err == nil {
 		err = h.visitor(r).reply(w, kind, body)

@@ -13,7 +13,8 @@ func (h *handler) describe(w http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(w).Encode(h.openAPI()) // an error means that the client has gone
 }
 
-// openAPI returns the description of the routes by OpenAPI 3.1. It tells of the token if there is one.
+// openAPI returns the description of the routes by OpenAPI 3.1. It tells of the token if there is
+// one.
 func (h *handler) openAPI() schema {
 	paths := map[string]schema{}
 	for _, r := range routes() {

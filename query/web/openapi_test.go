@@ -48,7 +48,8 @@ type example struct {
 // token is the token of handlers in tests.
 const token = "0123456789abcdef0123456789abcdef"
 
-// examples has at least one request for each status of each route, other than 401 and 403, which every route has.
+// examples has at least one request for each status of each route, other than 401 and 403, which
+// every route has.
 func examples() []example {
 	trusted := func(_ *testing.T, _ *db.DB, r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
 	closed := func(t *testing.T, g *db.DB, _ *http.Request) {
@@ -230,7 +231,8 @@ func (d *described) matches(t *testing.T, what string, s map[string]any, text []
 	}
 }
 
-// fault returns an error unless a value has a schema. It knows the keywords that the description uses.
+// fault returns an error unless a value has a schema. It knows the keywords that the description
+// uses.
 func (d *described) fault(s map[string]any, v any) error {
 	for keyword, operand := range s {
 		var err error

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// assets are the files of the page: its HTML template, style and scripts. The page needs nothing else, so its browser sends
-// requests to this server only.
+// assets are the files of the page: its HTML template, style and scripts. The page needs nothing
+// else, so its browser sends requests to this server only.
 //
 //go:embed page
 var assets embed.FS
@@ -24,8 +24,8 @@ func pageRoutes() []route {
 	}
 }
 
-// pageData is the data of the page's template. The page requests everything else once it is shown, so that the first
-// paint does not wait for the database.
+// pageData is the data of the page's template. The page requests everything else once it is shown,
+// so that the first paint does not wait for the database.
 type pageData struct {
 	Writable      bool // statements that write may be run, with a token
 	TokenForReads bool
@@ -55,8 +55,9 @@ func (h *handler) asset(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(content) // an error means that the client has gone
 }
 
-// harden sets the headers of every answer, which forbid a browser to store answers, to run other scripts than the page's own,
-// to show the page within a page of a foreign site, and to send its address to other sites.
+// harden sets the headers of every answer, which forbid a browser to store answers, to run other
+// scripts than the page's own, to show the page within a page of a foreign site, and to send its
+// address to other sites.
 func harden(header http.Header) {
 	header.Set("Content-Security-Policy", strings.Join([]string{
 		"default-src 'self'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'", "object-src 'none'",

@@ -13,7 +13,8 @@ import (
 	"kith/query/draw"
 )
 
-// The page is small, and has no script, style or handler outside of its files: the policy of the page would refuse them.
+// The page is small, and has no script, style or handler outside of its files: the policy of the
+// page would refuse them.
 func TestAssets(t *testing.T) {
 	t.Parallel()
 	const most = 150 << 10

@@ -22,8 +22,8 @@ import (
 
 var update = flag.Bool("update", false, "take page.png, the picture of the page in the README, again")
 
-// TestPagePicture checks the size of the page's picture in the README. With -update it takes the picture again: of a node of
-// ego-Facebook, with a model trained by default.
+// TestPagePicture checks the size of the page's picture in the README. With -update it takes the
+// picture again: of a node of ego-Facebook, with a model trained by default.
 func TestPagePicture(t *testing.T) {
 	const name, width, height, most = "page.png", 1200, 720, 150 << 10
 	if *update {

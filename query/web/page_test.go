@@ -214,7 +214,8 @@ func TestPageStop(t *testing.T) {
 	p.until(`document.querySelector(".status")?.textContent.startsWith("1 row ")`)
 }
 
-// The stop button of an evaluation ends it, and the next one can be started. The evaluation waits for the only slot.
+// The stop button of an evaluation ends it, and the next one can be started. The evaluation waits
+// for the only slot.
 func TestPageStopEvaluation(t *testing.T) {
 	t.Parallel()
 	g := circle(t)

@@ -76,8 +76,8 @@ func chartOptions(width int) draw.Options {
 	return draw.Options{Width: width, Height: min(max(width/2, 220), 360)}
 }
 
-// atLeast returns the number of nodes with at least as many edges, for each number of edges. Of points that would overlap it
-// keeps the first.
+// atLeast returns the number of nodes with at least as many edges, for each number of edges. Of
+// points that would overlap it keeps the first.
 func atLeast(counts []db.DegreeCount) (points []draw.Point) {
 	const ratio = 1.02
 	nodes := int64(0)
@@ -95,7 +95,8 @@ func atLeast(counts []db.DegreeCount) (points []draw.Point) {
 	return points
 }
 
-// rewards answers with a chart of the rewards of a model over time, or with no content if there were none.
+// rewards answers with a chart of the rewards of a model over time, or with no content if there
+// were none.
 func (h *handler) rewards(w http.ResponseWriter, r *http.Request) {
 	h.learning(w, r, func(b *bytes.Buffer, l db.Learning, width int) error {
 		if len(l.Rewards) == 0 {
@@ -110,7 +111,8 @@ func (h *handler) rewards(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// calibration answers with a chart of predicted against observed rewards, or with no content if there were none.
+// calibration answers with a chart of predicted against observed rewards, or with no content if
+// there were none.
 func (h *handler) calibration(w http.ResponseWriter, r *http.Request) {
 	h.learning(w, r, func(b *bytes.Buffer, l db.Learning, width int) error {
 		if len(l.Calibration) == 0 {

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// clientOf returns what distinguishes the client of a request from others: its address, or the network of an IPv6 address,
-// because one machine has all addresses of it.
+// clientOf returns what distinguishes the client of a request from others: its address, or the
+// network of an IPv6 address, because one machine has all addresses of it.
 func clientOf(r *http.Request) string {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -23,7 +23,8 @@ func clientOf(r *http.Request) string {
 	return addr.String()
 }
 
-// places are a number of places that requests occupy at the same time, such as those whose body arrives.
+// places are a number of places that requests occupy at the same time, such as those whose body
+// arrives.
 type places struct {
 	most int
 	what string // what requests do there, for errors
@@ -42,8 +43,9 @@ type place struct {
 
 func newPlaces(most int, what string) *places { return &places{most: most, what: what} }
 
-// take takes a place. If all are taken, the client that has most of them gives way with its earliest place, whose request
-// ends. A client that would itself have most replaces its own earliest place, or is refused.
+// take takes a place. If all are taken, the client that has most of them gives way with its
+// earliest place, whose request ends. A client that would itself have most replaces its own
+// earliest place, or is refused.
 func (s *places) take(client string, replaces bool, end func()) (*place, error) {
 	p := &place{in: s, client: client, end: end}
 	s.mu.Lock()

@@ -12,7 +12,8 @@ import (
 	"kith/query/exact"
 )
 
-// request is the body that a client posts: a statement and its arguments, a list for ? or an object for $name.
+// request is the body that a client posts: a statement and its arguments, a list for ? or an object
+// for $name.
 type request struct {
 	Statement  string     `json:"statement"`
 	Parameters parameters `json:"parameters,omitempty"`

@@ -14,7 +14,8 @@ import (
 	"kith/query/web"
 )
 
-// A program whose numbers are those of JavaScript gets all digits of a node as text, and sends them back.
+// A program whose numbers are those of JavaScript gets all digits of a node as text, and sends them
+// back.
 func TestKeysAsText(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
@@ -121,7 +122,8 @@ func TestMessagesWithoutGo(t *testing.T) {
 	}
 }
 
-// A time that is not in the years of a database is refused, and the answer says what it may have meant.
+// A time that is not in the years of a database is refused, and the answer says what it may have
+// meant.
 func TestTimesOfRequests(t *testing.T) {
 	t.Parallel()
 	_, address := serve(t, web.Options{Token: token}.Handler(dbtest.Friends(t)))

@@ -10,8 +10,8 @@ import (
 	"kith/db"
 )
 
-// route is a row of the table of routes. The multiplexer, the description of the interface and its test are derived
-// from the table.
+// route is a row of the table of routes. The multiplexer, the description of the interface and its
+// test are derived from the table.
 type route struct {
 	method, path string // as in a pattern of http.ServeMux, without wildcards: a node is a parameter of the URL
 	does         string // for the description: what the request does; "" leaves the route out
@@ -39,7 +39,8 @@ type content struct {
 // lines is the media type of an answer that is a JSON value a line.
 const lines = "application/jsonl"
 
-// routes returns the table of routes. It is a function because the description is a route that reads the table.
+// routes returns the table of routes. It is a function because the description is a route that
+// reads the table.
 func routes() []route {
 	return append(append(pageRoutes(), lookRoutes()...), []route{
 		changesRoute(),
@@ -70,7 +71,8 @@ func routes() []route {
 	}...)
 }
 
-// multiplexer returns the handler of all routes. A path that is not clean, such as //query or /x/../query, is none.
+// multiplexer returns the handler of all routes. A path that is not clean, such as //query or
+// /x/../query, is none.
 func (h *handler) multiplexer() http.Handler {
 	mux, table := http.NewServeMux(), map[string]*route{}
 	for _, r := range routes() {
@@ -109,7 +111,8 @@ func (h *handler) multiplexer() http.Handler {
 
 var errNoRoute = errors.New("there is nothing at this path; GET /openapi.json lists what there is")
 
-// refusal replaces the text of the multiplexer, for a path or a method that has no route, by an error in JSON.
+// refusal replaces the text of the multiplexer, for a path or a method that has no route, by an
+// error in JSON.
 type refusal struct{ http.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.

@@ -25,8 +25,8 @@ const (
 // query answers the statement of a request.
 func (h *handler) query(w http.ResponseWriter, r *http.Request) {
 	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "application/json" {
-		// A page of a foreign site can make a browser send a POST, but not with this Content-Type without a preflight
-		// request.
+		// A page of a foreign site can make a browser send a POST, but not with this Content-Type
+		// without a preflight request.
 		fail(w, http.StatusUnsupportedMediaType, fmt.Errorf("Content-Type must be application/json, got %q", kind))
 		return
 	}
@@ -43,8 +43,8 @@ func (h *handler) query(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// reply answers with a body of a media type, whose bytes are counted until the client has read them. It returns errBusy,
-// and has sent nothing, if there are too many.
+// reply answers with a body of a media type, whose bytes are counted until the client has read
+// them. It returns errBusy, and has sent nothing, if there are too many.
 func (v visitor) reply(w http.ResponseWriter, kind string, body []byte) error {
 	unread := share{of: v.held, client: v.client}
 	if len(body) > smallBytes && !unread.grow(int64(len(body))) {
@@ -58,8 +58,8 @@ func (v visitor) reply(w http.ResponseWriter, kind string, body []byte) error {
 	return nil
 }
 
-// answer reads and runs the statement of a request, and returns the answer. That of a statement that writes is small, so
-// that it is never refused.
+// answer reads and runs the statement of a request, and returns the answer. That of a statement
+// that writes is small, so that it is never refused.
 func (h *handler) answer(w http.ResponseWriter, r *http.Request, v visitor) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), h.Timeout)
 	defer cancel()
@@ -124,7 +124,8 @@ func (h *handler) late(ctx context.Context, limit time.Duration, err error) erro
 	return err
 }
 
-// run runs a statement and encodes its answer. An error of the context means that the statement has changed nothing.
+// run runs a statement and encodes its answer. An error of the context means that the statement has
+// changed nothing.
 func (h *handler) run(ctx context.Context, c *call) error {
 	session := query.Session{DB: h.g, ReadOnly: !c.writes, Confined: true, Settings: query.Settings{MaxRows: h.MaxRows + 1}}
 	rows, err := session.Exec(ctx, c.stmt, c.args...)
@@ -140,8 +141,9 @@ func (h *handler) run(ctx context.Context, c *call) error {
 // errSlow is the error of a request whose body takes too long to arrive.
 var errSlow = errors.New("the body arrives too slowly")
 
-// read reads the body of a request. After that, net/http notices when the client disconnects. The bytes of a body
-// are counted as they arrive, and then the memory of the statement that it is parsed to.
+// read reads the body of a request. After that, net/http notices when the client disconnects. The
+// bytes of a body are counted as they arrive, and then the memory of the statement that it is
+// parsed to.
 func (h *handler) read(w http.ResponseWriter, r *http.Request, v visitor, held *share) ([]byte, error) {
 	tooLarge := fmt.Errorf("the body must have at most %d bytes: %w", h.MaxBody, &http.MaxBytesError{Limit: h.MaxBody})
 	if r.ContentLength > h.MaxBody {

@@ -8,11 +8,13 @@ import (
 	"sync"
 )
 
-// errBusy is the error of a request that is refused because there are too many others. It has changed nothing.
+// errBusy is the error of a request that is refused because there are too many others. It has
+// changed nothing.
 var errBusy = errors.New("too many requests at the same time: ask again later")
 
-// turns lets a number of statements run at the same time. Others wait, up to a number. Waiting clients take turns, each with
-// its earliest statement, so that one with many statements delays one with few by only one of them.
+// turns lets a number of statements run at the same time. Others wait, up to a number. Waiting
+// clients take turns, each with its earliest statement, so that one with many statements delays one
+// with few by only one of them.
 type turns struct {
 	most    int // statements that run
 	waiters int // statements that wait
@@ -39,8 +41,8 @@ type turn struct {
 
 func newTurns(running, waiting int) *turns { return &turns{most: running, waiters: waiting} }
 
-// take waits for a turn of a client, which the caller must end. If too many are waiting, the last one of the client that
-// has most gives way, and gets errBusy.
+// take waits for a turn of a client, which the caller must end. If too many are waiting, the last
+// one of the client that has most gives way, and gets errBusy.
 func (t *turns) take(ctx context.Context, client string) (*turn, error) {
 	n := &turn{granted: make(chan error, 1), in: t}
 	t.mu.Lock()
@@ -134,8 +136,9 @@ func (t *turns) release() {
 	t.next()
 }
 
-// move makes a turn that runs one of others, so that its place is free. Because the statement runs already, it waits for no
-// place there, but at most extra more than usual run at a time. Otherwise the turn stays.
+// move makes a turn that runs one of others, so that its place is free. Because the statement runs
+// already, it waits for no place there, but at most extra more than usual run at a time. Otherwise
+// the turn stays.
 func (n *turn) move(to *turns, extra int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

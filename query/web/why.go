@@ -200,8 +200,8 @@ func bestPath(r *db.Reasons) string {
 	return fmt.Sprintf(", %s of that after coming by way of %s", percent(math.Min(best.Mass/r.PPR, 1)), parse.Join(via, "and"))
 }
 
-// plain returns the key of a node as people write it: without quotes, shortened, and so that its characters do not change
-// the direction of the text around it.
+// plain returns the key of a node as people write it: without quotes, shortened, and so that its
+// characters do not change the direction of the text around it.
 func plain(k db.Key) string {
 	const most = 60
 	name := []rune(fmt.Sprint(k.Value()))

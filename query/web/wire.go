@@ -13,8 +13,8 @@ import (
 	"kith/query/exact"
 )
 
-// The lines of an answer, each a JSON value: the columns, then the rows, the notes, and finally the number of rows. If
-// the statement fails, the last line is an error.
+// The lines of an answer, each a JSON value: the columns, then the rows, the notes, and finally the
+// number of rows. If the statement fails, the last line is an error.
 type (
 	headLine struct {
 		Columns []string `json:"columns"`
@@ -43,8 +43,8 @@ type anyLine struct {
 	Error *fault  `json:"error"`
 }
 
-// jsonValue is a value of a row. A whole number is an int64, a number with a point or an exponent a float64. A node is an
-// object with the member key if its column holds other values too.
+// jsonValue is a value of a row. A whole number is an int64, a number with a point or an exponent a
+// float64. A node is an object with the member key if its column holds other values too.
 type jsonValue struct{ value any }
 
 // MarshalJSON implements json.Marshaler.
@@ -161,7 +161,8 @@ type remoteError struct {
 func (e *remoteError) Error() string { return e.message }
 func (e *remoteError) Unwrap() error { return e.is }
 
-// unwrap returns the error that the fault was made from, as far as errors.Is and errors.As can tell.
+// unwrap returns the error that the fault was made from, as far as errors.Is and errors.As can
+// tell.
 func (f *fault) unwrap() error {
 	e := f.Error
 	for _, k := range kinds() {

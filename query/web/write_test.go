@@ -25,7 +25,8 @@ func figures(t testing.TB, g *db.DB) string {
 	return fmt.Sprint(s.Version, s.Nodes, s.Edges, s.Models, s.Decisions, s.Activity.Commits)
 }
 
-// A follower refuses every statement that writes, as one that is forbidden, and has changed nothing.
+// A follower refuses every statement that writes, as one that is forbidden, and has changed
+// nothing.
 func TestHandlerOfFollower(t *testing.T) {
 	t.Parallel()
 	g := fed(t)

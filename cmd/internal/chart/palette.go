@@ -7,8 +7,9 @@ import (
 	"slices"
 )
 
-// indexed returns a picture with at most 256 colors, which makes its PNG four times smaller. If the picture has more, colors
-// that share the first bits of each component become the most common one of them.
+// indexed returns a picture with at most 256 colors, which makes its PNG four times smaller. If the
+// picture has more, colors that share the first bits of each component become the most common one
+// of them.
 func indexed(img *image.RGBA) *image.Paletted {
 	all, run, last := map[color.RGBA]int{}, 0, color.RGBA{} // a run is pixels of the same color that follow each other
 	eachPixel(img, func(_, _ int, c color.RGBA) {
@@ -47,8 +48,8 @@ func similar(c color.RGBA, bits int) color.RGBA {
 	return color.RGBA{c.R >> bits, c.G >> bits, c.B >> bits, c.A >> bits}
 }
 
-// paletteOf returns the most common color of each group of similar ones, or nil if there are more than 256 groups. count has
-// the number of pixels of each color.
+// paletteOf returns the most common color of each group of similar ones, or nil if there are more
+// than 256 groups. count has the number of pixels of each color.
 func paletteOf(count map[color.RGBA]int, bits int) color.Palette {
 	most := map[color.RGBA]color.RGBA{}
 	for c, n := range count {

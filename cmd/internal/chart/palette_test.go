@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A picture with few colors keeps them all. One with many keeps the common ones, and the others differ little.
+// A picture with few colors keeps them all. One with many keeps the common ones, and the others
+// differ little.
 func TestIndexed(t *testing.T) {
 	t.Parallel()
 	for _, step := range []int{1, 32} {

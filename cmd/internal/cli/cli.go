@@ -1,4 +1,5 @@
-// Package cli holds what the command-line tools of kith share: exit codes, error messages, Ctrl-C, and a progress bar.
+// Package cli holds what the command-line tools of kith share: exit codes, error messages, Ctrl-C,
+// and a progress bar.
 package cli
 
 import (
@@ -22,7 +23,8 @@ const (
 	misused
 )
 
-// Run runs a tool and returns its exit code: 0 if it succeeded, 1 if it failed, 2 if the command line was wrong.
+// Run runs a tool and returns its exit code: 0 if it succeeded, 1 if it failed, 2 if the command
+// line was wrong.
 func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetUsageTemplate(usage)
@@ -93,7 +95,8 @@ func newHelp() *cobra.Command {
 	}
 }
 
-// failure is an error of a subcommand that ran. Other errors that cobra returns are errors of the command line.
+// failure is an error of a subcommand that ran. Other errors that cobra returns are errors of the
+// command line.
 type failure struct{ error }
 
 func (f *failure) Unwrap() error { return f.error }
@@ -120,7 +123,8 @@ func Work(f func(ctx context.Context, cmd *cobra.Command, args []string) error) 
 	})
 }
 
-// Group makes cmd a command that only has subcommands. missing is the error for a command line without one.
+// Group makes cmd a command that only has subcommands. missing is the error for a command line
+// without one.
 func Group(cmd *cobra.Command, missing string, subcommands ...*cobra.Command) *cobra.Command {
 	if cmd.Args == nil {
 		cmd.Args = Known

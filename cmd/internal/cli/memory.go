@@ -22,8 +22,8 @@ func MemoryFlag(f *pflag.FlagSet, memory *int64) {
 // leastMemory is the smallest db.Options.Memory.
 const leastMemory = 64 << 20
 
-// LimitMemory limits the process to a number of bytes, and returns the db.Options.Memory that goes with it. 0 means the
-// default. A lower GOMEMLIMIT takes precedence.
+// LimitMemory limits the process to a number of bytes, and returns the db.Options.Memory that goes
+// with it. 0 means the default. A lower GOMEMLIMIT takes precedence.
 func LimitMemory(memory int64) int64 {
 	if memory == 0 {
 		return 0

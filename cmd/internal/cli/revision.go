@@ -2,7 +2,8 @@ package cli
 
 import "runtime/debug"
 
-// Revision returns the revision that a tool was built from, and whether it had changes, or "" if it is unknown.
+// Revision returns the revision that a tool was built from, and whether it had changes, or "" if it
+// is unknown.
 func Revision(info *debug.BuildInfo) string {
 	r := ""
 	for _, s := range info.Settings {

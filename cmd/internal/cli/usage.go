@@ -38,8 +38,8 @@ Flags:
 // alsoMeant is the annotation of a flag that lists its names in other tools.
 const alsoMeant = "also meant"
 
-// Synonyms records names, without hyphens, that other tools use for a flag. The error for an unknown flag with such a
-// name suggests the flag.
+// Synonyms records names, without hyphens, that other tools use for a flag. The error for an
+// unknown flag with such a name suggests the flag.
 func Synonyms(cmd *cobra.Command, flag string, names ...string) {
 	_ = cmd.Flags().SetAnnotation(flag, alsoMeant, names) // fails only for a flag that does not exist
 }
@@ -64,8 +64,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w%s", err, DidYouMean("--"+unknown.GetSpecifiedName(), names))
 }
 
-// DidYouMean returns a question with the one of names that name probably means, to be appended to an error. It returns
-// "" if no name is close.
+// DidYouMean returns a question with the one of names that name probably means, to be appended to
+// an error. It returns "" if no name is close.
 func DidYouMean(name string, names []string) string {
 	if meant := words.Closest(name, names); meant != "" {
 		return "; did you mean " + meant + "?"

@@ -17,10 +17,10 @@ import (
 // Command is a command of the scripts.
 type Command = func(ts *testscript.TestScript, neg bool, args []string)
 
-// Run runs the scripts in testdata, with the given commands and exits. With update, it replaces the expected outputs by
-// the actual ones. $DATA is the folder of the data sets and $CASES the folder of small inputs; the conditions [data] and
-// [cases] say whether they exist, [mounts] whether a process may mount a file system of its own, and [long] whether the
-// test binary was given -long.
+// Run runs the scripts in testdata, with the given commands and exits. With update, it replaces the
+// expected outputs by the actual ones. $DATA is the folder of the data sets and $CASES the folder
+// of small inputs; the conditions [data] and [cases] say whether they exist, [mounts] whether a
+// process may mount a file system of its own, and [long] whether the test binary was given -long.
 func Run(t *testing.T, update bool, commands map[string]Command) {
 	shared, err := filepath.Abs("../../../shared")
 	if err != nil {

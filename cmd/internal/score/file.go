@@ -56,10 +56,12 @@ type question struct {
 // saveEvery is the time between two saves of the record.
 const saveEvery = 2 * time.Second
 
-// File writes the links to a file, which appears when it is complete. A run that is interrupted or killed leaves its links and
-// a record of them next to the file. The next run of the same question on the same version of the database continues there,
-// and its file has the same bytes as without the interruption. If the question or the version differs, File returns an error.
-// resumed is the number of sources that earlier runs have scored. If File returns an error, the next run continues after done.
+// File writes the links to a file, which appears when it is complete. A run that is interrupted or
+// killed leaves its links and a record of them next to the file. The next run of the same question
+// on the same version of the database continues there, and its file has the same bytes as without
+// the interruption. If the question or the version differs, File returns an error. resumed is the
+// number of sources that earlier runs have scored. If File returns an error, the next run continues
+// after done.
 func File(ctx context.Context, g *db.DB, o Options, out Output, progress Progress) (done Report, resumed int64, err error) {
 	name, err := FormatOf(out.Name)
 	if err != nil {
@@ -132,8 +134,8 @@ type spool struct {
 	now record
 }
 
-// openSpool opens the partial file of an output, or creates it. It has the format of the output, or lines of JSON if the output
-// is Parquet, which cannot be continued.
+// openSpool opens the partial file of an output, or creates it. It has the format of the output, or
+// lines of JSON if the output is Parquet, which cannot be continued.
 func openSpool(out Output, format string, begin record) (s *spool, err error) {
 	s = &spool{out: out, now: begin}
 	if s.File, err = os.OpenFile(out.Name+partial, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
@@ -171,7 +173,8 @@ func (s *spool) resume() error {
 	return err
 }
 
-// load reads the record of an unfinished run, if there is one. A run that has no rows has nothing to continue.
+// load reads the record of an unfinished run, if there is one. A run that has no rows has nothing
+// to continue.
 func (s *spool) load() error {
 	info, err := s.Stat()
 	if err != nil || info.Size() == 0 {
@@ -198,7 +201,8 @@ func (s *spool) load() error {
 	return nil
 }
 
-// fill writes the rows that are missing. It saves the record every saveEvery, and when the run ends early.
+// fill writes the rows that are missing. It saves the record every saveEvery, and when the run ends
+// early.
 func (s *spool) fill(ctx context.Context, t *task, progress Progress) error {
 	if err := s.writeRecord(); err != nil { // before the partial file has bytes, so that it never lacks a record
 		return err

@@ -1,9 +1,11 @@
-// Package score computes the best links of many nodes of a database, for the tools that do this as a batch.
+// Package score computes the best links of many nodes of a database, for the tools that do this as
+// a batch.
 //
-// [Run] scores all nodes, the nodes of a label or of a file, or the pairs of a file, and writes the links to a [Writer]. [File]
-// does the same into a file, and continues where an earlier run of the same question ended. Both can score one shard of the
-// sources, which is a range of them. The texts of all shards, joined in order, are the text of a single run, byte for byte;
-// only shard 0 has the header of CSV. The Parquet files of all shards have the rows of a single run.
+// [Run] scores all nodes, the nodes of a label or of a file, or the pairs of a file, and writes the
+// links to a [Writer]. [File] does the same into a file, and continues where an earlier run of the
+// same question ended. Both can score one shard of the sources, which is a range of them. The texts
+// of all shards, joined in order, are the text of a single run, byte for byte; only shard 0 has the
+// header of CSV. The Parquet files of all shards have the rows of a single run.
 package score
 
 import (
@@ -24,28 +26,29 @@ import (
 	"kith/query/parse"
 )
 
-// Options say which links are scored. The zero value means the 10 best links of each node, by the model that answers
-// requests without a name.
+// Options say which links are scored. The zero value means the 10 best links of each node, by the
+// model that answers requests without a name.
 type Options struct {
 	Among string // candidates, as in an AMONG clause; "" means the default of PREDICT LINKS
 	Using string // name of a model or of a heuristic; "" means the model that answers
 	Where string // condition, as in a WHERE clause; "" means none
 	Top   int    // number of links of each node; 0 means 10, or all given pairs
 
-	// At is the time after which links are predicted if edges have times; see [db.Prediction]. Zero means Now. Now is the
-	// present time; zero means the time at which the run begins.
+	// At is the time after which links are predicted if edges have times; see [db.Prediction]. Zero
+	// means Now. Now is the present time; zero means the time at which the run begins.
 	At, Now time.Time
 
-	// The sources are all nodes unless one of these is given. Label is the label of the sources. Sources is a file with a
-	// node on each line, and Pairs one with a source and a target on each line, which are the only candidates.
+	// The sources are all nodes unless one of these is given. Label is the label of the sources.
+	// Sources is a file with a node on each line, and Pairs one with a source and a target on each
+	// line, which are the only candidates.
 	Label, Sources, Pairs string
 
 	// Shard, from 0, is the part of the sources that is scored, out of Shards; 0 shards mean one.
 	Shard, Shards int
 }
 
-// Progress, if not nil, is called after each source with the number of sources that this run has scored, and with the number
-// that it has to score. Neither counts what an earlier run has scored.
+// Progress, if not nil, is called after each source with the number of sources that this run has
+// scored, and with the number that it has to score. Neither counts what an earlier run has scored.
 type Progress func(done, total int64)
 
 // Flags adds the flags that say which links are scored.
@@ -98,9 +101,10 @@ type Report struct {
 	Notes          []string `json:"-"` // what was assumed about the file of sources or pairs, or left out of it
 }
 
-// Run scores the links and writes them to w, which it does not close. The rows of a source are written together, the
-// sources in the order in which the nodes were added or, of a file, in the order of the file. The rows depend on the
-// contents of the database, its Options.Memory and o alone, and on the present time if edges have later times.
+// Run scores the links and writes them to w, which it does not close. The rows of a source are
+// written together, the sources in the order in which the nodes were added or, of a file, in the
+// order of the file. The rows depend on the contents of the database, its Options.Memory and o
+// alone, and on the present time if edges have later times.
 func Run(ctx context.Context, g *db.DB, o Options, w Writer, progress Progress) (done Report, err error) {
 	err = g.View(ctx, func(tx *db.Tx) error {
 		t, err := newTask(ctx, tx, o)
@@ -262,7 +266,8 @@ func (t *task) run(ctx context.Context, done *Report, write func([]Row) error, p
 	return nil
 }
 
-// rows returns the links of a ranking that the filter keeps, up to the number that the question limits.
+// rows returns the links of a ranking that the filter keeps, up to the number that the question
+// limits.
 func (t *task) rows(r *db.Ranking) []Row {
 	rows := make([]Row, 0, min(len(r.Links), t.most()))
 	for i := range r.Links {

@@ -103,8 +103,9 @@ func TestShards(t *testing.T) {
 
 func sorted(lines []string) []string { slices.Sort(lines); return lines }
 
-// A file has the same bytes whether or not its run was interrupted, and rows that were written after the progress was saved
-// last do not count. An output that is a Parquet file has the same rows.
+// A file has the same bytes whether or not its run was interrupted, and rows that were written
+// after the progress was saved last do not count. An output that is a Parquet file has the same
+// rows.
 func TestResume(t *testing.T) {
 	t.Parallel()
 	g, dir := graph(t, false), t.TempDir()
@@ -251,7 +252,8 @@ func TestOneRun(t *testing.T) {
 	}
 }
 
-// A run that was killed before its first save is continued: its record says that the partial file has nothing yet.
+// A run that was killed before its first save is continued: its record says that the partial file
+// has nothing yet.
 func TestKilledEarly(t *testing.T) {
 	t.Parallel()
 	g, dir := graph(t, false), t.TempDir()
@@ -390,8 +392,8 @@ func TestParquetLists(t *testing.T) {
 	}
 }
 
-// A run that continues another takes over its present time, on which links depend if edges have later times. The time of the
-// question is a part of the question.
+// A run that continues another takes over its present time, on which links depend if edges have
+// later times. The time of the question is a part of the question.
 func TestTimes(t *testing.T) {
 	t.Parallel()
 	ctx, dir := context.Background(), t.TempDir()

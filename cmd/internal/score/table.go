@@ -11,8 +11,8 @@ import (
 // table writes rows as a Parquet file.
 type table struct{ to edgelist.RowWriter }
 
-// newTable returns a writer of a Parquet file. Keys are integers if all keys of the database are, and otherwise texts, so
-// that the files of all shards have the same columns.
+// newTable returns a writer of a Parquet file. Keys are integers if all keys of the database are,
+// and otherwise texts, so that the files of all shards have the same columns.
 func newTable(w io.Writer, tx *db.Tx) (*table, error) {
 	key := edgelist.Integer
 	keys, err := tx.Keys("", 0)

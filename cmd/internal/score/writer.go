@@ -17,7 +17,8 @@ import (
 // format is a format of files of links.
 type format struct {
 	name string // extension of its files, without the dot
-	// newWriter returns a writer of rows of a database. With header it begins the file; otherwise it continues one.
+	// newWriter returns a writer of rows of a database. With header it begins the file; otherwise
+	// it continues one.
 	newWriter func(w io.Writer, tx *db.Tx, header bool) (Writer, error)
 }
 
@@ -51,8 +52,9 @@ func formatOf(name string) (format, error) {
 	return format{}, fmt.Errorf("unknown format %q: want one of %s%s", name, strings.Join(names, ", "), cli.DidYouMean(name, names))
 }
 
-// NewWriter returns a writer of rows of a database in a format. With header, which only CSV has, it writes the names of the
-// columns first: the files of all shards can be joined if only that of shard 0 has it.
+// NewWriter returns a writer of rows of a database in a format. With header, which only CSV has, it
+// writes the names of the columns first: the files of all shards can be joined if only that of
+// shard 0 has it.
 func NewWriter(ctx context.Context, g *db.DB, w io.Writer, format string, header bool) (to Writer, err error) {
 	f, err := formatOf(format)
 	if err != nil {
@@ -113,7 +115,8 @@ func appendField(b []byte, k db.Key) []byte {
 	return append(append(append(b, '"'), strings.ReplaceAll(s, `"`, `""`)...), '"')
 }
 
-// newLines returns a writer of lines of JSON, the same as those of a PREDICT LINKS that returns these columns.
+// newLines returns a writer of lines of JSON, the same as those of a PREDICT LINKS that returns
+// these columns.
 func newLines(w io.Writer) *textWriter {
 	to := bufio.NewWriter(w)
 	lines := json.NewEncoder(to)

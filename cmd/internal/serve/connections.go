@@ -6,9 +6,10 @@ import (
 	"sync"
 )
 
-// connections bounds the number of connections of a server. Beyond it, a new one replaces the one that has been without
-// a request for longest, of the address with most such connections, so that clients that send nothing, or send their
-// headers slowly, do not shut out others. If all have a request, one of the address with most gives way.
+// connections bounds the number of connections of a server. Beyond it, a new one replaces the one
+// that has been without a request for longest, of the address with most such connections, so that
+// clients that send nothing, or send their headers slowly, do not shut out others. If all have a
+// request, one of the address with most gives way.
 type connections struct {
 	most int // maximum number of connections
 
@@ -21,7 +22,8 @@ func newConnections(most int) *connections {
 	return &connections{most: most, open: map[net.Conn]uint64{}}
 }
 
-// note is the ConnState of an http.Server, which calls it with StateNew before it reads from a connection.
+// note is the ConnState of an http.Server, which calls it with StateNew before it reads from a
+// connection.
 func (s *connections) note(c net.Conn, state http.ConnState) {
 	if excess := s.record(c, state); excess != nil {
 		excess.Close() // the server notices
@@ -49,8 +51,8 @@ func (s *connections) record(c net.Conn, state http.ConnState) net.Conn {
 	return excess
 }
 
-// excess returns the connection that gives way, which is c if no address has more than that of c and all others have a
-// request. The caller holds mu.
+// excess returns the connection that gives way, which is c if no address has more than that of c
+// and all others have a request. The caller holds mu.
 func (s *connections) excess(c net.Conn) net.Conn {
 	all, idle := map[string]int{}, map[string]int{}
 	for other, since := range s.open {

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Clients that send no request, or not all of one, give way to others; those that wait for an answer do not.
+// Clients that send no request, or not all of one, give way to others; those that wait for an
+// answer do not.
 func TestConnections(t *testing.T) {
 	t.Parallel()
 	const most = 8

@@ -18,7 +18,8 @@ type Flags struct {
 	tokenFile string
 }
 
-// Add adds the flags --listen, with a default, --write, --token-file and --token-for-reads to a command.
+// Add adds the flags --listen, with a default, --write, --token-file and --token-for-reads to a
+// command.
 func (s *Flags) Add(cmd *cobra.Command, listen string) {
 	f := cmd.Flags()
 	f.StringVar(&s.Listen, "listen", listen, "address to listen at; port 0 means any free port")

@@ -1,4 +1,5 @@
-// Package serve is the HTTP server of the command-line tools: its flags, its token, and the limits that protect it.
+// Package serve is the HTTP server of the command-line tools: its flags, its token, and the limits
+// that protect it.
 package serve
 
 import (
@@ -17,7 +18,8 @@ const (
 	maxConnections = 1024
 )
 
-// Serve answers requests at an address until ctx ends. It calls announce with its URL when it listens.
+// Serve answers requests at an address until ctx ends. It calls announce with its URL when it
+// listens.
 func Serve(ctx context.Context, h http.Handler, address string, announce func(url string) error) error {
 	l, err := net.Listen("tcp", address)
 	if err != nil {

@@ -16,8 +16,8 @@ const (
 // MakeToken is a command that makes the file of a token.
 const MakeToken = "(umask 077; openssl rand -hex 32 >token)"
 
-// ReadToken reads a token from a file, which only its owner may read. Windows has no such mode: there the rights of the
-// file are not checked.
+// ReadToken reads a token from a file, which only its owner may read. Windows has no such mode:
+// there the rights of the file are not checked.
 func ReadToken(name string) (string, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() { // to open a pipe would wait for its writer

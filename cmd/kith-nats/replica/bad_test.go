@@ -141,7 +141,8 @@ func TestDamagedMessage(t *testing.T) {
 	}
 }
 
-// Of a damaged snapshot nothing is made: the one before is taken, and without any the follower waits for another.
+// Of a damaged snapshot nothing is made: the one before is taken, and without any the follower
+// waits for another.
 func TestDamagedSnapshot(t *testing.T) {
 	t.Parallel()
 	g, h := newDatabase(t), newHistory()

@@ -58,13 +58,14 @@ func (p *progress) note(change func(*Status)) {
 	}
 }
 
-// Run applies the changes of the log until ctx ends, and returns its error. When the log server cannot be reached it tries
-// again, without end. When the log lacks the change that comes next, it waits for a snapshot after that change, restores it
-// in a directory next to the copy, and exchanges the two.
+// Run applies the changes of the log until ctx ends, and returns its error. When the log server
+// cannot be reached it tries again, without end. When the log lacks the change that comes next, it
+// waits for a snapshot after that change, restores it in a directory next to the copy, and
+// exchanges the two.
 //
-// It returns ErrMismatch, of package db, for a change that does not make here what it made in the other database, which is so
-// if the two run different versions of kith and the newest snapshot does not help; and an error for a damaged message that is
-// followed by no snapshot.
+// It returns ErrMismatch, of package db, for a change that does not make here what it made in the
+// other database, which is so if the two run different versions of kith and the newest snapshot
+// does not help; and an error for a damaged message that is followed by no snapshot.
 func (f *Follower) Run(ctx context.Context) error {
 	var refused uint64 // version that the last refused change would have made
 	for attempt := 1; ; attempt++ {
@@ -174,9 +175,9 @@ func (f *Follower) snapshotAfter(ctx context.Context, version uint64) bool {
 	return err == nil && len(all) > 0 && all[0].version > version
 }
 
-// poll looks for the end of the log from time to time, so that Status tells it. It returns an error when the log server has
-// been away or has lost messages, and when the log is another one than that made at a time, because then the place in the log
-// must be found again.
+// poll looks for the end of the log from time to time, so that Status tells it. It returns an error
+// when the log server has been away or has lost messages, and when the log is another one than that
+// made at a time, because then the place in the log must be found again.
 func (f *Follower) poll(ctx context.Context, made time.Time) error {
 	tick := time.NewTicker(pollTime)
 	defer tick.Stop()
@@ -240,7 +241,8 @@ func (f *Follower) receive(ctx context.Context, sequence uint64, to chan<- recei
 	}
 }
 
-// apply applies the changes of the messages, as many together as there are. version is that of the copy.
+// apply applies the changes of the messages, as many together as there are. version is that of the
+// copy.
 func (f *Follower) apply(ctx context.Context, version uint64, from <-chan received) error {
 	g := gatherer{from: from, version: version}
 	for {
@@ -268,8 +270,8 @@ type gatherer struct {
 	frames  assembler
 }
 
-// gather returns changes: it waits for the first, and takes those that are there already. The error is that of the message
-// after them.
+// gather returns changes: it waits for the first, and takes those that are there already. The error
+// is that of the message after them.
 func (g *gatherer) gather(ctx context.Context) (all []db.Change, err error) {
 	for bytes := 0; len(all) < maxApplied && bytes < bytesReceived; {
 		m, ok := receiveFrom(ctx, g.from, len(all) == 0)
@@ -295,7 +297,8 @@ func (g *gatherer) gather(ctx context.Context) (all []db.Change, err error) {
 	return all, nil
 }
 
-// receiveFrom receives a value. It returns false when ctx ends or, unless wait is set, when no value is there yet.
+// receiveFrom receives a value. It returns false when ctx ends or, unless wait is set, when no
+// value is there yet.
 func receiveFrom[T any](ctx context.Context, from <-chan T, wait bool) (v T, ok bool) {
 	if !wait {
 		select {

@@ -16,8 +16,8 @@ import (
 
 // FollowOptions are the options of a Follower. The zero value of each field is a good default.
 type FollowOptions struct {
-	// Database is the identity of the database to follow. Default: that of the copy; of a new copy, the only database
-	// that is published on the server.
+	// Database is the identity of the database to follow. Default: that of the copy; of a new copy,
+	// the only database that is published on the server.
 	Database string
 	// DB are the options with which the copy is opened. Open sets Follower and Published.
 	DB *db.Options
@@ -25,9 +25,11 @@ type FollowOptions struct {
 	Logger *slog.Logger
 }
 
-// Follower is a copy of a database that applies the changes of its log. It is safe for concurrent use.
+// Follower is a copy of a database that applies the changes of its log. It is safe for concurrent
+// use.
 //
-// INVARIANT: the version of the copy is the follower's place in the log, so there is no other record of it.
+// INVARIANT: the version of the copy is the follower's place in the log, so there is no other
+// record of it.
 type Follower struct {
 	path    string
 	options db.Options
@@ -44,12 +46,12 @@ type Follower struct {
 // farewellTime is how long those who use a copy may continue when another takes its place.
 const farewellTime = 5 * time.Second
 
-// Open opens the copy at path, or makes it from the newest snapshot if it does not exist. Call [Follower.Run] to apply changes, and
-// [Follower.Close] in the end.
+// Open opens the copy at path, or makes it from the newest snapshot if it does not exist. Call
+// [Follower.Run] to apply changes, and [Follower.Close] in the end.
 //
-// It returns ErrNoLog if the database is not published, ErrNoSnapshot if there is no snapshot or all are damaged, and the
-// errors of db.Open and db.Restore: ErrMismatch if path holds something else or another database, or if another version of kith
-// made the snapshot.
+// It returns ErrNoLog if the database is not published, ErrNoSnapshot if there is no snapshot or
+// all are damaged, and the errors of db.Open and db.Restore: ErrMismatch if path holds something
+// else or another database, or if another version of kith made the snapshot.
 func Open(ctx context.Context, path string, js jetstream.JetStream, o FollowOptions) (*Follower, error) {
 	f := &Follower{path: path}
 	if o.DB != nil {
@@ -116,8 +118,9 @@ func (f *Follower) Close() error {
 	return g.Close()
 }
 
-// Use calls use with the copy, which must not be kept. When a snapshot takes the place of the copy, the context of use ends
-// after some seconds, and calls that come meanwhile wait. Use returns ErrClosed of package db if there is no copy.
+// Use calls use with the copy, which must not be kept. When a snapshot takes the place of the copy,
+// the context of use ends after some seconds, and calls that come meanwhile wait. Use returns
+// ErrClosed of package db if there is no copy.
 func (f *Follower) Use(ctx context.Context, use func(context.Context, *db.DB) error) error {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -139,8 +142,8 @@ func (f *Follower) identity() (id string, version uint64, err error) {
 	return id, version, err
 }
 
-// restore makes a database at path from the newest snapshot that is later than a version. A damaged one gives way to the one
-// before.
+// restore makes a database at path from the newest snapshot that is later than a version. A damaged
+// one gives way to the one before.
 func (f *Follower) restore(ctx context.Context, path string, after uint64) error {
 	all, err := f.log.listSnapshots(ctx)
 	if err != nil {

@@ -11,9 +11,10 @@ import (
 	"kith/db"
 )
 
-// A frame is some changes that follow each other: for each its length, a uvarint, and its binary form. A frame is one
-// message, or several if it is larger than a message may be; only a frame of one change is. A frame without changes says
-// that a snapshot has the versions up to that before its first, and that the log continues there.
+// A frame is some changes that follow each other: for each its length, a uvarint, and its binary
+// form. A frame is one message, or several if it is larger than a message may be; only a frame of
+// one change is. A frame without changes says that a snapshot has the versions up to that before
+// its first, and that the log continues there.
 
 // Headers of a message.
 const (
@@ -70,7 +71,8 @@ func readHeader(from nats.Header) (h header, err error) {
 	return h, err
 }
 
-// complete returns the version and contents of a database that has applied all complete frames up to a message.
+// complete returns the version and contents of a database that has applied all complete frames up
+// to a message.
 func (h *header) complete() (version uint64, contents string) {
 	if h.part < h.parts {
 		return h.first - 1, h.before
@@ -119,8 +121,9 @@ type assembler struct {
 	data   []byte // of the messages so far
 }
 
-// add takes the next message. It returns the changes of the frame when it is complete. A frame whose messages end before it
-// is complete is dropped: its publisher died, and its changes come again.
+// add takes the next message. It returns the changes of the frame when it is complete. A frame
+// whose messages end before it is complete is dropped: its publisher died, and its changes come
+// again.
 func (a *assembler) add(h header, data []byte) ([]db.Change, error) {
 	want := a.header
 	want.part++

@@ -37,8 +37,8 @@ func fill(t testing.TB, g *db.DB, changes int) {
 	}
 }
 
-// A load, after which nothing is written, reaches a follower as a snapshot, whether it runs or not. Those who read the old copy
-// meanwhile get answers.
+// A load, after which nothing is written, reaches a follower as a snapshot, whether it runs or not.
+// Those who read the old copy meanwhile get answers.
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	js := newLog(t)
@@ -82,8 +82,8 @@ func TestLoad(t *testing.T) {
 	arrives(t, f, g)
 }
 
-// A follower that was away while the changes that it needs fell off the log begins again with a snapshot, and a new one
-// can always begin.
+// A follower that was away while the changes that it needs fell off the log begins again with a
+// snapshot, and a new one can always begin.
 func TestAway(t *testing.T) {
 	t.Parallel()
 	js := newLog(t)
@@ -160,8 +160,8 @@ func TestLargeChange(t *testing.T) {
 	arrives(t, f, g)
 }
 
-// If a database has two publishers, the first returns an error, and a publisher whose database is an older copy, or one
-// that went another way, is refused.
+// If a database has two publishers, the first returns an error, and a publisher whose database is
+// an older copy, or one that went another way, is refused.
 func TestTwoPublishers(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -89,7 +89,8 @@ func untilFinal(f func() error) error {
 	}
 }
 
-// runPublisher publishes a database, makes a history in it, and prints each version that it has made.
+// runPublisher publishes a database, makes a history in it, and prints each version that it has
+// made.
 func runPublisher(args []string) error {
 	g, err := db.Open(args[0], options(false))
 	if err != nil {
@@ -215,7 +216,8 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// Whichever process is killed and whenever: no version that a commit made is lost, and a follower has each once.
+// Whichever process is killed and whenever: no version that a commit made is lost, and a follower
+// has each once.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	kills := 6

@@ -29,8 +29,8 @@ func (m *moments) note(e db.CommitEvent) {
 	}
 }
 
-// TestLag prints how long after a commit was durable a follower had it durable, too, while 1,000 edges a second are
-// inserted. Publisher, NATS server and follower share the machine:
+// TestLag prints how long after a commit was durable a follower had it durable, too, while 1,000
+// edges a second are inserted. Publisher, NATS server and follower share the machine:
 //
 //	go test ./replica -run Lag -v -long
 func TestLag(t *testing.T) {
@@ -77,8 +77,8 @@ func testLag(t *testing.T, edges, all int) {
 	t.Logf("%d commits of %d edges, 1,000 edges a second: lag p50 %v, p99 %v, max %v", len(lags), edges, part(0.5), part(0.99), part(1))
 }
 
-// insertAtRate inserts 1,000 edges a second, some in a commit. Commits run side by side, so a slow disk does not slow them
-// down: they share its syncs.
+// insertAtRate inserts 1,000 edges a second, some in a commit. Commits run side by side, so a slow
+// disk does not slow them down: they share its syncs.
 func insertAtRate(t *testing.T, g *db.DB, edges, all int) {
 	t.Helper()
 	var wg sync.WaitGroup

@@ -25,7 +25,8 @@ func streamOf(database string) string  { return streamPrefix + database }
 func subjectOf(database string) string { return "kith." + database }
 func bucketOf(database string) string  { return "kith_" + database }
 
-// changeLog is the log of a database: the stream of its changes, and the object store of its snapshots.
+// changeLog is the log of a database: the stream of its changes, and the object store of its
+// snapshots.
 type changeLog struct {
 	js        jetstream.JetStream
 	database  string // identity
@@ -173,8 +174,8 @@ const (
 	nothing              // the log has no message
 )
 
-// find returns where a version is in the log, and the sequence of the first message of its frame or, unless it is inLog, of
-// the next message to come.
+// find returns where a version is in the log, and the sequence of the first message of its frame
+// or, unless it is inLog, of the next message to come.
 func (l *changeLog) find(ctx context.Context, version uint64) (sequence uint64, at place, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 4*callTime)
 	defer cancel()
@@ -226,7 +227,8 @@ func retry(ctx context.Context, attempt int) bool {
 	}
 }
 
-// isFinal reports whether an error remains whatever the log server does: one of the database or of the contents of the log.
+// isFinal reports whether an error remains whatever the log server does: one of the database or of
+// the contents of the log.
 func isFinal(err error) bool {
 	return slices.ContainsFunc([]error{
 		db.ErrClosed, db.ErrCorrupt, db.ErrMismatch, db.ErrInput, db.ErrReadOnly, db.ErrTooLarge, db.ErrLocked, errDamaged, ErrOther,

@@ -10,18 +10,19 @@ import (
 
 // Options are the options of Publish. The zero value of each field is a good default.
 type Options struct {
-	// StreamBytes is the size of the stream; beyond it the oldest changes fall off. A follower that needs one of them
-	// begins again with a snapshot. Default: 1 GB. It must be at least 1 MB.
+	// StreamBytes is the size of the stream; beyond it the oldest changes fall off. A follower that
+	// needs one of them begins again with a snapshot. Default: 1 GB. It must be at least 1 MB.
 	StreamBytes int64
-	// SnapshotBytes is the number of bytes of changes after which a snapshot is put into the object store. The last two are
-	// kept. Default: a quarter of StreamBytes. It must be at most half of StreamBytes. While the newest snapshot is so old
-	// that the stream could lose a change after it, nothing is published.
+	// SnapshotBytes is the number of bytes of changes after which a snapshot is put into the object
+	// store. The last two are kept. Default: a quarter of StreamBytes. It must be at most half of
+	// StreamBytes. While the newest snapshot is so old that the stream could lose a change after
+	// it, nothing is published.
 	SnapshotBytes int64
-	// Replicas is the number of servers of a JetStream cluster that store the log. Default: as many as
-	// before; 1 for a new log.
+	// Replicas is the number of servers of a JetStream cluster that store the log. Default: as many
+	// as before; 1 for a new log.
 	Replicas int
-	// MessageBytes is the maximum size of the data of a message. Default: 512 KB, or less if the server accepts less. A change
-	// that is larger becomes several messages.
+	// MessageBytes is the maximum size of the data of a message. Default: 512 KB, or less if the
+	// server accepts less. A change that is larger becomes several messages.
 	MessageBytes int
 	// Logger logs interruptions as warnings and snapshots. Default: no log.
 	Logger *slog.Logger
@@ -37,7 +38,8 @@ const (
 	headerRoom          = 4 << 10 // of the maximum size of a message
 )
 
-// resolve returns the options with their defaults. payload is the maximum size of a message that the server accepts.
+// resolve returns the options with their defaults. payload is the maximum size of a message that
+// the server accepts.
 func (o Options) resolve(payload int64) (Options, error) {
 	if o.StreamBytes == 0 {
 		o.StreamBytes = defaultStreamBytes
@@ -67,7 +69,8 @@ func (o Options) resolve(payload int64) (Options, error) {
 var (
 	// ErrNoLog is returned for a database that is not published on the server.
 	ErrNoLog = errors.New("replica: there is no log")
-	// ErrNoSnapshot is returned when no snapshot joins the changes of the log. The publisher takes one soon.
+	// ErrNoSnapshot is returned when no snapshot joins the changes of the log. The publisher takes
+	// one soon.
 	ErrNoSnapshot = errors.New("replica: no snapshot joins the changes of the log")
 	// ErrOther is returned by Publish when another publisher has written to the log since.
 	ErrOther = errors.New("replica: another publisher of the database writes to the log")

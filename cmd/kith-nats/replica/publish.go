@@ -13,15 +13,18 @@ import (
 	"kith/db"
 )
 
-// Publish writes the changes of a database, which must keep them (see db.Options.ChangeBytes), to its log until ctx ends, and
-// returns the error of ctx. It makes the log if it does not exist. When the log server cannot be reached it tries again,
-// without end, and continues after the last message that the log has; but it returns the error of its first attempt.
+// Publish writes the changes of a database, which must keep them (see db.Options.ChangeBytes), to
+// its log until ctx ends, and returns the error of ctx. It makes the log if it does not exist. When
+// the log server cannot be reached it tries again, without end, and continues after the last
+// message that the log has; but it returns the error of its first attempt.
 //
-// Publish takes snapshots: at once if none joins the changes of the log, and after a number of bytes. A db.DB.Load, or changes
-// that were forgotten before they were published, make a gap in the log, with a snapshot behind it.
+// Publish takes snapshots: at once if none joins the changes of the log, and after a number of
+// bytes. A db.DB.Load, or changes that were forgotten before they were published, make a gap in the
+// log, with a snapshot behind it.
 //
-// It returns ErrMismatch, of package db, if the log has changes that the database has not made: it is an older copy, or one
-// that went another way. It returns ErrOther if another publisher writes to the log after it has begun.
+// It returns ErrMismatch, of package db, if the log has changes that the database has not made: it
+// is an older copy, or one that went another way. It returns ErrOther if another publisher writes
+// to the log after it has begun.
 func Publish(ctx context.Context, g *db.DB, js jetstream.JetStream, o Options) error {
 	o, err := o.resolve(js.Conn().MaxPayload())
 	if err != nil {
@@ -91,8 +94,8 @@ func (p *publisher) session(ctx context.Context) error {
 	return newSession(ctx, p, at).run()
 }
 
-// resume returns the position from which the database continues. If the log lacks a change that the database has forgotten, it
-// continues after a snapshot.
+// resume returns the position from which the database continues. If the log lacks a change that the
+// database has forgotten, it continues after a snapshot.
 func (p *publisher) resume(ctx context.Context) (position, error) {
 	end, err := p.log.end(ctx)
 	if err != nil {
@@ -134,8 +137,9 @@ func (p *publisher) start(ctx context.Context, last uint64) (position, error) {
 	return position{version: s.version, contents: s.contents, sequence: ack.Sequence}, nil
 }
 
-// continues reports whether the database can continue a log that has made a version: false if it has forgotten the change
-// after it. It returns ErrMismatch if the database has not made that version.
+// continues reports whether the database can continue a log that has made a version: false if it
+// has forgotten the change after it. It returns ErrMismatch if the database has not made that
+// version.
 func (p *publisher) continues(ctx context.Context, version uint64, contents string) (ok bool, err error) {
 	err = p.db.View(ctx, func(tx *db.Tx) error {
 		now, before := tx.Stats().Version, tx.Contents()

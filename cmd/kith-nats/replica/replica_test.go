@@ -117,7 +117,8 @@ func opened(t testing.TB, path string, js jetstream.JetStream) *replica.Follower
 	return f
 }
 
-// follow opens a copy and applies changes until the returned function is called, which closes the copy.
+// follow opens a copy and applies changes until the returned function is called, which closes the
+// copy.
 func follow(t testing.TB, path string, js jetstream.JetStream) (f *replica.Follower, stop func()) {
 	t.Helper()
 	f = opened(t, path, js)

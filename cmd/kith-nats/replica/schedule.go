@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// schedule says when a publisher takes snapshots. The newest snapshot must join the log: the log must have all changes that come
-// after it, which it has if the messages since then take less than the stream keeps.
+// schedule says when a publisher takes snapshots. The newest snapshot must join the log: the log
+// must have all changes that come after it, which it has if the messages since then take less than
+// the stream keeps.
 type schedule struct {
 	taking sync.WaitGroup
 
@@ -36,7 +37,8 @@ func (p *publisher) takeSnapshot(ctx context.Context) (snapshot, error) {
 	return s, err
 }
 
-// measure finds out how many bytes the newest snapshot is behind the end of the log. If that is too far, it begins another one.
+// measure finds out how many bytes the newest snapshot is behind the end of the log. If that is too
+// far, it begins another one.
 func (p *publisher) measure(ctx context.Context, end position) error {
 	all, err := p.log.listSnapshots(ctx)
 	if err != nil {
@@ -80,8 +82,8 @@ func (p *publisher) hasSnapshot(ctx context.Context) error {
 	return err
 }
 
-// makeRoom counts bytes that are sent next. It begins a snapshot in the background after SnapshotBytes, and waits for it if the
-// stream may lose a change after the snapshot before.
+// makeRoom counts bytes that are sent next. It begins a snapshot in the background after
+// SnapshotBytes, and waits for it if the stream may lose a change after the snapshot before.
 func (s *session) makeRoom(bytes int64) error {
 	for {
 		s.mu.Lock()

@@ -21,8 +21,9 @@ const (
 	messageExtra = 600              // bytes that a message takes in the stream besides its data, about
 )
 
-// session publishes from a position until something fails. Each message states the sequence of the message before it, and the
-// server refuses it if the last message is another one. So the order of the log is that of the changes, whatever is lost.
+// session publishes from a position until something fails. Each message states the sequence of the
+// message before it, and the server refuses it if the last message is another one. So the order of
+// the log is that of the changes, whatever is lost.
 type session struct {
 	*publisher
 	position
@@ -110,8 +111,8 @@ func (s *session) confirm() {
 	}
 }
 
-// watch looks from time to time whether the log is still there and no other publisher writes to it, which otherwise only the
-// next message would tell.
+// watch looks from time to time whether the log is still there and no other publisher writes to it,
+// which otherwise only the next message would tell.
 func (s *session) watch() {
 	tick := time.NewTicker(lookTime)
 	defer tick.Stop()
@@ -169,7 +170,8 @@ func (s *session) send() error {
 	}
 }
 
-// frame returns the next frame: of one change, and of those that are there already as far as they fit into one message.
+// frame returns the next frame: of one change, and of those that are there already as far as they
+// fit into one message.
 func (s *session) frame() (*frame, error) {
 	f := &frame{}
 	for {

@@ -15,10 +15,11 @@ import (
 	"kith/db"
 )
 
-// A snapshot is a backup in the object store. There are three objects, which are overwritten in turn, the oldest first, so
-// the last two snapshots remain while one is written. The metadata of an object is written last; without it the object is no
-// snapshot. The objects are read message by message, and not through the client's object store: its Get and List wait without
-// end if an object is overwritten meanwhile.
+// A snapshot is a backup in the object store. There are three objects, which are overwritten in
+// turn, the oldest first, so the last two snapshots remain while one is written. The metadata of an
+// object is written last; without it the object is no snapshot. The objects are read message by
+// message, and not through the client's object store: its Get and List wait without end if an
+// object is overwritten meanwhile.
 
 const (
 	snapshotVersion  = "kith-version"  // of the graph
@@ -183,10 +184,12 @@ func (r *chunkReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// errOverwritten is the error of a snapshot of which messages are missing: a later one has taken its place, or it is damaged.
+// errOverwritten is the error of a snapshot of which messages are missing: a later one has taken
+// its place, or it is damaged.
 var errOverwritten = errors.New("replica: messages of the snapshot are missing")
 
-// wholeReader is a reader that fills the buffer unless the input ends, so that the chunks of an object are large.
+// wholeReader is a reader that fills the buffer unless the input ends, so that the chunks of an
+// object are large.
 type wholeReader struct{ io.Reader }
 
 func (r wholeReader) Read(p []byte) (int, error) {

@@ -8,8 +8,8 @@ import (
 	"kith/model/trial"
 )
 
-// BenchmarkGCN measures a step of a GCN with two convolutions of width 256 on a random graph with the numbers of nodes, edges and
-// words of Cora: the figure in doc.go that is compared with GoMLX.
+// BenchmarkGCN measures a step of a GCN with two convolutions of width 256 on a random graph with
+// the numbers of nodes, edges and words of Cora: the figure in doc.go that is compared with GoMLX.
 func BenchmarkGCN(b *testing.B) {
 	const nodes, edges, words, wordsOfNode = 2708, 3694, 1433, 18
 	r := rand.New(rand.NewPCG(1, 2))

@@ -6,8 +6,9 @@ import (
 	"kith/cmd/prbench/gnn/internal/grad"
 )
 
-// buddy is BUDDY (Chamberlain et al., 2023): features propagated 0 to Layers times, and for each pair how many nodes are at
-// which distances from its ends. The paper estimates these numbers by sketches; here they are exact.
+// buddy is BUDDY (Chamberlain et al., 2023): features propagated 0 to Layers times, and for each
+// pair how many nodes are at which distances from its ends. The paper estimates these numbers by
+// sketches; here they are exact.
 type buddy struct {
 	o        options
 	features *grad.CSR
@@ -34,7 +35,8 @@ func newBUDDY(m *maker, d *data, o options) model {
 	return b
 }
 
-// encode applies the weights of each hop before the propagation, which is linear: the same numbers for less work.
+// encode applies the weights of each hop before the propagation, which is linear: the same numbers
+// for less work.
 func (m *buddy) encode(t *grad.Tape, g *graph) *grad.Node {
 	around := g.symmetric()
 	var hops []*grad.Node
@@ -58,8 +60,9 @@ func (m *buddy) decode(t *grad.Tape, _ *graph, h *grad.Node, pairs []pair) *grad
 	return m.last.apply(t, t.Concat(m.product.apply(t, t.Mul(u, v)), m.counts.apply(t, t.Const(numbers))))
 }
 
-// structure writes log(1 + n) for five numbers of nodes: at distance 1 from both ends, 1 and 2, 2 and 2, and at distance 1
-// or 2 from one end and further from the other. The pair's own edge does not count, so that training links look like others.
+// structure writes log(1 + n) for five numbers of nodes: at distance 1 from both ends, 1 and 2, 2
+// and 2, and at distance 1 or 2 from one end and further from the other. The pair's own edge does
+// not count, so that training links look like others.
 func (m *buddy) structure(g *graph, p pair, out []float32) {
 	a, b := &m.scratch[0], &m.scratch[1]
 	a.walk(g, int32(p[0]), int32(p[1]), 2)

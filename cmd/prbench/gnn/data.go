@@ -21,8 +21,9 @@ type data struct {
 	valid, test ogb.Part
 }
 
-// readSplit reads a split from the folder that holds the data sets: one of the random splits that prbench offline uses, with
-// its own negatives or, for the protocol heart, with those of HeaRT. Citeseer has HeaRT's split for heart, whatever the number.
+// readSplit reads a split from the folder that holds the data sets: one of the random splits that
+// prbench offline uses, with its own negatives or, for the protocol heart, with those of HeaRT.
+// Citeseer has HeaRT's split for heart, whatever the number.
 func readSplit(ctx context.Context, root fs.FS, dataset, protocol string, split int) (*data, error) {
 	g, s, err := ogb.ReadBenchmark(root, dataset, fmt.Sprintf("split/random%d", split), protocol == "heart")
 	if err != nil {
@@ -69,7 +70,8 @@ func (d *data) others(r *rand.Rand, n int) []pair {
 	return drawn
 }
 
-// metrics returns the names of a protocol's metrics. Validation parts are compared by the first one.
+// metrics returns the names of a protocol's metrics. Validation parts are compared by the first
+// one.
 func metrics(protocol string) []string {
 	if protocol == "heart" {
 		return []string{"mrr", "hits@10"}
@@ -77,7 +79,8 @@ func metrics(protocol string) []string {
 	return []string{"hits@100"}
 }
 
-// figures returns the metrics of the scores of a part, which are those of the links and then of the others.
+// figures returns the metrics of the scores of a part, which are those of the links and then of the
+// others.
 func figures(p ogb.Part, scores []float64) map[string]float64 {
 	m := p.Measure(scores)
 	return map[string]float64{"mrr": m.MRR, "hits@10": m.Hits[10], "hits@100": m.Hits[100]}

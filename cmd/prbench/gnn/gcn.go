@@ -2,8 +2,8 @@ package main
 
 import "kith/cmd/prbench/gnn/internal/grad"
 
-// gcn is an encoder of convolutions and a decoder of the product of both ends: GCN (Kipf and Welling, 2017), or GraphSAGE
-// with means (Hamilton et al., 2017).
+// gcn is an encoder of convolutions and a decoder of the product of both ends: GCN (Kipf and
+// Welling, 2017), or GraphSAGE with means (Hamilton et al., 2017).
 type gcn struct {
 	o        options
 	features *grad.CSR

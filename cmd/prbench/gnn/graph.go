@@ -50,7 +50,8 @@ func (g *graph) without(edges []pair) *graph {
 	return less
 }
 
-// symmetric returns D^-1/2 (A + I) D^-1/2, where D holds the degrees of A + I (Kipf and Welling, 2017).
+// symmetric returns D^-1/2 (A + I) D^-1/2, where D holds the degrees of A + I (Kipf and Welling,
+// 2017).
 func (g *graph) symmetric() *grad.CSR {
 	scale := make([]float32, len(g.near))
 	for u, row := range g.near {
@@ -77,7 +78,8 @@ func (g *graph) mean() *grad.CSR {
 	return s
 }
 
-// common returns the neighbors that u and v share, and those of each alone, without u and v themselves.
+// common returns the neighbors that u and v share, and those of each alone, without u and v
+// themselves.
 func (g *graph) common(p pair) (both, onlyU, onlyV []int32) {
 	a, b := g.near[p[0]], g.near[p[1]]
 	for len(a) > 0 || len(b) > 0 {

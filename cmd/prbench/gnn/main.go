@@ -114,7 +114,8 @@ func (p *plan) replaced(o options) (options, error) {
 	return o, nil
 }
 
-// run trains the methods whose results the file does not have, split by split, and writes the file after each.
+// run trains the methods whose results the file does not have, split by split, and writes the file
+// after each.
 func (p *plan) run(ctx context.Context, cmd *cobra.Command) error {
 	known, err := ogb.ReadResults(p.out)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -2,7 +2,8 @@ package main
 
 import "fmt"
 
-// method is a rival: how its model is made, and its hyperparameters by data set. They were chosen on validation parts.
+// method is a rival: how its model is made, and its hyperparameters by data set. They were chosen
+// on validation parts.
 type method struct {
 	name    string
 	build   func(m *maker, d *data, o options) model

@@ -40,7 +40,8 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// The pair 1, 2 shares node 4; without their edge each is at distance 2 from the other. 0 is only near 1, 3 only near 2.
+// The pair 1, 2 shares node 4; without their edge each is at distance 2 from the other. 0 is only
+// near 1, 3 only near 2.
 func TestStructure(t *testing.T) {
 	t.Parallel()
 	out := make([]float32, buddyCounts)
@@ -67,8 +68,8 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// The nodes around 1 and 2 are 0, 3 and 4. The common neighbor has label 2, and 0 and 3 are out of the reach of the other end only
-// through 4, in three steps.
+// The nodes around 1 and 2 are 0, 3 and 4. The common neighbor has label 2, and 0 and 3 are out of
+// the reach of the other end only through 4, in three steps.
 func TestAround(t *testing.T) {
 	t.Parallel()
 	g := small()
@@ -90,8 +91,8 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
-// communities returns a graph of two groups whose features say little about them, with held-out links inside the groups
-// and other pairs across.
+// communities returns a graph of two groups whose features say little about them, with held-out
+// links inside the groups and other pairs across.
 func communities(t *testing.T) *data {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -165,7 +166,8 @@ func TestLearns(t *testing.T) {
 	}
 }
 
-// The gradient of each method's loss agrees with central differences, in the direction of random changes of its parameters.
+// The gradient of each method's loss agrees with central differences, in the direction of random
+// changes of its parameters.
 func TestMethodGradients(t *testing.T) {
 	t.Parallel()
 	d := communities(t)

@@ -6,9 +6,10 @@ import (
 	"kith/cmd/prbench/gnn/internal/grad"
 )
 
-// nbfNet is NBFNet (Zhu et al., 2021) for one kind of edges: the Bellman-Ford iteration from the first node of a pair, with
-// learned steps instead of minimum and addition. It reads the row of the second node after the last step. It averages messages,
-// where the paper combines four statistics of them.
+// nbfNet is NBFNet (Zhu et al., 2021) for one kind of edges: the Bellman-Ford iteration from the
+// first node of a pair, with learned steps instead of minimum and addition. It reads the row of the
+// second node after the last step. It averages messages, where the paper combines four statistics
+// of them.
 type nbfNet struct {
 	o     options
 	start *grad.Param

@@ -6,9 +6,10 @@ import (
 	"kith/cmd/prbench/gnn/internal/grad"
 )
 
-// ncn is the Neural Common Neighbor model (Wang et al., 2024): the encoder propagates without weights, and the decoder reads
-// the product of both ends and the sum over their common neighbors. With completion (NCNC) neighbors of one end count with the
-// probability that the model itself gives to their missing link.
+// ncn is the Neural Common Neighbor model (Wang et al., 2024): the encoder propagates without
+// weights, and the decoder reads the product of both ends and the sum over their common neighbors.
+// With completion (NCNC) neighbors of one end count with the probability that the model itself
+// gives to their missing link.
 type ncn struct {
 	o        options
 	features *grad.CSR
@@ -65,7 +66,8 @@ func (m *ncn) decode(t *grad.Tape, g *graph, h *grad.Node, pairs []pair) *grad.N
 	return m.logits(t, h, pairs, m.neighbors(g, pairs))
 }
 
-// logits returns the logits of pairs, given a matrix whose row i says how much each node counts as a common neighbor of pair i.
+// logits returns the logits of pairs, given a matrix whose row i says how much each node counts as
+// a common neighbor of pair i.
 func (m *ncn) logits(t *grad.Tape, h *grad.Node, pairs []pair, near *grad.CSR) *grad.Node {
 	u, v := ends(t, h, pairs)
 	sum := t.Sparse(near, h)
@@ -84,8 +86,8 @@ func (m *ncn) neighbors(g *graph, pairs []pair) *grad.CSR {
 	return near
 }
 
-// completed returns the common neighbors of pairs, and the neighbors of one end with pt times the probability of a link to the
-// other end. No gradient flows through these probabilities.
+// completed returns the common neighbors of pairs, and the neighbors of one end with pt times the
+// probability of a link to the other end. No gradient flows through these probabilities.
 func (m *ncn) completed(g *graph, h *grad.Node, pairs []pair) *grad.CSR {
 	var missing []pair
 	near := &grad.CSR{Cols: len(g.near)}

@@ -7,9 +7,9 @@ import (
 	"kith/cmd/prbench/gnn/internal/grad"
 )
 
-// neoGNN is Neo-GNN (Yun et al., 2021): in addition to a GCN it learns a weight of each node from its degree, and adds up the
-// squares of the weights over the nodes that both ends reach in one or two steps. Its two logits are added, where the paper
-// mixes two probabilities.
+// neoGNN is Neo-GNN (Yun et al., 2021): in addition to a GCN it learns a weight of each node from
+// its degree, and adds up the squares of the weights over the nodes that both ends reach in one or
+// two steps. Its two logits are added, where the paper mixes two probabilities.
 type neoGNN struct {
 	gcn    *gcn
 	weight head // of a node
@@ -38,7 +38,8 @@ func (m *neoGNN) decode(t *grad.Tape, g *graph, rows *grad.Node, pairs []pair) *
 	return t.Add(m.gcn.decode(t, g, h, pairs), m.last.apply(t, shared))
 }
 
-// overlap returns a row for each pair: how many walks of one or two steps of both ends end in each node, multiplied.
+// overlap returns a row for each pair: how many walks of one or two steps of both ends end in each
+// node, multiplied.
 func overlap(g *graph, pairs []pair) *grad.CSR {
 	s := &grad.CSR{Cols: len(g.near)}
 	var walks [2][]float32

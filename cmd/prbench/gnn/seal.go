@@ -4,8 +4,9 @@ import (
 	"kith/cmd/prbench/gnn/internal/grad"
 )
 
-// seal is SEAL (Zhang and Chen, 2018): a GCN on the nodes around each pair, which are labeled by their distances from its
-// ends. It reads the product of the rows of both ends, where the paper sorts and pools all rows.
+// seal is SEAL (Zhang and Chen, 2018): a GCN on the nodes around each pair, which are labeled by
+// their distances from its ends. It reads the product of the rows of both ends, where the paper
+// sorts and pools all rows.
 type seal struct {
 	o        options
 	features *grad.CSR
@@ -16,7 +17,8 @@ type seal struct {
 	scratch  [2]distances
 }
 
-// sealHops is the distance from one end of a pair up to which nodes are seen. sealLabels is the number of labels.
+// sealHops is the distance from one end of a pair up to which nodes are seen. sealLabels is the
+// number of labels.
 const (
 	sealHops   = 1
 	sealLabels = 16
@@ -53,8 +55,9 @@ func (m *seal) decode(t *grad.Tape, g *graph, rows *grad.Node, pairs []pair) *gr
 	return m.head.apply(t, t.Mul(u, v))
 }
 
-// around appends the nodes around a pair, and their labels by double-radius node labeling: 1 for the ends, then by the sum
-// of both distances and the smaller one (section 3.2 of the paper), 0 for nodes that only one end reaches within two more steps.
+// around appends the nodes around a pair, and their labels by double-radius node labeling: 1 for
+// the ends, then by the sum of both distances and the smaller one (section 3.2 of the paper), 0 for
+// nodes that only one end reaches within two more steps.
 func (m *seal) around(g *graph, p pair, nodes, labels []int32) ([]int32, []int32) {
 	a, b := &m.scratch[0], &m.scratch[1]
 	a.walk(g, int32(p[0]), int32(p[1]), sealHops+2)
@@ -82,8 +85,8 @@ func (m *seal) around(g *graph, p pair, nodes, labels []int32) ([]int32, []int32
 	return nodes, labels
 }
 
-// between returns the edges between some nodes, each once, as numbers of their places after from. The edge of the first two, which are
-// the pair, is left out.
+// between returns the edges between some nodes, each once, as numbers of their places after from.
+// The edge of the first two, which are the pair, is left out.
 func between(g *graph, nodes []int32, from int) (edges []pair) {
 	place := make(map[int32]int, len(nodes))
 	for i, u := range nodes {

@@ -74,7 +74,8 @@ func train(ctx context.Context, d *data, build func(m *maker, d *data, o options
 	return best, nil
 }
 
-// trainEpoch visits all training edges once, in random order, each with another pair that has no training edge.
+// trainEpoch visits all training edges once, in random order, each with another pair that has no
+// training edge.
 func trainEpoch(ctx context.Context, d *data, m model, params []*grad.Param, adam *grad.Adam, o options, r *rand.Rand) error {
 	order := r.Perm(len(d.train))
 	for from := 0; from < len(order); from += o.Batch {
@@ -97,7 +98,8 @@ func trainEpoch(ctx context.Context, d *data, m model, params []*grad.Param, ada
 	return nil
 }
 
-// evaluate returns the metrics of a part. The graph has the training edges. Pairs are scored size at a time.
+// evaluate returns the metrics of a part. The graph has the training edges. Pairs are scored size
+// at a time.
 func evaluate(ctx context.Context, d *data, m model, p ogb.Part, size int) (map[string]float64, error) {
 	var t grad.Tape
 	rows := m.encode(&t, d.graph)

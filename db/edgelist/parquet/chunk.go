@@ -71,8 +71,8 @@ func (c *chunk) fill() error {
 	return nil
 }
 
-// plainDictionary is the encoding PLAIN_DICTIONARY, by which writers of version 1 mean PLAIN in a page of the dictionary, and
-// RLE_DICTIONARY in other pages.
+// plainDictionary is the encoding PLAIN_DICTIONARY, by which writers of version 1 mean PLAIN in a
+// page of the dictionary, and RLE_DICTIONARY in other pages.
 const plainDictionary format.Encoding = 2
 
 func (c *chunk) readDictionary(p page) error {
@@ -124,7 +124,8 @@ func (c *chunk) readPage(p page) (err error) {
 	return err
 }
 
-// hold takes room for the decoded values of a page, which come from the dictionary if they are indexed.
+// hold takes room for the decoded values of a page, which come from the dictionary if they are
+// indexed.
 func (c *chunk) hold(p page, indexed bool) error {
 	texts := len(p.data)
 	if indexed {

@@ -3,8 +3,8 @@ package parquet
 import "encoding/binary"
 
 // walker walks over a struct in Thrift's compact protocol
-// (github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md). The library allocates what the lengths in such
-// a struct claim, so it gets only structs whose lengths fit.
+// (github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md). The library
+// allocates what the lengths in such a struct claim, so it gets only structs whose lengths fit.
 type walker struct {
 	rest  []byte
 	items int64 // number of items in lists and maps
@@ -14,8 +14,8 @@ type walker struct {
 // maxNested is the maximal depth of structs and lists in each other.
 const maxNested = 32
 
-// structLength returns the length of the struct at the beginning of b, and the number of items in its lists. It reports
-// false if the struct is malformed or longer than b.
+// structLength returns the length of the struct at the beginning of b, and the number of items in
+// its lists. It reports false if the struct is malformed or longer than b.
 func structLength(b []byte) (length int, items int64, ok bool) {
 	w := walker{rest: b}
 	w.structure(0)

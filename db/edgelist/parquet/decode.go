@@ -15,7 +15,8 @@ import (
 // errPage is the error for a page that is damaged.
 var errPage = errors.New("the page is damaged")
 
-// values are decoded values of a column. Only the slice for the column's type is used, and Null if there are nulls.
+// values are decoded values of a column. Only the slice for the column's type is used, and Null if
+// there are nulls.
 type values edgelist.Vector
 
 // kind is how the values of a column are stored and what they mean.
@@ -25,8 +26,8 @@ type kind struct {
 	scale    int64 // integers are multiplied by it; 0 means 1
 }
 
-// decode appends n values, which are encoded in b and take at most most bytes, to v. A text that occurs twice in a row is
-// shared.
+// decode appends n values, which are encoded in b and take at most most bytes, to v. A text that
+// occurs twice in a row is shared.
 func (v *values) decode(k kind, encoding format.Encoding, b []byte, n int, most int64) error {
 	switch {
 	case encoding == format.Plain:
@@ -56,7 +57,8 @@ func (k kind) width() int {
 	return 8
 }
 
-// decodedBytes returns the memory of decoded values, of which texts are the bytes if they are texts.
+// decodedBytes returns the memory of decoded values, of which texts are the bytes if they are
+// texts.
 func (k kind) decodedBytes(n, texts int) int64 {
 	if k.physical == format.ByteArray {
 		return 16*int64(n) + int64(texts)
@@ -143,7 +145,8 @@ func (v *values) split(k kind, b []byte, n int) error {
 	return nil
 }
 
-// deltaLengths appends texts whose lengths are stored before them, and returns the bytes after them.
+// deltaLengths appends texts whose lengths are stored before them, and returns the bytes after
+// them.
 func (v *values) deltaLengths(b []byte, n int) (rest []byte, err error) {
 	var lengths values
 	b, err = lengths.deltas(kind{physical: format.Int64}, b, n)
@@ -160,8 +163,9 @@ func (v *values) deltaLengths(b []byte, n int) (rest []byte, err error) {
 	return b, nil
 }
 
-// deltaTexts appends texts that are stored as the length of what each has in common with the one before, and the rest. In
-// contrast to those of other encodings they may take more bytes than the page, but not more than most.
+// deltaTexts appends texts that are stored as the length of what each has in common with the one
+// before, and the rest. In contrast to those of other encodings they may take more bytes than the
+// page, but not more than most.
 func (v *values) deltaTexts(b []byte, n int, most int64) error {
 	var common, ends values
 	b, err := common.deltas(kind{physical: format.Int64}, b, n)
@@ -269,8 +273,8 @@ func (u *unpacker) next() (n uint64) {
 	return n
 }
 
-// hybrid decodes n integers of width bits from runs that are either repeated or packed, and calls use with each
-// repeated integer and how often it occurs. It returns an error if there are fewer.
+// hybrid decodes n integers of width bits from runs that are either repeated or packed, and calls
+// use with each repeated integer and how often it occurs. It returns an error if there are fewer.
 func hybrid(b []byte, width uint, n int, use func(value uint32, times int) error) error {
 	size := int(width+7) / 8
 	for n > 0 {

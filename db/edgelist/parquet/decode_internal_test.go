@@ -14,7 +14,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// The last part of a block of differences may end with its last value. One that ends earlier is damaged.
+// The last part of a block of differences may end with its last value. One that ends earlier is
+// damaged.
 func TestDeltasEndEarly(t *testing.T) {
 	t.Parallel()
 	want := make([]int64, 70) // of a block of 128 in four parts, the third has 5 values
@@ -43,7 +44,8 @@ func TestDeltasEndEarly(t *testing.T) {
 	}
 }
 
-// Texts that share their beginnings must fit into memory when they are decoded. A text that repeats takes nothing.
+// Texts that share their beginnings must fit into memory when they are decoded. A text that repeats
+// takes nothing.
 func TestDeltaTexts(t *testing.T) {
 	t.Parallel()
 	const n, long = 500, 1000

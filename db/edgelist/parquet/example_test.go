@@ -12,8 +12,8 @@ import (
 	"kith/db/edgelist/parquet"
 )
 
-// A program that embeds kith writes a graph as a Parquet file, and loads one. With a query.Session it sets Session.Tables,
-// for LOAD and EXPORT.
+// A program that embeds kith writes a graph as a Parquet file, and loads one. With a query.Session
+// it sets Session.Tables, for LOAD and EXPORT.
 func Example() {
 	ctx := context.Background()
 	g, err := db.Open("", &db.Options{InMemory: true})

@@ -18,7 +18,8 @@ var errFile = errors.New("parquet: not a complete Parquet file")
 const (
 	magic          = "PAR1"
 	magicEncrypted = "PARE"
-	// itemBytes is the memory of an item of a list in the footer: the metadata of a column in a row group.
+	// itemBytes is the memory of an item of a list in the footer: the metadata of a column in a row
+	// group.
 	itemBytes = 1 << 10
 )
 
@@ -114,8 +115,8 @@ func subtree(schema []format.SchemaElement, at, depth int) (end, leaves int, err
 	return end, leaves, nil
 }
 
-// sourceOf returns the column that is made of the given elements: a leaf, or a list of numbers, which is a group of a
-// repeated group of a leaf, or of a repeated leaf.
+// sourceOf returns the column that is made of the given elements: a leaf, or a list of numbers,
+// which is a group of a repeated group of a leaf, or of a repeated leaf.
 func sourceOf(elements []format.SchemaElement, leaf int) source {
 	s := source{Field: edgelist.Field{Name: elements[0].Name, Kind: "nested"}, leaf: -1}
 	last := &elements[len(elements)-1]

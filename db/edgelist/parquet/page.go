@@ -26,7 +26,8 @@ type pages struct {
 	room  *room
 }
 
-// room is the memory of a table. INVARIANT: what is decoded takes at most half of bytes, and each buffer a quarter.
+// room is the memory of a table. INVARIANT: what is decoded takes at most half of bytes, and each
+// buffer a quarter.
 type room struct {
 	bytes                    int64
 	decoded                  int64   // bytes of the decoded pages and dictionaries of all columns
@@ -37,7 +38,8 @@ type room struct {
 // most returns the maximal number of bytes of a page.
 func (r *room) most() int64 { return r.bytes / 4 }
 
-// hold changes the bytes that something decoded takes from was to now. It returns an error if there is no room.
+// hold changes the bytes that something decoded takes from was to now. It returns an error if there
+// is no room.
 func (r *room) hold(was *int64, now int64) error {
 	r.decoded += now - *was
 	*was = now
@@ -162,7 +164,8 @@ func (p *pages) decompress(head format.PageHeader, size int) (page, error) {
 // errSize is the error for a page that is not as long as its header says.
 var errSize = errors.New("it has another size than its header says")
 
-// decompress decompresses a page into to, which has the size of the result. It never takes more memory than that.
+// decompress decompresses a page into to, which has the size of the result. It never takes more
+// memory than that.
 func decompress(codec format.CompressionCodec, to, from []byte) (out []byte, err error) {
 	switch {
 	case codec == format.Uncompressed:

@@ -42,8 +42,9 @@ func edges(data []byte, o edgelist.Options) (lines []string, r *edgelist.Reader,
 	return lines, r, nil
 }
 
-// file reads a file of testdata. The files were written by DuckDB 1.5, arrow-go 18.8, Polars for Node.js 0.26 and the Rust
-// implementation of Arrow 59.3, with what their names say; delta means DELTA_BYTE_ARRAY and DELTA_BINARY_PACKED.
+// file reads a file of testdata. The files were written by DuckDB 1.5, arrow-go 18.8, Polars for
+// Node.js 0.26 and the Rust implementation of Arrow 59.3, with what their names say; delta means
+// DELTA_BYTE_ARRAY and DELTA_BINARY_PACKED.
 func file(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name+".parquet"))
@@ -101,7 +102,8 @@ func TestReadFeatures(t *testing.T) {
 	}
 }
 
-// Columns of other types are read if they are named, and refused with their type if they are no keys, weights or times.
+// Columns of other types are read if they are named, and refused with their type if they are no
+// keys, weights or times.
 func TestReadTypes(t *testing.T) {
 	t.Parallel()
 	data := file(t, "duckdb-types")
@@ -131,7 +133,8 @@ func TestReadTypes(t *testing.T) {
 	}
 }
 
-// Times of floating point are rounded down; NaN and 0 are no times. Integers are years if the name says so.
+// Times of floating point are rounded down; NaN and 0 are no times. Integers are years if the name
+// says so.
 func TestReadNumbersAsTimes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -224,8 +227,8 @@ func nan() float64 {
 	return zero / zero
 }
 
-// A file that was cut short or altered is an error that says where, never a shorter list. A file that is not Parquet is
-// refused.
+// A file that was cut short or altered is an error that says where, never a shorter list. A file
+// that is not Parquet is refused.
 func TestReadDamaged(t *testing.T) {
 	t.Parallel()
 	data := file(t, "arrow")
@@ -263,7 +266,8 @@ func TestReadDamaged(t *testing.T) {
 	}
 }
 
-// wide returns a file of columns of numbers or of texts of 1 KB, all in one row group and with pages of the given size.
+// wide returns a file of columns of numbers or of texts of 1 KB, all in one row group and with
+// pages of the given size.
 func wide(t *testing.T, columns, rows, pageBytes int, texts bool) []byte {
 	t.Helper()
 	group := library.Group{}
@@ -295,7 +299,8 @@ func wide(t *testing.T, columns, rows, pageBytes int, texts bool) []byte {
 	return b.Bytes()
 }
 
-// However wide and long the row groups of a file are, reading it takes the memory that it may, or is an error.
+// However wide and long the row groups of a file are, reading it takes the memory that it may, or
+// is an error.
 func TestReadBounded(t *testing.T) { // not parallel, because it measures the heap
 	const mb = 1 << 20
 	for _, c := range []struct {

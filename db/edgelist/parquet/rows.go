@@ -42,8 +42,8 @@ func spread[T any](to, from []T, null []bool) []T {
 	return to
 }
 
-// appendLists appends to the row of which the last page had a part, and adds rows. The last row is complete if the next
-// page begins another one, or if there is no next page.
+// appendLists appends to the row of which the last page had a part, and adds rows. The last row is
+// complete if the next page begins another one, or if there is no next page.
 func (c *chunk) appendLists(n int) {
 	v := &c.vector
 	done := 0

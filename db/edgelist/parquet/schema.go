@@ -47,8 +47,8 @@ func schemaOf(fields []edgelist.Field) (*parquet.Schema, error) {
 	return parquet.NewSchema("kith", root), nil
 }
 
-// nodeOf returns the Parquet type of a column. Texts and times are optional, because a node may have no label and an
-// edge no time.
+// nodeOf returns the Parquet type of a column. Texts and times are optional, because a node may
+// have no label and an edge no time.
 func nodeOf(t edgelist.Type) (parquet.Node, error) {
 	switch t {
 	case edgelist.Integer:

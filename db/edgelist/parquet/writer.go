@@ -17,13 +17,14 @@ const (
 	rowsPerGroup  = 1 << 18
 	bytesPerGroup = 32 << 20
 	rowsPerBatch  = 1 << 8 // number of rows that are collected before they are encoded
-	// dictionaryBytes bounds the dictionary of a column of strings in a row group; further strings are written plainly.
+	// dictionaryBytes bounds the dictionary of a column of strings in a row group; further strings
+	// are written plainly.
 	dictionaryBytes = 1 << 20
 	pageBytes       = 256 << 10
 )
 
-// writer is an [edgelist.RowWriter]. End returns an error if a method was called for a column of a different type,
-// or if a row has the wrong number of values.
+// writer is an [edgelist.RowWriter]. End returns an error if a method was called for a column of a
+// different type, or if a row has the wrong number of values.
 type writer struct {
 	fields []edgelist.Field
 	values [][]parquet.Value // collected values of each column
@@ -133,8 +134,8 @@ func (w *writer) Floats(list []float32) {
 	}
 }
 
-// Key writes the key of a node. Into a column of strings it writes an integer in decimal, and a string that would be
-// read as an integer in single quotes; see [edgelist.Quoted].
+// Key writes the key of a node. Into a column of strings it writes an integer in decimal, and a
+// string that would be read as an integer in single quotes; see [edgelist.Quoted].
 func (w *writer) Key(k edgelist.Token) error {
 	if w.at < len(w.fields) && w.fields[w.at].Type == edgelist.String {
 		if k.IsInt {

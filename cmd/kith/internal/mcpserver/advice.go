@@ -47,7 +47,8 @@ func (c *call) advise(err error) string {
 	return text
 }
 
-// plain returns the text of an error in a statement: with the place in it if the caller wrote the statement.
+// plain returns the text of an error in a statement: with the place in it if the caller wrote the
+// statement.
 func (c *call) plain(e *query.Error) string {
 	if c.tool.name == runStatement {
 		text := e.Error()

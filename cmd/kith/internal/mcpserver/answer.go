@@ -13,10 +13,12 @@ import (
 	"kith/query"
 )
 
-// answer is what a tool returns: a value that marshals to a JSON object, and its text for clients that show only text.
+// answer is what a tool returns: a value that marshals to a JSON object, and its text for clients
+// that show only text.
 type answer interface{ fmt.Stringer }
 
-// rows is an answer with rows. A row is a JSON object with a member for each value that is not absent. A node is a string.
+// rows is an answer with rows. A row is a JSON object with a member for each value that is not
+// absent. A node is a string.
 type rows struct {
 	query.Rows
 	more string // how to get more rows; "" means that there are no more
@@ -79,7 +81,8 @@ func (r rows) object(row []any) (json.RawMessage, error) {
 // digits writes a number with at most nine digits, which tell all float32 values apart.
 func digits(x float64) string { return strconv.FormatFloat(x, 'g', 9, 64) }
 
-// String returns the rows as lines of values, a node as statements write it. Columns without values are left out.
+// String returns the rows as lines of values, a node as statements write it. Columns without values
+// are left out.
 func (r rows) String() string {
 	var b strings.Builder
 	line := func(value func(column int) string) {

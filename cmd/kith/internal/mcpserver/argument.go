@@ -12,8 +12,9 @@ import (
 	"kith/query/exact"
 )
 
-// arguments are the checked arguments of a call: each is a db.Key, an int64, a float64, a string, a bool, or a slice of
-// these or of arguments. An argument that is absent and has no default is missing.
+// arguments are the checked arguments of a call: each is a db.Key, an int64, a float64, a string, a
+// bool, or a slice of these or of arguments. An argument that is absent and has no default is
+// missing.
 type arguments map[string]any
 
 // node returns a node that is required.
@@ -57,8 +58,8 @@ func (a arguments) objects(name string) (all []arguments) {
 	return all
 }
 
-// decode decodes and checks the arguments of a call. Integers keep all their digits; the SDK's own decoding turns them
-// into floating-point numbers, which merges keys above 2^53.
+// decode decodes and checks the arguments of a call. Integers keep all their digits; the SDK's own
+// decoding turns them into floating-point numbers, which merges keys above 2^53.
 func decode(raw json.RawMessage, fields []field) (arguments, error) {
 	if len(raw) == 0 {
 		return check(nil, fields)

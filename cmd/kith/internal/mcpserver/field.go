@@ -8,8 +8,8 @@ import (
 	"kith/db/words"
 )
 
-// field is an argument of a tool, a member of such an argument, or a column of an answer. Its JSON Schema, the check of
-// an argument and the messages about it follow from it.
+// field is an argument of a tool, a member of such an argument, or a column of an answer. Its JSON
+// Schema, the check of an argument and the messages about it follow from it.
 type field struct {
 	name      string
 	is        kind

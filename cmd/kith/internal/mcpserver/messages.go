@@ -13,8 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// messages is a reader of the lines of in that are messages of JSON-RPC. It answers any other line with an error on out and
-// goes on; the SDK would end the server.
+// messages is a reader of the lines of in that are messages of JSON-RPC. It answers any other line
+// with an error on out and goes on; the SDK would end the server.
 type messages struct {
 	in   *bufio.Reader
 	out  io.Writer
@@ -42,8 +42,9 @@ func (m *messages) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// line returns the next line that is not blank, with one newline at its end. Of a line that is too long it returns the
-// beginning and then a zero byte, so that it is no message, as soon as the line is too long.
+// line returns the next line that is not blank, with one newline at its end. Of a line that is too
+// long it returns the beginning and then a zero byte, so that it is no message, as soon as the line
+// is too long.
 func (m *messages) line() ([]byte, error) {
 	var line []byte
 	for {

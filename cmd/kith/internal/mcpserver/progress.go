@@ -13,8 +13,9 @@ import (
 // progressEvery is the least time between two notifications of a call.
 const progressEvery = time.Second
 
-// progress tells a client how far a call has come. A statement may work in several steps, of which the number is not known
-// beforehand, such as training and then asking: the notifications count steps, and say in words what the present one does.
+// progress tells a client how far a call has come. A statement may work in several steps, of which
+// the number is not known beforehand, such as training and then asking: the notifications count
+// steps, and say in words what the present one does.
 type progress struct {
 	notify func(*mcp.ProgressNotificationParams) error
 	token  any
@@ -26,7 +27,8 @@ type progress struct {
 	at    time.Time // of the latest notification
 }
 
-// progressOf returns a function that notifies the client of a call, or nil if the client has not asked for that.
+// progressOf returns a function that notifies the client of a call, or nil if the client has not
+// asked for that.
 func progressOf(ctx context.Context, r *mcp.CallToolRequest) func(query.Progress) {
 	token := r.Params.GetProgressToken()
 	if token == nil {

@@ -161,8 +161,8 @@ func statementAccess(write bool) string {
 	return "Statements that change the database or access files are refused."
 }
 
-// ask runs a statement, which may write only if the tool does. most is the number of rows that it may return; limit
-// tells the caller.
+// ask runs a statement, which may write only if the tool does. most is the number of rows that it
+// may return; limit tells the caller.
 func (c *call) ask(most int, text string, parameters ...any) (*rows, error) {
 	writes := c.tool.writes || c.Write && c.tool.name == runStatement
 	session := query.Session{
@@ -217,7 +217,8 @@ func (c *call) using() string {
 	return ""
 }
 
-// certain makes an answer a function of the graph and the model, with ranks that no numerical error can change.
+// certain makes an answer a function of the graph and the model, with ranks that no numerical error
+// can change.
 const certain = " WITH (until = certain)"
 
 func (c *call) predictLinks() (answer, error) {

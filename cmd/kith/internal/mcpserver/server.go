@@ -1,11 +1,12 @@
-// Package mcpserver serves a database over the Model Context Protocol (MCP), so that a language model can use it: it
-// offers tools with descriptions and JSON Schemas, and answers their calls.
+// Package mcpserver serves a database over the Model Context Protocol (MCP), so that a language
+// model can use it: it offers tools with descriptions and JSON Schemas, and answers their calls.
 //
-// A tool is a row of a table (see tools): its arguments, the columns of its answer, and a function that asks the
-// database. The schemas, the checks of arguments and the messages about them follow from the row.
+// A tool is a row of a table (see tools): its arguments, the columns of its answer, and a function
+// that asks the database. The schemas, the checks of arguments and the messages about them follow
+// from the row.
 //
-// INVARIANT: without Write nothing changes the database: every statement runs in a session that only reads, and the
-// tools that write are not offered. With Write no statement accesses a file.
+// INVARIANT: without Write nothing changes the database: every statement runs in a session that
+// only reads, and the tools that write are not offered. With Write no statement accesses a file.
 package mcpserver
 
 import (
@@ -39,9 +40,10 @@ type Server struct {
 // farewell is how long calls may run after the end of the input.
 const farewell = 5 * time.Second
 
-// Serve answers the requests that it reads from r, with a line of JSON for each on w, until the end of r or of ctx. It
-// answers a line that is no message with an error. At the end of r it answers the calls that it has read, if they take no
-// longer than a few seconds. When it returns, no call is running.
+// Serve answers the requests that it reads from r, with a line of JSON for each on w, until the end
+// of r or of ctx. It answers a line that is no message with an error. At the end of r it answers
+// the calls that it has read, if they take no longer than a few seconds. When it returns, no call
+// is running.
 func (s Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	out := &locked{Writer: w}
 	in := &messages{in: bufio.NewReader(r), out: out}
@@ -84,7 +86,8 @@ func (h *handler) protocol() *mcp.Server {
 	return server
 }
 
-// handle answers a call of a tool. An error is an answer too, which the model reads. progress may be nil.
+// handle answers a call of a tool. An error is an answer too, which the model reads. progress may
+// be nil.
 func (h *handler) handle(ctx context.Context, t *tool, raw json.RawMessage, progress func(query.Progress)) *mcp.CallToolResult {
 	h.running.Add(1)
 	defer h.running.Done()

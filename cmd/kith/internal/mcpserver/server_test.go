@@ -62,7 +62,8 @@ func textOf(t *testing.T, r *mcp.CallToolResult) string {
 	return r.Content[0].(*mcp.TextContent).Text
 }
 
-// TestList compares the tools with testdata, so that a change of a name, a description or a schema is seen.
+// TestList compares the tools with testdata, so that a change of a name, a description or a schema
+// is seen.
 func TestList(t *testing.T) {
 	t.Parallel()
 	for _, write := range []bool{false, true} {
@@ -141,7 +142,8 @@ func schemas(t *testing.T, client *mcp.ClientSession) map[string]*jsonschema.Res
 	return all
 }
 
-// exchange sends requests of tools to a server, ends the input and returns the answers by the number of the request.
+// exchange sends requests of tools to a server, ends the input and returns the answers by the
+// number of the request.
 func exchange(t *testing.T, s Server, calls ...string) (answers []string) {
 	t.Helper()
 	in := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
@@ -165,8 +167,8 @@ func exchange(t *testing.T, s Server, calls ...string) (answers []string) {
 	return answers[1:]
 }
 
-// TestLargeKeys checks that keys above 2^53, which differ only beyond the precision of a float64, stay apart in both
-// directions: answers have them as text, and arguments accept it.
+// TestLargeKeys checks that keys above 2^53, which differ only beyond the precision of a float64,
+// stay apart in both directions: answers have them as text, and arguments accept it.
 func TestLargeKeys(t *testing.T) {
 	t.Parallel()
 	s := Server{DB: dbtest.Friends(t), Write: true}
@@ -194,8 +196,8 @@ func TestLargeKeys(t *testing.T) {
 	}
 }
 
-// TestMessagesWithoutGo checks that no message speaks of types of Go, and that nothing of an argument is changed without a
-// word.
+// TestMessagesWithoutGo checks that no message speaks of types of Go, and that nothing of an
+// argument is changed without a word.
 func TestMessagesWithoutGo(t *testing.T) {
 	t.Parallel()
 	s := Server{DB: dbtest.Friends(t), Write: true}
@@ -261,7 +263,8 @@ func community(t *testing.T) *db.DB {
 	return g
 }
 
-// TestCancel checks that a client that cancels a call ends its statement, and that the server goes on.
+// TestCancel checks that a client that cancels a call ends its statement, and that the server goes
+// on.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	here, there := mcp.NewInMemoryTransports()
@@ -296,7 +299,8 @@ func TestCancel(t *testing.T) {
 	<-ended
 }
 
-// TestBounds checks that a statement ends after the timeout, and at the end of the server, and what the answer says.
+// TestBounds checks that a statement ends after the timeout, and at the end of the server, and what
+// the answer says.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	g := community(t)
@@ -317,7 +321,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestProgress checks that a client that sends a token learns how far its call has come, in values that ascend.
+// TestProgress checks that a client that sends a token learns how far its call has come, in values
+// that ascend.
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	here, there := mcp.NewInMemoryTransports()

@@ -11,9 +11,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// patient is a transport whose input ends only when the calls that it has read are answered, or after farewell. The SDK
-// cancels all calls at the end of the input, so that a client that writes its requests and closes its end would get no
-// answer.
+// patient is a transport whose input ends only when the calls that it has read are answered, or
+// after farewell. The SDK cancels all calls at the end of the input, so that a client that writes
+// its requests and closes its end would get no answer.
 type patient struct{ mcp.Transport }
 
 // Connect implements mcp.Transport.

@@ -13,7 +13,8 @@ import (
 // maxOffered is the maximum number of files that are offered.
 const maxOffered = 100
 
-// completed returns the last word of text, the text before the cursor, and the values that complete it.
+// completed returns the last word of text, the text before the cursor, and the values that complete
+// it.
 func completed(text string, n complete.Names) (word string, values []string) {
 	if strings.HasPrefix(text, ".") {
 		return completeDot(text)
@@ -22,8 +23,8 @@ func completed(text string, n complete.Names) (word string, values []string) {
 	return complete.Statement(context.Background(), text, n)
 }
 
-// files returns the files whose names begin with prefix, with a slash after directories. Hidden files are included
-// only if prefix begins with a dot.
+// files returns the files whose names begin with prefix, with a slash after directories. Hidden
+// files are included only if prefix begins with a dot.
 func files(prefix string) (all []string) {
 	dir, base := filepath.Split(prefix)
 	entries, err := os.ReadDir(filepath.Clean("./" + dir))

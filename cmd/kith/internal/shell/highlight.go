@@ -9,8 +9,8 @@ import (
 	"kith/query/parse"
 )
 
-// colourful reports whether output to v may be coloured: v is a terminal that supports colours, and NO_COLOR is not
-// set (https://no-color.org).
+// colourful reports whether output to v may be coloured: v is a terminal that supports colours, and
+// NO_COLOR is not set (https://no-color.org).
 func colourful(v any) bool {
 	return cli.IsTerminal(v) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }

@@ -31,7 +31,8 @@ func (h history) Write(entry string) (int, error) {
 	return h.History.Write(entry)
 }
 
-// openHistory opens the history in the XDG state directory, and drops its oldest entries if there are too many.
+// openHistory opens the history in the XDG state directory, and drops its oldest entries if there
+// are too many.
 func openHistory(env func(string) string) (readline.History, error) {
 	dir := env("XDG_STATE_HOME")
 	if !filepath.IsAbs(dir) { // unset, or relative, which the XDG specification says to ignore
@@ -53,8 +54,8 @@ func openHistory(env func(string) string) (readline.History, error) {
 	return history{h}, err
 }
 
-// shorten restricts the file to its owner, and cuts it to its last maxHistory entries if it has more than twice as
-// many. An entry is a line.
+// shorten restricts the file to its owner, and cuts it to its last maxHistory entries if it has
+// more than twice as many. An entry is a line.
 func shorten(file string) error {
 	b, err := os.ReadFile(file)
 	switch {

@@ -9,12 +9,12 @@ import (
 	"github.com/reeflective/readline"
 )
 
-// menuRows returns the maximum number of rows of a menu below the input, on a terminal with the given number of rows.
-// Readline would let the menu use all rows, and the input scroll away.
+// menuRows returns the maximum number of rows of a menu below the input, on a terminal with the
+// given number of rows. Readline would let the menu use all rows, and the input scroll away.
 func menuRows(rows int) int { return max(rows/2-1, 1) }
 
-// fitMenu drops values that do not fit in a menu. It keeps the last value, so that the remaining values have the same
-// common prefix as all.
+// fitMenu drops values that do not fit in a menu. It keeps the last value, so that the remaining
+// values have the same common prefix as all.
 func fitMenu(values []string, cols, rows int) []string {
 	slices.Sort(values)
 	longest := 1
@@ -28,7 +28,8 @@ func fitMenu(values []string, cols, rows int) []string {
 	return append(values[:room-1:room-1], values[len(values)-1])
 }
 
-// completions returns the completions of a word. A space follows a whole word, and is removed when punctuation is typed.
+// completions returns the completions of a word. A space follows a whole word, and is removed when
+// punctuation is typed.
 func completions(word string, values []string) readline.Completions {
 	all := make([]readline.Completion, len(values))
 	for i, v := range values {
@@ -42,8 +43,8 @@ func completions(word string, values []string) readline.Completions {
 	return c
 }
 
-// searchable is a history that limits a search with Ctrl-R to the latest matching entries that its menu has room for.
-// Readline sees all other entries as blank and leaves them out.
+// searchable is a history that limits a search with Ctrl-R to the latest matching entries that its
+// menu has room for. Readline sees all other entries as blank and leaves them out.
 type searchable struct {
 	readline.History
 	current func() (search, bool) // the search in progress, if any
@@ -74,8 +75,8 @@ func (h *searchable) GetLine(i int) (string, error) {
 	return line, nil
 }
 
-// matches returns the latest entries that match, each text once. As in readline, a pattern without capital letters
-// ignores case.
+// matches returns the latest entries that match, each text once. As in readline, a pattern without
+// capital letters ignores case.
 func (h *searchable) matches(s search) map[int]bool {
 	pattern := s.pattern
 	if pattern == strings.ToLower(pattern) {

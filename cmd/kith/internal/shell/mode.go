@@ -16,8 +16,8 @@ import (
 	"kith/query"
 )
 
-// mode is a format of rows. The formats for people (table, markdown, line) show keys as statements spell them, and
-// tables round numbers to 6 digits. The formats for programs are exact.
+// mode is a format of rows. The formats for people (table, markdown, line) show keys as statements
+// spell them, and tables round numbers to 6 digits. The formats for programs are exact.
 type mode string
 
 const (
@@ -133,7 +133,8 @@ func writeSeparated(w io.Writer, comma rune, rows *query.Rows) error {
 	return c.Error()
 }
 
-// writeRecord writes a row. A row of a single empty value is quoted, because readers skip empty lines.
+// writeRecord writes a row. A row of a single empty value is quoted, because readers skip empty
+// lines.
 func writeRecord(c *csv.Writer, w io.Writer, record []string) error {
 	if len(record) != 1 || record[0] != "" {
 		return c.Write(record)

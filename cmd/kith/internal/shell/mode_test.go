@@ -23,8 +23,8 @@ func written(t testing.TB, m mode, rows *query.Rows) string {
 	return b.String()
 }
 
-// TestModes checks the modes with values that no statement returns yet; the values that statements return are in
-// testdata.
+// TestModes checks the modes with values that no statement returns yet; the values that statements
+// return are in testdata.
 func TestModes(t *testing.T) {
 	t.Parallel()
 	odd := &query.Rows{Columns: []string{"a", "b"}, Rows: [][]any{
@@ -106,8 +106,8 @@ func TestNothingIsLost(t *testing.T) {
 	})
 }
 
-// TestOneJSON checks that the JSON of an answer of package db has the members that the shell prints for the same
-// query.
+// TestOneJSON checks that the JSON of an answer of package db has the members that the shell prints
+// for the same query.
 func TestOneJSON(t *testing.T) {
 	t.Parallel()
 	g, err := db.Open("", &db.Options{InMemory: true, Memory: 64 << 20})

@@ -14,8 +14,8 @@ import (
 	"kith/query/parse"
 )
 
-// prompt asks for the next input: a dot command, or text that ends with a complete statement. It returns io.EOF at the
-// end of input, and errDropped if the text was given up.
+// prompt asks for the next input: a dot command, or text that ends with a complete statement. It
+// returns io.EOF at the end of input, and errDropped if the text was given up.
 type prompt func() (string, error)
 
 // errDropped is returned for text that was given up with Ctrl-C.
@@ -81,8 +81,8 @@ func linePrompt(s *session) prompt {
 	}
 }
 
-// configure sets readline's options. They override those of the user's inputrc for which another value would lose
-// keys.
+// configure sets readline's options. They override those of the user's inputrc for which another
+// value would lose keys.
 func configure(rl *readline.Shell) {
 	for name, value := range map[string]any{
 		"menu-complete-display-prefix": true,   // the first Tab selects nothing
@@ -108,9 +108,10 @@ func configure(rl *readline.Shell) {
 	}})
 }
 
-// render returns typed text as the terminal shows it after a prompt of width indent: in colour, with the secondary
-// prompt before every line but the first, and with the screen scrolled up if there is no row below. Readline needs
-// that row, and could find out whether it exists only from the position of the cursor.
+// render returns typed text as the terminal shows it after a prompt of width indent: in colour,
+// with the secondary prompt before every line but the first, and with the screen scrolled up if
+// there is no row below. Readline needs that row, and could find out whether it exists only from
+// the position of the cursor.
 func render(typed string, paint func(string) string, indent, cols int) string {
 	last := strings.ReplaceAll(typed[strings.LastIndexByte(typed, '\n')+1:], "\t", "     ") // as readline shows tabs
 	below := 1
@@ -145,7 +146,8 @@ func plainPrompt(in io.Reader, out io.Writer, first func() string) prompt {
 	}
 }
 
-// isComplete reports whether text can be run: it is a dot command, or consists of complete statements.
+// isComplete reports whether text can be run: it is a dot command, or consists of complete
+// statements.
 func isComplete(text string) bool {
 	return strings.HasPrefix(text, ".") || dotCommandFor(text) != "" || parse.Complete(text)
 }

@@ -39,8 +39,8 @@ var errQuit = errors.New("quit")
 // maxNested is the maximum nesting depth of scripts that read scripts.
 const maxNested = 16
 
-// script runs the commands of a script to its end, or to the first one that fails. name is the name of its file, or
-// "". It has reported the errors that it returns.
+// script runs the commands of a script to its end, or to the first one that fails. name is the name
+// of its file, or "". It has reported the errors that it returns.
 func (s *session) script(ctx context.Context, name string, r io.Reader) error {
 	for f, err := range parse.Split(r) {
 		if err == nil {
@@ -125,7 +125,8 @@ func (s *session) reportError(name string, f parse.Fragment, err error) error {
 	return cli.ErrReported
 }
 
-// withPlace adds the name of the file to err and, unless err is a statement error, which has one, the position.
+// withPlace adds the name of the file to err and, unless err is a statement error, which has one,
+// the position.
 func withPlace(name string, f parse.Fragment, err error) error {
 	switch {
 	case name == "":
@@ -173,7 +174,8 @@ func (s *session) answer(rows *query.Rows, took time.Duration) error {
 	return err
 }
 
-// write writes rows to the output, or to the file of .once, in the mode of its extension if it has one.
+// write writes rows to the output, or to the file of .once, in the mode of its extension if it has
+// one.
 func (s *session) write(rows *query.Rows) error {
 	if s.once == nil {
 		return s.mode.write(s.out, rows)

@@ -55,7 +55,8 @@ func TestInteract(t *testing.T) {
 	}
 }
 
-// TestInterrupt checks that a cancelled statement ends a script, even with --keep-going, but not a typed session.
+// TestInterrupt checks that a cancelled statement ends a script, even with --keep-going, but not a
+// typed session.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
@@ -84,7 +85,8 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestSchemaOfManyLabels checks that .schema lists the labels with the most nodes, and says that there are more.
+// TestSchemaOfManyLabels checks that .schema lists the labels with the most nodes, and says that
+// there are more.
 func TestSchemaOfManyLabels(t *testing.T) {
 	t.Parallel()
 	stats := &query.Rows{Columns: []string{"name", "value"}, Rows: [][]any{{"labels", int64(3)}}}

@@ -1,5 +1,5 @@
-// Package shell runs statements and dot commands that are typed, piped or read from a file, and writes their answers. It
-// has these parts:
+// Package shell runs statements and dot commands that are typed, piped or read from a file, and
+// writes their answers. It has these parts:
 //
 //	session   runs commands, writes rows, reports errors
 //	engine    runs statements on a database of this process (local) or of a server (remote)
@@ -36,8 +36,8 @@ type Shell struct {
 	Stdout, Stderr io.Writer // rows are tables if Stdout is a terminal, and otherwise JSON lines
 }
 
-// Local runs the commands on a database that this process has open. readOnly says that it cannot be written; path is its
-// path.
+// Local runs the commands on a database that this process has open. readOnly says that it cannot be
+// written; path is its path.
 func (s *Shell) Local(ctx context.Context, g *db.DB, path string, readOnly bool) error {
 	return s.run(ctx, newLocal(g), path, readOnly)
 }

@@ -64,8 +64,8 @@ func WriteTable(w io.Writer, rows *query.Rows) error {
 	return cli.WriteLine(w, t.writer(width).Render())
 }
 
-// writer returns the writer that renders the table. Numbers are aligned to the right. A table with too many columns
-// for the width is cut at the right.
+// writer returns the writer that renders the table. Numbers are aligned to the right. A table with
+// too many columns for the width is cut at the right.
 func (t *table) writer(width int) tables.Writer {
 	w := tables.NewWriter()
 	style := tables.StyleLight
@@ -98,8 +98,9 @@ func tableRow(cells []string) tables.Row {
 	return row
 }
 
-// fit shrinks the table to a width. It first removes the blanks next to the bars, then cuts the ends of cells: those
-// of the widest columns of text first, then those of numbers, down to a minimum width.
+// fit shrinks the table to a width. It first removes the blanks next to the bars, then cuts the
+// ends of cells: those of the widest columns of text first, then those of numbers, down to a
+// minimum width.
 func (t *table) fit(width int) {
 	const least = 6
 	widths, sum := make([]int, len(t.columns)), 0
@@ -123,7 +124,8 @@ func (t *table) fit(width int) {
 	}
 }
 
-// shrink reduces the widest columns of text, or of numbers, until all columns fit or these have the minimum width.
+// shrink reduces the widest columns of text, or of numbers, until all columns fit or these have the
+// minimum width.
 func shrink(widths []int, numbers []bool, ofNumbers bool, room, least int) {
 	for {
 		sum, widest := 0, -1

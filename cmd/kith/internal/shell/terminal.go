@@ -29,7 +29,8 @@ func holdState(terminal io.Reader) (release func()) {
 	return func() { _ = term.Restore(int(f.Fd()), state) } // a closed terminal needs no restoring
 }
 
-// terminalSize returns the number of columns and rows of a terminal, or 80 and 24 if they are unknown.
+// terminalSize returns the number of columns and rows of a terminal, or 80 and 24 if they are
+// unknown.
 func terminalSize(terminal any) (cols, rows int) {
 	if f, isFile := terminal.(*os.File); isFile {
 		cols, rows, _ = term.GetSize(int(f.Fd()))
@@ -40,8 +41,8 @@ func terminalSize(terminal any) (cols, rows int) {
 	return cols, rows
 }
 
-// await returns the next input, or the error of ctx when ctx ends. It does not wait for a prompt that is still open
-// then.
+// await returns the next input, or the error of ctx when ctx ends. It does not wait for a prompt
+// that is still open then.
 func await(ctx context.Context, next prompt) (string, error) {
 	type answer struct {
 		text string

@@ -11,8 +11,8 @@ import (
 	"kith/query/parse"
 )
 
-// TestWelcome checks that the first lines of a session suit the state of the database, and that their statements are
-// valid.
+// TestWelcome checks that the first lines of a session suit the state of the database, and that
+// their statements are valid.
 func TestWelcome(t *testing.T) {
 	t.Parallel()
 	const (

@@ -15,7 +15,8 @@ func Within[T cmp.Ordered](flag string, value, least, most T) error {
 	return fmt.Errorf("--%s must be from %v to %v, got %v", flag, least, most, value)
 }
 
-// Readable returns an error unless all files exist and are not directories. The name - means standard input.
+// Readable returns an error unless all files exist and are not directories. The name - means
+// standard input.
 func Readable(files []string) error {
 	for _, file := range files {
 		if file == "-" {

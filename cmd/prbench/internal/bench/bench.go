@@ -36,8 +36,8 @@ func benchmark(w io.Writer, graphs []string, f func(graph string) error) error {
 	return nil
 }
 
-// inParallel times operations in several goroutines for a while, at least one in each. next prepares the i-th operation
-// of a goroutine.
+// inParallel times operations in several goroutines for a while, at least one in each. next
+// prepares the i-th operation of a goroutine.
 func inParallel(goroutines int, span time.Duration, next func(goroutine, i int) func() error) (took []time.Duration, err error) {
 	end := time.Now().Add(span)
 	lines, errs := make([]benchfmt.Line, goroutines), make([]error, goroutines)

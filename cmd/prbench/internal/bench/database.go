@@ -34,7 +34,8 @@ func withReadOnly(path string, o *db.Options, f func(*db.DB) error) error {
 	return with(path, &reads, f)
 }
 
-// missingOrEmpty reports whether path does not exist or is an empty directory, where opening would make a database.
+// missingOrEmpty reports whether path does not exist or is an empty directory, where opening would
+// make a database.
 func missingOrEmpty(path string) bool {
 	entries, err := os.ReadDir(path)
 	return errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0

@@ -1,18 +1,22 @@
-// Package bench measures parts of kith on graphs that the user names, and prints lines that benchstat compares.
+// Package bench measures parts of kith on graphs that the user names, and prints lines that
+// benchstat compares.
 //
 // # How far it goes
 //
-// One process writes a database and answers from it, on one machine; more machines have copies. The table has what a graph
-// takes that is undirected and has integer keys, no weights, times and vectors. A figure with ~ is not measured: it is
-// extrapolated by the law in the last column. The percentage is the largest relative difference between the law and a
-// measured size; a law is exact if it has as many parameters as there are sizes. "prbench bench scale" measures the figures and
+// One process writes a database and answers from it, on one machine; more machines have copies. The
+// table has what a graph takes that is undirected and has integer keys, no weights, times and
+// vectors. A figure with ~ is not measured: it is extrapolated by the law in the last column. The
+// percentage is the largest relative difference between the law and a measured size; a law is exact
+// if it has as many parameters as there are sizes. "prbench bench scale" measures the figures and
 // derives the table; its help says how.
 //
-// The graphs are R-MAT with about 12 generated edges a node. They have hubs, so within two steps of a node is a large part of
-// the graph, and candidates of NEIGHBORS(2) cost much more than in most graphs: a source of dblp-2010 takes 0.7 ms. PPR(100)
-// looks at the near part only. For rows on disk, the database had half of the memory that the graph needs, and the page cache
-// had the files; questions with more candidates than that memory allows are left out. "score all" by several machines begins
-// with a restore on each. Cores are taken to be as fast as the measured ones, and not to hinder each other.
+// The graphs are R-MAT with about 12 generated edges a node. They have hubs, so within two steps of
+// a node is a large part of the graph, and candidates of NEIGHBORS(2) cost much more than in most
+// graphs: a source of dblp-2010 takes 0.7 ms. PPR(100) looks at the near part only. For rows on
+// disk, the database had half of the memory that the graph needs, and the page cache had the files;
+// questions with more candidates than that memory allows are left out. "score all" by several
+// machines begins with a restore on each. Cores are taken to be as fast as the measured ones, and
+// not to hinder each other.
 //
 //	measured on 2 cores with the default --memory; machines of 16 cores and 256 GiB of memory
 //
@@ -69,12 +73,13 @@
 //	  check --repair takes 1.3 TB of memory: a damaged database must be restored from a backup
 //	  a load takes ~3.4 h
 //
-// The layout has room for 10^10 edges, and no graph of that size was made. It cannot be in memory, because the offsets of
-// rows have 32 bits: that ends at 2^31 undirected or 2^32 directed edges. At [kith/db.MaxNodes] nodes everything ends, with
-// ErrTooLarge. Rows that are neither in memory nor in the page cache are not measured at all: each block is then a read of
-// the disk.
+// The layout has room for 10^10 edges, and no graph of that size was made. It cannot be in memory,
+// because the offsets of rows have 32 bits: that ends at 2^31 undirected or 2^32 directed edges. At
+// [kith/db.MaxNodes] nodes everything ends, with ErrTooLarge. Rows that are neither in memory nor
+// in the page cache are not measured at all: each block is then a read of the disk.
 //
-// What 10^10 edges would take: offsets of 64 bits, 4 bytes a node more; a load that sorts and writes on all cores, because much
-// of it is done by one; a repair in bounded memory; and, where no machine has the memory for the graph, rows that are divided
-// among machines, which kith does not have.
+// What 10^10 edges would take: offsets of 64 bits, 4 bytes a node more; a load that sorts and
+// writes on all cores, because much of it is done by one; a repair in bounded memory; and, where no
+// machine has the memory for the graph, rows that are divided among machines, which kith does not
+// have.
 package bench

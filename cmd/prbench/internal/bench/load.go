@@ -83,7 +83,8 @@ func (b *loadBench) run(ctx context.Context, files []string) error {
 	})
 }
 
-// runSelf runs cmd, which executes this program. The error has the text that the process wrote to standard error.
+// runSelf runs cmd, which executes this program. The error has the text that the process wrote to
+// standard error.
 func runSelf(cmd *exec.Cmd, stdout io.Writer) error {
 	var said strings.Builder
 	cmd.Args[0] = os.Args[0]
@@ -141,7 +142,8 @@ func addSize(path string, l *benchfmt.Line) error {
 	})
 }
 
-// peakRSS returns the peak memory of a process, by its number or "self", in bytes, and whether the system reports it.
+// peakRSS returns the peak memory of a process, by its number or "self", in bytes, and whether the
+// system reports it.
 func peakRSS(process string) (int64, bool) {
 	status, err := os.ReadFile("/proc/" + process + "/status")
 	if err != nil {

@@ -226,8 +226,9 @@ func hitRate(before, after db.Stats) float64 {
 	return float64(after.Cache.Hits-before.Cache.Hits) / float64(max(1, all(after)-all(before)))
 }
 
-// afterInserts measures predictions just after an edge was added between a neighbour of their source and a random node. An
-// earlier prediction has brought the state of the source up to the version before.
+// afterInserts measures predictions just after an edge was added between a neighbour of their
+// source and a random node. An earlier prediction has brought the state of the source up to the
+// version before.
 func (p *predictor) afterInserts(ctx context.Context) error {
 	l := p.line("Predict", "api=go", "after=insert")
 	for range p.queries {
@@ -267,7 +268,8 @@ func discard[T any](_ T, err error) error { return err }
 // holdoutNodes is the maximum number of nodes in the measurement of a holdout.
 const holdoutNodes = 100
 
-// holdout measures the questions of a holdout and predictions for the same nodes, alternating between them.
+// holdout measures the questions of a holdout and predictions for the same nodes, alternating
+// between them.
 func (p *predictor) holdout(ctx context.Context) error {
 	held, predicted := p.line("Holdout", "of=holdout"), p.line("Holdout", "of=predict")
 	err := p.g.View(ctx, func(tx *db.Tx) error {
@@ -307,8 +309,8 @@ func (p *predictor) holdout(ctx context.Context) error {
 	return errors.Join(held.Write(p.stdout), predicted.Write(p.stdout))
 }
 
-// heuristicNodes is the number of nodes that heuristics predict for; heuristicPasses is the number of measured passes
-// over them. One more pass before these warms the caches of the processor.
+// heuristicNodes is the number of nodes that heuristics predict for; heuristicPasses is the number
+// of measured passes over them. One more pass before these warms the caches of the processor.
 const (
 	heuristicNodes  = 200
 	heuristicPasses = 5
@@ -345,8 +347,8 @@ func (p *predictor) heuristic(ctx context.Context, policy string) error {
 // turns is the number of times that readers are measured alone, and with a writer.
 const turns = 5
 
-// besideWriter measures readers alone and with a writer, alternating between them, because the machine may have other
-// work.
+// besideWriter measures readers alone and with a writer, alternating between them, because the
+// machine may have other work.
 func (p *predictor) besideWriter(ctx context.Context) error {
 	alone, beside := p.line("Readers", "writer=no"), p.line("Readers", "writer=yes")
 	written := 0

@@ -161,8 +161,8 @@ func (b *scaleBench) run(ctx context.Context) error {
 	return scale.NewTable(results.Of(b.setting()), b.cluster).Write(b.stdout, "")
 }
 
-// size measures the phases of a graph that have not been measured. Later phases need what earlier ones have written, so
-// without the database all are measured again.
+// size measures the phases of a graph that have not been measured. Later phases need what earlier
+// ones have written, so without the database all are measured again.
 func (b *scaleBench) size(ctx context.Context, results *scale.Results, n int64) error {
 	measured := func(p scalePhase) bool { return results.Has(b.setting(), n, p.name) }
 	missing := slices.DeleteFunc(scalePhases(), measured)

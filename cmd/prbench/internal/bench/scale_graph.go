@@ -166,7 +166,8 @@ func (g *scaleGraph) open(ctx context.Context) error {
 	})
 }
 
-// preload waits until the graph is in memory, and reports whether it is. A graph that does not fit is left on the disk.
+// preload waits until the graph is in memory, and reports whether it is. A graph that does not fit
+// is left on the disk.
 func (g *scaleGraph) preload(ctx context.Context, d *db.DB) (loaded bool, err error) {
 	if _, fits, err := graphMemory(ctx, d); err != nil || !fits {
 		return false, err

@@ -30,11 +30,12 @@ func (g *scaleGraph) train(ctx context.Context) error {
 	return err
 }
 
-// maxAnswers is the number of answers of a kind after which a median is good enough, and the last percent is one answer.
+// maxAnswers is the number of answers of a kind after which a median is good enough, and the last
+// percent is one answer.
 const maxAnswers = 500
 
-// ask answers questions one after another, and adds their median and their 99th percentile to the figures. It
-// leaves out questions with more candidates than memory allows.
+// ask answers questions one after another, and adds their median and their 99th percentile to the
+// figures. It leaves out questions with more candidates than memory allows.
 func (g *scaleGraph) ask(ctx context.Context, d *db.DB, median, p99 string, next func(i int) db.Prediction) error {
 	var l benchfmt.Line
 	end := time.Now().Add(g.span)
@@ -98,9 +99,9 @@ func (g *scaleGraph) listed(ctx context.Context, d *db.DB, nodes []any) error {
 	})
 }
 
-// demand measures answers with half of the memory that keeps the rows in memory, so that they stay on the disk, in the page
-// cache or not. Graphs that fit even into the smallest memory have no such figure. Questions with more candidates than that
-// memory allows are left out.
+// demand measures answers with half of the memory that keeps the rows in memory, so that they stay
+// on the disk, in the page cache or not. Graphs that fit even into the smallest memory have no such
+// figure. Questions with more candidates than that memory allows are left out.
 func (g *scaleGraph) demand(ctx context.Context) error {
 	var half int64
 	err := withReadOnly(g.database(), limited(g.memory), func(d *db.DB) error {
@@ -208,7 +209,8 @@ func (g *scaleGraph) copy(ctx context.Context) error {
 	})
 }
 
-// Commits of single edges: the number of writers, whose commits share syncs, and of changes that a replica applies at once.
+// Commits of single edges: the number of writers, whose commits share syncs, and of changes that a
+// replica applies at once.
 const (
 	scaleWriters = 64
 	scaleApplied = 256

@@ -15,7 +15,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the table in doc.go")
 
-// TestScalePage verifies that the table of doc.go, "How far it goes", has the measurements of testdata/scale.jsonl, which prbench bench scale --dir DIR writes into DIR/scale.jsonl. With -update it rewrites the table.
+// TestScalePage verifies that the table of doc.go, "How far it goes", has the measurements of
+// testdata/scale.jsonl, which prbench bench scale --dir DIR writes into DIR/scale.jsonl. With
+// -update it rewrites the table.
 func TestScalePage(t *testing.T) {
 	t.Parallel()
 	const page = "doc.go"

@@ -1,5 +1,5 @@
-// Package benchfmt writes lines in the benchmark format of Go, golang.org/design/14313-benchmark-format, which
-// benchstat (golang.org/x/perf) reads.
+// Package benchfmt writes lines in the benchmark format of Go,
+// golang.org/design/14313-benchmark-format, which benchstat (golang.org/x/perf) reads.
 package benchfmt
 
 import (
@@ -33,7 +33,8 @@ func New(benchmark string, parameters ...string) *Line {
 	return &Line{Name: strings.Join(append([]string{"Benchmark" + benchmark}, parameters...), "/")}
 }
 
-// Graph returns the parameter of a line that names a graph: the name of its file without extensions.
+// Graph returns the parameter of a line that names a graph: the name of its file without
+// extensions.
 func Graph(file string) string {
 	name, _, _ := strings.Cut(filepath.Base(file), ".")
 	return "graph=" + strings.Join(strings.Fields(name), "_")

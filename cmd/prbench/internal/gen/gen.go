@@ -19,16 +19,16 @@ import (
 	"kith/cmd/prbench/internal/args"
 )
 
-// pairs is a stream of edges between nodes numbered from 0. It depends only on its parameters: each iteration yields
-// the same edges.
+// pairs is a stream of edges between nodes numbered from 0. It depends only on its parameters: each
+// iteration yields the same edges.
 type pairs = iter.Seq2[int64, int64]
 
 // randomGraph is a model of random graphs. Its fields are set by flags.
 type randomGraph interface {
 	flags(*cobra.Command)
 	valid() error
-	// edges returns the graph of a seed, cut off when ctx ends. It uses constant memory, whatever the size of the
-	// graph.
+	// edges returns the graph of a seed, cut off when ctx ends. It uses constant memory, whatever
+	// the size of the graph.
 	edges(ctx context.Context, seed uint64) pairs
 }
 
@@ -162,7 +162,8 @@ func (g *rmat) edges(_ context.Context, seed uint64) pairs {
 	}
 }
 
-// WriteRMAT writes the R-MAT graph of 2^scale nodes with the probabilities of Graph500 and the seed 1, one edge a line.
+// WriteRMAT writes the R-MAT graph of 2^scale nodes with the probabilities of Graph500 and the seed
+// 1, one edge a line.
 func WriteRMAT(ctx context.Context, w io.Writer, scale int, edges int64) error {
 	r := rmat{scale: scale, count: edges, a: 0.57, b: 0.19, c: 0.19}
 	return writePairs(ctx, w, r.edges(ctx, 1))
@@ -194,9 +195,9 @@ func (g *blocks) begin(i int64) int64 {
 	return int64(q)
 }
 
-// edges visits the possible edges from each node to later nodes of its block and to the nodes of later blocks, and
-// draws how many to skip before the next edge (Batagelj, Brandes 2005, "Efficient generation of large random
-// networks").
+// edges visits the possible edges from each node to later nodes of its block and to the nodes of
+// later blocks, and draws how many to skip before the next edge (Batagelj, Brandes 2005, "Efficient
+// generation of large random networks").
 func (g *blocks) edges(ctx context.Context, seed uint64) pairs {
 	return func(yield func(int64, int64) bool) {
 		rng := newRandom(seed)
@@ -219,11 +220,12 @@ func (g *blocks) edges(ctx context.Context, seed uint64) pairs {
 	}
 }
 
-// rowsPerCheck is the number of blocks, or of rows without an edge, between two checks of a context.
+// rowsPerCheck is the number of blocks, or of rows without an edge, between two checks of a
+// context.
 const rowsPerCheck = 1 << 16
 
-// chosen yields each entry of a table with probability p, until ctx ends. The table has the given number of rows;
-// width returns the width of a row.
+// chosen yields each entry of a table with probability p, until ctx ends. The table has the given
+// number of rows; width returns the width of a row.
 func chosen(ctx context.Context, rng *rand.Rand, p float64, rows int64, width func(row int64) int64) pairs {
 	return func(yield func(int64, int64) bool) {
 		if p == 0 {
@@ -262,11 +264,11 @@ func (g *attachment) valid() error {
 	return cmp.Or(args.Within("nodes", g.nodes, 1, maxGenNodes), args.Within("degree", g.degree, 1, 1<<16))
 }
 
-// edges implements the method of Sanders and Schulz 2016, "Scalable generation of scale-free graphs". Consider the
-// list of all ends, two for each edge. The first end of edge i is node i / degree. The second end is a copy of an
-// earlier end of the list, drawn uniformly, so that a node is drawn with a probability proportional to its number of
-// ends. The draw is a hash of its index in the list, so no state is kept: if the drawn end is itself a second end, its
-// draw is repeated.
+// edges implements the method of Sanders and Schulz 2016, "Scalable generation of scale-free
+// graphs". Consider the list of all ends, two for each edge. The first end of edge i is node i /
+// degree. The second end is a copy of an earlier end of the list, drawn uniformly, so that a node
+// is drawn with a probability proportional to its number of ends. The draw is a hash of its index
+// in the list, so no state is kept: if the drawn end is itself a second end, its draw is repeated.
 func (g *attachment) edges(_ context.Context, seed uint64) pairs {
 	return func(yield func(int64, int64) bool) {
 		for i := range uint64(g.nodes * g.degree) {

@@ -14,13 +14,15 @@ import (
 // heartEach is the number of negatives of each link.
 const heartEach = 500
 
-// Heart returns the split with the negatives of HeaRT (Li et al., Evaluating Graph Neural Networks for Link Prediction,
-// NeurIPS 2023, section 4), 500 for each link: each of its ends is kept once, and the other end is replaced by the 250 nodes
-// that rank best by the mean of their ranks by resource allocation, by PageRank (damping 0.85) and, if there are features,
-// by the cosine of the features, all in the training graph. Neighbours of the kept end and the other end itself are left
-// out; for the test part, neighbours by validation edges too. Nodes of equal rank are taken in their order, and PageRank is
-// exact here, where the authors' program approximates it. Missing nodes are drawn at random from those that all measures
-// score 0. The result is a function of the arguments.
+// Heart returns the split with the negatives of HeaRT (Li et al., Evaluating Graph Neural Networks
+// for Link Prediction, NeurIPS 2023, section 4), 500 for each link: each of its ends is kept once,
+// and the other end is replaced by the 250 nodes that rank best by the mean of their ranks by
+// resource allocation, by PageRank (damping 0.85) and, if there are features, by the cosine of the
+// features, all in the training graph. Neighbours of the kept end and the other end itself are left
+// out; for the test part, neighbours by validation edges too. Nodes of equal rank are taken in
+// their order, and PageRank is exact here, where the authors' program approximates it. Missing
+// nodes are drawn at random from those that all measures score 0. The result is a function of the
+// arguments.
 func Heart(ctx context.Context, nodes int, features [][]float32, s *Split) (*Split, error) {
 	h := &heart{nodes: nodes, features: features, train: GraphOf(nodes, s.Train), rng: rand.New(rand.NewPCG(1, 23))}
 	h.walk = trial.NewWalker(h.train, 1e-7)
@@ -55,7 +57,8 @@ func dot(a, b []float32) (sum float64) {
 	return sum
 }
 
-// draw returns the part of some links with their negatives. known holds the links that are no negatives.
+// draw returns the part of some links with their negatives. known holds the links that are no
+// negatives.
 func (h *heart) draw(ctx context.Context, links [][2]trial.ID, known *trial.Graph) (Part, error) {
 	p := Part{Links: links, Each: heartEach}
 	for _, l := range links {
@@ -108,8 +111,8 @@ func (h *heart) replace(ctx context.Context, kept, other trial.ID, known *trial.
 	return best, nil
 }
 
-// measures returns the scores of all nodes for a source: resource allocation, PageRank and, if there are features, their
-// cosine.
+// measures returns the scores of all nodes for a source: resource allocation, PageRank and, if
+// there are features, their cosine.
 func (h *heart) measures(ctx context.Context, source trial.ID) ([][]float64, error) {
 	n := h.nodes
 	allocation, all := make([]float64, n), make([]trial.ID, n)
@@ -136,8 +139,8 @@ func (h *heart) measures(ctx context.Context, source trial.ID) ([][]float64, err
 	return [][]float64{allocation, to, cosine}, nil
 }
 
-// addRanks adds the rank of each of some nodes by a measure, the best being 1. Equal scores have the same rank, scores of 0
-// the rank after the last.
+// addRanks adds the rank of each of some nodes by a measure, the best being 1. Equal scores have
+// the same rank, scores of 0 the rank after the last.
 func addRanks(rank []float64, scored []bool, measure []float64, of []trial.ID) {
 	order := slices.Clone(of)
 	slices.SortFunc(order, func(u, v trial.ID) int { return cmp.Compare(measure[v], measure[u]) })

@@ -33,7 +33,8 @@ func communities(t *testing.T) (*trial.Data, *Split) {
 	return data, s
 }
 
-// Each link has as many negatives of each of its ends. None of them is a link of the graph, a loop or the link itself.
+// Each link has as many negatives of each of its ends. None of them is a link of the graph, a loop
+// or the link itself.
 func TestHeart(t *testing.T) {
 	t.Parallel()
 	data, s := communities(t)
@@ -59,7 +60,8 @@ func TestHeart(t *testing.T) {
 	}
 }
 
-// The mean of the ranks orders the nodes, by hand: node 0 has neighbours 1 and 2, both have neighbour 3, which leads to 4.
+// The mean of the ranks orders the nodes, by hand: node 0 has neighbours 1 and 2, both have
+// neighbour 3, which leads to 4.
 func TestHeartRanks(t *testing.T) {
 	t.Parallel()
 	g := GraphOf(6, [][2]trial.ID{{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}})

@@ -7,7 +7,8 @@ import (
 	"kith/model/trial"
 )
 
-// With others of its own, a link has the mean of its ranks among them. Others of equal score count half, for Hits@K too.
+// With others of its own, a link has the mean of its ranks among them. Others of equal score count
+// half, for Hits@K too.
 func TestMeasureEach(t *testing.T) {
 	t.Parallel()
 	p := Part{Links: make([][2]trial.ID, 2), Others: make([][2]trial.ID, 6), Each: 3}

@@ -1,4 +1,5 @@
-// Package ogb reads graphs and their splits in the layout of the Open Graph Benchmark (ogb.stanford.edu).
+// Package ogb reads graphs and their splits in the layout of the Open Graph Benchmark
+// (ogb.stanford.edu).
 package ogb
 
 import (
@@ -20,7 +21,8 @@ type Graph struct {
 	Labels   []int       // a label for each node, or nil
 }
 
-// Read reads the files that [edgelist.Parts] finds in a folder, which must state the number of nodes.
+// Read reads the files that [edgelist.Parts] finds in a folder, which must state the number of
+// nodes.
 func Read(root fs.FS) (*Graph, error) {
 	parts, err := edgelist.Parts(root, "")
 	if err != nil {
@@ -112,13 +114,13 @@ type Split struct {
 // Part is a held-out part of a split: links, and pairs without a link.
 type Part struct {
 	Links, Others [][2]trial.ID
-	// Each is the number of the others that each link has for itself, in the order of the links. 0 means that the others are
-	// common to all links.
+	// Each is the number of the others that each link has for itself, in the order of the links. 0
+	// means that the others are common to all links.
 	Each int
 }
 
-// Split reads the split in a folder such as split/random0. If the training part has no file of its own, the graph's edges are
-// the training edges.
+// Split reads the split in a folder such as split/random0. If the training part has no file of its
+// own, the graph's edges are the training edges.
 func (g *Graph) Split(root fs.FS, folder string) (*Split, error) {
 	s := &Split{}
 	for _, p := range []struct {
@@ -145,8 +147,9 @@ func (g *Graph) Split(root fs.FS, folder string) (*Split, error) {
 	return s, nil
 }
 
-// ReadBenchmark reads a data set from the folder that holds the data sets, and one of its splits. folder is that of the split, such
-// as split/random0. For heart, a data set that has HeaRT's split in heart/NAME is read with that split instead.
+// ReadBenchmark reads a data set from the folder that holds the data sets, and one of its splits.
+// folder is that of the split, such as split/random0. For heart, a data set that has HeaRT's split
+// in heart/NAME is read with that split instead.
 func ReadBenchmark(root fs.FS, name, folder string, heart bool) (*Graph, *Split, error) {
 	own, err := fs.Sub(root, name)
 	if err != nil {
@@ -176,8 +179,9 @@ func HasHeart(root fs.FS, name string) bool {
 // maxNodes is the number of nodes above which a split that lists pairs is refused.
 const maxNodes = 1 << 24
 
-// ReadSplit reads a split that lists pairs of nodes as text: train_pos.txt, valid_pos.txt, valid_neg.txt, test_pos.txt and
-// test_neg.txt in a folder. Loops are dropped. It also returns the number of nodes, which are those up to the largest number.
+// ReadSplit reads a split that lists pairs of nodes as text: train_pos.txt, valid_pos.txt,
+// valid_neg.txt, test_pos.txt and test_neg.txt in a folder. Loops are dropped. It also returns the
+// number of nodes, which are those up to the largest number.
 func ReadSplit(root fs.FS, folder string) (s *Split, nodes int, err error) {
 	s = &Split{}
 	for _, p := range []struct {

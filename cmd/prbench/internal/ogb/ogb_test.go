@@ -89,7 +89,8 @@ func TestReadPublished(t *testing.T) {
 	}
 }
 
-// A graph without a file of training edges is its own training part. A part without pairs is an error that names the file.
+// A graph without a file of training edges is its own training part. A part without pairs is an
+// error that names the file.
 func TestSplit(t *testing.T) {
 	t.Parallel()
 	g := &Graph{Nodes: 3, Edges: [][2]uint32{{0, 1}}}
@@ -115,7 +116,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// A data set that has HeaRT's split is read with it for heart, unless that split has a node that the graph has not.
+// A data set that has HeaRT's split is read with it for heart, unless that split has a node that
+// the graph has not.
 func TestReadBenchmark(t *testing.T) {
 	t.Parallel()
 	root := fstest.MapFS{

@@ -1,5 +1,6 @@
-// Package pagerank measures the PageRank engine on graphs in memory: solving, combining states, catching up after
-// changes, inserting edges, and storing states. Every answer that has a certificate is compared with the exact one.
+// Package pagerank measures the PageRank engine on graphs in memory: solving, combining states,
+// catching up after changes, inserting edges, and storing states. Every answer that has a
+// certificate is compared with the exact one.
 package pagerank
 
 import (
@@ -117,6 +118,6 @@ func (b *bench) measure(ctx context.Context, file string, directed bool) error {
 	return nil
 }
 
-// decimal formats a number for the name of a line without an exponent, because benchstat would take the digits after a
-// "-" for GOMAXPROCS.
+// decimal formats a number for the name of a line without an exponent, because benchstat would take
+// the digits after a "-" for GOMAXPROCS.
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }

@@ -30,8 +30,9 @@ func (s *subject) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// catchUps measures catching up the states of one source after another. A change anywhere in the graph is the same for
-// all sources. The line gets no sample if too few sources have a neighbourhood to change.
+// catchUps measures catching up the states of one source after another. A change anywhere in the
+// graph is the same for all sources. The line gets no sample if too few sources have a
+// neighbourhood to change.
 func (s *subject) catchUps(ctx context.Context, l *benchfmt.Line, c change) error {
 	w := warm{subject: s, count: s.queries, eps: benchEps}
 	if err := w.up(ctx); err != nil {
@@ -72,8 +73,8 @@ func (s *subject) catchUps(ctx context.Context, l *benchfmt.Line, c change) erro
 	return nil
 }
 
-// store measures the size of states in memory and, for those that are worth storing, in the store, and reading them
-// from there after a reopen, with and without changes in between.
+// store measures the size of states in memory and, for those that are worth storing, in the store,
+// and reading them from there after a reopen, with and without changes in between.
 func (s *subject) store(ctx context.Context) error {
 	for _, eps := range []float64{1e-5, 1e-6} {
 		w := warm{subject: s, count: s.queries, eps: eps}
@@ -90,7 +91,8 @@ func (s *subject) store(ctx context.Context) error {
 	return nil
 }
 
-// reopen reads the states from a store after a change. The line gets no sample if none was worth storing.
+// reopen reads the states from a store after a change. The line gets no sample if none was worth
+// storing.
 func (w *warm) reopen(ctx context.Context, l *benchfmt.Line, c change) error {
 	if err := w.up(ctx); err != nil {
 		return err
@@ -121,7 +123,8 @@ func (w *warm) reopen(ctx context.Context, l *benchfmt.Line, c change) error {
 	return nil
 }
 
-// refresh measures bringing states from a cache or a store up to date, compared with computing them from scratch.
+// refresh measures bringing states from a cache or a store up to date, compared with computing them
+// from scratch.
 type refresh struct {
 	*subject
 	line      *benchfmt.Line
@@ -147,8 +150,8 @@ func (p *refresh) get(ctx context.Context, next *index.Snapshot, from index.Read
 	})
 }
 
-// finish computes the same states from scratch, after all have been brought up to date, and adds the comparison to the
-// line.
+// finish computes the same states from scratch, after all have been brought up to date, and adds
+// the comparison to the line.
 func (p *refresh) finish(ctx context.Context) error {
 	t, took := truth{subject: p.subject}, make([]time.Duration, len(p.refreshed))
 	for i, r := range p.refreshed {

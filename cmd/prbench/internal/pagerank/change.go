@@ -17,8 +17,9 @@ type change struct {
 	at    place
 }
 
-// place says where the edges of a change have one end: anywhere, at a source, at the source or a neighbour of it,
-// within three hops of it, or at one of the 50 nodes with the highest values of its PageRank.
+// place says where the edges of a change have one end: anywhere, at a source, at the source or a
+// neighbour of it, within three hops of it, or at one of the 50 nodes with the highest values of
+// its PageRank.
 type place string
 
 const (
@@ -81,8 +82,8 @@ func (s *subject) source(ctx context.Context, g *index.Graph, u index.ID, eps fl
 	return s.solver.Solve(ctx, g, ppr.Column, benchAlpha, indicator(u), ppr.Target{Norm: ppr.MaxNorm, Eps: eps})
 }
 
-// fits reports whether a graph has enough edges, or enough room for new ones, that the change leaves most of it
-// unchanged.
+// fits reports whether a graph has enough edges, or enough room for new ones, that the change
+// leaves most of it unchanged.
 func (c change) fits(s *subject) bool {
 	if c.kind == "delete" {
 		return int64(c.edges) <= s.snap.Graph.NumEdges()/4
@@ -91,8 +92,8 @@ func (c change) fits(s *subject) bool {
 	return float64(c.edges) <= n*(n-1)/4
 }
 
-// apply applies the change in a batch on top of the snapshot, with one end of each edge among near (nil means
-// anywhere). It returns the next version and the number of edges changed.
+// apply applies the change in a batch on top of the snapshot, with one end of each edge among near
+// (nil means anywhere). It returns the next version and the number of edges changed.
 func (s *subject) apply(r *rand.Rand, c change, near []index.ID) (next *index.Snapshot, done int, err error) {
 	b := s.snap.Begin()
 	for tries := 0; done < c.edges && tries < 20*c.edges+100; tries++ {

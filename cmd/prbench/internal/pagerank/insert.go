@@ -10,11 +10,12 @@ import (
 	"kith/index"
 )
 
-// chunk is the number of inserts in a sample. A single insert takes hardly longer than reading the clock.
+// chunk is the number of inserts in a sample. A single insert takes hardly longer than reading the
+// clock.
 const chunk = 100
 
-// insert measures inserting edges in memory while states are cached: with an edit for each edge, with an edit for many
-// edges, and as a commit without a store does.
+// insert measures inserting edges in memory while states are cached: with an edit for each edge,
+// with an edit for many edges, and as a commit without a store does.
 func (s *subject) insert(ctx context.Context) error {
 	for _, cached := range []int{0, 10_000} {
 		w := warm{subject: s, count: cached, eps: benchEps}

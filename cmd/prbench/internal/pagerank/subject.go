@@ -111,7 +111,8 @@ func (s *subject) print(l *benchfmt.Line, measure func() error) error {
 	return l.Write(s.stdout)
 }
 
-// random returns the random numbers of a line. They do not depend on which other lines are measured.
+// random returns the random numbers of a line. They do not depend on which other lines are
+// measured.
 func (s *subject) random() *rand.Rand { return rand.New(rand.NewPCG(s.seed, 0)) }
 
 // draw returns a random node with edges.

@@ -54,8 +54,9 @@ func (t *truth) next(ctx context.Context, g *index.Graph, form ppr.Form, h ppr.V
 	return t.subject.exact(ctx, g, form, h)
 }
 
-// state compares a state with the exact one: in L1 the sum of the errors of its values, otherwise the largest error,
-// divided by the degree if the graph is undirected. Each single value is checked against its bound.
+// state compares a state with the exact one: in L1 the sum of the errors of its values, otherwise
+// the largest error, divided by the degree if the graph is undirected. Each single value is checked
+// against its bound.
 func (t *truth) state(ctx context.Context, g *index.Graph, st *ppr.State, norm ppr.Norm) error {
 	mass := st.H().L1()
 	exact, err := t.next(ctx, g, st.Form(), st.H())
@@ -106,8 +107,8 @@ func (t *truth) values(ctx context.Context, g *index.Graph, form ppr.Form, h ppr
 // noise is the rounding error, relative to |h|_1, that certificates do not include.
 const noise = 1e-12
 
-// errorOf returns the difference between a value and the exact one. It returns errCertificate if that is larger than the
-// bound.
+// errorOf returns the difference between a value and the exact one. It returns errCertificate if
+// that is larger than the bound.
 func errorOf(u index.ID, v, bound float64, exact *ppr.State, g *index.Graph, mass float64) (float64, error) {
 	x, rounding := exact.Value(g, u)
 	e := math.Abs(v - x)

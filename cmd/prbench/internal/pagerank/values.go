@@ -10,8 +10,8 @@ import (
 	"kith/ppr"
 )
 
-// values measures reading values at candidates from cached states. On a directed graph there is no correction from
-// both ends, and row form would need another cache.
+// values measures reading values at candidates from cached states. On a directed graph there is no
+// correction from both ends, and row form would need another cache.
 func (s *subject) values(ctx context.Context) error {
 	ways, forms := []string{"combine", "correct"}, []ppr.Form{ppr.Column, ppr.Row}
 	if s.snap.Graph.Directed() {
@@ -63,9 +63,9 @@ func (w *warm) up(ctx context.Context) error {
 	return w.cache.Write(w.kept, unbounded)
 }
 
-// measure measures reading values at k candidates. In addition to the largest bound the line has the share of the queries
-// in which all bounds are within benchEps, which in column form applies to the bound divided by the degree, as in the
-// database.
+// measure measures reading values at k candidates. In addition to the largest bound the line has
+// the share of the queries in which all bounds are within benchEps, which in column form applies to
+// the bound divided by the degree, as in the database.
 func (w *warm) measure(ctx context.Context, l *benchfmt.Line, form ppr.Form, way string, k int) error {
 	if err := w.up(ctx); err != nil {
 		return err

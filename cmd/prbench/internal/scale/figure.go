@@ -60,8 +60,8 @@ type figure struct {
 	derive derived
 }
 
-// derived computes a figure for one size from others. at returns the value of a measured figure, or NaN if it is unknown; at("")
-// is the number of edges.
+// derived computes a figure for one size from others. at returns the value of a measured figure, or
+// NaN if it is unknown; at("") is the number of edges.
 type derived func(at func(key string) float64, c Cluster) float64
 
 // multiple derives a figure that is a multiple of another one.
@@ -76,7 +76,8 @@ type Cluster struct {
 	Memory   int64 // of a machine, in bytes
 }
 
-// catchUpEdges is the number of edges that a replica which was away for an hour is behind, at 1,000 edges a second.
+// catchUpEdges is the number of edges that a replica which was away for an hour is behind, at 1,000
+// edges a second.
 const catchUpEdges = 3600 * 1000
 
 // What a part of kith takes for an edge, in bytes, as its documentation says.
@@ -85,7 +86,8 @@ const (
 	scratchBytes = 16  // temporary files of a load, without weights and times
 )
 
-// Memory that is needed even if rows and keys are on the disk, in bytes; see package index, "In memory".
+// Memory that is needed even if rows and keys are on the disk, in bytes; see package index, "In
+// memory".
 const (
 	blockSize      = 4096 // of a block of rows or keys on the disk
 	directoryBytes = 20   // of a block in the directory
@@ -155,9 +157,9 @@ func resident(at func(string) float64, _ Cluster) float64 {
 	return at(Disk)*directoryBytes/blockSize + at(Nodes)*degreeBytes
 }
 
-// scoreAll returns how long it takes to score all nodes, by one machine that has the database, or by all machines of a
-// cluster, each of which restores a backup first. Cores are taken to be as fast as those of the measurement, and not to
-// hinder each other.
+// scoreAll returns how long it takes to score all nodes, by one machine that has the database, or
+// by all machines of a cluster, each of which restores a backup first. Cores are taken to be as
+// fast as those of the measurement, and not to hinder each other.
 func scoreAll(source string, one bool) derived {
 	return func(at func(string) float64, c Cluster) float64 {
 		took := at(Nodes) * at(source) / float64(c.Cores)

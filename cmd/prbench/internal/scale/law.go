@@ -27,14 +27,15 @@ type point struct{ n, value float64 }
 type fit struct {
 	law
 	a, b float64
-	// residual is the largest relative difference between the law and a measured value. It is NaN if the law has as many
-	// parameters as there are sizes, so that it is exact whatever was measured.
+	// residual is the largest relative difference between the law and a measured value. It is NaN
+	// if the law has as many parameters as there are sizes, so that it is exact whatever was
+	// measured.
 	residual float64
 }
 
-// fitted fits a law to positive values by least squares of the relative differences, sum (1 - law(n)/value)^2; a power law by
-// least squares of the logarithms. It reports false if there are less than two sizes, from which nothing can be
-// extrapolated, and for a bounded figure.
+// fitted fits a law to positive values by least squares of the relative differences, sum (1 -
+// law(n)/value)^2; a power law by least squares of the logarithms. It reports false if there are
+// less than two sizes, from which nothing can be extrapolated, and for a bounded figure.
 func (l law) fitted(points []point) (f fit, ok bool) {
 	if len(points) < 2 || l == bounded {
 		return f, false

@@ -13,8 +13,8 @@ func known(f func(n float64) float64, sizes ...float64) (points []point) {
 	return points
 }
 
-// TestFitted verifies that each law finds the parameters of data that follow it, and that its residual is that of data
-// which do not.
+// TestFitted verifies that each law finds the parameters of data that follow it, and that its
+// residual is that of data which do not.
 func TestFitted(t *testing.T) {
 	t.Parallel()
 	sizes := []float64{1e6, 4e6, 16e6}

@@ -1,5 +1,5 @@
-// Package scale extrapolates what was measured on graphs of several sizes to larger graphs, and says which figures are
-// measured and which are not.
+// Package scale extrapolates what was measured on graphs of several sizes to larger graphs, and
+// says which figures are measured and which are not.
 package scale
 
 import (
@@ -81,7 +81,8 @@ func (r *Results) Has(s Setting, asked int64, phase string) bool {
 	return slices.ContainsFunc(r.All, Measurement{Setting: s, Asked: asked, Phase: phase}.repeats)
 }
 
-// Add adds a measurement, which replaces an earlier one of the same phase and size, and writes the file.
+// Add adds a measurement, which replaces an earlier one of the same phase and size, and writes the
+// file.
 func (r *Results) Add(m Measurement) error {
 	r.All = append(slices.DeleteFunc(r.All, m.repeats), m)
 	return cli.WriteFile(context.Background(), r.name, func(w io.Writer) error {

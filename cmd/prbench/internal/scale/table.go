@@ -46,8 +46,8 @@ func NewTable(all []Measurement, c Cluster) *Table {
 	return t
 }
 
-// columns returns the numbers of edges of the columns: the measured ones and the targets, without those measured ones that
-// count as a target.
+// columns returns the numbers of edges of the columns: the measured ones and the targets, without
+// those measured ones that count as a target.
 func (t *Table) columns() []float64 {
 	all := targets()
 	for _, n := range t.sizes {
@@ -61,7 +61,8 @@ func (t *Table) columns() []float64 {
 
 func isNear(n, of float64) bool { return math.Abs(n/of-1) <= near }
 
-// value returns a measured figure for n edges, or its law's value, which is NaN if there is none. Name "" is the number of edges.
+// value returns a measured figure for n edges, or its law's value, which is NaN if there is none.
+// Name "" is the number of edges.
 func (t *Table) value(key string, n float64) (x float64, measured bool) {
 	if key == "" {
 		return n, false

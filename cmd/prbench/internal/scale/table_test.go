@@ -14,7 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected table")
 
-// invented returns measurements of four sizes that follow the laws, the last of them within 10 % of 10^8 edges.
+// invented returns measurements of four sizes that follow the laws, the last of them within 10 % of
+// 10^8 edges.
 func invented(t *testing.T) []Measurement {
 	t.Helper()
 	r, err := Open(filepath.Join(t.TempDir(), "none"))
@@ -66,7 +67,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestMarks verifies which cells count as measured: those of a size within a tenth, of figures that were measured.
+// TestMarks verifies which cells count as measured: those of a size within a tenth, of figures that
+// were measured.
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	table := NewTable(invented(t), Cluster{Machines: 2, Cores: 4})
@@ -98,7 +100,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestResults verifies that measurements are kept in a file, one of each phase, and that a damaged file is named.
+// TestResults verifies that measurements are kept in a file, one of each phase, and that a damaged
+// file is named.
 func TestResults(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "scale.jsonl")

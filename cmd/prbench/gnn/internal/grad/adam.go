@@ -12,7 +12,8 @@ type Param struct {
 	mean, square []float32 // Adam's moments
 }
 
-// NewParam returns a parameter with uniform random entries of at most sqrt(6 / (rows + cols)) (Glorot and Bengio, 2010).
+// NewParam returns a parameter with uniform random entries of at most sqrt(6 / (rows + cols))
+// (Glorot and Bengio, 2010).
 func NewParam(r *rand.Rand, rows, cols int) *Param {
 	p := FilledParam(rows, cols, 0)
 	limit := math.Sqrt(6 / float64(rows+cols))
@@ -32,7 +33,8 @@ func FilledParam(rows, cols int, v float32) *Param {
 	return &Param{m, make([]float32, n), make([]float32, n), make([]float32, n)}
 }
 
-// Adam is the optimizer of Kingma and Ba (2015). Decay times the parameters is added to their gradients.
+// Adam is the optimizer of Kingma and Ba (2015). Decay times the parameters is added to their
+// gradients.
 type Adam struct {
 	Rate, Decay float64
 	steps       int

@@ -118,7 +118,8 @@ func (t *Tape) ReLU(a *Node) *Node {
 	}, a)
 }
 
-// Dropout sets each entry to 0 with probability p and divides the others by 1 - p. Without a random source it returns a.
+// Dropout sets each entry to 0 with probability p and divides the others by 1 - p. Without a random
+// source it returns a.
 func (t *Tape) Dropout(a *Node, p float32) *Node {
 	if t.Rand == nil || p == 0 {
 		return a
@@ -132,8 +133,8 @@ func (t *Tape) Dropout(a *Node, p float32) *Node {
 	return t.Mul(a, t.Const(mask))
 }
 
-// Norm gives each row mean 0 and variance 1, then multiplies by gain and adds shift, both of one row (Ba et al., Layer
-// Normalization, 2016).
+// Norm gives each row mean 0 and variance 1, then multiplies by gain and adds shift, both of one
+// row (Ba et al., Layer Normalization, 2016).
 func (t *Tape) Norm(a, gain, shift *Node) *Node {
 	unit, out := NewMatrix(a.Rows, a.Cols), NewMatrix(a.Rows, a.Cols)
 	scale := make([]float32, a.Rows)
@@ -163,7 +164,8 @@ func (t *Tape) Norm(a, gain, shift *Node) *Node {
 	}, a, gain, shift)
 }
 
-// normalize writes x with mean 0 and variance 1 to out, and returns the factor that it multiplied by.
+// normalize writes x with mean 0 and variance 1 to out, and returns the factor that it multiplied
+// by.
 func normalize(x, out []float32) float32 {
 	var mean, square float64
 	for _, v := range x {
@@ -207,8 +209,8 @@ func (t *Tape) Concat(nodes ...*Node) *Node {
 	}, nodes...)
 }
 
-// Logistic returns the mean logistic loss of the logits of links, plus that of the logits of pairs without a link. The
-// first links rows of the column are links.
+// Logistic returns the mean logistic loss of the logits of links, plus that of the logits of pairs
+// without a link. The first links rows of the column are links.
 func (t *Tape) Logistic(logits *Node, links int) *Node {
 	out := NewMatrix(1, 1)
 	slopes := make([]float32, logits.Rows)

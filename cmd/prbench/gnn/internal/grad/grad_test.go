@@ -20,8 +20,8 @@ func pattern(val []float32) *CSR {
 	return &CSR{Cols: 4, Ptr: []int32{0, 2, 2, 4, 8}, Col: []int32{1, 3, 2, 2, 0, 1, 2, 3}, Val: val}
 }
 
-// Gradients of each operation agree with central differences. The loss weights the entries of the result, so that no
-// symmetry hides a fault.
+// Gradients of each operation agree with central differences. The loss weights the entries of the
+// result, so that no symmetry hides a fault.
 func TestGradients(t *testing.T) {
 	t.Parallel()
 	values := []float32{0.5, -1, 2, 0.25, 1, -0.5, 0.75, 3}
@@ -135,7 +135,8 @@ func TestDropout(t *testing.T) {
 	}
 }
 
-// Adam's first step has the length of the rate, whatever the gradient is; it reaches the minimum of a square.
+// Adam's first step has the length of the rate, whatever the gradient is; it reaches the minimum of
+// a square.
 func TestAdam(t *testing.T) {
 	t.Parallel()
 	p := FilledParam(1, 2, 3)

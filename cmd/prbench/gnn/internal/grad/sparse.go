@@ -1,6 +1,7 @@
 package grad
 
-// CSR is a sparse matrix by rows. The entries of row i are numbers Ptr[i] to Ptr[i+1]-1 of Col and Val.
+// CSR is a sparse matrix by rows. The entries of row i are numbers Ptr[i] to Ptr[i+1]-1 of Col and
+// Val.
 type CSR struct {
 	Cols int
 	Ptr  []int32
@@ -18,7 +19,8 @@ func (s *CSR) at(e int32) float32 {
 	return s.Val[e]
 }
 
-// Append adds a row. A nil val means that its entries are 1; either all rows have values or none has.
+// Append adds a row. A nil val means that its entries are 1; either all rows have values or none
+// has.
 func (s *CSR) Append(col []int32, val []float32) {
 	if len(s.Ptr) == 0 {
 		s.Ptr = []int32{0}

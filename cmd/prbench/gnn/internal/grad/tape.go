@@ -1,6 +1,7 @@
-// Package grad computes functions of matrices and their gradients by reverse accumulation. A Tape records the operations of one
-// step; Backward visits them from last to first. It has the operations that graph neural networks for links need: dense and
-// sparse products, gathers, and the usual elementwise functions.
+// Package grad computes functions of matrices and their gradients by reverse accumulation. A Tape
+// records the operations of one step; Backward visits them from last to first. It has the
+// operations that graph neural networks for links need: dense and sparse products, gathers, and the
+// usual elementwise functions.
 //
 // Same inputs and seed give the same bits: products are parallel only over blocks of their results.
 package grad
@@ -48,8 +49,8 @@ func (t *Tape) Const(m Matrix) *Node { return &Node{Matrix: m} }
 // Use returns the node of a parameter. Backward adds to the parameter's gradient.
 func (t *Tape) Use(p *Param) *Node { return &Node{Matrix: p.Value, grad: p.grad, needs: true} }
 
-// result returns the node of an operation on inputs. back adds to the gradients of the inputs that need one; it is
-// called with the gradient of the result.
+// result returns the node of an operation on inputs. back adds to the gradients of the inputs that
+// need one; it is called with the gradient of the result.
 func (t *Tape) result(m Matrix, back func(g Matrix), inputs ...*Node) *Node {
 	n := &Node{Matrix: m}
 	for _, in := range inputs {
@@ -65,7 +66,8 @@ func (t *Tape) result(m Matrix, back func(g Matrix), inputs ...*Node) *Node {
 	return n
 }
 
-// Backward adds the gradient of the sum of the entries of n to all parameters that n depends on. It is called once.
+// Backward adds the gradient of the sum of the entries of n to all parameters that n depends on. It
+// is called once.
 func (t *Tape) Backward(n *Node) {
 	g := n.slot()
 	for i := range g.Data {
