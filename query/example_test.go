@@ -107,9 +107,9 @@ CHECK;`
 		fmt.Println(s)
 	}
 	// Output:
-	// INSERT EDGES 'alice' -> 'bob', 'bob' -> 'carol' 3:19: found alice, expected ALL, LABEL, "("
-	// or a node (an integer, a 'string' or a parameter); did you mean 'alice'? PREDICT LINKS FOR
-	// alice;
+	// INSERT EDGES 'alice' -> 'bob', 'bob' -> 'carol'
+	// 3:19: found alice, expected ALL, LABEL, "(" or a node (an integer, a 'string' or a parameter); did you mean 'alice'?
+	// PREDICT LINKS FOR alice;
 	//                   ^
 	// CHECK
 }
