@@ -67,8 +67,8 @@ func (o *options) check(rest []string) error {
 	if strings.ContainsAny(o.out, `*?[\`) {
 		return fmt.Errorf(`--out %s: a name must not contain any of *?[\`, o.out)
 	}
-	if o.shards < 1 || o.shards > maxShards {
-		return fmt.Errorf("--shards must be from 1 to %d, got %d", maxShards, o.shards)
+	if err := cli.Within("shards", o.shards, 1, maxShards); err != nil {
+		return err
 	}
 	if err := o.question.CheckFlags(); err != nil {
 		return err

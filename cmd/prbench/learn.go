@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"kith/cmd/internal/cli"
-	"kith/cmd/prbench/internal/args"
 	"kith/db"
 	"kith/model"
 )
@@ -84,7 +83,7 @@ func (p *learnPlan) check() error {
 	case !(p.plan.Decay >= 0 && p.plan.Decay*p.plan.Rate < 1):
 		return fmt.Errorf("--decay must be at least 0 and below 1/rate, got %v", p.plan.Decay)
 	}
-	if err := cmp.Or(cli.Least("links", p.links, 2), cli.Least("passes", p.plan.Passes, 1), args.Within("lean", p.plan.ResourceShare, 0, 1)); err != nil {
+	if err := cmp.Or(cli.Least("links", p.links, 2), cli.Least("passes", p.plan.Passes, 1), cli.Within("lean", p.plan.ResourceShare, 0, 1)); err != nil {
 		return err
 	}
 	var names []string

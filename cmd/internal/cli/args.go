@@ -34,3 +34,11 @@ func Least[T cmp.Ordered](flag string, value, least T) error {
 	}
 	return fmt.Errorf("--%s must be at least %v, got %v", flag, least, value)
 }
+
+// Within returns an error unless the value of a flag is between two others, which are accepted too.
+func Within[T cmp.Ordered](flag string, value, least, most T) error {
+	if value >= least && value <= most { // false for NaN
+		return nil
+	}
+	return fmt.Errorf("--%s must be from %v to %v, got %v", flag, least, most, value)
+}

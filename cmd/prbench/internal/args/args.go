@@ -2,18 +2,9 @@
 package args
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 )
-
-// Within returns an error unless the value of a flag is between two others, which are accepted too.
-func Within[T cmp.Ordered](flag string, value, least, most T) error {
-	if value >= least && value <= most { // false for NaN
-		return nil
-	}
-	return fmt.Errorf("--%s must be from %v to %v, got %v", flag, least, most, value)
-}
 
 // Readable returns an error unless all files exist and are not directories. The name - means
 // standard input.

@@ -24,7 +24,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"kith/cmd/internal/cli"
-	"kith/cmd/prbench/internal/args"
 	"kith/cmd/prbench/internal/scale"
 )
 
@@ -65,7 +64,7 @@ minutes and 0.7 GB of disk on two cores, most of it for the training.`,
   prbench bench scale --edges 1M,4M,16M,64M --machines 100 --cores 32 --machine-memory 512G`,
 		Args: cobra.NoArgs,
 		PreRunE: func(*cobra.Command, []string) error {
-			return cmp.Or(cli.Least("edges", slices.Min(b.sizes), 1000), args.Within("degree", b.degree, 1, 1000),
+			return cmp.Or(cli.Least("edges", slices.Min(b.sizes), 1000), cli.Within("degree", b.degree, 1, 1000),
 				cli.Least("time", b.span, time.Nanosecond), cli.Least("machines", b.cluster.Machines, 1),
 				cli.Least("cores", b.cluster.Cores, 1))
 		},

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"kith/cmd/internal/cli"
-	"kith/cmd/prbench/internal/args"
 )
 
 // pairs is a stream of edges between nodes numbered from 0. It depends only on its parameters: each
@@ -133,7 +132,7 @@ func (g *rmat) valid() error {
 	if !(g.a >= 0 && g.b >= 0 && g.c >= 0 && g.a+g.b+g.c <= 1) {
 		return fmt.Errorf("--a, --b and --c must be probabilities whose sum is at most 1, got %v, %v and %v", g.a, g.b, g.c)
 	}
-	return cmp.Or(args.Within("scale", g.scale, 1, 32), cli.Least("edges", g.count, 0))
+	return cmp.Or(cli.Within("scale", g.scale, 1, 32), cli.Least("edges", g.count, 0))
 }
 
 func (g *rmat) edges(_ context.Context, seed uint64) pairs {
@@ -184,8 +183,8 @@ func (g *blocks) flags(cmd *cobra.Command) {
 }
 
 func (g *blocks) valid() error {
-	return cmp.Or(args.Within("nodes", g.nodes, 1, maxGenNodes), args.Within("blocks", g.count, 1, g.nodes),
-		args.Within("inside", g.inside, 0, 1), args.Within("between", g.between, 0, 1))
+	return cmp.Or(cli.Within("nodes", g.nodes, 1, maxGenNodes), cli.Within("blocks", g.count, 1, g.nodes),
+		cli.Within("inside", g.inside, 0, 1), cli.Within("between", g.between, 0, 1))
 }
 
 // begin returns the first node of block i. Block count begins after the last node.
@@ -261,7 +260,7 @@ func (g *attachment) flags(cmd *cobra.Command) {
 }
 
 func (g *attachment) valid() error {
-	return cmp.Or(args.Within("nodes", g.nodes, 1, maxGenNodes), args.Within("degree", g.degree, 1, 1<<16))
+	return cmp.Or(cli.Within("nodes", g.nodes, 1, maxGenNodes), cli.Within("degree", g.degree, 1, 1<<16))
 }
 
 // edges implements the method of Sanders and Schulz 2016, "Scalable generation of scale-free
