@@ -100,7 +100,9 @@
 // again when there is space. Opening and closing a database need no space, whoever filled the disk:
 // its last writes then stay in the log. One thing can still end the process: another program that
 // takes the whole reserve at once, for example by allocating a large file, within the milliseconds
-// in which the database writes a merged table.
+// in which the database writes a merged table, or the first pages of its logs when it is opened. A
+// program that takes the last free inodes in such a moment can lose records, because Badger then
+// keeps a merge whose table could not be made; merging waits while fewer than 1,024 are free.
 //
 // Cached PageRank states only save time. Those that took at least 20,000 edge operations are stored
 // when a database that was written to is closed and, in the background, at checkpoints: after a

@@ -382,7 +382,7 @@
 // 0.57 and 0.57 (tgbl-wiki: last, own and random):
 //
 //	            last          random
-//	CollegeMsg  1.01, 1.08
+//	CollegeMsg  1.01, 1.08    0.97, 1.00
 //	ml-100k                   1.00, 1.00
 //	tgbl-wiki   1.00, 1.00    1.00, 1.00
 //
