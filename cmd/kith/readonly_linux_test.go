@@ -105,11 +105,11 @@ func onReadOnly(t *testing.T, dir, command string) string {
 	return onDisk(t, dir, `cd ..; mount -o remount,ro "$1" || { echo cannot mount; exit 9; }; cd "$1"; `+command)
 }
 
-// onDisk runs a command on a file system of 256 MB with the contents of a directory, and returns
+// onDisk runs a command on a file system of 96 MB with the contents of a directory, and returns
 // its output. It skips the test if the system does not allow the mount.
 func onDisk(t *testing.T, dir, command string) string {
 	t.Helper()
-	script := `mount -t tmpfs -o size=256m none "$1" || { echo cannot mount; exit 9; }; cp -r "$2"/. "$1" || exit; cd "$1"; ` + command
+	script := `mount -t tmpfs -o size=96m none "$1" || { echo cannot mount; exit 9; }; cp -r "$2"/. "$1" || exit; cd "$1"; ` + command
 	cmd := exec.Command("sh", "-c", script, "sh", t.TempDir(), dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
