@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -101,14 +100,14 @@ also compacts itself while it changes; compact frees the rest.`,
 			if err := mustExist(args[0]); err != nil {
 				return err
 			}
-			before, err := diskBytes(args[0])
+			before, err := cli.DiskBytes(args[0])
 			if err != nil {
 				return err
 			}
 			if err := db.CompactDir(ctx, args[0], limited(memory)); err != nil {
 				return err
 			}
-			after, err := diskBytes(args[0])
+			after, err := cli.DiskBytes(args[0])
 			if err != nil {
 				return err
 			}
@@ -117,19 +116,6 @@ also compacts itself while it changes; compact frees the rest.`,
 	}
 	cli.MemoryFlag(cmd.Flags(), &memory)
 	return cmd
-}
-
-// diskBytes returns the total size of the files in a directory.
-func diskBytes(path string) (sum int64, err error) {
-	entries, err := os.ReadDir(path)
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil {
-			return 0, err
-		}
-		sum += info.Size()
-	}
-	return sum, err
 }
 
 // describeSize describes the size of a database.

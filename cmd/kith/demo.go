@@ -131,7 +131,7 @@ func (d *demo) show(ctx context.Context, g *db.DB) error {
 
 // in calls play with a new database that holds the nodes and an untrained model.
 func (d *demo) in(ctx context.Context, data *trial.Data, play func(context.Context, *db.DB, *trial.Data) error) error {
-	return inTemporary("", func(dir string) error {
+	return cli.InTemporary("", func(dir string) error {
 		return with(dir, &db.Options{NoSync: true, Seed: d.seed}, func(g *db.DB) error {
 			if err := addNodes(ctx, g, data); err != nil {
 				return err

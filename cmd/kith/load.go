@@ -175,7 +175,7 @@ func (l *load) run(ctx context.Context, path string, files []string) (err error)
 	}
 	_, err = os.Lstat(path)
 	made, loaded := errors.Is(err, os.ErrNotExist) && !l.dryRun, 0
-	if o.ReadOnly = l.dryRun; l.dryRun && missingOrEmpty(path) {
+	if o.ReadOnly = l.dryRun; l.dryRun && cli.MissingOrEmpty(path) {
 		path, o.ReadOnly, o.InMemory = "", false, true
 	}
 	// The memory of a load stays in use until it ends. Collecting twice as often costs no time and

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -63,25 +62,9 @@ func readOnly(path string, stderr io.Writer) bool {
 	return err != nil
 }
 
-// inTemporary calls f with a new directory in parent, and deletes it.
-func inTemporary(parent string, f func(dir string) error) error {
-	dir, err := os.MkdirTemp(parent, "kith-*")
-	if err != nil {
-		return err
-	}
-	return errors.Join(f(dir), os.RemoveAll(dir))
-}
-
-// missingOrEmpty reports whether path does not exist or is an empty directory, where opening would
-// make a database.
-func missingOrEmpty(path string) bool {
-	entries, err := os.ReadDir(path)
-	return errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0
-}
-
 // mustExist returns an error if opening path would make a database.
 func mustExist(path string) error {
-	if missingOrEmpty(path) {
+	if cli.MissingOrEmpty(path) {
 		return fmt.Errorf("%s: there is no database; 'kith load' and 'kith shell --create' make one", path)
 	}
 	return nil

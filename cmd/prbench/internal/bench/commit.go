@@ -64,7 +64,7 @@ func (b *commitBench) run(ctx context.Context) error {
 	}
 	for _, delay := range b.delays {
 		for _, n := range b.writers {
-			if err := inTemporary(b.dir, func(dir string) error { return b.line(ctx, n, delay, dir) }); err != nil {
+			if err := cli.InTemporary(b.dir, func(dir string) error { return b.line(ctx, n, delay, dir) }); err != nil {
 				return err
 			}
 		}

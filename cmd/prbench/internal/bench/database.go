@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 
 	"kith/cmd/internal/cli"
@@ -26,7 +25,7 @@ func with(path string, o *db.Options, f func(*db.DB) error) error {
 
 // withReadOnly is with for a database that exists and is only read.
 func withReadOnly(path string, o *db.Options, f func(*db.DB) error) error {
-	if missingOrEmpty(path) {
+	if cli.MissingOrEmpty(path) {
 		return fmt.Errorf("%s: there is no database", path)
 	}
 	reads := *o
@@ -34,25 +33,9 @@ func withReadOnly(path string, o *db.Options, f func(*db.DB) error) error {
 	return with(path, &reads, f)
 }
 
-// missingOrEmpty reports whether path does not exist or is an empty directory, where opening would
-// make a database.
-func missingOrEmpty(path string) bool {
-	entries, err := os.ReadDir(path)
-	return errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0
-}
-
-// inTemporary calls f with a new directory in parent, and deletes it.
-func inTemporary(parent string, f func(dir string) error) error {
-	dir, err := os.MkdirTemp(parent, "kith-*")
-	if err != nil {
-		return err
-	}
-	return errors.Join(f(dir), os.RemoveAll(dir))
-}
-
 // withLoaded makes a database from a list, calls f with its path and deletes it.
 func withLoaded(ctx context.Context, file string, f func(path string) error) error {
-	return inTemporary("", func(dir string) error {
+	return cli.InTemporary("", func(dir string) error {
 		if _, err := load(ctx, dir, file, nil); err != nil {
 			return err
 		}
@@ -86,17 +69,4 @@ func restore(ctx context.Context, file, path string, o *db.Options) error {
 	}
 	defer f.Close() // read only
 	return db.Restore(ctx, path, o, f)
-}
-
-// diskBytes returns the total size of the files in a directory.
-func diskBytes(path string) (sum int64, err error) {
-	entries, err := os.ReadDir(path)
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil {
-			return 0, err
-		}
-		sum += info.Size()
-	}
-	return sum, err
 }

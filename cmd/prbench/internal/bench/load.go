@@ -47,7 +47,7 @@ Linux reports, so each line is measured by a process of its own.`,
 		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			b.stdout = cmd.OutOrStdout()
 			if b.lineOnly {
-				return inTemporary(b.dir, func(dir string) error { return b.line(ctx, args[0], dir) })
+				return cli.InTemporary(b.dir, func(dir string) error { return b.line(ctx, args[0], dir) })
 			}
 			return b.run(ctx, args)
 		}),
@@ -126,7 +126,7 @@ func (b *loadBench) line(ctx context.Context, file, path string) error {
 
 // addSize adds the size of the database to the line.
 func addSize(path string, l *benchfmt.Line) error {
-	bytes, err := diskBytes(path)
+	bytes, err := cli.DiskBytes(path)
 	if err != nil {
 		return err
 	}

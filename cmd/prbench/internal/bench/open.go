@@ -79,7 +79,7 @@ func (b *openBench) line(ctx context.Context, name, path string) error {
 			return err
 		}
 	}
-	bytes, err := diskBytes(path)
+	bytes, err := cli.DiskBytes(path)
 	if err != nil {
 		return err
 	}

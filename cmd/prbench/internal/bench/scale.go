@@ -74,7 +74,7 @@ minutes and 0.7 GB of disk on two cores, most of it for the training.`,
 				return b.measureHere(ctx)
 			}
 			if b.dir == "" {
-				return inTemporary("", func(dir string) error { b.dir = dir; return b.run(ctx) })
+				return cli.InTemporary("", func(dir string) error { b.dir = dir; return b.run(ctx) })
 			}
 			return b.run(ctx)
 		}),
@@ -165,7 +165,7 @@ func (b *scaleBench) run(ctx context.Context) error {
 func (b *scaleBench) size(ctx context.Context, results *scale.Results, n int64) error {
 	measured := func(p scalePhase) bool { return results.Has(b.setting(), n, p.name) }
 	missing := slices.DeleteFunc(scalePhases(), measured)
-	if len(missing) > 0 && missingOrEmpty(b.graph(n).database()) {
+	if len(missing) > 0 && cli.MissingOrEmpty(b.graph(n).database()) {
 		missing = scalePhases()
 	}
 	for _, p := range missing {

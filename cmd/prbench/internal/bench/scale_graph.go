@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"kith/cmd/internal/cli"
 	"kith/cmd/internal/score"
 	"kith/cmd/prbench/internal/benchfmt"
 	"kith/cmd/prbench/internal/gen"
@@ -92,7 +93,7 @@ func (g *scaleGraph) load(ctx context.Context) error {
 		return err
 	}
 	g.peak(scale.LoadPeak)
-	disk, err := diskBytes(g.database())
+	disk, err := cli.DiskBytes(g.database())
 	if err != nil {
 		return err
 	}
