@@ -15,7 +15,7 @@ import (
 
 	"kith/db/archive"
 	"kith/db/ctxio"
-	"kith/db/store"
+	"kith/db/internal/store"
 	"kith/index"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"kith/db/ctxio"
-	"kith/db/store"
+	"kith/db/internal/store"
 	"kith/index"
 )
 

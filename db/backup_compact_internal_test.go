@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"kith/db/store"
+	"kith/db/internal/store"
 	"kith/index"
 	"kith/model"
 )

@@ -7,7 +7,7 @@ import (
 	"os"
 	"slices"
 
-	"kith/db/store"
+	"kith/db/internal/store"
 	"kith/db/words"
 	"kith/index"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"kith/db/store"
+	"kith/db/internal/store"
 	"kith/index"
 	"kith/model"
 )

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"kith/db/walk"
+	"kith/db/internal/walk"
 	"kith/index"
 	"kith/model"
 	"kith/ppr"

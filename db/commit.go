@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"kith/db/store"
+	"kith/db/internal/store"
 	"kith/index"
 )
 

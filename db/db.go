@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 
 	"kith/db/ctxio"
-	"kith/db/store"
+	"kith/db/internal/store"
 	"kith/index"
 	"kith/model"
 )

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/graph"
 
 	"kith/db/edgelist"
-	"kith/db/gonum"
+	"kith/db/internal/gonum"
 	"kith/index"
 )
 

@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"kith/db/store"
+	"kith/db/internal/store"
 	"kith/db/words"
 	"kith/index"
 	"kith/model"

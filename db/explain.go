@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"kith/db/walk"
+	"kith/db/internal/walk"
 	"kith/db/words"
 	"kith/index"
 	"kith/model"

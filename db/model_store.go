@@ -10,7 +10,7 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
-	"kith/db/store"
+	"kith/db/internal/store"
 	"kith/index"
 	"kith/model"
 )

@@ -11,7 +11,7 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
-	"kith/db/walk"
+	"kith/db/internal/walk"
 	"kith/index"
 	"kith/model"
 	"kith/ppr"

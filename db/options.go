@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"kith/db/store"
+	"kith/db/internal/store"
 )
 
 // Direction says whether edges are directed.

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"kith/db/walk"
+	"kith/db/internal/walk"
 	"kith/db/words"
 	"kith/index"
 	"kith/model"

@@ -7,7 +7,7 @@ import (
 	"iter"
 	"slices"
 
-	"kith/db/walk"
+	"kith/db/internal/walk"
 	"kith/db/words"
 	"kith/index"
 	"kith/model"

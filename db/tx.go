@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"kith/db/store"
+	"kith/db/internal/store"
 	"kith/index"
 )
 

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 )
 
 // The limits of the layout, since ids and offsets have 32 bits.

@@ -7,7 +7,7 @@ import (
 	"iter"
 	"slices"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 )
 
 // Bulk collects many edges and adds them to a snapshot's graph at once, as a new base. [Repeats]

@@ -7,7 +7,7 @@ import (
 	"iter"
 	"slices"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 )
 
 // runKeys is the dictionary of one run: it numbers keys in the order in which they first appear.

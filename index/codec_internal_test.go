@@ -13,7 +13,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 	"pgregory.net/rapid"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 	"kith/ppr"
 )
 

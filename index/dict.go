@@ -10,7 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 )
 
 // Key is the name that users give a node: an integer or a string. See [block.Key].

@@ -7,7 +7,7 @@ import (
 	"iter"
 	"sort"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 )
 
 // storedKeys reads the keys of a generation from its blocks when they are asked for. It takes 20

@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 )
 
 // storedDict writes keys as generation 1 and returns their dictionary, which is read on demand,

@@ -8,7 +8,7 @@ import (
 	"iter"
 	"math"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 )
 
 // Models are documents of package db; this file stores them.

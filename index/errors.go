@@ -3,7 +3,7 @@ package index
 import (
 	"errors"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 )
 
 // Errors to test for with errors.Is.

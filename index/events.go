@@ -7,7 +7,7 @@ import (
 	"iter"
 	"slices"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 )
 
 // Event is the addition of an edge, or of weight to an edge, at a time. U is the endpoint that the

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"iter"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 )
 
 // A generation is the base of the graph on disk: blocks of the dictionary, of the node records, of

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 	"kith/ppr"
 )
 

@@ -10,7 +10,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 )
 
 // edgeMap is a graph in a map, the oracle of Graph.

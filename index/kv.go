@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"iter"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 )
 
 // Reader reads the store at one version. Returned slices are valid until the next call.

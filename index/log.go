@@ -5,7 +5,7 @@ import (
 	"sort"
 	"sync"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 	"kith/ppr"
 )
 

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"math/bits"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 )
 
 // nodeBlock is the number of consecutive ids in one block of node records: those below a span of

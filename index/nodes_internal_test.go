@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 )
 
 // labelledGraph returns a graph of n nodes: labels and deleted nodes among those of a few blocks.

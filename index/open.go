@@ -8,7 +8,7 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 )
 
 func putMeta(w Writer, key []byte, m *Meta) error {

@@ -5,7 +5,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 )
 
 // dictionary reads the keys, or prepares to read those of the base on demand.

@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 )
 
 // damage deletes, alters or reverts some of the entries. A reverted entry has its value from before

@@ -7,7 +7,7 @@ import (
 	"iter"
 	"slices"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 )
 
 // Snapshot is the graph at one version, with its keys, labels, feature vectors, log and events. It

@@ -9,7 +9,7 @@ import (
 	"math"
 	"slices"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 	"kith/ppr"
 )
 

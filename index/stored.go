@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sort"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 	"kith/ppr"
 )
 

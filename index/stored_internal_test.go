@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 )
 
 // storedGraph writes the graph of m as generation 1 and returns it as it is read on demand, with

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 )
 
 // featureBlock is the number of consecutive nodes whose feature vectors are stored in one value.

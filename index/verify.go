@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"slices"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 )
 
 // Verify compares the records of a store with the snapshot in memory. It reads them as Open does,

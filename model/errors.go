@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"kith/model/graph"
+	"kith/model/internal/graph"
 )
 
 // Errors to test for with errors.Is.

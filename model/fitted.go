@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"slices"
 
-	"kith/model/graph"
+	"kith/model/internal/graph"
 	"kith/model/nn"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"kith/model/graph"
+	"kith/model/internal/graph"
 	"kith/model/nn"
 )
 

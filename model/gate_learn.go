@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"kith/model/graph"
+	"kith/model/internal/graph"
 	"kith/model/progress"
 )
 

@@ -8,8 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"kith/model/column"
-	"kith/model/graph"
+	"kith/model/internal/column"
+	"kith/model/internal/graph"
 	"kith/model/nn"
 )
 

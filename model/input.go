@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"kith/model/column"
+	"kith/model/internal/column"
 	"kith/model/nn"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"kith/model/column"
+	"kith/model/internal/column"
 	"kith/model/nn"
 )
 

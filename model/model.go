@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"kith/model/column"
-	"kith/model/graph"
+	"kith/model/internal/column"
+	"kith/model/internal/graph"
 	"kith/model/nn"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kith/model/column"
+	"kith/model/internal/column"
 )
 
 // The sums of paths of three edges match an exhaustive search.

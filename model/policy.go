@@ -1,6 +1,6 @@
 package model
 
-import "kith/model/column"
+import "kith/model/internal/column"
 
 // policy describes what a model does with the contexts of a round. The fields are independent of
 // one another.

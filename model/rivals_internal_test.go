@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kith/model/column"
+	"kith/model/internal/column"
 )
 
 // twoAway computes each yardstick of a node by a search over all nodes. there reports whether the

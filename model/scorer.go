@@ -11,7 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"kith/model/column"
+	"kith/model/internal/column"
 	"kith/model/nn"
 )
 

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"kith/model/column"
+	"kith/model/internal/column"
 	"kith/model/nn"
 )
 

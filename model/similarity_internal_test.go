@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kith/model/column"
+	"kith/model/internal/column"
 )
 
 // drawFeatures draws feature vectors of up to three numbers; some nodes have no vector.

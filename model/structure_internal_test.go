@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kith/model/column"
+	"kith/model/internal/column"
 	"kith/model/nn"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"kith/model/graph"
+	"kith/model/internal/graph"
 	"kith/model/nn"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kith/model/column"
+	"kith/model/internal/column"
 )
 
 // counted returns the number of nodes in both rows except the ends of the pair, their resource, and

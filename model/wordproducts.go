@@ -1,7 +1,7 @@
 package model
 
 import (
-	"kith/model/column"
+	"kith/model/internal/column"
 	"kith/model/nn"
 )
 

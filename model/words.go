@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
-	"kith/model/graph"
+	"kith/model/internal/graph"
 	"kith/model/nn"
 )
 

@@ -23,23 +23,23 @@ func arrows() map[string][]string {
 		msgpack = "github.com/vmihailenco/msgpack/v5"
 	)
 	return map[string][]string{
-		"kith/ppr":                 {gonum},
-		"kith/model":               {"kith/model/column", "kith/model/graph", "kith/model/nn", "kith/model/progress", gonum, msgpack},
-		"kith/model/column":        {"kith/model/graph", "kith/model/nn", gonum},
-		"kith/model/graph":         {},
-		"kith/model/nn":            {gonum, msgpack},
-		"kith/model/progress":      {},
-		"kith/model/trial":         {"kith/model", "kith/ppr", gonum},
-		"kith/index":               {"kith/index/block", "kith/ppr", msgpack},
-		"kith/index/block":         {"kith/ppr"},
-		"kith/db/edgelist":         {"github.com/sbinet/npyio", "github.com/klauspost/compress"},
-		"kith/db/edgelist/parquet": {"kith/db/edgelist", "github.com/parquet-go/parquet-go", "github.com/klauspost/compress", "github.com/andybalholm/brotli", "github.com/pierrec/lz4/v4"},
-		"kith/db/store":            {"kith/index", badger, "github.com/dgraph-io/ristretto/v2", "github.com/klauspost/compress/snappy", "golang.org/x/sys"},
-		"kith/db/archive":          {"kith/index", msgpack},
-		"kith/db/walk":             {"kith/index", "kith/ppr", "kith/model"},
-		"kith/db/gonum":            {"kith/index", gonum},
+		"kith/ppr":                   {gonum},
+		"kith/model":                 {"kith/model/internal/column", "kith/model/internal/graph", "kith/model/nn", "kith/model/progress", gonum, msgpack},
+		"kith/model/internal/column": {"kith/model/internal/graph", "kith/model/nn", gonum},
+		"kith/model/internal/graph":  {},
+		"kith/model/nn":              {gonum, msgpack},
+		"kith/model/progress":        {},
+		"kith/model/trial":           {"kith/model", "kith/ppr", gonum},
+		"kith/index":                 {"kith/index/internal/block", "kith/ppr", msgpack},
+		"kith/index/internal/block":  {"kith/ppr"},
+		"kith/db/edgelist":           {"github.com/sbinet/npyio", "github.com/klauspost/compress"},
+		"kith/db/edgelist/parquet":   {"kith/db/edgelist", "github.com/parquet-go/parquet-go", "github.com/klauspost/compress", "github.com/andybalholm/brotli", "github.com/pierrec/lz4/v4"},
+		"kith/db/internal/store":     {"kith/index", badger, "github.com/dgraph-io/ristretto/v2", "github.com/klauspost/compress/snappy", "golang.org/x/sys"},
+		"kith/db/archive":            {"kith/index", msgpack},
+		"kith/db/internal/walk":      {"kith/index", "kith/ppr", "kith/model"},
+		"kith/db/internal/gonum":     {"kith/index", gonum},
 		"kith/db": {
-			"kith/index", "kith/ppr", "kith/model", "kith/model/progress", "kith/db/edgelist", "kith/db/store", "kith/db/walk", "kith/db/gonum", "kith/db/words",
+			"kith/index", "kith/ppr", "kith/model", "kith/model/progress", "kith/db/edgelist", "kith/db/internal/store", "kith/db/internal/walk", "kith/db/internal/gonum", "kith/db/words",
 			"kith/db/archive", "kith/db/ctxio", "golang.org/x/sys", gonum, msgpack,
 		},
 		"kith/db/dbtest":      {"kith/db"},
@@ -55,7 +55,7 @@ func arrows() map[string][]string {
 	}
 }
 
-// badger is the module that stores the records. Only db/store imports it.
+// badger is the module that stores the records. Only db/internal/store imports it.
 const badger = "github.com/dgraph-io/badger/v4"
 
 // forTests returns the imports that the tests of every package may have in addition to those of the
@@ -84,7 +84,7 @@ func testArrows() map[string][]string {
 }
 
 // TestArrows checks that packages, also those of nested modules, import only what they may: imports
-// go one way, and only db/store imports Badger.
+// go one way, and only db/internal/store imports Badger.
 func TestArrows(t *testing.T) {
 	t.Parallel()
 	for _, p := range append(listPackages(t), nestedPackages(t)...) {

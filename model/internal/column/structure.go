@@ -10,7 +10,7 @@ import (
 	"sort"
 	"sync"
 
-	"kith/model/graph"
+	"kith/model/internal/graph"
 	"kith/model/nn"
 )
 

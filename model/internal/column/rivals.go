@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"kith/model/graph"
+	"kith/model/internal/graph"
 )
 
 // rivals holds the nodes two edges away from a source. Those that the source has no edge to are the

@@ -3,7 +3,7 @@ package column
 import (
 	"testing"
 
-	"kith/model/graph"
+	"kith/model/internal/graph"
 )
 
 // fans is a directed graph. Each node has MaxCompared edges from nodes of its own.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"kith/model/graph"
+	"kith/model/internal/graph"
 )
 
 // TwoHop holds the nodes two edges away from a source, in the order of discovery.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"kith/model/graph"
+	"kith/model/internal/graph"
 )
 
 // Columns of the topology block, in order. Those of arcs are 0 on an undirected graph, where they

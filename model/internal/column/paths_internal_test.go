@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"kith/model/graph"
+	"kith/model/internal/graph"
 )
 
 // rows is a directed graph by its rows.

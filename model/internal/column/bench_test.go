@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"kith/model/graph"
+	"kith/model/internal/graph"
 )
 
 // BenchmarkPaths looks up the ends of a target among the nodes two edges from a source: few of them

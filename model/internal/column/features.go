@@ -3,7 +3,7 @@ package column
 import (
 	"math"
 
-	"kith/model/graph"
+	"kith/model/internal/graph"
 	"kith/model/nn"
 )
 

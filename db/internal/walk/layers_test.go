@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"kith/db/walk"
+	"kith/db/internal/walk"
 	"kith/index"
 )
 

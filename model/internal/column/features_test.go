@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"kith/model/column"
-	"kith/model/graph"
+	"kith/model/internal/column"
+	"kith/model/internal/graph"
 )
 
 // Of returns the entries that are not zero, also of vectors that no longer fit together with

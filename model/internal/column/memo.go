@@ -1,6 +1,6 @@
 package column
 
-import "kith/model/graph"
+import "kith/model/internal/graph"
 
 // maxKnown is the largest number of nodes that a Memo and a Features hold.
 const maxKnown = 1 << 16

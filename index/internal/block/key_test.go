@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kith/index/block"
+	"kith/index/internal/block"
 )
 
 var (

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math/bits"
 
-	"kith/model/graph"
+	"kith/model/internal/graph"
 )
 
 // Common sums a number of the common neighbours of a source and each of many targets. It follows
