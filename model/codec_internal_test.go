@@ -192,7 +192,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-var update = flag.Bool("update", false, "write testdata/stored.model and testdata/columns")
+var update = flag.Bool("update", false, "write the files of testdata")
 
 // A stored document stays readable as long as the version is the same.
 func TestDecodeStored(t *testing.T) {
