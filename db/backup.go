@@ -13,8 +13,8 @@ import (
 	"slices"
 	"syscall"
 
-	"kith/db/archive"
-	"kith/db/ctxio"
+	"kith/db/internal/archive"
+	"kith/db/internal/ctxio"
 	"kith/db/internal/store"
 	"kith/index"
 )
@@ -149,14 +149,7 @@ func Restore(ctx context.Context, path string, o *Options, backups ...io.Reader)
 	if opts.ReadOnly || len(backups) == 0 {
 		return inputf("Restore needs a backup and a writable database")
 	}
-	backups, names := slices.Clone(backups), make([]string, len(backups))
-	for i, r := range backups {
-		backups[i], names[i] = ctxio.Reader(ctx, r), fmt.Sprintf("backup %d of %d", i+1, len(backups))
-		if file, ok := r.(interface{ Name() string }); ok {
-			names[i] = file.Name()
-		}
-	}
-	chain, err := archive.OpenChain(backups, names)
+	chain, err := openChain(ctx, backups)
 	if err != nil {
 		return err
 	}
@@ -179,6 +172,33 @@ func Restore(ctx context.Context, path string, o *Options, backups ...io.Reader)
 		return err
 	}
 	return errors.Join(err, store.Remove(whole+".partial"))
+}
+
+// ReadBackup returns what the beginnings of a full backup and of any incremental backups that follow
+// it, oldest first, say about the last of them: Seq, Since and Graph. It returns the errors of
+// [Restore] for files that are no backups or do not follow each other.
+func ReadBackup(ctx context.Context, backups ...io.Reader) (Backup, error) {
+	if len(backups) == 0 {
+		return Backup{}, inputf("ReadBackup needs a backup")
+	}
+	chain, err := openChain(ctx, backups)
+	if err != nil {
+		return Backup{}, err
+	}
+	last := chain[len(chain)-1]
+	return Backup{Seq: last.Seq, Since: last.Since, Graph: last.Graph}, nil
+}
+
+// openChain reads the beginnings of backups. Errors name a backup by its number or its Name.
+func openChain(ctx context.Context, backups []io.Reader) (archive.Chain, error) {
+	backups, names := slices.Clone(backups), make([]string, len(backups))
+	for i, r := range backups {
+		backups[i], names[i] = ctxio.Reader(ctx, r), fmt.Sprintf("backup %d of %d", i+1, len(backups))
+		if file, ok := r.(interface{ Name() string }); ok {
+			names[i] = file.Name()
+		}
+	}
+	return archive.OpenChain(backups, names)
 }
 
 // restore makes a database from a chain of backups and opens it. The opened version must be that of

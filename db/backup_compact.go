@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"kith/db/ctxio"
+	"kith/db/internal/ctxio"
 	"kith/db/internal/store"
 	"kith/index"
 )

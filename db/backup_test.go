@@ -17,8 +17,8 @@ import (
 	"pgregory.net/rapid"
 
 	"kith/db"
-	"kith/db/archive"
 	"kith/db/dbtest"
+	"kith/db/internal/archive"
 	"kith/index"
 )
 

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"kith/db/ctxio"
+	"kith/db/internal/ctxio"
 	"kith/db/internal/store"
 	"kith/index"
 	"kith/model"

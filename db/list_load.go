@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"kith/db/ctxio"
 	"kith/db/edgelist"
+	"kith/db/internal/ctxio"
 	"kith/index"
 )
 

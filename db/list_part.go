@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"os"
 
-	"kith/db/ctxio"
 	"kith/db/edgelist"
+	"kith/db/internal/ctxio"
 )
 
 // LoadNodes adds the nodes of a list, one key a line, with the labels next to the keys. A node that

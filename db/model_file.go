@@ -11,8 +11,8 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
-	"kith/db/archive"
-	"kith/db/ctxio"
+	"kith/db/internal/archive"
+	"kith/db/internal/ctxio"
 	"kith/index"
 	"kith/model"
 )

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"kith/db"
-	"kith/db/archive"
 	"kith/db/dbtest"
+	"kith/db/internal/archive"
 	"kith/model"
 )
 

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"io"
 
-	"kith/db/ctxio"
 	"kith/db/edgelist"
-	"kith/db/outfile"
 	"kith/db/words"
+	"kith/query/fileio"
 	"kith/query/parse"
 )
 
@@ -18,7 +17,7 @@ func (r *run) readFile(file parse.Value, read func(io.Reader) error) {
 	if r.err != nil {
 		return
 	}
-	f, err := ctxio.Open(r.ctx, name)
+	f, err := fileio.Open(r.ctx, name)
 	if err != nil {
 		r.fileError(file, err)
 		return
@@ -35,7 +34,7 @@ func (r *run) readFile(file parse.Value, read func(io.Reader) error) {
 // position of the name.
 func (r *run) writeFile(file parse.Value, write func(name string, w io.Writer) error) {
 	if name := r.text(file); r.err == nil {
-		r.fileError(file, outfile.Write(r.ctx, name, fileMode, func(w io.Writer) error { return write(name, w) }))
+		r.fileError(file, fileio.Write(r.ctx, name, fileMode, func(w io.Writer) error { return write(name, w) }))
 	}
 }
 

@@ -78,12 +78,12 @@ func testOptions(t *testing.T, g *db.DB) {
 			t.Fatal(before, err)
 		}
 		seen[stmt.Kind] = true
-		names := Words("an option", before+" WITH (", []string{"m"})
+		names := wordsOf("an option", before+" WITH (", []string{"m"})
 		if len(names) == 0 {
 			t.Errorf("%s: no options", before)
 		}
 		for _, name := range names {
-			words := Words("a value", before+" WITH ("+name+" = ", []string{"m"})
+			words := wordsOf("a value", before+" WITH ("+name+" = ", []string{"m"})
 			for _, value := range append(words, "'no such value'") {
 				_, err := Run(t.Context(), g, before+" WITH ("+name+" = "+value+")")
 				if err != nil && (strings.Contains(err.Error(), "unknown option") || slices.Contains(words, value) && strings.Contains(err.Error(), "accepted: ")) {

@@ -126,10 +126,10 @@ func (r *run) unmarshal(at place, text string, to encoding.TextUnmarshaler) {
 	}
 }
 
-// Words returns the words of the language that match expected, what the grammar expects after text:
+// wordsOf returns the words of the language that match expected, what the grammar expects after text:
 // policies, columns, options, their values and so on. models are the names of the models of the
 // database, if they are known: the options of an evaluation depend on whether USING names a model.
-func Words(expected, text string, models []string) []string {
+func wordsOf(expected, text string, models []string) []string {
 	stmt, name := parse.Begun(text)
 	switch expected {
 	case parse.APolicy:

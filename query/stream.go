@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"kith/db"
-	"kith/db/outfile"
 	"kith/model/trial"
 	"kith/query/draw"
+	"kith/query/fileio"
 	"kith/query/parse"
 )
 
@@ -34,10 +34,10 @@ func (r *run) evaluateStream(s *parse.Statement) {
 	if r.err != nil {
 		return
 	}
-	var plot *outfile.File // created before the work, which would be lost if the file cannot be written
+	var plot *fileio.Output // created before the work, which would be lost if the file cannot be written
 	if how.plot != "" {
 		var err error
-		plot, err = outfile.Create(r.ctx, how.plot, fileMode)
+		plot, err = fileio.Create(r.ctx, how.plot, fileMode)
 		if r.fileError(s, err); err != nil {
 			return
 		}
@@ -120,7 +120,7 @@ func (how *stream) summaries(result *trial.Result, round int) []trial.Summary {
 }
 
 // draw writes the curves as a picture to plot, if it is not nil.
-func (how *stream) draw(result *trial.Result, plot *outfile.File) error {
+func (how *stream) draw(result *trial.Result, plot *fileio.Output) error {
 	if plot == nil {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 	beamregister "github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"kith/cmd/internal/score"
-	"kith/db/archive"
+	"kith/db"
 )
 
 // job is what every worker of a job knows. Beam encodes it.
@@ -91,11 +91,11 @@ func (s *source) find(ctx context.Context, o *options) error {
 		defer r.Close() // read only
 		s.Backups, backups = append(s.Backups, f), append(backups, r)
 	}
-	chain, err := archive.OpenChain(backups, o.backups)
+	last, err := db.ReadBackup(ctx, backups...)
 	if err != nil {
 		return err
 	}
-	s.Version = chain[len(chain)-1].Graph
+	s.Version = last.Graph
 	for _, uri := range []string{o.question.Sources, o.question.Pairs} {
 		if uri == "" {
 			continue

@@ -35,23 +35,21 @@ func arrows() map[string][]string {
 		"kith/db/edgelist":           {"github.com/sbinet/npyio", "github.com/klauspost/compress"},
 		"kith/db/edgelist/parquet":   {"kith/db/edgelist", "github.com/parquet-go/parquet-go", "github.com/klauspost/compress", "github.com/andybalholm/brotli", "github.com/pierrec/lz4/v4"},
 		"kith/db/internal/store":     {"kith/index", badger, "github.com/dgraph-io/ristretto/v2", "github.com/klauspost/compress/snappy", "golang.org/x/sys"},
-		"kith/db/archive":            {"kith/index", msgpack},
+		"kith/db/internal/archive":   {"kith/index", msgpack},
 		"kith/db/internal/walk":      {"kith/index", "kith/ppr", "kith/model"},
 		"kith/db/internal/gonum":     {"kith/index", gonum},
 		"kith/db": {
 			"kith/index", "kith/ppr", "kith/model", "kith/model/progress", "kith/db/edgelist", "kith/db/internal/store", "kith/db/internal/walk", "kith/db/internal/gonum", "kith/db/words",
-			"kith/db/archive", "kith/db/ctxio", "golang.org/x/sys", gonum, msgpack,
+			"kith/db/internal/archive", "kith/db/internal/ctxio", "golang.org/x/sys", gonum, msgpack,
 		},
-		"kith/db/dbtest":      {"kith/db"},
-		"kith/db/words":       {},
-		"kith/db/ctxio":       {"kith/index"},
-		"kith/db/outfile":     {"kith/db/ctxio"},
-		"kith/query":          {"kith/db", "kith/db/ctxio", "kith/db/edgelist", "kith/db/outfile", "kith/db/words", "kith/model/progress", "kith/model/trial", "kith/query/draw", "kith/query/parse"},
-		"kith/query/draw":     {"kith/db", "kith/db/words", "kith/model/trial", gonum},
-		"kith/query/complete": {"kith/db", "kith/query", "kith/query/parse"},
-		"kith/query/parse":    {},
-		"kith/query/exact":    {},
-		"kith/query/web":      {"kith/db", "kith/db/words", "kith/query", "kith/query/complete", "kith/query/draw", "kith/query/exact", "kith/query/parse"},
+		"kith/db/dbtest":         {"kith/db"},
+		"kith/db/words":          {},
+		"kith/db/internal/ctxio": {"kith/index"},
+		"kith/query/fileio":      {},
+		"kith/query":             {"kith/db", "kith/db/edgelist", "kith/db/words", "kith/model/progress", "kith/model/trial", "kith/query/draw", "kith/query/fileio", "kith/query/parse"},
+		"kith/query/draw":        {"kith/db", "kith/db/words", "kith/model/trial", gonum},
+		"kith/query/parse":       {"kith/db/words"},
+		"kith/query/web":         {"kith/db", "kith/db/words", "kith/query", "kith/query/draw", "kith/query/parse"},
 	}
 }
 
@@ -71,14 +69,13 @@ func forTests() []string {
 func testArrows() map[string][]string {
 	return map[string][]string{
 		"kith/db":                  {"kith/db/dbtest", "kith/model/trial"},
-		"kith/db/ctxio":            {"golang.org/x/sys"},
+		"kith/query/fileio":        {"golang.org/x/sys"},
 		"kith/db/edgelist":         {"gonum.org/v1/gonum"},
 		"kith/db/edgelist/parquet": {"kith/db", "kith/db/dbtest"},
 		"kith/model":               {"kith/index", "kith/model/trial"}, // the graph of index has times
 		"kith/model/trial":         {"github.com/sbinet/npyio"},
 		"kith/db/words":            {},
 		"kith/query":               {"kith/db/dbtest", "kith/query/web"},
-		"kith/query/complete":      {"kith/db/dbtest"},
 		"kith/query/web":           {"kith/db/dbtest", "github.com/chromedp/chromedp", "github.com/chromedp/cdproto"},
 	}
 }

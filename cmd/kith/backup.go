@@ -10,7 +10,7 @@ import (
 
 	"kith/cmd/internal/cli"
 	"kith/db"
-	"kith/db/ctxio"
+	"kith/query/fileio"
 )
 
 // backup implements the subcommand backup.
@@ -74,7 +74,7 @@ func (b *backup) write(ctx context.Context, g *db.DB, w io.Writer) (db.Backup, e
 	if b.since == "" {
 		return g.WriteTo(ctx, w)
 	}
-	earlier, err := ctxio.Open(ctx, b.since)
+	earlier, err := fileio.Open(ctx, b.since)
 	if err != nil {
 		return db.Backup{}, err
 	}
@@ -141,12 +141,12 @@ func restore(ctx context.Context, stdin io.Reader, files []string, path string, 
 	var backups []io.Reader
 	for _, name := range files {
 		if name == "-" {
-			in := ctxio.Pipe(ctx, stdin)
+			in := fileio.Pipe(ctx, stdin)
 			defer in.Close() // never fails
 			backups = append(backups, in)
 			continue
 		}
-		f, err := ctxio.Open(ctx, name)
+		f, err := fileio.Open(ctx, name)
 		if err != nil {
 			return err
 		}

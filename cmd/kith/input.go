@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -12,12 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/progress"
-
-	"kith/cmd/internal/cli"
 	"kith/db"
-	"kith/db/ctxio"
 	"kith/db/edgelist"
+	"kith/query/fileio"
 )
 
 // input is one file to load.
@@ -42,7 +38,7 @@ func (l *load) inputs(arg string, kind edgelist.Kind) ([]input, error) {
 	if arg == "-" {
 		in.name = "stdin"
 		in.open = func(ctx context.Context) (io.ReadCloser, int64, error) {
-			return ctxio.Pipe(ctx, l.stdin), 0, nil
+			return fileio.Pipe(ctx, l.stdin), 0, nil
 		}
 		return []input{in}, nil
 	}
@@ -64,7 +60,7 @@ func (l *load) inputs(arg string, kind edgelist.Kind) ([]input, error) {
 	case info.IsDir():
 		return nil, fmt.Errorf("%s is a directory", arg)
 	}
-	in.open = func(ctx context.Context) (io.ReadCloser, int64, error) { return openSized(ctxio.Open(ctx, arg)) }
+	in.open = func(ctx context.Context) (io.ReadCloser, int64, error) { return openSized(fileio.Open(ctx, arg)) }
 	return []input{in}, nil
 }
 
@@ -82,7 +78,7 @@ func (l *load) folder(name string) (list []input, err error) {
 	}
 	for _, p := range parts {
 		list = append(list, input{name: p.Name, kind: p.Kind, keyless: p.Keyless, part: true, notes: p.Notes, open: func(ctx context.Context) (io.ReadCloser, int64, error) {
-			return openSized(ctxio.Await(ctx, func() (io.ReadCloser, error) { return p.Open(root) }))
+			return openSized(fileio.Await(ctx, func() (io.ReadCloser, error) { return p.Open(root) }))
 		}})
 	}
 	return list, nil
@@ -101,31 +97,3 @@ func openSized[F io.ReadCloser](f F, err error) (io.ReadCloser, int64, error) {
 	}
 	return f, size, nil
 }
-
-// download fetches a file into a temporary file, which is removed when it is closed.
-func (l *load) download(ctx context.Context, from string) (io.ReadCloser, int64, error) {
-	f, err := os.CreateTemp("", "kith-*.download")
-	if err != nil {
-		return nil, 0, err
-	}
-	bar := cli.NewBar(l.stderr)
-	d := edgelist.Download{URL: from, SHA256: l.sha256, Progress: func(done, total int64) {
-		bar.Show(cli.State{What: from, Units: progress.UnitsBytes, Done: done, Total: total})
-	}}
-	n, err := d.To(ctx, f)
-	bar.End()
-	if err == nil {
-		err = f.Truncate(n)
-	}
-	t := &temporary{f}
-	if err != nil {
-		return nil, 0, errors.Join(err, t.Close())
-	}
-	return t, n, nil
-}
-
-// temporary is a file that is removed when it is closed.
-type temporary struct{ *os.File }
-
-// Close closes and removes the file.
-func (t *temporary) Close() error { return errors.Join(t.File.Close(), os.Remove(t.Name())) }

@@ -18,10 +18,10 @@ import (
 
 	"kith/cmd/internal/cli"
 	"kith/db"
-	"kith/db/ctxio"
 	"kith/db/edgelist"
 	"kith/db/edgelist/parquet"
 	"kith/db/words"
+	"kith/query/fileio"
 )
 
 // load implements the subcommand load.
@@ -162,7 +162,7 @@ func (l *load) run(ctx context.Context, path string, files []string) (err error)
 		return err
 	}
 	if l.errors != "" {
-		f, err := ctxio.OpenFile(ctx, l.errors, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+		f, err := fileio.OpenFile(ctx, l.errors, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 		if err != nil {
 			return err
 		}

@@ -72,11 +72,6 @@
 // them, and links no library that does: a program that wants them imports edgelist/parquet and sets
 // Options.Tables. Line numbers are those of rows, from 1.
 //
-// # Downloads
-//
-// [Download] fetches a file over HTTP and resumes after a broken connection, if the server can
-// confirm that the file has not changed (RFC 9110, sections 13.1.5 and 14.2).
-//
 // # Arrays
 //
 // Of a NumPy file, npyio reads the header. This package reads the elements itself, because npyio

@@ -73,37 +73,6 @@ func printable(runes []rune) string {
 	}, string(runes))
 }
 
-// closest returns the keyword among expected that found is probably a misspelling of, or "". It has
-// the rule of words.Closest, which this package cannot import because it needs only the standard
-// library; a test of package query compares them.
-func closest(found string, expected []string) string {
-	found = strings.ToUpper(found)
-	for errors := range 3 {
-		for _, keyword := range expected {
-			if 3*errors <= max(len(found), len(keyword)) && similar(found, keyword, errors) {
-				return keyword
-			}
-		}
-	}
-	return ""
-}
-
-// similar reports whether at most n errors turn a into b: an insertion, a deletion or a
-// substitution of a letter, or a transposition of two.
-func similar(a, b string, n int) bool {
-	for a != "" && b != "" && a[0] == b[0] {
-		a, b = a[1:], b[1:]
-	}
-	if a == "" || b == "" {
-		return len(a)+len(b) <= n
-	}
-	if n == 0 {
-		return false
-	}
-	return similar(a[1:], b[1:], n-1) || similar(a[1:], b, n-1) || similar(a, b[1:], n-1) ||
-		len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] && similar(a[2:], b[2:], n-1)
-}
-
 // Suggest returns a value as a statement spells it, or "" if that is too long to show.
 func Suggest(v Value) string {
 	if s := v.String(); len(s) <= maxShown {

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"kith/db/words"
 )
 
 // Kind describes how a kind of statement is written.
@@ -145,13 +147,14 @@ func beginning(found string, firstWords []string) string {
 			begins[second], seconds = first+" "+second, append(seconds, second)
 		}
 	}
-	if known := begins[strings.ToUpper(found)]; known != "" {
+	found = strings.ToUpper(found)
+	if known := begins[found]; known != "" {
 		return known
 	}
-	if first := closest(found, firstWords); first != "" {
+	if first := words.Closest(found, firstWords); first != "" {
 		return first
 	}
-	return begins[closest(found, seconds)]
+	return begins[words.Closest(found, seconds)]
 }
 
 // shows returns the first word of the name of a kind whose statements only show something, and

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"kith/db/words"
 )
 
 // maxStatement is the maximum length of a statement in bytes.
@@ -129,7 +131,7 @@ func (p *parser) need(ok bool) {
 	}
 	hint := ""
 	if p.tok.kind == word {
-		hint = closest(p.tok.text, p.expected)
+		hint = words.Closest(strings.ToUpper(p.tok.text), p.expected)
 		if p.tok.is("LIMIT") && slices.Contains(p.expected, "TOP") {
 			hint = "TOP" // as SQL and Cypher call it
 		}

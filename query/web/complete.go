@@ -7,7 +7,6 @@ import (
 
 	"kith/db"
 	"kith/query"
-	"kith/query/complete"
 )
 
 // completion is the answer of GET /complete.
@@ -27,7 +26,7 @@ func (h *handler) complete(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := h.visitor(r)
-	names := complete.Names{
+	names := query.Vocabulary{
 		Run: func(ctx context.Context, statement string) (*query.Rows, error) {
 			turn, err := v.looks.take(ctx, v.client)
 			if err != nil {
@@ -37,11 +36,13 @@ func (h *handler) complete(w http.ResponseWriter, r *http.Request) {
 			return query.Run(ctx, h.g, statement)
 		},
 		Keys: func(ctx context.Context, text string, most int) ([]db.Key, error) {
-			return inView(ctx, h, v, func(ctx context.Context, tx *db.Tx) ([]db.Key, error) { return complete.Keys(ctx, tx, text, most) })
+			return inView(ctx, h, v, func(ctx context.Context, tx *db.Tx) ([]db.Key, error) {
+				return query.KeysBeginning(ctx, tx, text, most)
+			})
 		},
 	}
 	c := completion{Values: []string{}}
-	word, values := complete.Statement(r.Context(), text, names)
+	word, values := query.Complete(r.Context(), text, names)
 	c.Word, c.Values = word, append(c.Values, values...)
 	h.write(w, r, c, nil)
 }

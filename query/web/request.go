@@ -9,7 +9,7 @@ import (
 
 	"kith/db"
 	"kith/db/words"
-	"kith/query/exact"
+	"kith/query/parse"
 )
 
 // request is the body that a client posts: a statement and its arguments, a list for ? or an object
@@ -20,7 +20,7 @@ type request struct {
 	Keys       keyForm    `json:"keys,omitempty"`
 }
 
-// parameters are the arguments of a statement as [exact.Decode] returns them.
+// parameters are the arguments of a statement as [parse.JSON] returns them.
 type parameters any
 
 // keyForm is how nodes are written in an answer, and in the parameters that are marked as nodes.
@@ -33,13 +33,13 @@ const (
 
 // parseRequest decodes a request.
 func parseRequest(body []byte) (q request, err error) {
-	v, err := exact.Decode("", body)
+	v, err := parse.JSON("", body)
 	if err != nil {
 		return q, err
 	}
-	members, isObject := v.(exact.Object)
+	members, isObject := v.(parse.Object)
 	if !isObject {
-		return q, fmt.Errorf("it must be an object with the member statement, got %s", exact.Kind(v))
+		return q, fmt.Errorf("it must be an object with the member statement, got %s", parse.JSONKind(v))
 	}
 	fields := map[string]func(v any) error{
 		"statement":  func(v any) error { return text("statement", v, &q.Statement) },
@@ -74,7 +74,7 @@ func unknownMember(name string, accepted []string) error {
 func text(name string, v any, to *string) error {
 	s, isString := v.(string)
 	if !isString {
-		return fmt.Errorf("%s must be a string, got %s", name, exact.Kind(v))
+		return fmt.Errorf("%s must be a string, got %s", name, parse.JSONKind(v))
 	}
 	*to = s
 	return nil
@@ -94,8 +94,8 @@ func (f *keyForm) set(v any) error {
 
 // shown returns a value for a message.
 func shown(v any) string {
-	if _, isObject := v.(exact.Object); isObject {
-		return exact.Kind(v)
+	if _, isObject := v.(parse.Object); isObject {
+		return parse.JSONKind(v)
 	}
 	return words.Value(v)
 }
@@ -107,7 +107,7 @@ func (q *request) arguments() (args []any, err error) {
 		return nil, nil
 	case []any:
 		return q.list("parameters", p)
-	case exact.Object:
+	case parse.Object:
 		for _, name := range slices.Sorted(maps.Keys(p)) {
 			v, err := q.argument("parameters."+name, p[name])
 			if err != nil {
@@ -117,7 +117,7 @@ func (q *request) arguments() (args []any, err error) {
 		}
 		return args, nil
 	}
-	return nil, fmt.Errorf("parameters must be a list for ? or an object for $name, got %s", exact.Kind(q.Parameters))
+	return nil, fmt.Errorf("parameters must be a list for ? or an object for $name, got %s", parse.JSONKind(q.Parameters))
 }
 
 // list returns the arguments of a list, which is called name.
@@ -136,7 +136,7 @@ func (q *request) argument(name string, v any) (any, error) {
 	switch v := v.(type) {
 	case []any:
 		return q.list(name, v)
-	case exact.Object:
+	case parse.Object:
 		key, isNode := v["key"]
 		if !isNode || len(v) > 1 {
 			return nil, fmt.Errorf(`%s must be a number, a string, true, false, null, a list of these, or a node as {"key": ...}, got another object`, name)

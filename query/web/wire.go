@@ -10,7 +10,7 @@ import (
 	"kith/db"
 	"kith/db/words"
 	"kith/query"
-	"kith/query/exact"
+	"kith/query/parse"
 )
 
 // The lines of an answer, each a JSON value: the columns, then the rows, the notes, and finally the
@@ -67,8 +67,8 @@ type nodeObject struct {
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (c *jsonValue) UnmarshalJSON(b []byte) error {
-	v, err := exact.Decode("", b)
-	if o, isObject := v.(exact.Object); isObject {
+	v, err := parse.JSON("", b)
+	if o, isObject := v.(parse.Object); isObject {
 		key, isNode := o["key"]
 		if !isNode {
 			return errors.New("an object is no value")

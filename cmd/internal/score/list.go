@@ -8,9 +8,9 @@ import (
 	"iter"
 
 	"kith/db"
-	"kith/db/ctxio"
 	"kith/db/edgelist"
 	"kith/db/edgelist/parquet"
+	"kith/query/fileio"
 )
 
 // list holds the sources of a file, or its pairs.
@@ -34,7 +34,7 @@ func (l *list) after(skip int64) iter.Seq2[db.Key, []any] {
 // readList reads the nodes of a file, or its pairs, all of which must exist. A repeated source
 // counts once, at its first place.
 func readList(ctx context.Context, tx *db.Tx, name string, pairs bool) (*list, error) {
-	f, err := ctxio.Open(ctx, name)
+	f, err := fileio.Open(ctx, name)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"kith/query/complete"
+	"kith/query"
 )
 
 // maxOffered is the maximum number of files that are offered.
@@ -15,17 +15,17 @@ const maxOffered = 100
 
 // completed returns the last word of text, the text before the cursor, and the values that complete
 // it.
-func completed(text string, n complete.Names) (word string, values []string) {
+func completed(text string, n query.Vocabulary) (word string, values []string) {
 	if strings.HasPrefix(text, ".") {
 		return completeDot(text)
 	}
-	n.Files = files
-	return complete.Statement(context.Background(), text, n)
+	n.Files = filesBeginning
+	return query.Complete(context.Background(), text, n)
 }
 
-// files returns the files whose names begin with prefix, with a slash after directories. Hidden
+// filesBeginning returns the files whose names begin with prefix, with a slash after directories. Hidden
 // files are included only if prefix begins with a dot.
-func files(prefix string) (all []string) {
+func filesBeginning(prefix string) (all []string) {
 	dir, base := filepath.Split(prefix)
 	entries, err := os.ReadDir(filepath.Clean("./" + dir))
 	if filepath.IsAbs(dir) {

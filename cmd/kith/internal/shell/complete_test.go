@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"kith/query/complete"
+	"kith/query"
 )
 
 // Dot commands, their arguments and files are completed; package complete has the statements.
@@ -34,7 +34,7 @@ func TestCompleted(t *testing.T) {
 		{".read a", "a", "a.csv"},
 		{".quit n", "n", ""},
 	} {
-		word, values := completed(c.text, complete.Names{})
+		word, values := completed(c.text, query.Vocabulary{})
 		if got := strings.Join(values, " "); word != c.word || got != c.values {
 			t.Errorf("%q: got %q, %q, want %q, %q", c.text, word, got, c.word, c.values)
 		}

@@ -8,10 +8,9 @@ import (
 	"strings"
 
 	"kith/cmd/internal/cli"
-	"kith/db/ctxio"
 	"kith/db/words"
 	"kith/query"
-	"kith/query/complete"
+	"kith/query/fileio"
 	"kith/query/parse"
 )
 
@@ -26,9 +25,9 @@ func dotCommands() []dot {
 	return []dot{
 		{".help", "[STATEMENT]", "list these commands, or show how a statement is written", (*session).help, topics},
 		{".mode", "[NAME]", "write rows as " + strings.Join(modeNames(""), ", "), (*session).setMode, modeNames},
-		{".once", "FILE", "write the next rows to a file, in the mode its name ends with", (*session).setOnce, files},
+		{".once", "FILE", "write the next rows to a file, in the mode its name ends with", (*session).setOnce, filesBeginning},
 		{".quit", "", "end the session; so do exit and Ctrl-D", func(*session, context.Context, parse.Fragment) error { return errQuit }, nil},
-		{".read", "FILE", "run the commands of a file", (*session).read, files},
+		{".read", "FILE", "run the commands of a file", (*session).read, filesBeginning},
 		{".schema", "", "show the graph, its labels and its models", (*session).schema, nil},
 		{".stats", "", "show figures of the graph and of its cache", (*session).stats, nil},
 		{".timer", "[on|off]", "say how long statements take", (*session).setTimer, func(string) []string { return []string{"on", "off"} }},
@@ -88,7 +87,7 @@ Everything else is a statement, up to its semicolon; HELP; lists all, .help PRED
 
 // topics completes the argument of .help.
 func topics(begun string) (all []string) {
-	word, values := complete.Statement(context.Background(), "HELP "+begun, complete.Names{})
+	word, values := query.Complete(context.Background(), "HELP "+begun, query.Vocabulary{})
 	for _, v := range values {
 		all = append(all, strings.TrimSuffix(begun, word)+v)
 	}
@@ -130,7 +129,7 @@ func (s *session) read(ctx context.Context, file parse.Fragment) error { return 
 func (s *session) setOnce(ctx context.Context, file parse.Fragment) error {
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	f, err := ctxio.Await(ctx, func() (*os.File, error) { // a named pipe waits for its reader
+	f, err := fileio.Await(ctx, func() (*os.File, error) { // a named pipe waits for its reader
 		return os.OpenFile(file.Text, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	})
 	if err == nil {

@@ -8,7 +8,6 @@ import (
 	"kith/db"
 	"kith/db/edgelist/parquet"
 	"kith/query"
-	"kith/query/complete"
 	"kith/query/parse"
 )
 
@@ -18,7 +17,7 @@ type engine interface {
 	run(ctx context.Context, f parse.Fragment, tell func(query.Progress)) (*query.Rows, error)
 	// inTransaction reports whether a transaction is open.
 	inTransaction() bool
-	names() complete.Names
+	names() query.Vocabulary
 	// close ends the session and rolls back the open transaction.
 	close() error
 }
@@ -44,13 +43,13 @@ func (l *local) run(ctx context.Context, f parse.Fragment, tell func(query.Progr
 
 func (l *local) inTransaction() bool { return l.session.InTransaction() }
 
-func (l *local) names() complete.Names {
+func (l *local) names() query.Vocabulary {
 	g := l.session.DB
-	return complete.Names{
+	return query.Vocabulary{
 		Run: func(ctx context.Context, statement string) (*query.Rows, error) { return query.Run(ctx, g, statement) },
 		Keys: func(ctx context.Context, text string, most int) (all []db.Key, err error) {
 			err = g.View(ctx, func(tx *db.Tx) (err error) {
-				all, err = complete.Keys(ctx, tx, text, most)
+				all, err = query.KeysBeginning(ctx, tx, text, most)
 				return err
 			})
 			return all, err

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"kith/query"
-	"kith/query/complete"
 	"kith/query/parse"
 	"kith/query/web"
 )
@@ -30,8 +29,8 @@ func (r *remote) run(ctx context.Context, f parse.Fragment, _ func(query.Progres
 func (r *remote) inTransaction() bool { return false }
 
 // names searches only the first nodes, because they are all sent over the connection.
-func (r *remote) names() complete.Names {
-	return complete.Names{Run: func(ctx context.Context, statement string) (*query.Rows, error) {
+func (r *remote) names() query.Vocabulary {
+	return query.Vocabulary{Run: func(ctx context.Context, statement string) (*query.Rows, error) {
 		return r.client.Run(ctx, statement)
 	}}
 }

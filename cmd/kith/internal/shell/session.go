@@ -14,9 +14,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/progress"
 
 	"kith/cmd/internal/cli"
-	"kith/db/ctxio"
 	"kith/db/words"
 	"kith/query"
+	"kith/query/fileio"
 	"kith/query/parse"
 )
 
@@ -218,7 +218,7 @@ func (s *session) file(ctx context.Context, name string) error {
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	f, err := ctxio.Open(ctx, name)
+	f, err := fileio.Open(ctx, name)
 	if err != nil {
 		return err
 	}

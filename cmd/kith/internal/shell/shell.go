@@ -7,7 +7,7 @@
 //	prompt    reads commands from a terminal (readline)
 //	menu      the menus of Tab and Ctrl-R below the prompt
 //	history   the history of typed text, in a file
-//	complete  completes dot commands and files; package query/complete completes statements
+//	complete  completes dot commands and files; query.Complete completes statements
 //	welcome   says first how to load, ask, train and look
 //	highlight colours typed text
 //	mode      the formats of rows: tables for people, JSON lines for programs
@@ -23,7 +23,7 @@ import (
 
 	"kith/cmd/internal/cli"
 	"kith/db"
-	"kith/db/ctxio"
+	"kith/query/fileio"
 	"kith/query/web"
 )
 
@@ -68,7 +68,7 @@ func (s *Shell) feed(ctx context.Context, session *session, name string) error {
 		defer holdState(s.Stdin)()
 		return interact(ctx, session, name, s.prompt(session))
 	}
-	in := ctxio.Pipe(ctx, s.Stdin)
+	in := fileio.Pipe(ctx, s.Stdin)
 	defer in.Close() // never fails
 	return session.script(ctx, "", in)
 }

@@ -1,5 +1,4 @@
-// Package outfile writes files that appear when they are complete.
-package outfile
+package fileio
 
 import (
 	"bufio"
@@ -9,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-
-	"kith/db/ctxio"
 )
 
 // Write replaces a file by what write writes. After a failure, even of the machine, the file is
@@ -24,33 +21,33 @@ func Write(ctx context.Context, name string, mode os.FileMode, write func(io.Wri
 	return f.Finish(write)
 }
 
-// File is a file being written. Until it is finished, a temporary file in the same directory has
+// Output is a file being written. Until it is finished, a temporary file in the same directory has
 // its contents.
-type File struct {
-	f    *os.File    // the temporary file; nil if the file is not regular
-	pipe *ctxio.File // the file that is not regular and is written directly
-	name string      // final name
+type Output struct {
+	f    *os.File // the temporary file; nil if the file is not regular
+	pipe *File    // the file that is not regular and is written directly
+	name string   // final name
 	mode os.FileMode
 }
 
 // Create creates a file, to be written by Finish or abandoned by Drop.
-func Create(ctx context.Context, name string, mode os.FileMode) (*File, error) {
+func Create(ctx context.Context, name string, mode os.FileMode) (*Output, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		f, err := ctxio.OpenFile(ctx, name, os.O_WRONLY, 0)
+		f, err := OpenFile(ctx, name, os.O_WRONLY, 0)
 		if err != nil {
 			return nil, err
 		}
-		return &File{pipe: f, name: name}, nil
+		return &Output{pipe: f, name: name}, nil
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*.partial")
 	if err != nil {
 		return nil, &os.PathError{Op: "create", Path: name, Err: errors.Unwrap(err)}
 	}
-	return &File{f: f, name: name, mode: mode}, nil
+	return &Output{f: f, name: name, mode: mode}, nil
 }
 
 // Finish writes the file, syncs it and moves it to its final name.
-func (f *File) Finish(write func(io.Writer) error) error {
+func (f *Output) Finish(write func(io.Writer) error) error {
 	if f.pipe != nil {
 		return errors.Join(buffered(f.pipe, write), f.pipe.Close())
 	}
@@ -77,7 +74,7 @@ func buffered(f io.Writer, write func(io.Writer) error) error {
 }
 
 // Drop abandons the file. It does nothing after Finish.
-func (f *File) Drop() {
+func (f *Output) Drop() {
 	switch {
 	case f.pipe != nil:
 		_ = f.pipe.Close() // nothing was written

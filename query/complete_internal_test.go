@@ -1,4 +1,4 @@
-package complete
+package query
 
 import (
 	"context"
@@ -8,17 +8,16 @@ import (
 
 	"kith/db"
 	"kith/db/dbtest"
-	"kith/query"
 )
 
 // vocabulary returns some models, labels, nodes and files.
-func vocabulary() Names {
+func vocabulary() Vocabulary {
 	files := func(prefix string) []string { return withPrefix(prefix, []string{"a.csv", "b's", "sub/"}) }
-	return Names{Files: files, Run: func(_ context.Context, statement string) (*query.Rows, error) {
+	return Vocabulary{Files: files, Run: func(_ context.Context, statement string) (*Rows, error) {
 		all := map[string][]any{
 			"SHOW MODELS": {"friends", "my model"}, "SHOW LABELS": {"item"}, "NODES TOP 1000": {db.Int(1), db.Int(12), db.Str("ann b"), db.Str("bob")},
 		}[statement]
-		rows := &query.Rows{}
+		rows := &Rows{}
 		for _, v := range all {
 			rows.Rows = append(rows.Rows, []any{v})
 		}
@@ -26,7 +25,7 @@ func vocabulary() Names {
 	}}
 }
 
-func TestStatement(t *testing.T) {
+func TestComplete(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, word, values string }{
 		{"PRE", "PRE", "PREDICT"},
@@ -67,7 +66,7 @@ func TestStatement(t *testing.T) {
 		{"HELP EVALUATE ", "", "HOLDOUT SPLIT STREAM LOG"},
 		{"SHOW PO", "PO", "POLICIES"},
 	} {
-		word, values := Statement(t.Context(), c.text, vocabulary())
+		word, values := Complete(t.Context(), c.text, vocabulary())
 		if got := strings.Join(values, " "); word != c.word || got != c.values {
 			t.Errorf("%q: got %q, %q, want %q, %q", c.text, word, got, c.word, c.values)
 		}
@@ -92,10 +91,10 @@ func TestNames(t *testing.T) {
 	if err := g.CreateModel(t.Context(), "m", db.ModelSpec{}); err != nil {
 		t.Fatal(err)
 	}
-	n := Names{Run: func(ctx context.Context, statement string) (*query.Rows, error) { return query.Run(ctx, g, statement) }}
+	n := Vocabulary{Run: func(ctx context.Context, statement string) (*Rows, error) { return Run(ctx, g, statement) }}
 	found := func(ctx context.Context, text string, most int) (all []db.Key, err error) {
 		err = g.View(ctx, func(tx *db.Tx) (err error) {
-			all, err = Keys(ctx, tx, text, most)
+			all, err = KeysBeginning(ctx, tx, text, most)
 			return err
 		})
 		return all, err
@@ -107,7 +106,7 @@ func TestNames(t *testing.T) {
 }
 
 // checkNames checks the names of the database of TestNames.
-func checkNames(t *testing.T, n Names) {
+func checkNames(t *testing.T, n Vocabulary) {
 	t.Helper()
 	ctx := t.Context()
 	if got := len(n.nodes(ctx, "")); got != maxOffered {

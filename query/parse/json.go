@@ -1,8 +1,4 @@
-// Package exact decodes JSON from other programs. It refuses what encoding/json changes or drops
-// without a word: half of a surrogate pair and bytes that are not UTF-8, both of which would become
-// U+FFFD, so that two names become one; an object that has a member twice; and a number that no
-// int64 or float64 holds.
-package exact
+package parse
 
 import (
 	"bytes"
@@ -15,14 +11,19 @@ import (
 	"unicode/utf8"
 )
 
-// Object is an object of JSON.
+// Object is an object of [JSON].
 type Object map[string]any
 
-// Decode decodes one JSON value, which is called name in errors; "" means that its members are
-// called by their own names. A value is nil, a bool, an int64, a float64, a string, an []any or an
+// JSON decodes the parameters of a statement, or another JSON value from another program, which is
+// called name in errors; "" means that its members are called by their own names. It refuses what
+// encoding/json changes or drops without a word: half of a surrogate pair and bytes that are not
+// UTF-8, both of which would become U+FFFD, so that two names become one; an object that has a
+// member twice; and a number that no int64 or float64 holds.
+//
+// A value is nil, a bool, an int64, a float64, a string, an []any or an
 // Object. A number with a point or an exponent is a float64, any other an int64. An error says
 // where in the value the fault is.
-func Decode(name string, b []byte) (any, error) {
+func JSON(name string, b []byte) (any, error) {
 	var whole json.RawMessage
 	switch err := json.Unmarshal(b, &whole); {
 	case len(bytes.TrimSpace(b)) == 0:
@@ -192,8 +193,8 @@ func in(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// Kind returns what a value is, for messages: "a list", "null".
-func Kind(v any) string {
+// JSONKind returns what a value is, for messages: "a list", "null".
+func JSONKind(v any) string {
 	switch v.(type) {
 	case nil:
 		return "null"

@@ -1,4 +1,6 @@
-package ctxio
+// Package fileio opens and writes files for people who may interrupt: waits end with a context, and
+// a file that is written appears when it is complete.
+package fileio
 
 import (
 	"context"

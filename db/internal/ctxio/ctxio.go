@@ -1,4 +1,4 @@
-// Package ctxio opens files, and makes readers and writers, that fail with the error of a context
+// Package ctxio makes readers and writers that fail with the error of a context
 // once it is done.
 package ctxio
 

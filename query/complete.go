@@ -1,5 +1,4 @@
-// Package complete completes statements of kith's language, for prompts and editors.
-package complete
+package query
 
 import (
 	"context"
@@ -9,22 +8,22 @@ import (
 	"time"
 
 	"kith/db"
-	"kith/query"
 	"kith/query/parse"
 )
 
 const (
 	maxOffered = 100         // nodes that are offered
-	searched   = 1000        // nodes that are searched if Names.Keys is nil
+	searched   = 1000        // nodes that are searched if Vocabulary.Keys is nil
 	patience   = time.Second // for names, because the user is waiting
 )
 
-// Names finds the names that statements may contain. Nil functions find none.
-type Names struct {
+// Vocabulary finds the names that statements may contain. Nil functions find none.
+type Vocabulary struct {
 	// Run runs a statement that reads.
-	Run func(ctx context.Context, statement string) (*query.Rows, error)
-	// Keys returns the keys of nodes whose spelling in statements begins with a text, at most as
-	// many as most; see [Keys]. If it is nil, the first nodes that Run lists are searched.
+	Run func(ctx context.Context, statement string) (*Rows, error)
+	// KeysBeginning returns the keys of nodes whose spelling in statements begins with a text, at
+	// most as many as most; see [KeysBeginning]. If it is nil, the first nodes that Run lists are
+	// searched.
 	Keys func(ctx context.Context, text string, most int) ([]db.Key, error)
 	// Files returns the files whose names begin with prefix, with a slash after directories.
 	Files func(prefix string) []string
@@ -32,7 +31,7 @@ type Names struct {
 
 // firstColumn returns the first column of a statement's answer. It waits no longer than patience,
 // and returns nothing if the statement fails, because completion must not disturb the user.
-func (n Names) firstColumn(ctx context.Context, statement string) (all []any) {
+func (n Vocabulary) firstColumn(ctx context.Context, statement string) (all []any) {
 	if n.Run == nil {
 		return nil
 	}
@@ -49,19 +48,19 @@ func (n Names) firstColumn(ctx context.Context, statement string) (all []any) {
 }
 
 // list returns the names that a statement lists, as statements spell them.
-func (n Names) list(ctx context.Context, statement string) (all []string) {
+func (n Vocabulary) list(ctx context.Context, statement string) (all []string) {
 	for _, name := range n.firstColumn(ctx, statement) {
 		all = append(all, parse.Name{Value: fmt.Sprint(name)}.String())
 	}
 	return all
 }
 
-func (n Names) models(ctx context.Context) []string { return n.list(ctx, "SHOW MODELS") }
-func (n Names) labels(ctx context.Context) []string { return n.list(ctx, "SHOW LABELS") }
+func (n Vocabulary) models(ctx context.Context) []string { return n.list(ctx, "SHOW MODELS") }
+func (n Vocabulary) labels(ctx context.Context) []string { return n.list(ctx, "SHOW LABELS") }
 
 // Keys returns the keys of nodes whose spelling in statements begins with a text, at most as many
 // as most.
-func Keys(ctx context.Context, tx *db.Tx, text string, most int) (all []db.Key, err error) {
+func KeysBeginning(ctx context.Context, tx *db.Tx, text string, most int) (all []db.Key, err error) {
 	for k, err := range tx.NodesBeginning(text) {
 		if err == nil {
 			err = ctx.Err()
@@ -76,7 +75,7 @@ func Keys(ctx context.Context, tx *db.Tx, text string, most int) (all []db.Key, 
 
 // nodes returns the keys of nodes that begin with prefix, as statements spell them. It returns only
 // some of many.
-func (n Names) nodes(ctx context.Context, prefix string) (all []string) {
+func (n Vocabulary) nodes(ctx context.Context, prefix string) (all []string) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	lookUp := n.Keys
@@ -94,7 +93,7 @@ func (n Names) nodes(ctx context.Context, prefix string) (all []string) {
 }
 
 // search is Keys among the first nodes.
-func (n Names) search(ctx context.Context, text string, most int) (all []db.Key, err error) {
+func (n Vocabulary) search(ctx context.Context, text string, most int) (all []db.Key, err error) {
 	for _, v := range n.firstColumn(ctx, fmt.Sprintf("NODES TOP %d", searched)) {
 		if k, isKey := v.(db.Key); isKey && strings.HasPrefix(k.String(), text) {
 			all = append(all, k)
@@ -104,9 +103,9 @@ func (n Names) search(ctx context.Context, text string, most int) (all []db.Key,
 	return all[:min(len(all), most)], nil
 }
 
-// Statement returns the last word of text, the text before the cursor, and the values that complete
+// Complete returns the last word of text, the text before the cursor, and the values that complete
 // it.
-func Statement(ctx context.Context, text string, n Names) (word string, values []string) {
+func Complete(ctx context.Context, text string, n Vocabulary) (word string, values []string) {
 	statement := lastStatement(text)
 	word = lastWord(statement)
 	before := statement[:len(statement)-len(word)]
@@ -174,7 +173,7 @@ func inCaseOf(word, keyword string) string {
 }
 
 // matching returns the names that match an expectation of the grammar other than a keyword.
-func (n Names) matching(ctx context.Context, expected, before, word string) []string {
+func (n Vocabulary) matching(ctx context.Context, expected, before, word string) []string {
 	switch {
 	case expected == parse.AModel && strings.HasSuffix(strings.ToUpper(strings.TrimSpace(before)), "USING"):
 		return append(n.models(ctx), db.Heuristics()...)
@@ -188,9 +187,9 @@ func (n Names) matching(ctx context.Context, expected, before, word string) []st
 		return n.nodes(ctx, word)
 	}
 	if expected == parse.AnOption {
-		return query.Words(expected, before, n.models(ctx))
+		return wordsOf(expected, before, n.models(ctx))
 	}
-	return query.Words(expected, before, nil)
+	return wordsOf(expected, before, nil)
 }
 
 // inQuotes quotes file names as statements do. The quotes of a directory stay open.
