@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -23,7 +25,7 @@ func answeredBy(t testing.TB, g *db.DB, want string) {
 	}
 	view(t, g, func(tx *db.Tx) error {
 		m, err := tx.Model("")
-		if (err == nil) != (r.Model != "") || m.Name != r.Model || m.Version != r.ModelVersion || (err == nil && !m.Answers) {
+		if answers := err == nil && m.Answers; answers != (r.Model != "") || answers && (m.Name != r.Model || m.Version != r.ModelVersion) {
 			t.Errorf("%s answered, and the model that does is %+v (%v)", r.AnsweredBy, m, err)
 		}
 		for _, m := range tx.Models() {
@@ -66,7 +68,6 @@ func TestAnswering(t *testing.T) {
 	if after := links(); after != before {
 		t.Errorf("with untrained models the answer is\n%s\nwithout\n%s", after, before)
 	}
-	wantError(t, "an observation for nobody", g.Observe(ctx, db.Observation{Source: 1, Target: 3, Reward: 1}), db.ErrNoModel)
 	wantError(t, "deploying what does not learn", g.Deploy(ctx, "near", 0), db.ErrInput)
 	wantError(t, "deploying what is not there", g.Deploy(ctx, "x", 0), db.ErrNoModel)
 	wantError(t, "deploying a version that is not there", g.Deploy(ctx, "a", 7), db.ErrNoModel)
@@ -88,7 +89,6 @@ func TestAnswering(t *testing.T) {
 	answeredBy(t, g, "model b version 2")
 	must(t, g.Deploy(ctx, "a", 1))
 	answeredBy(t, g, "the built-in model: version 1 of model a, which is deployed, is untrained")
-	wantError(t, "an observation for an untrained model", g.Observe(ctx, db.Observation{Source: 1, Target: 3}), db.ErrNoModel)
 	_, err := g.Rollback(ctx, "a")
 	must(t, err)
 	answeredBy(t, g, "model a version 2")
@@ -146,6 +146,103 @@ func TestAnsweringByOutcomes(t *testing.T) {
 	g = dbtest.Reopen(t, path, nil)
 	answeredBy(t, g, "model quick version 1")
 	must(t, g.Close())
+}
+
+// The first request that needs a model to learn makes the model default, in the commit or before
+// it. That alone changes no answer. No other model is made, nor default by what fails.
+func TestTheDefaultModelIsMade(t *testing.T) {
+	t.Parallel()
+	ctx, path := context.Background(), place(t)
+	observe := func(o db.Observation) func(*db.DB) error {
+		return func(g *db.DB) error { return g.Observe(ctx, o) }
+	}
+	o := db.Observation{Source: 1, Target: 3, Reward: 1}
+	named := o
+	named.Model = "default"
+	fails := errors.New("fails")
+	for name, c := range map[string]struct {
+		do      func(g *db.DB) error
+		made    bool
+		trained bool // and what it learned is in its answers
+	}{
+		"observe":       {observe(o), true, true},
+		"observe named": {observe(named), true, true},
+		"choose": {func(g *db.DB) error {
+			d, err := g.Choose(ctx, db.Choice{For: 1})
+			if err == nil && (d.Model != "default" || d.ModelVersion != 1) {
+				err = fmt.Errorf("chosen by %q version %d", d.Model, d.ModelVersion)
+			}
+			return err
+		}, true, false},
+		"choose and reward": {func(g *db.DB) error {
+			return g.Update(ctx, func(tx *db.Tx) error {
+				d, err := tx.Choose(ctx, db.Choice{For: 1})
+				if err == nil {
+					_, _, err = tx.Reward(d.ID, 1, true)
+				}
+				return err
+			})
+		}, true, true},
+		"in a larger update": {func(g *db.DB) error {
+			return g.Update(ctx, func(tx *db.Tx) error {
+				return errors.Join(tx.AddEdge(1, 77, 2), tx.Observe(ctx, o), tx.AddEdge(77, "x", 1), tx.Observe(ctx, named))
+			})
+		}, true, true},
+		"train": {func(g *db.DB) error {
+			made, err := g.Train(ctx, db.Training{Plan: model.EdgePlan{Samples: 30, Epochs: 1}})
+			if err == nil && (made.Name != "default" || made.Version != 2) {
+				err = fmt.Errorf("trained %q version %d", made.Name, made.Version)
+			}
+			return err
+		}, true, true},
+		"an update that fails": {func(g *db.DB) error {
+			err := g.Update(ctx, func(tx *db.Tx) error { return errors.Join(tx.Observe(ctx, o), fails) })
+			return unless(fails, err)
+		}, false, false},
+		"a savepoint that fails": {func(g *db.DB) error {
+			return g.Update(ctx, func(tx *db.Tx) error {
+				return unless(fails, tx.Savepoint(func() error { return errors.Join(tx.Observe(ctx, o), fails) }))
+			})
+		}, false, false},
+		"another name": {func(g *db.DB) error {
+			_, err := g.Train(ctx, db.Training{Model: "x"})
+			_, choose := g.Choose(ctx, db.Choice{For: 1, Model: "x"})
+			return errors.Join(unless(db.ErrNoModel, err), unless(db.ErrNoModel, choose),
+				unless(db.ErrNoModel, g.Observe(ctx, db.Observation{Source: 1, Target: 3, Model: "x"})))
+		}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(path, name)
+			g := dbtest.Reopen(t, path, nil)
+			load(t, g, 40)
+			ask := func(name string) *db.Ranking {
+				r, err := g.Predict(ctx, db.Prediction{For: 7, Among: db.All(), Model: name, NoCache: true})
+				must(t, err)
+				return r
+			}
+			before, byName := ask(""), ask("default")
+			sameLinks(t, "by name", byName, before)
+			must(t, c.do(g))
+			for range 2 {
+				view(t, g, func(tx *db.Tx) error {
+					switch m, err := tx.Model("default"); {
+					case !c.made:
+						wantError(t, "the model", err, db.ErrNoModel)
+					case err != nil || m.Trained != c.trained || m.Answers != c.trained || m.Policy != "default" || len(tx.Models()) != 1:
+						t.Errorf("%+v, %v", m, err)
+					}
+					return nil
+				})
+				if !c.trained {
+					sameLinks(t, "afterwards", ask(""), before)
+					sameLinks(t, "afterwards, by name", ask("default"), before)
+				}
+				must(t, g.Check(ctx), g.Close())
+				g = dbtest.Reopen(t, path, nil)
+			}
+			must(t, g.Close())
+		})
+	}
 }
 
 // A request that names a model is answered by that model, and AnsweredBy describes it.
@@ -213,5 +310,12 @@ func TestKatzWithoutABound(t *testing.T) {
 	must(t, err)
 	if !strings.Contains(r.Remark, "no bound is known") || r.Links[0].Certain || !strings.Contains(string(b), `"bound":null,"certain":false`) {
 		t.Errorf("%s", b)
+	}
+}
+
+func sameLinks(t *testing.T, what string, got, want *db.Ranking) {
+	t.Helper()
+	if fmt.Sprint(got.Links) != fmt.Sprint(want.Links) {
+		t.Errorf("%s the links are\n%v\nwant\n%v", what, got.Links, want.Links)
 	}
 }

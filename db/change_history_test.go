@@ -140,7 +140,7 @@ func historyStep(g *db.DB, now *clock, i int) error {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(uint64(i), 77))
 	now.now = now.now.Add(time.Duration(rng.IntN(1000)) * time.Second)
-	name := []string{"m", "belief"}[rng.IntN(2)]
+	name := []string{"m", "belief", "default"}[rng.IntN(3)]
 	anyOf := func(errs ...error) error {
 		err := errors.Join(errs...)
 		for _, ok := range []error{db.ErrExists, db.ErrNoModel, db.ErrInput, db.ErrNotFound} {
@@ -194,6 +194,9 @@ func historyStep(g *db.DB, now *clock, i int) error {
 func learnRandomly(tx *db.Tx, rng *rand.Rand, name string) error {
 	ctx := context.Background()
 	for range 1 + rng.IntN(5) {
+		if rng.IntN(4) == 0 {
+			name = ""
+		}
 		o := db.Observation{
 			Source: rng.IntN(12), Target: rng.IntN(12), Model: name, Reward: float64(rng.IntN(2)), Insert: rng.IntN(2) == 0,
 			NoCache: rng.IntN(2) == 0,

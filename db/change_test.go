@@ -93,8 +93,10 @@ func TestFollowFromEveryVersion(t *testing.T) {
 			paths = append(paths, follower(t, g))
 		}
 	}
+	follow := followOptions(false)
+	follow.Now = func() time.Time { return now.now }
 	for _, path := range paths {
-		h := open(t, path, followOptions(false))
+		h := open(t, path, follow)
 		must(t, h.Apply(ctx, changes(t, g, version(t, h))...))
 		alike(t, path, g, h)
 		must(t, h.Check(ctx), h.Close())

@@ -32,6 +32,9 @@ func (tx *Tx) commit() error {
 			return err
 		}
 	}
+	if err := tx.commitMade(); err != nil {
+		return err
+	}
 	r, c := db.store.NewRecords(), tx.recorded()
 	if err := tx.writeObservations(r); err != nil {
 		return err

@@ -268,7 +268,7 @@ func NewExplorer(name string) (Explorer, error) {
 type Choice struct {
 	For     any           // the node
 	Among   Candidates    // at most MaxOffers; zero value: PPR(1000), or the classes of a model that has some
-	Model   string        // default: as for Prediction
+	Model   string        // default: as for Observation
 	At      time.Time     // default: as for Prediction
 	Explore Explorer      // zero value: SquareCB
 	TTL     time.Duration // how long the decision is kept and accepts a reward; 0 means DefaultTTL
@@ -291,7 +291,8 @@ func (db *DB) Choose(ctx context.Context, c Choice) (Decision, error) {
 // Choose draws one of the candidates with the probabilities that the explorer derives from the
 // model's scores. It stores the decision, with everything that a model needs to learn from its
 // reward, until it expires. The draw is a function of the seed and the decision's number. The
-// scores are those of a Prediction. Choose returns the errors of Predict, ErrTooLarge for more
+// scores are those of a Prediction with the name of the model, which learns from the reward; see
+// Tx.Observe. Choose returns the errors of Predict, ErrTooLarge for more
 // candidates than MaxOffers, and ErrInput if there are no candidates.
 func (tx *Tx) Choose(ctx context.Context, c Choice) (Decision, error) {
 	if _, err := tx.writable(); err != nil {
@@ -308,7 +309,11 @@ func (tx *Tx) Choose(ctx context.Context, c Choice) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	q, err := tx.prepare(ctx, Prediction{For: tx.key(source), Among: c.Among, Model: c.Model, At: c.At, NoCache: c.NoCache})
+	m, err := tx.learnerOf(c.Model)
+	if err != nil {
+		return Decision{}, err
+	}
+	q, err := tx.prepare(ctx, Prediction{For: tx.key(source), Among: c.Among, Model: m.info.Name, At: c.At, NoCache: c.NoCache})
 	if err != nil {
 		return Decision{}, err
 	}
@@ -375,7 +380,7 @@ func (tx *Tx) keepContexts(ctx context.Context, q *question, d *decision) error 
 		return err
 	}
 	// A failure teaches at least as much as any other reward, and no model learns more later.
-	m := tx.db.learners[d.Model].model
+	m := tx.learner(d.Model).model
 	o := m.Trim(d.outcome(x, d.Chosen, 0))
 	d.Contexts, d.Columns, d.Row = index.PackFloats(o.Contexts), m.Columns(), o.Chosen
 	return nil
@@ -428,7 +433,7 @@ func (tx *Tx) Reward(id uint64, reward float64, insert bool) (changed, added boo
 	rewarded.Rewarded, rewarded.Reward = true, reward
 	tx.decided = append(tx.decided, &rewarded)
 	if m := tx.snap.models[d.Model]; m != nil && d.Version != 0 && d.Made >= m.Born { // it still exists
-		o := readable(tx.db.learners[d.Model].model, d.Columns, d.outcome(index.UnpackFloats(d.Contexts), d.Row, reward))
+		o := readable(tx.learner(d.Model).model, d.Columns, d.outcome(index.UnpackFloats(d.Contexts), d.Row, reward))
 		tx.observed = append(tx.observed, &pendingObservation{model: d.Model, decision: id, outcome: o})
 	}
 	if !insert || reward != 1 {

@@ -235,8 +235,8 @@
 // its deployed version is untrained, the built-in model answers, whose weights were learned on
 // other graphs.
 //
-// CreateModel makes the first version of a model, and each [DB.Train] makes another from the
-// deployed one. The deployed version answers requests that name no version, and only it learns from
+// CreateModel makes the first version of a model; the model default is made by the first Observe,
+// Choose or Train that needs it. Each [DB.Train] makes another version from the deployed one. The deployed version answers requests that name no version, and only it learns from
 // observations. Train compares a new version with others ([Comparison]) and deploys it if it is not
 // worse, unless told otherwise. [DB.Deploy] and [DB.Rollback] deploy other versions, each in its
 // own state. Up to [MaxVersions] versions of a model are kept on the disk, with everything that

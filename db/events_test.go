@@ -110,7 +110,7 @@ func TestStats(t *testing.T) {
 		return tx.DeleteNode(4)
 	})
 	must(t, g.CreateModel(ctx, "m", db.ModelSpec{}))
-	_, err := g.Choose(ctx, db.Choice{For: 1, Among: db.Keys(5, 6)})
+	_, err := g.Choose(ctx, db.Choice{For: 1, Among: db.Keys(5, 6), Model: "m"})
 	must(t, err)
 	s, err := g.Stats()
 	must(t, err)

@@ -66,7 +66,7 @@ func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error
 	if err := CheckEstimator(e.Estimator); err != nil {
 		return LogValue{}, err
 	}
-	m, err := tx.modelOrError(e.Model, e.Version)
+	m, err := tx.existing(e.Model, e.Version)
 	if err != nil {
 		return LogValue{}, err
 	}
@@ -236,7 +236,7 @@ func (tx *Tx) Learning(ctx context.Context, name string) (Learning, error) {
 	if tx.ended {
 		return Learning{}, ErrClosed
 	}
-	m, err := tx.modelOrError(name, 0)
+	m, err := tx.existing(name, 0)
 	if err != nil {
 		return Learning{}, err
 	}

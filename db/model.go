@@ -99,6 +99,78 @@ func (db *DB) CreateModel(ctx context.Context, name string, spec model.Spec) err
 	return db.addModel(name, m, created)
 }
 
+// defaultModel is the name of the model that learns where none is named and none answers. The first
+// Observe, Choose or Train makes it.
+const defaultModel = "default"
+
+// learnerOf returns the model that learns from requests with a name. If that is the model default,
+// and there is none, it makes it. The writer calls it.
+func (db *DB) learnerOf(name string) (*learner, error) {
+	s := db.now.Load()
+	name = s.learns(name)
+	if l := db.learners[name]; l != nil || name != defaultModel {
+		if l == nil {
+			return nil, noModel(name, s)
+		}
+		return l, nil
+	}
+	m, err := newModel(model.Spec{}, s.Snapshot)
+	if err == nil {
+		err = db.addModel(name, m, created)
+	}
+	return db.learners[name], err
+}
+
+// learns returns the name of the model that learns from requests with a name. The one that answers
+// requests without a name learns from these, or default where there is none.
+func (s *snapshot) learns(name string) string {
+	return cmp.Or(name, s.Meta.Model, defaultModel)
+}
+
+// learnerOf returns the model that learns from requests with a name. If that is the model default,
+// and there is none, the transaction makes it.
+func (tx *Tx) learnerOf(name string) (*modelView, error) {
+	name = tx.snap.learns(name)
+	if name != defaultModel || tx.snap.models[name] != nil {
+		return tx.model(name, 0)
+	}
+	m, err := newModel(model.Spec{}, tx.view())
+	if err != nil {
+		return nil, fmt.Errorf("model %q: %w", name, err)
+	}
+	tx.made = newLearner(name, m, created, tx.snap.Meta.Version+1, tx.recorded().Time)
+	seen := *tx.snap
+	seen.models = maps.Clone(seen.models)
+	seen.models[name] = tx.made.view()
+	tx.snap = &seen
+	return seen.models[name], nil
+}
+
+// commitMade commits the model that the transaction makes, before and apart from its other changes.
+func (tx *Tx) commitMade() error {
+	if tx.made == nil {
+		return nil
+	}
+	db := tx.db
+	if err := db.waitDurable(); err != nil {
+		return err
+	}
+	if err := db.replace(tx.made, db.answering(), tx.recorded()); err != nil {
+		return err
+	}
+	tx.snap, tx.pendingGroup = db.now.Load(), nil
+	tx.batch.Follow(&tx.snap.Meta)
+	return nil
+}
+
+// learner returns the deployed version of a model as the writer sees it, or nil.
+func (tx *Tx) learner(name string) *learner {
+	if l := tx.db.learners[name]; l != nil || tx.made == nil || tx.made.name != name {
+		return l
+	}
+	return tx.made
+}
+
 // newModel makes an untrained model for a graph. It fills in unset fields of the spec from the
 // graph.
 func newModel(spec model.Spec, s *index.Snapshot) (*model.Model, error) {
@@ -190,10 +262,14 @@ func (db *DB) dropModel(name, answering string, c index.Commit) error {
 // writer calls it.
 func (db *DB) addModel(name string, m *model.Model, from Origin) error {
 	c := db.recorded()
-	at := db.now.Load().Meta.Version + 1
-	return db.replace(&learner{name: name, model: m, registry: registry{
-		Born: at, Deployed: at, Since: c.Time, Version: 1, Versions: []version{{Number: 1, From: from, Made: c.Time}},
-	}}, db.answering(), c)
+	return db.replace(newLearner(name, m, from, db.now.Load().Meta.Version+1, c.Time), db.answering(), c)
+}
+
+// newLearner returns version 1 of a model that the given version of the database makes.
+func newLearner(name string, m *model.Model, from Origin, at uint64, now int64) *learner {
+	return &learner{name: name, model: m, registry: registry{
+		Born: at, Deployed: at, Since: now, Version: 1, Versions: []version{{Number: 1, From: from, Made: now}},
+	}}
 }
 
 // view returns the present version as readers see it.
@@ -233,11 +309,12 @@ func (tx *Tx) withNodeKey(err error) error {
 
 // At most one model answers requests that name no model; index.Meta stores its name. Without one,
 // the first model to be trained becomes it. Deploy selects another, and DropModel removes it. While
-// the deployed version of that model is untrained, the built-in model answers.
+// the deployed version of that model is untrained, the built-in model answers. Outcomes without the
+// name of a model teach that model or, without one, the model default.
 
 // model returns a version of the named model; 0 means the deployed one. For "" it returns the model
-// that answers requests without a name, or nil if the built-in model answers them. A heuristic is
-// returned as a model of version 0.
+// that answers requests without a name. It returns nil if the built-in model answers, also in place
+// of a model default that does not exist yet. A heuristic is returned as a model of version 0.
 func (tx *Tx) model(name string, version int) (m *modelView, err error) {
 	switch {
 	case slices.Contains(Heuristics(), name):
@@ -245,7 +322,7 @@ func (tx *Tx) model(name string, version int) (m *modelView, err error) {
 			return nil, err
 		}
 	case name != "":
-		if m = tx.snap.models[name]; m == nil {
+		if m = tx.snap.models[name]; m == nil && name != defaultModel {
 			return nil, noModel(name, tx.snap, Heuristics()...)
 		}
 	default:
@@ -287,13 +364,17 @@ type heuristicKey struct {
 	features int
 }
 
-// modelOrError is model for requests that need a model: it returns ErrNoModel instead of nil.
-func (tx *Tx) modelOrError(name string, version int) (*modelView, error) {
-	m, err := tx.model(name, version)
-	if m == nil && err == nil {
-		err = missing(KindModel, "", nil, ErrNoModel, "no model is named, and %s", tx.whyPrior())
+// existing is model for requests that need a model, where "" stands for the one that learns from
+// requests without a name. It returns ErrNoModel instead of nil.
+func (tx *Tx) existing(name string, version int) (*modelView, error) {
+	m, err := tx.model(tx.snap.learns(name), version)
+	switch {
+	case m != nil || err != nil:
+		return m, err
+	case name == "":
+		return nil, missing(KindModel, "", nil, ErrNoModel, "no model is named, and %s", tx.whyPrior())
 	}
-	return m, err
+	return nil, noModel(name, tx.snap, Heuristics()...)
 }
 
 // answeredBy describes m as the source of an answer. A nil m is the built-in model.
@@ -351,10 +432,10 @@ func (tx *Tx) Models() []ModelInfo {
 	return all
 }
 
-// Model describes the model with this name or, for "", the one that answers requests without a
-// name. It returns ErrNoModel if there is no such model.
+// Model describes the model with this name or, for "", the one that learns from requests without a
+// name, and answers them once it is trained. It returns ErrNoModel if there is no such model.
 func (tx *Tx) Model(name string) (ModelInfo, error) {
-	m, err := tx.modelOrError(name, 0)
+	m, err := tx.existing(name, 0)
 	if err != nil {
 		return ModelInfo{}, err
 	}

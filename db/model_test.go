@@ -27,7 +27,6 @@ func TestModels(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 40)
-	wantError(t, "an observation without a model", g.Observe(ctx, db.Observation{Source: 1, Target: 2}), db.ErrNoModel)
 	must(t, g.CreateModel(ctx, "first", model.Spec{}), g.CreateModel(ctx, "second", model.Spec{Policy: "prb", Preset: "paper"}))
 	wantError(t, "a name twice", g.CreateModel(ctx, "first", model.Spec{}), db.ErrExists)
 	for _, name := range []string{"", "a\x00", "\xff", strings.Repeat("x", 200)} {

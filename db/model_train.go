@@ -17,8 +17,8 @@ import (
 
 // Training says how to train a model.
 type Training struct {
-	Model string
-	Log   bool // train from the observations that the model remembers instead of the edges of the graph
+	Model string // default: as for Observation
+	Log   bool   // train from the observations that the model remembers instead of the edges of the graph
 	// Plan may be zero: the model's defaults, and a quarter of Options.Memory. With Log, only
 	// Epochs and Progress are used. Progress receives all phases of the training, and ends before
 	// the version is stored.
@@ -38,7 +38,8 @@ type Training struct {
 // stored but, unless t says otherwise, not deployed. Without a comparison, as on a graph of fewer
 // than 200 edges, the version is deployed unjudged, and Comparison.Skipped says why.
 //
-// Train returns the new version. It returns ErrNoModel for a missing model, ErrInput for a policy
+// Train makes the model default if it is to be trained and does not exist, also if the training
+// fails. Train returns the new version. It returns ErrNoModel for another missing model, ErrInput for a policy
 // that does not learn or a graph without edges, ErrClosed if the database is closed meanwhile, or
 // the error of ctx. After an error the model is unchanged.
 func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
@@ -46,6 +47,7 @@ func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 	if err != nil {
 		return Trained{}, err
 	}
+	t.Model = l.name
 	defer db.trainings.Delete(l)
 	made := Trained{Held: t.Deploy == DeployNever}
 	v := version{From: t.origin()}
@@ -177,17 +179,22 @@ func (db *DB) storeUndeployed(now, l *learner, v version, c index.Commit) error 
 
 // cloneModel returns a copy of a learner for training. The later observations are kept until the
 // training has ended.
-func (db *DB) cloneModel(ctx context.Context, name string) (c *learner, err error) {
-	err = db.changeModel(ctx, name, func(l *learner) error {
-		m, err := l.model.Clone()
-		if err != nil {
-			return err
-		}
-		c = &learner{name: name, registry: l.registry, model: m, stored: checkpoint{at: db.now.Load().Meta.Version}}
-		db.trainings.Store(c, nil)
-		return nil
-	})
-	return c, err
+func (db *DB) cloneModel(ctx context.Context, name string) (*learner, error) {
+	if err := db.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer db.unlock()
+	l, err := db.learnerOf(name)
+	if err != nil {
+		return nil, err
+	}
+	m, err := l.model.Clone()
+	if err != nil {
+		return nil, err
+	}
+	c := &learner{name: l.name, registry: l.registry, model: m, stored: checkpoint{at: db.now.Load().Meta.Version}}
+	db.trainings.Store(c, nil)
+	return c, nil
 }
 
 // inTraining returns the number of running trainings of a model.

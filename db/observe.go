@@ -22,7 +22,7 @@ type Observation struct {
 	Source, Target any
 	Reward         float64    // 1 if the link was made, 0 if not; any number from -3.4e38 to 3.4e38
 	Among          Candidates // the candidates that were offered, if known; zero value: the classes of a model that has some
-	Model          string     // default: the one that Predict would use
+	Model          string     // default: the one that answers requests without a name, otherwise the model default
 	At             time.Time  // time of the outcome; default: as for Prediction
 	Insert         bool       // add the edge if the reward is 1, with the time At if that is set
 	NoCache        bool       // compute PageRank from scratch, so that the model learns a function of graph and observation alone
@@ -62,9 +62,10 @@ func (db *DB) Observe(ctx context.Context, o Observation) error {
 // with the observation, so that a replay of the log gives the same model, bit for bit, whatever the
 // cache held. A frozen model does not learn. From Among, a model of policy default learns how often
 // nodes are offered; package model documents the benefit. Observe returns ErrNotFound for a missing
-// node, ErrNoModel for a missing model, also if there is no model at all, and ErrInput for a reward
-// that is not finite in 32 bits. A model that an observation trains becomes the one that answers
-// requests without a name, unless a model does already.
+// node, ErrNoModel for a missing model, and ErrInput for a reward that is not finite in 32 bits. A
+// model that an observation trains becomes the one that answers requests without a name, unless a
+// model does already. Where none does, an observation without the name of a model teaches the model
+// default. If that does not exist, the transaction makes it, in a commit of its own.
 func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if _, err := tx.writable(); err != nil {
 		return err
@@ -72,7 +73,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if err := CheckReward(o.Reward); err != nil {
 		return err
 	}
-	m, err := tx.modelOrError(o.Model, 0)
+	m, err := tx.learnerOf(o.Model)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ type Tx struct {
 	batch        *index.Batch          // nil in a View
 	observed     []*pendingObservation // what Observe received, in order
 	decided      []*decision           // decisions that Choose and Reward made, in order
+	made         *learner              // the model default if the transaction makes it, otherwise nil
 	repeats      *changeDocument       // change that it repeats in a follower, or nil
 	assumed      bool                  // batch has the edges of Assuming, and no more may be written
 	managed      bool                  // run calls a function with the transaction and ends it
@@ -183,11 +184,11 @@ func (tx *Tx) Savepoint(f func() error) error {
 	if err != nil {
 		return err
 	}
-	observed, decided := len(tx.observed), len(tx.decided)
+	observed, decided, snap, made := len(tx.observed), len(tx.decided), tx.snap, tx.made
 	kept := false
 	defer func() {
 		if !kept {
-			tx.observed, tx.decided = tx.observed[:observed], tx.decided[:decided]
+			tx.observed, tx.decided, tx.snap, tx.made = tx.observed[:observed], tx.decided[:decided], snap, made
 		}
 	}()
 	err = b.Savepoint(f)

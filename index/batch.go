@@ -213,6 +213,14 @@ func (b *Batch) LoadedBytes() int64 { return b.now.Graph.LoadedBytes() + b.KeptB
 // SetModel sets the model that answers requests which name no model; "" means no such model.
 func (b *Batch) SetModel(name string) { b.now.Meta.Model = name }
 
+// Follow makes the batch follow a version of the database that has the same graph as the one on
+// which it began. m is the meta record of that version.
+func (b *Batch) Follow(m *Meta) {
+	own := &b.now.Meta
+	own.Version, own.History, own.Time, own.Model = m.Version, m.History, m.Time, m.Model
+	own.Kept, own.KeptBytes = m.Kept, m.KeptBytes
+}
+
 // Empty reports whether nothing has been changed.
 func (b *Batch) Empty() bool { return b.record.empty() && len(b.vectors) == 0 }
 

@@ -69,9 +69,7 @@ func (r *run) choose(s *parse.Statement) {
 		return
 	}
 	r.rows.add(int64(d.ID), d.Source, d.Target, d.Score, d.Propensity, d.Explorer, int64(d.GraphVersion), int64(d.ModelVersion))
-	if d.Model == "" {
-		r.rows.note("scored by the built-in model: the reward will teach no model; USING names one")
-	} else if d.ModelVersion == 0 {
+	if d.ModelVersion == 0 {
 		r.rows.note("scored by policy %s: the reward will teach no model", d.Model)
 	} else {
 		r.rows.note("scored by model %v version %d", parse.Name{Value: d.Model}, d.ModelVersion)

@@ -209,7 +209,7 @@ func TestRunErrors(t *testing.T) {
 		{"PREDICT LINKS FOR 9", db.ErrNotFound},
 		{"PREDICT LINKS FOR 1 AMONG LABEL x", db.ErrNotFound},
 		{"PREDICT LINKS FOR 1 USING m", db.ErrNoModel},
-		{"OBSERVE 1 -> 2 = 1", db.ErrNoModel},
+		{"OBSERVE 1 -> 2 = 1 USING m", db.ErrNoModel},
 		{"DROP MODEL m", db.ErrNoModel},
 		{"TRAIN MODEL m", db.ErrNoModel},
 		{"INSERT NODE 1", db.ErrExists},

@@ -183,10 +183,7 @@ func (r *run) answers(model parse.Name) (answers bool) {
 }
 
 func (r *run) observe(s *parse.Statement) {
-	model := r.using(s)
-	m, err := r.tx.Model(r.model(model))
-	r.fail(err)
-	o := db.Observation{Reward: r.validReward(s.Value("=")), Model: model.Value, Insert: s.Has("INSERT")}
+	o := db.Observation{Reward: r.validReward(s.Value("=")), Model: r.model(r.using(s)), Insert: s.Has("INSERT")}
 	r.setOptions(s.Options("WITH"), observeOptions(&o))
 	src, dst := r.node(s.Value("OBSERVE")), r.node(s.Value("->"))
 	o.Source, o.Target, o.Among = src, dst, r.candidates(s.Among())
@@ -194,7 +191,11 @@ func (r *run) observe(s *parse.Statement) {
 		return
 	}
 	_, edges := r.tx.Counts()
-	r.fail(r.tx.Observe(r.ctx, o))
+	if r.fail(r.tx.Observe(r.ctx, o)) {
+		return
+	}
+	m, err := r.tx.Model(o.Model)
+	r.fail(err)
 	_, now := r.tx.Counts()
 	r.rows.add(src, dst, o.Reward, m.Name, now > edges)
 	r.rows.remarkFrozen(m)
@@ -234,7 +235,7 @@ func (rows *Rows) remarkAnswering(tx *db.Tx, m db.ModelInfo) {
 		return
 	}
 	by := "the built-in model"
-	if other, err := tx.Model(""); err == nil {
+	if other, err := tx.Model(""); err == nil && other.Answers {
 		by = "model " + parse.Name{Value: other.Name}.String()
 	}
 	rows.note("where no model is named, %s answers; DEPLOY MODEL %v changes that", by, parse.Name{Value: m.Name})
