@@ -6,13 +6,14 @@ import (
 	"sync/atomic"
 
 	"kith/index/internal/block"
+	"kith/index/internal/pages"
 	"kith/ppr"
 )
 
 // adjacency holds the rows of one direction.
 type adjacency struct {
 	base    *base
-	rows    pages[*row]
+	rows    pages.Array[*row]
 	changed int64 // memory of rows in bytes, apart from what base.merged counts
 }
 
@@ -41,7 +42,7 @@ type csr struct {
 
 // row is a changed row, in full.
 type row struct {
-	by *owner
+	by *pages.Owner
 	block.Entries
 	degree float64
 	// hidden, if not nil, makes the row that of the base without these nodes, ascending, and
@@ -78,7 +79,7 @@ func (a *adjacency) changedBytes() int64 { return a.changed + a.base.merged.Load
 
 // at returns the row of u if it has changed, nil otherwise.
 func (a *adjacency) at(u ID) *row {
-	r := a.rows.at(u)
+	r := a.rows.At(u)
 	if r == nil || r.late == nil {
 		return r
 	}

@@ -3,6 +3,8 @@ package index
 import (
 	"fmt"
 	"slices"
+
+	"kith/index/internal/pages"
 )
 
 // Batch collects the changes of one commit on top of a snapshot. It must not be used by several
@@ -10,7 +12,7 @@ import (
 type Batch struct {
 	now     Snapshot // the snapshot with the changes so far
 	edit    *Edit
-	by      *owner
+	by      *pages.Owner
 	pending map[Key]ID // ids of keys that are not in the dictionary yet
 	record  record     // all changes so far; Write merges those of one edge or node
 	vectors []vectorChange
@@ -30,7 +32,7 @@ type vectorChange struct {
 
 // Begin starts a batch of changes that make the version after s.
 func (s *Snapshot) Begin() *Batch {
-	b := &Batch{now: *s, edit: s.Graph.Edit(), by: new(owner), pending: map[Key]ID{}, began: s.Meta.Labels}
+	b := &Batch{now: *s, edit: s.Graph.Edit(), by: new(pages.Owner), pending: map[Key]ID{}, began: s.Meta.Labels}
 	b.now.Graph = b.edit.View()
 	b.now.Meta.Labels = slices.Clone(s.Meta.Labels)
 	return b

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"kith/index/internal/block"
+	"kith/index/internal/spill"
 )
 
 // Bulk collects many edges and adds them to a snapshot's graph at once, as a new base. [Repeats]
@@ -31,11 +32,14 @@ type Bulk struct {
 
 	numbers  numbering
 	newKeys  iter.Seq2[Key, error] // the keys of new nodes, ascending
-	sorted   sortedEdges           // the edges of all runs
-	mirrored *sortedEdges          // the edges of the result from V to U; see entries
+	sorted   spill.Sorted          // the edges of all runs
+	mirrored *spill.Sorted         // the edges of the result from V to U; see entries
 	tally    Tally
 	newest   *newestEvents // nil until edges has returned all edges once
 }
+
+// Scratch is temporary storage, such as a temporary file.
+type Scratch = spill.Scratch
 
 // BulkOptions bounds the memory of a bulk load.
 type BulkOptions struct {
@@ -53,7 +57,7 @@ type BulkOptions struct {
 
 // Bulk starts a bulk load on top of s. If its memory is bounded, the caller must call Close.
 func (s *Snapshot) Bulk(o BulkOptions) *Bulk {
-	return &Bulk{s: s, o: o, run: newRun(), writer: runWriter{file: scratchFile{create: o.Scratch}}}
+	return &Bulk{s: s, o: o, run: newRun(), writer: runWriter{file: spill.File{Create: o.Scratch}}}
 }
 
 // Close waits for the work in the background. Then the scratch files are no longer in use.
@@ -214,9 +218,9 @@ func (b *Bulk) edges(ctx context.Context, visit func(Edge) error) error {
 	base, stop := iter.Pull(b.s.Graph.Edges())
 	defer stop()
 	var readErr error
-	in := b.sorted.reader(base, &readErr)
+	in := b.sorted.Reader(base, &readErr)
 	n := 0
-	for e, list, ok := in.next(); ok; e, list, ok = in.next() {
+	for e, list, ok := in.Next(); ok; e, list, ok = in.Next() {
 		if n++; n%edgesPerCheck == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -248,16 +252,16 @@ func (b *Bulk) entries(ctx context.Context, in bool, visit func(Edge) error) err
 		return err
 	}
 	var readErr error
-	mirrored := b.mirrored.reader(nil, &readErr)
-	next, _, ok := mirrored.next()
+	mirrored := b.mirrored.Reader(nil, &readErr)
+	next, _, ok := mirrored.Next()
 	pass := func() error {
 		e := next
-		next, _, ok = mirrored.next()
+		next, _, ok = mirrored.Next()
 		return visit(e)
 	}
 	if !b.s.Meta.Directed {
 		err := b.edges(ctx, func(e Edge) error {
-			for ok && next.pair(true) < e.pair(true) {
+			for ok && next.Pair(true) < e.Pair(true) {
 				if err := pass(); err != nil {
 					return err
 				}
@@ -285,16 +289,16 @@ func (b *Bulk) mirror(ctx context.Context) error {
 	if b.mirrored != nil {
 		return nil
 	}
-	m := &sortedEdges{directed: true, limit: b.sortLimit(), buffers: b.o.Memory / 4, file: scratchFile{create: b.o.Scratch}}
+	m := &spill.Sorted{Directed: true, Limit: b.sortLimit(), Buffers: b.o.Memory / 4, File: spill.File{Create: b.o.Scratch}}
 	err := b.edges(ctx, func(e Edge) error {
 		if !b.s.Meta.Directed && e.U == e.V {
 			return nil
 		}
 		e.U, e.V = e.V, e.U
-		return m.add(e)
+		return m.Add(e)
 	})
 	if err == nil {
-		m.sort()
+		m.Sort()
 		b.mirrored = m
 	}
 	return err

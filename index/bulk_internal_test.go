@@ -239,7 +239,7 @@ func graphEntries(g *Graph, in bool) (all []Edge) {
 			all = append(all, Edge{U: e.V, V: e.U, Weight: e.Weight, Time: e.Time})
 		}
 	}
-	slices.SortFunc(all, func(a, b Edge) int { return cmp.Compare(a.pair(true), b.pair(true)) })
+	slices.SortFunc(all, func(a, b Edge) int { return cmp.Compare(a.Pair(true), b.Pair(true)) })
 	return all
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"kith/index/internal/block"
+	"kith/index/internal/pages"
+	"kith/index/internal/spill"
 )
 
 // runKeys is the dictionary of one run: it numbers keys in the order in which they first appear.
@@ -144,8 +146,8 @@ type keyWriter struct {
 
 // writeKeys returns a writer of the section that starts at the given offset, for about the given
 // number of keys.
-func (f *scratchFile) writeKeys(at int64, keys int) *keyWriter {
-	return &keyWriter{out: f.writer(at, min(wholeBuffer, 16*keys)), to: keySection{at: at}}
+func writeKeys(f *spill.File, at int64, keys int) *keyWriter {
+	return &keyWriter{out: f.Writer(at, min(spill.WholeBuffer, 16*keys)), to: keySection{at: at}}
 }
 
 func (w *keyWriter) add(k labelledKey) {
@@ -158,16 +160,16 @@ func (w *keyWriter) add(k labelledKey) {
 // finish returns the section.
 func (w *keyWriter) finish() (keySection, error) {
 	if err := w.out.Flush(); err != nil {
-		return keySection{}, scratchError(err)
+		return keySection{}, spill.Error(err)
 	}
 	return w.to, nil
 }
 
 // keysOf yields the keys of a section.
-func (f *scratchFile) keysOf(from keySection) iter.Seq2[Key, error] {
+func keysOf(f *spill.File, from keySection) iter.Seq2[Key, error] {
 	return func(yield func(Key, error) bool) {
 		var err error
-		next := f.readKeys(from, wholeBuffer, &err)
+		next := readKeys(f, from, spill.WholeBuffer, &err)
 		for k, ok := next(); ok; k, ok = next() {
 			if !yield(k.Key, nil) {
 				return
@@ -189,8 +191,8 @@ type keyReader struct {
 
 // readKeys returns a function that returns the next key of a section, and false after the last one
 // or after an error, which it stores in readErr.
-func (f *scratchFile) readKeys(from keySection, buffer int, readErr *error) func() (labelledKey, bool) {
-	r := &keyReader{in: f.reader(from.at, from.size, buffer), left: from.keys}
+func readKeys(f *spill.File, from keySection, buffer int, readErr *error) func() (labelledKey, bool) {
+	r := &keyReader{in: f.Reader(from.at, from.size, buffer), left: from.keys}
 	return func() (k labelledKey, ok bool) {
 		if r.left == 0 {
 			return k, false
@@ -198,7 +200,7 @@ func (f *scratchFile) readKeys(from keySection, buffer int, readErr *error) func
 		r.left--
 		k, err := r.next()
 		if err != nil {
-			*readErr = scratchError(err)
+			*readErr = spill.Error(err)
 		}
 		return k, err == nil
 	}
@@ -221,7 +223,7 @@ type numbering struct {
 	nodes   nodeRecords      // node records of the result
 	counts  map[uint16]int64 // how many more nodes have a label
 	revived int64            // number of deleted nodes that have edges again
-	by      *owner
+	by      *pages.Owner
 	any     bool
 	last    Key // the previous key, if any, and its id
 	lastID  ID

@@ -72,7 +72,7 @@ type combiner struct {
 // add adds the next edge. loaded reports whether the edge was loaded; otherwise it was in the graph
 // before.
 func (c *combiner) add(e Edge, loaded bool) error {
-	same := c.any && e.pair(c.directed) == c.last.pair(c.directed)
+	same := c.any && e.Pair(c.directed) == c.last.Pair(c.directed)
 	if !same {
 		if err := c.flush(); err != nil {
 			return err

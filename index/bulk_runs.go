@@ -4,6 +4,9 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
+
+	"kith/index/internal/pages"
+	"kith/index/internal/spill"
 )
 
 // run is a part of the edges of a bulk load, in the order of their addition. Their ids are the
@@ -45,17 +48,17 @@ func (r *run) clear() {
 // storedRun is a run in the scratch file. Until it is sorted, the ids of its edges are the ranks of
 // their keys among the keys of the run.
 type storedRun struct {
-	edges edgeSection
+	edges spill.Section
 	table int64 // where the final ids of the keys start, 4 bytes each
 	keys  keySection
 }
 
 // write appends a run to the scratch file.
-func (r *run) write(f *scratchFile) (to storedRun, err error) {
+func (r *run) write(f *spill.File) (to storedRun, err error) {
 	rank := make([]ID, r.keys.len())
-	to.edges = edgeSection{at: f.size, edges: len(r.edges), width: widthOf(r.edges)}
-	to.table = to.edges.at + to.edges.size()
-	out := f.writeKeys(to.table+4*int64(len(rank)), len(rank))
+	to.edges = spill.SectionOf(f.Size, r.edges)
+	to.table = f.Size + to.edges.Size()
+	out := writeKeys(f, to.table+4*int64(len(rank)), len(rank))
 	_ = r.keys.ascending(func(k labelledKey, id ID) error { // returns no error
 		rank[id] = ID(out.to.keys)
 		out.add(k)
@@ -64,11 +67,11 @@ func (r *run) write(f *scratchFile) (to storedRun, err error) {
 	if to.keys, err = out.finish(); err != nil {
 		return to, err
 	}
-	f.size = to.keys.at + to.keys.size
+	f.Size = to.keys.at + to.keys.size
 	if err := rename(r.edges, rank); err != nil {
 		return to, err
 	}
-	return to, f.writeEdges(to.edges, r.edges)
+	return to, f.WriteEdges(to.edges, r.edges)
 }
 
 // rename replaces the ids of edges. It returns an error for an id that to does not have.
@@ -76,7 +79,7 @@ func rename(edges []Edge, to []ID) error {
 	for i := range edges {
 		e := &edges[i]
 		if int(e.U) >= len(to) || int(e.V) >= len(to) {
-			return scratchError(errScratch)
+			return spill.Error(spill.ErrOther)
 		}
 		e.U, e.V = to[e.U], to[e.V]
 	}
@@ -85,7 +88,7 @@ func rename(edges []Edge, to []ID) error {
 
 // runWriter writes runs to the scratch file, one at a time, in the background.
 type runWriter struct {
-	file scratchFile
+	file spill.File
 	runs []storedRun
 	idle *run       // the last run that was written, which is empty now
 	done chan error // receives the result of the present write; nil if no run is being written
@@ -106,7 +109,7 @@ func (w *runWriter) start(r *run) (empty *run, err error) {
 	if err := w.wait(); err != nil {
 		return nil, err
 	}
-	if w.err = w.file.open(); w.err != nil {
+	if w.err = w.file.Open(); w.err != nil {
 		return nil, w.err
 	}
 	if empty = w.idle; empty == nil {
@@ -133,8 +136,8 @@ func (b *Bulk) spill() error {
 
 // sort gives all keys their final ids and sorts the edges of all runs by them.
 func (b *Bulk) sort(ctx context.Context) error {
-	b.sorted = sortedEdges{directed: b.s.Meta.Directed, buffers: b.o.Memory / 4}
-	b.numbers = numbering{s: b.s, nodes: b.s.nodes, counts: map[uint16]int64{}, by: new(owner)}
+	b.sorted = spill.Sorted{Directed: b.s.Meta.Directed, Buffers: b.o.Memory / 4}
+	b.numbers = numbering{s: b.s, nodes: b.s.nodes, counts: map[uint16]int64{}, by: new(pages.Owner)}
 	if b.writer.done == nil && len(b.writer.runs) == 0 && b.writer.err == nil {
 		return b.sortInMemory()
 	}
@@ -150,16 +153,16 @@ func (b *Bulk) sort(ctx context.Context) error {
 	if err := b.number(ctx); err != nil {
 		return err
 	}
-	b.sorted.file = b.writer.file
+	b.sorted.File = b.writer.file
 	for _, r := range b.writer.runs {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := b.sorted.rewrite(r); err != nil {
+		if err := b.rewrite(r); err != nil {
 			return err
 		}
 	}
-	b.sorted.tail, b.sorted.spare = nil, nil
+	b.sorted.Forget()
 	return nil
 }
 
@@ -176,28 +179,27 @@ func (b *Bulk) sortInMemory() error {
 		err = rename(b.run.edges, final)
 	}
 	b.newKeys = withoutErrors(added)
-	b.sorted.tail, b.run = b.run.edges, nil
-	b.sorted.sort()
-	b.sorted.spare = nil
+	b.sorted.Take(b.run.edges)
+	b.run = nil
 	return err
 }
 
 // number gives the keys of the stored runs their final ids, and writes the table of each run.
 func (b *Bulk) number(ctx context.Context) error {
 	f, runs := &b.writer.file, b.writer.runs
-	buffer := mergeBuffer(b.o.Memory/4, len(runs))
+	buffer := spill.MergeBuffer(b.o.Memory/4, len(runs))
 	var readErr error
 	var lists []func() (labelledKey, bool)
 	var tables []*bufio.Writer
 	for _, r := range runs {
-		lists = append(lists, f.readKeys(r.keys, buffer, &readErr))
-		tables = append(tables, f.writer(r.table, buffer))
+		lists = append(lists, readKeys(f, r.keys, buffer, &readErr))
+		tables = append(tables, f.Writer(r.table, buffer))
 	}
-	added := f.writeKeys(f.size, wholeBuffer)
+	added := writeKeys(f, f.Size, spill.WholeBuffer)
 	b.numbers.fresh = added.add
-	in := newMerger(lists, func(a, b *labelledKey) bool { return a.Compare(b.Key) < 0 })
+	in := spill.NewMerger(lists, func(a, b *labelledKey) bool { return a.Compare(b.Key) < 0 })
 	n := 0
-	for k, list, ok := in.next(); ok; k, list, ok = in.next() {
+	for k, list, ok := in.Next(); ok; k, list, ok = in.Next() {
 		if n++; n%edgesPerCheck == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -212,36 +214,21 @@ func (b *Bulk) number(ctx context.Context) error {
 	}
 	for _, t := range tables {
 		if err := t.Flush(); err != nil {
-			return scratchError(err)
+			return spill.Error(err)
 		}
 	}
 	section, err := added.finish()
-	f.size += section.size
-	b.newKeys = f.keysOf(section)
+	f.Size += section.size
+	b.newKeys = keysOf(f, section)
 	return err
 }
 
-// rewrite gives the edges of a stored run their final ids, sorts them, writes them back, and adds
-// the run to the list.
-func (l *sortedEdges) rewrite(r storedRun) error {
+// rewrite gives the edges of a stored run their final ids and adds the run to the sorted list.
+func (b *Bulk) rewrite(r storedRun) error {
 	final := make([]ID, r.keys.keys)
-	in := l.file.reader(r.table, 4*int64(len(final)), wholeBuffer)
+	in := b.sorted.File.Reader(r.table, 4*int64(len(final)), spill.WholeBuffer)
 	if err := binary.Read(in, binary.LittleEndian, final); err != nil {
-		return scratchError(err)
+		return spill.Error(err)
 	}
-	var readErr error
-	next := l.file.readEdges(r.edges, wholeBuffer, &readErr)
-	l.tail = l.tail[:0]
-	for e, ok := next(); ok; e, ok = next() {
-		l.tail = append(l.tail, e)
-	}
-	if readErr != nil {
-		return readErr
-	}
-	if err := rename(l.tail, final); err != nil {
-		return err
-	}
-	l.sort()
-	l.runs = append(l.runs, r.edges)
-	return l.file.writeEdges(r.edges, l.tail)
+	return b.sorted.Rewrite(r.edges, func(edges []Edge) error { return rename(edges, final) })
 }

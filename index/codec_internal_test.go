@@ -205,7 +205,7 @@ func FuzzRecord(f *testing.F) {
 	r := record{
 		keys:  []Key{Int(7), Str("a"), Int(-7)},
 		nodes: []nodeChange{{id: 3, node: node{2, true}}},
-		edges: []edgeChange{{Edge: Edge{1, 2, 0.5, 9}, Old: 1}, {Edge: Edge{0, 0, 1, 0}}},
+		edges: []edgeChange{{Edge: Edge{U: 1, V: 2, Weight: 0.5, Time: 9}, Old: 1}, {Edge: Edge{U: 0, V: 0, Weight: 1, Time: 0}}},
 	}
 	fuzzDecoder(f, [][]byte{r.encode(), (&record{}).encode()}, func(b []byte) (*record, error) {
 		r, err := decodeRecord(b)

@@ -26,8 +26,10 @@
 //	stored, dict_stored          rows and keys that are read from the store on demand
 //	nodes, vectors               labels of nodes and which are deleted, and feature vectors
 //	documents                    records of package db
-//	kv, keyspace, pages          the store, its keys, and a data structure
+//	kv, keyspace                 the store, its keys and its errors
 //	package block                encodings of blocks, and the cache of those that were read
+//	package pages                a persistent array
+//	package spill                sorting of more edges than memory holds
 //
 // # Key space
 //

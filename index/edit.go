@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 
+	"kith/index/internal/pages"
+	"kith/index/internal/spill"
 	"kith/ppr"
 )
 
@@ -12,7 +14,7 @@ import (
 // parts. It must not be used by several goroutines at once.
 type Edit struct {
 	g          Graph
-	by         *owner
+	by         *pages.Owner
 	baseSurvey *survey               // survey of the graph the edit started from
 	changes    []ppr.Change          // all changes; kept because the survey of from may be requested during the edit
 	pending    map[rowOf]pendingRow  // pending changes of long rows
@@ -21,7 +23,7 @@ type Edit struct {
 
 // Edit starts a new version of g.
 func (g *Graph) Edit() *Edit {
-	e := &Edit{g: *g, by: new(owner), baseSurvey: g.survey, pending: map[rowOf]pendingRow{}}
+	e := &Edit{g: *g, by: new(pages.Owner), baseSurvey: g.survey, pending: map[rowOf]pendingRow{}}
 	e.g.survey = new(survey)
 	out := *g.out
 	e.g.out, e.g.in = &out, &out
@@ -50,12 +52,12 @@ func (g *Graph) Hide(ctx context.Context, edges [][2]ID) (*Graph, error) {
 		e.entries(u, v, func(a *adjacency, u, v ID) { e.hideEntry(hidden, a, u, v) })
 	}
 	for at, nodes := range hidden {
-		if r := at.in.rows.at(at.node); r != nil {
+		if r := at.in.rows.At(at.node); r != nil {
 			nodes = append(nodes, r.hidden...)
 		}
 		slices.Sort(nodes)
 		r := &row{by: e.by, hidden: nodes}
-		at.in.rows.set(e.by, at.node, r)
+		at.in.rows.Set(e.by, at.node, r)
 		r.degree = at.in.sum(at.node)
 	}
 	return e.Graph(), ctx.Err()
@@ -63,7 +65,7 @@ func (g *Graph) Hide(ctx context.Context, edges [][2]ID) (*Graph, error) {
 
 // hideEntry removes one entry of one row, or adds it to those that will be hidden.
 func (e *Edit) hideEntry(hidden map[rowOf][]ID, a *adjacency, u, v ID) {
-	if r := a.rows.at(u); r == nil || r.hidden != nil {
+	if r := a.rows.At(u); r == nil || r.hidden != nil {
 		if r != nil || a.len(u) >= longRow {
 			hidden[rowOf{a, u}] = append(hidden[rowOf{a, u}], v)
 			return
@@ -97,9 +99,9 @@ func (e *Edit) Grow(n int) { e.g.nodes = max(e.g.nodes, n) }
 func (e *Edit) shrink(n int) {
 	for id := ID(n); int(id) < e.g.nodes; id++ {
 		for _, a := range []*adjacency{e.g.out, e.g.in} {
-			if r := a.rows.at(id); r != nil {
+			if r := a.rows.At(id); r != nil {
 				a.changed -= r.bytes()
-				a.rows.set(e.by, id, nil)
+				a.rows.Set(e.by, id, nil)
 				delete(e.pending, rowOf{a, id})
 			}
 		}
@@ -142,14 +144,14 @@ func (e *Edit) setLater(c *edgeChange) {
 // flushLater makes late rows of the changes of setLater.
 func (e *Edit) flushLater() {
 	for a, changes := range e.later {
-		changes, _ = radixSort(changes, nil, true)
+		changes, _ = spill.RadixSort(changes, nil, true)
 		for len(changes) > 0 {
 			u, n := changes[0].U, 1
 			for n < len(changes) && changes[n].U == u {
 				n++
 			}
 			r := &row{late: &lateRow{changes: changes[:n:n]}}
-			a.rows.set(e.by, u, r)
+			a.rows.Set(e.by, u, r)
 			a.changed += r.bytes()
 			changes = changes[n:]
 		}
@@ -210,13 +212,13 @@ func (e *Edit) setEntry(a *adjacency, u, v ID, w float32, t int64) {
 
 // ownRow returns u's row for modification. It copies the row unless this edit has made it.
 func (e *Edit) ownRow(a *adjacency, u ID) *row {
-	r := a.rows.at(u)
+	r := a.rows.At(u)
 	if r != nil && r.by == e.by && r.hidden == nil && r.late == nil {
 		return r
 	}
 	now := a.row(u)
 	own := &row{by: e.by, Entries: now.Grown(1)}
-	a.rows.set(e.by, u, own)
+	a.rows.Set(e.by, u, own)
 	if a.changed += own.bytes(); r != nil {
 		a.changed -= r.bytes()
 	}
@@ -246,7 +248,7 @@ type rowOf struct {
 // flushRows merges all pending changes into their rows.
 func (e *Edit) flushRows() {
 	for at, p := range e.pending {
-		r := at.in.rows.at(at.node)
+		r := at.in.rows.At(at.node)
 		changes := make([]Edge, 0, len(p))
 		for v, x := range p {
 			changes = append(changes, Edge{V: v, Weight: x.weight, Time: x.time})

@@ -51,7 +51,7 @@ func TestPiledRows(t *testing.T) {
 			}
 		}
 		checkRows(t, e.Graph(), oracle)
-		if before.edges != int64(was) || len(before.out.rows.at(0).To) != was {
+		if before.edges != int64(was) || len(before.out.rows.At(0).To) != was {
 			t.Fatalf("the graph before has %d edges, had %d", before.edges, was)
 		}
 	})

@@ -182,7 +182,7 @@ func TestEventsOfStoredRows(t *testing.T) {
 	for _, directed := range []bool{false, true} {
 		h := newHistory(t, directed)
 		empty := h.now
-		for _, e := range []Edge{{0, 1, 1, 5}, {0, 1, 0, 0}, {0, 1, 1, 6}} {
+		for _, e := range []Edge{{U: 0, V: 1, Weight: 1, Time: 5}, {U: 0, V: 1, Weight: 0, Time: 0}, {U: 0, V: 1, Weight: 1, Time: 6}} {
 			b := h.now.Begin()
 			for k := range int64(2) {
 				_, _, err := b.AddNode(Int(k))

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"kith/index/internal/block"
+	"kith/index/internal/spill"
 	"kith/ppr"
 )
 
@@ -13,11 +14,7 @@ import (
 type ID = ppr.ID
 
 // Edge is one stored edge. For an undirected edge, U <= V.
-type Edge struct {
-	U, V   ID
-	Weight float32 // finite, > 0
-	Time   int64   // seconds since 1970, 0 for an edge without a time
-}
+type Edge = spill.Edge
 
 // Bounds of the weight of an edge.
 const (
@@ -129,7 +126,7 @@ func (g *Graph) Runs(in bool) iter.Seq2[ID, ppr.Run] {
 	return func(yield func(ID, ppr.Run) bool) {
 		next := ID(0)
 		var start [2]uint32
-		for u, r := range a.rows.all() {
+		for u, r := range a.rows.All() {
 			if r == nil {
 				continue
 			}

@@ -37,7 +37,7 @@ func (m *edgeMap) set(u, v ID, w float32, t int64) (old float32) {
 	if w == 0 {
 		delete(m.edges, p)
 	} else {
-		m.edges[p] = Edge{p[0], p[1], w, t}
+		m.edges[p] = Edge{U: p[0], V: p[1], Weight: w, Time: t}
 	}
 	return old
 }
@@ -176,7 +176,7 @@ func (m *edgeMap) base(t rapid.TB) *Graph {
 	if !m.directed {
 		edges, back = append(edges, back...), nil
 	}
-	ascending := func(a, b Edge) int { return cmp.Compare(a.pair(true), b.pair(true)) }
+	ascending := func(a, b Edge) int { return cmp.Compare(a.Pair(true), b.Pair(true)) }
 	slices.SortFunc(edges, ascending)
 	slices.SortFunc(back, ascending)
 	return graphOf(m.directed, m.nodes, rowsOf(edges, m.nodes), rowsOf(back, m.nodes))

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"kith/index/internal/pages"
 )
 
 // TestNodeLimit verifies that a node beyond the last id is refused with a clear error, by a commit
@@ -27,7 +29,7 @@ func TestNodeLimit(t *testing.T) {
 	graph := *s.Graph
 	graph.nodes = MaxNodes - 1
 	full.Graph = &graph
-	n := numbering{s: &full, nodes: full.nodes, counts: map[uint16]int64{}, by: new(owner), fresh: func(labelledKey) {}}
+	n := numbering{s: &full, nodes: full.nodes, counts: map[uint16]int64{}, by: new(pages.Owner), fresh: func(labelledKey) {}}
 	id, err := n.id(labelledKey{Key: Str("last")})
 	if err != nil || id != MaxNodes-1 {
 		t.Errorf("the last id is %d, %v", id, err)

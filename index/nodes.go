@@ -7,11 +7,12 @@ import (
 	"math/bits"
 
 	"kith/index/internal/block"
+	"kith/index/internal/pages"
 )
 
 // nodeBlock is the number of consecutive ids in one block of node records: those below a span of
 // pages.
-const nodeBlock = spanSize * spanSize * spanSize
+const nodeBlock = pages.SpanSize * pages.SpanSize * pages.SpanSize
 
 // node is a node's record.
 type node struct {
@@ -52,7 +53,7 @@ func decodeNodeRecord(d *block.Decoder) node {
 // persistent, as pages is.
 type nodeRecords struct {
 	base    *storedNodes // nil: no base
-	changed pages[nodeSet]
+	changed pages.Array[nodeSet]
 }
 
 // nodeSet is a record that was set since the base.
@@ -63,7 +64,7 @@ type nodeSet struct {
 
 // at returns the record of a node.
 func (r *nodeRecords) at(id ID) node {
-	if c := r.changed.at(id); c.set {
+	if c := r.changed.At(id); c.set {
 		return c.node
 	}
 	if r.base == nil {
@@ -72,13 +73,13 @@ func (r *nodeRecords) at(id ID) node {
 	return r.base.of(id)
 }
 
-func (r *nodeRecords) set(by *owner, id ID, n node) { r.changed.set(by, id, nodeSet{n, true}) }
+func (r *nodeRecords) set(by *pages.Owner, id ID, n node) { r.changed.Set(by, id, nodeSet{n, true}) }
 
 // all yields the records of n nodes, ascending. It may leave out records that are zero.
 func (r *nodeRecords) all(n int) iter.Seq2[ID, node] {
 	return func(yield func(ID, node) bool) {
 		for first := ID(0); int(first) < n; first += nodeBlock {
-			if !r.changed.has(first) && (r.base == nil || !r.base.has(first/nodeBlock)) {
+			if !r.changed.Has(first) && (r.base == nil || !r.base.has(first/nodeBlock)) {
 				continue
 			}
 			for id := first; id < first+nodeBlock && int(id) < n; id++ {
@@ -92,7 +93,7 @@ func (r *nodeRecords) all(n int) iter.Seq2[ID, node] {
 
 // sinceBase yields the records that were set since the base.
 func (r *nodeRecords) sinceBase(yield func(ID, node) bool) {
-	for id, c := range r.changed.all() {
+	for id, c := range r.changed.All() {
 		if c.set && !yield(id, c.node) {
 			return
 		}
@@ -101,9 +102,9 @@ func (r *nodeRecords) sinceBase(yield func(ID, node) bool) {
 
 // onto returns the records on a new base, which holds those of old, an earlier version.
 func (r *nodeRecords) onto(base *storedNodes, old *nodeRecords) nodeRecords {
-	next, by := nodeRecords{base: base}, new(owner)
-	for id, c := range r.changed.all() {
-		if c.set && c != old.changed.at(id) {
+	next, by := nodeRecords{base: base}, new(pages.Owner)
+	for id, c := range r.changed.All() {
+		if c.set && c != old.changed.At(id) {
 			next.set(by, id, c.node)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"kith/index/internal/block"
+	"kith/index/internal/pages"
 )
 
 func putMeta(w Writer, key []byte, m *Meta) error {
@@ -63,7 +64,7 @@ type opener struct {
 	ctx context.Context
 	r   Reader
 	s   *Snapshot
-	by  *owner
+	by  *pages.Owner
 
 	on    *Stored         // where blocks of the base are read on demand; nil: all are read now
 	cache *blockCache     // of the blocks that are read on demand; nil: none

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"kith/index/internal/pages"
 )
 
 // Salvage reads all readable records of the latest version. It returns each violation found as
@@ -15,7 +17,7 @@ func Salvage(r Reader) (*Snapshot, []error) { return read(r, nil) }
 
 // read is Salvage, but reads the rows on demand unless on is nil.
 func read(r Reader, on *Stored) (*Snapshot, []error) {
-	o := &opener{ctx: context.Background(), r: r, by: new(owner), on: on, times: map[[2]ID]int64{}}
+	o := &opener{ctx: context.Background(), r: r, by: new(pages.Owner), on: on, times: map[[2]ID]int64{}}
 	for _, step := range []func() error{o.meta, o.readLog, o.derive, o.dictionary, o.nodes, o.adjacency, o.events, o.features} {
 		if err := step(); err != nil {
 			return nil, append(o.found, err)

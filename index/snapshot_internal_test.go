@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"kith/index/internal/pages"
 )
 
 // sample returns a snapshot with every kind of data, made in two commits, and its store.
@@ -48,15 +50,15 @@ func TestCheck(t *testing.T) {
 	for name, damage := range map[string]func(*Snapshot){
 		"": func(*Snapshot) {},
 		"an edge is missing": func(s *Snapshot) {
-			r := s.Graph.in.rows.at(0)
+			r := s.Graph.in.rows.At(0)
 			r.Delete(slices.Index(r.To, 2))
 			r.Weight, r.Time = nil, nil
 			r.degree = r.Sum()
 		},
-		"degree of":     func(s *Snapshot) { s.Graph.out.rows.at(0).degree++ },
-		"entry 1":       func(s *Snapshot) { to := s.Graph.out.rows.at(0).To; to[0], to[1] = to[1], to[0] },
-		"weight -1":     func(s *Snapshot) { s.Graph.out.rows.at(4).Weight[0] = -1 },
-		"is deleted":    func(s *Snapshot) { s.nodes.set(new(owner), 2, node{deleted: true}) },
+		"degree of":     func(s *Snapshot) { s.Graph.out.rows.At(0).degree++ },
+		"entry 1":       func(s *Snapshot) { to := s.Graph.out.rows.At(0).To; to[0], to[1] = to[1], to[0] },
+		"weight -1":     func(s *Snapshot) { s.Graph.out.rows.At(4).Weight[0] = -1 },
+		"is deleted":    func(s *Snapshot) { s.nodes.set(new(pages.Owner), 2, node{deleted: true}) },
 		"counters say":  func(s *Snapshot) { s.Meta.Edges++ },
 		"8 keys for 12": func(s *Snapshot) { s.Dict, _ = newDict(s.Dict.Keys()[:8]) },
 		"dictionary":    func(s *Snapshot) { s.Dict.ids[Int(4)] = 0 },
@@ -107,8 +109,8 @@ func TestVerify(t *testing.T) {
 		"weight":  func(o *Snapshot) { e := o.Graph.Edit(); e.Set(0, 1, 7, 0); o.Graph = e.Graph() },
 		"time":    func(o *Snapshot) { e := o.Graph.Edit(); e.Set(0, 1, 0.5, 7); o.Graph = e.Graph() },
 		"edge":    func(o *Snapshot) { e := o.Graph.Edit(); e.Set(0, 1, 0, 0); o.Graph = e.Graph() },
-		"label":   func(o *Snapshot) { o.nodes.set(new(owner), 1, node{}) },
-		"vector":  func(o *Snapshot) { o.features.set(new(owner), 1, nil) },
+		"label":   func(o *Snapshot) { o.nodes.set(new(pages.Owner), 1, node{}) },
+		"vector":  func(o *Snapshot) { o.features.set(new(pages.Owner), 1, nil) },
 		"key": func(o *Snapshot) {
 			keys := o.Dict.Keys()
 			keys[0] = Str("other")
@@ -228,8 +230,8 @@ func TestOpenOfWhatDoesNotFit(t *testing.T) {
 		"log: a key twice":        logged(record{keys: []Key{Int(0)}}),
 		"log: an unknown node":    logged(record{nodes: []nodeChange{{id: 1 << 31}}}),
 		"log: an unknown label":   logged(record{nodes: []nodeChange{{id: 1, node: node{label: 77}}}}),
-		"log: an unknown end":     logged(record{edges: []edgeChange{{Edge: Edge{0, 1 << 31, 1, 0}}}}),
-		"log: another old weight": logged(record{edges: []edgeChange{{Edge: Edge{0, 1, 1, 0}, Old: 9}}}),
+		"log: an unknown end":     logged(record{edges: []edgeChange{{Edge: Edge{U: 0, V: 1 << 31, Weight: 1, Time: 0}}}}),
+		"log: another old weight": logged(record{edges: []edgeChange{{Edge: Edge{U: 0, V: 1, Weight: 1, Time: 0}, Old: 9}}}),
 		"features far away":       func(m *memory) { _ = putSplit(m, makeKey[uint64](prefixFeature, 1<<27), appendFeatures(nil, vectors)) },
 		"features out of range":   func(m *memory) { _ = putSplit(m, makeKey[uint64](prefixFeature, 1<<31), appendFeatures(nil, vectors)) },
 	} {

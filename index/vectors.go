@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"kith/index/internal/block"
+	"kith/index/internal/pages"
 )
 
 // featureBlock is the number of consecutive nodes whose feature vectors are stored in one value.
@@ -31,13 +32,13 @@ func newVector(n int) []float32 { return make([]float32, (n+3)&^3)[:n:n] } // su
 // its value as long as the version has a reader.
 type vectors struct {
 	base    *storedVectors // nil: no vectors are in the store only
-	changed pages[*vectorBlock]
+	changed pages.Array[*vectorBlock]
 	kept    int64 // number of bytes of the vectors in changed
 }
 
 // at returns the vector of a node, or nil.
 func (v *vectors) at(id ID) []float32 {
-	if b := v.changed.at(id / featureBlock); b != nil {
+	if b := v.changed.At(id / featureBlock); b != nil {
 		return b[id%featureBlock]
 	}
 	if v.base == nil {
@@ -48,7 +49,7 @@ func (v *vectors) at(id ID) []float32 {
 
 // block returns a block.
 func (v *vectors) block(no uint32) vectorBlock {
-	if b := v.changed.at(no); b != nil {
+	if b := v.changed.At(no); b != nil {
 		return *b
 	}
 	if v.base == nil {
@@ -58,15 +59,15 @@ func (v *vectors) block(no uint32) vectorBlock {
 }
 
 // set sets the vector of a node.
-func (v *vectors) set(by *owner, id ID, x []float32) {
+func (v *vectors) set(by *pages.Owner, id ID, x []float32) {
 	no := id / featureBlock
 	b := v.block(no)
-	if v.changed.at(no) == nil {
+	if v.changed.At(no) == nil {
 		v.kept += b.bytes()
 	}
 	v.kept += 4 * int64(len(x)-len(b[id%featureBlock]))
 	b[id%featureBlock] = x
-	v.changed.set(by, no, &b)
+	v.changed.Set(by, no, &b)
 }
 
 // bytes returns the memory of the numbers in bytes.
@@ -80,7 +81,7 @@ func (b *vectorBlock) bytes() (n int64) {
 // sinceBase yields the vectors of the blocks that were written since the base.
 func (v *vectors) sinceBase() iter.Seq2[ID, []float32] {
 	return func(yield func(ID, []float32) bool) {
-		for no, b := range v.changed.all() {
+		for no, b := range v.changed.All() {
 			if b == nil {
 				continue
 			}
@@ -96,10 +97,10 @@ func (v *vectors) sinceBase() iter.Seq2[ID, []float32] {
 // onto returns the vectors on a new base, which was opened at the version of old, an earlier
 // version.
 func (v *vectors) onto(base *storedVectors, old *vectors) vectors {
-	next, by := vectors{base: base}, new(owner)
-	for no, b := range v.changed.all() {
-		if b != old.changed.at(no) {
-			next.changed.set(by, no, b)
+	next, by := vectors{base: base}, new(pages.Owner)
+	for no, b := range v.changed.All() {
+		if b != old.changed.At(no) {
+			next.changed.Set(by, no, b)
 			next.kept += b.bytes()
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"unsafe"
+
+	"kith/index/internal/pages"
 )
 
 // vectorGraph returns a graph of n nodes, about half of which have vectors of d numbers, and its
@@ -87,10 +89,10 @@ func TestStoredVectors(t *testing.T) {
 			got, err = got.Rebase(old, base, 2)
 			must(t, err)
 			changed := 0
-			for range got.features.changed.all() {
+			for range got.features.changed.All() {
 				changed++
 			}
-			if changed != spanSize { // one block of 16, and the empty places beside it
+			if changed != pages.SpanSize { // one block of 16, and the empty places beside it
 				t.Errorf("%d blocks since the base", changed)
 			}
 			for _, v := range append(versions, [2]*Snapshot{got, want}) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"kith/index/internal/block"
+	"kith/index/internal/pages"
 )
 
 // Verify compares the records of a store with the snapshot in memory. It reads them as Open does,
@@ -25,7 +26,7 @@ func (s *Snapshot) Verify(ctx context.Context, r Reader) error {
 	if !reflect.DeepEqual(*meta, s.Meta) {
 		return fmt.Errorf("%w: the meta record is %+v, the graph in memory has %+v", ErrCorrupt, *meta, s.Meta)
 	}
-	v := &verifier{s, &opener{ctx: ctx, r: r, by: new(owner), s: New(*meta)}}
+	v := &verifier{s, &opener{ctx: ctx, r: r, by: new(pages.Owner), s: New(*meta)}}
 	v.s.Meta = *meta
 	for _, step := range []func() error{v.baseMeta, v.readLog, v.keys, v.nodes, v.edges, v.events, v.vectors} {
 		if err := step(); err != nil {
@@ -124,7 +125,7 @@ func (v *verifier) compareChanges() {
 		v.report("%w: %d nodes and %d edges are stored, %d and %d are in memory", ErrCorrupt, g.nodes, g.edges, in.nodes, in.edges)
 	}
 	for _, g := range []*Graph{v.s.Graph, v.memory.Graph} {
-		for u, r := range g.out.rows.all() {
+		for u, r := range g.out.rows.All() {
 			if r == nil {
 				continue
 			}

@@ -1,18 +1,37 @@
-package index
+package spill
 
 import (
+	"bytes"
 	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"kith/ppr"
 )
+
+// paper is an in-memory Scratch.
+type paper struct{ b []byte }
+
+func newPaper() (Scratch, error) { return &paper{}, nil }
+
+// WriteAt implements [io.WriterAt].
+func (p *paper) WriteAt(b []byte, at int64) (int, error) {
+	p.b = append(p.b, make([]byte, max(0, int(at)+len(b)-len(p.b)))...)
+	return copy(p.b[at:], b), nil
+}
+
+// ReadAt implements [io.ReaderAt].
+func (p *paper) ReadAt(b []byte, at int64) (int, error) {
+	return bytes.NewReader(p.b).ReadAt(b, at)
+}
 
 func randomEdges(rng *rand.Rand, n, nodes int) []Edge {
 	edges := make([]Edge, n)
 	for i := range edges {
-		edges[i] = Edge{U: ID(rng.IntN(nodes)) * 0x10001, V: ID(rng.IntN(nodes)) * 0x301, Weight: 1}
+		edges[i] = Edge{U: ppr.ID(rng.IntN(nodes)) * 0x10001, V: ppr.ID(rng.IntN(nodes)) * 0x301, Weight: 1}
 		if rng.IntN(2) == 0 {
 			edges[i].Weight, edges[i].Time = float32(i+1), -int64(i)
 		}
@@ -27,17 +46,17 @@ func TestRadixSort(t *testing.T) {
 		for _, n := range []int{0, 1, 2, 3, 100, 5000} {
 			edges := randomEdges(rng, n, 1+n/4)
 			want := slices.Clone(edges)
-			slices.SortStableFunc(want, func(a, b Edge) int { return cmp.Compare(a.pair(directed), b.pair(directed)) })
-			if got, _ := radixSort(edges, make([]Edge, n), directed); !slices.Equal(got, want) {
+			slices.SortStableFunc(want, func(a, b Edge) int { return cmp.Compare(a.Pair(directed), b.Pair(directed)) })
+			if got, _ := RadixSort(edges, make([]Edge, n), directed); !slices.Equal(got, want) {
 				t.Errorf("directed %v: %d edges are not sorted", directed, n)
 			}
 		}
 	}
 }
 
-// TestSortedEdges verifies that for any number of runs the merge returns every edge, ordered by
+// TestSorted verifies that for any number of runs the merge returns every edge, ordered by
 // pairs, and the edges of a pair in the order of addition, those of the base first.
-func TestSortedEdges(t *testing.T) {
+func TestSorted(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i, limit := range []int{0, 1, 7, 99, 100, 101, 5000} {
@@ -50,26 +69,26 @@ func TestSortedEdges(t *testing.T) {
 		}
 		base := []Edge{{U: 0, V: 7, Weight: 3}, {U: 1, V: edges[0].V + 2, Weight: 9}}
 		want := slices.Concat(base, edges)
-		slices.SortStableFunc(want, func(a, b Edge) int { return cmp.Compare(a.pair(directed), b.pair(directed)) })
-		l := sortedEdges{directed: directed, limit: limit, file: scratchFile{create: newPaper}}
+		slices.SortStableFunc(want, func(a, b Edge) int { return cmp.Compare(a.Pair(directed), b.Pair(directed)) })
+		l := Sorted{Directed: directed, Limit: limit, File: File{Create: newPaper}}
 		for _, e := range edges {
-			if err := l.add(e); err != nil {
+			if err := l.Add(e); err != nil {
 				t.Fatal(err)
 			}
 		}
-		l.sort()
+		l.Sort()
 		for range 2 {
 			var got []Edge
 			var err error
 			left, old := base, 0
-			in := l.reader(func() (e Edge, ok bool) {
+			in := l.Reader(func() (e Edge, ok bool) {
 				if len(left) == 0 {
 					return e, false
 				}
 				e, left = left[0], left[1:]
 				return e, true
 			}, &err)
-			for e, list, ok := in.next(); ok; e, list, ok = in.next() {
+			for e, list, ok := in.Next(); ok; e, list, ok = in.Next() {
 				if list == 0 {
 					old++
 				}
@@ -104,8 +123,8 @@ func TestMerger(t *testing.T) {
 			})
 		}
 		slices.SortStableFunc(want, func(a, b item) int { return cmp.Compare(a.value, b.value) })
-		m := newMerger(lists, less)
-		for i, list, ok := m.next(); ok; i, list, ok = m.next() {
+		m := NewMerger(lists, less)
+		for i, list, ok := m.Next(); ok; i, list, ok = m.Next() {
 			if list != i.list {
 				t.Fatalf("%v is from list %d", i, list)
 			}

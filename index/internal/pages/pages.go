@@ -1,34 +1,43 @@
-package index
+// Package pages has a persistent array.
+package pages
 
-import "iter"
+import (
+	"iter"
 
-// A span holds spanSize consecutive items, or the spans one level below. Spans are small so that
+	"kith/ppr"
+)
+
+// ID is the index of an item.
+type ID = ppr.ID
+
+// A span holds SpanSize consecutive items, or the spans one level below. Spans are small so that
 // changing one item copies little.
 const (
 	spanBits = 4
-	spanSize = 1 << spanBits
-	spanMask = spanSize - 1
+	SpanSize = 1 << spanBits
+	spanMask = SpanSize - 1
 	levels   = 4 // number of spans on the path from the top to an item
 )
 
-// owner identifies the edit that made a span and may change it in place. Its address is its
+// Owner identifies the edit that made a span and may change it in place. Its address is its
 // identity, so it must not have size zero.
-type owner struct{ _ byte }
+type Owner struct{ _ byte }
 
-// pages is a persistent sparse array. A copy of the struct is a snapshot. set copies only the top
-// and the spans on the path to an item, and only the first time an owner changes them. An item that
+// Array is a persistent sparse array. A copy of the struct is a snapshot. Set copies only the top
+// and the spans on the path to an item, and only the first time an Owner changes them. An item that
 // was never set is the zero T.
-type pages[T any] struct {
-	by  *owner
+type Array[T any] struct {
+	by  *Owner
 	top []*span[*span[*span[*span[T]]]]
 }
 
 type span[T any] struct {
-	by   *owner
-	item [spanSize]T
+	by   *Owner
+	item [SpanSize]T
 }
 
-func (p *pages[T]) at(i ID) (zero T) {
+// At returns an item.
+func (p *Array[T]) At(i ID) (zero T) {
 	n := int(i >> (levels * spanBits))
 	if n >= len(p.top) || p.top[n] == nil {
 		return zero
@@ -48,13 +57,14 @@ func (p *pages[T]) at(i ID) (zero T) {
 	return c.item[i&spanMask]
 }
 
-// has reports whether any item was set of the spanSize^3 items around i.
-func (p *pages[T]) has(i ID) bool {
+// Has reports whether any item was set of the SpanSize^3 items around i.
+func (p *Array[T]) Has(i ID) bool {
 	n := int(i >> (levels * spanBits))
 	return n < len(p.top) && p.top[n] != nil && p.top[n].item[i>>(3*spanBits)&spanMask] != nil
 }
 
-func (p *pages[T]) set(by *owner, i ID, v T) {
+// Set sets an item.
+func (p *Array[T]) Set(by *Owner, i ID, v T) {
 	n := int(i >> (levels * spanBits))
 	if p.by != by || n >= len(p.top) {
 		top := make([]*span[*span[*span[*span[T]]]], max(len(p.top), n+1))
@@ -68,7 +78,7 @@ func (p *pages[T]) set(by *owner, i ID, v T) {
 }
 
 // ownSpan ensures that the span at p belongs to by, which may then change it.
-func ownSpan[T any](p **span[T], by *owner) *span[T] {
+func ownSpan[T any](p **span[T], by *Owner) *span[T] {
 	switch s := *p; {
 	case s == nil:
 		*p = &span[T]{by: by}
@@ -78,8 +88,8 @@ func ownSpan[T any](p **span[T], by *owner) *span[T] {
 	return *p
 }
 
-// all yields the items of every span that was ever set, ascending, including zero items.
-func (p *pages[T]) all() iter.Seq2[ID, T] {
+// All yields the items of every span that was ever set, ascending, including zero items.
+func (p *Array[T]) All() iter.Seq2[ID, T] {
 	return func(yield func(ID, T) bool) {
 		for n, a := range nonNil(p.top) {
 			for i, b := range nonNil(a.item[:]) {

@@ -1,0 +1,198 @@
+package spill
+
+// Sorted is a list of edges of any length, sorted by an external merge sort (Knuth, The Art of
+// Computer Programming 3, section 5.4): sorted runs in a scratch file, and the last one in memory.
+// Sorting is stable and keeps all edges, so the merge returns the edges of a pair in the order in
+// which they were added, whatever the limit.
+type Sorted struct {
+	Directed bool  // if false, the two directions of an edge are one pair
+	Limit    int   // maximum number of edges in memory; 0: any number
+	Buffers  int64 // bytes for reading all runs at the same time
+	File     File
+	runs     []Section // in the order of addition
+	tail     []Edge    // follows the runs; sorted after sort
+	spare    []Edge    // for reuse
+}
+
+// Add adds an edge. It returns an error of the scratch file.
+func (l *Sorted) Add(e Edge) error {
+	if l.Limit > 0 && len(l.tail) >= l.Limit {
+		if err := l.spill(); err != nil {
+			return err
+		}
+	}
+	l.tail = append(l.tail, e)
+	return nil
+}
+
+// spill moves the edges in memory to the scratch file as a run.
+func (l *Sorted) spill() error {
+	if err := l.File.Open(); err != nil {
+		return err
+	}
+	l.Sort()
+	to := SectionOf(l.File.Size, l.tail)
+	if err := l.File.WriteEdges(to, l.tail); err != nil {
+		return err
+	}
+	l.File.Size += to.Size()
+	l.runs = append(l.runs, to)
+	l.tail = l.tail[:0]
+	return nil
+}
+
+// Sort sorts the edges in memory.
+func (l *Sorted) Sort() { l.tail, l.spare = RadixSort(l.tail, l.spare, l.Directed) }
+
+// Reader returns a merger of base, which must ascend or be nil, and of the list. It returns the
+// edges ascending by pairs. The edges of a pair come in the order in which they were added, those
+// of base, which is list 0, first. The merge ends early after an error, which it stores in readErr.
+func (l *Sorted) Reader(base func() (Edge, bool), readErr *error) *Merger[Edge] {
+	if base == nil {
+		base = func() (e Edge, ok bool) { return e, false }
+	}
+	lists := []func() (Edge, bool){base}
+	for _, run := range l.runs {
+		lists = append(lists, l.File.ReadEdges(run, MergeBuffer(l.Buffers, len(l.runs)), readErr))
+	}
+	tail := l.tail
+	lists = append(lists, func() (e Edge, ok bool) {
+		if len(tail) == 0 {
+			return e, false
+		}
+		e, tail = tail[0], tail[1:]
+		return e, true
+	})
+	directed := l.Directed
+	return NewMerger(lists, func(a, b *Edge) bool { return a.Pair(directed) < b.Pair(directed) })
+}
+
+// Take makes the list the given edges, sorted in memory.
+func (l *Sorted) Take(edges []Edge) {
+	l.tail = edges
+	l.Sort()
+	l.spare = nil
+}
+
+// Rewrite adds a section of the list's file as a run. rename changes its edges first; then they are
+// sorted and written back.
+func (l *Sorted) Rewrite(run Section, rename func([]Edge) error) error {
+	var readErr error
+	next := l.File.ReadEdges(run, WholeBuffer, &readErr)
+	l.tail = l.tail[:0]
+	for e, ok := next(); ok; e, ok = next() {
+		l.tail = append(l.tail, e)
+	}
+	if readErr != nil {
+		return readErr
+	}
+	if err := rename(l.tail); err != nil {
+		return err
+	}
+	l.Sort()
+	l.runs = append(l.runs, run)
+	return l.File.WriteEdges(run, l.tail)
+}
+
+// Forget drops the edges in memory, of which none is to be in the list.
+func (l *Sorted) Forget() { l.tail, l.spare = nil, nil }
+
+// RadixSort sorts edges by their pairs, stably, byte by byte from the lowest (Knuth 3, section
+// 5.2.5, algorithm R). Both slices are overwritten. out is the sorted slice, free the other one,
+// which may be longer than spare was.
+func RadixSort(edges, spare []Edge, directed bool) (out, free []Edge) {
+	var count [8][256]int
+	for i := range edges {
+		for d, k := 0, edges[i].Pair(directed); d < 8; d, k = d+1, k>>8 {
+			count[d][byte(k)]++
+		}
+	}
+	if cap(spare) < len(edges) {
+		spare = make([]Edge, cap(edges))
+	}
+	spare = spare[:len(edges)]
+	for d := range count {
+		place := &count[d]
+		if len(edges) == 0 || place[byte(edges[0].Pair(directed)>>(8*d))] == len(edges) {
+			continue // all edges have the same byte here
+		}
+		at := 0
+		for v, n := range place {
+			place[v] = at
+			at += n
+		}
+		for i := range edges {
+			v := byte(edges[i].Pair(directed) >> (8 * d))
+			spare[place[v]] = edges[i]
+			place[v]++
+		}
+		edges, spare = spare, edges
+	}
+	return edges, spare
+}
+
+// Merger merges sorted lists with a tree of losers (Knuth, The Art of Computer Programming 3,
+// section 5.4.1). Equal items come in the order of their lists.
+type Merger[T any] struct {
+	lists  []func() (T, bool)
+	less   func(a, b *T) bool
+	heads  []T    // the next item of each list
+	live   []bool // whether the list has a next item
+	losers []int  // losers[i] lost the match at node i, whose children are 2i and 2i+1; list l is the leaf len(lists)+l
+	winner int    // the list with the first item
+}
+
+// NewMerger returns a merger of lists, each a function that returns its next item, and false after
+// the last one.
+func NewMerger[T any](lists []func() (T, bool), less func(a, b *T) bool) *Merger[T] {
+	n := len(lists)
+	m := &Merger[T]{lists: lists, less: less, heads: make([]T, n), live: make([]bool, n), losers: make([]int, n)}
+	for l, next := range lists {
+		m.heads[l], m.live[l] = next()
+	}
+	if n > 0 {
+		m.winner = m.play(1)
+	}
+	return m
+}
+
+// play holds the matches of the subtree at node and returns its winner.
+func (m *Merger[T]) play(node int) int {
+	if n := len(m.lists); node >= n {
+		return node - n
+	}
+	a, b := m.play(2*node), m.play(2*node+1)
+	if m.beats(b, a) {
+		a, b = b, a
+	}
+	m.losers[node] = b
+	return a
+}
+
+// beats reports whether the head of list a comes before that of list b.
+func (m *Merger[T]) beats(a, b int) bool {
+	switch {
+	case !m.live[a] || !m.live[b]:
+		return m.live[a]
+	case m.less(&m.heads[a], &m.heads[b]):
+		return true
+	}
+	return a < b && !m.less(&m.heads[b], &m.heads[a])
+}
+
+// Next returns the next item and the index of its list, and false after the last item.
+func (m *Merger[T]) Next() (item T, list int, ok bool) {
+	if len(m.lists) == 0 || !m.live[m.winner] {
+		return item, 0, false
+	}
+	w := m.winner
+	item, list = m.heads[w], w
+	m.heads[w], m.live[w] = m.lists[w]()
+	for node := (len(m.lists) + w) / 2; node > 0; node /= 2 {
+		if m.beats(m.losers[node], w) {
+			w, m.losers[node] = m.losers[node], w
+		}
+	}
+	m.winner = w
+	return item, list, true
+}
