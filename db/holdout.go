@@ -27,11 +27,6 @@ type Holdout struct {
 	// Links are the links to find. The graph need not have them; those that it has are hidden. Only
 	// Src and Dst matter.
 	Links []Edge
-	// Against are pairs of nodes without a link. Links are ranked among these instead of among
-	// candidates: each link among the next Each pairs of the list or, if Each is 0, all links among
-	// all pairs. For, Sample and Among must then be unset.
-	Against []Edge
-	Each    int
 
 	For    []any // sources to predict links of; nil means all nodes with a hidden link
 	Sample int   // number of these sources to draw at random; 0 means all
@@ -59,7 +54,6 @@ type HoldoutSet struct {
 	rest    *index.Graph // the graph without the hidden edges
 	hidden  hiddenLinks  // an undirected link is here twice, once from either end
 	sources []index.ID   // ascending
-	fixed   *fixedPairs  // nil if links are compared with candidates
 	at      int64        // time of the predictions, as in model.World
 }
 
@@ -85,10 +79,7 @@ type ContenderInfo struct {
 	AnsweredBy     string `json:"answered_by"` // see Ranking
 }
 
-// HeldOut is the prediction for one source and one set of candidates. With Holdout.Against it is
-// the prediction for one link or, if Each is 0, for all links, and then Source is not set. Pairs of
-// an undirected graph that are scored from the other end of the link have scores relative to the
-// score of the link from that end.
+// HeldOut is the prediction for one source and one set of candidates.
 type HeldOut struct {
 	Source Key       `json:"source"`
 	Among  int       `json:"among"`  // index of the set in Holdout.Among
@@ -134,7 +125,7 @@ func (tx *Tx) Holdout(ctx context.Context, h Holdout) (*HoldoutSet, error) {
 
 // Ask asks a contender for the links of each source on the graph without the hidden edges, as
 // Predict with NoCache does. If the contender has a Spec, Ask first trains its model. It yields a
-// HeldOut for each source and set of candidates; package model/trial computes measures from them.
+// HeldOut for each source and set of candidates; package model/metric computes measures from them.
 // An undirected edge is to be found from both of its ends. Nothing is written. The memory is that
 // of the scores of one node. Ask returns the errors of Predict and, for a Spec, those of
 // CreateModel and Train.
@@ -143,13 +134,10 @@ func (s *HoldoutSet) Ask(ctx context.Context, c Contender) (ContenderInfo, iter.
 	if err != nil {
 		return info, nil, err
 	}
-	n, ask := len(s.sources)*len(s.among), s.ask
-	if s.fixed != nil {
-		n, ask = s.fixed.parts(), s.askPairs
-	}
+	n := len(s.sources) * len(s.among)
 	return info, func(yield func(HeldOut, error) bool) {
 		for i := range n {
-			out, err := ask(ctx, rest, &c, i)
+			out, err := s.ask(ctx, rest, &c, i)
 			if !yield(out, err) || err != nil {
 				return
 			}
@@ -252,7 +240,13 @@ func (s *HoldoutSet) askable(ctx context.Context, rest *Tx, scorer *model.Scorer
 func (s *HoldoutSet) ask(ctx context.Context, rest *Tx, c *Contender, i int) (HeldOut, error) {
 	source, among := s.sources[i/len(s.among)], i%len(s.among)
 	out := HeldOut{Source: s.whole.key(source), Among: among}
-	q, scores, err := s.question(ctx, rest, c, source, s.among[among])
+	p := Prediction{For: out.Source, Among: s.among[among], Model: c.Model, Version: c.Version, NoCache: true}
+	q, err := rest.prepare(ctx, p)
+	if err != nil {
+		return out, err
+	}
+	q.walk.Now = s.at
+	scores, err := q.score(ctx, rest)
 	if err != nil {
 		return out, err
 	}
@@ -274,15 +268,4 @@ func (s *HoldoutSet) ask(ctx context.Context, rest *Tx, c *Contender, i int) (He
 		out.Hidden = append(out.Hidden, s.whole.key(to))
 	}
 	return out, nil
-}
-
-// question asks a contender about one source.
-func (s *HoldoutSet) question(ctx context.Context, rest *Tx, c *Contender, source index.ID, among Candidates) (*question, []model.Score, error) {
-	q, err := rest.prepare(ctx, Prediction{For: s.whole.key(source), Among: among, Model: c.Model, Version: c.Version, NoCache: true})
-	if err != nil {
-		return nil, nil, err
-	}
-	q.walk.Now = s.at
-	scores, err := q.score(ctx, rest)
-	return q, scores, err
 }

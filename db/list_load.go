@@ -32,10 +32,9 @@ type LoadOptions struct {
 	SourceLabel, TargetLabel string
 	// Label is the label of all nodes of a list of nodes, whose keys are formed as for SourceLabel.
 	// A line with another label is malformed. "" means no label.
-	Label    string
-	Keyless  bool            // a list of nodes has no keys: line n, from 0, belongs to node n
-	Tables   edgelist.Tables // reads Parquet files, in place if the reader is an opened file: a parquet.Format; nil means that they are refused
-	Negative bool            // of a split of PyTorch, Pairs reads the pairs without a link
+	Label   string
+	Keyless bool            // a list of nodes has no keys: line n, from 0, belongs to node n
+	Tables  edgelist.Tables // reads Parquet files, in place if the reader is an opened file: a parquet.Format; nil means that they are refused
 	// Split is the part of the edges of a folder to load: train, valid, test, all for the three, or
 	// several, separated by commas. If the folder has more than one way to split, the way is named
 	// too, as in random0/train. "" means the edges of raw/edge.csv.gz, which are all edges of a
@@ -308,7 +307,7 @@ func eachLine[T any](
 func (db *DB) openEdges(ctx context.Context, r io.Reader, o *LoadOptions, directed bool, s *scratch) (*edgelist.Reader, error) {
 	list, err := edgelist.NewReader(ctxio.Reader(ctx, r), edgelist.Options{
 		Format: o.Format, Name: o.Name, Columns: o.Columns, Names: o.Names, Times: o.Times,
-		Dialect: o.Dialect, Labelled: o.SourceLabel != "" || o.TargetLabel != "", Directed: directed, Negative: o.Negative, MaxSplit: db.opts.memory(workPart) / splitFraction,
+		Dialect: o.Dialect, Labelled: o.SourceLabel != "" || o.TargetLabel != "", Directed: directed, MaxSplit: db.opts.memory(workPart) / splitFraction,
 		Tables: o.Tables, Memory: db.opts.memory(workPart) / tableFraction,
 		Spool: func() (edgelist.Spool, error) { return s.make() },
 	})

@@ -13,7 +13,7 @@ import (
 	"kith/db"
 	"kith/db/dbtest"
 	"kith/model"
-	"kith/model/trial"
+	"kith/model/metric"
 )
 
 // fashions returns a list of events in which ten sources link to three targets that change every
@@ -112,7 +112,7 @@ func meanRank(t *testing.T, g *db.DB, h db.Holdout, options map[string]any) (mrr
 	_, _, all := heldOut(t, g, h, db.Contender{Spec: &spec})
 	links := 0
 	for _, out := range all {
-		mrr += float64(len(out.Found)) * trial.MRR(out.Found, out.Others)
+		mrr += float64(len(out.Found)) * metric.MRR(out.Found, out.Others)
 		links += len(out.Hidden)
 	}
 	return mrr / float64(links)

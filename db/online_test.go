@@ -2,156 +2,109 @@ package db_test
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"kith/db"
-	"kith/db/edgelist"
-	"kith/model"
-	"kith/model/trial"
 )
 
-// player takes part in a trial through the public API of a database. If the database is on the
-// disk, it is reopened halfway.
-type player struct {
-	t       testing.TB
-	g       *db.DB
-	path    string // "" means in memory
-	rounds  int
-	restart int
+// online is a graph of communities whose links a model has to find, round by round.
+type online struct {
+	linked   [200][200]bool
+	features [200][]float32
 }
 
-func newPlayer(t testing.TB, d *trial.Data, spec model.Spec, path string, restart int) *player {
-	p := &player{t: t, path: path, restart: restart}
-	p.open()
-	for from := 0; from < d.Nodes; from += 1000 {
-		update(t, p.g, func(tx *db.Tx) error {
-			for u := from; u < min(from+1000, d.Nodes); u++ {
-				n := db.Node{Key: db.Int(int64(u))}
-				if d.Features != nil {
-					n.Features = d.Features[u]
-				}
-				if err := tx.AddNode(n); err != nil {
-					return err
-				}
+// newOnline makes a graph in which most links stay within one of five communities, which the
+// features tell.
+func newOnline() *online {
+	o, rng := &online{}, rand.New(rand.NewPCG(1, 1))
+	for u := range o.linked {
+		o.features[u] = make([]float32, 8)
+		for i := range o.features[u] {
+			o.features[u][i] = float32(0.1 * rng.NormFloat64())
+		}
+		o.features[u][u%5]++
+		for range 6 {
+			v := rng.IntN(200)
+			if rng.IntN(10) > 0 {
+				v += (u - v) % 5
 			}
-			return nil
-		})
-	}
-	must(t, p.g.CreateModel(context.Background(), "m", spec))
-	return p
-}
-
-func (p *player) open() {
-	p.g = open(p.t, p.path, &db.Options{InMemory: p.path == "", NoSync: p.path != ""})
-}
-
-// Choose returns the best candidate, or the first of equal ones.
-func (p *player) Choose(ctx context.Context, arms []trial.Pair) (int, error) {
-	if p.rounds++; p.path != "" && p.rounds == p.restart {
-		must(p.t, p.g.Close())
-		p.open()
-	}
-	r, err := p.g.Predict(ctx, db.Prediction{For: arms[0].Source, Among: db.Keys(keys(arms)...), Model: "m", Top: -1, NoCache: true})
-	if err != nil {
-		return 0, err
-	}
-	best, place := r.Links[0].Score, len(arms)
-	for _, l := range r.Links {
-		if l.Score == best {
-			k, _ := l.Target.Int()
-			place = min(place, slices.Index(arms, trial.Pair{Source: arms[0].Source, Target: trial.ID(k)}))
+			if v = (v + 200) % 200; v != u {
+				o.linked[u][v], o.linked[v][u] = true, true
+			}
 		}
 	}
-	return place, nil
+	return o
 }
 
-func (p *player) Learn(ctx context.Context, arms []trial.Pair, chosen int, reward float64) error {
-	return p.g.Observe(ctx, db.Observation{
-		Source: arms[chosen].Source, Target: arms[chosen].Target, Model: "m", Among: db.Keys(keys(arms)...), Reward: reward, Insert: true,
+// round draws a source, and 20 candidates with up to two that it is linked to.
+func (o *online) round(rng *rand.Rand) (source int, candidates []any) {
+	source, links := rng.IntN(200), 0
+	for _, v := range rng.Perm(200) {
+		is := o.linked[source][v]
+		if v == source || is && links == 2 || !is && len(candidates)-links == 18 {
+			continue
+		}
+		if candidates = append(candidates, v); is {
+			links++
+		}
+	}
+	return source, candidates
+}
+
+// play lets a model choose a candidate in each round and learn whether it is linked. It returns the
+// number of rounds in which another candidate was linked. A database with a path is reopened
+// halfway.
+func (o *online) play(t *testing.T, policy, path string, rounds int) (regret int) {
+	t.Helper()
+	ctx, rng := context.Background(), rand.New(rand.NewPCG(2, 2))
+	opened := func() *db.DB { return open(t, path, &db.Options{InMemory: path == "", NoSync: path != ""}) }
+	g := opened()
+	update(t, g, func(tx *db.Tx) (err error) {
+		for u, f := range o.features {
+			must(t, tx.AddNode(db.Node{Key: db.Int(int64(u)), Features: f}))
+		}
+		return nil
 	})
-}
-
-func keys(arms []trial.Pair) []any {
-	all := make([]any, len(arms))
-	for i, a := range arms {
-		all[i] = a.Target
-	}
-	return all
-}
-
-// play lets policies play on the same draws, each in its own database.
-func play(t *testing.T, d *trial.Data, rounds int, entrants ...trial.Entrant) trial.Result {
-	t.Helper()
-	run := trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: rounds}
-	r, err := run.Play(context.Background(), entrants, 1)
-	must(t, err)
-	for _, c := range r.Curves {
-		t.Logf("%-20s regret %d of %d live rounds", c.Name, c.Final(), c.Live)
-	}
-	return r
-}
-
-func entrant(t *testing.T, name string, d *trial.Data, spec model.Spec, path string, restart int) trial.Entrant {
-	return trial.Entrant{Name: name, New: func(seed uint64, _ []trial.Pair) (trial.Player, error) {
-		spec.Seed = seed
-		p := newPlayer(t, d, spec, path, restart)
-		t.Cleanup(func() { must(t, p.g.Check(context.Background()), p.g.Close()) })
-		return p, nil
-	}}
-}
-
-// online plays the default policy, in memory and with a restart, against policies that do not
-// learn.
-func online(t *testing.T, d *trial.Data, rounds int) {
-	t.Helper()
-	r := play(t, d, rounds,
-		entrant(t, "default", d, model.Spec{}, "", 0),
-		entrant(t, "default, restarted", d, model.Spec{}, place(t), rounds/2),
-		entrant(t, "common_neighbors", d, model.Spec{Policy: "common_neighbors"}, "", 0),
-		entrant(t, "ppr", d, model.Spec{Policy: "ppr"}, "", 0))
-	learned := r.Curves[0]
-	if !slices.Equal(r.Curves[1].Regret, learned.Regret) {
-		t.Error("over a restart it took another course")
-	}
-	for _, c := range r.Curves[2:] {
-		if learned.Final() >= c.Final() {
-			t.Errorf("default ends with regret %d, %s with %d", learned.Final(), c.Name, c.Final())
+	must(t, g.CreateModel(ctx, "m", db.ModelSpec{Policy: policy, Seed: 1}))
+	for n := range rounds {
+		if n == rounds/2 && path != "" {
+			must(t, g.Close())
+			g = opened()
 		}
+		source, among := o.round(rng)
+		r, err := g.Predict(ctx, db.Prediction{For: source, Among: db.Keys(among...), Model: "m", Top: 1, NoCache: true})
+		must(t, err)
+		target, _ := r.Links[0].Target.Int()
+		reward := 0.0
+		switch {
+		case o.linked[source][target]:
+			reward = 1
+		case slices.ContainsFunc(among, func(v any) bool { return o.linked[source][v.(int)] }):
+			regret++
+		}
+		must(t, g.Observe(ctx, db.Observation{
+			Source: source, Target: target, Model: "m", Among: db.Keys(among...), Reward: reward, Insert: true,
+		}))
 	}
+	must(t, g.Check(ctx), g.Close())
+	t.Logf("%s: regret %d of %d rounds", policy, regret, rounds)
+	return regret
 }
 
 // In an online run on communities the default learns, and a second run with a restart gives the
 // same result.
 func TestOnline(t *testing.T) {
 	t.Parallel()
-	d, err := trial.Generate(trial.Communities{Nodes: 200, Groups: 5, Degree: 12, Inside: 0.9, FeatureLen: 8, Noise: 0.3}, 1)
-	must(t, err)
-	online(t, d, size(300, 600, 600))
-}
-
-// TestOnlineGrQc is TestOnline on the collaboration network of the PRB authors: on a slice of it,
-// or with -times 7 on all of it.
-func TestOnlineGrQc(t *testing.T) {
-	t.Parallel()
-	slow(t)
-	read := func(name string) (rows [][]float32) {
-		list, err := edgelist.NewFeatures(shared(t, name), edgelist.Options{Format: edgelist.NPY})
-		must(t, err)
-		for n, err := range list.All() {
-			must(t, err)
-			rows = append(rows, n.Features)
-		}
-		return rows
+	o, rounds := newOnline(), size(300, 600, 600)
+	learned := o.play(t, "default", "", rounds)
+	if again := o.play(t, "default", place(t), rounds); again != learned {
+		t.Errorf("over a restart the regret is %d, otherwise %d", again, learned)
 	}
-	features := read("prb/grqc/features.npy")
-	var links [][2]trial.ID
-	for _, row := range read("prb/grqc/entry.npy") {
-		if row[2] == 1 {
-			links = append(links, [2]trial.ID{trial.ID(row[0]), trial.ID(row[1])})
+	for _, policy := range []string{"common_neighbors", "ppr"} {
+		if other := o.play(t, policy, "", rounds); learned >= other {
+			t.Errorf("default ends with regret %d, %s with %d", learned, policy, other)
 		}
 	}
-	d, err := trial.NewData(t.Context(), len(features), links, features)
-	must(t, err)
-	online(t, d, min(300**times, 2000))
 }

@@ -8,7 +8,7 @@ import (
 	"kith/db"
 	"kith/db/dbtest"
 	"kith/model"
-	"kith/model/trial"
+	"kith/model/metric"
 )
 
 // On every graph the trained default ranks hidden edges among the nodes two steps away at least
@@ -74,7 +74,7 @@ func reciprocalRank(t *testing.T, set *db.HoldoutSet, c db.Contender) float64 {
 	sum, links := 0.0, 0
 	for _, out := range all {
 		if len(out.Found) > 0 {
-			sum += float64(len(out.Found)) * trial.MRR(out.Found, out.Others)
+			sum += float64(len(out.Found)) * metric.MRR(out.Found, out.Others)
 		}
 		links += len(out.Hidden)
 	}

@@ -79,7 +79,7 @@
 //
 //	default          f1 is a belief on top of a ranker
 //	prb              f1, f2 and the walk; prb_greedy: f1 and the walk
-//	prb_prior        prb that knows a share of the true edges from the start ([KnownEdges]); the caller inserts them
+//	prb_prior        prb that knows a share of the true edges from the start; the caller inserts them
 //	prb_n            prb for node classification: see below
 //	ee_net           f1 and f2 (Ban et al., ICLR 2022); neural_greedy: f1
 //	neural_ucb       f1 + ν sqrt(λ gᵀ Z⁻¹ g) (Zhou, Li and Gu, ICML 2020)

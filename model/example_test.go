@@ -5,16 +5,11 @@ import (
 	"fmt"
 
 	"kith/model"
-	"kith/model/trial"
 )
 
 // Prior ranks without a model, by weights that were learned on other graphs.
 func ExamplePrior() {
-	g := trial.NewGraph(5)
-	for _, e := range [][2]model.ID{{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}} {
-		g.Add(e[0], e[1])
-	}
-	w := model.World{Graph: g, Walk: trial.NewWalker(g, 1e-9)}
+	w := model.SmallWorld(5, [][2]model.ID{{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}}...)
 	s := model.Prior(0)
 	scores, err := s.Score(context.Background(), w, model.Pairs(0, []model.ID{3, 4}))
 	if err != nil {
@@ -40,9 +35,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	g := trial.NewGraph(4)
-	g.Add(0, 1)
-	w := model.World{Graph: g, Walk: trial.NewWalker(g, 1e-9)}
+	w := model.SmallWorld(4, [2]model.ID{0, 1})
 	candidates := []model.ID{1, 2, 3}
 	for range 10 {
 		x, err := m.Scorer().Contexts(context.Background(), w, model.Pairs(0, candidates))

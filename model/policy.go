@@ -16,7 +16,6 @@ type policy struct {
 	fitted     *fitted       // policy fitted to a whole graph; nil: none
 	rank       ranking       // formula of a policy that does not learn; nil if only the walk ranks
 	adjust     func(*config) // changes the values of a preset; nil: no changes
-	knownEdges float64       // share of the true edges that the caller inserts before the first round
 }
 
 // policies lists the policies that CREATE MODEL ... USING accepts.
@@ -32,7 +31,7 @@ func policies() []policy {
 		{name: "prb_greedy", about: "prb without exploring", learns: true, propagates: true},
 		{name: "ee_net", about: "the networks of prb without the walk", learns: true, explores: true},
 		{name: "neural_greedy", about: "a network for the reward alone", learns: true},
-		{name: "prb_prior", about: "prb that knows some edges from the start", learns: true, explores: true, propagates: true, knownEdges: 0.1},
+		{name: "prb_prior", about: "prb that knows some edges from the start", learns: true, explores: true, propagates: true},
 		{name: "prb_n", about: "prb for the classes of nodes", learns: true, explores: true, propagates: true, classifies: true},
 		{name: "neural_ucb", about: "a network with an upper confidence bound", learns: true, bonus: upper},
 		{name: "neural_ts", about: "a network with Thompson sampling", learns: true, bonus: sampled},
@@ -91,13 +90,6 @@ func (p policy) reads(option string) bool {
 	}
 	o, err := findOption(option, Options())
 	return err == nil && o.readBy(p)
-}
-
-// KnownEdges returns the share of the true edges that the caller should insert before a policy's
-// first round: 0.1 for prb_prior (PRB, section 5.4), 0 for the others.
-func KnownEdges(name string) float64 {
-	p, _ := policyOf(name)
-	return p.knownEdges
 }
 
 func policyOf(name string) (policy, error) {

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"kith/model"
-	"kith/model/trial"
 )
 
 func TestSetRefuses(t *testing.T) {
@@ -215,13 +214,8 @@ func taught(t *testing.T, spec model.Spec) []model.Score {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := trial.NewGraph(6)
-	for _, e := range [][2]model.ID{{0, 4}, {4, 1}, {1, 5}, {5, 2}, {2, 3}} {
-		g.Add(e[0], e[1])
-	}
-	w := model.World{
-		Graph: g, Walk: trial.NewWalker(g, 1e-6), Features: func(u model.ID) []float32 { return []float32{1, float32(u), float32(u * u % 5)} },
-	}
+	w := model.SmallWorld(6, [][2]model.ID{{0, 4}, {4, 1}, {1, 5}, {5, 2}, {2, 3}}...)
+	w.Features = func(u model.ID) []float32 { return []float32{1, float32(u), float32(u * u % 5)} }
 	targets := []model.ID{1, 2, 3}
 	pairs := model.Pairs(0, targets)
 	for round := range 12 {

@@ -3,8 +3,6 @@ package query_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -35,8 +33,6 @@ func TestRefusedBeforeTheWork(t *testing.T) {
 		text string
 		args []any
 	}{
-		{"EVALUATE STREAM EDGES CANDIDATES 2 WITH (rounds = 1000000000, plot = ?)", []any{nowhere + ".svg"}},
-		{"EVALUATE STREAM EDGES CANDIDATES 2 BASELINES nobody WITH (rounds = 1000000000)", nil},
 		{"EVALUATE PREDICT LINKS FOR ALL AMONG LABEL nosuch USING prb ON HOLDOUT 0.3 WITH (epochs = 1000000000)", nil},
 		{"EVALUATE PREDICT LINKS FOR 0, 77 USING prb ON HOLDOUT 0.3 WITH (epochs = 1000000000)", nil},
 		{"EVALUATE PREDICT LINKS FOR ALL USING prb ON HOLDOUT 1.5 WITH (epochs = 1000000000)", nil},
@@ -69,40 +65,6 @@ func TestPredictResolvesAllNodesFirst(t *testing.T) {
 	none := ctx.Checks()
 	if _, err := query.Run(ctx, g, "PREDICT LINKS FOR 77"); err == nil || ctx.Checks() != 2*none {
 		t.Errorf("%v; the context was checked %d times before node 0 was to be found, %d times after", err, none, ctx.Checks()-none)
-	}
-}
-
-// A stream checks its context while it reads the graph, and ends when the context does.
-func TestCancelStream(t *testing.T) {
-	t.Parallel()
-	const edges = 1 << 16
-	var list strings.Builder
-	for i := range edges {
-		fmt.Fprintln(&list, i/4, i%4+i/4+1)
-	}
-	name := filepath.Join(t.TempDir(), "list")
-	if err := os.WriteFile(name, []byte(list.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	g := dbtest.Open(t, nil)
-	load := fmt.Sprintf("LOAD EDGES FROM '%s'", name)
-	if _, err := query.Run(t.Context(), g, load); err != nil {
-		t.Fatal(err)
-	}
-	for _, from := range []string{"EDGES", "'" + name + "'"} {
-		text := "EVALUATE STREAM " + from + " BASELINES random WITH (rounds = 1)"
-		whole := dbtest.NewCountdown(0)
-		if _, err := query.Run(whole, g, text); err != nil {
-			t.Fatal(err)
-		}
-		if want := 3 * edges / (1 << 14); whole.Checks() < want {
-			t.Errorf("%s: the context is checked %d times, want at least %d", text, whole.Checks(), want)
-		}
-		for _, at := range []int{1, whole.Checks() / 3, whole.Checks() / 2} {
-			if _, err := query.Run(dbtest.NewCountdown(at), g, text); !errors.Is(err, context.Canceled) {
-				t.Errorf("%s: check %d of %d says canceled: %v", text, at, whole.Checks(), err)
-			}
-		}
 	}
 }
 

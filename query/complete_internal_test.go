@@ -63,7 +63,7 @@ func TestComplete(t *testing.T) {
 		{"NO SUCH THING ", "", ""},
 		{"CHECK -- PRE", "", ""},
 		{"HELP EV", "EV", "EVALUATE"},
-		{"HELP EVALUATE ", "", "HOLDOUT SPLIT STREAM LOG"},
+		{"HELP EVALUATE ", "", "HOLDOUT SPLIT LOG"},
 		{"SHOW PO", "PO", "POLICIES"},
 	} {
 		word, values := Complete(t.Context(), c.text, vocabulary())

@@ -20,11 +20,6 @@ func evaluateKinds() []kind {
 				"decisions (number of decisions), effective (number of decisions of the model itself that would be as informative), logged (the reward earned)",
 			options: always(logOptions),
 		},
-		{
-			name: "EVALUATE STREAM", access: joins | lasts, run: (*run).evaluateStream,
-			columns: "policy, round, regret, deviation (between runs), live (rounds with a link to find), missed (regret for each of these)",
-			options: streamOptions,
-		},
 	}
 }
 

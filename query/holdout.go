@@ -10,7 +10,7 @@ import (
 
 	"kith/db"
 	"kith/db/words"
-	"kith/model/trial"
+	"kith/model/metric"
 	"kith/query/parse"
 )
 
@@ -34,7 +34,7 @@ func (r *run) evaluateHoldout(s *parse.Statement) {
 		if r.failAt(s.At("USING"), e.ask(i)) {
 			return
 		}
-		if s.Values("FOR") == nil && s.Value("SAMPLE") == nil && s.Value("AGAINST") == nil {
+		if s.Values("FOR") == nil && s.Value("SAMPLE") == nil {
 			e.contenders[i].quality.links += e.set.Unknown // all missed
 		}
 	}
@@ -121,7 +121,7 @@ func (e *evaluation) addRows(s *parse.Statement) {
 	for i := range e.contenders {
 		c := &e.contenders[i]
 		c.quality.addRows(rows, c.name)
-		if i == 0 && s.Value("AGAINST") == nil {
+		if i == 0 {
 			c.quality.addReached(rows, c.name)
 		}
 		if c.isProbability {
@@ -129,11 +129,8 @@ func (e *evaluation) addRows(s *parse.Statement) {
 		}
 	}
 	found := &first.quality
-	asked := words.Count(e.set.Sources, "source") + " with "
-	if s.Value("AGAINST") != nil {
-		asked = ""
-	}
-	rows.note("%s; %s%s to find among %s without a link", e.hiddenNote(), asked, words.Count(found.links, "link"), words.Count(found.others, "candidate"))
+	asked := words.Count(e.set.Sources, "source")
+	rows.note("%s; %s with %s to find among %s without a link", e.hiddenNote(), asked, words.Count(found.links, "link"), words.Count(found.others, "candidate"))
 	if s.Value("AFTER") != nil {
 		rows.note("an edge that was added several times has the last of its times, and is hidden as a whole")
 	}
@@ -172,9 +169,7 @@ func (r *run) holdout(s *parse.Statement) db.Holdout {
 	if sources := s.Values("FOR"); sources != nil {
 		h.For = r.nodes(sources)
 	}
-	if s.Value("AGAINST") == nil {
-		h.Among = []db.Candidates{r.candidates(s.Among())}
-	}
+	h.Among = []db.Candidates{r.candidates(s.Among())}
 	return h
 }
 
@@ -253,8 +248,8 @@ type quality struct {
 	reciprocal     float64              // sum of the reciprocal ranks of the links
 	ordered        float64              // sum of the AUC over the links that could be compared
 	compared       int
-	calibrated     trial.Calibration // calibration of exploit
-	notProbability bool              // whether some exploit is not between 0 and 1
+	calibrated     metric.Calibration // calibration of exploit
+	notProbability bool               // whether some exploit is not between 0 and 1
 }
 
 func (q *quality) add(h *db.HeldOut) {
@@ -265,14 +260,14 @@ func (q *quality) add(h *db.HeldOut) {
 	q.others += others
 	q.pairs += len(h.Found) * others
 	for i, k := range hitsAt {
-		q.hits[i] += found * trial.HitsAt(k, h.Found, h.Others)
+		q.hits[i] += found * metric.HitsAt(k, h.Found, h.Others)
 		if found > 0 && others < k {
 			q.short[i]++
 		}
 	}
-	q.reciprocal += found * trial.MRR(h.Found, h.Others)
+	q.reciprocal += found * metric.MRR(h.Found, h.Others)
 	if others > 0 {
-		q.ordered += found * trial.AUC(h.Found, h.Others)
+		q.ordered += found * metric.AUC(h.Found, h.Others)
 		q.compared += len(h.Found)
 	}
 	q.addEstimates(h.FoundExploit, true)

@@ -38,26 +38,19 @@ func (e *evaluation) readSplit(s *parse.Statement, h *db.Holdout) {
 	if s.Value("SPLIT") == nil {
 		return
 	}
-	if s.Value("AGAINST") != nil && (s.Values("FOR") != nil || s.Value("SAMPLE") != nil || s.Among() != nil) {
-		e.refuse(s.Value("AGAINST"), "AGAINST ranks all links of the file: it needs FOR ALL, and no AMONG")
-	}
-	h.Links = e.pairs(s.Value("SPLIT"), false)
+	h.Links = e.pairs(s.Value("SPLIT"))
 	e.links, e.files.Name = len(h.Links), e.text(s.Value("SPLIT"))
 	as := "count as missed"
-	switch {
-	case s.Value("AGAINST") != nil:
-		h.Each, h.Against = int(e.integer(s.Value("EACH"), 1, 0)), e.pairs(s.Value("AGAINST"), true)
-		as = "score below all pairs whose nodes are known"
-	case s.Values("FOR") != nil || s.Value("SAMPLE") != nil:
+	if s.Values("FOR") != nil || s.Value("SAMPLE") != nil {
 		as = "are left out"
 	}
 	e.noteUnknown(h.Links, as)
 }
 
-// pairs reads a file of links or, if negative, of pairs that are not links.
-func (e *evaluation) pairs(file parse.Value, negative bool) (pairs []db.Edge) {
+// pairs reads a file of links.
+func (e *evaluation) pairs(file parse.Value) (pairs []db.Edge) {
 	o := *e.files
-	o.Name, o.Negative = e.text(file), negative
+	o.Name = e.text(file)
 	if info, err := os.Stat(o.Name); e.err == nil && err == nil && info.IsDir() {
 		pairs, notes, err := e.session.DB.FolderPairs(e.ctx, os.DirFS(o.Name), o)
 		e.rows.noteList(notes)

@@ -1,9 +1,6 @@
 package query_test
 
 import (
-	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -43,19 +40,6 @@ func TestLargestNumbers(t *testing.T) {
 	} {
 		if rows := run(c.text); len(rows.Rows) != c.rows {
 			t.Errorf("%s: %d rows, want %d", c.text, len(rows.Rows), c.rows)
-		}
-	}
-	file := filepath.Join(t.TempDir(), "pairs")
-	if err := os.WriteFile(file, []byte("1 2\n2 3\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, text := range []string{
-		"EVALUATE STREAM EDGES CANDIDATES ?", "EVALUATE STREAM EDGES WITH (runs = ?)",
-		"EVALUATE PREDICT LINKS FOR ALL ON SPLIT '" + file + "' AGAINST '" + file + "' EACH ?",
-	} {
-		_, err := query.Run(t.Context(), g, text, math.MaxInt64)
-		if err == nil || !strings.Contains(err.Error(), "9223372036854775807") {
-			t.Errorf("%s: %v", text, err)
 		}
 	}
 }

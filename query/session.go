@@ -24,17 +24,17 @@ type Session struct {
 	DB *db.DB
 	// Progress is called during long statements such as LOAD and TRAIN. It may be nil.
 	Progress func(Progress)
-	// Render writes the pictures of DRAW and of the option plot of EVALUATE STREAM in the format
-	// "png". SVG pictures need no Render. If it is nil, other pictures are refused.
+	// Render writes the pictures of DRAW in the format "png". SVG pictures need no Render. If it is
+	// nil, other pictures are refused.
 	Render func(w io.Writer, p *draw.Picture, format string) error
 	// Tables reads and writes the Parquet files of LOAD and EXPORT: a parquet.Format. If it is nil,
 	// they are refused.
 	Tables edgelist.Tables
-	// ReadOnly refuses statements that change the database, access a file or play policies.
+	// ReadOnly refuses statements that change the database, or access a file.
 	ReadOnly bool
-	// Confined refuses statements that access a file, play policies, or begin a transaction or
-	// change a setting that would outlive them. A program that runs the statements of others sets
-	// it; to let them only look, it sets ReadOnly.
+	// Confined refuses statements that access a file, or begin a transaction or change a setting
+	// that would outlive them. A program that runs the statements of others sets it; to let them
+	// only look, it sets ReadOnly.
 	Confined bool
 	// Truncates omits the note that says that there are more rows than Settings.MaxRows. A program
 	// that tells its users itself sets it.
@@ -151,7 +151,7 @@ func (s *Session) allow(stmt *parse.Statement) error {
 	case s.ReadOnly && has&reads == 0:
 		return &Error{Pos: at, Msg: nameOf(stmt) + " is refused here, where statements only look at the database", Err: db.ErrReadOnly}
 	case s.Confined && has&(reads|edits) == 0:
-		const why = " is refused here, where statements access no file, play no policies and keep no transaction or setting"
+		const why = " is refused here, where statements access no file and keep no transaction or setting"
 		return &Error{Pos: at, Msg: nameOf(stmt) + why, Err: ErrRefused}
 	case s.tx != nil && has&joins == 0:
 		return &Error{Pos: at, Msg: nameOf(stmt) + " cannot be part of a transaction: COMMIT or ROLLBACK first", Err: db.ErrInput}

@@ -29,7 +29,7 @@ func arrows() map[string][]string {
 		"kith/model/internal/graph":  {},
 		"kith/model/nn":              {gonum, msgpack},
 		"kith/model/progress":        {},
-		"kith/model/trial":           {"kith/model", "kith/ppr", gonum},
+		"kith/model/metric":          {},
 		"kith/index":                 {"kith/index/internal/block", "kith/index/internal/pages", "kith/index/internal/spill", "kith/ppr", msgpack},
 		"kith/index/internal/pages":  {"kith/ppr"},
 		"kith/index/internal/spill":  {"kith/ppr"},
@@ -48,8 +48,8 @@ func arrows() map[string][]string {
 		"kith/db/words":          {},
 		"kith/db/internal/ctxio": {"kith/index"},
 		"kith/query/fileio":      {},
-		"kith/query":             {"kith/db", "kith/db/edgelist", "kith/db/words", "kith/model/progress", "kith/model/trial", "kith/query/draw", "kith/query/fileio", "kith/query/parse"},
-		"kith/query/draw":        {"kith/db", "kith/db/words", "kith/model/trial", gonum},
+		"kith/query":             {"kith/db", "kith/db/edgelist", "kith/db/words", "kith/model/metric", "kith/model/progress", "kith/query/draw", "kith/query/fileio", "kith/query/parse"},
+		"kith/query/draw":        {"kith/db", "kith/db/words", gonum},
 		"kith/query/parse":       {"kith/db/words"},
 		"kith/query/web":         {"kith/db", "kith/db/words", "kith/query", "kith/query/draw", "kith/query/parse"},
 	}
@@ -70,12 +70,11 @@ func forTests() []string {
 // testArrows returns further imports for the tests of a package.
 func testArrows() map[string][]string {
 	return map[string][]string{
-		"kith/db":                  {"kith/db/dbtest", "kith/model/trial"},
+		"kith/db":                  {"kith/db/dbtest", "kith/model/metric"},
 		"kith/query/fileio":        {"golang.org/x/sys"},
 		"kith/db/edgelist":         {"gonum.org/v1/gonum"},
 		"kith/db/edgelist/parquet": {"kith/db", "kith/db/dbtest"},
-		"kith/model":               {"kith/index", "kith/model/trial"}, // the graph of index has times
-		"kith/model/trial":         {"github.com/sbinet/npyio"},
+		"kith/model":               {"kith/index"}, // the graph of index has times
 		"kith/db/words":            {},
 		"kith/query":               {"kith/db/dbtest", "kith/query/web"},
 		"kith/query/web":           {"kith/db/dbtest", "github.com/chromedp/chromedp", "github.com/chromedp/cdproto"},

@@ -1,7 +1,7 @@
 // Kith is the command-line tool of the kith graph database: it loads edge lists, runs statements,
 // checks a database and demonstrates the method.
 //
-//	kith demo               learn 2,000 rounds on a generated graph
+//	kith demo               predict links of a generated graph
 //	kith load DB FILE...    add edge lists to a database
 //	kith shell DB           run statements: typed, piped, from -c or -f
 //	kith serve DB           show a database in a browser, answer statements over HTTP on this machine
@@ -18,7 +18,7 @@
 // # Parts
 //
 // The tool holds no code that an embedding program would need: package query runs statements,
-// package db loads files, and package model/trial plays trials. Each subcommand has a file. Two
+// package db loads files. Each subcommand has a file. Two
 // parts are packages of their own: internal/shell runs typed and piped statements, and
 // internal/mcpserver talks to language models.
 //

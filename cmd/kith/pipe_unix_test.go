@@ -47,8 +47,6 @@ func TestPipesEnd(t *testing.T) {
 		{"shell,DB,-c,EXPORT MODEL m TO 'PIPE'", true},
 		{"shell,DB,-c,IMPORT MODEL n FROM 'PIPE'", false},
 		{"shell,DB,-c,EVALUATE PREDICT LINKS FOR ALL USING ppr ON SPLIT 'PIPE'", false},
-		{"shell,DB,-c,EVALUATE STREAM 'PIPE' USING ppr", false},
-		{"shell,DB,-c,EVALUATE STREAM '" + pairs + "' USING ppr WITH (plot = 'PIPE.svg')", true},
 		{"backup,DB,PIPE", true},
 		{"backup,DB,--since,PIPE,NEW", false},
 		{"restore,PIPE,NEW", false},

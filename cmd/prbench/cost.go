@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kith/model/trial"
+	"kith/cmd/prbench/internal/trial"
 )
 
 func newCost() *cobra.Command {

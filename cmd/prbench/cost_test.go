@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"kith/model/trial"
+	"kith/cmd/prbench/internal/trial"
 )
 
 // The parts of every run are measured, and their sum is at most the whole. The regret equals that

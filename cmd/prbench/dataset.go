@@ -13,8 +13,8 @@ import (
 	"slices"
 
 	"kith/cmd/prbench/internal/ogb"
+	"kith/cmd/prbench/internal/trial"
 	"kith/db/edgelist"
-	"kith/model/trial"
 )
 
 // dataset is a data set to play on.

@@ -10,7 +10,7 @@ import (
 	"github.com/sbinet/npyio"
 	"gonum.org/v1/gonum/mat"
 
-	"kith/model/trial"
+	"kith/cmd/prbench/internal/trial"
 )
 
 // saveMatrix writes rows of equal length as .npy.

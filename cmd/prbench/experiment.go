@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"kith/cmd/internal/cli"
+	"kith/cmd/prbench/internal/trial"
 	"kith/model"
-	"kith/model/trial"
 )
 
 // experiment plays policies round by round: contenders in arenas.

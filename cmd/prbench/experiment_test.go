@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"kith/model/trial"
+	"kith/cmd/prbench/internal/trial"
 )
 
 // smallExperiment returns an experiment on a small graph, in two arenas.

@@ -17,7 +17,7 @@ import (
 	"kith/cmd/internal/cli"
 	"kith/db"
 	"kith/model"
-	"kith/model/trial"
+	"kith/model/metric"
 )
 
 // feedbackPlan holds the options of prbench feedback.
@@ -384,7 +384,7 @@ func (f *feedback) mrr(ctx context.Context, c db.Contender) (mrr float64, err er
 					found = append(found, h.Found[i])
 				}
 			}
-			mrr += float64(len(found)) * trial.MRR(found, h.Others)
+			mrr += float64(len(found)) * metric.MRR(found, h.Others)
 		}
 		mrr /= float64(links)
 		return nil

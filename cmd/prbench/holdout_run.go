@@ -10,7 +10,7 @@ import (
 
 	"kith/db"
 	"kith/model"
-	"kith/model/trial"
+	"kith/model/metric"
 	"kith/query"
 	"kith/query/parse"
 )
@@ -167,6 +167,6 @@ func (r *holdoutResult) add(h *db.HeldOut) {
 	r.Reached += len(h.Found)
 	r.Candidates += len(h.Others)
 	found := float64(len(h.Found))
-	r.MRR += found * trial.MRR(h.Found, h.Others)
-	r.Hits += found * trial.HitsAt(10, h.Found, h.Others)
+	r.MRR += found * metric.MRR(h.Found, h.Others)
+	r.Hits += found * metric.HitsAt(10, h.Found, h.Others)
 }

@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"kith/cmd/prbench/internal/ogb"
+	"kith/cmd/prbench/internal/trial"
 	"kith/model"
-	"kith/model/trial"
 )
 
 // benchmark is a data set with fixed splits.

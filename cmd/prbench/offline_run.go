@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"kith/cmd/prbench/internal/ogb"
+	"kith/cmd/prbench/internal/trial"
 	"kith/model"
-	"kith/model/trial"
 )
 
 // offlineSettings are all parameters that determine the result of a run of prbench offline.
@@ -156,7 +156,7 @@ func (s offlineSettings) rounds(ctx context.Context, d *heldOut, m *model.Model)
 	}
 	t := trial.Trial{Data: data, Protocol: trial.Paper(), Rounds: s.Rounds}
 	_, err = t.Play(ctx, []trial.Entrant{{
-		Name: m.Policy(), Known: model.KnownEdges(m.Policy()),
+		Name: m.Policy(), Known: trial.KnownEdges(m.Policy()),
 		New: func(_ uint64, known []trial.Pair) (trial.Player, error) { return trial.NewPlayer(m, data, known), nil },
 	}}, s.Seed)
 	return err

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"kith/cmd/prbench/internal/ogb"
+	"kith/cmd/prbench/internal/trial"
 	"kith/model"
-	"kith/model/trial"
 )
 
 // community returns a benchmark made from a graph of communities: every tenth link is held out, and

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"kith/cmd/prbench/internal/ogb"
-	"kith/model/trial"
+	"kith/cmd/prbench/internal/trial"
 )
 
 // TestPaperReport compares the sections of a report with testdata/report.md; -update rewrites it.

@@ -8,8 +8,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"kith/cmd/prbench/internal/trial"
 	"kith/model/nn"
-	"kith/model/trial"
 )
 
 // ratingsFile is the file of MovieLens 100K: user, item, rating from 1 to 5, time.

@@ -9,9 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"kith/cmd/internal/chart"
+	"kith/cmd/prbench/internal/trial"
 	"kith/model"
-	"kith/model/trial"
 )
 
 // report summarizes the kept runs for results.json.
@@ -175,7 +174,7 @@ func (r *report) draw(out string) error {
 		curves := t.curves()
 		for _, format := range []string{"svg", "png"} {
 			var picture bytes.Buffer
-			if err := chart.Write(&picture, &curves, t.title(), format); err != nil {
+			if err := drawRegret(&picture, &curves, t.title(), format); err != nil {
 				return err
 			}
 			if err := writeFile(filepath.Join(out, t.fileName()+"."+format), picture.Bytes()); err != nil {

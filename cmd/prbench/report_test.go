@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"kith/model/trial"
+	"kith/cmd/prbench/internal/trial"
 )
 
 // records returns runs with the given regrets, with seeds from 1.

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"kith/cmd/internal/cli"
-	"kith/model/trial"
+	"kith/cmd/prbench/internal/trial"
 )
 
 // sample returns a run of prb/paper with a number of rounds.

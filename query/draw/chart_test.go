@@ -1,13 +1,10 @@
 package draw
 
 import (
-	"fmt"
 	"io"
 	"math"
 	"strings"
 	"testing"
-
-	"kith/model/trial"
 )
 
 func TestTicks(t *testing.T) {
@@ -96,11 +93,11 @@ func TestChartGoldens(t *testing.T) {
 	golden(t, "testdata/loglog.svg", func(w io.Writer) error { return LogLog(w, degrees, "degree", "nodes", Options{}) })
 	bins := []Bin{{0.05, 0.04, 900}, {0.2, 0.25, 300}, {0.5, 0.41, 80}, {0.9, 0.97, 10}}
 	golden(t, "testdata/calibration.svg", func(w io.Writer) error { return Calibration(w, bins, Options{Standalone: true}) })
-	r := &trial.Result{Rounds: 4, Curves: []trial.Curve{
-		{Name: "learner", Regret: []int{1, 1, 1, 2}}, {Name: "learner", Regret: []int{1, 2, 2, 4}}, {Name: "other", Regret: []int{1, 2, 3, 4}},
-	}}
-	golden(t, "testdata/regret.svg", func(w io.Writer) error { return Regret(w, r, Options{Title: "Regret", Standalone: true}) })
-	if got, want := fmt.Sprint(outline("learner", r.Of("learner"), 4).Points), "[{1 1} {2 1.5} {3 1.5} {4 3}]"; got != want {
-		t.Errorf("mean %s, want %s", got, want)
+	regret := []Series{
+		{Name: "learner", Points: []Point{{1, 1}, {2, 1.5}, {3, 1.5}, {4, 3}}, Band: []float64{0, math.Sqrt(0.5), math.Sqrt(0.5), math.Sqrt2}},
+		{Name: "other", Points: []Point{{1, 1}, {2, 2}, {3, 3}, {4, 4}}},
 	}
+	golden(t, "testdata/regret.svg", func(w io.Writer) error {
+		return Curve(w, regret, "round", "cumulative regret", Options{Title: "Regret", Standalone: true})
+	})
 }

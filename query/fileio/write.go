@@ -73,16 +73,6 @@ func buffered(f io.Writer, write func(io.Writer) error) error {
 	return w.Flush()
 }
 
-// Drop abandons the file. It does nothing after Finish.
-func (f *Output) Drop() {
-	switch {
-	case f.pipe != nil:
-		_ = f.pipe.Close() // nothing was written
-	case f.f.Close() == nil:
-		_ = os.Remove(f.f.Name()) // a temporary file that stays is harmless
-	}
-}
-
 // syncDir makes the names in a directory durable, on systems that support it.
 func syncDir(name string) error {
 	if runtime.GOOS == "windows" {

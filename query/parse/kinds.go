@@ -59,17 +59,13 @@ func outcomeKinds() []Kind {
 				"    [AMONG sets] [USING model]\n" +
 				"    ON HOLDOUT { number | AFTER time }\n" +
 				"    [WITH (option, ...)]",
-			"EVALUATE PREDICT LINKS FOR SAMPLE(100) USING ease ON HOLDOUT 0.1"},
+			"EVALUATE PREDICT LINKS FOR SAMPLE(100) USING prb ON HOLDOUT 0.1"},
 		{"EVALUATE SPLIT", "measure predictions of the links of a file",
 			"EVALUATE PREDICT LINKS FOR { node, ... | ALL | SAMPLE(n) }\n" +
 				"    [AMONG sets] [USING model]\n" +
-				"    ON SPLIT file [AGAINST file [EACH n]]\n" +
+				"    ON SPLIT file\n" +
 				"    [WITH (option, ...)]",
-			"EVALUATE PREDICT LINKS FOR ALL USING ease ON SPLIT 'test.csv'"},
-		{"EVALUATE STREAM", "play policies on links that they do not know at first",
-			"EVALUATE STREAM { file | EDGES } [CANDIDATES n] [USING policy]\n" +
-				"    [BASELINES policy, ...] [WITH (option, ...)]",
-			"EVALUATE STREAM 'links.csv' USING default WITH (rounds = 2000)"},
+			"EVALUATE PREDICT LINKS FOR ALL USING default ON SPLIT 'test.csv'"},
 		{"EVALUATE LOG", "estimate from the log what a model would have earned",
 			"EVALUATE model ON LOG USING estimator [WITH (option, ...)]",
 			"EVALUATE friends ON LOG USING dr"},

@@ -53,8 +53,8 @@
 // and edges, choose, reward, observe, and create, train, deploy and drop models. A session for
 // these is Confined; see [query.Session]. No request accesses a file, because a file belongs to the
 // machine and not to the database: LOAD, EXPORT, IMPORT, BACKUP and EVALUATE of files are refused.
-// So are EVALUATE STREAM, which plays policies for minutes, and BEGIN and SET, because a request is
-// one statement, whose session ends with it: a transaction left open would block all writers.
+// So are BEGIN and SET, because a request is one statement, whose session ends with it: a
+// transaction left open would block all writers.
 //
 // An answer with status 200 means that the change is durable. An answer with an error means that
 // the statement has changed nothing, also if its time was over. The exceptions are status 500, a

@@ -78,7 +78,7 @@ func TestHandlerWrites(t *testing.T) {
 	before := figures(t, g)
 	for _, text := range []string{
 		"LOAD EDGES FROM '/etc/passwd'", "LOAD NODES FROM '/etc/passwd'", "EXPORT EDGES TO 'x'", "EXPORT MODEL m TO 'x'", "EXPORT LOG TO 'x'",
-		"IMPORT MODEL n FROM 'x'", "BACKUP TO 'x'", "EVALUATE STREAM EDGES", "EVALUATE PREDICT LINKS FOR ALL ON SPLIT '/etc/passwd'",
+		"IMPORT MODEL n FROM 'x'", "BACKUP TO 'x'", "EVALUATE PREDICT LINKS FOR ALL ON SPLIT '/etc/passwd'",
 		"BEGIN", "COMMIT", "ROLLBACK", "SET seed = 1", "PROFILE LOAD EDGES FROM '/etc/passwd'",
 	} {
 		if _, err := c.Run(t.Context(), text); !errors.Is(err, query.ErrRefused) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"kith/cmd/prbench/gnn/internal/grad"
-	"kith/model/trial"
+	"kith/cmd/prbench/internal/trial"
 )
 
 // BenchmarkGCN measures a step of a GCN with two convolutions of width 256 on a random graph with

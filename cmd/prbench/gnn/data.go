@@ -9,7 +9,7 @@ import (
 
 	"kith/cmd/prbench/gnn/internal/grad"
 	"kith/cmd/prbench/internal/ogb"
-	"kith/model/trial"
+	"kith/cmd/prbench/internal/trial"
 )
 
 // data is one split of a graph.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"kith/cmd/prbench/gnn/internal/grad"
-	"kith/model/trial"
+	"kith/cmd/prbench/internal/trial"
 )
 
 // pair is two nodes.

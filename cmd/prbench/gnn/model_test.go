@@ -9,7 +9,7 @@ import (
 
 	"kith/cmd/prbench/gnn/internal/grad"
 	"kith/cmd/prbench/internal/ogb"
-	"kith/model/trial"
+	"kith/cmd/prbench/internal/trial"
 )
 
 // small is a path 0-1-2-3, a triangle 1-2-4, and a lone node 5.

@@ -486,7 +486,7 @@ func TestReadOnly(t *testing.T) {
 		"OBSERVE 'ann' -> 'dan' = 1 USING m AND INSERT", "CHOOSE LINK FOR 'ann' AMONG ALL USING m", "REWARD 1 = 1", "CREATE MODEL x", "TRAIN MODEL m",
 		"DEPLOY MODEL m VERSION 1", "ROLLBACK MODEL m", "FREEZE MODEL m", "DROP MODEL m", "LOAD EDGES FROM 'x.csv'", "EXPORT EDGES TO 'x.csv'",
 		"EXPORT LOG TO 'x.csv'", "EXPORT MODEL m TO 'x'", "IMPORT MODEL y FROM 'x'", "BACKUP TO 'x'", "PROFILE INSERT EDGES 1 -> 2", "PROFILE BACKUP TO 'x'",
-		"INSERT EDGES 1 -> 2; INSERT EDGES 3 -> 4", "SHOW STATS; INSERT EDGES 1 -> 2", "EVALUATE STREAM EDGES WITH (plot = 'x.svg')",
+		"INSERT EDGES 1 -> 2; INSERT EDGES 3 -> 4", "SHOW STATS; INSERT EDGES 1 -> 2",
 		"EVALUATE PREDICT LINKS FOR ALL ON SPLIT '/etc/passwd'", "COMMIT", "BEGIN",
 	}
 	for _, statement := range hostile {

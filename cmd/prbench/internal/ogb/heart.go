@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"kith/model/trial"
+	"kith/cmd/prbench/internal/trial"
 )
 
 // heartEach is the number of negatives of each link.

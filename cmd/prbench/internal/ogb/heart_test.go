@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"kith/model/trial"
+	"kith/cmd/prbench/internal/trial"
 )
 
 // communities returns a split of a graph of communities.

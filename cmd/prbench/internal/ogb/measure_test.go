@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"kith/model/trial"
+	"kith/cmd/prbench/internal/trial"
 )
 
 // With others of its own, a link has the mean of its ranks among them. Others of equal score count

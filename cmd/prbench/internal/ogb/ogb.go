@@ -9,8 +9,8 @@ import (
 	"path"
 	"strconv"
 
+	"kith/cmd/prbench/internal/trial"
 	"kith/db/edgelist"
-	"kith/model/trial"
 )
 
 // Graph is one graph in the layout of the Open Graph Benchmark.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"kith/model/trial"
+	"kith/cmd/prbench/internal/trial"
 )
 
 func TestSummaries(t *testing.T) {

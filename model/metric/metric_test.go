@@ -1,10 +1,10 @@
-package trial_test
+package metric_test
 
 import (
 	"math"
 	"testing"
 
-	"kith/model/trial"
+	"kith/model/metric"
 )
 
 func TestMetrics(t *testing.T) {
@@ -28,10 +28,10 @@ func TestMetrics(t *testing.T) {
 			name      string
 			got, want float64
 		}{
-			{"Hits@1", trial.HitsAt(1, c.positives, c.negatives), c.hits1},
-			{"Hits@2", trial.HitsAt(2, c.positives, c.negatives), c.hits2},
-			{"MRR", trial.MRR(c.positives, c.negatives), c.mrr},
-			{"AUC", trial.AUC(c.positives, c.negatives), c.auc},
+			{"Hits@1", metric.HitsAt(1, c.positives, c.negatives), c.hits1},
+			{"Hits@2", metric.HitsAt(2, c.positives, c.negatives), c.hits2},
+			{"MRR", metric.MRR(c.positives, c.negatives), c.mrr},
+			{"AUC", metric.AUC(c.positives, c.negatives), c.auc},
 		} {
 			if math.Abs(m.got-m.want) > 1e-12 {
 				t.Errorf("%s: %s = %v, want %v", c.name, m.name, m.got, m.want)
@@ -44,8 +44,8 @@ func TestMetrics(t *testing.T) {
 func TestMetricsKeepOrder(t *testing.T) {
 	t.Parallel()
 	negatives := []float64{3, 1, 2}
-	trial.HitsAt(1, []float64{1}, negatives)
-	trial.MRR([]float64{1}, negatives)
+	metric.HitsAt(1, []float64{1}, negatives)
+	metric.MRR([]float64{1}, negatives)
 	if negatives[0] != 3 || negatives[1] != 1 {
 		t.Errorf("negatives were sorted: %v", negatives)
 	}

@@ -5,8 +5,8 @@ import (
 	"context"
 	"testing"
 
+	"kith/cmd/prbench/internal/trial"
 	"kith/model"
-	"kith/model/trial"
 )
 
 // A player in memory ranks by the links that it knew at the start, found or was shown.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"kith/cmd/prbench/internal/trial"
 	"kith/model"
-	"kith/model/trial"
 )
 
 func TestNewData(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"kith/cmd/prbench/internal/trial"
 	"kith/model"
-	"kith/model/trial"
 )
 
 // timeless returns a curve without its times.

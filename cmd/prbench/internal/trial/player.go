@@ -42,16 +42,25 @@ type modelPlayer struct {
 const accuracy = 1e-6
 
 // NewEntrant returns an entrant that plays a model in memory, made from the spec and the seed of
-// the run. It has the policy's name and knows the share of links that model.KnownEdges returns for
-// the policy.
+// the run. It has the policy's name and knows the share of links that KnownEdges returns for the
+// policy.
 func NewEntrant(d *Data, spec model.Spec) Entrant { return newEntrant(d, spec, false) }
+
+// KnownEdges returns the share of the true links that the players of a policy know at the start:
+// 0.1 for prb_prior (PRB, section 5.4), 0 for the others.
+func KnownEdges(policy string) float64 {
+	if policy == "prb_prior" {
+		return 0.1
+	}
+	return 0
+}
 
 // NewRepairingEntrant is like NewEntrant, but the walks of the policy are repaired by a
 // RepairingWalker from round to round.
 func NewRepairingEntrant(d *Data, spec model.Spec) Entrant { return newEntrant(d, spec, true) }
 
 func newEntrant(d *Data, spec model.Spec, repair bool) Entrant {
-	return Entrant{Name: spec.Policy, Known: model.KnownEdges(spec.Policy), New: func(seed uint64, known []Pair) (Player, error) {
+	return Entrant{Name: spec.Policy, Known: KnownEdges(spec.Policy), New: func(seed uint64, known []Pair) (Player, error) {
 		spec.Seed = seed
 		m, err := model.New(spec)
 		if err != nil {

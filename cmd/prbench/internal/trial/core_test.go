@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"kith/cmd/prbench/internal/trial"
 	"kith/model"
-	"kith/model/trial"
 )
 
 // With OneWay, edges lead only from the source that they were added with. The mass at a candidate

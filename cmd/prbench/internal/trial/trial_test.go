@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"kith/cmd/prbench/internal/trial"
 	"kith/model"
-	"kith/model/trial"
 )
 
 func communities(t testing.TB, features int) *trial.Data {

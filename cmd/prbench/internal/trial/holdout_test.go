@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"kith/cmd/prbench/internal/trial"
 	"kith/model"
-	"kith/model/trial"
 )
 
 // readEdges reads a SNAP edge list with arbitrary ids and numbers the nodes in order of appearance.
@@ -160,7 +160,7 @@ func TestPriorRanksHeldOutEdges(t *testing.T) {
 			if testing.Short() {
 				t.Skip("reads real graphs")
 			}
-			g, edges := readEdges(t, "../../../shared/data/snap/"+name)
+			g, edges := readEdges(t, "../../../../../shared/data/snap/"+name)
 			ranksHeldOut(t, g, edges, 60)
 		})
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/sbinet/npyio"
 
+	"kith/cmd/prbench/internal/trial"
 	"kith/model"
-	"kith/model/trial"
 )
 
 var full = flag.Bool("full", false, "play 2,000 rounds of grqc with three seeds and log the table")
@@ -37,7 +37,7 @@ func matrix[T int32 | float64](t *testing.T, path string) (rows, cols int, data 
 // grqc reads the data published by the authors of the PRB paper.
 func grqc(t *testing.T) *trial.Data {
 	t.Helper()
-	dir := filepath.Join("..", "..", "..", "shared", "data", "prb", "grqc")
+	dir := filepath.Join("..", "..", "..", "..", "..", "shared", "data", "prb", "grqc")
 	n, cols, entries := matrix[int32](t, filepath.Join(dir, "entry.npy"))
 	var links [][2]trial.ID
 	for i := range n {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"kith/model/trial"
+	"kith/cmd/prbench/internal/trial"
 )
 
 func TestProtocolOf(t *testing.T) {
