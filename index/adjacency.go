@@ -10,14 +10,14 @@ import (
 	"kith/ppr"
 )
 
-// adjacency holds the rows of one direction.
+// adjacency holds the rows in one direction.
 type adjacency struct {
 	base    *base
 	rows    pages.Array[*row]
 	changed int64 // memory of rows in bytes, apart from what base.merged counts
 }
 
-// base holds the rows of one direction that have not changed since the generation was written: in
+// base holds the rows in one direction that have not changed since the generation was written: in
 // the store, and in memory once they are loaded.
 type base struct {
 	memory  atomic.Pointer[csr] // nil: not loaded
@@ -45,15 +45,15 @@ type row struct {
 	by *pages.Owner
 	block.Entries
 	degree float64
-	// hidden, if not nil, makes the row that of the base without these nodes, ascending, and
-	// Entries empty.
+	// hidden, if not nil, lists nodes, ascending: the row is the row of the base without them, and
+	// Entries is empty.
 	hidden []ID
 	// late, if not nil, has the row, which is made when it is first read.
 	late *lateRow
 }
 
-// lateRow is the row of a base with changes: entries as edges from the row's node, ascending, of
-// which the last of a neighbour counts. Weight 0 means that the entry is removed.
+// lateRow is the row of a base with changes: entries as edges from the row's node, ascending. If a
+// neighbour has several entries, the last one counts. Weight 0 means that the entry is removed.
 type lateRow struct {
 	changes []Edge
 	row     atomic.Pointer[row] // nil: not read yet

@@ -13,7 +13,7 @@ import (
 // The limits of the layout, since ids and offsets have 32 bits.
 const (
 	MaxNodes   = math.MaxUint32 // nodes, deleted ones included
-	MaxEntries = math.MaxUint32 // entries of the rows of one direction that can be in memory; the store has no limit
+	MaxEntries = math.MaxUint32 // entries of the rows in one direction that fit into memory; the store has no limit
 )
 
 // tooManyNodes returns ErrTooLarge for a node that cannot be numbered.
@@ -56,7 +56,7 @@ func (g *Graph) Without(ctx context.Context, edges [][2]ID) (*Graph, error) {
 // byEnds compares entries of rows by row and neighbour.
 func byEnds(a, b [2]ID) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }
 
-// rowsWithout returns the rows of one direction without the given entries, which must ascend.
+// rowsWithout returns the rows in one direction without the given entries, which must ascend.
 func (g *Graph) rowsWithout(ctx context.Context, a *adjacency, hidden [][2]ID) (csr, error) {
 	b, visited := rowBuilder{expected: block.RowDirectory{Entries: uint64(g.Arcs())}}, 0
 	for u := range ID(g.nodes) {
@@ -94,7 +94,7 @@ func degrees(c csr) []float64 {
 	return d
 }
 
-// rowBuilder collects the rows of one direction, which must be added in order.
+// rowBuilder collects the rows in one direction, which must be added in order.
 type rowBuilder struct {
 	csr
 	expected block.RowDirectory // says how many entries and which planes are expected
@@ -113,7 +113,7 @@ func (b *rowBuilder) add(u ID, e block.Entries) error {
 	return nil
 }
 
-// alloc makes room for what is expected.
+// alloc makes room for the expected entries.
 func (b *rowBuilder) alloc() {
 	n := b.expected.Entries
 	b.To = make([]ID, 0, n)
@@ -164,8 +164,8 @@ func graphOf(directed bool, n int, out, in csr) *Graph {
 }
 
 // balance verifies that each edge is in the rows of both of its nodes, with the same weight and
-// time. It compares sums of hashes: sum is that of the rows in one direction less that of the
-// other.
+// time. It compares sums of hashes: sum is the sum over the rows in one direction less the sum over
+// the rows in the other.
 type balance struct {
 	directed bool
 	sum      uint64

@@ -14,7 +14,7 @@ type Batch struct {
 	edit    *Edit
 	by      *pages.Owner
 	pending map[Key]ID // ids of keys that are not in the dictionary yet
-	record  record     // all changes so far; Write merges those of one edge or node
+	record  record     // all changes so far; Write merges the changes of an edge or node
 	vectors []vectorChange
 	grown   bool // a node, an edge or a vector has been added, even if others have been removed
 
@@ -100,7 +100,7 @@ func (b *Batch) AddNode(k Key) (id ID, created bool, err error) {
 }
 
 // SetLabel sets the label of the node id to the label with this name, "" for none. It returns an
-// error if the length of the node's feature vector is not that of the label, or if there are too
+// error if the length of the node's feature vector differs from Label.Features, or if there are too
 // many labels.
 func (b *Batch) SetLabel(id ID, name string) error {
 	label, err := b.now.Meta.label(name)
@@ -122,7 +122,7 @@ func (b *Batch) SetLabel(id ID, name string) error {
 }
 
 // SetFeatures sets the feature vector of the node id, nil for none. It returns an error if a number
-// is not finite, or if the length is not that of the other nodes with its label.
+// is not finite, or if the length of v differs from Label.Features.
 func (b *Batch) SetFeatures(id ID, v []float32) error {
 	for i, x := range v {
 		if notFinite(x) {

@@ -18,8 +18,8 @@ import (
 // run that is full is written to the scratch file, with its keys in order. When all runs are
 // complete, a merge of their keys gives each key its final id: existing nodes keep theirs, and new
 // ones follow in key order. The edges of a run are then sorted by these ids, and a merge of the
-// runs returns all edges in order. So the memory of all this is that of a run, whatever the number
-// of edges and of nodes and the length of keys.
+// runs returns all edges in order. So all this takes the memory of a run, whatever the number of
+// edges and of nodes and the length of keys.
 type Bulk struct {
 	s *Snapshot
 	o BulkOptions
@@ -44,9 +44,9 @@ type Scratch = spill.Scratch
 // BulkOptions bounds the memory of a bulk load.
 type BulkOptions struct {
 	// Memory is the number of bytes for collecting, sorting and merging edges, apart from the
-	// result; 0 means any number. Half of it is for the run that is being filled, the other half
-	// for the one that is written meanwhile. A run takes 24 bytes an edge, 64 a different integer
-	// key and 96 a different string key, plus its length.
+	// result; 0 means any number. One half is for the run that is being filled, the other for the
+	// run that is written meanwhile. A run takes 24 bytes an edge, 64 a different integer key and
+	// 96 a different string key, plus its length.
 	Memory int64
 	// Scratch creates a scratch file. It is called when edges no longer fit into memory, at most
 	// twice.
@@ -241,9 +241,9 @@ func (b *Bulk) edges(ctx context.Context, visit func(Edge) error) error {
 }
 
 // entries passes the row entries of the result to visit, ascending by row and neighbour: each entry
-// e is an edge between its row e.U and the neighbour e.V. The rows are those of the edges that
-// arrive if in is set, of those that leave otherwise. In an undirected graph these are the same,
-// and an edge that is not a loop is in the rows of both its ends.
+// e is an edge between its row e.U and the neighbour e.V. The rows hold the edges that arrive if in
+// is set, and the edges that leave otherwise. In an undirected graph both are the same, and an edge
+// that is not a loop is in the rows of both its ends.
 func (b *Bulk) entries(ctx context.Context, in bool, visit func(Edge) error) error {
 	if b.s.Meta.Directed && !in {
 		return b.edges(ctx, visit)

@@ -12,7 +12,7 @@ import (
 	"kith/index/internal/spill"
 )
 
-// runKeys is the dictionary of one run: it numbers keys in the order in which they first appear.
+// runKeys is the dictionary of a run: it numbers keys in the order in which they first appear.
 type runKeys struct {
 	ints   map[int64]ID
 	strs   map[string]ID
@@ -23,7 +23,7 @@ type runKeys struct {
 	sortedStrs []localKey[string]
 }
 
-// localKey is a key of one kind with its number in a run.
+// localKey is an integer or string key with its number in a run.
 type localKey[T cmp.Ordered] struct {
 	key T
 	id  ID
@@ -216,8 +216,8 @@ func (r *keyReader) next() (k labelledKey, err error) {
 	return k, err
 }
 
-// numbering gives the keys of a bulk load their final ids: those of s keep theirs, and new ones
-// follow in key order.
+// numbering gives the keys of a bulk load their final ids: the keys of s keep their ids, and new
+// keys follow in key order.
 type numbering struct {
 	s       *Snapshot
 	nodes   nodeRecords      // node records of the result

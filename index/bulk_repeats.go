@@ -44,7 +44,7 @@ func (r *Repeats) UnmarshalText(b []byte) error {
 // Tally counts the repeats in a bulk load.
 type Tally struct {
 	Repeated  int64 // number of loaded edges that were in the graph or had been loaded before
-	Differing int64 // number of these whose weight or time differed from those of the previous edge
+	Differing int64 // number of repeated edges with another weight or time than the previous edge
 	BothWays  int64 // number of pairs of two nodes loaded in both directions; undirected graphs only
 	Symmetric bool  // each pair of two nodes was loaded equally often in both directions
 }
@@ -63,7 +63,7 @@ type combiner struct {
 	sum    float64 // sum of the weights of the pair
 	time   int64   // latest time of the pair
 	loaded int64   // number of loaded edges of the pair
-	upward int64   // number of those that lead from the lower to the higher endpoint
+	upward int64   // number of loaded edges that lead from the lower to the higher endpoint
 
 	tally Tally
 	pairs bool // some pair of two nodes was loaded

@@ -24,8 +24,8 @@ type Commit struct {
 	Expect    uint64               // value of Meta.History after the commit; 0 means any
 }
 
-// Change is what the commit of one version did. The change record has neither Keys, Nodes, Edges
-// nor Observed, which are in the log record and in the observations.
+// Change is the effect of the commit that made a version. The change record has neither Keys,
+// Nodes, Edges nor Observed, which are in the log record and in the observations.
 type Change struct {
 	Time      int64                `msgpack:"time"`             // time of the commit, in nanoseconds since 1970
 	Before    uint64               `msgpack:"before"`           // Meta.History before the commit
@@ -33,7 +33,7 @@ type Change struct {
 	Bytes     int64                `msgpack:"bytes"`            // bytes of its log record, observations and documents
 	First     ID                   `msgpack:"first"`            // id of the first new key: the number of ids assigned before
 	Keys      []Key                `msgpack:"-"`                // new keys, by id
-	Labels    []LabelChange        `msgpack:"labels,omitempty"` // labels that were made or changed, and those of Nodes
+	Labels    []LabelChange        `msgpack:"labels,omitempty"` // labels that were made or changed, and the labels of Nodes
 	Nodes     []NodeChange         `msgpack:"nodes,omitempty"`
 	Edges     []EdgeChange         `msgpack:"edges,omitempty"`
 	Vectors   []VectorChange       `msgpack:"vectors,omitempty"`
@@ -106,9 +106,9 @@ func addSum(sum uint32, record []byte) uint32 { return sum*31 + Checksum(record)
 // keepNone forgets all changes up to the present version.
 func (m *Meta) keepNone() { m.Kept, m.KeptBytes = m.Version, 0 }
 
-// record advances the meta record to the next version, and writes the change record c of that
-// version if changes are kept. sum is the checksum of what the commit did. It returns ErrMismatch
-// if the history differs from the one that the commit expects.
+// record advances the meta record to the next version, and writes the change record c for it if
+// changes are kept. sum is the checksum of what the commit did. It returns ErrMismatch if the
+// history differs from the history that the commit expects.
 func (m *Meta) record(w Writer, commit *Commit, sum uint32, c *Change) error {
 	before := m.History
 	m.advance(commit.Time, sum)
@@ -253,9 +253,8 @@ func (c *Change) addLogged(b []byte) error {
 	return nil
 }
 
-// Replay makes the graph changes of a commit to the same version of another copy of the database.
-// The batch must be empty. Replay returns ErrMismatch if the commit cannot have been made to this
-// version.
+// Replay applies the graph changes of a commit to the same version of a copy of the database. The
+// batch must be empty. Replay returns ErrMismatch if the commit cannot have changed this version.
 func (b *Batch) Replay(c *Change) error {
 	m := &b.now.Meta
 	if len(c.Keys) > 0 && int64(c.First) != m.Nodes || c.Decided < m.Decisions {
@@ -353,8 +352,8 @@ func (b *Batch) replayEdge(c *EdgeChange) error {
 }
 
 // KeepChanges returns s with Meta.KeepBytes set to bytes, and with its oldest changes forgotten
-// until the others take at most that. The caller should call DropForgotten once the meta record of
-// the result is stored.
+// until the rest takes at most this size. The caller should call DropForgotten once the meta record
+// of the result is stored.
 func (s *Snapshot) KeepChanges(r Reader, bytes int64) (*Snapshot, error) {
 	next := *s
 	m := &next.Meta

@@ -209,7 +209,7 @@ func (t *keyTable) from(first int) iter.Seq2[block.KeyEntry, error] {
 	}
 }
 
-// addedWhere yields those of the keys added since the base that is accepts, in key order. The
+// addedWhere yields the keys that were added since the base and that is accepts, in key order. The
 // errors are nil.
 func (d *Dict) addedWhere(is func(block.KeyEntry) bool) iter.Seq2[block.KeyEntry, error] {
 	var list []block.KeyEntry
@@ -352,7 +352,7 @@ func checkEvery(ctx context.Context, step int) error {
 }
 
 // Keyed yields the nodes with keys from low on, in key order, as long as their keys are within.
-// Deleted nodes are left out. It takes time for the keys that it passes, and for those that were
+// Deleted nodes are left out. It takes time for the keys that it passes, and for the keys that were
 // added since the base.
 func (s *Snapshot) Keyed(low Key, within func(Key) bool) iter.Seq2[block.KeyEntry, error] {
 	return func(yield func(block.KeyEntry, error) bool) {

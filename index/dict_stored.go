@@ -43,7 +43,7 @@ func pagedKeys(dir *block.KeyDirectory, cache *blockCache) *storedKeys {
 	return s
 }
 
-// dict returns a dictionary of these keys.
+// dict returns a dictionary of the stored keys.
 func (s *storedKeys) dict() *Dict { return &Dict{n: int(s.Keys), stored: s, ids: make(map[Key]ID)} }
 
 // key returns the key of id.

@@ -27,7 +27,7 @@
 //	nodes, vectors               labels of nodes and which are deleted, and feature vectors
 //	documents                    records of package db
 //	kv, keyspace                 the store, its keys and its errors
-//	package block                encodings of blocks, and the cache of those that were read
+//	package block                encodings of blocks, and the cache of blocks that were read
 //	package pages                a persistent array
 //	package spill                sorting of more edges than memory holds
 //
@@ -37,7 +37,7 @@
 // Values stay below the size at which Badger would move them to its value log. Longer values,
 // marked (*), are split into numbered parts under one checksum.
 //
-//	m                (*)  meta: format, options, counters, and which of the other records are valid
+//	m                (*)  meta: format, options, counters, and which records of other kinds are valid
 //	b generation     (*)  a copy of meta from the time when the generation became the base
 //	k generation first    dictionary by id: the keys of consecutive ids, starting at id first, 4 KB
 //	j generation block    dictionary by key, if ids are not in key order: keys and ids in key order, 4 KB
@@ -49,7 +49,7 @@
 //	g generation block    degrees of 2048 consecutive ids
 //	t generation block    1024 of the newest events: edges with times, in the order of their addition
 //	f block          (*)  feature vectors of 16 consecutive ids
-//	l version        (*)  the changes of one commit to keys, nodes and edges
+//	l version        (*)  the changes of a commit to keys, nodes and edges
 //	s form alpha accuracy source
 //	                 (*)  a PageRank state: its estimate alone
 //	o version number (*)  an observation, in commit order; those up to a version stored in meta are
@@ -66,7 +66,7 @@
 // A commit writes one log record, the meta record and the feature blocks it touched, whatever the
 // number of edges in the graph. Open reads the directories of the generation that meta names and
 // applies the log. A row that the log has changed is made when it is first read. When the log has
-// grown, the graph is written as a new generation, and the meta record of one commit makes that
+// grown, the graph is written as a new generation, and the meta record of a commit makes that
 // generation the base. Blocks of other generations are leftovers of unfinished work and are
 // deleted. A bulk load works the same way: it writes a generation that one meta record makes valid,
 // entirely or not at all.
@@ -74,13 +74,13 @@
 // # Changes
 //
 // A database that others follow keeps the changes of its last commits, up to Meta.KeepBytes. The
-// change of a version is its log record, its observations and its change record, which has what the
-// other records hold only until they are written again. Records of the log and observations, and
-// documents of models that a change names, stay until the change is forgotten, even if nothing else
-// needs them. Meta says which versions have a change: those after Kept. A bulk load keeps no
-// change, so it moves Kept to its own version. Meta.History is a checksum over all commits, their
-// times and their records; a change states it before and after. [Batch.Replay] makes the same
-// version from a change: the same ids, and the same log record.
+// change of a version is its log record, its observations and its change record. The change record
+// has the data that the records of other kinds hold only until they are written again. Records of
+// the log and observations, and documents of models that a change names, stay until the change is
+// forgotten, even if nothing else needs them. The versions after Meta.Kept have a change. A bulk
+// load keeps no change, so it moves Kept to its own version. Meta.History is a checksum over all
+// commits, their times and their records; a change states it before and after. [Batch.Replay] makes
+// the same version from a change: the same ids, and the same log record.
 //
 // # Damage
 //
@@ -89,10 +89,11 @@
 // ([Snapshot.Err]). What only all blocks together show, such as a key that occurs twice, is
 // verified by [Snapshot.Check] and by [Snapshot.Load]; that the log fits the rows, by
 // [Snapshot.Verify]. Each block states which ids it covers, and each log record states the version
-// of the previous one, so a lost record is detected, and [Salvage] can interpret the others without
-// it: no key moves to another node. Each edge is in the rows of both of its nodes, so a lost block
-// of rows costs only the edges between nodes of that block. The copy of the meta record sorts first
-// in the key space and the adjacency last, so that a truncated table loses edges before keys.
+// of the previous record, so a lost record is detected, and [Salvage] can interpret the remaining
+// records without it: no key moves to another node. Each edge is in the rows of both of its nodes,
+// so a lost block of rows costs only the edges between nodes of that block. The copy of the meta
+// record sorts first in the key space and the adjacency last, so that a truncated table loses edges
+// before keys.
 //
 // # In memory
 //
@@ -118,9 +119,9 @@
 // integer key, 16 and the string for a string key, and 4 more if ids are not in key order. In the
 // store, its directory takes 20 bytes for each block of about 2000 integer keys, or 28 and a key
 // for each block of strings; blocks are 4 KB. The cache holds blocks as they are stored, and a
-// look-up decodes up to 64 keys of one. If ids are not in key order, as after commits that added
-// nodes, the dictionary is stored twice, by id and by key, and the directory takes 12 bytes more
-// for each block by id. Keys added since the base are in a map, 100 bytes each. Ids are never
+// look-up decodes up to 64 keys of a block. If ids are not in key order, as after commits that
+// added nodes, the dictionary is stored twice, by id and by key, and the directory takes 12 bytes
+// more for each block by id. Keys added since the base are in a map, 100 bytes each. Ids are never
 // reused. A key keeps its id while its node is deleted, and gets the same id when the node is
 // re-created, so one growing dictionary serves the readers of all versions.
 //

@@ -243,7 +243,7 @@ func (s *Snapshot) SalvageObservations(r Reader, w Writer) (all []Document, err 
 
 // Decisions are documents of package db, numbered from 1 in commit order. The end times are stored
 // in a separate key range in time order, so that expired decisions are found without reading the
-// others.
+// rest.
 
 // NextDecision returns the number of a new decision.
 func (b *Batch) NextDecision() uint64 {

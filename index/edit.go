@@ -63,7 +63,7 @@ func (g *Graph) Hide(ctx context.Context, edges [][2]ID) (*Graph, error) {
 	return e.Graph(), ctx.Err()
 }
 
-// hideEntry removes one entry of one row, or adds it to those that will be hidden.
+// hideEntry removes an entry of a row, or adds it to the entries that will be hidden.
 func (e *Edit) hideEntry(hidden map[rowOf][]ID, a *adjacency, u, v ID) {
 	if r := a.rows.At(u); r == nil || r.hidden != nil {
 		if r != nil || a.len(u) >= longRow {
@@ -125,8 +125,8 @@ func (e *Edit) Set(u, v ID, w float32, t int64) (old float32) {
 	return old
 }
 
-// setLater is Set for an edge that has the weight c.Old and changes, in a graph of which no row has
-// changed. It reads no row: the changed rows are made when they are first read. An edit must use
+// setLater is Set for an edge that has the weight c.Old and changes, in a graph without changed
+// rows. It reads no row: the changed rows are made when they are first read. An edit must use
 // either Set or setLater.
 func (e *Edit) setLater(c *edgeChange) {
 	if c.Old == 0 && c.Weight == 0 {
@@ -187,7 +187,7 @@ func (e *Edit) count(c ppr.Change) {
 	}
 }
 
-// setEntry sets one entry of one row.
+// setEntry sets an entry of a row.
 func (e *Edit) setEntry(a *adjacency, u, v ID, w float32, t int64) {
 	r := e.ownRow(a, u)
 	before := r.bytes()
@@ -226,7 +226,7 @@ func (e *Edit) ownRow(a *adjacency, u ID) *row {
 }
 
 // longRow is the number of entries from which the changes of a row are collected before they are
-// merged into the row. If each change were inserted into the row at once, an edit of n edges of one
+// merged into the row. If each change were inserted into the row at once, an edit of n edges of a
 // node would take time quadratic in n.
 const longRow = 512
 
@@ -273,7 +273,7 @@ func (e *Edit) Edge(u, v ID) (Edge, bool) {
 	return e.g.edge(u, v, x.weight, x.time), true
 }
 
-// merge applies changes, in the form of those of a lateRow, in time linear in the row and in the
+// merge applies changes, in the form of lateRow.changes, in time linear in the row and in the
 // changes.
 func (r *row) merge(changes []Edge) {
 	old := r.Entries

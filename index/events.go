@@ -18,9 +18,9 @@ type Event struct {
 	Last   int64   // time of the edge before the event
 }
 
-// Events holds the newest events of a graph in the order in which they became known. Events of one
-// bulk load are ordered by time. It is a snapshot: the single writer appends after the end of every
-// existing snapshot.
+// Events holds the newest events of a graph in the order in which they became known. The events of
+// a bulk load are ordered by time. It is a snapshot: the single writer appends after the end of
+// every existing snapshot.
 type Events struct {
 	list   []Event
 	latest int64
@@ -52,7 +52,7 @@ func (e Events) add(later ...Event) Events {
 	return newEvents(append(e.list, later...), max(len(e.list)-1, 0), e.latest)
 }
 
-// merge returns the events together with those of a bulk load, ordered by time.
+// merge returns the events and the events of a bulk load, ordered by time.
 func (e Events) merge(loaded []Event) Events {
 	if len(loaded) == 0 {
 		return e
@@ -130,7 +130,7 @@ type pairEdge struct {
 	loaded bool
 }
 
-// addPair adds the events of one pair, whose edges are in the order of addition. Each event has the
+// addPair adds the events of a pair, whose edges are in the order of addition. Each event has the
 // edge as the earlier events have left it.
 func (n *newestEvents) addPair(edges []pairEdge, how Repeats) {
 	if !slices.ContainsFunc(edges, func(e pairEdge) bool { return e.Time != 0 }) {
@@ -205,7 +205,7 @@ func decodeEvents(d *block.Decoder, nodes int64) (all []Event, err error) {
 	return all, nil
 }
 
-// Moment holds the events of one time and the graph before them.
+// Moment holds the events at a time and the graph before them.
 type Moment struct {
 	Graph  *Graph
 	Time   int64

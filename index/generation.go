@@ -11,11 +11,11 @@ import (
 )
 
 // A generation is the base of the graph on disk: blocks of the dictionary, of the node records, of
-// the newest events and of the adjacency, all of one version. A new generation is written next to
-// the old one and becomes valid with the commit of WriteBase, whose meta record names it.
+// the newest events and of the adjacency, all at the same version. A new generation is written next
+// to the old one and becomes valid with the commit of WriteBase, whose meta record names it.
 //
-// The blocks of the dictionary by id are numbered by their first ids, the others consecutively. So
-// the remaining blocks of a damaged generation state which ids they cover.
+// The blocks of the dictionary by id are numbered by their first ids, all other blocks
+// consecutively. So the remaining blocks of a damaged generation state which ids they cover.
 
 // generationKinds are the prefixes of a generation's blocks.
 var generationKinds = [...]byte{prefixDict, prefixKeyOrder, prefixNode, prefixEvent, prefixOut, prefixIn, prefixDirectory, prefixDegree}
@@ -31,7 +31,7 @@ type content struct {
 	// ascending yields the keys of all nodes in key order. It is used only if ids are not in key
 	// order.
 	ascending iter.Seq2[block.KeyEntry, error]
-	// entries passes the entries of the rows of one direction to visit, ascending by row and
+	// entries passes the entries of the rows in one direction to visit, ascending by row and
 	// neighbour.
 	entries func(in bool, visit func(Edge) error) error
 }
@@ -81,7 +81,7 @@ func (c *content) write(w Writer, generation uint32, from *Stored) (*Base, error
 	return &Base{pagedGraph(c.nodes, out, in, cache), pagedKeys(keys, cache).dict(), pagedNodes(nodes, c.labels, cache), cache}, nil
 }
 
-// writeRows writes the blocks of the rows of one direction and returns their directory.
+// writeRows writes the blocks of the rows in one direction and returns their directory.
 func (c *content) writeRows(w Writer, kind byte, generation uint32) (*block.RowDirectory, error) {
 	rows := newRowWriter(w, kind, generation, c.nodes)
 	if err := c.entries(kind == prefixIn, rows.add); err != nil {
@@ -305,8 +305,8 @@ func DropGenerations(r Reader, w Writer, keep, last uint32) error {
 	return nil
 }
 
-// LastGeneration returns the highest generation number in use: that of the present generation or of
-// a leftover block. A new generation must have a higher number, so that no leftover block can mix
+// LastGeneration returns the highest generation number in use, by the present generation or by a
+// leftover block. A new generation must have a higher number, so that no leftover block can mix
 // with its blocks.
 func LastGeneration(r Reader, present uint32) (uint32, error) {
 	last := uint64(present)

@@ -25,8 +25,8 @@ const (
 // ValidWeight reports whether w can be the weight of an edge.
 func ValidWeight(w float32) bool { return block.ValidWeight(w) }
 
-// Graph is the adjacency of one version of the database: a base in compressed rows and an overlay
-// of the rows that have changed since. It is immutable and safe for concurrent use; [Graph.Edit]
+// Graph is the adjacency of a version of the database: a base in compressed rows and an overlay of
+// the rows that have changed since. It is immutable and safe for concurrent use; [Graph.Edit]
 // starts the next version. It implements ppr.Graph and model.Graph.
 //
 // INVARIANT: each row ascends strictly by node. An undirected graph is symmetric, its in-rows are
@@ -246,7 +246,7 @@ type survey struct {
 	made   atomic.Pointer[ppr.Survey]
 }
 
-// delta is a linked list of the changes of an edit and of those before it. Versions share the
+// delta is a linked list of the changes of an edit and of the edits before it. Versions share the
 // common part.
 type delta struct {
 	earlier *delta

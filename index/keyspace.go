@@ -35,7 +35,7 @@ const (
 )
 
 // OnDemand reports whether the stored keys from a to b all belong to records that are read when
-// they are needed. Other records then tell that they exist, so the loss of one is noticed.
+// they are needed. Other records then tell that they exist, so a loss is noticed.
 func OnDemand(a, b []byte) bool {
 	return len(a) > 0 && len(b) > 0 && a[0] == b[0] &&
 		slices.Contains([]byte{prefixDict, prefixKeyOrder, prefixOut, prefixIn, prefixDegree}, a[0])
@@ -124,7 +124,7 @@ func firstNumber(key []byte) uint64 {
 // name contains, ends the name.
 func nameKey(kind byte, name string) []byte { return append(append([]byte{kind}, name...), 0) }
 
-// documentKey returns the key of one of a model's documents.
+// documentKey returns the key of a model's document.
 func documentKey(name string, serial uint64) []byte {
 	return binary.BigEndian.AppendUint64(nameKey(prefixDocument, name), serial)
 }
@@ -160,7 +160,7 @@ func decisionEndKey(end int64, id uint64) []byte {
 // MetaKey returns the key of the first part of the meta record.
 func MetaKey() []byte { return partKey([]byte{prefixMeta}, 0) }
 
-// IsMeta reports whether key is that of the meta record, which every commit of a version writes.
+// IsMeta reports whether key is the key of the meta record, which every commit of a version writes.
 func IsMeta(key []byte) bool { return len(key) == 3 && key[0] == prefixMeta }
 
 func corruptKey(key []byte) error { return fmt.Errorf("%w: key %q", ErrCorrupt, key) }

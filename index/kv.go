@@ -23,7 +23,7 @@ var (
 	// ErrRepeated is returned for an edge that occurs twice or exists already, where repeats are
 	// not allowed.
 	ErrRepeated = errors.New("index: repeated edge")
-	// ErrFeatureLen is returned for a feature vector whose length is not that of the label.
+	// ErrFeatureLen is returned for a feature vector whose length differs from Label.Features.
 	ErrFeatureLen = errors.New("index: wrong number of features")
 )
 

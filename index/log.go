@@ -18,7 +18,7 @@ type Log struct {
 	sets    *changeSets
 }
 
-// changeSets caches the change sets of one log that states have used recently, so that states which
+// changeSets caches the change sets of a log that states have used recently, so that states which
 // catch up from the same version share one. It is safe for concurrent use.
 type changeSets struct {
 	mu   sync.Mutex                // protects following fields
@@ -119,8 +119,8 @@ type nodeChange struct {
 	old  node // record before the change; not stored
 }
 
-// record holds the changes of one commit to the graph, in the order in which they are reapplied:
-// new keys, then node records, then edges.
+// record holds the changes of a commit to the graph, in the order in which they are reapplied: new
+// keys, then node records, then edges.
 //
 // INVARIANT: the records of the log form a chain. prev is the version of the previous record, so a
 // missing record is detected. first makes the ids of the new keys known without the previous
@@ -133,16 +133,16 @@ type record struct {
 	edges []edgeChange
 }
 
-// follows reports whether no record is missing between that of version last (0: none) and r, in a
-// log that begins after version start.
+// follows reports whether no record is missing between r and the record of version last (0: none),
+// in a log that begins after version start.
 func (r *record) follows(last, start uint64) bool {
 	return r.prev == last || last == 0 && r.prev <= start
 }
 
 func (r *record) empty() bool { return len(r.keys)+len(r.nodes)+len(r.edges) == 0 }
 
-// Flags of an edge in a stored record: the tag of the weight before the change, that of the weight
-// after it, and hasTime.
+// Flags of an edge in a stored record: the tag of the weight before the change, the tag of the
+// weight after it, and hasTime.
 const (
 	tagMask  = 3
 	newShift = 2

@@ -49,8 +49,8 @@ func decodeNodeRecord(d *block.Decoder) node {
 	return decodeNode(uint16(v))
 }
 
-// nodeRecords holds the records of all nodes: those of the base, and those set since. It is
-// persistent, as pages is.
+// nodeRecords holds the records of all nodes: the records of the base, and the records set since.
+// It is persistent, as pages is.
 type nodeRecords struct {
 	base    *storedNodes // nil: no base
 	changed pages.Array[nodeSet]
@@ -100,7 +100,7 @@ func (r *nodeRecords) sinceBase(yield func(ID, node) bool) {
 	}
 }
 
-// onto returns the records on a new base, which holds those of old, an earlier version.
+// onto returns the records on a new base, which holds the records of old, an earlier version.
 func (r *nodeRecords) onto(base *storedNodes, old *nodeRecords) nodeRecords {
 	next, by := nodeRecords{base: base}, new(pages.Owner)
 	for id, c := range r.changed.All() {
@@ -170,7 +170,8 @@ func (s *storedNodes) loadedBytes() (n int64) {
 	return n
 }
 
-// nodeDirectory says which blocks of node records are stored. The records of the others are zero.
+// nodeDirectory says which blocks of node records are stored. Blocks that are not stored have only
+// zero records.
 type nodeDirectory struct {
 	nodes  int
 	stored []byte // a bit for each block

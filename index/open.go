@@ -142,7 +142,7 @@ func (o *opener) readLog() error {
 	return nil
 }
 
-// blocks passes the blocks of one kind of the generation to visit, in order, and reports the errors
+// blocks passes the blocks of a kind of the generation to visit, in order, and reports the errors
 // of visit. The decoder of a block with a wrong checksum has an error.
 func (o *opener) blocks(kind byte, visit func(no uint32, d *block.Decoder) error) error {
 	g := o.s.Meta.Generation
@@ -292,8 +292,8 @@ func (o *opener) adjacency() (err error) {
 	return o.degrees(g.Degree)
 }
 
-// eachRow passes the rows in the blocks of one direction to visit, in order, and reports damage. A
-// long row is passed in several parts.
+// eachRow passes the rows in one direction to visit, in order, and reports damage. A long row is
+// passed in several parts.
 func (o *opener) eachRow(kind byte, visit func(u ID, e block.Entries) error) error {
 	if o.s.Meta.Generation == 0 {
 		return nil
@@ -331,7 +331,7 @@ func (o *opener) eachRow(kind byte, visit func(u ID, e block.Entries) error) err
 	return err
 }
 
-// degrees compares the stored degrees with those of the rows.
+// degrees compares the stored degrees with the degrees of the rows.
 func (o *opener) degrees(degree func(ID) float64) error {
 	next := uint32(0)
 	compare := !o.damaged
@@ -425,7 +425,7 @@ func (o *opener) eachVector(visit func(ID, []float32) error) error {
 	return nil
 }
 
-// featureBlock passes the vectors of a block to visit. The first one is that of the node first.
+// featureBlock passes the vectors of a block to visit. The first vector belongs to the node first.
 func (o *opener) featureBlock(first uint64, block []byte, visit func(ID, []float32) error) error {
 	vectors, err := decodeFeatures(block)
 	for i, v := range vectors {

@@ -8,7 +8,7 @@ import (
 	"kith/index/internal/block"
 )
 
-// dictionary reads the keys, or prepares to read those of the base on demand.
+// dictionary reads the keys, or prepares to read the keys of the base on demand.
 func (o *opener) dictionary() error {
 	if o.on != nil && o.s.Meta.Generation > 0 {
 		o.cache = o.on.cache(o.s.Meta.Generation)
@@ -43,8 +43,8 @@ func (o *opener) dictionary() error {
 	return nil
 }
 
-// openDict makes a dictionary of the keys in the store and those of the log. That no key occurs
-// twice is checked by [Snapshot.Check] and when the keys are loaded.
+// openDict makes a dictionary of the keys in the store and the keys of the log. [Snapshot.Check]
+// verifies that no key occurs twice, and so does loading the keys.
 func (o *opener) openDict() error {
 	m := &o.s.Meta
 	stored, err := openKeys(o.r, o.cache, m)

@@ -208,7 +208,7 @@ func (o *opener) redoRecord(edit *Edit, l logged, sound bool) (events []Event) {
 }
 
 // lastTime returns the time of an edge before a change of it. If rows are read on demand, it reads
-// only those of edges that had a time.
+// only the rows of edges that had a time.
 func (o *opener) lastTime(edit *Edit, c *edgeChange) int64 {
 	if o.cache == nil {
 		had, _ := edit.Edge(c.U, c.V)
@@ -281,7 +281,7 @@ func (o *opener) dropMaybeDeleted() {
 	}
 }
 
-// reconcile makes the parts of the snapshot consistent, and reports what was wrong.
+// reconcile makes the parts of the snapshot consistent, and reports the errors.
 func (o *opener) reconcile() {
 	s, m := o.s, o.s.Meta
 	m.Edges, m.Loops = s.Graph.edges, s.Graph.loops
@@ -342,8 +342,8 @@ func (o *opener) reconcile() {
 	s.Meta = m
 }
 
-// Restart writes to w all records of s except those of WriteBase, at the same version, under a
-// generation number that was never used. The log begins with the next version, and no change is
+// Restart writes to w all records of s except the records of WriteBase, at the same version, under
+// a generation number that was never used. The log begins with the next version, and no change is
 // kept. States and damaged feature blocks are deleted.
 func (s *Snapshot) Restart(r Reader, w Writer, generation uint32) (*Snapshot, error) {
 	next := *s

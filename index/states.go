@@ -82,9 +82,9 @@ func (u *CacheUse) Count(o Origin) {
 type Cached struct {
 	*ppr.State
 	Origin Origin
-	// Pristine is set for a state that was computed from scratch on a graph with the same edges: it
-	// is the one that another solve returns, bit for bit. Others differ from that within the bounds
-	// of both.
+	// Pristine is set for a state that was computed from scratch on a graph with the same edges:
+	// another solve returns the same state, bit for bit. A state that is not pristine differs from
+	// it within the bounds of both.
 	Pristine bool
 }
 
@@ -132,7 +132,7 @@ func (c *States) WithSolver(ctx context.Context, f func(*ppr.Solver) error) erro
 
 // Solve calls f with a solver and returns the state that f computes. A state that does not reach
 // its target, because that takes more memory than a solver has or more precision than float64, is a
-// result, not an error: its bounds say what is known.
+// result, not an error: its bounds tell how exact the state is.
 func (c *States) Solve(ctx context.Context, f func(*ppr.Solver) (*ppr.State, error)) (st *ppr.State, err error) {
 	err = c.WithSolver(ctx, func(sv *ppr.Solver) error {
 		st, err = f(sv)
@@ -185,7 +185,7 @@ type request struct {
 	pristine bool // see Cached
 }
 
-// current returns the state that is requested on the graph of s, and keeps it as that of of.
+// current returns the state that is requested on the graph of s, and keeps it under the id of.
 func (c *States) current(ctx context.Context, s *Snapshot, r Reader, of StateID, q request) (st Cached, err error) {
 	defer c.locked(func() { c.stats.Count(st.Origin) })
 	e := c.entry(of)
@@ -361,7 +361,7 @@ func (c *States) Values(
 }
 
 // Read solves for a start vector and returns its values and their bounds at some nodes, without
-// keeping a state. Like Solve, it returns what was reached.
+// keeping a state. Like Solve, it also returns values that miss the target.
 func (c *States) Read(
 	ctx context.Context, g ppr.Graph, of StateID, h ppr.Vector, t ppr.Target, at []ID,
 ) (v, bound []float64, err error) {

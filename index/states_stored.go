@@ -16,7 +16,7 @@ import (
 )
 
 // StateID identifies a cached PageRank state by its source, form, damping factor and accuracy.
-// Undirected graphs keep only column states, which serve both forms. A tracked state is that of the
+// Undirected graphs keep only column states, which serve both forms. A tracked state belongs to the
 // last start vector requested for the source; it is never stored.
 type StateID struct {
 	Form    ppr.Form
@@ -106,7 +106,7 @@ func (c *States) Unsaved() (ops int) {
 }
 
 // Write writes to w the states that are not in the store and took at least storeOps edge
-// operations, those that are evicted last first, until they have taken limit bytes.
+// operations, until they have taken limit bytes. The states that would be evicted last come first.
 func (c *States) Write(w Writer, limit int64) error {
 	c.mu.Lock()
 	c.unsaved = 0
@@ -247,8 +247,8 @@ func (c *States) account(e *entry, sign int) {
 // Price is the estimated cost of the states of some sources, for a query planner.
 type Price struct {
 	Missing  int     // number of states not in memory
-	SolveOps float64 // edge operations to compute one state: the average of those in memory
-	Error    float64 // certified L1 error of one state: the average of those in memory; 0 means unknown
+	SolveOps float64 // edge operations to compute one state: the average over the states in memory
+	Error    float64 // certified L1 error of one state: the average over the states in memory; 0 means unknown
 }
 
 // Price returns the estimated cost of requesting the states of sources. If no states are in memory,

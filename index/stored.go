@@ -11,9 +11,9 @@ import (
 	"kith/ppr"
 )
 
-// storedRows reads the rows of one direction from the blocks of a generation when they are asked
-// for. It takes 20 bytes of memory for each block, and what its cache allows for decoded blocks. An
-// unreadable row is empty, and the cache keeps the error.
+// storedRows reads the rows in one direction from the blocks of a generation on demand. It takes 20
+// bytes of memory for each block, and decoded blocks take memory of the cache. An unreadable row is
+// empty, and the cache keeps the error.
 type storedRows struct {
 	block.RowDirectory
 	nodes  int

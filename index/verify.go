@@ -12,9 +12,9 @@ import (
 )
 
 // Verify compares the records of a store with the snapshot in memory. It reads them as Open does,
-// but compares the keys, the node records, the edges of the base and the feature vectors with those
-// that are served as it reads them, so it needs memory for the changes since the base, not for a
-// second graph. It returns ErrCorrupt with the first difference, or the error of ctx.
+// but compares each key, node record, edge of the base and feature vector with the snapshot as it
+// reads it, so it needs memory for the changes since the base, not for a second graph. It returns
+// ErrCorrupt with the first difference, or the error of ctx.
 func (s *Snapshot) Verify(ctx context.Context, r Reader) error {
 	meta, err := readMeta(r, []byte{prefixMeta})
 	if err != nil {
@@ -66,7 +66,8 @@ func (v *verifier) keys() error {
 	return err
 }
 
-// edges compares the stored rows of the base with those that are served, and continues with these.
+// edges compares the stored rows of the base with the served rows, and continues with the served
+// rows.
 func (v *verifier) edges() error {
 	served, base := v.memory.Graph, NewGraph(v.s.Meta.Directed)
 	base.nodes, base.edges = int(v.s.Meta.BaseNodes), v.s.Meta.BaseEdges
@@ -79,7 +80,7 @@ func (v *verifier) edges() error {
 	return cmp.Or(err, v.degrees(base.Degree))
 }
 
-// rows compares the blocks of one direction with the rows that are served.
+// rows compares the blocks of rows in one direction with the rows that are served.
 func (v *verifier) rows(kind byte, served *base) error {
 	entries, row, at := uint64(0), ID(0), 0
 	err := v.eachRow(kind, func(u ID, e block.Entries) error {
@@ -144,8 +145,8 @@ func (v *verifier) compareChanges() {
 	}
 }
 
-// nodes compares the node records of the base with those in memory, except those that the log has
-// changed.
+// nodes compares the node records of the base with the records in memory, except records that the
+// log has changed.
 func (v *verifier) nodes() error {
 	changed := map[ID]bool{}
 	for _, l := range v.records {
@@ -171,8 +172,8 @@ func (v *verifier) compareNode(id ID, stored node) error {
 	return nil
 }
 
-// compareNodes compares the node records that the log has changed, and those of nodes that are
-// newer than the base.
+// compareNodes compares the node records that the log has changed, and the records of nodes that
+// are newer than the base.
 func (v *verifier) compareNodes() {
 	for id, n := range v.s.nodes.sinceBase {
 		if err := v.compareNode(id, n); err != nil {

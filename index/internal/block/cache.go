@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// A Cache holds decoded blocks of all kinds in at most Budget bytes, and evicts those that were not
-// used for long (the clock algorithm: Corbató, A Paging Experiment with the Multics System, 1968).
-// A block in use stays valid after it was evicted. It also keeps the first error of its blocks. It
-// is safe for concurrent use.
+// A Cache holds decoded blocks of all kinds in at most Budget bytes, and evicts blocks that were
+// not used for long (the clock algorithm: Corbató, A Paging Experiment with the Multics System,
+// 1968). A block in use stays valid after it was evicted. It also keeps the first error of its
+// blocks. It is safe for concurrent use.
 type Cache struct {
 	Budget  int64
 	failure atomic.Pointer[error]
@@ -101,9 +101,9 @@ func (p *place[T]) get() *T {
 	return &b.block
 }
 
-// A Set reads the blocks of one kind when they are asked for. It takes 8 bytes of memory for each
-// block, and what the cache allows for decoded blocks. An unreadable block is the zero T, and the
-// cache keeps the error. It is safe for concurrent use.
+// A Set reads the blocks of a kind on demand. It takes 8 bytes of memory for each block, and
+// decoded blocks take memory of the cache. An unreadable block is the zero T, and the cache keeps
+// the error. It is safe for concurrent use.
 type Set[T any] struct {
 	// Resident blocks stay in memory for good once they are read, and take no memory of the cache.
 	// It must be set before the first block is read.

@@ -6,10 +6,10 @@ import (
 	"math"
 )
 
-// RowDirectory says which rows of one direction are in which block, and how large the rows are in
+// RowDirectory says which rows in one direction are in which block, and how large the rows are in
 // memory.
 type RowDirectory struct {
-	First   []ID // first row of each block, ascending; equal ones are blocks of one row
+	First   []ID // first row of each block, ascending; blocks of the same row have the same number
 	Entries uint64
 	Loops   uint64
 	Weights bool // some weight is not 1

@@ -8,8 +8,8 @@
 // the others. A [RowDirectory] and a [KeyDirectory] hold the first node of each block, [Degrees]
 // the degrees of consecutive nodes.
 //
-// A [Set] reads the blocks of one kind when they are asked for. All sets of a graph share a
-// [Cache], which bounds the memory of the blocks. T can be anything that bytes are decoded to.
+// A [Set] reads the blocks of a kind on demand. All sets of a graph share a [Cache], which bounds
+// the memory of the blocks. T can be anything that bytes are decoded to.
 //
 // A [Key] is the name of a node. A [Decoder] decodes numbers, keys and other values; each block is
 // preceded by its checksum ([WithChecksum]).

@@ -18,8 +18,7 @@ import (
 // A group is decoded without the previous one, so a look-up decodes few keys, and a cache can hold
 // the stored bytes.
 //
-// A block by id is numbered by its first id, so that it states which ids it covers without the
-// other blocks.
+// A block by id is numbered by its first id, so that it states on its own which ids it covers.
 
 // keyGroup is the number of keys that are decoded together.
 const keyGroup = 64

@@ -71,7 +71,7 @@ func (p *RowPacker) Add(row, to ID, weight float32, time int64) error {
 // Close emits the last block.
 func (p *RowPacker) Close() error { return p.flush(len(p.run)) }
 
-// flush emits the first n entries, which end with the end of a row or are all of one row.
+// flush emits the first n entries, which end with the end of a row or all belong to the same row.
 func (p *RowPacker) flush(n int) error {
 	if n == 0 {
 		return nil
@@ -146,7 +146,7 @@ func appendBlock(b []byte, run []entry) []byte {
 	return b
 }
 
-// Rows holds the rows of a block: row i is that of Node[i] and has the entries End[i-1] to End[i].
+// Rows holds the rows of a block: row i belongs to Node[i] and has the entries End[i-1] to End[i].
 type Rows struct {
 	Node []ID
 	End  []int
@@ -296,7 +296,7 @@ func (d *Decoder) neighbours(to []ID, u int64, n int) []ID {
 		v += 1 + gap
 		row[k] = ID(v)
 	}
-	if d.B = b; v > math.MaxUint32 { // neighbours ascend, so the others fit
+	if d.B = b; v > math.MaxUint32 { // neighbours ascend, so the previous ones fit
 		d.Fail("a neighbour of 32 bits")
 	}
 	return to

@@ -61,7 +61,7 @@ func (f *File) Reader(at, size int64, buffer int) *bufio.Reader {
 	return bufio.NewReaderSize(io.NewSectionReader(f, at, size), int(min(int64(buffer), size)))
 }
 
-// ErrOther is the error for bytes in a scratch file that are not those that were written.
+// ErrOther is returned if the bytes read from a scratch file differ from the bytes written.
 var ErrOther = errors.New("the data read back are not those written")
 
 // Error says where an error arose.

@@ -45,8 +45,9 @@ func (l *Sorted) spill() error {
 func (l *Sorted) Sort() { l.tail, l.spare = RadixSort(l.tail, l.spare, l.Directed) }
 
 // Reader returns a merger of base, which must ascend or be nil, and of the list. It returns the
-// edges ascending by pairs. The edges of a pair come in the order in which they were added, those
-// of base, which is list 0, first. The merge ends early after an error, which it stores in readErr.
+// edges ascending by pairs. The edges of a pair come in the order in which they were added, the
+// edges of base, which is list 0, first. The merge ends early after an error, which it stores in
+// readErr.
 func (l *Sorted) Reader(base func() (Edge, bool), readErr *error) *Merger[Edge] {
 	if base == nil {
 		base = func() (e Edge, ok bool) { return e, false }
@@ -94,12 +95,12 @@ func (l *Sorted) Rewrite(run Section, rename func([]Edge) error) error {
 	return l.File.WriteEdges(run, l.tail)
 }
 
-// Forget drops the edges in memory, of which none is to be in the list.
+// Forget drops the edges in memory, which do not belong in the list.
 func (l *Sorted) Forget() { l.tail, l.spare = nil, nil }
 
 // RadixSort sorts edges by their pairs, stably, byte by byte from the lowest (Knuth 3, section
-// 5.2.5, algorithm R). Both slices are overwritten. out is the sorted slice, free the other one,
-// which may be longer than spare was.
+// 5.2.5, algorithm R). Both slices are overwritten. out is the sorted slice, and free is the other
+// slice, which may be longer than spare was.
 func RadixSort(edges, spare []Edge, directed bool) (out, free []Edge) {
 	var count [8][256]int
 	for i := range edges {
@@ -169,7 +170,7 @@ func (m *Merger[T]) play(node int) int {
 	return a
 }
 
-// beats reports whether the head of list a comes before that of list b.
+// beats reports whether the head of list a comes before the head of list b.
 func (m *Merger[T]) beats(a, b int) bool {
 	switch {
 	case !m.live[a] || !m.live[b]:
