@@ -23,7 +23,8 @@ type base struct {
 	memory  atomic.Pointer[csr] // nil: not loaded
 	stored  *storedRows         // nil if the rows were made in memory
 	degrees *storedDegrees      // of stored out-rows
-	merged  atomic.Int64        // memory of the rows of versions with this base that were late, in bytes
+	// merged is the memory in bytes of the rows that were late, in all versions with this base.
+	merged atomic.Int64
 }
 
 // inMemory returns a base that consists of c.
@@ -250,7 +251,8 @@ func (c *csr) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
 		}
 		lo = end
 	}
-	return lo >= hi || yield(lo, ppr.Run{Start: make([]uint32, hi-lo+1)}) // nodes newer than the base
+	// The remaining nodes are newer than the base.
+	return lo >= hi || yield(lo, ppr.Run{Start: make([]uint32, hi-lo+1)})
 }
 
 func (c *csr) row(u ID) block.Entries { return c.Sub(c.span(u)) }

@@ -12,8 +12,10 @@ import (
 
 // The limits of the layout, since ids and offsets have 32 bits.
 const (
-	MaxNodes   = math.MaxUint32 // nodes, deleted ones included
-	MaxEntries = math.MaxUint32 // entries of the rows in one direction that fit into memory; the store has no limit
+	MaxNodes = math.MaxUint32 // nodes, deleted ones included
+	// MaxEntries is the number of entries of the rows in one direction that fit into memory; the
+	// store has no limit.
+	MaxEntries = math.MaxUint32
 )
 
 // tooManyNodes returns ErrTooLarge for a node that cannot be numbered.

@@ -324,7 +324,8 @@ func (b *Batch) rollback(before *Batch, changes int) {
 	b.record, b.vectors, b.grown = before.record, before.vectors, before.grown
 	counted := b.now.Meta.Labels
 	b.now.Meta = before.now.Meta
-	for i := range b.now.Meta.Labels { // these may have been copied, and counted further, since then
+	for i := range b.now.Meta.Labels {
+		// The labels may have been copied, and counted further, since then.
 		b.now.Meta.Labels[i].Nodes = counted[i].Nodes
 	}
 }

@@ -45,8 +45,10 @@ func (r *Repeats) UnmarshalText(b []byte) error {
 type Tally struct {
 	Repeated  int64 // number of loaded edges that were in the graph or had been loaded before
 	Differing int64 // number of repeated edges with another weight or time than the previous edge
-	BothWays  int64 // number of pairs of two nodes loaded in both directions; undirected graphs only
-	Symmetric bool  // each pair of two nodes was loaded equally often in both directions
+	// BothWays is the number of pairs of two nodes loaded in both directions; undirected graphs
+	// only.
+	BothWays  int64
+	Symmetric bool // each pair of two nodes was loaded equally often in both directions
 }
 
 // combiner merges the edges of each pair, which must be consecutive, into one edge.

@@ -207,7 +207,8 @@ func (b *Bulk) number(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		_, _ = tables[list].Write(binary.LittleEndian.AppendUint32(tables[list].AvailableBuffer(), id)) // Flush returns the error
+		// Flush returns the error.
+		_, _ = tables[list].Write(binary.LittleEndian.AppendUint32(tables[list].AvailableBuffer(), id))
 	}
 	if readErr != nil {
 		return readErr

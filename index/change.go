@@ -27,13 +27,17 @@ type Commit struct {
 // Change is the effect of the commit that made a version. The change record has neither Keys,
 // Nodes, Edges nor Observed, which are in the log record and in the observations.
 type Change struct {
-	Time      int64                `msgpack:"time"`             // time of the commit, in nanoseconds since 1970
-	Before    uint64               `msgpack:"before"`           // Meta.History before the commit
-	After     uint64               `msgpack:"after"`            // Meta.History after the commit
-	Bytes     int64                `msgpack:"bytes"`            // bytes of its log record, observations and documents
-	First     ID                   `msgpack:"first"`            // id of the first new key: the number of ids assigned before
-	Keys      []Key                `msgpack:"-"`                // new keys, by id
-	Labels    []LabelChange        `msgpack:"labels,omitempty"` // labels that were made or changed, and the labels of Nodes
+	// Time is the time of the commit, in nanoseconds since 1970.
+	Time   int64  `msgpack:"time"`
+	Before uint64 `msgpack:"before"` // Meta.History before the commit
+	After  uint64 `msgpack:"after"`  // Meta.History after the commit
+	// Bytes is the number of bytes of its log record, observations and documents.
+	Bytes int64 `msgpack:"bytes"`
+	// First is the id of the first new key: the number of ids assigned before.
+	First ID    `msgpack:"first"`
+	Keys  []Key `msgpack:"-"` // new keys, by id
+	// Labels are the labels that were made or changed, and the labels of Nodes.
+	Labels    []LabelChange        `msgpack:"labels,omitempty"`
 	Nodes     []NodeChange         `msgpack:"nodes,omitempty"`
 	Edges     []EdgeChange         `msgpack:"edges,omitempty"`
 	Vectors   []VectorChange       `msgpack:"vectors,omitempty"`
@@ -81,10 +85,11 @@ type VectorChange struct {
 
 // ModelChange is a model after a commit.
 type ModelChange struct {
-	Name      string             `msgpack:"name"`
-	Answering string             `msgpack:"answering"`      // Meta.Model after the commit
-	Note      msgpack.RawMessage `msgpack:"note,omitempty"` // ModelEntry.Note; empty if the model was dropped
-	Serials   []uint64           `msgpack:"serials,omitempty"`
+	Name      string `msgpack:"name"`
+	Answering string `msgpack:"answering"` // Meta.Model after the commit
+	// Note is ModelEntry.Note; empty if the model was dropped.
+	Note    msgpack.RawMessage `msgpack:"note,omitempty"`
+	Serials []uint64           `msgpack:"serials,omitempty"`
 }
 
 // advance makes m the meta record of the next version. sum is the checksum of what the commit did.
@@ -96,7 +101,8 @@ func (m *Meta) advance(now int64, sum uint32) {
 // nextHistory returns the value of Meta.History after a commit.
 func nextHistory(before, version uint64, now int64, sum uint32) uint64 {
 	h := fnv.New64a()
-	_ = binary.Write(h, binary.LittleEndian, []uint64{before, version, uint64(now), uint64(sum)}) // a hash accepts all bytes
+	// A hash accepts all bytes.
+	_ = binary.Write(h, binary.LittleEndian, []uint64{before, version, uint64(now), uint64(sum)})
 	return max(h.Sum64(), 1)
 }
 

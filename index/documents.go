@@ -20,7 +20,9 @@ import (
 // Document is a stored document, or the error of reading it.
 type Document struct {
 	Bytes []byte
-	At    uint64 // version that a model has learned up to, or that an observation made; number of a decision
+	// At is the version that a model has learned up to, the version that an observation made, or
+	// the number of a decision.
+	At    uint64
 	Err   error
 	Entry ModelEntry // models only
 
@@ -29,10 +31,11 @@ type Document struct {
 
 // ModelEntry lists the valid documents of a model.
 type ModelEntry struct {
-	Serial uint64   // serial number of the document of the deployed model
-	At     uint64   // version of the graph up to which the deployed model has learned the observations
-	Kept   []uint64 // serial numbers of other documents to keep
-	Note   []byte   // further data of package db about the model
+	Serial uint64 // serial number of the document of the deployed model
+	// At is the version of the graph up to which the deployed model has learned the observations.
+	At   uint64
+	Kept []uint64 // serial numbers of other documents to keep
+	Note []byte   // further data of package db about the model
 }
 
 // encode returns the serial and at, 8 bytes each. If there are other documents or a note, their

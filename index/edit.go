@@ -15,10 +15,11 @@ import (
 type Edit struct {
 	g          Graph
 	by         *pages.Owner
-	baseSurvey *survey               // survey of the graph the edit started from
-	changes    []ppr.Change          // all changes; kept because the survey of from may be requested during the edit
-	pending    map[rowOf]pendingRow  // pending changes of long rows
-	later      map[*adjacency][]Edge // changes of setLater, as entries of rows
+	baseSurvey *survey // survey of the graph the edit started from
+	// changes holds all changes, because baseSurvey may be requested during the edit.
+	changes []ppr.Change
+	pending map[rowOf]pendingRow  // pending changes of long rows
+	later   map[*adjacency][]Edge // changes of setLater, as entries of rows
 }
 
 // Edit starts a new version of g.

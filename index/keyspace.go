@@ -54,7 +54,8 @@ func numberWidths(kind byte) (widths []int, ok bool) {
 	case prefixMeta: // no number
 	case prefixBase: // generation
 		widths = []int{4}
-	case prefixDict, prefixKeyOrder, prefixNode, prefixEvent, prefixOut, prefixIn, prefixDegree, prefixDirectory: // generation, block; direction
+	case prefixDict, prefixKeyOrder, prefixNode, prefixEvent, prefixOut, prefixIn, prefixDegree, prefixDirectory:
+		// generation, block; direction
 		widths = []int{4, 4}
 	case prefixFeature: // block
 		widths = []int{4}

@@ -148,7 +148,9 @@ const (
 	newShift = 2
 	hasTime  = 1 << 4
 
-	otherWeight = 2 // the tag of a weight that follows as a float; 0 and 1 are the tags of the weights 0 and 1
+	// otherWeight is the tag of a weight that follows as a float; 0 and 1 are the tags of the
+	// weights 0 and 1.
+	otherWeight = 2
 )
 
 func weightTag(w float32) byte {

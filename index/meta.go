@@ -27,41 +27,55 @@ type Meta struct {
 	// Version is the number of commits so far that changed the graph, observations, decisions or
 	// models: commit n made version n.
 	Version uint64 `msgpack:"version"`
-	Time    int64  `msgpack:"time"`    // time of the commit that made Version, in nanoseconds since 1970
-	History uint64 `msgpack:"history"` // checksum of the commits so far, by which copies that went different ways differ
+	// Time is the time of the commit that made Version, in nanoseconds since 1970.
+	Time int64 `msgpack:"time"`
+	// History is a checksum of the commits so far: it differs if copies of a database went
+	// different ways.
+	History uint64 `msgpack:"history"`
 
-	Generation uint32 `msgpack:"generation"`            // generation of the blocks of the base; 0 if there are no blocks
+	// Generation is the generation of the blocks of the base; 0 if there are no blocks.
+	Generation uint32 `msgpack:"generation"`
 	Base       uint64 `msgpack:"base"`                  // version of the base
 	BaseNodes  int64  `msgpack:"base_nodes"`            // number of ids in the base
 	BaseEdges  int64  `msgpack:"base_edges"`            // number of edges in the base
 	BaseEvents int64  `msgpack:"base_events,omitempty"` // number of events stored with the base
-	LogStart   uint64 `msgpack:"log_start"`             // the log contains all commits after this version
-	LogEnd     uint64 `msgpack:"log_end"`               // version of the newest log record ever written; 0 if none
+	// LogStart is the version after which the log contains all commits.
+	LogStart uint64 `msgpack:"log_start"`
+	// LogEnd is the version of the newest log record ever written; 0 if none.
+	LogEnd uint64 `msgpack:"log_end"`
 
-	Model string `msgpack:"model"` // name of the model that answers requests which name no model; may be ""
+	// Model is the name of the model that answers requests which name no model; may be "".
+	Model string `msgpack:"model"`
 
-	Decisions uint64 `msgpack:"decisions"` // number of decisions made so far, which is the number of the last one
+	// Decisions is the number of decisions made so far, and the number of the last decision.
+	Decisions uint64 `msgpack:"decisions"`
 
-	Forgotten uint64 `msgpack:"forgotten"` // observations up to this version are forgotten; some may remain stored
-	Observed  int64  `msgpack:"observed"`  // number of bytes of the observations after Forgotten
+	// Forgotten is the version up to which observations are forgotten; some may remain stored.
+	Forgotten uint64 `msgpack:"forgotten"`
+	Observed  int64  `msgpack:"observed"` // number of bytes of the observations after Forgotten
 
-	KeepBytes int64  `msgpack:"keep_bytes,omitempty"` // number of bytes of changes to keep; 0 means that none are kept
-	Kept      uint64 `msgpack:"kept"`                 // changes after this version are kept (see Change)
-	KeptBytes int64  `msgpack:"kept_bytes"`           // number of bytes that they take
+	// KeepBytes is the number of bytes of changes to keep; 0 means that none are kept.
+	KeepBytes int64 `msgpack:"keep_bytes,omitempty"`
+	// Kept is the version after which changes are kept (see Change).
+	Kept      uint64 `msgpack:"kept"`
+	KeptBytes int64  `msgpack:"kept_bytes"` // number of bytes that they take
 
-	Nodes        int64   `msgpack:"nodes"` // number of ids assigned
-	Live         int64   `msgpack:"live"`  // number of nodes that are not deleted
-	Edges        int64   `msgpack:"edges"`
-	Loops        int64   `msgpack:"loops"`
-	FeatureBytes int64   `msgpack:"feature_bytes,omitempty"` // number of bytes of all feature vectors
-	Labels       []Label `msgpack:"labels"`                  // by label number; number 0 is "no label"
+	Nodes int64 `msgpack:"nodes"` // number of ids assigned
+	Live  int64 `msgpack:"live"`  // number of nodes that are not deleted
+	Edges int64 `msgpack:"edges"`
+	Loops int64 `msgpack:"loops"`
+	// FeatureBytes is the number of bytes of all feature vectors.
+	FeatureBytes int64 `msgpack:"feature_bytes,omitempty"`
+	// Labels holds the labels by number; number 0 is "no label".
+	Labels []Label `msgpack:"labels"`
 }
 
 // Label describes a label of nodes.
 type Label struct {
-	Name     string `msgpack:"name"`
-	Features int    `msgpack:"features"` // length of the feature vectors of its nodes; 0 if not set yet
-	Nodes    int64  `msgpack:"nodes"`    // number of nodes with the label; not counted for number 0
+	Name string `msgpack:"name"`
+	// Features is the length of the feature vectors of its nodes; 0 if not set yet.
+	Features int   `msgpack:"features"`
+	Nodes    int64 `msgpack:"nodes"` // number of nodes with the label; not counted for number 0
 	// Partners lists the labels of nodes that nodes with this label are linked to, as declared by
 	// bulk loads with labels. Label numbers ascend.
 	Partners []uint16 `msgpack:"partners,omitempty"`

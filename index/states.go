@@ -32,10 +32,12 @@ type States struct {
 	queue          entryQueue
 	bytes          int64
 	clock          float64
-	written        int64  // bytes of states stored since the last Trim
-	unsaved        int    // edge operations of the states computed since the last Write that are worth storing
-	sources        totals // totals of the states of sources in the queue
-	stats          CacheStats
+	written        int64 // bytes of states stored since the last Trim
+	// unsaved is the number of edge operations of the states computed since the last Write that are
+	// worth storing.
+	unsaved int
+	sources totals // totals of the states of sources in the queue
+	stats   CacheStats
 }
 
 // CacheStats holds counters of the cache since its creation.
@@ -44,14 +46,16 @@ type CacheStats struct {
 	Bytes   int64 `json:"bytes"`
 	Budget  int64 `json:"budget"`
 	CacheUse
-	Damaged   uint64 `json:"damaged"` // found in the store but unreadable, and so computed from scratch
-	Stored    uint64 `json:"stored"`  // written to the store
+	// Damaged counts states that were unreadable in the store, and so computed from scratch.
+	Damaged   uint64 `json:"damaged"`
+	Stored    uint64 `json:"stored"` // written to the store
 	Evictions uint64 `json:"evictions"`
 }
 
 // CacheUse counts the states that were requested, by how each was obtained.
 type CacheUse struct {
-	Hits     uint64 `json:"hits"`       // the state was at the requested version, or no change affected it
+	// Hits counts states at the requested version, and states that no change affected.
+	Hits     uint64 `json:"hits"`
 	CatchUps uint64 `json:"catch_ups"`  // repaired from the log
 	Loads    uint64 `json:"loads"`      // loaded from the store, and repaired
 	Computed uint64 `json:"recomputes"` // computed from scratch
@@ -92,7 +96,8 @@ type Cached struct {
 type entry struct {
 	of StateID
 
-	mu       sync.Mutex // held while a goroutine brings the state up to date; protects following fields
+	// mu is held while a goroutine brings the state up to date. It protects following fields.
+	mu       sync.Mutex
 	state    *ppr.State
 	version  uint64
 	nodes    int  // number of nodes of the graph at that version
@@ -191,7 +196,8 @@ func (c *States) current(ctx context.Context, s *Snapshot, r Reader, of StateID,
 	e := c.entry(of)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.state != nil && e.version > s.Meta.Version { // a reader of an earlier version does not change the entry
+	if e.state != nil && e.version > s.Meta.Version {
+		// A reader of an earlier version does not change the entry.
 		return c.solve(ctx, s.Graph, of, q)
 	}
 	st, err = c.update(ctx, s, r, e, q)
@@ -252,7 +258,9 @@ func (c *States) update(ctx context.Context, s *Snapshot, r Reader, e *entry, q 
 		changes, ok := s.Log.changeSet(e.version)
 		if dh := q.h.Minus(e.state.H()); ok && 2*dh.L1() < q.h.L1() {
 			st, err := c.catchUp(ctx, s, e, changes, dh, q.target)
-			if !e.of.tracked || !errors.Is(err, ppr.ErrPrecision) { // a solve removes the rounding errors of many repairs
+			if !e.of.tracked || !errors.Is(err, ppr.ErrPrecision) {
+				// A tracked state that lost its precision is solved below instead: that removes the
+				// rounding errors of many repairs.
 				return st, withoutPrecision(err)
 			}
 		}

@@ -167,7 +167,8 @@ func (c *States) CheckStates(ctx context.Context, s *Snapshot, r Reader) error {
 
 func (c *States) check(ctx context.Context, s *Snapshot, of StateID, b []byte) error {
 	stored, err := decodeState(b)
-	if err != nil || stored.version > s.Meta.Version { // a state of a version that did not become durable is never read
+	if err != nil || stored.version > s.Meta.Version {
+		// A state of a version that did not become durable is never read.
 		return err
 	}
 	st, err := c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
@@ -248,7 +249,9 @@ func (c *States) account(e *entry, sign int) {
 type Price struct {
 	Missing  int     // number of states not in memory
 	SolveOps float64 // edge operations to compute one state: the average over the states in memory
-	Error    float64 // certified L1 error of one state: the average over the states in memory; 0 means unknown
+	// Error is the certified L1 error of one state: the average over the states in memory; 0 means
+	// unknown.
+	Error float64
 }
 
 // Price returns the estimated cost of requesting the states of sources. If no states are in memory,

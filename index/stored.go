@@ -20,7 +20,8 @@ type storedRows struct {
 	cache  *blockCache
 	kind   byte
 	blocks *block.Set[block.Rows]
-	joined *block.Set[block.Rows] // the rows of several blocks, each in the place of its first block
+	// joined holds the rows of several blocks, each in the place of its first block.
+	joined *block.Set[block.Rows]
 }
 
 // row returns the row of u.

@@ -19,8 +19,9 @@ const featureBlock = 16
 // add in the same order.
 type vectorBlock [featureBlock][]float32
 
-// newVector returns a vector of n numbers.
-func newVector(n int) []float32 { return make([]float32, (n+3)&^3)[:n:n] } // such sizes are allocated at multiples of 16
+// newVector returns a vector of n numbers. Its capacity is rounded up, because such sizes are
+// allocated at multiples of 16 bytes.
+func newVector(n int) []float32 { return make([]float32, (n+3)&^3)[:n:n] }
 
 // vectors holds the feature vectors of all nodes. It is persistent, as pages is.
 //

@@ -33,10 +33,11 @@ const blockSize = 4 << 10
 
 // RowPacker packs the entries of rows into blocks.
 type RowPacker struct {
-	Emit func(first ID, block []byte) error // gets the first row of the block, and may keep the block
-	run  []entry                            // entries of the next block
-	last int                                // index in run of the first entry of the last row
-	size int                                // estimated size of the block of run in bytes
+	// Emit gets a block and its first row, and may keep the block.
+	Emit func(first ID, block []byte) error
+	run  []entry // entries of the next block
+	last int     // index in run of the first entry of the last row
+	size int     // estimated size of the block of run in bytes
 }
 
 // entry is an entry of a row.
@@ -249,7 +250,8 @@ func (d *Decoder) row(next uint64) (u uint64, entries int) {
 func (d *Decoder) skip(n int) {
 	b := d.B
 	for len(b) >= 8 {
-		ends := bits.OnesCount64(^binary.LittleEndian.Uint64(b) & 0x8080808080808080) // a number ends with a byte below 0x80
+		// A number ends with a byte below 0x80.
+		ends := bits.OnesCount64(^binary.LittleEndian.Uint64(b) & 0x8080808080808080)
 		if ends >= n {
 			break
 		}

@@ -135,12 +135,14 @@ func RadixSort(edges, spare []Edge, directed bool) (out, free []Edge) {
 // Merger merges sorted lists with a tree of losers (Knuth, The Art of Computer Programming 3,
 // section 5.4.1). Equal items come in the order of their lists.
 type Merger[T any] struct {
-	lists  []func() (T, bool)
-	less   func(a, b *T) bool
-	heads  []T    // the next item of each list
-	live   []bool // whether the list has a next item
-	losers []int  // losers[i] lost the match at node i, whose children are 2i and 2i+1; list l is the leaf len(lists)+l
-	winner int    // the list with the first item
+	lists []func() (T, bool)
+	less  func(a, b *T) bool
+	heads []T    // the next item of each list
+	live  []bool // whether the list has a next item
+	// losers[i] lost the match at node i, whose children are 2i and 2i+1. List l is the leaf
+	// len(lists)+l.
+	losers []int
+	winner int // the list with the first item
 }
 
 // NewMerger returns a merger of lists, each a function that returns its next item, and false after
