@@ -413,3 +413,25 @@ func TestPaceOfZeroTimes(t *testing.T) {
 		t.Errorf("pace %v with zeros, %v without", zeros, nothing)
 	}
 }
+
+// Rows that a replay keeps change no column.
+func TestKeptRows(t *testing.T) {
+	t.Parallel()
+	for _, directed := range []bool{false, true} {
+		var kept, fresh history
+		kept.keepRows()
+		rng := rand.New(rand.NewPCG(5, 5))
+		for now := range habits(300, directed) {
+			pairs := Pairs(ID(rng.IntN(10)), []ID{now.Links[0].Target, 3, 12, 17, 25})
+			got, want := nn.Resize(blas32.General{}, len(pairs), timeLen), nn.Resize(blas32.General{}, len(pairs), timeLen)
+			kept.columns(now.World, pairs, got, 0)
+			fresh.columns(now.World, pairs, want, 0)
+			if !slices.Equal(got.Data, want.Data) {
+				t.Fatalf("directed %v, time %d: %v, want %v", directed, now.World.Now, got.Data, want.Data)
+			}
+		}
+		if n := len(kept.keptOut.rows); n < 10 {
+			t.Errorf("directed %v: %d rows are kept", directed, n)
+		}
+	}
+}
