@@ -219,11 +219,7 @@ func (tx *Tx) fit(ctx context.Context, m *model.Model, t Training) error {
 	if !m.Forecasts() {
 		return nil
 	}
-	err := m.TrainEvents(ctx, tx.moments(ctx), t.Plan.Progress)
-	if err == nil {
-		err = m.TrainGate(ctx, tx.snap.Graph, t.Plan, tx.worldsWithout(ctx), tx.moments(ctx))
-	}
-	return tx.withNodeKey(err)
+	return tx.withNodeKey(m.TrainEvents(ctx, tx.snap.Graph, t.Plan, tx.worldsWithout(ctx), tx.moments(ctx)))
 }
 
 // worldsWithout returns a function that makes the world without some of the edges.

@@ -242,16 +242,17 @@
 // always answers alone. The belief learns outcomes on top of that.
 //
 // A question is often asked long after the last event of its source. What is new then is not what
-// fits. Therefore [Model.TrainGate] learns how much the forecast counts beside the ranker, by the
-// age of the newest edge out of the source (gate.go). The log-odds of a new link are the ranker's,
-// plus 0, 1/4, 1/2 or 1 times the forecast's, plus a constant that gives the new links as much
-// probability as the forecast gives them. Or the forecast answers alone. TrainGate asks about three
-// kinds of hidden links: the newest ones, before they occurred; the newest link of a source, after
-// all events; and a link of any age, also after all events. A second forecast, which has not
-// learned these links, answers. Each third of the ages gets the weight with the highest reciprocal
-// ranks, if these are above the ranker's by two standard errors, and by half of one in each kind of
-// question. Otherwise the weight is 0, and the order of the new links is that without times. Before
-// TrainGate the forecast answers alone.
+// fits. Therefore [Model.TrainEvents] also learns how much the forecast counts beside the ranker, by
+// the age of the newest edge out of the source (gate.go). The log-odds of a new link are the
+// ranker's, plus 0, 1/4, 1/2 or 1 times the forecast's, plus a constant that gives the new links as
+// much probability as the forecast gives them. Or the forecast answers alone. TrainEvents asks about
+// three kinds of hidden links: the newest ones, before they occurred; the newest link of a source,
+// after all events; and a link of any age, also after all events. A second forecast, which has not
+// learned these links, answers. The ages are divided into three parts with equal numbers of late
+// questions. Each part gets the weight with the highest reciprocal ranks, if these are above the
+// ranker's by two standard errors, and by one in each kind of question. Otherwise the weight is 0,
+// and the order of the new links is the order without times. Before a training the forecast answers
+// alone.
 //
 // A question without a time, or a graph without times, has the same answer as without a forecast,
 // bit for bit.

@@ -63,15 +63,17 @@ func follower(t testing.TB, moments int) (*Model, Moment) {
 	panic("unreachable")
 }
 
-// The model predicts a source's newest target once it has learned enough events, by Follow or by
-// TrainEvents.
+// The model predicts a source's newest target once it has learned enough events, by Follow or in a
+// training.
 func TestForecastLearns(t *testing.T) {
 	t.Parallel()
 	followed, now := follower(t, 600)
 	trained := newModel(t, "default", "default", 0)
-	if err := trained.TrainEvents(context.Background(), habits(600, true), nil); err != nil {
+	f, err := trained.learnMoments(context.Background(), rand.New(trained.source), habits(600, true), nil, func(Moment, []eventList) {})
+	if err != nil {
 		t.Fatal(err)
 	}
+	trained.forecast = f
 	for what, m := range map[string]*Model{"followed": followed, "trained": trained} {
 		g := now.World.Graph.(Timed)
 		for u := range ID(10) {
@@ -243,12 +245,12 @@ func TestForecastRefuses(t *testing.T) {
 	if err := m.Follow(ctx, now); !errors.Is(err, ErrInput) {
 		t.Errorf("a node that is not there: %v", err)
 	}
-	if err := newModel(t, "prb", "default", 0).TrainEvents(ctx, habits(1, true), nil); !errors.Is(err, errNotLearning) {
+	if err := newModel(t, "prb", "default", 0).TrainEvents(ctx, nil, EdgePlan{}, nil, habits(1, true)); !errors.Is(err, errNotLearning) {
 		t.Errorf("prb: %v", err)
 	}
 	broken := errors.New("broken")
 	before := m.forecast
-	err := m.TrainEvents(ctx, func(yield func(Moment, error) bool) { yield(Moment{}, broken) }, nil)
+	err := m.TrainEvents(ctx, nil, EdgePlan{}, nil, func(yield func(Moment, error) bool) { yield(Moment{}, broken) })
 	if !errors.Is(err, broken) || m.forecast != before {
 		t.Errorf("%v, %v", err, m.forecast)
 	}

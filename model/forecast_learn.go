@@ -224,24 +224,29 @@ func (f *forecast) moveShift(l eventList) {
 	f.Shift -= f.Trainee.newest() / listBatch * (f.logSum(l, l.sourceRows) + f.Shift)
 }
 
-// follow learns events that occur in world w, and passes their lists to keep.
-func (f *forecast) follow(ctx context.Context, rng *rand.Rand, w World, events []Pair, keep func(eventList)) error {
+// follow learns events that occur in world w. It returns their lists.
+func (f *forecast) follow(ctx context.Context, rng *rand.Rand, w World, events []Pair) (lists []eventList, err error) {
 	moment := make(map[Pair]bool, len(events))
 	for _, e := range events {
 		moment[e] = true
 	}
 	for _, e := range events {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		l := f.draw(rng, w, e, moment)
-		f.Columns.add(l.x)
-		f.learn(l, forecastRate)
-		f.Events++
-		keep(l)
+		f.learnNew(l)
+		lists = append(lists, l)
 	}
 	f.Memory.add(rng, w.Graph, events)
-	return nil
+	return lists, nil
+}
+
+// learnNew learns a list for the first time.
+func (f *forecast) learnNew(l eventList) {
+	f.Columns.add(l.x)
+	f.learn(l, forecastRate)
+	f.Events++
 }
 
 // again learns lists the given number of times more, in random order, at a rate that decreases to
@@ -281,7 +286,8 @@ func (m *Model) Follow(ctx context.Context, now Moment) error {
 		m.forecast = newForecast(&m.config)
 	}
 	m.scorer, m.trained = nil, true
-	return m.forecast.follow(ctx, rand.New(m.source), now.World, now.Links, func(eventList) {})
+	_, err := m.forecast.follow(ctx, rand.New(m.source), now.World, now.Links)
+	return err
 }
 
 // follows reports an error if the model cannot learn the moment.
@@ -302,14 +308,25 @@ const (
 )
 
 // TrainEvents replaces what the model learned by Follow. It learns the newest moments of a graph
-// from scratch, in order of time. The model is unchanged until everything is learned. Without
-// moments the resulting model has no forecast.
-func (m *Model) TrainEvents(ctx context.Context, moments iter.Seq2[Moment, error], to *progress.Meter) error {
+// from scratch, in order of time, and then how much the forecast counts beside the ranker, by the
+// answers to questions about hidden links. TrainEvents follows TrainEdges of the same graph. The
+// worlds of moments and of without must have a walker. The model is unchanged until everything is
+// learned. Without moments the resulting model has no forecast.
+func (m *Model) TrainEvents(
+	ctx context.Context, g Graph, plan EdgePlan, without Without, moments iter.Seq2[Moment, error],
+) error {
 	if !m.Forecasts() {
 		return fmt.Errorf("%w from times: %s", errNotLearning, m.policy.name)
 	}
-	f, err := m.learnMoments(ctx, rand.New(m.source), moments, to)
+	a, err := m.newGateAsker(g, moments)
 	if err != nil {
+		return err
+	}
+	f, err := m.learnMoments(ctx, a.rng, moments, plan.Progress, a.hear)
+	if err != nil {
+		return err
+	}
+	if err := a.learnGate(ctx, f, plan, without); err != nil {
 		return err
 	}
 	m.scorer, m.forecast = nil, nil
@@ -319,31 +336,39 @@ func (m *Model) TrainEvents(ctx context.Context, moments iter.Seq2[Moment, error
 	return nil
 }
 
-// learnMoments returns a forecast that has learned the moments.
+// learnMoments returns a forecast that has learned the moments. It passes the lists of the events
+// of each moment to hear.
 func (m *Model) learnMoments(
-	ctx context.Context, rng *rand.Rand, moments iter.Seq2[Moment, error], to *progress.Meter,
+	ctx context.Context, rng *rand.Rand, moments iter.Seq2[Moment, error], to *progress.Meter, hear func(Moment, []eventList),
 ) (*forecast, error) {
 	to.Begin(Replaying)
 	f := newForecast(&m.config)
-	var lists []eventList
+	f.scratch.history.keepRows()
+	var kept []eventList
 	for now, err := range moments {
 		if err == nil {
 			err = m.follows(now)
 		}
+		var lists []eventList
 		if err == nil {
-			err = f.follow(ctx, rng, now.World, now.Links, func(l eventList) { lists = append(lists, l) })
+			lists, err = f.follow(ctx, rng, now.World, now.Links)
 		}
 		if err != nil {
 			return nil, err
 		}
-		lists = lists[max(0, len(lists)-keptEvents):]
+		hear(now, lists)
+		kept = newestLists(append(kept, lists...))
 		to.Step(len(now.Links))
 	}
+	f.scratch.history = history{}
 	to.Finish(Replaying)
 	to.Begin(LearningTimes)
-	if err := f.again(ctx, rng, lists, keptPasses, to); err != nil {
+	if err := f.again(ctx, rng, kept, keptPasses, to); err != nil {
 		return nil, err
 	}
 	to.Finish(LearningTimes)
 	return f, nil
 }
+
+// newestLists returns the lists that are learned more than once.
+func newestLists(lists []eventList) []eventList { return lists[max(0, len(lists)-keptEvents):] }

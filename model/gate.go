@@ -19,7 +19,7 @@ type gate struct {
 	Shift  [gateParts]float64 // gives the links that do not exist as much probability as the forecast does
 }
 
-// gateParts is the number of parts that ages are divided into. They have equal numbers of
+// gateParts is the number of parts that ages are divided into. They have equal numbers of late
 // questions.
 const gateParts = 3
 

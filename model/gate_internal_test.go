@@ -3,7 +3,6 @@ package model
 import (
 	"bytes"
 	"context"
-	"iter"
 	"math"
 	"testing"
 
@@ -60,8 +59,8 @@ func TestGateWeights(t *testing.T) {
 	}
 }
 
-// A part of the ages has the weight with the largest gain, unless the gain may be chance or some
-// kind of question loses.
+// A part of the ages has the weight with the largest gain, unless the gain may be chance, in all
+// questions or in those of some kind.
 func TestGateOfQuestions(t *testing.T) {
 	t.Parallel()
 	var asked []gateQuestion
@@ -106,27 +105,73 @@ func TestGateOfQuestions(t *testing.T) {
 	}
 }
 
-// trainGate trains a model on the graph after moments.
-func trainGate(t testing.TB, m *Model, g *index.Graph, walk Walker, moments iter.Seq2[Moment, error]) {
+// A gain that chance explains in questions about any link refuses a weight, however large it is in
+// the others.
+func TestGateOfDoubt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		better, worse int // of 100 questions about any link
+		want          float64
+	}{{70, 30, alone}, {56, 44, alone}, {54, 46, 0}, {50, 50, 0}, {30, 70, 0}} {
+		var asked []gateQuestion
+		for i := range 300 {
+			q := gateQuestion{gateLink: gateLink{Pair: Pair{Source: ID(i)}, kind: gateKind(i % int(gateKinds))}}
+			switch n := i / int(gateKinds); {
+			case q.kind != anyAsked || n < c.better:
+				q.rank[gateChoices-1] = 0.1
+			case n < c.better+c.worse:
+				q.rank[gateChoices-1] = -0.1
+			}
+			asked = append(asked, q)
+		}
+		if got := gateWeights()[bestWeight(asked)]; got != c.want {
+			t.Errorf("%d better and %d worse: weight %v, want %v", c.better, c.worse, got, c.want)
+		}
+	}
+}
+
+// Each part of the ages has late questions, which refuse what gains in time only.
+func TestGatePartsAreLate(t *testing.T) {
+	t.Parallel()
+	var asked []gateQuestion
+	for i := range 600 {
+		q := gateQuestion{gateLink: gateLink{Pair: Pair{Source: ID(i)}}, age: float64(i)/600 - 1}
+		if q.rank[gateChoices-1] = 0.2; i >= 300 { // the young ones are asked in time
+			q.kind, q.rank[gateChoices-1] = lastAsked+gateKind(i%2), -0.2
+		}
+		asked = append(asked, q)
+	}
+	if g := gateOf(asked); g.Weight != [gateParts]float64{} || g.Ages != [gateParts]float64{asked[399].age, asked[499].age, ageless} {
+		t.Errorf("%+v, want parts of 100 late questions each, and no weight", g)
+	}
+}
+
+// trainEvents trains a model on habits.
+func trainEvents(t testing.TB, m *Model, moments int) {
 	t.Helper()
+	var last Moment
+	for now := range habits(moments+1, true) {
+		last = now
+	}
+	g := last.World.Graph.(*index.Graph)
 	without := func(hidden [][2]ID) (World, error) {
 		e := g.Edit()
 		for _, h := range hidden {
 			e.Set(h[0], h[1], 0, 0)
 		}
-		return World{Graph: e.Graph(), Walk: walk}, nil
+		return World{Graph: e.Graph(), Walk: last.World.Walk}, nil
 	}
-	if err := m.TrainGate(context.Background(), g, EdgePlan{}, without, moments); err != nil {
+	if err := m.TrainEvents(context.Background(), g, EdgePlan{}, without, habits(moments, true)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TrainGate is a function of the seed, and does nothing without a forecast.
+// The gate is a function of the seed, and stays open without a forecast.
 func TestTrainGate(t *testing.T) {
 	t.Parallel()
 	train := func(moments int) (*Model, []byte) {
-		m, now := follower(t, moments)
-		trainGate(t, m, now.World.Graph.(*index.Graph), now.World.Walk, habits(moments, true))
+		m := newModel(t, "default", "default", 0)
+		trainEvents(t, m, moments)
 		b, err := m.MarshalBinary()
 		if err != nil {
 			t.Fatal(err)
@@ -145,9 +190,7 @@ func TestTrainGate(t *testing.T) {
 	if err != nil || copied.forecast.Gate != m.forecast.Gate {
 		t.Errorf("a copy has the gate %+v, want %+v (%v)", copied.forecast.Gate, m.forecast.Gate, err)
 	}
-	before, _ := follower(t, 20)
-	want, err := before.MarshalBinary()
-	if _, b := train(20); err != nil || !bytes.Equal(b, want) {
-		t.Errorf("a model without a forecast changed (%v)", err)
+	if few, _ := train(20); few.forecast.current() != nil || !few.forecast.Gate.open() {
+		t.Errorf("20 moments make a forecast with the gate %+v", few.forecast.Gate)
 	}
 }

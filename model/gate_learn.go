@@ -14,16 +14,17 @@ import (
 	"kith/model/progress"
 )
 
-// Plan of TrainGate.
+// Plan of a gateAsker.
 const (
-	gateQuestions = 400  // maximum number of questions in time, and of questions that are asked late
+	gateInTime    = 400  // maximum number of questions in time
+	gateLate      = 800  // maximum number of questions that are asked late
 	gatePerSource = 8    // maximum number of questions in time about one source
 	gateOthers    = 128  // other candidates of a question
 	gateNewest    = 4096 // maximum number of the newest events whose links are asked about in time
 	gateShare     = 10   // at most one event and one edge in so many is hidden
 	gateLeast     = 8    // smallest number of questions of a kind that can refuse a weight
 	gateErrors    = 2    // standard errors by which a weight must gain
-	gateMargin    = 0.5  // standard errors by which it must gain in questions of each kind
+	gateMargin    = 1    // standard errors by which it must gain in questions of each kind
 )
 
 // gateKind is a kind of question about a link that is hidden.
@@ -50,48 +51,76 @@ type gateQuestion struct {
 	shift [gateChoices]float64 // see gate
 }
 
-// TrainGate learns how much the forecast counts beside the ranker, by the answers to questions
-// about hidden links. The forecast of these answers has not learned the links that it is asked
-// about. TrainGate follows TrainEdges of the same graph and TrainEvents of the same moments, whose
-// worlds must have a walker. Without a forecast it does nothing.
-func (m *Model) TrainGate(
-	ctx context.Context, g Graph, plan EdgePlan, without Without, moments iter.Seq2[Moment, error],
-) error {
-	defer plan.Progress.Finish(WeighingTimes)
+// newGateAsker hides links of the graph. Without a ranker, or with too few events for a forecast,
+// it returns an asker that never asks.
+func (m *Model) newGateAsker(g Graph, moments iter.Seq2[Moment, error]) (*gateAsker, error) {
+	a := &gateAsker{model: m, rng: rand.New(m.source), hidden: make(map[Pair]bool), roles: make(map[ID]role)}
+	for now, err := range moments {
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range now.Links {
+			a.roles[p.Source] |= asSource
+			a.roles[p.Target] |= asTarget
+			a.left++
+		}
+	}
 	whole, timed := g.(Timed)
-	if m.forecast.current() == nil || m.belief.ranker == nil || !timed {
+	if !timed || m.belief.ranker == nil || a.left < readyEvents {
+		return a, nil
+	}
+	a.whole = whole
+	a.edges, _ = countEdges(g)
+	a.left -= min(gateNewest, a.left/2, max(a.edges, a.left)/gateShare)
+	a.late = a.lateLinks()
+	for _, l := range a.late {
+		a.hidden[l.Pair] = true
+		if !whole.Directed() {
+			a.hidden[Pair{Source: l.Target, Target: l.Source}] = true
+		}
+	}
+	a.spare = newForecast(&m.config)
+	return a, nil
+}
+
+// learnGate sets the gate of a forecast, after the asker has heard the same moments.
+func (a *gateAsker) learnGate(ctx context.Context, f *forecast, plan EdgePlan, without Without) error {
+	defer plan.Progress.Finish(WeighingTimes)
+	if a.spare == nil {
 		return nil
 	}
 	plan.Progress.Begin(WeighingTimes)
-	a := gateAsker{model: m, to: plan.Progress, whole: whole, roles: m.forecast.Memory.roles, rng: rand.New(m.source)}
-	a.edges, _ = countEdges(g)
-	late := a.lateLinks()
-	before, inTime, f, err := a.before(ctx, moments, late)
+	a.to = plan.Progress
+	if err := a.spare.again(ctx, a.rng, a.lists, keptPasses, nil); err != nil {
+		return err
+	}
+	if a.spare.current() != nil {
+		if err := a.askAll(ctx, plan, without); err != nil {
+			return err
+		}
+	}
+	f.Gate, f.snapshot = gateOf(a.asked), nil
+	return nil
+}
+
+// askAll asks about the newest links and about the late ones.
+func (a *gateAsker) askAll(ctx context.Context, plan EdgePlan, without Without) error {
+	if err := a.plan(ctx, plan, without); err != nil {
+		return err
+	}
+	a.rng.Shuffle(len(a.inTime), func(i, j int) { a.inTime[i], a.inTime[j] = a.inTime[j], a.inTime[i] })
+	if err := a.ask(ctx, a.before, a.inTime, gateInTime); err != nil {
+		return err
+	}
+	after, err := without(edgesOf(a.late))
 	if err != nil {
 		return err
 	}
-	if f.current() != nil {
-		if err := a.plan(ctx, plan, without, f); err != nil {
-			return err
-		}
-		if err := a.ask(ctx, before, inTime); err != nil {
-			return err
-		}
-		after, err := without(edgesOf(late))
-		if err != nil {
-			return err
-		}
-		after.Now = before.Now
-		for u := range ID(whole.NumNodes()) {
-			after.Now = max(after.Now, latest(whole.OutTimes(u), math.MaxInt64)+1)
-		}
-		if err := a.ask(ctx, after, late); err != nil {
-			return err
-		}
+	after.Now = a.before.Now
+	for u := range ID(a.whole.NumNodes()) {
+		after.Now = max(after.Now, latest(a.whole.OutTimes(u), math.MaxInt64)+1)
 	}
-	m.forecast.Gate = gateOf(a.asked)
-	m.forecast.snapshot, m.scorer = nil, nil
-	return nil
+	return a.ask(ctx, after, a.late, gateLate)
 }
 
 func edgesOf(links []gateLink) (edges [][2]ID) {
@@ -101,14 +130,23 @@ func edgesOf(links []gateLink) (edges [][2]ID) {
 	return edges
 }
 
-// gateAsker asks the questions of TrainGate.
+// gateAsker learns the gate of a forecast. It hides links, whose events a second forecast does not
+// learn, and asks about them.
 type gateAsker struct {
-	model            *Model
-	whole            Timed
-	edges            int         // number of edges
-	roles            map[ID]role // of the nodes of the newest events
-	rng              *rand.Rand
-	to               *progress.Meter
+	model  *Model
+	rng    *rand.Rand
+	to     *progress.Meter
+	whole  Timed
+	edges  int           // number of edges
+	roles  map[ID]role   // of the nodes of the newest events
+	hidden map[Pair]bool // links that the spare forecast does not learn
+
+	left         int         // number of events until the newest ones, which the spare forecast does not learn
+	spare        *forecast   // nil: never ask
+	lists        []eventList // that the spare forecast learned; the newest ones
+	before       World       // before the newest events
+	inTime, late []gateLink
+
 	nodes            *vectorPlan
 	ranker, forecast *Scorer
 	asked            []gateQuestion
@@ -133,7 +171,7 @@ func (a *gateAsker) gateRole(u ID, as role) bool {
 
 // lateLinks draws sources, and alternately the newest or any link of each.
 func (a *gateAsker) lateLinks() (links []gateLink) {
-	most := min(gateQuestions, a.edges/gateShare)
+	most := min(gateLate, a.edges/gateShare)
 	used := make(map[ID]bool)
 	for tries := 20 * most; tries > 0 && len(links) < most; tries-- {
 		u := ID(a.rng.IntN(a.whole.NumNodes()))
@@ -153,52 +191,35 @@ func (a *gateAsker) lateLinks() (links []gateLink) {
 	return links
 }
 
-// before makes a forecast that learns neither the newest events nor the late links. It returns the
-// world before the newest events, and the links that are new in these.
-func (a *gateAsker) before(
-	ctx context.Context, moments iter.Seq2[Moment, error], late []gateLink,
-) (w World, links []gateLink, f *forecast, err error) {
-	hidden := make(map[Pair]bool)
-	for _, l := range late {
-		hidden[l.Pair] = true
-		if !a.whole.Directed() {
-			hidden[Pair{Source: l.Target, Target: l.Source}] = true
+// hear teaches the spare forecast the events of a moment. Of the newest moments it only collects
+// the new links.
+func (a *gateAsker) hear(now Moment, lists []eventList) {
+	if a.spare == nil {
+		return
+	}
+	if a.left > 0 {
+		a.left -= len(now.Links)
+		for i, p := range now.Links {
+			if !a.hidden[p] {
+				a.spare.learnNew(lists[i])
+				a.lists = newestLists(append(a.lists, lists[i]))
+			}
+		}
+		return
+	}
+	if a.before.Graph == nil {
+		a.before = now.World
+	}
+	for _, p := range now.Links {
+		if !a.hidden[p] && p.Source != p.Target && !linked(a.before.Graph, p.Source, p.Target) {
+			a.hidden[p] = true
+			a.inTime = append(a.inTime, gateLink{p, askedInTime})
 		}
 	}
-	left := a.model.forecast.Events
-	left -= min(gateNewest, left/2, max(a.edges, left)/gateShare)
-	f, err = a.model.learnMoments(ctx, a.rng, func(yield func(Moment, error) bool) {
-		for now, err := range moments {
-			if err != nil {
-				yield(now, err)
-				return
-			}
-			a.to.Step(len(now.Links))
-			if left > 0 {
-				left -= len(now.Links)
-				now.Links = slices.DeleteFunc(slices.Clone(now.Links), func(p Pair) bool { return hidden[p] })
-				if !yield(now, nil) {
-					return
-				}
-				continue
-			}
-			if w.Graph == nil {
-				w = now.World
-			}
-			for _, p := range now.Links {
-				if !hidden[p] && p.Source != p.Target && !linked(w.Graph, p.Source, p.Target) {
-					hidden[p] = true
-					links = append(links, gateLink{p, askedInTime})
-				}
-			}
-		}
-	}, nil)
-	a.rng.Shuffle(len(links), func(i, j int) { links[i], links[j] = links[j], links[i] })
-	return w, links, f, err
 }
 
 // plan makes the scorers that are asked.
-func (a *gateAsker) plan(ctx context.Context, plan EdgePlan, without Without, f *forecast) error {
+func (a *gateAsker) plan(ctx context.Context, plan EdgePlan, without Without) error {
 	c := &a.model.config
 	if err := c.rankerPlan(a.whole, &plan); err != nil {
 		return err
@@ -212,13 +233,13 @@ func (a *gateAsker) plan(ctx context.Context, plan EdgePlan, without Without, f 
 	}
 	ranker := *a.model.Scorer()
 	forecast := ranker
-	ranker.forecast, forecast.forecast = nil, f.current()
+	ranker.forecast, forecast.forecast = nil, a.spare.current()
 	a.ranker, a.forecast = &ranker, &forecast
 	return nil
 }
 
-// ask asks about links in a world without them.
-func (a *gateAsker) ask(ctx context.Context, w World, links []gateLink) error {
+// ask asks about links in a world without them. most is the maximum number of questions.
+func (a *gateAsker) ask(ctx context.Context, w World, links []gateLink, most int) error {
 	g, timed := w.Graph.(Timed)
 	if !timed || len(links) == 0 {
 		return nil
@@ -230,14 +251,14 @@ func (a *gateAsker) ask(ctx context.Context, w World, links []gateLink) error {
 	}
 	a.ranker.belief, a.forecast.belief = &belief, &belief
 	c := clock{w.Now, paceOf(g)}
-	count, left := make(map[ID]int), gateQuestions
+	count := make(map[ID]int)
 	for _, l := range links {
 		times := g.OutTimes(l.Source)
-		if left == 0 || count[l.Source] == gatePerSource || len(times) == 0 || graph.InLen(g, l.Target) == 0 {
+		if most == 0 || count[l.Source] == gatePerSource || len(times) == 0 || graph.InLen(g, l.Target) == 0 {
 			continue
 		}
 		count[l.Source]++
-		left--
+		most--
 		a.to.Step(1)
 		pairs := append([]Pair{l.Pair}, a.others(g, l.Pair)...)
 		r, err := a.ranker.Score(ctx, w, pairs)
@@ -303,25 +324,38 @@ func logits(scores []Score) (all []float64) {
 // gateOf returns the gate that ranks the links best.
 func gateOf(asked []gateQuestion) (g gate) {
 	slices.SortStableFunc(asked, func(a, b gateQuestion) int { return cmp.Compare(a.age, b.age) })
-	n, from := len(asked), 0
+	g.Ages = partsOf(asked)
 	for k := range g.Ages {
-		g.Ages[k] = ageless
-		if to := (k + 1) * n / gateParts; k+1 < gateParts && to > 0 {
-			g.Ages[k] = asked[to-1].age
+		n := 0
+		for n < len(asked) && asked[n].age <= g.Ages[k] {
+			n++
 		}
-		to := from
-		for to < n && asked[to].age <= g.Ages[k] {
-			to++
-		}
-		part := asked[from:to]
-		c := bestWeight(part)
+		c := bestWeight(asked[:n])
 		g.Weight[k] = gateWeights()[c]
-		for _, q := range part {
-			g.Shift[k] += q.shift[c] / float64(len(part))
+		for _, q := range asked[:n] {
+			g.Shift[k] += q.shift[c] / float64(n)
 		}
-		from = to
+		asked = asked[n:]
 	}
 	return g
+}
+
+// partsOf divides the ages of questions, which are sorted by age, into parts with equal numbers of
+// late ones. Those in time are about young sources, whom a user may ask about late too.
+func partsOf(asked []gateQuestion) (ages [gateParts]float64) {
+	var late []float64
+	for _, q := range asked {
+		if q.kind != askedInTime {
+			late = append(late, q.age)
+		}
+	}
+	for k := range ages {
+		ages[k] = ageless
+		if n := (k + 1) * len(late) / gateParts; k+1 < gateParts && n > 0 {
+			ages[k] = late[n-1]
+		}
+	}
+	return ages
 }
 
 // bestWeight returns the index of the weight with the largest gain over the ranker alone. The gain

@@ -97,7 +97,7 @@ func (m *Model) LogPhases(epochs int) []progress.Phase {
 	}}
 }
 
-// EventPhases returns the phases of TrainEvents and TrainGate for a number of events.
+// EventPhases returns the phases of TrainEvents for a number of events.
 func (m *Model) EventPhases(events int) []progress.Phase {
 	if !m.Forecasts() || events == 0 {
 		return nil
@@ -105,6 +105,6 @@ func (m *Model) EventPhases(events int) []progress.Phase {
 	return []progress.Phase{
 		{Name: Replaying, Steps: events, Each: eventTime, Work: Replaying},
 		{Name: LearningTimes, Steps: keptPasses * min(events, keptEvents), Each: againTime, Work: workAlgebra},
-		{Name: WeighingTimes, Steps: events + 2*gateQuestions, Each: eventTime, Work: Replaying},
+		{Name: WeighingTimes, Steps: gateInTime + gateLate, Each: eventTime, Work: Replaying},
 	}
 }
