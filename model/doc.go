@@ -250,9 +250,8 @@
 // after all events; and a link of any age, also after all events. A second forecast, which has not
 // learned these links, answers. The ages are divided into three parts with equal numbers of late
 // questions. Each part gets the weight with the highest reciprocal ranks, if these are above the
-// ranker's by two standard errors, and by one in each kind of question. Otherwise the weight is 0,
-// and the order of the new links is the order without times. Before a training the forecast answers
-// alone.
+// ranker's by two standard errors in each kind of question. Otherwise the weight is 0, and the order
+// of the new links is the order without times. Before a training the forecast answers alone.
 //
 // A question without a time, or a graph without times, has the same answer as without a forecast,
 // bit for bit.

@@ -23,8 +23,7 @@ const (
 	gateNewest    = 4096 // maximum number of the newest events whose links are asked about in time
 	gateShare     = 10   // at most one event and one edge in so many is hidden
 	gateLeast     = 8    // smallest number of questions of a kind that can refuse a weight
-	gateErrors    = 2    // standard errors by which a weight must gain
-	gateMargin    = 1    // standard errors by which it must gain in questions of each kind
+	gateErrors    = 2    // standard errors by which a weight must gain in questions of each kind
 )
 
 // gateKind is a kind of question about a link that is hidden.
@@ -359,7 +358,8 @@ func partsOf(asked []gateQuestion) (ages [gateParts]float64) {
 }
 
 // bestWeight returns the index of the weight with the largest gain over the ranker alone. The gain
-// must be more than chance explains, and there must be one in questions of each kind.
+// must be more than chance explains in questions of each kind, because nobody knows which kind a
+// user asks, and what finds the newest links often hides the others.
 func bestWeight(asked []gateQuestion) (choice int) {
 	best := 0.0
 	for k := range gateChoices {
@@ -372,7 +372,7 @@ func bestWeight(asked []gateQuestion) (choice int) {
 		}
 		gains := all.sum > best && all.beyond(gateErrors)
 		for _, g := range kinds {
-			gains = gains && (g.n < gateLeast || g.beyond(gateMargin))
+			gains = gains && (g.n < gateLeast || g.beyond(gateErrors))
 		}
 		if gains {
 			best, choice = all.sum, k
