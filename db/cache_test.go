@@ -167,7 +167,7 @@ func TestCachedAnswersAgree(t *testing.T) {
 		for range size(60, 200, 1000) * *times {
 			sets := []db.Candidates{db.PPR(10), db.Neighbors(2), db.Except(db.PPR(30), db.Neighbors(2)), db.Sample(20, 3)}
 			cached := db.Prediction{
-				For: rng.IntN(8), Top: -1, Among: sets[rng.IntN(len(sets))], Model: []string{"", "m", "prb", "ppr", "eve_ppr"}[rng.IntN(5)],
+				For: rng.IntN(8), Top: -1, Among: sets[rng.IntN(len(sets))], Model: []string{"", "m", "prb", "ppr"}[rng.IntN(4)],
 			}
 			plain := cached
 			plain.NoCache = true

@@ -132,7 +132,7 @@ func TestChoose(t *testing.T) {
 func TestRewardTeachesWhatObserveDoes(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	for _, spec := range []model.Spec{{}, {Policy: "prb"}, {Policy: "ee_net", Preset: "released"}, {Policy: "common_neighbors"}} {
+	for _, spec := range []model.Spec{{}, {Policy: "prb"}, {Policy: "prb", Preset: "released"}, {Policy: "common_neighbors"}} {
 		paths := []string{place(t), place(t)}
 		var told, rewarded *db.DB
 		for i, g := range []**db.DB{&told, &rewarded} {

@@ -20,7 +20,7 @@ func taught(t *testing.T, n int) *db.DB {
 	ctx, g := t.Context(), dbtest.Open(t, newClock().options())
 	load(t, g, 30)
 	for _, name := range []string{"m", "other"} {
-		if err := g.CreateModel(ctx, name, db.ModelSpec{Policy: "neural_greedy"}); err != nil {
+		if err := g.CreateModel(ctx, name, db.ModelSpec{Policy: "prb_greedy"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -119,7 +119,7 @@ func TestLearningAgain(t *testing.T) {
 	g := dbtest.Open(t, o)
 	load(t, g, 30)
 	for _, name := range []string{"m", "other"} {
-		if err := g.CreateModel(t.Context(), name, db.ModelSpec{Policy: "neural_greedy"}); err != nil {
+		if err := g.CreateModel(t.Context(), name, db.ModelSpec{Policy: "prb_greedy"}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -28,7 +28,7 @@ func teach(t testing.TB, g *db.DB, from, n int) {
 func TestObserveSurvivesAReopen(t *testing.T) {
 	t.Parallel()
 	slow(t)
-	for _, spec := range []model.Spec{{}, {Policy: "prb"}, {Policy: "prb", Preset: "paper"}, {Policy: "ee_net", Preset: "released"}, {Policy: "common_neighbors"}} {
+	for _, spec := range []model.Spec{{}, {Policy: "prb"}, {Policy: "prb", Preset: "paper"}, {Policy: "prb", Preset: "released"}, {Policy: "common_neighbors"}} {
 		paths := []string{place(t), place(t)}
 		var last [2]string
 		for i, path := range paths {

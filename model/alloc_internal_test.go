@@ -71,7 +71,7 @@ func TestRoundAllocates(t *testing.T) {
 		t.Skip("the race detector has pools forget what they hold")
 	}
 	for _, preset := range []string{"paper", "released"} {
-		for _, policy := range []string{"prb", "prb_greedy", "ee_net", "neural_greedy"} {
+		for _, policy := range []string{"prb", "prb_greedy"} {
 			r := newRound(t, policy, preset, 20, "steps", 10)
 			for range 1100 {
 				r.play(t)

@@ -101,7 +101,7 @@ func TestDecodeChecksTheBody(t *testing.T) {
 	option := func(name string, value any) []storedOption { return []storedOption{{name, value}} }
 	refused(t, newModel(t, "prb", "default", 2), map[string]func(*document){
 		"unknown policy":   func(d *document) { d.Spec.Policy = "prp" },
-		"another policy":   func(d *document) { d.Spec.Policy = "neural_greedy" },
+		"another policy":   func(d *document) { d.Spec.Policy = "prb_greedy" },
 		"no policy":        func(d *document) { d.Spec.Policy = "" },
 		"unknown preset":   func(d *document) { d.Spec.Preset = "newspaper" },
 		"unknown option":   func(d *document) { d.Options = option("height", 3) },

@@ -120,7 +120,7 @@ func alike(a, b []float64) bool {
 
 // unspread returns the structural prior of all pairs.
 func unspread(t *testing.T, g *mesh) []float64 {
-	m := newModel(t, "neural_greedy", "", 0)
+	m := newModel(t, "prb_greedy", "", 0, "alpha", 0)
 	return answers(t, m.Scorer(), g.world(nil))
 }
 

@@ -78,12 +78,8 @@ func jaccard(_ *Scorer, w World, p Pair) float64 {
 	return common / all
 }
 
-// adjustWalk returns a function that sets up the walk of ppr, with all mass at the serving node,
-// and that of eve_ppr. The latter is the walk of PRB (NeurIPS 2024, section 4) with the same h at
-// all candidates, independent of the outcomes, and 0 elsewhere.
-func adjustWalk(column bool, seedWeight float64) func(*config) {
-	return func(c *config) { c.Alpha, c.Column, c.SeedWeight, c.Center = 0.85, column, seedWeight, false }
-}
+// adjustPageRank sets up the walk of ppr, with all mass at the serving node.
+func adjustPageRank(c *config) { c.Alpha, c.Column, c.SeedWeight, c.Center = 0.85, true, 1, false }
 
 // uniform draws a number in [0, 1) that is a function of seed, round and pair, so that scoring
 // twice gives the same result.

@@ -53,7 +53,7 @@ func play(t testing.TB, m *Model, r *rounds, n int) int {
 }
 
 func learners() []string {
-	return []string{"prb", "default", "prb_greedy", "ee_net", "neural_greedy", "prb_prior", "prb_n", "neural_ucb", "neural_ts"}
+	return []string{"prb", "default", "prb_greedy", "prb_n", "neural_ucb", "neural_ts"}
 }
 
 // sized returns the size of a test: full with -long, otherwise small.

@@ -23,15 +23,10 @@ func policies() []policy {
 	common := overlap(func(o column.Overlap) float64 { return o.Common })
 	adamic := overlap(func(o column.Overlap) float64 { return o.Adamic })
 	resource := overlap(func(o column.Overlap) float64 { return o.Resource })
-	// A walk is linear, so 1 at each of k candidates ranks them like mass 1/k.
-	constant := perPair(func(*Scorer, World, Pair) float64 { return 1 })
 	return []policy{
 		{name: "default", about: "learns from edges and from each outcome", learns: true, believes: true, propagates: true, adjust: adjustDefault},
 		{name: "prb", about: "PageRank Bandits: two networks and the walk", learns: true, explores: true, propagates: true},
 		{name: "prb_greedy", about: "prb without exploring", learns: true, propagates: true},
-		{name: "ee_net", about: "the networks of prb without the walk", learns: true, explores: true},
-		{name: "neural_greedy", about: "a network for the reward alone", learns: true},
-		{name: "prb_prior", about: "prb that knows some edges from the start", learns: true, explores: true, propagates: true},
 		{name: "prb_n", about: "prb for the classes of nodes", learns: true, explores: true, propagates: true, classifies: true},
 		{name: "neural_ucb", about: "a network with an upper confidence bound", learns: true, bonus: upper},
 		{name: "neural_ts", about: "a network with Thompson sampling", learns: true, bonus: sampled},
@@ -41,8 +36,7 @@ func policies() []policy {
 		{name: "preferential_attachment", about: "the product of the numbers of neighbours", rank: perPair(preferentialAttachment)},
 		{name: "jaccard", about: "the share of neighbours that are common", rank: perPair(jaccard)},
 		{name: "katz", about: "walks up to length, beta for each edge", rank: katz, adjust: adjustKatz},
-		{name: "eve_ppr", about: "the walk of prb from equal candidates", propagates: true, rank: constant, adjust: adjustWalk(false, 0)},
-		{name: "ppr", about: "personalised PageRank from the source", propagates: true, adjust: adjustWalk(true, 1)},
+		{name: "ppr", about: "personalised PageRank from the source", propagates: true, adjust: adjustPageRank},
 		{name: "random", about: "a random order", rank: perPair(uniform)},
 		{name: "pair_net", about: "a network over features of pairs of nodes", fitted: pairNet()},
 		{name: "embedding", about: "a network over learned vectors of nodes", fitted: embedding()},

@@ -74,7 +74,7 @@ func same(t *testing.T, got, want config) {
 // 500 on.
 func TestReleasedScore(t *testing.T) {
 	t.Parallel()
-	r := newRound(t, "ee_net", "released", 3, "steps", 0)
+	r := newRound(t, "prb", "released", 3, "steps", 0, "alpha", 0)
 	for _, c := range []struct {
 		rounds int
 		weight float64

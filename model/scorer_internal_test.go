@@ -99,7 +99,7 @@ func TestHeuristicsOfManyCandidates(t *testing.T) {
 // repeated node and an isolated node.
 func TestPartsOfAScore(t *testing.T) {
 	t.Parallel()
-	for _, policy := range []string{"default", "prb", "prb_greedy", "prb_prior", "ppr", "eve_ppr"} {
+	for _, policy := range []string{"default", "prb", "prb_greedy", "ppr"} {
 		for _, norm := range []string{"row", "column"} {
 			spec := Spec{Policy: policy, Seed: 1}
 			for name, value := range map[string]any{"norm": norm, "alpha": 0.6, "prior": "off", "seed_weight": 1} {
@@ -163,37 +163,6 @@ func TestScoreRefuses(t *testing.T) {
 	}
 	if scores, err := s.Score(ctx, w, Pairs(1, nil)); err != nil || len(scores) != 0 {
 		t.Errorf("no candidates: %v, %v", scores, err)
-	}
-}
-
-// EvePPR is PRB's walk from the same start value at every candidate, independent of the outcomes.
-func TestEvePPR(t *testing.T) {
-	t.Parallel()
-	ctx, w, pairs := context.Background(), kite().world(nil), Pairs(1, []ID{2, 3, 5})
-	m := create(t, Spec{Policy: "eve_ppr"})
-	ask := func() []Score {
-		scores, err := m.Scorer().Score(ctx, w, pairs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return scores
-	}
-	before := ask()
-	h := Start{Node: []ID{2, 3, 5}, Value: []float64{1, 1, 1}}
-	want, _, err := w.Walk.Propagate(ctx, Walk{Alpha: 0.85}, h, []ID{2, 3, 5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, s := range before {
-		if math.Abs(s.Score-want[i]) > 1e-9 {
-			t.Errorf("node %d: %v, want %v", pairs[i].Target, s.Score, want[i])
-		}
-	}
-	if _, err := m.Observe(Outcome{Pair: pairs[0], Reward: 1}); err != nil {
-		t.Fatal(err)
-	}
-	if after := ask(); !slices.Equal(before, after) {
-		t.Errorf("%v, then %v", before, after)
 	}
 }
 

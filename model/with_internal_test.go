@@ -43,7 +43,7 @@ func TestWith(t *testing.T) {
 			t.Errorf("With(%s, %v) = %v, want ErrOption", name, value, err)
 		}
 	}
-	if _, err := newModel(t, "ee_net", "", 0).Scorer().With("alpha", 0.5); !errors.Is(err, ErrOption) {
+	if _, err := newModel(t, "jaccard", "", 0).Scorer().With("alpha", 0.5); !errors.Is(err, ErrOption) {
 		t.Errorf("a walk of a policy without one: %v, want ErrOption", err)
 	}
 }
@@ -75,8 +75,8 @@ func TestSame(t *testing.T) {
 			t.Errorf("%s: learning changed nothing", policy)
 		}
 	}
-	if newModel(t, "prb", "", 0).Scorer().Walk().Alpha == 0 || newModel(t, "ee_net", "", 0).Scorer().Walk().Alpha != 0 {
-		t.Error("prb walks, ee_net does not")
+	if newModel(t, "prb", "", 0).Scorer().Walk().Alpha == 0 || newModel(t, "jaccard", "", 0).Scorer().Walk().Alpha != 0 {
+		t.Error("prb walks, jaccard does not")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"kith/cmd/prbench/internal/trial"
 	"kith/model"
 )
 
@@ -26,9 +27,9 @@ func parseContender(text, preset string, classify bool) (contender, error) {
 	case policy == "default":
 		c.preset = policy
 	}
-	m, err := model.New(model.Spec{Policy: c.policy, Preset: c.preset})
+	m, err := trial.NewModel(model.Spec{Policy: c.policy, Preset: c.preset})
 	if err != nil && classify {
-		m, err = model.New(model.Spec{Policy: c.policy, Preset: c.preset, Classes: []model.ID{0, 1}})
+		m, err = trial.NewModel(model.Spec{Policy: c.policy, Preset: c.preset, Classes: []model.ID{0, 1}})
 	}
 	if err != nil {
 		return c, err

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kith/cmd/internal/cli"
+	"kith/cmd/prbench/internal/trial"
 	"kith/model"
 	"kith/query/parse"
 )
@@ -87,10 +88,10 @@ func (s holdoutSettings) model() (*model.Model, error) {
 	if s.Policy == priorName {
 		return nil, nil
 	}
-	if m, err := model.New(model.Spec{Policy: s.Policy}); err == nil {
+	if m, err := trial.NewModel(model.Spec{Policy: s.Policy}); err == nil {
 		return m, nil
 	}
-	return model.New(model.Spec{Policy: s.Policy, FeatureLen: 1})
+	return trial.NewModel(model.Spec{Policy: s.Policy, FeatureLen: 1})
 }
 
 // priorName is the name of the contender without a model.
@@ -174,8 +175,8 @@ func (p *holdoutPlan) check() error {
 // unknown names.
 func (p *holdoutPlan) resolvePolicies() error {
 	askable := []string{priorName}
-	for _, name := range model.Policies() {
-		if _, err := (holdoutSettings{Policy: name}).model(); err == nil { // other policies require classes
+	for _, name := range trial.Policies() {
+		if _, err := (holdoutSettings{Policy: name}).model(); err == nil && name != "eve_ppr" { // other policies require classes
 			askable = append(askable, name)
 		}
 	}

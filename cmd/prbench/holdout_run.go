@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"kith/cmd/prbench/internal/trial"
 	"kith/db"
 	"kith/model"
 	"kith/model/metric"
@@ -131,7 +132,11 @@ func refusal(err error) bool {
 func ask(ctx context.Context, set *db.HoldoutSet, s holdoutSettings, results []holdoutResult) error {
 	c := db.Contender{Prior: s.Policy == priorName}
 	if !c.Prior {
-		c.Spec = &db.ModelSpec{Policy: s.Policy, Seed: s.Seed}
+		spec, err := trial.Base(db.ModelSpec{Policy: s.Policy, Seed: s.Seed})
+		if err != nil {
+			return err
+		}
+		c.Spec = &spec
 	}
 	start := time.Now()
 	_, asked, err := set.Ask(ctx, c)

@@ -50,7 +50,7 @@ func (s offlineSettings) model() (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return model.New(spec)
+	return trial.NewModel(spec)
 }
 
 func (s offlineSettings) data() (name, sum string) {
@@ -156,7 +156,7 @@ func (s offlineSettings) rounds(ctx context.Context, d *heldOut, m *model.Model)
 	}
 	t := trial.Trial{Data: data, Protocol: trial.Paper(), Rounds: s.Rounds}
 	_, err = t.Play(ctx, []trial.Entrant{{
-		Name: m.Policy(), Known: trial.KnownEdges(m.Policy()),
+		Name: m.Policy(), Known: trial.KnownEdges(s.Policy),
 		New: func(_ uint64, known []trial.Pair) (trial.Player, error) { return trial.NewPlayer(m, data, known), nil },
 	}}, s.Seed)
 	return err

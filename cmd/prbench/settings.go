@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kith/cmd/prbench/internal/trial"
 	"kith/model"
 )
 
@@ -49,7 +50,11 @@ func (s settings) spec() (model.Spec, error) {
 			return spec, err
 		}
 	}
-	return spec, spec.Validate()
+	base, err := trial.Base(spec)
+	if err != nil {
+		return spec, err
+	}
+	return spec, base.Validate()
 }
 
 func (s settings) data() (name, sum string) { return s.Data, s.DataSum }
@@ -60,7 +65,7 @@ func (s settings) model() (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return model.New(spec)
+	return trial.NewModel(spec)
 }
 
 // resolved returns the value of every option of a model except the seed.

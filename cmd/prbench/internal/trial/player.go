@@ -46,15 +46,6 @@ const accuracy = 1e-6
 // policy.
 func NewEntrant(d *Data, spec model.Spec) Entrant { return newEntrant(d, spec, false) }
 
-// KnownEdges returns the share of the true links that the players of a policy know at the start:
-// 0.1 for prb_prior (PRB, section 5.4), 0 for the others.
-func KnownEdges(policy string) float64 {
-	if policy == "prb_prior" {
-		return 0.1
-	}
-	return 0
-}
-
 // NewRepairingEntrant is like NewEntrant, but the walks of the policy are repaired by a
 // RepairingWalker from round to round.
 func NewRepairingEntrant(d *Data, spec model.Spec) Entrant { return newEntrant(d, spec, true) }
@@ -62,11 +53,15 @@ func NewRepairingEntrant(d *Data, spec model.Spec) Entrant { return newEntrant(d
 func newEntrant(d *Data, spec model.Spec, repair bool) Entrant {
 	return Entrant{Name: spec.Policy, Known: KnownEdges(spec.Policy), New: func(seed uint64, known []Pair) (Player, error) {
 		spec.Seed = seed
-		m, err := model.New(spec)
+		m, err := NewModel(spec)
 		if err != nil {
 			return nil, err
 		}
-		return newPlayer(m, d, known, repair), nil
+		p := newPlayer(m, d, known, repair)
+		if rivalOf(spec.Policy).even {
+			return evenPlayer{p}, nil
+		}
+		return p, nil
 	}}
 }
 
@@ -74,7 +69,7 @@ func newEntrant(d *Data, spec model.Spec, repair bool) Entrant {
 // known links, and gains the links that are found or revealed.
 func NewPlayer(m *model.Model, d *Data, known []Pair) Player { return newPlayer(m, d, known, false) }
 
-func newPlayer(m *model.Model, d *Data, known []Pair, repair bool) Player {
+func newPlayer(m *model.Model, d *Data, known []Pair, repair bool) *modelPlayer {
 	g := NewGraph(d.Nodes)
 	for _, l := range known {
 		g.Add(l.Source, l.Target)
@@ -89,6 +84,9 @@ func newPlayer(m *model.Model, d *Data, known []Pair, repair bool) Player {
 	}
 	return p
 }
+
+// took returns the times of the parts of the rounds so far.
+func (p *modelPlayer) took() Parts { return p.parts }
 
 // Choose returns the arm with the best score, the first one of equal scores.
 func (p *modelPlayer) Choose(ctx context.Context, arms []Pair) (int, error) {

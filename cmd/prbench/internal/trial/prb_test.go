@@ -69,7 +69,7 @@ func entrants(d *trial.Data, features int, specs ...model.Spec) (all []trial.Ent
 		all = append(all, trial.Entrant{Name: name, New: func(seed uint64, known []trial.Pair) (trial.Player, error) {
 			spec := s
 			spec.FeatureLen, spec.Seed = features, seed
-			m, err := model.New(spec)
+			m, err := trial.NewModel(spec)
 			if err != nil {
 				return nil, err
 			}

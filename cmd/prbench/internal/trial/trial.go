@@ -97,8 +97,8 @@ func (t *Trial) run(ctx context.Context, e Entrant, seed uint64, progress func()
 		progress()
 	}
 	c.Time, c.Live = time.Since(began), g.live
-	if m, ok := p.(*modelPlayer); ok {
-		c.Parts = m.parts
+	if m, ok := p.(interface{ took() Parts }); ok {
+		c.Parts = m.took()
 	}
 	return c, nil
 }
