@@ -1,17 +1,17 @@
 // Package archive reads and writes the files that leave a database: backups and models. Their
-// layout is not that of the store, so it survives changes of the store.
+// layout differs from the layout of the store, so it survives changes of the store.
 //
 //	archive  the magic bytes of its kind, frame...
 //	frame    length of the payload and its crc32c (4 bytes each, little endian), payload
 //	payload  'h' header | 'e' entry... | 't' trailer, all of them in msgpack
-//	entry    key, value, and in place of the value the digest of the one that the earlier backup has
+//	entry    key, value, and in place of a value that the earlier backup has, its digest
 //
 // Entries are in the order of their keys. The trailer holds the number of entries and the SHA-256
 // of all frames before it, so a truncated archive or one assembled from parts is detected.
 //
-// In a backup, the entries are the records of one version of a database. An incremental backup has
+// In a backup, the entries are the records of a database at one version. An incremental backup has
 // only the digests of values that the earlier backup has. In a model file, the entries are the
-// parts of one document, numbered.
+// numbered parts of a document.
 package archive
 
 import (

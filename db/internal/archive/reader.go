@@ -126,7 +126,8 @@ func (a *Reader) All() iter.Seq2[Entry, error] {
 	}
 }
 
-// parse returns the entries of a frame. Keys must ascend, starting above those of the frame before.
+// parse returns the entries of a frame. Keys must ascend, starting above the keys of the frame
+// before.
 func (a *Reader) parse(payload []byte) (entries []Entry, err error) {
 	if payload[0] != frameEntries {
 		return nil, a.corrupt("has an unknown kind")

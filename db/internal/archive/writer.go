@@ -33,7 +33,7 @@ func NewWriter(w io.Writer, k Kind, h Header) (*Writer, error) {
 	return a, a.document(frameHeader, &h)
 }
 
-// document writes a frame of one msgpack value.
+// document writes a frame with a single msgpack value.
 func (a *Writer) document(kind byte, v any) error {
 	b, err := msgpack.Marshal(v)
 	if err != nil {

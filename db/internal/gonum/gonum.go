@@ -83,7 +83,7 @@ func (g weightedGraph) From(id int64) graph.Nodes {
 	return g.nodes(g.v.Graph.Out(u))
 }
 
-// nodes returns an iterator over nodes, such as those of a row.
+// nodes returns an iterator over nodes, such as the nodes of a row.
 func (g weightedGraph) nodes(ids []index.ID, _ []float32) graph.Nodes {
 	if len(ids) == 0 {
 		return graph.Empty
@@ -156,7 +156,7 @@ func (g directedGraph) To(id int64) graph.Nodes {
 type edges struct {
 	g      weightedGraph
 	seen   int64      // number of edges visited, including the present one
-	next   index.ID   // node after that of the row
+	next   index.ID   // node after the node of row
 	row    []index.ID // row of the present edge
 	weight []float32  // weights of row; nil means all 1
 	at     int        // place of the present edge in row

@@ -56,7 +56,8 @@ func (s *Store) Bulk(ts uint64, f func(index.Writer) error) error {
 // adoptWait is how long Bulk waits for a moment without transactions.
 const adoptWait = time.Second
 
-// tableWriter is an index.Writer that writes tables under draft names, each with keys of one kind.
+// tableWriter is an index.Writer that writes tables under draft names, each with keys of a single
+// kind.
 type tableWriter struct {
 	store  *Store
 	ts     uint64
@@ -215,8 +216,8 @@ func (s *Store) adopt(drafts []draft, dead map[uint64]badger.TableInfo) (bool, e
 }
 
 // deadTables returns the tables with records that are all deleted for every reader, from now on,
-// such as those of an earlier generation. Badger would merge them only when much is written above
-// them, which is not so if generations are written past it: its levels would grow with every
+// such as the tables of an earlier generation. Badger would merge them only when much is written
+// above them, which is not so if generations are written past it: its levels would grow with every
 // generation.
 func (s *Store) deadTables() map[uint64]badger.TableInfo {
 	b := s.acquire()
@@ -276,8 +277,8 @@ func (s *Store) removable(dead map[uint64]badger.TableInfo) (ids []uint64) {
 	return ids
 }
 
-// sameTable reports whether two tables of one number are the same: Badger may use the number of a
-// deleted table again.
+// sameTable reports whether two tables with the same number are the same: Badger may use the number
+// of a deleted table again.
 func sameTable(a, b badger.TableInfo) bool {
 	return a.MaxVersion == b.MaxVersion && a.KeyCount == b.KeyCount && bytes.Equal(a.Left, b.Left) && bytes.Equal(a.Right, b.Right)
 }

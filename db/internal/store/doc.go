@@ -7,7 +7,7 @@
 // without a lock. One goroutine writes at a time. [Records] collects the writes of a commit,
 // [Store.Write] makes them durable as one transaction, and [Store.Batch] writes what no reader uses
 // yet in many. [Store.Bulk] writes a new generation of a graph as tables, past Badger, and removes
-// tables of which all records are deleted (bulk.go).
+// tables whose records are all deleted (bulk.go).
 //
 // A reader sees its version for as long as it is open. When much was written since, the store keeps
 // for it the tables that there were, not the versions of records (pin.go), so neither memory nor
@@ -23,16 +23,16 @@
 // Badger ends the process on some kinds of damage to its files and silently omits data on others.
 // So [Open] reads the files before Badger does (files.go, table_check.go), compares them with an
 // inventory (inventory.go) and with the newest durable commit (newest.go), and looks for gaps in
-// the logs of the last writes (log.go). [Examine] reports what is wrong with the files. [Rebuild]
-// makes new files of all that can be read of damaged ones (table.go, log.go, rebuild.go), and
-// [Rebuilt.Install] puts these in their place (install.go). [Compact] merges the tables of a closed
-// store.
+// the logs of the last writes (log.go). [Examine] reports the faults of the files. [Rebuild] makes
+// new files of all readable records of damaged files (table.go, log.go, rebuild.go), and
+// [Rebuilt.Install] puts the new files in their place (install.go). [Compact] merges the tables of
+// a closed store.
 //
 // Badger writes through memory mappings, where a page for which the disk has no space ends the
-// process, whoever filled the disk. So the blocks of its logs are reserved before each commit
-// (log_space.go). The store makes the tables of its logs itself, when they are full (flush.go) and
-// when Badger is closed or opened (settle.go). If the disk is full then, the logs stay, and nothing
-// is lost. Badger merges tables only while the disk has a multiple of the space for that
-// (writable.go). One case remains: another program takes all of this space within the milliseconds
-// in which Badger writes a merged table.
+// process, even if another program filled the disk. So the blocks of its logs are reserved before
+// each commit (log_space.go). The store makes the tables of its logs itself, when they are full
+// (flush.go) and when Badger is closed or opened (settle.go). If the disk is full then, the logs
+// stay, and nothing is lost. Badger merges tables only while the disk has a multiple of the space
+// for that (writable.go). One case remains: another program takes all of this space within the
+// milliseconds in which Badger writes a merged table.
 package store

@@ -148,8 +148,8 @@ func (m *manifest) sum(n int64) uint32 {
 	return index.Checksum(m.content[:min(n, int64(len(m.content)))])
 }
 
-// readManifest reads the manifest of a store. It returns ErrCorrupt, or ErrMismatch for the store
-// of another program.
+// readManifest reads the manifest of a store. It returns ErrCorrupt, or ErrMismatch for a store
+// that another program made.
 func readManifest(o badger.Options) (*manifest, error) {
 	f, err := os.Open(filepath.Join(o.Dir, badger.ManifestFilename))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -176,8 +176,8 @@ func readManifest(o badger.Options) (*manifest, error) {
 }
 
 // checkManifestHeader checks what Badger would refuse with its own words: the name of the format,
-// the program that uses it, and the version. Only a directory without any other sign of kith is the
-// store of another program.
+// the program that uses it, and the version. Only a directory without any other sign of kith
+// belongs to another program.
 func checkManifestHeader(dir string, b []byte) error {
 	const name, header = badger.ManifestFilename, 8
 	if len(b) < header || string(b[:4]) != manifestName {
@@ -266,7 +266,7 @@ func (f *storeFiles) checkTables(all bool) error {
 }
 
 // dropForeign is called if the inventory is from another directory than the newest commit. It
-// ignores the one that does not fit the other files. fits says whether the inventory does.
+// ignores whichever does not fit the other files. fits says whether the inventory does.
 func (f *storeFiles) dropForeign(fits bool) error {
 	known := false // whether the newest commit is known to come from this directory
 	for name, mark := range f.newest.Logs {
@@ -282,9 +282,9 @@ func (f *storeFiles) dropForeign(fits bool) error {
 	return fmt.Errorf("%w: %s is from another database", ErrCorrupt, name)
 }
 
-// Examine reads the files of the store at path, which no process may have open, and returns what is
-// wrong with them, each fault an ErrCorrupt. The error is ErrMismatch for a different program's
-// store, or a system error.
+// Examine reads the files of the store at path, which no process may have open, and returns their
+// faults, each an ErrCorrupt. The error is ErrMismatch for a different program's store, or a system
+// error.
 func Examine(path string, o Options) ([]error, error) {
 	f, err := examineFiles(badgerOptions(path, o), true)
 	if err != nil {
@@ -353,9 +353,9 @@ func (f *storeFiles) dropLeftovers() error {
 	return nil
 }
 
-// setAside renames tables that the manifest does not name, because Badger would delete them. They
-// are left over from a crash, or a damaged manifest has lost them. Which of the two is known only
-// after the records have been read.
+// setAside renames tables that the manifest does not name, because Badger would delete them. Either
+// they are left over from a crash, or a damaged manifest has lost them: that is known only after
+// the records have been read.
 func (f *storeFiles) setAside() error {
 	for _, name := range f.with(tableSuffix) {
 		id, ok := table.ParseFileID(name)

@@ -12,12 +12,12 @@ import (
 )
 
 // A repair works in a directory inside the damaged store. When that directory is complete, it gets
-// another name, which decides that the repair has succeeded. Then its files replace those of the
-// store. The next open finishes what a kill interrupts there.
+// another name, which decides that the repair has succeeded. Then its files replace the files of
+// the store. The next open finishes what a kill interrupts there.
 
 const (
 	repairDraft = "REPAIR"   // directory of a repair that is not complete
-	repairReady = "REPAIRED" // directory of files that replace those of the store
+	repairReady = "REPAIRED" // directory of files that replace the files of the store
 	removeList  = "REPLACES" // names of the files of the store that are deleted; the last file in repairReady
 	draftMark   = "-REWRITE" // suffix of the drafts of single files
 )

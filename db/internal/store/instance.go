@@ -24,7 +24,7 @@ type instance struct {
 	*badger.DB
 	users atomic.Int64
 	flush *flusher  // nil if it writes nothing to the disk
-	space *logSpace // likewise, and on Windows, which reserves the blocks of whole files
+	space *logSpace // nil if it writes nothing to the disk, and on Windows, which reserves the blocks of whole files
 	ended sync.Once
 	err   error // why it did not end well
 }

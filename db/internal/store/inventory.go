@@ -57,8 +57,7 @@ const markedBegin = 4 << 10
 // markedEnd is the number of bytes in tableMark.End.
 const markedEnd = 14
 
-// markOf returns the mark of a table of size bytes, of which it reads only the beginning and the
-// end.
+// markOf returns the mark of a table of size bytes, reading only the beginning and the end.
 func markOf(r io.ReaderAt, size int64) (tableMark, error) {
 	begin, end := make([]byte, min(size, markedBegin)), make([]byte, min(size, markedEnd))
 	_, err := r.ReadAt(begin, 0)
@@ -157,8 +156,7 @@ func (inv *inventory) write(dir string) error {
 	return syncDir(dir)
 }
 
-// faults returns the differences that show that files are not the ones that were written, each as
-// an ErrCorrupt.
+// faults returns the differences that show that files have been replaced, each as an ErrCorrupt.
 func (inv *inventory) faults(m *manifest, marks map[uint64]tableMark, names []string) (faults []error) {
 	report := func(format string, args ...any) {
 		faults = append(faults, fmt.Errorf("%w: %s", ErrCorrupt, fmt.Sprintf(format, args...)))
@@ -183,7 +181,7 @@ func (inv *inventory) faults(m *manifest, marks map[uint64]tableMark, names []st
 	return faults
 }
 
-// vouches reports whether the manifest is the one of the inventory or continues it.
+// vouches reports whether the manifest is the manifest of the inventory or continues it.
 func (inv *inventory) vouches(m *manifest) bool {
 	n := inv.ManifestBytes
 	return n > 0 && m.end >= n && m.sum(n) == inv.ManifestSum
@@ -233,7 +231,7 @@ func (s *Store) finishInventory(inv *inventory) error {
 	return inv.write(dir)
 }
 
-// newestLog returns the name of the newest log that Badger has begun, or "" if there is none.
+// newestLog returns the name of the newest log that Badger has begun, or "" if no log has begun.
 func newestLog(dir string, names []string) string {
 	for _, name := range slices.Backward(withSuffix(names, logSuffix)) {
 		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Size() > 0 {

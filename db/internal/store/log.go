@@ -118,16 +118,16 @@ type logCheck struct {
 	commits []uint64 // timestamps of commits after that gap
 	damaged []string // logs that lack commits
 	short   []error  // a fault for each log that lacks its last durable commits
-	stray   []string // logs of another database
+	stray   []string // logs that belong to another database
 }
 
-// logSummary is what is in a log.
+// logSummary summarizes a log.
 type logSummary struct {
 	found   uint64  // newest commit before a gap
-	gap     gap     // the first one
+	gap     gap     // the first gap
 	follow  bool    // whether there is a gap
-	before  commits // those before the gap
-	after   commits // those after it, complete or not
+	before  commits // commits before the gap
+	after   commits // commits after it, complete or not
 	records int
 }
 
@@ -169,7 +169,7 @@ func (s *logSummary) has(m logMark) bool {
 	return ok && before == m.Meta || okAfter && after == m.Meta
 }
 
-// foreign reports whether a log is not the one that n names, or was not made when n was written.
+// foreign reports whether a log is not the log that n names, or was not made when n was written.
 func (n *newest) foreign(name string, b []byte, s *logSummary) bool {
 	mark, known := n.Logs[name]
 	if known {
@@ -290,7 +290,7 @@ func logEntries(b []byte, followed bool) (all []entry) {
 	return inTableOrder(all)
 }
 
-// inTableOrder sorts entries, of which the later of two with the same key wins.
+// inTableOrder sorts entries by key, and keeps only the last entry of each key.
 func inTableOrder(all []entry) []entry {
 	slices.SortStableFunc(all, func(a, b entry) int { return y.CompareKeys(a.key, b.key) })
 	n := 0

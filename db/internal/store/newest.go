@@ -155,7 +155,7 @@ func (s *Store) position(look bool) position {
 	return position{run, w.log}
 }
 
-// logAfter returns the name of the log after the one with the given name.
+// logAfter returns the name of the log after the log name.
 func logAfter(name string) string {
 	number := 0
 	if _, err := fmt.Sscanf(name, "%d"+logSuffix, &number); err != nil {

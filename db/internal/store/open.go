@@ -129,7 +129,7 @@ func inspect(path string, o Options) error {
 	case holds(badger.ManifestFilename):
 		return inspectLog(path, o)
 	case holds(inventoryFile), holds(newestFile), holds(repairReady):
-		return nil // examineFiles reports the missing manifest with the other faults
+		return nil // examineFiles reports the missing manifest among other faults
 	}
 	if len(foreign) > 0 {
 		return fmt.Errorf("%w: %s is not a database: it holds %s and no %s", ErrMismatch, path, foreign[0].Name(), badger.ManifestFilename)

@@ -48,7 +48,7 @@ func (s *Store) Discard(newest uint64, open map[uint64]int) {
 	b.SetDiscardTs(oldest)
 }
 
-// pin makes pins for the timestamps below newest that have none.
+// pin makes pins for the timestamps below newest that lack one.
 func (s *Store) pin(b *instance, newest uint64, open map[uint64]int) {
 	s.reading.Lock()
 	defer s.reading.Unlock()
@@ -65,7 +65,7 @@ func (s *Store) pin(b *instance, newest uint64, open map[uint64]int) {
 	}
 }
 
-// unpin releases the pins of all timestamps except those at which somebody reads.
+// unpin releases the pins of all timestamps at which no reader reads.
 func (s *Store) unpin(open map[uint64]int) {
 	for ts, p := range s.pins { // only calls of Discard and Close write to pins
 		if open[ts] > 0 {
@@ -98,7 +98,7 @@ func (s *Store) Pins() bool {
 	return len(s.pins) > 0
 }
 
-// pinned returns the oldest pin at ts or later, or nil if there is none. The caller holds reading.
+// pinned returns the oldest pin at ts or later, or nil if no pin is. The caller holds reading.
 func (s *Store) pinned(ts uint64) (oldest *pin) {
 	first := uint64(0)
 	for at, p := range s.pins {

@@ -146,13 +146,13 @@ func next(it *badger.Iterator, prefix []byte, move func(), e *index.Entry) (ok b
 	return true, nil
 }
 
-// At returns the records at ts as an index.Source. Every read is a transaction of its own. Somebody
-// must read at ts or later, and not see other versions of the records than those at ts.
+// At returns the records at ts as an index.Source. Every read is a transaction of its own. A reader
+// must be open at ts or later, and must see the same versions of the records as at ts.
 func (s *Store) At(ts uint64) index.Source { return &source{store: s, ts: ts} }
 
 // source reads at one timestamp. The records of a generation are written once, at one timestamp, so
-// they are looked for at that of the last one first: Badger then finds the block that begins with
-// the key without reading the previous one.
+// Read looks first at the timestamp of the last such record: Badger then finds the block that
+// begins with the key without reading the previous one.
 type source struct {
 	store   *Store
 	ts      uint64
@@ -174,8 +174,9 @@ func (s *source) Read(key []byte) ([]byte, bool, error) {
 	return value, value != nil, err
 }
 
-// read returns the value of a key, or nil, and its version. What is written once is in the present
-// tables until it is deleted. Of other records they may have only a later version.
+// read returns the value of a key, or nil, and its version. A record that is written once is in the
+// present tables until it is deleted. Of any other record, the present tables may have only a later
+// version.
 func (s *source) read(key []byte, once bool) (value []byte, version uint64, err error) {
 	s.store.reading.RLock()
 	defer s.store.reading.RUnlock()

@@ -26,7 +26,7 @@ type rebuild struct {
 	tables   []namedTable // tables that the new manifest names
 	replaced []string     // files that the new manifest makes obsolete
 	next     uint64       // number of the next new table
-	done     []string     // descriptions of what was done
+	done     []string     // descriptions of the steps taken
 }
 
 // namedTable is a table in a manifest.
@@ -58,8 +58,8 @@ func newRebuild(f *storeFiles, into string) *rebuild {
 
 // Rebuilt is a store in a directory of its own that holds all that can be read of a damaged one.
 type Rebuilt struct {
-	Faults []error  // what is wrong with the files of the damaged store, each an ErrCorrupt
-	Done   []string // descriptions of what was done
+	Faults []error  // faults of the files of the damaged store, each an ErrCorrupt
+	Done   []string // descriptions of the steps taken
 	Commit uint64   // timestamp of the newest commit that was durable, or 0 if it is unknown
 	path   string   // the damaged store
 	lock   io.Closer

@@ -15,7 +15,7 @@ import (
 type Records struct {
 	values   map[string][]byte // nil means that the key is deleted
 	size     int64             // as Badger computes it
-	maxCount int64             // maxCount and maxSize are the limits of one transaction
+	maxCount int64             // maxCount and maxSize are the limits of a transaction
 	maxSize  int64
 	space    *logSpace // that promised space for the records; may be nil
 	promised int64     // bytes that it promised

@@ -185,7 +185,7 @@ func (s *Store) commit(ts uint64, r *Records) (at position, err error) {
 // Fail makes the store refuse all further writes because of err.
 func (s *Store) Fail(err error) { s.failed.CompareAndSwap(nil, &err) }
 
-// Failure returns the error because of which writes are refused, or nil.
+// Failure returns the error for which writes are refused, or nil.
 func (s *Store) Failure() error {
 	if err := s.failed.Load(); err != nil {
 		return fmt.Errorf("db: an earlier commit failed, reopen the database: %w", *err)
@@ -213,7 +213,7 @@ func (s *Store) Batch(ts uint64, f func(index.Writer) error) error {
 	return s.sync()
 }
 
-// batchWriter is an index.Writer that writes one transaction after the other.
+// batchWriter is an index.Writer that writes transactions one after another.
 type batchWriter struct {
 	store   *Store
 	ts      uint64

@@ -190,7 +190,7 @@ func (e *entry) decode(b, first []byte) bool {
 	return true
 }
 
-// tableEnd returns the index of a table of which b is the end, and the size of the index with its
+// tableEnd returns the index of a table that ends with b, and the size of the index with its
 // footer: the length of the index (4 bytes), its checksum, and the length of the checksum (4
 // bytes). If b is too short, or the checksum is wrong, it returns ErrCorrupt, and the size that the
 // lengths claim.

@@ -72,9 +72,9 @@ func checkFile(name string, c options.CompressionType, all bool) (mark tableMark
 }
 
 // check verifies the checksums of the index, of the last block, which Badger reads when it opens
-// the table, and of all other blocks, or, unless all is set, of those that have records other than
-// those read on demand. It returns the newest timestamp, and turns a panic over a damaged index
-// into an error.
+// the table, and of all other blocks, or, unless all is set, only of the blocks that have records
+// that are not read on demand. It returns the newest timestamp, and turns a panic over a damaged
+// index into an error.
 func (t *tableSource) check(all bool) (newest uint64, err error) {
 	defer func() {
 		if r := recover(); r != nil {

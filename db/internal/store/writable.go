@@ -115,8 +115,8 @@ func (s *Store) roomToMerge() error {
 	return reserveManifest(s.Dir())
 }
 
-// lastingRoom returns ErrFull if the space that is wanted would be gone within 200 ms, at the rate
-// at which other programs take it now. It does not look for long if there is much.
+// lastingRoom returns ErrFull if the free space would fall below want within 200 ms, at the rate at
+// which other programs take it now. It returns at once if there is much space.
 func (s *Store) lastingRoom(want int64) error {
 	const look, lasts = 10 * time.Millisecond, 20
 	before, err := freeBytes(s.Dir())

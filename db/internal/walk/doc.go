@@ -1,4 +1,4 @@
-// Package walk answers the questions of one request about personalised PageRank: it chooses how to
+// Package walk answers the questions of a request about personalised PageRank: it chooses how to
 // compute it, certifies the error, ranks by values with error bounds, and finds the paths that
 // carry it.
 //

@@ -147,7 +147,7 @@ func (s nodeSet) members() []index.ID {
 	return all
 }
 
-// moveTo adds the nodes of s to t, and returns those that t did not have, ascending. s is then
+// moveTo adds the nodes of s to t, and returns the nodes that t did not have, ascending. s is then
 // empty.
 func (s nodeSet) moveTo(t nodeSet) (fresh []index.ID) {
 	for i, word := range s {

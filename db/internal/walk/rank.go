@@ -26,7 +26,8 @@ func (r *Ranked) above(o *Ranked) bool {
 	return cmp.Or(cmp.Compare(r.highest(), o.highest()), cmp.Compare(r.Bound, o.Bound)) > 0
 }
 
-// below compares the lower bounds of two candidates, of equal ones the wider is below.
+// below compares the lower bounds of two candidates. If they are equal, the wider interval is
+// below.
 func (r *Ranked) below(o *Ranked) bool {
 	return cmp.Or(cmp.Compare(r.lowest(), o.lowest()), cmp.Compare(o.Bound, r.Bound)) < 0
 }
@@ -39,11 +40,11 @@ func Best(n, k int, at func(place int) (score, bound float64)) []Ranked {
 	return bestBefore(nothing(), n, k, at)
 }
 
-// nothing returns what ranks below every candidate.
+// nothing returns a Ranked that ranks below every candidate.
 func nothing() Ranked { return Ranked{Score: math.Inf(-1)} }
 
-// bestBefore is Best for candidates of which rest, the one with the highest upper bound of others,
-// is not among the best.
+// bestBefore is Best for candidates that all rank before some others. rest is the candidate among
+// the others with the highest upper bound.
 func bestBefore(rest Ranked, n, k int, at func(place int) (score, bound float64)) []Ranked {
 	s := selection{k: min(k, n), top: make([]Ranked, 0, max(min(k, n), 0)), rest: rest}
 	for i := range n {
@@ -60,7 +61,7 @@ type selection struct {
 	k    int
 	top  []Ranked // once there are more, a heap with the worst first
 	heap bool
-	rest Ranked // of the dropped candidates, the one with the highest upper bound
+	rest Ranked // dropped candidate with the highest upper bound
 }
 
 func (s *selection) add(r Ranked) {
@@ -107,13 +108,13 @@ func byRank(a, b Ranked) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Place, b.Place))
 }
 
-// certify marks the candidates whose interval of scores is disjoint from all others: those ranked
-// above lie entirely above, those ranked below entirely below. Tied candidates, which have one
-// score and bound, are adjacent and need no gap. rest is the candidate with the highest upper bound
-// of all those below top.
+// certify marks the candidates whose interval of scores is disjoint from all others: candidates
+// ranked above lie entirely above, candidates ranked below lie entirely below. Tied candidates,
+// which have one score and bound, are adjacent and need no gap. rest is the candidate with the
+// highest upper bound of all those below top.
 func certify(top []Ranked, rest Ranked) {
 	tied := func(i int) bool { return top[i].tie != 0 && top[i].tie == top[i+1].tie }
-	above := Ranked{Score: math.Inf(1)} // of the candidates above, the one with the lowest lower bound
+	above := Ranked{Score: math.Inf(1)} // candidate above with the lowest lower bound
 	for i := range top {
 		if i > 0 && !tied(i-1) && top[i-1].below(&above) {
 			above = top[i-1]

@@ -75,7 +75,7 @@ func (w *Walker) Estimates(t *Task) []Estimate {
 	for i, c := range all {
 		switch {
 		case c.Bound > w.Tolerance():
-		case c.Strategy == Combine && k == 1, c.Ms < all[best].Ms: // the state of one source is worth keeping
+		case c.Strategy == Combine && k == 1, c.Ms < all[best].Ms: // the state of a single source is worth keeping
 			best = i
 		}
 	}
@@ -84,12 +84,12 @@ func (w *Walker) Estimates(t *Task) []Estimate {
 }
 
 // bounds returns the error bound of a combination of states at the database's tolerance, relative
-// to the largest start value, and what remains of it when the residual is applied to the
-// candidates. rest is the certified L1 error of one state. The second one is about eps rest
+// to the largest start value, and the bound that remains when the residual is applied to the
+// candidates. rest is the certified L1 error of one state. The second bound is about eps rest
 // |weights|_2, because the n2 of a residual is at most its largest entry times its L1 norm, and
 // residuals of different states hardly overlap. The certified error at the worst candidate was 0.3
-// to 1.3 times that on CA-GrQc, ego-Facebook, email-Enron and dblp-2010, for 10 and 100 candidates,
-// either form and eps from 1e-5 to 1e-6.
+// to 1.3 times as large on CA-GrQc, ego-Facebook, email-Enron and dblp-2010, for 10 and 100
+// candidates, either form and eps from 1e-5 to 1e-6.
 func (w *Walker) bounds(t *Task, rest float64) (combined, corrected float64) {
 	total, squares := 0.0, 0.0
 	form, unit := w.stateForm(t.Form), w.unit(t.Form, t.Start)
@@ -116,7 +116,7 @@ func (w *Walker) stateForm(form ppr.Form) ppr.Form {
 	return form
 }
 
-// Describe describes the chosen strategy and the cost of the others.
+// Describe describes the chosen strategy and the cost of the rejected ones.
 func (w *Walker) Describe(all []Estimate) string {
 	s := fmt.Sprint(all[0].Strategy)
 	for i, c := range all[1:] {

@@ -10,14 +10,14 @@ import (
 	"kith/ppr"
 )
 
-// Surroundings are a node, the center, with the nodes around it that matter most to it: those with
+// Surroundings are a node, the center, with the nodes around it that matter most to it: they have
 // the highest personalised PageRank among the nodes that can be reached through each other.
 type Surroundings struct {
 	// Nodes begins with the center. The others follow in descending order of PageRank, equal ones
 	// in the order of their ids.
 	Nodes []SurroundingNode
-	// Edges are edges between the nodes: one that leads to each node, then for each node the one
-	// over which the walk moves most mass, then the next one of each, and so on.
+	// Edges are edges between the nodes: first an edge that leads to each node, then for each node
+	// the edge over which the walk moves most mass, then the next edge of each node, and so on.
 	Edges     []index.Edge
 	NodesLeft int // number of nodes that the walk reaches and that were left out, whatever their distance
 	EdgesLeft int // number of edges between the nodes that were left out
@@ -33,7 +33,7 @@ type SurroundingNode struct {
 // SurroundingsLimits bounds Surroundings.
 type SurroundingsLimits struct {
 	Depth  int        // largest number of steps from the center
-	Nodes  int        // largest number of nodes, including the center and those of Always
+	Nodes  int        // largest number of nodes, including the center and Always
 	Edges  int        // largest number of edges
 	Always []index.ID // nodes to include whatever their PageRank, ascending, fewer than Nodes
 }
@@ -65,7 +65,7 @@ type surveyor struct {
 	most   SurroundingsLimits
 	center index.ID
 	behind []index.ID           // nodes that point to the center of a directed graph
-	value  map[index.ID]float64 // PageRank of the strongest nodes, of which the others are chosen
+	value  map[index.ID]float64 // PageRank of the strongest nodes, from which the rest is chosen
 	depth  map[index.ID]int     // steps to the nodes that chosen ones lead to
 	chosen []index.ID           // in the order in which they were chosen; later ascending
 	rows   map[index.ID][]near  // edges of chosen nodes to nodes in value
@@ -79,8 +79,8 @@ type near struct {
 	weight float32
 }
 
-// considered is the number of nodes, the strongest by PageRank, of which nodes are chosen, for each
-// that may be.
+// considered is the number of candidates, the strongest nodes by PageRank, for each node that may
+// be chosen.
 const considered = 10
 
 // rank collects the PageRank of the nodes that may be chosen, from the nodes that the walk reaches
@@ -105,7 +105,7 @@ func (s *surveyor) rank(nodes []index.ID, values []float64) {
 	s.found.NodesLeft = len(nodes)
 }
 
-// choose chooses nodes: always the strongest of those that chosen ones lead to, so that a path of
+// choose chooses nodes: always the strongest node that chosen nodes lead to, so that a path of
 // chosen nodes leads to each.
 func (s *surveyor) choose(ctx context.Context) error {
 	s.rows = map[index.ID][]near{}
@@ -113,7 +113,7 @@ func (s *surveyor) choose(ctx context.Context) error {
 		return cmp.Or(cmp.Compare(s.value[v], s.value[u]), cmp.Compare(u, v)) < 0
 	}
 	s.open.push(s.center)
-	missing := len(s.most.Always) // those that are not chosen
+	missing := len(s.most.Always) // nodes of Always that are not chosen
 	for s.open.Len() > 0 && len(s.chosen)+missing < s.most.Nodes {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -160,7 +160,7 @@ func (s *surveyor) add(u index.ID) {
 	s.rows[u] = row
 }
 
-// lead opens the nodes that a chosen node leads to. It also corrects the depths of those that are
+// lead opens the nodes that a chosen node leads to. It also corrects the depths of nodes that are
 // nearer now.
 func (s *surveyor) lead(u index.ID) {
 	for nearer := []index.ID{u}; len(nearer) > 0; nearer = nearer[1:] {
@@ -224,7 +224,7 @@ func (s *surveyor) connect(ctx context.Context) error {
 }
 
 // inTurn orders edges, given in descending order of their mass, so that the nodes take turns: the
-// first ones of all nodes precede the second ones. Otherwise all edges would be those of a few
+// first edges of all nodes precede the second edges. Otherwise all edges would belong to a few
 // groups. The center has no turn.
 func (s *surveyor) inTurn(all []carrier) {
 	count := map[index.ID]int{}
@@ -243,7 +243,7 @@ func (s *surveyor) carries(u index.ID, weight float32) float64 {
 	return s.value[u] * float64(weight) / degree(s.g, u)
 }
 
-// joins returns a function that reports whether an edge is the first one to lead to a node from one
+// joins returns a function that reports whether an edge is the first to lead to a node from a node
 // that is a step nearer.
 func (s *surveyor) joins() func(carrier) bool {
 	joined := map[index.ID]bool{s.center: true}

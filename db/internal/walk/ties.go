@@ -62,8 +62,8 @@ func (r *ranker) withTies(v, bound []float64, last bool) []Ranked {
 }
 
 // contested returns, by place, the candidates that may belong to the best n, or to the best k if
-// those are too many, and the one of the others with the highest upper bound. It returns nil if
-// those are too many as well.
+// the best n have too many candidates. rest is the candidate among the others with the highest
+// upper bound. contested returns nil if the best k have too many candidates as well.
 func contested(v, bound []float64, k, n int) (all []Ranked, rest Ranked) {
 	most := min(2*n, maxContested)
 	for _, n := range []int{n, k} {
@@ -172,8 +172,8 @@ func (r *ranker) appendSums(key []byte, u index.ID, shares []share) []byte {
 }
 
 // shares appends the shares of the values of other nodes that a node gets, as the matrix of the
-// form says, without those of nodes whose value is 0. In row form they are not yet divided by the
-// degree of the node.
+// form says, without the shares of nodes whose value is 0. In row form they are not yet divided by
+// the degree of the node.
 func (r *ranker) shares(shares []share, u index.ID) []share {
 	from, weight := r.g.In(u)
 	if r.task.Form == ppr.Row {

@@ -9,8 +9,8 @@ import (
 )
 
 // Top returns the k nodes of t.At with the highest values for a start vector that is given, not
-// estimated. If t.At is nil, Top sets it to nodes that the walk reaches, and ranks these among all
-// nodes: that takes no memory for the others. Values have the accuracy of w.Tolerance. While the
+// estimated. If t.At is nil, Top sets it to nodes that the walk reaches, and ranks them among all
+// nodes, without memory for nodes out of reach. Values have the accuracy of w.Tolerance. While the
 // ranks are not certain the error is divided by step, down to floor, or to what the solver reaches.
 //
 // In column form on a directed graph only the L1 norm of the residual bounds the error of a value,
@@ -53,7 +53,7 @@ func (w *Walker) startForm(t *Task) ppr.Form {
 	return t.Form
 }
 
-// begin returns a state of t.Start with the error eps. That of a single node is cached.
+// begin returns a state of t.Start with the error eps. The state of a single node is cached.
 func (w *Walker) begin(ctx context.Context, t *Task, eps float64) (*ppr.State, error) {
 	if w.Reader == nil || len(t.Start.Node) > 1 {
 		return w.solve(ctx, w.startForm(t), t.Alpha, t.Start, eps)
@@ -81,7 +81,7 @@ type ranker struct {
 	// known yet.
 	reached nodeSet
 	at      []index.ID // candidates: task.At, or nodes that the walk reaches
-	rest    Ranked     // of the other nodes, one with the highest upper bound
+	rest    Ranked     // one of the other nodes, with the highest upper bound
 }
 
 // ranks ranks the nodes by their values in a state, and reports whether the ranks are certain. last
@@ -142,7 +142,7 @@ func (r *ranker) candidates(st *ppr.State) []index.ID {
 	return r.at
 }
 
-// maxReached bounds the number of nodes that are visited to find those that the walk reaches.
+// maxReached bounds the number of nodes that are visited to find the nodes that the walk reaches.
 const maxReached = 1 << 20
 
 // reach finds the nodes that the walk reaches, if they are at most the given number.

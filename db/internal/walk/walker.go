@@ -94,8 +94,8 @@ func (w *Walker) state(ctx context.Context, of index.StateID) (st index.Cached, 
 }
 
 // Near returns the nodes that the walk from a start vector reaches, ascending, and their PageRank
-// in column form, the sum of the states of the start nodes or, if these are many, that of one
-// solve.
+// in column form, the sum of the states of the start nodes or, if these are many, the result of a
+// single solve.
 func (w *Walker) Near(ctx context.Context, alpha float64, start ppr.Vector) (nodes []index.ID, values []float64, err error) {
 	if len(start.Node) > maxHeld {
 		st, err := w.solve(ctx, ppr.Column, alpha, start, w.View.Meta.Epsilon)
