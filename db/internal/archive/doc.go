@@ -58,7 +58,8 @@ type Header struct {
 	Format  int    `msgpack:"format"`  // of the kind
 	Seq     uint64 `msgpack:"seq"`     // store timestamp of the version in the backup
 	Graph   uint64 `msgpack:"graph"`   // version of the graph
-	Since   uint64 `msgpack:"since"`   // Seq of the earlier backup if this one is incremental, otherwise 0
+	// Since is the Seq of the earlier backup if this one is incremental, otherwise 0.
+	Since uint64 `msgpack:"since"`
 }
 
 type trailer struct {

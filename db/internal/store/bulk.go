@@ -111,7 +111,8 @@ func (w *tableWriter) flush(b *tableBuffer) error {
 	d := draft{filepath.Join(w.store.Dir(), fmt.Sprintf("%06d%s", len(w.drafts), draftSuffix)), entries[0].key, entries[len(entries)-1].key}
 	w.drafts = append(w.drafts, d)
 	o := tableOptions(w.store.opts)
-	o.TableSize = uint64(b.bytes) * 3 / 2 // Badger takes twice as much at once, and more when that is full
+	// Badger takes twice as much at once, and more when that is full.
+	o.TableSize = uint64(b.bytes) * 3 / 2
 	err := fullError(writeSynced(d.name, buildTable(entries, o)))
 	clear(b.entries)
 	b.entries, b.bytes = b.entries[:0], 0

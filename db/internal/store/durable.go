@@ -132,7 +132,9 @@ func Remove(path string) error {
 	}
 	entries, err := os.ReadDir(path)
 	for _, e := range entries {
-		if e.Name() != badger.ManifestFilename { // without it, a process that is killed here would leave no store to remove
+		if e.Name() != badger.ManifestFilename {
+			// The manifest goes last: without it, a process that is killed here would leave no
+			// store to remove.
 			err = errors.Join(err, os.RemoveAll(filepath.Join(path, e.Name())))
 		}
 	}

@@ -58,7 +58,8 @@ func (s *Store) newFlusher(b *badger.DB) *flusher {
 	f.number = hidden(f.levels, "nextFileID").Addr().Interface().(*atomic.Uint64)
 	queue := hidden(of, "flushChan")
 	theirs, ours := reflect.ValueOf(queue.Interface()), reflect.MakeChan(queue.Type(), queue.Cap())
-	for range theirs.Cap() + 1 { // when the last is sent, Badger's goroutine has received one, so it keeps its queue
+	for range theirs.Cap() + 1 {
+		// When the last one is sent, Badger's goroutine has received one, so it keeps its queue.
 		theirs.Send(reflect.Zero(queue.Type().Elem()))
 	}
 	queue.Set(ours)

@@ -18,8 +18,9 @@ import (
 const (
 	repairDraft = "REPAIR"   // directory of a repair that is not complete
 	repairReady = "REPAIRED" // directory of files that replace the files of the store
-	removeList  = "REPLACES" // names of the files of the store that are deleted; the last file in repairReady
-	draftMark   = "-REWRITE" // suffix of the drafts of single files
+	// removeList names the files of the store that are deleted. It is the last file in repairReady.
+	removeList = "REPLACES"
+	draftMark  = "-REWRITE" // suffix of the drafts of single files
 )
 
 // prepareInstall makes the repaired store in the directory path durable, and decides that it

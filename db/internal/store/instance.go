@@ -23,8 +23,10 @@ import (
 type instance struct {
 	*badger.DB
 	users atomic.Int64
-	flush *flusher  // nil if it writes nothing to the disk
-	space *logSpace // nil if it writes nothing to the disk, and on Windows, which reserves the blocks of whole files
+	flush *flusher // nil if it writes nothing to the disk
+	// space is nil if it writes nothing to the disk, and on Windows, which reserves the blocks of
+	// whole files.
+	space *logSpace
 	ended sync.Once
 	err   error // why it did not end well
 }
@@ -117,7 +119,8 @@ func (s *Store) open() error {
 			return err
 		}
 	}
-	readOnly := s.opts.ReadOnly || f.manifest != nil && runtime.GOOS != "windows" // where Badger reads only what it also writes
+	// On Windows, Badger reads only stores that it also writes.
+	readOnly := s.opts.ReadOnly || f.manifest != nil && runtime.GOOS != "windows"
 	if !readOnly {
 		if err := s.verify(); err != nil {
 			return err
@@ -291,7 +294,8 @@ func (s *Store) start(o badger.Options) error {
 			return errors.Join(err, next.end())
 		}
 	}
-	if old := s.badger.Swap(next); old != nil && old.users.Load() > 0 { // 0: stopWriting has closed it
+	if old := s.badger.Swap(next); old != nil && old.users.Load() > 0 {
+		// Without users, stopWriting has closed it.
 		if err := old.release(); err != nil {
 			s.log.Warn("closing the files that were read", "err", err)
 		}

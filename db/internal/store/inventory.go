@@ -34,8 +34,10 @@ const inventoryFile = "INVENTORY"
 // from which the inventory was made. Badger may reuse the number of a deleted table when it opens
 // the store, so tables that the manifest does not name are removed from the inventory before that.
 type inventory struct {
-	ID            string               `json:"id"`           // identity of the directory; see newest
-	ManifestSum   uint32               `json:"manifest_sum"` // crc32c of its first ManifestBytes bytes
+	// ID is the identity of the directory; see newest.
+	ID string `json:"id"`
+	// ManifestSum is the crc32c of the first ManifestBytes bytes of the manifest.
+	ManifestSum   uint32               `json:"manifest_sum"`
 	ManifestBytes int64                `json:"manifest_bytes"`
 	Tables        map[uint64]tableMark `json:"tables"`
 	Log           string               `json:"log"` // the newest; empty means unknown
@@ -175,7 +177,8 @@ func (inv *inventory) faults(m *manifest, marks map[uint64]tableMark, names []st
 			report("%s is not the file that was written", table.IDToFilename(id))
 		}
 	}
-	if inv.Log != "" && !made && !slices.Contains(names, inv.Log) { // a log is deleted when it has become a table
+	if inv.Log != "" && !made && !slices.Contains(names, inv.Log) {
+		// The log is not missing if it has become a table: then it is deleted.
 		report("%s is missing", inv.Log)
 	}
 	return faults

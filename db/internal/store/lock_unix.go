@@ -33,7 +33,8 @@ func lockDir(path string, readOnly bool) (io.Closer, error) {
 		switch {
 		case !errors.Is(err, unix.EWOULDBLOCK):
 			err = fmt.Errorf("db: lock %s: %w", path, err)
-		case !readOnly && flock(f, unix.LOCK_SH) == nil: // a reader shares its lock, a writer does not
+		case !readOnly && flock(f, unix.LOCK_SH) == nil:
+			// A reader shares its lock, a writer does not.
 			err = errors.Join(unix.Flock(int(f.Fd()), unix.LOCK_UN), readersError(path))
 		default:
 			err = lockedError(path)
@@ -45,7 +46,8 @@ func lockDir(path string, readOnly bool) (io.Closer, error) {
 	}
 	l.writes = true
 	err = os.WriteFile(filepath.Join(path, lockFile), thisProcess().marshal(), 0o666)
-	if err != nil && !errors.Is(err, unix.ENOSPC) { // without the file, messages say "another process"
+	if err != nil && !errors.Is(err, unix.ENOSPC) {
+		// Without the file, messages say "another process".
 		return nil, errors.Join(fmt.Errorf("db: open for writing: %w", fullError(err)), l.Close())
 	}
 	return l, nil

@@ -40,8 +40,8 @@ func isLocked(path string) bool {
 	return false
 }
 
-// isAlive reports whether there is a process with an id. It is never called, because no process can
-// read the lock file of another.
+// isAlive reports whether there is a process with an id. It is not needed, because no process can
+// read a lock file while its owner lives.
 func isAlive(int) bool { return false }
 
 // access returns an error if a file cannot be written to. It does not check directories.

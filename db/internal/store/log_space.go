@@ -131,7 +131,8 @@ func (s *logSpace) close() error {
 		return err
 	}
 	if info, failed := s.next.file.Stat(); failed == nil && info.Size() == 0 {
-		if failed := os.Remove(s.path()); !errors.Is(failed, fs.ErrNotExist) { // the directory may have been removed
+		if failed := os.Remove(s.path()); !errors.Is(failed, fs.ErrNotExist) {
+			// The file may be gone, because the directory may have been removed.
 			err = errors.Join(err, failed)
 		}
 	}

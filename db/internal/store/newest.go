@@ -33,11 +33,14 @@ const newestBytes = 1024
 // is set. A log that it does not mention was made later, so the commits in it are not older than
 // Commit.
 type newest struct {
-	ID     string             `json:"id"`                // identity of the directory, which the inventory has too
-	Commit uint64             `json:"commit"`            // timestamp of the newest commit, or 0
-	NoSync bool               `json:"no_sync,omitempty"` // commits are not synced: a power cut may lose any part of the logs
-	Boot   string             `json:"boot,omitempty"`    // identity of the system's run in which it was written; empty means unknown
-	Logs   map[string]logMark `json:"logs"`
+	// ID is the identity of the directory, which the inventory has too.
+	ID     string `json:"id"`
+	Commit uint64 `json:"commit"` // timestamp of the newest commit, or 0
+	// NoSync says that commits are not synced: a power cut may lose any part of the logs.
+	NoSync bool `json:"no_sync,omitempty"`
+	// Boot is the identity of the system's run in which the file was written; empty means unknown.
+	Boot string             `json:"boot,omitempty"`
+	Logs map[string]logMark `json:"logs"`
 }
 
 // logMark identifies a log. Begin is the checksum of its header, which has random bytes.

@@ -23,14 +23,18 @@ const magic = 0x6b74
 
 // Options are the options for opening a store.
 type Options struct {
-	InMemory    bool // the path is empty, and nothing survives Close
-	ReadOnly    bool
-	NoSync      bool          // writes return before they are on the disk
-	Memory      int64         // of the records of the last commits, of tables that are written and of cached blocks
+	InMemory bool // the path is empty, and nothing survives Close
+	ReadOnly bool
+	NoSync   bool // writes return before they are on the disk
+	// Memory is the memory of the records of the last commits, of tables that are written and of
+	// cached blocks, in bytes.
+	Memory      int64
 	LockTimeout time.Duration // how long Open waits for another process to close the store
 	Logger      *slog.Logger
 	OnSync      func(took time.Duration) // called after each sync; may be nil
-	OnStep      func()                   // called after each change of the files by Bulk; for tests of power cuts; may be nil
+	// OnStep is called after each change of the files by Bulk, for tests of power cuts. It may be
+	// nil.
+	OnStep func()
 }
 
 // Open opens the store in a directory or in memory, and creates it if it does not exist. It returns
@@ -254,9 +258,12 @@ func badgerOptions(path string, o Options) badger.Options {
 
 // logger forwards Badger's log. It receives some messages of Badger also as events.
 type logger struct {
-	to     *slog.Logger
-	failed chan error   // receives why a table has waited for maxWaits, again and again, if that is awaited
-	room   func() error // returns an error while the disk has too little space to merge tables; may be nil
+	to *slog.Logger
+	// failed receives the reason when a table has waited for maxWaits, again and again, if a
+	// goroutine awaits it.
+	failed chan error
+	// room returns an error while the disk has too little space to merge tables. It may be nil.
+	room func() error
 	// waiting is the number of goroutines that wait for room.
 	waiting *atomic.Int32
 }

@@ -64,7 +64,8 @@ func (f *storeFiles) settle() error {
 	if err := f.inventory.forget(f.opts.Dir); err != nil {
 		return errors.Join(fmt.Errorf("db: %w", fullError(err)), m.undo())
 	}
-	if err := m.writeManifest(); err != nil { // the next Open deletes the tables if the manifest does not name them
+	if err := m.writeManifest(); err != nil {
+		// The next Open deletes the tables if the manifest does not name them.
 		return fmt.Errorf("db: %w", fullError(err))
 	}
 	for _, name := range f.with(logSuffix) {

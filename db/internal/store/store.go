@@ -50,10 +50,12 @@ type Store struct {
 	settled  bool       // tables were made of logs
 	// failed is set when it is unknown whether a commit is on the disk. Memory and disk may then
 	// differ, so nothing more is written.
-	failed    atomic.Pointer[error]
-	discarded atomic.Uint64 // timestamp up to which only the newest version of a record is kept; see Discard
-	written   atomic.Int64  // bytes written since it was the newest timestamp
-	waiting   atomic.Int32  // number of goroutines that wait for space for tables
+	failed atomic.Pointer[error]
+	// discarded is the timestamp up to which only the newest version of a record is kept; see
+	// Discard.
+	discarded atomic.Uint64
+	written   atomic.Int64 // bytes written since discarded was the newest timestamp
+	waiting   atomic.Int32 // number of goroutines that wait for space for tables
 
 	// reading is held by a read of the present tables, so that no version that it may see is
 	// discarded meanwhile.

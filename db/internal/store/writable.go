@@ -62,7 +62,8 @@ func (s *Store) RoomToGrow() error {
 	if s.Dir() == "" || !s.Writing() {
 		return s.Room()
 	}
-	if room(s.Dir(), maintenance*s.opts.MemTableSize+openingRoom, "") == nil { // which does not look at each file
+	if room(s.Dir(), maintenance*s.opts.MemTableSize+openingRoom, "") == nil {
+		// This check is quick, because it does not look at each file.
 		return nil
 	}
 	return room(s.Dir(), s.growth(), "merging it with earlier writes (less with a smaller Memory, which is --memory of the tool)")

@@ -18,18 +18,24 @@ type pathSearch struct {
 	g      *index.Graph
 	alpha  float64
 	target index.ID
-	upper  func(index.ID) float64 // PageRank of the target as seen from a node, or an upper bound of it
+	// upper returns the PageRank of the target as seen from a node, or an upper bound of it.
+	upper func(index.ID) float64
 
 	prefixes []prefix
-	open     queue[int] // indexes in prefixes, the largest bound first and equal ones in the order of insertion
+	// open holds indexes in prefixes, the largest bound first and equal bounds in the order of
+	// insertion.
+	open queue[int]
 }
 
 // prefix is the beginning of a path. It extends another prefix by one step.
 type prefix struct {
-	before   int // index of the other prefix; -1 means none
-	node     index.ID
-	mass     float64 // probability that a walk begins with it, times the start value of its first node
-	bound    float64 // upper bound of the mass of a path that begins with it; the mass of a complete path
+	before int // index of the other prefix; -1 means none
+	node   index.ID
+	// mass is the probability that a walk begins with it, times the start value of its first node.
+	mass float64
+	// bound is an upper bound of the mass of a path that begins with it; for a complete path, it is
+	// the mass.
+	bound    float64
 	complete bool
 }
 

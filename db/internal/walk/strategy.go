@@ -17,7 +17,9 @@ const (
 	Solve   Strategy = iota // solve for the start vector from scratch
 	Track                   // update the state of the last start vector for this source
 	Combine                 // read cached states of the start nodes at the candidates
-	Correct                 // the same, and apply their residual to the candidates by cached states of the candidates
+	// Correct is Combine, and applies the residual of the states by cached states of the
+	// candidates.
+	Correct
 )
 
 func (s Strategy) String() string {
@@ -75,7 +77,8 @@ func (w *Walker) Estimates(t *Task) []Estimate {
 	for i, c := range all {
 		switch {
 		case c.Bound > w.Tolerance():
-		case c.Strategy == Combine && k == 1, c.Ms < all[best].Ms: // the state of a single source is worth keeping
+		case c.Strategy == Combine && k == 1, c.Ms < all[best].Ms:
+			// The state of a single source is worth keeping.
 			best = i
 		}
 	}

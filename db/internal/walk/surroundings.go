@@ -18,8 +18,10 @@ type Surroundings struct {
 	Nodes []SurroundingNode
 	// Edges are edges between the nodes: first an edge that leads to each node, then for each node
 	// the edge over which the walk moves most mass, then the next edge of each node, and so on.
-	Edges     []index.Edge
-	NodesLeft int // number of nodes that the walk reaches and that were left out, whatever their distance
+	Edges []index.Edge
+	// NodesLeft is the number of nodes that the walk reaches and that were left out, whatever their
+	// distance.
+	NodesLeft int
 	EdgesLeft int // number of edges between the nodes that were left out
 }
 
@@ -27,7 +29,8 @@ type Surroundings struct {
 type SurroundingNode struct {
 	ID       index.ID
 	PageRank float64 // as seen from the center
-	Depth    int     // number of steps from the center through the nodes; -1 if they do not lead there
+	// Depth is the number of steps from the center through the nodes; -1 if they do not lead there.
+	Depth int
 }
 
 // SurroundingsLimits bounds Surroundings.

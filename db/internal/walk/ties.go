@@ -161,7 +161,8 @@ func (r *ranker) appendSums(key []byte, u index.ID, shares []share) []byte {
 		if i < len(shares)-1 && shares[i+1].of == s.of {
 			continue
 		}
-		if r.task.Form == ppr.Row { // sums of integers are exact, so two of four links are as much as one of two
+		if r.task.Form == ppr.Row {
+			// Sums of integers are exact, so two of four links are as much as one of two.
 			sum /= degree(r.g, u)
 		}
 		key = binary.LittleEndian.AppendUint64(key, s.of)

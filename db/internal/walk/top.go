@@ -19,7 +19,8 @@ func (w *Walker) Top(ctx context.Context, t *Task, k int, floor float64) ([]Rank
 	target, scale := ppr.Target{Norm: ppr.MaxNorm, Eps: w.Tolerance()}, 1.0
 	unit := w.unit(w.startForm(t), t.Start)
 	if w.startForm(t) != t.Form {
-		scale = degree(w.View.Graph, t.Start.Node[0]) / unit // of the values, and so of their errors; see values
+		// scale is the factor of the values, and so of their errors; see ranks.
+		scale = degree(w.View.Graph, t.Start.Node[0]) / unit
 	}
 	oneWay := w.View.Graph.Directed() && t.Form == ppr.Column
 	r := ranker{g: w.View.Graph, task: t, k: k}
@@ -103,7 +104,8 @@ func (r *ranker) ranks(ctx context.Context, st *ppr.State, last bool) (best []Ra
 		return best, true, nil
 	}
 	most := maxContested
-	if last && r.g.Directed() { // of an undirected graph, all neighbours of a reached node are reached
+	if last && r.g.Directed() {
+		// In an undirected graph, all neighbours of a reached node are reached.
 		most = maxReached
 	}
 	known := r.reached != nil

@@ -20,13 +20,15 @@ import (
 // so candidates and contexts may differ as well; SetVaries and ContextsVary report it, and Exact
 // prevents it. Values of walks have error bounds that cover the difference.
 type Walker struct {
-	States  *index.States
-	View    *index.Snapshot
-	Reader  index.Reader // nil if the cache is not used
-	Source  index.ID     // node under which the start vector of Propagate is tracked; of a set, any of its nodes
-	Epsilon float64      // in the units of Tolerance; 0 means the database's
-	Now     int64        // time of the request, as in model.World
-	Exact   bool         // candidates and contexts do not depend on what the cache holds
+	States *index.States
+	View   *index.Snapshot
+	Reader index.Reader // nil if the cache is not used
+	// Source is the node under which the start vector of Propagate is tracked; for a set, any of
+	// its nodes.
+	Source  index.ID
+	Epsilon float64 // in the units of Tolerance; 0 means the database's
+	Now     int64   // time of the request, as in model.World
+	Exact   bool    // candidates and contexts do not depend on what the cache holds
 	// Accept, if not nil, reports whether values with the given bounds are accurate enough. It may
 	// accept larger errors than the tolerance.
 	Accept func(v, bound []float64) bool
