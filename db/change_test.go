@@ -24,7 +24,10 @@ func TestFollow(t *testing.T) {
 		for _, paged := range []bool{false, true} {
 			t.Run(fmt.Sprint(direction, paged), func(t *testing.T) {
 				t.Parallel()
-				testFollow(t, direction, paged, size(80, 120, 3000)**times)
+				if testing.Short() && paged != (direction == db.Directed) {
+					t.Skip("each direction and each way to read once with -short")
+				}
+				testFollow(t, direction, paged, size(60, 80, 1000)**times)
 			})
 		}
 	}
@@ -87,7 +90,7 @@ func TestFollowFromEveryVersion(t *testing.T) {
 	now := newClock()
 	g := dbtest.Reopen(t, place(t), feedOptions(now))
 	var paths []string
-	for i := range size(20, 60, 200) {
+	for i := range size(20, 36, 200) {
 		must(t, historyStep(g, now, i))
 		if i%3 == 0 {
 			paths = append(paths, follower(t, g))

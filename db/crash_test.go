@@ -170,7 +170,7 @@ func TestCrash(t *testing.T) {
 	for _, mode := range []string{"in memory", "paged", "unsynced"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			testCrash(t, size(2, 5, 20)**times)
+			testCrash(t, size(1, 3, 20)**times)
 		})
 	}
 }

@@ -188,6 +188,7 @@ func visits(users int) (timed, untimed string, last map[int]int) {
 // links at least as well as the same graph without.
 func TestTimesDoNotHurt(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	ctx := context.Background()
 	timed, untimed, last := visits(150)
 	ask := func(list, columns string) (mrr float64) {

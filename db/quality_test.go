@@ -26,7 +26,7 @@ func TestDefaultIsNotBelowHeuristics(t *testing.T) {
 	}{
 		{"snap/facebook_combined.txt", db.Undirected, true},
 		{"snap/CA-GrQc.txt", db.Undirected, false},
-		{"snap/wiki-Vote.txt", db.Directed, false},
+		{"snap/wiki-Vote.txt", db.Directed, true},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			if c.slow {

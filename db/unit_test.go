@@ -16,30 +16,43 @@ import (
 )
 
 // A common factor of all weights changes no answer: no candidate, score, bound, rank or note. The
-// graphs are loaded, edited and asked with the cache and without.
+// graphs are loaded, edited and asked with the cache and without. With -long each graph has both
+// factors.
 func TestUnitOfWeights(t *testing.T) {
 	t.Parallel()
 	two := db.Seeds{{db.Int(3), 1}, {db.Int(11), 2}}
 	all := []any{3, isolated, two, append(two, db.Seed{Node: db.Int(isolated), Weight: 1})}
-	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
-		for what, w := range map[string]weighing{
-			"equal weights":              {direction, 1, edgelist.SrcDstWeight, []any{3, two}},
-			"different weights, timed":   {direction, 8, edgelist.SrcDstWeightTime, all},
-			"different weights, untimed": {direction, 8, edgelist.SrcDstWeight, all},
-		} {
-			t.Run(fmt.Sprintf("%v, %s", direction, what), func(t *testing.T) {
-				t.Parallel()
-				want := w.answers(t, 1)
-				for _, exponent := range []int{-30, 30} {
-					for i, got := range w.answers(t, math.Ldexp(1, exponent)) {
-						if got != want[i] {
-							at := differAt(got, want[i])
-							t.Errorf("weights times 2^%d, %.60s: got ...%.80s, want ...%.80s", exponent, got, got[at:], want[i][at:])
-						}
+	for _, c := range []struct {
+		what     string
+		exponent int
+		w        weighing
+	}{
+		{"equal weights", 30, weighing{db.Undirected, 1, edgelist.SrcDstWeight, []any{3, two}}},
+		{"equal weights", -30, weighing{db.Directed, 1, edgelist.SrcDstWeight, []any{3, two}}},
+		{"different weights, timed", -30, weighing{db.Undirected, 8, edgelist.SrcDstWeightTime, all}},
+		{"different weights, timed", 30, weighing{db.Directed, 8, edgelist.SrcDstWeightTime, all}},
+		{"different weights, untimed", 30, weighing{db.Undirected, 8, edgelist.SrcDstWeight, all}},
+		{"different weights, untimed", -30, weighing{db.Directed, 8, edgelist.SrcDstWeight, all}},
+	} {
+		t.Run(fmt.Sprintf("%v, %s", c.w.direction, c.what), func(t *testing.T) {
+			t.Parallel()
+			if testing.Short() && c.what != "different weights, timed" {
+				t.Skip("two graphs with -short")
+			}
+			exponents := []int{c.exponent}
+			if *long {
+				exponents = append(exponents, -c.exponent)
+			}
+			want := c.w.answers(t, 1)
+			for _, exponent := range exponents {
+				for i, got := range c.w.answers(t, math.Ldexp(1, exponent)) {
+					if got != want[i] {
+						at := differAt(got, want[i])
+						t.Errorf("weights times 2^%d, %.60s: got ...%.80s, want ...%.80s", exponent, got, got[at:], want[i][at:])
 					}
 				}
-			})
-		}
+			}
+		})
 	}
 }
 
@@ -67,8 +80,7 @@ func (w *weighing) answers(t *testing.T, factor float64) (all []string) {
 	t.Helper()
 	ctx, r := t.Context(), rand.New(rand.NewPCG(1, 2))
 	var list strings.Builder
-	edges := 600
-	for i := range edges {
+	for i := range 400 {
 		weight := float64(1+r.IntN(w.weights)) / float64(min(w.weights, 2))
 		fmt.Fprintln(&list, r.IntN(120), r.IntN(120), factor*weight, 1_500_000_000+1000*i)
 	}
@@ -77,7 +89,7 @@ func (w *weighing) answers(t *testing.T, factor float64) (all []string) {
 	must(t, err)
 	update(t, g, func(tx *db.Tx) error { return tx.PutNode(db.Node{Key: db.Int(isolated)}) })
 	must(t, g.CreateModel(ctx, "spread", model.Spec{Policy: "prb"}), g.CreateModel(ctx, "trained", model.Spec{}))
-	_, err = g.Train(ctx, db.Training{Model: "trained", Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 100, Epochs: 1}})
+	_, err = g.Train(ctx, db.Training{Model: "trained", Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 60, Epochs: 1}})
 	must(t, err)
 	all = w.questions(t, g)
 	update(t, g, func(tx *db.Tx) error {

@@ -4,12 +4,22 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"sync"
 )
 
 // mesh is a small graph in memory with an exact walker, used as the world of the tests.
 type mesh struct {
 	directed bool
 	out, in  [][]ID
+
+	mu     sync.Mutex
+	solved map[solvedWalk][]float64 // walks from one node that were solved since the last add
+}
+
+// solvedWalk identifies a walk that starts at one node.
+type solvedWalk struct {
+	walk   Walk
+	source ID
 }
 
 func newMesh(n int, directed bool, edges ...[2]ID) *mesh {
@@ -21,6 +31,7 @@ func newMesh(n int, directed bool, edges ...[2]ID) *mesh {
 }
 
 func (g *mesh) add(u, v ID) {
+	g.solved = nil
 	insert := func(row []ID, v ID) []ID {
 		at, found := slices.BinarySearch(row, v)
 		if found {
@@ -60,9 +71,9 @@ func (g *mesh) world(f func(ID) []float32) World { return World{Graph: g, Featur
 type exact struct{ g *mesh }
 
 func (e exact) solve(w Walk, h []float64) []float64 {
-	v := make([]float64, len(h))
+	v, next := make([]float64, len(h)), make([]float64, len(h))
 	for range 200 {
-		next := make([]float64, len(h))
+		clear(next)
 		for u := range h {
 			next[u] += (1 - w.Alpha) * h[u]
 			for _, to := range e.g.out[u] {
@@ -73,16 +84,32 @@ func (e exact) solve(w Walk, h []float64) []float64 {
 				}
 			}
 		}
-		v = next
+		v, next = next, v
 	}
 	return v
 }
 
-func (e exact) Proximity(_ context.Context, alpha float64, source ID, at []ID) (to, from []float64, err error) {
+// solveFrom solves a walk that starts at one node, once.
+func (e exact) solveFrom(w Walk, source ID) []float64 {
+	e.g.mu.Lock()
+	defer e.g.mu.Unlock()
+	key := solvedWalk{w, source}
+	if v, ok := e.g.solved[key]; ok {
+		return v
+	}
 	h := make([]float64, len(e.g.out))
 	h[source] = 1
-	seen := e.solve(Walk{Alpha: alpha, Column: true}, h)
-	reach := e.solve(Walk{Alpha: alpha}, h) // row form: mass at source of a walk from each node
+	v := e.solve(w, h)
+	if e.g.solved == nil {
+		e.g.solved = map[solvedWalk][]float64{}
+	}
+	e.g.solved[key] = v
+	return v
+}
+
+func (e exact) Proximity(_ context.Context, alpha float64, source ID, at []ID) (to, from []float64, err error) {
+	seen := e.solveFrom(Walk{Alpha: alpha, Column: true}, source)
+	reach := e.solveFrom(Walk{Alpha: alpha}, source) // row form: mass at source of a walk from each node
 	for _, c := range at {
 		to, from = append(to, seen[c]), append(from, reach[c])
 	}

@@ -131,9 +131,7 @@ func TestReadme(t *testing.T) {
 
 // TestReadmeProgram runs the first program of the README.
 func TestReadmeProgram(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds a program")
-	}
+	slow(t)
 	_, blocks := readme(t)
 	i := slices.IndexFunc(blocks, func(b block) bool { return b.language == "go" })
 	dir := t.TempDir()

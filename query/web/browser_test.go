@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -32,6 +33,37 @@ type tab struct {
 
 	mu     sync.Mutex // protects following fields
 	faults []string
+}
+
+// shared is the browser of all tests. Each test has a window of its own, which acts as if it had the
+// focus, and an origin of its own, to which what the page stores belongs.
+var shared struct {
+	sync.Once
+	browser context.Context
+	err     error
+}
+
+// TestMain closes the browser that the tests have started.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if shared.browser != nil {
+		if err := chromedp.Cancel(shared.browser); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// chromium returns the browser, and starts it for the first test.
+func chromium(path string) (context.Context, error) {
+	shared.Do(func() {
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("process-per-site", true))
+		allocator, _ := chromedp.NewExecAllocator(context.Background(), options...)
+		shared.browser, _ = chromedp.NewContext(allocator)
+		shared.err = chromedp.Do(shared.browser)
+	})
+	return shared.browser, shared.err
 }
 
 // open opens the page of a database in headless Chromium. Where there is no Chromium, the test is
@@ -57,11 +89,13 @@ func openHandler(t *testing.T, h http.Handler, width, height int) *tab {
 	if testing.Short() {
 		t.Skip("a browser takes seconds to start")
 	}
+	browser, err := chromium(path)
+	if err != nil {
+		t.Fatal(err)
+	}
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(width, height))
-	allocator, _ := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
-	ctx, _ := chromedp.NewContext(allocator)
+	ctx, _ := chromedp.NewContext(browser, chromedp.WithNewWindow(true))
 	p := &tab{T: t, browser: ctx, url: server.URL}
 	t.Cleanup(func() {
 		if err := chromedp.Cancel(ctx); err != nil {
@@ -77,6 +111,7 @@ func openHandler(t *testing.T, h http.Handler, width, height int) *tab {
 		t.Fatal(err)
 	}
 	call(p, network.Enable, network.EnableParams{})
+	call(p, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	p.do(chromedp.EmulateViewport(int64(width), int64(height)), chromedp.Navigate(server.URL), chromedp.WaitVisible(chromedp.CSS("#statement")))
 	return p
 }

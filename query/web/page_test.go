@@ -120,7 +120,7 @@ func TestPageNode(t *testing.T) {
 	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "node='nobody'"`))
 	p.until(`document.querySelector("#links .problem")?.textContent.includes("no node 'nobody'") && document.getElementById("picture").textContent === ""`)
 	p.do(chromedp.NavigateBack())
-	p.until(`document.querySelector("#links h2 .key")?.textContent === "ann"`)
+	p.until(`document.querySelector("#links h2 .key")?.textContent === "ann" && document.querySelector("#picture[aria-busy=false] a.node")`)
 
 	p.do(chromedp.Focus(chromedp.CSS("#node-key")), chromedp.Evaluate[chromedp.Void](`document.getElementById("node-key").value = ""`))
 	p.keys("bo")
