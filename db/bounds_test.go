@@ -14,6 +14,7 @@ import (
 // with weights so different that no state keeps the tolerance.
 func TestBoundsHold(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(8, 7))
 	g := dbtest.Open(t, inMemory)
 	const nodes = 120

@@ -219,6 +219,7 @@ func storeStates(path string) error {
 // changes.
 func TestStatesSurviveAKill(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	path, ctx := place(t), context.Background()
 	cmd := child(t, "states", path)
 	out, err := cmd.StdoutPipe()

@@ -206,7 +206,7 @@ func TestNewcomerGetsThePopular(t *testing.T) {
 	must(t, err)
 	update(t, g, func(tx *db.Tx) error { return tx.PutNode(db.Node{Key: db.Str("user:999"), Label: "user"}) })
 	must(t, g.CreateModel(context.Background(), "m", db.ModelSpec{}))
-	_, err = g.Train(context.Background(), db.Training{Model: "m", Plan: model.EdgePlan{Samples: 1000}, Deploy: db.DeployAlways})
+	_, err = g.Train(context.Background(), db.Training{Model: "m", Plan: model.EdgePlan{Samples: 300, Epochs: 3}, Deploy: db.DeployAlways})
 	must(t, err)
 	r, err := g.Predict(context.Background(), db.Prediction{For: "user:999", Top: 5})
 	must(t, err)

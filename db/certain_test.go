@@ -15,6 +15,7 @@ import (
 // With -v the test shows the share at other values.
 func TestFirstRanksAreCertain(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	for _, c := range []struct {
 		file      string
 		direction db.Direction

@@ -169,6 +169,7 @@ func (p *process) kill(t *testing.T, n int, moment time.Duration) {
 // follower that is killed has each change once.
 func TestFollowCrash(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	ctx := context.Background()
 	now := newClock()
 	path := place(t)

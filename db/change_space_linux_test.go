@@ -15,6 +15,7 @@ import (
 
 func TestApplyOnFullDisk(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	mounted(t, "apply")
 }
 

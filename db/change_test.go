@@ -27,7 +27,7 @@ func TestFollow(t *testing.T) {
 				if testing.Short() && paged != (direction == db.Directed) {
 					t.Skip("each direction and each way to read once with -short")
 				}
-				testFollow(t, direction, paged, size(60, 80, 1000)**times)
+				testFollow(t, direction, paged, size(60, 80, 800)**times)
 			})
 		}
 	}
@@ -86,6 +86,7 @@ func testFollow(t *testing.T, direction db.Direction, paged bool, steps int) {
 // A follower resumes from every version of a backup, with one call for all changes.
 func TestFollowFromEveryVersion(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	ctx := context.Background()
 	now := newClock()
 	g := dbtest.Reopen(t, place(t), feedOptions(now))
@@ -305,6 +306,7 @@ func keptSince(g *db.DB, since uint64) (n int, err error) {
 // none is set.
 func TestChangeBytesIsStored(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	ctx := context.Background()
 	path := place(t)
 	for i, c := range []struct {

@@ -131,6 +131,7 @@ func TestChoose(t *testing.T) {
 // CHOOSE and REWARD teach the same as OBSERVE ... AMONG, with any policy, also after reopening.
 func TestRewardTeachesWhatObserveDoes(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	ctx := context.Background()
 	for _, spec := range []model.Spec{{}, {Policy: "prb"}, {Policy: "prb", Preset: "released"}, {Policy: "common_neighbors"}} {
 		paths := []string{place(t), place(t)}

@@ -174,6 +174,9 @@ func TestGroupsLearnInOrder(t *testing.T) {
 // A transaction that fits alone is not lost among others that fill a transaction of the store.
 func TestLargeGroups(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	ctx := context.Background()
 	g, err := Open(filepath.Join(t.TempDir(), "g"), &Options{NoSync: true})
 	must(t, err)
@@ -243,6 +246,9 @@ func TestReadOfALostCommit(t *testing.T) {
 // Whenever the store fails among commits, the acknowledged commits are there, and no others.
 func TestFailureAmongCommits(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	ctx := context.Background()
 	for range 50 {
 		g := openTest(t, "")

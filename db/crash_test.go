@@ -236,6 +236,7 @@ func crashOfMany(path string) error {
 // After a kill, every edge that was acknowledged to one of several concurrent writers is there.
 func TestCrashOfMany(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	rng := rand.New(rand.NewPCG(1, 6))
 	for range size(1, 2, 8) * *times {
 		path := place(t)

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"kith/db"
@@ -64,7 +65,7 @@ func damageable(t testing.TB, rng *rand.Rand, closed bool) (map[string][]byte, r
 	for sitting := range 3 {
 		g := open(t, path, &db.Options{Memory: 64 << 20})
 		if sitting == 0 {
-			_, err := g.Load(ctx, strings.NewReader(wheel(3000+rng.IntN(3000))), db.LoadOptions{})
+			_, err := g.Load(ctx, strings.NewReader(wheel(800+rng.IntN(800))), db.LoadOptions{})
 			must(t, err)
 			must(t, g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}))
 		}
@@ -152,6 +153,7 @@ func used(b []byte) int {
 // committed, and nine of ten rejected databases can be repaired.
 func TestRepairOfDamagedFiles(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	n := size(2, 6, 60) * *times
 	rng := rand.New(rand.NewPCG(7, 7))
 	refused, repaired, kept := 0, 0, 0.0
@@ -261,10 +263,18 @@ func openOrRepairOne(path string) (outcome string, err error) {
 	return outcome, os.WriteFile(path+".lines", []byte(all), 0o600)
 }
 
+// unflushed is a database that several tests damage in their own ways.
+var unflushed struct {
+	sync.Once
+	files map[string][]byte
+	record
+}
+
 // killedBeforeAFlush returns the files of a database that was killed after commits which are in two
-// tables and a log, and what it held.
+// tables and a log, and what it held. The tests share it.
 func killedBeforeAFlush(t *testing.T) (map[string][]byte, record) {
-	return damageable(t, rand.New(rand.NewPCG(3, 5)), false)
+	unflushed.Do(func() { unflushed.files, unflushed.record = damageable(t, rand.New(rand.NewPCG(3, 5)), false) })
+	return maps.Clone(unflushed.files), unflushed.record
 }
 
 // A manifest that lost its end is damage and not a crash: no table is deleted, and a repair
@@ -273,7 +283,10 @@ func TestRepairOfACutManifest(t *testing.T) {
 	t.Parallel()
 	notShort(t)
 	for _, closed := range []bool{true, false} {
-		files, r := damageable(t, rand.New(rand.NewPCG(3, 5)), closed)
+		files, r := killedBeforeAFlush(t)
+		if closed {
+			files, r = damageable(t, rand.New(rand.NewPCG(3, 5)), true)
+		}
 		for _, inventoried := range []bool{true, false} {
 			damaged := maps.Clone(files)
 			// Without a log, a partial record is damage; here a whole record is missing.

@@ -143,7 +143,7 @@ func TestDamageSweep(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 13))
 			all := sweep(files, foreign, rng, *times-1)
 			whats := slices.Sorted(maps.Keys(all))
-			if n := size(0, 10, len(whats)); len(whats) > n {
+			if n := size(0, 5, len(whats)); len(whats) > n {
 				rng.Shuffle(len(whats), func(i, j int) { whats[i], whats[j] = whats[j], whats[i] })
 				slices.SortStableFunc(whats, func(a, b string) int { return -cmp.Compare(telling(a), telling(b)) })
 				whats = whats[:n]

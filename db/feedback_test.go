@@ -9,6 +9,7 @@ import (
 
 	"kith/db"
 	"kith/db/dbtest"
+	"kith/model"
 )
 
 // In a graph of two groups, all edges are inside the groups. After a training on them, outcomes say
@@ -26,7 +27,7 @@ func TestFeedbackAgainstTraining(t *testing.T) {
 	}
 	_, err := g.Load(ctx, strings.NewReader(edges.String()), db.LoadOptions{})
 	must(t, err, g.CreateModel(ctx, "m", db.ModelSpec{}))
-	_, err = g.Train(ctx, db.Training{Model: "m", Deploy: db.DeployAlways})
+	_, err = g.Train(ctx, db.Training{Model: "m", Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 300, Epochs: 3}})
 	must(t, err)
 	// inside returns the share of the ten best targets of other sources that are in the source's
 	// group.

@@ -54,6 +54,7 @@ func playRounds(t *testing.T, tx *db.Tx, begin, end int) error {
 // The spans and the bins hold every outcome of the model once: their sums are those of the log.
 func TestLearning(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	for _, n := range []int{0, 10, 130, 1300} {
 		err := taught(t, n).View(t.Context(), func(tx *db.Tx) error {
 			count, sum, predicted := 0, 0.0, 0.0

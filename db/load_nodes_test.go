@@ -153,6 +153,7 @@ func TestMeasure(t *testing.T) {
 // A list that is longer than the part kept in memory loads correctly, including weights.
 func TestLoadOfManyRuns(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	const n = 300000 // a run is 131,072 edges
 	var list strings.Builder
 	for i := range n {

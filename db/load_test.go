@@ -18,6 +18,7 @@ import (
 
 func TestLoadOfRealLists(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	for _, c := range []struct {
 		file string
 		want db.LoadReport
@@ -205,6 +206,7 @@ func TestLoadOfTwoKindsIntoAUsedGraph(t *testing.T) {
 // MovieLens has 943 users and 1,682 items, not 1,682 nodes of which some are both.
 func TestLoadOfMovieLens(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	g := dbtest.Open(t, inMemory)
 	o := db.LoadOptions{Columns: edgelist.SrcDstWeightTime, SourceLabel: "user", TargetLabel: "item"}
 	r, err := g.Load(context.Background(), shared(t, "ml-100k/u.data"), o)

@@ -224,6 +224,7 @@ func TestMemory(t *testing.T) {
 // An answer that takes more than its share of the memory is rejected before it is computed.
 func TestAnswersTooLarge(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	var list strings.Builder

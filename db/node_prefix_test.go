@@ -30,6 +30,7 @@ func prefixKeys() (keys []db.Key) {
 // commits, in memory or not.
 func TestNodesBeginning(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	keys := prefixKeys()
 	prefixes := map[string]bool{"": true, "x": true, "+1": true, "01": true, "-0": true, "1.5": true, "'a'n": true, "'o'''": true, "99999999999999999999": true}
 	for _, k := range keys {

@@ -97,7 +97,8 @@ func (o *online) play(t *testing.T, policy, path string, rounds int) (regret int
 // same result.
 func TestOnline(t *testing.T) {
 	t.Parallel()
-	o, rounds := newOnline(), size(300, 600, 600)
+	notShort(t)
+	o, rounds := newOnline(), size(300, 300, 600)
 	learned := o.play(t, "default", "", rounds)
 	if again := o.play(t, "default", place(t), rounds); again != learned {
 		t.Errorf("over a restart the regret is %d, otherwise %d", again, learned)

@@ -289,6 +289,7 @@ func TestReadOnlyUnclosed(t *testing.T) {
 // now the id of a different process.
 func TestReadOnlyAfterAKill(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	path := place(t)
 	g := open(t, path, nil)
 	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })

@@ -17,6 +17,7 @@ import (
 // error instead of waiting for ever. It writes nothing to a directory that has taken the place.
 func TestDirectoryIsGone(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows keeps a directory with open files")
 	}

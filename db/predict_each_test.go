@@ -123,6 +123,7 @@ func TestPredictEachEnds(t *testing.T) {
 // waits for its turn.
 func TestPredictEachMemory(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	load(t, g, 20_000)
 	p := db.Prediction{Model: "common_neighbors", Among: db.All(), Top: -1} // 7 MB each

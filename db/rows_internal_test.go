@@ -70,7 +70,7 @@ func TestRowsOnDemand(t *testing.T) {
 			continue
 		}
 		var list strings.Builder
-		for range 1200 {
+		for range 1000 {
 			fmt.Fprintln(&list, rng.IntN(200), rng.IntN(200), 1+rng.IntN(2), 1e9+rng.IntN(1e6))
 		}
 		dir := t.TempDir()
@@ -91,7 +91,7 @@ func TestRowsOnDemand(t *testing.T) {
 			}
 			return nil
 		}))
-		_, err = first.Train(ctx, Training{Model: "m", Plan: model.EdgePlan{Samples: 200, Epochs: 2}})
+		_, err = first.Train(ctx, Training{Model: "m", Plan: model.EdgePlan{Samples: 60, Epochs: 1}})
 		must(t, err, first.Close(), os.CopyFS(filepath.Join(dir, "b"), os.DirFS(filepath.Join(dir, "a"))))
 		memory, stored := open("a"), open("b")
 		onDemand(t, stored, 10<<10)
@@ -148,7 +148,7 @@ func TestPaged(t *testing.T) {
 	case isLong():
 		nodes, edges = 1000, 200_000
 	case !testing.Short():
-		nodes, edges = 500, 20_000
+		nodes, edges = 400, 8_000
 	}
 	list := func() string {
 		var b strings.Builder
@@ -213,6 +213,9 @@ func TestPaged(t *testing.T) {
 // in memory, bit for bit.
 func TestManyCandidatesPaged(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(8, 3))
 	var list strings.Builder
 	for i := range 60_000 {

@@ -55,6 +55,7 @@ func mount(at string, flags uintptr, options string) error {
 
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	mounted(t, "full")
 }
 
@@ -107,6 +108,7 @@ func fill(name string) error {
 
 func TestCloseOnFullDisk(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	mounted(t, "last byte")
 }
 
@@ -174,6 +176,7 @@ func takeAll(name string) error {
 
 func TestWriteOnSmallDisk(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	mounted(t, "small")
 }
 

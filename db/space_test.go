@@ -127,6 +127,7 @@ func scatter(edges int) string {
 // Long keys are not moved to the value log either.
 func TestLongKeys(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	path, ctx := place(t), context.Background()
 	g := open(t, path, nil)
 	var list strings.Builder

@@ -149,6 +149,7 @@ func (w *weighing) questions(t *testing.T, g *db.DB) (all []string) {
 // Every question has the same answer before and after the database was closed and opened.
 func TestQuestionsAfterReopen(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	ctx, path := t.Context(), place(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	var list strings.Builder

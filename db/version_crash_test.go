@@ -109,6 +109,7 @@ func crashOfVersions(arg string) error {
 // because of a freeze survive kills.
 func TestCrashOfVersions(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	kills := size(2, 4, 20) * *times
 	path, done := place(t), 0
 	twin := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})

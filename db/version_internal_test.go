@@ -15,6 +15,9 @@ import (
 // versions.
 func TestRepairOfAVersion(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	ctx, path := context.Background(), filepath.Join(t.TempDir(), "g")
 	g := openTest(t, path)
 	insert(t, g, 0, 30)

@@ -175,6 +175,7 @@ func TestRollbackOfVersions(t *testing.T) {
 // At most MaxVersions versions are kept, including the deployed one and the target of Rollback.
 func TestVersionsAreBounded(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, &db.Options{NoSync: true})
 	load(t, g, 40)

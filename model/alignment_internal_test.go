@@ -58,7 +58,7 @@ func TestAlignment(t *testing.T) {
 				return g.world(func(u ID) []float32 { return at[u] })
 			}
 			m := newModel(t, policy, "", d)
-			err := m.TrainEdges(ctx, g, EdgePlan{Samples: 120, Epochs: 6}, func(hidden [][2]ID) (World, error) { return world(g.without(hidden)), nil })
+			err := m.TrainEdges(ctx, g, EdgePlan{Samples: 60, Epochs: 2}, func(hidden [][2]ID) (World, error) { return world(g.without(hidden)), nil })
 			if err != nil {
 				t.Fatalf("%s: %v", policy, err)
 			}

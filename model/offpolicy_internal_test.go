@@ -117,7 +117,7 @@ func bernoulli(rng *rand.Rand, n int, rate float64, rewards Rewards, propensity 
 // At least 95 % of the intervals contain the true value, within binomial error, for any number of
 // choices, rate of rewards and pair of policies.
 func TestOffPolicyCovers(t *testing.T) {
-	repetitions := map[int]int{20: 80, 100: 50, 1000: 10}
+	repetitions := map[int]int{20: 60, 100: 30, 1000: 5}
 	switch {
 	case *long:
 		repetitions = map[int]int{20: 4000, 100: 2000, 1000: 500}

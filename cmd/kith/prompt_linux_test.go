@@ -19,7 +19,7 @@ func TestPromptKeepsKeys(t *testing.T) {
 	statements := 8
 	switch {
 	case *long:
-		statements = 200
+		statements = 60
 	case testing.Short():
 		statements = 3
 	}
