@@ -70,8 +70,8 @@ func TestRowsOnDemand(t *testing.T) {
 			continue
 		}
 		var list strings.Builder
-		for range 1000 {
-			fmt.Fprintln(&list, rng.IntN(200), rng.IntN(200), 1+rng.IntN(2), 1e9+rng.IntN(1e6))
+		for range 700 { // no edge leads from 7, which will have edges without times
+			fmt.Fprintln(&list, (rng.IntN(199)+8)%200, rng.IntN(200), 1+rng.IntN(2), 1e9+rng.IntN(1e6))
 		}
 		dir := t.TempDir()
 		open := func(name string) *DB {

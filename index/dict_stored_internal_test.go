@@ -100,7 +100,7 @@ func compareDict(t *testing.T, d *Dict, keys []Key, rng *rand.Rand) {
 func TestStoredDictDamage(t *testing.T) {
 	t.Parallel()
 	lost := errors.New("lost")
-	for name, keys := range keyLists(20_000) {
+	for name, keys := range keyLists(8_000) {
 		if len(keys) < 2 {
 			continue
 		}

@@ -117,6 +117,9 @@ func TestStoredRows(t *testing.T) {
 	}{{false, false, 0}, {false, true, 40 << 10}, {true, false, 40 << 10}, {true, true, 1 << 30}} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			t.Parallel()
+			if testing.Short() && c.cache != 40<<10 {
+				t.Skip("the two graphs with a small cache with -short")
+			}
 			m := hubs(c.directed, c.weights)
 			want := m.base(t)
 			g, _ := storedGraph(t, m, c.cache)
@@ -124,7 +127,7 @@ func TestStoredRows(t *testing.T) {
 			for reader := range 4 {
 				all.Go(func() {
 					rng := rand.New(rand.NewPCG(uint64(reader), 1))
-					for range 3000 {
+					for range 1000 {
 						compareRow(t, g, want, rng.Uint32N(uint32(m.nodes)))
 					}
 					compareRow(t, g, want, 17)
@@ -228,6 +231,9 @@ func TestStoredDamage(t *testing.T) {
 		"error of disk": func(g *Graph, store *memory) { g.out.base.stored.cache.source = failingSource{lost} },
 	} {
 		for _, how := range []string{"read", "head", "load"} {
+			if testing.Short() && how == "head" {
+				continue
+			}
 			g, store := storedGraph(t, m, 1<<20)
 			damage(g, store)
 			if how == "load" && name != "degrees" {

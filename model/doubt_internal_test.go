@@ -108,6 +108,9 @@ func TestFirstOutcomes(t *testing.T) {
 	t.Parallel()
 	for _, features := range []int{0, 12} {
 		for seed := range uint64(4) {
+			if testing.Short() && seed > 0 {
+				break
+			}
 			h, m := hide(seed), newModel(t, "default", "", features)
 			before := h.area(t, m)
 			for n := range 12 {

@@ -95,7 +95,7 @@ func (o *forecastSnapshot) shares(dst []share, w World, pairs []Pair) (all []sha
 
 // of returns the share in new links of a source.
 func (g *gate) of(in Timed, c clock, source ID) share {
-	if times := in.OutTimes(source); len(times) > 0 {
+	if times := in.OutTimes(source); hasTime(times) {
 		k := g.part(c.age(latest(times, c.now)))
 		return share{g.Weight[k], g.Shift[k]}
 	}
@@ -103,6 +103,12 @@ func (g *gate) of(in Timed, c clock, source ID) share {
 		return share{Weight: alone}
 	}
 	return share{}
+}
+
+// hasTime reports whether an edge of a row has a time. Whether a row whose edges have no times is nil
+// depends on where the row is stored.
+func hasTime(times []int64) bool {
+	return slices.ContainsFunc(times, func(t int64) bool { return t != 0 })
 }
 
 // latest returns the latest of the times that are not after now, or 0.

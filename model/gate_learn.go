@@ -253,7 +253,7 @@ func (a *gateAsker) ask(ctx context.Context, w World, links []gateLink, most int
 	count := make(map[ID]int)
 	for _, l := range links {
 		times := g.OutTimes(l.Source)
-		if most == 0 || count[l.Source] == gatePerSource || len(times) == 0 || graph.InLen(g, l.Target) == 0 {
+		if most == 0 || count[l.Source] == gatePerSource || !hasTime(times) || graph.InLen(g, l.Target) == 0 {
 			continue
 		}
 		count[l.Source]++

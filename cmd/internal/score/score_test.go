@@ -408,7 +408,7 @@ func TestTimes(t *testing.T) {
 		err = g.CreateModel(ctx, "m", model.Spec{})
 	}
 	if err == nil {
-		_, err = g.Train(ctx, db.Training{Model: "m"})
+		_, err = g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 100, Epochs: 1}})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -338,7 +338,7 @@ func TestProgress(t *testing.T) {
 	for i, c := range []*mcp.CallToolParams{
 		{Name: "evaluate", Arguments: map[string]any{"model": "default", "nodes": 50}},
 		{Name: runStatement, Arguments: map[string]any{"statement": "CREATE MODEL m"}},
-		{Name: runStatement, Arguments: map[string]any{"statement": "TRAIN MODEL m WITH (epochs = 3)"}},
+		{Name: runStatement, Arguments: map[string]any{"statement": "TRAIN MODEL m WITH (samples = 100, epochs = 1)"}},
 	} {
 		c.SetProgressToken(fmt.Sprint("call ", i))
 		if r, err := client.CallTool(t.Context(), c); err != nil || r.IsError {
