@@ -28,13 +28,11 @@ func placed(rng *rand.Rand, vectors [][]float32) [][]float32 {
 // memory of a question lie, for nodes with vectors of a training and for nodes that are newer.
 func TestAlignment(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	ctx := context.Background()
 	const nodes, newer = 60, 20
 	for _, policy := range []string{"default", "pair_mix"} {
 		for _, d := range []int{5, 6, 17} {
-			if testing.Short() && d != 5 {
-				continue
-			}
 			rng := rand.New(rand.NewPCG(uint64(d), 1))
 			vectors := make([][]float32, nodes+newer)
 			for u := range vectors {

@@ -67,6 +67,7 @@ func newRound(t testing.TB, policy, preset string, candidates int, settings ...a
 
 // A round allocates only the next Scorer and the samples that are kept.
 func TestRoundAllocates(t *testing.T) {
+	notShort(t)
 	if raceDetector {
 		t.Skip("the race detector has pools forget what they hold")
 	}

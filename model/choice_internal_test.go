@@ -34,6 +34,7 @@ func drawnChoices(seed uint64, n, cols int) (all []choice) {
 // is better.
 func TestFitRanker(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	c := newModel(t, "default", "", 0).config
 	train, valid := drawnChoices(1, 400, c.rankLen()), drawnChoices(2, 100, c.rankLen())
 	from, scale := blankRanker(c.rankerShape(1)), scaleOf(train)

@@ -204,6 +204,7 @@ func TestDoubt(t *testing.T) {
 // the last time that one was, or else trusts the ranker.
 func TestLastDoubt(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	for _, known := range []bool{false, true} {
 		near := 0
 		for seed := range uint64(8) {

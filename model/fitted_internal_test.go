@@ -157,6 +157,7 @@ func TestFittedPoliciesOnlyCount(t *testing.T) {
 
 // The same seed gives bit-identical results for any number of processors.
 func TestFittedPoliciesRepeat(t *testing.T) {
+	notShort(t)
 	for _, policy := range fittedPolicies() {
 		var docs [][]byte
 		for _, procs := range []int{1, 4} {
@@ -178,6 +179,7 @@ func TestFittedPoliciesRepeat(t *testing.T) {
 // calls.
 func TestFittedScorersFollowTheWorld(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	for _, policy := range fittedPolicies() {
 		m, w := fitGroups(t, policy)
 		g, features := groups()

@@ -67,6 +67,7 @@ func follower(t testing.TB, moments int) (*Model, Moment) {
 // training.
 func TestForecastLearns(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	followed, now := follower(t, 600)
 	trained := newModel(t, "default", "default", 0)
 	f, err := trained.learnMoments(context.Background(), rand.New(trained.source), habits(600, true), nil, func(Moment, []eventList) {})

@@ -76,6 +76,7 @@ func (p *posterior) variance(inputs []Input) (v float64) {
 // Every entry of a context has a unique name for any blocks. For a trained network, Adds is NaN.
 func TestInputNames(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	for _, settings := range [][]any{nil, {"blocks", "source product structural"}, {"blocks", "difference similarity"}} {
 		r := newRound(t, "prb_greedy", "default", 5, settings...)
 		c := &r.model.config

@@ -80,6 +80,7 @@ func kinds(policies []string) (all [][2]string) {
 // Every learning policy fits its samples, in every preset.
 func TestLearns(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	for _, kind := range kinds(learners()) {
 		m := newModel(t, kind[0], kind[1], 2, "width", sized(64, 24))
 		if before, after := fitError(t, m, 60), fitError(t, m, 240); after > before/2 {

@@ -13,6 +13,14 @@ import (
 // long runs the tests that take seconds with more repetitions.
 var long = flag.Bool("long", false, "run the long tests in full")
 
+// notShort skips a test that takes long if -short is given.
+func notShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+}
+
 // simulate returns a log of SquareCB on noisy scores, and the exact value, on the same contexts, of
 // a policy that takes the best of other scores.
 func simulate(rng *rand.Rand, n int) (log []Logged, truth float64) {
@@ -46,13 +54,8 @@ func simulate(rng *rand.Rand, n int) (log []Logged, truth float64) {
 // reduces the variance.
 func TestOffPolicyEstimates(t *testing.T) {
 	t.Parallel()
-	repetitions := 100
-	switch {
-	case *long:
-		repetitions = 400
-	case testing.Short():
-		repetitions = 40
-	}
+	notShort(t)
+	repetitions := sized(400, 100)
 	_, truth := simulate(rand.New(rand.NewPCG(7, 7)), 400_000)
 	spread := map[string]float64{}
 	for _, name := range Estimators() {
@@ -117,12 +120,10 @@ func bernoulli(rng *rand.Rand, n int, rate float64, rewards Rewards, propensity 
 // At least 95 % of the intervals contain the true value, within binomial error, for any number of
 // choices, rate of rewards and pair of policies.
 func TestOffPolicyCovers(t *testing.T) {
+	notShort(t)
 	repetitions := map[int]int{20: 60, 100: 30, 1000: 5}
-	switch {
-	case *long:
+	if *long {
 		repetitions = map[int]int{20: 4000, 100: 2000, 1000: 500}
-	case testing.Short():
-		repetitions = map[int]int{20: 30, 100: 15, 1000: 4}
 	}
 	for _, p := range overlaps {
 		for _, rate := range []float64{0, 0.02, 0.2, 0.9, 1} {

@@ -134,6 +134,7 @@ func TestTrainLeavesOutRivals(t *testing.T) {
 // documents say. Vectors that fit do not depend on the memory.
 func TestVectorsLeftOut(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	g := twoGroups(false)
 	without := func(hidden [][2]ID) (World, error) { return g.without(hidden).world(nil), nil }
 	train := func(memory int64) *Model {
@@ -161,6 +162,7 @@ func TestVectorsLeftOut(t *testing.T) {
 // Feature vectors that do not fit into the memory are not read.
 func TestLongVectorsLeftOut(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	g := twoGroups(false)
 	f := slices.Repeat([]float32{1}, 2000)
 	without := func(hidden [][2]ID) (World, error) {

@@ -239,6 +239,7 @@ func TestShortVectors(t *testing.T) {
 // earlier source, and in the question after that, which reads another world.
 func TestEstimatesOfManySources(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	m, w := trainedGroups(t)
 	s := m.Scorer()
 	var pairs []Pair

@@ -57,6 +57,7 @@ func TestStartOfCompleteGraph(t *testing.T) {
 // On columns that tell nothing about the link, a network learns to score as its guide.
 func TestGuide(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	ctx := context.Background()
 	all := drawnChoices(3, 300, startShape().In)
 	rng := rand.New(rand.NewPCG(3, 3))

@@ -231,6 +231,7 @@ func (s *stream) paths(u, c ID) (two, three, now float64) {
 // them repeated.
 func TestTimeColumns(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		nodes := 3 + rng.IntN(40)

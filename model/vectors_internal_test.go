@@ -146,6 +146,7 @@ func averaged(g Graph, kin adjacency, x *mat.Dense) *mat.Dense {
 // node.
 func TestVectorsOfNewcomers(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	g, features := groups()
 	all := vectorsFor(t, g.world(features), g)
 	known := newMesh(39, false) // without node 39

@@ -27,15 +27,21 @@ func slow(t *testing.T) {
 	}
 }
 
+// notShort skips a test that takes long if -short is given.
+func notShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+}
+
 // If backup, compact or restore is killed at any time, the database that it started from is
 // unharmed, and the file or database that it was to make is complete or does not exist.
 func TestKilled(t *testing.T) {
-	kills, edges := 9, 60_000
-	switch {
-	case *long:
-		kills = 30
-	case testing.Short():
-		kills, edges = 3, 20_000
+	notShort(t)
+	kills, edges := 9, 20_000
+	if *long {
+		kills, edges = 30, 60_000
 	}
 	dir := t.TempDir()
 	path, saved := filepath.Join(dir, "g.kith"), filepath.Join(dir, "g.kbk")

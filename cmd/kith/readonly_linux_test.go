@@ -34,6 +34,7 @@ func closedAndUnclosed(t *testing.T) (dir string) {
 // On a read-only file system shell and check can read, and say that they only read. Writes are
 // refused with the reason.
 func TestReadOnlyFileSystem(t *testing.T) {
+	notShort(t)
 	dir := closedAndUnclosed(t)
 	const why = `cannot be written to: read-only file system\n`
 	const note = `^note: read only: g.kith ` + why
@@ -69,6 +70,7 @@ func TestReadOnlyFileSystem(t *testing.T) {
 // On a full file system shell and check can read, also a database that was not closed, X. A write to
 // a closed one is refused. The other one has space again when the log of its last writes is a table.
 func TestFullFileSystem(t *testing.T) {
+	notShort(t)
 	dir := closedAndUnclosed(t)
 	const fill = "dd if=/dev/zero of=fill bs=64k 2>/dev/null; "
 	for _, c := range []struct{ command, want string }{
