@@ -282,7 +282,7 @@ func dimensions(shape []int) (rows, cols int, err error) {
 	return rows, cols, nil
 }
 
-// newMatrix reads the header of an array of one or two dimensions.
+// newMatrix reads the header of an array with one or two dimensions.
 func newMatrix(r io.Reader, o Options) (*arrayRows, error) {
 	h, err := readHeader(r)
 	if err != nil {

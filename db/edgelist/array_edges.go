@@ -84,8 +84,8 @@ func (a *arrayEdges) shape(shape []int, fortran, index bool) (n, fields int, byC
 	return rows, columns, fortran, nil
 }
 
-// chooseColumns decides which columns are read: all that there are, or those of the options. A
-// third number is a weight, unless the options or the first numbers say that it is a time.
+// chooseColumns decides which columns are read: all columns, or the columns that the options name.
+// A third number is a weight, unless the options or the first numbers say that it is a time.
 func (a *arrayEdges) chooseColumns(o Options) error {
 	third := arrayColumn{a.arrayRows, 2}
 	if a.cols < 3 {

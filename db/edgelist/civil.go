@@ -174,8 +174,8 @@ func compact(field []byte) (c civil) {
 	return c
 }
 
-// namedMonths returns layouts with the name of the month, as for [time.Parse]: those of RFC 2822
-// with or without the day of the week, of C and of Unix, and of logs of servers.
+// namedMonths returns layouts with the name of the month, as for [time.Parse]: the layouts of RFC
+// 2822 with or without the day of the week, of C and of Unix, and of logs of servers.
 func namedMonths() []string {
 	return []string{
 		"Mon, _2 Jan 2006 15:04:05 -0700", "Mon, _2 Jan 2006 15:04:05 MST", "Mon, _2 Jan 2006 15:04:05", "Mon, _2 Jan 2006",

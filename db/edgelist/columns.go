@@ -39,7 +39,7 @@ func ParseColumns(s string) (Columns, error) {
 	return parseEnum[Columns]("columns", s, columnNames(), " or ")
 }
 
-// enumName returns the name of a value, or that of 0 for a value out of range.
+// enumName returns the name of a value. A value out of range has the name of 0.
 func enumName[T ~int](v T, names []string) string {
 	if v < 0 || int(v) >= len(names) {
 		return names[0]

@@ -22,9 +22,9 @@ func (l *layout) isComment(line []byte, begun bool) bool {
 }
 
 // chooseComments decides whether lines that begin with # or % are comments, and returns the lines
-// with data among the first ones. They are not comments if the options say so, or if those that
-// look like data are at least as many as the other lines, or come below a header of a table. They
-// look like data if they are no remarks and have the usual number of columns.
+// with data among the first ones. They are not comments if the options say so, or if they look like
+// data and are at least as many as the other lines, or come below a header of a table. A line looks
+// like data if it is no remark and has the usual number of columns.
 func (l *layout) chooseComments(s sample, headed bool, o Options) [][]byte {
 	plain := s.plain
 	if headed {
@@ -64,8 +64,8 @@ func (l *layout) usualColumns(s sample) int {
 	return n
 }
 
-// isGroups reports whether a text looks like LGL: comments of one word are the sources of the lines
-// below them.
+// isGroups reports whether a text looks like LGL: comments of a single word are the sources of the
+// lines below them.
 func isGroups(s sample) bool {
 	groups, lines := 0, 0
 	for i, line := range s.all {

@@ -25,11 +25,11 @@
 //
 // A header with usual names, such as source, user_id, follower or :START_ID, and weight or time,
 // assigns these columns. A first column of row numbers is left out. In a Matrix Market file the
-// coordinates are the keys, from 1. In an array (.npy, or .npz with one called edge_index, edges or
-// edge), a row is an edge, or a column if there are only two or three rows, or if the array is
-// called edge_index and has two rows. In a split (.pt) the links are edges. Arrays beside the edges
-// that are called weight, edge_weight, time, year or similarly are their weights and times, and a
-// note names the other arrays.
+// coordinates are the keys, from 1. In an array (.npy, or .npz with an array called edge_index,
+// edges or edge), a row is an edge, or a column if there are only two or three rows, or if the
+// array is called edge_index and has two rows. In a split (.pt) the links are edges. Further arrays
+// called weight, edge_weight, time, year or similarly hold the weights and times of the edges, and
+// a note names all arrays that are not read.
 //
 // Some forty other formats, such as GraphML, DOT, JSON, UTF-16, HDF5 or a pointer of Git LFS, are
 // rejected with an error that names the format and what to do instead, unless Options.Format is
@@ -52,14 +52,14 @@
 //
 // Times are seconds since 1970, in UTC, in the years 0 to 9999. A list may have them in other
 // units, with fractions, or as dates ([TimeFormat]). A time that is empty, null, NaN or 0 is no
-// time, and a note says how many edges have none.
+// time, and a note says how many edges lack a time.
 //
 // # Nodes
 //
 // [NewNodes] reads labels and [NewFeatures] reads vectors, each with a key, or without keys for the
 // nodes from 0 in order, where a blank line stands for a node without data. [Parts] finds all files
-// of a graph in a folder of the Open Graph Benchmark (ogb.stanford.edu), and names those that are
-// not read. The weights and years that a folder has in files of their own are those of its edges.
+// of a graph in a folder of the Open Graph Benchmark (ogb.stanford.edu), and names the files that
+// are not read. The weights and years that a folder has in files of their own belong to its edges.
 //
 // # Writing
 //
@@ -70,7 +70,7 @@
 //
 // Parquet files have typed columns, which are chosen by their names. This package does not decode
 // them, and links no library that does: a program that wants them imports edgelist/parquet and sets
-// Options.Tables. Line numbers are those of rows, from 1.
+// Options.Tables. Line numbers are numbers of rows, from 1.
 //
 // # Arrays
 //
@@ -80,17 +80,17 @@
 //
 // # Benchmarks
 //
-// The links of one part of a split, or with Options.Negative its pairs without a link, are in a
-// file of PyTorch: a dictionary of arrays called edge, source_node and target_node, head and tail,
-// or edge_index. The file is a Python pickle, a program that can do anything. The interpreter here
+// The links of a part of a split, or with Options.Negative its pairs without a link, are in a file
+// of PyTorch: a dictionary of arrays called edge, source_node and target_node, head and tail, or
+// edge_index. The file is a Python pickle, a program that can do anything. The interpreter here
 // supports values, arrays and tensors, and rejects the rest. The pickle readers for Go allocate
 // what a length in the file claims, and support the bytes of old NumPy arrays only with
 // user-defined classes.
 //
 // # Notes
 //
-// Detected.Notes say what was assumed and left out, and which options read the list otherwise. A
-// note that needs the whole list is added after its last edge.
+// Detected.Notes name the assumptions and the omissions, and the options that read the list
+// otherwise. A note that needs the whole list is added after its last edge.
 //
 // # Errors
 //

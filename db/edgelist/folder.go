@@ -37,14 +37,14 @@ var (
 	errFile = errors.New("edgelist: ogb is the format of a folder, this is a file")
 )
 
-// Parts returns the files of one graph in the layout of the Open Graph Benchmark, in the order in
+// Parts returns the files of a graph in the layout of the Open Graph Benchmark, in the order in
 // which to read them: number of nodes, labels, features, edges. folder is the folder raw, or
 // contains it. The notes of the last part name the files that are not read.
 //
-// The edges are those of raw/edge.csv.gz, with the weights of raw/edge_weight.csv.gz and the times
-// of raw/edge_year.csv.gz, or, if split is not "", of the folder split. split is train, valid,
-// test, all for the three, or several, separated by commas. If there is more than one way to split,
-// the way is named too, as in random0/train.
+// The edges are in raw/edge.csv.gz, with the weights of raw/edge_weight.csv.gz and the times of
+// raw/edge_year.csv.gz, or, if split is not "", of the folder split. split is train, valid, test,
+// all for the three, or several, separated by commas. If there is more than one way to split, the
+// way is named too, as in random0/train.
 func Parts(folder fs.FS, split string) ([]Part, error) {
 	raw := ""
 	if exists(folder, "raw") {
@@ -132,7 +132,7 @@ func rawParts(folder fs.FS, raw string) (parts []Part, err error) {
 // maxNodes is the largest number of nodes that is accepted.
 const maxNodes = 1 << 28
 
-// countNodes reads a file with the number of nodes of one graph.
+// countNodes reads a file with the number of nodes of a graph.
 func countNodes(folder fs.FS, name string) (int, error) {
 	f, err := folder.Open(name)
 	if err != nil {

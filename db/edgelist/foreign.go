@@ -135,8 +135,8 @@ func foreign(head []byte) error {
 	return nil
 }
 
-// spaced reports whether each character has width bytes, of which all but one are zero, as ASCII
-// has in UTF-16 and UTF-32.
+// spaced reports whether each character has width bytes and all but one are zero, as in ASCII text
+// in UTF-16 and UTF-32.
 func spaced(head []byte, width int) bool {
 	for _, at := range []int{0, width - 1} { // place of the byte that is not zero: little or big endian
 		n := 0

@@ -11,7 +11,7 @@ import (
 type sample struct {
 	all    [][]byte
 	plain  [][]byte
-	marked [][]byte // those that begin with # or %; plain are the others
+	marked [][]byte // lines that begin with # or %; plain has the others
 }
 
 // sampleOf returns the first lines of a text, which end with end. whole says that text is the
@@ -198,7 +198,7 @@ func (l *layout) quotedBlanks(lines [][]byte) bool {
 	})
 }
 
-// joined returns lines where those that a quoted column joins are one.
+// joined returns lines, but lines that share a quoted column as a single line.
 func (l *layout) joined(lines [][]byte) (list [][]byte) {
 	if l.lenient || l.quotes == NoQuotes {
 		return lines

@@ -10,7 +10,7 @@ import (
 type pairing struct {
 	src, dst []string
 	kinds    bool // the ends are nodes of two kinds, which may have the same numbers
-	sure     bool // nobody calls two linked nodes so
+	sure     bool // two linked nodes are never called so
 }
 
 // pairings returns the pairs of usual names, the most usual first. The names are stems; see [stem].
@@ -167,8 +167,7 @@ func (l *layout) oneMore(lines [][]byte, n int) bool {
 	})
 }
 
-// recurs reports whether a key of the first line is a key of another line that is not the same
-// line.
+// recurs reports whether a key of the first line is a key of a line that differs from the first.
 func (l *layout) recurs(lines [][]byte) bool {
 	head := l.columns(lines[0])
 	return slices.ContainsFunc(lines[1:], func(line []byte) bool {

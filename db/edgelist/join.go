@@ -9,8 +9,8 @@ import (
 	"io/fs"
 )
 
-// joined is a text with a header whose lines are those of several files with a column or more,
-// beside one another.
+// joined is a text with a header. Each of its lines joins a line of each of several files, which
+// have a column or more.
 type joined struct {
 	names []string
 	files []io.Closer

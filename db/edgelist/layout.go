@@ -14,7 +14,7 @@ type layout struct {
 	quotes   Quotes // not AnyQuotes
 	lenient  bool   // a quote that does not enclose a column is a character
 	stray    int64  // number of columns with such a quote so far
-	comments Switch // whether lines that begin with # or % are comments; Detect means those without the usual number of columns
+	comments Switch // whether lines that begin with # or % are comments; Detect means the lines without the usual number of columns
 	common   int    // the usual number of columns
 	at       [4]int // indexes of the columns that are read, by role; -1 means that the role has no column
 	width    int    // number of columns in a line, if columns are chosen by name; 0 means not checked

@@ -57,8 +57,8 @@ func newMarket(in *bufio.Reader, o Options) (*market, error) {
 }
 
 // banner parses the words of the first line: %%MatrixMarket matrix coordinate FIELD SYMMETRY.
-// Complex numbers, and those that change their sign across the diagonal, are no weights: such a
-// matrix is read without them.
+// Complex numbers, and numbers that change their sign across the diagonal, are no weights: such a
+// matrix is read without weights.
 func (m *market) banner(words []string, unweighted bool) error {
 	if len(words) != 5 || words[0] != strings.ToLower(magicMTX) || words[1] != "matrix" {
 		return fmt.Errorf("%w: first line %q", errMarket, words)

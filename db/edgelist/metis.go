@@ -38,9 +38,9 @@ func isMetis(head []byte) bool {
 	return (uneven || len(rows[0]) > 3) && ends > 2 && (!whole || ends == 2*header[1]) && symmetric(lists)
 }
 
-// metisRows returns the numbers of the first line, and those of the other complete lines that are
-// no comments. Without such lines, or with other columns than numbers, it returns nothing. whole
-// says that head is the whole file.
+// metisRows returns the numbers of the first line, and the numbers of all other complete lines that
+// are no comments. Without such lines, or with other columns than numbers, it returns nothing.
+// whole says that head is the whole file.
 func metisRows(head []byte) (header []int64, rows [][]int64, whole bool) {
 	whole = len(head) < foreignBytes
 	for len(head) > 0 {

@@ -41,8 +41,8 @@ func NewFeatures(r io.Reader, o Options) (*Nodes, error) {
 
 // nodeValues says how labels or features are read. text parses the columns of a line after the key,
 // and row converts a row of an array; both return an error message, or "". choose chooses the
-// columns of a table besides that of the keys, whose number is -1 without one, and value reads them
-// in the current row.
+// columns of a table besides the column key of the keys, which is -1 if the table has no keys, and
+// value reads them in the current row.
 type nodeValues struct {
 	text   func(*Node, [][]byte) string
 	row    func(*Node, []float32) string
@@ -90,7 +90,7 @@ func featuresOfRow(n *Node, row []float32) string {
 	return ""
 }
 
-// All yields the nodes in the order of the file. Its errors are like those of [Reader.Edges].
+// All yields the nodes in the order of the file. Its errors are like the errors of [Reader.Edges].
 func (n *Nodes) All() iter.Seq2[Node, error] {
 	return func(yield func(Node, error) bool) {
 		for {
@@ -143,7 +143,7 @@ type nodeText struct {
 	text
 	keyless bool
 	rows    int64  // number of lines of nodes so far, blank ones aside
-	heading string // the line with the names of the columns; "" if there is none
+	heading string // the line with the names of the columns; may be ""
 	value   func(*Node, [][]byte) string
 }
 

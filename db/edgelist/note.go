@@ -5,7 +5,7 @@ import "strings"
 // Note is what a reader assumed about a list, or left out of it.
 type Note struct {
 	Msg string
-	Try []Setting // the options that read the list otherwise; nil if there are none
+	Try []Setting // the options that read the list otherwise; may be nil
 }
 
 // Setting is a value of an option of a load, such as header = off.

@@ -28,8 +28,7 @@ func newArchive(in io.Reader, o Options) (source, error) {
 
 func isPickle(f *archive.File) bool { return path.Base(f.Name) == "data.pkl" }
 
-// besideNames returns the names of arrays with the weights and the times of the edges of another
-// array.
+// besideNames returns the names of arrays with the weights and the times of edges.
 func besideNames() [4][]string {
 	return [4][]string{
 		roleWeight: {"edge_weight", "edge_weights", "weight", "weights"},
@@ -37,8 +36,8 @@ func besideNames() [4][]string {
 	}
 }
 
-// newArrays reads the edges of an archive of arrays, with the weights and times beside them. A note
-// names the arrays that are not read.
+// newArrays reads the edges of an archive of arrays, with their weights and times. A note names the
+// arrays that are not read.
 func newArrays(z *archive.Reader, o Options) (*arrayEdges, error) {
 	main, err := edgesOf(z)
 	if err != nil {

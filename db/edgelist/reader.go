@@ -69,8 +69,8 @@ type LineError struct {
 	Option, Value string
 }
 
-// Error returns the number of the line, what is wrong, the start of the line, and the option that
-// would help.
+// Error returns the number of the line, the fault, the start of the line, and the option that would
+// help.
 func (e *LineError) Error() string {
 	s := fmt.Sprintf("edgelist: line %d: %s: %q", e.Line, e.Msg, e.Text)
 	if e.Option != "" {
@@ -96,7 +96,7 @@ type Detected struct {
 	Header  bool       `json:"header"` // whether the first line was taken for the names of the columns
 	// Comments is the number of lines that were left out as comments, so far.
 	Comments int64 `json:"comments"`
-	// Notes say what was assumed or left out. Reading the list may add more.
+	// Notes name assumptions and omissions. Reading the list may add more.
 	Notes []Note `json:"notes"`
 
 	kinds bool // sources and targets are, or may be, nodes of two kinds
@@ -180,8 +180,8 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	return l, nil
 }
 
-// open decompresses a file, skips a byte order mark, and sets Format to that of the file if it is
-// AnyFormat and the file is not a text.
+// open decompresses a file, skips a byte order mark, and sets Format to the format of the file if
+// it is AnyFormat and the file is not a text.
 func open(r io.Reader, o *Options) (*bufio.Reader, error) {
 	if o.Format == Folder {
 		return nil, errFile

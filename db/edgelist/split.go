@@ -25,10 +25,10 @@ type splitEdges struct {
 	read   int64
 }
 
-// newSplit reads one part of a link prediction benchmark, which PyTorch saved as a dictionary of
+// newSplit reads a part of a link prediction benchmark, which PyTorch saved as a dictionary of
 // arrays. It accepts the zip archives of version 1.6 and later and the older sequence of pickles.
-// Arrays are those of NumPy, or tensors. Arrays that are not read are named in a note. Memory is a
-// small multiple of the size.
+// Arrays are NumPy arrays or tensors. A note names the arrays that are not read. Memory is a small
+// multiple of the size.
 func newSplit(at io.ReaderAt, size int64, o Options) (s *splitEdges, err error) {
 	if most := min(cmp.Or(o.MaxSplit, maxSplit), maxSplit); size > most {
 		return nil, fmt.Errorf("edgelist: a split of %d bytes (accepted: up to %d)", size, most)
@@ -55,8 +55,8 @@ func newSplit(at io.ReaderAt, size int64, o Options) (s *splitEdges, err error) 
 // splitArrays are the names of the arrays of ends.
 type splitArrays struct{ source, target string } // target is "" if source has both ends
 
-// linkArrays returns the names of the arrays of links, or of pairs without a link: those of OGB's
-// splits and of PyTorch Geometric.
+// linkArrays returns the names of the arrays of links, or of pairs without a link, in OGB's splits
+// and in PyTorch Geometric.
 func linkArrays(negative bool) []splitArrays {
 	if negative {
 		return []splitArrays{{"edge_neg", ""}, {"source_node", "target_node_neg"}, {"neg_edge_label_index", ""}, {"neg_edge_index", ""}}
@@ -108,7 +108,7 @@ func splitOf(value any, storage func(string) []byte, o Options) *splitEdges {
 	if o.Columns != Auto && o.Columns != s.Columns {
 		fail("it has columns %v, expected %v", s.Columns, o.Columns)
 	}
-	if !o.Negative { // the values beside are those of the links
+	if !o.Negative { // further values belong to the links
 		s.noteUnread(d, read)
 	}
 	return s
@@ -156,8 +156,8 @@ func (s *splitEdges) timeFormat(o Options, name string) TimeFormat {
 	return forms.best(name)
 }
 
-// noteUnread adds a note with the names of the other values of the dictionary. Those of the other
-// part of the split are not missed.
+// noteUnread adds a note with the names of the values of the dictionary that were not read. It
+// leaves out the values of the other part of the split.
 func (s *splitEdges) noteUnread(d map[string]any, read map[string]bool) {
 	for _, part := range []bool{false, true} {
 		for _, names := range linkArrays(part) {

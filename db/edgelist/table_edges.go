@@ -22,9 +22,9 @@ type rows struct {
 	table  Table
 	fields []Field
 	read   []int    // the columns that are read
-	values []Vector // of the rows that have been read, by place in read
-	count  int      // number of these rows
-	at     int      // the current one of these rows
+	values []Vector // columns of the rows that were fetched last, by place in read
+	count  int      // number of fetched rows
+	at     int      // place of the current row in values
 	row    int64    // number of the current row, from 1
 }
 
@@ -45,7 +45,7 @@ func openTable(in io.Reader, o Options) (*rows, error) {
 	return &rows{table: t, fields: t.Fields(), at: -1}, nil
 }
 
-// column adds a column to those that are read, and returns its place in values.
+// column adds a column to the columns that are read, and returns its place in values.
 func (t *rows) column(field int) int {
 	t.read = append(t.read, field)
 	return len(t.read) - 1
@@ -84,7 +84,7 @@ func (t *rows) next() error {
 	return nil
 }
 
-// fetch reads the next rows, of which the first becomes the current one.
+// fetch reads the next rows and makes the first of them the current row.
 func (t *rows) fetch() (err error) {
 	t.at = 0
 	t.count, t.values, err = t.table.Next(t.read)
@@ -227,8 +227,8 @@ func newTableEdges(in io.Reader, o Options) (*tableEdges, error) {
 	return t, nil
 }
 
-// choose returns the columns by role: those that the options name, those with the usual names, or
-// those of a table that has no others.
+// choose returns the columns by role: the columns that the options name, the columns with the usual
+// names, or the columns of a table that has no others.
 func (t *tableEdges) choose(o Options) (at [4]int, err error) {
 	names := t.names()
 	at, t.Columns, err = o.columnsByName(names)
@@ -246,8 +246,8 @@ func (t *tableEdges) choose(o Options) (at [4]int, err error) {
 	return t.Columns.places(), nil
 }
 
-// timeFormat returns the format of the times of a column: its unit, otherwise that of the options,
-// otherwise the most frequent one in the first rows.
+// timeFormat returns the format of the times of a column: its unit, otherwise the format of the
+// options, otherwise the most frequent format in the first rows.
 func (t *tableEdges) timeFormat(place int, given TimeFormat) TimeFormat {
 	if f := t.field(place); f.Type == Timestamp {
 		return f.Unit

@@ -16,8 +16,8 @@ type tableNodes struct {
 	others []int // places of the column of labels or lists, or of the columns of numbers
 }
 
-// newTableNodes opens a table of nodes. choose chooses the columns besides that of the keys, and
-// value reads them.
+// newTableNodes opens a table of nodes. values.choose chooses the columns besides the column of the
+// keys, and values.value reads them.
 func newTableNodes(in io.Reader, o Options, values nodeValues) (*Nodes, error) {
 	r, err := openTable(in, o)
 	if err != nil {
@@ -55,8 +55,8 @@ func newTableNodes(in io.Reader, o Options, values nodeValues) (*Nodes, error) {
 	return &Nodes{next, &Detected{Format: Parquet, Unused: t.unused()}}, nil
 }
 
-// chooseLabel chooses the column of labels: the one with a usual name, or the only one besides the
-// keys. A table of keys has no such column.
+// chooseLabel chooses the column of labels: the column with a usual name, or the only column
+// besides the keys. A table of keys has no such column.
 func (t *tableNodes) chooseLabel(key int) error {
 	at := find(t.names(), "label", "class", "category", "kind", "type")
 	if others := t.besides(key, func(Field) bool { return true }); at < 0 && len(others) == 1 {
@@ -93,7 +93,7 @@ func (t *tableNodes) chooseFeatures(key int) error {
 	return nil
 }
 
-// besides returns the columns other than that of the keys for which is returns true.
+// besides returns the columns for which is returns true, without the column of the keys.
 func (t *tableNodes) besides(key int, is func(Field) bool) (all []int) {
 	for i, f := range t.fields {
 		if i != key && is(f) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// tensor is an array of one or two dimensions: a NumPy array with its data, or a tensor with the
+// tensor is an array with one or two dimensions: a NumPy array with its data, or a tensor with the
 // key of its storage. An element of kind 0 means any other array.
 type tensor struct {
 	rows, cols   int64 // cols is 1 for a vector

@@ -16,7 +16,7 @@ type text struct {
 	begun      bool     // a header or a line with data has been read
 	blanks     int64    // number of blank lines so far
 	guessed    bool     // columns are guessed, and not from a header
-	offset     int      // number of columns before those that are guessed
+	offset     int      // number of columns before the guessed columns
 	minColumns int      // number of columns that a line must have
 	ragged     bool     // the first lines have different numbers of columns
 	lists      bool     // and seem to hold a node and all nodes that it links to
@@ -59,7 +59,7 @@ func (t *text) record() ([]byte, error) {
 // maxJoined is the maximal number of lines of a record.
 const maxJoined = 1000
 
-// complete returns a line with those that follow it, up to the one that closes its last quote.
+// complete returns a line with the lines that follow it, up to the line that closes its last quote.
 func (t *text) complete(line []byte) ([]byte, error) {
 	l := &t.layout
 	if l.quotes == NoQuotes || l.lenient || bytes.IndexByte(line, '"') < 0 {

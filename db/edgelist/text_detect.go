@@ -219,9 +219,9 @@ func (t *text) noteDecimals(first [][]byte) bool {
 	return false
 }
 
-// columnsByName returns the columns by role and their meaning, from the names of all columns: those
-// that the options name, otherwise those with the usual names. Without such columns it returns
-// Auto.
+// columnsByName returns the columns by role and their meaning, from the names of all columns: the
+// columns that the options name, otherwise the columns with the usual names. Without such columns
+// it returns Auto.
 func (o *Options) columnsByName(names []string) (at [4]int, c Columns, err error) {
 	if o.Names != (Names{}) {
 		at, err = o.Names.places(names)

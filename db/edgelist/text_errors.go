@@ -8,7 +8,7 @@ import (
 )
 
 // unclosed returns the error for a quote that encloses no column. It ends the list, because nothing
-// says which of the lines below belong to the column.
+// says which lines below belong to the column.
 func (t *text) unclosed() error {
 	return &Refusal{Note{fmt.Sprintf("line %d: a quote is not closed, neither on the line nor, before a separator, on one of the next %d", t.first, maxJoined), []Setting{{"quotes", "off"}}}}
 }
@@ -27,7 +27,7 @@ func (t *text) tooMany(line []byte, n int) error {
 		return err.help("columns", "src=NAME,dst=NAME")
 	case n == SrcDstWeightTime.count():
 		return err.help("columns", SrcDstWeightTime.String())
-	case t.ragged: // columns by number would lose the others
+	case t.ragged: // columns by number would lose further columns
 		return err
 	}
 	return err.help("columns", "src=1,dst=2")

@@ -241,7 +241,7 @@ func guessTimes(lines [][]byte, l *layout) TimeFormat {
 	return forms.best(name)
 }
 
-// wrongTime says what is wrong with a time that is not of the format f, and the format that would
+// wrongTime returns the fault of a time that does not have the format f, and the format that would
 // help, or AnyTime.
 func (f TimeFormat) wrongTime(field []byte) (msg string, help TimeFormat) {
 	n, isNumber := parseFloor(field)

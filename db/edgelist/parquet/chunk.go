@@ -21,7 +21,7 @@ type chunk struct {
 
 	vector      edgelist.Vector // rows of the page; of lists also the beginning of the next row, if open
 	open        bool
-	rows, taken int // number of complete rows in vector, and of those that have been taken
+	rows, taken int // numbers of complete rows in vector and of rows that have been taken
 	ends        []int
 	unread      int64 // values of the column in pages that have not been read
 }

@@ -57,8 +57,8 @@ func (k kind) width() int {
 	return 8
 }
 
-// decodedBytes returns the memory of decoded values, of which texts are the bytes if they are
-// texts.
+// decodedBytes returns the memory of n decoded values. texts is the number of bytes of the values
+// if they are texts.
 func (k kind) decodedBytes(n, texts int) int64 {
 	if k.physical == format.ByteArray {
 		return 16*int64(n) + int64(texts)
@@ -163,8 +163,8 @@ func (v *values) deltaLengths(b []byte, n int) (rest []byte, err error) {
 	return b, nil
 }
 
-// deltaTexts appends texts that are stored as the length of what each has in common with the one
-// before, and the rest. In contrast to those of other encodings they may take more bytes than the
+// deltaTexts appends texts that are stored as the length of the prefix that each shares with the
+// text before, and the rest. In contrast to other encodings, the texts may take more bytes than the
 // page, but not more than most.
 func (v *values) deltaTexts(b []byte, n int, most int64) error {
 	var common, ends values

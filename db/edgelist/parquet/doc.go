@@ -28,7 +28,7 @@
 // file says that it needs, with the modules for LZ4 and Brotli that the library links. The other
 // maintained library is github.com/apache/arrow-go (v18.8.0 of September 2026, Apache 2.0). A
 // program that opens and writes a file takes 18 MB with the former and 33 MB with the latter, and
-// the latter takes about four times as long to build. The former adds seven small modules to those
-// of Badger, the latter nine, among them Thrift and a JSON encoder, and raises the versions of
-// klauspost/compress and of flatbuffers, which Badger uses.
+// the latter takes about four times as long to build. The former adds seven small modules to
+// Badger's modules, the latter nine, among them Thrift and a JSON encoder, and raises the versions
+// of klauspost/compress and of flatbuffers, which Badger uses.
 package parquet

@@ -26,7 +26,7 @@ type pages struct {
 	room  *room
 }
 
-// room is the memory of a table. INVARIANT: what is decoded takes at most half of bytes, and each
+// room is the memory of a table. INVARIANT: decoded data take at most half of bytes, and each
 // buffer a quarter.
 type room struct {
 	bytes                    int64

@@ -29,7 +29,7 @@ func (c *chunk) append(n int) {
 	c.vector = edgelist.Vector(*to)
 }
 
-// spread copies values to the places of those that are not null, and zero values to the others.
+// spread copies values to the places that are not null, and zero values to the others.
 func spread[T any](to, from []T, null []bool) []T {
 	to = to[:0]
 	for _, is := range null {
@@ -42,8 +42,8 @@ func spread[T any](to, from []T, null []bool) []T {
 	return to
 }
 
-// appendLists appends to the row of which the last page had a part, and adds rows. The last row is
-// complete if the next page begins another one, or if there is no next page.
+// appendLists continues the row that the last page began, and adds rows. The last row is complete
+// if the next page begins another row, or if there is no next page.
 func (c *chunk) appendLists(n int) {
 	v := &c.vector
 	done := 0

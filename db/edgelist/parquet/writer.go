@@ -64,7 +64,7 @@ func (w *writer) next(t edgelist.Type) int {
 	return i
 }
 
-// add adds a value to a column. Levels are those of the value.
+// add adds a value to a column. The value has its levels.
 func (w *writer) add(column int, v parquet.Value, size int) {
 	w.values[column] = append(w.values[column], v)
 	w.bytes += size
