@@ -53,8 +53,8 @@ func (l *layout) chooseComments(s sample, headed bool, o Options) [][]byte {
 	return lines
 }
 
-// usualColumns returns the number of columns that most lines have, or most of those that begin with
-// # or % if there are no others.
+// usualColumns returns the number of columns that most lines have. Lines that begin with # or % count
+// only if all lines do.
 func (l *layout) usualColumns(s sample) int {
 	lines := s.plain
 	if len(lines) == 0 {

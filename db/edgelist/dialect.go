@@ -45,10 +45,11 @@ func (s *Switch) UnmarshalText(b []byte) error {
 type Quotes int
 
 const (
-	AnyQuotes         Quotes = iota // detected
-	DoubledQuotes                   // a doubled quote within quotes stands for a quote, as in RFC 4180
-	NoQuotes                        // quotes are characters
-	BackslashedQuotes               // \" within quotes stands for a quote
+	AnyQuotes Quotes = iota // detected
+	// DoubledQuotes: a doubled quote within quotes is a quote, as in RFC 4180.
+	DoubledQuotes
+	NoQuotes          // quotes are characters
+	BackslashedQuotes // \" within quotes stands for a quote
 )
 
 // quoteNames returns the names of the values of Quotes.

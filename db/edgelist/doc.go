@@ -15,12 +15,15 @@
 // and a last line without an end are accepted. A [Dialect] says how a text is divided; what it
 // leaves open is detected from the first lines, and a note says so if another reading is plausible:
 //
-//   - Lines that begin with # or % are comments, unless at least as many of the first lines begin so as do not, and have as
-//     many columns, or unless they have as many columns as a table with a header. Comments are counted.
-//   - The first line is a header if it has usual names for the two ends of an edge, or words where the other lines have
-//     numbers. A line that repeats it is left out. With the format SNAP, only the option makes a header.
-//   - A quote that does not enclose a column is a character in TSV, and makes the line malformed in CSV. A quoted column may
-//     hold the ends of lines. Columns between blanks have quotes if all first columns of the lines do.
+//   - Lines that begin with # or % are comments, unless at least as many of the first lines begin
+//     so as do not, and have as many columns, or unless they have as many columns as a table with a
+//     header. Comments are counted.
+//   - The first line is a header if it has usual names for the two ends of an edge, or words where
+//     the other lines have numbers. A line that repeats it is left out. With the format SNAP, only
+//     the option makes a header.
+//   - A quote that does not enclose a column is a character in TSV, and makes the line malformed in
+//     CSV. A quoted column may hold the ends of lines. Columns between blanks have quotes if all
+//     first columns of the lines do.
 //   - Weights may have decimal commas.
 //
 // A header with usual names, such as source, user_id, follower or :START_ID, and weight or time,

@@ -138,7 +138,8 @@ func foreign(head []byte) error {
 // spaced reports whether each character has width bytes and all but one are zero, as in ASCII text
 // in UTF-16 and UTF-32.
 func spaced(head []byte, width int) bool {
-	for _, at := range []int{0, width - 1} { // place of the byte that is not zero: little or big endian
+	for _, at := range []int{0, width - 1} {
+		// at is the place of the byte that is not zero: little or big endian.
 		n := 0
 		for ; (n+1)*width <= len(head); n++ {
 			c := head[n*width:][:width]

@@ -9,17 +9,19 @@ import (
 type Format int
 
 const (
-	AnyFormat    Format = iota // detected from the first bytes of the file and, if these are ambiguous, from its name
-	SNAP                       // columns separated by blanks
-	CSV                        // columns separated by commas, semicolons or bars, with quotes
-	TSV                        // columns separated by tabs, with quotes
-	MatrixMarket               // a sparse matrix, with coordinates from 1
-	NPY                        // a NumPy array of two or three columns, or rows
-	NPZ                        // an archive of such arrays
-	Torch                      // the links of a split of a benchmark, saved by PyTorch
-	Folder                     // a folder of the Open Graph Benchmark, read by Parts
-	Parquet                    // a table, read and written by Options.Tables
-	Lists                      // a node and all nodes that it links to on each line
+	// AnyFormat is detected from the first bytes of the file and, if they are ambiguous, from its
+	// name.
+	AnyFormat    Format = iota
+	SNAP                // columns separated by blanks
+	CSV                 // columns separated by commas, semicolons or bars, with quotes
+	TSV                 // columns separated by tabs, with quotes
+	MatrixMarket        // a sparse matrix, with coordinates from 1
+	NPY                 // a NumPy array of two or three columns, or rows
+	NPZ                 // an archive of such arrays
+	Torch               // the links of a split of a benchmark, saved by PyTorch
+	Folder              // a folder of the Open Graph Benchmark, read by Parts
+	Parquet             // a table, read and written by Options.Tables
+	Lists               // a node and all nodes that it links to on each line
 )
 
 // formats returns the names of the values of Format.
@@ -47,7 +49,8 @@ const (
 	magicZip = "PK\x03\x04" // also of files of PyTorch
 	magicMTX = "%%MatrixMarket"
 	magicPAR = "PAR1"
-	magicPT  = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46" // a pickle that begins with PyTorch's magic number
+	// magicPT begins a pickle with PyTorch's magic number.
+	magicPT = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46"
 )
 
 // detect detects the format from a file's first bytes. For text it returns AnyFormat.

@@ -10,7 +10,7 @@ import (
 type pairing struct {
 	src, dst []string
 	kinds    bool // the ends are nodes of two kinds, which may have the same numbers
-	sure     bool // two linked nodes are never called so
+	sure     bool // no two linked nodes have these names
 }
 
 // pairings returns the pairs of usual names, the most usual first. The names are stems; see [stem].
@@ -139,7 +139,8 @@ func (l *layout) findHeader(lines [][]byte, h Switch, asked Names) (doubt bool) 
 	names := l.columns(lines[0])
 	byPlace := asked != (Names{}) && !asked.among(names)
 	if !byPlace && l.oneMore(lines, len(names)) && l.counts(lines[1:]) {
-		names = append([]string{""}, names...) // R names the columns without the column of row names
+		// R names the columns without the column of row names.
+		names = append([]string{""}, names...)
 	}
 	_, _, of, known := pairOf(names)
 	switch {

@@ -10,16 +10,21 @@ import (
 
 // layout is the division of the lines of a text into columns.
 type layout struct {
-	sep      []byte // separator of columns; empty means any number of blanks
-	quotes   Quotes // not AnyQuotes
-	lenient  bool   // a quote that does not enclose a column is a character
-	stray    int64  // number of columns with such a quote so far
-	comments Switch // whether lines that begin with # or % are comments; Detect means the lines without the usual number of columns
-	common   int    // the usual number of columns
-	at       [4]int // indexes of the columns that are read, by role; -1 means that the role has no column
-	width    int    // number of columns in a line, if columns are chosen by name; 0 means not checked
-	header   bool   // the first line is a header that has not been read yet
-	names    []string
+	sep     []byte // separator of columns; empty means any number of blanks
+	quotes  Quotes // not AnyQuotes
+	lenient bool   // a quote that does not enclose a column is a character
+	stray   int64  // number of columns with such a quote so far
+	// comments says whether lines that begin with # or % are comments; Detect means the lines
+	// without the usual number of columns.
+	comments Switch
+	common   int // the usual number of columns
+	// at holds the indexes of the columns that are read, by role; -1 means that the role has no
+	// column.
+	at [4]int
+	// width is the number of columns in a line, if columns are chosen by name; 0 means not checked.
+	width  int
+	header bool // the first line is a header that has not been read yet
+	names  []string
 }
 
 // plainLayout returns a layout without quotes that reads the first columns, whatever their roles

@@ -88,12 +88,15 @@ func (e *LineError) help(option, value string) *LineError {
 // Detected describes a list, before its first edge or node is read: as the options say, or as was
 // detected.
 type Detected struct {
-	Columns Columns    `json:"columns"` // never Auto
-	Names   Names      `json:"names"`   // names of the columns that are read, if there is a header
-	Unused  []string   `json:"unused"`  // columns of a text that are not read: their names or, without a header, their numbers from 1 in the first line
-	Times   TimeFormat `json:"times"`   // format of the times; AnyTime means without times
-	Format  Format     `json:"format"`
-	Header  bool       `json:"header"` // whether the first line was taken for the names of the columns
+	Columns Columns `json:"columns"` // never Auto
+	Names   Names   `json:"names"`   // names of the columns that are read, if there is a header
+	// Unused lists the columns of a text that are not read: their names or, without a header, their
+	// numbers from 1 in the first line.
+	Unused []string   `json:"unused"`
+	Times  TimeFormat `json:"times"` // format of the times; AnyTime means without times
+	Format Format     `json:"format"`
+	// Header says whether the first line was taken for the names of the columns.
+	Header bool `json:"header"`
 	// Comments is the number of lines that were left out as comments, so far.
 	Comments int64 `json:"comments"`
 	// Notes name assumptions and omissions. Reading the list may add more.

@@ -7,19 +7,22 @@ import (
 
 // seen is what the reader of a text saw that is worth a note.
 type seen struct {
-	comments Switch   // the option
-	marked   int64    // number of lines that begin with # or % and were read as data
-	likeData int64    // number of comments that look like data
-	joined   int64    // number of records of several lines
-	headers  int64    // number of lines that repeat the header
-	widest   int      // largest number of columns in a line
-	width    int      // number of columns of the first line
-	integers [2]bool  // the first lines have integers as sources, as targets
-	odd      [2]int64 // number of changes to a key that is no integer, by column, if the first lines have integers
-	oddLine  int64    // line of the first such key, and the key
-	oddKey   string
-	header   int64                // first line below the first one that has names of columns as keys
-	samples  [len(oddKeys)]string // the first key of each kind in oddKeys
+	comments Switch  // the option
+	marked   int64   // number of lines that begin with # or % and were read as data
+	likeData int64   // number of comments that look like data
+	joined   int64   // number of records of several lines
+	headers  int64   // number of lines that repeat the header
+	widest   int     // largest number of columns in a line
+	width    int     // number of columns of the first line
+	integers [2]bool // the first lines have integers as sources, as targets
+	// odd is the number of changes to a key that is no integer, by column, if the first lines have
+	// integers.
+	odd     [2]int64
+	oddLine int64 // line of the first such key, and the key
+	oddKey  string
+	// header is the number of the first line, below line 1, that has names of columns as keys.
+	header  int64
+	samples [len(oddKeys)]string // the first key of each kind in oddKeys
 }
 
 // oddKeys are kinds of keys that may not be what they look like. Indexes of seen.samples.

@@ -19,8 +19,10 @@ const maxSplit = 1 << 30
 // splitEdges reads the links of a split, or its pairs without a link, as edges.
 type splitEdges struct {
 	Detected
-	ends   [2]*tensor // vectors of sources and targets, or a vector of sources and a matrix with several targets of each
-	weight *tensor    // nil means none
+	// ends holds vectors of sources and targets, or a vector of sources and a matrix with several
+	// targets of each.
+	ends   [2]*tensor
+	weight *tensor // nil means none
 	time   *tensor
 	read   int64
 }

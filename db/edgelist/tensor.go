@@ -8,9 +8,11 @@ import (
 // tensor is an array with one or two dimensions: a NumPy array with its data, or a tensor with the
 // key of its storage. An element of kind 0 means any other array.
 type tensor struct {
-	rows, cols   int64 // cols is 1 for a vector
-	vector       bool
-	step, stride int64 // number of elements from one row to the next, and from one column to the next
+	rows, cols int64 // cols is 1 for a vector
+	vector     bool
+	// step and stride are the numbers of elements from a row to the next, and from a column to the
+	// next.
+	step, stride int64
 	offset       int64
 	element      element
 	data         []byte

@@ -22,10 +22,11 @@ type text struct {
 	lists      bool     // and seem to hold a node and all nodes that it links to
 	decimals   bool     // weights have decimal commas
 	headings   [][]byte // names of the columns of sources and targets, if there is a header
-	src        string   // src and dst are the string keys of the previous edge, which are often repeated
-	dst        string
-	seen       seen
-	keys       bool // the text is a list of nodes
+	// src and dst are the string keys of the previous edge, which are often repeated.
+	src  string
+	dst  string
+	seen seen
+	keys bool // the text is a list of nodes
 }
 
 // record returns the next line that is not blank, no comment and not the header. Lines that a
@@ -124,7 +125,8 @@ func (t *text) parse(line []byte, fields fields, n int, e *Edge) error {
 		return t.badQuotes(line)
 	case t.layout.width > 0 && n != t.layout.width:
 		return t.bad(line, "columns: found %d, the header has %d", n, t.layout.width)
-	case n > t.minColumns && t.guessed && (n > t.minColumns+1 || len(t.layout.last(line)) > 0): // a separator may end the line
+	case n > t.minColumns && t.guessed && (n > t.minColumns+1 || len(t.layout.last(line)) > 0):
+		// One more column is accepted if it is empty: a separator may end the line.
 		return t.tooMany(line, n)
 	case n < t.minColumns:
 		return t.tooFew(line, n)

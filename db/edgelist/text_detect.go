@@ -83,7 +83,8 @@ func (t *text) examine(o Options, findHeader func(lines [][]byte) bool) (first [
 	}
 	t.noteHeader(first, doubt, o)
 	t.seen.comments = o.Comments
-	t.kinds = t.kinds || len(s.marked) > 0 && bytes.HasPrefix(s.marked[0], []byte("% bip ")) // KONECT's mark of a bipartite graph
+	// KONECT marks a bipartite graph so.
+	t.kinds = t.kinds || len(s.marked) > 0 && bytes.HasPrefix(s.marked[0], []byte("% bip "))
 	return first, nil
 }
 

@@ -15,16 +15,19 @@ import (
 type TimeFormat int
 
 const (
-	AnyTime      TimeFormat = iota // detected from the first lines: numbers by their size, otherwise by their form
-	Seconds                        // since 1970
-	Milliseconds                   // since 1970
-	Microseconds                   // since 1970
-	Nanoseconds                    // since 1970
-	RFC3339                        // 2006-01-02T15:04:05Z, with a zone as of ISO 8601
-	DateTime                       // 2006-01-02 15:04:05, as RFC3339 without a zone, or a date, or 20060102150405
-	Date                           // 2006-01-02, 2006/01/02, 2006.01.02 or 20060102
-	Year                           // 2006, which is its first second
-	RFC2822                        // Mon, 02 Jan 2006 15:04:05 -0700, or another form with the name of the month
+	// AnyTime is detected from the first lines: numbers by their size, anything else by its form.
+	AnyTime      TimeFormat = iota
+	Seconds                 // since 1970
+	Milliseconds            // since 1970
+	Microseconds            // since 1970
+	Nanoseconds             // since 1970
+	RFC3339                 // 2006-01-02T15:04:05Z, with a zone as of ISO 8601
+	// DateTime is 2006-01-02 15:04:05, RFC3339 without a zone, a date, or 20060102150405.
+	DateTime
+	Date // 2006-01-02, 2006/01/02, 2006.01.02 or 20060102
+	Year // 2006, which is its first second
+	// RFC2822 is Mon, 02 Jan 2006 15:04:05 -0700, or another form with the name of the month.
+	RFC2822
 )
 
 // timeFormats returns the names of the values of TimeFormat.

@@ -19,7 +19,9 @@ type chunk struct {
 	spread               values // of the page, with zero values for nulls
 	held, heldDictionary int64  // bytes of the room for the page and for the dictionary
 
-	vector      edgelist.Vector // rows of the page; of lists also the beginning of the next row, if open
+	// vector holds the rows of the page and, if open, the beginning of the next row of a column of
+	// lists.
+	vector      edgelist.Vector
 	open        bool
 	rows, taken int // numbers of complete rows in vector and of rows that have been taken
 	ends        []int

@@ -218,7 +218,8 @@ func (v *values) deltas(k kind, b []byte, n int) (rest []byte, err error) {
 			}
 			some := min(n, int(block/parts))
 			size := int(block/parts) / 8 * int(width)
-			if some == n && (n*int(width)+7)/8 <= len(in.rest) { // some writers end the last part early
+			if some == n && (n*int(width)+7)/8 <= len(in.rest) {
+				// Some writers end the last part early.
 				size = min(size, len(in.rest))
 			}
 			if width > 64 || size > len(in.rest) {
