@@ -18,7 +18,7 @@ type Repair struct {
 
 // Limits of a catch-up.
 const (
-	scanOps  = 2       // changes scanned in the time of one edge operation
+	scanOps  = 2       // changes scanned in the time of an edge operation
 	hitOps   = 64      // edge operations in the time of repairing one hit
 	maxAge   = 64      // catch-ups after which the norms are measured in full
 	maxFall  = 16      // factor by which a degree may decrease before r is recomputed from y
@@ -26,9 +26,9 @@ const (
 )
 
 // CatchUp brings a state up to g, the graph after the changes, and to the target. The changes must
-// be those since the state's own graph, in order for each pair. If a pair occurs several times, its
-// change is from its first Old to its last New. The right side moves by dh, which is empty unless
-// the state is that of a tracked query.
+// be all changes since the state's own graph, in order for each pair. If a pair occurs several
+// times, its change is from its first Old to its last New. The right side moves by dh, which is
+// empty unless the state belongs to a tracked query.
 //
 // CatchUp keeps the estimate, repairs the residual exactly, and pushes the nodes above the
 // threshold. It costs one look at each change or at each node of the state, plus work in the
@@ -163,7 +163,7 @@ func (sv *Solver) total() norms {
 	return m
 }
 
-// merged returns the state of h in which the nodes of the workspace replace those of st.
+// merged returns the state of h in which the nodes of the workspace replace the nodes of st.
 func (sv *Solver) merged(st *State, h Vector) *State {
 	drift := st.drift + sv.ops + len(sv.scratch.relevant)
 	if sv.dense {

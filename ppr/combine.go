@@ -89,7 +89,7 @@ func (m *mixture) values(at []ID) (value, bound []float64, err error) {
 	return value, bound, nil
 }
 
-// checkState verifies that s is the source state of u and matches the other states.
+// checkState verifies that s is the source state of u and fits the first state and the graph.
 func (m *mixture) checkState(s *State, u ID) error {
 	first := m.states[0]
 	switch {

@@ -85,7 +85,7 @@
 // so a change elsewhere changes no target, and a state stays valid. The threshold of a push at u is
 // eps times the degree of u in these units, but at most eps times the number of its edges: where
 // weights spread over orders of magnitude, a walk would end at every node whose edges weigh much
-// more than those of the source. The certificates do not need that limit. Without weights both
+// more than the edges of the source. The certificates do not need that limit. Without weights both
 // numbers are the degree.
 //
 // The pivot 1 of a node without edges out of it has no unit. On an undirected graph with weights

@@ -59,8 +59,8 @@ func (f Form) String() string {
 	return fmt.Sprintf("form(%d)", uint8(f))
 }
 
-// Change is the weight of one pair of nodes before and after a change; 0 means no edge. An
-// undirected pair is listed once, in either order. A directed edge runs from U to V.
+// Change is the weight of a pair of nodes before and after a change; 0 means no edge. An undirected
+// pair is listed once, in either order. A directed edge runs from U to V.
 type Change struct {
 	U, V     ID
 	Old, New float32
@@ -70,10 +70,10 @@ type Change struct {
 type Norm uint8
 
 const (
-	// MaxNorm is max_j |y_j - y*_j|: the error of a column value at j is at most Dh_j times this,
-	// that of a row value at most this. On a directed graph in column form the residual gives no
-	// such bound. There a target in this norm is only the push threshold |r_u| <= (1-a) eps Dh_u,
-	// and [State.Bound] returns a bound that does hold, of max_j |v_j - v*_j|.
+	// MaxNorm is max_j |y_j - y*_j|: the error of a column value at j is at most Dh_j times this
+	// norm, and the error of a row value at most this norm. On a directed graph in column form the
+	// residual gives no such bound. There a target in this norm is only the push threshold |r_u| <=
+	// (1-a) eps Dh_u, and [State.Bound] returns a bound that does hold, of max_j |v_j - v*_j|.
 	//
 	// In column form the Eps of a target in this norm is in units of 1/[MeanWeight]: y_j may err by
 	// Eps/MeanWeight, so that a common factor of all weights does not change v.

@@ -10,7 +10,7 @@ import (
 // residual.
 //
 // INVARIANT: r = b - Q y, up to rounding, on the graph the state was last brought up to; norms are
-// at least those of r.
+// at least the norms of r.
 //
 // A State is immutable and safe for concurrent readers. A catch-up shares the lists of the state it
 // started from and stores the few nodes it changed in over.
@@ -48,7 +48,7 @@ type lists struct {
 }
 
 // rBlock is the number of nodes in a cache line. A look-up in cold memory reads the few lines of
-// rTop, most of which all look-ups share, and then one line of rNode.
+// rTop, which are mostly shared by all look-ups, and then one line of rNode.
 const rBlock = 16
 
 // Form returns the form the state was solved in.
@@ -82,7 +82,7 @@ func (s *State) Estimate() ([]ID, []float32) {
 
 // Value returns v_j and a certified bound of |v_j - v*_j|. g must be the graph the state was last
 // brought up to. Value takes the half step v = Dh y + r (in row form y + r/Dh), which the residual
-// gives at no cost; its error is a Dh^-1 A times that of y.
+// gives at no cost; its error is a Dh^-1 A times the error of y.
 func (s *State) Value(g Graph, j ID) (v, bound float64) {
 	q := system{g: g, kernel: s.kernel}
 	y, r := s.at(j)
@@ -220,8 +220,8 @@ func (s *State) entries() iter.Seq[entry] {
 	return merge(s.lists.entries(), s.over, true)
 }
 
-// merge merges two ascending sequences. Of two entries of the same node it yields that of the list
-// if listWins.
+// merge merges two ascending sequences. Of two entries of the same node it yields the entry of the
+// list if listWins.
 func merge(entries iter.Seq[entry], list []entry, listWins bool) iter.Seq[entry] {
 	return func(yield func(entry) bool) {
 		rest := list

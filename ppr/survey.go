@@ -50,8 +50,8 @@ func NewSurvey(g Graph) *Survey {
 // linear in the changes and in the part of the graph that they connect to the giant component for
 // the first time. Deletes leave the giant component as it is, even where they split it. Make a new
 // survey now and then, when a pass over the graph is needed anyway. If the volume has fallen to a
-// small part of what it was, After makes a new survey: edges of large weight that are gone would
-// leave their rounding errors in it.
+// small part of its peak, After makes a new survey: edges of large weight that are gone would leave
+// their rounding errors in it.
 func (s *Survey) After(g Graph, changes []Change) *Survey {
 	if s.member == nil {
 		return s

@@ -182,8 +182,8 @@ func (sv *Solver) pass(ctx context.Context, runs iter.Seq2[ID, Run], omega, th f
 	return nil
 }
 
-// relaxRun relaxes the nodes above the threshold among those of the run, which begins at node u and
-// holds their columns of Q.
+// relaxRun relaxes the nodes of the run above the threshold, which begins at node u and holds their
+// columns of Q.
 func (sv *Solver) relaxRun(u ID, run Run, omega, th float64) {
 	r, alpha, weight := sv.r, sv.sys.alpha, run.Weight
 	nodes := sv.nodes[u:][:len(run.Start)-1]

@@ -13,7 +13,7 @@ type kernel struct {
 	directed bool
 }
 
-// system is the linear system Q y = b of one graph, form and damping factor.
+// system is the linear system Q y = b of a graph, a form and a damping factor.
 type system struct {
 	g Graph
 	kernel
@@ -35,7 +35,7 @@ func newSystem(g Graph, form Form, alpha float64) (system, error) {
 func (q *system) scaled() bool { return q.form == Column && q.weighted }
 
 // MeanWeight returns the mean weight of the edges out of the nodes of h, where each node counts as
-// its value in h. It is 1 if there are none, and on a graph without weights.
+// its value in h. It is 1 if the nodes have no edges, and on a graph without weights.
 func MeanWeight(g Graph, h Vector) float64 {
 	if !g.Weighted() {
 		return 1
