@@ -64,7 +64,7 @@ graph, about 130 bytes an edge, whatever --memory says.`,
 	return cmd
 }
 
-// runRepair repairs a database and prints what was damaged and what was done.
+// runRepair repairs a database and prints the damage and the steps of the repair.
 func runRepair(ctx context.Context, w io.Writer, path string, o *db.Options, how db.RepairOptions) error {
 	r, err := db.Repair(ctx, path, o, how)
 	if r == nil {

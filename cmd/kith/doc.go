@@ -24,9 +24,9 @@
 //
 // # Output
 //
-// Results, and nothing else, go to standard output. Errors, remarks, progress bars, and times
-// except those of tables go to standard error. Progress bars appear only on a terminal. Rows are a
-// table if standard output is a terminal, and otherwise JSON lines, unless .mode sets another
+// Results, and nothing else, go to standard output. Errors, remarks, progress bars, and times,
+// except the times of tables, go to standard error. Progress bars appear only on a terminal. Rows
+// are a table if standard output is a terminal, and otherwise JSON lines, unless .mode sets another
 // format. Typed text and column names are coloured on a terminal unless NO_COLOR is set. A missing
 // value is blank in a table and in CSV, and null in JSON.
 //

@@ -216,7 +216,7 @@ func (l *load) all(files []string) (list []input, err error) {
 	return list, nil
 }
 
-// file loads one file and prints what was loaded or, with --dry-run, what loading a list of edges
+// file loads one file and prints a summary. With --dry-run, it prints what loading a list of edges
 // would add, and the memory and disk space that the graph would need.
 func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 	if l.dryRun && in.kind != edgelist.Edges {

@@ -71,7 +71,7 @@ line was wrong. A typed session ends with 0, unless it ends within a transaction
 	return cmd
 }
 
-// add adds the flags, and those of the shell itself, to a command.
+// add adds the flags, and the flags of the shell itself, to a command.
 func (flags *shellFlags) add(cmd *cobra.Command, s *shell.Shell) {
 	f := cmd.Flags()
 	f.StringArrayVarP(&s.Commands, "command", "c", nil, "run a statement or dot command; may be repeated")

@@ -37,7 +37,7 @@ func (c *call) advise(err error) string {
 	case at != nil && c.tool.name == runStatement && at.Err == nil:
 		hint = "HELP lists the statements, and HELP with the first word of one tells its grammar"
 	case at != nil && at.DidYouMean != "", isNamed && named.DidYouMean != "":
-		// the text has what is probably meant
+		// The text has the probable meaning.
 	case errors.Is(err, db.ErrNotFound):
 		hint = "describe shows some nodes, and run_statement with NODES TOP 20 lists more"
 	}

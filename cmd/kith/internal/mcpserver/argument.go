@@ -13,7 +13,7 @@ import (
 )
 
 // arguments are the checked arguments of a call: each is a db.Key, an int64, a float64, a string, a
-// bool, or a slice of these or of arguments. An argument that is absent and has no default is
+// bool, or a slice of such values or of arguments. An argument that is absent and has no default is
 // missing.
 type arguments map[string]any
 

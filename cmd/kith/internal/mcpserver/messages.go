@@ -101,7 +101,7 @@ func (m *messages) refuse(code int, err error) error {
 	return err
 }
 
-// locked is a writer for several goroutines, each of which writes whole lines.
+// locked is a writer for several goroutines that write whole lines.
 type locked struct {
 	mu sync.Mutex
 	io.Writer

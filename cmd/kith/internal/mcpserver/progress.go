@@ -13,9 +13,9 @@ import (
 // progressEvery is the least time between two notifications of a call.
 const progressEvery = time.Second
 
-// progress tells a client how far a call has come. A statement may work in several steps, of which
-// the number is not known beforehand, such as training and then asking: the notifications count
-// steps, and say in words what the present one does.
+// progress tells a client how far a call has come. A statement may work in several steps, whose
+// number is not known beforehand, such as training and then asking: the notifications count steps,
+// and say in words what the present one does.
 type progress struct {
 	notify func(*mcp.ProgressNotificationParams) error
 	token  any

@@ -15,7 +15,7 @@ func colourful(v any) bool {
 	return cli.IsTerminal(v) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// The control sequences that set a colour, and the one that resets it.
+// The control sequences that set a colour, and the sequence that resets it.
 const (
 	cyan       = "\x1b[36m"
 	yellow     = "\x1b[33m"

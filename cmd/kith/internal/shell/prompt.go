@@ -81,7 +81,7 @@ func linePrompt(s *session) prompt {
 	}
 }
 
-// configure sets readline's options. They override those of the user's inputrc for which another
+// configure sets readline's options. They override options of the user's inputrc for which another
 // value would lose keys.
 func configure(rl *readline.Shell) {
 	for name, value := range map[string]any{

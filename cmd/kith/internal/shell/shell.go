@@ -27,7 +27,8 @@ import (
 	"kith/query/web"
 )
 
-// Shell runs the commands in Commands or, if that is nil, those of a file or of standard input.
+// Shell runs the commands in Commands or, if that is nil, the commands in a file or on standard
+// input.
 type Shell struct {
 	Commands       []string
 	File           string // "" and "-" mean standard input

@@ -99,8 +99,8 @@ func tableRow(cells []string) tables.Row {
 }
 
 // fit shrinks the table to a width. It first removes the blanks next to the bars, then cuts the
-// ends of cells: those of the widest columns of text first, then those of numbers, down to a
-// minimum width.
+// ends of cells, down to a minimum width: first in the widest columns of text, then in columns of
+// numbers.
 func (t *table) fit(width int) {
 	const least = 6
 	widths, sum := make([]int, len(t.columns)), 0
