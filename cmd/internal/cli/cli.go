@@ -53,8 +53,8 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 	return failed
 }
 
-// Known returns an error for an unknown subcommand, with the ones that were probably meant. It is a
-// cobra.PositionalArgs.
+// Known returns an error for an unknown subcommand, with the subcommands that were probably meant.
+// It is a cobra.PositionalArgs.
 func Known(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

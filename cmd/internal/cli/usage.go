@@ -64,8 +64,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w%s", err, DidYouMean("--"+unknown.GetSpecifiedName(), names))
 }
 
-// DidYouMean returns a question with the one of names that name probably means, to be appended to
-// an error. It returns "" if no name is close.
+// DidYouMean returns a question with the element of names that name probably means, to be appended
+// to an error. It returns "" if no name is close.
 func DidYouMean(name string, names []string) string {
 	if meant := words.Closest(name, names); meant != "" {
 		return "; did you mean " + meant + "?"

@@ -24,7 +24,7 @@ import (
 
 // Output is a file to write.
 type Output struct {
-	Name  string // its extension is that of a format
+	Name  string // its extension is the extension of a format
 	Force bool   // replaces a file of that name, and an unfinished run of a different question
 }
 
@@ -42,7 +42,7 @@ type record struct {
 	Bytes    int64     `json:"bytes"` // length of the partial file
 }
 
-// question identifies what is asked. Two runs with the same question write the same rows.
+// question identifies the rows of a run. Two runs with the same question write the same rows.
 type question struct {
 	Among, Using, Where, Label string
 	At                         string // seconds since 1970; "" means none

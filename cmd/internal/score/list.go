@@ -31,8 +31,8 @@ func (l *list) after(skip int64) iter.Seq2[db.Key, []any] {
 	}
 }
 
-// readList reads the nodes of a file, or its pairs, all of which must exist. A repeated source
-// counts once, at its first place.
+// readList reads the nodes of a file, or its pairs. All nodes must exist. A repeated source counts
+// once, at its first place.
 func readList(ctx context.Context, tx *db.Tx, name string, pairs bool) (*list, error) {
 	f, err := fileio.Open(ctx, name)
 	if err != nil {

@@ -38,9 +38,9 @@ type Options struct {
 	// means Now. Now is the present time; zero means the time at which the run begins.
 	At, Now time.Time
 
-	// The sources are all nodes unless one of these is given. Label is the label of the sources.
-	// Sources is a file with a node on each line, and Pairs one with a source and a target on each
-	// line, which are the only candidates.
+	// The sources are all nodes unless Label, Sources or Pairs is given. Label is the label of the
+	// sources. Sources is a file with a node on each line, and Pairs is a file with a source and a
+	// target on each line, which are the only candidates.
 	Label, Sources, Pairs string
 
 	// Shard, from 0, is the part of the sources that is scored, out of Shards; 0 shards mean one.
@@ -48,7 +48,8 @@ type Options struct {
 }
 
 // Progress, if not nil, is called after each source with the number of sources that this run has
-// scored, and with the number that it has to score. Neither counts what an earlier run has scored.
+// scored, and with the number that it has to score. Neither counts sources that an earlier run has
+// scored.
 type Progress func(done, total int64)
 
 // Flags adds the flags that say which links are scored.
@@ -94,11 +95,11 @@ type Writer interface {
 	Close() error // completes the output
 }
 
-// Report says what was done.
+// Report describes a run.
 type Report struct {
 	Sources, Links int64
 	AnsweredBy     string   // the model and its version, or what answered instead
-	Notes          []string `json:"-"` // what was assumed about the file of sources or pairs, or left out of it
+	Notes          []string `json:"-"` // assumptions about the file of sources or pairs, and omissions
 }
 
 // Run scores the links and writes them to w, which it does not close. The rows of a source are
@@ -133,9 +134,9 @@ type task struct {
 	tx       *db.Tx
 	question db.Prediction // without the source
 	keep     func(*db.Tx, *db.Ranking, *db.Link) bool
-	listed   *list // sources of a file; nil: those of Label
+	listed   *list // sources of a file; nil: the sources of Label
 	first    int64 // number of the first source of the shard
-	end      int64 // number after that of the last source
+	end      int64 // number after the number of the last source
 }
 
 // newTask checks the options.
@@ -242,7 +243,7 @@ func (t *task) sources(skip int64) iter.Seq2[db.Key, []any] {
 	}
 }
 
-// run scores the sources after those that are done, and calls write with the links of each.
+// run scores the sources that are not done yet, and calls write with the links of each.
 func (t *task) run(ctx context.Context, done *Report, write func([]Row) error, progress Progress) error {
 	before := done.Sources
 	if t.listed != nil {

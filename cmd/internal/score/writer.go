@@ -53,7 +53,7 @@ func formatOf(name string) (format, error) {
 }
 
 // NewWriter returns a writer of rows of a database in a format. With header, which only CSV has, it
-// writes the names of the columns first: the files of all shards can be joined if only that of
+// writes the names of the columns first: the files of all shards can be joined if only the file of
 // shard 0 has it.
 func NewWriter(ctx context.Context, g *db.DB, w io.Writer, format string, header bool) (to Writer, err error) {
 	f, err := formatOf(format)
@@ -115,7 +115,7 @@ func appendField(b []byte, k db.Key) []byte {
 	return append(append(append(b, '"'), strings.ReplaceAll(s, `"`, `""`)...), '"')
 }
 
-// newLines returns a writer of lines of JSON, the same as those of a PREDICT LINKS that returns
+// newLines returns a writer of lines of JSON, the same lines as for a PREDICT LINKS that returns
 // these columns.
 func newLines(w io.Writer) *textWriter {
 	to := bufio.NewWriter(w)

@@ -6,10 +6,11 @@ import (
 	"sync"
 )
 
-// connections bounds the number of connections of a server. Beyond it, a new one replaces the one
-// that has been without a request for longest, of the address with most such connections, so that
-// clients that send nothing, or send their headers slowly, do not shut out others. If all have a
-// request, one of the address with most gives way.
+// connections bounds the number of connections of a server. Beyond it, a new connection replaces
+// another: among the connections of the address with most idle ones, the connection that has been
+// without a request for longest. So clients that send nothing, or send their headers slowly, do not
+// shut out others. If all have a request, a connection of the address with most connections gives
+// way.
 type connections struct {
 	most int // maximum number of connections
 
@@ -51,8 +52,8 @@ func (s *connections) record(c net.Conn, state http.ConnState) net.Conn {
 	return excess
 }
 
-// excess returns the connection that gives way, which is c if no address has more than that of c
-// and all others have a request. The caller holds mu.
+// excess returns the connection that gives way, which is c if no address has more connections than
+// the address of c and all others have a request. The caller holds mu.
 func (s *connections) excess(c net.Conn) net.Conn {
 	all, idle := map[string]int{}, map[string]int{}
 	for other, since := range s.open {
