@@ -189,7 +189,7 @@ func TestSkipped(t *testing.T) {
 		g, err := Open("", &Options{InMemory: true, Memory: 64 << 20})
 		must(t, err)
 		_, err = g.Load(context.Background(), strings.NewReader(c.list), LoadOptions{})
-		must(t, err, g.CreateModel(context.Background(), "m", ModelSpec{Policy: "neural_ts"}))
+		must(t, err, g.CreateModel(context.Background(), "m", ModelSpec{Policy: "prb_greedy"}))
 		training := Training{Model: "m"}
 		training.Plan.Samples, training.Plan.Epochs = 20, 1
 		made, err := g.Train(context.Background(), training)

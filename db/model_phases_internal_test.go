@@ -23,7 +23,7 @@ func TestTrainTells(t *testing.T) {
 		want   []string
 	}{
 		{"default", []string{phaseHide, model.NodeVectors, model.Reading, model.Learning, model.NodeVectors, model.Replaying, model.LearningTimes, phaseModels, phaseHeuristics}},
-		{"neural_ts", []string{phaseHide, model.Reading, model.Learning, phaseModels, phaseHeuristics}},
+		{"prb_greedy", []string{phaseHide, model.Reading, model.Learning, phaseModels, phaseHeuristics}},
 		{"pair_net", []string{phaseHide, model.Reading, model.Learning, phaseModels, phaseHeuristics}},
 	} {
 		must(t, g.CreateModel(ctx, c.policy, ModelSpec{Policy: c.policy}))

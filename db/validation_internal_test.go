@@ -220,8 +220,8 @@ func TestTrainCompares(t *testing.T) {
 	slowInternal(t)
 	ctx := context.Background()
 	g := openClubs(t, 40, &Options{InMemory: true, Memory: 64 << 20})
-	poor := model.Spec{Policy: "neural_ts"} // with a large nu, its ranking is random
-	must(t, poor.Set("nu", 1000.0), g.CreateModel(ctx, "good", model.Spec{}), g.CreateModel(ctx, "poor", poor))
+	poor := model.Spec{Policy: "prb"} // with a large explore_weight, it ranks by what would be new
+	must(t, poor.Set("explore_weight", 1000.0), g.CreateModel(ctx, "good", model.Spec{}), g.CreateModel(ctx, "poor", poor))
 	roles := func(m Trained) string {
 		var all []Role
 		for _, s := range m.Comparison.Standings {

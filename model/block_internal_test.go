@@ -27,7 +27,7 @@ func TestTinyFeatures(t *testing.T) {
 	t.Parallel()
 	g := twoGroups(false)
 	tiny := func(u ID) []float32 { return []float32{0, math.SmallestNonzeroFloat32 * float32(u%3), 1e-44} }
-	for _, policy := range []string{"default", "prb", "neural_ucb"} {
+	for _, policy := range []string{"default", "prb"} {
 		for _, preset := range Presets() {
 			m := newModel(t, policy, preset, 3)
 			scores, err := m.Scorer().Score(context.Background(), g.world(tiny), Pairs(1, []ID{2, 3, 30}))

@@ -106,7 +106,7 @@ func TestClassRivals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, policy := range []string{"prb", "prb_greedy", "neural_ucb", "neural_ts"} {
+	for _, policy := range []string{"prb", "prb_greedy"} {
 		m, err := New(Spec{Policy: policy, Preset: "paper", FeatureLen: 2, Classes: []ID{3, 5, 6}})
 		if err != nil {
 			t.Fatal(err)

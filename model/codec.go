@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -90,9 +89,6 @@ func (m *Model) document() *document {
 	*d.Weights = append(*d.Weights, m.weights...)
 	for _, r := range m.regressors() {
 		*d.Weights = append(*d.Weights, r.Net.Theta, r.Opt.M, r.Opt.V)
-	}
-	if m.design != nil {
-		*d.Weights = append(*d.Weights, m.design.Z)
 	}
 	if b := m.belief; b != nil {
 		*d.Belief, d.Samples, d.Memory = append(*d.Belief, b.mean, b.cov), &b.data, &b.memory
@@ -355,9 +351,6 @@ func (m *Model) validate() error {
 		if err := r.Check(); err != nil {
 			return err
 		}
-	}
-	if m.design != nil && slices.Min(m.design.Z) <= 0 {
-		return errors.New("the diagonal of Z is not positive")
 	}
 	if m.belief != nil {
 		if err := m.belief.check(); err != nil {

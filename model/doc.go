@@ -81,15 +81,10 @@
 //	prb              f1, f2 and the walk; with alpha = 0 EE-Net (Ban et al., ICLR 2022)
 //	prb_greedy       f1 and the walk
 //	prb_n            prb for node classification: see below
-//	neural_ucb       f1 + ν sqrt(λ gᵀ Z⁻¹ g) (Zhou, Li and Gu, ICML 2020)
-//	neural_ts        a draw from N(f1, ν² λ gᵀ Z⁻¹ g) (Zhang et al., ICLR 2021)
 //	ppr              PageRank from the source: h is 1 there, 0 elsewhere
 //
-// [DescribePolicies] lists the others. g is the gradient of f1 with respect to all its weights. Z
-// is diagonal, starts as λI, and grows by the squares of g at each pair with an observed outcome. A
-// draw of neural_ts or random is a function of seed, round and pair: the same question has the same
-// answer. The paper searches ν in {0.001, 0.01, 0.1, 1} and λ in {0.01, 0.1, 1}; options nu and
-// lambda are 0.1 unless set.
+// [DescribePolicies] lists the others. A draw of random is a function of seed, round and pair: the
+// same question has the same answer.
 //
 // prb_n turns classes into nodes ([Spec].Classes). The candidates of a node are the class nodes,
 // ascending. A context has one block for each class, and that of the i-th class holds the node's

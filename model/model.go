@@ -29,7 +29,6 @@ type Model struct {
 	belief    *belief       // nil if f1 is a network
 	explore   *nn.Regressor // nil if the policy does not explore
 	forecast  *forecast     // nil if no events were learned
-	design    *nn.Design    // nil if the policy has no confidence bonus
 	weights   [][]float32   // weights of a fitted policy; nil until it is trained
 	views     *views        // shared by the scorers with these weights
 	scorer    *Scorer       // snapshot of the current state; nil after a change
@@ -95,9 +94,6 @@ func build(c config) (*Model, error) {
 	if p.explores {
 		m.explore = nn.NewRegressor(c.exploreShape(), c.Explore, c.Replay)
 	}
-	if p.bonus != nil {
-		m.design = nn.NewDesign(c.exploitShape().Params(), c.Lambda)
-	}
 	return m, nil
 }
 
@@ -142,9 +138,6 @@ func (m *Model) Bytes() int {
 		n += r.Bytes()
 	}
 	n += m.belief.bytes() + m.forecast.bytes()
-	if m.design != nil {
-		n += 8 * len(m.design.Z)
-	}
 	return n
 }
 
@@ -258,9 +251,6 @@ func (m *Model) record(o Outcome) (explored int) {
 	}
 	m.recordExplore(x, o)
 	chosen := nn.Row(x, o.Chosen)
-	if m.design != nil {
-		m.design.Observe(m.exploit.Net, &m.scratch.net, chosen)
-	}
 	m.exploit.Data.Add(chosen, o.Reward-m.config.offset(chosen))
 	return x.Rows
 }

@@ -53,7 +53,7 @@ func play(t testing.TB, m *Model, r *rounds, n int) int {
 }
 
 func learners() []string {
-	return []string{"prb", "default", "prb_greedy", "prb_n", "neural_ucb", "neural_ts"}
+	return []string{"prb", "default", "prb_greedy", "prb_n"}
 }
 
 // sized returns the size of a test: full with -long, otherwise small.
@@ -129,7 +129,7 @@ func TestDefaultLearnsOnline(t *testing.T) {
 // Equal runs end in equal models, for any number of processors.
 func TestSameSeedSameBits(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	for _, kind := range kinds([]string{"prb", "default", "prb_n", "neural_ts"}) {
+	for _, kind := range kinds([]string{"prb", "default", "prb_n"}) {
 		var models [][]byte
 		for _, processors := range []int{1, 4} {
 			runtime.GOMAXPROCS(processors)

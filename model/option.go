@@ -33,9 +33,8 @@ func options() []option {
 	networks := func(p policy) bool { return p.learns && !p.believes }
 	believes := func(p policy) bool { return p.believes }
 	explores := func(p policy) bool { return p.explores }
-	uncertain := func(p policy) bool { return p.believes || p.bonus != nil }
 	walks := func(p policy) bool { return p.propagates }
-	regularised := func(p policy) bool { return p.believes || p.bonus != nil || p.name == "ease" }
+	regularised := func(p policy) bool { return p.believes || p.name == "ease" }
 	only := func(name string) func(policy) bool { return func(p policy) bool { return p.name == name } }
 	return []option{
 		blocksOption(learns),
@@ -55,7 +54,7 @@ func options() []option {
 		switchOption("moments", explores, func(c *config) *bool { return &c.Explore.Fresh }, "kept", "reset"),
 		numberOption("replay", learns, 0, math.MaxInt32, func(c *config) *int { return &c.Replay }),
 		numberOption("explore_weight", explores, 0, 1e6, func(c *config) *float64 { return &c.Weight }),
-		numberOption("nu", uncertain, 0, 1e6, func(c *config) *float64 { return &c.Nu }),
+		numberOption("nu", believes, 0, 1e6, func(c *config) *float64 { return &c.Nu }),
 		numberOption("lambda", regularised, 1e-6, 1e6, func(c *config) *float64 { return &c.Lambda }),
 		numberOption("alpha", walks, 0, maxAlpha, func(c *config) *float64 { return &c.Alpha }), // 0: no walk
 		switchOption("norm", walks, func(c *config) *bool { return &c.Column }, "row", "column"),

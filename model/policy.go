@@ -12,7 +12,6 @@ type policy struct {
 	explores   bool          // f2 estimates the residual of f1
 	propagates bool          // the estimates are start values of a walk
 	classifies bool          // there must be classes
-	bonus      bonus         // bonus for the uncertainty of f1; nil: none
 	fitted     *fitted       // policy fitted to a whole graph; nil: none
 	rank       ranking       // formula of a policy that does not learn; nil if only the walk ranks
 	adjust     func(*config) // changes the values of a preset; nil: no changes
@@ -28,8 +27,6 @@ func policies() []policy {
 		{name: "prb", about: "PageRank Bandits: two networks and the walk", learns: true, explores: true, propagates: true},
 		{name: "prb_greedy", about: "prb without exploring", learns: true, propagates: true},
 		{name: "prb_n", about: "prb for the classes of nodes", learns: true, explores: true, propagates: true, classifies: true},
-		{name: "neural_ucb", about: "a network with an upper confidence bound", learns: true, bonus: upper},
-		{name: "neural_ts", about: "a network with Thompson sampling", learns: true, bonus: sampled},
 		{name: "common_neighbors", about: "the number of common neighbours", rank: common},
 		{name: "adamic_adar", about: "common neighbours, each by 1 / log degree", rank: adamic},
 		{name: "resource_allocation", about: "common neighbours, each by 1 / degree", rank: resource},

@@ -35,7 +35,7 @@ type config struct {
 	Weight     float64 // weight of f2 in the score
 	Pin        bool    // the pair's own outcomes count for more than the inferred estimate
 	Offers     bool    // the history of a node includes how often it was on offer
-	Nu, Lambda float64 // factor of a confidence bonus, and initial diagonal of Z; Lambda also of EASE
+	Nu, Lambda float64 // standard deviations of a bonus, and inverse prior variance of a belief; Lambda also of EASE
 	Alpha      float64 // damping of all walks
 	Column     bool    // the policy's own walk is normalised by column
 	OneWay     bool    // that walk follows the authors' program: column form, along the edges as they were added

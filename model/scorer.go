@@ -26,7 +26,6 @@ type Scorer struct {
 	explore   *nn.Network
 	belief    *posterior        // nil: the policy has no belief
 	forecast  *forecastSnapshot // nil: no forecast
-	inverse   *nn.Network       // diagonal of Z⁻¹ in the shape of exploit; nil without a confidence bonus
 	weights   [][]float32       // weights of a fitted policy; nil: it ranks only by the prior
 	views     *views
 	weight    float64    // weight of f2 in this round
@@ -69,9 +68,6 @@ func (m *Model) Scorer() *Scorer {
 		if m.explore != nil {
 			s.explore = m.explore.Snapshot()
 			s.weight = m.config.weightAt(m.rounds)
-		}
-		if m.design != nil {
-			s.inverse = m.design.Snapshot(m.exploit.Net.Shape)
 		}
 	}
 	m.scorer = s
@@ -304,19 +300,15 @@ func (s *Scorer) batch(t *scratch, w World, pairs []Pair, first, end int, scores
 		scores[i].Exploit = s.context.offset(nn.Row(t.x, i))
 	}
 	if s.exploit != nil {
-		s.addNetworks(t, pairs[first:end], scores)
+		s.addNetworks(t, scores)
 	}
 	return nil
 }
 
-// addNetworks adds f1 of the contexts on the tape, and f2 or the policy's bonus, computed from the
-// gradient of f1.
-func (s *Scorer) addNetworks(t *scratch, pairs []Pair, scores []Score) {
+// addNetworks adds f1 of the contexts on the tape, and f2, computed from the gradient of f1.
+func (s *Scorer) addNetworks(t *scratch, scores []Score) {
 	for i, f := range s.exploit.Forward(&t.net, t.x) {
 		scores[i].Exploit += float64(f)
-	}
-	if s.inverse != nil {
-		s.addBonus(t, pairs, scores)
 	}
 	if s.explore == nil {
 		return
@@ -325,17 +317,6 @@ func (s *Scorer) addNetworks(t *scratch, pairs []Pair, scores []Score) {
 	s.exploit.Phi(&t.net, s.config.Pool, t.pooled)
 	for i, f := range s.explore.Forward(&t.net, t.pooled) {
 		scores[i].Explore = s.weight * (float64(f) - s.config.Shift)
-	}
-}
-
-// addBonus adds the bonus of each pair, which is based on the uncertainty of f1 by Z⁻¹ and the
-// gradient of f1. It overwrites the forward pass on the tape.
-func (s *Scorer) addBonus(t *scratch, pairs []Pair, scores []Score) {
-	s.exploit.SquareGradient(&t.net)
-	t.forms = slices.Grow(t.forms[:0], len(pairs))[:len(pairs)]
-	s.inverse.Quadratic(&t.net, t.forms)
-	for i, q := range t.forms {
-		scores[i].Explore = s.policy.bonus(s, pairs[i], s.config.Nu*math.Sqrt(s.config.Lambda*q))
 	}
 }
 

@@ -132,7 +132,6 @@ func TestUnused(t *testing.T) {
 		{"", []string{"width", "pin", "nu", "pool", "width"}, "width pool"},
 		{"prb", []string{"pin", "offers", "mix", "nu", "width", "alpha"}, "pin offers mix nu"},
 		{"prb_greedy", []string{"explore_rate", "exploit_rate"}, "explore_rate"},
-		{"neural_ucb", []string{"alpha", "lambda"}, "alpha"},
 		{"common_neighbors", []string{"seed", "blocks"}, "blocks"},
 		{"ppr", []string{"alpha", "norm", "prior"}, "prior"},
 		{"ease", []string{"lambda", "nu"}, "nu"},

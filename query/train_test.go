@@ -41,7 +41,7 @@ func TestTrainCompares(t *testing.T) {
 		}
 		return row, strings.Join(rows.Notes, "\n")
 	}
-	run("CREATE MODEL m USING neural_ts WITH (nu = 1000)") // random draws dominate its scores
+	run("CREATE MODEL m USING prb WITH (explore_weight = 1000)") // what would be new dominates its scores
 	row, notes := run("TRAIN MODEL m WITH (samples = 50, epochs = 1)")
 	mrr, best := row["mrr"].(float64), row["mrr_heuristic"].(float64)
 	if row["deployed"] != false || row["mrr_before"] != nil || mrr <= 0 || mrr >= best || row["mrr_prior"].(float64) <= mrr ||

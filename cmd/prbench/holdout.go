@@ -176,7 +176,7 @@ func (p *holdoutPlan) check() error {
 func (p *holdoutPlan) resolvePolicies() error {
 	askable := []string{priorName}
 	for _, name := range trial.Policies() {
-		if _, err := (holdoutSettings{Policy: name}).model(); err == nil && name != "eve_ppr" { // other policies require classes
+		if _, err := (holdoutSettings{Policy: name}).model(); err == nil && !trial.Online(name) { // other policies require classes
 			askable = append(askable, name)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kith/cmd/internal/cli"
+	"kith/cmd/prbench/internal/trial"
 )
 
 // offlinePlan holds the options of prbench offline.
@@ -119,6 +120,9 @@ func (p *offlinePlan) parse() error {
 		c, err := parseContender(text, preset, false)
 		if err != nil {
 			return err
+		}
+		if trial.Online(c.policy) {
+			return fmt.Errorf("--policies %s: the policy plays round by round only (see prbench online)", c.policy)
 		}
 		p.contenders = append(p.contenders, c)
 		if _, err := p.settings(&heldOut{}, c, 0, 1).spec(); err != nil {

@@ -58,8 +58,11 @@ func newEntrant(d *Data, spec model.Spec, repair bool) Entrant {
 			return nil, err
 		}
 		p := newPlayer(m, d, known, repair)
-		if rivalOf(spec.Policy).even {
+		switch r := rivalOf(spec.Policy); {
+		case r.even:
 			return evenPlayer{p}, nil
+		case r.bonus:
+			return newNeuralPlayer(p, r.name == "neural_ts", seed)
 		}
 		return p, nil
 	}}

@@ -9,22 +9,25 @@ import (
 )
 
 // rival is a policy of the PRB paper that kith does not have: one of kith's without its walk, with
-// links that it knows at the start, or a walk without a bandit.
+// links that it knows at the start, or with a bonus, or a walk without a bandit.
 type rival struct {
 	name, policy string
 	still        bool    // without a walk: alpha is 0
 	known        float64 // share of the true links that its players know at the start
 	even         bool    // the walk starts with the same mass at every candidate, and nothing is learned
+	bonus        bool    // see neuralPlayer
 }
 
 // rivals lists the policies of the paper that kith does not have: EE-Net (Ban et al., ICLR 2022),
-// NeuralGreedy, PRB with prior edges (section 5.4), and EvePPR, whose start values the paper does
-// not define.
+// NeuralGreedy, PRB with prior edges (section 5.4), NeuralUCB, NeuralTS, and EvePPR, whose start
+// values the paper does not define.
 func rivals() []rival {
 	return []rival{
 		{name: "ee_net", policy: "prb", still: true},
 		{name: "neural_greedy", policy: "prb_greedy", still: true},
 		{name: "prb_prior", policy: "prb", known: 0.1},
+		{name: "neural_ucb", policy: "prb_greedy", still: true, bonus: true},
+		{name: "neural_ts", policy: "prb_greedy", still: true, bonus: true},
 		{name: "eve_ppr", policy: "ppr", even: true},
 	}
 }
@@ -47,6 +50,12 @@ func Policies() []string {
 		all = slices.Insert(all, at+i, r.name)
 	}
 	return all
+}
+
+// Online reports whether a policy can only be played round by round.
+func Online(policy string) bool {
+	r := rivalOf(policy)
+	return r.even || r.bonus
 }
 
 // KnownEdges returns the share of the true links that the players of a policy know at the start:

@@ -24,7 +24,7 @@ func TestRivals(t *testing.T) {
 			t.Errorf("%s is %s with a walk of %+v, want %v", name, m.Policy(), w, want)
 		}
 	}
-	if all := trial.Policies(); slices.Index(all, "ee_net") != 3 || len(all) != len(model.Policies())+4 {
+	if all := trial.Policies(); slices.Index(all, "ee_net") != 3 || len(all) != len(model.Policies())+6 {
 		t.Errorf("policies %v", all)
 	}
 }
@@ -63,5 +63,35 @@ func TestEvePPR(t *testing.T) {
 		if err := p.Learn(ctx, arms, got, 0); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// Without their bonus NeuralUCB and NeuralTS are NeuralGreedy, and with it they choose otherwise.
+func TestNeural(t *testing.T) {
+	t.Parallel()
+	d := communities(t, 4)
+	run := trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: 300}
+	play := func(policy string, nu float64) []int {
+		spec := model.Spec{Policy: policy, Preset: "paper", FeatureLen: 4}
+		if err := spec.Set("nu", nu); err != nil {
+			t.Fatal(err)
+		}
+		r, err := run.Play(context.Background(), []trial.Entrant{trial.NewEntrant(d, spec)}, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Curves[0].Regret
+	}
+	greedy := play("neural_greedy", 0)
+	for _, policy := range []string{"neural_ucb", "neural_ts"} {
+		if got := play(policy, 0); !slices.Equal(got, greedy) {
+			t.Errorf("%s without a bonus ends with regret %d, neural_greedy with %d", policy, got[len(got)-1], greedy[len(greedy)-1])
+		}
+		if got := play(policy, 1); slices.Equal(got, greedy) {
+			t.Errorf("%s with a bonus is neural_greedy", policy)
+		}
+	}
+	if _, err := trial.NewEntrant(d, model.Spec{Policy: "neural_ucb"}).New(1, nil); err == nil {
+		t.Error("neural_ucb plays with preset default")
 	}
 }
