@@ -19,18 +19,18 @@ func TestAssuming(t *testing.T) {
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		g := dbtest.Open(t, &db.Options{InMemory: true, Direction: direction})
 		load(t, g, 60)
-		must(t, g.CreateModel(ctx, "m", model.Spec{}))
+		must(t, g.Model("m").Create(ctx, model.Spec{}))
 		for i := range 10 {
-			must(t, g.Observe(ctx, db.Observation{Source: i, Target: i + 5, Model: "m", Reward: float64(i % 2)}))
+			must(t, g.Observe(ctx, db.ObserveOptions{Source: i, Target: i + 5, Model: "m", Reward: float64(i % 2)}))
 		}
 		before := dump(t, g)
-		var assumed []*db.Ranking
-		questions := []db.Prediction{
+		var assumed []*db.Prediction
+		questions := []db.PredictOptions{
 			{For: 7, Among: db.Neighbors(2), Top: -1}, {For: 20, Among: db.All(), Top: -1, NoCache: true}, {For: 7, Model: "m", Among: db.Keys("new", 3, 40)},
 		}
 		view(t, g, func(tx *db.Tx) error {
 			return tx.Assuming(added, func(tx *db.Tx) error {
-				wantError(t, "writing", tx.AddEdge(1, 2, 1), db.ErrReadOnly)
+				wantError(t, "writing", tx.PutEdge(1, 2), db.ErrReadOnly)
 				for _, q := range questions {
 					r, err := tx.Predict(ctx, q)
 					must(t, err)
@@ -44,7 +44,7 @@ func TestAssuming(t *testing.T) {
 		}
 		update(t, g, func(tx *db.Tx) error {
 			for _, e := range added {
-				must(t, tx.PutEdge(e))
+				must(t, tx.PutEdge(e.Src, e.Dst, db.Weight(e.Weight), db.At(e.Time)))
 			}
 			return nil
 		})
@@ -78,7 +78,7 @@ func TestAssumingErrors(t *testing.T) {
 		return nil
 	})
 	update(t, g, func(tx *db.Tx) error {
-		must(t, tx.Assuming(nil, nothing), tx.AddEdge(1, 9, 1))
+		must(t, tx.Assuming(nil, nothing), tx.PutEdge(1, 9))
 		wantError(t, "beside changes", tx.Assuming(nil, nothing), db.ErrInput)
 		return nil
 	})
@@ -88,9 +88,9 @@ func TestAssumingErrors(t *testing.T) {
 func TestAssumingBesideLaterNodes(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
-	update(t, g, func(tx *db.Tx) error { return tx.AddEdge("a", "b", 1) })
+	update(t, g, func(tx *db.Tx) error { return tx.PutEdge("a", "b") })
 	view(t, g, func(tx *db.Tx) error {
-		update(t, g, func(tx *db.Tx) error { return tx.AddEdge("a", "later", 1) })
+		update(t, g, func(tx *db.Tx) error { return tx.PutEdge("a", "later") })
 		edges := []db.Edge{{Src: db.Str("a"), Dst: db.Str("assumed"), Weight: 1}}
 		must(t, tx.Assuming(edges, func(tx *db.Tx) error {
 			if tx.Has(db.Str("later")) {
@@ -118,7 +118,7 @@ func TestAssumingBesideDecisions(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	load(t, g, 20)
 	choose := func() {
-		_, err := g.Choose(ctx, db.Choice{For: 1, Among: db.Keys(5, 9)})
+		_, err := g.Choose(ctx, db.ChooseOptions{For: 1, Among: db.Keys(5, 9)})
 		must(t, err)
 	}
 	choose()

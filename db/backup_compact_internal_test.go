@@ -37,7 +37,7 @@ func openTest(t testing.TB, path string) *DB {
 func insert(t testing.TB, g *DB, from, n int) {
 	t.Helper()
 	for i := from; i < from+n; i++ {
-		must(t, g.Update(context.Background(), func(tx *Tx) error { return tx.AddEdge(i, i+1, 1) }))
+		must(t, g.Update(context.Background(), func(tx *Tx) error { return tx.PutEdge(i, i+1) }))
 	}
 }
 
@@ -104,7 +104,7 @@ func TestCompactByItself(t *testing.T) {
 	for part := range 2 {
 		must(t, g.Update(context.Background(), func(tx *Tx) error {
 			for i := range minChanges/2 + 1 {
-				if err := tx.AddEdge(2*i, 2*i+1+part*100_001, 1); err != nil {
+				if err := tx.PutEdge(2*i, 2*i+1+part*100_001); err != nil {
 					return err
 				}
 			}
@@ -125,7 +125,7 @@ func TestCompactOnce(t *testing.T) {
 	must(t, err)
 	must(t, g.Update(context.Background(), func(tx *Tx) error {
 		for i := range minChanges {
-			if err := tx.AddEdge(2*i, 2*i+1, 1); err != nil {
+			if err := tx.PutEdge(2*i, 2*i+1); err != nil {
 				return err
 			}
 		}
@@ -151,7 +151,7 @@ func TestModelDuringACompaction(t *testing.T) {
 	old, generation := g.now.Load(), g.generation.Add(1)
 	base, err := g.writeBase(ctx, old, generation)
 	must(t, err)
-	must(t, g.CreateModel(ctx, "m", model.Spec{}), g.DropModel(ctx, "m"), g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, g.Model("m").Create(ctx, model.Spec{}), g.Model("m").Drop(ctx), g.Model("m").Create(ctx, model.Spec{}))
 	next, err := g.now.Load().Rebase(old.Snapshot, base, generation)
 	must(t, err, g.rebase(ctx, g.now.Load(), next), g.Check(ctx), g.Close())
 	g = openTest(t, path)
@@ -262,7 +262,7 @@ func TestFailedCommit(t *testing.T) {
 	insert(t, g, 0, 1)
 	broken := errors.New("broken disk")
 	g.store.Fail(broken)
-	err := g.Update(ctx, func(tx *Tx) error { return tx.AddEdge(5, 6, 1) })
+	err := g.Update(ctx, func(tx *Tx) error { return tx.PutEdge(5, 6) })
 	if !errors.Is(err, broken) {
 		t.Errorf("an update: %v", err)
 	}

@@ -34,15 +34,15 @@ func buildFullDatabase(t *testing.T) fs.FS {
 	}
 	_, err := g.Load(ctx, strings.NewReader(list.String()), LoadOptions{})
 	must(t, err)
-	must(t, g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}), g.Deploy(ctx, "m", 0))
+	must(t, g.Model("m").Create(ctx, model.Spec{Policy: "prb"}), g.Model("m").Deploy(ctx, 0))
 	must(t, g.Update(ctx, func(tx *Tx) error {
-		return errors.Join(tx.AddEdge("x", "y", 2), tx.PutNode(Node{Key: Str("z"), Label: "thing", Features: []float32{1, 2}}))
+		return errors.Join(tx.PutEdge("x", "y", Weight(2)), tx.PutNode(Node{Key: Str("z"), Label: "thing", Features: []float32{1, 2}}))
 	}))
 	insert(t, g, 7000, 3)
-	_, err = g.Predict(ctx, Prediction{For: 5})
-	must(t, err, g.Observe(ctx, Observation{Source: 5, Target: 9, Model: "m", Reward: 1}))
+	_, err = g.Predict(ctx, PredictOptions{For: 5})
+	must(t, err, g.Observe(ctx, ObserveOptions{Source: 5, Target: 9, Model: "m", Reward: 1}))
 	for range 2 {
-		_, err = g.Choose(ctx, Choice{For: 5, Among: Keys(100, 101)})
+		_, err = g.Choose(ctx, ChooseOptions{For: 5, Among: Keys(100, 101)})
 		must(t, err)
 	}
 	must(t, g.Check(ctx))

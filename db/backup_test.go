@@ -46,12 +46,12 @@ func dump(t rapid.TB, g *db.DB) (all []string) {
 			m.Bytes = 0 // memory depends on spare capacity
 			m.Deployed = time.Time{}
 			all = append(all, fmt.Sprintf("%+v", m))
-			versions, err := tx.Versions(m.Name)
+			versions, err := tx.Model(m.Name).Versions(ctx)
 			if err != nil {
 				return err
 			}
 			for _, v := range versions {
-				r, err := tx.Predict(ctx, db.Prediction{For: 3, Among: db.Neighbors(2), Model: m.Name, Version: v.Number, NoCache: true})
+				r, err := tx.Predict(ctx, db.PredictOptions{For: 3, Among: db.Neighbors(2), Model: m.Name, Version: v.Number, NoCache: true})
 				if err != nil && !errors.Is(err, db.ErrNotFound) {
 					return err
 				}
@@ -59,7 +59,7 @@ func dump(t rapid.TB, g *db.DB) (all []string) {
 			}
 		}
 		for n := range tx.Nodes() {
-			r, err := tx.Predict(ctx, db.Prediction{For: n.Key, Among: db.All(), NoCache: true})
+			r, err := tx.Predict(ctx, db.PredictOptions{For: n.Key, Among: db.All(), NoCache: true})
 			if err != nil {
 				return err
 			}
@@ -204,7 +204,7 @@ func TestBackupOfChangesIsSmall(t *testing.T) {
 	defer func() { must(t, g.Close()) }()
 	for i := range 200 {
 		update(t, g, func(tx *db.Tx) error {
-			return errors.Join(tx.AddEdge(i, i+1, 1), tx.SetFeatures(i, make([]float32, 100)))
+			return errors.Join(tx.PutEdge(i, i+1), tx.SetFeatures(i, make([]float32, 100)))
 		})
 	}
 	whole, _ := backup(t, g, nil)
@@ -212,7 +212,7 @@ func TestBackupOfChangesIsSmall(t *testing.T) {
 	if what.Changed != 0 || what.Entries < 200 || what.Since != what.Seq {
 		t.Errorf("nothing changed, and %+v", what)
 	}
-	update(t, g, func(tx *db.Tx) error { return tx.AddEdge("x", "y", 1) })
+	update(t, g, func(tx *db.Tx) error { return tx.PutEdge("x", "y") })
 	changes, what := backup(t, g, same)
 	if what.Changed != 2 || len(changes) > len(whole)/4 { // the log record and the meta record
 		t.Errorf("an edge takes %d of %d bytes, %+v", len(changes), len(whole), what)
@@ -226,9 +226,9 @@ func TestRestoreRefuses(t *testing.T) {
 	made := func(name string) (whole, changes []byte) {
 		g := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})
 		defer func() { must(t, g.Close()) }()
-		update(t, g, func(tx *db.Tx) error { return tx.AddEdge(name, "b", 1) })
+		update(t, g, func(tx *db.Tx) error { return tx.PutEdge(name, "b") })
 		whole, _ = backup(t, g, nil)
-		update(t, g, func(tx *db.Tx) error { return tx.AddEdge(name, "c", 1) })
+		update(t, g, func(tx *db.Tx) error { return tx.PutEdge(name, "c") })
 		changes, _ = backup(t, g, whole)
 		return whole, changes
 	}
@@ -303,7 +303,7 @@ func TestBackupToAFullDisk(t *testing.T) {
 	t.Parallel()
 	g := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})
 	defer func() { must(t, g.Close()) }()
-	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
+	update(t, g, func(tx *db.Tx) error { return tx.PutEdge(1, 2) })
 	whole, _ := backup(t, g, nil)
 	for n := range len(whole) {
 		if _, err := g.WriteTo(context.Background(), &full{left: n}); !errors.Is(err, io.ErrShortWrite) {
@@ -333,7 +333,7 @@ func TestBackupSinceADrop(t *testing.T) {
 	path, ctx := place(t), context.Background()
 	g := open(t, path, nil)
 	load(t, g, 20)
-	must(t, g.CreateModel(ctx, "m", db.ModelSpec{}), g.DropModel(ctx, "m"))
+	must(t, g.Model("m").Create(ctx, db.ModelSpec{}), g.Model("m").Drop(ctx))
 	whole, at := backup(t, g, nil)
 	must(t, g.Close(), db.CompactDir(ctx, path, nil))
 	g = dbtest.Reopen(t, path, nil)

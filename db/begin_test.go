@@ -37,7 +37,7 @@ func TestBegin(t *testing.T) {
 				return n
 			}
 			tx := begin(t, g, true)
-			must(t, tx.AddEdge(1, 2, 1), tx.AddEdge(2, 3, 1))
+			must(t, tx.PutEdge(1, 2), tx.PutEdge(2, 3))
 			if _, edges := tx.Counts(); edges != 2 || count() != 0 {
 				t.Errorf("it sees %d edges, others %d", edges, count())
 			}
@@ -46,16 +46,16 @@ func TestBegin(t *testing.T) {
 			if _, edges := reader.Counts(); edges != 0 || count() != 2 {
 				t.Errorf("a reader from before sees %d edges, others %d", edges, count())
 			}
-			wantError(t, "write in a reader", reader.AddEdge(5, 6, 1), db.ErrReadOnly)
+			wantError(t, "write in a reader", reader.PutEdge(5, 6), db.ErrReadOnly)
 			must(t, reader.Rollback())
 			tx = begin(t, g, true)
-			must(t, tx.AddEdge(1, 3, 1), tx.Rollback())
+			must(t, tx.PutEdge(1, 3), tx.Rollback())
 			if count() != 2 {
 				t.Errorf("%d edges after a rollback", count())
 			}
 			wantError(t, "commit after rollback", tx.Commit(), db.ErrClosed)
 			wantError(t, "rollback again", tx.Rollback(), db.ErrClosed)
-			wantError(t, "write after rollback", tx.AddEdge(1, 3, 1), db.ErrClosed)
+			wantError(t, "write after rollback", tx.PutEdge(1, 3), db.ErrClosed)
 		})
 	}
 }
@@ -78,12 +78,12 @@ func TestBeginWaits(t *testing.T) {
 			return err
 		})
 	}()
-	must(t, tx.AddEdge(1, 2, 1), tx.Commit(), <-waiting)
+	must(t, tx.PutEdge(1, 2), tx.Commit(), <-waiting)
 
 	tx = begin(t, g, true)
 	closed := make(chan error)
 	go func() { closed <- g.Close() }()
-	must(t, tx.AddEdge(1, 3, 1))
+	must(t, tx.PutEdge(1, 3))
 	time.Sleep(time.Millisecond) // the test holds whether or not Close has begun
 	select {
 	case err := <-closed:
@@ -103,7 +103,7 @@ func TestManagedTransactions(t *testing.T) {
 	g := dbtest.Open(t, inMemory)
 	update(t, g, func(tx *db.Tx) error {
 		wantError(t, "commit in Update", tx.Commit(), db.ErrInput)
-		return tx.AddEdge(1, 2, 1)
+		return tx.PutEdge(1, 2)
 	})
 	view(t, g, func(tx *db.Tx) error {
 		wantError(t, "rollback in View", tx.Rollback(), db.ErrInput)
@@ -119,29 +119,29 @@ func TestSavepoint(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
-	must(t, g.CreateModel(ctx, "m", db.ModelSpec{}))
-	update(t, g, func(tx *db.Tx) error { return errors.Join(tx.AddEdge(1, 2, 1), tx.AddEdge(2, 3, 1)) })
+	must(t, g.Model("m").Create(ctx, db.ModelSpec{}))
+	update(t, g, func(tx *db.Tx) error { return errors.Join(tx.PutEdge(1, 2), tx.PutEdge(2, 3)) })
 	fault := errors.New("on purpose")
 	update(t, g, func(tx *db.Tx) error {
-		must(t, tx.AddEdge(3, 4, 1), tx.Observe(ctx, db.Observation{Source: 1, Target: 3, Model: "m", Reward: 1}))
+		must(t, tx.PutEdge(3, 4), tx.Observe(ctx, db.ObserveOptions{Source: 1, Target: 3, Model: "m", Reward: 1}))
 		err := tx.Savepoint(func() error {
-			d, err := tx.Choose(ctx, db.Choice{For: 1, Among: db.Keys(3, 4)})
-			must(t, err, tx.AddEdge(1, "new", 2), tx.DeleteEdge(1, 2), tx.DeleteNode(3))
+			d, err := tx.Choose(ctx, db.ChooseOptions{For: 1, Among: db.Keys(3, 4)})
+			must(t, err, tx.PutEdge(1, "new", db.Weight(2)), tx.DeleteEdge(1, 2), tx.DeleteNode(3))
 			_, _, err = tx.Reward(d.ID, 1, false)
-			must(t, err, tx.Observe(ctx, db.Observation{Source: 1, Target: 4, Model: "m", Reward: 0}))
+			must(t, err, tx.Observe(ctx, db.ObserveOptions{Source: 1, Target: 4, Model: "m", Reward: 0}))
 			return fault
 		})
 		wantError(t, "savepoint", err, fault)
 		if nodes, edges := tx.Counts(); nodes != 4 || edges != 3 || tx.Has(db.Str("new")) {
 			t.Errorf("%d nodes and %d edges are left", nodes, edges)
 		}
-		return tx.Savepoint(func() error { return tx.AddEdge(4, 5, 1) })
+		return tx.Savepoint(func() error { return tx.PutEdge(4, 5) })
 	})
 	view(t, g, func(tx *db.Tx) error {
 		if nodes, edges := tx.Counts(); nodes != 5 || edges != 4 {
 			t.Errorf("%d nodes, %d edges", nodes, edges)
 		}
-		m, err := tx.Model("m")
+		m, err := tx.Model("m").Info(ctx)
 		if err != nil || m.Rounds != 1 {
 			t.Errorf("the model has seen %d outcomes, %v", m.Rounds, err)
 		}
@@ -165,14 +165,14 @@ func ExampleDB_Begin() {
 		log.Fatal(err)
 	}
 	defer tx.Rollback()
-	if err := tx.AddEdge("ann", "bob", 1); err != nil {
+	if err := tx.PutEdge("ann", "bob"); err != nil {
 		log.Fatal(err)
 	}
 	err = tx.Savepoint(func() error {
-		if err := tx.AddEdge("ann", "cid", 1); err != nil {
+		if err := tx.PutEdge("ann", "cid"); err != nil {
 			return err
 		}
-		return tx.AddEdge("ann", "dan", -1) // also undoes the edge to cid
+		return tx.PutEdge("ann", "dan", db.Weight(-1)) // also undoes the edge to cid
 	})
 	fmt.Println(err)
 	if err := tx.Commit(); err != nil {

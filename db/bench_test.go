@@ -27,7 +27,7 @@ func BenchmarkHeuristic(b *testing.B) {
 			b.ReportAllocs()
 			random := rand.New(rand.NewPCG(1, 2))
 			for b.Loop() {
-				_, err := g.Predict(context.Background(), db.Prediction{For: random.IntN(4000), Among: db.Neighbors(2), Model: policy})
+				_, err := g.Predict(context.Background(), db.PredictOptions{For: random.IntN(4000), Among: db.Neighbors(2), Model: policy})
 				must(b, err)
 			}
 		})
@@ -49,8 +49,8 @@ func facebook(b *testing.B) *db.DB {
 
 func benchmarkPredict(b *testing.B, policy string) {
 	ctx, g := context.Background(), facebook(b)
-	must(b, g.CreateModel(ctx, "m", model.Spec{Policy: policy}))
-	_, err := g.Train(ctx, db.Training{Model: "m", Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 200, Epochs: 1}})
+	must(b, g.Model("m").Create(ctx, model.Spec{Policy: policy}))
+	_, err := g.Model("m").Train(ctx, db.TrainOptions{Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 200, Epochs: 1}})
 	must(b, err)
 	const sources = 200
 	random := rand.New(rand.NewPCG(1, 2))
@@ -75,7 +75,7 @@ func benchmarkPredict(b *testing.B, policy string) {
 					candidates = append(candidates, u)
 				}
 				b.StartTimer()
-				_, err := g.Predict(ctx, db.Prediction{For: source, Among: db.Keys(candidates...), Model: "m", NoCache: noCache})
+				_, err := g.Predict(ctx, db.PredictOptions{For: source, Among: db.Keys(candidates...), Model: "m", NoCache: noCache})
 				must(b, err)
 			}
 			after := cacheStats(b, g)
@@ -103,6 +103,6 @@ func insertNear(b *testing.B, g *db.DB, random *rand.Rand, source int) {
 				}
 			}
 		}
-		return tx.AddEdge(near, random.IntN(4000), 1)
+		return tx.PutEdge(near, random.IntN(4000))
 	})
 }

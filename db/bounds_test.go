@@ -25,7 +25,7 @@ func TestBoundsHold(t *testing.T) {
 				if _, err := tx.Edge(u, v); err == nil && rng.IntN(3) == 0 {
 					return tx.DeleteEdge(u, v)
 				}
-				if err := tx.AddEdge(u, v, float32(math.Pow(10, 23*rng.Float64()-11.5))); err != nil {
+				if err := tx.PutEdge(u, v, db.Weight(float32(math.Pow(10, 23*rng.Float64()-11.5)))); err != nil {
 					return err
 				}
 			}
@@ -37,7 +37,7 @@ func TestBoundsHold(t *testing.T) {
 					continue
 				}
 				among := []db.Candidates{db.All(), db.Neighbors(2), db.Keys(n.Key, n.Key)}[rng.IntN(3)]
-				p := db.Prediction{For: n.Key, Among: among, Top: -1, UntilCertain: rng.IntN(2) == 0}
+				p := db.PredictOptions{For: n.Key, Among: among, Top: -1, UntilCertain: rng.IntN(2) == 0}
 				got, err := tx.Predict(ctx, p)
 				must(t, err)
 				p.UntilCertain, p.NoCache, p.Epsilon = false, true, 1e-13

@@ -146,6 +146,9 @@ func (db *DB) fitsRows(s *index.Snapshot) bool {
 // GraphMemory returns the memory of all rows, keys and feature vectors in bytes, and whether they
 // are kept in memory or will be when they are needed.
 func (tx *Tx) GraphMemory() (bytes int64, fits bool) {
+	if tx.ended {
+		return 0, false
+	}
 	v := tx.view()
 	return v.LoadedBytes(), tx.db.fitsRows(v)
 }

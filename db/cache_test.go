@@ -41,8 +41,8 @@ func readSince(t testing.TB, g *db.DB, before index.CacheStats) (use index.Cache
 func trainDefault(t testing.TB, g *db.DB) {
 	t.Helper()
 	ctx := context.Background()
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
-	_, err := g.Train(ctx, db.Training{Model: "m", Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 20, Epochs: 1}})
+	must(t, g.Model("m").Create(ctx, model.Spec{}))
+	_, err := g.Model("m").Train(ctx, db.TrainOptions{Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 20, Epochs: 1}})
 	must(t, err)
 }
 
@@ -65,7 +65,7 @@ func TestReadingWritesNothing(t *testing.T) {
 	}
 	before := files()
 	g = open(t, path, nil)
-	_, err := g.Predict(context.Background(), db.Prediction{For: 7, Among: db.PPR(50)})
+	_, err := g.Predict(context.Background(), db.PredictOptions{For: 7, Among: db.PPR(50)})
 	must(t, err)
 	if n := cacheStats(t, g).Computed; n == 0 {
 		t.Error("nothing was computed")
@@ -91,7 +91,7 @@ func TestWarmedPredictionsHit(t *testing.T) {
 			before := cacheStats(t, g)
 			for _, among := range []db.Candidates{{}, db.PPR(20), db.Neighbors(2), db.Keys(100, 101, 102)} {
 				for u := range 3 {
-					_, err := g.Predict(ctx, db.Prediction{For: 7 + u, Among: among})
+					_, err := g.Predict(ctx, db.PredictOptions{For: 7 + u, Among: among})
 					must(t, err)
 				}
 			}
@@ -111,7 +111,7 @@ func TestProfileCountsStates(t *testing.T) {
 	cache := func(want string, noCache bool) {
 		t.Helper()
 		view(t, g, func(tx *db.Tx) error {
-			_, steps, err := tx.Profile(ctx, db.Prediction{For: 7, Among: db.PPR(20), NoCache: noCache})
+			_, steps, err := tx.Profile(ctx, db.PredictOptions{For: 7, Among: db.PPR(20), NoCache: noCache})
 			must(t, err)
 			if last := steps[len(steps)-1]; last.Name != "cache" || last.Detail != want {
 				t.Errorf("got %+v, want %s", last, want)
@@ -122,7 +122,7 @@ func TestProfileCountsStates(t *testing.T) {
 	cache("hits 0, repairs 0, loads 0, misses 2", false)
 	cache("hits 2, repairs 0, loads 0, misses 0", false)
 	cache("not used", true)
-	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(52, 900, 1) }) // 52 is a neighbour of 7
+	update(t, g, func(tx *db.Tx) error { return tx.PutEdge(52, 900) }) // 52 is a neighbour of 7
 	cache("hits 0, repairs 2, loads 0, misses 0", false)
 }
 
@@ -137,7 +137,7 @@ func TestCachedAnswersAreExact(t *testing.T) {
 		for turn := range 3 {
 			for node := range 5 {
 				for _, model := range []string{"", "common_neighbors"} {
-					p := db.Prediction{For: node, Among: db.PPR(40), Top: -1, Model: model}
+					p := db.PredictOptions{For: node, Among: db.PPR(40), Top: -1, Model: model}
 					got := answer(t, g, p)
 					p.NoCache = true
 					if want := answer(t, g, p); got != want {
@@ -145,7 +145,7 @@ func TestCachedAnswersAreExact(t *testing.T) {
 					}
 				}
 			}
-			must(t, g.Observe(context.Background(), db.Observation{Source: turn, Target: 9, Reward: 1, Model: "m"}))
+			must(t, g.Observe(context.Background(), db.ObserveOptions{Source: turn, Target: 9, Reward: 1, Model: "m"}))
 		}
 		if s := cacheStats(t, g); s.Hits < 20 {
 			t.Errorf("%v: %+v", direction, s)
@@ -163,10 +163,10 @@ func TestCachedAnswersAgree(t *testing.T) {
 		g := dbtest.Open(t, &db.Options{InMemory: true, Direction: direction})
 		load(t, g, 120)
 		trainDefault(t, g)
-		must(t, g.CreateModel(ctx, "prb", model.Spec{Policy: "prb"}))
+		must(t, g.Model("prb").Create(ctx, model.Spec{Policy: "prb"}))
 		for range size(60, 200, 1000) * *times {
-			sets := []db.Candidates{db.PPR(10), db.Neighbors(2), db.Except(db.PPR(30), db.Neighbors(2)), db.Sample(20, 3)}
-			cached := db.Prediction{
+			sets := []db.Candidates{db.PPR(10), db.Neighbors(2), db.PPR(30).Except(db.Neighbors(2)), db.Sample(20, 3)}
+			cached := db.PredictOptions{
 				For: rng.IntN(8), Top: -1, Among: sets[rng.IntN(len(sets))], Model: []string{"", "m", "prb", "ppr"}[rng.IntN(4)],
 			}
 			plain := cached
@@ -174,7 +174,7 @@ func TestCachedAnswersAgree(t *testing.T) {
 			agree(t, g, plain, cached)
 			update(t, g, func(tx *db.Tx) error {
 				for range rng.IntN(4) {
-					must(t, tx.AddEdge(rng.IntN(120), rng.IntN(120), float32(1+rng.IntN(3))))
+					must(t, tx.PutEdge(rng.IntN(120), rng.IntN(120), db.Weight(float32(1+rng.IntN(3)))))
 				}
 				return nil
 			})
@@ -231,9 +231,9 @@ func TestStatesSurviveAKill(t *testing.T) {
 	_ = cmd.Wait() // it was killed
 	g := dbtest.Reopen(t, path, nil)
 	must(t, g.Check(ctx))
-	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 3) })
+	update(t, g, func(tx *db.Tx) error { return tx.PutEdge(1, 2, db.Weight(3)) })
 	for node := range 40 {
-		plain := db.Prediction{For: node, Among: db.Neighbors(2), NoCache: true}
+		plain := db.PredictOptions{For: node, Among: db.Neighbors(2), NoCache: true}
 		cached := plain
 		cached.NoCache = false
 		agree(t, g, plain, cached)
@@ -254,7 +254,7 @@ func TestStatesSurviveAKill(t *testing.T) {
 
 // sum returns a checksum of what a model answers.
 func sum(g *db.DB) (uint32, error) {
-	r, err := g.Predict(context.Background(), db.Prediction{For: 3, Among: db.All(), Model: "m", Top: -1, NoCache: true})
+	r, err := g.Predict(context.Background(), db.PredictOptions{For: 3, Among: db.All(), Model: "m", Top: -1, NoCache: true})
 	if err != nil {
 		return 0, err
 	}
@@ -273,13 +273,13 @@ func learnFromCache(path string) error {
 	if _, err := g.Load(ctx, strings.NewReader(wheel(80)), db.LoadOptions{}); err != nil {
 		return err
 	}
-	if err := g.CreateModel(ctx, "m", model.Spec{}); err != nil {
+	if err := g.Model("m").Create(ctx, model.Spec{}); err != nil {
 		return err
 	}
 	for i := range 60 {
-		err := g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge(1+i%5, 7+i%60, 1) })
+		err := g.Update(ctx, func(tx *db.Tx) error { return tx.PutEdge(1+i%5, 7+i%60) })
 		if err == nil {
-			o := db.Observation{Source: i % 5, Target: 20 + i%40, Reward: float64(i % 2), Model: "m", Among: db.Keys(70, 71)}
+			o := db.ObserveOptions{Source: i % 5, Target: 20 + i%40, Reward: float64(i % 2), Model: "m", Among: db.Keys(70, 71)}
 			err = g.Observe(ctx, o)
 		}
 		if err != nil {

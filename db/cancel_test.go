@@ -39,7 +39,7 @@ func TestCancel(t *testing.T) {
 		return err
 	}
 	g := dbtest.Open(t, &db.Options{NoSync: true})
-	must(t, load(ctx, g), g.CreateModel(ctx, "m", model.Spec{}), g.CreateModel(ctx, "f", model.Spec{Policy: "pair_net"}))
+	must(t, load(ctx, g), g.Model("m").Create(ctx, model.Spec{}), g.Model("f").Create(ctx, model.Spec{Policy: "pair_net"}))
 	var backup bytes.Buffer
 	_, err := g.WriteTo(ctx, &backup)
 	must(t, err)
@@ -50,7 +50,7 @@ func TestCancel(t *testing.T) {
 			return g.View(context.Background(), func(tx *db.Tx) error { return f(ctx, tx) })
 		}
 	}
-	holdout := func(ctx context.Context, h db.Holdout, c db.Contender) error {
+	holdout := func(ctx context.Context, h db.HoldoutOptions, c db.Contender) error {
 		return view(func(ctx context.Context, tx *db.Tx) error {
 			s, err := tx.Holdout(ctx, h)
 			if err != nil {
@@ -97,25 +97,25 @@ func TestCancel(t *testing.T) {
 			return nil
 		})},
 		"predict": {cancelNodes, view(func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.Predict(ctx, db.Prediction{For: 0, Among: db.All(), Model: "m", NoCache: true})
+			_, err := tx.Predict(ctx, db.PredictOptions{For: 0, Among: db.All(), Model: "m", NoCache: true})
 			return err
 		})},
 		"rank": {0, view(func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.PageRank(ctx, db.Walk{From: 0, NoCache: true})
+			_, err := tx.PageRank(ctx, db.PageRankOptions{From: 0, NoCache: true})
 			return err
 		})},
 		"predict by a formula": {cancelNodes, func(ctx context.Context) error {
-			return holdout(ctx, db.Holdout{Share: 0.1, Sample: 1, Among: []db.Candidates{db.All()}}, db.Contender{Spec: &db.ModelSpec{Policy: "adamic_adar"}})
+			return holdout(ctx, db.HoldoutOptions{Share: 0.1, Sample: 1, Among: []db.Candidates{db.All()}}, db.Contender{Spec: &db.ModelSpec{Policy: "adamic_adar"}})
 		}},
 		"holdout": {cancelEdges, func(ctx context.Context) error {
-			return holdout(ctx, db.Holdout{Share: 0.5, Sample: 1}, db.Contender{Plan: plan, Spec: &db.ModelSpec{}})
+			return holdout(ctx, db.HoldoutOptions{Share: 0.5, Sample: 1}, db.Contender{Plan: plan, Spec: &db.ModelSpec{}})
 		}},
 		"train": {cancelEdges / 10, func(ctx context.Context) error {
-			_, err := g.Train(ctx, db.Training{Model: "m", Plan: plan})
+			_, err := g.Model("m").Train(ctx, db.TrainOptions{Plan: plan})
 			return err
 		}},
 		"fit": {cancelEdges / 10, func(ctx context.Context) error {
-			_, err := g.Train(ctx, db.Training{Model: "f", Plan: model.EdgePlan{Samples: 10, Negatives: 1, Folds: 2, Epochs: 1}})
+			_, err := g.Model("f").Train(ctx, db.TrainOptions{Plan: model.EdgePlan{Samples: 10, Negatives: 1, Folds: 2, Epochs: 1}})
 			return err
 		}},
 	} {
@@ -194,7 +194,7 @@ func TestCloseDuringTraining(t *testing.T) {
 		out.CloseWithError(w.Flush())
 	}()
 	_, err := g.Load(ctx, in, db.LoadOptions{})
-	must(t, err, g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}))
+	must(t, err, g.Model("m").Create(ctx, model.Spec{Policy: "prb"}))
 	began := make(chan struct{})
 	var once sync.Once
 	closed := make(chan error)
@@ -202,7 +202,7 @@ func TestCloseDuringTraining(t *testing.T) {
 		<-began
 		closed <- g.Close()
 	}()
-	_, err = g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{
+	_, err = g.Model("m").Train(ctx, db.TrainOptions{Plan: model.EdgePlan{
 		Epochs: 1 << 30, Progress: during(func() { once.Do(func() { close(began) }) }),
 	}})
 	wantError(t, "a training of a database that is closed", err, db.ErrClosed)
@@ -210,7 +210,7 @@ func TestCloseDuringTraining(t *testing.T) {
 
 	g = open(t, path, nil)
 	must(t, g.Check(ctx), g.View(ctx, func(tx *db.Tx) error {
-		v, err := tx.Versions("m")
+		v, err := tx.Model("m").Versions(ctx)
 		if len(v) != 1 || v[0].Trained {
 			t.Errorf("versions %+v, want the untrained one alone", v)
 		}

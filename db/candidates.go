@@ -11,7 +11,8 @@ import (
 	"kith/ppr"
 )
 
-// Candidates is a set of nodes to rank. The zero value lets the database choose; see [Prediction].
+// Candidates is a set of nodes to rank. The zero value lets the database choose; see
+// [PredictOptions].
 type Candidates struct {
 	kind  candidateKind
 	keys  []any
@@ -80,21 +81,22 @@ func Sample(n int, seed uint64) Candidates { return Candidates{kind: bySample, n
 // it is linked to are left out.
 func Similar(n int) Candidates { return Candidates{kind: bySimilarity, n: n} }
 
-// Union returns the nodes of a and those of b.
-func Union(a, b Candidates) Candidates {
-	return Candidates{kind: byUnion, parts: &[2]Candidates{a, b}}
+// Union returns the nodes of both sets.
+func (c Candidates) Union(other Candidates) Candidates {
+	return Candidates{kind: byUnion, parts: &[2]Candidates{c, other}}
 }
 
-// Except returns the nodes of a that are not in b. Nodes that b omits because the source is linked
-// to them count as in b here: All() except Neighbors(2) are the nodes further away.
-func Except(a, b Candidates) Candidates {
-	return Candidates{kind: byExcept, parts: &[2]Candidates{a, b}}
+// Except returns the nodes of c that are not in the other set. Nodes that the other set omits
+// because the source is linked to them count as its nodes here: All().Except(Neighbors(2)) are the
+// nodes further away. Keys of the other set may be missing in the graph.
+func (c Candidates) Except(other Candidates) Candidates {
+	return Candidates{kind: byExcept, parts: &[2]Candidates{c, other}}
 }
 
-// Intersect returns the nodes of a that are also in b. Nodes that Keys lists stay whether or not
-// they are linked to the source. Keys in b may be missing in the graph, as in [Except].
-func Intersect(a, b Candidates) Candidates {
-	return Candidates{kind: byIntersect, parts: &[2]Candidates{a, b}}
+// Intersect returns the nodes of c that are also in the other set. Nodes that Keys lists stay
+// whether or not they are linked to the source. Keys of the other set may be missing in the graph.
+func (c Candidates) Intersect(other Candidates) Candidates {
+	return Candidates{kind: byIntersect, parts: &[2]Candidates{c, other}}
 }
 
 // String returns the set in the syntax of the query language, and adds parentheses, which the

@@ -19,7 +19,7 @@ import (
 // offered returns the candidates of a prediction from node 0.
 func offered(t testing.TB, g *db.DB, c db.Candidates) []int {
 	t.Helper()
-	r, err := g.Predict(context.Background(), db.Prediction{For: 0, Among: c, Top: -1})
+	r, err := g.Predict(context.Background(), db.PredictOptions{For: 0, Among: c, Top: -1})
 	must(t, err)
 	ids := []int{}
 	for _, l := range r.Links {
@@ -41,7 +41,7 @@ func TestCombinedCandidates(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	update(t, g, func(tx *db.Tx) error {
 		for i := range nodes {
-			must(t, tx.AddEdge(i, (i+1)%nodes, 1))
+			must(t, tx.PutEdge(i, (i+1)%nodes))
 		}
 		return nil
 	})
@@ -82,7 +82,7 @@ func TestCombinedCandidates(t *testing.T) {
 				next.all[i] = [...]bool{s.all[i] || b.all[i], s.all[i] && !b.all[i], s.all[i] && b.all[i]}[op]
 				next.listed[i] = s.listed[i] || op != 1 && b.listed[i]
 			}
-			next.c = [...]func(a, b db.Candidates) db.Candidates{db.Union, db.Except, db.Intersect}[op](s.c, b.c)
+			next.c = [...]func(a, b db.Candidates) db.Candidates{db.Candidates.Union, db.Candidates.Except, db.Candidates.Intersect}[op](s.c, b.c)
 			s = next
 		}
 		want := []int{}
@@ -91,7 +91,7 @@ func TestCombinedCandidates(t *testing.T) {
 				want = append(want, i)
 			}
 		}
-		r, err := g.Predict(context.Background(), db.Prediction{For: 0, Among: s.c, Top: -1})
+		r, err := g.Predict(context.Background(), db.PredictOptions{For: 0, Among: s.c, Top: -1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,23 +113,23 @@ func TestMissingKeys(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	update(t, g, func(tx *db.Tx) error {
 		for i := range 6 {
-			must(t, tx.AddEdge(i, i+1, 1))
+			must(t, tx.PutEdge(i, i+1))
 		}
 		return tx.DeleteNode(6)
 	})
-	ask := func(c db.Candidates) (*db.Ranking, error) {
-		return g.Predict(context.Background(), db.Prediction{For: 0, Among: c, Top: -1})
+	ask := func(c db.Candidates) (*db.Prediction, error) {
+		return g.Predict(context.Background(), db.PredictOptions{For: 0, Among: c, Top: -1})
 	}
 	for _, c := range []struct {
 		set            db.Candidates
 		links, missing int
 	}{
-		{db.Except(db.All(), db.Keys(3)), 3, 0},
-		{db.Except(db.All(), db.Keys(3, 6)), 3, 1},
-		{db.Except(db.All(), db.Keys("ghost", 6)), 4, 2},
-		{db.Except(db.All(), db.Union(db.Keys(2), db.Keys(6))), 3, 1},
-		{db.Intersect(db.All(), db.Keys(2, 6)), 1, 1},
-		{db.Union(db.Intersect(db.All(), db.Keys(6)), db.Keys(4)), 1, 1},
+		{db.All().Except(db.Keys(3)), 3, 0},
+		{db.All().Except(db.Keys(3, 6)), 3, 1},
+		{db.All().Except(db.Keys("ghost", 6)), 4, 2},
+		{db.All().Except(db.Keys(2).Union(db.Keys(6))), 3, 1},
+		{db.All().Intersect(db.Keys(2, 6)), 1, 1},
+		{db.All().Intersect(db.Keys(6)).Union(db.Keys(4)), 1, 1},
 	} {
 		r, err := ask(c.set)
 		must(t, err)
@@ -138,13 +138,13 @@ func TestMissingKeys(t *testing.T) {
 		}
 	}
 	for _, c := range []db.Candidates{
-		db.Keys(6), db.Except(db.Keys(6), db.Keys(6)), db.Union(db.Except(db.All(), db.Keys(6)), db.Keys(6)),
+		db.Keys(6), db.Keys(6).Except(db.Keys(6)), db.All().Except(db.Keys(6)).Union(db.Keys(6)),
 	} {
 		if _, err := ask(c); !errors.Is(err, db.ErrNotFound) {
 			t.Errorf("%v: %v, want ErrNotFound", c, err)
 		}
 	}
-	if _, err := ask(db.Except(db.All(), db.Keys(1.5))); !errors.Is(err, db.ErrInput) {
+	if _, err := ask(db.All().Except(db.Keys(1.5))); !errors.Is(err, db.ErrInput) {
 		t.Errorf("a key of another type: %v, want ErrInput", err)
 	}
 }
@@ -156,7 +156,7 @@ func TestSample(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	update(t, g, func(tx *db.Tx) error {
 		for i := range nodes {
-			must(t, tx.AddEdge(i, (i+1)%nodes, 1))
+			must(t, tx.PutEdge(i, (i+1)%nodes))
 		}
 		return nil
 	})
@@ -182,7 +182,7 @@ func TestSample(t *testing.T) {
 			t.Errorf("node %d was drawn %d times of %d, want about %d", id, n, rounds, mean)
 		}
 	}
-	_, err := g.Predict(context.Background(), db.Prediction{For: 0, Among: db.Sample(0, 1)})
+	_, err := g.Predict(context.Background(), db.PredictOptions{For: 0, Among: db.Sample(0, 1)})
 	wantError(t, "no nodes", err, db.ErrInput)
 }
 
@@ -205,10 +205,10 @@ func TestNewcomerGetsThePopular(t *testing.T) {
 	_, err := g.Load(context.Background(), strings.NewReader(list.String()), db.LoadOptions{SourceLabel: "user", TargetLabel: "item"})
 	must(t, err)
 	update(t, g, func(tx *db.Tx) error { return tx.PutNode(db.Node{Key: db.Str("user:999"), Label: "user"}) })
-	must(t, g.CreateModel(context.Background(), "m", db.ModelSpec{}))
-	_, err = g.Train(context.Background(), db.Training{Model: "m", Plan: model.EdgePlan{Samples: 300, Epochs: 3}, Deploy: db.DeployAlways})
+	must(t, g.Model("m").Create(context.Background(), db.ModelSpec{}))
+	_, err = g.Model("m").Train(context.Background(), db.TrainOptions{Plan: model.EdgePlan{Samples: 300, Epochs: 3}, Deploy: db.DeployAlways})
 	must(t, err)
-	r, err := g.Predict(context.Background(), db.Prediction{For: "user:999", Top: 5})
+	r, err := g.Predict(context.Background(), db.PredictOptions{For: "user:999", Top: 5})
 	must(t, err)
 	for _, l := range r.Links {
 		if n := degree[fmt.Sprint(l.Target.Value())]; n < 110 {
@@ -231,7 +231,7 @@ func TestSimilar(t *testing.T) {
 			must(t, tx.PutNode(db.Node{Key: db.Int(int64(i)), Features: features}))
 		}
 		for _, e := range [][2]int{{1, 2}, {2, 3}, {2, 4}, {3, 4}} {
-			must(t, tx.AddEdge(e[0], e[1], 1))
+			must(t, tx.PutEdge(e[0], e[1]))
 		}
 		return nil
 	})
@@ -250,7 +250,7 @@ func TestSimilar(t *testing.T) {
 			t.Errorf("nothing said of %d: %v", source, got)
 		}
 	}
-	_, err := g.Predict(context.Background(), db.Prediction{For: 0, Among: db.Similar(0)})
+	_, err := g.Predict(context.Background(), db.PredictOptions{For: 0, Among: db.Similar(0)})
 	wantError(t, "no nodes", err, db.ErrInput)
 
 	g = dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
@@ -261,7 +261,7 @@ func TestSimilar(t *testing.T) {
 		t.Errorf("a new user is asked about %v", got)
 	}
 	must(t, g.View(context.Background(), func(tx *db.Tx) error {
-		steps, err := tx.Explain(context.Background(), db.Prediction{For: "user:9"})
+		steps, err := tx.Explain(context.Background(), db.PredictOptions{For: "user:9"})
 		if got := steps[1].Detail; got != "SIMILAR(1000) of LABEL item: 2 nodes" {
 			t.Errorf("explained: %s", got)
 		}
@@ -272,7 +272,7 @@ func TestSimilar(t *testing.T) {
 // similar returns the sorted keys of the candidates.
 func similar(t *testing.T, g *db.DB, source any, among db.Candidates) (keys string) {
 	t.Helper()
-	r, err := g.Predict(context.Background(), db.Prediction{For: source, Among: among, Top: -1})
+	r, err := g.Predict(context.Background(), db.PredictOptions{For: source, Among: among, Top: -1})
 	must(t, err)
 	var all []string
 	for _, l := range r.Links {

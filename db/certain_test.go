@@ -39,12 +39,12 @@ func TestFirstRanksAreCertain(t *testing.T) {
 			g := dbtest.Open(t, &db.Options{InMemory: true, Direction: c.direction, Memory: 2 << 30})
 			_, err := g.Load(context.Background(), f, db.LoadOptions{Name: c.file})
 			must(t, err)
-			if share := certain(t, g, db.Walk{Top: 20}); share < 0.9 {
+			if share := certain(t, g, db.PageRankOptions{Top: 20}); share < 0.9 {
 				t.Errorf("the first 20 ranks of %.0f %% are certain", 100*share)
 			}
 			for _, epsilon := range []float64{1e-6, 1e-8, 1e-10, db.RankEpsilon} {
 				if testing.Verbose() {
-					t.Logf("epsilon %.0e: %.0f %%", epsilon, 100*certain(t, g, db.Walk{Top: 20, Epsilon: epsilon, UntilCertain: true}))
+					t.Logf("epsilon %.0e: %.0f %%", epsilon, 100*certain(t, g, db.PageRankOptions{Top: 20, Epsilon: epsilon, UntilCertain: true}))
 				}
 			}
 		})
@@ -52,7 +52,7 @@ func TestFirstRanksAreCertain(t *testing.T) {
 }
 
 // certain returns the share of the nodes, of 40 drawn ones with edges, whose ranks are all certain.
-func certain(t *testing.T, g *db.DB, q db.Walk) (share float64) {
+func certain(t *testing.T, g *db.DB, q db.PageRankOptions) (share float64) {
 	t.Helper()
 	const sample = 40
 	view(t, g, func(tx *db.Tx) error {

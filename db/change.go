@@ -21,7 +21,7 @@ type Change struct {
 	Nodes        []NodeChange    `json:"nodes,omitzero"`
 	Edges        []EdgeChange    `json:"edges,omitzero"`
 	Features     []FeatureChange `json:"features,omitzero"`
-	Observations []Observed      `json:"observations,omitzero"`
+	Observations []Observation   `json:"observations,omitzero"`
 	Decisions    []Decision      `json:"decisions,omitzero"` // those that were made or rewarded
 	Model        *ModelChange    `json:"model,omitzero"`     // nil if the commit changed no model, apart from what it observed
 

@@ -96,7 +96,7 @@ func everything(t testing.TB, g *db.DB) string {
 			must(t, err)
 			fmt.Fprintln(&b, asJSON(t, d))
 		}
-		ask := func(p db.Prediction) {
+		ask := func(p db.PredictOptions) {
 			if !tx.Has(db.Int(3)) {
 				return
 			}
@@ -105,15 +105,15 @@ func everything(t testing.TB, g *db.DB) string {
 			must(t, err)
 			fmt.Fprintln(&b, text(t, r))
 		}
-		ask(db.Prediction{})
-		ask(db.Prediction{Model: "adamic_adar"})
+		ask(db.PredictOptions{})
+		ask(db.PredictOptions{Model: "adamic_adar"})
 		for _, m := range tx.Models() {
 			fmt.Fprintln(&b, asJSON(t, m))
-			all, err := tx.Versions(m.Name)
+			all, err := tx.Model(m.Name).Versions(ctx)
 			must(t, err)
 			for _, v := range all {
 				fmt.Fprintln(&b, asJSON(t, v))
-				ask(db.Prediction{Model: m.Name, Version: v.Number})
+				ask(db.PredictOptions{Model: m.Name, Version: v.Number})
 			}
 		}
 		return nil
@@ -152,26 +152,26 @@ func historyStep(g *db.DB, now *clock, i int) error {
 	}
 	switch rng.IntN(16) {
 	case 0:
-		return anyOf(g.CreateModel(ctx, name, map[string]db.ModelSpec{"m": {Policy: "prb"}, "belief": {}}[name]))
+		return anyOf(g.Model(name).Create(ctx, map[string]db.ModelSpec{"m": {Policy: "prb"}, "belief": {}}[name]))
 	case 1, 2:
-		t := db.Training{Model: name, Log: rng.IntN(2) == 0, Deploy: deploying(rng.IntN(2) == 0), Plan: model.EdgePlan{Samples: 20, Epochs: 1}}
-		_, err := g.Train(ctx, t)
+		t := db.TrainOptions{Log: rng.IntN(2) == 0, Deploy: deploying(rng.IntN(2) == 0), Plan: model.EdgePlan{Samples: 20, Epochs: 1}}
+		_, err := g.Model(name).Train(ctx, t)
 		return anyOf(err)
 	case 3:
-		_, err := g.Rollback(ctx, name)
-		return anyOf(err, g.Freeze(ctx, name, rng.IntN(3) == 0))
+		_, err := g.Model(name).Rollback(ctx)
+		return anyOf(err, freeze(g.Model(name), rng.IntN(3) == 0))
 	case 4:
-		return anyOf(g.Deploy(ctx, name, rng.IntN(5)))
+		return anyOf(g.Model(name).Deploy(ctx, rng.IntN(5)))
 	case 5:
 		var b bytes.Buffer
-		if err := g.ExportModel(ctx, name, &b); err != nil {
+		if err := g.Model(name).Export(ctx, &b, 0); err != nil {
 			return anyOf(err)
 		}
-		_, err := g.ImportModel(ctx, name, &b)
+		_, err := g.Model(name).Import(ctx, &b)
 		return anyOf(err)
 	case 6:
 		if rng.IntN(3) == 0 {
-			return anyOf(g.DropModel(ctx, name))
+			return anyOf(g.Model(name).Drop(ctx))
 		}
 		return g.Compact(ctx)
 	case 7, 8, 9:
@@ -197,14 +197,14 @@ func learnRandomly(tx *db.Tx, rng *rand.Rand, name string) error {
 		if rng.IntN(4) == 0 {
 			name = ""
 		}
-		o := db.Observation{
+		o := db.ObserveOptions{
 			Source: rng.IntN(12), Target: rng.IntN(12), Model: name, Reward: float64(rng.IntN(2)), Insert: rng.IntN(2) == 0,
 			NoCache: rng.IntN(2) == 0,
 		}
 		if rng.IntN(2) == 0 {
 			o.Among = db.Keys(3, 5)
 		}
-		d, err := tx.Choose(ctx, db.Choice{For: rng.IntN(12), Among: db.All(), Model: name, TTL: time.Duration(1+rng.IntN(5000)) * time.Second})
+		d, err := tx.Choose(ctx, db.ChooseOptions{For: rng.IntN(12), Among: db.All(), Model: name, TTL: time.Duration(1+rng.IntN(5000)) * time.Second})
 		if err == nil && rng.IntN(2) == 0 {
 			_, _, err = tx.Reward(d.ID-uint64(rng.IntN(2)), float64(rng.IntN(2)), true)
 		}
@@ -240,7 +240,7 @@ func writeRandomly(tx *db.Tx, rng *rand.Rand) error {
 		return tx.SetFeatures(key(), nil)
 	case 5: // comes and goes
 		k := key()
-		return errors.Join(tx.PutEdge(db.Edge{Src: k, Dst: key(), Weight: 2}), tx.DeleteNode(k))
+		return errors.Join(tx.PutEdge(k, key(), db.Weight(2)), tx.DeleteNode(k))
 	case 6:
 		return tx.Savepoint(func() error {
 			err := errors.Join(writeRandomly(tx, rng), writeRandomly(tx, rng), tx.PutNode(db.Node{Key: key(), Label: label()}))
@@ -254,5 +254,5 @@ func writeRandomly(tx *db.Tx, rng *rand.Rand) error {
 	if rng.IntN(2) == 0 {
 		e.Time = time.Unix(1_600_000_000+rng.Int64N(1000), 0)
 	}
-	return tx.PutEdge(e)
+	return tx.PutEdge(e.Src, e.Dst, db.Weight(e.Weight), db.At(e.Time))
 }

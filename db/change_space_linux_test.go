@@ -33,7 +33,7 @@ func applyOnFullDisk(at string) error {
 	var b bytes.Buffer
 	path, rest, o := filepath.Join(at, "g"), filepath.Join(at, "rest"), db.Options{Memory: 64 << 20, Follower: true}
 	_, err = g.WriteTo(ctx, &b)
-	err = errors.Join(err, db.Restore(ctx, path, &o, &b), addDone(g, 0), g.CreateModel(ctx, "m", db.ModelSpec{}), addDone(g, 1))
+	err = errors.Join(err, db.Restore(ctx, path, &o, &b), addDone(g, 0), g.Model("m").Create(ctx, db.ModelSpec{}), addDone(g, 1))
 	if err != nil {
 		return err
 	}

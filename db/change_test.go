@@ -39,7 +39,7 @@ func testFollow(t *testing.T, direction db.Direction, paged bool, steps int) {
 	o := feedOptions(now)
 	o.Direction = direction
 	g := dbtest.Reopen(t, place(t), o)
-	must(t, g.CreateModel(ctx, "m", db.ModelSpec{Policy: "prb"}), g.CreateModel(ctx, "belief", db.ModelSpec{}))
+	must(t, g.Model("m").Create(ctx, db.ModelSpec{Policy: "prb"}), g.Model("belief").Create(ctx, db.ModelSpec{}))
 	follow := followOptions(paged)
 	follow.Now = func() time.Time { return now.now }
 	path := follower(t, g)
@@ -168,7 +168,7 @@ func TestChangesWait(t *testing.T) {
 	}
 	go read(ctx)
 	for i := range uint64(5) {
-		update(t, g, func(tx *db.Tx) error { return tx.AddEdge(i, i+1, 1) })
+		update(t, g, func(tx *db.Tx) error { return tx.PutEdge(i, i+1) })
 		if v := <-got; v != i+1 {
 			t.Fatalf("version %d, want %d", v, i+1)
 		}
@@ -200,7 +200,7 @@ func TestChangesRefuse(t *testing.T) {
 	for i := range 6 {
 		now.now = now.now.Add(time.Second)
 		for _, in := range []*db.DB{g, other, plain} {
-			update(t, in, func(tx *db.Tx) error { return tx.AddEdge(i, i+1, 1) })
+			update(t, in, func(tx *db.Tx) error { return tx.PutEdge(i, i+1) })
 		}
 	}
 	path := follower(t, g)
@@ -210,8 +210,8 @@ func TestChangesRefuse(t *testing.T) {
 	before := everything(t, h)
 	for _, in := range []*db.DB{g, other, fork} {
 		now.now = now.now.Add(time.Second)
-		update(t, in, func(tx *db.Tx) error { return errors.Join(tx.AddEdge(1, 9, 1), tx.AddEdge(8, 2, 1)) })
-		update(t, in, func(tx *db.Tx) error { return tx.AddEdge(2, 9, 1) })
+		update(t, in, func(tx *db.Tx) error { return errors.Join(tx.PutEdge(1, 9), tx.PutEdge(8, 2)) })
+		update(t, in, func(tx *db.Tx) error { return tx.PutEdge(2, 9) })
 	}
 	first := func(g *db.DB, since uint64) error {
 		for _, err := range g.Changes(ctx, since) {
@@ -236,8 +236,8 @@ func TestChangesRefuse(t *testing.T) {
 	alike(t, "after refusals", g, h)
 	_, err := h.Load(ctx, strings.NewReader("1 2\n"), db.LoadOptions{})
 	for what, err := range map[string]error{
-		"update": h.Update(ctx, func(*db.Tx) error { return nil }), "model": h.CreateModel(ctx, "m", db.ModelSpec{}), "load": err,
-		"deploy": h.Deploy(ctx, "m", 0),
+		"update": h.Update(ctx, func(*db.Tx) error { return nil }), "model": h.Model("m").Create(ctx, db.ModelSpec{}), "load": err,
+		"deploy": h.Model("m").Deploy(ctx, 0),
 	} {
 		wantError(t, what+" of a follower", err, db.ErrReadOnly)
 	}
@@ -281,7 +281,7 @@ func TestChangesAreForgotten(t *testing.T) {
 	must(t, err)
 	_, err = kept(last)
 	wantError(t, "a load", err, db.ErrForgotten)
-	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(0, 1, 7) })
+	update(t, g, func(tx *db.Tx) error { return tx.PutEdge(0, 1, db.Weight(7)) })
 	if n, err := kept(last + 1); err != nil || n != 1 {
 		t.Errorf("after a load: %d changes, %v", n, err)
 	}
@@ -314,7 +314,7 @@ func TestChangeBytesIsStored(t *testing.T) {
 		kept int   // number of changes after the commit that follows
 	}{{0, -1}, {1 << 20, 1}, {0, 2}, {1 << 20, 3}, {2 << 20, 4}, {1, 0}, {1 << 20, 1}, {-1, -1}, {0, -1}, {-7, -1}, {1 << 20, 1}} {
 		g := open(t, path, &db.Options{Memory: 64 << 20, ChangeBytes: c.set})
-		update(t, g, func(tx *db.Tx) error { return tx.AddEdge(i, i+1, 1) })
+		update(t, g, func(tx *db.Tx) error { return tx.PutEdge(i, i+1) })
 		s, err := g.Stats()
 		must(t, err)
 		if k := s.Changes; (k.Limit > 0) != (c.kept >= 0) || (k.Bytes > 0) != (c.kept > 0) || int(k.Kept) != max(c.kept, 0) || k.After+k.Kept != s.Version {
@@ -346,7 +346,7 @@ func TestRestoreSetsChangeBytes(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Reopen(t, place(t), feedOptions(newClock()))
-	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
+	update(t, g, func(tx *db.Tx) error { return tx.PutEdge(1, 2) })
 	var b bytes.Buffer
 	_, err := g.WriteTo(ctx, &b)
 	path := place(t)
@@ -367,14 +367,14 @@ func TestChangeSays(t *testing.T) {
 	now := newClock()
 	g := dbtest.Reopen(t, place(t), feedOptions(now))
 	update(t, g, func(tx *db.Tx) error {
-		return errors.Join(tx.PutEdge(db.Edge{Src: db.Str("ann"), Dst: db.Int(7), Weight: 2, Time: time.Unix(1e9, 0)}),
+		return errors.Join(tx.PutEdge(db.Str("ann"), db.Int(7), db.Weight(2), db.At(time.Unix(1e9, 0))),
 			tx.PutNode(db.Node{Key: db.Str("bob"), Label: "person", Features: []float32{1, 2}}))
 	})
-	must(t, g.CreateModel(ctx, "m", db.ModelSpec{}))
+	must(t, g.Model("m").Create(ctx, db.ModelSpec{}))
 	update(t, g, func(tx *db.Tx) error {
-		return errors.Join(tx.Observe(ctx, db.Observation{Source: "ann", Target: "bob", Reward: 1, Model: "m"}), tx.DeleteNode(7))
+		return errors.Join(tx.Observe(ctx, db.ObserveOptions{Source: "ann", Target: "bob", Reward: 1, Model: "m"}), tx.DeleteNode(7))
 	})
-	must(t, g.DropModel(ctx, "m"))
+	must(t, g.Model("m").Drop(ctx))
 	var got []string
 	for _, c := range changes(t, g, 0) {
 		c.Database = ""

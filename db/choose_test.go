@@ -42,7 +42,7 @@ func TestPropensityIsFrequency(t *testing.T) {
 			now.now = now.now.Add(time.Hour)
 			update(t, g, func(tx *db.Tx) error {
 				for range 500 {
-					d, err := tx.Choose(ctx, db.Choice{For: 3, Among: db.Keys(9, 10, 11, 5, 25), Explore: e, TTL: time.Minute})
+					d, err := tx.Choose(ctx, db.ChooseOptions{For: 3, Among: db.Keys(9, 10, 11, 5, 25), Explore: e, TTL: time.Minute})
 					if err != nil {
 						return err
 					}
@@ -77,13 +77,13 @@ func TestChoose(t *testing.T) {
 	o.InMemory = false
 	g := open(t, path, o)
 	load(t, g, 40)
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, g.Model("m").Create(ctx, model.Spec{}))
 	teach(t, g, 0, 5)
 	var made []db.Decision
 	for range 8 {
-		d, err := g.Choose(ctx, db.Choice{For: 7, Among: db.Neighbors(3), TTL: time.Hour})
+		d, err := g.Choose(ctx, db.ChooseOptions{For: 7, Among: db.Neighbors(3), TTL: time.Hour})
 		must(t, err)
-		r, err := g.Predict(ctx, db.Prediction{For: 7, Among: db.Neighbors(3), NoCache: true, Top: -1})
+		r, err := g.Predict(ctx, db.PredictOptions{For: 7, Among: db.Neighbors(3), NoCache: true, Top: -1})
 		must(t, err)
 		i := slices.IndexFunc(r.Links, func(l db.Link) bool { return l.Target == d.Target })
 		if i < 0 || r.Links[i].Score != d.Score || d.Model != "m" || d.ModelVersion != 1 || d.Explorer != "squarecb (gamma = 10)" ||
@@ -108,7 +108,7 @@ func TestChoose(t *testing.T) {
 		}
 		return nil
 	})
-	c := db.Choice{For: 7, Among: db.Neighbors(3)}
+	c := db.ChooseOptions{For: 7, Among: db.Neighbors(3)}
 	var drawn []string
 	for _, c.Seed = range []uint64{0, 1, 1, 2, 2} {
 		wrong := errors.New("wrong")
@@ -139,15 +139,15 @@ func TestRewardTeachesWhatObserveDoes(t *testing.T) {
 		for i, g := range []**db.DB{&told, &rewarded} {
 			*g = open(t, paths[i], &db.Options{NoSync: true})
 			load(t, *g, 40)
-			must(t, (*g).CreateModel(ctx, "m", spec))
+			must(t, (*g).Model("m").Create(ctx, spec))
 		}
 		for i := range 12 {
 			among := db.Keys((i+5)%40, (i+9)%40, (i+14)%40)
-			d, err := rewarded.Choose(ctx, db.Choice{For: i, Among: among, Model: "m"})
+			d, err := rewarded.Choose(ctx, db.ChooseOptions{For: i, Among: among, Model: "m"})
 			must(t, err)
 			x := float64(i % 2)
 			must(t, rewarded.Reward(ctx, d.ID, x), rewarded.Reward(ctx, d.ID, x))
-			must(t, told.Observe(ctx, db.Observation{Source: i, Target: d.Target, Model: "m", Reward: x, Among: among}))
+			must(t, told.Observe(ctx, db.ObserveOptions{Source: i, Target: d.Target, Model: "m", Reward: x, Among: among}))
 		}
 		score := func(g *db.DB) (s string) {
 			named := asked
@@ -188,10 +188,10 @@ func TestRewardRefuses(t *testing.T) {
 	ctx, now := context.Background(), newClock()
 	g := dbtest.Open(t, now.options())
 	load(t, g, 40)
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, g.Model("m").Create(ctx, model.Spec{}))
 	choose := func(ttl time.Duration) uint64 {
 		t.Helper()
-		d, err := g.Choose(ctx, db.Choice{For: 7, Model: "m", TTL: ttl})
+		d, err := g.Choose(ctx, db.ChooseOptions{For: 7, Model: "m", TTL: ttl})
 		must(t, err)
 		return d.ID
 	}
@@ -224,15 +224,15 @@ func TestRewardRefuses(t *testing.T) {
 	now.now = now.now.Add(time.Hour)
 	wantError(t, "rewarded and expired", g.Reward(ctx, paid, 0.5), db.ErrExpired)
 	for what, c := range map[string]struct {
-		c    db.Choice
+		c    db.ChooseOptions
 		want error
 	}{
-		"source":     {db.Choice{For: "x"}, db.ErrNotFound},
-		"model":      {db.Choice{For: 7, Model: "x"}, db.ErrNoModel},
-		"explorer":   {db.Choice{For: 7, Explore: db.Explorer{Name: "ucb"}}, db.ErrInput},
-		"gamma":      {db.Choice{For: 7, Explore: db.Explorer{Gamma: -1}}, db.ErrInput},
-		"TTL":        {db.Choice{For: 7, TTL: -1}, db.ErrInput},
-		"candidates": {db.Choice{For: 7, Among: db.Keys()}, db.ErrInput},
+		"source":     {db.ChooseOptions{For: "x"}, db.ErrNotFound},
+		"model":      {db.ChooseOptions{For: 7, Model: "x"}, db.ErrNoModel},
+		"explorer":   {db.ChooseOptions{For: 7, Explore: db.Explorer{Name: "ucb"}}, db.ErrInput},
+		"gamma":      {db.ChooseOptions{For: 7, Explore: db.Explorer{Gamma: -1}}, db.ErrInput},
+		"TTL":        {db.ChooseOptions{For: 7, TTL: -1}, db.ErrInput},
+		"candidates": {db.ChooseOptions{For: 7, Among: db.Keys()}, db.ErrInput},
 	} {
 		_, err := g.Choose(ctx, c.c)
 		wantError(t, what, err, c.want)
@@ -247,7 +247,7 @@ func TestDecisionsExpire(t *testing.T) {
 	load(t, g, 40)
 	for i := range 300 {
 		now.now = now.now.Add(time.Second)
-		_, err := g.Choose(ctx, db.Choice{For: i % 40, TTL: time.Duration(1+i%10) * time.Second})
+		_, err := g.Choose(ctx, db.ChooseOptions{For: i % 40, TTL: time.Duration(1+i%10) * time.Second})
 		must(t, err)
 	}
 	kept := 0
@@ -268,13 +268,13 @@ func TestRewardOfAnotherModel(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 40)
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
-	d, err := g.Choose(ctx, db.Choice{For: 7, Model: "m"})
+	must(t, g.Model("m").Create(ctx, model.Spec{}))
+	d, err := g.Choose(ctx, db.ChooseOptions{For: 7, Model: "m"})
 	must(t, err)
-	must(t, g.DropModel(ctx, "m"), g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}))
+	must(t, g.Model("m").Drop(ctx), g.Model("m").Create(ctx, model.Spec{Policy: "prb"}))
 	must(t, g.Reward(ctx, d.ID, 1))
 	view(t, g, func(tx *db.Tx) error {
-		m, err := tx.Model("m")
+		m, err := tx.Model("m").Info(ctx)
 		if got, _ := tx.Decision(d.ID); m.Rounds != 0 || !got.Rewarded {
 			t.Errorf("%+v, %+v", m, got)
 		}
@@ -288,9 +288,9 @@ func TestRewardsAtOnce(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{Memory: 64 << 20})
 	load(t, g, 40)
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, g.Model("m").Create(ctx, model.Spec{}))
 	for range 5 {
-		d, err := g.Choose(ctx, db.Choice{For: 7, Model: "m"})
+		d, err := g.Choose(ctx, db.ChooseOptions{For: 7, Model: "m"})
 		must(t, err)
 		var all sync.WaitGroup
 		taken := make(chan float64, 8)
@@ -310,7 +310,7 @@ func TestRewardsAtOnce(t *testing.T) {
 		}
 	}
 	view(t, g, func(tx *db.Tx) error {
-		if m, _ := tx.Model("m"); m.Rounds != 5 {
+		if m, _ := tx.Model("m").Info(ctx); m.Rounds != 5 {
 			t.Errorf("%d rounds", m.Rounds)
 		}
 		return nil
@@ -323,7 +323,7 @@ func TestLongTTL(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, newClock().options())
 	load(t, g, 30)
-	d, err := g.Choose(ctx, db.Choice{For: 3, Among: db.Keys(5, 6), TTL: math.MaxInt64})
+	d, err := g.Choose(ctx, db.ChooseOptions{For: 3, Among: db.Keys(5, 6), TTL: math.MaxInt64})
 	must(t, err, g.Reward(ctx, d.ID, 1))
 	if !d.Expires.After(d.Time.AddDate(200, 0, 0)) {
 		t.Errorf("made %v, expires %v", d.Time, d.Expires)
@@ -338,7 +338,7 @@ func TestRewardInserts(t *testing.T) {
 	load(t, g, 30)
 	choose := func() db.Decision {
 		t.Helper()
-		d, err := g.Choose(ctx, db.Choice{For: 3})
+		d, err := g.Choose(ctx, db.ChooseOptions{For: 3})
 		must(t, err)
 		return d
 	}

@@ -28,17 +28,17 @@ func TestClasses(t *testing.T) {
 		return nil
 	}))
 	spec := model.Spec{Policy: "prb_n", Preset: "released", ClassLabel: "topic"}
-	must(t, g.CreateModel(ctx, "m", spec))
+	must(t, g.Model("m").Create(ctx, spec))
 	spec.ClassLabel = "none"
-	wantError(t, "a label that is not there", g.CreateModel(ctx, "n", spec), db.ErrNotFound)
+	wantError(t, "a label that is not there", g.Model("n").Create(ctx, spec), db.ErrNotFound)
 	spec.ClassLabel = ""
-	wantError(t, "no classes", g.CreateModel(ctx, "n", spec), db.ErrInput)
+	wantError(t, "no classes", g.Model("n").Create(ctx, spec), db.ErrInput)
 	for u := range 6 {
-		must(t, g.Observe(ctx, db.Observation{Source: u, Target: 6 + u%3, Model: "m", Reward: float64(u % 2), Insert: true}))
+		must(t, g.Observe(ctx, db.ObserveOptions{Source: u, Target: 6 + u%3, Model: "m", Reward: float64(u % 2), Insert: true}))
 	}
-	wantError(t, "no class", g.Observe(ctx, db.Observation{Source: 1, Target: 2, Model: "m"}), db.ErrInput)
+	wantError(t, "no class", g.Observe(ctx, db.ObserveOptions{Source: 1, Target: 2, Model: "m"}), db.ErrInput)
 	ask := func(among db.Candidates) string {
-		r, err := g.Predict(ctx, db.Prediction{For: 1, Among: among, Model: "m", NoCache: true})
+		r, err := g.Predict(ctx, db.PredictOptions{For: 1, Among: among, Model: "m", NoCache: true})
 		must(t, err)
 		return fmt.Sprint(r.Links)
 	}

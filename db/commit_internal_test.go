@@ -20,7 +20,7 @@ func writers(t testing.TB, g *DB, n, m int) {
 	for w := range n {
 		all.Go(func() {
 			for i := range m {
-				err := g.Update(context.Background(), func(tx *Tx) error { return tx.AddEdge(w, fmt.Sprint(w, "-", i), 1) })
+				err := g.Update(context.Background(), func(tx *Tx) error { return tx.PutEdge(w, fmt.Sprint(w, "-", i)) })
 				if err != nil {
 					t.Error(err)
 				}
@@ -69,7 +69,7 @@ func TestUnsyncedVersions(t *testing.T) {
 	must(t, err)
 	slow.Store(true)
 	first, second := make(chan error, 1), make(chan error, 1)
-	go func() { first <- g.Update(ctx, func(tx *Tx) error { return tx.AddEdge(1, 2, 1) }) }()
+	go func() { first <- g.Update(ctx, func(tx *Tx) error { return tx.PutEdge(1, 2) }) }()
 	<-entered
 	saw := make(chan int64, 1)
 	refused := errors.New("refused")
@@ -115,7 +115,7 @@ func TestFailedSync(t *testing.T) {
 		go func() {
 			results <- g.Update(ctx, func(tx *Tx) error {
 				g.store.Fail(broken)
-				return tx.AddEdge(100+i, 200+i, 1)
+				return tx.PutEdge(100+i, 200+i)
 			})
 		}()
 	}
@@ -149,12 +149,12 @@ func TestGroupsLearnInOrder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	g := openTest(t, path)
 	insert(t, g, 0, 20)
-	must(t, g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}))
+	must(t, g.Model("m").Create(ctx, model.Spec{Policy: "prb"}))
 	var all sync.WaitGroup
 	for w := range 16 {
 		all.Go(func() {
 			for i := range 20 {
-				o := Observation{Source: (w + i) % 20, Target: (w * i) % 20, Model: "m", Reward: float64(i % 2), Insert: true}
+				o := ObserveOptions{Source: (w + i) % 20, Target: (w * i) % 20, Model: "m", Reward: float64(i % 2), Insert: true}
 				if err := g.Observe(ctx, o); err != nil {
 					t.Error(err)
 				}
@@ -214,13 +214,13 @@ func TestReadOfALostCommit(t *testing.T) {
 	must(t, err)
 	slow.Store(true)
 	first, second, third := make(chan error, 1), make(chan error, 1), make(chan error, 1)
-	go func() { first <- g.Update(ctx, func(tx *Tx) error { return tx.AddEdge(1, 2, 1) }) }()
+	go func() { first <- g.Update(ctx, func(tx *Tx) error { return tx.PutEdge(1, 2) }) }()
 	<-entered
 	running := make(chan struct{})
 	go func() {
 		second <- g.Update(ctx, func(tx *Tx) error {
 			close(running)
-			return tx.AddEdge(3, 4, 1)
+			return tx.PutEdge(3, 4)
 		})
 	}()
 	<-running
@@ -256,7 +256,7 @@ func TestFailureAmongCommits(t *testing.T) {
 		var all sync.WaitGroup
 		for w := range acknowledged {
 			all.Go(func() {
-				for g.Update(ctx, func(tx *Tx) error { return tx.AddEdge(w, 100+acknowledged[w], 1) }) == nil {
+				for g.Update(ctx, func(tx *Tx) error { return tx.PutEdge(w, 100+acknowledged[w]) }) == nil {
 					acknowledged[w]++
 				}
 			})

@@ -26,15 +26,15 @@ import (
 func step(g *db.DB, i int) error {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(uint64(i), 5))
-	mark := func(tx *db.Tx) error { return tx.AddEdge("step", fmt.Sprint("s", i), 1) }
+	mark := func(tx *db.Tx) error { return tx.PutEdge("step", fmt.Sprint("s", i)) }
 	switch {
 	case i == 0:
-		if err := g.CreateModel(ctx, "belief", model.Spec{}); err != nil && !errors.Is(err, db.ErrExists) {
+		if err := g.Model("belief").Create(ctx, model.Spec{}); err != nil && !errors.Is(err, db.ErrExists) {
 			return err
 		}
-		return g.CreateModel(ctx, "m", model.Spec{Policy: "prb"})
+		return g.Model("m").Create(ctx, model.Spec{Policy: "prb"})
 	case i%13 == 12:
-		_, err := g.Train(ctx, db.Training{Model: "m", Log: i%2 == 0, Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 20, Epochs: 1}})
+		_, err := g.Model("m").Train(ctx, db.TrainOptions{Log: i%2 == 0, Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 20, Epochs: 1}})
 		return err
 	case i%17 == 5:
 		return errors.Join(g.Compact(ctx), g.Update(ctx, mark))
@@ -48,7 +48,7 @@ func step(g *db.DB, i int) error {
 	case i%3 == 0:
 		return g.Update(ctx, func(tx *db.Tx) error {
 			for range 5 {
-				o := db.Observation{Source: rng.IntN(20), Target: rng.IntN(20), Model: "m", Reward: float64(rng.IntN(2)), Insert: true, Among: db.Keys(3, 5), NoCache: true}
+				o := db.ObserveOptions{Source: rng.IntN(20), Target: rng.IntN(20), Model: "m", Reward: float64(rng.IntN(2)), Insert: true, Among: db.Keys(3, 5), NoCache: true}
 				for _, o.Model = range []string{"belief", "m"} {
 					if err := tx.Observe(ctx, o); err != nil {
 						return err
@@ -63,7 +63,7 @@ func step(g *db.DB, i int) error {
 				return err
 			}
 			for range 10 {
-				if err := tx.AddEdge(rng.IntN(20), rng.IntN(20), 1+float32(rng.IntN(2))); err != nil {
+				if err := tx.PutEdge(rng.IntN(20), rng.IntN(20), db.Weight(1+float32(rng.IntN(2)))); err != nil {
 					return err
 				}
 			}
@@ -79,7 +79,7 @@ func step(g *db.DB, i int) error {
 
 // decide makes a decision and rewards the previous one.
 func decide(tx *db.Tx, i int) error {
-	d, err := tx.Choose(context.Background(), db.Choice{For: i % 15, Among: db.Keys(3, 5, 7), Model: "belief", NoCache: true})
+	d, err := tx.Choose(context.Background(), db.ChooseOptions{For: i % 15, Among: db.Keys(3, 5, 7), Model: "belief", NoCache: true})
 	if err == nil && d.ID > 1 {
 		_, _, err = tx.Reward(d.ID-1, float64(i%2), false)
 	}
@@ -89,7 +89,7 @@ func decide(tx *db.Tx, i int) error {
 // stepsDone returns the number of steps that a database has seen.
 func stepsDone(g *db.DB) (n int, err error) {
 	err = g.View(context.Background(), func(tx *db.Tx) error {
-		m, err := tx.Model("m")
+		m, err := tx.Model("m").Info(context.Background())
 		if errors.Is(err, db.ErrNoModel) {
 			return nil
 		}
@@ -223,7 +223,7 @@ func crashOfMany(path string) error {
 	for w := range 8 {
 		go func() {
 			for i := 0; ; i++ {
-				if err := g.Update(context.Background(), func(tx *db.Tx) error { return tx.AddEdge(w, 100+i, 1) }); err != nil {
+				if err := g.Update(context.Background(), func(tx *db.Tx) error { return tx.PutEdge(w, 100+i) }); err != nil {
 					failed <- err
 				}
 				fmt.Println(w, i)
@@ -274,7 +274,7 @@ func TestCrashOfMany(t *testing.T) {
 func same(t *testing.T, kill int, g, twin *db.DB) {
 	t.Helper()
 	for _, name := range []string{"belief", "m"} {
-		plain := db.Prediction{For: 7, Among: db.All(), NoCache: true, Top: -1, Model: name}
+		plain := db.PredictOptions{For: 7, Among: db.All(), NoCache: true, Top: -1, Model: name}
 		if got, want := answer(t, g, plain), answer(t, twin, plain); got != want {
 			t.Fatalf("kill %d, model %s:\n%s\nthe twin:\n%s", kill, name, got, want)
 		}

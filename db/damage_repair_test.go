@@ -67,12 +67,12 @@ func damageable(t testing.TB, rng *rand.Rand, closed bool) (map[string][]byte, r
 		if sitting == 0 {
 			_, err := g.Load(ctx, strings.NewReader(wheel(800+rng.IntN(800))), db.LoadOptions{})
 			must(t, err)
-			must(t, g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}))
+			must(t, g.Model("m").Create(ctx, model.Spec{Policy: "prb"}))
 		}
 		for range 6 {
 			update(t, g, func(tx *db.Tx) error { return scribble(tx, rng, 40) })
 			maps.Copy(r.ever, lines(t, g))
-			if err := g.Observe(ctx, db.Observation{Source: 1, Target: 5 + rng.IntN(50), Reward: 1, Insert: true, Model: "m"}); !errors.Is(err, db.ErrNotFound) {
+			if err := g.Observe(ctx, db.ObserveOptions{Source: 1, Target: 5 + rng.IntN(50), Reward: 1, Insert: true, Model: "m"}); !errors.Is(err, db.ErrNotFound) {
 				must(t, err)
 			}
 			maps.Copy(r.ever, lines(t, g))
@@ -108,7 +108,7 @@ func scribble(tx *db.Tx, rng *rand.Rand, n int) error {
 		case 3:
 			err = tx.PutNode(db.Node{Key: db.Str(fmt.Sprint("p", rng.IntN(50))), Label: "person"})
 		default:
-			err = tx.AddEdge(a, b, float32(1+rng.IntN(9)))
+			err = tx.PutEdge(a, b, db.Weight(float32(1+rng.IntN(9))))
 		}
 		if err != nil && !errors.Is(err, db.ErrNotFound) {
 			return err
@@ -330,7 +330,7 @@ func TestPowerLossWithoutSync(t *testing.T) {
 	path, o := place(t), &db.Options{NoSync: true}
 	g := open(t, path, o)
 	for i := range 300 {
-		update(t, g, func(tx *db.Tx) error { return tx.AddEdge(i, i+1, 1) })
+		update(t, g, func(tx *db.Tx) error { return tx.PutEdge(i, i+1) })
 	}
 	files := readFiles(t, path)
 	must(t, g.Close())

@@ -44,7 +44,7 @@ func (d sweptDatabase) build(t testing.TB, seed uint64) (files map[string][]byte
 		g := open(t, path, &o)
 		if session == 0 && d.sessions > 1 {
 			_, err := g.Load(ctx, strings.NewReader(wheel(200+int(seed))), db.LoadOptions{})
-			must(t, err, g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}))
+			must(t, err, g.Model("m").Create(ctx, model.Spec{Policy: "prb"}))
 		}
 		for range 25 {
 			update(t, g, func(tx *db.Tx) error { return scribble(tx, rng, 5) })
@@ -227,7 +227,7 @@ func TestTableOfATwin(t *testing.T) {
 	twin := func(weight float32) map[string][]byte {
 		path := place(t)
 		g := open(t, path, nil)
-		update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, weight) })
+		update(t, g, func(tx *db.Tx) error { return tx.PutEdge(1, 2, db.Weight(weight)) })
 		must(t, g.Close())
 		return readFiles(t, path)
 	}

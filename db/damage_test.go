@@ -44,7 +44,7 @@ func outcome(path string) string {
 	err = g.View(ctx, func(tx *db.Tx) error {
 		nodes = tx.Stats().Nodes
 		for n := range tx.Nodes() {
-			if _, err := tx.Predict(ctx, db.Prediction{For: n.Key}); err != nil {
+			if _, err := tx.Predict(ctx, db.PredictOptions{For: n.Key}); err != nil {
 				return err
 			}
 			break
@@ -66,15 +66,15 @@ func furnished(t testing.TB, closed bool) (files map[string][]byte) {
 		_, err := g.Load(ctx, strings.NewReader(wheel(50*(sitting+1))), db.LoadOptions{})
 		must(t, err)
 		update(t, g, func(tx *db.Tx) error {
-			return errors.Join(tx.AddEdge("x", sitting, 2), tx.SetFeatures(sitting, []float32{1, 2}))
+			return errors.Join(tx.PutEdge("x", sitting, db.Weight(2)), tx.SetFeatures(sitting, []float32{1, 2}))
 		})
 		if sitting == 0 {
-			must(t, g.CreateModel(ctx, "m", model.Spec{}))
+			must(t, g.Model("m").Create(ctx, model.Spec{}))
 		}
 		for i := range 3 {
-			must(t, g.Observe(ctx, db.Observation{Source: 0, Target: i + 5, Model: "m", Reward: 1, Insert: true}))
+			must(t, g.Observe(ctx, db.ObserveOptions{Source: 0, Target: i + 5, Model: "m", Reward: 1, Insert: true}))
 		}
-		_, err = g.Predict(ctx, db.Prediction{For: 0})
+		_, err = g.Predict(ctx, db.PredictOptions{For: 0})
 		must(t, err)
 		files = readFiles(t, path)
 		must(t, g.Close())
@@ -192,7 +192,7 @@ func TestEmptyLog(t *testing.T) {
 	t.Parallel()
 	path := place(t)
 	g := open(t, path, nil)
-	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
+	update(t, g, func(tx *db.Tx) error { return tx.PutEdge(1, 2) })
 	files := readFiles(t, path)
 	must(t, g.Close())
 	files["00002.mem"] = nil

@@ -20,6 +20,7 @@ import (
 // DB is an open database. It is safe for concurrent use.
 type DB struct {
 	opts     Options
+	nothing  *snapshot // what a transaction sees that has ended
 	store    *store.Store
 	states   *index.States
 	versions versions // those that are not deployed
@@ -80,7 +81,7 @@ func Open(path string, o *Options) (*DB, error) {
 // open is Open with resolved options. It returns the error of ctx if ctx ends while it reads.
 func open(ctx context.Context, path string, opts Options) (*DB, error) {
 	db := &DB{
-		opts: opts, earliest: math.MinInt64, openReaders: newOpenReaders(), refreshed: map[string]version{},
+		opts: opts, nothing: &snapshot{Snapshot: index.New(index.Meta{})}, earliest: math.MinInt64, openReaders: newOpenReaders(), refreshed: map[string]version{},
 		writer: newToken(), compactor: newToken(), refresher: newToken(), saver: newToken(), loader: newToken(),
 	}
 	var err error

@@ -264,16 +264,16 @@ func NewExplorer(name string) (Explorer, error) {
 	return e, optionError(err)
 }
 
-// Choice requests one link of a node to try.
-type Choice struct {
+// ChooseOptions requests one link of a node to try.
+type ChooseOptions struct {
 	For     any           // the node
 	Among   Candidates    // at most MaxOffers; zero value: PPR(1000), or the classes of a model that has some
-	Model   string        // default: as for Observation
-	At      time.Time     // default: as for Prediction
+	Model   string        // default: as for ObserveOptions
+	At      time.Time     // default: as for PredictOptions
 	Explore Explorer      // zero value: SquareCB
 	TTL     time.Duration // how long the decision is kept and accepts a reward; 0 means DefaultTTL
 	Seed    uint64        // seed of the random numbers; 0 means the database's seed
-	NoCache bool          // as for Prediction
+	NoCache bool          // as for PredictOptions
 }
 
 // MaxOffers is the maximal number of candidates of a choice. The propensity of each is stored.
@@ -284,17 +284,17 @@ const DefaultTTL = 7 * 24 * time.Hour
 
 // Choose chooses in a transaction of its own. The decision is committed when Choose returns. See
 // [Tx.Choose].
-func (db *DB) Choose(ctx context.Context, c Choice) (Decision, error) {
+func (db *DB) Choose(ctx context.Context, c ChooseOptions) (Decision, error) {
 	return result(ctx, db.Update, func(tx *Tx) (Decision, error) { return tx.Choose(ctx, c) })
 }
 
 // Choose draws one of the candidates with the probabilities that the explorer derives from the
 // model's scores. It stores the decision, with everything that a model needs to learn from its
 // reward, until it expires. The draw is a function of the seed and the decision's number. The
-// scores are those of a Prediction with the name of the model, which learns from the reward; see
+// scores are those of a prediction with the name of the model, which learns from the reward; see
 // Tx.Observe. Choose returns the errors of Predict, ErrTooLarge for more
 // candidates than MaxOffers, and ErrInput if there are no candidates.
-func (tx *Tx) Choose(ctx context.Context, c Choice) (Decision, error) {
+func (tx *Tx) Choose(ctx context.Context, c ChooseOptions) (Decision, error) {
 	if _, err := tx.writable(); err != nil {
 		return Decision{}, err
 	}
@@ -313,7 +313,7 @@ func (tx *Tx) Choose(ctx context.Context, c Choice) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	q, err := tx.prepare(ctx, Prediction{For: tx.key(source), Among: c.Among, Model: m.info.Name, At: c.At, NoCache: c.NoCache})
+	q, err := tx.prepare(ctx, PredictOptions{For: tx.key(source), Among: c.Among, Model: m.info.Name, At: c.At, NoCache: c.NoCache})
 	if err != nil {
 		return Decision{}, err
 	}
@@ -406,7 +406,7 @@ func (db *DB) Reward(ctx context.Context, id uint64, reward float64) error {
 // exists, and added reports that.
 //
 // When the transaction commits, the model that scored the decision learns the outcome, as from an
-// Observation of the link Among all that was offered, with the graph as it was when the choice was
+// observation of the link Among all that was offered, with the graph as it was when the choice was
 // made. The version that is deployed at the commit learns. A model that was dropped since does not
 // learn, nor does a later model of the same name.
 //

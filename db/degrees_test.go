@@ -22,7 +22,7 @@ func star(t *testing.T, n int) *db.DB {
 				return err
 			}
 			if i > 0 && i%10 == 0 {
-				if err := tx.AddEdge(0, i, 1); err != nil {
+				if err := tx.PutEdge(0, i); err != nil {
 					return err
 				}
 			}

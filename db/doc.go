@@ -66,8 +66,8 @@
 //
 // # What survives
 //
-// When Update, Observe, Choose, Reward, Load, CreateModel, DropModel, Train, Deploy, Rollback,
-// Freeze or ImportModel has returned nil, its effect survives the death of the process and, unless
+// When Update, Observe, Choose, Reward, Load, Model.Create, Model.Drop, Train, Deploy, Rollback,
+// Freeze or Model.Import has returned nil, its effect survives the death of the process and, unless
 // Options.NoSync is set, a power cut. A call that had not returned has happened completely or not
 // at all. Models come back exactly: Open reads a stored document and replays the observations after
 // it, using the contexts stored with them. So after a kill, the next Predict with NoCache gives the
@@ -205,7 +205,7 @@
 // of the mean weight of the source's edges. No rank is Certain if contexts or candidates came from
 // such a state, and contexts make Bound infinite; with UntilCertain they are computed from scratch
 // then. Without a model, and before a model's first training, the estimate is a fixed prior over
-// the structure. Ranking.AnsweredBy says which one was used.
+// the structure. Prediction.AnsweredBy says which one was used.
 //
 // [Tx.PredictEach] answers many questions on all processors, in their order and with NoCache,
 // within the memory of one answer. It answers PREDICT LINKS FOR ALL and kith score.
@@ -224,29 +224,30 @@
 // nodes' rows are changed instead: short ones are copied, long ones lose these edges whenever they
 // are read.
 //
-// [Tx.Holdout] measures how good predictions are: it hides edges, and [HoldoutSet.Ask] asks
+// [Tx.Holdout] measures how good predictions are: it hides edges, and [Holdout.Ask] asks
 // contenders for them on the graph without them. All contenders of a set rank the same nodes and
 // candidates.
 //
 // # Versions
 //
-// One model answers requests that name none: the first that was trained, until [DB.Deploy] selects
-// another or DropModel removes it. Its name is in the meta record. Without such a model, and while
-// its deployed version is untrained, the built-in model answers, whose weights were learned on
-// other graphs.
+// One model answers requests that name none: the first that was trained, until [Model.Deploy]
+// selects another or Model.Drop removes it. Its name is in the meta record. Without such a model,
+// and while its deployed version is untrained, the built-in model answers, whose weights were
+// learned on other graphs.
 //
-// CreateModel makes the first version of a model; the model default is made by the first Observe,
-// Choose or Train that needs it. Each [DB.Train] makes another version from the deployed one. The deployed version answers requests that name no version, and only it learns from
-// observations. Train compares a new version with others ([Comparison]) and deploys it if it is not
-// worse, unless told otherwise. [DB.Deploy] and [DB.Rollback] deploy other versions, each in its
-// own state. Up to [MaxVersions] versions of a model are kept on the disk, with everything that
-// their training needs to continue; recently used ones are in memory. The reward of a decision
-// teaches the version that is deployed when the reward comes. [DB.Freeze] stops a model from
-// learning: observations go to the log with a mark that they are not learned, now or by a replay.
-// Models that were trained on edges that have changed since are trained again in the background,
-// one at a time; see Options.NoRefresh.
+// Model.Create makes the first version of a model; the model default is made by the first Observe,
+// Choose or Train that needs it. Each [Model.Train] makes another version from the deployed one.
+// The deployed version answers requests that name no version, and only it learns from observations.
+// Train compares a new version with others ([Comparison]) and deploys it if it is not worse, unless
+// told otherwise. [Model.Deploy] and [Model.Rollback] deploy other versions, each in its own state.
+// Up to [MaxVersions] versions of a model are kept on the disk, with everything that their training
+// needs to continue; recently used ones are in memory. The reward of a decision teaches the version
+// that is deployed when the reward comes. [Model.Freeze] stops a model from learning: observations
+// go to the log with a mark that they are not learned, now or by a replay. Models that were trained
+// on edges that have changed since are trained again in the background, one at a time; see
+// Options.NoRefresh.
 //
-// [DB.ExportModel] and [DB.ImportModel] move models between databases. Node ids are specific to a
+// [Model.Export] and [Model.Import] move models between databases. Node ids are specific to a
 // database, so an exported model refers to nodes by their keys.
 //
 // # Decisions
@@ -254,7 +255,7 @@
 // [DB.Choose] draws a candidate by probabilities that an [Explorer] derives from the scores, and
 // commits the decision before it returns: the candidates, their scores and probabilities, and the
 // contexts that the model may need. [DB.Reward] reports the outcome, once, before the decision
-// expires. The model then learns what an Observation made at the moment of the choice would have
+// expires. The model then learns what an observation made at the moment of the choice would have
 // taught it. A decision is identified by a number that is never reused. Each takes 23 bytes a
 // candidate, and 4 bytes for each number of the contexts that its model needs. From the rewarded
 // ones [DB.EvaluateLog] estimates what another model would have earned. [Tx.Observations] and

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -26,24 +27,40 @@ const (
 	MaxWeight = index.MaxWeight
 )
 
-// AddEdge adds the edge between src and dst (in a directed graph: from src to dst) or, if it
-// exists, sets its weight. It adds missing nodes. It returns ErrInput for a weight that is not a
-// number from MinWeight to MaxWeight: 9.1e-13 to 1.1e12.
-func (tx *Tx) AddEdge(src, dst any, weight float32) error {
-	s, err := KeyOf(src)
-	if err != nil {
-		return err
-	}
-	d, err := KeyOf(dst)
-	if err != nil {
-		return err
-	}
-	return tx.PutEdge(Edge{Src: s, Dst: d, Weight: weight})
+// EdgeOption says something of an edge that [Tx.AddEdge] or [Tx.PutEdge] writes.
+type EdgeOption func(*Edge)
+
+// Weight gives an edge a weight from MinWeight to MaxWeight: 9.1e-13 to 1.1e12.
+func Weight(w float32) EdgeOption { return func(e *Edge) { e.Weight = w } }
+
+// At gives an edge a time in the years 0 to 9999.
+func At(t time.Time) EdgeOption { return func(e *Edge) { e.Time = t } }
+
+// AddEdge adds an edge between src and dst; in a directed graph, from src to dst. Without options
+// the edge has weight 1 and no time. AddEdge adds missing nodes. It returns ErrExists if there is
+// such an edge, and ErrInput for a key, a weight or a time that is not valid.
+func (tx *Tx) AddEdge(src, dst any, opts ...EdgeOption) error {
+	return tx.writeEdge(src, dst, opts, true)
 }
 
-// PutEdge is AddEdge with a time, which must be in the years 0 to 9999.
-func (tx *Tx) PutEdge(e Edge) error {
+// PutEdge is AddEdge that replaces an edge that exists.
+func (tx *Tx) PutEdge(src, dst any, opts ...EdgeOption) error {
+	return tx.writeEdge(src, dst, opts, false)
+}
+
+// writeEdge adds an edge, which must not exist if it is new.
+func (tx *Tx) writeEdge(src, dst any, opts []EdgeOption, isNew bool) error {
 	b, err := tx.writable()
+	if err != nil {
+		return err
+	}
+	e := Edge{Weight: 1}
+	for _, o := range opts {
+		o(&e)
+	}
+	if e.Src, err = KeyOf(src); err == nil {
+		e.Dst, err = KeyOf(dst)
+	}
 	if err != nil {
 		return err
 	}
@@ -59,6 +76,9 @@ func (tx *Tx) PutEdge(e Edge) error {
 		if ends[i], _, err = b.AddNode(k); err != nil {
 			return inputError(err)
 		}
+	}
+	if _, exists := b.Edge(ends[0], ends[1]); exists && isNew {
+		return missing(KindEdge, fmt.Sprintf("%v -> %v", e.Src, e.Dst), nil, ErrExists, "edge %v -> %v exists already", e.Src, e.Dst)
 	}
 	_, err = b.SetEdge(ends[0], ends[1], e.Weight, at)
 	return err
@@ -163,6 +183,10 @@ func (tx *Tx) Neighbors(key any) iter.Seq2[Edge, error] {
 // Edges yields every edge once. The transaction must not write during the iteration.
 func (tx *Tx) Edges() iter.Seq2[Edge, error] {
 	return func(yield func(Edge, error) bool) {
+		if tx.ended {
+			yield(Edge{}, ErrClosed)
+			return
+		}
 		for e := range tx.view().Graph.Edges() {
 			if !yield(tx.edge(e), nil) {
 				return

@@ -20,7 +20,7 @@ import (
 var (
 	// ErrNotFound is returned when a node, an edge or a label is not in the transaction's snapshot.
 	ErrNotFound = store.ErrNotFound
-	// ErrExists is returned when a node or a model to be created exists already.
+	// ErrExists is returned when a node, an edge or a model to be added exists already.
 	ErrExists = errors.New("db: exists already")
 	// ErrClosed is returned by every use of a closed database.
 	ErrClosed = store.ErrClosed

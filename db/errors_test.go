@@ -16,10 +16,10 @@ func TestErrorsNameThings(t *testing.T) {
 	t.Parallel()
 	g, ctx := dbtest.Open(t, inMemory), context.Background()
 	update(t, g, func(tx *db.Tx) error {
-		return errors.Join(tx.PutNode(db.Node{Key: db.Int(1), Label: "person"}), tx.AddEdge(1, "two", 1), tx.AddEdge("20", "Ann", 1))
+		return errors.Join(tx.PutNode(db.Node{Key: db.Int(1), Label: "person"}), tx.PutEdge(1, "two"), tx.PutEdge("20", "Ann"))
 	})
-	must(t, g.CreateModel(ctx, "friends", db.ModelSpec{}))
-	predict := func(p db.Prediction) error {
+	must(t, g.Model("friends").Create(ctx, db.ModelSpec{}))
+	predict := func(p db.PredictOptions) error {
 		_, err := g.Predict(ctx, p)
 		return err
 	}
@@ -29,22 +29,22 @@ func TestErrorsNameThings(t *testing.T) {
 		is   error
 		want db.Error
 	}{
-		"no node 'x'": {predict(db.Prediction{For: "x"}), db.ErrNotFound, db.Error{Kind: db.KindNode, Name: "'x'"}},
-		"no node '1'; there is a node 1, an integer":           {predict(db.Prediction{For: "1"}), db.ErrNotFound, db.Error{Kind: db.KindNode, Name: "'1'", DidYouMean: "1"}},
+		"no node 'x'": {predict(db.PredictOptions{For: "x"}), db.ErrNotFound, db.Error{Kind: db.KindNode, Name: "'x'"}},
+		"no node '1'; there is a node 1, an integer":           {predict(db.PredictOptions{For: "1"}), db.ErrNotFound, db.Error{Kind: db.KindNode, Name: "'1'", DidYouMean: "1"}},
 		"no node ' 1'; there is a node 1, an integer":          {in(func(tx *db.Tx) error { return tx.DeleteNode(" 1") }), db.ErrNotFound, db.Error{Kind: db.KindNode, Name: "' 1'", DidYouMean: "1"}},
 		"no node 20; there is a node '20', a string":           {in(func(tx *db.Tx) error { return tx.DeleteEdge(20, 1) }), db.ErrNotFound, db.Error{Kind: db.KindNode, Name: "20", DidYouMean: "'20'"}},
-		"no node 'TWO'; there is a node 'two'":                 {predict(db.Prediction{For: "TWO"}), db.ErrNotFound, db.Error{Kind: db.KindNode, Name: "'TWO'", DidYouMean: "'two'"}},
-		"no node 'ann'; there is a node 'Ann'":                 {predict(db.Prediction{For: 1, Among: db.Keys("ann")}), db.ErrNotFound, db.Error{Kind: db.KindNode, Name: "'ann'", DidYouMean: "'Ann'"}},
-		"no node 'two '; there is a node 'two'":                {predict(db.Prediction{For: "two "}), db.ErrNotFound, db.Error{Kind: db.KindNode, Name: "'two '", DidYouMean: "'two'"}},
+		"no node 'TWO'; there is a node 'two'":                 {predict(db.PredictOptions{For: "TWO"}), db.ErrNotFound, db.Error{Kind: db.KindNode, Name: "'TWO'", DidYouMean: "'two'"}},
+		"no node 'ann'; there is a node 'Ann'":                 {predict(db.PredictOptions{For: 1, Among: db.Keys("ann")}), db.ErrNotFound, db.Error{Kind: db.KindNode, Name: "'ann'", DidYouMean: "'Ann'"}},
+		"no node 'two '; there is a node 'two'":                {predict(db.PredictOptions{For: "two "}), db.ErrNotFound, db.Error{Kind: db.KindNode, Name: "'two '", DidYouMean: "'two'"}},
 		"no node ' '":                                          {in(func(tx *db.Tx) error { _, err := tx.Node(" "); return err }), db.ErrNotFound, db.Error{Kind: db.KindNode, Name: "' '"}},
 		"no edge 'two' -> 'two'":                               {in(func(tx *db.Tx) error { return tx.DeleteEdge("two", "two") }), db.ErrNotFound, db.Error{Kind: db.KindEdge, Name: "'two' -> 'two'"}},
 		"node 1 exists already":                                {in(func(tx *db.Tx) error { return tx.AddNode(db.Node{Key: db.Int(1)}) }), db.ErrExists, db.Error{Kind: db.KindNode, Name: "1"}},
-		`no label "preson"`:                                    {predict(db.Prediction{For: 1, Among: db.Label("preson")}), db.ErrNotFound, db.Error{Kind: db.KindLabel, Name: "preson", DidYouMean: "person"}},
-		`no model "freinds"`:                                   {predict(db.Prediction{For: 1, Model: "freinds"}), db.ErrNoModel, db.Error{Kind: db.KindModel, Name: "freinds", DidYouMean: "friends"}},
-		`no model "kazt"`:                                      {predict(db.Prediction{For: 1, Model: "kazt"}), db.ErrNoModel, db.Error{Kind: db.KindModel, Name: "kazt", DidYouMean: "katz"}},
-		`no model "katz"`:                                      {g.DropModel(ctx, "katz"), db.ErrNoModel, db.Error{Kind: db.KindModel, Name: "katz"}},
-		`model "friends" exists already`:                       {g.CreateModel(ctx, "friends", db.ModelSpec{}), db.ErrExists, db.Error{Kind: db.KindModel, Name: "friends"}},
-		`model "friends" has no version 2 (it has 1)`:          {predict(db.Prediction{For: 1, Model: "friends", Version: 2}), db.ErrNoModel, db.Error{Kind: db.KindVersion, Name: "2"}},
+		`no label "preson"`:                                    {predict(db.PredictOptions{For: 1, Among: db.Label("preson")}), db.ErrNotFound, db.Error{Kind: db.KindLabel, Name: "preson", DidYouMean: "person"}},
+		`no model "freinds"`:                                   {predict(db.PredictOptions{For: 1, Model: "freinds"}), db.ErrNoModel, db.Error{Kind: db.KindModel, Name: "freinds", DidYouMean: "friends"}},
+		`no model "kazt"`:                                      {predict(db.PredictOptions{For: 1, Model: "kazt"}), db.ErrNoModel, db.Error{Kind: db.KindModel, Name: "kazt", DidYouMean: "katz"}},
+		`no model "katz"`:                                      {g.Model("katz").Drop(ctx), db.ErrNoModel, db.Error{Kind: db.KindModel, Name: "katz"}},
+		`model "friends" exists already`:                       {g.Model("friends").Create(ctx, db.ModelSpec{}), db.ErrExists, db.Error{Kind: db.KindModel, Name: "friends"}},
+		`model "friends" has no version 2 (it has 1)`:          {predict(db.PredictOptions{For: 1, Model: "friends", Version: 2}), db.ErrNoModel, db.Error{Kind: db.KindVersion, Name: "2"}},
 		"decision 7 was never made":                            {g.Reward(ctx, 7, 1), db.ErrNoDecision, db.Error{Kind: db.KindDecision, Name: "7"}},
 		`unknown estimator "sinps" (accepted: ips, snips, dr)`: {db.CheckEstimator("sinps"), db.ErrInput, db.Error{Kind: db.KindEstimator, Name: "sinps", DidYouMean: "snips"}},
 		`unknown explorer "squarcb" (accepted: squarecb, epsilon_greedy)`: {func() error { _, err := db.NewExplorer("squarcb"); return err }(), db.ErrInput,

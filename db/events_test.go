@@ -50,10 +50,10 @@ func TestEvents(t *testing.T) {
 	path := place(t)
 	g := dbtest.Reopen(t, path, o)
 	for i := range 5 {
-		update(t, g, func(tx *db.Tx) error { return tx.AddEdge(i, i+1, 1) })
+		update(t, g, func(tx *db.Tx) error { return tx.PutEdge(i, i+1) })
 	}
 	must(t, g.Update(ctx, func(*db.Tx) error { return nil })) // changes nothing
-	must(t, g.CreateModel(ctx, "m", db.ModelSpec{}), g.Observe(ctx, db.Observation{Source: 1, Target: 3, Model: "m", Reward: 1}), g.Compact(ctx))
+	must(t, g.Model("m").Create(ctx, db.ModelSpec{}), g.Observe(ctx, db.ObserveOptions{Source: 1, Target: 3, Model: "m", Reward: 1}), g.Compact(ctx))
 	s, err := g.Stats()
 	must(t, err)
 	commits := 0
@@ -105,12 +105,12 @@ func TestStats(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{Memory: 64 << 20})
 	update(t, g, func(tx *db.Tx) error {
 		for i := range 10 {
-			must(t, tx.PutNode(db.Node{Key: db.Int(int64(i)), Label: []string{"", "a", `b"\` + "\n"}[i%3]}), tx.AddEdge(i, (i+1)%10, 1))
+			must(t, tx.PutNode(db.Node{Key: db.Int(int64(i)), Label: []string{"", "a", `b"\` + "\n"}[i%3]}), tx.PutEdge(i, (i+1)%10))
 		}
 		return tx.DeleteNode(4)
 	})
-	must(t, g.CreateModel(ctx, "m", db.ModelSpec{}))
-	_, err := g.Choose(ctx, db.Choice{For: 1, Among: db.Keys(5, 6), Model: "m"})
+	must(t, g.Model("m").Create(ctx, db.ModelSpec{}))
+	_, err := g.Choose(ctx, db.ChooseOptions{For: 1, Among: db.Keys(5, 6), Model: "m"})
 	must(t, err)
 	s, err := g.Stats()
 	must(t, err)

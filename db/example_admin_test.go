@@ -46,7 +46,7 @@ func ExampleDB_WriteTo() {
 		log.Fatal(err)
 	}
 	defer g.Close()
-	if err := g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge("ann", "bob", 1) }); err != nil {
+	if err := g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge("ann", "bob") }); err != nil {
 		log.Fatal(err)
 	}
 	var backup bytes.Buffer
@@ -82,7 +82,7 @@ func ExampleDB_Stats() {
 		log.Fatal(err)
 	}
 	defer g.Close()
-	if err := g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge("ann", "bob", 1) }); err != nil {
+	if err := g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge("ann", "bob") }); err != nil {
 		log.Fatal(err)
 	}
 	s, err := g.Stats()

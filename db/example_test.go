@@ -33,7 +33,7 @@ func Example() {
 	defer g.Close()
 	err = g.Update(ctx, func(tx *db.Tx) error {
 		for _, e := range [][2]string{{"ann", "bob"}, {"ann", "cid"}, {"bob", "dan"}, {"cid", "dan"}, {"dan", "eve"}, {"bob", "fay"}} {
-			if err := tx.AddEdge(e[0], e[1], 1); err != nil {
+			if err := tx.AddEdge(e[0], e[1]); err != nil {
 				return err
 			}
 		}
@@ -42,7 +42,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := g.Predict(ctx, db.Prediction{For: "ann", Among: db.Neighbors(3), Top: 2})
+	r, err := g.Predict(ctx, db.PredictOptions{For: "ann", Among: db.Neighbors(3), Top: 2})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func ExampleDB_Observe() {
 	defer g.Close()
 	err = g.Update(ctx, func(tx *db.Tx) error {
 		for i := range 20 {
-			if err := tx.AddEdge(i, (i+1)%20, 1); err != nil {
+			if err := tx.AddEdge(i, (i+1)%20); err != nil {
 				return err
 			}
 		}
@@ -75,16 +75,16 @@ func ExampleDB_Observe() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := g.CreateModel(ctx, "friends", model.Spec{}); err != nil {
+	if err := g.Model("friends").Create(ctx, model.Spec{}); err != nil {
 		log.Fatal(err)
 	}
 	for i := range 50 {
-		o := db.Observation{Source: i % 20, Target: (i + 2) % 20, Reward: 1, Model: "friends", Insert: i%5 == 0}
+		o := db.ObserveOptions{Source: i % 20, Target: (i + 2) % 20, Reward: 1, Model: "friends", Insert: i%5 == 0}
 		if err := g.Observe(ctx, o); err != nil {
 			log.Fatal(err)
 		}
 	}
-	r, err := g.Predict(ctx, db.Prediction{For: 7})
+	r, err := g.Predict(ctx, db.PredictOptions{For: 7})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func ExampleDB_View() {
 		log.Fatal(err)
 	}
 	defer g.Close()
-	if err := g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge("ann", 7, 2.5) }); err != nil {
+	if err := g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge("ann", 7, db.Weight(2.5)) }); err != nil {
 		log.Fatal(err)
 	}
 	err = g.View(ctx, func(tx *db.Tx) error {
@@ -121,9 +121,9 @@ func ExampleDB_View() {
 }
 
 // Sets of candidates can be combined.
-func ExampleUnion() {
+func ExampleCandidates_Union() {
 	seen := db.Keys("dan", "eve")
-	fmt.Println(db.Except(db.Union(db.Neighbors(2), db.Label("item")), seen))
+	fmt.Println(db.Neighbors(2).Union(db.Label("item")).Except(seen))
 	// Output:
 	// NEIGHBORS(2) UNION LABEL item EXCEPT 2 nodes as listed
 }
@@ -138,7 +138,7 @@ func ExampleDB_Choose() {
 	defer g.Close()
 	err = g.Update(ctx, func(tx *db.Tx) error {
 		for _, e := range [][2]string{{"ann", "bob"}, {"bob", "cid"}, {"bob", "dan"}, {"dan", "eve"}} {
-			if err := tx.AddEdge(e[0], e[1], 1); err != nil {
+			if err := tx.AddEdge(e[0], e[1]); err != nil {
 				return err
 			}
 		}
@@ -147,10 +147,10 @@ func ExampleDB_Choose() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := g.CreateModel(ctx, "friends", db.ModelSpec{}); err != nil {
+	if err := g.Model("friends").Create(ctx, db.ModelSpec{}); err != nil {
 		log.Fatal(err)
 	}
-	d, err := g.Choose(ctx, db.Choice{For: "ann", Among: db.Keys("cid", "dan", "eve"), Model: "friends"})
+	d, err := g.Choose(ctx, db.ChooseOptions{For: "ann", Among: db.Keys("cid", "dan", "eve"), Model: "friends"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -180,11 +180,11 @@ func ExampleTx_PageRank() {
 	defer g.Close()
 	err = g.Update(ctx, func(tx *db.Tx) error {
 		for _, e := range [][2]string{{"ann", "bob"}, {"bob", "cid"}, {"cid", "dan"}} {
-			if err := tx.AddEdge(e[0], e[1], 1); err != nil {
+			if err := tx.AddEdge(e[0], e[1]); err != nil {
 				return err
 			}
 		}
-		r, err := tx.PageRank(ctx, db.Walk{From: "ann", Top: 2})
+		r, err := tx.PageRank(ctx, db.PageRankOptions{From: "ann", Top: 2})
 		if err != nil {
 			return err
 		}
@@ -204,7 +204,7 @@ func ExampleTx_PageRank() {
 	// ['ann' 'bob' 'cid' 'dan']
 }
 
-func ExampleDB_Deploy() {
+func ExampleModel_Deploy() {
 	ctx := context.Background()
 	g, err := db.Open("", &db.Options{InMemory: true})
 	if err != nil {
@@ -212,21 +212,21 @@ func ExampleDB_Deploy() {
 	}
 	defer g.Close()
 	_, err = g.Load(ctx, strings.NewReader("1 2\n2 3\n3 4\n4 5\n5 1\n1 3\n"), db.LoadOptions{})
-	err = errors.Join(err, g.CreateModel(ctx, "friends", db.ModelSpec{}))
+	err = errors.Join(err, g.Model("friends").Create(ctx, db.ModelSpec{}))
 	if err != nil {
 		log.Fatal(err)
 	}
-	held, err := g.Train(ctx, db.Training{Model: "friends", Deploy: db.DeployNever})
+	held, err := g.Model("friends").Train(ctx, db.TrainOptions{Deploy: db.DeployNever})
 	if err != nil {
 		log.Fatal(err)
 	}
 	// Ask the new version, deploy it, and go back.
-	_, err = g.Predict(ctx, db.Prediction{For: 1, Model: "friends", Version: held.Version})
-	err = errors.Join(err, g.Deploy(ctx, "friends", held.Version))
+	_, err = g.Predict(ctx, db.PredictOptions{For: 1, Model: "friends", Version: held.Version})
+	err = errors.Join(err, g.Model("friends").Deploy(ctx, held.Version))
 	if err != nil {
 		log.Fatal(err)
 	}
-	back, err := g.Rollback(ctx, "friends")
+	back, err := g.Model("friends").Rollback(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func ExampleDB_Deploy() {
 	// Output: trained 2 and back to 1
 }
 
-func ExampleDB_ExportModel() {
+func ExampleModel_Export() {
 	ctx := context.Background()
 	var file bytes.Buffer
 	for _, edges := range []string{"1 2\n2 3\n3 4\n4 5\n5 1\n1 3\n", "7 3\n3 1\n1 2\n2 7\n"} {
@@ -248,13 +248,13 @@ func ExampleDB_ExportModel() {
 		}
 		if file.Len() == 0 { // g is the database in which the model learns
 			err = errors.Join(
-				g.CreateModel(ctx, "friends", db.ModelSpec{}),
-				g.Observe(ctx, db.Observation{Source: 2, Target: 5, Model: "friends", Reward: 1}),
-				g.ExportModel(ctx, "friends", &file),
+				g.Model("friends").Create(ctx, db.ModelSpec{}),
+				g.Observe(ctx, db.ObserveOptions{Source: 2, Target: 5, Model: "friends", Reward: 1}),
+				g.Model("friends").Export(ctx, &file, 0),
 			)
 		} else {
 			var got db.Import
-			got, err = g.ImportModel(ctx, "friends", &file)
+			got, err = g.Model("friends").Import(ctx, &file)
 			fmt.Println("of the nodes it remembers", got.Known, "are here")
 		}
 		if err != nil {
@@ -275,7 +275,7 @@ func ExampleTx_Holdout() {
 		log.Fatal(err)
 	}
 	err = g.View(ctx, func(tx *db.Tx) error {
-		held, err := tx.Holdout(ctx, db.Holdout{Share: 0.2, Among: []db.Candidates{db.All()}, Seed: 1})
+		held, err := tx.Holdout(ctx, db.HoldoutOptions{Share: 0.2, Among: []db.Candidates{db.All()}, Seed: 1})
 		if err != nil {
 			return err
 		}
@@ -305,14 +305,14 @@ func ExampleTx_Holdout() {
 }
 
 // An answer marshals to JSON that a browser can use: nodes are numbers or strings.
-func ExampleRanking() {
+func ExamplePrediction() {
 	g, err := db.Open("", &db.Options{InMemory: true})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer g.Close()
 	err = g.Update(context.Background(), func(tx *db.Tx) error {
-		return errors.Join(tx.AddEdge("ann", 7, 1), tx.AddEdge(7, "bob", 1))
+		return errors.Join(tx.AddEdge("ann", 7), tx.AddEdge(7, "bob"))
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -323,7 +323,7 @@ func ExampleRanking() {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		links, err := g.Predict(r.Context(), db.Prediction{For: node})
+		links, err := g.Predict(r.Context(), db.PredictOptions{For: node})
 		switch {
 		case errors.Is(err, db.ErrNotFound):
 			http.Error(w, err.Error(), http.StatusNotFound)

@@ -23,7 +23,7 @@ type Step struct {
 }
 
 // Explain describes how Predict would answer. It finds the candidates and scores none.
-func (tx *Tx) Explain(ctx context.Context, p Prediction) ([]Step, error) {
+func (tx *Tx) Explain(ctx context.Context, p PredictOptions) ([]Step, error) {
 	q, err := tx.prepare(ctx, p)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (tx *Tx) Explain(ctx context.Context, p Prediction) ([]Step, error) {
 
 // Profile answers as Predict does, and returns the time that each step took, and how states were
 // obtained.
-func (tx *Tx) Profile(ctx context.Context, p Prediction) (*Ranking, []Step, error) {
+func (tx *Tx) Profile(ctx context.Context, p PredictOptions) (*Prediction, []Step, error) {
 	start := time.Now()
 	q, err := tx.prepare(ctx, p)
 	if err != nil {
@@ -75,7 +75,7 @@ func (q *question) estimates() []walk.Estimate {
 	return q.walk.Estimates(t)
 }
 
-func (tx *Tx) steps(q *question, p *Prediction, plan []walk.Estimate) []Step {
+func (tx *Tx) steps(q *question, p *PredictOptions, plan []walk.Estimate) []Step {
 	n := len(q.candidates)
 	candidates := fmt.Sprintf("%v: %s", q.among, words.Count(n, "node"))
 	if q.ranking.Linked > 0 {
@@ -129,16 +129,16 @@ func (q *question) options(names ...string) (all []string) {
 
 // Reasons explains the score of a link.
 type Reasons struct {
-	Ranking         // answer to the prediction
-	Link    Link    `json:"link"`     // the link with its score and the parts of that
-	Added   bool    `json:"added"`    // the target was not a candidate of the prediction, and was added
-	Sources []Share `json:"sources"`  // of a set of sources: what each node contributes to the score; empty for one node
-	Inputs  []Input `json:"inputs"`   // model inputs for the pair and their contributions; empty for a heuristic and for a set
-	AddsTo  string  `json:"adds_to"`  // meaning of the sum of Input.Adds: "log-odds" of the link, "exploit", or "" if there is no such sum
-	PPR     float64 `json:"pagerank"` // personalised PageRank of the target as seen from the source
-	Alpha   float64 `json:"alpha"`    // damping factor of PPR
-	Paths   []Path  `json:"paths"`    // paths that carry most of PPR, in descending order
-	Unseen  float64 `json:"unseen"`   // upper bound of the mass of any path that is not in Paths
+	Prediction         // answer to the prediction
+	Link       Link    `json:"link"`     // the link with its score and the parts of that
+	Added      bool    `json:"added"`    // the target was not a candidate of the prediction, and was added
+	Sources    []Share `json:"sources"`  // of a set of sources: what each node contributes to the score; empty for one node
+	Inputs     []Input `json:"inputs"`   // model inputs for the pair and their contributions; empty for a heuristic and for a set
+	AddsTo     string  `json:"adds_to"`  // meaning of the sum of Input.Adds: "log-odds" of the link, "exploit", or "" if there is no such sum
+	PPR        float64 `json:"pagerank"` // personalised PageRank of the target as seen from the source
+	Alpha      float64 `json:"alpha"`    // damping factor of PPR
+	Paths      []Path  `json:"paths"`    // paths that carry most of PPR, in descending order
+	Unseen     float64 `json:"unseen"`   // upper bound of the mass of any path that is not in Paths
 }
 
 // Share is the part of a score that one node of a set of sources contributes: Weight times Score.
@@ -170,7 +170,7 @@ type Path struct {
 // Why explains the score of a link: the score that Predict gives it, with the same candidates. A
 // target that is not a candidate is added, and Reasons.Added is set. paths is the number of paths
 // to find.
-func (tx *Tx) Why(ctx context.Context, p Prediction, target any, paths int) (*Reasons, error) {
+func (tx *Tx) Why(ctx context.Context, p PredictOptions, target any, paths int) (*Reasons, error) {
 	id, err := tx.id(target)
 	if err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func (tx *Tx) Why(ctx context.Context, p Prediction, target any, paths int) (*Re
 	}
 	_, ok := slices.BinarySearch(q.candidates, id)
 	if !ok {
-		p.Among = Union(q.among, Keys(target))
+		p.Among = q.among.Union(Keys(target))
 		if q, err = tx.prepare(ctx, p); err != nil {
 			return nil, err
 		}
@@ -192,7 +192,7 @@ func (tx *Tx) Why(ctx context.Context, p Prediction, target any, paths int) (*Re
 	}
 	r := &Reasons{Added: !ok, AddsTo: q.scorer.AddsTo(), Alpha: tx.view().Meta.Alpha}
 	all := q.links(tx, scores, len(scores))
-	r.Ranking, r.Link = *q.rank(tx, &p, scores), all[slices.IndexFunc(all, func(l Link) bool { return l.Target == tx.key(id) })]
+	r.Prediction, r.Link = *q.rank(tx, &p, scores), all[slices.IndexFunc(all, func(l Link) bool { return l.Target == tx.key(id) })]
 	if len(q.start.Node) > 1 {
 		r.Sources, err = tx.shares(ctx, q, id)
 	} else {

@@ -99,7 +99,7 @@ func TestListsComeBack(t *testing.T) {
 					e.Weight = rapid.SampledFrom([]float32{1, 0.1, 1e-12, 3e9}).Draw(t, "weight")
 					e.Time = time.Unix(rapid.SampledFrom([]int64{0, -5, 7, 253402300799}).Draw(t, "time"), 0)
 				}
-				if err := tx.PutEdge(e); err != nil {
+				if err := tx.PutEdge(e.Src, e.Dst, db.Weight(e.Weight), db.At(e.Time)); err != nil {
 					return err
 				}
 			}
@@ -163,7 +163,7 @@ func TestListsRefuse(t *testing.T) {
 		{"a", edgelist.NPY, "lists are not written as npy"},
 	} {
 		g := dbtest.Open(t, inMemory)
-		update(t, g, func(tx *db.Tx) error { return tx.AddEdge(c.key, c.key, 1) })
+		update(t, g, func(tx *db.Tx) error { return tx.PutEdge(c.key, c.key) })
 		view(t, g, func(tx *db.Tx) error {
 			for _, write := range []func(context.Context, io.Writer, db.ListOptions) (db.ListReport, error){tx.WriteEdges, tx.WriteNodes} {
 				_, err := write(ctx, io.Discard, db.ListOptions{Format: c.f})
@@ -210,10 +210,10 @@ func ExampleTx_WriteEdges() {
 	}
 	defer g.Close()
 	err = g.Update(ctx, func(tx *db.Tx) error {
-		if err := tx.AddEdge("ann", "bob", 1); err != nil {
+		if err := tx.PutEdge("ann", "bob"); err != nil {
 			return err
 		}
-		if err := tx.AddEdge("bob", 7, 0.5); err != nil {
+		if err := tx.PutEdge("bob", 7, db.Weight(0.5)); err != nil {
 			return err
 		}
 		_, err := tx.WriteEdges(ctx, os.Stdout, db.ListOptions{})

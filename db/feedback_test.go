@@ -26,14 +26,14 @@ func TestFeedbackAgainstTraining(t *testing.T) {
 		fmt.Fprintf(&edges, "%d %d\n", 60*group+rng.IntN(60), 60*group+rng.IntN(60))
 	}
 	_, err := g.Load(ctx, strings.NewReader(edges.String()), db.LoadOptions{})
-	must(t, err, g.CreateModel(ctx, "m", db.ModelSpec{}))
-	_, err = g.Train(ctx, db.Training{Model: "m", Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 300, Epochs: 3}})
+	must(t, err, g.Model("m").Create(ctx, db.ModelSpec{}))
+	_, err = g.Model("m").Train(ctx, db.TrainOptions{Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 300, Epochs: 3}})
 	must(t, err)
 	// inside returns the share of the ten best targets of other sources that are in the source's
 	// group.
 	inside := func() (share float64) {
 		for source := range 20 {
-			r, err := g.Predict(ctx, db.Prediction{For: source, Among: db.All(), Model: "m"})
+			r, err := g.Predict(ctx, db.PredictOptions{For: source, Among: db.All(), Model: "m"})
 			must(t, err)
 			for _, l := range r.Links {
 				if k, _ := l.Target.Value().(int64); k < 60 {
@@ -52,7 +52,7 @@ func TestFeedbackAgainstTraining(t *testing.T) {
 		if i%2 == 1 {
 			target, reward = target+60, 1
 		}
-		must(t, g.Observe(ctx, db.Observation{Source: source, Target: target, Reward: reward, Model: "m"}))
+		must(t, g.Observe(ctx, db.ObserveOptions{Source: source, Target: target, Reward: reward, Model: "m"}))
 		if i%20 == 19 {
 			after = append(after, inside())
 		}

@@ -30,7 +30,7 @@ func newForgetter(t testing.TB, bytes int64) *forgetter {
 		fmt.Fprintf(&edges, "%d %d\n%d %d\n", i, (i+1)%30, i, (i*7+3)%30)
 	}
 	_, err := f.Load(context.Background(), strings.NewReader(edges.String()), LoadOptions{})
-	must(t, err, f.CreateModel(context.Background(), "often", model.Spec{}), f.CreateModel(context.Background(), "seldom", model.Spec{Policy: "prb"}))
+	must(t, err, f.Model("often").Create(context.Background(), model.Spec{}), f.Model("seldom").Create(context.Background(), model.Spec{Policy: "prb"}))
 	return f
 }
 
@@ -53,20 +53,20 @@ func (f *forgetter) do(t testing.TB, i int) {
 		must(t, f.store.Close())
 		f.open(t)
 	case k < 10:
-		_, err := f.Train(ctx, Training{Model: "often", Log: k == 8, Plan: model.EdgePlan{Samples: 20, Epochs: 1}})
+		_, err := f.Model("often").Train(ctx, TrainOptions{Log: k == 8, Plan: model.EdgePlan{Samples: 20, Epochs: 1}})
 		must(t, err)
 	case k < 12:
-		if _, err := f.Rollback(ctx, "often"); !errors.Is(err, ErrInput) {
+		if _, err := f.Model("often").Rollback(ctx); !errors.Is(err, ErrInput) {
 			must(t, err)
 		}
 	case k < 14:
-		must(t, f.Freeze(ctx, "seldom", k == 12))
+		must(t, f.Model("seldom").setFrozen(ctx, k == 12))
 	case k == 14:
 		must(t, f.compact(ctx))
 	case k == 15:
-		must(t, f.DropModel(ctx, "seldom"), f.CreateModel(ctx, "seldom", model.Spec{Policy: "prb"}))
+		must(t, f.Model("seldom").Drop(ctx), f.Model("seldom").Create(ctx, model.Spec{Policy: "prb"}))
 	default:
-		o := Observation{Source: rng.IntN(30), Target: rng.IntN(30), Reward: float64(rng.IntN(2)), Among: Keys(3, 5, 9), Insert: true, Model: "often"}
+		o := ObserveOptions{Source: rng.IntN(30), Target: rng.IntN(30), Reward: float64(rng.IntN(2)), Among: Keys(3, 5, 9), Insert: true, Model: "often"}
 		if rng.IntN(20) == 0 {
 			o.Model = "seldom"
 		}
@@ -78,7 +78,7 @@ func (f *forgetter) do(t testing.TB, i int) {
 func (f *forgetter) knows(t testing.TB) (s string) {
 	t.Helper()
 	for _, name := range []string{"often", "seldom"} {
-		r, err := f.Predict(context.Background(), Prediction{For: 7, Among: All(), NoCache: true, Top: -1, Model: name})
+		r, err := f.Predict(context.Background(), PredictOptions{For: 7, Among: All(), NoCache: true, Top: -1, Model: name})
 		must(t, err)
 		s += fmt.Sprintf("%+v\n", *r)
 	}
@@ -141,20 +141,20 @@ func TestForgetDuringATraining(t *testing.T) {
 		}
 		plan := model.EdgePlan{Samples: 20, Epochs: 3, Progress: progress.New(second, func(progress.State) {
 			for range 20 {
-				must(t, g.Observe(ctx, Observation{Source: observed % 30, Target: 11, Reward: float64(observed % 2), Among: Keys(3, 5), Model: "often"}))
+				must(t, g.Observe(ctx, ObserveOptions{Source: observed % 30, Target: 11, Reward: float64(observed % 2), Among: Keys(3, 5), Model: "often"}))
 				observed++
 			}
 			kept = g.now.Load().Meta.Observed
 		})}
 		for range 30 {
-			must(t, g.Observe(ctx, Observation{Source: 1, Target: 2, Reward: 1, Model: "often"}))
+			must(t, g.Observe(ctx, ObserveOptions{Source: 1, Target: 2, Reward: 1, Model: "often"}))
 		}
-		_, err := g.Train(ctx, Training{Model: "often", Plan: plan})
+		_, err := g.Model("often").Train(ctx, TrainOptions{Plan: plan})
 		must(t, err)
 		if observed == 0 || limit > 0 && kept < 2*limit {
 			t.Errorf("%d observations during the training, %d bytes kept", observed, kept)
 		}
-		must(t, g.Observe(ctx, Observation{Source: 1, Target: 2, Reward: 1, Model: "often"}))
+		must(t, g.Observe(ctx, ObserveOptions{Source: 1, Target: 2, Reward: 1, Model: "often"}))
 		if m := g.now.Load().Meta; limit > 0 && m.Observed > 2*limit {
 			t.Errorf("after the training %d bytes are kept", m.Observed)
 		}
@@ -190,7 +190,7 @@ func TestCheckOfObservations(t *testing.T) {
 	} {
 		g := newForgetter(t, 2<<10)
 		for i := range 40 {
-			must(t, g.Observe(ctx, Observation{Source: i % 30, Target: 11, Reward: float64(i % 2), Among: Keys(3, 5), Model: "often"}))
+			must(t, g.Observe(ctx, ObserveOptions{Source: i % 30, Target: 11, Reward: float64(i % 2), Among: Keys(3, 5), Model: "often"}))
 		}
 		must(t, g.Check(ctx))
 		s := g.now.Load()

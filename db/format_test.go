@@ -38,10 +38,10 @@ func fixture(g *db.DB, sitting int) error {
 		if _, err := g.Load(ctx, strings.NewReader(wheel(2000)), db.LoadOptions{}); err != nil {
 			return err
 		}
-		return errors.Join(g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}), g.CreateModel(ctx, "gone", model.Spec{Policy: "prb"}))
+		return errors.Join(g.Model("m").Create(ctx, model.Spec{Policy: "prb"}), g.Model("gone").Create(ctx, model.Spec{Policy: "prb"}))
 	}
 	for i := range 70 { // enough for a checkpoint
-		o := db.Observation{Source: i % 3, Target: i + 20, Reward: float64(i % 2), Among: db.Keys(3, 5), Insert: true, Model: "m"}
+		o := db.ObserveOptions{Source: i % 3, Target: i + 20, Reward: float64(i % 2), Among: db.Keys(3, 5), Insert: true, Model: "m"}
 		if err := g.Observe(ctx, o); err != nil {
 			return err
 		}
@@ -51,13 +51,13 @@ func fixture(g *db.DB, sitting int) error {
 		return errors.Join(
 			tx.PutNode(db.Node{Key: db.Str("Ada"), Label: "person", Features: []float32{1, -2.5}}),
 			tx.PutNode(db.Node{Key: db.Str("Bob"), Label: "person"}), tx.SetFeatures("Bob", []float32{0.5, 3}),
-			tx.PutEdge(db.Edge{Src: db.Str("Ada"), Dst: db.Str("Bob"), Weight: 2, Time: at}),
-			tx.AddEdge("Ada", 7, 0.25), tx.AddEdge(7, 7, 1), tx.AddEdge("42", 42, 1),
+			tx.PutEdge(db.Str("Ada"), db.Str("Bob"), db.Weight(2), db.At(at)),
+			tx.PutEdge("Ada", 7, db.Weight(0.25)), tx.PutEdge(7, 7), tx.PutEdge("42", 42),
 			tx.DeleteEdge(0, 1), tx.DeleteNode(10),
 		)
 	})
 	warm := func(tx *db.Tx) error { return tx.Warm(ctx, 0, 5) }
-	return errors.Join(err, g.DropModel(ctx, "gone"), g.View(ctx, warm))
+	return errors.Join(err, g.Model("gone").Drop(ctx), g.View(ctx, warm))
 }
 
 // A database of an older version of kith reads back unchanged, and so does its backup.
@@ -79,8 +79,8 @@ func TestFormat(t *testing.T) {
 	for _, p := range []string{path, restored} {
 		g := dbtest.Reopen(t, p, nil)
 		equalDumps(t, graphDump(t, g), graphDump(t, want))
-		_, err := g.Predict(context.Background(), db.Prediction{For: 3, Model: "m"})
-		must(t, err, g.Observe(context.Background(), db.Observation{Source: 3, Target: 9, Model: "m", Reward: 1, Insert: true}))
+		_, err := g.Predict(context.Background(), db.PredictOptions{For: 3, Model: "m"})
+		must(t, err, g.Observe(context.Background(), db.ObserveOptions{Source: 3, Target: 9, Model: "m", Reward: 1, Insert: true}))
 	}
 }
 

@@ -76,7 +76,7 @@ func featured(t *testing.T, g *db.DB) {
 		}
 		for range 900 {
 			u := rng.IntN(200)
-			must(t, tx.AddEdge(u, (u+7*rng.IntN(29))%200, 1))
+			must(t, tx.PutEdge(u, (u+7*rng.IntN(29))%200))
 		}
 		return nil
 	})
@@ -86,7 +86,7 @@ func featured(t *testing.T, g *db.DB) {
 // wanted one. With -remake it changes the wanted one.
 func compareDigest(t *testing.T, want map[string]string, name string, g *db.DB) {
 	t.Helper()
-	h := db.Holdout{Share: 0.1, Sample: 8, Seed: 5, Among: []db.Candidates{db.Neighbors(2)}}
+	h := db.HoldoutOptions{Share: 0.1, Sample: 8, Seed: 5, Among: []db.Candidates{db.Neighbors(2)}}
 	contenders := []db.Contender{
 		{Prior: true}, {Model: "resource_allocation"}, {Model: "ppr"}, {Model: "katz"},
 		{Spec: &db.ModelSpec{}, Plan: model.EdgePlan{Samples: 100, Epochs: 2}},

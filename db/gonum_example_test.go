@@ -22,7 +22,7 @@ func ExampleTx_Gonum() {
 	defer g.Close()
 	err = g.Update(ctx, func(tx *db.Tx) error {
 		for _, e := range [][2]string{{"ann", "bob"}, {"bob", "cid"}, {"dan", "eve"}} {
-			if err := tx.AddEdge(e[0], e[1], 2); err != nil {
+			if err := tx.AddEdge(e[0], e[1], db.Weight(2)); err != nil {
 				return err
 			}
 		}

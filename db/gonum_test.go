@@ -42,7 +42,7 @@ func gonumBuilder(t *testing.T, direction db.Direction) testgraph.Builder {
 			if from == to || !(w > 0) {
 				return nil, nil, nil, 0, 0, false
 			}
-			must(t, tx.AddEdge(from, to, w))
+			must(t, tx.PutEdge(from, to, db.Weight(w)))
 			e = append(e, simple.WeightedEdge{F: add(from), T: add(to), W: float64(w)})
 		}
 		return tx.Gonum(), n, e, 0, math.Inf(1), true
@@ -83,7 +83,7 @@ func gonumGraph(t *testing.T, direction db.Direction, weight func(r *rand.Rand) 
 			must(t, tx.PutNode(db.Node{Key: db.Int(int64(u))}))
 		}
 		for range 90 {
-			must(t, tx.AddEdge(r.IntN(55), r.IntN(55), weight(r)))
+			must(t, tx.PutEdge(r.IntN(55), r.IntN(55), db.Weight(weight(r))))
 		}
 		for u := range 5 {
 			must(t, tx.DeleteNode(u*7))
@@ -209,7 +209,7 @@ func TestGonumPageRank(t *testing.T) {
 	update(t, g, func(tx *db.Tx) error {
 		r := rand.New(rand.NewPCG(5, 1))
 		for u := range n {
-			must(t, tx.AddEdge(u, (u+1)%n, 1), tx.AddEdge(u, r.IntN(n), 1))
+			must(t, tx.PutEdge(u, (u+1)%n), tx.PutEdge(u, r.IntN(n)))
 		}
 		return nil
 	})
@@ -217,7 +217,7 @@ func TestGonumPageRank(t *testing.T) {
 		want := network.PageRank(tx.Gonum().(graph.Directed), 0.85, 1e-12)
 		got := map[db.Key]float64{}
 		for u := range n {
-			pr, err := tx.PageRank(context.Background(), db.Walk{From: u, Top: -1, Epsilon: 1e-10})
+			pr, err := tx.PageRank(context.Background(), db.PageRankOptions{From: u, Top: -1, Epsilon: 1e-10})
 			must(t, err)
 			for _, node := range pr.Nodes {
 				got[node.Node] += node.Score / n

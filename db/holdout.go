@@ -13,12 +13,12 @@ import (
 	"kith/ppr"
 )
 
-// Holdout selects the edges to hide, by one of Share, After and Links, and the predictions to make
+// HoldoutOptions selects the edges to hide, by one of Share, After and Links, and the predictions to make
 // without them.
-type Holdout struct {
+type HoldoutOptions struct {
 	// Share is the share of the edges to hide, between 0 and 1, exclusive. At least one edge is
 	// hidden; fewer than the share are hidden where the graph is too large to be copied in memory.
-	// See HoldoutSet.Wanted.
+	// See Holdout.Wanted.
 	Share float64
 	// After hides the edges with this time or a later one. An edge that was added several times has
 	// the last of its times, and is hidden as a whole. Predictions are made as of this time.
@@ -30,21 +30,21 @@ type Holdout struct {
 
 	For    []any // sources to predict links of; nil means all nodes with a hidden link
 	Sample int   // number of these sources to draw at random; 0 means all
-	// Among are the sets of candidates, as for Prediction, from the graph without the hidden edges.
-	// Each source has a prediction for each set. Nil means one set, the default of Prediction.
+	// Among are the sets of candidates, as for PredictOptions, from the graph without the hidden edges.
+	// Each source has a prediction for each set. Nil means one set, the default of PredictOptions.
 	Among []Candidates
 	Seed  uint64 // seed of the draws; 0 means the database's seed
 }
 
-// HoldoutSet is a graph without its hidden edges, and the sources to predict links of. It can be
+// Holdout is a graph without its hidden edges, and the sources to predict links of. It can be
 // asked until its transaction ends, by several goroutines at a time. All contenders see the same
 // graph, sources and candidates.
-type HoldoutSet struct {
+type Holdout struct {
 	Edges   int64 `json:"edges"`   // number of edges of the graph
 	Hidden  int64 `json:"hidden"`  // number of hidden edges
 	Wanted  int64 `json:"wanted"`  // number of edges to hide; more than Hidden if these did not fit into memory
 	Sources int   `json:"sources"` // number of sources
-	// Unknown is the number of predictions that lack a link of Holdout.Links because the database
+	// Unknown is the number of predictions that lack a link of HoldoutOptions.Links because the database
 	// lacks one of its nodes: two for a link of an undirected graph, one for a link of a directed
 	// graph.
 	Unknown int `json:"unknown"`
@@ -57,10 +57,10 @@ type HoldoutSet struct {
 	at      int64        // time of the predictions, as in model.World
 }
 
-// Contender is a model or a policy that a HoldoutSet asks for links. The zero value is the model
+// Contender is a model or a policy that a Holdout asks for links. The zero value is the model
 // that answers requests without a name.
 type Contender struct {
-	Model   string // as for Prediction
+	Model   string // as for PredictOptions
 	Version int    // version of the model; 0 means the deployed one
 	Prior   bool   // use the built-in model, whatever is deployed
 	// Spec, if not nil, is evaluated instead of a model: a model is made from it and, if its policy
@@ -82,7 +82,7 @@ type ContenderInfo struct {
 // HeldOut is the prediction for one source and one set of candidates.
 type HeldOut struct {
 	Source Key       `json:"source"`
-	Among  int       `json:"among"`  // index of the set in Holdout.Among
+	Among  int       `json:"among"`  // index of the set in HoldoutOptions.Among
 	Hidden []Key     `json:"hidden"` // nodes with a hidden edge to the source; those among the candidates come first
 	Found  []float64 `json:"found"`  // scores of the hidden nodes that were among the candidates
 	Others []float64 `json:"others"` // scores of the candidates without an edge to the source, hidden or not
@@ -96,7 +96,7 @@ type HeldOut struct {
 // fit, 4 KB for each hidden edge, of which a share is then at most what fits into an eighth of
 // Options.Memory. Holdout returns ErrTooLarge if others do not fit, and ErrInput for a selection
 // that cannot be hidden and if no source has a hidden link.
-func (tx *Tx) Holdout(ctx context.Context, h Holdout) (*HoldoutSet, error) {
+func (tx *Tx) Holdout(ctx context.Context, h HoldoutOptions) (*Holdout, error) {
 	switch {
 	case tx.ended:
 		return nil, ErrClosed
@@ -104,7 +104,7 @@ func (tx *Tx) Holdout(ctx context.Context, h Holdout) (*HoldoutSet, error) {
 		return nil, inputf("edges cannot be hidden beside changes that are not committed")
 	}
 	rng := rand.New(rand.NewPCG(cmp.Or(h.Seed, tx.snap.Meta.Seed), 13))
-	s := &HoldoutSet{Edges: tx.snap.Meta.Edges, among: h.Among, whole: tx.onGraph(tx.snap.Graph)}
+	s := &Holdout{Edges: tx.snap.Meta.Edges, among: h.Among, whole: tx.onGraph(tx.snap.Graph)}
 	var err error
 	if s.at, err = unixSeconds(h.After); err != nil {
 		return nil, err
@@ -128,8 +128,8 @@ func (tx *Tx) Holdout(ctx context.Context, h Holdout) (*HoldoutSet, error) {
 // HeldOut for each source and set of candidates; package model/metric computes measures from them.
 // An undirected edge is to be found from both of its ends. Nothing is written. The memory is that
 // of the scores of one node. Ask returns the errors of Predict and, for a Spec, those of
-// CreateModel and Train.
-func (s *HoldoutSet) Ask(ctx context.Context, c Contender) (ContenderInfo, iter.Seq2[HeldOut, error], error) {
+// Model.Create and Model.Train.
+func (s *Holdout) Ask(ctx context.Context, c Contender) (ContenderInfo, iter.Seq2[HeldOut, error], error) {
 	rest, info, err := s.prepare(ctx, &c)
 	if err != nil {
 		return info, nil, err
@@ -149,7 +149,7 @@ func (s *HoldoutSet) Ask(ctx context.Context, c Contender) (ContenderInfo, iter.
 }
 
 // choose selects the sources.
-func (s *HoldoutSet) choose(h Holdout, rng *rand.Rand) error {
+func (s *Holdout) choose(h HoldoutOptions, rng *rand.Rand) error {
 	if h.For == nil {
 		s.sources = s.hidden.sources()
 	} else {
@@ -174,7 +174,7 @@ func (s *HoldoutSet) choose(h Holdout, rng *rand.Rand) error {
 // prepare returns a transaction that reads the graph without the hidden edges. The transaction
 // knows the contender by the name and version that prepare sets in c. prepare makes and trains the
 // model of a spec.
-func (s *HoldoutSet) prepare(ctx context.Context, c *Contender) (rest *Tx, info ContenderInfo, err error) {
+func (s *Holdout) prepare(ctx context.Context, c *Contender) (rest *Tx, info ContenderInfo, err error) {
 	rest = s.whole.onGraph(s.rest)
 	switch {
 	case c.Spec != nil:
@@ -199,7 +199,7 @@ func (s *HoldoutSet) prepare(ctx context.Context, c *Contender) (rest *Tx, info 
 
 // train makes a model from the contender's spec and trains it on the rest if its policy learns.
 // Only the transaction rest knows the model.
-func (s *HoldoutSet) train(ctx context.Context, rest *Tx, c *Contender) (info ContenderInfo, err error) {
+func (s *Holdout) train(ctx context.Context, rest *Tx, c *Contender) (info ContenderInfo, err error) {
 	m, err := newModel(*c.Spec, s.whole.snap.Snapshot)
 	if err != nil {
 		return info, err
@@ -208,7 +208,7 @@ func (s *HoldoutSet) train(ctx context.Context, rest *Tx, c *Contender) (info Co
 		return info, err
 	}
 	if m.Learns() || m.Fitted() {
-		t := Training{Plan: c.Plan}
+		t := TrainOptions{Plan: c.Plan}
 		t.Plan.Progress.Expect(rest.phases(m, &t)...)
 		if err := rest.db.untilClosed(ctx, func(ctx context.Context) error { return rest.fit(ctx, m, t) }); err != nil {
 			return info, err
@@ -226,7 +226,7 @@ func (s *HoldoutSet) train(ctx context.Context, rest *Tx, c *Contender) (info Co
 
 // askable returns the error that a request for candidates would return, before time is spent on
 // training.
-func (s *HoldoutSet) askable(ctx context.Context, rest *Tx, scorer *model.Scorer) error {
+func (s *Holdout) askable(ctx context.Context, rest *Tx, scorer *model.Scorer) error {
 	source := s.sources[0]
 	for _, c := range s.among {
 		if _, _, err := rest.candidates(ctx, ppr.Unit(source), c, scorer, rest.walker(source, true, 0)); err != nil {
@@ -237,10 +237,10 @@ func (s *HoldoutSet) askable(ctx context.Context, rest *Tx, scorer *model.Scorer
 }
 
 // ask predicts the links of one source among one set of candidates: the i-th such pair.
-func (s *HoldoutSet) ask(ctx context.Context, rest *Tx, c *Contender, i int) (HeldOut, error) {
+func (s *Holdout) ask(ctx context.Context, rest *Tx, c *Contender, i int) (HeldOut, error) {
 	source, among := s.sources[i/len(s.among)], i%len(s.among)
 	out := HeldOut{Source: s.whole.key(source), Among: among}
-	p := Prediction{For: out.Source, Among: s.among[among], Model: c.Model, Version: c.Version, NoCache: true}
+	p := PredictOptions{For: out.Source, Among: s.among[among], Model: c.Model, Version: c.Version, NoCache: true}
 	q, err := rest.prepare(ctx, p)
 	if err != nil {
 		return out, err

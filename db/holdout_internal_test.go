@@ -17,7 +17,7 @@ func TestHoldoutGraph(t *testing.T) {
 	defer g.Close()
 	err = g.Update(ctx, func(tx *Tx) error {
 		for i := range 100 {
-			if err := tx.AddEdge(i, (i+1)%100, 1); err != nil {
+			if err := tx.PutEdge(i, (i+1)%100); err != nil {
 				return err
 			}
 		}
@@ -27,7 +27,7 @@ func TestHoldoutGraph(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = g.View(ctx, func(tx *Tx) error {
-		s, err := tx.Holdout(ctx, Holdout{Share: 0.3})
+		s, err := tx.Holdout(ctx, HoldoutOptions{Share: 0.3})
 		if err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 
 // hide selects the edges to hide, ascending, and the links to find. The links are these edges
 // unless h lists links.
-func (s *HoldoutSet) hide(ctx context.Context, h *Holdout, rng *rand.Rand) (pairs [][2]index.ID, err error) {
+func (s *Holdout) hide(ctx context.Context, h *HoldoutOptions, rng *rand.Rand) (pairs [][2]index.ID, err error) {
 	ways := 0
 	for _, way := range []bool{h.Share != 0, !h.After.IsZero(), h.Links != nil} {
 		if way {
@@ -75,7 +75,7 @@ func (tx *Tx) edgesFrom(ctx context.Context, t time.Time) (pairs [][2]index.ID, 
 
 // resolveLinks returns the listed links that the graph has, ascending, and all links to find, each
 // once. Both exclude loops. It counts links with a node that the database lacks in s.Unknown.
-func (s *HoldoutSet) resolveLinks(ctx context.Context, list []Edge) (there, links [][2]index.ID, err error) {
+func (s *Holdout) resolveLinks(ctx context.Context, list []Edge) (there, links [][2]index.ID, err error) {
 	tx := s.whole
 	for i, e := range list {
 		if i%checkEvery == 0 && ctx.Err() != nil {

@@ -32,7 +32,7 @@ func TestHoldoutOfLinks(t *testing.T) {
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		g := dbtest.Open(t, &db.Options{InMemory: true, Direction: direction})
 		strew(t, g, 30, 3)
-		h := db.Holdout{Share: 0.2, Among: []db.Candidates{db.All()}, Seed: 7}
+		h := db.HoldoutOptions{Share: 0.2, Among: []db.Candidates{db.All()}, Seed: 7}
 		_, _, drawn := heldOut(t, g, h, db.Contender{Model: "ppr"})
 		h.Share, h.Links = 0, linksOf(drawn, direction)
 		rng := rand.New(rand.NewPCG(1, 1))
@@ -51,7 +51,7 @@ func TestHoldoutOfLinks(t *testing.T) {
 			for i, l := range h.Links[:hidden] {
 				e, wrong := tx.Edge(l.Src, l.Dst)
 				e.Time = late.Add(time.Duration(i) * time.Second)
-				err = errors.Join(err, wrong, tx.PutEdge(e))
+				err = errors.Join(err, wrong, tx.PutEdge(e.Src, e.Dst, db.Weight(e.Weight), db.At(e.Time)))
 			}
 			return err
 		})
@@ -71,9 +71,9 @@ func TestHoldoutOfOtherLinks(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, inMemory)
 	strew(t, g, 10, 3)
-	update(t, g, func(tx *db.Tx) error { return errors.Join(tx.AddEdge("a", "b", 1), tx.AddEdge("b", "c", 1)) })
+	update(t, g, func(tx *db.Tx) error { return errors.Join(tx.PutEdge("a", "b"), tx.PutEdge("b", "c")) })
 	link := func(src, dst string) db.Edge { return db.Edge{Src: db.Str(src), Dst: db.Str(dst)} }
-	h := db.Holdout{Links: []db.Edge{link("a", "c"), link("a", "x"), link("x", "y"), link("b", "c")}, Among: []db.Candidates{db.All()}}
+	h := db.HoldoutOptions{Links: []db.Edge{link("a", "c"), link("a", "x"), link("x", "y"), link("b", "c")}, Among: []db.Candidates{db.All()}}
 	set, _, all := heldOut(t, g, h, db.Contender{Model: "common_neighbors"})
 	if set.Hidden != 1 || set.Unknown != 4 || set.Sources != 3 {
 		t.Errorf("%+v", set)
@@ -90,7 +90,7 @@ func TestHoldoutOfLinksRefuses(t *testing.T) {
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 20)
 	one := []db.Edge{{Src: db.Int(1), Dst: db.Int(2)}}
-	for what, h := range map[string]db.Holdout{
+	for what, h := range map[string]db.HoldoutOptions{
 		"edges after 1970": {After: time.Unix(1, 0)},
 		"two ways":         {Share: 0.1, Links: one},
 		"no links":         {Links: []db.Edge{}},

@@ -19,7 +19,7 @@ import (
 )
 
 // heldOut runs a holdout.
-func heldOut(t testing.TB, g *db.DB, h db.Holdout, c db.Contender) (set *db.HoldoutSet, info db.ContenderInfo, all []db.HeldOut) {
+func heldOut(t testing.TB, g *db.DB, h db.HoldoutOptions, c db.Contender) (set *db.Holdout, info db.ContenderInfo, all []db.HeldOut) {
 	t.Helper()
 	view(t, g, func(tx *db.Tx) (err error) {
 		set, err = tx.Holdout(context.Background(), h)
@@ -31,7 +31,7 @@ func heldOut(t testing.TB, g *db.DB, h db.Holdout, c db.Contender) (set *db.Hold
 }
 
 // answersOf returns all answers of a contender.
-func answersOf(t testing.TB, set *db.HoldoutSet, c db.Contender) (info db.ContenderInfo, all []db.HeldOut) {
+func answersOf(t testing.TB, set *db.Holdout, c db.Contender) (info db.ContenderInfo, all []db.HeldOut) {
 	t.Helper()
 	info, answers, err := set.Ask(context.Background(), c)
 	must(t, err)
@@ -53,7 +53,7 @@ func strew(t testing.TB, g *db.DB, n int, seed uint64) {
 			}
 		}
 		for range 3 * n {
-			if err := tx.AddEdge(rng.IntN(n), rng.IntN(n), 1+float32(rng.IntN(3))); err != nil {
+			if err := tx.PutEdge(rng.IntN(n), rng.IntN(n), db.Weight(1+float32(rng.IntN(3)))); err != nil {
 				return err
 			}
 		}
@@ -82,9 +82,9 @@ func holdoutIsRight(t *testing.T, direction db.Direction, seed uint64, policy st
 	const n = 25
 	strew(t, g, n, seed)
 	strew(t, twin, n, seed)
-	must(t, g.CreateModel(ctx, "m", model.Spec{Policy: policy}), g.Observe(ctx, db.Observation{Source: 1, Target: 2, Model: "m", Reward: 1}))
+	must(t, g.Model("m").Create(ctx, model.Spec{Policy: policy}), g.Observe(ctx, db.ObserveOptions{Source: 1, Target: 2, Model: "m", Reward: 1}))
 	before := dump(t, g)
-	info, _, all := heldOut(t, g, db.Holdout{Share: 0.2, Seed: seed, Among: []db.Candidates{db.All()}}, db.Contender{Model: "m"})
+	info, _, all := heldOut(t, g, db.HoldoutOptions{Share: 0.2, Seed: seed, Among: []db.Candidates{db.All()}}, db.Contender{Model: "m"})
 	equalDumps(t, dump(t, g), before)
 
 	linked := map[string]bool{} // edges of the whole graph
@@ -124,11 +124,11 @@ func holdoutIsRight(t *testing.T, direction db.Direction, seed uint64, policy st
 		}
 		return err
 	})
-	if _, err := twin.ImportModel(ctx, "m", bytes.NewReader(exported(t, g, "m"))); err != nil {
+	if _, err := twin.Model("m").Import(ctx, bytes.NewReader(exported(t, g, "m"))); err != nil {
 		t.Fatal(err)
 	}
 	for _, out := range all {
-		r, err := twin.Predict(ctx, db.Prediction{For: out.Source, Among: db.All(), Top: -1, NoCache: true, Model: "m"})
+		r, err := twin.Predict(ctx, db.PredictOptions{For: out.Source, Among: db.All(), Top: -1, NoCache: true, Model: "m"})
 		must(t, err)
 		var others []float64
 		found := map[db.Key]float64{}
@@ -162,7 +162,7 @@ func TestHoldoutOfAPolicy(t *testing.T) {
 	g := dbtest.Open(t, inMemory)
 	strew(t, g, 40, 5)
 	told := 0
-	h := db.Holdout{Share: 0.1, Sample: 5}
+	h := db.HoldoutOptions{Share: 0.1, Sample: 5}
 	c := db.Contender{Spec: &model.Spec{}, Plan: model.EdgePlan{Samples: 30, Epochs: 1}, Progress: func(done, total int) {
 		if told++; done != told || total != 5 {
 			t.Errorf("%d of %d after %d", done, total, told)
@@ -195,11 +195,11 @@ func TestHoldoutContenders(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	strew(t, g, 40, 5)
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
-	_, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 30}}) // makes m the model that answers requests without a name
+	must(t, g.Model("m").Create(ctx, model.Spec{}))
+	_, err := g.Model("m").Train(ctx, db.TrainOptions{Plan: model.EdgePlan{Samples: 30}}) // makes m the model that answers requests without a name
 	must(t, err)
 	among := []db.Candidates{db.All(), db.Neighbors(2)}
-	h := db.Holdout{Share: 0.1, Sample: 5, Among: among}
+	h := db.HoldoutOptions{Share: 0.1, Sample: 5, Among: among}
 	contenders := []db.Contender{{}, {Prior: true}, {Spec: &model.Spec{Policy: "ease"}}, {Model: "ppr"}}
 	together := make([][]db.HeldOut, len(contenders))
 	view(t, g, func(tx *db.Tx) error {
@@ -241,7 +241,7 @@ func TestHoldoutRefuses(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
-	ask := func(ctx context.Context, h db.Holdout, c db.Contender) error {
+	ask := func(ctx context.Context, h db.HoldoutOptions, c db.Contender) error {
 		return g.View(ctx, func(tx *db.Tx) error {
 			s, err := tx.Holdout(ctx, h)
 			if err != nil {
@@ -259,25 +259,25 @@ func TestHoldoutRefuses(t *testing.T) {
 			return nil
 		})
 	}
-	wantError(t, "a graph without edges", ask(ctx, db.Holdout{Share: 0.5}, db.Contender{}), db.ErrInput)
+	wantError(t, "a graph without edges", ask(ctx, db.HoldoutOptions{Share: 0.5}, db.Contender{}), db.ErrInput)
 	load(t, g, 40)
 	for _, share := range []float64{0, 1, -1, 2, math.NaN(), math.Inf(1)} {
-		wantError(t, fmt.Sprint("a share of ", share), ask(ctx, db.Holdout{Share: share}, db.Contender{}), db.ErrInput)
+		wantError(t, fmt.Sprint("a share of ", share), ask(ctx, db.HoldoutOptions{Share: share}, db.Contender{}), db.ErrInput)
 	}
-	wantError(t, "a node that is not there", ask(ctx, db.Holdout{Share: 0.1, For: []any{"x"}}, db.Contender{}), db.ErrNotFound)
-	wantError(t, "a model that is not there", ask(ctx, db.Holdout{Share: 0.1}, db.Contender{Model: "m"}), db.ErrNoModel)
-	wantError(t, "a policy that is not there", ask(ctx, db.Holdout{Share: 0.1}, db.Contender{Spec: &model.Spec{Policy: "m"}}), db.ErrInput)
+	wantError(t, "a node that is not there", ask(ctx, db.HoldoutOptions{Share: 0.1, For: []any{"x"}}, db.Contender{}), db.ErrNotFound)
+	wantError(t, "a model that is not there", ask(ctx, db.HoldoutOptions{Share: 0.1}, db.Contender{Model: "m"}), db.ErrNoModel)
+	wantError(t, "a policy that is not there", ask(ctx, db.HoldoutOptions{Share: 0.1}, db.Contender{Spec: &model.Spec{Policy: "m"}}), db.ErrInput)
 	update(t, g, func(tx *db.Tx) error {
 		must(t, tx.AddNode(db.Node{Key: db.Str("alone")}))
-		_, err := tx.Holdout(ctx, db.Holdout{Share: 0.1})
+		_, err := tx.Holdout(ctx, db.HoldoutOptions{Share: 0.1})
 		wantError(t, "beside changes", err, db.ErrInput)
 		return nil
 	})
-	wantError(t, "a node without edges", ask(ctx, db.Holdout{Share: 0.1, For: []any{"alone"}}, db.Contender{}), db.ErrInput)
+	wantError(t, "a node without edges", ask(ctx, db.HoldoutOptions{Share: 0.1, For: []any{"alone"}}, db.Contender{}), db.ErrInput)
 	late, cancel := context.WithCancel(ctx)
-	err := ask(late, db.Holdout{Share: 0.1}, db.Contender{Spec: &model.Spec{}, Plan: model.EdgePlan{Progress: during(func() { cancel() })}})
+	err := ask(late, db.HoldoutOptions{Share: 0.1}, db.Contender{Spec: &model.Spec{}, Plan: model.EdgePlan{Progress: during(func() { cancel() })}})
 	wantError(t, "a training that is cancelled", err, context.Canceled)
 	late, cancel = context.WithCancel(ctx)
-	err = ask(late, db.Holdout{Share: 0.5}, db.Contender{Progress: func(int, int) { cancel() }})
+	err = ask(late, db.HoldoutOptions{Share: 0.5}, db.Contender{Progress: func(int, int) { cancel() }})
 	wantError(t, "an evaluation that is cancelled", err, context.Canceled)
 }

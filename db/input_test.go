@@ -22,23 +22,23 @@ type badInput struct {
 func badInputs() map[string]badInput {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	return map[string]badInput{
-		"weight NaN":     {func(tx *db.Tx) error { return tx.AddEdge(1, 2, nan) }, db.ErrInput, "NaN"},
-		"weight Inf":     {func(tx *db.Tx) error { return tx.AddEdge(1, 2, inf) }, db.ErrInput, "1 -> 2"},
-		"weight 0":       {func(tx *db.Tx) error { return tx.AddEdge(1, 2, 0) }, db.ErrInput, "0 is not"},
-		"weight -1":      {func(tx *db.Tx) error { return tx.AddEdge("x", 2, -1) }, db.ErrInput, "'x' -> 2"},
+		"weight NaN":     {func(tx *db.Tx) error { return tx.PutEdge(1, 2, db.Weight(nan)) }, db.ErrInput, "NaN"},
+		"weight Inf":     {func(tx *db.Tx) error { return tx.PutEdge(1, 2, db.Weight(inf)) }, db.ErrInput, "1 -> 2"},
+		"weight 0":       {func(tx *db.Tx) error { return tx.PutEdge(1, 2, db.Weight(0)) }, db.ErrInput, "0 is not"},
+		"weight -1":      {func(tx *db.Tx) error { return tx.PutEdge("x", 2, db.Weight(-1)) }, db.ErrInput, "'x' -> 2"},
 		"feature NaN":    {func(tx *db.Tx) error { return tx.SetFeatures(1, []float32{0, nan, 1}) }, db.ErrInput, "feature 1 of 3 is NaN"},
 		"feature Inf":    {func(tx *db.Tx) error { return tx.SetFeatures(1, []float32{-inf, 0, 1}) }, db.ErrInput, "-Inf"},
 		"two features":   {func(tx *db.Tx) error { return tx.SetFeatures(2, []float32{1, 2}) }, db.ErrInput, "2 features, nodes without a label have 3"},
 		"a label's":      {func(tx *db.Tx) error { return tx.SetFeatures("i", []float32{1, 2}) }, db.ErrInput, `2 features, label "item" has 1`},
 		"another label":  {func(tx *db.Tx) error { return tx.PutNode(db.Node{Key: db.Int(1), Label: "item"}) }, db.ErrInput, `3 features, label "item" has 1`},
-		"empty key":      {func(tx *db.Tx) error { return tx.AddEdge("", 2, 1) }, db.ErrInput, "empty"},
+		"empty key":      {func(tx *db.Tx) error { return tx.PutEdge("", 2) }, db.ErrInput, "empty"},
 		"empty node":     {func(tx *db.Tx) error { return tx.PutNode(db.Node{Key: db.Str("")}) }, db.ErrInput, "empty"},
-		"long key":       {func(tx *db.Tx) error { return tx.AddEdge(1, strings.Repeat("x", 2000), 1) }, db.ErrInput, "2000 bytes"},
-		"zero byte":      {func(tx *db.Tx) error { return tx.AddEdge(1, "a\x00", 1) }, db.ErrInput, "zero byte"},
-		"not UTF-8":      {func(tx *db.Tx) error { return tx.AddEdge(1, "\xff", 1) }, db.ErrInput, "UTF-8"},
-		"float key":      {func(tx *db.Tx) error { return tx.AddEdge(1.5, 2, 1) }, db.ErrInput, "1.5 (a number) is no key"},
+		"long key":       {func(tx *db.Tx) error { return tx.PutEdge(1, strings.Repeat("x", 2000)) }, db.ErrInput, "2000 bytes"},
+		"zero byte":      {func(tx *db.Tx) error { return tx.PutEdge(1, "a\x00") }, db.ErrInput, "zero byte"},
+		"not UTF-8":      {func(tx *db.Tx) error { return tx.PutEdge(1, "\xff") }, db.ErrInput, "UTF-8"},
+		"float key":      {func(tx *db.Tx) error { return tx.PutEdge(1.5, 2) }, db.ErrInput, "1.5 (a number) is no key"},
 		"nil key":        {func(tx *db.Tx) error { _, err := tx.Node(nil); return err }, db.ErrInput, "no key"},
-		"large key":      {func(tx *db.Tx) error { return tx.AddEdge(uint64(1<<63), 2, 1) }, db.ErrInput, "no key"},
+		"large key":      {func(tx *db.Tx) error { return tx.PutEdge(uint64(1<<63), 2) }, db.ErrInput, "no key"},
 		"unknown node":   {func(tx *db.Tx) error { _, err := tx.Node("42"); return err }, db.ErrNotFound, "node '42'"},
 		"unknown source": {func(tx *db.Tx) error { return tx.SetFeatures(9, nil) }, db.ErrNotFound, "node 9"},
 		"unknown end":    {func(tx *db.Tx) error { return tx.DeleteEdge(1, 9) }, db.ErrNotFound, "node 9"},
@@ -61,7 +61,7 @@ func TestBadInput(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	update(t, g, func(tx *db.Tx) error {
-		return errors.Join(tx.AddEdge(1, 2, 1), tx.SetFeatures(1, []float32{1, 2, 3}),
+		return errors.Join(tx.PutEdge(1, 2), tx.SetFeatures(1, []float32{1, 2, 3}),
 			tx.PutNode(db.Node{Key: db.Str("i"), Label: "item", Features: []float32{1}}))
 	})
 	for what, c := range badInputs() {
@@ -72,12 +72,12 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	for what, f := range map[string]func(tx *db.Tx) error{
-		"edge":     func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) },
+		"edge":     func(tx *db.Tx) error { return tx.PutEdge(1, 2) },
 		"node":     func(tx *db.Tx) error { return tx.AddNode(db.Node{Key: db.Int(3)}) },
 		"delete":   func(tx *db.Tx) error { return tx.DeleteNode(1) },
 		"cut":      func(tx *db.Tx) error { return tx.DeleteEdge(1, 2) },
 		"features": func(tx *db.Tx) error { return tx.SetFeatures(1, nil) },
-		"observe":  func(tx *db.Tx) error { return tx.Observe(ctx, db.Observation{Source: 1, Target: 2}) },
+		"observe":  func(tx *db.Tx) error { return tx.Observe(ctx, db.ObserveOptions{Source: 1, Target: 2}) },
 	} {
 		wantError(t, what+" in a view", g.View(ctx, f), db.ErrReadOnly)
 	}

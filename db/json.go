@@ -69,7 +69,7 @@ func (d Decision) MarshalJSON() ([]byte, error) {
 
 // MarshalJSON implements [json.Marshaler], as the methods below do.
 func (v Link) MarshalJSON() ([]byte, error)             { return object(v) }
-func (v Ranking) MarshalJSON() ([]byte, error)          { return object(v) }
+func (v Prediction) MarshalJSON() ([]byte, error)       { return object(v) }
 func (v Neighborhood) MarshalJSON() ([]byte, error)     { return object(v) }
 func (v NeighborhoodNode) MarshalJSON() ([]byte, error) { return object(v) }
 func (v NeighborhoodEdge) MarshalJSON() ([]byte, error) { return object(v) }
@@ -79,8 +79,8 @@ func (v Share) MarshalJSON() ([]byte, error)            { return object(v) }
 func (v Input) MarshalJSON() ([]byte, error)            { return object(v) }
 func (v Path) MarshalJSON() ([]byte, error)             { return object(v) }
 func (v Offer) MarshalJSON() ([]byte, error)            { return object(v) }
-func (v Observed) MarshalJSON() ([]byte, error)         { return object(v) }
-func (v LogValue) MarshalJSON() ([]byte, error)         { return object(v) }
+func (v Observation) MarshalJSON() ([]byte, error)      { return object(v) }
+func (v LogEvaluation) MarshalJSON() ([]byte, error)    { return object(v) }
 func (v HeldOut) MarshalJSON() ([]byte, error)          { return object(v) }
 func (v PageRank) MarshalJSON() ([]byte, error)         { return object(v) }
 func (v RankedNode) MarshalJSON() ([]byte, error)       { return object(v) }
@@ -88,7 +88,7 @@ func (v Node) MarshalJSON() ([]byte, error)             { return object(v) }
 func (v Reached) MarshalJSON() ([]byte, error)          { return object(v) }
 func (v Edge) MarshalJSON() ([]byte, error)             { return object(v) }
 func (v ModelInfo) MarshalJSON() ([]byte, error)        { return object(v) }
-func (v Trained) MarshalJSON() ([]byte, error)          { return object(v) }
+func (v Training) MarshalJSON() ([]byte, error)         { return object(v) }
 func (v Comparison) MarshalJSON() ([]byte, error)       { return object(v) }
 func (v Standing) MarshalJSON() ([]byte, error)         { return object(v) }
 func (v Option) MarshalJSON() ([]byte, error)           { return object(v) }

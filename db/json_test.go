@@ -26,17 +26,16 @@ func results() []any {
 	return []any{
 		db.Backup{}, db.CalibrationBin{}, db.Change{}, db.ChangeStats{}, db.CheckpointEvent{}, db.CommitEvent{}, db.CompactionEvent{}, db.Comparison{}, db.Decision{}, db.Edge{}, db.Degrees{}, db.DegreeCount{}, db.EdgeChange{}, db.FeatureChange{}, db.HeldOut{},
 		db.ContenderInfo{}, db.Import{}, db.Input{}, db.LabelStats{}, db.Learning{}, db.RewardSpan{}, db.Activity{}, db.Link{}, db.ListReport{}, db.LoadReport{},
-		db.LogValue{}, db.ModelChange{}, db.ModelInfo{}, db.Neighborhood{}, db.NeighborhoodEdge{}, db.NeighborhoodNode{}, db.Node{}, db.NodeChange{}, db.Observed{}, db.Offer{}, db.Option{}, db.PageRank{}, db.RankedNode{},
-		db.Ranking{}, db.Reached{}, db.Reasons{}, db.Repairs{}, db.Seed{}, db.Share{}, db.Standing{}, db.Stats{}, db.Step{}, db.Trained{}, db.VersionInfo{}, db.Path{},
+		db.LogEvaluation{}, db.ModelChange{}, db.ModelInfo{}, db.Neighborhood{}, db.NeighborhoodEdge{}, db.NeighborhoodNode{}, db.Node{}, db.NodeChange{}, db.Observation{}, db.Offer{}, db.Option{}, db.PageRank{}, db.RankedNode{},
+		db.Prediction{}, db.Reached{}, db.Reasons{}, db.Repairs{}, db.Seed{}, db.Share{}, db.Standing{}, db.Stats{}, db.Step{}, db.Training{}, db.VersionInfo{}, db.Path{},
 		index.CacheStats{},
 	}
 }
 
-// others are the exported structs that are arguments, or that have behavior.
+// others are the exported structs that are arguments, or that have behavior, except those that are
+// named Options.
 var others = []string{
-	"Candidates", "Choice", "Contender", "DB", "Error", "Events", "Holdout", "HoldoutSet", "ListOptions", "LoadOptions", "LogEvaluation",
-	"NeighborhoodOptions",
-	"Observation", "Options", "Prediction", "RepairOptions", "Training", "Tx", "Walk",
+	"Candidates", "Contender", "DB", "Error", "Events", "Holdout", "Model", "Tx",
 }
 
 func TestEveryResultHasJSON(t *testing.T) {
@@ -46,7 +45,7 @@ func TestEveryResultHasJSON(t *testing.T) {
 		listed = append(listed, reflect.TypeOf(r).Name())
 	}
 	for _, name := range exportedStructs(t) {
-		if !slices.Contains(listed, name) {
+		if !strings.HasSuffix(name, "Options") && !slices.Contains(listed, name) {
 			t.Errorf("db.%s is in neither list of this test: name its fields in JSON, and add it to results", name)
 		}
 	}

@@ -20,7 +20,7 @@ func taught(t *testing.T, n int) *db.DB {
 	ctx, g := t.Context(), dbtest.Open(t, newClock().options())
 	load(t, g, 30)
 	for _, name := range []string{"m", "other"} {
-		if err := g.CreateModel(ctx, name, db.ModelSpec{Policy: "prb_greedy"}); err != nil {
+		if err := g.Model(name).Create(ctx, db.ModelSpec{Policy: "prb_greedy"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -37,7 +37,7 @@ func playRounds(t *testing.T, tx *db.Tx, begin, end int) error {
 		if i%3 == 2 {
 			name = "other"
 		}
-		d, err := tx.Choose(t.Context(), db.Choice{For: i % 30, Among: db.All(), Model: name, Explore: greedy(0.5), TTL: time.Hour})
+		d, err := tx.Choose(t.Context(), db.ChooseOptions{For: i % 30, Among: db.All(), Model: name, Explore: greedy(0.5), TTL: time.Hour})
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func TestLearningAgain(t *testing.T) {
 	g := dbtest.Open(t, o)
 	load(t, g, 30)
 	for _, name := range []string{"m", "other"} {
-		if err := g.CreateModel(t.Context(), name, db.ModelSpec{Policy: "prb_greedy"}); err != nil {
+		if err := g.Model(name).Create(t.Context(), db.ModelSpec{Policy: "prb_greedy"}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -50,6 +50,9 @@ func Pack(w io.Writer, packing string) (io.WriteCloser, error) { return edgelist
 // a column of strings, 7 is an integer key and '7', in single quotes, a string. Times are
 // timestamps in milliseconds; an edge without a time has a null.
 func (tx *Tx) WriteEdges(ctx context.Context, w io.Writer, o ListOptions) (ListReport, error) {
+	if tx.ended {
+		return ListReport{}, ErrClosed
+	}
 	weights, times, read := false, false, 0
 	for e := range tx.view().Graph.Edges() {
 		if read++; read%checkEvery == 0 && ctx.Err() != nil {
@@ -88,6 +91,9 @@ func (tx *Tx) WriteEdges(ctx context.Context, w io.Writer, o ListOptions) (ListR
 // WriteNodes writes the key of every node, and its label if it has one, so that [DB.LoadNodes]
 // reads them back with the format in the report. It returns ErrInput as WriteEdges does.
 func (tx *Tx) WriteNodes(ctx context.Context, w io.Writer, o ListOptions) (ListReport, error) {
+	if tx.ended {
+		return ListReport{}, ErrClosed
+	}
 	v := tx.view()
 	columns := []edgelist.Field{{Name: "node", Type: tx.keyType(o)}, {Name: "label", Type: edgelist.String}}
 	return writeList(ctx, w, o, columns, v.Nodes(), func(to edgelist.RowWriter, id index.ID) error {
@@ -103,6 +109,9 @@ func (tx *Tx) WriteNodes(ctx context.Context, w io.Writer, o ListOptions) (ListR
 // [DB.LoadFeatures] reads them back with the format in the report. It returns ErrInput as
 // WriteEdges does.
 func (tx *Tx) WriteFeatures(ctx context.Context, w io.Writer, o ListOptions) (ListReport, error) {
+	if tx.ended {
+		return ListReport{}, ErrClosed
+	}
 	v := tx.view()
 	withFeatures := func(yield func(index.ID) bool) {
 		for id := range v.Nodes() {

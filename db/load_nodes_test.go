@@ -15,7 +15,7 @@ import (
 func TestLoadNodes(t *testing.T) {
 	t.Parallel()
 	g, ctx := dbtest.Open(t, inMemory), context.Background()
-	update(t, g, func(tx *db.Tx) error { return tx.AddEdge("ann", 7, 1) })
+	update(t, g, func(tx *db.Tx) error { return tx.PutEdge("ann", 7) })
 	r, err := g.LoadNodes(ctx, strings.NewReader("node,label\nann,person\n7,number\nnew,person\nalone\n"), db.LoadOptions{})
 	must(t, err)
 	if r.Lines != 4 || r.Nodes != 2 || !r.Header || r.Format != edgelist.CSV {
@@ -131,7 +131,7 @@ func TestLoadNodesInParts(t *testing.T) {
 func TestMeasure(t *testing.T) {
 	t.Parallel()
 	g, ctx := dbtest.Open(t, nil), context.Background()
-	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
+	update(t, g, func(tx *db.Tx) error { return tx.PutEdge(1, 2) })
 	list := wheel(2000) + "1 2\n"
 	told, err := g.Measure(ctx, strings.NewReader(list), db.LoadOptions{})
 	must(t, err)

@@ -49,7 +49,7 @@ func TestLoadIntoAUsedGraph(t *testing.T) {
 	path, ctx := place(t), context.Background()
 	g := open(t, path, nil)
 	update(t, g, func(tx *db.Tx) error {
-		return errors.Join(tx.AddEdge(9, 2, 3), tx.AddEdge("a", 2, 1), tx.AddEdge(7, 8, 1), tx.DeleteNode(7), tx.DeleteNode("a"),
+		return errors.Join(tx.PutEdge(9, 2, db.Weight(3)), tx.PutEdge("a", 2), tx.PutEdge(7, 8), tx.DeleteNode(7), tx.DeleteNode("a"),
 			tx.PutNode(db.Node{Key: db.Int(2), Label: "l", Features: []float32{1, 2}}))
 	})
 	got, err := g.Load(ctx, strings.NewReader("2 9 5\n7 1 1\n7 1 2\n3 3 1\na 8 1\n"), db.LoadOptions{})
@@ -58,7 +58,7 @@ func TestLoadIntoAUsedGraph(t *testing.T) {
 	if fmt.Sprint(*got) != fmt.Sprint(want) {
 		t.Errorf("reported %+v, want %+v", *got, want)
 	}
-	update(t, g, func(tx *db.Tx) error { return tx.AddEdge("late", 9, 1) })
+	update(t, g, func(tx *db.Tx) error { return tx.PutEdge("late", 9) })
 	list := edges(t, g)
 	slices.Sort(list)
 	if got, want := fmt.Sprint(list), "['a'-8:1@0 3-3:1@0 7-1:2@0 9-'late':1@0 9-2:5@0]"; got != want {
@@ -113,7 +113,7 @@ func TestLoadOfRepeats(t *testing.T) {
 	g := dbtest.Open(t, inMemory)
 	for _, list := range []string{"1 2\n2 1\n", "7 8\n"} {
 		if list == "7 8\n" {
-			update(t, g, func(tx *db.Tx) error { return tx.AddEdge(8, 7, 1) })
+			update(t, g, func(tx *db.Tx) error { return tx.PutEdge(8, 7) })
 		}
 		_, err := g.Load(ctx, strings.NewReader(list), db.LoadOptions{Repeats: db.NoRepeats})
 		wantError(t, "repeats of "+list, err, db.ErrRepeated)
@@ -158,7 +158,7 @@ func TestLoadOfTwoKinds(t *testing.T) {
 			if direction == db.Directed && i != 1 { // a walk along the edges ends at the items
 				continue
 			}
-			rank, err := g.Predict(ctx, db.Prediction{For: "user:2", Among: c.among, Top: -1})
+			rank, err := g.Predict(ctx, db.PredictOptions{For: "user:2", Among: c.among, Top: -1})
 			must(t, err)
 			var got []string
 			for _, l := range rank.Links {
@@ -179,7 +179,7 @@ func TestLoadOfTwoKindsIntoAUsedGraph(t *testing.T) {
 	ctx, g := context.Background(), dbtest.Open(t, inMemory)
 	update(t, g, func(tx *db.Tx) error {
 		return errors.Join(tx.PutNode(db.Node{Key: db.Str("item:1"), Features: []float32{1, 2}}), tx.PutNode(db.Node{Key: db.Str("item:2"), Label: "old", Features: []float32{1}}),
-			tx.AddEdge(1, 2, 1))
+			tx.PutEdge(1, 2))
 	})
 	o := db.LoadOptions{SourceLabel: "user", TargetLabel: "item", MaxErrors: 1}
 	r, err := g.Load(ctx, strings.NewReader("1 1\n1 2\n"), o)
@@ -281,7 +281,7 @@ func TestLoadInterrupted(t *testing.T) {
 	notShort(t)
 	path := place(t)
 	g := open(t, path, &db.Options{Memory: 64 << 20})
-	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
+	update(t, g, func(tx *db.Tx) error { return tx.PutEdge(1, 2) })
 	ctx, cancel := context.WithCancel(context.Background())
 	_, err := g.Load(ctx, &endless{}, db.LoadOptions{Progress: func(int64) { cancel() }})
 	wantError(t, "cancelled", err, context.Canceled)

@@ -13,9 +13,9 @@ import (
 	"kith/model"
 )
 
-// LogEvaluation estimates what a model would have earned on the decisions of the log.
-type LogEvaluation struct {
-	Model     string // default: as for Prediction
+// EvaluateLogOptions estimates what a model would have earned on the decisions of the log.
+type EvaluateLogOptions struct {
+	Model     string // default: as for PredictOptions
 	Version   int    // version of the model; 0 means the deployed one
 	Estimator string // ips, snips or dr: see [model.OffPolicy]
 	// MinReward and MaxReward are the range of possible rewards, on which the confidence interval
@@ -24,8 +24,9 @@ type LogEvaluation struct {
 	Progress             func(done, total int)
 }
 
-// LogValue is the estimated mean reward of a policy that always takes a model's best candidate.
-type LogValue struct {
+// LogEvaluation is the estimated mean reward of a policy that always takes a model's best
+// candidate.
+type LogEvaluation struct {
 	model.Estimate
 	Model          string  `json:"model"`
 	Decisions      int     `json:"decisions"`  // number of rewarded decisions that had more than one candidate
@@ -36,7 +37,7 @@ type LogValue struct {
 	Open           int     `json:"open"`   // number of decisions without a reward, which are left out
 }
 
-// Estimators returns the names that LogEvaluation.Estimator accepts.
+// Estimators returns the names that EvaluateLogOptions.Estimator accepts.
 func Estimators() []string { return model.Estimators() }
 
 // CheckEstimator returns ErrInput for an estimator that does not exist.
@@ -48,8 +49,8 @@ func CheckEstimator(name string) error {
 }
 
 // EvaluateLog estimates the value of a model from the rewarded decisions. See [Tx.EvaluateLog].
-func (db *DB) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error) {
-	return result(ctx, db.View, func(tx *Tx) (LogValue, error) { return tx.EvaluateLog(ctx, e) })
+func (db *DB) EvaluateLog(ctx context.Context, e EvaluateLogOptions) (LogEvaluation, error) {
+	return result(ctx, db.View, func(tx *Tx) (LogEvaluation, error) { return tx.EvaluateLog(ctx, e) })
 }
 
 // EvaluateLog estimates the mean reward that a model would have earned if its best candidate had
@@ -58,17 +59,20 @@ func (db *DB) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error
 // ErrNoModel if there is no such model, and ErrInput with the reason if the log does not allow an
 // estimate: it has no rewards, a decision was made without randomness, or the model agrees with no
 // decision.
-func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error) {
+func (tx *Tx) EvaluateLog(ctx context.Context, e EvaluateLogOptions) (LogEvaluation, error) {
+	if tx.ended {
+		return LogEvaluation{}, ErrClosed
+	}
 	given := model.Rewards{Min: e.MinReward, Max: e.MaxReward}
 	if given != (model.Rewards{}) && !(-math.MaxFloat32 <= given.Min && given.Min < given.Max && given.Max <= math.MaxFloat32) {
-		return LogValue{}, inputf("rewards from %v to %v (accepted: finite 32-bit numbers, the first one smaller)", given.Min, given.Max)
+		return LogEvaluation{}, inputf("rewards from %v to %v (accepted: finite 32-bit numbers, the first one smaller)", given.Min, given.Max)
 	}
 	if err := CheckEstimator(e.Estimator); err != nil {
-		return LogValue{}, err
+		return LogEvaluation{}, err
 	}
 	m, err := tx.existing(e.Model, e.Version)
 	if err != nil {
-		return LogValue{}, err
+		return LogEvaluation{}, err
 	}
 	v, err := tx.surveyLog(given)
 	if err != nil {
@@ -107,7 +111,7 @@ func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error
 // surveyLog counts the decisions of the log and finds the range of rewards. It returns ErrInput if
 // the decisions do not allow an estimate of the value of other choices, and for a reward outside
 // the given range.
-func (tx *Tx) surveyLog(given model.Rewards) (v LogValue, err error) {
+func (tx *Tx) surveyLog(given model.Rewards) (v LogEvaluation, err error) {
 	if v.MinReward, v.MaxReward = given.Min, given.Max; given == (model.Rewards{}) {
 		v.MaxReward = 1
 	}

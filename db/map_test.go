@@ -58,7 +58,7 @@ func (o op) on(tx *db.Tx) error {
 	var err error
 	switch o.kind {
 	case "edge":
-		err = tx.AddEdge(o.a, o.b, o.weight)
+		err = tx.PutEdge(o.a, o.b, db.Weight(o.weight))
 	case "cut":
 		err = tx.DeleteEdge(o.a, o.b)
 	case "node":
@@ -201,7 +201,7 @@ func (v *variant) close(t *rapid.T) {
 }
 
 // answers returns the predictions for every node as text.
-func answers(t rapid.TB, g *db.DB, p db.Prediction) (all []string) {
+func answers(t rapid.TB, g *db.DB, p db.PredictOptions) (all []string) {
 	ctx := context.Background()
 	err := g.View(ctx, func(tx *db.Tx) error {
 		for n := range tx.Nodes() {
@@ -259,9 +259,9 @@ func TestDatabaseIsAMap(t *testing.T) {
 				want.agree(t, v.g)
 			}
 		}
-		first := answers(t, all[0].g, db.Prediction{Among: db.All(), NoCache: true})
+		first := answers(t, all[0].g, db.PredictOptions{Among: db.All(), NoCache: true})
 		for _, v := range all {
-			if got := answers(t, v.g, db.Prediction{Among: db.All(), NoCache: true}); !slices.Equal(got, first) {
+			if got := answers(t, v.g, db.PredictOptions{Among: db.All(), NoCache: true}); !slices.Equal(got, first) {
 				t.Fatalf("%s predicts\n%v\n%s:\n%v", v.name, got, all[0].name, first)
 			}
 		}

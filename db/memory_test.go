@@ -107,17 +107,17 @@ func (w work) skewed(rng *rand.Rand) (u int) {
 
 func (w work) update(g *db.DB) error {
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(3, 4))
-	if err := g.CreateModel(ctx, "m", model.Spec{}); err != nil {
+	if err := g.Model("m").Create(ctx, model.Spec{}); err != nil {
 		return err
 	}
 	for range w.asks / 10 {
 		err := g.Update(ctx, func(tx *db.Tx) error {
 			for range 20 {
-				if err := tx.AddEdge(w.skewed(rng), rng.IntN(1<<w.scale), 1); err != nil {
+				if err := tx.PutEdge(w.skewed(rng), rng.IntN(1<<w.scale)); err != nil {
 					return err
 				}
 			}
-			return tx.Observe(ctx, db.Observation{Source: w.skewed(rng) &^ 1, Target: 0, Model: "m", Reward: 1, Among: db.Keys(0, 1, 2)})
+			return tx.Observe(ctx, db.ObserveOptions{Source: w.skewed(rng) &^ 1, Target: 0, Model: "m", Reward: 1, Among: db.Keys(0, 1, 2)})
 		})
 		if err != nil && !errors.Is(err, db.ErrNotFound) {
 			return err
@@ -129,7 +129,7 @@ func (w work) update(g *db.DB) error {
 func (w work) predict(g *db.DB) error {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for i := range w.asks {
-		p := db.Prediction{For: w.skewed(rng)}
+		p := db.PredictOptions{For: w.skewed(rng)}
 		if i%10 > 0 {
 			p.Among = db.Keys(0, 1, 2, 4, 8, 16, 32)
 		}
@@ -142,7 +142,7 @@ func (w work) predict(g *db.DB) error {
 }
 
 func (w work) train(g *db.DB) error {
-	_, err := g.Train(context.Background(), db.Training{Model: "m", Plan: model.EdgePlan{Samples: w.asks}})
+	_, err := g.Model("m").Train(context.Background(), db.TrainOptions{Plan: model.EdgePlan{Samples: w.asks}})
 	return err
 }
 
@@ -155,13 +155,13 @@ func affordable(err error) error {
 }
 
 func (w work) predictAll(g *db.DB) error {
-	_, err := g.Predict(context.Background(), db.Prediction{For: 0, Among: db.All(), Top: -1})
+	_, err := g.Predict(context.Background(), db.PredictOptions{For: 0, Among: db.All(), Top: -1})
 	return affordable(err)
 }
 
 func (w work) holdout(g *db.DB) error {
 	return affordable(g.View(context.Background(), func(tx *db.Tx) error {
-		s, err := tx.Holdout(context.Background(), db.Holdout{Share: 0.1, Sample: 3})
+		s, err := tx.Holdout(context.Background(), db.HoldoutOptions{Share: 0.1, Sample: 3})
 		if err != nil {
 			return err
 		}
@@ -233,13 +233,13 @@ func TestAnswersTooLarge(t *testing.T) {
 	}
 	_, err := g.Load(ctx, strings.NewReader(list.String()), db.LoadOptions{})
 	must(t, err)
-	_, err = g.Predict(ctx, db.Prediction{For: 0, Among: db.All()})
+	_, err = g.Predict(ctx, db.PredictOptions{For: 0, Among: db.All()})
 	wantError(t, "a ranking of all nodes", err, db.ErrTooLarge)
-	_, err = g.Predict(ctx, db.Prediction{For: 0, Among: db.Sample(10_000, 1)})
+	_, err = g.Predict(ctx, db.PredictOptions{For: 0, Among: db.Sample(10_000, 1)})
 	must(t, err, g.View(ctx, func(tx *db.Tx) error {
-		_, err := tx.PageRank(ctx, db.Walk{From: 0, Top: -1})
+		_, err := tx.PageRank(ctx, db.PageRankOptions{From: 0, Top: -1})
 		wantError(t, "PageRank of all nodes", err, db.ErrTooLarge)
-		_, err = tx.PageRank(ctx, db.Walk{From: 0, Top: 10})
+		_, err = tx.PageRank(ctx, db.PageRankOptions{From: 0, Top: 10})
 		return err
 	}))
 }

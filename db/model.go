@@ -77,26 +77,82 @@ type Option struct {
 
 const maxModelName = 128
 
-// CreateModel makes an untrained model, which answers only requests that name it. The zero spec is
-// the default policy. The feature length is filled in from the graph, and the seed, if it is 0,
-// from the database. CreateModel returns ErrExists if the name is taken, and ErrInput for an
-// invalid name or spec, or for a spec that sets fields that its policy does not use.
-func (db *DB) CreateModel(ctx context.Context, name string, spec model.Spec) error {
+// Model is a handle of the model with a name, which need not exist. The name "" stands for the
+// model that answers requests without a name or, if there is none, for the model default.
+//
+// Info, Versions and Export read. With a handle from [Tx.Model], they read what the transaction
+// sees. The other methods commit on their own, so they return ErrInput with such a handle. They
+// return ErrNoModel if there is no such model.
+type Model struct {
+	name string
+	db   *DB
+	tx   *Tx // nil means that each method has a transaction of its own
+}
+
+// Model returns a handle of the model with a name.
+func (db *DB) Model(name string) *Model { return &Model{name: name, db: db} }
+
+// Model returns a handle of the model with a name, which reads what the transaction sees.
+func (tx *Tx) Model(name string) *Model { return &Model{name: name, db: tx.db, tx: tx} }
+
+// view calls f with the transaction of the handle, or with one of its own.
+func (m *Model) view(ctx context.Context, f func(*Tx) error) error {
+	switch {
+	case m.tx == nil:
+		return m.db.View(ctx, f)
+	case m.tx.ended:
+		return ErrClosed
+	}
+	return f(m.tx)
+}
+
+// lock acquires the writer lock to change the model.
+func (m *Model) lock(ctx context.Context) error {
+	switch {
+	case m.tx != nil && m.tx.ended:
+		return ErrClosed
+	case m.tx != nil:
+		return inputf("model %q is changed in a commit of its own, not in a transaction: see DB.Model", m.name)
+	}
+	return m.db.lock(ctx)
+}
+
+// change calls f with the model while it holds the writer lock.
+func (m *Model) change(ctx context.Context, f func(*learner) error) error {
+	if err := m.lock(ctx); err != nil {
+		return err
+	}
+	defer m.db.unlock()
+	s := m.db.now.Load()
+	name := s.learns(m.name)
+	l := m.db.learners[name]
+	if l == nil {
+		return noModel(name, s)
+	}
+	return f(l)
+}
+
+// Create makes an untrained model, which answers only requests that name it. The zero spec is the
+// default policy. The feature length is filled in from the graph, and the seed, if it is 0, from
+// the database. Create returns ErrExists if the name is taken, and ErrInput for an invalid name or
+// spec, or for a spec that sets fields that its policy does not use.
+func (m *Model) Create(ctx context.Context, spec ModelSpec) error {
+	name, db := m.name, m.db
 	if err := checkModelName(name); err != nil {
 		return err
 	}
-	if err := db.lock(ctx); err != nil {
+	if err := m.lock(ctx); err != nil {
 		return err
 	}
 	defer db.unlock()
 	if db.learners[name] != nil {
 		return missing(KindModel, name, nil, ErrExists, "model %q exists already", name)
 	}
-	m, err := newModel(spec, db.now.Load().Snapshot)
+	made, err := newModel(spec, db.now.Load().Snapshot)
 	if err != nil {
 		return fmt.Errorf("model %q: %w", name, err)
 	}
-	return db.addModel(name, m, created)
+	return db.addModel(name, made, created)
 }
 
 // defaultModel is the name of the model that learns where none is named and none answers. The first
@@ -223,16 +279,16 @@ func resolveClasses(spec *model.Spec, s *index.Snapshot) error {
 	return nil
 }
 
-// DropModel deletes a model. It returns ErrNoModel if there is no such model. If the model answers
-// requests without a name, the built-in model answers them from then on. The model's observations
-// stay in the log, but a later model of the same name does not learn from them.
-func (db *DB) DropModel(ctx context.Context, name string) error {
-	return db.changeModel(ctx, name, func(*learner) error {
-		answering := db.answering()
-		if answering == name {
+// Drop deletes the model. If it answers requests without a name, the built-in model answers them
+// from then on. The model's observations stay in the log, but a later model of the same name does
+// not learn from them.
+func (m *Model) Drop(ctx context.Context) error {
+	return m.change(ctx, func(l *learner) error {
+		answering := m.db.answering()
+		if answering == l.name {
 			answering = ""
 		}
-		return db.dropModel(name, answering, db.recorded())
+		return m.db.dropModel(l.name, answering, m.db.recorded())
 	})
 }
 
@@ -308,9 +364,9 @@ func (tx *Tx) withNodeKey(err error) error {
 }
 
 // At most one model answers requests that name no model; index.Meta stores its name. Without one,
-// the first model to be trained becomes it. Deploy selects another, and DropModel removes it. While
-// the deployed version of that model is untrained, the built-in model answers. Outcomes without the
-// name of a model teach that model or, without one, the model default.
+// the first model to be trained becomes it. Deploy selects another, and Model.Drop removes it.
+// While the deployed version of that model is untrained, the built-in model answers. Outcomes
+// without the name of a model teach that model or, without one, the model default.
 
 // model returns a version of the named model; 0 means the deployed one. For "" it returns the model
 // that answers requests without a name. It returns nil if the built-in model answers, also in place
@@ -432,14 +488,17 @@ func (tx *Tx) Models() []ModelInfo {
 	return all
 }
 
-// Model describes the model with this name or, for "", the one that learns from requests without a
-// name, and answers them once it is trained. It returns ErrNoModel if there is no such model.
-func (tx *Tx) Model(name string) (ModelInfo, error) {
-	m, err := tx.existing(name, 0)
-	if err != nil {
-		return ModelInfo{}, err
-	}
-	return tx.info(m), nil
+// Info describes the deployed version of the model. It returns ErrNoModel if there is no such
+// model.
+func (m *Model) Info(ctx context.Context) (info ModelInfo, err error) {
+	err = m.view(ctx, func(tx *Tx) error {
+		v, err := tx.existing(m.name, 0)
+		if err == nil {
+			info = tx.info(v)
+		}
+		return err
+	})
+	return info, err
 }
 
 func (tx *Tx) info(m *modelView) ModelInfo {
@@ -490,5 +549,5 @@ func CheckPolicy(name string) error {
 	return optionError(ModelSpec{Policy: name}.Validate())
 }
 
-// CheckWalk returns ErrInput for an invalid option of Prediction.Walk.
+// CheckWalk returns ErrInput for an invalid option of PredictOptions.Walk.
 func CheckWalk(o Option) error { return optionError(model.CheckWalk(o.Name, o.Value)) }

@@ -32,8 +32,8 @@ const (
 	DeployNever  DeployRule = "never"
 )
 
-// Trained is a version that a training made.
-type Trained struct {
+// Training is a version that a training made.
+type Training struct {
 	ModelInfo
 	Held       bool       `json:"held"` // whether the version is stored without being deployed
 	Comparison Comparison `json:"comparison"`

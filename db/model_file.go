@@ -17,7 +17,7 @@ import (
 	"kith/model"
 )
 
-// modelFile is one version of a model, as ExportModel writes it: a msgpack document in an archive.
+// modelFile is one version of a model, as Model.Export writes it: a msgpack document in an archive.
 // A model refers to nodes by ids, which differ between databases, so the file has the keys of these
 // nodes.
 type modelFile struct {
@@ -32,31 +32,37 @@ type modelFile struct {
 // modelFilePart is the size of the parts of the document, which are the entries of the archive.
 const modelFilePart = 1 << 18
 
-// ExportModel writes the deployed version of a model to w. See [Tx.ExportModel].
-func (db *DB) ExportModel(ctx context.Context, name string, w io.Writer) error {
-	return db.View(ctx, func(tx *Tx) error { return tx.ExportModel(ctx, name, 0, w) })
+// Export writes a version of the model to w for Import: weights, samples, random state and what it
+// remembers of nodes, which are identified by their keys. Version 0 means the deployed version.
+// Export returns ErrNoModel if there is no such model or version.
+func (m *Model) Export(ctx context.Context, w io.Writer, version int) error {
+	return m.view(ctx, func(tx *Tx) error {
+		f, err := tx.modelFile(ctx, tx.snap.learns(m.name), version)
+		if err != nil {
+			return err
+		}
+		return f.write(w)
+	})
 }
 
-// ExportModel writes a version of a model to w for [DB.ImportModel]: weights, samples, random state
-// and what it remembers of nodes, which are identified by their keys. Version 0 means the deployed
-// version. ExportModel returns ErrNoModel if there is no such model or version.
-func (tx *Tx) ExportModel(ctx context.Context, name string, version int, w io.Writer) error {
+// modelFile returns a version of a model as it is exported.
+func (tx *Tx) modelFile(ctx context.Context, name string, version int) (*modelFile, error) {
 	m, number, err := tx.copyOf(ctx, name, version)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	doc, err := m.MarshalBinary()
 	if err != nil {
-		return fmt.Errorf("model %q: %w", name, err)
+		return nil, fmt.Errorf("model %q: %w", name, err)
 	}
-	f := modelFile{Name: name, Version: number, Directed: tx.snap.Meta.Directed, Nodes: m.Nodes(), Document: doc}
+	f := &modelFile{Name: name, Version: number, Directed: tx.snap.Meta.Directed, Nodes: m.Nodes(), Document: doc}
 	for _, u := range f.Nodes {
 		if int64(u) >= tx.snap.Meta.Nodes {
-			return inputf("model %q has a class that is no node: %d", name, u)
+			return nil, inputf("model %q has a class that is no node: %d", name, u)
 		}
 		f.Keys = append(f.Keys, tx.snap.Key(u).Value())
 	}
-	return f.write(w)
+	return f, nil
 }
 
 func (f *modelFile) write(w io.Writer) error {
@@ -83,7 +89,7 @@ func (tx *Tx) copyOf(ctx context.Context, name string, version int) (*model.Mode
 		return nil, 0, ErrClosed
 	}
 	s := tx.snap.models[name]
-	if s == nil {
+	if s == nil || tx.made != nil && tx.made.name == name {
 		return nil, 0, noModel(name, tx.snap)
 	}
 	if _, err := tx.version(s, version); err != nil {
@@ -103,7 +109,7 @@ func (tx *Tx) copyOf(ctx context.Context, name string, version int) (*model.Mode
 	return learners[name].model, s.Version, nil
 }
 
-// Import describes what ImportModel made.
+// Import describes what Model.Import made.
 type Import struct {
 	Model     string `json:"model"`
 	Version   int    `json:"version"`
@@ -112,7 +118,7 @@ type Import struct {
 	Forgotten int    `json:"forgotten"` // number of nodes that the database lacks; the model forgets them
 }
 
-// ImportModel reads a model that ExportModel wrote. If there is no model of that name it makes one,
+// Import reads a model that Export wrote. If there is no model of that name it makes one,
 // otherwise it makes a new version of the model, which is not deployed. Neither answers requests
 // that name no model before Deploy. Nodes are identified by their keys; what the model remembers of
 // nodes that the database lacks is dropped.
@@ -122,7 +128,11 @@ type Import struct {
 // order, a policy or contexts that differ from those of the existing model. It returns ErrCorrupt
 // for a file that was altered or truncated, and ErrTooLarge for one that takes more than a 16th of
 // Options.Memory.
-func (db *DB) ImportModel(ctx context.Context, name string, r io.Reader) (Import, error) {
+func (m *Model) Import(ctx context.Context, r io.Reader) (Import, error) {
+	name, db := m.name, m.db
+	if m.tx != nil {
+		return Import{}, m.lock(ctx)
+	}
 	f, err := readModelFile(ctxio.Reader(ctx, r), db.opts.memory(workPart)/modelFileFraction)
 	if err != nil {
 		return Import{}, fmt.Errorf("model file: %w", err)
@@ -130,26 +140,26 @@ func (db *DB) ImportModel(ctx context.Context, name string, r io.Reader) (Import
 	if err := checkModelName(name); err != nil {
 		return Import{}, err
 	}
-	if err := db.lock(ctx); err != nil {
+	if err := m.lock(ctx); err != nil {
 		return Import{}, err
 	}
 	defer db.unlock()
-	m, got, err := f.translate(db.now.Load().Snapshot)
+	read, got, err := f.translate(db.now.Load().Snapshot)
 	if err != nil {
 		return Import{}, fmt.Errorf("model file of %q, version %d: %w", f.Name, f.Version, err)
 	}
 	got.Model, got.Version, got.Deployed = name, 1, true
 	now := db.learners[name]
 	if now == nil {
-		return got, db.addModel(name, m, imported)
+		return got, db.addModel(name, read, imported)
 	}
-	if err := compatible(now.model, m); err != nil {
+	if err := compatible(now.model, read); err != nil {
 		return Import{}, fmt.Errorf("model %q: %w", name, err)
 	}
 	got.Version, got.Deployed = now.next(), false
 	c := db.recorded()
 	v := version{Number: got.Version, From: imported, Made: c.Time}
-	return got, db.storeUndeployed(now, &learner{name: name, model: m}, v, c)
+	return got, db.storeUndeployed(now, &learner{name: name, model: read}, v, c)
 }
 
 // translate decodes the model and translates its node ids to those of a graph.

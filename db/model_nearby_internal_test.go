@@ -189,10 +189,10 @@ func TestSkipped(t *testing.T) {
 		g, err := Open("", &Options{InMemory: true, Memory: 64 << 20})
 		must(t, err)
 		_, err = g.Load(context.Background(), strings.NewReader(c.list), LoadOptions{})
-		must(t, err, g.CreateModel(context.Background(), "m", ModelSpec{Policy: "prb_greedy"}))
-		training := Training{Model: "m"}
+		must(t, err, g.Model("m").Create(context.Background(), ModelSpec{Policy: "prb_greedy"}))
+		var training TrainOptions
 		training.Plan.Samples, training.Plan.Epochs = 20, 1
-		made, err := g.Train(context.Background(), training)
+		made, err := g.Model("m").Train(context.Background(), training)
 		if must(t, err); !strings.HasPrefix(made.Comparison.Skipped, c.want) || made.Held || made.Comparison.Standings != nil {
 			t.Errorf("%+v, want %q", made, c.want)
 		}

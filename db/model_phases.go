@@ -26,7 +26,7 @@ const (
 const logEpochs = 10
 
 // phases returns the phases of fit.
-func (tx *Tx) phases(m *model.Model, t *Training) []progress.Phase {
+func (tx *Tx) phases(m *model.Model, t *TrainOptions) []progress.Phase {
 	if t.Log {
 		return m.LogPhases(cmp.Or(t.Plan.Epochs, logEpochs))
 	}
@@ -36,7 +36,7 @@ func (tx *Tx) phases(m *model.Model, t *Training) []progress.Phase {
 }
 
 // phasesWithComparison returns the phases of trainAndCompare.
-func (tx *Tx) phasesWithComparison(l *learner, t *Training) []progress.Phase {
+func (tx *Tx) phasesWithComparison(l *learner, t *TrainOptions) []progress.Phase {
 	all := tx.phases(l.model, t)
 	if t.Log {
 		return all

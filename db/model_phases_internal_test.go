@@ -26,7 +26,7 @@ func TestTrainTells(t *testing.T) {
 		{"prb_greedy", []string{phaseHide, model.Reading, model.Learning, phaseModels, phaseHeuristics}},
 		{"pair_net", []string{phaseHide, model.Reading, model.Learning, phaseModels, phaseHeuristics}},
 	} {
-		must(t, g.CreateModel(ctx, c.policy, ModelSpec{Policy: c.policy}))
+		must(t, g.Model(c.policy).Create(ctx, ModelSpec{Policy: c.policy}))
 		var told []progress.State
 		clock := time.Unix(0, 0)
 		second := func() time.Time {
@@ -35,7 +35,7 @@ func TestTrainTells(t *testing.T) {
 		}
 		plan := short
 		plan.Progress = progress.New(second, func(s progress.State) { told = append(told, s) })
-		_, err := g.Train(ctx, Training{Model: c.policy, Plan: plan})
+		_, err := g.Model(c.policy).Train(ctx, TrainOptions{Plan: plan})
 		must(t, err)
 		var doing []string
 		for i, s := range told {

@@ -20,32 +20,32 @@ func during(f func()) *progress.Meter {
 }
 
 // asked is a prediction that shows what a model has learned.
-var asked = db.Prediction{For: 7, Among: db.Neighbors(2), NoCache: true, Top: -1}
+var asked = db.PredictOptions{For: 7, Among: db.Neighbors(2), NoCache: true, Top: -1}
 
 func TestModels(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 40)
-	must(t, g.CreateModel(ctx, "first", model.Spec{}), g.CreateModel(ctx, "second", model.Spec{Policy: "prb", Preset: "paper"}))
-	wantError(t, "a name twice", g.CreateModel(ctx, "first", model.Spec{}), db.ErrExists)
+	must(t, g.Model("first").Create(ctx, model.Spec{}), g.Model("second").Create(ctx, model.Spec{Policy: "prb", Preset: "paper"}))
+	wantError(t, "a name twice", g.Model("first").Create(ctx, model.Spec{}), db.ErrExists)
 	for _, name := range []string{"", "a\x00", "\xff", strings.Repeat("x", 200)} {
-		wantError(t, "a bad name", g.CreateModel(ctx, name, model.Spec{}), db.ErrInput)
+		wantError(t, "a bad name", g.Model(name).Create(ctx, model.Spec{}), db.ErrInput)
 	}
-	wantError(t, "a bad policy", g.CreateModel(ctx, "third", model.Spec{Policy: "none"}), db.ErrInput)
+	wantError(t, "a bad policy", g.Model("third").Create(ctx, model.Spec{Policy: "none"}), db.ErrInput)
 	oneWay := model.Spec{Policy: "prb"}
 	must(t, oneWay.Set("propagation", "released"))
-	wantError(t, "one way on an undirected graph", g.CreateModel(ctx, "third", oneWay), db.ErrInput)
-	wantError(t, "dropping what is not there", g.DropModel(ctx, "third"), db.ErrNoModel)
-	_, err := g.Train(ctx, db.Training{Model: "third"})
+	wantError(t, "one way on an undirected graph", g.Model("third").Create(ctx, oneWay), db.ErrInput)
+	wantError(t, "dropping what is not there", g.Model("third").Drop(ctx), db.ErrNoModel)
+	_, err := g.Model("third").Train(ctx, db.TrainOptions{})
 	wantError(t, "training what is not there", err, db.ErrNoModel)
-	must(t, g.Check(ctx), g.DropModel(ctx, "first"))
+	must(t, g.Check(ctx), g.Model("first").Drop(ctx))
 	view(t, g, func(tx *db.Tx) error {
 		all := tx.Models()
 		if len(all) != 1 || all[0].Name != "second" || all[0].Policy != "prb" || len(all[0].Options) == 0 || tx.Stats().Models != 1 {
 			t.Errorf("models %+v", all)
 		}
-		_, err := tx.Model("first")
+		_, err := tx.Model("first").Info(ctx)
 		wantError(t, "a dropped model", err, db.ErrNoModel)
 		return nil
 	})
@@ -58,7 +58,7 @@ func TestUnusedOption(t *testing.T) {
 	for policy, option := range map[string]string{"": "width", "prb": "nu", "common_neighbors": "mix"} {
 		spec := model.Spec{Policy: policy}
 		must(t, spec.Set(option, 1))
-		if err := g.CreateModel(context.Background(), "m", spec); !errors.Is(err, db.ErrInput) || !strings.Contains(err.Error(), "no use for "+option) {
+		if err := g.Model("m").Create(context.Background(), spec); !errors.Is(err, db.ErrInput) || !strings.Contains(err.Error(), "no use for "+option) {
 			t.Errorf("policy %q, %s: %v", policy, option, err)
 		}
 	}
@@ -70,11 +70,11 @@ func TestModelMadeAgain(t *testing.T) {
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, nil)
 	load(t, g, 40)
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, g.Model("m").Create(ctx, model.Spec{}))
 	teach(t, g, 0, 10)
-	must(t, g.DropModel(ctx, "m"), g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, g.Model("m").Drop(ctx), g.Model("m").Create(ctx, model.Spec{}))
 	view(t, g, func(tx *db.Tx) error {
-		if m, err := tx.Model("m"); err != nil || m.Rounds != 0 || m.Trained {
+		if m, err := tx.Model("m").Info(ctx); err != nil || m.Rounds != 0 || m.Trained {
 			t.Errorf("%+v, %v", m, err)
 		}
 		return nil
@@ -82,7 +82,7 @@ func TestModelMadeAgain(t *testing.T) {
 	must(t, g.Close())
 	g = dbtest.Reopen(t, path, nil)
 	view(t, g, func(tx *db.Tx) error {
-		if m, err := tx.Model("m"); err != nil || m.Rounds != 0 {
+		if m, err := tx.Model("m").Info(ctx); err != nil || m.Rounds != 0 {
 			t.Errorf("after a reopen %+v, %v", m, err)
 		}
 		return nil
@@ -97,9 +97,9 @@ func TestSeed(t *testing.T) {
 	for _, seed := range []uint64{1, 1, 2} {
 		g := dbtest.Open(t, &db.Options{InMemory: true, Seed: seed})
 		load(t, g, 40)
-		must(t, g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}))
+		must(t, g.Model("m").Create(ctx, model.Spec{Policy: "prb"}))
 		teach(t, g, 0, 60)
-		_, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 50, Epochs: 1}})
+		_, err := g.Model("m").Train(ctx, db.TrainOptions{Plan: model.EdgePlan{Samples: 50, Epochs: 1}})
 		must(t, err)
 		got = append(got, answer(t, g, asked))
 	}
@@ -117,12 +117,12 @@ func TestTrainBesideObserve(t *testing.T) {
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, &db.Options{NoSync: true})
 	load(t, g, 40)
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, g.Model("m").Create(ctx, model.Spec{}))
 	teach(t, g, 0, 20)
 	started, told := make(chan bool), false
 	trained := make(chan error)
 	go func() {
-		info, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 60, Epochs: 2, Progress: during(func() {
+		info, err := g.Model("m").Train(ctx, db.TrainOptions{Plan: model.EdgePlan{Samples: 60, Epochs: 2, Progress: during(func() {
 			if !told {
 				told = true
 				started <- true
@@ -136,12 +136,12 @@ func TestTrainBesideObserve(t *testing.T) {
 	}()
 	<-started
 	teach(t, g, 20, 30)
-	_, err := g.Train(ctx, db.Training{Model: "m", Log: true})
+	_, err := g.Model("m").Train(ctx, db.TrainOptions{Log: true})
 	must(t, err)
 	started <- true
 	wantError(t, "a training that another one has overtaken", <-trained, db.ErrNoModel)
 	view(t, g, func(tx *db.Tx) error {
-		if m, err := tx.Model("m"); err != nil || m.Version != 2 || m.Rounds != 50 {
+		if m, err := tx.Model("m").Info(ctx); err != nil || m.Version != 2 || m.Rounds != 50 {
 			t.Errorf("%+v, %v", m, err)
 		}
 		return nil
@@ -160,10 +160,10 @@ func TestTrainCatchesUp(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 40)
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, g.Model("m").Create(ctx, model.Spec{}))
 	teach(t, g, 0, 20)
 	told := false
-	info, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 60, Epochs: 1, Progress: during(func() {
+	info, err := g.Model("m").Train(ctx, db.TrainOptions{Plan: model.EdgePlan{Samples: 60, Epochs: 1, Progress: during(func() {
 		if !told {
 			told = true
 			teach(t, g, 20, 30)
@@ -173,13 +173,13 @@ func TestTrainCatchesUp(t *testing.T) {
 	if !told || info.Version != 2 || info.Rounds != 50 {
 		t.Errorf("told %v, %+v", told, info)
 	}
-	_, err = g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: -1}})
+	_, err = g.Model("m").Train(ctx, db.TrainOptions{Plan: model.EdgePlan{Samples: -1}})
 	wantError(t, "a bad plan", err, db.ErrInput)
 	late, cancel := context.WithCancel(ctx)
-	_, err = g.Train(late, db.Training{Model: "m", Plan: model.EdgePlan{Progress: during(func() { cancel() })}})
+	_, err = g.Model("m").Train(late, db.TrainOptions{Plan: model.EdgePlan{Progress: during(func() { cancel() })}})
 	wantError(t, "a training that is cancelled", err, context.Canceled)
-	must(t, g.CreateModel(ctx, "fixed", model.Spec{Policy: "common_neighbors"}))
-	_, err = g.Train(ctx, db.Training{Model: "fixed"})
+	must(t, g.Model("fixed").Create(ctx, model.Spec{Policy: "common_neighbors"}))
+	_, err = g.Model("fixed").Train(ctx, db.TrainOptions{})
 	wantError(t, "a policy that does not learn", err, db.ErrInput)
 }
 
@@ -193,7 +193,7 @@ func TestCheckWhileModelsChange(t *testing.T) {
 	go func() {
 		var err error
 		for range 100 {
-			err = errors.Join(err, g.CreateModel(ctx, "m", model.Spec{}), g.DropModel(ctx, "m"))
+			err = errors.Join(err, g.Model("m").Create(ctx, model.Spec{}), g.Model("m").Drop(ctx))
 		}
 		done <- err
 	}()
@@ -218,18 +218,18 @@ func TestVectorsOfAnotherLength(t *testing.T) {
 		return errors.Join(
 			tx.AddNode(db.Node{Key: db.Str("ann"), Label: "user", Features: []float32{1, 2, 3}}),
 			tx.AddNode(db.Node{Key: db.Str("tea"), Label: "item", Features: []float32{1, 2}}),
-			tx.AddEdge("ann", "bob", 1), tx.AddEdge("bob", "tea", 1),
+			tx.PutEdge("ann", "bob"), tx.PutEdge("bob", "tea"),
 		)
 	})
-	must(t, g.CreateModel(ctx, "any", model.Spec{}), g.Observe(ctx, db.Observation{Source: "ann", Target: "tea", Model: "any"}))
-	if _, err := g.Predict(ctx, db.Prediction{For: "tea"}); err != nil {
+	must(t, g.Model("any").Create(ctx, model.Spec{}), g.Observe(ctx, db.ObserveOptions{Source: "ann", Target: "tea", Model: "any"}))
+	if _, err := g.Predict(ctx, db.PredictOptions{For: "tea"}); err != nil {
 		t.Error(err)
 	}
-	must(t, g.CreateModel(ctx, "m", model.Spec{FeatureLen: 2}))
-	_, predicted := g.Predict(ctx, db.Prediction{For: "ann", Model: "m"})
-	_, trained := g.Train(ctx, db.Training{Model: "m"})
+	must(t, g.Model("m").Create(ctx, model.Spec{FeatureLen: 2}))
+	_, predicted := g.Predict(ctx, db.PredictOptions{For: "ann", Model: "m"})
+	_, trained := g.Model("m").Train(ctx, db.TrainOptions{})
 	for what, err := range map[string]error{
-		"a prediction": predicted, "a training": trained, "an observation": g.Observe(ctx, db.Observation{Source: "ann", Target: "tea", Model: "m"}),
+		"a prediction": predicted, "a training": trained, "an observation": g.Observe(ctx, db.ObserveOptions{Source: "ann", Target: "tea", Model: "m"}),
 	} {
 		wantError(t, what, err, db.ErrInput)
 		if !strings.Contains(err.Error(), "node 'ann' has 3 features, the model wants 2") {
@@ -244,17 +244,17 @@ func TestTrainOfANameTakenAgain(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 40)
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, g.Model("m").Create(ctx, model.Spec{}))
 	told := false
-	_, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 60, Epochs: 1, Progress: during(func() {
+	_, err := g.Model("m").Train(ctx, db.TrainOptions{Plan: model.EdgePlan{Samples: 60, Epochs: 1, Progress: during(func() {
 		if !told {
 			told = true
-			must(t, g.DropModel(ctx, "m"), g.CreateModel(ctx, "m", model.Spec{Policy: "ppr"}))
+			must(t, g.Model("m").Drop(ctx), g.Model("m").Create(ctx, model.Spec{Policy: "ppr"}))
 		}
 	})}})
 	wantError(t, "a model that was dropped meanwhile", err, db.ErrNoModel)
 	view(t, g, func(tx *db.Tx) error {
-		m, err := tx.Model("m")
+		m, err := tx.Model("m").Info(ctx)
 		if m.Policy != "ppr" || m.Version != 1 {
 			t.Errorf("%+v", m)
 		}
@@ -274,16 +274,16 @@ func TestLargeModel(t *testing.T) {
 		features[i] = float32(i % 7)
 	}
 	update(t, g, func(tx *db.Tx) error {
-		return errors.Join(tx.AddEdge(1, 2, 1), tx.AddEdge(2, 3, 1), tx.SetFeatures(1, features), tx.SetFeatures(3, features))
+		return errors.Join(tx.PutEdge(1, 2), tx.PutEdge(2, 3), tx.SetFeatures(1, features), tx.SetFeatures(3, features))
 	})
-	must(t, g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}))
+	must(t, g.Model("m").Create(ctx, model.Spec{Policy: "prb"}))
 	for i := range 5 {
-		must(t, g.Observe(ctx, db.Observation{Source: 1, Target: 3, Model: "m", Reward: float64(i % 2)}))
+		must(t, g.Observe(ctx, db.ObserveOptions{Source: 1, Target: 3, Model: "m", Reward: float64(i % 2)}))
 	}
-	p := db.Prediction{For: 1, NoCache: true}
+	p := db.PredictOptions{For: 1, NoCache: true}
 	want := answer(t, g, p)
 	view(t, g, func(tx *db.Tx) error {
-		if m, err := tx.Model("m"); err != nil || m.Bytes < 3<<19 {
+		if m, err := tx.Model("m").Info(ctx); err != nil || m.Bytes < 3<<19 {
 			t.Errorf("%d bytes, want more than fit into a commit: %v", m.Bytes, err)
 		}
 		return nil
@@ -294,7 +294,7 @@ func TestLargeModel(t *testing.T) {
 		if got := answer(t, g, p); got != want {
 			t.Fatalf("%s\nafter a reopen\n%s", want, got)
 		}
-		must(t, g.Observe(ctx, db.Observation{Source: 1, Target: 3, Model: "m", Reward: 1}))
+		must(t, g.Observe(ctx, db.ObserveOptions{Source: 1, Target: 3, Model: "m", Reward: 1}))
 		want = answer(t, g, p)
 	}
 	must(t, g.Close())
@@ -305,10 +305,10 @@ func TestFirstModelIsStored(t *testing.T) {
 	t.Parallel()
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, nil)
-	must(t, g.CreateModel(ctx, "early", model.Spec{Policy: "prb"}), g.Check(ctx), g.Close())
+	must(t, g.Model("early").Create(ctx, model.Spec{Policy: "prb"}), g.Check(ctx), g.Close())
 	g = dbtest.Reopen(t, path, nil)
 	view(t, g, func(tx *db.Tx) error {
-		_, err := tx.Model("early")
+		_, err := tx.Model("early").Info(ctx)
 		return err
 	})
 }

@@ -15,10 +15,9 @@ import (
 	"kith/model"
 )
 
-// Training says how to train a model.
-type Training struct {
-	Model string // default: as for Observation
-	Log   bool   // train from the observations that the model remembers instead of the edges of the graph
+// TrainOptions say how to train a model.
+type TrainOptions struct {
+	Log bool // train from the observations that the model remembers instead of the edges of the graph
 	// Plan may be zero: the model's defaults, and a quarter of Options.Memory. With Log, only
 	// Epochs and Progress are used. Progress receives all phases of the training, and ends before
 	// the version is stored.
@@ -39,17 +38,18 @@ type Training struct {
 // than 200 edges, the version is deployed unjudged, and Comparison.Skipped says why.
 //
 // Train makes the model default if it is to be trained and does not exist, also if the training
-// fails. Train returns the new version. It returns ErrNoModel for another missing model, ErrInput for a policy
-// that does not learn or a graph without edges, ErrClosed if the database is closed meanwhile, or
-// the error of ctx. After an error the model is unchanged.
-func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
-	l, err := db.cloneModel(ctx, t.Model)
+// fails. Train returns the new version. It returns ErrNoModel for another missing model, ErrInput
+// for a policy that does not learn or a graph without edges, ErrClosed if the database is closed
+// meanwhile, or the error of ctx. After an error the model is unchanged.
+func (m *Model) Train(ctx context.Context, t TrainOptions) (Training, error) {
+	db := m.db
+	l, err := m.clone(ctx)
 	if err != nil {
-		return Trained{}, err
+		return Training{}, err
 	}
-	t.Model = l.name
+	name := l.name
 	defer db.trainings.Delete(l)
-	made := Trained{Held: t.Deploy == DeployNever}
+	made := Training{Held: t.Deploy == DeployNever}
 	v := version{From: t.origin()}
 	err = db.View(ctx, func(tx *Tx) (err error) {
 		if !t.Log {
@@ -61,11 +61,11 @@ func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 	if err != nil {
 		switch {
 		case errors.Is(err, ErrInput):
-			err = fmt.Errorf("model %q: %w", t.Model, err)
+			err = fmt.Errorf("model %q: %w", name, err)
 		case ctx.Err() == nil && !errors.Is(err, ErrClosed):
-			err = inputf("model %q: %w", t.Model, err)
+			err = inputf("model %q: %w", name, err)
 		}
-		return Trained{}, err
+		return Training{}, err
 	}
 	t.Plan.Progress.End()
 	switch t.Deploy {
@@ -78,22 +78,22 @@ func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 		return made, nil
 	}
 	if err := db.lock(ctx); err != nil {
-		return Trained{}, err
+		return Training{}, err
 	}
 	defer db.unlock()
-	now := db.learners[t.Model]
+	now := db.learners[name]
 	if now == nil || now.Deployed != l.Deployed || t.Deploy == deployIfAhead && db.inTraining(l.name) > 1 {
-		return Trained{}, missing(KindModel, t.Model, nil, ErrNoModel,
-			"model %q was dropped, or another version of it deployed, during the training", t.Model)
+		return Training{}, missing(KindModel, name, nil, ErrNoModel,
+			"model %q was dropped, or another version of it deployed, during the training", name)
 	}
 	s := db.now.Load()
 	r := db.store.Read(s.ts)
 	defer r.Close()
 	if err := replay(ctx, r, s.Meta.Version, map[string]*learner{l.name: l}); err != nil {
-		return Trained{}, err
+		return Training{}, err
 	}
 	if err := db.addVersion(now, l, v, made.Held); err != nil {
-		return Trained{}, err
+		return Training{}, err
 	}
 	made.ModelInfo = l.view().describe()
 	made.Answers = !made.Held && db.answering() == l.name && made.Trained
@@ -101,7 +101,7 @@ func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 }
 
 // origin returns the origin of the version that the training makes.
-func (t *Training) origin() Origin {
+func (t *TrainOptions) origin() Origin {
 	switch {
 	case t.Log:
 		return trainedLog
@@ -113,7 +113,7 @@ func (t *Training) origin() Origin {
 
 // trainAndCompare trains a model. If it trains from the edges and the graph is large enough, it
 // leaves a share of them out and compares the model on these. It returns the share.
-func (tx *Tx) trainAndCompare(ctx context.Context, l *learner, t Training) (c Comparison, leftOut float64, err error) {
+func (tx *Tx) trainAndCompare(ctx context.Context, l *learner, t TrainOptions) (c Comparison, leftOut float64, err error) {
 	err = tx.db.untilClosed(ctx, func(ctx context.Context) error {
 		var v *validation
 		t.Plan.Progress.Expect(tx.phasesWithComparison(l, &t)...)
@@ -177,22 +177,23 @@ func (db *DB) storeUndeployed(now, l *learner, v version, c index.Commit) error 
 	return db.replace(&held, db.answering(), c)
 }
 
-// cloneModel returns a copy of a learner for training. The later observations are kept until the
+// clone returns a copy of the learner for a training. The later observations are kept until the
 // training has ended.
-func (db *DB) cloneModel(ctx context.Context, name string) (*learner, error) {
-	if err := db.lock(ctx); err != nil {
+func (m *Model) clone(ctx context.Context) (*learner, error) {
+	if err := m.lock(ctx); err != nil {
 		return nil, err
 	}
+	db := m.db
 	defer db.unlock()
-	l, err := db.learnerOf(name)
+	l, err := db.learnerOf(m.name)
 	if err != nil {
 		return nil, err
 	}
-	m, err := l.model.Clone()
+	copied, err := l.model.Clone()
 	if err != nil {
 		return nil, err
 	}
-	c := &learner{name: l.name, registry: l.registry, model: m, stored: checkpoint{at: db.now.Load().Meta.Version}}
+	c := &learner{name: l.name, registry: l.registry, model: copied, stored: checkpoint{at: db.now.Load().Meta.Version}}
 	db.trainings.Store(c, nil)
 	return c, nil
 }
@@ -208,7 +209,7 @@ func (db *DB) inTraining(name string) (n int) {
 }
 
 // fit trains a model.
-func (tx *Tx) fit(ctx context.Context, m *model.Model, t Training) error {
+func (tx *Tx) fit(ctx context.Context, m *model.Model, t TrainOptions) error {
 	if t.Log {
 		return m.TrainLog(ctx, cmp.Or(t.Plan.Epochs, logEpochs), t.Plan.Progress)
 	}
@@ -236,6 +237,9 @@ func (tx *Tx) worldsWithout(ctx context.Context) model.Without {
 // AddToStart makes a learner read the edges of the graph without a share of them, which is drawn
 // from the seed.
 func (tx *Tx) AddToStart(ctx context.Context, l *model.StartLearner, share float64, seed uint64, plan model.EdgePlan) error {
+	if tx.ended {
+		return ErrClosed
+	}
 	var absent [][2]index.ID
 	if share != 0 {
 		var err error
@@ -295,8 +299,8 @@ func (tx *Tx) onGraph(g *index.Graph) *Tx {
 }
 
 // requestTime returns the time of a question about some sources, in Unix seconds; 0 means none. See
-// Prediction.At and Prediction.Now. It returns ErrInput for a time that is not in the years 0 to
-// 9999.
+// PredictOptions.At and PredictOptions.Now. It returns ErrInput for a time that is not in the years
+// 0 to 9999.
 func (tx *Tx) requestTime(at, now time.Time, sources ...index.ID) (int64, error) {
 	v := tx.view()
 	newest := v.Events.Latest()
@@ -360,7 +364,7 @@ func (db *DB) refreshIfDue(s *snapshot) {
 
 // refresh trains a model again. It ends when the database is closed.
 func (db *DB) refresh(name string) {
-	made, err := db.Train(db.running, Training{Model: name, Deploy: deployIfAhead})
+	made, err := db.Model(name).Train(db.running, TrainOptions{Deploy: deployIfAhead})
 	switch log := db.opts.Logger; {
 	case errors.Is(err, ErrClosed), errors.Is(err, ErrNoModel), db.running.Err() != nil:
 	case err != nil:

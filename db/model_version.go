@@ -176,25 +176,27 @@ func (r *registry) kept() (serials []uint64) {
 	return serials
 }
 
-// Versions describes the versions of a model that are kept, the oldest first. It returns ErrNoModel
-// if there is no such model.
-func (tx *Tx) Versions(name string) ([]VersionInfo, error) {
-	m := tx.snap.models[name]
-	switch {
-	case m == nil && slices.Contains(Heuristics(), name):
-		return nil, noVersions(name)
-	case m == nil:
-		return nil, noModel(name, tx.snap)
-	}
-	var all []VersionInfo
-	for _, v := range m.Versions {
-		info := VersionInfo{v.Number, false, v.From, v.Parent, unixTime(v.Made), v.Trained, v.Rounds, v.Bytes}
-		if v.Number == m.Version {
-			info.Deployed, info.Trained, info.Rounds, info.Bytes = true, m.info.Trained, m.info.Rounds, m.info.Bytes
+// Versions describes the versions of the model that are kept, the oldest first. It returns
+// ErrNoModel if there is no such model.
+func (m *Model) Versions(ctx context.Context) (all []VersionInfo, err error) {
+	err = m.view(ctx, func(tx *Tx) error {
+		of, err := tx.existing(m.name, 0)
+		switch {
+		case err != nil:
+			return err
+		case of.Version == 0:
+			return noVersions(m.name)
 		}
-		all = append(all, info)
-	}
-	return all, nil
+		for _, v := range of.Versions {
+			info := VersionInfo{v.Number, false, v.From, v.Parent, unixTime(v.Made), v.Trained, v.Rounds, v.Bytes}
+			if v.Number == of.Version {
+				info.Deployed, info.Trained, info.Rounds, info.Bytes = true, of.info.Trained, of.info.Rounds, of.info.Bytes
+			}
+			all = append(all, info)
+		}
+		return nil
+	})
+	return all, err
 }
 
 // unixTime converts a time in nanoseconds since 1970. 0 means no time.
@@ -304,22 +306,23 @@ func (c *versions) size() int {
 	return c.bytes
 }
 
-// Deploy makes a model the one that answers requests without a name, and a version of it the one
+// Deploy makes the model the one that answers requests without a name, and a version of it the one
 // that answers for the model and learns. Version 0 means the version that is deployed already. The
 // version that was deployed stops learning. The new one continues from its own state: it does not
 // learn what was observed while it was not deployed. Deploying what is deployed changes nothing.
 // While the version is untrained, the built-in model answers requests without a name. Deploy
 // returns ErrNoModel for a model or a version that does not exist, and ErrInput for a model whose
 // policy does not learn: such a model answers only requests that name it.
-func (db *DB) Deploy(ctx context.Context, name string, version int) error {
-	return db.changeModel(ctx, name, func(l *learner) error {
+func (m *Model) Deploy(ctx context.Context, version int) error {
+	db := m.db
+	return m.change(ctx, func(l *learner) error {
 		switch {
 		case !l.model.Learns() && !l.model.Fitted():
-			return inputf("model %q follows policy %s, which learns nothing: it answers where it is named", name, l.model.Policy())
+			return inputf("model %q follows policy %s, which learns nothing: it answers where it is named", l.name, l.model.Policy())
 		case version != 0 && version != l.Version:
-			return db.switchTo(l, version, name, l.history())
-		case db.answering() != name:
-			return db.replace(l, name, db.recorded())
+			return db.switchTo(l, version, l.name, l.history())
+		case db.answering() != l.name:
+			return db.replace(l, l.name, db.recorded())
 		}
 		return nil
 	})
@@ -329,48 +332,38 @@ func (db *DB) Deploy(ctx context.Context, name string, version int) error {
 // it.
 func (db *DB) answering() string { return db.now.Load().Meta.Model }
 
-// Rollback deploys the version of a model that was deployed before the present one, and returns its
-// number. Further calls go back further. Rollback does not change which model answers requests
-// without a name. It returns ErrNoModel for an unknown model, and ErrInput if no other version was
-// deployed before.
-func (db *DB) Rollback(ctx context.Context, name string) (version int, err error) {
-	err = db.changeModel(ctx, name, func(l *learner) error {
+// Rollback deploys the version that was deployed before the present one, and returns its number.
+// Further calls go back further. Rollback does not change which model answers requests without a
+// name. It returns ErrInput if no other version was deployed before.
+func (m *Model) Rollback(ctx context.Context) (version int, err error) {
+	err = m.change(ctx, func(l *learner) error {
 		last := len(l.Before) - 1
 		if last < 0 {
-			return inputf("no version of model %q was deployed before version %d", name, l.Version)
+			return inputf("no version of model %q was deployed before version %d", l.name, l.Version)
 		}
 		version = l.Before[last]
-		return db.switchTo(l, version, db.answering(), l.Before[:last])
+		return m.db.switchTo(l, version, m.db.answering(), l.Before[:last])
 	})
 	return version, err
 }
 
-// Freeze stops a model from learning or, with on = false, lets it learn again. Observations made
-// while it is frozen, including the rewards of decisions, go to the log and are never learned. The
-// model stays frozen whichever version is deployed. Train still makes new versions of it. Freeze
-// returns ErrNoModel if there is no such model.
-func (db *DB) Freeze(ctx context.Context, name string, on bool) error {
-	return db.changeModel(ctx, name, func(l *learner) error {
+// Freeze stops the model from learning. Observations made while it is frozen, including the rewards
+// of decisions, go to the log and are never learned. The model stays frozen whichever version is
+// deployed. Train still makes new versions of it.
+func (m *Model) Freeze(ctx context.Context) error { return m.setFrozen(ctx, true) }
+
+// Thaw lets a frozen model learn again.
+func (m *Model) Thaw(ctx context.Context) error { return m.setFrozen(ctx, false) }
+
+func (m *Model) setFrozen(ctx context.Context, on bool) error {
+	return m.change(ctx, func(l *learner) error {
 		if l.Frozen == on {
 			return nil
 		}
 		frozen := *l
 		frozen.Frozen = on
-		return db.replace(&frozen, db.answering(), db.recorded())
+		return m.db.replace(&frozen, m.db.answering(), m.db.recorded())
 	})
-}
-
-// changeModel calls f with a model while it holds the writer lock.
-func (db *DB) changeModel(ctx context.Context, name string, f func(*learner) error) error {
-	if err := db.lock(ctx); err != nil {
-		return err
-	}
-	defer db.unlock()
-	l := db.learners[name]
-	if l == nil {
-		return noModel(name, db.now.Load())
-	}
-	return f(l)
 }
 
 // switchTo deploys a stored version and makes answering the model for requests without a name.

@@ -38,10 +38,10 @@ func timedGraph(t *testing.T, path string, events int) *db.DB {
 	if _, err := g.Load(context.Background(), strings.NewReader(fashions(events)), o); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.CreateModel(context.Background(), "m", db.ModelSpec{}); err != nil {
+	if err := g.Model("m").Create(context.Background(), db.ModelSpec{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.Train(context.Background(), db.Training{Model: "m", Deploy: db.DeployAlways}); err != nil {
+	if _, err := g.Model("m").Train(context.Background(), db.TrainOptions{Deploy: db.DeployAlways}); err != nil {
 		t.Fatal(err)
 	}
 	return g
@@ -54,13 +54,13 @@ func TestPredictAt(t *testing.T) {
 	notShort(t)
 	path := t.TempDir() + "/t.kith"
 	g := timedGraph(t, path, 1550)
-	ask := func(g *db.DB, at time.Time) *db.Ranking {
+	ask := func(g *db.DB, at time.Time) *db.Prediction {
 		t.Helper()
 		var targets []any
 		for k := range 48 {
 			targets = append(targets, 1000+k)
 		}
-		r, err := g.Predict(context.Background(), db.Prediction{For: 7, Among: db.Keys(targets...), At: at, Top: 48})
+		r, err := g.Predict(context.Background(), db.PredictOptions{For: 7, Among: db.Keys(targets...), At: at, Top: 48})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestPredictAt(t *testing.T) {
 		t.Error("years later the answer is the same")
 	}
 	newcomer := func(at time.Time) string {
-		r, err := g.Predict(context.Background(), db.Prediction{For: 999, Among: db.Keys(1000, 1047), At: at})
+		r, err := g.Predict(context.Background(), db.PredictOptions{For: 999, Among: db.Keys(1000, 1047), At: at})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func TestPredictAt(t *testing.T) {
 
 // meanRank asks a contender for the links after a time, among all nodes, and returns the mean
 // reciprocal rank.
-func meanRank(t *testing.T, g *db.DB, h db.Holdout, options map[string]any) (mrr float64) {
+func meanRank(t *testing.T, g *db.DB, h db.HoldoutOptions, options map[string]any) (mrr float64) {
 	t.Helper()
 	spec := db.ModelSpec{Seed: 1}
 	for name, value := range options {
@@ -123,7 +123,7 @@ func TestHoldoutAfterKnowsTimes(t *testing.T) {
 	t.Parallel()
 	slow(t)
 	g := timedGraph(t, "", 2050)
-	h := db.Holdout{After: time.Unix(5000+10*1990, 0), Among: []db.Candidates{db.All()}}
+	h := db.HoldoutOptions{After: time.Unix(5000+10*1990, 0), Among: []db.Candidates{db.All()}}
 	with := meanRank(t, g, h, nil)
 	without := meanRank(t, g, h, map[string]any{"blocks": "vectors topology structural"})
 	if !(with > 1.2*without) {
@@ -145,7 +145,7 @@ func TestHoldoutAfterOnCollegeMsg(t *testing.T) {
 	if _, err := g.Load(context.Background(), f, o); err != nil {
 		t.Fatal(err)
 	}
-	h := db.Holdout{After: time.Unix(1087000000, 0), Among: []db.Candidates{db.All()}, Sample: 300, Seed: 1}
+	h := db.HoldoutOptions{After: time.Unix(1087000000, 0), Among: []db.Candidates{db.All()}, Sample: 300, Seed: 1}
 	with := meanRank(t, g, h, nil)
 	without := meanRank(t, g, h, map[string]any{"blocks": "vectors topology structural"})
 	t.Logf("mean reciprocal rank %v with times, %v without", with, without)
@@ -196,12 +196,12 @@ func TestTimesDoNotHurt(t *testing.T) {
 		o := db.LoadOptions{}
 		must(t, o.SetColumns(columns))
 		_, err := g.Load(ctx, strings.NewReader(list), o)
-		must(t, err, g.CreateModel(ctx, "m", db.ModelSpec{}))
-		_, err = g.Train(ctx, db.Training{Model: "m", Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 300, Epochs: 3}})
+		must(t, err, g.Model("m").Create(ctx, db.ModelSpec{}))
+		_, err = g.Model("m").Train(ctx, db.TrainOptions{Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 300, Epochs: 3}})
 		must(t, err)
 		view(t, g, func(tx *db.Tx) error {
 			for _, u := range slices.Sorted(maps.Keys(last)) {
-				r, err := tx.Predict(ctx, db.Prediction{For: u, Among: db.Neighbors(3), Top: -1})
+				r, err := tx.Predict(ctx, db.PredictOptions{For: u, Among: db.Neighbors(3), Top: -1})
 				must(t, err)
 				for _, l := range r.Links {
 					if k, _ := l.Target.Int(); int(k) == last[u] {

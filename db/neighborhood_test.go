@@ -19,7 +19,7 @@ func randomEdges(t testing.TB, g *db.DB, n, m int, seed uint64) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	update(t, g, func(tx *db.Tx) error {
 		for range m {
-			must(t, tx.AddEdge(random.IntN(n), random.IntN(n), float32(1+random.IntN(3))))
+			must(t, tx.PutEdge(random.IntN(n), random.IntN(n), db.Weight(float32(1+random.IntN(3)))))
 		}
 		return nil
 	})
@@ -29,7 +29,7 @@ func randomEdges(t testing.TB, g *db.DB, n, m int, seed uint64) {
 // again and again the strongest node that a chosen one at a depth below the limit leads to.
 func chosen(t testing.TB, tx *db.Tx, center any, depth, most int) (keys []db.Key) {
 	t.Helper()
-	r, err := tx.PageRank(context.Background(), db.Walk{From: center, Top: -1, Epsilon: 1e-5})
+	r, err := tx.PageRank(context.Background(), db.PageRankOptions{From: center, Top: -1, Epsilon: 1e-5})
 	must(t, err)
 	rank := map[db.Key]float64{}
 	for _, n := range r.Nodes {
@@ -143,7 +143,7 @@ func TestNeighborhoodPredicts(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	randomEdges(t, g, 300, 900, 3)
 	view(t, g, func(tx *db.Tx) error {
-		r, err := tx.Predict(ctx, db.Prediction{For: 5, Among: db.Neighbors(2), Top: 12})
+		r, err := tx.Predict(ctx, db.PredictOptions{For: 5, Among: db.Neighbors(2), Top: 12})
 		must(t, err)
 		for _, most := range []int{13, 40, 200} {
 			o := db.NeighborhoodOptions{Of: 5, Most: most, Among: db.Neighbors(2), Top: 12, Edges: 30}
@@ -176,7 +176,7 @@ func TestNeighborhoodOfHub(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true, Epsilon: 0.1})
 	update(t, g, func(tx *db.Tx) error {
 		for i := 1; i < 3000; i++ {
-			must(t, tx.AddEdge(0, i, 1))
+			must(t, tx.PutEdge(0, i))
 		}
 		return nil
 	})
@@ -218,8 +218,8 @@ func TestNeighborhoodOfFew(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Direction: db.Directed})
 	update(t, g, func(tx *db.Tx) error {
-		must(t, tx.AddNode(db.Node{Key: db.Str("alone")}), tx.AddEdge("a", "sink", 1), tx.AddEdge("b", "sink", 1), tx.AddEdge("a", "b", 1))
-		return tx.AddEdge("loop", "loop", 1)
+		must(t, tx.AddNode(db.Node{Key: db.Str("alone")}), tx.PutEdge("a", "sink"), tx.PutEdge("b", "sink"), tx.PutEdge("a", "b"))
+		return tx.PutEdge("loop", "loop")
 	})
 	for _, c := range []struct {
 		of           string

@@ -167,6 +167,10 @@ func (tx *Tx) Counts() (nodes, edges int64) {
 // during the iteration.
 func (tx *Tx) Nodes() iter.Seq2[Node, error] {
 	return func(yield func(Node, error) bool) {
+		if tx.ended {
+			yield(Node{}, ErrClosed)
+			return
+		}
 		for id := range tx.view().Nodes() {
 			if !yield(tx.node(id), nil) {
 				return

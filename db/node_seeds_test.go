@@ -20,7 +20,7 @@ func ring(t testing.TB, direction db.Direction) *db.DB {
 	g := dbtest.Open(t, &db.Options{InMemory: true, Direction: direction})
 	update(t, g, func(tx *db.Tx) error {
 		for i := range 30 {
-			must(t, tx.AddEdge(i, (i+1)%30, 1), tx.AddEdge(i, i*i%30, 1))
+			must(t, tx.PutEdge(i, (i+1)%30), tx.PutEdge(i, i*i%30))
 		}
 		return tx.AddNode(db.Node{Key: db.Str("alone")})
 	})
@@ -38,7 +38,7 @@ func seeds(weights map[int]float64) (s db.Seeds) {
 // among are candidates of every kind.
 func among() []db.Candidates {
 	return []db.Candidates{
-		{}, db.Neighbors(1), db.Neighbors(2), db.PPR(7), db.Similar(7), db.Sample(6, 3), db.All(), db.Keys(1, 4, 9, 17, 3), db.Except(db.All(), db.Neighbors(2)),
+		{}, db.Neighbors(1), db.Neighbors(2), db.PPR(7), db.Similar(7), db.Sample(6, 3), db.All(), db.Keys(1, 4, 9, 17, 3), db.All().Except(db.Neighbors(2)),
 	}
 }
 
@@ -51,7 +51,7 @@ func TestSeedsAreASet(t *testing.T) {
 		rank := func(of any) string {
 			var r *db.PageRank
 			view(t, g, func(tx *db.Tx) (err error) {
-				r, err = tx.PageRank(context.Background(), db.Walk{From: of, NoCache: true})
+				r, err = tx.PageRank(context.Background(), db.PageRankOptions{From: of, NoCache: true})
 				return err
 			})
 			return fmt.Sprintf("%+v", r)
@@ -72,7 +72,7 @@ func TestSeedsAreASet(t *testing.T) {
 		for _, model := range append([]string{""}, db.Heuristics()...) {
 			for _, c := range among() {
 				ask := func(of any) string {
-					return answer(t, g, db.Prediction{For: of, Among: c, Model: model, NoCache: true, Top: -1})
+					return answer(t, g, db.PredictOptions{For: of, Among: c, Model: model, NoCache: true, Top: -1})
 				}
 				what := fmt.Sprintf("links by %q among %v", model, c)
 				same(what+" of one", ask(db.Seeds{{db.Int(3), 0.7}}), ask(3))
@@ -90,7 +90,7 @@ func TestSeedsAreAMean(t *testing.T) {
 	weights := map[int]float64{3: 2, 4: 1, 12: 1, 20: 4}
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		g := ring(t, direction)
-		for _, q := range []db.Walk{{Top: -1}, {Top: -1, Row: true}, {Top: 5, NoCache: true}, {Top: -1, Epsilon: 1e-11}} {
+		for _, q := range []db.PageRankOptions{{Top: -1}, {Top: -1, Row: true}, {Top: 5, NoCache: true}, {Top: -1, Epsilon: 1e-11}} {
 			q.From = seeds(weights)
 			view(t, g, func(tx *db.Tx) error {
 				r, err := tx.PageRank(context.Background(), q)
@@ -111,7 +111,7 @@ func TestSeedsAreAMean(t *testing.T) {
 			})
 		}
 		for _, model := range append([]string{""}, db.Heuristics()...) {
-			p := db.Prediction{Among: db.Keys(1, 2, 5, 9, 25), Model: model, Top: -1}
+			p := db.PredictOptions{Among: db.Keys(1, 2, 5, 9, 25), Model: model, Top: -1}
 			want := map[db.Key]float64{}
 			slack := map[db.Key]float64{}
 			for source, w := range weights {
@@ -142,7 +142,7 @@ func TestCandidatesOfSeeds(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	update(t, g, func(tx *db.Tx) error { // two paths
 		for i := range 9 {
-			must(t, tx.AddEdge(i, i+1, 1), tx.AddEdge(20+i, 21+i, 1))
+			must(t, tx.PutEdge(i, i+1), tx.PutEdge(20+i, 21+i))
 		}
 		return nil
 	})
@@ -156,10 +156,10 @@ func TestCandidatesOfSeeds(t *testing.T) {
 		{db.PPR(2), "22 26", 4},
 		{db.PPR(4), "21 22 26 27", 4},
 		{db.Keys(3, 4, 9), "3 4 9", 0},
-		{db.Except(db.Neighbors(3), db.Neighbors(2)), "0 6 21 27", 0},
-		{db.Intersect(db.All(), db.Keys(2, 3, 22)), "2 3 22", 0},
+		{db.Neighbors(3).Except(db.Neighbors(2)), "0 6 21 27", 0},
+		{db.All().Intersect(db.Keys(2, 3, 22)), "2 3 22", 0},
 	} {
-		r, err := g.Predict(context.Background(), db.Prediction{For: db.Seeds{{db.Int(3), 1}, {db.Int(24), 3}}, Among: c.among, Top: -1})
+		r, err := g.Predict(context.Background(), db.PredictOptions{For: db.Seeds{{db.Int(3), 1}, {db.Int(24), 3}}, Among: c.among, Top: -1})
 		must(t, err)
 		var keys []int
 		for _, l := range r.Links {
@@ -196,19 +196,19 @@ func TestSeedsRefused(t *testing.T) {
 		{db.Seeds{{db.Int(3), 1e-300}}, db.ErrInput, "weight 1e-300 is not"},
 		{db.Seeds{{db.Int(3), 1}, {db.Str("alone"), 1}}, db.ErrNotFound, "no node 'alone'"},
 	} {
-		_, err := g.Predict(context.Background(), db.Prediction{For: c.seeds})
+		_, err := g.Predict(context.Background(), db.PredictOptions{For: c.seeds})
 		wantError(t, c.text, err, c.err)
 		if !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%v, want %s", err, c.text)
 		}
 		err = g.View(context.Background(), func(tx *db.Tx) error {
-			_, err := tx.PageRank(context.Background(), db.Walk{From: c.seeds})
+			_, err := tx.PageRank(context.Background(), db.PageRankOptions{From: c.seeds})
 			return err
 		})
 		wantError(t, c.text, err, c.err)
 	}
 	err := g.Update(context.Background(), func(tx *db.Tx) error {
-		_, err := tx.Choose(context.Background(), db.Choice{For: db.Seeds{{db.Int(3), 1}}, Among: db.All()})
+		_, err := tx.Choose(context.Background(), db.ChooseOptions{For: db.Seeds{{db.Int(3), 1}}, Among: db.All()})
 		return err
 	})
 	wantError(t, "a choice for a set", err, db.ErrInput)
@@ -220,7 +220,7 @@ func TestWhyOfSeeds(t *testing.T) {
 	g := ring(t, db.Undirected)
 	set := db.Seeds{{db.Int(3), 1}, {db.Int(20), 3}}
 	view(t, g, func(tx *db.Tx) error {
-		r, err := tx.Why(context.Background(), db.Prediction{For: set, Among: db.Neighbors(2)}, 23, 50)
+		r, err := tx.Why(context.Background(), db.PredictOptions{For: set, Among: db.Neighbors(2)}, 23, 50)
 		must(t, err)
 		sum, from := 0.0, map[db.Key]bool{}
 		for _, s := range r.Sources {

@@ -17,13 +17,13 @@ import (
 	"kith/ppr"
 )
 
-// Observation is the outcome of one link that was offered.
-type Observation struct {
+// ObserveOptions is the outcome of one link that was offered.
+type ObserveOptions struct {
 	Source, Target any
 	Reward         float64    // 1 if the link was made, 0 if not; any number from -3.4e38 to 3.4e38
 	Among          Candidates // the candidates that were offered, if known; zero value: the classes of a model that has some
 	Model          string     // default: the one that answers requests without a name, otherwise the model default
-	At             time.Time  // time of the outcome; default: as for Prediction
+	At             time.Time  // time of the outcome; default: as for PredictOptions
 	Insert         bool       // add the edge if the reward is 1, with the time At if that is set
 	NoCache        bool       // compute PageRank from scratch, so that the model learns a function of graph and observation alone
 }
@@ -53,7 +53,7 @@ type observationRecord struct {
 }
 
 // Observe reports the outcome of a link to a model, in a transaction of its own. See [Tx.Observe].
-func (db *DB) Observe(ctx context.Context, o Observation) error {
+func (db *DB) Observe(ctx context.Context, o ObserveOptions) error {
 	return db.Update(ctx, func(tx *Tx) error { return tx.Observe(ctx, o) })
 }
 
@@ -66,7 +66,7 @@ func (db *DB) Observe(ctx context.Context, o Observation) error {
 // model that an observation trains becomes the one that answers requests without a name, unless a
 // model does already. Where none does, an observation without the name of a model teaches the model
 // default. If that does not exist, the transaction makes it, in a commit of its own.
-func (tx *Tx) Observe(ctx context.Context, o Observation) error {
+func (tx *Tx) Observe(ctx context.Context, o ObserveOptions) error {
 	if _, err := tx.writable(); err != nil {
 		return err
 	}
@@ -241,8 +241,8 @@ func (tx *Tx) contexts(
 	return all, nil
 }
 
-// Observed is an observation of the log.
-type Observed struct {
+// Observation is an observation of the log.
+type Observation struct {
 	GraphVersion uint64  `json:"graph_version"` // version of the graph that the observation's commit made
 	Model        string  `json:"model"`
 	ModelVersion int     `json:"model_version,omitzero"` // version that was deployed then; 0 means unknown
@@ -256,10 +256,10 @@ type Observed struct {
 
 // Observations yields the observations that are still kept (see Options.ObservationBytes) in commit
 // order, including those for models that no longer exist. For choices, see Decisions.
-func (tx *Tx) Observations() iter.Seq2[Observed, error] {
-	return func(yield func(Observed, error) bool) {
+func (tx *Tx) Observations() iter.Seq2[Observation, error] {
+	return func(yield func(Observation, error) bool) {
 		if tx.ended {
-			yield(Observed{}, ErrClosed)
+			yield(Observation{}, ErrClosed)
 			return
 		}
 		for doc := range tx.observationDocuments(0) {
@@ -286,22 +286,22 @@ func (tx *Tx) observationDocuments(after uint64) iter.Seq[index.Document] {
 	}
 }
 
-func (tx *Tx) publicObservation(doc index.Document) (Observed, error) {
+func (tx *Tx) publicObservation(doc index.Document) (Observation, error) {
 	rec, err := decoded[observationRecord](doc)
 	if err != nil {
-		return Observed{}, err
+		return Observation{}, err
 	}
 	for _, id := range rec.ids() {
 		if int64(id) >= tx.view().Meta.Nodes {
-			return Observed{}, fmt.Errorf("%w: an observation of version %d names node %d", ErrCorrupt, doc.At, id)
+			return Observation{}, fmt.Errorf("%w: an observation of version %d names node %d", ErrCorrupt, doc.At, id)
 		}
 	}
 	return rec.public(doc.At, tx.key), nil
 }
 
 // public returns the exported form of an observation of a version. key returns the key of a node.
-func (r *observationRecord) public(version uint64, key func(index.ID) Key) Observed {
-	o := Observed{
+func (r *observationRecord) public(version uint64, key func(index.ID) Key) Observation {
+	o := Observation{
 		GraphVersion: version, Model: r.Model, ModelVersion: r.Version, Source: key(r.Source), Target: key(r.Target),
 		Reward: r.Reward, Decision: r.Decision, Learned: !r.Frozen,
 	}

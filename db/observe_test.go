@@ -16,7 +16,7 @@ import (
 func teach(t testing.TB, g *db.DB, from, n int) {
 	t.Helper()
 	for i := from; i < from+n; i++ {
-		must(t, g.Observe(context.Background(), db.Observation{
+		must(t, g.Observe(context.Background(), db.ObserveOptions{
 			Source: i % 40, Target: (i*i + 11) % 40, Reward: float64(i % 3 % 2), Insert: true,
 			Among: db.Keys((i+5)%40, (i+9)%40), Model: "m",
 		}))
@@ -34,7 +34,7 @@ func TestObserveSurvivesAReopen(t *testing.T) {
 		for i, path := range paths {
 			g := open(t, path, &db.Options{NoSync: true})
 			load(t, g, 40)
-			must(t, g.CreateModel(context.Background(), "m", spec))
+			must(t, g.Model("m").Create(context.Background(), spec))
 			before := answer(t, g, asked)
 			for step := range 3 {
 				teach(t, g, 25*step, 25)
@@ -48,7 +48,7 @@ func TestObserveSurvivesAReopen(t *testing.T) {
 				t.Errorf("%v: 75 outcomes changed nothing", spec)
 			}
 			view(t, g, func(tx *db.Tx) error {
-				if m, err := tx.Model("m"); err != nil || m.Rounds != 75 {
+				if m, err := tx.Model("m").Info(t.Context()); err != nil || m.Rounds != 75 {
 					t.Errorf("%v: %+v, %v", spec, m, err)
 				}
 				return nil
@@ -74,9 +74,9 @@ func TestAmongIsLearned(t *testing.T) {
 			path := place(t)
 			g := open(t, path, nil)
 			load(t, g, 40)
-			must(t, g.CreateModel(ctx, "m", spec))
+			must(t, g.Model("m").Create(ctx, spec))
 			for i := range 6 {
-				must(t, g.Observe(ctx, db.Observation{Source: 7, Target: 11 + i, Model: "m", Reward: float64(i % 2), Among: among}))
+				must(t, g.Observe(ctx, db.ObserveOptions{Source: 7, Target: 11 + i, Model: "m", Reward: float64(i % 2), Among: among}))
 			}
 			last := answer(t, g, asked)
 			must(t, g.Check(ctx), g.Close())
@@ -104,25 +104,25 @@ func TestObserveRefuses(t *testing.T) {
 	})
 	var spec model.Spec
 	must(t, spec.Set("normalize", "none"))
-	must(t, g.CreateModel(ctx, "m", spec))
+	must(t, g.Model("m").Create(ctx, spec))
 	for what, c := range map[string]struct {
-		o    db.Observation
+		o    db.ObserveOptions
 		want error
 	}{
-		"reward NaN":   {db.Observation{Source: 1, Target: 3, Model: "m", Reward: math.NaN()}, db.ErrInput},
-		"reward Inf":   {db.Observation{Source: 1, Target: 3, Model: "m", Reward: math.Inf(-1)}, db.ErrInput},
-		"large reward": {db.Observation{Source: 1, Target: 3, Model: "m", Reward: 1e300}, db.ErrInput},
-		"source":       {db.Observation{Source: "x", Target: 3, Model: "m"}, db.ErrNotFound},
-		"target":       {db.Observation{Source: 1, Target: "x", Model: "m"}, db.ErrNotFound},
-		"model":        {db.Observation{Source: 1, Target: 3, Model: "x"}, db.ErrNoModel},
-		"candidate":    {db.Observation{Source: 1, Target: 3, Model: "m", Among: db.Keys("x")}, db.ErrNotFound},
+		"reward NaN":   {db.ObserveOptions{Source: 1, Target: 3, Model: "m", Reward: math.NaN()}, db.ErrInput},
+		"reward Inf":   {db.ObserveOptions{Source: 1, Target: 3, Model: "m", Reward: math.Inf(-1)}, db.ErrInput},
+		"large reward": {db.ObserveOptions{Source: 1, Target: 3, Model: "m", Reward: 1e300}, db.ErrInput},
+		"source":       {db.ObserveOptions{Source: "x", Target: 3, Model: "m"}, db.ErrNotFound},
+		"target":       {db.ObserveOptions{Source: 1, Target: "x", Model: "m"}, db.ErrNotFound},
+		"model":        {db.ObserveOptions{Source: 1, Target: 3, Model: "x"}, db.ErrNoModel},
+		"candidate":    {db.ObserveOptions{Source: 1, Target: 3, Model: "m", Among: db.Keys("x")}, db.ErrNotFound},
 	} {
 		wantError(t, what, g.Observe(ctx, c.o), c.want)
 	}
-	err := g.Observe(ctx, db.Observation{Source: 1, Target: 2, Model: "m", Reward: 1})
+	err := g.Observe(ctx, db.ObserveOptions{Source: 1, Target: 2, Model: "m", Reward: 1})
 	wantError(t, "features too large to multiply", err, db.ErrInput)
 	view(t, g, func(tx *db.Tx) error {
-		if m, err := tx.Model("m"); err != nil || m.Rounds != 0 {
+		if m, err := tx.Model("m").Info(ctx); err != nil || m.Rounds != 0 {
 			t.Errorf("%+v, %v", m, err)
 		}
 		return nil
@@ -140,16 +140,16 @@ func TestObserveReadsWhatTeaches(t *testing.T) {
 		return errors.Join(
 			tx.AddNode(db.Node{Key: db.Str("tea"), Label: "item", Features: []float32{1, 2}}),
 			tx.AddNode(db.Node{Key: db.Str("ann"), Label: "user", Features: []float32{1}}),
-			tx.AddEdge("ann", "bob", 1), tx.AddEdge("bob", "tea", 1),
+			tx.PutEdge("ann", "bob"), tx.PutEdge("bob", "tea"),
 		)
 	})
-	must(t, g.CreateModel(ctx, "default", model.Spec{FeatureLen: 1}))
-	must(t, g.CreateModel(ctx, "released", model.Spec{Policy: "prb", Preset: "released", FeatureLen: 1}))
-	for _, o := range []db.Observation{{Model: "default"}, {Model: "default", Reward: 1}, {Model: "released", Reward: 1}} {
+	must(t, g.Model("default").Create(ctx, model.Spec{FeatureLen: 1}))
+	must(t, g.Model("released").Create(ctx, model.Spec{Policy: "prb", Preset: "released", FeatureLen: 1}))
+	for _, o := range []db.ObserveOptions{{Model: "default"}, {Model: "default", Reward: 1}, {Model: "released", Reward: 1}} {
 		o.Source, o.Target, o.Among = "ann", "bob", db.Keys("tea")
 		must(t, g.Observe(ctx, o))
 	}
-	err := g.Observe(ctx, db.Observation{Source: "ann", Target: "bob", Among: db.Keys("tea"), Model: "released"})
+	err := g.Observe(ctx, db.ObserveOptions{Source: "ann", Target: "bob", Among: db.Keys("tea"), Model: "released"})
 	wantError(t, "a candidate with another vector, which teaches", err, db.ErrInput)
 }
 
@@ -158,9 +158,9 @@ func TestObserveInserts(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
-	update(t, g, func(tx *db.Tx) error { return errors.Join(tx.AddEdge(1, 2, 5), tx.AddEdge(3, 4, 1)) })
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
-	for _, o := range []db.Observation{
+	update(t, g, func(tx *db.Tx) error { return errors.Join(tx.PutEdge(1, 2, db.Weight(5)), tx.PutEdge(3, 4)) })
+	must(t, g.Model("m").Create(ctx, model.Spec{}))
+	for _, o := range []db.ObserveOptions{
 		{Source: 1, Target: 3, Model: "m", Reward: 1, Insert: true},
 		{Source: 1, Target: 4, Reward: 0, Insert: true},
 		{Source: 2, Target: 4, Reward: 1},
@@ -174,11 +174,11 @@ func TestObserveInserts(t *testing.T) {
 	}
 	wrong := errors.New("wrong")
 	wantError(t, "an update that fails", g.Update(ctx, func(tx *db.Tx) error {
-		must(t, tx.Observe(ctx, db.Observation{Source: 2, Target: 4, Model: "m", Reward: 1, Insert: true}))
+		must(t, tx.Observe(ctx, db.ObserveOptions{Source: 2, Target: 4, Model: "m", Reward: 1, Insert: true}))
 		return wrong
 	}), wrong)
 	view(t, g, func(tx *db.Tx) error {
-		m, err := tx.Model("")
+		m, err := tx.Model("").Info(ctx)
 		if s := tx.Stats(); err != nil || m.Rounds != 5 || s.Version != 7 || s.Edges != 3 {
 			t.Errorf("%+v, %+v, %v", m, s, err)
 		}

@@ -67,14 +67,14 @@ func (o *online) play(t *testing.T, policy, path string, rounds int) (regret int
 		}
 		return nil
 	})
-	must(t, g.CreateModel(ctx, "m", db.ModelSpec{Policy: policy, Seed: 1}))
+	must(t, g.Model("m").Create(ctx, db.ModelSpec{Policy: policy, Seed: 1}))
 	for n := range rounds {
 		if n == rounds/2 && path != "" {
 			must(t, g.Close())
 			g = opened()
 		}
 		source, among := o.round(rng)
-		r, err := g.Predict(ctx, db.Prediction{For: source, Among: db.Keys(among...), Model: "m", Top: 1, NoCache: true})
+		r, err := g.Predict(ctx, db.PredictOptions{For: source, Among: db.Keys(among...), Model: "m", Top: 1, NoCache: true})
 		must(t, err)
 		target, _ := r.Links[0].Target.Int()
 		reward := 0.0
@@ -84,7 +84,7 @@ func (o *online) play(t *testing.T, policy, path string, rounds int) (regret int
 		case slices.ContainsFunc(among, func(v any) bool { return o.linked[source][v.(int)] }):
 			regret++
 		}
-		must(t, g.Observe(ctx, db.Observation{
+		must(t, g.Observe(ctx, db.ObserveOptions{
 			Source: source, Target: target, Model: "m", Among: db.Keys(among...), Reward: reward, Insert: true,
 		}))
 	}

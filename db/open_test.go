@@ -115,7 +115,7 @@ func TestOpenOfBegunDatabase(t *testing.T) {
 			must(t, os.WriteFile(filepath.Join(path, name), nil, 0o600))
 		}
 		g := open(t, path, nil)
-		update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
+		update(t, g, func(tx *db.Tx) error { return tx.PutEdge(1, 2) })
 		must(t, g.Check(t.Context()), g.Close())
 	}
 }
@@ -124,7 +124,7 @@ func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	path, ctx := place(t), context.Background()
 	g := open(t, path, nil)
-	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
+	update(t, g, func(tx *db.Tx) error { return tx.PutEdge(1, 2) })
 	must(t, g.Close())
 	g = dbtest.Reopen(t, path, &db.Options{ReadOnly: true})
 	wantError(t, "an update", g.Update(ctx, func(*db.Tx) error { return nil }), db.ErrReadOnly)
@@ -212,12 +212,12 @@ func TestClose(t *testing.T) {
 	ctx := context.Background()
 	g := open(t, place(t), nil)
 	var last *db.Tx
-	update(t, g, func(tx *db.Tx) error { last = tx; return tx.AddEdge(1, 2, 1) })
-	wantError(t, "a transaction after its function", last.AddEdge(1, 3, 1), db.ErrClosed)
+	update(t, g, func(tx *db.Tx) error { last = tx; return tx.PutEdge(1, 2) })
+	wantError(t, "a transaction after its function", last.PutEdge(1, 3), db.ErrClosed)
 	must(t, g.Close(), g.Close())
 	_, load := g.Load(ctx, strings.NewReader(""), db.LoadOptions{})
-	_, train := g.Train(ctx, db.Training{Model: "m"})
-	_, predict := g.Predict(ctx, db.Prediction{For: 1})
+	_, train := g.Model("m").Train(ctx, db.TrainOptions{})
+	_, predict := g.Predict(ctx, db.PredictOptions{For: 1})
 	for what, err := range map[string]error{
 		"view":    g.View(ctx, func(*db.Tx) error { return nil }),
 		"update":  g.Update(ctx, func(*db.Tx) error { return nil }),
@@ -225,8 +225,8 @@ func TestClose(t *testing.T) {
 		"train":   train,
 		"predict": predict,
 		"check":   g.Check(ctx),
-		"drop":    g.DropModel(ctx, "m"),
-		"observe": g.Observe(ctx, db.Observation{Source: 1, Target: 2}),
+		"drop":    g.Model("m").Drop(ctx),
+		"observe": g.Observe(ctx, db.ObserveOptions{Source: 1, Target: 2}),
 	} {
 		wantError(t, what+" of a closed database", err, db.ErrClosed)
 	}
@@ -272,7 +272,7 @@ func TestReadOnlyUnclosed(t *testing.T) {
 	t.Parallel()
 	path, left := place(t), place(t)
 	g := open(t, path, nil)
-	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
+	update(t, g, func(tx *db.Tx) error { return tx.PutEdge(1, 2) })
 	must(t, os.CopyFS(left, os.DirFS(path)), os.Remove(filepath.Join(left, "LOCK")), g.Close())
 	_, err := db.Open(left, &db.Options{ReadOnly: true})
 	wantError(t, "read only, not closed", err, db.ErrReadOnly)
@@ -292,7 +292,7 @@ func TestReadOnlyAfterAKill(t *testing.T) {
 	notShort(t)
 	path := place(t)
 	g := open(t, path, nil)
-	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
+	update(t, g, func(tx *db.Tx) error { return tx.PutEdge(1, 2) })
 	whole, _ := backup(t, g, nil)
 	files := readFiles(t, path)
 	must(t, g.Close())

@@ -29,12 +29,12 @@ func TestOpenModelOfOtherColumns(t *testing.T) {
 	spec := model.Spec{FeatureLen: 3}
 	must(t, spec.Set("blocks", "structural")) // other contexts than the model has later
 	_, err := g.Load(ctx, strings.NewReader("0 1\n1 2\n2 3\n3 4\n4 0\n0 5\n5 6\n6 7\n7 8\n8 0\n1 5\n"), LoadOptions{})
-	must(t, err, g.CreateModel(ctx, "m", spec), g.CreateModel(ctx, "other", model.Spec{Policy: "prb"}))
+	must(t, err, g.Model("m").Create(ctx, spec), g.Model("other").Create(ctx, model.Spec{Policy: "prb"}))
 	for i := range 5 {
-		must(t, g.Observe(ctx, Observation{Source: i, Target: 8 - i, Reward: 1, Model: "m"}))
+		must(t, g.Observe(ctx, ObserveOptions{Source: i, Target: 8 - i, Reward: 1, Model: "m"}))
 	}
-	d, err := g.Choose(ctx, Choice{For: 2, Among: Keys(6, 7), Model: "m"})
-	must(t, err, g.Deploy(ctx, "m", 1))
+	d, err := g.Choose(ctx, ChooseOptions{For: 2, Among: Keys(6, 7), Model: "m"})
+	must(t, err, g.Model("m").Deploy(ctx, 1))
 	replaceDocument(t, g, "m", withOtherColumns(t))
 	must(t, g.store.Close()) // as after a kill
 
@@ -44,22 +44,22 @@ func TestOpenModelOfOtherColumns(t *testing.T) {
 		if !m.Outdated || m.Trained || m.Rounds != 12+5 {
 			t.Errorf("outdated %v, trained %v, %d rounds", m.Outdated, m.Trained, m.Rounds)
 		}
-		r, err := g.Predict(ctx, Prediction{For: 0, Among: All(), Model: "m"})
+		r, err := g.Predict(ctx, PredictOptions{For: 0, Among: All(), Model: "m"})
 		must(t, err)
 		if !strings.Contains(r.AnsweredBy, "TRAIN MODEL") || len(r.Links) == 0 {
 			t.Errorf("answered by %s: %d links", r.AnsweredBy, len(r.Links))
 		}
-		if r, err = g.Predict(ctx, Prediction{For: 0, Among: All()}); err != nil || !strings.Contains(r.AnsweredBy, "TRAIN MODEL") {
+		if r, err = g.Predict(ctx, PredictOptions{For: 0, Among: All()}); err != nil || !strings.Contains(r.AnsweredBy, "TRAIN MODEL") {
 			t.Errorf("no model named: answered by %s, %v", r.AnsweredBy, err)
 		}
 		must(t, g.Check(ctx), g.Close())
 	}
 	g = open()
-	must(t, g.Reward(ctx, d.ID, 1), g.Observe(ctx, Observation{Source: 1, Target: 8, Reward: 0, Model: "m"}))
+	must(t, g.Reward(ctx, d.ID, 1), g.Observe(ctx, ObserveOptions{Source: 1, Target: 8, Reward: 0, Model: "m"}))
 	if m := modelOf(t, g, "m"); m.Rounds != 12+7 || !m.Outdated || !m.Trained {
 		t.Errorf("after more outcomes: %d rounds, outdated %v, trained %v", m.Rounds, m.Outdated, m.Trained)
 	}
-	if _, err := g.Train(ctx, Training{Model: "m", Plan: model.EdgePlan{Samples: 10, Epochs: 1}}); err != nil {
+	if _, err := g.Model("m").Train(ctx, TrainOptions{Plan: model.EdgePlan{Samples: 10, Epochs: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	if m := modelOf(t, g, "m"); m.Outdated || m.Rounds != 12+7 || m.Version != 2 {
@@ -74,11 +74,11 @@ func withOtherColumns(t *testing.T) []byte {
 	t.Helper()
 	ctx := context.Background()
 	g, err := Open("", &Options{InMemory: true, Memory: 64 << 20})
-	must(t, err, g.CreateModel(ctx, "m", model.Spec{FeatureLen: 3}))
+	must(t, err, g.Model("m").Create(ctx, model.Spec{FeatureLen: 3}))
 	_, err = g.Load(ctx, strings.NewReader("0 1\n1 2\n2 3\n3 4\n4 0\n0 5\n"), LoadOptions{})
 	must(t, err)
 	for i := range 12 {
-		must(t, g.Observe(ctx, Observation{Source: i % 5, Target: (i + 2) % 5, Reward: float64(i % 2), Model: "m"}))
+		must(t, g.Observe(ctx, ObserveOptions{Source: i % 5, Target: (i + 2) % 5, Reward: float64(i % 2), Model: "m"}))
 	}
 	b, err := g.learners["m"].model.MarshalBinary()
 	must(t, err, g.Close())
@@ -107,7 +107,7 @@ func withOtherColumns(t *testing.T) []byte {
 func modelOf(t *testing.T, g *DB, name string) (m ModelInfo) {
 	t.Helper()
 	must(t, g.View(context.Background(), func(tx *Tx) (err error) {
-		m, err = tx.Model(name)
+		m, err = tx.Model(name).Info(t.Context())
 		return err
 	}))
 	return m

@@ -51,11 +51,11 @@ func TestPageRank(t *testing.T) {
 		g := dbtest.Open(t, &db.Options{InMemory: true, Direction: direction})
 		update(t, g, func(tx *db.Tx) error {
 			for i := range nodes {
-				must(t, tx.AddEdge(i, (i+1)%nodes, 1), tx.AddEdge(i, i*i%nodes, 1))
+				must(t, tx.PutEdge(i, (i+1)%nodes), tx.PutEdge(i, i*i%nodes))
 			}
 			return tx.AddNode(db.Node{Key: db.Str("alone")})
 		})
-		for _, q := range []db.Walk{
+		for _, q := range []db.PageRankOptions{
 			{From: 3, Top: -1}, {From: 3, Top: -1, Row: true}, {From: 3, Top: 5, Alpha: 0.5, NoCache: true}, {From: 3, Top: -1, Epsilon: 1e-9},
 		} {
 			view(t, g, func(tx *db.Tx) error {
@@ -80,13 +80,13 @@ func TestPageRank(t *testing.T) {
 			})
 		}
 		view(t, g, func(tx *db.Tx) error {
-			_, err := tx.PageRank(context.Background(), db.Walk{From: 99})
+			_, err := tx.PageRank(context.Background(), db.PageRankOptions{From: 99})
 			wantError(t, "no such node", err, db.ErrNotFound)
-			_, err = tx.PageRank(context.Background(), db.Walk{From: 1, Alpha: 1})
+			_, err = tx.PageRank(context.Background(), db.PageRankOptions{From: 1, Alpha: 1})
 			wantError(t, "alpha", err, db.ErrInput)
-			_, err = tx.PageRank(context.Background(), db.Walk{From: 1, Epsilon: -1})
+			_, err = tx.PageRank(context.Background(), db.PageRankOptions{From: 1, Epsilon: -1})
 			wantError(t, "epsilon", err, db.ErrInput)
-			r, err := tx.PageRank(context.Background(), db.Walk{From: "alone"})
+			r, err := tx.PageRank(context.Background(), db.PageRankOptions{From: "alone"})
 			must(t, err)
 			if len(r.Nodes) != 1 || r.Nodes[0].Node != db.Str("alone") {
 				t.Errorf("a node without edges: %+v", r.Nodes)

@@ -25,7 +25,7 @@ func TestPath(t *testing.T) {
 				}
 				for range rapid.IntRange(0, 20).Draw(rt, "edges") {
 					end := rapid.IntRange(0, nodes-1)
-					must(t, tx.AddEdge(end.Draw(rt, "from"), end.Draw(rt, "to"), 1))
+					must(t, tx.PutEdge(end.Draw(rt, "from"), end.Draw(rt, "to")))
 				}
 				return nil
 			})

@@ -99,7 +99,7 @@ func openRelative(at string) error {
 }
 
 func addDone(g *db.DB, i int) error {
-	return g.Update(context.Background(), func(tx *db.Tx) error { return tx.AddEdge("done", i, 1) })
+	return g.Update(context.Background(), func(tx *db.Tx) error { return tx.PutEdge("done", i) })
 }
 
 func edgesOfDone(g *db.DB, want int) error {

@@ -266,7 +266,7 @@ func (p *powerTest) reopen(image map[string][]byte) {
 
 // few returns the answer to a request for nodes that exist after the first step.
 func few(t testing.TB, g *db.DB) string {
-	r, err := g.Predict(context.Background(), db.Prediction{For: 7, Among: db.Keys(1, 3, 5, 11, 13), NoCache: true, Top: -1})
+	r, err := g.Predict(context.Background(), db.PredictOptions{For: 7, Among: db.Keys(1, 3, 5, 11, 13), NoCache: true, Top: -1})
 	if errors.Is(err, db.ErrNotFound) {
 		return ""
 	}
@@ -350,7 +350,7 @@ func TestPowerLossOfTables(t *testing.T) {
 			first, second := manyKeys(rng, size(1200, 1200, 2500)), manyKeys(rng, size(1500, 1500, 3000))
 			add := func(key string) func(*db.DB) error {
 				return func(g *db.DB) error {
-					return g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge(key, 1, 1) })
+					return g.Update(ctx, func(tx *db.Tx) error { return tx.PutEdge(key, 1) })
 				}
 			}
 			load := func(list string) func(*db.DB) error {

@@ -18,8 +18,8 @@ import (
 	"kith/ppr"
 )
 
-// Prediction requests the links of a node that are likely to be made.
-type Prediction struct {
+// PredictOptions requests the links of a node that are likely to be made.
+type PredictOptions struct {
 	// For is a node or Seeds. The links of a set are scored as if one of its nodes, drawn by
 	// weight, made them: Exploit, Explore and Score are the weighted means of what the nodes alone
 	// would give the same candidates, computed by one walk.
@@ -30,7 +30,7 @@ type Prediction struct {
 	// users and items, items.
 	Among Candidates
 	// Model is the name of a model or one of Heuristics. Default: the model that answers requests
-	// without a name (see DB.Deploy), otherwise the built-in model.
+	// without a name (see Model.Deploy), otherwise the built-in model.
 	Model string
 	// Version is the version of the model; 0 means the deployed one.
 	Version int
@@ -68,8 +68,8 @@ type Link struct {
 	Certain bool    `json:"certain"` // no error within the bounds could change this rank, and not all scores are 0
 }
 
-// Ranking is the result of a Prediction.
-type Ranking struct {
+// Prediction is the result of Predict.
+type Prediction struct {
 	Links        []Link `json:"links"`
 	Source       Seeds  `json:"source"`
 	Model        string `json:"model"` // "" means the built-in model
@@ -87,7 +87,7 @@ type Ranking struct {
 const defaultTop = 10
 
 // top returns how many of n links are requested.
-func (p *Prediction) top(n int) int {
+func (p *PredictOptions) top(n int) int {
 	if p.Top < 0 {
 		return n
 	}
@@ -95,8 +95,8 @@ func (p *Prediction) top(n int) int {
 }
 
 // Predict ranks candidates in a transaction of its own. See [Tx.Predict].
-func (db *DB) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
-	return result(ctx, db.View, func(tx *Tx) (*Ranking, error) { return tx.Predict(ctx, p) })
+func (db *DB) Predict(ctx context.Context, p PredictOptions) (*Prediction, error) {
+	return result(ctx, db.View, func(tx *Tx) (*Prediction, error) { return tx.Predict(ctx, p) })
 }
 
 // Predict ranks candidates for links from a node or a set of nodes. It writes nothing. In an Update
@@ -104,7 +104,7 @@ func (db *DB) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 // ErrNotFound for a missing node or label, ErrNoModel for a missing model or version, ErrInput for
 // an invalid option, and ErrTooLarge for a policy that takes more memory than the graph leaves, and
 // for candidates that take more than a quarter of Options.Memory.
-func (tx *Tx) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
+func (tx *Tx) Predict(ctx context.Context, p PredictOptions) (*Prediction, error) {
 	q, err := tx.prepare(ctx, p)
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (tx *Tx) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 }
 
 // answer scores the candidates and makes the ranking.
-func (q *question) answer(ctx context.Context, tx *Tx, p *Prediction) (*Ranking, error) {
+func (q *question) answer(ctx context.Context, tx *Tx, p *PredictOptions) (*Prediction, error) {
 	scores, err := q.score(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (q *question) score(ctx context.Context, tx *Tx) ([]model.Score, error) {
 }
 
 // rank makes the ranking from the scores.
-func (q *question) rank(tx *Tx, p *Prediction, scores []model.Score) *Ranking {
+func (q *question) rank(tx *Tx, p *PredictOptions, scores []model.Score) *Prediction {
 	r := q.ranking
 	r.Candidates = len(scores)
 	unbounded := slices.ContainsFunc(scores, func(s model.Score) bool { return math.IsInf(s.Bound, 1) })
@@ -176,10 +176,10 @@ type question struct {
 	candidates []index.ID
 	scorer     *model.Scorer
 	walk       *walk.Walker
-	ranking    *Ranking // without the links
+	ranking    *Prediction // without the links
 }
 
-func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
+func (tx *Tx) prepare(ctx context.Context, p PredictOptions) (*question, error) {
 	if tx.ended {
 		return nil, ErrClosed
 	}
@@ -200,7 +200,7 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 	if q.walk.Now, err = tx.requestTime(p.At, p.Now, start.Node...); err != nil {
 		return nil, err
 	}
-	q.ranking = &Ranking{Source: tx.seeds(start), AnsweredBy: tx.answeredBy(m), GraphVersion: v.Meta.Version}
+	q.ranking = &Prediction{Source: tx.seeds(start), AnsweredBy: tx.answeredBy(m), GraphVersion: v.Meta.Version}
 	if m != nil {
 		q.scorer = m.scorer
 		q.ranking.Model, q.ranking.ModelVersion, q.ranking.Rounds = m.info.Name, m.Version, m.info.Rounds
@@ -227,7 +227,7 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 }
 
 // answerBytes returns the memory that an answer takes that ranks n candidates, in bytes.
-func answerBytes(p *Prediction, n int) int64 {
+func answerBytes(p *PredictOptions, n int) int64 {
 	return candidateBytes*int64(n) + linkBytes*int64(p.top(n))
 }
 
@@ -251,6 +251,9 @@ func (tx *Tx) fitsModel(name string, s *model.Scorer, v *index.Snapshot) error {
 // which the nodes were added. It leaves out the first skip of them. It returns ErrNotFound for a
 // missing label.
 func (tx *Tx) Keys(label string, skip int64) (iter.Seq[Key], error) {
+	if tx.ended {
+		return nil, ErrClosed
+	}
 	v := tx.view()
 	ids := v.Nodes()
 	if label != "" {
@@ -278,10 +281,13 @@ func (tx *Tx) Keys(label string, skip int64) (iter.Seq[Key], error) {
 // Answers that are being computed or wait to be yielded take at most a quarter of Options.Memory
 // together; an answer that needs more is computed alone. The transaction must not write while
 // PredictEach runs. The questions are read in another goroutine.
-func (tx *Tx) PredictEach(ctx context.Context, questions iter.Seq[Prediction]) iter.Seq2[*Ranking, error] {
+func (tx *Tx) PredictEach(ctx context.Context, questions iter.Seq[PredictOptions]) iter.Seq2[*Prediction, error] {
+	if tx.ended {
+		return func(yield func(*Prediction, error) bool) { yield(nil, ErrClosed) }
+	}
 	questions = withNow(questions, tx.db.opts.Now())
 	if tx.batch != nil { // what a transaction has changed is read by one goroutine
-		return func(yield func(*Ranking, error) bool) {
+		return func(yield func(*Prediction, error) bool) {
 			for p := range questions {
 				if r, err := tx.Predict(ctx, p); !yield(r, err) || err != nil {
 					return
@@ -289,7 +295,7 @@ func (tx *Tx) PredictEach(ctx context.Context, questions iter.Seq[Prediction]) i
 			}
 		}
 	}
-	return func(yield func(*Ranking, error) bool) {
+	return func(yield func(*Prediction, error) bool) {
 		b := &batch{tx: tx, order: make(chan *turn, turnsWaiting), todo: make(chan *turn, turnsWaiting)}
 		b.memory.free = sync.NewCond(&b.memory.mu)
 		b.memory.bytes = tx.db.opts.memory(workPart)
@@ -299,8 +305,8 @@ func (tx *Tx) PredictEach(ctx context.Context, questions iter.Seq[Prediction]) i
 
 // withNow gives questions the present time and keeps them from using the cache, so that all answers
 // are of one time.
-func withNow(questions iter.Seq[Prediction], now time.Time) iter.Seq[Prediction] {
-	return func(yield func(Prediction) bool) {
+func withNow(questions iter.Seq[PredictOptions], now time.Time) iter.Seq[PredictOptions] {
+	return func(yield func(PredictOptions) bool) {
 		for p := range questions {
 			if p.NoCache = true; p.Now.IsZero() {
 				p.Now = now
@@ -328,15 +334,15 @@ type batch struct {
 // turn is one question of a batch.
 type turn struct {
 	number   int64
-	question Prediction
+	question PredictOptions
 	bytes    int64 // memory that the answer takes
-	answer   *Ranking
+	answer   *Prediction
 	err      error
 	done     chan struct{} // closed when answer and err are set
 }
 
 // run answers the questions and yields the answers. All its goroutines have ended when it returns.
-func (b *batch) run(ctx context.Context, questions iter.Seq[Prediction], yield func(*Ranking, error) bool) {
+func (b *batch) run(ctx context.Context, questions iter.Seq[PredictOptions], yield func(*Prediction, error) bool) {
 	inner, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(inner, b.memory.close)
 	defer b.all.Wait()
@@ -362,7 +368,7 @@ func (b *batch) run(ctx context.Context, questions iter.Seq[Prediction], yield f
 }
 
 // start starts the goroutines, which end when all questions are answered or ctx ends.
-func (b *batch) start(ctx context.Context, questions iter.Seq[Prediction]) {
+func (b *batch) start(ctx context.Context, questions iter.Seq[PredictOptions]) {
 	b.all.Go(func() {
 		defer close(b.order)
 		defer close(b.todo)
@@ -390,7 +396,7 @@ func (b *batch) start(ctx context.Context, questions iter.Seq[Prediction]) {
 }
 
 // answer answers a question when memory is free for it.
-func (b *batch) answer(ctx context.Context, t *turn) (*Ranking, error) {
+func (b *batch) answer(ctx context.Context, t *turn) (*Prediction, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // each returns the answers of PredictEach to the question p about every node, as texts.
-func each(t testing.TB, g *db.DB, p db.Prediction) (all []string) {
+func each(t testing.TB, g *db.DB, p db.PredictOptions) (all []string) {
 	t.Helper()
 	view(t, g, func(tx *db.Tx) error {
 		for r, err := range tx.PredictEach(context.Background(), aboutAll(t, tx, p)) {
@@ -27,10 +27,10 @@ func each(t testing.TB, g *db.DB, p db.Prediction) (all []string) {
 }
 
 // aboutAll yields a question about every node.
-func aboutAll(t testing.TB, tx *db.Tx, p db.Prediction) iter.Seq[db.Prediction] {
+func aboutAll(t testing.TB, tx *db.Tx, p db.PredictOptions) iter.Seq[db.PredictOptions] {
 	keys, err := tx.Keys("", 0)
 	must(t, err)
-	return func(yield func(db.Prediction) bool) {
+	return func(yield func(db.PredictOptions) bool) {
 		for k := range keys {
 			p.For = k
 			if !yield(p) {
@@ -46,8 +46,8 @@ func TestPredictEach(t *testing.T) {
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		g := dbtest.Open(t, &db.Options{InMemory: true, Direction: direction})
 		load(t, g, 150)
-		must(t, g.CreateModel(context.Background(), "prb", db.ModelSpec{Policy: "prb"}))
-		for _, p := range []db.Prediction{
+		must(t, g.Model("prb").Create(context.Background(), db.ModelSpec{Policy: "prb"}))
+		for _, p := range []db.PredictOptions{
 			{Among: db.Neighbors(2)},
 			{Model: "adamic_adar", Among: db.Neighbors(2), Top: 3},
 			{Model: "prb", Among: db.Sample(20, 7), Top: -1},
@@ -70,10 +70,10 @@ func TestPredictEach(t *testing.T) {
 			}
 		}
 		update(t, g, func(tx *db.Tx) error {
-			must(t, tx.AddEdge(0, 77, 1))
-			for r, err := range tx.PredictEach(context.Background(), aboutAll(t, tx, db.Prediction{Among: db.Neighbors(2)})) {
+			must(t, tx.PutEdge(0, 77))
+			for r, err := range tx.PredictEach(context.Background(), aboutAll(t, tx, db.PredictOptions{Among: db.Neighbors(2)})) {
 				must(t, err)
-				alone, err := tx.Predict(context.Background(), db.Prediction{For: r.Source[0].Node, Among: db.Neighbors(2)})
+				alone, err := tx.Predict(context.Background(), db.PredictOptions{For: r.Source[0].Node, Among: db.Neighbors(2)})
 				if must(t, err); text(t, alone) != text(t, r) {
 					t.Errorf("%v in an update: %v, alone %v", r.Source, text(t, r), text(t, alone))
 				}
@@ -90,7 +90,7 @@ func TestPredictEachEnds(t *testing.T) {
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 300)
 	view(t, g, func(tx *db.Tx) error {
-		questions := slices.Values([]db.Prediction{{For: 1}, {For: "nobody"}, {For: 2}, {For: 3, Model: "none"}})
+		questions := slices.Values([]db.PredictOptions{{For: 1}, {For: "nobody"}, {For: 2}, {For: 3, Model: "none"}})
 		answered := 0
 		for r, err := range tx.PredictEach(context.Background(), questions) {
 			if answered++; answered == 1 {
@@ -105,12 +105,12 @@ func TestPredictEachEnds(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		last := error(nil)
-		for _, err := range tx.PredictEach(ctx, aboutAll(t, tx, db.Prediction{})) {
+		for _, err := range tx.PredictEach(ctx, aboutAll(t, tx, db.PredictOptions{})) {
 			last = err
 			cancel()
 		}
 		wantError(t, "a canceled batch", last, context.Canceled)
-		for range tx.PredictEach(context.Background(), aboutAll(t, tx, db.Prediction{})) {
+		for range tx.PredictEach(context.Background(), aboutAll(t, tx, db.PredictOptions{})) {
 			break
 		}
 		_, err := tx.Keys("nothing", 0)
@@ -126,7 +126,7 @@ func TestPredictEachMemory(t *testing.T) {
 	notShort(t)
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	load(t, g, 20_000)
-	p := db.Prediction{Model: "common_neighbors", Among: db.All(), Top: -1} // 7 MB each
+	p := db.PredictOptions{Model: "common_neighbors", Among: db.All(), Top: -1} // 7 MB each
 	enough := errors.New("enough")
 	err := g.View(context.Background(), func(tx *db.Tx) error {
 		n := 0
@@ -157,7 +157,7 @@ func TestContents(t *testing.T) {
 	first := contents(g)
 	load(t, g, 30)
 	loaded := contents(g)
-	must(t, g.CreateModel(ctx, "m", db.ModelSpec{}))
+	must(t, g.Model("m").Create(ctx, db.ModelSpec{}))
 	made := contents(g)
 	load(t, other, 30)
 	if first == loaded || loaded == made || contents(other) == loaded {

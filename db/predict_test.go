@@ -16,14 +16,14 @@ import (
 )
 
 // answer returns a prediction as text that distinguishes every bit.
-func answer(t testing.TB, g *db.DB, p db.Prediction) string {
+func answer(t testing.TB, g *db.DB, p db.PredictOptions) string {
 	t.Helper()
 	r, err := g.Predict(context.Background(), p)
 	must(t, err)
 	return text(t, r)
 }
 
-func text(t testing.TB, r *db.Ranking) string {
+func text(t testing.TB, r *db.Prediction) string {
 	t.Helper()
 	b, err := json.Marshal(r)
 	must(t, err)
@@ -45,7 +45,7 @@ func TestPredictIsAFunction(t *testing.T) {
 		path := place(t)
 		g := open(t, path, &db.Options{Direction: direction})
 		load(t, g, 150)
-		plain := db.Prediction{For: 7, Among: db.Neighbors(2), NoCache: true, Top: -1}
+		plain := db.PredictOptions{For: 7, Among: db.Neighbors(2), NoCache: true, Top: -1}
 		cached := plain
 		cached.NoCache = false
 		want := answer(t, g, plain)
@@ -60,7 +60,7 @@ func TestPredictIsAFunction(t *testing.T) {
 		if got := answer(t, g, plain); got != want {
 			t.Errorf("%s\nafter a reopen\n%s", want, got)
 		}
-		update(t, g, func(tx *db.Tx) error { return tx.AddEdge(7, 100, 2) })
+		update(t, g, func(tx *db.Tx) error { return tx.PutEdge(7, 100, db.Weight(2)) })
 		if got := answer(t, g, plain); got == want {
 			t.Error("an edge of the node changed nothing")
 		}
@@ -69,7 +69,7 @@ func TestPredictIsAFunction(t *testing.T) {
 }
 
 // agree compares an answer without the cache with one with it.
-func agree(t testing.TB, g *db.DB, plain, cached db.Prediction) {
+func agree(t testing.TB, g *db.DB, plain, cached db.PredictOptions) {
 	t.Helper()
 	ctx := context.Background()
 	a, err := g.Predict(ctx, plain)
@@ -82,7 +82,7 @@ func agree(t testing.TB, g *db.DB, plain, cached db.Prediction) {
 // compare compares an answer without cached states with one that uses them: scores are within their
 // bounds, and certain ranks are equal. If the candidates differ, no rank is certain, and a walk
 // from the candidates gives all other scores.
-func compare(t testing.TB, plain, cached *db.Ranking) {
+func compare(t testing.TB, plain, cached *db.Prediction) {
 	t.Helper()
 	at := map[db.Key]db.Link{}
 	for _, l := range plain.Links {
@@ -115,10 +115,10 @@ func TestCandidates(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true, Direction: db.Directed})
 	update(t, g, func(tx *db.Tx) error {
 		for _, e := range [][2]int{{1, 2}, {2, 3}, {3, 4}, {4, 5}, {1, 1}, {5, 1}} {
-			must(t, tx.AddEdge(e[0], e[1], 1))
+			must(t, tx.PutEdge(e[0], e[1]))
 		}
 		return errors.Join(tx.PutNode(db.Node{Key: db.Int(2), Label: "even"}), tx.PutNode(db.Node{Key: db.Int(4), Label: "even"}),
-			tx.AddEdge(8, 9, 1), tx.DeleteNode(9))
+			tx.PutEdge(8, 9), tx.DeleteNode(9))
 	})
 	for _, c := range []struct {
 		among  db.Candidates
@@ -136,7 +136,7 @@ func TestCandidates(t *testing.T) {
 		{db.Keys(5, 2, 1, 5, 8), "1 2 5 8", 0},
 		{db.Keys(), "", 0},
 	} {
-		r, err := g.Predict(context.Background(), db.Prediction{For: 1, Among: c.among})
+		r, err := g.Predict(context.Background(), db.PredictOptions{For: 1, Among: c.among})
 		must(t, err)
 		found := map[int64]bool{}
 		for i, l := range r.Links {
@@ -164,12 +164,12 @@ func TestPredictTakesNoMoreThanItMay(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	load(t, g, 1300)
-	must(t, g.CreateModel(ctx, "m", db.ModelSpec{Policy: "ease"}))
-	_, err := g.Predict(ctx, db.Prediction{For: 1, Model: "m"})
+	must(t, g.Model("m").Create(ctx, db.ModelSpec{Policy: "ease"}))
+	_, err := g.Predict(ctx, db.PredictOptions{For: 1, Model: "m"})
 	must(t, err) // before training, the prior answers
-	_, err = g.Train(ctx, db.Training{Model: "m"})
+	_, err = g.Model("m").Train(ctx, db.TrainOptions{})
 	must(t, err)
-	_, err = g.Predict(ctx, db.Prediction{For: 1, Model: "m"})
+	_, err = g.Predict(ctx, db.PredictOptions{For: 1, Model: "m"})
 	wantError(t, "61 MB of 64", err, db.ErrTooLarge)
 }
 
@@ -179,11 +179,11 @@ func TestPredictMayTakeTheSameInEachProcess(t *testing.T) {
 	ctx, path, o := t.Context(), place(t), &db.Options{Memory: 64 << 20}
 	g := open(t, path, o)
 	load(t, g, 1300)
-	must(t, g.CreateModel(ctx, "m", db.ModelSpec{Policy: "ease"}))
-	_, err := g.Train(ctx, db.Training{Model: "m"})
+	must(t, g.Model("m").Create(ctx, db.ModelSpec{Policy: "ease"}))
+	_, err := g.Model("m").Train(ctx, db.TrainOptions{})
 	must(t, err)
 	refusal := func() string {
-		_, err := g.Predict(ctx, db.Prediction{For: 1, Model: "m", NoCache: true})
+		_, err := g.Predict(ctx, db.PredictOptions{For: 1, Model: "m", NoCache: true})
 		wantError(t, "61 MB of 64", err, db.ErrTooLarge)
 		return err.Error()
 	}
@@ -198,7 +198,7 @@ func TestPredictMayTakeTheSameInEachProcess(t *testing.T) {
 			return nil
 		})
 	}
-	others(func(tx *db.Tx, u, v db.Key) error { return tx.PutEdge(db.Edge{Src: u, Dst: v, Weight: 1}) })
+	others(func(tx *db.Tx, u, v db.Key) error { return tx.PutEdge(u, v) })
 	others(func(tx *db.Tx, u, v db.Key) error { return tx.DeleteEdge(u, v) })
 	if got := refusal(); got != want {
 		t.Errorf("after edges came and went: %s; want %s", got, want)
@@ -218,28 +218,28 @@ func TestPredictRefuses(t *testing.T) {
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 30)
 	for what, c := range map[string]struct {
-		p    db.Prediction
+		p    db.PredictOptions
 		want error
 	}{
-		"node":       {db.Prediction{For: "nobody"}, db.ErrNotFound},
-		"candidate":  {db.Prediction{For: 1, Among: db.Keys(2, "nobody")}, db.ErrNotFound},
-		"label":      {db.Prediction{For: 1, Among: db.Label("none")}, db.ErrNotFound},
-		"no label":   {db.Prediction{For: 1, Among: db.Label("")}, db.ErrNotFound},
-		"model":      {db.Prediction{For: 1, Model: "none"}, db.ErrNoModel},
-		"key":        {db.Prediction{For: 1.5}, db.ErrInput},
-		"steps":      {db.Prediction{For: 1, Among: db.Neighbors(0)}, db.ErrInput},
-		"nodes":      {db.Prediction{For: 1, Among: db.PPR(-1)}, db.ErrInput},
-		"epsilon":    {db.Prediction{For: 1, Epsilon: 1}, db.ErrInput},
-		"no epsilon": {db.Prediction{For: 1, Epsilon: math.NaN()}, db.ErrInput},
-		"option":     {db.Prediction{For: 1, Walk: []db.Option{{Name: "unheard", Value: 1}}}, db.ErrInput},
-		"value":      {db.Prediction{For: 1, Walk: []db.Option{{Name: "alpha", Value: 2}}}, db.ErrInput},
+		"node":       {db.PredictOptions{For: "nobody"}, db.ErrNotFound},
+		"candidate":  {db.PredictOptions{For: 1, Among: db.Keys(2, "nobody")}, db.ErrNotFound},
+		"label":      {db.PredictOptions{For: 1, Among: db.Label("none")}, db.ErrNotFound},
+		"no label":   {db.PredictOptions{For: 1, Among: db.Label("")}, db.ErrNotFound},
+		"model":      {db.PredictOptions{For: 1, Model: "none"}, db.ErrNoModel},
+		"key":        {db.PredictOptions{For: 1.5}, db.ErrInput},
+		"steps":      {db.PredictOptions{For: 1, Among: db.Neighbors(0)}, db.ErrInput},
+		"nodes":      {db.PredictOptions{For: 1, Among: db.PPR(-1)}, db.ErrInput},
+		"epsilon":    {db.PredictOptions{For: 1, Epsilon: 1}, db.ErrInput},
+		"no epsilon": {db.PredictOptions{For: 1, Epsilon: math.NaN()}, db.ErrInput},
+		"option":     {db.PredictOptions{For: 1, Walk: []db.Option{{Name: "unheard", Value: 1}}}, db.ErrInput},
+		"value":      {db.PredictOptions{For: 1, Walk: []db.Option{{Name: "alpha", Value: 2}}}, db.ErrInput},
 	} {
 		_, err := g.Predict(ctx, c.p)
 		wantError(t, what, err, c.want)
 	}
 	late, cancel := context.WithCancel(ctx)
 	cancel()
-	_, err := g.Predict(late, db.Prediction{For: 1})
+	_, err := g.Predict(late, db.PredictOptions{For: 1})
 	wantError(t, "too late", err, context.Canceled)
 }
 
@@ -249,11 +249,11 @@ func TestPredictInAnUpdate(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 60)
-	p := db.Prediction{For: 3, Among: db.Keys(10, 20, 30), Top: -1}
+	p := db.PredictOptions{For: 3, Among: db.Keys(10, 20, 30), Top: -1}
 	before := answer(t, g, p)
 	wrong := errors.New("wrong")
 	err := g.Update(ctx, func(tx *db.Tx) error {
-		must(t, tx.AddEdge(3, 20, 50))
+		must(t, tx.PutEdge(3, 20, db.Weight(50)))
 		r, err := tx.Predict(ctx, p)
 		must(t, err)
 		if text(t, r) == before {
@@ -273,7 +273,7 @@ func TestCacheCatchesUp(t *testing.T) {
 	path, ctx := place(t), context.Background()
 	g := open(t, path, nil)
 	load(t, g, 3000)
-	must(t, g.CreateModel(ctx, "walk", model.Spec{Policy: "ppr"}))
+	must(t, g.Model("walk").Create(ctx, model.Spec{Policy: "ppr"}))
 	stats := func() (c struct{ Hits, CatchUps, Loads, Computed uint64 }) {
 		view(t, g, func(tx *db.Tx) error {
 			s := tx.Stats().Cache
@@ -282,7 +282,7 @@ func TestCacheCatchesUp(t *testing.T) {
 		})
 		return c
 	}
-	p := db.Prediction{For: 7, Among: db.Keys(100, 200, 300, 8, 10), Model: "walk"}
+	p := db.PredictOptions{For: 7, Among: db.Keys(100, 200, 300, 8, 10), Model: "walk"}
 	plain := p
 	plain.NoCache = true
 	agree(t, g, plain, p)
@@ -292,7 +292,7 @@ func TestCacheCatchesUp(t *testing.T) {
 		t.Errorf("asked twice: %+v, then %+v", first, s)
 	}
 	for i := range 5 {
-		update(t, g, func(tx *db.Tx) error { return tx.AddEdge(52, 900+i, 1) })
+		update(t, g, func(tx *db.Tx) error { return tx.PutEdge(52, 900+i) })
 		agree(t, g, plain, p)
 	}
 	if s := stats(); s.CatchUps == 0 || s.Computed != first.Computed {
@@ -306,7 +306,7 @@ func TestCacheCatchesUp(t *testing.T) {
 	}
 	must(t, g.Close())
 	g = dbtest.Reopen(t, path, nil)
-	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(52, 1000, 1) })
+	update(t, g, func(tx *db.Tx) error { return tx.PutEdge(52, 1000) })
 	agree(t, g, plain, p)
 	if s := stats(); s.Loads == 0 || s.Computed != 0 {
 		t.Errorf("after a reopen and a commit: %+v", s)
@@ -319,14 +319,14 @@ func TestRepairedContexts(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 3000)
-	p := db.Prediction{For: 7, Among: db.Keys(100, 200, 300), Top: -1}
-	ask := func(p db.Prediction) *db.Ranking {
+	p := db.PredictOptions{For: 7, Among: db.Keys(100, 200, 300), Top: -1}
+	ask := func(p db.PredictOptions) *db.Prediction {
 		r, err := g.Predict(context.Background(), p)
 		must(t, err)
 		return r
 	}
 	ask(p)
-	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(7, 900, 1) })
+	update(t, g, func(tx *db.Tx) error { return tx.PutEdge(7, 900) })
 	repaired := ask(p)
 	p.UntilCertain = true
 	certain := ask(p)
@@ -337,7 +337,7 @@ func TestRepairedContexts(t *testing.T) {
 	if use := readSince(t, g, before); use.Hits == 0 || use.CatchUps+use.Computed > 0 {
 		t.Errorf("asked again: %+v", use)
 	}
-	for _, r := range []*db.Ranking{again, kept} {
+	for _, r := range []*db.Prediction{again, kept} {
 		if !slices.Equal(r.Links, certain.Links) || r.Remark != "" {
 			t.Errorf("again %+v, before %+v", r, certain)
 		}
@@ -375,7 +375,7 @@ func TestWarm(t *testing.T) {
 			return nil
 		})
 		update(t, g, func(tx *db.Tx) error {
-			must(t, tx.AddEdge("new", 1, 1))
+			must(t, tx.PutEdge("new", 1))
 			wantError(t, "a node of this update", tx.Warm(ctx, "new"), db.ErrNotFound)
 			return nil
 		})
@@ -390,7 +390,7 @@ func TestTinyEpsilon(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	load(t, g, 150)
 	for _, noCache := range []bool{true, false, false} {
-		r, err := g.Predict(ctx, db.Prediction{For: 7, Among: db.Neighbors(2), Epsilon: 1e-300, NoCache: noCache})
+		r, err := g.Predict(ctx, db.PredictOptions{For: 7, Among: db.Neighbors(2), Epsilon: 1e-300, NoCache: noCache})
 		must(t, err)
 		for _, l := range r.Links {
 			if !(l.Bound < 1e-10) {

@@ -50,7 +50,7 @@ func TestDefaultIsNotBelowHeuristics(t *testing.T) {
 
 func notBelowHeuristics(t *testing.T, g *db.DB) {
 	t.Helper()
-	h := db.Holdout{Share: 0.1, Sample: size(0, 150, 300), Seed: 5, Among: []db.Candidates{db.Neighbors(2)}}
+	h := db.HoldoutOptions{Share: 0.1, Sample: size(0, 150, 300), Seed: 5, Among: []db.Candidates{db.Neighbors(2)}}
 	view(t, g, func(tx *db.Tx) error {
 		set, err := tx.Holdout(context.Background(), h)
 		must(t, err)
@@ -68,7 +68,7 @@ func notBelowHeuristics(t *testing.T, g *db.DB) {
 
 // reciprocalRank returns the mean over all hidden links. A link that is not among the candidates
 // counts as 0.
-func reciprocalRank(t *testing.T, set *db.HoldoutSet, c db.Contender) float64 {
+func reciprocalRank(t *testing.T, set *db.Holdout, c db.Contender) float64 {
 	t.Helper()
 	_, all := answersOf(t, set, c)
 	sum, links := 0.0, 0
@@ -93,13 +93,13 @@ func circles(t *testing.T, g *db.DB) {
 			for i, u := range members {
 				for _, v := range members[:i] {
 					if rng.Float64() < close {
-						must(t, tx.AddEdge(u, v, 1))
+						must(t, tx.PutEdge(u, v))
 					}
 				}
 			}
 		}
 		for range people {
-			must(t, tx.AddEdge(rng.IntN(people), rng.IntN(people), 1))
+			must(t, tx.PutEdge(rng.IntN(people), rng.IntN(people)))
 		}
 		return nil
 	})

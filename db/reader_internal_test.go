@@ -30,7 +30,7 @@ func TestLongReader(t *testing.T) {
 				if err := tx.PutNode(n); err != nil {
 					return err
 				}
-				if err := tx.PutEdge(Edge{Src: n.Key, Dst: Int(int64((i + round + 1) % nodes)), Weight: float32(round + 1)}); err != nil {
+				if err := tx.PutEdge(n.Key, Int(int64((i+round+1)%nodes)), Weight(float32(round+1))); err != nil {
 					return err
 				}
 			}

@@ -30,7 +30,7 @@ func read(path string) error {
 	for in := bufio.NewScanner(os.Stdin); ; {
 		digest := fnv.New64()
 		for source := range 20 {
-			r, err := g.Predict(context.Background(), db.Prediction{For: source, Model: "prb", Among: db.Neighbors(2), Top: -1})
+			r, err := g.Predict(context.Background(), db.PredictOptions{For: source, Model: "prb", Among: db.Neighbors(2), Top: -1})
 			if err != nil {
 				return err
 			}
@@ -105,7 +105,7 @@ func files(t *testing.T, dir string) map[string]string {
 func TestManyReaders(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true})
-	must(t, g.CreateModel(t.Context(), "prb", model.Spec{Policy: "prb"}))
+	must(t, g.Model("prb").Create(t.Context(), model.Spec{Policy: "prb"}))
 	_, err := g.Load(t.Context(), strings.NewReader(wheel(300)), db.LoadOptions{})
 	must(t, err)
 	saved, _ := backup(t, g, nil)

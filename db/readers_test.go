@@ -24,7 +24,7 @@ func TestReadersBesideWriter(t *testing.T) {
 func readersBesideWriter(t *testing.T, direction db.Direction) {
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Direction: direction})
-	must(t, g.CreateModel(ctx, "walk", model.Spec{Policy: "ppr"}), g.CreateModel(ctx, "prb", model.Spec{Policy: "prb"}))
+	must(t, g.Model("walk").Create(ctx, model.Spec{Policy: "ppr"}), g.Model("prb").Create(ctx, model.Spec{Policy: "prb"}))
 	const nodes, rounds = 60, 40
 	rng := rand.New(rand.NewPCG(1, 2))
 	edit := func(n int) {
@@ -35,7 +35,7 @@ func readersBesideWriter(t *testing.T, direction db.Direction) {
 					_ = tx.DeleteEdge(u, v) // there may be no such edge
 					continue
 				}
-				if err := tx.AddEdge(u, v, float32(1+rng.IntN(3))); err != nil {
+				if err := tx.PutEdge(u, v, db.Weight(float32(1+rng.IntN(3)))); err != nil {
 					return err
 				}
 			}
@@ -68,7 +68,7 @@ func readersBesideWriter(t *testing.T, direction db.Direction) {
 
 // askTwice makes a prediction with and without the cache.
 func askTwice(ctx context.Context, t *testing.T, tx *db.Tx, rng *rand.Rand, nodes int) error {
-	p := db.Prediction{For: rng.IntN(nodes), Model: []string{"walk", "prb"}[rng.IntN(2)], Top: -1, Epsilon: []float64{1e-6, 1e-3}[rng.IntN(2)]}
+	p := db.PredictOptions{For: rng.IntN(nodes), Model: []string{"walk", "prb"}[rng.IntN(2)], Top: -1, Epsilon: []float64{1e-6, 1e-3}[rng.IntN(2)]}
 	p.Among = db.Keys(rng.IntN(nodes), rng.IntN(nodes), rng.IntN(nodes))
 	cached, err := tx.Predict(ctx, p)
 	if err != nil {

@@ -47,7 +47,7 @@ func TestRefreshDue(t *testing.T) {
 		t.Helper()
 		must(t, g.Update(ctx, func(tx *Tx) error {
 			for range n {
-				must(t, tx.AddEdge(int(rng.Int64()), int(rng.Int64()), 1))
+				must(t, tx.PutEdge(int(rng.Int64()), int(rng.Int64())))
 			}
 			return nil
 		}))
@@ -59,24 +59,24 @@ func TestRefreshDue(t *testing.T) {
 		}
 	}
 	_, err = g.Load(ctx, strings.NewReader(circles(rng, 2000)), LoadOptions{})
-	must(t, err, g.CreateModel(ctx, "new", model.Spec{Policy: "ease"}), g.CreateModel(ctx, "m", model.Spec{Policy: "ease"}))
-	_, err = g.Train(ctx, Training{Model: "m"})
+	must(t, err, g.Model("new").Create(ctx, model.Spec{Policy: "ease"}), g.Model("m").Create(ctx, model.Spec{Policy: "ease"}))
+	_, err = g.Model("m").Train(ctx, TrainOptions{})
 	must(t, err)
 	due("")
 	insert(999)
 	due("")
 	insert(1)
 	due("m")
-	must(t, g.Freeze(ctx, "m", true))
+	must(t, g.Model("m").Freeze(ctx))
 	due("")
-	must(t, g.Freeze(ctx, "m", false))
+	must(t, g.Model("m").Thaw(ctx))
 	due("m")
 	s := g.now.Load()
 	g.refreshed["m"] = version{Number: s.models["m"].Version, Graph: s.Meta.Version, Edges: s.Meta.Edges}
 	due("")
 	insert(1000)
 	due("m")
-	_, err = g.Rollback(ctx, "m") // to the version that was created
+	_, err = g.Model("m").Rollback(ctx) // to the version that was created
 	must(t, err)
 	due("")
 }
@@ -96,8 +96,8 @@ func TestRefresh(t *testing.T) {
 		fmt.Fprintf(&b, "%d %d\n", 2*rng.IntN(150), 2*rng.IntN(150)+1)
 	}
 	_, err = g.Load(ctx, strings.NewReader(b.String()), LoadOptions{})
-	must(t, err, g.CreateModel(ctx, "m", model.Spec{}))
-	_, err = g.Train(ctx, Training{Model: "m", Deploy: DeployAlways})
+	must(t, err, g.Model("m").Create(ctx, model.Spec{}))
+	_, err = g.Model("m").Train(ctx, TrainOptions{Deploy: DeployAlways})
 	must(t, err)
 	wait := func() { <-g.refresher; g.refresher <- struct{}{} }
 
@@ -111,7 +111,7 @@ func TestRefresh(t *testing.T) {
 	if !strings.Contains(log.String(), "msg=refresh model=m deployed=true version=3") {
 		t.Errorf("the log says\n%s", log.String())
 	}
-	l, err := g.cloneModel(ctx, "m") // like the start of Train
+	l, err := g.Model("m").clone(ctx) // like the start of Train
 	must(t, err)
 	g.refresh("m")
 	g.trainings.Delete(l)
@@ -123,7 +123,7 @@ func TestRefresh(t *testing.T) {
 func versionsOf(t *testing.T, g *DB, name string) (all []VersionInfo) {
 	t.Helper()
 	must(t, g.View(context.Background(), func(tx *Tx) (err error) {
-		all, err = tx.Versions(name)
+		all, err = tx.Model(name).Versions(t.Context())
 		return err
 	}))
 	return all

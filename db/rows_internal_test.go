@@ -48,7 +48,7 @@ func answers(t *testing.T, g *DB) (all []string) {
 	for _, source := range []int{0, 7} {
 		for _, among := range []Candidates{{}, PPR(50), All()} {
 			for _, m := range []string{"m", "adamic_adar", "ppr"} {
-				r, err := g.Predict(ctx, Prediction{For: source, Among: among, Model: m, NoCache: true})
+				r, err := g.Predict(ctx, PredictOptions{For: source, Among: among, Model: m, NoCache: true})
 				must(t, err)
 				b, err := json.Marshal(r.Links)
 				must(t, err)
@@ -81,7 +81,7 @@ func TestRowsOnDemand(t *testing.T) {
 		}
 		first := open("a")
 		_, err := first.Load(ctx, strings.NewReader(list.String()), LoadOptions{Columns: edgelist.SrcDstWeightTime})
-		must(t, err, first.CreateModel(ctx, "m", model.Spec{}), first.Update(ctx, func(tx *Tx) error {
+		must(t, err, first.Model("m").Create(ctx, model.Spec{}), first.Update(ctx, func(tx *Tx) error {
 			for i := range 90 {
 				n := Node{Key: Int(int64(2 * i)), Label: []string{"", "even", "other"}[i%3]}
 				if i%3 > 0 {
@@ -91,7 +91,7 @@ func TestRowsOnDemand(t *testing.T) {
 			}
 			return nil
 		}))
-		_, err = first.Train(ctx, Training{Model: "m", Plan: model.EdgePlan{Samples: 60, Epochs: 1}})
+		_, err = first.Model("m").Train(ctx, TrainOptions{Plan: model.EdgePlan{Samples: 60, Epochs: 1}})
 		must(t, err, first.Close(), os.CopyFS(filepath.Join(dir, "b"), os.DirFS(filepath.Join(dir, "a"))))
 		memory, stored := open("a"), open("b")
 		onDemand(t, stored, 10<<10)
@@ -107,18 +107,18 @@ func TestRowsOnDemand(t *testing.T) {
 		compare("after opening")
 		for _, g := range []*DB{memory, stored} {
 			must(t, g.Update(ctx, func(tx *Tx) error {
-				return errors.Join(tx.AddEdge(7, 101, 2), tx.AddEdge(7, "new", 1), tx.DeleteNode(199),
+				return errors.Join(tx.PutEdge(7, 101, Weight(2)), tx.PutEdge(7, "new"), tx.DeleteNode(199),
 					tx.PutNode(Node{Key: Str("newer"), Label: "even", Features: []float32{1, 2, 3}}),
 					tx.SetFeatures(8, []float32{4, 5, 6}), tx.SetFeatures(10, nil), tx.DeleteNode(40))
 			}))
 			for i := range 20 {
-				must(t, g.Observe(ctx, Observation{Source: i, Target: 150 + i, Among: Keys(1, 5, 44), Reward: float64(i % 2), Model: "m", Insert: true}))
+				must(t, g.Observe(ctx, ObserveOptions{Source: i, Target: 150 + i, Among: Keys(1, 5, 44), Reward: float64(i % 2), Model: "m", Insert: true}))
 			}
 		}
 		compare("after changes")
 		for _, g := range []*DB{memory, stored} {
 			if isLong() {
-				_, err := g.Train(ctx, Training{Model: "m"})
+				_, err := g.Model("m").Train(ctx, TrainOptions{})
 				must(t, err)
 			}
 			must(t, g.Check(ctx))
@@ -184,13 +184,13 @@ func TestPaged(t *testing.T) {
 				_, err := g.Load(ctx, strings.NewReader(lines), LoadOptions{Columns: edgelist.SrcDstWeightTime, Repeats: SumWeights})
 				must(t, err)
 				if n == 0 {
-					must(t, g.CreateModel(ctx, "m", model.Spec{}))
+					must(t, g.Model("m").Create(ctx, model.Spec{}))
 				}
 			}
 			compare("after a load")
 			for _, g := range both {
 				must(t, g.Update(ctx, func(tx *Tx) error {
-					return errors.Join(tx.AddEdge(7, other, 2), tx.AddEdge(7, fmt.Sprint("new ", n), 1), tx.DeleteNode(nodes-1-n), tx.PutNode(Node{Key: Int(3), Label: fmt.Sprint("l", n)}))
+					return errors.Join(tx.PutEdge(7, other, Weight(2)), tx.PutEdge(7, fmt.Sprint("new ", n)), tx.DeleteNode(nodes-1-n), tx.PutNode(Node{Key: Int(3), Label: fmt.Sprint("l", n)}))
 				}))
 			}
 			compare("after changes")
@@ -232,7 +232,7 @@ func TestManyCandidatesPaged(t *testing.T) {
 				onDemand(t, g, 1<<20)
 			}
 			for range 2 { // the second time some blocks are in the cache
-				r, err := g.Predict(ctx, Prediction{For: 7, Among: All(), Top: -1, NoCache: true})
+				r, err := g.Predict(ctx, PredictOptions{For: 7, Among: All(), Top: -1, NoCache: true})
 				must(t, err)
 				if links[i] != nil && !slices.Equal(r.Links, links[i]) || len(r.Links) < 3000 {
 					t.Fatalf("%v, paged %v: %d links, or others than before", direction, paged, len(r.Links))
@@ -259,7 +259,7 @@ func TestWritersWait(t *testing.T) {
 	for i := range 60 {
 		must(t, g.Update(ctx, func(tx *Tx) error {
 			for k := range 30 {
-				if err := tx.AddEdge(1000+30*i+k, 7*i+k, 1); err != nil {
+				if err := tx.PutEdge(1000+30*i+k, 7*i+k); err != nil {
 					return err
 				}
 			}
@@ -287,10 +287,10 @@ func TestRowsUnreadable(t *testing.T) {
 	written := now.ts - 1 // the generation; now.ts is the commit that made it the base
 	must(t, g.store.Batch(written, func(w index.Writer) error { return w.Set(firstOf(t, g.store, 'x', 0), []byte("other bytes")) }))
 	onDemand(t, g, 1<<20)
-	if _, err := g.Predict(ctx, Prediction{For: 3}); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "block x 0") {
+	if _, err := g.Predict(ctx, PredictOptions{For: 3}); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "block x 0") {
 		t.Errorf("a question: %v", err)
 	}
-	if err := g.Update(ctx, func(tx *Tx) error { return tx.AddEdge(1, "new", 1) }); !errors.Is(err, ErrCorrupt) {
+	if err := g.Update(ctx, func(tx *Tx) error { return tx.PutEdge(1, "new") }); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("a change: %v", err)
 	}
 	if err := g.Compact(ctx); err != nil && !errors.Is(err, ErrCorrupt) {
@@ -318,7 +318,7 @@ func TestRowsAreLoaded(t *testing.T) {
 	must(t, g.Close())
 	for range 3 {
 		g = openTest(t, path)
-		_, err := g.Predict(ctx, Prediction{For: 17, Among: Neighbors(2), Model: "adamic_adar"})
+		_, err := g.Predict(ctx, PredictOptions{For: 17, Among: Neighbors(2), Model: "adamic_adar"})
 		must(t, err)
 		if left := g.untilLoad.Load(); left <= 0 || left >= loadCost*g.now.Load().Graph.NumEdges() {
 			t.Errorf("%d bytes are left after one question", left)
@@ -332,7 +332,7 @@ func TestRowsAreLoaded(t *testing.T) {
 		g, err = Open(path, &Options{ReadOnly: readOnly})
 		must(t, err)
 		for node := 0; g.untilLoad.Load() > 0; node = (node + 7) % 30_011 {
-			_, err := g.Predict(ctx, Prediction{For: node, Among: Neighbors(2), Model: "adamic_adar"})
+			_, err := g.Predict(ctx, PredictOptions{For: node, Among: Neighbors(2), Model: "adamic_adar"})
 			must(t, err)
 		}
 		g.background.Wait()
@@ -354,7 +354,7 @@ func TestRowsAreLoaded(t *testing.T) {
 // answersOf returns the neighbours of a node and a prediction for it.
 func answersOf(t *testing.T, g *DB) string {
 	t.Helper()
-	r, err := g.Predict(context.Background(), Prediction{For: 17, Among: Neighbors(2), Model: "ppr", NoCache: true})
+	r, err := g.Predict(context.Background(), PredictOptions{For: 17, Among: Neighbors(2), Model: "ppr", NoCache: true})
 	must(t, err)
 	b, err := json.Marshal(r.Links)
 	must(t, err)
@@ -386,7 +386,7 @@ func TestHoldoutInLittleMemory(t *testing.T) {
 		}))
 		return set, answers
 	}
-	set, got := ask(Holdout{Share: 0.2}, little)
+	set, got := ask(HoldoutOptions{Share: 0.2}, little)
 	if set.Hidden != 4 || set.Wanted < 40 {
 		t.Errorf("%d edges are hidden of %d, want 4", set.Hidden, set.Wanted)
 	}
@@ -405,7 +405,7 @@ func TestHoldoutInLittleMemory(t *testing.T) {
 		}
 		return nil
 	}))
-	if _, want := ask(Holdout{Links: links}, 64<<20); got != want {
+	if _, want := ask(HoldoutOptions{Links: links}, 64<<20); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
@@ -450,8 +450,8 @@ func TestLargeVectorsOnDemand(t *testing.T) {
 			return nil
 		}))
 	}
-	must(t, first.CreateModel(ctx, "m", model.Spec{}))
-	_, err = first.Train(ctx, Training{Model: "m", Plan: model.EdgePlan{Samples: 100, Epochs: 1}})
+	must(t, first.Model("m").Create(ctx, model.Spec{}))
+	_, err = first.Model("m").Train(ctx, TrainOptions{Plan: model.EdgePlan{Samples: 100, Epochs: 1}})
 	must(t, err, first.Compact(ctx), first.Close(), os.CopyFS(filepath.Join(dir, "paged"), os.DirFS(filepath.Join(dir, "memory"))))
 	both := []*DB{open("memory"), open("paged")}
 	onDemand(t, both[1], 8<<20) // three of four blocks
@@ -473,13 +473,13 @@ func TestLargeVectorsOnDemand(t *testing.T) {
 			func(tx *Tx) error { return tx.SetFeatures(40, nil) },
 			func(tx *Tx) error { return tx.DeleteNode(33) },
 			func(tx *Tx) error {
-				return errors.Join(tx.PutNode(Node{Key: Str("new"), Features: added}), tx.AddEdge("new", 7, 1))
+				return errors.Join(tx.PutNode(Node{Key: Str("new"), Features: added}), tx.PutEdge("new", 7))
 			},
 		} {
 			must(t, g.Update(ctx, change))
 		}
 		for i := range 5 {
-			must(t, g.Observe(ctx, Observation{Source: i, Target: 50 + i, Among: Keys(1, 5, 44), Reward: float64(i % 2), Model: "m", Insert: true}))
+			must(t, g.Observe(ctx, ObserveOptions{Source: i, Target: 50 + i, Among: Keys(1, 5, 44), Reward: float64(i % 2), Model: "m", Insert: true}))
 		}
 	}
 	compare("after changes")

@@ -74,7 +74,7 @@ func TestSpaceIsBounded(t *testing.T) {
 		"changes": func(g *db.DB, round int) error {
 			return g.Update(ctx, func(tx *db.Tx) error {
 				for i := range min(edges, 40_000) {
-					if err := tx.AddEdge(i, i+1, 2+float32(round%2)); err != nil {
+					if err := tx.PutEdge(i, i+1, db.Weight(2+float32(round%2))); err != nil {
 						return err
 					}
 				}
@@ -83,7 +83,7 @@ func TestSpaceIsBounded(t *testing.T) {
 		},
 		"checkpoints": func(g *db.DB, round int) error {
 			for range edges / 1000 {
-				if _, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 2, Epochs: 1}}); err != nil {
+				if _, err := g.Model("m").Train(ctx, db.TrainOptions{Plan: model.EdgePlan{Samples: 2, Epochs: 1}}); err != nil {
 					return err
 				}
 			}
@@ -93,8 +93,8 @@ func TestSpaceIsBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := place(t)
 			g := open(t, path, options)
-			update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
-			must(t, g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}), do(g, 0), g.Close(), db.CompactDir(ctx, path, options))
+			update(t, g, func(tx *db.Tx) error { return tx.PutEdge(1, 2) })
+			must(t, g.Model("m").Create(ctx, model.Spec{Policy: "prb"}), do(g, 0), g.Close(), db.CompactDir(ctx, path, options))
 			once, most := space(t, path, "*.sst"), int64(0)
 			g = open(t, path, options)
 			for round := range rounds {

@@ -74,6 +74,9 @@ func (tx *Tx) Database() string { return tx.view().Meta.ID }
 // Only copies of the database with the same commits have the same. See also [Change.Contents] and
 // [Backup].
 func (tx *Tx) Contents() string {
+	if tx.ended {
+		return ""
+	}
 	m := &tx.view().Meta
 	return contents(m.ID, m.Version, m.History)
 }
@@ -84,6 +87,9 @@ func contents(id string, version, history uint64) string {
 
 // Stats returns the figures at the transaction's version. It counts the nodes of each label.
 func (tx *Tx) Stats() Stats {
+	if tx.ended {
+		return Stats{}
+	}
 	v := tx.view()
 	m := &v.Meta
 	s := Stats{

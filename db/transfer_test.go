@@ -20,7 +20,7 @@ import (
 func exported(t testing.TB, g *db.DB, name string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	must(t, g.ExportModel(context.Background(), name, &b))
+	must(t, g.Model(name).Export(context.Background(), &b, 0))
 	return b.Bytes()
 }
 
@@ -49,17 +49,17 @@ func TestExportModel(t *testing.T) {
 			}
 			return nil
 		})
-		must(t, g.CreateModel(ctx, "m", model.Spec{Policy: policy}))
+		must(t, g.Model("m").Create(ctx, model.Spec{Policy: policy}))
 		teach(t, g, 0, 50)
 		update(t, other, func(tx *db.Tx) error {
 			for _, e := range edgesOf(t, g) {
-				if err := tx.PutEdge(e); err != nil {
+				if err := tx.PutEdge(e.Src, e.Dst, db.Weight(e.Weight), db.At(e.Time)); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
-		got, err := other.ImportModel(ctx, "m", bytes.NewReader(exported(t, g, "m")))
+		got, err := other.Model("m").Import(ctx, bytes.NewReader(exported(t, g, "m")))
 		if want := (db.Import{Model: "m", Version: 1, Deployed: true, Known: got.Known}); err != nil || got != want {
 			t.Fatalf("%q: %+v, %v", policy, got, err)
 		}
@@ -92,7 +92,7 @@ func edgesOf(t testing.TB, g *db.DB) (all []db.Edge) {
 func byKey(t testing.TB, g *db.DB) map[string]float64 {
 	all := map[string]float64{}
 	for _, u := range []int{3, 7, 11} {
-		r, err := g.Predict(context.Background(), db.Prediction{For: u, Among: db.Keys(1, 2, 20, 21, 22), Model: "m", NoCache: true, Top: -1, Epsilon: 1e-10})
+		r, err := g.Predict(context.Background(), db.PredictOptions{For: u, Among: db.Keys(1, 2, 20, 21, 22), Model: "m", NoCache: true, Top: -1, Epsilon: 1e-10})
 		must(t, err)
 		for _, l := range r.Links {
 			all[fmt.Sprint(u, " -> ", l.Target)] = l.Score
@@ -107,15 +107,15 @@ func TestImportForgets(t *testing.T) {
 	ctx := context.Background()
 	g, few := dbtest.Open(t, inMemory), dbtest.Open(t, inMemory)
 	load(t, g, 40)
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, g.Model("m").Create(ctx, model.Spec{}))
 	teach(t, g, 0, 50)
 	load(t, few, 10)
-	got, err := few.ImportModel(ctx, "m", bytes.NewReader(exported(t, g, "m")))
+	got, err := few.Model("m").Import(ctx, bytes.NewReader(exported(t, g, "m")))
 	if err != nil || got.Known == 0 || got.Known > 10 || got.Forgotten == 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	back := exported(t, few, "m")
-	got, err = g.ImportModel(ctx, "m", bytes.NewReader(back))
+	got, err = g.Model("m").Import(ctx, bytes.NewReader(back))
 	if err != nil || got.Forgotten != 0 || got.Version != 2 || got.Deployed {
 		t.Errorf("back where it was: %+v, %v", got, err)
 	}
@@ -128,11 +128,11 @@ func TestImportOfDamagedFiles(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	load(t, g, 10)
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, g.Model("m").Create(ctx, model.Spec{}))
 	good := exported(t, g, "m")
 	refused := func(what string, b []byte, want ...error) {
 		t.Helper()
-		_, err := g.ImportModel(ctx, "n", bytes.NewReader(b))
+		_, err := g.Model("n").Import(ctx, bytes.NewReader(b))
 		for _, w := range want {
 			if errors.Is(err, w) {
 				return
@@ -168,7 +168,7 @@ func TestImportOfHostileFiles(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	load(t, g, 40)
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, g.Model("m").Create(ctx, model.Spec{}))
 	teach(t, g, 0, 5)
 	a, err := archive.NewReader(bytes.NewReader(exported(t, g, "m")), archive.Model)
 	must(t, err)
@@ -185,14 +185,14 @@ func TestImportOfHostileFiles(t *testing.T) {
 		for range 1 + rng.IntN(3) {
 			b[rng.IntN(len(b))] = byte(rng.IntN(256))
 		}
-		_, err := g.ImportModel(ctx, "n", bytes.NewReader(archived(t, archive.Model, b)))
+		_, err := g.Model("n").Import(ctx, bytes.NewReader(archived(t, archive.Model, b)))
 		switch {
 		case err == nil:
 			taken++
-			if _, err := g.Predict(ctx, db.Prediction{For: 3, Model: "n"}); err != nil {
+			if _, err := g.Predict(ctx, db.PredictOptions{For: 3, Model: "n"}); err != nil {
 				t.Log(err)
 			}
-			must(t, g.DropModel(ctx, "n"))
+			must(t, g.Model("n").Drop(ctx))
 		case !errors.Is(err, db.ErrCorrupt) && !errors.Is(err, db.ErrMismatch) && !errors.Is(err, db.ErrInput):
 			t.Fatal(err)
 		}
@@ -209,7 +209,7 @@ func TestImportOfMisfits(t *testing.T) {
 		var err error
 		for i := range 6 {
 			err = errors.Join(err, tx.PutNode(db.Node{Key: db.Int(int64(i)), Label: "paper", Features: []float32{1, float32(i), 2}}))
-			err = errors.Join(err, tx.AddEdge(i, (i+1)%6, 1))
+			err = errors.Join(err, tx.PutEdge(i, (i+1)%6))
 		}
 		return errors.Join(err, tx.PutNode(db.Node{Key: db.Str("a"), Label: "topic"}), tx.PutNode(db.Node{Key: db.Str("b"), Label: "topic"}))
 	})
@@ -218,7 +218,7 @@ func TestImportOfMisfits(t *testing.T) {
 	must(t, classes.Set("classes", "topic"))
 	var wide model.Spec
 	must(t, wide.Set("blocks", "structural"))
-	must(t, g.CreateModel(ctx, "vectors", model.Spec{}), g.CreateModel(ctx, "classes", classes), g.CreateModel(ctx, "blocks", wide))
+	must(t, g.Model("vectors").Create(ctx, model.Spec{}), g.Model("classes").Create(ctx, classes), g.Model("blocks").Create(ctx, wide))
 	plain := dbtest.Open(t, inMemory)
 	load(t, plain, 10)
 	swapped := dbtest.Open(t, inMemory)
@@ -237,7 +237,7 @@ func TestImportOfMisfits(t *testing.T) {
 		{"classes", g, "vectors", "its policy is default, that of the file prb_n"},
 		{"blocks", g, "vectors", "its blocks is "},
 	} {
-		_, err := c.to.ImportModel(ctx, c.name, bytes.NewReader(exported(t, g, c.file)))
+		_, err := c.to.Model(c.name).Import(ctx, bytes.NewReader(exported(t, g, c.file)))
 		if !errors.Is(err, db.ErrMismatch) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.file, err, c.want)
 		}
@@ -245,12 +245,12 @@ func TestImportOfMisfits(t *testing.T) {
 	directed := dbtest.Open(t, &db.Options{InMemory: true, Direction: db.Directed})
 	load(t, directed, 10)
 	released := model.Spec{Policy: "prb"}
-	must(t, released.Set("propagation", "released"), directed.CreateModel(ctx, "m", released))
-	_, err := plain.ImportModel(ctx, "m", bytes.NewReader(exported(t, directed, "m")))
+	must(t, released.Set("propagation", "released"), directed.Model("m").Create(ctx, released))
+	_, err := plain.Model("m").Import(ctx, bytes.NewReader(exported(t, directed, "m")))
 	wantError(t, "one way on an undirected graph", err, db.ErrMismatch)
-	_, err = plain.ImportModel(ctx, "", bytes.NewReader(exported(t, directed, "m")))
+	_, err = plain.Model("").Import(ctx, bytes.NewReader(exported(t, directed, "m")))
 	wantError(t, "without a name", err, db.ErrInput)
-	wantError(t, "exporting what is not there", plain.ExportModel(ctx, "m", &bytes.Buffer{}), db.ErrNoModel)
+	wantError(t, "exporting what is not there", plain.Model("m").Export(ctx, &bytes.Buffer{}, 0), db.ErrNoModel)
 }
 
 // A database that is opened read-only exports its models as of the last commit.
@@ -259,7 +259,7 @@ func TestExportFromReadOnly(t *testing.T) {
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, nil)
 	load(t, g, 40)
-	must(t, g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}))
+	must(t, g.Model("m").Create(ctx, model.Spec{Policy: "prb"}))
 	teach(t, g, 0, 30)
 	want := exported(t, g, "m")
 	must(t, g.Close())
@@ -267,7 +267,7 @@ func TestExportFromReadOnly(t *testing.T) {
 	if got := exported(t, g, "m"); !bytes.Equal(got, want) {
 		t.Errorf("%d bytes, %d when it was open for writing, or others", len(got), len(want))
 	}
-	_, err := g.ImportModel(ctx, "m", bytes.NewReader(want))
+	_, err := g.Model("m").Import(ctx, bytes.NewReader(want))
 	wantError(t, "an import where nothing is written", err, db.ErrReadOnly)
 }
 
@@ -277,12 +277,12 @@ func TestObservations(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 40)
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, g.Model("m").Create(ctx, model.Spec{}))
 	teach(t, g, 0, 3)
-	d, err := g.Choose(ctx, db.Choice{For: 3, Among: db.Keys(5, 6), Model: "m"})
-	must(t, err, g.Reward(ctx, d.ID, 1), g.Freeze(ctx, "m", true))
+	d, err := g.Choose(ctx, db.ChooseOptions{For: 3, Among: db.Keys(5, 6), Model: "m"})
+	must(t, err, g.Reward(ctx, d.ID, 1), g.Model("m").Freeze(ctx))
 	teach(t, g, 3, 1)
-	must(t, g.DropModel(ctx, "m"))
+	must(t, g.Model("m").Drop(ctx))
 	var got []string
 	view(t, g, func(tx *db.Tx) error {
 		for o, err := range tx.Observations() {

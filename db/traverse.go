@@ -73,10 +73,10 @@ func (tx *Tx) Reach(ctx context.Context, key any, depth int) iter.Seq2[Reached, 
 	}
 }
 
-// Walk requests the personalised PageRank of a node or a set of nodes: the distribution of a walk
-// that starts at the node, or at a node drawn by the weights of the set, and returns to such a
-// start with probability 1 - alpha at each step.
-type Walk struct {
+// PageRankOptions requests the personalised PageRank of a node or a set of nodes: the distribution
+// of a walk that starts at the node, or at a node drawn by the weights of the set, and returns to
+// such a start with probability 1 - alpha at each step.
+type PageRankOptions struct {
 	From  any     // a node or Seeds
 	Top   int     // number of nodes returned; 0 means 10, a negative number means all that the walk reaches
 	Alpha float64 // 0 means the database's
@@ -91,7 +91,7 @@ type Walk struct {
 	NoCache bool // compute from scratch
 }
 
-// PageRank is the result of a Walk.
+// PageRank is the result of [Tx.PageRank].
 type PageRank struct {
 	Source       Seeds        `json:"source"`
 	Nodes        []RankedNode `json:"nodes"`
@@ -128,7 +128,7 @@ const valueBytes = 40
 // that the walk does not reach are left out. It returns ErrNotFound for a missing node, ErrInput
 // for an invalid number, and ErrTooLarge for an answer that takes more than a quarter of
 // Options.Memory.
-func (tx *Tx) PageRank(ctx context.Context, q Walk) (*PageRank, error) {
+func (tx *Tx) PageRank(ctx context.Context, q PageRankOptions) (*PageRank, error) {
 	if tx.ended {
 		return nil, ErrClosed
 	}
@@ -144,7 +144,7 @@ func (tx *Tx) PageRank(ctx context.Context, q Walk) (*PageRank, error) {
 	case !(q.Epsilon >= 0 && q.Epsilon < 1):
 		return nil, inputf("epsilon %v: want a number above 0 and below 1", q.Epsilon)
 	}
-	form, n, p := ppr.Column, tx.view().Graph.NumNodes(), Prediction{Top: q.Top}
+	form, n, p := ppr.Column, tx.view().Graph.NumNodes(), PredictOptions{Top: q.Top}
 	if q.Row {
 		form = ppr.Row
 	}
@@ -185,10 +185,13 @@ func (tx *Tx) walker(source index.ID, noCache bool, eps float64) *walk.Walker {
 	return w
 }
 
-// Warm brings the PageRank states of nodes into the cache and up to date that a Prediction for them
+// Warm brings the PageRank states of nodes into the cache and up to date that a prediction for them
 // without a model's name reads: those of candidates, of contexts and of the walk. Warm returns
 // ErrNotFound for a missing node.
 func (tx *Tx) Warm(ctx context.Context, keys ...any) error {
+	if tx.ended {
+		return ErrClosed
+	}
 	ids, err := tx.ids(keys)
 	if err != nil {
 		return err
@@ -238,9 +241,9 @@ type NeighborhoodOptions struct {
 	Depth int // largest number of steps from the node to those around it; 0 means 2
 	Most  int // largest number of nodes, including the node itself and predicted ones; 0 means MaxNeighborhood, which is also the maximum
 	Edges int // largest number of edges; 0 means three times Most
-	// Among are the candidates of the predicted links. The zero value means those of a Prediction.
+	// Among are the candidates of the predicted links. The zero value means those of a prediction.
 	Among   Candidates
-	Model   string // predicts links, as in a Prediction
+	Model   string // predicts links, as in PredictOptions
 	Version int    // of the model; 0 means the deployed one
 	Top     int    // number of predicted links; 0 means 10, a negative number means none
 }
@@ -260,7 +263,7 @@ type Neighborhood struct {
 	Predicted []Link             `json:"predicted"`  // links from the center, the best first; their targets are among the nodes
 	NodesLeft int                `json:"nodes_left"` // number of nodes that the walk reaches and that were left out, whatever their distance
 	EdgesLeft int                `json:"edges_left"` // number of edges between the nodes that were left out
-	// AnsweredBy and Remark are those of the Ranking of Predicted.
+	// AnsweredBy and Remark are those of the Prediction of Predicted.
 	AnsweredBy   string `json:"answered_by"`
 	Remark       string `json:"remark,omitzero"`
 	GraphVersion uint64 `json:"graph_version"`
@@ -350,7 +353,7 @@ func (tx *Tx) Neighborhood(ctx context.Context, o NeighborhoodOptions) (*Neighbo
 // predict adds the predicted links, and returns the walker of their question, which holds the state
 // that the surroundings are found with, or nil if none are requested.
 func (h *Neighborhood) predict(ctx context.Context, tx *Tx, o *NeighborhoodOptions) (*walk.Walker, error) {
-	p := Prediction{For: o.Of, Among: o.Among, Model: o.Model, Version: o.Version}
+	p := PredictOptions{For: o.Of, Among: o.Among, Model: o.Model, Version: o.Version}
 	if p.Top = min(cmp.Or(o.Top, defaultTop), o.Most-1); p.Top <= 0 { // negative, or a neighborhood of one node
 		return nil, nil
 	}

@@ -13,7 +13,7 @@ import (
 // Tx is a transaction: a snapshot to read and, in an Update, changes to it, which the transaction
 // sees. It must not be used by several goroutines at a time. The Tx and all it returned are valid
 // until the function that it was made for returns or, for a transaction of [DB.Begin], until it is
-// ended.
+// ended. After that its methods return ErrClosed, or nothing if they return no error.
 type Tx struct {
 	db           *DB
 	snap         *snapshot
@@ -53,6 +53,9 @@ func (tx *Tx) writable() (*index.Batch, error) {
 
 // id resolves a key.
 func (tx *Tx) id(key any) (index.ID, error) {
+	if tx.ended {
+		return 0, ErrClosed
+	}
 	k, err := KeyOf(key)
 	if err != nil {
 		return 0, err
@@ -171,10 +174,13 @@ func (tx *Tx) end(commit bool) error {
 }
 
 func (tx *Tx) close() {
-	tx.ended = true
+	tx.expire()
 	tx.db.saveStatesIfDue(unsavedOps)
 	tx.reader.Close()
 }
+
+// expire ends the use of the transaction, which sees an empty database from then on.
+func (tx *Tx) expire() { tx.ended, tx.snap, tx.batch = true, tx.db.nothing, nil }
 
 // Savepoint calls f, which writes to the transaction. If f returns an error or panics, Savepoint
 // undoes what was written since, and returns the error. Savepoints nest. In a transaction that
@@ -210,9 +216,9 @@ func (tx *Tx) Assuming(edges []Edge, f func(*Tx) error) error {
 		return inputf("edges cannot be assumed beside changes that are not committed")
 	}
 	over := &Tx{db: tx.db, snap: tx.snap, reader: tx.reader, batch: tx.snap.Begin()}
-	defer func() { over.ended = true }()
+	defer over.expire()
 	for _, e := range edges {
-		if err := over.PutEdge(e); err != nil {
+		if err := over.PutEdge(e.Src, e.Dst, Weight(e.Weight), At(e.Time)); err != nil {
 			return err
 		}
 	}

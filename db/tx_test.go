@@ -24,7 +24,7 @@ func TestSnapshots(t *testing.T) {
 	ctx := context.Background()
 	for name, o := range map[string]*db.Options{"disk": nil, "memory": inMemory} {
 		g := dbtest.Open(t, o)
-		update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
+		update(t, g, func(tx *db.Tx) error { return tx.PutEdge(1, 2) })
 		began, finish, done := make(chan bool), make(chan bool), make(chan error)
 		go func() {
 			done <- g.View(ctx, func(tx *db.Tx) error {
@@ -42,7 +42,7 @@ func TestSnapshots(t *testing.T) {
 		}()
 		<-began
 		update(t, g, func(tx *db.Tx) error {
-			must(t, tx.AddEdge(2, 3, 1), tx.DeleteEdge(1, 2))
+			must(t, tx.PutEdge(2, 3), tx.DeleteEdge(1, 2))
 			if got := edges(t, g); !slices.Equal(got, []string{"1-2:1@0"}) {
 				t.Errorf("%s: a view beside an open update sees %v", name, got)
 			}
@@ -52,7 +52,7 @@ func TestSnapshots(t *testing.T) {
 			return nil
 		})
 		for i := range 20 {
-			update(t, g, func(tx *db.Tx) error { return tx.AddEdge(3, 10+i, 1) })
+			update(t, g, func(tx *db.Tx) error { return tx.PutEdge(3, 10+i) })
 		}
 		close(finish)
 		must(t, <-done)
@@ -68,7 +68,7 @@ func TestRollback(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, nil)
 	write := func(tx *db.Tx) {
-		must(t, tx.AddEdge(1, "new", 2), tx.PutNode(db.Node{Key: db.Int(7), Label: "l", Features: []float32{1}}))
+		must(t, tx.PutEdge(1, "new", db.Weight(2)), tx.PutNode(db.Node{Key: db.Int(7), Label: "l", Features: []float32{1}}))
 	}
 	wrong := errors.New("wrong")
 	wantError(t, "an update that fails", g.Update(ctx, func(tx *db.Tx) error { write(tx); return wrong }), wrong)
@@ -130,7 +130,7 @@ func TestTooLarge(t *testing.T) {
 	chain := func(from, n int) func(*db.Tx) error {
 		return func(tx *db.Tx) error {
 			for i := range n {
-				if err := tx.AddEdge(from+i, from+i+1, 0.5); err != nil {
+				if err := tx.PutEdge(from+i, from+i+1, db.Weight(0.5)); err != nil {
 					return err
 				}
 			}
@@ -154,14 +154,14 @@ func TestWeights(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	for _, w := range []float32{0, -1, 0x1p-41, 0x1p41, float32(math.NaN()), float32(math.Inf(1))} {
-		wantError(t, "a weight", g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge(1, 2, w) }), db.ErrInput)
+		wantError(t, "a weight", g.Update(ctx, func(tx *db.Tx) error { return tx.PutEdge(1, 2, db.Weight(w)) }), db.ErrInput)
 	}
 	for i, w := range []float32{0x1p-40, 0x1p40} {
 		update(t, g, func(tx *db.Tx) error {
-			return errors.Join(tx.AddEdge(1, 10+i, w), tx.AddEdge(1, 2, 1), tx.AddEdge(2, 3, 1))
+			return errors.Join(tx.PutEdge(1, 10+i, db.Weight(w)), tx.PutEdge(1, 2), tx.PutEdge(2, 3))
 		})
 		for _, from := range []int{1, 3, 10 + i} {
-			_, err := g.Predict(ctx, db.Prediction{For: from, Among: db.All()})
+			_, err := g.Predict(ctx, db.PredictOptions{For: from, Among: db.All()})
 			must(t, err)
 		}
 		view(t, g, func(tx *db.Tx) error { return tx.Warm(ctx, 1, 2, 10+i) })
@@ -175,28 +175,28 @@ func TestTimesHaveBounds(t *testing.T) {
 	g := dbtest.Open(t, inMemory)
 	first, last := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 	put := func(at time.Time) error {
-		return g.Update(ctx, func(tx *db.Tx) error { return tx.PutEdge(db.Edge{Src: db.Int(1), Dst: db.Int(2), Weight: 1, Time: at}) })
+		return g.Update(ctx, func(tx *db.Tx) error { return tx.PutEdge(db.Int(1), db.Int(2), db.At(at)) })
 	}
 	uses := map[string]func(time.Time) error{
 		"PutEdge": put,
 		"Predict": func(at time.Time) error {
-			_, err := g.Predict(ctx, db.Prediction{For: 1, Among: db.All(), At: at})
+			_, err := g.Predict(ctx, db.PredictOptions{For: 1, Among: db.All(), At: at})
 			return err
 		},
 		"Choose": func(at time.Time) error {
-			_, err := g.Choose(ctx, db.Choice{For: 1, Among: db.Keys(3), At: at})
+			_, err := g.Choose(ctx, db.ChooseOptions{For: 1, Among: db.Keys(3), At: at})
 			return err
 		},
 		"Holdout": func(at time.Time) error {
 			return g.View(ctx, func(tx *db.Tx) error {
-				_, err := tx.Holdout(ctx, db.Holdout{After: at})
+				_, err := tx.Holdout(ctx, db.HoldoutOptions{After: at})
 				return err
 			})
 		},
 	}
 	must(t, put(first))
 	must(t, put(last))
-	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(3, 4, 1) })
+	update(t, g, func(tx *db.Tx) error { return tx.PutEdge(3, 4) })
 	for name, use := range uses {
 		for _, at := range []time.Time{first.Add(-time.Second), last.Add(time.Second), time.UnixMilli(1700000000000000)} {
 			err := use(at)
@@ -259,14 +259,14 @@ func TestDeleteAndRevive(t *testing.T) {
 	path := place(t)
 	g := open(t, path, &db.Options{Direction: db.Directed})
 	update(t, g, func(tx *db.Tx) error {
-		return errors.Join(tx.AddEdge(1, 2, 1), tx.AddEdge(2, 1, 1), tx.AddEdge(1, 1, 1), tx.AddEdge(2, 3, 1),
+		return errors.Join(tx.PutEdge(1, 2), tx.PutEdge(2, 1), tx.PutEdge(1, 1), tx.PutEdge(2, 3),
 			tx.PutNode(db.Node{Key: db.Int(1), Label: "l", Features: []float32{1, 2}}))
 	})
 	update(t, g, func(tx *db.Tx) error { return tx.DeleteNode(1) })
 	if got := edges(t, g); !slices.Equal(got, []string{"2-3:1@0"}) {
 		t.Errorf("deleted: %v", got)
 	}
-	_, err := g.Predict(context.Background(), db.Prediction{For: 1})
+	_, err := g.Predict(context.Background(), db.PredictOptions{For: 1})
 	wantError(t, "a prediction for it", err, db.ErrNotFound)
 	must(t, g.Close())
 	g = dbtest.Reopen(t, path, nil)
@@ -295,8 +295,8 @@ func TestReading(t *testing.T) {
 	at := time.Unix(1e9, 0).UTC()
 	update(t, g, func(tx *db.Tx) error {
 		return errors.Join(
-			tx.PutEdge(db.Edge{Src: db.Int(5), Dst: db.Str("a"), Weight: 2.5, Time: at}),
-			tx.AddEdge(int8(5), uint16(6), 1), tx.AddEdge(5, 5, 0.5),
+			tx.PutEdge(db.Int(5), db.Str("a"), db.Weight(2.5), db.At(at)),
+			tx.PutEdge(int8(5), uint16(6)), tx.PutEdge(5, 5, db.Weight(0.5)),
 			tx.PutNode(db.Node{Key: db.Str("a"), Label: "letter", Features: []float32{1, 2}}))
 	})
 	view(t, g, func(tx *db.Tx) error {
@@ -334,7 +334,7 @@ func TestReading(t *testing.T) {
 	update(t, g, func(tx *db.Tx) error {
 		n := 0
 		for e, err := range tx.Neighbors(5) {
-			must(t, err, tx.AddEdge(5, 100+n, 1))
+			must(t, err, tx.PutEdge(5, 100+n))
 			if n == 0 {
 				must(t, tx.DeleteEdge(5, 6))
 			}
@@ -361,7 +361,7 @@ func TestConcurrently(t *testing.T) {
 			for i := range rounds {
 				err := g.Update(ctx, func(tx *db.Tx) error {
 					k := 1000*w + i
-					return errors.Join(tx.AddEdge(k, "left", 1), tx.AddEdge(k, "right", 1))
+					return errors.Join(tx.PutEdge(k, "left"), tx.PutEdge(k, "right"))
 				})
 				if err != nil {
 					t.Error(err)
@@ -388,5 +388,36 @@ func TestConcurrently(t *testing.T) {
 	all.Wait()
 	if got := edges(t, g); len(got) != 2*writers*rounds {
 		t.Errorf("%d edges", len(got))
+	}
+}
+
+// Add refuses what exists and changes nothing then. Put replaces it.
+func TestAddAndPut(t *testing.T) {
+	t.Parallel()
+	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
+		g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20, Direction: direction})
+		at := time.Unix(1e9, 0).UTC()
+		update(t, g, func(tx *db.Tx) error {
+			must(t, tx.AddEdge("a", 7), tx.AddNode(db.Node{Key: db.Str("b")}), tx.AddEdge("b", 7, db.Weight(2), db.At(at)))
+			var named *db.Error
+			err := tx.AddEdge("a", 7, db.Weight(3))
+			if wantError(t, "an edge twice", err, db.ErrExists); !errors.As(err, &named) || named.Kind != db.KindEdge {
+				t.Errorf("%v is not about an edge", err)
+			}
+			wantError(t, "a node twice", tx.AddNode(db.Node{Key: db.Int(7), Label: "x"}), db.ErrExists)
+			if err := tx.AddEdge(7, "a"); (err == nil) != (direction == db.Directed) {
+				t.Errorf("the other direction: %v", err)
+			}
+			for _, want := range []db.Edge{{db.Str("a"), db.Int(7), 1, time.Time{}}, {db.Str("b"), db.Int(7), 2, at}} {
+				if e, err := tx.Edge(want.Src, want.Dst); err != nil || e != want {
+					t.Errorf("%+v, %v, want %+v", e, err, want)
+				}
+			}
+			must(t, tx.PutEdge("b", 7), tx.PutNode(db.Node{Key: db.Int(7), Label: "x"}))
+			if e, err := tx.Edge("b", 7); err != nil || e.Weight != 1 || !e.Time.IsZero() {
+				t.Errorf("%+v, %v", e, err)
+			}
+			return nil
+		})
 	}
 }

@@ -88,13 +88,13 @@ func (w *weighing) answers(t *testing.T, factor float64) (all []string) {
 	_, err := g.Load(ctx, strings.NewReader(list.String()), db.LoadOptions{Columns: w.columns})
 	must(t, err)
 	update(t, g, func(tx *db.Tx) error { return tx.PutNode(db.Node{Key: db.Int(isolated)}) })
-	must(t, g.CreateModel(ctx, "spread", model.Spec{Policy: "prb"}), g.CreateModel(ctx, "trained", model.Spec{}))
-	_, err = g.Train(ctx, db.Training{Model: "trained", Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 60, Epochs: 1}})
+	must(t, g.Model("spread").Create(ctx, model.Spec{Policy: "prb"}), g.Model("trained").Create(ctx, model.Spec{}))
+	_, err = g.Model("trained").Train(ctx, db.TrainOptions{Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 60, Epochs: 1}})
 	must(t, err)
 	all = w.questions(t, g)
 	update(t, g, func(tx *db.Tx) error {
 		for i := range 20 {
-			if err := tx.PutEdge(db.Edge{Src: db.Int(3), Dst: db.Int(int64(20 + i)), Weight: float32(factor * float64(1+i%min(w.weights, 3)))}); err != nil {
+			if err := tx.PutEdge(db.Int(3), db.Int(int64(20+i)), db.Weight(float32(factor*float64(1+i%min(w.weights, 3))))); err != nil {
 				return err
 			}
 		}
@@ -125,7 +125,7 @@ func (w *weighing) questions(t *testing.T, g *db.DB) (all []string) {
 	for _, cold := range []bool{false, true} {
 		for _, name := range append(model.Heuristics(), "", "spread", "trained") {
 			for _, among := range []db.Candidates{{}, db.PPR(50), db.Neighbors(2)} {
-				p := db.Prediction{For: 3, Among: among, Model: name, NoCache: cold, Top: -1}
+				p := db.PredictOptions{For: 3, Among: among, Model: name, NoCache: cold, Top: -1}
 				r, err := g.Predict(ctx, p)
 				if r != nil {
 					r.GraphVersion = 0
@@ -136,7 +136,7 @@ func (w *weighing) questions(t *testing.T, g *db.DB) (all []string) {
 		view(t, g, func(tx *db.Tx) error {
 			for _, row := range []bool{false, true} {
 				for _, from := range w.starts {
-					v, err := tx.PageRank(ctx, db.Walk{From: from, Row: row, NoCache: cold, Top: 20})
+					v, err := tx.PageRank(ctx, db.PageRankOptions{From: from, Row: row, NoCache: cold, Top: 20})
 					add(fmt.Sprintf("walk %v %v %v", row, from, cold), v, err)
 				}
 			}
@@ -160,13 +160,13 @@ func TestQuestionsAfterReopen(t *testing.T) {
 	g := open(t, path, nil)
 	_, err := g.Load(ctx, strings.NewReader(list.String()), db.LoadOptions{})
 	must(t, err)
-	must(t, g.CreateModel(ctx, "spread", model.Spec{Policy: "prb"}), g.CreateModel(ctx, "trained", model.Spec{}))
-	_, err = g.Train(ctx, db.Training{Model: "trained", Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 100, Epochs: 1}})
+	must(t, g.Model("spread").Create(ctx, model.Spec{Policy: "prb"}), g.Model("trained").Create(ctx, model.Spec{}))
+	_, err = g.Model("trained").Train(ctx, db.TrainOptions{Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 100, Epochs: 1}})
 	must(t, err)
 	ask := func() (all []string) {
 		for _, name := range []string{"", "spread", "trained", "resource_allocation", "ppr"} {
 			for _, among := range []db.Candidates{db.PPR(50), db.Neighbors(2)} {
-				r, err := g.Predict(ctx, db.Prediction{For: 3, Among: among, Model: name})
+				r, err := g.Predict(ctx, db.PredictOptions{For: 3, Among: among, Model: name})
 				must(t, err)
 				all = append(all, fmt.Sprintf("%s %s", text(t, r), r.Remark))
 			}

@@ -76,7 +76,7 @@ func TestLeaveOut(t *testing.T) {
 		}
 		must(t, g.Update(context.Background(), func(tx *Tx) error {
 			for i := range 300 {
-				if err := tx.AddEdge(i, fmt.Sprint("new ", i%30), 1); err != nil {
+				if err := tx.PutEdge(i, fmt.Sprint("new ", i%30)); err != nil {
 					return err
 				}
 			}
@@ -101,7 +101,7 @@ func TestValidationMeasure(t *testing.T) {
 	g := openClubs(t, 25, &Options{InMemory: true, Memory: 64 << 20})
 	v, pairs := leftOut(t, g)
 	must(t, g.View(ctx, func(tx *Tx) error {
-		h := Holdout{Among: []Candidates{Neighbors(2)}}
+		h := HoldoutOptions{Among: []Candidates{Neighbors(2)}}
 		for _, p := range pairs {
 			h.Links = append(h.Links, Edge{Src: tx.key(p[0]), Dst: tx.key(p[1])})
 		}
@@ -221,8 +221,8 @@ func TestTrainCompares(t *testing.T) {
 	ctx := context.Background()
 	g := openClubs(t, 40, &Options{InMemory: true, Memory: 64 << 20})
 	poor := model.Spec{Policy: "prb"} // with a large explore_weight, it ranks by what would be new
-	must(t, poor.Set("explore_weight", 1000.0), g.CreateModel(ctx, "good", model.Spec{}), g.CreateModel(ctx, "poor", poor))
-	roles := func(m Trained) string {
+	must(t, poor.Set("explore_weight", 1000.0), g.Model("good").Create(ctx, model.Spec{}), g.Model("poor").Create(ctx, poor))
+	roles := func(m Training) string {
 		var all []Role
 		for _, s := range m.Comparison.Standings {
 			all = append(all, s.Role)
@@ -230,40 +230,40 @@ func TestTrainCompares(t *testing.T) {
 		return fmt.Sprint(all)
 	}
 	short := model.EdgePlan{Samples: 50, Epochs: 1}
-	first, err := g.Train(ctx, Training{Model: "poor", Plan: short})
+	first, err := g.Model("poor").Train(ctx, TrainOptions{Plan: short})
 	must(t, err)
 	if best, _ := first.Comparison.Standing(RoleHeuristic); !first.Held || first.Version != 2 || !best.Better || best.Worse || roles(first) != "[new prior heuristic]" {
 		t.Errorf("poor: %+v", first)
 	}
 	must(t, g.View(ctx, func(tx *Tx) error {
-		m, err := tx.Model("poor")
+		m, err := tx.Model("poor").Info(ctx)
 		if m.Version != 1 {
 			t.Errorf("version %d is deployed", m.Version)
 		}
 		return err
 	}))
-	forced, err := g.Train(ctx, Training{Model: "poor", Plan: short, Deploy: DeployAlways})
+	forced, err := g.Model("poor").Train(ctx, TrainOptions{Plan: short, Deploy: DeployAlways})
 	must(t, err)
 	if forced.Held || forced.Version != 3 || !forced.Answers {
 		t.Errorf("forced: %+v", forced)
 	}
-	again, err := g.Train(ctx, Training{Model: "poor", Plan: short, Deploy: DeployNever})
+	again, err := g.Model("poor").Train(ctx, TrainOptions{Plan: short, Deploy: DeployNever})
 	must(t, err)
 	if before, _ := again.Comparison.Standing(RoleBefore); !again.Held || before.Trained || before.Name != "version 3" || roles(again) != "[new before prior heuristic]" {
 		t.Errorf("again: %+v", again)
 	}
-	good, err := g.Train(ctx, Training{Model: "good"})
+	good, err := g.Model("good").Train(ctx, TrainOptions{})
 	must(t, err)
 	if good.Comparison.Hidden < 50 || good.Comparison.Sources < 50 || good.Comparison.Standings[0].MRR < 0.2 {
 		t.Errorf("good: %+v", good)
 	}
-	must(t, g.Observe(ctx, Observation{Source: 1, Target: 9, Model: "good", Reward: 1}))
-	told, err := g.Train(ctx, Training{Model: "good", Log: true})
+	must(t, g.Observe(ctx, ObserveOptions{Source: 1, Target: 9, Model: "good", Reward: 1}))
+	told, err := g.Model("good").Train(ctx, TrainOptions{Log: true})
 	must(t, err)
 	if told.Held || roles(told) != "[]" {
 		t.Errorf("from the log: %+v", told)
 	}
-	last, err := g.Train(ctx, Training{Model: "good"})
+	last, err := g.Model("good").Train(ctx, TrainOptions{})
 	must(t, err)
 	if before, _ := last.Comparison.Standing(RoleBefore); !before.Trained || !last.Comparison.Standings[0].Trained {
 		t.Errorf("after an outcome and a training from the log: %+v", last)

@@ -27,10 +27,10 @@ func TestVectorsApart(t *testing.T) {
 	}
 	g := open()
 	_, err := g.Load(ctx, strings.NewReader(edges.String()), LoadOptions{})
-	must(t, err, g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, err, g.Model("m").Create(ctx, model.Spec{}))
 	train := func() {
 		t.Helper()
-		_, err := g.Train(ctx, Training{Model: "m", Deploy: DeployAlways, Plan: model.EdgePlan{Samples: 20, Epochs: 1}})
+		_, err := g.Model("m").Train(ctx, TrainOptions{Deploy: DeployAlways, Plan: model.EdgePlan{Samples: 20, Epochs: 1}})
 		must(t, err)
 	}
 	vectors := func() uint64 {
@@ -40,7 +40,7 @@ func TestVectorsApart(t *testing.T) {
 	}
 	ranking := func() string {
 		t.Helper()
-		r, err := g.Predict(ctx, Prediction{For: 3, Among: All(), NoCache: true, Top: -1, Model: "m"})
+		r, err := g.Predict(ctx, PredictOptions{For: 3, Among: All(), NoCache: true, Top: -1, Model: "m"})
 		must(t, err)
 		return fmt.Sprint(r.Links)
 	}
@@ -54,7 +54,7 @@ func TestVectorsApart(t *testing.T) {
 	if ranking() != before || vectors() != first {
 		t.Error("after opening again it is another model")
 	}
-	must(t, g.Observe(ctx, Observation{Source: 1, Target: 9, Reward: 1, Model: "m"}), g.Close())
+	must(t, g.Observe(ctx, ObserveOptions{Source: 1, Target: 9, Reward: 1, Model: "m"}), g.Close())
 	g = open()
 	if vectors() != first {
 		t.Error("a checkpoint wrote the vectors again")
@@ -64,15 +64,15 @@ func TestVectorsApart(t *testing.T) {
 	if vectors() == first {
 		t.Error("two versions share vectors")
 	}
-	_, err = g.Rollback(ctx, "m")
+	_, err = g.Model("m").Rollback(ctx)
 	must(t, err, g.Check(ctx))
 	if ranking() != before || vectors() != first {
 		t.Error("rolled back it is another model")
 	}
 
 	var file, backup bytes.Buffer
-	must(t, g.ExportModel(ctx, "m", &file))
-	got, err := g.ImportModel(ctx, "n", &file)
+	must(t, g.Model("m").Export(ctx, &file, 0))
+	got, err := g.Model("n").Import(ctx, &file)
 	must(t, err)
 	if got.Forgotten != 0 || got.Known != 60 || !model.Same(g.learners["m"].model.Scorer(), g.learners["n"].model.Scorer()) {
 		t.Errorf("imported: %+v, or another model", got)
@@ -88,7 +88,7 @@ func TestVectorsApart(t *testing.T) {
 	}
 	must(t, g.Close())
 	g = whole
-	must(t, g.DropModel(ctx, "m"), g.DropModel(ctx, "n"))
+	must(t, g.Model("m").Drop(ctx), g.Model("n").Drop(ctx))
 	r := g.store.Read(g.now.Load().ts)
 	defer r.Close()
 	for e, err := range r.Scan([]byte{'v'}, nil) {

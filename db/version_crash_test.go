@@ -22,34 +22,34 @@ func versionStep(g *db.DB, i int) error {
 		_, err := g.Load(ctx, strings.NewReader(wheel(40)), db.LoadOptions{})
 		return err
 	case i == 1:
-		return g.CreateModel(ctx, "m", model.Spec{})
+		return g.Model("m").Create(ctx, model.Spec{})
 	case i%31 == 3:
-		return unless(db.ErrExists, g.CreateModel(ctx, "n", model.Spec{}))
+		return unless(db.ErrExists, g.Model("n").Create(ctx, model.Spec{}))
 	case i%31 == 30:
-		return unless(db.ErrNoModel, g.DropModel(ctx, "n"))
+		return unless(db.ErrNoModel, g.Model("n").Drop(ctx))
 	case i%10 == 9:
-		return unless(db.ErrNoModel, g.Deploy(ctx, []string{"m", "n"}[i/10%2], 0))
+		return unless(db.ErrNoModel, g.Model([]string{"m", "n"}[i/10%2]).Deploy(ctx, 0))
 	case i%10 == 5:
-		return unless(db.ErrNoModel, g.Observe(ctx, db.Observation{Source: i % 40, Target: 9, Model: "n", Reward: 1}))
+		return unless(db.ErrNoModel, g.Observe(ctx, db.ObserveOptions{Source: i % 40, Target: 9, Model: "n", Reward: 1}))
 	case i%7 == 2:
-		t := db.Training{Model: "m", Log: i%2 == 1, Deploy: deploying(i%3 == 0), Plan: model.EdgePlan{Samples: 20, Epochs: 1}}
-		_, err := g.Train(ctx, t)
+		t := db.TrainOptions{Log: i%2 == 1, Deploy: deploying(i%3 == 0), Plan: model.EdgePlan{Samples: 20, Epochs: 1}}
+		_, err := g.Model("m").Train(ctx, t)
 		return err
 	case i%7 == 4:
-		_, err := g.Rollback(ctx, "m")
+		_, err := g.Model("m").Rollback(ctx)
 		return unless(db.ErrInput, err)
 	case i%11 == 6:
-		return g.Freeze(ctx, "m", i%2 == 0)
+		return freeze(g.Model("m"), i%2 == 0)
 	case i%13 == 7:
 		return g.View(ctx, func(tx *db.Tx) error {
-			all, err := tx.Versions("m")
+			all, err := tx.Model("m").Versions(ctx)
 			if err != nil {
 				return err
 			}
-			return g.Deploy(ctx, "m", all[i%len(all)].Number)
+			return g.Model("m").Deploy(ctx, all[i%len(all)].Number)
 		})
 	}
-	return g.Observe(ctx, db.Observation{Source: i % 40, Target: (7 * i) % 40, Model: "m", Reward: float64(i % 2), Among: db.Keys(3, 5)})
+	return g.Observe(ctx, db.ObserveOptions{Source: i % 40, Target: (7 * i) % 40, Model: "m", Reward: float64(i % 2), Among: db.Keys(3, 5)})
 }
 
 // unless returns err unless it is the expected error.
@@ -66,18 +66,18 @@ func versionState(g *db.DB) (s string, err error) {
 	ctx := context.Background()
 	err = g.View(ctx, func(tx *db.Tx) error {
 		s = fmt.Sprint(tx.Counts())
-		all, err := tx.Versions("m")
+		all, err := tx.Model("m").Versions(ctx)
 		if errors.Is(err, db.ErrNoModel) {
 			return nil
 		}
-		m, _ := tx.Model("m")
-		unnamed, err := tx.Predict(ctx, db.Prediction{For: 7, Among: db.Keys(1, 2, 9), NoCache: true})
+		m, _ := tx.Model("m").Info(ctx)
+		unnamed, err := tx.Predict(ctx, db.PredictOptions{For: 7, Among: db.Keys(1, 2, 9), NoCache: true})
 		if err != nil {
 			return err
 		}
 		s += fmt.Sprint(" ", m.Version, m.Before, m.Frozen, m.Rounds, unnamed.AnsweredBy, unnamed.Links)
 		for _, v := range all {
-			r, err := tx.Predict(ctx, db.Prediction{For: 7, Among: db.Keys(1, 2, 9), Model: "m", Version: v.Number, NoCache: true})
+			r, err := tx.Predict(ctx, db.PredictOptions{For: 7, Among: db.Keys(1, 2, 9), Model: "m", Version: v.Number, NoCache: true})
 			if err != nil {
 				return err
 			}

@@ -21,9 +21,9 @@ func TestRepairOfAVersion(t *testing.T) {
 	ctx, path := context.Background(), filepath.Join(t.TempDir(), "g")
 	g := openTest(t, path)
 	insert(t, g, 0, 30)
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, g.Model("m").Create(ctx, model.Spec{}))
 	for range 3 {
-		_, err := g.Train(ctx, Training{Model: "m", Deploy: DeployNever, Plan: model.EdgePlan{Samples: 5, Epochs: 1}})
+		_, err := g.Model("m").Train(ctx, TrainOptions{Deploy: DeployNever, Plan: model.EdgePlan{Samples: 5, Epochs: 1}})
 		must(t, err)
 	}
 	v, _ := g.learners["m"].find(3)
@@ -34,7 +34,7 @@ func TestRepairOfAVersion(t *testing.T) {
 	}), st.Close())
 
 	g = openTest(t, path)
-	for what, err := range map[string]error{"asked": predict(g, 3), "checked": g.Check(ctx), "deployed": g.Deploy(ctx, "m", 3)} {
+	for what, err := range map[string]error{"asked": predict(g, 3), "checked": g.Check(ctx), "deployed": g.Model("m").Deploy(ctx, 3)} {
 		if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), `model "m", version 3`) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -46,7 +46,7 @@ func TestRepairOfAVersion(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	g = openTest(t, path)
-	must(t, g.Check(ctx), predict(g, 2), predict(g, 4), g.Deploy(ctx, "m", 4))
+	must(t, g.Check(ctx), predict(g, 2), predict(g, 4), g.Model("m").Deploy(ctx, 4))
 	if err := predict(g, 3); !errors.Is(err, ErrNoModel) {
 		t.Errorf("a version that was dropped: %v", err)
 	}
@@ -55,7 +55,7 @@ func TestRepairOfAVersion(t *testing.T) {
 
 // predict asks a version of the model m.
 func predict(g *DB, version int) error {
-	_, err := g.Predict(context.Background(), Prediction{For: 5, Model: "m", Version: version})
+	_, err := g.Predict(context.Background(), PredictOptions{For: 5, Model: "m", Version: version})
 	return err
 }
 

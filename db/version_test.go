@@ -17,7 +17,7 @@ import (
 // retrain makes another version of the model m.
 func retrain(t testing.TB, g *db.DB, hold bool) db.ModelInfo {
 	t.Helper()
-	m, err := g.Train(context.Background(), db.Training{Model: "m", Deploy: deploying(hold), Plan: model.EdgePlan{Samples: 30, Epochs: 1}})
+	m, err := g.Model("m").Train(context.Background(), db.TrainOptions{Deploy: deploying(hold), Plan: model.EdgePlan{Samples: 30, Epochs: 1}})
 	must(t, err)
 	return m.ModelInfo
 }
@@ -45,7 +45,7 @@ func listed(t testing.TB, g *db.DB) string {
 	t.Helper()
 	var names []string
 	view(t, g, func(tx *db.Tx) error {
-		all, err := tx.Versions("m")
+		all, err := tx.Model("m").Versions(t.Context())
 		for _, v := range all {
 			name := fmt.Sprint(v.Number)
 			if v.Deployed {
@@ -65,7 +65,7 @@ func TestVersions(t *testing.T) {
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, &db.Options{NoSync: true})
 	load(t, g, 40)
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, g.Model("m").Create(ctx, model.Spec{}))
 	teach(t, g, 0, 20)
 	first := scored(t, g, 1)
 	if m := retrain(t, g, false); m.Version != 2 || m.Before != 1 {
@@ -86,7 +86,7 @@ func TestVersions(t *testing.T) {
 		}
 		reopened()
 	}
-	must(t, g.Deploy(ctx, "m", 1), g.Deploy(ctx, "m", 1))
+	must(t, g.Model("m").Deploy(ctx, 1), g.Model("m").Deploy(ctx, 1))
 	second = scored(t, g, 2)
 	teach(t, g, 40, 30)
 	if got := scored(t, g, 2); got[:9] != second[:9] {
@@ -120,7 +120,7 @@ func TestVersionAnswersTheSame(t *testing.T) {
 	for _, policy := range []string{"", "prb", "ease"} {
 		g := dbtest.Open(t, inMemory)
 		load(t, g, 40)
-		must(t, g.CreateModel(ctx, "m", model.Spec{Policy: policy}))
+		must(t, g.Model("m").Create(ctx, model.Spec{Policy: policy}))
 		retrain(t, g, false)
 		second := scored(t, g, 0)
 		retrain(t, g, true)
@@ -128,7 +128,7 @@ func TestVersionAnswersTheSame(t *testing.T) {
 		if scored(t, g, 0) != second || listed(t, g) != "1 2* 3" {
 			t.Errorf("%q: a version that is held was deployed", policy)
 		}
-		must(t, g.Deploy(ctx, "m", 3))
+		must(t, g.Model("m").Deploy(ctx, 3))
 		if scored(t, g, 0) != third || scored(t, g, 2) != second {
 			t.Errorf("%q: deployed, a version answers otherwise", policy)
 		}
@@ -140,31 +140,31 @@ func TestRollbackOfVersions(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 40)
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
-	_, err := g.Rollback(ctx, "m")
+	must(t, g.Model("m").Create(ctx, model.Spec{}))
+	_, err := g.Model("m").Rollback(ctx)
 	wantError(t, "a rollback of the first version", err, db.ErrInput)
 	for range 3 {
 		retrain(t, g, false)
 	}
-	must(t, g.Deploy(ctx, "m", 2))
+	must(t, g.Model("m").Deploy(ctx, 2))
 	for _, want := range []int{4, 3, 2, 1} {
-		n, err := g.Rollback(ctx, "m")
+		n, err := g.Model("m").Rollback(ctx)
 		must(t, err)
 		view(t, g, func(tx *db.Tx) error {
-			m, err := tx.Model("m")
+			m, err := tx.Model("m").Info(ctx)
 			if n != want || m.Version != want {
 				t.Errorf("back to %d, deployed %d, want %d", n, m.Version, want)
 			}
 			return err
 		})
 	}
-	_, err = g.Rollback(ctx, "m")
+	_, err = g.Model("m").Rollback(ctx)
 	wantError(t, "a rollback too many", err, db.ErrInput)
 	if m := retrain(t, g, false); m.Version != 5 || m.Before != 1 {
 		t.Errorf("trained after a rollback: %+v", m)
 	}
 	view(t, g, func(tx *db.Tx) error {
-		all, err := tx.Versions("m")
+		all, err := tx.Model("m").Versions(ctx)
 		if last := all[len(all)-1]; last.Parent != 1 || last.From != "edges" || all[0].From != "create" || all[0].Made.IsZero() {
 			t.Errorf("%+v", all)
 		}
@@ -179,25 +179,25 @@ func TestVersionsAreBounded(t *testing.T) {
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, &db.Options{NoSync: true})
 	load(t, g, 40)
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, g.Model("m").Create(ctx, model.Spec{}))
 	retrain(t, g, false)
-	must(t, g.Deploy(ctx, "m", 1))
+	must(t, g.Model("m").Deploy(ctx, 1))
 	for range db.MaxVersions + 2 {
 		retrain(t, g, true)
 	}
 	if got, want := listed(t, g), "1* 2 7 8 9 10 11 12"; got != want {
 		t.Errorf("kept %s, want %s", got, want)
 	}
-	_, err := g.Predict(ctx, db.Prediction{For: 7, Model: "m", Version: 3})
+	_, err := g.Predict(ctx, db.PredictOptions{For: 7, Model: "m", Version: 3})
 	wantError(t, "a version that is not kept", err, db.ErrNoModel)
-	wantError(t, "to deploy it", g.Deploy(ctx, "m", 3), db.ErrNoModel)
+	wantError(t, "to deploy it", g.Model("m").Deploy(ctx, 3), db.ErrNoModel)
 	must(t, g.Check(ctx), g.Close())
 	g = dbtest.Reopen(t, path, &db.Options{NoSync: true})
-	if n, err := g.Rollback(ctx, "m"); err != nil || n != 2 {
+	if n, err := g.Model("m").Rollback(ctx); err != nil || n != 2 {
 		t.Errorf("back to %d, %v", n, err)
 	}
 	for i := range 100 {
-		must(t, g.Deploy(ctx, "m", 11+i%2))
+		must(t, g.Model("m").Deploy(ctx, 11+i%2))
 	}
 	if got, want := listed(t, g), "1 2 7 8 9 10 11 12*"; got != want {
 		t.Errorf("kept %s, want %s", got, want)
@@ -210,16 +210,16 @@ func TestFreeze(t *testing.T) {
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, &db.Options{NoSync: true})
 	load(t, g, 40)
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, g.Model("m").Create(ctx, model.Spec{}))
 	teach(t, g, 0, 10)
-	d, err := g.Choose(ctx, db.Choice{For: 3, Among: db.Keys(5, 6, 7), Model: "m"})
-	must(t, err, g.Freeze(ctx, "m", true), g.Freeze(ctx, "m", true))
+	d, err := g.Choose(ctx, db.ChooseOptions{For: 3, Among: db.Keys(5, 6, 7), Model: "m"})
+	must(t, err, g.Model("m").Freeze(ctx), g.Model("m").Freeze(ctx))
 	teach(t, g, 10, 10)
 	must(t, g.Reward(ctx, d.ID, 1))
 	check := func(frozen bool, rounds int) {
 		t.Helper()
 		view(t, g, func(tx *db.Tx) error {
-			m, err := tx.Model("m")
+			m, err := tx.Model("m").Info(ctx)
 			if m.Frozen != frozen || m.Rounds != rounds {
 				t.Errorf("frozen %v, %d rounds; want %v, %d", m.Frozen, m.Rounds, frozen, rounds)
 			}
@@ -233,7 +233,7 @@ func TestFreeze(t *testing.T) {
 	must(t, g.Check(ctx), g.Close())
 	g = open(t, path, &db.Options{NoSync: true})
 	check(true, 10)
-	must(t, g.Freeze(ctx, "m", false))
+	must(t, g.Model("m").Thaw(ctx))
 	teach(t, g, 20, 5)
 	check(false, 15)
 	want := scored(t, g, 0)
@@ -250,13 +250,13 @@ func TestFreezeDuringTraining(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 40)
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, g.Model("m").Create(ctx, model.Spec{}))
 	told := false
-	info, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 60, Epochs: 1, Progress: during(func() {
+	info, err := g.Model("m").Train(ctx, db.TrainOptions{Plan: model.EdgePlan{Samples: 60, Epochs: 1, Progress: during(func() {
 		if !told {
 			told = true
 			teach(t, g, 0, 3)
-			must(t, g.Freeze(ctx, "m", true))
+			must(t, g.Model("m").Freeze(ctx))
 			teach(t, g, 3, 5)
 		}
 	})}})
@@ -271,18 +271,18 @@ func TestVersionsOfNone(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 10)
-	_, rolled := g.Rollback(ctx, "m")
-	_, predicted := g.Predict(ctx, db.Prediction{For: 1, Version: 2})
+	_, rolled := g.Model("m").Rollback(ctx)
+	_, predicted := g.Predict(ctx, db.PredictOptions{For: 1, Version: 2})
 	for what, err := range map[string]error{
-		"a deployment": g.Deploy(ctx, "m", 1), "a rollback": rolled, "a freeze": g.Freeze(ctx, "m", true), "a prediction": predicted,
-		"a list": g.View(ctx, func(tx *db.Tx) error { _, err := tx.Versions("m"); return err }),
+		"a deployment": g.Model("m").Deploy(ctx, 1), "a rollback": rolled, "a freeze": g.Model("m").Freeze(ctx), "a prediction": predicted,
+		"a list": g.View(ctx, func(tx *db.Tx) error { _, err := tx.Model("m").Versions(ctx); return err }),
 	} {
 		wantError(t, what+" without a model", err, db.ErrNoModel)
 	}
 	readOnly := place(t)
 	must(t, open(t, readOnly, nil).Close())
 	g = dbtest.Reopen(t, readOnly, &db.Options{ReadOnly: true})
-	wantError(t, "a deployment where nothing is written", g.Deploy(ctx, "m", 1), db.ErrReadOnly)
+	wantError(t, "a deployment where nothing is written", g.Model("m").Deploy(ctx, 1), db.ErrReadOnly)
 }
 
 // The memory of recently used versions is bounded and counted.
@@ -293,7 +293,7 @@ func TestVersionsAskedFor(t *testing.T) {
 	load(t, g, 40)
 	var spec model.Spec
 	spec.Policy = "prb"
-	must(t, spec.Set("width", 128), g.CreateModel(ctx, "m", spec))
+	must(t, spec.Set("width", 128), g.Model("m").Create(ctx, spec))
 	for range db.MaxVersions {
 		retrain(t, g, true)
 	}
@@ -322,22 +322,22 @@ func TestRewardOfAnotherVersion(t *testing.T) {
 	ctx, now := context.Background(), time.Unix(1_700_000_000, 0)
 	g := dbtest.Open(t, &db.Options{InMemory: true, Now: func() time.Time { return now }})
 	load(t, g, 40)
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, g.Model("m").Create(ctx, model.Spec{}))
 	retrain(t, g, false)
-	d, err := g.Choose(ctx, db.Choice{For: 3, Among: db.Keys(5, 6, 7), Model: "m"})
+	d, err := g.Choose(ctx, db.ChooseOptions{For: 3, Among: db.Keys(5, 6, 7), Model: "m"})
 	must(t, err)
-	late, err := g.Choose(ctx, db.Choice{For: 3, Among: db.Keys(5, 6, 7), Model: "m"})
-	must(t, err, g.Deploy(ctx, "m", 1), g.Reward(ctx, d.ID, 1))
+	late, err := g.Choose(ctx, db.ChooseOptions{For: 3, Among: db.Keys(5, 6, 7), Model: "m"})
+	must(t, err, g.Model("m").Deploy(ctx, 1), g.Reward(ctx, d.ID, 1))
 	if got := scored(t, g, 0); !strings.HasPrefix(got, "1 rounds") {
 		t.Errorf("version 1 has learned %.10s", got)
 	}
-	must(t, g.DropModel(ctx, "m"), g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, g.Model("m").Drop(ctx), g.Model("m").Create(ctx, model.Spec{}))
 	must(t, g.Reward(ctx, late.ID, 1))
 	if got := scored(t, g, 0); !strings.HasPrefix(got, "0 rounds") {
 		t.Errorf("another model of the name has learned %.10s", got)
 	}
 	view(t, g, func(tx *db.Tx) error {
-		all, err := tx.Versions("m")
+		all, err := tx.Model("m").Versions(ctx)
 		if len(all) != 1 || !all[0].Made.Equal(now) {
 			t.Errorf("%+v", all)
 		}
@@ -351,18 +351,18 @@ func TestVersionsWhileAsked(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 20)
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, g.Model("m").Create(ctx, model.Spec{}))
 	retrain(t, g, true)
 	done := make(chan error)
 	go func() {
 		var err error
 		for i := range 60 {
-			_, back := g.Rollback(ctx, "m")
+			_, back := g.Model("m").Rollback(ctx)
 			if errors.Is(back, db.ErrInput) {
 				back = nil
 			}
-			err = errors.Join(err, back, g.Deploy(ctx, "m", 1+i%2), g.Freeze(ctx, "m", i%3 == 0),
-				g.Observe(ctx, db.Observation{Source: 1, Target: 5, Model: "m", Reward: 1}))
+			err = errors.Join(err, back, g.Model("m").Deploy(ctx, 1+i%2), freeze(g.Model("m"), i%3 == 0),
+				g.Observe(ctx, db.ObserveOptions{Source: 1, Target: 5, Model: "m", Reward: 1}))
 		}
 		done <- err
 	}()
@@ -373,8 +373,16 @@ func TestVersionsWhileAsked(t *testing.T) {
 			must(t, slices.Concat(errs, []error{err})...)
 			return
 		default:
-			_, err := g.Predict(ctx, db.Prediction{For: 3, Model: "m", Version: 1 + i%2})
+			_, err := g.Predict(ctx, db.PredictOptions{For: 3, Model: "m", Version: 1 + i%2})
 			errs = append(errs, err, g.Check(ctx))
 		}
 	}
+}
+
+// freeze stops a model from learning or lets it learn again.
+func freeze(m *db.Model, on bool) error {
+	if on {
+		return m.Freeze(context.Background())
+	}
+	return m.Thaw(context.Background())
 }

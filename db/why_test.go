@@ -48,13 +48,13 @@ func TestWhyPaths(t *testing.T) {
 				}
 				for range rapid.IntRange(0, 14).Draw(rt, "edges") {
 					end := rapid.IntRange(0, nodes-1)
-					must(t, tx.AddEdge(end.Draw(rt, "from"), end.Draw(rt, "to"), float32(rapid.IntRange(1, 4).Draw(rt, "weight"))))
+					must(t, tx.PutEdge(end.Draw(rt, "from"), end.Draw(rt, "to"), db.Weight(float32(rapid.IntRange(1, 4).Draw(rt, "weight")))))
 				}
 				return nil
 			})
 			n := rapid.IntRange(1, 6).Draw(rt, "paths")
 			view(t, g, func(tx *db.Tx) error {
-				r, err := tx.Why(ctx, db.Prediction{For: 0}, 1, n)
+				r, err := tx.Why(ctx, db.PredictOptions{For: 0}, 1, n)
 				must(t, err)
 				all := allPaths(t, tx, []db.Key{db.Int(0)}, db.Int(1), 1, r.Alpha)
 				slices.SortFunc(all, func(a, b db.Path) int { return int(math.Copysign(1, b.Mass-a.Mass)) })
@@ -99,11 +99,11 @@ func TestWhy(t *testing.T) {
 			}
 			must(t, db.SetModelOption(&spec, o, v))
 		}
-		must(t, g.CreateModel(ctx, name, spec))
+		must(t, g.Model(name).Create(ctx, spec))
 		for i := range 5 {
-			must(t, g.Observe(ctx, db.Observation{Source: i, Target: i + 5, Reward: float64(i % 2), Model: name}))
+			must(t, g.Observe(ctx, db.ObserveOptions{Source: i, Target: i + 5, Reward: float64(i % 2), Model: name}))
 		}
-		p := db.Prediction{For: 7, Among: db.Neighbors(2), Model: name, Top: -1, NoCache: true}
+		p := db.PredictOptions{For: 7, Among: db.Neighbors(2), Model: name, Top: -1, NoCache: true}
 		want, err := g.Predict(ctx, p)
 		must(t, err)
 		view(t, g, func(tx *db.Tx) error {
@@ -138,16 +138,16 @@ func TestWhyIsPredict(t *testing.T) {
 				must(t, tx.AddNode(db.Node{Key: db.Int(int64(i))}))
 			}
 			for range rapid.IntRange(0, 25).Draw(rt, "edges") {
-				must(t, tx.AddEdge(node.Draw(rt, "from"), node.Draw(rt, "to"), float32(rapid.IntRange(1, 3).Draw(rt, "weight"))))
+				must(t, tx.PutEdge(node.Draw(rt, "from"), node.Draw(rt, "to"), db.Weight(float32(rapid.IntRange(1, 3).Draw(rt, "weight")))))
 			}
 			return nil
 		})
-		p := db.Prediction{For: node.Draw(rt, "source")}
+		p := db.PredictOptions{For: node.Draw(rt, "source")}
 		if policy := rapid.SampledFrom([]string{"", "default", "prb", "prb_greedy", "common_neighbors", "ppr", "ease"}).Draw(rt, "policy"); policy != "" {
 			p.Model = "m"
-			must(t, g.CreateModel(ctx, "m", db.ModelSpec{Policy: policy}))
+			must(t, g.Model("m").Create(ctx, db.ModelSpec{Policy: policy}))
 			for range rapid.IntRange(0, 3).Draw(rt, "outcomes") {
-				must(t, g.Observe(ctx, db.Observation{Source: node.Draw(rt, "of"), Target: node.Draw(rt, "to"), Reward: 1, Model: "m"}))
+				must(t, g.Observe(ctx, db.ObserveOptions{Source: node.Draw(rt, "of"), Target: node.Draw(rt, "to"), Reward: 1, Model: "m"}))
 			}
 		}
 		p.Among = rapid.SampledFrom([]db.Candidates{{}, db.Neighbors(2), db.All(), db.PPR(3), db.Sample(4, 7), db.Keys(1, 2, 3)}).Draw(rt, "among")

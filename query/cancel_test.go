@@ -76,13 +76,13 @@ func TestCancelList(t *testing.T) {
 	edges := strings.TrimSuffix(strings.Repeat("1 -> 2, ", many), ", ")
 	nodes := strings.TrimSuffix(strings.Repeat("1, ", many), ", ")
 	for _, text := range []string{
-		"INSERT EDGES " + edges, "PREDICT LINKS FOR " + nodes + " AMONG (2)", "RANK NODES FOR " + nodes,
+		"MERGE EDGES " + edges, "PREDICT LINKS FOR " + nodes + " AMONG (2)", "RANK NODES FOR " + nodes,
 	} {
 		ctx := dbtest.NewCountdown(many)
 		if _, err := query.Run(ctx, g, text); !errors.Is(err, context.Canceled) {
 			t.Errorf("%.30s: %v after %d checks", text, err, ctx.Checks())
 		}
-		if strings.HasPrefix(text, "INSERT") {
+		if strings.HasPrefix(text, "MERGE") {
 			if _, err := query.Run(t.Context(), g, text); err != nil {
 				t.Fatal(err)
 			}

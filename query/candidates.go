@@ -43,11 +43,11 @@ func (r *run) candidateSet(s parse.Set, listed func(parse.Value) db.Key) db.Cand
 		right := r.candidateSet(s.Right, listed)
 		switch s.Operator {
 		case parse.SetUnion:
-			return db.Union(left, right)
+			return left.Union(right)
 		case parse.SetExcept:
-			return db.Except(left, right)
+			return left.Except(right)
 		}
-		return db.Intersect(left, right)
+		return left.Intersect(right)
 	}
 	return db.Candidates{}
 }

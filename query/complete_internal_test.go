@@ -88,7 +88,7 @@ func TestNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := g.CreateModel(t.Context(), "m", db.ModelSpec{}); err != nil {
+	if err := g.Model("m").Create(t.Context(), db.ModelSpec{}); err != nil {
 		t.Fatal(err)
 	}
 	n := Vocabulary{Run: func(ctx context.Context, statement string) (*Rows, error) { return Run(ctx, g, statement) }}

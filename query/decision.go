@@ -22,7 +22,7 @@ func decisionKinds() []kind {
 			name: "CHOOSE LINK", access: edits, columns: "decision (its number, for REWARD), source, target, score, propensity (probability of the draw), " +
 				"policy (the explorer), graph_version, model_version", run: updating((*run).choose),
 			options: func(s *parse.Statement, _ func(string) bool) []option {
-				return chooseOptions(s.Name("EXPLORE").Value, &db.Choice{})
+				return chooseOptions(s.Name("EXPLORE").Value, &db.ChooseOptions{})
 			},
 		},
 		{
@@ -38,12 +38,12 @@ func decisionKinds() []kind {
 }
 
 // observeOptions returns the options of OBSERVE.
-func observeOptions(o *db.Observation) []option {
+func observeOptions(o *db.ObserveOptions) []option {
 	return []option{cacheOption("what the model learns", &o.NoCache)}
 }
 
 // chooseOptions returns the options of CHOOSE, which include those of the explorer.
-func chooseOptions(explorer string, c *db.Choice) []option {
+func chooseOptions(explorer string, c *db.ChooseOptions) []option {
 	parameter := numberOption("gamma", "a number above 0", "how much squarecb prefers candidates with better scores; 10 by default",
 		func(x float64) bool { return x > 0 }, &c.Explore.Gamma)
 	if explorer == "epsilon_greedy" {
@@ -54,7 +54,7 @@ func chooseOptions(explorer string, c *db.Choice) []option {
 }
 
 func (r *run) choose(s *parse.Statement) {
-	c := db.Choice{Model: r.model(r.using(s)), Seed: r.seed}
+	c := db.ChooseOptions{Model: r.model(r.using(s)), Seed: r.seed}
 	var err error
 	c.Explore, err = db.NewExplorer(s.Name("EXPLORE").Value)
 	r.failAt(s.At("EXPLORE"), err)
@@ -86,7 +86,7 @@ func (r *run) reward(s *parse.Statement) {
 	fresh, added, err := r.tx.Reward(id, reward, s.Has("INSERT"))
 	r.failAt(number, err)
 	r.rows.add(int64(id), d.Source, d.Target, reward, orNil(d.Model), fresh, added)
-	if m, err := r.tx.Model(d.Model); err == nil && fresh && d.Model != "" {
+	if m, err := r.tx.Model(d.Model).Info(r.ctx); err == nil && fresh && d.Model != "" {
 		r.rows.remarkFrozen(m)
 	}
 }

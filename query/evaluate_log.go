@@ -24,7 +24,7 @@ func evaluateKinds() []kind {
 }
 
 func (r *run) evaluateLog(s *parse.Statement) {
-	e := db.LogEvaluation{Model: r.model(s.Name("EVALUATE")), Version: r.version(s.Value("VERSION")), Estimator: s.Name("USING").Value}
+	e := db.EvaluateLogOptions{Model: r.model(s.Name("EVALUATE")), Version: r.version(s.Value("VERSION")), Estimator: s.Name("USING").Value}
 	r.setRewards(&e, s.Options("WITH"))
 	if r.failAt(s.At("USING"), db.CheckEstimator(e.Estimator)) {
 		return
@@ -39,7 +39,7 @@ func (r *run) evaluateLog(s *parse.Statement) {
 }
 
 // logOptions returns the options of EVALUATE LOG.
-func logOptions(e *db.LogEvaluation) []option {
+func logOptions(e *db.EvaluateLogOptions) []option {
 	any := func(float64) bool { return true }
 	return []option{
 		numberOption("min_reward", "a number", "smallest possible reward; 0 by default", any, &e.MinReward),
@@ -49,7 +49,7 @@ func logOptions(e *db.LogEvaluation) []option {
 
 // setRewards sets the range of rewards if there are any options. An end that is not given is 0 or
 // 1.
-func (r *run) setRewards(e *db.LogEvaluation, options []parse.Option) {
+func (r *run) setRewards(e *db.EvaluateLogOptions, options []parse.Option) {
 	if len(options) == 0 {
 		return
 	}
@@ -61,7 +61,7 @@ func (r *run) setRewards(e *db.LogEvaluation, options []parse.Option) {
 }
 
 // remarkValue notes what limits an estimate from the log, and where it misleads.
-func (rows *Rows) remarkValue(v *db.LogValue, e *db.LogEvaluation) {
+func (rows *Rows) remarkValue(v *db.LogEvaluation, e *db.EvaluateLogOptions) {
 	where := ""
 	switch least, most := v.MinReward, v.MaxReward; {
 	case v.Value > most:

@@ -134,7 +134,7 @@ func ExampleCandidates() {
 		if err != nil {
 			return err
 		}
-		links, err := tx.Predict(ctx, db.Prediction{For: 1, Among: among})
+		links, err := tx.Predict(ctx, db.PredictOptions{For: 1, Among: among})
 		if err != nil {
 			return err
 		}

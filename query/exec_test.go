@@ -165,8 +165,8 @@ func TestRunArguments(t *testing.T) {
 		{"INSERT EDGES 1 -> 2 WEIGHT ?", []any{"heavy"}, "1:28: 'heavy' (a string) is not a finite number"},
 		{"LOAD EDGES FROM ?", []any{3}, "1:17: 3 (an integer) is not a string"},
 		{"INSERT EDGES 'a' -> 'b' AT ?", []any{time.Unix(7, 0)}, "[1 0 2]"},
-		{"INSERT EDGES 'a' -> 'b' AT ?", []any{"2004-11-01T00:00:00+02"}, "[0 1 0]"},
-		{"INSERT EDGES 'a' -> 'b' AT ?", []any{1099267200.75}, "[0 1 0]"},
+		{"MERGE EDGES 'a' -> 'b' AT ?", []any{"2004-11-01T00:00:00+02"}, "[0 1 0]"},
+		{"MERGE EDGES 'a' -> 'b' AT ?", []any{1099267200.75}, "[0 1 0]"},
 		{"INSERT NODE 'v' FEATURES (?, 3)", []any{[]float32{1, 2}}, "['v' <nil> 3]"},
 		{"WARM ?, 7", []any{[]string{"alice", "bob"}}, "[3]"},
 		{"PREDICT LINKS FOR $all AMONG ($all, 'a') WHERE target IN ($all) RETURN source, target", []any{sql.Named("all", []any{"alice", 7})}, "['alice' 7]"},
@@ -238,7 +238,7 @@ func TestPredictWritesNothing(t *testing.T) {
 	text := "PREDICT LINKS FOR 1 WITH (cache = off)"
 	var first string
 	for i := range 3 {
-		out := story(g, "INSERT EDGES 1 -> 2, 2 -> 3, 3 -> 4, 4 -> 2;")
+		out := story(g, "MERGE EDGES 1 -> 2, 2 -> 3, 3 -> 4, 4 -> 2;")
 		if i > 0 && !strings.Contains(out, "\n0 | 4 | 0\n") {
 			t.Fatal(out)
 		}

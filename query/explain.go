@@ -36,7 +36,7 @@ func (r *run) explainPredict(e *parse.Statement) {
 			r.explainEach(e, s, r.rows)
 			return
 		}
-		r.predictions(s, s.Sources("FOR"), func(q db.Prediction) {
+		r.predictions(s, s.Sources("FOR"), func(q db.PredictOptions) {
 			var plan []db.Step
 			var err error
 			if e.Kind == "PROFILE" {

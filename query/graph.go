@@ -16,8 +16,8 @@ func graphKinds() []kind {
 	return []kind{
 		{name: "INSERT NODE", access: joins | edits, columns: node, run: putting((*db.Tx).AddNode)},
 		{name: "MERGE NODE", access: joins | edits, columns: node, run: putting((*db.Tx).PutNode)},
-		{name: "INSERT EDGES", access: joins | edits, columns: edges, run: updating((*run).insertEdges)},
-		{name: "MERGE EDGES", access: joins | edits, columns: edges, run: updating((*run).insertEdges)},
+		{name: "INSERT EDGES", access: joins | edits, columns: edges, run: puttingEdges((*db.Tx).AddEdge)},
+		{name: "MERGE EDGES", access: joins | edits, columns: edges, run: puttingEdges((*db.Tx).PutEdge)},
 		{name: "DELETE NODE", access: joins | edits, columns: "nodes_deleted, edges_deleted", run: updating((*run).deleteNode)},
 		{name: "DELETE EDGES", access: joins | edits, columns: "edges_deleted", run: updating((*run).deleteEdges)},
 		{name: "DESCRIBE NODE", access: reads | joins, columns: "name, value", run: viewing((*run).describeNode)},
@@ -55,16 +55,20 @@ func (r *run) newNode(s *parse.Statement) db.Node {
 	return n
 }
 
-func (r *run) insertEdges(s *parse.Statement) {
-	nodes, edges := r.tx.Counts()
-	list := s.Edges("EDGES")
-	for _, e := range list {
-		if edge := r.edge(e); r.fail(r.ctx.Err()) || r.failAt(e, r.tx.PutEdge(edge)) {
-			return
+// puttingEdges returns the runner of a statement that puts edges into the graph.
+func puttingEdges(put func(tx *db.Tx, src, dst any, opts ...db.EdgeOption) error) runner {
+	return updating(func(r *run, s *parse.Statement) {
+		nodes, edges := r.tx.Counts()
+		list := s.Edges("EDGES")
+		for _, e := range list {
+			edge := r.edge(e)
+			if r.fail(r.ctx.Err()) || r.failAt(e, put(r.tx, edge.Src, edge.Dst, db.Weight(edge.Weight), db.At(edge.Time))) {
+				return
+			}
 		}
-	}
-	nodesNow, edgesNow := r.tx.Counts()
-	r.rows.add(edgesNow-edges, int64(len(list))-(edgesNow-edges), nodesNow-nodes)
+		nodesNow, edgesNow := r.tx.Counts()
+		r.rows.add(edgesNow-edges, int64(len(list))-(edgesNow-edges), nodesNow-nodes)
+	})
 }
 
 // edge resolves an edge with its weight and time.

@@ -15,7 +15,7 @@ func communities(t testing.TB) *db.DB {
 	err := g.Update(t.Context(), func(tx *db.Tx) error {
 		for u := range 100 {
 			for d := 1; d <= 3; d++ {
-				if err := tx.AddEdge(u, (u+d*d)%100, 1); err != nil {
+				if err := tx.PutEdge(u, (u+d*d)%100); err != nil {
 					return err
 				}
 			}

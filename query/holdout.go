@@ -44,7 +44,7 @@ func (r *run) evaluateHoldout(s *parse.Statement) {
 // evaluation is a statement EVALUATE HOLDOUT or EVALUATE SPLIT being run.
 type evaluation struct {
 	*run
-	set         *db.HoldoutSet
+	set         *db.Holdout
 	contenders  []contender     // the evaluated contender comes first
 	reliability bool            // add a row for each bin of the calibration
 	files       *db.LoadOptions // options for the files of a split; nil without a split
@@ -68,9 +68,9 @@ const priorName = "prior"
 // addContenders adds the contenders: the model of the statement, the built-in model and resource
 // allocation. A model of classes is evaluated alone, because the others have no classes as
 // candidates.
-func (e *evaluation) addContenders(s *parse.Statement, h *db.Holdout) {
+func (e *evaluation) addContenders(s *parse.Statement, h *db.HoldoutOptions) {
 	c := e.evaluated(s)
-	var t db.Training
+	var t db.TrainOptions
 	e.setOptions(s.Options("WITH"), e.options(h, &t, c.Spec != nil))
 	e.seed = h.Seed
 	c.Plan = t.Plan
@@ -93,7 +93,7 @@ const resourceAllocation = "resource_allocation"
 
 // hasClasses reports whether a contender predicts classes.
 func (e *evaluation) hasClasses(c *contender) bool {
-	m, err := e.tx.Model(c.Model)
+	m, err := e.tx.Model(c.Model).Info(e.ctx)
 	return c.Spec == nil && err == nil && slices.ContainsFunc(m.Options, func(o db.Option) bool { return o.Name == "classes" })
 }
 
@@ -161,8 +161,8 @@ func (rows *Rows) remarkGain(all []contender) {
 }
 
 // holdout resolves the hidden edges, the sources and the candidates.
-func (r *run) holdout(s *parse.Statement) db.Holdout {
-	h := db.Holdout{Seed: r.seed, After: r.time(s.Value("AFTER")), Sample: int(r.integer(s.Value("SAMPLE"), 1, 0))}
+func (r *run) holdout(s *parse.Statement) db.HoldoutOptions {
+	h := db.HoldoutOptions{Seed: r.seed, After: r.time(s.Value("AFTER")), Sample: int(r.integer(s.Value("SAMPLE"), 1, 0))}
 	if s.Value("HOLDOUT") != nil {
 		h.Share = r.number(s.Value("HOLDOUT"))
 	}
@@ -175,7 +175,7 @@ func (r *run) holdout(s *parse.Statement) db.Holdout {
 
 // options returns the options of the evaluation, of the files of a split and, for a policy, of its
 // training.
-func (e *evaluation) options(h *db.Holdout, t *db.Training, policy bool) []option {
+func (e *evaluation) options(h *db.HoldoutOptions, t *db.TrainOptions, policy bool) []option {
 	options := []option{
 		integerOption("seed", "seed of the draws", 1, math.MaxInt64, &h.Seed),
 		onOff("reliability", "add a row for each bin of the calibration; off by default", func(on bool) { e.reliability = on }),
@@ -198,19 +198,19 @@ func holdoutOptions(s *parse.Statement, isModel func(string) bool) []option {
 	}
 	name := s.Name("USING").Value
 	policy := name != "" && db.CheckPolicy(name) == nil && !slices.Contains(db.Heuristics(), name) && !isModel(name) && s.Value("VERSION") == nil
-	return e.options(&db.Holdout{}, &db.Training{}, policy)
+	return e.options(&db.HoldoutOptions{}, &db.TrainOptions{}, policy)
 }
 
 // evaluated returns the contender for the evaluated model or policy. A name that is both denotes
 // the model.
 func (r *run) evaluated(s *parse.Statement) (c contender) {
 	c.Model, c.Version = r.model(r.using(s)), r.version(s.Value("VERSION"))
-	m, err := r.tx.Model(c.Model)
+	m, err := r.tx.Model(c.Model).Info(r.ctx)
 	if err == nil || c.Model == "" {
 		c.name = cmp.Or(c.Model, m.Name, priorName)
 		c.isProbability = err != nil || !slices.Contains(db.Heuristics(), m.Policy)
 		c.untrained = err == nil && !m.Trained && c.isProbability
-		versions, _ := r.tx.Versions(c.Model) // Holdout reports the error
+		versions, _ := r.tx.Model(c.Model).Versions(r.ctx) // Holdout reports the error
 		for _, v := range versions {
 			if v.Number == c.Version {
 				c.untrained = !v.Trained && c.isProbability

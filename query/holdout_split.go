@@ -34,7 +34,7 @@ func (e *evaluation) hiddenNote() string {
 }
 
 // readSplit reads the files of a split.
-func (e *evaluation) readSplit(s *parse.Statement, h *db.Holdout) {
+func (e *evaluation) readSplit(s *parse.Statement, h *db.HoldoutOptions) {
 	if s.Value("SPLIT") == nil {
 		return
 	}

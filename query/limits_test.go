@@ -50,7 +50,7 @@ func TestBadKeys(t *testing.T) {
 		}
 		_, err := query.Run(ctx, g, "PREDICT LINKS FOR $a", sql.Named("a", []string{bad.key}))
 		check("a slice", err, db.ErrInput)
-		check("Go", g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge(1, bad.key, 1) }), db.ErrInput)
+		check("Go", g.Update(ctx, func(tx *db.Tx) error { return tx.PutEdge(1, bad.key) }), db.ErrInput)
 		check("Go, PutNode", g.Update(ctx, func(tx *db.Tx) error { return tx.PutNode(db.Node{Key: db.Str(bad.key)}) }), db.ErrInput)
 		if name == "empty" {
 			continue // a list separated by blanks cannot have it
@@ -98,7 +98,7 @@ func TestLongStatements(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
-	text := "INSERT EDGES 1 -> 2"
+	text := "MERGE EDGES 1 -> 2"
 	text += strings.Repeat(", 1 -> 2", (1<<20-len(text))/8)
 	if _, err := query.Run(ctx, g, text); err != nil {
 		t.Errorf("%.99v", err)

@@ -2,6 +2,7 @@ package query
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"strings"
 
@@ -29,7 +30,7 @@ func modelKinds() []kind {
 			columns: modelColumns + ", deployed, mrr (of the new version, on links that were left out), mrr_before (of the deployed version), " +
 				"mrr_prior (of the built-in model), mrr_heuristic, heuristic (the best one)",
 			options: func(s *parse.Statement, _ func(string) bool) []option {
-				return trainOptions(&db.Training{Log: s.Has("LOG")})
+				return trainOptions(&db.TrainOptions{Log: s.Has("LOG")})
 			},
 		},
 		{name: "DEPLOY MODEL", access: edits, columns: changedColumns, run: changing(deployModel)},
@@ -52,19 +53,19 @@ func (r *run) createModel(s *parse.Statement) {
 	r.failAt(s.At("USING"), db.CheckPolicy(spec.Policy))
 	r.setOptions(s.Options("WITH"), modelOptions(&spec))
 	if r.err == nil {
-		r.failAt(name, r.session.DB.CreateModel(r.ctx, name.Value, spec))
+		r.failAt(name, r.session.DB.Model(name.Value).Create(r.ctx, spec))
 	}
 	r.describe(name, modelRow)
 }
 
 func (r *run) trainModel(s *parse.Statement) {
-	t := db.Training{Model: s.Name("MODEL").Value, Log: s.Has("LOG")}
+	t := db.TrainOptions{Log: s.Has("LOG")}
 	r.setOptions(s.Options("WITH"), trainOptions(&t))
 	if r.err != nil {
 		return
 	}
 	t.Plan.Progress = r.trainingProgress()
-	m, err := r.session.DB.Train(r.ctx, t)
+	m, err := r.session.DB.Model(s.Name("MODEL").Value).Train(r.ctx, t)
 	if r.failAt(s.At("MODEL"), err) {
 		return
 	}
@@ -76,12 +77,12 @@ func (r *run) trainModel(s *parse.Statement) {
 		r.rows.remarkHeld(m.Name, m.Version)
 		return
 	}
-	r.viewChanged(func() { r.rows.remarkAnswering(r.tx, m.ModelInfo) })
+	r.viewChanged(func() { r.rows.remarkAnswering(r.ctx, r.tx, m.ModelInfo) })
 }
 
 // trainedRow adds the row of TRAIN: the model, whether it is deployed, and how it compares with the
 // others.
-func trainedRow(rows *Rows, m *db.Trained) {
+func trainedRow(rows *Rows, m *db.Training) {
 	modelRow(rows, m.ModelInfo)
 	row := append(rows.Rows[0], !m.Held)
 	for _, role := range []db.Role{db.RoleNew, db.RoleBefore, db.RolePrior, db.RoleHeuristic} {
@@ -96,7 +97,7 @@ func trainedRow(rows *Rows, m *db.Trained) {
 }
 
 // remarkCompared notes how a new version compares with others, or that nothing judged it.
-func (rows *Rows) remarkCompared(m *db.Trained) {
+func (rows *Rows) remarkCompared(m *db.Training) {
 	switch skipped := m.Comparison.Skipped; {
 	case skipped == "":
 		rows.note("%s", m.Comparison.String())
@@ -109,7 +110,7 @@ func (rows *Rows) remarkCompared(m *db.Trained) {
 }
 
 // remarkWorse notes why a version is not deployed.
-func (rows *Rows) remarkWorse(m *db.Trained, rule db.DeployRule) {
+func (rows *Rows) remarkWorse(m *db.Training, rule db.DeployRule) {
 	var names []string
 	for _, s := range m.Comparison.Held() {
 		names = append(names, s.Name)
@@ -138,7 +139,7 @@ func modelOptions(spec *db.ModelSpec) (options []option) {
 }
 
 // trainOptions returns the options of TRAIN MODEL.
-func trainOptions(t *db.Training) []option {
+func trainOptions(t *db.TrainOptions) []option {
 	options := planOptions(t)
 	if t.Log {
 		options = options[:1]
@@ -150,7 +151,7 @@ func trainOptions(t *db.Training) []option {
 }
 
 // planOptions returns the options of a training; the first is epochs.
-func planOptions(t *db.Training) []option {
+func planOptions(t *db.TrainOptions) []option {
 	return []option{
 		integerOption("epochs", "how often the training sees each sample", 1, math.MaxInt64, &t.Plan.Epochs),
 		integerOption("samples", "number of links drawn to learn from", 1, math.MaxInt64, &t.Plan.Samples),
@@ -163,7 +164,7 @@ func (r *run) dropModel(s *parse.Statement) {
 	model := s.Name("MODEL")
 	answered := r.answers(model)
 	if r.err == nil {
-		r.failAt(model, r.session.DB.DropModel(r.ctx, model.Value))
+		r.failAt(model, r.session.DB.Model(model.Value).Drop(r.ctx))
 	}
 	r.rows.add(model.Value)
 	if answered {
@@ -175,7 +176,7 @@ func (r *run) dropModel(s *parse.Statement) {
 // model.
 func (r *run) answers(model parse.Name) (answers bool) {
 	r.view(func() {
-		m, err := r.tx.Model(r.model(model))
+		m, err := r.tx.Model(r.model(model)).Info(r.ctx)
 		r.fail(err)
 		answers = m.Answers
 	})
@@ -183,7 +184,7 @@ func (r *run) answers(model parse.Name) (answers bool) {
 }
 
 func (r *run) observe(s *parse.Statement) {
-	o := db.Observation{Reward: r.validReward(s.Value("=")), Model: r.model(r.using(s)), Insert: s.Has("INSERT")}
+	o := db.ObserveOptions{Reward: r.validReward(s.Value("=")), Model: r.model(r.using(s)), Insert: s.Has("INSERT")}
 	r.setOptions(s.Options("WITH"), observeOptions(&o))
 	src, dst := r.node(s.Value("OBSERVE")), r.node(s.Value("->"))
 	o.Source, o.Target, o.Among = src, dst, r.candidates(s.Among())
@@ -194,7 +195,7 @@ func (r *run) observe(s *parse.Statement) {
 	if r.fail(r.tx.Observe(r.ctx, o)) {
 		return
 	}
-	m, err := r.tx.Model(o.Model)
+	m, err := r.tx.Model(o.Model).Info(r.ctx)
 	r.fail(err)
 	_, now := r.tx.Counts()
 	r.rows.add(src, dst, o.Reward, m.Name, now > edges)
@@ -230,12 +231,12 @@ func (rows *Rows) remarkHeld(model string, version int) {
 }
 
 // remarkAnswering notes which model answers where no model is named, if it is not m.
-func (rows *Rows) remarkAnswering(tx *db.Tx, m db.ModelInfo) {
+func (rows *Rows) remarkAnswering(ctx context.Context, tx *db.Tx, m db.ModelInfo) {
 	if m.Answers {
 		return
 	}
 	by := "the built-in model"
-	if other, err := tx.Model(""); err == nil && other.Answers {
+	if other, err := tx.Model("").Info(ctx); err == nil && other.Answers {
 		by = "model " + parse.Name{Value: other.Name}.String()
 	}
 	rows.note("where no model is named, %s answers; DEPLOY MODEL %v changes that", by, parse.Name{Value: m.Name})
@@ -276,7 +277,7 @@ func (r *run) describeModel(s *parse.Statement) {
 // describe adds the rows that row adds for a model.
 func (r *run) describe(model parse.Name, row func(*Rows, db.ModelInfo)) {
 	r.viewChanged(func() {
-		m, err := r.tx.Model(r.model(model))
+		m, err := r.tx.Model(r.model(model)).Info(r.ctx)
 		if !r.fail(err) {
 			row(r.rows, m)
 		}
@@ -296,7 +297,7 @@ func plain(v any) any {
 
 func (r *run) showVersions(s *parse.Statement) {
 	model := r.model(s.Name("OF"))
-	all, err := r.tx.Versions(model)
+	all, err := r.tx.Model(model).Versions(r.ctx)
 	r.fail(err)
 	for _, v := range all {
 		r.rows.add(model, int64(v.Number), v.Deployed, orNil(string(v.From)), orNil(int64(v.Parent)), moment(v.Made), v.Trained,
@@ -324,18 +325,18 @@ func changing(change func(r *run, model string, version int) error) runner {
 }
 
 func deployModel(r *run, model string, version int) error {
-	return r.session.DB.Deploy(r.ctx, model, version)
+	return r.session.DB.Model(model).Deploy(r.ctx, version)
 }
 
 func rollbackModel(r *run, model string, _ int) error {
-	_, err := r.session.DB.Rollback(r.ctx, model)
+	_, err := r.session.DB.Model(model).Rollback(r.ctx)
 	return err
 }
 
 func freezeModel(r *run, model string, _ int) error {
-	return r.session.DB.Freeze(r.ctx, model, true)
+	return r.session.DB.Model(model).Freeze(r.ctx)
 }
 
 func thawModel(r *run, model string, _ int) error {
-	return r.session.DB.Freeze(r.ctx, model, false)
+	return r.session.DB.Model(model).Thaw(r.ctx)
 }

@@ -40,7 +40,7 @@ func (r *run) predict(s *parse.Statement) {
 			r.predictEach(s, t, top)
 			return
 		}
-		r.predictions(s, s.Sources("FOR"), func(p db.Prediction) {
+		r.predictions(s, s.Sources("FOR"), func(p db.PredictOptions) {
 			if r.overLimit() {
 				return
 			}
@@ -57,7 +57,7 @@ func (r *run) predict(s *parse.Statement) {
 const defaultTop = 10
 
 // addLinks adds the first most links that satisfy the WHERE clause.
-func (r *run) addLinks(t *table, ranking *db.Ranking, most int) {
+func (r *run) addLinks(t *table, ranking *db.Prediction, most int) {
 	for _, l := range ranking.Links {
 		if most == 0 {
 			return
@@ -69,7 +69,7 @@ func (r *run) addLinks(t *table, ranking *db.Ranking, most int) {
 }
 
 // linkRow returns the row of a link, with what t uses of the columns that are not in the ranking.
-func linkRow(tx *db.Tx, t *table, ranking *db.Ranking, l *db.Link) []any {
+func linkRow(tx *db.Tx, t *table, ranking *db.Prediction, l *db.Link) []any {
 	row := []any{sourceValue(ranking.Source), l.Target, int64(l.Rank), l.Score, l.Exploit, l.Explore, l.PPR, l.Bound, l.Certain, nil, nil}
 	if !t.uses("label", "degree") {
 		return row
@@ -83,14 +83,14 @@ func linkRow(tx *db.Tx, t *table, ranking *db.Ranking, l *db.Link) []any {
 // LinkFilter compiles a condition in the syntax of the WHERE clause of PREDICT LINKS, without
 // parameters. The function that it returns reports whether a link of a ranking satisfies the
 // condition in a transaction.
-func LinkFilter(condition string) (func(*db.Tx, *db.Ranking, *db.Link) bool, error) {
+func LinkFilter(condition string) (func(*db.Tx, *db.Prediction, *db.Link) bool, error) {
 	c, err := parse.ParseCondition(condition)
 	if err != nil {
 		return nil, err
 	}
 	r := run{session: &Session{}, ctx: context.Background(), kind: kindOf(&parse.Statement{Kind: "PREDICT LINKS"})}
 	t := r.table(c, nil)
-	return func(tx *db.Tx, ranking *db.Ranking, l *db.Link) bool { return t.keep(linkRow(tx, t, ranking, l)) }, r.err
+	return func(tx *db.Tx, ranking *db.Prediction, l *db.Link) bool { return t.keep(linkRow(tx, t, ranking, l)) }, r.err
 }
 
 // sourceValue returns the value of the column source: the key of a node, or the text of a set.
@@ -103,7 +103,7 @@ func sourceValue(s db.Seeds) any {
 
 // remark adds the notes of a ranking. The note on which model answered is added once for all
 // sources.
-func (rows *Rows) remark(r *db.Ranking) {
+func (rows *Rows) remark(r *db.Prediction) {
 	if len(rows.Notes) == 0 {
 		rows.note("answered by %s", r.AnsweredBy)
 	}
@@ -132,7 +132,7 @@ func (rows *Rows) noteOnce(text string) {
 
 // predictions calls f with a prediction for each source of a PREDICT or WHY, until there is an
 // error.
-func (r *run) predictions(s *parse.Statement, sources []parse.Node, f func(db.Prediction)) {
+func (r *run) predictions(s *parse.Statement, sources []parse.Node, f func(db.PredictOptions)) {
 	p := r.prediction(s)
 	for _, source := range r.sources(sources) {
 		if r.fail(r.ctx.Err()) {
@@ -145,8 +145,8 @@ func (r *run) predictions(s *parse.Statement, sources []parse.Node, f func(db.Pr
 }
 
 // prediction returns what a PREDICT or WHY asks about each source.
-func (r *run) prediction(s *parse.Statement) db.Prediction {
-	p := db.Prediction{Model: r.model(r.using(s)), Version: r.version(s.Value("VERSION"))}
+func (r *run) prediction(s *parse.Statement) db.PredictOptions {
+	p := db.PredictOptions{Model: r.model(r.using(s)), Version: r.version(s.Value("VERSION"))}
 	p.Top, p.At = r.top(s.Value("TOP"), 0), r.time(s.Value("AT"))
 	if s.Where() != nil {
 		p.Top = -1 // WHERE filters the ranked links, so all of them are ranked
@@ -160,7 +160,7 @@ func (r *run) prediction(s *parse.Statement) db.Prediction {
 }
 
 // predictOptions returns the options of PREDICT and WHY.
-func predictOptions(p *db.Prediction) []option {
+func predictOptions(p *db.PredictOptions) []option {
 	walk := func(name, accepts, meaning string) option {
 		return walkOption(name, accepts, meaning, func(r *run, v parse.Value) {
 			p.Walk = append(p.Walk, db.Option{Name: name, Value: r.value(v)})

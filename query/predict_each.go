@@ -49,7 +49,7 @@ func (r *run) predictEach(s *parse.Statement, t *table, top int) {
 }
 
 // batch returns a question about each source of a statement that isBatch, and their number.
-func (r *run) batch(s *parse.Statement) (questions iter.Seq[db.Prediction], total int64) {
+func (r *run) batch(s *parse.Statement) (questions iter.Seq[db.PredictOptions], total int64) {
 	p := r.prediction(s)
 	label := r.label(s.Name("LABEL"))
 	keys, err := r.tx.Keys(label, 0)
@@ -62,7 +62,7 @@ func (r *run) batch(s *parse.Statement) (questions iter.Seq[db.Prediction], tota
 			total = l.Nodes
 		}
 	}
-	return func(yield func(db.Prediction) bool) {
+	return func(yield func(db.PredictOptions) bool) {
 		for k := range keys {
 			p := p
 			p.For = k
@@ -94,7 +94,7 @@ type scoredRow struct {
 const spare = 1000
 
 // add adds the links of a source that may be among the best.
-func (b *bestLinks) add(t *table, ranking *db.Ranking, top int) {
+func (b *bestLinks) add(t *table, ranking *db.Prediction, top int) {
 	own := &Rows{}
 	for _, l := range ranking.Links {
 		if len(own.Rows) == top {

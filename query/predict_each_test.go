@@ -30,7 +30,7 @@ func testBestOfAll(t *testing.T, direction db.Direction, using string) {
 	if err := g.Update(ctx, func(tx *db.Tx) error {
 		for i := range 400 {
 			for _, j := range []int{(i + 1) % 400, (i*i + 3) % 400} {
-				if err := tx.PutEdge(db.Edge{Src: db.Int(int64(i)), Dst: db.Int(int64(j)), Weight: 1}); err != nil {
+				if err := tx.PutEdge(db.Int(int64(i)), db.Int(int64(j))); err != nil {
 					return err
 				}
 			}

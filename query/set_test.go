@@ -28,7 +28,7 @@ func TestSetArgument(t *testing.T) {
 		{[]int{7}, "7"},
 		{[]any{"cid", db.Int(7)}, "'cid' 7"},
 		{db.Neighbors(3), "'cid' 'dan'"},
-		{db.Except(db.All(), db.Keys("cid")), "'dan' 7"},
+		{db.All().Except(db.Keys("cid")), "'dan' 7"},
 		{[]string{}, ""},
 		{"bob", "1:31: 'bob' (a string) is not a set: want a slice of nodes, or db.Candidates"},
 		{nil, "1:31: null is not a set: want a slice of nodes, or db.Candidates"},

@@ -57,7 +57,7 @@ func (s *Settings) options() []option {
 			}
 			s.Model = r.model(parse.Name{Pos: o.Value.Position(), Value: r.text(o.Value)})
 			r.view(func() {
-				_, err := r.tx.Model(s.Model)
+				_, err := r.tx.Model(s.Model).Info(r.ctx)
 				r.fail(err)
 			})
 		}},

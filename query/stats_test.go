@@ -19,7 +19,7 @@ func TestStatsOfChanges(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20, ChangeBytes: 1 << 20, Now: func() time.Time { return time.Unix(1e9, 0) }})
-	if err := g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) }); err != nil {
+	if err := g.Update(ctx, func(tx *db.Tx) error { return tx.PutEdge(1, 2) }); err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer

@@ -79,9 +79,9 @@ func TestVectorsLeftOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	training := db.Training{Model: "m"}
+	var training db.TrainOptions
 	training.Plan.Memory = 1
-	if _, err := g.Train(ctx, training); err != nil {
+	if _, err := g.Model("m").Train(ctx, training); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{"SHOW MODELS", "DESCRIBE MODEL m"} {

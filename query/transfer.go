@@ -26,13 +26,13 @@ func transferKinds() []kind {
 func (r *run) exportModel(s *parse.Statement) {
 	model, version := r.model(s.Name("MODEL")), r.version(s.Value("VERSION"))
 	if version == 0 {
-		m, err := r.tx.Model(model)
+		m, err := r.tx.Model(model).Info(r.ctx)
 		r.fail(err)
 		version = m.Version
 	}
 	r.writeFile(s.Value("TO"), func(file string, w io.Writer) error {
 		counted := &counter{to: w}
-		err := r.tx.ExportModel(r.ctx, model, version, counted)
+		err := r.tx.Model(model).Export(r.ctx, counted, version)
 		r.rows.add(file, model, int64(version), counted.bytes)
 		return err
 	})
@@ -52,7 +52,7 @@ func (c *counter) Write(b []byte) (int, error) {
 
 func (r *run) importModel(s *parse.Statement) {
 	r.readFile(s.Value("FROM"), func(f io.Reader) error {
-		m, err := r.session.DB.ImportModel(r.ctx, s.Name("MODEL").Value, f)
+		m, err := r.session.DB.Model(s.Name("MODEL").Value).Import(r.ctx, f)
 		if err != nil {
 			r.fileError(s.Value("FROM"), err)
 			return nil
@@ -66,9 +66,9 @@ func (r *run) importModel(s *parse.Statement) {
 			return nil
 		}
 		r.viewChanged(func() {
-			of, err := r.tx.Model(m.Model)
+			of, err := r.tx.Model(m.Model).Info(r.ctx)
 			if !r.fail(err) && of.Trained {
-				r.rows.remarkAnswering(r.tx, of)
+				r.rows.remarkAnswering(r.ctx, r.tx, of)
 			}
 		})
 		return nil

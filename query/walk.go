@@ -39,7 +39,7 @@ func (r *run) assuming(edges []parse.Edge, f func()) {
 }
 
 func (r *run) rank(s *parse.Statement) {
-	q := db.Walk{Top: r.top(s.Value("TOP"), 0)}
+	q := db.PageRankOptions{Top: r.top(s.Value("TOP"), 0)}
 	r.setOptions(s.Options("WITH"), rankOptions(&q))
 	r.assuming(s.Edges("ASSUMING"), func() {
 		for _, source := range r.sources(s.Sources("FOR")) {
@@ -59,7 +59,7 @@ func (r *run) rank(s *parse.Statement) {
 }
 
 // rankOptions returns the options of RANK NODES.
-func rankOptions(q *db.Walk) []option {
+func rankOptions(q *db.PageRankOptions) []option {
 	epsilon := epsilonOption(&q.Epsilon)
 	epsilon.meaning += fmt.Sprintf("; %g by default", db.RankEpsilon)
 	return []option{
@@ -105,7 +105,7 @@ func (r *run) why(s *parse.Statement) {
 	paths := int(r.integer(s.Value("PATHS"), 1, defaultPaths))
 	r.assuming(s.Edges("ASSUMING"), func() {
 		target := r.node(s.Value("->"))
-		r.predictions(s, s.Sources("WHY"), func(p db.Prediction) {
+		r.predictions(s, s.Sources("WHY"), func(p db.PredictOptions) {
 			reasons, err := r.tx.Why(r.ctx, p, target, paths)
 			if r.fail(err) {
 				return
@@ -147,7 +147,7 @@ func (rows *Rows) reasons(r *db.Reasons) {
 		}
 		rows.add("path", strings.Join(keys, " -> "), w.Mass, nil, w.Mass/r.PPR)
 	}
-	rows.remark(&r.Ranking)
+	rows.remark(&r.Prediction)
 }
 
 // remarkAdded notes why PREDICT does not rank the target, which was added to the candidates.

@@ -44,7 +44,7 @@ func graph(t *testing.T) *db.DB {
 	}
 	_, err := g.Load(t.Context(), strings.NewReader(edges.String()), db.LoadOptions{})
 	err = errors.Join(err,
-		g.CreateModel(t.Context(), "m", model.Spec{Policy: "prb"}),
+		g.Model("m").Create(t.Context(), model.Spec{Policy: "prb"}),
 		g.Update(t.Context(), func(tx *db.Tx) error {
 			for i := range 20 {
 				if err := tx.PutNode(db.Node{Key: db.Int(int64(3 * i)), Label: "third"}); err != nil {
@@ -142,7 +142,7 @@ func joined(t *testing.T, o *options) (text string) {
 func TestJob(t *testing.T) {
 	g, dir := graph(t), t.TempDir()
 	earlier := save(t, g, nil)
-	if err := g.Update(t.Context(), func(tx *db.Tx) error { return tx.AddEdge("late", 3, 1) }); err != nil {
+	if err := g.Update(t.Context(), func(tx *db.Tx) error { return tx.PutEdge("late", 3) }); err != nil {
 		t.Fatal(err)
 	}
 	monday, tuesday, local := "memfs://monday.kbk", "memfs://tuesday.kbk", filepath.Join(dir, "whole.kbk")
@@ -194,7 +194,7 @@ type link struct {
 // The Parquet files of all shards have the rows of one file.
 func TestParquet(t *testing.T) {
 	g := graph(t)
-	if err := g.Update(t.Context(), func(tx *db.Tx) error { return tx.AddEdge("late", 3, 1) }); err != nil {
+	if err := g.Update(t.Context(), func(tx *db.Tx) error { return tx.PutEdge("late", 3) }); err != nil {
 		t.Fatal(err)
 	}
 	memfs.Write("memfs://parquet.kbk", save(t, g, nil))
@@ -223,7 +223,7 @@ func TestParquet(t *testing.T) {
 func TestBadInput(t *testing.T) {
 	g := graph(t)
 	whole := save(t, g, nil)
-	if err := g.Update(t.Context(), func(tx *db.Tx) error { return tx.AddEdge("late", 3, 1) }); err != nil {
+	if err := g.Update(t.Context(), func(tx *db.Tx) error { return tx.PutEdge("late", 3) }); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
@@ -400,7 +400,7 @@ func TestSharedCopy(t *testing.T) {
 	if err != nil || first.dir != second.dir {
 		t.Fatalf("a second process: %v", err)
 	}
-	if err := g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge("late", 3, 1) }); err != nil {
+	if err := g.Update(ctx, func(tx *db.Tx) error { return tx.PutEdge("late", 3) }); err != nil {
 		t.Fatal(err)
 	}
 	other, err := two.get(ctx, job().Source)

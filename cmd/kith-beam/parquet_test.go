@@ -128,7 +128,7 @@ func TestForeignReader(t *testing.T) {
 				{Src: key(t, c.a), Dst: key(t, c.b), Weight: 0.5, Time: time.Unix(1_700_000_000, 0)}, {Src: key(t, c.b), Dst: key(t, c.c), Weight: 1},
 				{Src: key(t, c.c), Dst: key(t, c.a), Weight: 2.25, Time: time.Unix(1_700_000_009, 0)},
 			} {
-				if err := tx.PutEdge(e); err != nil {
+				if err := tx.PutEdge(e.Src, e.Dst, db.Weight(e.Weight), db.At(e.Time)); err != nil {
 					return err
 				}
 			}
@@ -144,7 +144,7 @@ func TestForeignReader(t *testing.T) {
 		same(t, name+": nodes", export(t, g, (*db.Tx).WriteNodes), c.nodes)
 		same(t, name+": features", export(t, g, (*db.Tx).WriteFeatures), c.features)
 		path := dbtest.Open(t, &db.Options{InMemory: true, Memory: memory})
-		if err := path.Update(t.Context(), func(tx *db.Tx) error { return cmp.Or(tx.AddEdge(c.a, c.b, 1), tx.AddEdge(c.b, c.c, 1)) }); err != nil {
+		if err := path.Update(t.Context(), func(tx *db.Tx) error { return cmp.Or(tx.PutEdge(c.a, c.b), tx.PutEdge(c.b, c.c)) }); err != nil {
 			t.Fatal(err)
 		}
 		question := score.Options{Among: "ALL", Using: "preferential_attachment"}

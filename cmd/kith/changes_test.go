@@ -30,7 +30,7 @@ func TestChangesFollow(t *testing.T) {
 		go func() { ended <- (&changes{since: -1, follow: true, attach: s.URL, stdout: out}).ask(ctx) }()
 		lines := bufio.NewReader(in)
 		for i := range 5 {
-			if err := g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge(i, i+1, 1) }); err != nil {
+			if err := g.Update(ctx, func(tx *db.Tx) error { return tx.PutEdge(i, i+1) }); err != nil {
 				t.Fatal(err)
 			}
 			if line, err := lines.ReadString('\n'); err != nil || !strings.HasPrefix(line, `{"database":`) {
@@ -57,7 +57,7 @@ func TestChangesFollow(t *testing.T) {
 func TestChangesBrokenPipe(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, ChangeBytes: 1 << 20})
-	if err := g.Update(t.Context(), func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) }); err != nil {
+	if err := g.Update(t.Context(), func(tx *db.Tx) error { return tx.PutEdge(1, 2) }); err != nil {
 		t.Fatal(err)
 	}
 	s := httptest.NewServer(web.Handler(g))

@@ -78,10 +78,10 @@ func (d *demo) play(ctx context.Context, g *db.DB, p *people) error {
 	if err != nil {
 		return err
 	}
-	if err := g.CreateModel(ctx, demoModel, db.ModelSpec{}); err != nil {
+	if err := g.Model(demoModel).Create(ctx, db.ModelSpec{}); err != nil {
 		return err
 	}
-	if _, err := g.Train(ctx, db.Training{Model: demoModel}); err != nil {
+	if _, err := g.Model(demoModel).Train(ctx, db.TrainOptions{}); err != nil {
 		return err
 	}
 	if err := d.compare(ctx, g, hidden); err != nil {
@@ -126,7 +126,7 @@ func (d *demo) compare(ctx context.Context, g *db.DB, hidden [][2]int) error {
 	for _, name := range append([]string{demoModel}, heuristics()...) {
 		found := 0
 		for _, l := range hidden {
-			r, err := g.Predict(ctx, db.Prediction{For: l[0], Model: name, Among: db.All(), Top: 10})
+			r, err := g.Predict(ctx, db.PredictOptions{For: l[0], Model: name, Among: db.All(), Top: 10})
 			if err != nil {
 				return err
 			}
@@ -164,7 +164,7 @@ func (d *demo) teach(ctx context.Context, g *db.DB, p *people, u int) error {
 		if p.linked(u, l.Target) {
 			reward = 1
 		}
-		if err := g.Observe(ctx, db.Observation{Source: u, Target: l.Target, Reward: reward, Insert: true, Model: demoModel}); err != nil {
+		if err := g.Observe(ctx, db.ObserveOptions{Source: u, Target: l.Target, Reward: reward, Insert: true, Model: demoModel}); err != nil {
 			return err
 		}
 	}
@@ -175,7 +175,7 @@ func (d *demo) teach(ctx context.Context, g *db.DB, p *people, u int) error {
 
 // ask shows the best links of a node, and whether they exist.
 func (d *demo) ask(ctx context.Context, g *db.DB, p *people, u int) ([]db.Link, error) {
-	r, err := g.Predict(ctx, db.Prediction{For: u, Model: demoModel, Among: db.Neighbors(2), Top: 3})
+	r, err := g.Predict(ctx, db.PredictOptions{For: u, Model: demoModel, Among: db.Neighbors(2), Top: 3})
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func closedAndUnclosed(t *testing.T) (dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = g.Update(t.Context(), func(tx *db.Tx) error { return tx.AddEdge("ann", "bob", 1) })
+	err = g.Update(t.Context(), func(tx *db.Tx) error { return tx.PutEdge("ann", "bob") })
 	err = errors.Join(err, os.CopyFS(filepath.Join(dir, "unclosed.kith"), os.DirFS(path)), g.Close())
 	if err != nil {
 		t.Fatal(err)

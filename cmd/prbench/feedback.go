@@ -250,11 +250,11 @@ func giveFeedback(ctx context.Context, g graphFile, s feedbackSettings, progress
 	if err := f.hide(ctx); err != nil {
 		return r, err
 	}
-	if err := store.CreateModel(ctx, feedbackModel, model.Spec{Policy: s.Policy, Seed: s.Seed}); err != nil {
+	if err := store.Model(feedbackModel).Create(ctx, model.Spec{Policy: s.Policy, Seed: s.Seed}); err != nil {
 		return r, err
 	}
 	if s.Train {
-		if _, err := store.Train(ctx, db.Training{Model: feedbackModel}); err != nil {
+		if _, err := store.Model(feedbackModel).Train(ctx, db.TrainOptions{}); err != nil {
 			return r, err
 		}
 	}
@@ -332,8 +332,8 @@ func (f *feedback) divide() {
 func (f *feedback) outcome(ctx context.Context) (reward float64, err error) {
 	for range 100 * len(f.sources) {
 		source := f.sources[f.rng.IntN(len(f.sources))]
-		among := db.Except(f.among, db.Keys(f.known[source]...))
-		r, err := f.store.Predict(ctx, db.Prediction{For: source, Among: among, Model: feedbackModel, Top: f.Offered, NoCache: true})
+		among := f.among.Except(db.Keys(f.known[source]...))
+		r, err := f.store.Predict(ctx, db.PredictOptions{For: source, Among: among, Model: feedbackModel, Top: f.Offered, NoCache: true})
 		if err != nil {
 			return 0, err
 		}
@@ -349,7 +349,7 @@ func (f *feedback) outcome(ctx context.Context) (reward float64, err error) {
 		if f.real[[2]db.Key{source, best}] {
 			reward = 1
 		}
-		return reward, f.store.Observe(ctx, db.Observation{
+		return reward, f.store.Observe(ctx, db.ObserveOptions{
 			Source: source, Target: best, Reward: reward, Among: db.Keys(offer...), Model: feedbackModel, NoCache: true,
 		})
 	}
@@ -359,7 +359,7 @@ func (f *feedback) outcome(ctx context.Context) (reward float64, err error) {
 // mrr returns the mean reciprocal rank of the hidden edges within the second half, as c ranks them.
 func (f *feedback) mrr(ctx context.Context, c db.Contender) (mrr float64, err error) {
 	err = f.store.View(ctx, func(tx *db.Tx) error {
-		set, err := tx.Holdout(ctx, db.Holdout{
+		set, err := tx.Holdout(ctx, db.HoldoutOptions{
 			Links: f.hidden, For: f.judged, Sample: f.Sample, Among: []db.Candidates{f.among}, Seed: f.Seed,
 		})
 		if err != nil {

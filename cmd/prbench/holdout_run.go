@@ -99,7 +99,7 @@ func holdoutLine(r *holdoutRun) string {
 // only.
 func hold(ctx context.Context, tx *db.Tx, settings []holdoutSettings) ([]holdoutResult, error) {
 	s := settings[0]
-	h := db.Holdout{Share: s.Share, Sample: s.Sample, Seed: s.Seed}
+	h := db.HoldoutOptions{Share: s.Share, Sample: s.Sample, Seed: s.Seed}
 	for _, of := range settings {
 		among, err := parse.ParseSet(of.Among)
 		if err != nil {
@@ -129,7 +129,7 @@ func refusal(err error) bool {
 }
 
 // ask trains a policy, asks it, and fills a result for each set of candidates.
-func ask(ctx context.Context, set *db.HoldoutSet, s holdoutSettings, results []holdoutResult) error {
+func ask(ctx context.Context, set *db.Holdout, s holdoutSettings, results []holdoutResult) error {
 	c := db.Contender{Prior: s.Policy == priorName}
 	if !c.Prior {
 		spec, err := trial.Base(db.ModelSpec{Policy: s.Policy, Seed: s.Seed})

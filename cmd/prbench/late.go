@@ -311,11 +311,11 @@ func (m *lateMatch) ask(ctx context.Context, timed bool) (s lateScore, err error
 		return s, err
 	}
 	defer store.Close()
-	if err := store.CreateModel(ctx, "m", db.ModelSpec{Seed: m.seed}); err != nil {
+	if err := store.Model("m").Create(ctx, db.ModelSpec{Seed: m.seed}); err != nil {
 		return s, err
 	}
 	start := time.Now()
-	if _, err := store.Train(ctx, db.Training{Model: "m", Deploy: db.DeployAlways}); err != nil {
+	if _, err := store.Model("m").Train(ctx, db.TrainOptions{Deploy: db.DeployAlways}); err != nil {
 		return s, err
 	}
 	s.training = time.Since(start)
@@ -325,7 +325,7 @@ func (m *lateMatch) ask(ctx context.Context, timed bool) (s lateScore, err error
 	}
 	err = store.View(ctx, func(tx *db.Tx) error {
 		for _, q := range m.questions {
-			p := db.Prediction{For: m.key(q.source, "source"), Among: among, Model: "m", Top: -1, NoCache: true, Epsilon: 1e-4}
+			p := db.PredictOptions{For: m.key(q.source, "source"), Among: among, Model: "m", Top: -1, NoCache: true, Epsilon: 1e-4}
 			if timed && q.at != 0 {
 				p.At = time.Unix(q.at, 0)
 			}

@@ -14,8 +14,8 @@ func Friends(t testing.TB) *db.DB {
 	g, ctx := Open(t, &db.Options{InMemory: true, Memory: 64 << 20}), context.Background()
 	err := g.Update(ctx, func(tx *db.Tx) error {
 		return errors.Join(
-			tx.AddEdge("ann", "bob", 1), tx.AddEdge("ann", "cid", 1), tx.AddEdge("bob", "dan", 1), tx.AddEdge("cid", "dan", 0.5),
-			tx.AddEdge("dan", 7, 1), tx.AddEdge(7, 8, 1), tx.AddEdge("bob", "7", 1),
+			tx.PutEdge("ann", "bob"), tx.PutEdge("ann", "cid"), tx.PutEdge("bob", "dan"), tx.PutEdge("cid", "dan", db.Weight(0.5)),
+			tx.PutEdge("dan", 7), tx.PutEdge(7, 8), tx.PutEdge("bob", "7"),
 		)
 	})
 	if err == nil {
@@ -24,7 +24,7 @@ func Friends(t testing.TB) *db.DB {
 		})
 	}
 	if err == nil {
-		err = g.CreateModel(ctx, "m", db.ModelSpec{Policy: "adamic_adar"})
+		err = g.Model("m").Create(ctx, db.ModelSpec{Policy: "adamic_adar"})
 	}
 	if err != nil {
 		t.Fatal(err)

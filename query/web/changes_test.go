@@ -60,7 +60,7 @@ func TestChanges(t *testing.T) {
 	defer stopThere()
 	for i := range 12 {
 		if i >= 7 {
-			if err := g.Update(t.Context(), func(tx *db.Tx) error { return tx.AddEdge(10, 10+i, 1) }); err != nil {
+			if err := g.Update(t.Context(), func(tx *db.Tx) error { return tx.PutEdge(10, 10+i) }); err != nil {
 				t.Fatal(err)
 			}
 		}

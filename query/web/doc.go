@@ -59,9 +59,9 @@
 // An answer with status 200 means that the change is durable. An answer with an error means that
 // the statement has changed nothing, also if its time was over. The exceptions are status 500, a
 // fault of the disk or of kith, and an error of kind closed. If there is no answer, because the
-// connection broke, the change may have been made. Then a client may send MERGE, INSERT EDGES and
-// REWARD again: they have the same effect twice, and the answer of REWARD says that the reward is
-// not new. DELETE and INSERT NODE fail the second time, CHOOSE makes another decision, which
+// connection broke, the change may have been made. Then a client may send MERGE and REWARD
+// again: they have the same effect twice, and the answer of REWARD says that the reward is not new.
+// DELETE and INSERT fail the second time, CHOOSE makes another decision, which
 // expires, and OBSERVE teaches twice. So a program that must be able to repeat a lesson uses CHOOSE
 // and REWARD in place of OBSERVE.
 //

@@ -54,7 +54,7 @@ func TestEvents(t *testing.T) {
 	if s, err := next(); err != nil || s.Nodes != 7 {
 		t.Errorf("%d nodes, error %v", s.Nodes, err)
 	}
-	if err := g.Update(t.Context(), func(tx *db.Tx) error { return tx.AddEdge("ann", "new", 1) }); err != nil {
+	if err := g.Update(t.Context(), func(tx *db.Tx) error { return tx.PutEdge("ann", "new") }); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := next(); err != nil || s.Nodes != 8 {

@@ -49,9 +49,9 @@ func TestSentences(t *testing.T) {
 		return all
 	}
 	r := &db.Reasons{
-		Ranking: db.Ranking{Source: db.Seeds{{Node: db.Str("ann"), Weight: 1}}, Candidates: 12, AnsweredBy: "model m version 2"},
-		Link:    db.Link{Target: db.Str("dan"), Rank: 1, Score: 0.6, Exploit: 0.5, Explore: 0.1},
-		AddsTo:  "log-odds",
+		Prediction: db.Prediction{Source: db.Seeds{{Node: db.Str("ann"), Weight: 1}}, Candidates: 12, AnsweredBy: "model m version 2"},
+		Link:       db.Link{Target: db.Str("dan"), Rank: 1, Score: 0.6, Exploit: 0.5, Explore: 0.1},
+		AddsTo:     "log-odds",
 		Inputs: []db.Input{
 			{Tells: "the nodes that both are linked to", Adds: 1}, {Tells: "the nodes that both are linked to", Adds: 0.5},
 			{Tells: "how many links {target} has", Adds: 0.7}, {Tells: "random walks", Adds: -3}, {Adds: 9},
@@ -84,7 +84,7 @@ Answered by model m version 2.`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	heuristic := &db.Reasons{Ranking: r.Ranking, Link: db.Link{Target: db.Str("dan"), Rank: 1, Score: 2.5, Exploit: 2.5}}
+	heuristic := &db.Reasons{Prediction: r.Prediction, Link: db.Link{Target: db.Str("dan"), Rank: 1, Score: 2.5, Exploit: 2.5}}
 	if all := strings.Join(sentences(heuristic, sharedNodes{}, false), "\n"); strings.Contains(all, "learned") || !strings.Contains(all, "Exploit 2.5: the value that the policy computes") {
 		t.Errorf("a heuristic has learned:\n%s", all)
 	}

@@ -28,13 +28,13 @@ func circle(t *testing.T) *db.DB {
 	g := communities(t)
 	err := g.Update(t.Context(), func(tx *db.Tx) error {
 		for i, key := range append(hostile(), "bob") {
-			if err := tx.AddEdge("ann", key, 1); err != nil {
+			if err := tx.PutEdge("ann", key); err != nil {
 				return err
 			}
-			if err := tx.AddEdge(key, i, 1); err != nil {
+			if err := tx.PutEdge(key, i); err != nil {
 				return err
 			}
-			if err := tx.AddEdge(key, "dan", 1); err != nil {
+			if err := tx.PutEdge(key, "dan"); err != nil {
 				return err
 			}
 		}
@@ -141,7 +141,7 @@ func TestPageModels(t *testing.T) {
 	t.Parallel()
 	g := circle(t)
 	for i := range 20 {
-		if err := g.Observe(t.Context(), db.Observation{Source: i, Target: i + 50, Reward: float64(i % 2), Model: "friends"}); err != nil {
+		if err := g.Observe(t.Context(), db.ObserveOptions{Source: i, Target: i + 50, Reward: float64(i % 2), Model: "friends"}); err != nil {
 			t.Fatal(err)
 		}
 	}

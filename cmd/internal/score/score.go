@@ -34,7 +34,7 @@ type Options struct {
 	Where string // condition, as in a WHERE clause; "" means none
 	Top   int    // number of links of each node; 0 means 10, or all given pairs
 
-	// At is the time after which links are predicted if edges have times; see [db.Prediction]. Zero
+	// At is the time after which links are predicted if edges have times; see [db.PredictOptions]. Zero
 	// means Now. Now is the present time; zero means the time at which the run begins.
 	At, Now time.Time
 
@@ -132,8 +132,8 @@ func parseTime(text string) (time.Time, error) {
 type task struct {
 	Options
 	tx       *db.Tx
-	question db.Prediction // without the source
-	keep     func(*db.Tx, *db.Ranking, *db.Link) bool
+	question db.PredictOptions // without the source
+	keep     func(*db.Tx, *db.Prediction, *db.Link) bool
 	listed   *list // sources of a file; nil: the sources of Label
 	first    int64 // number of the first source of the shard
 	end      int64 // number after the number of the last source
@@ -145,7 +145,7 @@ func newTask(ctx context.Context, tx *db.Tx, o Options) (t *task, err error) {
 	if o.Shard < 0 || o.Shard >= o.Shards {
 		return nil, fmt.Errorf("%w: shard %d of %d: want 0 to %d", db.ErrInput, o.Shard, o.Shards, o.Shards-1)
 	}
-	t = &task{Options: o, tx: tx, question: db.Prediction{Model: o.Using, Top: o.Top, At: o.At, Now: o.Now}}
+	t = &task{Options: o, tx: tx, question: db.PredictOptions{Model: o.Using, Top: o.Top, At: o.At, Now: o.Now}}
 	if o.Among != "" {
 		if t.question.Among, err = candidates(o.Among); err != nil {
 			return nil, fmt.Errorf("among %s: %w", o.Among, err)
@@ -158,7 +158,7 @@ func newTask(ctx context.Context, tx *db.Tx, o Options) (t *task, err error) {
 		t.question.Top = -1 // the filter takes the best of the ranked links, so all are ranked
 	}
 	if o.Using != "" && !slices.Contains(db.Heuristics(), o.Using) {
-		if _, err := tx.Model(o.Using); err != nil {
+		if _, err := tx.Model(o.Using).Info(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -206,8 +206,8 @@ func (t *task) open(ctx context.Context) (n int64, err error) {
 }
 
 // questions yields the questions of the shard after the first skip.
-func (t *task) questions(skip int64) iter.Seq[db.Prediction] {
-	return func(yield func(db.Prediction) bool) {
+func (t *task) questions(skip int64) iter.Seq[db.PredictOptions] {
+	return func(yield func(db.PredictOptions) bool) {
 		left := t.end - t.first - skip
 		for source, targets := range t.sources(t.first + skip) {
 			if left--; left < 0 {
@@ -269,7 +269,7 @@ func (t *task) run(ctx context.Context, done *Report, write func([]Row) error, p
 
 // rows returns the links of a ranking that the filter keeps, up to the number that the question
 // limits.
-func (t *task) rows(r *db.Ranking) []Row {
+func (t *task) rows(r *db.Prediction) []Row {
 	rows := make([]Row, 0, min(len(r.Links), t.most()))
 	for i := range r.Links {
 		l := &r.Links[i]

@@ -42,7 +42,7 @@ func graph(t testing.TB, mixed bool) *db.DB {
 	_, err := g.Load(context.Background(), strings.NewReader(b.String()), db.LoadOptions{})
 	if mixed && err == nil {
 		err = g.Update(context.Background(), func(tx *db.Tx) error {
-			return cmp.Or(tx.AddEdge("a, \"b\"", 7, 1), tx.PutNode(db.Node{Key: db.Int(7), Label: "odd"}), tx.PutNode(db.Node{Key: db.Int(9), Label: "odd"}))
+			return cmp.Or(tx.PutEdge("a, \"b\"", 7), tx.PutNode(db.Node{Key: db.Int(7), Label: "odd"}), tx.PutNode(db.Node{Key: db.Int(9), Label: "odd"}))
 		})
 	}
 	if err != nil {
@@ -87,7 +87,7 @@ func TestShards(t *testing.T) {
 	}
 	var rows []string
 	for _, source := range []any{7, 9} {
-		r, err := g.Predict(context.Background(), db.Prediction{For: source, NoCache: true, Among: db.Neighbors(2)})
+		r, err := g.Predict(context.Background(), db.PredictOptions{For: source, NoCache: true, Among: db.Neighbors(2)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +207,7 @@ func TestResumeRefuses(t *testing.T) {
 	write(t, out.Name+".partial", short[:len(short)/2])
 	refuse("a partial file cut short", "bytes of the", file(o))
 	write(t, out.Name+".partial", short)
-	if err := g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge(5, 250, 1) }); err != nil {
+	if err := g.Update(ctx, func(tx *db.Tx) error { return tx.PutEdge(5, 250) }); err != nil {
 		t.Fatal(err)
 	}
 	refuse("another version", "another question: contents was \"", file(o))
@@ -405,10 +405,10 @@ func TestTimes(t *testing.T) {
 	}
 	_, err := g.Load(ctx, strings.NewReader(b.String()), db.LoadOptions{Columns: edgelist.SrcDstTime})
 	if err == nil {
-		err = g.CreateModel(ctx, "m", model.Spec{})
+		err = g.Model("m").Create(ctx, model.Spec{})
 	}
 	if err == nil {
-		_, err = g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 100, Epochs: 1}})
+		_, err = g.Model("m").Train(ctx, db.TrainOptions{Plan: model.EdgePlan{Samples: 100, Epochs: 1}})
 	}
 	if err != nil {
 		t.Fatal(err)

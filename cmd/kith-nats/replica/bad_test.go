@@ -113,7 +113,7 @@ func TestDamagedMessage(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "copy")
 			must(t, open(t, path, js, replica.FollowOptions{}))
 			stop := publish(t, g, js, replica.Options{})
-			must(t, g.Update(t.Context(), func(tx *db.Tx) error { return tx.PutEdge(db.Edge{Src: db.Int(1000), Dst: db.Int(1001), Weight: 1}) }))
+			must(t, g.Update(t.Context(), func(tx *db.Tx) error { return tx.PutEdge(db.Int(1000), db.Int(1001)) }))
 			stream, err := js.Stream(t.Context(), streamName(t, g))
 			must(t, err)
 			var last *jetstream.RawStreamMsg

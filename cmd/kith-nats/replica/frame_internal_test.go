@@ -15,7 +15,7 @@ func FuzzFrame(f *testing.F) {
 	g := dbtest.Open(f, &db.Options{InMemory: true, ChangeBytes: 1 << 20})
 	var all frame
 	for i := range 5 {
-		if err := g.Update(f.Context(), func(tx *db.Tx) error { return tx.AddEdge(i, i+1, 1) }); err != nil {
+		if err := g.Update(f.Context(), func(tx *db.Tx) error { return tx.PutEdge(i, i+1) }); err != nil {
 			f.Fatal(err)
 		}
 	}

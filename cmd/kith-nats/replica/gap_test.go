@@ -28,7 +28,7 @@ func fill(t testing.TB, g *db.DB, changes int) {
 	for i := range changes {
 		must(t, g.Update(t.Context(), func(tx *db.Tx) error {
 			for j := range 80 {
-				if err := tx.PutEdge(db.Edge{Src: db.Str(fmt.Sprint("long name of node ", i%17)), Dst: db.Int(int64(j)), Weight: float32(1 + i)}); err != nil {
+				if err := tx.PutEdge(db.Str(fmt.Sprint("long name of node ", i%17)), db.Int(int64(j)), db.Weight(float32(1+i))); err != nil {
 					return err
 				}
 			}
@@ -170,7 +170,7 @@ func TestTwoPublishers(t *testing.T) {
 	h.steps(t, g, 20)
 	older, other := copied(t, g), copied(t, g)
 	add := func(g *db.DB, a, b int64) {
-		must(t, g.Update(ctx, func(tx *db.Tx) error { return tx.PutEdge(db.Edge{Src: db.Int(a), Dst: db.Int(b), Weight: 1}) }))
+		must(t, g.Update(ctx, func(tx *db.Tx) error { return tx.PutEdge(db.Int(a), db.Int(b)) }))
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- replica.Publish(ctx, g, js, replica.Options{Logger: logger(t)}) }()

@@ -36,21 +36,23 @@ func (h *history) next(g *db.DB) error {
 	var err error
 	switch rng.IntN(14) {
 	case 0:
-		err = g.CreateModel(ctx, name, map[string]db.ModelSpec{"m": {Policy: "prb"}, "belief": {}}[name])
+		err = g.Model(name).Create(ctx, map[string]db.ModelSpec{"m": {Policy: "prb"}, "belief": {}}[name])
 	case 1, 2:
-		_, err = g.Train(ctx, db.Training{Model: name, Log: rng.IntN(2) == 0, Plan: model.EdgePlan{Samples: 20, Epochs: 1}})
+		_, err = g.Model(name).Train(ctx, db.TrainOptions{Log: rng.IntN(2) == 0, Plan: model.EdgePlan{Samples: 20, Epochs: 1}})
 	case 3:
-		err = g.Freeze(ctx, name, rng.IntN(3) == 0)
+		if err = g.Model(name).Thaw(ctx); rng.IntN(3) == 0 {
+			err = g.Model(name).Freeze(ctx)
+		}
 	case 4:
-		err = g.Deploy(ctx, name, rng.IntN(5))
+		err = g.Model(name).Deploy(ctx, rng.IntN(5))
 	case 5:
 		var b bytes.Buffer
-		if err = g.ExportModel(ctx, name, &b); err == nil {
-			_, err = g.ImportModel(ctx, name, &b)
+		if err = g.Model(name).Export(ctx, &b, 0); err == nil {
+			_, err = g.Model(name).Import(ctx, &b)
 		}
 	case 6:
 		if err = g.Compact(ctx); rng.IntN(3) == 0 {
-			err = g.DropModel(ctx, name)
+			err = g.Model(name).Drop(ctx)
 		}
 	case 7, 8, 9:
 		err = g.Update(ctx, func(tx *db.Tx) error { return learn(tx, rng, name) })
@@ -78,12 +80,12 @@ func (h *history) next(g *db.DB) error {
 func learn(tx *db.Tx, rng *rand.Rand, name string) error {
 	ctx := context.Background()
 	for range 1 + rng.IntN(3) {
-		d, err := tx.Choose(ctx, db.Choice{For: rng.IntN(12), Among: db.All(), Model: name, TTL: 24 * time.Hour})
+		d, err := tx.Choose(ctx, db.ChooseOptions{For: rng.IntN(12), Among: db.All(), Model: name, TTL: 24 * time.Hour})
 		if err == nil && rng.IntN(2) == 0 {
 			_, _, err = tx.Reward(d.ID, float64(rng.IntN(2)), true)
 		}
 		if err == nil {
-			err = tx.Observe(ctx, db.Observation{Source: rng.IntN(12), Target: rng.IntN(12), Reward: float64(rng.IntN(2)), Model: name})
+			err = tx.Observe(ctx, db.ObserveOptions{Source: rng.IntN(12), Target: rng.IntN(12), Reward: float64(rng.IntN(2)), Model: name})
 		}
 		if err != nil {
 			return err
@@ -110,7 +112,7 @@ func write(tx *db.Tx, rng *rand.Rand) error {
 	case 3:
 		return tx.PutNode(db.Node{Key: key(), Label: "a", Features: []float32{rng.Float32(), 1}})
 	}
-	return tx.PutEdge(db.Edge{Src: key(), Dst: key(), Weight: []float32{1, 0.5, 3}[rng.IntN(3)], Time: time.Unix(1_600_000_000+rng.Int64N(1000), 0)})
+	return tx.PutEdge(key(), key(), db.Weight([]float32{1, 0.5, 3}[rng.IntN(3)]), db.At(time.Unix(1_600_000_000+rng.Int64N(1000), 0)))
 }
 
 // everything returns what a reader can learn of a database, with the answers of all models.
@@ -132,7 +134,7 @@ func everything(t testing.TB, g *db.DB) string {
 		}
 		for _, m := range tx.Models() {
 			models = append(models, m.Name)
-			all, err := tx.Versions(m.Name)
+			all, err := tx.Model(m.Name).Versions(t.Context())
 			must(t, err)
 			fmt.Fprintln(&b, asJSON(t, m), asJSON(t, all))
 		}

@@ -88,7 +88,7 @@ func insertAtRate(t *testing.T, g *db.DB, edges, all int) {
 		wg.Go(func() {
 			err := g.Update(context.Background(), func(tx *db.Tx) error {
 				for j := range edges {
-					if err := tx.PutEdge(db.Edge{Src: db.Int(int64((i + j) % 997)), Dst: db.Int(int64(i + j)), Weight: 1}); err != nil {
+					if err := tx.PutEdge(db.Int(int64((i+j)%997)), db.Int(int64(i+j))); err != nil {
 						return err
 					}
 				}

@@ -204,7 +204,7 @@ func (c *call) among() (clause string, parameters []any) {
 	}
 	set := sets[0]
 	for _, s := range sets[1:] {
-		set = db.Intersect(set, s)
+		set = set.Intersect(s)
 	}
 	return " AMONG ?", []any{set}
 }

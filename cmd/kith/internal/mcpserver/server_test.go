@@ -250,7 +250,7 @@ func community(t *testing.T) *db.DB {
 	err := g.Update(t.Context(), func(tx *db.Tx) error {
 		for i := range 100 {
 			for _, step := range []int{1, 2, 5, 9} {
-				if err := tx.AddEdge(i, (i+step)%100, 1); err != nil {
+				if err := tx.PutEdge(i, (i+step)%100); err != nil {
 					return err
 				}
 			}

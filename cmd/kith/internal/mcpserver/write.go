@@ -93,7 +93,7 @@ func (c *call) put(tx *db.Tx) error {
 		if at, given := l["time"].(int64); given {
 			e.Time = time.Unix(at, 0)
 		}
-		if err := tx.PutEdge(e); err != nil {
+		if err := tx.PutEdge(e.Src, e.Dst, db.Weight(e.Weight), db.At(e.Time)); err != nil {
 			return fmt.Errorf("links[%d]: %w", i, err)
 		}
 	}

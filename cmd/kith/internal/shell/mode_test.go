@@ -127,15 +127,15 @@ func TestOneJSON(t *testing.T) {
 	ask("TRAIN MODEL m")
 	var answers map[string]any
 	err = g.View(t.Context(), func(tx *db.Tx) error {
-		r, err := tx.Predict(t.Context(), db.Prediction{For: "ann", Among: db.Neighbors(3), NoCache: true})
+		r, err := tx.Predict(t.Context(), db.PredictOptions{For: "ann", Among: db.Neighbors(3), NoCache: true})
 		if err != nil {
 			return err
 		}
-		p, err := tx.PageRank(t.Context(), db.Walk{From: "ann", NoCache: true})
+		p, err := tx.PageRank(t.Context(), db.PageRankOptions{From: "ann", NoCache: true})
 		if err != nil {
 			return err
 		}
-		steps, err := tx.Explain(t.Context(), db.Prediction{For: "ann"})
+		steps, err := tx.Explain(t.Context(), db.PredictOptions{For: "ann"})
 		answers = map[string]any{
 			"PREDICT LINKS FOR 'ann' AMONG NEIGHBORS(3) WITH (cache = off)": r.Links,
 			"RANK NODES FOR 'ann' WITH (cache = off)":                       p.Nodes,

@@ -22,12 +22,12 @@ func TestInteract(t *testing.T) {
 		if err := tx.PutNode(db.Node{Key: db.Int(1), Label: "item"}); err != nil {
 			return err
 		}
-		return tx.AddEdge(1, 2, 1)
+		return tx.PutEdge(1, 2)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := g.CreateModel(t.Context(), "my model", model.Spec{}); err != nil {
+	if err := g.Model("my model").Create(t.Context(), model.Spec{}); err != nil {
 		t.Fatal(err)
 	}
 	in := "NEIGHBORS\nOF 1;\nNEIGHBORS OF 7; SHOW MODELS;\n.mode jsonlines\n.timer off\n\nNEIGHBORS OF 2\n"

@@ -84,7 +84,7 @@ func (b *commitBench) line(ctx context.Context, n int, delay time.Duration, dir 
 		l := benchfmt.New("Commit", fmt.Sprintf("writers=%d", n), fmt.Sprintf("delay=%s", delay))
 		var err error
 		l.Took, err = inParallel(n, b.span, func(w, i int) func() error {
-			return func() error { return g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge(w, n+i, 1) }) }
+			return func() error { return g.Update(ctx, func(tx *db.Tx) error { return tx.PutEdge(w, n+i) }) }
 		})
 		if err != nil {
 			return err

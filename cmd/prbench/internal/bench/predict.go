@@ -139,9 +139,9 @@ const trained = "trained"
 
 // prepare trains a model and warms the sources.
 func (p *predictor) prepare(ctx context.Context) error {
-	err := p.g.CreateModel(ctx, trained, db.ModelSpec{})
+	err := p.g.Model(trained).Create(ctx, db.ModelSpec{})
 	if err == nil {
-		_, err = p.g.Train(ctx, db.Training{Model: trained, Deploy: db.DeployAlways})
+		_, err = p.g.Model(trained).Train(ctx, db.TrainOptions{Deploy: db.DeployAlways})
 	}
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (p *predictor) question(r *rand.Rand) []any {
 }
 
 func (p *predictor) predict(ctx context.Context, nodes []any) error {
-	_, err := p.g.Predict(ctx, db.Prediction{For: nodes[0], Among: db.Keys(nodes[1:]...), Model: trained})
+	_, err := p.g.Predict(ctx, db.PredictOptions{For: nodes[0], Among: db.Keys(nodes[1:]...), Model: trained})
 	return err
 }
 
@@ -259,7 +259,7 @@ func (p *predictor) insertNear(ctx context.Context, node any) error {
 				near[len(near)-1] = e.Src
 			}
 		}
-		return tx.AddEdge(near[p.random.IntN(len(near))], p.nodes[p.random.IntN(len(p.nodes))], 1)
+		return tx.PutEdge(near[p.random.IntN(len(near))], p.nodes[p.random.IntN(len(p.nodes))])
 	})
 }
 
@@ -274,7 +274,7 @@ func (p *predictor) holdout(ctx context.Context) error {
 	held, predicted := p.line("Holdout", "of=holdout"), p.line("Holdout", "of=predict")
 	err := p.g.View(ctx, func(tx *db.Tx) error {
 		start := time.Now()
-		set, err := tx.Holdout(ctx, db.Holdout{Share: 0.1, Sample: min(holdoutNodes, p.queries)})
+		set, err := tx.Holdout(ctx, db.HoldoutOptions{Share: 0.1, Sample: min(holdoutNodes, p.queries)})
 		if err != nil {
 			return err
 		}
@@ -296,7 +296,7 @@ func (p *predictor) holdout(ctx context.Context) error {
 				return nil
 			}
 			err := predicted.Time(func() error {
-				return discard(tx.Predict(ctx, db.Prediction{For: out.Source, Model: trained}))
+				return discard(tx.Predict(ctx, db.PredictOptions{For: out.Source, Model: trained}))
 			})
 			if err != nil {
 				return err
@@ -334,7 +334,7 @@ func (p *predictor) heuristic(ctx context.Context, policy string) error {
 		}
 		for _, k := range nodes {
 			err := l.Time(func() error {
-				return discard(p.g.Predict(ctx, db.Prediction{For: k, Among: db.Neighbors(2), Model: policy, Top: 10}))
+				return discard(p.g.Predict(ctx, db.PredictOptions{For: k, Among: db.Neighbors(2), Model: policy, Top: 10}))
 			})
 			if err != nil {
 				return err
@@ -416,7 +416,7 @@ func (p *predictor) insert(ctx context.Context) (n int, err error) {
 		}
 		err := p.g.Update(ctx, func(tx *db.Tx) error {
 			for range edgesPerCommit {
-				if err := tx.AddEdge(p.nodes[r.IntN(len(p.nodes))], p.nodes[r.IntN(len(p.nodes))], 1); err != nil {
+				if err := tx.PutEdge(p.nodes[r.IntN(len(p.nodes))], p.nodes[r.IntN(len(p.nodes))]); err != nil {
 					return err
 				}
 			}

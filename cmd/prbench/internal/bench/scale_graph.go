@@ -149,7 +149,7 @@ func (g *scaleGraph) open(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
-				return discard(d.Predict(ctx, db.Prediction{For: nodes[0], Top: 10})) // among PPR(1000), the default
+				return discard(d.Predict(ctx, db.PredictOptions{For: nodes[0], Top: 10})) // among PPR(1000), the default
 			})
 		})
 		if err != nil {

@@ -18,12 +18,12 @@ import (
 // train trains a model with the defaults.
 func (g *scaleGraph) train(ctx context.Context) error {
 	err := with(g.database(), limited(g.memory), func(d *db.DB) error {
-		err := d.CreateModel(ctx, trained, db.ModelSpec{})
+		err := d.Model(trained).Create(ctx, db.ModelSpec{})
 		if err != nil && !errors.Is(err, db.ErrExists) {
 			return err
 		}
 		return g.time(scale.Train, func() error {
-			return discard(d.Train(ctx, db.Training{Model: trained, Deploy: db.DeployAlways}))
+			return discard(d.Model(trained).Train(ctx, db.TrainOptions{Deploy: db.DeployAlways}))
 		})
 	})
 	g.peak(scale.TrainPeak)
@@ -36,7 +36,7 @@ const maxAnswers = 500
 
 // ask answers questions one after another, and adds their median and their 99th percentile to the
 // figures. It leaves out questions with more candidates than memory allows.
-func (g *scaleGraph) ask(ctx context.Context, d *db.DB, median, p99 string, next func(i int) db.Prediction) error {
+func (g *scaleGraph) ask(ctx context.Context, d *db.DB, median, p99 string, next func(i int) db.PredictOptions) error {
 	var l benchfmt.Line
 	end := time.Now().Add(g.span)
 	for i := 0; i < maxAnswers && (i < 3 || time.Now().Before(end)); i++ {
@@ -70,12 +70,12 @@ func (g *scaleGraph) answer(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = g.ask(ctx, d, scale.Near, scale.NearP99, func(i int) db.Prediction {
-			return db.Prediction{For: nodes[i%len(nodes)], Among: db.Neighbors(2), Top: 10}
+		err = g.ask(ctx, d, scale.Near, scale.NearP99, func(i int) db.PredictOptions {
+			return db.PredictOptions{For: nodes[i%len(nodes)], Among: db.Neighbors(2), Top: 10}
 		})
 		if err == nil {
-			err = g.ask(ctx, d, scale.Walk, scale.WalkP99, func(i int) db.Prediction {
-				return db.Prediction{For: nodes[i%len(nodes)], Among: db.PPR(candidateCount), Top: 10}
+			err = g.ask(ctx, d, scale.Walk, scale.WalkP99, func(i int) db.PredictOptions {
+				return db.PredictOptions{For: nodes[i%len(nodes)], Among: db.PPR(candidateCount), Top: 10}
 			})
 		}
 		if err != nil {
@@ -93,9 +93,9 @@ func (g *scaleGraph) listed(ctx context.Context, d *db.DB, nodes []any) error {
 		return err
 	}
 	random := g.random()
-	return g.ask(ctx, d, scale.Listed, scale.ListedP99, func(int) db.Prediction {
+	return g.ask(ctx, d, scale.Listed, scale.ListedP99, func(int) db.PredictOptions {
 		random.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
-		return db.Prediction{For: nodes[0], Among: db.Keys(nodes[1:min(len(nodes), candidateCount+1)]...)}
+		return db.PredictOptions{For: nodes[0], Among: db.Keys(nodes[1:min(len(nodes), candidateCount+1)]...)}
 	})
 }
 
@@ -117,8 +117,8 @@ func (g *scaleGraph) demand(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return g.ask(ctx, d, scale.OnDemand, "", func(i int) db.Prediction {
-			return db.Prediction{For: nodes[i%len(nodes)], Among: db.Neighbors(2), Model: "adamic_adar", Top: 10}
+		return g.ask(ctx, d, scale.OnDemand, "", func(i int) db.PredictOptions {
+			return db.PredictOptions{For: nodes[i%len(nodes)], Among: db.Neighbors(2), Model: "adamic_adar", Top: 10}
 		})
 	})
 }
@@ -229,7 +229,9 @@ func (g *scaleGraph) follow(ctx context.Context, leader, replica *db.DB) error {
 	began := time.Now()
 	took, err := inParallel(scaleWriters, g.span/2, func(w, i int) func() error {
 		u, v := nodes[(w+i*scaleWriters)%len(nodes)], nodes[(i*scaleWriters*7+w*3+1)%len(nodes)]
-		return func() error { return leader.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge(u, v, 2) }) }
+		return func() error {
+			return leader.Update(ctx, func(tx *db.Tx) error { return tx.PutEdge(u, v, db.Weight(2)) })
+		}
 	})
 	if err != nil {
 		return err
