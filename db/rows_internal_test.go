@@ -370,7 +370,7 @@ func TestHoldoutInLittleMemory(t *testing.T) {
 	g := openClubs(t, 400, &Options{InMemory: true, Memory: 64 << 20})
 	onDemand(t, g, 10<<10)
 	const little = 4 * 4 * 2 * hiddenBytes
-	ask := func(h Holdout, memory int64) (set *HoldoutSet, answers string) {
+	ask := func(h HoldoutOptions, memory int64) (set *Holdout, answers string) {
 		must(t, g.View(ctx, func(tx *Tx) (err error) {
 			g.opts.Memory = memory
 			set, err = tx.Holdout(ctx, h)
