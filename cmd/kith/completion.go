@@ -56,5 +56,6 @@ func paths(use string) cobra.CompletionFunc {
 
 // offered sets the values that complete a flag of a command.
 func offered(cmd *cobra.Command, flag string, values ...string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	// The flag exists, so there is no error.
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }

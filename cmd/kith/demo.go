@@ -18,10 +18,11 @@ import (
 
 // demo implements the subcommand demo.
 type demo struct {
-	nodes  int
-	seed   uint64
-	serve  bool
-	open   func(url string) // shows a page in the user's browser; nil means that there is no terminal
+	nodes int
+	seed  uint64
+	serve bool
+	// open shows a page in the user's browser; nil means that there is no terminal.
+	open   func(url string)
 	stdout io.Writer
 }
 

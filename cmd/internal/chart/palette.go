@@ -11,7 +11,8 @@ import (
 // picture has more, colors that share the first bits of each component become the most common one
 // of them.
 func indexed(img *image.RGBA) *image.Paletted {
-	all, run, last := map[color.RGBA]int{}, 0, color.RGBA{} // a run is pixels of the same color that follow each other
+	// A run is pixels of the same color that follow each other.
+	all, run, last := map[color.RGBA]int{}, 0, color.RGBA{}
 	eachPixel(img, func(_, _ int, c color.RGBA) {
 		if c != last {
 			all[last] += run

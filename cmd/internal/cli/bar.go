@@ -178,5 +178,6 @@ func (b *Bar) erase() {
 	b.tracker.MarkAsDone()
 	<-b.drawn
 	b.tracker = nil
-	_, _ = io.WriteString(b.out, text.CursorUp.Sprint()+text.EraseLine.Sprint()) // an error means that the terminal is gone
+	// An error means that the terminal is gone.
+	_, _ = io.WriteString(b.out, text.CursorUp.Sprint()+text.EraseLine.Sprint())
 }

@@ -34,7 +34,8 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	signal.Ignore(syscall.SIGPIPE) // a broken pipe becomes an error of the write and does not end the process
+	// A broken pipe becomes an error of the write and does not end the process.
+	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal has its default effect

@@ -41,7 +41,8 @@ const alsoMeant = "also meant"
 // Synonyms records names, without hyphens, that other tools use for a flag. The error for an
 // unknown flag with such a name suggests the flag.
 func Synonyms(cmd *cobra.Command, flag string, names ...string) {
-	_ = cmd.Flags().SetAnnotation(flag, alsoMeant, names) // fails only for a flag that does not exist
+	// SetAnnotation fails only for a flag that does not exist.
+	_ = cmd.Flags().SetAnnotation(flag, alsoMeant, names)
 }
 
 // flagError adds to the error of an unknown flag the flag that was probably meant.

@@ -98,8 +98,9 @@ type Writer interface {
 // Report describes a run.
 type Report struct {
 	Sources, Links int64
-	AnsweredBy     string   // the model and its version, or what answered instead
-	Notes          []string `json:"-"` // assumptions about the file of sources or pairs, and omissions
+	AnsweredBy     string // the model and its version, or what answered instead
+	// Notes are the assumptions about the file of sources or pairs, and what was left out of it.
+	Notes []string `json:"-"`
 }
 
 // Run scores the links and writes them to w, which it does not close. The rows of a source are

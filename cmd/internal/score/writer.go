@@ -90,7 +90,8 @@ func (t *textWriter) Close() error { return t.to.Flush() }
 func newCSV(w io.Writer, header bool) *textWriter {
 	to := bufio.NewWriter(w)
 	if header {
-		_, _ = to.WriteString("source,target,rank,score\n") // a bufio.Writer returns its first error again
+		// A bufio.Writer returns its first error again.
+		_, _ = to.WriteString("source,target,rank,score\n")
 	}
 	var line []byte // reused
 	return &textWriter{to, func(r Row) error {

@@ -14,9 +14,10 @@ import (
 type connections struct {
 	most int // maximum number of connections
 
-	mu      sync.Mutex          // protects following fields
-	open    map[net.Conn]uint64 // moment since which a connection has had no request; 0 means that it has one
-	moments uint64              // number of moments so far
+	mu sync.Mutex // protects following fields
+	// open holds the moment since which a connection has had no request; 0 means that it has one.
+	open    map[net.Conn]uint64
+	moments uint64 // number of moments so far
 }
 
 func newConnections(most int) *connections {

@@ -24,8 +24,9 @@ type field struct {
 type kind string
 
 const (
-	aNode      kind = "an integer or a string"
-	nodeText   kind = "a node as a string" // in answers: integers above 2^53 would lose digits in many clients
+	aNode kind = "an integer or a string"
+	// nodeText is for answers, because integers above 2^53 would lose digits in many clients.
+	nodeText   kind = "a node as a string"
 	anInt      kind = "an integer"
 	aNumber    kind = "a number"
 	aText      kind = "a string"

@@ -19,7 +19,8 @@ func fitMenu(values []string, cols, rows int) []string {
 	slices.Sort(values)
 	longest := 1
 	for _, v := range values {
-		longest = max(longest, text.StringWidth(v)+3) // a whole word is followed by a space, a column by two
+		// A whole word is followed by a space, a column by two.
+		longest = max(longest, text.StringWidth(v)+3)
 	}
 	room := max(cols/longest, 1) * rows
 	if len(values) <= room {

@@ -88,11 +88,13 @@ func configure(rl *readline.Shell) {
 		"menu-complete-display-prefix": true,   // the first Tab selects nothing
 		"multiline-column":             false,  // render marks the lines
 		"comment-begin":                "\x00", // disables readline's own colour of comments
-		"cursor-position-probe":        false,  // the probe drops keys that arrive with the terminal's answer
-		"enable-bracketed-paste":       true,   // a pasted tab does not complete
-		"input-meta":                   true,   // the letters from U+0080 to U+00FF are not Alt keys
-		"convert-meta":                 false,
-		"output-meta":                  true,
+		// The probe drops keys that arrive with the terminal's answer.
+		"cursor-position-probe":  false,
+		"enable-bracketed-paste": true, // a pasted tab does not complete
+		// The letters from U+0080 to U+00FF are not Alt keys.
+		"input-meta":   true,
+		"convert-meta": false,
+		"output-meta":  true,
 	} {
 		_ = rl.Config.Set(name, value) // never fails
 	}
@@ -113,7 +115,8 @@ func configure(rl *readline.Shell) {
 // there is no row below. Readline needs that row, and could find out whether it exists only from
 // the position of the cursor.
 func render(typed string, paint func(string) string, indent, cols int) string {
-	last := strings.ReplaceAll(typed[strings.LastIndexByte(typed, '\n')+1:], "\t", "     ") // as readline shows tabs
+	// Tabs are blanks, as readline shows them.
+	last := strings.ReplaceAll(typed[strings.LastIndexByte(typed, '\n')+1:], "\t", "     ")
 	below := 1
 	if (indent+text.StringWidth(last))%cols == 0 {
 		below = 2 // the cursor is in a row of its own
