@@ -78,7 +78,7 @@ func (p *people) meet(u int) int {
 	return p.popular(len(p.friends))
 }
 
-// distance is the squared distance of the traits. Nobody is near to himself.
+// distance is the squared distance of the traits. The distance to oneself is infinite.
 func (p *people) distance(u, v int) float64 {
 	if u == v {
 		return math.Inf(1)

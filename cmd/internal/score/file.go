@@ -204,7 +204,7 @@ func (s *spool) load() error {
 // fill writes the rows that are missing. It saves the record every saveEvery, and when the run ends
 // early.
 func (s *spool) fill(ctx context.Context, t *task, progress Progress) error {
-	// The record is written before the partial file has bytes, so that the file never lacks a record.
+	// The record precedes the bytes of the partial file, so that the file never lacks a record.
 	if err := s.writeRecord(); err != nil {
 		return err
 	}

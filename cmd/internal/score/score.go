@@ -99,7 +99,7 @@ type Writer interface {
 type Report struct {
 	Sources, Links int64
 	AnsweredBy     string // the model and its version, or what answered instead
-	// Notes are the assumptions about the file of sources or pairs, and what was left out of it.
+	// Notes are the assumptions about the file of sources or pairs, and the omissions.
 	Notes []string `json:"-"`
 }
 

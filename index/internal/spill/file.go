@@ -1,5 +1,6 @@
-// Package spill sorts more edges than fit into memory. Sorted runs of them go to a scratch file, and
-// a merge reads the runs at the same time (Knuth, The Art of Computer Programming 3, section 5.4).
+// Package spill sorts more edges than fit into memory. Sorted runs of them go to a scratch file,
+// and a merge reads the runs at the same time (Knuth, The Art of Computer Programming 3, section
+// 5.4).
 package spill
 
 import (

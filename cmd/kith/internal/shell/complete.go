@@ -23,8 +23,8 @@ func completed(text string, n query.Vocabulary) (word string, values []string) {
 	return query.Complete(context.Background(), text, n)
 }
 
-// filesBeginning returns the files whose names begin with prefix, with a slash after directories. Hidden
-// files are included only if prefix begins with a dot.
+// filesBeginning returns the files whose names begin with prefix, with a slash after directories.
+// Hidden files are included only if prefix begins with a dot.
 func filesBeginning(prefix string) (all []string) {
 	dir, base := filepath.Split(prefix)
 	entries, err := os.ReadDir(filepath.Clean("./" + dir))
