@@ -380,7 +380,7 @@
 // Before the gate of the forecast, the ratios of MRR with seed 1 were 0.73 (ml-100k, last), 0.71,
 // 0.52, 0.23 and 0.73 (CollegeMsg: last, own, random and next), and 0.90, 0.57 and 0.57 (tgbl-wiki:
 // last, own and random). The gate closes on CollegeMsg, last and random, with seeds 1 to 3, and on
-// ml-100k, last, with seed 1: the answers about new links are the answers without times, and all
+// ml-100k, last, with seeds 1 and 2: new links are ranked as they are without times, and all
 // ratios are 1.000.
 //
 // Gates with other numbers of standard errors by which a weight must gain in each kind of question
