@@ -50,22 +50,11 @@ func TestCancel(t *testing.T) {
 			return g.View(context.Background(), func(tx *db.Tx) error { return f(ctx, tx) })
 		}
 	}
-	holdout := func(ctx context.Context, h db.HoldoutOptions, c db.Contender) error {
+	holdout := func(ctx context.Context, o db.EvaluateOptions, c db.Contender) error {
+		o.Contenders = []db.Contender{c}
 		return view(func(ctx context.Context, tx *db.Tx) error {
-			s, err := tx.Holdout(ctx, h)
-			if err != nil {
-				return err
-			}
-			_, asked, err := s.Ask(ctx, c)
-			if err != nil {
-				return err
-			}
-			for _, err := range asked {
-				if err != nil {
-					return err
-				}
-			}
-			return nil
+			_, err := tx.Evaluate(ctx, o)
+			return err
 		})(ctx)
 	}
 	for name, op := range map[string]struct {
@@ -105,10 +94,10 @@ func TestCancel(t *testing.T) {
 			return err
 		})},
 		"predict by a formula": {cancelNodes, func(ctx context.Context) error {
-			return holdout(ctx, db.HoldoutOptions{Share: 0.1, Sample: 1, Among: []db.Candidates{db.All()}}, db.Contender{Spec: &db.ModelSpec{Policy: "adamic_adar"}})
+			return holdout(ctx, db.EvaluateOptions{Share: 0.1, Sample: 1, Among: []db.Candidates{db.All()}}, db.Contender{Spec: &db.ModelSpec{Policy: "adamic_adar"}})
 		}},
 		"holdout": {cancelEdges, func(ctx context.Context) error {
-			return holdout(ctx, db.HoldoutOptions{Share: 0.5, Sample: 1}, db.Contender{Plan: plan, Spec: &db.ModelSpec{}})
+			return holdout(ctx, db.EvaluateOptions{Share: 0.5, Sample: 1}, db.Contender{Plan: plan, Spec: &db.ModelSpec{}})
 		}},
 		"train": {cancelEdges / 10, func(ctx context.Context) error {
 			_, err := g.Model("m").Train(ctx, db.TrainOptions{Plan: plan})

@@ -49,7 +49,7 @@ func testEnded(t *testing.T, of reflect.Value, decision uint64) {
 		reflect.TypeFor[db.ChooseOptions]():            db.ChooseOptions{For: 1},
 		reflect.TypeFor[db.ObserveOptions]():           db.ObserveOptions{Source: 1, Target: 2},
 		reflect.TypeFor[db.NeighborhoodOptions]():      db.NeighborhoodOptions{Of: 1},
-		reflect.TypeFor[db.HoldoutOptions]():           db.HoldoutOptions{Share: 0.1},
+		reflect.TypeFor[db.EvaluateOptions]():          db.EvaluateOptions{Share: 0.1},
 		reflect.TypeFor[iter.Seq[db.PredictOptions]](): iter.Seq[db.PredictOptions](func(func(db.PredictOptions) bool) {}),
 		reflect.TypeFor[func() error]():                func() error { return nil },
 		reflect.TypeFor[func(*db.Tx) error]():          func(*db.Tx) error { return nil },

@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"kith/db"
@@ -264,7 +263,9 @@ func ExampleModel_Export() {
 	// Output: of the nodes it remembers 1 are here
 }
 
-func ExampleTx_Holdout() {
+// Are the predictions better than a heuristic? A fifth of the edges is hidden, and both are asked for
+// them.
+func ExampleDB_Evaluate() {
 	ctx := context.Background()
 	g, err := db.Open("", &db.Options{InMemory: true})
 	if err != nil {
@@ -274,34 +275,18 @@ func ExampleTx_Holdout() {
 	if _, err := g.Load(ctx, strings.NewReader("1 2\n1 3\n2 3\n1 4\n2 4\n3 4\n5 6\n"), db.LoadOptions{}); err != nil {
 		log.Fatal(err)
 	}
-	err = g.View(ctx, func(tx *db.Tx) error {
-		held, err := tx.Holdout(ctx, db.HoldoutOptions{Share: 0.2, Among: []db.Candidates{db.All()}, Seed: 1})
-		if err != nil {
-			return err
-		}
-		_, asked, err := held.Ask(ctx, db.Contender{Spec: &db.ModelSpec{Policy: "common_neighbors"}})
-		if err != nil {
-			return err
-		}
-		first, links := 0, 0
-		for out, err := range asked {
-			if err != nil {
-				return err
-			}
-			links += len(out.Hidden)
-			for _, score := range out.Found {
-				if len(out.Others) == 0 || score > slices.Max(out.Others) {
-					first++
-				}
-			}
-		}
-		fmt.Printf("%d of %d edges hidden; %d of %d links come first\n", held.Hidden, held.Edges, first, links)
-		return nil
-	})
+	of, err := g.Evaluate(ctx, db.EvaluateOptions{Share: 0.2, Among: []db.Candidates{db.All()}, Seed: 1})
 	if err != nil {
 		log.Fatal(err)
 	}
-	// Output: 1 of 7 edges hidden; 2 of 2 links come first
+	fmt.Println(of.Hidden, "of", of.Edges, "edges hidden")
+	for _, r := range of.Results {
+		fmt.Printf("%s: mrr %.2f of %d links\n", r.Name, r.MRR, r.Links)
+	}
+	// Output:
+	// 1 of 7 edges hidden
+	// prior: mrr 1.00 of 2 links
+	// resource_allocation: mrr 1.00 of 2 links
 }
 
 // An answer marshals to JSON that a browser can use: nodes are numbers or strings.

@@ -86,7 +86,7 @@ func featured(t *testing.T, g *db.DB) {
 // wanted one. With -remake it changes the wanted one.
 func compareDigest(t *testing.T, want map[string]string, name string, g *db.DB) {
 	t.Helper()
-	h := db.HoldoutOptions{Share: 0.1, Sample: 8, Seed: 5, Among: []db.Candidates{db.Neighbors(2)}}
+	h := db.EvaluateOptions{Share: 0.1, Sample: 8, Seed: 5, Among: []db.Candidates{db.Neighbors(2)}}
 	contenders := []db.Contender{
 		{Prior: true}, {Model: "resource_allocation"}, {Model: "ppr"}, {Model: "katz"},
 		{Spec: &db.ModelSpec{}, Plan: model.EdgePlan{Samples: 100, Epochs: 2}},
@@ -94,7 +94,7 @@ func compareDigest(t *testing.T, want map[string]string, name string, g *db.DB) 
 	}
 	sum := sha256.New()
 	for _, c := range contenders {
-		_, _, all := heldOut(t, g, h, c)
+		_, all := heldOut(t, g, h, c)
 		for _, out := range all {
 			fmt.Fprintln(sum, out.Source, out.Hidden)
 			for _, x := range slices.Concat(out.Found, out.Others, out.FoundExploit, out.OthersExploit) {

@@ -27,7 +27,7 @@ func TestHoldoutGraph(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = g.View(ctx, func(tx *Tx) error {
-		s, err := tx.Holdout(ctx, HoldoutOptions{Share: 0.3})
+		s, err := tx.hold(ctx, &EvaluateOptions{Share: 0.3})
 		if err != nil {
 			return err
 		}

@@ -11,10 +11,10 @@ import (
 )
 
 // hide selects the edges to hide, ascending, and the links to find. The links are these edges
-// unless h lists links.
-func (s *Holdout) hide(ctx context.Context, h *HoldoutOptions, rng *rand.Rand) (pairs [][2]index.ID, err error) {
+// unless o lists links.
+func (s *holdout) hide(ctx context.Context, o *EvaluateOptions, rng *rand.Rand) (pairs [][2]index.ID, err error) {
 	ways := 0
-	for _, way := range []bool{h.Share != 0, !h.After.IsZero(), h.Links != nil} {
+	for _, way := range []bool{o.Share != 0, !o.After.IsZero(), o.Links != nil} {
 		if way {
 			ways++
 		}
@@ -24,22 +24,22 @@ func (s *Holdout) hide(ctx context.Context, h *HoldoutOptions, rng *rand.Rand) (
 	switch {
 	case ways > 1:
 		return nil, inputf("a holdout hides a share of the edges, those after a time, or a list, and one of these only")
-	case h.Links != nil:
+	case o.Links != nil:
 		var links [][2]index.ID
 		found = &links
-		pairs, links, err = s.resolveLinks(ctx, h.Links)
-	case !h.After.IsZero():
-		pairs, err = tx.edgesFrom(ctx, h.After)
-	case !(h.Share > 0 && h.Share < 1):
-		err = inputf("a share of %v of the edges: want a number between 0 and 1, exclusive", h.Share)
+		pairs, links, err = s.resolveLinks(ctx, o.Links)
+	case !o.After.IsZero():
+		pairs, err = tx.edgesFrom(ctx, o.After)
+	case !(o.Share > 0 && o.Share < 1):
+		err = inputf("a share of %v of the edges: want a number between 0 and 1, exclusive", o.Share)
 	default:
-		pairs, err = tx.drawHidden(ctx, h.Share, rng)
+		pairs, err = tx.drawHidden(ctx, o.Share, rng)
 	}
 	if err != nil {
 		return nil, err
 	}
 	s.Hidden = int64(len(pairs))
-	s.Wanted = max(s.Hidden, int64(h.Share*float64(s.Edges-tx.snap.Meta.Loops)))
+	s.Wanted = max(s.Hidden, int64(o.Share*float64(s.Edges-tx.snap.Meta.Loops)))
 	s.hidden, err = toBeFound(ctx, *found, tx.snap.Meta.Directed)
 	return pairs, err
 }
@@ -75,7 +75,7 @@ func (tx *Tx) edgesFrom(ctx context.Context, t time.Time) (pairs [][2]index.ID, 
 
 // resolveLinks returns the listed links that the graph has, ascending, and all links to find, each
 // once. Both exclude loops. It counts links with a node that the database lacks in s.Unknown.
-func (s *Holdout) resolveLinks(ctx context.Context, list []Edge) (there, links [][2]index.ID, err error) {
+func (s *holdout) resolveLinks(ctx context.Context, list []Edge) (there, links [][2]index.ID, err error) {
 	tx := s.whole
 	for i, e := range list {
 		if i%checkEvery == 0 && ctx.Err() != nil {

@@ -32,8 +32,8 @@ func TestHoldoutOfLinks(t *testing.T) {
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		g := dbtest.Open(t, &db.Options{InMemory: true, Direction: direction})
 		strew(t, g, 30, 3)
-		h := db.HoldoutOptions{Share: 0.2, Among: []db.Candidates{db.All()}, Seed: 7}
-		_, _, drawn := heldOut(t, g, h, db.Contender{Model: "ppr"})
+		h := db.EvaluateOptions{Share: 0.2, Among: []db.Candidates{db.All()}, Seed: 7}
+		_, drawn := heldOut(t, g, h, db.Contender{Model: "ppr"})
 		h.Share, h.Links = 0, linksOf(drawn, direction)
 		rng := rand.New(rand.NewPCG(1, 1))
 		rng.Shuffle(len(h.Links), func(i, j int) { h.Links[i], h.Links[j] = h.Links[j], h.Links[i] })
@@ -42,7 +42,7 @@ func TestHoldoutOfLinks(t *testing.T) {
 			h.Links[0].Src, h.Links[0].Dst = h.Links[0].Dst, h.Links[0].Src
 		}
 		h.Links = append(h.Links, h.Links[1], db.Edge{Src: db.Int(2), Dst: db.Int(2)})
-		set, _, listed := heldOut(t, g, h, db.Contender{Model: "ppr"})
+		set, listed := heldOut(t, g, h, db.Contender{Model: "ppr"})
 		if int(set.Hidden) != hidden || fmt.Sprint(listed) != fmt.Sprint(drawn) {
 			t.Errorf("%v: %d of %d hidden\ndrawn  %v\nlisted %v", direction, set.Hidden, hidden, drawn, listed)
 		}
@@ -56,11 +56,11 @@ func TestHoldoutOfLinks(t *testing.T) {
 			return err
 		})
 		h.Links, h.After = nil, late
-		if _, _, timed := heldOut(t, g, h, db.Contender{Model: "ppr"}); fmt.Sprint(timed) != fmt.Sprint(drawn) {
+		if _, timed := heldOut(t, g, h, db.Contender{Model: "ppr"}); fmt.Sprint(timed) != fmt.Sprint(drawn) {
 			t.Errorf("%v\ndrawn %v\ntimed %v", direction, drawn, timed)
 		}
 		h.After = late.Add(1)
-		if set, _, _ := heldOut(t, g, h, db.Contender{Model: "ppr"}); int(set.Hidden) != hidden-1 {
+		if set, _ := heldOut(t, g, h, db.Contender{Model: "ppr"}); int(set.Hidden) != hidden-1 {
 			t.Errorf("%v: after the first second %d of %d edges are hidden", direction, set.Hidden, hidden)
 		}
 	}
@@ -73,8 +73,8 @@ func TestHoldoutOfOtherLinks(t *testing.T) {
 	strew(t, g, 10, 3)
 	update(t, g, func(tx *db.Tx) error { return errors.Join(tx.PutEdge("a", "b"), tx.PutEdge("b", "c")) })
 	link := func(src, dst string) db.Edge { return db.Edge{Src: db.Str(src), Dst: db.Str(dst)} }
-	h := db.HoldoutOptions{Links: []db.Edge{link("a", "c"), link("a", "x"), link("x", "y"), link("b", "c")}, Among: []db.Candidates{db.All()}}
-	set, _, all := heldOut(t, g, h, db.Contender{Model: "common_neighbors"})
+	h := db.EvaluateOptions{Links: []db.Edge{link("a", "c"), link("a", "x"), link("x", "y"), link("b", "c")}, Among: []db.Candidates{db.All()}}
+	set, all := heldOut(t, g, h, db.Contender{Model: "common_neighbors"})
 	if set.Hidden != 1 || set.Unknown != 4 || set.Sources != 3 {
 		t.Errorf("%+v", set)
 	}
@@ -90,7 +90,7 @@ func TestHoldoutOfLinksRefuses(t *testing.T) {
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 20)
 	one := []db.Edge{{Src: db.Int(1), Dst: db.Int(2)}}
-	for what, h := range map[string]db.HoldoutOptions{
+	for what, h := range map[string]db.EvaluateOptions{
 		"edges after 1970": {After: time.Unix(1, 0)},
 		"two ways":         {Share: 0.1, Links: one},
 		"no links":         {Links: []db.Edge{}},
@@ -98,7 +98,7 @@ func TestHoldoutOfLinksRefuses(t *testing.T) {
 		"other nodes":      {Links: []db.Edge{{Src: db.Int(1), Dst: db.Str("x")}}},
 	} {
 		err := g.View(context.Background(), func(tx *db.Tx) error {
-			_, err := tx.Holdout(context.Background(), h)
+			_, err := tx.Evaluate(context.Background(), h)
 			return err
 		})
 		wantError(t, what, err, db.ErrInput)

@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"kith/db"
@@ -18,28 +17,14 @@ import (
 	"kith/model"
 )
 
-// heldOut runs a holdout.
-func heldOut(t testing.TB, g *db.DB, h db.HoldoutOptions, c db.Contender) (set *db.Holdout, info db.ContenderInfo, all []db.HeldOut) {
+// heldOut evaluates a contender, and returns all of its answers.
+func heldOut(t testing.TB, g *db.DB, o db.EvaluateOptions, c db.Contender) (of *db.Evaluation, all []db.HeldOut) {
 	t.Helper()
-	view(t, g, func(tx *db.Tx) (err error) {
-		set, err = tx.Holdout(context.Background(), h)
-		must(t, err)
-		info, all = answersOf(t, set, c)
-		return nil
-	})
-	return set, info, all
-}
-
-// answersOf returns all answers of a contender.
-func answersOf(t testing.TB, set *db.Holdout, c db.Contender) (info db.ContenderInfo, all []db.HeldOut) {
-	t.Helper()
-	info, answers, err := set.Ask(context.Background(), c)
+	o.Contenders = []db.Contender{c}
+	o.Each = func(_ int, h db.HeldOut) { all = append(all, h) }
+	of, err := g.Evaluate(context.Background(), o)
 	must(t, err)
-	for out, err := range answers {
-		must(t, err)
-		all = append(all, out)
-	}
-	return info, all
+	return of, all
 }
 
 // strew makes a graph of n nodes with random edges.
@@ -84,7 +69,7 @@ func holdoutIsRight(t *testing.T, direction db.Direction, seed uint64, policy st
 	strew(t, twin, n, seed)
 	must(t, g.Model("m").Create(ctx, model.Spec{Policy: policy}), g.Observe(ctx, db.ObserveOptions{Source: 1, Target: 2, Model: "m", Reward: 1}))
 	before := dump(t, g)
-	info, _, all := heldOut(t, g, db.HoldoutOptions{Share: 0.2, Seed: seed, Among: []db.Candidates{db.All()}}, db.Contender{Model: "m"})
+	info, all := heldOut(t, g, db.EvaluateOptions{Share: 0.2, Seed: seed, Among: []db.Candidates{db.All()}}, db.Contender{Model: "m", Version: 1})
 	equalDumps(t, dump(t, g), before)
 
 	linked := map[string]bool{} // edges of the whole graph
@@ -162,22 +147,22 @@ func TestHoldoutOfAPolicy(t *testing.T) {
 	g := dbtest.Open(t, inMemory)
 	strew(t, g, 40, 5)
 	told := 0
-	h := db.HoldoutOptions{Share: 0.1, Sample: 5}
-	c := db.Contender{Spec: &model.Spec{}, Plan: model.EdgePlan{Samples: 30, Epochs: 1}, Progress: func(done, total int) {
+	o := db.EvaluateOptions{Share: 0.1, Sample: 5, Progress: func(done, total int) {
 		if told++; done != told || total != 5 {
 			t.Errorf("%d of %d after %d", done, total, told)
 		}
 	}}
-	set, info, all := heldOut(t, g, h, c)
-	if set.Sources != 5 || told != 5 || !strings.Contains(info.AnsweredBy, "trained on the other edges") || info.AlreadyLearned {
-		t.Errorf("%+v", info)
+	c := db.Contender{Spec: &model.Spec{}, Plan: model.EdgePlan{Samples: 30, Epochs: 1}}
+	of, all := heldOut(t, g, o, c)
+	if r := of.Results[0]; of.Sources != 5 || told != 5 || !strings.Contains(r.AnsweredBy, "trained on the other edges") || r.AlreadyLearned {
+		t.Errorf("%+v", of)
 	}
 	told = 0
-	if _, _, again := heldOut(t, g, h, c); fmt.Sprint(again) != fmt.Sprint(all) {
+	if _, again := heldOut(t, g, o, c); fmt.Sprint(again) != fmt.Sprint(all) {
 		t.Error("the same seed gave other answers")
 	}
-	h.Seed, told = 9, 0
-	if _, _, other := heldOut(t, g, h, c); fmt.Sprint(other) == fmt.Sprint(all) {
+	o.Seed, told = 9, 0
+	if _, other := heldOut(t, g, o, c); fmt.Sprint(other) == fmt.Sprint(all) {
 		t.Error("another seed gave the same answers")
 	}
 	view(t, g, func(tx *db.Tx) error {
@@ -188,8 +173,7 @@ func TestHoldoutOfAPolicy(t *testing.T) {
 	})
 }
 
-// Contenders that are asked together, also concurrently, answer as each of them does alone, about
-// the same nodes.
+// Contenders that are asked together answer as each of them does alone, about the same nodes.
 func TestHoldoutContenders(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -199,24 +183,22 @@ func TestHoldoutContenders(t *testing.T) {
 	_, err := g.Model("m").Train(ctx, db.TrainOptions{Plan: model.EdgePlan{Samples: 30}}) // makes m the model that answers requests without a name
 	must(t, err)
 	among := []db.Candidates{db.All(), db.Neighbors(2)}
-	h := db.HoldoutOptions{Share: 0.1, Sample: 5, Among: among}
+	h := db.EvaluateOptions{Share: 0.1, Sample: 5, Among: among}
 	contenders := []db.Contender{{}, {Prior: true}, {Spec: &model.Spec{Policy: "ease"}}, {Model: "ppr"}}
 	together := make([][]db.HeldOut, len(contenders))
-	view(t, g, func(tx *db.Tx) error {
-		set, err := tx.Holdout(ctx, h)
-		must(t, err)
-		var asking sync.WaitGroup
-		for i, c := range contenders {
-			asking.Go(func() { _, together[i] = answersOf(t, set, c) })
+	h.Contenders, h.Each = contenders, func(i int, out db.HeldOut) { together[i] = append(together[i], out) }
+	of, err := g.Evaluate(ctx, h)
+	must(t, err)
+	for i, name := range []string{"m", "m", "prior", "prior", "ease", "ease", "ppr", "ppr"} {
+		if r := of.Results[i]; r.Name != name || r.Among != i%2 {
+			t.Errorf("result %d: %+v, want %s", i, r, name)
 		}
-		asking.Wait()
-		return nil
-	})
+	}
 	for i, c := range contenders {
 		var apart []db.HeldOut
 		for k := range among {
 			h.Among = among[k : k+1]
-			_, _, all := heldOut(t, g, h, c)
+			_, all := heldOut(t, g, h, c)
 			for j, out := range all {
 				if together[i][2*j+k].Among != k {
 					t.Fatalf("contender %d: set %d of candidates comes as %d", i, k, together[i][2*j+k].Among)
@@ -241,43 +223,100 @@ func TestHoldoutRefuses(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
-	ask := func(ctx context.Context, h db.HoldoutOptions, c db.Contender) error {
-		return g.View(ctx, func(tx *db.Tx) error {
-			s, err := tx.Holdout(ctx, h)
-			if err != nil {
-				return err
-			}
-			_, asked, err := s.Ask(ctx, c)
-			if err != nil {
-				return err
-			}
-			for _, err := range asked {
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+	ask := func(ctx context.Context, o db.EvaluateOptions, c db.Contender) error {
+		o.Contenders = []db.Contender{c}
+		_, err := g.Evaluate(ctx, o)
+		return err
 	}
-	wantError(t, "a graph without edges", ask(ctx, db.HoldoutOptions{Share: 0.5}, db.Contender{}), db.ErrInput)
+	wantError(t, "a graph without edges", ask(ctx, db.EvaluateOptions{Share: 0.5}, db.Contender{}), db.ErrInput)
 	load(t, g, 40)
 	for _, share := range []float64{0, 1, -1, 2, math.NaN(), math.Inf(1)} {
-		wantError(t, fmt.Sprint("a share of ", share), ask(ctx, db.HoldoutOptions{Share: share}, db.Contender{}), db.ErrInput)
+		wantError(t, fmt.Sprint("a share of ", share), ask(ctx, db.EvaluateOptions{Share: share}, db.Contender{}), db.ErrInput)
 	}
-	wantError(t, "a node that is not there", ask(ctx, db.HoldoutOptions{Share: 0.1, For: []any{"x"}}, db.Contender{}), db.ErrNotFound)
-	wantError(t, "a model that is not there", ask(ctx, db.HoldoutOptions{Share: 0.1}, db.Contender{Model: "m"}), db.ErrNoModel)
-	wantError(t, "a policy that is not there", ask(ctx, db.HoldoutOptions{Share: 0.1}, db.Contender{Spec: &model.Spec{Policy: "m"}}), db.ErrInput)
+	wantError(t, "a node that is not there", ask(ctx, db.EvaluateOptions{Share: 0.1, For: []any{"x"}}, db.Contender{}), db.ErrNotFound)
+	wantError(t, "a model that is not there", ask(ctx, db.EvaluateOptions{Share: 0.1}, db.Contender{Model: "m"}), db.ErrNoModel)
+	wantError(t, "a policy that is not there", ask(ctx, db.EvaluateOptions{Share: 0.1}, db.Contender{Spec: &model.Spec{Policy: "m"}}), db.ErrInput)
 	update(t, g, func(tx *db.Tx) error {
 		must(t, tx.AddNode(db.Node{Key: db.Str("alone")}))
-		_, err := tx.Holdout(ctx, db.HoldoutOptions{Share: 0.1})
+		_, err := tx.Evaluate(ctx, db.EvaluateOptions{Share: 0.1})
 		wantError(t, "beside changes", err, db.ErrInput)
 		return nil
 	})
-	wantError(t, "a node without edges", ask(ctx, db.HoldoutOptions{Share: 0.1, For: []any{"alone"}}, db.Contender{}), db.ErrInput)
+	wantError(t, "a node without edges", ask(ctx, db.EvaluateOptions{Share: 0.1, For: []any{"alone"}}, db.Contender{}), db.ErrInput)
 	late, cancel := context.WithCancel(ctx)
-	err := ask(late, db.HoldoutOptions{Share: 0.1}, db.Contender{Spec: &model.Spec{}, Plan: model.EdgePlan{Progress: during(func() { cancel() })}})
+	err := ask(late, db.EvaluateOptions{Share: 0.1}, db.Contender{Spec: &model.Spec{}, Plan: model.EdgePlan{Progress: during(func() { cancel() })}})
 	wantError(t, "a training that is cancelled", err, context.Canceled)
 	late, cancel = context.WithCancel(ctx)
-	err = ask(late, db.HoldoutOptions{Share: 0.5}, db.Contender{Progress: func(int, int) { cancel() }})
+	err = ask(late, db.EvaluateOptions{Share: 0.5, Progress: func(int, int) { cancel() }}, db.Contender{})
 	wantError(t, "an evaluation that is cancelled", err, context.Canceled)
+}
+
+// A stored model may have learned the hidden edges, so a copy is asked that has not; a version is
+// asked as it is. Without hidden edges the model is asked as it is.
+func TestEvaluateCopies(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	strew(t, g, 40, 5)
+	plan := model.EdgePlan{Samples: 30, Epochs: 1}
+	must(t, g.Model("m").Create(ctx, model.Spec{}))
+	_, err := g.Model("m").Train(ctx, db.TrainOptions{Plan: plan, Deploy: db.DeployAlways})
+	must(t, err)
+	o := db.EvaluateOptions{Share: 0.2, Among: []db.Candidates{db.All()}}
+	copied, fresh := db.Contender{Model: "m", Plan: plan}, db.Contender{Spec: &model.Spec{}, Plan: plan}
+	of, all := heldOut(t, g, o, copied)
+	if r := of.Results[0]; r.AlreadyLearned || r.Name != "m" || !strings.Contains(r.AnsweredBy, "a copy of model m") {
+		t.Errorf("%+v", r)
+	}
+	if _, same := heldOut(t, g, o, fresh); fmt.Sprint(same) != fmt.Sprint(all) {
+		t.Error("a copy answers otherwise than a new model with the same options")
+	}
+	of, _ = heldOut(t, g, o, db.Contender{Model: "m", Version: 2})
+	if r := of.Results[0]; !r.AlreadyLearned || r.Version != 2 {
+		t.Errorf("%+v", r)
+	}
+	for _, e := range edgesOf(t, g) { // is found, and is not in the graph any more
+		if e.Src != e.Dst {
+			o.Share, o.Links = 0, []db.Edge{e}
+		}
+	}
+	update(t, g, func(tx *db.Tx) error { return tx.DeleteEdge(o.Links[0].Src, o.Links[0].Dst) })
+	if of, _ = heldOut(t, g, o, copied); !of.Results[0].AlreadyLearned || of.Hidden != 0 {
+		t.Errorf("%+v", of)
+	}
+}
+
+// A function is asked about the graph without the hidden edges, and its scores rank the links.
+func TestEvaluateRank(t *testing.T) {
+	t.Parallel()
+	g := dbtest.Open(t, inMemory)
+	strew(t, g, 40, 5)
+	o := db.EvaluateOptions{Share: 0.2, Among: []db.Candidates{db.Neighbors(2)}}
+	want, _ := heldOut(t, g, o, db.Contender{Model: "common_neighbors"})
+	rank := func(ctx context.Context, rest *db.Tx, source db.Key, among []db.Key) (scores []float64, err error) {
+		var of []any
+		for _, k := range among {
+			of = append(of, k)
+		}
+		r, err := rest.Predict(ctx, db.PredictOptions{For: source, Among: db.Keys(of...), Model: "common_neighbors", Top: -1, NoCache: true})
+		if err != nil {
+			return nil, err
+		}
+		score := map[db.Key]float64{}
+		for _, l := range r.Links {
+			score[l.Target] = l.Score
+		}
+		for _, k := range among {
+			scores = append(scores, score[k])
+		}
+		return scores, nil
+	}
+	got, _ := heldOut(t, g, o, db.Contender{Model: "mine", Rank: rank})
+	if r, w := got.Results[0], want.Results[0]; r.Name != "mine" || r.MRR != w.MRR || r.AUC != w.AUC || r.Links != w.Links || r.MRR == 0 {
+		t.Errorf("%+v, want the measures of %+v", r, w)
+	}
+	short := func(context.Context, *db.Tx, db.Key, []db.Key) ([]float64, error) { return nil, nil }
+	o.Contenders = []db.Contender{{Rank: short}}
+	_, err := g.Evaluate(context.Background(), o)
+	wantError(t, "no scores", err, db.ErrInput)
 }

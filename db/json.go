@@ -81,6 +81,10 @@ func (v Path) MarshalJSON() ([]byte, error)             { return object(v) }
 func (v Offer) MarshalJSON() ([]byte, error)            { return object(v) }
 func (v Observation) MarshalJSON() ([]byte, error)      { return object(v) }
 func (v LogEvaluation) MarshalJSON() ([]byte, error)    { return object(v) }
+func (v Evaluation) MarshalJSON() ([]byte, error)       { return object(v) }
+func (v Result) MarshalJSON() ([]byte, error)           { return object(v) }
+func (v Bin) MarshalJSON() ([]byte, error)              { return object(v) }
+func (v Hits) MarshalJSON() ([]byte, error)             { return object(v) }
 func (v HeldOut) MarshalJSON() ([]byte, error)          { return object(v) }
 func (v PageRank) MarshalJSON() ([]byte, error)         { return object(v) }
 func (v RankedNode) MarshalJSON() ([]byte, error)       { return object(v) }

@@ -160,22 +160,10 @@ func (w work) predictAll(g *db.DB) error {
 }
 
 func (w work) holdout(g *db.DB) error {
-	return affordable(g.View(context.Background(), func(tx *db.Tx) error {
-		s, err := tx.Holdout(context.Background(), db.HoldoutOptions{Share: 0.1, Sample: 3})
-		if err != nil {
-			return err
-		}
-		_, asked, err := s.Ask(context.Background(), db.Contender{Spec: &db.ModelSpec{}, Plan: model.EdgePlan{Samples: w.asks}})
-		if err != nil {
-			return err
-		}
-		for _, err := range asked {
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	}))
+	_, err := g.Evaluate(context.Background(), db.EvaluateOptions{
+		Share: 0.1, Sample: 3, Contenders: []db.Contender{{Spec: &db.ModelSpec{}, Plan: model.EdgePlan{Samples: w.asks}}},
+	})
+	return affordable(err)
 }
 
 func (w work) check(g *db.DB) error { return g.Check(context.Background()) }

@@ -1,7 +1,6 @@
 package db
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"kith/db/words"
 	"kith/index"
 	"kith/model"
+	"kith/model/metric"
 	"kith/model/progress"
 	"kith/ppr"
 )
@@ -400,26 +400,15 @@ func (v *validation) measureOne(ctx context.Context, s *model.Scorer, epsilon fl
 	if err != nil {
 		return 0, err
 	}
-	return reciprocals(scores, q.found), nil
-}
-
-// reciprocals returns the sum of 1/rank of the links, each ranked among the candidates that are not
-// links.
-func reciprocals(scores []model.Score, links []int) (sum float64) {
-	for _, l := range links {
-		better, equal := 0, 0
-		for i := range scores {
-			switch c := cmp.Compare(scores[i].Score, scores[l].Score); {
-			case slices.Contains(links, i):
-			case c > 0:
-				better++
-			case c == 0:
-				equal++
-			}
+	var links, others []float64
+	for i := range scores {
+		if slices.Contains(q.found, i) {
+			links = append(links, scores[i].Score)
+		} else {
+			others = append(others, scores[i].Score)
 		}
-		sum += 1 / (1 + float64(better) + float64(equal)/2)
 	}
-	return sum
+	return float64(len(links)) * metric.MRR(links, others), nil
 }
 
 func sum(values []float64) (total float64) {

@@ -13,7 +13,6 @@ import (
 	"kith/db"
 	"kith/db/dbtest"
 	"kith/model"
-	"kith/model/metric"
 )
 
 // fashions returns a list of events in which ten sources link to three targets that change every
@@ -103,19 +102,14 @@ func TestPredictAt(t *testing.T) {
 
 // meanRank asks a contender for the links after a time, among all nodes, and returns the mean
 // reciprocal rank.
-func meanRank(t *testing.T, g *db.DB, h db.HoldoutOptions, options map[string]any) (mrr float64) {
+func meanRank(t *testing.T, g *db.DB, h db.EvaluateOptions, options map[string]any) float64 {
 	t.Helper()
 	spec := db.ModelSpec{Seed: 1}
 	for name, value := range options {
 		must(t, spec.Set(name, value))
 	}
-	_, _, all := heldOut(t, g, h, db.Contender{Spec: &spec})
-	links := 0
-	for _, out := range all {
-		mrr += float64(len(out.Found)) * metric.MRR(out.Found, out.Others)
-		links += len(out.Hidden)
-	}
-	return mrr / float64(links)
+	of, _ := heldOut(t, g, h, db.Contender{Spec: &spec})
+	return of.Results[0].MRR
 }
 
 // Times improve the prediction of future links.
@@ -123,7 +117,7 @@ func TestHoldoutAfterKnowsTimes(t *testing.T) {
 	t.Parallel()
 	slow(t)
 	g := timedGraph(t, "", 2050)
-	h := db.HoldoutOptions{After: time.Unix(5000+10*1990, 0), Among: []db.Candidates{db.All()}}
+	h := db.EvaluateOptions{After: time.Unix(5000+10*1990, 0), Among: []db.Candidates{db.All()}}
 	with := meanRank(t, g, h, nil)
 	without := meanRank(t, g, h, map[string]any{"blocks": "vectors topology structural"})
 	if !(with > 1.2*without) {
@@ -145,7 +139,7 @@ func TestHoldoutAfterOnCollegeMsg(t *testing.T) {
 	if _, err := g.Load(context.Background(), f, o); err != nil {
 		t.Fatal(err)
 	}
-	h := db.HoldoutOptions{After: time.Unix(1087000000, 0), Among: []db.Candidates{db.All()}, Sample: 300, Seed: 1}
+	h := db.EvaluateOptions{After: time.Unix(1087000000, 0), Among: []db.Candidates{db.All()}, Sample: 300, Seed: 1}
 	with := meanRank(t, g, h, nil)
 	without := meanRank(t, g, h, map[string]any{"blocks": "vectors topology structural"})
 	t.Logf("mean reciprocal rank %v with times, %v without", with, without)

@@ -370,23 +370,19 @@ func TestHoldoutInLittleMemory(t *testing.T) {
 	g := openClubs(t, 400, &Options{InMemory: true, Memory: 64 << 20})
 	onDemand(t, g, 10<<10)
 	const little = 4 * 4 * 2 * hiddenBytes
-	ask := func(h HoldoutOptions, memory int64) (set *Holdout, answers string) {
+	ask := func(o EvaluateOptions, memory int64) (s *holdout, answers string) {
 		must(t, g.View(ctx, func(tx *Tx) (err error) {
 			g.opts.Memory = memory
-			set, err = tx.Holdout(ctx, h)
+			s, err = tx.hold(ctx, &o)
 			if g.opts.Memory = 64 << 20; err != nil {
 				return err
 			}
-			_, asked, err := set.Ask(ctx, Contender{Model: "adamic_adar"})
-			for out, err := range asked {
-				must(t, err)
-				answers += fmt.Sprintln(out)
-			}
+			_, err = s.measure(ctx, &Contender{Model: "adamic_adar"}, func(out HeldOut) { answers += fmt.Sprintln(out) }, func(int) {})
 			return err
 		}))
-		return set, answers
+		return s, answers
 	}
-	set, got := ask(HoldoutOptions{Share: 0.2}, little)
+	set, got := ask(EvaluateOptions{Share: 0.2}, little)
 	if set.Hidden != 4 || set.Wanted < 40 {
 		t.Errorf("%d edges are hidden of %d, want 4", set.Hidden, set.Wanted)
 	}
@@ -405,7 +401,7 @@ func TestHoldoutInLittleMemory(t *testing.T) {
 		}
 		return nil
 	}))
-	if _, want := ask(HoldoutOptions{Links: links}, 64<<20); got != want {
+	if _, want := ask(EvaluateOptions{Links: links}, 64<<20); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }

@@ -156,25 +156,25 @@ func (s *Stats) WritePrometheus(w io.Writer) error {
 	return err
 }
 
-// metric is a Prometheus metric.
-type metric struct {
+// series is a Prometheus metric.
+type series struct {
 	name, help string
 	value      any // a number
 }
 
-func (m metric) kind() string {
+func (m series) kind() string {
 	if strings.HasSuffix(m.name, "_total") {
 		return "counter"
 	}
 	return "gauge"
 }
 
-func (s *Stats) metrics() []metric {
+func (s *Stats) metrics() []series {
 	c, a, kept, follower := &s.Cache, &s.Activity, &s.Changes, 0
 	if s.Follower {
 		follower = 1
 	}
-	return []metric{
+	return []series{
 		{"nodes", "Nodes of the graph.", s.Nodes},
 		{"edges", "Edges of the graph, loops included.", s.Edges},
 		{"loops", "Edges of a node to itself.", s.Loops},

@@ -189,7 +189,7 @@ func TestTimesHaveBounds(t *testing.T) {
 		},
 		"Holdout": func(at time.Time) error {
 			return g.View(ctx, func(tx *db.Tx) error {
-				_, err := tx.Holdout(ctx, db.HoldoutOptions{After: at})
+				_, err := tx.Evaluate(ctx, db.EvaluateOptions{After: at})
 				return err
 			})
 		},

@@ -101,21 +101,15 @@ func TestValidationMeasure(t *testing.T) {
 	g := openClubs(t, 25, &Options{InMemory: true, Memory: 64 << 20})
 	v, pairs := leftOut(t, g)
 	must(t, g.View(ctx, func(tx *Tx) error {
-		h := HoldoutOptions{Among: []Candidates{Neighbors(2)}}
+		o := EvaluateOptions{Contenders: []Contender{{Model: "resource_allocation"}}, Among: []Candidates{Neighbors(2)}}
 		for _, p := range pairs {
-			h.Links = append(h.Links, Edge{Src: tx.key(p[0]), Dst: tx.key(p[1])})
+			o.Links = append(o.Links, Edge{Src: tx.key(p[0]), Dst: tx.key(p[1])})
 		}
 		for _, q := range v.questions {
-			h.For = append(h.For, tx.key(q.source))
+			o.For = append(o.For, tx.key(q.source))
 		}
-		set, err := tx.Holdout(ctx, h)
-		must(t, err)
-		_, asked, err := set.Ask(ctx, Contender{Model: "resource_allocation"})
-		must(t, err)
-		want, links := map[Key]float64{}, 0
-		for out, err := range asked {
-			must(t, err)
-			links += len(out.Hidden)
+		want := map[Key]float64{}
+		o.Each = func(_ int, out HeldOut) {
 			for _, s := range out.Found {
 				rank := 1.0
 				for _, o := range out.Others {
@@ -129,6 +123,8 @@ func TestValidationMeasure(t *testing.T) {
 				want[out.Source] += 1 / rank
 			}
 		}
+		of, err := tx.Evaluate(ctx, o)
+		must(t, err)
 		m, err := tx.heuristic("resource_allocation")
 		must(t, err)
 		sums, err := v.measure(ctx, m.scorer, 0)
@@ -138,7 +134,7 @@ func TestValidationMeasure(t *testing.T) {
 				t.Errorf("node %d: %v, want %v", q.source, sums[i], want[tx.key(q.source)])
 			}
 		}
-		if v.links != links {
+		if links := of.Results[0].Links; v.links != links {
 			t.Errorf("%d links, want %d", v.links, links)
 		}
 		return nil

@@ -22,10 +22,10 @@ func hiddenClause(s *parse.Statement) parse.Value {
 }
 
 // hiddenNote returns the note on which edges are hidden.
-func (e *evaluation) hiddenNote() string {
-	note := fmt.Sprintf("%d of %d edges are hidden", e.set.Hidden, e.set.Edges)
-	if e.set.Wanted > e.set.Hidden {
-		note += fmt.Sprintf(", as many as fit into the memory, instead of %d", e.set.Wanted)
+func (e *evaluation) hiddenNote(of *db.Evaluation) string {
+	note := fmt.Sprintf("%d of %d edges are hidden", of.Hidden, of.Edges)
+	if of.Wanted > of.Hidden {
+		note += fmt.Sprintf(", as many as fit into the memory, instead of %d", of.Wanted)
 	}
 	if e.files != nil {
 		note = fmt.Sprintf("%s has %s; %s", e.files.Name, words.Count(e.links, "link"), note)
@@ -34,17 +34,17 @@ func (e *evaluation) hiddenNote() string {
 }
 
 // readSplit reads the files of a split.
-func (e *evaluation) readSplit(s *parse.Statement, h *db.HoldoutOptions) {
+func (e *evaluation) readSplit(s *parse.Statement) {
 	if s.Value("SPLIT") == nil {
 		return
 	}
-	h.Links = e.pairs(s.Value("SPLIT"))
-	e.links, e.files.Name = len(h.Links), e.text(s.Value("SPLIT"))
+	e.Links = e.pairs(s.Value("SPLIT"))
+	e.links, e.files.Name = len(e.Links), e.text(s.Value("SPLIT"))
 	as := "count as missed"
 	if s.Values("FOR") != nil || s.Value("SAMPLE") != nil {
 		as = "are left out"
 	}
-	e.noteUnknown(h.Links, as)
+	e.noteUnknown(e.Links, as)
 }
 
 // pairs reads a file of links.

@@ -41,14 +41,14 @@ func arrows() map[string][]string {
 		"kith/db/internal/walk":      {"kith/index", "kith/ppr", "kith/model"},
 		"kith/db/internal/gonum":     {"kith/index", gonum},
 		"kith/db": {
-			"kith/index", "kith/ppr", "kith/model", "kith/model/progress", "kith/db/edgelist", "kith/db/internal/store", "kith/db/internal/walk", "kith/db/internal/gonum", "kith/db/words",
+			"kith/index", "kith/ppr", "kith/model", "kith/model/metric", "kith/model/progress", "kith/db/edgelist", "kith/db/internal/store", "kith/db/internal/walk", "kith/db/internal/gonum", "kith/db/words",
 			"kith/db/internal/archive", "kith/db/internal/ctxio", "golang.org/x/sys", gonum, msgpack,
 		},
 		"kith/db/dbtest":         {"kith/db"},
 		"kith/db/words":          {},
 		"kith/db/internal/ctxio": {"kith/index"},
 		"kith/query/fileio":      {},
-		"kith/query":             {"kith/db", "kith/db/edgelist", "kith/db/words", "kith/model/metric", "kith/model/progress", "kith/query/draw", "kith/query/fileio", "kith/query/parse"},
+		"kith/query":             {"kith/db", "kith/db/edgelist", "kith/db/words", "kith/model/progress", "kith/query/draw", "kith/query/fileio", "kith/query/parse"},
 		"kith/query/draw":        {"kith/db", "kith/db/words", gonum},
 		"kith/query/parse":       {"kith/db/words"},
 		"kith/query/web":         {"kith/db", "kith/db/words", "kith/query", "kith/query/draw", "kith/query/parse"},
@@ -70,7 +70,7 @@ func forTests() []string {
 // testArrows returns further imports for the tests of a package.
 func testArrows() map[string][]string {
 	return map[string][]string{
-		"kith/db":                  {"kith/db/dbtest", "kith/model/metric"},
+		"kith/db":                  {"kith/db/dbtest"},
 		"kith/query/fileio":        {"golang.org/x/sys"},
 		"kith/db/edgelist":         {"gonum.org/v1/gonum"},
 		"kith/db/edgelist/parquet": {"kith/db", "kith/db/dbtest"},

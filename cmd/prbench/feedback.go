@@ -358,22 +358,10 @@ func (f *feedback) outcome(ctx context.Context) (reward float64, err error) {
 
 // mrr returns the mean reciprocal rank of the hidden edges within the second half, as c ranks them.
 func (f *feedback) mrr(ctx context.Context, c db.Contender) (mrr float64, err error) {
-	err = f.store.View(ctx, func(tx *db.Tx) error {
-		set, err := tx.Holdout(ctx, db.HoldoutOptions{
-			Links: f.hidden, For: f.judged, Sample: f.Sample, Among: []db.Candidates{f.among}, Seed: f.Seed,
-		})
-		if err != nil {
-			return err
-		}
-		_, answers, err := set.Ask(ctx, c)
-		if err != nil {
-			return err
-		}
-		links := 0
-		for h, err := range answers {
-			if err != nil {
-				return err
-			}
+	links := 0
+	_, err = f.store.Evaluate(ctx, db.EvaluateOptions{
+		Links: f.hidden, For: f.judged, Sample: f.Sample, Among: []db.Candidates{f.among}, Seed: f.Seed, Contenders: []db.Contender{c},
+		Each: func(_ int, h db.HeldOut) {
 			var found []float64
 			for i, target := range h.Hidden {
 				if !f.second[target] {
@@ -385,9 +373,7 @@ func (f *feedback) mrr(ctx context.Context, c db.Contender) (mrr float64, err er
 				}
 			}
 			mrr += float64(len(found)) * metric.MRR(found, h.Others)
-		}
-		mrr /= float64(links)
-		return nil
+		},
 	})
-	return mrr, err
+	return mrr / float64(max(links, 1)), err
 }

@@ -65,7 +65,7 @@ type holdoutResult struct {
 	Candidates int     `json:"candidates"` // number of candidates that are not links
 	MRR        float64 `json:"mrr"`
 	Hits       float64 `json:"hits_at_10"`
-	Train      float64 `json:"train_seconds"`    // making and training the model, plus the excess of its first question over the median
+	Train      float64 `json:"train_seconds"`    // hiding the edges, making and training the model, and the excess of its first question over the median
 	Question   float64 `json:"question_seconds"` // median time of the predictions for a node
 }
 

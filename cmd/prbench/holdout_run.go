@@ -11,7 +11,6 @@ import (
 	"kith/cmd/prbench/internal/trial"
 	"kith/db"
 	"kith/model"
-	"kith/model/metric"
 	"kith/query"
 	"kith/query/parse"
 )
@@ -99,7 +98,7 @@ func holdoutLine(r *holdoutRun) string {
 // only.
 func hold(ctx context.Context, tx *db.Tx, settings []holdoutSettings) ([]holdoutResult, error) {
 	s := settings[0]
-	h := db.HoldoutOptions{Share: s.Share, Sample: s.Sample, Seed: s.Seed}
+	o := db.EvaluateOptions{Share: s.Share, Sample: s.Sample, Seed: s.Seed}
 	for _, of := range settings {
 		among, err := parse.ParseSet(of.Among)
 		if err != nil {
@@ -109,14 +108,9 @@ func hold(ctx context.Context, tx *db.Tx, settings []holdoutSettings) ([]holdout
 		if err != nil {
 			return nil, err
 		}
-		h.Among = append(h.Among, candidates)
+		o.Among = append(o.Among, candidates)
 	}
-	set, err := tx.Holdout(ctx, h)
-	if err != nil {
-		return nil, err
-	}
-	results := slices.Repeat([]holdoutResult{{Edges: set.Edges, Hidden: set.Hidden, Sources: set.Sources}}, len(settings))
-	err = ask(ctx, set, s, results)
+	results, err := ask(ctx, tx, s, o)
 	if refusal(err) {
 		return slices.Repeat([]holdoutResult{{Refused: err.Error()}}, len(settings)), nil
 	}
@@ -128,50 +122,38 @@ func refusal(err error) bool {
 	return errors.Is(err, db.ErrTooLarge) || errors.Is(err, db.ErrInput) || errors.Is(err, model.ErrInput)
 }
 
-// ask trains a policy, asks it, and fills a result for each set of candidates.
-func ask(ctx context.Context, set *db.Holdout, s holdoutSettings, results []holdoutResult) error {
+// ask trains a policy and asks it, and returns a result for each set of candidates.
+func ask(ctx context.Context, tx *db.Tx, s holdoutSettings, o db.EvaluateOptions) ([]holdoutResult, error) {
 	c := db.Contender{Prior: s.Policy == priorName}
 	if !c.Prior {
 		spec, err := trial.Base(db.ModelSpec{Policy: s.Policy, Seed: s.Seed})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		c.Spec = &spec
 	}
+	o.Contenders = []db.Contender{c}
+	took := make([][]time.Duration, len(o.Among))
 	start := time.Now()
-	_, asked, err := set.Ask(ctx, c)
-	if err != nil {
-		return err
-	}
-	train := time.Since(start)
-	took := make([][]time.Duration, len(results))
-	start = time.Now()
-	for out, err := range asked {
-		if err != nil {
-			return err
-		}
-		took[out.Among] = append(took[out.Among], time.Since(start))
-		results[out.Among].add(&out)
+	o.Each = func(_ int, h db.HeldOut) {
+		took[h.Among] = append(took[h.Among], time.Since(start))
 		start = time.Now()
 	}
-	first := took[0][0]
-	for i := range results {
-		r := &results[i]
-		r.MRR, r.Hits = r.MRR/float64(r.Links), r.Hits/float64(r.Links)
-		slices.Sort(took[i])
-		r.Question = took[i][len(took[i])/2].Seconds()
-		r.Train = train.Seconds() + max(0, first.Seconds()-results[0].Question) // some policies read the graph at the first question
+	of, err := tx.Evaluate(ctx, o)
+	if err != nil {
+		return nil, err
 	}
-	return nil
-}
-
-// add adds the measurements of one source, which are those of EVALUATE. MRR and Hits are sums until
-// all sources have been added.
-func (r *holdoutResult) add(h *db.HeldOut) {
-	r.Links += len(h.Hidden)
-	r.Reached += len(h.Found)
-	r.Candidates += len(h.Others)
-	found := float64(len(h.Found))
-	r.MRR += found * metric.MRR(h.Found, h.Others)
-	r.Hits += found * metric.HitsAt(10, h.Found, h.Others)
+	first := took[0][0] // of hiding, training and the first question
+	var results []holdoutResult
+	for i, r := range of.Results {
+		slices.Sort(took[i])
+		results = append(results, holdoutResult{
+			Edges: of.Edges, Hidden: of.Hidden, Sources: of.Sources, Links: r.Links, Reached: r.Reached, Candidates: r.Others,
+			MRR: r.MRR, Hits: r.Hits[0].Share, Question: took[i][len(took[i])/2].Seconds(),
+		})
+	}
+	for i := range results {
+		results[i].Train = max(0, first.Seconds()-results[0].Question)
+	}
+	return results, nil
 }

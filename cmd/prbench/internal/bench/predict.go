@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"math/rand/v2"
 	"runtime"
 	"strings"
@@ -268,40 +267,34 @@ func discard[T any](_ T, err error) error { return err }
 // holdoutNodes is the maximum number of nodes in the measurement of a holdout.
 const holdoutNodes = 100
 
-// holdout measures the questions of a holdout and predictions for the same nodes, alternating
+// holdout measures the questions of an evaluation and predictions for the same nodes, alternating
 // between them.
 func (p *predictor) holdout(ctx context.Context) error {
 	held, predicted := p.line("Holdout", "of=holdout"), p.line("Holdout", "of=predict")
 	err := p.g.View(ctx, func(tx *db.Tx) error {
-		start := time.Now()
-		set, err := tx.Holdout(ctx, db.HoldoutOptions{Share: 0.1, Sample: min(holdoutNodes, p.queries)})
+		m, err := tx.Model(trained).Info(ctx)
 		if err != nil {
 			return err
 		}
-		_, asked, err := set.Ask(ctx, db.Contender{Model: trained})
-		if err != nil {
-			return err
-		}
-		held.Add(float64(time.Since(start)), "hide-ns")
-		next, stop := iter.Pull2(asked)
-		defer stop()
-		for {
-			var out db.HeldOut
-			var more bool
-			if err := held.Time(func() (err error) { out, err, more = next(); return err }); err != nil {
-				return err
-			}
-			if !more {
-				held.Took = held.Took[:len(held.Took)-1] // the last sample is the end of the iteration
-				return nil
-			}
-			err := predicted.Time(func() error {
-				return discard(tx.Predict(ctx, db.PredictOptions{For: out.Source, Model: trained}))
-			})
-			if err != nil {
-				return err
-			}
-		}
+		start, first := time.Now(), true
+		var failed error
+		_, err = tx.Evaluate(ctx, db.EvaluateOptions{
+			Share: 0.1, Sample: min(holdoutNodes, p.queries), Contenders: []db.Contender{{Model: trained, Version: m.Version}},
+			Each: func(_ int, h db.HeldOut) {
+				took := time.Since(start)
+				if first { // it contains the time to hide the edges
+					held.Add(float64(took), "hide-ns")
+					first = false
+				} else {
+					held.Took = append(held.Took, took)
+				}
+				failed = errors.Join(failed, predicted.Time(func() error {
+					return discard(tx.Predict(ctx, db.PredictOptions{For: h.Source, Model: trained}))
+				}))
+				start = time.Now()
+			},
+		})
+		return errors.Join(err, failed)
 	})
 	if err != nil {
 		return err

@@ -1,0 +1,266 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"kith/model"
+	"kith/model/metric"
+)
+
+// EvaluateOptions selects the edges to hide, by one of Share, After and Links, the links to ask for,
+// and the contenders that are asked.
+type EvaluateOptions struct {
+	// Share is the share of the edges to hide, between 0 and 1, exclusive. At least one edge is
+	// hidden; fewer than the share are hidden where the graph is too large to be copied in memory.
+	// See Evaluation.Wanted.
+	Share float64
+	// After hides the edges with this time or a later one. An edge that was added several times has
+	// the last of its times, and is hidden as a whole. Predictions are made as of this time.
+	// Without After, predictions have no time: they concern missing edges, not future ones.
+	After time.Time
+	// Links are the links to find. The graph need not have them; those that it has are hidden. Only
+	// Src and Dst matter.
+	Links []Edge
+
+	For    []any // sources to predict links of; nil means all nodes with a hidden link
+	Sample int   // number of these sources to draw at random; 0 means all
+	// Among are the sets of candidates, as for PredictOptions, from the graph without the hidden
+	// edges. Each source has a question for each set. Nil means one set, the default of
+	// PredictOptions.
+	Among []Candidates
+	Seed  uint64 // seed of the draws; 0 means the database's seed
+
+	// Contenders are asked in turn, all for the same links among the same candidates. Nil means the
+	// model that answers requests without a name, if there is one, the built-in model, and
+	// resource_allocation, a heuristic that is among the best on most graphs.
+	Contenders []Contender
+	// Each, if not nil, is called with each answer. The contender is an index of Contenders.
+	Each func(contender int, h HeldOut)
+	// Progress, if not nil, is called after each source that a contender was asked about.
+	Progress func(done, total int)
+}
+
+// Contender is a model, a policy or a function that an evaluation asks for links. The zero value is
+// the model that answers requests without a name.
+//
+// A stored model may have learned the edges that are hidden. Where edges of the graph are hidden,
+// the contender is therefore a copy of the model with the same options, which learns the remaining
+// edges by Plan, and none of the outcomes. A Version is asked as it is.
+type Contender struct {
+	Model   string // as for PredictOptions
+	Version int    // a version of the model, to be asked as it is
+	Prior   bool   // use the built-in model, whatever is deployed
+	// Spec, if not nil, is evaluated instead of a model: a model is made from it and, if its policy
+	// learns, trained on the remaining edges by Plan.
+	Spec *ModelSpec
+	Plan model.EdgePlan // its Progress reports on the training
+	// Rank, if not nil, is evaluated instead of a model. It returns a score for each candidate of a
+	// source; the transaction reads the graph without the hidden edges.
+	Rank func(ctx context.Context, rest *Tx, source Key, candidates []Key) ([]float64, error)
+}
+
+// Evaluation is how well contenders find hidden links.
+type Evaluation struct {
+	Edges   int64 `json:"edges"`   // number of edges of the graph
+	Hidden  int64 `json:"hidden"`  // number of hidden edges
+	Wanted  int64 `json:"wanted"`  // number of edges to hide; more than Hidden if these did not fit into memory
+	Sources int   `json:"sources"` // number of sources
+	// Unknown is the number of links to find that lack a node, which count as missed: two for a
+	// link of an undirected graph, one for a link of a directed graph.
+	Unknown int `json:"unknown"`
+	// Results has a result for each contender and set of candidates, in the order of the
+	// contenders, then of the sets.
+	Results []Result `json:"results"`
+}
+
+// Result is how well a contender finds hidden links among one set of candidates. The links of a
+// source are ranked among the candidates that it has no edge to, hidden or not.
+type Result struct {
+	Name           string `json:"name"`    // name of the model, the policy or the heuristic, or "prior"
+	Version        int    `json:"version"` // version of a stored model that was asked as it is
+	AlreadyLearned bool   `json:"taught"`  // the model has learned from edges or outcomes, which may include hidden edges
+	AnsweredBy     string `json:"answered_by"`
+	Among          int    `json:"among"` // index of the set in EvaluateOptions.Among
+
+	Links   int     `json:"links"`   // number of links to find; an undirected edge may be one from either end
+	Reached int     `json:"reached"` // number of links that are candidates; the others count as missed
+	Others  int     `json:"others"`  // number of candidates without a link
+	Pairs   int     `json:"pairs"`   // number of comparisons of a link with a candidate without one
+	MRR     float64 `json:"mrr"`     // mean reciprocal rank of the links
+	Hits    []Hits  `json:"hits"`
+	AUC     float64 `json:"auc"` // share of the pairs in the right order; 0 without pairs
+	// Probabilities says whether all estimated rewards of the candidates are from 0 to 1. Then ECE is
+	// their expected calibration error as probabilities of the links, over the Bins.
+	Probabilities bool    `json:"probabilities"`
+	ECE           float64 `json:"ece"`
+	Bins          []Bin   `json:"bins"`
+}
+
+// Bin is a group of candidates with about the same estimated reward.
+type Bin struct {
+	Count     int     `json:"count"`
+	Predicted float64 `json:"predicted"` // mean estimated reward
+	Share     float64 `json:"share"`     // share of the candidates that are links
+}
+
+// Hits says how many links are among the K best.
+type Hits struct {
+	K     int     `json:"k"`
+	Share float64 `json:"share"` // share of the links that score above the K-th best candidate without a link
+	// Short is the number of sources with links among their candidates and fewer than K candidates
+	// without a link: all of these links count.
+	Short int `json:"short"`
+}
+
+// numHits is the number of values of K.
+const numHits = 4
+
+// hitsAt returns the values of K of an evaluation.
+func hitsAt() [numHits]int { return [...]int{10, 20, 50, 100} }
+
+// Evaluate measures how well contenders find hidden links. See [Tx.Evaluate].
+func (db *DB) Evaluate(ctx context.Context, o EvaluateOptions) (*Evaluation, error) {
+	return result(ctx, db.View, func(tx *Tx) (*Evaluation, error) { return tx.Evaluate(ctx, o) })
+}
+
+// Evaluate hides edges, all at once: a share drawn at random, those after a time, or those of a
+// list, without loops. It asks each contender for the links of each source on the graph without
+// them, as Predict with NoCache does, and measures how high it ranks them. An undirected edge is to
+// be found from both of its ends. Nothing is written.
+//
+// The memory is that of a second graph or, if both do not fit, 4 KB for each hidden edge, of which
+// a share is then at most what fits into an eighth of Options.Memory. Evaluate returns ErrTooLarge
+// if others do not fit, ErrInput for a selection that cannot be hidden and if no source has a
+// hidden link, and the errors of Predict and, for a contender that is trained, those of Train.
+func (tx *Tx) Evaluate(ctx context.Context, o EvaluateOptions) (*Evaluation, error) {
+	s, err := tx.hold(ctx, &o)
+	if err != nil {
+		return nil, err
+	}
+	contenders := o.Contenders
+	if contenders == nil {
+		contenders = s.defaults()
+	}
+	e := &s.Evaluation
+	for i := range contenders {
+		c := &contenders[i]
+		results, err := s.measure(ctx, c, func(h HeldOut) {
+			if o.Each != nil {
+				o.Each(i, h)
+			}
+		}, func(done int) {
+			if o.Progress != nil {
+				o.Progress(i*s.Sources+done, len(contenders)*s.Sources)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		e.Results = append(e.Results, results...)
+	}
+	return e, nil
+}
+
+// defaults returns the contenders of an evaluation that names none.
+func (s *holdout) defaults() []Contender {
+	all := []Contender{{Prior: true}, {Model: "resource_allocation"}}
+	if m, err := s.whole.model("", 0); err == nil && m != nil {
+		all = append([]Contender{{}}, all...)
+	}
+	return all
+}
+
+// measure asks a contender, and passes on each answer and the number of sources that are done.
+func (s *holdout) measure(ctx context.Context, c *Contender, each func(HeldOut), done func(int)) ([]Result, error) {
+	of, err := s.prepare(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	sums := make([]quality, len(s.among))
+	for i := range sums {
+		sums[i].notProbability = of.plain
+	}
+	for i := range len(s.sources) * len(s.among) {
+		h, err := s.ask(ctx, of, i)
+		if err != nil {
+			return nil, err
+		}
+		sums[h.Among].add(&h)
+		each(h)
+		if i%len(s.among) == len(s.among)-1 {
+			done(i/len(s.among) + 1)
+		}
+	}
+	var results []Result
+	for among := range sums {
+		if s.all {
+			sums[among].links += s.Unknown // all missed
+		}
+		r := of.result
+		r.Among = among
+		sums[among].describe(&r)
+		results = append(results, r)
+	}
+	return results, nil
+}
+
+// quality sums how well hidden links are found, source by source.
+type quality struct {
+	links, reached, others, pairs int
+	hits                          [numHits]float64 // number of links found at each K
+	short                         [numHits]int
+	reciprocal                    float64 // sum of the reciprocal ranks of the links
+	ordered                       float64 // sum of the AUC over the links that could be compared
+	compared                      int
+	calibration                   metric.Calibration // of the estimated rewards
+	notProbability                bool               // whether some estimate is not between 0 and 1
+}
+
+func (q *quality) add(h *HeldOut) {
+	found, others := float64(len(h.Found)), len(h.Others)
+	q.links += len(h.Hidden)
+	q.reached += len(h.Found)
+	q.others += others
+	q.pairs += len(h.Found) * others
+	for i, k := range hitsAt() {
+		q.hits[i] += found * metric.HitsAt(k, h.Found, h.Others)
+		if found > 0 && others < k {
+			q.short[i]++
+		}
+	}
+	q.reciprocal += found * metric.MRR(h.Found, h.Others)
+	if others > 0 {
+		q.ordered += found * metric.AUC(h.Found, h.Others)
+		q.compared += len(h.Found)
+	}
+	q.addEstimates(h.FoundExploit, true)
+	q.addEstimates(h.OthersExploit, false)
+}
+
+// addEstimates adds the estimated rewards of candidates that are links, or of candidates that are
+// not.
+func (q *quality) addEstimates(exploit []float64, links bool) {
+	for _, p := range exploit {
+		if q.notProbability = q.notProbability || !(p >= 0 && p <= 1); q.notProbability {
+			return
+		}
+		q.calibration.Add(p, links)
+	}
+}
+
+// describe sets the measures of a result.
+func (q *quality) describe(r *Result) {
+	mean := func(sum float64, n int) float64 { return sum / max(float64(n), 1) }
+	r.Links, r.Reached, r.Others, r.Pairs = q.links, q.reached, q.others, q.pairs
+	r.MRR, r.AUC = mean(q.reciprocal, q.links), mean(q.ordered, q.compared)
+	for i, k := range hitsAt() {
+		r.Hits = append(r.Hits, Hits{K: k, Share: mean(q.hits[i], q.links), Short: q.short[i]})
+	}
+	if r.Probabilities = !q.notProbability; r.Probabilities {
+		r.ECE = q.calibration.Error(calibrationBins)
+		for _, b := range q.calibration.Bins(calibrationBins) {
+			r.Bins = append(r.Bins, Bin(b))
+		}
+	}
+}
