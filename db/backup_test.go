@@ -193,8 +193,30 @@ func TestBackupChain(t *testing.T) {
 		must(t, restore(path, chain...))
 		c := dbtest.Reopen(t, path, nil)
 		equalDumps(t, dump(t, c), dump(t, g))
+		checkReadBackup(t, g, chain)
 		must(t, g.Close())
 	}
+}
+
+// checkReadBackup checks that the beginnings of a chain say which version it is of, and that a
+// backup that does not follow the others is refused.
+func checkReadBackup(t *testing.T, g *db.DB, chain [][]byte) {
+	t.Helper()
+	var parts []io.Reader
+	for _, b := range chain {
+		parts = append(parts, bytes.NewReader(b))
+	}
+	last, err := db.ReadBackup(t.Context(), parts...)
+	view(t, g, func(tx *db.Tx) error {
+		if graph := tx.Stats().Version; err != nil || last.Graph != graph {
+			t.Errorf("version %d of the graph, %v, want %d", last.Graph, err, graph)
+		}
+		return nil
+	})
+	_, err = db.ReadBackup(t.Context(), bytes.NewReader(chain[0]), bytes.NewReader(chain[0]))
+	wantError(t, "a full backup after another", err, db.ErrMismatch)
+	_, err = db.ReadBackup(t.Context())
+	wantError(t, "no backup", err, db.ErrInput)
 }
 
 // An incremental backup of few changes is small, and one of no changes holds no records.
