@@ -224,9 +224,8 @@
 // nodes' rows are changed instead: short ones are copied, long ones lose these edges whenever they
 // are read.
 //
-// [Tx.Holdout] measures how good predictions are: it hides edges, and [Holdout.Ask] asks
-// contenders for them on the graph without them. All contenders of a set rank the same nodes and
-// candidates.
+// [DB.Evaluate] measures how good predictions are: it hides edges, and asks contenders for them on
+// the graph without them. All contenders rank the same nodes among the same candidates.
 //
 // # Versions
 //

@@ -129,7 +129,7 @@ func Example_nightly() {
 	// 'dan' 'bob'
 }
 
-// Is it better than a heuristic? A training hides some edges and tells.
+// Is it better than a heuristic? An evaluation hides edges and asks both for them.
 func Example_compare() {
 	ctx := context.Background()
 	g, err := db.Open("", &db.Options{InMemory: true})
@@ -146,12 +146,14 @@ func Example_compare() {
 	if _, err := g.Load(ctx, strings.NewReader(list.String()), db.LoadOptions{}); err != nil {
 		log.Fatal(err)
 	}
-	m, err := g.Model("").Train(ctx, db.TrainOptions{})
+	of, err := g.Evaluate(ctx, db.EvaluateOptions{Share: 0.1, Sample: 100, Contenders: []db.Contender{
+		{Spec: &db.ModelSpec{}}, // learns the edges that are not hidden
+		{Model: "adamic_adar"},
+	}})
 	if err != nil {
 		log.Fatal(err)
 	}
-	ours, _ := m.Comparison.Standing(db.RoleNew)
-	best, _ := m.Comparison.Standing(db.RoleHeuristic)
-	fmt.Println(m.Version, ours.MRR > best.MRR, best.Better)
-	// Output: 2 true false
+	ours, theirs := of.Results[0], of.Results[1]
+	fmt.Println(of.Hidden, "edges are hidden; better:", ours.MRR > theirs.MRR)
+	// Output: 120 edges are hidden; better: true
 }

@@ -79,7 +79,7 @@
 //
 // # Holdout
 //
-// Holdout uses the code of EVALUATE PREDICT LINKS ... ON HOLDOUT: [db.Tx.Holdout] hides the edges
+// Holdout uses the code of EVALUATE PREDICT LINKS ... ON HOLDOUT: [db.Tx.Evaluate] hides the edges
 // of a seed, and each policy is trained once on the rest and asked for all sets of candidates. The
 // first table has a row for each graph and set of candidates: the policy default, its ratios to the
 // best other policy or prior, and its ratios to the best plain heuristic (common neighbours,

@@ -30,12 +30,11 @@ function chart(title, meaning, path, model, hint) {
   return { figure: element("figure", { class: "card" }, caption, place), load };
 }
 
-// evaluation returns a panel whose buttons run evaluations and show their tables. Hidden edges are searched by a new model with
-// the same policy, because the model itself has learned from them.
-function evaluation(model, policy) {
+// evaluation returns a panel whose buttons run evaluations and show their tables.
+function evaluation(model) {
   const offers = [
-    ["Find hidden edges", `EVALUATE PREDICT LINKS FOR SAMPLE(100) AMONG NEIGHBORS(2) USING ${quoteName(policy)} ON HOLDOUT 0.1`,
-      ` hides a tenth of the edges, lets a new model of policy ${policy} learn from the others, and asks it for the hidden ones. The mrr is the ` +
+    ["Find hidden edges", `EVALUATE PREDICT LINKS FOR SAMPLE(100) AMONG NEIGHBORS(2) USING ${quoteName(model)} ON HOLDOUT 0.1`,
+      ` hides a tenth of the edges, lets a copy of the model learn from the others, and asks it for the hidden ones. The mrr is the ` +
       "mean of 1 / rank of the hidden edges, and hits@10 is the share of them among the ten best. Compare them with those of the other rows."],
     ["Replay decisions", `EVALUATE ${quoteName(model)} ON LOG USING snips`,
       " estimates, from the decisions of CHOOSE and their rewards, the mean reward (value, between low and high) if this model had made them."],
@@ -103,7 +102,7 @@ export async function showModels(name) {
       element("nav", { class: "model-list", "aria-label": "Models" }, tabs),
       element("div", { class: "card" }, element("h2", {}, `Versions of ${model.model}`), versionsTable(versions)),
       element("div", { class: "halves even" }, charts.map((c) => c.figure)),
-      evaluation(model.model, model.policy));
+      evaluation(model.model));
     charts.forEach((c) => c.load());
   } catch (error) {
     content.replaceChildren(problem(error));
