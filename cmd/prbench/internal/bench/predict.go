@@ -268,7 +268,7 @@ func discard[T any](_ T, err error) error { return err }
 const holdoutNodes = 100
 
 // holdout measures the questions of an evaluation and predictions for the same nodes, alternating
-// between them.
+// between them. The time of the first question is that of hiding the edges, too, and counts as such.
 func (p *predictor) holdout(ctx context.Context) error {
 	held, predicted := p.line("Holdout", "of=holdout"), p.line("Holdout", "of=predict")
 	err := p.g.View(ctx, func(tx *db.Tx) error {
@@ -282,7 +282,7 @@ func (p *predictor) holdout(ctx context.Context) error {
 			Share: 0.1, Sample: min(holdoutNodes, p.queries), Contenders: []db.Contender{{Model: trained, Version: m.Version}},
 			Each: func(_ int, h db.HeldOut) {
 				took := time.Since(start)
-				if first { // it contains the time to hide the edges
+				if first {
 					held.Add(float64(took), "hide-ns")
 					first = false
 				} else {
