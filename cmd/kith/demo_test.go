@@ -21,7 +21,7 @@ func TestDemo(t *testing.T) {
 	slow(t)
 	var out bytes.Buffer
 	cmd := newDemo()
-	cmd.SetArgs(nil)
+	cmd.SetArgs([]string{})
 	cmd.SetOut(&out)
 	if err := cmd.Execute(); err != nil {
 		t.Fatal(err)

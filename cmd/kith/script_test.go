@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -58,11 +59,15 @@ func serving(ts *testscript.TestScript, _ bool, args []string) {
 	})
 }
 
-// program FILE ARGUMENT... runs the text of a Go program that imports kith.
+// program FILE ARGUMENT... runs the text of a Go program that imports kith. The weight and the time of
+// an edge may be given as they were before they became options.
 func program(ts *testscript.TestScript, _ bool, args []string) {
 	b, err := os.ReadFile(ts.MkAbs(args[0]))
 	ts.Check(err)
 	file := ts.MkAbs("main.go")
+	b = regexp.MustCompile(`AddEdge\(([^,]+), ([^,]+), 1\)`).ReplaceAll(b, []byte("AddEdge($1, $2)"))
+	b = regexp.MustCompile(`PutEdge\(db\.Edge\{Src: (.+), Dst: (.+), Weight: (.+), Time: (.+)\}\)`).
+		ReplaceAll(b, []byte("PutEdge($1, $2, db.Weight($3), db.At($4))"))
 	ts.Check(os.WriteFile(file, b, 0o600))
 	cmd := exec.Command("go", append([]string{"run", file}, args[1:]...)...) // in this directory, which belongs to the module
 	cmd.Stdout, cmd.Stderr = ts.Stdout(), ts.Stderr()
