@@ -169,7 +169,7 @@ func (d *demo) teach(ctx context.Context, g *db.DB, p *people, u int) error {
 			return err
 		}
 	}
-	fmt.Fprintln(d.stdout, "\nThe model is told, the links that exist are inserted, and the next answer is another one:")
+	fmt.Fprintln(d.stdout, "\nThe model is told, the links that exist are inserted, and the next answer differs:")
 	_, err = d.ask(ctx, g, p, u)
 	return err
 }
