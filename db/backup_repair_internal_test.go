@@ -30,7 +30,7 @@ func buildFullDatabase(t *testing.T) fs.FS {
 	g := openTest(t, path)
 	var list strings.Builder
 	for i := range 6000 {
-		list.WriteString(Int(int64(i)).String() + " " + Int(int64((i+1)%6000)).String() + "\n")
+		list.WriteString(Int(int64(i)).Literal() + " " + Int(int64((i+1)%6000)).Literal() + "\n")
 	}
 	_, err := g.Load(ctx, strings.NewReader(list.String()), LoadOptions{})
 	must(t, err)

@@ -24,7 +24,7 @@ func offered(t testing.TB, g *db.DB, c db.Candidates) []int {
 	ids := []int{}
 	for _, l := range r.Links {
 		i := 0
-		if _, err := fmt.Sscan(l.Target.String(), &i); err != nil {
+		if _, err := fmt.Sscan(l.Target.Literal(), &i); err != nil {
 			t.Fatal(err)
 		}
 		ids = append(ids, i)

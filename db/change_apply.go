@@ -59,7 +59,7 @@ func (d *changeDocument) follows(s *snapshot) (bool, error) {
 	}
 	for i, id := range d.IDs {
 		if int64(id) < m.Nodes && s.Key(id) != d.keys[id] {
-			return false, fmt.Errorf("%w: node %d is %v, not %v", ErrMismatch, id, s.Key(id), d.Names[i])
+			return false, fmt.Errorf("%w: node %d is %v, not %v", ErrMismatch, id, s.Key(id).Literal(), d.Names[i])
 		}
 	}
 	return true, nil

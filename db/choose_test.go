@@ -117,7 +117,7 @@ func TestChoose(t *testing.T) {
 			for range 20 {
 				d, err := tx.Choose(ctx, c)
 				must(t, err)
-				targets += fmt.Sprint(d.Target, " ")
+				targets += fmt.Sprint(d.Target.Literal(), " ")
 			}
 			drawn = append(drawn, targets)
 			return wrong
@@ -365,7 +365,7 @@ func TestRewardInserts(t *testing.T) {
 		return err
 	})
 	var named *db.Error
-	if !errors.As(err, &named) || !errors.Is(err, db.ErrNotFound) || named.Name != d.Target.String() {
+	if !errors.As(err, &named) || !errors.Is(err, db.ErrNotFound) || named.Name != d.Target.Literal() {
 		t.Errorf("a deleted node: %v", err)
 	}
 }

@@ -34,16 +34,16 @@ func linesOf(g *db.DB) (map[string]bool, error) {
 	lines := map[string]bool{}
 	err := g.View(context.Background(), func(tx *db.Tx) error {
 		for n := range tx.Nodes() {
-			lines[fmt.Sprint("node ", n.Key)] = true
+			lines[fmt.Sprint("node ", n.Key.Literal())] = true
 			if n.Label != "" {
-				lines[fmt.Sprint("label ", n.Key, " ", n.Label)] = true
+				lines[fmt.Sprint("label ", n.Key.Literal(), " ", n.Label)] = true
 			}
 			if n.Features != nil {
-				lines[fmt.Sprint("features ", n.Key, " ", n.Features)] = true
+				lines[fmt.Sprint("features ", n.Key.Literal(), " ", n.Features)] = true
 			}
 		}
 		for e := range tx.Edges() {
-			lines[fmt.Sprint("edge ", e.Src, " ", e.Dst, " ", e.Weight, " ", e.Time.Unix())] = true
+			lines[fmt.Sprint("edge ", e.Src.Literal(), " ", e.Dst.Literal(), " ", e.Weight, " ", e.Time.Unix())] = true
 		}
 		return nil
 	})

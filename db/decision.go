@@ -339,9 +339,9 @@ func (tx *Tx) Choose(ctx context.Context, c ChooseOptions) (Decision, error) {
 func (tx *Tx) scoreChoice(ctx context.Context, q *question, e Explorer) (*decision, error) {
 	switch n := len(q.candidates); {
 	case n == 0 && q.ranking.Linked > 0:
-		return nil, inputf("node %v has no candidates to choose from: it is linked already to the %s of the set", q.ranking.Source, words.Count(q.ranking.Linked, "node"))
+		return nil, inputf("node %v has no candidates to choose from: it is linked already to the %s of the set", q.ranking.Source.Literal(), words.Count(q.ranking.Linked, "node"))
 	case n == 0:
-		return nil, inputf("node %v has no candidates to choose from: the set is empty", q.ranking.Source)
+		return nil, inputf("node %v has no candidates to choose from: the set is empty", q.ranking.Source.Literal())
 	case n > MaxOffers:
 		return nil, fmt.Errorf("%w: %d candidates, a choice may have %d", ErrTooLarge, n, MaxOffers)
 	}
@@ -355,7 +355,7 @@ func (tx *Tx) scoreChoice(ctx context.Context, q *question, e Explorer) (*decisi
 	}
 	for i, s := range scores {
 		if math.IsNaN(s.Score) || math.IsInf(s.Score, 0) {
-			return nil, inputf("the score of %v is %v: the model cannot choose", tx.key(d.Candidates[i]), s.Score)
+			return nil, inputf("the score of %v is %v: the model cannot choose", tx.key(d.Candidates[i]).Literal(), s.Score)
 		}
 		d.Scores[i] = s.Score
 	}

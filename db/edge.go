@@ -65,7 +65,7 @@ func (tx *Tx) writeEdge(src, dst any, opts []EdgeOption, isNew bool) error {
 		return err
 	}
 	if !index.ValidWeight(e.Weight) {
-		return inputf("edge %v -> %v: weight %v is not a number from 2^-40 to 2^40", e.Src, e.Dst, e.Weight)
+		return inputf("edge %v -> %v: weight %v is not a number from 2^-40 to 2^40", e.Src.Literal(), e.Dst.Literal(), e.Weight)
 	}
 	at, err := unixSeconds(e.Time)
 	if err != nil {
@@ -78,7 +78,7 @@ func (tx *Tx) writeEdge(src, dst any, opts []EdgeOption, isNew bool) error {
 		}
 	}
 	if _, exists := b.Edge(ends[0], ends[1]); exists && isNew {
-		return missing(KindEdge, fmt.Sprintf("%v -> %v", e.Src, e.Dst), nil, ErrExists, "edge %v -> %v exists already", e.Src, e.Dst)
+		return missing(KindEdge, fmt.Sprintf("%v -> %v", e.Src.Literal(), e.Dst.Literal()), nil, ErrExists, "edge %v -> %v exists already", e.Src.Literal(), e.Dst.Literal())
 	}
 	_, err = b.SetEdge(ends[0], ends[1], e.Weight, at)
 	return err

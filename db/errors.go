@@ -96,7 +96,7 @@ const (
 // without the name of a package.
 type Error struct {
 	Kind       Kind
-	Name       string   // the name as given; a node is written as [Key.String] writes it
+	Name       string   // the name as given; a node is written as [Key.Literal] writes it
 	Accepted   []string // the names that would have been accepted, if these are known
 	DidYouMean string   // what Name probably means: one of Accepted, or for a node one that exists; "" means unknown
 	Err        error    // the error that errors.Is finds: ErrNotFound, ErrNoModel, ErrInput ...
@@ -123,11 +123,11 @@ func missing(kind Kind, name string, accepted []string, err error, format string
 
 // noNode returns the error for the key of no node. It names the node that the key probably means.
 func (tx *Tx) noNode(k Key) error {
-	e := missing(KindNode, k.String(), nil, ErrNotFound, "no node %v", k)
+	e := missing(KindNode, k.Literal(), nil, ErrNotFound, "no node %v", k.Literal())
 	for _, other := range alike(k) {
 		if other.key != k && tx.Has(other.key) {
-			e.DidYouMean = other.key.String()
-			e.cause = fmt.Errorf("no node %v; there is a node %v%s", k, other.key, other.is)
+			e.DidYouMean = other.key.Literal()
+			e.cause = fmt.Errorf("no node %v; there is a node %v%s", k.Literal(), other.key.Literal(), other.is)
 			break
 		}
 	}
@@ -163,7 +163,7 @@ func alike(k Key) (keys []alikeKey) {
 }
 
 func noEdge(src, dst Key) error {
-	return missing(KindEdge, fmt.Sprintf("%v -> %v", src, dst), nil, ErrNotFound, "no edge %v -> %v", src, dst)
+	return missing(KindEdge, fmt.Sprintf("%v -> %v", src.Literal(), dst.Literal()), nil, ErrNotFound, "no edge %v -> %v", src.Literal(), dst.Literal())
 }
 
 // labelNumber returns the number of a label. It returns ErrNotFound for a label that does not

@@ -35,7 +35,7 @@ func Example_ask() {
 		log.Fatal(err)
 	}
 	fmt.Println(p.Links[0].Target)
-	// Output: 'dan'
+	// Output: dan
 }
 
 // Ask, then teach: each outcome counts at once.
@@ -61,8 +61,8 @@ func Example_teach() {
 		}
 	}
 	// Output:
-	// 'dan' 0
-	// 'fay' 1
+	// dan 0
+	// fay 1
 }
 
 // Serve suggestions, choose so that something is learned, and reward.
@@ -89,7 +89,7 @@ func Example_serve() {
 	answer := httptest.NewRecorder()
 	serve(answer, httptest.NewRequest("GET", "/?user=ann", nil))
 	fmt.Print(answer.Body)
-	// Output: 'cid' 1
+	// Output: cid 1
 }
 
 // Score everyone, each night.
@@ -123,10 +123,10 @@ func Example_nightly() {
 		log.Fatal(err)
 	}
 	// Output:
-	// 'ann' 'cid'
-	// 'bob' 'dan'
-	// 'cid' 'ann'
-	// 'dan' 'bob'
+	// ann cid
+	// bob dan
+	// cid ann
+	// dan bob
 }
 
 // Is it better than a heuristic? An evaluation hides edges and asks both for them.

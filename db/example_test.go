@@ -50,8 +50,8 @@ func Example() {
 	}
 	fmt.Println(r.AnsweredBy)
 	// Output:
-	// 1 'dan'
-	// 2 'fay'
+	// 1 dan
+	// 2 fay
 	// the built-in model: the database has no model
 }
 
@@ -116,7 +116,7 @@ func ExampleDB_View() {
 		log.Fatal(err)
 	}
 	// Output:
-	// 'ann' 7 2.5
+	// ann 7 2.5
 }
 
 // Sets of candidates can be combined.
@@ -162,9 +162,9 @@ func ExampleDB_Choose() {
 	fmt.Println(g.Reward(ctx, d.ID, 1))
 	fmt.Println(g.Reward(ctx, d.ID, 0))
 	// Output:
-	// 'cid' 0.61
-	// 'dan' 0.22
-	// 'eve' 0.17
+	// cid 0.61
+	// dan 0.22
+	// eve 0.17
 	// <nil>
 	// decision 1 has reward 1 already
 }
@@ -198,9 +198,9 @@ func ExampleTx_PageRank() {
 		log.Fatal(err)
 	}
 	// Output:
-	// 'bob' 0.358
-	// 'ann' 0.302
-	// ['ann' 'bob' 'cid' 'dan']
+	// bob 0.358
+	// ann 0.302
+	// [ann bob cid dan]
 }
 
 func ExampleModel_Deploy() {
@@ -331,5 +331,5 @@ func ExamplePrediction() {
 		log.Fatal(err)
 	}
 	fmt.Println(answer.Source, answer.Links[0].Target)
-	// Output: 'ann' 'bob'
+	// Output: ann bob
 }

@@ -114,7 +114,7 @@ func (tx *Tx) describeSource(q *question) string {
 	if n := len(q.start.Node); n > 1 {
 		what = words.Count(n, "node")
 	}
-	return fmt.Sprintf("%s %v, %s, graph version %d", what, q.ranking.Source, words.Count(edges, "edge"), tx.view().Meta.Version)
+	return fmt.Sprintf("%s %v, %s, graph version %d", what, q.ranking.Source.Literal(), words.Count(edges, "edge"), tx.view().Meta.Version)
 }
 
 // options returns the options of the scorer that have the given names, with their values.

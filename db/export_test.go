@@ -24,7 +24,7 @@ import (
 // times.
 func contents(tx *db.Tx) (all []string) {
 	for n := range tx.Nodes() {
-		all = append(all, fmt.Sprintf("%v %q %v", n.Key, n.Label, n.Features))
+		all = append(all, fmt.Sprintf("%v %q %v", n.Key.Literal(), n.Label, n.Features))
 	}
 	for e := range tx.Edges() {
 		if !tx.Stats().Directed && e.Src.Compare(e.Dst) > 0 {

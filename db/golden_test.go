@@ -96,7 +96,7 @@ func compareDigest(t *testing.T, want map[string]string, name string, g *db.DB) 
 	for _, c := range contenders {
 		_, all := heldOut(t, g, h, c)
 		for _, out := range all {
-			fmt.Fprintln(sum, out.Source, out.Hidden)
+			fmt.Fprintln(sum, out.Source.Literal(), out.Hidden)
 			for _, x := range slices.Concat(out.Found, out.Others, out.FoundExploit, out.OthersExploit) {
 				sum.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(x)))
 			}

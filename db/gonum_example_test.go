@@ -54,5 +54,5 @@ func ExampleTx_Gonum() {
 	}
 	// Output:
 	// 2 components
-	// 'ann' 'bob' 'cid' 4
+	// ann bob cid 4
 }

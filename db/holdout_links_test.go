@@ -113,7 +113,7 @@ func TestPairs(t *testing.T) {
 	text := func(pairs []db.Edge) string {
 		var all []string
 		for _, p := range pairs {
-			all = append(all, fmt.Sprint(p.Src, "-", p.Dst))
+			all = append(all, fmt.Sprint(p.Src.Literal(), "-", p.Dst.Literal()))
 		}
 		return strings.Join(all, " ")
 	}

@@ -75,9 +75,9 @@ func holdoutIsRight(t *testing.T, direction db.Direction, seed uint64, policy st
 	linked := map[string]bool{} // edges of the whole graph
 	proper := 0
 	for _, e := range edgesOf(t, g) {
-		linked[fmt.Sprint(e.Src, e.Dst)] = true
+		linked[fmt.Sprint(e.Src.Literal(), e.Dst.Literal())] = true
 		if direction == db.Undirected {
-			linked[fmt.Sprint(e.Dst, e.Src)] = true
+			linked[fmt.Sprint(e.Dst.Literal(), e.Src.Literal())] = true
 		}
 		if e.Src != e.Dst {
 			proper++
@@ -118,7 +118,7 @@ func holdoutIsRight(t *testing.T, direction db.Direction, seed uint64, policy st
 		var others []float64
 		found := map[db.Key]float64{}
 		for _, l := range r.Links {
-			if linked[fmt.Sprint(out.Source, l.Target)] {
+			if linked[fmt.Sprint(out.Source.Literal(), l.Target.Literal())] {
 				found[l.Target] = l.Score
 			} else {
 				others = append(others, l.Score)

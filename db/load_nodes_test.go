@@ -35,7 +35,7 @@ func TestLoadNodes(t *testing.T) {
 	view(t, g, func(tx *db.Tx) error {
 		for n, err := range tx.Nodes() {
 			must(t, err)
-			got[n.Key.String()] = fmt.Sprintf("%s%v%d", n.Label, n.Features, n.Edges)
+			got[n.Key.Literal()] = fmt.Sprintf("%s%v%d", n.Label, n.Features, n.Edges)
 		}
 		return nil
 	})

@@ -162,7 +162,7 @@ func TestLoadOfTwoKinds(t *testing.T) {
 			must(t, err)
 			var got []string
 			for _, l := range rank.Links {
-				got = append(got, l.Target.String())
+				got = append(got, l.Target.Literal())
 			}
 			slices.Sort(got)
 			if strings.Join(got, " ") != c.want {

@@ -148,7 +148,7 @@ func (tx *Tx) surveyLog(given model.Rewards) (v LogEvaluation, err error) {
 func (tx *Tx) checkRandom(d *decision) error {
 	for i, p := range d.Propensities {
 		if p == 0 || p == 1 {
-			return inputf("decision %d was made without randomness, by %s: node %v had propensity %v, so the log cannot show what a different choice would have earned", d.ID, d.Explorer, tx.key(d.Candidates[i]), p)
+			return inputf("decision %d was made without randomness, by %s: node %v had propensity %v, so the log cannot show what a different choice would have earned", d.ID, d.Explorer, tx.key(d.Candidates[i]).Literal(), p)
 		}
 	}
 	return nil

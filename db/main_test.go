@@ -157,5 +157,5 @@ func edgeString(e db.Edge) string {
 	if !e.Time.IsZero() {
 		at = e.Time.Unix()
 	}
-	return fmt.Sprintf("%v-%v:%v@%d", e.Src, e.Dst, e.Weight, at)
+	return fmt.Sprintf("%v-%v:%v@%d", e.Src.Literal(), e.Dst.Literal(), e.Weight, at)
 }

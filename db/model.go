@@ -354,13 +354,13 @@ func (m *modelView) describe() ModelInfo {
 func (tx *Tx) withNodeKey(err error) error {
 	var stray *model.ClassError
 	if errors.As(err, &stray) {
-		return inputf("node %v stands for no class of the model", tx.key(stray.Node))
+		return inputf("node %v stands for no class of the model", tx.key(stray.Node).Literal())
 	}
 	var bad *model.VectorError
 	if !errors.As(err, &bad) {
 		return err
 	}
-	return inputf("node %v has %d features, the model wants %d", tx.key(bad.Node), bad.Len, bad.Want)
+	return inputf("node %v has %d features, the model wants %d", tx.key(bad.Node).Literal(), bad.Len, bad.Want)
 }
 
 // At most one model answers requests that name no model; index.Meta stores its name. Without one,

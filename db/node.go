@@ -15,8 +15,20 @@ import (
 	"kith/ppr"
 )
 
-// Key identifies a node. It is an integer or a string. 42 and "42" are different keys. A parameter
-// of type any that takes a key accepts a Key, a string or an integer of any of Go's types.
+// Key identifies a node. It is an integer or a string. 42 and "42" are different keys. Keys are
+// comparable, and the zero Key is the integer 0. A parameter of type any that takes a key accepts a
+// Key, a string or an integer of any of Go's types. The methods of a Key are
+//
+//	Int() (i int64, ok bool)  // the integer, and whether the key is one
+//	Str() (s string, ok bool) // the string, and whether the key is one
+//	Value() any               // an int64 or a string
+//	String() string           // 42 or alice
+//	Literal() string          // 42 or 'alice', as statements of package query write it
+//	Valid() error             // why a string is no key: it is empty, too long, or not plain UTF-8
+//	Compare(l Key) int        // integers come before strings
+//
+// and those of [encoding/json.Marshaler], [encoding.TextMarshaler], their counterparts, and
+// [database/sql.Scanner].
 type Key = index.Key
 
 // Int returns the key of an integer.
@@ -71,7 +83,7 @@ func (tx *Tx) AddNode(n Node) error {
 		return err
 	}
 	if _, ok := b.ID(n.Key); ok {
-		return missing(KindNode, n.Key.String(), nil, ErrExists, "node %v exists already", n.Key)
+		return missing(KindNode, n.Key.Literal(), nil, ErrExists, "node %v exists already", n.Key.Literal())
 	}
 	return tx.PutNode(n)
 }
@@ -104,7 +116,7 @@ func nodeError(k Key, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("node %v: %w", k, inputError(err))
+	return fmt.Errorf("node %v: %w", k.Literal(), inputError(err))
 }
 
 // SetFeatures sets the feature vector of a node; nil removes it. All vectors of nodes with the same
@@ -215,21 +227,26 @@ func CheckSeeds(s Seeds) (i int, err error) {
 	for i, seed := range s {
 		switch w := seed.Weight; {
 		case w != 0 && !(w >= MinWeight && w <= MaxWeight): // the negation also catches NaN
-			return i, inputf("source %v: weight %v is not a number from 2^-40 to 2^40", seed.Node, w)
+			return i, inputf("source %v: weight %v is not a number from 2^-40 to 2^40", seed.Node.Literal(), w)
 		case given[seed.Node]:
-			return i, inputf("source %v is given twice in a set", seed.Node)
+			return i, inputf("source %v is given twice in a set", seed.Node.Literal())
 		}
 		given[seed.Node] = true
 	}
 	return 0, nil
 }
 
-// String returns the set in the syntax of the query language: a node, or a list in parentheses with
-// the weights to four digits, of which at most five are shown.
-func (s Seeds) String() string {
+// String returns the text of a node, or a list in parentheses with the weights to four digits, of
+// which at most five are shown: ann, or (ann WEIGHT 0.25, bob WEIGHT 0.75).
+func (s Seeds) String() string { return s.text(Key.String) }
+
+// Literal returns the set as String does, with the nodes in the syntax of the query language.
+func (s Seeds) Literal() string { return s.text(Key.Literal) }
+
+func (s Seeds) text(of func(Key) string) string {
 	const shown = 5
 	if len(s) == 1 {
-		return s[0].Node.String()
+		return of(s[0].Node)
 	}
 	var parts []string
 	for i, seed := range s {
@@ -237,7 +254,7 @@ func (s Seeds) String() string {
 			parts = append(parts, fmt.Sprintf("and %d more", len(s)-shown))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%v WEIGHT %.4g", seed.Node, seed.Weight))
+		parts = append(parts, fmt.Sprintf("%s WEIGHT %.4g", of(seed.Node), seed.Weight))
 	}
 	return "(" + strings.Join(parts, ", ") + ")"
 }
@@ -298,7 +315,7 @@ func (tx *Tx) seeds(h ppr.Vector) Seeds {
 	return s
 }
 
-// NodesBeginning yields the keys of the nodes whose spelling, as [Key.String] returns it, begins
+// NodesBeginning yields the keys of the nodes whose spelling, as [Key.Literal] returns it, begins
 // with a text: 12 is the beginning of 12 and 120, 'an of 'ann'. Shorter numbers precede longer
 // ones; otherwise the keys are in key order. It takes time for the keys that it yields, for deleted
 // nodes between them, and for nodes that were added since the last compaction.

@@ -2,8 +2,12 @@ package db_test
 
 import (
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -34,8 +38,8 @@ func TestNodesBeginning(t *testing.T) {
 	keys := prefixKeys()
 	prefixes := map[string]bool{"": true, "x": true, "+1": true, "01": true, "-0": true, "1.5": true, "'a'n": true, "'o'''": true, "99999999999999999999": true}
 	for _, k := range keys {
-		for i := range len(k.String()) + 1 {
-			prefixes[k.String()[:i]] = true
+		for i := range len(k.Literal()) + 1 {
+			prefixes[k.Literal()[:i]] = true
 		}
 	}
 	for _, change := range []func(*db.Options){func(*db.Options) {}, db.Paged} {
@@ -92,7 +96,7 @@ func checkPrefixes(t *testing.T, g *db.DB, prefixes map[string]bool) {
 			}
 			var want []db.Key
 			for _, k := range all {
-				if strings.HasPrefix(k.String(), prefix) {
+				if strings.HasPrefix(k.Literal(), prefix) {
 					want = append(want, k)
 				}
 			}
@@ -106,5 +110,24 @@ func checkPrefixes(t *testing.T, g *db.DB, prefixes map[string]bool) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Key is an alias, so go doc shows only its comment, which therefore lists the methods.
+func TestKeyDoc(t *testing.T) {
+	t.Parallel()
+	f, err := parser.ParseFile(token.NewFileSet(), "node.go", nil, parser.ParseComments)
+	must(t, err)
+	var shown string
+	for _, of := range f.Decls {
+		if d, ok := of.(*ast.GenDecl); ok && d.Tok == token.TYPE && d.Specs[0].(*ast.TypeSpec).Name.Name == "Key" {
+			shown = d.Doc.Text()
+		}
+	}
+	of := reflect.TypeFor[db.Key]()
+	for i := range of.NumMethod() {
+		if name := of.Method(i).Name; !strings.HasPrefix(name, "Marshal") && !strings.Contains(shown, "\t"+name+"(") {
+			t.Errorf("the comment of Key lacks %s:\n%s", name, shown)
+		}
 	}
 }

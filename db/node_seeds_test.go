@@ -258,7 +258,8 @@ func TestSeedsInJSON(t *testing.T) {
 			t.Errorf("%v is %s, and gives back %v", s, b, back)
 		}
 	}
-	if s := fmt.Sprint(db.Seeds{{db.Int(3), 1. / 3}, {db.Str("ann"), 2. / 3}}); s != "(3 WEIGHT 0.3333, 'ann' WEIGHT 0.6667)" {
+	set := db.Seeds{{db.Int(3), 1. / 3}, {db.Str("ann"), 2. / 3}}
+	if s := set.Literal() + " " + set.String(); s != "(3 WEIGHT 0.3333, 'ann' WEIGHT 0.6667) (3 WEIGHT 0.3333, ann WEIGHT 0.6667)" {
 		t.Error(s)
 	}
 }

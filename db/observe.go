@@ -235,7 +235,7 @@ func (tx *Tx) contexts(
 	}
 	for _, x := range all {
 		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-			return nil, inputf("the features of %v and its candidates are too large to multiply", tx.key(source))
+			return nil, inputf("the features of %v and its candidates are too large to multiply", tx.key(source).Literal())
 		}
 	}
 	return all, nil

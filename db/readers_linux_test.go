@@ -35,7 +35,7 @@ func read(path string) error {
 				return err
 			}
 			for _, l := range r.Links {
-				fmt.Fprintln(digest, source, l.Target, l.Score)
+				fmt.Fprintln(digest, source, l.Target.Literal(), l.Score)
 			}
 		}
 		fmt.Println("answers", digest.Sum64())

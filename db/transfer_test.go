@@ -95,7 +95,7 @@ func byKey(t testing.TB, g *db.DB) map[string]float64 {
 		r, err := g.Predict(context.Background(), db.PredictOptions{For: u, Among: db.Keys(1, 2, 20, 21, 22), Model: "m", NoCache: true, Top: -1, Epsilon: 1e-10})
 		must(t, err)
 		for _, l := range r.Links {
-			all[fmt.Sprint(u, " -> ", l.Target)] = l.Score
+			all[fmt.Sprint(u, " -> ", l.Target.Literal())] = l.Score
 		}
 	}
 	return all
@@ -287,11 +287,11 @@ func TestObservations(t *testing.T) {
 	view(t, g, func(tx *db.Tx) error {
 		for o, err := range tx.Observations() {
 			must(t, err)
-			got = append(got, fmt.Sprint(o.Model, o.ModelVersion, " ", o.Source, "-", o.Target, "=", o.Reward, " ", o.Decision, o.Learned, len(o.Offered)))
+			got = append(got, fmt.Sprint(o.Model, o.ModelVersion, " ", o.Source.Literal(), "-", o.Target.Literal(), "=", o.Reward, " ", o.Decision, o.Learned, len(o.Offered)))
 		}
 		return nil
 	})
-	want := []string{"m1 0-11=0 0 true 3", "m1 1-12=1 0 true 3", "m1 2-15=0 0 true 3", fmt.Sprintf("m1 3-%v=1 1 true 2", d.Target), "m1 3-20=0 0 false 3"}
+	want := []string{"m1 0-11=0 0 true 3", "m1 1-12=1 0 true 3", "m1 2-15=0 0 true 3", fmt.Sprintf("m1 3-%v=1 1 true 2", d.Target.Literal()), "m1 3-20=0 0 false 3"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got %q\nwant %q", got, want)
 	}

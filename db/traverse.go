@@ -206,7 +206,7 @@ func (tx *Tx) Warm(ctx context.Context, keys ...any) error {
 	}
 	for _, id := range ids {
 		if !tx.snap.Live(id) {
-			return fmt.Errorf("%w: node %v, before the transaction that makes it has committed", ErrNotFound, tx.key(id))
+			return fmt.Errorf("%w: node %v, before the transaction that makes it has committed", ErrNotFound, tx.key(id).Literal())
 		}
 		for _, of := range tx.statesOf(id, scorer) {
 			if _, err := tx.db.states.State(ctx, tx.snap.Snapshot, tx.reader, of); err != nil {

@@ -116,7 +116,7 @@ func (c *combiner) refuse(e Edge) error {
 		where = "is in the graph already"
 	}
 	return fmt.Errorf("%w: %v -> %v %s (repeats = error; accepted are last, sum and count too)",
-		ErrRepeated, c.key(e.U), c.key(e.V), where)
+		ErrRepeated, c.key(e.U).Literal(), c.key(e.V).Literal(), where)
 }
 
 // latest returns the later of two times; 0 means no time.
@@ -143,7 +143,7 @@ func (c *combiner) flush() error {
 	e.Time = c.time
 	if c.repeats == SumWeights || c.repeats == CountRepeats {
 		if e.Weight = float32(c.sum); !ValidWeight(e.Weight) {
-			return fmt.Errorf("%w: those of %v -> %v add up to %v", ErrWeight, c.key(e.U), c.key(e.V), c.sum)
+			return fmt.Errorf("%w: those of %v -> %v add up to %v", ErrWeight, c.key(e.U).Literal(), c.key(e.V).Literal(), c.sum)
 		}
 	}
 	if !c.directed {

@@ -269,7 +269,7 @@ func (b *Batch) Replay(c *Change) error {
 	m.Decisions = c.Decided
 	for _, k := range c.Keys {
 		if _, known := b.lookup(k); known {
-			return mismatch("node %v is new", k)
+			return mismatch("node %v is new", k.Literal())
 		}
 		if _, _, err := b.AddNode(k); err != nil {
 			return err
@@ -345,7 +345,7 @@ func (b *Batch) replayEdge(c *EdgeChange) error {
 	}
 	had, _ := b.edit.Edge(c.U, c.V)
 	if had.Weight != c.Old {
-		return mismatch("edge %v -> %v had weight %v, not %v", b.Key(c.U), b.Key(c.V), had.Weight, c.Old)
+		return mismatch("edge %v -> %v had weight %v, not %v", b.Key(c.U).Literal(), b.Key(c.V).Literal(), had.Weight, c.Old)
 	}
 	change := edgeChange{Edge: Edge{U: c.U, V: c.V, Weight: c.Weight, Time: c.Time}, Old: c.Old, last: had.Time}
 	if c.Old != 0 || c.Weight != 0 {

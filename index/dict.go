@@ -68,7 +68,7 @@ func newDict(keys []Key) (*Dict, error) {
 	slices.SortFunc(t.order, func(a, b ID) int { return keys[a].Compare(keys[b]) })
 	for i, id := range t.order[1:] {
 		if k := keys[id]; k == keys[t.order[i]] {
-			return nil, fmt.Errorf("%w: key %v stands twice in the dictionary", ErrCorrupt, k)
+			return nil, fmt.Errorf("%w: key %v stands twice in the dictionary", ErrCorrupt, k.Literal())
 		}
 	}
 	return d, nil
@@ -337,7 +337,7 @@ func (d *Dict) Check(ctx context.Context) error {
 		}
 		k := d.Key(id)
 		if back, ok := d.ID(k); !ok || back != id {
-			return fmt.Errorf("%w: node %d has key %v, which has node %d", ErrCorrupt, id, k, back)
+			return fmt.Errorf("%w: node %d has key %v, which has node %d", ErrCorrupt, id, k.Literal(), back)
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -114,7 +115,7 @@ func TestKeys(t *testing.T) {
 		{Str(strings.Repeat("x", MaxKeyLen)), "'" + strings.Repeat("x", MaxKeyLen) + "'", strings.Repeat("x", MaxKeyLen), true},
 		{Str(strings.Repeat("x", MaxKeyLen+1)), "'" + strings.Repeat("x", MaxKeyLen+1) + "'", strings.Repeat("x", MaxKeyLen+1), false},
 	} {
-		if c.key.String() != c.text || c.key.Value() != c.value || (c.key.Valid() == nil) != c.valid {
+		if c.key.Literal() != c.text || c.key.String() != fmt.Sprint(c.value) || c.key.Value() != c.value || (c.key.Valid() == nil) != c.valid {
 			t.Errorf("%.40v: value %.40v, valid: %v", c.key, c.key.Value(), c.key.Valid())
 		}
 	}

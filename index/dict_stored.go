@@ -75,7 +75,7 @@ func (s *storedKeys) id(k Key) (ID, bool) {
 		id = no + ID(n)
 	}
 	if ok && uint64(id) >= s.Keys {
-		s.cache.Fail(s.cache.wrong(kind, no, fmt.Errorf("%w: the id of %v is %d of %d", ErrCorrupt, k, id, s.Keys)))
+		s.cache.Fail(s.cache.wrong(kind, no, fmt.Errorf("%w: the id of %v is %d of %d", ErrCorrupt, k.Literal(), id, s.Keys)))
 		return 0, false
 	}
 	return id, ok
@@ -190,7 +190,7 @@ func (s *storedKeys) load(ctx context.Context) (*keyTable, error) {
 	}
 	for k, err := range ascending {
 		if err == nil && (int(k.ID) >= n || t.At(k.ID) != k.Key) {
-			err = fmt.Errorf("%w: the blocks %c have %v as the key of node %d", ErrCorrupt, prefixKeyOrder, k.Key, k.ID)
+			err = fmt.Errorf("%w: the blocks %c have %v as the key of node %d", ErrCorrupt, prefixKeyOrder, k.Key.Literal(), k.ID)
 		}
 		if err := cmp.Or(err, order.add(k), checkEvery(ctx, int(order.count))); err != nil {
 			return nil, err
@@ -230,7 +230,7 @@ type keyOrder struct {
 
 func (o *keyOrder) add(k block.KeyEntry) error {
 	if o.count > 0 && o.last.Compare(k.Key) >= 0 {
-		return fmt.Errorf("%w: key %v after %v in the dictionary in key order", ErrCorrupt, k.Key, o.last)
+		return fmt.Errorf("%w: key %v after %v in the dictionary in key order", ErrCorrupt, k.Key.Literal(), o.last.Literal())
 	}
 	o.last = k.Key
 	o.count++

@@ -20,7 +20,7 @@ func (o *opener) dictionary() error {
 		for i, k := range list {
 			id := int(first) + i
 			if known[id] && keys[id] != k {
-				return fmt.Errorf("%w: node %d has the keys %v and %v", ErrCorrupt, id, keys[id], k)
+				return fmt.Errorf("%w: node %d has the keys %v and %v", ErrCorrupt, id, keys[id].Literal(), k.Literal())
 			}
 			keys[id], known[id] = k, true
 		}
@@ -36,7 +36,7 @@ func (o *opener) dictionary() error {
 	}
 	for i, k := range keys[base:] {
 		if id, ok := o.s.Dict.ID(k); ok {
-			return fmt.Errorf("%w: key %v of node %d is that of node %d already", ErrCorrupt, k, base+int64(i), id)
+			return fmt.Errorf("%w: key %v of node %d is that of node %d already", ErrCorrupt, k.Literal(), base+int64(i), id)
 		}
 		o.s.Dict.Add([]Key{k})
 	}

@@ -54,7 +54,7 @@ func (v *verifier) keys() error {
 	err := v.eachKeys(func(first ID, keys []Key) error {
 		for i, k := range keys {
 			if id := first + ID(i); v.memory.Key(id) != k {
-				return fmt.Errorf("%w: the key of node %d is stored as %v", ErrCorrupt, id, k)
+				return fmt.Errorf("%w: the key of node %d is stored as %v", ErrCorrupt, id, k.Literal())
 			}
 		}
 		known = max(known, int64(first)+int64(len(keys)))

@@ -242,11 +242,19 @@ func (r *run) refer(kind db.Kind, v parse.Value) {
 // positionOf returns the position of the name that an error of the database is about.
 func (r *run) positionOf(e *db.Error) (at parse.Pos, found bool) {
 	for _, ref := range r.references {
-		if ref.kind == e.Kind && fmt.Sprint(r.value(ref.value)) == e.Name {
+		if ref.kind == e.Kind && referenceName(r.value(ref.value)) == e.Name {
 			return ref.value.Position(), true
 		}
 	}
 	return at, false
+}
+
+// referenceName returns a name as [db.Error] has it.
+func referenceName(v any) string {
+	if k, isKey := v.(db.Key); isKey {
+		return k.Literal()
+	}
+	return fmt.Sprint(v)
 }
 
 // element is an element of a slice given as an argument. It occurs only in statements being run.

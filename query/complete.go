@@ -87,7 +87,7 @@ func (n Vocabulary) nodes(ctx context.Context, prefix string) (all []string) {
 		return nil // completion must not disturb the user
 	}
 	for _, k := range keys {
-		all = append(all, k.String())
+		all = append(all, k.Literal())
 	}
 	return all
 }
@@ -95,7 +95,7 @@ func (n Vocabulary) nodes(ctx context.Context, prefix string) (all []string) {
 // search is Keys among the first nodes.
 func (n Vocabulary) search(ctx context.Context, text string, most int) (all []db.Key, err error) {
 	for _, v := range n.firstColumn(ctx, fmt.Sprintf("NODES TOP %d", searched)) {
-		if k, isKey := v.(db.Key); isKey && strings.HasPrefix(k.String(), text) {
+		if k, isKey := v.(db.Key); isKey && strings.HasPrefix(k.Literal(), text) {
 			all = append(all, k)
 		}
 	}

@@ -157,6 +157,6 @@ func (r *run) describeDecision(s *parse.Statement) {
 	r.rows.add("expires", moment(d.Expires))
 	r.rows.add("reward", rewardOf(&d))
 	for _, o := range d.Offers {
-		r.rows.add(fmt.Sprintf("propensity of %v", o.Target), o.Propensity)
+		r.rows.add(fmt.Sprintf("propensity of %v", o.Target.Literal()), o.Propensity)
 	}
 }

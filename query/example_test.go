@@ -31,7 +31,7 @@ func ExampleRun() {
 	_, err = query.Run(ctx, g, "PREDICT LINK FOR 'ann'")
 	fmt.Println(err)
 	// Output:
-	// [target rank] [['dan' 1]] [answered by the built-in model: the database has no model]
+	// [target rank] [[dan 1]] [answered by the built-in model: the database has no model]
 	// 1:9: found LINK, expected LINKS or CLASS; did you mean LINKS?
 }
 

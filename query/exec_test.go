@@ -132,6 +132,8 @@ func write(out *strings.Builder, rows *query.Rows) {
 				fields[i] = "-"
 			case float64:
 				fields[i] = fmt.Sprintf("%.4g", v)
+			case db.Key:
+				fields[i] = v.Literal()
 			default:
 				fields[i] = fmt.Sprint(v)
 			}
@@ -154,7 +156,7 @@ func TestRunArguments(t *testing.T) {
 	}{
 		{"INSERT EDGES ? -> ? WEIGHT ?", []any{"alice", uint8(7), 2.5}, "[1 0 2]"},
 		{"INSERT EDGES $a -> $b AT $t", []any{sql.Named("a", db.Str("alice")), sql.Named("b", "bob"), sql.Named("t", 1700000000)}, "[1 0 1]"},
-		{"NEIGHBORS OF ? TOP ?", []any{"alice", 1}, "['alice' 7 1 2.5 <nil> 2.5]"},
+		{"NEIGHBORS OF ? TOP ?", []any{"alice", 1}, "[alice 7 1 2.5 <nil> 2.5]"},
 		{"PREDICT LINKS FOR ? AMONG (?)", []any{7, "bob"}, ""},
 		{"NEIGHBORS OF ?", nil, "1:14: parameter ? number 1 has no argument: 0 are given"},
 		{"NEIGHBORS OF $who", []any{sql.Named("whom", 1)}, "1:14: parameter $who has no argument"},
@@ -167,9 +169,9 @@ func TestRunArguments(t *testing.T) {
 		{"INSERT EDGES 'a' -> 'b' AT ?", []any{time.Unix(7, 0)}, "[1 0 2]"},
 		{"MERGE EDGES 'a' -> 'b' AT ?", []any{"2004-11-01T00:00:00+02"}, "[0 1 0]"},
 		{"MERGE EDGES 'a' -> 'b' AT ?", []any{1099267200.75}, "[0 1 0]"},
-		{"INSERT NODE 'v' FEATURES (?, 3)", []any{[]float32{1, 2}}, "['v' <nil> 3]"},
+		{"INSERT NODE 'v' FEATURES (?, 3)", []any{[]float32{1, 2}}, "[v <nil> 3]"},
 		{"WARM ?, 7", []any{[]string{"alice", "bob"}}, "[3]"},
-		{"PREDICT LINKS FOR $all AMONG ($all, 'a') WHERE target IN ($all) RETURN source, target", []any{sql.Named("all", []any{"alice", 7})}, "['alice' 7]"},
+		{"PREDICT LINKS FOR $all AMONG ($all, 'a') WHERE target IN ($all) RETURN source, target", []any{sql.Named("all", []any{"alice", 7})}, "[alice 7]"},
 		{"RANK NODES FOR ? TOP 1 WITH (cache = off)", []any{[]int{7}}, ""},
 		{"PREDICT LINKS FOR ? AMONG (?)", []any{"alice", []string{}}, "none"},
 		{"PREDICT LINKS FOR 7, ?", []any{[]any{"alice", "nobody"}}, "1:22: no node 'nobody'"},

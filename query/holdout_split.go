@@ -79,6 +79,6 @@ func (e *evaluation) noteUnknown(links []db.Edge, as string) {
 		}
 	}
 	if n > 0 {
-		e.unknown = fmt.Sprintf("the graph lacks a node of %s, the first of them %v -> %v: they %s", words.Count(n, "link"), first.Src, first.Dst, as)
+		e.unknown = fmt.Sprintf("the graph lacks a node of %s, the first of them %v -> %v: they %s", words.Count(n, "link"), first.Src.Literal(), first.Dst.Literal(), as)
 	}
 }

@@ -98,7 +98,7 @@ func sourceValue(s db.Seeds) any {
 	if len(s) == 1 {
 		return s[0].Node
 	}
-	return s.String()
+	return s.Literal()
 }
 
 // remark adds the notes of a ranking. The note on which model answered is added once for all
@@ -108,9 +108,9 @@ func (rows *Rows) remark(r *db.Prediction) {
 		rows.note("answered by %s", r.AnsweredBy)
 	}
 	rows.noteOnce(r.Remark)
-	source := fmt.Sprintf("node %v", r.Source)
+	source := fmt.Sprintf("node %v", r.Source.Literal())
 	if len(r.Source) > 1 {
-		source = fmt.Sprintf("the source %v", r.Source)
+		source = fmt.Sprintf("the source %v", r.Source.Literal())
 	}
 	switch {
 	case r.Candidates == 0 && r.Linked > 0:

@@ -77,7 +77,11 @@ func TestSourceArgument(t *testing.T) {
 		if err == nil {
 			var sources []string
 			for _, row := range rows.Rows {
-				sources = append(sources, fmt.Sprint(row[0]))
+				text := fmt.Sprint(row[0])
+				if k, isKey := row[0].(db.Key); isKey {
+					text = k.Literal()
+				}
+				sources = append(sources, text)
 			}
 			got = strings.Join(sources, " ")
 		}
@@ -91,7 +95,7 @@ func TestSourceArgument(t *testing.T) {
 func targets(rows *query.Rows) string {
 	var keys []string
 	for _, row := range rows.Rows {
-		keys = append(keys, fmt.Sprint(row[1]))
+		keys = append(keys, row[1].(db.Key).Literal())
 	}
 	slices.Sort(keys)
 	return strings.Join(keys, " ")

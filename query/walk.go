@@ -93,9 +93,9 @@ func (r *run) path(s *parse.Statement) {
 		r.rows.add(int64(i), k, weight)
 	}
 	if len(path) == 0 && most > 0 {
-		r.rows.note("no path of at most %s leads from node %v to node %v", words.Count(most, "step"), from, to)
+		r.rows.note("no path of at most %s leads from node %v to node %v", words.Count(most, "step"), from.Literal(), to.Literal())
 	} else if len(path) == 0 {
-		r.rows.note("no path leads from node %v to node %v", from, to)
+		r.rows.note("no path leads from node %v to node %v", from.Literal(), to.Literal())
 	}
 }
 
@@ -129,7 +129,7 @@ func (rows *Rows) reasons(r *db.Reasons) {
 	rows.add("score", "ppr", l.PPR, nil, nil)
 	rows.add("score", "bound", l.Bound, nil, nil)
 	for _, s := range r.Sources {
-		rows.add("source", s.Node.String(), s.Score, s.Weight*s.Score, s.Weight)
+		rows.add("source", s.Node.Literal(), s.Score, s.Weight*s.Score, s.Weight)
 	}
 	sum := 0.0
 	for _, in := range r.Inputs {
@@ -139,11 +139,11 @@ func (rows *Rows) reasons(r *db.Reasons) {
 	if r.AddsTo != "" {
 		rows.add("input", "sum: "+r.AddsTo, nil, sum, nil)
 	}
-	rows.add("pagerank", fmt.Sprintf("of %v seen from %v, alpha %g", l.Target, r.Source, r.Alpha), r.PPR, nil, nil)
+	rows.add("pagerank", fmt.Sprintf("of %v seen from %v, alpha %g", l.Target.Literal(), r.Source.Literal(), r.Alpha), r.PPR, nil, nil)
 	for _, w := range r.Paths {
 		keys := make([]string, len(w.Nodes))
 		for i, k := range w.Nodes {
-			keys[i] = k.String()
+			keys[i] = k.Literal()
 		}
 		rows.add("path", strings.Join(keys, " -> "), w.Mass, nil, w.Mass/r.PPR)
 	}
@@ -158,8 +158,8 @@ func (rows *Rows) remarkAdded(tx *db.Tx, r *db.Reasons) {
 			why = "is the source itself"
 			break
 		} else if err == nil {
-			why = fmt.Sprintf("is linked to node %v already", seed.Node)
+			why = fmt.Sprintf("is linked to node %v already", seed.Node.Literal())
 		}
 	}
-	rows.note("PREDICT does not rank node %v, which %s; the numbers hold for its candidates and this node", r.Link.Target, why)
+	rows.note("PREDICT does not rank node %v, which %s; the numbers hold for its candidates and this node", r.Link.Target.Literal(), why)
 }

@@ -142,7 +142,7 @@ func TestReadmeProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := exec.Command("go", "run", program).CombinedOutput()
-	if got := string(out); err != nil || !regexp.MustCompile(`^1 'dan' [\d.]+\n2 'fay' [\d.]+\n$`).MatchString(got) {
+	if got := string(out); err != nil || !regexp.MustCompile(`^1 dan [\d.]+\n2 fay [\d.]+\n$`).MatchString(got) {
 		t.Errorf("it prints %q, error %v", got, err)
 	}
 }

@@ -44,7 +44,7 @@ const (
 // newSketch lays a neighborhood out.
 func newSketch(n *db.Neighborhood, o Options) *sketch {
 	s := &sketch{n: n, index: map[db.Key]int{}, predicted: map[int]db.Link{}}
-	s.picture = o.picture(fmt.Sprintf("neighborhood of node %s", short(n.Center.String(), 60)), 960, 640)
+	s.picture = o.picture(fmt.Sprintf("neighborhood of node %s", short(n.Center.Literal(), 60)), 960, 640)
 	s.picture.links = true
 	for i, node := range n.Nodes {
 		s.index[node.Key] = i
@@ -241,7 +241,7 @@ func (s *sketch) arrow(from, to Point, class string, c Color, opacity float64) {
 // node adds the circle of a node.
 func (s *sketch) node(i int) {
 	n := &s.n.Nodes[i]
-	tip := fmt.Sprintf("node %s", short(n.Key.String(), 200))
+	tip := fmt.Sprintf("node %s", short(n.Key.Literal(), 200))
 	if n.Label != "" {
 		tip += ", label " + short(n.Label, 60)
 	}

@@ -40,8 +40,8 @@ func ExampleHandler() {
 	_, err = c.Run(ctx, "DELETE NODE 'ann'")
 	fmt.Println(err)
 	// Output:
-	// 0 'ann' <nil>
-	// 1 'bob' 1
-	// 2 'cid' 1
+	// 0 ann <nil>
+	// 1 bob 1
+	// 2 cid 1
 	// 1:1: DELETE NODE is refused here, where statements only look at the database
 }

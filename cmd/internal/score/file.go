@@ -107,7 +107,7 @@ func (t *task) identify(g *db.DB) question {
 	if t.listed != nil {
 		sum := sha256.New()
 		for _, k := range t.listed.sources {
-			fmt.Fprintln(sum, k, t.listed.targets[k])
+			fmt.Fprintf(sum, "%#v %#v\n", k, t.listed.targets[k])
 		}
 		q.Listed = fmt.Sprintf("%x", sum.Sum(nil))
 	}

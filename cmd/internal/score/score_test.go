@@ -92,7 +92,7 @@ func TestShards(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, l := range r.Links {
-			rows = append(rows, fmt.Sprintf("%v,%v,%d,%v\n", source, l.Target, l.Rank, l.Score))
+			rows = append(rows, fmt.Sprintf("%v,%v,%d,%v\n", source, l.Target.Literal(), l.Rank, l.Score))
 		}
 	}
 	text := run(t, g, score.Options{Label: "odd", Among: "NEIGHBORS(2)"}, "csv")

@@ -44,9 +44,18 @@ func (k Key) Value() any {
 	return k.num
 }
 
-// String returns the key in the syntax of the query language, 42 or 'alice'. A quote in a string is
-// doubled.
+// String returns the integer in decimal or the string itself: 42 or alice. Int(42) and Str("42")
+// have the same text; see Literal.
 func (k Key) String() string {
+	if k.isStr {
+		return k.str
+	}
+	return strconv.FormatInt(k.num, 10)
+}
+
+// Literal returns the key in the syntax of the query language: 42 or 'alice'. A quote in a string is
+// doubled.
+func (k Key) Literal() string {
 	if k.isStr {
 		return "'" + strings.ReplaceAll(k.str, "'", "''") + "'"
 	}
@@ -171,7 +180,7 @@ func (k *Key) UnmarshalJSON(b []byte) error {
 }
 
 // MarshalText implements [encoding.TextMarshaler], so that a map with keys of this type can be
-// written as JSON: 42 and alice. A string that would be read as another key is quoted as in String:
+// written as JSON: 42 and alice. A string that would be read as another key is quoted as in Literal:
 // '42'. Read such a map as a map of strings, and each string with UnmarshalText: encoding/json
 // itself would read all keys as string keys.
 func (k Key) MarshalText() ([]byte, error) {
@@ -181,7 +190,7 @@ func (k Key) MarshalText() ([]byte, error) {
 	if _, number := parseInt(k.str); k.isStr && !number && !strings.HasPrefix(k.str, "'") {
 		return []byte(k.str), nil
 	}
-	return []byte(k.String()), nil
+	return []byte(k.Literal()), nil
 }
 
 // UnmarshalText implements [encoding.TextUnmarshaler]. It reads the output of MarshalText.
@@ -195,7 +204,7 @@ func (k *Key) UnmarshalText(b []byte) error {
 		return k.set(Str(s))
 	}
 	inner := strings.TrimSuffix(s[1:], "'")
-	if plain := Str(strings.ReplaceAll(inner, "''", "'")); plain.String() == s {
+	if plain := Str(strings.ReplaceAll(inner, "''", "'")); plain.Literal() == s {
 		return k.set(plain)
 	}
 	return fmt.Errorf("index: %.100q is no key: the quotes do not match", s)

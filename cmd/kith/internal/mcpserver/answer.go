@@ -116,11 +116,13 @@ func (r rows) present(column int) bool {
 	return slices.ContainsFunc(r.Rows.Rows, func(row []any) bool { return row[column] != nil })
 }
 
-// text returns a value for people.
+// text returns a value for people, a node as statements write it.
 func text(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
+	case db.Key:
+		return v.Literal()
 	case float64:
 		return strconv.FormatFloat(v, 'g', 6, 64)
 	}

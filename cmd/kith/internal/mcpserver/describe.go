@@ -135,8 +135,8 @@ func (d *description) advise(write bool) {
 	}
 	tell("evaluate says how good such answers are on this graph")
 	k := d.Examples[0].key
-	d.Try = append(d.Try, fmt.Sprintf("PREDICT LINKS FOR %v AMONG NEIGHBORS(2) TOP 5", k),
-		fmt.Sprintf("DESCRIBE NODE %v", k), fmt.Sprintf("NEIGHBORS OF %v TOP 5", k), "SHOW MODELS", "HELP")
+	d.Try = append(d.Try, fmt.Sprintf("PREDICT LINKS FOR %v AMONG NEIGHBORS(2) TOP 5", k.Literal()),
+		fmt.Sprintf("DESCRIBE NODE %v", k.Literal()), fmt.Sprintf("NEIGHBORS OF %v TOP 5", k.Literal()), "SHOW MODELS", "HELP")
 	if l := d.Labels; len(l) > 0 && l[0].Label != "" {
 		d.Try = append(d.Try, "NODES LABEL "+parse.Name{Value: l[0].Label}.String()+" TOP 5")
 	}
@@ -158,7 +158,7 @@ func (d *description) String() string {
 			m.Model, m.Version, m.Policy, m.Trained, m.Answers, words.Count(m.Outcomes, "outcome"))
 	}
 	for _, n := range d.Examples {
-		fmt.Fprintf(&b, "node %v: %s\n", n.key, words.Count(n.Links, "link"))
+		fmt.Fprintf(&b, "node %v: %s\n", n.key.Literal(), words.Count(n.Links, "link"))
 	}
 	for _, s := range d.Advice {
 		b.WriteString(s + "\n")

@@ -146,11 +146,13 @@ func writeRecord(c *csv.Writer, w io.Writer, record []string) error {
 	return cli.WriteLine(w, `""`)
 }
 
-// exact formats a value without loss; nil is "".
+// exact formats a value without loss, a key as statements write it; nil is "".
 func exact(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
+	case db.Key:
+		return v.Literal()
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}

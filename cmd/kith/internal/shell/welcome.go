@@ -44,7 +44,7 @@ func (s *session) hints(path string, node any, models *query.Rows) [][2]string {
 			next[1] = "CREATE MODEL " + name + "; " + next[1]
 		}
 	}
-	return [][2]string{{"ask", fmt.Sprintf("PREDICT LINKS FOR %v AMONG NEIGHBORS(2) TOP 5;", node)}, next, {"look", look(path)}}
+	return [][2]string{{"ask", fmt.Sprintf("PREDICT LINKS FOR %s AMONG NEIGHBORS(2) TOP 5;", exact(node))}, next, {"look", look(path)}}
 }
 
 // look says how to see the database at path, or at a URL, in a browser.
