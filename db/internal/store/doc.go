@@ -31,8 +31,8 @@
 // Badger writes through memory mappings, where a page for which the disk has no space ends the
 // process, even if another program filled the disk. So the blocks of its logs are reserved before
 // each commit (log_space.go). The store makes the tables of its logs itself, when they are full
-// (flush.go) and when Badger is closed or opened (settle.go). If the disk is full then, the logs
-// stay, and nothing is lost. Badger merges tables only while the disk has a multiple of the space
-// for that (writable.go). One case remains: another program takes all of this space within the
-// milliseconds in which Badger writes a merged table.
+// (flush.go) and when Badger is closed or opened (settle.go), and merges them itself (merge.go). If
+// the disk is full then, the logs and the tables stay, and nothing is lost. One case remains:
+// another program takes the last 1 MB of the disk within the milliseconds in which a database is
+// opened for writing, when Badger makes the first page of a log and of a value log.
 package store

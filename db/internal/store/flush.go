@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"reflect"
 	"sync"
@@ -23,39 +22,75 @@ import (
 // is full they wait. If the store is closed then, the logs stay, as the log of the last commits
 // does; see settle.
 type flusher struct {
-	opts    badger.Options
-	table   table.Options
-	log     *slog.Logger
-	waiting *atomic.Int32 // see Store.waiting
+	maker
+	store   *Store
+	added   func() // called when level 0 has another table
 	closing chan struct{}
 	ended   chan struct{}
 	left    []reflect.Value // memtables of the logs that stay
 
 	// Fields of Badger's DB:
-	lock   *sync.RWMutex
-	full   reflect.Value // the memtables that have no table yet
-	drop   *sync.Cond    // for those who wait until there are fewer
-	levels reflect.Value
+	lock       *sync.RWMutex
+	full       reflect.Value // the memtables that have no table yet
+	drop       *sync.Cond    // for those who wait until there are fewer
+	controller unsafe.Pointer
+}
+
+// maker makes the tables of a Badger.
+type maker struct {
+	opts   badger.Options
+	table  table.Options
 	number *atomic.Uint64 // of the next table
 }
 
+func newMaker(b *badger.DB) maker {
+	of := reflect.ValueOf(b)
+	m := maker{opts: b.Opts(), table: tableOptions(b.Opts())}
+	m.table.BlockCache = hidden(of, "blockCache").Interface().(*ristretto.Cache[[]byte, *table.Block])
+	m.number = hidden(hidden(of, "lc"), "nextFileID").Addr().Interface().(*atomic.Uint64)
+	return m
+}
+
+// add writes a table and opens it.
+func (m *maker) add(content []byte) (*table.Table, error) {
+	name := table.NewFilename(m.number.Add(1)-1, m.opts.Dir)
+	if _, err := os.Lstat(name); err == nil {
+		return nil, fmt.Errorf("%s exists", name)
+	}
+	t, err := m.open(name, content)
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(name))
+	}
+	return t, nil
+}
+
+func (m *maker) open(name string, content []byte) (*table.Table, error) {
+	if err := writeSynced(name, content); err != nil {
+		return nil, err
+	}
+	file, err := z.OpenMmapFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	return table.OpenTable(file, m.table)
+}
+
 // addLevel0Table adds a table to level 0 and to the manifest. While there are too many tables it
-// waits for a compactor.
+// waits for a merge.
 //
 //go:linkname addLevel0Table github.com/dgraph-io/badger/v4.(*levelsController).addLevel0Table
-func addLevel0Table(levels unsafe.Pointer, t *table.Table) error
+func addLevel0Table(controller unsafe.Pointer, t *table.Table) error
 
 // newFlusher takes the full memtables of Badger, to which nothing was written yet.
-func (s *Store) newFlusher(b *badger.DB) *flusher {
+func (s *Store) newFlusher(b *badger.DB, added func()) *flusher {
 	of := reflect.ValueOf(b)
 	f := &flusher{
-		opts: b.Opts(), table: tableOptions(b.Opts()), log: s.log, waiting: &s.waiting,
+		maker: newMaker(b), store: s, added: added,
 		closing: make(chan struct{}), ended: make(chan struct{}),
 		lock: hidden(of, "lock").Addr().Interface().(*sync.RWMutex),
-		full: hidden(of, "imm"), drop: hidden(of, "flushCond").Interface().(*sync.Cond), levels: hidden(of, "lc"),
+		full: hidden(of, "imm"), drop: hidden(of, "flushCond").Interface().(*sync.Cond),
+		controller: hidden(of, "lc").UnsafePointer(),
 	}
-	f.table.BlockCache = hidden(of, "blockCache").Interface().(*ristretto.Cache[[]byte, *table.Block])
-	f.number = hidden(f.levels, "nextFileID").Addr().Interface().(*atomic.Uint64)
 	queue := hidden(of, "flushChan")
 	theirs, ours := reflect.ValueOf(queue.Interface()), reflect.MakeChan(queue.Type(), queue.Cap())
 	for range theirs.Cap() + 1 {
@@ -79,28 +114,34 @@ func (s *Store) newFlusher(b *badger.DB) *flusher {
 
 // flush makes a table of a memtable, and drops the memtable and its log.
 func (f *flusher) flush(memtable reflect.Value) {
-	if len(f.left) > 0 {
+	if len(f.left) > 0 || f.store.Failure() != nil {
 		f.left = append(f.left, memtable)
 		return
 	}
-	if err := f.makeTable(memtable); err != nil {
-		f.log.Warn("the last commits stay in a log until a table can be written", "err", fullError(err))
-		f.waiting.Add(1)
-		defer f.waiting.Add(-1)
-		for ; err != nil; err = f.makeTable(memtable) {
-			select {
-			case <-f.closing:
-				f.left = append(f.left, memtable)
-				return
-			case <-time.After(spaceInterval):
-			}
-		}
+	if err := f.makeTable(memtable); err != nil && !f.await(memtable, err) {
+		f.left = append(f.left, memtable)
+		return
 	}
 	f.lock.Lock()
 	f.full.Set(f.full.Slice(1, f.full.Len()))
 	records(memtable).DecrRef()
 	f.lock.Unlock()
 	f.drop.Broadcast()
+}
+
+// await tries to make a table of a memtable until the disk has space. It reports whether it could.
+func (f *flusher) await(memtable reflect.Value, err error) bool {
+	f.store.log.Warn("the last commits stay in a log until a table can be written", "err", fullError(err))
+	f.store.waiting.Add(1)
+	defer f.store.waiting.Add(-1)
+	for ; err != nil && f.store.Failure() == nil; err = f.makeTable(memtable) {
+		select {
+		case <-f.closing:
+			return false
+		case <-time.After(spaceInterval):
+		}
+	}
+	return err == nil
 }
 
 func records(memtable reflect.Value) *skl.Skiplist {
@@ -119,28 +160,23 @@ func (f *flusher) makeTable(memtable reflect.Value) error {
 	if err := errors.Join(it.Close(), reserveManifest(f.opts.Dir)); err != nil || len(content) == 0 {
 		return err
 	}
-	name := table.NewFilename(f.number.Add(1)-1, f.opts.Dir)
-	if _, err := os.Lstat(name); err == nil {
-		return fmt.Errorf("%s exists", name)
-	}
-	t, err := f.open(name, content)
+	t, err := f.add(content)
 	if err != nil {
-		return errors.Join(err, os.Remove(name))
+		return err
 	}
-	err = addLevel0Table(f.levels.UnsafePointer(), t)
-	return errors.Join(err, t.DecrRef()) // the level has a reference of its own
+	if err := addLevel0Table(f.controller, t); err != nil {
+		// The manifest may name the table or not. The table and the log stay.
+		f.store.Fail(manifestError(err))
+		return err
+	}
+	f.added()
+	return t.DecrRef() // the level has a reference of its own
 }
 
-// open writes a table and opens it.
-func (f *flusher) open(name string, content []byte) (*table.Table, error) {
-	if err := writeSynced(name, content); err != nil {
-		return nil, err
-	}
-	file, err := z.OpenMmapFile(name, os.O_RDWR, 0)
-	if err != nil {
-		return nil, err
-	}
-	return table.OpenTable(file, f.table)
+// manifestError says that it is unknown which tables the manifest names. Nothing more may be
+// written to it.
+func manifestError(err error) error {
+	return fmt.Errorf("db: %s cannot be written: %w", badger.ManifestFilename, err)
 }
 
 // close makes the flusher end with the next full memtable for which the disk has no space. It must

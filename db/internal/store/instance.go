@@ -24,6 +24,7 @@ type instance struct {
 	*badger.DB
 	users atomic.Int64
 	flush *flusher // nil if it writes nothing to the disk
+	merge *merger  // nil if it writes nothing to the disk
 	// space is nil if it writes nothing to the disk, and on Windows, which reserves the blocks of
 	// whole files.
 	space *logSpace
@@ -65,32 +66,25 @@ func (b *instance) release() error {
 	return b.end()
 }
 
-// errUnfinished is returned for an instance that does not stop. Its directory must stay locked.
-var errUnfinished = errors.New("db: the store still tries to write")
-
 // end closes an instance that has no user. Its last log stays; see settle.
 func (b *instance) end() error {
 	b.ended.Do(func() {
-		done := make(chan error, 1)
-		go func() {
-			closeLog := takeLog(b.DB)
-			if b.flush != nil {
-				b.flush.close()
-			}
-			err := errors.Join(b.Close(), closeLog())
-			if b.flush != nil {
-				err = errors.Join(err, b.flush.closeLogs())
-			}
-			if b.space != nil {
-				err = errors.Join(err, b.space.close())
-			}
-			done <- translate(err)
-		}()
-		select {
-		case b.err = <-done:
-		case err := <-b.Opts().Logger.(logger).failed:
-			b.err = fmt.Errorf("%w: %w", errUnfinished, fullError(err))
+		var err error
+		if b.merge != nil {
+			err = b.merge.close()
 		}
+		closeLog := takeLog(b.DB)
+		if b.flush != nil {
+			b.flush.close()
+		}
+		err = errors.Join(err, b.Close(), closeLog())
+		if b.flush != nil {
+			err = errors.Join(err, b.flush.closeLogs())
+		}
+		if b.space != nil {
+			err = errors.Join(err, b.space.close())
+		}
+		b.err = translate(err)
 	})
 	return b.err
 }
@@ -323,7 +317,8 @@ func (s *Store) prepareToOpen() error {
 
 // startWriting prepares what an instance that writes to the disk needs besides Badger.
 func (s *Store) startWriting(b *instance) (err error) {
-	b.flush = s.newFlusher(b.DB)
+	b.merge = s.newMerger(b.DB)
+	b.flush = s.newFlusher(b.DB, b.merge.look)
 	if err := s.startNewest(); err != nil || runtime.GOOS == "windows" {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -74,9 +73,6 @@ func Open(path string, o Options) (*Store, error) {
 	}
 	s.opts = badgerOptions(dir, o)
 	if !o.InMemory && !o.ReadOnly {
-		to := s.opts.Logger.(logger)
-		to.room, to.waiting = s.roomToMerge, &s.waiting
-		s.opts.Logger = to
 		err = install(dir, nil)
 	}
 	if err == nil {
@@ -236,6 +232,10 @@ func badgerOptions(path string, o Options) badger.Options {
 		memtables, table = 1, 1<<20
 	}
 	cache := max(min(o.Memory/16, 16<<20), 1<<20)
+	compactors := 0 // see merger
+	if o.InMemory {
+		compactors = 2
+	}
 	return badger.DefaultOptions(path).
 		WithInMemory(o.InMemory).
 		WithReadOnly(o.ReadOnly).
@@ -250,52 +250,16 @@ func badgerOptions(path string, o Options) badger.Options {
 		WithValueThreshold(768 << 10). // above the largest value, below the size of a transaction
 		WithBlockCacheSize(cache).
 		WithValueLogFileSize(16 << 20).
-		WithNumCompactors(2).
+		WithNumCompactors(compactors).
 		WithChecksumVerificationMode(options.OnBlockRead).
 		WithMetricsEnabled(false).
-		WithLogger(logger{to: o.Logger, failed: make(chan error)})
+		WithLogger(logger{o.Logger})
 }
 
-// logger forwards Badger's log. It receives some messages of Badger also as events.
-type logger struct {
-	to *slog.Logger
-	// failed receives the reason when a table has waited for maxWaits, again and again, if a
-	// goroutine awaits it.
-	failed chan error
-	// room returns an error while the disk has too little space to merge tables. It may be nil.
-	room func() error
-	// waiting is the number of goroutines that wait for room.
-	waiting *atomic.Int32
-}
+// logger forwards Badger's log.
+type logger struct{ to *slog.Logger }
 
-// Debugf receives a message of a compactor before each table that it writes, and lets it wait until
-// there is space.
-func (l logger) Debugf(f string, _ ...any) {
-	if l.room == nil || !strings.HasPrefix(f, "[%d] LOG Compact. Added") {
-		return
-	}
-	err := l.room()
-	if err == nil {
-		return
-	}
-	l.to.Warn("merging tables waits for space on the disk", "err", err)
-	l.waiting.Add(1)
-	defer l.waiting.Add(-1)
-	for waits := 0; err != nil; err = l.room() {
-		if waits++; waits > maxWaits {
-			select {
-			case l.failed <- err:
-			default:
-			}
-		}
-		time.Sleep(spaceInterval)
-	}
-}
-
-// maxWaits is the number of times that a compactor looks for space before a store that is being
-// closed gives up.
-const maxWaits = 15
-
+func (l logger) Debugf(string, ...any)       {}
 func (l logger) Errorf(f string, a ...any)   { l.to.Error(line(f, a)) }
 func (l logger) Warningf(f string, a ...any) { l.to.Warn(line(f, a)) }
 func (l logger) Infof(f string, a ...any)    { l.to.Debug(line(f, a)) }

@@ -262,7 +262,7 @@ func (w *batchWriter) write() error {
 }
 
 // Merge merges the levels of tables into one. It returns ErrFull if the disk cannot hold the tables
-// twice. If another program fills the disk meanwhile, Merge waits for space.
+// twice.
 func (s *Store) Merge() error {
 	if s.Dir() != "" {
 		if err := room(s.Dir(), s.Bytes()+maintenance*s.opts.MemTableSize+openingRoom, "merging all tables"); err != nil {
@@ -274,11 +274,20 @@ func (s *Store) Merge() error {
 		return err
 	}
 	defer b.release()
-	return translate(b.Flatten(1))
+	if b.merge == nil {
+		return translate(b.Flatten(1))
+	}
+	defer b.merge.look()
+	for more := true; more && err == nil; {
+		more, err = b.merge.step(b.merge.pickAll)
+	}
+	if errors.Is(err, errClosing) {
+		return s.Failure()
+	}
+	return translate(fullError(err))
 }
 
-// Close closes the store. If the store cannot stop to write, Close returns an error, and no other
-// process can write to the directory until this process ends.
+// Close closes the store.
 func (s *Store) Close() error {
 	s.unpin(nil)
 	b := s.badger.Load()
@@ -287,9 +296,6 @@ func (s *Store) Close() error {
 		err = errors.Join(err, b.end(), s.newest.close())
 	} else {
 		err = s.finish(b)
-	}
-	if errors.Is(err, errUnfinished) {
-		return err
 	}
 	return errors.Join(err, s.unlock())
 }

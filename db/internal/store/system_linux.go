@@ -14,14 +14,6 @@ func freeBytes(path string) (int64, error) {
 	return int64(s.Bavail) * s.Bsize, err
 }
 
-// freeFiles returns how many more files the disk under path can hold, and how many it can hold
-// altogether, which is 0 if it has no such limit.
-func freeFiles(path string) (free, all int64, err error) {
-	var s unix.Statfs_t
-	err = unix.Statfs(path, &s)
-	return int64(s.Ffree), int64(s.Files), err
-}
-
 // usedBytes returns the space that a file takes, without holes, or 0 if it does not exist.
 func usedBytes(name string) int64 {
 	var s unix.Stat_t

@@ -11,9 +11,6 @@ import (
 // freeBytes returns the maximum, because the free space is unknown on this system.
 func freeBytes(string) (int64, error) { return math.MaxInt64, nil }
 
-// freeFiles returns 0 as the limit of files, because it is unknown on this system.
-func freeFiles(string) (free, all int64, err error) { return 0, 0, nil }
-
 // usedBytes returns 0, because the space of a file is unknown on this system.
 func usedBytes(string) int64 { return 0 }
 

@@ -89,33 +89,6 @@ func (s *Store) waitToGrow() error {
 	return fmt.Errorf("%w: %s: earlier writes wait until they can be merged: %w", ErrFull, s.Dir(), syscall.ENOSPC)
 }
 
-// spareFiles is the number of files that the disk must be able to hold besides the ones it has, if
-// it can hold 8 times as many altogether. Badger merges tables only then, because it would lose the
-// records of a table whose file it cannot create.
-const spareFiles = 1 << 10
-
-// roomToMerge returns an error if a table that Badger makes might not be written as a whole.
-func (s *Store) roomToMerge() error {
-	free, all, err := freeFiles(s.Dir())
-	if err == nil && free < min(spareFiles, all/8) {
-		err = fmt.Errorf("%w: %s: the disk can hold only %d more files: %w", ErrFull, s.Dir(), free, syscall.ENOSPC)
-	}
-	if err != nil {
-		return err
-	}
-	if err := s.RoomToGrow(); err != nil {
-		return err
-	}
-	if err := s.lastingRoom(s.growth()); err != nil {
-		return err
-	}
-	name := filepath.Join(s.Dir(), "probe"+draftSuffix)
-	if err := errors.Join(os.WriteFile(name, nil, 0o600), os.Remove(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return reserveManifest(s.Dir())
-}
-
 // lastingRoom returns ErrFull if the free space would fall below want within 200 ms, at the rate at
 // which other programs take it now. It returns at once if there is much space.
 func (s *Store) lastingRoom(want int64) error {
