@@ -39,7 +39,7 @@ func TestCancel(t *testing.T) {
 		return err
 	}
 	g := dbtest.Open(t, &db.Options{NoSync: true})
-	must(t, load(ctx, g), g.Model("m").Create(ctx, model.Spec{}), g.Model("f").Create(ctx, model.Spec{Policy: "pair_net"}))
+	must(t, load(ctx, g), g.Model("m").Create(ctx, model.Spec{}), g.Model("f").Create(ctx, model.Spec{Policy: "prb"}))
 	var backup bytes.Buffer
 	_, err := g.WriteTo(ctx, &backup)
 	must(t, err)

@@ -312,6 +312,5 @@
 // Close waits for open transactions, so it must not be called inside one.
 //
 // Long work checks its context regularly, and returns its error within a fraction of a second.
-// Exceptions: a sync of the disk, a merge of tables that [DB.Compact] has begun, and the dense
-// matrices of policy ease, which are factorized in one step.
+// Exceptions: a sync of the disk, and a merge of tables that [DB.Compact] has begun.
 package db

@@ -155,7 +155,7 @@ func (s *holdout) train(ctx context.Context, of *contender, spec ModelSpec, plan
 	if err := s.askable(ctx, rest, m.Scorer()); err != nil {
 		return err
 	}
-	if m.Learns() || m.Fitted() {
+	if m.Learns() {
 		t := TrainOptions{Plan: plan}
 		t.Plan.Progress.Expect(rest.phases(m, &t)...)
 		if err := rest.db.untilClosed(ctx, func(ctx context.Context) error { return rest.fit(ctx, m, t) }); err != nil {

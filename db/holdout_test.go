@@ -184,12 +184,12 @@ func TestHoldoutContenders(t *testing.T) {
 	must(t, err)
 	among := []db.Candidates{db.All(), db.Neighbors(2)}
 	h := db.EvaluateOptions{Share: 0.1, Sample: 5, Among: among}
-	contenders := []db.Contender{{}, {Prior: true}, {Spec: &model.Spec{Policy: "ease"}}, {Model: "ppr"}}
+	contenders := []db.Contender{{}, {Prior: true}, {Spec: &model.Spec{Policy: "prb_greedy"}}, {Model: "ppr"}}
 	together := make([][]db.HeldOut, len(contenders))
 	h.Contenders, h.Each = contenders, func(i int, out db.HeldOut) { together[i] = append(together[i], out) }
 	of, err := g.Evaluate(ctx, h)
 	must(t, err)
-	for i, name := range []string{"m", "m", "prior", "prior", "ease", "ease", "ppr", "ppr"} {
+	for i, name := range []string{"m", "m", "prior", "prior", "prb_greedy", "prb_greedy", "ppr", "ppr"} {
 		if r := of.Results[i]; r.Name != name || r.Among != i%2 {
 			t.Errorf("result %d: %+v, want %s", i, r, name)
 		}

@@ -24,7 +24,6 @@ func TestTrainTells(t *testing.T) {
 	}{
 		{"default", []string{phaseHide, model.NodeVectors, model.Reading, model.Learning, model.NodeVectors, model.Replaying, model.LearningTimes, phaseModels, phaseHeuristics}},
 		{"prb_greedy", []string{phaseHide, model.Reading, model.Learning, phaseModels, phaseHeuristics}},
-		{"pair_net", []string{phaseHide, model.Reading, model.Learning, phaseModels, phaseHeuristics}},
 	} {
 		must(t, g.Model(c.policy).Create(ctx, ModelSpec{Policy: c.policy}))
 		var told []progress.State

@@ -55,7 +55,7 @@ func TestModels(t *testing.T) {
 func TestUnusedOption(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
-	for policy, option := range map[string]string{"": "width", "prb": "nu", "common_neighbors": "mix"} {
+	for policy, option := range map[string]string{"": "width", "prb": "nu", "common_neighbors": "nu"} {
 		spec := model.Spec{Policy: policy}
 		must(t, spec.Set(option, 1))
 		if err := g.Model("m").Create(context.Background(), spec); !errors.Is(err, db.ErrInput) || !strings.Contains(err.Error(), "no use for "+option) {

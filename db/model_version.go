@@ -317,7 +317,7 @@ func (m *Model) Deploy(ctx context.Context, version int) error {
 	db := m.db
 	return m.change(ctx, func(l *learner) error {
 		switch {
-		case !l.model.Learns() && !l.model.Fitted():
+		case !l.model.Learns():
 			return inputf("model %q follows policy %s, which learns nothing: it answers where it is named", l.name, l.model.Policy())
 		case version != 0 && version != l.Version:
 			return db.switchTo(l, version, l.name, l.history())

@@ -158,60 +158,6 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// Policy ease takes memory that grows with the square of the number of nodes.
-func TestPredictTakesNoMoreThanItMay(t *testing.T) {
-	t.Parallel()
-	ctx := context.Background()
-	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
-	load(t, g, 1300)
-	must(t, g.Model("m").Create(ctx, db.ModelSpec{Policy: "ease"}))
-	_, err := g.Predict(ctx, db.PredictOptions{For: 1, Model: "m"})
-	must(t, err) // before training, the prior answers
-	_, err = g.Model("m").Train(ctx, db.TrainOptions{})
-	must(t, err)
-	_, err = g.Predict(ctx, db.PredictOptions{For: 1, Model: "m"})
-	wantError(t, "61 MB of 64", err, db.ErrTooLarge)
-}
-
-// What a model may take depends on the graph, and not on what the process has done before.
-func TestPredictMayTakeTheSameInEachProcess(t *testing.T) {
-	t.Parallel()
-	ctx, path, o := t.Context(), place(t), &db.Options{Memory: 64 << 20}
-	g := open(t, path, o)
-	load(t, g, 1300)
-	must(t, g.Model("m").Create(ctx, db.ModelSpec{Policy: "ease"}))
-	_, err := g.Model("m").Train(ctx, db.TrainOptions{})
-	must(t, err)
-	refusal := func() string {
-		_, err := g.Predict(ctx, db.PredictOptions{For: 1, Model: "m", NoCache: true})
-		wantError(t, "61 MB of 64", err, db.ErrTooLarge)
-		return err.Error()
-	}
-	want := refusal()
-	others := func(change func(tx *db.Tx, u, v db.Key) error) {
-		update(t, g, func(tx *db.Tx) error {
-			for i := range int64(30_000) {
-				if err := change(tx, db.Int(i%600), db.Int(650+i/600)); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	others(func(tx *db.Tx, u, v db.Key) error { return tx.PutEdge(u, v) })
-	others(func(tx *db.Tx, u, v db.Key) error { return tx.DeleteEdge(u, v) })
-	if got := refusal(); got != want {
-		t.Errorf("after edges came and went: %s; want %s", got, want)
-	}
-	must(t, g.Close())
-	if g = dbtest.Reopen(t, path, o); g == nil {
-		return
-	}
-	if got := refusal(); got != want {
-		t.Errorf("after reopening: %s; want %s", got, want)
-	}
-}
-
 func TestPredictRefuses(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

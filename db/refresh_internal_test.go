@@ -59,7 +59,7 @@ func TestRefreshDue(t *testing.T) {
 		}
 	}
 	_, err = g.Load(ctx, strings.NewReader(circles(rng, 2000)), LoadOptions{})
-	must(t, err, g.Model("new").Create(ctx, model.Spec{Policy: "ease"}), g.Model("m").Create(ctx, model.Spec{Policy: "ease"}))
+	must(t, err, g.Model("new").Create(ctx, model.Spec{Policy: "prb_greedy"}), g.Model("m").Create(ctx, model.Spec{Policy: "prb_greedy"}))
 	_, err = g.Model("m").Train(ctx, TrainOptions{})
 	must(t, err)
 	due("")

@@ -117,7 +117,7 @@ func atThen(t testing.TB, g *db.DB, version int, then string) string {
 func TestVersionAnswersTheSame(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	for _, policy := range []string{"", "prb", "ease"} {
+	for _, policy := range []string{"", "prb"} {
 		g := dbtest.Open(t, inMemory)
 		load(t, g, 40)
 		must(t, g.Model("m").Create(ctx, model.Spec{Policy: policy}))

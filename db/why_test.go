@@ -143,7 +143,7 @@ func TestWhyIsPredict(t *testing.T) {
 			return nil
 		})
 		p := db.PredictOptions{For: node.Draw(rt, "source")}
-		if policy := rapid.SampledFrom([]string{"", "default", "prb", "prb_greedy", "common_neighbors", "ppr", "ease"}).Draw(rt, "policy"); policy != "" {
+		if policy := rapid.SampledFrom([]string{"", "default", "prb", "prb_greedy", "common_neighbors", "ppr"}).Draw(rt, "policy"); policy != "" {
 			p.Model = "m"
 			must(t, g.Model("m").Create(ctx, db.ModelSpec{Policy: policy}))
 			for range rapid.IntRange(0, 3).Draw(rt, "outcomes") {

@@ -31,7 +31,7 @@ func TestAlignment(t *testing.T) {
 	notShort(t)
 	ctx := context.Background()
 	const nodes, newer = 60, 20
-	for _, policy := range []string{"default", "pair_mix"} {
+	for _, policy := range []string{"default", "prb"} {
 		for _, d := range []int{5, 6, 17} {
 			rng := rand.New(rand.NewPCG(uint64(d), 1))
 			vectors := make([][]float32, nodes+newer)

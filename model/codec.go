@@ -86,7 +86,6 @@ func (m *Model) document() *document {
 		header: m.header(), Rounds: &m.rounds, Outdated: &m.outdated, Random: m.source, Exploit: m.exploit, Explore: m.explore,
 		Weights: &nn.Vectors[float32]{}, Belief: &nn.Vectors[float64]{},
 	}
-	*d.Weights = append(*d.Weights, m.weights...)
 	for _, r := range m.regressors() {
 		*d.Weights = append(*d.Weights, r.Net.Theta, r.Opt.M, r.Opt.V)
 	}
@@ -298,6 +297,10 @@ func decodeBody(body []byte, vectors func() (*vectors, error)) (*Model, error) {
 	return m, m.validate()
 }
 
+// isFormer reports whether an option is one that models were once stored with, though nothing of
+// such a model depends on it.
+func (o storedOption) isFormer() bool { return o.Name == "mix" }
+
 // config returns the configuration of the model.
 func (h *header) config() (config, error) {
 	s := h.Spec
@@ -305,6 +308,9 @@ func (h *header) config() (config, error) {
 		return config{}, errors.New("no policy")
 	}
 	for _, o := range h.Options {
+		if o.isFormer() {
+			continue
+		}
 		if err := s.Set(o.Name, o.Value); err != nil {
 			return config{}, err
 		}
@@ -314,13 +320,7 @@ func (h *header) config() (config, error) {
 
 // shape makes the parts of an untrained model that only some models have.
 func (m *Model) shape(h *header) error {
-	m.trained, m.views = h.Trained, newViews()
-	if m.policy.fitted != nil && h.Trained {
-		m.weights = [][]float32{}
-		for _, n := range m.policy.fitted.sizes(&m.config) {
-			m.weights = append(m.weights, make([]float32, n))
-		}
-	}
+	m.trained = h.Trained
 	if h.HasForecast {
 		if !m.Forecasts() {
 			return errors.New("a forecast does not fit the contexts")
@@ -399,9 +399,6 @@ func (c *config) columns() string {
 	}
 	if p.believes {
 		parts = append(parts, fmt.Sprintf("history:%d ranker:%d", historyLen, c.rankerShape(rankerMembers).Params()))
-	}
-	if p.fitted != nil {
-		parts = append(parts, fmt.Sprintf("weights:%v", p.fitted.sizes(c)))
 	}
 	return strings.Join(parts, " ")
 }

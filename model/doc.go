@@ -48,10 +48,10 @@
 // Numbers of a pair that exist after [Model.TrainEdges] of the default and are 0 before. Nine come
 // from a truncated singular value decomposition of the adjacency matrix (spectrum.go), of rank up
 // to 256, in which an edge between nodes with many edges counts less: estimates of a ridge
-// regression of each node's edges on those of the others, as in policy ease, and a cosine. With
-// feature vectors there are 27 more: cosines of the nodes' words averaged over neighbourhoods of
-// several sizes, nodes near the pair with similar words (profile.go), and products of the words
-// near one end with those near the other (wordproducts.go).
+// regression of each node's edges on those of the others, as in EASE (Steck, WWW 2019), and a
+// cosine. With feature vectors there are 27 more: cosines of the nodes' words averaged over
+// neighbourhoods of several sizes, nodes near the pair with similar words (profile.go), and
+// products of the words near one end with those near the other (wordproducts.go).
 //
 // TrainEdges computes the vectors from the graph of that moment; later edges change only the
 // columns that read the neighbours of a pair. A node that had neither edges nor features then is
@@ -67,9 +67,8 @@
 //	prior = (to + from) / 4 + 0.1 log1p(Adamic-Adar) + 0.2 log1p(resource allocation),
 //
 // chosen among eight such sums by the rank of held-out edges of ego-Facebook and wiki-Vote. After
-// training it remains a fixed part of f1, and the network learns the rest. The fitted policies rank
-// by it until they are trained. It needs the unscaled structural block, so it is off without that
-// block and with normalize = unit.
+// training it remains a fixed part of f1, and the network learns the rest. It needs the unscaled
+// structural block, so it is off without that block and with normalize = unit.
 //
 // # Policies
 //
@@ -234,16 +233,16 @@
 // always answers alone. The belief learns outcomes on top of that.
 //
 // A question is often asked long after the last event of its source. What is new then is not what
-// fits. Therefore [Model.TrainEvents] also learns how much the forecast counts beside the ranker, by
-// the age of the newest edge out of the source (gate.go). The log-odds of a new link are the
+// fits. Therefore [Model.TrainEvents] also learns how much the forecast counts beside the ranker,
+// by the age of the newest edge out of the source (gate.go). The log-odds of a new link are the
 // ranker's, plus 0, 1/4, 1/2 or 1 times the forecast's, plus a constant that gives the new links as
-// much probability as the forecast gives them. Or the forecast answers alone. TrainEvents asks about
-// three kinds of hidden links: the newest ones, before they occurred; the newest link of a source,
-// after all events; and a link of any age, also after all events. A second forecast, which has not
-// learned these links, answers. The ages are divided into three parts with equal numbers of late
-// questions. Each part gets the weight with the highest reciprocal ranks, if these are above the
-// ranker's by two standard errors in each kind of question. Otherwise the weight is 0, and the order
-// of the new links is the order without times. Before a training the forecast answers alone.
+// much probability as the forecast gives them. Or the forecast answers alone. TrainEvents asks
+// about three kinds of hidden links: the newest ones, before they occurred; the newest link of a
+// source, after all events; and a link of any age, also after all events. A second forecast, which
+// has not learned these links, answers. The ages are divided into three parts with equal numbers of
+// late questions. Each part gets the weight with the highest reciprocal ranks, if these are above
+// the ranker's by two standard errors in each kind of question. Otherwise the weight is 0, and the
+// order of the new links is the order without times. Before a training the forecast answers alone.
 //
 // A question without a time, or a graph without times, has the same answer as without a forecast,
 // bit for bit.
@@ -271,23 +270,6 @@
 // [Model.TrainEdges], together with the new ranker.
 //
 // The measured quality of the default and of its parts is in cmd/prbench/doc.go.
-//
-// # Policies fitted to a whole graph
-//
-// pair_net, embedding, pair_mix and ease learn nothing from single outcomes, which they only count.
-// [Model.TrainEdges] fits them to all edges of a graph at once, and their scorers read the graph of
-// the question, which may have changed since. They treat it as undirected and unweighted. Before
-// training they rank by the structural prior. Reading a graph takes from a fraction of a second to
-// half a minute; a scorer keeps the result until a question has a different graph.
-//
-//   - pair_net: a network on closed-form features of a pair: of the graph, of the similarity of the nodes' words, and
-//     of the graph with links between nodes whose words are most similar.
-//   - embedding: a network on the product of learned node vectors, which depend on the nodes' words and the graph.
-//   - pair_mix: the sum of both.
-//   - ease: a ridge regression of each node's edges on those of the others, for dense graphs.
-//
-// Feature vectors are treated as sparse words: each entry is multiplied by its rarity. In training
-// every edge is read from a graph without it.
 //
 // # State
 //

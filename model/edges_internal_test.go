@@ -23,6 +23,19 @@ func twoGroups(directed bool) *mesh {
 	return g
 }
 
+// groups is twoGroups with words that indicate the group of a node more often than not.
+func groups() (*mesh, func(ID) []float32) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	features := make([][]float32, 40)
+	for u := range features {
+		features[u] = make([]float32, 12)
+		for range 5 {
+			features[u][rng.IntN(8)+4*(u/20)] = 1
+		}
+	}
+	return twoGroups(false), func(u ID) []float32 { return features[u] }
+}
+
 func TestTrainEdges(t *testing.T) {
 	t.Parallel()
 	epochs := sized(40, 12)

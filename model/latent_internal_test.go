@@ -30,6 +30,21 @@ func crowd(n, len int) words {
 	return t
 }
 
+// dense returns the rows as a dense matrix.
+func (t words) dense() blas32.General {
+	x := nn.Resize(blas32.General{}, len(t.rows), t.len)
+	for u, r := range t.rows {
+		to := nn.Row(x, u)
+		for i, at := range r.At {
+			to[at] = r.Value[i]
+		}
+	}
+	return x
+}
+
+// latentLen is the length of the latent vectors of the tests.
+const latentLen = 100
+
 func latent(t words) blas32.General {
 	ctx := context.Background()
 	return sparseProduct(ctx, t.rows, t.topics(ctx, latentLen))

@@ -29,8 +29,6 @@ type Model struct {
 	belief    *belief       // nil if f1 is a network
 	explore   *nn.Regressor // nil if the policy does not explore
 	forecast  *forecast     // nil if no events were learned
-	weights   [][]float32   // weights of a fitted policy; nil until it is trained
-	views     *views        // shared by the scorers with these weights
 	scorer    *Scorer       // snapshot of the current state; nil after a change
 	scratch   scratch
 	scratches *sync.Pool // pool of *scratch for its scorers
@@ -131,9 +129,6 @@ func (m *Model) Trained() bool { return m.trained }
 // Bytes returns the memory that the model takes, without its scorers.
 func (m *Model) Bytes() int {
 	n := 1 << 10
-	for _, w := range m.weights {
-		n += 4 * len(w)
-	}
 	for _, r := range m.regressors() {
 		n += r.Bytes()
 	}

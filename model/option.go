@@ -34,7 +34,6 @@ func options() []option {
 	believes := func(p policy) bool { return p.believes }
 	explores := func(p policy) bool { return p.explores }
 	walks := func(p policy) bool { return p.propagates }
-	regularised := func(p policy) bool { return p.believes || p.name == "ease" }
 	only := func(name string) func(policy) bool { return func(p policy) bool { return p.name == name } }
 	return []option{
 		blocksOption(learns),
@@ -55,7 +54,7 @@ func options() []option {
 		numberOption("replay", learns, 0, math.MaxInt32, func(c *config) *int { return &c.Replay }),
 		numberOption("explore_weight", explores, 0, 1e6, func(c *config) *float64 { return &c.Weight }),
 		numberOption("nu", believes, 0, 1e6, func(c *config) *float64 { return &c.Nu }),
-		numberOption("lambda", regularised, 1e-6, 1e6, func(c *config) *float64 { return &c.Lambda }),
+		numberOption("lambda", believes, 1e-6, 1e6, func(c *config) *float64 { return &c.Lambda }),
 		numberOption("alpha", walks, 0, maxAlpha, func(c *config) *float64 { return &c.Alpha }), // 0: no walk
 		switchOption("norm", walks, func(c *config) *bool { return &c.Column }, "row", "column"),
 		switchOption("propagation", walks, func(c *config) *bool { return &c.OneWay }, "undirected", "released"),
@@ -63,7 +62,6 @@ func options() []option {
 		switchOption("pin", believes, func(c *config) *bool { return &c.Pin }, "off", "on"),
 		switchOption("offers", believes, func(c *config) *bool { return &c.Offers }, "off", "on"),
 		switchOption("center", walks, func(c *config) *bool { return &c.Center }, "off", "on"),
-		numberOption("mix", only("pair_mix"), 0, 1, func(c *config) *float64 { return &c.Mix }),
 		numberOption("beta", only("katz"), 0, 1, func(c *config) *float64 { return &c.Beta }),
 		numberOption("length", only("katz"), 0, maxWalk, func(c *config) *int { return &c.Length }),
 	}

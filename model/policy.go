@@ -12,7 +12,6 @@ type policy struct {
 	explores   bool          // f2 estimates the residual of f1
 	propagates bool          // the estimates are start values of a walk
 	classifies bool          // there must be classes
-	fitted     *fitted       // policy fitted to a whole graph; nil: none
 	rank       ranking       // formula of a policy that does not learn; nil if only the walk ranks
 	adjust     func(*config) // changes the values of a preset; nil: no changes
 }
@@ -35,10 +34,6 @@ func policies() []policy {
 		{name: "katz", about: "walks up to length, beta for each edge", rank: katz, adjust: adjustKatz},
 		{name: "ppr", about: "personalised PageRank from the source", propagates: true, adjust: adjustPageRank},
 		{name: "random", about: "a random order", rank: perPair(uniform)},
-		{name: "pair_net", about: "a network over features of pairs of nodes", fitted: pairNet()},
-		{name: "embedding", about: "a network over learned vectors of nodes", fitted: embedding()},
-		{name: "pair_mix", about: "the scores of pair_net and embedding, added", fitted: pairMix(), adjust: adjustPairMix},
-		{name: "ease", about: "EASE, a linear autoencoder in closed form", fitted: ease(), adjust: adjustEase},
 	}
 }
 
@@ -47,7 +42,7 @@ func Policies() []string { return namesOf(func(policy) bool { return true }) }
 
 // Heuristics returns the names of the policies that do not learn. New accepts them for any graph.
 func Heuristics() []string {
-	return namesOf(func(p policy) bool { return !p.learns && p.fitted == nil })
+	return namesOf(func(p policy) bool { return !p.learns })
 }
 
 func namesOf(keep func(policy) bool) (names []string) {
@@ -62,14 +57,14 @@ func namesOf(keep func(policy) bool) (names []string) {
 // PolicyInfo describes a policy.
 type PolicyInfo struct {
 	Name    string `json:"policy"`
-	Learns  bool   `json:"learns"` // the policy learns from outcomes or by TRAIN
+	Learns  bool   `json:"learns"` // the policy learns from outcomes and by TRAIN
 	Summary string `json:"summary"`
 }
 
 // DescribePolicies returns the policies that Spec.Policy accepts, each with a one-line summary.
 func DescribePolicies() (all []PolicyInfo) {
 	for _, p := range policies() {
-		all = append(all, PolicyInfo{p.name, p.learns || p.fitted != nil, p.about})
+		all = append(all, PolicyInfo{p.name, p.learns, p.about})
 	}
 	return all
 }

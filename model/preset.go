@@ -35,12 +35,11 @@ type config struct {
 	Weight     float64 // weight of f2 in the score
 	Pin        bool    // the pair's own outcomes count for more than the inferred estimate
 	Offers     bool    // the history of a node includes how often it was on offer
-	Nu, Lambda float64 // standard deviations of a bonus, and inverse prior variance of a belief; Lambda also of EASE
+	Nu, Lambda float64 // standard deviations of a bonus, and inverse prior variance of a belief
 	Alpha      float64 // damping of all walks
 	Column     bool    // the policy's own walk is normalised by column
 	OneWay     bool    // that walk follows the authors' program: column form, along the edges as they were added
 	SeedWeight float64 // start value of the serving node
-	Mix        float64 // weight of embedding in pair_mix
 	Beta       float64 // factor of each edge of a walk in katz
 	Length     int     // number of edges of the longest walks in katz
 	Center     bool    // start values are relative to the candidates' mean, so that other nodes count as average

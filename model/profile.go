@@ -241,6 +241,9 @@ func positionIn(ctx context.Context, rng *rand.Rand, a adjacency, k int) (*posit
 	return p, err
 }
 
+// walkAlphas returns the dampings of the walks whose series the columns of a position sum.
+func walkAlphas() [numWalks]float64 { return [numWalks]float64{0.5, 0.85, 0.95} }
+
 // prepare computes the weights.
 func (p *position) prepare() {
 	for i, alpha := range walkAlphas() {

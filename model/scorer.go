@@ -18,7 +18,6 @@ import (
 // Scorer is an immutable view of a model's weights. It is safe for concurrent use.
 type Scorer struct {
 	config    *config
-	context   *config // configuration of the contexts that scores are computed from; nil: no contexts
 	policy    policy
 	basis     string
 	round     int
@@ -26,10 +25,8 @@ type Scorer struct {
 	explore   *nn.Network
 	belief    *posterior        // nil: the policy has no belief
 	forecast  *forecastSnapshot // nil: no forecast
-	weights   [][]float32       // weights of a fitted policy; nil: it ranks only by the prior
-	views     *views
-	weight    float64    // weight of f2 in this round
-	scratches *sync.Pool // pool of *scratch, shared by the scorers of a model
+	weight    float64           // weight of f2 in this round
+	scratches *sync.Pool        // pool of *scratch, shared by the scorers of a model
 }
 
 // Score is the score of one candidate and its parts.
@@ -51,13 +48,7 @@ func (m *Model) Scorer() *Scorer {
 	}
 	s := &Scorer{
 		config: &m.config, policy: m.policy, round: m.rounds, basis: m.basis(),
-		scratches: m.scratches, weights: m.weights, views: m.views,
-	}
-	switch {
-	case m.policy.learns:
-		s.context = &m.config
-	case m.Fitted(): // before its training
-		s.context = &config{Blocks: blockStructural, Prior: true}
+		scratches: m.scratches,
 	}
 	if m.belief != nil {
 		s.belief = m.belief.snapshot()
@@ -89,13 +80,13 @@ func Prior(features int) *Scorer {
 // basis returns what scores are based on.
 func (m *Model) basis() string {
 	switch {
-	case !m.policy.learns && !m.Fitted():
+	case !m.policy.learns:
 		return m.policy.name
 	case m.trained:
 		return basisModel
 	case m.belief != nil && m.belief.ranker != nil:
 		return basisStart
-	case m.config.Prior || m.Fitted():
+	case m.config.Prior:
 		return basisPrior
 	}
 	return "initial weights"
@@ -120,6 +111,15 @@ func (c *config) weightAt(round int) float64 {
 // does not learn, and before the first training "built-in weights", "structural prior" or "initial
 // weights".
 func (s *Scorer) Basis() string { return s.basis }
+
+// Bytes returns the memory that scoring takes in a graph with the given number of nodes, if it
+// takes several numbers per node. It is 0 for most policies.
+func (s *Scorer) Bytes(nodes int) int64 {
+	if s.policy.name == "katz" {
+		return 8 * 6 * int64(nodes) // walks of two lengths, two certificates, and two vectors to compute one
+	}
+	return 0
+}
 
 // Contexts returns the contexts of the candidates, one row each, in the layout of Outcome.Contexts.
 // It returns nil if the policy does not learn.
@@ -154,8 +154,8 @@ func (s *Scorer) Score(ctx context.Context, w World, pairs []Pair) ([]Score, err
 	return s.AppendScores(ctx, make([]Score, 0, len(pairs)), w, pairs)
 }
 
-// AppendScores is Score that appends to dst. For a policy that learns round by round, and a World
-// that does not allocate, it does not allocate after the first calls have sized its buffers.
+// AppendScores is Score that appends to dst. For a policy that learns, and a World that does not
+// allocate, it does not allocate after the first calls have sized its buffers.
 func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs []Pair) ([]Score, error) {
 	if err := s.config.checkPairs(w, pairs); err != nil || len(pairs) == 0 {
 		return dst, err
@@ -260,12 +260,10 @@ func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair
 	switch {
 	case s.policy.rank != nil:
 		return s.policy.rank(ctx, s, w, pairs, scores)
-	case s.policy.fitted != nil && s.weights != nil:
-		return s.fitted(ctx, w, pairs, scores)
-	case s.context == nil:
+	case !s.policy.learns:
 		return nil
 	}
-	if err := s.context.readProximities(ctx, w, pairs, t); err != nil {
+	if err := s.config.readProximities(ctx, w, pairs, t); err != nil {
 		return err
 	}
 	t.open(w)
@@ -288,8 +286,8 @@ func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair
 
 // batch estimates pairs[first:end], whose proximities are on the tape.
 func (s *Scorer) batch(t *scratch, w World, pairs []Pair, first, end int, scores []Score) error {
-	t.x = nn.Resize(t.x, end-first, s.context.width())
-	if err := s.context.batch(w, pairs, first, end, t, t.x); err != nil {
+	t.x = nn.Resize(t.x, end-first, s.config.width())
+	if err := s.config.batch(w, pairs, first, end, t, t.x); err != nil {
 		return err
 	}
 	if s.belief != nil {
@@ -297,7 +295,7 @@ func (s *Scorer) batch(t *scratch, w World, pairs []Pair, first, end int, scores
 		return nil
 	}
 	for i := range scores {
-		scores[i].Exploit = s.context.offset(nn.Row(t.x, i))
+		scores[i].Exploit = s.config.offset(nn.Row(t.x, i))
 	}
 	if s.exploit != nil {
 		s.addNetworks(t, scores)
@@ -390,7 +388,7 @@ func center(v []float64) (mean float64) {
 func Same(a, b *Scorer) bool {
 	x, y := *a, *b
 	for _, s := range []*Scorer{&x, &y} {
-		s.policy, s.views, s.scratches = policy{}, nil, nil // config names the policy, the others are no part of the weights
+		s.policy, s.scratches = policy{}, nil // config names the policy, the others are no part of the weights
 	}
 	return reflect.DeepEqual(x, y)
 }
@@ -444,7 +442,7 @@ func (s *Scorer) Walk() Walk {
 // Proximity returns the damping factor of the PageRank in the contexts that scores are computed
 // from, or 0 if it is not in them.
 func (s *Scorer) Proximity() float64 {
-	if s.context == nil || s.context.Blocks&blockGraph == 0 || s.weights != nil {
+	if !s.policy.learns || s.config.Blocks&blockGraph == 0 {
 		return 0
 	}
 	return column.ProximityAlpha

@@ -163,8 +163,6 @@ func (c *config) complete(p policy) error {
 	}
 	c.Explore.Fresh = c.Explore.Fresh && !c.EachRound // a single step has no use for moments that start from zero
 	switch n := c.width(); {
-	case p.fitted != nil && p.fitted.words && c.FeatureLen == 0:
-		return optionf("policy %s needs nodes with feature vectors", c.Policy)
 	case n == 0:
 		return optionf("blocks = %v is empty without feature vectors (add structural)", c.Blocks)
 	case n > maxContext:

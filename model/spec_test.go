@@ -67,8 +67,6 @@ func TestValidateRefuses(t *testing.T) {
 		{Policy: "prb_n", Classes: make([]model.ID, 10), FeatureLen: 1 << 16},
 		{Policy: "common_neighbors", Classes: []model.ID{3, 4}},
 		{Policy: "prb", ClassLabel: "topic"},
-		{Policy: "embedding"},
-		{Policy: "pair_mix"},
 	} {
 		if err := s.Validate(); !errors.Is(err, model.ErrOption) {
 			t.Errorf("%+v: %v, want ErrOption", s, err)
@@ -90,7 +88,7 @@ func TestOptionsShowWhatWasSet(t *testing.T) {
 	set := map[string]any{
 		"preset": "paper", "seed": int64(math.MaxInt64), "width": int64(12), "layers": 3.0, "alpha": 0.5, "norm": "column",
 		"seed_weight": 2, "propagation": "released", "prior": false, "pin": true, "offers": true, "center": "on", "blocks": "structural+target", "normalize": "none", "pool": uint8(1),
-		"batch": 4, "steps": 10, "nu": 0.01, "lambda": 1, "mix": 1, "beta": 0.5, "length": 3, "classes": "topic",
+		"batch": 4, "steps": 10, "nu": 0.01, "lambda": 1, "beta": 0.5, "length": 3, "classes": "topic",
 		"exploit_rate": float32(0.5), "explore_rate": 0.25, "explore_weight": 3, "replay": 100,
 		"step": "round", "early_stop": "on", "moments": "reset",
 	}
@@ -106,7 +104,7 @@ func TestOptionsShowWhatWasSet(t *testing.T) {
 	want := map[string]any{
 		"preset": "paper", "seed": uint64(math.MaxInt64), "width": 12, "layers": 3, "alpha": 0.5, "norm": "column",
 		"seed_weight": 2.0, "propagation": "released", "prior": "off", "pin": "on", "offers": "on", "center": "on", "blocks": "target structural", "normalize": "none", "pool": 1,
-		"batch": 4, "steps": 10, "nu": 0.01, "lambda": 1.0, "mix": 1.0, "beta": 0.5, "length": 3, "classes": "topic",
+		"batch": 4, "steps": 10, "nu": 0.01, "lambda": 1.0, "beta": 0.5, "length": 3, "classes": "topic",
 		"exploit_rate": 0.5, "explore_rate": 0.25, "explore_weight": 3.0, "replay": 100,
 		"step": "round", "early_stop": "on", "moments": "kept", // a step a round has no use for moments that start from zero
 	}
@@ -130,13 +128,11 @@ func TestUnused(t *testing.T) {
 		want   string
 	}{
 		{"", []string{"width", "pin", "nu", "pool", "width"}, "width pool"},
-		{"prb", []string{"pin", "offers", "mix", "nu", "width", "alpha"}, "pin offers mix nu"},
+		{"prb", []string{"pin", "offers", "beta", "nu", "width", "alpha"}, "pin offers beta nu"},
 		{"prb_greedy", []string{"explore_rate", "exploit_rate"}, "explore_rate"},
 		{"common_neighbors", []string{"seed", "blocks"}, "blocks"},
 		{"ppr", []string{"alpha", "norm", "prior"}, "prior"},
-		{"ease", []string{"lambda", "nu"}, "nu"},
-		{"pair_mix", []string{"mix", "layers"}, "layers"},
-		{"nobody", []string{"mix"}, ""},
+		{"nobody", []string{"beta"}, ""},
 	} {
 		s := model.Spec{Policy: c.policy}
 		for _, name := range c.set {
@@ -156,13 +152,13 @@ func TestUnused(t *testing.T) {
 // A model reads the options that its policy uses, and none that do not exist.
 func TestReads(t *testing.T) {
 	t.Parallel()
-	m, err := model.New(model.Spec{Policy: "ease"})
+	m, err := model.New(model.Spec{Policy: "katz"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for option, want := range map[string]bool{"lambda": true, "nu": false, "preset": false, "colour": false} {
+	for option, want := range map[string]bool{"beta": true, "nu": false, "preset": false, "colour": false} {
 		if got := m.Reads(option); got != want {
-			t.Errorf("ease reads %s: %v, want %v", option, got, want)
+			t.Errorf("katz reads %s: %v, want %v", option, got, want)
 		}
 	}
 }
@@ -193,7 +189,7 @@ func optionValues() map[string]any {
 		"seed": 7, "blocks": "target structural", "normalize": "unit", "prior": "off", "layers": 3, "width": 5, "pool": 3,
 		"exploit_rate": 0.02, "explore_rate": 0.02, "batch": 2, "steps": 3, "replay": 4, "explore_weight": 2, "nu": 0.7,
 		"lambda": 0.3, "alpha": 0.6, "norm": "column", "propagation": "released", "seed_weight": 3, "pin": "on", "offers": "on",
-		"center": "on", "mix": 0.9, "beta": 0.1, "length": 2,
+		"center": "on", "beta": 0.1, "length": 2,
 	}
 }
 

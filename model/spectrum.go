@@ -18,9 +18,10 @@ import (
 // computation. Weights are ignored, and so are loops except in the degrees. On an undirected graph
 // it is the eigendecomposition: the entries of Σ have signs and V is U.
 //
-// Its columns are the estimates of linear autoencoders. With the full decomposition, ease on N is,
-// for a pair without an edge, y(u, v) = Σ U[u, i] f(Σ[i]) V[v, i] / (1 - leverage of v) with f(s) =
-// s³/(s² + λ). The columns multiply y by (d(u) d(v))^(1/4), the factor between N and A.
+// Its columns are the estimates of linear autoencoders. With the full decomposition, EASE (Steck,
+// WWW 2019) on N is, for a pair without an edge, y(u, v) = Σ U[u, i] f(Σ[i]) V[v, i] / (1 -
+// leverage of v) with f(s) = s³/(s² + λ). The columns multiply y by (d(u) d(v))^(1/4), the factor
+// between N and A.
 //
 // Hits@20 in percent on ogbl-ddi by the exponent of the degrees and the number of singular values,
 // λ = 2 times their mean square. The columns are the validation part, the test part, and the test

@@ -15,8 +15,7 @@ import (
 	"kith/model/progress"
 )
 
-// EdgePlan says how to train from the edges of a graph. Zero fields take the default in brackets,
-// or the default that a fitted policy documents.
+// EdgePlan says how to train from the edges of a graph. Zero fields take the default in brackets.
 type EdgePlan struct {
 	Samples   int // edges drawn as positives, without repetition (2000; policy default: up to 8000, within Memory)
 	Negatives int // pairs without an edge for each positive, drawn uniformly (4; policy default: of each kind, 24)
@@ -45,9 +44,6 @@ func (m *Model) TrainEdges(ctx context.Context, g Graph, plan EdgePlan, without 
 }
 
 func (m *Model) trainEdges(ctx context.Context, g Graph, plan EdgePlan, without Without) error {
-	if m.Fitted() {
-		return m.fitEdges(ctx, g, plan, without)
-	}
 	if !m.policy.learns {
 		return fmt.Errorf("%w: %s", errNotLearning, m.policy.name)
 	}
@@ -144,7 +140,7 @@ func (m *Model) residuals(of nn.Samples) nn.Samples {
 	return out
 }
 
-// edgeDefaults is the plan of policies that document no other.
+// edgeDefaults is the plan of policies with networks.
 func edgeDefaults() EdgePlan { return EdgePlan{Samples: 2000, Negatives: 4, Folds: 5, Epochs: 10} }
 
 // check reports negative fields. It limits the negatives of a positive to the number of nodes.
@@ -263,6 +259,12 @@ func sample(rng *rand.Rand, n, k int) []int {
 	return slices.Sorted(maps.Keys(chosen))
 }
 
+// linked reports whether there is an edge from u to v.
+func linked(g Graph, u, v ID) bool {
+	_, found := slices.BinarySearch(graph.Out(g, u), v)
+	return found
+}
+
 // nonNeighbors draws k nodes other than u that u has no edge to, or fewer if u is linked to nearly
 // all nodes.
 func nonNeighbors(rng *rand.Rand, g Graph, u ID, k int) []ID {
@@ -282,8 +284,6 @@ func nonNeighbors(rng *rand.Rand, g Graph, u ID, k int) []ID {
 // belief is unchanged.
 func (m *Model) TrainLog(ctx context.Context, epochs int, to *progress.Meter) error {
 	switch {
-	case m.Fitted():
-		return fmt.Errorf("%w from outcomes: %s, which is fitted to the edges of a graph", errNotLearning, m.policy.name)
 	case !m.policy.learns:
 		return fmt.Errorf("%w: %s", errNotLearning, m.policy.name)
 	case epochs < 1:

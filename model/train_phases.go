@@ -42,15 +42,8 @@ func onAll(t time.Duration) time.Duration { return 2 * t / time.Duration(runtime
 func (m *Model) EdgePhases(g Graph, plan EdgePlan) []progress.Phase {
 	edges, loops := countEdges(g)
 	switch {
-	case !m.Fitted() && !m.Learns():
+	case !m.Learns():
 		return nil
-	case m.Fitted():
-		plan.fill(m.policy.fitted.plan)
-		samples := min(plan.Samples, edges-loops) * (1 + plan.Negatives)
-		return []progress.Phase{
-			{Name: Reading, Steps: 1, Each: pairTime, Work: workGraph},
-			{Name: Learning, Steps: m.policy.fitted.passes(plan.Epochs), Each: time.Duration(samples) * sampleTime, Work: workAlgebra},
-		}
 	case m.belief != nil && m.belief.ranker != nil:
 		return m.rankerPhases(g, plan, edges-loops)
 	}

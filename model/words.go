@@ -84,18 +84,6 @@ func wordRow(of nn.Sparse, rarity []float32) nn.Sparse {
 	return row
 }
 
-// dense returns the rows as a dense matrix.
-func (t words) dense() blas32.General {
-	x := nn.Resize(blas32.General{}, len(t.rows), t.len)
-	for u, r := range t.rows {
-		to := nn.Row(x, u)
-		for i, at := range r.At {
-			to[at] = r.Value[i]
-		}
-	}
-	return x
-}
-
 // average returns N x, N = D⁻¹A, or with self W x, W = (D + I)⁻¹(A + I): the mean over the
 // neighbours, with self also over the node itself. A node without neighbours gets zeros in N x.
 func (a adjacency) average(ctx context.Context, x blas32.General, self bool) blas32.General {
@@ -133,23 +121,6 @@ func rowByRow(ctx context.Context, rows, cols int, fill func(i int, row []float3
 	return y
 }
 
-// smooth returns (1-α) Σ αᵏ Nᵏ x over the first stepsOf(α) terms.
-func (a adjacency) smooth(ctx context.Context, alpha float64, x blas32.General) blas32.General {
-	sum := nn.Resize(blas32.General{}, x.Rows, x.Cols)
-	weight := 1 - alpha
-	for range stepsOf(alpha) {
-		nn.Axpy(float32(weight), x.Data, sum.Data)
-		x = a.average(ctx, x, false)
-		weight *= alpha
-	}
-	return sum
-}
-
-// stepsOf returns the number of steps after which αᵏ has fallen to about 1/1000, at most walkSteps.
-func stepsOf(alpha float64) int {
-	return min(int(math.Log(1e-3)/math.Log(alpha)), walkSteps)
-}
-
 // content holds the data that depend on the nodes' words T alone, not on edges.
 type content struct {
 	words
@@ -172,10 +143,8 @@ func contentOf(ctx context.Context, c *config, w World, length int) (*content, e
 	return &content{words, topics, sparseProduct(ctx, words.rows, topics), words.kin(ctx)}, ctx.Err()
 }
 
-const (
-	latentLen   = 100 // largest length of a latent vector of pair_net
-	latentSteps = 5   // steps of the subspace iteration
-)
+// latentSteps is the number of steps of the subspace iteration.
+const latentSteps = 5
 
 // topics returns one row for each word with its entries of the n largest right singular vectors of
 // T. The scalar products of nodes' words in these coordinates approximate those of the words,
@@ -194,6 +163,17 @@ func (t words) topics(ctx context.Context, n int) blas32.General {
 		orthonormalise(basis)
 	}
 	return basis
+}
+
+// transpose returns the nodes of each word.
+func (t words) transpose() []nn.Sparse {
+	columns := make([]nn.Sparse, t.len)
+	for u, r := range t.rows {
+		for i, at := range r.At {
+			columns[at].Append(u, r.Value[i])
+		}
+	}
+	return columns
 }
 
 // sparseProduct returns the product of a sparse matrix and x.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"kith/cmd/prbench/internal/fitted"
 	"kith/cmd/prbench/internal/trial"
 	"kith/model"
 )
@@ -26,6 +27,10 @@ func parseContender(text, preset string, classify bool) (contender, error) {
 		c.preset = own
 	case policy == "default":
 		c.preset = policy
+	}
+	if fitted.Is(policy) {
+		c.preset = ""
+		return c, nil
 	}
 	m, err := trial.NewModel(model.Spec{Policy: c.policy, Preset: c.preset})
 	if err != nil && classify {

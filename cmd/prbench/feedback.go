@@ -132,7 +132,7 @@ func (p *feedbackPlan) check() (err error) {
 		if err != nil {
 			return err
 		}
-		if !m.Learns() {
+		if m == nil || !m.Learns() {
 			return fmt.Errorf("--policies %s: the policy does not learn from outcomes", policy)
 		}
 	}

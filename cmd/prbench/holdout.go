@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kith/cmd/internal/cli"
+	"kith/cmd/prbench/internal/fitted"
 	"kith/cmd/prbench/internal/trial"
 	"kith/model"
 	"kith/query/parse"
@@ -82,16 +83,12 @@ func (s holdoutSettings) name() string {
 	return runName(s, s.Data, among, s.Policy, fmt.Sprintf("s%d", s.Seed))
 }
 
-// model returns a new model of the policy, for nodes without features unless the policy needs them,
-// or nil for priorName.
+// model returns a new model of the policy, or nil for priorName and the fitted policies.
 func (s holdoutSettings) model() (*model.Model, error) {
-	if s.Policy == priorName {
+	if s.Policy == priorName || fitted.Is(s.Policy) {
 		return nil, nil
 	}
-	if m, err := trial.NewModel(model.Spec{Policy: s.Policy}); err == nil {
-		return m, nil
-	}
-	return trial.NewModel(model.Spec{Policy: s.Policy, FeatureLen: 1})
+	return trial.NewModel(model.Spec{Policy: s.Policy})
 }
 
 // priorName is the name of the contender without a model.
@@ -116,7 +113,8 @@ are detected.
 Candidates are sets as in AMONG. ALL is left out if a graph has more than 20,000 nodes,
 and NEIGHBORS(2) is replaced by NEIGHBORS(3) if the graph is bipartite.
 
-Policies are those of kith's models, and prior, which is no model. A policy that refuses
+Policies are those of kith's models, prior, which is no model, and rivals that are fitted to
+the whole graph (pair_net, embedding, pair_mix, ease). A policy that refuses
 a graph because of its size is shown as refused.
 
 Completed runs are kept in --out, so an interrupted command can be repeated to continue,
@@ -175,7 +173,7 @@ func (p *holdoutPlan) check() error {
 // unknown names.
 func (p *holdoutPlan) resolvePolicies() error {
 	askable := []string{priorName}
-	for _, name := range trial.Policies() {
+	for _, name := range policyOrder() {
 		if _, err := (holdoutSettings{Policy: name}).model(); err == nil && !trial.Online(name) { // other policies require classes
 			askable = append(askable, name)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"kith/cmd/prbench/internal/fitted"
 	"kith/cmd/prbench/internal/trial"
 	"kith/db"
 	"kith/model"
@@ -119,13 +120,16 @@ func hold(ctx context.Context, tx *db.Tx, settings []holdoutSettings) ([]holdout
 
 // refusal reports whether an error means that the policy does not accept the graph.
 func refusal(err error) bool {
-	return errors.Is(err, db.ErrTooLarge) || errors.Is(err, db.ErrInput) || errors.Is(err, model.ErrInput)
+	return errors.Is(err, db.ErrTooLarge) || errors.Is(err, db.ErrInput) || errors.Is(err, model.ErrInput) || errors.Is(err, fitted.ErrRefused)
 }
 
 // ask trains a policy and asks it, and returns a result for each set of candidates.
 func ask(ctx context.Context, tx *db.Tx, s holdoutSettings, o db.EvaluateOptions) ([]holdoutResult, error) {
 	c := db.Contender{Prior: s.Policy == priorName}
-	if !c.Prior {
+	switch {
+	case fitted.Is(s.Policy):
+		c.Rank = (&rivalContender{policy: s.Policy, seed: s.Seed}).rank
+	case !c.Prior:
 		spec, err := trial.Base(db.ModelSpec{Policy: s.Policy, Seed: s.Seed})
 		if err != nil {
 			return nil, err

@@ -125,7 +125,7 @@ func (p *offlinePlan) parse() error {
 			return fmt.Errorf("--policies %s: the policy plays round by round only (see prbench online)", c.policy)
 		}
 		p.contenders = append(p.contenders, c)
-		if _, err := p.settings(&heldOut{}, c, 0, 1).spec(); err != nil {
+		if _, err := p.settings(&heldOut{}, c, 0, 1).trainee(); err != nil {
 			return err
 		}
 	}
@@ -209,13 +209,12 @@ func (p *offlinePlan) jobs(d *heldOut, split int) (jobs []offlineJob) {
 func (p *offlinePlan) settings(d *heldOut, c contender, split int, seed uint64) offlineSettings {
 	s := offlineSettings{
 		Data: d.name, DataSum: d.sum, Split: split, Negatives: p.negatives, ValidEdges: p.validEdges,
-		variant:    variant{Policy: c.policy, Preset: c.preset, Options: p.options},
+		variant:    variant{Policy: c.policy, Preset: c.preset},
 		FeatureLen: d.featureLen(), Seed: seed,
 	}
-	if m, err := s.model(); err == nil { // without options that the policy does not read, so that they make no other run
-		s.Options = nil
+	if t, err := s.trainee(); err == nil { // options that the policy does not read would make another run
 		for name, value := range p.options {
-			if m.Reads(name) {
+			if t.reads(name) {
 				s.variant = s.with(map[string]string{name: value})
 			}
 		}

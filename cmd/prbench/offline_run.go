@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"kith/cmd/prbench/internal/fitted"
 	"kith/cmd/prbench/internal/ogb"
 	"kith/cmd/prbench/internal/trial"
 	"kith/model"
@@ -45,7 +46,11 @@ func (s offlineSettings) spec() (model.Spec, error) {
 	return settings{variant: s.variant, FeatureLen: s.FeatureLen, Seed: s.Seed}.spec()
 }
 
+// model returns a new model, or nil for a fitted policy.
 func (s offlineSettings) model() (*model.Model, error) {
+	if fitted.Is(s.Policy) {
+		return nil, nil
+	}
 	spec, err := s.spec()
 	if err != nil {
 		return nil, err
@@ -80,6 +85,16 @@ func offlineLine(r *offlineRun) string {
 		s.Data, s.Split, s.Negatives, s.title(), s.Seed, 100*is.Test.MRR, 100*is.Test.AUC, is.Train)
 }
 
+// trainee returns the policy before its training.
+func (s offlineSettings) trainee() (t trainee, err error) {
+	if fitted.Is(s.Policy) {
+		t.rival, err = fitted.New(s.Policy, s.FeatureLen, s.Seed, s.Options)
+		return t, err
+	}
+	t.model, err = s.model()
+	return t, err
+}
+
 // play trains and evaluates one policy.
 func (s offlineSettings) play(ctx context.Context, d *heldOut) (r offlineResult, err error) {
 	if s.Negatives == "heart" {
@@ -87,32 +102,32 @@ func (s offlineSettings) play(ctx context.Context, d *heldOut) (r offlineResult,
 			return r, err
 		}
 	}
-	m, err := s.model()
+	t, err := s.trainee()
 	if err != nil {
 		return r, err
 	}
 	train := func(g *trial.Graph) error {
 		began := time.Now()
 		defer func() { r.Train += time.Since(began).Seconds() }()
-		return s.train(ctx, d, g, m)
+		return s.train(ctx, d, g, t)
 	}
 	g := ogb.GraphOf(d.nodes, d.Train)
 	if err := train(g); err != nil {
 		return r, err
 	}
-	if r.Valid, err = score(ctx, m.Scorer(), d.world(g), d.Valid); err != nil {
+	if r.Valid, err = score(ctx, t, d.world(g), d.Valid); err != nil {
 		return r, err
 	}
 	if s.ValidEdges {
 		g = ogb.GraphOf(d.nodes, d.Train, d.Valid.Links)
-		if m.Policy() == "default" { // the default depends on what it computed from the training graph; the others read the current one
+		if s.Policy == "default" { // the default depends on what it computed from the training graph; the others read the current one
 			if err := train(g); err != nil {
 				return r, err
 			}
 		}
 	}
 	began := time.Now()
-	r.Test, err = score(ctx, m.Scorer(), d.world(g), d.Test)
+	r.Test, err = score(ctx, t, d.world(g), d.Test)
 	r.Score = time.Since(began).Seconds()
 	return r, err
 }
@@ -132,15 +147,15 @@ func (s offlineSettings) size(d *heldOut) int {
 
 // train trains a model on the training edges: as TRAIN does, or by passes over all edges, or round
 // by round.
-func (s offlineSettings) train(ctx context.Context, d *heldOut, g *trial.Graph, m *model.Model) error {
+func (s offlineSettings) train(ctx context.Context, d *heldOut, g *trial.Graph, t trainee) error {
 	without := func(hidden [][2]model.ID) (model.World, error) { return d.world(g.Without(hidden)), nil }
 	switch {
 	case s.Rounds > 0:
-		return s.rounds(ctx, d, m)
+		return s.rounds(ctx, d, t.model)
 	case s.Epochs > 0:
-		return m.TrainEdges(ctx, g, model.EdgePlan{Samples: len(d.Train), Negatives: 1, Epochs: s.Epochs}, without)
-	case m.Fitted() || m.Learns():
-		return m.TrainEdges(ctx, g, model.EdgePlan{}, without)
+		return t.trainEdges(ctx, g, model.EdgePlan{Samples: len(d.Train), Negatives: 1, Epochs: s.Epochs}, without)
+	case t.learns():
+		return t.trainEdges(ctx, g, model.EdgePlan{}, without)
 	}
 	return nil
 }
@@ -163,7 +178,7 @@ func (s offlineSettings) rounds(ctx context.Context, d *heldOut, m *model.Model)
 }
 
 // score scores all pairs of a part. Pairs with the same first node are candidates of one round.
-func score(ctx context.Context, s *model.Scorer, w model.World, part ogb.Part) (ogb.Measures, error) {
+func score(ctx context.Context, t trainee, w model.World, part ogb.Part) (ogb.Measures, error) {
 	all := slices.Concat(part.Links, part.Others)
 	order := make([]int, len(all))
 	for i := range order {
@@ -176,12 +191,12 @@ func score(ctx context.Context, s *model.Scorer, w model.World, part ogb.Part) (
 		for _, n := range numbers {
 			pairs = append(pairs, model.Pair{Source: all[n][0], Target: all[n][1]})
 		}
-		scores, err := s.Score(ctx, w, pairs)
+		scores, err := t.scores(ctx, w, pairs)
 		if err != nil {
 			return ogb.Measures{}, err
 		}
 		for i, n := range numbers {
-			values[n] = scores[i].Score
+			values[n] = scores[i]
 		}
 	}
 	return part.Measure(values), nil

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"kith/cmd/prbench/internal/ogb"
-	"kith/cmd/prbench/internal/trial"
 )
 
 // offlineReport summarizes the kept runs for results.json.
@@ -38,7 +37,7 @@ type offlineRow struct {
 
 // newOfflineReport sorts runs into tables.
 func newOfflineReport(runs []*offlineRun) *offlineReport {
-	order := trial.Policies()
+	order := policyOrder()
 	slices.SortStableFunc(runs, func(a, b *offlineRun) int {
 		s, t := a.Settings, b.Settings
 		return cmp.Or(cmp.Compare(s.Data, t.Data), -cmp.Compare(s.Negatives, t.Negatives),

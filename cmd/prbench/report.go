@@ -62,7 +62,7 @@ func newReport(runs []*regretRun) *report {
 // compareRuns orders runs by table, then in the order in which policies are listed, then by seed.
 func compareRuns(a, b *regretRun) int {
 	s, t := a.Settings, b.Settings
-	order := trial.Policies()
+	order := policyOrder()
 	return cmp.Or(
 		cmp.Compare(s.Data, t.Data), cmp.Compare(s.Protocol, t.Protocol), cmp.Compare(s.Features, t.Features), cmp.Compare(s.Rounds, t.Rounds),
 		cmp.Compare(slices.Index(order, s.Policy), slices.Index(order, t.Policy)),

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kith/cmd/prbench/internal/fitted"
 	"kith/cmd/prbench/internal/trial"
 	"kith/model"
 )
@@ -139,7 +140,7 @@ func (v variant) title() string {
 // parseSet parses options of the form name=value. presets says that preset is accepted: the command
 // has no flag for it.
 func parseSet(texts []string, presets bool) (map[string]string, error) {
-	set := make(map[string]string)
+	set, options := make(map[string]string), append(model.Options(), fitted.Options()...)
 	for _, text := range texts {
 		name, value, ok := strings.Cut(text, "=")
 		switch {
@@ -149,8 +150,8 @@ func parseSet(texts []string, presets bool) (map[string]string, error) {
 			return nil, fmt.Errorf("--set %s: see --first-seed and --preset", name)
 		case name == "classes":
 			return nil, fmt.Errorf("--set %s: see classify", name)
-		case !slices.Contains(model.Options(), name):
-			return nil, fmt.Errorf("--set %s: unknown option (accepted: %s)", name, strings.Join(model.Options(), ", "))
+		case !slices.Contains(options, name):
+			return nil, fmt.Errorf("--set %s: unknown option (accepted: %s)", name, strings.Join(options, ", "))
 		}
 		set[name] = value
 	}

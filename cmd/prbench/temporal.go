@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kith/cmd/internal/cli"
+	"kith/cmd/prbench/internal/fitted"
 	"kith/db/edgelist"
 	"kith/model"
 )
@@ -128,9 +129,9 @@ func (s temporalSettings) title() string {
 // isBaseline reports whether the policy is a baseline.
 func (s temporalSettings) isBaseline() bool { return slices.Contains(namesOf(baselines()), s.Policy) }
 
-// model returns a new model of the policy, or nil for a baseline.
+// model returns a new model of the policy, or nil for a baseline and for a fitted policy.
 func (s temporalSettings) model() (*model.Model, error) {
-	if s.isBaseline() {
+	if s.isBaseline() || fitted.Is(s.Policy) {
 		return nil, nil
 	}
 	policy, mode, _ := strings.Cut(s.Policy, "/")
@@ -153,11 +154,17 @@ func (s temporalSettings) forecaster(of *stream) (forecaster, error) {
 	if b, is := rowOf(baselines(), s.Policy); is {
 		return b.make(of), nil
 	}
-	m, err := s.model()
+	var t trainee
+	var err error
+	if fitted.Is(s.Policy) {
+		t.rival, err = fitted.New(s.Policy, 0, s.Seed, nil)
+	} else {
+		t.model, err = s.model()
+	}
 	if err != nil {
 		return nil, err
 	}
-	return newLearner(of, m, strings.HasSuffix(s.Policy, "/frozen"), s.Seed), nil
+	return newLearner(of, t, strings.HasSuffix(s.Policy, "/frozen"), s.Seed), nil
 }
 
 // run plays the missing matches of each stream and prints the table.

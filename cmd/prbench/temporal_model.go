@@ -12,12 +12,12 @@ import (
 	"kith/ppr"
 )
 
-// learner plays a model on a graph that grows with the stream. The weight of an edge is its number
+// learner plays a policy on a graph that grows with the stream. The weight of an edge is its number
 // of events, and its time is that of the last one. Before the model learns an event it chooses
 // among the event and other targets; it observes the outcome of its choice, then the event.
 type learner struct {
 	stream *stream
-	model  *model.Model
+	trainee
 	frozen bool // stop learning when the questions begin
 	asked  bool // whether the questions have begun
 	rng    *rand.Rand
@@ -28,11 +28,11 @@ type learner struct {
 	recent []model.ID             // newest targets
 }
 
-func newLearner(s *stream, m *model.Model, frozen bool, seed uint64) *learner {
+func newLearner(s *stream, t trainee, frozen bool, seed uint64) *learner {
 	e := index.NewGraph(!s.bipartite()).Edit()
 	e.Grow(s.nodes)
 	return &learner{
-		stream: s, model: m, frozen: frozen, rng: rand.New(rand.NewPCG(seed, 3)),
+		stream: s, trainee: t, frozen: frozen, rng: rand.New(rand.NewPCG(seed, 3)),
 		graph: e.Graph(), known: make(map[model.Pair]float32),
 	}
 }
@@ -51,14 +51,9 @@ func world(g *index.Graph, now int64) model.World {
 }
 
 func (l *learner) score(ctx context.Context, source model.ID, time int64, targets []model.ID, scores []float64) error {
-	all, err := l.model.Scorer().Score(ctx, world(l.graph, time), model.Pairs(source, targets))
-	if err != nil {
-		return err
-	}
-	for i, s := range all {
-		scores[i] = s.Score
-	}
-	return nil
+	all, err := l.scores(ctx, world(l.graph, time), model.Pairs(source, targets))
+	copy(scores, all)
+	return err
 }
 
 // see lets the model learn the events of a moment from the graph before them, then adds them to the
@@ -140,7 +135,7 @@ func newest(row []model.ID, times []int64, n int) []model.ID {
 // begun.
 func (l *learner) learn(ctx context.Context, events []event) error {
 	switch {
-	case !l.model.Learns() || l.frozen && l.asked:
+	case l.rival != nil || !l.learns() || l.frozen && l.asked:
 		return nil
 	case l.model.Forecasts():
 		var pairs []model.Pair
@@ -182,10 +177,10 @@ func (l *learner) choose(ctx context.Context, e event, moment []event) error {
 // begin trains the model on the current graph when the questions begin.
 func (l *learner) begin(ctx context.Context) error {
 	l.asked = true
-	if !l.model.Learns() && !l.model.Fitted() {
+	if !l.learns() {
 		return nil
 	}
-	err := l.model.TrainEdges(ctx, l.graph, model.EdgePlan{}, func(hidden [][2]model.ID) (model.World, error) {
+	err := l.trainEdges(ctx, l.graph, model.EdgePlan{}, func(hidden [][2]model.ID) (model.World, error) {
 		e := l.graph.Edit()
 		for _, h := range hidden {
 			e.Set(h[0], h[1], 0, 0)

@@ -130,7 +130,7 @@ func TestTemporalLearner(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := newLearner(s, m, true, 1)
+		l := newLearner(s, trainee{model: m}, true, 1)
 		scores[i] = playTemporal(t, s, "all", partTest, l)
 		scores[i].Rounds = 0
 		before := m.Scorer()

@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/stat"
 )
 
 // NewMatrix returns a matrix of rows of the given length that are views of data.
@@ -97,9 +96,6 @@ func AddTo(sum, v []float32) { Axpy(1, v, sum) }
 // Axpy adds by times x to the vector to.
 func Axpy(by float32, x, to []float32) { blas32.Axpy(by, vector(x), vector(to[:len(x)])) }
 
-// Length returns the Euclidean length of v.
-func Length(v []float32) float32 { return blas32.Nrm2(vector(v)) }
-
 func vector(v []float32) blas32.Vector { return blas32.Vector{N: len(v), Inc: 1, Data: v} }
 
 // Scale brings v to the given Euclidean length; zeros stay zeros. For vectors near zero the factor
@@ -174,6 +170,3 @@ func Apply(x blas32.General, mean, factor []float32) {
 		}
 	}
 }
-
-// Deviation returns the standard deviation, at least 1e-6.
-func Deviation(scores []float64) float64 { return max(stat.PopStdDev(scores, nil), 1e-6) }

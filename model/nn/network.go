@@ -132,7 +132,7 @@ type Tape struct {
 	Delta   []blas32.General // delta[l] is the derivative with respect to the output of dense layer l before its ReLU
 	prefix  []float64        // scratch of the pooled gradient
 	ones    []float32        // derivative of an output with respect to itself
-	drop    func([]float32)  // zeroes outputs of hidden layers; nil: none
+	Drop    func([]float32)  // zeroes outputs of hidden layers; nil: none
 	product blas32.General   // scratch of the quadratic form
 }
 
@@ -149,8 +149,8 @@ func (n *Network) Forward(t *Tape, x blas32.General) []float32 {
 		d.forward(t.act[l], t.act[l+1])
 		if l < len(n.Dense)-1 {
 			relu(t.act[l+1].Data)
-			if t.drop != nil {
-				t.drop(t.act[l+1].Data)
+			if t.Drop != nil {
+				t.Drop(t.act[l+1].Data)
 			}
 		}
 	}

@@ -42,6 +42,10 @@ func TryParallel(ctx context.Context, n int, f func(ctx context.Context, i int) 
 	return cmp.Or(ctx.Err(), context.Cause(within))
 }
 
+// Shards is the number of parts that a batch is split into for parallel work. It is a constant, so
+// that sums do not depend on the number of processors.
+const Shards = 8
+
 // blockLen is the number of nodes that InBlocks processes at a time.
 const blockLen = 1024
 

@@ -1,12 +1,10 @@
-package model
+package fitted
 
 import (
 	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"gonum.org/v1/gonum/blas/blas32"
 
 	"kith/model/nn"
 )
@@ -88,13 +86,4 @@ func TestWordsDrop(t *testing.T) {
 	if share := float64(kept) / float64(all); math.Abs(share-0.3) > 0.06 {
 		t.Errorf("kept %v of the words, want 0.3", share)
 	}
-}
-
-// noise returns a matrix of random numbers.
-func noise(rng *rand.Rand, rows, cols int) blas32.General {
-	x := nn.Resize(blas32.General{}, rows, cols)
-	for i := range x.Data {
-		x.Data[i] = float32(rng.NormFloat64())
-	}
-	return x
 }

@@ -1,4 +1,4 @@
-package model
+package fitted
 
 import (
 	"context"
@@ -37,10 +37,7 @@ const maxDense = 8192
 // they are left out.
 func ease() *fitted {
 	return &fitted{
-		plan:   EdgePlan{Samples: 1, Negatives: 1, Folds: 1, Epochs: 1},
-		passes: func(int) int { return 0 },
-		square: 36, // A², A² + λI, its factors, its inverse, and y
-		sizes:  func(*config) []int { return []int{} },
+		name: "ease", option: "lambda", plan: plan{samples: 1, negatives: 1, folds: 1},
 		fit: func(_ context.Context, _ *config, t *training) ([][]float32, error) {
 			return [][]float32{}, fitsDense(t.graph)
 		},
@@ -48,14 +45,12 @@ func ease() *fitted {
 	}
 }
 
-func adjustEase(c *config) { c.Lambda = 1000 }
-
 func easeView(ctx context.Context, c *config, _ [][]float32, w World) (view, error) {
 	if err := fitsDense(w.Graph); err != nil {
 		return nil, err
 	}
 	a := adjacencyOf(w.Graph)
-	y, err := a.ease(ctx, a.gram(), c.Lambda)
+	y, err := a.ease(ctx, a.gram(), c.Option)
 	return func(_ context.Context, pairs []Pair, scores []float64) error {
 		for i, p := range pairs {
 			scores[i] = float64(nn.Row(y, int(p.Source))[p.Target]) + float64(nn.Row(y, int(p.Target))[p.Source])
@@ -67,7 +62,7 @@ func easeView(ctx context.Context, c *config, _ [][]float32, w World) (view, err
 // fitsDense reports an error for a graph that is too large for dense matrices.
 func fitsDense(g Graph) error {
 	if n := g.NumNodes(); n > maxDense {
-		return fmt.Errorf("%w: a graph of %d nodes, dense matrices are limited to %d", ErrInput, n, maxDense)
+		return fmt.Errorf("%w: a graph of %d nodes, dense matrices are limited to %d", ErrRefused, n, maxDense)
 	}
 	return nil
 }
@@ -97,13 +92,13 @@ func (a adjacency) ease(ctx context.Context, gram *mat.SymDense, lambda float64)
 	}
 	var factors mat.Cholesky
 	if !factors.Factorize(ridge) {
-		return blas32.General{}, optionf("lambda = %v is too small for this graph", lambda)
+		return blas32.General{}, fmt.Errorf("lambda = %v is too small for this graph", lambda)
 	}
 	if err := ctx.Err(); err != nil {
 		return blas32.General{}, err
 	}
 	if err := factors.InverseTo(ridge); err != nil {
-		return blas32.General{}, optionf("lambda = %v is too small for this graph: %w", lambda, err)
+		return blas32.General{}, fmt.Errorf("lambda = %v is too small for this graph: %w", lambda, err)
 	}
 	y := nn.Resize(blas32.General{}, n, n)
 	b := regressions(ridge)

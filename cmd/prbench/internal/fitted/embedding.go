@@ -1,4 +1,4 @@
-package model
+package fitted
 
 import (
 	"context"
@@ -17,16 +17,15 @@ import (
 // is hidden from W, and 70 % of the words are dropped. The logits of four such members, which start
 // from different weights, are added.
 //
-// A plan's defaults are up to 20,000 edges, ten other pairs per edge, 8 folds, and 21 passes for
+// It is trained on up to 20,000 edges, ten other pairs per edge, 8 folds, and 21 passes for
 // each member. Hits@100 in percent of one to four members on five splits of Citeseer: 88.2, 89.3,
 // 89.8, 90.3 (validation), 83.2, 85.4, 85.6, 85.9 (test). The following were no better on two of
 // them: 35 or 60 passes, half of the words, different dropped words for each power of W, new pairs
 // without an edge in each pass, equal initial B_k, edges that are not hidden.
 func embedding() *fitted {
 	return &fitted{
-		words: true, plan: EdgePlan{Samples: 20000, Negatives: 10, Folds: 8, Epochs: 21},
-		passes: func(epochs int) int { return embedMembers * epochs },
-		sizes:  embedSizes, fit: fitEmbedding, view: embedView,
+		name: "embedding", words: true, plan: plan{samples: 20000, negatives: 10, folds: 8, epochs: 21},
+		fit: fitEmbedding, view: embedView,
 	}
 }
 
@@ -42,15 +41,6 @@ const (
 )
 
 func embedShape() nn.Shape { return nn.Shape{In: embedLen, Hidden: []int{64, 64}, Bias: true} }
-
-// embedSizes returns for each member the length of B with the gain and the shift of LayerNorm, and
-// the length of the network.
-func embedSizes(c *config) (all []int) {
-	for range embedMembers {
-		all = append(all, (embedHops*c.FeatureLen+2)*embedLen, embedShape().Params())
-	}
-	return all
-}
 
 func fitEmbedding(ctx context.Context, c *config, t *training) (weights [][]float32, err error) {
 	words, err := wordsOf(c, t.folds[0].world) // those of all folds
@@ -75,15 +65,15 @@ func fitEmbedding(ctx context.Context, c *config, t *training) (weights [][]floa
 		nets, weights = append(nets, e.net), append(weights, e.theta, e.net.Theta)
 	}
 	for _, n := range nets {
-		n.Divide(nn.Deviation(sum))
+		n.Divide(deviation(sum))
 	}
 	return weights, ctx.Err()
 }
 
 // train trains one embedding with its network.
 func (e *embedder) train(ctx context.Context, t *training, inputs []embedInput) {
-	k := nn.NewClassifier(t.rng, embedShape(), embedRate, embedDecay, 1)
-	e.net = k.Net
+	k := newClassifier(t.rng, embedShape(), embedRate, embedDecay, 1)
+	e.net = k.net
 	opt := nn.NewOptimizer(nn.Fit{Adam: true, Rate: embedRate}, len(e.theta))
 	t.epochs(ctx, func() {
 		for _, f := range t.rng.Perm(len(t.folds)) {
@@ -118,7 +108,7 @@ type embedder struct {
 
 func newEmbedder(rng *rand.Rand, c *config) *embedder {
 	words := c.FeatureLen
-	e := embedderOf(words, make([]float32, embedSizes(c)[0]))
+	e := embedderOf(words, make([]float32, (embedHops*words+2)*embedLen))
 	bound := 1 / math.Sqrt(float64(max(words, 1)))
 	for i := range e.b.Data {
 		e.b.Data[i] = float32((2*rng.Float64() - 1) * bound)
@@ -219,17 +209,6 @@ func (a adjacency) averageTransposed(ctx context.Context, x blas32.General) blas
 	})
 }
 
-// transpose returns the nodes of each word.
-func (t words) transpose() []nn.Sparse {
-	columns := make([]nn.Sparse, t.len)
-	for u, r := range t.rows {
-		for i, at := range r.At {
-			columns[at].Append(u, r.Value[i])
-		}
-	}
-	return columns
-}
-
 // drop returns the words without a random share of them. The remaining values are scaled up to
 // compensate.
 func (t words) drop(rng *rand.Rand, share float64) words {
@@ -246,7 +225,7 @@ func (t words) drop(rng *rand.Rand, share float64) words {
 
 // learn makes steps on all pairs of a fold, in random order, in the world that lacks the fold's
 // edges.
-func (e *embedder) learn(ctx context.Context, rng *rand.Rand, k *nn.Classifier, opt *nn.Optimizer, input embedInput, f *fold) {
+func (e *embedder) learn(ctx context.Context, rng *rand.Rand, k *classifier, opt *nn.Optimizer, input embedInput, f *fold) {
 	whole := input.words
 	for batch := range slices.Chunk(rng.Perm(len(f.pairs)), embedBatch*len(f.pairs)/f.edges) {
 		pairs, label := make([]Pair, len(batch)), make([]float32, len(batch))
@@ -258,15 +237,15 @@ func (e *embedder) learn(ctx context.Context, rng *rand.Rand, k *nn.Classifier, 
 		}
 		input.words = whole.drop(rng, embedDropout)
 		e.forward(ctx, input)
-		if _, err := k.Learn(ctx, rng, e.products(pairs), label); err != nil {
+		if _, err := k.learn(ctx, rng, e.products(pairs), label); err != nil {
 			return
 		}
 		e.dz = nn.Resize(e.dz, e.z.Rows, embedLen)
 		clear(e.dz.Data)
-		for i := range k.Parts {
+		for i := range k.parts {
 			first := i * len(pairs) / nn.Shards
 			for j, p := range pairs[first : (i+1)*len(pairs)/nn.Shards] {
-				e.addProductGradient(p, nn.Row(k.Parts[i].Dx, j))
+				e.addProductGradient(p, nn.Row(k.parts[i].dx, j))
 			}
 		}
 		e.backward(ctx, input, opt.Grad)

@@ -1,4 +1,4 @@
-package model
+package fitted
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 // pairNet is a network on closed-form features of a pair, 13 of the graph and 37 of the nodes'
 // words. It is a logistic regression with hidden layers of 64 and 64, dropout 0.3 and AdamW.
 //
-// A plan's defaults are up to 20,000 edges, ten other pairs per edge, 8 folds and 60 passes. Half
+// It is trained on up to 20,000 edges, ten other pairs per edge, 8 folds and 60 passes. Half
 // or twice as many passes, dropout 0.5, decay 0.01 and three networks instead of one changed
 // Hits@100 of a validation part of Cora (94.1) by less than one point, which is less than the
 // difference between splits. Each source takes 40 steps over all edges, so ease is a better choice
@@ -31,11 +31,7 @@ import (
 //	and all of these, latent vectors among kin        98.51
 func pairNet() *fitted {
 	return &fitted{
-		plan:   EdgePlan{Samples: 20000, Negatives: 10, Folds: 8, Epochs: 60},
-		passes: func(epochs int) int { return epochs },
-		// the mean and the factor of the features, and the network
-		sizes: func(c *config) []int { return []int{pairFeatures(c), pairFeatures(c), pairShape(c).Params()} },
-		fit:   fitPairNet, view: pairView,
+		name: "pair_net", plan: plan{samples: 20000, negatives: 10, folds: 8, epochs: 60}, fit: fitPairNet, view: pairView,
 	}
 }
 
@@ -61,20 +57,20 @@ func fitPairNet(ctx context.Context, c *config, t *training) ([][]float32, error
 	for _, f := range t.folds {
 		edges += f.edges
 	}
-	k := nn.NewClassifier(t.rng, pairShape(c), pairRate, pairDecay, 1-pairDropout)
+	k := newClassifier(t.rng, pairShape(c), pairRate, pairDecay, 1-pairDropout)
 	var batch blas32.General
 	var label []float32
 	t.epochs(ctx, func() {
 		for at := range slices.Chunk(t.rng.Perm(len(y)), pairBatch*(len(y)/edges)) {
 			batch, label = samples.Gather(at, batch, label)
-			if _, err := k.Learn(ctx, t.rng, batch, label); err != nil {
+			if _, err := k.learn(ctx, t.rng, batch, label); err != nil {
 				return
 			}
 		}
 	})
-	k.Finish()
-	k.Net.Divide(nn.Deviation(k.Net.Outputs(x)))
-	return [][]float32{mean, factor, k.Net.Theta}, ctx.Err()
+	k.finish()
+	k.net.Divide(deviation(k.net.Outputs(x)))
+	return [][]float32{mean, factor, k.net.Theta}, ctx.Err()
 }
 
 // pairSamples reads the features of each fold's pairs from the world that lacks the fold's edges.
@@ -132,35 +128,29 @@ func pairView(ctx context.Context, c *config, weights [][]float32, w World) (vie
 // (embedding), which does not justify another mix.
 func pairMix() *fitted {
 	net, vectors := pairNet(), embedding()
-	// the epochs of the embedding, in the ratio of the two defaults
-	short := func(epochs int) int { return max(epochs*vectors.plan.Epochs/net.plan.Epochs, 1) }
 	return &fitted{
-		words: true, plan: net.plan,
-		passes: func(epochs int) int { return net.passes(epochs) + vectors.passes(short(epochs)) },
-		sizes:  func(c *config) []int { return append(net.sizes(c), vectors.sizes(c)...) },
+		name: "pair_mix", words: true, option: "mix", plan: net.plan,
 		fit: func(ctx context.Context, c *config, t *training) ([][]float32, error) {
 			first, err := net.fit(ctx, c, t)
 			if err != nil {
 				return nil, err
 			}
 			rest := *t
-			rest.plan.Epochs = short(t.plan.Epochs)
+			rest.plan.epochs = vectors.plan.epochs
 			second, err := vectors.fit(ctx, c, &rest)
 			return append(first, second...), err
 		},
 		view: func(ctx context.Context, c *config, weights [][]float32, w World) (view, error) {
-			split := len(net.sizes(c))
+			const split = 3 // number of vectors of pair_net
 			first, err := net.view(ctx, c, weights[:split], w)
 			if err != nil {
 				return nil, err
 			}
 			second, err := vectors.view(ctx, c, weights[split:], w)
-			return mixed(first, second, c.Mix), err
+			return mixed(first, second, c.Option), err
 		},
 	}
 }
-
-func adjustPairMix(c *config) { c.Mix = 0.3 }
 
 // mixed returns the sum of two views with the weights 1 - mix and mix.
 func mixed(first, second view, mix float64) view {

@@ -1,4 +1,4 @@
-package model
+package fitted
 
 import (
 	"context"
@@ -9,15 +9,16 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"kith/cmd/prbench/internal/trial"
 	"kith/model/nn"
 )
 
 // worded is a small graph whose nodes have words. Node n-1 has neither words nor edges.
 func worded(n, words int, seed uint64) (World, *config) {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	g := newMesh(n, false)
+	g := trial.NewGraph(n)
 	for range 2 * n {
-		g.add(ID(rng.IntN(n-1)), ID(rng.IntN(n-1)))
+		g.Add(ID(rng.IntN(n-1)), ID(rng.IntN(n-1)))
 	}
 	features := make([][]float32, n)
 	for u := range features {
@@ -28,7 +29,7 @@ func worded(n, words int, seed uint64) (World, *config) {
 			}
 		}
 	}
-	return g.world(func(u ID) []float32 { return features[u] }), &config{FeatureLen: words}
+	return world(g, features), &config{FeatureLen: words}
 }
 
 // oracle holds the dense matrices from whose products the features are taken.
@@ -37,14 +38,14 @@ type oracle struct {
 	among         *oracle // the same for neighbours and kin
 }
 
-func oracleOf(t *testing.T, c *config, world World) oracle {
-	words, err := wordsOf(c, world)
+func oracleOf(t *testing.T, c *config, w World) oracle {
+	words, err := wordsOf(c, w)
 	if err != nil {
 		t.Fatal(err)
 	}
 	kin := words.kin(context.Background())
-	o := oracleIn(adjacencyOf(world.Graph), words)
-	among := oracleIn(adjacencyOf(world.Graph).union(kin), words)
+	o := oracleIn(adjacencyOf(w.Graph), words)
+	among := oracleIn(adjacencyOf(w.Graph).union(kin), words)
 	o.among = &among
 	return o
 }
@@ -205,17 +206,16 @@ func TestPairFeatures(t *testing.T) {
 // features are those of unlinked nodes.
 func TestPairSamplesHideTheirEdges(t *testing.T) {
 	t.Parallel()
-	g := newMesh(40, false)
+	g := trial.NewGraph(40)
 	for u := ID(0); u < 40; u += 2 {
-		g.add(u, u+1)
+		g.Add(u, u+1)
 	}
-	m := newModel(t, "pair_net", "", 0)
-	tr := &training{rng: rand.New(m.source), graph: g, plan: EdgePlan{Samples: 20, Negatives: 2, Folds: 4}}
-	err := tr.draw(context.Background(), func(hidden [][2]ID) (World, error) { return g.without(hidden).world(nil), nil })
+	tr := &training{rng: rand.New(rand.NewPCG(7, 0)), graph: g, plan: plan{samples: 20, negatives: 2, folds: 4}}
+	err := tr.draw(context.Background(), func(hidden [][2]ID) (World, error) { return world(g.Without(hidden), nil), nil })
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, labels, err := pairSamples(context.Background(), &m.config, tr)
+	x, labels, err := pairSamples(context.Background(), new(config), tr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,8 +233,8 @@ func TestPairSamplesHideTheirEdges(t *testing.T) {
 
 func TestSurroundingsRefuseLargeGraphs(t *testing.T) {
 	t.Parallel()
-	w := newMesh(maxSmooth/1000+1, false).world(nil)
-	if _, err := surroundingsOf(context.Background(), &config{FeatureLen: 1000}, w); !errors.Is(err, ErrInput) {
-		t.Errorf("%v, want ErrInput", err)
+	w := world(trial.NewGraph(maxSmooth/1000+1), nil)
+	if _, err := surroundingsOf(context.Background(), &config{FeatureLen: 1000}, w); !errors.Is(err, ErrRefused) {
+		t.Errorf("%v, want ErrRefused", err)
 	}
 }

@@ -1,4 +1,4 @@
-package model
+package fitted
 
 import (
 	"context"
@@ -65,7 +65,7 @@ const maxSmooth = 1 << 26
 // many features in total.
 func pairContent(ctx context.Context, c *config, w World) (*content, error) {
 	if n := w.Graph.NumNodes(); n*c.FeatureLen > maxSmooth {
-		return nil, fmt.Errorf("%w: %d nodes with %d features each (accepted: up to %d in all)", ErrInput, n, c.FeatureLen, maxSmooth)
+		return nil, fmt.Errorf("%w: %d nodes with %d features each (accepted: up to %d in all)", ErrRefused, n, c.FeatureLen, maxSmooth)
 	}
 	return contentOf(ctx, c, w, latentLen)
 }
@@ -103,7 +103,7 @@ func (s *surroundings) smoothed(ctx context.Context) *smoothed {
 func lengths(x blas32.General) []float64 {
 	v := make([]float64, x.Rows)
 	for i := range v {
-		v[i] = math.Max(float64(nn.Length(nn.Row(x, i))), 1e-9)
+		v[i] = math.Max(float64(blas32.Nrm2(blas32.Vector{N: x.Cols, Inc: 1, Data: nn.Row(x, i)})), 1e-9)
 	}
 	return v
 }

@@ -1,4 +1,4 @@
-package model
+package fitted
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"kith/cmd/prbench/internal/trial"
 	"kith/model/nn"
 )
 
@@ -19,9 +20,10 @@ func TestEaseIsRidgeRegression(t *testing.T) {
 	t.Parallel()
 	const n, lambda = 12, 1.5
 	rng := rand.New(rand.NewPCG(2, 2))
-	g := newMesh(n, false, [2]ID{3, 3})
+	g := trial.NewGraph(n)
+	g.Add(3, 3)
 	for range 30 {
-		g.add(ID(rng.IntN(n)), ID(rng.IntN(n)))
+		g.Add(ID(rng.IntN(n)), ID(rng.IntN(n)))
 	}
 	a := adjacencyOf(g)
 	y, err := a.ease(context.Background(), a.gram(), lambda)
@@ -68,12 +70,14 @@ func ridgeWithout(a *mat.Dense, v int, lambda float64) []float64 {
 
 func TestEaseRefusesLargeGraphs(t *testing.T) {
 	t.Parallel()
-	w := newMesh(maxDense+1, false, [2]ID{0, 1}).world(nil)
-	if _, err := ease().view(context.Background(), &config{Lambda: 1}, nil, w); !errors.Is(err, ErrInput) {
-		t.Errorf("%v, want ErrInput", err)
+	g := trial.NewGraph(maxDense + 1)
+	g.Add(0, 1)
+	w := world(g, nil)
+	if _, err := ease().view(context.Background(), &config{Option: 1}, nil, w); !errors.Is(err, ErrRefused) {
+		t.Errorf("%v, want ErrRefused", err)
 	}
-	if _, err := ease().fit(context.Background(), nil, &training{graph: w.Graph}); !errors.Is(err, ErrInput) {
-		t.Errorf("trained: %v, want ErrInput", err)
+	if _, err := ease().fit(context.Background(), nil, &training{graph: w.Graph}); !errors.Is(err, ErrRefused) {
+		t.Errorf("trained: %v, want ErrRefused", err)
 	}
 }
 
@@ -81,9 +85,9 @@ func TestEaseRefusesLargeGraphs(t *testing.T) {
 // bit-identical to that of one processor.
 func TestEaseRepeats(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
-	g := newMesh(400, false)
+	g := trial.NewGraph(400)
 	for range 8000 {
-		g.add(ID(rng.IntN(400)), ID(rng.IntN(400)))
+		g.Add(ID(rng.IntN(400)), ID(rng.IntN(400)))
 	}
 	a := adjacencyOf(g)
 	var results [][]float32

@@ -1,4 +1,4 @@
-package nn
+package fitted
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas32"
+	"kith/model/nn"
 )
 
 // byDifferences compares derivatives with central differences of f with respect to each entry of
@@ -43,14 +43,14 @@ func TestClassifierGradient(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, keep := range []float64{1, 0.6} {
-		k := NewClassifier(rng, Shape{In: 3, Hidden: []int{5, 4}, Bias: true}, 0, 0, keep)
-		x, label := gaussians(rng, 19, 3), make([]float32, 19)
+		k := newClassifier(rng, nn.Shape{In: 3, Hidden: []int{5, 4}, Bias: true}, 0, 0, keep)
+		x, label := noise(rng, 19, 3), make([]float32, 19)
 		for i := range label {
 			label[i] = float32(i % 2)
 		}
 		loss := func() float64 { // the same units are dropped each time
 			k.opt.Rate = 0
-			l, err := k.Learn(context.Background(), rand.New(rand.NewPCG(3, 3)), x, label)
+			l, err := k.learn(context.Background(), rand.New(rand.NewPCG(3, 3)), x, label)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,10 +59,10 @@ func TestClassifierGradient(t *testing.T) {
 		loss()
 		grad := append([]float32(nil), k.opt.Grad...)
 		var dx []float32
-		for _, p := range k.Parts {
-			dx = append(dx, p.Dx.Data...)
+		for _, p := range k.parts {
+			dx = append(dx, p.dx.Data...)
 		}
-		byDifferences(t, "weights", k.Net.Theta, grad, 1e-3, loss)
+		byDifferences(t, "weights", k.net.Theta, grad, 1e-3, loss)
 		byDifferences(t, "inputs", x.Data, dx, 1e-3, loss)
 	}
 }
@@ -70,7 +70,7 @@ func TestClassifierGradient(t *testing.T) {
 // A decay without a gradient shrinks the weights, and dropout keeps the given share of the units.
 func TestDecayAndDropout(t *testing.T) {
 	t.Parallel()
-	o := NewOptimizer(Fit{Adam: true, Rate: 0.1}, 2)
+	o := nn.NewOptimizer(nn.Fit{Adam: true, Rate: 0.1}, 2)
 	theta := []float32{1, -2}
 	o.Decoupled(theta, 0.5)
 	if theta[0] != 0.95 || theta[1] != -1.9 {
@@ -88,13 +88,4 @@ func TestDecayAndDropout(t *testing.T) {
 	if share := sum / float64(len(v)); math.Abs(share-0.7) > 0.015 {
 		t.Errorf("kept %v of the units, want 0.7", share)
 	}
-}
-
-// gaussians returns a matrix of random numbers.
-func gaussians(rng *rand.Rand, rows, cols int) blas32.General {
-	x := Resize(blas32.General{}, rows, cols)
-	for i := range x.Data {
-		x.Data[i] = float32(rng.NormFloat64())
-	}
-	return x
 }
