@@ -12,17 +12,18 @@ import (
 
 // predictKinds returns the statements that predict links.
 func predictKinds() []kind {
-	const scores = ", rank, score (see exploit, explore and ppr), exploit (the estimated reward), explore (estimated gain of trying the link), " +
-		"ppr (contribution of the walk over the graph), bound (of the numerical error of score; null if none is known)"
+	const scores = ", rank, score (see exploit, explore and ppr)"
+	const parts = "exploit (the estimated reward), explore (estimated gain of trying the link), ppr (contribution of the walk over the graph), " +
+		"bound (of the numerical error of score; null if none is known)"
 	const certain = "certain (whether no error can change the rank)"
 	options := always(predictOptions)
 	return []kind{
 		{
-			name: "PREDICT LINKS", access: reads | joins, columns: "source, target" + scores + ", " + certain, more: "label (of the target), degree (of the target)",
+			name: "PREDICT LINKS", access: reads | joins, columns: "source, target" + scores, more: parts + ", " + certain + ", label (of the target), degree (of the target)",
 			run: viewing((*run).predict), options: options, plan: (*run).explainPredict,
 		},
 		{
-			name: "PREDICT CLASS", access: reads | joins, columns: "node, class" + scores, more: certain + ", label (of the class), degree (of the class)",
+			name: "PREDICT CLASS", access: reads | joins, columns: "node, class" + scores + ", " + parts, more: certain + ", label (of the class), degree (of the class)",
 			run: viewing((*run).predict), options: options, plan: (*run).explainPredict,
 		},
 		{
@@ -52,6 +53,9 @@ func (r *run) predict(s *parse.Statement) {
 			r.rows.remark(ranking)
 		})
 	})
+	if r.uncertain > 0 && !slices.Contains(r.rows.Columns, "certain") {
+		r.rows.note("numerical errors could change the rank of %s (RETURN target, rank, certain)", words.Count(r.uncertain, "link"))
+	}
 }
 
 const defaultTop = 10
@@ -64,6 +68,9 @@ func (r *run) addLinks(t *table, ranking *db.Prediction, most int) {
 		}
 		if t.add(r.rows, linkRow(r.tx, t, ranking, &l)...) {
 			most--
+			if !l.Certain && ranking.Remark == "" {
+				r.uncertain++
+			}
 		}
 	}
 }

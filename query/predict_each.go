@@ -88,6 +88,7 @@ type scoredRow struct {
 	link  [2]db.Key
 	score float64
 	row   []any
+	sure  bool // the rank is certain, or a remark says why it is not
 }
 
 // spare is the number of rows that bestLinks holds in addition to twice the number of TOP.
@@ -101,7 +102,7 @@ func (b *bestLinks) add(t *table, ranking *db.Prediction, top int) {
 			break
 		}
 		if t.add(own, linkRow(b.tx, t, ranking, &l)...) {
-			b.rows = append(b.rows, scoredRow{[2]db.Key{ranking.Source[0].Node, l.Target}, l.Score, own.Rows[len(own.Rows)-1]})
+			b.rows = append(b.rows, scoredRow{[2]db.Key{ranking.Source[0].Node, l.Target}, l.Score, own.Rows[len(own.Rows)-1], l.Certain || ranking.Remark != ""})
 		}
 	}
 	if len(b.rows) > 2*top+spare {
@@ -129,6 +130,9 @@ func (b *bestLinks) finish() {
 	b.cut()
 	for _, row := range b.rows {
 		b.run.rows.Rows = append(b.run.rows.Rows, row.row)
+		if !row.sure {
+			b.uncertain++
+		}
 	}
 }
 

@@ -172,6 +172,7 @@ type run struct {
 	err        error          // the first error
 	references []reference    // names that the database looks up
 	seed       uint64         // seed of random draws; 0 means that none was given
+	uncertain  int            // number of links in the answer whose rank is not certain for a reason that no remark gives
 }
 
 // place is a part of a statement, or its position.

@@ -66,7 +66,7 @@ function linkItem(link, source, model, scale) {
 async function showLinks(into, node, model, signal) {
   const using = model ? ` USING ${quoteName(model)}` : "";
   try {
-    const links = await select(`PREDICT LINKS FOR ${node}${using} TOP 10`, signal);
+    const links = await select(`PREDICT LINKS FOR ${node}${using} TOP 10 RETURN target, rank, score, exploit, explore, ppr`, signal);
     if (links.length === 0) {
       into.replaceChildren(empty("No link is likely.", "There is no node around this one that it is not linked to already."));
       return;
