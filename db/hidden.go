@@ -70,12 +70,13 @@ func (tx *Tx) without(ctx context.Context, edges [][2]index.ID) (*index.Graph, e
 	return tx.snap.Graph.Hide(ctx, edges)
 }
 
-// fitsSecond reports whether there is memory for the graph and a second one.
+// fitsSecond reports whether there is memory for the graph and a second one. The result does not
+// depend on which rows were read before.
 func (tx *Tx) fitsSecond() bool {
 	g := tx.snap.Graph
 	changes, _ := tx.snap.Log.Since(tx.snap.Meta.Base) // the log reaches back further
-	bytes := tx.snap.Bytes() + g.LoadedBytes() + changeBytes*int64(len(changes))
-	return bytes <= tx.db.opts.memory(graphPart, workPart)
+	first := min(tx.snap.LoadedBytes(), tx.db.opts.memory(graphPart))
+	return first+g.LoadedBytes()+changeBytes*int64(len(changes)) <= tx.db.opts.memory(graphPart, workPart)
 }
 
 // mostHidden returns the number of edges that can be hidden without a second graph.

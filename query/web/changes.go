@@ -27,6 +27,7 @@ func changesRoute() route {
 		parameters: []parameter{
 			{"since", "the version after which to begin; otherwise all changes that are kept", false, schema{"type": "integer"}},
 			{"until", "the version after which to end; otherwise the answer waits for further ones", false, schema{"type": "integer"}},
+			{"keys", "how nodes are written, as in POST /query", false, schema{"type": "string", "enum": []any{keysJSON, keysText}}},
 		},
 		answer: content{lines, changeSchema()},
 		errors: []int{http.StatusBadRequest, http.StatusConflict, http.StatusGone, http.StatusServiceUnavailable},
@@ -43,11 +44,19 @@ func changeSchema() schema {
 }
 
 // span is a part of the history of a database: the changes after a version, up to another one.
-type span struct{ since, until uint64 }
+type span struct {
+	since, until uint64
+	keys         keyForm
+}
 
 // spanOf returns the span that a request asks for. It returns the error that [db.DB.Changes] would
 // begin with.
 func (h *handler) spanOf(r *http.Request) (s span, err error) {
+	if form := r.FormValue("keys"); form != "" {
+		if err := s.keys.set(form); err != nil {
+			return s, fmt.Errorf("%w: %w", db.ErrInput, err)
+		}
+	}
 	err = h.g.View(r.Context(), func(tx *db.Tx) (err error) {
 		if s.since, err = versionOf(r, "since", tx.Stats().Changes.After); err != nil {
 			return err
@@ -134,8 +143,12 @@ var errGone = errors.New("the client has gone")
 // send sends the changes of a span until ctx ends, and moves the begin of the span after them.
 func (h *handler) send(ctx context.Context, w http.ResponseWriter, s *span) error {
 	for c, err := range h.g.Changes(ctx, s.since) {
+		if err != nil {
+			return err
+		}
+		shown, err := s.keys.spell(c)
 		if err == nil {
-			err = h.line(w, c)
+			err = h.line(w, shown)
 		}
 		if err != nil {
 			return err

@@ -81,6 +81,46 @@ func TestChanges(t *testing.T) {
 	}
 }
 
+// With keys=text all nodes of a change are strings, so a client whose numbers are floating-point
+// reads large ones.
+func TestChangesKeys(t *testing.T) {
+	t.Parallel()
+	g := fed(t)
+	_, url := serve(t, web.Handler(g))
+	for _, text := range []string{
+		"CREATE MODEL big", "INSERT EDGES 9007199254740993 -> '7', 9007199254740993 -> 5", "MERGE NODE 9007199254740993 FEATURES (1, 2)",
+		"OBSERVE 9007199254740993 -> 2 = 1 AMONG (2, 5) USING big", "CHOOSE LINK FOR 9007199254740993 AMONG (1, 2) USING big",
+	} {
+		if _, err := query.Run(t.Context(), g, text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	for form, want := range map[string][]string{
+		"text": {`"node":"9007199254740993"`, `"src":"9007199254740993"`, `"dst":"'7'"`, `"dst":"5"`, `"source":"9007199254740993"`, `"offered":["2","5"]`, `"target":"1"`},
+		"json": {`"node":9007199254740993`, `"src":9007199254740993`, `"dst":"7"`, `"dst":5`, `"source":9007199254740993`, `"offered":[2,5]`, `"target":1`},
+	} {
+		answer, err := http.Get(fmt.Sprintf("%s/changes?since=8&until=13&keys=%s", url, form))
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, err := io.ReadAll(answer.Body)
+		if err = errors.Join(err, answer.Body.Close()); err != nil || answer.StatusCode != http.StatusOK {
+			t.Fatalf("%s: status %d, %v", form, answer.StatusCode, err)
+		}
+		for _, part := range want {
+			if !strings.Contains(string(doc), part) {
+				t.Errorf("keys=%s: no %s in\n%s", form, part, doc)
+			}
+		}
+		if other := strings.Contains(string(doc), "9007199254740992"); other {
+			t.Errorf("keys=%s: another node in\n%s", form, doc)
+		}
+	}
+	if status := get(t, url+"/changes?since=8&until=13&keys=names"); status != http.StatusBadRequest {
+		t.Errorf("keys=names: status %d", status)
+	}
+}
+
 // A client learns why there is no feed, with the error that the database has.
 func TestChangesRefused(t *testing.T) {
 	t.Parallel()

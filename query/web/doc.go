@@ -41,11 +41,12 @@
 // GET /changes?since=V answers with the changes after version V as they become durable, a line of
 // JSON each, for as long as the client reads; see [db.DB.Changes], whose errors it has: status 400
 // if the database keeps no changes, 410 for a version that is forgotten, 409 for one to come.
-// Without since it begins with the oldest change that is kept, and with until=V it ends with that
-// of version V. An empty line at least every 10 seconds means that the server is there. A last line
-// that is an error says why the feed ended. There are at most 16 feeds at a time; a new client gets
-// the place of one that has several. A client that takes longer than [Options.Timeout] to read a
-// line is disconnected. [Client.Changes] reads a feed.
+// Without since it begins with the oldest change that is kept, with until=V it ends with the change
+// of version V, and with keys=text the nodes are strings as in answers of POST /query. An empty
+// line at least every 10 seconds means that the server is there. A last line that is an error says
+// why the feed ended. There are at most 16 feeds at a time; a new client gets the place of one that
+// has several. A client that takes longer than [Options.Timeout] to read a line is disconnected.
+// [Client.Changes] reads a feed.
 //
 // # Writing
 //

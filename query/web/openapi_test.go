@@ -86,6 +86,8 @@ func examples() []example {
 		},
 		{route: "GET /changes", status: 200, url: "?until=8", open: fed},
 		{route: "GET /changes", status: 200, url: "?since=3&until=3", open: fed},
+		{route: "GET /changes", status: 200, url: "?since=3&until=8&keys=text", open: fed},
+		{route: "GET /changes", status: 400, url: "?keys=names", open: fed},
 		{route: "GET /changes", status: 400, url: "?since=now", open: fed},
 		{route: "GET /changes", status: 400, url: "?until=-1", open: fed},
 		{route: "GET /changes", status: 400, url: "?since=2&until=1", open: fed},

@@ -2,8 +2,10 @@ package web
 
 import (
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -169,4 +171,57 @@ func (f keyForm) value(k db.Key) (any, error) {
 	}
 	text, err := k.MarshalText()
 	return string(text), err
+}
+
+// spell returns a value that marshals as v does, with nodes in the given form.
+func (f keyForm) spell(v any) (any, error) {
+	if f != keysText {
+		return v, nil
+	}
+	doc, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := parse.JSON("", doc)
+	if err != nil {
+		return nil, err
+	}
+	return f.spellAs(reflect.TypeOf(v), tree)
+}
+
+// spellAs returns the JSON of a value of type t with nodes in the given form.
+func (f keyForm) spellAs(t reflect.Type, tree any) (any, error) {
+	switch v := tree.(type) {
+	case []any:
+		for i := range v {
+			var err error
+			if v[i], err = f.spellAs(t.Elem(), v[i]); err != nil {
+				return nil, err
+			}
+		}
+		return v, nil
+	case parse.Object:
+		if t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		for _, field := range reflect.VisibleFields(t) {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if _, given := v[name]; !given {
+				continue
+			}
+			var err error
+			if v[name], err = f.spellAs(field.Type, v[name]); err != nil {
+				return nil, err
+			}
+		}
+		return v, nil
+	}
+	if t != reflect.TypeFor[db.Key]() {
+		return tree, nil
+	}
+	k, err := db.KeyOf(tree)
+	if err != nil {
+		return nil, err
+	}
+	return f.value(k)
 }
