@@ -72,12 +72,12 @@ func holdoutIsRight(t *testing.T, direction db.Direction, seed uint64, policy st
 	info, all := heldOut(t, g, db.EvaluateOptions{Share: 0.2, Seed: seed, Among: []db.Candidates{db.All()}}, db.Contender{Model: "m", Version: 1})
 	equalDumps(t, dump(t, g), before)
 
-	linked := map[string]bool{} // edges of the whole graph
+	linked := map[[2]db.Key]bool{} // edges of the whole graph
 	proper := 0
 	for _, e := range edgesOf(t, g) {
-		linked[fmt.Sprint(e.Src.Literal(), e.Dst.Literal())] = true
+		linked[[2]db.Key{e.Src, e.Dst}] = true
 		if direction == db.Undirected {
-			linked[fmt.Sprint(e.Dst.Literal(), e.Src.Literal())] = true
+			linked[[2]db.Key{e.Dst, e.Src}] = true
 		}
 		if e.Src != e.Dst {
 			proper++
@@ -118,7 +118,7 @@ func holdoutIsRight(t *testing.T, direction db.Direction, seed uint64, policy st
 		var others []float64
 		found := map[db.Key]float64{}
 		for _, l := range r.Links {
-			if linked[fmt.Sprint(out.Source.Literal(), l.Target.Literal())] {
+			if linked[[2]db.Key{out.Source, l.Target}] {
 				found[l.Target] = l.Score
 			} else {
 				others = append(others, l.Score)
