@@ -7,7 +7,6 @@ import (
 
 	"kith/db/words"
 	"kith/index"
-	"kith/model"
 	"kith/ppr"
 )
 
@@ -33,7 +32,6 @@ const (
 	byHops       candidateKind = "NEIGHBORS"
 	byLabel      candidateKind = "LABEL"
 	byAll        candidateKind = "ALL"
-	byClass      candidateKind = "CLASSES"
 	bySample     candidateKind = "SAMPLE"
 	bySimilarity candidateKind = "SIMILAR"
 	byUnion      candidateKind = "UNION"
@@ -64,10 +62,6 @@ func Label(name string) Candidates { return Candidates{kind: byLabel, label: nam
 
 // All returns all nodes, without the source and the nodes it is linked to.
 func All() Candidates { return Candidates{kind: byAll} }
-
-// Classes returns the nodes that represent the classes of the model (see its option classes),
-// whether or not the source is linked to them. It is the default set of a model with classes.
-func Classes() Candidates { return Candidates{kind: byClass} }
 
 // Sample returns n nodes drawn uniformly at random from all nodes, without the source and the nodes
 // it is linked to; all of these if there are fewer than n. The draw is a function of graph, source
@@ -111,8 +105,6 @@ func (c Candidates) String() string {
 		return "LABEL " + c.label
 	case byAll:
 		return "ALL"
-	case byClass:
-		return "the classes of the model"
 	case byUnion, byExcept, byIntersect:
 		right := c.parts[1].String()
 		if c.parts[1].parts != nil {
@@ -136,19 +128,16 @@ func (c Candidates) checkSize() error {
 	return inputf("%s(%d): want at least 1 %s", c.kind, c.n, of)
 }
 
-// among returns c, or the default set if c is the zero value: the classes of a model that has
-// classes, otherwise PPR, or SIMILAR for sources without outgoing edges. If lists defined which
+// among returns c, or the default set if c is the zero value: PPR, or SIMILAR for sources without outgoing edges. If lists defined which
 // kinds the kinds of the sources are linked to, SIMILAR and the default PPR are limited to these
 // kinds.
-func (tx *Tx) among(c Candidates, start ppr.Vector, s *model.Scorer) Candidates {
+func (tx *Tx) among(c Candidates, start ppr.Vector) Candidates {
 	v := tx.view()
 	linked := func(source index.ID) bool {
 		to, _ := v.Graph.Out(source)
 		return len(to) > 0
 	}
 	switch {
-	case c.kind == byDefault && s.Classes() != nil:
-		return Classes()
 	case c.kind == byDefault && !slices.ContainsFunc(start.Node, linked):
 		c = Similar(defaultSimilar)
 	case c.kind == byDefault:

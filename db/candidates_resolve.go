@@ -64,17 +64,13 @@ func (r *resolver) isSource(id index.ID) bool {
 // prediction. The caller owns the slice.
 func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err error) {
 	tx, v := r.tx, r.tx.view()
-	c = tx.among(c, r.start, r.scorer)
+	c = tx.among(c, r.start)
 	if err := c.checkSize(); err != nil {
 		return nil, err
 	}
 	switch c.kind {
-	case byKeys, byClass:
-		if c.kind == byKeys {
-			ids, err = r.keys(c.keys)
-		} else {
-			ids, err = tx.classes(r.scorer)
-		}
+	case byKeys:
+		ids, err = r.keys(c.keys)
 		r.listed = union(r.listed, ids)
 		return ids, err
 	case byHops:
@@ -179,15 +175,6 @@ func drawn(random *rand.Rand, ids []index.ID, n int) []index.ID {
 		ids[i], ids[j] = ids[j], ids[i]
 	}
 	return ids[:n]
-}
-
-// classes returns the nodes that represent the classes of a model, without deleted ones.
-func (tx *Tx) classes(s *model.Scorer) ([]index.ID, error) {
-	if s.Classes() == nil {
-		return nil, inputf("the model has no classes (see option classes)")
-	}
-	gone := func(id index.ID) bool { return !tx.view().Live(id) }
-	return slices.DeleteFunc(slices.Clone(s.Classes()), gone), nil
 }
 
 // linkedTo returns a function that reports whether a node has an edge from one of the sources.

@@ -267,7 +267,7 @@ func NewExplorer(name string) (Explorer, error) {
 // ChooseOptions requests one link of a node to try.
 type ChooseOptions struct {
 	For     any           // the node
-	Among   Candidates    // at most MaxOffers; zero value: PPR(1000), or the classes of a model that has some
+	Among   Candidates    // at most MaxOffers; zero value: as for PredictOptions
 	Model   string        // default: as for ObserveOptions
 	At      time.Time     // default: as for PredictOptions
 	Explore Explorer      // zero value: SquareCB

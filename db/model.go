@@ -235,9 +235,6 @@ func newModel(spec model.Spec, s *index.Snapshot) (*model.Model, error) {
 	}
 	spec.Seed = cmp.Or(spec.Seed, s.Meta.Seed)
 	spec.FeatureLen = cmp.Or(spec.FeatureLen, featureLen(s))
-	if err := resolveClasses(&spec, s); err != nil {
-		return nil, err
-	}
 	m, err := model.New(spec)
 	if err != nil {
 		return nil, optionError(err)
@@ -263,19 +260,6 @@ func checkModelName(name string) error {
 	if slices.Contains(Heuristics(), name) {
 		return inputf("model name %q: this is a policy that needs no model, USING %s asks it", name, name)
 	}
-	return nil
-}
-
-// resolveClasses fills in the present nodes of the label that a spec names.
-func resolveClasses(spec *model.Spec, s *index.Snapshot) error {
-	if spec.ClassLabel == "" || spec.Classes != nil {
-		return nil
-	}
-	label, err := labelNumber(s, spec.ClassLabel)
-	if err != nil {
-		return err
-	}
-	spec.Classes = slices.Collect(s.Labelled(label))
 	return nil
 }
 
@@ -352,10 +336,6 @@ func (m *modelView) describe() ModelInfo {
 
 // withNodeKey replaces the node id in an error of a model by the node's key.
 func (tx *Tx) withNodeKey(err error) error {
-	var stray *model.ClassError
-	if errors.As(err, &stray) {
-		return inputf("node %v stands for no class of the model", tx.key(stray.Node).Literal())
-	}
 	var bad *model.VectorError
 	if !errors.As(err, &bad) {
 		return err

@@ -124,8 +124,7 @@ type Import struct {
 // nodes that the database lacks is dropped.
 //
 // It returns ErrMismatch for a file that is not a model, has a newer format, or does not fit:
-// feature vectors of a length that no label has, classes that the database lacks or has in another
-// order, a policy or contexts that differ from those of the existing model. It returns ErrCorrupt
+// feature vectors of a length that no label has, a policy or contexts that differ from those of the existing model. It returns ErrCorrupt
 // for a file that was altered or truncated, and ErrTooLarge for one that takes more than a 16th of
 // Options.Memory.
 func (m *Model) Import(ctx context.Context, r io.Reader) (Import, error) {
@@ -235,9 +234,6 @@ func compatible(a, b *model.Model) error {
 		if fmt.Sprint(c.ours) != fmt.Sprint(c.theirs) {
 			return fmt.Errorf("%w: its %s is %v, that of the file %v", ErrMismatch, c.what, c.ours, c.theirs)
 		}
-	}
-	if !slices.Equal(a.Scorer().Classes(), b.Scorer().Classes()) {
-		return fmt.Errorf("%w: its classes are not those of the file", ErrMismatch)
 	}
 	return nil
 }

@@ -120,8 +120,6 @@ func (tx *Tx) trainAndCompare(ctx context.Context, l *learner, t TrainOptions) (
 		switch {
 		case t.Log:
 			c.Skipped = "a training from outcomes hides no edges"
-		case l.model.Scorer().Classes() != nil:
-			c.Skipped = "the model's candidates are classes"
 		default:
 			t.Plan.Progress.Begin(phaseHide)
 			if v, c.Skipped, err = tx.leaveOut(ctx); err != nil {

@@ -21,7 +21,7 @@ import (
 type ObserveOptions struct {
 	Source, Target any
 	Reward         float64    // 1 if the link was made, 0 if not; any number from -3.4e38 to 3.4e38
-	Among          Candidates // the candidates that were offered, if known; zero value: the classes of a model that has some
+	Among          Candidates // the candidates that were offered, if known
 	Model          string     // default: the one that answers requests without a name, otherwise the model default
 	At             time.Time  // time of the outcome; default: as for PredictOptions
 	Insert         bool       // add the edge if the reward is 1, with the time At if that is set
@@ -129,10 +129,10 @@ func (tx *Tx) insertLink(source, target index.ID, at time.Time) (added bool, err
 func (tx *Tx) offered(
 	ctx context.Context, source, target index.ID, among Candidates, s *model.Scorer, w *walk.Walker,
 ) ([]index.ID, int, error) {
-	if among.kind == byDefault && s.Classes() == nil {
+	if among.kind == byDefault {
 		return []index.ID{target}, 0, nil
 	}
-	candidates, _, err := tx.candidates(ctx, ppr.Unit(source), tx.among(among, ppr.Unit(source), s), s, w)
+	candidates, _, err := tx.candidates(ctx, ppr.Unit(source), tx.among(among, ppr.Unit(source)), s, w)
 	if err != nil {
 		return nil, 0, err
 	}

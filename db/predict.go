@@ -24,8 +24,8 @@ type PredictOptions struct {
 	// weight, made them: Exploit, Explore and Score are the weighted means of what the nodes alone
 	// would give the same candidates, computed by one walk.
 	For any
-	// Among are the candidates. The zero value means PPR(1000), Similar(1000) for a node without
-	// edges, or the classes of a model that has some. For a node that a list with labels added, the
+	// Among are the candidates. The zero value means PPR(1000), or Similar(1000) for a node without
+	// edges. For a node that a list with labels added, the
 	// default candidates are nodes of the kinds that its kind is linked to: for a user in a list of
 	// users and items, items.
 	Among Candidates
@@ -213,7 +213,7 @@ func (tx *Tx) prepare(ctx context.Context, p PredictOptions) (*question, error) 
 	if err := tx.fitsModel(q.ranking.Model, q.scorer, v); err != nil {
 		return nil, err
 	}
-	q.among = tx.among(p.Among, start, q.scorer)
+	q.among = tx.among(p.Among, start)
 	var out absent
 	if q.candidates, out, err = tx.candidates(ctx, start, q.among, q.scorer, q.walk); err != nil {
 		return nil, err

@@ -213,19 +213,11 @@ func TestImportOfMisfits(t *testing.T) {
 		}
 		return errors.Join(err, tx.PutNode(db.Node{Key: db.Str("a"), Label: "topic"}), tx.PutNode(db.Node{Key: db.Str("b"), Label: "topic"}))
 	})
-	var classes model.Spec
-	classes.Policy = "prb_n"
-	must(t, classes.Set("classes", "topic"))
 	var wide model.Spec
 	must(t, wide.Set("blocks", "structural"))
-	must(t, g.Model("vectors").Create(ctx, model.Spec{}), g.Model("classes").Create(ctx, classes), g.Model("blocks").Create(ctx, wide))
+	must(t, g.Model("vectors").Create(ctx, model.Spec{}), g.Model("prb").Create(ctx, model.Spec{Policy: "prb"}), g.Model("blocks").Create(ctx, wide))
 	plain := dbtest.Open(t, inMemory)
 	load(t, plain, 10)
-	swapped := dbtest.Open(t, inMemory)
-	update(t, swapped, func(tx *db.Tx) error {
-		return errors.Join(tx.PutNode(db.Node{Key: db.Str("b")}), tx.PutNode(db.Node{Key: db.Str("a")}),
-			tx.PutNode(db.Node{Key: db.Int(1), Features: []float32{1, 2, 3}}))
-	})
 	for _, c := range []struct {
 		file string
 		to   *db.DB
@@ -233,8 +225,7 @@ func TestImportOfMisfits(t *testing.T) {
 		want string
 	}{
 		{"vectors", plain, "m", "wants feature vectors of length 3, those of the database have []"},
-		{"classes", swapped, "m", "the new ids lack a class node"},
-		{"classes", g, "vectors", "its policy is default, that of the file prb_n"},
+		{"prb", g, "vectors", "its policy is default, that of the file prb"},
 		{"blocks", g, "vectors", "its blocks is "},
 	} {
 		_, err := c.to.Model(c.name).Import(ctx, bytes.NewReader(exported(t, g, c.file)))

@@ -18,8 +18,7 @@ import (
 type blocks uint16
 
 const (
-	blockClass      blocks = 1 << iota // features of the serving node, at the position of the candidate's class
-	blockSource                        // features of the serving node
+	blockSource     blocks = 1 << iota // features of the serving node
 	blockTarget                        // features of the candidate
 	blockProduct                       // product of both, entry by entry
 	blockDifference                    // absolute difference of both, entry by entry
@@ -48,7 +47,6 @@ type blockKind struct {
 
 // blockKinds describes the blocks in the order of the constants.
 var blockKinds = [...]blockKind{
-	{name: "class", version: 1, len: func(c *config) int { return c.FeatureLen * len(c.Classes) }, scale: 1, family: column.General},
 	{name: "source", version: 1, len: featureLen, scale: 1, family: column.General, entry: func(s, _ float32) float32 { return s }},
 	{name: "target", version: 1, len: featureLen, scale: 1, family: column.TargetFeatures, entry: func(_, t float32) float32 { return t }},
 	{name: "product", version: 1, len: featureLen, scale: 0.5, family: column.AlikeFeatures, entry: func(s, t float32) float32 { return s * t }},
@@ -264,12 +262,6 @@ func (c *config) features(w World, pairs []Pair, t *scratch, x blas32.General) e
 		}
 		for i, p := range run {
 			r := nn.Row(x, first+i)
-			if c.Blocks&blockClass != 0 {
-				if err := c.fillClass(w, p, r[:n*len(c.Classes)]); err != nil {
-					return err
-				}
-				r = r[n*len(c.Classes):]
-			}
 			for k := range blockKinds {
 				of := blockKinds[k].entry
 				if of == nil || c.Blocks&(1<<k) == 0 {

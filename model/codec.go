@@ -67,7 +67,7 @@ type document struct {
 func (m *Model) header() *header {
 	c := &m.config
 	h := &header{
-		Spec:    Spec{Policy: c.Policy, Preset: c.Preset, FeatureLen: c.FeatureLen, Seed: c.Seed, Classes: c.Classes, ClassLabel: c.ClassLabel},
+		Spec:    Spec{Policy: c.Policy, Preset: c.Preset, FeatureLen: c.FeatureLen, Seed: c.Seed},
 		Columns: c.columns(), Trained: m.trained, HasForecast: m.forecast != nil,
 	}
 	for _, o := range options() {

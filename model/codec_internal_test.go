@@ -78,7 +78,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"text", []byte("kith model"), errCorrupt},
 		{"an empty body", wrap(t, nil), errCorrupt},
 		{"an empty document", wrap(t, pack(map[string]any{})), errCorrupt},
-		{"more classes than bytes", wrap(t, []byte("\x81\xa4Spec\x81\xa7Classes\xdd\xff\xff\xff\xff")), errCorrupt},
+		{"more weights than bytes", wrap(t, []byte("\x81\xa4Spec\x81\xa7Weights\xdd\xff\xff\xff\xff")), errCorrupt},
 		{"more options than bytes", wrap(t, []byte("\x81\xa7Options\xdf\xff\xff\xff\xff")), errCorrupt},
 		{"lists in lists", wrap(t, bytes.Repeat([]byte{0x91}, 1<<20)), errCorrupt},
 	} {
@@ -121,7 +121,6 @@ func TestDecodeChecksTheBody(t *testing.T) {
 		"replay":           func(d *document) { d.Exploit.Data.Y = make(nn.Floats, 1) },
 		"edges":            func(d *document) { d.Exploit.Data.Edges = 5 },
 		"weights not real": func(d *document) { (*d.Weights)[0][0] = float32(math.NaN()) },
-		"classes":          func(d *document) { d.Spec.Classes = []ID{2, 1} },
 		"a memory":         func(d *document) { d.Samples = &nn.Samples{} },
 		"a forecast":       func(d *document) { d.HasForecast = true },
 		"vectors":          func(d *document) { d.HasVectors = true },

@@ -79,17 +79,10 @@
 //	default          f1 is a belief on top of a ranker
 //	prb              f1, f2 and the walk; with alpha = 0 EE-Net (Ban et al., ICLR 2022)
 //	prb_greedy       f1 and the walk
-//	prb_n            prb for node classification: see below
 //	ppr              PageRank from the source: h is 1 there, 0 elsewhere
 //
 // [DescribePolicies] lists the others. A draw of random is a function of seed, round and pair: the
 // same question has the same answer.
-//
-// prb_n turns classes into nodes ([Spec].Classes). The candidates of a node are the class nodes,
-// ascending. A context has one block for each class, and that of the i-th class holds the node's
-// features in the i-th block. On reward 1 the edge to the class joins the graph; on reward 0 the
-// edge to the true class may, if the caller learns it. prb_n must have classes; the other policies
-// that learn may have them, for comparison.
 //
 // # Presets
 //
@@ -296,6 +289,5 @@
 //     offered nodes.
 //   - An offer of more than 4,096 nodes says little about each of them and is not learned.
 //   - The document holds the replay samples, so it grows with the option replay: 4 bytes for each number of a sample's
-//     context and of its φ or history. Presets paper and released keep all samples. With classes a context is as long
-//     as a feature vector times the number of classes.
+//     context and of its φ or history. Presets paper and released keep all samples.
 package model

@@ -54,12 +54,4 @@ func (e *VectorError) Error() string {
 	return fmt.Sprintf("%v: node %d has a feature vector of length %d, the model wants %d", ErrInput, e.Node, e.Len, e.Want)
 }
 
-// ClassError is an ErrInput: the model has classes and a candidate is not one of the class nodes.
-type ClassError struct{ Node ID }
-
-func (e *ClassError) Error() string {
-	return fmt.Sprintf("%v: node %d stands for no class of the model", ErrInput, e.Node)
-}
-
-func (e *ClassError) Unwrap() error  { return ErrInput }
 func (e *VectorError) Unwrap() error { return ErrInput }

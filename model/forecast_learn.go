@@ -298,7 +298,7 @@ func (m *Model) follows(now Moment) error {
 	if _, timed := now.World.Graph.(Timed); !timed || now.World.Now == 0 {
 		return fmt.Errorf("%w: a moment without a time", ErrInput)
 	}
-	return m.config.checkPairs(now.World, now.Links)
+	return checkPairs(now.World, now.Links)
 }
 
 // TrainEvents learns the newest keptEvents events keptPasses times more.

@@ -17,11 +17,6 @@ import (
 func newModel(t testing.TB, policy, preset string, features int, settings ...any) *Model {
 	t.Helper()
 	spec := Spec{Policy: policy, Preset: preset, FeatureLen: features, Seed: 7}
-	if policy == "prb_n" {
-		for u := range ID(2 * groupSize) {
-			spec.Classes = append(spec.Classes, u)
-		}
-	}
 	for i := 0; i < len(settings); i += 2 {
 		if err := spec.Set(settings[i].(string), settings[i+1]); err != nil {
 			t.Fatal(err)
@@ -53,7 +48,7 @@ func play(t testing.TB, m *Model, r *rounds, n int) int {
 }
 
 func learners() []string {
-	return []string{"prb", "default", "prb_greedy", "prb_n"}
+	return []string{"prb", "default", "prb_greedy"}
 }
 
 // sized returns the size of a test: full with -long, otherwise small.
@@ -129,7 +124,7 @@ func TestDefaultLearnsOnline(t *testing.T) {
 // Equal runs end in equal models, for any number of processors.
 func TestSameSeedSameBits(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	for _, kind := range kinds([]string{"prb", "default", "prb_n"}) {
+	for _, kind := range kinds([]string{"prb", "default"}) {
 		var models [][]byte
 		for _, processors := range []int{1, 4} {
 			runtime.GOMAXPROCS(processors)

@@ -27,7 +27,7 @@ type option struct {
 	set     func(*config, any) error
 }
 
-// options lists every option except preset, seed and classes, in the order of DESCRIBE MODEL.
+// options lists every option except preset and seed, in the order of DESCRIBE MODEL.
 func options() []option {
 	learns := func(p policy) bool { return p.learns }
 	networks := func(p policy) bool { return p.learns && !p.believes }

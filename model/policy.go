@@ -11,7 +11,6 @@ type policy struct {
 	believes   bool          // f1 is a belief, not a network
 	explores   bool          // f2 estimates the residual of f1
 	propagates bool          // the estimates are start values of a walk
-	classifies bool          // there must be classes
 	rank       ranking       // formula of a policy that does not learn; nil if only the walk ranks
 	adjust     func(*config) // changes the values of a preset; nil: no changes
 }
@@ -25,7 +24,6 @@ func policies() []policy {
 		{name: "default", about: "learns from edges and from each outcome", learns: true, believes: true, propagates: true, adjust: adjustDefault},
 		{name: "prb", about: "PageRank Bandits: two networks and the walk", learns: true, explores: true, propagates: true},
 		{name: "prb_greedy", about: "prb without exploring", learns: true, propagates: true},
-		{name: "prb_n", about: "prb for the classes of nodes", learns: true, explores: true, propagates: true, classifies: true},
 		{name: "common_neighbors", about: "the number of common neighbours", rank: common},
 		{name: "adamic_adar", about: "common neighbours, each by 1 / log degree", rank: adamic},
 		{name: "resource_allocation", about: "common neighbours, each by 1 / degree", rank: resource},

@@ -8,8 +8,6 @@ type config struct {
 	Policy, Preset string
 	FeatureLen     int
 	Seed           uint64
-	Classes        []ID   // class nodes, ascending
-	ClassLabel     string // label that the class nodes have in common, for display
 
 	Blocks       blocks
 	Unit         bool // the whole context has unit length

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -9,10 +8,10 @@ import (
 	"kith/model/nn"
 )
 
-// Nodes returns the nodes whose ids the model contains, ascending: its class nodes, the nodes in
-// the memory of its belief or forecast, and the nodes that a training computed vectors of.
+// Nodes returns the nodes whose ids the model contains, ascending: the nodes in the memory of its
+// belief or forecast, and the nodes that a training computed vectors of.
 func (m *Model) Nodes() []ID {
-	all := slices.Clone(m.config.Classes)
+	var all []ID
 	if m.belief != nil {
 		for d := range m.belief.memory.all() {
 			all = append(all, d.Node)
@@ -34,20 +33,11 @@ func (m *Model) Nodes() []ID {
 }
 
 // Renamed returns a copy of the model for a graph in which the nodes have other ids. to must be
-// injective. Data of nodes without an id there is dropped. Class nodes must have one and keep their
-// order; otherwise the error is ErrInput.
+// injective. Data of nodes without an id there is dropped.
 func (m *Model) Renamed(to func(ID) (ID, bool)) (*Model, error) {
 	c, err := m.Clone()
 	if err != nil {
 		return nil, err
-	}
-	c.config.Classes = nil
-	for _, u := range m.config.Classes {
-		v, ok := to(u)
-		if last := len(c.config.Classes) - 1; !ok || last >= 0 && c.config.Classes[last] >= v {
-			return nil, fmt.Errorf("%w: the new ids lack a class node, or order the class nodes differently", ErrInput)
-		}
-		c.config.Classes = append(c.config.Classes, v)
 	}
 	if b := c.belief; b != nil {
 		b.memory, b.vectors = b.memory.renamed(to), b.vectors.renamed(to)

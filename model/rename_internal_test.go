@@ -1,7 +1,6 @@
 package model
 
 import (
-	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -67,27 +66,4 @@ func TestRenamed(t *testing.T) {
 			t.Fatal("another belief")
 		}
 	})
-}
-
-func TestRenamedClasses(t *testing.T) {
-	t.Parallel()
-	m, err := New(Spec{Policy: "prb_n", Classes: []ID{3, 5, 9}, ClassLabel: "topic", FeatureLen: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := m.Nodes(); !slices.Equal(got, []ID{3, 5, 9}) {
-		t.Errorf("nodes %v", got)
-	}
-	other, err := m.Renamed(func(u ID) (ID, bool) { return u + 10, true })
-	if err != nil || !slices.Equal(other.Scorer().Classes(), []ID{13, 15, 19}) || !slices.Equal(m.Scorer().Classes(), []ID{3, 5, 9}) {
-		t.Errorf("%v", err)
-	}
-	for name, to := range map[string]func(ID) (ID, bool){
-		"in another order": func(u ID) (ID, bool) { return 10 - u, true },
-		"one is missing":   func(u ID) (ID, bool) { return u, u != 5 },
-	} {
-		if _, err := m.Renamed(to); !errors.Is(err, ErrInput) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
 }

@@ -137,7 +137,7 @@ func (s *Scorer) AppendContexts(ctx context.Context, dst []float32, w World, pai
 	if !s.policy.learns {
 		return dst, nil
 	}
-	if err := s.config.checkPairs(w, pairs); err != nil {
+	if err := checkPairs(w, pairs); err != nil {
 		return dst, err
 	}
 	t := s.scratch()
@@ -157,7 +157,7 @@ func (s *Scorer) Score(ctx context.Context, w World, pairs []Pair) ([]Score, err
 // AppendScores is Score that appends to dst. For a policy that learns, and a World that does not
 // allocate, it does not allocate after the first calls have sized its buffers.
 func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs []Pair) ([]Score, error) {
-	if err := s.config.checkPairs(w, pairs); err != nil || len(pairs) == 0 {
+	if err := checkPairs(w, pairs); err != nil || len(pairs) == 0 {
 		return dst, err
 	}
 	t := s.scratch()
@@ -196,7 +196,7 @@ func (s *Scorer) ScoreSet(ctx context.Context, w World, sources Start, targets [
 		for j := range pairs {
 			pairs[j].Source = u
 		}
-		if err := s.config.checkPairs(w, pairs); err != nil {
+		if err := checkPairs(w, pairs); err != nil {
 			return nil, err
 		}
 		clear(own)
@@ -240,15 +240,12 @@ func (s *Scorer) release(t *scratch) {
 	s.scratches.Put(t)
 }
 
-// checkPairs reports an error for pairs that this model cannot score in this world.
-func (c *config) checkPairs(w World, pairs []Pair) error {
+// checkPairs reports an error for pairs that are not in a world.
+func checkPairs(w World, pairs []Pair) error {
 	n := uint64(w.Graph.NumNodes())
 	for _, p := range pairs {
 		if uint64(p.Source) >= n || uint64(p.Target) >= n {
 			return fmt.Errorf("%w: pair %d, %d of a graph of %d nodes", ErrInput, p.Source, p.Target, n)
-		}
-		if _, found := slices.BinarySearch(c.Classes, p.Target); !found && len(c.Classes) > 0 {
-			return &ClassError{p.Target}
 		}
 	}
 	return nil

@@ -8,15 +8,12 @@ import (
 )
 
 // The score of a set is the weighted mean of the scores that its nodes give the same candidates,
-// part by part, and that of one node is the node's, for every policy without classes.
+// part by part, and that of one node is the node's, for every policy.
 func TestScoreSet(t *testing.T) {
 	t.Parallel()
 	ctx, w := context.Background(), kite().world(func(u ID) []float32 { return []float32{float32(u), 1} })
 	targets := []ID{1, 3, 4, 5}
 	for _, policy := range Policies() {
-		if policy == "prb_n" {
-			continue
-		}
 		s := create(t, Spec{Policy: policy, FeatureLen: 2, Seed: 1}).Scorer()
 		if with, err := s.With("seed_weight", 3); err == nil {
 			s = with

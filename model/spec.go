@@ -16,8 +16,6 @@ type Spec struct {
 	Preset     string // one of Presets; empty: default
 	FeatureLen int    // length of the nodes' feature vectors; 0 means none
 	Seed       uint64 // seed of the initial weights and of the training order
-	Classes    []ID   // class nodes, ascending; only they are candidates; nil means none; required by prb_n
-	ClassLabel string // option classes: the label of the class nodes, for callers with labelled nodes
 
 	set []setting
 }
@@ -47,13 +45,6 @@ func (s *Spec) Set(name string, value any) error {
 		}
 		s.Seed = n
 		return nil
-	case "classes":
-		text, ok := value.(string)
-		if !ok || text == "" {
-			return refuse(name, value, acceptedClasses)
-		}
-		s.ClassLabel = text
-		return nil
 	}
 	o, err := findOption(name, Options())
 	if err != nil {
@@ -66,11 +57,8 @@ func (s *Spec) Set(name string, value any) error {
 	return nil
 }
 
-// What Set accepts for the options seed and classes.
-const (
-	acceptedSeed    = "a non-negative integer"
-	acceptedClasses = "the label of the nodes that stand for classes"
-)
+// acceptedSeed is what Set accepts for the option seed.
+const acceptedSeed = "a non-negative integer"
 
 // OptionInfo describes an option that Spec.Set accepts.
 type OptionInfo struct {
@@ -83,7 +71,7 @@ func DescribeOptions() []OptionInfo {
 	presets := Presets()
 	last := len(presets) - 1
 	all := []OptionInfo{
-		{"preset", strings.Join(presets[:last], ", ") + " or " + presets[last]}, {"seed", acceptedSeed}, {"classes", acceptedClasses},
+		{"preset", strings.Join(presets[:last], ", ") + " or " + presets[last]}, {"seed", acceptedSeed},
 	}
 	for _, o := range options() {
 		all = append(all, OptionInfo{o.name, o.accepts})
@@ -135,12 +123,8 @@ func (s Spec) resolve() (config, error) {
 		return config{}, err
 	}
 	c.Policy, c.Seed = p.name, s.Seed
-	c.Classes, c.ClassLabel = slices.Clone(s.Classes), s.ClassLabel
 	if p.adjust != nil {
 		p.adjust(&c)
-	}
-	if len(c.Classes) > 0 && c.FeatureLen > 0 {
-		c.Blocks = c.Blocks&blockStructural | blockClass
 	}
 	for _, o := range s.set {
 		if err := o.option.set(&c, o.value); err != nil {
@@ -152,9 +136,6 @@ func (s Spec) resolve() (config, error) {
 
 // complete derives settings from the options and reports incompatible options.
 func (c *config) complete(p policy) error {
-	if err := c.checkClasses(p); err != nil {
-		return err
-	}
 	if c.Blocks&blockStructural == 0 || c.Unit {
 		c.Prior = false // the prior reads unscaled structural columns
 	}
@@ -188,7 +169,7 @@ func (c *config) exploreShape() nn.Shape {
 // all yields the resolved options for display.
 func (c *config) all() iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
-		if !yield("preset", c.Preset) || !yield("seed", c.Seed) || c.ClassLabel != "" && !yield("classes", c.ClassLabel) {
+		if !yield("preset", c.Preset) || !yield("seed", c.Seed) {
 			return
 		}
 		for _, o := range options() {
@@ -200,35 +181,3 @@ func (c *config) all() iter.Seq2[string, any] {
 }
 
 func list(names []string) string { return strings.Join(names, ", ") }
-
-// fillClass fills the class block of a pair, whose target is a class node, for node classification
-// (PRB, section 4, "PRB for node classification"). The block has one part per class: the source's
-// features in the part of the target, zeros elsewhere. Without feature vectors, contexts are the
-// same as without classes.
-func (c *config) fillClass(w World, p Pair, x []float32) error {
-	i, _ := slices.BinarySearch(c.Classes, p.Target)
-	clear(x)
-	return c.vector(w, p.Source, x[i*c.FeatureLen:(i+1)*c.FeatureLen])
-}
-
-// Classes returns the class nodes of the model in ascending order, or nil. The caller must not
-// modify the slice.
-func (s *Scorer) Classes() []ID { return s.config.Classes }
-
-// checkClasses reports an error if the classes do not fit the policy.
-func (c *config) checkClasses(p policy) error {
-	switch {
-	case p.classifies && len(c.Classes) < 2:
-		return optionf("policy %s wants 2 classes or more, not %d (see option classes)", p.name, len(c.Classes))
-	case len(c.Classes) == 1 || !p.learns && len(c.Classes) > 0:
-		return optionf("policy %s has classes: %d (accepted: none, or 2 and more by policies that learn)", p.name, len(c.Classes))
-	case c.ClassLabel != "" && len(c.Classes) == 0:
-		return optionf("classes = %s, but no node has this label", c.ClassLabel)
-	}
-	for i, u := range c.Classes {
-		if i > 0 && c.Classes[i-1] >= u {
-			return optionf("class nodes %d and %d (accepted: ascending)", c.Classes[i-1], u)
-		}
-	}
-	return nil
-}

@@ -31,7 +31,6 @@ func TestSetRefuses(t *testing.T) {
 		{"explore_weight", math.Inf(1), "from 0 to"},
 		{"lambda", 0, "from 1e-06 to 1e+06"},
 		{"nu", -1, "from 0 to"},
-		{"classes", "", "the label"},
 		{"norm", "diagonal", "row or column"},
 		{"norm", true, "row or column"},
 		{"prior", "maybe", "off or on"},
@@ -59,14 +58,6 @@ func TestValidateRefuses(t *testing.T) {
 		{Preset: "best"},
 		{FeatureLen: -1},
 		{FeatureLen: 1 << 20},
-		{Policy: "prb_n"},
-		{Policy: "prb_n", Classes: []model.ID{4}},
-		{Policy: "prb", Classes: []model.ID{4}},
-		{Policy: "prb_n", Classes: []model.ID{4, 3}},
-		{Policy: "prb_n", Classes: []model.ID{4, 4}},
-		{Policy: "prb_n", Classes: make([]model.ID, 10), FeatureLen: 1 << 16},
-		{Policy: "common_neighbors", Classes: []model.ID{3, 4}},
-		{Policy: "prb", ClassLabel: "topic"},
 	} {
 		if err := s.Validate(); !errors.Is(err, model.ErrOption) {
 			t.Errorf("%+v: %v, want ErrOption", s, err)
@@ -79,16 +70,23 @@ func TestValidateRefuses(t *testing.T) {
 	if err := s.Validate(); !errors.Is(err, model.ErrOption) {
 		t.Errorf("contexts of no numbers: %v, want ErrOption", err)
 	}
+	s = model.Spec{Policy: "prb", FeatureLen: 1 << 16}
+	if err := s.Set("blocks", "source target product difference structural"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Validate(); !errors.Is(err, model.ErrOption) {
+		t.Errorf("contexts of 2^18 + 10 numbers: %v, want ErrOption", err)
+	}
 }
 
 // Options yields what was set, converted to the type of the option.
 func TestOptionsShowWhatWasSet(t *testing.T) {
 	t.Parallel()
-	s := model.Spec{Policy: "prb_n", FeatureLen: 4, Classes: []model.ID{1, 2}}
+	s := model.Spec{Policy: "prb", FeatureLen: 4}
 	set := map[string]any{
 		"preset": "paper", "seed": int64(math.MaxInt64), "width": int64(12), "layers": 3.0, "alpha": 0.5, "norm": "column",
 		"seed_weight": 2, "propagation": "released", "prior": false, "pin": true, "offers": true, "center": "on", "blocks": "structural+target", "normalize": "none", "pool": uint8(1),
-		"batch": 4, "steps": 10, "nu": 0.01, "lambda": 1, "beta": 0.5, "length": 3, "classes": "topic",
+		"batch": 4, "steps": 10, "nu": 0.01, "lambda": 1, "beta": 0.5, "length": 3,
 		"exploit_rate": float32(0.5), "explore_rate": 0.25, "explore_weight": 3, "replay": 100,
 		"step": "round", "early_stop": "on", "moments": "reset",
 	}
@@ -104,7 +102,7 @@ func TestOptionsShowWhatWasSet(t *testing.T) {
 	want := map[string]any{
 		"preset": "paper", "seed": uint64(math.MaxInt64), "width": 12, "layers": 3, "alpha": 0.5, "norm": "column",
 		"seed_weight": 2.0, "propagation": "released", "prior": "off", "pin": "on", "offers": "on", "center": "on", "blocks": "target structural", "normalize": "none", "pool": 1,
-		"batch": 4, "steps": 10, "nu": 0.01, "lambda": 1.0, "beta": 0.5, "length": 3, "classes": "topic",
+		"batch": 4, "steps": 10, "nu": 0.01, "lambda": 1.0, "beta": 0.5, "length": 3,
 		"exploit_rate": 0.5, "explore_rate": 0.25, "explore_weight": 3.0, "replay": 100,
 		"step": "round", "early_stop": "on", "moments": "kept", // a step a round has no use for moments that start from zero
 	}
@@ -168,7 +166,7 @@ func TestUnusedChangesNothing(t *testing.T) {
 	t.Parallel()
 	for _, policy := range model.Policies() {
 		for name, value := range optionValues() {
-			plain := model.Spec{Policy: policy, FeatureLen: 3, Classes: classesOf(policy)}
+			plain := model.Spec{Policy: policy, FeatureLen: 3}
 			other := plain
 			if err := other.Set(name, value); err != nil {
 				t.Fatal(err)
@@ -183,7 +181,7 @@ func TestUnusedChangesNothing(t *testing.T) {
 	}
 }
 
-// optionValues holds a value of every option except preset and classes. No preset has these values.
+// optionValues holds a value of every option except preset. No preset has these values.
 func optionValues() map[string]any {
 	return map[string]any{
 		"seed": 7, "blocks": "target structural", "normalize": "unit", "prior": "off", "layers": 3, "width": 5, "pool": 3,
@@ -191,14 +189,6 @@ func optionValues() map[string]any {
 		"lambda": 0.3, "alpha": 0.6, "norm": "column", "propagation": "released", "seed_weight": 3, "pin": "on", "offers": "on",
 		"center": "on", "beta": 0.1, "length": 2,
 	}
-}
-
-// classesOf returns the classes that a policy requires.
-func classesOf(policy string) []model.ID {
-	if policy == "prb_n" {
-		return []model.ID{1, 2, 3}
-	}
-	return nil
 }
 
 // taught returns the scores of a model after twelve outcomes.

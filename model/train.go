@@ -47,9 +47,6 @@ func (m *Model) trainEdges(ctx context.Context, g Graph, plan EdgePlan, without 
 	if !m.policy.learns {
 		return fmt.Errorf("%w: %s", errNotLearning, m.policy.name)
 	}
-	if len(m.config.Classes) > 0 {
-		return fmt.Errorf("%w: %s learns classes from outcomes, not from the edges of a graph", ErrInput, m.policy.name)
-	}
 	if m.belief != nil && m.belief.ranker != nil {
 		return m.trainRanker(ctx, g, plan, without)
 	}

@@ -30,7 +30,7 @@ func TestComplete(t *testing.T) {
 	for _, c := range []struct{ text, word, values string }{
 		{"PRE", "PRE", "PREDICT"},
 		{"pre", "pre", "predict"},
-		{"PREDICT ", "", "LINKS CLASS"},
+		{"PREDICT ", "", "LINKS"},
 		{"CHECK; SHOW MO", "MO", "MODELS"},
 		{"PREDICT LINKS F", "F", "FOR"},
 		{"PREDICT LINKS FOR 1", "1", "1 12"},

@@ -32,7 +32,7 @@ func ExampleRun() {
 	fmt.Println(err)
 	// Output:
 	// [target rank] [[dan 1]] [answered by the built-in model: the database has no model]
-	// 1:9: found LINK, expected LINKS or CLASS; did you mean LINKS?
+	// 1:9: found LINK, expected LINKS; did you mean LINKS?
 }
 
 // A database is used through database/sql.

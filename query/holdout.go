@@ -53,8 +53,7 @@ const priorName = "prior"
 const resourceAllocation = "resource_allocation"
 
 // addContenders adds the contenders: the model of the statement, the built-in model and resource
-// allocation. A model of classes is evaluated alone, because the others have no classes as
-// candidates.
+// allocation.
 func (e *evaluation) addContenders(s *parse.Statement) {
 	c, name, policy := e.evaluated(s)
 	var t db.TrainOptions
@@ -63,21 +62,12 @@ func (e *evaluation) addContenders(s *parse.Statement) {
 	c.Plan = t.Plan
 	c.Plan.Progress = e.trainingProgress()
 	e.Contenders = []db.Contender{c}
-	if e.hasClasses(&c) {
-		return
-	}
 	if name != priorName {
 		e.Contenders = append(e.Contenders, db.Contender{Prior: true})
 	}
 	if name != resourceAllocation {
 		e.Contenders = append(e.Contenders, db.Contender{Model: resourceAllocation})
 	}
-}
-
-// hasClasses reports whether a contender predicts classes.
-func (e *evaluation) hasClasses(c *db.Contender) bool {
-	m, err := e.tx.Model(c.Model).Info(e.ctx)
-	return c.Spec == nil && err == nil && slices.ContainsFunc(m.Options, func(o db.Option) bool { return o.Name == "classes" })
 }
 
 // evaluated returns the contender for the evaluated model or policy, its name in answers, and its

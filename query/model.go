@@ -130,9 +130,6 @@ func modelOptions(spec *db.ModelSpec) (options []option) {
 	for _, m := range db.ModelOptions() {
 		options = append(options, option{m.Name, m.Accepts, meanings[m.Name], func(r *run, o parse.Option) {
 			r.fail(db.SetModelOption(spec, m.Name, r.single(o, m.Accepts)))
-			if m.Name == "classes" {
-				r.refer(db.KindLabel, o.Value)
-			}
 		}})
 	}
 	return options

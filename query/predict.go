@@ -23,10 +23,6 @@ func predictKinds() []kind {
 			run: viewing((*run).predict), options: options, plan: (*run).explainPredict,
 		},
 		{
-			name: "PREDICT CLASS", access: reads | joins, columns: "node, class" + scores + ", " + parts, more: certain + ", label (of the class), degree (of the class)",
-			run: viewing((*run).predict), options: options, plan: (*run).explainPredict,
-		},
-		{
 			name: "WHY", access: reads | joins, columns: "part (score, source, input, pagerank or path), name, value, adds, share", options: options,
 			run: viewing((*run).why),
 		},
@@ -160,9 +156,6 @@ func (r *run) prediction(s *parse.Statement) db.PredictOptions {
 	}
 	r.setOptions(s.Options("WITH"), predictOptions(&p))
 	p.Among = r.candidates(s.Among())
-	if s.Kind == "PREDICT CLASS" {
-		p.Among = db.Classes()
-	}
 	return p
 }
 

@@ -27,7 +27,7 @@ const (
 
 // columnsOf returns the columns of a list. The kind of a column follows from its name.
 func columnsOf(list string) (columns []column) {
-	is := map[string]columnKind{"source": aKey, "target": aKey, "node": aKey, "class": aKey, "certain": aFlag, "label": aText}
+	is := map[string]columnKind{"source": aKey, "target": aKey, "node": aKey, "certain": aFlag, "label": aText}
 	for _, name := range columnNames(list) {
 		columns = append(columns, column{name, cmp.Or(is[name], aNumeric)})
 	}

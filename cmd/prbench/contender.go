@@ -33,8 +33,8 @@ func parseContender(text, preset string, classify bool) (contender, error) {
 		return c, nil
 	}
 	m, err := trial.NewModel(model.Spec{Policy: c.policy, Preset: c.preset})
-	if err != nil && classify {
-		m, err = trial.NewModel(model.Spec{Policy: c.policy, Preset: c.preset, Classes: []model.ID{0, 1}})
+	if err == nil && trial.Classifies(policy) && !classify {
+		err = fmt.Errorf("policy %s predicts classes (see prbench classify)", policy)
 	}
 	if err != nil {
 		return c, err

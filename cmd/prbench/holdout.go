@@ -174,7 +174,7 @@ func (p *holdoutPlan) check() error {
 func (p *holdoutPlan) resolvePolicies() error {
 	askable := []string{priorName}
 	for _, name := range policyOrder() {
-		if _, err := (holdoutSettings{Policy: name}).model(); err == nil && !trial.Online(name) { // other policies require classes
+		if _, err := (holdoutSettings{Policy: name}).model(); err == nil && !trial.Online(name) && !trial.Classifies(name) {
 			askable = append(askable, name)
 		}
 	}

@@ -41,7 +41,13 @@ type variant struct {
 
 // spec returns the specification of the model.
 func (s settings) spec() (model.Spec, error) {
-	spec := model.Spec{Policy: s.Policy, Preset: s.Preset, FeatureLen: s.FeatureLen, Classes: s.Classes, Seed: s.Seed}
+	spec := model.Spec{Policy: s.Policy, Preset: s.Preset, FeatureLen: s.FeatureLen, Seed: s.Seed}
+	if len(s.Classes) > 0 {
+		var err error
+		if spec, err = trial.Classifying(spec, len(s.Classes)); err != nil {
+			return spec, err
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.Options)) {
 		var value any = s.Options[name]
 		if n, err := strconv.ParseFloat(s.Options[name], 64); err == nil {
@@ -148,8 +154,6 @@ func parseSet(texts []string, presets bool) (map[string]string, error) {
 			return nil, fmt.Errorf("--set %q (accepted: name=value)", text)
 		case name == "seed" || name == "preset" && !presets:
 			return nil, fmt.Errorf("--set %s: see --first-seed and --preset", name)
-		case name == "classes":
-			return nil, fmt.Errorf("--set %s: see classify", name)
 		case !slices.Contains(options, name):
 			return nil, fmt.Errorf("--set %s: unknown option (accepted: %s)", name, strings.Join(options, ", "))
 		}

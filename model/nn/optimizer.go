@@ -97,10 +97,10 @@ func (o *Optimizer) Decoupled(theta []float32, decay float64) {
 	o.AdamStep(theta)
 }
 
-// lagging is Adam for a first layer most of whose inputs are zero in most samples, as in prb_n. The
-// weights of a zero input have no gradient; Adam moves them only by their decaying moments. lagging
-// postpones these steps and makes them up when the input is next in use, or at the end of the
-// training.
+// lagging is Adam for a first layer most of whose inputs are zero in most samples, as with words.
+// The weights of a zero input have no gradient; Adam moves them only by their decaying moments.
+// lagging postpones these steps and makes them up when the input is next in use, or at the end of
+// the training.
 //
 // After s steps without a gradient m and v have shrunk to β1ˢm and β2ˢv, and the weight has moved
 // by Σ rate_k β1ᵏm / (√(β2ᵏv) + ε) for k = 1..s. With ε fixed at its value in the first of these

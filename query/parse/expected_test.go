@@ -11,7 +11,7 @@ func TestExpected(t *testing.T) {
 	t.Parallel()
 	const node = "a node (an integer, a 'string' or a parameter)"
 	for text, want := range map[string]string{
-		"PREDICT ":                               "LINKS|CLASS",
+		"PREDICT ":                               "LINKS",
 		"PREDICT LINKS FOR ":                     `ALL|LABEL|"("|` + node,
 		"PREDICT LINKS FOR 1":                    `",`,
 		"RANK NODES FOR (1 ":                     `WEIGHT|",`,

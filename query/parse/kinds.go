@@ -16,10 +16,6 @@ func answerKinds() []Kind {
 				"    [WHERE condition] [TOP n [EACH]] [RETURN column, ...]\n" +
 				"    [WITH (option, ...)]",
 			"PREDICT LINKS FOR 'ann' AMONG NEIGHBORS(2) TOP 10"},
-		{"PREDICT CLASS", "rank the classes of nodes, by a model that has classes",
-			"PREDICT CLASS FOR node, ... USING model [TOP n]\n" +
-				"    [WITH (option, ...)]",
-			"PREDICT CLASS FOR 17 USING topics TOP 3"},
 		{"WHY", "explain the score of a link",
 			"WHY source -> node [AT time] [AMONG sets] [ASSUMING edge, ...]\n" +
 				"    [USING model] [PATHS n] [WITH (option, ...)]",

@@ -22,7 +22,7 @@ func TestCompleted(t *testing.T) {
 	}
 	t.Chdir(dir)
 	for _, c := range []struct{ text, word, values string }{
-		{"PREDICT ", "", "LINKS CLASS"},
+		{"PREDICT ", "", "LINKS"},
 		{"LOAD EDGES FROM '", "'", "'a.csv' 'b''s' 'sub/"},
 		{"LOAD EDGES FROM './b''", "'./b''", "'./b''s'"},
 		{"LOAD EDGES FROM '.h", "'.h", "'.hidden'"},

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"kith/model"
 )
 
 // Data is the ground truth of a trial: the true links and the features of the nodes.
@@ -15,6 +17,7 @@ type Data struct {
 	Served   []ID        // source nodes of rounds: ascending, each with a link
 	Offered  []ID        // nodes that can be candidates; nil: all
 	Features [][]float32 // features of each node; nil: none
+	classes  [][]float32 // of a classification: the context of each class, from the first offered node on; see Classes
 
 	// Positives and Negatives are the pairs that a file lists as links and as non-links, in the
 	// order of the file. A pair listed as both is in both. nil means that there is no such list.
@@ -24,8 +27,19 @@ type Data struct {
 // checkEvery is the number of links or nodes visited between two checks of ctx.
 const checkEvery = 1 << 14
 
-// Feature returns the features of node u.
-func (d *Data) Feature(u ID) []float32 { return d.Features[u] }
+// Feature returns the features of node u as a model sees them. Of a classification, these are the
+// features once for each class, or for a class node ones in the place of its class and zeros
+// elsewhere: their product has the features in the place of the class (PRB, section 4, "PRB for node
+// classification").
+func (d *Data) Feature(u ID) []float32 {
+	switch {
+	case d.classes == nil:
+		return d.Features[u]
+	case u >= d.Offered[0]:
+		return d.classes[u-d.Offered[0]]
+	}
+	return slices.Repeat(d.Features[u], len(d.classes))
+}
 
 // NewData makes undirected data from the links. Loops are dropped. All nodes with a link are
 // served. If ctx ends, NewData returns the error of ctx.
@@ -80,10 +94,35 @@ func Classes(labels []int, classes int, features [][]float32) (*Data, error) {
 		features = append(features[:n:n], make([][]float32, classes)...)
 	}
 	d, err := NewData(context.Background(), n+classes, links, features)
-	if err == nil {
-		d.Bipartite(n)
+	if err != nil {
+		return nil, err
 	}
-	return d, err
+	d.Bipartite(n)
+	if features != nil && n > 0 {
+		length := len(features[0])
+		for i := range classes {
+			at := make([]float32, classes*length)
+			for j := range length {
+				at[i*length+j] = 1
+			}
+			d.classes = append(d.classes, at)
+		}
+	}
+	return d, nil
+}
+
+// Classifying returns the spec of a model for the data of a classification whose nodes have the
+// features of spec. Only policies that learn read them.
+func Classifying(spec model.Spec, classes int) (model.Spec, error) {
+	if spec.FeatureLen == 0 {
+		return spec, nil
+	}
+	spec.FeatureLen *= classes
+	blocks := "product"
+	if spec.Preset == "default" {
+		blocks = "product structural"
+	}
+	return spec, spec.Set("blocks", blocks)
 }
 
 // Bipartite restricts the data to rounds in which nodes below users that have a link are served and

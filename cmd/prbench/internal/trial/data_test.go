@@ -39,6 +39,10 @@ func TestClasses(t *testing.T) {
 		!d.Linked(2, 4) || d.Nodes != 6 || len(d.Features) != 6 {
 		t.Errorf("%+v", d)
 	}
+	d, err = trial.Classes([]int{1, 0}, 2, [][]float32{{2, 3}, {4, 5}})
+	if err != nil || !slices.Equal(d.Feature(1), []float32{4, 5, 4, 5}) || !slices.Equal(d.Feature(3), []float32{0, 0, 1, 1}) {
+		t.Errorf("features %v of node 1 and %v of class 1, %v", d.Feature(1), d.Feature(3), err)
+	}
 	if d, err := trial.Classes([]int{0, 1}, 2, nil); err != nil || d.Features != nil {
 		t.Errorf("without features: %+v, %v", d, err)
 	}

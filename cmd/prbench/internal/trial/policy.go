@@ -8,7 +8,7 @@ import (
 	"kith/model"
 )
 
-// rival is a policy of the PRB paper that kith does not have: one of kith's without its walk, with
+// rival is a policy of the PRB paper that kith does not have: one of kith's for classes, without its walk, with
 // links that it knows at the start, or with a bonus, or a walk without a bandit.
 type rival struct {
 	name, policy string
@@ -16,13 +16,15 @@ type rival struct {
 	known        float64 // share of the true links that its players know at the start
 	even         bool    // the walk starts with the same mass at every candidate, and nothing is learned
 	bonus        bool    // see neuralPlayer
+	classifies   bool    // it predicts the classes of nodes
 }
 
-// rivals lists the policies of the paper that kith does not have: EE-Net (Ban et al., ICLR 2022),
+// rivals lists the policies of the paper that kith does not have: PRB-N, EE-Net (Ban et al., ICLR 2022),
 // NeuralGreedy, PRB with prior edges (section 5.4), NeuralUCB, NeuralTS, and EvePPR, whose start
 // values the paper does not define.
 func rivals() []rival {
 	return []rival{
+		{name: "prb_n", policy: "prb", classifies: true},
 		{name: "ee_net", policy: "prb", still: true},
 		{name: "neural_greedy", policy: "prb_greedy", still: true},
 		{name: "prb_prior", policy: "prb", known: 0.1},
@@ -57,6 +59,9 @@ func Online(policy string) bool {
 	r := rivalOf(policy)
 	return r.even || r.bonus
 }
+
+// Classifies reports whether a policy only predicts the classes of nodes.
+func Classifies(policy string) bool { return rivalOf(policy).classifies }
 
 // KnownEdges returns the share of the true links that the players of a policy know at the start:
 // 0.1 for prb_prior, 0 for the others.

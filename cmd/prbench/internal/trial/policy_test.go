@@ -24,7 +24,7 @@ func TestRivals(t *testing.T) {
 			t.Errorf("%s is %s with a walk of %+v, want %v", name, m.Policy(), w, want)
 		}
 	}
-	if all := trial.Policies(); slices.Index(all, "ee_net") != 3 || len(all) != len(model.Policies())+6 {
+	if all := trial.Policies(); slices.Index(all, "ee_net") != 4 || len(all) != len(model.Policies())+7 {
 		t.Errorf("policies %v", all)
 	}
 }
