@@ -68,6 +68,15 @@ func TestForeignFormats(t *testing.T) {
 		{"3 2\n2\n1 3\n2\n", "a METIS graph"},
 		{"% c\n4 4 011\n1 2 5 3 1\n2 1 5 4 2\n1 1 1\n1 2 2 3 9\n", ""}, // 4 names 3, but 3 does not name 4
 		{"5 4 001\n2 7 3 1\n1 7\n1 1 4 2\n3 2 5 8\n4 8\n", "a METIS graph"},
+		{"- [1, 2]\n- [2, 3]\n", "YAML"},
+		{"# mine\n---\nedges:\n  - {source: 1, target: 2}\n", "YAML"},
+		{"- source: 1\n  target: 2\n", "YAML"},
+		{"| source | target |\n|---|:---:|\n| 1 | 2 |\n", "a table that is drawn with lines, which is not read; write the table as CSV, as in psql --csv"},
+		{" source | target \n--------+--------\n      1 |      2 \n(1 row)\n", "a table that is drawn with lines"},
+		{"+---+---+\n| a | b |\n+---+---+\n| 1 | 2 |\n", "a table that is drawn with lines"},
+		{"(1, 2)\n(2, 3)\n", "pairs or terms in parentheses"},
+		{"(1, 2),\r\n(2, 3),\r\n", "pairs or terms in parentheses"},
+		{"edge(ann,bob).\nedge(bob,cid).\n", "pairs or terms in parentheses"},
 		{"LEDA.GRAPH\nstring\n", "a graph of LEDA"},
 		{"nodedef>name VARCHAR\na\nedgedef>node1,node2\na,b\n", "a GDF file"},
 		{">>graph6<<A_\n", "graph6 or sparse6"},
@@ -120,7 +129,7 @@ func TestForeignLikeWords(t *testing.T) {
 	for _, text := range []string{
 		"PAR1 x\nPARENT y\n", "PARENT x\n", "ORC elf\n", "FEA1 FEA2\n", "GIF89a png\n", "X\ty\n", "A 2\n", "graph node\n", "graph,[\n", "digraph a\n",
 		"ann bob\nDUCK a\n", "p sp 5\n1 2 3\n", "c d\np q\n", "not found\nfound not\n", "error a\n", "forbidden fruit\n", "outs in\n", "nodedef a\n",
-		"<Albert_Einstein>\t<bornIn>\n", "<a> <b>\n", "dl n\n", "version https\n", "MATLAB R\n", "2 2\n1 2\n2 1\n", "3 3\n2 3\n1 3\n1 2\n",
+		"<Albert_Einstein>\t<bornIn>\n", "<a> <b>\n", "dl n\n", "version https\n", "MATLAB R\n", "2 2\n1 2\n2 1\n", "- a\n- b\n", "-\t[\n", "a|b\n--|c\n", "f(a,b)\tg(c,d)\nf(a,c)\tg(c,e)\n", "ann (x),bob (y)\ncid (x),dan (y)\n", "3 3\n2 3\n1 3\n1 2\n",
 	} {
 		if err := foreign([]byte(text)); err != nil {
 			t.Errorf("%q: %v", text, err)

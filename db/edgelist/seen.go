@@ -23,6 +23,11 @@ type seen struct {
 	// header is the number of the first line, below line 1, that has names of columns as keys.
 	header  int64
 	samples [len(oddKeys)]string // the first key of each kind in oddKeys
+	// first is the first edge, if its keys are integers; edges counts the edges, and largest is the
+	// largest integer of the others.
+	first   Edge
+	edges   int64
+	largest int64
 }
 
 // oddKeys are kinds of keys that may not be what they look like. Indexes of seen.samples.
@@ -31,6 +36,8 @@ var oddKeys = [...]struct {
 	note string
 }{
 	{isWhole, "keys such as %q look like integers with a fraction of 0; they are strings, so they differ from integers: write the column as integers"},
+	{isPadded, "keys such as %q look like integers with zeros in front; they are strings, so they differ from integers"},
+	{isLarge, "keys such as %q are integers of more than 64 bits; they are strings"},
 	{hasHiddenBlank, "keys such as %q begin or end with a blank or a mark that cannot be seen, and differ from the same keys without it"},
 	{isIntegers, "keys such as %q look like several integers: if a line holds a node and all nodes that it links to, give the format lists"},
 	{isWithColon, "keys such as %q end with a colon: if a line holds a node and all nodes that it links to, give the format lists"},
@@ -40,6 +47,18 @@ var oddKeys = [...]struct {
 func isWhole(key []byte) bool {
 	whole, fraction, ok := bytes.Cut(key, []byte("."))
 	return ok && isInt(whole) && len(bytes.Trim(fraction, "0")) == 0
+}
+
+// isPadded reports whether a key is an integer with zeros in front, such as 007.
+func isPadded(key []byte) bool {
+	digits := bytes.TrimPrefix(key, []byte("-"))
+	return len(digits) > 1 && digits[0] == '0' && isInt(bytes.TrimLeft(digits, "0"))
+}
+
+// isLarge reports whether a key is an integer that does not fit 64 bits.
+func isLarge(key []byte) bool {
+	digits := bytes.TrimPrefix(key, []byte("-"))
+	return len(digits) > 18 && digits[0] != '0' && len(bytes.Trim(digits, "0123456789")) == 0
 }
 
 // hasHiddenBlank reports whether a key begins or ends with a no-break space, a space without width
@@ -119,6 +138,24 @@ func (s *seen) key(line int64, key []byte, target bool, src string) {
 	}
 }
 
+// edge looks at an edge.
+func (s *seen) edge(e *Edge) {
+	if s.edges++; s.edges == 1 {
+		s.first = *e
+		return
+	}
+	if !e.Src.IsInt || !e.Dst.IsInt {
+		s.first = Edge{}
+	}
+	s.largest = max(s.largest, e.Src.Int, e.Dst.Int)
+}
+
+// isSize reports whether the first edge looks like the numbers of nodes and of edges.
+func (s *seen) isSize() bool {
+	src, dst := s.first.Src, s.first.Dst
+	return src.IsInt && dst.IsInt && s.edges > 2 && dst.Int == s.edges-1 && s.largest <= src.Int
+}
+
 // report adds the notes to a text.
 func (s *seen) report(t *text) {
 	if s.marked > 0 && s.comments == Detect {
@@ -147,6 +184,9 @@ func (s *seen) report(t *text) {
 	}
 	if s.header > 0 {
 		t.note("line %d was read as data, although it looks like the names of the columns", s.header)
+	}
+	if !t.Header && s.isSize() {
+		t.hint("header", On.String(), "the first line was read as an edge, although its numbers may be the numbers of nodes and edges")
 	}
 	for i, kind := range oddKeys {
 		if s.samples[i] != "" {

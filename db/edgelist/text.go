@@ -114,7 +114,10 @@ func (t *text) next(e *Edge) error {
 			t.seen.headers++
 			continue
 		}
-		return t.parse(line, fields, n, e)
+		if err = t.parse(line, fields, n, e); err == nil {
+			t.seen.edge(e)
+		}
+		return err
 	}
 }
 
