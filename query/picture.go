@@ -5,11 +5,10 @@ import (
 	"io"
 	"math"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"kith/db"
-	"kith/query/draw"
+	"kith/query/internal/draw"
 	"kith/query/parse"
 )
 
@@ -21,34 +20,16 @@ func pictureKinds() []kind {
 	}}
 }
 
-// formats returns the endings of the files that pictures can be written to. This package writes
-// SVG; Session.Render writes the others.
-func formats() []string { return []string{".svg", ".png"} }
-
-// format sets the format of a picture by the name of its file. at is the place of the name.
-func (r *run) format(at place, file string, o *draw.Options) {
-	ending := strings.ToLower(filepath.Ext(file))
-	switch {
-	case r.err != nil:
-	case !slices.Contains(formats(), ending):
-		r.refuse(at, "a picture in %q: the name of its file must end in %s", file, strings.Join(formats(), " or "))
-	case ending == ".svg":
-		o.Standalone = true
-	case r.session.Render == nil:
-		r.refuse(at, "a picture in %q: this program draws .svg only", file)
-	default:
-		o.Render = func(w io.Writer, p *draw.Picture) error { return r.session.Render(w, p, ending[1:]) }
-	}
-}
-
 func (r *run) draw(s *parse.Statement) {
-	d := drawing{picture: draw.Options{Seed: r.seed}}
+	d := drawing{picture: draw.Options{Seed: r.seed, Standalone: true}}
 	of := &d.of
 	of.Depth, of.Top = int(r.integer(s.Value("DEPTH"), 1, 0)), int(r.integer(s.Value("TOP"), 1, 0))
 	of.Among, of.Model, of.Version = r.candidates(s.Among()), r.model(r.using(s)), r.version(s.Value("VERSION"))
 	r.setOptions(s.Options("WITH"), d.options())
 	of.Of = r.node(s.Value("DRAW"))
-	r.format(s.Value("TO"), r.text(s.Value("TO")), &d.picture)
+	if file := r.text(s.Value("TO")); !strings.EqualFold(filepath.Ext(file), ".svg") {
+		r.refuse(s.Value("TO"), "a picture in %q: the name of its file must end in .svg", file)
+	}
 	if r.err != nil {
 		return
 	}
@@ -58,7 +39,7 @@ func (r *run) draw(s *parse.Statement) {
 	}
 	r.writeFile(s.Value("TO"), func(file string, w io.Writer) error {
 		r.rows.add(file, int64(len(n.Nodes)), int64(len(n.Edges)), int64(len(n.Predicted)), int64(n.NodesLeft), int64(n.EdgesLeft))
-		return draw.Neighborhood(w, n, d.picture)
+		return draw.Neighborhood(n, d.picture).Write(w)
 	})
 	r.rows.note("predicted links are answered by %s", n.AnsweredBy)
 }

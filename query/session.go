@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"kith/db"
 	"kith/db/edgelist"
 	"kith/db/words"
 	"kith/model/progress"
-	"kith/query/draw"
 	"kith/query/parse"
 )
 
@@ -24,9 +22,6 @@ type Session struct {
 	DB *db.DB
 	// Progress is called during long statements such as LOAD and TRAIN. It may be nil.
 	Progress func(Progress)
-	// Render writes the pictures of DRAW in the format "png". SVG pictures need no Render. If it is
-	// nil, other pictures are refused.
-	Render func(w io.Writer, p *draw.Picture, format string) error
 	// Tables reads and writes the Parquet files of LOAD and EXPORT: a parquet.Format. If it is nil,
 	// they are refused.
 	Tables edgelist.Tables

@@ -44,14 +44,14 @@ func arrows() map[string][]string {
 			"kith/index", "kith/ppr", "kith/model", "kith/model/metric", "kith/model/progress", "kith/db/edgelist", "kith/db/internal/store", "kith/db/internal/walk", "kith/db/internal/gonum", "kith/db/words",
 			"kith/db/internal/archive", "kith/db/internal/ctxio", "golang.org/x/sys", gonum, msgpack,
 		},
-		"kith/db/dbtest":         {"kith/db"},
-		"kith/db/words":          {},
-		"kith/db/internal/ctxio": {"kith/index"},
-		"kith/query/fileio":      {},
-		"kith/query":             {"kith/db", "kith/db/edgelist", "kith/db/words", "kith/model/progress", "kith/query/draw", "kith/query/fileio", "kith/query/parse"},
-		"kith/query/draw":        {"kith/db", "kith/db/words", gonum},
-		"kith/query/parse":       {"kith/db/words"},
-		"kith/query/web":         {"kith/db", "kith/db/words", "kith/query", "kith/query/draw", "kith/query/parse"},
+		"kith/db/dbtest":           {"kith/db"},
+		"kith/db/words":            {},
+		"kith/db/internal/ctxio":   {"kith/index"},
+		"kith/query/fileio":        {},
+		"kith/query":               {"kith/db", "kith/db/edgelist", "kith/db/words", "kith/model/progress", "kith/query/internal/draw", "kith/query/fileio", "kith/query/parse"},
+		"kith/query/internal/draw": {"kith/db", "kith/db/words"},
+		"kith/query/parse":         {"kith/db/words"},
+		"kith/query/web":           {"kith/db", "kith/db/words", "kith/query", "kith/query/internal/draw", "kith/query/parse"},
 	}
 }
 

@@ -17,7 +17,7 @@
 // # The folder --out
 //
 //	results.json   the figures, for programs          table.md   the same, for people
-//	*.svg, *.png   regret curves, one picture for each table, with a band of one standard deviation
+//	*.svg          regret curves, one picture for each table, with a band of one standard deviation
 //	runs/          a file for each completed run: its settings, which determine its name, every option of its model,
 //	               its regret at 200 rounds, its times, and a checksum
 //	grid/          the same for the runs of grid searches

@@ -171,14 +171,12 @@ func (r *report) draw(out string) error {
 	for i := range r.Tables {
 		t := &r.Tables[i]
 		curves := t.curves()
-		for _, format := range []string{"svg", "png"} {
-			var picture bytes.Buffer
-			if err := drawRegret(&picture, &curves, t.title(), format); err != nil {
-				return err
-			}
-			if err := writeFile(filepath.Join(out, t.fileName()+"."+format), picture.Bytes()); err != nil {
-				return err
-			}
+		var picture bytes.Buffer
+		if err := drawRegret(&picture, &curves, t.title()); err != nil {
+			return err
+		}
+		if err := writeFile(filepath.Join(out, t.fileName()+".svg"), picture.Bytes()); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -59,7 +59,7 @@ func TestReport(t *testing.T) {
 	if err := r.draw(out); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"grqc-paper-svd-10000.png", "grqc-fresh-svd-10000.svg"} {
+	for _, name := range []string{"grqc-paper-svd-10000.svg", "grqc-fresh-svd-10000.svg"} {
 		if info, err := os.Stat(filepath.Join(out, name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kith/db"
-	"kith/query/draw"
+	"kith/query/internal/draw"
 )
 
 // The page is small, and has no script, style or handler outside of its files: the policy of the

@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"kith/db"
-	"kith/query/draw"
+	"kith/query/internal/draw"
 )
 
 // neighborhood answers with a drawing of the surroundings of a node.
@@ -24,7 +24,7 @@ func (h *handler) neighborhood(w http.ResponseWriter, r *http.Request) {
 			return nil, err
 		}
 		var b bytes.Buffer
-		err = draw.Neighborhood(&b, n, draw.Options{Width: width, Height: max(width*9/10, leastWidth)})
+		err = draw.Neighborhood(n, draw.Options{Width: width, Height: max(width*9/10, leastWidth)}).Write(&b)
 		return b.Bytes(), err
 	})
 }
@@ -66,7 +66,7 @@ func (h *handler) degrees(w http.ResponseWriter, r *http.Request) {
 		if d.Sampled {
 			y = "nodes of a sample with at least so many edges"
 		}
-		err = draw.LogLog(&b, atLeast(d.Counts), "edges of a node", y, chartOptions(width))
+		err = draw.LogLog(atLeast(d.Counts), "edges of a node", y, chartOptions(width)).Write(&b)
 		return b.Bytes(), err
 	})
 }
@@ -102,12 +102,13 @@ func (h *handler) rewards(w http.ResponseWriter, r *http.Request) {
 		if len(l.Rewards) == 0 {
 			return nil
 		}
-		line, seen := draw.Series{}, 0
+		seen := 0
+		var line []draw.Point
 		for _, s := range l.Rewards {
-			line.Points = append(line.Points, draw.Point{X: float64(seen) + float64(s.Observations)/2, Y: s.Reward})
+			line = append(line, draw.Point{X: float64(seen) + float64(s.Observations)/2, Y: s.Reward})
 			seen += s.Observations
 		}
-		return draw.Curve(b, []draw.Series{line}, "outcomes", "mean reward", chartOptions(width))
+		return draw.Curve(line, "outcomes", "mean reward", chartOptions(width)).Write(b)
 	})
 }
 
@@ -122,7 +123,7 @@ func (h *handler) calibration(w http.ResponseWriter, r *http.Request) {
 		for _, c := range l.Calibration {
 			bins = append(bins, draw.Bin{Predicted: c.Predicted, Observed: c.Observed, Count: c.Decisions})
 		}
-		return draw.Calibration(b, bins, chartOptions(width))
+		return draw.Calibration(bins, chartOptions(width)).Write(b)
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"kith/cmd/internal/chart"
 	"kith/db"
 	"kith/db/edgelist/parquet"
 	"kith/query"
@@ -29,7 +28,7 @@ var errOpen = errors.New("the transaction that was open has been rolled back; CO
 type local struct{ session query.Session }
 
 func newLocal(g *db.DB) *local {
-	return &local{query.Session{DB: g, Render: chart.Render, Tables: parquet.Format{}}}
+	return &local{query.Session{DB: g, Tables: parquet.Format{}}}
 }
 
 func (l *local) run(ctx context.Context, f parse.Fragment, tell func(query.Progress)) (*query.Rows, error) {

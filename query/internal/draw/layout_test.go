@@ -4,9 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"gonum.org/v1/gonum/graph/layout"
-	"gonum.org/v1/gonum/graph/simple"
 )
 
 // stress returns the mean squared relative difference between distances on paper and in the graph,
@@ -40,34 +37,6 @@ func crossings(at []Point, edges [][2]int) (n int) {
 	return n
 }
 
-// eades returns the layout of gonum's EadesR2 with the least stress for some rates. With rates that
-// suit a chain, hubs swing to infinity.
-func eades(n int, edges [][2]int, d [][]float64) (best []Point) {
-	g := simple.NewUndirectedGraph()
-	for i := range n {
-		g.AddNode(simple.Node(i))
-	}
-	for _, e := range edges {
-		if e[0] != e[1] {
-			g.SetEdge(g.NewEdge(simple.Node(e[0]), simple.Node(e[1])))
-		}
-	}
-	for _, rate := range []float64{0.05, 0.01, 0.002} {
-		o := layout.NewOptimizerR2(g, (&layout.EadesR2{Updates: 100, Repulsion: 1, Rate: rate, Theta: 0.1, Src: rand.NewPCG(1, 1)}).Update)
-		for o.Update() {
-		}
-		at := make([]Point, n)
-		for i := range at {
-			p := o.Coord2(int64(i))
-			at[i] = Point{p.X, p.Y}
-		}
-		if best == nil || !(stress(best, d) <= stress(at, d)) {
-			best = at
-		}
-	}
-	return best
-}
-
 // The layout has less stress than random places and than EadesR2, and fewer crossings. Where edges
 // need not cross, few do.
 func TestLayoutQuality(t *testing.T) {
@@ -76,12 +45,13 @@ func TestLayoutQuality(t *testing.T) {
 		name      string
 		n         int
 		edges     [][2]int
+		springs   float64 // stress of EadesR2 of gonum's package layout, which the comment of this package cites
 		crossings int
 	}{
-		{"star", 150, star(150), 0},
-		{"tree", 120, scattered(120, 119), 12},
-		{"groups", 121, groups(121, 8), 4000},
-		{"random", 150, scattered(150, 400), 12000},
+		{"star", 150, star(150), 0.29, 0},
+		{"tree", 120, scattered(120, 119), 0.24, 12},
+		{"groups", 121, groups(121, 8), 0.40, 4000},
+		{"random", 150, scattered(150, 400), 0.21, 12000},
 	} {
 		g := network{size: c.n, edges: c.edges}
 		d, at := g.distances(), g.layout()
@@ -90,13 +60,10 @@ func TestLayoutQuality(t *testing.T) {
 		for i := range chance {
 			chance[i] = Point{random.Float64(), random.Float64()}
 		}
-		springs := eades(c.n, c.edges, d)
-		got, other, worst := stress(at, d), stress(springs, d), stress(chance, d)
-		crossed := crossings(at, c.edges)
-		t.Logf("%s: stress %.3f, EadesR2 %.3f, random %.3f; crossings %d, EadesR2 %d, random %d",
-			c.name, got, other, worst, crossed, crossings(springs, c.edges), crossings(chance, c.edges))
-		if got > 0.9*worst || got > other || crossed > c.crossings {
-			t.Errorf("%s: stress %.3f, EadesR2 %.3f, random %.3f; %d crossings, want at most %d", c.name, got, other, worst, crossed, c.crossings)
+		got, worst, crossed := stress(at, d), stress(chance, d), crossings(at, c.edges)
+		t.Logf("%s: stress %.3f, random %.3f; crossings %d, random %d", c.name, got, worst, crossed, crossings(chance, c.edges))
+		if got > 0.9*worst || got > c.springs || crossed > c.crossings {
+			t.Errorf("%s: stress %.3f, EadesR2 %.3f, random %.3f; %d crossings, want at most %d", c.name, got, c.springs, worst, crossed, c.crossings)
 		}
 	}
 }

@@ -130,11 +130,11 @@ func attribute(e xml.StartElement, name string) string {
 	return ""
 }
 
-// drawn returns the SVG that a drawing function writes.
-func drawn(t testing.TB, draw func(io.Writer) error) string {
+// drawn returns the SVG of a picture.
+func drawn(t testing.TB, p *Picture) string {
 	t.Helper()
 	var b strings.Builder
-	if err := draw(&b); err != nil {
+	if err := p.Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

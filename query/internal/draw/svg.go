@@ -14,22 +14,22 @@ import (
 	"kith/db"
 )
 
-// svg writes the picture as SVG.
-func (p *Picture) svg(w io.Writer, standalone bool) error {
+// Write writes the picture as SVG.
+func (p *Picture) Write(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	role := "img"
 	if p.links {
 		role = "group" // the contents of an img are not read aloud
 	}
 	size := ""
-	if standalone {
+	if p.standalone {
 		b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n")
 		size = fmt.Sprintf(` width="%s" height="%s"`, number(p.Width), number(p.Height))
 	}
 	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" class="picture"%s viewBox="0 0 %s %s" role="%s" aria-label="%s" font-family="sans-serif">`+"\n",
 		size, number(p.Width), number(p.Height), role, escape(p.Title))
 	fmt.Fprintf(b, "<title>%s</title>\n", escape(p.Title))
-	if standalone {
+	if p.standalone {
 		b.WriteString(style)
 	}
 	for i := range p.Shapes {
@@ -109,13 +109,14 @@ func keyJSON(k db.Key) string {
 	return strings.NewReplacer("\ufffe", `\ufffe`, "\uffff", `\uffff`).Replace(string(b))
 }
 
+// colors are the paints of the colors.
+var colors = [...]string{
+	"currentColor", "#e05a1c", "#3b82c4", "#1a9e77", "#b86bb0", "#c09810", "#46a6c9", "#8a8f98",
+}
+
 // paint returns the color as an attribute.
 func (c Color) paint() string {
-	if c == Ink {
-		return "currentColor"
-	}
-	v := c.RGB()
-	return fmt.Sprintf("#%02x%02x%02x", v.R, v.G, v.B)
+	return colors[c%Color(len(colors))]
 }
 
 // path returns the data of a path without the first letter.

@@ -30,7 +30,8 @@ func TestNeighborhood(t *testing.T) {
 func checkNeighborhood(t *testing.T, name string, n *db.Neighborhood) {
 	t.Helper()
 	for _, o := range []Options{{}, {Width: 380, Height: 500, Seed: 4}, {Width: 1, Height: 1}} {
-		svg := drawn(t, func(w io.Writer) error { return Neighborhood(w, n, o) })
+		picture := Neighborhood(n, o)
+		svg := drawn(t, picture)
 		elements := wellFormed(t, svg)
 		safeInline(t, elements)
 		keys := map[string]bool{}
@@ -42,13 +43,10 @@ func checkNeighborhood(t *testing.T, name string, n *db.Neighborhood) {
 		if len(keys) != len(n.Nodes) {
 			t.Errorf("%s: %d nodes are drawn, want %d", name, len(keys), len(n.Nodes))
 		}
-		o.Render = func(w io.Writer, p *Picture) error {
-			if err := inBox(p); err != nil {
-				t.Errorf("%s, options %+v: %v", name, o, err)
-			}
-			return p.svg(w, false)
+		if err := inBox(picture); err != nil {
+			t.Errorf("%s, options %+v: %v", name, o, err)
 		}
-		if again := drawn(t, func(w io.Writer) error { return Neighborhood(w, n, o) }); again != svg {
+		if again := drawn(t, Neighborhood(n, o)); again != svg {
 			t.Errorf("%s: the same picture has other bytes", name)
 		}
 	}
@@ -86,7 +84,7 @@ func TestNeighborhoodOfBadNumbers(t *testing.T) {
 		n.Nodes[i].PageRank = x
 	}
 	n.Predicted[0].Score, n.Predicted[1].Score = math.NaN(), math.Inf(1)
-	svg := drawn(t, func(w io.Writer) error { return Neighborhood(w, n, Options{}) })
+	svg := drawn(t, Neighborhood(n, Options{}))
 	if err := inBox(newSketch(n, Options{}).draw()); err != nil {
 		t.Error(err)
 	}
@@ -113,15 +111,13 @@ func TestNeighborhoodGolden(t *testing.T) {
 		},
 		Predicted: []db.Link{{Target: db.Str("dan & co"), Rank: 1, Score: 0.7}},
 	}
-	golden(t, "testdata/neighborhood.svg", func(w io.Writer) error {
-		return Neighborhood(w, n, Options{Width: 400, Height: 240, Standalone: true})
-	})
+	golden(t, "testdata/neighborhood.svg", Neighborhood(n, Options{Width: 400, Height: 240, Standalone: true}))
 }
 
 // golden compares a picture with a file, which the flag -update rewrites.
-func golden(t *testing.T, file string, draw func(io.Writer) error) {
+func golden(t *testing.T, file string, p *Picture) {
 	t.Helper()
-	got := drawn(t, draw)
+	got := drawn(t, p)
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
@@ -150,8 +146,8 @@ func FuzzKey(f *testing.F) {
 		}
 		n := around(3, star(3), 1)
 		n.Nodes[1].Key, n.Nodes[1].Label, n.Edges[0].Dst, n.Predicted[0].Target = k, s, k, k
-		for _, o := range []Options{{Title: s}, {Standalone: true}} {
-			elements := wellFormed(t, drawn(t, func(w io.Writer) error { return Neighborhood(w, n, o) }))
+		for _, o := range []Options{{}, {Standalone: true}} {
+			elements := wellFormed(t, drawn(t, Neighborhood(n, o)))
 			found := false
 			for _, e := range elements {
 				var got db.Key
@@ -174,7 +170,7 @@ func BenchmarkNeighborhood(b *testing.B) {
 	n := samples()["random"]
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := Neighborhood(io.Discard, n, Options{}); err != nil {
+		if err := Neighborhood(n, Options{}).Write(io.Discard); err != nil {
 			b.Fatal(err)
 		}
 	}

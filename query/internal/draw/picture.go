@@ -2,28 +2,24 @@ package draw
 
 import (
 	"cmp"
-	"image/color"
-	"io"
 
 	"kith/db"
 )
 
 // Options describe the output of a drawing function.
 type Options struct {
-	Title         string // "" means a description of the data, which is not shown but read aloud
 	Width, Height int    // size of the box in units of the picture, about pixels; 0 means 960 by 640, and charts 480 by 300; the least is 120 by 90
 	Seed          uint64 // another seed may give another layout
 	Standalone    bool   // write a file of its own instead of an element of a page
-	// Render writes the picture in a format of its own. Nil means SVG.
-	Render func(w io.Writer, p *Picture) error
 }
 
 // Picture is a list of shapes in a box, which are drawn in order.
 type Picture struct {
 	Width, Height float64 // the box begins at 0, 0; y points down
-	Title         string  // what the picture shows
+	Title         string  // describes the data; it is not shown but read aloud
 	Shapes        []Shape
-	links         bool // nodes of it are links
+	links         bool // its nodes are links
+	standalone    bool // as in the Options
 }
 
 // Shape is a line, an area, a circle or a text.
@@ -84,31 +80,16 @@ const (
 // distinct for most people with a color vision deficiency (after Okabe and Ito).
 const NumSeries = 6
 
-// RGB returns the color on a white page.
-func (c Color) RGB() color.RGBA {
-	return []color.RGBA{
-		{0x22, 0x26, 0x2b, 0xff}, {0xe0, 0x5a, 0x1c, 0xff},
-		{0x3b, 0x82, 0xc4, 0xff}, {0x1a, 0x9e, 0x77, 0xff}, {0xb8, 0x6b, 0xb0, 0xff}, {0xc0, 0x98, 0x10, 0xff}, {0x46, 0xa6, 0xc9, 0xff}, {0x8a, 0x8f, 0x98, 0xff},
-	}[c%(FirstSeries+NumSeries)]
-}
-
 // series returns the color of the i-th series.
 func series(i int) Color { return FirstSeries + Color(i%NumSeries) }
 
-// picture returns an empty picture of the size that the options give.
+// picture returns an empty picture of the size that the options give or, by default, of the given
+// one.
 func (o Options) picture(title string, width, height int) *Picture {
 	return &Picture{
 		Width: float64(max(cmp.Or(o.Width, width), 120)), Height: float64(max(cmp.Or(o.Height, height), 90)),
-		Title: cmp.Or(o.Title, title),
+		Title: title, standalone: o.Standalone,
 	}
-}
-
-// write writes a picture in the format of the options.
-func (o Options) write(w io.Writer, p *Picture) error {
-	if o.Render != nil {
-		return o.Render(w, p)
-	}
-	return p.svg(w, o.Standalone)
 }
 
 func (p *Picture) add(s Shape) { p.Shapes = append(p.Shapes, s) }

@@ -3,7 +3,6 @@ package draw
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
@@ -14,8 +13,8 @@ import (
 // Neighborhood draws a neighborhood. The area of a circle follows the PageRank of its node, and the
 // width of a dashed line the score of the predicted link. Nodes have a color by their label if they
 // have several labels, and arrows if the graph is directed.
-func Neighborhood(w io.Writer, n *db.Neighborhood, o Options) error {
-	return o.write(w, newSketch(n, o).draw())
+func Neighborhood(n *db.Neighborhood, o Options) *Picture {
+	return newSketch(n, o).draw()
 }
 
 // sketch is the drawing of a neighborhood.

@@ -1,7 +1,6 @@
 package draw
 
 import (
-	"io"
 	"math"
 	"strings"
 	"testing"
@@ -37,19 +36,17 @@ func TestTicks(t *testing.T) {
 }
 
 // charts returns functions that draw charts of some numbers.
-func charts(numbers []float64, name string) map[string]func(io.Writer, Options) error {
+func charts(numbers []float64, name string) map[string]func(Options) *Picture {
 	var points []Point
 	var bins []Bin
 	for i, y := range numbers {
 		points = append(points, Point{float64(i), y})
 		bins = append(bins, Bin{y, float64(i) / 10, i})
 	}
-	return map[string]func(io.Writer, Options) error{
-		"loglog":      func(w io.Writer, o Options) error { return LogLog(w, points, name, "nodes", o) },
-		"calibration": func(w io.Writer, o Options) error { return Calibration(w, bins, o) },
-		"curve": func(w io.Writer, o Options) error {
-			return Curve(w, []Series{{name, points, numbers}, {"", points, nil}, {"third", nil, nil}}, "round", name, o)
-		},
+	return map[string]func(Options) *Picture{
+		"loglog":      func(o Options) *Picture { return LogLog(points, name, "nodes", o) },
+		"calibration": func(o Options) *Picture { return Calibration(bins, o) },
+		"curve":       func(o Options) *Picture { return Curve(points, "round", name, o) },
 	}
 }
 
@@ -63,8 +60,9 @@ func TestCharts(t *testing.T) {
 		"tiny": {1e-90, 2e-90, 3e-90}, "huge": {1e99, 5e99},
 	} {
 		for kind, draw := range charts(numbers, `<"&'`+strings.Repeat("長", 99)) {
-			for _, o := range []Options{{}, {Title: "]]>", Standalone: true}, {Width: 1, Height: 1}} {
-				svg := drawn(t, func(w io.Writer) error { return draw(w, o) })
+			for _, o := range []Options{{}, {Standalone: true}, {Width: 1, Height: 1}} {
+				picture := draw(o)
+				svg := drawn(t, picture)
 				elements := wellFormed(t, svg)
 				if !o.Standalone {
 					safeInline(t, elements)
@@ -75,11 +73,8 @@ func TestCharts(t *testing.T) {
 				if empty := strings.Contains(svg, "no data yet"); empty && name == "some" || !empty && name == "nothing" {
 					t.Errorf("%s of %s:\n%s", kind, name, svg)
 				}
-				o.Render = func(_ io.Writer, p *Picture) error { return inBox(p) }
-				if o.Width != 1 {
-					if err := draw(nil, o); err != nil {
-						t.Errorf("%s of %s: %v", kind, name, err)
-					}
+				if err := inBox(picture); err != nil && o.Width != 1 {
+					t.Errorf("%s of %s: %v", kind, name, err)
 				}
 			}
 		}
@@ -90,14 +85,9 @@ func TestCharts(t *testing.T) {
 func TestChartGoldens(t *testing.T) {
 	t.Parallel()
 	degrees := []Point{{1, 2000}, {2, 900}, {3, 500}, {5, 150}, {10, 40}, {30, 4}, {120, 1}}
-	golden(t, "testdata/loglog.svg", func(w io.Writer) error { return LogLog(w, degrees, "degree", "nodes", Options{}) })
+	golden(t, "testdata/loglog.svg", LogLog(degrees, "degree", "nodes", Options{}))
 	bins := []Bin{{0.05, 0.04, 900}, {0.2, 0.25, 300}, {0.5, 0.41, 80}, {0.9, 0.97, 10}}
-	golden(t, "testdata/calibration.svg", func(w io.Writer) error { return Calibration(w, bins, Options{Standalone: true}) })
-	regret := []Series{
-		{Name: "learner", Points: []Point{{1, 1}, {2, 1.5}, {3, 1.5}, {4, 3}}, Band: []float64{0, math.Sqrt(0.5), math.Sqrt(0.5), math.Sqrt2}},
-		{Name: "other", Points: []Point{{1, 1}, {2, 2}, {3, 3}, {4, 4}}},
-	}
-	golden(t, "testdata/regret.svg", func(w io.Writer) error {
-		return Curve(w, regret, "round", "cumulative regret", Options{Title: "Regret", Standalone: true})
-	})
+	golden(t, "testdata/calibration.svg", Calibration(bins, Options{Standalone: true}))
+	rewards := []Point{{1, 0.1}, {2, 0.4}, {3, math.NaN()}, {4, 0.5}, {5, math.NaN()}, {6, 0.45}, {7, 0.6}}
+	golden(t, "testdata/curve.svg", Curve(rewards, "outcomes", "mean reward", Options{Standalone: true}))
 }
