@@ -49,7 +49,7 @@ type EdgeChange struct {
 // mean none.
 type FeatureChange struct {
 	Node     Key       `json:"node"`
-	Features []float32 `json:"features"`
+	Features []float32 `json:"features,omitzero"`
 }
 
 // ModelChange is a model after a commit that created, trained, deployed, froze, imported or dropped

@@ -94,7 +94,7 @@ type Result struct {
 	// their expected calibration error as probabilities of the links, over the Bins.
 	Probabilities bool    `json:"probabilities"`
 	ECE           float64 `json:"ece"`
-	Bins          []Bin   `json:"bins"`
+	Bins          []Bin   `json:"bins,omitzero"`
 }
 
 // Bin is a group of candidates with about the same estimated reward.

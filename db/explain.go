@@ -190,7 +190,7 @@ func (tx *Tx) Why(ctx context.Context, p PredictOptions, target any, paths int) 
 	if err != nil {
 		return nil, err
 	}
-	r := &Reasons{Added: !ok, AddsTo: q.scorer.AddsTo(), Alpha: tx.view().Meta.Alpha}
+	r := &Reasons{Sources: []Share{}, Inputs: []Input{}, Paths: []Path{}, Added: !ok, AddsTo: q.scorer.AddsTo(), Alpha: tx.view().Meta.Alpha}
 	all := q.links(tx, scores, len(scores))
 	r.Prediction, r.Link = *q.rank(tx, &p, scores), all[slices.IndexFunc(all, func(l Link) bool { return l.Target == tx.key(id) })]
 	if len(q.start.Node) > 1 {

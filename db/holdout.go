@@ -30,12 +30,12 @@ type holdout struct {
 type HeldOut struct {
 	Source Key       `json:"source"`
 	Among  int       `json:"among"`  // index of the set in EvaluateOptions.Among
-	Hidden []Key     `json:"hidden"` // nodes with a hidden edge to the source; those among the candidates come first
-	Found  []float64 `json:"found"`  // scores of the hidden nodes that were among the candidates
-	Others []float64 `json:"others"` // scores of the candidates without an edge to the source, hidden or not
+	Hidden []Key     `json:"hidden,omitzero"` // nodes with a hidden edge to the source; those among the candidates come first
+	Found  []float64 `json:"found,omitzero"`  // scores of the hidden nodes that were among the candidates
+	Others []float64 `json:"others,omitzero"` // scores of the candidates without an edge to the source, hidden or not
 	// FoundExploit and OthersExploit are the estimated rewards for Found and Others. See Link.
-	FoundExploit  []float64 `json:"found_exploit"`
-	OthersExploit []float64 `json:"others_exploit"`
+	FoundExploit  []float64 `json:"found_exploit,omitzero"`
+	OthersExploit []float64 `json:"others_exploit,omitzero"`
 }
 
 // hold hides the edges and chooses the sources.

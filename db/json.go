@@ -9,8 +9,8 @@ import (
 )
 
 // Every result type of the package marshals to JSON by the names that statements of package query
-// use for their columns. Numbers that JSON lacks, NaN and the infinities, are null. A list is never
-// null. An error is its text.
+// use for their columns. Their tags suffice, except for the types below, which hold errors or
+// numbers that JSON lacks. NaN and the infinities are null, and an error is its text.
 
 // object writes a struct as a JSON object with a member for each field, including those of embedded
 // structs, by the names of their json tags.
@@ -68,45 +68,8 @@ func (d Decision) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON implements [json.Marshaler], as the methods below do.
-func (v Link) MarshalJSON() ([]byte, error)             { return object(v) }
-func (v Prediction) MarshalJSON() ([]byte, error)       { return object(v) }
-func (v Neighborhood) MarshalJSON() ([]byte, error)     { return object(v) }
-func (v NeighborhoodNode) MarshalJSON() ([]byte, error) { return object(v) }
-func (v NeighborhoodEdge) MarshalJSON() ([]byte, error) { return object(v) }
-func (v Reasons) MarshalJSON() ([]byte, error)          { return object(v) }
-func (v Seed) MarshalJSON() ([]byte, error)             { return object(v) }
-func (v Share) MarshalJSON() ([]byte, error)            { return object(v) }
-func (v Input) MarshalJSON() ([]byte, error)            { return object(v) }
-func (v Path) MarshalJSON() ([]byte, error)             { return object(v) }
-func (v Offer) MarshalJSON() ([]byte, error)            { return object(v) }
-func (v Observation) MarshalJSON() ([]byte, error)      { return object(v) }
-func (v LogEvaluation) MarshalJSON() ([]byte, error)    { return object(v) }
-func (v Evaluation) MarshalJSON() ([]byte, error)       { return object(v) }
-func (v Result) MarshalJSON() ([]byte, error)           { return object(v) }
-func (v Bin) MarshalJSON() ([]byte, error)              { return object(v) }
-func (v Hits) MarshalJSON() ([]byte, error)             { return object(v) }
-func (v HeldOut) MarshalJSON() ([]byte, error)          { return object(v) }
-func (v PageRank) MarshalJSON() ([]byte, error)         { return object(v) }
-func (v RankedNode) MarshalJSON() ([]byte, error)       { return object(v) }
-func (v Node) MarshalJSON() ([]byte, error)             { return object(v) }
-func (v Reached) MarshalJSON() ([]byte, error)          { return object(v) }
-func (v Edge) MarshalJSON() ([]byte, error)             { return object(v) }
-func (v ModelInfo) MarshalJSON() ([]byte, error)        { return object(v) }
-func (v Training) MarshalJSON() ([]byte, error)         { return object(v) }
-func (v Comparison) MarshalJSON() ([]byte, error)       { return object(v) }
-func (v Standing) MarshalJSON() ([]byte, error)         { return object(v) }
-func (v Option) MarshalJSON() ([]byte, error)           { return object(v) }
-func (v Step) MarshalJSON() ([]byte, error)             { return object(v) }
-func (v Degrees) MarshalJSON() ([]byte, error)          { return object(v) }
-func (v Learning) MarshalJSON() ([]byte, error)         { return object(v) }
-func (v Change) MarshalJSON() ([]byte, error)           { return object(v) }
-func (v NodeChange) MarshalJSON() ([]byte, error)       { return object(v) }
-func (v EdgeChange) MarshalJSON() ([]byte, error)       { return object(v) }
-func (v FeatureChange) MarshalJSON() ([]byte, error)    { return object(v) }
-func (v ModelChange) MarshalJSON() ([]byte, error)      { return object(v) }
-func (v RewardSpan) MarshalJSON() ([]byte, error)       { return object(v) }
-func (v CalibrationBin) MarshalJSON() ([]byte, error)   { return object(v) }
-func (v Stats) MarshalJSON() ([]byte, error)            { return object(v) }
-func (v LoadReport) MarshalJSON() ([]byte, error)       { return object(v) }
-func (v Repairs) MarshalJSON() ([]byte, error)          { return object(v) }
-func (v CompactionEvent) MarshalJSON() ([]byte, error)  { return object(v) }
+func (v Link) MarshalJSON() ([]byte, error)          { return object(v) }
+func (v Input) MarshalJSON() ([]byte, error)         { return object(v) }
+func (v LogEvaluation) MarshalJSON() ([]byte, error) { return object(v) }
+func (v LoadReport) MarshalJSON() ([]byte, error)    { return object(v) }
+func (v Repairs) MarshalJSON() ([]byte, error)       { return object(v) }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"kith/db"
+	"kith/db/dbtest"
 	"kith/index"
 )
 
@@ -24,9 +25,9 @@ import (
 // their JSON, except those that hold errors, of which JSON has the text.
 func results() []any {
 	return []any{
-		db.Backup{}, db.CalibrationBin{}, db.Change{}, db.ChangeStats{}, db.CheckpointEvent{}, db.CommitEvent{}, db.CompactionEvent{}, db.Comparison{}, db.Decision{}, db.Edge{}, db.Degrees{}, db.DegreeCount{}, db.EdgeChange{}, db.FeatureChange{}, db.HeldOut{},
+		db.Backup{}, db.CalibrationBin{}, db.Change{}, db.ChangeStats{}, db.Comparison{}, db.Decision{}, db.Edge{}, db.Degrees{}, db.DegreeCount{}, db.EdgeChange{}, db.FeatureChange{}, db.HeldOut{},
 		db.Bin{}, db.Evaluation{}, db.Hits{}, db.Result{}, db.Import{}, db.Input{}, db.LabelStats{}, db.Learning{}, db.RewardSpan{}, db.Activity{}, db.Link{}, db.ListReport{}, db.LoadReport{},
-		db.LogEvaluation{}, db.ModelChange{}, db.ModelInfo{}, db.Neighborhood{}, db.NeighborhoodEdge{}, db.NeighborhoodNode{}, db.Node{}, db.NodeChange{}, db.Observation{}, db.Offer{}, db.Option{}, db.PageRank{}, db.RankedNode{},
+		db.LogEvaluation{}, db.ModelChange{}, db.ModelInfo{}, db.Neighborhood{}, db.NeighborhoodNode{}, db.Node{}, db.NodeChange{}, db.Observation{}, db.Offer{}, db.Option{}, db.PageRank{}, db.RankedNode{},
 		db.Prediction{}, db.Reached{}, db.Reasons{}, db.Repairs{}, db.Seed{}, db.Share{}, db.Standing{}, db.Stats{}, db.Step{}, db.Training{}, db.VersionInfo{}, db.Path{},
 		index.CacheStats{},
 	}
@@ -35,7 +36,7 @@ func results() []any {
 // others are the exported structs that are arguments, or that have behavior, except those that are
 // named Options.
 var others = []string{
-	"Candidates", "Contender", "DB", "Error", "Events", "Model", "Tx",
+	"Candidates", "CheckpointEvent", "CommitEvent", "CompactionEvent", "Contender", "DB", "Error", "Events", "Model", "Tx",
 }
 
 func TestEveryResultHasJSON(t *testing.T) {
@@ -119,19 +120,61 @@ func TestResultsInJSON(t *testing.T) {
 	}
 }
 
+// The numbers that JSON lacks are null, in the types that can hold them.
 func TestResultsInJSONWithoutNumbers(t *testing.T) {
 	t.Parallel()
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		for _, r := range results() {
+		for _, r := range []any{db.Link{}, db.Input{}, db.LogEvaluation{}, db.LoadReport{}} {
 			v := reflect.New(reflect.TypeOf(r)).Elem()
 			populate(v, x)
 			if b, err := json.Marshal(v.Interface()); err != nil || strings.Contains(string(b), "NaN") {
 				t.Errorf("%T with numbers that are %v: %s, %v", r, x, b, err)
 			}
-			if b, err := json.Marshal(r); err != nil || strings.Contains(string(b), ":null") && reflect.TypeOf(r) != reflect.TypeFor[db.Decision]() &&
-				reflect.TypeOf(r) != reflect.TypeFor[db.CompactionEvent]() && reflect.TypeOf(r) != reflect.TypeFor[db.Option]() {
-				t.Errorf("%T without anything: %s, %v", r, b, err)
-			}
+		}
+	}
+	b, err := json.Marshal(db.Prediction{Links: []db.Link{{Bound: math.Inf(1)}}})
+	if err != nil || !strings.Contains(string(b), `"bound":null`) {
+		t.Errorf("%s, %v", b, err)
+	}
+}
+
+// No answer about a graph has a list that is null, even if the list is empty.
+func TestAnswersInJSONWithoutLists(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	g := dbtest.Open(t, inMemory)
+	empty, err := g.Stats()
+	must(t, err)
+	answers := []any{empty}
+	view(t, g, func(tx *db.Tx) error {
+		d, err := tx.Degrees(ctx, 0)
+		must(t, err)
+		answers = append(answers, d)
+		return nil
+	})
+	update(t, g, func(tx *db.Tx) error { return tx.PutNode(db.Node{Key: db.Str("ann")}) })
+	update(t, g, func(tx *db.Tx) error { return tx.PutNode(db.Node{Key: db.Str("bob")}) })
+	must(t, g.Model("m").Create(ctx, db.ModelSpec{}))
+	view(t, g, func(tx *db.Tx) error {
+		n, err := tx.Node("ann")
+		must(t, err)
+		p := db.PredictOptions{For: "ann", Among: db.Neighbors(1)}
+		ranking, err := tx.Predict(ctx, p)
+		must(t, err)
+		why, err := tx.Why(ctx, p, "bob", 3)
+		must(t, err)
+		around, err := tx.Neighborhood(ctx, db.NeighborhoodOptions{Of: "ann", Depth: 1, Most: 5, Edges: 5, Top: 1, Among: db.Neighbors(1)})
+		must(t, err)
+		rank, err := tx.PageRank(ctx, db.PageRankOptions{From: "ann"})
+		must(t, err)
+		learning, err := tx.Learning(ctx, "m")
+		must(t, err)
+		answers = append(answers, n, ranking, why, around, rank, learning, tx.Models()[0], tx.Stats())
+		return nil
+	})
+	for _, a := range answers {
+		if b, err := json.Marshal(a); err != nil || strings.Contains(strings.ReplaceAll(string(b), `"adds":null`, ""), ":null") {
+			t.Errorf("%T: %s, %v", a, b, err)
 		}
 	}
 }

@@ -249,7 +249,10 @@ func (tx *Tx) Learning(ctx context.Context, name string) (Learning, error) {
 		return Learning{}, err
 	}
 	calibration, err := tx.calibration(ctx, m.info.Name)
-	return Learning{rewards.means(), calibration}, err
+	if err != nil {
+		return Learning{}, err
+	}
+	return Learning{append([]RewardSpan{}, rewards.means()...), append([]CalibrationBin{}, calibration...)}, nil
 }
 
 // rewardSpans returns the sums of the rewards of a model. They are those of the whole log, of which

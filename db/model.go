@@ -66,7 +66,7 @@ type ModelInfo struct {
 	// Feature vectors, at 16 bytes per entry that is not zero, may take a quarter of
 	// Options.Memory, and the rest an eighth and at most 64 MB.
 	VectorsLeftOut int64    `json:"vectors_left_out,omitzero"`
-	Options        []Option `json:"options"`
+	Options        []Option `json:"options,omitzero"`
 }
 
 // Option is a named value.

@@ -63,7 +63,7 @@ type Comparison struct {
 	// built-in model and of the best of the heuristics common_neighbors, adamic_adar,
 	// resource_allocation and ppr, in this order. On a graph of more than 4,000,000 edges ppr does
 	// not take part.
-	Standings []Standing `json:"standings"`
+	Standings []Standing `json:"standings,omitzero"`
 }
 
 // Role is the part of a contender in a Comparison.

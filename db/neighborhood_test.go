@@ -123,7 +123,7 @@ func checkEdges(t *testing.T, tx *db.Tx, n *db.Neighborhood, drawn func(db.Key) 
 			continue
 		}
 		count++
-		if !slices.ContainsFunc(n.Edges, func(of db.NeighborhoodEdge) bool {
+		if !slices.ContainsFunc(n.Edges, func(of db.Edge) bool {
 			same := of.Src == e.Src && of.Dst == e.Dst || !n.Directed && of.Src == e.Dst && of.Dst == e.Src
 			return same && of.Weight == e.Weight
 		}) {

@@ -69,10 +69,10 @@ func KeyOf(v any) (Key, error) {
 // Node is a stored node.
 type Node struct {
 	Key      Key       `json:"node"`
-	Label    string    `json:"label"`    // "" means none
-	Features []float32 `json:"features"` // nil means none
-	Degree   float64   `json:"degree"`   // sum of the weights of its (outgoing) edges; computed, not stored
-	Edges    int       `json:"edges"`    // number of its (outgoing) edges; computed, not stored
+	Label    string    `json:"label"`             // "" means none
+	Features []float32 `json:"features,omitzero"` // nil means none
+	Degree   float64   `json:"degree"`            // sum of the weights of its (outgoing) edges; computed, not stored
+	Edges    int       `json:"edges"`             // number of its (outgoing) edges; computed, not stored
 }
 
 // AddNode adds a node. It returns ErrExists if there is one with this key, and ErrInput for a key

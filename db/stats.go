@@ -237,23 +237,23 @@ type Events struct {
 
 // CommitEvent describes a group of commits that became durable together.
 type CommitEvent struct {
-	Version uint64        `json:"graph_version"` // version of the graph after the group
-	Commits int           `json:"commits"`
-	Took    time.Duration `json:"took_ns"` // time to write and sync
+	Version uint64 // version of the graph after the group
+	Commits int
+	Took    time.Duration // time to write and sync
 }
 
 // CheckpointEvent describes the storing of a model's state.
 type CheckpointEvent struct {
-	Model  string        `json:"model"`
-	Rounds int           `json:"rounds"` // number of outcomes that the model had observed
-	Took   time.Duration `json:"took_ns"`
+	Model  string
+	Rounds int // number of outcomes that the model had observed
+	Took   time.Duration
 }
 
 // CompactionEvent describes a compaction that has ended: the changes of the graph are in a new base
 // if Err is nil.
 type CompactionEvent struct {
-	Took time.Duration `json:"took_ns"`
-	Err  error         `json:"error"` // nil if the compaction succeeded
+	Took time.Duration
+	Err  error // nil if the compaction succeeded
 }
 
 // Activity counts what has happened to a database since it was opened.
@@ -350,7 +350,7 @@ func (tx *Tx) Degrees(ctx context.Context, most int) (Degrees, error) {
 	all := v.Meta.Nodes
 	runs := (all + degreeRun - 1) / degreeRun
 	kept := min(max(int64(most)/degreeRun, 1), runs)
-	d, counts := Degrees{Sampled: kept < runs}, map[int]int64{}
+	d, counts := Degrees{Counts: []DegreeCount{}, Sampled: kept < runs}, map[int]int64{}
 	for i := range kept {
 		if err := ctx.Err(); err != nil {
 			return Degrees{}, err

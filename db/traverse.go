@@ -259,10 +259,10 @@ type Neighborhood struct {
 	Nodes []NeighborhoodNode `json:"nodes"`
 	// Edges are edges between the nodes: one that leads to each node, then for each node the one
 	// over which the walk moves most mass, then the next one of each, and so on.
-	Edges     []NeighborhoodEdge `json:"edges"`
-	Predicted []Link             `json:"predicted"`  // links from the center, the best first; their targets are among the nodes
-	NodesLeft int                `json:"nodes_left"` // number of nodes that the walk reaches and that were left out, whatever their distance
-	EdgesLeft int                `json:"edges_left"` // number of edges between the nodes that were left out
+	Edges     []Edge `json:"edges"`
+	Predicted []Link `json:"predicted"`  // links from the center, the best first; their targets are among the nodes
+	NodesLeft int    `json:"nodes_left"` // number of nodes that the walk reaches and that were left out, whatever their distance
+	EdgesLeft int    `json:"edges_left"` // number of edges between the nodes that were left out
 	// AnsweredBy and Remark are those of the Prediction of Predicted.
 	AnsweredBy   string `json:"answered_by"`
 	Remark       string `json:"remark,omitzero"`
@@ -276,13 +276,6 @@ type NeighborhoodNode struct {
 	PageRank float64 `json:"pagerank"` // as seen from the center
 	Depth    int     `json:"depth"`    // number of steps from the center through the nodes; -1 if they do not lead there
 	Edges    int     `json:"edges"`    // number of its (outgoing) edges in the graph
-}
-
-// NeighborhoodEdge is an edge of a Neighborhood.
-type NeighborhoodEdge struct {
-	Src    Key     `json:"src"`
-	Dst    Key     `json:"dst"`
-	Weight float32 `json:"weight"`
 }
 
 // Neighborhood finds the surroundings of a node in a transaction of its own. See [Tx.Neighborhood].
@@ -317,7 +310,7 @@ func (tx *Tx) Neighborhood(ctx context.Context, o NeighborhoodOptions) (*Neighbo
 		return nil, err
 	}
 	v := tx.view()
-	h := &Neighborhood{Center: tx.key(id), Directed: v.Graph.Directed(), GraphVersion: v.Meta.Version}
+	h := &Neighborhood{Nodes: []NeighborhoodNode{}, Edges: []Edge{}, Predicted: []Link{}, Center: tx.key(id), Directed: v.Graph.Directed(), GraphVersion: v.Meta.Version}
 	most := walk.SurroundingsLimits{Depth: o.Depth, Nodes: o.Most, Edges: o.Edges}
 	w, err := h.predict(ctx, tx, &o)
 	if err != nil {
@@ -344,7 +337,7 @@ func (tx *Tx) Neighborhood(ctx context.Context, o NeighborhoodOptions) (*Neighbo
 		})
 	}
 	for _, e := range found.Edges {
-		h.Edges = append(h.Edges, NeighborhoodEdge{tx.key(e.U), tx.key(e.V), e.Weight})
+		h.Edges = append(h.Edges, tx.edge(index.Edge{U: e.U, V: e.V, Weight: e.Weight}))
 	}
 	h.NodesLeft, h.EdgesLeft = found.NodesLeft, found.EdgesLeft
 	return h, nil

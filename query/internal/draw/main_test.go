@@ -21,7 +21,7 @@ func around(n int, edges [][2]int, predicted ...int) *db.Neighborhood {
 		h.Nodes = append(h.Nodes, db.NeighborhoodNode{Key: db.Int(int64(i)), PageRank: 1 / float64(i+2), Depth: min(i, 1), Edges: 2})
 	}
 	for _, e := range edges {
-		h.Edges = append(h.Edges, db.NeighborhoodEdge{Src: db.Int(int64(e[0])), Dst: db.Int(int64(e[1])), Weight: 1})
+		h.Edges = append(h.Edges, db.Edge{Src: db.Int(int64(e[0])), Dst: db.Int(int64(e[1])), Weight: 1})
 	}
 	for i, target := range predicted {
 		h.Predicted = append(h.Predicted, db.Link{Target: db.Int(int64(target)), Rank: i + 1, Score: 1 / float64(i+1)})

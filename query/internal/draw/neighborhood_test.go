@@ -106,7 +106,7 @@ func TestNeighborhoodGolden(t *testing.T) {
 			{Key: db.Str("ann"), Label: "person", PageRank: 0.3, Edges: 2}, {Key: db.Str("bob"), Label: "person", PageRank: 0.2, Depth: 1, Edges: 1},
 			{Key: db.Int(7), Label: "item", PageRank: 0.1, Depth: 1}, {Key: db.Str("dan & co"), Label: "item", PageRank: 0.05, Depth: 2},
 		},
-		Edges: []db.NeighborhoodEdge{
+		Edges: []db.Edge{
 			{Src: db.Str("ann"), Dst: db.Str("bob"), Weight: 1}, {Src: db.Str("ann"), Dst: db.Int(7), Weight: 1}, {Src: db.Str("bob"), Dst: db.Str("dan & co"), Weight: 2},
 		},
 		Predicted: []db.Link{{Target: db.Str("dan & co"), Rank: 1, Score: 0.7}},
