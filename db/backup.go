@@ -29,7 +29,7 @@ type Backup struct {
 	Bytes   int64  `json:"bytes"`
 
 	// Contents identifies what a database holds that is restored from the backup and those before
-	// it. See [Tx.Contents].
+	// it. See [Stats].
 	Contents string `json:"contents"`
 }
 
@@ -64,7 +64,7 @@ func (db *DB) backup(ctx context.Context, w io.Writer, earlier *archive.Reader) 
 			h.Since = earlier.Seq
 			entries = archive.Since(entries, earlier)
 		}
-		b = Backup{Seq: h.Seq, Since: h.Since, Graph: h.Graph, Contents: tx.Contents()}
+		b = Backup{Seq: h.Seq, Since: h.Since, Graph: h.Graph, Contents: contents(tx.snap.Meta.ID, tx.snap.Meta.Version, tx.snap.Meta.History)}
 		a, err := archive.NewWriter(w, archive.Backup, h)
 		if err != nil {
 			return err

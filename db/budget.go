@@ -47,8 +47,8 @@ const (
 	tableFraction     = 4 // pages of a Parquet file
 )
 
-// AnswerMemory returns the bytes that an answer may take: a quarter of Options.Memory.
-func (db *DB) AnswerMemory() int64 { return db.opts.memory(workPart) }
+// answerMemory returns the bytes that an answer may take: a quarter of Options.Memory.
+func (db *DB) answerMemory() int64 { return db.opts.memory(workPart) }
 
 // sized is a version of the graph.
 type sized interface {
@@ -126,36 +126,14 @@ func (db *DB) loadsAtOnce(s *index.Snapshot) bool {
 	return s.Graph.NumEdges() <= loadAtOnce && db.fitsRows(s)
 }
 
-// The limits of the layout. An undirected edge is an entry of two rows; a directed one is an entry
-// of an out-row and of an in-row, which are counted apart.
-const (
-	// MaxNodes is the number of nodes that a database can have, deleted ones included. One more
-	// returns ErrTooLarge.
-	MaxNodes = index.MaxNodes
-	// MaxEntries is the number of entries of the rows of one direction that can be in memory. Of a
-	// larger graph, blocks are read from the store when they are needed, whatever Options.Memory
-	// is.
-	MaxEntries = index.MaxEntries
-)
-
 // fitsRows reports whether memory suffices for all rows and keys of a version.
 func (db *DB) fitsRows(s *index.Snapshot) bool {
 	return !db.opts.paged && s.Graph.Loadable() && s.LoadedBytes() <= db.opts.memory(graphPart)
 }
 
-// GraphMemory returns the memory of all rows, keys and feature vectors in bytes, and whether they
-// are kept in memory or will be when they are needed.
-func (tx *Tx) GraphMemory() (bytes int64, fits bool) {
-	if tx.ended {
-		return 0, false
-	}
-	v := tx.view()
-	return v.LoadedBytes(), tx.db.fitsRows(v)
-}
-
-// RequiredMemory returns the smallest Options.Memory with which a graph is kept in memory that
+// requiredMemory returns the smallest Options.Memory with which a graph is kept in memory that
 // takes so many bytes there.
-func RequiredMemory(graph int64) int64 {
+func requiredMemory(graph int64) int64 {
 	return max(minMemory, graph*100/memoryShares()[graphPart]+100)
 }
 

@@ -18,6 +18,8 @@ type Change struct {
 	Database     string          `json:"database"` // identity of the database, which its backups and followers share
 	Version      uint64          `json:"version"`  // version of the database that the commit made
 	Time         time.Time       `json:"time"`     // time of the commit
+	Before       string          `json:"-"`        // Stats.Contents before the commit
+	After        string          `json:"-"`        // Stats.Contents after the commit
 	Nodes        []NodeChange    `json:"nodes,omitzero"`
 	Edges        []EdgeChange    `json:"edges,omitzero"`
 	Features     []FeatureChange `json:"features,omitzero"`
@@ -61,16 +63,6 @@ type ModelChange struct {
 	Made      []int  `json:"made,omitzero"`          // versions that the commit made
 	Frozen    bool   `json:"frozen,omitzero"`
 	Answering string `json:"answering"` // name of the model that answers requests without a name; "" means none
-}
-
-// Contents returns what [Tx.Contents] returns before and after the commit. Both are "" for a Change
-// that is not from Changes or UnmarshalBinary.
-func (c Change) Contents() (before, after string) {
-	d := c.document
-	if d == nil {
-		return "", ""
-	}
-	return contents(d.Database, d.Version-1, d.Before), contents(d.Database, d.Version, d.After)
 }
 
 // changeFormat is the version of the binary form of a Change.
@@ -182,7 +174,10 @@ func (d *changeDocument) open() (Change, error) {
 	if err := d.readNames(); err != nil {
 		return Change{}, err
 	}
-	c := Change{Database: d.Database, Version: d.Version, Time: time.Unix(0, d.Time).UTC(), document: d}
+	c := Change{
+		Database: d.Database, Version: d.Version, Time: time.Unix(0, d.Time).UTC(), document: d,
+		Before: contents(d.Database, d.Version-1, d.Before), After: contents(d.Database, d.Version, d.After),
+	}
 	labels := map[uint16]string{}
 	for _, l := range d.Labels {
 		labels[l.Number] = l.Name

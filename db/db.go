@@ -114,12 +114,6 @@ func newToken() chan struct{} {
 	return token
 }
 
-// OpenScratch opens an empty database in memory with the same limit Options.Memory, for a graph
-// that is only to be looked at.
-func (db *DB) OpenScratch() (*DB, error) {
-	return Open("", &Options{InMemory: true, Memory: db.opts.Memory, Logger: db.opts.Logger, Now: db.opts.Now})
-}
-
 // load reads the stored database, or creates a new graph.
 func (db *DB) load(ctx context.Context) error {
 	ts := db.store.Newest()
@@ -144,7 +138,7 @@ func (db *DB) load(ctx context.Context) error {
 	if err := db.fitsGraph(s, graphPart, workPart); err != nil { // more than what limits its growth, because a new base may take more
 		return err
 	}
-	db.states = index.NewStates(s.Meta.Epsilon, db.opts.memory(statesPart), db.AnswerMemory())
+	db.states = index.NewStates(s.Meta.Epsilon, db.opts.memory(statesPart), db.answerMemory())
 	db.versions.limit = int(db.opts.memory(versionsPart))
 	if db.learners, err = loadModels(ctx, r, s, ""); err != nil {
 		return err

@@ -267,20 +267,20 @@ func NewExplorer(name string) (Explorer, error) {
 // ChooseOptions requests one link of a node to try.
 type ChooseOptions struct {
 	For     any           // the node
-	Among   Candidates    // at most MaxOffers; zero value: as for PredictOptions
+	Among   Candidates    // at most 4,096; zero value: as for PredictOptions
 	Model   string        // default: as for ObserveOptions
 	At      time.Time     // default: as for PredictOptions
 	Explore Explorer      // zero value: SquareCB
-	TTL     time.Duration // how long the decision is kept and accepts a reward; 0 means DefaultTTL
+	TTL     time.Duration // how long the decision is kept and accepts a reward; 0 means 7 days
 	Seed    uint64        // seed of the random numbers; 0 means the database's seed
 	NoCache bool          // as for PredictOptions
 }
 
-// MaxOffers is the maximal number of candidates of a choice. The propensity of each is stored.
-const MaxOffers = 4096
+// maxOffers is the maximal number of candidates of a choice. The propensity of each is stored.
+const maxOffers = 4096
 
-// DefaultTTL is how long a decision is kept if its choice has no TTL.
-const DefaultTTL = 7 * 24 * time.Hour
+// defaultTTL is how long a decision is kept if its choice has no TTL.
+const defaultTTL = 7 * 24 * time.Hour
 
 // Choose chooses in a transaction of its own. The decision is committed when Choose returns. See
 // [Tx.Choose].
@@ -293,7 +293,7 @@ func (db *DB) Choose(ctx context.Context, c ChooseOptions) (Decision, error) {
 // reward, until it expires. The draw is a function of the seed and the decision's number. The
 // scores are those of a prediction with the name of the model, which learns from the reward; see
 // Tx.Observe. Choose returns the errors of Predict, ErrTooLarge for more
-// candidates than MaxOffers, and ErrInput if there are no candidates.
+// candidates than 4,096, and ErrInput if there are no candidates.
 func (tx *Tx) Choose(ctx context.Context, c ChooseOptions) (Decision, error) {
 	if _, err := tx.writable(); err != nil {
 		return Decision{}, err
@@ -330,7 +330,7 @@ func (tx *Tx) Choose(ctx context.Context, c ChooseOptions) (Decision, error) {
 		return Decision{}, err
 	}
 	d.Time = tx.db.opts.Now().UnixNano()
-	d.End = d.Time + min(int64(cmp.Or(c.TTL, DefaultTTL)), math.MaxInt64-max(d.Time, 0)) // saturates at the largest int64
+	d.End = d.Time + min(int64(cmp.Or(c.TTL, defaultTTL)), math.MaxInt64-max(d.Time, 0)) // saturates at the largest int64
 	tx.decided = append(tx.decided, d)
 	return d.public(tx.key), nil
 }
@@ -342,8 +342,8 @@ func (tx *Tx) scoreChoice(ctx context.Context, q *question, e Explorer) (*decisi
 		return nil, inputf("node %v has no candidates to choose from: it is linked already to the %s of the set", q.ranking.Source.Literal(), words.Count(q.ranking.Linked, "node"))
 	case n == 0:
 		return nil, inputf("node %v has no candidates to choose from: the set is empty", q.ranking.Source.Literal())
-	case n > MaxOffers:
-		return nil, fmt.Errorf("%w: %d candidates, a choice may have %d", ErrTooLarge, n, MaxOffers)
+	case n > maxOffers:
+		return nil, fmt.Errorf("%w: %d candidates, a choice may have %d", ErrTooLarge, n, maxOffers)
 	}
 	scores, err := q.score(ctx, tx)
 	if err != nil {
@@ -417,7 +417,7 @@ func (tx *Tx) Reward(id uint64, reward float64, insert bool) (changed, added boo
 	if _, err := tx.writable(); err != nil {
 		return false, false, err
 	}
-	if err := CheckReward(reward); err != nil {
+	if err := checkReward(reward); err != nil {
 		return false, false, err
 	}
 	d, err := tx.decision(id)
@@ -447,8 +447,8 @@ func (tx *Tx) Reward(id uint64, reward float64, insert bool) (changed, added boo
 	return true, added, err
 }
 
-// CheckReward returns ErrInput for a reward that is not finite in 32 bits.
-func CheckReward(x float64) error {
+// checkReward returns ErrInput for a reward that is not finite in 32 bits.
+func checkReward(x float64) error {
 	if !(math.Abs(x) <= math.MaxFloat32) {
 		return inputf("reward %v (accepted: from -3.4e38 to 3.4e38)", x)
 	}

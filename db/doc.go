@@ -239,7 +239,7 @@
 // The deployed version answers requests that name no version, and only it learns from observations.
 // Train compares a new version with others ([Comparison]) and deploys it if it is not worse, unless
 // told otherwise. [Model.Deploy] and [Model.Rollback] deploy other versions, each in its own state.
-// Up to [MaxVersions] versions of a model are kept on the disk, with everything that their training
+// Up to 8 versions of a model are kept on the disk, with everything that their training
 // needs to continue; recently used ones are in memory. The reward of a decision teaches the version
 // that is deployed when the reward comes. [Model.Freeze] stops a model from learning: observations
 // go to the log with a mark that they are not learned, now or by a replay. Models that were trained
@@ -289,7 +289,7 @@
 // One process writes a database and answers from it, on one machine; more machines have copies. The
 // graph is in memory if Options.Memory allows, at about 9 bytes an edge; otherwise its rows are
 // read from the disk on demand. The offsets of rows in memory have 32 bits, so a graph of 2^31
-// undirected or 2^32 directed edges stays on the disk, and [MaxNodes] nodes are the end. Graphs of
+// undirected or 2^32 directed edges stays on the disk, and 2^32 - 1 nodes, deleted ones included, are the end. Graphs of
 // 15 million edges were measured, and the laws of their figures extrapolated to 10^10 edges
 // (cmd/prbench/internal/bench).
 //

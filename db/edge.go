@@ -78,7 +78,7 @@ func (tx *Tx) writeEdge(src, dst any, opts []EdgeOption, isNew bool) error {
 		}
 	}
 	if _, exists := b.Edge(ends[0], ends[1]); exists && isNew {
-		return missing(KindEdge, fmt.Sprintf("%v -> %v", e.Src.Literal(), e.Dst.Literal()), nil, ErrExists, "edge %v -> %v exists already", e.Src.Literal(), e.Dst.Literal())
+		return missing(kindEdge, fmt.Sprintf("%v -> %v", e.Src.Literal(), e.Dst.Literal()), nil, ErrExists, "edge %v -> %v exists already", e.Src.Literal(), e.Dst.Literal())
 	}
 	_, err = b.SetEdge(ends[0], ends[1], e.Weight, at)
 	return err

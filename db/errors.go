@@ -72,23 +72,23 @@ var errReadOnly = fmt.Errorf("%w: the database is open for reading only", ErrRea
 // errFollower is returned by a write to a follower.
 var errFollower = fmt.Errorf("%w: the database follows another, and only Apply writes to it", ErrReadOnly)
 
-// Kind is the kind of thing that an [Error] is about.
+// Kind is the kind of thing that an [Error] is about: node, edge, label, model, version, decision,
+// policy, option, explorer or estimator, and "" for any other argument.
 type Kind string
 
-// The kinds. KindInput stands for any other argument.
 const (
-	KindInput     Kind = ""
-	KindNode      Kind = "node"
-	KindEdge      Kind = "edge"
-	KindLabel     Kind = "label"
-	KindModel     Kind = "model"
-	KindVersion   Kind = "version"
-	KindDecision  Kind = "decision"
-	KindPolicy    Kind = "policy"
-	KindPreset    Kind = "preset"
-	KindOption    Kind = "option"
-	KindExplorer  Kind = "explorer"
-	KindEstimator Kind = "estimator"
+	kindInput     Kind = ""
+	kindNode      Kind = "node"
+	kindEdge      Kind = "edge"
+	kindLabel     Kind = "label"
+	kindModel     Kind = "model"
+	kindVersion   Kind = "version"
+	kindDecision  Kind = "decision"
+	kindPolicy    Kind = "policy"
+	kindPreset    Kind = "preset"
+	kindOption    Kind = "option"
+	kindExplorer  Kind = "explorer"
+	kindEstimator Kind = "estimator"
 )
 
 // Error is an error about something that the caller named or gave. errors.As finds it, and
@@ -123,7 +123,7 @@ func missing(kind Kind, name string, accepted []string, err error, format string
 
 // noNode returns the error for the key of no node. It names the node that the key probably means.
 func (tx *Tx) noNode(k Key) error {
-	e := missing(KindNode, k.Literal(), nil, ErrNotFound, "no node %v", k.Literal())
+	e := missing(kindNode, k.Literal(), nil, ErrNotFound, "no node %v", k.Literal())
 	for _, other := range alike(k) {
 		if other.key != k && tx.Has(other.key) {
 			e.DidYouMean = other.key.Literal()
@@ -163,7 +163,7 @@ func alike(k Key) (keys []alikeKey) {
 }
 
 func noEdge(src, dst Key) error {
-	return missing(KindEdge, fmt.Sprintf("%v -> %v", src.Literal(), dst.Literal()), nil, ErrNotFound, "no edge %v -> %v", src.Literal(), dst.Literal())
+	return missing(kindEdge, fmt.Sprintf("%v -> %v", src.Literal(), dst.Literal()), nil, ErrNotFound, "no edge %v -> %v", src.Literal(), dst.Literal())
 }
 
 // labelNumber returns the number of a label. It returns ErrNotFound for a label that does not
@@ -171,7 +171,7 @@ func noEdge(src, dst Key) error {
 func labelNumber(s *index.Snapshot, name string) (uint16, error) {
 	n, ok := s.Meta.LabelNumber(name)
 	if !ok || name == "" {
-		return 0, missing(KindLabel, name, labelNames(s), ErrNotFound, "no label %q", name)
+		return 0, missing(kindLabel, name, labelNames(s), ErrNotFound, "no label %q", name)
 	}
 	return n, nil
 }
@@ -180,7 +180,7 @@ func labelNumber(s *index.Snapshot, name string) (uint16, error) {
 // place of a model's.
 func noModel(name string, s *snapshot, others ...string) error {
 	names := append(others, slices.Sorted(maps.Keys(s.models))...)
-	return missing(KindModel, name, names, ErrNoModel, "no model %q", name)
+	return missing(kindModel, name, names, ErrNoModel, "no model %q", name)
 }
 
 // noVersion returns the error for a version that a model does not have. r lists those that it has.
@@ -189,19 +189,19 @@ func noVersion(model string, r *registry, number int) error {
 	for _, n := range r.numbers() {
 		have = append(have, strconv.Itoa(n))
 	}
-	e := missing(KindVersion, strconv.Itoa(number), have, ErrNoModel, "model %q has no version %d (it has %s)", model, number, strings.Join(have, ", "))
+	e := missing(kindVersion, strconv.Itoa(number), have, ErrNoModel, "model %q has no version %d (it has %s)", model, number, strings.Join(have, ", "))
 	e.DidYouMean = ""
 	return e
 }
 
 // noVersions returns the error for a policy that is asked for its versions.
 func noVersions(policy string) error {
-	return missing(KindModel, policy, nil, ErrNoModel, "%s is a policy, which has no versions", policy)
+	return missing(kindModel, policy, nil, ErrNoModel, "%s is a policy, which has no versions", policy)
 }
 
 // aboutDecision returns an error about a decision.
 func aboutDecision(id uint64, err error, format string, args ...any) error {
-	return missing(KindDecision, strconv.FormatUint(id, 10), nil, err, "decision %d "+format, append([]any{id}, args...)...)
+	return missing(kindDecision, strconv.FormatUint(id, 10), nil, err, "decision %d "+format, append([]any{id}, args...)...)
 }
 
 // optionError turns an error of package model about an option into an ErrInput.

@@ -29,26 +29,26 @@ func TestErrorsNameThings(t *testing.T) {
 		is   error
 		want db.Error
 	}{
-		"no node 'x'": {predict(db.PredictOptions{For: "x"}), db.ErrNotFound, db.Error{Kind: db.KindNode, Name: "'x'"}},
-		"no node '1'; there is a node 1, an integer":           {predict(db.PredictOptions{For: "1"}), db.ErrNotFound, db.Error{Kind: db.KindNode, Name: "'1'", DidYouMean: "1"}},
-		"no node ' 1'; there is a node 1, an integer":          {in(func(tx *db.Tx) error { return tx.DeleteNode(" 1") }), db.ErrNotFound, db.Error{Kind: db.KindNode, Name: "' 1'", DidYouMean: "1"}},
-		"no node 20; there is a node '20', a string":           {in(func(tx *db.Tx) error { return tx.DeleteEdge(20, 1) }), db.ErrNotFound, db.Error{Kind: db.KindNode, Name: "20", DidYouMean: "'20'"}},
-		"no node 'TWO'; there is a node 'two'":                 {predict(db.PredictOptions{For: "TWO"}), db.ErrNotFound, db.Error{Kind: db.KindNode, Name: "'TWO'", DidYouMean: "'two'"}},
-		"no node 'ann'; there is a node 'Ann'":                 {predict(db.PredictOptions{For: 1, Among: db.Keys("ann")}), db.ErrNotFound, db.Error{Kind: db.KindNode, Name: "'ann'", DidYouMean: "'Ann'"}},
-		"no node 'two '; there is a node 'two'":                {predict(db.PredictOptions{For: "two "}), db.ErrNotFound, db.Error{Kind: db.KindNode, Name: "'two '", DidYouMean: "'two'"}},
-		"no node ' '":                                          {in(func(tx *db.Tx) error { _, err := tx.Node(" "); return err }), db.ErrNotFound, db.Error{Kind: db.KindNode, Name: "' '"}},
-		"no edge 'two' -> 'two'":                               {in(func(tx *db.Tx) error { return tx.DeleteEdge("two", "two") }), db.ErrNotFound, db.Error{Kind: db.KindEdge, Name: "'two' -> 'two'"}},
-		"node 1 exists already":                                {in(func(tx *db.Tx) error { return tx.AddNode(db.Node{Key: db.Int(1)}) }), db.ErrExists, db.Error{Kind: db.KindNode, Name: "1"}},
-		`no label "preson"`:                                    {predict(db.PredictOptions{For: 1, Among: db.Label("preson")}), db.ErrNotFound, db.Error{Kind: db.KindLabel, Name: "preson", DidYouMean: "person"}},
-		`no model "freinds"`:                                   {predict(db.PredictOptions{For: 1, Model: "freinds"}), db.ErrNoModel, db.Error{Kind: db.KindModel, Name: "freinds", DidYouMean: "friends"}},
-		`no model "kazt"`:                                      {predict(db.PredictOptions{For: 1, Model: "kazt"}), db.ErrNoModel, db.Error{Kind: db.KindModel, Name: "kazt", DidYouMean: "katz"}},
-		`no model "katz"`:                                      {g.Model("katz").Drop(ctx), db.ErrNoModel, db.Error{Kind: db.KindModel, Name: "katz"}},
-		`model "friends" exists already`:                       {g.Model("friends").Create(ctx, db.ModelSpec{}), db.ErrExists, db.Error{Kind: db.KindModel, Name: "friends"}},
-		`model "friends" has no version 2 (it has 1)`:          {predict(db.PredictOptions{For: 1, Model: "friends", Version: 2}), db.ErrNoModel, db.Error{Kind: db.KindVersion, Name: "2"}},
-		"decision 7 was never made":                            {g.Reward(ctx, 7, 1), db.ErrNoDecision, db.Error{Kind: db.KindDecision, Name: "7"}},
-		`unknown estimator "sinps" (accepted: ips, snips, dr)`: {db.CheckEstimator("sinps"), db.ErrInput, db.Error{Kind: db.KindEstimator, Name: "sinps", DidYouMean: "snips"}},
+		"no node 'x'": {predict(db.PredictOptions{For: "x"}), db.ErrNotFound, db.Error{Kind: "node", Name: "'x'"}},
+		"no node '1'; there is a node 1, an integer":           {predict(db.PredictOptions{For: "1"}), db.ErrNotFound, db.Error{Kind: "node", Name: "'1'", DidYouMean: "1"}},
+		"no node ' 1'; there is a node 1, an integer":          {in(func(tx *db.Tx) error { return tx.DeleteNode(" 1") }), db.ErrNotFound, db.Error{Kind: "node", Name: "' 1'", DidYouMean: "1"}},
+		"no node 20; there is a node '20', a string":           {in(func(tx *db.Tx) error { return tx.DeleteEdge(20, 1) }), db.ErrNotFound, db.Error{Kind: "node", Name: "20", DidYouMean: "'20'"}},
+		"no node 'TWO'; there is a node 'two'":                 {predict(db.PredictOptions{For: "TWO"}), db.ErrNotFound, db.Error{Kind: "node", Name: "'TWO'", DidYouMean: "'two'"}},
+		"no node 'ann'; there is a node 'Ann'":                 {predict(db.PredictOptions{For: 1, Among: db.Keys("ann")}), db.ErrNotFound, db.Error{Kind: "node", Name: "'ann'", DidYouMean: "'Ann'"}},
+		"no node 'two '; there is a node 'two'":                {predict(db.PredictOptions{For: "two "}), db.ErrNotFound, db.Error{Kind: "node", Name: "'two '", DidYouMean: "'two'"}},
+		"no node ' '":                                          {in(func(tx *db.Tx) error { _, err := tx.Node(" "); return err }), db.ErrNotFound, db.Error{Kind: "node", Name: "' '"}},
+		"no edge 'two' -> 'two'":                               {in(func(tx *db.Tx) error { return tx.DeleteEdge("two", "two") }), db.ErrNotFound, db.Error{Kind: "edge", Name: "'two' -> 'two'"}},
+		"node 1 exists already":                                {in(func(tx *db.Tx) error { return tx.AddNode(db.Node{Key: db.Int(1)}) }), db.ErrExists, db.Error{Kind: "node", Name: "1"}},
+		`no label "preson"`:                                    {predict(db.PredictOptions{For: 1, Among: db.Label("preson")}), db.ErrNotFound, db.Error{Kind: "label", Name: "preson", DidYouMean: "person"}},
+		`no model "freinds"`:                                   {predict(db.PredictOptions{For: 1, Model: "freinds"}), db.ErrNoModel, db.Error{Kind: "model", Name: "freinds", DidYouMean: "friends"}},
+		`no model "kazt"`:                                      {predict(db.PredictOptions{For: 1, Model: "kazt"}), db.ErrNoModel, db.Error{Kind: "model", Name: "kazt", DidYouMean: "katz"}},
+		`no model "katz"`:                                      {g.Model("katz").Drop(ctx), db.ErrNoModel, db.Error{Kind: "model", Name: "katz"}},
+		`model "friends" exists already`:                       {g.Model("friends").Create(ctx, db.ModelSpec{}), db.ErrExists, db.Error{Kind: "model", Name: "friends"}},
+		`model "friends" has no version 2 (it has 1)`:          {predict(db.PredictOptions{For: 1, Model: "friends", Version: 2}), db.ErrNoModel, db.Error{Kind: "version", Name: "2"}},
+		"decision 7 was never made":                            {g.Reward(ctx, 7, 1), db.ErrNoDecision, db.Error{Kind: "decision", Name: "7"}},
+		`unknown estimator "sinps" (accepted: ips, snips, dr)`: {db.CheckEstimator("sinps"), db.ErrInput, db.Error{Kind: "estimator", Name: "sinps", DidYouMean: "snips"}},
 		`unknown explorer "squarcb" (accepted: squarecb, epsilon_greedy)`: {func() error { _, err := db.NewExplorer("squarcb"); return err }(), db.ErrInput,
-			db.Error{Kind: db.KindExplorer, Name: "squarcb", DidYouMean: "squarecb"}},
+			db.Error{Kind: "explorer", Name: "squarcb", DidYouMean: "squarecb"}},
 	} {
 		var e *db.Error
 		if !errors.As(c.err, &e) || !errors.Is(c.err, c.is) || c.err.Error() != text {
@@ -58,7 +58,7 @@ func TestErrorsNameThings(t *testing.T) {
 		if e.Kind != c.want.Kind || e.Name != c.want.Name || e.DidYouMean != c.want.DidYouMean {
 			t.Errorf("%s: got %s %s, did you mean %q", text, e.Kind, e.Name, e.DidYouMean)
 		}
-		if e.DidYouMean != "" && e.Kind != db.KindNode && !slices.Contains(e.Accepted, e.DidYouMean) {
+		if e.DidYouMean != "" && e.Kind != "node" && !slices.Contains(e.Accepted, e.DidYouMean) {
 			t.Errorf("%s: %s is not among %q", text, e.DidYouMean, e.Accepted)
 		}
 	}

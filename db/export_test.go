@@ -41,7 +41,7 @@ func copyLists(g, h *db.DB, f edgelist.Format, packing string) error {
 	ctx := context.Background()
 	write := func(list func(*db.Tx, io.Writer) (db.ListReport, error)) (r db.ListReport, b bytes.Buffer, err error) {
 		err = g.View(ctx, func(tx *db.Tx) error {
-			w, err := db.Pack(&b, packing)
+			w, err := edgelist.Compress(&b, packing)
 			if err != nil {
 				return err
 			}

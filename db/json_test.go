@@ -207,7 +207,7 @@ func populate(v reflect.Value, x float64) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if of := v.Type().Field(i); of.IsExported() {
+			if of := v.Type().Field(i); of.IsExported() && of.Tag.Get("json") != "-" {
 				populate(v.Field(i), x)
 			}
 		}
@@ -244,7 +244,7 @@ func fieldsOf(of reflect.Type) (n int) {
 	for i := range of.NumField() {
 		if f := of.Field(i); f.Anonymous {
 			n += fieldsOf(f.Type)
-		} else if f.IsExported() {
+		} else if f.IsExported() && f.Tag.Get("json") != "-" {
 			n++
 		}
 	}

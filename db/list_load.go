@@ -259,7 +259,7 @@ func (r *LoadReport) countAdded(now, next *index.Snapshot) {
 	r.Edges = next.Meta.Edges - now.Meta.Edges
 	r.Loops = next.Meta.Loops - now.Meta.Loops
 	r.Memory = next.LoadedBytes()
-	r.Required = RequiredMemory(r.Memory)
+	r.Required = requiredMemory(r.Memory)
 }
 
 // labelled returns the number of nodes with a label, or 0 for the label "".

@@ -27,19 +27,6 @@ type ListReport struct {
 	Columns string          `json:"columns"` // names of the columns, separated by commas
 }
 
-// ParseFile returns the format for the extension of a file name, .csv, .tsv, .txt or .parquet, and
-// the compression of a text: .gz, .zst or none. It returns ErrInput for any other name.
-func ParseFile(name string) (f edgelist.Format, packing string, err error) {
-	if f, packing, err = edgelist.FormatOf(name); err != nil {
-		err = inputf("%w", err)
-	}
-	return f, packing, err
-}
-
-// Pack returns a writer that compresses to w, where packing is a result of [ParseFile]. The caller
-// must close it.
-func Pack(w io.Writer, packing string) (io.WriteCloser, error) { return edgelist.Compress(w, packing) }
-
 // WriteEdges writes every edge so that [DB.Load] reads it back with the format and columns in the
 // report. It writes weights if one is not 1, and times if there is one. Times are in seconds. Times
 // after the year 5138 are read back as seconds only if LoadOptions.Times says so. WriteEdges

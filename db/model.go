@@ -146,7 +146,7 @@ func (m *Model) Create(ctx context.Context, spec ModelSpec) error {
 	}
 	defer db.unlock()
 	if db.learners[name] != nil {
-		return missing(KindModel, name, nil, ErrExists, "model %q exists already", name)
+		return missing(kindModel, name, nil, ErrExists, "model %q exists already", name)
 	}
 	made, err := newModel(spec, db.now.Load().Snapshot)
 	if err != nil {
@@ -408,7 +408,7 @@ func (tx *Tx) existing(name string, version int) (*modelView, error) {
 	case m != nil || err != nil:
 		return m, err
 	case name == "":
-		return nil, missing(KindModel, "", nil, ErrNoModel, "no model is named, and %s", tx.whyPrior())
+		return nil, missing(kindModel, "", nil, ErrNoModel, "no model is named, and %s", tx.whyPrior())
 	}
 	return nil, noModel(name, tx.snap, Heuristics()...)
 }

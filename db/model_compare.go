@@ -66,15 +66,14 @@ type Comparison struct {
 	Standings []Standing `json:"standings,omitzero"`
 }
 
-// Role is the part of a contender in a Comparison.
+// Role is the part of a contender in a Comparison: new, before, prior or heuristic.
 type Role string
 
-// The roles of a comparison.
 const (
-	RoleNew       Role = "new"
-	RoleBefore    Role = "before"
-	RolePrior     Role = "prior"
-	RoleHeuristic Role = "heuristic"
+	roleNew       Role = "new"
+	roleBefore    Role = "before"
+	rolePrior     Role = "prior"
+	roleHeuristic Role = "heuristic"
 )
 
 // Standing is how well one contender of a Comparison finds links.
@@ -101,7 +100,7 @@ func (c *Comparison) Standing(r Role) (Standing, bool) {
 // better. It returns none where the version before is worse than the new version, because that
 // version would stay deployed.
 func (c *Comparison) Held() (because []Standing) {
-	if before, ok := c.Standing(RoleBefore); ok && before.Worse {
+	if before, ok := c.Standing(roleBefore); ok && before.Worse {
 		return nil
 	}
 	for _, s := range c.Standings {
@@ -115,8 +114,8 @@ func (c *Comparison) Held() (because []Standing) {
 // ahead reports whether the new version is better than the version before, and no contender is
 // better by more than chance explains.
 func (c *Comparison) ahead() bool {
-	fresh, measured := c.Standing(RoleNew)
-	before, ok := c.Standing(RoleBefore)
+	fresh, measured := c.Standing(roleNew)
+	before, ok := c.Standing(roleBefore)
 	return measured && len(c.Held()) == 0 && (!ok || fresh.MRR > before.MRR)
 }
 
@@ -155,32 +154,32 @@ func (v *validation) compare(ctx context.Context, tx *Tx, l *learner) (c Compari
 	c = Comparison{Hidden: v.edges, Sources: len(v.questions), Sampled: v.sampled, Links: v.links}
 	add := func(role Role, name string, sums []float64, trained bool) {
 		s := Standing{Role: role, Name: name, MRR: sum(sums) / float64(v.links), Trained: trained}
-		if role != RoleNew {
+		if role != roleNew {
 			s.Better, s.Worse = beyondChance(sums, fresh), beyondChance(fresh, sums)
 		}
 		c.Standings = append(c.Standings, s)
 	}
-	add(RoleNew, fmt.Sprintf("version %d", l.next()), fresh, l.model.Rounds() > 0)
+	add(roleNew, fmt.Sprintf("version %d", l.next()), fresh, l.model.Rounds() > 0)
 	if before := tx.snap.models[l.name]; before != nil && before.info.Trained {
 		sums, err := v.measureModel(ctx, tx, before.scorer)
 		if err != nil {
 			return c, err
 		}
 		if at, _ := before.find(before.Version); sums != nil {
-			add(RoleBefore, fmt.Sprintf("version %d", before.Version), sums, before.info.Rounds > 0 || at.LeftOut < v.share)
+			add(roleBefore, fmt.Sprintf("version %d", before.Version), sums, before.info.Rounds > 0 || at.LeftOut < v.share)
 		}
 	}
 	sums, err := v.measure(ctx, tx.db.prior(featureLen(tx.snap.Snapshot)), validationEpsilon)
 	if err != nil {
 		return c, err
 	}
-	add(RolePrior, "prior", sums, false)
+	add(rolePrior, "prior", sums, false)
 	v.progress.Finish(phaseModels)
 	v.progress.Begin(phaseHeuristics)
 	name, sums, err := v.bestHeuristic(ctx, tx)
 	v.progress.Finish(phaseHeuristics)
 	if err == nil {
-		add(RoleHeuristic, name, sums, false)
+		add(roleHeuristic, name, sums, false)
 	}
 	return c, err
 }

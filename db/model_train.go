@@ -83,7 +83,7 @@ func (m *Model) Train(ctx context.Context, t TrainOptions) (Training, error) {
 	defer db.unlock()
 	now := db.learners[name]
 	if now == nil || now.Deployed != l.Deployed || t.Deploy == deployIfAhead && db.inTraining(l.name) > 1 {
-		return Training{}, missing(KindModel, name, nil, ErrNoModel,
+		return Training{}, missing(kindModel, name, nil, ErrNoModel,
 			"model %q was dropped, or another version of it deployed, during the training", name)
 	}
 	s := db.now.Load()

@@ -11,9 +11,9 @@ import (
 	"kith/model"
 )
 
-// MaxVersions is the maximal number of versions of a model. Beyond that, the oldest versions are
+// maxVersions is the maximal number of versions of a model. Beyond that, the oldest versions are
 // deleted that are neither deployed nor the target of Rollback.
-const MaxVersions = 8
+const maxVersions = 8
 
 // Origin says how a version of a model was made: create, edges, refresh, log or import.
 type Origin string
@@ -137,11 +137,11 @@ func (r registry) deploying(n int, before []int, at uint64, now int64) registry 
 	return r
 }
 
-// trimmed returns the registry with at most MaxVersions versions.
+// trimmed returns the registry with at most maxVersions versions.
 func (r registry) trimmed() registry {
 	r.Versions = slices.Clone(r.Versions)
 	needed := r.Before[max(len(r.Before)-1, 0):] // the target of a Rollback
-	for len(r.Versions) > MaxVersions {
+	for len(r.Versions) > maxVersions {
 		i := slices.IndexFunc(r.Versions, func(v version) bool { return v.Number != r.Version && !slices.Contains(needed, v.Number) })
 		r.Versions = slices.Delete(r.Versions, i, i+1)
 	}
@@ -149,12 +149,12 @@ func (r registry) trimmed() registry {
 	return r
 }
 
-// rollbackTargets returns up to MaxVersions versions in Before that still exist, without
+// rollbackTargets returns up to maxVersions versions in Before that still exist, without
 // consecutive repetitions.
 func (r *registry) rollbackTargets() (all []int) {
 	after := r.Version
 	for _, n := range slices.Backward(r.Before) {
-		if _, kept := r.find(n); kept && n != after && len(all) < MaxVersions {
+		if _, kept := r.find(n); kept && n != after && len(all) < maxVersions {
 			all, after = append(all, n), n
 		}
 	}
@@ -214,7 +214,7 @@ func (tx *Tx) version(m *modelView, n int) (*modelView, error) {
 		return m, nil
 	}
 	if m == nil {
-		return nil, missing(KindModel, "", nil, ErrNoModel, "version %d of no model", n)
+		return nil, missing(kindModel, "", nil, ErrNoModel, "version %d of no model", n)
 	}
 	v, ok := m.find(n)
 	switch {

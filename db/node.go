@@ -83,7 +83,7 @@ func (tx *Tx) AddNode(n Node) error {
 		return err
 	}
 	if _, ok := b.ID(n.Key); ok {
-		return missing(KindNode, n.Key.Literal(), nil, ErrExists, "node %v exists already", n.Key.Literal())
+		return missing(kindNode, n.Key.Literal(), nil, ErrExists, "node %v exists already", n.Key.Literal())
 	}
 	return tx.PutNode(n)
 }

@@ -70,7 +70,7 @@ func (tx *Tx) Observe(ctx context.Context, o ObserveOptions) error {
 	if _, err := tx.writable(); err != nil {
 		return err
 	}
-	if err := CheckReward(o.Reward); err != nil {
+	if err := checkReward(o.Reward); err != nil {
 		return err
 	}
 	m, err := tx.learnerOf(o.Model)

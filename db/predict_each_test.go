@@ -149,7 +149,7 @@ func TestContents(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	contents := func(g *db.DB) (text string) {
-		view(t, g, func(tx *db.Tx) error { text = tx.Contents(); return nil })
+		view(t, g, func(tx *db.Tx) error { text = tx.Stats().Contents; return nil })
 		return text
 	}
 	g, other := dbtest.Open(t, inMemory), dbtest.Open(t, inMemory)

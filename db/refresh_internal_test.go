@@ -131,16 +131,16 @@ func versionsOf(t *testing.T, g *DB, name string) (all []VersionInfo) {
 
 func TestComparisonAhead(t *testing.T) {
 	t.Parallel()
-	fresh := Standing{Role: RoleNew, MRR: 0.5}
+	fresh := Standing{Role: roleNew, MRR: 0.5}
 	for _, c := range []struct {
 		others []Standing
 		want   bool
 	}{
 		{nil, true},
-		{[]Standing{{Role: RoleBefore, MRR: 0.4}}, true},
-		{[]Standing{{Role: RoleBefore, MRR: 0.5}}, false},
-		{[]Standing{{Role: RoleBefore, MRR: 0.4}, {Role: RolePrior, MRR: 0.6, Better: true}}, false},
-		{[]Standing{{Role: RoleBefore, MRR: 0.1, Worse: true}, {Role: RolePrior, MRR: 0.6, Better: true}}, true},
+		{[]Standing{{Role: roleBefore, MRR: 0.4}}, true},
+		{[]Standing{{Role: roleBefore, MRR: 0.5}}, false},
+		{[]Standing{{Role: roleBefore, MRR: 0.4}, {Role: rolePrior, MRR: 0.6, Better: true}}, false},
+		{[]Standing{{Role: roleBefore, MRR: 0.1, Worse: true}, {Role: rolePrior, MRR: 0.6, Better: true}}, true},
 	} {
 		if got := (&Comparison{Standings: append([]Standing{fresh}, c.others...)}).ahead(); got != c.want {
 			t.Errorf("beside %+v: %v", c.others, got)

@@ -18,6 +18,10 @@ import (
 
 // Stats are figures of a database at one version.
 type Stats struct {
+	Database string `json:"database"` // identity of the database, which its backups and followers share
+	// Contents identifies what the database holds. Only copies of the database with the same
+	// commits have the same. See also [Change] and [Backup].
+	Contents      string           `json:"contents"`
 	Nodes         int64            `json:"nodes"`
 	Edges         int64            `json:"edges"`
 	Loops         int64            `json:"loops"`
@@ -33,6 +37,9 @@ type Stats struct {
 	Epsilon       float64          `json:"epsilon"`
 	GraphBytes    int64            `json:"graph_bytes"`    // memory of the graph, its keys and feature vectors
 	GraphLoaded   bool             `json:"graph_loaded"`   // whether all edges are in memory, not read from the store on demand
+	WholeBytes    int64            `json:"whole_bytes"`    // memory that the graph takes when all of it is in memory
+	Required      int64            `json:"required"`       // smallest Options.Memory with which all of it is in memory
+	AnswerBytes   int64            `json:"answer_bytes"`   // memory that an answer may take: a quarter of Options.Memory
 	LoggedChanges int              `json:"logged_changes"` // number of edge changes over which cached states can be repaired
 	Decisions     uint64           `json:"decisions"`      // number of decisions made so far
 	DiskBytes     int64            `json:"disk_bytes"`     // size of the files; 0 if in memory, or if the system does not report it
@@ -67,20 +74,6 @@ func labelNames(s *index.Snapshot) (names []string) {
 	return names
 }
 
-// Database returns the identity of the database, which its backups and followers share.
-func (tx *Tx) Database() string { return tx.view().Meta.ID }
-
-// Contents returns a text that identifies what the database holds at the transaction's version.
-// Only copies of the database with the same commits have the same. See also [Change.Contents] and
-// [Backup].
-func (tx *Tx) Contents() string {
-	if tx.ended {
-		return ""
-	}
-	m := &tx.view().Meta
-	return contents(m.ID, m.Version, m.History)
-}
-
 func contents(id string, version, history uint64) string {
 	return fmt.Sprintf("%s version %d history %x", id, version, history)
 }
@@ -93,6 +86,8 @@ func (tx *Tx) Stats() Stats {
 	v := tx.view()
 	m := &v.Meta
 	s := Stats{
+		Database: m.ID, Contents: contents(m.ID, m.Version, m.History),
+		WholeBytes: v.LoadedBytes(), Required: requiredMemory(v.LoadedBytes()), AnswerBytes: tx.db.answerMemory(),
 		Nodes: m.Live, Edges: m.Edges, Loops: m.Loops, Directed: m.Directed, Version: m.Version, Models: len(tx.snap.models),
 		Alpha: m.Alpha, Epsilon: m.Epsilon, GraphBytes: v.Bytes(), GraphLoaded: v.Graph.Loaded(), LoggedChanges: v.Log.Len(), Cache: tx.db.states.Stats(),
 		Decisions: m.Decisions, DiskBytes: tx.db.store.Bytes(), MappedBytes: tx.db.store.MappedBytes(), Follower: tx.db.opts.Follower,

@@ -152,7 +152,7 @@ func (tx *Tx) PageRank(ctx context.Context, q PageRankOptions) (*PageRank, error
 		return nil, err
 	}
 	var nodes []index.ID // nil: those that the walk reaches
-	if valueBytes*int64(n) <= tx.db.AnswerMemory() {
+	if valueBytes*int64(n) <= tx.db.answerMemory() {
 		nodes = slices.Collect(tx.view().Nodes())
 	}
 	floor := cmp.Or(q.Epsilon, RankEpsilon)

@@ -401,7 +401,7 @@ func TestAddAndPut(t *testing.T) {
 			must(t, tx.AddEdge("a", 7), tx.AddNode(db.Node{Key: db.Str("b")}), tx.AddEdge("b", 7, db.Weight(2), db.At(at)))
 			var named *db.Error
 			err := tx.AddEdge("a", 7, db.Weight(3))
-			if wantError(t, "an edge twice", err, db.ErrExists); !errors.As(err, &named) || named.Kind != db.KindEdge {
+			if wantError(t, "an edge twice", err, db.ErrExists); !errors.As(err, &named) || named.Kind != "edge" {
 				t.Errorf("%v is not about an edge", err)
 			}
 			wantError(t, "a node twice", tx.AddNode(db.Node{Key: db.Int(7), Label: "x"}), db.ErrExists)

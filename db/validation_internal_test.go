@@ -197,7 +197,7 @@ func TestHeldBecause(t *testing.T) {
 	} {
 		standing := func(r Role, sign int) Standing { return Standing{Role: r, Better: sign > 0, Worse: sign < 0} }
 		compared := Comparison{Standings: []Standing{
-			{Role: RoleNew}, standing(RoleBefore, c.before), standing(RolePrior, c.prior), standing(RoleHeuristic, c.heuristic),
+			{Role: roleNew}, standing(roleBefore, c.before), standing(rolePrior, c.prior), standing(roleHeuristic, c.heuristic),
 		}}
 		held := compared.Held()
 		var roles []Role
@@ -228,7 +228,7 @@ func TestTrainCompares(t *testing.T) {
 	short := model.EdgePlan{Samples: 50, Epochs: 1}
 	first, err := g.Model("poor").Train(ctx, TrainOptions{Plan: short})
 	must(t, err)
-	if best, _ := first.Comparison.Standing(RoleHeuristic); !first.Held || first.Version != 2 || !best.Better || best.Worse || roles(first) != "[new prior heuristic]" {
+	if best, _ := first.Comparison.Standing(roleHeuristic); !first.Held || first.Version != 2 || !best.Better || best.Worse || roles(first) != "[new prior heuristic]" {
 		t.Errorf("poor: %+v", first)
 	}
 	must(t, g.View(ctx, func(tx *Tx) error {
@@ -245,7 +245,7 @@ func TestTrainCompares(t *testing.T) {
 	}
 	again, err := g.Model("poor").Train(ctx, TrainOptions{Plan: short, Deploy: DeployNever})
 	must(t, err)
-	if before, _ := again.Comparison.Standing(RoleBefore); !again.Held || before.Trained || before.Name != "version 3" || roles(again) != "[new before prior heuristic]" {
+	if before, _ := again.Comparison.Standing(roleBefore); !again.Held || before.Trained || before.Name != "version 3" || roles(again) != "[new before prior heuristic]" {
 		t.Errorf("again: %+v", again)
 	}
 	good, err := g.Model("good").Train(ctx, TrainOptions{})
@@ -261,7 +261,7 @@ func TestTrainCompares(t *testing.T) {
 	}
 	last, err := g.Model("good").Train(ctx, TrainOptions{})
 	must(t, err)
-	if before, _ := last.Comparison.Standing(RoleBefore); !before.Trained || !last.Comparison.Standings[0].Trained {
+	if before, _ := last.Comparison.Standing(roleBefore); !before.Trained || !last.Comparison.Standings[0].Trained {
 		t.Errorf("after an outcome and a training from the log: %+v", last)
 	}
 	must(t, g.Check(ctx))

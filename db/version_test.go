@@ -172,7 +172,7 @@ func TestRollbackOfVersions(t *testing.T) {
 	})
 }
 
-// At most MaxVersions versions are kept, including the deployed one and the target of Rollback.
+// At most maxVersions versions are kept, including the deployed one and the target of Rollback.
 func TestVersionsAreBounded(t *testing.T) {
 	t.Parallel()
 	notShort(t)
@@ -182,7 +182,7 @@ func TestVersionsAreBounded(t *testing.T) {
 	must(t, g.Model("m").Create(ctx, model.Spec{}))
 	retrain(t, g, false)
 	must(t, g.Model("m").Deploy(ctx, 1))
-	for range db.MaxVersions + 2 {
+	for range 8 + 2 {
 		retrain(t, g, true)
 	}
 	if got, want := listed(t, g), "1* 2 7 8 9 10 11 12"; got != want {
@@ -294,7 +294,7 @@ func TestVersionsAskedFor(t *testing.T) {
 	var spec model.Spec
 	spec.Policy = "prb"
 	must(t, spec.Set("width", 128), g.Model("m").Create(ctx, spec))
-	for range db.MaxVersions {
+	for range 8 {
 		retrain(t, g, true)
 	}
 	stats := func() (n int64) {

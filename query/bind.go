@@ -101,7 +101,9 @@ func (r *run) number(v parse.Value) float64 {
 // validReward returns a number that is a valid reward.
 func (r *run) validReward(v parse.Value) float64 {
 	x := r.number(v)
-	r.failAt(v, db.CheckReward(x))
+	if math.Abs(x) > math.MaxFloat32 {
+		r.refuse(v, "reward %v (accepted: from -3.4e38 to 3.4e38)", x)
+	}
 	return x
 }
 
@@ -210,20 +212,20 @@ func (r *run) each(list []parse.Value, read func(parse.Value) db.Key) []any {
 
 // model returns the name of a model, whose existence the database checks.
 func (r *run) model(n parse.Name) string {
-	r.refer(db.KindModel, n)
+	r.refer("model", n)
 	return n.Value
 }
 
 // label returns the name of a label, whose existence the database checks.
 func (r *run) label(n parse.Name) string {
-	r.refer(db.KindLabel, n)
+	r.refer("label", n)
 	return n.Value
 }
 
 // version returns the number of a version, whose existence the database checks, or 0 if v is nil.
 func (r *run) version(v parse.Value) int {
 	if v != nil {
-		r.refer(db.KindVersion, v)
+		r.refer("version", v)
 	}
 	return int(r.integer(v, 1, 0))
 }

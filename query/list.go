@@ -175,11 +175,13 @@ func maxErrors(o *db.LoadOptions) option {
 // exporting returns the runner of a statement that writes a list.
 func exporting(write func(*db.Tx, context.Context, io.Writer, db.ListOptions) (db.ListReport, error)) runner {
 	return viewing(func(r *run, s *parse.Statement) {
-		format, packing, err := db.ParseFile(r.text(s.Value("TO")))
-		r.failAt(s.Value("TO"), err)
+		format, packing, err := edgelist.FormatOf(r.text(s.Value("TO")))
+		if err != nil {
+			r.refuse(s.Value("TO"), "%s", words.Plain(err))
+		}
 		o := db.ListOptions{Format: format, Tables: r.session.Tables, Progress: r.progressOfLines}
 		r.writeFile(s.Value("TO"), func(file string, w io.Writer) error {
-			packed, err := db.Pack(w, packing)
+			packed, err := edgelist.Compress(w, packing)
 			if err != nil {
 				return err
 			}

@@ -85,14 +85,14 @@ func (r *run) trainModel(s *parse.Statement) {
 func trainedRow(rows *Rows, m *db.Training) {
 	modelRow(rows, m.ModelInfo)
 	row := append(rows.Rows[0], !m.Held)
-	for _, role := range []db.Role{db.RoleNew, db.RoleBefore, db.RolePrior, db.RoleHeuristic} {
+	for _, role := range []db.Role{"new", "before", "prior", "heuristic"} {
 		var mrr any
 		if s, ok := m.Comparison.Standing(role); ok {
 			mrr = s.MRR
 		}
 		row = append(row, mrr)
 	}
-	best, _ := m.Comparison.Standing(db.RoleHeuristic)
+	best, _ := m.Comparison.Standing("heuristic")
 	rows.Rows[0] = append(row, orNil(best.Name))
 }
 

@@ -168,6 +168,8 @@ type run struct {
 	references []reference    // names that the database looks up
 	seed       uint64         // seed of random draws; 0 means that none was given
 	uncertain  int            // number of links in the answer whose rank is not certain for a reason that no remark gives
+
+	answerBytes int64 // memory that an answer may take; 0 means that it was not asked for
 }
 
 // place is a part of a statement, or its position.
@@ -210,9 +212,9 @@ func (r *run) withPosition(at place, err error) error {
 		}
 		text, meant := words.Plain(err), ""
 		switch {
-		case named.Kind == db.KindNode && errors.Is(err, db.ErrNotFound) && named.DidYouMean == "":
+		case named.Kind == "node" && errors.Is(err, db.ErrNotFound) && named.DidYouMean == "":
 			meant = r.closestNode(named.Name)
-		case named.Kind != db.KindNode && named.DidYouMean != "":
+		case named.Kind != "node" && named.DidYouMean != "":
 			meant = parse.Name{Value: named.DidYouMean}.String()
 		}
 		return &Error{Pos: pos, Msg: text, DidYouMean: meant, Err: err}

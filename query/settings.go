@@ -134,7 +134,10 @@ const (
 // checkMemory fails with ErrTooLarge if an answer with more further rows takes more memory than it
 // may, and reports whether there is an error.
 func (r *run) checkMemory(more int) bool {
-	n, may := len(r.rows.Rows)+more, r.session.DB.AnswerMemory()
+	if r.answerBytes == 0 {
+		r.answerBytes = r.tx.Stats().AnswerBytes
+	}
+	n, may := len(r.rows.Rows)+more, r.answerBytes
 	need := int64(n) * (rowBytes + valueBytes*int64(len(r.rows.Columns)))
 	if need <= may {
 		return r.err != nil

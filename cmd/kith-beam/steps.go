@@ -30,7 +30,11 @@ func (f *scoreShard) ProcessElement(ctx context.Context, shard int, emit func(in
 	if err != nil {
 		return err
 	}
-	p := part{Shard: shard, File: fmt.Sprintf("%s-%05d-%s", f.Job.Parts, shard, newID()), Memory: c.db.AnswerMemory()}
+	s, err := c.db.Stats()
+	if err != nil {
+		return err
+	}
+	p := part{Shard: shard, File: fmt.Sprintf("%s-%05d-%s", f.Job.Parts, shard, newID()), Memory: s.AnswerBytes}
 	err = write(ctx, p.File, func(w io.Writer) error {
 		done, err := f.score(ctx, c, shard, w)
 		p.AnsweredBy = done.AnsweredBy

@@ -77,7 +77,7 @@ func File(ctx context.Context, g *db.DB, o Options, out Output, progress Progres
 		if err != nil {
 			return err
 		}
-		f, err := openSpool(out, name, record{Question: t.identify(g), Now: cmp.Or(o.Now, time.Now())})
+		f, err := openSpool(out, name, record{Question: t.identify(), Now: cmp.Or(o.Now, time.Now())})
 		if err != nil {
 			return err
 		}
@@ -93,10 +93,11 @@ func File(ctx context.Context, g *db.DB, o Options, out Output, progress Progres
 }
 
 // identify returns the question of a task.
-func (t *task) identify(g *db.DB) question {
+func (t *task) identify() question {
+	s := t.tx.Stats()
 	q := question{
 		Among: t.Among, Using: t.Using, Where: t.Where, Label: t.Label, Top: t.most(), Shard: t.Shard, Shards: t.Shards,
-		Contents: t.tx.Contents(), Memory: g.AnswerMemory(), Build: runtime.GOARCH,
+		Contents: s.Contents, Memory: s.AnswerBytes, Build: runtime.GOARCH,
 	}
 	if !t.At.IsZero() {
 		q.At = strconv.FormatInt(t.At.Unix(), 10)

@@ -135,11 +135,8 @@ func (f *Follower) Use(ctx context.Context, use func(context.Context, *db.DB) er
 
 // identity returns the identity of the copy and its version.
 func (f *Follower) identity() (id string, version uint64, err error) {
-	err = f.copy.View(context.Background(), func(tx *db.Tx) error {
-		id, version = tx.Database(), tx.Stats().Version
-		return nil
-	})
-	return id, version, err
+	s, err := f.copy.Stats()
+	return s.Database, s.Version, err
 }
 
 // restore makes a database at path from the newest snapshot that is later than a version. A damaged

@@ -88,11 +88,10 @@ type frame struct {
 
 // add appends a change, of which b is the binary form.
 func (f *frame) add(c db.Change, b []byte) {
-	before, after := c.Contents()
 	if len(f.data) == 0 {
-		f.first, f.before = c.Version, before
+		f.first, f.before = c.Version, c.Before
 	}
-	f.last, f.after = c.Version, after
+	f.last, f.after = c.Version, c.After
 	f.data = append(binary.AppendUvarint(f.data, uint64(len(b))), b...)
 }
 
@@ -166,8 +165,8 @@ func readFrame(h header, b []byte) (all []db.Change, err error) {
 	if len(all) == 0 || all[len(all)-1].Version != h.last {
 		return nil, fmt.Errorf("%w: %d changes of versions %d to %d", errDamaged, len(all), h.first, h.last)
 	}
-	before, _ := all[0].Contents()
-	if _, after := all[len(all)-1].Contents(); before != h.before || after != h.after {
+	before, after := all[0].Before, all[len(all)-1].After
+	if before != h.before || after != h.after {
 		return nil, fmt.Errorf("%w: its headers have contents %q and %q, its changes %q and %q", errDamaged, h.before, h.after, before, after)
 	}
 	return all, nil

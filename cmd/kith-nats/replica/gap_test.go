@@ -123,7 +123,7 @@ func TestAway(t *testing.T) {
 
 func streamName(t testing.TB, g *db.DB) (name string) {
 	t.Helper()
-	must(t, g.View(t.Context(), func(tx *db.Tx) error { name = "KITH_" + tx.Database(); return nil }))
+	must(t, g.View(t.Context(), func(tx *db.Tx) error { name = "KITH_" + tx.Stats().Database; return nil }))
 	return name
 }
 

@@ -121,7 +121,7 @@ func everything(t testing.TB, g *db.DB) string {
 	var b strings.Builder
 	models := []string{"adamic_adar"}
 	must(t, g.View(context.Background(), func(tx *db.Tx) error {
-		fmt.Fprintln(&b, tx.Contents())
+		fmt.Fprintln(&b, tx.Stats().Contents)
 		for n := range tx.Nodes() {
 			fmt.Fprintln(&b, asJSON(t, n))
 		}

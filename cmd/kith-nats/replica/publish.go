@@ -31,11 +31,11 @@ func Publish(ctx context.Context, g *db.DB, js jetstream.JetStream, o Options) e
 		return err
 	}
 	p := &publisher{db: g, options: o, id: nuid.Next()}
-	id := ""
-	if err := g.View(ctx, func(tx *db.Tx) error { id = tx.Database(); return nil }); err != nil {
+	s, err := g.Stats()
+	if err != nil {
 		return err
 	}
-	if p.log, err = makeLog(ctx, js, id, &o); err != nil {
+	if p.log, err = makeLog(ctx, js, s.Database, &o); err != nil {
 		return err
 	}
 	if o.Ready != nil {
@@ -63,7 +63,7 @@ func Publish(ctx context.Context, g *db.DB, js jetstream.JetStream, o Options) e
 		if !retry(ctx, attempt) {
 			return ctx.Err()
 		}
-		if again, err := makeLog(ctx, js, id, &o); err == nil { // if the server has lost it
+		if again, err := makeLog(ctx, js, s.Database, &o); err == nil { // if the server has lost it
 			p.log = again
 		}
 	}
@@ -142,7 +142,8 @@ func (p *publisher) start(ctx context.Context, last uint64) (position, error) {
 // version.
 func (p *publisher) continues(ctx context.Context, version uint64, contents string) (ok bool, err error) {
 	err = p.db.View(ctx, func(tx *db.Tx) error {
-		now, before := tx.Stats().Version, tx.Contents()
+		s := tx.Stats()
+		now, before := s.Version, s.Contents
 		if version > now {
 			return fmt.Errorf("%w: the log has version %d of database %s, and the database is at version %d: it is an older copy",
 				db.ErrMismatch, version, p.log.database, now)
@@ -155,7 +156,7 @@ func (p *publisher) continues(ctx context.Context, version uint64, contents stri
 				if err != nil {
 					return err
 				}
-				before, _ = c.Contents()
+				before = c.Before
 				break
 			}
 		}

@@ -100,23 +100,9 @@ func (g *scaleGraph) load(ctx context.Context) error {
 	g.figures[scale.Disk] = float64(disk)
 	return withReadOnly(g.database(), limited(g.memory), func(d *db.DB) error {
 		s, err := d.Stats()
-		g.figures[scale.Nodes] = float64(s.Nodes)
-		if err != nil {
-			return err
-		}
-		bytes, _, err := graphMemory(ctx, d)
-		g.figures[scale.Graph] = float64(bytes)
+		g.figures[scale.Nodes], g.figures[scale.Graph] = float64(s.Nodes), float64(s.WholeBytes)
 		return err
 	})
-}
-
-// graphMemory returns the memory of a graph in bytes, and whether it will be in memory.
-func graphMemory(ctx context.Context, d *db.DB) (bytes int64, fits bool, err error) {
-	err = d.View(ctx, func(tx *db.Tx) error {
-		bytes, fits = tx.GraphMemory()
-		return nil
-	})
-	return bytes, fits, err
 }
 
 // generate writes the edge list.
@@ -170,7 +156,7 @@ func (g *scaleGraph) open(ctx context.Context) error {
 // preload waits until the graph is in memory, and reports whether it is. A graph that does not fit
 // is left on the disk.
 func (g *scaleGraph) preload(ctx context.Context, d *db.DB) (loaded bool, err error) {
-	if _, fits, err := graphMemory(ctx, d); err != nil || !fits {
+	if s, err := d.Stats(); err != nil || s.Required > g.memory {
 		return false, err
 	}
 	d.Preload()

@@ -105,11 +105,11 @@ func (g *scaleGraph) listed(ctx context.Context, d *db.DB, nodes []any) error {
 func (g *scaleGraph) demand(ctx context.Context) error {
 	var half int64
 	err := withReadOnly(g.database(), limited(g.memory), func(d *db.DB) error {
-		bytes, _, err := graphMemory(ctx, d)
-		half = db.RequiredMemory(bytes) / 2
+		s, err := d.Stats()
+		half = s.Required / 2
 		return err
 	})
-	if err != nil || half < db.RequiredMemory(0) {
+	if err != nil || half < scale.LeastMemory {
 		return err
 	}
 	return withReadOnly(g.database(), limited(half), func(d *db.DB) error {

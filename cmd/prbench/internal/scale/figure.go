@@ -4,7 +4,6 @@ import (
 	"math"
 	"strconv"
 
-	"kith/db"
 )
 
 // Names of the figures that phases measure.
@@ -143,13 +142,19 @@ func figures() []figure {
 	}
 }
 
+// A database takes at least LeastMemory, and its graph at most graphShare of its memory.
+const (
+	LeastMemory = 64 << 20
+	graphShare  = 0.45
+)
+
 // required returns the memory with which rows and keys are kept in memory.
 func required(at func(string) float64, _ Cluster) float64 {
 	bytes := at(Graph)
 	if math.IsNaN(bytes) {
 		return bytes
 	}
-	return float64(db.RequiredMemory(int64(bytes)))
+	return max(LeastMemory, bytes/graphShare)
 }
 
 // resident returns the memory of what is never left on the disk.
