@@ -29,7 +29,7 @@ type holdout struct {
 // HeldOut is the answer for one source and one set of candidates.
 type HeldOut struct {
 	Source Key       `json:"source"`
-	Among  int       `json:"among"`  // index of the set in EvaluateOptions.Among
+	Among  int       `json:"among"`           // index of the set in EvaluateOptions.Among
 	Hidden []Key     `json:"hidden,omitzero"` // nodes with a hidden edge to the source; those among the candidates come first
 	Found  []float64 `json:"found,omitzero"`  // scores of the hidden nodes that were among the candidates
 	Others []float64 `json:"others,omitzero"` // scores of the candidates without an edge to the source, hidden or not
