@@ -3,7 +3,6 @@ package scale
 import (
 	"math"
 	"strconv"
-
 )
 
 // Names of the figures that phases measure.
