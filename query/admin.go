@@ -81,7 +81,7 @@ func bySize(labels []db.LabelStats) []db.LabelStats {
 
 func (r *run) showLabels(s *parse.Statement) {
 	labels := bySize(r.tx.Stats().Labels)
-	if top := r.top(s.Value("TOP"), -1); 0 <= top && top < len(labels) {
+	if top := r.top(parse.Top.Of(s), -1); 0 <= top && top < len(labels) {
 		labels = labels[:top]
 	}
 	for _, l := range labels {
@@ -110,7 +110,7 @@ func (r *run) showCache(*parse.Statement) {
 }
 
 func (r *run) warm(s *parse.Statement) {
-	keys := r.nodes(s.Values("WARM"))
+	keys := r.nodes(parse.Warmed.All(s))
 	r.rows.add(int64(len(keys)))
 	if r.err != nil {
 		return

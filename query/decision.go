@@ -22,7 +22,7 @@ func decisionKinds() []kind {
 			name: "CHOOSE LINK", access: edits, columns: "decision (its number, for REWARD), source, target, score, propensity (probability of the draw), " +
 				"policy (the explorer), graph_version, model_version", run: updating((*run).choose),
 			options: func(s *parse.Statement, _ func(string) bool) []option {
-				return chooseOptions(s.Name("EXPLORE").Value, &db.ChooseOptions{})
+				return chooseOptions(parse.Explore.Of(s).Value, &db.ChooseOptions{})
 			},
 		},
 		{
@@ -56,16 +56,16 @@ func chooseOptions(explorer string, c *db.ChooseOptions) []option {
 func (r *run) choose(s *parse.Statement) {
 	c := db.ChooseOptions{Model: r.model(r.using(s)), Seed: r.seed}
 	var err error
-	c.Explore, err = db.NewExplorer(s.Name("EXPLORE").Value)
-	r.failAt(s.At("EXPLORE"), err)
-	r.setOptions(s.Options("WITH"), chooseOptions(s.Name("EXPLORE").Value, &c))
-	c.TTL, c.At = r.duration(s.Value("TTL")), r.time(s.Value("AT"))
-	c.For, c.Among = r.node(s.Value("FOR")), r.candidates(s.Among())
+	c.Explore, err = db.NewExplorer(parse.Explore.Of(s).Value)
+	r.failAt(parse.Explore.In(s), err)
+	r.setOptions(parse.With.All(s), chooseOptions(parse.Explore.Of(s).Value, &c))
+	c.TTL, c.At = r.duration(parse.TTL.Of(s)), r.time(parse.At.Of(s))
+	c.For, c.Among = r.node(parse.ForNode.Of(s)), r.candidates(parse.Among.Of(s))
 	if r.err != nil {
 		return
 	}
 	d, err := r.tx.Choose(r.ctx, c)
-	if r.failAt(s.Value("FOR"), err) {
+	if r.failAt(parse.ForNode.Of(s), err) {
 		return
 	}
 	r.rows.add(int64(d.ID), d.Source, d.Target, d.Score, d.Propensity, d.Explorer, int64(d.GraphVersion), int64(d.ModelVersion))
@@ -77,13 +77,13 @@ func (r *run) choose(s *parse.Statement) {
 }
 
 func (r *run) reward(s *parse.Statement) {
-	number := s.Value("REWARD")
-	id, reward := uint64(r.integer(number, 1, 0)), r.validReward(s.Value("="))
+	number := parse.Rewarded.Of(s)
+	id, reward := uint64(r.integer(number, 1, 0)), r.validReward(parse.Reward.Of(s))
 	d := r.decision(number, id)
 	if r.err != nil {
 		return
 	}
-	fresh, added, err := r.tx.Reward(id, reward, s.Has("INSERT"))
+	fresh, added, err := r.tx.Reward(id, reward, parse.Insert.Given(s))
 	r.failAt(number, err)
 	r.rows.add(int64(id), d.Source, d.Target, reward, orNil(d.Model), fresh, added)
 	if m, err := r.tx.Model(d.Model).Info(r.ctx); err == nil && fresh && d.Model != "" {
@@ -105,7 +105,7 @@ func (r *run) decision(at place, id uint64) (d db.Decision) {
 const shownDecisions = 100
 
 func (r *run) showDecisions(s *parse.Statement) {
-	top := r.top(s.Value("TOP"), shownDecisions)
+	top := r.top(parse.Top.Of(s), shownDecisions)
 	all := 0
 	var last []db.Decision // the latest decisions so far, at most twice as many as are shown
 	for d, err := range r.tx.Decisions() {
@@ -143,7 +143,7 @@ func rewardOf(d *db.Decision) any {
 }
 
 func (r *run) describeDecision(s *parse.Statement) {
-	d := r.decision(s.Value("DECISION"), uint64(r.integer(s.Value("DECISION"), 1, 0)))
+	d := r.decision(parse.Decision.Of(s), uint64(r.integer(parse.Decision.Of(s), 1, 0)))
 	r.rows.add("decision", int64(d.ID))
 	r.rows.add("source", d.Source)
 	r.rows.add("target", d.Target)

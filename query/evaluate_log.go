@@ -24,14 +24,14 @@ func evaluateKinds() []kind {
 }
 
 func (r *run) evaluateLog(s *parse.Statement) {
-	e := db.EvaluateLogOptions{Model: r.model(s.Name("EVALUATE")), Version: r.version(s.Value("VERSION")), Estimator: s.Name("USING").Value}
-	r.setRewards(&e, s.Options("WITH"))
-	if r.failAt(s.At("USING"), db.CheckEstimator(e.Estimator)) {
+	e := db.EvaluateLogOptions{Model: r.model(parse.Evaluated.Of(s)), Version: r.version(parse.Version.Of(s)), Estimator: parse.Using.Of(s).Value}
+	r.setRewards(&e, parse.With.All(s))
+	if r.failAt(parse.Using.In(s), db.CheckEstimator(e.Estimator)) {
 		return
 	}
 	e.Progress = r.progressOf("decisions")
 	v, err := r.tx.EvaluateLog(r.ctx, e)
-	if r.failAt(s.At("EVALUATE"), err) {
+	if r.failAt(parse.Evaluated.In(s), err) {
 		return
 	}
 	r.rows.add(v.Model, e.Estimator, v.Value, v.Low, v.High, int64(v.Decisions), v.Effective, v.Logged)

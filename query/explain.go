@@ -30,13 +30,13 @@ func (r *run) explain(s *parse.Statement) {
 // times.
 func (r *run) explainPredict(e *parse.Statement) {
 	s := e.Explained()
-	r.table(s.Where(), s.Names("RETURN")) // checks the clauses
-	r.assuming(s.Edges("ASSUMING"), func() {
+	r.table(parse.Where.Of(s), parse.Return.All(s)) // checks the clauses
+	r.assuming(parse.Assuming.All(s), func() {
 		if isBatch(s) {
 			r.explainEach(e, s, r.rows)
 			return
 		}
-		r.predictions(s, s.Sources("FOR"), func(q db.PredictOptions) {
+		r.predictions(s, parse.For.All(s), func(q db.PredictOptions) {
 			var plan []db.Step
 			var err error
 			if e.Kind == "PROFILE" {
@@ -52,10 +52,10 @@ func (r *run) explainPredict(e *parse.Statement) {
 
 // withFilter returns a plan with the step of the WHERE clause.
 func withFilter(plan []db.Step, s *parse.Statement) []db.Step {
-	if s.Where() == nil {
+	if parse.Where.Of(s) == nil {
 		return plan
 	}
-	return append(plan, db.Step{Name: "filter", Detail: "the ranked links, in order, until there are enough: WHERE " + s.Where().String()})
+	return append(plan, db.Step{Name: "filter", Detail: "the ranked links, in order, until there are enough: WHERE " + parse.Where.Of(s).String()})
 }
 
 // addSteps adds the steps of a plan.

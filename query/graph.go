@@ -33,7 +33,7 @@ func graphKinds() []kind {
 func putting(put func(*db.Tx, db.Node) error) runner {
 	return updating(func(r *run, s *parse.Statement) {
 		n := r.newNode(s)
-		if r.err != nil || r.failAt(s.Value("NODE"), put(r.tx, n)) {
+		if r.err != nil || r.failAt(parse.TheNode.Of(s), put(r.tx, n)) {
 			return
 		}
 		n, err := r.tx.Node(n.Key)
@@ -44,8 +44,8 @@ func putting(put func(*db.Tx, db.Node) error) runner {
 
 // newNode returns the node that a statement describes.
 func (r *run) newNode(s *parse.Statement) db.Node {
-	n := db.Node{Key: r.key(s.Value("NODE")), Label: s.Name("LABEL").Value}
-	for _, v := range r.spread(s.Values("FEATURES")) {
+	n := db.Node{Key: r.key(parse.TheNode.Of(s)), Label: parse.Label.Of(s).Value}
+	for _, v := range r.spread(parse.Features.All(s)) {
 		f := r.number(v)
 		if math.Abs(f) > math.MaxFloat32 {
 			r.refuse(v, "feature %v is not a number from -3.4e38 to 3.4e38", f)
@@ -59,7 +59,7 @@ func (r *run) newNode(s *parse.Statement) db.Node {
 func puttingEdges(put func(tx *db.Tx, src, dst any, opts ...db.EdgeOption) error) runner {
 	return updating(func(r *run, s *parse.Statement) {
 		nodes, edges := r.tx.Counts()
-		list := s.Edges("EDGES")
+		list := parse.Edges.All(s)
 		for _, e := range list {
 			edge := r.edge(e)
 			if r.fail(r.ctx.Err()) || r.failAt(e, put(r.tx, edge.Src, edge.Dst, db.Weight(edge.Weight), db.At(edge.Time))) {
@@ -79,7 +79,7 @@ func (r *run) edge(e parse.Edge) db.Edge {
 
 func (r *run) deleteNode(s *parse.Statement) {
 	_, edges := r.tx.Counts()
-	if k := r.node(s.Value("NODE")); r.err == nil {
+	if k := r.node(parse.TheNode.Of(s)); r.err == nil {
 		r.fail(r.tx.DeleteNode(k))
 	}
 	_, now := r.tx.Counts()
@@ -87,7 +87,7 @@ func (r *run) deleteNode(s *parse.Statement) {
 }
 
 func (r *run) deleteEdges(s *parse.Statement) {
-	list := s.Edges("EDGES")
+	list := parse.Edges.All(s)
 	for _, e := range list {
 		if src, dst := r.node(e.Source), r.node(e.Target); r.fail(r.ctx.Err()) || r.failAt(e, r.tx.DeleteEdge(src, dst)) {
 			return
@@ -97,7 +97,7 @@ func (r *run) deleteEdges(s *parse.Statement) {
 }
 
 func (r *run) neighbors(s *parse.Statement) {
-	depth, top, k := r.integer(s.Value("DEPTH"), 1, 1), r.top(s.Value("TOP"), -1), r.node(s.Value("OF"))
+	depth, top, k := r.integer(parse.Depth.Of(s), 1, 1), r.top(parse.Top.Of(s), -1), r.node(parse.OfNode.Of(s))
 	if r.err != nil {
 		return
 	}
@@ -114,8 +114,8 @@ func (r *run) neighbors(s *parse.Statement) {
 }
 
 func (r *run) nodeList(s *parse.Statement) {
-	t, top := r.table(s.Where(), nil), r.top(s.Value("TOP"), -1)
-	label := r.label(s.Name("LABEL"))
+	t, top := r.table(parse.Where.Of(s), nil), r.top(parse.Top.Of(s), -1)
+	label := r.label(parse.Label.Of(s))
 	if _, err := r.tx.Keys(label, 0); r.fail(err) { // there is no such label
 		return
 	}
@@ -130,7 +130,7 @@ func (r *run) nodeList(s *parse.Statement) {
 }
 
 func (r *run) describeNode(s *parse.Statement) {
-	k := r.node(s.Value("NODE"))
+	k := r.node(parse.TheNode.Of(s))
 	if r.err != nil {
 		return
 	}

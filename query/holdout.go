@@ -17,7 +17,7 @@ import (
 // first.
 func (r *run) evaluateHoldout(s *parse.Statement) {
 	e := evaluation{run: r, EvaluateOptions: r.holdout(s)}
-	if s.Value("SPLIT") != nil {
+	if parse.SplitFile.Of(s) != nil {
 		e.files = &db.LoadOptions{Split: "test", Tables: r.session.Tables}
 	}
 	e.addContenders(s)
@@ -28,7 +28,7 @@ func (r *run) evaluateHoldout(s *parse.Statement) {
 	of, err := r.tx.Evaluate(r.ctx, e.EvaluateOptions)
 	at := place(hiddenClause(s))
 	if spec := e.Contenders[0].Spec; spec != nil && spec.Validate() != nil {
-		at = s.At("USING")
+		at = parse.Using.In(s)
 	}
 	if !r.failAt(at, err) {
 		e.addRows(s, of)
@@ -57,7 +57,7 @@ const resourceAllocation = "resource_allocation"
 func (e *evaluation) addContenders(s *parse.Statement) {
 	c, name, policy := e.evaluated(s)
 	var t db.TrainOptions
-	e.setOptions(s.Options("WITH"), e.options(&t, c.Version == 0 && !slices.Contains(db.Heuristics(), policy)))
+	e.setOptions(parse.With.All(s), e.options(&t, c.Version == 0 && !slices.Contains(db.Heuristics(), policy)))
 	e.seed = e.Seed
 	c.Plan = t.Plan
 	c.Plan.Progress = e.trainingProgress()
@@ -73,15 +73,15 @@ func (e *evaluation) addContenders(s *parse.Statement) {
 // evaluated returns the contender for the evaluated model or policy, its name in answers, and its
 // policy. A name that is both denotes the model.
 func (r *run) evaluated(s *parse.Statement) (c db.Contender, name, policy string) {
-	c.Model, c.Version = r.model(r.using(s)), r.version(s.Value("VERSION"))
+	c.Model, c.Version = r.model(r.using(s)), r.version(parse.Version.Of(s))
 	m, err := r.tx.Model(c.Model).Info(r.ctx)
 	if err == nil || c.Model == "" {
 		return c, cmp.Or(c.Model, m.Name, priorName), m.Policy
 	}
-	if s.Value("VERSION") != nil {
+	if parse.Version.Of(s) != nil {
 		r.fail(err)
 	}
-	using := s.Name("USING")
+	using := parse.Using.Of(s)
 	if db.CheckPolicy(using.Value) != nil {
 		meant := words.Closest(using.Value, db.Policies())
 		if named := (*db.Error)(nil); meant == "" && errors.As(err, &named) {
@@ -107,7 +107,7 @@ func (e *evaluation) addRows(s *parse.Statement, of *db.Evaluation) {
 	}
 	rows.note("%s; %s with %s to find among %s without a link", e.hiddenNote(of), words.Count(of.Sources, "source"),
 		words.Count(first.Links, "link"), words.Count(first.Others, "candidate"))
-	if s.Value("AFTER") != nil {
+	if parse.After.Of(s) != nil {
 		rows.note("an edge that was added several times has the last of its times, and is hidden as a whole")
 	}
 	if e.unknown != "" {
@@ -136,14 +136,14 @@ func (rows *Rows) remarkGain(all []db.Result) {
 
 // holdout resolves the hidden edges, the sources and the candidates.
 func (r *run) holdout(s *parse.Statement) db.EvaluateOptions {
-	o := db.EvaluateOptions{Seed: r.seed, After: r.time(s.Value("AFTER")), Sample: int(r.integer(s.Value("SAMPLE"), 1, 0))}
-	if s.Value("HOLDOUT") != nil {
-		o.Share = r.number(s.Value("HOLDOUT"))
+	o := db.EvaluateOptions{Seed: r.seed, After: r.time(parse.After.Of(s)), Sample: int(r.integer(parse.Sample.Of(s), 1, 0))}
+	if parse.Holdout.Of(s) != nil {
+		o.Share = r.number(parse.Holdout.Of(s))
 	}
-	if sources := s.Values("FOR"); sources != nil {
+	if sources := parse.ForNode.All(s); sources != nil {
 		o.For = r.nodes(sources)
 	}
-	o.Among = []db.Candidates{r.candidates(s.Among())}
+	o.Among = []db.Candidates{r.candidates(parse.Among.Of(s))}
 	return o
 }
 
@@ -167,10 +167,10 @@ func (e *evaluation) options(t *db.TrainOptions, learns bool) []option {
 // among them unless a heuristic or a version is evaluated, which learns nothing.
 func holdoutOptions(s *parse.Statement, _ func(string) bool) []option {
 	e := evaluation{}
-	if s.Value("SPLIT") != nil {
+	if parse.SplitFile.Of(s) != nil {
 		e.files = &db.LoadOptions{}
 	}
-	return e.options(&db.TrainOptions{}, s.Value("VERSION") == nil && !slices.Contains(db.Heuristics(), s.Name("USING").Value))
+	return e.options(&db.TrainOptions{}, parse.Version.Of(s) == nil && !slices.Contains(db.Heuristics(), parse.Using.Of(s).Value))
 }
 
 // mean returns x, the mean of n numbers, or nil if n is 0.

@@ -13,12 +13,12 @@ import (
 // hiddenClause returns the clause that says which edges are hidden.
 func hiddenClause(s *parse.Statement) parse.Value {
 	switch {
-	case s.Value("SPLIT") != nil:
-		return s.Value("SPLIT")
-	case s.Value("AFTER") != nil:
-		return s.Value("AFTER")
+	case parse.SplitFile.Of(s) != nil:
+		return parse.SplitFile.Of(s)
+	case parse.After.Of(s) != nil:
+		return parse.After.Of(s)
 	}
-	return s.Value("HOLDOUT")
+	return parse.Holdout.Of(s)
 }
 
 // hiddenNote returns the note on which edges are hidden.
@@ -35,13 +35,13 @@ func (e *evaluation) hiddenNote(of *db.Evaluation) string {
 
 // readSplit reads the files of a split.
 func (e *evaluation) readSplit(s *parse.Statement) {
-	if s.Value("SPLIT") == nil {
+	if parse.SplitFile.Of(s) == nil {
 		return
 	}
-	e.Links = e.pairs(s.Value("SPLIT"))
-	e.links, e.files.Name = len(e.Links), e.text(s.Value("SPLIT"))
+	e.Links = e.pairs(parse.SplitFile.Of(s))
+	e.links, e.files.Name = len(e.Links), e.text(parse.SplitFile.Of(s))
 	as := "count as missed"
-	if s.Values("FOR") != nil || s.Value("SAMPLE") != nil {
+	if parse.ForNode.All(s) != nil || parse.Sample.Of(s) != nil {
 		as = "are left out"
 	}
 	e.noteUnknown(e.Links, as)

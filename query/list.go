@@ -39,13 +39,13 @@ func listKinds() []kind {
 func (r *run) loadEdges(s *parse.Statement) {
 	l := r.loadOptions(s, edgeOptions)
 	if info, err := os.Stat(l.Name); err == nil && info.IsDir() {
-		r.loadFolder(s.Value("FROM"), l)
+		r.loadFolder(parse.From.Of(s), l)
 		return
 	}
 	if l.Split != "" {
-		r.refuse(s.Value("FROM"), "option split needs a folder, and %s is a file", l.Name)
+		r.refuse(parse.From.Of(s), "option split needs a folder, and %s is a file", l.Name)
 	}
-	r.readFile(s.Value("FROM"), func(f io.Reader) error {
+	r.readFile(parse.From.Of(s), func(f io.Reader) error {
 		report, err := r.session.DB.Load(r.ctx, f, *l)
 		if err == nil {
 			r.rows.addLoad(l.Name, report)
@@ -82,7 +82,7 @@ func (rows *Rows) addLoad(name string, report *db.LoadReport) {
 func loadingNodes(load func(*db.DB, context.Context, io.Reader, db.LoadOptions) (*db.LoadReport, error)) runner {
 	return func(r *run, s *parse.Statement) {
 		l := r.loadOptions(s, nodeOptions)
-		r.readFile(s.Value("FROM"), func(f io.Reader) error {
+		r.readFile(parse.From.Of(s), func(f io.Reader) error {
 			report, err := load(r.session.DB, r.ctx, f, *l)
 			if err == nil {
 				r.rows.add(l.Name, report.Lines, report.Nodes, report.Skipped)
@@ -120,11 +120,11 @@ func (rows *Rows) noteList(notes []edgelist.Note) {
 // loadOptions returns the options that the clauses of a LOAD give.
 func (r *run) loadOptions(s *parse.Statement, options func(*db.LoadOptions) []option) *db.LoadOptions {
 	l := db.LoadOptions{Tables: r.session.Tables}
-	l.Name = r.text(s.Value("FROM"))
-	if format := s.Name("FORMAT"); format.Value != "" {
+	l.Name = r.text(parse.From.Of(s))
+	if format := parse.Format.Of(s); format.Value != "" {
 		r.unmarshal(format, format.Value, &l.Format)
 	}
-	r.setOptions(s.Options("WITH"), options(&l))
+	r.setOptions(parse.With.All(s), options(&l))
 	return &l
 }
 
@@ -175,12 +175,12 @@ func maxErrors(o *db.LoadOptions) option {
 // exporting returns the runner of a statement that writes a list.
 func exporting(write func(*db.Tx, context.Context, io.Writer, db.ListOptions) (db.ListReport, error)) runner {
 	return viewing(func(r *run, s *parse.Statement) {
-		format, packing, err := edgelist.FormatOf(r.text(s.Value("TO")))
+		format, packing, err := edgelist.FormatOf(r.text(parse.To.Of(s)))
 		if err != nil {
-			r.refuse(s.Value("TO"), "%s", words.Plain(err))
+			r.refuse(parse.To.Of(s), "%s", words.Plain(err))
 		}
 		o := db.ListOptions{Format: format, Tables: r.session.Tables, Progress: r.progressOfLines}
-		r.writeFile(s.Value("TO"), func(file string, w io.Writer) error {
+		r.writeFile(parse.To.Of(s), func(file string, w io.Writer) error {
 			packed, err := edgelist.Compress(w, packing)
 			if err != nil {
 				return err
@@ -193,8 +193,8 @@ func exporting(write func(*db.Tx, context.Context, io.Writer, db.ListOptions) (d
 }
 
 func (r *run) backup(s *parse.Statement) {
-	r.fileError(s.Value("TO"), db.CheckBackupFile(r.text(s.Value("TO"))))
-	r.writeFile(s.Value("TO"), func(file string, w io.Writer) error {
+	r.fileError(parse.To.Of(s), db.CheckBackupFile(r.text(parse.To.Of(s))))
+	r.writeFile(parse.To.Of(s), func(file string, w io.Writer) error {
 		b, err := r.session.DB.WriteTo(r.ctx, w)
 		r.rows.add(file, int64(b.Seq), b.Entries, b.Bytes)
 		return err

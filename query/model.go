@@ -30,7 +30,7 @@ func modelKinds() []kind {
 			columns: modelColumns + ", deployed, mrr (of the new version, on links that were left out), mrr_before (of the deployed version), " +
 				"mrr_prior (of the built-in model), mrr_heuristic, heuristic (the best one)",
 			options: func(s *parse.Statement, _ func(string) bool) []option {
-				return trainOptions(&db.TrainOptions{Log: s.Has("LOG")})
+				return trainOptions(&db.TrainOptions{Log: parse.Log.Given(s)})
 			},
 		},
 		{name: "DEPLOY MODEL", access: edits, columns: changedColumns, run: changing(deployModel)},
@@ -48,10 +48,10 @@ func modelKinds() []kind {
 }
 
 func (r *run) createModel(s *parse.Statement) {
-	name := s.Name("MODEL")
-	spec := db.ModelSpec{Policy: cmp.Or(s.Name("USING").Value, "default")}
-	r.failAt(s.At("USING"), db.CheckPolicy(spec.Policy))
-	r.setOptions(s.Options("WITH"), modelOptions(&spec))
+	name := parse.Model.Of(s)
+	spec := db.ModelSpec{Policy: cmp.Or(parse.Using.Of(s).Value, "default")}
+	r.failAt(parse.Using.In(s), db.CheckPolicy(spec.Policy))
+	r.setOptions(parse.With.All(s), modelOptions(&spec))
 	if r.err == nil {
 		r.failAt(name, r.session.DB.Model(name.Value).Create(r.ctx, spec))
 	}
@@ -59,14 +59,14 @@ func (r *run) createModel(s *parse.Statement) {
 }
 
 func (r *run) trainModel(s *parse.Statement) {
-	t := db.TrainOptions{Log: s.Has("LOG")}
-	r.setOptions(s.Options("WITH"), trainOptions(&t))
+	t := db.TrainOptions{Log: parse.Log.Given(s)}
+	r.setOptions(parse.With.All(s), trainOptions(&t))
 	if r.err != nil {
 		return
 	}
 	t.Plan.Progress = r.trainingProgress()
-	m, err := r.session.DB.Model(s.Name("MODEL").Value).Train(r.ctx, t)
-	if r.failAt(s.At("MODEL"), err) {
+	m, err := r.session.DB.Model(parse.Model.Of(s).Value).Train(r.ctx, t)
+	if r.failAt(parse.Model.In(s), err) {
 		return
 	}
 	trainedRow(r.rows, &m)
@@ -158,7 +158,7 @@ func planOptions(t *db.TrainOptions) []option {
 }
 
 func (r *run) dropModel(s *parse.Statement) {
-	model := s.Name("MODEL")
+	model := parse.Model.Of(s)
 	answered := r.answers(model)
 	if r.err == nil {
 		r.failAt(model, r.session.DB.Model(model.Value).Drop(r.ctx))
@@ -181,10 +181,10 @@ func (r *run) answers(model parse.Name) (answers bool) {
 }
 
 func (r *run) observe(s *parse.Statement) {
-	o := db.ObserveOptions{Reward: r.validReward(s.Value("=")), Model: r.model(r.using(s)), Insert: s.Has("INSERT")}
-	r.setOptions(s.Options("WITH"), observeOptions(&o))
-	src, dst := r.node(s.Value("OBSERVE")), r.node(s.Value("->"))
-	o.Source, o.Target, o.Among = src, dst, r.candidates(s.Among())
+	o := db.ObserveOptions{Reward: r.validReward(parse.Reward.Of(s)), Model: r.model(r.using(s)), Insert: parse.Insert.Given(s)}
+	r.setOptions(parse.With.All(s), observeOptions(&o))
+	src, dst := r.node(parse.Observed.Of(s)), r.node(parse.Target.Of(s))
+	o.Source, o.Target, o.Among = src, dst, r.candidates(parse.Among.Of(s))
 	if r.err != nil {
 		return
 	}
@@ -252,7 +252,7 @@ func modelRow(rows *Rows, m db.ModelInfo) {
 }
 
 func (r *run) describeModel(s *parse.Statement) {
-	r.describe(s.Name("MODEL"), func(rows *Rows, m db.ModelInfo) {
+	r.describe(parse.Model.Of(s), func(rows *Rows, m db.ModelInfo) {
 		rows.remarkOutdated(m)
 		rows.remarkLeftOut(m)
 		rows.add("model", m.Name)
@@ -293,7 +293,7 @@ func plain(v any) any {
 }
 
 func (r *run) showVersions(s *parse.Statement) {
-	model := r.model(s.Name("OF"))
+	model := r.model(parse.OfModel.Of(s))
 	all, err := r.tx.Model(model).Versions(r.ctx)
 	r.fail(err)
 	for _, v := range all {
@@ -307,7 +307,7 @@ func (r *run) showVersions(s *parse.Statement) {
 // so or because it answered before.
 func changing(change func(r *run, model string, version int) error) runner {
 	return func(r *run, s *parse.Statement) {
-		model, version := s.Name("MODEL"), r.version(s.Value("VERSION"))
+		model, version := parse.Model.Of(s), r.version(parse.Version.Of(s))
 		deployed := r.answers(model) || s.Kind == "DEPLOY MODEL"
 		if r.err == nil {
 			r.failAt(model, change(r, model.Value, version))

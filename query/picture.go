@@ -23,12 +23,12 @@ func pictureKinds() []kind {
 func (r *run) draw(s *parse.Statement) {
 	d := drawing{picture: draw.Options{Seed: r.seed, Standalone: true}}
 	of := &d.of
-	of.Depth, of.Top = int(r.integer(s.Value("DEPTH"), 1, 0)), int(r.integer(s.Value("TOP"), 1, 0))
-	of.Among, of.Model, of.Version = r.candidates(s.Among()), r.model(r.using(s)), r.version(s.Value("VERSION"))
-	r.setOptions(s.Options("WITH"), d.options())
-	of.Of = r.node(s.Value("DRAW"))
-	if file := r.text(s.Value("TO")); !strings.EqualFold(filepath.Ext(file), ".svg") {
-		r.refuse(s.Value("TO"), "a picture in %q: the name of its file must end in .svg", file)
+	of.Depth, of.Top = int(r.integer(parse.Depth.Of(s), 1, 0)), int(r.integer(parse.Top.Of(s), 1, 0))
+	of.Among, of.Model, of.Version = r.candidates(parse.Among.Of(s)), r.model(r.using(s)), r.version(parse.Version.Of(s))
+	r.setOptions(parse.With.All(s), d.options())
+	of.Of = r.node(parse.Drawn.Of(s))
+	if file := r.text(parse.To.Of(s)); !strings.EqualFold(filepath.Ext(file), ".svg") {
+		r.refuse(parse.To.Of(s), "a picture in %q: the name of its file must end in .svg", file)
 	}
 	if r.err != nil {
 		return
@@ -37,7 +37,7 @@ func (r *run) draw(s *parse.Statement) {
 	if r.fail(err) {
 		return
 	}
-	r.writeFile(s.Value("TO"), func(file string, w io.Writer) error {
+	r.writeFile(parse.To.Of(s), func(file string, w io.Writer) error {
 		r.rows.add(file, int64(len(n.Nodes)), int64(len(n.Edges)), int64(len(n.Predicted)), int64(n.NodesLeft), int64(n.EdgesLeft))
 		return draw.Neighborhood(n, d.picture).Write(w)
 	})

@@ -30,14 +30,14 @@ func predictKinds() []kind {
 }
 
 func (r *run) predict(s *parse.Statement) {
-	t, top := r.table(s.Where(), s.Names("RETURN")), r.top(s.Value("TOP"), defaultTop)
+	t, top := r.table(parse.Where.Of(s), parse.Return.All(s)), r.top(parse.Top.Of(s), defaultTop)
 	r.rows.Columns = t.shownNames()
-	r.assuming(s.Edges("ASSUMING"), func() {
+	r.assuming(parse.Assuming.All(s), func() {
 		if isBatch(s) {
 			r.predictEach(s, t, top)
 			return
 		}
-		r.predictions(s, s.Sources("FOR"), func(p db.PredictOptions) {
+		r.predictions(s, parse.For.All(s), func(p db.PredictOptions) {
 			if r.overLimit() {
 				return
 			}
@@ -149,13 +149,13 @@ func (r *run) predictions(s *parse.Statement, sources []parse.Node, f func(db.Pr
 
 // prediction returns what a PREDICT or WHY asks about each source.
 func (r *run) prediction(s *parse.Statement) db.PredictOptions {
-	p := db.PredictOptions{Model: r.model(r.using(s)), Version: r.version(s.Value("VERSION"))}
-	p.Top, p.At = r.top(s.Value("TOP"), 0), r.time(s.Value("AT"))
-	if s.Where() != nil {
+	p := db.PredictOptions{Model: r.model(r.using(s)), Version: r.version(parse.Version.Of(s))}
+	p.Top, p.At = r.top(parse.Top.Of(s), 0), r.time(parse.At.Of(s))
+	if parse.Where.Of(s) != nil {
 		p.Top = -1 // WHERE filters the ranked links, so all of them are ranked
 	}
-	r.setOptions(s.Options("WITH"), predictOptions(&p))
-	p.Among = r.candidates(s.Among())
+	r.setOptions(parse.With.All(s), predictOptions(&p))
+	p.Among = r.candidates(parse.Among.Of(s))
 	return p
 }
 

@@ -14,7 +14,7 @@ import (
 
 // isBatch reports whether a statement predicts the links of all nodes, or of those with a label.
 func isBatch(s *parse.Statement) bool {
-	return s.Kind == "PREDICT LINKS" && (s.Has("ALL") || s.Has("LABEL"))
+	return s.Kind == "PREDICT LINKS" && (parse.All.Given(s) || parse.Label.Given(s))
 }
 
 // predictEach predicts the links of many nodes. It adds the first top links of each, or the best of
@@ -22,7 +22,7 @@ func isBatch(s *parse.Statement) bool {
 func (r *run) predictEach(s *parse.Statement, t *table, top int) {
 	add, done, without := r.addLinks, int64(0), 0
 	best := &bestLinks{run: r, table: t, top: top, directed: r.tx.Stats().Directed}
-	if !s.Has("EACH") {
+	if !parse.Each.Given(s) {
 		add = best.add
 	}
 	questions, total := r.batch(s)
@@ -30,7 +30,7 @@ func (r *run) predictEach(s *parse.Statement, t *table, top int) {
 		return
 	}
 	for ranking, err := range r.tx.PredictEach(r.ctx, questions) {
-		if r.failAt(s.At("FOR"), err) || r.overLimit() || r.checkMemory(min(len(ranking.Links), top)+len(best.rows)) {
+		if r.failAt(parse.For.In(s), err) || r.overLimit() || r.checkMemory(min(len(ranking.Links), top)+len(best.rows)) {
 			return
 		}
 		add(t, ranking, top)
@@ -51,9 +51,9 @@ func (r *run) predictEach(s *parse.Statement, t *table, top int) {
 // batch returns a question about each source of a statement that isBatch, and their number.
 func (r *run) batch(s *parse.Statement) (questions iter.Seq[db.PredictOptions], total int64) {
 	p := r.prediction(s)
-	label := r.label(s.Name("LABEL"))
+	label := r.label(parse.Label.Of(s))
 	keys, err := r.tx.Keys(label, 0)
-	if r.failAt(s.At("LABEL"), err) {
+	if r.failAt(parse.Label.In(s), err) {
 		return nil, 0
 	}
 	total, _ = r.tx.Counts()
@@ -143,9 +143,9 @@ func (r *run) explainEach(e, s *parse.Statement, plan *Rows) {
 	if r.err != nil {
 		return
 	}
-	top := fmt.Sprintf("the best %d of all", r.top(s.Value("TOP"), defaultTop))
-	if s.Has("EACH") {
-		top = fmt.Sprintf("the best %d of each", r.top(s.Value("TOP"), defaultTop))
+	top := fmt.Sprintf("the best %d of all", r.top(parse.Top.Of(s), defaultTop))
+	if parse.Each.Given(s) {
+		top = fmt.Sprintf("the best %d of each", r.top(parse.Top.Of(s), defaultTop))
 	}
 	sources := db.Step{Name: "sources", Detail: fmt.Sprintf(
 		"%s, in the order in which they were added, on all processors; PageRank from scratch", words.Count(total, "node"))}
@@ -154,7 +154,7 @@ func (r *run) explainEach(e, s *parse.Statement, plan *Rows) {
 	if e.Kind == "PROFILE" {
 		began, answer := time.Now(), &Rows{}
 		r.rows = answer
-		r.predictEach(s, r.table(s.Where(), nil), r.top(s.Value("TOP"), defaultTop))
+		r.predictEach(s, r.table(parse.Where.Of(s), nil), r.top(parse.Top.Of(s), defaultTop))
 		r.rows = plan
 		steps[0].Took = milliseconds(time.Since(began))
 		steps[1].Detail += ": " + words.Count(len(answer.Rows), "row")
@@ -162,7 +162,7 @@ func (r *run) explainEach(e, s *parse.Statement, plan *Rows) {
 		for q := range questions {
 			q.NoCache = true
 			first, err := r.tx.Explain(r.ctx, q)
-			r.failAt(s.At("FOR"), err)
+			r.failAt(parse.For.In(s), err)
 			steps = append(append(steps[:1], withFilter(first, s)...), links)
 			break
 		}

@@ -32,7 +32,7 @@ type Settings struct {
 const unset = "none"
 
 func (r *run) set(s *parse.Statement) {
-	next, given := r.session.Settings, s.Options("SET")
+	next, given := r.session.Settings, parse.Setting.All(s)
 	if n, ok := given[0].Value.(parse.Name); ok && n.Value == unset {
 		given[0].Value = nil
 	}
@@ -148,8 +148,8 @@ func (r *run) checkMemory(more int) bool {
 
 // using returns the name of the model that a statement uses: the one after USING, or the setting.
 func (r *run) using(s *parse.Statement) parse.Name {
-	if s.Has("USING") {
-		return s.Name("USING")
+	if parse.Using.Given(s) {
+		return parse.Using.Of(s)
 	}
 	return parse.Name{Pos: s.Pos, Value: r.session.Settings.Model}
 }

@@ -92,7 +92,7 @@ func (r *run) begin(s *parse.Statement) {
 		r.refuse(s, "a transaction is open already: COMMIT or ROLLBACK first")
 		return
 	}
-	tx, err := r.session.DB.Begin(r.ctx, !s.Has("READ"))
+	tx, err := r.session.DB.Begin(r.ctx, !parse.Read.Given(s))
 	if errors.Is(err, db.ErrReadOnly) {
 		err = &Error{Pos: s.Pos, Msg: words.Plain(err), DidYouMean: "BEGIN READ ONLY", Err: err}
 	}

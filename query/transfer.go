@@ -24,13 +24,13 @@ func transferKinds() []kind {
 }
 
 func (r *run) exportModel(s *parse.Statement) {
-	model, version := r.model(s.Name("MODEL")), r.version(s.Value("VERSION"))
+	model, version := r.model(parse.Model.Of(s)), r.version(parse.Version.Of(s))
 	if version == 0 {
 		m, err := r.tx.Model(model).Info(r.ctx)
 		r.fail(err)
 		version = m.Version
 	}
-	r.writeFile(s.Value("TO"), func(file string, w io.Writer) error {
+	r.writeFile(parse.To.Of(s), func(file string, w io.Writer) error {
 		counted := &counter{to: w}
 		err := r.tx.Model(model).Export(r.ctx, counted, version)
 		r.rows.add(file, model, int64(version), counted.bytes)
@@ -51,10 +51,10 @@ func (c *counter) Write(b []byte) (int, error) {
 }
 
 func (r *run) importModel(s *parse.Statement) {
-	r.readFile(s.Value("FROM"), func(f io.Reader) error {
-		m, err := r.session.DB.Model(s.Name("MODEL").Value).Import(r.ctx, f)
+	r.readFile(parse.From.Of(s), func(f io.Reader) error {
+		m, err := r.session.DB.Model(parse.Model.Of(s).Value).Import(r.ctx, f)
 		if err != nil {
-			r.fileError(s.Value("FROM"), err)
+			r.fileError(parse.From.Of(s), err)
 			return nil
 		}
 		r.rows.add(m.Model, int64(m.Version), m.Deployed, int64(m.Known), int64(m.Forgotten))
@@ -76,10 +76,10 @@ func (r *run) importModel(s *parse.Statement) {
 }
 
 func (r *run) exportLog(s *parse.Statement) {
-	if name := r.text(s.Value("TO")); strings.EqualFold(filepath.Ext(name), ".parquet") {
-		r.fileError(s.Value("TO"), fmt.Errorf("%s: a log is written as lines of JSON, not as Parquet", name))
+	if name := r.text(parse.To.Of(s)); strings.EqualFold(filepath.Ext(name), ".parquet") {
+		r.fileError(parse.To.Of(s), fmt.Errorf("%s: a log is written as lines of JSON, not as Parquet", name))
 	}
-	r.writeFile(s.Value("TO"), func(file string, w io.Writer) error {
+	r.writeFile(parse.To.Of(s), func(file string, w io.Writer) error {
 		l := logWriter{run: r, to: w}
 		err := l.write()
 		r.rows.add(file, l.observations, l.decisions)

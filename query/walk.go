@@ -39,10 +39,10 @@ func (r *run) assuming(edges []parse.Edge, f func()) {
 }
 
 func (r *run) rank(s *parse.Statement) {
-	q := db.PageRankOptions{Top: r.top(s.Value("TOP"), 0)}
-	r.setOptions(s.Options("WITH"), rankOptions(&q))
-	r.assuming(s.Edges("ASSUMING"), func() {
-		for _, source := range r.sources(s.Sources("FOR")) {
+	q := db.PageRankOptions{Top: r.top(parse.Top.Of(s), 0)}
+	r.setOptions(parse.With.All(s), rankOptions(&q))
+	r.assuming(parse.Assuming.All(s), func() {
+		for _, source := range r.sources(parse.For.All(s)) {
 			if r.fail(r.ctx.Err()) || r.overLimit() {
 				return
 			}
@@ -77,7 +77,7 @@ func rankOptions(q *db.PageRankOptions) []option {
 }
 
 func (r *run) path(s *parse.Statement) {
-	most, from, to := int(r.integer(s.Value("DEPTH"), 1, 0)), r.node(s.Value("FROM")), r.node(s.Value("TO"))
+	most, from, to := int(r.integer(parse.Depth.Of(s), 1, 0)), r.node(parse.From.Of(s)), r.node(parse.To.Of(s))
 	if r.err != nil {
 		return
 	}
@@ -102,10 +102,10 @@ func (r *run) path(s *parse.Statement) {
 const defaultPaths = 3
 
 func (r *run) why(s *parse.Statement) {
-	paths := int(r.integer(s.Value("PATHS"), 1, defaultPaths))
-	r.assuming(s.Edges("ASSUMING"), func() {
-		target := r.node(s.Value("->"))
-		r.predictions(s, s.Sources("WHY"), func(p db.PredictOptions) {
+	paths := int(r.integer(parse.Paths.Of(s), 1, defaultPaths))
+	r.assuming(parse.Assuming.All(s), func() {
+		target := r.node(parse.Target.Of(s))
+		r.predictions(s, parse.Why.All(s), func(p db.PredictOptions) {
 			reasons, err := r.tx.Why(r.ctx, p, target, paths)
 			if r.fail(err) {
 				return

@@ -86,7 +86,7 @@ func (g *generator) term(s *Statement, name string) {
 		}
 	case name == "option":
 		o := Option{Name: strings.ToLower(g.name().Value), Value: g.value()}
-		for slices.ContainsFunc(s.Options("WITH"), func(other Option) bool { return other.Name == o.Name }) {
+		for slices.ContainsFunc(With.All(s), func(other Option) bool { return other.Name == o.Name }) {
 			o.Name += "x"
 		}
 		s.add(o)

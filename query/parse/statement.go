@@ -7,12 +7,7 @@ import (
 )
 
 // Statement is a parsed statement: its kind, and the operands after each keyword and sign of the
-// kind's grammar. In
-//
-//	OBSERVE 'ann' -> 'dan' = 1 USING friends
-//
-// Value("OBSERVE") is 'ann', Value("->") is 'dan', Value("=") is 1, and Name("USING") is friends. A
-// method returns the zero value of its type if the clause is not given.
+// kind's grammar, which a [Clause] returns.
 type Statement struct {
 	Pos
 	Kind    string // name of its [Kind]
@@ -40,9 +35,6 @@ func (s *Statement) find(keyword string) int {
 	return slices.IndexFunc(s.clauses, func(c clause) bool { return c.words == keyword || strings.HasSuffix(c.words, " "+keyword) })
 }
 
-// Has reports whether a keyword is given.
-func (s *Statement) Has(keyword string) bool { return s.find(keyword) >= 0 }
-
 // all returns the nodes of a type that follow a keyword or sign.
 func all[N Node](s *Statement, keyword string) (nodes []N) {
 	if i := s.find(keyword); i >= 0 {
@@ -55,51 +47,8 @@ func all[N Node](s *Statement, keyword string) (nodes []N) {
 	return nodes
 }
 
-// one returns the first node that follows a keyword or sign.
-func one[N Node](s *Statement, keyword string) (n N) {
-	if nodes := all[N](s, keyword); len(nodes) > 0 {
-		n = nodes[0]
-	}
-	return n
-}
-
-// At returns the position of the operand after a keyword or sign, or the position of the statement.
-func (s *Statement) At(keyword string) Pos {
-	if nodes := all[Node](s, keyword); len(nodes) > 0 {
-		return nodes[0].Position()
-	}
-	return s.Pos
-}
-
-// Value returns the value that follows a keyword or sign.
-func (s *Statement) Value(keyword string) Value { return one[Value](s, keyword) }
-
-// Values returns the values that follow a keyword.
-func (s *Statement) Values(keyword string) []Value { return all[Value](s, keyword) }
-
-// Name returns the name that follows a keyword.
-func (s *Statement) Name(keyword string) Name { return one[Name](s, keyword) }
-
-// Sources returns the sources that follow a keyword: values, and [Seeds].
-func (s *Statement) Sources(keyword string) []Node { return all[Node](s, keyword) }
-
-// Names returns the names that follow a keyword.
-func (s *Statement) Names(keyword string) []Name { return all[Name](s, keyword) }
-
-// Edges returns the edges that follow a keyword.
-func (s *Statement) Edges(keyword string) []Edge { return all[Edge](s, keyword) }
-
-// Options returns the options that follow a keyword, WITH or SET.
-func (s *Statement) Options(keyword string) []Option { return all[Option](s, keyword) }
-
-// Among returns the set of candidates.
-func (s *Statement) Among() Set { return one[Set](s, "AMONG") }
-
-// Where returns the condition that rows must satisfy.
-func (s *Statement) Where() Condition { return one[Condition](s, "WHERE") }
-
 // Explained returns the statement that an EXPLAIN or PROFILE is about, or nil.
-func (s *Statement) Explained() *Statement { return one[*Statement](s, s.Kind) }
+func (s *Statement) Explained() *Statement { return Clause[*Statement](s.Kind).Of(s) }
 
 // String returns the statement in its canonical form, which parses back to an equal statement.
 func (s *Statement) String() string {
