@@ -274,7 +274,7 @@ func TestHeuristics(t *testing.T) {
 	load(t, g, 40)
 	must(t, g.Model("m").Create(ctx, model.Spec{}))
 	file := exported(t, g, "m")
-	for _, name := range db.Heuristics() {
+	for _, name := range model.Heuristics() {
 		r, err := g.Predict(ctx, db.PredictOptions{For: 7, Among: db.Neighbors(2), Model: name, NoCache: true})
 		must(t, err)
 		if r.Model != name || r.ModelVersion != 0 || r.AnsweredBy != "policy "+name || len(r.Links) == 0 || r.Remark != "" {

@@ -251,18 +251,8 @@ func (tx *Tx) checkDecisions(ctx context.Context) error {
 	return nil
 }
 
-// Explorer says how a choice is drawn. See [model.Explorer].
+// Explorer says how a choice is drawn. See [model.Explorer] and [model.NewExplorer].
 type Explorer = model.Explorer
-
-// Explorers returns the names of the explorers.
-func Explorers() []string { return model.Explorers() }
-
-// NewExplorer returns the explorer with this name and its defaults. It returns ErrInput for an
-// unknown name.
-func NewExplorer(name string) (Explorer, error) {
-	e, err := model.NewExplorer(name)
-	return e, optionError(err)
-}
 
 // ChooseOptions requests one link of a node to try.
 type ChooseOptions struct {

@@ -46,8 +46,11 @@ func TestErrorsNameThings(t *testing.T) {
 		`model "friends" exists already`:                       {g.Model("friends").Create(ctx, db.ModelSpec{}), db.ErrExists, db.Error{Kind: "model", Name: "friends"}},
 		`model "friends" has no version 2 (it has 1)`:          {predict(db.PredictOptions{For: 1, Model: "friends", Version: 2}), db.ErrNoModel, db.Error{Kind: "version", Name: "2"}},
 		"decision 7 was never made":                            {g.Reward(ctx, 7, 1), db.ErrNoDecision, db.Error{Kind: "decision", Name: "7"}},
-		`unknown estimator "sinps" (accepted: ips, snips, dr)`: {db.CheckEstimator("sinps"), db.ErrInput, db.Error{Kind: "estimator", Name: "sinps", DidYouMean: "snips"}},
-		`unknown explorer "squarcb" (accepted: squarecb, epsilon_greedy)`: {func() error { _, err := db.NewExplorer("squarcb"); return err }(), db.ErrInput,
+		`unknown estimator "sinps" (accepted: ips, snips, dr)`: {func() error { _, err := g.EvaluateLog(ctx, db.EvaluateLogOptions{Estimator: "sinps"}); return err }(), db.ErrInput, db.Error{Kind: "estimator", Name: "sinps", DidYouMean: "snips"}},
+		`unknown explorer "squarcb" (accepted: squarecb, epsilon_greedy)`: {func() error {
+			_, err := g.Choose(ctx, db.ChooseOptions{For: 1, Explore: db.Explorer{Name: "squarcb"}})
+			return err
+		}(), db.ErrInput,
 			db.Error{Kind: "explorer", Name: "squarcb", DidYouMean: "squarecb"}},
 	} {
 		var e *db.Error

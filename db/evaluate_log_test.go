@@ -53,7 +53,7 @@ func TestEvaluateLog(t *testing.T) {
 		}
 		return nil
 	})
-	for _, name := range db.Estimators() {
+	for _, name := range model.Estimators() {
 		v, err := g.EvaluateLog(ctx, db.EvaluateLogOptions{Model: "near", Estimator: name})
 		must(t, err)
 		if v.Low > good || v.High < good || v.Decisions != 300 || v.AlreadyLearned != 0 || v.Logged > v.Low {

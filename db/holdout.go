@@ -122,7 +122,7 @@ func (s *holdout) prepare(ctx context.Context, c *Contender) (*contender, error)
 	if m == nil {
 		return of, nil
 	}
-	of.plain = slices.Contains(Heuristics(), m.info.Policy)
+	of.plain = slices.Contains(model.Heuristics(), m.info.Policy)
 	if s.Hidden > 0 && c.Version == 0 && !of.plain {
 		spec, err := m.spec()
 		if err == nil {
@@ -164,7 +164,7 @@ func (s *holdout) train(ctx context.Context, of *contender, spec ModelSpec, plan
 		t.Plan.Progress.End()
 	}
 	of.model, of.result.Name, of.result.AnsweredBy = m.Policy(), m.Policy(), "policy "+m.Policy()
-	of.plain = slices.Contains(Heuristics(), m.Policy())
+	of.plain = slices.Contains(model.Heuristics(), m.Policy())
 	if m.Trained() {
 		of.result.AnsweredBy += ", trained on the other edges"
 	}

@@ -37,15 +37,12 @@ type LogEvaluation struct {
 	Open           int     `json:"open"`   // number of decisions without a reward, which are left out
 }
 
-// Estimators returns the names that EvaluateLogOptions.Estimator accepts.
-func Estimators() []string { return model.Estimators() }
-
-// CheckEstimator returns ErrInput for an estimator that does not exist.
-func CheckEstimator(name string) error {
-	if slices.Contains(Estimators(), name) {
+// checkEstimator returns ErrInput for an estimator that does not exist.
+func checkEstimator(name string) error {
+	if slices.Contains(model.Estimators(), name) {
 		return nil
 	}
-	return optionError(&model.NameError{Kind: "estimator", Name: name, Accepted: Estimators()})
+	return optionError(&model.NameError{Kind: "estimator", Name: name, Accepted: model.Estimators()})
 }
 
 // EvaluateLog estimates the value of a model from the rewarded decisions. See [Tx.EvaluateLog].
@@ -67,7 +64,7 @@ func (tx *Tx) EvaluateLog(ctx context.Context, e EvaluateLogOptions) (LogEvaluat
 	if given != (model.Rewards{}) && !(-math.MaxFloat32 <= given.Min && given.Min < given.Max && given.Max <= math.MaxFloat32) {
 		return LogEvaluation{}, inputf("rewards from %v to %v (accepted: finite 32-bit numbers, the first one smaller)", given.Min, given.Max)
 	}
-	if err := CheckEstimator(e.Estimator); err != nil {
+	if err := checkEstimator(e.Estimator); err != nil {
 		return LogEvaluation{}, err
 	}
 	m, err := tx.existing(e.Model, e.Version)

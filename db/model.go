@@ -257,7 +257,7 @@ func checkModelName(name string) error {
 	if name == "" || len(name) > maxModelName || strings.IndexByte(name, 0) >= 0 || !utf8.ValidString(name) {
 		return inputf("model name %q: want 1 to %d bytes of UTF-8 without a zero byte", name, maxModelName)
 	}
-	if slices.Contains(Heuristics(), name) {
+	if slices.Contains(model.Heuristics(), name) {
 		return inputf("model name %q: this is a policy that needs no model, USING %s asks it", name, name)
 	}
 	return nil
@@ -353,13 +353,13 @@ func (tx *Tx) withNodeKey(err error) error {
 // of a model default that does not exist yet. A heuristic is returned as a model of version 0.
 func (tx *Tx) model(name string, version int) (m *modelView, err error) {
 	switch {
-	case slices.Contains(Heuristics(), name):
+	case slices.Contains(model.Heuristics(), name):
 		if m, err = tx.heuristic(name); err != nil {
 			return nil, err
 		}
 	case name != "":
 		if m = tx.snap.models[name]; m == nil && name != defaultModel {
-			return nil, noModel(name, tx.snap, Heuristics()...)
+			return nil, noModel(name, tx.snap, model.Heuristics()...)
 		}
 	default:
 		if m = tx.snap.models[tx.snap.Meta.Model]; m != nil && !m.info.Trained {
@@ -410,7 +410,7 @@ func (tx *Tx) existing(name string, version int) (*modelView, error) {
 	case name == "":
 		return nil, missing(kindModel, "", nil, ErrNoModel, "no model is named, and %s", tx.whyPrior())
 	}
-	return nil, noModel(name, tx.snap, Heuristics()...)
+	return nil, noModel(name, tx.snap, model.Heuristics()...)
 }
 
 // answeredBy describes m as the source of an answer. A nil m is the built-in model.
@@ -493,41 +493,6 @@ func (db *DB) prior(features int) *model.Scorer {
 	return s
 }
 
-// ModelSpec says which model to create. See [model.Spec].
+// ModelSpec says which model to create. See [model.Spec], and [model.DescribePolicies] for the
+// policies that a model can follow.
 type ModelSpec = model.Spec
-
-// Policies returns the names of the policies that a model can follow.
-func Policies() []string { return model.Policies() }
-
-// PolicyInfo describes a policy. See [model.PolicyInfo].
-type PolicyInfo = model.PolicyInfo
-
-// DescribePolicies returns the policies that a model can follow, with a line on each.
-func DescribePolicies() []PolicyInfo { return model.DescribePolicies() }
-
-// Heuristics returns the names of the policies that learn nothing. They can be used in place of a
-// model's name, and no model can have such a name.
-func Heuristics() []string { return model.Heuristics() }
-
-// ModelOption describes an option of a model. See [model.OptionInfo].
-type ModelOption = model.OptionInfo
-
-// ModelOptions returns the options that SetModelOption accepts.
-func ModelOptions() []ModelOption { return model.DescribeOptions() }
-
-// SetModelOption sets one option of a spec, as WITH (name = value) does. It returns ErrInput, with
-// the accepted values, for an unknown name or an invalid value.
-func SetModelOption(spec *ModelSpec, name string, value any) error {
-	return optionError(spec.Set(name, value))
-}
-
-// CheckPolicy returns ErrInput for a policy that does not exist.
-func CheckPolicy(name string) error {
-	if slices.Contains(Policies(), name) {
-		return nil // Validate may reject a spec of only a name, if the policy requires options
-	}
-	return optionError(ModelSpec{Policy: name}.Validate())
-}
-
-// CheckWalk returns ErrInput for an invalid option of PredictOptions.Walk.
-func CheckWalk(o Option) error { return optionError(model.CheckWalk(o.Name, o.Value)) }

@@ -11,6 +11,7 @@ import (
 
 	"kith/db"
 	"kith/db/dbtest"
+	"kith/model"
 )
 
 // ring returns a database with the nodes 0 to 29, linked to the next one and to their square, and
@@ -69,7 +70,7 @@ func TestSeedsAreASet(t *testing.T) {
 		same("ranks of one", rank(db.Seeds{{db.Int(3), 0.7}}), rank(3))
 		same("ranks in another order", rank(other), rank(set))
 		same("ranks of other weights", rank(scaled), rank(set))
-		for _, model := range append([]string{""}, db.Heuristics()...) {
+		for _, model := range append([]string{""}, model.Heuristics()...) {
 			for _, c := range among() {
 				ask := func(of any) string {
 					return answer(t, g, db.PredictOptions{For: of, Among: c, Model: model, NoCache: true, Top: -1})
@@ -110,7 +111,7 @@ func TestSeedsAreAMean(t *testing.T) {
 				return nil
 			})
 		}
-		for _, model := range append([]string{""}, db.Heuristics()...) {
+		for _, model := range append([]string{""}, model.Heuristics()...) {
 			p := db.PredictOptions{Among: db.Keys(1, 2, 5, 9, 25), Model: model, Top: -1}
 			want := map[db.Key]float64{}
 			slack := map[db.Key]float64{}

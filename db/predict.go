@@ -29,7 +29,7 @@ type PredictOptions struct {
 	// default candidates are nodes of the kinds that its kind is linked to: for a user in a list of
 	// users and items, items.
 	Among Candidates
-	// Model is the name of a model or one of Heuristics. Default: the model that answers requests
+	// Model is the name of a model or one of [model.Heuristics]. Default: the model that answers requests
 	// without a name (see Model.Deploy), otherwise the built-in model.
 	Model string
 	// Version is the version of the model; 0 means the deployed one.

@@ -97,7 +97,7 @@ func TestWhy(t *testing.T) {
 			if o == "preset" {
 				spec.Policy = "prb"
 			}
-			must(t, db.SetModelOption(&spec, o, v))
+			must(t, spec.Set(o, v))
 		}
 		must(t, g.Model(name).Create(ctx, spec))
 		for i := range 5 {

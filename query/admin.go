@@ -6,6 +6,7 @@ import (
 
 	"kith/db"
 	"kith/db/words"
+	"kith/model"
 	"kith/query/parse"
 )
 
@@ -90,7 +91,7 @@ func (r *run) showLabels(s *parse.Statement) {
 }
 
 func (r *run) showPolicies(*parse.Statement) {
-	for _, p := range db.DescribePolicies() {
+	for _, p := range model.DescribePolicies() {
 		r.rows.add(p.Name, p.Learns, p.Summary)
 	}
 }

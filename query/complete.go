@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kith/db"
+	"kith/model"
 	"kith/query/parse"
 )
 
@@ -176,7 +177,7 @@ func inCaseOf(word, keyword string) string {
 func (n Vocabulary) matching(ctx context.Context, expected, before, word string) []string {
 	switch {
 	case expected == parse.AModel && strings.HasSuffix(strings.ToUpper(strings.TrimSpace(before)), "USING"):
-		return append(n.models(ctx), db.Heuristics()...)
+		return append(n.models(ctx), model.Heuristics()...)
 	case expected == parse.AModel:
 		return n.models(ctx)
 	case expected == parse.ALabel:

@@ -8,6 +8,7 @@ import (
 
 	"kith/db"
 	"kith/db/words"
+	"kith/model"
 	"kith/query/parse"
 )
 
@@ -56,7 +57,7 @@ func chooseOptions(explorer string, c *db.ChooseOptions) []option {
 func (r *run) choose(s *parse.Statement) {
 	c := db.ChooseOptions{Model: r.model(r.using(s)), Seed: r.seed}
 	var err error
-	c.Explore, err = db.NewExplorer(parse.Explore.Of(s).Value)
+	c.Explore, err = model.NewExplorer(parse.Explore.Of(s).Value)
 	r.failAt(parse.Explore.In(s), err)
 	r.setOptions(parse.With.All(s), chooseOptions(parse.Explore.Of(s).Value, &c))
 	c.TTL, c.At = r.duration(parse.TTL.Of(s)), r.time(parse.At.Of(s))

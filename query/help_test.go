@@ -13,6 +13,7 @@ import (
 
 	"kith/db"
 	"kith/db/dbtest"
+	"kith/model"
 	"kith/query/parse"
 )
 
@@ -230,8 +231,8 @@ func TestShowPolicies(t *testing.T) {
 		}
 		told[summary] = true
 	}
-	if !slices.Equal(names, db.Policies()) {
-		t.Errorf("policies %v, want %v", names, db.Policies())
+	if !slices.Equal(names, model.Policies()) {
+		t.Errorf("policies %v, want %v", names, model.Policies())
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"kith/db"
 	"kith/db/words"
+	"kith/model"
 	"kith/query/parse"
 )
 
@@ -57,7 +58,7 @@ const resourceAllocation = "resource_allocation"
 func (e *evaluation) addContenders(s *parse.Statement) {
 	c, name, policy := e.evaluated(s)
 	var t db.TrainOptions
-	e.setOptions(parse.With.All(s), e.options(&t, c.Version == 0 && !slices.Contains(db.Heuristics(), policy)))
+	e.setOptions(parse.With.All(s), e.options(&t, c.Version == 0 && !slices.Contains(model.Heuristics(), policy)))
 	e.seed = e.Seed
 	c.Plan = t.Plan
 	c.Plan.Progress = e.trainingProgress()
@@ -82,8 +83,8 @@ func (r *run) evaluated(s *parse.Statement) (c db.Contender, name, policy string
 		r.fail(err)
 	}
 	using := parse.Using.Of(s)
-	if db.CheckPolicy(using.Value) != nil {
-		meant := words.Closest(using.Value, db.Policies())
+	if checkPolicy(using.Value) != nil {
+		meant := words.Closest(using.Value, model.Policies())
 		if named := (*db.Error)(nil); meant == "" && errors.As(err, &named) {
 			meant = named.DidYouMean
 		}
@@ -170,7 +171,7 @@ func holdoutOptions(s *parse.Statement, _ func(string) bool) []option {
 	if parse.SplitFile.Of(s) != nil {
 		e.files = &db.LoadOptions{}
 	}
-	return e.options(&db.TrainOptions{}, parse.Version.Of(s) == nil && !slices.Contains(db.Heuristics(), parse.Using.Of(s).Value))
+	return e.options(&db.TrainOptions{}, parse.Version.Of(s) == nil && !slices.Contains(model.Heuristics(), parse.Using.Of(s).Value))
 }
 
 // mean returns x, the mean of n numbers, or nil if n is 0.

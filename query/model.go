@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 	"strings"
 
 	"kith/db"
+	"kith/model"
 	"kith/query/parse"
 )
 
@@ -50,7 +52,7 @@ func modelKinds() []kind {
 func (r *run) createModel(s *parse.Statement) {
 	name := parse.Model.Of(s)
 	spec := db.ModelSpec{Policy: cmp.Or(parse.Using.Of(s).Value, "default")}
-	r.failAt(parse.Using.In(s), db.CheckPolicy(spec.Policy))
+	r.failAt(parse.Using.In(s), checkPolicy(spec.Policy))
 	r.setOptions(parse.With.All(s), modelOptions(&spec))
 	if r.err == nil {
 		r.failAt(name, r.session.DB.Model(name.Value).Create(r.ctx, spec))
@@ -121,15 +123,23 @@ func (rows *Rows) remarkWorse(m *db.Training, rule db.DeployRule) {
 	}
 }
 
+// checkPolicy returns an error for a policy that does not exist.
+func checkPolicy(name string) error {
+	if slices.Contains(model.Policies(), name) {
+		return nil // Validate may reject a spec of only a name, if the policy requires options
+	}
+	return db.ModelSpec{Policy: name}.Validate()
+}
+
 // modelOptions returns the options of CREATE MODEL: those that the models know.
 func modelOptions(spec *db.ModelSpec) (options []option) {
 	meanings := map[string]string{
 		"preset": "options for a purpose", "seed": "seed of the model's draws",
 		"normalize": "with features each node's vector has mean square 1, with unit the whole context has length 1",
 	}
-	for _, m := range db.ModelOptions() {
+	for _, m := range model.DescribeOptions() {
 		options = append(options, option{m.Name, m.Accepts, meanings[m.Name], func(r *run, o parse.Option) {
-			r.fail(db.SetModelOption(spec, m.Name, r.single(o, m.Accepts)))
+			r.fail(spec.Set(m.Name, r.single(o, m.Accepts)))
 		}})
 	}
 	return options

@@ -10,6 +10,7 @@ import (
 	"kith/db"
 	"kith/db/edgelist"
 	"kith/db/words"
+	"kith/model"
 	"kith/query/parse"
 )
 
@@ -133,11 +134,11 @@ func wordsOf(expected, text string, models []string) []string {
 	stmt, name := parse.Begun(text)
 	switch expected {
 	case parse.APolicy:
-		return db.Policies()
+		return model.Policies()
 	case parse.AnExplorer:
-		return db.Explorers()
+		return model.Explorers()
 	case parse.AnEstimator:
-		return db.Estimators()
+		return model.Estimators()
 	case parse.AFormat:
 		return edgelist.Formats()
 	}

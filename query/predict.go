@@ -7,6 +7,7 @@ import (
 
 	"kith/db"
 	"kith/db/words"
+	"kith/model"
 	"kith/query/parse"
 )
 
@@ -187,7 +188,7 @@ func predictOptions(p *db.PredictOptions) []option {
 // walkOption returns an option of a walk, which set keeps.
 func walkOption(name, accepts, meaning string, set func(r *run, v parse.Value)) option {
 	return option{name, accepts, meaning, func(r *run, o parse.Option) {
-		r.fail(db.CheckWalk(db.Option{Name: name, Value: r.single(o, accepts)}))
+		r.fail(model.CheckWalk(name, r.single(o, accepts)))
 		set(r, o.Value)
 	}}
 }

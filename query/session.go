@@ -9,6 +9,7 @@ import (
 	"kith/db"
 	"kith/db/edgelist"
 	"kith/db/words"
+	"kith/model"
 	"kith/model/progress"
 	"kith/query/parse"
 )
@@ -218,6 +219,16 @@ func (r *run) withPosition(at place, err error) error {
 			meant = parse.Name{Value: named.DidYouMean}.String()
 		}
 		return &Error{Pos: pos, Msg: text, DidYouMean: meant, Err: err}
+	}
+	if named := (*model.NameError)(nil); errors.As(err, &named) {
+		meant := words.Closest(named.Name, named.Accepted)
+		if meant != "" {
+			meant = parse.Name{Value: meant}.String()
+		}
+		return &Error{Pos: at.Position(), Msg: words.Plain(err), DidYouMean: meant, Err: fmt.Errorf("%w: %w", db.ErrInput, err)}
+	}
+	if errors.Is(err, model.ErrOption) && !errors.Is(err, db.ErrInput) {
+		err = fmt.Errorf("%w: %w", db.ErrInput, err)
 	}
 	for _, fault := range []error{
 		db.ErrInput, db.ErrNotFound, db.ErrExists, db.ErrNoModel, db.ErrReadOnly, db.ErrTooLarge, db.ErrLines,

@@ -48,7 +48,7 @@ func arrows() map[string][]string {
 		"kith/db/words":            {},
 		"kith/db/internal/ctxio":   {"kith/index"},
 		"kith/query/fileio":        {},
-		"kith/query":               {"kith/db", "kith/db/edgelist", "kith/db/words", "kith/model/progress", "kith/query/internal/draw", "kith/query/fileio", "kith/query/parse"},
+		"kith/query":               {"kith/db", "kith/model", "kith/db/edgelist", "kith/db/words", "kith/model/progress", "kith/query/internal/draw", "kith/query/fileio", "kith/query/parse"},
 		"kith/query/internal/draw": {"kith/db", "kith/db/words"},
 		"kith/query/parse":         {"kith/db/words"},
 		"kith/query/web":           {"kith/db", "kith/db/words", "kith/query", "kith/query/internal/draw", "kith/query/parse"},

@@ -22,6 +22,7 @@ import (
 	"kith/cmd/internal/cli"
 	"kith/db"
 	"kith/db/edgelist"
+	"kith/model"
 	"kith/query"
 	"kith/query/parse"
 )
@@ -158,7 +159,7 @@ func newTask(ctx context.Context, tx *db.Tx, o Options) (t *task, err error) {
 		}
 		t.question.Top = -1 // the filter takes the best of the ranked links, so all are ranked
 	}
-	if o.Using != "" && !slices.Contains(db.Heuristics(), o.Using) {
+	if o.Using != "" && !slices.Contains(model.Heuristics(), o.Using) {
 		if _, err := tx.Model(o.Using).Info(ctx); err != nil {
 			return nil, err
 		}
