@@ -13,15 +13,21 @@ import (
 // adminKinds returns the statements about the database as a whole.
 func adminKinds() []kind {
 	return []kind{
-		{name: "SHOW STATS", access: reads | joins, columns: "name, value", run: viewing((*run).showStats)},
-		{name: "SHOW LABELS", access: reads | joins, columns: "label, nodes (number of nodes with the label)", run: viewing((*run).showLabels)},
-		{name: "SHOW POLICIES", access: reads | joins, columns: "policy, learns, summary", run: (*run).showPolicies},
-		{name: "SHOW CACHE", access: reads | joins, columns: "name, value", run: viewing((*run).showCache)},
-		{name: "WARM", access: reads, columns: "warmed (number of nodes)", run: viewing((*run).warm)},
-		{name: "CHECK", access: reads, columns: "check (ok)", run: (*run).check},
-		{name: "HELP", access: reads | joins, columns: "statement, summary", run: (*run).help},
-		{name: "EXPLAIN", access: reads | joins, columns: "step, detail, cost_ms (as predicted)", run: (*run).explain},
-		{name: "PROFILE", columns: "step, detail, cost_ms (as predicted), took_ms", run: (*run).explain},
+		{name: "SHOW STATS", access: reads | joins, columns: named("name", "value"), run: viewing((*run).showStats)},
+		{name: "SHOW LABELS", access: reads | joins, columns: []column{
+			{name: "label"}, {"nodes", "number of nodes with the label"},
+		}, run: viewing((*run).showLabels)},
+		{name: "SHOW POLICIES", access: reads | joins, columns: named("policy", "learns", "summary"), run: (*run).showPolicies},
+		{name: "SHOW CACHE", access: reads | joins, columns: named("name", "value"), run: viewing((*run).showCache)},
+		{name: "WARM", access: reads, columns: []column{{"warmed", "number of nodes"}}, run: viewing((*run).warm)},
+		{name: "CHECK", access: reads, columns: []column{{"check", "ok"}}, run: (*run).check},
+		{name: "HELP", access: reads | joins, columns: named("statement", "summary"), run: (*run).help},
+		{name: "EXPLAIN", access: reads | joins, columns: []column{
+			{name: "step"}, {name: "detail"}, {"cost_ms", "as predicted"},
+		}, run: (*run).explain},
+		{name: "PROFILE", columns: []column{
+			{name: "step"}, {name: "detail"}, {"cost_ms", "as predicted"}, {name: "took_ms"},
+		}, run: (*run).explain},
 	}
 }
 

@@ -16,25 +16,36 @@ import (
 func decisionKinds() []kind {
 	return []kind{
 		{
-			name: "OBSERVE", access: joins | edits, columns: "source, target, reward, model, edge_added", run: updating((*run).observe),
+			name: "OBSERVE", access: joins | edits, columns: named("source", "target", "reward", "model", "edge_added"), run: updating((*run).observe),
 			options: always(observeOptions),
 		},
 		{
-			name: "CHOOSE LINK", access: edits, columns: "decision (its number, for REWARD), source, target, score, propensity (probability of the draw), " +
-				"policy (the explorer), graph_version, model_version", run: updating((*run).choose),
+			name: "CHOOSE LINK", access: edits, columns: []column{
+				{"decision", "its number, for REWARD"}, {name: "source"}, {name: "target"},
+				{name: "score"}, {"propensity", "probability of the draw"},
+				{"policy", "the explorer"}, {name: "graph_version"}, {name: "model_version"},
+			}, run: updating((*run).choose),
 			options: func(s *parse.Statement, _ func(string) bool) []option {
 				return chooseOptions(parse.Explore.Of(s).Value, &db.ChooseOptions{})
 			},
 		},
 		{
-			name: "REWARD", access: joins | edits, columns: "decision, source, target, reward, model, new (false if the reward was given before), edge_added",
+			name: "REWARD", access: joins | edits, columns: []column{
+				{name: "decision"}, {name: "source"}, {name: "target"}, {name: "reward"},
+				{name: "model"}, {"new", "false if the reward was given before"},
+				{name: "edge_added"},
+			},
 			run: updating((*run).reward),
 		},
 		{
 			name: "SHOW DECISIONS", access: reads | joins, run: viewing((*run).showDecisions),
-			columns: "decision, source, target, propensity, policy (the explorer), model, time, expires, reward",
+			columns: []column{
+				{name: "decision"}, {name: "source"}, {name: "target"}, {name: "propensity"},
+				{"policy", "the explorer"}, {name: "model"}, {name: "time"}, {name: "expires"},
+				{name: "reward"},
+			},
 		},
-		{name: "DESCRIBE DECISION", access: reads | joins, columns: "name, value", run: viewing((*run).describeDecision)},
+		{name: "DESCRIBE DECISION", access: reads | joins, columns: named("name", "value"), run: viewing((*run).describeDecision)},
 	}
 }
 

@@ -10,14 +10,23 @@ import (
 
 // evaluateKinds returns the statements that measure models.
 func evaluateKinds() []kind {
-	const measured = "model, metric (mrr, hits@10, hits@20, hits@50, hits@100, auc, reached or ece), value, count, of (what is counted)"
+	measured := []column{
+		{name: "model"},
+		{"metric", "mrr, hits@10, hits@20, hits@50, hits@100, auc, reached or ece"},
+		{name: "value"}, {name: "count"}, {"of", "what is counted"},
+	}
 	return []kind{
 		{name: "EVALUATE HOLDOUT", access: reads | joins | lasts, columns: measured, run: viewing((*run).evaluateHoldout), options: holdoutOptions},
 		{name: "EVALUATE SPLIT", access: joins | lasts, columns: measured, run: viewing((*run).evaluateHoldout), options: holdoutOptions},
 		{
 			name: "EVALUATE LOG", access: reads | joins | lasts, run: viewing((*run).evaluateLog),
-			columns: "model, estimator, value (the estimated mean reward), low, high (they contain the true value with 95 %), " +
-				"decisions (number of decisions), effective (number of decisions of the model itself that would be as informative), logged (the reward earned)",
+			columns: []column{
+				{name: "model"}, {name: "estimator"}, {"value", "the estimated mean reward"},
+				{name: "low"}, {"high", "they contain the true value with 95 %"},
+				{"decisions", "number of decisions"},
+				{"effective", "number of decisions of the model itself that would be as informative"},
+				{"logged", "the reward earned"},
+			},
 			options: always(logOptions),
 		},
 	}

@@ -30,7 +30,7 @@ func (r *run) explain(s *parse.Statement) {
 // times.
 func (r *run) explainPredict(e *parse.Statement) {
 	s := e.Explained()
-	r.table(parse.Where.Of(s), parse.Return.All(s)) // checks the clauses
+	r.linkTable(s) // checks the clauses
 	r.assuming(parse.Assuming.All(s), func() {
 		if isBatch(s) {
 			r.explainEach(e, s, r.rows)

@@ -11,21 +11,26 @@ import (
 
 // graphKinds returns the statements about nodes and edges.
 func graphKinds() []kind {
-	const node = "node, label, features (number of features)"
-	const edges = "edges_added, edges_changed, nodes_added"
+	node := []column{
+		{name: "node"}, {name: "label"}, {"features", "number of features"},
+	}
+	edges := named("edges_added", "edges_changed", "nodes_added")
 	return []kind{
 		{name: "INSERT NODE", access: joins | edits, columns: node, run: putting((*db.Tx).AddNode)},
 		{name: "MERGE NODE", access: joins | edits, columns: node, run: putting((*db.Tx).PutNode)},
 		{name: "INSERT EDGES", access: joins | edits, columns: edges, run: puttingEdges((*db.Tx).AddEdge)},
 		{name: "MERGE EDGES", access: joins | edits, columns: edges, run: puttingEdges((*db.Tx).PutEdge)},
-		{name: "DELETE NODE", access: joins | edits, columns: "nodes_deleted, edges_deleted", run: updating((*run).deleteNode)},
-		{name: "DELETE EDGES", access: joins | edits, columns: "edges_deleted", run: updating((*run).deleteEdges)},
-		{name: "DESCRIBE NODE", access: reads | joins, columns: "name, value", run: viewing((*run).describeNode)},
+		{name: "DELETE NODE", access: joins | edits, columns: named("nodes_deleted", "edges_deleted"), run: updating((*run).deleteNode)},
+		{name: "DELETE EDGES", access: joins | edits, columns: named("edges_deleted"), run: updating((*run).deleteEdges)},
+		{name: "DESCRIBE NODE", access: reads | joins, columns: named("name", "value"), run: viewing((*run).describeNode)},
 		{
 			name: "NEIGHBORS", access: reads | joins, run: viewing((*run).neighbors),
-			columns: "source, target, depth, weight (at depth 1), label, degree",
+			columns: []column{
+				{name: "source"}, {name: "target"}, {name: "depth"}, {"weight", "at depth 1"},
+				{name: "label"}, {name: "degree"},
+			},
 		},
-		{name: "NODES", access: reads | joins, columns: "node, label, edges, degree", run: viewing((*run).nodeList)},
+		{name: "NODES", access: reads | joins, columns: columnsOf(nodeFields), run: viewing((*run).nodeList)},
 	}
 }
 
@@ -113,8 +118,16 @@ func (r *run) neighbors(s *parse.Statement) {
 	}
 }
 
+// nodeFields are the columns of NODES.
+var nodeFields = []field[db.Node]{
+	{column{name: "node"}, aKey, func(n db.Node) any { return n.Key }},
+	{column{name: "label"}, aText, func(n db.Node) any { return orNil(n.Label) }},
+	{column{name: "edges"}, aNumeric, func(n db.Node) any { return int64(n.Edges) }},
+	{column{name: "degree"}, aNumeric, func(n db.Node) any { return n.Degree }},
+}
+
 func (r *run) nodeList(s *parse.Statement) {
-	t, top := r.table(parse.Where.Of(s), nil), r.top(parse.Top.Of(s), -1)
+	t, top := newTable(r, nodeFields, len(nodeFields), parse.Where.Of(s), nil), r.top(parse.Top.Of(s), -1)
 	label := r.label(parse.Label.Of(s))
 	if _, err := r.tx.Keys(label, 0); r.fail(err) { // there is no such label
 		return
@@ -124,7 +137,7 @@ func (r *run) nodeList(s *parse.Statement) {
 			return
 		}
 		if label == "" || label == n.Label {
-			t.add(r.rows, n.Key, orNil(n.Label), int64(n.Edges), n.Degree)
+			t.add(r.rows, n)
 		}
 	}
 }

@@ -44,10 +44,19 @@ func (rows *Rows) describe(k *parse.Kind) {
 			rows.addLines("option", wrap(o.String()))
 		}
 	}
-	rows.addLines("columns", wrap(does.columns))
-	if does.more != "" {
-		rows.addLines("columns", wrap("in WHERE and RETURN also: "+does.more))
+	rows.addLines("columns", wrap(listed(does.columns)))
+	if does.more != nil {
+		rows.addLines("columns", wrap("in WHERE and RETURN also: "+listed(does.more)))
 	}
+}
+
+// listed returns columns with their meanings, separated by commas.
+func listed(columns []column) string {
+	texts := make([]string, len(columns))
+	for i, c := range columns {
+		texts[i] = c.String()
+	}
+	return strings.Join(texts, ", ")
 }
 
 // String returns the name, the accepted values and the meaning of an option.

@@ -1,20 +1,16 @@
 package query
 
-import (
-	"strings"
-
-	"kith/query/parse"
-)
+import "kith/query/parse"
 
 // kind joins the two halves of the record of a kind of statement: its [parse.Kind] says how it is
 // written, and this type says what it does. Each list of kinds is in the file that runs them.
 type kind struct {
 	name    string // of the parse.Kind
 	access  access
-	columns string // names of the columns of the answer, separated by commas; a meaning may follow in parentheses
+	columns []column // of the answer
 	run     runner
-	options lister // nil means that the statement has no options
-	more    string // further columns, for WHERE and RETURN
+	options lister   // nil means that the statement has no options
+	more    []column // further columns, for WHERE and RETURN
 	// plan adds the steps of a statement, which are chosen by their cost. nil means that there is
 	// no choice.
 	plan func(r *run, e *parse.Statement)
@@ -105,30 +101,4 @@ func nameOf(stmt *parse.Statement) string {
 		return nameOf(inner)
 	}
 	return stmt.Kind
-}
-
-// columnNames returns the names in a list of columns.
-func columnNames(columns string) (names []string) {
-	for _, c := range splitColumns(columns) {
-		name, _, _ := strings.Cut(c, " (")
-		names = append(names, name)
-	}
-	return names
-}
-
-// splitColumns returns the columns of a list, each with its meaning.
-func splitColumns(columns string) (all []string) {
-	depth, begin := 0, 0
-	for i, c := range columns + "," {
-		switch {
-		case c == '(':
-			depth++
-		case c == ')':
-			depth--
-		case c == ',' && depth == 0:
-			all = append(all, strings.TrimSpace(columns[begin:i]))
-			begin = i + 1
-		}
-	}
-	return all
 }

@@ -18,13 +18,24 @@ import (
 
 // listKinds returns the statements that read and write lists and backups.
 func listKinds() []kind {
-	const nodes = "file, lines (number of lines read), nodes (nodes added), skipped (malformed lines)"
-	const list = "file, lines (number of lines written), format, columns"
+	nodes := []column{
+		{name: "file"}, {"lines", "number of lines read"}, {"nodes", "nodes added"},
+		{"skipped", "malformed lines"},
+	}
+	list := []column{
+		{name: "file"}, {"lines", "number of lines written"}, {name: "format"}, {name: "columns"},
+	}
 	return []kind{
 		{
 			name: "LOAD EDGES", run: (*run).loadEdges,
-			columns: "file, lines (number of lines read), nodes (nodes added), edges (edges added), loops, repeated (lines of an edge that the list has already), " +
-				"differing (those with another weight or time), both_ways (edges that the list has in both directions), skipped (malformed lines), columns",
+			columns: []column{
+				{name: "file"}, {"lines", "number of lines read"}, {"nodes", "nodes added"},
+				{"edges", "edges added"}, {name: "loops"},
+				{"repeated", "lines of an edge that the list has already"},
+				{"differing", "those with another weight or time"},
+				{"both_ways", "edges that the list has in both directions"},
+				{"skipped", "malformed lines"}, {name: "columns"},
+			},
 			options: always(edgeOptions),
 		},
 		{name: "LOAD NODES", columns: nodes, run: loadingNodes((*db.DB).LoadNodes), options: always(nodeOptions)},
@@ -32,7 +43,7 @@ func listKinds() []kind {
 		{name: "EXPORT EDGES", access: joins, columns: list, run: exporting((*db.Tx).WriteEdges)},
 		{name: "EXPORT NODES", access: joins, columns: list, run: exporting((*db.Tx).WriteNodes)},
 		{name: "EXPORT FEATURES", access: joins, columns: list, run: exporting((*db.Tx).WriteFeatures)},
-		{name: "BACKUP", columns: "file, version, records, bytes", run: (*run).backup},
+		{name: "BACKUP", columns: named("file", "version", "records", "bytes"), run: (*run).backup},
 	}
 }
 

@@ -13,12 +13,18 @@ import (
 )
 
 // modelColumns describes a model.
-const modelColumns = "model, version (the deployed one), policy, answers (whether it answers where no model is named), trained, " +
-	"rounds (number of rewards learned), bytes"
+var modelColumns = []column{
+	{name: "model"}, {"version", "the deployed one"}, {name: "policy"},
+	{"answers", "whether it answers where no model is named"}, {name: "trained"},
+	{"rounds", "number of rewards learned"}, {name: "bytes"},
+}
 
 // changedColumns describes a model after a change of its deployment.
-const changedColumns = "model, version (the deployed one), before (the version to roll back to), frozen, " +
-	"answers (whether it answers where no model is named), trained, rounds (number of rewards learned)"
+var changedColumns = []column{
+	{name: "model"}, {"version", "the deployed one"}, {"before", "the version to roll back to"},
+	{name: "frozen"}, {"answers", "whether it answers where no model is named"},
+	{name: "trained"}, {"rounds", "number of rewards learned"},
+}
 
 // modelKinds returns the statements about models and their versions.
 func modelKinds() []kind {
@@ -29,8 +35,11 @@ func modelKinds() []kind {
 		},
 		{
 			name: "TRAIN MODEL", access: edits | lasts, run: (*run).trainModel,
-			columns: modelColumns + ", deployed, mrr (of the new version, on links that were left out), mrr_before (of the deployed version), " +
-				"mrr_prior (of the built-in model), mrr_heuristic, heuristic (the best one)",
+			columns: slices.Concat(modelColumns, []column{
+				{name: "deployed"}, {"mrr", "of the new version, on links that were left out"},
+				{"mrr_before", "of the deployed version"}, {"mrr_prior", "of the built-in model"},
+				{name: "mrr_heuristic"}, {"heuristic", "the best one"},
+			}),
 			options: func(s *parse.Statement, _ func(string) bool) []option {
 				return trainOptions(&db.TrainOptions{Log: parse.Log.Given(s)})
 			},
@@ -39,13 +48,17 @@ func modelKinds() []kind {
 		{name: "ROLLBACK MODEL", access: edits, columns: changedColumns, run: changing(rollbackModel)},
 		{name: "FREEZE MODEL", access: edits, columns: changedColumns, run: changing(freezeModel)},
 		{name: "THAW MODEL", access: edits, columns: changedColumns, run: changing(thawModel)},
-		{name: "DROP MODEL", access: edits, columns: "dropped (the model's name)", run: (*run).dropModel},
+		{name: "DROP MODEL", access: edits, columns: []column{{"dropped", "the model's name"}}, run: (*run).dropModel},
 		{name: "SHOW MODELS", access: reads | joins, columns: modelColumns, run: viewing((*run).showModels)},
 		{
 			name: "SHOW VERSIONS", access: reads | joins, run: viewing((*run).showVersions),
-			columns: "model, version, deployed, from (create, edges, log, import or refresh), parent, made, trained, rounds, bytes",
+			columns: []column{
+				{name: "model"}, {name: "version"}, {name: "deployed"},
+				{"from", "create, edges, log, import or refresh"}, {name: "parent"},
+				{name: "made"}, {name: "trained"}, {name: "rounds"}, {name: "bytes"},
+			},
 		},
-		{name: "DESCRIBE MODEL", access: reads | joins, columns: "name, value", run: viewing((*run).describeModel)},
+		{name: "DESCRIBE MODEL", access: reads | joins, columns: named("name", "value"), run: viewing((*run).describeModel)},
 	}
 }
 

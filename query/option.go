@@ -147,7 +147,7 @@ func wordsOf(expected, text string, models []string) []string {
 	}
 	k := kindOf(stmt)
 	if expected == parse.AColumn {
-		return columnNames(strings.TrimSuffix(k.columns+", "+k.more, ", "))
+		return columnNames(slices.Concat(k.columns, k.more))
 	}
 	if k.options == nil {
 		return nil

@@ -16,7 +16,11 @@ import (
 func pictureKinds() []kind {
 	return []kind{{
 		name: "DRAW", access: joins, run: viewing((*run).draw), options: always((*drawing).options),
-		columns: "file, nodes, edges, predicted, nodes_left (reached by the walk and not drawn), edges_left (between drawn nodes)",
+		columns: []column{
+			{name: "file"}, {name: "nodes"}, {name: "edges"}, {name: "predicted"},
+			{"nodes_left", "reached by the walk and not drawn"},
+			{"edges_left", "between drawn nodes"},
+		},
 	}}
 }
 

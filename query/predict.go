@@ -13,26 +13,87 @@ import (
 
 // predictKinds returns the statements that predict links.
 func predictKinds() []kind {
-	const scores = ", rank, score (see exploit, explore and ppr)"
-	const parts = "exploit (the estimated reward), explore (estimated gain of trying the link), ppr (contribution of the walk over the graph), " +
-		"bound (of the numerical error of score; null if none is known)"
-	const certain = "certain (whether no error can change the rank)"
 	options := always(predictOptions)
 	return []kind{
 		{
-			name: "PREDICT LINKS", access: reads | joins, columns: "source, target" + scores, more: parts + ", " + certain + ", label (of the target), degree (of the target)",
+			name: "PREDICT LINKS", access: reads | joins,
+			columns: columnsOf(linkFields[:shownOfLinks]), more: columnsOf(linkFields[shownOfLinks:]),
 			run: viewing((*run).predict), options: options, plan: (*run).explainPredict,
 		},
 		{
-			name: "WHY", access: reads | joins, columns: "part (score, source, input, pagerank or path), name, value, adds, share", options: options,
-			run: viewing((*run).why),
+			name: "WHY", access: reads | joins, options: options, run: viewing((*run).why),
+			columns: []column{
+				{"part", "score, source, input, pagerank or path"}, {name: "name"}, {name: "value"},
+				{name: "adds"}, {name: "share"},
+			},
 		},
 	}
 }
 
+// linkRow is a link of a ranking, which a row of PREDICT LINKS is about.
+type linkRow struct {
+	*db.Link
+	tx      *db.Tx
+	ranking *db.Prediction
+	read    *db.Node // what target returns, once it was read
+}
+
+// target returns the target, or a node without a label and edges if it cannot be read.
+func (l *linkRow) target() *db.Node {
+	if l.read == nil {
+		n, err := l.tx.Node(l.Target)
+		if err != nil {
+			n = db.Node{}
+		}
+		l.read = &n
+	}
+	return l.read
+}
+
+// shownOfLinks is the number of columns of PREDICT LINKS without RETURN.
+const shownOfLinks = 4
+
+// linkFields are the columns of PREDICT LINKS.
+var linkFields = []field[*linkRow]{
+	{column{name: "source"}, aKey, func(l *linkRow) any { return sourceValue(l.ranking.Source) }},
+	{column{name: "target"}, aKey, func(l *linkRow) any { return l.Target }},
+	{column{name: "rank"}, aNumeric, func(l *linkRow) any { return int64(l.Rank) }},
+	{
+		column{"score", "see exploit, explore and ppr"}, aNumeric,
+		func(l *linkRow) any { return l.Score },
+	},
+	{
+		column{"exploit", "the estimated reward"}, aNumeric,
+		func(l *linkRow) any { return l.Exploit },
+	},
+	{
+		column{"explore", "estimated gain of trying the link"}, aNumeric,
+		func(l *linkRow) any { return l.Explore },
+	},
+	{
+		column{"ppr", "contribution of the walk over the graph"}, aNumeric,
+		func(l *linkRow) any { return l.PPR },
+	},
+	{
+		column{"bound", "of the numerical error of score; null if none is known"}, aNumeric,
+		func(l *linkRow) any { return l.Bound },
+	},
+	{
+		column{"certain", "whether no error can change the rank"}, aFlag,
+		func(l *linkRow) any { return l.Certain },
+	},
+	{column{"label", "of the target"}, aText, func(l *linkRow) any { return orNil(l.target().Label) }},
+	{column{"degree", "of the target"}, aNumeric, func(l *linkRow) any { return l.target().Degree }},
+}
+
+// linkTable returns the table of a PREDICT LINKS.
+func (r *run) linkTable(s *parse.Statement) *table[*linkRow] {
+	return newTable(r, linkFields, shownOfLinks, parse.Where.Of(s), parse.Return.All(s))
+}
+
 func (r *run) predict(s *parse.Statement) {
-	t, top := r.table(parse.Where.Of(s), parse.Return.All(s)), r.top(parse.Top.Of(s), defaultTop)
-	r.rows.Columns = t.shownNames()
+	t, top := r.linkTable(s), r.top(parse.Top.Of(s), defaultTop)
+	r.rows.Columns = columnNames(columnsOf(t.shown))
 	r.assuming(parse.Assuming.All(s), func() {
 		if isBatch(s) {
 			r.predictEach(s, t, top)
@@ -58,30 +119,18 @@ func (r *run) predict(s *parse.Statement) {
 const defaultTop = 10
 
 // addLinks adds the first most links that satisfy the WHERE clause.
-func (r *run) addLinks(t *table, ranking *db.Prediction, most int) {
+func (r *run) addLinks(t *table[*linkRow], ranking *db.Prediction, most int) {
 	for _, l := range ranking.Links {
 		if most == 0 {
 			return
 		}
-		if t.add(r.rows, linkRow(r.tx, t, ranking, &l)...) {
+		if t.add(r.rows, &linkRow{Link: &l, tx: r.tx, ranking: ranking}) {
 			most--
 			if !l.Certain && ranking.Remark == "" {
 				r.uncertain++
 			}
 		}
 	}
-}
-
-// linkRow returns the row of a link, with what t uses of the columns that are not in the ranking.
-func linkRow(tx *db.Tx, t *table, ranking *db.Prediction, l *db.Link) []any {
-	row := []any{sourceValue(ranking.Source), l.Target, int64(l.Rank), l.Score, l.Exploit, l.Explore, l.PPR, l.Bound, l.Certain, nil, nil}
-	if !t.uses("label", "degree") {
-		return row
-	}
-	if n, err := tx.Node(l.Target); err == nil {
-		row[9], row[10] = orNil(n.Label), n.Degree
-	}
-	return row
 }
 
 // LinkFilter compiles a condition in the syntax of the WHERE clause of PREDICT LINKS, without
@@ -92,9 +141,11 @@ func LinkFilter(condition string) (func(*db.Tx, *db.Prediction, *db.Link) bool, 
 	if err != nil {
 		return nil, err
 	}
-	r := run{session: &Session{}, ctx: context.Background(), kind: kindOf(&parse.Statement{Kind: "PREDICT LINKS"})}
-	t := r.table(c, nil)
-	return func(tx *db.Tx, ranking *db.Prediction, l *db.Link) bool { return t.keep(linkRow(tx, t, ranking, l)) }, r.err
+	r := run{session: &Session{}, ctx: context.Background()}
+	keep := compile(&r, linkFields, c)
+	return func(tx *db.Tx, ranking *db.Prediction, l *db.Link) bool {
+		return keep(&linkRow{Link: l, tx: tx, ranking: ranking})
+	}, r.err
 }
 
 // sourceValue returns the value of the column source: the key of a node, or the text of a set.

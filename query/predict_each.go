@@ -19,9 +19,9 @@ func isBatch(s *parse.Statement) bool {
 
 // predictEach predicts the links of many nodes. It adds the first top links of each, or the best of
 // all.
-func (r *run) predictEach(s *parse.Statement, t *table, top int) {
+func (r *run) predictEach(s *parse.Statement, t *table[*linkRow], top int) {
 	add, done, without := r.addLinks, int64(0), 0
-	best := &bestLinks{run: r, table: t, top: top, directed: r.tx.Stats().Directed}
+	best := &bestLinks{run: r, top: top, directed: r.tx.Stats().Directed}
 	if !parse.Each.Given(s) {
 		add = best.add
 	}
@@ -77,7 +77,6 @@ func (r *run) batch(s *parse.Statement) (questions iter.Seq[db.PredictOptions], 
 // link. A pair of an undirected graph counts once, with the better of its two scores.
 type bestLinks struct {
 	*run
-	table    *table
 	top      int
 	directed bool
 	rows     []scoredRow
@@ -95,13 +94,13 @@ type scoredRow struct {
 const spare = 1000
 
 // add adds the links of a source that may be among the best.
-func (b *bestLinks) add(t *table, ranking *db.Prediction, top int) {
+func (b *bestLinks) add(t *table[*linkRow], ranking *db.Prediction, top int) {
 	own := &Rows{}
 	for _, l := range ranking.Links {
 		if len(own.Rows) == top {
 			break
 		}
-		if t.add(own, linkRow(b.tx, t, ranking, &l)...) {
+		if t.add(own, &linkRow{Link: &l, tx: b.tx, ranking: ranking}) {
 			b.rows = append(b.rows, scoredRow{[2]db.Key{ranking.Source[0].Node, l.Target}, l.Score, own.Rows[len(own.Rows)-1], l.Certain || ranking.Remark != ""})
 		}
 	}
@@ -154,7 +153,7 @@ func (r *run) explainEach(e, s *parse.Statement, plan *Rows) {
 	if e.Kind == "PROFILE" {
 		began, answer := time.Now(), &Rows{}
 		r.rows = answer
-		r.predictEach(s, r.table(parse.Where.Of(s), nil), r.top(parse.Top.Of(s), defaultTop))
+		r.predictEach(s, r.linkTable(s), r.top(parse.Top.Of(s), defaultTop))
 		r.rows = plan
 		steps[0].Took = milliseconds(time.Since(began))
 		steps[1].Detail += ": " + words.Count(len(answer.Rows), "row")

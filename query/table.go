@@ -1,7 +1,6 @@
 package query
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -11,131 +10,145 @@ import (
 
 // column is a column of an answer.
 type column struct {
-	name string
-	is   columnKind
+	name    string
+	meaning string // "" where the name says it
 }
 
-// columnKind is the kind of the values of a column.
-type columnKind string
-
-const (
-	aNumeric columnKind = "a number"
-	aKey     columnKind = "a node"
-	aText    columnKind = "a name or a 'string'"
-	aFlag    columnKind = "true or false"
-)
-
-// columnsOf returns the columns of a list. The kind of a column follows from its name.
-func columnsOf(list string) (columns []column) {
-	is := map[string]columnKind{"source": aKey, "target": aKey, "node": aKey, "certain": aFlag, "label": aText}
-	for _, name := range columnNames(list) {
-		columns = append(columns, column{name, cmp.Or(is[name], aNumeric)})
+// named returns columns whose names say what they mean.
+func named(names ...string) []column {
+	columns := make([]column, len(names))
+	for i, name := range names {
+		columns[i].name = name
 	}
 	return columns
 }
 
-// table describes an answer whose columns a condition and a RETURN clause may name.
-type table struct {
-	columns []column
-	named   []string             // names of the columns that clauses use
-	shown   []int                // indexes of the columns returned
-	keep    func(row []any) bool // reports whether a row is kept; nil keeps all rows
-}
-
-// table resolves the WHERE and RETURN clauses of a statement. Without RETURN the answer has the
-// columns of its kind.
-func (r *run) table(where parse.Condition, returned []parse.Name) *table {
-	t := &table{columns: columnsOf(r.kind.columns)}
-	for i := range t.columns {
-		t.shown = append(t.shown, i)
-	}
-	if r.kind.more != "" {
-		t.columns = append(t.columns, columnsOf(r.kind.more)...)
-	}
-	if returned != nil {
-		t.shown = nil
-	}
-	for _, n := range returned {
-		i := r.column(t, n)
-		if slices.Contains(t.shown, i) {
-			r.refuse(n, "column %v is returned twice", n)
-		}
-		t.shown = append(t.shown, i)
-	}
-	if where != nil {
-		t.keep = r.compile(t, where)
-	}
-	return t
-}
-
-// column returns the index of a column and records that a clause uses it.
-func (r *run) column(t *table, n parse.Name) int {
-	var names []string
-	for i, c := range t.columns {
-		if c.name == n.Value {
-			t.named = append(t.named, c.name)
-			return i
-		}
-		names = append(names, c.name)
-	}
-	r.fail(unknown("column", n, names))
-	return 0
-}
-
-// uses reports whether a clause names one of the columns.
-func (t *table) uses(names ...string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(t.named, n) })
-}
-
-// shownNames returns the names of the returned columns.
-func (t *table) shownNames() (names []string) {
-	for _, i := range t.shown {
-		names = append(names, t.columns[i].name)
+// columnNames returns the names of columns.
+func columnNames(columns []column) []string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.name
 	}
 	return names
 }
 
-// add adds the returned columns of a row if the condition holds, and reports whether it did.
-func (t *table) add(rows *Rows, row ...any) bool {
-	if t.keep != nil && !t.keep(row) {
+// String returns the name of a column and its meaning.
+func (c column) String() string {
+	if c.meaning == "" {
+		return c.name
+	}
+	return c.name + " (" + c.meaning + ")"
+}
+
+// valueType is the type of the values of a column.
+type valueType string
+
+const (
+	aNumeric valueType = "a number"
+	aKey     valueType = "a node"
+	aText    valueType = "a name or a 'string'"
+	aFlag    valueType = "true or false"
+)
+
+// field is a column that conditions and RETURN clauses may name. value returns its value in the row
+// about an R.
+type field[R any] struct {
+	column
+	holds valueType
+	value func(R) any
+}
+
+// columnsOf returns the columns of fields.
+func columnsOf[R any](fields []field[R]) []column {
+	columns := make([]column, len(fields))
+	for i, f := range fields {
+		columns[i] = f.column
+	}
+	return columns
+}
+
+// table is an answer whose columns a condition and a RETURN clause may name. Its rows are about Rs.
+type table[R any] struct {
+	shown []field[R]
+	keep  func(R) bool // reports whether a row is kept; nil keeps all rows
+}
+
+// newTable resolves the WHERE and RETURN clauses of a statement. Without RETURN the answer has the
+// first shown of the fields.
+func newTable[R any](r *run, fields []field[R], shown int, where parse.Condition, returned []parse.Name) *table[R] {
+	t := &table[R]{shown: fields[:shown]}
+	if returned != nil {
+		t.shown = nil
+	}
+	for _, n := range returned {
+		f := fieldNamed(r, fields, n)
+		if slices.ContainsFunc(t.shown, func(other field[R]) bool { return other.name == f.name }) {
+			r.refuse(n, "column %v is returned twice", n)
+		}
+		t.shown = append(t.shown, f)
+	}
+	if where != nil {
+		t.keep = compile(r, fields, where)
+	}
+	return t
+}
+
+// fieldNamed returns the field of a name.
+func fieldNamed[R any](r *run, fields []field[R], n parse.Name) field[R] {
+	if i := slices.IndexFunc(fields, func(f field[R]) bool { return f.name == n.Value }); i >= 0 {
+		return fields[i]
+	}
+	r.fail(unknown("column", n, columnNames(columnsOf(fields))))
+	return fields[0]
+}
+
+// add adds the row about an R if the condition holds, and reports whether it did.
+func (t *table[R]) add(rows *Rows, about R) bool {
+	if t.keep != nil && !t.keep(about) {
 		return false
 	}
-	shown := make([]any, len(t.shown))
-	for i, place := range t.shown {
-		shown[i] = row[place]
+	row := make([]any, len(t.shown))
+	for i, f := range t.shown {
+		row[i] = f.value(about)
 	}
-	rows.add(shown...)
+	rows.add(row...)
 	return true
 }
 
-// compile compiles a condition to a function of rows.
-func (r *run) compile(t *table, c parse.Condition) func(row []any) bool {
+// compile compiles a condition to a function of what a row is about.
+func compile[R any](r *run, fields []field[R], c parse.Condition) func(R) bool {
 	switch c := c.(type) {
 	case *parse.Not:
-		f := r.compile(t, c.Condition)
-		return func(row []any) bool { return !f(row) }
+		f := compile(r, fields, c.Condition)
+		return func(about R) bool { return !f(about) }
 	case *parse.Logic:
-		terms := make([]func(row []any) bool, len(c.Terms))
+		terms := make([]func(R) bool, len(c.Terms))
 		for i, term := range c.Terms {
-			terms[i] = r.compile(t, term)
+			terms[i] = compile(r, fields, term)
 		}
-		return func(row []any) bool {
+		return func(about R) bool {
 			for _, f := range terms {
-				if f(row) == c.Any {
+				if f(about) == c.Any {
 					return c.Any
 				}
 			}
 			return !c.Any
 		}
 	case *parse.Comparison:
-		return r.compileComparison(t, c)
+		return compileComparison(r, fieldNamed(r, fields, c.Column), c)
 	}
 	panic(fmt.Sprintf("query: no meaning of %T", c))
 }
 
-func (r *run) compileComparison(t *table, c *parse.Comparison) func(row []any) bool {
-	i := r.column(t, c.Column)
-	is := t.columns[i].is
+// orders are the comparators of numbers.
+var orders = map[parse.Comparator]func(a, b float64) bool{
+	parse.Less:           func(a, b float64) bool { return a < b },
+	parse.LessOrEqual:    func(a, b float64) bool { return a <= b },
+	parse.Greater:        func(a, b float64) bool { return a > b },
+	parse.GreaterOrEqual: func(a, b float64) bool { return a >= b },
+}
+
+func compileComparison[R any](r *run, f field[R], c *parse.Comparison) func(R) bool {
 	list := c.Values
 	if c.Operator == parse.In {
 		list = r.spread(list)
@@ -143,32 +156,30 @@ func (r *run) compileComparison(t *table, c *parse.Comparison) func(row []any) b
 	var value any // the last value, which is the only one unless the operator is IN
 	values := make(map[any]bool, len(list))
 	for _, v := range list {
-		value = r.comparable(is, c.Column, v)
+		value = r.comparable(f.holds, c.Column, v)
 		values[value] = true
 	}
-	ordered := map[parse.Comparator]func(a, b float64) bool{
-		parse.Less:           func(a, b float64) bool { return a < b },
-		parse.LessOrEqual:    func(a, b float64) bool { return a <= b },
-		parse.Greater:        func(a, b float64) bool { return a > b },
-		parse.GreaterOrEqual: func(a, b float64) bool { return a >= b },
-	}[c.Operator]
+	ordered := orders[c.Operator]
 	if ordered == nil {
-		return func(row []any) bool { return values[cell(is, row[i])] != (c.Operator == parse.NotEqual) }
+		return func(about R) bool { return values[cell(f.holds, f.value(about))] != (c.Operator == parse.NotEqual) }
 	}
-	if is != aNumeric {
+	if f.holds != aNumeric {
 		r.refuse(c, "column %v holds no numbers: it can be compared by =, <> and IN, not by %s", c.Column, c.Operator)
 	}
 	limit, _ := value.(float64)
-	return func(row []any) bool { return ordered(cell(is, row[i]).(float64), limit) }
+	return func(about R) bool {
+		x, isNumber := cell(f.holds, f.value(about)).(float64)
+		return isNumber && ordered(x, limit)
+	}
 }
 
 // cell converts a value of a row to the form that comparable returns.
-func cell(is columnKind, v any) any {
+func cell(holds valueType, v any) any {
 	switch n := v.(type) {
 	case int64:
 		return float64(n)
 	case nil:
-		if is == aText {
+		if holds == aText {
 			return "" // no label
 		}
 	}
@@ -177,11 +188,11 @@ func cell(is columnKind, v any) any {
 
 // comparable converts a value of a statement to the form in which values of the column are
 // compared.
-func (r *run) comparable(is columnKind, column parse.Name, v parse.Value) any {
+func (r *run) comparable(holds valueType, column parse.Name, v parse.Value) any {
 	x := r.value(v)
 	n, isName := v.(parse.Name)
 	ok := false
-	switch is {
+	switch holds {
 	case aNumeric:
 		return r.number(v)
 	case aKey:
@@ -199,8 +210,8 @@ func (r *run) comparable(is columnKind, column parse.Name, v parse.Value) any {
 	if ok {
 		return x
 	}
-	e := &Error{Pos: v.Position(), Msg: fmt.Sprintf("column %v wants %s", column, is), Err: db.ErrInput}
-	if isName && is == aKey {
+	e := &Error{Pos: v.Position(), Msg: fmt.Sprintf("column %v wants %s", column, holds), Err: db.ErrInput}
+	if isName && holds == aKey {
 		e.DidYouMean = parse.Suggest(parse.String{Value: n.Value})
 	}
 	r.fail(e)

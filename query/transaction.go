@@ -12,16 +12,20 @@ import (
 
 // sessionKinds returns the statements about transactions and settings.
 func sessionKinds() []kind {
-	const state = "transaction (open, committed or rolled back)"
+	state := []column{
+		{"transaction", "open, committed or rolled back"},
+	}
 	return []kind{
 		{name: "BEGIN", access: joins, columns: state, run: (*run).begin},
 		{name: "COMMIT", access: joins, columns: state, run: ending("committed", (*db.Tx).Commit)},
 		{name: "ROLLBACK", access: joins, columns: state, run: ending("rolled back", (*db.Tx).Rollback)},
 		{
-			name: "SET", access: joins, columns: "name, value", run: (*run).set,
+			name: "SET", access: joins, columns: named("name", "value"), run: (*run).set,
 			options: always((*Settings).options),
 		},
-		{name: "SHOW SETTINGS", access: reads | joins, columns: "name, value (null if it is not set), meaning", run: (*run).showSettings},
+		{name: "SHOW SETTINGS", access: reads | joins, columns: []column{
+			{name: "name"}, {"value", "null if it is not set"}, {name: "meaning"},
+		}, run: (*run).showSettings},
 	}
 }
 

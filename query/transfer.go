@@ -14,11 +14,15 @@ import (
 // transferKinds returns the statements that read and write files of models and of the log.
 func transferKinds() []kind {
 	return []kind{
-		{name: "EXPORT MODEL", access: joins, columns: "file, model, version, bytes", run: viewing((*run).exportModel)},
-		{name: "EXPORT LOG", access: joins, columns: "file, observations, decisions", run: viewing((*run).exportLog)},
+		{name: "EXPORT MODEL", access: joins, columns: named("file", "model", "version", "bytes"), run: viewing((*run).exportModel)},
+		{name: "EXPORT LOG", access: joins, columns: named("file", "observations", "decisions"), run: viewing((*run).exportLog)},
 		{
 			name: "IMPORT MODEL", run: (*run).importModel,
-			columns: "model, version, deployed, known (nodes of the model that the database has), forgotten (nodes that it lacks)",
+			columns: []column{
+				{name: "model"}, {name: "version"}, {name: "deployed"},
+				{"known", "nodes of the model that the database has"},
+				{"forgotten", "nodes that it lacks"},
+			},
 		},
 	}
 }

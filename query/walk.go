@@ -15,10 +15,16 @@ func walkKinds() []kind {
 	return []kind{
 		{
 			name: "RANK NODES", access: reads | joins, run: viewing((*run).rank),
-			columns: "source, node, rank, score (personalised PageRank), bound (of the error of score), certain (whether no error can change the rank)",
+			columns: []column{
+				{name: "source"}, {name: "node"}, {name: "rank"},
+				{"score", "personalised PageRank"}, {"bound", "of the error of score"},
+				{"certain", "whether no error can change the rank"},
+			},
 			options: always(rankOptions),
 		},
-		{name: "PATH", access: reads | joins, columns: "step, node, weight (of the edge that leads there)", run: viewing((*run).path)},
+		{name: "PATH", access: reads | joins, columns: []column{
+			{name: "step"}, {name: "node"}, {"weight", "of the edge that leads there"},
+		}, run: viewing((*run).path)},
 	}
 }
 
