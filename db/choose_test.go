@@ -133,7 +133,7 @@ func TestRewardTeachesWhatObserveDoes(t *testing.T) {
 	t.Parallel()
 	notShort(t)
 	ctx := context.Background()
-	for _, spec := range []model.Spec{{}, {Policy: "prb"}, {Policy: "prb", Preset: "released"}, {Policy: "common_neighbors"}} {
+	for _, spec := range []model.Spec{{}, {Policy: "prb"}, {Policy: "common_neighbors"}} {
 		paths := []string{place(t), place(t)}
 		var told, rewarded *db.DB
 		for i, g := range []**db.DB{&told, &rewarded} {

@@ -59,9 +59,8 @@ type decision struct {
 	Graph        uint64     `msgpack:"graph"`
 	Time         int64      `msgpack:"time"`     // nanoseconds since 1970
 	End          int64      `msgpack:"end"`      // expiry, in nanoseconds since 1970
-	Contexts     []byte     `msgpack:"contexts"` // float32, little endian: the contexts that the model may need
-	Columns      uint32     `msgpack:"columns"`  // columns of Contexts (see model.Columns)
-	Row          int        `msgpack:"row"`      // row of the target in Contexts
+	Context      []byte     `msgpack:"contexts"` // float32, little endian: the context of the target
+	Columns      uint32     `msgpack:"columns"`  // columns of Context (see model.Columns)
 	Rewarded     bool       `msgpack:"rewarded"`
 	Reward       float64    `msgpack:"reward"`
 }
@@ -316,7 +315,7 @@ func (tx *Tx) Choose(ctx context.Context, c ChooseOptions) (Decision, error) {
 	binary.LittleEndian.PutUint64(key[:], cmp.Or(c.Seed, tx.view().Meta.Seed))
 	binary.LittleEndian.PutUint64(key[8:], d.ID)
 	d.Chosen = model.Draw(rand.New(rand.NewChaCha8(key)), d.Propensities)
-	if err := tx.keepContexts(ctx, q, d); err != nil {
+	if err := tx.keepContext(ctx, q, d); err != nil {
 		return Decision{}, err
 	}
 	d.Time = tx.db.opts.Now().UnixNano()
@@ -358,28 +357,25 @@ func (tx *Tx) scoreChoice(ctx context.Context, q *question, e Explorer) (*decisi
 	return d, nil
 }
 
-// keepContexts stores in a decision what its model may need to learn any reward, from the current
-// graph.
-func (tx *Tx) keepContexts(ctx context.Context, q *question, d *decision) error {
+// keepContext stores in a decision what its model needs to learn a reward, from the current graph.
+func (tx *Tx) keepContext(ctx context.Context, q *question, d *decision) error {
 	if d.Version == 0 {
 		return nil // no model will learn from it
 	}
 	d.Made = tx.snap.models[d.Model].Deployed
-	x, err := tx.contexts(ctx, q.scorer, q.walk, d.Source, d.Candidates)
+	x, err := tx.contexts(ctx, q.scorer, q.walk, d.Source, []index.ID{d.target()})
 	if err != nil {
 		return err
 	}
-	// A failure teaches at least as much as any other reward, and no model learns more later.
 	m := tx.learner(d.Model).model
-	o := m.Trim(d.outcome(x, d.Chosen, 0))
-	d.Contexts, d.Columns, d.Row = index.PackFloats(o.Contexts), m.Columns(), o.Chosen
+	d.Context, d.Columns = index.PackFloats(m.Trim(d.outcome(x, 0)).Contexts), m.Columns()
 	return nil
 }
 
-// outcome returns what a model learns from a decision. row is the target's row in contexts.
-func (d *decision) outcome(contexts []float32, row int, reward float64) model.Outcome {
+// outcome returns what a model learns from a decision, given the context of its target.
+func (d *decision) outcome(context []float32, reward float64) model.Outcome {
 	return model.Outcome{
-		Pair: model.Pair{Source: d.Source, Target: d.target()}, Contexts: contexts, Chosen: row, Reward: reward, Offered: d.Candidates,
+		Pair: model.Pair{Source: d.Source, Target: d.target()}, Contexts: context, Reward: reward, Offered: d.Candidates,
 	}
 }
 
@@ -423,7 +419,7 @@ func (tx *Tx) Reward(id uint64, reward float64, insert bool) (changed, added boo
 	rewarded.Rewarded, rewarded.Reward = true, reward
 	tx.decided = append(tx.decided, &rewarded)
 	if m := tx.snap.models[d.Model]; m != nil && d.Version != 0 && d.Made >= m.Born { // it still exists
-		o := readable(tx.learner(d.Model).model, d.Columns, d.outcome(index.UnpackFloats(d.Contexts), d.Row, reward))
+		o := readable(tx.learner(d.Model).model, d.Columns, d.outcome(index.UnpackFloats(d.Context), reward))
 		tx.observed = append(tx.observed, &pendingObservation{model: d.Model, decision: id, outcome: o})
 	}
 	if !insert || reward != 1 {

@@ -239,9 +239,6 @@ func newModel(spec model.Spec, s *index.Snapshot) (*model.Model, error) {
 	if err != nil {
 		return nil, optionError(err)
 	}
-	if needsDirected(m) && !s.Meta.Directed {
-		return nil, inputf("propagation = released wants a directed graph, as this one keeps no direction")
-	}
 	return m, nil
 }
 

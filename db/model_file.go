@@ -207,15 +207,7 @@ func (f *modelFile) checkGraph(m *model.Model, s *index.Snapshot) error {
 	if want := m.FeatureLen(); !slices.Contains(lengths, want) {
 		return fmt.Errorf("%w: it wants feature vectors of length %d, those of the database have %v", ErrMismatch, want, slices.Compact(lengths)[1:])
 	}
-	if needsDirected(m) && !s.Meta.Directed {
-		return fmt.Errorf("%w: propagation = released wants a directed graph, as this one keeps no direction", ErrMismatch)
-	}
 	return nil
-}
-
-// needsDirected reports whether a model requires a directed graph.
-func needsDirected(m *model.Model) bool {
-	return maps.Collect(m.Options())["propagation"] == "released"
 }
 
 // compatible returns ErrMismatch unless two models can be versions of one model: records stored for

@@ -33,9 +33,6 @@ func TestModels(t *testing.T) {
 		wantError(t, "a bad name", g.Model(name).Create(ctx, model.Spec{}), db.ErrInput)
 	}
 	wantError(t, "a bad policy", g.Model("third").Create(ctx, model.Spec{Policy: "none"}), db.ErrInput)
-	oneWay := model.Spec{Policy: "prb"}
-	must(t, oneWay.Set("propagation", "released"))
-	wantError(t, "one way on an undirected graph", g.Model("third").Create(ctx, oneWay), db.ErrInput)
 	wantError(t, "dropping what is not there", g.Model("third").Drop(ctx), db.ErrNoModel)
 	_, err := g.Model("third").Train(ctx, db.TrainOptions{})
 	wantError(t, "training what is not there", err, db.ErrNoModel)

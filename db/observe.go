@@ -88,24 +88,17 @@ func (tx *Tx) Observe(ctx context.Context, o ObserveOptions) error {
 	if w.Now, err = tx.requestTime(o.At, time.Time{}, source); err != nil {
 		return err
 	}
-	candidates, chosen, err := tx.offered(ctx, source, target, o.Among, m.scorer, w)
+	offered, err := tx.offered(ctx, source, target, o.Among, m.scorer, w)
 	if err != nil {
 		return err
 	}
-	taught := candidates
-	if !m.scorer.Extras(o.Reward) {
-		taught, chosen = []index.ID{target}, 0
-	}
-	x, err := tx.contexts(ctx, m.scorer, w, source, taught)
+	x, err := tx.contexts(ctx, m.scorer, w, source, []index.ID{target})
 	if err != nil {
 		return err
 	}
 	l := &pendingObservation{model: m.info.Name, outcome: model.Outcome{
-		Pair: model.Pair{Source: source, Target: target}, Contexts: x, Chosen: chosen, Reward: o.Reward,
+		Pair: model.Pair{Source: source, Target: target}, Contexts: x, Reward: o.Reward, Offered: offered,
 	}}
-	if o.Among.kind != byDefault {
-		l.outcome.Offered = candidates
-	}
 	tx.observed = append(tx.observed, l)
 	if o.Insert && o.Reward == 1 {
 		_, err = tx.insertLink(source, target, o.At)
@@ -125,22 +118,22 @@ func (tx *Tx) insertLink(source, target index.ID, at time.Time) (added bool, err
 	return err == nil, err
 }
 
-// offered returns the candidates of an observation, including the target, and the target's index.
+// offered returns the candidates of an observation, including the target, or nil if they are
+// unknown.
 func (tx *Tx) offered(
 	ctx context.Context, source, target index.ID, among Candidates, s *model.Scorer, w *walk.Walker,
-) ([]index.ID, int, error) {
+) ([]index.ID, error) {
 	if among.kind == byDefault {
-		return []index.ID{target}, 0, nil
+		return nil, nil
 	}
 	candidates, _, err := tx.candidates(ctx, ppr.Unit(source), tx.among(among, ppr.Unit(source)), s, w)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	chosen, found := slices.BinarySearch(candidates, target)
-	if !found {
-		candidates = slices.Insert(candidates, chosen, target)
+	if at, found := slices.BinarySearch(candidates, target); !found {
+		candidates = slices.Insert(candidates, at, target)
 	}
-	return candidates, chosen, nil
+	return candidates, nil
 }
 
 // writeObservations stores the observations, reduced to what the models will learn from.

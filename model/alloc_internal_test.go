@@ -71,7 +71,7 @@ func TestRoundAllocates(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector has pools forget what they hold")
 	}
-	for _, preset := range []string{"paper", "released"} {
+	for _, preset := range []string{"paper", "default"} {
 		for _, policy := range []string{"prb", "prb_greedy"} {
 			r := newRound(t, policy, preset, 20, "steps", 10)
 			for range 1100 {
@@ -115,7 +115,7 @@ func TestScoringAllocates(t *testing.T) {
 }
 
 func BenchmarkRound(b *testing.B) {
-	for _, preset := range []string{"paper", "released"} {
+	for _, preset := range Presets() {
 		b.Run(preset, func(b *testing.B) {
 			r := newRound(b, "prb", preset, 100)
 			b.ReportAllocs()

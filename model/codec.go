@@ -299,7 +299,9 @@ func decodeBody(body []byte, vectors func() (*vectors, error)) (*Model, error) {
 
 // isFormer reports whether an option is one that models were once stored with, though nothing of
 // such a model depends on it.
-func (o storedOption) isFormer() bool { return o.Name == "mix" }
+func (o storedOption) isFormer() bool {
+	return o.Name == "mix" || o.Name == "propagation" && o.Value == "undirected"
+}
 
 // config returns the configuration of the model.
 func (h *header) config() (config, error) {

@@ -97,16 +97,12 @@
 //     details are of the authors' program, not of the text: a training ends when the mean loss of a pass is below 0.001
 //     (f1) or 0.002 (f2), which early_stop = off leaves out, and Adam's moments start from zero in each training, which
 //     moments = kept leaves out. What each changes is in the figures of prbench.
-//   - released: the authors' program, which departs from the paper in most points (preset.go lists them). In a failed
-//     round of the first 1,000, candidates that were not chosen are samples with target 1.2. The walk is the paper's.
-//     Option propagation = released selects the program's walk: P normalised by column, and edges only from the serving
-//     node to the chosen one. If no edge leaves a candidate, as on a bipartite graph, that walk changes no ranking.
 //   - default: blocks source, target, product and structural, feature vectors of mean square 1, the prior, and a short
 //     walk of centred start values (row form, α = 0.3), which the policy default leaves out. The output bias of f1
 //     starts at 1, so that untried candidates look good: greedy runs can lock in on poor candidates for as long as they
 //     last.
 //
-// Without feature vectors the contexts of paper and released are the structural block too.
+// Without feature vectors the contexts of paper are the structural block too.
 //
 // Centring subtracts the candidates' mean from the start values. Without it a walk sums what many
 // candidates have in common, which ranks them by degree. The mean reciprocal rank of 100 held-out
@@ -289,5 +285,5 @@
 //     offered nodes.
 //   - An offer of more than 4,096 nodes says little about each of them and is not learned.
 //   - The document holds the replay samples, so it grows with the option replay: 4 bytes for each number of a sample's
-//     context and of its φ or history. Presets paper and released keep all samples.
+//     context and of its φ or history. Preset paper keeps all samples.
 package model

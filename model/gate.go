@@ -105,8 +105,8 @@ func (g *gate) of(in Timed, c clock, source ID) share {
 	return share{}
 }
 
-// hasTime reports whether an edge of a row has a time. Whether a row whose edges have no times is nil
-// depends on where the row is stored.
+// hasTime reports whether an edge of a row has a time. Whether a row whose edges have no times is
+// nil depends on where the row is stored.
 func hasTime(times []int64) bool {
 	return slices.ContainsFunc(times, func(t int64) bool { return t != 0 })
 }

@@ -150,17 +150,16 @@ func (m *Model) Observe(o Outcome) (trained bool, err error) {
 		m.rounds, m.trained = m.rounds+1, m.trained || o.Contexts != nil
 		return o.Contexts != nil, nil
 	}
-	explored := 0 // new samples of f2; 0 without contexts
 	if m.policy.learns && o.Contexts != nil {
-		explored = m.record(o)
+		m.record(o)
 	}
 	m.rounds++
 	switch {
 	case !m.policy.learns:
-	case m.config.EachRound && explored > 0: // PRB, algorithm 1, lines 17 and 18
+	case m.config.EachRound && o.Contexts != nil: // PRB, algorithm 1, lines 17 and 18
 		trained = m.exploit.Step(1)
 		if m.explore != nil {
-			m.explore.Step(explored)
+			m.explore.Step(1)
 		}
 	case !m.config.EachRound && m.config.Schedule.due(m.rounds):
 		rng := rand.New(m.source)
@@ -180,7 +179,7 @@ func (m *Model) Trim(o Outcome) Outcome {
 	if !m.policy.learns {
 		return Outcome{Pair: o.Pair, Reward: o.Reward}
 	}
-	if m.extras(o) || m.check(o) != nil {
+	if m.check(o) != nil {
 		return o
 	}
 	return Outcome{Pair: o.Pair, Contexts: m.chosen(o), Reward: o.Reward, Offered: m.offer(o)}
@@ -206,13 +205,6 @@ func (m *Model) offer(o Outcome) []ID {
 	return o.Offered
 }
 
-// extras reports whether the exploration network learns from the candidates that were not chosen.
-func (m *Model) extras(o Outcome) bool { return m.config.extras(m.policy, m.rounds, o.Reward) }
-
-func (c *config) extras(p policy, round int, reward float64) bool {
-	return p.explores && reward == 0 && round < c.ExtraRounds
-}
-
 // Fits reports whether Observe would accept the outcome.
 func (m *Model) Fits(o Outcome) bool { return m.check(o) == nil }
 
@@ -236,35 +228,17 @@ func (m *Model) check(o Outcome) error {
 	return nil
 }
 
-// record adds an outcome to the samples, with φ and the residual of f1 for the current weights. It
-// returns the number of contexts, each of which is a new sample of f2, if there is f2.
-func (m *Model) record(o Outcome) (explored int) {
-	d := m.config.width()
-	x := nn.NewMatrix(o.Contexts, d)
-	if !m.extras(o) {
-		x, o.Chosen = nn.NewMatrix(m.chosen(o), d), 0
+// record adds an outcome to the samples, with φ and the residual of f1 for the current weights.
+func (m *Model) record(o Outcome) {
+	x := m.chosen(o)
+	offset := m.config.offset(x)
+	if m.explore != nil {
+		f1 := m.exploit.Net.Forward(&m.scratch.net, nn.NewMatrix(x, len(x)))[0] + float32(offset)
+		m.scratch.pooled = nn.Resize(m.scratch.pooled, 1, m.explore.Data.Dim)
+		m.exploit.Net.Phi(&m.scratch.net, m.config.Pool, m.scratch.pooled)
+		m.explore.Data.Add(m.scratch.pooled.Data, o.Reward-float64(f1))
 	}
-	m.recordExplore(x, o)
-	chosen := nn.Row(x, o.Chosen)
-	m.exploit.Data.Add(chosen, o.Reward-m.config.offset(chosen))
-	return x.Rows
-}
-
-func (m *Model) recordExplore(x blas32.General, o Outcome) {
-	if m.explore == nil {
-		return
-	}
-	f1 := m.exploit.Net.Forward(&m.scratch.net, x)[o.Chosen] + float32(m.config.offset(nn.Row(x, o.Chosen)))
-	m.scratch.pooled = nn.Resize(m.scratch.pooled, x.Rows, m.explore.Data.Dim)
-	phi := m.scratch.pooled
-	m.exploit.Net.Phi(&m.scratch.net, m.config.Pool, phi)
-	for i := range x.Rows {
-		target := m.config.ExtraTarget
-		if i == o.Chosen {
-			target = o.Reward - float64(f1) + m.config.Shift
-		}
-		m.explore.Data.Add(nn.Row(phi, i), target)
-	}
+	m.exploit.Data.Add(x, o.Reward-offset)
 }
 
 // offset is the part of a network's f1 that is not learned.

@@ -163,7 +163,7 @@ func TestDecodeContinues(t *testing.T) {
 // Observe learns the same from a trimmed outcome, which is as small as possible.
 func TestTrim(t *testing.T) {
 	t.Parallel()
-	for _, kind := range [][2]string{{"prb", "default"}, {"prb", "paper"}, {"prb", "released"}, {"default", "default"}} {
+	for _, kind := range [][2]string{{"prb", "default"}, {"prb", "paper"}, {"default", "default"}} {
 		policy, preset := kind[0], kind[1]
 		a, b := newModel(t, policy, preset, 2, "steps", 50), newModel(t, policy, preset, 2, "steps", 50)
 		d := a.config.width()
@@ -173,8 +173,7 @@ func TestTrim(t *testing.T) {
 				o.Contexts[j] = float32((i+3*j)%11) / 11
 			}
 			trimmed := b.Trim(o)
-			full := preset == "released" && o.Reward == 0
-			if (len(trimmed.Contexts) > d) != full || b.Scorer().Extras(o.Reward) != full {
+			if len(trimmed.Contexts) > d {
 				t.Fatalf("preset %s, reward %v: %d numbers kept of %d", preset, o.Reward, len(trimmed.Contexts), len(o.Contexts))
 			}
 			if _, err := a.Observe(o); err != nil {
@@ -218,7 +217,7 @@ func TestObserveRefuses(t *testing.T) {
 // Extremely large rewards do not make the weights infinite or NaN.
 func TestDivergence(t *testing.T) {
 	t.Parallel()
-	m := newModel(t, "prb", "released", 2)
+	m := newModel(t, "prb", "paper", 2)
 	for i := range 40 {
 		x := []float32{1e18, 1, float32(i), -1e18}
 		if _, err := m.Observe(Outcome{Contexts: x, Reward: 1e30}); err != nil {

@@ -57,7 +57,6 @@ func options() []option {
 		numberOption("lambda", believes, 1e-6, 1e6, func(c *config) *float64 { return &c.Lambda }),
 		numberOption("alpha", walks, 0, maxAlpha, func(c *config) *float64 { return &c.Alpha }), // 0: no walk
 		switchOption("norm", walks, func(c *config) *bool { return &c.Column }, "row", "column"),
-		switchOption("propagation", walks, func(c *config) *bool { return &c.OneWay }, "undirected", "released"),
 		numberOption("seed_weight", walks, 0, 1e6, func(c *config) *float64 { return &c.SeedWeight }),
 		switchOption("pin", believes, func(c *config) *bool { return &c.Pin }, "off", "on"),
 		switchOption("offers", believes, func(c *config) *bool { return &c.Offers }, "off", "on"),

@@ -14,17 +14,12 @@ type config struct {
 	UnitFeatures bool // each node's feature vector has mean square 1
 	Prior        bool // f1 estimates the residual of the structural prior, which is used alone until the first training
 
-	Layers, Width  int     // layers of both networks (hidden and output), width of the hidden ones
-	Uniform        bool    // biases, and uniform ±1/sqrt(fan-in) initialisation; otherwise no biases and normal initialisation
-	Optimism       float64 // initial value of f1's output bias: the estimate for pairs unlike any tried before
-	Pool           int     // number of gradient entries that are pooled to one number of φ
-	Kernel, Stride int     // f2's convolution over φ; Kernel 0 means none
+	Layers, Width int     // layers of both networks (hidden and output), width of the hidden ones
+	Uniform       bool    // biases, and uniform ±1/sqrt(fan-in) initialisation; otherwise no biases and normal initialisation
+	Optimism      float64 // initial value of f1's output bias: the estimate for pairs unlike any tried before
+	Pool          int     // number of gradient entries that are pooled to one number of φ
 
 	Exploit, Explore nn.Fit
-	Shift            float64 // added to f2's targets and subtracted from its outputs
-	ExtraRounds      int     // first rounds, in which a reward of 0 gives the other candidates ExtraTarget as target of f2
-	ExtraTarget      float64
-	DecayAfter       int // from this round on f2 is multiplied by 1/sqrt(round); 0 means never
 	Schedule         schedule
 	EachRound        bool // a step on the newest sample after each round, as in algorithm 1, instead of the schedule
 	EarlyStop        bool // a training ends when the mean loss of a pass is small: Exploit.Stop, Explore.Stop
@@ -36,7 +31,6 @@ type config struct {
 	Nu, Lambda float64 // standard deviations of a bonus, and inverse prior variance of a belief
 	Alpha      float64 // damping of all walks
 	Column     bool    // the policy's own walk is normalised by column
-	OneWay     bool    // that walk follows the authors' program: column form, along the edges as they were added
 	SeedWeight float64 // start value of the serving node
 	Beta       float64 // factor of each edge of a walk in katz
 	Length     int     // number of edges of the longest walks in katz
@@ -44,7 +38,7 @@ type config struct {
 }
 
 // Presets returns the names that Spec.Preset accepts.
-func Presets() []string { return []string{"default", "paper", "released"} }
+func Presets() []string { return []string{"default", "paper"} }
 
 // preset returns the values of a preset for models with feature vectors of the given length (0:
 // none). Contexts are the features if there are any, otherwise the structural block. Preset default
@@ -60,8 +54,6 @@ func preset(name string, features int) (config, error) {
 		c.presetDefault()
 	case "paper":
 		c.presetPaper()
-	case "released":
-		c.presetReleased()
 	default:
 		return c, &NameError{"preset", name, Presets()}
 	}
@@ -70,28 +62,15 @@ func preset(name string, features int) (config, error) {
 }
 
 // presetPaper sets the values of PRB, NeurIPS 2024, section 5.1. What the text leaves open is as in
-// the released code: φ is pooled, a training passes over all samples one by one, for at most 2,000
-// steps, it ends when the mean loss of a pass is small, and Adam's moments start from zero in each
-// training. Options step, early_stop and moments choose what the text says instead: algorithm 1 has
-// a step each round and no threshold, and an optimiser keeps its moments.
+// the authors' program: φ is pooled, a training passes over all samples one by one, for at most
+// 2,000 steps, it ends when the mean loss of a pass is small, and Adam's moments start from zero in
+// each training. Options step, early_stop and moments choose what the text says instead: algorithm
+// 1 has a step each round and no threshold, and an optimiser keeps its moments.
 func (c *config) presetPaper() {
 	c.Unit, c.EarlyStop = true, true
 	c.Exploit = nn.Fit{Rate: 0.01, Batch: 1, Steps: 2000, Stop: 1e-3}
 	c.Explore = nn.Fit{Adam: true, Rate: 0.001, Batch: 1, Steps: 2000, Stop: 2e-3, Fresh: true}
 	c.Schedule = schedule{{2000, 50}, {0, 100}}
-}
-
-// presetReleased sets the values of the authors' published code, which departs from the paper in
-// most points.
-func (c *config) presetReleased() {
-	c.Uniform, c.EarlyStop = true, true
-	c.Kernel, c.Stride = 40, 50
-	c.Exploit = nn.Fit{Rate: 0.1, Double: true, Batch: 1, Steps: 2000, Stop: 1e-3}
-	c.Explore = nn.Fit{Adam: true, Rate: 0.01, Decay: 1e-4, Double: true, Batch: 1, Steps: 2000, Stop: 2e-3, Fresh: true}
-	c.Shift = 1
-	c.ExtraRounds, c.ExtraTarget = 1000, 1.2
-	c.DecayAfter = 500
-	c.Schedule = schedule{{1000, 10}, {0, 100}}
 }
 
 // presetDefault sets the values of kith's own preset.

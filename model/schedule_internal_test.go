@@ -13,7 +13,6 @@ func TestSchedule(t *testing.T) {
 		around []int // trainings from round 980 to 1220
 	}{
 		{"paper", 40 + 80, []int{1000, 1050, 1100, 1150, 1200}},
-		{"released", 100 + 90, []int{980, 990, 1000, 1100, 1200}},
 		{"default", 50 + 190, []int{1000, 1050, 1100, 1150, 1200}},
 	} {
 		p, err := preset(c.preset, 2)

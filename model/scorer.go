@@ -25,7 +25,6 @@ type Scorer struct {
 	explore   *nn.Network
 	belief    *posterior        // nil: the policy has no belief
 	forecast  *forecastSnapshot // nil: no forecast
-	weight    float64           // weight of f2 in this round
 	scratches *sync.Pool        // pool of *scratch, shared by the scorers of a model
 }
 
@@ -58,7 +57,6 @@ func (m *Model) Scorer() *Scorer {
 		s.exploit = m.exploit.Snapshot()
 		if m.explore != nil {
 			s.explore = m.explore.Snapshot()
-			s.weight = m.config.weightAt(m.rounds)
 		}
 	}
 	m.scorer = s
@@ -99,14 +97,6 @@ const (
 	basisStart = "built-in weights"
 )
 
-// weightAt is the weight of f2 after the given number of rounds.
-func (c *config) weightAt(round int) float64 {
-	if c.DecayAfter == 0 || round < c.DecayAfter {
-		return c.Weight
-	}
-	return c.Weight / math.Sqrt(float64(round))
-}
-
 // Basis names what the scores are based on: "model" after a training, the name of the policy if it
 // does not learn, and before the first training "built-in weights", "structural prior" or "initial
 // weights".
@@ -126,11 +116,6 @@ func (s *Scorer) Bytes(nodes int) int64 {
 func (s *Scorer) Contexts(ctx context.Context, w World, pairs []Pair) ([]float32, error) {
 	return s.AppendContexts(ctx, nil, w, pairs)
 }
-
-// Extras reports whether an outcome with this reward needs the contexts of all candidates.
-// Otherwise the model learns only from the context of the chosen candidate, which can be the only
-// row.
-func (s *Scorer) Extras(reward float64) bool { return s.config.extras(s.policy, s.round, reward) }
 
 // AppendContexts is Contexts that appends to dst.
 func (s *Scorer) AppendContexts(ctx context.Context, dst []float32, w World, pairs []Pair) ([]float32, error) {
@@ -311,7 +296,7 @@ func (s *Scorer) addNetworks(t *scratch, scores []Score) {
 	t.pooled = nn.Resize(t.pooled, t.x.Rows, s.explore.Shape.In)
 	s.exploit.Phi(&t.net, s.config.Pool, t.pooled)
 	for i, f := range s.explore.Forward(&t.net, t.pooled) {
-		scores[i].Explore = s.weight * (float64(f) - s.config.Shift)
+		scores[i].Explore = s.config.Weight * float64(f)
 	}
 }
 
@@ -433,7 +418,7 @@ func (s *Scorer) Walk() Walk {
 	if !s.policy.propagates {
 		return Walk{}
 	}
-	return Walk{Alpha: s.config.Alpha, Column: s.config.Column || s.config.OneWay, OneWay: s.config.OneWay}
+	return Walk{Alpha: s.config.Alpha, Column: s.config.Column}
 }
 
 // Proximity returns the damping factor of the PageRank in the contexts that scores are computed

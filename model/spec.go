@@ -151,7 +151,6 @@ func (c *config) complete(p policy) error {
 	case p.believes && c.beliefLen() > maxBelief:
 		return optionf("policy %s has %d inputs (accepted: up to %d; leave blocks out)", p.name, c.beliefLen(), maxBelief)
 	}
-	c.Kernel = min(c.Kernel, nn.PhiLen(c.exploitShape(), c.Pool))
 	return nil
 }
 
@@ -162,8 +161,7 @@ func (c *config) exploitShape() nn.Shape {
 }
 
 func (c *config) exploreShape() nn.Shape {
-	in := nn.PhiLen(c.exploitShape(), c.Pool)
-	return nn.Shape{In: in, Kernel: c.Kernel, Stride: c.Stride, Hidden: c.hidden(), Bias: c.Uniform}
+	return nn.Shape{In: nn.PhiLen(c.exploitShape(), c.Pool), Hidden: c.hidden(), Bias: c.Uniform}
 }
 
 // all yields the resolved options for display.

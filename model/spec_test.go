@@ -38,7 +38,7 @@ func TestSetRefuses(t *testing.T) {
 		{"blocks", "", "source, target, product, difference, time, vectors, similarity, topology, structural"},
 		{"blocks", 7, "source, target, product, difference, time, vectors, similarity, topology, structural"},
 		{"normalize", "max", "none, features"},
-		{"preset", "best", "default, paper, released"},
+		{"preset", "best", "default, paper"},
 		{"seed", -1, "non-negative"},
 		{"seed", 0.5, "non-negative"},
 		{"seed", "x", "non-negative"},
@@ -85,7 +85,7 @@ func TestOptionsShowWhatWasSet(t *testing.T) {
 	s := model.Spec{Policy: "prb", FeatureLen: 4}
 	set := map[string]any{
 		"preset": "paper", "seed": int64(math.MaxInt64), "width": int64(12), "layers": 3.0, "alpha": 0.5, "norm": "column",
-		"seed_weight": 2, "propagation": "released", "prior": false, "pin": true, "offers": true, "center": "on", "blocks": "structural+target", "normalize": "none", "pool": uint8(1),
+		"seed_weight": 2, "prior": false, "pin": true, "offers": true, "center": "on", "blocks": "structural+target", "normalize": "none", "pool": uint8(1),
 		"batch": 4, "steps": 10, "nu": 0.01, "lambda": 1, "beta": 0.5, "length": 3,
 		"exploit_rate": float32(0.5), "explore_rate": 0.25, "explore_weight": 3, "replay": 100,
 		"step": "round", "early_stop": "on", "moments": "reset",
@@ -101,7 +101,7 @@ func TestOptionsShowWhatWasSet(t *testing.T) {
 	}
 	want := map[string]any{
 		"preset": "paper", "seed": uint64(math.MaxInt64), "width": 12, "layers": 3, "alpha": 0.5, "norm": "column",
-		"seed_weight": 2.0, "propagation": "released", "prior": "off", "pin": "on", "offers": "on", "center": "on", "blocks": "target structural", "normalize": "none", "pool": 1,
+		"seed_weight": 2.0, "prior": "off", "pin": "on", "offers": "on", "center": "on", "blocks": "target structural", "normalize": "none", "pool": 1,
 		"batch": 4, "steps": 10, "nu": 0.01, "lambda": 1.0, "beta": 0.5, "length": 3,
 		"exploit_rate": 0.5, "explore_rate": 0.25, "explore_weight": 3.0, "replay": 100,
 		"step": "round", "early_stop": "on", "moments": "kept", // a step a round has no use for moments that start from zero
@@ -186,7 +186,7 @@ func optionValues() map[string]any {
 	return map[string]any{
 		"seed": 7, "blocks": "target structural", "normalize": "unit", "prior": "off", "layers": 3, "width": 5, "pool": 3,
 		"exploit_rate": 0.02, "explore_rate": 0.02, "batch": 2, "steps": 3, "replay": 4, "explore_weight": 2, "nu": 0.7,
-		"lambda": 0.3, "alpha": 0.6, "norm": "column", "propagation": "released", "seed_weight": 3, "pin": "on", "offers": "on",
+		"lambda": 0.3, "alpha": 0.6, "norm": "column", "seed_weight": 3, "pin": "on", "offers": "on",
 		"center": "on", "beta": 0.1, "length": 2,
 	}
 }

@@ -132,7 +132,7 @@ func (m *Model) residuals(of nn.Samples) nn.Samples {
 		f := m.exploit.Net.Forward(&m.scratch.net, nn.NewMatrix(of.Row(i), of.Dim))[0]
 		phi := nn.Resize(blas32.General{}, 1, out.Dim)
 		m.exploit.Net.Phi(&m.scratch.net, m.config.Pool, phi)
-		out.Add(phi.Data, float64(of.Y[i]-f)+m.config.Shift)
+		out.Add(phi.Data, float64(of.Y[i]-f))
 	}
 	return out
 }

@@ -32,7 +32,11 @@ func parseContender(text, preset string, classify bool) (contender, error) {
 		c.preset = ""
 		return c, nil
 	}
-	m, err := trial.NewModel(model.Spec{Policy: c.policy, Preset: c.preset})
+	spec, err := trial.WithPreset(model.Spec{Policy: c.policy}, c.preset)
+	if err != nil {
+		return c, err
+	}
+	m, err := trial.NewModel(spec)
 	if err == nil && trial.Classifies(policy) && !classify {
 		err = fmt.Errorf("policy %s predicts classes (see prbench classify)", policy)
 	}

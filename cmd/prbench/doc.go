@@ -384,8 +384,9 @@
 // ratios are 1.000.
 //
 // Gates with other numbers of standard errors by which a weight must gain in each kind of question
-// have these ratios on CollegeMsg, random, seeds 1 to 3 and 11. The number 2 was chosen with seed 11
-// and on other lists: parts of Enron, of ml-100k and of generated messages, citations and visits:
+// have these ratios on CollegeMsg, random, seeds 1 to 3 and 11. The number 2 was chosen with seed
+// 11 and on other lists: parts of Enron, of ml-100k and of generated messages, citations and
+// visits:
 //
 //	0.5  0.987, 0.973  0.997, 0.962  1.000, 1.000  0.999, 0.977
 //	1    0.987, 0.987  0.997, 0.962  1.000, 1.000  0.999, 0.977
@@ -407,8 +408,8 @@
 // only.
 //
 // On CollegeMsg, times add about 13 seconds of processor time to the 52 of a training without them,
-// on a busy machine. They added 31 when each forecast had a replay of its own, which read the newest
-// entries of each row again and again.
+// on a busy machine. They added 31 when each forecast had a replay of its own, which read the
+// newest entries of each row again and again.
 //
 // # What was tried for the forecast
 //

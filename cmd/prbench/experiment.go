@@ -16,7 +16,6 @@ import (
 
 	"kith/cmd/internal/cli"
 	"kith/cmd/prbench/internal/trial"
-	"kith/model"
 )
 
 // experiment plays policies round by round: contenders in arenas.
@@ -124,7 +123,7 @@ class. Runs are kept, and tables made, as by prbench online.`,
 func (x *experiment) flags(f *pflag.FlagSet, policies, preset string) {
 	f.StringSliceVar(&x.folders, "data", nil, "folders of data sets")
 	f.StringSliceVar(&x.policies, "policies", strings.Split(policies, ","), "policy or policy/preset")
-	f.StringVar(&x.preset, "preset", preset, "preset of policies given without one: "+strings.Join(model.Presets(), ", "))
+	f.StringVar(&x.preset, "preset", preset, "preset of policies given without one: "+strings.Join(trial.Presets(), ", "))
 	f.StringArrayVar(&x.set, "set", nil, "an option of every model, as `name=value`; may be repeated")
 	f.IntVar(&x.rounds, "rounds", paperRounds, "number of rounds of a run")
 	f.StringVar(&x.out, "out", "", "folder for the results")
@@ -258,16 +257,12 @@ func (x *experiment) settings(a arena, c contender, rounds int, seed uint64) set
 // job returns the job of a run.
 func (x *experiment) job(what string, a arena, s settings) regretJob {
 	play := func(ctx context.Context, _ []settings, progress func(int)) ([]trial.Curve, error) {
-		spec, err := s.spec()
+		entry, err := s.entry()
 		if err != nil {
 			return nil, err
 		}
 		t := trial.Trial{Data: a.set.data, Protocol: a.protocol, Rounds: s.Rounds, Progress: func(done, _ int) { progress(done) }}
-		entrant := trial.NewEntrant(a.set.data, spec)
-		if s.Walks == "repaired" {
-			entrant = trial.NewRepairingEntrant(a.set.data, spec)
-		}
-		r, err := t.Play(ctx, []trial.Entrant{entrant}, s.Seed)
+		r, err := t.Play(ctx, []trial.Entrant{entry.Entrant(a.set.data)}, s.Seed)
 		if err != nil {
 			return nil, err
 		}

@@ -18,6 +18,10 @@ func policyOrder() []string { return append(trial.Policies(), fitted.Policies().
 type trainee struct {
 	model *model.Model
 	rival *fitted.Model // not nil: it is the policy, and model is nil
+	// player, if not nil, has learned round by round in place of the model.
+	player interface {
+		Scores(ctx context.Context, w model.World, pairs []model.Pair) ([]float64, error)
+	}
 }
 
 // learns reports whether the policy learns from the edges of a graph.
@@ -41,8 +45,11 @@ func (t trainee) trainEdges(ctx context.Context, g model.Graph, plan model.EdgeP
 
 // scores returns the scores of pairs with the same source.
 func (t trainee) scores(ctx context.Context, w model.World, pairs []model.Pair) (values []float64, err error) {
-	if t.rival != nil {
+	switch {
+	case t.rival != nil:
 		return t.rival.Scores(ctx, w, pairs)
+	case t.player != nil:
+		return t.player.Scores(ctx, w, pairs)
 	}
 	all, err := t.model.Scorer().Score(ctx, w, pairs)
 	for _, s := range all {

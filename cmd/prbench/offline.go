@@ -121,6 +121,9 @@ func (p *offlinePlan) parse() error {
 		if err != nil {
 			return err
 		}
+		if c.preset == "released" && p.training == "edges" {
+			return fmt.Errorf("--policies %s: preset released learns round by round only (see --train rounds)", text)
+		}
 		if trial.Online(c.policy) {
 			return fmt.Errorf("--policies %s: the policy plays round by round only (see prbench online)", c.policy)
 		}

@@ -109,7 +109,7 @@ func (s offlineSettings) play(ctx context.Context, d *heldOut) (r offlineResult,
 	train := func(g *trial.Graph) error {
 		began := time.Now()
 		defer func() { r.Train += time.Since(began).Seconds() }()
-		return s.train(ctx, d, g, t)
+		return s.train(ctx, d, g, &t)
 	}
 	g := ogb.GraphOf(d.nodes, d.Train)
 	if err := train(g); err != nil {
@@ -147,11 +147,11 @@ func (s offlineSettings) size(d *heldOut) int {
 
 // train trains a model on the training edges: as TRAIN does, or by passes over all edges, or round
 // by round.
-func (s offlineSettings) train(ctx context.Context, d *heldOut, g *trial.Graph, t trainee) error {
+func (s offlineSettings) train(ctx context.Context, d *heldOut, g *trial.Graph, t *trainee) error {
 	without := func(hidden [][2]model.ID) (model.World, error) { return d.world(g.Without(hidden)), nil }
 	switch {
 	case s.Rounds > 0:
-		return s.rounds(ctx, d, t.model)
+		return s.rounds(ctx, d, t)
 	case s.Epochs > 0:
 		return t.trainEdges(ctx, g, model.EdgePlan{Samples: len(d.Train), Negatives: 1, Epochs: s.Epochs}, without)
 	case t.learns():
@@ -164,17 +164,40 @@ func (s offlineSettings) train(ctx context.Context, d *heldOut, g *trial.Graph, 
 // were won stay among the candidates. If they were left out, as in protocol fresh, the close pairs
 // that remain would be those without a link, and a policy that reads the structure of the graph
 // would learn to avoid close pairs.
-func (s offlineSettings) rounds(ctx context.Context, d *heldOut, m *model.Model) error {
+func (s offlineSettings) rounds(ctx context.Context, d *heldOut, t *trainee) error {
 	data, err := trial.NewData(ctx, d.nodes, d.Train, d.features)
 	if err != nil {
 		return err
 	}
-	t := trial.Trial{Data: data, Protocol: trial.Paper(), Rounds: s.Rounds}
-	_, err = t.Play(ctx, []trial.Entrant{{
-		Name: m.Policy(), Known: trial.KnownEdges(s.Policy),
-		New: func(_ uint64, known []trial.Pair) (trial.Player, error) { return trial.NewPlayer(m, data, known), nil },
-	}}, s.Seed)
+	entrant := trial.Entrant{
+		Name: s.Policy, Known: trial.KnownEdges(s.Policy),
+		New: func(_ uint64, known []trial.Pair) (trial.Player, error) {
+			return trial.NewPlayer(t.model, data, known), nil
+		},
+	}
+	if s.Preset == "released" {
+		if entrant, err = s.released(data, t); err != nil {
+			return err
+		}
+	}
+	game := trial.Trial{Data: data, Protocol: trial.Paper(), Rounds: s.Rounds}
+	_, err = game.Play(ctx, []trial.Entrant{entrant}, s.Seed)
 	return err
+}
+
+// released returns an entrant with the networks of preset released. Its player becomes that of t.
+func (s offlineSettings) released(data *trial.Data, t *trainee) (trial.Entrant, error) {
+	entry, err := settings{variant: s.variant, FeatureLen: s.FeatureLen, Seed: s.Seed}.entry()
+	entrant := entry.Entrant(data)
+	create := entrant.New
+	entrant.New = func(seed uint64, known []trial.Pair) (trial.Player, error) {
+		p, err := create(seed, known)
+		if err == nil {
+			t.player = p.(*trial.ReleasedPlayer)
+		}
+		return p, err
+	}
+	return entrant, err
 }
 
 // score scores all pairs of a part. Pairs with the same first node are candidates of one round.

@@ -41,9 +41,11 @@ type variant struct {
 
 // spec returns the specification of the model.
 func (s settings) spec() (model.Spec, error) {
-	spec := model.Spec{Policy: s.Policy, Preset: s.Preset, FeatureLen: s.FeatureLen, Seed: s.Seed}
+	spec, err := trial.WithPreset(model.Spec{Policy: s.Policy, FeatureLen: s.FeatureLen, Seed: s.Seed}, s.Preset)
+	if err != nil {
+		return spec, err
+	}
 	if len(s.Classes) > 0 {
-		var err error
 		if spec, err = trial.Classifying(spec, len(s.Classes)); err != nil {
 			return spec, err
 		}
@@ -52,6 +54,9 @@ func (s settings) spec() (model.Spec, error) {
 		var value any = s.Options[name]
 		if n, err := strconv.ParseFloat(s.Options[name], 64); err == nil {
 			value = n
+		}
+		if name == propagation {
+			name, value = "norm", "column"
 		}
 		if err := spec.Set(name, value); err != nil {
 			return spec, err
@@ -63,6 +68,17 @@ func (s settings) spec() (model.Spec, error) {
 	}
 	return spec, base.Validate()
 }
+
+// entry returns how the policy plays.
+func (s settings) entry() (trial.Entry, error) {
+	spec, err := s.spec()
+	return trial.Entry{
+		Spec: spec, Repaired: s.Walks == "repaired", OneWay: s.Options[propagation] != "", Released: s.Preset == "released",
+	}, err
+}
+
+// propagation is the option whose value released selects the walk of the authors' program.
+const propagation = "propagation"
 
 func (s settings) data() (name, sum string) { return s.Data, s.DataSum }
 
@@ -146,7 +162,7 @@ func (v variant) title() string {
 // parseSet parses options of the form name=value. presets says that preset is accepted: the command
 // has no flag for it.
 func parseSet(texts []string, presets bool) (map[string]string, error) {
-	set, options := make(map[string]string), append(model.Options(), fitted.Options()...)
+	set, options := make(map[string]string), append(append(model.Options(), fitted.Options()...), propagation)
 	for _, text := range texts {
 		name, value, ok := strings.Cut(text, "=")
 		switch {
@@ -156,6 +172,9 @@ func parseSet(texts []string, presets bool) (map[string]string, error) {
 			return nil, fmt.Errorf("--set %s: see --first-seed and --preset", name)
 		case !slices.Contains(options, name):
 			return nil, fmt.Errorf("--set %s: unknown option (accepted: %s)", name, strings.Join(options, ", "))
+		}
+		if name == propagation && value != "released" {
+			return nil, fmt.Errorf("--set %s: the only accepted value is released", text)
 		}
 		set[name] = value
 	}

@@ -16,7 +16,7 @@ func (n *Network) Backward(t *Tape, dout []float32) {
 	copy(t.Delta[last].Data, dout)
 	for l := last; l > 0; l-- {
 		t.Delta[l-1] = n.Dense[l].backward(t.Delta[l], t.Delta[l-1])
-		mask(t.Delta[l-1].Data, t.act[l].Data)
+		mask(t.Delta[l-1].Data, t.Act[l].Data)
 	}
 }
 
@@ -34,7 +34,7 @@ func (d dense) backward(delta, dx blas32.General) blas32.General {
 }
 
 // InputGradient returns the derivative with respect to the inputs, after Backward, in the memory of
-// dx. The network must not begin with a convolution.
+// dx.
 func (n *Network) InputGradient(t *Tape, dx blas32.General) blas32.General {
 	return n.Dense[0].backward(t.Delta[0], dx)
 }
@@ -53,12 +53,8 @@ func (n *Network) Gradient(t *Tape, dout, grad []float32) []float32 {
 // AddGradient adds by times the gradient with respect to θ to sum. The gradient is that of the loss
 // given to Backward, summed over the batch. sum may be θ itself.
 func (n *Network) AddGradient(t *Tape, by float32, sum []float32) {
-	if n.Shape.Kernel > 0 {
-		n.conv.addGradient(t, n.Dense[0], by, sum)
-		sum = sum[len(n.conv.w)+1:]
-	}
 	for l, d := range n.Dense {
-		x, y := t.act[l], t.Delta[l]
+		x, y := t.Act[l], t.Delta[l]
 		if d.Out == 1 {
 			x, y = y, x
 		}
@@ -80,15 +76,14 @@ func PhiLen(s Shape, pool int) int {
 // pool entries, with the last run padded with zeros. The order of the gradient is layer by layer,
 // first the weights output by output, then the biases. The full gradient is never formed: a layer's
 // part is the outer product of the layer's delta and input, so the sum of a run within one of its
-// rows is the delta times a difference of prefix sums of the input. Networks with a convolution
-// have no φ.
+// rows is the delta times a difference of prefix sums of the input.
 func (n *Network) Phi(t *Tape, pool int, out blas32.General) {
 	n.Backward(t, t.RepeatOne(out.Rows))
 	clear(out.Data)
 	for i := range out.Rows {
 		p := pooler{size: pool, left: pool, out: Row(out, i), scale: 1 / float64(pool)}
 		for l, d := range n.Dense {
-			t.sumPrefixes(Row(t.act[l], i))
+			t.sumPrefixes(Row(t.Act[l], i))
 			delta := Row(t.Delta[l], i)
 			for _, v := range delta {
 				p.outer(float64(v), t.prefix)
@@ -165,40 +160,5 @@ func mask(v, a []float32) {
 	for i, x := range a {
 		on := uint32(-int32(math.Float32bits(x)) >> 31)
 		v[i] = math.Float32frombits(math.Float32bits(v[i]) & on)
-	}
-}
-
-// SquareGradient squares the activations (including the input) and the deltas that the last forward
-// pass left on the tape. The gradient of each row is the outer product of the two, so its square is
-// the outer product of their squares.
-func (n *Network) SquareGradient(t *Tape) {
-	n.Backward(t, t.RepeatOne(t.Input.Rows))
-	for l := range n.Dense {
-		square(t.act[l].Data)
-		square(t.Delta[l].Data)
-	}
-}
-
-func square(v []float32) {
-	for i, x := range v {
-		v[i] = x * x
-	}
-}
-
-// Quadratic returns gᵀ Z⁻¹ g for each row whose SquareGradient is on the tape, given Z⁻¹ as the
-// weights of a network.
-func (inverse *Network) Quadratic(t *Tape, out []float64) {
-	clear(out)
-	for l, d := range inverse.Dense {
-		w, trans := d.weights()
-		t.product = Resize(t.product, len(out), d.Out)
-		Multiply(t.act[l], w, trans, 0, t.product)
-		for i := range out {
-			sum := Dot(Row(t.product, i), Row(t.Delta[l], i))
-			if d.B != nil {
-				sum += Dot(d.B, Row(t.Delta[l], i))
-			}
-			out[i] += float64(sum)
-		}
 	}
 }

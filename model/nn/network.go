@@ -12,23 +12,19 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Shape is the architecture of a network with one output: an optional convolution, hidden ReLU
-// layers and a linear layer.
+// Shape is the architecture of a network with one output: hidden ReLU layers and a linear layer.
 type Shape struct {
 	In     int   // inputs
-	Kernel int   // width of a leading one-channel convolution, 0 for none
-	Stride int   // step of that convolution
 	Hidden []int // widths of the ReLU layers
 	Bias   bool  // layers have biases
 }
 
-// Network is f(x; θ) = W_L σ(W_{L-1} σ(... σ(W_1 x))), σ = ReLU, optionally with biases and a
-// leading convolution. All parameters are in one vector: layer by layer, first the weights input by
+// Network is f(x; θ) = W_L σ(W_{L-1} σ(... σ(W_1 x))), σ = ReLU, optionally with biases.
+// All parameters are in one vector: layer by layer, first the weights input by
 // input, then the biases.
 type Network struct {
 	Shape Shape
 	Theta []float32
-	conv  conv
 	Dense []dense
 }
 
@@ -47,10 +43,6 @@ func NewNetwork(s Shape, theta []float32) *Network {
 	}
 	n := &Network{Shape: s, Theta: theta}
 	in, rest := s.In, theta
-	if s.Kernel > 0 {
-		n.conv, rest = newConv(s, rest)
-		in = n.conv.out
-	}
 	for _, out := range s.widths() {
 		d := dense{in: in, Out: out, W: rest[:in*out]}
 		rest = rest[in*out:]
@@ -68,10 +60,6 @@ func (s Shape) Params() int {
 	in, total, bias := s.In, 0, 0
 	if s.Bias {
 		bias = 1
-	}
-	if s.Kernel > 0 {
-		total += s.Kernel + 1
-		in = convOut(s)
 	}
 	for _, out := range s.widths() {
 		total += out * (in + bias)
@@ -115,8 +103,6 @@ func (n *Network) InitUniform(rng *rand.Rand) {
 			p[i] = float32((2*rng.Float64() - 1) / math.Sqrt(float64(max(fan, 1))))
 		}
 	}
-	fill(n.conv.w, n.Shape.Kernel)
-	fill(n.conv.b, n.Shape.Kernel)
 	for _, d := range n.Dense {
 		fill(d.W, d.in)
 		fill(d.B, d.in)
@@ -126,35 +112,29 @@ func (n *Network) InitUniform(rng *rand.Rand) {
 // Tape is the memory of one forward pass over a batch, which the backward passes read. Row i
 // belongs to sample i.
 type Tape struct {
-	Input   blas32.General   // input of the network
-	front   blas32.General   // output of the convolution
-	act     []blas32.General // act[l] is the input of dense layer l; the last one is the output
-	Delta   []blas32.General // delta[l] is the derivative with respect to the output of dense layer l before its ReLU
-	prefix  []float64        // scratch of the pooled gradient
-	ones    []float32        // derivative of an output with respect to itself
-	Drop    func([]float32)  // zeroes outputs of hidden layers; nil: none
-	product blas32.General   // scratch of the quadratic form
+	Input  blas32.General   // input of the network
+	Act    []blas32.General // Act[l] is the input of dense layer l; the last one is the output
+	Delta  []blas32.General // delta[l] is the derivative with respect to the output of dense layer l before its ReLU
+	prefix []float64        // scratch of the pooled gradient
+	ones   []float32        // derivative of an output with respect to itself
+	Drop   func([]float32)  // zeroes outputs of hidden layers; nil: none
 }
 
 // Forward computes f for every row of x. The outputs are valid until the next use of the tape.
 func (n *Network) Forward(t *Tape, x blas32.General) []float32 {
 	t.reserve(len(n.Dense))
-	t.Input, t.act[0] = x, x
-	if n.Shape.Kernel > 0 {
-		t.front = n.conv.forward(x, t.front)
-		t.act[0] = t.front
-	}
+	t.Input, t.Act[0] = x, x
 	for l, d := range n.Dense {
-		t.act[l+1] = Resize(t.act[l+1], x.Rows, d.Out)
-		d.forward(t.act[l], t.act[l+1])
+		t.Act[l+1] = Resize(t.Act[l+1], x.Rows, d.Out)
+		d.forward(t.Act[l], t.Act[l+1])
 		if l < len(n.Dense)-1 {
-			relu(t.act[l+1].Data)
+			relu(t.Act[l+1].Data)
 			if t.Drop != nil {
-				t.Drop(t.act[l+1].Data)
+				t.Drop(t.Act[l+1].Data)
 			}
 		}
 	}
-	return t.act[len(n.Dense)].Data
+	return t.Act[len(n.Dense)].Data
 }
 
 func (d dense) forward(x, y blas32.General) {
@@ -187,55 +167,11 @@ func relu(v []float32) {
 }
 
 func (t *Tape) reserve(layers int) {
-	for len(t.act) <= layers {
-		t.act = append(t.act, blas32.General{})
+	for len(t.Act) <= layers {
+		t.Act = append(t.Act, blas32.General{})
 	}
 	for len(t.Delta) < layers {
 		t.Delta = append(t.Delta, blas32.General{})
-	}
-}
-
-// conv is a one-dimensional convolution with one channel and a bias: y[j] = b + Σ_i w[i] x[j·stride
-// + i].
-type conv struct {
-	stride, out int
-	w, b        []float32
-}
-
-// convOut is the number of positions where the kernel fits into the input.
-func convOut(s Shape) int {
-	return (s.In-s.Kernel)/s.Stride + 1
-}
-
-func newConv(s Shape, theta []float32) (conv, []float32) {
-	return conv{stride: s.Stride, out: convOut(s), w: theta[:s.Kernel], b: theta[s.Kernel : s.Kernel+1]}, theta[s.Kernel+1:]
-}
-
-func (c conv) forward(x, y blas32.General) blas32.General {
-	y = Resize(y, x.Rows, c.out)
-	for i := range x.Rows {
-		from, to := Row(x, i), Row(y, i)
-		for j := range to {
-			to[j] = c.b[0] + Dot(c.w, from[j*c.stride:])
-		}
-	}
-	return y
-}
-
-// addGradient adds the gradient with respect to the kernel and the bias, times by, to the front of
-// sum. The deltas are those of the dense layer that follows.
-func (c conv) addGradient(t *Tape, next dense, by float32, sum []float32) {
-	delta := t.Delta[0]
-	kernel, bias := sum[:len(c.w)], &sum[len(c.w)]
-	for i := range delta.Rows {
-		x := Row(t.Input, i)
-		for j := range c.out {
-			d := by * Dot(Row(delta, i), next.W[j*next.Out:]) // derivative with respect to y[j]
-			for k, v := range x[j*c.stride:][:len(kernel)] {
-				kernel[k] += d * v
-			}
-			*bias += d
-		}
 	}
 }
 

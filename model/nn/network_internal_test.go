@@ -12,19 +12,6 @@ import (
 
 // reference computes f with plain float64 loops.
 func reference(s Shape, theta []float64, x []float64) float64 {
-	if s.Kernel > 0 {
-		kernel, bias := theta[:s.Kernel], theta[s.Kernel]
-		theta = theta[s.Kernel+1:]
-		var y []float64
-		for at := 0; at+s.Kernel <= len(x); at += s.Stride {
-			sum := bias
-			for i, w := range kernel {
-				sum += w * x[at+i]
-			}
-			y = append(y, sum)
-		}
-		x = y
-	}
 	for l := 0; l <= len(s.Hidden); l++ {
 		out := 1
 		if l < len(s.Hidden) {
@@ -152,16 +139,6 @@ func checkGradient(t *rapid.T, s Shape) {
 func TestGradient(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) { checkGradient(t, drawShape(t)) })
-}
-
-func TestGradientConv(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		s := drawShape(t)
-		s.Kernel = rapid.IntRange(1, s.In).Draw(t, "kernel")
-		s.Stride = rapid.IntRange(1, 5).Draw(t, "stride")
-		checkGradient(t, s)
-	})
 }
 
 func TestPhi(t *testing.T) {

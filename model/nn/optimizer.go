@@ -119,7 +119,7 @@ const lagFrom = 1024
 // lags reports whether a network with this fit can have such a layer. Weight decay excludes it,
 // because it moves every weight in every step, and so do moments that are stored in documents.
 func lags(s Shape, f Fit) bool {
-	return f.Adam && f.Fresh && f.Decay == 0 && s.Kernel == 0 && len(s.Hidden) > 0 && s.In >= lagFrom
+	return f.Adam && f.Fresh && f.Decay == 0 && len(s.Hidden) > 0 && s.In >= lagFrom
 }
 
 // catchUpInputs brings the weights of the inputs that are in use in x up to date.

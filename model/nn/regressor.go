@@ -10,14 +10,13 @@ import (
 
 // Fit holds the parameters of fitting a network to its samples.
 type Fit struct {
-	Adam   bool    // Adam if true, otherwise plain gradient descent
-	Rate   float64 // learning rate
-	Decay  float64 // weight decay
-	Fresh  bool    // Adam's moments start from zero in each training
-	Double bool    // loss (f-y)² instead of (f-y)²/2
-	Batch  int     // samples per step
-	Steps  int     // maximum number of steps per training
-	Stop   float64 // a training ends if the mean loss of a pass is below Stop; 0: never
+	Adam  bool    // Adam if true, otherwise plain gradient descent
+	Rate  float64 // learning rate
+	Decay float64 // weight decay
+	Fresh bool    // Adam's moments start from zero in each training
+	Batch int     // samples per step
+	Steps int     // maximum number of steps per training
+	Stop  float64 // a training ends if the mean loss of a pass is below Stop; 0: never
 }
 
 // Regressor is a network with its samples and its optimiser. A document stores its exported fields
@@ -163,18 +162,14 @@ func (r *run) shuffle(rng *rand.Rand, n, k int) []int {
 func (r *Regressor) step(batch []int) (loss float64) {
 	w := &r.run
 	w.x, w.y = r.Data.Gather(batch, w.x, w.y)
-	scale := float32(1)
-	if r.fit.Double {
-		scale = 2
-	}
 	w.dout = w.dout[:0]
 	if r.Opt.lag != nil {
 		r.Opt.catchUpInputs(r.Net.Theta, w.x)
 	}
 	for i, f := range r.Net.Forward(&w.tape, w.x) {
 		e := f - w.y[i]
-		loss += float64(scale*e*e) / 2
-		w.dout = append(w.dout, scale*e/float32(len(batch)))
+		loss += float64(e*e) / 2
+		w.dout = append(w.dout, e/float32(len(batch)))
 	}
 	r.Net.Backward(&w.tape, w.dout)
 	r.Opt.step(r.Net, &w.tape)

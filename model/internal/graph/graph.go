@@ -126,7 +126,6 @@ type Timed interface {
 type Walk struct {
 	Alpha  float64
 	Column bool
-	OneWay bool // edges of an undirected graph lead only from the node that they were added from
 }
 
 // Start is the signed right-hand side h of a walk, ascending by node.

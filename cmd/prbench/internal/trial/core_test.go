@@ -21,9 +21,10 @@ func TestWalkOneWay(t *testing.T) {
 		g.Add(e[0], e[1])
 	}
 	w := trial.NewWalker(g, 1e-9)
+	w.OneWay = true
 	h := model.Start{Node: []trial.ID{0, 3, 5}, Value: []float64{1, 2, 4}}
 	all := []trial.ID{0, 1, 2, 3, 4, 5}
-	v, bound, err := w.Propagate(ctx, model.Walk{Alpha: 0.5, Column: true, OneWay: true}, h, all)
+	v, bound, err := w.Propagate(ctx, model.Walk{Alpha: 0.5, Column: true}, h, all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +116,7 @@ func TestRepairedRunIsTheSame(t *testing.T) {
 	d := communities(t, 6)
 	run := trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: 300}
 	spec := model.Spec{Policy: "prb", Preset: "paper", FeatureLen: 6}
-	r, err := run.Play(context.Background(), []trial.Entrant{trial.NewEntrant(d, spec), trial.NewRepairingEntrant(d, spec)}, 1)
+	r, err := run.Play(context.Background(), []trial.Entrant{trial.NewEntrant(d, spec), trial.Entry{Spec: spec, Repaired: true}.Entrant(d)}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,8 +29,8 @@ const checkEvery = 1 << 14
 
 // Feature returns the features of node u as a model sees them. Of a classification, these are the
 // features once for each class, or for a class node ones in the place of its class and zeros
-// elsewhere: their product has the features in the place of the class (PRB, section 4, "PRB for node
-// classification").
+// elsewhere: their product has the features in the place of the class (PRB, section 4, "PRB for
+// node classification").
 func (d *Data) Feature(u ID) []float32 {
 	switch {
 	case d.classes == nil:

@@ -105,6 +105,10 @@ func (g *Graph) Without(edges [][2]ID) *Graph {
 // Walker is a model.Walker on a Graph. It solves to a certified maximum error. It caches the
 // solution for the last source until an edge is added. It is not safe for concurrent use.
 type Walker struct {
+	// OneWay makes Propagate walk as the authors' program does: in column form, along the edges in
+	// the direction in which they were added.
+	OneWay bool
+
 	graph  *Graph
 	eps    float64
 	solver *ppr.Solver
@@ -164,11 +168,11 @@ func (w *Walker) Proximity(ctx context.Context, alpha float64, source ID, at []I
 // Propagate solves for h.
 func (w *Walker) Propagate(ctx context.Context, walk model.Walk, h model.Start, at []ID) (v, bound []float64, err error) {
 	form := ppr.Row
-	if walk.Column {
+	if walk.Column || w.OneWay {
 		form = ppr.Column
 	}
 	c := &w.core
-	if walk.OneWay {
+	if w.OneWay {
 		c = &w.oneWay
 	}
 	w.follow()

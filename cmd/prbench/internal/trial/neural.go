@@ -26,7 +26,7 @@ type neuralPlayer struct {
 	source  *rand.PCG
 	rounds  int
 	f1      *nn.Regressor // nil before the first contexts
-	design  *nn.Design
+	design  *design
 	tape    nn.Tape
 	forms   []float64
 }
@@ -53,7 +53,7 @@ func (n *neuralPlayer) start(width int) {
 	shape := nn.Shape{In: width, Hidden: slices.Repeat([]int{whole("width")}, whole("layers")-1)}
 	n.f1 = nn.NewRegressor(shape, fit, whole("replay"))
 	n.f1.Net.InitNormal(rand.New(n.source))
-	n.design = nn.NewDesign(shape.Params(), n.options["lambda"].(float64))
+	n.design = newDesign(shape.Params(), n.options["lambda"].(float64))
 }
 
 // read computes the contexts of the arms.
@@ -79,9 +79,9 @@ func (n *neuralPlayer) Choose(ctx context.Context, arms []Pair) (int, error) {
 	for i, f := range n.f1.Net.Forward(&n.tape, x) {
 		scores[i] = float64(f)
 	}
-	n.f1.Net.SquareGradient(&n.tape)
+	squareGradient(n.f1.Net, &n.tape)
 	n.forms = slices.Grow(n.forms[:0], len(arms))[:len(arms)]
-	n.design.Snapshot(n.f1.Net.Shape).Quadratic(&n.tape, n.forms)
+	n.design.quadratic(n.f1.Net.Shape, &n.tape, n.forms)
 	best := 0
 	for i, q := range n.forms {
 		bonus := n.options["nu"].(float64) * math.Sqrt(n.options["lambda"].(float64)*q)
@@ -109,7 +109,7 @@ func (n *neuralPlayer) Learn(ctx context.Context, arms []Pair, chosen int, rewar
 	}
 	began := time.Now()
 	of := nn.Row(x, chosen)
-	n.design.Observe(n.f1.Net, &n.tape, of)
+	n.design.observe(n.f1.Net, &n.tape, of)
 	n.f1.Data.Add(of, reward)
 	n.rounds++
 	if n.rounds <= 2000 && n.rounds%50 == 0 || n.rounds%100 == 0 {

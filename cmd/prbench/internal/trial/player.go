@@ -41,28 +41,38 @@ type modelPlayer struct {
 // accuracy is the certified error of the walks of a model in memory.
 const accuracy = 1e-6
 
+// Entry says how a policy plays a model in memory.
+type Entry struct {
+	Spec     model.Spec // seed apart
+	Repaired bool       // walks are repaired by a RepairingWalker from round to round
+	OneWay   bool       // walks are those of the authors' program: see Walker.OneWay
+	Released bool       // the networks are those of the authors' program: see WithPreset
+}
+
 // NewEntrant returns an entrant that plays a model in memory, made from the spec and the seed of
 // the run. It has the policy's name and knows the share of links that KnownEdges returns for the
 // policy.
-func NewEntrant(d *Data, spec model.Spec) Entrant { return newEntrant(d, spec, false) }
+func NewEntrant(d *Data, spec model.Spec) Entrant { return Entry{Spec: spec}.Entrant(d) }
 
-// NewRepairingEntrant is like NewEntrant, but the walks of the policy are repaired by a
-// RepairingWalker from round to round.
-func NewRepairingEntrant(d *Data, spec model.Spec) Entrant { return newEntrant(d, spec, true) }
-
-func newEntrant(d *Data, spec model.Spec, repair bool) Entrant {
+// Entrant returns the entrant of an entry.
+func (e Entry) Entrant(d *Data) Entrant {
+	spec := e.Spec
 	return Entrant{Name: spec.Policy, Known: KnownEdges(spec.Policy), New: func(seed uint64, known []Pair) (Player, error) {
 		spec.Seed = seed
 		m, err := NewModel(spec)
 		if err != nil {
 			return nil, err
 		}
-		p := newPlayer(m, d, known, repair)
+		p := newPlayer(m, d, known, e)
 		switch r := rivalOf(spec.Policy); {
 		case r.even:
 			return evenPlayer{p}, nil
+		case r.bonus && e.Released:
+			return nil, fmt.Errorf("trial: policy %s has no preset released", r.name)
 		case r.bonus:
 			return newNeuralPlayer(p, r.name == "neural_ts", seed)
+		case e.Released:
+			return newReleasedPlayer(p, seed)
 		}
 		return p, nil
 	}}
@@ -70,16 +80,19 @@ func newEntrant(d *Data, spec model.Spec, repair bool) Entrant {
 
 // NewPlayer returns a player of the model in memory. Its graph has the nodes of d, starts with the
 // known links, and gains the links that are found or revealed.
-func NewPlayer(m *model.Model, d *Data, known []Pair) Player { return newPlayer(m, d, known, false) }
+func NewPlayer(m *model.Model, d *Data, known []Pair) Player { return newPlayer(m, d, known, Entry{}) }
 
-func newPlayer(m *model.Model, d *Data, known []Pair, repair bool) *modelPlayer {
+func newPlayer(m *model.Model, d *Data, known []Pair, e Entry) *modelPlayer {
 	g := NewGraph(d.Nodes)
 	for _, l := range known {
 		g.Add(l.Source, l.Target)
 	}
-	w := &timedWalker{Walker: NewWalker(g, accuracy)}
-	if repair {
-		w.Walker = NewRepairingWalker(g, accuracy)
+	solving := NewWalker(g, accuracy)
+	solving.OneWay = e.OneWay
+	w := &timedWalker{Walker: solving}
+	if e.Repaired {
+		repairing := NewRepairingWalker(g, accuracy)
+		repairing.OneWay, w.Walker = e.OneWay, repairing
 	}
 	p := &modelPlayer{model: m, graph: g, walk: w, world: model.World{Graph: g, Walk: w}}
 	if m.FeatureLen() > 0 {

@@ -8,8 +8,8 @@ import (
 	"kith/model"
 )
 
-// rival is a policy of the PRB paper that kith does not have: one of kith's for classes, without its walk, with
-// links that it knows at the start, or with a bonus, or a walk without a bandit.
+// rival is a policy of the PRB paper that kith does not have: one of kith's for classes, without
+// its walk, with links that it knows at the start, or with a bonus, or a walk without a bandit.
 type rival struct {
 	name, policy string
 	still        bool    // without a walk: alpha is 0
@@ -19,9 +19,9 @@ type rival struct {
 	classifies   bool    // it predicts the classes of nodes
 }
 
-// rivals lists the policies of the paper that kith does not have: PRB-N, EE-Net (Ban et al., ICLR 2022),
-// NeuralGreedy, PRB with prior edges (section 5.4), NeuralUCB, NeuralTS, and EvePPR, whose start
-// values the paper does not define.
+// rivals lists the policies of the paper that kith does not have: PRB-N, EE-Net (Ban et al., ICLR
+// 2022), NeuralGreedy, PRB with prior edges (section 5.4), NeuralUCB, NeuralTS, and EvePPR, whose
+// start values the paper does not define.
 func rivals() []rival {
 	return []rival{
 		{name: "prb_n", policy: "prb", classifies: true},

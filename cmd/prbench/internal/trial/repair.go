@@ -35,7 +35,7 @@ func NewRepairingWalker(g *Graph, eps float64) *RepairingWalker {
 
 // Propagate solves for h, from the last solution of the same walk if there is one.
 func (w *RepairingWalker) Propagate(ctx context.Context, walk model.Walk, h model.Start, at []ID) (v, bound []float64, err error) {
-	if walk.OneWay {
+	if w.OneWay {
 		return w.Walker.Propagate(ctx, walk, h, at)
 	}
 	form, target := ppr.Row, ppr.Target{Norm: ppr.MaxNorm, Eps: w.eps}

@@ -22,7 +22,7 @@ func timeless(c trial.Curve) trial.Curve {
 func TestRunsAreIndependent(t *testing.T) {
 	t.Parallel()
 	d := communities(t, 4)
-	policies := entrants(d, 4, model.Spec{Policy: "prb"}, model.Spec{Policy: "ee_net", Preset: "released"}, model.Spec{Policy: "random"})
+	policies := entrants(d, 4, model.Spec{Policy: "prb"}, model.Spec{Policy: "ee_net", Preset: "paper"}, model.Spec{Policy: "random"})
 	policies[0].Known = 0.1
 	var progress []int
 	tr := trial.Trial{Data: d, Protocol: trial.Fresh(), Rounds: 60, Progress: func(done, total int) {

@@ -237,7 +237,7 @@ func TestPlayRefuses(t *testing.T) {
 // PageRank.
 func BenchmarkRound(b *testing.B) {
 	d := communities(b, 10)
-	for _, spec := range []model.Spec{{Policy: "default"}, {Policy: "prb"}, {Policy: "prb", Preset: "paper"}, {Policy: "prb", Preset: "released"}} {
+	for _, spec := range []model.Spec{{Policy: "default"}, {Policy: "prb"}, {Policy: "prb", Preset: "paper"}} {
 		b.Run("policy="+spec.Policy+"/preset="+spec.Preset, func(b *testing.B) {
 			b.ReportAllocs()
 			tr := trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: b.N}
