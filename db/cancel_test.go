@@ -66,7 +66,7 @@ func TestCancel(t *testing.T) {
 			return load(ctx, dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20}))
 		}},
 		"measure": {2 * cancelEdges, func(ctx context.Context) error {
-			_, err := g.Measure(ctx, strings.NewReader(list), db.LoadOptions{})
+			_, err := g.Load(ctx, strings.NewReader(list), db.LoadOptions{DryRun: true})
 			return err
 		}},
 		"backup": {cancelEdges, func(ctx context.Context) error { _, err := g.WriteTo(ctx, io.Discard); return err }},

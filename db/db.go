@@ -192,7 +192,7 @@ func (db *DB) checkOptions(m *index.Meta) error {
 		what         string
 		asked, stand any
 	}{
-		{o.Direction == AsStored || (o.Direction == Directed) == m.Directed, "Directed", o.Direction == Directed, m.Directed},
+		{o.Direction == 0 || (o.Direction == Directed) == m.Directed, "Directed", o.Direction == Directed, m.Directed},
 		{o.Alpha == 0 || o.Alpha == m.Alpha, "Alpha", o.Alpha, m.Alpha},
 		{o.Epsilon == 0 || o.Epsilon == m.Epsilon, "Epsilon", o.Epsilon, m.Epsilon},
 		{o.Seed == 0 || o.Seed == m.Seed, "Seed", o.Seed, m.Seed},

@@ -17,20 +17,14 @@ import (
 type Edge struct {
 	Src    Key       `json:"src"`
 	Dst    Key       `json:"dst"`
-	Weight float32   `json:"weight"`        // from MinWeight to MaxWeight
+	Weight float32   `json:"weight"`        // from 2^-40 to 2^40
 	Time   time.Time `json:"time,omitzero"` // precision of a second; from the year 0 to 9999; zero means no time
 }
-
-// MinWeight and MaxWeight bound the weight of an edge: 2^-40 and 2^40.
-const (
-	MinWeight = index.MinWeight
-	MaxWeight = index.MaxWeight
-)
 
 // EdgeOption says something of an edge that [Tx.AddEdge] or [Tx.PutEdge] writes.
 type EdgeOption func(*Edge)
 
-// Weight gives an edge a weight from MinWeight to MaxWeight: 9.1e-13 to 1.1e12.
+// Weight gives an edge a weight from 2^-40 to 2^40, 9.1e-13 to 1.1e12.
 func Weight(w float32) EdgeOption { return func(e *Edge) { e.Weight = w } }
 
 // At gives an edge a time in the years 0 to 9999.

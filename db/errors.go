@@ -72,30 +72,29 @@ var errReadOnly = fmt.Errorf("%w: the database is open for reading only", ErrRea
 // errFollower is returned by a write to a follower.
 var errFollower = fmt.Errorf("%w: the database follows another, and only Apply writes to it", ErrReadOnly)
 
-// Kind is the kind of thing that an [Error] is about: node, edge, label, model, version, decision,
-// policy, option, explorer or estimator, and "" for any other argument.
-type Kind string
-
+// The kinds of things that an [Error] is about; kindInput stands for any other argument.
 const (
-	kindInput     Kind = ""
-	kindNode      Kind = "node"
-	kindEdge      Kind = "edge"
-	kindLabel     Kind = "label"
-	kindModel     Kind = "model"
-	kindVersion   Kind = "version"
-	kindDecision  Kind = "decision"
-	kindPolicy    Kind = "policy"
-	kindPreset    Kind = "preset"
-	kindOption    Kind = "option"
-	kindExplorer  Kind = "explorer"
-	kindEstimator Kind = "estimator"
+	kindInput     = ""
+	kindNode      = "node"
+	kindEdge      = "edge"
+	kindLabel     = "label"
+	kindModel     = "model"
+	kindVersion   = "version"
+	kindDecision  = "decision"
+	kindPolicy    = "policy"
+	kindPreset    = "preset"
+	kindOption    = "option"
+	kindExplorer  = "explorer"
+	kindEstimator = "estimator"
 )
 
 // Error is an error about something that the caller named or gave. errors.As finds it, and
 // errors.Is finds Err in it. Its text says what is wrong, for the person who wrote the name,
 // without the name of a package.
 type Error struct {
-	Kind       Kind
+	// Kind is node, edge, label, model, version, decision, policy, option, explorer or estimator, or
+	// "" for any other argument.
+	Kind       string
 	Name       string   // the name as given; a node is written as [Key.Literal] writes it
 	Accepted   []string // the names that would have been accepted, if these are known
 	DidYouMean string   // what Name probably means: one of Accepted, or for a node one that exists; "" means unknown
@@ -115,7 +114,7 @@ func inputf(format string, args ...any) error {
 }
 
 // missing returns the error for a name that does not exist. err is its sentinel.
-func missing(kind Kind, name string, accepted []string, err error, format string, args ...any) *Error {
+func missing(kind string, name string, accepted []string, err error, format string, args ...any) *Error {
 	return &Error{
 		Kind: kind, Name: name, Accepted: accepted, DidYouMean: words.Closest(name, accepted), Err: err, cause: fmt.Errorf(format, args...),
 	}
@@ -210,7 +209,7 @@ func optionError(err error) error {
 		return nil
 	}
 	if name := (*model.NameError)(nil); errors.As(err, &name) {
-		return missing(Kind(name.Kind), name.Name, name.Accepted, ErrInput, "%w", err)
+		return missing(name.Kind, name.Name, name.Accepted, ErrInput, "%w", err)
 	}
 	return inputf("%w", err)
 }

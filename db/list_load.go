@@ -46,6 +46,9 @@ type LoadOptions struct {
 	Malformed func(error)
 	// Progress, if not nil, is called regularly with the number of lines read.
 	Progress func(lines int64)
+	// DryRun makes Load report what it would do, and the memory and disk space that the graph would
+	// take, without changing anything.
+	DryRun bool
 }
 
 // SetColumns parses the meaning of the columns of a list, auto, src,dst, src,dst,weight,
@@ -112,14 +115,6 @@ type LoadReport struct {
 	Errors   []error `json:"errors"`   // the first malformed lines
 }
 
-// Read returns the columns that were read, in the syntax of [LoadOptions.SetColumns].
-func (r *LoadReport) Read() string {
-	if r.Names != (edgelist.Names{}) {
-		return r.Names.String()
-	}
-	return r.Columns.String()
-}
-
 // noteSymmetry adds a note to the report of a list that has every edge twice.
 func (r *LoadReport) noteSymmetry() {
 	if r.Symmetric && (r.Repeats == SumWeights || r.Repeats == CountRepeats) {
@@ -145,6 +140,9 @@ const maxReported = 10
 // The graph with the edges is written as a new generation of blocks, and one commit switches to it.
 // Readers continue meanwhile; writers wait.
 func (db *DB) Load(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport, error) {
+	if o.DryRun {
+		return db.measure(ctx, r, o)
+	}
 	if err := db.lock(ctx); err != nil {
 		return nil, err
 	}
@@ -174,9 +172,9 @@ func (db *DB) Load(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport
 	return report, nil
 }
 
-// Measure reports what Load would do with a list, and the memory and disk space that the graph
+// measure reports what Load would do with a list, and the memory and disk space that the graph
 // would take, without changing anything.
-func (db *DB) Measure(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport, error) {
+func (db *DB) measure(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport, error) {
 	now, err := db.pin()
 	if err != nil {
 		return nil, err

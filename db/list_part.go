@@ -34,6 +34,9 @@ const (
 )
 
 func (db *DB) loadNodes(ctx context.Context, r io.Reader, o LoadOptions, open func(io.Reader, edgelist.Options) (*edgelist.Nodes, error)) (*LoadReport, error) {
+	if o.DryRun {
+		return nil, inputf("a dry run of a load of nodes or features: only a load of edges has one")
+	}
 	if err := checkListLabels(o.Label); err != nil {
 		return nil, err
 	}
@@ -156,12 +159,12 @@ func (db *DB) FolderPairs(ctx context.Context, folder fs.FS, o LoadOptions) (all
 }
 
 // LoadFolder loads a graph from a folder in the layout of the Open Graph Benchmark: its nodes,
-// their labels and feature vectors, then its edges, each file as [DB.LoadPart] does. The options
+// their labels and feature vectors, then its edges, each file as [DB.LoadNodes], [DB.LoadFeatures] or [DB.Load] does. The options
 // must not name labels of sources and targets, nor another format. If LoadFolder returns an error,
 // the reports are those of the files that have been loaded.
 func (db *DB) LoadFolder(ctx context.Context, folder fs.FS, o LoadOptions) (reports []*LoadReport, err error) {
 	err = eachPart(folder, o, func(r io.Reader, p edgelist.Part, o LoadOptions) error {
-		report, err := db.LoadPart(ctx, r, p.Kind, o)
+		report, err := db.loadPart(ctx, r, p.Kind, o)
 		if err == nil {
 			report.Notes = append(report.Notes, p.Notes...)
 			reports = append(reports, report)
@@ -203,9 +206,8 @@ func FolderParts(folder fs.FS, o LoadOptions) ([]edgelist.Part, error) {
 	return given(edgelist.Parts(folder, o.Split))
 }
 
-// LoadPart loads one file of a graph. It calls [DB.Load], [DB.LoadNodes] or [DB.LoadFeatures],
-// depending on kind.
-func (db *DB) LoadPart(ctx context.Context, r io.Reader, kind edgelist.Kind, o LoadOptions) (*LoadReport, error) {
+// loadPart loads one file of a graph, by its kind.
+func (db *DB) loadPart(ctx context.Context, r io.Reader, kind edgelist.Kind, o LoadOptions) (*LoadReport, error) {
 	switch kind {
 	case edgelist.Labels:
 		return db.LoadNodes(ctx, r, o)

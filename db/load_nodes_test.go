@@ -133,7 +133,7 @@ func TestMeasure(t *testing.T) {
 	g, ctx := dbtest.Open(t, nil), context.Background()
 	update(t, g, func(tx *db.Tx) error { return tx.PutEdge(1, 2) })
 	list := wheel(2000) + "1 2\n"
-	told, err := g.Measure(ctx, strings.NewReader(list), db.LoadOptions{})
+	told, err := g.Load(ctx, strings.NewReader(list), db.LoadOptions{DryRun: true})
 	must(t, err)
 	if got := edges(t, g); !slices.Equal(got, []string{"1-2:1@0"}) {
 		t.Errorf("edges %v", got)

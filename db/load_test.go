@@ -198,7 +198,7 @@ func TestLoadOfTwoKindsIntoAUsedGraph(t *testing.T) {
 	for _, label := range []string{"a:b", "\x00"} {
 		_, err := g.Load(ctx, strings.NewReader("1 2\n"), db.LoadOptions{SourceLabel: label})
 		wantError(t, "label "+label, err, db.ErrInput)
-		_, err = g.Measure(ctx, strings.NewReader("1 2\n"), db.LoadOptions{TargetLabel: label})
+		_, err = g.Load(ctx, strings.NewReader("1 2\n"), db.LoadOptions{TargetLabel: label, DryRun: true})
 		wantError(t, "label "+label, err, db.ErrInput)
 	}
 }

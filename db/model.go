@@ -297,13 +297,13 @@ func (db *DB) dropModel(name, answering string, c index.Commit) error {
 
 // addModel stores version 1 of a new model, which does not yet answer requests without a name. The
 // writer calls it.
-func (db *DB) addModel(name string, m *model.Model, from Origin) error {
+func (db *DB) addModel(name string, m *model.Model, from string) error {
 	c := db.recorded()
 	return db.replace(newLearner(name, m, from, db.now.Load().Meta.Version+1, c.Time), db.answering(), c)
 }
 
 // newLearner returns version 1 of a model that the given version of the database makes.
-func newLearner(name string, m *model.Model, from Origin, at uint64, now int64) *learner {
+func newLearner(name string, m *model.Model, from string, at uint64, now int64) *learner {
 	return &learner{name: name, model: m, registry: registry{
 		Born: at, Deployed: at, Since: now, Version: 1, Versions: []version{{Number: 1, From: from, Made: now}},
 	}}

@@ -66,19 +66,17 @@ type Comparison struct {
 	Standings []Standing `json:"standings,omitzero"`
 }
 
-// Role is the part of a contender in a Comparison: new, before, prior or heuristic.
-type Role string
-
+// The parts of contenders in a Comparison.
 const (
-	roleNew       Role = "new"
-	roleBefore    Role = "before"
-	rolePrior     Role = "prior"
-	roleHeuristic Role = "heuristic"
+	roleNew       = "new"
+	roleBefore    = "before"
+	rolePrior     = "prior"
+	roleHeuristic = "heuristic"
 )
 
 // Standing is how well one contender of a Comparison finds links.
 type Standing struct {
-	Role    Role    `json:"role"`
+	Role    string  `json:"role"`    // new, before, prior or heuristic
 	Name    string  `json:"name"`    // "version 2", "prior" or the name of a heuristic
 	MRR     float64 `json:"mrr"`     // mean reciprocal rank of the links among the candidates without an edge
 	Better  bool    `json:"better"`  // better than the new version, by more than two standard errors of the differences by source
@@ -87,9 +85,9 @@ type Standing struct {
 }
 
 // Standing returns the standing in a role, and whether there is one.
-func (c *Comparison) Standing(r Role) (Standing, bool) {
+func (c *Comparison) Standing(role string) (Standing, bool) {
 	for _, s := range c.Standings {
-		if s.Role == r {
+		if s.Role == role {
 			return s, true
 		}
 	}
@@ -152,7 +150,7 @@ func (v *validation) compare(ctx context.Context, tx *Tx, l *learner) (c Compari
 		return Comparison{Skipped: "the model takes too much memory to be asked for hidden links"}, nil
 	}
 	c = Comparison{Hidden: v.edges, Sources: len(v.questions), Sampled: v.sampled, Links: v.links}
-	add := func(role Role, name string, sums []float64, trained bool) {
+	add := func(role string, name string, sums []float64, trained bool) {
 		s := Standing{Role: role, Name: name, MRR: sum(sums) / float64(v.links), Trained: trained}
 		if role != roleNew {
 			s.Better, s.Worse = beyondChance(sums, fresh), beyondChance(fresh, sums)

@@ -101,7 +101,7 @@ func (m *Model) Train(ctx context.Context, t TrainOptions) (Training, error) {
 }
 
 // origin returns the origin of the version that the training makes.
-func (t *TrainOptions) origin() Origin {
+func (t *TrainOptions) origin() string {
 	switch {
 	case t.Log:
 		return trainedLog

@@ -15,23 +15,20 @@ import (
 // deleted that are neither deployed nor the target of Rollback.
 const maxVersions = 8
 
-// Origin says how a version of a model was made: create, edges, refresh, log or import.
-type Origin string
-
-// Origins of versions.
+// How versions of a model are made.
 const (
-	created      Origin = "create"
-	trainedEdges Origin = "edges"   // trained on the edges
-	refreshed    Origin = "refresh" // trained in the background; see Options.NoRefresh
-	trainedLog   Origin = "log"     // trained on observations
-	imported     Origin = "import"
+	created      = "create"
+	trainedEdges = "edges"   // trained on the edges
+	refreshed    = "refresh" // trained in the background; see Options.NoRefresh
+	trainedLog   = "log"     // trained on observations
+	imported     = "import"
 )
 
 // VersionInfo describes a version of a model.
 type VersionInfo struct {
 	Number   int       `json:"version"`
 	Deployed bool      `json:"deployed"`      // whether it is the version that answers and learns
-	From     Origin    `json:"from"`          // "" if the database has no record of it
+	From     string    `json:"from"`          // create, edges, refresh, log or import; "" if the database has no record of it
 	Parent   int       `json:"parent"`        // version that it was trained from; 0 means none
 	Made     time.Time `json:"made,omitzero"` // zero if the database has no record of it
 	Trained  bool      `json:"trained"`
@@ -55,7 +52,7 @@ type registry struct {
 // those of its last checkpoint; the learner has the live values.
 type version struct {
 	Number  int    `msgpack:"number"`
-	From    Origin `msgpack:"from"`
+	From    string `msgpack:"from"`
 	Parent  int    `msgpack:"parent"`
 	Made    int64  `msgpack:"made"`   // nanoseconds since 1970; 0 means unknown
 	Serial  uint64 `msgpack:"serial"` // serial number of its document

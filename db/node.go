@@ -207,11 +207,11 @@ type Seeds []Seed
 // Seed is a node of a set, and how much it counts.
 type Seed struct {
 	Node   Key     `json:"node"`
-	Weight float64 `json:"weight"` // from MinWeight to MaxWeight; 0 means 1
+	Weight float64 `json:"weight"` // from 2^-40 to 2^40; 0 means 1
 }
 
-// MaxSeeds is the maximum number of nodes of a set.
-const MaxSeeds = 10_000
+// maxSeeds is the maximum number of nodes of a set.
+const maxSeeds = 10_000
 
 // CheckSeeds returns ErrInput for a set that no question can have: one that is empty, too large, or
 // has a node twice or an invalid weight. i is the index of the seed at fault. CheckSeeds does not
@@ -220,13 +220,13 @@ func CheckSeeds(s Seeds) (i int, err error) {
 	switch n := len(s); {
 	case n == 0:
 		return 0, inputf("a set of sources without nodes: want at least 1")
-	case n > MaxSeeds:
-		return MaxSeeds, inputf("a set of %d sources: want at most %d", n, MaxSeeds)
+	case n > maxSeeds:
+		return maxSeeds, inputf("a set of %d sources: want at most %d", n, maxSeeds)
 	}
 	given := make(map[Key]bool, len(s))
 	for i, seed := range s {
 		switch w := seed.Weight; {
-		case w != 0 && !(w >= MinWeight && w <= MaxWeight): // the negation also catches NaN
+		case w != 0 && !(w >= index.MinWeight && w <= index.MaxWeight): // the negation also catches NaN
 			return i, inputf("source %v: weight %v is not a number from 2^-40 to 2^40", seed.Node.Literal(), w)
 		case given[seed.Node]:
 			return i, inputf("source %v is given twice in a set", seed.Node.Literal())

@@ -15,7 +15,7 @@ type Direction uint8
 
 // Values of Options.Direction.
 const (
-	AsStored   Direction = iota // as the database was created; a new database is undirected
+	_          Direction = iota // as the database was created; a new database is undirected
 	Undirected                  // an edge is the same from either end
 	Directed
 )

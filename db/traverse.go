@@ -80,7 +80,7 @@ type PageRankOptions struct {
 	From  any     // a node or Seeds
 	Top   int     // number of nodes returned; 0 means 10, a negative number means all that the walk reaches
 	Alpha float64 // 0 means the database's
-	// Epsilon is the allowed error, as in Options.Epsilon. 0 means UntilCertain with RankEpsilon.
+	// Epsilon is the allowed error, as in Options.Epsilon. 0 means UntilCertain with 1e-12.
 	Epsilon float64
 	// UntilCertain begins with the database's epsilon, if that is larger, and refines the values
 	// while the ranks returned are not certain, down to Epsilon.
@@ -111,7 +111,7 @@ type RankedNode struct {
 	Certain bool `json:"certain"`
 }
 
-// RankEpsilon is the error down to which PageRank refines values by default while their ranks are
+// rankEpsilon is the error down to which PageRank refines values by default while their ranks are
 // not certain. Bounds cover rounding errors of that size, so a smaller error separates no more
 // nodes. Of 40 nodes each, the first 20 ranks are certain at 1e-6, 1e-8, 1e-10 and 1e-12 for these
 // percentages (TestFirstRanksAreCertain, column form):
@@ -119,7 +119,7 @@ type RankedNode struct {
 //	ego-Facebook 20 88 98 100    CA-GrQc 55 98 100 100          email-Enron 15 65 100 100
 //	wiki-Vote    20 100 100 100  soc-Epinions1 0 98 100 100     Cora 83 98 100 100
 //	Citeseer     88 100 100 100  dblp-2010 73 98 100 100        cnr-2000 15 85 93 95
-const RankEpsilon = 1e-12
+const rankEpsilon = 1e-12
 
 // valueBytes is the memory of a node and its PageRank while nodes are ranked.
 const valueBytes = 40
@@ -155,7 +155,7 @@ func (tx *Tx) PageRank(ctx context.Context, q PageRankOptions) (*PageRank, error
 	if valueBytes*int64(n) <= tx.db.answerMemory() {
 		nodes = slices.Collect(tx.view().Nodes())
 	}
-	floor := cmp.Or(q.Epsilon, RankEpsilon)
+	floor := cmp.Or(q.Epsilon, rankEpsilon)
 	first := floor
 	if q.Epsilon == 0 || q.UntilCertain {
 		first = max(floor, m.Epsilon)

@@ -195,12 +195,12 @@ func TestHeldBecause(t *testing.T) {
 	}{
 		{0, 0, 0, "[]"}, {0, -1, -1, "[]"}, {1, 0, 0, "[before]"}, {0, 1, 0, "[prior]"}, {0, 1, 1, "[prior heuristic]"}, {-1, 1, 1, "[]"},
 	} {
-		standing := func(r Role, sign int) Standing { return Standing{Role: r, Better: sign > 0, Worse: sign < 0} }
+		standing := func(r string, sign int) Standing { return Standing{Role: r, Better: sign > 0, Worse: sign < 0} }
 		compared := Comparison{Standings: []Standing{
 			{Role: roleNew}, standing(roleBefore, c.before), standing(rolePrior, c.prior), standing(roleHeuristic, c.heuristic),
 		}}
 		held := compared.Held()
-		var roles []Role
+		var roles []string
 		for _, s := range held {
 			roles = append(roles, s.Role)
 		}
@@ -219,7 +219,7 @@ func TestTrainCompares(t *testing.T) {
 	poor := model.Spec{Policy: "prb"} // with a large explore_weight, it ranks by what would be new
 	must(t, poor.Set("explore_weight", 1000.0), g.Model("good").Create(ctx, model.Spec{}), g.Model("poor").Create(ctx, poor))
 	roles := func(m Training) string {
-		var all []Role
+		var all []string
 		for _, s := range m.Comparison.Standings {
 			all = append(all, s.Role)
 		}

@@ -232,12 +232,12 @@ func (r *run) version(v parse.Value) int {
 
 // reference is a name in the statement of a thing that the database looks up.
 type reference struct {
-	kind  db.Kind
+	kind  string
 	value parse.Value
 }
 
 // refer remembers a name, so that the database's error about it gets its position.
-func (r *run) refer(kind db.Kind, v parse.Value) {
+func (r *run) refer(kind string, v parse.Value) {
 	r.references = append(r.references, reference{kind, v})
 }
 

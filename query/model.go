@@ -100,7 +100,7 @@ func (r *run) trainModel(s *parse.Statement) {
 func trainedRow(rows *Rows, m *db.Training) {
 	modelRow(rows, m.ModelInfo)
 	row := append(rows.Rows[0], !m.Held)
-	for _, role := range []db.Role{"new", "before", "prior", "heuristic"} {
+	for _, role := range []string{"new", "before", "prior", "heuristic"} {
 		var mrr any
 		if s, ok := m.Comparison.Standing(role); ok {
 			mrr = s.MRR

@@ -66,7 +66,7 @@ func TestSourceArgument(t *testing.T) {
 		{"PREDICT LINKS FOR $s AMONG ('dan')", []any{sql.Named("s", db.Seeds{{Node: db.Str("ann"), Weight: 3}})}, "'ann'"},
 		{"RANK NODES FOR (7, ?)", []any{[]any{"ann", 7}}, "1:20: source 7 is given twice in a set"},
 		{"RANK NODES FOR (?)", []any{[]string{}}, "1:16: a set of sources without nodes: want at least 1"},
-		{"RANK NODES FOR (?)", []any{make([]int, db.MaxSeeds+1)}, "1:17: no node 0"},
+		{"RANK NODES FOR (?)", []any{make([]int, 10_001)}, "1:17: no node 0"},
 		{"RANK NODES FOR (7, ? WEIGHT ?)", []any{"ann", -1}, "1:29: weight -1 is not a number from 2^-40 to 2^40"},
 		{"RANK NODES FOR ?", []any{db.Seeds{{Node: db.Int(7), Weight: -1}}}, "1:16: source 7: weight -1 is not a number from 2^-40 to 2^40"},
 		{"RANK NODES FOR ?", []any{db.Seeds{{Node: db.Int(7)}, {Node: db.Str("eve")}}}, "1:16: no node 'eve'"},

@@ -57,7 +57,7 @@ func (r *run) weight(v parse.Value) float64 {
 		return 1
 	}
 	w := r.number(v)
-	if w < db.MinWeight || w > db.MaxWeight {
+	if w < 0x1p-40 || w > 0x1p40 {
 		r.refuse(v, "weight %v is not a number from 2^-40 to 2^40", w)
 	}
 	return w

@@ -67,7 +67,7 @@ func (r *run) rank(s *parse.Statement) {
 // rankOptions returns the options of RANK NODES.
 func rankOptions(q *db.PageRankOptions) []option {
 	epsilon := epsilonOption(&q.Epsilon)
-	epsilon.meaning += fmt.Sprintf("; %g by default", db.RankEpsilon)
+	epsilon.meaning += fmt.Sprintf("; %g by default", rankEpsilon)
 	return []option{
 		walkOption("alpha", "a number from 0 to 1", "probability that the walk goes on", func(r *run, v parse.Value) { q.Alpha = r.number(v) }),
 		cacheOption("the answer", &q.NoCache),
@@ -76,11 +76,15 @@ func rankOptions(q *db.PageRankOptions) []option {
 		wordOption("until", "whether the walk stops before epsilon as soon as the ranks are certain; certain by default, epsilon if that is given",
 			func(word string) {
 				if q.UntilCertain = word == "certain"; word == "epsilon" {
-					q.Epsilon = cmp.Or(q.Epsilon, db.RankEpsilon)
+					q.Epsilon = cmp.Or(q.Epsilon, rankEpsilon)
 				}
 			}, "certain", "epsilon"),
 	}
 }
+
+// rankEpsilon is the error down to which RANK refines values by default: the one of
+// [db.PageRankOptions].
+const rankEpsilon = 1e-12
 
 func (r *run) path(s *parse.Statement) {
 	most, from, to := int(r.integer(parse.Depth.Of(s), 1, 0)), r.node(parse.From.Of(s)), r.node(parse.To.Of(s))

@@ -240,13 +240,9 @@ func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 			bar.Show(cli.State{What: in.name, Units: progress.UnitsBytes, Done: read, Total: size})
 		}
 	}}
-	var report *db.LoadReport
 	var refused *edgelist.Refusal
-	if l.dryRun {
-		report, err = g.Measure(ctx, watched, o)
-	} else {
-		report, err = g.LoadPart(ctx, watched, in.kind, o)
-	}
+	o.DryRun = l.dryRun
+	report, err := loaders[in.kind](g, ctx, watched, o)
 	bar.End()
 	err = errors.Join(err, f.Close())
 	l.malformed(in.name, report)
@@ -259,6 +255,11 @@ func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 		return fmt.Errorf("%s: not loaded: %w", in.name, err)
 	}
 	return l.summarize(in, report, time.Since(began))
+}
+
+// loaders load the files of each kind.
+var loaders = map[edgelist.Kind]func(*db.DB, context.Context, io.Reader, db.LoadOptions) (*db.LoadReport, error){
+	edgelist.Edges: (*db.DB).Load, edgelist.Labels: (*db.DB).LoadNodes, edgelist.Features: (*db.DB).LoadFeatures,
 }
 
 // summarize prints the report of a file.

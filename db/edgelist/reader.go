@@ -105,6 +105,14 @@ type Detected struct {
 	kinds bool // sources and targets are, or may be, nodes of two kinds
 }
 
+// Read returns the columns that were read, by their meaning or by their names.
+func (d *Detected) Read() string {
+	if d.Names != (Names{}) {
+		return d.Names.String()
+	}
+	return d.Columns.String()
+}
+
 // note adds a note.
 func (d *Detected) note(format string, args ...any) {
 	d.Notes = append(d.Notes, Note{Msg: fmt.Sprintf(format, args...)})
