@@ -10,9 +10,9 @@ import (
 	"kith/query/parse"
 )
 
-// adminKinds returns the statements about the database as a whole.
-func adminKinds() []kind {
-	return []kind{
+// adminActions returns the statements about the database as a whole.
+func adminActions() []action {
+	return []action{
 		{name: "SHOW STATS", access: reads | joins, columns: named("name", "value"), run: viewing((*run).showStats)},
 		{name: "SHOW LABELS", access: reads | joins, columns: []column{
 			{name: "label"}, {"nodes", "number of nodes with the label"},

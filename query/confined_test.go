@@ -29,14 +29,14 @@ func TestConfined(t *testing.T) {
 		if stmt.Explained() != nil {
 			inner = stmt.Explained()
 		}
-		k := kindOf(inner)
-		files := strings.Contains(grammarOf(inner.Kind), " file")
+		k := actionOf(inner)
+		files := strings.Contains(grammarOf(inner.Form), " file")
 		if k.options != nil {
 			for _, o := range k.options(inner, func(string) bool { return false }) {
 				files = files || strings.Contains(o.accepts, "file")
 			}
 		}
-		if files && has&(reads|edits) != 0 && stmt.Kind != "EXPLAIN" {
+		if files && has&(reads|edits) != 0 && stmt.Form != "EXPLAIN" {
 			t.Errorf("%s may access a file", text)
 		}
 		if has&reads != 0 && has&edits != 0 {
@@ -57,7 +57,7 @@ func TestConfined(t *testing.T) {
 
 // grammarOf returns the grammar of a kind of statement.
 func grammarOf(kind string) string {
-	for _, k := range parse.Kinds() {
+	for _, k := range parse.Forms() {
 		if k.Name == kind {
 			return k.Grammar
 		}

@@ -12,9 +12,9 @@ import (
 	"kith/query/parse"
 )
 
-// decisionKinds returns the statements that teach models by rewards.
-func decisionKinds() []kind {
-	return []kind{
+// decisionActions returns the statements that teach models by rewards.
+func decisionActions() []action {
+	return []action{
 		{
 			name: "OBSERVE", access: joins | edits, columns: named("source", "target", "reward", "model", "edge_added"), run: updating((*run).observe),
 			options: always(observeOptions),

@@ -10,12 +10,14 @@ import (
 	"kith/query/parse"
 )
 
+// longPart matches a number of days or weeks.
+var longPart = regexp.MustCompile(`([0-9]*\.?[0-9]+|[0-9]+\.)([dw])`)
+
 // ParseDuration parses a duration as [time.ParseDuration] does, and with days (d) and weeks (w) of
 // 24 hours a day: "7d", "1d12h", "1.5w". It returns [db.ErrInput] for other text.
 func ParseDuration(text string) (time.Duration, error) {
-	long := regexp.MustCompile(`([0-9]*\.?[0-9]+|[0-9]+\.)([dw])`)
-	hours := long.ReplaceAllStringFunc(text, func(part string) string {
-		m := long.FindStringSubmatch(part)
+	hours := longPart.ReplaceAllStringFunc(text, func(part string) string {
+		m := longPart.FindStringSubmatch(part)
 		n, err := strconv.ParseFloat(m[1], 64)
 		if err != nil {
 			return part

@@ -8,14 +8,14 @@ import (
 	"kith/query/parse"
 )
 
-// evaluateKinds returns the statements that measure models.
-func evaluateKinds() []kind {
+// evaluateActions returns the statements that measure models.
+func evaluateActions() []action {
 	measured := []column{
 		{name: "model"},
 		{"metric", "mrr, hits@10, hits@20, hits@50, hits@100, auc, reached or ece"},
 		{name: "value"}, {name: "count"}, {"of", "what is counted"},
 	}
-	return []kind{
+	return []action{
 		{name: "EVALUATE HOLDOUT", access: reads | joins | lasts, columns: measured, run: viewing((*run).evaluateHoldout), options: holdoutOptions},
 		{name: "EVALUATE SPLIT", access: joins | lasts, columns: measured, run: viewing((*run).evaluateHoldout), options: holdoutOptions},
 		{

@@ -12,12 +12,12 @@ import (
 // of each step. A plan has steps only where there is a choice to explain.
 func (r *run) explain(s *parse.Statement) {
 	plan := r.rows
-	r.kind = kindOf(s.Explained())
-	if r.kind.plan != nil {
-		r.view(func() { r.kind.plan(r, s) })
+	r.action = actionOf(s.Explained())
+	if r.action.plan != nil {
+		r.view(func() { r.action.plan(r, s) })
 		return
 	}
-	if s.Kind == "PROFILE" {
+	if s.Form == "PROFILE" {
 		start := time.Now()
 		r.exec(s.Explained())
 		plan.add("all", words.Count(len(r.rows.Rows), "row"), nil, milliseconds(time.Since(start)))
@@ -39,7 +39,7 @@ func (r *run) explainPredict(e *parse.Statement) {
 		r.predictions(s, parse.For.All(s), func(q db.PredictOptions) {
 			var plan []db.Step
 			var err error
-			if e.Kind == "PROFILE" {
+			if e.Form == "PROFILE" {
 				_, plan, err = r.tx.Profile(r.ctx, q)
 			} else {
 				plan, err = r.tx.Explain(r.ctx, q)

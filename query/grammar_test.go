@@ -40,7 +40,7 @@ func TestRandomStatements(t *testing.T) {
 		}
 		s.Settings.Timeout = 100 * time.Millisecond
 		for range rapid.IntRange(1, 30).Draw(t, "statements") {
-			kind := rapid.SampledFrom(parse.Kinds()).Draw(t, "statement")
+			kind := rapid.SampledFrom(parse.Forms()).Draw(t, "statement")
 			text := (&writer{t: t, terms: fewTerms()}).write(kind.Grammar)
 			stmt, err := parse.Parse(text)
 			if err != nil {
@@ -98,7 +98,7 @@ func drawArguments(t *rapid.T, stmt *parse.Statement) (args []any) {
 func TestGrammarIsParsed(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		h := rapid.SampledFrom(parse.Kinds()).Draw(t, "help")
+		h := rapid.SampledFrom(parse.Forms()).Draw(t, "help")
 		text := (&writer{t: t}).write(h.Grammar)
 		if _, err := parse.Parse(text); err != nil {
 			t.Fatalf("%s\nis allowed by %s\n%v", text, h.Grammar, err)
@@ -218,7 +218,7 @@ func (w *writer) term(name string) string {
 	case "parameter":
 		return "?"
 	case "topic":
-		return rapid.SampledFrom(parse.Kinds()).Draw(w.t, "topic").Name
+		return rapid.SampledFrom(parse.Forms()).Draw(w.t, "topic").Name
 	case "statement":
 		return "CHECK"
 	case "predicate":

@@ -9,13 +9,13 @@ import (
 	"kith/query/parse"
 )
 
-// graphKinds returns the statements about nodes and edges.
-func graphKinds() []kind {
+// graphActions returns the statements about nodes and edges.
+func graphActions() []action {
 	node := []column{
 		{name: "node"}, {name: "label"}, {"features", "number of features"},
 	}
 	edges := named("edges_added", "edges_changed", "nodes_added")
-	return []kind{
+	return []action{
 		{name: "INSERT NODE", access: joins | edits, columns: node, run: putting((*db.Tx).AddNode)},
 		{name: "MERGE NODE", access: joins | edits, columns: node, run: putting((*db.Tx).PutNode)},
 		{name: "INSERT EDGES", access: joins | edits, columns: edges, run: puttingEdges((*db.Tx).AddEdge)},

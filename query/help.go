@@ -10,14 +10,14 @@ import (
 func (r *run) help(s *parse.Statement) {
 	topic := s.Topic()
 	if topic == "" {
-		for _, k := range parse.Kinds() {
+		for _, k := range parse.Forms() {
 			r.rows.add(k.Name, k.Summary)
 		}
 		return
 	}
 	r.rows.Columns = []string{"name", "value"}
 	grammars := ""
-	for _, k := range parse.Kinds() {
+	for _, k := range parse.Forms() {
 		if k.About(topic) {
 			r.rows.describe(&k)
 			grammars += k.Grammar + "\n"
@@ -28,8 +28,8 @@ func (r *run) help(s *parse.Statement) {
 	}
 }
 
-// describe adds the help of a kind of statement.
-func (rows *Rows) describe(k *parse.Kind) {
+// describe adds the help of a form of statement.
+func (rows *Rows) describe(k *parse.Form) {
 	rows.add("statement", k.Name)
 	rows.add("summary", k.Summary)
 	rows.addLines("grammar", k.Grammar)
@@ -38,7 +38,7 @@ func (rows *Rows) describe(k *parse.Kind) {
 	if err != nil {
 		return // a test parses every example
 	}
-	does := kindOf(stmt)
+	does := actionOf(stmt)
 	if does.options != nil {
 		for _, o := range does.options(stmt, func(string) bool { return false }) {
 			rows.addLines("option", wrap(o.String()))

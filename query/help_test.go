@@ -19,30 +19,30 @@ import (
 
 var updatePages = flag.Bool("update", false, "rewrite the help in LANGUAGE.md")
 
-// TestKinds checks the record of every kind of statement: it has both halves, its example parses to
+// TestForms checks every form of statement: it has an action, its example parses to
 // such a statement, its summary fits the screen, the options that are completed are those that are
 // accepted, the columns of answers are those that HELP shows, EXPLAIN shows a plan where there is a
 // choice, and a statement that says that it reads changes nothing and is the only one that a
 // session that is ReadOnly runs.
-func TestKinds(t *testing.T) {
+func TestForms(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	t.Chdir(t.TempDir()) // option plot writes a file
-	if len(slices.Collect(kinds)) != len(parse.Kinds()) {
-		t.Errorf("%d kinds of statements run, %d are parsed", len(slices.Collect(kinds)), len(parse.Kinds()))
+	if len(slices.Collect(actions)) != len(parse.Forms()) {
+		t.Errorf("%d kinds of statements run, %d are parsed", len(slices.Collect(actions)), len(parse.Forms()))
 	}
-	for _, h := range parse.Kinds() {
+	for _, h := range parse.Forms() {
 		stmt, err := parse.Parse(h.Example)
 		if err != nil {
 			t.Errorf("%s: the example %s: %v", h.Name, h.Example, err)
 			continue
 		}
-		if stmt.Kind != h.Name {
-			t.Errorf("%s: the example %s is of kind %s", h.Name, h.Example, stmt.Kind)
+		if stmt.Form != h.Name {
+			t.Errorf("%s: the example %s is of kind %s", h.Name, h.Example, stmt.Form)
 		}
 		if h.Summary == "" || strings.HasSuffix(h.Summary, ".") || len(h.Summary) > 60 {
 			t.Errorf("%s: summary %q", h.Name, h.Summary)
 		}
-		k := kindOf(stmt)
+		k := actionOf(stmt)
 		if len(columnNames(k.columns)) == 0 || k.run == nil {
 			t.Errorf("%s: columns %q, run %v", h.Name, k.columns, k.run)
 		}
@@ -78,7 +78,7 @@ func testOptions(t *testing.T, g *db.DB) {
 		if err != nil {
 			t.Fatal(before, err)
 		}
-		seen[stmt.Kind] = true
+		seen[stmt.Form] = true
 		names := wordsOf("an option", before+" WITH (", []string{"m"})
 		if len(names) == 0 {
 			t.Errorf("%s: no options", before)
@@ -93,7 +93,7 @@ func testOptions(t *testing.T, g *db.DB) {
 			}
 		}
 	}
-	for k := range kinds {
+	for k := range actions {
 		if k.options != nil && !seen[k.name] {
 			t.Errorf("the options of %s are not tested", k.name)
 		}
@@ -102,7 +102,7 @@ func testOptions(t *testing.T, g *db.DB) {
 
 // testColumns checks that the answers of examples have the columns of their kind.
 func testColumns(t *testing.T, g *db.DB) {
-	for _, h := range parse.Kinds() {
+	for _, h := range parse.Forms() {
 		if h.Name == "HELP" || strings.HasPrefix(h.Name, "EVALUATE") {
 			continue // HELP with a topic has other columns, and evaluations take long
 		}
@@ -115,7 +115,7 @@ func testColumns(t *testing.T, g *db.DB) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := columnNames(kindOf(stmt).columns); !slices.Equal(rows.Columns, want) {
+		if want := columnNames(actionOf(stmt).columns); !slices.Equal(rows.Columns, want) {
 			t.Errorf("%s: columns %v, want %v", h.Example, rows.Columns, want)
 		}
 		for _, row := range rows.Rows {
@@ -132,11 +132,11 @@ func testColumns(t *testing.T, g *db.DB) {
 // testExplain checks that EXPLAIN of each example shows steps or, where there is no choice to
 // explain, says so, and that HELP tells the statement's record.
 func testExplain(t *testing.T, g *db.DB) {
-	for _, h := range parse.Kinds() {
+	for _, h := range parse.Forms() {
 		if strings.HasPrefix(h.Grammar, "EXPLAIN") || strings.HasPrefix(h.Grammar, "PROFILE") {
 			continue
 		}
-		k := kindOf(&parse.Statement{Kind: h.Name})
+		k := actionOf(&parse.Statement{Form: h.Name})
 		rows, err := Run(t.Context(), g, "EXPLAIN "+h.Example)
 		switch {
 		case k.plan == nil && (err != nil || len(rows.Rows) > 0 || len(rows.Notes) != 1):
@@ -160,7 +160,7 @@ func testExplain(t *testing.T, g *db.DB) {
 
 // testAccess checks what the examples do to a database against what their records say.
 func testAccess(t *testing.T, g *db.DB) {
-	for _, h := range parse.Kinds() {
+	for _, h := range parse.Forms() {
 		if strings.HasPrefix(h.Name, "EVALUATE") {
 			continue // takes long
 		}
@@ -187,7 +187,7 @@ func testAccess(t *testing.T, g *db.DB) {
 func TestHelpFits(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
-	for _, h := range parse.Kinds() {
+	for _, h := range parse.Forms() {
 		rows, err := Run(context.Background(), g, "HELP "+h.Name)
 		if err != nil {
 			t.Fatal(err)
@@ -210,8 +210,8 @@ func TestHelpFits(t *testing.T) {
 		}
 	}
 	rows, err := Run(context.Background(), g, "HELP")
-	if err != nil || len(rows.Rows) != len(parse.Kinds()) {
-		t.Errorf("HELP lists %d statements, error %v, want %d", len(rows.Rows), err, len(parse.Kinds()))
+	if err != nil || len(rows.Rows) != len(parse.Forms()) {
+		t.Errorf("HELP lists %d statements, error %v, want %d", len(rows.Rows), err, len(parse.Forms()))
 	}
 }
 
@@ -240,7 +240,7 @@ func TestShowPolicies(t *testing.T) {
 func TestTermsAreUsed(t *testing.T) {
 	t.Parallel()
 	all := ""
-	for _, h := range parse.Kinds() {
+	for _, h := range parse.Forms() {
 		all += h.Grammar + "\n"
 	}
 	used := parse.TermsOf(all)
@@ -253,7 +253,7 @@ func TestTermsAreUsed(t *testing.T) {
 func TestPages(t *testing.T) {
 	t.Parallel()
 	var help []string
-	for _, k := range parse.Kinds() {
+	for _, k := range parse.Forms() {
 		rows := &Rows{}
 		rows.describe(&k)
 		before := ""

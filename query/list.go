@@ -16,8 +16,8 @@ import (
 	"kith/query/parse"
 )
 
-// listKinds returns the statements that read and write lists and backups.
-func listKinds() []kind {
+// listActions returns the statements that read and write lists and backups.
+func listActions() []action {
 	nodes := []column{
 		{name: "file"}, {"lines", "number of lines read"}, {"nodes", "nodes added"},
 		{"skipped", "malformed lines"},
@@ -25,7 +25,7 @@ func listKinds() []kind {
 	list := []column{
 		{name: "file"}, {"lines", "number of lines written"}, {name: "format"}, {name: "columns"},
 	}
-	return []kind{
+	return []action{
 		{
 			name: "LOAD EDGES", run: (*run).loadEdges,
 			columns: []column{

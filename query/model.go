@@ -26,9 +26,9 @@ var changedColumns = []column{
 	{name: "trained"}, {"rounds", "number of rewards learned"},
 }
 
-// modelKinds returns the statements about models and their versions.
-func modelKinds() []kind {
-	return []kind{
+// modelActions returns the statements about models and their versions.
+func modelActions() []action {
+	return []action{
 		{
 			name: "CREATE MODEL", access: edits, columns: modelColumns, run: (*run).createModel,
 			options: always(modelOptions),
@@ -144,14 +144,16 @@ func checkPolicy(name string) error {
 	return db.ModelSpec{Policy: name}.Validate()
 }
 
+// optionMeanings are the meanings of options of models whose names do not say it.
+var optionMeanings = map[string]string{
+	"preset": "options for a purpose", "seed": "seed of the model's draws",
+	"normalize": "with features each node's vector has mean square 1, with unit the whole context has length 1",
+}
+
 // modelOptions returns the options of CREATE MODEL: those that the models know.
 func modelOptions(spec *db.ModelSpec) (options []option) {
-	meanings := map[string]string{
-		"preset": "options for a purpose", "seed": "seed of the model's draws",
-		"normalize": "with features each node's vector has mean square 1, with unit the whole context has length 1",
-	}
 	for _, m := range model.DescribeOptions() {
-		options = append(options, option{m.Name, m.Accepts, meanings[m.Name], func(r *run, o parse.Option) {
+		options = append(options, option{m.Name, m.Accepts, optionMeanings[m.Name], func(r *run, o parse.Option) {
 			r.fail(spec.Set(m.Name, r.single(o, m.Accepts)))
 		}})
 	}
@@ -331,7 +333,7 @@ func (r *run) showVersions(s *parse.Statement) {
 func changing(change func(r *run, model string, version int) error) runner {
 	return func(r *run, s *parse.Statement) {
 		model, version := parse.Model.Of(s), r.version(parse.Version.Of(s))
-		deployed := r.answers(model) || s.Kind == "DEPLOY MODEL"
+		deployed := r.answers(model) || s.Form == "DEPLOY MODEL"
 		if r.err == nil {
 			r.failAt(model, change(r, model.Value, version))
 		}

@@ -145,7 +145,7 @@ func wordsOf(expected, text string, models []string) []string {
 	if stmt == nil {
 		return nil
 	}
-	k := kindOf(stmt)
+	k := actionOf(stmt)
 	if expected == parse.AColumn {
 		return columnNames(slices.Concat(k.columns, k.more))
 	}

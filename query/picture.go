@@ -12,9 +12,9 @@ import (
 	"kith/query/parse"
 )
 
-// pictureKinds returns the statements that draw.
-func pictureKinds() []kind {
-	return []kind{{
+// pictureActions returns the statements that draw.
+func pictureActions() []action {
+	return []action{{
 		name: "DRAW", access: joins, run: viewing((*run).draw), options: always((*drawing).options),
 		columns: []column{
 			{name: "file"}, {name: "nodes"}, {name: "edges"}, {name: "predicted"},

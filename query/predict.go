@@ -11,10 +11,10 @@ import (
 	"kith/query/parse"
 )
 
-// predictKinds returns the statements that predict links.
-func predictKinds() []kind {
+// predictActions returns the statements that predict links.
+func predictActions() []action {
 	options := always(predictOptions)
-	return []kind{
+	return []action{
 		{
 			name: "PREDICT LINKS", access: reads | joins,
 			columns: columnsOf(linkFields[:shownOfLinks]), more: columnsOf(linkFields[shownOfLinks:]),

@@ -14,7 +14,7 @@ import (
 
 // isBatch reports whether a statement predicts the links of all nodes, or of those with a label.
 func isBatch(s *parse.Statement) bool {
-	return s.Kind == "PREDICT LINKS" && (parse.All.Given(s) || parse.Label.Given(s))
+	return s.Form == "PREDICT LINKS" && (parse.All.Given(s) || parse.Label.Given(s))
 }
 
 // predictEach predicts the links of many nodes. It adds the first top links of each, or the best of
@@ -150,7 +150,7 @@ func (r *run) explainEach(e, s *parse.Statement, plan *Rows) {
 		"%s, in the order in which they were added, on all processors; PageRank from scratch", words.Count(total, "node"))}
 	links := db.Step{Name: "links", Detail: top}
 	steps := []db.Step{sources, links}
-	if e.Kind == "PROFILE" {
+	if e.Form == "PROFILE" {
 		began, answer := time.Now(), &Rows{}
 		r.rows = answer
 		r.predictEach(s, r.linkTable(s), r.top(parse.Top.Of(s), defaultTop))

@@ -131,7 +131,7 @@ func (s *Session) Exec(ctx context.Context, stmt *parse.Statement, args ...any) 
 	if r.err != nil {
 		return nil, r.withPosition(stmt, r.err)
 	}
-	if stmt.Kind != "SHOW SETTINGS" {
+	if stmt.Form != "SHOW SETTINGS" {
 		r.truncate()
 	}
 	return r.rows, nil
@@ -162,7 +162,7 @@ type run struct {
 	ctx        context.Context
 	args       []any          // arguments of ?
 	named      map[string]any // arguments of $name
-	kind       kind           // of the statement
+	action     action         // of the statement
 	tx         *db.Tx         // transaction of the statement
 	rows       *Rows          // the answer
 	err        error          // the first error
@@ -189,11 +189,11 @@ func (r *run) fail(err error) bool {
 // already.
 func (r *run) failAt(at place, err error) bool { return r.fail(r.withPosition(at, err)) }
 
-// exec runs a statement by the record of its kind.
+// exec runs a statement by the action of its form.
 func (r *run) exec(stmt *parse.Statement) {
-	r.kind = kindOf(stmt)
-	r.rows = &Rows{Columns: columnNames(r.kind.columns)}
-	r.kind.run(r, stmt)
+	r.action = actionOf(stmt)
+	r.rows = &Rows{Columns: columnNames(r.action.columns)}
+	r.action.run(r, stmt)
 }
 
 // withPosition returns an error of the database with a position, unless it has one already or is

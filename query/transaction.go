@@ -10,12 +10,12 @@ import (
 	"kith/query/parse"
 )
 
-// sessionKinds returns the statements about transactions and settings.
-func sessionKinds() []kind {
+// sessionActions returns the statements about transactions and settings.
+func sessionActions() []action {
 	state := []column{
 		{"transaction", "open, committed or rolled back"},
 	}
-	return []kind{
+	return []action{
 		{name: "BEGIN", access: joins, columns: state, run: (*run).begin},
 		{name: "COMMIT", access: joins, columns: state, run: ending("committed", (*db.Tx).Commit)},
 		{name: "ROLLBACK", access: joins, columns: state, run: ending("rolled back", (*db.Tx).Rollback)},

@@ -11,9 +11,9 @@ import (
 	"kith/query/parse"
 )
 
-// transferKinds returns the statements that read and write files of models and of the log.
-func transferKinds() []kind {
-	return []kind{
+// transferActions returns the statements that read and write files of models and of the log.
+func transferActions() []action {
+	return []action{
 		{name: "EXPORT MODEL", access: joins, columns: named("file", "model", "version", "bytes"), run: viewing((*run).exportModel)},
 		{name: "EXPORT LOG", access: joins, columns: named("file", "observations", "decisions"), run: viewing((*run).exportLog)},
 		{

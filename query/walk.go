@@ -10,9 +10,9 @@ import (
 	"kith/query/parse"
 )
 
-// walkKinds returns the statements about walks and paths.
-func walkKinds() []kind {
-	return []kind{
+// walkActions returns the statements about walks and paths.
+func walkActions() []action {
+	return []action{
 		{
 			name: "RANK NODES", access: reads | joins, run: viewing((*run).rank),
 			columns: []column{

@@ -139,7 +139,7 @@ func (p *parser) predicate(depth int) Condition {
 func (p *parser) comparison(pos Pos) Condition {
 	c := &Comparison{Pos: pos, Column: p.column()}
 	for _, op := range []Comparator{Equal, NotEqual, Less, LessOrEqual, Greater, GreaterOrEqual} {
-		if p.is(kind(op)) {
+		if p.is(symbol(op)) {
 			c.Operator, c.Values = op, []Value{p.compared()}
 			return c
 		}

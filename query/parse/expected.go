@@ -1,7 +1,7 @@
 package parse
 
-// cursor is the kind of the token that ends a text to complete. No production accepts it.
-const cursor kind = "cursor"
+// cursor is the symbol that ends a text to complete. No production accepts it.
+const cursor symbol = "cursor"
 
 // Expected returns what may follow text, the beginning of a statement, in the order of the grammar:
 // a keyword in capitals, a punctuation mark in double quotes, or the constant for a name or a
@@ -16,7 +16,7 @@ func Expected(text string) []string {
 }
 
 // Begun parses text, the beginning of a statement. It returns the statement as far as it is parsed,
-// or nil before its kind is known, and the name of the option or setting whose value comes next, or
+// or nil before its form is known, and the name of the option or setting whose value comes next, or
 // "".
 func Begun(text string) (s *Statement, option string) {
 	p := begin(text)

@@ -59,7 +59,7 @@ func Complete(text string) bool {
 func (f Fragment) blank() bool {
 	s := scanner{rest: f.Text, pos: f.Pos}
 	t, err := s.next()
-	return err == nil && (t.kind == end || t.kind == semicolon)
+	return err == nil && (t.symbol == end || t.symbol == semicolon)
 }
 
 // splitter finds the ends of statements. It recognizes quotes and comments and no other token.

@@ -28,12 +28,12 @@ type generator struct {
 
 // statements draws trees of every kind.
 func statements() *rapid.Generator[*Statement] {
-	return rapid.Custom(func(t *rapid.T) *Statement { return (&generator{t: t}).statement(Kinds()) })
+	return rapid.Custom(func(t *rapid.T) *Statement { return (&generator{t: t}).statement(Forms()) })
 }
 
-func (g *generator) statement(kinds []Kind) *Statement {
-	k := rapid.SampledFrom(kinds).Draw(g.t, "kind")
-	s := &Statement{Kind: k.Name}
+func (g *generator) statement(forms []Form) *Statement {
+	k := rapid.SampledFrom(forms).Draw(g.t, "kind")
+	s := &Statement{Form: k.Name}
 	n := 0
 	for w := firstWord(k.Grammar); w != ""; w = firstWord(k.Grammar[min(n, len(k.Grammar)):]) {
 		n += len(w) + 1
@@ -76,7 +76,7 @@ func (g *generator) term(s *Statement, name string) {
 		"source": func() Node { return g.source() }, "seed": func() Node { return g.seed() },
 		"sets": func() Node { return g.sets() }, "condition": func() Node { return g.condition(2) },
 		"statement": func() Node {
-			return g.statement(slices.DeleteFunc(Kinds(), func(k Kind) bool { return strings.Contains(k.Grammar, "statement") }))
+			return g.statement(slices.DeleteFunc(Forms(), func(k Form) bool { return strings.Contains(k.Grammar, "statement") }))
 		},
 	}
 	switch draw := terms[name]; {
@@ -145,17 +145,17 @@ func (g *generator) set() Set {
 	case 0:
 		return &ListSet{Nodes: several(g, 1, g.node)}
 	case 1:
-		return &SizedSet{Kind: SetNeighbors, Size: g.count()}
+		return &SizedSet{Function: SetNeighbors, Size: g.count()}
 	case 2:
-		return &SizedSet{Kind: SetPPR, Size: g.count()}
+		return &SizedSet{Function: SetPPR, Size: g.count()}
 	case 3:
 		return &LabelSet{Label: g.name()}
 	case 4:
 		return &AllSet{}
 	case 5:
-		return &SizedSet{Kind: SetSample, Size: g.count()}
+		return &SizedSet{Function: SetSample, Size: g.count()}
 	case 6:
-		return &SizedSet{Kind: SetSimilar, Size: g.count()}
+		return &SizedSet{Function: SetSimilar, Size: g.count()}
 	}
 	return &ParamSet{g.param().(Param)}
 }
@@ -258,11 +258,11 @@ func TestParamsOfAStatement(t *testing.T) {
 			places[p.Pos] = true
 		}
 		s := scanner{rest: text, pos: start()}
-		for tok, err := s.next(); tok.kind != end; tok, err = s.next() {
+		for tok, err := s.next(); tok.symbol != end; tok, err = s.next() {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if tok.kind == param && !places[tok.pos] {
+			if tok.symbol == param && !places[tok.pos] {
 				t.Fatalf("%s\nparameter at column %d is not known", text, tok.pos.Col)
 			}
 		}

@@ -17,7 +17,7 @@ type element struct {
 // isTerm reports whether the element is a term.
 func (e *element) isTerm() bool { return e.text != "" && 'a' <= e.text[0] && e.text[0] <= 'z' }
 
-// grammarReader reads the elements of a grammar; see [Kind].
+// grammarReader reads the elements of a grammar; see [Form].
 type grammarReader struct{ rest string }
 
 // token returns the next token, or "" at the end.
@@ -58,24 +58,24 @@ func (g *grammarReader) alternatives() (all [][]element) {
 	}
 }
 
-// statement parses a statement of one of the kinds. It changes the list.
-func (p *parser) statement(kinds []Kind) *Statement {
+// statement parses a statement of one of the forms. It changes the list.
+func (p *parser) statement(forms []Form) *Statement {
 	pos := p.tok.pos
 	for at := 0; ; { // the first at bytes of the grammars are parsed
-		next := func(k Kind) string { return firstWord(k.Grammar[min(at, len(k.Grammar)):]) }
+		next := func(k Form) string { return firstWord(k.Grammar[min(at, len(k.Grammar)):]) }
 		w := ""
-		if i := slices.IndexFunc(kinds, func(k Kind) bool { return next(k) != "" && p.tok.is(next(k)) }); i >= 0 {
-			w = next(kinds[i])
+		if i := slices.IndexFunc(forms, func(k Form) bool { return next(k) != "" && p.tok.is(next(k)) }); i >= 0 {
+			w = next(forms[i])
 			p.advance()
 		} else {
-			p.missWords(kinds, next)
+			p.missWords(forms, next)
 		}
-		kinds = slices.DeleteFunc(kinds, func(k Kind) bool { return next(k) != w })
+		forms = slices.DeleteFunc(forms, func(k Form) bool { return next(k) != w })
 		switch {
 		case w != "":
 			at += len(w) + 1
-		case len(kinds) > 0:
-			return p.clauses(pos, kinds, at)
+		case len(forms) > 0:
+			return p.clauses(pos, forms, at)
 		default:
 			if at == 0 {
 				p.refuseBeginning()
@@ -86,22 +86,22 @@ func (p *parser) statement(kinds []Kind) *Statement {
 	}
 }
 
-// missWords records the next words of the kinds as alternatives that do not match the token.
-func (p *parser) missWords(kinds []Kind, next func(Kind) string) {
-	for i, k := range kinds {
-		same := func(o Kind) bool { return next(o) == next(k) }
-		if next(k) != "" && !slices.ContainsFunc(kinds[:i], same) {
+// missWords records the next words of the forms as alternatives that do not match the token.
+func (p *parser) missWords(forms []Form, next func(Form) string) {
+	for i, k := range forms {
+		same := func(o Form) bool { return next(o) == next(k) }
+		if next(k) != "" && !slices.ContainsFunc(forms[:i], same) {
 			p.miss(next(k))
 		}
 	}
 }
 
-// clauses parses the clauses of a statement whose first words are parsed. If several kinds begin
-// with these words, the statement is of the kind whose grammar matches more of the text.
-func (p *parser) clauses(pos Pos, kinds []Kind, at int) (s *Statement) {
+// clauses parses the clauses of a statement whose first words are parsed. If several forms begin
+// with these words, the statement is of the form whose grammar matches more of the text.
+func (p *parser) clauses(pos Pos, forms []Form, at int) (s *Statement) {
 	var best parser
-	for i, k := range kinds {
-		try, stmt := *p, &Statement{Pos: pos, Kind: k.Name}
+	for i, k := range forms {
+		try, stmt := *p, &Statement{Pos: pos, Form: k.Name}
 		try.expected, try.begun, try.given = slices.Clone(p.expected), stmt, nil
 		stmt.begin(k.Grammar[:at-1])
 		g := grammarReader{k.Grammar[min(at, len(k.Grammar)):]}
@@ -162,7 +162,7 @@ func (p *parser) literal(s *Statement, text string) bool {
 		if !p.keyword(text) {
 			return false
 		}
-	} else if !p.is(kind(text)) {
+	} else if !p.is(symbol(text)) {
 		return false
 	}
 	if text != "(" && text != ")" {
@@ -170,6 +170,9 @@ func (p *parser) literal(s *Statement, text string) bool {
 	}
 	return true
 }
+
+// nameTerms are what the terms that are names of things other than models name.
+var nameTerms = map[string]string{"policy": APolicy, "explorer": AnExplorer, "estimator": AnEstimator, "format": AFormat}
 
 // term parses a term and adds it to the last clause of a statement.
 func (p *parser) term(s *Statement, name string) {
@@ -179,7 +182,7 @@ func (p *parser) term(s *Statement, name string) {
 		what := AModel
 		if clause == "LABEL" {
 			what = ALabel
-		} else if s.Kind == "CREATE MODEL" {
+		} else if s.Form == "CREATE MODEL" {
 			what = aNewModel
 		}
 		s.add(p.name(what))
@@ -187,8 +190,7 @@ func (p *parser) term(s *Statement, name string) {
 			s.add(p.count())
 		}
 	case "policy", "explorer", "estimator", "format":
-		what := map[string]string{"policy": APolicy, "explorer": AnExplorer, "estimator": AnEstimator, "format": AFormat}
-		s.add(p.name(what[name]))
+		s.add(p.name(nameTerms[name]))
 	case "column":
 		s.add(p.column())
 	case "source":
@@ -218,7 +220,7 @@ func (p *parser) term(s *Statement, name string) {
 	case "option":
 		p.option(s, clause)
 	case "statement":
-		s.add(p.statement(slices.DeleteFunc(Kinds(), func(k Kind) bool { return k.Name == "EXPLAIN" || k.Name == "PROFILE" })))
+		s.add(p.statement(slices.DeleteFunc(Forms(), func(k Form) bool { return k.Name == "EXPLAIN" || k.Name == "PROFILE" })))
 	case "topic":
 		p.topic(s)
 	}
@@ -264,7 +266,7 @@ func (s *Statement) Topic() string { return strings.TrimSpace(strings.TrimPrefix
 
 // nextWords returns the words that may follow the words begun in a topic.
 func nextWords(begun string) (words []string) {
-	for _, k := range Kinds() {
+	for _, k := range forms {
 		if !k.About(begun) {
 			continue
 		}

@@ -13,7 +13,7 @@ type Lexeme struct {
 	Text  string
 }
 
-// Class is the kind of a Lexeme.
+// Class says what a Lexeme is to a reader.
 type Class byte
 
 // The classes. A quoted text or a comment may be unfinished.

@@ -38,8 +38,8 @@ func parse[T any](f Fragment, production func(*parser) T) (tree T, err error) {
 
 // script parses the whole text, which is one statement.
 func (p *parser) script() *Statement {
-	s := p.statement(Kinds())
-	if p.tok.kind == semicolon {
+	s := p.statement(Forms())
+	if p.tok.symbol == semicolon {
 		p.advance()
 	}
 	p.end()
@@ -47,7 +47,7 @@ func (p *parser) script() *Statement {
 }
 
 // end stops the parser unless it is at the end of the text.
-func (p *parser) end() { p.need(p.tok.kind == end || p.miss(string(end))) }
+func (p *parser) end() { p.need(p.tok.symbol == end || p.miss(string(end))) }
 
 // check returns an error for text that no statement may contain.
 func (f Fragment) check() error {
@@ -96,13 +96,13 @@ func (p *parser) advance() {
 func (p *parser) stop(err *Error) {
 	if p.err == nil {
 		p.err = err
-		p.tok = token{kind: end}
+		p.tok = token{symbol: end}
 	}
 }
 
-// is consumes the token if it is of kind k, a kind with one spelling.
-func (p *parser) is(k kind) bool {
-	if p.tok.kind != k {
+// is consumes the token if it is of symbol k, which has one spelling.
+func (p *parser) is(k symbol) bool {
+	if p.tok.symbol != k {
 		return p.miss(`"` + string(k) + `"`)
 	}
 	p.advance()
@@ -130,7 +130,7 @@ func (p *parser) need(ok bool) {
 		return
 	}
 	hint := ""
-	if p.tok.kind == word {
+	if p.tok.symbol == word {
 		hint = words.Closest(strings.ToUpper(p.tok.text), p.expected)
 		if p.tok.is("LIMIT") && slices.Contains(p.expected, "TOP") {
 			hint = "TOP" // as SQL and Cypher call it
@@ -167,21 +167,21 @@ const (
 	aSet      = "a set"
 )
 
-// value consumes a token of one of the kinds, or a parameter.
-func (p *parser) value(what string, kinds ...kind) Value {
+// value consumes a token of one of the symbols, or a parameter.
+func (p *parser) value(what string, symbols ...symbol) Value {
 	t := p.tok
-	count := what != aCount || t.kind != integer || t.int > 0
-	if t.kind != param && !slices.Contains(kinds, t.kind) || !count {
+	count := what != aCount || t.symbol != integer || t.int > 0
+	if t.symbol != param && !slices.Contains(symbols, t.symbol) || !count {
 		p.miss(what)
 		hint := ""
-		if what == ANode && (t.kind == word || t.kind == quotedName) {
+		if what == ANode && (t.symbol == word || t.symbol == quotedName) {
 			hint = Suggest(String{Value: t.str})
 		}
 		p.wrong(hint)
 		return nil
 	}
 	p.advance()
-	switch t.kind {
+	switch t.symbol {
 	case integer:
 		return Int{t.pos, t.int}
 	case decimal:
@@ -210,10 +210,10 @@ func (p *parser) count() Value  { return p.value(aCount, integer) }
 // name consumes a name; what is the term for it in error messages. A keyword is accepted as a name.
 func (p *parser) name(what string) Name {
 	t := p.tok
-	if t.kind != word && t.kind != quotedName {
+	if t.symbol != word && t.symbol != quotedName {
 		p.miss(what)
 		hint := ""
-		if t.kind == text {
+		if t.symbol == text {
 			hint = Suggest(Name{Value: t.str})
 		}
 		p.wrong(hint)

@@ -59,9 +59,9 @@ func texts(input string) string {
 	return b.String()
 }
 
-// dumpStatement writes the kind of a statement and its nodes, clause by clause.
+// dumpStatement writes the form of a statement and its nodes, clause by clause.
 func dumpStatement(b *strings.Builder, indent string, s *Statement) {
-	fmt.Fprintf(b, " %s %d:%d\n", s.Kind, s.Line, s.Col)
+	fmt.Fprintf(b, " %s %d:%d\n", s.Form, s.Line, s.Col)
 	for _, c := range s.clauses {
 		if c.nodes == nil {
 			fmt.Fprintf(b, "%s  %s\n", indent, c.words)
@@ -171,13 +171,13 @@ func TestParseLimits(t *testing.T) {
 // TestTermsAreParsed checks that the parser knows every term that the grammars of statements use.
 func TestTermsAreParsed(t *testing.T) {
 	t.Parallel()
-	for _, k := range Kinds() {
+	for _, k := range Forms() {
 		for _, name := range smallWords(k.Grammar) {
 			p := parser{scan: scanner{rest: "?", pos: start()}}
 			p.advance()
 			s := &Statement{}
 			s.begin("")
-			if p.term(s, name); name != "topic" && p.tok.kind == param {
+			if p.term(s, name); name != "topic" && p.tok.symbol == param {
 				t.Errorf("the parser does not know the term %s of %s", name, k.Name)
 			}
 		}

@@ -12,17 +12,17 @@ import (
 type scanner struct {
 	rest string // text not yet read
 	pos  Pos    // of rest
-	last kind   // kind of the token at the end of the text; "" means end
+	last symbol // symbol at the end of the text; "" means end
 }
 
-// next returns the next token. At the end of the text it always returns a token of kind end, or
+// next returns the next token. At the end of the text it always returns the symbol end, or
 // s.last.
 func (s *scanner) next() (token, *Error) {
 	if err := s.skipBlanks(); err != nil {
 		return token{}, err
 	}
 	if s.rest == "" {
-		return token{kind: cmp.Or(s.last, end), pos: s.pos}, nil
+		return token{symbol: cmp.Or(s.last, end), pos: s.pos}, nil
 	}
 	switch c := s.rest[0]; {
 	case startsNumber(s.rest):
@@ -36,11 +36,11 @@ func (s *scanner) next() (token, *Error) {
 	case c == '?':
 		return s.take(param, 1), nil
 	case strings.HasPrefix(s.rest, "<="), strings.HasPrefix(s.rest, ">="), strings.HasPrefix(s.rest, "<>"):
-		return s.take(kind(s.rest[:2]), 2), nil
+		return s.take(symbol(s.rest[:2]), 2), nil
 	case strings.HasPrefix(s.rest, "!="):
-		return s.take(kind(NotEqual), 2), nil
+		return s.take(symbol(NotEqual), 2), nil
 	case strings.IndexByte(";,()=<>", c) >= 0:
-		return s.take(kind(s.rest[:1]), 1), nil
+		return s.take(symbol(s.rest[:1]), 1), nil
 	case strings.HasPrefix(s.rest, "->"):
 		return s.take(arrow, 2), nil
 	}
@@ -53,8 +53,8 @@ func (s *scanner) next() (token, *Error) {
 }
 
 // take consumes the next n bytes as a token.
-func (s *scanner) take(k kind, n int) token {
-	t := token{kind: k, pos: s.pos, text: s.rest[:n]}
+func (s *scanner) take(k symbol, n int) token {
+	t := token{symbol: k, pos: s.pos, text: s.rest[:n]}
 	s.skip(n)
 	return t
 }
@@ -108,7 +108,7 @@ func lineLen(text string) int {
 
 // quoted reads a token enclosed in the quotes that it begins with. A doubled quote denotes one
 // quote.
-func (s *scanner) quoted(k kind, what string) (token, *Error) {
+func (s *scanner) quoted(k symbol, what string) (token, *Error) {
 	q := s.rest[:1]
 	for n := 1; ; n += 2 {
 		i := strings.Index(s.rest[n:], q)
@@ -188,7 +188,7 @@ func (s *scanner) number() (token, *Error) {
 // reader of edge lists takes it for the string key '007' and not for 7.
 func wholeNumber(t token, digits string) (token, *Error) {
 	var err error
-	t.kind = integer
+	t.symbol = integer
 	if t.int, err = strconv.ParseInt(t.text, 10, 64); err != nil {
 		return t, &Error{Pos: t.pos, Msg: "integer " + t.found() + " does not fit in 64 bits", DidYouMean: Suggest(String{Value: t.text})}
 	}

@@ -68,12 +68,12 @@ func scan(text string) string {
 		if err != nil {
 			return err.Error()
 		}
-		if t.kind == end {
+		if t.symbol == end {
 			return list
 		}
 		if list != "" {
 			list += ", "
 		}
-		list += fmt.Sprintf("%d:%d %s %s", t.pos.Line, t.pos.Col, t.kind, t.text)
+		list += fmt.Sprintf("%d:%d %s %s", t.pos.Line, t.pos.Col, t.symbol, t.text)
 	}
 }

@@ -18,19 +18,19 @@ type ListSet struct {
 // SizedSet is a set of a given size, or within a given distance.
 type SizedSet struct {
 	Pos
-	Kind SetKind
-	Size Value // Int, at least 1, or Param
+	Function SetFunction
+	Size     Value // Int, at least 1, or Param
 }
 
-// SetKind is the kind of a SizedSet, as the statement spells it.
-type SetKind string
+// SetFunction is the function of a SizedSet, as the statement spells it.
+type SetFunction string
 
-// The kinds of a SizedSet.
+// The functions of a SizedSet.
 const (
-	SetNeighbors SetKind = "NEIGHBORS" // the nodes within Size hops of the source, without the source
-	SetPPR       SetKind = "PPR"       // the nodes with the largest personalised PageRank from the source
-	SetSample    SetKind = "SAMPLE"    // nodes drawn at random
-	SetSimilar   SetKind = "SIMILAR"   // the nodes most similar to the source
+	SetNeighbors SetFunction = "NEIGHBORS" // the nodes within Size hops of the source, without the source
+	SetPPR       SetFunction = "PPR"       // the nodes with the largest personalised PageRank from the source
+	SetSample    SetFunction = "SAMPLE"    // nodes drawn at random
+	SetSimilar   SetFunction = "SIMILAR"   // the nodes most similar to the source
 )
 
 // LabelSet is the nodes with a label.
@@ -71,7 +71,7 @@ func (*ParamSet) set()    {}
 func (*Combination) set() {}
 
 func (s *ListSet) String() string  { return "(" + join(s.Nodes) + ")" }
-func (s *SizedSet) String() string { return string(s.Kind) + "(" + s.Size.String() + ")" }
+func (s *SizedSet) String() string { return string(s.Function) + "(" + s.Size.String() + ")" }
 func (s *LabelSet) String() string { return "LABEL " + s.Label.String() }
 func (s *AllSet) String() string   { return "ALL" }
 
@@ -121,15 +121,15 @@ func (p *parser) setOperator() SetOperator {
 // set parses one set.
 func (p *parser) set() Set {
 	pos := p.tok.pos
-	for _, k := range []SetKind{SetNeighbors, SetPPR, SetSample, SetSimilar} {
+	for _, k := range []SetFunction{SetNeighbors, SetPPR, SetSample, SetSimilar} {
 		if p.keyword(string(k)) {
 			return &SizedSet{pos, k, p.size()}
 		}
 	}
 	switch {
-	case p.tok.kind == lparen:
+	case p.tok.symbol == lparen:
 		return &ListSet{pos, listed(p, p.node)}
-	case p.tok.kind == param:
+	case p.tok.symbol == param:
 		return &ParamSet{p.value(aSet).(Param)}
 	case p.keyword("LABEL"):
 		return &LabelSet{pos, p.name(ALabel)}

@@ -19,7 +19,7 @@ func (s Seed) String() string { return s.Node.String() + optional(" WEIGHT ", s.
 
 // source parses a node or a set of sources.
 func (p *parser) source() Node {
-	if pos := p.tok.pos; p.tok.kind == lparen || p.miss(`"("`) {
+	if pos := p.tok.pos; p.tok.symbol == lparen || p.miss(`"("`) {
 		return Seeds{pos, listed(p, p.seed)}
 	}
 	return p.node()

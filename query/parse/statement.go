@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Statement is a parsed statement: its kind, and the operands after each keyword and sign of the
-// kind's grammar, which a [Clause] returns.
+// Statement is a parsed statement: its form, and the operands after each keyword and sign of the
+// form's grammar, which a [Clause] returns.
 type Statement struct {
 	Pos
-	Kind    string // name of its [Kind]
+	Form    string // name of its [Form]
 	clauses []clause
 }
 
@@ -48,7 +48,7 @@ func all[N Node](s *Statement, keyword string) (nodes []N) {
 }
 
 // Explained returns the statement that an EXPLAIN or PROFILE is about, or nil.
-func (s *Statement) Explained() *Statement { return Clause[*Statement](s.Kind).Of(s) }
+func (s *Statement) Explained() *Statement { return Clause[*Statement](s.Form).Of(s) }
 
 // String returns the statement in its canonical form, which parses back to an equal statement.
 func (s *Statement) String() string {
@@ -66,7 +66,7 @@ func (s *Statement) String() string {
 			continue
 		case c.words == "FEATURES", c.words == "WITH":
 			nodes = "(" + nodes + ")"
-		case i == 0 && isName && otherKind(text+" "+strings.ToUpper(nodes)):
+		case i == 0 && isName && otherForm(text+" "+strings.ToUpper(nodes)):
 			nodes = quote(nodes, `"`)
 		}
 		text += " " + nodes
@@ -74,9 +74,9 @@ func (s *Statement) String() string {
 	return text
 }
 
-// otherKind reports whether the grammar of a kind of statement begins with some words and goes on.
-func otherKind(words string) bool {
-	return slices.ContainsFunc(Kinds(), func(k Kind) bool { return strings.HasPrefix(k.Grammar, words+" ") })
+// otherForm reports whether the grammar of a form begins with some words and goes on.
+func otherForm(words string) bool {
+	return slices.ContainsFunc(forms, func(k Form) bool { return strings.HasPrefix(k.Grammar, words+" ") })
 }
 
 // Params returns the parameters of a statement.

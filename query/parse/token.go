@@ -31,33 +31,33 @@ func (p Pos) After(text string) Pos {
 	return p
 }
 
-// kind is the lexical class of a token. A kind with one spelling has it as its value.
-type kind string
+// symbol is the lexical class of a token. A symbol with one spelling has it as its value.
+type symbol string
 
 const (
-	end        kind = "end of statement" // end of the text
-	word       kind = "word"             // a keyword or a name
-	quotedName kind = "quoted name"
-	integer    kind = "integer"
-	decimal    kind = "decimal"
-	text       kind = "text"
-	param      kind = "parameter"
-	semicolon  kind = ";"
-	comma      kind = ","
-	lparen     kind = "("
-	rparen     kind = ")"
-	equals     kind = "="
-	arrow      kind = "->"
+	end        symbol = "end of statement" // end of the text
+	word       symbol = "word"             // a keyword or a name
+	quotedName symbol = "quoted name"
+	integer    symbol = "integer"
+	decimal    symbol = "decimal"
+	text       symbol = "text"
+	param      symbol = "parameter"
+	semicolon  symbol = ";"
+	comma      symbol = ","
+	lparen     symbol = "("
+	rparen     symbol = ")"
+	equals     symbol = "="
+	arrow      symbol = "->"
 )
 
-// token is a lexical element: its text as written and, for some kinds, its value.
+// token is a lexical element: its text as written and, for some symbols, its value.
 type token struct {
-	kind  kind
-	pos   Pos
-	text  string
-	str   string  // word, quotedName, text: unquoted; param: its name, empty for "?"
-	int   int64   // integer
-	float float64 // decimal
+	symbol symbol
+	pos    Pos
+	text   string
+	str    string  // word, quotedName, text: unquoted; param: its name, empty for "?"
+	int    int64   // integer
+	float  float64 // decimal
 }
 
 // maxShown is the maximum number of runes of a token or a source line in an error message.
@@ -65,10 +65,10 @@ const maxShown = 40
 
 // found describes the token in an error message.
 func (t token) found() string {
-	switch t.kind {
+	switch t.symbol {
 	case end, semicolon:
 		return string(end)
-	case comma, lparen, rparen, equals, arrow, kind(NotEqual), kind(Less), kind(LessOrEqual), kind(Greater), kind(GreaterOrEqual):
+	case comma, lparen, rparen, equals, arrow, symbol(NotEqual), symbol(Less), symbol(LessOrEqual), symbol(Greater), symbol(GreaterOrEqual):
 		return `"` + t.text + `"`
 	}
 	if runes := []rune(t.text); len(runes) > maxShown {
@@ -79,7 +79,7 @@ func (t token) found() string {
 
 // is reports whether the token is the given word, in any case.
 func (t *token) is(w string) bool {
-	return t.kind == word && strings.EqualFold(t.text, w)
+	return t.symbol == word && strings.EqualFold(t.text, w)
 }
 
 // wordLen returns the length in bytes of the word that text begins with, or 0. A word is a letter

@@ -8,13 +8,13 @@ import (
 	"kith/db/words"
 )
 
-// Kind describes how a kind of statement is written.
+// Form says how the statements of a kind are written.
 //
 // In the grammar, words in capitals and punctuation are literal, words in small letters are terms,
 // [ ] encloses optional parts, { | } lists alternatives, and "..." means that the item before it
 // may repeat, separated by commas if a comma precedes it. The words in capitals that the grammar
-// begins with select the kind. The parser follows the grammar, and has a production for each term.
-type Kind struct {
+// begins with select the form. The parser follows the grammar, and has a production for each term.
+type Form struct {
 	Name    string // words after HELP that select it
 	Summary string
 	Grammar string
@@ -30,9 +30,9 @@ func firstWord(grammar string) string {
 	return grammar[:n]
 }
 
-// About reports whether HELP with a topic describes the kind: the topic is the name, its first
+// About reports whether HELP with a topic describes the form: the topic is the name, its first
 // words, or "".
-func (k Kind) About(topic string) bool {
+func (k Form) About(topic string) bool {
 	return topic == "" || k.Name == topic || strings.HasPrefix(k.Name, topic+" ")
 }
 
@@ -44,38 +44,40 @@ type Term struct {
 }
 
 // Terms returns the named parts of grammars.
-func Terms() []Term {
-	return []Term{
-		{"sets", "set [{ UNION | EXCEPT | INTERSECT } set] ...", "at most 64"},
-		{"set", "(node, ...) | NEIGHBORS(n) | PPR(n) | SAMPLE(n)\n    | SIMILAR(n) | LABEL name | ALL | parameter", ""},
-		{"edge", "node -> node [WEIGHT number] [AT time]", ""},
-		{"link", "node -> node", ""},
-		{"source", "node | (seed, ...)", "a set is one question"},
-		{"seed", "node [WEIGHT number]", "1 by default, from 2^-40 to 2^40"},
-		{"model", "name [VERSION n]", "SHOW MODELS lists them"},
-		{"policy", "name", "SHOW POLICIES lists them"},
-		{"explorer", "name", "squarecb, epsilon_greedy"},
-		{"estimator", "name", "ips, snips, dr"},
-		{"format", "name", "snap, csv, tsv, mtx, npy, npz, pt, ogb, parquet"},
-		{"column", "name", "of the answer"},
-		{"condition", "predicate [{ AND | OR } predicate] ...", "AND binds first"},
-		{"predicate", "[NOT] { comparison | (condition) }", "at most 100 deep"},
-		{"comparison", "column { = | <> | != | < | <= | > | >= } value\n    | column IN (value, ...)", ""},
-		{"option", "name = value", ""},
-		{"value", "integer | decimal | 'string' | name | parameter", ""},
-		{"node", "integer | 'string' | parameter", ""},
-		{"number", "integer | decimal | parameter", ""},
-		{"n", "integer | parameter", "at least 1"},
-		{"time", "number | 'string' | parameter", "seconds since 1970, '2006-01-02'"},
-		{"duration", "integer | 'string' | parameter", "seconds, '90s', '24h', '7d'"},
-		{"file", "'string' | parameter", ""},
-		{"topic", "name ...", "as HELP lists them"},
-	}
+func Terms() []Term { return slices.Clone(terms) }
+
+// terms are the named parts of grammars. A term precedes the terms that it uses, except for
+// conditions.
+var terms = []Term{
+	{"sets", "set [{ UNION | EXCEPT | INTERSECT } set] ...", "at most 64"},
+	{"set", "(node, ...) | NEIGHBORS(n) | PPR(n) | SAMPLE(n)\n    | SIMILAR(n) | LABEL name | ALL | parameter", ""},
+	{"edge", "node -> node [WEIGHT number] [AT time]", ""},
+	{"link", "node -> node", ""},
+	{"source", "node | (seed, ...)", "a set is one question"},
+	{"seed", "node [WEIGHT number]", "1 by default, from 2^-40 to 2^40"},
+	{"model", "name [VERSION n]", "SHOW MODELS lists them"},
+	{"policy", "name", "SHOW POLICIES lists them"},
+	{"explorer", "name", "squarecb, epsilon_greedy"},
+	{"estimator", "name", "ips, snips, dr"},
+	{"format", "name", "snap, csv, tsv, mtx, npy, npz, pt, ogb, parquet"},
+	{"column", "name", "of the answer"},
+	{"condition", "predicate [{ AND | OR } predicate] ...", "AND binds first"},
+	{"predicate", "[NOT] { comparison | (condition) }", "at most 100 deep"},
+	{"comparison", "column { = | <> | != | < | <= | > | >= } value\n    | column IN (value, ...)", ""},
+	{"option", "name = value", ""},
+	{"value", "integer | decimal | 'string' | name | parameter", ""},
+	{"node", "integer | 'string' | parameter", ""},
+	{"number", "integer | decimal | parameter", ""},
+	{"n", "integer | parameter", "at least 1"},
+	{"time", "number | 'string' | parameter", "seconds since 1970, '2006-01-02'"},
+	{"duration", "integer | 'string' | parameter", "seconds, '90s', '24h', '7d'"},
+	{"file", "'string' | parameter", ""},
+	{"topic", "name ...", "as HELP lists them"},
 }
 
 // TermsOf returns the terms that a grammar uses, directly or through other terms.
 func TermsOf(grammar string) (used []Term) {
-	for _, t := range Terms() { // a term precedes the terms it uses, except for conditions
+	for _, t := range terms {
 		if slices.Contains(smallWords(grammar), t.Name) {
 			used = append(used, t)
 			grammar += "\n" + t.Grammar
@@ -84,9 +86,11 @@ func TermsOf(grammar string) (used []Term) {
 	return used
 }
 
+var smallWord, capitalWord = regexp.MustCompile(`\b[a-z]+\b`), regexp.MustCompile(`\b[A-Z]+\b`)
+
 // smallWords returns the words of a grammar that are terms.
 func smallWords(grammar string) []string {
-	return regexp.MustCompile(`\b[a-z]+\b`).FindAllString(grammar, -1)
+	return smallWord.FindAllString(grammar, -1)
 }
 
 // String returns the grammar of the term with its note.
@@ -101,35 +105,37 @@ func (t Term) String() string {
 // reserved: where the grammar expects a name, a keyword is a name.
 func Keywords() []string {
 	var words []string
-	keyword := regexp.MustCompile(`\b[A-Z]+\b`)
-	for _, h := range Kinds() {
-		words = append(words, keyword.FindAllString(h.Grammar, -1)...)
+	for _, h := range forms {
+		words = append(words, capitalWord.FindAllString(h.Grammar, -1)...)
 	}
-	for _, t := range Terms() {
-		words = append(words, keyword.FindAllString(t.Grammar, -1)...)
+	for _, t := range terms {
+		words = append(words, capitalWord.FindAllString(t.Grammar, -1)...)
 	}
 	slices.Sort(words)
 	return slices.Compact(words)
 }
 
+// languages are the languages whose statements begin with a word.
+var languages = map[string]string{
+	"SELECT": "SQL", "UPDATE": "SQL", "ALTER": "SQL", "TRUNCATE": "SQL", "UPSERT": "SQL", "REPLACE": "SQL", "VALUES": "SQL", "TABLE": "SQL",
+	"MATCH": "Cypher", "OPTIONAL": "Cypher", "UNWIND": "Cypher", "RETURN": "Cypher", "CALL": "Cypher", "FOREACH": "Cypher",
+	"WITH": "SQL or Cypher", "USE": "SQL or Cypher",
+}
+
 // refuseBeginning stops the parser at a token that begins no statement: it may begin one of SQL or
 // Cypher, or lack the word before it, as STATS lacks SHOW.
 func (p *parser) refuseBeginning() {
-	language := map[string]string{
-		"SELECT": "SQL", "UPDATE": "SQL", "ALTER": "SQL", "TRUNCATE": "SQL", "UPSERT": "SQL", "REPLACE": "SQL", "VALUES": "SQL", "TABLE": "SQL",
-		"MATCH": "Cypher", "OPTIONAL": "Cypher", "UNWIND": "Cypher", "RETURN": "Cypher", "CALL": "Cypher", "FOREACH": "Cypher",
-		"WITH": "SQL or Cypher", "USE": "SQL or Cypher",
-	}[strings.ToUpper(p.tok.text)]
+	language := languages[strings.ToUpper(p.tok.text)]
 	e := &Error{Pos: p.tok.pos, Found: p.tok.found(), Expected: slices.Clone(p.expected)}
 	e.Msg = "found " + e.Found + ", expected a statement (HELP lists them)"
 	if p.begun != nil {
 		e.Msg = "found " + e.Found + ", expected a statement other than EXPLAIN and PROFILE"
 	}
 	switch {
-	case p.tok.kind == word && language != "":
+	case p.tok.symbol == word && language != "":
 		e.Msg = p.tok.text + " is " + language + ", which kith does not read: " +
 			"NODES lists nodes, NEIGHBORS OF the links of a node, PREDICT LINKS FOR links that may come; HELP lists all statements"
-	case p.tok.kind == word:
+	case p.tok.symbol == word:
 		e.DidYouMean = beginning(p.tok.text, p.expected)
 	}
 	p.stop(e)
@@ -139,10 +145,10 @@ func (p *parser) refuseBeginning() {
 // The word is the second word of a name, or a misspelling of a first or second word. Statements
 // that only show something are preferred.
 func beginning(found string, firstWords []string) string {
-	kinds := Kinds()
-	slices.SortStableFunc(kinds, func(a, b Kind) int { return strings.Compare(shows(b), shows(a)) })
+	forms := Forms()
+	slices.SortStableFunc(forms, func(a, b Form) int { return strings.Compare(shows(b), shows(a)) })
 	begins, seconds := map[string]string{}, []string{}
-	for _, k := range kinds {
+	for _, k := range forms {
 		if first, second, ok := strings.Cut(k.Name, " "); ok && begins[second] == "" && strings.HasPrefix(k.Grammar, k.Name) {
 			begins[second], seconds = first+" "+second, append(seconds, second)
 		}
@@ -157,9 +163,9 @@ func beginning(found string, firstWords []string) string {
 	return begins[words.Closest(found, seconds)]
 }
 
-// shows returns the first word of the name of a kind whose statements only show something, and
+// shows returns the first word of the name of a form whose statements only show something, and
 // otherwise "".
-func shows(k Kind) string {
+func shows(k Form) string {
 	if first := firstWord(k.Name); slices.Contains([]string{"SHOW", "PREDICT", "DESCRIBE"}, first) {
 		return first
 	}

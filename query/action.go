@@ -2,10 +2,11 @@ package query
 
 import "kith/query/parse"
 
-// kind joins the two halves of the record of a kind of statement: its [parse.Kind] says how it is
-// written, and this type says what it does. Each list of kinds is in the file that runs them.
-type kind struct {
-	name    string // of the parse.Kind
+// action says what the statements of a [parse.Form] do; the form says how they are written. Each
+// list of actions is in the file that runs them. The lists are functions, because a package-level
+// list would be initialized by itself: HELP and EXPLAIN, which are actions, read the list.
+type action struct {
+	name    string // of the parse.Form
 	access  access
 	columns []column // of the answer
 	run     runner
@@ -37,7 +38,7 @@ const (
 	lasts                     // it may take minutes on a large graph
 )
 
-// runner runs the statements of a kind. It adds to the rows of the run, or fails. It begins its
+// runner runs the statements of a form. It adds to the rows of the run, or fails. It begins its
 // transactions itself, unless it is viewing or updating.
 type runner func(r *run, stmt *parse.Statement)
 
@@ -51,10 +52,10 @@ func updating(f runner) runner {
 	return func(r *run, s *parse.Statement) { r.update(func() { f(r, s) }) }
 }
 
-// kinds yields the kinds of statements, the most frequent ones first.
-func kinds(yield func(kind) bool) {
-	for _, list := range []func() []kind{
-		predictKinds, decisionKinds, graphKinds, walkKinds, pictureKinds, modelKinds, evaluateKinds, listKinds, transferKinds, adminKinds, sessionKinds,
+// actions yields the actions, the most frequent ones first.
+func actions(yield func(action) bool) {
+	for _, list := range []func() []action{
+		predictActions, decisionActions, graphActions, walkActions, pictureActions, modelActions, evaluateActions, listActions, transferActions, adminActions, sessionActions,
 	} {
 		for _, k := range list() {
 			if !yield(k) {
@@ -64,24 +65,24 @@ func kinds(yield func(kind) bool) {
 	}
 }
 
-// kindOf returns the kind of a statement.
-func kindOf(stmt *parse.Statement) kind {
-	name := stmt.Kind
-	for k := range kinds {
+// actionOf returns the action of a statement.
+func actionOf(stmt *parse.Statement) action {
+	name := stmt.Form
+	for k := range actions {
 		if k.name == name {
 			return k
 		}
 	}
-	return kind{} // never: TestKinds checks that each parse.Kind has its kind
+	return action{} // never: TestForms checks that each parse.Form has an action
 }
 
 // accessOf returns the access of a statement. EXPLAIN reads. PROFILE has the access of the
 // statement that it runs.
 func accessOf(stmt *parse.Statement) access {
-	if stmt.Kind == "PROFILE" {
+	if stmt.Form == "PROFILE" {
 		return accessOf(stmt.Explained())
 	}
-	has := kindOf(stmt).access
+	has := actionOf(stmt).access
 	if isBatch(stmt) {
 		has |= lasts
 	}
@@ -94,11 +95,11 @@ func Writes(stmt *parse.Statement) bool { return accessOf(stmt)&reads == 0 }
 // Lasts reports whether a statement may take minutes on a large graph: it trains or evaluates.
 func Lasts(stmt *parse.Statement) bool { return accessOf(stmt)&lasts != 0 }
 
-// nameOf returns the name of a statement's kind. For EXPLAIN and PROFILE it is the kind of the
+// nameOf returns the name of a statement's form. For EXPLAIN and PROFILE it is the form of the
 // inner statement.
 func nameOf(stmt *parse.Statement) string {
 	if inner := stmt.Explained(); inner != nil {
 		return nameOf(inner)
 	}
-	return stmt.Kind
+	return stmt.Form
 }
