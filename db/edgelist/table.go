@@ -1,6 +1,15 @@
 package edgelist
 
-import "io"
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
 
 // Tables is a format of files with typed columns, such as Parquet, that a program adds to the
 // formats of this package.
@@ -66,4 +75,312 @@ type RowWriter interface {
 	End() error
 	// Close completes the file. It does not close the writer below.
 	Close() error
+}
+
+// ErrTables is returned for a Parquet file without Options.Tables.
+var ErrTables = errors.New("edgelist: this program reads no Parquet files; kith load does. In a program that embeds kith, set Tables to a parquet.Format of kith/db/edgelist/parquet")
+
+// errTable is the error for a table without the columns of a list.
+var errTable = fmt.Errorf("%w for edges", ErrColumns)
+
+// rows reads the rows of a table.
+type rows struct {
+	table  Table
+	fields []Field
+	read   []int    // the columns that are read
+	values []Vector // columns of the rows that were fetched last, by place in read
+	count  int      // number of fetched rows
+	at     int      // place of the current row in values
+	row    int64    // number of the current row, from 1
+}
+
+// openTable opens a table.
+func openTable(in io.Reader, o Options) (*rows, error) {
+	if o.Tables == nil {
+		return nil, ErrTables
+	}
+	at, size, err := o.place(in)
+	if err != nil {
+		return nil, err
+	}
+	const usual = 64 << 20
+	t, err := o.Tables.Open(at, size, cmp.Or(o.Memory, usual))
+	if err != nil {
+		return nil, fmt.Errorf("edgelist: %w", err)
+	}
+	return &rows{table: t, fields: t.Fields(), at: -1}, nil
+}
+
+// column adds a column to the columns that are read, and returns its place in values.
+func (t *rows) column(field int) int {
+	t.read = append(t.read, field)
+	return len(t.read) - 1
+}
+
+// names returns the names of the columns.
+func (t *rows) names() (all []string) {
+	for _, f := range t.fields {
+		all = append(all, f.Name)
+	}
+	return all
+}
+
+// unused returns the names of the columns that are not read.
+func (t *rows) unused() (all []string) {
+	used := map[int]bool{}
+	for _, i := range t.read {
+		used[i] = true
+	}
+	for i, f := range t.fields {
+		if !used[i] {
+			all = append(all, f.Name)
+		}
+	}
+	return all
+}
+
+// next moves to the next row. After the last one it returns io.EOF.
+func (t *rows) next() error {
+	if t.at++; t.at >= t.count {
+		if err := t.fetch(); err != nil {
+			return err
+		}
+	}
+	t.row++
+	return nil
+}
+
+// fetch reads the next rows and makes the first of them the current row.
+func (t *rows) fetch() (err error) {
+	t.at = 0
+	t.count, t.values, err = t.table.Next(t.read)
+	if err != nil && err != io.EOF {
+		t.count = 0
+		err = fmt.Errorf("edgelist: %w", err)
+	}
+	return err
+}
+
+// peek reads the first rows, before the first call of next.
+func (t *rows) peek() error {
+	err := t.fetch()
+	t.at = -1
+	if err == io.EOF {
+		err = nil
+	}
+	return err
+}
+
+// field returns the column at a place in values.
+func (t *rows) field(place int) Field { return t.fields[t.read[place]] }
+
+// null reports whether the current row has no value in a column.
+func (t *rows) null(place int) bool {
+	null := t.values[place].Null
+	return null != nil && null[t.at]
+}
+
+// number returns a value of a column of numbers.
+func (t *rows) number(place int) float64 {
+	v := &t.values[place]
+	switch t.field(place).Type {
+	case Integer:
+		return float64(v.Ints[t.at])
+	case Unsigned:
+		return float64(uint64(v.Ints[t.at]))
+	}
+	return v.Numbers[t.at]
+}
+
+// key returns a value of a column of keys.
+func (t *rows) key(place int) (k Token, err error) {
+	if t.null(place) {
+		return k, t.bad(place, "is null")
+	}
+	v := &t.values[place]
+	switch t.field(place).Type {
+	case Integer:
+		k = Token{Int: v.Ints[t.at], IsInt: true}
+	case Unsigned:
+		if k = (Token{Int: v.Ints[t.at], IsInt: true}); k.Int < 0 {
+			k = Token{Str: strconv.FormatUint(uint64(k.Int), 10)}
+		}
+	default:
+		s := v.Strings[t.at]
+		if k = unquoted(s); !k.IsInt && (k.Str == "" || !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0) {
+			return k, t.bad(place, "is empty, not valid UTF-8 or contains a NUL byte")
+		}
+	}
+	return k, nil
+}
+
+// bad returns the error for a value of the current row.
+func (t *rows) bad(place int, what string) *LineError {
+	return &LineError{Line: t.row, Text: t.shown(place), Msg: fmt.Sprintf("column %q %s", t.field(place).Name, what)}
+}
+
+// shown returns the start of a value, for messages.
+func (t *rows) shown(place int) string {
+	const most = 60
+	v, text := &t.values[place], ""
+	switch t.field(place).Type {
+	case String:
+		text = v.Strings[t.at]
+	case Single, Double:
+		text = strconv.FormatFloat(v.Numbers[t.at], 'g', -1, 64)
+	case Integer, Timestamp:
+		text = strconv.FormatInt(v.Ints[t.at], 10)
+	}
+	if t.null(place) {
+		return ""
+	}
+	return text[:min(len(text), most)]
+}
+
+// check returns an error if a column has not one of the given types. what says what the column
+// should have.
+func (t *rows) check(place int, what string, types ...Type) error {
+	f := t.field(place)
+	if slices.Contains(types, f.Type) {
+		return nil
+	}
+	return fmt.Errorf("%w: column %q is %s: %s", errTable, f.Name, f.Kind, what)
+}
+
+// keyTypes says in messages what keys are.
+const keyTypes = "keys are integers or strings"
+
+// tableEdges reads edges from a table.
+type tableEdges struct {
+	*rows
+	Detected
+	places [4]int // of the columns, by role; -1 means no such column
+}
+
+func newTableEdges(in io.Reader, o Options) (*tableEdges, error) {
+	r, err := openTable(in, o)
+	if err != nil {
+		return nil, err
+	}
+	t := &tableEdges{rows: r, Detected: Detected{Format: Parquet}}
+	at, err := t.choose(o)
+	if err != nil {
+		return nil, err
+	}
+	for role, to := range t.Names.byRole() {
+		if t.places[role] = -1; at[role] >= 0 {
+			t.places[role], *to = t.column(at[role]), t.fields[at[role]].Name
+		}
+	}
+	t.Unused = t.unused()
+	err = errors.Join(t.check(t.places[roleSrc], keyTypes, Integer, Unsigned, String),
+		t.check(t.places[roleDst], keyTypes, Integer, Unsigned, String))
+	if place := t.places[roleWeight]; place >= 0 && err == nil {
+		err = t.check(place, "weights are numbers", Integer, Unsigned, Single, Double)
+	}
+	if place := t.places[roleTime]; place >= 0 && err == nil {
+		err = t.check(place, "times are timestamps, numbers or strings", Timestamp, Integer, Single, Double, String)
+	}
+	if err == nil {
+		err = t.peek()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if place := t.places[roleTime]; place >= 0 {
+		t.Times = t.timeFormat(place, o.Times)
+	}
+	return t, nil
+}
+
+// choose returns the columns by role: the columns that the options name, the columns with the usual
+// names, or the columns of a table that has no others.
+func (t *tableEdges) choose(o Options) (at [4]int, err error) {
+	names := t.names()
+	at, t.Columns, err = o.columnsByName(names)
+	switch {
+	case err != nil || t.Columns != Auto:
+		return at, err
+	case o.Columns == Auto && len(names) == SrcDst.count():
+		t.Columns = SrcDst
+	case o.Columns != Auto && o.Columns.count() <= len(names):
+		t.Columns = o.Columns
+	default:
+		return at, fmt.Errorf("%w: none are called source and target; give their names with columns = 'src=NAME,dst=NAME'; there are %s",
+			errTable, strings.Join(names, ", "))
+	}
+	return t.Columns.places(), nil
+}
+
+// timeFormat returns the format of the times of a column: its unit, otherwise the format of the
+// options, otherwise the most frequent format in the first rows.
+func (t *tableEdges) timeFormat(place int, given TimeFormat) TimeFormat {
+	if f := t.field(place); f.Type == Timestamp {
+		return f.Unit
+	}
+	if given != AnyTime {
+		return given
+	}
+	var forms timeForms
+	for i := range min(t.count, guessLines) {
+		if null := t.values[place].Null; null == nil || !null[i] {
+			forms.add(t.timeText(place, i))
+		}
+	}
+	return forms.best(t.field(place).Name)
+}
+
+// timeText returns the text of the time in a row.
+func (t *tableEdges) timeText(place, row int) []byte {
+	switch v := &t.values[place]; t.field(place).Type {
+	case String:
+		return []byte(v.Strings[row])
+	case Single, Double:
+		return strconv.AppendFloat(nil, v.Numbers[row], 'f', -1, 64)
+	}
+	return strconv.AppendInt(nil, t.values[place].Ints[row], 10)
+}
+
+func (t *tableEdges) next(e *Edge) (err error) {
+	if err := t.rows.next(); err != nil {
+		return err
+	}
+	e.Line = t.row
+	if e.Src, err = t.key(t.places[roleSrc]); err == nil {
+		e.Dst, err = t.key(t.places[roleDst])
+	}
+	if place := t.places[roleWeight]; place >= 0 && err == nil {
+		ok := false
+		if e.Weight, ok = finite(t.number(place)); t.null(place) {
+			err = t.bad(place, "is null")
+		} else if !ok || e.Weight <= 0 {
+			err = t.bad(place, "is not a finite number above 0 (32 bits)")
+		}
+	}
+	if place := t.places[roleTime]; place >= 0 && err == nil && !t.null(place) {
+		e.Time, err = t.time(place)
+	}
+	return err
+}
+
+// time returns the time in the current row.
+func (t *tableEdges) time(place int) (int64, error) {
+	at, ok := int64(0), false
+	switch v, kind := &t.values[place], t.field(place).Type; {
+	case kind == Timestamp, kind == Integer && t.Times.numeric():
+		at, ok = t.Times.seconds(v.Ints[t.at])
+	case kind != String && t.Times.numeric():
+		at, ok = t.Times.real(v.Numbers[t.at])
+	default:
+		at, ok = t.Times.parse(t.timeText(place, t.at))
+	}
+	if ok {
+		return at, nil
+	}
+	msg, form := t.Times.wrongTime(t.timeText(place, t.at))
+	err := t.bad(place, strings.TrimPrefix(msg, "time "))
+	if form != AnyTime && t.field(place).Type != Timestamp {
+		return 0, err.help("times", form.String())
+	}
+	return 0, err
 }
