@@ -24,12 +24,6 @@ const profileParts = 1 + profileHops + kinHops
 
 // profile compares the ends of a pair by their words and the words around them: latent vectors Z
 // averaged over surroundings of several sizes, in the graph at the time of the computation.
-//
-// Latent vectors of 32, 64 and 128 numbers did equally well: Hits@100 of the validation part of one
-// split of Cora was 95.6 with each, of Citeseer 97.6, 98.5 and 97.8. Scalar products, averages
-// without the node itself and averages by PageRank were no better there than cosines alone. On five
-// splits of Cora, products of the vectors entry by entry were no better either (94.7 without, 94.8
-// and 94.6 with those of one part and of two).
 type profile struct {
 	rarity   []float32                    // weight of each word
 	topics   blas32.General               // basis of the latent vectors, one row for each word

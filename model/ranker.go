@@ -167,11 +167,8 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	return nil
 }
 
-// fitMembers trains networks that learn the choices in different orders, and returns their mean. A
-// single network has a mean reciprocal rank that changes by 2 % with the order. That of the mean of
-// three was 0.998 to 1.031 times as large among the hidden edges of seeds 4 and 5, 1.005 times on
-// Facebook, 1.014 on ml-100k and 1.030 on wiki-Vote. One more network that learned the scores of
-// the mean was no better than a single one.
+// fitMembers trains networks that learn the choices in different orders, and returns their mean. The
+// mean of several networks depends less on the order than one network does.
 func fitMembers(ctx context.Context, rng *rand.Rand, from *ranker, scale *columnScale, train, valid []choice, passes int, step func()) (*nn.Network, error) {
 	members := make([]*nn.Network, rankerMembers)
 	for i := range members {

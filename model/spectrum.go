@@ -22,23 +22,6 @@ import (
 // WWW 2019) on N is, for a pair without an edge, y(u, v) = Σ U[u, i] f(Σ[i]) V[v, i] / (1 -
 // leverage of v) with f(s) = s³/(s² + λ). The columns multiply y by (d(u) d(v))^(1/4), the factor
 // between N and A.
-//
-// Hits@20 in percent on ogbl-ddi by the exponent of the degrees and the number of singular values,
-// λ = 2 times their mean square. The columns are the validation part, the test part, and the test
-// part with the validation edges in the graph:
-//
-//	          128 values              256                     4267
-//	0         75.2    80.8    88.8    76.2    69.3    89.0    75.8    79.7    91.3
-//	1/4       75.7    80.1    85.4    80.7    81.8    91.2    79.3    85.3    92.0
-//	3/8       73.0    71.9    80.5    80.5    84.1    90.0    82.0    81.9    90.0
-//	1/2       63.0    73.0    75.3    77.7    76.6    81.9    80.1    80.0    87.0
-//
-// The validation part of the default has 77.2 with 1/4 and 74.1 with 0. Mean reciprocal rank of the
-// default on hidden edges among NEIGHBORS(2), on ml-100k NEIGHBORS(3), seeds 4 and 5:
-//
-//	       Facebook  GrQc    ml-100k  wiki-Vote
-//	0      0.3933    0.6539  0.1508   0.0965
-//	1/4    0.4027    0.6562  0.1540   0.1010
 type spectrum struct {
 	value  []float32 // diagonal of Σ, descending by absolute value
 	out    factor    // U
