@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"kith/model"
-	"kith/model/metric"
 )
 
 // EvaluateOptions selects the edges to hide, by one of Share, After and Links, the links to ask for,
@@ -213,8 +212,8 @@ type quality struct {
 	reciprocal                    float64 // sum of the reciprocal ranks of the links
 	ordered                       float64 // sum of the AUC over the links that could be compared
 	compared                      int
-	calibration                   metric.Calibration // of the estimated rewards
-	notProbability                bool               // whether some estimate is not between 0 and 1
+	calibration                   model.Calibration // of the estimated rewards
+	notProbability                bool              // whether some estimate is not between 0 and 1
 }
 
 func (q *quality) add(h *HeldOut) {
@@ -224,14 +223,14 @@ func (q *quality) add(h *HeldOut) {
 	q.others += others
 	q.pairs += len(h.Found) * others
 	for i, k := range hitsAt() {
-		q.hits[i] += found * metric.HitsAt(k, h.Found, h.Others)
+		q.hits[i] += found * model.HitsAt(k, h.Found, h.Others)
 		if found > 0 && others < k {
 			q.short[i]++
 		}
 	}
-	q.reciprocal += found * metric.MRR(h.Found, h.Others)
+	q.reciprocal += found * model.MRR(h.Found, h.Others)
 	if others > 0 {
-		q.ordered += found * metric.AUC(h.Found, h.Others)
+		q.ordered += found * model.AUC(h.Found, h.Others)
 		q.compared += len(h.Found)
 	}
 	q.addEstimates(h.FoundExploit, true)

@@ -12,7 +12,6 @@ import (
 
 	"kith/index"
 	"kith/model"
-	"kith/model/progress"
 )
 
 // forgetter is a database that keeps few observations, or its twin that keeps all.
@@ -139,7 +138,7 @@ func TestForgetDuringATraining(t *testing.T) {
 			clock = clock.Add(time.Second)
 			return clock
 		}
-		plan := model.EdgePlan{Samples: 20, Epochs: 3, Progress: progress.New(second, func(progress.State) {
+		plan := model.EdgePlan{Samples: 20, Epochs: 3, Progress: model.NewMeter(second, func(model.Progress) {
 			for range 20 {
 				must(t, g.Observe(ctx, ObserveOptions{Source: observed % 30, Target: 11, Reward: float64(observed % 2), Among: Keys(3, 5), Model: "often"}))
 				observed++

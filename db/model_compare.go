@@ -15,8 +15,6 @@ import (
 	"kith/db/words"
 	"kith/index"
 	"kith/model"
-	"kith/model/metric"
-	"kith/model/progress"
 	"kith/ppr"
 )
 
@@ -242,7 +240,7 @@ const (
 // fair to the version before.
 type validation struct {
 	rest      *Tx // the graph without the edges
-	progress  *progress.Meter
+	progress  *model.Meter
 	share     float64 // share of the edges that is left out
 	edges     int
 	questions []heldQuestion
@@ -405,7 +403,7 @@ func (v *validation) measureOne(ctx context.Context, s *model.Scorer, epsilon fl
 			others = append(others, scores[i].Score)
 		}
 	}
-	return float64(len(links)) * metric.MRR(links, others), nil
+	return float64(len(links)) * model.MRR(links, others), nil
 }
 
 func sum(values []float64) (total float64) {

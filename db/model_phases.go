@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"kith/model"
-	"kith/model/progress"
 )
 
 // Phases of a training, besides those of package model.
@@ -26,7 +25,7 @@ const (
 const logEpochs = 10
 
 // phases returns the phases of fit.
-func (tx *Tx) phases(m *model.Model, t *TrainOptions) []progress.Phase {
+func (tx *Tx) phases(m *model.Model, t *TrainOptions) []model.Phase {
 	if t.Log {
 		return m.LogPhases(cmp.Or(t.Plan.Epochs, logEpochs))
 	}
@@ -36,7 +35,7 @@ func (tx *Tx) phases(m *model.Model, t *TrainOptions) []progress.Phase {
 }
 
 // phasesWithComparison returns the phases of trainAndCompare.
-func (tx *Tx) phasesWithComparison(l *learner, t *TrainOptions) []progress.Phase {
+func (tx *Tx) phasesWithComparison(l *learner, t *TrainOptions) []model.Phase {
 	all := tx.phases(l.model, t)
 	if t.Log {
 		return all
@@ -45,8 +44,8 @@ func (tx *Tx) phasesWithComparison(l *learner, t *TrainOptions) []progress.Phase
 	if before := tx.snap.models[l.name]; before != nil && before.info.Trained {
 		models++
 	}
-	return append([]progress.Phase{{Name: phaseHide, Steps: 1, Each: time.Duration(tx.snap.Graph.Arcs()) * hideTime}}, append(all,
-		progress.Phase{Name: phaseModels, Steps: models * validationSources, Each: askTime},
-		progress.Phase{Name: phaseHeuristics, Steps: len(tx.comparedHeuristics()) * validationSources, Each: heuristicTime},
+	return append([]model.Phase{{Name: phaseHide, Steps: 1, Each: time.Duration(tx.snap.Graph.Arcs()) * hideTime}}, append(all,
+		model.Phase{Name: phaseModels, Steps: models * validationSources, Each: askTime},
+		model.Phase{Name: phaseHeuristics, Steps: len(tx.comparedHeuristics()) * validationSources, Each: heuristicTime},
 	)...)
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"kith/model"
-	"kith/model/progress"
 )
 
 // A training tells what it does before it does anything, and what it does next until it is
@@ -26,14 +25,14 @@ func TestTrainTells(t *testing.T) {
 		{"prb_greedy", []string{phaseHide, model.Reading, model.Learning, phaseModels, phaseHeuristics}},
 	} {
 		must(t, g.Model(c.policy).Create(ctx, ModelSpec{Policy: c.policy}))
-		var told []progress.State
+		var told []model.Progress
 		clock := time.Unix(0, 0)
 		second := func() time.Time {
 			clock = clock.Add(time.Second)
 			return clock
 		}
 		plan := short
-		plan.Progress = progress.New(second, func(s progress.State) { told = append(told, s) })
+		plan.Progress = model.NewMeter(second, func(s model.Progress) { told = append(told, s) })
 		_, err := g.Model(c.policy).Train(ctx, TrainOptions{Plan: plan})
 		must(t, err)
 		var doing []string

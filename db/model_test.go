@@ -11,12 +11,11 @@ import (
 	"kith/db"
 	"kith/db/dbtest"
 	"kith/model"
-	"kith/model/progress"
 )
 
 // during returns the progress of a training that calls f whenever it has come further.
-func during(f func()) *progress.Meter {
-	return progress.New(time.Now, func(progress.State) { f() })
+func during(f func()) *model.Meter {
+	return model.NewMeter(time.Now, func(model.Progress) { f() })
 }
 
 // asked is a prediction that shows what a model has learned.

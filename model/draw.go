@@ -12,7 +12,6 @@ import (
 	"kith/model/internal/column"
 	"kith/model/internal/graph"
 	"kith/model/nn"
-	"kith/model/progress"
 )
 
 // A ranker learns to tell a link from the other candidates that users ask about. These candidates
@@ -36,7 +35,7 @@ type drawing struct {
 	each     int // candidates of each kind
 	seen     map[ID]bool
 	scale    []float32 // scale of the inputs of a belief
-	progress *progress.Meter
+	progress *Meter
 	out      []choice
 }
 

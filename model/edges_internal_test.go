@@ -8,8 +8,6 @@ import (
 	"slices"
 	"testing"
 	"time"
-
-	"kith/model/progress"
 )
 
 // twoGroups is a graph with two groups whose links stay inside the groups.
@@ -69,14 +67,14 @@ func TestTrainEdges(t *testing.T) {
 
 // meter returns a meter whose clock advances by a second at each step, and a function that returns
 // the time that is left at the end of a training.
-func meter() (m *progress.Meter, finished func() time.Duration) {
+func meter() (m *Meter, finished func() time.Duration) {
 	seconds := 0
 	now := func() time.Time {
 		seconds++
 		return time.Unix(int64(seconds), 0)
 	}
 	left := time.Duration(-1)
-	m = progress.New(now, func(s progress.State) { left = s.Left })
+	m = NewMeter(now, func(s Progress) { left = s.Left })
 	return m, func() time.Duration {
 		m.Begin("finished")
 		return left

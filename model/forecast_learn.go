@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"kith/model/nn"
-	"kith/model/progress"
 )
 
 // eventList is the training example of an event: its pair, together with alternatives that did not
@@ -249,7 +248,7 @@ func (f *forecast) learnNew(l eventList) {
 
 // again learns lists the given number of times more, in random order, at a rate that decreases to
 // 0.
-func (f *forecast) again(ctx context.Context, rng *rand.Rand, lists []eventList, passes int, to *progress.Meter) error {
+func (f *forecast) again(ctx context.Context, rng *rand.Rand, lists []eventList, passes int, to *Meter) error {
 	for i := range passes * len(lists) {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -337,7 +336,7 @@ func (m *Model) TrainEvents(
 // learnMoments returns a forecast that has learned the moments. It passes the lists of the events
 // of each moment to hear.
 func (m *Model) learnMoments(
-	ctx context.Context, rng *rand.Rand, moments iter.Seq2[Moment, error], to *progress.Meter, hear func(Moment, []eventList),
+	ctx context.Context, rng *rand.Rand, moments iter.Seq2[Moment, error], to *Meter, hear func(Moment, []eventList),
 ) (*forecast, error) {
 	to.Begin(Replaying)
 	f := newForecast(&m.config)

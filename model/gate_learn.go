@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"kith/model/internal/graph"
-	"kith/model/progress"
 )
 
 // Plan of a gateAsker.
@@ -134,7 +133,7 @@ func edgesOf(links []gateLink) (edges [][2]ID) {
 type gateAsker struct {
 	model  *Model
 	rng    *rand.Rand
-	to     *progress.Meter
+	to     *Meter
 	whole  Timed
 	edges  int           // number of edges
 	roles  map[ID]role   // of the nodes of the newest events

@@ -12,7 +12,6 @@ import (
 
 	"kith/model/internal/graph"
 	"kith/model/nn"
-	"kith/model/progress"
 )
 
 // EdgePlan says how to train from the edges of a graph. Zero fields take the default in brackets.
@@ -25,7 +24,7 @@ type EdgePlan struct {
 	// if Samples is 0, for the columns of the samples (512 MB). Vectors that do not fit are left
 	// out: see VectorsLeftOut.
 	Memory   int64
-	Progress *progress.Meter // receives the phases of EdgePhases; may be nil
+	Progress *Meter // receives the phases of EdgePhases; may be nil
 }
 
 // Without returns the world without the hidden edges. The context of a training edge is read from
@@ -279,7 +278,7 @@ func nonNeighbors(rng *rand.Rand, g Graph, u ID, k int) []ID {
 // a single pass from scratch, which is all that it can learn. If ctx ends, TrainLog stops between
 // two passes and returns the error of ctx. Networks then keep what they have learned so far; a
 // belief is unchanged.
-func (m *Model) TrainLog(ctx context.Context, epochs int, to *progress.Meter) error {
+func (m *Model) TrainLog(ctx context.Context, epochs int, to *Meter) error {
 	switch {
 	case !m.policy.learns:
 		return fmt.Errorf("%w: %s", errNotLearning, m.policy.name)
@@ -310,7 +309,7 @@ func (m *Model) samples() *nn.Samples {
 
 // refit makes the belief learn its samples again. One pass is enough, in the order in which they
 // were added.
-func (m *Model) refit(ctx context.Context, to *progress.Meter) error {
+func (m *Model) refit(ctx context.Context, to *Meter) error {
 	if err := m.belief.refit(ctx); err != nil {
 		return err
 	}
@@ -320,7 +319,7 @@ func (m *Model) refit(ctx context.Context, to *progress.Meter) error {
 }
 
 // epochs makes n full passes with one network. Each pass is a step of the progress.
-func (m *Model) epochs(ctx context.Context, r *nn.Regressor, n int, to *progress.Meter) error {
+func (m *Model) epochs(ctx context.Context, r *nn.Regressor, n int, to *Meter) error {
 	m.scorer, m.trained = nil, true
 	return r.Epochs(ctx, rand.New(m.source), n, func() { to.Step(1) })
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"kith/model/nn"
-	"kith/model/progress"
 )
 
 // Phases of a training.
@@ -39,7 +38,7 @@ const (
 func onAll(t time.Duration) time.Duration { return 2 * t / time.Duration(runtime.GOMAXPROCS(0)) }
 
 // EdgePhases returns the phases of TrainEdges, with the time that they may take.
-func (m *Model) EdgePhases(g Graph, plan EdgePlan) []progress.Phase {
+func (m *Model) EdgePhases(g Graph, plan EdgePlan) []Phase {
 	edges, loops := countEdges(g)
 	switch {
 	case !m.Learns():
@@ -52,13 +51,13 @@ func (m *Model) EdgePhases(g Graph, plan EdgePlan) []progress.Phase {
 	samples := links * (1 + plan.Negatives)
 	learning := m.LogPhases(plan.Epochs)
 	learning[0].Each = time.Duration(samples) * sampleTime
-	return append([]progress.Phase{
+	return append([]Phase{
 		{Name: Reading, Steps: links, Each: time.Duration(1+plan.Negatives) * pairTime, Work: workGraph},
 	}, learning...)
 }
 
 // rankerPhases is EdgePhases for the default.
-func (m *Model) rankerPhases(g Graph, plan EdgePlan, edges int) (all []progress.Phase) {
+func (m *Model) rankerPhases(g Graph, plan EdgePlan, edges int) (all []Phase) {
 	if m.config.rankerPlan(g, &plan) != nil { // TrainEdges returns the error
 		return nil
 	}
@@ -71,31 +70,31 @@ func (m *Model) rankerPhases(g Graph, plan EdgePlan, edges int) (all []progress.
 	if rank, _ := m.config.vectorRank(n, plan.Memory); rank > 0 {
 		steps := 2*rank + nn.LanczosExtra
 		each := n*steps*min(steps, n) + 4*countArcs(g)*steps
-		all = append(all, progress.Phase{Name: NodeVectors, Steps: plan.Folds + 1, Each: time.Duration(each), Work: workAlgebra})
+		all = append(all, Phase{Name: NodeVectors, Steps: plan.Folds + 1, Each: time.Duration(each), Work: workAlgebra})
 	}
 	choices := 9 * links / 4 // some links make fewer than three
 	return append(all,
-		progress.Phase{Name: Reading, Steps: links, Each: onAll(linkTime), Work: workGraph},
-		progress.Phase{Name: Learning, Steps: rankerMembers * plan.Epochs, Each: onAll(time.Duration(choices) * choiceTime), Work: workAlgebra},
+		Phase{Name: Reading, Steps: links, Each: onAll(linkTime), Work: workGraph},
+		Phase{Name: Learning, Steps: rankerMembers * plan.Epochs, Each: onAll(time.Duration(choices) * choiceTime), Work: workAlgebra},
 	)
 }
 
 // LogPhases returns the phases of TrainLog.
-func (m *Model) LogPhases(epochs int) []progress.Phase {
+func (m *Model) LogPhases(epochs int) []Phase {
 	if !m.Learns() {
 		return nil
 	}
-	return []progress.Phase{{
+	return []Phase{{
 		Name: Learning, Steps: max(1, epochs*len(m.regressors())), Each: time.Duration(m.samples().Len()) * sampleTime, Work: workAlgebra,
 	}}
 }
 
 // EventPhases returns the phases of TrainEvents for a number of events.
-func (m *Model) EventPhases(events int) []progress.Phase {
+func (m *Model) EventPhases(events int) []Phase {
 	if !m.Forecasts() || events == 0 {
 		return nil
 	}
-	return []progress.Phase{
+	return []Phase{
 		{Name: Replaying, Steps: events, Each: eventTime, Work: Replaying},
 		{Name: LearningTimes, Steps: keptPasses * min(events, keptEvents), Each: againTime, Work: workAlgebra},
 		{Name: WeighingTimes, Steps: gateInTime + gateLate, Each: eventTime, Work: Replaying},

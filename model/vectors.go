@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"kith/model/nn"
-	"kith/model/progress"
 )
 
 // vectors holds numbers of every node, computed from the graph and the feature vectors at the time
@@ -104,7 +103,7 @@ func (c *config) planVectors(ctx context.Context, whole World, memory int64) (p 
 }
 
 // in computes the vectors of a world. It returns nil if p is nil.
-func (p *vectorPlan) in(ctx context.Context, rng *rand.Rand, w World, to *progress.Meter) (*vectors, error) {
+func (p *vectorPlan) in(ctx context.Context, rng *rand.Rand, w World, to *Meter) (*vectors, error) {
 	if p == nil {
 		return nil, nil
 	}

@@ -10,7 +10,6 @@ import (
 	"kith/db/edgelist"
 	"kith/db/words"
 	"kith/model"
-	"kith/model/progress"
 	"kith/query/parse"
 )
 
@@ -81,12 +80,12 @@ func (r *run) progress(what string, done, total int64) {
 }
 
 // trainingProgress returns a meter that reports the progress of a training; nil if nobody listens.
-func (r *run) trainingProgress() *progress.Meter {
+func (r *run) trainingProgress() *model.Meter {
 	tell := r.session.Progress
 	if tell == nil {
 		return nil
 	}
-	return progress.New(time.Now, func(s progress.State) {
+	return model.NewMeter(time.Now, func(s model.Progress) {
 		tell(Progress{What: s.Doing, Done: int64(1000 * s.Done), Total: 1000, Timed: true, Left: s.Left})
 	})
 }

@@ -17,7 +17,6 @@ import (
 	"kith/cmd/internal/cli"
 	"kith/db"
 	"kith/model"
-	"kith/model/metric"
 )
 
 // feedbackPlan holds the options of prbench feedback.
@@ -372,7 +371,7 @@ func (f *feedback) mrr(ctx context.Context, c db.Contender) (mrr float64, err er
 					found = append(found, h.Found[i])
 				}
 			}
-			mrr += float64(len(found)) * metric.MRR(found, h.Others)
+			mrr += float64(len(found)) * model.MRR(found, h.Others)
 		},
 	})
 	return mrr / float64(max(links, 1)), err

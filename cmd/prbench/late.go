@@ -17,7 +17,7 @@ import (
 	"kith/cmd/internal/cli"
 	"kith/db"
 	"kith/db/edgelist"
-	"kith/model/metric"
+	"kith/model"
 )
 
 // latePlan holds the options of prbench late.
@@ -368,6 +368,6 @@ func (m *lateMatch) add(s *lateScore, q lateQuestion, score func(edgelist.Token)
 		}
 	}
 	by := float64(len(found)) / float64(len(q.targets)) / float64(len(m.questions))
-	s.hits += by * metric.HitsAt(10, found, others)
-	s.mrr += by * metric.MRR(found, others)
+	s.hits += by * model.HitsAt(10, found, others)
+	s.mrr += by * model.MRR(found, others)
 }

@@ -1,6 +1,6 @@
 package ogb
 
-import "kith/model/metric"
+import "kith/model"
 
 // Measures says how well the links of a part rank above its other pairs.
 type Measures struct {
@@ -19,18 +19,18 @@ func (p Part) Measure(scores []float64) Measures {
 	links, others := scores[:len(p.Links)], scores[len(p.Links):]
 	m := Measures{Hits: make(map[int]float64)}
 	if p.Each == 0 {
-		m.MRR, m.AUC = metric.MRR(links, others), metric.AUC(links, others)
+		m.MRR, m.AUC = model.MRR(links, others), model.AUC(links, others)
 		for _, k := range HitsAt() {
-			m.Hits[k] = metric.HitsAt(k, links, others)
+			m.Hits[k] = model.HitsAt(k, links, others)
 		}
 		return m
 	}
 	n := float64(len(links))
 	for i := range links {
 		link, own := links[i:i+1], others[i*p.Each:(i+1)*p.Each]
-		reciprocal := metric.MRR(link, own)
+		reciprocal := model.MRR(link, own)
 		m.MRR += reciprocal / n
-		m.AUC += metric.AUC(link, own) / n
+		m.AUC += model.AUC(link, own) / n
 		for _, k := range HitsAt() {
 			if reciprocal*float64(k) >= 1 {
 				m.Hits[k] += 1 / n

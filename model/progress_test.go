@@ -1,4 +1,4 @@
-package progress_test
+package model_test
 
 import (
 	"fmt"
@@ -6,21 +6,21 @@ import (
 	"testing"
 	"time"
 
-	"kith/model/progress"
+	"kith/model"
 )
 
 // work is a computation whose steps take other times than expected.
 type work struct {
 	name  string
 	clock time.Time
-	meter *progress.Meter
-	told  []progress.State
+	meter *model.Meter
+	told  []model.Progress
 	at    []time.Time // when told
 }
 
 func newWork(name string) *work {
 	w := &work{name: name, clock: time.Unix(1e9, 0)}
-	w.meter = progress.New(func() time.Time { return w.clock }, func(s progress.State) {
+	w.meter = model.NewMeter(func() time.Time { return w.clock }, func(s model.Progress) {
 		w.told, w.at = append(w.told, s), append(w.at, w.clock)
 	})
 	return w
@@ -61,7 +61,7 @@ func (w *work) check(t *testing.T, began time.Time) {
 
 func TestMeter(t *testing.T) {
 	t.Parallel()
-	plan := []progress.Phase{
+	plan := []model.Phase{
 		{Name: "hide", Steps: 1, Each: 100 * time.Millisecond},
 		{Name: "vectors", Steps: 11, Each: time.Second, Work: "algebra"},
 		{Name: "read", Steps: 8000, Each: 2 * time.Millisecond, Work: "graph"},
@@ -97,8 +97,8 @@ func TestMeterUnexpected(t *testing.T) {
 	w := newWork("random")
 	for range 100 {
 		if rng.IntN(10) == 0 {
-			w.meter.Expect(progress.Phase{Name: "0", Steps: rng.IntN(5) - 1, Each: time.Duration(rng.IntN(1e9))},
-				progress.Phase{Name: "1", Steps: rng.IntN(5) << rng.IntN(60), Each: time.Second}, progress.Phase{Name: "2", Steps: 3})
+			w.meter.Expect(model.Phase{Name: "0", Steps: rng.IntN(5) - 1, Each: time.Duration(rng.IntN(1e9))},
+				model.Phase{Name: "1", Steps: rng.IntN(5) << rng.IntN(60), Each: time.Second}, model.Phase{Name: "2", Steps: 3})
 		}
 		name := fmt.Sprint(rng.IntN(4))
 		w.do(name, rng.IntN(4), time.Duration(rng.IntN(1e9)))
@@ -110,8 +110,8 @@ func TestMeterUnexpected(t *testing.T) {
 			t.Errorf("%+v after %+v", s, w.told[i])
 		}
 	}
-	var none *progress.Meter
-	none.Expect(progress.Phase{Name: "0"})
+	var none *model.Meter
+	none.Expect(model.Phase{Name: "0"})
 	none.Begin("0")
 	none.Step(1)
 	none.Finish("0")

@@ -1,4 +1,4 @@
-package metric_test
+package model_test
 
 import (
 	"math"
@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"kith/model/metric"
+	"kith/model"
 )
 
 // prediction is a probability and its outcome.
@@ -53,7 +53,7 @@ func TestCalibrationError(t *testing.T) {
 		if seed%2 == 1 {
 			draw, slack = func() float64 { return math.Pow(rng.Float64(), 3) }, 2e-3
 		}
-		var c metric.Calibration
+		var c model.Calibration
 		var all []prediction
 		for range 3000 {
 			x := prediction{p: draw()}
@@ -71,7 +71,7 @@ func TestCalibrationError(t *testing.T) {
 
 func TestCalibrationBins(t *testing.T) {
 	t.Parallel()
-	var c metric.Calibration
+	var c model.Calibration
 	if c.Error(10) != 0 || c.Bins(10) != nil {
 		t.Errorf("without predictions: %v, %v", c.Error(10), c.Bins(10))
 	}
@@ -80,7 +80,7 @@ func TestCalibrationBins(t *testing.T) {
 	}
 	c.Add(0.75, true)
 	c.Add(1, true)
-	want := []metric.Bin{{Count: 8, Predicted: 0.25, Share: 0.25}, {Count: 1, Predicted: 0.75, Share: 1}, {Count: 1, Predicted: 1, Share: 1}}
+	want := []model.Bin{{Count: 8, Predicted: 0.25, Share: 0.25}, {Count: 1, Predicted: 0.75, Share: 1}, {Count: 1, Predicted: 1, Share: 1}}
 	if got := c.Bins(10); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -1,10 +1,10 @@
-package metric_test
+package model_test
 
 import (
 	"math"
 	"testing"
 
-	"kith/model/metric"
+	"kith/model"
 )
 
 func TestMetrics(t *testing.T) {
@@ -28,10 +28,10 @@ func TestMetrics(t *testing.T) {
 			name      string
 			got, want float64
 		}{
-			{"Hits@1", metric.HitsAt(1, c.positives, c.negatives), c.hits1},
-			{"Hits@2", metric.HitsAt(2, c.positives, c.negatives), c.hits2},
-			{"MRR", metric.MRR(c.positives, c.negatives), c.mrr},
-			{"AUC", metric.AUC(c.positives, c.negatives), c.auc},
+			{"Hits@1", model.HitsAt(1, c.positives, c.negatives), c.hits1},
+			{"Hits@2", model.HitsAt(2, c.positives, c.negatives), c.hits2},
+			{"MRR", model.MRR(c.positives, c.negatives), c.mrr},
+			{"AUC", model.AUC(c.positives, c.negatives), c.auc},
 		} {
 			if math.Abs(m.got-m.want) > 1e-12 {
 				t.Errorf("%s: %s = %v, want %v", c.name, m.name, m.got, m.want)
@@ -44,8 +44,8 @@ func TestMetrics(t *testing.T) {
 func TestMetricsKeepOrder(t *testing.T) {
 	t.Parallel()
 	negatives := []float64{3, 1, 2}
-	metric.HitsAt(1, []float64{1}, negatives)
-	metric.MRR([]float64{1}, negatives)
+	model.HitsAt(1, []float64{1}, negatives)
+	model.MRR([]float64{1}, negatives)
 	if negatives[0] != 3 || negatives[1] != 1 {
 		t.Errorf("negatives were sorted: %v", negatives)
 	}

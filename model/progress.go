@@ -1,17 +1,12 @@
-// Package progress tells how far a long computation has come, and about how long it still takes.
-//
-// A computation is a list of phases, each of a number of steps. The expected time of a step is only
-// a guess: the times of finished steps correct the estimates of the steps to come, most of all in
-// the same phase, then in phases with the same kind of work, and a little in all others.
-package progress
+package model
 
 import (
 	"sync"
 	"time"
 )
 
-// State is how far a computation has come.
-type State struct {
+// Progress is how far a computation has come.
+type Progress struct {
 	Doing string        // what it does at present
 	Done  float64       // share of its time, from 0 to 1; it never falls
 	Left  time.Duration // estimated time until its end
@@ -25,29 +20,32 @@ type Phase struct {
 	Work  string        // kind of work; if one phase is slower than expected, phases of the same kind will be too
 }
 
-// Meter tells a function how far a computation has come. A nil Meter does nothing. A Meter is safe
-// for concurrent use.
+// Meter tells a function how far a long computation has come, and about how long it still takes. A
+// computation is a list of phases, each of a number of steps. The expected time of a step is only a
+// guess: the times of finished steps correct the estimates of the steps to come, most of all in the
+// same phase, then in phases with the same kind of work, and a little in all others. A nil Meter
+// does nothing. A Meter is safe for concurrent use.
 type Meter struct {
 	now  func() time.Time
-	tell func(State)
+	tell func(Progress)
 
 	mu      sync.Mutex // protects following fields, and is held during tell
-	phases  []phase
+	phases  []meterPhase
 	current int       // index of the present phase
 	began   time.Time // time of the first call
 	at      time.Time // time of the latest step or beginning of a phase
-	told    State
+	told    Progress
 }
 
-type phase struct {
+type meterPhase struct {
 	Phase
 	done  int
 	spent time.Duration
 }
 
-// New returns a meter. It calls tell when a phase begins, and whenever a thousandth of the
+// NewMeter returns a meter. It calls tell when a phase begins, and whenever a thousandth of the
 // estimated time has passed.
-func New(now func() time.Time, tell func(State)) *Meter { return &Meter{now: now, tell: tell} }
+func NewMeter(now func() time.Time, tell func(Progress)) *Meter { return &Meter{now: now, tell: tell} }
 
 // Expect sets the phases.
 func (m *Meter) Expect(phases ...Phase) {
@@ -59,7 +57,7 @@ func (m *Meter) Expect(phases ...Phase) {
 	m.phases = m.phases[:0]
 	for _, p := range phases {
 		p.Steps = max(p.Steps, 0)
-		m.phases = append(m.phases, phase{Phase: p})
+		m.phases = append(m.phases, meterPhase{Phase: p})
 	}
 	m.current = -1
 }
@@ -117,7 +115,7 @@ func (m *Meter) End() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.phases = nil
-	m.told = State{Doing: m.told.Doing, Done: 1}
+	m.told = Progress{Doing: m.told.Doing, Done: 1}
 	m.tell(m.told)
 }
 
@@ -139,7 +137,7 @@ func (m *Meter) pass(steps int) {
 func (m *Meter) report(doing string) {
 	passed := float64(m.at.Sub(m.began))
 	left := m.left()
-	s := State{Doing: doing, Done: m.told.Done, Left: time.Duration(min(left, float64(longest)))}
+	s := Progress{Doing: doing, Done: m.told.Done, Left: time.Duration(min(left, float64(longest)))}
 	if passed > 0 {
 		s.Done = max(s.Done, min(passed/(passed+left), 0.999))
 	}
@@ -149,7 +147,7 @@ func (m *Meter) report(doing string) {
 	}
 }
 
-// longest is the longest time of State.Left.
+// longest is the longest time of Progress.Left.
 const longest = 10000 * time.Hour
 
 // Weights of the guesses, as shares of the expected time of the whole computation and of the steps
@@ -165,10 +163,10 @@ func (m *Meter) left() (left float64) {
 	for i := range m.phases {
 		guess += guessShare * float64(m.phases[i].Each) * float64(m.phases[i].Steps)
 	}
-	all := m.slowness(func(*phase) bool { return true }, 1, guess)
+	all := m.slowness(func(*meterPhase) bool { return true }, 1, guess)
 	for i := range m.phases {
 		p := &m.phases[i]
-		slowness := m.slowness(func(q *phase) bool { return q.Work == p.Work }, all, guess)
+		slowness := m.slowness(func(q *meterPhase) bool { return q.Work == p.Work }, all, guess)
 		weight := max(1, stepShare*float64(p.Steps))
 		each := (float64(p.spent) + weight*slowness*float64(p.Each)) / (float64(p.done) + weight)
 		left += each * float64(p.Steps-p.done)
@@ -178,7 +176,7 @@ func (m *Meter) left() (left float64) {
 
 // slowness returns how much longer the finished steps of some phases took than expected. The guess
 // counts as much as steps that were expected to take the time weight.
-func (m *Meter) slowness(of func(*phase) bool, guess, weight float64) float64 {
+func (m *Meter) slowness(of func(*meterPhase) bool, guess, weight float64) float64 {
 	spent, expected := guess*weight, weight
 	for i := range m.phases {
 		if p := &m.phases[i]; of(p) {

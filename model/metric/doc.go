@@ -1,3 +1,0 @@
-// Package metric measures predictions: how well scores rank the links, and how well probabilities
-// are calibrated.
-package metric
