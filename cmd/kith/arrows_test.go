@@ -45,8 +45,7 @@ func arrows() map[string][]string {
 		"kith/db/dbtest":           {"kith/db"},
 		"kith/db/words":            {},
 		"kith/db/internal/ctxio":   {"kith/index"},
-		"kith/query/fileio":        {},
-		"kith/query":               {"kith/db", "kith/model", "kith/db/edgelist", "kith/db/words", "kith/query/internal/draw", "kith/query/fileio", "kith/query/parse"},
+		"kith/query":               {"kith/db", "kith/model", "kith/db/edgelist", "kith/db/words", "kith/query/internal/draw", "kith/query/parse"},
 		"kith/query/internal/draw": {"kith/db", "kith/db/words"},
 		"kith/query/parse":         {"kith/db/words"},
 		"kith/query/web":           {"kith/db", "kith/db/words", "kith/query", "kith/query/internal/draw", "kith/query/parse"},
@@ -69,12 +68,11 @@ func forTests() []string {
 func testArrows() map[string][]string {
 	return map[string][]string{
 		"kith/db":                  {"kith/db/dbtest"},
-		"kith/query/fileio":        {"golang.org/x/sys"},
 		"kith/db/edgelist":         {"gonum.org/v1/gonum"},
 		"kith/db/edgelist/parquet": {"kith/db", "kith/db/dbtest"},
 		"kith/model":               {"kith/index"}, // the graph of index has times
 		"kith/db/words":            {},
-		"kith/query":               {"kith/db/dbtest", "kith/query/web"},
+		"kith/query":               {"kith/db/dbtest", "kith/query/web", "golang.org/x/sys"},
 		"kith/query/web":           {"kith/db/dbtest", "github.com/chromedp/chromedp", "github.com/chromedp/cdproto"},
 	}
 }

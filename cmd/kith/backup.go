@@ -10,7 +10,7 @@ import (
 
 	"kith/cmd/internal/cli"
 	"kith/db"
-	"kith/query/fileio"
+	"kith/query"
 )
 
 // backup implements the subcommand backup.
@@ -74,7 +74,7 @@ func (b *backup) write(ctx context.Context, g *db.DB, w io.Writer) (db.Backup, e
 	if b.since == "" {
 		return g.WriteTo(ctx, w)
 	}
-	earlier, err := fileio.Open(ctx, b.since)
+	earlier, err := query.OpenFile(ctx, b.since, os.O_RDONLY, 0)
 	if err != nil {
 		return db.Backup{}, err
 	}
@@ -141,12 +141,12 @@ func restore(ctx context.Context, stdin io.Reader, files []string, path string, 
 	var backups []io.Reader
 	for _, name := range files {
 		if name == "-" {
-			in := fileio.Pipe(ctx, stdin)
+			in := query.Pipe(ctx, stdin)
 			defer in.Close() // never fails
 			backups = append(backups, in)
 			continue
 		}
-		f, err := fileio.Open(ctx, name)
+		f, err := query.OpenFile(ctx, name, os.O_RDONLY, 0)
 		if err != nil {
 			return err
 		}

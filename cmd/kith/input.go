@@ -13,7 +13,7 @@ import (
 
 	"kith/db"
 	"kith/db/edgelist"
-	"kith/query/fileio"
+	"kith/query"
 )
 
 // input is one file to load.
@@ -38,7 +38,7 @@ func (l *load) inputs(arg string, kind edgelist.Kind) ([]input, error) {
 	if arg == "-" {
 		in.name = "stdin"
 		in.open = func(ctx context.Context) (io.ReadCloser, int64, error) {
-			return fileio.Pipe(ctx, l.stdin), 0, nil
+			return query.Pipe(ctx, l.stdin), 0, nil
 		}
 		return []input{in}, nil
 	}
@@ -60,7 +60,9 @@ func (l *load) inputs(arg string, kind edgelist.Kind) ([]input, error) {
 	case info.IsDir():
 		return nil, fmt.Errorf("%s is a directory", arg)
 	}
-	in.open = func(ctx context.Context) (io.ReadCloser, int64, error) { return openSized(fileio.Open(ctx, arg)) }
+	in.open = func(ctx context.Context) (io.ReadCloser, int64, error) {
+		return openSized(query.OpenFile(ctx, arg, os.O_RDONLY, 0))
+	}
 	return []input{in}, nil
 }
 
@@ -78,7 +80,7 @@ func (l *load) folder(name string) (list []input, err error) {
 	}
 	for _, p := range parts {
 		list = append(list, input{name: p.Name, kind: p.Kind, keyless: p.Keyless, part: true, notes: p.Notes, open: func(ctx context.Context) (io.ReadCloser, int64, error) {
-			return openSized(fileio.Await(ctx, func() (io.ReadCloser, error) { return p.Open(root) }))
+			return openSized(query.Await(ctx, func() (io.ReadCloser, error) { return p.Open(root) }))
 		}})
 	}
 	return list, nil

@@ -21,7 +21,7 @@ import (
 	"kith/db/edgelist"
 	"kith/db/edgelist/parquet"
 	"kith/db/words"
-	"kith/query/fileio"
+	"kith/query"
 )
 
 // load implements the subcommand load.
@@ -162,7 +162,7 @@ func (l *load) run(ctx context.Context, path string, files []string) (err error)
 		return err
 	}
 	if l.errors != "" {
-		f, err := fileio.OpenFile(ctx, l.errors, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+		f, err := query.OpenFile(ctx, l.errors, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 		if err != nil {
 			return err
 		}

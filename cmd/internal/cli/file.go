@@ -4,13 +4,13 @@ import (
 	"context"
 	"io"
 
-	"kith/query/fileio"
+	"kith/query"
 )
 
 // WriteFile replaces a file, which only its owner may access, completely or not at all. If it is a
 // named pipe, ctx ends waiting for its reader.
 func WriteFile(ctx context.Context, name string, write func(io.Writer) error) error {
-	return fileio.Write(ctx, name, 0o600, write)
+	return query.WriteFile(ctx, name, 0o600, write)
 }
 
 // WriteLine writes a text and a line feed.

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 
 	"kith/db"
 	"kith/db/edgelist"
 	"kith/db/edgelist/parquet"
-	"kith/query/fileio"
+	"kith/query"
 )
 
 // list holds the sources of a file, or its pairs.
@@ -34,7 +35,7 @@ func (l *list) after(skip int64) iter.Seq2[db.Key, []any] {
 // readList reads the nodes of a file, or its pairs. All nodes must exist. A repeated source counts
 // once, at its first place.
 func readList(ctx context.Context, tx *db.Tx, name string, pairs bool) (*list, error) {
-	f, err := fileio.Open(ctx, name)
+	f, err := query.OpenFile(ctx, name, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 	"kith/cmd/internal/cli"
 	"kith/db/words"
 	"kith/query"
-	"kith/query/fileio"
 	"kith/query/parse"
 )
 
@@ -129,7 +128,7 @@ func (s *session) read(ctx context.Context, file parse.Fragment) error { return 
 func (s *session) setOnce(ctx context.Context, file parse.Fragment) error {
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	f, err := fileio.Await(ctx, func() (*os.File, error) { // a named pipe waits for its reader
+	f, err := query.Await(ctx, func() (*os.File, error) { // a named pipe waits for its reader
 		return os.OpenFile(file.Text, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	})
 	if err == nil {

@@ -16,7 +16,6 @@ import (
 	"kith/cmd/internal/cli"
 	"kith/db/words"
 	"kith/query"
-	"kith/query/fileio"
 	"kith/query/parse"
 )
 
@@ -218,7 +217,7 @@ func (s *session) file(ctx context.Context, name string) error {
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	f, err := fileio.Open(ctx, name)
+	f, err := query.OpenFile(ctx, name, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ import (
 
 	"kith/cmd/internal/cli"
 	"kith/db"
-	"kith/query/fileio"
+	"kith/query"
 	"kith/query/web"
 )
 
@@ -69,7 +69,7 @@ func (s *Shell) feed(ctx context.Context, session *session, name string) error {
 		defer holdState(s.Stdin)()
 		return interact(ctx, session, name, s.prompt(session))
 	}
-	in := fileio.Pipe(ctx, s.Stdin)
+	in := query.Pipe(ctx, s.Stdin)
 	defer in.Close() // never fails
 	return session.script(ctx, "", in)
 }

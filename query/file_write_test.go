@@ -1,4 +1,4 @@
-package fileio_test
+package query_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"testing"
 
-	"kith/query/fileio"
+	"kith/query"
 )
 
 // A file is unchanged until the new one is complete, and no other file is left behind.
@@ -29,7 +29,7 @@ func TestWriteFile(t *testing.T) {
 		err  error
 		want string
 	}{{"one", nil, "one"}, {"another", broken, "one"}, {"two", nil, "two"}} {
-		if err := fileio.Write(context.Background(), name, 0o600, write(c.text, c.err)); !errors.Is(err, c.err) {
+		if err := query.WriteFile(context.Background(), name, 0o600, write(c.text, c.err)); !errors.Is(err, c.err) {
 			t.Errorf("%s: %v", c.text, err)
 		}
 		if got, err := os.ReadFile(name); err != nil || string(got) != c.want {
@@ -42,14 +42,14 @@ func TestWriteFile(t *testing.T) {
 			t.Errorf("%s: %v, %v", c.text, all, err)
 		}
 	}
-	if err := fileio.Write(context.Background(), os.DevNull, 0o600, write("gone", nil)); err != nil {
+	if err := query.WriteFile(context.Background(), os.DevNull, 0o600, write("gone", nil)); err != nil {
 		t.Error(err)
 	}
 	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
 		t.Fatalf("the null device is a file now: %v", err)
 	}
 	var at *os.PathError
-	if err := fileio.Write(context.Background(), filepath.Join(dir, "no", "a"), 0o600, write("", nil)); !errors.As(err, &at) || at.Path != filepath.Join(dir, "no", "a") {
+	if err := query.WriteFile(context.Background(), filepath.Join(dir, "no", "a"), 0o600, write("", nil)); !errors.As(err, &at) || at.Path != filepath.Join(dir, "no", "a") {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package fileio_test
+package query_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"kith/query/fileio"
+	"kith/query"
 )
 
 // soon returns a context that ends while the test waits for a pipe.
@@ -38,7 +38,7 @@ func TestOpenEnds(t *testing.T) {
 	t.Parallel()
 	for flag, other := range map[int]int{os.O_RDONLY: os.O_WRONLY, os.O_WRONLY: os.O_RDONLY} {
 		name := newPipe(t)
-		if f, err := fileio.OpenFile(soon(t), name, flag, 0); !errors.Is(err, context.DeadlineExceeded) || f != nil {
+		if f, err := query.OpenFile(soon(t), name, flag, 0); !errors.Is(err, context.DeadlineExceeded) || f != nil {
 			t.Fatalf("flag %d: %v, %v", flag, f, err)
 		}
 		late, err := os.OpenFile(name, other, 0) // the waiting end is opened, and closed
@@ -75,7 +75,7 @@ func TestReadEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	f, err := fileio.Open(soon(t), name)
+	f, err := query.OpenFile(soon(t), name, os.O_RDONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestReadEnds(t *testing.T) {
 	if b, err := io.ReadAll(f); string(b) != "abc" || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("read %q, %v", b, err)
 	}
-	w, err := fileio.OpenFile(soon(t), name, os.O_WRONLY, 0)
+	w, err := query.OpenFile(soon(t), name, os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestOpenRegular(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	f, err := fileio.Open(ctx, name)
+	f, err := query.OpenFile(ctx, name, os.O_RDONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestOpenRegular(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := fileio.Open(ctx, name); !errors.Is(err, context.Canceled) {
+	if _, err := query.OpenFile(ctx, name, os.O_RDONLY, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("opened after the end: %v", err)
 	}
 }
@@ -141,7 +141,7 @@ func TestPipe(t *testing.T) {
 	t.Parallel()
 	s := make(silent)
 	defer close(s)
-	if _, err := io.ReadAll(fileio.Pipe(soon(t), s)); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := io.ReadAll(query.Pipe(soon(t), s)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 }
