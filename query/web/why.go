@@ -204,7 +204,7 @@ func bestPath(r *db.Reasons) string {
 // characters do not change the direction of the text around it.
 func plain(k db.Key) string {
 	const most = 60
-	name := []rune(fmt.Sprint(k.Value()))
+	name := []rune(k.String())
 	if len(name) > most {
 		name = append(name[:most-1:most-1], '…')
 	}

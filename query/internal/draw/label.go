@@ -1,7 +1,6 @@
 package draw
 
 import (
-	"fmt"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -52,7 +51,7 @@ func (s *sketch) placeLabel(i int, placed []rect) []rect {
 	if i == 0 {
 		size = fontSize + 2
 	}
-	text := short(fmt.Sprint(s.n.Nodes[i].Key.Value()), labelRunes)
+	text := short(s.n.Nodes[i].Key.String(), labelRunes)
 	width, p, r := textWidth(text, size), s.at[i], s.radius[i]+3
 	for _, c := range []struct {
 		anchor Anchor
