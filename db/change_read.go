@@ -38,7 +38,7 @@ func (db *DB) Changes(ctx context.Context, since uint64) iter.Seq2[Change, error
 				case <-next:
 				case <-ctx.Done():
 					err = ctx.Err()
-				case <-db.running.Done():
+				case <-db.jobs.ctx.Done():
 					err = ErrClosed
 				}
 			}

@@ -119,9 +119,9 @@ type group struct {
 // INVARIANT: a group is written only when all before it are durable. So after a power cut at any
 // moment, the store holds all commits up to some commit and none after a gap.
 type groups struct {
-	turn  chan struct{} // holds a token while no group is being written
-	mu    sync.Mutex    // protects following fields
-	queue []*group      // the last group accepts more commits if it is not sealed
+	turn  token      // held while a group is written
+	mu    sync.Mutex // protects following fields
+	queue []*group   // the last group accepts more commits if it is not sealed
 }
 
 // add appends a commit to the queue and returns its group. The writer calls it, in commit order.
@@ -207,7 +207,7 @@ func (db *DB) await(g *group) error {
 		case <-g.done:
 		case <-db.groups.turn:
 			db.writeGroup()
-			db.groups.turn <- struct{}{}
+			db.groups.turn.release()
 		}
 	}
 	return nil

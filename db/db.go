@@ -36,8 +36,7 @@ type DB struct {
 	published     signal       // a version was published
 	changeReaders atomic.Int64 // number of calls of Changes
 
-	// writer holds a token while no one holds the writer lock: it allows only one writer at a time.
-	writer   chan struct{}
+	writer   token               // the writer lock: it allows only one writer at a time
 	learners map[string]*learner // guarded by the writer lock
 	earliest int64               // lower bound of when a decision expires, in Unix ns; guarded by the writer lock
 
@@ -45,14 +44,8 @@ type DB struct {
 	counters    counters
 	openReaders *openReaders
 	generation  atomic.Uint32 // number of the last generation of blocks handed out; none is written twice
-	background  sync.WaitGroup
-	stop        context.CancelFunc // stops the background work
-	running     context.Context
-	compactor   chan struct{}      // holds a token while no compaction runs
-	refresher   chan struct{}      // holds a token while no model is trained in the background
-	saver       chan struct{}      // holds a token while no states are stored in the background
+	jobs        jobs
 	untilLoad   atomic.Int64       // bytes to read on demand until the rows are loaded into memory in the background
-	loader      chan struct{}      // holds a token while no rows are loaded into memory in the background
 	refreshed   map[string]version // the last training in the background of each model. Guarded by the writer lock.
 }
 
@@ -82,13 +75,13 @@ func Open(path string, o *Options) (*DB, error) {
 func open(ctx context.Context, path string, opts Options) (*DB, error) {
 	db := &DB{
 		opts: opts, nothing: &snapshot{Snapshot: index.New(index.Meta{})}, earliest: math.MinInt64, openReaders: newOpenReaders(), refreshed: map[string]version{},
-		writer: newToken(), compactor: newToken(), refresher: newToken(), saver: newToken(), loader: newToken(),
+		writer: newToken(),
 	}
 	var err error
 	if db.store, err = store.Open(path, opts.forStore(db.counters.synced)); err != nil {
 		return nil, err
 	}
-	db.running, db.stop = context.WithCancel(context.Background())
+	db.jobs.open()
 	db.groups.turn = newToken()
 	db.counters.callbacks, db.counters.log, db.counters.now.Opened = opts.Events, opts.Logger, opts.Now()
 	err = db.load(ctx)
@@ -96,7 +89,7 @@ func open(ctx context.Context, path string, opts Options) (*DB, error) {
 		err = db.store.Accept()
 	}
 	if err != nil {
-		db.stop()
+		db.jobs.stop()
 		if closed := db.store.Close(); closed != nil {
 			opts.Logger.Error("closing after a failed open", "err", closed)
 		}
@@ -105,13 +98,6 @@ func open(ctx context.Context, path string, opts Options) (*DB, error) {
 	m := &db.now.Load().Meta
 	opts.Logger.Info("opened", "path", path, "nodes", m.Live, "edges", m.Edges)
 	return db, nil
-}
-
-// newToken returns a channel with a token: a lock for which a select can wait.
-func newToken() chan struct{} {
-	token := make(chan struct{}, 1)
-	token <- struct{}{}
-	return token
 }
 
 // load reads the stored database, or creates a new graph.
@@ -212,11 +198,11 @@ func (db *DB) checkOptions(m *index.Meta) error {
 // ErrNotFound. If the store cannot stop because it cannot write, Close returns the cause after some
 // seconds, and the directory stays locked until the process ends.
 func (db *DB) Close() error {
-	db.stop()
+	db.jobs.stop()
 	if !db.openReaders.close() {
 		return nil
 	}
-	db.background.Wait()
+	db.jobs.all.Wait()
 	<-db.writer // never put back, so no later writer can start
 	var err error
 	if !db.opts.ReadOnly && !db.opts.InMemory {
@@ -246,30 +232,6 @@ func (db *DB) flush() error {
 			return err
 		}
 		return db.states.Write(w, math.MaxInt64)
-	})
-}
-
-// Cached states are stored while the database is open after a checkpoint of a model, and when a
-// kill would lose states that took unsavedOps edge operations, about half a second. At most
-// statesBytes are stored at a time.
-const (
-	unsavedOps  = 1 << 24
-	statesBytes = 4 << 20
-)
-
-// saveStatesIfDue stores states in the background if at least the given number of edge operations
-// would be lost. A transaction is open, so Close has not begun to wait for the background work.
-func (db *DB) saveStatesIfDue(unsaved int) {
-	if db.opts.ReadOnly || db.opts.InMemory || db.states.Unsaved() < unsaved {
-		return
-	}
-	db.inBackground(db.saver, func() {
-		db.tidy(db.now.Load().ts, func(r index.Reader, w index.Writer) error {
-			if err := db.states.TrimIfDue(r, w); err != nil {
-				return err
-			}
-			return db.states.Write(w, statesBytes)
-		})
 	})
 }
 
@@ -347,7 +309,7 @@ func (db *DB) enter(ctx context.Context) error {
 }
 
 // acquire takes a token to change the database.
-func (db *DB) acquire(ctx context.Context, token chan struct{}) error {
+func (db *DB) acquire(ctx context.Context, t token) error {
 	if db.opts.ReadOnly {
 		return errReadOnly
 	}
@@ -355,31 +317,16 @@ func (db *DB) acquire(ctx context.Context, token chan struct{}) error {
 		return err
 	}
 	select {
-	case <-token:
+	case <-t:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-db.running.Done():
+	case <-db.jobs.ctx.Done():
 		return ErrClosed
 	}
 }
 
-// inBackground calls f in a goroutine that Close waits for and that holds a token. It does nothing
-// and returns false if the token is taken.
-func (db *DB) inBackground(token chan struct{}, f func()) bool {
-	select {
-	case <-token:
-	default:
-		return false
-	}
-	db.background.Go(func() {
-		defer func() { token <- struct{}{} }()
-		f()
-	})
-	return true
-}
-
-func (db *DB) unlock() { db.writer <- struct{}{} }
+func (db *DB) unlock() { db.writer.release() }
 
 func (db *DB) pin() (*snapshot, error) { return db.openReaders.pin(&db.now) }
 

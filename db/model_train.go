@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -232,41 +231,6 @@ func (tx *Tx) worldsWithout(ctx context.Context) model.Without {
 	}
 }
 
-// AddToStart makes a learner read the edges of the graph without a share of them, which is drawn
-// from the seed.
-func (tx *Tx) AddToStart(ctx context.Context, l *model.StartLearner, share float64, seed uint64, plan model.EdgePlan) error {
-	if tx.ended {
-		return ErrClosed
-	}
-	var absent [][2]index.ID
-	if share != 0 {
-		var err error
-		if absent, err = tx.drawHidden(ctx, share, rand.New(rand.NewPCG(seed, 13))); err != nil {
-			return err
-		}
-	}
-	without := func(hidden [][2]index.ID) (model.World, error) {
-		g, err := tx.without(ctx, together(absent, hidden, tx.snap.Meta.Directed))
-		if err != nil {
-			return model.World{}, err
-		}
-		return tx.onGraph(g).walker(0, true, 0).World(), nil
-	}
-	return l.Add(ctx, tx.snap.Graph, featureLen(tx.snap.Snapshot), seed, plan, without)
-}
-
-// together returns the edges of both lists in the graph's orientation, ascending and each once.
-func together(a, b [][2]index.ID, directed bool) [][2]index.ID {
-	all := slices.Concat(a, b)
-	for i, e := range all {
-		if !directed && e[0] > e[1] {
-			all[i] = [2]index.ID{e[1], e[0]}
-		}
-	}
-	slices.SortFunc(all, ascending)
-	return slices.Compact(all)
-}
-
 // withoutFew returns a read-only transaction without some of the edges, which should be few.
 // Changed rows are copied if the graph is in memory, so that reading them costs nothing. It returns
 // the error of ctx if that ends. The transaction must not use cached states, because these include
@@ -355,16 +319,16 @@ func (db *DB) refreshIfDue(s *snapshot) {
 	if name == "" {
 		return
 	}
-	if db.inBackground(db.refresher, func() { db.refresh(name) }) {
+	if db.jobs.start(db.jobs.refresh, func() { db.refresh(name) }) {
 		db.refreshed[name] = version{Number: s.models[name].Version, Graph: s.Meta.Version, Edges: s.Meta.Edges}
 	}
 }
 
 // refresh trains a model again. It ends when the database is closed.
 func (db *DB) refresh(name string) {
-	made, err := db.Model(name).Train(db.running, TrainOptions{Deploy: deployIfAhead})
+	made, err := db.Model(name).Train(db.jobs.ctx, TrainOptions{Deploy: deployIfAhead})
 	switch log := db.opts.Logger; {
-	case errors.Is(err, ErrClosed), errors.Is(err, ErrNoModel), db.running.Err() != nil:
+	case errors.Is(err, ErrClosed), errors.Is(err, ErrNoModel), db.jobs.ctx.Err() != nil:
 	case err != nil:
 		log.Error("refresh", "model", name, "err", err)
 	case made.Held:
@@ -405,10 +369,53 @@ func (v version) changes(s *index.Snapshot) int64 {
 func (db *DB) untilClosed(ctx context.Context, f func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(db.running, func() { cancel(ErrClosed) })()
+	defer context.AfterFunc(db.jobs.ctx, func() { cancel(ErrClosed) })()
 	err := f(ctx)
 	if err != nil && context.Cause(ctx) == ErrClosed {
 		return fmt.Errorf("%w, which ended the training", ErrClosed)
 	}
 	return err
+}
+
+// Phases of a training, besides those of package model.
+const (
+	phaseHide       = "hiding links for the comparison"
+	phaseModels     = "comparing with other models"
+	phaseHeuristics = "comparing with heuristics"
+)
+
+// Times of work in these phases, about.
+const (
+	hideTime      = 50 * time.Nanosecond   // for each entry of a row of the graph
+	askTime       = 600 * time.Microsecond // for a question to a model
+	heuristicTime = 150 * time.Microsecond // for a question to a heuristic
+)
+
+// logEpochs is the number of passes of a training from outcomes.
+const logEpochs = 10
+
+// phases returns the phases of fit.
+func (tx *Tx) phases(m *model.Model, t *TrainOptions) []model.Phase {
+	if t.Log {
+		return m.LogPhases(cmp.Or(t.Plan.Epochs, logEpochs))
+	}
+	plan := t.Plan
+	plan.Memory = cmp.Or(plan.Memory, tx.db.opts.memory(workPart))
+	return append(m.EdgePhases(tx.snap.Graph, plan), m.EventPhases(min(len(tx.snap.Events.All()), trainedEvents))...)
+}
+
+// phasesWithComparison returns the phases of trainAndCompare.
+func (tx *Tx) phasesWithComparison(l *learner, t *TrainOptions) []model.Phase {
+	all := tx.phases(l.model, t)
+	if t.Log {
+		return all
+	}
+	models := 2
+	if before := tx.snap.models[l.name]; before != nil && before.info.Trained {
+		models++
+	}
+	return append([]model.Phase{{Name: phaseHide, Steps: 1, Each: time.Duration(tx.snap.Graph.Arcs()) * hideTime}}, append(all,
+		model.Phase{Name: phaseModels, Steps: models * validationSources, Each: askTime},
+		model.Phase{Name: phaseHeuristics, Steps: len(tx.comparedHeuristics()) * validationSources, Each: heuristicTime},
+	)...)
 }

@@ -99,7 +99,7 @@ func TestRefresh(t *testing.T) {
 	must(t, err, g.Model("m").Create(ctx, model.Spec{}))
 	_, err = g.Model("m").Train(ctx, TrainOptions{Deploy: DeployAlways})
 	must(t, err)
-	wait := func() { <-g.refresher; g.refresher <- struct{}{} }
+	wait := func() { <-g.jobs.refresh; g.jobs.refresh.release() }
 
 	_, err = g.Load(ctx, strings.NewReader(circles(rng, 1300)), LoadOptions{})
 	must(t, err)

@@ -335,7 +335,7 @@ func TestRowsAreLoaded(t *testing.T) {
 			_, err := g.Predict(ctx, PredictOptions{For: node, Among: Neighbors(2), Model: "adamic_adar"})
 			must(t, err)
 		}
-		g.background.Wait()
+		g.jobs.all.Wait()
 		if got := answersOf(t, g); got != want || !g.now.Load().Loaded() {
 			t.Errorf("in memory: %s, want %s", got, want)
 		}
@@ -343,7 +343,7 @@ func TestRowsAreLoaded(t *testing.T) {
 	}
 	g = openTest(t, path)
 	g.Preload()
-	g.background.Wait()
+	g.jobs.all.Wait()
 	if !g.now.Load().Loaded() {
 		t.Error("Preload did not read the graph")
 	}

@@ -111,7 +111,7 @@ func TestCompactByItself(t *testing.T) {
 			return nil
 		}))
 	}
-	g.background.Wait()
+	g.jobs.all.Wait()
 	if m := g.now.Load().Meta; m.Generation == 0 || m.Base != 2 {
 		t.Errorf("meta %+v", m)
 	}
@@ -131,9 +131,9 @@ func TestCompactOnce(t *testing.T) {
 		}
 		return nil
 	}))
-	g.background.Wait()
+	g.jobs.all.Wait()
 	insert(t, g, 0, 1)
-	g.background.Wait()
+	g.jobs.all.Wait()
 	if m := g.now.Load().Meta; m.Generation != 1 {
 		t.Errorf("meta %+v", m)
 	}

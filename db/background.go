@@ -4,12 +4,125 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"kith/db/internal/ctxio"
 	"kith/db/internal/store"
 	"kith/index"
 )
+
+// jobs is the work that a database does besides what its callers ask for. At most one job of each
+// kind runs at a time, and Close waits for all of them.
+type jobs struct {
+	ctx     context.Context    // ends when the database begins to close
+	stop    context.CancelFunc // ends ctx
+	all     sync.WaitGroup
+	compact token // makes a new base of the graph
+	refresh token // trains a model again
+	save    token // stores cached states
+	load    token // reads rows into memory
+}
+
+func (j *jobs) open() {
+	j.ctx, j.stop = context.WithCancel(context.Background())
+	j.compact, j.refresh, j.save, j.load = newToken(), newToken(), newToken(), newToken()
+}
+
+// start calls f in a goroutine that Close waits for and that holds the token of its kind. It does
+// nothing and returns false if a job of the kind is running.
+func (j *jobs) start(kind token, f func()) bool {
+	select {
+	case <-kind:
+	default:
+		return false
+	}
+	j.all.Go(func() {
+		defer kind.release()
+		f()
+	})
+	return true
+}
+
+// token is a lock for which a select can wait. Its channel is empty while the lock is held.
+type token chan struct{}
+
+func newToken() token {
+	t := make(token, 1)
+	t.release()
+	return t
+}
+
+func (t token) release() { t <- struct{}{} }
+
+// Cached states are stored while the database is open after a checkpoint of a model, and when a
+// kill would lose states that took unsavedOps edge operations, about half a second. At most
+// statesBytes are stored at a time.
+const (
+	unsavedOps  = 1 << 24
+	statesBytes = 4 << 20
+)
+
+// saveStatesIfDue stores states in the background if at least the given number of edge operations
+// would be lost. A transaction is open, so Close has not begun to wait for the background work.
+func (db *DB) saveStatesIfDue(unsaved int) {
+	if db.opts.ReadOnly || db.opts.InMemory || db.states.Unsaved() < unsaved {
+		return
+	}
+	db.jobs.start(db.jobs.save, func() {
+		db.tidy(db.now.Load().ts, func(r index.Reader, w index.Writer) error {
+			if err := db.states.TrimIfDue(r, w); err != nil {
+				return err
+			}
+			return db.states.Write(w, statesBytes)
+		})
+	})
+}
+
+// loadCost is about what loading the rows of a graph into memory takes, in bytes read on demand for
+// each edge.
+const loadCost = 2
+
+// loadRowsLater calls loadRows when about as much has been read on demand as the load costs. A
+// process that asks little never pays for the load, and one that asks more pays at most twice what
+// the better of both ways costs (Karlin, Manasse, Rudolph and Sleator, Competitive snoopy caching,
+// 1988).
+func (db *DB) loadRowsLater(s *index.Snapshot) {
+	db.untilLoad.Store(loadCost*s.Graph.NumEdges() + s.Meta.FeatureBytes)
+}
+
+// Preload begins to read the graph into memory, in the background, if it fits. Without it, that
+// begins when answers have read about as much from the disk. It is for programs that run long,
+// whose first answers are then as fast as later ones.
+func (db *DB) Preload() { db.loadRows() }
+
+// loadRows loads the rows and the keys of the present version into memory, in the background, if
+// they fit. Until then, and otherwise, they are read from the store when they are asked for.
+func (db *DB) loadRows() {
+	now, err := db.pin() // a base stays readable while one of its versions is pinned
+	if err != nil {
+		return
+	}
+	if now.Loaded() || !db.fitsRows(now.Snapshot) {
+		db.unpin(now)
+		return
+	}
+	db.jobs.all.Go(func() {
+		defer db.unpin(now)
+		select {
+		case <-db.jobs.load:
+		case <-db.jobs.ctx.Done():
+			return
+		}
+		defer db.jobs.load.release()
+		if db.now.Load().Meta.Generation != now.Meta.Generation {
+			return // the rows of a later base are loaded
+		}
+		if err := now.Load(db.jobs.ctx); err != nil && db.jobs.ctx.Err() == nil {
+			db.opts.Logger.Error("loading the graph into memory", "err", err)
+		}
+	})
+}
 
 const (
 	minChanges = 1 << 16
@@ -32,9 +145,9 @@ func (db *DB) compactIfDue(s *snapshot) {
 	if due, _ := db.compactionDue(s); !due {
 		return
 	}
-	db.inBackground(db.compactor, func() {
-		err := db.compact(db.running)
-		if err != nil && !errors.Is(err, ErrClosed) && db.running.Err() == nil {
+	db.jobs.start(db.jobs.compact, func() {
+		err := db.compact(db.jobs.ctx)
+		if err != nil && !errors.Is(err, ErrClosed) && db.jobs.ctx.Err() == nil {
 			db.opts.Logger.Error("compaction", "err", err)
 		}
 	})
@@ -49,14 +162,14 @@ func (db *DB) waitForCompaction(ctx context.Context) error {
 		return urgent
 	}
 	for full() {
-		if err := db.acquire(ctx, db.compactor); err != nil {
+		if err := db.acquire(ctx, db.jobs.compact); err != nil {
 			return err
 		}
 		var err error
 		if full() {
 			err = db.compact(ctx)
 		}
-		db.compactor <- struct{}{}
+		db.jobs.compact.release()
 		if err != nil {
 			return err
 		}
@@ -74,13 +187,13 @@ func (db *DB) waitForCompaction(ctx context.Context) error {
 // Calling Compact is optional. As changes come, the database makes new bases and merges tables by
 // itself.
 func (db *DB) Compact(ctx context.Context) error {
-	if err := db.acquire(ctx, db.compactor); err != nil {
+	if err := db.acquire(ctx, db.jobs.compact); err != nil {
 		return err
 	}
 	done := make(chan error, 1)
 	go func() {
 		err := db.compactAll(ctx)
-		db.compactor <- struct{}{}
+		db.jobs.compact.release()
 		done <- err
 	}()
 	select {
