@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"kith/model/internal/column"
@@ -361,39 +360,6 @@ func (p *posterior) inputs(c *config, t *scratch, pairs []Pair, z blas32.General
 	}
 }
 
-// believe scores the contexts on the tape. Exploit is the probability of a link. Explore is the
-// difference to the probability at nu standard deviations of the log-odds above their mean. With
-// option pin, the pair's own outcomes count more than the inferred estimate. Before the first
-// outcome, the uncertainty of the weights reflects only the prior and is left out.
-func (s *Scorer) believe(t *scratch, w World, all []Pair, first int, scores []Score) {
-	b, pairs := s.belief, all[first:first+len(scores)]
-	t.pooled = nn.Resize(t.pooled, len(pairs), len(b.mean))
-	b.inputs(s.config, t, pairs, t.pooled)
-	if b.learned {
-		t.product = nn.Resize(t.product, len(pairs), len(b.mean))
-		nn.Multiply(t.pooled, b.cov, blas.NoTrans, 0, t.product)
-	}
-	for i, p := range pairs {
-		z := nn.Row(t.pooled, i)
-		mean, variance := nn.Dot64(b.mean, z), 0.0
-		if b.learned {
-			variance = max(nn.Dot64(nn.Row(t.product, i), z), 0)
-		}
-		pinned := func(estimate float64) float64 {
-			if !s.config.Pin {
-				return estimate
-			}
-			return b.withOwnOutcomes(w, p, s.config.forecast(nn.Row(t.x, i)), estimate)
-		}
-		exploit := pinned(nn.Sigmoid(mean / math.Sqrt(1+math.Pi*variance/8)))
-		upper := exploit
-		if variance > 0 {
-			upper = pinned(nn.Sigmoid(mean + s.config.Nu*math.Sqrt(variance)))
-		}
-		scores[i].Exploit, scores[i].Explore = exploit, upper-exploit
-	}
-}
-
 // pairWeight is the number of tries that the inferred estimate of a pair counts for, compared with
 // the pair's own outcomes.
 const pairWeight = 1e-3
@@ -428,18 +394,6 @@ func (b *belief) bytes() int {
 	}
 	return 8*(len(b.cov)+len(b.mean)) + 4*len(b.cov) + b.data.Bytes() + b.memory.bytes() + b.vectors.bytes()
 }
-
-// prior estimates how likely a link is from the structural block alone. An untrained model ranks by
-// it.
-func prior(s []float32) (sum float64) {
-	for col, v := range s {
-		sum += priorWeights[col] * float64(v)
-	}
-	return sum
-}
-
-// priorWeights are the factors of the columns of the structural block.
-var priorWeights = [column.StructuralLen]float64{column.ColTo: 0.25, column.ColFrom: 0.25, column.ColAdamic: 0.1, column.ColResource: 0.2}
 
 // scales returns the factor that scales each input of a belief to about 1, because the prior treats
 // all inputs alike.

@@ -3,7 +3,6 @@ package model
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -131,17 +130,6 @@ func (c *config) timeCol() int {
 		return -1
 	}
 	return c.width() - c.rankLen() - 1
-}
-
-// vectorsLen is the length of the vectors block.
-func (c *config) vectorsLen() int {
-	switch {
-	case c.Blocks&blockVectors == 0 || c.Blocks&blockGraph != blockGraph || c.Unit:
-		return 0
-	case c.FeatureLen == 0:
-		return spectralLen
-	}
-	return spectralLen + profileLen
 }
 
 // contexts builds the context of each pair, one row of t.x each.
@@ -284,24 +272,67 @@ func (c *config) features(w World, pairs []Pair, t *scratch, x blas32.General) e
 	return nil
 }
 
-// vector copies the features of a node to f and pads with zeros: a node may have no features, and
-// nodes of different labels may have vectors of different lengths. With UnitFeatures, the mean
-// square of the entries is 1.
-func (c *config) vector(w World, v ID, f []float32) error {
-	var from []float32
-	if w.Features != nil {
-		from = w.Features(v)
+// rankLen is the number of columns that a ranker reads. They are the last columns of a context. 0
+// means that there is no ranker.
+func (c *config) rankLen() int {
+	if c.Blocks&blockGraph != blockGraph || c.Unit {
+		return 0
 	}
-	if from == nil {
-		clear(f)
-		return nil
+	n := c.vectorsLen() + column.TopologyLen + column.StructuralLen
+	if c.Blocks&blockSimilarity != 0 && c.FeatureLen > 0 {
+		n += column.SimilarityLen
 	}
-	if len(from) > len(f) {
-		return &VectorError{v, len(from), len(f)}
-	}
-	clear(f[copy(f, from):])
-	if c.UnitFeatures {
-		nn.Scale(f, math.Sqrt(float64(len(f))))
-	}
-	return nil
+	return n
 }
+
+// rankColumns describes the columns that a ranker reads.
+func (c *config) rankColumns() []column.Column {
+	all := c.contextColumns()
+	return all[len(all)-c.rankLen():]
+}
+
+func timeColumns() []column.Column {
+	return []column.Column{{Name: "forecast", Scale: timeScale, Family: column.Times}}
+}
+
+// vectorColumns describes the columns of the vectors block, in the order of the constants spectral*
+// and profile*.
+func vectorColumns() (all []column.Column) {
+	add := func(f column.Family, names ...string) {
+		for _, name := range names {
+			all = append(all, column.Column{Name: name, Scale: 1, Family: f})
+		}
+	}
+	for _, ridge := range ridges() {
+		add(column.AlikeLinks, fmt.Sprintf("ridge regression %v", ridge))
+	}
+	for _, r := range easeRidges() {
+		add(column.AlikeLinks, fmt.Sprintf("ease %v", ridges()[r]))
+	}
+	add(column.AlikeLinks, "ridge regression back", "ridge regression and rest", "spectral cosine")
+	add(column.AlikeFeatures, "words cosine")
+	for i := range profileParts {
+		add(column.AlikeFeatures, fmt.Sprintf("topics cosine %d", i))
+	}
+	add(column.AlikeFeatures, "topics nearest smaller", "topics nearest larger", "common kin", "resource of kin")
+	for i := range positionLen {
+		add(column.AlikeLinks, fmt.Sprintf("position %d", i))
+	}
+	add(column.AlikeFeatures,
+		"own and averaged words smaller", "own and averaged words larger", "once and twice averaged words smaller", "once and twice averaged words larger",
+		"own and neighbor words smaller", "own and neighbor words larger", "own words and two steps smaller", "own words and two steps larger",
+		"averaged words", "neighbor words")
+	return all
+}
+
+// prior estimates how likely a link is from the structural block alone. An untrained model ranks by
+// it.
+func prior(s []float32) (sum float64) {
+	for col, v := range s {
+		sum += priorWeights[col] * float64(v)
+	}
+	return sum
+}
+
+// priorWeights are the factors of the columns of the structural block.
+var priorWeights = [column.StructuralLen]float64{column.ColTo: 0.25, column.ColFrom: 0.25, column.ColAdamic: 0.1, column.ColResource: 0.2}

@@ -274,3 +274,6 @@ func (f *forecast) bytes() int {
 	}
 	return 6*4*len(f.Trainee.now.theta) + 20*len(f.Memory.roles) + 8*len(f.Memory.Pairs)
 }
+
+// Forecasts reports whether the model learns from Follow.
+func (m *Model) Forecasts() bool { return m.config.timeLen() > 0 }

@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -81,49 +80,5 @@ func (p *posterior) explain(c *config, pair Pair, x []float32, columns []column.
 			all[last].Adds -= share
 		}
 	}
-	return all
-}
-
-// historyColumns returns the inputs of a belief that follow the columns of a context.
-func historyColumns() []column.Column {
-	return []column.Column{
-		colTargetRate:  {Name: "target success", Scale: 1, Family: column.Outcomes},
-		colOffered:     {Name: "target on offer", Scale: 1, Family: column.Outcomes},
-		historyLen:     {Name: "constant", Scale: 1, Family: column.General},
-		historyLen + 1: {Name: "network", Scale: 1, Family: column.General},
-	}
-}
-
-func timeColumns() []column.Column {
-	return []column.Column{{Name: "forecast", Scale: timeScale, Family: column.Times}}
-}
-
-// vectorColumns describes the columns of the vectors block, in the order of the constants spectral*
-// and profile*.
-func vectorColumns() (all []column.Column) {
-	add := func(f column.Family, names ...string) {
-		for _, name := range names {
-			all = append(all, column.Column{Name: name, Scale: 1, Family: f})
-		}
-	}
-	for _, ridge := range ridges() {
-		add(column.AlikeLinks, fmt.Sprintf("ridge regression %v", ridge))
-	}
-	for _, r := range easeRidges() {
-		add(column.AlikeLinks, fmt.Sprintf("ease %v", ridges()[r]))
-	}
-	add(column.AlikeLinks, "ridge regression back", "ridge regression and rest", "spectral cosine")
-	add(column.AlikeFeatures, "words cosine")
-	for i := range profileParts {
-		add(column.AlikeFeatures, fmt.Sprintf("topics cosine %d", i))
-	}
-	add(column.AlikeFeatures, "topics nearest smaller", "topics nearest larger", "common kin", "resource of kin")
-	for i := range positionLen {
-		add(column.AlikeLinks, fmt.Sprintf("position %d", i))
-	}
-	add(column.AlikeFeatures,
-		"own and averaged words smaller", "own and averaged words larger", "once and twice averaged words smaller", "once and twice averaged words larger",
-		"own and neighbor words smaller", "own and neighbor words larger", "own words and two steps smaller", "own words and two steps larger",
-		"averaged words", "neighbor words")
 	return all
 }

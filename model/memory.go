@@ -9,6 +9,7 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
+	"kith/model/internal/column"
 	"kith/model/nn"
 )
 
@@ -293,4 +294,14 @@ func (p pages[T]) entries() (n int) {
 		}
 	}
 	return n
+}
+
+// historyColumns returns the inputs of a belief that follow the columns of a context.
+func historyColumns() []column.Column {
+	return []column.Column{
+		colTargetRate:  {Name: "target success", Scale: 1, Family: column.Outcomes},
+		colOffered:     {Name: "target on offer", Scale: 1, Family: column.Outcomes},
+		historyLen:     {Name: "constant", Scale: 1, Family: column.General},
+		historyLen + 1: {Name: "network", Scale: 1, Family: column.General},
+	}
 }

@@ -7,10 +7,7 @@ import (
 	"math/rand/v2"
 	"sync"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"kith/model/internal/column"
-	"kith/model/internal/graph"
 	"kith/model/nn"
 )
 
@@ -249,48 +246,6 @@ func (c *config) offset(x []float32) float64 {
 	return prior(x[len(x)-column.StructuralLen:])
 }
 
-// scratch is the working memory of scoring and learning. Row i of its matrices belongs to the i-th
-// pair of a batch.
-type scratch struct {
-	column.Reader                   // graph around the pairs
-	common        column.Common     // common neighbours of the pairs
-	walks         []float64         // weight of the walks of three edges to each target; -1: not counted
-	net           nn.Tape           // pass of a network
-	times         timeScratch       // pass of a forecast
-	features      column.Features   // of the nodes around the pairs
-	similarity    column.Similarity // of a source
-	x             blas32.General    // contexts
-	pooled        blas32.General    // their φ, or the inputs of a belief
-	product       blas32.General    // inputs times covariance
-	ranked        blas32.General    // input of the ranker
-	forms         []float64         // quadratic forms, or output of the ranker
-	vectors       *vectors          // vectors that contexts read; nil: none
-	spectral      spectralSource    // row of a source in the spectrum
-	profile       *profileSource    // profile of a source; nil: not read
-	forecast      *forecastSnapshot // forecast that contexts read; nil: none
-	source        []float32         // features of a source
-	order         []uint64          // scratch of the start vector
-	start         Start             // start values of a walk
-	sources       Start             // sources of pairs
-}
-
-// open makes t read a world. What t knows of a source is kept until the next open.
-func (t *scratch) open(w World) {
-	t.features.Open(w)
-	t.similarity.Release()
-	t.spectral.release()
-	t.profile = nil
-}
-
-// sourcesOf returns the source of each run of pairs, with weight 1.
-func (t *scratch) sourcesOf(pairs []Pair) Start {
-	t.sources.Node, t.sources.Value = t.sources.Node[:0], t.sources.Value[:0]
-	for _, run := range graph.BySource(pairs) {
-		t.sources.Node, t.sources.Value = append(t.sources.Node, run[0].Source), append(t.sources.Value, 1)
-	}
-	return t.sources
-}
-
 // VectorsLeftOut returns the number of bytes that the vectors of the nodes would have taken in the
 // last training from edges, if it left them out because they did not fit into its memory; otherwise
 // 0.
@@ -300,18 +255,3 @@ func (m *Model) VectorsLeftOut() int64 {
 	}
 	return m.belief.leftOut
 }
-
-// Types of what a model reads; see package graph.
-type (
-	ID     = graph.ID     // dense number of a node
-	Pair   = graph.Pair   // candidate link
-	Graph  = graph.Graph  // immutable snapshot of a graph
-	Timed  = graph.Timed  // Graph whose edges may have times
-	Walk   = graph.Walk   // parameters of a walk
-	Start  = graph.Start  // right-hand side of a walk
-	Walker = graph.Walker // computes personalised PageRank
-	World  = graph.World  // input of a policy in one round
-)
-
-// Pairs returns the candidate links of one source.
-func Pairs(source ID, targets []ID) []Pair { return graph.Pairs(source, targets) }

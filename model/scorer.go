@@ -6,10 +6,9 @@ import (
 	"iter"
 	"math"
 	"reflect"
-	"slices"
 	"sync"
 
-	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/blas"
 
 	"kith/model/internal/column"
 	"kith/model/nn"
@@ -26,17 +25,6 @@ type Scorer struct {
 	belief    *posterior        // nil: the policy has no belief
 	forecast  *forecastSnapshot // nil: no forecast
 	scratches *sync.Pool        // pool of *scratch, shared by the scorers of a model
-}
-
-// Score is the score of one candidate and its parts.
-type Score struct {
-	Score   float64 // value to rank by
-	Exploit float64 // estimated reward
-	Explore float64 // estimated gain of trying
-	PPR     float64 // contribution of the walk: Score = (1-α)(Exploit+Explore) + PPR; without a walk 0, and Score = Exploit+Explore
-	// Bound is a certified bound of the error of Score, given the contexts: numerical for a walk,
-	// by truncation for katz. +Inf means that no bound is known.
-	Bound float64
 }
 
 // Scorer returns a view of the current weights. It returns the same pointer until the model
@@ -62,8 +50,6 @@ func (m *Model) Scorer() *Scorer {
 	m.scorer = s
 	return s
 }
-
-func newScratches() *sync.Pool { return &sync.Pool{New: func() any { return new(scratch) }} }
 
 // Prior returns the scorer of a new model of policy default, for nodes with feature vectors of the
 // given length (0: none). It scores by the learned start.
@@ -197,17 +183,6 @@ func (s *Scorer) ScoreSet(ctx context.Context, w World, sources Start, targets [
 	return scores, s.combine(ctx, t, w, sources, targets, scores)
 }
 
-// combine computes the scores from the estimates.
-func (s *Scorer) combine(ctx context.Context, t *scratch, w World, sources Start, targets []ID, scores []Score) error {
-	if s.Walk().Alpha > 0 {
-		return s.propagate(ctx, t, w, sources, targets, scores)
-	}
-	for i := range scores {
-		scores[i].Score = scores[i].Exploit + scores[i].Explore
-	}
-	return nil
-}
-
 // scratch returns working memory for contexts of this scorer.
 func (s *Scorer) scratch() *scratch {
 	t := s.scratches.Get().(*scratch)
@@ -300,71 +275,6 @@ func (s *Scorer) addNetworks(t *scratch, scores []Score) {
 	}
 }
 
-// propagate runs a walk whose start values are the estimates, plus the seed weight at each source,
-// times the source's weight.
-func (s *Scorer) propagate(ctx context.Context, t *scratch, w World, sources Start, targets []ID, scores []Score) error {
-	walk := s.Walk()
-	mean := s.startValues(t, sources, targets, scores)
-	v, bound, err := w.Walk.Propagate(ctx, walk, t.start, targets)
-	if err != nil {
-		return err
-	}
-	if len(v) != len(targets) || len(bound) != len(targets) {
-		return fmt.Errorf("%w: %d values and %d bounds of %d candidates", ErrInput, len(v), len(bound), len(targets))
-	}
-	estimated := func(s Score) bool { return s.Bound > 0 }
-	if slices.ContainsFunc(scores, estimated) { // no bound is known for the effect of these errors on the walk
-		bound = slices.Repeat([]float64{math.Inf(1)}, len(scores))
-	}
-	for i := range scores {
-		own := (1 - walk.Alpha) * (scores[i].Exploit + scores[i].Explore)
-		scores[i].Score, scores[i].Bound = mean+v[i], bound[i]
-		scores[i].PPR = scores[i].Score - own
-	}
-	return nil
-}
-
-// startValues stores h on the tape: the estimates at the candidates, plus the seed weight at each
-// source, times its weight. Of equal targets the first one counts. If estimates are centred,
-// startValues subtracts their mean and returns it; the caller adds it to every score.
-func (s *Scorer) startValues(t *scratch, sources Start, targets []ID, scores []Score) (mean float64) {
-	t.order = t.order[:0]
-	for i, u := range targets {
-		t.order = append(t.order, uint64(u)<<32|uint64(i))
-	}
-	slices.Sort(t.order)
-	h := &t.start
-	h.Node, h.Value = h.Node[:0], h.Value[:0]
-	for _, o := range t.order {
-		u, i := ID(o>>32), ID(o)
-		if n := len(h.Node); n == 0 || h.Node[n-1] != u {
-			h.Node = append(h.Node, u)
-			h.Value = append(h.Value, scores[i].Exploit+scores[i].Explore)
-		}
-	}
-	if s.config.Center {
-		mean = center(h.Value)
-	}
-	for i, u := range sources.Node {
-		at, found := slices.BinarySearch(h.Node, u)
-		if !found {
-			h.Node, h.Value = slices.Insert(h.Node, at, u), slices.Insert(h.Value, at, 0)
-		}
-		h.Value[at] += sources.Value[i] * s.config.SeedWeight
-	}
-	return mean
-}
-
-// center subtracts the mean of v and returns it.
-func center(v []float64) (mean float64) {
-	for _, x := range v {
-		mean += x
-	}
-	mean /= float64(len(v))
-	floats.AddConst(-mean, v)
-	return mean
-}
-
 // Same reports whether two scorers return bit-identical scores: they have the same options and
 // weights, after the same number of rounds.
 func Same(a, b *Scorer) bool {
@@ -375,51 +285,8 @@ func Same(a, b *Scorer) bool {
 	return reflect.DeepEqual(x, y)
 }
 
-// walkOptions returns the names that Scorer.With accepts.
-func walkOptions() []string {
-	return []string{"alpha", "norm", "seed_weight", "center", "beta", "length"}
-}
-
-// CheckWalk returns ErrOption for an option of Scorer.With whose name or value is invalid for every
-// policy.
-func CheckWalk(name string, value any) error {
-	o, err := findOption(name, walkOptions())
-	if err != nil {
-		return err
-	}
-	return o.set(new(config), value)
-}
-
-// With returns a scorer that differs from s in one option of its walk: alpha, norm, seed_weight or
-// center for policies that spread scores, beta or length for katz. It returns ErrOption for another
-// name, for a value that the option does not accept, and for a policy that does not use the option.
-func (s *Scorer) With(name string, value any) (*Scorer, error) {
-	o, err := findOption(name, walkOptions())
-	if err != nil {
-		return nil, err
-	}
-	c, other := *s.config, *s
-	if err := o.set(&c, value); err != nil {
-		return nil, err
-	}
-	if !o.readBy(s.policy) {
-		return nil, optionf("%s = %v: policy %s has no use for it", name, value, s.policy.name)
-	}
-	other.config = &c
-	return &other, nil
-}
-
 // Options yields every option with its value. Preset and seed come first.
 func (s *Scorer) Options() iter.Seq2[string, any] { return s.config.all() }
-
-// Walk returns the parameters of the walk that spreads the scores over the graph. Alpha is 0
-// without a walk.
-func (s *Scorer) Walk() Walk {
-	if !s.policy.propagates {
-		return Walk{}
-	}
-	return Walk{Alpha: s.config.Alpha, Column: s.config.Column}
-}
 
 // Proximity returns the damping factor of the PageRank in the contexts that scores are computed
 // from, or 0 if it is not in them.
@@ -428,4 +295,56 @@ func (s *Scorer) Proximity() float64 {
 		return 0
 	}
 	return column.ProximityAlpha
+}
+
+// Similar returns up to n nodes that are similar to source and that accept admits, most similar
+// first. It compares the vectors of a training if the model has some, otherwise feature vectors. It
+// returns nil if neither has data about source. It scans all nodes and calls accept concurrently.
+func (s *Scorer) Similar(ctx context.Context, w World, source ID, n int, accept func(ID) bool) ([]ID, error) {
+	if s.belief != nil && s.belief.vectors != nil {
+		if v := s.belief.vectors; v.knows(w, source) || len(neighboursOf(w.Graph, source)) > 0 {
+			return nearest(ctx, w, v.closenessTo(w, source), source, n, accept)
+		}
+	}
+	var own []float32
+	if w.Features != nil {
+		own = w.Features(source)
+	}
+	if nn.Product64(own, own) == 0 {
+		return nil, nil
+	}
+	return nearest(ctx, w, func(u ID) float32 { return float32(cosine(own, w.Features(u))) }, source, n, accept)
+}
+
+// believe scores the contexts on the tape. Exploit is the probability of a link. Explore is the
+// difference to the probability at nu standard deviations of the log-odds above their mean. With
+// option pin, the pair's own outcomes count more than the inferred estimate. Before the first
+// outcome, the uncertainty of the weights reflects only the prior and is left out.
+func (s *Scorer) believe(t *scratch, w World, all []Pair, first int, scores []Score) {
+	b, pairs := s.belief, all[first:first+len(scores)]
+	t.pooled = nn.Resize(t.pooled, len(pairs), len(b.mean))
+	b.inputs(s.config, t, pairs, t.pooled)
+	if b.learned {
+		t.product = nn.Resize(t.product, len(pairs), len(b.mean))
+		nn.Multiply(t.pooled, b.cov, blas.NoTrans, 0, t.product)
+	}
+	for i, p := range pairs {
+		z := nn.Row(t.pooled, i)
+		mean, variance := nn.Dot64(b.mean, z), 0.0
+		if b.learned {
+			variance = max(nn.Dot64(nn.Row(t.product, i), z), 0)
+		}
+		pinned := func(estimate float64) float64 {
+			if !s.config.Pin {
+				return estimate
+			}
+			return b.withOwnOutcomes(w, p, s.config.forecast(nn.Row(t.x, i)), estimate)
+		}
+		exploit := pinned(nn.Sigmoid(mean / math.Sqrt(1+math.Pi*variance/8)))
+		upper := exploit
+		if variance > 0 {
+			upper = pinned(nn.Sigmoid(mean + s.config.Nu*math.Sqrt(variance)))
+		}
+		scores[i].Exploit, scores[i].Explore = exploit, upper-exploit
+	}
 }

@@ -7,16 +7,6 @@ import (
 	"kith/model/nn"
 )
 
-// Phases of a training.
-const (
-	NodeVectors   = "computing vectors of nodes"
-	Reading       = "reading links"
-	Learning      = "learning"
-	Replaying     = "replaying times"
-	LearningTimes = "learning times"
-	WeighingTimes = "weighing times"
-)
-
 // Kinds of work in the phases of a training, which are slow and fast for different reasons.
 const (
 	workAlgebra = "algebra" // of matrices and networks

@@ -189,25 +189,6 @@ func (v *vectors) bytes() (n int) {
 	return 4*n + 8*(numEase+1)*len(v.spectrum.targets)
 }
 
-// Similar returns up to n nodes that are similar to source and that accept admits, most similar
-// first. It compares the vectors of a training if the model has some, otherwise feature vectors. It
-// returns nil if neither has data about source. It scans all nodes and calls accept concurrently.
-func (s *Scorer) Similar(ctx context.Context, w World, source ID, n int, accept func(ID) bool) ([]ID, error) {
-	if s.belief != nil && s.belief.vectors != nil {
-		if v := s.belief.vectors; v.knows(w, source) || len(neighboursOf(w.Graph, source)) > 0 {
-			return nearest(ctx, w, v.closenessTo(w, source), source, n, accept)
-		}
-	}
-	var own []float32
-	if w.Features != nil {
-		own = w.Features(source)
-	}
-	if nn.Product64(own, own) == 0 {
-		return nil, nil
-	}
-	return nearest(ctx, w, func(u ID) float32 { return float32(cosine(own, w.Features(u))) }, source, n, accept)
-}
-
 // cosine returns the cosine of the angle between two vectors, the shorter of which is padded with
 // zeros. It is 0 if one of them is zero.
 func cosine(a, b []float32) float64 {
@@ -346,4 +327,15 @@ func (d *profileDocument) profile(nodes int) (p *profile, err error) {
 	}
 	p.topics, err = nn.UnpackRows(d.Topics, len(p.rarity), d.TopicsLen)
 	return p, err
+}
+
+// vectorsLen is the length of the vectors block.
+func (c *config) vectorsLen() int {
+	switch {
+	case c.Blocks&blockVectors == 0 || c.Blocks&blockGraph != blockGraph || c.Unit:
+		return 0
+	case c.FeatureLen == 0:
+		return spectralLen
+	}
+	return spectralLen + profileLen
 }

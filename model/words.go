@@ -321,3 +321,25 @@ func merged(a, b []ID) []ID {
 	}
 	return append(append(all, a...), b...)
 }
+
+// vector copies the features of a node to f and pads with zeros: a node may have no features, and
+// nodes of different labels may have vectors of different lengths. With UnitFeatures, the mean
+// square of the entries is 1.
+func (c *config) vector(w World, v ID, f []float32) error {
+	var from []float32
+	if w.Features != nil {
+		from = w.Features(v)
+	}
+	if from == nil {
+		clear(f)
+		return nil
+	}
+	if len(from) > len(f) {
+		return &VectorError{v, len(from), len(f)}
+	}
+	clear(f[copy(f, from):])
+	if c.UnitFeatures {
+		nn.Scale(f, math.Sqrt(float64(len(f))))
+	}
+	return nil
+}
