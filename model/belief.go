@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"kith/model/internal/column"
+	"kith/model/internal/spectral"
 	"kith/model/nn"
 )
 
@@ -18,14 +19,14 @@ import (
 // together with edges.
 type belief struct {
 	config        *config
-	scale         []float32 // scale of each of the d inputs
-	ranker        *ranker   // its log-odds are an input; nil: that input is absent
-	vectors       *vectors  // read by contexts; nil: none
-	leftOut       int64     // see Model.VectorsLeftOut
-	rankerTrained bool      // the ranker was trained on edges of this graph
-	doubtful      bool      // the prior ignores the ranker
-	prior         []float64 // mean before the first outcome
-	spread        []float64 // variance of each weight before the first outcome
+	scale         []float32         // scale of each of the d inputs
+	ranker        *ranker           // its log-odds are an input; nil: that input is absent
+	vectors       *spectral.Vectors // read by contexts; nil: none
+	leftOut       int64             // see Model.VectorsLeftOut
+	rankerTrained bool              // the ranker was trained on edges of this graph
+	doubtful      bool              // the prior ignores the ranker
+	prior         []float64         // mean before the first outcome
+	spread        []float64         // variance of each weight before the first outcome
 	mean          []float64
 	cov           []float64  // d x d
 	data          nn.Samples // contexts and histories
@@ -41,7 +42,7 @@ type belief struct {
 type posterior struct {
 	scale, mean []float32
 	ranker      *ranker
-	vectors     *vectors
+	vectors     *spectral.Vectors
 	cov         blas32.General
 	memory      memory
 	learned     bool // at least one sample was learned
@@ -392,7 +393,7 @@ func (b *belief) bytes() int {
 	if b == nil {
 		return 0
 	}
-	return 8*(len(b.cov)+len(b.mean)) + 4*len(b.cov) + b.data.Bytes() + b.memory.bytes() + b.vectors.bytes()
+	return 8*(len(b.cov)+len(b.mean)) + 4*len(b.cov) + b.data.Bytes() + b.memory.bytes() + b.vectors.Bytes()
 }
 
 // scales returns the factor that scales each input of a belief to about 1, because the prior treats

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"kith/model/internal/column"
+	"kith/model/internal/spectral"
 	"kith/model/nn"
 )
 
@@ -191,9 +192,9 @@ func TestBeliefInputs(t *testing.T) {
 	t.Parallel()
 	for features, entries := range map[int]bool{0: false, perEntry: true, perEntry + 1: false, maxFeatures: false} {
 		c := newModel(t, "default", "", features).config
-		want := 1 + spectralLen + column.TopologyLen + column.StructuralLen
+		want := 1 + spectral.Len(false) + column.TopologyLen + column.StructuralLen
 		if features > 0 {
-			want += profileLen + column.SimilarityLen
+			want += spectral.Len(true) - spectral.Len(false) + column.SimilarityLen
 		}
 		if entries {
 			want += 4 * features

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 
 	"kith/model/internal/column"
 	"kith/model/internal/graph"
+	"kith/model/internal/spectral"
 	"kith/model/nn"
 )
 
@@ -51,7 +53,7 @@ var blockKinds = [...]blockKind{
 	{name: "product", version: 1, len: featureLen, scale: 0.5, family: column.AlikeFeatures, entry: func(s, t float32) float32 { return s * t }},
 	{name: "difference", version: 1, len: featureLen, scale: 1, family: column.AlikeFeatures, entry: func(s, t float32) float32 { return max(s-t, t-s) }},
 	{name: "time", version: 2, len: (*config).timeLen, columns: timeColumns},
-	{name: "vectors", version: 4, len: (*config).vectorsLen, columns: vectorColumns},
+	{name: "vectors", version: 4, len: (*config).vectorsLen, columns: spectral.Columns},
 	{name: "similarity", version: 1, len: similarityLen, columns: column.SimilarityColumns},
 	{name: "topology", version: 1, len: func(*config) int { return column.TopologyLen }, columns: column.TopologyColumns},
 	{name: "structural", version: 1, len: func(*config) int { return column.StructuralLen }, columns: column.StructuralColumns},
@@ -174,7 +176,7 @@ func (c *config) batch(w World, pairs []Pair, first, end int, t *scratch, x blas
 	}
 	if t.vectors != nil && c.vectorsLen() > 0 {
 		for from, run := range graph.BySource(run) {
-			t.vectorColumns(run, t.walks[from:], nn.Rows(x, from, from+len(run)), tail)
+			t.spectral.Columns(t.vectors, &t.features, run, t.walks[from:], nn.Rows(x, from, from+len(run)), tail)
 		}
 	}
 	if c.Unit {
@@ -295,36 +297,6 @@ func timeColumns() []column.Column {
 	return []column.Column{{Name: "forecast", Scale: timeScale, Family: column.Times}}
 }
 
-// vectorColumns describes the columns of the vectors block, in the order of the constants spectral*
-// and profile*.
-func vectorColumns() (all []column.Column) {
-	add := func(f column.Family, names ...string) {
-		for _, name := range names {
-			all = append(all, column.Column{Name: name, Scale: 1, Family: f})
-		}
-	}
-	for _, ridge := range ridges() {
-		add(column.AlikeLinks, fmt.Sprintf("ridge regression %v", ridge))
-	}
-	for _, r := range easeRidges() {
-		add(column.AlikeLinks, fmt.Sprintf("ease %v", ridges()[r]))
-	}
-	add(column.AlikeLinks, "ridge regression back", "ridge regression and rest", "spectral cosine")
-	add(column.AlikeFeatures, "words cosine")
-	for i := range profileParts {
-		add(column.AlikeFeatures, fmt.Sprintf("topics cosine %d", i))
-	}
-	add(column.AlikeFeatures, "topics nearest smaller", "topics nearest larger", "common kin", "resource of kin")
-	for i := range positionLen {
-		add(column.AlikeLinks, fmt.Sprintf("position %d", i))
-	}
-	add(column.AlikeFeatures,
-		"own and averaged words smaller", "own and averaged words larger", "once and twice averaged words smaller", "once and twice averaged words larger",
-		"own and neighbor words smaller", "own and neighbor words larger", "own words and two steps smaller", "own words and two steps larger",
-		"averaged words", "neighbor words")
-	return all
-}
-
 // prior estimates how likely a link is from the structural block alone. An untrained model ranks by
 // it.
 func prior(s []float32) (sum float64) {
@@ -336,3 +308,25 @@ func prior(s []float32) (sum float64) {
 
 // priorWeights are the factors of the columns of the structural block.
 var priorWeights = [column.StructuralLen]float64{column.ColTo: 0.25, column.ColFrom: 0.25, column.ColAdamic: 0.1, column.ColResource: 0.2}
+
+// vector copies the features of a node to f and pads with zeros: a node may have no features, and
+// nodes of different labels may have vectors of different lengths. With UnitFeatures, the mean
+// square of the entries is 1.
+func (c *config) vector(w World, v ID, f []float32) error {
+	var from []float32
+	if w.Features != nil {
+		from = w.Features(v)
+	}
+	if from == nil {
+		clear(f)
+		return nil
+	}
+	if len(from) > len(f) {
+		return &VectorError{v, len(from), len(f)}
+	}
+	clear(f[copy(f, from):])
+	if c.UnitFeatures {
+		nn.Scale(f, math.Sqrt(float64(len(f))))
+	}
+	return nil
+}

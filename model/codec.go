@@ -11,6 +11,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 
+	"kith/model/internal/spectral"
 	"kith/model/nn"
 )
 
@@ -122,7 +123,7 @@ func (m *Model) MarshalVectors() ([]byte, error) {
 	if m.belief == nil || m.belief.vectors == nil {
 		return nil, nil
 	}
-	return seal(vectorsMagic, m.belief.vectors.document(), nil)
+	return seal(vectorsMagic, m.belief.vectors.Document(), nil)
 }
 
 // seal puts a document into its envelope, together with the sealed vectors.
@@ -141,7 +142,7 @@ func (m *Model) Clone() (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decodeBody(body, func() (*vectors, error) { return m.belief.vectors, nil })
+	return decodeBody(body, func() (*spectral.Vectors, error) { return m.belief.vectors, nil })
 }
 
 // Decode rebuilds a model that continues bit by bit where the encoded one stopped. A model that was
@@ -159,23 +160,23 @@ func DecodeParts(state, nodes []byte) (*Model, error) {
 	if e.Vectors != nil {
 		nodes = e.Vectors
 	}
-	m, err := decodeBody(e.Body, func() (*vectors, error) { return decodeVectors(nodes) })
+	m, err := decodeBody(e.Body, func() (*spectral.Vectors, error) { return decodeVectors(nodes) })
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errCorrupt, err)
 	}
 	return m, nil
 }
 
-func decodeVectors(b []byte) (*vectors, error) {
+func decodeVectors(b []byte) (*spectral.Vectors, error) {
 	e, err := open(vectorsMagic, b)
 	if err != nil {
 		return nil, fmt.Errorf("vectors of the nodes: %w", err)
 	}
-	var d vectorsDocument
+	var d spectral.Document
 	if err := unmarshal(e.Body, &d); err != nil {
 		return nil, err
 	}
-	return d.vectors()
+	return d.Vectors()
 }
 
 // open checks an envelope.
@@ -261,7 +262,7 @@ func unmarshal(b []byte, v any) error {
 
 // decodeBody builds the model that a document describes. It calls vectors if the model has vectors
 // of the nodes.
-func decodeBody(body []byte, vectors func() (*vectors, error)) (*Model, error) {
+func decodeBody(body []byte, vectors func() (*spectral.Vectors, error)) (*Model, error) {
 	var h header
 	if err := unmarshal(body, &h); err != nil {
 		return nil, err

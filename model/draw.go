@@ -11,6 +11,7 @@ import (
 
 	"kith/model/internal/column"
 	"kith/model/internal/graph"
+	"kith/model/internal/spectral"
 	"kith/model/nn"
 )
 
@@ -26,7 +27,7 @@ const (
 // drawing draws choices from a world without some edges.
 type drawing struct {
 	config   *config
-	vectors  *vectors // of the world
+	vectors  *spectral.Vectors // of the world
 	rng      *rand.Rand
 	whole    Graph
 	world    World
@@ -47,7 +48,7 @@ type drawing struct {
 // A fold holds a world and the vectors of its nodes. Therefore only as many folds are open at a
 // time as processors can read.
 func (m *Model) drawChoices(
-	ctx context.Context, rng *rand.Rand, g Graph, folds [][][2]ID, plan EdgePlan, nodes *vectorPlan, without Without,
+	ctx context.Context, rng *rand.Rand, g Graph, folds [][][2]ID, plan EdgePlan, nodes *spectral.Plan, without Without,
 ) (all []choice, err error) {
 	drawn := 0
 	for _, fold := range folds {
@@ -68,7 +69,7 @@ func (m *Model) drawChoices(
 			if d.world, err = without(hidden); err != nil {
 				return nil, err
 			}
-			if d.vectors, err = nodes.in(ctx, rng, d.world, plan.Progress); err != nil {
+			if d.vectors, err = vectorsIn(ctx, rng, nodes, d.world, plan.Progress); err != nil {
 				return nil, err
 			}
 			open[i], k = d, k+1

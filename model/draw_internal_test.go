@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"kith/model/internal/spectral"
 	"kith/model/nn"
 )
 
@@ -97,7 +98,10 @@ func TestDrawingRepeats(t *testing.T) {
 		}
 		m := newModel(t, "default", "", 0)
 		ask := func(hidden [][2]ID) (World, error) { return g.without(hidden).world(nil), nil }
-		nodes := &vectorPlan{budget: 1 << 20}
+		nodes, err := spectral.NewPlan(context.Background(), spectral.Features{}, g.world(nil), 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
 		got, err := m.drawChoices(context.Background(), rand.New(rand.NewPCG(2, 2)), g, folds, plan, nodes, ask)
 		if err != nil {
 			t.Fatal(err)
@@ -171,13 +175,13 @@ func TestTrainedVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := nn.Resize(m.scratch.x, len(pairs), spectralLen)
+	want := nn.Resize(m.scratch.x, len(pairs), spectral.Len(false))
 	tape := &scratch{vectors: m.belief.vectors}
 	tape.open(g.world(nil))
-	tape.vectorColumns(pairs, []float64{-1, -1}, want, 0)
+	tape.spectral.Columns(tape.vectors, &tape.features, pairs, []float64{-1, -1}, want, 0)
 	n := m.config.width()
 	for i := range pairs {
-		if got := x[i*n+1 : i*n+1+spectralLen]; !aboutRows(got, nn.Row(want, i)) {
+		if got := x[i*n+1 : i*n+1+spectral.Len(false)]; !slices.EqualFunc(got, nn.Row(want, i), func(a, b float32) bool { return nearly(float64(a), float64(b)) }) {
 			t.Errorf("%v: columns %v, want %v", pairs[i], got, nn.Row(want, i))
 		}
 	}

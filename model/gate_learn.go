@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"kith/model/internal/graph"
+	"kith/model/internal/spectral"
 )
 
 // Plan of a gateAsker.
@@ -145,7 +146,7 @@ type gateAsker struct {
 	before       World       // before the newest events
 	inTime, late []gateLink
 
-	nodes            *vectorPlan
+	nodes            *spectral.Plan
 	ranker, forecast *Scorer
 	asked            []gateQuestion
 }
@@ -244,7 +245,7 @@ func (a *gateAsker) ask(ctx context.Context, w World, links []gateLink, most int
 	}
 	belief := *a.ranker.belief
 	var err error
-	if belief.vectors, err = a.nodes.in(ctx, a.rng, w, nil); err != nil {
+	if belief.vectors, err = vectorsIn(ctx, a.rng, a.nodes, w, nil); err != nil {
 		return err
 	}
 	a.ranker.belief, a.forecast.belief = &belief, &belief

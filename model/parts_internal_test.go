@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"kith/model/internal/spectral"
 )
 
 // trainedGroups returns a model of policy default trained on groups, and its world.
@@ -93,7 +95,7 @@ func TestRenamedVectors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return x[len(x)-m.config.rankLen():][:spectralLen]
+		return x[len(x)-m.config.rankLen():][:spectral.Len(false)]
 	}
 	for _, p := range []Pair{{Source: 0, Target: 1}, {Source: 3, Target: 25}, {Source: 39, Target: 2}} {
 		a, _ := move(p.Source)

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"kith/model/internal/column"
+	"kith/model/internal/spectral"
 	"kith/model/nn"
 )
 
@@ -145,7 +146,7 @@ func TestVectorsLeftOut(t *testing.T) {
 		return m
 	}
 	small, large, larger := train(16<<10), train(1<<20), train(1<<30)
-	want := spectrumBytes(g.NumNodes(), minVectors)
+	want := spectral.LeastBytes(g.NumNodes())
 	b, err := small.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"kith/model/internal/column"
+	"kith/model/internal/spectral"
 	"kith/model/nn"
 )
 
@@ -32,7 +33,7 @@ func (c *config) rankerPlan(g Graph, p *EdgePlan) error {
 	p.Memory = cmp.Or(p.Memory, rankerMemory)
 	others := p.Memory / 4
 	if rank, _ := c.vectorRank(g.NumNodes(), p.Memory); rank > 0 {
-		others = max(others, spectrumBytes(g.NumNodes(), rank))
+		others = max(others, spectral.Bytes(g.NumNodes(), rank))
 	}
 	memory := p.Memory - others
 	by := EdgePlan{Samples: rankerSamples, Negatives: choiceLen, Epochs: rankerPasses, Folds: rankerFolds}
@@ -84,7 +85,7 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	}
 	r := &ranker{net, levelOf(net, all)}
 	b := *m.belief
-	if b.vectors, err = nodes.in(ctx, rng, whole, plan.Progress); err != nil {
+	if b.vectors, err = vectorsIn(ctx, rng, nodes, whole, plan.Progress); err != nil {
 		return err
 	}
 	b.leftOut = leftOut

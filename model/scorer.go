@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 
 	"kith/model/internal/column"
+	"kith/model/internal/graph"
+	"kith/model/internal/spectral"
 	"kith/model/nn"
 )
 
@@ -302,8 +304,8 @@ func (s *Scorer) Proximity() float64 {
 // returns nil if neither has data about source. It scans all nodes and calls accept concurrently.
 func (s *Scorer) Similar(ctx context.Context, w World, source ID, n int, accept func(ID) bool) ([]ID, error) {
 	if s.belief != nil && s.belief.vectors != nil {
-		if v := s.belief.vectors; v.knows(w, source) || len(neighboursOf(w.Graph, source)) > 0 {
-			return nearest(ctx, w, v.closenessTo(w, source), source, n, accept)
+		if v := s.belief.vectors; v.Knows(w, source) || len(graph.Neighbours(w.Graph, source)) > 0 {
+			return spectral.Nearest(ctx, w, v.Closeness(w, source), source, n, accept)
 		}
 	}
 	var own []float32
@@ -313,7 +315,7 @@ func (s *Scorer) Similar(ctx context.Context, w World, source ID, n int, accept 
 	if nn.Product64(own, own) == 0 {
 		return nil, nil
 	}
-	return nearest(ctx, w, func(u ID) float32 { return float32(cosine(own, w.Features(u))) }, source, n, accept)
+	return spectral.Nearest(ctx, w, func(u ID) float32 { return float32(spectral.Cosine(own, w.Features(u))) }, source, n, accept)
 }
 
 // believe scores the contexts on the tape. Exploit is the probability of a link. Explore is the

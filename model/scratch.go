@@ -7,6 +7,7 @@ import (
 
 	"kith/model/internal/column"
 	"kith/model/internal/graph"
+	"kith/model/internal/spectral"
 	"kith/model/nn"
 )
 
@@ -25,9 +26,8 @@ type scratch struct {
 	product       blas32.General    // inputs times covariance
 	ranked        blas32.General    // input of the ranker
 	forms         []float64         // quadratic forms, or output of the ranker
-	vectors       *vectors          // vectors that contexts read; nil: none
-	spectral      spectralSource    // row of a source in the spectrum
-	profile       *profileSource    // profile of a source; nil: not read
+	vectors       *spectral.Vectors // vectors that contexts read; nil: none
+	spectral      spectral.Source   // of a source
 	forecast      *forecastSnapshot // forecast that contexts read; nil: none
 	source        []float32         // features of a source
 	order         []uint64          // scratch of the start vector
@@ -39,8 +39,7 @@ type scratch struct {
 func (t *scratch) open(w World) {
 	t.features.Open(w)
 	t.similarity.Release()
-	t.spectral.release()
-	t.profile = nil
+	t.spectral.Release()
 }
 
 // sourcesOf returns the source of each run of pairs, with weight 1.

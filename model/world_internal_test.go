@@ -128,6 +128,16 @@ func (e exact) Propagate(_ context.Context, w Walk, h Start, at []ID) (v, bound 
 	return v, bound, nil
 }
 
+// randomMesh is a random graph with n nodes and up to m edges.
+func randomMesh(n, m int, directed bool) *mesh {
+	rng := rand.New(rand.NewPCG(7, 7))
+	g := newMesh(n, directed)
+	for range m {
+		g.add(ID(rng.IntN(n)), ID(rng.IntN(n)))
+	}
+	return g
+}
+
 // rounds is a stream of questions about a graph of two groups, with known answers.
 type rounds struct {
 	rng  *rand.Rand

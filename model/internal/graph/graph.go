@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 )
 
 // ID is a dense node number, 0 to NumNodes()-1 of the graph it belongs to.
@@ -165,3 +166,32 @@ var (
 	// used.
 	ErrInput = errors.New("model: bad input")
 )
+
+// Neighbours returns the nodes other than u that are linked with u in either direction,
+// ascending.
+func Neighbours(g Graph, u ID) []ID {
+	near := Out(g, u)
+	if g.Directed() {
+		near = Union(near, In(g, u))
+	}
+	if at, loop := slices.BinarySearch(near, u); loop {
+		return slices.Concat(near[:at], near[at+1:])
+	}
+	return near
+}
+
+// Union returns the union of two ascending rows.
+func Union(a, b []ID) []ID {
+	all := make([]ID, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] < b[0]:
+			all, a = append(all, a[0]), a[1:]
+		case a[0] > b[0]:
+			all, b = append(all, b[0]), b[1:]
+		default:
+			all, a, b = append(all, a[0]), a[1:], b[1:]
+		}
+	}
+	return append(append(all, a...), b...)
+}

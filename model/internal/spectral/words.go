@@ -1,4 +1,4 @@
-package model
+package spectral
 
 import (
 	"cmp"
@@ -16,6 +16,12 @@ import (
 	"kith/model/nn"
 )
 
+// Features says how the feature vectors of nodes are read.
+type Features struct {
+	Len  int // 0: there are none
+	Read func(w World, u ID, to []float32) error
+}
+
 // words holds the nodes' feature vectors weighted as in a text index: entry times log(1 + n / (1 +
 // nodes with this entry)), in rows of unit length, without the zeros.
 type words struct {
@@ -24,9 +30,9 @@ type words struct {
 	rarity []float32 // the logarithm, for each entry
 }
 
-// wordBytes is the number of bytes that the words of a world take while their content is computed:
+// WordBytes is the number of bytes that the words of a world take while their content is computed:
 // rows and columns.
-func wordBytes(w World) (n int64) {
+func WordBytes(w World) (n int64) {
 	if w.Features == nil {
 		return 0
 	}
@@ -41,13 +47,12 @@ func wordBytes(w World) (n int64) {
 }
 
 // wordsOf reads the vectors of a world's nodes.
-func wordsOf(c *config, w World) (words, error) {
-	t := words{len: c.FeatureLen, rows: make([]nn.Sparse, w.Graph.NumNodes())}
-	plain := config{FeatureLen: c.FeatureLen}
+func wordsOf(of Features, w World) (words, error) {
+	t := words{len: of.Len, rows: make([]nn.Sparse, w.Graph.NumNodes())}
 	f := make([]float32, t.len)
 	holders := make([]float64, t.len)
 	for u := range t.rows {
-		if err := plain.vector(w, ID(u), f); err != nil {
+		if err := of.Read(w, ID(u), f); err != nil {
 			return t, err
 		}
 		t.rows[u].AppendVector(f)
@@ -131,11 +136,11 @@ type content struct {
 
 // contentOf returns nil for nodes without feature vectors. Latent vectors have at most the given
 // length.
-func contentOf(ctx context.Context, c *config, w World, length int) (*content, error) {
-	if c.FeatureLen == 0 {
+func contentOf(ctx context.Context, of Features, w World, length int) (*content, error) {
+	if of.Len == 0 {
 		return nil, nil
 	}
-	words, err := wordsOf(c, w)
+	words, err := wordsOf(of, w)
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +218,7 @@ type adjacency [][]ID
 func adjacencyOf(g Graph) adjacency {
 	a := make(adjacency, g.NumNodes())
 	for u := range a {
-		a[u] = slices.Clone(neighboursOf(g, ID(u)))
+		a[u] = slices.Clone(graph.Neighbours(g, ID(u)))
 	}
 	return a
 }
@@ -288,58 +293,7 @@ func largest(of []float32, k int, bar float32) []ID {
 func (a adjacency) union(b adjacency) adjacency {
 	all := make(adjacency, len(a))
 	for u := range all {
-		all[u] = merged(a[u], b[u])
+		all[u] = graph.Union(a[u], b[u])
 	}
 	return all
-}
-
-// neighboursOf returns the nodes other than u that are linked with u in either direction,
-// ascending.
-func neighboursOf(g Graph, u ID) []ID {
-	near := graph.Out(g, u)
-	if g.Directed() {
-		near = merged(near, graph.In(g, u))
-	}
-	if at, loop := slices.BinarySearch(near, u); loop {
-		return slices.Concat(near[:at], near[at+1:])
-	}
-	return near
-}
-
-// merged returns the union of two ascending rows.
-func merged(a, b []ID) []ID {
-	all := make([]ID, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		switch {
-		case a[0] < b[0]:
-			all, a = append(all, a[0]), a[1:]
-		case a[0] > b[0]:
-			all, b = append(all, b[0]), b[1:]
-		default:
-			all, a, b = append(all, a[0]), a[1:], b[1:]
-		}
-	}
-	return append(append(all, a...), b...)
-}
-
-// vector copies the features of a node to f and pads with zeros: a node may have no features, and
-// nodes of different labels may have vectors of different lengths. With UnitFeatures, the mean
-// square of the entries is 1.
-func (c *config) vector(w World, v ID, f []float32) error {
-	var from []float32
-	if w.Features != nil {
-		from = w.Features(v)
-	}
-	if from == nil {
-		clear(f)
-		return nil
-	}
-	if len(from) > len(f) {
-		return &VectorError{v, len(from), len(f)}
-	}
-	clear(f[copy(f, from):])
-	if c.UnitFeatures {
-		nn.Scale(f, math.Sqrt(float64(len(f))))
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package model
+package spectral
 
 import (
 	"context"
@@ -13,7 +13,7 @@ func TestWordProducts(t *testing.T) {
 	group, words := groups()
 	const n = 42
 	g := newMesh(n, false)
-	eachEdge(group, func(u, v ID) bool { g.add(u, v); return true })
+	eachEdge(group, g.add)
 	w := g.world(func(u ID) []float32 {
 		switch {
 		case u == 5 || u == 41:
@@ -23,7 +23,7 @@ func TestWordProducts(t *testing.T) {
 		}
 		return words(u)
 	})
-	content, err := contentOf(context.Background(), &config{FeatureLen: 12}, w, maxTopics)
+	content, err := contentOf(context.Background(), featuresOf(12), w, maxTopics)
 	if err != nil {
 		t.Fatal(err)
 	}

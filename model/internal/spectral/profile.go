@@ -1,4 +1,4 @@
-package model
+package spectral
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"kith/model/internal/column"
+	"kith/model/internal/graph"
 	"kith/model/nn"
 )
 
@@ -84,8 +85,8 @@ func (f *profileSource) columns(target ID, x []float32) {
 	for i := range part {
 		x[profileCosine+i] = nn.Dot(f.part[i], part[i])
 	}
-	a := f.nearest(neighboursOf(f.w.Graph, f.source), target, part[0])
-	b := f.nearest(neighboursOf(f.w.Graph, target), f.source, f.part[0])
+	a := f.nearest(graph.Neighbours(f.w.Graph, f.source), target, part[0])
+	b := f.nearest(graph.Neighbours(f.w.Graph, target), f.source, f.part[0])
 	x[profileNear], x[profileNear+1] = min(a, b), max(a, b)
 	common, resource := 0, 0.0
 	around := f.relatedTo(f.w.Graph, target)
@@ -121,11 +122,11 @@ func (p *profile) wordsOf(w World, u ID) nn.Sparse {
 
 // relatedTo returns the neighbours and kin of a node, ascending.
 func (p *profile) relatedTo(g Graph, u ID) []ID {
-	near := neighboursOf(g, u)
+	near := graph.Neighbours(g, u)
 	if int(u) >= len(p.kin) || len(p.kin[u]) == 0 {
 		return near
 	}
-	return merged(near, p.kin[u])
+	return graph.Union(near, p.kin[u])
 }
 
 // partsOf returns the vectors of a node. For a node that the profile has no data of, it computes
@@ -137,7 +138,7 @@ func (p *profile) partsOf(w World, u ID) (part [profileParts][]float32) {
 		}
 		return part
 	}
-	neighbours := neighboursOf(w.Graph, u)
+	neighbours := graph.Neighbours(w.Graph, u)
 	for i := range part {
 		sum := nn.NewVector(p.topics.Cols)
 		switch i {

@@ -1,4 +1,4 @@
-package model
+package spectral
 
 import (
 	"math/rand/v2"

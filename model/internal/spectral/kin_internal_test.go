@@ -1,4 +1,4 @@
-package model
+package spectral
 
 import (
 	"context"
@@ -59,7 +59,7 @@ func TestKin(t *testing.T) {
 		}
 	}
 	w := newMesh(n, false).world(func(u ID) []float32 { return subject[u] })
-	words, err := wordsOf(&config{FeatureLen: subjects * each}, w)
+	words, err := wordsOf(featuresOf(subjects*each), w)
 	if err != nil {
 		t.Fatal(err)
 	}

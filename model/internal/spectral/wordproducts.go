@@ -1,7 +1,8 @@
-package model
+package spectral
 
 import (
 	"kith/model/internal/column"
+	"kith/model/internal/graph"
 	"kith/model/nn"
 )
 
@@ -105,7 +106,7 @@ func (f *wordProducts) weights(source ID) (nodes []ID, weight map[ID]mixes) {
 }
 
 func (f *wordProducts) neighbours(u ID) []ID {
-	near := neighboursOf(f.read.World.Graph, u)
+	near := graph.Neighbours(f.read.World.Graph, u)
 	return near[:min(len(near), maxMixed)]
 }
 

@@ -1,0 +1,372 @@
+package spectral
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/vmihailenco/msgpack/v5"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+
+	"kith/model/internal/column"
+	"kith/model/nn"
+)
+
+// vectorsFor computes the vectors of a world with features of 12 numbers or without features.
+func vectorsFor(t *testing.T, w World, g Graph) *Vectors {
+	t.Helper()
+	length := 0
+	if w.Features != nil {
+		length = 12
+	}
+	content, err := contentOf(context.Background(), featuresOf(length), w, maxTopics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := vectorsOf(context.Background(), rand.New(rand.NewPCG(1, 2)), content, g, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// table returns the columns of all pairs, ordered by source and target.
+func (v *Vectors) table(t *testing.T, w World) [][]float32 {
+	t.Helper()
+	n := w.Graph.NumNodes()
+	all := make([]ID, n)
+	for u := range all {
+		all[u] = ID(u)
+	}
+	var rows [][]float32
+	for u := range all {
+		x := nn.Resize(blas32.General{}, n, Len(v.profile != nil))
+		var source Source
+		var read column.Features
+		read.Open(w)
+		source.Columns(v, &read, pairsOf(ID(u), all), slices.Repeat([]float64{-1}, n), x, 0)
+		for i := range all {
+			rows = append(rows, nn.Row(x, i))
+		}
+	}
+	return rows
+}
+
+func about(a, b float64) bool { return math.Abs(a-b) <= 2e-3*(1+math.Abs(b)) }
+
+// The parts of a profile match latent vectors averaged by dense matrices.
+func TestProfileCosines(t *testing.T) {
+	t.Parallel()
+	g, features := groups()
+	w := g.world(features)
+	v := vectorsFor(t, w, g)
+	content, err := contentOf(context.Background(), featuresOf(12), w, maxTopics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := mat.NewDense(40, content.vector.Cols, nil)
+	for u := range 40 {
+		for i, x := range nn.Row(content.vector, u) {
+			z.Set(u, i, float64(x))
+		}
+	}
+	rows := v.table(t, w)
+	x := mat.DenseCopyOf(z)
+	for i := range profileParts {
+		switch {
+		case i == 1+profileHops:
+			x = averaged(g, content.kin, z)
+		case i > 1+profileHops:
+			x = averaged(g, content.kin, x)
+		case i > 0:
+			x = averaged(g, nil, x)
+		}
+		for u := range 40 {
+			for v := range 40 {
+				a, b := x.RowView(u), x.RowView(v)
+				want := mat.Dot(a, b) / (mat.Norm(a, 2) * mat.Norm(b, 2))
+				if got := float64(rows[u*40+v][spectralLen+profileCosine+i]); !about(got, want) {
+					t.Fatalf("part %d of pair %d, %d has %v, want %v", i, u, v, got, want)
+				}
+			}
+		}
+	}
+	dense := content.dense()
+	for u := range 40 {
+		for v := range 40 {
+			want := content.rows[u].Times(nn.Row(dense, v))
+			if got := float64(rows[u*40+v][spectralLen+profileWords]); !about(got, want) {
+				t.Fatalf("words of pair %d, %d have %v, want %v", u, v, got, want)
+			}
+			if !slices.Equal(rows[u*40+v][spectralLen:], rows[v*40+u][spectralLen:]) && !aboutRows(rows[u*40+v][spectralLen:], rows[v*40+u][spectralLen:]) {
+				t.Fatalf("pair %d, %d: %v, reversed %v", u, v, rows[u*40+v][spectralLen:], rows[v*40+u][spectralLen:])
+			}
+		}
+	}
+}
+
+func aboutRows(a, b []float32) bool {
+	return slices.EqualFunc(a, b, func(x, y float32) bool { return about(float64(x), float64(y)) })
+}
+
+// averaged returns (D + I)⁻¹(A + I)x, where A has the links of both g and kin.
+func averaged(g Graph, kin adjacency, x *mat.Dense) *mat.Dense {
+	a := denseOf(g)
+	for u, r := range kin {
+		for _, v := range r {
+			a.Set(u, int(v), 1)
+		}
+	}
+	n, _ := a.Dims()
+	for u := range n {
+		a.Set(u, u, 1)
+		row := a.RowView(u).(*mat.VecDense)
+		row.ScaleVec(1/mat.Sum(row), row)
+	}
+	var y mat.Dense
+	y.Mul(a, x)
+	return &y
+}
+
+// A node gets vectors from its edges and words if the training knew neither: it was added later, it
+// was empty, or its id is a gap in an imported model. They are near those of a training with the
+// node.
+func TestVectorsOfNewcomers(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("computes several spectra")
+	}
+	g, features := groups()
+	all := vectorsFor(t, g.world(features), g)
+	known := newMesh(39, false) // without node 39
+	empty := newMesh(40, false) // all but the edges of node 39
+	moved := newMesh(39, false) // without node 25; the ids above are smaller by one
+	down := func(u ID) ID {
+		if u > 25 {
+			return u - 1
+		}
+		return u
+	}
+	eachEdge(g, func(u, v ID) {
+		if v < 39 {
+			known.add(u, v)
+			empty.add(u, v)
+		}
+		if u != 25 && v != 25 {
+			moved.add(down(u), down(v))
+		}
+	})
+	up := func(u ID) ID {
+		if u >= 25 {
+			return u + 1
+		}
+		return u
+	}
+	lacks := func(u ID) []float32 {
+		if u == 39 {
+			return nil
+		}
+		return features(u)
+	}
+	imported := vectorsFor(t, moved.world(func(u ID) []float32 { return features(up(u)) }), moved)
+	for _, c := range []struct {
+		name string
+		node int
+		*Vectors
+	}{
+		{"added", 39, vectorsFor(t, known.world(features), known)},
+		{"empty", 39, vectorsFor(t, empty.world(lacks), empty)},
+		{"gap", 25, imported.Renamed(func(u ID) (ID, bool) { return up(u), true })},
+	} {
+		mean := func(v *Vectors, col int) (inside, outside float64) {
+			for u, x := range v.table(t, g.world(features))[c.node*40 : c.node*40+40] {
+				switch {
+				case u < 20:
+					outside += float64(x[col]) / 20
+				case u != c.node:
+					inside += float64(x[col]) / 19
+				}
+			}
+			return inside, outside
+		}
+		for _, col := range []int{
+			spectralRidge, spectralEase, spectralReverse, spectralLen + profileCosine, spectralLen + profileCosine + 2,
+			spectralLen + profileProducts, spectralLen + profileProducts + productW,
+		} {
+			inside, outside := mean(all, col)
+			if a, b := mean(c.Vectors, col); a <= b || inside <= outside || a > 2*inside {
+				t.Errorf("%s, column %d: the node's own group has %v, the other %v; known %v and %v", c.name, col, a, b, inside, outside)
+			}
+		}
+	}
+}
+
+// Words of any size have finite columns.
+func TestVectorsOfLargeWords(t *testing.T) {
+	t.Parallel()
+	g, features := groups()
+	for _, by := range []float32{1e38, 1e-44} {
+		w := g.world(func(u ID) []float32 {
+			f := slices.Clone(features(u))
+			for i := range f {
+				f[i] *= by
+			}
+			return f
+		})
+		plain, scaled := vectorsFor(t, g.world(features), g).table(t, g.world(features)), vectorsFor(t, w, g).table(t, w)
+		for i := range plain {
+			if !aboutRows(plain[i], scaled[i]) {
+				t.Fatalf("words times %v: pair %d has %v, want %v", by, i, scaled[i], plain[i])
+			}
+		}
+	}
+}
+
+// Loops change no column of a profile.
+func TestProfileIgnoresLoops(t *testing.T) {
+	t.Parallel()
+	g, features := groups()
+	plain := vectorsFor(t, g.world(features), g).table(t, g.world(features))
+	for u := range ID(40) {
+		if u%3 == 0 {
+			g.add(u, u)
+		}
+	}
+	loops := vectorsFor(t, g.world(features), g).table(t, g.world(features))
+	for i := range plain {
+		if !slices.Equal(plain[i][spectralLen:], loops[i][spectralLen:]) {
+			t.Fatalf("pair %d has %v, with loops %v", i, plain[i][spectralLen:], loops[i][spectralLen:])
+		}
+	}
+}
+
+func TestVectorsDocument(t *testing.T) {
+	t.Parallel()
+	g, features := groups()
+	directed := randomMesh(30, 100, true)
+	for name, w := range map[string]World{"features": g.world(features), "none": g.world(nil), "directed": directed.world(nil)} {
+		v := vectorsFor(t, w, w.Graph)
+		b, err := msgpack.Marshal(v.Document())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var d Document
+		if err := msgpack.Unmarshal(b, &d); err != nil {
+			t.Fatal(err)
+		}
+		again, err := d.Vectors()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := msgpack.Marshal(again.Document())
+		if err != nil || !bytes.Equal(b, c) {
+			t.Errorf("%s: vectors that were read are written differently (%v)", name, err)
+		}
+		x, y := v.table(t, w), again.table(t, w)
+		for i := range x {
+			if !aboutRows(x[i], y[i]) {
+				t.Fatalf("%s: pair %d has %v, and %v after reading", name, i, x[i], y[i])
+			}
+		}
+		d.PerNode[0] = d.PerNode[0][:len(d.PerNode[0])-1]
+		if _, err := d.Vectors(); err == nil {
+			t.Errorf("%s: a document that lacks a byte is read", name)
+		}
+	}
+}
+
+func TestVectorsRefuseKin(t *testing.T) {
+	t.Parallel()
+	g, features := groups()
+	for name, row := range map[string][]ID{"no such node": {1, 40}, "twice": {3, 3}, "not ascending": {5, 2}} {
+		d := vectorsFor(t, g.world(features), g).Document()
+		d.Profile.Kin[7] = row
+		if _, err := d.Vectors(); err == nil {
+			t.Errorf("%s: kin %v are read", name, row)
+		}
+		d.Profile.Kin = d.Profile.Kin[1:]
+		if _, err := d.Vectors(); err == nil {
+			t.Errorf("kin of %d nodes of %d are read", len(d.Profile.Kin), d.Nodes)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	g, features := groups()
+	for name, w := range map[string]World{"features": g.world(features), "none": g.world(nil)} {
+		v := vectorsFor(t, w, g)
+		of := v.Closeness(w, 3)
+		even := func(u ID) bool { return u%2 == 0 }
+		var want []ID
+		for u := range ID(40) {
+			if u != 3 && even(u) && of(u) > minClose {
+				want = append(want, u)
+			}
+		}
+		slices.SortStableFunc(want, func(a, b ID) int { return cmp.Compare(of(b), of(a)) })
+		for _, n := range []int{0, 1, 5, 100} {
+			got, err := Nearest(context.Background(), w, v.Closeness(w, 3), 3, n, even)
+			if err != nil || !slices.Equal(got, want[:min(n, len(want))]) {
+				t.Errorf("%s: the %d nearest are %v (%v), want %v", name, n, got, err, want)
+			}
+		}
+		if slices.Max(want[:5]) >= 20 {
+			t.Errorf("%s: the nearest of a node in the first group are %v", name, want[:5])
+		}
+	}
+}
+
+func TestVectorsRepeat(t *testing.T) {
+	g, features := groups()
+	var all [][]byte
+	for _, n := range []int{1, 4} {
+		before := runtime.GOMAXPROCS(n)
+		b, err := msgpack.Marshal(vectorsFor(t, g.world(features), g).Document())
+		runtime.GOMAXPROCS(before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, b)
+	}
+	if !bytes.Equal(all[0], all[1]) {
+		t.Error("another number of processors, other vectors")
+	}
+}
+
+func TestVectorsStop(t *testing.T) {
+	t.Parallel()
+	g, features := groups()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := contentOf(ctx, featuresOf(12), g.world(features), 8); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+	v := vectorsFor(t, g.world(features), g)
+	if _, err := Nearest(ctx, g.world(features), v.Closeness(g.world(features), 1), 1, 5, func(ID) bool { return true }); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+}
+
+func TestVectorsFitTheBudget(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		nodes  int
+		budget int64
+		rank   int
+		topics int
+	}{
+		{4000, 1 << 28, maxRank, 32}, {16384, 1 << 28, 128, 32}, {100000, 1 << 28, largeRank, 32}, {10, 1 << 28, 10, 32}, {0, 1 << 28, 1, 32}, {1 << 20, 1 << 28, 10, 7}, {1 << 24, 1 << 20, minRank, minTopics},
+	} {
+		if r, l := rankFor(c.nodes, c.budget), topicsFor(c.nodes, c.budget); r != c.rank || l != c.topics {
+			t.Errorf("%d nodes, %d bytes: rank %d and topics %d, want %d and %d", c.nodes, c.budget, r, l, c.rank, c.topics)
+		}
+	}
+}
