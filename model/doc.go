@@ -58,8 +58,8 @@
 //
 // Rewards are clipped to 0 and 1. p is the probability of a link under uncertain w (MacKay, Neural
 // Computation 4, 1992), and is Exploit. Explore is the probability at nu standard deviations of the
-// log-odds above their mean, less Exploit: an upper confidence bound. Before the first outcome it is
-// 0: uncertainty without outcomes only reflects the size of contexts. With pin = on the inferred
+// log-odds above their mean, less Exploit: an upper confidence bound. Before the first outcome it
+// is 0: uncertainty without outcomes only reflects the size of contexts. With pin = on the inferred
 // probability counts as a small fraction of one try, next to the pair's own outcomes.
 //
 // There are two priors of w. One trusts the ranker, whose weight has mean 1, and the others have
@@ -82,24 +82,24 @@
 //
 // The files form layers, and a call goes down:
 //
-//	train, train_phases, start,         trainings from edges and from outcomes
+//	train, ranker_learn, draw,          trainings from edges, events and outcomes
 //	forecast_learn, gate_learn
-//	codec, rename                       a model as a document, and in another graph
+//	codec                               a model as a document
 //	model                               the learner
-//	input, scorer                       what an answer consists of, and answers
-//	offpolicy, draw                     choosing at random, and judging a policy by the log of another
-//	ranker, choice, belief, memory,     the parts of the default
-//	forecast, gate, time
-//	block                               contexts
-//	vectors, profile, wordproducts,     columns that read vectors of nodes
-//	spectrum, words
-//	heuristic, policy, preset, option,  what a model is, and what it may be
-//	spec, errors
+//	scorer, walk                        answers, and what they consist of
+//	choice                              learning to rank choices
+//	belief, ranker                      the parts of the default
+//	memory, offpolicy                   outcomes; judging a policy by the log of another
+//	scratch, block                      contexts of pairs
+//	forecast, gate, time, time_paths    what times tell
+//	edges, heuristic                    reading edges of a graph; policies that learn nothing
+//	spec, policy                        what a model may be, and what it is
+//	progress, metric, types             how far a training is; measures of rankings; what all use
+//	package spectral                    columns that read vectors of nodes
 //	package column                      columns that read the graph
 //	package nn                          networks and matrices
 //
-// Package metric measures rankings and package progress tells how far a training is. What was tried
-// for the parts of the default, and how good they are, is in cmd/prbench.
+// What was tried for the parts of the default, and how good they are, is in cmd/prbench.
 //
 // # State
 //

@@ -1,6 +1,9 @@
 package model
 
-import "kith/model/internal/column"
+import (
+	"kith/model/internal/column"
+	"kith/model/nn"
+)
 
 // policy describes what a model does with the contexts of a round. The fields are independent of
 // one another.
@@ -83,4 +86,132 @@ func policyOf(name string) (policy, error) {
 		}
 	}
 	return policy{}, &NameError{"policy", name, Policies()}
+}
+
+// config is a resolved spec. A document stores the spec, which is resolved again when it is
+// decoded.
+type config struct {
+	Policy, Preset string
+	FeatureLen     int
+	Seed           uint64
+
+	Blocks       blocks
+	Unit         bool // the whole context has unit length
+	UnitFeatures bool // each node's feature vector has mean square 1
+	Prior        bool // f1 estimates the residual of the structural prior, which is used alone until the first training
+
+	Layers, Width int     // layers of both networks (hidden and output), width of the hidden ones
+	Uniform       bool    // biases, and uniform ±1/sqrt(fan-in) initialisation; otherwise no biases and normal initialisation
+	Optimism      float64 // initial value of f1's output bias: the estimate for pairs unlike any tried before
+	Pool          int     // number of gradient entries that are pooled to one number of φ
+
+	Exploit, Explore nn.Fit
+	Schedule         schedule
+	EachRound        bool // a step on the newest sample after each round, as in algorithm 1, instead of the schedule
+	EarlyStop        bool // a training ends when the mean loss of a pass is small: Exploit.Stop, Explore.Stop
+	Replay           int  // number of samples kept for each network; 0 means all
+
+	Weight     float64 // weight of f2 in the score
+	Pin        bool    // the pair's own outcomes count for more than the inferred estimate
+	Offers     bool    // the history of a node includes how often it was on offer
+	Nu, Lambda float64 // standard deviations of a bonus, and inverse prior variance of a belief
+	Alpha      float64 // damping of all walks
+	Column     bool    // the policy's own walk is normalised by column
+	SeedWeight float64 // start value of the serving node
+	Beta       float64 // factor of each edge of a walk in katz
+	Length     int     // number of edges of the longest walks in katz
+	Center     bool    // start values are relative to the candidates' mean, so that other nodes count as average
+}
+
+// Presets returns the names that Spec.Preset accepts.
+func Presets() []string { return []string{"default", "paper"} }
+
+// preset returns the values of a preset for models with feature vectors of the given length (0:
+// none). Contexts are the features if there are any, otherwise the structural block. Preset default
+// uses both.
+func preset(name string, features int) (config, error) {
+	c := config{FeatureLen: features, Blocks: blockSource | blockTarget, Layers: 2, Width: 100, Pool: 50, Weight: 1}
+	c.Alpha, c.Nu, c.Lambda = 0.85, 0.1, 0.1
+	if features == 0 {
+		c.Blocks = blockStructural
+	}
+	switch name {
+	case "default":
+		c.presetDefault()
+	case "paper":
+		c.presetPaper()
+	default:
+		return c, &NameError{"preset", name, Presets()}
+	}
+	c.Preset = name
+	return c, nil
+}
+
+// presetPaper sets the values of PRB, NeurIPS 2024, section 5.1. What the text leaves open is as in
+// the authors' program: φ is pooled, a training passes over all samples one by one, for at most
+// 2,000 steps, it ends when the mean loss of a pass is small, and Adam's moments start from zero in
+// each training. Options step, early_stop and moments choose what the text says instead: algorithm
+// 1 has a step each round and no threshold, and an optimiser keeps its moments.
+func (c *config) presetPaper() {
+	c.Unit, c.EarlyStop = true, true
+	c.Exploit = nn.Fit{Rate: 0.01, Batch: 1, Steps: 2000, Stop: 1e-3}
+	c.Explore = nn.Fit{Adam: true, Rate: 0.001, Batch: 1, Steps: 2000, Stop: 2e-3, Fresh: true}
+	c.Schedule = schedule{{2000, 50}, {0, 100}}
+}
+
+// presetDefault sets the values of kith's own preset.
+func (c *config) presetDefault() {
+	c.Blocks = blockStructural
+	if c.FeatureLen > 0 {
+		c.Blocks |= blockSource | blockTarget | blockProduct
+	}
+	c.UnitFeatures, c.Prior, c.Uniform = true, true, true
+	c.Width, c.Pool = 64, 50
+	c.Optimism = 1
+	c.Exploit = nn.Fit{Adam: true, Rate: 0.003, Decay: 0.003, Batch: 32, Steps: 100}
+	c.Explore = nn.Fit{Adam: true, Rate: 0.003, Decay: 1e-4, Batch: 32, Steps: 100}
+	c.Schedule = schedule{{500, 10}, {0, 50}}
+	c.Replay = 20000
+	c.Alpha, c.SeedWeight, c.Center = 0.3, 1, true
+}
+
+// adjustDefault changes the values of a preset for policy default.
+func adjustDefault(c *config) {
+	c.Pin, c.Offers = true, true
+	c.Nu, c.Lambda = 0.5, 1
+	if c.Preset != "default" {
+		return
+	}
+	c.Blocks |= blockTopology | blockVectors | blockTime
+	c.Alpha = 0
+	if c.FeatureLen == 0 {
+		return
+	}
+	c.Blocks |= blockSimilarity | blockDifference
+	if c.FeatureLen > perEntry {
+		c.Blocks &^= blockSource | blockTarget | blockProduct | blockDifference
+	}
+}
+
+// perEntry is the length of the longest feature vector whose entries are separate inputs of a
+// belief. The covariance takes the square of their number.
+const perEntry = 32
+
+// phase trains every Every rounds up to and including round Until. The last phase of a schedule has
+// Until 0, which means no end.
+type phase struct {
+	Until, Every int
+}
+
+// schedule lists the rounds after which a model trains.
+type schedule []phase
+
+// due reports whether the model trains after its round t, counted from 1.
+func (s schedule) due(t int) bool {
+	for _, p := range s {
+		if p.Until == 0 || t <= p.Until {
+			return t%p.Every == 0
+		}
+	}
+	return false
 }

@@ -1,6 +1,13 @@
 package model
 
 import (
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"kith/model/internal/column"
@@ -57,3 +64,75 @@ func (r *ranker) slopes(t *nn.Tape, z blas32.General) []float64 {
 
 // rounded returns v rounded to float32, as the text of a learned start stores it.
 func rounded(v float64) float64 { return float64(float32(v)) }
+
+// StartWeights are the weights of a model of policy default before its first outcome or training:
+// those of a network that was trained on other graphs.
+type StartWeights struct{ ranker *ranker } // reads all columns except vectors
+
+// learnedStart holds the weights that parseStart reads, after comments that say how they were
+// learned.
+//
+//go:embed start_weights.txt
+var learnedStart string
+
+// startColumns is the version of the columns that a ranker reads. It changes with their meaning,
+// scale or order.
+const startColumns = 2
+
+// startShape is the shape of a network that reads all columns except those of vectors, which do not
+// exist before a training.
+func startShape() nn.Shape {
+	return nn.Shape{In: column.SimilarityLen + column.TopologyLen + column.StructuralLen, Hidden: []int{rankerWidth}, Bias: true}
+}
+
+// parseStart decodes the result of StartWeights.String, which may follow comments, lines that begin
+// with #. It returns an error for weights of a different version of the columns.
+func parseStart(text string) (*StartWeights, error) {
+	for strings.HasPrefix(text, "#") {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	packed, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, fmt.Errorf("a start: %w", err)
+	}
+	s := startShape()
+	all := make([]float32, 1+s.Params()+3)
+	if len(packed) != 4*len(all) || !nn.UnpackFloats(all, packed) || all[0] != startColumns {
+		return nil, fmt.Errorf("a start of %d bytes: want %d bytes for version %d of the columns", len(packed), 4*len(all), startColumns)
+	}
+	theta, l := all[1:1+s.Params()], all[1+s.Params():]
+	return &StartWeights{&ranker{nn.NewNetwork(s, theta), level{float64(l[0]), float64(l[1]), float64(l[2])}}}, nil
+}
+
+// String returns the weights in base64.
+func (s *StartWeights) String() string {
+	l := s.ranker.level
+	all := slices.Concat([]float32{startColumns}, s.ranker.net.Theta, nn.Narrow([]float64{l.Slope, l.Degree, l.Shift}))
+	return base64.StdEncoding.EncodeToString(nn.PackFloats(all))
+}
+
+// startRanker returns the ranker of an untrained model.
+func startRanker(c *config) *ranker {
+	s := c.rankerShape(1)
+	start, err := parseStart(learnedStart)
+	if err != nil {
+		return blankRanker(s)
+	}
+	// The columns of the start are the last ones of the model. The columns of vectors precede them
+	// and keep weight 0. The weights of similarities are left out for short vectors, because they
+	// were learned on words.
+	theta, own := start.ranker.net.Theta, nn.NewNetwork(s, nil)
+	rest := min(len(theta), len(own.Theta)-c.vectorsLen()*rankerWidth)
+	if c.FeatureLen > 0 && c.FeatureLen <= perEntry {
+		rest = min(rest, len(theta)-column.SimilarityLen*rankerWidth)
+	}
+	copy(own.Theta[len(own.Theta)-rest:], theta[len(theta)-rest:])
+	return &ranker{own, start.ranker.level}
+}
+
+// blankRanker returns a ranker with random weights.
+func blankRanker(s nn.Shape) *ranker {
+	n := nn.NewNetwork(s, nil)
+	n.InitUniform(rand.New(rand.NewPCG(1, 1)))
+	return &ranker{n, level{Slope: 1}}
+}

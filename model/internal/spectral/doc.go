@@ -1,6 +1,6 @@
-// Package spectral computes vectors of the nodes of a graph, and columns of pairs of nodes from them:
-// a truncated singular value decomposition of the adjacency matrix, averages of the nodes' words over
-// neighbourhoods, and products of the words near both ends.
+// Package spectral computes vectors of the nodes of a graph, and columns of pairs of nodes from
+// them: a truncated singular value decomposition of the adjacency matrix, averages of the nodes'
+// words over neighbourhoods, and products of the words near both ends.
 //
 // A [Plan] computes the [Vectors] of the graphs of a training. A [Source] fills the columns of the
 // pairs of one source, which [Columns] describes. Vectors are immutable, and those of equal graphs

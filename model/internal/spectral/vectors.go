@@ -83,8 +83,8 @@ func Rank(n int, memory int64) (rank int, budget int64) {
 // LeastBytes is the number of bytes that the vectors of n nodes take at least.
 func LeastBytes(n int) int64 { return Bytes(n, minVectors) }
 
-// NewPlan plans the vectors of a training, within a budget in bytes. Only the feature vectors of the
-// world count.
+// NewPlan plans the vectors of a training, within a budget in bytes. Only the feature vectors of
+// the world count.
 func NewPlan(ctx context.Context, of Features, w World, budget int64) (*Plan, error) {
 	p := &Plan{budget: budget}
 	var err error
@@ -117,8 +117,8 @@ func vectorsOf(ctx context.Context, rng *rand.Rand, t *content, g Graph, budget 
 	return v, err
 }
 
-// Source is the working memory of the columns of pairs with one source. What it knows of a source is
-// kept until Release.
+// Source is the working memory of the columns of pairs with one source. What it knows of a source
+// is kept until Release.
 type Source struct {
 	spectral spectralSource
 	profile  *profileSource // nil: not read
@@ -131,8 +131,8 @@ func (s *Source) Release() {
 }
 
 // Columns fills a row of x for each pair, from column col on. All pairs must have the same source.
-// walks holds the weight of the walks of three edges of each pair (column.PairStats), or -1 where it
-// is not known yet.
+// walks holds the weight of the walks of three edges of each pair (column.PairStats), or -1 where
+// it is not known yet.
 func (s *Source) Columns(v *Vectors, read *column.Features, pairs []Pair, walks []float64, x blas32.General, col int) {
 	source := pairs[0].Source
 	s.spectral.read(v.spectrum, read.World.Graph, source)
