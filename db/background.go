@@ -12,6 +12,15 @@ import (
 	"kith/index"
 )
 
+// Cached states.
+//
+// Cached PageRank states only save time. Those that took at least 20,000 edge operations are stored
+// when a database that was written to is closed and, in the background, at checkpoints: after a
+// checkpoint of a model, and when 2^24 edge operations, about half a second, would be lost by a
+// kill. A checkpoint stores up to 4 MB, those states first that the cache would evict last.
+// Together the stored states take at most about what cached states may take in memory. After a kill
+// they are loaded when they are needed, and brought up to date with the graph.
+
 // jobs is the work that a database does besides what its callers ask for. At most one job of each
 // kind runs at a time, and Close waits for all of them.
 type jobs struct {

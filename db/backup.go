@@ -19,6 +19,12 @@ import (
 	"kith/index"
 )
 
+// Backups.
+//
+// [DB.WriteTo] and [DB.WriteSince] write the records of one version in the layout of package
+// archive, which is not Badger's. [Restore] rejects incomplete backups, and puts the database in
+// place only after it has been opened once and is durable.
+
 // Backup describes a backup.
 type Backup struct {
 	Seq     uint64 `json:"version"`       // store timestamp of the version; every commit adds one

@@ -11,6 +11,30 @@ import (
 	"kith/index"
 )
 
+// Changes.
+//
+// A database that was opened once with Options.ChangeBytes keeps what its commits do: nodes, edges,
+// features, observations, decisions and models. [DB.Changes] yields one change for each commit, in
+// order, once it is durable. A reader resumes after the last version that it has seen. [DB.Apply]
+// repeats changes in a copy that was restored from a backup and opened with Options.Follower. The
+// copy then has the same version, node ids and models as the database that it follows. With NoCache
+// it gives the same answers, bit for bit, if binary, architecture and Options.Memory are the same.
+// It learns and is trained only by what it applies: it learns an observation again, and the change
+// has the document of a version that was trained.
+//
+// A change is made of records that a commit writes anyway (its log record, its observations and
+// decisions, the documents of models), which are kept for longer, and of one more record for what
+// these do not tell. See package index, "Changes". Each database has an identity, which its backups
+// share, and a checksum over its history. So a change that was applied before is ignored, and one
+// that does not come next, comes from another database, or follows another history is refused.
+//
+// A [DB.Load] is not a change, because it may be larger than everything else that is kept. It
+// forgets the changes before it, as does turning the option off. A reader that asks for a forgotten
+// version gets ErrForgotten, and a follower begins again with a backup.
+//
+// How much is kept is a property of the database, which its backups have too: a restored copy keeps
+// changes as the database does, so it can be followed in its place.
+
 // Change is what one commit did. [DB.Changes] yields changes and [DB.Apply] repeats them in another
 // database. The fields describe the commit. A Change from Changes or UnmarshalBinary also holds
 // what Apply needs; a literal cannot be applied.

@@ -10,6 +10,39 @@ import (
 	"kith/index"
 )
 
+// Durability.
+//
+// After a power cut, each file has what was last synced. Of later writes, any part may be present,
+// missing or zero. Durability rests on the following, by kind of data:
+//
+//	log of the last writes   (.mem) synced after each group of commits, all of them, and with them
+//	                         the directory when it has changed. An incomplete record fails its
+//	                         checksum and ends the log. A new log is begun by a group that is
+//	                         written when all before it are durable, so no gap precedes a commit.
+//	generations, documents   written before the commit that refers to them, and synced by then;
+//	                         the next open deletes those that nothing refers to
+//	tables                   (.sst) synced before the manifest names them, and the manifest before the
+//	                         log that held the same records is deleted
+//	manifest                 synced after each change; replaced by a synced file under a temporary
+//	                         name, a rename and a sync of the directory
+//	newest commit            (NEWEST) written after the sync of each group, and not synced: after a
+//	                         power cut it may be older than the logs, never newer
+//
+// It assumes that a synced file keeps its name, and that all other changes of names in the
+// directory reach the disk in the order in which they were made, as on journalling and
+// copy-on-write file systems.
+//
+// If the disk is nearly full, writes are refused with ErrFull before anything changes. A write
+// needs 1 MB and its own bytes. When the log of the last writes is full, at 5 to 64 MB depending on
+// Options.Memory, and for a load, there must also be eight times that or twice the size of the
+// database, whichever is less: a smaller Memory needs less. Views continue, and writes succeed
+// again when there is space. Opening and closing a database need no space, whoever filled the disk:
+// its last writes then stay in the log. One thing can still end the process: another program that
+// takes the whole reserve at once, for example by allocating a large file, within the milliseconds
+// in which the database writes a merged table, or the first pages of its logs when it is opened. A
+// program that takes the last free inodes in such a moment can lose records, because Badger then
+// keeps a merge whose table could not be made; merging waits while fewer than 1,024 are free.
+
 // commitAndUnlock commits the changes if commit is set, and releases the writer lock.
 func (tx *Tx) commitAndUnlock(commit bool) error {
 	defer tx.db.unlock()

@@ -18,6 +18,17 @@ import (
 	"kith/model"
 )
 
+// Decisions.
+//
+// [DB.Choose] draws a candidate by probabilities that an [Explorer] derives from the scores, and
+// commits the decision before it returns: the candidates, their scores and probabilities, and the
+// contexts that the model may need. [DB.Reward] reports the outcome, once, before the decision
+// expires. The model then learns what an observation made at the moment of the choice would have
+// taught it. A decision is identified by a number that is never reused. Each takes 23 bytes a
+// candidate, and 4 bytes for each number of the contexts that its model needs. From the rewarded
+// ones [DB.EvaluateLog] estimates what another model would have earned. [Tx.Observations] and
+// [Tx.Decisions] are the logs.
+
 // Decision is a link that was chosen at random, with the probabilities of the draw.
 type Decision struct {
 	ID           uint64    `json:"decision"`

@@ -14,6 +14,46 @@ import (
 	"kith/ppr"
 )
 
+// How a question is answered.
+//
+// A request is resolved to candidates. The model's scorer computes their contexts from the snapshot
+// (features and present structure) and estimates their rewards, and a walk over the graph spreads
+// the estimates: v = αPv + (1-α)h. The walk is certified: Bound covers its numerical error, and
+// Certain says that no error within the bounds could change the rank.
+//
+// PageRank comes from cached states, which are repaired when edges have changed: coarse ones of ten
+// times the database's epsilon for contexts, others for candidates of PPR and for the walk. With
+// NoCache it is computed from scratch, so the answer is a function of graph, model, request and
+// Options.Memory, bit for bit, and trainings read the graph in this way. A walk that would take
+// more memory than an answer has ends early, and its bounds say how far it came. A state that was
+// computed on a graph with the same edges gives the same contexts and candidates, bit for bit.
+// After a repair, and when it was loaded from the store, the PageRank of node j in an undirected
+// graph differs from that of a solve by at most 20 epsilon times the degree of j, counted in units
+// of the mean weight of the source's edges. No rank is Certain if contexts or candidates came from
+// such a state, and contexts make Bound infinite; with UntilCertain they are computed from scratch
+// then. Without a model, and before a model's first training, the estimate is a fixed prior over
+// the structure. Prediction.AnsweredBy says which one was used.
+//
+// [Tx.PredictEach] answers many questions on all processors, in their order and with NoCache,
+// within the memory of one answer. It answers PREDICT LINKS FOR ALL and kith score.
+//
+// A question may be about a weighted set of nodes, [Seeds], as one source: [Tx.PageRank] starts its
+// walk at the nodes by weight, and Predict scores a link as if one of the nodes, drawn by weight,
+// made it. All scores are then weighted means of those that the nodes alone would give the same
+// candidates, since estimates are averaged and a walk is linear, so no model is asked anything that
+// it was not trained for, and [Tx.Why] shows what each node adds. Generated candidates are those
+// near any of the nodes; nodes that any of them is linked to are left out.
+//
+// A training takes a quarter of Options.Memory, whatever the size of the graph: the columns of its
+// samples and the vectors of the nodes. Where both do not fit, it draws fewer samples and leaves
+// the vectors out (ModelInfo.VectorsLeftOut). It reads all edges once to draw samples and once to
+// leave some out. Where a graph is too large to be copied without the edges that are hidden, their
+// nodes' rows are changed instead: short ones are copied, long ones lose these edges whenever they
+// are read.
+//
+// [DB.Evaluate] measures how good predictions are: it hides edges, and asks contenders for them on
+// the graph without them. All contenders rank the same nodes among the same candidates.
+
 // Step is a step of a plan.
 type Step struct {
 	Name   string  `json:"step"`

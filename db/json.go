@@ -8,6 +8,15 @@ import (
 	"strings"
 )
 
+// The form on the wire.
+//
+// [DB.Stats], [DB.Var] and [Stats.WritePrometheus] return figures, Options.Events receives syncs,
+// commits, checkpoints and compactions, Options.Logger logs background work, and a training tells
+// how far it has come to EdgePlan.Progress. The results of this package marshal to JSON, by the
+// names that the statements of package query use for their columns. A node is a number or a string.
+// Numbers that JSON lacks, NaN and the infinities, are null. A [Key] is also an
+// [encoding.TextMarshaler] and a [database/sql.Scanner].
+
 // Every result type of the package marshals to JSON by the names that statements of package query
 // use for their columns. Their tags suffice, except for the types below, which hold errors or
 // numbers that JSON lacks. NaN and the infinities are null, and an error is its text.

@@ -15,6 +15,15 @@ import (
 	"kith/index"
 )
 
+// Loads.
+//
+// [DB.Load] is atomic: the graph with the new edges is written as a new generation next to the
+// present one, and one meta record switches to it. Queries never see a half-loaded list, and an
+// interrupted load is started again and gives the same graph. The cost is a pass over the whole
+// graph, also for a short list, which an Update adds more cheaply. Data that must be sorted goes to
+// unnamed scratch files, so a kill leaves nothing behind. [DB.LoadNodes] and [DB.LoadFeatures]
+// commit as they go, because their lines mean the same whenever they are read.
+
 // LoadOptions says how to read a file. The zero value detects format and columns from the file, and
 // stops at the first malformed line.
 type LoadOptions struct {

@@ -11,6 +11,28 @@ import (
 	"kith/model"
 )
 
+// Versions.
+//
+// One model answers requests that name none: the first that was trained, until [Model.Deploy]
+// selects another or Model.Drop removes it. Its name is in the meta record. Without such a model,
+// and while its deployed version is untrained, the built-in model answers, whose weights were
+// learned on other graphs.
+//
+// Model.Create makes the first version of a model; the model default is made by the first Observe,
+// Choose or Train that needs it. Each [Model.Train] makes another version from the deployed one.
+// The deployed version answers requests that name no version, and only it learns from observations.
+// Train compares a new version with others ([Comparison]) and deploys it if it is not worse, unless
+// told otherwise. [Model.Deploy] and [Model.Rollback] deploy other versions, each in its own state.
+// Up to 8 versions of a model are kept on the disk, with everything that their training
+// needs to continue; recently used ones are in memory. The reward of a decision teaches the version
+// that is deployed when the reward comes. [Model.Freeze] stops a model from learning: observations
+// go to the log with a mark that they are not learned, now or by a replay. Models that were trained
+// on edges that have changed since are trained again in the background, one at a time; see
+// Options.NoRefresh.
+//
+// [Model.Export] and [Model.Import] move models between databases. Node ids are specific to a
+// database, so an exported model refers to nodes by their keys.
+
 // maxVersions is the maximal number of versions of a model. Beyond that, the oldest versions are
 // deleted that are neither deployed nor the target of Rollback.
 const maxVersions = 8

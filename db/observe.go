@@ -17,6 +17,18 @@ import (
 	"kith/ppr"
 )
 
+// What is forgotten.
+//
+// An observation is needed until its model has stored what it learned: Open replays it, and so does
+// a training that was running when the observation came. After that there are no readers: TRAIN
+// FROM LOG uses what the model remembers, which is in its document, and the value of a policy is
+// estimated from decisions. When the log is an eighth larger than Options.ObservationBytes, a
+// commit makes the models store what they learned up to some version, writes into the meta record
+// that the observations up to there are forgotten, and deletes these. Each observation is deleted
+// once and none is rewritten, and a model is stored for this at most once per ObservationBytes.
+// What a kill leaves undeleted, the next open deletes. A decision is kept until it expires. Commits
+// that make or reward decisions delete more expired decisions than they make.
+
 // ObserveOptions is the outcome of one link that was offered.
 type ObserveOptions struct {
 	Source, Target any
