@@ -23,21 +23,22 @@ func arrows() map[string][]string {
 		msgpack = "github.com/vmihailenco/msgpack/v5"
 	)
 	return map[string][]string{
-		"kith/ppr":                   {gonum},
-		"kith/model":                 {"kith/model/internal/column", "kith/model/internal/graph", "kith/model/nn", gonum, msgpack},
-		"kith/model/internal/column": {"kith/model/internal/graph", "kith/model/nn", gonum},
-		"kith/model/internal/graph":  {},
-		"kith/model/nn":              {gonum, msgpack},
-		"kith/index":                 {"kith/index/internal/block", "kith/index/internal/pages", "kith/index/internal/spill", "kith/ppr", msgpack},
-		"kith/index/internal/pages":  {"kith/ppr"},
-		"kith/index/internal/spill":  {"kith/ppr"},
-		"kith/index/internal/block":  {"kith/ppr"},
-		"kith/db/edgelist":           {"github.com/sbinet/npyio", "github.com/klauspost/compress"},
-		"kith/db/edgelist/parquet":   {"kith/db/edgelist", "github.com/parquet-go/parquet-go", "github.com/klauspost/compress", "github.com/andybalholm/brotli", "github.com/pierrec/lz4/v4"},
-		"kith/db/internal/store":     {"kith/index", badger, "github.com/dgraph-io/ristretto/v2", "github.com/klauspost/compress/snappy", "golang.org/x/sys"},
-		"kith/db/internal/archive":   {"kith/index", msgpack},
-		"kith/db/internal/walk":      {"kith/index", "kith/ppr", "kith/model"},
-		"kith/db/internal/gonum":     {"kith/index", gonum},
+		"kith/ppr":                     {gonum},
+		"kith/model":                   {"kith/model/internal/column", "kith/model/internal/graph", "kith/model/internal/spectral", "kith/model/nn", gonum, msgpack},
+		"kith/model/internal/column":   {"kith/model/internal/graph", "kith/model/nn", gonum},
+		"kith/model/internal/graph":    {},
+		"kith/model/internal/spectral": {"kith/model/internal/column", "kith/model/internal/graph", "kith/model/nn", gonum},
+		"kith/model/nn":                {gonum, msgpack},
+		"kith/index":                   {"kith/index/internal/block", "kith/index/internal/pages", "kith/index/internal/spill", "kith/ppr", msgpack},
+		"kith/index/internal/pages":    {"kith/ppr"},
+		"kith/index/internal/spill":    {"kith/ppr"},
+		"kith/index/internal/block":    {"kith/ppr"},
+		"kith/db/edgelist":             {"github.com/sbinet/npyio", "github.com/klauspost/compress"},
+		"kith/db/edgelist/parquet":     {"kith/db/edgelist", "github.com/parquet-go/parquet-go", "github.com/klauspost/compress", "github.com/andybalholm/brotli", "github.com/pierrec/lz4/v4"},
+		"kith/db/internal/store":       {"kith/index", badger, "github.com/dgraph-io/ristretto/v2", "github.com/klauspost/compress/snappy", "golang.org/x/sys"},
+		"kith/db/internal/archive":     {"kith/index", msgpack},
+		"kith/db/internal/walk":        {"kith/index", "kith/ppr", "kith/model"},
+		"kith/db/internal/gonum":       {"kith/index", gonum},
 		"kith/db": {
 			"kith/index", "kith/ppr", "kith/model", "kith/db/edgelist", "kith/db/internal/store", "kith/db/internal/walk", "kith/db/internal/gonum", "kith/db/words",
 			"kith/db/internal/archive", "kith/db/internal/ctxio", "golang.org/x/sys", gonum, msgpack,
@@ -67,13 +68,14 @@ func forTests() []string {
 // testArrows returns further imports for the tests of a package.
 func testArrows() map[string][]string {
 	return map[string][]string{
-		"kith/db":                  {"kith/db/dbtest"},
-		"kith/db/edgelist":         {"gonum.org/v1/gonum"},
-		"kith/db/edgelist/parquet": {"kith/db", "kith/db/dbtest"},
-		"kith/model":               {"kith/index"}, // the graph of index has times
-		"kith/db/words":            {},
-		"kith/query":               {"kith/db/dbtest", "kith/query/web", "golang.org/x/sys"},
-		"kith/query/web":           {"kith/db/dbtest", "github.com/chromedp/chromedp", "github.com/chromedp/cdproto"},
+		"kith/db":                      {"kith/db/dbtest"},
+		"kith/db/edgelist":             {"gonum.org/v1/gonum"},
+		"kith/db/edgelist/parquet":     {"kith/db", "kith/db/dbtest"},
+		"kith/model":                   {"kith/index"}, // the graph of index has times
+		"kith/model/internal/spectral": {"github.com/vmihailenco/msgpack/v5"},
+		"kith/db/words":                {},
+		"kith/query":                   {"kith/db/dbtest", "kith/query/web", "golang.org/x/sys"},
+		"kith/query/web":               {"kith/db/dbtest", "github.com/chromedp/chromedp", "github.com/chromedp/cdproto"},
 	}
 }
 
