@@ -178,7 +178,7 @@ func TestTheDefaultModelIsMade(t *testing.T) {
 			return g.Update(ctx, func(tx *db.Tx) error {
 				d, err := tx.Choose(ctx, db.ChooseOptions{For: 1})
 				if err == nil {
-					_, _, err = tx.Reward(d.ID, 1, true)
+					err = tx.Reward(ctx, d.ID, 1)
 				}
 				return err
 			})

@@ -127,7 +127,7 @@ func TestSavepoint(t *testing.T) {
 		err := tx.Savepoint(func() error {
 			d, err := tx.Choose(ctx, db.ChooseOptions{For: 1, Among: db.Keys(3, 4)})
 			must(t, err, tx.PutEdge(1, "new", db.Weight(2)), tx.DeleteEdge(1, 2), tx.DeleteNode(3))
-			_, _, err = tx.Reward(d.ID, 1, false)
+			err = tx.Reward(ctx, d.ID, 1)
 			must(t, err, tx.Observe(ctx, db.ObserveOptions{Source: 1, Target: 4, Model: "m", Reward: 0}))
 			return fault
 		})

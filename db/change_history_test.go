@@ -206,7 +206,7 @@ func learnRandomly(tx *db.Tx, rng *rand.Rand, name string) error {
 		}
 		d, err := tx.Choose(ctx, db.ChooseOptions{For: rng.IntN(12), Among: db.All(), Model: name, TTL: time.Duration(1+rng.IntN(5000)) * time.Second})
 		if err == nil && rng.IntN(2) == 0 {
-			_, _, err = tx.Reward(d.ID-uint64(rng.IntN(2)), float64(rng.IntN(2)), true)
+			err = tx.Reward(context.Background(), d.ID-uint64(rng.IntN(2)), float64(rng.IntN(2)))
 		}
 		if err != nil && !errors.Is(err, db.ErrExpired) && !errors.Is(err, db.ErrNoDecision) && !errors.Is(err, db.ErrRewarded) {
 			return err

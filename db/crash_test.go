@@ -81,7 +81,7 @@ func step(g *db.DB, i int) error {
 func decide(tx *db.Tx, i int) error {
 	d, err := tx.Choose(context.Background(), db.ChooseOptions{For: i % 15, Among: db.Keys(3, 5, 7), Model: "belief", NoCache: true})
 	if err == nil && d.ID > 1 {
-		_, _, err = tx.Reward(d.ID-1, float64(i%2), false)
+		err = tx.Reward(context.Background(), d.ID-1, float64(i%2))
 	}
 	return err
 }

@@ -392,15 +392,10 @@ func (d *decision) outcome(context []float32, reward float64) model.Outcome {
 
 // Reward reports the outcome of a decision, in a transaction of its own. See [Tx.Reward].
 func (db *DB) Reward(ctx context.Context, id uint64, reward float64) error {
-	return db.Update(ctx, func(tx *Tx) error {
-		_, _, err := tx.Reward(id, reward, false)
-		return err
-	})
+	return db.Update(ctx, func(tx *Tx) error { return tx.Reward(ctx, id, reward) })
 }
 
-// Reward reports the outcome of a decision, and returns whether it was new: repeating the same
-// reward changes nothing. With insert, a new reward of 1 adds the edge of the decision unless it
-// exists, and added reports that.
+// Reward reports the outcome of a decision. Repeating the same reward changes nothing.
 //
 // When the transaction commits, the model that scored the decision learns the outcome, as from an
 // observation of the link Among all that was offered, with the graph as it was when the choice was
@@ -408,23 +403,23 @@ func (db *DB) Reward(ctx context.Context, id uint64, reward float64) error {
 // learn, nor does a later model of the same name.
 //
 // It returns ErrNoDecision for a decision that was never made, ErrExpired for one that has expired,
-// ErrRewarded for one that has a different reward, ErrInput for a reward that is not finite in 32
-// bits, and ErrNotFound if an edge is to be added to a node that no longer exists.
-func (tx *Tx) Reward(id uint64, reward float64, insert bool) (changed, added bool, err error) {
+// ErrRewarded for one that has a different reward, and ErrInput for a reward that is not finite in
+// 32 bits.
+func (tx *Tx) Reward(ctx context.Context, id uint64, reward float64) error {
 	if _, err := tx.writable(); err != nil {
-		return false, false, err
+		return err
 	}
-	if err := checkReward(reward); err != nil {
-		return false, false, err
+	if err := cmp.Or(ctx.Err(), checkReward(reward)); err != nil {
+		return err
 	}
 	d, err := tx.decision(id)
 	switch {
 	case err != nil:
-		return false, false, err
+		return err
 	case d.Rewarded && d.Reward == reward:
-		return false, false, nil
+		return nil
 	case d.Rewarded:
-		return false, false, aboutDecision(id, ErrRewarded, "has reward %v already", d.Reward)
+		return aboutDecision(id, ErrRewarded, "has reward %v already", d.Reward)
 	}
 	rewarded := *d
 	rewarded.Rewarded, rewarded.Reward = true, reward
@@ -433,15 +428,7 @@ func (tx *Tx) Reward(id uint64, reward float64, insert bool) (changed, added boo
 		o := readable(tx.learner(d.Model).model, d.Columns, d.outcome(index.UnpackFloats(d.Context), reward))
 		tx.observed = append(tx.observed, &pendingObservation{model: d.Model, decision: id, outcome: o})
 	}
-	if !insert || reward != 1 {
-		return true, false, nil
-	}
-	u, v, err := tx.ends(tx.key(d.Source), tx.key(d.target()))
-	if err != nil {
-		return true, false, fmt.Errorf("%w, of decision %d", err, id)
-	}
-	added, err = tx.insertLink(u, v, time.Time{})
-	return true, added, err
+	return nil
 }
 
 // checkReward returns ErrInput for a reward that is not finite in 32 bits.

@@ -44,7 +44,7 @@ func TestEvaluateLog(t *testing.T) {
 			if rng.Float64() < p {
 				reward = 1
 			}
-			if _, _, err := tx.Reward(d.ID, reward, false); err != nil {
+			if err := tx.Reward(t.Context(), d.ID, reward); err != nil {
 				return err
 			}
 			if reward == 1 { // a model that saw this edge would know the answer

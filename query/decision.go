@@ -2,6 +2,7 @@ package query
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -95,12 +96,27 @@ func (r *run) reward(s *parse.Statement) {
 	if r.err != nil {
 		return
 	}
-	fresh, added, err := r.tx.Reward(id, reward, parse.Insert.Given(s))
-	r.failAt(number, err)
+	fresh, added := !d.Rewarded, false
+	r.failAt(number, r.tx.Reward(r.ctx, id, reward))
+	if r.err == nil && fresh && reward == 1 && parse.Insert.Given(s) {
+		added = r.insertChosen(number, d)
+	}
 	r.rows.add(int64(id), d.Source, d.Target, reward, orNil(d.Model), fresh, added)
 	if m, err := r.tx.Model(d.Model).Info(r.ctx); err == nil && fresh && d.Model != "" {
 		r.rows.remarkFrozen(m)
 	}
+}
+
+// insertChosen inserts the edge of a decision unless it exists, and reports whether it did. at is the
+// place of the decision's number.
+func (r *run) insertChosen(at place, d db.Decision) bool {
+	for _, end := range []db.Key{d.Source, d.Target} {
+		if _, err := r.tx.Node(end); err != nil {
+			return !r.failAt(at, fmt.Errorf("%w, of decision %d", err, d.ID))
+		}
+	}
+	err := r.tx.AddEdge(d.Source, d.Target)
+	return !errors.Is(err, db.ErrExists) && !r.failAt(at, err)
 }
 
 // decision returns the decision with a number. at is the place of the number.

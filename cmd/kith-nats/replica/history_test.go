@@ -82,7 +82,7 @@ func learn(tx *db.Tx, rng *rand.Rand, name string) error {
 	for range 1 + rng.IntN(3) {
 		d, err := tx.Choose(ctx, db.ChooseOptions{For: rng.IntN(12), Among: db.All(), Model: name, TTL: 24 * time.Hour})
 		if err == nil && rng.IntN(2) == 0 {
-			_, _, err = tx.Reward(d.ID, float64(rng.IntN(2)), true)
+			err = tx.Reward(ctx, d.ID, float64(rng.IntN(2)))
 		}
 		if err == nil {
 			err = tx.Observe(ctx, db.ObserveOptions{Source: rng.IntN(12), Target: rng.IntN(12), Reward: float64(rng.IntN(2)), Model: name})
