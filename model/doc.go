@@ -29,7 +29,8 @@
 //
 // A policy ignores options without a meaning for it; [Spec.Unused] names them. A preset sets
 // contexts, walk, networks and their training. Preset paper has the values of sections 4 and 5.1 of
-// the PRB paper, preset default those of kith (preset.go). The structural prior is a formula over
+// the PRB paper, preset default those of kith; presetPaper says what is done where the text of the
+// paper is open. The structural prior is a formula over
 // the structural block that ranks until the networks of preset default are trained, and remains a
 // part of f1. Contexts, and so scores, are functions of the pair, the
 // graph and the feature vectors: the other candidates change no score, except by a walk.

@@ -156,7 +156,8 @@ func (g *scaleGraph) open(ctx context.Context) error {
 // preload waits until the graph is in memory, and reports whether it is. A graph that does not fit
 // is left on the disk.
 func (g *scaleGraph) preload(ctx context.Context, d *db.DB) (loaded bool, err error) {
-	if s, err := d.Stats(); err != nil || s.Required > g.memory {
+	// an answer may take a quarter of Options.Memory, whose default g.memory = 0 stands for
+	if s, err := d.Stats(); err != nil || s.Required > 4*s.AnswerBytes {
 		return false, err
 	}
 	d.Preload()
