@@ -246,3 +246,45 @@ func openDocument(name string, doc, vectors []byte) (*learner, error) {
 	}
 	return &learner{name: name, model: m, registry: registry{Version: rec.Version}}, nil
 }
+
+// learner is the deployed version of a model as the writer sees it.
+type learner struct {
+	name string
+	registry
+	model  *model.Model
+	stored checkpoint
+}
+
+// checkpoint describes the stored state of a learner. Open replays the observations after it.
+type checkpoint struct {
+	serial uint64 // serial number of the document; 0 means no document
+	rounds int    // number of outcomes that the document has observed
+	at     uint64 // version up to which the document has learned all observations
+}
+
+// modelRecord is the stored document of a version of a model.
+type modelRecord struct {
+	Name     string `msgpack:"name"`
+	Version  int    `msgpack:"version"`
+	Document []byte `msgpack:"document"`
+}
+
+// newLearner returns version 1 of a model that the given version of the database makes.
+func newLearner(name string, m *model.Model, from string, at uint64, now int64) *learner {
+	return &learner{name: name, model: m, registry: registry{
+		Born: at, Deployed: at, Since: now, Version: 1, Versions: []version{{Number: 1, From: from, Made: now}},
+	}}
+}
+
+// view returns the present version as readers see it.
+func (l *learner) view() *modelView {
+	m, before := l.model, 0
+	if n := len(l.Before); n > 0 {
+		before = l.Before[n-1]
+	}
+	return &modelView{l.registry, ModelInfo{
+		Name: l.name, Version: l.Version, Deployed: unixTime(l.Since), Before: before, Frozen: l.Frozen, Policy: m.Policy(),
+		Trained: m.Trained(), Outdated: m.Outdated(), Rounds: m.Rounds(), Bytes: m.Bytes(),
+		VectorsLeftOut: m.VectorsLeftOut(),
+	}, m.Scorer()}
+}

@@ -317,7 +317,7 @@ func TestReading(t *testing.T) {
 		}
 		for n, err := range tx.Nodes() {
 			must(t, err)
-			nodes = append(nodes, fmt.Sprint(n.Key.Literal(), " ", n.Label, n.Features))
+			nodes = append(nodes, fmt.Sprint(n.Key.Literal(), n.Label, n.Features))
 		}
 		if got := fmt.Sprint(found); got != "[5-5:0.5@0 5-'a':2.5@1000000000 5-6:1@0]" {
 			t.Errorf("neighbours %s", got)
