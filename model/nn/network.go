@@ -175,14 +175,6 @@ func (t *Tape) reserve(layers int) {
 	}
 }
 
-// Divide divides the network's outputs.
-func (n *Network) Divide(by float64) {
-	last := n.Dense[len(n.Dense)-1]
-	for _, p := range [][]float32{last.W, last.B} {
-		blas32.Scal(float32(1/by), blas32.Vector{N: len(p), Inc: 1, Data: p})
-	}
-}
-
 // Outputs returns f of every row.
 func (n *Network) Outputs(x blas32.General) []float64 {
 	var all []float64

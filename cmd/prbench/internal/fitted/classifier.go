@@ -120,3 +120,11 @@ func (d dropout) apply(v []float32) {
 
 // deviation returns the standard deviation, at least 1e-6.
 func deviation(scores []float64) float64 { return max(stat.PopStdDev(scores, nil), 1e-6) }
+
+// divide divides the outputs of a network.
+func divide(n *nn.Network, by float64) {
+	last := n.Dense[len(n.Dense)-1]
+	for _, p := range [][]float32{last.W, last.B} {
+		blas32.Scal(float32(1/by), blas32.Vector{N: len(p), Inc: 1, Data: p})
+	}
+}

@@ -65,7 +65,7 @@ func fitEmbedding(ctx context.Context, c *config, t *training) (weights [][]floa
 		nets, weights = append(nets, e.net), append(weights, e.theta, e.net.Theta)
 	}
 	for _, n := range nets {
-		n.Divide(deviation(sum))
+		divide(n, deviation(sum))
 	}
 	return weights, ctx.Err()
 }

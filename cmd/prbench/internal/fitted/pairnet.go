@@ -69,7 +69,7 @@ func fitPairNet(ctx context.Context, c *config, t *training) ([][]float32, error
 		}
 	})
 	k.finish()
-	k.net.Divide(deviation(k.net.Outputs(x)))
+	divide(k.net, deviation(k.net.Outputs(x)))
 	return [][]float32{mean, factor, k.net.Theta}, ctx.Err()
 }
 
