@@ -7,8 +7,9 @@
 //
 // The zero value of every option is a good default. A method takes XxxOptions and returns an Xxx. A
 // method of DB is a transaction of its own with the method of Tx that has its name. Add refuses
-// what exists, and Put replaces it. [DB.Model] is a handle of a model, which has the verbs of
-// models. A parameter of type any that names a node takes a [Key], a string or an integer.
+// what exists, and Put overwrites it with what is given. [DB.Model] is a handle of a model, which has
+// the verbs of models. A parameter of type any that names a node takes a [Key], a string or an
+// integer.
 //
 // # Parts
 //

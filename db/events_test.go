@@ -121,19 +121,17 @@ func TestStats(t *testing.T) {
 	if len(s.Labels) != 3 || s.Labels[0] != want[0] || s.Labels[1] != want[1] || s.Labels[2] != want[2] {
 		t.Errorf("labels %+v, want %+v", s.Labels, want)
 	}
-	var v expvar.Var = g.Var()
+	b, err := json.Marshal(s)
+	must(t, err)
 	var back db.Stats
-	must(t, json.Unmarshal([]byte(v.String()), &back))
+	must(t, json.Unmarshal(b, &back))
 	if back.Nodes != 9 || back.Activity.Commits != s.Activity.Commits {
-		t.Errorf("%s", v)
+		t.Errorf("%s", b)
 	}
 	if expvar.Get("kith") != nil {
 		t.Error("the figures were published by themselves")
 	}
 	must(t, g.Close())
-	if v.String() != "null" {
-		t.Errorf("of a closed database: %s", v)
-	}
 	_, err = g.Stats()
 	wantError(t, "figures of a closed database", err, db.ErrClosed)
 }

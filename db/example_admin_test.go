@@ -96,7 +96,7 @@ func ExampleDB_Stats() {
 		log.Fatal(err)
 	}
 	fmt.Println(strings.Contains(text.String(), "kith_nodes 2"))
-	var v expvar.Var = g.Var() // expvar.Publish("kith", g.Var())
+	v := expvar.Func(func() any { return s }) // expvar.Publish("kith", v)
 	fmt.Println(strings.Contains(v.String(), `"nodes":2,"edges":1`))
 	// Output:
 	// 2 1 1 1

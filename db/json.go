@@ -10,7 +10,7 @@ import (
 
 // The form on the wire.
 //
-// [DB.Stats], [DB.Var] and [Stats.WritePrometheus] return figures, Options.Events receives syncs,
+// [DB.Stats] and [Stats.WritePrometheus] return figures, Options.Events receives syncs,
 // commits, checkpoints and compactions, Options.Logger logs background work, and a training tells
 // how far it has come to EdgePlan.Progress. The results of this package marshal to JSON, by the
 // names that the statements of package query use for their columns. A node is a number or a string.

@@ -3,7 +3,6 @@ package db
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -112,28 +111,13 @@ func (tx *Tx) Stats() Stats {
 }
 
 // Stats returns the present figures. It returns ErrClosed if the database is closed. See
-// [Tx.Stats].
+// [Tx.Stats]. They are JSON, so that
+//
+//	expvar.Publish("kith", expvar.Func(func() any { s, _ := g.Stats(); return s }))
+//
+// publishes them.
 func (db *DB) Stats() (Stats, error) {
 	return result(context.Background(), db.View, func(tx *Tx) (Stats, error) { return tx.Stats(), nil })
-}
-
-// Var returns the figures of the database as an expvar.Var in JSON:
-//
-//	expvar.Publish("kith", g.Var())
-//
-// The value is null once the database is closed.
-func (db *DB) Var() fmt.Stringer { return statsVar{db} }
-
-type statsVar struct{ db *DB }
-
-// String implements expvar.Var.
-func (v statsVar) String() string {
-	s, err := v.db.Stats()
-	b, bad := json.Marshal(s)
-	if err != nil || bad != nil {
-		return "null"
-	}
-	return string(b)
 }
 
 // WritePrometheus writes the figures in Prometheus text format.
