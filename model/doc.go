@@ -29,11 +29,11 @@
 //
 // A policy ignores options without a meaning for it; [Spec.Unused] names them. A preset sets
 // contexts, walk, networks and their training. Preset paper has the values of sections 4 and 5.1 of
-// the PRB paper, preset default those of kith; presetPaper says what is done where the text of the
-// paper is open. The structural prior is a formula over
-// the structural block that ranks until the networks of preset default are trained, and remains a
-// part of f1. Contexts, and so scores, are functions of the pair, the
-// graph and the feature vectors: the other candidates change no score, except by a walk.
+// the PRB paper, preset default the values of kith; presetPaper says what is done where the text of
+// the paper is open. The structural prior is a formula over the structural block that ranks until
+// the networks of preset default are trained, and remains a part of f1. Contexts, and so scores,
+// are functions of the pair, the graph and the feature vectors: the other candidates change no
+// score, except by a walk.
 //
 // # The default
 //
@@ -64,7 +64,7 @@
 // probability counts as a small fraction of one try, next to the pair's own outcomes.
 //
 // There are two priors of w. One trusts the ranker, whose weight has mean 1, and the others have
-// mean 0 and variance 1/(50 lambda). The other one ignores the ranker: it has the weights of the
+// mean 0 and variance 1/(50 lambda). The second ignores the ranker: it has the weights of the
 // structural prior, mean 1 for the offers, a constant of -2, and variance 1/lambda. A belief starts
 // from the first. After 8, 16, 32, 64 and 128 outcomes, and in each training, it takes the other
 // prior if that makes the outcomes so far much more likely. On a graph that is known when the first
@@ -75,7 +75,7 @@
 // source will link to next. It is a network, plus a linear function, of the time columns of the
 // pair. [Model.Follow] teaches it events one by one, each from the world before it, and
 // [Model.TrainEvents] trains it from scratch on the newest events. About existing edges it answers
-// alone, because they may occur again. How much it counts beside the ranker about new links, by the
+// alone, because they may occur again. Its weight beside the ranker about new links, by the
 // age of the newest edge out of the source, is learned too (gate.go). A question without a time, or
 // a graph without times, has the same answer as without a forecast, bit for bit.
 //
@@ -87,15 +87,15 @@
 //	forecast_learn, gate_learn
 //	codec                               a model as a document
 //	model                               the learner
-//	scorer, walk                        answers, and what they consist of
+//	scorer, walk                        answers and their parts
 //	choice                              learning to rank choices
 //	belief, ranker                      the parts of the default
-//	memory, offpolicy                   outcomes; judging a policy by the log of another
+//	memory, offpolicy                   outcomes of nodes and pairs; estimates from logs of choices
 //	scratch, block                      contexts of pairs
-//	forecast, gate, time, time_paths    what times tell
+//	forecast, gate, time, time_paths    predictions from the times of edges
 //	edges, heuristic                    reading edges of a graph; policies that learn nothing
-//	spec, policy                        what a model may be, and what it is
-//	progress, metric, types             how far a training is; measures of rankings; what all use
+//	spec, policy                        options, policies and presets
+//	progress, metric, types             progress of a training; measures of rankings; common types
 //	package spectral                    columns that read vectors of nodes
 //	package column                      columns that read the graph
 //	package nn                          networks and matrices
@@ -121,7 +121,7 @@
 //   - Scores are for ranking. Exploit estimates the reward where there was enough feedback, and elsewhere states the
 //     initial belief. The Explore of a belief is negative where a link is unlikely and its log-odds uncertain, because
 //     the mean probability is above the probability of the mean.
-//   - The vectors of nodes are those of the graph of the training; a later node is placed by its neighbours and its
+//   - A training computes the vectors of nodes from its graph; a later node is placed by its neighbours and its
 //     features. They are left out if they take too much of the memory of the training ([Model.VectorsLeftOut]).
 //   - A training whose weights overflow is undone: the model keeps the weights from before.
 //   - A belief has at most 1,024 inputs: its covariance takes 12 d² bytes, and a round and a candidate take d² steps.
