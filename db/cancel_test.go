@@ -144,8 +144,13 @@ func TestCancel(t *testing.T) {
 func TestCancelEndlessLine(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
+	ofNodes := func(load func(context.Context, io.Reader, db.LoadNodesOptions) (*db.LoadReport, error)) func(context.Context, io.Reader, db.LoadOptions) (*db.LoadReport, error) {
+		return func(ctx context.Context, r io.Reader, o db.LoadOptions) (*db.LoadReport, error) {
+			return load(ctx, r, db.LoadNodesOptions{MaxErrors: o.MaxErrors})
+		}
+	}
 	for name, load := range map[string]func(context.Context, io.Reader, db.LoadOptions) (*db.LoadReport, error){
-		"edges": g.Load, "nodes": g.LoadNodes, "features": g.LoadFeatures,
+		"edges": g.Load, "nodes": ofNodes(g.LoadNodes), "features": ofNodes(g.LoadFeatures),
 		"matrix": func(ctx context.Context, r io.Reader, o db.LoadOptions) (*db.LoadReport, error) {
 			o.Format = edgelist.MatrixMarket
 			return g.Load(ctx, io.MultiReader(strings.NewReader("%%MatrixMarket matrix coordinate pattern general\n9 9 9\n"), r), o)

@@ -53,14 +53,14 @@ func copyLists(g, h *db.DB, f edgelist.Format, packing string) error {
 	o := db.ListOptions{Format: f}
 	r, b, err := write(func(tx *db.Tx, w io.Writer) (db.ListReport, error) { return tx.WriteNodes(ctx, w, o) })
 	if err == nil {
-		_, err = h.LoadNodes(ctx, &b, db.LoadOptions{Format: r.Format})
+		_, err = h.LoadNodes(ctx, &b, db.LoadNodesOptions{Format: r.Format})
 	}
 	if err != nil {
 		return err
 	}
 	r, b, err = write(func(tx *db.Tx, w io.Writer) (db.ListReport, error) { return tx.WriteFeatures(ctx, w, o) })
 	if err == nil {
-		_, err = h.LoadFeatures(ctx, &b, db.LoadOptions{Format: r.Format})
+		_, err = h.LoadFeatures(ctx, &b, db.LoadNodesOptions{Format: r.Format})
 	}
 	if err != nil {
 		return err

@@ -19,14 +19,14 @@ import (
 // LoadNodes adds the nodes of a list, one key a line, with the labels next to the keys. A node that
 // exists gets the label. LoadNodes commits as it goes: if it returns an error, the lines up to some
 // point have been stored, and loading them again does no harm. It returns the errors of Load.
-func (db *DB) LoadNodes(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport, error) {
+func (db *DB) LoadNodes(ctx context.Context, r io.Reader, o LoadNodesOptions) (*LoadReport, error) {
 	return db.loadNodes(ctx, r, o, edgelist.NewNodes)
 }
 
 // LoadFeatures sets the feature vectors of the nodes of a list, and adds missing nodes. It commits
 // as it goes, like LoadNodes. A vector whose length differs from that of the other vectors of its
 // label counts as a malformed line.
-func (db *DB) LoadFeatures(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport, error) {
+func (db *DB) LoadFeatures(ctx context.Context, r io.Reader, o LoadNodesOptions) (*LoadReport, error) {
 	return db.loadNodes(ctx, r, o, edgelist.NewFeatures)
 }
 
@@ -37,10 +37,7 @@ const (
 	numbersPerCommit = 1 << 17
 )
 
-func (db *DB) loadNodes(ctx context.Context, r io.Reader, o LoadOptions, open func(io.Reader, edgelist.Options) (*edgelist.Nodes, error)) (*LoadReport, error) {
-	if o.DryRun {
-		return nil, inputf("a dry run of a load of nodes or features: only a load of edges has one")
-	}
+func (db *DB) loadNodes(ctx context.Context, r io.Reader, o LoadNodesOptions, open func(io.Reader, edgelist.Options) (*edgelist.Nodes, error)) (*LoadReport, error) {
 	if err := checkListLabels(o.Label); err != nil {
 		return nil, err
 	}
@@ -60,7 +57,7 @@ func (db *DB) loadNodes(ctx context.Context, r io.Reader, o LoadOptions, open fu
 	numbers := 0
 	for n, err := range list.All() {
 		if err != nil {
-			if err := report.skip(err, &o); err != nil {
+			if err := report.skip(err, o.MaxErrors, o.Malformed); err != nil {
 				return report, err
 			}
 			continue
@@ -78,7 +75,7 @@ func (db *DB) loadNodes(ctx context.Context, r io.Reader, o LoadOptions, open fu
 }
 
 // commitNodes commits nodes, and reports progress.
-func (db *DB) commitNodes(ctx context.Context, some []edgelist.Node, r *LoadReport, o *LoadOptions) error {
+func (db *DB) commitNodes(ctx context.Context, some []edgelist.Node, r *LoadReport, o *LoadNodesOptions) error {
 	var lines, made int64
 	err := db.Update(ctx, func(tx *Tx) error {
 		before, _ := tx.Counts()
@@ -86,7 +83,7 @@ func (db *DB) commitNodes(ctx context.Context, some []edgelist.Node, r *LoadRepo
 			err := tx.putListed(n, o.Label)
 			if err == nil {
 				lines++
-			} else if err := r.skip(err, o); err != nil {
+			} else if err := r.skip(err, o.MaxErrors, o.Malformed); err != nil {
 				return err
 			}
 		}
@@ -168,7 +165,7 @@ func (db *DB) FolderPairs(ctx context.Context, folder fs.FS, o LoadOptions) (all
 // the reports are those of the files that have been loaded.
 func (db *DB) LoadFolder(ctx context.Context, folder fs.FS, o LoadOptions) (reports []*LoadReport, err error) {
 	err = eachPart(folder, o, func(r io.Reader, p edgelist.Part, o LoadOptions) error {
-		report, err := db.loadPart(ctx, r, p.Kind, o)
+		report, err := db.loadPart(ctx, r, p, o)
 		if err == nil {
 			report.Notes = append(report.Notes, p.Notes...)
 			reports = append(reports, report)
@@ -188,7 +185,7 @@ func eachPart(folder fs.FS, o LoadOptions, f func(io.Reader, edgelist.Part, Load
 	for _, p := range parts {
 		file, err := p.Open(folder)
 		if err == nil {
-			o.Name, o.Format, o.Dialect, o.Keyless = p.Name, edgelist.AnyFormat, edgelist.Dialect{}, p.Keyless
+			o.Name, o.Format, o.Dialect = p.Name, edgelist.AnyFormat, edgelist.Dialect{}
 			err = f(file, p, o)
 			file.Close() // read only
 		}
@@ -210,15 +207,18 @@ func FolderParts(folder fs.FS, o LoadOptions) ([]edgelist.Part, error) {
 	return given(edgelist.Parts(folder, o.Split))
 }
 
-// loadPart loads one file of a graph, by its kind.
-func (db *DB) loadPart(ctx context.Context, r io.Reader, kind edgelist.Kind, o LoadOptions) (*LoadReport, error) {
-	switch kind {
-	case edgelist.Labels:
-		return db.LoadNodes(ctx, r, o)
-	case edgelist.Features:
-		return db.LoadFeatures(ctx, r, o)
+// loadPart loads one file of a folder, by its kind.
+func (db *DB) loadPart(ctx context.Context, r io.Reader, p edgelist.Part, o LoadOptions) (*LoadReport, error) {
+	if p.Kind == edgelist.Edges {
+		return db.Load(ctx, r, o)
 	}
-	return db.Load(ctx, r, o)
+	load := db.LoadNodes
+	if p.Kind == edgelist.Features {
+		load = db.LoadFeatures
+	}
+	return load(ctx, r, LoadNodesOptions{
+		Name: o.Name, Keyless: p.Keyless, Tables: o.Tables, MaxErrors: o.MaxErrors, Malformed: o.Malformed, Progress: o.Progress,
+	})
 }
 
 // scratch makes temporary files in the directory of the database or, for a database that is in

@@ -24,7 +24,7 @@ import (
 // unnamed scratch files, so a kill leaves nothing behind. [DB.LoadNodes] and [DB.LoadFeatures]
 // commit as they go, because their lines mean the same whenever they are read.
 
-// LoadOptions says how to read a file. The zero value detects format and columns from the file, and
+// LoadOptions says how to read a list of edges. The zero value detects format and columns from the file, and
 // stops at the first malformed line.
 type LoadOptions struct {
 	Format           edgelist.Format
@@ -39,11 +39,7 @@ type LoadOptions struct {
 	// 'user:7', which differs from 'item:7', and gets the label. A label must not contain a colon.
 	// "" means that nodes keep the names of the list and get no label.
 	SourceLabel, TargetLabel string
-	// Label is the label of all nodes of a list of nodes, whose keys are formed as for SourceLabel.
-	// A line with another label is malformed. "" means no label.
-	Label   string
-	Keyless bool            // a list of nodes has no keys: line n, from 0, belongs to node n
-	Tables  edgelist.Tables // reads Parquet files, in place if the reader is an opened file: a parquet.Format; nil means that they are refused
+	Tables                   edgelist.Tables // reads Parquet files, in place if the reader is an opened file: a parquet.Format; nil means that they are refused
 	// Split is the part of the edges of a folder to load: train, valid, test, all for the three, or
 	// several, separated by commas. If the folder has more than one way to split, the way is named
 	// too, as in random0/train. "" means the edges of raw/edge.csv.gz, which are all edges of a
@@ -58,6 +54,23 @@ type LoadOptions struct {
 	// DryRun makes Load report what it would do, and the memory and disk space that the graph would
 	// take, without changing anything.
 	DryRun bool
+}
+
+// LoadNodesOptions says how to read a list of nodes or of features. The zero value detects format
+// and columns from the file, and stops at the first malformed line.
+type LoadNodesOptions struct {
+	Format           edgelist.Format
+	Name             string // as in LoadOptions
+	edgelist.Dialect        // as in LoadOptions
+	// Label is the label of all nodes, whose keys are formed as for LoadOptions.SourceLabel. A line
+	// with another label is malformed. "" means no label.
+	Label   string
+	Keyless bool            // the list has no keys: line n, from 0, belongs to node n
+	Tables  edgelist.Tables // as in LoadOptions
+	// MaxErrors, Malformed and Progress are those of LoadOptions.
+	MaxErrors int
+	Malformed func(error)
+	Progress  func(lines int64)
 }
 
 // SetColumns parses the meaning of the columns of a list, auto, src,dst, src,dst,weight,
@@ -293,7 +306,7 @@ func eachLine[T any](
 		}
 		if err == nil {
 			r.Lines++
-		} else if err := r.skip(err, o); err != nil {
+		} else if err := r.skip(err, o.MaxErrors, o.Malformed); err != nil {
 			return err
 		}
 		if (r.Lines+r.Skipped)%checkEvery != 0 {
@@ -386,7 +399,7 @@ func shortened(t edgelist.Token) string {
 }
 
 // skip counts a malformed line. It returns the error that ends the load, if any.
-func (r *LoadReport) skip(err error, o *LoadOptions) error {
+func (r *LoadReport) skip(err error, most int, malformed func(error)) error {
 	if bad := (*edgelist.LineError)(nil); !errors.As(err, &bad) {
 		return err
 	}
@@ -394,10 +407,10 @@ func (r *LoadReport) skip(err error, o *LoadOptions) error {
 	if len(r.Errors) < maxReported {
 		r.Errors = append(r.Errors, err)
 	}
-	if o.Malformed != nil {
-		o.Malformed(err)
+	if malformed != nil {
+		malformed(err)
 	}
-	if o.MaxErrors >= 0 && r.Skipped > int64(o.MaxErrors) {
+	if most >= 0 && r.Skipped > int64(most) {
 		return fmt.Errorf("%w: %w", ErrLines, err)
 	}
 	return nil

@@ -16,17 +16,17 @@ func TestLoadNodes(t *testing.T) {
 	t.Parallel()
 	g, ctx := dbtest.Open(t, inMemory), context.Background()
 	update(t, g, func(tx *db.Tx) error { return tx.PutEdge("ann", 7) })
-	r, err := g.LoadNodes(ctx, strings.NewReader("node,label\nann,person\n7,number\nnew,person\nalone\n"), db.LoadOptions{})
+	r, err := g.LoadNodes(ctx, strings.NewReader("node,label\nann,person\n7,number\nnew,person\nalone\n"), db.LoadNodesOptions{})
 	must(t, err)
 	if r.Lines != 4 || r.Nodes != 2 || !r.Header || r.Format != edgelist.CSV {
 		t.Errorf("labels: %+v", r)
 	}
-	r, err = g.LoadFeatures(ctx, strings.NewReader("ann 1 2\nnew 3 4\nlate 5\n"), db.LoadOptions{})
+	r, err = g.LoadFeatures(ctx, strings.NewReader("ann 1 2\nnew 3 4\nlate 5\n"), db.LoadNodesOptions{})
 	must(t, err)
 	if r.Lines != 3 || r.Nodes != 1 {
 		t.Errorf("features: %+v", r)
 	}
-	r, err = g.LoadNodes(ctx, strings.NewReader("a\nb\n"), db.LoadOptions{Keyless: true})
+	r, err = g.LoadNodes(ctx, strings.NewReader("a\nb\n"), db.LoadNodesOptions{Keyless: true})
 	must(t, err)
 	if r.Lines != 2 || r.Nodes != 2 {
 		t.Errorf("without keys: %+v", r)
@@ -53,12 +53,12 @@ func TestLoadNodesOfAKind(t *testing.T) {
 	ctx, g := context.Background(), dbtest.Open(t, inMemory)
 	_, err := g.Load(ctx, strings.NewReader("0 0\n1 0\n"), db.LoadOptions{SourceLabel: "user", TargetLabel: "item"})
 	must(t, err)
-	r, err := g.LoadFeatures(ctx, strings.NewReader("1 2\n3 4\n5 6\n"), db.LoadOptions{Label: "user", Keyless: true})
+	r, err := g.LoadFeatures(ctx, strings.NewReader("1 2\n3 4\n5 6\n"), db.LoadNodesOptions{Label: "user", Keyless: true})
 	must(t, err)
 	if r.Lines != 3 || r.Nodes != 1 {
 		t.Errorf("%+v", *r)
 	}
-	r, err = g.LoadNodes(ctx, strings.NewReader("0\n7 item\n8 tag\n"), db.LoadOptions{Label: "item", MaxErrors: 1})
+	r, err = g.LoadNodes(ctx, strings.NewReader("0\n7 item\n8 tag\n"), db.LoadNodesOptions{Label: "item", MaxErrors: 1})
 	must(t, err)
 	if r.Lines != 2 || r.Nodes != 1 || r.Skipped != 1 {
 		t.Errorf("%+v", *r)
@@ -73,7 +73,7 @@ func TestLoadNodesOfAKind(t *testing.T) {
 		}
 		return nil
 	})
-	_, err = g.LoadNodes(ctx, strings.NewReader("1\n"), db.LoadOptions{Label: "a:b"})
+	_, err = g.LoadNodes(ctx, strings.NewReader("1\n"), db.LoadNodesOptions{Label: "a:b"})
 	wantError(t, "a label with a colon", err, db.ErrInput)
 }
 
@@ -81,7 +81,7 @@ func TestLoadNodesOfAKind(t *testing.T) {
 func TestLoadNodesNamedLikeABlank(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, inMemory)
-	r, err := g.LoadNodes(context.Background(), strings.NewReader("node,label\n\u2028,x\n \t\r\n"), db.LoadOptions{})
+	r, err := g.LoadNodes(context.Background(), strings.NewReader("node,label\n\u2028,x\n \t\r\n"), db.LoadNodesOptions{})
 	must(t, err)
 	view(t, g, func(tx *db.Tx) error {
 		if _, err := tx.Node("\u2028"); err != nil || r.Nodes != 1 {
@@ -105,7 +105,7 @@ func TestLoadNodesInParts(t *testing.T) {
 	}
 	g, ctx := dbtest.Open(t, inMemory), context.Background()
 	var bad []string
-	o := db.LoadOptions{Malformed: func(err error) { bad = append(bad, err.Error()) }}
+	o := db.LoadNodesOptions{Malformed: func(err error) { bad = append(bad, err.Error()) }}
 	r, err := g.LoadNodes(ctx, strings.NewReader(list.String()), o)
 	wantError(t, "a malformed line", err, db.ErrLines)
 	if r.Lines != 8192 || r.Nodes != 8192 || r.Skipped != 1 || len(bad) != 1 || !strings.Contains(bad[0], "line 15001") {

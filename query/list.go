@@ -48,7 +48,9 @@ func listActions() []action {
 }
 
 func (r *run) loadEdges(s *parse.Statement) {
-	l := r.loadOptions(s, edgeOptions)
+	l := &db.LoadOptions{Tables: r.session.Tables, Name: r.text(parse.From.Of(s))}
+	r.format(s, &l.Format)
+	r.setOptions(parse.With.All(s), edgeOptions(l))
 	if info, err := os.Stat(l.Name); err == nil && info.IsDir() {
 		r.loadFolder(parse.From.Of(s), l)
 		return
@@ -90,11 +92,13 @@ func (rows *Rows) addLoad(name string, report *db.LoadReport) {
 }
 
 // loadingNodes returns the runner of a statement that loads a list of nodes.
-func loadingNodes(load func(*db.DB, context.Context, io.Reader, db.LoadOptions) (*db.LoadReport, error)) runner {
+func loadingNodes(load func(*db.DB, context.Context, io.Reader, db.LoadNodesOptions) (*db.LoadReport, error)) runner {
 	return func(r *run, s *parse.Statement) {
-		l := r.loadOptions(s, nodeOptions)
+		l := db.LoadNodesOptions{Tables: r.session.Tables, Name: r.text(parse.From.Of(s))}
+		r.format(s, &l.Format)
+		r.setOptions(parse.With.All(s), nodeOptions(&l))
 		r.readFile(parse.From.Of(s), func(f io.Reader) error {
-			report, err := load(r.session.DB, r.ctx, f, *l)
+			report, err := load(r.session.DB, r.ctx, f, l)
 			if err == nil {
 				r.rows.add(l.Name, report.Lines, report.Nodes, report.Skipped)
 				r.rows.noteLoad(report)
@@ -128,15 +132,11 @@ func (rows *Rows) noteList(notes []edgelist.Note) {
 	}
 }
 
-// loadOptions returns the options that the clauses of a LOAD give.
-func (r *run) loadOptions(s *parse.Statement, options func(*db.LoadOptions) []option) *db.LoadOptions {
-	l := db.LoadOptions{Tables: r.session.Tables}
-	l.Name = r.text(parse.From.Of(s))
+// format reads the format that a LOAD gives, if it gives one.
+func (r *run) format(s *parse.Statement, to *edgelist.Format) {
 	if format := parse.Format.Of(s); format.Value != "" {
-		r.unmarshal(format, format.Value, &l.Format)
+		r.unmarshal(format, format.Value, to)
 	}
-	r.setOptions(parse.With.All(s), options(&l))
-	return &l
 }
 
 // edgeOptions returns the options of LOAD EDGES.
@@ -146,7 +146,7 @@ func edgeOptions(o *db.LoadOptions) []option {
 		func(r *run, given parse.Option) { r.fail(o.SetColumns(r.text(given.Value))) }}
 	return append([]option{
 		columns,
-		maxErrors(o),
+		maxErrors(&o.MaxErrors),
 		parsedOption("repeats", "last, sum, count or error", "weight of an edge that occurs several times; last by default", &o.Repeats),
 		textOption("split", "a name", "split of a folder of the Open Graph Benchmark", &o.Split),
 		parsedOption("times", "auto, s, ms, us, ns, rfc3339, datetime, date, year or rfc2822", "unit or format of the times; auto by default", &o.Times),
@@ -161,11 +161,11 @@ func edgeOptionsBut(o *db.LoadOptions, names ...string) []option {
 }
 
 // nodeOptions returns the options of LOAD NODES and LOAD FEATURES.
-func nodeOptions(o *db.LoadOptions) []option {
+func nodeOptions(o *db.LoadNodesOptions) []option {
 	return append([]option{
 		onOff("keyless", "the file has no keys: its first line describes node 0; off by default", func(on bool) { o.Keyless = on }),
 		textOption("label", "a label", "label of all nodes, which are then called 'label:key'", &o.Label),
-		maxErrors(o),
+		maxErrors(&o.MaxErrors),
 	}, dialectOptions(&o.Dialect)...)
 }
 
@@ -179,8 +179,8 @@ func dialectOptions(d *edgelist.Dialect) []option {
 	}
 }
 
-func maxErrors(o *db.LoadOptions) option {
-	return integerOption("max_errors", "number of malformed lines that are skipped; 0 by default", 0, math.MaxInt64, &o.MaxErrors)
+func maxErrors(most *int) option {
+	return integerOption("max_errors", "number of malformed lines that are skipped; 0 by default", 0, math.MaxInt64, most)
 }
 
 // exporting returns the runner of a statement that writes a list.

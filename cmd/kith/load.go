@@ -227,7 +227,7 @@ func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 		return err
 	}
 	o := l.options
-	o.Name, o.Keyless, o.Label = in.name, in.keyless, in.label
+	o.Name = in.name
 	if in.part {
 		o.Format, o.Dialect = edgelist.AnyFormat, edgelist.Dialect{}
 	}
@@ -242,7 +242,7 @@ func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 	}}
 	var refused *edgelist.Refusal
 	o.DryRun = l.dryRun
-	report, err := loaders[in.kind](g, ctx, watched, o)
+	report, err := in.read(ctx, g, watched, o)
 	bar.End()
 	err = errors.Join(err, f.Close())
 	l.malformed(in.name, report)
@@ -257,9 +257,19 @@ func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 	return l.summarize(in, report, time.Since(began))
 }
 
-// loaders load the files of each kind.
-var loaders = map[edgelist.Kind]func(*db.DB, context.Context, io.Reader, db.LoadOptions) (*db.LoadReport, error){
-	edgelist.Edges: (*db.DB).Load, edgelist.Labels: (*db.DB).LoadNodes, edgelist.Features: (*db.DB).LoadFeatures,
+// read loads an opened file.
+func (in *input) read(ctx context.Context, g *db.DB, r io.Reader, o db.LoadOptions) (*db.LoadReport, error) {
+	if in.kind == edgelist.Edges {
+		return g.Load(ctx, r, o)
+	}
+	load := g.LoadNodes
+	if in.kind == edgelist.Features {
+		load = g.LoadFeatures
+	}
+	return load(ctx, r, db.LoadNodesOptions{
+		Format: o.Format, Name: o.Name, Dialect: o.Dialect, Label: in.label, Keyless: in.keyless, Tables: o.Tables,
+		MaxErrors: o.MaxErrors, Malformed: o.Malformed, Progress: o.Progress,
+	})
 }
 
 // summarize prints the report of a file.
