@@ -180,7 +180,7 @@ func TestNeighborhoodOfHub(t *testing.T) {
 		}
 		return nil
 	})
-	n, err := g.Neighborhood(context.Background(), db.NeighborhoodOptions{Of: 0})
+	n, err := neighborhood(context.Background(), g, db.NeighborhoodOptions{Of: 0})
 	must(t, err)
 	if len(n.Nodes) != db.MaxNeighborhood || len(n.Edges) != db.MaxNeighborhood-1 {
 		t.Errorf("%d nodes and %d edges", len(n.Nodes), len(n.Edges))
@@ -192,7 +192,7 @@ func TestNeighborhoodIsJoined(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	randomEdges(t, g, 150, 900, 5)
-	n, err := g.Neighborhood(context.Background(), db.NeighborhoodOptions{Of: 1, Depth: 3, Most: 100, Edges: 99, Top: -1})
+	n, err := neighborhood(context.Background(), g, db.NeighborhoodOptions{Of: 1, Depth: 3, Most: 100, Edges: 99, Top: -1})
 	must(t, err)
 	joined := map[db.Key]bool{n.Center: true}
 	for range n.Nodes {
@@ -207,7 +207,7 @@ func TestNeighborhoodIsJoined(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := g.Neighborhood(ctx, db.NeighborhoodOptions{Of: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := neighborhood(ctx, g, db.NeighborhoodOptions{Of: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }
@@ -225,15 +225,15 @@ func TestNeighborhoodOfFew(t *testing.T) {
 		of           string
 		nodes, edges int
 	}{{"alone", 1, 0}, {"loop", 1, 0}, {"sink", 3, 3}, {"a", 3, 3}} {
-		n, err := g.Neighborhood(ctx, db.NeighborhoodOptions{Of: c.of, Top: -1})
+		n, err := neighborhood(ctx, g, db.NeighborhoodOptions{Of: c.of, Top: -1})
 		must(t, err)
 		if len(n.Nodes) != c.nodes || len(n.Edges) != c.edges || n.Nodes[0].Depth != 0 {
 			t.Errorf("%s: %+v", c.of, n)
 		}
-		if _, err := g.Neighborhood(ctx, db.NeighborhoodOptions{Of: c.of}); err != nil {
+		if _, err := neighborhood(ctx, g, db.NeighborhoodOptions{Of: c.of}); err != nil {
 			t.Errorf("%s: %v", c.of, err)
 		}
-		if n, err := g.Neighborhood(ctx, db.NeighborhoodOptions{Of: c.of, Most: 1}); err != nil || len(n.Nodes) != 1 {
+		if n, err := neighborhood(ctx, g, db.NeighborhoodOptions{Of: c.of, Most: 1}); err != nil || len(n.Nodes) != 1 {
 			t.Errorf("%s alone: %+v, %v", c.of, n, err)
 		}
 	}
@@ -248,8 +248,17 @@ func TestNeighborhoodOfFew(t *testing.T) {
 		{db.NeighborhoodOptions{Of: "a", Edges: -1}, db.ErrInput},
 		{db.NeighborhoodOptions{Of: "a", Model: "none"}, db.ErrNoModel},
 	} {
-		if _, err := g.Neighborhood(ctx, c.o); !errors.Is(err, c.want) {
+		if _, err := neighborhood(ctx, g, c.o); !errors.Is(err, c.want) {
 			t.Errorf("%+v: %v, want %v", c.o, err, c.want)
 		}
 	}
+}
+
+// neighborhood returns a neighborhood in the present version.
+func neighborhood(ctx context.Context, g *db.DB, o db.NeighborhoodOptions) (n *db.Neighborhood, err error) {
+	err = g.View(ctx, func(tx *db.Tx) error {
+		n, err = tx.Neighborhood(ctx, o)
+		return err
+	})
+	return n, err
 }

@@ -278,11 +278,6 @@ type NeighborhoodNode struct {
 	Edges    int     `json:"edges"`    // number of its (outgoing) edges in the graph
 }
 
-// Neighborhood finds the surroundings of a node in a transaction of its own. See [Tx.Neighborhood].
-func (db *DB) Neighborhood(ctx context.Context, o NeighborhoodOptions) (*Neighborhood, error) {
-	return result(ctx, db.View, func(tx *Tx) (*Neighborhood, error) { return tx.Neighborhood(ctx, o) })
-}
-
 // Neighborhood finds the surroundings of a node. It reads the PageRank state that a prediction for
 // the node reads, and the edges of the nodes that it returns, so that its cost does not depend on
 // how many nodes lie within Depth. In a directed graph, steps follow the direction of the edges; if
