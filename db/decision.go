@@ -292,8 +292,8 @@ func (db *DB) Choose(ctx context.Context, c ChooseOptions) (Decision, error) {
 // model's scores. It stores the decision, with everything that a model needs to learn from its
 // reward, until it expires. The draw is a function of the seed and the decision's number. The
 // scores are those of a prediction with the name of the model, which learns from the reward; see
-// Tx.Observe. Choose returns the errors of Predict, ErrTooLarge for more
-// candidates than 4,096, and ErrInput if there are no candidates.
+// Tx.Observe. Choose returns the errors of Predict, ErrTooLarge for more candidates than 4,096, and
+// ErrInput if there are no candidates.
 func (tx *Tx) Choose(ctx context.Context, c ChooseOptions) (Decision, error) {
 	if _, err := tx.writable(); err != nil {
 		return Decision{}, err

@@ -160,9 +160,9 @@ func (db *DB) FolderPairs(ctx context.Context, folder fs.FS, o LoadOptions) (all
 }
 
 // LoadFolder loads a graph from a folder in the layout of the Open Graph Benchmark: its nodes,
-// their labels and feature vectors, then its edges, each file as [DB.LoadNodes], [DB.LoadFeatures] or [DB.Load] does. The options
-// must not name labels of sources and targets, nor another format. If LoadFolder returns an error,
-// the reports are those of the files that have been loaded.
+// their labels and feature vectors, then its edges, each file as [DB.LoadNodes], [DB.LoadFeatures]
+// or [DB.Load] does. The options must not name labels of sources and targets, nor another format.
+// If LoadFolder returns an error, the reports are those of the files that have been loaded.
 func (db *DB) LoadFolder(ctx context.Context, folder fs.FS, o LoadOptions) (reports []*LoadReport, err error) {
 	err = eachPart(folder, o, func(r io.Reader, p edgelist.Part, o LoadOptions) error {
 		report, err := db.loadPart(ctx, r, p, o)

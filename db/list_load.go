@@ -24,8 +24,8 @@ import (
 // unnamed scratch files, so a kill leaves nothing behind. [DB.LoadNodes] and [DB.LoadFeatures]
 // commit as they go, because their lines mean the same whenever they are read.
 
-// LoadOptions says how to read a list of edges. The zero value detects format and columns from the file, and
-// stops at the first malformed line.
+// LoadOptions says how to read a list of edges. The zero value detects format and columns from the
+// file, and stops at the first malformed line.
 type LoadOptions struct {
 	Format           edgelist.Format
 	Name             string           // name of the file, which decides the format if its first bytes are ambiguous

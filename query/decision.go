@@ -107,8 +107,8 @@ func (r *run) reward(s *parse.Statement) {
 	}
 }
 
-// insertChosen inserts the edge of a decision unless it exists, and reports whether it did. at is the
-// place of the decision's number.
+// insertChosen inserts the edge of a decision unless it exists, and reports whether it did. at is
+// the place of the decision's number.
 func (r *run) insertChosen(at place, d db.Decision) bool {
 	for _, end := range []db.Key{d.Source, d.Target} {
 		if _, err := r.tx.Node(end); err != nil {

@@ -31,7 +31,7 @@ type part struct {
 	Shard      int
 	File       string
 	AnsweredBy string
-	Memory     int64 // db.DB.AnswerMemory of the worker
+	Memory     int64 // Stats.AnswerBytes of the worker
 }
 
 // register tells Beam the types that it encodes. Without an init function it must be called before
