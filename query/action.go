@@ -17,8 +17,8 @@ type action struct {
 	plan func(r *run, e *parse.Statement)
 }
 
-// lister returns the options of a statement, as far as it is parsed. isModel reports whether a name
-// is that of a model.
+// lister returns the options of a statement, as far as it is parsed. isModel reports whether a
+// model has a name.
 type lister func(stmt *parse.Statement, isModel func(string) bool) []option
 
 // always returns the lister of options that do not depend on the statement. list returns options

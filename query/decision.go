@@ -55,7 +55,7 @@ func observeOptions(o *db.ObserveOptions) []option {
 	return []option{cacheOption("what the model learns", &o.NoCache)}
 }
 
-// chooseOptions returns the options of CHOOSE, which include those of the explorer.
+// chooseOptions returns the options of CHOOSE, with the options of the explorer.
 func chooseOptions(explorer string, c *db.ChooseOptions) []option {
 	parameter := numberOption("gamma", "a number above 0", "how much squarecb prefers candidates with better scores; 10 by default",
 		func(x float64) bool { return x > 0 }, &c.Explore.Gamma)

@@ -150,7 +150,7 @@ var optionMeanings = map[string]string{
 	"normalize": "with features each node's vector has mean square 1, with unit the whole context has length 1",
 }
 
-// modelOptions returns the options of CREATE MODEL: those that the models know.
+// modelOptions returns the options of CREATE MODEL, which are the options of package model.
 func modelOptions(spec *db.ModelSpec) (options []option) {
 	for _, m := range model.DescribeOptions() {
 		options = append(options, option{m.Name, m.Accepts, optionMeanings[m.Name], func(r *run, o parse.Option) {

@@ -26,7 +26,7 @@ type option struct {
 // setOptions sets the options that a clause gives.
 func (r *run) setOptions(given []parse.Option, options []option) { r.setAll("option", given, options) }
 
-// setAll sets options or settings; what is the word for one of them.
+// setAll sets options or settings; the word for a single one is what.
 func (r *run) setAll(what string, given []parse.Option, options []option) {
 	names := optionNames(options)
 	for _, o := range given {

@@ -244,8 +244,8 @@ func walkOption(name, accepts, meaning string, set func(r *run, v parse.Value)) 
 	}}
 }
 
-// cacheOption returns the option that keeps a walk from using the cache. what is the result of the
-// walk.
+// cacheOption returns the option that keeps a walk from using the cache. The walk results in
+// what.
 func cacheOption(what string, without *bool) option {
 	return onOff("cache", "off makes "+what+" a function of graph, model and statement alone", func(on bool) { *without = !on })
 }

@@ -14,7 +14,7 @@ type Rows struct {
 	Notes   []string // remarks for people, a line each
 }
 
-// add adds a row. NaN and infinities become nil: there is one form of what is not known, which all
+// add adds a row. NaN and infinities become nil: an unknown number has one form, which all
 // clients can read.
 func (r *Rows) add(values ...any) {
 	for i, v := range values {

@@ -44,8 +44,8 @@ type Session struct {
 type Progress struct {
 	What        string // unit of Done and Total
 	Done, Total int64  // Total is 0 if it is unknown
-	// Timed says that Done and Total measure estimated time. What is then what the statement does
-	// at present, and Left the time until the end of this work.
+	// Timed says that Done and Total measure estimated time. What then names the present
+	// work of the statement, and Left the time until the end of this work.
 	Timed bool
 	Left  time.Duration
 }

@@ -82,7 +82,7 @@ func rankOptions(q *db.PageRankOptions) []option {
 	}
 }
 
-// rankEpsilon is the error down to which RANK refines values by default: the one of
+// rankEpsilon is the error down to which RANK refines values by default, as in
 // [db.PageRankOptions].
 const rankEpsilon = 1e-12
 

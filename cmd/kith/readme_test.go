@@ -19,22 +19,23 @@ import (
 )
 
 const (
-	readmeFile = "../../README.md"
-	facebook   = "../../../shared/data/snap/facebook_combined.txt"
-	votes      = "../../../shared/data/snap/wiki-Vote.txt"
+	readmeFile   = "../../README.md"
+	languageFile = "../../query/LANGUAGE.md"
+	facebook     = "../../../shared/data/snap/facebook_combined.txt"
+	votes        = "../../../shared/data/snap/wiki-Vote.txt"
 )
 
-// block is a fenced block of the README.
+// block is a fenced block of a page.
 type block struct {
 	section, language string
 	lines             []string
 	at                int // index of its first line, from 0
 }
 
-// readme returns the lines and the blocks of the README.
-func readme(t *testing.T) (lines []string, blocks []block) {
+// readPage returns the lines and the blocks of a page.
+func readPage(t *testing.T, file string) (lines []string, blocks []block) {
 	t.Helper()
-	b, err := os.ReadFile(readmeFile)
+	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,9 +104,12 @@ func timeless(lines []string) string {
 	return regexp.MustCompile(`\(\d+\.\d+ m?s\)`).ReplaceAllString(strings.Join(lines, "\n"), "(...)")
 }
 
-// TestReadme checks that the command lines and statements of the README are valid.
+// TestReadme checks that the command lines and statements of the README, and the sessions of
+// LANGUAGE.md, are valid.
 func TestReadme(t *testing.T) {
-	_, blocks := readme(t)
+	_, blocks := readPage(t, readmeFile)
+	_, more := readPage(t, languageFile)
+	blocks = append(blocks, more...)
 	calls, statements := 0, 0
 	for _, b := range blocks {
 		joined := strings.ReplaceAll(strings.Join(b.lines, "\n"), "\\\n", " ")
@@ -124,7 +128,7 @@ func TestReadme(t *testing.T) {
 			}
 		}
 	}
-	if calls < 2 || statements < 10 {
+	if calls < 2 || statements < 8 {
 		t.Errorf("only %d command lines and %d statements were found", calls, statements)
 	}
 }
@@ -132,7 +136,7 @@ func TestReadme(t *testing.T) {
 // TestReadmeProgram runs the first program of the README.
 func TestReadmeProgram(t *testing.T) {
 	slow(t)
-	_, blocks := readme(t)
+	lines, blocks := readPage(t, readmeFile)
 	i := slices.IndexFunc(blocks, func(b block) bool { return b.language == "go" })
 	dir := t.TempDir()
 	program := filepath.Join(dir, "main.go")
@@ -142,12 +146,17 @@ func TestReadmeProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := exec.Command("go", "run", program).CombinedOutput()
-	if got := string(out); err != nil || !regexp.MustCompile(`^1 dan [\d.]+\n2 fay [\d.]+\n$`).MatchString(got) {
-		t.Errorf("it prints %q, error %v", got, err)
+	line := lines[slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "It prints ") })]
+	want := ""
+	for _, m := range regexp.MustCompile("`([^`]*)`").FindAllStringSubmatch(line, -1) {
+		want += m[1] + "\n"
+	}
+	if got := string(out); err != nil || got != want {
+		t.Errorf("it prints %q, error %v; the README says %q", got, err, want)
 	}
 }
 
-// TestReadmeHour follows the README's first hour literally, except that the download is a copy. With -update it
+// TestReadmeHour follows the README's session literally, except that the download is a copy. With -update it
 // rewrites the output of the shell.
 func TestReadmeHour(t *testing.T) {
 	slow(t)
@@ -156,20 +165,20 @@ func TestReadmeHour(t *testing.T) {
 		t.Skip("shared/data is absent")
 	}
 	h := newHour(t, list)
-	lines, blocks := readme(t)
+	lines, blocks := readPage(t, readmeFile)
 	for i, b := range blocks {
 		switch {
-		case b.section != "A first hour":
+		case b.section != "The shell and the language":
 		case b.language == "sh":
 			h.bash(b.lines)
 		default:
 			blocks[i].lines = show(t, b, filepath.Join(h.dir, "g.kith"), everyLine)
 		}
 	}
-	updateReadme(t, lines, blocks)
+	updatePage(t, readmeFile, lines, blocks)
 }
 
-// TestReadmeVotes runs the README's first queries of real data. With -update it rewrites the output of the shell.
+// TestReadmeVotes runs the evaluation that LANGUAGE.md shows. With -update it rewrites the output of the shell.
 func TestReadmeVotes(t *testing.T) {
 	slow(t)
 	list, err := os.Open(votes)
@@ -185,17 +194,17 @@ func TestReadmeVotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines, blocks := readme(t)
+	lines, blocks := readPage(t, languageFile)
 	for i, b := range blocks {
-		if b.section == "kith" && b.language == "" {
+		if len(exchanges(b.lines)) > 0 {
 			blocks[i].lines = show(t, b, path, regexp.MustCompile(`^[┌├└]|model  | (default|resource_allocation) .* mrr |^note: mrr`))
 		}
 	}
-	updateReadme(t, lines, blocks)
+	updatePage(t, languageFile, lines, blocks)
 }
 
-// updateReadme writes the README with changed blocks if -update is set.
-func updateReadme(t *testing.T, lines []string, blocks []block) {
+// updatePage writes a page with changed blocks if -update is set.
+func updatePage(t *testing.T, file string, lines []string, blocks []block) {
 	if !*update {
 		return
 	}
@@ -203,7 +212,7 @@ func updateReadme(t *testing.T, lines []string, blocks []block) {
 		end := b.at + slices.Index(lines[b.at:], "```")
 		lines = slices.Concat(lines[:b.at], b.lines, lines[end:])
 	}
-	if err := os.WriteFile(readmeFile, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

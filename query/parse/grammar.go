@@ -58,7 +58,7 @@ func (g *grammarReader) alternatives() (all [][]element) {
 	}
 }
 
-// statement parses a statement of one of the forms. It changes the list.
+// statement parses a statement in any of the forms. It changes the list.
 func (p *parser) statement(forms []Form) *Statement {
 	pos := p.tok.pos
 	for at := 0; ; { // the first at bytes of the grammars are parsed

@@ -17,7 +17,7 @@ type Object map[string]any
 // JSON decodes the parameters of a statement, or another JSON value from another program, which is
 // called name in errors; "" means that its members are called by their own names. It refuses what
 // encoding/json changes or drops without a word: half of a surrogate pair and bytes that are not
-// UTF-8, both of which would become U+FFFD, so that two names become one; an object that has a
+// UTF-8, which would both become U+FFFD, so that two names become one; an object that has a
 // member twice; and a number that no int64 or float64 holds.
 //
 // A value is nil, a bool, an int64, a float64, a string, an []any or an

@@ -167,7 +167,7 @@ const (
 	aSet      = "a set"
 )
 
-// value consumes a token of one of the symbols, or a parameter.
+// value consumes a token of any of the symbols, or a parameter.
 func (p *parser) value(what string, symbols ...symbol) Value {
 	t := p.tok
 	count := what != aCount || t.symbol != integer || t.int > 0
@@ -207,7 +207,7 @@ func (p *parser) node() Value   { return p.value(ANode, integer, text) }
 func (p *parser) number() Value { return p.value(aNumber, integer, decimal) }
 func (p *parser) count() Value  { return p.value(aCount, integer) }
 
-// name consumes a name; what is the term for it in error messages. A keyword is accepted as a name.
+// name consumes a name; error messages call it what. A keyword is accepted as a name.
 func (p *parser) name(what string) Name {
 	t := p.tok
 	if t.symbol != word && t.symbol != quotedName {

@@ -12,7 +12,7 @@ type Node interface {
 }
 
 // Value is a value written in a statement: [Int], [Float], [String], [Name] or [Param].
-// Fields of type Value document which of these they accept.
+// Fields of type Value document the types that they accept.
 type Value interface {
 	Node
 	value()
@@ -37,7 +37,7 @@ type String struct {
 }
 
 // Name is the name of a model, label, policy, format, option or option value. The zero Name means
-// that no name was given. Names are case-sensitive, except those of options.
+// that no name was given. Names are case-sensitive, except the names of options.
 type Name struct {
 	Pos
 	Value string

@@ -54,9 +54,9 @@ func Dial(address string) (*Client, error) {
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Run runs one statement in the other process, as [query.Run] does in this one: it returns the same
+// Run runs one statement in the server process, as [query.Run] does in this process: it returns the same
 // rows, a fault in the statement is an [*query.Error], and errors.Is finds the database's error. An
-// argument is a node, a number, a string, a bool, a time, nil, or a slice of those. The statement
+// argument is a node, a number, a string, a bool, a time, nil, or a slice of such values. The statement
 // is cancelled when ctx ends.
 func (c *Client) Run(ctx context.Context, text string, args ...any) (*query.Rows, error) {
 	body, err := marshalRequest(text, args)
@@ -80,8 +80,8 @@ func (c *Client) Run(ctx context.Context, text string, args ...any) (*query.Rows
 	return rows, nil
 }
 
-// do sends a request and returns the body of the answer, whose media type must be kind, or that of
-// an error.
+// do sends a request and returns the body of the answer, whose media type must be kind, or the
+// media type of an error.
 func (c *Client) do(ctx context.Context, r *http.Request, kind string) (io.ReadCloser, error) {
 	if c.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.Token)

@@ -15,7 +15,7 @@ import (
 	"kith/db"
 )
 
-// Stats returns the figures of the database of the other process.
+// Stats returns the figures of the database of the server.
 func (c *Client) Stats(ctx context.Context) (s db.Stats, err error) {
 	answer, err := c.get(ctx, "stats", "application/json", nil)
 	if err != nil {
@@ -28,7 +28,7 @@ func (c *Client) Stats(ctx context.Context) (s db.Stats, err error) {
 	return s, nil
 }
 
-// Changes yields the changes of the database of the other process after version since, as
+// Changes yields the changes of the database of the server after version since, as
 // [db.DB.Changes] does, until ctx ends. A change that came this way can be read but not applied:
 // [db.DB.Apply] needs its binary form.
 func (c *Client) Changes(ctx context.Context, since uint64) iter.Seq2[db.Change, error] {
@@ -74,7 +74,7 @@ func (c *Client) changesWithin(ctx context.Context, since uint64, silence time.D
 	}
 }
 
-// silence is the longest time in which nothing arrives. The other process sends something more
+// silence is the longest time in which nothing arrives. The server sends something more
 // often.
 const silence = 6 * heartbeat
 

@@ -1,5 +1,5 @@
 // Package web serves a database over HTTP. [Handler] answers statements that only read; with a
-// token, [Options.Handler] also answers those that write. A [Client] sends statements to it, and
+// token, [Options.Handler] also answers statements that write. A [Client] sends statements to it, and
 // returns the same rows and errors as [query.Run]. A request is
 //
 //	POST /query HTTP/1.1
@@ -7,7 +7,7 @@
 //
 //	{"statement": "PREDICT LINKS FOR ? TOP 1", "parameters": ["ann"]}
 //
-// and its answer is lines of JSON: the columns and which of them hold nodes, a line for each row
+// and its answer is lines of JSON: the columns, the columns that hold nodes, a line for each row
 // and each note, and the number of rows. An answer that lacks the last line, or ends with an error
 // line instead, is incomplete.
 //
@@ -17,7 +17,7 @@
 //	{"rows":1}
 //
 // Parameters are a list for ? or an object for $name. A parameter is a number, a string, true,
-// false, null, a list of these, or {"key": node}. A request that has other members, a member twice,
+// false, null, a list of such values, or {"key": node}. A request that has other members, a member twice,
 // or half of a surrogate pair in a string is refused.
 //
 // A node is an integer or a string of JSON, and 7 and "7" are two nodes. JavaScript, among others,
@@ -34,7 +34,7 @@
 //
 // GET /openapi.json describes the routes that other programs may use. It is derived from the table
 // of routes, as the multiplexer is. The folder examples has a client in Python and one in
-// JavaScript, each of which runs the loop choose, reward, predict.
+// JavaScript, which run the loop choose, reward, predict.
 //
 // # Changes
 //
@@ -44,7 +44,7 @@
 // Without since it begins with the oldest change that is kept, with until=V it ends with the change
 // of version V, and with keys=text the nodes are strings as in answers of POST /query. An empty
 // line at least every 10 seconds means that the server is there. A last line that is an error says
-// why the feed ended. There are at most 16 feeds at a time; a new client gets the place of one that
+// why the feed ended. There are at most 16 feeds at a time; a new client gets the place of a client that
 // has several. A client that takes longer than [Options.Timeout] to read a line is disconnected.
 // [Client.Changes] reads a feed.
 //
@@ -76,10 +76,10 @@
 // program that serves the handler bounds the time of headers and the number of connections, as kith
 // serve does.
 //
-// Requests with the token and those without it have separate places, so that neither wait for the
-// others. Among each, clients take turns. A client is an address, or a network of 64 bits of IPv6.
+// Requests with the token and requests without it have separate places, so that neither waits for
+// the other kind. Among each, clients take turns. A client is an address, or a network of 64 bits of IPv6.
 // Behind a proxy all clients have the address of the proxy: there, only the token tells them apart,
-// and the proxy must limit each client. Small statements do not wait for large ones: those that
+// and the proxy must limit each client. Small statements do not wait for large ones: statements that
 // evaluate or predict the links of many nodes are large, and so are others once their like have run
 // for longer than a quarter of a second. The body of a request must arrive within
 // [Options.BodyTimeout].

@@ -46,7 +46,7 @@ func (h *handler) authorize(r *http.Request) error {
 	return nil
 }
 
-// local reports whether the address of a peer is on this machine: a loopback address or that of a
+// local reports whether the address of a peer is on this machine: a loopback address or a
 // Unix socket.
 func local(peer string) bool {
 	if peer == "" || peer == "@" || strings.HasPrefix(peer, "/") {

@@ -41,12 +41,12 @@ type Options struct {
 	// BodyTimeout is how long the body of a request may take to arrive. 0 means 5 s.
 	BodyTimeout time.Duration
 	// LongTimeout is the Timeout of statements that train, evaluate or predict the links of many
-	// nodes, and have the token. They run one at a time, beside the others. 0 means 10 min.
+	// nodes, and have the token. They run one at a time, besides all other requests. 0 means 10 min.
 	LongTimeout time.Duration
-	// MaxRunning is how many small statements run at the same time; the others wait for their turn,
+	// MaxRunning is how many small statements run at the same time; further ones wait for their turn,
 	// within their timeout. 0 means one less than the number of processors, but at least 1, so that
-	// GET /stats is answered meanwhile. Of the large statements, half as many run, but at least 1:
-	// those that evaluate or predict the links of many nodes, and those whose like have run for
+	// GET /stats is answered meanwhile. Of the large statements, half as many run, but at least 1.
+	// Statements that evaluate or predict the links of many nodes are large, and so are statements whose like have run for
 	// longer than a quarter of a second. The page's pictures, reasons and completions are made one
 	// at a time, beside the statements. Requests with the token are counted apart from those
 	// without it, here and below.
@@ -56,7 +56,7 @@ type Options struct {
 	// that has most is refused. 0 means 64.
 	MaxWaiting int
 	// MaxRequests is how many requests may have a body that has not arrived. One more takes the
-	// place of the one that has been arriving for longest, of the client that has most. 0 means
+	// place of the oldest such request of the client that has most. 0 means
 	// 512.
 	MaxRequests int
 	// MaxBytes is about the memory of the requests that have arrived and of the answers that their
@@ -69,7 +69,7 @@ type Options struct {
 func Handler(g *db.DB) http.Handler { return Options{}.Handler(g) }
 
 // Handler returns a handler for the database of a running process. It answers statements that only
-// read or, with the token, also those that write:
+// read or, with the token, also statements that write:
 //
 //	GET /               a page for people
 //	POST /query         {"statement": "PREDICT LINKS FOR ? TOP 3", "parameters": ["ann"]}
@@ -86,7 +86,7 @@ func Handler(g *db.DB) http.Handler { return Options{}.Handler(g) }
 // may be sent again. A statement is cancelled when its client disconnects.
 func (o Options) Handler(g *db.DB) http.Handler { return o.handler(g).multiplexer() }
 
-// handler returns the handler of a database, whose limits are those of the options or their
+// handler returns the handler of a database, with the limits of the options or their
 // defaults.
 func (o Options) handler(g *db.DB) *handler {
 	o.MaxBody, o.MaxRows = cmp.Or(o.MaxBody, 1<<20), cmp.Or(o.MaxRows, 100_000)
@@ -105,7 +105,7 @@ func (o Options) handler(g *db.DB) *handler {
 type handler struct {
 	Options
 	g             *db.DB
-	open, tokened *lane  // of requests without the token and of those with it
+	open, tokened *lane  // of requests without the token, and with it
 	long          *turns // of statements that have LongTimeout
 	costs         costs
 	after         func(time.Duration, func()) (stop func() bool) // time.AfterFunc

@@ -8,8 +8,8 @@ import (
 	"kith/query"
 )
 
-// lane has the limits of the requests that have the token, or of those that have not, so that
-// neither keep the others from an answer. Within a lane the clients get equal shares.
+// lane has the limits of the requests that have the token, or of the requests that lack it, so that
+// neither keeps requests in the other lane from an answer. Within a lane the clients get equal shares.
 type lane struct {
 	arriving        *places // requests whose body arrives
 	watching, feeds *places // requests of GET /events and of GET /changes
@@ -19,7 +19,7 @@ type lane struct {
 	held            *budget // bytes of requests and of answers that are not read
 }
 
-// newLane returns a lane with the limits of the options, none of which is 0.
+// newLane returns a lane with the limits of the options, which must not be 0.
 func newLane(o Options) *lane {
 	return &lane{
 		arriving: newPlaces(o.MaxRequests, "send requests"),
@@ -55,7 +55,7 @@ const quick = 250 * time.Millisecond
 
 // inTurn calls f, which runs a statement, when it is the turn of the client. A statement that
 // trains, evaluates or asks for the links of many nodes is large, and so is one whose like have
-// taken long; the others are small. If a small one takes long, it becomes large, so that the next
+// taken long; all other statements are small. If a small one takes long, it becomes large, so that the next
 // small one begins.
 func (h *handler) inTurn(ctx context.Context, client string, small, large *turns, c *call, f func() error) error {
 	shape, turns := shapeOf(c.text), small

@@ -18,7 +18,7 @@ type route struct {
 	parameters   []parameter
 	request      schema  // of the JSON body; nil: none
 	answer       content // of status 200
-	errors       []int   // statuses of errors, in addition to those of every route
+	errors       []int   // statuses of errors, in addition to the errors of every route
 	open         bool    // whether it tells nothing of the database, so that it never needs the token
 	serve        func(*handler, http.ResponseWriter, *http.Request)
 }

@@ -58,8 +58,8 @@ func (v visitor) reply(w http.ResponseWriter, kind string, body []byte) error {
 	return nil
 }
 
-// answer reads and runs the statement of a request, and returns the answer. That of a statement
-// that writes is small, so that it is never refused.
+// answer reads and runs the statement of a request, and returns the answer. The answer to a
+// statement that writes is small, so that it is never refused.
 func (h *handler) answer(w http.ResponseWriter, r *http.Request, v visitor) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), h.Timeout)
 	defer cancel()

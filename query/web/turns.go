@@ -77,7 +77,7 @@ func (t *turns) enqueue(client string, n *turn) {
 	t.queues[i].turns = append(t.queues[i].turns, n)
 }
 
-// next gives turns to those that wait, while there is place. The caller holds mu.
+// next gives turns to waiters, while there is place. The caller holds mu.
 func (t *turns) next() {
 	for t.running < t.most && t.waiting > 0 {
 		q := t.queues[0]

@@ -13,7 +13,7 @@ type axis struct {
 	log       bool
 }
 
-// newAxis returns an axis for values, of which it ignores those that it cannot show. It begins at
+// newAxis returns an axis for values. It ignores values that it cannot show. It begins at
 // zero unless there are values below.
 func newAxis(log bool, values iter.Seq[float64]) axis {
 	a := axis{log: log, low: math.Inf(1), high: math.Inf(-1)}

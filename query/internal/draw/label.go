@@ -23,7 +23,7 @@ func (r rect) meetsCircle(center Point, radius float64) bool {
 // labelRunes is the maximum length of a label.
 const labelRunes = 20
 
-// label adds the labels of the nodes, the center's first, then those of predicted targets and of
+// label adds the labels of the nodes, the center's first, then the labels of predicted targets and
 // strong nodes. A label that would cover a circle or another label is left out.
 func (s *sketch) label() {
 	order := []int{0}

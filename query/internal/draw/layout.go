@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// network is a graph to lay out: nodes from 0, of which the first is the center.
+// network is a graph to lay out: nodes from 0; the first is the center.
 type network struct {
 	size  int
 	edges [][2]int
-	loose [][2]int // links that attract less: those that are only predicted
+	loose [][2]int // predicted links, which attract less
 	seed  uint64
 }
 
-// The lengths of edges. That of an edge grows from shortest to longest with the share of neighbors
+// The lengths of edges. The length of an edge grows from shortest to longest with the share of neighbors
 // that its ends do not have in common.
 const (
 	shortest  = 0.7
@@ -137,7 +137,8 @@ func (g *network) rings() []Point {
 		}
 	}
 	at, radius := make([]Point, g.size), make([]float64, g.size)
-	begin := make([]float64, g.size) // angle at which the part of the ring of a node begins, then that of its next child
+	// The angle at which the part of the ring of a node begins, then the angle of its next child.
+	begin := make([]float64, g.size)
 	for _, u := range order {
 		p := parent[u]
 		if p < 0 {
@@ -185,7 +186,7 @@ func (g *network) tree() (parent, order []int) {
 	return parent, order
 }
 
-// majorize moves each node to where its stress is least, if the directions to the others stay. It
+// majorize moves each node to where its stress is least, if the directions to all nodes stay. It
 // returns the mean distance by which nodes moved.
 func majorize(at []Point, d [][]float64) (moved float64) {
 	for i, p := range at {

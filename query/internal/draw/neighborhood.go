@@ -198,7 +198,7 @@ func (s *sketch) bestScore() (best float64) {
 	return cmp.Or(best, 1)
 }
 
-// edge adds an edge between two nodes. Those of the center are darker.
+// edge adds an edge between two nodes. Edges of the center are darker.
 func (s *sketch) edge(i, j int) {
 	opacity := 0.22
 	if i == 0 || j == 0 {

@@ -68,7 +68,7 @@ type Point struct{ X, Y float64 }
 // Color is a color of a picture.
 type Color uint8
 
-// The colors. Ink is that of texts and lines; of a picture in a page, that of the text around it.
+// The colors. Texts and lines have Ink, which in a page is the color of the text around the picture.
 // FirstSeries is the first of NumSeries colors for series and labels.
 const (
 	Ink Color = iota
