@@ -318,18 +318,18 @@ func TestPageKeyboard(t *testing.T) {
 	p := open(t, circle(t), 1200, 800, web.Options{})
 	p.until(`document.querySelectorAll(".example").length > 0`) // the page listens to keys
 	p.do(chromedp.Focus(chromedp.CSS("#statement")))
-	p.keys("PRED")
+	p.keys("LOA")
 	p.until(`!document.getElementById("completions").hidden`)
 	p.keys("\t")
-	p.until(`document.getElementById("statement").value === "PREDICT "`)
-	p.until(`document.querySelectorAll("#completions li").length === 2`)
+	p.until(`document.getElementById("statement").value === "LOAD "`)
+	p.until(`document.querySelectorAll("#completions li").length === 3`)
 	p.screenshot("completion")
 	p.keys(kb.ArrowDown)
 	if id := evaluate[string](p, `document.getElementById("statement").getAttribute("aria-activedescendant")`); id != "completions-0" {
 		t.Errorf("the marked completion is %q", id)
 	}
 	p.keys(kb.Enter)
-	p.until(`document.getElementById("statement").value.trim() === "PREDICT LINKS"`) // the browser's protocol types the Enter too
+	p.until(`document.getElementById("statement").value.trim() === "LOAD EDGES"`) // the browser's protocol types the Enter too
 	p.keys(" ", chromedp.KeyModifiers(kb.ModifierCtrl))
 	p.until(`!document.getElementById("completions").hidden`)
 	p.keys(kb.Escape)
