@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"sync"
 	"sync/atomic"
-	"time"
 	"unsafe"
 
 	"github.com/dgraph-io/badger/v4"
@@ -51,7 +50,7 @@ func newMaker(b *badger.DB) maker {
 	return m
 }
 
-// add writes a table and opens it.
+// add writes a table durably, with its name, and opens it.
 func (m *maker) add(content []byte) (*table.Table, error) {
 	name := table.NewFilename(m.number.Add(1)-1, m.opts.Dir)
 	if _, err := os.Lstat(name); err == nil {
@@ -65,7 +64,7 @@ func (m *maker) add(content []byte) (*table.Table, error) {
 }
 
 func (m *maker) open(name string, content []byte) (*table.Table, error) {
-	if err := writeSynced(name, content); err != nil {
+	if err := errors.Join(writeSynced(name, content), syncDir(m.opts.Dir)); err != nil {
 		return nil, err
 	}
 	file, err := z.OpenMmapFile(name, os.O_RDWR, 0)
@@ -118,7 +117,15 @@ func (f *flusher) flush(memtable reflect.Value) {
 		f.left = append(f.left, memtable)
 		return
 	}
-	if err := f.makeTable(memtable); err != nil && !f.await(memtable, err) {
+	err := f.makeTable(memtable)
+	if err != nil && f.store.Failure() == nil {
+		f.store.log.Warn("the last commits stay in a log until a table can be written", "err", fullError(err))
+		f.store.retry(f.closing, func() bool {
+			err = f.makeTable(memtable)
+			return err == nil || f.store.Failure() != nil
+		})
+	}
+	if err != nil {
 		f.left = append(f.left, memtable)
 		return
 	}
@@ -127,21 +134,6 @@ func (f *flusher) flush(memtable reflect.Value) {
 	records(memtable).DecrRef()
 	f.lock.Unlock()
 	f.drop.Broadcast()
-}
-
-// await tries to make a table of a memtable until the disk has space. It reports whether it could.
-func (f *flusher) await(memtable reflect.Value, err error) bool {
-	f.store.log.Warn("the last commits stay in a log until a table can be written", "err", fullError(err))
-	f.store.waiting.Add(1)
-	defer f.store.waiting.Add(-1)
-	for ; err != nil && f.store.Failure() == nil; err = f.makeTable(memtable) {
-		select {
-		case <-f.closing:
-			return false
-		case <-time.After(spaceInterval):
-		}
-	}
-	return err == nil
 }
 
 func records(memtable reflect.Value) *skl.Skiplist {

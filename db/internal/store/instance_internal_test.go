@@ -32,6 +32,17 @@ func testOpen(t *testing.T, path string) *Store {
 	return s
 }
 
+// filled returns a store that was opened again with n records of kind a at timestamp 1.
+func filled(t *testing.T, path string, n int) *Store {
+	t.Helper()
+	s := testOpen(t, path)
+	fill(t, s, 1, 'a', n)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return testOpen(t, path)
+}
+
 // fill writes n records of a kind at ts.
 func fill(t *testing.T, s *Store, ts uint64, kind byte, n int) {
 	t.Helper()

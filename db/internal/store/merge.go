@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -36,7 +37,7 @@ type merger struct {
 	ended   chan struct{}
 
 	merging sync.Mutex     // protects dropped, and is held during a merge
-	dropped []*table.Table // that were merged, and are read; see sweep
+	dropped []*table.Table // tables that were merged, but may still be read; see sweep
 
 	// Fields of Badger's DB:
 	controller unsafe.Pointer
@@ -122,12 +123,16 @@ func (m *merger) run() {
 		for more := true; more; {
 			var err error
 			if more, err = m.step(m.pick); isFull(err) {
-				err = m.await(err)
+				m.store.log.Warn("merging tables waits for space on the disk", "err", fullError(err))
+				m.store.retry(m.closing, func() bool {
+					_, err = m.step(m.pick)
+					return !isFull(err)
+				})
 			}
-			if errors.Is(err, errClosing) {
+			switch {
+			case errors.Is(err, errClosing), isFull(err):
 				return
-			}
-			if err != nil {
+			case err != nil:
 				m.store.Fail(fmt.Errorf("db: merging tables: %w", err))
 			}
 		}
@@ -149,22 +154,6 @@ func (m *merger) nextSweep() <-chan time.Time {
 
 // errClosing ends a merge, because the store is closed or has failed.
 var errClosing = errors.New("db: the store is closed")
-
-// await tries to merge until the disk has space.
-func (m *merger) await(err error) error {
-	m.store.log.Warn("merging tables waits for space on the disk", "err", fullError(err))
-	m.store.waiting.Add(1)
-	defer m.store.waiting.Add(-1)
-	for isFull(err) {
-		select {
-		case <-m.closing:
-			return errClosing
-		case <-time.After(spaceInterval):
-		}
-		_, err = m.step(m.pick)
-	}
-	return err
-}
 
 // step makes the merge that pick returns, and reports whether there was one.
 func (m *merger) step(pick func(targets) (merge, bool)) (bool, error) {
@@ -210,12 +199,12 @@ func (m *merger) pick(t targets) (next merge, ok bool) {
 	case -1:
 		return next, false
 	case 0:
-		return m.into(t.base, 0, m.levels[0].tables()), true
+		return m.plan(0, t.base, m.levels[0].tables()), true
 	}
 	oldest := slices.MinFunc(m.levels[from].tables(), func(a, b *table.Table) int {
-		return int(min(max(int64(a.MaxVersion()-b.MaxVersion()), -1), 1))
+		return cmp.Compare(a.MaxVersion(), b.MaxVersion())
 	})
-	return m.into(from+1, from, []*table.Table{oldest}), true
+	return m.plan(from, from+1, []*table.Table{oldest}), true
 }
 
 // pickAll returns a merge of the first level that has tables into the next one, or false if only
@@ -231,11 +220,11 @@ func (m *merger) pickAll(targets) (next merge, ok bool) {
 		return next, false
 	}
 	used = append(used, len(m.levels)-1)
-	return m.into(used[1], used[0], m.levels[used[0]].tables()), true
+	return m.plan(used[0], used[1], m.levels[used[0]].tables()), true
 }
 
-// into returns a merge of tables of a level into another.
-func (m *merger) into(to, from int, top []*table.Table) merge {
+// plan returns a merge of tables of the level from into the level to.
+func (m *merger) plan(from, to int, top []*table.Table) merge {
 	return merge{from: from, to: to, top: top, bottom: overlapping(m.levels[to].tables(), top)}
 }
 
@@ -265,7 +254,7 @@ func overlapping(tables, others []*table.Table) (all []*table.Table) {
 func (m *merger) merge(next merge) error {
 	made, err := m.write(next)
 	if err == nil {
-		err = errors.Join(syncDir(m.opts.Dir), reserveManifest(m.opts.Dir))
+		err = reserveManifest(m.opts.Dir)
 	}
 	if err != nil {
 		return errors.Join(err, release(made))
@@ -290,7 +279,7 @@ func (m *merger) merge(next merge) error {
 	return err
 }
 
-// sweep deletes the tables that were merged. It closes the ones that nothing reads.
+// sweep deletes the tables that were merged, and closes the tables that nothing reads.
 //
 // Badger would delete a table by cutting its file to nothing. But an instance that only reads may
 // have the file mapped, too, and reading there would then end the process. So the merger has a
@@ -381,8 +370,8 @@ func (m *merger) content(it y.Iterator, keep *keeper, limit uint64) []byte {
 // deleteMark is Badger's flag of a record that deletes a key.
 const deleteMark = 1
 
-// keeper decides which records a merge keeps. It gets the records in the order of tables: those of
-// a key together, the newest first.
+// keeper decides which records a merge keeps. It gets the records in the order of tables: all
+// records of a key together, the newest first.
 type keeper struct {
 	oldest  uint64 // no reader reads at an earlier timestamp
 	deletes bool   // a deletion is kept, because a level below may have the key

@@ -142,12 +142,7 @@ func TestKeeper(t *testing.T) {
 func TestMergeOfDamage(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")
-	s := testOpen(t, path)
-	fill(t, s, 1, 'a', 500)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	s = testOpen(t, path)
+	s := filled(t, path, 500)
 	fill(t, s, 2, 'b', 10)
 	names, err := filepath.Glob(filepath.Join(path, "*"+tableSuffix))
 	if err != nil || len(names) != 1 {
@@ -185,12 +180,7 @@ func TestMergeOfDamage(t *testing.T) {
 func TestMergeWithoutSpace(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")
-	s := testOpen(t, path)
-	fill(t, s, 1, 'a', 100)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	s = testOpen(t, path)
+	s := filled(t, path, 100)
 	fill(t, s, 2, 'a', 10)
 	m := s.badger.Load().merge
 	taken := table.NewFilename(m.number.Load(), path)

@@ -77,6 +77,23 @@ func (s *Store) growth() int64 {
 // spaceInterval is the time between two looks for space.
 const spaceInterval = 200 * time.Millisecond
 
+// retry calls again at intervals until it returns true, or until closing is closed. Meanwhile a
+// table waits for space.
+func (s *Store) retry(closing <-chan struct{}, again func() bool) {
+	s.waiting.Add(1)
+	defer s.waiting.Add(-1)
+	for {
+		select {
+		case <-closing:
+			return
+		case <-time.After(spaceInterval):
+		}
+		if again() {
+			return
+		}
+	}
+}
+
 // waitToGrow is RoomToGrow, and waits a while for tables that could not be made earlier. Badger
 // blocks a write for as long as there are too many of them.
 func (s *Store) waitToGrow() error {
