@@ -41,7 +41,7 @@ func TestAlignment(t *testing.T) {
 				}
 			}
 			g, later := randomMesh(nodes, 250, false), newMesh(nodes+newer, false)
-			for u, row := range g.out {
+			for u, row := range g.Succ {
 				for _, v := range row {
 					later.add(ID(u), v)
 				}

@@ -35,8 +35,8 @@ func hide(seed uint64) *hiding {
 
 // candidates returns the pairs of a source that are not linked.
 func (h *hiding) candidates(source ID) (pairs []Pair) {
-	for v := range ID(len(h.g.out)) {
-		if v != source && !slices.Contains(h.g.out[source], v) {
+	for v := range ID(len(h.g.Succ)) {
+		if v != source && !slices.Contains(h.g.Succ[source], v) {
 			pairs = append(pairs, Pair{Source: source, Target: v})
 		}
 	}
@@ -58,7 +58,7 @@ func (h *hiding) scored(t *testing.T, m *Model, source ID) ([]Pair, []Score) {
 // right order.
 func (h *hiding) area(t *testing.T, m *Model) float64 {
 	right, all := 0.0, 0.0
-	for source := range ID(len(h.g.out)) {
+	for source := range ID(len(h.g.Succ)) {
 		pairs, scores := h.scored(t, m, source)
 		for i, p := range pairs {
 			for j, q := range pairs {

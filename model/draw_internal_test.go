@@ -32,8 +32,8 @@ func TestDrawnCandidates(t *testing.T) {
 		for _, e := range hidden {
 			near, far := d.nearbyNodes(e[0])
 			for i, v := range far {
-				two := slices.ContainsFunc(lacking.out[e[0]], func(w ID) bool { return slices.Contains(lacking.out[w], v) })
-				if v == e[0] || slices.Contains(g.out[e[0]], v) || slices.Contains(far[:i], v) || two != (i < near) {
+				two := slices.ContainsFunc(lacking.Succ[e[0]], func(w ID) bool { return slices.Contains(lacking.Succ[w], v) })
+				if v == e[0] || slices.Contains(g.Succ[e[0]], v) || slices.Contains(far[:i], v) || two != (i < near) {
 					t.Errorf("%d gathers %v, the first %d of them near: %d does not belong there", e[0], far, near, v)
 				}
 			}
@@ -143,10 +143,10 @@ func TestNewcomers(t *testing.T) {
 		}
 		rest := g.without(edges)
 		for _, e := range links {
-			if u := e[0]; slices.ContainsFunc(append(slices.Clone(rest.out[u]), rest.in[u]...), func(v ID) bool { return v != u }) {
-				t.Errorf("the newcomer %d has edges to %v and from %v", u, rest.out[u], rest.in[u])
+			if u := e[0]; slices.ContainsFunc(append(slices.Clone(rest.Succ[u]), rest.Pred[u]...), func(v ID) bool { return v != u }) {
+				t.Errorf("the newcomer %d has edges to %v and from %v", u, rest.Succ[u], rest.Pred[u])
 			}
-			if !slices.Contains(g.out[e[0]], e[1]) || e[0] == e[1] {
+			if !slices.Contains(g.Succ[e[0]], e[1]) || e[0] == e[1] {
 				t.Errorf("%v is no link", e)
 			}
 		}

@@ -8,30 +8,17 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"kith/model/internal/graphtest"
 )
 
 // twoGroups is a graph with two groups whose links stay inside the groups.
-func twoGroups(directed bool) *mesh {
-	rng := rand.New(rand.NewPCG(3, 3))
-	g := newMesh(40, directed)
-	for range 300 {
-		u := ID(rng.IntN(40))
-		g.add(u, ID(rng.IntN(20))+20*(u/20))
-	}
-	return g
-}
+func twoGroups(directed bool) *mesh { return &mesh{Mesh: graphtest.TwoGroups(directed)} }
 
 // groups is twoGroups with words that indicate the group of a node more often than not.
 func groups() (*mesh, func(ID) []float32) {
-	rng := rand.New(rand.NewPCG(4, 4))
-	features := make([][]float32, 40)
-	for u := range features {
-		features[u] = make([]float32, 12)
-		for range 5 {
-			features[u][rng.IntN(8)+4*(u/20)] = 1
-		}
-	}
-	return twoGroups(false), func(u ID) []float32 { return features[u] }
+	g, words := graphtest.Groups()
+	return &mesh{Mesh: g}, words
 }
 
 func TestTrainEdges(t *testing.T) {
@@ -42,7 +29,7 @@ func TestTrainEdges(t *testing.T) {
 			g, m := twoGroups(directed), newModel(t, policy, "", 0)
 			ask := func(hidden [][2]ID) (World, error) {
 				for _, e := range hidden {
-					if !slices.Contains(g.out[e[0]], e[1]) || e[0] == e[1] {
+					if !slices.Contains(g.Succ[e[0]], e[1]) || e[0] == e[1] {
 						t.Errorf("%v is to be hidden, which is no edge", e)
 					}
 				}

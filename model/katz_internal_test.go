@@ -29,7 +29,7 @@ func scoresByPolicy(t testing.TB, g *mesh, policy string, source ID, settings ..
 		}
 	}
 	var all []ID
-	for u := range g.out {
+	for u := range g.Succ {
 		all = append(all, ID(u))
 	}
 	scores, err := create(t, spec).Scorer().Score(context.Background(), g.world(nil), Pairs(source, all))
@@ -42,14 +42,14 @@ func scoresByPolicy(t testing.TB, g *mesh, policy string, source ID, settings ..
 // walkCounts returns beta^l times the number of walks of l edges from source to each node, by
 // multiplication with the matrix.
 func walkCounts(g *mesh, beta float64, source ID, length int) [][]float64 {
-	n := len(g.out)
+	n := len(g.Succ)
 	counts := [][]float64{make([]float64, n)}
 	counts[0][source] = 1
 	for l := range length {
 		next := make([]float64, n)
 		for u := range n {
 			for v := range n {
-				for _, to := range g.out[u] {
+				for _, to := range g.Succ[u] {
 					if int(to) == v {
 						next[v] += beta * counts[l][u]
 					}
@@ -67,7 +67,7 @@ func TestKatz(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		g := anyMesh(rt)
-		source := ID(rapid.IntRange(0, len(g.out)-1).Draw(rt, "source"))
+		source := ID(rapid.IntRange(0, len(g.Succ)-1).Draw(rt, "source"))
 		beta := rapid.SampledFrom([]float64{0, 0.005, 0.1, 0.3, 0.45, 1}).Draw(rt, "beta")
 		length := rapid.IntRange(0, 6).Draw(rt, "length")
 		scores := scoresByPolicy(t, g, "katz", source, "beta", beta, "length", length)
@@ -138,19 +138,19 @@ func TestNeighborHeuristics(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		g := anyMesh(rt)
-		source := ID(rapid.IntRange(0, len(g.out)-1).Draw(rt, "source"))
+		source := ID(rapid.IntRange(0, len(g.Succ)-1).Draw(rt, "source"))
 		products, shares := scoresByPolicy(t, g, "preferential_attachment", source), scoresByPolicy(t, g, "jaccard", source)
-		for v := range g.out {
+		for v := range g.Succ {
 			target := ID(v)
 			from, to, either, both := map[ID]bool{}, map[ID]bool{}, map[ID]bool{}, map[ID]bool{}
-			for _, u := range g.out[source] {
+			for _, u := range g.Succ[source] {
 				from[u] = u != source
 			}
-			for _, u := range g.in[target] {
+			for _, u := range g.Pred[target] {
 				to[u] = u != target
 			}
 			degrees := [2]int{}
-			for u := range ID(len(g.out)) {
+			for u := range ID(len(g.Succ)) {
 				if from[u] {
 					degrees[0]++
 				}

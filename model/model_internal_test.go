@@ -154,7 +154,7 @@ func TestDecodeContinues(t *testing.T) {
 		if !bytes.Equal(encode(t, m), encode(t, twin)) {
 			t.Errorf("%v: the decoded model went another way", kind)
 		}
-		if !slices.EqualFunc(a.mesh.out, b.mesh.out, slices.Equal[[]ID]) {
+		if !slices.EqualFunc(a.mesh.Succ, b.mesh.Succ, slices.Equal[[]ID]) {
 			t.Errorf("%v: the decoded model chose other links", kind)
 		}
 	}

@@ -52,8 +52,8 @@ func TestSimilarity(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawMesh(t)
-		f := drawFeatures(t, len(g.out))
-		p := Pair{Source: ID(rapid.IntRange(0, len(g.out)-1).Draw(t, "v")), Target: ID(rapid.IntRange(0, len(g.out)-1).Draw(t, "c"))}
+		f := drawFeatures(t, len(g.Succ))
+		p := Pair{Source: ID(rapid.IntRange(0, len(g.Succ)-1).Draw(t, "v")), Target: ID(rapid.IntRange(0, len(g.Succ)-1).Draw(t, "c"))}
 		a, b := unitVector(f, p.Source), unitVector(f, p.Target)
 		var l1, l2 float64
 		for i := range a {
@@ -70,8 +70,8 @@ func TestSimilarity(t *testing.T) {
 			}
 			return best, mean
 		}
-		want[column.SimNearest], want[column.SimMean] = compare(b, g.out[p.Source], p.Target)
-		want[column.SimNearestIn], want[column.SimMeanIn] = compare(a, g.in[p.Target], p.Source)
+		want[column.SimNearest], want[column.SimMean] = compare(b, g.Succ[p.Source], p.Target)
+		want[column.SimNearestIn], want[column.SimMeanIn] = compare(a, g.Pred[p.Target], p.Source)
 		var got [column.SimilarityLen]float32
 		similarity(g.world(f), p, got[:])
 		for i := range want {
@@ -100,22 +100,22 @@ func TestSimilarityWithoutFeatures(t *testing.T) {
 func TestSimilarityIsBounded(t *testing.T) {
 	t.Parallel()
 	g := newMesh(column.MaxCompared+3, true)
-	for u := ID(2); int(u) < len(g.out); u++ {
+	for u := ID(2); int(u) < len(g.Succ); u++ {
 		g.add(0, u)
 	}
 	w := g.world(func(u ID) []float32 {
-		if u == 1 || int(u) == len(g.out)-1 {
+		if u == 1 || int(u) == len(g.Succ)-1 {
 			return []float32{1}
 		}
 		return nil
 	})
 	var got [column.SimilarityLen]float32
 	if similarity(w, Pair{Source: 0, Target: 1}, got[:]); got[column.SimNearest] != 0 || got[column.SimMean] != 0 {
-		t.Errorf("the last of %d neighbours counts: %v", len(g.out[0]), got)
+		t.Errorf("the last of %d neighbours counts: %v", len(g.Succ[0]), got)
 	}
-	g.out[0] = slices.Delete(g.out[0], 0, 1)
+	g.Succ[0] = slices.Delete(g.Succ[0], 0, 1)
 	if similarity(w, Pair{Source: 0, Target: 1}, got[:]); got[column.SimNearest] != 1 {
-		t.Errorf("the last of %d neighbours does not count: %v", len(g.out[0]), got)
+		t.Errorf("the last of %d neighbours does not count: %v", len(g.Succ[0]), got)
 	}
 }
 

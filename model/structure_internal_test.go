@@ -25,16 +25,16 @@ func TestOverlap(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawMesh(t)
-		v := ID(rapid.IntRange(0, len(g.out)-1).Draw(t, "v"))
-		c := ID(rapid.IntRange(0, len(g.out)-1).Draw(t, "c"))
+		v := ID(rapid.IntRange(0, len(g.Succ)-1).Draw(t, "v"))
+		c := ID(rapid.IntRange(0, len(g.Succ)-1).Draw(t, "c"))
 		var want column.Overlap
-		for w := range ID(len(g.out)) {
-			if w == v || w == c || !slices.Contains(g.out[v], w) || !slices.Contains(g.out[w], c) {
+		for w := range ID(len(g.Succ)) {
+			if w == v || w == c || !slices.Contains(g.Succ[v], w) || !slices.Contains(g.Succ[w], c) {
 				continue
 			}
-			d := float64(len(g.out[w]))
-			if g.directed {
-				d += float64(len(g.in[w]))
+			d := float64(len(g.Succ[w]))
+			if g.IsDirected {
+				d += float64(len(g.Pred[w]))
 			}
 			d = max(d, 2)
 			want.Common++
@@ -55,14 +55,14 @@ func TestCommon(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawMesh(t)
 		first := ID(rapid.SampledFrom([]int{0, 1, 63, 64, 200}).Draw(t, "unlinked")) // nodes before those with edges
-		far := newMesh(len(g.out)+int(first)+70, g.directed)
-		for u, row := range g.out {
+		far := newMesh(len(g.Succ)+int(first)+70, g.IsDirected)
+		for u, row := range g.Succ {
 			for _, v := range row {
 				far.add(first+ID(u), first+v)
 			}
 		}
-		source := first + ID(rapid.IntRange(0, len(g.out)-1).Draw(t, "source"))
-		targets := rapid.SliceOfNDistinct(rapid.IntRange(0, len(far.out)-1), 1, -1, rapid.ID).Draw(t, "targets")
+		source := first + ID(rapid.IntRange(0, len(g.Succ)-1).Draw(t, "source"))
+		targets := rapid.SliceOfNDistinct(rapid.IntRange(0, len(far.Succ)-1), 1, -1, rapid.ID).Draw(t, "targets")
 		slices.Sort(targets)
 		ids := make([]ID, len(targets))
 		for i, v := range targets {

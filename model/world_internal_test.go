@@ -3,14 +3,14 @@ package model
 import (
 	"context"
 	"math/rand/v2"
-	"slices"
 	"sync"
+
+	"kith/model/internal/graphtest"
 )
 
 // mesh is a small graph in memory with an exact walker, used as the world of the tests.
 type mesh struct {
-	directed bool
-	out, in  [][]ID
+	*graphtest.Mesh
 
 	mu     sync.Mutex
 	solved map[solvedWalk][]float64 // walks from one node that were solved since the last add
@@ -23,48 +23,17 @@ type solvedWalk struct {
 }
 
 func newMesh(n int, directed bool, edges ...[2]ID) *mesh {
-	g := &mesh{directed: directed, out: make([][]ID, n), in: make([][]ID, n)}
-	for _, e := range edges {
-		g.add(e[0], e[1])
-	}
-	return g
+	return &mesh{Mesh: graphtest.New(n, directed, edges...)}
 }
 
 func (g *mesh) add(u, v ID) {
 	g.solved = nil
-	insert := func(row []ID, v ID) []ID {
-		at, found := slices.BinarySearch(row, v)
-		if found {
-			return row
-		}
-		return slices.Insert(row, at, v)
-	}
-	g.out[u], g.in[v] = insert(g.out[u], v), insert(g.in[v], u)
-	if !g.directed {
-		g.out[v], g.in[u] = insert(g.out[v], u), insert(g.in[u], v)
-	}
+	g.Add(u, v)
 }
 
 // without returns the graph without the hidden edges.
-func (g *mesh) without(hidden [][2]ID) *mesh {
-	c := newMesh(len(g.out), g.directed)
-	for u, row := range g.out {
-		for _, v := range row {
-			e := [2]ID{ID(u), v}
-			back := [2]ID{v, ID(u)}
-			if !slices.Contains(hidden, e) && (g.directed || !slices.Contains(hidden, back)) {
-				c.add(ID(u), v)
-			}
-		}
-	}
-	return c
-}
+func (g *mesh) without(hidden [][2]ID) *mesh { return &mesh{Mesh: g.Without(hidden)} }
 
-func (g *mesh) NumNodes() int                    { return len(g.out) }
-func (g *mesh) Directed() bool                   { return g.directed }
-func (g *mesh) Degree(u ID) float64              { return float64(len(g.out[u])) }
-func (g *mesh) Out(u ID) ([]ID, []float32)       { return g.out[u], nil }
-func (g *mesh) In(u ID) ([]ID, []float32)        { return g.in[u], nil }
 func (g *mesh) world(f func(ID) []float32) World { return World{Graph: g, Features: f, Walk: exact{g}} }
 
 // exact solves walks by power iteration.
@@ -76,8 +45,8 @@ func (e exact) solve(w Walk, h []float64) []float64 {
 		clear(next)
 		for u := range h {
 			next[u] += (1 - w.Alpha) * h[u]
-			for _, to := range e.g.out[u] {
-				if share := w.Alpha / float64(len(e.g.out[u])); w.Column {
+			for _, to := range e.g.Succ[u] {
+				if share := w.Alpha / float64(len(e.g.Succ[u])); w.Column {
 					next[to] += share * v[u]
 				} else {
 					next[u] += share * v[to]
@@ -97,7 +66,7 @@ func (e exact) solveFrom(w Walk, source ID) []float64 {
 	if v, ok := e.g.solved[key]; ok {
 		return v
 	}
-	h := make([]float64, len(e.g.out))
+	h := make([]float64, len(e.g.Succ))
 	h[source] = 1
 	v := e.solve(w, h)
 	if e.g.solved == nil {
@@ -117,7 +86,7 @@ func (e exact) Proximity(_ context.Context, alpha float64, source ID, at []ID) (
 }
 
 func (e exact) Propagate(_ context.Context, w Walk, h Start, at []ID) (v, bound []float64, err error) {
-	full := make([]float64, len(e.g.out))
+	full := make([]float64, len(e.g.Succ))
 	for i, u := range h.Node {
 		full[u] = h.Value[i]
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"kith/model/internal/graphtest"
+
 	"pgregory.net/rapid"
 )
 
@@ -58,7 +60,7 @@ func TestKin(t *testing.T) {
 			subject[u][u%subjects*each+rng.IntN(each)] = 1
 		}
 	}
-	w := newMesh(n, false).world(func(u ID) []float32 { return subject[u] })
+	w := worldOf(graphtest.New(n, false), func(u ID) []float32 { return subject[u] })
 	words, err := wordsOf(featuresOf(subjects*each), w)
 	if err != nil {
 		t.Fatal(err)

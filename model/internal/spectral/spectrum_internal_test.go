@@ -11,15 +11,16 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"kith/model/internal/graphtest"
 	"kith/model/nn"
 )
 
 // randomMesh is a random graph with n nodes and up to m edges.
 func randomMesh(n, m int, directed bool) *mesh {
 	rng := rand.New(rand.NewPCG(7, 7))
-	g := newMesh(n, directed)
+	g := graphtest.New(n, directed)
 	for range m {
-		g.add(ID(rng.IntN(n)), ID(rng.IntN(n)))
+		g.Add(ID(rng.IntN(n)), ID(rng.IntN(n)))
 	}
 	return g
 }
@@ -82,13 +83,13 @@ func spectrumFor(t *testing.T, g Graph, k int) *spectrum {
 
 func TestSpectrumOfAllIsTheMatrix(t *testing.T) {
 	t.Parallel()
-	ring := newMesh(8, false) // has double eigenvalues
+	ring := graphtest.New(8, false) // has double eigenvalues
 	for u := range 8 {
-		ring.add(ID(u), ID((u+1)%8))
+		ring.Add(ID(u), ID((u+1)%8))
 	}
 	for name, g := range map[string]Graph{
-		"undirected": randomMesh(50, 200, false), "directed": randomMesh(50, 300, true), "groups": twoGroups(false),
-		"ring": ring, "empty": newMesh(5, false), "no nodes": newMesh(0, false), "directed, empty": newMesh(5, true),
+		"undirected": randomMesh(50, 200, false), "directed": randomMesh(50, 300, true), "groups": graphtest.TwoGroups(false),
+		"ring": ring, "empty": graphtest.New(5, false), "no nodes": graphtest.New(0, false), "directed, empty": graphtest.New(5, true),
 	} {
 		s := spectrumFor(t, g, g.NumNodes())
 		if g.NumNodes() == 0 {
@@ -124,13 +125,13 @@ func TestSpectrumOfNodeWithoutEdges(t *testing.T) {
 	for _, directed := range []bool{false, true} {
 		g := randomMesh(60, 300, directed)
 		var own [][2]ID
-		for _, v := range g.out[7] {
+		for _, v := range g.Succ[7] {
 			own = append(own, [2]ID{7, v})
 		}
-		for _, v := range g.in[7] {
+		for _, v := range g.Pred[7] {
 			own = append(own, [2]ID{v, 7})
 		}
-		s := spectrumFor(t, g.without(own), 5)
+		s := spectrumFor(t, g.Without(own), 5)
 		for _, x := range append(slices.Clone(nn.Row(s.in.row, 7)), nn.Row(s.out.row, 7)...) {
 			if x != 0 {
 				t.Errorf("directed %v: rows %v and %v", directed, nn.Row(s.in.row, 7), nn.Row(s.out.row, 7))
@@ -167,8 +168,8 @@ func TestSpectrumStops(t *testing.T) {
 func TestSpectrumWithoutEdges(t *testing.T) {
 	t.Parallel()
 	for _, directed := range []bool{false, true} {
-		g := newMesh(5, directed, [2]ID{2, 2})
-		for i, x := range vectorsFor(t, g.world(nil), g).table(t, g.world(nil)) {
+		g := graphtest.New(5, directed, [2]ID{2, 2})
+		for i, x := range vectorsFor(t, worldOf(g, nil), g).table(t, worldOf(g, nil)) {
 			if slices.ContainsFunc(x, func(v float32) bool { return v != 0 }) {
 				t.Errorf("directed = %v: pair %d has %v", directed, i, x)
 			}
@@ -182,8 +183,8 @@ func TestSpectralColumnsAreRidgeRegression(t *testing.T) {
 	t.Parallel()
 	for _, directed := range []bool{false, true} {
 		g := randomMesh(40, 200, directed)
-		v := vectorsFor(t, g.world(nil), g)
-		rows := v.table(t, g.world(nil))
+		v := vectorsFor(t, worldOf(g, nil), g)
+		rows := v.table(t, worldOf(g, nil))
 		a := normalisedOf(g)
 		if got, want := v.spectrum.square, math.Pow(mat.Norm(a, 2), 2)/40; !about(got, want) {
 			t.Errorf("directed = %v: mean square %v, want %v", directed, got, want)

@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"kith/model/internal/column"
+	"kith/model/internal/graphtest"
 	"kith/model/nn"
 )
 
@@ -64,8 +65,8 @@ func about(a, b float64) bool { return math.Abs(a-b) <= 2e-3*(1+math.Abs(b)) }
 // The parts of a profile match latent vectors averaged by dense matrices.
 func TestProfileCosines(t *testing.T) {
 	t.Parallel()
-	g, features := groups()
-	w := g.world(features)
+	g, features := graphtest.Groups()
+	w := worldOf(g, features)
 	v := vectorsFor(t, w, g)
 	content, err := contentOf(context.Background(), featuresOf(12), w, maxTopics)
 	if err != nil {
@@ -143,11 +144,11 @@ func TestVectorsOfNewcomers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("computes several spectra")
 	}
-	g, features := groups()
-	all := vectorsFor(t, g.world(features), g)
-	known := newMesh(39, false) // without node 39
-	empty := newMesh(40, false) // all but the edges of node 39
-	moved := newMesh(39, false) // without node 25; the ids above are smaller by one
+	g, features := graphtest.Groups()
+	all := vectorsFor(t, worldOf(g, features), g)
+	known := graphtest.New(39, false) // without node 39
+	empty := graphtest.New(40, false) // all but the edges of node 39
+	moved := graphtest.New(39, false) // without node 25; the ids above are smaller by one
 	down := func(u ID) ID {
 		if u > 25 {
 			return u - 1
@@ -156,11 +157,11 @@ func TestVectorsOfNewcomers(t *testing.T) {
 	}
 	eachEdge(g, func(u, v ID) {
 		if v < 39 {
-			known.add(u, v)
-			empty.add(u, v)
+			known.Add(u, v)
+			empty.Add(u, v)
 		}
 		if u != 25 && v != 25 {
-			moved.add(down(u), down(v))
+			moved.Add(down(u), down(v))
 		}
 	})
 	up := func(u ID) ID {
@@ -175,18 +176,18 @@ func TestVectorsOfNewcomers(t *testing.T) {
 		}
 		return features(u)
 	}
-	imported := vectorsFor(t, moved.world(func(u ID) []float32 { return features(up(u)) }), moved)
+	imported := vectorsFor(t, worldOf(moved, func(u ID) []float32 { return features(up(u)) }), moved)
 	for _, c := range []struct {
 		name string
 		node int
 		*Vectors
 	}{
-		{"added", 39, vectorsFor(t, known.world(features), known)},
-		{"empty", 39, vectorsFor(t, empty.world(lacks), empty)},
+		{"added", 39, vectorsFor(t, worldOf(known, features), known)},
+		{"empty", 39, vectorsFor(t, worldOf(empty, lacks), empty)},
 		{"gap", 25, imported.Renamed(func(u ID) (ID, bool) { return up(u), true })},
 	} {
 		mean := func(v *Vectors, col int) (inside, outside float64) {
-			for u, x := range v.table(t, g.world(features))[c.node*40 : c.node*40+40] {
+			for u, x := range v.table(t, worldOf(g, features))[c.node*40 : c.node*40+40] {
 				switch {
 				case u < 20:
 					outside += float64(x[col]) / 20
@@ -211,16 +212,16 @@ func TestVectorsOfNewcomers(t *testing.T) {
 // Words of any size have finite columns.
 func TestVectorsOfLargeWords(t *testing.T) {
 	t.Parallel()
-	g, features := groups()
+	g, features := graphtest.Groups()
 	for _, by := range []float32{1e38, 1e-44} {
-		w := g.world(func(u ID) []float32 {
+		w := worldOf(g, func(u ID) []float32 {
 			f := slices.Clone(features(u))
 			for i := range f {
 				f[i] *= by
 			}
 			return f
 		})
-		plain, scaled := vectorsFor(t, g.world(features), g).table(t, g.world(features)), vectorsFor(t, w, g).table(t, w)
+		plain, scaled := vectorsFor(t, worldOf(g, features), g).table(t, worldOf(g, features)), vectorsFor(t, w, g).table(t, w)
 		for i := range plain {
 			if !aboutRows(plain[i], scaled[i]) {
 				t.Fatalf("words times %v: pair %d has %v, want %v", by, i, scaled[i], plain[i])
@@ -232,14 +233,14 @@ func TestVectorsOfLargeWords(t *testing.T) {
 // Loops change no column of a profile.
 func TestProfileIgnoresLoops(t *testing.T) {
 	t.Parallel()
-	g, features := groups()
-	plain := vectorsFor(t, g.world(features), g).table(t, g.world(features))
+	g, features := graphtest.Groups()
+	plain := vectorsFor(t, worldOf(g, features), g).table(t, worldOf(g, features))
 	for u := range ID(40) {
 		if u%3 == 0 {
-			g.add(u, u)
+			g.Add(u, u)
 		}
 	}
-	loops := vectorsFor(t, g.world(features), g).table(t, g.world(features))
+	loops := vectorsFor(t, worldOf(g, features), g).table(t, worldOf(g, features))
 	for i := range plain {
 		if !slices.Equal(plain[i][spectralLen:], loops[i][spectralLen:]) {
 			t.Fatalf("pair %d has %v, with loops %v", i, plain[i][spectralLen:], loops[i][spectralLen:])
@@ -249,9 +250,9 @@ func TestProfileIgnoresLoops(t *testing.T) {
 
 func TestVectorsDocument(t *testing.T) {
 	t.Parallel()
-	g, features := groups()
+	g, features := graphtest.Groups()
 	directed := randomMesh(30, 100, true)
-	for name, w := range map[string]World{"features": g.world(features), "none": g.world(nil), "directed": directed.world(nil)} {
+	for name, w := range map[string]World{"features": worldOf(g, features), "none": worldOf(g, nil), "directed": worldOf(directed, nil)} {
 		v := vectorsFor(t, w, w.Graph)
 		b, err := msgpack.Marshal(v.Document())
 		if err != nil {
@@ -284,9 +285,9 @@ func TestVectorsDocument(t *testing.T) {
 
 func TestVectorsRefuseKin(t *testing.T) {
 	t.Parallel()
-	g, features := groups()
+	g, features := graphtest.Groups()
 	for name, row := range map[string][]ID{"no such node": {1, 40}, "twice": {3, 3}, "not ascending": {5, 2}} {
-		d := vectorsFor(t, g.world(features), g).Document()
+		d := vectorsFor(t, worldOf(g, features), g).Document()
 		d.Profile.Kin[7] = row
 		if _, err := d.Vectors(); err == nil {
 			t.Errorf("%s: kin %v are read", name, row)
@@ -300,8 +301,8 @@ func TestVectorsRefuseKin(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	t.Parallel()
-	g, features := groups()
-	for name, w := range map[string]World{"features": g.world(features), "none": g.world(nil)} {
+	g, features := graphtest.Groups()
+	for name, w := range map[string]World{"features": worldOf(g, features), "none": worldOf(g, nil)} {
 		v := vectorsFor(t, w, g)
 		of := v.Closeness(w, 3)
 		even := func(u ID) bool { return u%2 == 0 }
@@ -325,11 +326,11 @@ func TestNearest(t *testing.T) {
 }
 
 func TestVectorsRepeat(t *testing.T) {
-	g, features := groups()
+	g, features := graphtest.Groups()
 	var all [][]byte
 	for _, n := range []int{1, 4} {
 		before := runtime.GOMAXPROCS(n)
-		b, err := msgpack.Marshal(vectorsFor(t, g.world(features), g).Document())
+		b, err := msgpack.Marshal(vectorsFor(t, worldOf(g, features), g).Document())
 		runtime.GOMAXPROCS(before)
 		if err != nil {
 			t.Fatal(err)
@@ -343,14 +344,14 @@ func TestVectorsRepeat(t *testing.T) {
 
 func TestVectorsStop(t *testing.T) {
 	t.Parallel()
-	g, features := groups()
+	g, features := graphtest.Groups()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := contentOf(ctx, featuresOf(12), g.world(features), 8); !errors.Is(err, context.Canceled) {
+	if _, err := contentOf(ctx, featuresOf(12), worldOf(g, features), 8); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
-	v := vectorsFor(t, g.world(features), g)
-	if _, err := Nearest(ctx, g.world(features), v.Closeness(g.world(features), 1), 1, 5, func(ID) bool { return true }); !errors.Is(err, context.Canceled) {
+	v := vectorsFor(t, worldOf(g, features), g)
+	if _, err := Nearest(ctx, worldOf(g, features), v.Closeness(worldOf(g, features), 1), 1, 5, func(ID) bool { return true }); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 }

@@ -4,17 +4,19 @@ import (
 	"context"
 	"testing"
 
+	"kith/model/internal/graphtest"
+
 	"gonum.org/v1/gonum/mat"
 )
 
 // The products match dense matrices, on a graph with nodes that have no edges or no words.
 func TestWordProducts(t *testing.T) {
 	t.Parallel()
-	group, words := groups()
+	group, words := graphtest.Groups()
 	const n = 42
-	g := newMesh(n, false)
-	eachEdge(group, g.add)
-	w := g.world(func(u ID) []float32 {
+	g := graphtest.New(n, false)
+	eachEdge(group, g.Add)
+	w := worldOf(g, func(u ID) []float32 {
 		switch {
 		case u == 5 || u == 41:
 			return nil
