@@ -80,8 +80,8 @@ func (b *belief) setPrior(doubtful bool) {
 }
 
 // beliefPrior returns the mean and the variance of each weight before the first outcome. A trusting
-// prior expects that the log-odds of the ranker are right and that other inputs matter little. The
-// other one gives the ranker no weight.
+// prior expects that the log-odds of the ranker are right and that other inputs matter little. A
+// prior that is not trusting gives the ranker no weight.
 func (c *config) beliefPrior(scale []float32, trusting bool) (mean, variance []float64) {
 	usual := 1 / c.Lambda
 	if trusting {
@@ -113,7 +113,7 @@ func (c *config) beliefPrior(scale []float32, trusting bool) (mean, variance []f
 	return mean, variance
 }
 
-// timeScale is the scale of the forecast's column. Log-odds of one among many targets are far from
+// timeScale is the scale of the forecast's column. The log-odds of a target among many are far from
 // 0.
 const timeScale = 0.25
 
@@ -155,7 +155,7 @@ func (c *config) rankInput(x, scale, z []float32) {
 	}
 }
 
-// observe learns the outcome of a pair with context x, whose target was one of those in offer. If x
+// observe learns the outcome of a pair with context x, whose target was chosen from offer. If x
 // is nil, observe only records the outcome in the memory.
 func (b *belief) observe(p Pair, x []float32, reward float64, offer []ID) {
 	if x != nil {

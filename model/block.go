@@ -16,7 +16,7 @@ import (
 	"kith/model/nn"
 )
 
-// blocks is the set of blocks that make up a context. Their order is that of the constants.
+// blocks is the set of blocks that make up a context. They are in the order of the constants.
 type blocks uint16
 
 const (

@@ -18,14 +18,14 @@ import (
 type choice struct {
 	x                 *blas32.General // one row for each pair that was read: its scaled columns
 	link              int             // row of the link
-	from, to          int             // rows of the other candidates: from, from+1, ..., to-1
+	from, to          int             // rows of the candidates that are no links: from, from+1, ..., to-1
 	pairsPerCandidate float64         // number of pairs of the graph that one candidate represents, for each missing link; 0: unknown
 	poolWeight        float64         // weight of one candidate in the pool of the candidates of all sources; 0: not in the pool
 }
 
 // choiceLearner fits a network to choices with AdamW on the mean loss of a batch. The loss of a
 // choice is -log of the probability of the link in a conditional logit (McFadden, 1974) with the
-// network's outputs as utilities. It is taken among the other candidates of the choice and again,
+// network's outputs as utilities. It is taken among the candidates of the choice and again,
 // weighted by poolShare, among the candidates of all sources in the batch. The first term ranks the
 // candidates of a source, the second makes scores of different sources comparable.
 type choiceLearner struct {
@@ -46,7 +46,7 @@ const (
 // choiceShard is the working memory of a part of a batch.
 type choiceShard struct {
 	tape    nn.Tape
-	x       blas32.General // rows of its choices: for each the link, then the other candidates
+	x       blas32.General // rows of its choices: for each the link, then the candidates that are no links
 	score   []float64      // the network's output for each row
 	slope   []float64      // derivative of the loss with respect to score
 	slope32 []float32
@@ -55,7 +55,8 @@ type choiceShard struct {
 	advice  advice
 }
 
-// choiceList locates the rows of a choice: row link is the link, link+1, ..., end-1 are the others.
+// choiceList locates the rows of a choice: row link is the link, rows link+1, ..., end-1 are the
+// candidates that are no links.
 type choiceList struct {
 	link, end  int
 	poolWeight float64

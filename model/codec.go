@@ -147,8 +147,8 @@ func (m *Model) Clone() (*Model, error) {
 
 // Decode rebuilds a model that continues bit by bit where the encoded one stopped. A model that was
 // stored with other columns is returned untrained: see [Model.Outdated]. Decode returns ErrVersion
-// for a document of another version, and an error for bytes that MarshalBinary did not write. The
-// memory it takes is a small multiple of len(b).
+// for a document of a different version, and an error for bytes that MarshalBinary did not write.
+// The memory it takes is a small multiple of len(b).
 func Decode(b []byte) (*Model, error) { return DecodeParts(b, nil) }
 
 // DecodeParts is Decode for the results of MarshalState and MarshalVectors.

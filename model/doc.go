@@ -29,18 +29,18 @@
 //
 // A policy ignores options without a meaning for it; [Spec.Unused] names them. A preset sets
 // contexts, walk, networks and their training. Preset paper has the values of sections 4 and 5.1 of
-// the PRB paper, preset default the values of kith; presetPaper says what is done where the text of
-// the paper is open. The structural prior is a formula over the structural block that ranks until
-// the networks of preset default are trained, and remains a part of f1. Contexts, and so scores,
-// are functions of the pair, the graph and the feature vectors: the other candidates change no
-// score, except by a walk.
+// the PRB paper, preset default the values of kith; presetPaper says what kith does where the text
+// of the paper is open. The structural prior is a formula over the structural block that ranks
+// until the networks of preset default are trained, and remains a part of f1. Contexts, and so
+// scores, are functions of the pair, the graph and the feature vectors: candidates do not change
+// each other's scores, except by a walk.
 //
 // # The default
 //
 // The ranker learns from the edges of a graph: the mean of three networks with one hidden layer,
-// whose loss is that of a conditional logit (McFadden, 1974), the negative log-probability that the
-// link is chosen from a list of candidates of its source. [Model.TrainEdges] reads each drawn edge
-// from a graph without it, among three kinds of candidates that are no links: nodes within two
+// whose loss is the loss of a conditional logit (McFadden, 1974): the negative log-probability that
+// the link is chosen from a list of candidates of its source. [Model.TrainEdges] reads each drawn
+// edge from a graph without it, among three kinds of candidates that are no links: nodes within two
 // steps, nodes with a large PageRank, and all nodes. A tenth of the lists is held out, and each
 // network keeps the weights after its best pass. A logistic regression then calibrates the outputs:
 // Exploit is the probability that the pair is linked when a tenth of the links is hidden. Before
@@ -63,21 +63,21 @@
 // is 0: uncertainty without outcomes only reflects the size of contexts. With pin = on the inferred
 // probability counts as a small fraction of one try, next to the pair's own outcomes.
 //
-// There are two priors of w. One trusts the ranker, whose weight has mean 1, and the others have
-// mean 0 and variance 1/(50 lambda). The second ignores the ranker: it has the weights of the
-// structural prior, mean 1 for the offers, a constant of -2, and variance 1/lambda. A belief starts
-// from the first. After 8, 16, 32, 64 and 128 outcomes, and in each training, it takes the other
-// prior if that makes the outcomes so far much more likely. On a graph that is known when the first
-// outcome arrives, one outcome thus changes little, and on a graph that is empty at first, outcomes
-// soon decide.
+// There are two priors of w. One trusts the ranker: its weight has mean 1, and the remaining
+// weights have mean 0 and variance 1/(50 lambda). The second ignores the ranker: it has the weights
+// of the structural prior, mean 1 for the offers, a constant of -2, and variance 1/lambda. A belief
+// starts from the first. After 8, 16, 32, 64 and 128 outcomes, and in each training, it switches to
+// the second prior, or back, if that makes the outcomes so far much more likely. On a graph that is
+// known when the first outcome arrives, one outcome thus changes little, and on a graph that is
+// empty at first, outcomes soon decide.
 //
 // The forecast answers on a [Timed] graph, if World.Now is set and there were 256 events: whom the
 // source will link to next. It is a network, plus a linear function, of the time columns of the
 // pair. [Model.Follow] teaches it events one by one, each from the world before it, and
 // [Model.TrainEvents] trains it from scratch on the newest events. About existing edges it answers
-// alone, because they may occur again. Its weight beside the ranker about new links, by the
-// age of the newest edge out of the source, is learned too (gate.go). A question without a time, or
-// a graph without times, has the same answer as without a forecast, bit for bit.
+// alone, because they may occur again. For new links it is added to the ranker, with a weight by
+// the age of the newest edge out of the source, which is learned too (gate.go). A question without
+// a time, or a graph without times, has the same answer as without a forecast, bit for bit.
 //
 // # Files
 //
@@ -100,14 +100,14 @@
 //	package column                      columns that read the graph
 //	package nn                          networks and matrices
 //
-// What was tried for the parts of the default, and how good they are, is in cmd/prbench.
+// The experiments with the parts of the default, and their results, are in cmd/prbench.
 //
 // # State
 //
 // One goroutine at a time writes a Model. [Model.Scorer] is a view that later learning does not
 // change, for any number of goroutines; the model returns the same Scorer until it learns
 // something. [Model.MarshalBinary] encodes the whole model; [Model.MarshalState] and
-// [Model.MarshalVectors] encode its two parts, of which an outcome changes only the first. A model
+// [Model.MarshalVectors] encode its two parts; an outcome changes only the first. A model
 // from [Decode] continues bit for bit. A document names the numbers of its contexts, block by
 // block, with their versions. If they differ from the current ones, Decode returns an untrained
 // model that remembers the outcomes of pairs and nodes and is [Model.Outdated].

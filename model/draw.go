@@ -15,9 +15,9 @@ import (
 	"kith/model/nn"
 )
 
-// A ranker learns to tell a link from the other candidates that users ask about. These candidates
-// are drawn in three ways, with one choice each: nodes within two steps, nodes with high PageRank,
-// any nodes.
+// A ranker learns to tell a link from the candidates without a link that users ask about. These are
+// drawn in three ways, with one choice each: nodes within two steps, nodes with high PageRank, any
+// nodes.
 const (
 	choiceLen  = 24   // candidates of a choice that are not links
 	nearestLen = 200  // nodes with the highest PageRank that candidates are drawn from
@@ -164,7 +164,7 @@ func (d *drawing) add(ctx context.Context, link Pair) error {
 		return err
 	}
 	rest := numbers(len(pool) - 1)        // indices into pool, without the target
-	best := slices.Clone(rest[:len(far)]) // those with the highest PageRank
+	best := slices.Clone(rest[:len(far)]) // indices of the nodes with the highest PageRank
 	slices.SortFunc(best, func(a, b int) int { return cmp.Or(cmp.Compare(to[b], to[a]), cmp.Compare(pool[a], pool[b])) })
 	best = best[:min(nearestLen, len(best))]
 	inBest := len(best) == 0 || to[len(pool)-1] >= to[best[len(best)-1]]

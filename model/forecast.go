@@ -139,7 +139,7 @@ func (n *norms) normalize(x blas32.General) {
 type skipNet struct {
 	net   *nn.Network
 	skip  []float32
-	theta []float32 // all weights, with those of net first
+	theta []float32 // all weights, the weights of net first
 }
 
 func newSkipNet(theta []float32) skipNet {

@@ -237,10 +237,10 @@ const (
 )
 
 // TrainEvents replaces what the model learned by Follow. It learns the newest moments of a graph
-// from scratch, in order of time, and then how much the forecast counts beside the ranker, by the
-// answers to questions about hidden links. TrainEvents follows TrainEdges of the same graph. The
-// worlds of moments and of without must have a walker. The model is unchanged until everything is
-// learned. Without moments the resulting model has no forecast.
+// from scratch, in order of time, and then how much weight the forecast has next to the ranker, by
+// the answers to questions about hidden links. TrainEvents follows TrainEdges of the same graph.
+// The worlds of moments and of without must have a walker. The model is unchanged until everything
+// is learned. Without moments the resulting model has no forecast.
 func (m *Model) TrainEvents(
 	ctx context.Context, g Graph, plan EdgePlan, without Without, moments iter.Seq2[Moment, error],
 ) error {

@@ -8,11 +8,11 @@ import (
 	"kith/model/nn"
 )
 
-// gate says how much a forecast counts beside the ranker, by the age of the newest edge out of the
-// source. The log-odds of a link are the ranker's, plus Weight times the forecast's, plus Shift.
-// Only the forecast knows whether a link that exists occurs again, so about such links it always
-// answers alone, and also about sources without edges. The ranker answers alone about sources that
-// have edges to them only.
+// gate says how much weight a forecast has next to the ranker, by the age of the newest edge out of
+// the source. The log-odds of a link are the ranker's, plus Weight times the forecast's, plus
+// Shift. Only the forecast knows whether a link that exists occurs again, so about such links it
+// always answers alone, and also about sources without edges. The ranker answers alone about
+// sources that have edges to them only.
 type gate struct {
 	Ages   [gateParts]float64 // the largest age of each part, ascending; the last is ageless
 	Weight [gateParts]float64 // one of gateWeights

@@ -20,7 +20,7 @@ const (
 	gateLate      = 800  // maximum number of questions that are asked late
 	gatePerSource = 8    // maximum number of questions in time about one source
 	gateOthers    = 128  // other candidates of a question
-	gateNewest    = 4096 // maximum number of the newest events whose links are asked about in time
+	gateNewest    = 4096 // maximum number of the newest events whose links are in questions in time
 	gateShare     = 10   // at most one event and one edge in so many is hidden
 	gateLeast     = 8    // smallest number of questions of a kind that can refuse a weight
 	gateErrors    = 2    // standard errors by which a weight must gain in questions of each kind
@@ -30,9 +30,9 @@ const (
 type gateKind int
 
 const (
-	askedInTime gateKind = iota // one of the newest links, asked about before it occurred
-	lastAsked                   // the newest link of a source, asked about after all events
-	anyAsked                    // a link of any age, asked about after all events
+	askedInTime gateKind = iota // a question about one of the newest links, at the time before it occurred
+	lastAsked                   // a question about the newest link of a source, after all events
+	anyAsked                    // a question about a link of any age, after all events
 	gateKinds
 )
 
@@ -358,8 +358,8 @@ func partsOf(asked []gateQuestion) (ages [gateParts]float64) {
 }
 
 // bestWeight returns the index of the weight with the largest gain over the ranker alone. The gain
-// must be more than chance explains in questions of each kind, because nobody knows which kind a
-// user asks, and what finds the newest links often hides the others.
+// must be more than chance explains in questions of each kind, because the kind of a user's
+// question is unknown, and a weight that finds the newest links often hides older ones.
 func bestWeight(asked []gateQuestion) (choice int) {
 	best := 0.0
 	for k := range gateChoices {
@@ -385,7 +385,7 @@ func bestWeight(asked []gateQuestion) (choice int) {
 type gateGain struct {
 	n, sum  float64
 	sources map[ID]float64 // sums of the sources, whose questions are alike
-	squares float64        // sum of the squares of these
+	squares float64        // sum of the squares of the values of sources
 }
 
 func (g *gateGain) add(source ID, gain float64) {

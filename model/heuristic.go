@@ -31,7 +31,7 @@ func perPair(score func(s *Scorer, w World, p Pair) float64) ranking {
 }
 
 // overlap returns the ranking by a number of the common neighbours. The number of a pair must be
-// the sum of those of each common neighbour.
+// the sum of the numbers of its common neighbours.
 func overlap(of func(column.Overlap) float64) ranking {
 	each := perPair(func(_ *Scorer, w World, p Pair) float64 { return of(column.OverlapOf(w.Graph, p)) })
 	return func(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score) error {
@@ -264,7 +264,7 @@ func (k *katzSum) certify(rows func(Graph, ID) []ID) (certificate, error) {
 	return c, nil
 }
 
-// ratio fills z = A y and returns the largest ratio of its entries to those of y.
+// ratio fills z = A y and returns the largest ratio of its entries to the entries of y.
 func (k *katzSum) ratio(rows func(Graph, ID) []ID, y, z []float64) (rho float64, err error) {
 	for u := range z {
 		if err := check(k.ctx, u); err != nil {

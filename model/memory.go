@@ -68,8 +68,7 @@ func (m *memory) at(u ID) *nodeMemory {
 	return &nodeMemory{}
 }
 
-// remember returns the memory with one more outcome, of a pair whose target was one of those in
-// offer.
+// remember returns the memory with one more outcome, of a pair whose target was chosen from offer.
 func (m *memory) remember(p Pair, reward float64, offer []ID) memory {
 	next := *m
 	next.total.add(reward)
@@ -137,7 +136,7 @@ func (m *memory) oneWay(p Pair) counts {
 
 // Columns of the history of a pair.
 const (
-	colTargetRate = iota // log-odds of the target's success rate, relative to those of all tries
+	colTargetRate = iota // log-odds of the target's success rate, relative to the log-odds of all tries
 	colOffered           // log of how often the target was on offer, relative to the mean over all nodes ever on offer
 	historyLen
 )

@@ -35,8 +35,9 @@ type Model struct {
 // Outcome is the feedback of one round.
 type Outcome struct {
 	Pair Pair // the pair whose reward is known
-	// Contexts has one row for each candidate, as built by Scorer.Contexts. nil means unknown or of
-	// other columns; then a belief learns only the outcome of the pair, and networks learn nothing.
+	// Contexts has one row for each candidate, as built by Scorer.Contexts. nil means unknown or
+	// from other columns; then a belief learns only the outcome of the pair, and networks learn
+	// nothing.
 	Contexts []float32
 	Chosen   int // row of Contexts whose reward is known
 	Reward   float64

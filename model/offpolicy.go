@@ -11,11 +11,11 @@ import (
 // Logged is one choice with a known reward, the input for estimating a different policy's value.
 type Logged struct {
 	Propensity float64 // probability with which the candidate was chosen
-	Target     float64 // probability with which the other policy would have chosen it
+	Target     float64 // probability with which the policy to estimate would have chosen it
 	MaxWeight  float64 // largest Target/Propensity over all candidates of the choice
 	Reward     float64
 	Score      float64 // score of the chosen candidate; any quantity that correlates with rewards
-	Mean       float64 // mean score of the candidates under the other policy
+	Mean       float64 // mean score of the candidates under the policy to estimate
 }
 
 // weight is the importance weight of the choice.
@@ -133,7 +133,7 @@ const confidence = 3.688879454113936
 // limit returns a lower limit of the mean of sign times the reward. worst is the worst possible
 // reward. With sign -1, the negated result is an upper limit of the mean reward.
 //
-// The limit is that of an empirical likelihood over a bounded support (Karampatziakis, Langford and
+// The limit comes from an empirical likelihood over a bounded support (Karampatziakis, Langford and
 // Mineiro, NeurIPS 2020). Consider a gambler who stakes a fixed share λ of his money on each z =
 // above - θ below, with λ so small that he cannot go broke. A mean θ is ruled out if, for some λ,
 // the gambler would have multiplied his money by 40:
@@ -250,8 +250,8 @@ func (l line) at(score float64) float64 {
 	return min(max(l.base+l.slope*score, l.rewards.Min), l.rewards.Max)
 }
 
-// fitLines fits one line to the choices with even numbers and one to those with odd numbers, by
-// least squares.
+// fitLines fits a line to the choices with even numbers and a line to the choices with odd numbers,
+// by least squares.
 func fitLines(log []Logged, rewards Rewards) (lines [2]line) {
 	for half := range lines {
 		lines[half].rewards = rewards

@@ -66,7 +66,7 @@ func (r *ranker) slopes(t *nn.Tape, z blas32.General) []float64 {
 func rounded(v float64) float64 { return float64(float32(v)) }
 
 // StartWeights are the weights of a model of policy default before its first outcome or training:
-// those of a network that was trained on other graphs.
+// the weights of a network that was trained on other graphs.
 type StartWeights struct{ ranker *ranker } // reads all columns except vectors
 
 // learnedStart holds the weights that parseStart reads, after comments that say how they were
@@ -79,8 +79,8 @@ var learnedStart string
 // scale or order.
 const startColumns = 2
 
-// startShape is the shape of a network that reads all columns except those of vectors, which do not
-// exist before a training.
+// startShape is the shape of a network that reads all columns except the columns of vectors, which
+// do not exist before a training.
 func startShape() nn.Shape {
 	return nn.Shape{In: column.SimilarityLen + column.TopologyLen + column.StructuralLen, Hidden: []int{rankerWidth}, Bias: true}
 }

@@ -101,8 +101,8 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	return nil
 }
 
-// fitMembers trains networks that learn the choices in different orders, and returns their mean. The
-// mean of several networks depends less on the order than one network does.
+// fitMembers trains networks that learn the choices in different orders, and returns their mean.
+// The mean of several networks depends less on the order than one network does.
 func fitMembers(ctx context.Context, rng *rand.Rand, from *ranker, scale *columnScale, train, valid []choice, passes int, step func()) (*nn.Network, error) {
 	members := make([]*nn.Network, rankerMembers)
 	for i := range members {
@@ -255,7 +255,7 @@ func (l *StartLearner) Add(ctx context.Context, g Graph, features int, seed uint
 }
 
 // widened returns choices with all columns. similarity is the number of similarity columns that are
-// kept; the others are 0.
+// kept; the rest are 0.
 func widened(all []choice, similarity int) []choice {
 	n := startShape().In
 	wide := map[*blas32.General]*blas32.General{} // choices share rows

@@ -152,10 +152,10 @@ func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs [
 }
 
 // ScoreSet scores candidate links of a set of sources, whose values are weights that sum to 1, as
-// one question. The estimates of a candidate are the weighted means of those of its links from the
-// sources, and one walk starts from these means and, with the seed weight in proportion, from the
-// sources. A walk is linear, so each score is the weighted mean of the scores that the sources
-// alone would give the same candidates. With one source ScoreSet is Score, bit for bit.
+// one question. The estimates of a candidate are the weighted means of the estimates of its links
+// from the sources, and one walk starts from these means and, with the seed weight in proportion,
+// from the sources. A walk is linear, so each score is the weighted mean of the scores that the
+// sources alone would give the same candidates. With one source ScoreSet is Score, bit for bit.
 func (s *Scorer) ScoreSet(ctx context.Context, w World, sources Start, targets []ID) ([]Score, error) {
 	if len(sources.Node) == 1 {
 		return s.Score(ctx, w, Pairs(sources.Node[0], targets))
@@ -283,7 +283,7 @@ func (s *Scorer) addNetworks(t *scratch, scores []Score) {
 func Same(a, b *Scorer) bool {
 	x, y := *a, *b
 	for _, s := range []*Scorer{&x, &y} {
-		s.policy, s.scratches = policy{}, nil // config names the policy, the others are no part of the weights
+		s.policy, s.scratches = policy{}, nil // config names the policy, and scratches are no part of the weights
 	}
 	return reflect.DeepEqual(x, y)
 }

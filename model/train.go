@@ -15,8 +15,8 @@ import (
 // TrainEdges learns from the edges of g. Each drawn edge is a candidate with reward 1, read from a
 // world that lacks it and the rest of its fold. Nodes that its source is not linked to are
 // candidates with reward 0. The samples replace those of an earlier call. They are kept in addition
-// to those of outcomes; option replay limits them when the next outcome is learned. The model is
-// unchanged until all samples are drawn. If ctx ends later, the model is left as by TrainLog.
+// to the samples of outcomes; option replay limits them when the next outcome is learned. The model
+// is unchanged until all samples are drawn. If ctx ends later, the model is left as by TrainLog.
 func (m *Model) TrainEdges(ctx context.Context, g Graph, plan EdgePlan, without Without) error {
 	err := m.trainEdges(ctx, g, plan, without)
 	m.outdated = m.outdated && err != nil
@@ -85,7 +85,7 @@ func (m *Model) edgeSamples(
 	return fresh, nil
 }
 
-// addEdge adds a sample for each candidate: the first is a link, the others are not.
+// addEdge adds a sample for each candidate: only the first is a link.
 func (m *Model) addEdge(ctx context.Context, fresh *nn.Samples, w World, source ID, candidates []ID) error {
 	if err := ctx.Err(); err != nil {
 		return err

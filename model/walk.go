@@ -33,7 +33,7 @@ func (s *Scorer) propagate(ctx context.Context, t *scratch, w World, sources Sta
 		return fmt.Errorf("%w: %d values and %d bounds of %d candidates", ErrInput, len(v), len(bound), len(targets))
 	}
 	estimated := func(s Score) bool { return s.Bound > 0 }
-	if slices.ContainsFunc(scores, estimated) { // no bound is known for the effect of these errors on the walk
+	if slices.ContainsFunc(scores, estimated) { // the effect of such errors on the walk has no known bound
 		bound = slices.Repeat([]float64{math.Inf(1)}, len(scores))
 	}
 	for i := range scores {

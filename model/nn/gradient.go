@@ -20,8 +20,8 @@ func (n *Network) Backward(t *Tape, dout []float32) {
 	}
 }
 
-// backward returns the derivative with respect to the inputs of a layer, given that of its outputs,
-// in the memory of dx.
+// backward returns the derivative with respect to the inputs of a layer, given the derivative with
+// respect to its outputs, in the memory of dx.
 func (d dense) backward(delta, dx blas32.General) blas32.General {
 	dx = Resize(dx, delta.Rows, d.in)
 	w, trans := d.weights()
@@ -50,8 +50,8 @@ func (n *Network) Gradient(t *Tape, dout, grad []float32) []float32 {
 	return grad
 }
 
-// AddGradient adds by times the gradient with respect to θ to sum. The gradient is that of the loss
-// given to Backward, summed over the batch. sum may be θ itself.
+// AddGradient adds by times a gradient to sum: the gradient with respect to θ of the loss given to
+// Backward, summed over the batch. sum may be θ itself.
 func (n *Network) AddGradient(t *Tape, by float32, sum []float32) {
 	for l, d := range n.Dense {
 		x, y := t.Act[l], t.Delta[l]

@@ -103,9 +103,9 @@ func (o *Optimizer) Decoupled(theta []float32, decay float64) {
 // the training.
 //
 // After s steps without a gradient m and v have shrunk to β1ˢm and β2ˢv, and the weight has moved
-// by Σ rate_k β1ᵏm / (√(β2ᵏv) + ε) for k = 1..s. With ε fixed at its value in the first of these
-// steps, which matters only where √v is nearly as small, this is m/(√v + ε) times a sum that all
-// weights of the input share.
+// by Σ rate_k β1ᵏm / (√(β2ᵏv) + ε) for k = 1..s. With ε fixed at its value in the first such step,
+// which matters only where √v is nearly as small, this is m/(√v + ε) times a sum that all weights
+// of the input share.
 type lagging struct {
 	width int       // weights per input
 	last  []int     // for each input, the step that its weights are up to date with; 0: no step has moved them

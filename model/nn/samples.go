@@ -8,7 +8,7 @@ import (
 )
 
 // Samples is the replay store: inputs and targets of a network, oldest first. The first Edges
-// samples were drawn from the graph, the others came from outcomes.
+// samples were drawn from the graph, later ones came from outcomes.
 type Samples struct {
 	Dim   int `msgpack:"-"`
 	Limit int `msgpack:"-"` // maximum number of rows, oldest dropped first; 0: no limit

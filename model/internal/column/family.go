@@ -9,8 +9,8 @@ const (
 	Shared                           // common neighbours
 	Walks                            // PageRank
 	Paths                            // paths of three edges
-	Rivals                           // rank among the other candidates
-	Back                             // edges and short paths in the other direction
+	Rivals                           // rank among the rivals; see rivals.go
+	Back                             // edges and short paths in the opposite direction
 	TargetDegree                     // number of edges of the target
 	TargetMutual                     // share of its edges in both directions
 	AlikeLinks                       // similarity of rows of the graph

@@ -21,7 +21,7 @@ const maxEntries = 1 << 20
 type Features struct {
 	World graph.World
 	known map[graph.ID]Entries
-	all   nn.Sparse // the entries of all known vectors, one vector after the other
+	all   nn.Sparse // the entries of all known vectors, vector by vector
 }
 
 // Open makes f read the vectors of a world. The entries that f returned before become invalid.

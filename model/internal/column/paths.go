@@ -20,7 +20,7 @@ type TwoHop struct {
 	// neighbours whose edges are not followed have no loops.
 	resource float64
 	back     float64 // sum of 1/sqrt(d(w)) over the neighbours w with an edge back to source
-	valid    bool    // the data is that of source
+	valid    bool    // the data describes source
 	whole    bool    // all paths were followed
 }
 
@@ -38,15 +38,15 @@ type flow struct {
 	degreeWeighted float64 // Weight / sqrt(out-neighbours of u)
 }
 
-// Limits of what is read of hubs.
+// Limits of how much is read of hubs.
 const (
 	// MaxPaths limits the edges that are followed from the neighbours of a source. The neighbours
 	// with the lowest ids are followed first.
 	MaxPaths = 1 << 15
 
-	// MaxEnds limits the nodes that are read of a target's row, to those with the lowest ids. Paths
-	// of three edges arrive through these, and the overlaps of a directed pair count these; the
-	// overlap from the source to the target counts all.
+	// MaxEnds limits the nodes that are read of a target's row. The nodes with the lowest ids are
+	// read. Paths of three edges arrive through these, and the overlaps of a directed pair count
+	// these; the overlap from the source to the target counts all.
 	MaxEnds = 1 << 12
 
 	// maxRows limits the total length of the neighbours' rows that are kept to search them for

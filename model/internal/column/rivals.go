@@ -7,17 +7,17 @@ import (
 	"kith/model/internal/graph"
 )
 
-// rivals holds the nodes two edges away from a source. Those that the source has no edge to are the
-// rivals of every candidate, independent of the other candidates of a question. Those that are also
-// neighbours of the source show what its links look like.
+// rivals holds the nodes two edges away from a source. Nodes that the source has no edge to are the
+// rivals of every candidate, whatever the candidates of a question. Nodes that are also neighbours
+// of the source show what its links look like.
 type rivals struct {
 	source       graph.ID
-	valid        bool                   // the data is that of source
+	valid        bool                   // the data describes source
 	open         [NumMeasures]histogram // rivals by each measure
 	linked       [NumMeasures]histogram // neighbours of the source by each measure
 	most         flow                   // maximum of each number over the rivals
 	neighborRank [NumMeasures]float64
-	closed       float64 // share of the source's neighbours that are also two edges away, with a prior of one in four
+	closed       float64 // share of the source's neighbours that are also two edges away, with a prior of 1/4
 	mutual       float64 // see mutual; 0 on an undirected graph
 	resource     float64 // resource allocation of the source, summed over all other nodes
 }

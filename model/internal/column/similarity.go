@@ -16,7 +16,7 @@ const (
 	SimEuclid           // L2 distance of source and target
 	SimLog              // log of the squared L2 distance plus 1e-3
 	SimNearest          // largest cosine between the target and a neighbour of the source
-	SimMean             // sum of those cosines, divided by their number plus one
+	SimMean             // sum of these cosines, divided by their number plus one
 	SimNearestIn        // the same two for the source and the target's neighbours
 	SimMeanIn
 	SimilarityLen
@@ -32,7 +32,8 @@ func SimilarityColumns() []Column {
 	}
 }
 
-// MaxCompared limits the neighbours that a node is compared with to those with the lowest ids.
+// MaxCompared limits the neighbours that a node is compared with. The neighbours with the lowest
+// ids are compared.
 const MaxCompared = 128
 
 // Similarity computes the similarity block of pairs with the same source. Its time for a pair

@@ -1,6 +1,6 @@
 // Package column computes the columns of a pair that are functions of the graph and of the feature
-// vectors: proximity, common neighbours, paths, similarity, and comparisons with the other nodes
-// around the source.
+// vectors: proximity, common neighbours, paths, similarity, and comparisons with nodes around the
+// source.
 package column
 
 import (
@@ -21,7 +21,8 @@ type Column struct {
 	Family Family
 }
 
-// Overlap describes the common neighbours w of a pair (v, c), on a directed graph those with v→w→c.
+// Overlap describes the common neighbours w of a pair (v, c), on a directed graph the nodes w with
+// v→w→c.
 type Overlap struct {
 	Common   float64 // number of common neighbours
 	Adamic   float64 // Σ 1/log(degree of w): Adamic and Adar, Social Networks 25 (2003)

@@ -7,8 +7,8 @@ import (
 	"kith/model/internal/graph"
 )
 
-// Columns of the topology block, in order. Those of arcs are 0 on an undirected graph, where they
-// would add no information.
+// Columns of the topology block, in order. The columns of arcs are 0 on an undirected graph, where
+// they would add no information.
 const (
 	TopResource      = iota                   // log1p of resource allocation over 1e-4
 	TopSquare                                 // log1p of the sum of 1/degree² of the common neighbours, over 1e-6

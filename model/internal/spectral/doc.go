@@ -3,8 +3,9 @@
 // words over neighbourhoods, and products of the words near both ends.
 //
 // A [Plan] computes the [Vectors] of the graphs of a training. A [Source] fills the columns of the
-// pairs of one source, which [Columns] describes. Vectors are immutable, and those of equal graphs
-// and seeds are equal bit for bit, for any number of processors. A [Document] is their stored form.
+// pairs of one source, which [Columns] describes. Vectors are immutable. Equal graphs and seeds
+// give vectors that are equal bit for bit, for any number of processors. A [Document] is their
+// stored form.
 //
 //	vectors                  the vectors of a graph, and the columns of its pairs
 //	profile, wordproducts    columns of words

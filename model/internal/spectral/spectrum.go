@@ -14,7 +14,7 @@ import (
 
 // spectrum is a truncated singular value decomposition, N ≈ UΣVᵀ, of the adjacency matrix A with
 // the degrees of its nodes partly divided out: N[u, v] = A[u, v] / (d(u) d(v))^(1/4), where d(u)
-// counts the edges out of u and d(v) those into v. It is that of the graph at the time of the
+// counts the edges out of u and d(v) the edges into v. It describes the graph at the time of the
 // computation. Weights are ignored, and so are loops except in the degrees. On an undirected graph
 // it is the eigendecomposition: the entries of Σ have signs and V is U.
 //
@@ -172,7 +172,7 @@ func (s *spectrum) clearUnlinked(g Graph) {
 }
 
 // foldIn computes the row of a node with the given neighbours, the sum of their entries of N times
-// their rows of the other factor, divided by Σ, and its root.
+// their rows of the factor other, divided by Σ, and its root.
 func (s *spectrum) foldIn(u ID, neighbours []ID, other *factor, into []float32) (row []float32, root float32) {
 	clear(into)
 	for _, v := range neighbours {
@@ -291,7 +291,7 @@ func (f *spectralSource) read(s *spectrum, g Graph, source ID) {
 	h := len(s.cube)
 	f.tailed = entries(f.tailed, u[:h], s.filter[middleRidge])
 	f.cubed = entries(f.cubed, u[:h], s.cube)
-	if !s.directed { // the rows of U are those of V
+	if !s.directed { // U and V have the same rows
 		f.numbers = s.targetNumbers(source, u)
 		return
 	}
@@ -368,7 +368,7 @@ func (f *spectralSource) walksTo(target ID, known float64) (weight float64, ok b
 	return weight, true
 }
 
-// targetNumbers returns the numbers of row v of V, that of a target.
+// targetNumbers returns the numbers of row v of V, the row of a target.
 func (s *spectrum) targetNumbers(target ID, v []float32) rowNumbers {
 	if hasRow(s.in.row, target) {
 		return s.targets[target]

@@ -198,7 +198,7 @@ func (v *Vectors) Bytes() (n int) {
 	return 4*n + 8*(numEase+1)*len(v.spectrum.targets)
 }
 
-// Cosine returns the cosine of the angle between two vectors, the shorter of which is padded with
+// Cosine returns the cosine of the angle between two vectors. The shorter vector is padded with
 // zeros. It is 0 if one of them is zero.
 func Cosine(a, b []float32) float64 {
 	n := min(len(a), len(b))

@@ -18,7 +18,8 @@ const (
 	numMixes
 )
 
-// maxMixed limits the neighbours of a node that are averaged to those with the lowest ids.
+// maxMixed limits the neighbours of a node that are averaged. The neighbours with the lowest ids
+// are averaged.
 const maxMixed = 64
 
 // Columns of the products, in order: scalar products of the row of one end and the row of the

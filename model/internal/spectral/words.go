@@ -18,7 +18,7 @@ import (
 
 // Features says how the feature vectors of nodes are read.
 type Features struct {
-	Len  int // 0: there are none
+	Len  int // 0: nodes have no vectors
 	Read func(w World, u ID, to []float32) error
 }
 
@@ -152,10 +152,10 @@ func contentOf(ctx context.Context, of Features, w World, length int) (*content,
 const latentSteps = 5
 
 // topics returns one row for each word with its entries of the n largest right singular vectors of
-// T. The scalar products of nodes' words in these coordinates approximate those of the words,
-// without what only few nodes have in common: latent semantic analysis (Deerwester et al., JASIS
-// 41, 1990), by subspace iteration from random vectors (Halko, Martinsson and Tropp, SIAM Review
-// 53, 2011, algorithm 4.4).
+// T. The scalar products of nodes' words in these coordinates approximate the products of the
+// words, without words that only few nodes share: latent semantic analysis (Deerwester et al.,
+// JASIS 41, 1990), by subspace iteration from random vectors (Halko, Martinsson and Tropp, SIAM
+// Review 53, 2011, algorithm 4.4).
 func (t words) topics(ctx context.Context, n int) blas32.General {
 	rng := rand.New(rand.NewPCG(0, 0)) // the start hardly affects the result
 	basis := nn.Resize(blas32.General{}, t.len, min(n, t.len))
