@@ -32,8 +32,8 @@ func newPipe(t *testing.T) string {
 	return name
 }
 
-// Opening a named pipe that nobody opens at its other end stops with the context, and what is
-// opened later is closed.
+// Opening a named pipe without a process at its other end stops with the context, and a file that
+// is opened later is closed.
 func TestOpenEnds(t *testing.T) {
 	t.Parallel()
 	for flag, other := range map[int]int{os.O_RDONLY: os.O_WRONLY, os.O_WRONLY: os.O_RDONLY} {

@@ -63,7 +63,7 @@ func (p Progress) String() string {
 	return fmt.Sprintf("%d of %d %s", p.Done, p.Total, p.What)
 }
 
-// rounded rounds an estimate of the time that is left to what it is worth.
+// rounded rounds an estimate of the remaining time to one or two digits.
 func rounded(left time.Duration) time.Duration {
 	for unit := time.Second; ; unit *= 10 {
 		if left < 30*unit {
@@ -79,7 +79,8 @@ func (r *run) progress(what string, done, total int64) {
 	}
 }
 
-// trainingProgress returns a meter that reports the progress of a training; nil if nobody listens.
+// trainingProgress returns a meter that reports the progress of a training, or nil if the session
+// has no Progress.
 func (r *run) trainingProgress() *model.Meter {
 	tell := r.session.Progress
 	if tell == nil {

@@ -1,8 +1,8 @@
 // Command prbench measures kith's models. It repeats the experiments of "PageRank Bandits for Link
 // Prediction" (Ban et al., NeurIPS 2024) and prints its measurements next to the figures of the
 // paper. It also compares the policy default with all others after the training that a user runs.
-// Beside kith's policies there are rivals: those of the paper (internal/trial), and policies that
-// are fitted to a whole graph (internal/fitted). EXPERIMENTS.md tells what was tried for the
+// It compares kith's policies with rivals: the policies of the paper (internal/trial), and policies
+// that are fitted to a whole graph (internal/fitted). EXPERIMENTS.md lists the experiments with the
 // default.
 //
 //	prbench paper       all that the paper reports, in one report

@@ -41,15 +41,16 @@ type Options struct {
 	// BodyTimeout is how long the body of a request may take to arrive. 0 means 5 s.
 	BodyTimeout time.Duration
 	// LongTimeout is the Timeout of statements that train, evaluate or predict the links of many
-	// nodes, and have the token. They run one at a time, besides all other requests. 0 means 10 min.
+	// nodes, and have the token. They run one at a time, besides other requests. 0 means 10
+	// min.
 	LongTimeout time.Duration
-	// MaxRunning is how many small statements run at the same time; further ones wait for their turn,
-	// within their timeout. 0 means one less than the number of processors, but at least 1, so that
-	// GET /stats is answered meanwhile. Of the large statements, half as many run, but at least 1.
-	// Statements that evaluate or predict the links of many nodes are large, and so are statements whose like have run for
-	// longer than a quarter of a second. The page's pictures, reasons and completions are made one
-	// at a time, beside the statements. Requests with the token are counted apart from those
-	// without it, here and below.
+	// MaxRunning is how many small statements run at the same time; further ones wait for their
+	// turn, within their timeout. 0 means one less than the number of processors, but at least 1,
+	// so that GET /stats is answered meanwhile. Of the large statements, half as many run, but at
+	// least 1. Statements that evaluate or predict the links of many nodes are large, and so are
+	// statements like those that have run for longer than a quarter of a second. The page's
+	// pictures, reasons and completions are made one at a time, while statements run. Requests with
+	// the token are counted apart from those without it, here and below.
 	MaxRunning int
 	// MaxWaiting is how many small, and how many large statements wait for their turn. Clients take
 	// turns; a client is an address, or a network of 64 bits of IPv6. Beyond the limit the client
@@ -80,10 +81,11 @@ func Handler(g *db.DB) http.Handler { return Options{}.Handler(g) }
 //
 // A query has the Content-Type application/json. The answer is lines of JSON: columns, rows, notes,
 // the number of rows; [Client] sends such queries. A faulty statement is refused with status 400
-// and the same error that Run returns, one that may not run here with 403, one that lacks the token
-// with 401. A request from another machine, from a page of another origin, or addressed to a name
-// that is not in Hosts, is refused with 403. A request beyond the limits is refused with 503, and
-// may be sent again. A statement is cancelled when its client disconnects.
+// and the same error that Run returns, a statement that may not run here with 403, a request
+// without the token with 401. A request from a different machine, from a page of a different
+// origin, or addressed to a name that is not in Hosts, is refused with 403. A request beyond the
+// limits is refused with 503, and may be sent again. A statement is cancelled when its client
+// disconnects.
 func (o Options) Handler(g *db.DB) http.Handler { return o.handler(g).multiplexer() }
 
 // handler returns the handler of a database, with the limits of the options or their

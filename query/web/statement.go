@@ -116,7 +116,7 @@ func (h *handler) parse(ctx context.Context, v visitor, body []byte) (*call, err
 	return c, err
 }
 
-// late explains an error that is due to the end of the time, which was limit.
+// late explains an error after a statement ran out of time, which was limit.
 func (h *handler) late(ctx context.Context, limit time.Duration, err error) error {
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("the statement, with waiting for its turn, took longer than %v, and has changed nothing: %w", limit, ctx.Err())

@@ -165,7 +165,7 @@ type fold struct {
 	edges int
 }
 
-// epochs calls pass as often as planned, or until ctx ends.
+// epochs calls pass once for each planned epoch, or until ctx ends.
 func (t *training) epochs(ctx context.Context, pass func()) {
 	for range t.plan.epochs {
 		if ctx.Err() != nil {

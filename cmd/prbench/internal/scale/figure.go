@@ -62,7 +62,7 @@ type figure struct {
 // NaN if it is unknown; at("") is the number of edges.
 type derived func(at func(key string) float64, c Cluster) float64
 
-// multiple derives a figure that is a multiple of another one.
+// multiple derives a figure that is factor times the figure named key.
 func multiple(key string, factor float64) derived {
 	return func(at func(string) float64, _ Cluster) float64 { return factor * at(key) }
 }
