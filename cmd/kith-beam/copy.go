@@ -95,8 +95,8 @@ func (s source) dir() (string, error) {
 // beamMemory is the memory in bytes that a worker takes for Beam.
 const beamMemory = 128 << 20
 
-// open opens the copy, after making what is missing of it. Processes of one machine take turns in
-// that.
+// open opens the copy, after making its missing parts. Processes of one machine take turns to make
+// them.
 func (c *dbCopy) open(ctx context.Context, s source) error {
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return err

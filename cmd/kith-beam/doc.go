@@ -1,18 +1,18 @@
 // Kith-beam scores the best links of every node of a graph on an Apache Beam engine, on as many
-// machines as the engine gives. Its output is that of kith score.
+// machines as the engine gives. It writes the same output as kith score.
 //
 //	kith backup social.kith social.kbk
 //	kith-beam --backup social.kbk --out links.csv --shards 4 --among "NEIGHBORS(2)" --top 10
 //
 // Each worker restores the backup into a folder of its own disk, once, and opens it for reading;
-// the processes of one machine share the copy. The sources are cut into shards, each of which one
-// worker scores on all of its processors. The outputs links-00000-of-00004.csv and so on, joined in
-// order, are the bytes that kith score writes, and with one shard links.csv is. Of Parquet, the
-// files of all shards have the same rows.
+// the processes of one machine share the copy. The sources are cut into shards. One worker scores a
+// shard, on all of its processors. The outputs links-00000-of-00004.csv and so on, joined in order,
+// are the bytes that kith score writes, as is links.csv with one shard. Of Parquet, the files of
+// all shards have the same rows.
 //
 // # Files
 //
-// The URIs of --backup, --out, --sources and --pairs are those of Beam's file systems:
+// The URIs of --backup, --out, --sources and --pairs are URIs of Beam's file systems:
 // gs://bucket/name, or a path that all workers reach. For s3:// import
 // github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/s3 in main.go and build again. The
 // copies remain in --scratch, where a worker that is started again finds them. Delete the folder
@@ -21,10 +21,10 @@
 // # Failures
 //
 // A shard is written under a temporary name that no other attempt uses. When all shards are
-// complete, the outputs of one attempt of each get their names, and the others are deleted. So a
+// complete, the outputs of one attempt of each get their names, and other outputs are deleted. So a
 // row is not lost, and not there twice, when the engine repeats a step. A job that fails leaves no
-// output. One that is killed leaves temporary files, links.csv.partial-*, which can be deleted, and
-// some outputs if it was killed while it renamed.
+// output. A job that is killed leaves temporary files, links.csv.partial-*, which can be deleted,
+// and some outputs if it was killed while it renamed.
 //
 // The headers of the backups are read before the job is submitted, so a backup that is missing, of
 // a different format, or that needs an earlier one is refused at once. One that is cut short or
@@ -35,7 +35,7 @@
 // # Engines
 //
 // The job is tested on Prism, the SDK's own engine, which runs in the process of kith-beam and is
-// the default. The others are described here and have not been measured.
+// the default. Other engines are described here and have not been measured.
 //
 // Dataflow:
 //

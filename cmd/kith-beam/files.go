@@ -93,7 +93,7 @@ func write(ctx context.Context, uri string, f func(io.Writer) error) error {
 				return nil
 			}
 		} else {
-			cancel()      // an object store does not keep what is closed after that
+			cancel()      // an object store does not keep a file that is closed after that
 			_ = w.Close() // the first error counts
 		}
 		if r, ok := s.(filesystem.Remover); ok {

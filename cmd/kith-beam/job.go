@@ -108,7 +108,7 @@ func (s *source) find(ctx context.Context, o *options) error {
 }
 
 // build adds the steps of the job to a pipeline. The step of publishing begins when all shards are
-// scored. The shards that it gets are those of successful attempts, each once, however often the
+// scored. It gets the shards of successful attempts, each once, however often the
 // engine has repeated a step.
 func (j *job) build(s beam.Scope) {
 	numbers := make([]int, len(j.Outputs))

@@ -9,7 +9,8 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	// The implementations register themselves: the file systems by the scheme of a URI, the runners
-	// by their names, and the calls of functions that need no reflection by the types of these.
+	// by their names, and the calls of functions that need no reflection by the types of the
+	// functions.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/exec/optimized"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/gcs"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local"
@@ -61,7 +62,7 @@ func run(ctx context.Context, o *options) error {
 	return err
 }
 
-// usage prints the flags of kith-beam. Those of Beam are described by its documentation.
+// usage prints the flags of kith-beam. Beam's documentation describes the flags of Beam.
 func usage(f *flag.FlagSet) {
 	own := flag.NewFlagSet("", flag.ContinueOnError)
 	newOptions(own)

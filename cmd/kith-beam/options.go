@@ -17,7 +17,7 @@ import (
 
 // options are the flags of the command line.
 type options struct {
-	backups  []string // URIs of a full backup and of those that follow it
+	backups  []string // URIs of a full backup and of the backups that follow it
 	out      string   // URI of the output
 	shards   int
 	force    bool
@@ -26,8 +26,8 @@ type options struct {
 	question score.Options // Sources and Pairs are URIs; Now is the time at which the job began
 }
 
-// newOptions adds the flags to f. They are those of kith score, and say where a worker finds the
-// backup and its own files.
+// newOptions adds the flags to f. They are the flags of kith score, and flags that say where a
+// worker finds the backup and its own files.
 func newOptions(f *flag.FlagSet) *options {
 	o := &options{scratch: filepath.Join(os.TempDir(), "kith-beam"), shards: 1}
 	f.Func("backup", "`URI` of a backup; of an incremental one too, after the earlier ones, oldest first", func(uri string) error {

@@ -41,8 +41,7 @@ type Options struct {
 	// BodyTimeout is how long the body of a request may take to arrive. 0 means 5 s.
 	BodyTimeout time.Duration
 	// LongTimeout is the Timeout of statements that train, evaluate or predict the links of many
-	// nodes, and have the token. They run one at a time, besides other requests. 0 means 10
-	// min.
+	// nodes, and have the token. They run in turn, besides other requests. 0 means 10 min.
 	LongTimeout time.Duration
 	// MaxRunning is how many small statements run at the same time; further ones wait for their
 	// turn, within their timeout. 0 means one less than the number of processors, but at least 1,
