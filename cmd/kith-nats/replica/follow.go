@@ -16,7 +16,7 @@ import (
 const (
 	maxApplied    = 512         // changes that are applied together, and share a sync
 	maxReceived   = 16          // messages that are received and not yet applied
-	bytesReceived = 8 << 20     // of messages that the client holds, and of those that are applied together
+	bytesReceived = 8 << 20     // of messages that the client holds, and of messages that are applied together
 	pollTime      = time.Second // between two looks at the end of the log
 )
 
@@ -64,7 +64,7 @@ func (p *progress) note(change func(*Status)) {
 // exchanges the two.
 //
 // It returns ErrMismatch, of package db, for a change that does not make here what it made in the
-// other database, which is so if the two run different versions of kith and the newest snapshot
+// published database, which is so if the two run different versions of kith and the newest snapshot
 // does not help; and an error for a damaged message that is followed by no snapshot.
 func (f *Follower) Run(ctx context.Context) error {
 	var refused uint64 // version that the last refused change would have made
@@ -241,8 +241,8 @@ func (f *Follower) receive(ctx context.Context, sequence uint64, to chan<- recei
 	}
 }
 
-// apply applies the changes of the messages, as many together as there are. version is that of the
-// copy.
+// apply applies the changes of the messages, as many together as there are. version is the version
+// of the copy.
 func (f *Follower) apply(ctx context.Context, version uint64, from <-chan received) error {
 	g := gatherer{from: from, version: version}
 	for {
@@ -270,8 +270,8 @@ type gatherer struct {
 	frames  assembler
 }
 
-// gather returns changes: it waits for the first, and takes those that are there already. The error
-// is that of the message after them.
+// gather returns changes: it waits for the first, and takes the changes that are there already. The
+// error is the error of the message after them.
 func (g *gatherer) gather(ctx context.Context) (all []db.Change, err error) {
 	for bytes := 0; len(all) < maxApplied && bytes < bytesReceived; {
 		m, ok := receiveFrom(ctx, g.from, len(all) == 0)

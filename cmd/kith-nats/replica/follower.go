@@ -16,8 +16,8 @@ import (
 
 // FollowOptions are the options of a Follower. The zero value of each field is a good default.
 type FollowOptions struct {
-	// Database is the identity of the database to follow. Default: that of the copy; of a new copy,
-	// the only database that is published on the server.
+	// Database is the identity of the database to follow. Default: the identity of the copy; for a
+	// new copy, the only database that is published on the server.
 	Database string
 	// DB are the options with which the copy is opened. Open sets Follower and Published.
 	DB *db.Options

@@ -13,8 +13,8 @@ import (
 
 // A frame is some changes that follow each other: for each its length, a uvarint, and its binary
 // form. A frame is one message, or several if it is larger than a message may be; only a frame of
-// one change is. A frame without changes says that a snapshot has the versions up to that before
-// its first, and that the log continues there.
+// one change may be that large. A frame without changes says that a snapshot has the versions up to
+// the one before its first, and that the log continues there.
 
 // Headers of a message.
 const (
@@ -22,7 +22,7 @@ const (
 	headerLast      = "Kith-Last"      // version of its last change; of a frame without changes, one less than the first
 	headerBefore    = "Kith-Before"    // contents of the database before the first change; see db.Tx.Contents
 	headerAfter     = "Kith-After"     // contents after the last change
-	headerPart      = "Kith-Part"      // number of the message among those of the frame, from 1
+	headerPart      = "Kith-Part"      // number of the message in the frame, from 1
 	headerParts     = "Kith-Parts"     // number of messages of the frame
 	headerPublisher = "Kith-Publisher" // a random text of the call of Publish
 )
@@ -86,7 +86,7 @@ type frame struct {
 	data []byte
 }
 
-// add appends a change, of which b is the binary form.
+// add appends a change with the binary form b.
 func (f *frame) add(c db.Change, b []byte) {
 	if len(f.data) == 0 {
 		f.first, f.before = c.Version, c.Before

@@ -35,7 +35,7 @@ type changeLog struct {
 	logger    *slog.Logger
 }
 
-// makeLog opens the log of a database, makes what is missing of it, and gives it the options.
+// makeLog opens the log of a database, makes its missing parts, and gives it the options.
 func makeLog(ctx context.Context, js jetstream.JetStream, database string, o *Options) (*changeLog, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
@@ -187,7 +187,7 @@ func (l *changeLog) find(ctx context.Context, version uint64) (sequence uint64, 
 	if info.State.Msgs == 0 {
 		return end, nothing, nil
 	}
-	var h, last header // last is that of the message before high, h that of high
+	var h, last header // last is the header of the message before high, h the header of high
 	high := end
 	for low < high { // the messages before low have earlier versions, that at high has this or a later one
 		middle := low + (high-low)/2

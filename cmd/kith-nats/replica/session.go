@@ -22,8 +22,8 @@ const (
 )
 
 // session publishes from a position until something fails. Each message states the sequence of the
-// message before it, and the server refuses it if the last message is another one. So the order of
-// the log is that of the changes, whatever is lost.
+// message before it, and the server refuses it if the last message is a different one. So the log
+// has the order of the changes, whatever is lost.
 type session struct {
 	*publisher
 	position
@@ -170,8 +170,8 @@ func (s *session) send() error {
 	}
 }
 
-// frame returns the next frame: of one change, and of those that are there already as far as they
-// fit into one message.
+// frame returns the next frame: of one change, and of further changes that are there already, as
+// far as they fit into one message.
 func (s *session) frame() (*frame, error) {
 	f := &frame{}
 	for {

@@ -29,17 +29,17 @@ const (
 
 func slotName(slot int) string { return fmt.Sprint("snapshot-", slot) }
 
-// snapshot describes an object. One without contents is no snapshot.
+// snapshot describes an object. An object without contents is no snapshot.
 type snapshot struct {
 	slot     int
 	version  uint64
 	contents string
 	bytes    uint64
 	chunks   string // subject of its messages
-	count    uint32 // number of these
+	count    uint32 // number of its messages
 }
 
-// listSlots returns the objects, those that are the newest snapshots first.
+// listSlots returns the objects, the newest snapshots first.
 func (l *changeLog) listSlots(ctx context.Context) (all []snapshot, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
@@ -80,7 +80,7 @@ func (l *changeLog) chunkStream(ctx context.Context) (jetstream.Stream, error) {
 	return l.js.Stream(ctx, "OBJ_"+bucketOf(l.database))
 }
 
-// takeSnapshot puts a backup of the database into the store. size is that of its messages.
+// takeSnapshot puts a backup of the database into the store. size is the size of its messages.
 func (l *changeLog) takeSnapshot(ctx context.Context, g *db.DB, size int) (snapshot, error) {
 	all, err := l.listSlots(ctx)
 	if err != nil {
@@ -184,7 +184,7 @@ func (r *chunkReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// errOverwritten is the error of a snapshot of which messages are missing: a later one has taken
+// errOverwritten is the error of a snapshot with missing messages: a later one has taken
 // its place, or it is damaged.
 var errOverwritten = errors.New("replica: messages of the snapshot are missing")
 
