@@ -75,7 +75,8 @@ func (c contender) axes() []axis {
 	return nil
 }
 
-// afterGreedy reports whether the contender's grid search comes after that of neural_greedy.
+// afterGreedy reports whether the contender's grid search comes after the grid search of
+// neural_greedy.
 func (c contender) afterGreedy() bool {
 	return c.preset == "paper" && (c.policy == "neural_ucb" || c.policy == "neural_ts")
 }

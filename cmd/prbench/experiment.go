@@ -118,8 +118,8 @@ class. Runs are kept, and tables made, as by prbench online.`,
 	return command(c, x.checkKept, x.playAndReport)
 }
 
-// flags adds the flags for the data, the policies and the number of rounds. The protocols and
-// features are those of x by default.
+// flags adds the flags for the data, the policies and the number of rounds. By default it uses the
+// protocols and features of x.
 func (x *experiment) flags(f *pflag.FlagSet, policies, preset string) {
 	f.StringSliceVar(&x.folders, "data", nil, "folders of data sets")
 	f.StringSliceVar(&x.policies, "policies", strings.Split(policies, ","), "policy or policy/preset")

@@ -49,11 +49,11 @@
 // features svd; seeds 1 to 3 for the others (neural_ucb, neural_ts: 1 to 3 everywhere). All
 // policies see the same rounds and begin without knowledge. The paper's methods run in preset paper
 // with its grid search on other rounds; default has one setting, chosen with other seeds. Features
-// svd are those that the authors ship. They are computed from all links and so leak the answer;
-// with features none, a policy sees only what was revealed. Protocol paper has 100 candidates, up
-// to 10 of them links, as the paper's text says. Protocol fresh leaves out pairs that were won
-// before. Protocol released has ten unrelated pairs, one of them a link, as in the authors'
-// program.
+// svd are the features that the authors ship. They are computed from all links and so leak the
+// answer; with features none, a policy sees only what was revealed. Protocol paper has 100
+// candidates, up to 10 of them links, as the paper's text says. Protocol fresh leaves out pairs
+// that were won before. Protocol released has ten unrelated pairs, one of them a link, as in the
+// authors' program.
 //
 //	protocol, features  policy                        GrQc            Facebook    AmazonFashion  Yelp
 //	paper, svd          prb                           8722 ± 338      5891 ± 804  2930 ± 479     6429 ± 160

@@ -62,7 +62,7 @@ type holdoutResult struct {
 	Hidden     int64   `json:"hidden"`     // number of hidden edges
 	Sources    int     `json:"sources"`    // number of nodes whose links were predicted
 	Links      int     `json:"links"`      // number of links to find
-	Reached    int     `json:"reached"`    // number of these links that were among the candidates
+	Reached    int     `json:"reached"`    // number of links to find that were among the candidates
 	Candidates int     `json:"candidates"` // number of candidates that are not links
 	MRR        float64 `json:"mrr"`
 	Hits       float64 `json:"hits_at_10"`

@@ -20,7 +20,7 @@ func plainHeuristics() []string {
 // holdoutReport summarizes the kept runs for results.json.
 type holdoutReport struct {
 	Cells []*holdoutCell `json:"cells"` // worst first: see holdoutCell.worst
-	Mean  float64        `json:"mean"`  // geometric mean of the ratio of MRR to that of the best plain heuristic; 0 means none
+	Mean  float64        `json:"mean"`  // geometric mean of the ratio of MRR to the MRR of the best plain heuristic; 0 means none
 	// OneKind is Mean without bipartite graphs, in which heuristics fail because of candidates of
 	// the source's own kind.
 	OneKind float64 `json:"mean_of_one_kind"`
@@ -104,8 +104,8 @@ func newHoldoutCell(runs []*holdoutRun) *holdoutCell {
 	return c
 }
 
-// mean returns the geometric mean, over some cells, of the ratio of MRR to that of the best plain
-// heuristic, or 0 if no cell has one.
+// mean returns the geometric mean, over some cells, of the ratio of MRR to the MRR of the best
+// plain heuristic, or 0 if no cell has one.
 func (r *holdoutReport) mean(of func(*holdoutCell) bool) float64 {
 	var ratios []float64
 	for _, c := range r.Cells {
@@ -128,7 +128,7 @@ func (c *holdoutCell) row(policy string) *holdoutRow {
 	return nil
 }
 
-// ratio compares a row with those of the other policies for which among returns true.
+// ratio compares a row with the rows of other policies for which among returns true.
 func (c *holdoutCell) ratio(own *holdoutRow, among func(policy string) bool) (least holdoutRatio) {
 	for i := range c.Rows {
 		r := &c.Rows[i]
@@ -147,9 +147,9 @@ func (c *holdoutCell) ratio(own *holdoutRow, among func(policy string) bool) (le
 	return least
 }
 
-// meanRatio returns the ratio of the mean of a to that of b, over the seeds that both have. Rows
-// without a common seed are not comparable. If the mean of b is 0, the rows are comparable only if
-// that of a is 0 too; the ratio is then 1.
+// meanRatio returns the ratio of the mean of a to the mean of b, over the seeds that both have.
+// Rows without a common seed are not comparable. If the mean of b is 0, the rows are comparable
+// only if the mean of a is 0 too; the ratio is then 1.
 func meanRatio(a, b *holdoutRow, of func(*holdoutRun) float64) (ratio float64, comparable bool) {
 	sumA, sumB, common := 0.0, 0.0, false
 	for i, seed := range a.Seeds {

@@ -70,8 +70,8 @@ func generateCopies(rng *rand.Rand, edge func(u, v int)) {
 	}
 }
 
-// generatePopularity links nodes to earlier ones in proportion to the links that these have, and
-// more often to those of the same tenth (Barabási and Albert, Science 286, 1999).
+// generatePopularity links nodes to earlier ones in proportion to the links of the earlier nodes,
+// and more often to nodes of the same tenth (Barabási and Albert, Science 286, 1999).
 func generatePopularity(rng *rand.Rand, edge func(u, v int)) {
 	urn := []int{0, 1, 2} // nodes, repeated in proportion to their popularity
 	for u := 3; u < madeLen; u++ {

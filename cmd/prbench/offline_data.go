@@ -107,7 +107,7 @@ func (b benchmark) splitsFor(root fs.FS, heart bool) int {
 	return b.splits
 }
 
-// checksum returns a checksum of the split, of which the negatives of HeaRT are a function.
+// checksum returns a checksum of the split. The negatives of HeaRT are a function of the split.
 func (d *heldOut) checksum() (string, error) {
 	sum := sha256.New()
 	content := []any{uint64(d.nodes), d.Train, d.Valid.Links, d.Valid.Others, d.Test.Links, d.Test.Others}
@@ -122,8 +122,8 @@ func (d *heldOut) checksum() (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
 }
 
-// drawHeart replaces the negatives by those of HeaRT. Only the first call draws them, which takes
-// seconds: a split whose runs are all kept does without.
+// drawHeart replaces the split's negatives by the negatives of HeaRT. Only the first call draws
+// them, which takes seconds: a split whose runs are all kept does without.
 func (d *heldOut) drawHeart(ctx context.Context) error {
 	d.heart.Do(func() {
 		drawn, err := ogb.Heart(ctx, d.nodes, d.features, d.Split)

@@ -162,7 +162,7 @@ func (s offlineSettings) train(ctx context.Context, d *heldOut, g *trial.Graph, 
 
 // rounds plays rounds of protocol paper with the training edges as truth (section 5.2). Links that
 // were won stay among the candidates. If they were left out, as in protocol fresh, the close pairs
-// that remain would be those without a link, and a policy that reads the structure of the graph
+// that remain would be pairs without a link, and a policy that reads the structure of the graph
 // would learn to avoid close pairs.
 func (s offlineSettings) rounds(ctx context.Context, d *heldOut, t *trainee) error {
 	data, err := trial.NewData(ctx, d.nodes, d.Train, d.features)
@@ -185,7 +185,8 @@ func (s offlineSettings) rounds(ctx context.Context, d *heldOut, t *trainee) err
 	return err
 }
 
-// released returns an entrant with the networks of preset released. Its player becomes that of t.
+// released returns an entrant with the networks of preset released. Its player becomes the player
+// of t.
 func (s offlineSettings) released(data *trial.Data, t *trainee) (trial.Entrant, error) {
 	entry, err := settings{variant: s.variant, FeatureLen: s.FeatureLen, Seed: s.Seed}.entry()
 	entrant := entry.Entrant(data)

@@ -23,7 +23,7 @@ type paperPlan struct {
 	quick     bool
 	rivals    string
 	workers   int
-	rounds    int // number of rounds of all experiments; 0 means that of each
+	rounds    int // number of rounds of all experiments; 0 means each experiment's own number
 
 	absent []string // folders of data sets that are not there
 	log    io.Writer

@@ -13,8 +13,8 @@ import (
 // alphas returns the damping factors of the paper's grid, and 0.7.
 func alphas() []string { return []string{"0.1", "0.3", "0.5", "0.7", "0.85", "0.9"} }
 
-// stages returns the stages that have data, in the order of the paper. The seconds of a round are
-// those of a machine of 2025.
+// stages returns the stages that have data, in the order of the paper. The seconds of a round hold
+// for a machine of 2025.
 func (p *paperPlan) stages() (all []stage) {
 	p.absent = nil
 	seeds, study := 10, 5

@@ -68,7 +68,7 @@ func (d *negativeSampler) happens(p model.Pair) bool {
 	return slices.ContainsFunc(d.moment, func(e event) bool { return e.Pair == p })
 }
 
-// all returns the pairs of the source with all targets, except for those with an event at the
+// all returns the pairs of the source with all targets, except for pairs with an event at the
 // moment.
 func (d *negativeSampler) all(e event) (pairs []model.Pair) {
 	for _, t := range d.stream.targets {

@@ -13,8 +13,8 @@ import (
 )
 
 // learner plays a policy on a graph that grows with the stream. The weight of an edge is its number
-// of events, and its time is that of the last one. Before the model learns an event it chooses
-// among the event and other targets; it observes the outcome of its choice, then the event.
+// of events, and its time is the time of the last event. Before the model learns an event it
+// chooses among the event and other targets; it observes the outcome of its choice, then the event.
 type learner struct {
 	stream *stream
 	trainee

@@ -22,8 +22,8 @@ type data struct {
 }
 
 // readSplit reads a split from the folder that holds the data sets: one of the random splits that
-// prbench offline uses, with its own negatives or, for the protocol heart, with those of HeaRT.
-// Citeseer has HeaRT's split for heart, whatever the number.
+// prbench offline uses, with its own negatives or, for the protocol heart, with the negatives of
+// HeaRT. Citeseer has HeaRT's split for heart, whatever the number.
 func readSplit(ctx context.Context, root fs.FS, dataset, protocol string, split int) (*data, error) {
 	g, s, err := ogb.ReadBenchmark(root, dataset, fmt.Sprintf("split/random%d", split), protocol == "heart")
 	if err != nil {
@@ -79,8 +79,8 @@ func metrics(protocol string) []string {
 	return []string{"hits@100"}
 }
 
-// figures returns the metrics of the scores of a part, which are those of the links and then of the
-// others.
+// figures returns the metrics of the scores of a part, which are the scores of its links, then of
+// its pairs without a link.
 func figures(p ogb.Part, scores []float64) map[string]float64 {
 	m := p.Measure(scores)
 	return map[string]float64{"mrr": m.MRR, "hits@10": m.Hits[10], "hits@100": m.Hits[100]}

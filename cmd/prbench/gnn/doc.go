@@ -11,7 +11,7 @@
 // the file has are not repeated. The protocol ogb is Hits@100 among negatives that all links share,
 // on random splits of 70, 10 and 20 %. The protocol heart is MRR and Hits@10 of each link among 500
 // negatives of its own ([ogb.Heart]); Citeseer has HeaRT's split there, so --splits only gives
-// seeds. Validation edges are never input. Splits, negatives and metrics are those of prbench
+// seeds. Validation edges are never input. Splits, negatives and metrics are the same as in prbench
 // offline, so the tables can be compared.
 //
 // # The methods
@@ -32,8 +32,8 @@
 //	seal     Zhang and Chen, 2018, with one hop, and the product of the rows of both ends instead of sorted pooling
 //	nbfnet   Zhu et al., 2021, with means instead of four statistics of the messages, width 8 and 3 steps instead of 32 and 6
 //
-// Hyperparameters are in method.go. They begin with those that Li et al. (2023) publish for Cora
-// and Citeseer, with smaller widths; the learning rates of gcn and sage were chosen on the
+// Hyperparameters are in method.go. They begin with the values that Li et al. (2023) publish for
+// Cora and Citeseer, with smaller widths; the learning rates of gcn and sage were chosen on the
 // validation part of Cora's split 0 from 0.01 and 0.001. --options replaces them.
 //
 // # Gradients

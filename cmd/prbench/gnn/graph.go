@@ -78,7 +78,7 @@ func (g *graph) mean() *grad.CSR {
 	return s
 }
 
-// common returns the neighbors that u and v share, and those of each alone, without u and v
+// common returns the neighbors that u and v share, and the neighbors of each alone, without u and v
 // themselves.
 func (g *graph) common(p pair) (both, onlyU, onlyV []int32) {
 	a, b := g.near[p[0]], g.near[p[1]]

@@ -97,7 +97,7 @@ func (p *plan) method(name string) (m method, o options, err error) {
 	return m, o, fmt.Errorf("method %q (accepted: %s)", name, strings.Join(names, ", "))
 }
 
-// replaced returns hyperparameters with those of --options.
+// replaced returns hyperparameters with the values of --options.
 func (p *plan) replaced(o options) (options, error) {
 	if p.options == "" {
 		return o, nil

@@ -33,7 +33,7 @@ func (m *nbfNet) encode(t *grad.Tape, _ *graph) *grad.Node { return t.Const(grad
 
 func (m *nbfNet) decode(t *grad.Tape, g *graph, _ *grad.Node, pairs []pair) *grad.Node {
 	n := len(g.near)
-	first := &grad.CSR{Cols: 1} // selects the sources; the nodes of all pairs stand one after the other
+	first := &grad.CSR{Cols: 1} // selects the sources; the nodes of all pairs follow each other, pair by pair
 	targets := make([]int32, len(pairs))
 	for i, p := range pairs {
 		for u := range n {

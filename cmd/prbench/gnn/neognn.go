@@ -16,7 +16,7 @@ type neoGNN struct {
 	last   head
 }
 
-// neoDecay is the weight of walks of two steps; those of one step have weight 1.
+// neoDecay is the weight of walks of two steps; a walk of one step has weight 1.
 const neoDecay = 0.1
 
 func newNeoGNN(m *maker, d *data, o options) model {

@@ -38,7 +38,7 @@ func (m *seal) encode(t *grad.Tape, _ *graph) *grad.Node {
 }
 
 func (m *seal) decode(t *grad.Tape, g *graph, rows *grad.Node, pairs []pair) *grad.Node {
-	var nodes, labels []int32 // of all neighborhoods, one after the other; the ends come first
+	var nodes, labels []int32 // of all neighborhoods in turn; the ends come first
 	var edges, roots []pair
 	for _, p := range pairs {
 		from := len(nodes)

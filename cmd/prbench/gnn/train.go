@@ -16,7 +16,7 @@ type model interface {
 	decode(t *grad.Tape, g *graph, rows *grad.Node, pairs []pair) *grad.Node
 }
 
-// options are the hyperparameters of a method. A method uses those that it needs.
+// options are the hyperparameters of a method. A method uses the options that it needs.
 type options struct {
 	Width      int     // columns of hidden layers
 	Layers     int     // propagations

@@ -268,7 +268,8 @@ func discard[T any](_ T, err error) error { return err }
 const holdoutNodes = 100
 
 // holdout measures the questions of an evaluation and predictions for the same nodes, alternating
-// between them. The time of the first question is that of hiding the edges, too, and counts as such.
+// between them. The time of the first question includes hiding the edges, and counts as the time of
+// hiding them.
 func (p *predictor) holdout(ctx context.Context) error {
 	held, predicted := p.line("Holdout", "of=holdout"), p.line("Holdout", "of=predict")
 	err := p.g.View(ctx, func(tx *db.Tx) error {

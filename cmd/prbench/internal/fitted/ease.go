@@ -19,8 +19,8 @@ const maxDense = 8192
 //
 //	y(u, v) = Σ over the neighbours w of u, without v, of -P[w, v] / P[v, v],
 //
-// the sum of both directions. Each column is a ridge regression of one node's edges on those of all
-// others, so a pair's own entry is no input of its estimate. No training is needed.
+// the sum of both directions. Each column is a ridge regression of a node's edges on the edges of
+// all other nodes, so a pair's own entry is no input of its estimate. No training is needed.
 //
 // The default λ = 1000 is the value commonly used for such data. Hits@20 in percent on ogbl-ddi,
 // with the training edges as the graph:
@@ -29,12 +29,12 @@ const maxDense = 8192
 //	validation   73.39  76.16  76.22  76.14  75.78  74.91  70.69  59.24
 //	test         41.16  64.58  74.21  76.41  79.66  82.44  80.66  68.70
 //
-// The nodes of the validation part differ from those of the test part. The validation part cannot
-// distinguish 1000 from the best λ: the difference to 500 is 0.44 with a standard error of 1.8
-// (paired bootstrap of the nodes). With the validation edges in the graph the test part has 91.24.
-// Estimates as if a pair's own entry were unknown to the regression, computed in closed form from
-// the same inverse, had 74.90 and 82.96 at λ = 1000. They are not better on the validation part, so
-// they are left out.
+// The nodes of the validation part differ from the nodes of the test part. The validation part
+// cannot distinguish 1000 from the best λ: the difference to 500 is 0.44 with a standard error of
+// 1.8 (paired bootstrap of the nodes). With the validation edges in the graph the test part has
+// 91.24. Estimates as if a pair's own entry were unknown to the regression, computed in closed form
+// from the same inverse, had 74.90 and 82.96 at λ = 1000. They are not better on the validation
+// part, so they are left out.
 func ease() *fitted {
 	return &fitted{
 		name: "ease", option: "lambda", plan: plan{samples: 1, negatives: 1, folds: 1},

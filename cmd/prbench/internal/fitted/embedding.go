@@ -43,7 +43,7 @@ const (
 func embedShape() nn.Shape { return nn.Shape{In: embedLen, Hidden: []int{64, 64}, Bias: true} }
 
 func fitEmbedding(ctx context.Context, c *config, t *training) (weights [][]float32, err error) {
-	words, err := wordsOf(c, t.folds[0].world) // those of all folds
+	words, err := wordsOf(c, t.folds[0].world) // the words of all folds
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@
 //     of the graph with links between nodes whose words are most similar.
 //   - embedding: a network on the product of learned node vectors, which depend on the nodes' words and the graph.
 //   - pair_mix: the sum of both.
-//   - ease: a ridge regression of each node's edges on those of the others, for dense graphs.
+//   - ease: a ridge regression of each node's edges on the edges of all other nodes, for dense graphs.
 //
 // Their scorers read the graph of the question, which may have changed since the training. They
 // treat it as undirected and unweighted. Reading a graph takes from a fraction of a second to half

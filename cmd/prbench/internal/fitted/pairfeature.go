@@ -214,7 +214,7 @@ func (s *surroundings) byKin(f *fields, w *walks, p Pair, j int) {
 	f.add(product(m.neighbors, u, m.neighbors, v))
 }
 
-// nearest returns the largest similarity between the words t and those of a neighbour of u.
+// nearest returns the largest similarity between the words t and the words of a neighbour of u.
 func (s *surroundings) nearest(u int, t nn.Sparse) (best float64) {
 	for _, w := range s.adjacency[u] {
 		best = math.Max(best, t.Times(nn.Row(s.similar.t, int(w))))

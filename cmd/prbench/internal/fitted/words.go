@@ -166,10 +166,10 @@ const (
 )
 
 // topics returns one row for each word with its entries of the n largest right singular vectors of
-// T. The scalar products of nodes' words in these coordinates approximate those of the words,
-// without what only few nodes have in common: latent semantic analysis (Deerwester et al., JASIS
-// 41, 1990), by subspace iteration from random vectors (Halko, Martinsson and Tropp, SIAM Review
-// 53, 2011, algorithm 4.4).
+// T. The scalar products of nodes' words in these coordinates approximate the products of the
+// words, without words that only few nodes share: latent semantic analysis (Deerwester et al.,
+// JASIS 41, 1990), by subspace iteration from random vectors (Halko, Martinsson and Tropp, SIAM
+// Review 53, 2011, algorithm 4.4).
 func (t words) topics(ctx context.Context, n int) blas32.General {
 	rng := rand.New(rand.NewPCG(0, 0)) // the start hardly affects the result
 	basis := nn.Resize(blas32.General{}, t.len, min(n, t.len))

@@ -21,8 +21,8 @@ const heartEach = 500
 // features, all in the training graph. Neighbours of the kept end and the other end itself are left
 // out; for the test part, neighbours by validation edges too. Nodes of equal rank are taken in
 // their order, and PageRank is exact here, where the authors' program approximates it. Missing
-// nodes are drawn at random from those that all measures score 0. The result is a function of the
-// arguments.
+// nodes are drawn at random from the nodes that all measures score 0. The result is a function of
+// the arguments.
 func Heart(ctx context.Context, nodes int, features [][]float32, s *Split) (*Split, error) {
 	h := &heart{nodes: nodes, features: features, train: GraphOf(nodes, s.Train), rng: rand.New(rand.NewPCG(1, 23))}
 	h.walk = trial.NewWalker(h.train, 1e-7)

@@ -12,9 +12,9 @@ type Measures struct {
 // HitsAt returns the values of K for which Measure computes Hits@K.
 func HitsAt() []int { return []int{10, 20, 50, 100} }
 
-// Measure computes the measures of the scores of a part: those of the links, then those of the
-// others. If each link has others of its own, the measures are means over the links of its rank
-// among them, in which others of equal score count half.
+// Measure computes the measures of the scores of a part: the scores of Links, then the scores of
+// Others. If each link has Others of its own, the measures are means over the links of its rank
+// among its Others, in which pairs of equal score count half.
 func (p Part) Measure(scores []float64) Measures {
 	links, others := scores[:len(p.Links)], scores[len(p.Links):]
 	m := Measures{Hits: make(map[int]float64)}

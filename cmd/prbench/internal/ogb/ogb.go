@@ -114,8 +114,8 @@ type Split struct {
 // Part is a held-out part of a split: links, and pairs without a link.
 type Part struct {
 	Links, Others [][2]trial.ID
-	// Each is the number of the others that each link has for itself, in the order of the links. 0
-	// means that the others are common to all links.
+	// Each is the number of Others that each link has for itself, in the order of the links. 0
+	// means that Others are common to all links.
 	Each int
 }
 
@@ -148,8 +148,8 @@ func (g *Graph) Split(root fs.FS, folder string) (*Split, error) {
 }
 
 // ReadBenchmark reads a data set from the folder that holds the data sets, and one of its splits.
-// folder is that of the split, such as split/random0. For heart, a data set that has HeaRT's split
-// in heart/NAME is read with that split instead.
+// folder is the folder of the split, such as split/random0. For heart, a data set that has HeaRT's
+// split in heart/NAME is read with that split instead.
 func ReadBenchmark(root fs.FS, name, folder string, heart bool) (*Graph, *Split, error) {
 	own, err := fs.Sub(root, name)
 	if err != nil {

@@ -73,7 +73,7 @@ func (s *subject) catchUps(ctx context.Context, l *benchfmt.Line, c change) erro
 	return nil
 }
 
-// store measures the size of states in memory and, for those that are worth storing, in the store,
+// store measures the size of states in memory and, for states that are worth storing, in the store,
 // and reading them from there after a reopen, with and without changes in between.
 func (s *subject) store(ctx context.Context) error {
 	for _, eps := range []float64{1e-5, 1e-6} {

@@ -156,14 +156,14 @@ func required(at func(string) float64, _ Cluster) float64 {
 	return max(LeastMemory, bytes/graphShare)
 }
 
-// resident returns the memory of what is never left on the disk.
+// resident returns the memory of the data that is never left on the disk.
 func resident(at func(string) float64, _ Cluster) float64 {
 	return at(Disk)*directoryBytes/blockSize + at(Nodes)*degreeBytes
 }
 
 // scoreAll returns how long it takes to score all nodes, by one machine that has the database, or
-// by all machines of a cluster, each of which restores a backup first. Cores are taken to be as
-// fast as those of the measurement, and not to hinder each other.
+// by all machines of a cluster, after each has restored a backup. Cores are taken to be as fast as
+// in the measurement, and not to hinder each other.
 func scoreAll(source string, one bool) derived {
 	return func(at func(string) float64, c Cluster) float64 {
 		took := at(Nodes) * at(source) / float64(c.Cores)

@@ -1,4 +1,4 @@
-// Package scale extrapolates what was measured on graphs of several sizes to larger graphs, and
+// Package scale extrapolates measurements on graphs of several sizes to larger graphs, and
 // says which figures are measured and which are not.
 package scale
 

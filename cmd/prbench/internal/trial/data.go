@@ -164,9 +164,9 @@ func (d *Data) Linked(u, v ID) bool {
 type Communities struct {
 	Nodes, Groups int
 	Degree        float64 // mean number of links of a node, a little less because some are drawn twice
-	Inside        float64 // share of the links that stay in the group, of those that close no triangle
+	Inside        float64 // share of the links that stay in the group, among links that close no triangle
 	Closed        float64 // share of the links that close a triangle: they lead to a neighbour of a neighbour
-	Choices       int     // number of nodes drawn for a link, which goes to the one with the most similar features; 0 means 1
+	Choices       int     // number of nodes drawn for a link, which goes to the node with the most similar features; 0 means 1
 	FeatureLen    int
 	Noise         float64 // standard deviation of a feature around its group's centre; centres have unit length
 }

@@ -16,7 +16,7 @@
 //     non-links. The lists define the reward. (The program that the paper's authors published.)
 //   - fresh: the draws of paper, but pairs that a player already knows are left out of its candidates. A round without a
 //     remaining positive is not counted; the table also shows regret per live round.
-//   - classify: a serving node drawn from those with a label; the candidates are the class nodes. A player that missed
+//   - classify: a serving node drawn from the nodes with a label; the candidates are the class nodes. A player that missed
 //     the class is shown the class. (PRB-N.)
 //
 // Results of different protocols must not be ranked together: their difficulty differs widely.

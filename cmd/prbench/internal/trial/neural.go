@@ -17,7 +17,7 @@ import (
 // Li and Gu, ICLR 2021, algorithm 1). A network f1 estimates the reward. Its bonus is the standard
 // deviation ν sqrt(λ gᵀ Z⁻¹ g) of the estimate or, for NeuralTS, a draw with this deviation. g is
 // the gradient of f1 at the pair, and Z is the diagonal of λI + Σ g gᵀ over the pairs chosen so
-// far. Contexts and options are those of a model that learns nothing.
+// far. Contexts and options come from a model that learns nothing.
 type neuralPlayer struct {
 	*modelPlayer
 	options map[string]any

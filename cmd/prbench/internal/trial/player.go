@@ -45,8 +45,8 @@ const accuracy = 1e-6
 type Entry struct {
 	Spec     model.Spec // seed apart
 	Repaired bool       // walks are repaired by a RepairingWalker from round to round
-	OneWay   bool       // walks are those of the authors' program: see Walker.OneWay
-	Released bool       // the networks are those of the authors' program: see WithPreset
+	OneWay   bool       // walks as in the authors' program: see Walker.OneWay
+	Released bool       // networks as in the authors' program: see WithPreset
 }
 
 // NewEntrant returns an entrant that plays a model in memory, made from the spec and the seed of

@@ -18,16 +18,16 @@ import (
 // the paper in most points: weights are drawn uniformly and have biases, losses have no factor 1/2,
 // f2 begins with a convolution, learns its targets plus 1, and is weighted by 1 / sqrt(round) from
 // round 500 on. In a failed round of the first 1,000, candidates that were not chosen are samples
-// of f2 with target 1.2. The walk is the paper's; option propagation = released is that of the
+// of f2 with target 1.2. The walk is the paper's; option propagation = released is the walk of the
 // program: normalised by column, along edges that lead only from the serving node to the chosen
 // one.
 const released = "released"
 
-// Presets returns the names of the presets: those of kith's models, and released.
+// Presets returns the names of the presets of kith's models, and released.
 func Presets() []string { return append(model.Presets(), released) }
 
-// WithPreset returns a spec with a preset. Of preset released, these are the contexts, the walk and
-// the options of the networks; an [Entry] says that the networks are those of the program.
+// WithPreset returns a spec with a preset. For preset released, the spec holds the contexts, the
+// walk and the options of the networks; an [Entry] says that the networks are the program's.
 func WithPreset(spec model.Spec, preset string) (model.Spec, error) {
 	spec.Preset = preset
 	if preset != released {
@@ -56,7 +56,7 @@ const (
 )
 
 // ReleasedPlayer plays prb or prb_greedy with the networks of the authors' program. Contexts, walk
-// and options are those of a model that learns nothing.
+// and options come from a model that learns nothing.
 type ReleasedPlayer struct {
 	*modelPlayer
 	options map[string]any

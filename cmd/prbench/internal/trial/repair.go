@@ -13,8 +13,8 @@ import (
 // RepairingWalker is a Walker that keeps the solution of each kind of walk, and repairs it for the
 // edges that were added and the start values that have moved since, instead of solving from
 // scratch: the evolving PageRank that the PRB paper refers to (Li, Fu and He, WWW 2023). The error
-// is certified as that of a Walker, so two rankings differ only where the bounds of the values
-// overlap. Walks along the edges as they were added (OneWay) are solved from scratch.
+// is certified as for a Walker, so two rankings differ only where the bounds of the values overlap.
+// Walks along the edges as they were added (OneWay) are solved from scratch.
 type RepairingWalker struct {
 	*Walker
 	tracked map[model.Walk]*tracked

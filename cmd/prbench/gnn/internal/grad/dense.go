@@ -209,8 +209,8 @@ func (t *Tape) Concat(nodes ...*Node) *Node {
 	}, nodes...)
 }
 
-// Logistic returns the mean logistic loss of the logits of links, plus that of the logits of pairs
-// without a link. The first links rows of the column are links.
+// Logistic returns the mean logistic loss of the logits of links, plus the mean logistic loss of
+// the logits of pairs without a link. The first links rows of the column are links.
 func (t *Tape) Logistic(logits *Node, links int) *Node {
 	out := NewMatrix(1, 1)
 	slopes := make([]float32, logits.Rows)
