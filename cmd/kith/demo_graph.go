@@ -20,7 +20,7 @@ const (
 
 // people is a generated graph. People belong to circles and have traits, which resemble the traits
 // of their circle. Two in five links close a triangle, most others stay within a circle, and of
-// three people drawn for a link the one with the most similar traits is linked.
+// three people drawn for a link the person with the most similar traits is linked.
 type people struct {
 	rng     *rand.Rand
 	circles int

@@ -84,7 +84,7 @@ func readLinks(root fs.FS) (*dataset, []string, error) {
 		files = []string{"user_features.npy", "item_features.npy"}
 	}
 	var features [][]float32
-	users := 0 // 0 means that the nodes are of one kind
+	users := 0 // 0 means that all nodes are of the same kind
 	for i, name := range files {
 		rows, err := readMatrix(root, name)
 		switch {

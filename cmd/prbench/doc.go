@@ -94,7 +94,7 @@
 // A policy is trained on all remaining edges. TRAIN itself leaves out a further share to compare
 // the new version, and may not deploy a worse one; holdout asks the model that was trained.
 // Candidates in a bipartite graph include nodes of the source's own kind, which heuristics of
-// common neighbours rank first, so ratios to them are large there. The mean over the graphs of one
+// common neighbours rank first, so ratios to them are large there. The mean over the graphs of each
 // kind is therefore printed too.
 //
 // Kept runs are compared with the current models only by their options. After a change of a model's
@@ -310,7 +310,7 @@
 // et al. (2019, 2021; github.com/benedekrozemberczki/GEMSEC and MUSAE), seal of Zhang and Chen
 // (2018; github.com/muhanzhang/SEAL), human is of BioGRID, openne-wiki of OpenNE, lastfm of HetRec
 // 2011, Kohonen and SmaGri are of Pajek, advogato is of KONECT, wikiquote-edits of
-// networkrepository.com, pubmed of Planetoid, and the others are of SNAP.
+// networkrepository.com, pubmed of Planetoid, and the remaining graphs are of SNAP.
 //
 // The options of prbench learn were chosen with starts that were learned without 15 of these
 // graphs: musae-twitch-ES, PTBR and RU, seal-USAir, NS, Router, Yeast, PB and Wikipedia,

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// judgedPolicy is the policy that is compared with the others.
+// judgedPolicy is the policy that is compared with all other policies.
 const judgedPolicy = "default"
 
 func plainHeuristics() []string {
@@ -53,7 +53,7 @@ type holdoutRow struct {
 // that both have.
 type holdoutRatio struct {
 	MRR      float64 `json:"mrr"`
-	MRRTo    string  `json:"mrr_to"`    // the other policy; "" means that none is comparable
+	MRRTo    string  `json:"mrr_to"`    // policy of the smallest ratio; "" means that no policy is comparable
 	OtherMRR float64 `json:"other_mrr"` // its MRR over all of its seeds
 	Hits     float64 `json:"hits_at_10"`
 	HitsTo   string  `json:"hits_at_10_to"`
@@ -76,7 +76,7 @@ func newHoldoutReport(runs []*holdoutRun) *holdoutReport {
 	return &r
 }
 
-// newHoldoutCell computes the means and ratios of the runs of one question.
+// newHoldoutCell computes the means and ratios of the runs of a question.
 func newHoldoutCell(runs []*holdoutRun) *holdoutCell {
 	c := &holdoutCell{holdoutQuestion: runs[0].Settings.holdoutQuestion}
 	links, reached := 0, 0

@@ -20,7 +20,7 @@ type benchmark struct {
 	k      int // K of its own Hits@K
 	splits int
 	folder func(split int) string
-	// pairs is the folder of a split that lists pairs of nodes as text, beside the folder of the
+	// pairs is the folder of a split that lists pairs of nodes as text, next to the folder of the
 	// data set; "" means that the data set has its splits in its own folder.
 	pairs   string
 	paper   map[string]spread  // Hits@K by method as the PRB paper prints it, in percent
@@ -28,10 +28,10 @@ type benchmark struct {
 	heart   published          // for HeaRT's split and negatives
 }
 
-// published is the best figure that others published.
+// published is the best published figure.
 type published struct {
 	method string
-	mrr    float64 // percent; 0 means that there is none
+	mrr    float64 // percent; 0 means that no figure was published
 }
 
 func benchmarks() []benchmark {

@@ -34,7 +34,7 @@ type (
 	offlineShelf = shelf[offlineSettings, offlineResult]
 )
 
-// offlineResult is the result of one policy on one split.
+// offlineResult is the result of a policy on a split.
 type offlineResult struct {
 	Train float64 // seconds
 	Score float64 // seconds of scoring the test part
@@ -120,7 +120,7 @@ func (s offlineSettings) play(ctx context.Context, d *heldOut) (r offlineResult,
 	}
 	if s.ValidEdges {
 		g = ogb.GraphOf(d.nodes, d.Train, d.Valid.Links)
-		if s.Policy == "default" { // the default depends on what it computed from the training graph; the others read the current one
+		if s.Policy == "default" { // the default depends on what it computed from the training graph; other policies read the current graph
 			if err := train(g); err != nil {
 				return r, err
 			}
@@ -201,7 +201,8 @@ func (s offlineSettings) released(data *trial.Data, t *trainee) (trial.Entrant, 
 	return entrant, err
 }
 
-// score scores all pairs of a part. Pairs with the same first node are candidates of one round.
+// score scores all pairs of a part. Pairs with the same first node are candidates of the same
+// round.
 func score(ctx context.Context, t trainee, w model.World, part ogb.Part) (ogb.Measures, error) {
 	all := slices.Concat(part.Links, part.Others)
 	order := make([]int, len(all))

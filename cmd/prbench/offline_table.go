@@ -14,8 +14,8 @@ type offlineReport struct {
 	Tables []*offlineTable `json:"tables"`
 }
 
-// offlineTable holds results that are comparable: the policies on the splits of one data set with
-// the same negatives.
+// offlineTable holds results that are comparable: the policies on the splits of a data set with the
+// same negatives.
 type offlineTable struct {
 	offlineQuestion
 	Rows []offlineRow `json:"rows"`

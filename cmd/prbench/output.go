@@ -54,7 +54,7 @@ func writeResults(w io.Writer, out string, figures any, table string, played err
 	return err
 }
 
-// markdown returns a Markdown table whose first column is aligned to the left and the others to the
+// markdown returns a Markdown table whose first column is aligned to the left and all others to the
 // right.
 func markdown(heading []string, rows [][]string) string {
 	var b strings.Builder

@@ -197,7 +197,7 @@ func minutes(seconds float64) string {
 	return fmt.Sprintf("%.0f min", seconds/60)
 }
 
-// folders returns the paths of the data sets that are there. It remembers the others.
+// folders returns the paths of the data sets that are there. It remembers missing ones.
 func (p *paperPlan) folders(names ...string) (there []string) {
 	for _, name := range names {
 		folder := filepath.Join(p.data, name)

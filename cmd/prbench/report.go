@@ -18,7 +18,7 @@ type report struct {
 	Builds map[string]int `json:"builds"` // number of runs by build of the tool
 }
 
-// table holds results that are comparable: the players of one place with one number of rounds.
+// table holds results that are comparable: the players of a place with the same number of rounds.
 type table struct {
 	place
 	Rounds int   `json:"rounds"`

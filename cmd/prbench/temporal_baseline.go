@@ -7,7 +7,7 @@ import (
 )
 
 // forecaster scores the candidate links of a source at a time. It sees the events of each moment
-// after it was asked about them.
+// after the questions about them.
 type forecaster interface {
 	score(ctx context.Context, source model.ID, time int64, targets []model.ID, scores []float64) error
 	see(ctx context.Context, events []event) error

@@ -102,7 +102,7 @@ func (s temporalSettings) questions(protocol temporalProtocol, from, to int) fun
 	return func(i int) bool { return is[i] }
 }
 
-// scorer scores the answers of one match.
+// scorer scores the answers of a match.
 type scorer struct {
 	protocol temporalProtocol
 	score    temporalScore

@@ -8,7 +8,7 @@ type gcn struct {
 	o        options
 	features *grad.CSR
 	near     []*grad.Param // weights of the messages from neighbors, by layer
-	own      []*grad.Param // weights of the node itself, by layer; GCN has none, because its sums include the node
+	own      []*grad.Param // weights of the node itself, by layer; empty for GCN, whose sums include the node
 	bias     []*grad.Param
 	head     head
 }

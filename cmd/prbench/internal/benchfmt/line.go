@@ -51,7 +51,7 @@ func (l *Line) Time(f func() error) error {
 // Add adds a metric to the line.
 func (l *Line) Add(value float64, unit string) { l.metrics += "\t" + figure(value) + " " + unit }
 
-// Write prints the line: the mean and the median time of an operation, then the other metrics.
+// Write prints the line: the mean and the median time of an operation, then the added metrics.
 func (l *Line) Write(w io.Writer) error {
 	sum := time.Duration(0)
 	for _, t := range l.Took {

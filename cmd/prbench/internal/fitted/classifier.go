@@ -23,7 +23,7 @@ type classifier struct {
 	parts [nn.Shards]shard
 }
 
-// shard is the working memory of one part of a batch.
+// shard is the working memory of a part of a batch.
 type shard struct {
 	tape nn.Tape
 	dout []float32
@@ -66,7 +66,7 @@ func (k *classifier) learn(ctx context.Context, rng *rand.Rand, x blas32.General
 	return loss / float64(x.Rows), nil
 }
 
-// part computes the gradient of one part of a batch of n rows.
+// part computes the gradient of a part of a batch of n rows.
 func (k *classifier) part(i int, random *rand.PCG, x blas32.General, label []float32, n float32) {
 	p := &k.parts[i]
 	p.tape.Drop = dropout{random, k.keep}.apply

@@ -254,7 +254,7 @@ func newWalks(n int) *walks {
 	return w
 }
 
-// from computes the numbers of one source. If ctx ends, the rest is not computed.
+// from computes the numbers of a source. If ctx ends, the rest is not computed.
 func (w *walks) from(ctx context.Context, a adjacency, source ID, targets []ID) {
 	clear(w.all)
 	w.ranks(ctx, a, source, targets, &w.rank)

@@ -124,7 +124,7 @@ func pairView(ctx context.Context, c *config, weights [][]float32, w World) (vie
 //
 // With kin, latent vectors and four members, mix 0.3 has 96.09 on the validation parts of Cora and
 // 91.32 on the test parts, and 98.68 and 95.65 on Citeseer. In that setting the validation part of
-// one split of Cora has 95.07 (pair_net), 95.45 (mix 0.2, 0.3 and 0.4), 95.64 (0.5) and 91.65
+// a split of Cora has 95.07 (pair_net), 95.45 (mix 0.2, 0.3 and 0.4), 95.64 (0.5) and 91.65
 // (embedding), which does not justify another mix.
 func pairMix() *fitted {
 	net, vectors := pairNet(), embedding()

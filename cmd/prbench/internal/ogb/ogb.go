@@ -170,7 +170,7 @@ func ReadBenchmark(root fs.FS, name, folder string, heart bool) (*Graph, *Split,
 	return g, s, err
 }
 
-// HasHeart reports whether the folder that holds the data sets has HeaRT's split of one of them.
+// HasHeart reports whether the folder that holds the data sets has HeaRT's split of data set name.
 func HasHeart(root fs.FS, name string) bool {
 	_, err := fs.Stat(root, path.Join("heart", name))
 	return err == nil

@@ -104,7 +104,7 @@ func (b *bench) run(ctx context.Context) error {
 	return nil
 }
 
-// measure prints the lines of one graph.
+// measure prints the lines of a graph.
 func (b *bench) measure(ctx context.Context, file string, directed bool) error {
 	s, err := b.subject(ctx, file, directed)
 	if err != nil {

@@ -176,7 +176,7 @@ func (p *refresh) finish(ctx context.Context) error {
 	return nil
 }
 
-// compare compares two states of one source at the nodes that either reaches.
+// compare compares two states of a source at the nodes that either reaches.
 func (p *refresh) compare(g *index.Graph, a, b *ppr.State) error {
 	for _, st := range []*ppr.State{a, b} {
 		nodes, _ := st.Estimate()

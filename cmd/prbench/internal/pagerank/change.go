@@ -77,7 +77,7 @@ func (s *subject) highest(ctx context.Context, u index.ID, k int) ([]index.ID, e
 	return nodes[:min(k, len(nodes))], nil
 }
 
-// source computes the PageRank state of one source.
+// source computes the PageRank state of a source.
 func (s *subject) source(ctx context.Context, g *index.Graph, u index.ID, eps float64) (*ppr.State, error) {
 	return s.solver.Solve(ctx, g, ppr.Column, benchAlpha, indicator(u), ppr.Target{Norm: ppr.MaxNorm, Eps: eps})
 }

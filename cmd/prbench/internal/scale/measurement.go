@@ -25,7 +25,7 @@ type Setting struct {
 	Degree int    `json:"degree"` // number of generated edges of a node, about
 }
 
-// Measurement is what one phase measured on a graph of one size.
+// Measurement holds the figures that a phase measured on a graph.
 type Measurement struct {
 	Setting
 	Asked   int64              `json:"asked"` // number of edges that were generated
@@ -34,7 +34,7 @@ type Measurement struct {
 	Figures map[string]float64 `json:"figures"` // by name, in bytes, seconds or a second
 }
 
-// repeats reports whether another measurement is of the same.
+// repeats reports whether another measurement has the same setting, size and phase.
 func (m Measurement) repeats(other Measurement) bool {
 	return m.Setting == other.Setting && m.Asked == other.Asked && m.Phase == other.Phase
 }

@@ -61,7 +61,7 @@ func (t *Table) columns() []float64 {
 
 func isNear(n, of float64) bool { return math.Abs(n/of-1) <= near }
 
-// value returns a measured figure for n edges, or its law's value, which is NaN if there is none.
+// value returns a measured figure for n edges, or its law's value, or NaN if neither is known.
 // Name "" is the number of edges.
 func (t *Table) value(key string, n float64) (x float64, measured bool) {
 	if key == "" {

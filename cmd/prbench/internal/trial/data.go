@@ -126,7 +126,7 @@ func Classifying(spec model.Spec, classes int) (model.Spec, error) {
 }
 
 // Bipartite restricts the data to rounds in which nodes below users that have a link are served and
-// the other nodes are offered.
+// all other nodes are offered.
 func (d *Data) Bipartite(users int) {
 	at, _ := slices.BinarySearch(d.Served, ID(users))
 	d.Served, d.Offered = d.Served[:at], nil

@@ -64,7 +64,7 @@ func Online(policy string) bool {
 func Classifies(policy string) bool { return rivalOf(policy).classifies }
 
 // KnownEdges returns the share of the true links that the players of a policy know at the start:
-// 0.1 for prb_prior, 0 for the others.
+// 0.1 for prb_prior, 0 for any other.
 func KnownEdges(policy string) float64 { return rivalOf(policy).known }
 
 // Base returns the spec of the model that plays a policy: spec itself for kith's own policies.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Curve is the result of one run of one entrant.
+// Curve is the result of a run of an entrant.
 type Curve struct {
 	Name   string
 	Seed   uint64

@@ -8,10 +8,10 @@ type arm struct {
 	reward int
 }
 
-// round is one question: which of these pairs is a link?
+// round is a question: which pair is a link?
 type round []arm
 
-// stream draws the rounds of one seed. They depend only on data, protocol and seed, so that all
+// stream draws the rounds of a seed. They depend only on data, protocol and seed, so that all
 // players of a seed get the same rounds.
 type stream struct {
 	data     *Data

@@ -25,7 +25,7 @@ type Entrant struct {
 }
 
 // Play plays all entrants on the same draws, seed by seed. The curve of each run does not depend on
-// the other runs. The first error ends all runs.
+// other runs. The first error ends all runs.
 func (t *Trial) Play(ctx context.Context, entrants []Entrant, seeds ...uint64) (Result, error) {
 	if err := t.check(entrants, seeds); err != nil {
 		return Result{}, err
