@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -318,127 +317,6 @@ func TestBounds(t *testing.T) {
 	statement := slices.IndexFunc(tools(), func(t tool) bool { return t.name == runStatement })
 	if text := textOf(t, h.handle(t.Context(), &tools()[statement], params.Arguments, nil)); text != "the call was cancelled" {
 		t.Errorf("%q", text)
-	}
-}
-
-// TestProgress checks that a client that sends a token learns how far its call has come, in values
-// that ascend.
-func TestProgress(t *testing.T) {
-	t.Parallel()
-	here, there := mcp.NewInMemoryTransports()
-	ended := make(chan error, 1)
-	go func() { ended <- Server{DB: community(t), Write: true}.serve(t.Context(), here) }()
-	told := make(chan *mcp.ProgressNotificationParams, 100)
-	client, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, &mcp.ClientOptions{
-		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { told <- r.Params },
-	}).Connect(t.Context(), there, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, c := range []*mcp.CallToolParams{
-		{Name: "evaluate", Arguments: map[string]any{"model": "default", "nodes": 50}},
-		{Name: runStatement, Arguments: map[string]any{"statement": "CREATE MODEL m"}},
-		{Name: runStatement, Arguments: map[string]any{"statement": "TRAIN MODEL m WITH (samples = 100, epochs = 1)"}},
-	} {
-		c.SetProgressToken(fmt.Sprint("call ", i))
-		if r, err := client.CallTool(t.Context(), c); err != nil || r.IsError {
-			t.Fatalf("%v, %v", r, err)
-		}
-	}
-	if err := client.Close(); err != nil {
-		t.Error(err)
-	}
-	<-ended
-	close(told)
-	last := map[any]float64{}
-	for p := range told {
-		before, told := last[p.ProgressToken]
-		if told && p.Progress <= before || !told && !strings.Contains(p.Message, "about ") {
-			t.Errorf("%+v after %v", p, last)
-		}
-		last[p.ProgressToken] = p.Progress
-	}
-	if len(last) != 2 {
-		t.Errorf("notifications of %v", last)
-	}
-}
-
-// TestProgressSteps checks the values of notifications of a statement that works in several steps.
-func TestProgressSteps(t *testing.T) {
-	t.Parallel()
-	var got []string
-	p := &progress{notify: func(n *mcp.ProgressNotificationParams) error {
-		got = append(got, fmt.Sprintf("%g: %s", n.Progress, n.Message))
-		return nil
-	}}
-	for _, step := range []query.Progress{
-		{What: "training steps", Done: 1, Total: 4}, {What: "training steps", Done: 4, Total: 4}, {What: "nodes", Done: 1, Total: 2},
-		{What: "training steps", Done: 1, Total: 4}, {What: "training steps", Done: 1, Total: 4}, {What: "records", Done: 7},
-		{What: "reading", Done: 100, Total: 1000, Timed: true, Left: 9 * time.Second}, {What: "learning", Done: 500, Total: 1000, Timed: true, Left: 5 * time.Second},
-	} {
-		p.at = time.Time{} // long ago
-		p.tell(step)
-	}
-	p.at = time.Time{}
-	p.tell(query.Progress{What: "nodes", Done: 1, Total: 2})
-	p.at = time.Now().Add(time.Hour)
-	p.tell(query.Progress{What: "nodes", Done: 2, Total: 2}) // too soon
-	want := []string{"0.25: 1 of 4 training steps", "1: 4 of 4 training steps", "1.5: 1 of 2 nodes", "2.25: 1 of 4 training steps",
-		"4.1: reading, about 9s left", "4.5: learning, about 5s left", "5.5: 1 of 2 nodes"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-// endlessLine is a line without an end.
-type endlessLine struct{}
-
-func (endlessLine) Read(b []byte) (int, error) {
-	for i := range b {
-		b[i] = 'x'
-	}
-	return len(b), nil
-}
-
-// TestEndlessLine checks that a line that never ends is refused when it is too long.
-func TestEndlessLine(t *testing.T) {
-	t.Parallel()
-	m := &messages{in: bufio.NewReader(endlessLine{})}
-	line, err := m.line()
-	if err != nil || len(line) > mcp.DefaultMaxLineLength+2 {
-		t.Errorf("%d bytes, %v", len(line), err)
-	}
-	if _, fault := faultOf(line); fault == nil {
-		t.Error("it is a message")
-	}
-}
-
-// TestBrokenLines checks that a line that is no message gets an error, and that the server goes on.
-func TestBrokenLines(t *testing.T) {
-	t.Parallel()
-	const ping = `{"jsonrpc":"2.0","id":7,"method":"ping"}`
-	for name, c := range map[string]struct {
-		line string
-		code int
-	}{
-		"words": {"hello", -32700}, "half a message": {ping[:20], -32700}, "two messages": {ping + ping, -32700}, "bytes": {"\xff\x00", -32700},
-		"a number": {"5", -32600}, "an empty object": {"{}", -32600}, "a batch": {"[" + ping + "]", -32600},
-		"an empty line": {"", 0}, "the end of a line of another system": {"\r", 0},
-		"a line that is too long": {strings.Repeat(" ", mcp.DefaultMaxLineLength) + ping, -32700},
-		"a long line":             {`{"jsonrpc":"2.0","method":"` + strings.Repeat("x", 1<<20) + `"}`, 0},
-	} {
-		var out bytes.Buffer
-		in := strings.NewReader(c.line + "\n" + ping) // the last line has no end
-		if err := (Server{DB: dbtest.Friends(t)}).Serve(t.Context(), in, &out); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-		if answer := lines[len(lines)-1]; !strings.Contains(answer, `"id":7`) || !strings.Contains(answer, `"result"`) {
-			t.Errorf("%s: the next answer is %s", name, answer)
-		}
-		if want := fmt.Sprintf(`"code":%d`, c.code); (len(lines) == 2) != (c.code != 0) || c.code != 0 && !strings.Contains(lines[0], want) {
-			t.Errorf("%s: %q, want %s", name, lines, want)
-		}
 	}
 }
 
