@@ -14,12 +14,12 @@ import (
 
 // Cached states.
 //
-// Cached PageRank states only save time. Those that took at least 20,000 edge operations are stored
-// when a database that was written to is closed and, in the background, at checkpoints: after a
-// checkpoint of a model, and when 2^24 edge operations, about half a second, would be lost by a
-// kill. A checkpoint stores up to 4 MB, those states first that the cache would evict last.
-// Together the stored states take at most about what cached states may take in memory. After a kill
-// they are loaded when they are needed, and brought up to date with the graph.
+// Cached PageRank states only save time. States that took at least 20,000 edge operations are
+// stored when a database that was written to is closed and, in the background, at checkpoints:
+// after a checkpoint of a model, and when 2^24 edge operations, about half a second, would be lost
+// by a kill. A checkpoint stores up to 4 MB, starting with the states that the cache would evict
+// last. Together the stored states take at most about what cached states may take in memory. After
+// a kill they are loaded when they are needed, and brought up to date with the graph.
 
 // jobs is the work that a database does besides what its callers ask for. At most one job of each
 // kind runs at a time, and Close waits for all of them.
@@ -162,8 +162,8 @@ func (db *DB) compactIfDue(s *snapshot) {
 	})
 }
 
-// waitForCompaction waits while a compaction is urgent. It waits for the one that runs, and starts
-// one if none does.
+// waitForCompaction waits while a compaction is urgent. It waits for the running compaction, and
+// starts one if none runs.
 func (db *DB) waitForCompaction(ctx context.Context) error {
 	full := func() bool {
 		s, _ := db.head()
@@ -296,8 +296,8 @@ func (db *DB) compact(ctx context.Context) (err error) {
 	return db.rebase(ctx, now, next)
 }
 
-// loadBase loads a base that is about to replace the one of old into memory, if that of old is
-// there and there is memory for both: readers of the next version are then as fast as before.
+// loadBase loads a base that is about to replace the base of old into memory, if the base of old
+// is in memory and there is room for both: readers of the next version are then as fast as before.
 func (db *DB) loadBase(ctx context.Context, old *index.Snapshot, base *index.Base) error {
 	if !old.Loaded() || old.Bytes()+base.LoadedBytes() > db.opts.memory(graphPart, workPart) {
 		return nil
@@ -329,8 +329,8 @@ func (db *DB) writeGeneration(ctx context.Context, ts uint64, write func(w index
 }
 
 // rebase commits the meta record of next, whose generation is written, publishes next, and deletes
-// what next does not need. The rows of next are loaded into memory if those of now are. The writer
-// calls it.
+// what next does not need. The rows of next are loaded into memory if the rows of now are. The
+// writer calls it.
 func (db *DB) rebase(ctx context.Context, now *snapshot, next *index.Snapshot) error {
 	if err := now.Err(); err != nil { // next may lack what could not be read
 		return err

@@ -139,9 +139,9 @@ func CheckBackupFile(name string) error {
 // and moved to path when it is complete and durable. Whatever fails, and whenever the process dies,
 // there is a complete database at path or none.
 //
-// The database has everything of the one that was backed up, also its identity, its changes and how
-// many of them are kept, so that readers of [DB.Changes] can go on with it, and followers of a
-// follower are possible. Options.ChangeBytes may keep another number.
+// The database has everything of the database that was backed up, also its identity, its changes
+// and how many of them are kept, so that readers of [DB.Changes] can go on with it, and followers
+// of a follower are possible. Options.ChangeBytes may keep another number.
 //
 // It returns ErrExists if path is not empty, ErrInput for a path that ends in a dot, ErrMismatch
 // for a file that is not a backup, has a different version, or does not follow the previous one,
@@ -180,9 +180,9 @@ func Restore(ctx context.Context, path string, o *Options, backups ...io.Reader)
 	return errors.Join(err, store.Remove(whole+".partial"))
 }
 
-// ReadBackup returns what the beginnings of a full backup and of any incremental backups that follow
-// it, oldest first, say about the last of them: Seq, Since and Graph. It returns the errors of
-// [Restore] for files that are no backups or do not follow each other.
+// ReadBackup returns what the beginnings of a full backup and of any incremental backups that
+// follow it, oldest first, say about the last of them: Seq, Since and Graph. It returns the errors
+// of [Restore] for files that are no backups or do not follow each other.
 func ReadBackup(ctx context.Context, backups ...io.Reader) (Backup, error) {
 	if len(backups) == 0 {
 		return Backup{}, inputf("ReadBackup needs a backup")
@@ -207,8 +207,8 @@ func openChain(ctx context.Context, backups []io.Reader) (archive.Chain, error) 
 	return archive.OpenChain(backups, names)
 }
 
-// restore makes a database from a chain of backups and opens it. The opened version must be that of
-// the last backup.
+// restore makes a database from a chain of backups and opens it. The opened version must be the
+// version of the last backup.
 func restore(ctx context.Context, path string, o Options, chain archive.Chain) error {
 	unsynced := o.forStore(nil)
 	unsynced.NoSync = true // nothing refers to it before all of it is synced

@@ -19,7 +19,7 @@ import (
 // writes, and compares them with an inventory, which is written whenever files come or go and has
 // the length and checksums of each table. A file that was altered, truncated, deleted or replaced
 // is ErrCorrupt, and so are inconsistent records. The inventory has a checksum of the manifest, and
-// the identity of the directory, so files of another database are recognized. A failing open
+// the identity of the directory, so foreign files are recognized. A failing open
 // deletes nothing: tables that the manifest does not name, which Badger deletes, are set aside
 // until all records are read.
 //
@@ -33,10 +33,10 @@ import (
 // NEWEST, of one kilobyte, names the newest durable commit, and for each log its identity and its
 // last commit. It is written in place after each group of commits, without a sync of its own. A
 // kill leaves it as it was written, so every durable commit that the logs lack is ErrCorrupt. After
-// a power cut it may be as old as the system's page cache, half a minute or so, and what was lost
-// of later commits cannot be distinguished from a crash. The same holds if the file is lost. It
+// a power cut it may be as old as the system's page cache, half a minute or so, and the loss of
+// later commits cannot be distinguished from a crash. The same holds if the file is lost. It
 // takes about 15 microseconds for a group, measured on a busy machine: 14 % of an Update with
-// NoSync, and nothing measurable beside a sync.
+// NoSync, and nothing measurable compared with a sync.
 //
 // A gap in a log is damage if two commits follow, because each was synced before the next was
 // written, or one that NEWEST says was durable. Otherwise the database is in the state after the
@@ -52,12 +52,12 @@ import (
 //
 // [Diagnose] says what is wrong with a database that cannot be opened, and [Repair] writes it from
 // scratch with all records that can be read. It does so in a directory inside the database, so a
-// repair that fails changes nothing, and one that is killed while it replaces the files is finished
-// by the next Open. Unless it is forced, it fails instead of leaving an empty database. Files of
-// another database are left out, and kept under another name. A damaged table costs the blocks with
-// wrong checksums, a damaged manifest nothing. What only a damaged record held is lost and
-// reported; the log of changes restores what it holds of a damaged block. No edge joins nodes that
-// it did not join before. But if the record of a commit is lost, what that commit changed or
+// repair that fails changes nothing, and a repair that is killed while it replaces the files is
+// finished by the next Open. Unless it is forced, it fails instead of leaving an empty database.
+// Foreign files are left out, and kept under another name. A damaged table costs the
+// blocks with wrong checksums, a damaged manifest nothing. What only a damaged record held is lost
+// and reported; the log of changes restores what it holds of a damaged block. No edge joins nodes
+// that it did not join before. But if the record of a commit is lost, what that commit changed or
 // deleted is back in its earlier state. If a table was lost, data that was deleted after the table
 // was written, such as a model, may be back as well.
 
@@ -268,7 +268,7 @@ func (p *repairer) decisions(w index.Writer, nodes int64) error {
 	})
 }
 
-// models checks every model, and returns the names of those that are kept.
+// models checks every model, and returns the names of the models that are kept.
 func (p *repairer) models(w index.Writer) (map[string]bool, error) {
 	kept := map[string]bool{}
 	for name, doc := range index.Models(p.reader) {
@@ -292,8 +292,8 @@ func (p *repairer) models(w index.Writer) (map[string]bool, error) {
 	return kept, nil
 }
 
-// versions checks the versions of a model that are not deployed, and drops those that cannot be
-// read.
+// versions checks the versions of a model that are not deployed, and drops the
+// unreadable ones.
 func (p *repairer) versions(w index.Writer, l *learner) error {
 	n := len(l.Versions)
 	l.Versions = slices.DeleteFunc(l.Versions, func(v version) bool {
@@ -317,7 +317,7 @@ func (p *repairer) versions(w index.Writer, l *learner) error {
 	return index.PutModel(w, l.name, entry)
 }
 
-// found records a breach, and what was done about it.
+// found records a breach, and how it was handled.
 func (p *repairer) found(breach error, format string, args ...any) {
 	p.Found = append(p.Found, breach)
 	p.did(format, args...)

@@ -65,8 +65,8 @@ func Label(name string) Candidates { return Candidates{kind: byLabel, label: nam
 func All() Candidates { return Candidates{kind: byAll} }
 
 // Sample returns n nodes drawn uniformly at random from all nodes, without the source and the nodes
-// it is linked to; all of these if there are fewer than n. The draw is a function of graph, source
-// and seed. Seed 0 means the database's seed.
+// it is linked to; all such nodes if there are fewer than n. The draw is a function of graph,
+// source and seed. Seed 0 means the database's seed.
 func Sample(n int, seed uint64) Candidates { return Candidates{kind: bySample, n: n, seed: seed} }
 
 // Similar returns the n nodes most similar to the source by what the training of the model learned
@@ -120,7 +120,7 @@ func (c Candidates) String() string {
 	return s
 }
 
-// checkSize returns ErrInput for a set of nodes or steps of which none is requested.
+// checkSize returns ErrInput for a set that requests no nodes or no steps.
 func (c Candidates) checkSize() error {
 	of := map[candidateKind]string{byPPR: "node", bySample: "node", bySimilarity: "node", byHops: "step"}[c.kind]
 	if of == "" || c.n >= 1 {
@@ -129,9 +129,9 @@ func (c Candidates) checkSize() error {
 	return inputf("%s(%d): want at least 1 %s", c.kind, c.n, of)
 }
 
-// among returns c, or the default set if c is the zero value: PPR, or SIMILAR for sources without outgoing edges. If lists defined which
-// kinds the kinds of the sources are linked to, SIMILAR and the default PPR are limited to these
-// kinds.
+// among returns c, or the default set if c is the zero value: PPR, or SIMILAR for sources without
+// outgoing edges. If lists defined which kinds the kinds of the sources are linked to, SIMILAR and
+// the default PPR are limited to these kinds.
 func (tx *Tx) among(c Candidates, start ppr.Vector) Candidates {
 	v := tx.view()
 	linked := func(source index.ID) bool {
@@ -175,8 +175,8 @@ func newNearby(g *index.Graph, hops, limit int, seed uint64) *nearby {
 }
 
 // of returns the nodes whose shortest path from the source has n.hops steps, ascending. If sampled
-// is true, a step had more entries than the limit. The nodes are then those at the end of the paths
-// that were read, and those of the given links for which leadsTo finds a path.
+// is true, a step had more entries than the limit. The nodes are then the ends of the paths that
+// were read, and the given links for which leadsTo finds a path.
 func (n *nearby) of(source index.ID, links []index.ID) (nodes []index.ID, sampled bool) {
 	rng := rand.New(rand.NewPCG(n.seed, uint64(source)))
 	all := []index.ID{source}

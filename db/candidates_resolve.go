@@ -222,8 +222,8 @@ func (tx *Tx) withinSteps(ctx context.Context, n int, sources ...index.ID) ([]in
 	return found, nil
 }
 
-// nearest returns the nodes of a set PPR: those with the highest personalised PageRank, without
-// those linked to the source.
+// nearest returns the nodes of a set PPR: the nodes with the highest personalised PageRank
+// that are not linked to the source.
 func (r *resolver) nearest(ctx context.Context, c Candidates) ([]index.ID, error) {
 	tx, v := r.tx, r.tx.view()
 	nodes, values, err := r.walk.Near(ctx, v.Meta.Alpha, r.start)
@@ -263,8 +263,8 @@ func (tx *Tx) hasLabel(kinds []string, id index.ID) bool {
 	return kinds == nil || slices.Contains(kinds, v.Meta.Labels[v.Label(id)].Name)
 }
 
-// similar returns the nodes of a set SIMILAR. With several sources, the nodes most similar to each
-// take turns, those of the source with the largest weight first.
+// similar returns the nodes of a set SIMILAR. With several sources, the sources take turns to add
+// their most similar nodes, starting with the source with the largest weight.
 func (r *resolver) similar(ctx context.Context, c Candidates) ([]index.ID, error) {
 	tx, v := r.tx, r.tx.view()
 	linkedTo := tx.linkedTo(r.start.Node...)

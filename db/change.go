@@ -23,10 +23,10 @@ import (
 // has the document of a version that was trained.
 //
 // A change is made of records that a commit writes anyway (its log record, its observations and
-// decisions, the documents of models), which are kept for longer, and of one more record for what
-// these do not tell. See package index, "Changes". Each database has an identity, which its backups
-// share, and a checksum over its history. So a change that was applied before is ignored, and one
-// that does not come next, comes from another database, or follows another history is refused.
+// decisions, the documents of models), which are kept for longer, and of one more record for the
+// rest. See package index, "Changes". Each database has an identity, which its backups share, and a
+// checksum over its history. So a change that was applied before is ignored, and a change that does
+// not come next, comes from another database, or follows another history is refused.
 //
 // A [DB.Load] is not a change, because it may be larger than everything else that is kept. It
 // forgets the changes before it, as does turning the option off. A reader that asks for a forgotten
@@ -48,7 +48,7 @@ type Change struct {
 	Edges        []EdgeChange    `json:"edges,omitzero"`
 	Features     []FeatureChange `json:"features,omitzero"`
 	Observations []Observation   `json:"observations,omitzero"`
-	Decisions    []Decision      `json:"decisions,omitzero"` // those that were made or rewarded
+	Decisions    []Decision      `json:"decisions,omitzero"` // decisions that were made or rewarded
 	Model        *ModelChange    `json:"model,omitzero"`     // nil if the commit changed no model, apart from what it observed
 
 	document *changeDocument
@@ -62,7 +62,7 @@ type NodeChange struct {
 }
 
 // EdgeChange is an edge that a commit added, changed or deleted, as it is afterwards. The weight of
-// one that was deleted is 0. The edges of a deleted node are listed, too.
+// a deleted edge is 0. The edges of a deleted node are listed, too.
 type EdgeChange struct {
 	Src     Key       `json:"src"`
 	Dst     Key       `json:"dst"`

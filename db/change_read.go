@@ -57,7 +57,7 @@ const (
 )
 
 // changesAfter returns the next changes after a version, up to the limits of one transaction. It
-// returns none if there are none yet.
+// returns no changes if there are no newer ones.
 func (db *DB) changesAfter(ctx context.Context, since uint64) (all []Change, err error) {
 	bytes := int64(0)
 	err = db.View(ctx, func(tx *Tx) error {

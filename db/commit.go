@@ -12,8 +12,8 @@ import (
 
 // Durability.
 //
-// After a power cut, each file has what was last synced. Of later writes, any part may be present,
-// missing or zero. Durability rests on the following, by kind of data:
+// After a power cut, each file has its last synced content. Of later writes, any part may be
+// present, missing or zero. Durability rests on the following, by kind of data:
 //
 //	log of the last writes   (.mem) synced after each group of commits, all of them, and with them
 //	                         the directory when it has changed. An incomplete record fails its
@@ -36,7 +36,7 @@ import (
 // needs 1 MB and its own bytes. When the log of the last writes is full, at 5 to 64 MB depending on
 // Options.Memory, and for a load, there must also be eight times that or twice the size of the
 // database, whichever is less: a smaller Memory needs less. Views continue, and writes succeed
-// again when there is space. Opening and closing a database need no space, whoever filled the disk:
+// again when there is space. Opening and closing a database need no space, even on a full disk:
 // its last writes then stay in the log. One thing can still end the process: another program that
 // takes the whole reserve at once, for example by allocating a large file, within the milliseconds
 // in which the database writes a merged table, or the first pages of its logs when it is opened. A

@@ -23,7 +23,7 @@ type DB struct {
 	nothing  *snapshot // what a transaction sees that has ended
 	store    *store.Store
 	states   *index.States
-	versions versions // those that are not deployed
+	versions versions // the versions that are not deployed
 	priors   sync.Map // scorers of the built-in model by the length of feature vectors
 
 	heuristics sync.Map                   // their models by heuristicKey
@@ -248,9 +248,9 @@ func (db *DB) View(ctx context.Context, f func(*Tx) error) error { return db.run
 // would wait for f, and f for the call, until the context of the call ends. f uses the methods of
 // its Tx instead.
 //
-// A transaction sees all earlier commits, including those that are not yet on the disk. Update
-// returns only when these are durable, even if f failed, so no result depends on data that a power
-// cut may lose. If they cannot be made durable, Update returns the reason.
+// A transaction sees all earlier commits, including commits that are not yet on the disk. Update
+// returns only when these commits are durable, even if f failed, so no result depends on data that
+// a power cut may lose. If they cannot be made durable, Update returns the reason.
 func (db *DB) Update(ctx context.Context, f func(*Tx) error) error { return db.run(ctx, true, f) }
 
 func (db *DB) run(ctx context.Context, writable bool, f func(*Tx) error) error {
@@ -353,7 +353,7 @@ func Writable(path string) error { return store.Writable(path) }
 // read again and must match the graph that is served. Adjacency, degrees, dictionary and counters
 // must agree with each other. Every stored PageRank state must belong to the graph. Every document
 // of a version of a model must be readable. The document of the deployed version, with the
-// observations since, must give the model that is served, and none of these observations may be
+// observations since, must give the model that is served, and no such observation may be
 // forgotten. Check returns nil, or all breaches, each an ErrCorrupt, joined, or the error of ctx.
 func (db *DB) Check(ctx context.Context) error {
 	return db.View(ctx, func(tx *Tx) error {

@@ -163,7 +163,7 @@ func (tx *Tx) findDecision(id uint64) (*decision, error) {
 }
 
 // Decisions yields the decisions that have not expired, in the order in which they were made. In an
-// Update it omits those of the transaction.
+// Update it omits the decisions of the transaction.
 func (tx *Tx) Decisions() iter.Seq2[Decision, error] {
 	return func(yield func(Decision, error) bool) {
 		for d, err := range tx.decisions() {
@@ -202,8 +202,8 @@ func (tx *Tx) decisions() iter.Seq2[*decision, error] {
 // decisions do not pile up.
 const maxDropped = 16
 
-// writeDecisions stores the decisions of the transaction, also in its commit c, and deletes those
-// that have expired by then.
+// writeDecisions stores the decisions of the transaction, also in its commit c, and deletes
+// decisions that have expired by then.
 func (tx *Tx) writeDecisions(w index.Writer, c *index.Commit) error {
 	if len(tx.decided) == 0 {
 		return nil
@@ -291,9 +291,9 @@ func (db *DB) Choose(ctx context.Context, c ChooseOptions) (Decision, error) {
 // Choose draws one of the candidates with the probabilities that the explorer derives from the
 // model's scores. It stores the decision, with everything that a model needs to learn from its
 // reward, until it expires. The draw is a function of the seed and the decision's number. The
-// scores are those of a prediction with the name of the model, which learns from the reward; see
-// Tx.Observe. Choose returns the errors of Predict, ErrTooLarge for more candidates than 4,096, and
-// ErrInput if there are no candidates.
+// scores are the same as in a prediction with the name of the model, which learns from the reward;
+// see Tx.Observe. Choose returns the errors of Predict, ErrTooLarge for more candidates than 4,096,
+// and ErrInput if there are no candidates.
 func (tx *Tx) Choose(ctx context.Context, c ChooseOptions) (Decision, error) {
 	if _, err := tx.writable(); err != nil {
 		return Decision{}, err

@@ -7,7 +7,7 @@
 //
 // The zero value of every option is a good default. A method takes XxxOptions and returns an Xxx. A
 // method of DB is a transaction of its own with the method of Tx that has its name. Add refuses
-// what exists, and Put overwrites it with what is given. [DB.Model] is a handle of a model, which has
+// what exists, and Put overwrites it. [DB.Model] is a handle of a model, which has
 // the verbs of models. A parameter of type any that names a node takes a [Key], a string or an
 // integer.
 //
@@ -81,7 +81,7 @@
 // file keeps its name, and that all other changes of names in the directory reach the disk in the
 // order in which they were made, as on journalling and copy-on-write file systems. If the disk is
 // nearly full, writes are refused with ErrFull before anything changes, and views continue. Every
-// stored value has a checksum, and what is damaged is [ErrCorrupt] and never a wrong answer:
+// stored value has a checksum, and damage is [ErrCorrupt] and never a wrong answer:
 // commit.go has the details, and backup_repair.go what damage is found when.
 //
 // A [DB.Load] is atomic; the loads of nodes and of features commit as they go. An observation is

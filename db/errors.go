@@ -182,7 +182,8 @@ func noModel(name string, s *snapshot, others ...string) error {
 	return missing(kindModel, name, names, ErrNoModel, "no model %q", name)
 }
 
-// noVersion returns the error for a version that a model does not have. r lists those that it has.
+// noVersion returns the error for a version that a model does not have. r lists the versions that
+// it has.
 func noVersion(model string, r *registry, number int) error {
 	var have []string
 	for _, n := range r.numbers() {

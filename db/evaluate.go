@@ -13,8 +13,8 @@ import (
 	"kith/model"
 )
 
-// EvaluateOptions selects the edges to hide, by one of Share, After and Links, the links to ask for,
-// and the contenders that are asked.
+// EvaluateOptions selects the edges to hide, by one of Share, After and Links, the links to ask
+// for, and the contenders that are asked.
 type EvaluateOptions struct {
 	// Share is the share of the edges to hide, between 0 and 1, exclusive. At least one edge is
 	// hidden; fewer than the share are hidden where the graph is too large to be copied in memory.
@@ -24,12 +24,12 @@ type EvaluateOptions struct {
 	// the last of its times, and is hidden as a whole. Predictions are made as of this time.
 	// Without After, predictions have no time: they concern missing edges, not future ones.
 	After time.Time
-	// Links are the links to find. The graph need not have them; those that it has are hidden. Only
+	// Links are the links to find. The graph need not have them; links that it has are hidden. Only
 	// Src and Dst matter.
 	Links []Edge
 
 	For    []any // sources to predict links of; nil means all nodes with a hidden link
-	Sample int   // number of these sources to draw at random; 0 means all
+	Sample int   // number of sources to draw at random; 0 means all
 	// Among are the sets of candidates, as for PredictOptions, from the graph without the hidden
 	// edges. Each source has a question for each set. Nil means one set, the default of
 	// PredictOptions.
@@ -42,7 +42,7 @@ type EvaluateOptions struct {
 	Contenders []Contender
 	// Each, if not nil, is called with each answer. The contender is an index of Contenders.
 	Each func(contender int, h HeldOut)
-	// Progress, if not nil, is called after each source that a contender was asked about.
+	// Progress, if not nil, is called after each source that a contender was evaluated on.
 	Progress func(done, total int)
 }
 
@@ -95,8 +95,8 @@ type Result struct {
 	MRR     float64 `json:"mrr"`     // mean reciprocal rank of the links
 	Hits    []Hits  `json:"hits"`
 	AUC     float64 `json:"auc"` // share of the pairs in the right order; 0 without pairs
-	// Probabilities says whether all estimated rewards of the candidates are from 0 to 1. Then ECE is
-	// their expected calibration error as probabilities of the links, over the Bins.
+	// Probabilities says whether all estimated rewards of the candidates are from 0 to 1. Then ECE
+	// is their expected calibration error as probabilities of the links, over the Bins.
 	Probabilities bool    `json:"probabilities"`
 	ECE           float64 `json:"ece"`
 	Bins          []Bin   `json:"bins,omitzero"`
@@ -114,7 +114,7 @@ type Hits struct {
 	K     int     `json:"k"`
 	Share float64 `json:"share"` // share of the links that score above the K-th best candidate without a link
 	// Short is the number of sources with links among their candidates and fewer than K candidates
-	// without a link: all of these links count.
+	// without a link: all links of such a source count.
 	Short int `json:"short"`
 }
 
@@ -129,15 +129,16 @@ func (db *DB) Evaluate(ctx context.Context, o EvaluateOptions) (*Evaluation, err
 	return result(ctx, db.View, func(tx *Tx) (*Evaluation, error) { return tx.Evaluate(ctx, o) })
 }
 
-// Evaluate hides edges, all at once: a share drawn at random, those after a time, or those of a
-// list, without loops. It asks each contender for the links of each source on the graph without
-// them, as Predict with NoCache does, and measures how high it ranks them. An undirected edge is to
-// be found from both of its ends. Nothing is written.
+// Evaluate hides edges, all at once: a share drawn at random, the edges after a time, or the edges
+// of a list, without loops. It asks each contender for the links of each source on the graph
+// without them, as Predict with NoCache does, and measures how high it ranks them. An undirected
+// edge is to be found from both of its ends. Nothing is written.
 //
-// The memory is that of a second graph or, if both do not fit, 4 KB for each hidden edge, of which
-// a share is then at most what fits into an eighth of Options.Memory. Evaluate returns ErrTooLarge
-// if others do not fit, ErrInput for a selection that cannot be hidden and if no source has a
-// hidden link, and the errors of Predict and, for a contender that is trained, those of Train.
+// It takes the memory of a second graph or, if both do not fit, 4 KB for each hidden edge, and a
+// share is then at most as many edges as fit into an eighth of Options.Memory. Evaluate returns
+// ErrTooLarge if other edges do not fit, ErrInput for a selection that cannot be hidden and if no
+// source has a hidden link, and the errors of Predict and, for a contender that is trained, of
+// Train.
 func (tx *Tx) Evaluate(ctx context.Context, o EvaluateOptions) (*Evaluation, error) {
 	s, err := tx.hold(ctx, &o)
 	if err != nil {

@@ -28,20 +28,20 @@ import (
 // more memory than an answer has ends early, and its bounds say how far it came. A state that was
 // computed on a graph with the same edges gives the same contexts and candidates, bit for bit.
 // After a repair, and when it was loaded from the store, the PageRank of node j in an undirected
-// graph differs from that of a solve by at most 20 epsilon times the degree of j, counted in units
-// of the mean weight of the source's edges. No rank is Certain if contexts or candidates came from
-// such a state, and contexts make Bound infinite; with UntilCertain they are computed from scratch
-// then. Without a model, and before a model's first training, the estimate is a fixed prior over
-// the structure. Prediction.AnsweredBy says which one was used.
+// graph differs from the result of a solve by at most 20 epsilon times the degree of j, counted in
+// units of the mean weight of the source's edges. No rank is Certain if contexts or candidates came
+// from such a state, and contexts make Bound infinite; with UntilCertain they are computed from
+// scratch then. Without a model, and before a model's first training, the estimate is a fixed prior
+// over the structure. Prediction.AnsweredBy names the model that was used.
 //
 // [Tx.PredictEach] answers many questions on all processors, in their order and with NoCache,
-// within the memory of one answer. It answers PREDICT LINKS FOR ALL and kith score.
+// within the memory of a single answer. It answers PREDICT LINKS FOR ALL and kith score.
 //
 // A question may be about a weighted set of nodes, [Seeds], as one source: [Tx.PageRank] starts its
-// walk at the nodes by weight, and Predict scores a link as if one of the nodes, drawn by weight,
-// made it. All scores are then weighted means of those that the nodes alone would give the same
+// walk at the nodes by weight, and Predict scores a link as if a node, drawn by weight, made
+// it. All scores are then weighted means of the scores that the nodes alone would give the same
 // candidates, since estimates are averaged and a walk is linear, so no model is asked anything that
-// it was not trained for, and [Tx.Why] shows what each node adds. Generated candidates are those
+// it was not trained for, and [Tx.Why] shows what each node adds. Generated candidates are nodes
 // near any of the nodes; nodes that any of them is linked to are left out.
 //
 // A training takes a quarter of Options.Memory, whatever the size of the graph: the columns of its

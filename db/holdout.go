@@ -187,7 +187,7 @@ func (s *holdout) askable(ctx context.Context, rest *Tx, scorer *model.Scorer) e
 	return nil
 }
 
-// ask asks for the links of one source among one set of candidates: the i-th such pair.
+// ask asks for the links of a source among a set of candidates: the i-th such pair.
 func (s *holdout) ask(ctx context.Context, of *contender, i int) (HeldOut, error) {
 	source, among := s.sources[i/len(s.among)], i%len(s.among)
 	out := HeldOut{Source: s.whole.key(source), Among: among}

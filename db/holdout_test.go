@@ -286,7 +286,7 @@ func TestEvaluateCopies(t *testing.T) {
 	}
 }
 
-// A function is asked about the graph without the hidden edges, and its scores rank the links.
+// A function gets the graph without the hidden edges, and its scores rank the links.
 func TestEvaluateRank(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, inMemory)

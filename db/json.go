@@ -21,8 +21,8 @@ import (
 // use for their columns. Their tags suffice, except for the types below, which hold errors or
 // numbers that JSON lacks. NaN and the infinities are null, and an error is its text.
 
-// object writes a struct as a JSON object with a member for each field, including those of embedded
-// structs, by the names of their json tags.
+// object writes a struct as a JSON object with a member for each field, including the fields of
+// embedded structs, by the names of their json tags.
 func object(v any) ([]byte, error) {
 	of := reflect.ValueOf(v)
 	var b bytes.Buffer

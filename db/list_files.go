@@ -24,7 +24,7 @@ func (db *DB) LoadNodes(ctx context.Context, r io.Reader, o LoadNodesOptions) (*
 }
 
 // LoadFeatures sets the feature vectors of the nodes of a list, and adds missing nodes. It commits
-// as it goes, like LoadNodes. A vector whose length differs from that of the other vectors of its
+// as it goes, like LoadNodes. A vector whose length differs from other vectors of its
 // label counts as a malformed line.
 func (db *DB) LoadFeatures(ctx context.Context, r io.Reader, o LoadNodesOptions) (*LoadReport, error) {
 	return db.loadNodes(ctx, r, o, edgelist.NewFeatures)
@@ -122,7 +122,7 @@ func (tx *Tx) putListed(n edgelist.Node, label string) error {
 }
 
 // Pairs reads the pairs of nodes of an edge list, in its order, with the keys that [DB.Load] would
-// use, and adds nothing. The notes say what was assumed about the list. Pairs returns ErrLines if
+// use, and adds nothing. The notes list the assumptions about the list. Pairs returns ErrLines if
 // there are more malformed lines than the options allow, and ErrTooLarge for a list that takes more
 // than a quarter of Options.Memory.
 func (db *DB) Pairs(ctx context.Context, r io.Reader, o LoadOptions) (pairs []Edge, notes []edgelist.Note, err error) {
@@ -162,7 +162,7 @@ func (db *DB) FolderPairs(ctx context.Context, folder fs.FS, o LoadOptions) (all
 // LoadFolder loads a graph from a folder in the layout of the Open Graph Benchmark: its nodes,
 // their labels and feature vectors, then its edges, each file as [DB.LoadNodes], [DB.LoadFeatures]
 // or [DB.Load] does. The options must not name labels of sources and targets, nor another format.
-// If LoadFolder returns an error, the reports are those of the files that have been loaded.
+// If LoadFolder returns an error, the reports cover the files that have been loaded.
 func (db *DB) LoadFolder(ctx context.Context, folder fs.FS, o LoadOptions) (reports []*LoadReport, err error) {
 	err = eachPart(folder, o, func(r io.Reader, p edgelist.Part, o LoadOptions) error {
 		report, err := db.loadPart(ctx, r, p, o)

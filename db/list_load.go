@@ -67,7 +67,7 @@ type LoadNodesOptions struct {
 	Label   string
 	Keyless bool            // the list has no keys: line n, from 0, belongs to node n
 	Tables  edgelist.Tables // as in LoadOptions
-	// MaxErrors, Malformed and Progress are those of LoadOptions.
+	// MaxErrors, Malformed and Progress are as in LoadOptions.
 	MaxErrors int
 	Malformed func(error)
 	Progress  func(lines int64)
@@ -117,7 +117,7 @@ type LoadReport struct {
 	Loops     int64   `json:"loops"` // number of loops added
 	Repeats   Repeats `json:"repeats"`
 	Repeated  int64   `json:"repeated"`  // number of lines that repeat an edge of an earlier line or of the graph
-	Differing int64   `json:"differing"` // number of these with another weight or time than the previous line or edge
+	Differing int64   `json:"differing"` // number of repeated lines with another weight or time than the previous line or edge
 	BothWays  int64   `json:"both_ways"` // number of edges, without loops, that the list has in both directions; only for an undirected graph
 	// Symmetric reports whether the list has all edges except loops in both directions, equally
 	// often in each. Probably such a list has each edge of an undirected graph twice.
@@ -295,8 +295,8 @@ func labelled(s *index.Snapshot, label string) int64 {
 // memory.
 const checkEvery = 1 << 14
 
-// eachLine calls use for each line of a list, and counts the lines and the malformed ones, of which
-// use may report more. Every checkEvery lines it reports progress and calls check.
+// eachLine calls use for each line of a list, and counts the lines and the malformed ones; use may
+// report more of them. Every checkEvery lines it reports progress and calls check.
 func eachLine[T any](
 	ctx context.Context, list iter.Seq2[T, error], r *LoadReport, o *LoadOptions, use func(T) error, check func() error,
 ) error {

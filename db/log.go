@@ -30,10 +30,10 @@ type LogEvaluation struct {
 	model.Estimate
 	Model          string  `json:"model"`
 	Decisions      int     `json:"decisions"`  // number of rewarded decisions that had more than one candidate
-	Logged         float64 `json:"logged"`     // mean reward of these decisions
+	Logged         float64 `json:"logged"`     // mean reward of the counted decisions
 	MinReward      float64 `json:"min_reward"` // MinReward and MaxReward are the range of rewards on which Low and High depend
 	MaxReward      float64 `json:"max_reward"`
-	AlreadyLearned int     `json:"taught"` // number of these rewards that the model itself has learned, which flatters it
+	AlreadyLearned int     `json:"taught"` // number of the counted rewards that the model itself has learned, which flatters it
 	Open           int     `json:"open"`   // number of decisions without a reward, which are left out
 }
 
@@ -210,7 +210,7 @@ type Learning struct {
 
 // RewardSpan is a number of observations that follow each other.
 type RewardSpan struct {
-	Observations int     `json:"observations"` // the last span may have fewer than the others
+	Observations int     `json:"observations"` // the last span may have fewer
 	Reward       float64 `json:"reward"`       // mean
 }
 
@@ -229,8 +229,8 @@ const (
 	calibrationWindow     = 1 << 10 // decisions that are read at a time
 )
 
-// Learning returns what became of the links of a model; "" means the one that Predict would use. It
-// reads the observations since an earlier call, and the newest decisions, about a million
+// Learning returns what became of the links of a model; "" means the model that Predict would use.
+// It reads the observations since an earlier call, and the newest decisions, about a million
 // candidates of all models. Its memory does not depend on the length of the log. It returns
 // ErrNoModel if there is no such model.
 func (tx *Tx) Learning(ctx context.Context, name string) (Learning, error) {
@@ -252,8 +252,8 @@ func (tx *Tx) Learning(ctx context.Context, name string) (Learning, error) {
 	return Learning{append([]RewardSpan{}, rewards.means()...), append([]CalibrationBin{}, calibration...)}, nil
 }
 
-// rewardSpans returns the sums of the rewards of a model. They are those of the whole log, of which
-// it reads the part that is newer than what an earlier call has read.
+// rewardSpans returns the sums of the rewards of a model. They cover the whole log; rewardSpans
+// reads only the part that no earlier call has read.
 func (tx *Tx) rewardSpans(ctx context.Context, name string) (spans, error) {
 	m := tx.view().Meta
 	known := tx.db.rewards.Load()
@@ -348,7 +348,7 @@ func (tx *Tx) calibration(ctx context.Context, name string) ([]CalibrationBin, e
 // outcome is the score and the reward of a rewarded decision.
 type outcome struct{ score, reward float64 }
 
-// outcomes returns those of the newest decisions of a model, the oldest first.
+// outcomes returns the outcomes of the newest decisions of a model, the oldest first.
 func (tx *Tx) outcomes(ctx context.Context, name string) ([]outcome, error) {
 	var windows [][]outcome
 	length, read := uint64(calibrationWindow), 0
@@ -368,8 +368,8 @@ func (tx *Tx) outcomes(ctx context.Context, name string) ([]outcome, error) {
 	return slices.Concat(windows...), nil
 }
 
-// outcomesBetween returns those of the decisions of a model with numbers from first to last, and
-// the number of candidates of all decisions that it read.
+// outcomesBetween returns the outcomes of the decisions of a model with numbers from first to last,
+// and the number of candidates of all decisions that it read.
 func (tx *Tx) outcomesBetween(ctx context.Context, name string, first, last uint64) (all []outcome, candidates int, err error) {
 	now := tx.db.opts.Now().UnixNano()
 	for doc := range index.Decisions(tx.reader, first) {

@@ -56,10 +56,10 @@ type Option struct {
 const maxModelName = 128
 
 // Model is a handle of the model with a name, which need not exist. The name "" stands for the
-// model that answers requests without a name or, if there is none, for the model default.
+// model that answers requests without a name or, if no model does, for the model default.
 //
 // Info, Versions and Export read. With a handle from [Tx.Model], they read what the transaction
-// sees. The other methods commit on their own, so they return ErrInput with such a handle. They
+// sees. All other methods commit on their own, so they return ErrInput with such a handle. They
 // return ErrNoModel if there is no such model.
 type Model struct {
 	name string
@@ -137,8 +137,8 @@ func (m *Model) Create(ctx context.Context, spec ModelSpec) error {
 // Observe, Choose or Train makes it.
 const defaultModel = "default"
 
-// learnerOf returns the model that learns from requests with a name. If that is the model default,
-// and there is none, it makes it. The writer calls it.
+// learnerOf returns the model that learns from requests with a name. If that is the model default
+// and it does not exist, learnerOf makes it. The writer calls it.
 func (db *DB) learnerOf(name string) (*learner, error) {
 	s := db.now.Load()
 	name = s.learns(name)
@@ -155,14 +155,14 @@ func (db *DB) learnerOf(name string) (*learner, error) {
 	return db.learners[name], err
 }
 
-// learns returns the name of the model that learns from requests with a name. The one that answers
-// requests without a name learns from these, or default where there is none.
+// learns returns the name of the model that learns from requests with a name. The model that
+// answers requests without a name learns from them, or default if no model does.
 func (s *snapshot) learns(name string) string {
 	return cmp.Or(name, s.Meta.Model, defaultModel)
 }
 
-// learnerOf returns the model that learns from requests with a name. If that is the model default,
-// and there is none, the transaction makes it.
+// learnerOf returns the model that learns from requests with a name. If that is the model default
+// and it does not exist, the transaction makes it.
 func (tx *Tx) learnerOf(name string) (*modelView, error) {
 	name = tx.snap.learns(name)
 	if name != defaultModel || tx.snap.models[name] != nil {
@@ -349,13 +349,13 @@ func kept[V any](in *sync.Map, key any, make func() (V, error)) (V, error) {
 	return v.(V), nil
 }
 
-// heuristicKey identifies a heuristic for feature vectors of one length.
+// heuristicKey identifies a heuristic for feature vectors of a given length.
 type heuristicKey struct {
 	name     string
 	features int
 }
 
-// existing is model for requests that need a model, where "" stands for the one that learns from
+// existing is model for requests that need a model, where "" stands for the model that learns from
 // requests without a name. It returns ErrNoModel instead of nil.
 func (tx *Tx) existing(name string, version int) (*modelView, error) {
 	m, err := tx.model(tx.snap.learns(name), version)

@@ -47,7 +47,7 @@ type Training struct {
 // nearer. A link further away counts as missed. An MRR is therefore about ranks among drawn
 // candidates, the same for all contenders, and higher than among all nodes.
 //
-// If a source has to read more than 200,000 entries of rows for one of these steps, it reads about
+// If a source has to read more than 200,000 entries of rows for a step, it reads about
 // as many, drawn at random. Its candidates are then drawn from the nodes found in this way, where
 // nodes with many paths from the source are more likely.
 type Comparison struct {
@@ -55,10 +55,10 @@ type Comparison struct {
 	Skipped string `json:"skipped,omitempty"`
 	Hidden  int    `json:"hidden"`  // number of edges that were hidden
 	Sources int    `json:"sources"` // number of nodes whose links were to be found
-	Sampled int    `json:"sampled"` // number of these nodes whose candidates are drawn from a sample of the nodes near them
+	Sampled int    `json:"sampled"` // number of sources whose candidates are drawn from a sample of the nodes near them
 	Links   int    `json:"links"`   // number of links to be found; an undirected edge may be one from either of its ends
-	// Standings are those of the new version, of the version before if it is trained, of the
-	// built-in model and of the best of the heuristics common_neighbors, adamic_adar,
+	// Standings has the standings of the new version, of the version before if it is trained, of
+	// the built-in model and of the best of the heuristics common_neighbors, adamic_adar,
 	// resource_allocation and ppr, in this order. On a graph of more than 4,000,000 edges ppr does
 	// not take part.
 	Standings []Standing `json:"standings,omitzero"`
@@ -92,8 +92,8 @@ func (c *Comparison) Standing(role string) (Standing, bool) {
 	return Standing{}, false
 }
 
-// Held returns the standings that keep DeployBetter from deploying the new version: those that are
-// better. It returns none where the version before is worse than the new version, because that
+// Held returns the standings that keep DeployBetter from deploying the new version: the better
+// ones. It returns none where the version before is worse than the new version, because that
 // version would stay deployed.
 func (c *Comparison) Held() (because []Standing) {
 	if before, ok := c.Standing(roleBefore); ok && before.Worse {
@@ -115,7 +115,7 @@ func (c *Comparison) ahead() bool {
 	return measured && len(c.Held()) == 0 && (!ok || fresh.MRR > before.MRR)
 }
 
-// String returns the standings on one line, or why there are none.
+// String returns the standings on one line, or why it has no standings.
 func (c *Comparison) String() string {
 	if c.Skipped != "" {
 		return "no comparison: " + c.Skipped
@@ -253,7 +253,7 @@ type heldQuestion struct {
 	source     index.ID
 	candidates []index.ID // ascending
 	found      []int      // indexes of the candidates that are links
-	links      int        // number of its links, including those that are not candidates
+	links      int        // number of its links, including links that are not candidates
 }
 
 // leaveOut leaves edges out for a comparison. It returns nil if there can be none, and says why.

@@ -18,7 +18,7 @@ import (
 )
 
 // modelFile is one version of a model, as Model.Export writes it: a msgpack document in an archive.
-// A model refers to nodes by ids, which differ between databases, so the file has the keys of these
+// A model refers to nodes by ids, which differ between databases, so the file has the keys of the
 // nodes.
 type modelFile struct {
 	Name     string     `msgpack:"name"`
@@ -124,9 +124,9 @@ type Import struct {
 // nodes that the database lacks is dropped.
 //
 // It returns ErrMismatch for a file that is not a model, has a newer format, or does not fit:
-// feature vectors of a length that no label has, a policy or contexts that differ from those of the existing model. It returns ErrCorrupt
-// for a file that was altered or truncated, and ErrTooLarge for one that takes more than a 16th of
-// Options.Memory.
+// feature vectors of a length that no label has, a policy or contexts that differ from the existing
+// model's. It returns ErrCorrupt for a file that was altered or truncated, and ErrTooLarge for one
+// that takes more than a 16th of Options.Memory.
 func (m *Model) Import(ctx context.Context, r io.Reader) (Import, error) {
 	name, db := m.name, m.db
 	if m.tx != nil {
@@ -161,7 +161,7 @@ func (m *Model) Import(ctx context.Context, r io.Reader) (Import, error) {
 	return got, db.storeUndeployed(now, &learner{name: name, model: read}, v, c)
 }
 
-// translate decodes the model and translates its node ids to those of a graph.
+// translate decodes the model and translates its node ids to the ids of a graph.
 func (f *modelFile) translate(s *index.Snapshot) (*model.Model, Import, error) {
 	var got Import
 	m, err := model.Decode(f.Document)
@@ -210,8 +210,8 @@ func (f *modelFile) checkGraph(m *model.Model, s *index.Snapshot) error {
 	return nil
 }
 
-// compatible returns ErrMismatch unless two models can be versions of one model: records stored for
-// one of them to learn must mean the same to the other.
+// compatible returns ErrMismatch unless two models can be versions of the same model: records
+// stored for one of them to learn must mean the same to the other.
 func compatible(a, b *model.Model) error {
 	ours, theirs := maps.Collect(a.Options()), maps.Collect(b.Options())
 	for _, c := range []struct {

@@ -10,7 +10,7 @@ import (
 	"kith/model"
 )
 
-// A training tells what it does before it does anything, and what it does next until it is
+// A training reports its phase before it does anything, and each next phase until it is
 // complete. Its steps are as many as were expected.
 func TestTrainTells(t *testing.T) {
 	t.Parallel()

@@ -76,7 +76,7 @@ func (db *DB) put(l *learner, c *modelCommit) error {
 }
 
 // change returns the change that a commit makes to a model, and the memory of the versions that it
-// makes. note is that of the model's entry.
+// makes. note is the note of the model's entry.
 func (l *learner) change(c *modelCommit, note []byte) (m *index.ModelChange, bytes int64) {
 	m = &index.ModelChange{Name: l.name, Answering: c.answering, Note: note}
 	for _, number := range c.made {

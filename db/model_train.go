@@ -27,7 +27,7 @@ type TrainOptions struct {
 }
 
 // Train trains a copy of the deployed version of a model. Readers keep the present version and
-// writers continue. The copy also learns what is observed meanwhile, unless the model is frozen.
+// writers continue. The copy also learns new observations meanwhile, unless the model is frozen.
 // Then the copy becomes a new version that replaces the deployed one. If no model answers requests
 // without a name, this one does from then on, unless the version is held.
 //

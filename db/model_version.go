@@ -71,7 +71,7 @@ type registry struct {
 }
 
 // version describes a version of a model. For the deployed version Trained, Rounds and Bytes are
-// those of its last checkpoint; the learner has the live values.
+// as of its last checkpoint; the learner has the live values.
 type version struct {
 	Number  int    `msgpack:"number"`
 	From    string `msgpack:"from"`
@@ -81,8 +81,8 @@ type version struct {
 	Trained bool   `msgpack:"trained"`
 	Rounds  int    `msgpack:"rounds"`
 	Bytes   int    `msgpack:"bytes"`
-	// LeftOut is the share of the edges, those with the lowest hash values, that its training did
-	// not see.
+	// LeftOut is the share of the edges that its training did not see: the edges with the
+	// lowest hash values.
 	LeftOut float64 `msgpack:"left_out"`
 	Graph   uint64  `msgpack:"graph"` // version of the graph that it was trained on; 0 means unknown, or not trained on edges
 	Edges   int64   `msgpack:"edges"` // number of edges of that graph
@@ -127,7 +127,7 @@ func (r *registry) numbers() (all []int) {
 // next returns the number of a new version.
 func (r *registry) next() int { return r.Versions[len(r.Versions)-1].Number + 1 }
 
-// storedAs returns the version with the state of a model, of which the document has a serial
+// storedAs returns the version with the state of a model, whose document has a serial
 // number.
 func (v version) storedAs(serial uint64, m *model.Model) version {
 	v.Serial, v.Trained, v.Rounds, v.Bytes = serial, m.Trained(), m.Rounds(), m.Bytes()
@@ -181,8 +181,8 @@ func (r *registry) rollbackTargets() (all []int) {
 	return all
 }
 
-// kept returns the serial numbers of the documents that the registry refers to, without that of the
-// deployed version.
+// kept returns the serial numbers of the documents that the registry refers to, without the
+// document of the deployed version.
 func (r *registry) kept() (serials []uint64) {
 	for _, v := range r.Versions {
 		if v.Number != r.Version {
@@ -325,13 +325,13 @@ func (c *versions) size() int {
 	return c.bytes
 }
 
-// Deploy makes the model the one that answers requests without a name, and a version of it the one
-// that answers for the model and learns. Version 0 means the version that is deployed already. The
-// version that was deployed stops learning. The new one continues from its own state: it does not
-// learn what was observed while it was not deployed. Deploying what is deployed changes nothing.
-// While the version is untrained, the built-in model answers requests without a name. Deploy
-// returns ErrNoModel for a model or a version that does not exist, and ErrInput for a model whose
-// policy does not learn: such a model answers only requests that name it.
+// Deploy makes the model answer requests without a name, and a version of it answer for the model
+// and learn. Version 0 means the version that is deployed already. The version that was deployed
+// stops learning. The new one continues from its own state: it does not learn observations from the
+// time when it was not deployed. Deploying a deployed version changes nothing. While the version is
+// untrained, the built-in model answers requests without a name. Deploy returns ErrNoModel for a
+// model or a version that does not exist, and ErrInput for a model whose policy does not learn:
+// such a model answers only requests that name it.
 func (m *Model) Deploy(ctx context.Context, version int) error {
 	db := m.db
 	return m.change(ctx, func(l *learner) error {

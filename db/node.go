@@ -192,8 +192,8 @@ func (tx *Tx) Nodes() iter.Seq2[Node, error] {
 }
 
 // Seeds is a weighted set of nodes, one source of a question: which nodes are near the set, which
-// links go with it. A set of one node, whatever its weight, is that node. The order of the seeds
-// and a common factor of their weights change no answer.
+// links go with it. A set with a single node, whatever its weight, is that node. The order of the
+// seeds and a common factor of their weights change no answer.
 //
 // Candidates of a set are those near any of its nodes: within n steps of any (Neighbors), with the
 // highest PageRank of a walk that starts at its nodes by weight (PPR), most similar to each in turn
@@ -236,8 +236,8 @@ func CheckSeeds(s Seeds) (i int, err error) {
 	return 0, nil
 }
 
-// String returns the text of a node, or a list in parentheses with the weights to four digits, of
-// which at most five are shown: ann, or (ann WEIGHT 0.25, bob WEIGHT 0.75).
+// String returns the text of a node, or a list in parentheses of at most five nodes with the
+// weights to four digits: ann, or (ann WEIGHT 0.25, bob WEIGHT 0.75).
 func (s Seeds) String() string { return s.text(Key.String) }
 
 // Literal returns the set as String does, with the nodes in the syntax of the query language.

@@ -29,12 +29,12 @@ import (
 // What a kill leaves undeleted, the next open deletes. A decision is kept until it expires. Commits
 // that make or reward decisions delete more expired decisions than they make.
 
-// ObserveOptions is the outcome of one link that was offered.
+// ObserveOptions is the outcome of a link that was offered.
 type ObserveOptions struct {
 	Source, Target any
 	Reward         float64    // 1 if the link was made, 0 if not; any number from -3.4e38 to 3.4e38
 	Among          Candidates // the candidates that were offered, if known
-	Model          string     // default: the one that answers requests without a name, otherwise the model default
+	Model          string     // default: the model that answers requests without a name, otherwise the model default
 	At             time.Time  // time of the outcome; default: as for PredictOptions
 	Insert         bool       // add the edge if the reward is 1, with the time At if that is set
 	NoCache        bool       // compute PageRank from scratch, so that the model learns a function of graph and observation alone
@@ -75,7 +75,7 @@ func (db *DB) Observe(ctx context.Context, o ObserveOptions) error {
 // cache held. A frozen model does not learn. From Among, a model of policy default learns how often
 // nodes are offered; package model documents the benefit. Observe returns ErrNotFound for a missing
 // node, ErrNoModel for a missing model, and ErrInput for a reward that is not finite in 32 bits. A
-// model that an observation trains becomes the one that answers requests without a name, unless a
+// model that an observation trains begins to answer requests without a name, unless a
 // model does already. Where none does, an observation without the name of a model teaches the model
 // default. If that does not exist, the transaction makes it, in a commit of its own.
 func (tx *Tx) Observe(ctx context.Context, o ObserveOptions) error {

@@ -74,13 +74,13 @@ type Options struct {
 	// so that every process that writes keeps them: 0 means as stored, a negative number turns it
 	// off and forgets all changes. A new database keeps none, which costs nothing. When there are
 	// an eighth more, the oldest are forgotten. The observations and decisions of a change count
-	// with the bytes that they take anyway, and the models that it made with those that they take
-	// in memory. With ReadOnly it is 0 or equals the stored value.
+	// with the bytes that they take anyway, and the models that it made with the bytes that they
+	// take in memory. With ReadOnly it is 0 or equals the stored value.
 	ChangeBytes int64
 	// Follower makes the database a copy that follows another one: DB.Apply writes to it, and every
-	// other write returns ErrReadOnly. Its models learn and are trained only as those of the other
+	// other write returns ErrReadOnly. Its models learn and are trained only as in the other
 	// database. It begins as a restored backup of the other database; opening a new one returns
-	// ErrNotFound. Answers with NoCache are the same bytes as those of the other database at the
+	// ErrNotFound. Answers with NoCache are the same bytes as in the other database at the
 	// same version, with the same binary, architecture and Memory.
 	Follower bool
 	// Published returns the newest version of the database that a Follower follows, as far as it is
@@ -190,7 +190,7 @@ const (
 )
 
 // memoryShares returns the share of each part of Options.Memory, in percent. All memory that
-// depends on Options.Memory is one of these parts, or a fraction of one.
+// depends on Options.Memory is one of the parts, or a fraction of a part.
 //
 // INVARIANT: the shares sum to at most 100.
 func memoryShares() [parts]int64 {
@@ -223,8 +223,8 @@ type sized interface {
 	LoadedBytes() int64 // memory of all of it
 }
 
-// fitsGraph returns ErrTooLarge for a version of which more must be in memory than the given parts
-// of Options.Memory: all of it if the store is in memory, too, and otherwise what cannot be read on
+// fitsGraph returns ErrTooLarge for a version that must have more in memory than the given parts of
+// Options.Memory: all of it if the store is in memory, too, and otherwise what cannot be read on
 // demand.
 func (db *DB) fitsGraph(s sized, of ...part) error {
 	bytes := s.KeptBytes()
@@ -246,9 +246,9 @@ const (
 	nodeBytes = 64
 )
 
-// modelMemory returns the bytes that the view of a model may take on a graph: those of an answer,
-// and what the graph leaves of its part. It depends on the numbers of the graph alone, and not on
-// what the process has loaded or changed.
+// modelMemory returns the bytes that the view of a model may take on a graph: the bytes of an
+// answer, and what the graph leaves of its part. It depends on the numbers of the graph alone, and
+// not on what the process has loaded or changed.
 func (db *DB) modelMemory(m *index.Meta) int64 {
 	graph := edgeBytes*m.Edges + nodeBytes*m.Nodes + m.FeatureBytes
 	return db.opts.memory(workPart) + max(db.opts.memory(graphPart)-graph, 0)

@@ -29,8 +29,8 @@ type PredictOptions struct {
 	// default candidates are nodes of the kinds that its kind is linked to: for a user in a list of
 	// users and items, items.
 	Among Candidates
-	// Model is the name of a model or one of [model.Heuristics]. Default: the model that answers requests
-	// without a name (see Model.Deploy), otherwise the built-in model.
+	// Model is the name of a model or one of [model.Heuristics]. Default: the model that answers
+	// requests without a name (see Model.Deploy), otherwise the built-in model.
 	Model string
 	// Version is the version of the model; 0 means the deployed one.
 	Version int
@@ -40,7 +40,7 @@ type PredictOptions struct {
 	// next. For a node without edges, zero means no time: the prediction uses the whole graph.
 	At time.Time
 	// Now is the present time that a zero At means. Zero means the clock's; for the questions of a
-	// PredictEach, that of its beginning.
+	// PredictEach, the time of its beginning.
 	Now time.Time
 	Top int // number of links returned; 0 means 10, a negative number means all
 	// Walk overrides options of the model for this answer: alpha, norm, seed_weight and center, or
@@ -52,7 +52,7 @@ type PredictOptions struct {
 	// and request alone, bit for bit.
 	NoCache bool
 	// UntilCertain lets PageRank stop before Epsilon, as soon as the requested ranks are certain.
-	// Candidates and contexts are then those of NoCache.
+	// Candidates and contexts are then computed as with NoCache.
 	UntilCertain bool
 }
 
@@ -163,8 +163,8 @@ func (q *question) links(tx *Tx, scores []model.Score, top int) []Link {
 	return links
 }
 
-// allZero reports whether there are several scores, and all are 0, as those of a heuristic are if
-// no candidate has a neighbour in common with the source.
+// allZero reports whether there are several scores, and all are 0, as the scores of a heuristic are
+// if no candidate has a neighbour in common with the source.
 func allZero(scores []model.Score) bool {
 	return len(scores) > 1 && !slices.ContainsFunc(scores, func(s model.Score) bool { return s.Score != 0 })
 }
@@ -274,8 +274,8 @@ func (tx *Tx) Keys(label string, skip int64) (iter.Seq[Key], error) {
 }
 
 // PredictEach answers questions on all processors and yields the answers in the order of the
-// questions. Each answer is that of [Tx.Predict] with NoCache, bit for bit, whatever the number of
-// processors. The iteration ends with the error of the first question that has one, or with that of
+// questions. Each answer equals the answer of [Tx.Predict] with NoCache, bit for bit, whatever the
+// number of processors. The iteration ends with the error of the first question that has one, or of
 // ctx.
 //
 // Answers that are being computed or wait to be yielded take at most a quarter of Options.Memory
@@ -304,7 +304,7 @@ func (tx *Tx) PredictEach(ctx context.Context, questions iter.Seq[PredictOptions
 }
 
 // withNow gives questions the present time and keeps them from using the cache, so that all answers
-// are of one time.
+// are of the same time.
 func withNow(questions iter.Seq[PredictOptions], now time.Time) iter.Seq[PredictOptions] {
 	return func(yield func(PredictOptions) bool) {
 		for p := range questions {

@@ -48,15 +48,15 @@ type Stats struct {
 	Activity      Activity         `json:"activity"` // since the database was opened
 }
 
-// LabelStats counts the nodes of one label. An empty Name means the nodes without a label.
+// LabelStats counts the nodes of a label. An empty Name means the nodes without a label.
 type LabelStats struct {
 	Name     string `json:"label"`
 	Nodes    int64  `json:"nodes"`
 	Features int    `json:"features"` // length of their feature vectors
 }
 
-// ChangeStats are figures of the changes that are kept for [DB.Changes]: those of the versions
-// after After, up to Version.
+// ChangeStats are figures of the changes that are kept for [DB.Changes]: the changes of the
+// versions after After, up to Version.
 type ChangeStats struct {
 	Limit   int64  `json:"limit_bytes"` // number of bytes to keep (Options.ChangeBytes); 0 means that none are kept
 	Bytes   int64  `json:"bytes"`
@@ -238,7 +238,7 @@ type CompactionEvent struct {
 // Activity counts what has happened to a database since it was opened.
 type Activity struct {
 	Opened       time.Time     `json:"opened"`
-	Commits      uint64        `json:"commits"` // commits that became durable, without those of loads and models
+	Commits      uint64        `json:"commits"` // commits that became durable, without commits of loads and models
 	Syncs        uint64        `json:"syncs"`
 	SyncTime     time.Duration `json:"sync_time_ns"` // total time of the syncs
 	Checkpoints  uint64        `json:"checkpoints"`  // number of model checkpoints
@@ -308,12 +308,12 @@ type DegreeCount struct {
 	Nodes int64 `json:"nodes"`
 }
 
-// degreeRun is the number of consecutive nodes that Degrees samples together: those of a stored
-// block of degrees.
+// degreeRun is the number of consecutive nodes that Degrees samples together: a stored block of
+// degrees.
 const degreeRun = 1 << 11
 
 // Degrees counts the nodes by their number of (outgoing) edges. It looks at no more than about most
-// nodes; 0 means 2^20. In a graph that is not in memory it reads the blocks of degrees of these
+// nodes; 0 means 2^20. In a graph that is not in memory it reads the blocks of degrees of the
 // nodes or, if edges have weights, their rows.
 func (tx *Tx) Degrees(ctx context.Context, most int) (Degrees, error) {
 	if tx.ended {

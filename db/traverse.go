@@ -124,9 +124,9 @@ const rankEpsilon = 1e-12
 // valueBytes is the memory of a node and its PageRank while nodes are ranked.
 const valueBytes = 40
 
-// PageRank ranks all nodes, including those of the source, by their personalised PageRank. Nodes
-// that the walk does not reach are left out. It returns ErrNotFound for a missing node, ErrInput
-// for an invalid number, and ErrTooLarge for an answer that takes more than a quarter of
+// PageRank ranks all nodes, including the nodes of the source, by their personalised PageRank.
+// Nodes that the walk does not reach are left out. It returns ErrNotFound for a missing node,
+// ErrInput for an invalid number, and ErrTooLarge for an answer that takes more than a quarter of
 // Options.Memory.
 func (tx *Tx) PageRank(ctx context.Context, q PageRankOptions) (*PageRank, error) {
 	if tx.ended {
@@ -151,7 +151,7 @@ func (tx *Tx) PageRank(ctx context.Context, q PageRankOptions) (*PageRank, error
 	if err := tx.db.fitsWork("ranking "+words.Count(p.top(n), "node"), linkBytes*int64(p.top(n))); err != nil {
 		return nil, err
 	}
-	var nodes []index.ID // nil: those that the walk reaches
+	var nodes []index.ID // nil: all nodes that the walk reaches
 	if valueBytes*int64(n) <= tx.db.answerMemory() {
 		nodes = slices.Collect(tx.view().Nodes())
 	}
@@ -186,7 +186,7 @@ func (tx *Tx) walker(source index.ID, noCache bool, eps float64) *walk.Walker {
 }
 
 // Warm brings the PageRank states of nodes into the cache and up to date that a prediction for them
-// without a model's name reads: those of candidates, of contexts and of the walk. Warm returns
+// without a model's name reads: the states of candidates, of contexts and of the walk. Warm returns
 // ErrNotFound for a missing node.
 func (tx *Tx) Warm(ctx context.Context, keys ...any) error {
 	if tx.ended {
@@ -241,21 +241,22 @@ type NeighborhoodOptions struct {
 	Depth int // largest number of steps from the node to those around it; 0 means 2
 	Most  int // largest number of nodes, including the node itself and predicted ones; 0 means MaxNeighborhood, which is also the maximum
 	Edges int // largest number of edges; 0 means three times Most
-	// Among are the candidates of the predicted links. The zero value means those of a prediction.
+	// Among are the candidates of the predicted links. The zero value means the candidates of a
+	// prediction.
 	Among   Candidates
 	Model   string // predicts links, as in PredictOptions
 	Version int    // of the model; 0 means the deployed one
 	Top     int    // number of predicted links; 0 means 10, a negative number means none
 }
 
-// Neighborhood is a node with the nodes around it that matter most to it: those with the highest
-// personalised PageRank among the nodes that can be reached through each other, and the ends of the
-// links that a model predicts.
+// Neighborhood is a node with the nodes around it that matter most to it: the nodes with the
+// highest personalised PageRank among the nodes that can be reached through each other, and the
+// ends of the links that a model predicts.
 type Neighborhood struct {
 	Center   Key  `json:"center"`
 	Directed bool `json:"directed"`
-	// Nodes begins with the center. The others follow in descending order of PageRank, equal ones
-	// in the order in which they were made.
+	// Nodes begins with the center. All other nodes follow in descending order of PageRank, equal
+	// ones in the order in which they were made.
 	Nodes []NeighborhoodNode `json:"nodes"`
 	// Edges are edges between the nodes: one that leads to each node, then for each node the one
 	// over which the walk moves most mass, then the next one of each, and so on.
@@ -263,7 +264,7 @@ type Neighborhood struct {
 	Predicted []Link `json:"predicted"`  // links from the center, the best first; their targets are among the nodes
 	NodesLeft int    `json:"nodes_left"` // number of nodes that the walk reaches and that were left out, whatever their distance
 	EdgesLeft int    `json:"edges_left"` // number of edges between the nodes that were left out
-	// AnsweredBy and Remark are those of the Prediction of Predicted.
+	// AnsweredBy and Remark are copied from the Prediction of Predicted.
 	AnsweredBy   string `json:"answered_by"`
 	Remark       string `json:"remark,omitzero"`
 	GraphVersion uint64 `json:"graph_version"`
@@ -342,7 +343,7 @@ func (tx *Tx) Neighborhood(ctx context.Context, o NeighborhoodOptions) (*Neighbo
 // that the surroundings are found with, or nil if none are requested.
 func (h *Neighborhood) predict(ctx context.Context, tx *Tx, o *NeighborhoodOptions) (*walk.Walker, error) {
 	p := PredictOptions{For: o.Of, Among: o.Among, Model: o.Model, Version: o.Version}
-	if p.Top = min(cmp.Or(o.Top, defaultTop), o.Most-1); p.Top <= 0 { // negative, or a neighborhood of one node
+	if p.Top = min(cmp.Or(o.Top, defaultTop), o.Most-1); p.Top <= 0 { // negative, or a neighborhood with a single node
 		return nil, nil
 	}
 	q, err := tx.prepare(ctx, p)

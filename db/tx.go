@@ -84,7 +84,7 @@ func (tx *Tx) key(id index.ID) Key {
 
 // Begin begins a transaction that the caller must end with Commit or Rollback. [DB.View] and
 // [DB.Update] end theirs themselves. Begin is for transactions that span several functions, such as
-// those of a session.
+// the transactions of a session.
 //
 // A writable transaction waits until the previous one ends or ctx is done, and blocks all other
 // writers until it ends. Close waits for every open transaction. Begin does not use ctx after it
@@ -183,7 +183,7 @@ func (tx *Tx) close() {
 func (tx *Tx) expire() { tx.ended, tx.snap, tx.batch = true, tx.db.nothing, nil }
 
 // Savepoint calls f, which writes to the transaction. If f returns an error or panics, Savepoint
-// undoes what was written since, and returns the error. Savepoints nest. In a transaction that
+// undoes the writes of f, and returns the error. Savepoints nest. In a transaction that
 // cannot write, Savepoint returns ErrReadOnly without calling f.
 func (tx *Tx) Savepoint(f func() error) error {
 	b, err := tx.writable()

@@ -141,7 +141,7 @@ func (l *layout) isComment(line []byte, begun bool) bool {
 
 // chooseComments decides whether lines that begin with # or % are comments, and returns the lines
 // with data among the first ones. They are not comments if the options say so, or if they look like
-// data and are at least as many as the other lines, or come below a header of a table. A line looks
+// data and are at least as many as all other lines, or come below a header of a table. A line looks
 // like data if it is no remark and has the usual number of columns.
 func (l *layout) chooseComments(s sample, headed bool, o Options) [][]byte {
 	plain := s.plain
@@ -171,8 +171,8 @@ func (l *layout) chooseComments(s sample, headed bool, o Options) [][]byte {
 	return lines
 }
 
-// usualColumns returns the number of columns that most lines have. Lines that begin with # or % count
-// only if all lines do.
+// usualColumns returns the number of columns that most lines have. Lines that begin with # or %
+// count only if all lines do.
 func (l *layout) usualColumns(s sample) int {
 	lines := s.plain
 	if len(lines) == 0 {

@@ -25,7 +25,7 @@ type seen struct {
 	header  int64
 	samples [len(oddKeys)]string // the first key of each kind in oddKeys
 	// first is the first edge, if its keys are integers; edges counts the edges, and largest is the
-	// largest integer of the others.
+	// largest integer of all other keys.
 	first   Edge
 	edges   int64
 	largest int64

@@ -159,7 +159,7 @@ func (s *splitEdges) timeFormat(o Options, name string) TimeFormat {
 }
 
 // noteUnread adds a note with the names of the values of the dictionary that were not read. It
-// leaves out the values of the other part of the split.
+// omits the values of the opposite part of the split.
 func (s *splitEdges) noteUnread(d map[string]any, read map[string]bool) {
 	for _, part := range []bool{false, true} {
 		for _, names := range linkArrays(part) {

@@ -53,8 +53,8 @@ func Value(v any) string {
 // longest is the maximum length of a string in a message.
 const longest = 60
 
-// Closest returns the one of names that name is probably a misspelling of, or "". It accepts one
-// error in three letters, and at most two errors.
+// Closest returns the element of names that name is probably a misspelling of, or "". It accepts
+// one error in three letters, and at most two errors.
 func Closest(name string, names []string) string {
 	for errors := range 3 {
 		for _, n := range names {

@@ -266,7 +266,7 @@ func (f *storeFiles) checkTables(all bool) error {
 }
 
 // dropForeign is called if the inventory is from another directory than the newest commit. It
-// ignores whichever does not fit the other files. fits says whether the inventory does.
+// ignores whichever does not fit all other files. fits says whether the inventory does.
 func (f *storeFiles) dropForeign(fits bool) error {
 	known := false // whether the newest commit is known to come from this directory
 	for name, mark := range f.newest.Logs {

@@ -43,8 +43,8 @@ func Best(n, k int, at func(place int) (score, bound float64)) []Ranked {
 // nothing returns a Ranked that ranks below every candidate.
 func nothing() Ranked { return Ranked{Score: math.Inf(-1)} }
 
-// bestBefore is Best for candidates that all rank before some others. rest is the candidate among
-// the others with the highest upper bound.
+// bestBefore is Best for candidates that all rank before some others. rest is the candidate with
+// the highest upper bound among the remaining ones.
 func bestBefore(rest Ranked, n, k int, at func(place int) (score, bound float64)) []Ranked {
 	s := selection{k: min(k, n), top: make([]Ranked, 0, max(min(k, n), 0)), rest: rest}
 	for i := range n {

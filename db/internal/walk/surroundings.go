@@ -13,8 +13,8 @@ import (
 // Surroundings are a node, the center, with the nodes around it that matter most to it: they have
 // the highest personalised PageRank among the nodes that can be reached through each other.
 type Surroundings struct {
-	// Nodes begins with the center. The others follow in descending order of PageRank, equal ones
-	// in the order of their ids.
+	// Nodes begins with the center. All other nodes follow in descending order of PageRank, equal
+	// ones in the order of their ids.
 	Nodes []SurroundingNode
 	// Edges are edges between the nodes: first an edge that leads to each node, then for each node
 	// the edge over which the walk moves most mass, then the next edge of each node, and so on.

@@ -62,8 +62,8 @@ func (r *ranker) withTies(v, bound []float64, last bool) []Ranked {
 }
 
 // contested returns, by place, the candidates that may belong to the best n, or to the best k if
-// the best n have too many candidates. rest is the candidate among the others with the highest
-// upper bound. contested returns nil if the best k have too many candidates as well.
+// the best n have too many candidates. rest is the candidate with the highest upper bound among
+// the remaining ones. contested returns nil if the best k have too many candidates as well.
 func contested(v, bound []float64, k, n int) (all []Ranked, rest Ranked) {
 	most := min(2*n, maxContested)
 	for _, n := range []int{n, k} {

@@ -82,7 +82,7 @@ type ranker struct {
 	// known yet.
 	reached nodeSet
 	at      []index.ID // candidates: task.At, or nodes that the walk reaches
-	rest    Ranked     // one of the other nodes, with the highest upper bound
+	rest    Ranked     // the remaining node with the highest upper bound
 }
 
 // ranks ranks the nodes by their values in a state, and reports whether the ranks are certain. last
