@@ -38,11 +38,11 @@ import (
 // within the memory of a single answer. It answers PREDICT LINKS FOR ALL and kith score.
 //
 // A question may be about a weighted set of nodes, [Seeds], as one source: [Tx.PageRank] starts its
-// walk at the nodes by weight, and Predict scores a link as if a node, drawn by weight, made
-// it. All scores are then weighted means of the scores that the nodes alone would give the same
-// candidates, since estimates are averaged and a walk is linear, so no model is asked anything that
-// it was not trained for, and [Tx.Why] shows what each node adds. Generated candidates are nodes
-// near any of the nodes; nodes that any of them is linked to are left out.
+// walk at the nodes by weight, and Predict scores a link as if a node of the set, drawn by weight,
+// made it. All scores are then weighted means of the scores that the nodes alone would give the
+// same candidates, since estimates are averaged and a walk is linear, so no model is asked anything
+// that it was not trained for, and [Tx.Why] shows what each node adds. Generated candidates are
+// nodes near any of the nodes; nodes that any of them is linked to are left out.
 //
 // A training takes a quarter of Options.Memory, whatever the size of the graph: the columns of its
 // samples and the vectors of the nodes. Where both do not fit, it draws fewer samples and leaves

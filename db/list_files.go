@@ -24,8 +24,8 @@ func (db *DB) LoadNodes(ctx context.Context, r io.Reader, o LoadNodesOptions) (*
 }
 
 // LoadFeatures sets the feature vectors of the nodes of a list, and adds missing nodes. It commits
-// as it goes, like LoadNodes. A vector whose length differs from other vectors of its
-// label counts as a malformed line.
+// as it goes, like LoadNodes. A vector whose length differs from the other vectors of
+// its label counts as a malformed line.
 func (db *DB) LoadFeatures(ctx context.Context, r io.Reader, o LoadNodesOptions) (*LoadReport, error) {
 	return db.loadNodes(ctx, r, o, edgelist.NewFeatures)
 }

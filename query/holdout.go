@@ -166,8 +166,8 @@ func (e *evaluation) options(t *db.TrainOptions, learns bool) []option {
 	return options
 }
 
-// holdoutOptions returns the options of EVALUATE HOLDOUT and EVALUATE SPLIT. They include the options
-// of a training unless a heuristic or a version is evaluated, which learns nothing.
+// holdoutOptions returns the options of EVALUATE HOLDOUT and EVALUATE SPLIT. They include the
+// options of a training unless a heuristic or a version is evaluated, which learns nothing.
 func holdoutOptions(s *parse.Statement, _ func(string) bool) []option {
 	e := evaluation{}
 	if parse.SplitFile.Of(s) != nil {

@@ -127,9 +127,10 @@ func (r *run) unmarshal(at place, text string, to encoding.TextUnmarshaler) {
 	}
 }
 
-// wordsOf returns the words of the language that match expected, what the grammar expects after text:
-// policies, columns, options, their values and so on. models are the names of the models of the
-// database, if they are known: the options of an evaluation depend on whether USING names a model.
+// wordsOf returns the words of the language that match expected, what the grammar expects after
+// text: policies, columns, options, their values and so on. models are the names of the models of
+// the database, if they are known: the options of an evaluation depend on whether USING names a
+// model.
 func wordsOf(expected, text string, models []string) []string {
 	stmt, name := parse.Begun(text)
 	switch expected {

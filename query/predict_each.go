@@ -12,7 +12,8 @@ import (
 	"kith/query/parse"
 )
 
-// isBatch reports whether a statement predicts the links of all nodes, or of all nodes with a label.
+// isBatch reports whether a statement predicts the links of all nodes, or of all nodes with a
+// label.
 func isBatch(s *parse.Statement) bool {
 	return s.Form == "PREDICT LINKS" && (parse.All.Given(s) || parse.Label.Given(s))
 }

@@ -54,10 +54,10 @@ func Dial(address string) (*Client, error) {
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Run runs one statement in the server process, as [query.Run] does in this process: it returns the same
-// rows, a fault in the statement is an [*query.Error], and errors.Is finds the database's error. An
-// argument is a node, a number, a string, a bool, a time, nil, or a slice of such values. The statement
-// is cancelled when ctx ends.
+// Run runs one statement in the server process, as [query.Run] does in this process: it returns the
+// same rows, a fault in the statement is an [*query.Error], and errors.Is finds the database's
+// error. An argument is a node, a number, a string, a bool, a time, nil, or a slice of such values.
+// The statement is cancelled when ctx ends.
 func (c *Client) Run(ctx context.Context, text string, args ...any) (*query.Rows, error) {
 	body, err := marshalRequest(text, args)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package web serves a database over HTTP. [Handler] answers statements that only read; with a
-// token, [Options.Handler] also answers statements that write. A [Client] sends statements to it, and
-// returns the same rows and errors as [query.Run]. A request is
+// token, [Options.Handler] also answers statements that write. A [Client] sends statements to it,
+// and returns the same rows and errors as [query.Run]. A request is
 //
 //	POST /query HTTP/1.1
 //	Content-Type: application/json
@@ -17,8 +17,8 @@
 //	{"rows":1}
 //
 // Parameters are a list for ? or an object for $name. A parameter is a number, a string, true,
-// false, null, a list of such values, or {"key": node}. A request that has other members, a member twice,
-// or half of a surrogate pair in a string is refused.
+// false, null, a list of such values, or {"key": node}. A request that has other members, a member
+// twice, or half of a surrogate pair in a string is refused.
 //
 // A node is an integer or a string of JSON, and 7 and "7" are two nodes. JavaScript, among others,
 // reads integers above 2^53 with other digits; a request with "keys": "text" gets nodes as strings,
@@ -44,9 +44,9 @@
 // Without since it begins with the oldest change that is kept, with until=V it ends with the change
 // of version V, and with keys=text the nodes are strings as in answers of POST /query. An empty
 // line at least every 10 seconds means that the server is there. A last line that is an error says
-// why the feed ended. There are at most 16 feeds at a time; a new client gets the place of a client that
-// has several. A client that takes longer than [Options.Timeout] to read a line is disconnected.
-// [Client.Changes] reads a feed.
+// why the feed ended. There are at most 16 feeds at a time; a new client gets the place of a client
+// that has several. A client that takes longer than [Options.Timeout] to read a line is
+// disconnected. [Client.Changes] reads a feed.
 //
 // # Writing
 //
@@ -77,12 +77,12 @@
 // serve does.
 //
 // Requests with the token and requests without it have separate places, so that neither waits for
-// the other kind. Among each, clients take turns. A client is an address, or a network of 64 bits of IPv6.
-// Behind a proxy all clients have the address of the proxy: there, only the token tells them apart,
-// and the proxy must limit each client. Small statements do not wait for large ones: statements that
-// evaluate or predict the links of many nodes are large, and so are others once their like have run
-// for longer than a quarter of a second. The body of a request must arrive within
-// [Options.BodyTimeout].
+// the other kind. Among each, clients take turns. A client is an address, or a network of 64 bits
+// of IPv6. Behind a proxy all clients have the address of the proxy: there, only the token tells
+// them apart, and the proxy must limit each client. Small statements do not wait for large ones:
+// statements that evaluate or predict the links of many nodes are large, and so are others once
+// their like have run for longer than a quarter of a second. The body of a request must arrive
+// within [Options.BodyTimeout].
 //
 // The token, like everything else, is sent in clear text: for other machines, put a proxy with
 // encryption in front.

@@ -9,7 +9,8 @@ import (
 )
 
 // lane has the limits of the requests that have the token, or of the requests that lack it, so that
-// neither keeps requests in the other lane from an answer. Within a lane the clients get equal shares.
+// neither keeps requests in the other lane from an answer. Within a lane the clients get equal
+// shares.
 type lane struct {
 	arriving        *places // requests whose body arrives
 	watching, feeds *places // requests of GET /events and of GET /changes
@@ -55,8 +56,8 @@ const quick = 250 * time.Millisecond
 
 // inTurn calls f, which runs a statement, when it is the turn of the client. A statement that
 // trains, evaluates or asks for the links of many nodes is large, and so is one whose like have
-// taken long; all other statements are small. If a small one takes long, it becomes large, so that the next
-// small one begins.
+// taken long; all other statements are small. If a small one takes long, it becomes large, so that
+// the next small one begins.
 func (h *handler) inTurn(ctx context.Context, client string, small, large *turns, c *call, f func() error) error {
 	shape, turns := shapeOf(c.text), small
 	if query.Lasts(c.stmt) || h.costs.of(shape) >= quick {

@@ -15,8 +15,8 @@ type network struct {
 	seed  uint64
 }
 
-// The lengths of edges. The length of an edge grows from shortest to longest with the share of neighbors
-// that its ends do not have in common.
+// The lengths of edges. The length of an edge grows from shortest to longest with the share of
+// neighbors that its ends do not have in common.
 const (
 	shortest  = 0.7
 	longest   = 1.7

@@ -68,8 +68,8 @@ type Point struct{ X, Y float64 }
 // Color is a color of a picture.
 type Color uint8
 
-// The colors. Texts and lines have Ink, which in a page is the color of the text around the picture.
-// FirstSeries is the first of NumSeries colors for series and labels.
+// The colors. Texts and lines have Ink, which in a page is the color of the text around the
+// picture. FirstSeries is the first of NumSeries colors for series and labels.
 const (
 	Ink Color = iota
 	Accent
