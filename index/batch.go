@@ -33,7 +33,7 @@ type vectorChange struct {
 // Begin starts a batch of changes that make the version after s.
 func (s *Snapshot) Begin() *Batch {
 	b := &Batch{now: *s, edit: s.Graph.Edit(), by: new(pages.Owner), pending: map[Key]ID{}, began: s.Meta.Labels}
-	b.now.Graph = b.edit.View()
+	b.now.Graph = b.edit.view()
 	b.now.Meta.Labels = slices.Clone(s.Meta.Labels)
 	return b
 }
@@ -41,12 +41,12 @@ func (s *Snapshot) Begin() *Batch {
 // View returns the snapshot as changed so far. It changes with the batch. Changes made after View
 // may be missing from its graph until View is called again.
 func (b *Batch) View() *Snapshot {
-	b.edit.View()
+	b.edit.view()
 	return &b.now
 }
 
 // Edge returns the edge from u to v and whether there is one. It costs less than View.
-func (b *Batch) Edge(u, v ID) (Edge, bool) { return b.edit.Edge(u, v) }
+func (b *Batch) Edge(u, v ID) (Edge, bool) { return b.edit.edge(u, v) }
 
 // ID returns the id of the node with key k and whether there is one.
 func (b *Batch) ID(k Key) (ID, bool) {
@@ -60,7 +60,7 @@ func (b *Batch) lookup(k Key) (ID, bool) {
 	if id, ok := b.pending[k]; ok {
 		return id, true
 	}
-	id, ok := b.now.Dict.ID(k)
+	id, ok := b.now.dict.id(k)
 	return id, ok && int64(id) < b.now.Meta.Nodes-int64(len(b.record.keys))
 }
 
@@ -155,7 +155,7 @@ func (b *Batch) SetEdge(u, v ID, w float32, t int64) (old float32, err error) {
 		u, v = v, u
 	}
 	change := edgeChange{Edge: Edge{U: u, V: v, Weight: w, Time: t}}
-	had, ok := b.edit.Edge(u, v)
+	had, ok := b.edit.edge(u, v)
 	switch {
 	case !ok && w == 0, ok && had == change.Edge:
 		return had.Weight, nil // nothing changes
@@ -172,13 +172,13 @@ func (b *Batch) SetEdge(u, v ID, w float32, t int64) (old float32, err error) {
 
 // DeleteNode removes a node with its edges, label and features. Its key keeps the id.
 func (b *Batch) DeleteNode(id ID) error {
-	out, _ := b.edit.View().Out(id)
+	out, _ := b.edit.view().Out(id)
 	for _, v := range slices.Clone(out) {
 		if _, err := b.SetEdge(id, v, 0, 0); err != nil {
 			return err
 		}
 	}
-	in, _ := b.edit.View().In(id)
+	in, _ := b.edit.view().In(id)
 	for _, u := range slices.Clone(in) {
 		if _, err := b.SetEdge(u, id, 0, 0); err != nil {
 			return err
@@ -282,7 +282,7 @@ func mergeRepeats[T any, K comparable](list []T, key func(*T) K, merge func(firs
 // Snapshot returns the new version. It must be called only once the records of Write are durable.
 func (b *Batch) Snapshot() *Snapshot {
 	b.now.Graph = b.edit.Graph()
-	b.now.Dict.Add(b.record.keys)
+	b.now.dict.add(b.record.keys)
 	b.now.Log.add(b.now.Meta.Version, b.record.edges)
 	b.now.Events = b.now.Events.add(eventsOf(b.record.edges)...)
 	next := b.now // a copy, so that the rest of the batch can be collected

@@ -115,7 +115,7 @@ func (b *Bulk) checkLabel(k Key, label uint16) error {
 	if label == 0 || b.s.Meta.FeatureBytes == 0 {
 		return nil
 	}
-	id, ok := b.s.Dict.ID(k)
+	id, ok := b.s.dict.id(k)
 	if !ok || int(id) >= b.s.Graph.nodes || b.s.Features(id) == nil {
 		return nil
 	}
@@ -171,7 +171,7 @@ func (b *Bulk) countedLabels() []Label {
 
 // keys yields the keys of all nodes of the result, by id.
 func (b *Bulk) keys(yield func(Key, error) bool) {
-	for k, err := range b.s.Dict.first(b.s.Graph.nodes) {
+	for k, err := range b.s.dict.first(b.s.Graph.nodes) {
 		if !yield(k, err) || err != nil {
 			return
 		}
@@ -182,7 +182,7 @@ func (b *Bulk) keys(yield func(Key, error) bool) {
 // ascending yields the keys of all nodes of the result, in key order.
 func (b *Bulk) ascending(yield func(block.KeyEntry, error) bool) {
 	first := b.s.Graph.nodes
-	mergeKeys(b.s.Dict.ascending(first), func(yield func(block.KeyEntry, error) bool) {
+	mergeKeys(b.s.dict.ascending(first), func(yield func(block.KeyEntry, error) bool) {
 		next := ID(first)
 		for k, err := range b.newKeys {
 			if !yield(block.KeyEntry{Key: k, ID: next}, err) {
@@ -197,7 +197,7 @@ func (b *Bulk) ascending(yield func(block.KeyEntry, error) bool) {
 func (b *Bulk) key(id ID) (key Key) {
 	n := ID(b.s.Graph.nodes)
 	if id < n {
-		return b.s.Dict.Key(id)
+		return b.s.dict.key(id)
 	}
 	for k, err := range b.newKeys {
 		if n == id || err != nil {

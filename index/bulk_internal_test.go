@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"kith/index/internal/block"
+
 	"pgregory.net/rapid"
 )
 
@@ -142,7 +144,7 @@ func TestBulkRunBytes(t *testing.T) {
 	defer b.Close()
 	most := 0
 	for i := range 2000 {
-		k := Str(strings.Repeat("x", i%MaxKeyLen) + fmt.Sprint(i)[:1])
+		k := Str(strings.Repeat("x", i%block.MaxKeyLen) + fmt.Sprint(i)[:1])
 		if err := b.Edge(k, Int(int64(i)), 1, 0); err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +152,7 @@ func TestBulkRunBytes(t *testing.T) {
 		for k := range b.run.keys.strs {
 			text += int64(len(k))
 		}
-		if text != b.run.keys.text || b.run.bytes() > memory/2+2*MaxKeyLen {
+		if text != b.run.keys.text || b.run.bytes() > memory/2+2*block.MaxKeyLen {
 			t.Fatalf("a run of %d bytes, %d of text, counted %d", b.run.bytes(), text, b.run.keys.text)
 		}
 		most = max(most, len(b.run.edges))

@@ -239,7 +239,7 @@ func (n *numbering) id(k labelledKey) (ID, error) {
 		return n.lastID, nil
 	}
 	first := int64(n.s.Graph.nodes)
-	id, ok := n.s.Dict.ID(k.Key)
+	id, ok := n.s.dict.id(k.Key)
 	if ok && int64(id) < first {
 		if n.nodes.at(id).deleted {
 			n.nodes.set(n.by, id, node{})

@@ -343,7 +343,7 @@ func (b *Batch) replayEdge(c *EdgeChange) error {
 	if int64(max(c.U, c.V)) >= m.Nodes || c.Weight != 0 && !ValidWeight(c.Weight) || !m.Directed && c.U > c.V {
 		return mismatch("edge %d -> %d of weight %v among %d nodes", c.U, c.V, c.Weight, m.Nodes)
 	}
-	had, _ := b.edit.Edge(c.U, c.V)
+	had, _ := b.edit.edge(c.U, c.V)
 	if had.Weight != c.Old {
 		return mismatch("edge %v -> %v had weight %v, not %v", b.Key(c.U).Literal(), b.Key(c.V).Literal(), had.Weight, c.Old)
 	}

@@ -16,23 +16,20 @@ import (
 // Key is the name that users give a node: an integer or a string. See [block.Key].
 type Key = block.Key
 
-// MaxKeyLen is the maximum length of a string key in bytes.
-const MaxKeyLen = block.MaxKeyLen
-
 // Int returns the integer key i.
 func Int(i int64) Key { return block.Int(i) }
 
 // Str returns the string key s. The caller must not use a key for which Valid returns an error.
 func Str(s string) Key { return block.Str(s) }
 
-// Dict maps keys to ids and back. It only grows: a key keeps its id forever, even while its node is
-// deleted, so one Dict serves every version. A reader of a version with n ids treats an id >= n as
-// absent. A Dict is safe for concurrent use.
+// dict maps keys to ids and back. It only grows: a key keeps its id forever, even while its node is
+// deleted, so one dict serves every version. A reader of a version with n ids treats an id >= n as
+// absent. A dict is safe for concurrent use.
 //
 // The keys of the base are in the store until they are loaded into memory, where they take 8 bytes
 // per integer key, 16 bytes plus the string per string key, and 4 more bytes per key if ids are not
 // in key order. Keys added later are in a map.
-type Dict struct {
+type dict struct {
 	n      int                      // number of keys in the base
 	memory atomic.Pointer[keyTable] // the base; nil: not loaded
 	stored *storedKeys              // nil if the base was made in memory
@@ -50,9 +47,9 @@ type keyTable struct {
 
 // newDict returns the dictionary of keys, in which the id of a key is its index in the list. It
 // returns ErrCorrupt if a key occurs twice.
-func newDict(keys []Key) (*Dict, error) {
+func newDict(keys []Key) (*dict, error) {
 	t := &keyTable{KeyList: block.ListOf(keys)}
-	d := &Dict{n: len(keys), ids: make(map[Key]ID)}
+	d := &dict{n: len(keys), ids: make(map[Key]ID)}
 	d.memory.Store(t)
 	ordered := true
 	for i := 1; i < len(keys) && ordered; i++ {
@@ -112,15 +109,15 @@ func (t *keyTable) bytes() int64 {
 // addedKey is the approximate memory that a key takes until it is in a base, in bytes.
 const addedKey = 100
 
-// Len returns the number of keys.
-func (d *Dict) Len() int {
+// len returns the number of keys.
+func (d *dict) len() int {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.n + len(d.added)
 }
 
-// ID returns the id of k and whether k has one.
-func (d *Dict) ID(k Key) (id ID, ok bool) {
+// id returns the id of k and whether k has one.
+func (d *dict) id(k Key) (id ID, ok bool) {
 	if t := d.memory.Load(); t != nil {
 		id, ok = t.id(k)
 	} else {
@@ -135,8 +132,8 @@ func (d *Dict) ID(k Key) (id ID, ok bool) {
 	return id, ok
 }
 
-// Key returns the key of id, which must be below Len.
-func (d *Dict) Key(id ID) Key {
+// key returns the key of id, which must be below len.
+func (d *dict) key(id ID) Key {
 	if int(id) >= d.n {
 		d.mu.RLock()
 		defer d.mu.RUnlock()
@@ -148,8 +145,8 @@ func (d *Dict) Key(id ID) Key {
 	return d.stored.key(id)
 }
 
-// Add assigns the next ids to keys, which must be new.
-func (d *Dict) Add(keys []Key) {
+// add assigns the next ids to keys, which must be new.
+func (d *dict) add(keys []Key) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, k := range keys {
@@ -158,18 +155,9 @@ func (d *Dict) Add(keys []Key) {
 	}
 }
 
-// Keys returns all keys, ordered by id.
-func (d *Dict) Keys() []Key {
-	keys := make([]Key, d.Len())
-	for i := range keys {
-		keys[i] = d.Key(ID(i))
-	}
-	return keys
-}
-
 // first yields the keys of the ids below n, which is at least the number of keys in the base, by
 // id.
-func (d *Dict) first(n int) iter.Seq2[Key, error] {
+func (d *dict) first(n int) iter.Seq2[Key, error] {
 	return func(yield func(Key, error) bool) {
 		next := ID(0)
 		if d.memory.Load() == nil {
@@ -181,7 +169,7 @@ func (d *Dict) first(n int) iter.Seq2[Key, error] {
 			next = ID(d.n)
 		}
 		for ; next < ID(n); next++ {
-			if !yield(d.Key(next), nil) {
+			if !yield(d.key(next), nil) {
 				return
 			}
 		}
@@ -190,7 +178,7 @@ func (d *Dict) first(n int) iter.Seq2[Key, error] {
 
 // ascending yields the keys of the ids below n, which is at least the number of keys in the base,
 // in key order.
-func (d *Dict) ascending(n int) iter.Seq2[block.KeyEntry, error] {
+func (d *dict) ascending(n int) iter.Seq2[block.KeyEntry, error] {
 	added := d.addedWhere(func(k block.KeyEntry) bool { return int(k.ID) < n })
 	if t := d.memory.Load(); t != nil {
 		return mergeKeys(t.from(0), added)
@@ -211,7 +199,7 @@ func (t *keyTable) from(first int) iter.Seq2[block.KeyEntry, error] {
 
 // addedWhere yields the keys that were added since the base and that is accepts, in key order. The
 // errors are nil.
-func (d *Dict) addedWhere(is func(block.KeyEntry) bool) iter.Seq2[block.KeyEntry, error] {
+func (d *dict) addedWhere(is func(block.KeyEntry) bool) iter.Seq2[block.KeyEntry, error] {
 	var list []block.KeyEntry
 	d.mu.RLock()
 	for i, k := range d.added {
@@ -260,11 +248,11 @@ func mergeKeys(a, b iter.Seq2[block.KeyEntry, error]) iter.Seq2[block.KeyEntry, 
 }
 
 // Loaded reports whether all keys of the base are in memory.
-func (d *Dict) Loaded() bool { return d.memory.Load() != nil }
+func (d *dict) Loaded() bool { return d.memory.Load() != nil }
 
 // Load reads all keys of the base into memory. It returns ErrCorrupt, which err returns from then
 // on, too, or the error of ctx.
-func (d *Dict) Load(ctx context.Context) error {
+func (d *dict) Load(ctx context.Context) error {
 	if d.Loaded() {
 		return nil
 	}
@@ -279,14 +267,14 @@ func (d *Dict) Load(ctx context.Context) error {
 
 // since returns the keys of the ids from n on, which must not be below the number of keys in the
 // base.
-func (d *Dict) since(n int) []Key {
+func (d *dict) since(n int) []Key {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.added[n-d.n:]
 }
 
 // err returns the error of the first block that could not be read.
-func (d *Dict) err() error {
+func (d *dict) err() error {
 	if d.stored == nil {
 		return nil
 	}
@@ -294,14 +282,14 @@ func (d *Dict) err() error {
 }
 
 // keptBytes returns the approximate memory of the keys that are not in the base, in bytes.
-func (d *Dict) keptBytes() int64 {
+func (d *dict) keptBytes() int64 {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return addedKey * int64(len(d.added))
 }
 
 // bytes returns the memory of the base, in bytes, apart from cached blocks.
-func (d *Dict) bytes() (n int64) {
+func (d *dict) bytes() (n int64) {
 	if t := d.memory.Load(); t != nil {
 		n = t.bytes()
 	}
@@ -312,7 +300,7 @@ func (d *Dict) bytes() (n int64) {
 }
 
 // loadedBytes returns the memory of the base once it is loaded, in bytes.
-func (d *Dict) loadedBytes() int64 {
+func (d *dict) loadedBytes() int64 {
 	if d.memory.Load() != nil {
 		return d.bytes()
 	}
@@ -321,7 +309,7 @@ func (d *Dict) loadedBytes() int64 {
 
 // Check returns an error, which err returns from then on, too, unless both directions agree for
 // every id. It may also return the error of ctx.
-func (d *Dict) Check(ctx context.Context) error {
+func (d *dict) Check(ctx context.Context) error {
 	next := ID(d.n)
 	if d.Loaded() {
 		next = 0
@@ -331,12 +319,12 @@ func (d *Dict) Check(ctx context.Context) error {
 		}
 		return err
 	}
-	for id := next; id < ID(d.Len()); id++ {
+	for id := next; id < ID(d.len()); id++ {
 		if err := checkEvery(ctx, int(id)); err != nil {
 			return err
 		}
-		k := d.Key(id)
-		if back, ok := d.ID(k); !ok || back != id {
+		k := d.key(id)
+		if back, ok := d.id(k); !ok || back != id {
 			return fmt.Errorf("%w: node %d has key %v, which has node %d", ErrCorrupt, id, k.Literal(), back)
 		}
 	}
@@ -356,8 +344,8 @@ func checkEvery(ctx context.Context, step int) error {
 // added since the base.
 func (s *Snapshot) Keyed(low Key, within func(Key) bool) iter.Seq2[block.KeyEntry, error] {
 	return func(yield func(block.KeyEntry, error) bool) {
-		added := s.Dict.addedWhere(func(k block.KeyEntry) bool { return k.Compare(low) >= 0 && within(k.Key) })
-		for k, err := range mergeKeys(s.Dict.baseFrom(low), added) {
+		added := s.dict.addedWhere(func(k block.KeyEntry) bool { return k.Compare(low) >= 0 && within(k.Key) })
+		for k, err := range mergeKeys(s.dict.baseFrom(low), added) {
 			if err == nil && !within(k.Key) {
 				return
 			}
@@ -369,7 +357,7 @@ func (s *Snapshot) Keyed(low Key, within func(Key) bool) iter.Seq2[block.KeyEntr
 }
 
 // baseFrom yields the keys of the base from low on, in key order.
-func (d *Dict) baseFrom(low Key) iter.Seq2[block.KeyEntry, error] {
+func (d *dict) baseFrom(low Key) iter.Seq2[block.KeyEntry, error] {
 	t := d.memory.Load()
 	if t == nil {
 		return d.stored.from(low)

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"kith/index/internal/block"
+
 	"pgregory.net/rapid"
 )
 
@@ -32,22 +34,22 @@ func TestDictIsAMap(t *testing.T) {
 		}
 		for rest := keys[base:]; len(rest) > 0; {
 			n := rapid.IntRange(1, len(rest)).Draw(t, "added")
-			d.Add(rest[:n])
+			d.add(rest[:n])
 			rest = rest[n:]
 		}
-		if got := d.Keys(); !slices.Equal(got, keys) || d.Len() != len(keys) {
-			t.Fatalf("%d keys %v, want %v", d.Len(), got, keys)
+		if got := d.keys(); !slices.Equal(got, keys) || d.len() != len(keys) {
+			t.Fatalf("%d keys %v, want %v", d.len(), got, keys)
 		}
 		if err := d.Check(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		for i, k := range keys {
-			if id, ok := d.ID(k); !ok || id != ID(i) {
+			if id, ok := d.id(k); !ok || id != ID(i) {
 				t.Fatalf("%v: id %d, %v, want %d", k, id, ok, i)
 			}
 		}
 		k := genKey.Draw(t, "asked")
-		if id, ok := d.ID(k); ok != slices.Contains(keys, k) || ok && keys[id] != k {
+		if id, ok := d.id(k); ok != slices.Contains(keys, k) || ok && keys[id] != k {
 			t.Fatalf("%v: id %d, %v", k, id, ok)
 		}
 	})
@@ -63,7 +65,7 @@ func TestDictRefusesARepeatedKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.Add([]Key{Int(1)})
+	d.add([]Key{Int(1)})
 	wantCorrupt(t, "check of a key added again", d.Check(context.Background()))
 }
 
@@ -77,11 +79,11 @@ func TestDictConcurrently(t *testing.T) {
 	for range 4 {
 		readers.Go(func() {
 			for {
-				n := d.Len()
-				if k := d.Key(ID(n - 1)); k != Int(int64(n-1)) {
+				n := d.len()
+				if k := d.key(ID(n - 1)); k != Int(int64(n-1)) {
 					t.Errorf("key %v of id %d", k, n-1)
 				}
-				if id, ok := d.ID(Int(int64(n - 1))); !ok || int(id) != n-1 {
+				if id, ok := d.id(Int(int64(n - 1))); !ok || int(id) != n-1 {
 					t.Errorf("id %d of key %d", id, n-1)
 				}
 				if n > 1000 {
@@ -91,7 +93,7 @@ func TestDictConcurrently(t *testing.T) {
 		})
 	}
 	for i := int64(1); i <= 1000; i++ {
-		d.Add([]Key{Int(i)})
+		d.add([]Key{Int(i)})
 	}
 	readers.Wait()
 }
@@ -112,8 +114,8 @@ func TestKeys(t *testing.T) {
 		{Str(""), "''", "", false},
 		{Str("a\x00b"), "'a\x00b'", "a\x00b", false},
 		{Str("\xff"), "'\xff'", "\xff", false},
-		{Str(strings.Repeat("x", MaxKeyLen)), "'" + strings.Repeat("x", MaxKeyLen) + "'", strings.Repeat("x", MaxKeyLen), true},
-		{Str(strings.Repeat("x", MaxKeyLen+1)), "'" + strings.Repeat("x", MaxKeyLen+1) + "'", strings.Repeat("x", MaxKeyLen+1), false},
+		{Str(strings.Repeat("x", block.MaxKeyLen)), "'" + strings.Repeat("x", block.MaxKeyLen) + "'", strings.Repeat("x", block.MaxKeyLen), true},
+		{Str(strings.Repeat("x", block.MaxKeyLen+1)), "'" + strings.Repeat("x", block.MaxKeyLen+1) + "'", strings.Repeat("x", block.MaxKeyLen+1), false},
 	} {
 		if c.key.Literal() != c.text || c.key.String() != fmt.Sprint(c.value) || c.key.Value() != c.value || (c.key.Valid() == nil) != c.valid {
 			t.Errorf("%.40v: value %.40v, valid: %v", c.key, c.key.Value(), c.key.Valid())
@@ -127,4 +129,13 @@ func TestKeys(t *testing.T) {
 			}
 		}
 	}
+}
+
+// keys returns all keys, ordered by id.
+func (d *dict) keys() []Key {
+	keys := make([]Key, d.len())
+	for i := range keys {
+		keys[i] = d.key(ID(i))
+	}
+	return keys
 }

@@ -16,7 +16,7 @@ import (
 
 // storedDict writes keys as generation 1 and returns their dictionary, which is read on demand,
 // with the store.
-func storedDict(t testing.TB, keys []Key, cache int64) (*Dict, *memory) {
+func storedDict(t testing.TB, keys []Key, cache int64) (*dict, *memory) {
 	t.Helper()
 	store := newMemory()
 	d, err := newDict(keys)
@@ -75,22 +75,22 @@ func TestStoredDict(t *testing.T) {
 	}
 }
 
-func compareDict(t *testing.T, d *Dict, keys []Key, rng *rand.Rand) {
-	if d.Len() != len(keys) {
-		t.Errorf("%d keys, want %d", d.Len(), len(keys))
+func compareDict(t *testing.T, d *dict, keys []Key, rng *rand.Rand) {
+	if d.len() != len(keys) {
+		t.Errorf("%d keys, want %d", d.len(), len(keys))
 	}
 	for range min(len(keys), 2000) {
 		id := ID(rng.IntN(len(keys)))
-		if k := d.Key(id); k != keys[id] {
+		if k := d.key(id); k != keys[id] {
 			t.Errorf("key %v of %d, want %v", k, id, keys[id])
 		}
-		if got, ok := d.ID(keys[id]); !ok || got != id {
+		if got, ok := d.id(keys[id]); !ok || got != id {
 			t.Errorf("id %d, %v of %v, want %d", got, ok, keys[id], id)
 		}
-		if got, ok := d.ID(Int(rng.Int64N(99_999)*3 - 1_000)); ok {
+		if got, ok := d.id(Int(rng.Int64N(99_999)*3 - 1_000)); ok {
 			t.Errorf("id %d of no key", got)
 		}
-		if got, ok := d.ID(Str(fmt.Sprint("!", rng.IntN(9999)))); ok {
+		if got, ok := d.id(Str(fmt.Sprint("!", rng.IntN(9999)))); ok {
 			t.Errorf("id %d of no key", got)
 		}
 	}
@@ -104,16 +104,16 @@ func TestStoredDictDamage(t *testing.T) {
 		if len(keys) < 2 {
 			continue
 		}
-		for what, damage := range map[string]func(d *Dict, store *memory){
-			"block altered": func(d *Dict, store *memory) { store.entries[string(makeKey(prefixDict, 1, d.stored.First[2]))][20]++ },
-			"block missing": func(d *Dict, store *memory) { delete(store.entries, string(makeKey(prefixDict, 1, d.stored.First[2]))) },
-			"no block": func(d *Dict, store *memory) {
+		for what, damage := range map[string]func(d *dict, store *memory){
+			"block altered": func(d *dict, store *memory) { store.entries[string(makeKey(prefixDict, 1, d.stored.First[2]))][20]++ },
+			"block missing": func(d *dict, store *memory) { delete(store.entries, string(makeKey(prefixDict, 1, d.stored.First[2]))) },
+			"no block": func(d *dict, store *memory) {
 				store.entries[string(makeKey(prefixDict, 1, d.stored.First[2]))] = block.WithChecksum([]byte("no block of keys"))
 			},
-			"fewer keys": func(d *Dict, store *memory) {
+			"fewer keys": func(d *dict, store *memory) {
 				store.entries[string(makeKey(prefixDict, 1, d.stored.First[2]))] = block.WithChecksum([]byte{0, 2, 0, 0, 1, 0})
 			},
-			"error of disk": func(d *Dict, _ *memory) { d.stored.cache.source = failingSource{lost} },
+			"error of disk": func(d *dict, _ *memory) { d.stored.cache.source = failingSource{lost} },
 		} {
 			for _, how := range []string{"read", "load", "check"} {
 				d, store := storedDict(t, keys, 1<<20)
@@ -126,7 +126,7 @@ func TestStoredDictDamage(t *testing.T) {
 					err = d.Check(context.Background())
 				}
 				for id := range ID(len(keys)) {
-					d.Key(id)
+					d.key(id)
 				}
 				if how == "read" {
 					err = d.err()
@@ -220,13 +220,13 @@ func BenchmarkDict(b *testing.B) {
 			b.Run(name+"/Key/"+c.how, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					d.Key(ID(rng.IntN(len(keys))))
+					d.key(ID(rng.IntN(len(keys))))
 				}
 			})
 			b.Run(name+"/ID/"+c.how, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					d.ID(keys[rng.IntN(len(keys))])
+					d.id(keys[rng.IntN(len(keys))])
 				}
 			})
 		}

@@ -7,7 +7,7 @@
 //
 // # Types
 //
-// A [Snapshot] is the graph at one version: adjacency ([Graph]), keys ([Dict]), labels, feature
+// A [Snapshot] is the graph at one version: adjacency ([Graph]), keys, labels, feature
 // vectors and the recent changes ([Log]). It is immutable. A [Batch] builds the next version; parts
 // of it can be undone ([Batch.Savepoint]). It writes its records and becomes a Snapshot. A [Bulk]
 // builds a version from a whole edge list and keeps edges and keys that do not fit into memory in a

@@ -44,7 +44,7 @@ func (g *Graph) Hide(ctx context.Context, edges [][2]ID) (*Graph, error) {
 		if i%edgesPerCheck == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		edge, ok := e.Edge(pair[0], pair[1])
+		edge, ok := e.edge(pair[0], pair[1])
 		u, v := edge.U, edge.V
 		if !ok || slices.Contains(hidden[rowOf{e.g.out, u}], v) || slices.Contains(hidden[rowOf{e.g.in, v}], u) {
 			continue
@@ -75,9 +75,9 @@ func (e *Edit) hideEntry(hidden map[rowOf][]ID, a *adjacency, u, v ID) {
 	e.setEntry(a, u, v, 0, 0)
 }
 
-// View returns the graph as edited so far. The graph and its rows change with further edits.
+// view returns the graph as edited so far. The graph and its rows change with further edits.
 // Changes made after View may be missing from it until View is called again.
-func (e *Edit) View() *Graph {
+func (e *Edit) view() *Graph {
 	e.flushRows()
 	return &e.g
 }
@@ -114,7 +114,7 @@ func (e *Edit) shrink(n int) {
 // if w is 0. It returns the previous weight, 0 if there was no edge. u and v must be below
 // NumNodes.
 func (e *Edit) Set(u, v ID, w float32, t int64) (old float32) {
-	had, ok := e.Edge(u, v)
+	had, ok := e.edge(u, v)
 	if ok {
 		old = had.Weight
 	}
@@ -262,8 +262,8 @@ func (e *Edit) flushRows() {
 	clear(e.pending)
 }
 
-// Edge returns the edge from u to v as edited so far, and whether there is one.
-func (e *Edit) Edge(u, v ID) (Edge, bool) {
+// edge returns the edge from u to v as edited so far, and whether there is one.
+func (e *Edit) edge(u, v ID) (Edge, bool) {
 	x, ok := e.pending[rowOf{e.g.out, u}][v]
 	if !ok {
 		return e.g.Edge(u, v)

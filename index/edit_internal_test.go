@@ -43,11 +43,11 @@ func TestPiledRows(t *testing.T) {
 			if change.Weight == 0 {
 				delete(oracle, [2]ID{u, v})
 			}
-			if got, ok := e.Edge(u, v); ok != (change.Weight != 0) || ok && got != change {
+			if got, ok := e.edge(u, v); ok != (change.Weight != 0) || ok && got != change {
 				t.Fatalf("edge %v, %v, want %v", got, ok, change)
 			}
 			if rng.IntN(500) == 0 {
-				e.View()
+				e.view()
 			}
 		}
 		checkRows(t, e.Graph(), oracle)

@@ -41,8 +41,8 @@ type content struct {
 func (s *Snapshot) WriteGeneration(w Writer, generation uint32, from *Stored) (*Base, error) {
 	n := s.Graph.nodes
 	c := content{directed: s.Graph.directed, nodes: n, labels: len(s.Meta.Labels), records: &s.nodes, events: s.Events.All()}
-	c.keys = s.Dict.first(n)
-	c.ascending = func(yield func(block.KeyEntry, error) bool) { s.Dict.ascending(n)(yield) }
+	c.keys = s.dict.first(n)
+	c.ascending = func(yield func(block.KeyEntry, error) bool) { s.dict.ascending(n)(yield) }
 	c.entries = func(in bool, visit func(Edge) error) error {
 		if in {
 			return s.Graph.in.entries(n, visit)
@@ -220,7 +220,7 @@ func (a *adjacency) entries(n int, visit func(Edge) error) error {
 // memory.
 type Base struct {
 	Graph *Graph
-	dict  *Dict
+	dict  *dict
 	nodes *storedNodes
 	cache *blockCache
 }
@@ -256,8 +256,8 @@ func (s *Snapshot) Rebase(old *Snapshot, base *Base, generation uint32) (*Snapsh
 		e.Set(c.U, c.V, now.Weight, now.Time)
 	}
 	next.Graph = e.Graph()
-	next.Dict = base.dict
-	next.Dict.Add(s.Dict.since(base.dict.n))
+	next.dict = base.dict
+	next.dict.add(s.dict.since(base.dict.n))
 	next.nodes = s.nodes.onto(base.nodes, &old.nodes)
 	next.features = s.features.onto(openVectors(base.cache, &old.Meta), &old.features)
 	next.Log = s.Log.from(s.Meta.Base)
@@ -279,7 +279,7 @@ func (s *Snapshot) replace(base *Base, generation uint32, now int64) *Snapshot {
 	m.Live += int64(g.nodes - s.Graph.nodes)
 	m.Nodes, m.Edges, m.Loops = int64(g.nodes), g.edges, g.loops
 	m.BaseNodes, m.BaseEdges = m.Nodes, m.Edges
-	next.Graph, next.Dict, next.nodes, next.Log = g, base.dict, nodeRecords{base: base.nodes}, Log{start: m.Version}
+	next.Graph, next.dict, next.nodes, next.Log = g, base.dict, nodeRecords{base: base.nodes}, Log{start: m.Version}
 	next.features = vectors{base: openVectors(base.cache, &s.Meta)}
 	return &next
 }

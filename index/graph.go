@@ -229,8 +229,8 @@ func (g *Graph) LoadedBytes() int64 {
 	return n
 }
 
-// Changed returns the memory of the changed rows, in bytes.
-func (g *Graph) Changed() int64 {
+// changedBytes returns the memory of the changed rows, in bytes.
+func (g *Graph) changedBytes() int64 {
 	n := g.out.changedBytes()
 	if g.directed {
 		n += g.in.changedBytes()

@@ -209,7 +209,7 @@ func TestGraphIsAMap(t *testing.T) {
 				}
 			}
 			if m.nodes < 100 {
-				m.agree(t, edit.View())
+				m.agree(t, edit.view())
 			}
 			versions = append(versions, version{edit.Graph(), m})
 		}

@@ -376,7 +376,7 @@ func TestBulkIsOneByOne(t *testing.T) {
 		w.agree(t, s)
 		w.agree(t, batch.Snapshot())
 		want := []Key{Int(-7), Int(3), Str("a"), Str("b")}
-		if got := s.Dict.Keys(); !slices.Equal(got, want) {
+		if got := s.dict.keys(); !slices.Equal(got, want) {
 			t.Errorf("ids in the order of %v, want %v", got, want)
 		}
 	}

@@ -60,7 +60,7 @@ func TestEntryLimit(t *testing.T) {
 	if g.Loadable() {
 		t.Errorf("%d entries are loadable", g.out.base.stored.Entries)
 	}
-	if err := g.Load(context.Background()); !errors.Is(err, ErrTooLarge) || g.Err() != nil {
-		t.Errorf("Load: %v, then %v", err, g.Err())
+	if err := g.Load(context.Background()); !errors.Is(err, ErrTooLarge) || g.err() != nil {
+		t.Errorf("Load: %v, then %v", err, g.err())
 	}
 }

@@ -31,14 +31,14 @@ func (o *opener) dictionary() error {
 	}
 	o.assignLostKeys(keys, known)
 	base := o.s.Meta.BaseNodes
-	if o.s.Dict, err = newDict(keys[:base]); err != nil {
+	if o.s.dict, err = newDict(keys[:base]); err != nil {
 		return err
 	}
 	for i, k := range keys[base:] {
-		if id, ok := o.s.Dict.ID(k); ok {
+		if id, ok := o.s.dict.id(k); ok {
 			return fmt.Errorf("%w: key %v of node %d is that of node %d already", ErrCorrupt, k.Literal(), base+int64(i), id)
 		}
-		o.s.Dict.Add([]Key{k})
+		o.s.dict.add([]Key{k})
 	}
 	return nil
 }
@@ -60,12 +60,12 @@ func (o *opener) openDict() error {
 			o.report("log of version %d: %w", l.version, err)
 			continue
 		}
-		d.Add(l.keys[min(max(d.Len()-int(l.first), 0), len(l.keys)):]) // redo reports a gap
+		d.add(l.keys[min(max(d.len()-int(l.first), 0), len(l.keys)):]) // redo reports a gap
 	}
-	if n := d.Len(); int64(n) != m.Nodes {
+	if n := d.len(); int64(n) != m.Nodes {
 		o.report("%w: %d keys are stored for %d nodes", ErrCorrupt, n, m.Nodes)
 	}
-	o.s.Dict = d
+	o.s.dict = d
 	return nil
 }
 

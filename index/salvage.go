@@ -211,7 +211,7 @@ func (o *opener) redoRecord(edit *Edit, l logged, sound bool) (events []Event) {
 // only the rows of edges that had a time.
 func (o *opener) lastTime(edit *Edit, c *edgeChange) int64 {
 	if o.cache == nil {
-		had, _ := edit.Edge(c.U, c.V)
+		had, _ := edit.edge(c.U, c.V)
 		return had.Time
 	}
 	pair, timed := [2]ID{c.U, c.V}, o.s.Graph.out.base.stored.Times

@@ -262,7 +262,7 @@ func TestSalvageOfRows(t *testing.T) {
 		d, err := newDict(keys)
 		must(t, err)
 		s = s.replace(&Base{Graph: m.base(t), dict: new(storedKeys).dict()}, 1, 0)
-		s.Dict = d
+		s.dict = d
 		store := newMemory()
 		s.compactTo(t, store, 1)
 		must(t, s.WriteBase(store))

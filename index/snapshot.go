@@ -21,8 +21,8 @@ type Snapshot struct {
 	Graph  *Graph
 	Log    Log
 	Events Events // the newest events
-	Dict   *Dict  // may know keys of later versions: use ID and Key
 
+	dict     *dict // may know keys of later versions: use ID and Key
 	nodes    nodeRecords
 	features vectors
 }
@@ -32,17 +32,17 @@ func New(meta Meta) *Snapshot {
 	meta.Format = Format
 	meta.Labels = []Label{{}}
 	d, _ := newDict(nil) // an empty list has no duplicates
-	return &Snapshot{Meta: meta, Graph: NewGraph(meta.Directed), Dict: d}
+	return &Snapshot{Meta: meta, Graph: NewGraph(meta.Directed), dict: d}
 }
 
 // ID returns the id of the node with key k and whether there is one.
 func (s *Snapshot) ID(k Key) (ID, bool) {
-	id, ok := s.Dict.ID(k)
+	id, ok := s.dict.id(k)
 	return id, ok && s.Live(id)
 }
 
 // Key returns the key of id, which must be below Graph.NumNodes.
-func (s *Snapshot) Key(id ID) Key { return s.Dict.Key(id) }
+func (s *Snapshot) Key(id ID) Key { return s.dict.key(id) }
 
 // Live reports whether id is a node that is not deleted.
 func (s *Snapshot) Live(id ID) bool {
@@ -92,12 +92,12 @@ func (s *Snapshot) Features(id ID) []float32 { return s.features.at(id) }
 // Bytes returns the approximate memory that the graph, its dictionary, its log and the vectors
 // hold, in bytes.
 func (s *Snapshot) Bytes() int64 {
-	return s.Graph.Bytes() + s.Dict.bytes() + s.features.bytes(s.Meta.FeatureBytes) + s.KeptBytes()
+	return s.Graph.Bytes() + s.dict.bytes() + s.features.bytes(s.Meta.FeatureBytes) + s.KeptBytes()
 }
 
 // LoadedBytes is Bytes once [Snapshot.Load] has loaded the base into memory.
 func (s *Snapshot) LoadedBytes() int64 {
-	n := s.Graph.LoadedBytes() + s.Dict.loadedBytes() + s.KeptBytes() + s.Meta.FeatureBytes
+	n := s.Graph.LoadedBytes() + s.dict.loadedBytes() + s.KeptBytes() + s.Meta.FeatureBytes
 	if s.nodes.base != nil {
 		n += s.nodes.base.loadedBytes()
 	}
@@ -113,7 +113,7 @@ type storedPart interface {
 
 // parts returns the parts of the base that have blocks, and the feature vectors.
 func (s *Snapshot) parts() []storedPart {
-	all := []storedPart{s.Graph, s.Dict}
+	all := []storedPart{s.Graph, s.dict}
 	if s.nodes.base != nil {
 		all = append(all, s.nodes.base)
 	}
@@ -131,12 +131,12 @@ func (s *Snapshot) Loaded() bool {
 // ChangedBytes is the part of Bytes that a new base would free: rows and blocks of vectors that
 // have changed, and keys that were added.
 func (s *Snapshot) ChangedBytes() int64 {
-	return s.Graph.Changed() + s.features.kept + addedKey*(s.Meta.Nodes-s.Meta.BaseNodes)
+	return s.Graph.changedBytes() + s.features.kept + addedKey*(s.Meta.Nodes-s.Meta.BaseNodes)
 }
 
 // KeptBytes is the part of Bytes that cannot be read on demand.
 func (s *Snapshot) KeptBytes() int64 {
-	return s.Dict.keptBytes() + s.features.kept + 16*int64(s.Log.Len())
+	return s.dict.keptBytes() + s.features.kept + 16*int64(s.Log.Len())
 }
 
 // Load reads the base and all vectors into memory. All versions with this base use them from then
@@ -163,14 +163,14 @@ func (s *Snapshot) CheckStored(ctx context.Context) error {
 
 // Err returns the error of the first block that could not be read, after which answers may be
 // wrong. All parts of a base have one cache, which keeps the error.
-func (s *Snapshot) Err() error { return s.Dict.err() }
+func (s *Snapshot) Err() error { return s.dict.err() }
 
 // Check verifies that the parts of the snapshot are consistent: the dictionary in both directions,
 // rows in order and symmetric, degrees, counters. It returns each violation it finds, up to 20, as
 // ErrCorrupt, or the error of ctx.
 func (s *Snapshot) Check(ctx context.Context) (breaches []error, err error) {
 	c := &checker{s: s}
-	if err := s.Dict.Check(ctx); err != nil && ctx.Err() == nil {
+	if err := s.dict.Check(ctx); err != nil && ctx.Err() == nil {
 		c.report("dictionary: %v", err)
 	}
 	err = cmp.Or(c.rows(ctx), c.counters(ctx))
@@ -235,7 +235,7 @@ func (c *checker) rows(ctx context.Context) error {
 	if edges != m.Edges || loops != m.Loops {
 		c.report("counters say %d edges, %d loops; there are %d, %d", m.Edges, m.Loops, edges, loops)
 	}
-	return g.Err()
+	return g.err()
 }
 
 // row checks a row.
@@ -262,7 +262,7 @@ func (c *checker) counters(ctx context.Context) error {
 	if live != m.Live || int64(s.Graph.nodes) != m.Nodes {
 		c.report("counters say %d ids, %d nodes; there are %d, %d", m.Nodes, m.Live, s.Graph.nodes, live)
 	}
-	if n := s.Dict.Len(); n < s.Graph.nodes {
+	if n := s.dict.len(); n < s.Graph.nodes {
 		c.report("%d keys for %d nodes", n, s.Graph.nodes)
 	}
 	return c.features(ctx)

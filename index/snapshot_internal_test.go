@@ -60,8 +60,8 @@ func TestCheck(t *testing.T) {
 		"weight -1":     func(s *Snapshot) { s.Graph.out.rows.At(4).Weight[0] = -1 },
 		"is deleted":    func(s *Snapshot) { s.nodes.set(new(pages.Owner), 2, node{deleted: true}) },
 		"counters say":  func(s *Snapshot) { s.Meta.Edges++ },
-		"8 keys for 12": func(s *Snapshot) { s.Dict, _ = newDict(s.Dict.Keys()[:8]) },
-		"dictionary":    func(s *Snapshot) { s.Dict.ids[Int(4)] = 0 },
+		"8 keys for 12": func(s *Snapshot) { s.dict, _ = newDict(s.dict.keys()[:8]) },
+		"dictionary":    func(s *Snapshot) { s.dict.ids[Int(4)] = 0 },
 		"features":      func(s *Snapshot) { s.Meta.Labels[1].Features++ },
 	} {
 		for _, directed := range []bool{true, false} {
@@ -112,9 +112,9 @@ func TestVerify(t *testing.T) {
 		"label":   func(o *Snapshot) { o.nodes.set(new(pages.Owner), 1, node{}) },
 		"vector":  func(o *Snapshot) { o.features.set(new(pages.Owner), 1, nil) },
 		"key": func(o *Snapshot) {
-			keys := o.Dict.Keys()
+			keys := o.dict.keys()
 			keys[0] = Str("other")
-			o.Dict, _ = newDict(keys)
+			o.dict, _ = newDict(keys)
 		},
 	} {
 		o := open()

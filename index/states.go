@@ -61,15 +61,14 @@ type CacheUse struct {
 	Computed uint64 `json:"recomputes"` // computed from scratch
 }
 
-// Origin says how a state was obtained.
+// Origin says how a state was obtained. [CacheUse.Count] counts by it.
 type Origin uint8
 
-// The origins of a state.
 const (
-	Computed Origin = iota
-	Hit
-	CaughtUp
-	Loaded
+	fromScratch Origin = iota
+	upToDate
+	fromLog
+	fromStore
 )
 
 // Summary returns the counts in words.
@@ -79,7 +78,7 @@ func (u CacheUse) Summary() string {
 
 // Count counts a state.
 func (u *CacheUse) Count(o Origin) {
-	*[...]*uint64{Computed: &u.Computed, Hit: &u.Hits, CaughtUp: &u.CatchUps, Loaded: &u.Loads}[o]++
+	*[...]*uint64{fromScratch: &u.Computed, upToDate: &u.Hits, fromLog: &u.CatchUps, fromStore: &u.Loads}[o]++
 }
 
 // Cached is a state from the cache.
@@ -206,7 +205,7 @@ func (c *States) current(ctx context.Context, s *Snapshot, r Reader, of StateID,
 		return st, err
 	}
 	e.state, e.version, e.nodes, e.pristine = st.State, s.Meta.Version, s.Graph.NumNodes(), st.Pristine
-	if st.Origin == Computed && e.worthStoring() {
+	if st.Origin == fromScratch && e.worthStoring() {
 		c.locked(func() { c.unsaved += e.state.EdgeOps() })
 	}
 	c.requeue(e)
@@ -253,7 +252,7 @@ func (c *States) solve(ctx context.Context, g *Graph, of StateID, q request) (Ca
 func (c *States) update(ctx context.Context, s *Snapshot, r Reader, e *entry, q request) (st Cached, err error) {
 	if e.state != nil && (!q.pristine || e.pristineAt(s)) {
 		if e.version == s.Meta.Version && !e.of.tracked {
-			return Cached{e.state, Hit, e.pristine}, nil
+			return Cached{e.state, upToDate, e.pristine}, nil
 		}
 		changes, ok := s.Log.changeSet(e.version)
 		if dh := q.h.Minus(e.state.H()); ok && 2*dh.L1() < q.h.L1() {
@@ -273,7 +272,7 @@ func (c *States) update(ctx context.Context, s *Snapshot, r Reader, e *entry, q 
 	if stored == nil || q.pristine || s.Log.unchangedSince(stored.version) {
 		return c.solve(ctx, s.Graph, e.of, q)
 	}
-	st.Origin = Loaded
+	st.Origin = fromStore
 	st.State, err = c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
 		st, err := sv.Reload(s.Graph, e.of.Form, e.of.Alpha, q.h, stored.nodes, stored.y)
 		if err != nil {
@@ -322,11 +321,11 @@ func (c *States) catchUp(
 	case withoutPrecision(err) != nil:
 		return Cached{}, err
 	case r.Fresh:
-		got.Origin, got.Pristine = Computed, true
+		got.Origin, got.Pristine = fromScratch, true
 	case got.State == e.state:
-		got.Origin, got.Pristine = Hit, e.pristineAt(s)
+		got.Origin, got.Pristine = upToDate, e.pristineAt(s)
 	default:
-		got.Origin = CaughtUp
+		got.Origin = fromLog
 	}
 	e.dirty = !e.of.tracked && (e.dirty || got.State != e.state)
 	return got, err
@@ -357,12 +356,12 @@ func (c *States) Values(
 	if !c.isRepeat(s, of, h) {
 		c.locked(func() { c.stats.Computed++ })
 		v, bound, err = c.Read(ctx, s.Graph, of, h, t, at)
-		return v, bound, Computed, err
+		return v, bound, fromScratch, err
 	}
 	of.tracked = true
 	st, err := c.current(ctx, s, nil, of, request{h: h, target: t})
 	if err != nil {
-		return nil, nil, Computed, err
+		return nil, nil, fromScratch, err
 	}
 	v, bound = st.Values(s.Graph, at)
 	return v, bound, st.Origin, err

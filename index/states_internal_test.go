@@ -201,30 +201,30 @@ func TestPristine(t *testing.T) {
 			t.Errorf("%s: equal to a solve: %v", what, !pristine)
 		}
 	}
-	want("at first", true, Computed)
-	want("again", true, Hit)
+	want("at first", true, fromScratch)
+	want("again", true, upToDate)
 	l.commit(func(b *Batch) { must(t, b.SetLabel(7, "seen")) })
-	want("after a commit without edges", true, Hit)
+	want("after a commit without edges", true, upToDate)
 	near, _ := l.now.Graph.Out(5)
 	l.commit(func(b *Batch) { _, err := b.SetEdge(near[0], 6, 3, 0); must(t, err) })
-	want("after a change", false, CaughtUp)
+	want("after a change", false, fromLog)
 	must(t, l.states.Write(l.store, math.MaxInt64))
 	state = l.states.PristineState
-	want("after a change, pristine", true, Computed)
-	want("again, pristine", true, Hit)
+	want("after a change, pristine", true, fromScratch)
+	want("again, pristine", true, upToDate)
 	l.commit(func(b *Batch) { must(t, b.SetLabel(8, "seen")) })
-	want("after a commit without edges, pristine", true, Hit)
+	want("after a commit without edges, pristine", true, upToDate)
 	l.states = NewStates(testEps, 1<<20, 0)
 	state = l.states.State
-	want("in the store, and of the same edges", true, Computed)
+	want("in the store, and of the same edges", true, fromScratch)
 	l.commit(func(b *Batch) { _, err := b.SetEdge(near[0], 6, 2, 0); must(t, err) })
 	l.states = NewStates(testEps, 1<<20, 0)
 	state = l.states.State
-	want("from the store", false, Loaded)
+	want("from the store", false, fromStore)
 	state = l.states.PristineState
-	want("instead of one from the store", true, Computed)
+	want("instead of one from the store", true, fromScratch)
 	state = l.states.State
-	want("the one that replaced it", true, Hit)
+	want("the one that replaced it", true, upToDate)
 	if n := l.states.Stats(); n.Entries != 1 {
 		t.Errorf("%d states are kept", n.Entries)
 	}

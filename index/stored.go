@@ -214,8 +214,8 @@ func (g *Graph) Loaded() bool {
 	return g.out.base.memory.Load() != nil && g.in.base.memory.Load() != nil
 }
 
-// Err returns the error of the first row that could not be read, after which answers may be wrong.
-func (g *Graph) Err() error {
+// err returns the error of the first row that could not be read, after which answers may be wrong.
+func (g *Graph) err() error {
 	if s := g.out.base.stored; s != nil {
 		return s.cache.Err()
 	}
@@ -227,7 +227,7 @@ func (g *Graph) Err() error {
 // Loadable, or the error of ctx.
 func (g *Graph) Load(ctx context.Context) error {
 	if g.Loaded() {
-		return g.Err()
+		return g.err()
 	}
 	if !g.Loadable() {
 		return fmt.Errorf("%w: the rows have more than %d entries", ErrTooLarge, MaxEntries)

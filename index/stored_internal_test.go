@@ -146,7 +146,7 @@ func TestStoredRows(t *testing.T) {
 				t.Errorf("%d edges, %d loops; want %d, %d", g.edges, g.loops, want.edges, want.loops)
 			}
 			bytes := g.LoadedBytes()
-			must(t, g.Err(), g.Load(context.Background()))
+			must(t, g.err(), g.Load(context.Background()))
 			if resident := bytes - want.Bytes(); g.Bytes() != bytes || resident < 0 || resident > 12*int64(m.nodes) {
 				t.Errorf("%d bytes, foretold were %d; the rows take %d", g.Bytes(), bytes, want.Bytes())
 			}
@@ -212,7 +212,7 @@ func TestHeadsPassByTheCache(t *testing.T) {
 		for _, u := range []ID{17, 900} { // no head has changed a cached row
 			compareRow(t, g, want, u)
 		}
-		must(t, g.Err())
+		must(t, g.err())
 	}
 }
 
@@ -249,12 +249,12 @@ func TestStoredDamage(t *testing.T) {
 				}
 				g.Degree(u)
 			}
-			if err := g.Err(); !errors.Is(err, ErrCorrupt) && !errors.Is(err, lost) {
+			if err := g.err(); !errors.Is(err, ErrCorrupt) && !errors.Is(err, lost) {
 				t.Errorf("%s, %s: %v", name, how, err)
 			}
 			edit := g.Edit()
 			edit.Grow(m.nodes + 1)
-			if edit.Graph().Err() == nil {
+			if edit.Graph().err() == nil {
 				t.Errorf("%s: a later version has no error", name)
 			}
 		}
@@ -262,8 +262,8 @@ func TestStoredDamage(t *testing.T) {
 	g, _ := storedGraph(t, m, 1<<20)
 	ended, end := context.WithCancel(context.Background())
 	end()
-	if err := g.Load(ended); !errors.Is(err, context.Canceled) || g.Err() != nil || g.Loaded() {
-		t.Errorf("an ended load: %v, %v", err, g.Err())
+	if err := g.Load(ended); !errors.Is(err, context.Canceled) || g.err() != nil || g.Loaded() {
+		t.Errorf("an ended load: %v, %v", err, g.err())
 	}
 	must(t, g.Load(context.Background()))
 }
