@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 
+	"kith/db/internal/record"
 	"kith/db/internal/store"
 	"kith/db/words"
 	"kith/index"
@@ -249,7 +250,7 @@ func (p *repairer) examine(w index.Writer) (*index.Snapshot, error) {
 	}
 	all, err := s.SalvageObservations(p.reader, w)
 	for _, doc := range all {
-		if _, bad := decoded[observationRecord](doc); bad != nil {
+		if _, bad := record.Decode[record.Observation](doc); bad != nil {
 			p.found(fmt.Errorf("observation of version %d: %w", doc.At, bad), "a damaged observation of version %d was deleted", doc.At)
 		}
 	}
@@ -259,7 +260,7 @@ func (p *repairer) examine(w index.Writer) (*index.Snapshot, error) {
 // decisions checks every decision.
 func (p *repairer) decisions(w index.Writer, nodes int64) error {
 	return index.SalvageDecisions(p.reader, w, func(doc index.Document) (int64, error) {
-		d, err := openDecision(doc, nodes)
+		d, err := record.OpenDecision(doc, nodes)
 		if err != nil {
 			p.found(err, "decision %d was deleted: it cannot be read", doc.At)
 			return 0, err
@@ -272,7 +273,7 @@ func (p *repairer) decisions(w index.Writer, nodes int64) error {
 func (p *repairer) models(w index.Writer) (map[string]bool, error) {
 	kept := map[string]bool{}
 	for name, doc := range index.Models(p.reader) {
-		l, bad := openModel(p.reader, name, doc)
+		l, bad := record.OpenModel(p.reader, name, doc)
 		if bad != nil {
 			p.Found = append(p.Found, fmt.Errorf("%w: model %q: %w", ErrCorrupt, name, bad))
 			if name == "" {
@@ -294,27 +295,27 @@ func (p *repairer) models(w index.Writer) (map[string]bool, error) {
 
 // versions checks the versions of a model that are not deployed, and drops the
 // unreadable ones.
-func (p *repairer) versions(w index.Writer, l *learner) error {
+func (p *repairer) versions(w index.Writer, l *record.Learner) error {
 	n := len(l.Versions)
-	l.Versions = slices.DeleteFunc(l.Versions, func(v version) bool {
+	l.Versions = slices.DeleteFunc(l.Versions, func(v record.Version) bool {
 		if v.Number == l.Version {
 			return false
 		}
-		_, bad := openVersion(p.reader, l.name, v)
+		_, bad := record.OpenVersion(p.reader, l.Name, v)
 		if bad != nil {
-			p.found(bad, "version %d of model %q was dropped: its document cannot be read", v.Number, l.name)
+			p.found(bad, "version %d of model %q was dropped: its document cannot be read", v.Number, l.Name)
 		}
 		return bad != nil
 	})
 	if len(l.Versions) == n {
 		return nil
 	}
-	l.registry = l.trimmed()
-	entry, err := l.entry()
+	l.Registry = l.Trimmed()
+	entry, err := l.Entry()
 	if err != nil {
 		return err
 	}
-	return index.PutModel(w, l.name, entry)
+	return index.PutModel(w, l.Name, entry)
 }
 
 // found records a breach, and how it was handled.

@@ -3,11 +3,11 @@ package db
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/vmihailenco/msgpack/v5"
 
+	"kith/db/internal/record"
 	"kith/index"
 )
 
@@ -237,27 +237,27 @@ func (d *changeDocument) open() (Change, error) {
 func (d *changeDocument) openOutcomes(c *Change) error {
 	key := func(id index.ID) Key { return d.keys[id] }
 	for _, doc := range d.Observed {
-		rec, err := decoded[observationRecord](index.Document{Bytes: doc})
+		rec, err := record.Decode[record.Observation](index.Document{Bytes: doc})
 		if err == nil {
-			err = d.haveKeys(rec.ids())
+			err = d.haveKeys(rec.IDs())
 		}
 		if err != nil {
 			return fmt.Errorf("observation: %w", err)
 		}
-		c.Observations = append(c.Observations, rec.public(d.Version, key))
+		c.Observations = append(c.Observations, newObservation(rec, d.Version, key))
 	}
 	for _, doc := range d.Decisions {
-		made, err := decoded[decision](index.Document{Bytes: doc})
+		made, err := record.Decode[record.Decision](index.Document{Bytes: doc})
 		if err == nil {
-			err = d.haveKeys(made.ids())
+			err = d.haveKeys(made.IDs())
 		}
-		if err == nil && !made.consistent(1<<32) {
+		if err == nil && !made.Consistent(1<<32) {
 			err = ErrCorrupt
 		}
 		if err != nil {
 			return fmt.Errorf("decision: %w", err)
 		}
-		c.Decisions = append(c.Decisions, made.public(key))
+		c.Decisions = append(c.Decisions, newDecision(made, key))
 	}
 	return nil
 }
@@ -293,13 +293,13 @@ func (d *changeDocument) openModel(c *Change) error {
 }
 
 // registry returns the registry of the model that the change is about.
-func (d *changeDocument) registry() (r registry, err error) {
+func (d *changeDocument) registry() (r record.Registry, err error) {
 	if err := index.Unmarshal(d.Model.Note, &r); err != nil {
 		return r, fmt.Errorf("%w: model %q: %w", ErrCorrupt, d.Model.Name, err)
 	}
-	err = r.consistent(r.Version, r.kept())
+	err = r.Consistent(r.Version, r.Kept())
 	for _, m := range d.Made {
-		if _, ok := r.find(m.Number); !ok && err == nil {
+		if _, ok := r.Find(m.Number); !ok && err == nil {
 			err = fmt.Errorf("version %d is not one of its versions", m.Number)
 		}
 	}
@@ -310,14 +310,4 @@ func (d *changeDocument) registry() (r registry, err error) {
 		return r, fmt.Errorf("%w: model %q: %w", ErrCorrupt, d.Model.Name, err)
 	}
 	return r, nil
-}
-
-// ids returns the ids of the nodes that the record mentions.
-func (r *observationRecord) ids() []index.ID {
-	return append([]index.ID{r.Source, r.Target}, r.Offered...)
-}
-
-// ids returns the ids of the nodes that the decision mentions.
-func (d *decision) ids() []index.ID {
-	return slices.Concat([]index.ID{d.Source}, d.Candidates, d.Linked)
 }

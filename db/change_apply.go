@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"kith/db/internal/record"
 	"kith/index"
 )
 
@@ -104,11 +105,11 @@ func (tx *Tx) repeat(d *changeDocument) error {
 		tx.observed = append(tx.observed, o)
 	}
 	for _, doc := range d.Decisions {
-		made, err := decoded[decision](index.Document{Bytes: doc})
+		made, err := record.Decode[record.Decision](index.Document{Bytes: doc})
 		if err != nil {
 			return err
 		}
-		if m := &tx.view().Meta; !made.consistent(m.Nodes) || made.ID == 0 || made.ID > m.Decisions {
+		if m := &tx.view().Meta; !made.Consistent(m.Nodes) || made.ID == 0 || made.ID > m.Decisions {
 			return fmt.Errorf("%w: decision %d of %d", ErrMismatch, made.ID, m.Decisions)
 		}
 		tx.decided = append(tx.decided, made)
@@ -130,7 +131,7 @@ func unlessMismatch(err error) error {
 
 // repeatedObservation returns an observation of a change in the form in which its model learns it.
 func (tx *Tx) repeatedObservation(doc []byte) (*pendingObservation, error) {
-	rec, err := decoded[observationRecord](index.Document{Bytes: doc})
+	rec, err := record.Decode[record.Observation](index.Document{Bytes: doc})
 	if err != nil {
 		return nil, err
 	}
@@ -138,16 +139,16 @@ func (tx *Tx) repeatedObservation(doc []byte) (*pendingObservation, error) {
 	if l == nil || rec.Version != l.Version || rec.Frozen != l.Frozen {
 		return nil, fmt.Errorf("%w: an observation of model %q version %d, frozen: %v", ErrMismatch, rec.Model, rec.Version, rec.Frozen)
 	}
-	if len(rec.Contexts) > 0 && rec.Columns != l.model.Columns() {
+	if len(rec.Contexts) > 0 && rec.Columns != l.Model.Columns() {
 		return nil, fmt.Errorf("%w: an observation of model %q was made by another version of kith", ErrMismatch, rec.Model)
 	}
-	for _, id := range rec.ids() {
+	for _, id := range rec.IDs() {
 		if int64(id) >= tx.view().Meta.Nodes {
 			return nil, fmt.Errorf("%w: an observation of node %d", ErrMismatch, id)
 		}
 	}
-	o := &pendingObservation{rec.Model, rec.Decision, rec.outcome(l.model), doc}
-	if !l.model.Fits(o.outcome) {
+	o := &pendingObservation{rec.Model, rec.Decision, rec.Outcome(l.Model), doc}
+	if !l.Model.Fits(o.outcome) {
 		return nil, fmt.Errorf("%w: an observation that model %q cannot learn", ErrMismatch, rec.Model)
 	}
 	return o, nil
@@ -184,14 +185,14 @@ func (db *DB) applyToModel(ctx context.Context, d *changeDocument) error {
 
 // repeatedLearner returns the learner after a change of a model; now is the learner before it, or
 // nil. It stores the new versions that are not deployed. The caller holds the writer lock.
-func (db *DB) repeatedLearner(d *changeDocument, now *learner) (*learner, error) {
+func (db *DB) repeatedLearner(d *changeDocument, now *record.Learner) (*record.Learner, error) {
 	r, err := d.registry()
 	if err != nil {
 		return nil, err
 	}
-	l := &learner{name: d.Model.Name, registry: r}
+	l := &record.Learner{Name: d.Model.Name, Registry: r}
 	if now != nil && now.Version == r.Version {
-		l.model, l.stored = now.model, now.stored
+		l.Model, l.Stored = now.Model, now.Stored
 	}
 	made := map[int]madeVersion{}
 	for _, m := range d.Made {
@@ -205,7 +206,7 @@ func (db *DB) repeatedLearner(d *changeDocument, now *learner) (*learner, error)
 			err = db.findRepeated(l, v, now)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("model %q, version %d: %w", l.name, v.Number, err)
+			return nil, fmt.Errorf("model %q, version %d: %w", l.Name, v.Number, err)
 		}
 	}
 	return l, nil
@@ -213,19 +214,19 @@ func (db *DB) repeatedLearner(d *changeDocument, now *learner) (*learner, error)
 
 // storeRepeated opens a version that the change made. A deployed version becomes the model of l;
 // another is stored.
-func (db *DB) storeRepeated(l *learner, v *version, m madeVersion) error {
-	repeated, err := openDocument(l.name, m.Document, m.Vectors)
+func (db *DB) storeRepeated(l *record.Learner, v *record.Version, m madeVersion) error {
+	repeated, err := record.OpenDocument(l.Name, m.Document, m.Vectors)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	case repeated.Version != v.Number:
 		return fmt.Errorf("%w: its document is that of version %d", ErrCorrupt, repeated.Version)
-	case repeated.model.Outdated():
+	case repeated.Model.Outdated():
 		return fmt.Errorf("%w: another version of kith made it", ErrMismatch)
 	}
 	v.Serial, v.Vectors = 0, 0
 	if v.Number == l.Version {
-		l.model, l.stored = repeated.model, checkpoint{}
+		l.Model, l.Stored = repeated.Model, record.Checkpoint{}
 		return nil
 	}
 	serial := db.now.Load().ts + 1
@@ -238,26 +239,26 @@ func (db *DB) storeRepeated(l *learner, v *version, m madeVersion) error {
 
 // findRepeated fills in where a version of l is stored that existed before the change. now is the
 // learner before it.
-func (db *DB) findRepeated(l *learner, v *version, now *learner) error {
-	var has version
+func (db *DB) findRepeated(l *record.Learner, v *record.Version, now *record.Learner) error {
+	var has record.Version
 	found := false
 	if now != nil {
-		has, found = now.find(v.Number)
+		has, found = now.Find(v.Number)
 	}
 	if !found {
 		return fmt.Errorf("%w: there is no such version", ErrMismatch)
 	}
 	v.Serial, v.Vectors = has.Serial, has.Vectors
-	if v.Number != l.Version || l.model != nil {
+	if v.Number != l.Version || l.Model != nil {
 		return nil
 	}
 	s := db.now.Load()
 	r := db.store.Read(s.ts)
 	defer r.Close()
-	stored, err := openVersion(r, l.name, has)
+	stored, err := record.OpenVersion(r, l.Name, has)
 	if err != nil {
 		return err
 	}
-	l.model, l.stored = stored.model, checkpoint{serial: has.Serial, rounds: stored.model.Rounds()}
+	l.Model, l.Stored = stored.Model, record.Checkpoint{Serial: has.Serial, Rounds: stored.Model.Rounds()}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"kith/db/internal/record"
 	"kith/index"
 )
 
@@ -116,18 +117,18 @@ func (tx *Tx) change(version uint64) (Change, error) {
 	d := &changeDocument{Format: changeFormat, Database: tx.snap.Meta.ID, Version: version, New: len(c.Keys), Change: *c}
 	var more []index.ID
 	for _, doc := range c.Observed {
-		rec, err := decoded[observationRecord](index.Document{Bytes: doc})
+		rec, err := record.Decode[record.Observation](index.Document{Bytes: doc})
 		if err != nil {
 			return Change{}, fmt.Errorf("observation of version %d: %w", version, err)
 		}
-		more = append(more, rec.ids()...)
+		more = append(more, rec.IDs()...)
 	}
 	for _, doc := range c.Decisions {
-		made, err := decoded[decision](index.Document{Bytes: doc})
+		made, err := record.Decode[record.Decision](index.Document{Bytes: doc})
 		if err != nil {
 			return Change{}, fmt.Errorf("decision of version %d: %w", version, err)
 		}
-		more = append(more, made.ids()...)
+		more = append(more, made.IDs()...)
 	}
 	for _, id := range c.IDs(more...) {
 		if int64(id) >= tx.snap.Meta.Nodes {

@@ -120,7 +120,7 @@ func (db *DB) recorded() index.Commit {
 // valid even if this work fails; failed work is repeated again after the next commit.
 func (db *DB) afterCommit(s *snapshot) error {
 	for _, l := range db.learners {
-		if !l.checkpointDue() {
+		if !l.CheckpointDue() {
 			continue
 		}
 		if err := db.waitDurable(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"kith/db/internal/ctxio"
+	"kith/db/internal/record"
 	"kith/db/internal/store"
 	"kith/index"
 	"kith/model"
@@ -36,17 +37,17 @@ type DB struct {
 	published     signal       // a version was published
 	changeReaders atomic.Int64 // number of calls of Changes
 
-	writer   token               // the writer lock: it allows only one writer at a time
-	learners map[string]*learner // guarded by the writer lock
-	earliest int64               // lower bound of when a decision expires, in Unix ns; guarded by the writer lock
+	writer   token                      // the writer lock: it allows only one writer at a time
+	learners map[string]*record.Learner // guarded by the writer lock
+	earliest int64                      // lower bound of when a decision expires, in Unix ns; guarded by the writer lock
 
 	trainings   sync.Map // learners that are being trained; begun while holding the writer lock
 	counters    counters
 	openReaders *openReaders
 	generation  atomic.Uint32 // number of the last generation of blocks handed out; none is written twice
 	jobs        jobs
-	untilLoad   atomic.Int64       // bytes to read on demand until the rows are loaded into memory in the background
-	refreshed   map[string]version // the last training in the background of each model. Guarded by the writer lock.
+	untilLoad   atomic.Int64              // bytes to read on demand until the rows are loaded into memory in the background
+	refreshed   map[string]record.Version // the last training in the background of each model. Guarded by the writer lock.
 }
 
 // snapshot is one version of everything: the graph, and the models with all they had learned by
@@ -74,7 +75,7 @@ func Open(path string, o *Options) (*DB, error) {
 // open is Open with resolved options. It returns the error of ctx if ctx ends while it reads.
 func open(ctx context.Context, path string, opts Options) (*DB, error) {
 	db := &DB{
-		opts: opts, nothing: &snapshot{Snapshot: index.New(index.Meta{})}, earliest: math.MinInt64, openReaders: newOpenReaders(), refreshed: map[string]version{},
+		opts: opts, nothing: &snapshot{Snapshot: index.New(index.Meta{})}, earliest: math.MinInt64, openReaders: newOpenReaders(), refreshed: map[string]record.Version{},
 		writer: newToken(),
 	}
 	var err error
@@ -126,7 +127,7 @@ func (db *DB) load(ctx context.Context) error {
 	}
 	db.states = index.NewStates(s.Meta.Epsilon, db.opts.memory(statesPart), db.answerMemory())
 	db.versions.limit = int(db.opts.memory(versionsPart))
-	if db.learners, err = loadModels(ctx, r, s, ""); err != nil {
+	if db.learners, err = record.Load(ctx, r, s, ""); err != nil {
 		return err
 	}
 	db.now.Store(&snapshot{Snapshot: s, models: views(db.learners), ts: ts})
@@ -382,7 +383,7 @@ func (db *DB) Check(ctx context.Context) error {
 // checkModels opens every document, replays the observations since, and compares the result with
 // the served models.
 func (tx *Tx) checkModels(ctx context.Context) error {
-	learners, err := loadModels(ctx, tx.reader, tx.snap.Snapshot, "")
+	learners, err := record.Load(ctx, tx.reader, tx.snap.Snapshot, "")
 	if err != nil {
 		return err
 	}
@@ -391,11 +392,11 @@ func (tx *Tx) checkModels(ctx context.Context) error {
 	}
 	for name, l := range learners {
 		now := tx.snap.models[name]
-		if now == nil || !reflect.DeepEqual(now.registry, l.registry) || now.info.Rounds != l.model.Rounds() ||
-			!model.Same(now.scorer, l.model.Scorer()) {
+		if now == nil || !reflect.DeepEqual(now.Registry, l.Registry) || now.info.Rounds != l.Model.Rounds() ||
+			!model.Same(now.scorer, l.Model.Scorer()) {
 			return fmt.Errorf("%w: model %q as stored is not the one that is served", ErrCorrupt, name)
 		}
-		if err := tx.checkVersions(ctx, name, &l.registry); err != nil {
+		if err := tx.checkVersions(ctx, name, &l.Registry); err != nil {
 			return err
 		}
 	}

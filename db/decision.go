@@ -13,6 +13,7 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
+	"kith/db/internal/record"
 	"kith/db/words"
 	"kith/index"
 	"kith/model"
@@ -54,34 +55,10 @@ type Offer struct {
 	Propensity float64 `json:"propensity"`
 }
 
-// decision is the stored form of a Decision, with what a model needs to learn from it.
-type decision struct {
-	ID           uint64     `msgpack:"id"`
-	Source       index.ID   `msgpack:"source"`
-	Candidates   []index.ID `msgpack:"candidates"` // ascending
-	Scores       []float64  `msgpack:"scores"`
-	Propensities []float64  `msgpack:"propensities"`
-	Chosen       int        `msgpack:"chosen"`
-	Linked       []index.ID `msgpack:"linked,omitempty"` // candidates that the source was linked to
-	Explorer     string     `msgpack:"explorer"`
-	Model        string     `msgpack:"model"`
-	Version      int        `msgpack:"version"`
-	Made         uint64     `msgpack:"made"` // version of the database that deployed the model's version
-	Graph        uint64     `msgpack:"graph"`
-	Time         int64      `msgpack:"time"`     // nanoseconds since 1970
-	End          int64      `msgpack:"end"`      // expiry, in nanoseconds since 1970
-	Context      []byte     `msgpack:"contexts"` // float32, little endian: the context of the target
-	Columns      uint32     `msgpack:"columns"`  // columns of Context (see model.Columns)
-	Rewarded     bool       `msgpack:"rewarded"`
-	Reward       float64    `msgpack:"reward"`
-}
-
-func (d *decision) target() index.ID { return d.Candidates[d.Chosen] }
-
-// public returns the exported form of d. key returns the key of a node.
-func (d *decision) public(key func(index.ID) Key) Decision {
+// newDecision returns the exported form of d. key returns the key of a node.
+func newDecision(d *record.Decision, key func(index.ID) Key) Decision {
 	p := Decision{
-		ID: d.ID, Source: key(d.Source), Target: key(d.target()), Score: d.Scores[d.Chosen],
+		ID: d.ID, Source: key(d.Source), Target: key(d.Target()), Score: d.Scores[d.Chosen],
 		Propensity: d.Propensities[d.Chosen], Explorer: d.Explorer, Model: d.Model, ModelVersion: d.Version,
 		GraphVersion: d.Graph, Time: time.Unix(0, d.Time).UTC(), Expires: time.Unix(0, d.End).UTC(),
 		Rewarded: d.Rewarded, Reward: d.Reward,
@@ -92,35 +69,6 @@ func (d *decision) public(key func(index.ID) Key) Decision {
 	return p
 }
 
-// openDecision decodes a stored decision. It returns ErrCorrupt if the decision is damaged.
-func openDecision(doc index.Document, nodes int64) (*decision, error) {
-	d, err := decoded[decision](doc)
-	if err != nil {
-		return nil, fmt.Errorf("decision %d: %w", doc.At, err)
-	}
-	if d.ID != doc.At || !d.consistent(nodes) {
-		return nil, fmt.Errorf("%w: decision %d", ErrCorrupt, doc.At)
-	}
-	return d, nil
-}
-
-// consistent reports whether the parts of d are consistent. nodes is the number of ids that the
-// graph has assigned.
-func (d *decision) consistent(nodes int64) bool {
-	n := len(d.Candidates)
-	if n == 0 || len(d.Scores) != n || len(d.Propensities) != n || d.Chosen < 0 || d.Chosen >= n || int64(d.Source) >= nodes {
-		return false
-	}
-	sum := 0.0
-	for i, c := range d.Candidates {
-		if int64(c) >= nodes || i > 0 && c <= d.Candidates[i-1] || !(d.Propensities[i] >= 0) {
-			return false
-		}
-		sum += d.Propensities[i]
-	}
-	return math.Abs(sum-1) < 1e-9 && d.Propensities[d.Chosen] > 0 && d.Time < d.End
-}
-
 // Decision returns the decision with this number. It returns ErrNoDecision if there never was one,
 // and ErrExpired if it has expired.
 func (tx *Tx) Decision(id uint64) (Decision, error) {
@@ -128,10 +76,10 @@ func (tx *Tx) Decision(id uint64) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	return d.public(tx.key), nil
+	return newDecision(d, tx.key), nil
 }
 
-func (tx *Tx) decision(id uint64) (*decision, error) {
+func (tx *Tx) decision(id uint64) (*record.Decision, error) {
 	if tx.ended {
 		return nil, ErrClosed
 	}
@@ -149,7 +97,7 @@ func (tx *Tx) decision(id uint64) (*decision, error) {
 }
 
 // findDecision returns a decision of the transaction or of the store, or nil if it does not exist.
-func (tx *Tx) findDecision(id uint64) (*decision, error) {
+func (tx *Tx) findDecision(id uint64) (*record.Decision, error) {
 	for _, d := range slices.Backward(tx.decided) {
 		if d.ID == id {
 			return d, nil
@@ -159,7 +107,7 @@ func (tx *Tx) findDecision(id uint64) (*decision, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
-	return openDecision(index.Document{Bytes: doc, At: id}, tx.view().Meta.Nodes)
+	return record.OpenDecision(index.Document{Bytes: doc, At: id}, tx.view().Meta.Nodes)
 }
 
 // Decisions yields the decisions that have not expired, in the order in which they were made. In an
@@ -171,22 +119,22 @@ func (tx *Tx) Decisions() iter.Seq2[Decision, error] {
 				yield(Decision{}, err)
 				return
 			}
-			if !yield(d.public(tx.key), nil) {
+			if !yield(newDecision(d, tx.key), nil) {
 				return
 			}
 		}
 	}
 }
 
-func (tx *Tx) decisions() iter.Seq2[*decision, error] {
-	return func(yield func(*decision, error) bool) {
+func (tx *Tx) decisions() iter.Seq2[*record.Decision, error] {
+	return func(yield func(*record.Decision, error) bool) {
 		if tx.ended {
 			yield(nil, ErrClosed)
 			return
 		}
 		now := tx.db.opts.Now().UnixNano()
 		for doc := range index.Decisions(tx.reader, 1) {
-			d, err := openDecision(doc, tx.view().Meta.Nodes)
+			d, err := record.OpenDecision(doc, tx.view().Meta.Nodes)
 			if err == nil && d.End <= now {
 				continue
 			}
@@ -246,7 +194,7 @@ func (tx *Tx) checkDecisions(ctx context.Context) error {
 		ends[end.ID] = end.At
 	}
 	for doc := range index.Decisions(tx.reader, 0) {
-		d, err := openDecision(doc, tx.snap.Meta.Nodes)
+		d, err := record.OpenDecision(doc, tx.snap.Meta.Nodes)
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
@@ -332,11 +280,11 @@ func (tx *Tx) Choose(ctx context.Context, c ChooseOptions) (Decision, error) {
 	d.Time = tx.db.opts.Now().UnixNano()
 	d.End = d.Time + min(int64(cmp.Or(c.TTL, defaultTTL)), math.MaxInt64-max(d.Time, 0)) // saturates at the largest int64
 	tx.decided = append(tx.decided, d)
-	return d.public(tx.key), nil
+	return newDecision(d, tx.key), nil
 }
 
 // scoreChoice scores the candidates and derives their probabilities.
-func (tx *Tx) scoreChoice(ctx context.Context, q *question, e Explorer) (*decision, error) {
+func (tx *Tx) scoreChoice(ctx context.Context, q *question, e Explorer) (*record.Decision, error) {
 	switch n := len(q.candidates); {
 	case n == 0 && q.ranking.Linked > 0:
 		return nil, inputf("node %v has no candidates to choose from: it is linked already to the %s of the set", q.ranking.Source.Literal(), words.Count(q.ranking.Linked, "node"))
@@ -349,7 +297,7 @@ func (tx *Tx) scoreChoice(ctx context.Context, q *question, e Explorer) (*decisi
 	if err != nil {
 		return nil, err
 	}
-	d := &decision{
+	d := &record.Decision{
 		Source: q.start.Node[0], Candidates: q.candidates, Scores: make([]float64, len(scores)), Explorer: e.String(),
 		Model: q.ranking.Model, Version: q.ranking.ModelVersion, Graph: q.ranking.GraphVersion,
 	}
@@ -369,25 +317,18 @@ func (tx *Tx) scoreChoice(ctx context.Context, q *question, e Explorer) (*decisi
 }
 
 // keepContext stores in a decision what its model needs to learn a reward, from the current graph.
-func (tx *Tx) keepContext(ctx context.Context, q *question, d *decision) error {
+func (tx *Tx) keepContext(ctx context.Context, q *question, d *record.Decision) error {
 	if d.Version == 0 {
 		return nil // no model will learn from it
 	}
 	d.Made = tx.snap.models[d.Model].Deployed
-	x, err := tx.contexts(ctx, q.scorer, q.walk, d.Source, []index.ID{d.target()})
+	x, err := tx.contexts(ctx, q.scorer, q.walk, d.Source, []index.ID{d.Target()})
 	if err != nil {
 		return err
 	}
-	m := tx.learner(d.Model).model
-	d.Context, d.Columns = index.PackFloats(m.Trim(d.outcome(x, 0)).Contexts), m.Columns()
+	m := tx.learner(d.Model).Model
+	d.Context, d.Columns = index.PackFloats(m.Trim(d.Outcome(x, 0)).Contexts), m.Columns()
 	return nil
-}
-
-// outcome returns what a model learns from a decision, given the context of its target.
-func (d *decision) outcome(context []float32, reward float64) model.Outcome {
-	return model.Outcome{
-		Pair: model.Pair{Source: d.Source, Target: d.target()}, Contexts: context, Reward: reward, Offered: d.Candidates,
-	}
 }
 
 // Reward reports the outcome of a decision, in a transaction of its own. See [Tx.Reward].
@@ -425,7 +366,7 @@ func (tx *Tx) Reward(ctx context.Context, id uint64, reward float64) error {
 	rewarded.Rewarded, rewarded.Reward = true, reward
 	tx.decided = append(tx.decided, &rewarded)
 	if m := tx.snap.models[d.Model]; m != nil && d.Version != 0 && d.Made >= m.Born { // it still exists
-		o := readable(tx.learner(d.Model).model, d.Columns, d.outcome(index.UnpackFloats(d.Context), reward))
+		o := record.Readable(tx.learner(d.Model).Model, d.Columns, d.Outcome(index.UnpackFloats(d.Context), reward))
 		tx.observed = append(tx.observed, &pendingObservation{model: d.Model, decision: id, outcome: o})
 	}
 	return nil

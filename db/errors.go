@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"kith/db/internal/record"
 	"kith/db/internal/store"
 	"kith/db/words"
 	"kith/index"
@@ -184,9 +185,9 @@ func noModel(name string, s *snapshot, others ...string) error {
 
 // noVersion returns the error for a version that a model does not have. r lists the versions that
 // it has.
-func noVersion(model string, r *registry, number int) error {
+func noVersion(model string, r *record.Registry, number int) error {
 	var have []string
-	for _, n := range r.numbers() {
+	for _, n := range r.Numbers() {
 		have = append(have, strconv.Itoa(n))
 	}
 	e := missing(kindVersion, strconv.Itoa(number), have, ErrNoModel, "model %q has no version %d (it has %s)", model, number, strings.Join(have, ", "))

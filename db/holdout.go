@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"kith/db/internal/record"
 	"kith/db/words"
 	"kith/index"
 	"kith/model"
@@ -170,8 +171,8 @@ func (s *holdout) train(ctx context.Context, of *contender, spec ModelSpec, plan
 	if m.Trained() {
 		of.result.AnsweredBy += ", trained on the other edges"
 	}
-	l := &learner{name: of.model, model: m, registry: registry{Version: 1, Versions: []version{{Number: 1}}}}
-	rest.snap.models = map[string]*modelView{l.name: l.view()}
+	l := &record.Learner{Name: of.model, Model: m, Registry: record.Registry{Version: 1, Versions: []record.Version{{Number: 1}}}}
+	rest.snap.models = map[string]*modelView{l.Name: viewOf(l)}
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"kith/db/internal/record"
 	"kith/index"
 	"kith/model"
 )
@@ -142,7 +143,7 @@ func (tx *Tx) surveyLog(given model.Rewards) (v LogEvaluation, err error) {
 }
 
 // checkRandom returns ErrInput for a decision in which some candidate had propensity 0 or 1.
-func (tx *Tx) checkRandom(d *decision) error {
+func (tx *Tx) checkRandom(d *record.Decision) error {
 	for i, p := range d.Propensities {
 		if p == 0 || p == 1 {
 			return inputf("decision %d was made without randomness, by %s: node %v had propensity %v, so the log cannot show what a different choice would have earned", d.ID, d.Explorer, tx.key(d.Candidates[i]).Literal(), p)
@@ -152,7 +153,7 @@ func (tx *Tx) checkRandom(d *decision) error {
 }
 
 // loggedOutcome converts a decision for the estimate of the scorer's value.
-func (tx *Tx) loggedOutcome(ctx context.Context, s *model.Scorer, d *decision) (model.Logged, error) {
+func (tx *Tx) loggedOutcome(ctx context.Context, s *model.Scorer, d *record.Decision) (model.Logged, error) {
 	if err := ctx.Err(); err != nil {
 		return model.Logged{}, err
 	}
@@ -185,7 +186,7 @@ func (tx *Tx) loggedOutcome(ctx context.Context, s *model.Scorer, d *decision) (
 
 // addedSince returns the edges from the source to candidates that were added after the decision was
 // made.
-func (tx *Tx) addedSince(d *decision) (edges [][2]index.ID) {
+func (tx *Tx) addedSince(d *record.Decision) (edges [][2]index.ID) {
 	before := map[index.ID]bool{}
 	for _, c := range d.Linked {
 		before[c] = true
@@ -262,7 +263,7 @@ func (tx *Tx) rewardSpans(ctx context.Context, name string) (spans, error) {
 		sums = rewardSums{at: known.at, forgotten: m.Forgotten, of: maps.Clone(known.of)}
 	}
 	for doc := range tx.observationDocuments(sums.at) {
-		r, err := decoded[observationRecord](doc)
+		r, err := record.Decode[record.Observation](doc)
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return spans{}, err
 		}
@@ -376,7 +377,7 @@ func (tx *Tx) outcomesBetween(ctx context.Context, name string, first, last uint
 		if doc.Err == nil && doc.At > last {
 			break
 		}
-		d, err := openDecision(doc, tx.view().Meta.Nodes)
+		d, err := record.OpenDecision(doc, tx.view().Meta.Nodes)
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return nil, 0, err
 		}

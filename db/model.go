@@ -12,13 +12,14 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"kith/db/internal/record"
 	"kith/index"
 	"kith/model"
 )
 
 // modelView is a version of a model as readers see it in one snapshot.
 type modelView struct {
-	registry
+	record.Registry
 	info   ModelInfo // without Answers
 	scorer *model.Scorer
 }
@@ -96,7 +97,7 @@ func (m *Model) lock(ctx context.Context) error {
 }
 
 // change calls f with the model while it holds the writer lock.
-func (m *Model) change(ctx context.Context, f func(*learner) error) error {
+func (m *Model) change(ctx context.Context, f func(*record.Learner) error) error {
 	if err := m.lock(ctx); err != nil {
 		return err
 	}
@@ -130,7 +131,7 @@ func (m *Model) Create(ctx context.Context, spec ModelSpec) error {
 	if err != nil {
 		return fmt.Errorf("model %q: %w", name, err)
 	}
-	return db.addModel(name, made, created)
+	return db.addModel(name, made, record.Created)
 }
 
 // defaultModel is the name of the model that learns where none is named and none answers. The first
@@ -139,7 +140,7 @@ const defaultModel = "default"
 
 // learnerOf returns the model that learns from requests with a name. If that is the model default
 // and it does not exist, learnerOf makes it. The writer calls it.
-func (db *DB) learnerOf(name string) (*learner, error) {
+func (db *DB) learnerOf(name string) (*record.Learner, error) {
 	s := db.now.Load()
 	name = s.learns(name)
 	if l := db.learners[name]; l != nil || name != defaultModel {
@@ -150,7 +151,7 @@ func (db *DB) learnerOf(name string) (*learner, error) {
 	}
 	m, err := newModel(model.Spec{}, s.Snapshot)
 	if err == nil {
-		err = db.addModel(name, m, created)
+		err = db.addModel(name, m, record.Created)
 	}
 	return db.learners[name], err
 }
@@ -172,10 +173,10 @@ func (tx *Tx) learnerOf(name string) (*modelView, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model %q: %w", name, err)
 	}
-	tx.made = newLearner(name, m, created, tx.snap.Meta.Version+1, tx.recorded().Time)
+	tx.made = record.NewLearner(name, m, record.Created, tx.snap.Meta.Version+1, tx.recorded().Time)
 	seen := *tx.snap
 	seen.models = maps.Clone(seen.models)
-	seen.models[name] = tx.made.view()
+	seen.models[name] = viewOf(tx.made)
 	tx.snap = &seen
 	return seen.models[name], nil
 }
@@ -198,8 +199,8 @@ func (tx *Tx) commitMade() error {
 }
 
 // learner returns the deployed version of a model as the writer sees it, or nil.
-func (tx *Tx) learner(name string) *learner {
-	if l := tx.db.learners[name]; l != nil || tx.made == nil || tx.made.name != name {
+func (tx *Tx) learner(name string) *record.Learner {
+	if l := tx.db.learners[name]; l != nil || tx.made == nil || tx.made.Name != name {
 		return l
 	}
 	return tx.made
@@ -242,12 +243,12 @@ func checkModelName(name string) error {
 // from then on. The model's observations stay in the log, but a later model of the same name does
 // not learn from them.
 func (m *Model) Drop(ctx context.Context) error {
-	return m.change(ctx, func(l *learner) error {
+	return m.change(ctx, func(l *record.Learner) error {
 		answering := m.db.answering()
-		if answering == l.name {
+		if answering == l.Name {
 			answering = ""
 		}
-		return m.db.dropModel(l.name, answering, m.db.recorded())
+		return m.db.dropModel(l.Name, answering, m.db.recorded())
 	})
 }
 
@@ -277,7 +278,7 @@ func (db *DB) dropModel(name, answering string, c index.Commit) error {
 // writer calls it.
 func (db *DB) addModel(name string, m *model.Model, from string) error {
 	c := db.recorded()
-	return db.replace(newLearner(name, m, from, db.now.Load().Meta.Version+1, c.Time), db.answering(), c)
+	return db.replace(record.NewLearner(name, m, from, db.now.Load().Meta.Version+1, c.Time), db.answering(), c)
 }
 
 // describe returns the info of the version with its options, which only descriptions need.
@@ -332,7 +333,7 @@ func (tx *Tx) heuristic(name string) (*modelView, error) {
 		if err != nil {
 			return nil, err
 		}
-		return (&learner{name: name, model: m}).view(), nil
+		return viewOf(&record.Learner{Name: name, Model: m}), nil
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"kith/db/internal/record"
 	"kith/db/words"
 	"kith/index"
 	"kith/model"
@@ -138,9 +139,9 @@ func (c *Comparison) String() string {
 
 // compare compares a trained model with the version before, the prior and heuristics, on the edges
 // left out of its training.
-func (v *validation) compare(ctx context.Context, tx *Tx, l *learner) (c Comparison, err error) {
+func (v *validation) compare(ctx context.Context, tx *Tx, l *record.Learner) (c Comparison, err error) {
 	v.progress.Begin(phaseModels)
-	fresh, err := v.measureModel(ctx, tx, l.model.Scorer())
+	fresh, err := v.measureModel(ctx, tx, l.Model.Scorer())
 	if err != nil {
 		return c, err
 	}
@@ -155,13 +156,13 @@ func (v *validation) compare(ctx context.Context, tx *Tx, l *learner) (c Compari
 		}
 		c.Standings = append(c.Standings, s)
 	}
-	add(roleNew, fmt.Sprintf("version %d", l.next()), fresh, l.model.Rounds() > 0)
-	if before := tx.snap.models[l.name]; before != nil && before.info.Trained {
+	add(roleNew, fmt.Sprintf("version %d", l.Next()), fresh, l.Model.Rounds() > 0)
+	if before := tx.snap.models[l.Name]; before != nil && before.info.Trained {
 		sums, err := v.measureModel(ctx, tx, before.scorer)
 		if err != nil {
 			return c, err
 		}
-		if at, _ := before.find(before.Version); sums != nil {
+		if at, _ := before.Find(before.Version); sums != nil {
 			add(roleBefore, fmt.Sprintf("version %d", before.Version), sums, before.info.Rounds > 0 || at.LeftOut < v.share)
 		}
 	}

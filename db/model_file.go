@@ -13,6 +13,7 @@ import (
 
 	"kith/db/internal/archive"
 	"kith/db/internal/ctxio"
+	"kith/db/internal/record"
 	"kith/index"
 	"kith/model"
 )
@@ -89,24 +90,24 @@ func (tx *Tx) copyOf(ctx context.Context, name string, version int) (*model.Mode
 		return nil, 0, ErrClosed
 	}
 	s := tx.snap.models[name]
-	if s == nil || tx.made != nil && tx.made.name == name {
+	if s == nil || tx.made != nil && tx.made.Name == name {
 		return nil, 0, noModel(name, tx.snap)
 	}
 	if _, err := tx.version(s, version); err != nil {
 		return nil, 0, err
 	}
-	if v, _ := s.find(version); version != 0 && version != s.Version {
-		l, err := openVersion(tx.reader, name, v)
+	if v, _ := s.Find(version); version != 0 && version != s.Version {
+		l, err := record.OpenVersion(tx.reader, name, v)
 		if err != nil {
 			return nil, 0, err
 		}
-		return l.model, version, nil
+		return l.Model, version, nil
 	}
-	learners, err := loadModels(ctx, tx.reader, tx.snap.Snapshot, name)
+	learners, err := record.Load(ctx, tx.reader, tx.snap.Snapshot, name)
 	if err != nil {
 		return nil, 0, err
 	}
-	return learners[name].model, s.Version, nil
+	return learners[name].Model, s.Version, nil
 }
 
 // Import describes what Model.Import made.
@@ -150,15 +151,15 @@ func (m *Model) Import(ctx context.Context, r io.Reader) (Import, error) {
 	got.Model, got.Version, got.Deployed = name, 1, true
 	now := db.learners[name]
 	if now == nil {
-		return got, db.addModel(name, read, imported)
+		return got, db.addModel(name, read, record.Imported)
 	}
-	if err := compatible(now.model, read); err != nil {
+	if err := compatible(now.Model, read); err != nil {
 		return Import{}, fmt.Errorf("model %q: %w", name, err)
 	}
-	got.Version, got.Deployed = now.next(), false
+	got.Version, got.Deployed = now.Next(), false
 	c := db.recorded()
-	v := version{Number: got.Version, From: imported, Made: c.Time}
-	return got, db.storeUndeployed(now, &learner{name: name, model: read}, v, c)
+	v := record.Version{Number: got.Version, From: record.Imported, Made: c.Time}
+	return got, db.storeUndeployed(now, &record.Learner{Name: name, Model: read}, v, c)
 }
 
 // translate decodes the model and translates its node ids to the ids of a graph.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"kith/db/internal/record"
 	"kith/index"
 	"kith/model"
 )
@@ -46,10 +47,10 @@ func (m *Model) Train(ctx context.Context, t TrainOptions) (Training, error) {
 	if err != nil {
 		return Training{}, err
 	}
-	name := l.name
+	name := l.Name
 	defer db.trainings.Delete(l)
 	made := Training{Held: t.Deploy == DeployNever}
-	v := version{From: t.origin()}
+	v := record.Version{From: t.origin()}
 	err = db.View(ctx, func(tx *Tx) (err error) {
 		if !t.Log {
 			v.Graph, v.Edges = tx.snap.Meta.Version, tx.snap.Meta.Edges
@@ -81,21 +82,21 @@ func (m *Model) Train(ctx context.Context, t TrainOptions) (Training, error) {
 	}
 	defer db.unlock()
 	now := db.learners[name]
-	if now == nil || now.Deployed != l.Deployed || t.Deploy == deployIfAhead && db.inTraining(l.name) > 1 {
+	if now == nil || now.Deployed != l.Deployed || t.Deploy == deployIfAhead && db.inTraining(l.Name) > 1 {
 		return Training{}, missing(kindModel, name, nil, ErrNoModel,
 			"model %q was dropped, or another version of it deployed, during the training", name)
 	}
 	s := db.now.Load()
 	r := db.store.Read(s.ts)
 	defer r.Close()
-	if err := replay(ctx, r, s.Meta.Version, map[string]*learner{l.name: l}); err != nil {
+	if err := record.Replay(ctx, r, s.Meta.Version, map[string]*record.Learner{l.Name: l}); err != nil {
 		return Training{}, err
 	}
 	if err := db.addVersion(now, l, v, made.Held); err != nil {
 		return Training{}, err
 	}
-	made.ModelInfo = l.view().describe()
-	made.Answers = !made.Held && db.answering() == l.name && made.Trained
+	made.ModelInfo = viewOf(l).describe()
+	made.Answers = !made.Held && db.answering() == l.Name && made.Trained
 	return made, nil
 }
 
@@ -103,16 +104,16 @@ func (m *Model) Train(ctx context.Context, t TrainOptions) (Training, error) {
 func (t *TrainOptions) origin() string {
 	switch {
 	case t.Log:
-		return trainedLog
+		return record.TrainedLog
 	case t.Deploy == deployIfAhead:
-		return refreshed
+		return record.Refreshed
 	}
-	return trainedEdges
+	return record.TrainedEdges
 }
 
 // trainAndCompare trains a model. If it trains from the edges and the graph is large enough, it
 // leaves a share of them out and compares the model on these. It returns the share.
-func (tx *Tx) trainAndCompare(ctx context.Context, l *learner, t TrainOptions) (c Comparison, leftOut float64, err error) {
+func (tx *Tx) trainAndCompare(ctx context.Context, l *record.Learner, t TrainOptions) (c Comparison, leftOut float64, err error) {
 	err = tx.db.untilClosed(ctx, func(ctx context.Context) error {
 		var v *validation
 		t.Plan.Progress.Expect(tx.phasesWithComparison(l, &t)...)
@@ -129,10 +130,10 @@ func (tx *Tx) trainAndCompare(ctx context.Context, l *learner, t TrainOptions) (
 		if v == nil {
 			t.Plan.Progress.Finish(phaseModels)
 			t.Plan.Progress.Finish(phaseHeuristics)
-			return tx.fit(ctx, l.model, t)
+			return tx.fit(ctx, l.Model, t)
 		}
 		leftOut, v.progress = v.share, t.Plan.Progress
-		if err := v.rest.fit(ctx, l.model, t); err != nil {
+		if err := v.rest.fit(ctx, l.Model, t); err != nil {
 			return err
 		}
 		c, err = v.compare(ctx, tx, l)
@@ -143,40 +144,40 @@ func (tx *Tx) trainAndCompare(ctx context.Context, l *learner, t TrainOptions) (
 
 // addVersion stores the trained learner l as a new version v of a model, and deploys it unless held
 // is set. The writer calls it.
-func (db *DB) addVersion(now, l *learner, v version, held bool) error {
+func (db *DB) addVersion(now, l *record.Learner, v record.Version, held bool) error {
 	c := db.recorded()
-	v.Number, v.Parent, v.Made = now.next(), now.Version, c.Time
+	v.Number, v.Parent, v.Made = now.Next(), now.Version, c.Time
 	if held {
 		return db.storeUndeployed(now, l, v, c)
 	}
 	if err := db.checkpoint(now); err != nil {
 		return err
 	}
-	l.registry = now.with(v).deploying(v.Number, now.history(), db.now.Load().Meta.Version+1, c.Time)
-	return db.replace(l, cmp.Or(db.answering(), l.name), c)
+	l.Registry = now.With(v).Deploying(v.Number, now.History(), db.now.Load().Meta.Version+1, c.Time)
+	return db.replace(l, cmp.Or(db.answering(), l.Name), c)
 }
 
 // storeUndeployed stores the learner l as a new version v of a model without deploying it. The
 // writer calls it.
-func (db *DB) storeUndeployed(now, l *learner, v version, c index.Commit) error {
+func (db *DB) storeUndeployed(now, l *record.Learner, v record.Version, c index.Commit) error {
 	if err := db.checkpoint(now); err != nil {
 		return err
 	}
 	ts := db.now.Load().ts + 1
-	l.registry = now.registry
+	l.Registry = now.Registry
 	l.Version, l.Deployed = v.Number, 0
 	var err error
 	if v.Vectors, err = db.writeDocument(l, ts, 0); err != nil {
-		return fmt.Errorf("model %q: %w", l.name, err)
+		return fmt.Errorf("model %q: %w", l.Name, err)
 	}
 	held := *now
-	held.registry = now.with(v.storedAs(ts, l.model))
+	held.Registry = now.With(v.StoredAs(ts, l.Model))
 	return db.replace(&held, db.answering(), c)
 }
 
 // clone returns a copy of the learner for a training. The later observations are kept until the
 // training has ended.
-func (m *Model) clone(ctx context.Context) (*learner, error) {
+func (m *Model) clone(ctx context.Context) (*record.Learner, error) {
 	if err := m.lock(ctx); err != nil {
 		return nil, err
 	}
@@ -186,11 +187,11 @@ func (m *Model) clone(ctx context.Context) (*learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	copied, err := l.model.Clone()
+	copied, err := l.Model.Clone()
 	if err != nil {
 		return nil, err
 	}
-	c := &learner{name: l.name, registry: l.registry, model: copied, stored: checkpoint{at: db.now.Load().Meta.Version}}
+	c := &record.Learner{Name: l.Name, Registry: l.Registry, Model: copied, Stored: record.Checkpoint{At: db.now.Load().Meta.Version}}
 	db.trainings.Store(c, nil)
 	return c, nil
 }
@@ -198,7 +199,7 @@ func (m *Model) clone(ctx context.Context) (*learner, error) {
 // inTraining returns the number of running trainings of a model.
 func (db *DB) inTraining(name string) (n int) {
 	for l := range db.trainings.Range {
-		if l.(*learner).name == name {
+		if l.(*record.Learner).Name == name {
 			n++
 		}
 	}
@@ -320,7 +321,7 @@ func (db *DB) refreshIfDue(s *snapshot) {
 		return
 	}
 	if db.jobs.start(db.jobs.refresh, func() { db.refresh(name) }) {
-		db.refreshed[name] = version{Number: s.models[name].Version, Graph: s.Meta.Version, Edges: s.Meta.Edges}
+		db.refreshed[name] = record.Version{Number: s.models[name].Version, Graph: s.Meta.Version, Edges: s.Meta.Edges}
 	}
 }
 
@@ -342,27 +343,19 @@ func (db *DB) refresh(name string) {
 func (db *DB) refreshDue(s *snapshot) string {
 	for _, name := range slices.Sorted(maps.Keys(s.models)) {
 		m := s.models[name]
-		v, _ := m.find(m.Version)
-		if m.Frozen || v.From != trainedEdges && v.From != refreshed || v.Graph == 0 {
+		v, _ := m.Find(m.Version)
+		if m.Frozen || v.From != record.TrainedEdges && v.From != record.Refreshed || v.Graph == 0 {
 			continue
 		}
 		tried, ok := db.refreshed[name]
 		if ok = ok && tried.Number == v.Number; ok {
 			v = tried
 		}
-		if m.info.Outdated && !ok || v.changes(s.Snapshot) >= max(minRefresh, v.Edges/10) {
+		if m.info.Outdated && !ok || v.Changes(s.Snapshot) >= max(minRefresh, v.Edges/10) {
 			return name
 		}
 	}
 	return ""
-}
-
-// changes returns the number of edges that have changed since the training or, if the log does not
-// reach back that far, at least the difference of the numbers of edges.
-func (v version) changes(s *index.Snapshot) int64 {
-	n := s.Meta.Edges - v.Edges
-	changes, _ := s.Log.Since(v.Graph)
-	return max(n, -n, int64(len(changes)))
 }
 
 // untilClosed calls f, a training, with a context that also ends when the database starts to close.
@@ -405,13 +398,13 @@ func (tx *Tx) phases(m *model.Model, t *TrainOptions) []model.Phase {
 }
 
 // phasesWithComparison returns the phases of trainAndCompare.
-func (tx *Tx) phasesWithComparison(l *learner, t *TrainOptions) []model.Phase {
-	all := tx.phases(l.model, t)
+func (tx *Tx) phasesWithComparison(l *record.Learner, t *TrainOptions) []model.Phase {
+	all := tx.phases(l.Model, t)
 	if t.Log {
 		return all
 	}
 	models := 2
-	if before := tx.snap.models[l.name]; before != nil && before.info.Trained {
+	if before := tx.snap.models[l.Name]; before != nil && before.info.Trained {
 		models++
 	}
 	return append([]model.Phase{{Name: phaseHide, Steps: 1, Each: time.Duration(tx.snap.Graph.Arcs()) * hideTime}}, append(all,

@@ -2,13 +2,12 @@ package db
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
 
+	"kith/db/internal/record"
 	"kith/index"
-	"kith/model"
 )
 
 // Versions.
@@ -33,19 +32,6 @@ import (
 // [Model.Export] and [Model.Import] move models between databases. Node ids are specific to a
 // database, so an exported model refers to nodes by their keys.
 
-// maxVersions is the maximal number of versions of a model. Beyond that, the oldest versions are
-// deleted that are neither deployed nor the target of Rollback.
-const maxVersions = 8
-
-// How versions of a model are made.
-const (
-	created      = "create"
-	trainedEdges = "edges"   // trained on the edges
-	refreshed    = "refresh" // trained in the background; see Options.NoRefresh
-	trainedLog   = "log"     // trained on observations
-	imported     = "import"
-)
-
 // VersionInfo describes a version of a model.
 type VersionInfo struct {
 	Number   int       `json:"version"`
@@ -56,143 +42,6 @@ type VersionInfo struct {
 	Trained  bool      `json:"trained"`
 	Rounds   int       `json:"rounds"` // number of outcomes observed
 	Bytes    int       `json:"bytes"`  // memory in bytes, now or when it was last deployed
-}
-
-// registry is the stored information about a model in addition to the documents of its versions.
-// Its slices are replaced, never changed.
-type registry struct {
-	Born     uint64    `msgpack:"born"`     // version of the database that made the model
-	Deployed uint64    `msgpack:"deployed"` // version of the database that deployed its version
-	Since    int64     `msgpack:"since"`    // time of that, in nanoseconds since 1970; 0 means unknown
-	Version  int       `msgpack:"version"`  // number of the deployed version
-	Frozen   bool      `msgpack:"frozen"`
-	Before   []int     `msgpack:"before"`   // versions that were deployed before, the latest last
-	Versions []version `msgpack:"versions"` // versions that are kept, including the deployed one, ascending
-}
-
-// version describes a version of a model. For the deployed version Trained, Rounds and Bytes are
-// as of its last checkpoint; the learner has the live values.
-type version struct {
-	Number  int    `msgpack:"number"`
-	From    string `msgpack:"from"`
-	Parent  int    `msgpack:"parent"`
-	Made    int64  `msgpack:"made"`   // nanoseconds since 1970; 0 means unknown
-	Serial  uint64 `msgpack:"serial"` // serial number of its document
-	Trained bool   `msgpack:"trained"`
-	Rounds  int    `msgpack:"rounds"`
-	Bytes   int    `msgpack:"bytes"`
-	// LeftOut is the share of the edges that its training did not see: the edges with the
-	// lowest hash values.
-	LeftOut float64 `msgpack:"left_out"`
-	Graph   uint64  `msgpack:"graph"` // version of the graph that it was trained on; 0 means unknown, or not trained on edges
-	Edges   int64   `msgpack:"edges"` // number of edges of that graph
-	// Vectors is the serial number of the document with the vectors of the nodes, which a
-	// checkpoint does not write again. 0 means no vectors, or that they are in the document of the
-	// version.
-	Vectors uint64 `msgpack:"vectors,omitempty"`
-}
-
-// consistent returns an error unless the registry belongs to a model whose deployed version has the
-// given number, and refers to documents with exactly the serial numbers kept.
-func (r *registry) consistent(number int, kept []uint64) error {
-	ascending := true
-	for i, n := range r.numbers() {
-		ascending = ascending && n > 0 && (i == 0 || n > r.Versions[i-1].Number)
-	}
-	if _, ok := r.find(r.Version); !ok || !ascending || !slices.Equal(r.kept(), kept) {
-		return fmt.Errorf("versions %v with documents %v, %d deployed", r.numbers(), kept, r.Version)
-	}
-	if r.Version != number {
-		return fmt.Errorf("its document is that of version %d, not of %d", number, r.Version)
-	}
-	return nil
-}
-
-func (r *registry) find(n int) (version, bool) {
-	for _, v := range r.Versions {
-		if v.Number == n {
-			return v, true
-		}
-	}
-	return version{}, false
-}
-
-func (r *registry) numbers() (all []int) {
-	for _, v := range r.Versions {
-		all = append(all, v.Number)
-	}
-	return all
-}
-
-// next returns the number of a new version.
-func (r *registry) next() int { return r.Versions[len(r.Versions)-1].Number + 1 }
-
-// storedAs returns the version with the state of a model, whose document has a serial
-// number.
-func (v version) storedAs(serial uint64, m *model.Model) version {
-	v.Serial, v.Trained, v.Rounds, v.Bytes = serial, m.Trained(), m.Rounds(), m.Bytes()
-	return v
-}
-
-// with returns the registry with v added, or with v in place of the version with its number.
-func (r registry) with(v version) registry {
-	r.Versions = slices.Clone(r.Versions)
-	for i := range r.Versions {
-		if r.Versions[i].Number == v.Number {
-			r.Versions[i] = v
-			return r
-		}
-	}
-	r.Versions = append(r.Versions, v)
-	return r
-}
-
-// history returns the versions that were deployed before, and the present one.
-func (r *registry) history() []int { return append(slices.Clone(r.Before), r.Version) }
-
-// deploying returns the registry with version n deployed, and others before it.
-func (r registry) deploying(n int, before []int, at uint64, now int64) registry {
-	r.Version, r.Before, r.Deployed, r.Since = n, before, at, now
-	return r
-}
-
-// trimmed returns the registry with at most maxVersions versions.
-func (r registry) trimmed() registry {
-	r.Versions = slices.Clone(r.Versions)
-	needed := r.Before[max(len(r.Before)-1, 0):] // the target of a Rollback
-	for len(r.Versions) > maxVersions {
-		i := slices.IndexFunc(r.Versions, func(v version) bool { return v.Number != r.Version && !slices.Contains(needed, v.Number) })
-		r.Versions = slices.Delete(r.Versions, i, i+1)
-	}
-	r.Before = r.rollbackTargets()
-	return r
-}
-
-// rollbackTargets returns up to maxVersions versions in Before that still exist, without
-// consecutive repetitions.
-func (r *registry) rollbackTargets() (all []int) {
-	after := r.Version
-	for _, n := range slices.Backward(r.Before) {
-		if _, kept := r.find(n); kept && n != after && len(all) < maxVersions {
-			all, after = append(all, n), n
-		}
-	}
-	slices.Reverse(all)
-	return all
-}
-
-// kept returns the serial numbers of the documents that the registry refers to, without the
-// document of the deployed version.
-func (r *registry) kept() (serials []uint64) {
-	for _, v := range r.Versions {
-		if v.Number != r.Version {
-			serials = append(serials, v.Serial)
-		}
-		if v.Vectors != 0 {
-			serials = append(serials, v.Vectors)
-		}
-	}
-	return serials
 }
 
 // Versions describes the versions of the model that are kept, the oldest first. It returns
@@ -235,46 +84,29 @@ func (tx *Tx) version(m *modelView, n int) (*modelView, error) {
 	if m == nil {
 		return nil, missing(kindModel, "", nil, ErrNoModel, "version %d of no model", n)
 	}
-	v, ok := m.find(n)
+	v, ok := m.Find(n)
 	switch {
 	case !ok && m.Version == 0:
 		return nil, noVersions(m.info.Name)
 	case !ok:
-		return nil, noVersion(m.info.Name, &m.registry, n)
+		return nil, noVersion(m.info.Name, &m.Registry, n)
 	}
 	return tx.db.versions.get(v.Serial, func() (*modelView, error) {
-		l, err := openVersion(tx.reader, m.info.Name, v)
+		l, err := record.OpenVersion(tx.reader, m.info.Name, v)
 		if err != nil {
 			return nil, err
 		}
-		return l.view(), nil
+		return viewOf(l), nil
 	})
 }
 
-// openVersion reads a version that is not deployed. It returns ErrCorrupt if the version cannot be
-// read.
-func openVersion(r index.Reader, name string, v version) (*learner, error) {
-	var l *learner
-	doc, err := index.GetDocument(r, name, v.Serial)
-	if err == nil {
-		l, err = readDocument(r, name, doc, v.Vectors)
-	}
-	if err == nil && l.Version != v.Number {
-		err = fmt.Errorf("its document is that of version %d", l.Version)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: model %q, version %d: %w", ErrCorrupt, name, v.Number, err)
-	}
-	return l, nil
-}
-
 // checkVersions opens the versions that are not deployed.
-func (tx *Tx) checkVersions(ctx context.Context, name string, r *registry) error {
+func (tx *Tx) checkVersions(ctx context.Context, name string, r *record.Registry) error {
 	for _, v := range r.Versions {
 		if v.Number == r.Version {
 			continue
 		}
-		if _, err := openVersion(tx.reader, name, v); err != nil {
+		if _, err := record.OpenVersion(tx.reader, name, v); err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
@@ -334,14 +166,14 @@ func (c *versions) size() int {
 // such a model answers only requests that name it.
 func (m *Model) Deploy(ctx context.Context, version int) error {
 	db := m.db
-	return m.change(ctx, func(l *learner) error {
+	return m.change(ctx, func(l *record.Learner) error {
 		switch {
-		case !l.model.Learns():
-			return inputf("model %q follows policy %s, which learns nothing: it answers where it is named", l.name, l.model.Policy())
+		case !l.Model.Learns():
+			return inputf("model %q follows policy %s, which learns nothing: it answers where it is named", l.Name, l.Model.Policy())
 		case version != 0 && version != l.Version:
-			return db.switchTo(l, version, l.name, l.history())
-		case db.answering() != l.name:
-			return db.replace(l, l.name, db.recorded())
+			return db.switchTo(l, version, l.Name, l.History())
+		case db.answering() != l.Name:
+			return db.replace(l, l.Name, db.recorded())
 		}
 		return nil
 	})
@@ -355,10 +187,10 @@ func (db *DB) answering() string { return db.now.Load().Meta.Model }
 // Further calls go back further. Rollback does not change which model answers requests without a
 // name. It returns ErrInput if no other version was deployed before.
 func (m *Model) Rollback(ctx context.Context) (version int, err error) {
-	err = m.change(ctx, func(l *learner) error {
+	err = m.change(ctx, func(l *record.Learner) error {
 		last := len(l.Before) - 1
 		if last < 0 {
-			return inputf("no version of model %q was deployed before version %d", l.name, l.Version)
+			return inputf("no version of model %q was deployed before version %d", l.Name, l.Version)
 		}
 		version = l.Before[last]
 		return m.db.switchTo(l, version, m.db.answering(), l.Before[:last])
@@ -375,7 +207,7 @@ func (m *Model) Freeze(ctx context.Context) error { return m.setFrozen(ctx, true
 func (m *Model) Thaw(ctx context.Context) error { return m.setFrozen(ctx, false) }
 
 func (m *Model) setFrozen(ctx context.Context, on bool) error {
-	return m.change(ctx, func(l *learner) error {
+	return m.change(ctx, func(l *record.Learner) error {
 		if l.Frozen == on {
 			return nil
 		}
@@ -387,14 +219,14 @@ func (m *Model) setFrozen(ctx context.Context, on bool) error {
 
 // switchTo deploys a stored version and makes answering the model for requests without a name.
 // before are the versions that were deployed before. The writer calls it.
-func (db *DB) switchTo(l *learner, number int, answering string, before []int) error {
-	v, ok := l.find(number)
+func (db *DB) switchTo(l *record.Learner, number int, answering string, before []int) error {
+	v, ok := l.Find(number)
 	if !ok {
-		return noVersion(l.name, &l.registry, number)
+		return noVersion(l.Name, &l.Registry, number)
 	}
 	r := db.store.Read(db.now.Load().ts)
 	defer r.Close()
-	next, err := openVersion(r, l.name, v)
+	next, err := record.OpenVersion(r, l.Name, v)
 	if err != nil {
 		return err
 	}
@@ -402,25 +234,25 @@ func (db *DB) switchTo(l *learner, number int, answering string, before []int) e
 		return err
 	}
 	c := db.recorded()
-	next.registry = l.deploying(number, before, db.now.Load().Meta.Version+1, c.Time)
-	next.stored = checkpoint{serial: v.Serial, rounds: next.model.Rounds()}
+	next.Registry = l.Deploying(number, before, db.now.Load().Meta.Version+1, c.Time)
+	next.Stored = record.Checkpoint{Serial: v.Serial, Rounds: next.Model.Rounds()}
 	return db.replace(next, answering, c)
 }
 
 // replace commits a learner, which is new or has a new registry, and the name of the model that
 // answers requests without a name, and publishes both. The writer calls it.
-func (db *DB) replace(l *learner, answering string, c index.Commit) error {
-	l.registry = l.trimmed()
+func (db *DB) replace(l *record.Learner, answering string, c index.Commit) error {
+	l.Registry = l.Trimmed()
 	change := &modelCommit{Commit: c, answering: answering}
-	for _, n := range l.numbers() {
-		old := db.learners[l.name]
-		if old == nil || !slices.Contains(old.numbers(), n) {
+	for _, n := range l.Numbers() {
+		old := db.learners[l.Name]
+		if old == nil || !slices.Contains(old.Numbers(), n) {
 			change.made = append(change.made, n)
 		}
 	}
 	if err := db.put(l, change); err != nil {
 		return err
 	}
-	db.learners[l.name] = l
+	db.learners[l.Name] = l
 	return db.forgetChangesIfDue(db.now.Load())
 }

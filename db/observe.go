@@ -11,6 +11,7 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
+	"kith/db/internal/record"
 	"kith/db/internal/walk"
 	"kith/index"
 	"kith/model"
@@ -46,22 +47,6 @@ type pendingObservation struct {
 	decision uint64 // decision that this rewards; 0 means none
 	outcome  model.Outcome
 	document []byte // its stored form, if it repeats an observation that Changes yielded
-}
-
-// observationRecord is the stored form of an observation. It holds the contexts of the time, so
-// replaying it does not depend on the graph of that time.
-type observationRecord struct {
-	Model    string     `msgpack:"model"`
-	Source   uint32     `msgpack:"source"`
-	Target   uint32     `msgpack:"target"`
-	Reward   float64    `msgpack:"reward"`
-	Chosen   int        `msgpack:"chosen"`
-	Contexts []byte     `msgpack:"contexts"` // float32, little endian
-	Columns  uint32     `msgpack:"columns"`  // columns of Contexts (see model.Columns)
-	Offered  []index.ID `msgpack:"offered,omitempty"`
-	Version  int        `msgpack:"version,omitempty"`  // version of the model; 0 means unknown
-	Frozen   bool       `msgpack:"frozen,omitempty"`   // the model does not learn from it
-	Decision uint64     `msgpack:"decision,omitempty"` // decision that this rewards; 0 means none
 }
 
 // Observe reports the outcome of a link to a model, in a transaction of its own. See [Tx.Observe].
@@ -166,11 +151,11 @@ func (tx *Tx) writeObservations(w index.Writer) error {
 // encode reduces an observation to what its model will learn from, and encodes it.
 func (db *DB) encode(p *pendingObservation) (err error) {
 	l := db.learners[p.model]
-	p.outcome = l.model.Trim(p.outcome)
+	p.outcome = l.Model.Trim(p.outcome)
 	o := &p.outcome
-	p.document, err = msgpack.Marshal(&observationRecord{
+	p.document, err = msgpack.Marshal(&record.Observation{
 		Model: p.model, Source: o.Pair.Source, Target: o.Pair.Target, Reward: o.Reward, Chosen: o.Chosen,
-		Contexts: index.PackFloats(o.Contexts), Columns: l.model.Columns(), Offered: o.Offered,
+		Contexts: index.PackFloats(o.Contexts), Columns: l.Model.Columns(), Offered: o.Offered,
 		Version: l.Version, Frozen: l.Frozen, Decision: p.decision,
 	})
 	return err
@@ -187,46 +172,17 @@ func (tx *Tx) learn() (map[string]*modelView, error) {
 		if learner.Frozen {
 			continue
 		}
-		before := learner.model.Trained()
-		if _, err := learner.model.Observe(l.outcome); err != nil {
+		before := learner.Model.Trained()
+		if _, err := learner.Model.Observe(l.outcome); err != nil {
 			return nil, fmt.Errorf("model %q: %w", l.model, err)
 		}
-		if answering == "" && !before && learner.model.Trained() {
+		if answering == "" && !before && learner.Model.Trained() {
 			answering = l.model
 		}
-		models[l.model] = learner.view()
+		models[l.model] = viewOf(learner)
 	}
 	tx.batch.SetModel(answering)
 	return models, nil
-}
-
-// decoded decodes a stored document. It returns ErrCorrupt if the document is damaged.
-func decoded[T any](doc index.Document) (*T, error) {
-	if doc.Err != nil {
-		return nil, doc.Err
-	}
-	v := new(T)
-	if err := index.Unmarshal(doc.Bytes, v); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
-	}
-	return v, nil
-}
-
-// outcome returns the observation in the form that a model learns.
-func (r *observationRecord) outcome(m *model.Model) model.Outcome {
-	return readable(m, r.Columns, model.Outcome{
-		Pair: model.Pair{Source: r.Source, Target: r.Target}, Contexts: index.UnpackFloats(r.Contexts), Chosen: r.Chosen,
-		Reward: r.Reward, Offered: r.Offered,
-	})
-}
-
-// readable returns an outcome without its contexts if the model cannot read them. columns are the
-// columns with which they were stored.
-func readable(m *model.Model, columns uint32, o model.Outcome) model.Outcome {
-	if columns != m.Columns() || !m.Fits(o) {
-		o.Contexts = nil
-	}
-	return o
 }
 
 // contexts returns the contexts of a source and its candidates. It returns ErrInput for contexts
@@ -292,20 +248,21 @@ func (tx *Tx) observationDocuments(after uint64) iter.Seq[index.Document] {
 }
 
 func (tx *Tx) publicObservation(doc index.Document) (Observation, error) {
-	rec, err := decoded[observationRecord](doc)
+	rec, err := record.Decode[record.Observation](doc)
 	if err != nil {
 		return Observation{}, err
 	}
-	for _, id := range rec.ids() {
+	for _, id := range rec.IDs() {
 		if int64(id) >= tx.view().Meta.Nodes {
 			return Observation{}, fmt.Errorf("%w: an observation of version %d names node %d", ErrCorrupt, doc.At, id)
 		}
 	}
-	return rec.public(doc.At, tx.key), nil
+	return newObservation(rec, doc.At, tx.key), nil
 }
 
-// public returns the exported form of an observation of a version. key returns the key of a node.
-func (r *observationRecord) public(version uint64, key func(index.ID) Key) Observation {
+// newObservation returns the exported form of an observation of a version. key returns the key of a
+// node.
+func newObservation(r *record.Observation, version uint64, key func(index.ID) Key) Observation {
 	o := Observation{
 		GraphVersion: version, Model: r.Model, ModelVersion: r.Version, Source: key(r.Source), Target: key(r.Target),
 		Reward: r.Reward, Decision: r.Decision, Learned: !r.Frozen,
@@ -341,14 +298,14 @@ func (db *DB) forget() error {
 	defer r.Close()
 	last := s.Meta.Version
 	for l := range db.trainings.Range {
-		last = min(last, l.(*learner).stored.at)
+		last = min(last, l.(*record.Learner).Stored.At)
 	}
 	next, err := s.Forget(r, db.opts.ObservationBytes, last)
 	if err != nil || next.Meta.Forgotten == s.Meta.Forgotten {
 		return err
 	}
 	for _, l := range db.learners {
-		if l.stored.at >= next.Meta.Forgotten {
+		if l.Stored.At >= next.Meta.Forgotten {
 			continue
 		}
 		if err := db.checkpoint(l); err != nil {
@@ -372,7 +329,7 @@ func (tx *Tx) checkObservations(ctx context.Context) error {
 	m := &tx.snap.Meta
 	bytes := int64(0)
 	for doc := range index.Observations(tx.reader, m.Forgotten) {
-		if _, err := decoded[observationRecord](doc); err != nil {
+		if _, err := record.Decode[record.Observation](doc); err != nil {
 			return fmt.Errorf("observation of version %d: %w", doc.At, err)
 		}
 		if doc.At > m.Version {

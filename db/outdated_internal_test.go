@@ -10,6 +10,7 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
+	"kith/db/internal/record"
 	"kith/index"
 	"kith/model"
 )
@@ -80,7 +81,7 @@ func withOtherColumns(t *testing.T) []byte {
 	for i := range 12 {
 		must(t, g.Observe(ctx, ObserveOptions{Source: i % 5, Target: (i + 2) % 5, Reward: float64(i % 2), Model: "m"}))
 	}
-	b, err := g.learners["m"].model.MarshalBinary()
+	b, err := g.learners["m"].Model.MarshalBinary()
 	must(t, err, g.Close())
 	var outer struct { // as in package model
 		Magic   string
@@ -117,8 +118,8 @@ func modelOf(t *testing.T, g *DB, name string) (m ModelInfo) {
 func replaceDocument(t *testing.T, g *DB, name string, doc []byte) {
 	t.Helper()
 	l, s := g.learners[name], g.now.Load()
-	b, err := msgpack.Marshal(&modelRecord{Name: name, Version: l.Version, Document: doc})
+	b, err := msgpack.Marshal(&record.Document{Name: name, Version: l.Version, Document: doc})
 	must(t, err, g.store.Commit(s.ts+1, func(w index.Writer) error {
-		return errors.Join(index.WriteDocument(w, name, l.stored.serial, b), s.WriteMeta(w))
+		return errors.Join(index.WriteDocument(w, name, l.Stored.Serial, b), s.WriteMeta(w))
 	}))
 }

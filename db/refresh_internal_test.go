@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"kith/db/internal/record"
 	"kith/model"
 )
 
@@ -72,7 +73,7 @@ func TestRefreshDue(t *testing.T) {
 	must(t, g.Model("m").Thaw(ctx))
 	due("m")
 	s := g.now.Load()
-	g.refreshed["m"] = version{Number: s.models["m"].Version, Graph: s.Meta.Version, Edges: s.Meta.Edges}
+	g.refreshed["m"] = record.Version{Number: s.models["m"].Version, Graph: s.Meta.Version, Edges: s.Meta.Edges}
 	due("")
 	insert(1000)
 	due("m")
@@ -105,7 +106,7 @@ func TestRefresh(t *testing.T) {
 	must(t, err)
 	wait()
 	v := versionsOf(t, g, "m")
-	if last := v[len(v)-1]; len(v) != 3 || last.From != refreshed || !last.Deployed || last.Parent != 2 {
+	if last := v[len(v)-1]; len(v) != 3 || last.From != record.Refreshed || !last.Deployed || last.Parent != 2 {
 		t.Fatalf("versions %+v after\n%s", v, log.String())
 	}
 	if !strings.Contains(log.String(), "msg=refresh model=m deployed=true version=3") {

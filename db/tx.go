@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"kith/db/internal/record"
 	"kith/db/internal/store"
 	"kith/index"
 )
@@ -21,8 +22,8 @@ type Tx struct {
 	reader       *store.Reader
 	batch        *index.Batch          // nil in a View
 	observed     []*pendingObservation // what Observe received, in order
-	decided      []*decision           // decisions that Choose and Reward made, in order
-	made         *learner              // the model default if the transaction makes it, otherwise nil
+	decided      []*record.Decision    // decisions that Choose and Reward made, in order
+	made         *record.Learner       // the model default if the transaction makes it, otherwise nil
 	repeats      *changeDocument       // change that it repeats in a follower, or nil
 	assumed      bool                  // batch has the edges of Assuming, and no more may be written
 	managed      bool                  // run calls a function with the transaction and ends it

@@ -35,7 +35,7 @@ func TestVectorsApart(t *testing.T) {
 	}
 	vectors := func() uint64 {
 		l := g.learners["m"]
-		v, _ := l.find(l.Version)
+		v, _ := l.Find(l.Version)
 		return v.Vectors
 	}
 	ranking := func() string {
@@ -74,16 +74,16 @@ func TestVectorsApart(t *testing.T) {
 	must(t, g.Model("m").Export(ctx, &file, 0))
 	got, err := g.Model("n").Import(ctx, &file)
 	must(t, err)
-	if got.Forgotten != 0 || got.Known != 60 || !model.Same(g.learners["m"].model.Scorer(), g.learners["n"].model.Scorer()) {
+	if got.Forgotten != 0 || got.Known != 60 || !model.Same(g.learners["m"].Model.Scorer(), g.learners["n"].Model.Scorer()) {
 		t.Errorf("imported: %+v, or another model", got)
 	}
 	_, err = g.WriteTo(ctx, &backup)
 	copied := filepath.Join(t.TempDir(), "copy")
 	must(t, err, Restore(ctx, copied, &Options{Memory: 64 << 20}, &backup))
-	whole, own := g, g.learners["m"].model.Scorer()
+	whole, own := g, g.learners["m"].Model.Scorer()
 	path = copied
 	g = open()
-	if !model.Same(g.learners["m"].model.Scorer(), own) || g.Check(ctx) != nil {
+	if !model.Same(g.learners["m"].Model.Scorer(), own) || g.Check(ctx) != nil {
 		t.Error("restored it is another model")
 	}
 	must(t, g.Close())

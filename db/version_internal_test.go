@@ -26,7 +26,7 @@ func TestRepairOfAVersion(t *testing.T) {
 		_, err := g.Model("m").Train(ctx, TrainOptions{Deploy: DeployNever, Plan: model.EdgePlan{Samples: 5, Epochs: 1}})
 		must(t, err)
 	}
-	v, _ := g.learners["m"].find(3)
+	v, _ := g.learners["m"].Find(3)
 	must(t, g.Check(ctx), g.Close())
 	st := openStoreUnchecked(t, path)
 	must(t, st.Commit(st.Newest()+1, func(w index.Writer) error {
@@ -57,28 +57,4 @@ func TestRepairOfAVersion(t *testing.T) {
 func predict(g *DB, version int) error {
 	_, err := g.Predict(context.Background(), PredictOptions{For: 5, Model: "m", Version: version})
 	return err
-}
-
-// An inconsistent registry is detected.
-func TestRegistryIsSound(t *testing.T) {
-	t.Parallel()
-	good := registry{Version: 2, Versions: []version{{Number: 1, Serial: 7}, {Number: 2}, {Number: 5, Serial: 9}}}
-	if err := good.consistent(2, []uint64{7, 9}); err != nil {
-		t.Error(err)
-	}
-	for name, c := range map[string]struct {
-		r      registry
-		number int
-		kept   []uint64
-	}{
-		"another version's document": {good, 1, []uint64{7, 9}},
-		"other documents":            {good, 2, []uint64{7}},
-		"no versions":                {registry{Version: 2}, 2, nil},
-		"not ascending":              {registry{Version: 2, Versions: []version{{Number: 2}, {Number: 2}}}, 2, nil},
-		"version 0":                  {registry{Versions: []version{{Number: 0}}}, 0, nil},
-	} {
-		if c.r.consistent(c.number, c.kept) == nil {
-			t.Errorf("%s: nothing was noticed", name)
-		}
-	}
 }
