@@ -64,6 +64,31 @@ func newToken() token {
 
 func (t token) release() { t <- struct{}{} }
 
+// signal wakes any number of goroutines.
+type signal struct {
+	mu   sync.Mutex    // protects following fields
+	sent chan struct{} // closed by send; nil if no goroutine waits
+}
+
+// next returns a channel that is closed by the next call of send.
+func (s *signal) next() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sent == nil {
+		s.sent = make(chan struct{})
+	}
+	return s.sent
+}
+
+func (s *signal) send() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sent != nil {
+		close(s.sent)
+		s.sent = nil
+	}
+}
+
 // Cached states are stored while the database is open after a checkpoint of a model, and when a
 // kill would lose states that took unsavedOps edge operations, about half a second. At most
 // statesBytes are stored at a time.

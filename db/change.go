@@ -1,13 +1,13 @@
 package db
 
 import (
-	"encoding/binary"
+	"cmp"
+	"context"
 	"fmt"
+	"iter"
 	"time"
 
-	"github.com/vmihailenco/msgpack/v5"
-
-	"kith/db/internal/record"
+	"kith/db/internal/feed"
 	"kith/index"
 )
 
@@ -51,7 +51,7 @@ type Change struct {
 	Decisions    []Decision      `json:"decisions,omitzero"` // decisions that were made or rewarded
 	Model        *ModelChange    `json:"model,omitzero"`     // nil if the commit changed no model, apart from what it observed
 
-	document *changeDocument
+	document *feed.Document
 }
 
 // NodeChange is a node that a commit added, labelled or deleted, as it is afterwards.
@@ -89,31 +89,6 @@ type ModelChange struct {
 	Answering string `json:"answering"` // name of the model that answers requests without a name; "" means none
 }
 
-// changeFormat is the version of the binary form of a Change.
-const changeFormat = 1
-
-// changeDocument is the binary form of a Change without its checksum. It refers to nodes by id and
-// lists the key of each.
-type changeDocument struct {
-	Format       int        `msgpack:"format"`
-	Database     string     `msgpack:"database"`
-	Version      uint64     `msgpack:"version"`
-	IDs          []index.ID `msgpack:"ids"`  // ascending
-	Names        []any      `msgpack:"keys"` // keys of IDs: an int64 or a string each
-	New          int        `msgpack:"new"`  // number of ids from First on that the commit assigned
-	index.Change `msgpack:",inline"`
-	Made         []madeVersion `msgpack:"made,omitempty"` // versions of the model that the commit made
-
-	keys map[index.ID]Key
-}
-
-// madeVersion is a version of a model, as it is stored.
-type madeVersion struct {
-	Number   int    `msgpack:"number"`
-	Document []byte `msgpack:"document"`
-	Vectors  []byte `msgpack:"vectors,omitempty"`
-}
-
 // MarshalBinary implements [encoding.BinaryMarshaler]. The form is a map in msgpack, which other
 // programs can read, followed by its CRC-32C in 4 bytes, the lowest first. Its members are:
 //
@@ -139,34 +114,17 @@ func (c Change) MarshalBinary() ([]byte, error) {
 	if c.document == nil {
 		return nil, inputf("a change that is not from Changes has no binary form")
 	}
-	b, err := msgpack.Marshal(c.document)
-	if err != nil {
-		return nil, fmt.Errorf("db: change: %w", err)
-	}
-	return binary.LittleEndian.AppendUint32(b, index.Checksum(b)), nil
+	return c.document.Marshal()
 }
 
 // UnmarshalBinary implements [encoding.BinaryUnmarshaler]. It reads the output of MarshalBinary. It
 // returns ErrCorrupt for bytes that were altered or truncated, and ErrMismatch for another format.
 func (c *Change) UnmarshalBinary(b []byte) error {
-	n := len(b) - 4
-	if n < 0 || index.Checksum(b[:n]) != binary.LittleEndian.Uint32(b[n:]) {
-		return fmt.Errorf("%w: a change of %d bytes has another checksum", ErrCorrupt, len(b))
+	d, err := feed.Unmarshal(b)
+	if err != nil {
+		return err
 	}
-	var of struct {
-		Format int `msgpack:"format"`
-	}
-	if err := index.Unmarshal(b[:n], &of); err != nil {
-		return fmt.Errorf("%w: change: %w", ErrCorrupt, err)
-	}
-	if of.Format != changeFormat {
-		return fmt.Errorf("%w: change of format %d; this kith reads format %d only", ErrMismatch, of.Format, changeFormat)
-	}
-	d := new(changeDocument)
-	if err := index.Unmarshal(b[:n], d); err != nil {
-		return fmt.Errorf("%w: change: %w", ErrCorrupt, err)
-	}
-	read, err := d.open()
+	read, err := newChange(d)
 	if err != nil {
 		return fmt.Errorf("change of version %d: %w", d.Version, err)
 	}
@@ -174,30 +132,9 @@ func (c *Change) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// readNames fills in the keys of the nodes. It returns ErrCorrupt if they are not consistent.
-func (d *changeDocument) readNames() error {
-	if len(d.Names) != len(d.IDs) || d.New < 0 || d.New > len(d.IDs) {
-		return fmt.Errorf("%w: %d keys of %d nodes, %d of them new", ErrCorrupt, len(d.Names), len(d.IDs), d.New)
-	}
-	d.keys, d.Keys = make(map[index.ID]Key, len(d.IDs)), nil
-	for i, id := range d.IDs {
-		k, err := KeyOf(d.Names[i])
-		if err != nil || i > 0 && id <= d.IDs[i-1] {
-			return fmt.Errorf("%w: node %d: %w", ErrCorrupt, id, err)
-		}
-		d.keys[id] = k
-	}
-	for i := range d.New {
-		d.Keys = append(d.Keys, d.keys[d.First+index.ID(i)]) // haveKeys finds one that is missing
-	}
-	return d.haveKeys(d.Change.IDs())
-}
-
-// open returns the document as a Change, in which nodes are named by their keys.
-func (d *changeDocument) open() (Change, error) {
-	if err := d.readNames(); err != nil {
-		return Change{}, err
-	}
+// newChange returns the change of a document, with the keys of the nodes in place of their ids. It
+// returns ErrCorrupt for a document that is not consistent.
+func newChange(d *feed.Document) (Change, error) {
 	c := Change{
 		Database: d.Database, Version: d.Version, Time: time.Unix(0, d.Time).UTC(), document: d,
 		Before: contents(d.Database, d.Version-1, d.Before), After: contents(d.Database, d.Version, d.After),
@@ -216,98 +153,206 @@ func (d *changeDocument) open() (Change, error) {
 		}
 	}
 	for _, n := range d.Nodes {
-		c.Nodes = append(c.Nodes, NodeChange{d.keys[n.ID], labels[n.Label], n.Deleted})
+		c.Nodes = append(c.Nodes, NodeChange{d.Key(n.ID), labels[n.Label], n.Deleted})
 	}
 	for _, e := range d.Edges {
 		if e.Old == 0 && e.Weight == 0 {
 			continue // the commit added and deleted it
 		}
-		c.Edges = append(c.Edges, EdgeChange{d.keys[e.U], d.keys[e.V], e.Weight, edgeTime(e.Time), e.Weight == 0})
+		c.Edges = append(c.Edges, EdgeChange{d.Key(e.U), d.Key(e.V), e.Weight, edgeTime(e.Time), e.Weight == 0})
 	}
 	for _, v := range d.Vectors {
-		c.Features = append(c.Features, FeatureChange{d.keys[v.ID], v.Features()})
+		c.Features = append(c.Features, FeatureChange{d.Key(v.ID), v.Features()})
 	}
-	if err := d.openOutcomes(&c); err != nil {
+	observed, decided, err := d.Outcomes()
+	if err != nil {
 		return Change{}, err
 	}
-	return c, d.openModel(&c)
+	for _, o := range observed {
+		c.Observations = append(c.Observations, newObservation(o, d.Version, d.Key))
+	}
+	for _, made := range decided {
+		c.Decisions = append(c.Decisions, newDecision(made, d.Key))
+	}
+	c.Model, err = newModelChange(d)
+	return c, err
 }
 
-// openOutcomes adds the observations and the decisions to c.
-func (d *changeDocument) openOutcomes(c *Change) error {
-	key := func(id index.ID) Key { return d.keys[id] }
-	for _, doc := range d.Observed {
-		rec, err := record.Decode[record.Observation](index.Document{Bytes: doc})
-		if err == nil {
-			err = d.haveKeys(rec.IDs())
-		}
-		if err != nil {
-			return fmt.Errorf("observation: %w", err)
-		}
-		c.Observations = append(c.Observations, newObservation(rec, d.Version, key))
-	}
-	for _, doc := range d.Decisions {
-		made, err := record.Decode[record.Decision](index.Document{Bytes: doc})
-		if err == nil {
-			err = d.haveKeys(made.IDs())
-		}
-		if err == nil && !made.Consistent(1<<32) {
-			err = ErrCorrupt
-		}
-		if err != nil {
-			return fmt.Errorf("decision: %w", err)
-		}
-		c.Decisions = append(c.Decisions, newDecision(made, key))
-	}
-	return nil
-}
-
-// haveKeys returns ErrCorrupt unless the keys of all nodes are listed.
-func (d *changeDocument) haveKeys(ids []index.ID) error {
-	for _, id := range ids {
-		if _, ok := d.keys[id]; !ok {
-			return fmt.Errorf("%w: node %d has no key", ErrCorrupt, id)
-		}
-	}
-	return nil
-}
-
-// openModel adds the change of a model to c.
-func (d *changeDocument) openModel(c *Change) error {
+// newModelChange returns the change of a model, or nil if the document changes none.
+func newModelChange(d *feed.Document) (*ModelChange, error) {
 	if d.Model == nil {
+		return nil, nil
+	}
+	c := &ModelChange{Model: d.Model.Name, Dropped: len(d.Model.Note) == 0, Answering: d.Model.Answering}
+	if c.Dropped {
+		return c, nil
+	}
+	r, err := d.Registry()
+	if err != nil {
+		return nil, err
+	}
+	c.Version, c.Frozen = r.Version, r.Frozen
+	for _, m := range d.Made {
+		c.Made = append(c.Made, m.Number)
+	}
+	return c, nil
+}
+
+// Changes yields the change of each commit after version since, in order, as the commits become
+// durable. It waits for further commits until ctx ends, and then yields the error of ctx, or
+// ErrClosed when the database is closed. A follower resumes with the version that it has. No
+// transaction is open while Changes yields.
+//
+// Options.ChangeBytes says which changes are kept. Changes yields ErrForgotten if the change after
+// since is not kept. A Load is too large to be a change, so it forgets all versions before it. A
+// follower that needs a forgotten change begins again with a backup. Changes yields ErrMismatch if
+// the database has not reached version since, and ErrInput if it keeps no changes.
+func (db *DB) Changes(ctx context.Context, since uint64) iter.Seq2[Change, error] {
+	return func(yield func(Change, error) bool) {
+		db.changeReaders.Add(1)
+		defer db.changeReaders.Add(-1)
+		for {
+			next := db.published.next()
+			changes, err := db.changesAfter(ctx, since)
+			for _, c := range changes {
+				if !yield(c, nil) {
+					return
+				}
+				since = c.Version
+			}
+			if err == nil && len(changes) == 0 {
+				select {
+				case <-next:
+				case <-ctx.Done():
+					err = ctx.Err()
+				case <-db.jobs.ctx.Done():
+					err = ErrClosed
+				}
+			}
+			if err != nil {
+				yield(Change{}, err)
+				return
+			}
+		}
+	}
+}
+
+// Limits of what Changes reads in one transaction.
+const (
+	maxChangesRead = 256
+	maxBytesRead   = 1 << 20
+)
+
+// changesAfter returns the next changes after a version, up to the limits of one transaction. It
+// returns no changes if there are no newer ones.
+func (db *DB) changesAfter(ctx context.Context, since uint64) (all []Change, err error) {
+	bytes := int64(0)
+	err = db.View(ctx, func(tx *Tx) error {
+		for c, err := range tx.Changes(since) {
+			if err := cmp.Or(err, ctx.Err()); err != nil {
+				return err
+			}
+			all = append(all, c)
+			if bytes += c.document.Bytes; len(all) == maxChangesRead || bytes > maxBytesRead {
+				return nil
+			}
+		}
+		return nil
+	})
+	return all, err
+}
+
+// Changes yields the changes after version since, up to the version of the transaction. See
+// [DB.Changes].
+func (tx *Tx) Changes(since uint64) iter.Seq2[Change, error] {
+	return func(yield func(Change, error) bool) {
+		if tx.ended {
+			yield(Change{}, ErrClosed)
+			return
+		}
+		m := &tx.snap.Meta
+		var err error
+		switch {
+		case m.KeepBytes == 0:
+			err = inputf("the database keeps no changes; kith changes --keep or Options.ChangeBytes turns it on")
+		case since > m.Version:
+			err = fmt.Errorf("%w: changes after version %d are asked for, the database is at version %d", ErrMismatch, since, m.Version)
+		case since < m.Kept:
+			err = fmt.Errorf("%w: those after version %d are asked for, those after version %d are kept; restore a backup of a later version",
+				ErrForgotten, since, m.Kept)
+		}
+		if err != nil {
+			yield(Change{}, err)
+			return
+		}
+		for version := since + 1; version <= m.Version; version++ {
+			c, err := tx.change(version)
+			if !yield(c, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// change reads the change of a version.
+func (tx *Tx) change(version uint64) (Change, error) {
+	d, err := feed.New(tx.reader, tx.snap.Snapshot, version)
+	if err != nil {
+		return Change{}, err
+	}
+	return newChange(d)
+}
+
+// checkChanges opens every change that is kept.
+func (tx *Tx) checkChanges(ctx context.Context) error {
+	return tx.snap.Meta.CheckChanges(tx.reader, func(version uint64) error {
+		_, err := tx.change(version)
+		return cmp.Or(err, ctx.Err())
+	})
+}
+
+// forgetChangesIfDue forgets the oldest changes when they take an eighth more than is to be kept.
+// The writer calls it.
+func (db *DB) forgetChangesIfDue(s *snapshot) error {
+	limit := s.Meta.KeepBytes
+	if s.Meta.KeptBytes-limit <= limit/8 {
 		return nil
 	}
-	c.Model = &ModelChange{Model: d.Model.Name, Dropped: len(d.Model.Note) == 0, Answering: d.Model.Answering}
-	if c.Model.Dropped {
+	if err := db.waitDurable(); err != nil {
+		return err
+	}
+	if err := db.keepChanges(limit); err != nil {
+		db.opts.Logger.Error("forgetting changes", "err", err)
+	}
+	return nil
+}
+
+// setChangeBytes stores a value of Options.ChangeBytes other than 0. Open calls it.
+func (db *DB) setChangeBytes(bytes int64) error {
+	if bytes == 0 || max(bytes, 0) == db.now.Load().Meta.KeepBytes {
 		return nil
 	}
-	r, err := d.registry()
+	return db.keepChanges(max(bytes, 0))
+}
+
+// keepChanges sets how many bytes of changes are kept. It marks the oldest changes beyond that as
+// forgotten in the meta record, and then deletes them.
+func (db *DB) keepChanges(limit int64) error {
+	s := db.now.Load()
+	r := db.store.Read(s.ts)
+	defer r.Close()
+	next, err := s.KeepChanges(r, limit)
 	if err != nil {
 		return err
 	}
-	c.Model.Version, c.Model.Frozen = r.Version, r.Frozen
-	for _, m := range d.Made {
-		c.Model.Made = append(c.Model.Made, m.Number)
+	ts := s.ts + 1
+	if err := db.store.Commit(ts, next.WriteMeta); err != nil {
+		return err
 	}
+	db.publish(&snapshot{next, s.models, ts})
+	db.tidy(ts, func(r index.Reader, w index.Writer) error {
+		return next.Meta.DropForgotten(r, w, s.Meta.Kept)
+	})
+	db.dropDocuments(ts)
 	return nil
-}
-
-// registry returns the registry of the model that the change is about.
-func (d *changeDocument) registry() (r record.Registry, err error) {
-	if err := index.Unmarshal(d.Model.Note, &r); err != nil {
-		return r, fmt.Errorf("%w: model %q: %w", ErrCorrupt, d.Model.Name, err)
-	}
-	err = r.Consistent(r.Version, r.Kept())
-	for _, m := range d.Made {
-		if _, ok := r.Find(m.Number); !ok && err == nil {
-			err = fmt.Errorf("version %d is not one of its versions", m.Number)
-		}
-	}
-	if err == nil && (checkModelName(d.Model.Name) != nil || len(d.Made) > 1) {
-		err = fmt.Errorf("a change made %d versions", len(d.Made))
-	}
-	if err != nil {
-		return r, fmt.Errorf("%w: model %q: %w", ErrCorrupt, d.Model.Name, err)
-	}
-	return r, nil
 }

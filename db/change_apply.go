@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"kith/db/internal/feed"
 	"kith/db/internal/record"
 	"kith/index"
 )
@@ -42,32 +43,8 @@ func (db *DB) Apply(ctx context.Context, changes ...Change) error {
 	return cmp.Or(db.waitDurable(), err)
 }
 
-// follows reports whether the change is the next one after the version of s. It returns false if s
-// already has it, and an error if it cannot be applied to s.
-func (d *changeDocument) follows(s *snapshot) (bool, error) {
-	m := &s.Meta
-	switch {
-	case d.Database != m.ID:
-		return false, fmt.Errorf("%w: it is of database %s, not of %s", ErrMismatch, d.Database, m.ID)
-	case d.Version == m.Version && d.After != m.History:
-		return false, fmt.Errorf("%w: the database went another way to this version; restore a backup", ErrMismatch)
-	case d.Version <= m.Version:
-		return false, nil
-	case d.Version > m.Version+1:
-		return false, fmt.Errorf("%w: the database is at version %d", ErrGap, m.Version)
-	case d.Before != m.History:
-		return false, fmt.Errorf("%w: the database went another way up to version %d; restore a backup", ErrMismatch, m.Version)
-	}
-	for i, id := range d.IDs {
-		if int64(id) < m.Nodes && s.Key(id) != d.keys[id] {
-			return false, fmt.Errorf("%w: node %d is %v, not %v", ErrMismatch, id, s.Key(id).Literal(), d.Names[i])
-		}
-	}
-	return true, nil
-}
-
-// commit returns the Commit that gives the follower the same history.
-func (d *changeDocument) commit(db *DB) index.Commit {
+// repeated returns the Commit of a change, which gives the follower the same history.
+func (db *DB) repeated(d *feed.Document) index.Commit {
 	c := db.recorded()
 	c.Time, c.Expect = d.Time, d.After
 	return c
@@ -75,13 +52,13 @@ func (d *changeDocument) commit(db *DB) index.Commit {
 
 // applyToGraph commits a change of the graph, of observations and of decisions. It need not be
 // durable yet.
-func (db *DB) applyToGraph(ctx context.Context, d *changeDocument) error {
+func (db *DB) applyToGraph(ctx context.Context, d *feed.Document) error {
 	tx, err := db.begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer db.unpin(tx.pinned)
-	apply, err := d.follows(tx.snap)
+	apply, err := d.Follows(tx.snap.Snapshot)
 	if apply {
 		err = tx.repeat(d)
 	}
@@ -92,23 +69,23 @@ func (db *DB) applyToGraph(ctx context.Context, d *changeDocument) error {
 }
 
 // repeat makes in tx what the commit did in the database that is followed.
-func (tx *Tx) repeat(d *changeDocument) error {
+func (tx *Tx) repeat(d *feed.Document) error {
 	tx.repeats = d
 	if err := tx.batch.Replay(&d.Change); err != nil {
 		return unlessMismatch(err)
 	}
-	for _, doc := range d.Observed {
-		o, err := tx.repeatedObservation(doc)
-		if err != nil {
-			return err
-		}
-		tx.observed = append(tx.observed, o)
+	observed, decided, err := d.Outcomes()
+	if err != nil {
+		return err
 	}
-	for _, doc := range d.Decisions {
-		made, err := record.Decode[record.Decision](index.Document{Bytes: doc})
+	for i, o := range observed {
+		p, err := tx.repeatedObservation(o, d.Observed[i])
 		if err != nil {
 			return err
 		}
+		tx.observed = append(tx.observed, p)
+	}
+	for _, made := range decided {
 		if m := &tx.view().Meta; !made.Consistent(m.Nodes) || made.ID == 0 || made.ID > m.Decisions {
 			return fmt.Errorf("%w: decision %d of %d", ErrMismatch, made.ID, m.Decisions)
 		}
@@ -130,11 +107,8 @@ func unlessMismatch(err error) error {
 }
 
 // repeatedObservation returns an observation of a change in the form in which its model learns it.
-func (tx *Tx) repeatedObservation(doc []byte) (*pendingObservation, error) {
-	rec, err := record.Decode[record.Observation](index.Document{Bytes: doc})
-	if err != nil {
-		return nil, err
-	}
+// doc is its document.
+func (tx *Tx) repeatedObservation(rec *record.Observation, doc []byte) (*pendingObservation, error) {
 	l := tx.db.learners[rec.Model]
 	if l == nil || rec.Version != l.Version || rec.Frozen != l.Frozen {
 		return nil, fmt.Errorf("%w: an observation of model %q version %d, frozen: %v", ErrMismatch, rec.Model, rec.Version, rec.Frozen)
@@ -155,12 +129,12 @@ func (tx *Tx) repeatedObservation(doc []byte) (*pendingObservation, error) {
 }
 
 // applyToModel commits a change of a model.
-func (db *DB) applyToModel(ctx context.Context, d *changeDocument) error {
+func (db *DB) applyToModel(ctx context.Context, d *feed.Document) error {
 	if err := db.lockAnyway(ctx); err != nil {
 		return err
 	}
 	defer db.unlock()
-	if apply, err := d.follows(db.now.Load()); !apply {
+	if apply, err := d.Follows(db.now.Load().Snapshot); !apply {
 		return err
 	}
 	name := d.Model.Name
@@ -169,7 +143,7 @@ func (db *DB) applyToModel(ctx context.Context, d *changeDocument) error {
 		if now == nil {
 			return fmt.Errorf("%w: there is no model %q", ErrMismatch, name)
 		}
-		return db.dropModel(name, d.Model.Answering, d.commit(db))
+		return db.dropModel(name, d.Model.Answering, db.repeated(d))
 	}
 	if now != nil {
 		if err := db.checkpoint(now); err != nil { // so that the version that is deployed has a document
@@ -180,13 +154,13 @@ func (db *DB) applyToModel(ctx context.Context, d *changeDocument) error {
 	if err != nil {
 		return err
 	}
-	return db.replace(l, d.Model.Answering, d.commit(db))
+	return db.replace(l, d.Model.Answering, db.repeated(d))
 }
 
 // repeatedLearner returns the learner after a change of a model; now is the learner before it, or
 // nil. It stores the new versions that are not deployed. The caller holds the writer lock.
-func (db *DB) repeatedLearner(d *changeDocument, now *record.Learner) (*record.Learner, error) {
-	r, err := d.registry()
+func (db *DB) repeatedLearner(d *feed.Document, now *record.Learner) (*record.Learner, error) {
+	r, err := d.Registry()
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +168,7 @@ func (db *DB) repeatedLearner(d *changeDocument, now *record.Learner) (*record.L
 	if now != nil && now.Version == r.Version {
 		l.Model, l.Stored = now.Model, now.Stored
 	}
-	made := map[int]madeVersion{}
+	made := map[int]feed.Made{}
 	for _, m := range d.Made {
 		made[m.Number] = m
 	}
@@ -214,7 +188,7 @@ func (db *DB) repeatedLearner(d *changeDocument, now *record.Learner) (*record.L
 
 // storeRepeated opens a version that the change made. A deployed version becomes the model of l;
 // another is stored.
-func (db *DB) storeRepeated(l *record.Learner, v *record.Version, m madeVersion) error {
+func (db *DB) storeRepeated(l *record.Learner, v *record.Version, m feed.Made) error {
 	repeated, err := record.OpenDocument(l.Name, m.Document, m.Vectors)
 	switch {
 	case err != nil:

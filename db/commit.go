@@ -104,7 +104,7 @@ func (tx *Tx) commit() error {
 // recorded returns how the commit of the transaction is recorded.
 func (tx *Tx) recorded() index.Commit {
 	if tx.repeats != nil {
-		return tx.repeats.commit(tx.db)
+		return tx.db.repeated(tx.repeats)
 	}
 	return tx.db.recorded()
 }

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"kith/db/internal/feed"
 	"kith/db/internal/record"
 	"kith/db/internal/store"
 	"kith/db/words"
@@ -61,7 +62,7 @@ var (
 	// after which changes are kept.
 	ErrForgotten = errors.New("db: changes are forgotten")
 	// ErrGap is returned for a change that does not follow the version of the database.
-	ErrGap = errors.New("db: changes are missing before this one")
+	ErrGap = feed.ErrGap
 	// ErrInput is returned for an invalid argument: a key, a weight, a feature, a reward, an
 	// option.
 	ErrInput = errors.New("db: bad input")

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"kith/db/internal/record"
 	"kith/index"
@@ -53,8 +52,6 @@ type Option struct {
 	Name  string `json:"name"`
 	Value any    `json:"value"`
 }
-
-const maxModelName = 128
 
 // Model is a handle of the model with a name, which need not exist. The name "" stands for the
 // model that answers requests without a name or, if no model does, for the model default.
@@ -230,8 +227,8 @@ func featureLen(s *index.Snapshot) (n int) {
 }
 
 func checkModelName(name string) error {
-	if name == "" || len(name) > maxModelName || strings.IndexByte(name, 0) >= 0 || !utf8.ValidString(name) {
-		return inputf("model name %q: want 1 to %d bytes of UTF-8 without a zero byte", name, maxModelName)
+	if err := record.CheckName(name); err != nil {
+		return inputf("%w", err)
 	}
 	if slices.Contains(model.Heuristics(), name) {
 		return inputf("model name %q: this is a policy that needs no model, USING %s asks it", name, name)

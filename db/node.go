@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kith/db/internal/record"
 	"kith/db/words"
 	"kith/index"
 	"kith/ppr"
@@ -40,25 +41,9 @@ func Str(s string) Key { return index.Str(s) }
 // KeyOf returns the key for a Key, a string or an integer of any of Go's types. It returns ErrInput
 // for anything else, and for a string that cannot be a key.
 func KeyOf(v any) (Key, error) {
-	var k Key
-	switch v := v.(type) {
-	case Key:
-		k = v
-	case string:
-		k = Str(v)
-	case int:
-		k = Int(int64(v))
-	default:
-		switch r := reflect.ValueOf(v); {
-		case r.IsValid() && r.CanInt():
-			k = Int(r.Int())
-		case r.IsValid() && r.CanUint() && r.Uint() <= math.MaxInt64:
-			k = Int(int64(r.Uint()))
-		case r.IsValid() && r.Kind() == reflect.String:
-			k = Str(r.String())
-		default:
-			return k, inputf("%s is no key, want an integer or a string", words.Value(v))
-		}
+	k, ok := record.KeyOf(v)
+	if !ok {
+		return k, inputf("%s is no key, want an integer or a string", words.Value(v))
 	}
 	if err := k.Valid(); err != nil {
 		return k, inputf("%w", err)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"kith/db/internal/feed"
 	"kith/db/internal/record"
 	"kith/db/internal/store"
 	"kith/index"
@@ -24,7 +25,7 @@ type Tx struct {
 	observed     []*pendingObservation // what Observe received, in order
 	decided      []*record.Decision    // decisions that Choose and Reward made, in order
 	made         *record.Learner       // the model default if the transaction makes it, otherwise nil
-	repeats      *changeDocument       // change that it repeats in a follower, or nil
+	repeats      *feed.Document        // change that it repeats in a follower, or nil
 	assumed      bool                  // batch has the edges of Assuming, and no more may be written
 	managed      bool                  // run calls a function with the transaction and ends it
 	pendingGroup *group                // group of the last commit that it saw or made, nil if that is durable
