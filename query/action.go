@@ -1,6 +1,6 @@
 package query
 
-import "kith/query/parse"
+import "kith/query/internal/parse"
 
 // action says what the statements of a [parse.Form] do; the form says how they are written. Each
 // list of actions is in the file that runs them. The lists are functions, because a package-level

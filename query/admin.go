@@ -7,7 +7,7 @@ import (
 	"kith/db"
 	"kith/db/words"
 	"kith/model"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // adminActions returns the statements about the database as a whole.

@@ -10,7 +10,7 @@ import (
 	"kith/db"
 	"kith/db/edgelist"
 	"kith/db/words"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // bind assigns the arguments to the parameters of a statement. It returns an error if there are too

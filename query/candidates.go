@@ -6,11 +6,16 @@ import (
 
 	"kith/db"
 	"kith/db/words"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
-// Candidates returns the candidates that a set without parameters denotes.
-func Candidates(s parse.Set) (db.Candidates, error) {
+// Candidates returns the candidates of a set as AMONG writes it, without parameters, such as
+// ALL EXCEPT PPR(100).
+func Candidates(set string) (db.Candidates, error) {
+	s, err := parse.ParseSet(set)
+	if err != nil {
+		return db.Candidates{}, err
+	}
 	r := run{session: &Session{}, ctx: context.Background()}
 	return r.candidates(s), r.err
 }

@@ -10,7 +10,7 @@ import (
 	"kith/db"
 	"kith/db/words"
 	"kith/model"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 const (
@@ -128,7 +128,7 @@ func Complete(ctx context.Context, text string, n Vocabulary) (word string, valu
 // lastStatement returns the unfinished statement that text ends with, or "".
 func lastStatement(text string) string {
 	for f, err := range parse.Split(strings.NewReader(text)) {
-		if err == nil && !parse.Complete(f.Text) {
+		if err == nil && !parse.IsWhole(f.Text) {
 			return f.Text
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"kith/db"
 	"kith/db/dbtest"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // A session that is Confined runs no statement with a file in its grammar or its options, and none

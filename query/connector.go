@@ -13,7 +13,7 @@ import (
 
 	"kith/db"
 	"kith/db/words"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // Connector opens a database for database/sql:

@@ -10,7 +10,7 @@ import (
 	"kith/db"
 	"kith/db/words"
 	"kith/model"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // decisionActions returns the statements that teach models by rewards.

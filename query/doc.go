@@ -1,7 +1,7 @@
 // Package query runs statements of kith's language on a database.
 //
 // [Run] runs one statement. A [Session] runs many, and may hold a transaction and settings.
-// [Connector] serves database/sql. Package parse has the grammar, and package web serves HTTP.
+// [Connector] serves database/sql. Package web serves HTTP.
 //
 //	rows, err := query.Run(ctx, g, "PREDICT LINKS FOR ? AMONG NEIGHBORS(2) TOP 10", "ann")
 //

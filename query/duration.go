@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"kith/db"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // longPart matches a number of days or weeks.

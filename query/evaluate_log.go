@@ -5,7 +5,7 @@ import (
 
 	"kith/db"
 	"kith/db/words"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // evaluateActions returns the statements that measure models.

@@ -12,13 +12,13 @@ import (
 
 	"kith/db"
 	"kith/db/dbtest"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // examples returns a statement of every form.
 func examples(t *testing.T) []string {
 	t.Helper()
-	b, err := os.ReadFile("parse/testdata/examples.txt")
+	b, err := os.ReadFile("internal/parse/testdata/examples.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

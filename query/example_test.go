@@ -9,7 +9,6 @@ import (
 
 	"kith/db"
 	"kith/query"
-	"kith/query/parse"
 )
 
 // Statements run in a program take their values as arguments.
@@ -81,22 +80,13 @@ func ExampleConnector() {
 	// 7 1 1
 }
 
-func ExampleParse() {
-	s, err := parse.Parse("predict links for 'alice' among neighbors(2) top ?;")
-	fmt.Println(s, err)
-	fmt.Println(parse.Among.Of(s).Position().Col, parse.Using.Given(s))
-	// Output:
-	// PREDICT LINKS FOR 'alice' AMONG NEIGHBORS(2) TOP ? <nil>
-	// 33 false
-}
-
 func ExampleSplit() {
 	script := `
 INSERT EDGES 'alice' -> 'bob', 'bob' -> 'carol';
 PREDICT LINKS FOR alice; -- a name is no node
 CHECK;`
-	for f, err := range parse.Split(strings.NewReader(script)) {
-		var s *parse.Statement
+	for f, err := range query.Split(strings.NewReader(script)) {
+		var s *query.Statement
 		if err == nil {
 			s, err = f.Parse()
 		}
@@ -125,15 +115,11 @@ func ExampleCandidates() {
 	if _, err := query.Run(ctx, g, "INSERT EDGES 1 -> 2, 2 -> 3, 3 -> 4, 4 -> 5"); err != nil {
 		log.Fatal(err)
 	}
-	set, err := parse.ParseSet("ALL EXCEPT NEIGHBORS(2)")
+	among, err := query.Candidates("ALL EXCEPT NEIGHBORS(2)")
 	if err != nil {
 		log.Fatal(err)
 	}
 	err = g.View(ctx, func(tx *db.Tx) error {
-		among, err := query.Candidates(set)
-		if err != nil {
-			return err
-		}
 		links, err := tx.Predict(ctx, db.PredictOptions{For: 1, Among: among})
 		if err != nil {
 			return err

@@ -18,7 +18,7 @@ import (
 	"kith/db"
 	"kith/db/dbtest"
 	"kith/query"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // TestExec runs scripts of statements, each in a session and a directory of its own. The command

@@ -5,7 +5,7 @@ import (
 
 	"kith/db"
 	"kith/db/words"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // explain answers with the plan of a statement or, after PROFILE, runs it and answers with the time

@@ -14,7 +14,7 @@ import (
 
 	"kith/db/edgelist"
 	"kith/db/words"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // readFile opens the file that a statement names and calls read with it, unless there is an error.

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"kith/db"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // No sequence of statements, in transactions or outside of them, panics, takes longer than allowed

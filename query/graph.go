@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"kith/db"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // graphActions returns the statements about nodes and edges.

@@ -3,7 +3,7 @@ package query
 import (
 	"strings"
 
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // help answers with the list of topics or, for a topic, with the help of its statements.

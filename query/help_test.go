@@ -14,7 +14,7 @@ import (
 	"kith/db"
 	"kith/db/dbtest"
 	"kith/model"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 var updatePages = flag.Bool("update", false, "rewrite the help in LANGUAGE.md")

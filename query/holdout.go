@@ -13,7 +13,7 @@ import (
 	"kith/db"
 	"kith/db/words"
 	"kith/model"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // evaluateHoldout asks each contender for the same hidden links. The evaluated contender comes

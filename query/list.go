@@ -13,7 +13,7 @@ import (
 	"kith/db"
 	"kith/db/edgelist"
 	"kith/db/words"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // listActions returns the statements that read and write lists and backups.

@@ -9,7 +9,7 @@ import (
 
 	"kith/db"
 	"kith/model"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // modelColumns describes a model.

@@ -11,7 +11,7 @@ import (
 	"kith/db/edgelist"
 	"kith/db/words"
 	"kith/model"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // option is an option of a WITH clause, or a setting. One list of options serves execution,

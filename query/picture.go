@@ -9,7 +9,7 @@ import (
 
 	"kith/db"
 	"kith/query/internal/draw"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // pictureActions returns the statements that draw.

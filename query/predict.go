@@ -8,7 +8,7 @@ import (
 	"kith/db"
 	"kith/db/words"
 	"kith/model"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // predictActions returns the statements that predict links.

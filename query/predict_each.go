@@ -9,7 +9,7 @@ import (
 
 	"kith/db"
 	"kith/db/words"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // isBatch reports whether a statement predicts the links of all nodes, or of all nodes with a

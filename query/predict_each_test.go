@@ -9,7 +9,7 @@ import (
 	"kith/db"
 	"kith/db/dbtest"
 	"kith/query"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // The best links of all nodes are those that a sort of the links of each node has first, and of

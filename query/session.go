@@ -10,7 +10,7 @@ import (
 	"kith/db/edgelist"
 	"kith/db/words"
 	"kith/model"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // Error is a fault in a statement and its position.
@@ -119,7 +119,7 @@ func (s *Session) Run(ctx context.Context, text string, args ...any) (*Rows, err
 }
 
 // Exec runs a parsed statement, in a transaction of its own or in the open one.
-func (s *Session) Exec(ctx context.Context, stmt *parse.Statement, args ...any) (*Rows, error) {
+func (s *Session) Exec(ctx context.Context, stmt *Statement, args ...any) (*Rows, error) {
 	r := run{session: s, ctx: ctx, seed: s.Settings.Seed}
 	if err := r.bind(stmt, args); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 
 	"kith/db"
 	"kith/db/words"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // Settings are the settings of a session, which SET changes. The zero value sets nothing.

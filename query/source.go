@@ -2,7 +2,7 @@ package query
 
 import (
 	"kith/db"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // source is a source of a question, and its place in the statement.

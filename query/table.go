@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"kith/db"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // column is a column of an answer.

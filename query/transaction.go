@@ -7,7 +7,7 @@ import (
 
 	"kith/db"
 	"kith/db/words"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // sessionActions returns the statements about transactions and settings.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // transferActions returns the statements that read and write files of models and of the log.

@@ -7,7 +7,7 @@ import (
 
 	"kith/db"
 	"kith/db/words"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // walkActions returns the statements about walks and paths.

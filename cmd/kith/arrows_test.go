@@ -46,13 +46,13 @@ func arrows() map[string][]string {
 			"kith/index", "kith/ppr", "kith/model", "kith/db/edgelist", "kith/db/internal/store", "kith/db/internal/walk", "kith/db/internal/gonum", "kith/db/words",
 			"kith/db/internal/archive", "kith/db/internal/ctxio", "kith/db/internal/feed", "kith/db/internal/record", "golang.org/x/sys", gonum, msgpack,
 		},
-		"kith/db/dbtest":           {"kith/db"},
-		"kith/db/words":            {},
-		"kith/db/internal/ctxio":   {"kith/index"},
-		"kith/query":               {"kith/db", "kith/model", "kith/db/edgelist", "kith/db/words", "kith/query/internal/draw", "kith/query/parse"},
-		"kith/query/internal/draw": {"kith/db", "kith/db/words"},
-		"kith/query/parse":         {"kith/db/words"},
-		"kith/query/web":           {"kith/db", "kith/db/words", "kith/query", "kith/query/internal/draw", "kith/query/parse"},
+		"kith/db/dbtest":            {"kith/db"},
+		"kith/db/words":             {},
+		"kith/db/internal/ctxio":    {"kith/index"},
+		"kith/query":                {"kith/db", "kith/model", "kith/db/edgelist", "kith/db/words", "kith/query/internal/draw", "kith/query/internal/parse"},
+		"kith/query/internal/draw":  {"kith/db", "kith/db/words"},
+		"kith/query/internal/parse": {"kith/db/words"},
+		"kith/query/web":            {"kith/db", "kith/db/words", "kith/query", "kith/query/internal/draw", "kith/query/internal/parse"},
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 	"kith/cmd/kith/internal/shell"
 	"kith/db"
-	"kith/query/parse"
+	"kith/query"
 )
 
 const (
@@ -123,7 +123,7 @@ func TestReadme(t *testing.T) {
 		}
 		for _, e := range exchanges(b.lines) {
 			statements++
-			if _, err := parse.Parse(e.typed); err != nil && !strings.HasPrefix(e.typed, ".") {
+			if _, err := (query.Fragment{Text: e.typed}).Parse(); err != nil && !strings.HasPrefix(e.typed, ".") {
 				t.Errorf("%s: %s: %v", b.section, e.typed, err)
 			}
 		}

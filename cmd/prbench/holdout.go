@@ -18,7 +18,7 @@ import (
 	"kith/cmd/prbench/internal/fitted"
 	"kith/cmd/prbench/internal/trial"
 	"kith/model"
-	"kith/query/parse"
+	"kith/query"
 )
 
 // holdoutPlan holds the options of prbench holdout.
@@ -31,7 +31,6 @@ type holdoutPlan struct {
 	out                   string
 	log                   io.Writer
 
-	sets   []parse.Set // the parsed among
 	graphs []graphFile // the parsed data
 }
 
@@ -157,13 +156,10 @@ func (p *holdoutPlan) check() error {
 	if err != nil {
 		return err
 	}
-	p.sets = nil
-	for _, text := range p.among {
-		s, err := parse.ParseSet(text)
-		if err != nil {
-			return fmt.Errorf("--among %s: %w", text, err)
+	for _, set := range p.among {
+		if _, err := query.Candidates(set); err != nil {
+			return fmt.Errorf("--among %s: %w", set, err)
 		}
-		p.sets = append(p.sets, s)
 	}
 	p.graphs, err = parseGraphFiles(p.data)
 	return err

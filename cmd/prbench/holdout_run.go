@@ -13,7 +13,6 @@ import (
 	"kith/db"
 	"kith/model"
 	"kith/query"
-	"kith/query/parse"
 )
 
 // maxAll is the maximum number of nodes for which all of them are candidates.
@@ -42,18 +41,16 @@ func (p *holdoutPlan) playGraph(ctx context.Context, g graphFile) error {
 }
 
 // setsFor returns the sets of candidates to play on a graph.
-func (p *holdoutPlan) setsFor(ctx context.Context, store *db.DB, g graphFile) (sets []parse.Set, err error) {
+func (p *holdoutPlan) setsFor(ctx context.Context, store *db.DB, g graphFile) (sets []string, err error) {
 	return sets, store.View(ctx, func(tx *db.Tx) error {
-		for _, s := range p.sets {
-			if s.String() == "ALL" && tx.Stats().Nodes > maxAll {
+		for _, set := range p.among {
+			if strings.EqualFold(set, "ALL") && tx.Stats().Nodes > maxAll {
 				continue
 			}
-			if s.String() == "NEIGHBORS(2)" && g.kind == "bipartite" {
-				if s, err = parse.ParseSet("NEIGHBORS(3)"); err != nil {
-					return err
-				}
+			if strings.EqualFold(set, "NEIGHBORS(2)") && g.kind == "bipartite" {
+				set = "NEIGHBORS(3)"
 			}
-			sets = append(sets, s)
+			sets = append(sets, set)
 		}
 		return nil
 	})
@@ -61,12 +58,12 @@ func (p *holdoutPlan) setsFor(ctx context.Context, store *db.DB, g graphFile) (s
 
 // jobs returns a job for each policy and seed. A policy is trained once, and asked for links among
 // all sets of candidates.
-func (p *holdoutPlan) jobs(store *db.DB, asked holdoutQuestion, sets []parse.Set) (jobs []holdoutJob) {
+func (p *holdoutPlan) jobs(store *db.DB, asked holdoutQuestion, sets []string) (jobs []holdoutJob) {
 	for seed := p.firstSeed; seed < p.firstSeed+uint64(p.seeds); seed++ {
 		for _, policy := range p.policies {
 			j := holdoutJob{what: asked.Data, size: 1}
 			for _, set := range sets {
-				asked.Among = set.String()
+				asked.Among = set
 				j.settings = append(j.settings, holdoutSettings{asked, policy, seed})
 			}
 			j.play = func(ctx context.Context, missing []holdoutSettings, _ func(int)) (results []holdoutResult, err error) {
@@ -101,11 +98,7 @@ func hold(ctx context.Context, tx *db.Tx, settings []holdoutSettings) ([]holdout
 	s := settings[0]
 	o := db.EvaluateOptions{Share: s.Share, Sample: s.Sample, Seed: s.Seed}
 	for _, of := range settings {
-		among, err := parse.ParseSet(of.Among)
-		if err != nil {
-			return nil, err
-		}
-		candidates, err := query.Candidates(among)
+		candidates, err := query.Candidates(of.Among)
 		if err != nil {
 			return nil, err
 		}

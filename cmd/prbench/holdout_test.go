@@ -34,7 +34,7 @@ func ringPlan(t *testing.T) *holdoutPlan {
 		t.Fatal(err)
 	}
 	p := &holdoutPlan{
-		data: []string{name}, among: []string{"neighbors(2)", "ALL"}, policies: []string{"prior", "common_neighbors", "default"},
+		data: []string{name}, among: []string{"NEIGHBORS(2)", "all"}, policies: []string{"prior", "common_neighbors", "default"},
 		question: holdoutQuestion{Share: 0.1, Sample: 8}, seeds: 2, firstSeed: 1, workers: 2, out: t.TempDir(), log: new(bytes.Buffer),
 	}
 	if err := p.check(); err != nil {

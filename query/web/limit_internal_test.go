@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 func TestBudget(t *testing.T) {

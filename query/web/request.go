@@ -11,7 +11,7 @@ import (
 
 	"kith/db"
 	"kith/db/words"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // request is the body that a client posts: a statement and its arguments, a list for ? or an object

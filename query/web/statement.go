@@ -14,7 +14,7 @@ import (
 
 	"kith/db"
 	"kith/query"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"kith/db"
 	"kith/db/words"
 	"kith/query"
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // The lines of an answer, each a JSON value: the columns, then the rows, the notes, and finally the

@@ -24,7 +24,6 @@ import (
 	"kith/db/edgelist"
 	"kith/model"
 	"kith/query"
-	"kith/query/parse"
 )
 
 // Options say which links are scored. The zero value means the 10 best links of each node, by the
@@ -149,7 +148,7 @@ func newTask(ctx context.Context, tx *db.Tx, o Options) (t *task, err error) {
 	}
 	t = &task{Options: o, tx: tx, question: db.PredictOptions{Model: o.Using, Top: o.Top, At: o.At, Now: o.Now}}
 	if o.Among != "" {
-		if t.question.Among, err = candidates(o.Among); err != nil {
+		if t.question.Among, err = query.Candidates(o.Among); err != nil {
 			return nil, fmt.Errorf("among %s: %w", o.Among, err)
 		}
 	}
@@ -170,15 +169,6 @@ func newTask(ctx context.Context, tx *db.Tx, o Options) (t *task, err error) {
 	}
 	t.first, t.end = n*int64(o.Shard)/int64(o.Shards), n*int64(o.Shard+1)/int64(o.Shards)
 	return t, nil
-}
-
-// candidates parses a set.
-func candidates(text string) (c db.Candidates, err error) {
-	set, err := parse.ParseSet(text)
-	if err != nil {
-		return c, err
-	}
-	return query.Candidates(set)
 }
 
 // open finds the sources and returns their number.

@@ -9,7 +9,6 @@ import (
 	"kith/db"
 	"kith/db/words"
 	"kith/query"
-	"kith/query/parse"
 )
 
 // advise returns the text of an error, with what the caller may try.
@@ -52,7 +51,7 @@ func (c *call) advise(err error) string {
 func (c *call) plain(e *query.Error) string {
 	if c.tool.name == runStatement {
 		text := e.Error()
-		f := parse.Fragment{Pos: parse.Pos{Line: 1, Col: 1}, Text: c.text("statement")}
+		f := query.Fragment{Text: c.text("statement")}
 		if caret := f.Caret(e); caret != "" {
 			text += "\n" + caret
 		}

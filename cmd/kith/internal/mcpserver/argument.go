@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"kith/db"
-	"kith/query/parse"
+	"kith/query"
 )
 
 // arguments are the checked arguments of a call: each is a db.Key, an int64, a float64, a string, a
@@ -64,18 +64,18 @@ func decode(raw json.RawMessage, fields []field) (arguments, error) {
 	if len(raw) == 0 {
 		return check(nil, fields)
 	}
-	v, err := parse.JSON("", raw)
+	v, err := query.JSON("", raw)
 	if err != nil {
 		return nil, err
 	}
-	given, isObject := v.(parse.Object)
+	given, isObject := v.(query.Object)
 	if !isObject && v != nil {
 		return nil, fmt.Errorf("the arguments must be a JSON object, got %.100s", raw)
 	}
 	return check(given, fields)
 }
 
-func check(given parse.Object, fields []field) (arguments, error) {
+func check(given query.Object, fields []field) (arguments, error) {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !contains(fields, name) {
 			return nil, unknown(name, fields)
@@ -180,7 +180,7 @@ func (f *field) checkElement(v any) (any, error) {
 	element := field{name: "the element"}
 	switch f.is {
 	case objectList:
-		object, isObject := v.(parse.Object)
+		object, isObject := v.(query.Object)
 		if !isObject {
 			return nil, fmt.Errorf("must be an object with the members %s", strings.Join(names(f.members), ", "))
 		}

@@ -8,7 +8,7 @@ import (
 
 	"kith/db"
 	"kith/db/words"
-	"kith/query/parse"
+	"kith/query"
 )
 
 // description is the answer of describe.
@@ -138,7 +138,7 @@ func (d *description) advise(write bool) {
 	d.Try = append(d.Try, fmt.Sprintf("PREDICT LINKS FOR %v AMONG NEIGHBORS(2) TOP 5", k.Literal()),
 		fmt.Sprintf("DESCRIBE NODE %v", k.Literal()), fmt.Sprintf("NEIGHBORS OF %v TOP 5", k.Literal()), "SHOW MODELS", "HELP")
 	if l := d.Labels; len(l) > 0 && l[0].Label != "" {
-		d.Try = append(d.Try, "NODES LABEL "+parse.Name{Value: l[0].Label}.String()+" TOP 5")
+		d.Try = append(d.Try, "NODES LABEL "+query.Name(l[0].Label)+" TOP 5")
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"kith/db"
 	"kith/query"
-	"kith/query/parse"
 )
 
 // nodeHelp says how a node is written.
@@ -212,7 +211,7 @@ func (c *call) among() (clause string, parameters []any) {
 // using returns the USING clause of the model that the call names.
 func (c *call) using() string {
 	if name := c.text("model"); name != "" {
-		return " USING " + parse.Name{Value: name}.String()
+		return " USING " + query.Name(name)
 	}
 	return ""
 }

@@ -10,13 +10,12 @@ import (
 	"kith/cmd/internal/cli"
 	"kith/db/words"
 	"kith/query"
-	"kith/query/parse"
 )
 
 // dot is a dot command of the shell.
 type dot struct {
 	name, args, help string
-	run              func(s *session, ctx context.Context, arg parse.Fragment) error
+	run              func(s *session, ctx context.Context, arg query.Fragment) error
 	values           func(begun string) []string // completions of an argument; nil means none
 }
 
@@ -25,7 +24,7 @@ func dotCommands() []dot {
 		{".help", "[STATEMENT]", "list these commands, or show how a statement is written", (*session).help, topics},
 		{".mode", "[NAME]", "write rows as " + strings.Join(modeNames(""), ", "), (*session).setMode, modeNames},
 		{".once", "FILE", "write the next rows to a file, in the mode its name ends with", (*session).setOnce, filesBeginning},
-		{".quit", "", "end the session; so do exit and Ctrl-D", func(*session, context.Context, parse.Fragment) error { return errQuit }, nil},
+		{".quit", "", "end the session; so do exit and Ctrl-D", func(*session, context.Context, query.Fragment) error { return errQuit }, nil},
 		{".read", "FILE", "run the commands of a file", (*session).read, filesBeginning},
 		{".schema", "", "show the graph, its labels and its models", (*session).schema, nil},
 		{".stats", "", "show figures of the graph and of its cache", (*session).stats, nil},
@@ -35,9 +34,9 @@ func dotCommands() []dot {
 }
 
 // dotCommand runs a line that begins with a dot.
-func (s *session) dotCommand(ctx context.Context, line parse.Fragment) error {
+func (s *session) dotCommand(ctx context.Context, line query.Fragment) error {
 	name, rest, _ := strings.Cut(line.Text, " ")
-	arg := parse.Fragment{Text: strings.TrimSpace(rest)}
+	arg := query.Fragment{Text: strings.TrimSpace(rest)}
 	arg.Pos = line.Pos.After(line.Text[:len(line.Text)-len(arg.Text)])
 	var known []string
 	for _, d := range dotCommands() {
@@ -56,7 +55,7 @@ func (s *session) dotCommand(ctx context.Context, line parse.Fragment) error {
 }
 
 // help lists the dot commands, describes one, or runs HELP for a statement.
-func (s *session) help(ctx context.Context, topic parse.Fragment) error {
+func (s *session) help(ctx context.Context, topic query.Fragment) error {
 	if i := slices.IndexFunc(dotCommands(), func(d dot) bool { return d.name == "."+strings.TrimPrefix(topic.Text, ".") }); i >= 0 {
 		d := dotCommands()[i]
 		return cli.WriteLine(s.out, strings.TrimSpace(d.name+" "+d.args)+"  "+d.help)
@@ -66,7 +65,7 @@ func (s *session) help(ctx context.Context, topic parse.Fragment) error {
 		at := topic.Pos // position of the topic, which follows .help
 		at.Offset -= len(help)
 		at.Col -= len(help)
-		return s.statement(ctx, parse.Fragment{Pos: at, Text: help + topic.Text})
+		return s.statement(ctx, query.Fragment{Pos: at, Text: help + topic.Text})
 	}
 	for _, d := range dotCommands() {
 		if _, err := fmt.Fprintf(s.out, "%-18s  %s\n", d.name+" "+d.args, d.help); err != nil {
@@ -93,7 +92,7 @@ func topics(begun string) (all []string) {
 	return all
 }
 
-func (s *session) setMode(_ context.Context, name parse.Fragment) error {
+func (s *session) setMode(_ context.Context, name query.Fragment) error {
 	if name.Text == "" {
 		return cli.WriteLine(s.out, string(s.mode))
 	}
@@ -111,7 +110,7 @@ func modeNames(string) (all []string) {
 	return all
 }
 
-func (s *session) setTimer(_ context.Context, arg parse.Fragment) error {
+func (s *session) setTimer(_ context.Context, arg query.Fragment) error {
 	switch arg.Text {
 	case "on", "off":
 		s.timer = arg.Text == "on"
@@ -122,10 +121,10 @@ func (s *session) setTimer(_ context.Context, arg parse.Fragment) error {
 	return fmt.Errorf(".timer %s (accepted: on, off)", arg.Text)
 }
 
-func (s *session) read(ctx context.Context, file parse.Fragment) error { return s.file(ctx, file.Text) }
+func (s *session) read(ctx context.Context, file query.Fragment) error { return s.file(ctx, file.Text) }
 
 // setOnce redirects the rows of the next statement to a file.
-func (s *session) setOnce(ctx context.Context, file parse.Fragment) error {
+func (s *session) setOnce(ctx context.Context, file query.Fragment) error {
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
 	f, err := query.Await(ctx, func() (*os.File, error) { // a named pipe waits for its reader
@@ -139,7 +138,7 @@ func (s *session) setOnce(ctx context.Context, file parse.Fragment) error {
 }
 
 // stats answers with the statistics of the database.
-func (s *session) stats(ctx context.Context, _ parse.Fragment) error {
+func (s *session) stats(ctx context.Context, _ query.Fragment) error {
 	return s.report(ctx, func(ctx context.Context) (*query.Rows, error) {
 		answers, err := s.ask(ctx, "SHOW STATS", "SHOW CACHE")
 		if err != nil {
@@ -154,7 +153,7 @@ func (s *session) stats(ctx context.Context, _ parse.Fragment) error {
 }
 
 // schema answers with the graph, the labels and the models of the database.
-func (s *session) schema(ctx context.Context, _ parse.Fragment) error {
+func (s *session) schema(ctx context.Context, _ query.Fragment) error {
 	return s.report(ctx, func(ctx context.Context) (*query.Rows, error) {
 		answers, err := s.ask(ctx, "SHOW STATS", fmt.Sprintf("SHOW LABELS TOP %d", fewLabels), "SHOW MODELS")
 		if err != nil {

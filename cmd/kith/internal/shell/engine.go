@@ -7,13 +7,12 @@ import (
 	"kith/db"
 	"kith/db/edgelist/parquet"
 	"kith/query"
-	"kith/query/parse"
 )
 
 // engine runs the statements of a session.
 type engine interface {
 	// run runs a statement and reports its progress to tell.
-	run(ctx context.Context, f parse.Fragment, tell func(query.Progress)) (*query.Rows, error)
+	run(ctx context.Context, f query.Fragment, tell func(query.Progress)) (*query.Rows, error)
 	// inTransaction reports whether a transaction is open.
 	inTransaction() bool
 	names() query.Vocabulary
@@ -31,7 +30,7 @@ func newLocal(g *db.DB) *local {
 	return &local{query.Session{DB: g, Tables: parquet.Format{}}}
 }
 
-func (l *local) run(ctx context.Context, f parse.Fragment, tell func(query.Progress)) (*query.Rows, error) {
+func (l *local) run(ctx context.Context, f query.Fragment, tell func(query.Progress)) (*query.Rows, error) {
 	stmt, err := f.Parse()
 	if err != nil {
 		return nil, err

@@ -2,11 +2,10 @@ package shell
 
 import (
 	"os"
-	"slices"
 	"strings"
 
 	"kith/cmd/internal/cli"
-	"kith/query/parse"
+	"kith/query"
 )
 
 // colourful reports whether output to v may be coloured: v is a terminal that supports colours, and
@@ -31,23 +30,7 @@ func Highlight(typed string) string {
 		command, arg, _ := strings.Cut(typed, " ")
 		return cyan + command + uncoloured + typed[len(command):len(typed)-len(arg)] + arg
 	}
-	keywords := parse.Keywords()
-	var b strings.Builder
-	colours := map[parse.Class]string{
-		parse.ClassNumber: magenta, parse.ClassText: yellow, parse.ClassName: green, parse.ClassParam: green, parse.ClassComment: grey,
-	}
-	for l := range parse.Lexemes(typed) {
-		colour := colours[l.Class]
-		if l.Class == parse.ClassWord {
-			if _, isKeyword := slices.BinarySearch(keywords, strings.ToUpper(l.Text)); isKeyword {
-				colour = cyan
-			}
-		}
-		if colour == "" {
-			b.WriteString(l.Text)
-			continue
-		}
-		b.WriteString(colour + l.Text + uncoloured)
-	}
-	return b.String()
+	return query.Highlight(typed, query.Palette{
+		Keyword: cyan, Number: magenta, Text: yellow, Name: green, Comment: grey, Reset: uncoloured,
+	})
 }

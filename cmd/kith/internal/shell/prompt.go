@@ -8,10 +8,10 @@ import (
 	"os"
 	"strings"
 
+	"kith/query"
+
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/reeflective/readline"
-
-	"kith/query/parse"
 )
 
 // prompt asks for the next input: a dot command, or text that ends with a complete statement. It
@@ -152,7 +152,7 @@ func plainPrompt(in io.Reader, out io.Writer, first func() string) prompt {
 // isComplete reports whether text can be run: it is a dot command, or consists of complete
 // statements.
 func isComplete(text string) bool {
-	return strings.HasPrefix(text, ".") || dotCommandFor(text) != "" || parse.Complete(text)
+	return strings.HasPrefix(text, ".") || dotCommandFor(text) != "" || query.IsWhole(text)
 }
 
 // dotCommandFor returns the dot command for a word that other shells use as a command, or "".

@@ -5,14 +5,13 @@ import (
 	"errors"
 
 	"kith/query"
-	"kith/query/parse"
 	"kith/query/web"
 )
 
 // remote is an engine for a database that another process has open and serves.
 type remote struct{ client *web.Client }
 
-func (r *remote) run(ctx context.Context, f parse.Fragment, _ func(query.Progress)) (*query.Rows, error) {
+func (r *remote) run(ctx context.Context, f query.Fragment, _ func(query.Progress)) (*query.Rows, error) {
 	if _, err := f.Parse(); err != nil {
 		return nil, err
 	}

@@ -16,7 +16,6 @@ import (
 	"kith/cmd/internal/cli"
 	"kith/db/words"
 	"kith/query"
-	"kith/query/parse"
 )
 
 // session runs commands on a database, in order. Only the effects of the statements outlive it.
@@ -41,7 +40,7 @@ const maxNested = 16
 // script runs the commands of a script to its end, or to the first one that fails. name is the name
 // of its file, or "". It has reported the errors that it returns.
 func (s *session) script(ctx context.Context, name string, r io.Reader) error {
-	for f, err := range parse.Split(r) {
+	for f, err := range query.Split(r) {
 		if err == nil {
 			err = s.command(ctx, f)
 		}
@@ -53,7 +52,7 @@ func (s *session) script(ctx context.Context, name string, r io.Reader) error {
 }
 
 // command runs a dot command or a statement.
-func (s *session) command(ctx context.Context, f parse.Fragment) error {
+func (s *session) command(ctx context.Context, f query.Fragment) error {
 	if strings.HasPrefix(f.Text, ".") {
 		return s.dotCommand(ctx, f)
 	}
@@ -63,7 +62,7 @@ func (s *session) command(ctx context.Context, f parse.Fragment) error {
 }
 
 // statement runs a statement and writes its answer.
-func (s *session) statement(ctx context.Context, f parse.Fragment) error {
+func (s *session) statement(ctx context.Context, f query.Fragment) error {
 	return s.report(ctx, func(ctx context.Context) (*query.Rows, error) {
 		bar := cli.NewBar(s.err)
 		defer bar.End()
@@ -94,7 +93,7 @@ func (s *session) report(ctx context.Context, work func(context.Context) (*query
 // ask runs statements for the shell itself, and returns their answers.
 func (s *session) ask(ctx context.Context, statements ...string) (answers []*query.Rows, err error) {
 	for _, text := range statements {
-		rows, err := s.engine.run(ctx, parse.Fragment{Pos: parse.Pos{Line: 1, Col: 1}, Text: text}, func(query.Progress) {})
+		rows, err := s.engine.run(ctx, query.Fragment{Text: text}, func(query.Progress) {})
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +103,7 @@ func (s *session) ask(ctx context.Context, statements ...string) (answers []*que
 }
 
 // reportError reports the error of a command. It returns an error if the script has to end.
-func (s *session) reportError(name string, f parse.Fragment, err error) error {
+func (s *session) reportError(name string, f query.Fragment, err error) error {
 	for _, end := range []error{errQuit, cli.ErrReported, context.Canceled, syscall.EPIPE} {
 		if errors.Is(err, end) {
 			return err
@@ -126,7 +125,7 @@ func (s *session) reportError(name string, f parse.Fragment, err error) error {
 
 // withPlace adds the name of the file to err and, unless err is a statement error, which has one,
 // the position.
-func withPlace(name string, f parse.Fragment, err error) error {
+func withPlace(name string, f query.Fragment, err error) error {
 	switch {
 	case name == "":
 		return err

@@ -11,20 +11,19 @@ import (
 
 	"kith/cmd/internal/cli"
 	"kith/query"
-	"kith/query/parse"
 )
 
 // clearScreen moves the cursor to the top of the terminal and clears the screen.
 const clearScreen = "\x1b[H\x1b[2J"
 
 // watch runs a statement repeatedly until Ctrl-C or an error. Ctrl-C is not an error.
-func (s *session) watch(ctx context.Context, arg parse.Fragment) error {
+func (s *session) watch(ctx context.Context, arg query.Fragment) error {
 	often, statement, _ := strings.Cut(arg.Text, " ")
 	every, err := interval(often)
 	if err != nil {
 		return fmt.Errorf(".watch %s: %w", often, err)
 	}
-	f := parse.Fragment{Text: strings.TrimSpace(statement)}
+	f := query.Fragment{Text: strings.TrimSpace(statement)}
 	f.Pos = arg.Pos.After(arg.Text[:len(arg.Text)-len(f.Text)])
 	watched, stop := cli.Interruptible(ctx)
 	defer stop()
@@ -48,7 +47,7 @@ func interval(text string) (time.Duration, error) {
 }
 
 // repeat runs a statement repeatedly. On a terminal it clears the screen each time.
-func (s *session) repeat(ctx context.Context, every time.Duration, f parse.Fragment) error {
+func (s *session) repeat(ctx context.Context, every time.Duration, f query.Fragment) error {
 	again := time.NewTicker(every)
 	defer again.Stop()
 	for {

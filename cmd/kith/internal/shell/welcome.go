@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"kith/query"
-	"kith/query/parse"
 )
 
 // welcome says what the database at path holds, and in three lines what to do with it.
@@ -67,7 +66,7 @@ func untrained(models *query.Rows) string {
 			return ""
 		}
 		if i == 0 {
-			name = parse.Name{Value: fmt.Sprint(values["model"])}.String()
+			name = query.Name(fmt.Sprint(values["model"]))
 		}
 	}
 	return name

@@ -8,7 +8,6 @@ import (
 	"kith/db"
 	"kith/db/dbtest"
 	"kith/query"
-	"kith/query/parse"
 )
 
 // TestWelcome checks that the first lines of a session suit the state of the database, and that
@@ -40,7 +39,7 @@ func TestWelcome(t *testing.T) {
 		}},
 	} {
 		g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
-		for f, err := range parse.Split(strings.NewReader(c.statements)) {
+		for f, err := range query.Split(strings.NewReader(c.statements)) {
 			if err == nil {
 				_, err = query.Run(t.Context(), g, f.Text)
 			}
@@ -58,7 +57,7 @@ func TestWelcome(t *testing.T) {
 		for _, line := range c.want {
 			want += "  " + line + "\n"
 			if statement := line[11:]; strings.HasSuffix(statement, ";") {
-				for f, err := range parse.Split(strings.NewReader(statement)) {
+				for f, err := range query.Split(strings.NewReader(statement)) {
 					if err == nil {
 						_, err = f.Parse()
 					}

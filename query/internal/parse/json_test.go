@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 func TestJSON(t *testing.T) {

@@ -15,7 +15,7 @@ const maxStatement = 1 << 20
 // Parse parses one statement, with or without its semicolon. The error is a [*Error], the first one
 // in the text.
 func Parse(text string) (*Statement, error) {
-	return Fragment{Pos: start(), Text: text}.Parse()
+	return Fragment{Text: text}.Parse()
 }
 
 // Parse parses the fragment's statement. The error is a [*Error], the first one in the text. Its
@@ -28,7 +28,7 @@ func parse[T any](f Fragment, production func(*parser) T) (tree T, err error) {
 	if err := f.check(); err != nil {
 		return none, err
 	}
-	p := parser{scan: scanner{rest: f.Text, pos: f.Pos}}
+	p := parser{scan: scanner{rest: f.Text, pos: f.After("")}}
 	p.advance()
 	if tree = production(&p); p.err != nil {
 		return none, p.err
@@ -52,7 +52,7 @@ func (p *parser) end() { p.need(p.tok.symbol == end || p.miss(string(end))) }
 // check returns an error for text that no statement may contain.
 func (f Fragment) check() error {
 	if len(f.Text) > maxStatement {
-		return &Error{Pos: f.Pos, Msg: "statement is longer than 1 MiB"}
+		return &Error{Pos: f.After(""), Msg: "statement is longer than 1 MiB"}
 	}
 	for i, r := range f.Text {
 		switch {

@@ -92,7 +92,7 @@ const maxDepth = 100
 // ParseCondition parses a condition as in a WHERE clause, such as score > 0.5 AND label = item. The
 // error is a [*Error].
 func ParseCondition(text string) (Condition, error) {
-	return parse(Fragment{Pos: start(), Text: text}, func(p *parser) Condition {
+	return parse(Fragment{Text: text}, func(p *parser) Condition {
 		c := p.condition(0)
 		p.end()
 		return c

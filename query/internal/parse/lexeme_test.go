@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 // TestLexemesAreAllOfIt checks that the lexemes of a text, concatenated, are the text.

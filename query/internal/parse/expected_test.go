@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"kith/query/parse"
+	"kith/query/internal/parse"
 )
 
 func TestExpected(t *testing.T) {

@@ -85,7 +85,7 @@ const maxSets = 64
 // ParseSet parses a set as in an AMONG clause, such as NEIGHBORS(2) or ALL EXCEPT PPR(100). The
 // error is a [*Error].
 func ParseSet(text string) (Set, error) {
-	return parse(Fragment{Pos: start(), Text: text}, func(p *parser) Set {
+	return parse(Fragment{Text: text}, func(p *parser) Set {
 		s := p.sets()
 		p.end()
 		return s

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestComplete(t *testing.T) {
+func TestIsWhole(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		text string
@@ -42,7 +42,7 @@ func TestComplete(t *testing.T) {
 		{strings.Repeat("x", maxStatement+1) + ";", true},
 	}
 	for _, tt := range tests {
-		if got := Complete(tt.text); got != tt.want {
+		if got := IsWhole(tt.text); got != tt.want {
 			t.Errorf("%.40q: got %v, want %v", tt.text, got, tt.want)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // Fragment is the text of one statement, or of a command of the shell, and its position in the
 // script.
 type Fragment struct {
-	Pos         // of Text
+	Pos         // of Text; the zero Pos stands for the beginning of a script
 	Text string // from the statement's first word or comment to its semicolon, or to the end of the script
 }
 
@@ -40,9 +40,9 @@ func Split(r io.Reader) iter.Seq2[Fragment, error] {
 	}
 }
 
-// Complete reports whether text consists of whole statements, the last one closed by its semicolon.
-// Blanks and comments may follow it. A prompt asks for another line until Complete returns true.
-func Complete(text string) bool {
+// IsWhole reports whether text consists of whole statements, the last one closed by its semicolon.
+// Blanks and comments may follow it. A prompt asks for another line until IsWhole returns true.
+func IsWhole(text string) bool {
 	s := splitter{r: strings.NewReader(text), pos: start()}
 	for {
 		_, closed, err := s.next()

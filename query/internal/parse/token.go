@@ -18,8 +18,12 @@ func (p Pos) Position() Pos { return p }
 // start returns the position of the first rune of a script.
 func start() Pos { return Pos{Line: 1, Col: 1} }
 
-// After returns the position after text that begins at p.
+// After returns the position after text that begins at p, or at the beginning of a script if p is
+// zero.
 func (p Pos) After(text string) Pos {
+	if p == (Pos{}) {
+		p = start()
+	}
 	p.Offset += len(text)
 	for _, r := range text {
 		p.Col++

@@ -240,7 +240,7 @@ func FuzzParse(f *testing.F) {
 		if diff := cmp.Diff(s, again, samePlaces, cmp.AllowUnexported(Statement{}, clause{})); diff != "" {
 			t.Fatalf("%q\n%s", text, diff)
 		}
-		if !Complete(s.String()+";") || Complete(s.String()) {
+		if !IsWhole(s.String()+";") || IsWhole(s.String()) {
 			t.Fatalf("%q: its end is not found", s)
 		}
 	})
