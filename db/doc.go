@@ -18,6 +18,7 @@
 //	internal/walk     how the PageRank of a request is computed, which ranks are certain, and what is near a node
 //	internal/record   the documents of observations, decisions and models
 //	internal/feed     the binary form of changes
+//	internal/modelfile the file of a model
 //	internal/gonum    the graph as gonum's algorithms want it
 //	internal/ctxio    readers and writers that end with a context
 //	edgelist          lists of edges, of nodes and of features

@@ -1,10 +1,16 @@
 package db
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"time"
+
+	"kith/db/internal/ctxio"
+	"kith/db/internal/modelfile"
+	"kith/model"
 
 	"kith/db/internal/record"
 	"kith/index"
@@ -100,4 +106,112 @@ func viewOf(l *record.Learner) *modelView {
 		Trained: m.Trained(), Outdated: m.Outdated(), Rounds: m.Rounds(), Bytes: m.Bytes(),
 		VectorsLeftOut: m.VectorsLeftOut(),
 	}, m.Scorer()}
+}
+
+// Export writes a version of the model to w for Import: weights, samples, random state and what it
+// remembers of nodes, which are identified by their keys. Version 0 means the deployed version.
+// Export returns ErrNoModel if there is no such model or version.
+func (m *Model) Export(ctx context.Context, w io.Writer, version int) error {
+	return m.view(ctx, func(tx *Tx) error {
+		f, err := tx.modelFile(ctx, tx.snap.learns(m.name), version)
+		if err != nil {
+			return err
+		}
+		return f.Write(w)
+	})
+}
+
+// modelFile returns a version of a model as it is exported.
+func (tx *Tx) modelFile(ctx context.Context, name string, version int) (*modelfile.File, error) {
+	m, number, err := tx.copyOf(ctx, name, version)
+	if err != nil {
+		return nil, err
+	}
+	f, err := modelfile.New(name, number, m, tx.snap.Snapshot)
+	if err != nil {
+		return nil, inputf("model %q: %w", name, err)
+	}
+	return f, nil
+}
+
+// copyOf returns a private copy of a version of a model, in its state in the snapshot.
+func (tx *Tx) copyOf(ctx context.Context, name string, version int) (*model.Model, int, error) {
+	if tx.ended {
+		return nil, 0, ErrClosed
+	}
+	s := tx.snap.models[name]
+	if s == nil || tx.made != nil && tx.made.Name == name {
+		return nil, 0, noModel(name, tx.snap)
+	}
+	if _, err := tx.version(s, version); err != nil {
+		return nil, 0, err
+	}
+	if v, _ := s.Find(version); version != 0 && version != s.Version {
+		l, err := record.OpenVersion(tx.reader, name, v)
+		if err != nil {
+			return nil, 0, err
+		}
+		return l.Model, version, nil
+	}
+	learners, err := record.Load(ctx, tx.reader, tx.snap.Snapshot, name)
+	if err != nil {
+		return nil, 0, err
+	}
+	return learners[name].Model, s.Version, nil
+}
+
+// Import describes what Model.Import made.
+type Import struct {
+	Model     string `json:"model"`
+	Version   int    `json:"version"`
+	Deployed  bool   `json:"deployed"`  // whether it is the first version of a new model
+	Known     int    `json:"known"`     // number of nodes that the model refers to and the database has
+	Forgotten int    `json:"forgotten"` // number of nodes that the database lacks; the model forgets them
+}
+
+// Import reads a model that Export wrote. If there is no model of that name it makes one,
+// otherwise it makes a new version of the model, which is not deployed. Neither answers requests
+// that name no model before Deploy. Nodes are identified by their keys; what the model remembers of
+// nodes that the database lacks is dropped.
+//
+// It returns ErrMismatch for a file that is not a model, has a newer format, or does not fit:
+// feature vectors of a length that no label has, a policy or contexts that differ from the existing
+// model's. It returns ErrCorrupt for a file that was altered or truncated, and ErrTooLarge for one
+// that takes more than a 16th of Options.Memory.
+func (m *Model) Import(ctx context.Context, r io.Reader) (Import, error) {
+	name, db := m.name, m.db
+	if m.tx != nil {
+		return Import{}, m.lock(ctx)
+	}
+	most := db.opts.memory(workPart) / modelFileFraction
+	f, err := modelfile.Read(ctxio.Reader(ctx, r), most)
+	if errors.Is(err, modelfile.ErrTooLarge) {
+		err = fmt.Errorf("%w: the model has more than the %d MB that may be read", ErrTooLarge, most>>20)
+	}
+	if err != nil {
+		return Import{}, fmt.Errorf("model file: %w", err)
+	}
+	if err := checkModelName(name); err != nil {
+		return Import{}, err
+	}
+	if err := m.lock(ctx); err != nil {
+		return Import{}, err
+	}
+	defer db.unlock()
+	read, known, err := f.Translate(db.now.Load().Snapshot)
+	if err != nil {
+		return Import{}, fmt.Errorf("model file of %q, version %d: %w", f.Name, f.Version, err)
+	}
+	got := Import{Model: name, Version: 1, Deployed: true, Known: known, Forgotten: len(f.Nodes) - known}
+	now := db.learners[name]
+	if now == nil {
+		return got, db.addModel(name, read, record.Imported)
+	}
+	if err := modelfile.Compatible(now.Model, read); err != nil {
+		return Import{}, fmt.Errorf("model %q: %w", name, err)
+	}
+	got.Version, got.Deployed = now.Next(), false
+	c := db.recorded()
+	v := record.Version{Number: got.Version, From: record.Imported, Made: c.Time}
+	return got, db.storeUndeployed(now, &record.Learner{Name: name, Model: read}, v, c)
 }

@@ -41,10 +41,11 @@ func arrows() map[string][]string {
 		"kith/db/internal/walk":         {"kith/index", "kith/ppr", "kith/model"},
 		"kith/db/internal/gonum":        {"kith/index", gonum},
 		"kith/db/internal/record":       {"kith/index", "kith/model", msgpack},
+		"kith/db/internal/modelfile":    {"kith/db/internal/archive", "kith/db/internal/record", "kith/index", "kith/model", msgpack},
 		"kith/db/internal/feed":         {"kith/db/internal/record", "kith/index", msgpack},
 		"kith/db": {
 			"kith/index", "kith/ppr", "kith/model", "kith/db/edgelist", "kith/db/internal/store", "kith/db/internal/walk", "kith/db/internal/gonum", "kith/db/words",
-			"kith/db/internal/archive", "kith/db/internal/ctxio", "kith/db/internal/feed", "kith/db/internal/record", "golang.org/x/sys", gonum, msgpack,
+			"kith/db/internal/archive", "kith/db/internal/ctxio", "kith/db/internal/feed", "kith/db/internal/modelfile", "kith/db/internal/record", "golang.org/x/sys", gonum, msgpack,
 		},
 		"kith/db/dbtest":            {"kith/db"},
 		"kith/db/words":             {},
