@@ -369,7 +369,7 @@ func vectorsIn(ctx context.Context, rng *rand.Rand, p *spectral.Plan, w World, t
 	if p == nil {
 		return nil, nil
 	}
-	to.Begin(NodeVectors)
+	to.Begin(phaseVectors)
 	defer to.Step(1)
 	return p.In(ctx, rng, w.Graph)
 }

@@ -74,7 +74,7 @@ func (m *Model) drawChoices(
 			}
 			open[i], k = d, k+1
 		}
-		plan.Progress.Begin(Reading)
+		plan.Progress.Begin(phaseReading)
 		if err := nn.TryParallel(ctx, len(open), func(ctx context.Context, i int) error { return open[i].addLinks(ctx) }); err != nil {
 			return nil, err
 		}
@@ -82,7 +82,7 @@ func (m *Model) drawChoices(
 			all = append(all, d.out...)
 		}
 	}
-	plan.Progress.Finish(Reading)
+	plan.Progress.Finish(phaseReading)
 	return all, nil
 }
 

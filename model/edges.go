@@ -164,10 +164,10 @@ func nonNeighbors(rng *rand.Rand, g Graph, u ID, k int) []ID {
 
 // Phases of a training.
 const (
-	NodeVectors   = "computing vectors of nodes"
-	Reading       = "reading links"
-	Learning      = "learning"
-	Replaying     = "replaying times"
-	LearningTimes = "learning times"
-	WeighingTimes = "weighing times"
+	phaseVectors   = "computing vectors of nodes"
+	phaseReading   = "reading links"
+	phaseLearning  = "learning"
+	phaseReplaying = "replaying times"
+	phaseTimes     = "learning times"
+	phaseWeighing  = "weighing times"
 )

@@ -270,7 +270,7 @@ func (m *Model) TrainEvents(
 func (m *Model) learnMoments(
 	ctx context.Context, rng *rand.Rand, moments iter.Seq2[Moment, error], to *Meter, hear func(Moment, []eventList),
 ) (*forecast, error) {
-	to.Begin(Replaying)
+	to.Begin(phaseReplaying)
 	f := newForecast(&m.config)
 	f.scratch.history.keepRows()
 	var kept []eventList
@@ -290,12 +290,12 @@ func (m *Model) learnMoments(
 		to.Step(len(now.Links))
 	}
 	f.scratch.history = history{}
-	to.Finish(Replaying)
-	to.Begin(LearningTimes)
+	to.Finish(phaseReplaying)
+	to.Begin(phaseTimes)
 	if err := f.again(ctx, rng, kept, keptPasses, to); err != nil {
 		return nil, err
 	}
-	to.Finish(LearningTimes)
+	to.Finish(phaseTimes)
 	return f, nil
 }
 

@@ -84,11 +84,11 @@ func (m *Model) newGateAsker(g Graph, moments iter.Seq2[Moment, error]) (*gateAs
 
 // learnGate sets the gate of a forecast, after the asker has heard the same moments.
 func (a *gateAsker) learnGate(ctx context.Context, f *forecast, plan EdgePlan, without Without) error {
-	defer plan.Progress.Finish(WeighingTimes)
+	defer plan.Progress.Finish(phaseWeighing)
 	if a.spare == nil {
 		return nil
 	}
-	plan.Progress.Begin(WeighingTimes)
+	plan.Progress.Begin(phaseWeighing)
 	a.to = plan.Progress
 	if err := a.spare.again(ctx, a.rng, a.lists, keptPasses, nil); err != nil {
 		return err

@@ -82,7 +82,7 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	}
 	scale := scaleOf(train)
 	scale.leaveOut(column.Rivals, m.config.rankColumns())
-	plan.Progress.Begin(Learning)
+	plan.Progress.Begin(phaseLearning)
 	net, err := fitMembers(ctx, rng, startRanker(&m.config), scale, train, valid, plan.Epochs, func() { plan.Progress.Step(1) })
 	if err != nil {
 		return err
@@ -274,9 +274,6 @@ func widened(all []choice, similarity int) []choice {
 	}
 	return out
 }
-
-// Join adds a learner's graphs.
-func (l *StartLearner) Join(o *StartLearner) { l.graphs = append(l.graphs, o.graphs...) }
 
 // StartPlan says how StartWeights are learned.
 type StartPlan struct {

@@ -46,7 +46,7 @@ func (m *Model) trainEdges(ctx context.Context, g Graph, plan EdgePlan, without 
 	if m.belief != nil {
 		before := m.belief.data
 		m.belief.data.ReplaceEdges(m.belief.unseen(fresh))
-		plan.Progress.Begin(Learning)
+		plan.Progress.Begin(phaseLearning)
 		if err := m.refit(ctx, plan.Progress); err != nil {
 			m.belief.data = before
 			return err
@@ -54,7 +54,7 @@ func (m *Model) trainEdges(ctx context.Context, g Graph, plan EdgePlan, without 
 		return nil
 	}
 	m.exploit.Data.ReplaceEdges(fresh)
-	plan.Progress.Begin(Learning)
+	plan.Progress.Begin(phaseLearning)
 	err = m.epochs(ctx, m.exploit, plan.Epochs, plan.Progress)
 	if err != nil || m.explore == nil {
 		return err
@@ -68,7 +68,7 @@ func (m *Model) edgeSamples(
 	ctx context.Context, rng *rand.Rand, g Graph, folds [][][2]ID, plan EdgePlan, without Without,
 ) (nn.Samples, error) {
 	fresh := nn.Samples{Dim: m.config.width()}
-	plan.Progress.Begin(Reading)
+	plan.Progress.Begin(phaseReading)
 	for _, hidden := range folds {
 		w, err := without(hidden)
 		if err != nil {
@@ -133,10 +133,10 @@ func (m *Model) TrainLog(ctx context.Context, epochs int, to *Meter) error {
 	case m.samples().Len() == 0:
 		return fmt.Errorf("%w: nothing observed to train on", ErrInput)
 	case m.belief != nil:
-		to.Begin(Learning)
+		to.Begin(phaseLearning)
 		return m.refit(ctx, to)
 	}
-	to.Begin(Learning)
+	to.Begin(phaseLearning)
 	for _, r := range m.regressors() {
 		if err := m.epochs(ctx, r, epochs, to); err != nil {
 			return err
@@ -205,7 +205,7 @@ func (m *Model) EdgePhases(g Graph, plan EdgePlan) []Phase {
 	learning := m.LogPhases(plan.Epochs)
 	learning[0].Each = time.Duration(samples) * sampleTime
 	return append([]Phase{
-		{Name: Reading, Steps: links, Each: time.Duration(1+plan.Negatives) * pairTime, Work: workGraph},
+		{Name: phaseReading, Steps: links, Each: time.Duration(1+plan.Negatives) * pairTime, Work: workGraph},
 	}, learning...)
 }
 
@@ -223,12 +223,12 @@ func (m *Model) rankerPhases(g Graph, plan EdgePlan, edges int) (all []Phase) {
 	if rank, _ := m.config.vectorRank(n, plan.Memory); rank > 0 {
 		steps := 2*rank + nn.LanczosExtra
 		each := n*steps*min(steps, n) + 4*countArcs(g)*steps
-		all = append(all, Phase{Name: NodeVectors, Steps: plan.Folds + 1, Each: time.Duration(each), Work: workAlgebra})
+		all = append(all, Phase{Name: phaseVectors, Steps: plan.Folds + 1, Each: time.Duration(each), Work: workAlgebra})
 	}
 	choices := 9 * links / 4 // some links make fewer than three
 	return append(all,
-		Phase{Name: Reading, Steps: links, Each: onAll(linkTime), Work: workGraph},
-		Phase{Name: Learning, Steps: rankerMembers * plan.Epochs, Each: onAll(time.Duration(choices) * choiceTime), Work: workAlgebra},
+		Phase{Name: phaseReading, Steps: links, Each: onAll(linkTime), Work: workGraph},
+		Phase{Name: phaseLearning, Steps: rankerMembers * plan.Epochs, Each: onAll(time.Duration(choices) * choiceTime), Work: workAlgebra},
 	)
 }
 
@@ -238,7 +238,7 @@ func (m *Model) LogPhases(epochs int) []Phase {
 		return nil
 	}
 	return []Phase{{
-		Name: Learning, Steps: max(1, epochs*len(m.regressors())), Each: time.Duration(m.samples().Len()) * sampleTime, Work: workAlgebra,
+		Name: phaseLearning, Steps: max(1, epochs*len(m.regressors())), Each: time.Duration(m.samples().Len()) * sampleTime, Work: workAlgebra,
 	}}
 }
 
@@ -248,8 +248,8 @@ func (m *Model) EventPhases(events int) []Phase {
 		return nil
 	}
 	return []Phase{
-		{Name: Replaying, Steps: events, Each: eventTime, Work: Replaying},
-		{Name: LearningTimes, Steps: keptPasses * min(events, keptEvents), Each: againTime, Work: workAlgebra},
-		{Name: WeighingTimes, Steps: gateInTime + gateLate, Each: eventTime, Work: Replaying},
+		{Name: phaseReplaying, Steps: events, Each: eventTime, Work: phaseReplaying},
+		{Name: phaseTimes, Steps: keptPasses * min(events, keptEvents), Each: againTime, Work: workAlgebra},
+		{Name: phaseWeighing, Steps: gateInTime + gateLate, Each: eventTime, Work: phaseReplaying},
 	}
 }

@@ -26,7 +26,7 @@ func (c civil) valid() bool {
 	}
 	day := time.Date(c.year, time.Month(c.month), c.day, 0, 0, 0, 0, time.UTC)
 	at := c.unix()
-	return day.Day() == c.day && at >= FirstTime && at <= LastTime
+	return day.Day() == c.day && at >= earliest && at <= latest
 }
 
 // civilOf parses a date with an optional clock, and returns its format, or AnyTime if it is

@@ -309,7 +309,7 @@ func TestReadBack(t *testing.T) {
 				e.Weight = rapid.Float32Range(1e-30, 1e30).Draw(t, "weight")
 				fmt.Fprintf(&b, "%s%v", blank, e.Weight)
 			case SrcDstTime:
-				e.Time = rapid.Int64Range(FirstTime, LastTime).Draw(t, "time")
+				e.Time = rapid.Int64Range(earliest, latest).Draw(t, "time")
 				fmt.Fprintf(&b, "%s%d", blank, e.Time)
 			}
 			b.WriteString(end)

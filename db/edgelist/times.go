@@ -71,8 +71,8 @@ func (f TimeFormat) numeric() bool { return f.unit() > 0 || f == Year }
 
 // The first and the last second that a time may have, in the years 0 and 9999.
 const (
-	FirstTime = -62167219200
-	LastTime  = 253402300799
+	earliest = -62167219200
+	latest   = 253402300799
 )
 
 // seconds converts an integer in the format's unit to seconds, rounded down. It returns false for a
@@ -90,7 +90,7 @@ func (f TimeFormat) seconds(n int64) (int64, bool) {
 	if n < 0 && n%unit != 0 {
 		s--
 	}
-	return s, s >= FirstTime && s <= LastTime
+	return s, s >= earliest && s <= latest
 }
 
 // real converts a number in the format's unit to seconds, rounded down. NaN is no time.
@@ -284,7 +284,7 @@ func ParseTime(text string) (int64, error) {
 // The error says so if the time may be in a smaller unit.
 func CheckTime(seconds int64) error {
 	switch unit := unitOf(seconds); {
-	case seconds >= FirstTime && seconds <= LastTime:
+	case seconds >= earliest && seconds <= latest:
 		return nil
 	case unit > Seconds:
 		s, _ := unit.seconds(seconds)
