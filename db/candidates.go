@@ -1,10 +1,16 @@
 package db
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"kith/db/internal/candidate"
+	"kith/db/internal/walk"
+	"kith/model"
 
 	"kith/db/words"
 	"kith/index"
@@ -161,113 +167,138 @@ func (tx *Tx) among(c Candidates, start ppr.Vector) Candidates {
 	return c
 }
 
-// nearby finds the nodes at a given number of steps.
-type nearby struct {
-	graph *index.Graph
-	hops  int
-	limit int // number of entries that a step may read; a step with more reads about as many, drawn at random
-	seed  uint64
-	seen  []bool // all false between two calls
+// resolver resolves a candidate set as seen from one source. The candidates are resolved completely;
+// only then are the nodes removed that are linked to the source and not listed. So each part of a
+// combination is complete.
+type resolver struct {
+	candidate.Source
+	tx     *Tx
+	listed []index.ID // nodes listed by key, ascending; they are offered whether or not they are linked
+	filter bool       // the set is the right part of EXCEPT or INTERSECT
+	absent
 }
 
-func newNearby(g *index.Graph, hops, limit int, seed uint64) *nearby {
-	return &nearby{graph: g, hops: hops, limit: limit, seed: seed, seen: make([]bool, g.NumNodes())}
+// absent counts the nodes that are not among the candidates.
+type absent struct {
+	linked  int // of generated sets, because they are linked to the source
+	missing int // listed after EXCEPT or INTERSECT, but not in the graph
 }
 
-// of returns the nodes whose shortest path from the source has n.hops steps, ascending. If sampled
-// is true, a step had more entries than the limit. The nodes are then the ends of the paths that
-// were read, and the given links for which leadsTo finds a path.
-func (n *nearby) of(source index.ID, links []index.ID) (nodes []index.ID, sampled bool) {
-	rng := rand.New(rand.NewPCG(n.seed, uint64(source)))
-	all := []index.ID{source}
-	n.seen[source] = true
-	defer func() {
-		for _, u := range all {
-			n.seen[u] = false
-		}
-	}()
-	from := 0
-	for range n.hops {
-		layer := all[from:]
-		from = len(all)
-		every := n.interval(layer)
-		sampled = sampled || every > 1
-		for w := range n.entries(layer, every, rng) {
-			if !n.seen[w] {
-				n.seen[w] = true
-				all = append(all, w)
-			}
-		}
+// candidates resolves a set to ids, ascending.
+func (tx *Tx) candidates(
+	ctx context.Context, start ppr.Vector, c Candidates, s *model.Scorer, w *walk.Walker,
+) (ids []index.ID, out absent, err error) {
+	r := resolver{tx: tx, Source: candidate.Source{View: tx.view(), Start: start, Scorer: s, Walk: w, Linked: tx.linkedTo(start.Node...)}}
+	if ids, err = r.set(ctx, c); err != nil {
+		return nil, out, err
 	}
-	nodes = slices.Clone(all[from:])
-	if sampled {
-		left := n.limit
-		for _, to := range links {
-			if !n.seen[to] && n.leadsTo(source, to, &left) {
-				nodes = append(nodes, to)
-			}
+	ids = slices.DeleteFunc(ids, func(id index.ID) bool {
+		if _, named := slices.BinarySearch(r.listed, id); named {
+			return false
 		}
-	}
-	slices.Sort(nodes)
-	return nodes, sampled
+		if !r.Has(id) && r.Linked(id) {
+			r.linked++
+			return true
+		}
+		return r.Has(id)
+	})
+	return ids, r.absent, nil
 }
 
-// interval returns how far apart the entries of the rows of a layer are that are read: 1 means all.
-func (n *nearby) interval(layer []index.ID) int {
-	entries := 0
-	for _, u := range layer {
-		entries += n.graph.OutLen(u)
+// set returns the nodes of a set, ascending. The zero value of Candidates means the default of a
+// prediction. The caller owns the slice.
+func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err error) {
+	c = r.tx.among(c, r.Start)
+	if err := c.checkSize(); err != nil {
+		return nil, err
 	}
-	return max(1, (entries+n.limit-1)/n.limit)
+	switch c.kind {
+	case byKeys:
+		ids, err = r.keys(c.keys)
+		r.listed = candidate.Union(r.listed, ids)
+		return ids, err
+	case byHops:
+		return r.Within(ctx, c.n)
+	case byLabel:
+		label, err := labelNumber(r.View, c.label)
+		if err != nil {
+			return nil, err
+		}
+		return slices.Collect(r.View.Labelled(label)), nil
+	case byAll:
+		return slices.Collect(r.View.Nodes()), nil
+	case bySample:
+		return r.Sample(c.n, cmp.Or(c.seed, r.View.Meta.Seed)), nil
+	case bySimilarity:
+		return r.Similar(ctx, c.n, c.kinds)
+	case byUnion, byExcept, byIntersect:
+		return r.combine(ctx, c)
+	}
+	ids, linked, err := r.Nearest(ctx, c.n, c.kinds)
+	r.linked += linked
+	return ids, err
 }
 
-// entries yields one of every so many entries of the rows of a layer, on average, at random
-// distances: rows of equal lengths would always give the same of their entries at equal distances.
-func (n *nearby) entries(layer []index.ID, every int, rng *rand.Rand) func(yield func(index.ID) bool) {
-	distance := func() int {
-		if every == 1 {
-			return 1
-		}
-		return 1 + rng.IntN(2*every-1)
+// combine returns the union, the difference or the intersection of two sets.
+func (r *resolver) combine(ctx context.Context, c Candidates) ([]index.ID, error) {
+	a, err := r.set(ctx, c.parts[0])
+	if err != nil {
+		return nil, err
 	}
-	return func(yield func(index.ID) bool) {
-		next := distance() - 1 // counted from the start of the row
-		for _, u := range layer {
-			if length := n.graph.OutLen(u); next >= length {
-				next -= length
-				continue
-			}
-			row, _ := n.graph.Out(u)
-			for ; next < len(row); next += distance() {
-				if !yield(row[next]) {
-					return
-				}
-			}
-			next -= len(row)
-		}
+	listed, filter := r.listed, r.filter
+	r.filter = filter || c.kind != byUnion
+	b, err := r.set(ctx, c.parts[1])
+	r.filter = filter
+	if err != nil {
+		return nil, err
 	}
+	if c.kind == byUnion {
+		return candidate.Union(a, b), nil
+	}
+	if c.kind == byExcept {
+		r.listed = listed // excluded nodes are not offered
+	}
+	return slices.DeleteFunc(a, func(id index.ID) bool {
+		_, both := slices.BinarySearch(b, id)
+		return both == (c.kind == byExcept)
+	}), nil
 }
 
-// leadsTo reports whether the shortest path from the source to another node has n.hops steps. It
-// reads backwards, and gives up when it has read the entries that are left.
-func (n *nearby) leadsTo(source, target index.ID, left *int) bool {
-	first, _ := n.graph.Out(source)
-	layer := []index.ID{target}
-	for steps := 2; steps <= n.hops; steps++ {
-		var before []index.ID
-		for _, u := range layer {
-			row, _ := n.graph.In(u)
-			for _, w := range row {
-				if *left--; *left < 0 {
-					return false
-				}
-				if _, reached := slices.BinarySearch(first, w); reached {
-					return steps == n.hops
-				}
-			}
-			before = append(before, row...)
-		}
-		layer = before
+// keys resolves listed keys to ids, ascending. It counts missing nodes instead of failing if the
+// list is a filter: a candidate that was deleted a moment ago needs no filter.
+func (r *resolver) keys(keys []any) ([]index.ID, error) {
+	if !r.filter {
+		return r.tx.ids(keys)
 	}
-	return false
+	var ids []index.ID
+	for _, k := range keys {
+		switch id, err := r.tx.id(k); {
+		case err == nil:
+			ids = append(ids, id)
+		case errors.Is(err, ErrNotFound):
+			r.missing++
+		default:
+			return nil, err
+		}
+	}
+	return candidate.Union(nil, ids), nil
+}
+
+// linkedTo returns a function that reports whether a node has an edge from one of the sources.
+func (tx *Tx) linkedTo(sources ...index.ID) func(index.ID) bool {
+	return candidate.LinkedTo(tx.view().Graph, sources...)
+}
+
+// ids resolves keys to ids, ascending.
+func (tx *Tx) ids(keys []any) ([]index.ID, error) {
+	ids := make([]index.ID, 0, len(keys))
+	for _, k := range keys {
+		id, err := tx.id(k)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"kith/db/internal/candidate"
 	"kith/db/internal/walk"
 	"kith/db/words"
 	"kith/index"
@@ -110,7 +111,7 @@ func (q *question) estimates() []walk.Estimate {
 	}
 	t := &walk.Task{Source: q.start.Node[0], At: q.candidates}
 	t.Form, t.Alpha = walk.Parameters(q.scorer.Walk())
-	t.Start.Node = union(q.candidates, q.start.Node)
+	t.Start.Node = candidate.Union(q.candidates, q.start.Node)
 	t.Start.Value = slices.Repeat([]float64{1}, len(t.Start.Node))
 	return q.walk.Estimates(t)
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"kith/db/internal/candidate"
 	"kith/db/internal/record"
 	"kith/db/words"
 	"kith/index"
@@ -326,13 +327,13 @@ func (v *validation) makeQuestions(ctx context.Context, whole *Tx, hidden hidden
 	rng.Shuffle(len(sources), func(i, j int) { sources[i], sources[j] = sources[j], sources[i] })
 	sources = sources[:min(len(sources), validationSources)]
 	for hops := 2; hops <= 3 && reached == 0; hops++ {
-		near := newNearby(v.rest.snap.Graph, hops, reach, seed)
+		near := candidate.NewNearby(v.rest.snap.Graph, hops, reach, seed)
 		v.questions, v.sampled, v.links = nil, 0, 0
 		for _, source := range sources {
 			if err := ctx.Err(); err != nil {
 				return 0, err
 			}
-			nodes, sampled := near.of(source, hidden.of(source))
+			nodes, sampled := near.Of(source, hidden.of(source))
 			q := whole.newHeldQuestion(rng, source, nodes, hidden.of(source))
 			v.questions = append(v.questions, q)
 			v.links += q.links
@@ -358,7 +359,7 @@ func (tx *Tx) newHeldQuestion(rng *rand.Rand, source index.ID, near, links []ind
 			others = append(others, u)
 		}
 	}
-	q.candidates = append(q.candidates, drawn(rng, others, validationCandidates)...)
+	q.candidates = append(q.candidates, candidate.Drawn(rng, others, validationCandidates)...)
 	slices.Sort(q.candidates)
 	for i, u := range q.candidates {
 		if _, is := slices.BinarySearch(links, u); is {
