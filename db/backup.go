@@ -13,17 +13,21 @@ import (
 	"slices"
 	"syscall"
 
+	"kith/db/internal/repair"
+	"kith/db/internal/wire"
+
 	"kith/db/internal/archive"
 	"kith/db/internal/ctxio"
 	"kith/db/internal/store"
 	"kith/index"
 )
 
-// Backups.
+// Backups and repairs.
 //
 // [DB.WriteTo] and [DB.WriteSince] write the records of one version in the layout of package
 // archive, which is not Badger's. [Restore] rejects incomplete backups, and puts the database in
-// place only after it has been opened once and is durable.
+// place only after it has been opened once and is durable. [Diagnose] and [Repair] are for databases
+// that Open finds damaged; package repair says what damage is found when.
 
 // Backup describes a backup.
 type Backup struct {
@@ -264,4 +268,92 @@ func mustBeVacant(path string) error {
 		return fmt.Errorf("%w: %s holds %s: a backup is restored to an empty directory or a new one", ErrExists, path, entries[0].Name())
 	}
 	return nil
+}
+
+// Repairs describes what Repair found and did.
+type Repairs struct {
+	Found []error  `json:"found"` // every breach, with its place and the data lost with it
+	Done  []string `json:"done"`  // empty if Found is empty
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (r Repairs) MarshalJSON() ([]byte, error) { return wire.Object(r) }
+
+// Diagnose says what is wrong with a database, even with one that cannot be opened. It returns nil,
+// or every breach found, each an ErrCorrupt, joined. If files of the store are damaged, it names
+// only these. It returns ErrLocked if the database is open.
+func Diagnose(ctx context.Context, path string, o *Options) error {
+	g, err := Open(path, o)
+	if err == nil {
+		return errors.Join(g.Check(ctx), g.Close())
+	}
+	if !errors.Is(err, ErrCorrupt) {
+		return err
+	}
+	opts, failed := o.resolve(path)
+	if failed != nil {
+		return failed
+	}
+	found, failed := repair.Examine(path, opts.forStore(nil))
+	switch {
+	case failed != nil:
+		return failed
+	case len(found) == 0:
+		return err
+	}
+	return errors.Join(found...)
+}
+
+// RepairOptions are options of Repair.
+type RepairOptions struct {
+	Force bool // make an empty database if nothing of the graph can be read
+}
+
+// Repair turns a damaged database into one that can be opened, with everything that can be read of
+// it. Of damaged files of the store it keeps the blocks and records with correct checksums. It
+// writes the graph from scratch, without the damaged records but with what the log of changes holds
+// of them, and recomputes the counters. It deletes all cached states, which are computed again on
+// demand, models with unreadable documents, and damaged observations and decisions. A node whose
+// key is lost is dropped with its edges, so no edge joins nodes that it did not join before. A
+// database without a breach is not changed.
+//
+// Repair works in a directory inside the database, which takes as much space again, and replaces
+// the files at the end. If it fails or is interrupted before, all files are as they were. It fails
+// if nothing of the graph can be read, unless Force is set: then everything is lost, and an empty
+// database takes its place.
+//
+// Unlike all other work, Repair of a damaged database holds the whole graph in memory, whatever
+// Options.Memory: about 130 bytes an edge.
+func Repair(ctx context.Context, path string, o *Options, how RepairOptions) (r *Repairs, err error) {
+	if o != nil && o.ReadOnly {
+		return nil, errReadOnly
+	}
+	cause := Diagnose(ctx, path, o)
+	if !errors.Is(cause, ErrCorrupt) {
+		return &Repairs{}, cause
+	}
+	opts, err := o.resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	repaired, err := repair.Begin(path, opts.forStore(nil), how.Force)
+	if repaired == nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, repaired.Close()) }()
+	r = &Repairs{repaired.Found, repaired.Done}
+	if len(r.Found) == 0 {
+		r.Found = []error{cause} // a breach that only an open database reveals
+	}
+	if err != nil {
+		return r, err
+	}
+	g, err := Open(repaired.Dir(), o)
+	if err != nil {
+		return r, err
+	}
+	if err := errors.Join(g.Check(ctx), g.Close()); err != nil {
+		return r, err
+	}
+	return r, repaired.Install()
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"kith/db/internal/wire"
+
 	"github.com/vmihailenco/msgpack/v5"
 
 	"kith/db/internal/record"
@@ -46,6 +48,14 @@ type Decision struct {
 	Offers       []Offer   `json:"offered"` // all candidates
 	Rewarded     bool      `json:"rewarded"`
 	Reward       float64   `json:"reward"`
+}
+
+// MarshalJSON implements [json.Marshaler]. Without a reward, the reward is null.
+func (d Decision) MarshalJSON() ([]byte, error) {
+	if !d.Rewarded {
+		d.Reward = math.NaN()
+	}
+	return wire.Object(d)
 }
 
 // Offer is a candidate of a decision.

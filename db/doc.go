@@ -20,6 +20,8 @@
 //	internal/record   the documents of observations, decisions and models
 //	internal/feed     the binary form of changes
 //	internal/modelfile the file of a model
+//	internal/repair   what is wrong with a damaged database, and what can be read of it
+//	internal/wire     results as JSON
 //	internal/gonum    the graph as gonum's algorithms want it
 //	internal/ctxio    readers and writers that end with a context
 //	edgelist          lists of edges, of nodes and of features
@@ -86,7 +88,7 @@
 // order in which they were made, as on journalling and copy-on-write file systems. If the disk is
 // nearly full, writes are refused with ErrFull before anything changes, and views continue. Every
 // stored value has a checksum, and damage is [ErrCorrupt] and never a wrong answer:
-// commit.go has the details, and backup_repair.go what damage is found when.
+// commit.go has the details, and package internal/repair what damage is found when.
 //
 // A [DB.Load] is atomic; the loads of nodes and of features commit as they go. An observation is
 // forgotten when its model has stored what it learned (Options.ObservationBytes), a decision when

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"kith/db/internal/wire"
+
 	"kith/db/internal/candidate"
 	"kith/db/internal/walk"
 	"kith/db/words"
@@ -200,6 +202,9 @@ type Input struct {
 	// one that does not depend on the link.
 	Tells string `json:"tells"`
 }
+
+// MarshalJSON implements [json.Marshaler].
+func (i Input) MarshalJSON() ([]byte, error) { return wire.Object(i) }
 
 // Path is a path without repeated nodes and its contribution to PageRank: the probability that a
 // walk follows the path and ends at its end.

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"kith/db/internal/wire"
+
 	"kith/db/edgelist"
 	"kith/db/internal/ctxio"
 	"kith/index"
@@ -136,6 +138,9 @@ type LoadReport struct {
 	Disk     int64   `json:"disk"`     // size of the blocks of the whole graph in bytes, before the store compresses them
 	Errors   []error `json:"errors"`   // the first malformed lines
 }
+
+// MarshalJSON implements [json.Marshaler].
+func (r LoadReport) MarshalJSON() ([]byte, error) { return wire.Object(r) }
 
 // noteSymmetry adds a note to the report of a list that has every edge twice.
 func (r *LoadReport) noteSymmetry() {

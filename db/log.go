@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 
+	"kith/db/internal/wire"
+
 	"kith/db/internal/record"
 	"kith/index"
 	"kith/model"
@@ -37,6 +39,9 @@ type LogEvaluation struct {
 	AlreadyLearned int     `json:"taught"` // number of the counted rewards that the model itself has learned, which flatters it
 	Open           int     `json:"open"`   // number of decisions without a reward, which are left out
 }
+
+// MarshalJSON implements [json.Marshaler].
+func (e LogEvaluation) MarshalJSON() ([]byte, error) { return wire.Object(e) }
 
 // checkEstimator returns ErrInput for an estimator that does not exist.
 func checkEstimator(name string) error {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -246,7 +245,12 @@ func (s Seeds) text(of func(Key) string) string {
 
 // MarshalJSON implements [json.Marshaler]: a node is written as its key, a set as a list of nodes
 // with weights.
-func (s Seeds) MarshalJSON() ([]byte, error) { return json.Marshal(member(reflect.ValueOf(s))) }
+func (s Seeds) MarshalJSON() ([]byte, error) {
+	if len(s) == 1 && s[0].Weight == 1 {
+		return json.Marshal(s[0].Node)
+	}
+	return json.Marshal(append([]Seed{}, s...)) // a list, also without seeds
+}
 
 // UnmarshalJSON implements [json.Unmarshaler]. It reads the output of MarshalJSON.
 func (s *Seeds) UnmarshalJSON(b []byte) error {

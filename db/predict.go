@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"kith/db/internal/wire"
+
 	"kith/db/internal/walk"
 	"kith/db/words"
 	"kith/index"
@@ -67,6 +69,9 @@ type Link struct {
 	Bound   float64 `json:"bound"`   // certified numerical error of Score; +Inf if no bound is known
 	Certain bool    `json:"certain"` // no error within the bounds could change this rank, and not all scores are 0
 }
+
+// MarshalJSON implements [json.Marshaler].
+func (l Link) MarshalJSON() ([]byte, error) { return wire.Object(l) }
 
 // Prediction is the result of Predict.
 type Prediction struct {
