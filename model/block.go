@@ -180,7 +180,7 @@ func (c *config) batch(w World, pairs []Pair, first, end int, t *scratch, x blas
 			t.spectral.Columns(t.vectors, &t.features, run, t.walks[from:], nn.Rows(x, from, from+len(run)), tail)
 		}
 	}
-	if c.Unit {
+	if c.Normalize == normalizeContext {
 		for i := range x.Rows {
 			nn.Scale(nn.Row(x, i), 1)
 		}
@@ -278,7 +278,7 @@ func (c *config) features(w World, pairs []Pair, t *scratch, x blas32.General) e
 // rankLen is the number of columns that a ranker reads. They are the last columns of a context. 0
 // means that there is no ranker.
 func (c *config) rankLen() int {
-	if c.Blocks&blockGraph != blockGraph || c.Unit {
+	if c.Blocks&blockGraph != blockGraph || c.Normalize == normalizeContext {
 		return 0
 	}
 	n := c.vectorsLen() + column.TopologyLen + column.StructuralLen
@@ -326,7 +326,7 @@ func (c *config) vector(w World, v ID, f []float32) error {
 		return &VectorError{v, len(from), len(f)}
 	}
 	clear(f[copy(f, from):])
-	if c.UnitFeatures {
+	if c.Normalize == normalizeFeatures {
 		nn.Scale(f, math.Sqrt(float64(len(f))))
 	}
 	return nil
@@ -376,7 +376,7 @@ func vectorsIn(ctx context.Context, rng *rand.Rand, p *spectral.Plan, w World, t
 
 // vectorsLen is the length of the vectors block.
 func (c *config) vectorsLen() int {
-	if c.Blocks&blockVectors == 0 || c.Blocks&blockGraph != blockGraph || c.Unit {
+	if c.Blocks&blockVectors == 0 || c.Blocks&blockGraph != blockGraph || c.Normalize == normalizeContext {
 		return 0
 	}
 	return spectral.Len(c.FeatureLen > 0)

@@ -55,6 +55,10 @@ func New(spec Spec) (*Model, error) {
 	return untrained(c)
 }
 
+// optimism is the initial value of f1's output bias: the estimate for pairs unlike any tried
+// before.
+const optimism = 1
+
 // untrained makes a model with its initial weights.
 func untrained(c config) (*Model, error) {
 	m, err := build(c)
@@ -70,7 +74,7 @@ func untrained(c config) (*Model, error) {
 		}
 	}
 	if c.Uniform {
-		m.exploit.Net.AddBias(c.Optimism)
+		m.exploit.Net.AddBias(optimism)
 	}
 	return m, nil
 }

@@ -95,32 +95,56 @@ type config struct {
 	FeatureLen     int
 	Seed           uint64
 
-	Blocks       blocks
-	Unit         bool // the whole context has unit length
-	UnitFeatures bool // each node's feature vector has mean square 1
-	Prior        bool // f1 estimates the residual of the structural prior, which is used alone until the first training
+	Blocks    blocks
+	Normalize string // normalizeNone, normalizeFeatures or normalizeContext
+	Prior     bool   // f1 estimates the residual of the structural prior, which is used alone until the first training
+	Replay    int    // number of samples kept for each network or belief; 0 means all
 
-	Layers, Width int     // layers of both networks (hidden and output), width of the hidden ones
-	Uniform       bool    // biases, and uniform ±1/sqrt(fan-in) initialisation; otherwise no biases and normal initialisation
-	Optimism      float64 // initial value of f1's output bias: the estimate for pairs unlike any tried before
-	Pool          int     // number of gradient entries that are pooled to one number of φ
+	networkConfig
+	beliefConfig
+	walkConfig
+	katzConfig
+}
+
+// The values of option normalize.
+const (
+	normalizeNone     = "none"
+	normalizeFeatures = "features" // each node's feature vector has mean square 1
+	normalizeContext  = "unit"     // the whole context has unit length
+)
+
+// networkConfig configures f1 and f2 as networks.
+type networkConfig struct {
+	Layers, Width int  // layers of both networks (hidden and output), width of the hidden ones
+	Uniform       bool // biases, and uniform ±1/sqrt(fan-in) initialisation; otherwise no biases and normal initialisation
+	Pool          int  // number of gradient entries that are pooled to one number of φ
 
 	Exploit, Explore nn.Fit
 	Schedule         schedule
-	EachRound        bool // a step on the newest sample after each round, as in algorithm 1, instead of the schedule
-	EarlyStop        bool // a training ends when the mean loss of a pass is small: Exploit.Stop, Explore.Stop
-	Replay           int  // number of samples kept for each network; 0 means all
+	EachRound        bool    // a step on the newest sample after each round, as in algorithm 1, instead of the schedule
+	EarlyStop        bool    // a training ends when the mean loss of a pass is small: Exploit.Stop, Explore.Stop
+	Weight           float64 // weight of f2 in the score
+}
 
-	Weight     float64 // weight of f2 in the score
+// beliefConfig configures f1 as a belief.
+type beliefConfig struct {
 	Pin        bool    // the pair's own outcomes count for more than the inferred estimate
 	Offers     bool    // the history of a node includes how often it was on offer
-	Nu, Lambda float64 // standard deviations of a bonus, and inverse prior variance of a belief
-	Alpha      float64 // damping of all walks
-	Column     bool    // the policy's own walk is normalised by column
+	Nu, Lambda float64 // standard deviations of a bonus, and inverse prior variance
+}
+
+// walkConfig configures the walk that spreads estimates over the graph. Alpha is the damping of the
+// other walks too.
+type walkConfig struct {
+	Walk
 	SeedWeight float64 // start value of the serving node
-	Beta       float64 // factor of each edge of a walk in katz
-	Length     int     // number of edges of the longest walks in katz
 	Center     bool    // start values are relative to the candidates' mean, so that other nodes count as average
+}
+
+// katzConfig configures policy katz.
+type katzConfig struct {
+	Beta   float64 // factor of each edge of a walk
+	Length int     // number of edges of the longest walks
 }
 
 // Presets returns the names that Spec.Preset accepts.
@@ -130,7 +154,8 @@ func Presets() []string { return []string{"default", "paper"} }
 // none). Contexts are the features if there are any, otherwise the structural block. Preset default
 // uses both.
 func preset(name string, features int) (config, error) {
-	c := config{FeatureLen: features, Blocks: blockSource | blockTarget, Layers: 2, Width: 100, Pool: 50, Weight: 1}
+	c := config{FeatureLen: features, Blocks: blockSource | blockTarget, Normalize: normalizeNone}
+	c.Layers, c.Width, c.Pool, c.Weight = 2, 100, 50, 1
 	c.Alpha, c.Nu, c.Lambda = 0.85, 0.1, 0.1
 	if features == 0 {
 		c.Blocks = blockStructural
@@ -153,7 +178,7 @@ func preset(name string, features int) (config, error) {
 // each training. Options step, early_stop and moments choose what the text says instead: algorithm
 // 1 has a step each round and no threshold, and an optimiser keeps its moments.
 func (c *config) presetPaper() {
-	c.Unit, c.EarlyStop = true, true
+	c.Normalize, c.EarlyStop = normalizeContext, true
 	c.Exploit = nn.Fit{Rate: 0.01, Batch: 1, Steps: 2000, Stop: 1e-3}
 	c.Explore = nn.Fit{Adam: true, Rate: 0.001, Batch: 1, Steps: 2000, Stop: 2e-3, Fresh: true}
 	c.Schedule = schedule{{2000, 50}, {0, 100}}
@@ -165,9 +190,8 @@ func (c *config) presetDefault() {
 	if c.FeatureLen > 0 {
 		c.Blocks |= blockSource | blockTarget | blockProduct
 	}
-	c.UnitFeatures, c.Prior, c.Uniform = true, true, true
+	c.Normalize, c.Prior, c.Uniform = normalizeFeatures, true, true
 	c.Width, c.Pool = 64, 50
-	c.Optimism = 1
 	c.Exploit = nn.Fit{Adam: true, Rate: 0.003, Decay: 0.003, Batch: 32, Steps: 100}
 	c.Explore = nn.Fit{Adam: true, Rate: 0.003, Decay: 1e-4, Batch: 32, Steps: 100}
 	c.Schedule = schedule{{500, 10}, {0, 50}}

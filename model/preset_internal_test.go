@@ -28,11 +28,15 @@ func TestPaper(t *testing.T) {
 	t.Parallel()
 	c := resolved(t, "paper", 10)
 	want := config{
-		Policy: "prb", Preset: "paper", FeatureLen: 10, Blocks: blockSource | blockTarget, Unit: true,
-		Layers: 2, Width: 100, Pool: 50,
-		Exploit: nn.Fit{Rate: 0.01, Batch: 1, Steps: 2000, Stop: 1e-3},
-		Explore: nn.Fit{Adam: true, Rate: 0.001, Batch: 1, Steps: 2000, Stop: 2e-3, Fresh: true},
-		Weight:  1, Schedule: schedule{{2000, 50}, {0, 100}}, EarlyStop: true, Nu: 0.1, Lambda: 0.1, Alpha: 0.85,
+		Policy: "prb", Preset: "paper", FeatureLen: 10, Blocks: blockSource | blockTarget, Normalize: normalizeContext,
+		networkConfig: networkConfig{
+			Layers: 2, Width: 100, Pool: 50,
+			Exploit: nn.Fit{Rate: 0.01, Batch: 1, Steps: 2000, Stop: 1e-3},
+			Explore: nn.Fit{Adam: true, Rate: 0.001, Batch: 1, Steps: 2000, Stop: 2e-3, Fresh: true},
+			Weight:  1, Schedule: schedule{{2000, 50}, {0, 100}}, EarlyStop: true,
+		},
+		beliefConfig: beliefConfig{Nu: 0.1, Lambda: 0.1},
+		walkConfig:   walkConfig{Walk: Walk{Alpha: 0.85}},
 	}
 	same(t, c, want)
 	if f1, f2 := c.exploitShape(), c.exploreShape(); f1.Params() != 2100 || f2.Params() != 42*100+100 {

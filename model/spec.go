@@ -139,7 +139,7 @@ func (s Spec) resolve() (config, error) {
 
 // complete derives settings from the options and reports incompatible options.
 func (c *config) complete(p policy) error {
-	if c.Blocks&blockStructural == 0 || c.Unit {
+	if c.Blocks&blockStructural == 0 || c.Normalize == normalizeContext {
 		c.Prior = false // the prior reads unscaled structural columns
 	}
 	if !c.EarlyStop {
@@ -325,23 +325,15 @@ func blocksOption(readBy func(policy) bool) option {
 }
 
 func normalizeOption(readBy func(policy) bool) option {
-	const accepts = "none, features or unit"
+	accepts := fmt.Sprintf("%s, %s or %s", normalizeNone, normalizeFeatures, normalizeContext)
 	return option{
 		name: "normalize", accepts: accepts, readBy: readBy,
-		get: func(c *config) any {
-			switch {
-			case c.Unit:
-				return "unit"
-			case c.UnitFeatures:
-				return "features"
-			}
-			return "none"
-		},
+		get: func(c *config) any { return c.Normalize },
 		set: func(c *config, value any) error {
-			if value != "none" && value != "features" && value != "unit" {
+			if value != normalizeNone && value != normalizeFeatures && value != normalizeContext {
 				return refuse("normalize", value, accepts)
 			}
-			c.Unit, c.UnitFeatures = value == "unit", value == "features"
+			c.Normalize = value.(string)
 			return nil
 		},
 	}

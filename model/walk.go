@@ -125,5 +125,5 @@ func (s *Scorer) Walk() Walk {
 	if !s.policy.propagates {
 		return Walk{}
 	}
-	return Walk{Alpha: s.config.Alpha, Column: s.config.Column}
+	return s.config.Walk
 }
