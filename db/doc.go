@@ -17,6 +17,7 @@
 //	internal/archive  the layout of backups and of model files
 //	internal/walk     how the PageRank of a request is computed, which ranks are certain, and what is near a node
 //	internal/candidate the nodes near a source, similar to it or drawn, and which of them are linked to it
+//	internal/hidden   edges that are hidden, questions for them, and how well they are found
 //	internal/record   the documents of observations, decisions and models
 //	internal/feed     the binary form of changes
 //	internal/modelfile the file of a model

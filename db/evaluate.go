@@ -1,12 +1,12 @@
 package db
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
+
+	"kith/db/internal/hidden"
 
 	"kith/db/words"
 	"kith/index"
@@ -118,12 +118,6 @@ type Hits struct {
 	Short int `json:"short"`
 }
 
-// numHits is the number of values of K.
-const numHits = 4
-
-// hitsAt returns the values of K of an evaluation.
-func hitsAt() [numHits]int { return [...]int{10, 20, 50, 100} }
-
 // Evaluate measures how well contenders find hidden links. See [Tx.Evaluate].
 func (db *DB) Evaluate(ctx context.Context, o EvaluateOptions) (*Evaluation, error) {
 	return result(ctx, db.View, func(tx *Tx) (*Evaluation, error) { return tx.Evaluate(ctx, o) })
@@ -183,16 +177,18 @@ func (s *holdout) measure(ctx context.Context, c *Contender, each func(HeldOut),
 	if err != nil {
 		return nil, err
 	}
-	sums := make([]quality, len(s.among))
+	sums := make([]hidden.Quality, len(s.among))
 	for i := range sums {
-		sums[i].notProbability = of.plain
+		if of.plain {
+			sums[i].Unlikely()
+		}
 	}
 	for i := range len(s.sources) * len(s.among) {
 		h, err := s.ask(ctx, of, i)
 		if err != nil {
 			return nil, err
 		}
-		sums[h.Among].add(&h)
+		sums[h.Among].Add(len(h.Hidden), hidden.Answer{Found: h.Found, Others: h.Others, FoundExploit: h.FoundExploit, OthersExploit: h.OthersExploit})
 		each(h)
 		if i%len(s.among) == len(s.among)-1 {
 			done(i/len(s.among) + 1)
@@ -201,112 +197,26 @@ func (s *holdout) measure(ctx context.Context, c *Contender, each func(HeldOut),
 	var results []Result
 	for among := range sums {
 		if s.all {
-			sums[among].links += s.Unknown // all missed
+			sums[among].Miss(s.Unknown)
 		}
 		r := of.result
 		r.Among = among
-		sums[among].describe(&r)
+		r.describe(sums[among].Measures())
 		results = append(results, r)
 	}
 	return results, nil
 }
 
-// quality sums how well hidden links are found, source by source.
-type quality struct {
-	links, reached, others, pairs int
-	hits                          [numHits]float64 // number of links found at each K
-	short                         [numHits]int
-	reciprocal                    float64 // sum of the reciprocal ranks of the links
-	ordered                       float64 // sum of the AUC over the links that could be compared
-	compared                      int
-	calibration                   model.Calibration // of the estimated rewards
-	notProbability                bool              // whether some estimate is not between 0 and 1
-}
-
-func (q *quality) add(h *HeldOut) {
-	found, others := float64(len(h.Found)), len(h.Others)
-	q.links += len(h.Hidden)
-	q.reached += len(h.Found)
-	q.others += others
-	q.pairs += len(h.Found) * others
-	for i, k := range hitsAt() {
-		q.hits[i] += found * model.HitsAt(k, h.Found, h.Others)
-		if found > 0 && others < k {
-			q.short[i]++
-		}
-	}
-	q.reciprocal += found * model.MRR(h.Found, h.Others)
-	if others > 0 {
-		q.ordered += found * model.AUC(h.Found, h.Others)
-		q.compared += len(h.Found)
-	}
-	q.addEstimates(h.FoundExploit, true)
-	q.addEstimates(h.OthersExploit, false)
-}
-
-// addEstimates adds the estimated rewards of candidates that are links, or of candidates that are
-// not.
-func (q *quality) addEstimates(exploit []float64, links bool) {
-	for _, p := range exploit {
-		if q.notProbability = q.notProbability || !(p >= 0 && p <= 1); q.notProbability {
-			return
-		}
-		q.calibration.Add(p, links)
-	}
-}
-
 // describe sets the measures of a result.
-func (q *quality) describe(r *Result) {
-	mean := func(sum float64, n int) float64 { return sum / max(float64(n), 1) }
-	r.Links, r.Reached, r.Others, r.Pairs = q.links, q.reached, q.others, q.pairs
-	r.MRR, r.AUC = mean(q.reciprocal, q.links), mean(q.ordered, q.compared)
-	for i, k := range hitsAt() {
-		r.Hits = append(r.Hits, Hits{K: k, Share: mean(q.hits[i], q.links), Short: q.short[i]})
+func (r *Result) describe(m hidden.Measures) {
+	r.Links, r.Reached, r.Others, r.Pairs = m.Links, m.Reached, m.Others, m.Pairs
+	r.MRR, r.AUC, r.Probabilities, r.ECE = m.MRR, m.AUC, m.Probabilities, m.ECE
+	for _, h := range m.Hits {
+		r.Hits = append(r.Hits, Hits(h))
 	}
-	if r.Probabilities = !q.notProbability; r.Probabilities {
-		r.ECE = q.calibration.Error(calibrationBins)
-		for _, b := range q.calibration.Bins(calibrationBins) {
-			r.Bins = append(r.Bins, Bin(b))
-		}
+	for _, b := range m.Bins {
+		r.Bins = append(r.Bins, Bin(b))
 	}
-}
-
-// hiddenLinks are pairs of a source and a node that it has a hidden link to, ascending.
-type hiddenLinks [][2]index.ID
-
-// sources returns the nodes with hidden links, ascending.
-func (h hiddenLinks) sources() (all []index.ID) {
-	for _, p := range h {
-		if n := len(all); n == 0 || all[n-1] != p[0] {
-			all = append(all, p[0])
-		}
-	}
-	return all
-}
-
-// of returns the nodes that source has hidden links to, ascending. The caller owns the slice.
-func (h hiddenLinks) of(source index.ID) (to []index.ID) {
-	at, _ := slices.BinarySearchFunc(h, source, func(p [2]index.ID, u index.ID) int { return cmp.Compare(p[0], u) })
-	for ; at < len(h) && h[at][0] == source; at++ {
-		to = append(to, h[at][1])
-	}
-	return to
-}
-
-// toBeFound returns the links to find for some edges. An undirected edge is to be found from both
-// of its ends.
-func toBeFound(ctx context.Context, pairs [][2]index.ID, directed bool) (links hiddenLinks, err error) {
-	for i, p := range pairs {
-		if i%checkEvery == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		links = append(links, p)
-		if !directed {
-			links = append(links, [2]index.ID{p[1], p[0]})
-		}
-	}
-	slices.SortFunc(links, ascending)
-	return links, nil
 }
 
 // changeBytes is the memory of a change until it is in a base. hiddenBytes is about the largest
@@ -342,9 +252,8 @@ func (tx *Tx) fitsSecond() bool {
 // mostHidden returns the number of edges that can be hidden without a second graph.
 func (tx *Tx) mostHidden() int { return int(tx.db.opts.memory(workPart) / 2 / hiddenBytes) }
 
-// drawHidden draws exactly the given share of the edges, without loops, in the order of the graph
-// (Knuth, The Art of Computer Programming, vol. 2, algorithm 3.4.2 S). Without memory for a second
-// graph it draws at most mostHidden edges.
+// drawHidden draws the given share of the edges, without loops, in the order of the graph. Without
+// memory for a second graph it draws at most mostHidden edges.
 func (tx *Tx) drawHidden(ctx context.Context, share float64, rng *rand.Rand) (pairs [][2]index.ID, err error) {
 	left := tx.snap.Meta.Edges - tx.snap.Meta.Loops
 	if left < 2 {
@@ -354,32 +263,8 @@ func (tx *Tx) drawHidden(ctx context.Context, share float64, rng *rand.Rand) (pa
 	if !tx.fitsSecond() {
 		want = min(want, int64(tx.mostHidden()))
 	}
-	return tx.selectEdges(ctx, func(index.Edge) bool {
-		take := rng.Int64N(left) < want
-		left--
-		if take {
-			want--
-		}
-		return take
-	})
+	return hidden.Draw(ctx, tx.snap.Graph, left, want, rng)
 }
-
-// selectEdges returns the edges that take accepts, without loops, in the order of the graph.
-func (tx *Tx) selectEdges(ctx context.Context, take func(index.Edge) bool) (pairs [][2]index.ID, err error) {
-	visited := 0
-	for e := range tx.snap.Graph.Edges() {
-		if visited++; visited%checkEvery == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if e.U != e.V && take(e) {
-			pairs = append(pairs, [2]index.ID{e.U, e.V})
-		}
-	}
-	return pairs, nil
-}
-
-// ascending compares pairs by their first node, then by the second.
-func ascending(a, b [2]index.ID) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }
 
 // AddToStart makes a learner read the edges of the graph without a share of them, which is drawn
 // from the seed.
@@ -394,24 +279,12 @@ func (tx *Tx) AddToStart(ctx context.Context, l *model.StartLearner, share float
 			return err
 		}
 	}
-	without := func(hidden [][2]index.ID) (model.World, error) {
-		g, err := tx.without(ctx, together(absent, hidden, tx.snap.Meta.Directed))
+	without := func(more [][2]index.ID) (model.World, error) {
+		g, err := tx.without(ctx, hidden.Together(absent, more, tx.snap.Meta.Directed))
 		if err != nil {
 			return model.World{}, err
 		}
 		return tx.onGraph(g).walker(0, true, 0).World(), nil
 	}
 	return l.Add(ctx, tx.snap.Graph, featureLen(tx.snap.Snapshot), seed, plan, without)
-}
-
-// together returns the edges of both lists in the graph's orientation, ascending and each once.
-func together(a, b [][2]index.ID, directed bool) [][2]index.ID {
-	all := slices.Concat(a, b)
-	for i, e := range all {
-		if !directed && e[0] > e[1] {
-			all[i] = [2]index.ID{e[1], e[0]}
-		}
-	}
-	slices.SortFunc(all, ascending)
-	return slices.Compact(all)
 }

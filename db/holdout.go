@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"kith/db/internal/hidden"
+
 	"kith/db/internal/record"
 	"kith/db/words"
 	"kith/index"
@@ -23,7 +25,7 @@ type holdout struct {
 	among   []Candidates
 	whole   *Tx
 	rest    *index.Graph // the graph without the hidden edges
-	hidden  hiddenLinks  // an undirected link is here twice, once from either end
+	hidden  hidden.Links // an undirected link is here twice, once from either end
 	sources []index.ID   // ascending
 	all     bool         // whether all nodes with a hidden link are sources
 	at      int64        // time of the predictions, as in model.World
@@ -72,13 +74,13 @@ func (tx *Tx) hold(ctx context.Context, o *EvaluateOptions) (*holdout, error) {
 // choose selects the sources.
 func (s *holdout) choose(o *EvaluateOptions, rng *rand.Rand) error {
 	if s.all = o.For == nil && o.Sample == 0; o.For == nil {
-		s.sources = s.hidden.sources()
+		s.sources = s.hidden.Sources()
 	} else {
 		ids, err := s.whole.ids(o.For)
 		if err != nil {
 			return err
 		}
-		s.sources = slices.DeleteFunc(ids, func(id index.ID) bool { return len(s.hidden.of(id)) == 0 })
+		s.sources = slices.DeleteFunc(ids, func(id index.ID) bool { return len(s.hidden.Of(id)) == 0 })
 	}
 	if len(s.sources) == 0 {
 		return inputf("none of the nodes has one of the %d links that are hidden, of %d", s.Hidden, s.Edges)
@@ -203,11 +205,11 @@ func (s *holdout) ask(ctx context.Context, of *contender, i int) (HeldOut, error
 		return out, err
 	}
 	linked := s.whole.linkedTo(source)
-	missed := s.hidden.of(source)
+	missed := s.hidden.Of(source)
 	for i, to := range q.candidates {
-		at, hidden := slices.BinarySearch(missed, to)
+		at, isHidden := slices.BinarySearch(missed, to)
 		switch {
-		case hidden:
+		case isHidden:
 			missed = slices.Delete(missed, at, at+1)
 			out.Hidden, out.Found = append(out.Hidden, s.whole.key(to)), append(out.Found, scores[i].Score)
 			out.FoundExploit = append(out.FoundExploit, scores[i].Exploit)
@@ -275,7 +277,7 @@ func (s *holdout) hide(ctx context.Context, o *EvaluateOptions, rng *rand.Rand) 
 	}
 	s.Hidden = int64(len(pairs))
 	s.Wanted = max(s.Hidden, int64(o.Share*float64(s.Edges-tx.snap.Meta.Loops)))
-	s.hidden, err = toBeFound(ctx, *found, tx.snap.Meta.Directed)
+	s.hidden, err = hidden.ToBeFound(ctx, *found, tx.snap.Meta.Directed)
 	return pairs, err
 }
 
@@ -287,7 +289,7 @@ func (tx *Tx) edgesFrom(ctx context.Context, t time.Time) (pairs [][2]index.ID, 
 	}
 	var latest int64
 	left := 0
-	pairs, err = tx.selectEdges(ctx, func(e index.Edge) bool {
+	pairs, err = hidden.Select(ctx, tx.snap.Graph, func(e index.Edge) bool {
 		latest = max(latest, e.Time)
 		if e.Time == 0 || e.Time < first {
 			left++
@@ -335,7 +337,7 @@ func (s *holdout) resolveLinks(ctx context.Context, list []Edge) (there, links [
 	if !tx.snap.Meta.Directed {
 		s.Unknown *= 2
 	}
-	slices.SortFunc(links, ascending)
+	slices.SortFunc(links, hidden.Ascending)
 	links = slices.Compact(links)
 	for _, p := range links {
 		if _, ok := tx.snap.Graph.Edge(p[0], p[1]); ok {

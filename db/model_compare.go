@@ -4,18 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 
-	"kith/db/internal/candidate"
+	"kith/db/internal/hidden"
+
 	"kith/db/internal/record"
 	"kith/db/words"
-	"kith/index"
 	"kith/model"
 	"kith/ppr"
 )
@@ -135,7 +133,7 @@ func (c *Comparison) String() string {
 		sampled = fmt.Sprintf(" (for %s from a sample of the nodes near them)", words.Count(c.Sampled, "node"))
 	}
 	return fmt.Sprintf("mrr of %s of %s, hidden from the training, each ranked among up to %d drawn candidates%s: %s",
-		words.Count(c.Links, "link"), words.Count(c.Sources, "node"), validationCandidates, sampled, strings.Join(all, ", "))
+		words.Count(c.Links, "link"), words.Count(c.Sources, "node"), hidden.MostCandidates, sampled, strings.Join(all, ", "))
 }
 
 // compare compares a trained model with the version before, the prior and heuristics, on the edges
@@ -149,11 +147,11 @@ func (v *validation) compare(ctx context.Context, tx *Tx, l *record.Learner) (c 
 	if fresh == nil {
 		return Comparison{Skipped: "the model takes too much memory to be asked for hidden links"}, nil
 	}
-	c = Comparison{Hidden: v.edges, Sources: len(v.questions), Sampled: v.sampled, Links: v.links}
+	c = Comparison{Hidden: v.edges, Sources: len(v.questions.All), Sampled: v.questions.Sampled, Links: v.questions.Links}
 	add := func(role string, name string, sums []float64, trained bool) {
-		s := Standing{Role: role, Name: name, MRR: sum(sums) / float64(v.links), Trained: trained}
+		s := Standing{Role: role, Name: name, MRR: sum(sums) / float64(v.questions.Links), Trained: trained}
 		if role != roleNew {
-			s.Better, s.Worse = beyondChance(sums, fresh), beyondChance(fresh, sums)
+			s.Better, s.Worse = hidden.BeyondChance(sums, fresh), hidden.BeyondChance(fresh, sums)
 		}
 		c.Standings = append(c.Standings, s)
 	}
@@ -228,11 +226,8 @@ const (
 	validationEdges      = 2000 // approximate number of edges
 	leastValidationEdges = 20   // smallest number of edges for a comparison
 	leastSources         = 10
-	validationSources    = 200
-	validationCandidates = 200    // candidates of a source, drawn at random from those within reach
-	validationReach      = 200000 // number of entries read of the rows of each step to find them, about
-	validationWalked     = 4e6    // largest number of edges of a graph on which ppr takes part, which solves to the database's epsilon
-	validationEpsilon    = 1e-4   // error allowed for the PageRank that spreads the scores of models, relative to the scores
+	validationWalked     = 4e6  // largest number of edges of a graph on which ppr takes part, which solves to the database's epsilon
+	validationEpsilon    = 1e-4 // error allowed for the PageRank that spreads the scores of models, relative to the scores
 )
 
 // validation is the edges that are left out of a training, and questions about them.
@@ -245,17 +240,7 @@ type validation struct {
 	progress  *model.Meter
 	share     float64 // share of the edges that is left out
 	edges     int
-	questions []heldQuestion
-	sampled   int // number of questions whose candidates come from a sample
-	links     int
-}
-
-// heldQuestion asks for the links of a source that are left out.
-type heldQuestion struct {
-	source     index.ID
-	candidates []index.ID // ascending
-	found      []int      // indexes of the candidates that are links
-	links      int        // number of its links, including links that are not candidates
+	questions hidden.Questions
 }
 
 // leaveOut leaves edges out for a comparison. It returns nil if there can be none, and says why.
@@ -267,7 +252,7 @@ func (tx *Tx) leaveOut(ctx context.Context) (v *validation, skipped string, err 
 		return nil, fmt.Sprintf("the graph has %s without loops, and a comparison takes %d",
 			words.Count(int(n), "edge"), int(leastValidationEdges/validationShare)), nil
 	}
-	pairs, err := tx.lowestHashed(ctx, v.share)
+	pairs, err := hidden.Lowest(ctx, tx.snap.Graph, meta.Seed, v.share)
 	if err != nil {
 		return nil, "", err
 	}
@@ -282,104 +267,35 @@ func (tx *Tx) leaveOut(ctx context.Context) (v *validation, skipped string, err 
 	if err != nil {
 		return nil, "", err
 	}
-	hidden, err := toBeFound(ctx, pairs, meta.Directed)
+	links, err := hidden.ToBeFound(ctx, pairs, meta.Directed)
 	if err != nil {
 		return nil, "", err
 	}
-	reached, err := v.makeQuestions(ctx, tx, hidden, validationReach)
+	v.questions, err = hidden.NewQuestions(ctx, tx.snap.Graph, v.rest.snap.Graph, links, meta.Seed, hidden.Reach)
 	switch {
 	case err != nil:
 		return nil, "", err
-	case len(v.questions) < leastSources:
+	case len(v.questions.All) < leastSources:
 		return nil, fmt.Sprintf("only %s have a link that can be hidden, and a comparison takes %d",
-			words.Count(len(v.questions), "node"), leastSources), nil
-	case reached == 0:
+			words.Count(len(v.questions.All), "node"), leastSources), nil
+	case v.questions.Reached == 0:
 		return nil, fmt.Sprintf("no path of up to three steps is left between the ends of %s that could be hidden",
 			words.Count(v.edges, "edge")), nil
 	}
 	return v, "", nil
 }
 
-// lowestHashed returns the share of the edges with the lowest hash values, without loops.
-func (tx *Tx) lowestHashed(ctx context.Context, share float64) (pairs [][2]index.ID, err error) {
-	bar := uint64(share * math.MaxUint64)
-	return tx.selectEdges(ctx, func(e index.Edge) bool { return hashed(tx.snap.Meta.Seed, e.U, e.V) < bar })
-}
-
-// hashed mixes an edge with a seed (SplitMix64: Steele, Lea and Flood, OOPSLA 2014).
-func hashed(seed uint64, u, v index.ID) uint64 {
-	mix := func(z uint64) uint64 {
-		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-		z = (z ^ z>>27) * 0x94d049bb133111eb
-		return z ^ z>>31
-	}
-	const gamma = 0x9e3779b97f4a7c15
-	return mix(mix(seed+gamma) + gamma*(uint64(u)<<32|uint64(v)))
-}
-
-// makeQuestions makes the questions: about sources drawn at random, among nodes two steps away. If
-// no link is among these, as in a graph that links two kinds of nodes, it uses nodes three steps
-// away. It returns the number of links among the candidates. reach is validationReach.
-func (v *validation) makeQuestions(ctx context.Context, whole *Tx, hidden hiddenLinks, reach int) (reached int, err error) {
-	seed := whole.snap.Meta.Seed
-	rng := rand.New(rand.NewPCG(seed, 17))
-	sources := hidden.sources()
-	rng.Shuffle(len(sources), func(i, j int) { sources[i], sources[j] = sources[j], sources[i] })
-	sources = sources[:min(len(sources), validationSources)]
-	for hops := 2; hops <= 3 && reached == 0; hops++ {
-		near := candidate.NewNearby(v.rest.snap.Graph, hops, reach, seed)
-		v.questions, v.sampled, v.links = nil, 0, 0
-		for _, source := range sources {
-			if err := ctx.Err(); err != nil {
-				return 0, err
-			}
-			nodes, sampled := near.Of(source, hidden.of(source))
-			q := whole.newHeldQuestion(rng, source, nodes, hidden.of(source))
-			v.questions = append(v.questions, q)
-			v.links += q.links
-			reached += len(q.found)
-			if sampled {
-				v.sampled++
-			}
-		}
-	}
-	return reached, nil
-}
-
-// newHeldQuestion draws the candidates of a source from nodes near it: the links that are among
-// these, and other nodes to which it has no edge.
-func (tx *Tx) newHeldQuestion(rng *rand.Rand, source index.ID, near, links []index.ID) heldQuestion {
-	q := heldQuestion{source: source, links: len(links)}
-	linked := tx.linkedTo(source)
-	var others []index.ID
-	for _, u := range near {
-		if _, is := slices.BinarySearch(links, u); is {
-			q.candidates = append(q.candidates, u)
-		} else if !linked(u) {
-			others = append(others, u)
-		}
-	}
-	q.candidates = append(q.candidates, candidate.Drawn(rng, others, validationCandidates)...)
-	slices.Sort(q.candidates)
-	for i, u := range q.candidates {
-		if _, is := slices.BinarySearch(links, u); is {
-			q.found = append(q.found, i)
-		}
-	}
-	return q
-}
-
 // measure returns the sum of the reciprocal ranks of the links of each question. Half of the
 // candidates with an equal score count as better. epsilon is the error allowed for PageRank; 0
 // means the database's.
 func (v *validation) measure(ctx context.Context, s *model.Scorer, epsilon float64) ([]float64, error) {
-	sums, errs := make([]float64, len(v.questions)), make([]error, len(v.questions))
+	sums, errs := make([]float64, len(v.questions.All)), make([]error, len(v.questions.All))
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(sums); i = int(next.Add(1)) - 1 {
-				sums[i], errs[i] = v.measureOne(ctx, s, epsilon, &v.questions[i])
+				sums[i], errs[i] = v.measureOne(ctx, s, epsilon, &v.questions.All[i])
 				v.progress.Step(1)
 			}
 		})
@@ -388,18 +304,18 @@ func (v *validation) measure(ctx context.Context, s *model.Scorer, epsilon float
 	return sums, errors.Join(errs...)
 }
 
-func (v *validation) measureOne(ctx context.Context, s *model.Scorer, epsilon float64, q *heldQuestion) (float64, error) {
-	if err := ctx.Err(); err != nil || len(q.found) == 0 {
+func (v *validation) measureOne(ctx context.Context, s *model.Scorer, epsilon float64, q *hidden.Question) (float64, error) {
+	if err := ctx.Err(); err != nil || len(q.Found) == 0 {
 		return 0, err
 	}
-	asked := question{start: ppr.Unit(q.source), candidates: q.candidates, scorer: s, walk: v.rest.walker(q.source, true, epsilon)}
+	asked := question{start: ppr.Unit(q.Source), candidates: q.Candidates, scorer: s, walk: v.rest.walker(q.Source, true, epsilon)}
 	scores, err := asked.score(ctx, v.rest)
 	if err != nil {
 		return 0, err
 	}
 	var links, others []float64
 	for i := range scores {
-		if slices.Contains(q.found, i) {
+		if slices.Contains(q.Found, i) {
 			links = append(links, scores[i].Score)
 		} else {
 			others = append(others, scores[i].Score)
@@ -413,17 +329,4 @@ func sum(values []float64) (total float64) {
 		total += x
 	}
 	return total
-}
-
-// beyondChance reports whether a is above b by more than two standard errors of the differences.
-func beyondChance(a, b []float64) bool {
-	mean, square := 0.0, 0.0
-	for i := range a {
-		d := a[i] - b[i]
-		delta := d - mean
-		mean += delta / float64(i+1)
-		square += delta * (d - mean)
-	}
-	n := float64(len(a))
-	return mean > 2*math.Sqrt(square/(n*(n-1)))
 }

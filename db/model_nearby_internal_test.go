@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"kith/db/internal/hidden"
 )
 
 // openKinds returns a database of users and items, numbered from 10,000 on, where each user is
@@ -41,25 +43,25 @@ func TestLeaveOutSampled(t *testing.T) {
 	must(t, g.View(ctx, func(tx *Tx) error {
 		h, err := tx.heuristic("ppr")
 		must(t, err)
-		hidden, err := toBeFound(ctx, pairs, false)
+		links, err := hidden.ToBeFound(ctx, pairs, false)
 		must(t, err)
 		mrr := func() float64 {
 			sums, err := v.measure(ctx, h.scorer, 0)
 			must(t, err)
-			return sum(sums) / float64(v.links)
+			return sum(sums) / float64(v.questions.Links)
 		}
-		exact, sources, links := mrr(), len(v.questions), v.links
-		reached, err := v.makeQuestions(ctx, tx, hidden, 1000)
+		exact, before := mrr(), v.questions
+		v.questions, err = hidden.NewQuestions(ctx, tx.snap.Graph, v.rest.snap.Graph, links, tx.snap.Meta.Seed, 1000)
 		must(t, err)
-		if v.sampled != sources || len(v.questions) != sources || v.links != links || reached < links*9/10 {
-			t.Errorf("%d of %d sources are sampled, want %d; %d of %d links are candidates", v.sampled, len(v.questions), sources, reached, links)
+		if q := &v.questions; q.Sampled != len(before.All) || len(q.All) != len(before.All) || q.Links != before.Links || q.Reached < q.Links*9/10 {
+			t.Errorf("%d of %d sources are sampled, want %d; %d of %d links are candidates", q.Sampled, len(q.All), len(before.All), q.Reached, q.Links)
 		}
 		if got := mrr(); got < 0.7*exact || got > 1.5*exact || exact == 0 {
 			t.Errorf("mrr %v, exact %v", got, exact)
 		}
 		first := fmt.Sprint(v.questions)
-		_, err = v.makeQuestions(ctx, tx, hidden, 1000)
-		if must(t, err); fmt.Sprint(v.questions) != first {
+		again, err := hidden.NewQuestions(ctx, tx.snap.Graph, v.rest.snap.Graph, links, tx.snap.Meta.Seed, 1000)
+		if must(t, err); fmt.Sprint(again) != first {
 			t.Error("the same seed gives other questions")
 		}
 		return nil

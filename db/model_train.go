@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"kith/db/internal/hidden"
+
 	"kith/db/internal/record"
 	"kith/index"
 	"kith/model"
@@ -408,7 +410,7 @@ func (tx *Tx) phasesWithComparison(l *record.Learner, t *TrainOptions) []model.P
 		models++
 	}
 	return append([]model.Phase{{Name: phaseHide, Steps: 1, Each: time.Duration(tx.snap.Graph.Arcs()) * hideTime}}, append(all,
-		model.Phase{Name: phaseModels, Steps: models * validationSources, Each: askTime},
-		model.Phase{Name: phaseHeuristics, Steps: len(tx.comparedHeuristics()) * validationSources, Each: heuristicTime},
+		model.Phase{Name: phaseModels, Steps: models * hidden.MostSources, Each: askTime},
+		model.Phase{Name: phaseHeuristics, Steps: len(tx.comparedHeuristics()) * hidden.MostSources, Each: heuristicTime},
 	)...)
 }

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"kith/db/internal/hidden"
+
 	"kith/db/edgelist"
 	"kith/index"
 	"kith/model"
@@ -393,7 +395,7 @@ func TestHoldoutInLittleMemory(t *testing.T) {
 				links = append(links, Edge{Src: tx.key(p[0]), Dst: tx.key(p[1])})
 			}
 		}
-		all, err := tx.selectEdges(ctx, func(index.Edge) bool { return true })
+		all, err := hidden.Select(ctx, tx.snap.Graph, func(index.Edge) bool { return true })
 		must(t, err)
 		g.opts.Memory = little
 		if _, err := tx.without(ctx, all[:5]); !errors.Is(err, ErrTooLarge) {
