@@ -2,10 +2,12 @@ package model
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -54,14 +56,49 @@ type document struct {
 	Rounds   *int
 	Outdated *bool
 	Random   *rand.PCG
-	Weights  *nn.Vectors[float32]
+	Weights  *packedVectors[float32]
 	Exploit  *nn.Regressor
 	Explore  *nn.Regressor
-	Belief   *nn.Vectors[float64] // mean and covariance
-	Level    *level               // of the ranker
-	Samples  *nn.Samples          // of the belief
+	Belief   *packedVectors[float64] // mean and covariance
+	Level    *level                  // of the ranker
+	Samples  *nn.Samples             // of the belief
 	Memory   *memory
 	Forecast *forecast
+}
+
+// packedVectors are vectors of known lengths that a document stores as the bytes of all their
+// numbers. Decoding fills them. It refuses other lengths and numbers that are not finite.
+type packedVectors[T float32 | float64] [][]T
+
+func (v *packedVectors[T]) EncodeMsgpack(e *msgpack.Encoder) error {
+	return e.EncodeBytes(nn.PackFloats(slices.Concat(*v...)))
+}
+
+func (v *packedVectors[T]) DecodeMsgpack(d *msgpack.Decoder) error {
+	b, err := d.DecodeBytes()
+	if err != nil {
+		return err
+	}
+	return v.fill(b)
+}
+
+func (v packedVectors[T]) fill(b []byte) error {
+	want, all := 0, b
+	for _, x := range v {
+		size := binary.Size(x)
+		want += size
+		if want > len(all) {
+			break
+		}
+		if !nn.UnpackFloats(x, b) {
+			return errors.New("a number is not finite")
+		}
+		b = b[size:]
+	}
+	if want != len(all) {
+		return fmt.Errorf("%d bytes of numbers that take %d", len(all), want)
+	}
+	return nil
 }
 
 // header describes the configuration and what else decides the shape of the model.
@@ -85,7 +122,7 @@ func (m *Model) header() *header {
 func (m *Model) document() *document {
 	d := &document{
 		header: m.header(), Rounds: &m.rounds, Outdated: &m.outdated, Random: m.source, Exploit: m.exploit, Explore: m.explore,
-		Weights: &nn.Vectors[float32]{}, Belief: &nn.Vectors[float64]{},
+		Weights: &packedVectors[float32]{}, Belief: &packedVectors[float64]{},
 	}
 	for _, r := range m.regressors() {
 		*d.Weights = append(*d.Weights, r.Net.Theta, r.Opt.M, r.Opt.V)

@@ -140,7 +140,7 @@ func newcomers(rng *rand.Rand, g Graph, fold int) (edges, links [][2]ID) {
 		if len(edges)+len(out)+len(in) > newcomerHidden*fold {
 			continue
 		}
-		for _, k := range sample(rng, len(out), min(newcomerLinks, len(out))) {
+		for _, k := range nn.Subset(rng, len(out), min(newcomerLinks, len(out))) {
 			links = append(links, [2]ID{u, out[k]})
 		}
 		for _, v := range out {
@@ -173,7 +173,7 @@ func (d *drawing) add(ctx context.Context, link Pair) error {
 	var all [3]choice
 	for k, kind := range [...][]int{rest[:near], best, rest[len(far):]} {
 		all[k].from = len(chosen)
-		for _, i := range sample(d.rng, len(kind), min(len(kind), d.each)) {
+		for _, i := range nn.Subset(d.rng, len(kind), min(len(kind), d.each)) {
 			chosen = append(chosen, kind[i])
 		}
 		all[k].to = len(chosen)

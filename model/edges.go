@@ -3,11 +3,11 @@ package model
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 
 	"kith/model/internal/graph"
+	"kith/model/nn"
 )
 
 // EdgePlan says how to train from the edges of a graph. Zero fields take the default in brackets.
@@ -69,7 +69,7 @@ func drawEdges(rng *rand.Rand, g Graph, n int) ([][2]ID, error) {
 		return nil, fmt.Errorf("%w: the graph has no edges to train on", ErrInput)
 	}
 	n = min(n, total)
-	numbers := sample(rng, total, n)
+	numbers := nn.Subset(rng, total, n)
 	drawn := make([][2]ID, 0, n)
 	at := 0
 	eachEdge(g, func(u, v ID) bool {
@@ -127,20 +127,6 @@ func eachEdge(g Graph, f func(u, v ID) bool) {
 			}
 		}
 	}
-}
-
-// sample draws k of the numbers below n, ascending, with Floyd's algorithm (Bentley and Floyd, CACM
-// 30, 1987).
-func sample(rng *rand.Rand, n, k int) []int {
-	chosen := make(map[int]bool, k)
-	for j := n - k; j < n; j++ {
-		t := rng.IntN(j + 1)
-		if chosen[t] {
-			t = j
-		}
-		chosen[t] = true
-	}
-	return slices.Sorted(maps.Keys(chosen))
 }
 
 // linked reports whether there is an edge from u to v.

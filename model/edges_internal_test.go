@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kith/model/internal/graphtest"
+	"kith/model/nn"
 )
 
 // twoGroups is a graph with two groups whose links stay inside the groups.
@@ -182,7 +183,7 @@ func TestSampleIsUniform(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	counts := make([]int, 10)
 	for range 5000 {
-		s := sample(rng, 10, 3)
+		s := nn.Subset(rng, 10, 3)
 		if len(s) != 3 || !slices.IsSorted(s) || len(slices.Compact(slices.Clone(s))) != 3 {
 			t.Fatalf("sample %v", s)
 		}

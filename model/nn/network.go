@@ -1,6 +1,6 @@
 // Package nn holds the numeric code of models: networks and their gradients, optimisers, logistic
-// regression, eigenvectors, and helpers for matrices, packed numbers and parallel loops. It knows
-// no graph.
+// regression, eigenvectors, latent semantic vectors, and helpers for matrices, packed numbers and
+// parallel loops. It knows no graph.
 package nn
 
 import (

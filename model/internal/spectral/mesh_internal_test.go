@@ -2,12 +2,8 @@ package spectral
 
 import (
 	"fmt"
-	"math/rand/v2"
-
-	"gonum.org/v1/gonum/blas/blas32"
 
 	"kith/model/internal/graphtest"
-	"kith/model/nn"
 )
 
 type mesh = graphtest.Mesh
@@ -43,13 +39,4 @@ func pairsOf(source ID, targets []ID) (pairs []Pair) {
 		pairs = append(pairs, Pair{Source: source, Target: v})
 	}
 	return pairs
-}
-
-// randomRows returns a matrix of random numbers.
-func randomRows(rng *rand.Rand, n, cols int) blas32.General {
-	x := nn.Resize(blas32.General{}, n, cols)
-	for i := range x.Data {
-		x.Data[i] = float32(rng.NormFloat64())
-	}
-	return x
 }

@@ -34,12 +34,12 @@ type profile struct {
 }
 
 // profileIn averages the content over a graph.
-func (t *content) profileIn(ctx context.Context, rng *rand.Rand, g Graph, budget int64) (*profile, error) {
-	p := &profile{rarity: t.rarity, topics: t.topics, kin: t.kin}
+func profileIn(ctx context.Context, rng *rand.Rand, t *nn.Content, g Graph, budget int64) (*profile, error) {
+	p := &profile{rarity: t.Rarity, topics: t.Topics, kin: t.Kin}
 	a := adjacencyOf(g)
-	copy(p.part[:], a.unitAverages(ctx, t.vector, 1+profileHops))
-	a = a.union(t.kin)
-	copy(p.part[1+profileHops:], a.unitAverages(ctx, t.vector, 1+kinHops)[1:])
+	copy(p.part[:], nn.UnitAverages(ctx, a, t.Vector, 1+profileHops))
+	a = a.union(t.Kin)
+	copy(p.part[1+profileHops:], nn.UnitAverages(ctx, a, t.Vector, 1+kinHops)[1:])
 	var err error
 	p.position, err = positionIn(ctx, rng, a, min(maxPosition, rankFor(len(a), budget)))
 	return p, err
@@ -117,7 +117,7 @@ func (p *profile) wordsOf(w World, u ID) nn.Sparse {
 	if w.Features != nil {
 		of.AppendVector(w.Features(u))
 	}
-	return wordRow(of, p.rarity)
+	return nn.WordRow(of, p.rarity)
 }
 
 // relatedTo returns the neighbours and kin of a node, ascending.

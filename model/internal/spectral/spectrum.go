@@ -113,7 +113,7 @@ func spectrumOf(ctx context.Context, rng *rand.Rand, g Graph, k int) (*spectrum,
 		for i, v := range s.value {
 			s.value[i] = float32(math.Sqrt(math.Max(float64(v), 0)))
 		}
-		s.out.row = rowByRow(ctx, n, s.in.row.Cols, func(u int, row []float32) { // NVΣ⁻¹
+		s.out.row = nn.RowByRow(ctx, n, s.in.row.Cols, func(u int, row []float32) { // NVΣ⁻¹
 			s.foldIn(ID(u), graph.Out(g, ID(u)), &s.in, row)
 		})
 	}

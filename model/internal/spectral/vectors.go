@@ -65,7 +65,7 @@ const spectrumExtra = nn.LanczosExtra + 4
 
 // Plan says how the vectors of the graphs of a training are computed.
 type Plan struct {
-	content *content
+	content *nn.Content
 	budget  int64 // bytes
 }
 
@@ -89,7 +89,7 @@ func NewPlan(ctx context.Context, of Features, w World, budget int64) (*Plan, er
 	p := &Plan{budget: budget}
 	var err error
 	if p.content, err = contentOf(ctx, of, w, topicsFor(w.Graph.NumNodes(), budget)); p.content != nil {
-		p.content.rows = nil // the vectors are computed without them
+		p.content.Rows = nil // the vectors are computed without them
 	}
 	return p, err
 }
@@ -105,14 +105,14 @@ func (p *Plan) In(ctx context.Context, rng *rand.Rand, g Graph) (*Vectors, error
 
 // vectorsOf computes the vectors of a graph. t is the content of the feature vectors, which does
 // not depend on edges; it is nil without features.
-func vectorsOf(ctx context.Context, rng *rand.Rand, t *content, g Graph, budget int64) (*Vectors, error) {
+func vectorsOf(ctx context.Context, rng *rand.Rand, t *nn.Content, g Graph, budget int64) (*Vectors, error) {
 	v := &Vectors{}
 	var err error
 	if v.spectrum, err = spectrumOf(ctx, rng, g, rankFor(g.NumNodes(), budget)); err != nil {
 		return nil, err
 	}
 	if t != nil {
-		v.profile, err = t.profileIn(ctx, rng, g, budget)
+		v.profile, err = profileIn(ctx, rng, t, g, budget)
 	}
 	return v, err
 }
@@ -229,7 +229,7 @@ func Nearest(ctx context.Context, w World, closeness func(ID) float32, source ID
 	if err != nil {
 		return nil, err
 	}
-	return largest(all, n, minClose), nil
+	return nn.Largest(all, n, minClose), nil
 }
 
 // Closeness returns a function that measures how close a node is to source: by the profile if it
@@ -260,7 +260,7 @@ func (v *Vectors) Closeness(w World, source ID) func(ID) float32 {
 // minClose is an upper bound of the closeness of unrelated nodes, allowing for rounding errors.
 const minClose = 1e-5
 
-// Document is the stored form of Vectors. PerNode and Topics are packed by PackRows.
+// Document is the stored form of Vectors. PerNode and Topics are packed by packRows.
 type Document struct {
 	Nodes    int
 	Square   float64
@@ -283,11 +283,11 @@ func (v *Vectors) Document() *Document {
 	s := v.spectrum
 	d := &Document{Nodes: v.Nodes(), Square: s.square, Directed: s.directed, Value: s.value}
 	for _, x := range v.perNode() {
-		d.PerNode = append(d.PerNode, nn.PackRows(*x.General))
+		d.PerNode = append(d.PerNode, packRows(*x.General))
 	}
 	if p := v.profile; p != nil {
 		d.Profile = &profileDocument{
-			Rarity: p.rarity, TopicsLen: p.topics.Cols, Topics: nn.PackRows(p.topics), Kin: p.kin, Position: p.position.value,
+			Rarity: p.rarity, TopicsLen: p.topics.Cols, Topics: packRows(p.topics), Kin: p.kin, Position: p.position.value,
 		}
 	}
 	return d
@@ -310,7 +310,7 @@ func (d *Document) Vectors() (v *Vectors, err error) {
 		return nil, fmt.Errorf("%d matrices, want %d", len(d.PerNode), len(all))
 	}
 	for i, x := range all {
-		if *x.General, err = nn.UnpackRows(d.PerNode[i], d.Nodes, x.cols); err != nil {
+		if *x.General, err = unpackRows(d.PerNode[i], d.Nodes, x.cols); err != nil {
 			return nil, fmt.Errorf("matrix %d: %w", i, err)
 		}
 	}
@@ -335,7 +335,7 @@ func (d *profileDocument) profile(nodes int) (p *profile, err error) {
 			}
 		}
 	}
-	p.topics, err = nn.UnpackRows(d.Topics, len(p.rarity), d.TopicsLen)
+	p.topics, err = unpackRows(d.Topics, len(p.rarity), d.TopicsLen)
 	return p, err
 }
 

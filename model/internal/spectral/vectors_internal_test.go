@@ -72,9 +72,9 @@ func TestProfileCosines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	z := mat.NewDense(40, content.vector.Cols, nil)
+	z := mat.NewDense(40, content.Vector.Cols, nil)
 	for u := range 40 {
-		for i, x := range nn.Row(content.vector, u) {
+		for i, x := range nn.Row(content.Vector, u) {
 			z.Set(u, i, float64(x))
 		}
 	}
@@ -83,9 +83,9 @@ func TestProfileCosines(t *testing.T) {
 	for i := range profileParts {
 		switch {
 		case i == 1+profileHops:
-			x = averaged(g, content.kin, z)
+			x = averaged(g, content.Kin, z)
 		case i > 1+profileHops:
-			x = averaged(g, content.kin, x)
+			x = averaged(g, content.Kin, x)
 		case i > 0:
 			x = averaged(g, nil, x)
 		}
@@ -99,10 +99,10 @@ func TestProfileCosines(t *testing.T) {
 			}
 		}
 	}
-	dense := content.dense()
+	dense := content.Dense()
 	for u := range 40 {
 		for v := range 40 {
-			want := content.rows[u].Times(nn.Row(dense, v))
+			want := content.Rows[u].Times(nn.Row(dense, v))
 			if got := float64(rows[u*40+v][spectralLen+profileWords]); !about(got, want) {
 				t.Fatalf("words of pair %d, %d have %v, want %v", u, v, got, want)
 			}

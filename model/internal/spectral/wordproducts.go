@@ -75,7 +75,7 @@ func (p *profile) products(read *column.Features, source ID) *wordProducts {
 }
 
 // row returns a node's row of T.
-func (f *wordProducts) row(u ID) nn.Sparse { return wordRow(f.read.Of(u).Sparse, f.rarity) }
+func (f *wordProducts) row(u ID) nn.Sparse { return nn.WordRow(f.read.Of(u).Sparse, f.rarity) }
 
 // weights returns the nodes within two steps of the source and their weights in each mix.
 func (f *wordProducts) weights(source ID) (nodes []ID, weight map[ID]mixes) {

@@ -30,7 +30,7 @@ func TestWordProducts(t *testing.T) {
 		t.Fatal(err)
 	}
 	T := mat.NewDense(n, 12, nil)
-	for u, r := range content.rows {
+	for u, r := range content.Rows {
 		for i, at := range r.At {
 			T.Set(u, int(at), float64(r.Value[i]))
 		}

@@ -85,7 +85,7 @@ func (e *embedder) train(ctx context.Context, t *training, inputs []embedInput) 
 // embedInput is the input of an embedding: the words of the nodes and the graph.
 type embedInput struct {
 	adjacency
-	words words
+	words nn.Words
 }
 
 func embedInputOf(c *config, w World) (embedInput, error) {
@@ -127,11 +127,11 @@ func embedderOf(words int, theta []float32) *embedder {
 // forward computes z of all nodes.
 func (e *embedder) forward(ctx context.Context, p embedInput) {
 	for k := embedHops - 1; k >= 0; k-- {
-		hop := rowByRow(ctx, len(p.adjacency), embedLen, func(u int, row []float32) {
-			p.words.rows[u].Combine(embedScale, nn.Rows(e.b, k*p.words.len, (k+1)*p.words.len), row)
+		hop := nn.RowByRow(ctx, len(p.adjacency), embedLen, func(u int, row []float32) {
+			p.words.Rows[u].Combine(embedScale, nn.Rows(e.b, k*p.words.Len, (k+1)*p.words.Len), row)
 		})
 		if k < embedHops-1 {
-			nn.AddTo(hop.Data, p.average(ctx, e.sum, true).Data)
+			nn.AddTo(hop.Data, nn.Average(ctx, p.adjacency, e.sum, true).Data)
 		}
 		e.sum = hop
 	}
@@ -164,16 +164,16 @@ func (e *embedder) normalise() {
 // respect to z.
 func (e *embedder) backward(ctx context.Context, p embedInput, grad []float32) {
 	clear(grad)
-	g := embedderOf(p.words.len, grad)
+	g := embedderOf(p.words.Len, grad)
 	e.denormalise(g)
-	columns := p.words.transpose()
+	columns := p.words.Transpose()
 	d := e.dz
 	for k := range embedHops {
 		if k > 0 {
 			d = p.averageTransposed(ctx, d)
 		}
-		_ = nn.Parallel(ctx, p.words.len, func(w int) {
-			columns[w].Combine(embedScale, d, nn.Row(g.b, k*p.words.len+w))
+		_ = nn.Parallel(ctx, p.words.Len, func(w int) {
+			columns[w].Combine(embedScale, d, nn.Row(g.b, k*p.words.Len+w))
 		})
 	}
 }
@@ -200,7 +200,7 @@ func (e *embedder) denormalise(g *embedder) {
 
 // averageTransposed returns Wᵀ x.
 func (a adjacency) averageTransposed(ctx context.Context, x blas32.General) blas32.General {
-	return rowByRow(ctx, len(a), x.Cols, func(u int, to []float32) {
+	return nn.RowByRow(ctx, len(a), x.Cols, func(u int, to []float32) {
 		add := func(w int) { nn.Axpy(1/float32(len(a[w])+1), nn.Row(x, w), to) }
 		add(u)
 		for _, w := range a[u] {
@@ -211,12 +211,12 @@ func (a adjacency) averageTransposed(ctx context.Context, x blas32.General) blas
 
 // drop returns the words without a random share of them. The remaining values are scaled up to
 // compensate.
-func (t words) drop(rng *rand.Rand, share float64) words {
-	kept := words{len: t.len, rows: make([]nn.Sparse, len(t.rows))}
-	for u, r := range t.rows {
+func drop(t nn.Words, rng *rand.Rand, share float64) nn.Words {
+	kept := nn.Words{Len: t.Len, Rows: make([]nn.Sparse, len(t.Rows))}
+	for u, r := range t.Rows {
 		for i, at := range r.At {
 			if rng.Float64() >= share {
-				kept.rows[u].Append(int(at), r.Value[i]/float32(1-share))
+				kept.Rows[u].Append(int(at), r.Value[i]/float32(1-share))
 			}
 		}
 	}
@@ -235,7 +235,7 @@ func (e *embedder) learn(ctx context.Context, rng *rand.Rand, k *classifier, opt
 				label[i] = 1
 			}
 		}
-		input.words = whole.drop(rng, embedDropout)
+		input.words = drop(whole, rng, embedDropout)
 		e.forward(ctx, input)
 		if _, err := k.learn(ctx, rng, e.products(pairs), label); err != nil {
 			return

@@ -77,10 +77,10 @@ func TestWordsDrop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	part := full.drop(rand.New(rand.NewPCG(1, 1)), 0.7)
+	part := drop(full, rand.New(rand.NewPCG(1, 1)), 0.7)
 	all, kept := 0, 0
-	for u, r := range part.rows {
-		all += len(full.rows[u].At)
+	for u, r := range part.Rows {
+		all += len(full.Rows[u].At)
 		kept += len(r.At)
 	}
 	if share := float64(kept) / float64(all); math.Abs(share-0.3) > 0.06 {

@@ -19,7 +19,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -27,6 +26,7 @@ import (
 	"sync"
 
 	"kith/model"
+	"kith/model/nn"
 )
 
 type (
@@ -226,7 +226,7 @@ func (t *training) drawEdges() ([][2]ID, error) {
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%w: the graph has no edges to train on", ErrRefused)
 	}
-	for _, i := range sample(t.rng, len(all), min(t.plan.samples, len(all))) {
+	for _, i := range nn.Subset(t.rng, len(all), min(t.plan.samples, len(all))) {
 		drawn = append(drawn, all[i])
 	}
 	t.rng.Shuffle(len(drawn), func(i, j int) { drawn[i], drawn[j] = drawn[j], drawn[i] })
@@ -236,20 +236,6 @@ func (t *training) drawEdges() ([][2]ID, error) {
 		}
 	}
 	return drawn, nil
-}
-
-// sample draws k of the numbers below n, ascending, with Floyd's algorithm (Bentley and Floyd, CACM
-// 30, 1987).
-func sample(rng *rand.Rand, n, k int) []int {
-	chosen := make(map[int]bool, k)
-	for j := n - k; j < n; j++ {
-		t := rng.IntN(j + 1)
-		if chosen[t] {
-			t = j
-		}
-		chosen[t] = true
-	}
-	return slices.Sorted(maps.Keys(chosen))
 }
 
 // unlinked draws sources uniformly, and for each source uniform nodes that it has no edge with in

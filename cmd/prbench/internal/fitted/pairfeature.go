@@ -30,10 +30,10 @@ func pairFeatures(c *config) int {
 // similarity of words.
 type surroundings struct {
 	adjacency
-	*content           // nil: no feature vectors
-	similar  *smoothed // nil: no feature vectors
-	related  adjacency // adjacency of neighbours and kin
-	scratch  sync.Pool // pool of *walks
+	*nn.Content           // nil: no feature vectors
+	similar     *smoothed // nil: no feature vectors
+	related     adjacency // adjacency of neighbours and kin
+	scratch     sync.Pool // pool of *walks
 }
 
 // smoothed holds T averaged over surroundings of different sizes and kinds.
@@ -55,7 +55,7 @@ func surroundingsOf(ctx context.Context, c *config, w World) (*surroundings, err
 	if err != nil {
 		return nil, err
 	}
-	return t.surroundings(ctx, w.Graph), ctx.Err()
+	return surroundingsIn(ctx, t, w.Graph), ctx.Err()
 }
 
 // maxSmooth is the largest number of entries (nodes times words) of a matrix of smoothed features.
@@ -63,40 +63,40 @@ const maxSmooth = 1 << 26
 
 // pairContent returns the content of the nodes' words. It returns an error if the nodes have too
 // many features in total.
-func pairContent(ctx context.Context, c *config, w World) (*content, error) {
+func pairContent(ctx context.Context, c *config, w World) (*nn.Content, error) {
 	if n := w.Graph.NumNodes(); n*c.FeatureLen > maxSmooth {
 		return nil, fmt.Errorf("%w: %d nodes with %d features each (accepted: up to %d in all)", ErrRefused, n, c.FeatureLen, maxSmooth)
 	}
 	return contentOf(ctx, c, w, latentLen)
 }
 
-// surroundings returns the surroundings of the content in a graph.
-func (t *content) surroundings(ctx context.Context, g Graph) *surroundings {
-	s := &surroundings{adjacency: adjacencyOf(g), content: t}
+// surroundingsIn returns the surroundings of the content in a graph.
+func surroundingsIn(ctx context.Context, t *nn.Content, g Graph) *surroundings {
+	s := &surroundings{adjacency: adjacencyOf(g), Content: t}
 	s.scratch.New = func() any { return newWalks(len(s.adjacency)) }
 	if t != nil {
-		s.related = s.union(t.kin)
+		s.related = s.union(t.Kin)
 		s.similar = s.smoothed(ctx)
 	}
 	return s
 }
 
 func (s *surroundings) smoothed(ctx context.Context) *smoothed {
-	t := s.words.dense()
+	t := s.Dense()
 	m := &smoothed{t: t}
 	x := t
 	for k := range m.wt {
-		x = s.average(ctx, x, true)
+		x = nn.Average(ctx, s.adjacency, x, true)
 		m.wt[k], m.norm[k] = x, lengths(x)
 	}
-	m.nt[0] = s.average(ctx, t, false)
-	m.nt[1] = s.average(ctx, m.nt[0], false)
+	m.nt[0] = nn.Average(ctx, s.adjacency, t, false)
+	m.nt[1] = nn.Average(ctx, s.adjacency, m.nt[0], false)
 	for i := range m.rank {
 		m.rank[i] = s.smooth(ctx, walkAlphas()[i], t)
 	}
-	copy(m.latent[:], s.unitAverages(ctx, s.vector, len(m.latent)))
-	m.neighbors = nn.UnitRows(s.average(ctx, s.vector, false))
-	m.kin = nn.UnitRows(s.related.average(ctx, t, true))
+	copy(m.latent[:], nn.UnitAverages(ctx, s.adjacency, s.Vector, len(m.latent)))
+	m.neighbors = nn.UnitRows(nn.Average(ctx, s.adjacency, s.Vector, false))
+	m.kin = nn.UnitRows(nn.Average(ctx, s.related, t, true))
 	return m
 }
 
@@ -125,7 +125,7 @@ func (s *surroundings) features(ctx context.Context, pairs []Pair, x blas32.Gene
 		}
 		source := pairs[runs[i][0]].Source
 		w.from(ctx, s.adjacency, source, targets)
-		if s.content != nil {
+		if s.Content != nil {
 			w.ranks(ctx, s.related, source, targets, &w.kin)
 		}
 		for j, n := range runs[i] {
@@ -134,7 +134,7 @@ func (s *surroundings) features(ctx context.Context, pairs []Pair, x blas32.Gene
 			}
 			r := fields(nn.Row(x, n)[:0])
 			s.byGraph(&r, w, pairs[n], j)
-			if s.content != nil {
+			if s.Content != nil {
 				s.byWords(&r, pairs[n])
 				s.byKin(&r, w, pairs[n], j)
 			}
@@ -180,7 +180,7 @@ func (s *surroundings) byGraph(f *fields, w *walks, p Pair, j int) {
 // byWords appends K smoothed over the surroundings of one end or both.
 func (s *surroundings) byWords(f *fields, p Pair) {
 	u, v := int(p.Source), int(p.Target)
-	tu, tv := s.words.rows[u], s.words.rows[v]
+	tu, tv := s.Rows[u], s.Rows[v]
 	m := s.similar
 	oneSided := func(x blas32.General) { f.both(tv.Times(nn.Row(x, u)), tu.Times(nn.Row(x, v))) }
 	f.add(tu.Times(nn.Row(m.t, v)))

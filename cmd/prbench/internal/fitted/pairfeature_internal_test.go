@@ -43,16 +43,19 @@ func oracleOf(t *testing.T, c *config, w World) oracle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kin := words.kin(context.Background())
+	content, err := words.Content(context.Background(), latentLen)
+	if err != nil {
+		t.Fatal(err)
+	}
 	o := oracleIn(adjacencyOf(w.Graph), words)
-	among := oracleIn(adjacencyOf(w.Graph).union(kin), words)
+	among := oracleIn(adjacencyOf(w.Graph).union(content.Kin), words)
 	o.among = &among
 	return o
 }
 
-func oracleIn(a adjacency, words words) oracle {
+func oracleIn(a adjacency, words nn.Words) oracle {
 	size := len(a)
-	o := oracle{a: mat.NewDense(size, size, nil), n: mat.NewDense(size, size, nil), w: mat.NewDense(size, size, nil), t: mat.NewDense(size, words.len, nil), k: &mat.Dense{}}
+	o := oracle{a: mat.NewDense(size, size, nil), n: mat.NewDense(size, size, nil), w: mat.NewDense(size, size, nil), t: mat.NewDense(size, words.Len, nil), k: &mat.Dense{}}
 	for u, row := range a {
 		for _, v := range row {
 			o.a.Set(u, int(v), 1)
@@ -60,8 +63,8 @@ func oracleIn(a adjacency, words words) oracle {
 			o.w.Set(u, int(v), 1/float64(len(row)+1))
 		}
 		o.w.Set(u, u, 1/float64(len(row)+1))
-		for i, at := range words.rows[u].At {
-			o.t.Set(u, int(at), float64(words.rows[u].Value[i]))
+		for i, at := range words.Rows[u].At {
+			o.t.Set(u, int(at), float64(words.Rows[u].Value[i]))
 		}
 	}
 	o.k.Mul(o.t, o.t.T())

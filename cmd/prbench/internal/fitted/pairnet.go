@@ -86,7 +86,7 @@ func pairSamples(ctx context.Context, c *config, t *training) (x blas32.General,
 	x = nn.Resize(x, len(y), pairFeatures(c))
 	at := 0
 	for _, f := range t.folds {
-		words.surroundings(ctx, f.world.Graph).features(ctx, f.pairs, nn.Rows(x, at, at+len(f.pairs)))
+		surroundingsIn(ctx, words, f.world.Graph).features(ctx, f.pairs, nn.Rows(x, at, at+len(f.pairs)))
 		at += len(f.pairs)
 	}
 	return x, y, ctx.Err()
