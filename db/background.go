@@ -158,6 +158,53 @@ func (db *DB) loadRows() {
 	})
 }
 
+// stored returns where the blocks of a base are read from at a version.
+func (db *DB) stored(ts uint64) *index.Stored {
+	return &index.Stored{Source: meteredSource{db.store.At(ts), db}, Cache: db.opts.memory(graphPart) / rowsFraction}
+}
+
+// meteredSource counts the bytes of a source that are read.
+type meteredSource struct {
+	index.Source
+	db *DB
+}
+
+func (s meteredSource) Read(key []byte) (value []byte, ok bool, err error) {
+	value, ok, err = s.Source.Read(key)
+	n := int64(len(value))
+	if left := s.db.untilLoad.Add(-n); left <= 0 && left+n > 0 {
+		s.db.loadRows()
+	}
+	return value, ok, err
+}
+
+// loadAtOnce is the number of edges up to which the rows of a graph are loaded into memory at once,
+// in milliseconds.
+const loadAtOnce = 1 << 16
+
+// loadsAtOnce reports whether the rows of a version are loaded into memory before its first reader
+// begins.
+func (db *DB) loadsAtOnce(s *index.Snapshot) bool {
+	return s.Graph.NumEdges() <= loadAtOnce && db.fitsRows(s)
+}
+
+// fitsRows reports whether memory suffices for all rows and keys of a version.
+func (db *DB) fitsRows(s *index.Snapshot) bool {
+	return !db.opts.paged && s.Graph.Loadable() && s.LoadedBytes() <= db.opts.memory(graphPart)
+}
+
+// openRows prepares the rows of a version that has been opened: it loads a small graph into memory.
+// If the store has set tables aside, it reads all of it, because nothing may be missing.
+func (db *DB) openRows(ctx context.Context, s *index.Snapshot) error {
+	switch whole := db.store.Complete(); {
+	case db.loadsAtOnce(s), !whole && db.fitsRows(s):
+		return s.Load(ctx)
+	case !whole:
+		return s.CheckStored(ctx)
+	}
+	return nil
+}
+
 const (
 	minChanges = 1 << 16
 	maxChanges = 1 << 17

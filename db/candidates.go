@@ -3,6 +3,7 @@ package db
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,10 +11,9 @@ import (
 
 	"kith/db/internal/candidate"
 	"kith/db/internal/walk"
-	"kith/model"
-
 	"kith/db/words"
 	"kith/index"
+	"kith/model"
 	"kith/ppr"
 )
 
@@ -301,4 +301,133 @@ func (tx *Tx) ids(keys []any) ([]index.ID, error) {
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids), nil
+}
+
+// Seeds is a weighted set of nodes, one source of a question: which nodes are near the set, which
+// links go with it. A set with a single node, whatever its weight, is that node. The order of the
+// seeds and a common factor of their weights change no answer.
+//
+// Candidates of a set are those near any of its nodes: within n steps of any (Neighbors), with the
+// highest PageRank of a walk that starts at its nodes by weight (PPR), most similar to each in turn
+// (Similar). Nodes of the set, and nodes that any of them is linked to, are left out unless they
+// are listed.
+//
+// In an answer the weights sum to 1, and the seeds have the order in which their nodes were made. A
+// source that is a node has one seed there, of weight 1, and is its key in JSON.
+type Seeds []Seed
+
+// Seed is a node of a set, and how much it counts.
+type Seed struct {
+	Node   Key     `json:"node"`
+	Weight float64 `json:"weight"` // from 2^-40 to 2^40; 0 means 1
+}
+
+// maxSeeds is the maximum number of nodes of a set.
+const maxSeeds = 10_000
+
+// CheckSeeds returns ErrInput for a set that no question can have: one that is empty, too large, or
+// has a node twice or an invalid weight. i is the index of the seed at fault. CheckSeeds does not
+// look the nodes up.
+func CheckSeeds(s Seeds) (i int, err error) {
+	switch n := len(s); {
+	case n == 0:
+		return 0, inputf("a set of sources without nodes: want at least 1")
+	case n > maxSeeds:
+		return maxSeeds, inputf("a set of %d sources: want at most %d", n, maxSeeds)
+	}
+	given := make(map[Key]bool, len(s))
+	for i, seed := range s {
+		switch w := seed.Weight; {
+		case w != 0 && !(w >= index.MinWeight && w <= index.MaxWeight): // the negation also catches NaN
+			return i, inputf("source %v: weight %v is not a number from 2^-40 to 2^40", seed.Node.Literal(), w)
+		case given[seed.Node]:
+			return i, inputf("source %v is given twice in a set", seed.Node.Literal())
+		}
+		given[seed.Node] = true
+	}
+	return 0, nil
+}
+
+// String returns the text of a node, or a list in parentheses of at most five nodes with the
+// weights to four digits: ann, or (ann WEIGHT 0.25, bob WEIGHT 0.75).
+func (s Seeds) String() string { return s.text(Key.String) }
+
+// Literal returns the set as String does, with the nodes in the syntax of the query language.
+func (s Seeds) Literal() string { return s.text(Key.Literal) }
+
+func (s Seeds) text(of func(Key) string) string {
+	const shown = 5
+	if len(s) == 1 {
+		return of(s[0].Node)
+	}
+	var parts []string
+	for i, seed := range s {
+		if i == shown {
+			parts = append(parts, fmt.Sprintf("and %d more", len(s)-shown))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s WEIGHT %.4g", of(seed.Node), seed.Weight))
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
+}
+
+// MarshalJSON implements [json.Marshaler]: a node is written as its key, a set as a list of nodes
+// with weights.
+func (s Seeds) MarshalJSON() ([]byte, error) {
+	if len(s) == 1 && s[0].Weight == 1 {
+		return json.Marshal(s[0].Node)
+	}
+	return json.Marshal(append([]Seed{}, s...)) // a list, also without seeds
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]. It reads the output of MarshalJSON.
+func (s *Seeds) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '[' {
+		return json.Unmarshal(b, (*[]Seed)(s))
+	}
+	*s = Seeds{{Weight: 1}}
+	return json.Unmarshal(b, &(*s)[0].Node)
+}
+
+// start resolves a source, which is a node or Seeds, to the distribution of the nodes that a walk
+// starts from: ascending, with values that sum to 1.
+func (tx *Tx) start(source any) (ppr.Vector, error) {
+	seeds, ok := source.(Seeds)
+	if !ok {
+		id, err := tx.id(source)
+		return ppr.Unit(id), err
+	}
+	if _, err := CheckSeeds(seeds); err != nil {
+		return ppr.Vector{}, err
+	}
+	weight := make(map[index.ID]float64, len(seeds))
+	var h ppr.Vector
+	for _, s := range seeds {
+		id, err := tx.id(s.Node)
+		if err != nil {
+			return ppr.Vector{}, err
+		}
+		h.Node, weight[id] = append(h.Node, id), s.Weight
+		if s.Weight == 0 {
+			weight[id] = 1
+		}
+	}
+	slices.Sort(h.Node)
+	total := 0.0
+	for _, id := range h.Node {
+		total += weight[id]
+	}
+	for _, id := range h.Node {
+		h.Value = append(h.Value, weight[id]/total)
+	}
+	return h, nil
+}
+
+// seeds returns the keys and weights of a start.
+func (tx *Tx) seeds(h ppr.Vector) Seeds {
+	s := make(Seeds, len(h.Node))
+	for i, id := range h.Node {
+		s[i] = Seed{tx.key(id), h.Value[i]}
+	}
+	return s
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"reflect"
 	"sync"
 	"sync/atomic"
 
@@ -15,7 +14,6 @@ import (
 	"kith/db/internal/record"
 	"kith/db/internal/store"
 	"kith/index"
-	"kith/model"
 )
 
 // DB is an open database. It is safe for concurrent use.
@@ -170,6 +168,10 @@ func (db *DB) create(ts uint64) (*index.Snapshot, error) {
 
 // newID returns an identity for a database.
 func newID() string { return rand.Text() }
+
+func contents(id string, version, history uint64) string {
+	return fmt.Sprintf("%s version %d history %x", id, version, history)
+}
 
 // checkOptions compares the options with the stored ones.
 func (db *DB) checkOptions(m *index.Meta) error {
@@ -349,56 +351,3 @@ func (db *DB) discard() {
 // opened with Options.ReadOnly if it was closed. Writable changes nothing, and returns nil for a
 // path without a database.
 func Writable(path string) error { return store.Writable(path) }
-
-// Check verifies every invariant of the stored database and of the state in memory. The records are
-// read again and must match the graph that is served. Adjacency, degrees, dictionary and counters
-// must agree with each other. Every stored PageRank state must belong to the graph. Every document
-// of a version of a model must be readable. The document of the deployed version, with the
-// observations since, must give the model that is served, and no such observation may be
-// forgotten. Check returns nil, or all breaches, each an ErrCorrupt, joined, or the error of ctx.
-func (db *DB) Check(ctx context.Context) error {
-	return db.View(ctx, func(tx *Tx) error {
-		found, err := tx.snap.Check(ctx)
-		if err != nil {
-			return err
-		}
-		checks := []func(context.Context) error{
-			func(context.Context) error { return db.store.Verify() },
-			func(ctx context.Context) error { return tx.snap.Verify(ctx, tx.reader) },
-			func(ctx context.Context) error { return db.states.CheckStates(ctx, tx.snap.Snapshot, tx.reader) },
-			tx.checkModels, tx.checkObservations, tx.checkDecisions, tx.checkChanges,
-		}
-		for _, check := range checks {
-			if err := check(ctx); err != nil {
-				if ctx.Err() != nil {
-					return err
-				}
-				found = append(found, err)
-			}
-		}
-		return errors.Join(found...)
-	})
-}
-
-// checkModels opens every document, replays the observations since, and compares the result with
-// the served models.
-func (tx *Tx) checkModels(ctx context.Context) error {
-	learners, err := record.Load(ctx, tx.reader, tx.snap.Snapshot, "")
-	if err != nil {
-		return err
-	}
-	if len(learners) != len(tx.snap.models) {
-		return fmt.Errorf("%w: %d models are stored, %d served", ErrCorrupt, len(learners), len(tx.snap.models))
-	}
-	for name, l := range learners {
-		now := tx.snap.models[name]
-		if now == nil || !reflect.DeepEqual(now.Registry, l.Registry) || now.info.Rounds != l.Model.Rounds() ||
-			!model.Same(now.scorer, l.Model.Scorer()) {
-			return fmt.Errorf("%w: model %q as stored is not the one that is served", ErrCorrupt, name)
-		}
-		if err := tx.checkVersions(ctx, name, &l.Registry); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -9,13 +9,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"time"
-
-	"kith/db/internal/wire"
 
 	"github.com/vmihailenco/msgpack/v5"
 
 	"kith/db/internal/record"
+	"kith/db/internal/wire"
 	"kith/db/words"
 	"kith/index"
 	"kith/model"
@@ -118,6 +118,11 @@ func (tx *Tx) findDecision(id uint64) (*record.Decision, error) {
 		return nil, err
 	}
 	return record.OpenDecision(index.Document{Bytes: doc, At: id}, tx.view().Meta.Nodes)
+}
+
+// aboutDecision returns an error about a decision.
+func aboutDecision(id uint64, err error, format string, args ...any) error {
+	return missing(kindDecision, strconv.FormatUint(id, 10), nil, err, "decision %d "+format, append([]any{id}, args...)...)
 }
 
 // Decisions yields the decisions that have not expired, in the order in which they were made. In an

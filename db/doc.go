@@ -13,34 +13,36 @@
 //
 // # Parts
 //
-//	internal/store    the records on the disk, their files and their durability; it alone imports Badger
-//	internal/archive  the layout of backups and of model files
-//	internal/walk     how the PageRank of a request is computed, which ranks are certain, and what is near a node
-//	internal/candidate the nodes near a source, similar to it or drawn, and which of them are linked to it
-//	internal/hidden   edges that are hidden, questions for them, and how well they are found
-//	internal/record   the documents of observations, decisions and models
-//	internal/feed     the binary form of changes
-//	internal/modelfile the file of a model
-//	internal/repair   what is wrong with a damaged database, and what can be read of it
-//	internal/wire     results as JSON
-//	internal/gonum    the graph as gonum's algorithms want it
-//	internal/ctxio    readers and writers that end with a context
-//	edgelist          lists of edges, of nodes and of features
-//	words             the words of messages
+//	internal/store      the records on the disk, their files and their durability; it alone imports Badger
+//	internal/record     the documents of observations, decisions and models
+//	internal/feed       the binary form of changes
+//	internal/archive    the layout of backups and of model files
+//	internal/modelfile  the file of a model
+//	internal/repair     what is wrong with a damaged database, and what can be read of it
+//	internal/walk       how the PageRank of a request is computed, which ranks are certain, and what is near a node
+//	internal/candidate  the nodes that a source may be linked to
+//	internal/hidden     edges that are hidden from models, and how well they are found
+//	internal/gonum      the graph as gonum's algorithms want it
+//	internal/wire       results as JSON
+//	internal/ctxio      readers and writers that end with a context
+//	edgelist            lists of edges, of nodes and of features
+//	words               the words of messages
 //
-// These know nothing of each other and nothing of transactions. Below them, package index turns
-// records into a graph and back, package ppr computes PageRank on it, and package model ranks and
-// learns. This package connects them. Its files form layers too, and a call goes down. Each file
-// the top of files have the details of their parts:
+// These know nothing of transactions. Below them, package index turns records into a graph and
+// back, package ppr computes PageRank on it, and package model ranks and learns. This package
+// connects them. Its files form layers too, and a call goes down; the tops of files have the details
+// of their parts:
 //
-//	holdout, evaluate, log, explain         how good answers are, and why
-//	decision, observe                       choices and learning
-//	model_*, list_*, backup*                trainings and versions, lists, backups and repairs
-//	predict, candidates*, traverse          one answer, and many
-//	node, edge, stats, json                 the graph, its figures, and their form on the wire
-//	change*                                 the changes of commits, and repeating them in a copy
-//	db, tx, commit, background              opening, transactions, the group commit, jobs
-//	options, errors                         what all of them use
+//	holdout, evaluate, log, explain, stats    how good answers are, and why; figures
+//	model_train, model_compare                trainings
+//	list_*, backup                            lists; backups and repairs
+//	change*                                   the changes of commits, and repeating them in a copy
+//	decision, observe                         choices and learning
+//	predict, traverse, candidates             one answer, and many
+//	model, model_store, model_version         models and their versions, in the store and in files
+//	node, edge                                the graph
+//	db, tx, commit, background                opening, transactions, the group commit, jobs
+//	options, budget, errors                   what all of them use
 //
 // Two things call upwards: Open loads the models, and a commit makes them learn and starts
 // background work.

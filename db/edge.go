@@ -119,6 +119,10 @@ func (tx *Tx) Edge(src, dst any) (Edge, error) {
 	return tx.edge(e), nil
 }
 
+func noEdge(src, dst Key) error {
+	return missing(kindEdge, fmt.Sprintf("%v -> %v", src.Literal(), dst.Literal()), nil, ErrNotFound, "no edge %v -> %v", src.Literal(), dst.Literal())
+}
+
 // between returns the edge from u to v and whether it exists.
 func (tx *Tx) between(u, v index.ID) (index.Edge, bool) {
 	if tx.batch != nil {
@@ -145,6 +149,30 @@ func edgeTime(seconds int64) time.Time {
 		return time.Time{}
 	}
 	return time.Unix(seconds, 0).UTC()
+}
+
+// Assuming calls f with a read-only transaction that sees the database with more edges. Edges that
+// exist already get the given weights and times. Nothing is written. Missing end nodes exist only
+// for f. The cached PageRank states do not include the edges, so answers are computed from scratch.
+//
+// It returns ErrInput for an invalid edge, and in an Update that has changed something. In that
+// case, write the edges and return an error from the function to discard them.
+func (tx *Tx) Assuming(edges []Edge, f func(*Tx) error) error {
+	switch {
+	case tx.ended:
+		return ErrClosed
+	case tx.batch != nil && !tx.batch.Empty():
+		return inputf("edges cannot be assumed beside changes that are not committed")
+	}
+	over := &Tx{db: tx.db, snap: tx.snap, reader: tx.reader, batch: tx.snap.Begin()}
+	defer over.expire()
+	for _, e := range edges {
+		if err := over.PutEdge(e.Src, e.Dst, Weight(e.Weight), At(e.Time)); err != nil {
+			return err
+		}
+	}
+	over.assumed = true
+	return f(over)
 }
 
 // Neighbors yields the edges of a node, with the node as Src. In a directed graph these are the

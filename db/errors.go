@@ -3,15 +3,8 @@ package db
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strconv"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"kith/db/internal/feed"
-	"kith/db/internal/record"
 	"kith/db/internal/store"
 	"kith/db/words"
 	"kith/index"
@@ -122,51 +115,6 @@ func missing(kind string, name string, accepted []string, err error, format stri
 	}
 }
 
-// noNode returns the error for the key of no node. It names the node that the key probably means.
-func (tx *Tx) noNode(k Key) error {
-	e := missing(kindNode, k.Literal(), nil, ErrNotFound, "no node %v", k.Literal())
-	for _, other := range alike(k) {
-		if other.key != k && tx.Has(other.key) {
-			e.DidYouMean = other.key.Literal()
-			e.cause = fmt.Errorf("no node %v; there is a node %v%s", k.Literal(), other.key.Literal(), other.is)
-			break
-		}
-	}
-	return e
-}
-
-// alikeKey is a key that a different one probably means, and what distinguishes it.
-type alikeKey struct {
-	key Key
-	is  string
-}
-
-// alike returns the keys that a key may mean: of the other type, without blanks around it, and with
-// capitals changed. They are few, so that looking them up costs a program that meets many missing
-// nodes little.
-func alike(k Key) (keys []alikeKey) {
-	if _, isInt := k.Int(); isInt {
-		return []alikeKey{{Str(k.String()), ", a string"}}
-	}
-	name, _ := k.Str()
-	bare := strings.TrimSpace(name)
-	if i, err := strconv.ParseInt(bare, 10, 64); err == nil {
-		keys = append(keys, alikeKey{Int(i), ", an integer"})
-	}
-	title := bare
-	if first, size := utf8.DecodeRuneInString(bare); size > 0 {
-		title = string(unicode.ToUpper(first)) + strings.ToLower(bare[size:])
-	}
-	for _, s := range []string{bare, strings.ToLower(bare), title, strings.ToUpper(bare)} {
-		keys = append(keys, alikeKey{key: Str(s)})
-	}
-	return keys
-}
-
-func noEdge(src, dst Key) error {
-	return missing(kindEdge, fmt.Sprintf("%v -> %v", src.Literal(), dst.Literal()), nil, ErrNotFound, "no edge %v -> %v", src.Literal(), dst.Literal())
-}
-
 // labelNumber returns the number of a label. It returns ErrNotFound for a label that does not
 // exist, such as "".
 func labelNumber(s *index.Snapshot, name string) (uint16, error) {
@@ -177,33 +125,12 @@ func labelNumber(s *index.Snapshot, name string) (uint16, error) {
 	return n, nil
 }
 
-// noModel returns the error for the name of no model. others are the names that are accepted in
-// place of a model's.
-func noModel(name string, s *snapshot, others ...string) error {
-	names := append(others, slices.Sorted(maps.Keys(s.models))...)
-	return missing(kindModel, name, names, ErrNoModel, "no model %q", name)
-}
-
-// noVersion returns the error for a version that a model does not have. r lists the versions that
-// it has.
-func noVersion(model string, r *record.Registry, number int) error {
-	var have []string
-	for _, n := range r.Numbers() {
-		have = append(have, strconv.Itoa(n))
+// labelNames returns the names of the labels.
+func labelNames(s *index.Snapshot) (names []string) {
+	for _, l := range s.Meta.Labels[1:] { // the first is "no label"
+		names = append(names, l.Name)
 	}
-	e := missing(kindVersion, strconv.Itoa(number), have, ErrNoModel, "model %q has no version %d (it has %s)", model, number, strings.Join(have, ", "))
-	e.DidYouMean = ""
-	return e
-}
-
-// noVersions returns the error for a policy that is asked for its versions.
-func noVersions(policy string) error {
-	return missing(kindModel, policy, nil, ErrNoModel, "%s is a policy, which has no versions", policy)
-}
-
-// aboutDecision returns an error about a decision.
-func aboutDecision(id uint64, err error, format string, args ...any) error {
-	return missing(kindDecision, strconv.FormatUint(id, 10), nil, err, "decision %d "+format, append([]any{id}, args...)...)
+	return names
 }
 
 // optionError turns an error of package model about an option into an ErrInput.
@@ -223,4 +150,12 @@ func inputError(err error) error {
 		return fmt.Errorf("%w: %w", ErrTooLarge, err)
 	}
 	return inputf("%w", err)
+}
+
+// given returns a parsed value, and marks the error of the parser as ErrInput.
+func given[T any](v T, err error) (T, error) {
+	if err != nil {
+		err = inputf("%w", err)
+	}
+	return v, err
 }

@@ -2,13 +2,10 @@ package db
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"time"
 
 	"kith/db/internal/hidden"
-
-	"kith/db/words"
 	"kith/index"
 	"kith/model"
 )
@@ -218,39 +215,6 @@ func (r *Result) describe(m hidden.Measures) {
 		r.Bins = append(r.Bins, Bin(b))
 	}
 }
-
-// changeBytes is the memory of a change until it is in a base. hiddenBytes is about the largest
-// memory of an edge that is hidden by changes of the rows of its nodes. Both are in bytes.
-const (
-	changeBytes = 256
-	hiddenBytes = 4 << 10
-)
-
-// without returns the graph without the given edges, which must ascend: a second graph if there is
-// memory for it, otherwise the same graph with changed rows. It returns ErrTooLarge if there is no
-// memory for these either, or the error of ctx.
-func (tx *Tx) without(ctx context.Context, edges [][2]index.ID) (*index.Graph, error) {
-	if tx.fitsSecond() {
-		return tx.snap.Graph.Without(ctx, edges)
-	}
-	if len(edges) > tx.mostHidden() {
-		what := fmt.Sprintf("the graph is too large to be copied, and to hide %s takes", words.Count(len(edges), "edge"))
-		return nil, tx.db.checkMemory(what, hiddenBytes*int64(len(edges)), tx.db.opts.memory(workPart)/2)
-	}
-	return tx.snap.Graph.Hide(ctx, edges)
-}
-
-// fitsSecond reports whether there is memory for the graph and a second one. The result does not
-// depend on which rows were read before.
-func (tx *Tx) fitsSecond() bool {
-	g := tx.snap.Graph
-	changes, _ := tx.snap.Log.Since(tx.snap.Meta.Base) // the log reaches back further
-	first := min(tx.snap.LoadedBytes(), tx.db.opts.memory(graphPart))
-	return first+g.LoadedBytes()+changeBytes*int64(len(changes)) <= tx.db.opts.memory(graphPart, workPart)
-}
-
-// mostHidden returns the number of edges that can be hidden without a second graph.
-func (tx *Tx) mostHidden() int { return int(tx.db.opts.memory(workPart) / 2 / hiddenBytes) }
 
 // drawHidden draws the given share of the edges, without loops, in the order of the graph. Without
 // memory for a second graph it draws at most mostHidden edges.

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"kith/db/internal/wire"
-
 	"kith/db/internal/candidate"
 	"kith/db/internal/walk"
+	"kith/db/internal/wire"
 	"kith/db/words"
 	"kith/index"
 	"kith/model"

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"kith/db/internal/hidden"
-
 	"kith/db/internal/record"
 	"kith/db/words"
 	"kith/index"

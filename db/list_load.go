@@ -10,10 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"kith/db/internal/wire"
-
 	"kith/db/edgelist"
 	"kith/db/internal/ctxio"
+	"kith/db/internal/wire"
 	"kith/index"
 )
 
@@ -86,14 +85,6 @@ func (o *LoadOptions) SetColumns(s string) (err error) {
 		o.Columns, err = given(edgelist.ParseColumns(s))
 	}
 	return err
-}
-
-// given returns a parsed value, and marks the error of the parser as ErrInput.
-func given[T any](v T, err error) (T, error) {
-	if err != nil {
-		err = inputf("%w", err)
-	}
-	return v, err
 }
 
 // Repeats says how to combine an edge that a list has more than once, or that is in the graph

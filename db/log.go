@@ -9,9 +9,8 @@ import (
 	"math"
 	"slices"
 
-	"kith/db/internal/wire"
-
 	"kith/db/internal/record"
+	"kith/db/internal/wire"
 	"kith/index"
 	"kith/model"
 )

@@ -366,6 +366,13 @@ func (tx *Tx) existing(name string, version int) (*modelView, error) {
 	return nil, noModel(name, tx.snap, model.Heuristics()...)
 }
 
+// noModel returns the error for the name of no model. others are the names that are accepted in
+// place of a model's.
+func noModel(name string, s *snapshot, others ...string) error {
+	names := append(others, slices.Sorted(maps.Keys(s.models))...)
+	return missing(kindModel, name, names, ErrNoModel, "no model %q", name)
+}
+
 // answeredBy describes m as the source of an answer. A nil m is the built-in model.
 func (tx *Tx) answeredBy(m *modelView) string {
 	if m == nil {

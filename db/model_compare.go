@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 
 	"kith/db/internal/hidden"
-
 	"kith/db/internal/record"
 	"kith/db/words"
 	"kith/model"

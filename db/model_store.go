@@ -10,10 +10,9 @@ import (
 
 	"kith/db/internal/ctxio"
 	"kith/db/internal/modelfile"
-	"kith/model"
-
 	"kith/db/internal/record"
 	"kith/index"
+	"kith/model"
 )
 
 // checkpoint stores the state of a learner at the present version, unless this state is stored

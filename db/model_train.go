@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"kith/db/internal/hidden"
-
 	"kith/db/internal/record"
 	"kith/index"
 	"kith/model"
@@ -159,24 +158,6 @@ func (db *DB) addVersion(now, l *record.Learner, v record.Version, held bool) er
 	return db.replace(l, cmp.Or(db.answering(), l.Name), c)
 }
 
-// storeUndeployed stores the learner l as a new version v of a model without deploying it. The
-// writer calls it.
-func (db *DB) storeUndeployed(now, l *record.Learner, v record.Version, c index.Commit) error {
-	if err := db.checkpoint(now); err != nil {
-		return err
-	}
-	ts := db.now.Load().ts + 1
-	l.Registry = now.Registry
-	l.Version, l.Deployed = v.Number, 0
-	var err error
-	if v.Vectors, err = db.writeDocument(l, ts, 0); err != nil {
-		return fmt.Errorf("model %q: %w", l.Name, err)
-	}
-	held := *now
-	held.Registry = now.With(v.StoredAs(ts, l.Model))
-	return db.replace(&held, db.answering(), c)
-}
-
 // clone returns a copy of the learner for a training. The later observations are kept until the
 // training has ended.
 func (m *Model) clone(ctx context.Context) (*record.Learner, error) {
@@ -232,53 +213,6 @@ func (tx *Tx) worldsWithout(ctx context.Context) model.Without {
 		}
 		return without.walker(0, true, 0).World(), nil
 	}
-}
-
-// withoutFew returns a read-only transaction without some of the edges, which should be few.
-// Changed rows are copied if the graph is in memory, so that reading them costs nothing. It returns
-// the error of ctx if that ends. The transaction must not use cached states, because these include
-// the edges.
-func (tx *Tx) withoutFew(ctx context.Context, edges [][2]index.ID) (*Tx, error) {
-	if !tx.snap.Graph.Loaded() {
-		g, err := tx.snap.Graph.Hide(ctx, edges)
-		if err != nil {
-			return nil, err
-		}
-		return tx.onGraph(g), nil
-	}
-	e := tx.snap.Graph.Edit()
-	for i, pair := range edges {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		e.Set(pair[0], pair[1], 0, 0)
-	}
-	return tx.onGraph(e.Graph()), nil
-}
-
-// onGraph returns a read-only transaction on another graph.
-func (tx *Tx) onGraph(g *index.Graph) *Tx {
-	view := *tx.snap.Snapshot
-	view.Graph = g
-	return &Tx{db: tx.db, snap: &snapshot{Snapshot: &view, models: tx.snap.models, ts: tx.snap.ts}, reader: tx.reader}
-}
-
-// requestTime returns the time of a question about some sources, in Unix seconds; 0 means none. See
-// PredictOptions.At and PredictOptions.Now. It returns ErrInput for a time that is not in the years
-// 0 to 9999.
-func (tx *Tx) requestTime(at, now time.Time, sources ...index.ID) (int64, error) {
-	v := tx.view()
-	newest := v.Events.Latest()
-	switch {
-	case !at.IsZero():
-		return unixSeconds(at)
-	case newest == 0 || !slices.ContainsFunc(sources, v.Graph.HasEdges):
-		return 0, nil
-	}
-	if now.IsZero() {
-		now = tx.db.opts.Now()
-	}
-	return min(now.Unix(), newest+1), nil
 }
 
 // trainedEvents is the number of the newest events that a training learns.

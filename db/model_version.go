@@ -2,7 +2,10 @@ package db
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -98,6 +101,23 @@ func (tx *Tx) version(m *modelView, n int) (*modelView, error) {
 		}
 		return viewOf(l), nil
 	})
+}
+
+// noVersion returns the error for a version that a model does not have. r lists the versions that
+// it has.
+func noVersion(model string, r *record.Registry, number int) error {
+	var have []string
+	for _, n := range r.Numbers() {
+		have = append(have, strconv.Itoa(n))
+	}
+	e := missing(kindVersion, strconv.Itoa(number), have, ErrNoModel, "model %q has no version %d (it has %s)", model, number, strings.Join(have, ", "))
+	e.DidYouMean = ""
+	return e
+}
+
+// noVersions returns the error for a policy that is asked for its versions.
+func noVersions(policy string) error {
+	return missing(kindModel, policy, nil, ErrNoModel, "%s is a policy, which has no versions", policy)
 }
 
 // checkVersions opens the versions that are not deployed.
@@ -237,6 +257,24 @@ func (db *DB) switchTo(l *record.Learner, number int, answering string, before [
 	next.Registry = l.Deploying(number, before, db.now.Load().Meta.Version+1, c.Time)
 	next.Stored = record.Checkpoint{Serial: v.Serial, Rounds: next.Model.Rounds()}
 	return db.replace(next, answering, c)
+}
+
+// storeUndeployed stores the learner l as a new version v of a model without deploying it. The
+// writer calls it.
+func (db *DB) storeUndeployed(now, l *record.Learner, v record.Version, c index.Commit) error {
+	if err := db.checkpoint(now); err != nil {
+		return err
+	}
+	ts := db.now.Load().ts + 1
+	l.Registry = now.Registry
+	l.Version, l.Deployed = v.Number, 0
+	var err error
+	if v.Vectors, err = db.writeDocument(l, ts, 0); err != nil {
+		return fmt.Errorf("model %q: %w", l.Name, err)
+	}
+	held := *now
+	held.Registry = now.With(v.StoredAs(ts, l.Model))
+	return db.replace(&held, db.answering(), c)
 }
 
 // replace commits a learner, which is new or has a new registry, and the name of the model that

@@ -1,18 +1,18 @@
 package db
 
 import (
-	"encoding/json"
 	"fmt"
 	"iter"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"kith/db/internal/record"
 	"kith/db/words"
 	"kith/index"
-	"kith/ppr"
 )
 
 // Key identifies a node. It is an integer or a string. 42 and "42" are different keys. Keys are
@@ -48,6 +48,37 @@ func KeyOf(v any) (Key, error) {
 		return k, inputf("%w", err)
 	}
 	return k, nil
+}
+
+// id resolves a key.
+func (tx *Tx) id(key any) (index.ID, error) {
+	if tx.ended {
+		return 0, ErrClosed
+	}
+	k, err := KeyOf(key)
+	if err != nil {
+		return 0, err
+	}
+	id, ok := tx.find(k)
+	if !ok {
+		return 0, tx.noNode(k)
+	}
+	return id, nil
+}
+
+func (tx *Tx) find(k Key) (index.ID, bool) {
+	if tx.batch != nil {
+		return tx.batch.ID(k)
+	}
+	return tx.snap.ID(k)
+}
+
+// key returns the key of a node.
+func (tx *Tx) key(id index.ID) Key {
+	if tx.batch != nil {
+		return tx.batch.Key(id)
+	}
+	return tx.snap.Key(id)
 }
 
 // Node is a stored node.
@@ -147,6 +178,47 @@ func (tx *Tx) node(id index.ID) Node {
 	}
 }
 
+// noNode returns the error for the key of no node. It names the node that the key probably means.
+func (tx *Tx) noNode(k Key) error {
+	e := missing(kindNode, k.Literal(), nil, ErrNotFound, "no node %v", k.Literal())
+	for _, other := range alike(k) {
+		if other.key != k && tx.Has(other.key) {
+			e.DidYouMean = other.key.Literal()
+			e.cause = fmt.Errorf("no node %v; there is a node %v%s", k.Literal(), other.key.Literal(), other.is)
+			break
+		}
+	}
+	return e
+}
+
+// alikeKey is a key that a different one probably means, and what distinguishes it.
+type alikeKey struct {
+	key Key
+	is  string
+}
+
+// alike returns the keys that a key may mean: of the other type, without blanks around it, and with
+// capitals changed. They are few, so that looking them up costs a program that meets many missing
+// nodes little.
+func alike(k Key) (keys []alikeKey) {
+	if _, isInt := k.Int(); isInt {
+		return []alikeKey{{Str(k.String()), ", a string"}}
+	}
+	name, _ := k.Str()
+	bare := strings.TrimSpace(name)
+	if i, err := strconv.ParseInt(bare, 10, 64); err == nil {
+		keys = append(keys, alikeKey{Int(i), ", an integer"})
+	}
+	title := bare
+	if first, size := utf8.DecodeRuneInString(bare); size > 0 {
+		title = string(unicode.ToUpper(first)) + strings.ToLower(bare[size:])
+	}
+	for _, s := range []string{bare, strings.ToLower(bare), title, strings.ToUpper(bare)} {
+		keys = append(keys, alikeKey{key: Str(s)})
+	}
+	return keys
+}
+
 // Has reports whether there is a node with this key.
 func (tx *Tx) Has(k Key) bool {
 	_, ok := tx.find(k)
@@ -173,135 +245,6 @@ func (tx *Tx) Nodes() iter.Seq2[Node, error] {
 			}
 		}
 	}
-}
-
-// Seeds is a weighted set of nodes, one source of a question: which nodes are near the set, which
-// links go with it. A set with a single node, whatever its weight, is that node. The order of the
-// seeds and a common factor of their weights change no answer.
-//
-// Candidates of a set are those near any of its nodes: within n steps of any (Neighbors), with the
-// highest PageRank of a walk that starts at its nodes by weight (PPR), most similar to each in turn
-// (Similar). Nodes of the set, and nodes that any of them is linked to, are left out unless they
-// are listed.
-//
-// In an answer the weights sum to 1, and the seeds have the order in which their nodes were made. A
-// source that is a node has one seed there, of weight 1, and is its key in JSON.
-type Seeds []Seed
-
-// Seed is a node of a set, and how much it counts.
-type Seed struct {
-	Node   Key     `json:"node"`
-	Weight float64 `json:"weight"` // from 2^-40 to 2^40; 0 means 1
-}
-
-// maxSeeds is the maximum number of nodes of a set.
-const maxSeeds = 10_000
-
-// CheckSeeds returns ErrInput for a set that no question can have: one that is empty, too large, or
-// has a node twice or an invalid weight. i is the index of the seed at fault. CheckSeeds does not
-// look the nodes up.
-func CheckSeeds(s Seeds) (i int, err error) {
-	switch n := len(s); {
-	case n == 0:
-		return 0, inputf("a set of sources without nodes: want at least 1")
-	case n > maxSeeds:
-		return maxSeeds, inputf("a set of %d sources: want at most %d", n, maxSeeds)
-	}
-	given := make(map[Key]bool, len(s))
-	for i, seed := range s {
-		switch w := seed.Weight; {
-		case w != 0 && !(w >= index.MinWeight && w <= index.MaxWeight): // the negation also catches NaN
-			return i, inputf("source %v: weight %v is not a number from 2^-40 to 2^40", seed.Node.Literal(), w)
-		case given[seed.Node]:
-			return i, inputf("source %v is given twice in a set", seed.Node.Literal())
-		}
-		given[seed.Node] = true
-	}
-	return 0, nil
-}
-
-// String returns the text of a node, or a list in parentheses of at most five nodes with the
-// weights to four digits: ann, or (ann WEIGHT 0.25, bob WEIGHT 0.75).
-func (s Seeds) String() string { return s.text(Key.String) }
-
-// Literal returns the set as String does, with the nodes in the syntax of the query language.
-func (s Seeds) Literal() string { return s.text(Key.Literal) }
-
-func (s Seeds) text(of func(Key) string) string {
-	const shown = 5
-	if len(s) == 1 {
-		return of(s[0].Node)
-	}
-	var parts []string
-	for i, seed := range s {
-		if i == shown {
-			parts = append(parts, fmt.Sprintf("and %d more", len(s)-shown))
-			break
-		}
-		parts = append(parts, fmt.Sprintf("%s WEIGHT %.4g", of(seed.Node), seed.Weight))
-	}
-	return "(" + strings.Join(parts, ", ") + ")"
-}
-
-// MarshalJSON implements [json.Marshaler]: a node is written as its key, a set as a list of nodes
-// with weights.
-func (s Seeds) MarshalJSON() ([]byte, error) {
-	if len(s) == 1 && s[0].Weight == 1 {
-		return json.Marshal(s[0].Node)
-	}
-	return json.Marshal(append([]Seed{}, s...)) // a list, also without seeds
-}
-
-// UnmarshalJSON implements [json.Unmarshaler]. It reads the output of MarshalJSON.
-func (s *Seeds) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '[' {
-		return json.Unmarshal(b, (*[]Seed)(s))
-	}
-	*s = Seeds{{Weight: 1}}
-	return json.Unmarshal(b, &(*s)[0].Node)
-}
-
-// start resolves a source, which is a node or Seeds, to the distribution of the nodes that a walk
-// starts from: ascending, with values that sum to 1.
-func (tx *Tx) start(source any) (ppr.Vector, error) {
-	seeds, ok := source.(Seeds)
-	if !ok {
-		id, err := tx.id(source)
-		return ppr.Unit(id), err
-	}
-	if _, err := CheckSeeds(seeds); err != nil {
-		return ppr.Vector{}, err
-	}
-	weight := make(map[index.ID]float64, len(seeds))
-	var h ppr.Vector
-	for _, s := range seeds {
-		id, err := tx.id(s.Node)
-		if err != nil {
-			return ppr.Vector{}, err
-		}
-		h.Node, weight[id] = append(h.Node, id), s.Weight
-		if s.Weight == 0 {
-			weight[id] = 1
-		}
-	}
-	slices.Sort(h.Node)
-	total := 0.0
-	for _, id := range h.Node {
-		total += weight[id]
-	}
-	for _, id := range h.Node {
-		h.Value = append(h.Value, weight[id]/total)
-	}
-	return h, nil
-}
-
-// seeds returns the keys and weights of a start.
-func (tx *Tx) seeds(h ppr.Vector) Seeds {
-	s := make(Seeds, len(h.Node))
-	for i, id := range h.Node {
-		s[i] = Seed{tx.key(id), h.Value[i]}
-	}
-	return s
 }
 
 // NodesBeginning yields the keys of the nodes whose spelling, as [Key.Literal] returns it, begins

@@ -41,14 +41,6 @@ type ObserveOptions struct {
 	NoCache        bool       // compute PageRank from scratch, so that the model learns a function of graph and observation alone
 }
 
-// pendingObservation is an observation for a model to learn when the transaction commits.
-type pendingObservation struct {
-	model    string
-	decision uint64 // decision that this rewards; 0 means none
-	outcome  model.Outcome
-	document []byte // its stored form, if it repeats an observation that Changes yielded
-}
-
 // Observe reports the outcome of a link to a model, in a transaction of its own. See [Tx.Observe].
 func (db *DB) Observe(ctx context.Context, o ObserveOptions) error {
 	return db.Update(ctx, func(tx *Tx) error { return tx.Observe(ctx, o) })

@@ -2,15 +2,13 @@ package db
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"log/slog"
 	"math"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"kith/db/internal/store"
-	"kith/index"
 )
 
 // Direction says whether edges are directed.
@@ -174,144 +172,96 @@ func (o *Options) forStore(onSync func(time.Duration)) store.Options {
 	}
 }
 
-// part is a part of Options.Memory.
-type part int
-
-// The parts. Work is one answer, training, comparison or load; what it takes is checked when it
-// begins. Work that runs at the same time is not added up, and an answer's solver may take as much
-// besides; see ppr.Solver.
-const (
-	graphPart    part = iota // the graph with its keys and feature vectors, to which transactions add
-	workPart                 // what a piece of work takes besides the graph
-	storePart                // the store: records of the last commits, tables that are written, blocks that were read
-	statesPart               // cached PageRank states
-	versionsPart             // cached versions of models that are not deployed
-	parts                    // number of parts
-)
-
-// memoryShares returns the share of each part of Options.Memory, in percent. All memory that
-// depends on Options.Memory is one of the parts, or a fraction of a part.
-//
-// INVARIANT: the shares sum to at most 100.
-func memoryShares() [parts]int64 {
-	return [parts]int64{graphPart: 45, workPart: 25, storePart: 20, statesPart: 7, versionsPart: 3}
+// Events are callbacks; nil ones are not called. The goroutine that causes an event waits for its
+// callback, so callbacks must be quick and must not write to the database. Callbacks may run
+// concurrently.
+type Events struct {
+	// Sync is called after each sync, before the commits that it makes durable return. Concurrent
+	// Updates share a sync.
+	Sync func(took time.Duration)
+	// Commit is called for each group of commits that has become durable and visible to readers.
+	Commit func(CommitEvent)
+	// Checkpoint is called for each model whose state was stored.
+	Checkpoint func(CheckpointEvent)
+	// Compaction is called for each compaction that has ended, including those in the background.
+	Compaction func(CompactionEvent)
 }
 
-// memory returns the bytes of the given parts together.
-func (o *Options) memory(of ...part) (bytes int64) {
-	for _, p := range of {
-		bytes += o.Memory * memoryShares()[p] / 100
+// CommitEvent describes a group of commits that became durable together.
+type CommitEvent struct {
+	Version uint64 // version of the graph after the group
+	Commits int
+	Took    time.Duration // time to write and sync
+}
+
+// CheckpointEvent describes the storing of a model's state.
+type CheckpointEvent struct {
+	Model  string
+	Rounds int // number of outcomes that the model had observed
+	Took   time.Duration
+}
+
+// CompactionEvent describes a compaction that has ended: the changes of the graph are in a new base
+// if Err is nil.
+type CompactionEvent struct {
+	Took time.Duration
+	Err  error // nil if the compaction succeeded
+}
+
+// Activity counts what has happened to a database since it was opened.
+type Activity struct {
+	Opened       time.Time     `json:"opened"`
+	Commits      uint64        `json:"commits"` // commits that became durable, without commits of loads and models
+	Syncs        uint64        `json:"syncs"`
+	SyncTime     time.Duration `json:"sync_time_ns"` // total time of the syncs
+	Checkpoints  uint64        `json:"checkpoints"`  // number of model checkpoints
+	Compactions  uint64        `json:"compactions"`
+	Transactions int           `json:"transactions"` // number of transactions that are open now
+}
+
+// counters counts events, calls the callbacks of Options.Events and logs.
+type counters struct {
+	callbacks Events
+	log       *slog.Logger
+
+	mu  sync.Mutex // protects following fields
+	now Activity   // without Transactions
+}
+
+// count calls f with the counts.
+func (c *counters) count(f func(*Activity)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f(&c.now)
+}
+
+func (c *counters) synced(took time.Duration) {
+	c.count(func(a *Activity) { a.Syncs++; a.SyncTime += took })
+	call(c.callbacks.Sync, took)
+}
+
+func (c *counters) committed(e CommitEvent) {
+	c.count(func(a *Activity) { a.Commits += uint64(e.Commits) })
+	call(c.callbacks.Commit, e)
+}
+
+func (c *counters) checkpointed(e CheckpointEvent) {
+	c.count(func(a *Activity) { a.Checkpoints++ })
+	c.log.Debug("checkpoint", "model", e.Model, "rounds", e.Rounds, "took", e.Took)
+	call(c.callbacks.Checkpoint, e)
+}
+
+func (c *counters) compacted(e CompactionEvent) {
+	if e.Err == nil {
+		c.count(func(a *Activity) { a.Compactions++ })
+		c.log.Info("compaction", "took", e.Took)
 	}
-	return bytes
+	call(c.callbacks.Compaction, e)
 }
 
-// The fractions of workPart that the kinds of work take.
-const (
-	rowsFraction      = 2 // of graphPart: blocks of the graph that were read, until the rows are loaded
-	splitFraction     = 2 // a file of PyTorch that is read as a whole
-	modelFileFraction = 4 // a model file
-	bulkFraction      = 2 // what a load takes to collect and sort edges
-	tableFraction     = 4 // pages of a Parquet file
-)
-
-// answerMemory returns the bytes that an answer may take: a quarter of Options.Memory.
-func (db *DB) answerMemory() int64 { return db.opts.memory(workPart) }
-
-// sized is a version of the graph.
-type sized interface {
-	KeptBytes() int64   // memory that its rows do not take
-	LoadedBytes() int64 // memory of all of it
-}
-
-// fitsGraph returns ErrTooLarge for a version that must have more in memory than the given parts of
-// Options.Memory: all of it if the store is in memory, too, and otherwise what cannot be read on
-// demand.
-func (db *DB) fitsGraph(s sized, of ...part) error {
-	bytes := s.KeptBytes()
-	if db.opts.InMemory {
-		bytes = s.LoadedBytes()
+// call calls a callback unless it is nil.
+func call[E any](f func(E), event E) {
+	if f != nil {
+		f(event)
 	}
-	return db.checkMemory("the graph needs", bytes, db.opts.memory(of...))
-}
-
-// fitsWork returns ErrTooLarge for an answer that takes more bytes than its part of Options.Memory.
-func (db *DB) fitsWork(what string, bytes int64) error {
-	return db.checkMemory(what+" takes", bytes, db.opts.memory(workPart))
-}
-
-// Bytes that an edge and a node take at most, in an estimate of the memory of a graph. An edge is
-// in two rows, with a weight and a time.
-const (
-	edgeBytes = 32
-	nodeBytes = 64
-)
-
-// modelMemory returns the bytes that the view of a model may take on a graph: the bytes of an
-// answer, and what the graph leaves of its part. It depends on the numbers of the graph alone, and
-// not on what the process has loaded or changed.
-func (db *DB) modelMemory(m *index.Meta) int64 {
-	graph := edgeBytes*m.Edges + nodeBytes*m.Nodes + m.FeatureBytes
-	return db.opts.memory(workPart) + max(db.opts.memory(graphPart)-graph, 0)
-}
-
-// checkMemory returns ErrTooLarge unless bytes are at most limit.
-func (db *DB) checkMemory(what string, bytes, limit int64) error {
-	if bytes <= limit {
-		return nil
-	}
-	return fmt.Errorf("%w: %s about %d MB, of the %d MB of Options.Memory it may have %d",
-		ErrTooLarge, what, bytes>>20, db.opts.Memory>>20, limit>>20)
-}
-
-// stored returns where the blocks of a base are read from at a version.
-func (db *DB) stored(ts uint64) *index.Stored {
-	return &index.Stored{Source: meteredSource{db.store.At(ts), db}, Cache: db.opts.memory(graphPart) / rowsFraction}
-}
-
-// meteredSource counts the bytes of a source that are read.
-type meteredSource struct {
-	index.Source
-	db *DB
-}
-
-func (s meteredSource) Read(key []byte) (value []byte, ok bool, err error) {
-	value, ok, err = s.Source.Read(key)
-	n := int64(len(value))
-	if left := s.db.untilLoad.Add(-n); left <= 0 && left+n > 0 {
-		s.db.loadRows()
-	}
-	return value, ok, err
-}
-
-// loadAtOnce is the number of edges up to which the rows of a graph are loaded into memory at once,
-// in milliseconds.
-const loadAtOnce = 1 << 16
-
-// loadsAtOnce reports whether the rows of a version are loaded into memory before its first reader
-// begins.
-func (db *DB) loadsAtOnce(s *index.Snapshot) bool {
-	return s.Graph.NumEdges() <= loadAtOnce && db.fitsRows(s)
-}
-
-// fitsRows reports whether memory suffices for all rows and keys of a version.
-func (db *DB) fitsRows(s *index.Snapshot) bool {
-	return !db.opts.paged && s.Graph.Loadable() && s.LoadedBytes() <= db.opts.memory(graphPart)
-}
-
-// requiredMemory returns the smallest Options.Memory with which a graph is kept in memory that
-// takes so many bytes there.
-func requiredMemory(graph int64) int64 {
-	return max(minMemory, graph*100/memoryShares()[graphPart]+100)
-}
-
-// openRows prepares the rows of a version that has been opened: it loads a small graph into memory.
-// If the store has set tables aside, it reads all of it, because nothing may be missing.
-func (db *DB) openRows(ctx context.Context, s *index.Snapshot) error {
-	switch whole := db.store.Complete(); {
-	case db.loadsAtOnce(s), !whole && db.fitsRows(s):
-		return s.Load(ctx)
-	case !whole:
-		return s.CheckStored(ctx)
-	}
-	return nil
 }

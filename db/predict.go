@@ -11,9 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"kith/db/internal/wire"
-
 	"kith/db/internal/walk"
+	"kith/db/internal/wire"
 	"kith/db/words"
 	"kith/index"
 	"kith/model"
@@ -182,6 +181,24 @@ type question struct {
 	scorer     *model.Scorer
 	walk       *walk.Walker
 	ranking    *Prediction // without the links
+}
+
+// requestTime returns the time of a question about some sources, in Unix seconds; 0 means none. See
+// PredictOptions.At and PredictOptions.Now. It returns ErrInput for a time that is not in the years
+// 0 to 9999.
+func (tx *Tx) requestTime(at, now time.Time, sources ...index.ID) (int64, error) {
+	v := tx.view()
+	newest := v.Events.Latest()
+	switch {
+	case !at.IsZero():
+		return unixSeconds(at)
+	case newest == 0 || !slices.ContainsFunc(sources, v.Graph.HasEdges):
+		return 0, nil
+	}
+	if now.IsZero() {
+		now = tx.db.opts.Now()
+	}
+	return min(now.Unix(), newest+1), nil
 }
 
 func (tx *Tx) prepare(ctx context.Context, p PredictOptions) (*question, error) {

@@ -14,9 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"kith/db/internal/hidden"
-
 	"kith/db/edgelist"
+	"kith/db/internal/hidden"
 	"kith/index"
 	"kith/model"
 )

@@ -5,11 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"kith/index"
@@ -63,18 +61,6 @@ type ChangeStats struct {
 	Kept    uint64 `json:"kept"`    // number of changes
 	After   uint64 `json:"after"`   // version before the oldest change: a reader that has it can go on
 	Readers int    `json:"readers"` // number of calls of DB.Changes that have not ended
-}
-
-// labelNames returns the names of the labels.
-func labelNames(s *index.Snapshot) (names []string) {
-	for _, l := range s.Meta.Labels[1:] { // the first is "no label"
-		names = append(names, l.Name)
-	}
-	return names
-}
-
-func contents(id string, version, history uint64) string {
-	return fmt.Sprintf("%s version %d history %x", id, version, history)
 }
 
 // Stats returns the figures at the transaction's version. It counts the nodes of each label.
@@ -197,100 +183,6 @@ func seconds(t time.Time) float64 {
 		return 0
 	}
 	return float64(t.UnixMilli()) / 1000
-}
-
-// Events are callbacks; nil ones are not called. The goroutine that causes an event waits for its
-// callback, so callbacks must be quick and must not write to the database. Callbacks may run
-// concurrently.
-type Events struct {
-	// Sync is called after each sync, before the commits that it makes durable return. Concurrent
-	// Updates share a sync.
-	Sync func(took time.Duration)
-	// Commit is called for each group of commits that has become durable and visible to readers.
-	Commit func(CommitEvent)
-	// Checkpoint is called for each model whose state was stored.
-	Checkpoint func(CheckpointEvent)
-	// Compaction is called for each compaction that has ended, including those in the background.
-	Compaction func(CompactionEvent)
-}
-
-// CommitEvent describes a group of commits that became durable together.
-type CommitEvent struct {
-	Version uint64 // version of the graph after the group
-	Commits int
-	Took    time.Duration // time to write and sync
-}
-
-// CheckpointEvent describes the storing of a model's state.
-type CheckpointEvent struct {
-	Model  string
-	Rounds int // number of outcomes that the model had observed
-	Took   time.Duration
-}
-
-// CompactionEvent describes a compaction that has ended: the changes of the graph are in a new base
-// if Err is nil.
-type CompactionEvent struct {
-	Took time.Duration
-	Err  error // nil if the compaction succeeded
-}
-
-// Activity counts what has happened to a database since it was opened.
-type Activity struct {
-	Opened       time.Time     `json:"opened"`
-	Commits      uint64        `json:"commits"` // commits that became durable, without commits of loads and models
-	Syncs        uint64        `json:"syncs"`
-	SyncTime     time.Duration `json:"sync_time_ns"` // total time of the syncs
-	Checkpoints  uint64        `json:"checkpoints"`  // number of model checkpoints
-	Compactions  uint64        `json:"compactions"`
-	Transactions int           `json:"transactions"` // number of transactions that are open now
-}
-
-// counters counts events, calls the callbacks of Options.Events and logs.
-type counters struct {
-	callbacks Events
-	log       *slog.Logger
-
-	mu  sync.Mutex // protects following fields
-	now Activity   // without Transactions
-}
-
-// count calls f with the counts.
-func (c *counters) count(f func(*Activity)) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	f(&c.now)
-}
-
-func (c *counters) synced(took time.Duration) {
-	c.count(func(a *Activity) { a.Syncs++; a.SyncTime += took })
-	call(c.callbacks.Sync, took)
-}
-
-func (c *counters) committed(e CommitEvent) {
-	c.count(func(a *Activity) { a.Commits += uint64(e.Commits) })
-	call(c.callbacks.Commit, e)
-}
-
-func (c *counters) checkpointed(e CheckpointEvent) {
-	c.count(func(a *Activity) { a.Checkpoints++ })
-	c.log.Debug("checkpoint", "model", e.Model, "rounds", e.Rounds, "took", e.Took)
-	call(c.callbacks.Checkpoint, e)
-}
-
-func (c *counters) compacted(e CompactionEvent) {
-	if e.Err == nil {
-		c.count(func(a *Activity) { a.Compactions++ })
-		c.log.Info("compaction", "took", e.Took)
-	}
-	call(c.callbacks.Compaction, e)
-}
-
-// call calls a callback unless it is nil.
-func call[E any](f func(E), event E) {
-	if f != nil {
-		f(event)
-	}
 }
 
 // Degrees says how many nodes have how many edges.

@@ -3,13 +3,16 @@ package db
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"kith/db/internal/feed"
 	"kith/db/internal/record"
 	"kith/db/internal/store"
+	"kith/db/words"
 	"kith/index"
+	"kith/model"
 )
 
 // Tx is a transaction: a snapshot to read and, in an Update, changes to it, which the transaction
@@ -34,6 +37,14 @@ type Tx struct {
 	earliest int64 // the value of DB.earliest after this commit has dropped expired decisions
 }
 
+// pendingObservation is an observation for a model to learn when the transaction commits.
+type pendingObservation struct {
+	model    string
+	decision uint64 // decision that this rewards; 0 means none
+	outcome  model.Outcome
+	document []byte // its stored form, if it repeats an observation that Changes yielded
+}
+
 // view returns the snapshot with the transaction's own changes.
 func (tx *Tx) view() *index.Snapshot {
 	if tx.batch != nil {
@@ -51,37 +62,6 @@ func (tx *Tx) writable() (*index.Batch, error) {
 		return nil, ErrReadOnly
 	}
 	return tx.batch, nil
-}
-
-// id resolves a key.
-func (tx *Tx) id(key any) (index.ID, error) {
-	if tx.ended {
-		return 0, ErrClosed
-	}
-	k, err := KeyOf(key)
-	if err != nil {
-		return 0, err
-	}
-	id, ok := tx.find(k)
-	if !ok {
-		return 0, tx.noNode(k)
-	}
-	return id, nil
-}
-
-func (tx *Tx) find(k Key) (index.ID, bool) {
-	if tx.batch != nil {
-		return tx.batch.ID(k)
-	}
-	return tx.snap.ID(k)
-}
-
-// key returns the key of a node.
-func (tx *Tx) key(id index.ID) Key {
-	if tx.batch != nil {
-		return tx.batch.Key(id)
-	}
-	return tx.snap.Key(id)
 }
 
 // Begin begins a transaction that the caller must end with Commit or Rollback. [DB.View] and
@@ -204,28 +184,66 @@ func (tx *Tx) Savepoint(f func() error) error {
 	return err
 }
 
-// Assuming calls f with a read-only transaction that sees the database with more edges. Edges that
-// exist already get the given weights and times. Nothing is written. Missing end nodes exist only
-// for f. The cached PageRank states do not include the edges, so answers are computed from scratch.
-//
-// It returns ErrInput for an invalid edge, and in an Update that has changed something. In that
-// case, write the edges and return an error from the function to discard them.
-func (tx *Tx) Assuming(edges []Edge, f func(*Tx) error) error {
-	switch {
-	case tx.ended:
-		return ErrClosed
-	case tx.batch != nil && !tx.batch.Empty():
-		return inputf("edges cannot be assumed beside changes that are not committed")
+// changeBytes is the memory of a change until it is in a base. hiddenBytes is about the largest
+// memory of an edge that is hidden by changes of the rows of its nodes. Both are in bytes.
+const (
+	changeBytes = 256
+	hiddenBytes = 4 << 10
+)
+
+// without returns the graph without the given edges, which must ascend: a second graph if there is
+// memory for it, otherwise the same graph with changed rows. It returns ErrTooLarge if there is no
+// memory for these either, or the error of ctx.
+func (tx *Tx) without(ctx context.Context, edges [][2]index.ID) (*index.Graph, error) {
+	if tx.fitsSecond() {
+		return tx.snap.Graph.Without(ctx, edges)
 	}
-	over := &Tx{db: tx.db, snap: tx.snap, reader: tx.reader, batch: tx.snap.Begin()}
-	defer over.expire()
-	for _, e := range edges {
-		if err := over.PutEdge(e.Src, e.Dst, Weight(e.Weight), At(e.Time)); err != nil {
-			return err
+	if len(edges) > tx.mostHidden() {
+		what := fmt.Sprintf("the graph is too large to be copied, and to hide %s takes", words.Count(len(edges), "edge"))
+		return nil, tx.db.checkMemory(what, hiddenBytes*int64(len(edges)), tx.db.opts.memory(workPart)/2)
+	}
+	return tx.snap.Graph.Hide(ctx, edges)
+}
+
+// fitsSecond reports whether there is memory for the graph and a second one. The result does not
+// depend on which rows were read before.
+func (tx *Tx) fitsSecond() bool {
+	g := tx.snap.Graph
+	changes, _ := tx.snap.Log.Since(tx.snap.Meta.Base) // the log reaches back further
+	first := min(tx.snap.LoadedBytes(), tx.db.opts.memory(graphPart))
+	return first+g.LoadedBytes()+changeBytes*int64(len(changes)) <= tx.db.opts.memory(graphPart, workPart)
+}
+
+// mostHidden returns the number of edges that can be hidden without a second graph.
+func (tx *Tx) mostHidden() int { return int(tx.db.opts.memory(workPart) / 2 / hiddenBytes) }
+
+// withoutFew returns a read-only transaction without some of the edges, which should be few.
+// Changed rows are copied if the graph is in memory, so that reading them costs nothing. It returns
+// the error of ctx if that ends. The transaction must not use cached states, because these include
+// the edges.
+func (tx *Tx) withoutFew(ctx context.Context, edges [][2]index.ID) (*Tx, error) {
+	if !tx.snap.Graph.Loaded() {
+		g, err := tx.snap.Graph.Hide(ctx, edges)
+		if err != nil {
+			return nil, err
 		}
+		return tx.onGraph(g), nil
 	}
-	over.assumed = true
-	return f(over)
+	e := tx.snap.Graph.Edit()
+	for i, pair := range edges {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		e.Set(pair[0], pair[1], 0, 0)
+	}
+	return tx.onGraph(e.Graph()), nil
+}
+
+// onGraph returns a read-only transaction on another graph.
+func (tx *Tx) onGraph(g *index.Graph) *Tx {
+	view := *tx.snap.Snapshot
+	view.Graph = g
+	return &Tx{db: tx.db, snap: &snapshot{Snapshot: &view, models: tx.snap.models, ts: tx.snap.ts}, reader: tx.reader}
 }
 
 // openReaders counts the open transactions by the timestamp they read at, so that the store keeps

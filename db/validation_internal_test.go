@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"kith/db/internal/hidden"
-
 	"kith/index"
 	"kith/model"
 )
