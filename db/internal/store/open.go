@@ -249,7 +249,7 @@ func badgerOptions(path string, o Options) badger.Options {
 		WithBaseTableSize(table).
 		WithValueThreshold(768 << 10). // above the largest value, below the size of a transaction
 		WithBlockCacheSize(cache).
-		WithValueLogFileSize(16 << 20).
+		WithValueLogFileSize(1 << 20).
 		WithNumCompactors(compactors).
 		WithChecksumVerificationMode(options.OnBlockRead).
 		WithMetricsEnabled(false).
