@@ -24,10 +24,10 @@ func TestFollow(t *testing.T) {
 		for _, paged := range []bool{false, true} {
 			t.Run(fmt.Sprint(direction, paged), func(t *testing.T) {
 				t.Parallel()
-				if testing.Short() && paged != (direction == db.Directed) {
-					t.Skip("each direction and each way to read once with -short")
+				if !*long && paged != (direction == db.Directed) {
+					t.Skip("each direction and each way to read once without -long")
 				}
-				testFollow(t, direction, paged, size(60, 80, 800)**times)
+				testFollow(t, direction, paged, size(40, 80, 1500)**times)
 			})
 		}
 	}
@@ -91,7 +91,7 @@ func TestFollowFromEveryVersion(t *testing.T) {
 	now := newClock()
 	g := dbtest.Reopen(t, place(t), feedOptions(now))
 	var paths []string
-	for i := range size(20, 36, 200) {
+	for i := range size(20, 27, 200) {
 		must(t, historyStep(g, now, i))
 		if i%3 == 0 {
 			paths = append(paths, follower(t, g))

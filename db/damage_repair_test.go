@@ -142,7 +142,10 @@ var fileDamages = map[string]func(rng *rand.Rand, files map[string][]byte, name 
 }
 
 func used(b []byte) int {
-	n := len(b)
+	zeros, n := make([]byte, 4096), len(b)
+	for n >= len(zeros) && bytes.Equal(b[n-len(zeros):n], zeros) {
+		n -= len(zeros)
+	}
 	for n > 0 && b[n-1] == 0 {
 		n--
 	}

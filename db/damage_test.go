@@ -114,8 +114,8 @@ func filesIn(dir string) (map[string][]byte, error) {
 func writeFiles(t testing.TB, dir string, files map[string][]byte) {
 	must(t, os.MkdirAll(dir, 0o700))
 	for name, b := range files {
-		path, used := filepath.Join(dir, name), bytes.TrimRight(b, "\x00")
-		must(t, os.WriteFile(path, used, 0o600), os.Truncate(path, int64(len(b)))) // logs are preallocated with zeros
+		path := filepath.Join(dir, name)
+		must(t, os.WriteFile(path, b[:used(b)], 0o600), os.Truncate(path, int64(len(b)))) // logs are preallocated with zeros
 	}
 }
 

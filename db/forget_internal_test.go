@@ -92,7 +92,10 @@ func TestForget(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	const limit = 3 << 10
-	const steps = 200
+	steps := 120
+	if isLong() {
+		steps = 400
+	}
 	g, twin := newForgetter(t, limit), newForgetter(t, 0)
 	largest := int64(0)
 	for i := range steps {

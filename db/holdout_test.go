@@ -180,7 +180,7 @@ func TestHoldoutContenders(t *testing.T) {
 	g := dbtest.Open(t, inMemory)
 	strew(t, g, 40, 5)
 	must(t, g.Model("m").Create(ctx, model.Spec{}))
-	_, err := g.Model("m").Train(ctx, db.TrainOptions{Plan: model.EdgePlan{Samples: 30}}) // makes m the model that answers requests without a name
+	_, err := g.Model("m").Train(ctx, db.TrainOptions{Plan: model.EdgePlan{Samples: 30, Epochs: 2}}) // makes m the model that answers requests without a name
 	must(t, err)
 	among := []db.Candidates{db.All(), db.Neighbors(2)}
 	h := db.EvaluateOptions{Share: 0.1, Sample: 5, Among: among}

@@ -52,14 +52,16 @@ func TestPredictAt(t *testing.T) {
 	t.Parallel()
 	notShort(t)
 	path := t.TempDir() + "/t.kith"
-	g := timedGraph(t, path, 1550)
+	events := size(0, 750, 1550)
+	newest, last := 1000+3*((events-1)/100), int64(5000+10*(events-1)) // the first of the three targets in fashion
+	g := timedGraph(t, path, events)
 	ask := func(g *db.DB, at time.Time) *db.Prediction {
 		t.Helper()
 		var targets []any
-		for k := range 48 {
+		for k := range newest + 3 - 1000 {
 			targets = append(targets, 1000+k)
 		}
-		r, err := g.Predict(context.Background(), db.PredictOptions{For: 7, Among: db.Keys(targets...), At: at, Top: 48})
+		r, err := g.Predict(context.Background(), db.PredictOptions{For: 7, Among: db.Keys(targets...), At: at, Top: -1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,11 +69,11 @@ func TestPredictAt(t *testing.T) {
 	}
 	now := ask(g, time.Time{})
 	for _, l := range now.Links[:3] {
-		if k, _ := l.Target.Int(); k < 1045 {
+		if k, _ := l.Target.Int(); int(k) < newest {
 			t.Errorf("%v comes first, which is out of fashion: %v", l.Target, now.Links[:3])
 		}
 	}
-	same := ask(g, time.Unix(5000+10*1549+1, 0))
+	same := ask(g, time.Unix(last+1, 0))
 	if fmt.Sprint(same.Links) != fmt.Sprint(now.Links) {
 		t.Errorf("the second after the newest edge: %v, want %v", same.Links[:3], now.Links[:3])
 	}
@@ -79,7 +81,7 @@ func TestPredictAt(t *testing.T) {
 		t.Error("years later the answer is the same")
 	}
 	newcomer := func(at time.Time) string {
-		r, err := g.Predict(context.Background(), db.PredictOptions{For: 999, Among: db.Keys(1000, 1047), At: at})
+		r, err := g.Predict(context.Background(), db.PredictOptions{For: 999, Among: db.Keys(1000, newest+2), At: at})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +90,7 @@ func TestPredictAt(t *testing.T) {
 	if err := g.Update(context.Background(), func(tx *db.Tx) error { return tx.PutNode(db.Node{Key: db.Int(999)}) }); err != nil {
 		t.Fatal(err)
 	}
-	if newcomer(time.Time{}) == newcomer(time.Unix(5000+10*1549+1, 0)) {
+	if newcomer(time.Time{}) == newcomer(time.Unix(last+1, 0)) {
 		t.Error("a node without edges is asked about at a time, though none is given")
 	}
 	if err := g.Close(); err != nil {

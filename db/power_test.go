@@ -163,15 +163,12 @@ func eachField(t testing.TB, b []byte, f func(field, number uint64, message []by
 // sector.
 func (c *powerCut) mix(then, now []byte) []byte {
 	out := slices.Clone(now)
-	how := c.rng.IntN(4) // all of it, none, or by sector
-	for at := 0; at < len(now); at += sector {
-		end := min(at+sector, len(now))
-		old := make([]byte, end-at)
-		if at < len(then) {
-			copy(old, then[at:])
-		}
+	how := c.rng.IntN(4)                                 // all of it, none, or by sector
+	written := min(max(used(then), used(now)), len(now)) // both are zero from here on
+	for at := 0; at < written; at += sector {
 		if how == 0 || how > 1 && c.rng.IntN(2) == 0 {
-			copy(out[at:end], old)
+			part := out[at:min(at+sector, len(out))]
+			clear(part[copy(part, then[min(at, len(then)):]):])
 		}
 	}
 	return out
@@ -347,7 +344,7 @@ func TestPowerLossOfTables(t *testing.T) {
 				slow(t)
 			}
 			ctx, rng := context.Background(), rand.New(rand.NewPCG(8, 10))
-			first, second := manyKeys(rng, size(1200, 1200, 2500)), manyKeys(rng, size(1500, 1500, 3000))
+			first, second := manyKeys(rng, size(600, 600, 2500)), manyKeys(rng, size(750, 750, 3000))
 			add := func(key string) func(*db.DB) error {
 				return func(g *db.DB) error {
 					return g.Update(ctx, func(tx *db.Tx) error { return tx.PutEdge(key, 1) })

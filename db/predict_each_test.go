@@ -43,9 +43,10 @@ func aboutAll(t testing.TB, tx *db.Tx, p db.PredictOptions) iter.Seq[db.PredictO
 // Each answer of a batch is that of the question alone, bit for bit, with any number of processors,
 // and in a transaction with changes.
 func TestPredictEach(t *testing.T) {
+	nodes := size(80, 150, 150)
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		g := dbtest.Open(t, &db.Options{InMemory: true, Direction: direction})
-		load(t, g, 150)
+		load(t, g, nodes)
 		must(t, g.Model("prb").Create(context.Background(), db.ModelSpec{Policy: "prb"}))
 		for _, p := range []db.PredictOptions{
 			{Among: db.Neighbors(2)},
@@ -54,7 +55,7 @@ func TestPredictEach(t *testing.T) {
 			{},
 		} {
 			var want []string
-			for i := range 150 {
+			for i := range nodes {
 				alone := p
 				alone.For, alone.NoCache = i, true
 				want = append(want, answer(t, g, alone))

@@ -24,7 +24,7 @@ func TestDefaultIsNotBelowHeuristics(t *testing.T) {
 		slow      bool
 	}{
 		{"snap/facebook_combined.txt", db.Undirected, true},
-		{"snap/CA-GrQc.txt", db.Undirected, false},
+		{"snap/CA-GrQc.txt", db.Undirected, true},
 		{"snap/wiki-Vote.txt", db.Directed, true},
 	} {
 		t.Run(c.file, func(t *testing.T) {

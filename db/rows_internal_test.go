@@ -64,10 +64,13 @@ func answers(t *testing.T, g *DB) (all []string) {
 // after changes, observations, a training and a compaction.
 func TestRowsOnDemand(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds; TestPaged reads on demand too")
+	}
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(8, 1))
 	now := func() time.Time { return time.Unix(1_100_000_000, 0) }
 	for _, direction := range []Direction{Undirected, Directed} {
-		if testing.Short() && direction == Undirected {
+		if !isLong() && direction == Undirected {
 			continue
 		}
 		var list strings.Builder

@@ -17,28 +17,28 @@ import (
 
 // A common factor of all weights changes no answer: no candidate, score, bound, rank or note. The
 // graphs are loaded, edited and asked with the cache and without. With -long each graph has both
-// factors.
+// factors, without it there are three graphs, and one with -short.
 func TestUnitOfWeights(t *testing.T) {
 	t.Parallel()
 	two := db.Seeds{{db.Int(3), 1}, {db.Int(11), 2}}
 	all := []any{3, isolated, two, append(two, db.Seed{Node: db.Int(isolated), Weight: 1})}
+	always := func(*testing.T) {}
 	for _, c := range []struct {
 		what     string
 		exponent int
 		w        weighing
+		run      func(*testing.T)
 	}{
-		{"equal weights", 30, weighing{db.Undirected, 1, edgelist.SrcDstWeight, []any{3, two}}},
-		{"equal weights", -30, weighing{db.Directed, 1, edgelist.SrcDstWeight, []any{3, two}}},
-		{"different weights, timed", -30, weighing{db.Undirected, 8, edgelist.SrcDstWeightTime, all}},
-		{"different weights, timed", 30, weighing{db.Directed, 8, edgelist.SrcDstWeightTime, all}},
-		{"different weights, untimed", 30, weighing{db.Undirected, 8, edgelist.SrcDstWeight, all}},
-		{"different weights, untimed", -30, weighing{db.Directed, 8, edgelist.SrcDstWeight, all}},
+		{"equal weights", 30, weighing{db.Undirected, 1, edgelist.SrcDstWeight, []any{3, two}}, notShort},
+		{"equal weights", -30, weighing{db.Directed, 1, edgelist.SrcDstWeight, []any{3, two}}, slow},
+		{"different weights, timed", -30, weighing{db.Undirected, 8, edgelist.SrcDstWeightTime, all}, slow},
+		{"different weights, timed", 30, weighing{db.Directed, 8, edgelist.SrcDstWeightTime, all}, always},
+		{"different weights, untimed", 30, weighing{db.Undirected, 8, edgelist.SrcDstWeight, all}, notShort},
+		{"different weights, untimed", -30, weighing{db.Directed, 8, edgelist.SrcDstWeight, all}, slow},
 	} {
 		t.Run(fmt.Sprintf("%v, %s", c.w.direction, c.what), func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() && c.what != "different weights, timed" {
-				t.Skip("two graphs with -short")
-			}
+			c.run(t)
 			exponents := []int{c.exponent}
 			if *long {
 				exponents = append(exponents, -c.exponent)
