@@ -40,3 +40,17 @@ func Beating(g *db.DB, after time.Duration) http.Handler {
 func ChangesWithin(ctx context.Context, c *Client, since uint64, silence time.Duration) iter.Seq2[db.Change, error] {
 	return c.changesWithin(ctx, since, silence)
 }
+
+// load returns how many places are taken.
+func (s *places) load() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.taken)
+}
+
+// load returns how many statements run and wait.
+func (t *turns) load() (running, waiting int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.running, t.waiting
+}

@@ -105,10 +105,3 @@ func (p *place) leave() error {
 	p.in.remove(p)
 	return nil
 }
-
-// load returns how many places are taken.
-func (s *places) load() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.taken)
-}

@@ -113,13 +113,6 @@ func (t *turns) remove(n *turn) bool {
 	return false
 }
 
-// load returns how many statements run and wait.
-func (t *turns) load() (running, waiting int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.running, t.waiting
-}
-
 // end ends a turn, so that the next one begins.
 func (n *turn) end() {
 	n.mu.Lock()

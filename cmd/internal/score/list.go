@@ -60,16 +60,9 @@ func (l *list) readNodes(tx *db.Tx, f io.Reader, o edgelist.Options) error {
 	if err != nil {
 		return err
 	}
-	for n, err := range r.All() {
-		if err == nil {
-			err = l.add(tx, n.Line, n.Key)
-		}
-		if err != nil {
-			return err
-		}
-	}
+	err = each(r.All(), func(n edgelist.Node) error { return l.add(tx, n.Line, n.Key) })
 	l.note(r.Notes)
-	return nil
+	return err
 }
 
 func (l *list) readPairs(tx *db.Tx, f io.Reader, o edgelist.Options) error {
@@ -77,15 +70,21 @@ func (l *list) readPairs(tx *db.Tx, f io.Reader, o edgelist.Options) error {
 	if err != nil {
 		return err
 	}
-	for e, err := range r.Edges() {
+	err = each(r.Edges(), func(e edgelist.Edge) error { return l.add(tx, e.Line, e.Src, e.Dst) })
+	l.note(r.Notes)
+	return err
+}
+
+// each calls add for each line, until an error.
+func each[T any](lines iter.Seq2[T, error], add func(T) error) error {
+	for line, err := range lines {
 		if err == nil {
-			err = l.add(tx, e.Line, e.Src, e.Dst)
+			err = add(line)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	l.note(r.Notes)
 	return nil
 }
 

@@ -36,8 +36,7 @@ func (v *values) decode(k kind, encoding format.Encoding, b []byte, n int, most 
 		_, err := v.deltas(k, b, n)
 		return err
 	case encoding == format.DeltaLengthByteArray && k.physical == format.ByteArray:
-		_, err := v.deltaLengths(b, n)
-		return err
+		return v.deltaLengths(b, n)
 	case encoding == format.DeltaByteArray && k.physical == format.ByteArray:
 		return v.deltaTexts(b, n, most)
 	case encoding == format.ByteStreamSplit && (k.physical == format.Float || k.physical == format.Double):
@@ -145,22 +144,21 @@ func (v *values) split(k kind, b []byte, n int) error {
 	return nil
 }
 
-// deltaLengths appends texts whose lengths are stored before them, and returns the bytes after
-// them.
-func (v *values) deltaLengths(b []byte, n int) (rest []byte, err error) {
+// deltaLengths appends texts whose lengths are stored before them.
+func (v *values) deltaLengths(b []byte, n int) error {
 	var lengths values
-	b, err = lengths.deltas(kind{physical: format.Int64}, b, n)
+	b, err := lengths.deltas(kind{physical: format.Int64}, b, n)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, length := range lengths.Ints {
 		if length < 0 || length > int64(len(b)) {
-			return nil, errPage
+			return errPage
 		}
 		v.text(b[:length])
 		b = b[length:]
 	}
-	return b, nil
+	return nil
 }
 
 // deltaTexts appends texts that are stored as the length of the prefix that each shares with the
@@ -170,7 +168,7 @@ func (v *values) deltaTexts(b []byte, n int, most int64) error {
 	var common, ends values
 	b, err := common.deltas(kind{physical: format.Int64}, b, n)
 	if err == nil {
-		_, err = ends.deltaLengths(b, n)
+		err = ends.deltaLengths(b, n)
 	}
 	if err != nil {
 		return err

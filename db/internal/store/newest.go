@@ -121,8 +121,7 @@ type newestWriter struct {
 	mu   sync.Mutex // protects following fields
 	file *os.File   // nil until the store is open for writing
 	newest
-	log string // the log that was the last one when it was looked for, or ""
-	run int    // the instance of Badger that made it
+	at position // when it was looked for; zero: it was not
 }
 
 // position is where Badger writes: an instance of it, and its last log.
@@ -139,23 +138,23 @@ func (s *Store) position(look bool) position {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if known := w.log != "" && w.run == run; known && !look {
-		return position{run, w.log}
+	if known := w.at.log != "" && w.at.run == run; known && !look {
+		return w.at
 	} else if !known {
 		names, err := fileNames(s.Dir())
 		log := newestLog(s.Dir(), names)
 		if err != nil || log == "" {
 			return position{run: run}
 		}
-		w.log, w.run = log, run
+		w.at = position{run, log}
 	}
-	for next := logAfter(w.log); next != ""; next = logAfter(w.log) {
+	for next := logAfter(w.at.log); next != ""; next = logAfter(w.at.log) {
 		if info, err := os.Stat(filepath.Join(s.Dir(), next)); err != nil || info.Size() == 0 {
 			break
 		}
-		w.log = next
+		w.at.log = next
 	}
-	return position{run, w.log}
+	return w.at
 }
 
 // logAfter returns the name of the log after the log name.

@@ -101,19 +101,19 @@ func (c *chart) frame() {
 	c.y.from, c.y.to = p.Height-38, top
 	for _, v := range c.y.ticks() {
 		y := c.y.at(v)
-		p.line("grid", Ink, 0.75, 0.15, Point{left, y}, Point{c.x.to, y})
+		p.line("grid", 0.75, 0.15, Point{left, y}, Point{c.x.to, y})
 		p.text("tick", tickLabel(v), fontSize, End, Point{left - 5, y + 4})
 	}
 	end := math.Inf(-1)
 	for _, v := range c.x.ticks() {
 		x, label := c.x.at(v), tickLabel(v)
-		p.line("grid", Ink, 0.75, 0.15, Point{x, c.y.from}, Point{x, c.y.to})
+		p.line("grid", 0.75, 0.15, Point{x, c.y.from}, Point{x, c.y.to})
 		if half := textWidth(label, fontSize) / 2; x-half > end+4 {
 			p.text("tick", label, fontSize, Middle, Point{x, c.y.from + 14})
 			end = x + half
 		}
 	}
-	p.line("axis", Ink, 1, 0.7, Point{left, c.y.to}, Point{left, c.y.from}, Point{c.x.to, c.y.from})
+	p.line("axis", 1, 0.7, Point{left, c.y.to}, Point{left, c.y.from}, Point{c.x.to, c.y.from})
 	p.text("axis", c.xName, fontSize, Middle, Point{(left + c.x.to) / 2, p.Height - 7})
 }
 

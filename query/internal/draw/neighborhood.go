@@ -205,7 +205,7 @@ func (s *sketch) edge(i, j int) {
 		opacity = 0.45
 	}
 	from, to := s.between(i, j, s.n.Directed)
-	s.picture.line("edge", Ink, 1, opacity, from, to)
+	s.picture.line("edge", 1, opacity, from, to)
 	if s.n.Directed {
 		s.arrow(from, to, "edge", Ink, opacity+0.2)
 	}

@@ -94,9 +94,9 @@ func (o Options) picture(title string, width, height int) *Picture {
 
 func (p *Picture) add(s Shape) { p.Shapes = append(p.Shapes, s) }
 
-// line adds a line.
-func (p *Picture) line(class string, c Color, width, opacity float64, points ...Point) {
-	p.add(Shape{Kind: Line, Points: points, Color: c, Width: width, Opacity: opacity, Class: class})
+// line adds a line in the colour of the text.
+func (p *Picture) line(class string, width, opacity float64, points ...Point) {
+	p.add(Shape{Kind: Line, Points: points, Color: Ink, Width: width, Opacity: opacity, Class: class})
 }
 
 // text adds a text.
