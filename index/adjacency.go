@@ -268,3 +268,6 @@ func (c *csr) span(u ID) (lo, hi int) {
 func (c *csr) bytes() int64 {
 	return 4*int64(len(c.off)+len(c.To)+len(c.Weight)) + 8*int64(len(c.Time)+len(c.degree))
 }
+
+// edgeBytes is the size of an edge in memory.
+const edgeBytes = 24

@@ -3,25 +3,13 @@ package index
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"kith/index/internal/block"
 )
-
-// The limits of the layout, since ids and offsets have 32 bits.
-const (
-	MaxNodes = math.MaxUint32 // nodes, deleted ones included
-	// MaxEntries is the number of entries of the rows in one direction that fit into memory; the
-	// store has no limit.
-	MaxEntries = math.MaxUint32
-)
-
-// tooManyNodes returns ErrTooLarge for a node that cannot be numbered.
-func tooManyNodes() error {
-	return fmt.Errorf("%w: the graph has %d nodes, deleted ones included, and cannot have more", ErrTooLarge, MaxNodes)
-}
 
 // Loadable reports whether all rows can be in memory, as far as the layout goes.
 func (g *Graph) Loadable() bool { return max(g.out.base.entries(), g.in.base.entries()) <= MaxEntries }
@@ -246,4 +234,110 @@ func rowsOf(entries []Edge, n int) csr {
 		_ = b.add(e.U, entry) // the entries were in rows before, so there are not too many
 	}
 	return b.rows(n)
+}
+
+// openGraph returns the graph of a generation of n nodes, whose rows are read when they are asked
+// for.
+func openGraph(r Reader, cache *blockCache, m *Meta) (*Graph, error) {
+	out, err := readDirectory(r, prefixOut, m.Generation, block.DecodeRowDirectory)
+	var in *block.RowDirectory
+	if err == nil && m.Directed {
+		in, err = readDirectory(r, prefixIn, m.Generation, block.DecodeRowDirectory)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return pagedGraph(int(m.BaseNodes), out, in, cache), nil
+}
+
+// pagedGraph returns the graph of the blocks of a generation with the given directories, whose rows
+// are read when they are asked for. in is nil for an undirected graph.
+func pagedGraph(n int, out, in *block.RowDirectory, cache *blockCache) *Graph {
+	open := func(kind byte, dir *block.RowDirectory) *base {
+		s := &storedRows{RowDirectory: *dir, nodes: n, cache: cache, kind: kind}
+		s.blocks = block.NewSet(&cache.Cache, len(dir.First), func(i int, b *block.Rows) (bytes int64, err error) {
+			err = s.read(i, b)
+			return b.Bytes(), err
+		})
+		s.joined = block.NewSet(&cache.Cache, len(dir.First), s.join)
+		return &base{stored: s}
+	}
+	g := NewGraph(in != nil)
+	g.nodes = n
+	g.out.base = open(prefixOut, out)
+	g.out.base.degrees = openDegrees(n, cache)
+	if in != nil {
+		g.in.base = open(prefixIn, in)
+	}
+	g.edges, g.loops = out.Edges(in != nil)
+	return g
+}
+
+// Loaded reports whether all rows are in memory.
+func (g *Graph) Loaded() bool {
+	return g.out.base.memory.Load() != nil && g.in.base.memory.Load() != nil
+}
+
+// err returns the error of the first row that could not be read, after which answers may be wrong.
+func (g *Graph) err() error {
+	if s := g.out.base.stored; s != nil {
+		return s.cache.Err()
+	}
+	return nil
+}
+
+// Load reads all rows of the base into memory. All versions with this base use them from then on.
+// It returns ErrCorrupt, which Err returns from then on, too, ErrTooLarge unless the graph is
+// Loadable, or the error of ctx.
+func (g *Graph) Load(ctx context.Context) error {
+	if g.Loaded() {
+		return g.err()
+	}
+	if !g.Loadable() {
+		return fmt.Errorf("%w: the rows have more than %d entries", ErrTooLarge, MaxEntries)
+	}
+	stored := g.out.base.stored
+	out, in := rowBuilder{expected: stored.RowDirectory}, rowBuilder{expected: g.in.base.stored.RowDirectory}
+	if err := g.eachStored(ctx, out.add, in.add); err != nil {
+		return err
+	}
+	n := stored.nodes
+	loaded := graphOf(g.directed, n, out.rows(n), in.rows(n))
+	if g.directed {
+		g.in.base.memory.Store(loaded.in.base.memory.Load())
+	}
+	g.out.base.memory.Store(loaded.out.base.memory.Load())
+	stored.cache.Clear()
+	return nil
+}
+
+// Check reads all blocks of the rows of the base. It returns ErrCorrupt, which Err returns from
+// then on, too, or the error of ctx.
+func (g *Graph) Check(ctx context.Context) error {
+	none := func(ID, block.Entries) error { return nil }
+	return g.eachStored(ctx, none, none)
+}
+
+// eachStored reads the blocks of all rows of the base, and passes the rows to out and in. An
+// undirected graph has no in-rows. It returns ErrCorrupt, which Err returns from then on, too, or
+// the error of ctx.
+func (g *Graph) eachStored(ctx context.Context, out, in func(ID, block.Entries) error) error {
+	sum := balance{directed: g.directed}
+	err := g.out.base.stored.each(ctx, func(u ID, e block.Entries) error {
+		sum.add(u, e, false)
+		return out(u, e)
+	})
+	if err == nil && g.directed {
+		err = g.in.base.stored.each(ctx, func(u ID, e block.Entries) error {
+			sum.add(u, e, true)
+			return in(u, e)
+		})
+	}
+	if err == nil {
+		err = sum.err()
+	}
+	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrTooLarge) {
+		g.out.base.stored.cache.Fail(err)
+	}
+	return err
 }

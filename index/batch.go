@@ -329,3 +329,9 @@ func (b *Batch) rollback(before *Batch, changes int) {
 		b.now.Meta.Labels[i].Nodes = counted[i].Nodes
 	}
 }
+
+// writeFeatures writes a block of feature vectors to w.
+func (s *Snapshot) writeFeatures(w Writer, no uint32) error {
+	b := s.features.block(no)
+	return putSplit(w, makeKey(prefixFeature, no), appendFeatures(nil, &b))
+}

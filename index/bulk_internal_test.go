@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"kith/index/internal/block"
-
 	"pgregory.net/rapid"
+
+	"kith/index/internal/block"
 )
 
 // paper is an in-memory Scratch.

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -162,4 +163,78 @@ func (c *combiner) countDirections() {
 	}
 	c.tally.Symmetric = 2*c.upward == c.loaded && (c.tally.Symmetric || !c.pairs)
 	c.pairs = true
+}
+
+// newestEvents collects the maxEvents events of a bulk load with the latest times.
+type newestEvents struct {
+	list   []rankedEvent
+	oldest *rankedEvent // later events than this are enough; nil if there are fewer than maxEvents
+}
+
+// rankedEvent is an event with its index among the events of its pair of nodes.
+type rankedEvent struct {
+	Event
+	rank int
+}
+
+func (e *rankedEvent) order(o *rankedEvent) int {
+	return cmp.Or(cmp.Compare(e.Time, o.Time),
+		cmp.Compare(min(e.U, e.V), min(o.U, o.V)), cmp.Compare(max(e.U, e.V), max(o.U, o.V)), cmp.Compare(e.rank, o.rank))
+}
+
+func (n *newestEvents) add(e rankedEvent) {
+	if n.oldest != nil && e.order(n.oldest) < 0 {
+		return
+	}
+	if n.list = append(n.list, e); len(n.list) >= 2*maxEvents {
+		n.drop()
+		oldest := n.list[0]
+		n.oldest = &oldest
+	}
+}
+
+// drop sorts the events by time and drops the oldest ones.
+func (n *newestEvents) drop() {
+	slices.SortFunc(n.list, func(a, b rankedEvent) int { return a.order(&b) })
+	n.list = append(n.list[:0], n.list[max(0, len(n.list)-maxEvents):]...)
+}
+
+// sorted returns the events ordered by time.
+func (n *newestEvents) sorted() []Event {
+	n.drop()
+	events := make([]Event, len(n.list))
+	for i := range events {
+		events[i] = n.list[i].Event
+	}
+	return events
+}
+
+// pairEdge is an edge of a pair of nodes in a bulk load; loaded is false for an edge that was in
+// the graph before.
+type pairEdge struct {
+	Edge
+	loaded bool
+}
+
+// addPair adds the events of a pair, whose edges are in the order of addition. Each event has the
+// edge as the earlier events have left it.
+func (n *newestEvents) addPair(edges []pairEdge, how Repeats) {
+	if !slices.ContainsFunc(edges, func(e pairEdge) bool { return e.Time != 0 }) {
+		return
+	}
+	slices.SortStableFunc(edges, func(a, b pairEdge) int { return cmp.Compare(a.Time, b.Time) })
+	sum, before, last := 0.0, float32(0), int64(0)
+	for rank, e := range edges {
+		if e.loaded && how == CountRepeats {
+			e.Weight = 1
+		}
+		sum += float64(e.Weight)
+		if how == SumWeights || how == CountRepeats {
+			e.Weight = float32(sum)
+		}
+		if e.loaded && e.Time != 0 && ValidWeight(e.Weight) {
+			n.add(rankedEvent{Event{Edge: e.Edge, Before: before, Last: last}, rank})
+		}
+		before, last = e.Weight, latest(last, e.Time)
+	}
 }

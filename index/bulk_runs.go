@@ -21,9 +21,6 @@ type run struct {
 
 func newRun() *run { return &run{keys: newRunKeys()} }
 
-// edgeBytes is the size of an edge in memory.
-const edgeBytes = 24
-
 // bytes returns the approximate memory of the run.
 func (r *run) bytes() int64 { return edgeBytes*int64(len(r.edges)) + r.keys.bytes() }
 

@@ -13,15 +13,6 @@ import (
 	"kith/index/internal/block"
 )
 
-// Key is the name that users give a node: an integer or a string. See [block.Key].
-type Key = block.Key
-
-// Int returns the integer key i.
-func Int(i int64) Key { return block.Int(i) }
-
-// Str returns the string key s. The caller must not use a key for which Valid returns an error.
-func Str(s string) Key { return block.Str(s) }
-
 // dict maps keys to ids and back. It only grows: a key keeps its id forever, even while its node is
 // deleted, so one dict serves every version. A reader of a version with n ids treats an id >= n as
 // absent. A dict is safe for concurrent use.
@@ -329,31 +320,6 @@ func (d *dict) Check(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// checkEvery returns the error of ctx at every thousandth step or so.
-func checkEvery(ctx context.Context, step int) error {
-	if step%nodesPerCheck == 0 {
-		return ctx.Err()
-	}
-	return nil
-}
-
-// Keyed yields the nodes with keys from low on, in key order, as long as their keys are within.
-// Deleted nodes are left out. It takes time for the keys that it passes, and for the keys that were
-// added since the base.
-func (s *Snapshot) Keyed(low Key, within func(Key) bool) iter.Seq2[block.KeyEntry, error] {
-	return func(yield func(block.KeyEntry, error) bool) {
-		added := s.dict.addedWhere(func(k block.KeyEntry) bool { return k.Compare(low) >= 0 && within(k.Key) })
-		for k, err := range mergeKeys(s.dict.baseFrom(low), added) {
-			if err == nil && !within(k.Key) {
-				return
-			}
-			if (err != nil || s.Live(k.ID)) && !yield(k, err) {
-				return
-			}
-		}
-	}
 }
 
 // baseFrom yields the keys of the base from low on, in key order.

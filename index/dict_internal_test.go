@@ -9,9 +9,9 @@ import (
 	"sync"
 	"testing"
 
-	"kith/index/internal/block"
-
 	"pgregory.net/rapid"
+
+	"kith/index/internal/block"
 )
 
 var genKey = rapid.OneOf(

@@ -16,20 +16,19 @@
 //
 // The files form layers. A reader goes down, and nothing refers back up:
 //
-//	salvage*, verify, open       read a whole store
+//	salvage*, verify, open*    read a whole store
 //	bulk*, batch, change,
-//	generation                   make the next version and write it
-//	states*                      PageRank states of a version
-//	snapshot, events, log, meta  one version
+//	generation, documents      make the next version and write it; records of package db
+//	states*                    PageRank states of a version
+//	snapshot, events, log      one version
 //	graph, adjacency, edit,
-//	base, dict                   its graph and keys
-//	stored, dict_stored          rows and keys that are read from the store on demand
-//	nodes, vectors               labels of nodes and which are deleted, and feature vectors
-//	documents                    records of package db
-//	kv, keyspace                 the store, its keys and its errors
-//	package block                encodings of blocks, and the cache of blocks that were read
-//	package pages                a persistent array
-//	package spill                sorting of more edges than memory holds
+//	base, dict*                its graph and keys
+//	nodes, vectors             labels of nodes and which are deleted, and feature vectors
+//	stored, meta               rows that are read from the store on demand; the meta record
+//	kv, keyspace               ids, keys, errors, the store, and the keys of its records
+//	package block              encodings of blocks, and the cache of blocks that were read
+//	package pages              a persistent array
+//	package spill              sorting of more edges than memory holds
 //
 // # Key space
 //

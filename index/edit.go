@@ -296,3 +296,10 @@ func (r *row) merge(changes []Edge) {
 	r.Append(old)
 	r.degree = r.Sum()
 }
+
+// edgeChange is an edge after a change (weight 0 if it was removed) and the weight it had before.
+type edgeChange struct {
+	Edge
+	Old  float32
+	last int64 // time before the change; not stored, as it follows from the graph before the change
+}

@@ -17,9 +17,6 @@ import (
 // The blocks of the dictionary by id are numbered by their first ids, all other blocks
 // consecutively. So the remaining blocks of a damaged generation state which ids they cover.
 
-// generationKinds are the prefixes of a generation's blocks.
-var generationKinds = [...]byte{prefixDict, prefixKeyOrder, prefixNode, prefixEvent, prefixOut, prefixIn, prefixDirectory, prefixDegree}
-
 // content is what a generation stores, as streams.
 type content struct {
 	directed bool
@@ -88,6 +85,29 @@ func (c *content) writeRows(w Writer, kind byte, generation uint32) (*block.RowD
 		return nil, err
 	}
 	return &rows.directory, rows.close()
+}
+
+// writeNodes writes the blocks of node records that are not all zero, and their directory, which it
+// returns.
+func (c *content) writeNodes(w Writer, generation uint32) (*nodeDirectory, error) {
+	dir := nodeDirectory{nodes: c.nodes}
+	for no := range uint32(dir.numBlocks()) {
+		var b []byte
+		zero := true
+		for i := range dir.sizeOf(no) {
+			rec := c.records.at(no*nodeBlock + ID(i))
+			zero = zero && rec == node{}
+			b = rec.append(b)
+		}
+		if zero {
+			continue
+		}
+		dir.add(no)
+		if err := w.Set(makeKey(prefixNode, generation, no), block.WithChecksum(b)); err != nil {
+			return nil, err
+		}
+	}
+	return &dir, putSplit(w, directoryKey(prefixNode, generation), dir.encode())
 }
 
 // writeDict writes the dictionary of a generation: its blocks by id, those by key if ids are not in

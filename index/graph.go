@@ -5,25 +5,8 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"kith/index/internal/block"
-	"kith/index/internal/spill"
 	"kith/ppr"
 )
-
-// ID is the internal number of a node. Ids are dense, assigned once and never reused.
-type ID = ppr.ID
-
-// Edge is one stored edge. For an undirected edge, U <= V.
-type Edge = spill.Edge
-
-// Bounds of the weight of an edge.
-const (
-	MinWeight = block.MinWeight
-	MaxWeight = block.MaxWeight
-)
-
-// ValidWeight reports whether w can be the weight of an edge.
-func ValidWeight(w float32) bool { return block.ValidWeight(w) }
 
 // Graph is the adjacency of a version of the database: a base in compressed rows and an overlay of
 // the rows that have changed since. It is immutable and safe for concurrent use; [Graph.Edit]

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"kith/ppr"
 )
 
 // The first byte of every stored key, which is the kind of its record; see the table in doc.go.
@@ -135,24 +133,6 @@ func directoryKey(kind byte, generation uint32) []byte {
 	return makeKey(prefixDirectory, generation, uint32(kind))
 }
 
-func stateKey(of StateID) []byte {
-	accuracy := uint64(0)
-	if of.Coarse {
-		accuracy = 1
-	}
-	return makeKey(prefixState, uint64(of.Form), math.Float64bits(of.Alpha), accuracy, uint64(of.Source))
-}
-
-// parseStateKey parses a key made by stateKey.
-func parseStateKey(key []byte) (of StateID, ok bool) {
-	n, ok := keyNumbers(key)
-	if !ok || key[0] != prefixState || n[0] > uint64(ppr.Row) || n[2] > 1 {
-		return of, false
-	}
-	of = StateID{Form: ppr.Form(n[0]), Alpha: math.Float64frombits(n[1]), Coarse: n[2] == 1, Source: ID(n[3])}
-	return of, of.Alpha > 0 && of.Alpha < 1
-}
-
 // decisionEndKey flips the sign bit of the time, so that keys are in time order.
 func decisionEndKey(end int64, id uint64) []byte {
 	return makeKey(prefixDecisionEnd, uint64(end)^(math.MaxInt64+1), id)
@@ -166,26 +146,17 @@ func IsMeta(key []byte) bool { return len(key) == 3 && key[0] == prefixMeta }
 
 func corruptKey(key []byte) error { return fmt.Errorf("%w: key %q", ErrCorrupt, key) }
 
-// IsCurrent reports whether the record under key belongs to the version that m describes and is not
-// derived: it is neither a leftover nor a cached state.
-func (m *Meta) IsCurrent(key []byte) bool {
-	if len(key) < 2 {
-		return false
+// generationKinds are the prefixes of a generation's blocks.
+var generationKinds = [...]byte{prefixDict, prefixKeyOrder, prefixNode, prefixEvent, prefixOut, prefixIn, prefixDirectory, prefixDegree}
+
+// newest returns the greatest first number in the keys of a kind, and least if no key has a greater
+// one.
+func newest(r Reader, kind byte, least uint64) (uint64, error) {
+	for e, err := range r.Scan([]byte{kind}, makeKey(kind, least+1)) {
+		if err != nil {
+			return 0, err
+		}
+		least = max(least, firstNumber(e.Key))
 	}
-	n := firstNumber(key)
-	switch kind := key[0]; {
-	case kind == prefixState:
-		return false
-	case kind == prefixBase:
-		return n == uint64(m.Generation)
-	case WrittenOnce(key):
-		return m.Generation > 0 && n == uint64(m.Generation)
-	case kind == prefixLog:
-		return n > min(m.LogStart, m.Kept) && n <= m.Version
-	case kind == prefixObservation:
-		return n > min(m.Forgotten, m.Kept) && n <= m.Version
-	case kind == prefixChange || kind == prefixModelChange:
-		return n > m.Kept && n <= m.Version
-	}
-	return true
+	return least, nil
 }

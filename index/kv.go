@@ -2,12 +2,16 @@ package index
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 
 	"kith/index/internal/block"
+	"kith/index/internal/spill"
+	"kith/ppr"
 )
 
 // Errors to test for with errors.Is.
@@ -43,6 +47,54 @@ type Writer interface {
 
 // Entry is a stored key and its value.
 type Entry struct{ Key, Value []byte }
+
+// ID is the internal number of a node. Ids are dense, assigned once and never reused.
+type ID = ppr.ID
+
+// Edge is one stored edge. For an undirected edge, U <= V.
+type Edge = spill.Edge
+
+// Key is the name that users give a node: an integer or a string. See [block.Key].
+type Key = block.Key
+
+// Int returns the integer key i.
+func Int(i int64) Key { return block.Int(i) }
+
+// Str returns the string key s. The caller must not use a key for which Valid returns an error.
+func Str(s string) Key { return block.Str(s) }
+
+// Bounds of the weight of an edge.
+const (
+	MinWeight = block.MinWeight
+	MaxWeight = block.MaxWeight
+)
+
+// ValidWeight reports whether w can be the weight of an edge.
+func ValidWeight(w float32) bool { return block.ValidWeight(w) }
+
+// The limits of the layout, since ids and offsets have 32 bits.
+const (
+	MaxNodes = math.MaxUint32 // nodes, deleted ones included
+	// MaxEntries is the number of entries of the rows in one direction that fit into memory; the
+	// store has no limit.
+	MaxEntries = math.MaxUint32
+)
+
+// tooManyNodes returns ErrTooLarge for a node that cannot be numbered.
+func tooManyNodes() error {
+	return fmt.Errorf("%w: the graph has %d nodes, deleted ones included, and cannot have more", ErrTooLarge, MaxNodes)
+}
+
+// nodesPerCheck is the number of nodes visited between two checks of a context.
+const nodesPerCheck = 1 << 10
+
+// checkEvery returns the error of ctx at every thousandth step or so.
+func checkEvery(ctx context.Context, step int) error {
+	if step%nodesPerCheck == 0 {
+		return ctx.Err()
+	}
+	return nil
+}
 
 // maxPart is the maximum size of a stored value in bytes. It is below the size at which Badger
 // would put the value into its value log.

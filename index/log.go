@@ -105,13 +105,6 @@ func (l *Log) from(version uint64) Log {
 	return next
 }
 
-// edgeChange is an edge after a change (weight 0 if it was removed) and the weight it had before.
-type edgeChange struct {
-	Edge
-	Old  float32
-	last int64 // time before the change; not stored, as it follows from the graph before the change
-}
-
 // nodeChange is a node's record after a change.
 type nodeChange struct {
 	id   ID

@@ -105,16 +105,6 @@ func (m *Meta) label(name string) (uint16, error) {
 	return uint16(len(m.Labels) - 1), nil
 }
 
-// count counts a node whose record has changed.
-func (m *Meta) count(old, now node) {
-	if l := old.counted(); l > 0 {
-		m.Labels[l].Nodes--
-	}
-	if l := now.counted(); l > 0 {
-		m.Labels[l].Nodes++
-	}
-}
-
 // addPartner adds partner to the partners of label.
 func (m *Meta) addPartner(label, partner uint16) {
 	l := m.Labels[label]
@@ -195,4 +185,56 @@ func (m *Meta) validPartners(list []uint16) bool {
 		}
 	}
 	return true
+}
+
+// IsCurrent reports whether the record under key belongs to the version that m describes and is not
+// derived: it is neither a leftover nor a cached state.
+func (m *Meta) IsCurrent(key []byte) bool {
+	if len(key) < 2 {
+		return false
+	}
+	n := firstNumber(key)
+	switch kind := key[0]; {
+	case kind == prefixState:
+		return false
+	case kind == prefixBase:
+		return n == uint64(m.Generation)
+	case WrittenOnce(key):
+		return m.Generation > 0 && n == uint64(m.Generation)
+	case kind == prefixLog:
+		return n > min(m.LogStart, m.Kept) && n <= m.Version
+	case kind == prefixObservation:
+		return n > min(m.Forgotten, m.Kept) && n <= m.Version
+	case kind == prefixChange || kind == prefixModelChange:
+		return n > m.Kept && n <= m.Version
+	}
+	return true
+}
+
+func putMeta(w Writer, key []byte, m *Meta) error {
+	b, err := msgpack.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("index: meta: %w", err)
+	}
+	return putSplit(w, key, b)
+}
+
+// ReadMeta returns the meta record, or nil if it is missing.
+func ReadMeta(r Reader) (*Meta, error) { return readMeta(r, []byte{prefixMeta}) }
+
+// readMeta reads the meta record under a key, or a copy of it. It returns nil if there is no
+// record, ErrMismatch for a record in a different format, or ErrCorrupt.
+func readMeta(r Reader, key []byte) (*Meta, error) {
+	b, ok, err := getSplit(r, key)
+	if err == nil && !ok {
+		return nil, nil
+	}
+	var m *Meta
+	if err == nil {
+		m, err = decodeMeta(b)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("meta: %w", err)
+	}
+	return m, nil
 }

@@ -49,6 +49,16 @@ func decodeNodeRecord(d *block.Decoder) node {
 	return decodeNode(uint16(v))
 }
 
+// count counts a node whose record has changed.
+func (m *Meta) count(old, now node) {
+	if l := old.counted(); l > 0 {
+		m.Labels[l].Nodes--
+	}
+	if l := now.counted(); l > 0 {
+		m.Labels[l].Nodes++
+	}
+}
+
 // nodeRecords holds the records of all nodes: the records of the base, and the records set since.
 // It is persistent, as pages is.
 type nodeRecords struct {
@@ -207,29 +217,6 @@ func decodeNodeDirectory(b []byte) (*nodeDirectory, error) {
 		d.Err = fmt.Errorf("%w: %d nodes, and the blocks of more", ErrCorrupt, n)
 	}
 	return dir, d.Err
-}
-
-// writeNodes writes the blocks of node records that are not all zero, and their directory, which it
-// returns.
-func (c *content) writeNodes(w Writer, generation uint32) (*nodeDirectory, error) {
-	dir := nodeDirectory{nodes: c.nodes}
-	for no := range uint32(dir.numBlocks()) {
-		var b []byte
-		zero := true
-		for i := range dir.sizeOf(no) {
-			rec := c.records.at(no*nodeBlock + ID(i))
-			zero = zero && rec == node{}
-			b = rec.append(b)
-		}
-		if zero {
-			continue
-		}
-		dir.add(no)
-		if err := w.Set(makeKey(prefixNode, generation, no), block.WithChecksum(b)); err != nil {
-			return nil, err
-		}
-	}
-	return &dir, putSplit(w, directoryKey(prefixNode, generation), dir.encode())
 }
 
 // decodeNodes decodes a block of n node records, in the form of node.encode, in a graph with the

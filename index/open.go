@@ -6,42 +6,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/vmihailenco/msgpack/v5"
-
 	"kith/index/internal/block"
 	"kith/index/internal/pages"
 )
-
-func putMeta(w Writer, key []byte, m *Meta) error {
-	b, err := msgpack.Marshal(m)
-	if err != nil {
-		return fmt.Errorf("index: meta: %w", err)
-	}
-	return putSplit(w, key, b)
-}
-
-// WriteMeta writes the meta record of s to w.
-func (s *Snapshot) WriteMeta(w Writer) error { return putMeta(w, []byte{prefixMeta}, &s.Meta) }
-
-// ReadMeta returns the meta record, or nil if it is missing.
-func ReadMeta(r Reader) (*Meta, error) { return readMeta(r, []byte{prefixMeta}) }
-
-// readMeta reads the meta record under a key, or a copy of it. It returns nil if there is no
-// record, ErrMismatch for a record in a different format, or ErrCorrupt.
-func readMeta(r Reader, key []byte) (*Meta, error) {
-	b, ok, err := getSplit(r, key)
-	if err == nil && !ok {
-		return nil, nil
-	}
-	var m *Meta
-	if err == nil {
-		m, err = decodeMeta(b)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("meta: %w", err)
-	}
-	return m, nil
-}
 
 // Open reads the latest version from r. Keys and rows are read from the given place when they are
 // asked for; until then, damage of their blocks is not noticed (see [Snapshot.Err]). If it is nil,
@@ -352,22 +319,6 @@ func (o *opener) degrees(degree func(ID) float64) error {
 		o.damage("%w: block %c %d is missing", ErrCorrupt, prefixDegree, next)
 	}
 	return err
-}
-
-// rowOrder checks that entries come in the order of rows and neighbours.
-type rowOrder struct {
-	nodes int
-	last  int64 // row and neighbour of the last entry
-}
-
-// check checks entries of row u, whose neighbours ascend.
-func (o *rowOrder) check(u ID, to []ID) error {
-	first, end := int64(u)<<32|int64(to[0]), to[len(to)-1]
-	if first <= o.last || int(u) >= o.nodes || int(end) >= o.nodes {
-		return fmt.Errorf("%w: row %d from node %d to %d among %d nodes, after row %d", ErrCorrupt, u, to[0], end, o.nodes, o.last>>32)
-	}
-	o.last = int64(u)<<32 | int64(end)
-	return nil
 }
 
 // countEdges compares the number of edges of the base with the meta record.

@@ -99,18 +99,6 @@ func (o *opener) derive() error {
 	return err
 }
 
-// newest returns the greatest first number in the keys of a kind, and least if no key has a greater
-// one.
-func newest(r Reader, kind byte, least uint64) (uint64, error) {
-	for e, err := range r.Scan([]byte{kind}, makeKey(kind, least+1)) {
-		if err != nil {
-			return 0, err
-		}
-		least = max(least, firstNumber(e.Key))
-	}
-	return least, nil
-}
-
 // assignLostKeys assigns unused keys to the ids whose keys are lost, and records these ids in
 // o.lost.
 func (o *opener) assignLostKeys(keys []Key, known []bool) {

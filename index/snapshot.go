@@ -35,6 +35,9 @@ func New(meta Meta) *Snapshot {
 	return &Snapshot{Meta: meta, Graph: NewGraph(meta.Directed), dict: d}
 }
 
+// WriteMeta writes the meta record of s to w.
+func (s *Snapshot) WriteMeta(w Writer) error { return putMeta(w, []byte{prefixMeta}, &s.Meta) }
+
 // ID returns the id of the node with key k and whether there is one.
 func (s *Snapshot) ID(k Key) (ID, bool) {
 	id, ok := s.dict.id(k)
@@ -68,6 +71,23 @@ func (s *Snapshot) Labelled(l uint16) iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		for id, n := range s.nodes.all(s.Graph.nodes) {
 			if n.label == l && !n.deleted && !yield(id) {
+				return
+			}
+		}
+	}
+}
+
+// Keyed yields the nodes with keys from low on, in key order, as long as their keys are within.
+// Deleted nodes are left out. It takes time for the keys that it passes, and for the keys that were
+// added since the base.
+func (s *Snapshot) Keyed(low Key, within func(Key) bool) iter.Seq2[block.KeyEntry, error] {
+	return func(yield func(block.KeyEntry, error) bool) {
+		added := s.dict.addedWhere(func(k block.KeyEntry) bool { return k.Compare(low) >= 0 && within(k.Key) })
+		for k, err := range mergeKeys(s.dict.baseFrom(low), added) {
+			if err == nil && !within(k.Key) {
+				return
+			}
+			if (err != nil || s.Live(k.ID)) && !yield(k, err) {
 				return
 			}
 		}
@@ -189,9 +209,6 @@ func (c *checker) report(format string, args ...any) {
 		c.found = append(c.found, fmt.Errorf("%w: "+format, append([]any{ErrCorrupt}, args...)...))
 	}
 }
-
-// nodesPerCheck is the number of nodes visited between two checks of a context.
-const nodesPerCheck = 1 << 10
 
 // rows checks that each row ascends, has valid weights and the stated degree, that each edge also
 // appears in the row of its other endpoint, and the number of edges and loops.

@@ -359,3 +359,21 @@ func (c *States) holds(key []byte) bool {
 	defer c.mu.Unlock()
 	return ok && c.entries[of] != nil
 }
+
+func stateKey(of StateID) []byte {
+	accuracy := uint64(0)
+	if of.Coarse {
+		accuracy = 1
+	}
+	return makeKey(prefixState, uint64(of.Form), math.Float64bits(of.Alpha), accuracy, uint64(of.Source))
+}
+
+// parseStateKey parses a key made by stateKey.
+func parseStateKey(key []byte) (of StateID, ok bool) {
+	n, ok := keyNumbers(key)
+	if !ok || key[0] != prefixState || n[0] > uint64(ppr.Row) || n[2] > 1 {
+		return of, false
+	}
+	of = StateID{Form: ppr.Form(n[0]), Alpha: math.Float64frombits(n[1]), Coarse: n[2] == 1, Source: ID(n[3])}
+	return of, of.Alpha > 0 && of.Alpha < 1
+}

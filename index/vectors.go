@@ -191,9 +191,3 @@ func decodeFeatures(b []byte) (vectors vectorBlock, err error) {
 
 // notFinite reports whether x is infinite or NaN.
 func notFinite(x float32) bool { return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) }
-
-// writeFeatures writes a block of feature vectors to w.
-func (s *Snapshot) writeFeatures(w Writer, no uint32) error {
-	b := s.features.block(no)
-	return putSplit(w, makeKey(prefixFeature, no), appendFeatures(nil, &b))
-}
