@@ -345,9 +345,3 @@ func (db *DB) unpin(s *snapshot) {
 func (db *DB) discard() {
 	db.openReaders.call(func(at map[uint64]int) { db.store.Discard(db.now.Load().ts, at) })
 }
-
-// Writable returns ErrReadOnly, with the cause, if the database at path cannot be written to
-// because its file system is read-only or the process lacks the permission. Such a database can be
-// opened with Options.ReadOnly if it was closed. Writable changes nothing, and returns nil for a
-// path without a database.
-func Writable(path string) error { return store.Writable(path) }

@@ -29,8 +29,7 @@ type Options struct {
 	// may have a database open with ReadOnly at once, and none without. They write nothing to its
 	// directory, not even a lock file, so the death of one leaves nothing behind. Opening with
 	// ReadOnly returns ErrReadOnly on Windows, which does not support it, and for a database that
-	// was not closed. A database on a read-only file system can only be opened with ReadOnly; see
-	// [Writable].
+	// was not closed. A database on a read-only file system can only be opened with ReadOnly.
 	ReadOnly bool
 	// InMemory keeps everything in memory; the path must be empty. Nothing survives Close.
 	InMemory bool

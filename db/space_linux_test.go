@@ -412,7 +412,7 @@ func openReadOnlyDisk(at string) error {
 	unclosed := filepath.Join(at, "unclosed") // as a killed process leaves it
 	g, err := db.Open(path, &db.Options{Memory: 64 << 20})
 	if err == nil {
-		err = errors.Join(addDone(g, 1), os.CopyFS(unclosed, os.DirFS(path)), g.Close(), db.Writable(path), db.Writable(unclosed))
+		err = errors.Join(addDone(g, 1), os.CopyFS(unclosed, os.DirFS(path)), g.Close())
 	}
 	if err == nil {
 		err = unix.Mount("none", at, "tmpfs", unix.MS_REMOUNT|unix.MS_RDONLY, "")
@@ -424,7 +424,7 @@ func openReadOnlyDisk(at string) error {
 	_, making := db.Open(filepath.Join(at, "new"), nil)
 	for what, err := range map[string]error{
 		"open": openAndClose(path, nil), "open unclosed": openAndClose(unclosed, nil), "make": making, "repair": repairing,
-		"writable": db.Writable(path), "compact": db.CompactDir(context.Background(), path, nil),
+		"compact": db.CompactDir(context.Background(), path, nil),
 	} {
 		if !errors.Is(err, syscall.EROFS) || what != "make" && !errors.Is(err, db.ErrReadOnly) {
 			return fmt.Errorf("%s: %w", what, err)

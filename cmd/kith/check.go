@@ -44,8 +44,8 @@ graph, about 130 bytes an edge, whatever --memory says.`,
 					return err
 				}
 			} else {
-				o.ReadOnly = readOnly(args[0], cmd.ErrOrStderr())
-				if err := db.Diagnose(ctx, args[0], o); err != nil {
+				diagnose := func(o *db.Options) error { return db.Diagnose(ctx, args[0], o) }
+				if err := readOnlyIfMust(o, cmd.ErrOrStderr(), diagnose); err != nil {
 					return err
 				}
 			}

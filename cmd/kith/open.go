@@ -33,8 +33,10 @@ func withReadOnly(path string, o *db.Options, f func(*db.DB) error) error {
 	reads := *o
 	reads.ReadOnly = true
 	g, err := db.Open(path, &reads)
-	if errors.Is(err, db.ErrReadOnly) && db.Writable(path) == nil {
-		g, err = db.Open(path, o)
+	if errors.Is(err, db.ErrReadOnly) { // it was not closed
+		if writes, failed := db.Open(path, o); !errors.Is(failed, db.ErrReadOnly) {
+			g, err = writes, failed
+		}
 	}
 	if err != nil {
 		return err
@@ -53,13 +55,16 @@ func withExisting(path string, o *db.Options, write bool, f func(*db.DB) error) 
 	return with(path, o, f)
 }
 
-// readOnly reports whether a database can only be read, and prints why.
-func readOnly(path string, stderr io.Writer) bool {
-	err := db.Writable(path)
-	if err != nil {
-		cli.PrintError(stderr, "note", err)
+// readOnlyIfMust calls open with the options. If that fails because the database can only be read,
+// readOnlyIfMust prints why, sets o.ReadOnly and calls open again.
+func readOnlyIfMust(o *db.Options, stderr io.Writer, open func(*db.Options) error) error {
+	err := open(o)
+	if o.ReadOnly || !errors.Is(err, db.ErrReadOnly) {
+		return err
 	}
-	return err != nil
+	cli.PrintError(stderr, "note", err)
+	o.ReadOnly = true
+	return open(o)
 }
 
 // mustExist returns an error if opening path would make a database.

@@ -106,8 +106,16 @@ func (flags *shellFlags) open(ctx context.Context, s *shell.Shell, path string) 
 		}
 	}
 	o := limited(flags.memory)
-	o.ReadOnly = flags.readOnly || readOnly(path, s.Stderr)
-	return with(path, o, func(g *db.DB) error { return s.Local(ctx, g, path, o.ReadOnly) })
+	o.ReadOnly = flags.readOnly
+	var g *db.DB
+	err := readOnlyIfMust(o, s.Stderr, func(o *db.Options) (err error) {
+		g, err = db.Open(path, o)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.Local(ctx, g, path, o.ReadOnly), g.Close())
 }
 
 // ask runs the shell on a database that another process has open.

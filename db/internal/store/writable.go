@@ -12,11 +12,11 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// Writable returns ErrReadOnly, with the cause, if the database at path cannot be written to
+// writable returns ErrReadOnly, with the cause, if the database at path cannot be written to
 // because its file system is read-only or the process lacks the permission. Such a database can be
-// opened with Options.ReadOnly if it was closed. Writable changes nothing, and returns nil for a
-// path without a database.
-func Writable(path string) error {
+// opened with Options.ReadOnly if it was closed. It changes nothing, and returns nil for a path
+// without a database.
+func writable(path string) error {
 	if isLocked(path) {
 		return nil // the process that has it open writes to it
 	}
@@ -160,7 +160,7 @@ func checkOpenable(path string) error {
 	if isLocked(path) {
 		return nil // opening will report that it is locked
 	}
-	if err := Writable(path); err != nil {
+	if err := writable(path); err != nil {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(path, badger.ManifestFilename)); !errors.Is(err, fs.ErrNotExist) {
