@@ -80,11 +80,14 @@ type LoadNodesOptions struct {
 func (o *LoadOptions) SetColumns(s string) (err error) {
 	o.Columns, o.Names = edgelist.Auto, edgelist.Names{}
 	if strings.Contains(s, "=") {
-		o.Names, err = given(edgelist.ParseNames(s))
+		err = o.Names.UnmarshalText([]byte(s))
 	} else {
-		o.Columns, err = given(edgelist.ParseColumns(s))
+		err = o.Columns.UnmarshalText([]byte(s))
 	}
-	return err
+	if err != nil {
+		return inputf("%w", err)
+	}
+	return nil
 }
 
 // Repeats says how to combine an edge that a list has more than once, or that is in the graph

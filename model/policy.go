@@ -75,7 +75,7 @@ func (p policy) reads(option string) bool {
 	if option == "preset" {
 		return p.learns
 	}
-	o, err := findOption(option, Options())
+	o, err := findOption(option, optionNames())
 	return err == nil && o.readBy(p)
 }
 

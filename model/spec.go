@@ -49,7 +49,7 @@ func (s *Spec) Set(name string, value any) error {
 		s.Seed = n
 		return nil
 	}
-	o, err := findOption(name, Options())
+	o, err := findOption(name, optionNames())
 	if err != nil {
 		return err
 	}
@@ -82,8 +82,8 @@ func DescribeOptions() []OptionInfo {
 	return all
 }
 
-// Options returns the names of the options that Spec.Set accepts.
-func Options() (names []string) {
+// optionNames returns the names of the options that Spec.Set accepts.
+func optionNames() (names []string) {
 	for _, o := range DescribeOptions() {
 		names = append(names, o.Name)
 	}

@@ -113,8 +113,8 @@ func TestOptionsShowWhatWasSet(t *testing.T) {
 			t.Errorf("%s = %v, want %v", name, value, want[name])
 		}
 	}
-	if seen != len(want) || seen != len(model.Options()) {
-		t.Errorf("%d options shown, %d set, %d accepted", seen, len(want), len(model.Options()))
+	if seen != len(want) || seen != len(model.DescribeOptions()) {
+		t.Errorf("%d options shown, %d set, %d accepted", seen, len(want), len(model.DescribeOptions()))
 	}
 }
 

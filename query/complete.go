@@ -52,7 +52,7 @@ func (n Vocabulary) firstColumn(ctx context.Context, statement string) (all []an
 // list returns the names that a statement lists, as statements spell them.
 func (n Vocabulary) list(ctx context.Context, statement string) (all []string) {
 	for _, name := range n.firstColumn(ctx, statement) {
-		all = append(all, parse.Name{Value: fmt.Sprint(name)}.String())
+		all = append(all, Name(fmt.Sprint(name)))
 	}
 	return all
 }

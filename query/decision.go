@@ -85,7 +85,7 @@ func (r *run) choose(s *parse.Statement) {
 	if d.ModelVersion == 0 {
 		r.rows.note("scored by policy %s: the reward will teach no model", d.Model)
 	} else {
-		r.rows.note("scored by model %v version %d", parse.Name{Value: d.Model}, d.ModelVersion)
+		r.rows.note("scored by model %v version %d", Name(d.Model), d.ModelVersion)
 	}
 }
 

@@ -120,7 +120,7 @@ func (e *evaluation) addRows(s *parse.Statement, of *db.Evaluation) {
 	rows.remarkGain(of.Results)
 	if first.AlreadyLearned {
 		rows.note("version %d of model %s may have learned links that are hidden now, so the numbers say little about unknown links; without VERSION a copy of the model is asked that has not",
-			first.Version, parse.Name{Value: first.Name})
+			first.Version, Name(first.Name))
 	}
 }
 

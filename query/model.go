@@ -120,7 +120,7 @@ func (rows *Rows) remarkCompared(m *db.Training) {
 		rows.note("version %d was not compared with others: %s", m.Version, skipped)
 	default:
 		rows.note("version %d is deployed without a comparison with others: %s; ROLLBACK MODEL %v undoes that",
-			m.Version, skipped, parse.Name{Value: m.Name})
+			m.Version, skipped, Name(m.Name))
 	}
 }
 
@@ -227,7 +227,7 @@ func (r *run) observe(s *parse.Statement) {
 // remarkFrozen notes that a frozen model does not learn the observation.
 func (rows *Rows) remarkFrozen(m db.ModelInfo) {
 	if m.Frozen {
-		rows.note("model %s is frozen: the outcome is logged and not learned", parse.Name{Value: m.Name})
+		rows.note("model %s is frozen: the outcome is logged and not learned", Name(m.Name))
 	}
 }
 
@@ -235,7 +235,7 @@ func (rows *Rows) remarkFrozen(m db.ModelInfo) {
 func (rows *Rows) remarkOutdated(m db.ModelInfo) {
 	if m.Outdated {
 		rows.note("model %s was stored by another version of kith, and what it had learned cannot be read: TRAIN MODEL %[1]s trains it again",
-			parse.Name{Value: m.Name})
+			Name(m.Name))
 	}
 }
 
@@ -243,13 +243,13 @@ func (rows *Rows) remarkOutdated(m db.ModelInfo) {
 func (rows *Rows) remarkLeftOut(m db.ModelInfo) {
 	if m.VectorsLeftOut > 0 {
 		rows.note("model %v was trained without vectors of nodes: they would take %d MB, and may take an eighth of the memory option "+
-			"and at most 64 MB (feature vectors: a quarter of it)", parse.Name{Value: m.Name}, (m.VectorsLeftOut+1<<20-1)>>20)
+			"and at most 64 MB (feature vectors: a quarter of it)", Name(m.Name), (m.VectorsLeftOut+1<<20-1)>>20)
 	}
 }
 
 // remarkHeld notes that a new version is not deployed.
 func (rows *Rows) remarkHeld(model string, version int) {
-	rows.note("version %d is stored and not deployed: DEPLOY MODEL %v VERSION %d deploys it", version, parse.Name{Value: model}, version)
+	rows.note("version %d is stored and not deployed: DEPLOY MODEL %v VERSION %d deploys it", version, Name(model), version)
 }
 
 // remarkAnswering notes which model answers where no model is named, if it is not m.
@@ -259,9 +259,9 @@ func (rows *Rows) remarkAnswering(ctx context.Context, tx *db.Tx, m db.ModelInfo
 	}
 	by := "the built-in model"
 	if other, err := tx.Model("").Info(ctx); err == nil && other.Answers {
-		by = "model " + parse.Name{Value: other.Name}.String()
+		by = "model " + Name(other.Name)
 	}
-	rows.note("where no model is named, %s answers; DEPLOY MODEL %v changes that", by, parse.Name{Value: m.Name})
+	rows.note("where no model is named, %s answers; DEPLOY MODEL %v changes that", by, Name(m.Name))
 }
 
 func (r *run) showModels(*parse.Statement) {

@@ -216,14 +216,14 @@ func (r *run) withPosition(at place, err error) error {
 		case named.Kind == "node" && errors.Is(err, db.ErrNotFound) && named.DidYouMean == "":
 			meant = r.closestNode(named.Name)
 		case named.Kind != "node" && named.DidYouMean != "":
-			meant = parse.Name{Value: named.DidYouMean}.String()
+			meant = Name(named.DidYouMean)
 		}
 		return &Error{Pos: pos, Msg: text, DidYouMean: meant, Err: err}
 	}
 	if named := (*model.NameError)(nil); errors.As(err, &named) {
 		meant := words.Closest(named.Name, named.Accepted)
 		if meant != "" {
-			meant = parse.Name{Value: meant}.String()
+			meant = Name(meant)
 		}
 		return &Error{Pos: at.Position(), Msg: words.Plain(err), DidYouMean: meant, Err: fmt.Errorf("%w: %w", db.ErrInput, err)}
 	}

@@ -162,7 +162,11 @@ func (v variant) title() string {
 // parseSet parses options of the form name=value. presets says that preset is accepted: the command
 // has no flag for it.
 func parseSet(texts []string, presets bool) (map[string]string, error) {
-	set, options := make(map[string]string), append(append(model.Options(), fitted.Options()...), propagation)
+	set, options := make(map[string]string), []string{}
+	for _, o := range model.DescribeOptions() {
+		options = append(options, o.Name)
+	}
+	options = append(append(options, fitted.Options()...), propagation)
 	for _, text := range texts {
 		name, value, ok := strings.Cut(text, "=")
 		switch {

@@ -191,12 +191,12 @@ func (n *Names) UnmarshalText(b []byte) (err error) {
 		*n = Names{}
 		return nil
 	}
-	*n, err = ParseNames(string(b))
+	*n, err = parseNames(string(b))
 	return err
 }
 
-// ParseNames parses the result of [Names.String], for names without a comma.
-func ParseNames(s string) (n Names, err error) {
+// parseNames parses the result of [Names.String], for names without a comma.
+func parseNames(s string) (n Names, err error) {
 	to := n.byRole()
 	for part := range strings.SplitSeq(s, ",") {
 		role, name, _ := strings.Cut(part, "=")

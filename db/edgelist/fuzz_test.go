@@ -56,7 +56,7 @@ func FuzzTable(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, names string, times int) {
 		o := Options{Times: TimeFormat(times)}
 		if names != "" {
-			n, err := ParseNames(names)
+			n, err := parseNames(names)
 			if err != nil {
 				return
 			}

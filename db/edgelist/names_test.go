@@ -11,12 +11,12 @@ func TestNamesText(t *testing.T) {
 	for _, n := range []Names{
 		{Src: "a", Dst: "b"}, {Src: "user_id", Dst: "item id", Time: "created_at"}, {Src: "2", Dst: "1", Weight: "3", Time: "a=b"},
 	} {
-		if got, err := ParseNames(n.String()); err != nil || got != n {
+		if got, err := parseNames(n.String()); err != nil || got != n {
 			t.Errorf("%v: got %v, %v", n, got, err)
 		}
 	}
 	for _, bad := range []string{"", "src", "src=a", "src=,dst=b", "src=a,dst=b,", "src=a,dst=b,src=c", "Src=a,dst=b", "src=a,dst=b,at=c", "dst=b,time=c", "src,dst=b"} {
-		if n, err := ParseNames(bad); err == nil || n != (Names{}) && !strings.Contains(err.Error(), "src and dst") {
+		if n, err := parseNames(bad); err == nil || n != (Names{}) && !strings.Contains(err.Error(), "src and dst") {
 			t.Errorf("%q: got %v, %v", bad, n, err)
 		}
 	}
@@ -52,7 +52,7 @@ func TestReadNamedColumns(t *testing.T) {
 	t.Parallel()
 	const log = "id,user_id,item_id,rating,created_at\n1,7,8,3,2020-01-02\n2,7,9,4,2020-01-03\n"
 	names := func(s string) Options {
-		n, err := ParseNames(s)
+		n, err := parseNames(s)
 		if err != nil {
 			t.Fatal(err)
 		}

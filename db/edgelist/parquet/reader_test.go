@@ -124,7 +124,7 @@ func TestReadTypes(t *testing.T) {
 		{"src=to,dst=nobody", `no such column: "nobody"; the header has from, to, w, date, flag, s, d, u`},
 	} {
 		o := options()
-		if o.Names, err = edgelist.ParseNames(c.names); err != nil {
+		if err := o.Names.UnmarshalText([]byte(c.names)); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := edges(data, o); err == nil || !strings.Contains(err.Error(), c.want) {
