@@ -22,8 +22,16 @@ type memory struct {
 
 func newMemory() *memory { return &memory{entries: map[string][]byte{}, earlier: map[string][]byte{}} }
 
+// clone returns a store with the same values, which are shared.
 func (m *memory) clone() *memory {
 	return &memory{entries: maps.Clone(m.entries), earlier: maps.Clone(m.earlier)}
+}
+
+// alter changes a byte of a value, but not in the stores that share it.
+func (m *memory) alter(key []byte, at int) {
+	b := bytes.Clone(m.entries[string(key)])
+	b[at]++
+	m.entries[string(key)] = b
 }
 
 func (m *memory) lend(key string) Entry {
