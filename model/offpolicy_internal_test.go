@@ -123,7 +123,7 @@ func TestOffPolicyCovers(t *testing.T) {
 	notShort(t)
 	repetitions := map[int]int{20: 60, 100: 30, 1000: 5}
 	if *long {
-		repetitions = map[int]int{20: 2000, 100: 1000, 1000: 150}
+		repetitions = map[int]int{20: 4000, 100: 2000, 1000: 300}
 	}
 	for _, p := range overlaps {
 		for _, rate := range []float64{0, 0.02, 0.2, 0.9, 1} {

@@ -317,7 +317,7 @@ func TestWeakened(t *testing.T) {
 // accumulate.
 func TestLongLife(t *testing.T) {
 	t.Parallel()
-	updates := size(5_000, 50_000, 400_000)
+	updates := size(5_000, 20_000, 1_000_000)
 	r, sv, target := rand.New(rand.NewPCG(4, 4)), NewSolver(), Target{MaxNorm, 1e-4}
 	g := community(60, false, 5).snapshot()
 	edges := [][2]ID{{0, 1}, {2, 3}, {5, 40}, {7, 7}, {11, 12}, {0, 55}, {9, 0}, {19, 29}}
@@ -374,7 +374,7 @@ func TestNoSpill(t *testing.T) {
 func TestGrQc(t *testing.T) {
 	t.Parallel()
 	g := readGraph(t, "snap/CA-GrQc.txt", false)
-	count := size(3, 6, 50)
+	count := size(2, 4, 50)
 	r, sv, target := rand.New(rand.NewPCG(6, 6)), NewSolver(), Target{MaxNorm, 1e-5}
 	changes := randomEdits(g, r, 1000)
 	after := g.withEdits(changes)

@@ -86,7 +86,7 @@ func TestScoreKilled(t *testing.T) {
 	dir := t.TempDir()
 	path, whole, out := filepath.Join(dir, "g.kith"), filepath.Join(dir, "whole.csv"), filepath.Join(dir, "links.csv")
 	var list strings.Builder
-	for i := range 20_000 {
+	for i := range 30_000 {
 		fmt.Fprintln(&list, i%7001, i*i%9001)
 	}
 	k := killer{t: t, rng: rand.New(rand.NewPCG(9, 9))}
