@@ -27,7 +27,7 @@ func TestFollow(t *testing.T) {
 				if !*long && paged != (direction == db.Directed) {
 					t.Skip("each direction and each way to read once without -long")
 				}
-				testFollow(t, direction, paged, size(40, 80, 1500)**times)
+				testFollow(t, direction, paged, size(40, 80, 800)**times)
 			})
 		}
 	}
