@@ -72,7 +72,7 @@ func TestPackerKeepsRowsTogether(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var entries []entry
-		for u := range ID(rapid.IntRange(1, 60).Draw(t, "rows")) {
+		for u := range ID(rapid.IntRange(1, 20).Draw(t, "rows")) {
 			for v := range rapid.SampledFrom([]ID{0, 1, 30, 700, 5 * blockSize}).Draw(t, "entries") {
 				entries = append(entries, entry{u, v, 1, 0})
 			}
