@@ -62,7 +62,7 @@ func TestCompactMovesKeys(t *testing.T) {
 	insert(t, g, 0, 100)
 	must(t, g.compact(context.Background()))
 	now := g.now.Load()
-	if left := now.KeptBytes() - 16*int64(now.Log.Len()); left != 0 || !now.Loaded() {
+	if left := now.KeptBytes() - 16*int64(now.LoggedChanges()); left != 0 || !now.Loaded() {
 		t.Errorf("%d bytes of keys are left, loaded %v", left, now.Loaded())
 	}
 	insert(t, g, 100, 10)
@@ -84,7 +84,7 @@ func TestCompact(t *testing.T) {
 	if got := blocks(t, g); len(got) != 1 || got[m.Generation] == 0 || m.Generation != 3 {
 		t.Errorf("blocks %v, meta %+v", got, m)
 	}
-	if n := g.now.Load().Log.Len(); n > 3 {
+	if n := g.now.Load().LoggedChanges(); n > 3 {
 		t.Errorf("%d changes are logged", n)
 	}
 	must(t, g.Close())

@@ -330,7 +330,7 @@ func (tx *Tx) phases(m *model.Model, t *TrainOptions) []model.Phase {
 	}
 	plan := t.Plan
 	plan.Memory = cmp.Or(plan.Memory, tx.db.opts.memory(workPart))
-	return append(m.EdgePhases(tx.snap.Graph, plan), m.EventPhases(min(len(tx.snap.Events.All()), trainedEvents))...)
+	return append(m.EdgePhases(tx.snap.Graph, plan), m.EventPhases(min(tx.snap.NumEvents(), trainedEvents))...)
 }
 
 // phasesWithComparison returns the phases of trainAndCompare.

@@ -188,7 +188,7 @@ type question struct {
 // 0 to 9999.
 func (tx *Tx) requestTime(at, now time.Time, sources ...index.ID) (int64, error) {
 	v := tx.view()
-	newest := v.Events.Latest()
+	newest := v.LatestEvent()
 	switch {
 	case !at.IsZero():
 		return unixSeconds(at)

@@ -74,7 +74,7 @@ func (tx *Tx) Stats() Stats {
 		Database: m.ID, Contents: contents(m.ID, m.Version, m.History),
 		WholeBytes: v.LoadedBytes(), Required: requiredMemory(v.LoadedBytes()), AnswerBytes: tx.db.answerMemory(),
 		Nodes: m.Live, Edges: m.Edges, Loops: m.Loops, Directed: m.Directed, Version: m.Version, Models: len(tx.snap.models),
-		Alpha: m.Alpha, Epsilon: m.Epsilon, GraphBytes: v.Bytes(), GraphLoaded: v.Graph.Loaded(), LoggedChanges: v.Log.Len(), Cache: tx.db.states.Stats(),
+		Alpha: m.Alpha, Epsilon: m.Epsilon, GraphBytes: v.Bytes(), GraphLoaded: v.Graph.Loaded(), LoggedChanges: v.LoggedChanges(), Cache: tx.db.states.Stats(),
 		Decisions: m.Decisions, DiskBytes: tx.db.store.Bytes(), MappedBytes: tx.db.store.MappedBytes(), Follower: tx.db.opts.Follower,
 		Changes: ChangeStats{m.KeepBytes, m.KeptBytes, m.Version - m.Kept, m.Kept, int(tx.db.changeReaders.Load())},
 	}

@@ -209,7 +209,7 @@ func (tx *Tx) without(ctx context.Context, edges [][2]index.ID) (*index.Graph, e
 // depend on which rows were read before.
 func (tx *Tx) fitsSecond() bool {
 	g := tx.snap.Graph
-	changes, _ := tx.snap.Log.Since(tx.snap.Meta.Base) // the log reaches back further
+	changes := tx.snap.ChangesSince(tx.snap.Meta.Base)
 	first := min(tx.snap.LoadedBytes(), tx.db.opts.memory(graphPart))
 	return first+g.LoadedBytes()+changeBytes*int64(len(changes)) <= tx.db.opts.memory(graphPart, workPart)
 }

@@ -283,8 +283,8 @@ func mergeRepeats[T any, K comparable](list []T, key func(*T) K, merge func(firs
 func (b *Batch) Snapshot() *Snapshot {
 	b.now.Graph = b.edit.Graph()
 	b.now.dict.add(b.record.keys)
-	b.now.Log.add(b.now.Meta.Version, b.record.edges)
-	b.now.Events = b.now.Events.add(eventsOf(b.record.edges)...)
+	b.now.log.add(b.now.Meta.Version, b.record.edges)
+	b.now.events = b.now.events.add(eventsOf(b.record.edges)...)
 	next := b.now // a copy, so that the rest of the batch can be collected
 	return &next
 }

@@ -136,11 +136,11 @@ func (b *Bulk) Write(ctx context.Context, w Writer, generation uint32, from *Sto
 	if err := b.mirror(ctx); err != nil { // the events are known then
 		return nil, t, err
 	}
-	events, labels := b.s.Events.merge(b.newest.sorted()), b.countedLabels()
+	events, labels := b.s.events.merge(b.newest.sorted()), b.countedLabels()
 	c := content{
 		directed: b.s.Meta.Directed, nodes: b.s.Graph.nodes + int(b.numbers.added), keys: b.keys, ascending: b.ascending,
 		labels: len(labels), records: &b.numbers.nodes,
-		events:  events.All(),
+		events:  events.all(),
 		entries: func(in bool, visit func(Edge) error) error { return b.entries(ctx, in, visit) },
 	}
 	base, err := c.write(w, generation, from)
@@ -148,8 +148,8 @@ func (b *Bulk) Write(ctx context.Context, w Writer, generation uint32, from *Sto
 		return nil, t, err
 	}
 	next = b.s.replace(base, generation, b.o.Time)
-	next.Events = events
-	next.Meta.BaseEvents = int64(len(events.All()))
+	next.events = events
+	next.Meta.BaseEvents = int64(len(events.all()))
 	next.Meta.Live += b.numbers.revived
 	next.Meta.Labels = labels
 	return next, b.tally, nil

@@ -8,7 +8,7 @@
 // # Types
 //
 // A [Snapshot] is the graph at one version: adjacency ([Graph]), keys, labels, feature
-// vectors and the recent changes ([Log]). It is immutable. A [Batch] builds the next version; parts
+// vectors and the recent changes. It is immutable. A [Batch] builds the next version; parts
 // of it can be undone ([Batch.Savepoint]). It writes its records and becomes a Snapshot. A [Bulk]
 // builds a version from a whole edge list and keeps edges and keys that do not fit into memory in a
 // scratch file. [States] caches the PageRank states of single sources and brings them up to the

@@ -18,46 +18,46 @@ type Event struct {
 	Last   int64   // time of the edge before the event
 }
 
-// Events holds the newest events of a graph in the order in which they became known. The events of
+// eventList holds the newest events of a graph in the order in which they became known. The events of
 // a bulk load are ordered by time. It is a snapshot: the single writer appends after the end of
 // every existing snapshot.
-type Events struct {
+type eventList struct {
 	list   []Event
 	latest int64
 }
 
 // newEvents returns the events of a list. latest is the latest time of the events before index
 // from.
-func newEvents(list []Event, from int, latest int64) Events {
+func newEvents(list []Event, from int, latest int64) eventList {
 	for i := from; i < len(list); i++ {
 		latest = max(latest, list[i].Time)
 	}
-	return Events{list, latest}
+	return eventList{list, latest}
 }
 
 // maxEvents is the number of events that a graph keeps.
 const maxEvents = 1 << 15
 
-// All returns the events, at most maxEvents. The caller must not modify the slice.
-func (e Events) All() []Event { return e.list[max(0, len(e.list)-maxEvents):] }
+// all returns the events, at most maxEvents. The caller must not modify the slice.
+func (e eventList) all() []Event { return e.list[max(0, len(e.list)-maxEvents):] }
 
-// Latest returns the latest time of the events; 0 if there are no events.
-func (e Events) Latest() int64 { return e.latest }
+// latestTime returns the latest time of the events; 0 if there are no events.
+func (e eventList) latestTime() int64 { return e.latest }
 
 // add returns the events followed by later ones.
-func (e Events) add(later ...Event) Events {
+func (e eventList) add(later ...Event) eventList {
 	if len(e.list)+len(later) > 2*maxEvents {
-		e.list = slices.Clone(e.All())
+		e.list = slices.Clone(e.all())
 	}
 	return newEvents(append(e.list, later...), max(len(e.list)-1, 0), e.latest)
 }
 
 // merge returns the events and the events of a bulk load, ordered by time.
-func (e Events) merge(loaded []Event) Events {
+func (e eventList) merge(loaded []Event) eventList {
 	if len(loaded) == 0 {
 		return e
 	}
-	all := slices.Concat(e.All(), loaded)
+	all := slices.Concat(e.all(), loaded)
 	slices.SortStableFunc(all, func(a, b Event) int { return cmp.Compare(a.Time, b.Time) })
 	return newEvents(all[max(0, len(all)-maxEvents):], 0, 0)
 }
@@ -168,7 +168,7 @@ func (s *Snapshot) Moments(most int) iter.Seq[Moment] {
 
 // presentEvents returns the newest events whose edges the graph has; most is the maximum number.
 func (s *Snapshot) presentEvents(most int) (events []Event) {
-	for _, v := range slices.Backward(s.Events.All()) {
+	for _, v := range slices.Backward(s.events.all()) {
 		if len(events) == most {
 			break
 		}

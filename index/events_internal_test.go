@@ -107,8 +107,8 @@ func checkMoments(t *testing.T, what string, s *Snapshot, l *ledger) {
 		last = m.Time
 		n += len(m.Events)
 	}
-	if n != len(l.lines) || s.Events.Latest() != last {
-		t.Errorf("%s: %d events up to %d, want %d up to %d", what, n, s.Events.Latest(), len(l.lines), last)
+	if n != len(l.lines) || s.events.latestTime() != last {
+		t.Errorf("%s: %d events up to %d, want %d up to %d", what, n, s.events.latestTime(), len(l.lines), last)
 	}
 }
 
@@ -156,7 +156,7 @@ func TestMoments(t *testing.T) {
 // commitEvent adds an edge, or weight to an edge, in a separate commit.
 func commitEvent(t *testing.T, s *Snapshot, store *memory, rng *rand.Rand, l *ledger) *Snapshot {
 	t.Helper()
-	e := drawLines(rng, 1, s.Events.Latest()+1)[0]
+	e := drawLines(rng, 1, s.events.latestTime()+1)[0]
 	b := s.Begin()
 	u, _, _ := b.AddNode(e.src)
 	v, _, _ := b.AddNode(e.dst)
@@ -199,7 +199,7 @@ func TestEventsOfStoredRows(t *testing.T) {
 		for _, rows := range []*Stored{nil, {memorySource{h.store.clone()}, 0}} {
 			s, err := Open(h.store, rows)
 			must(t, err)
-			if got, want := s.Events.All(), h.now.Events.All(); !slices.Equal(got, want) {
+			if got, want := s.events.all(), h.now.events.all(); !slices.Equal(got, want) {
 				t.Errorf("directed %v, rows on demand %v: %v, want %v", directed, rows != nil, got, want)
 			}
 		}
@@ -222,15 +222,15 @@ func TestEventsAreBounded(t *testing.T) {
 	if !slices.Equal(n.sorted(), all[maxEvents+1000:]) {
 		t.Error("not the newest events, by time")
 	}
-	e := Events{}
+	e := eventList{}
 	for _, v := range all {
 		e = e.add(v)
 	}
-	if !slices.Equal(e.All(), all[maxEvents+1000:]) || e.Latest() != all[len(all)-1].Time {
-		t.Errorf("%d events up to %d", len(e.All()), e.Latest())
+	if !slices.Equal(e.all(), all[maxEvents+1000:]) || e.latestTime() != all[len(all)-1].Time {
+		t.Errorf("%d events up to %d", len(e.all()), e.latestTime())
 	}
 	e = e.merge(all[:10])
-	if got := e.All(); len(got) != maxEvents || got[0] != all[maxEvents+1000] {
+	if got := e.all(); len(got) != maxEvents || got[0] != all[maxEvents+1000] {
 		t.Errorf("merged: %d events from %+v on", len(got), got[0])
 	}
 }

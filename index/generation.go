@@ -37,7 +37,7 @@ type content struct {
 // as they are read from the given place.
 func (s *Snapshot) WriteGeneration(w Writer, generation uint32, from *Stored) (*Base, error) {
 	n := s.Graph.nodes
-	c := content{directed: s.Graph.directed, nodes: n, labels: len(s.Meta.Labels), records: &s.nodes, events: s.Events.All()}
+	c := content{directed: s.Graph.directed, nodes: n, labels: len(s.Meta.Labels), records: &s.nodes, events: s.events.all()}
 	c.keys = s.dict.first(n)
 	c.ascending = func(yield func(block.KeyEntry, error) bool) { s.dict.ascending(n)(yield) }
 	c.entries = func(in bool, visit func(Edge) error) error {
@@ -265,7 +265,7 @@ func (b *Base) LoadedBytes() int64 {
 // changes older than the previous base.
 func (s *Snapshot) Rebase(old *Snapshot, base *Base, generation uint32) (*Snapshot, error) {
 	next := *s
-	changes, ok := s.Log.Since(old.Meta.Version)
+	changes, ok := s.log.since(old.Meta.Version)
 	if !ok {
 		return nil, fmt.Errorf("index: the log does not reach back to version %d", old.Meta.Version)
 	}
@@ -280,11 +280,11 @@ func (s *Snapshot) Rebase(old *Snapshot, base *Base, generation uint32) (*Snapsh
 	next.dict.add(s.dict.since(base.dict.n))
 	next.nodes = s.nodes.onto(base.nodes, &old.nodes)
 	next.features = s.features.onto(openVectors(base.cache, &old.Meta), &old.features)
-	next.Log = s.Log.from(s.Meta.Base)
-	next.Meta.LogStart = next.Log.start
+	next.log = s.log.from(s.Meta.Base)
+	next.Meta.LogStart = next.log.start
 	next.Meta.Generation = generation
 	next.Meta.Base, next.Meta.BaseNodes, next.Meta.BaseEdges = old.Meta.Version, old.Meta.Nodes, old.Meta.Edges
-	next.Meta.BaseEvents = int64(len(old.Events.All()))
+	next.Meta.BaseEvents = int64(len(old.events.all()))
 	return &next, nil
 }
 
@@ -299,7 +299,7 @@ func (s *Snapshot) replace(base *Base, generation uint32, now int64) *Snapshot {
 	m.Live += int64(g.nodes - s.Graph.nodes)
 	m.Nodes, m.Edges, m.Loops = int64(g.nodes), g.edges, g.loops
 	m.BaseNodes, m.BaseEdges = m.Nodes, m.Edges
-	next.Graph, next.dict, next.nodes, next.Log = g, base.dict, nodeRecords{base: base.nodes}, Log{start: m.Version}
+	next.Graph, next.dict, next.nodes, next.log = g, base.dict, nodeRecords{base: base.nodes}, changeLog{start: m.Version}
 	next.features = vectors{base: openVectors(base.cache, &s.Meta)}
 	return &next
 }

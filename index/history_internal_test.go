@@ -204,7 +204,7 @@ func (w *world) agreeWithBatch(t *rapid.T, b *Batch) {
 func (h *history) compact(t *rapid.T) {
 	versions := append(slices.Clone(h.past), past{h.now, h.want})
 	old := versions[rapid.IntRange(0, len(versions)-1).Draw(t, "of")].s
-	if _, ok := h.now.Log.Since(old.Meta.Version); !ok || old.Meta.Generation != h.now.Meta.Generation {
+	if _, ok := h.now.log.since(old.Meta.Version); !ok || old.Meta.Generation != h.now.Meta.Generation {
 		return
 	}
 	h.given++
@@ -303,8 +303,8 @@ func (h *history) reopen(t *rapid.T) {
 		t.Fatal(err)
 	}
 	h.want.agree(t, s)
-	got, _ := s.Log.Since(s.Meta.LogStart)
-	want, _ := h.now.Log.Since(s.Meta.LogStart)
+	got, _ := s.log.since(s.Meta.LogStart)
+	want, _ := h.now.log.since(s.Meta.LogStart)
 	if !slices.Equal(got, want) {
 		t.Fatalf("log after %d: %v, want %v", s.Meta.LogStart, got, want)
 	}

@@ -9,9 +9,9 @@ import (
 	"kith/ppr"
 )
 
-// Log holds the recent changes of the graph, for states of earlier versions. It is a snapshot: the
+// changeLog holds the recent changes of the graph, for states of earlier versions. It is a snapshot: the
 // single writer appends after the end of every existing snapshot.
-type Log struct {
+type changeLog struct {
 	start   uint64 // the log contains all commits after this version
 	commits []commitMark
 	changes []ppr.Change
@@ -37,9 +37,9 @@ type commitMark struct {
 	end     int
 }
 
-// Since returns the changes after version, in commit order, and false if the log does not reach
+// since returns the changes after version, in commit order, and false if the log does not reach
 // back that far.
-func (l *Log) Since(version uint64) ([]ppr.Change, bool) {
+func (l *changeLog) since(version uint64) ([]ppr.Change, bool) {
 	if version < l.start {
 		return nil, false
 	}
@@ -51,14 +51,14 @@ func (l *Log) Since(version uint64) ([]ppr.Change, bool) {
 }
 
 // unchangedSince reports whether no edge is known to have changed after version.
-func (l *Log) unchangedSince(version uint64) bool {
-	changes, ok := l.Since(version)
+func (l *changeLog) unchangedSince(version uint64) bool {
+	changes, ok := l.since(version)
 	return ok && len(changes) == 0
 }
 
 // changeSet is like Since, but returns the changes as a ChangeSet for states to catch up with.
-func (l *Log) changeSet(version uint64) (*ppr.ChangeSet, bool) {
-	changes, ok := l.Since(version)
+func (l *changeLog) changeSet(version uint64) (*ppr.ChangeSet, bool) {
+	changes, ok := l.since(version)
 	if !ok || l.sets == nil {
 		return new(ppr.ChangeSet), ok
 	}
@@ -76,10 +76,10 @@ func (l *Log) changeSet(version uint64) (*ppr.ChangeSet, bool) {
 	return set, true
 }
 
-// Len returns the number of changes in the log.
-func (l *Log) Len() int { return len(l.changes) }
+// len returns the number of changes in the log.
+func (l *changeLog) len() int { return len(l.changes) }
 
-func (l *Log) add(version uint64, changes []edgeChange) {
+func (l *changeLog) add(version uint64, changes []edgeChange) {
 	if len(changes) == 0 {
 		return
 	}
@@ -91,8 +91,8 @@ func (l *Log) add(version uint64, changes []edgeChange) {
 }
 
 // from returns the log without the commits up to version.
-func (l *Log) from(version uint64) Log {
-	next := Log{start: max(version, l.start), sets: newChangeSets()}
+func (l *changeLog) from(version uint64) changeLog {
+	next := changeLog{start: max(version, l.start), sets: newChangeSets()}
 	begin := 0
 	for _, m := range l.commits {
 		if m.version <= version {

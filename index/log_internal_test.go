@@ -6,7 +6,7 @@ import "testing"
 // log keeps at most maxSets sets.
 func TestLogSets(t *testing.T) {
 	t.Parallel()
-	l := Log{start: 1}
+	l := changeLog{start: 1}
 	if s, ok := l.changeSet(1); s == nil || !ok {
 		t.Errorf("an empty log: %v, %v", s, ok)
 	}

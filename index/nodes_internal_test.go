@@ -35,7 +35,7 @@ func storedSnapshot(t testing.TB, s *Snapshot, cache int64) (*Snapshot, *memory)
 	store := newMemory()
 	next, err := s.Rebase(s, s.compactTo(t, store, 1), 1)
 	must(t, err)
-	next.Log, next.Meta.LogStart, next.Meta.LogEnd = Log{start: s.Meta.Version}, s.Meta.Version, s.Meta.Version
+	next.log, next.Meta.LogStart, next.Meta.LogEnd = changeLog{start: s.Meta.Version}, s.Meta.Version, s.Meta.Version
 	must(t, next.WriteBase(store))
 	stored, err := Open(store, &Stored{memorySource{store}, cache})
 	must(t, err)

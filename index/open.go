@@ -334,7 +334,7 @@ func (o *opener) events() error {
 	err := o.blocks(prefixEvent, func(_ uint32, d *block.Decoder) error {
 		list, err := decodeEvents(d, o.s.Meta.Nodes)
 		n += int64(len(list))
-		o.s.Events = o.s.Events.add(list...)
+		o.s.events = o.s.events.add(list...)
 		return err
 	})
 	if most := o.s.Meta.BaseEvents; err == nil && n != most {

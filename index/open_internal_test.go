@@ -51,7 +51,7 @@ func TestOpenReadsNoRows(t *testing.T) {
 			want, err := Open(h.store, nil)
 			must(t, err)
 			what := fmt.Sprintf("directed %v, timed %v", directed, timed)
-			if !slices.Equal(got.Events.All(), want.Events.All()) || got.Graph.NumEdges() != want.Graph.NumEdges() || got.Graph.NumLoops() != want.Graph.NumLoops() {
+			if !slices.Equal(got.events.all(), want.events.all()) || got.Graph.NumEdges() != want.Graph.NumEdges() || got.Graph.NumLoops() != want.Graph.NumLoops() {
 				t.Errorf("%s: %d edges and %d loops, want %d and %d, or other events", what, got.Graph.NumEdges(), got.Graph.NumLoops(), want.Graph.NumEdges(), want.Graph.NumLoops())
 			}
 			before := got.Graph.changedBytes()

@@ -144,12 +144,12 @@ func (o *opener) redo() {
 	if o.damaged && o.wholeUpTo(start) {
 		start = 0
 	}
-	o.s.Log = Log{start: m.LogStart}
+	o.s.log = changeLog{start: m.LogStart}
 	for _, l := range o.records {
 		if l.record == nil {
 			continue
 		}
-		o.s.Log.add(l.version, l.edges)
+		o.s.log.add(l.version, l.edges)
 		if l.version <= start {
 			continue
 		}
@@ -160,7 +160,7 @@ func (o *opener) redo() {
 		nodes = int64(l.first) + int64(len(l.keys))
 		events := o.redoRecord(edit, l, sound && since)
 		if since {
-			o.s.Events = o.s.Events.add(events...)
+			o.s.events = o.s.events.add(events...)
 		}
 	}
 	o.s.Graph = edit.Graph()
@@ -338,8 +338,8 @@ func (s *Snapshot) Restart(r Reader, w Writer, generation uint32) (*Snapshot, er
 	m := &next.Meta
 	m.Generation, m.Base, m.LogStart = generation, m.Version, m.Version
 	m.keepNone()
-	next.Log = Log{start: m.Version}
-	m.BaseNodes, m.BaseEdges, m.BaseEvents = m.Nodes, m.Edges, int64(len(s.Events.All()))
+	next.log = changeLog{start: m.Version}
+	m.BaseNodes, m.BaseEdges, m.BaseEvents = m.Nodes, m.Edges, int64(len(s.events.all()))
 	for _, kind := range []byte{prefixState, prefixChange, prefixModelChange} {
 		if err := deleteRange(r, w, []byte{kind}, nil, nil); err != nil {
 			return nil, err

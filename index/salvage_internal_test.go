@@ -214,8 +214,8 @@ func TestSalvageWithoutEvents(t *testing.T) {
 	if s == nil || len(found) != 1 || !errors.Is(found[0], ErrCorrupt) || !strings.Contains(found[0].Error(), "30 of the 30 newest events of the base are lost") {
 		t.Fatalf("found %v", found)
 	}
-	if s.Meta.Edges != h.now.Meta.Edges || len(s.Events.All()) != 0 {
-		t.Errorf("%d edges and %d events, want %d and none", s.Meta.Edges, len(s.Events.All()), h.now.Meta.Edges)
+	if s.Meta.Edges != h.now.Meta.Edges || len(s.events.all()) != 0 {
+		t.Errorf("%d edges and %d events, want %d and none", s.Meta.Edges, len(s.events.all()), h.now.Meta.Edges)
 	}
 }
 

@@ -28,7 +28,7 @@ func (s *Snapshot) Same(t *Snapshot) error {
 		return fmt.Errorf("%w: version %d with %d ids, and version %d with %d", ErrCorrupt,
 			s.Meta.Version, s.Graph.nodes, t.Meta.Version, t.Graph.nodes)
 	}
-	if !slices.Equal(s.Events.All(), t.Events.All()) {
+	if !slices.Equal(s.events.all(), t.events.all()) {
 		return fmt.Errorf("%w: the newest events differ", ErrCorrupt)
 	}
 	for id := range ID(s.Graph.nodes) {

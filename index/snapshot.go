@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"kith/index/internal/block"
+	"kith/ppr"
 )
 
 // Snapshot is the graph at one version, with its keys, labels, feature vectors, log and events. It
@@ -17,12 +18,12 @@ import (
 // changes of the log since; Verify compares both. Only a salvaged snapshot may differ, until it is
 // written with Restart and opened again.
 type Snapshot struct {
-	Meta   Meta
-	Graph  *Graph
-	Log    Log
-	Events Events // the newest events
+	Meta  Meta
+	Graph *Graph
 
-	dict     *dict // may know keys of later versions: use ID and Key
+	log      changeLog
+	events   eventList // the newest events
+	dict     *dict     // may know keys of later versions: use ID and Key
 	nodes    nodeRecords
 	features vectors
 }
@@ -106,6 +107,22 @@ func (s *Snapshot) CountLabels() []int64 {
 	return n
 }
 
+// ChangesSince returns the changes of the graph after a version, in commit order; nil if the log
+// does not reach back that far. It reaches back further than the base.
+func (s *Snapshot) ChangesSince(version uint64) []ppr.Change {
+	changes, _ := s.log.since(version)
+	return changes
+}
+
+// LoggedChanges returns the number of changes in the log.
+func (s *Snapshot) LoggedChanges() int { return s.log.len() }
+
+// NumEvents returns the number of events that are kept.
+func (s *Snapshot) NumEvents() int { return len(s.events.all()) }
+
+// LatestEvent returns the latest time of the events; 0 if there are no events.
+func (s *Snapshot) LatestEvent() int64 { return s.events.latestTime() }
+
 // Features returns id's feature vector, or nil. The caller must not modify the slice.
 func (s *Snapshot) Features(id ID) []float32 { return s.features.at(id) }
 
@@ -156,7 +173,7 @@ func (s *Snapshot) ChangedBytes() int64 {
 
 // KeptBytes is the part of Bytes that cannot be read on demand.
 func (s *Snapshot) KeptBytes() int64 {
-	return s.dict.keptBytes() + s.features.kept + 16*int64(s.Log.Len())
+	return s.dict.keptBytes() + s.features.kept + 16*int64(s.log.len())
 }
 
 // Load reads the base and all vectors into memory. All versions with this base use them from then

@@ -254,7 +254,7 @@ func (c *States) update(ctx context.Context, s *Snapshot, r Reader, e *entry, q 
 		if e.version == s.Meta.Version && !e.of.tracked {
 			return Cached{e.state, upToDate, e.pristine}, nil
 		}
-		changes, ok := s.Log.changeSet(e.version)
+		changes, ok := s.log.changeSet(e.version)
 		if dh := q.h.Minus(e.state.H()); ok && 2*dh.L1() < q.h.L1() {
 			st, err := c.catchUp(ctx, s, e, changes, dh, q.target)
 			if !e.of.tracked || !errors.Is(err, ppr.ErrPrecision) {
@@ -269,7 +269,7 @@ func (c *States) update(ctx context.Context, s *Snapshot, r Reader, e *entry, q 
 		return Cached{}, err
 	}
 	e.dirty = !e.of.tracked && (stored == nil || stored.version != s.Meta.Version)
-	if stored == nil || q.pristine || s.Log.unchangedSince(stored.version) {
+	if stored == nil || q.pristine || s.log.unchangedSince(stored.version) {
 		return c.solve(ctx, s.Graph, e.of, q)
 	}
 	st.Origin = fromStore
@@ -285,7 +285,7 @@ func (c *States) update(ctx context.Context, s *Snapshot, r Reader, e *entry, q 
 
 // pristineAt reports whether the entry's state is pristine on the graph of s.
 func (e *entry) pristineAt(s *Snapshot) bool {
-	return e.pristine && s.Log.unchangedSince(e.version) && e.nodes == s.Graph.NumNodes()
+	return e.pristine && s.log.unchangedSince(e.version) && e.nodes == s.Graph.NumNodes()
 }
 
 // load reads an entry's state from the store. It returns nil if no state is stored or it is

@@ -119,8 +119,8 @@ func (v *verifier) vectors() error {
 
 // compareChanges compares the log and the edges that it has changed.
 func (v *verifier) compareChanges() {
-	if !slices.Equal(v.s.Log.changes, v.memory.Log.changes) {
-		v.report("%w: the log has %d changes, which are not the %d in memory", ErrCorrupt, v.s.Log.Len(), v.memory.Log.Len())
+	if !slices.Equal(v.s.log.changes, v.memory.log.changes) {
+		v.report("%w: the log has %d changes, which are not the %d in memory", ErrCorrupt, v.s.log.len(), v.memory.log.len())
 	}
 	if g, in := v.s.Graph, v.memory.Graph; g.nodes != in.nodes || g.edges != in.edges {
 		v.report("%w: %d nodes and %d edges are stored, %d and %d are in memory", ErrCorrupt, g.nodes, g.edges, in.nodes, in.edges)

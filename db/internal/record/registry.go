@@ -59,7 +59,7 @@ type Version struct {
 // reach back that far, at least the difference of the numbers of edges.
 func (v Version) Changes(s *index.Snapshot) int64 {
 	n := s.Meta.Edges - v.Edges
-	changes, _ := s.Log.Since(v.Graph)
+	changes := s.ChangesSince(v.Graph)
 	return max(n, -n, int64(len(changes)))
 }
 

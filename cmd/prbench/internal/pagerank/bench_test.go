@@ -184,7 +184,7 @@ func TestBenchChanges(t *testing.T) {
 		if done != c.edges || next.Graph.NumEdges() != want || s.snap.Graph.NumEdges() != before {
 			t.Errorf("%v: %d done, %d edges of %d", c, done, next.Graph.NumEdges(), before)
 		}
-		changes, _ := next.Log.Since(0)
+		changes := next.ChangesSince(0)
 		for _, e := range changes {
 			if near != nil && !slices.Contains(near, e.U) && !slices.Contains(near, e.V) {
 				t.Errorf("%v: an edge %d-%d", c, e.U, e.V)
