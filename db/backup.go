@@ -28,8 +28,8 @@ import (
 //
 // [DB.WriteTo] and [DB.WriteSince] write the records of one version in the layout of package
 // archive, which is not Badger's. [Restore] rejects incomplete backups, and puts the database in
-// place only after it has been opened once and is durable. [Diagnose] and [Repair] are for databases
-// that Open finds damaged; package repair says what damage is found when.
+// place only after it has been opened once and is durable. [Diagnose] and [Repair] are for
+// databases that Open finds damaged; package repair says what damage is found when.
 
 // Backup describes a backup.
 type Backup struct {

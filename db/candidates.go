@@ -167,9 +167,9 @@ func (tx *Tx) among(c Candidates, start ppr.Vector) Candidates {
 	return c
 }
 
-// resolver resolves a candidate set as seen from one source. The candidates are resolved completely;
-// only then are the nodes removed that are linked to the source and not listed. So each part of a
-// combination is complete.
+// resolver resolves a candidate set as seen from one source. The candidates are resolved
+// completely; only then are the nodes removed that are linked to the source and not listed. So each
+// part of a combination is complete.
 type resolver struct {
 	candidate.Source
 	tx     *Tx

@@ -30,8 +30,8 @@
 //
 // These know nothing of transactions. Below them, package index turns records into a graph and
 // back, package ppr computes PageRank on it, and package model ranks and learns. This package
-// connects them. Its files form layers too, and a call goes down; the tops of files have the details
-// of their parts:
+// connects them. Its files form layers too, and a call goes down; the tops of files have the
+// details of their parts:
 //
 //	holdout, evaluate, log, explain, stats    how good answers are, and why; figures
 //	model_train, model_compare                trainings

@@ -1,10 +1,10 @@
-// Package candidate finds the nodes that a source may be linked to: those near it, similar to it, or
-// drawn from the graph.
+// Package candidate finds the nodes that a source may be linked to: those near it, similar to it,
+// or drawn from the graph.
 //
-// A [Source] belongs to one request and one version of the graph. Its methods return ids in ascending
-// order, which the caller owns. [Nearby] finds the nodes at a distance, or a sample of them where
-// there are many. Sets of candidates, their combinations and the names of nodes belong to package db;
-// this package knows nothing of transactions.
+// A [Source] belongs to one request and one version of the graph. Its methods return ids in
+// ascending order, which the caller owns. [Nearby] finds the nodes at a distance, or a sample of
+// them where there are many. Sets of candidates, their combinations and the names of nodes belong
+// to package db; this package knows nothing of transactions.
 package candidate
 
 import (
@@ -84,8 +84,8 @@ func (s *Source) Sample(n int, seed uint64) []index.ID {
 }
 
 // Nearest returns the n nodes with the highest personalised PageRank that have one of the given
-// labels, nil meaning any, and are not linked to the source. linked is the number of nodes that were
-// left out because they are.
+// labels, nil meaning any, and are not linked to the source. linked is the number of nodes that
+// were left out because they are.
 func (s *Source) Nearest(ctx context.Context, n int, labels []string) (found []index.ID, linked int, err error) {
 	nodes, values, err := s.Walk.Near(ctx, s.View.Meta.Alpha, s.Start)
 	if err != nil {
@@ -105,10 +105,10 @@ func (s *Source) Nearest(ctx context.Context, n int, labels []string) (found []i
 	return best(ids, n, func(i int) float64 { return value[i] }), linked, nil
 }
 
-// Similar returns the n nodes that are most similar to the source, have one of the given labels, nil
-// meaning any, and are not linked to it. If there are fewer, the nodes with the most incoming edges
-// follow. Several nodes of the source take turns to add their most similar nodes, starting with the
-// node with the largest weight.
+// Similar returns the n nodes that are most similar to the source, have one of the given labels,
+// nil meaning any, and are not linked to it. If there are fewer, the nodes with the most incoming
+// edges follow. Several nodes of the source take turns to add their most similar nodes, starting
+// with the node with the largest weight.
 func (s *Source) Similar(ctx context.Context, n int, labels []string) ([]index.ID, error) {
 	accept := func(id index.ID) bool {
 		return s.View.Live(id) && !s.Has(id) && !s.Linked(id) && s.hasLabel(labels, id)

@@ -1,8 +1,9 @@
-// Package hidden chooses edges to hide from models, asks for them, and sums how well they are found.
+// Package hidden chooses edges to hide from models, asks for them, and sums how well they are
+// found.
 //
-// [Select], [Draw] and [Lowest] choose edges of a graph. [ToBeFound] makes [Links] of them, which are
-// to be found from their sources. [NewQuestions] draws candidates for them, and a [Quality] sums
-// answers. The package reads graphs of package index, and knows nothing of transactions.
+// [Select], [Draw] and [Lowest] choose edges of a graph. [ToBeFound] makes [Links] of them, which
+// are to be found from their sources. [NewQuestions] draws candidates for them, and a [Quality]
+// sums answers. The package reads graphs of package index, and knows nothing of transactions.
 package hidden
 
 import (
@@ -73,8 +74,8 @@ func Select(ctx context.Context, g *index.Graph, take func(index.Edge) bool) (pa
 // Ascending compares pairs by their first node, then by the second.
 func Ascending(a, b [2]index.ID) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }
 
-// Draw draws exactly want edges, without loops, in the order of the graph, which has the given number
-// of them (Knuth, The Art of Computer Programming, vol. 2, algorithm 3.4.2 S).
+// Draw draws exactly want edges, without loops, in the order of the graph, which has the given
+// number of them (Knuth, The Art of Computer Programming, vol. 2, algorithm 3.4.2 S).
 func Draw(ctx context.Context, g *index.Graph, edges, want int64, rng *rand.Rand) (pairs [][2]index.ID, err error) {
 	return Select(ctx, g, func(index.Edge) bool {
 		take := rng.Int64N(edges) < want

@@ -33,9 +33,9 @@ type Questions struct {
 	Reached int // number of links that are candidates
 }
 
-// NewQuestions makes questions about up to MostSources sources drawn at random, among nodes two steps
-// away in rest, which is the whole graph without the links. If no link is among these, as in a graph
-// that links two kinds of nodes, it uses nodes three steps away. reach is Reach.
+// NewQuestions makes questions about up to MostSources sources drawn at random, among nodes two
+// steps away in rest, which is the whole graph without the links. If no link is among these, as in
+// a graph that links two kinds of nodes, it uses nodes three steps away. reach is Reach.
 func NewQuestions(ctx context.Context, whole, rest *index.Graph, hidden Links, seed uint64, reach int) (q Questions, err error) {
 	rng := rand.New(rand.NewPCG(seed, 17))
 	sources := hidden.Sources()

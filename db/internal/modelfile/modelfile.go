@@ -1,8 +1,8 @@
 // Package modelfile defines the file of one version of a model, which moves it between databases.
 //
 // A file is an archive with a document in msgpack. A model refers to nodes by ids, which differ
-// between databases, so the document has the keys of the nodes, and [File.Translate] gives the model
-// the ids of another graph.
+// between databases, so the document has the keys of the nodes, and [File.Translate] gives the
+// model the ids of another graph.
 package modelfile
 
 import (
@@ -99,9 +99,9 @@ func Read(r io.Reader, most int64) (*File, error) {
 	return f, nil
 }
 
-// Translate decodes the model and translates its node ids to the ids of a graph. known is the number
-// of its nodes that the graph has; the model forgets all others. It returns index.ErrMismatch for a
-// model that does not fit the graph.
+// Translate decodes the model and translates its node ids to the ids of a graph. known is the
+// number of its nodes that the graph has; the model forgets all others. It returns
+// index.ErrMismatch for a model that does not fit the graph.
 func (f *File) Translate(s *index.Snapshot) (m *model.Model, known int, err error) {
 	m, err = model.Decode(f.Document)
 	if err != nil {

@@ -4,9 +4,9 @@
 //
 // An [Observation] is an outcome for a model to learn, with the contexts of its time. A [Decision]
 // is a choice that waits for its reward. A model has a [Registry] of its versions, and a document
-// for each [Version]. [OpenModel] makes a [Learner] of the registry and the document of the deployed
-// version, and [Replay] makes the Learner learn what was observed since the document was stored.
-// Documents are msgpack, and any bytes give a consistent record or an error.
+// for each [Version]. [OpenModel] makes a [Learner] of the registry and the document of the
+// deployed version, and [Replay] makes the Learner learn what was observed since the document was
+// stored. Documents are msgpack, and any bytes give a consistent record or an error.
 //
 // The package reads the store at one version by an [index.Reader], and knows nothing of
 // transactions.

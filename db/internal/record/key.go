@@ -10,8 +10,8 @@ import (
 	"kith/index"
 )
 
-// KeyOf returns the key for a Key, a string or an integer of any of Go's types, and whether v is one
-// of these. The key need not be valid.
+// KeyOf returns the key for a Key, a string or an integer of any of Go's types, and whether v is
+// one of these. The key need not be valid.
 func KeyOf(v any) (k index.Key, ok bool) {
 	switch v := v.(type) {
 	case index.Key:

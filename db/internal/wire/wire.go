@@ -1,8 +1,8 @@
 // Package wire writes results as JSON that people expect.
 //
-// Every result type of package db marshals to JSON by the names that the statements of package query
-// use for their columns. Tags suffice, except for types that hold errors or numbers that JSON lacks:
-// [Object] writes NaN and the infinities as null, and an error as its text.
+// Every result type of package db marshals to JSON by the names that the statements of package
+// query use for their columns. Tags suffice, except for types that hold errors or numbers that JSON
+// lacks: [Object] writes NaN and the infinities as null, and an error as its text.
 package wire
 
 import (
