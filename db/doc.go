@@ -22,6 +22,7 @@
 //	internal/walk       how the PageRank of a request is computed, which ranks are certain, and what is near a node
 //	internal/candidate  the nodes that a source may be linked to
 //	internal/hidden     edges that are hidden from models, and how well they are found
+//	internal/parallel   many answers on all processors, within a memory
 //	internal/gonum      the graph as gonum's algorithms want it
 //	internal/wire       results as JSON
 //	internal/ctxio      readers and writers that end with a context

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 	"time"
 
+	"kith/db/internal/parallel"
 	"kith/db/internal/walk"
 	"kith/db/internal/wire"
 	"kith/db/words"
@@ -317,12 +316,14 @@ func (tx *Tx) PredictEach(ctx context.Context, questions iter.Seq[PredictOptions
 			}
 		}
 	}
-	return func(yield func(*Prediction, error) bool) {
-		b := &batch{tx: tx, order: make(chan *turn, turnsWaiting), todo: make(chan *turn, turnsWaiting)}
-		b.memory.free = sync.NewCond(&b.memory.mu)
-		b.memory.bytes = tx.db.opts.memory(workPart)
-		b.run(ctx, questions, yield)
+	prepare := func(ctx context.Context, p PredictOptions) (bytes int64, answer func() (*Prediction, error), err error) {
+		q, err := tx.prepare(ctx, p)
+		if err != nil {
+			return 0, nil, err
+		}
+		return answerBytes(&p, len(q.candidates)), func() (*Prediction, error) { return q.answer(ctx, tx, &p) }, nil
 	}
+	return parallel.Answers(ctx, questions, tx.db.opts.memory(workPart), prepare)
 }
 
 // withNow gives questions the present time and keeps them from using the cache, so that all answers
@@ -338,132 +339,4 @@ func withNow(questions iter.Seq[PredictOptions], now time.Time) iter.Seq[Predict
 			}
 		}
 	}
-}
-
-// turnsWaiting limits how many questions are read before the answer to the first of them is
-// yielded.
-const turnsWaiting = 256
-
-// batch is the state of a PredictEach.
-type batch struct {
-	tx     *Tx
-	order  chan *turn // the questions in their order
-	todo   chan *turn // the same questions, for the goroutines that answer
-	memory allowance
-	all    sync.WaitGroup
-}
-
-// turn is one question of a batch.
-type turn struct {
-	number   int64
-	question PredictOptions
-	bytes    int64 // memory that the answer takes
-	answer   *Prediction
-	err      error
-	done     chan struct{} // closed when answer and err are set
-}
-
-// run answers the questions and yields the answers. All its goroutines have ended when it returns.
-func (b *batch) run(ctx context.Context, questions iter.Seq[PredictOptions], yield func(*Prediction, error) bool) {
-	inner, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(inner, b.memory.close)
-	defer b.all.Wait()
-	defer b.memory.close()
-	defer stop()
-	defer cancel()
-	b.start(inner, questions)
-	for t := range b.order {
-		select {
-		case <-t.done:
-		case <-ctx.Done():
-			yield(nil, ctx.Err())
-			return
-		}
-		if !yield(t.answer, t.err) || t.err != nil {
-			return
-		}
-		b.memory.next(t.bytes)
-	}
-	if err := ctx.Err(); err != nil {
-		yield(nil, err)
-	}
-}
-
-// start starts the goroutines, which end when all questions are answered or ctx ends.
-func (b *batch) start(ctx context.Context, questions iter.Seq[PredictOptions]) {
-	b.all.Go(func() {
-		defer close(b.order)
-		defer close(b.todo)
-		number := int64(0)
-		for p := range questions {
-			t := &turn{number: number, question: p, done: make(chan struct{})}
-			for _, c := range []chan *turn{b.order, b.todo} {
-				select {
-				case c <- t:
-				case <-ctx.Done():
-					return
-				}
-			}
-			number++
-		}
-	})
-	for range runtime.GOMAXPROCS(0) {
-		b.all.Go(func() {
-			for t := range b.todo {
-				t.answer, t.err = b.answer(ctx, t)
-				close(t.done)
-			}
-		})
-	}
-}
-
-// answer answers a question when memory is free for it.
-func (b *batch) answer(ctx context.Context, t *turn) (*Prediction, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	q, err := b.tx.prepare(ctx, t.question)
-	if err != nil {
-		return nil, err
-	}
-	t.bytes = answerBytes(&t.question, len(q.candidates))
-	b.memory.take(t.number, t.bytes)
-	return q.answer(ctx, b.tx, &t.question)
-}
-
-// allowance is the memory that the answers of a batch share.
-type allowance struct {
-	mu     sync.Mutex
-	free   *sync.Cond // of mu; signals that memory is free or the batch has ended
-	bytes  int64      // memory that is free; negative if one answer takes more than there is
-	now    int64      // number of the next answer to be yielded
-	closed bool
-}
-
-// take waits until enough memory is free, or until the answer with the given number is the next to
-// be yielded.
-func (a *allowance) take(number, bytes int64) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for bytes > a.bytes && number != a.now && !a.closed {
-		a.free.Wait()
-	}
-	a.bytes -= bytes
-}
-
-// next frees the memory of the answer that was yielded, and makes the one after it the next.
-func (a *allowance) next(bytes int64) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.bytes += bytes
-	a.now++
-	a.free.Broadcast()
-}
-
-// close ends all waiting.
-func (a *allowance) close() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.closed = true
-	a.free.Broadcast()
 }

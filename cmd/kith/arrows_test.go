@@ -42,6 +42,7 @@ func arrows() map[string][]string {
 		"kith/db/internal/gonum":        {"kith/index", gonum},
 		"kith/db/internal/candidate":    {"kith/db/internal/walk", "kith/index", "kith/model", "kith/ppr"},
 		"kith/db/internal/hidden":       {"kith/db/internal/candidate", "kith/index", "kith/model"},
+		"kith/db/internal/parallel":     {},
 		"kith/db/internal/repair":       {"kith/db/internal/record", "kith/db/internal/store", "kith/db/words", "kith/index"},
 		"kith/db/internal/wire":         {},
 		"kith/db/internal/record":       {"kith/index", "kith/model", msgpack},
@@ -49,7 +50,7 @@ func arrows() map[string][]string {
 		"kith/db/internal/feed":         {"kith/db/internal/record", "kith/index", msgpack},
 		"kith/db": {
 			"kith/index", "kith/ppr", "kith/model", "kith/db/edgelist", "kith/db/internal/store", "kith/db/internal/walk", "kith/db/internal/gonum", "kith/db/words",
-			"kith/db/internal/archive", "kith/db/internal/candidate", "kith/db/internal/ctxio", "kith/db/internal/feed", "kith/db/internal/hidden", "kith/db/internal/modelfile", "kith/db/internal/record", "kith/db/internal/repair", "kith/db/internal/wire", "golang.org/x/sys", gonum, msgpack,
+			"kith/db/internal/archive", "kith/db/internal/candidate", "kith/db/internal/ctxio", "kith/db/internal/feed", "kith/db/internal/hidden", "kith/db/internal/modelfile", "kith/db/internal/parallel", "kith/db/internal/record", "kith/db/internal/repair", "kith/db/internal/wire", "golang.org/x/sys", gonum, msgpack,
 		},
 		"kith/db/dbtest":            {"kith/db"},
 		"kith/db/words":             {},
