@@ -177,7 +177,7 @@ func (s *holdout) measure(ctx context.Context, c *Contender, each func(HeldOut),
 	sums := make([]hidden.Quality, len(s.among))
 	for i := range sums {
 		if of.plain {
-			sums[i].Unlikely()
+			sums[i].NoProbabilities()
 		}
 	}
 	for i := range len(s.sources) * len(s.among) {

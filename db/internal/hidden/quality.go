@@ -45,7 +45,7 @@ type Quality struct {
 	ordered                       float64 // sum of the AUC over the links that could be compared
 	compared                      int
 	calibration                   model.Calibration // of the estimated rewards
-	notProbability                bool              // whether some estimate is not between 0 and 1, or none is a probability
+	noProbabilities               bool              // some estimated reward is not between 0 and 1, or none is a probability
 }
 
 // Add adds an answer for a source with a number of links.
@@ -74,7 +74,7 @@ func (q *Quality) Add(links int, a Answer) {
 // not.
 func (q *Quality) addEstimates(exploit []float64, links bool) {
 	for _, p := range exploit {
-		if q.notProbability = q.notProbability || !(p >= 0 && p <= 1); q.notProbability {
+		if q.noProbabilities = q.noProbabilities || !(p >= 0 && p <= 1); q.noProbabilities {
 			return
 		}
 		q.calibration.Add(p, links)
@@ -84,15 +84,15 @@ func (q *Quality) addEstimates(exploit []float64, links bool) {
 // Miss adds links that no answer has.
 func (q *Quality) Miss(links int) { q.links += links }
 
-// Unlikely says that the estimated rewards are no probabilities.
-func (q *Quality) Unlikely() { q.notProbability = true }
+// NoProbabilities says that the estimated rewards are no probabilities.
+func (q *Quality) NoProbabilities() { q.noProbabilities = true }
 
 // Measures returns the measures of what was added.
 func (q *Quality) Measures() Measures {
 	mean := func(sum float64, n int) float64 { return sum / max(float64(n), 1) }
 	m := Measures{
 		Links: q.links, Reached: q.reached, Others: q.others, Pairs: q.pairs,
-		MRR: mean(q.reciprocal, q.links), AUC: mean(q.ordered, q.compared), Probabilities: !q.notProbability,
+		MRR: mean(q.reciprocal, q.links), AUC: mean(q.ordered, q.compared), Probabilities: !q.noProbabilities,
 	}
 	for i, k := range hitsAt() {
 		m.Hits = append(m.Hits, Hits{K: k, Share: mean(q.hits[i], q.links), Short: q.short[i]})
