@@ -41,8 +41,11 @@ type attack struct {
 func TestHostile(t *testing.T) {
 	a := &attack{t: t, nodes: 2000, answers: map[string]int{}}
 	slow, heavy, lasts := 30, 12, time.Second
-	if *long {
+	switch {
+	case *long:
 		a.nodes, slow, heavy, lasts = 326_000, 300, 60, 20*time.Second
+	case testing.Short():
+		a.nodes, slow, heavy, lasts = 500, 8, 6, 400*time.Millisecond
 	}
 	pid := a.serve()
 	before, rss := a.stats(), residentPeak(t, pid)

@@ -63,7 +63,7 @@ func drafts(t *testing.T, s *Store) []string {
 // them.
 func TestBulk(t *testing.T) {
 	t.Parallel()
-	const records = 600 // 2.4 MB of each kind: several tables
+	const records = 400 // 1.6 MB of each kind: several tables
 	for _, c := range []struct {
 		name   string
 		reader bool

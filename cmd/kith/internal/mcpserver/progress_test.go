@@ -19,7 +19,7 @@ func TestProgress(t *testing.T) {
 	t.Parallel()
 	here, there := mcp.NewInMemoryTransports()
 	ended := make(chan error, 1)
-	go func() { ended <- Server{DB: community(t), Write: true}.serve(t.Context(), here) }()
+	go func() { ended <- Server{DB: community(t, 30), Write: true}.serve(t.Context(), here) }()
 	told := make(chan *mcp.ProgressNotificationParams, 100)
 	client, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { told <- r.Params },

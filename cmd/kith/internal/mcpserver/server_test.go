@@ -243,13 +243,13 @@ func TestMessagesWithoutGo(t *testing.T) {
 const endless = `{"name":"run_statement","arguments":{"statement":"EVALUATE PREDICT LINKS FOR ALL USING default ON HOLDOUT 0.1 WITH (epochs = 1000000000)"}}`
 
 // community returns a database with enough edges for an evaluation.
-func community(t *testing.T) *db.DB {
+func community(t *testing.T, people int) *db.DB {
 	t.Helper()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	err := g.Update(t.Context(), func(tx *db.Tx) error {
-		for i := range 100 {
+		for i := range people {
 			for _, step := range []int{1, 2, 5, 9} {
-				if err := tx.PutEdge(i, (i+step)%100); err != nil {
+				if err := tx.PutEdge(i, (i+step)%people); err != nil {
 					return err
 				}
 			}
@@ -267,7 +267,7 @@ func community(t *testing.T) *db.DB {
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	here, there := mcp.NewInMemoryTransports()
-	h := &handler{Server: Server{DB: community(t), Timeout: time.Hour}, ctx: t.Context(), slots: make(chan struct{}, 1)}
+	h := &handler{Server: Server{DB: community(t, 100), Timeout: time.Hour}, ctx: t.Context(), slots: make(chan struct{}, 1)}
 	ended := make(chan error, 1)
 	go func() { ended <- h.protocol().Run(t.Context(), here) }()
 	client, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(t.Context(), there, nil)
@@ -302,7 +302,7 @@ func TestCancel(t *testing.T) {
 // the answer says.
 func TestBounds(t *testing.T) {
 	t.Parallel()
-	g := community(t)
+	g := community(t, 100)
 	answer := exchange(t, Server{DB: g, Timeout: 50 * time.Millisecond}, endless)[0]
 	if want := "the call took longer than 50ms"; !strings.Contains(answer, want) || !strings.Contains(answer, `"isError":true`) {
 		t.Errorf("%s\nlacks %s", answer, want)
