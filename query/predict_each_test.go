@@ -28,8 +28,8 @@ func TestBestOfAll(t *testing.T) {
 func testBestOfAll(t *testing.T, direction db.Direction, using string) {
 	g, ctx := dbtest.Open(t, &db.Options{InMemory: true, Direction: direction}), context.Background()
 	if err := g.Update(ctx, func(tx *db.Tx) error {
-		for i := range 400 {
-			for _, j := range []int{(i + 1) % 400, (i*i + 3) % 400} {
+		for i := range 250 {
+			for _, j := range []int{(i + 1) % 250, (i*i + 3) % 250} {
 				if err := tx.PutEdge(db.Int(int64(i)), db.Int(int64(j))); err != nil {
 					return err
 				}
