@@ -18,8 +18,8 @@ type Event struct {
 	Last   int64   // time of the edge before the event
 }
 
-// eventList holds the newest events of a graph in the order in which they became known. The events of
-// a bulk load are ordered by time. It is a snapshot: the single writer appends after the end of
+// eventList holds the newest events of a graph in the order in which they became known. The events
+// of a bulk load are ordered by time. It is a snapshot: the single writer appends after the end of
 // every existing snapshot.
 type eventList struct {
 	list   []Event

@@ -9,8 +9,8 @@ import (
 	"kith/ppr"
 )
 
-// changeLog holds the recent changes of the graph, for states of earlier versions. It is a snapshot: the
-// single writer appends after the end of every existing snapshot.
+// changeLog holds the recent changes of the graph, for states of earlier versions. It is a
+// snapshot: the single writer appends after the end of every existing snapshot.
 type changeLog struct {
 	start   uint64 // the log contains all commits after this version
 	commits []commitMark

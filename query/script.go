@@ -38,11 +38,11 @@ type Object = parse.Object
 // changes or drops without a word: invalid UTF-8, members given twice, numbers too large.
 func JSON(name string, b []byte) (any, error) { return parse.JSON(name, b) }
 
-// Palette holds the colours of [Highlight]: what is written before each part of a statement, such
-// as a control sequence of a terminal. "" leaves a part plain.
+// Palette holds the colours of [Highlight]: the text that begins each part of a statement, such as
+// a control sequence of a terminal. "" leaves a part plain.
 type Palette struct {
 	Keyword, Number, Text, Name, Comment string
-	Reset                                string // what is written after a coloured part
+	Reset                                string // the text that ends a coloured part
 }
 
 // Highlight returns text that is being typed, which may have errors, with its parts in colour.
