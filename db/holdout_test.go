@@ -180,11 +180,12 @@ func TestHoldoutContenders(t *testing.T) {
 	g := dbtest.Open(t, inMemory)
 	strew(t, g, 40, 5)
 	must(t, g.Model("m").Create(ctx, model.Spec{}))
-	_, err := g.Model("m").Train(ctx, db.TrainOptions{Plan: model.EdgePlan{Samples: 30, Epochs: 2}}) // makes m the model that answers requests without a name
+	few := model.EdgePlan{Samples: 30, Epochs: 2}
+	_, err := g.Model("m").Train(ctx, db.TrainOptions{Plan: few}) // makes m the model that answers requests without a name
 	must(t, err)
 	among := []db.Candidates{db.All(), db.Neighbors(2)}
 	h := db.EvaluateOptions{Share: 0.1, Sample: 5, Among: among}
-	contenders := []db.Contender{{}, {Prior: true}, {Spec: &model.Spec{Policy: "prb_greedy"}}, {Model: "ppr"}}
+	contenders := []db.Contender{{Plan: few}, {Prior: true}, {Spec: &model.Spec{Policy: "prb_greedy"}, Plan: few}, {Model: "ppr"}}
 	together := make([][]db.HeldOut, len(contenders))
 	h.Contenders, h.Each = contenders, func(i int, out db.HeldOut) { together[i] = append(together[i], out) }
 	of, err := g.Evaluate(ctx, h)
