@@ -42,6 +42,9 @@ func (p *paperPlan) markdown(stages []stage) (string, error) {
 	if p.quick {
 		r.text.WriteString("Played with --quick: 2 seeds (1 of the classification), 1,000 rounds of the classification, one split, 10 epochs of\noffline training, no grid search of the classification.\n\n")
 	}
+	if p.rounds > 0 {
+		fmt.Fprintf(&r.text, "Every experiment was played with --rounds %d, whatever its own number is.\n\n", p.rounds)
+	}
 	if len(p.absent) > 0 {
 		fmt.Fprintf(&r.text, "Left out, because the data is missing: %s.\n\n", strings.Join(p.absent, ", "))
 	}
