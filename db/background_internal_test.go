@@ -288,7 +288,7 @@ func TestOtherFormats(t *testing.T) {
 	s.Meta.Format = index.Format + 1
 	must(t, g.store.Commit(g.now.Load().ts+1, s.WriteMeta), g.Close())
 	_, err := Open(path, &Options{Memory: 64 << 20})
-	if !errors.Is(err, ErrMismatch) || !strings.Contains(err.Error(), "format 5; this kith reads format 4 only") {
+	if !errors.Is(err, ErrMismatch) || !strings.Contains(err.Error(), fmt.Sprintf("format %d; this kith reads format %d only", index.Format+1, index.Format)) {
 		t.Errorf("a newer format: %v", err)
 	}
 	st, err := store.Open(path, g.opts.forStore(nil))

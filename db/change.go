@@ -64,11 +64,12 @@ type NodeChange struct {
 // EdgeChange is an edge that a commit added, changed or deleted, as it is afterwards. The weight of
 // a deleted edge is 0. The edges of a deleted node are listed, too.
 type EdgeChange struct {
-	Src     Key       `json:"src"`
-	Dst     Key       `json:"dst"`
-	Weight  float32   `json:"weight"`
-	Time    time.Time `json:"time,omitzero"`
-	Deleted bool      `json:"deleted,omitzero"`
+	Src      Key       `json:"src"`
+	Dst      Key       `json:"dst"`
+	Relation string    `json:"relation,omitzero"`
+	Weight   float32   `json:"weight"`
+	Time     time.Time `json:"time,omitzero"`
+	Deleted  bool      `json:"deleted,omitzero"`
 }
 
 // FeatureChange is the feature vector of a node after a commit that set or removed it. No numbers
@@ -92,7 +93,7 @@ type ModelChange struct {
 // MarshalBinary implements [encoding.BinaryMarshaler]. The form is a map in msgpack, which other
 // programs can read, followed by its CRC-32C in 4 bytes, the lowest first. Its members are:
 //
-//	format       1
+//	format       2
 //	database     the identity of the database
 //	version      the version that the commit made
 //	time         the time of the commit, in nanoseconds since 1970
@@ -101,7 +102,8 @@ type ModelChange struct {
 //	first new    the number of the first new node, and how many there are; they may be deleted again
 //	labels       list of [number, name, length of feature vectors]
 //	nodes        list of [id, number of the label, deleted]
-//	edges        list of [id, id, weight before, weight after (0: none), time in seconds (0: none)]
+//	relations    list of [number, name, directed]
+//	edges        list of [id, id, weight before, weight after (0: none), time in seconds (0: none), number of the relation]
 //	vectors      list of [id, float32 in little endian, or nil]
 //	observed     list of maps: model, source, target, reward, chosen, contexts, offered and others
 //	decisions    list of maps: id, source, candidates, scores, propensities, chosen, rewarded, reward and others
@@ -143,6 +145,10 @@ func newChange(d *feed.Document) (Change, error) {
 	for _, l := range d.Labels {
 		labels[l.Number] = l.Name
 	}
+	relations := map[uint16]string{}
+	for _, r := range d.Relations {
+		relations[r.Number] = r.Name
+	}
 	listed := map[index.ID]bool{}
 	for _, n := range d.Nodes {
 		listed[n.ID] = true
@@ -159,7 +165,7 @@ func newChange(d *feed.Document) (Change, error) {
 		if e.Old == 0 && e.Weight == 0 {
 			continue // the commit added and deleted it
 		}
-		c.Edges = append(c.Edges, EdgeChange{d.Key(e.U), d.Key(e.V), e.Weight, edgeTime(e.Time), e.Weight == 0})
+		c.Edges = append(c.Edges, EdgeChange{d.Key(e.U), d.Key(e.V), relations[e.Relation], e.Weight, edgeTime(e.Time), e.Weight == 0})
 	}
 	for _, v := range d.Vectors {
 		c.Features = append(c.Features, FeatureChange{d.Key(v.ID), v.Features()})

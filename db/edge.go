@@ -15,24 +15,47 @@ import (
 
 // Edge is a stored edge. In an undirected graph either end may be Src.
 type Edge struct {
-	Src    Key       `json:"src"`
-	Dst    Key       `json:"dst"`
-	Weight float32   `json:"weight"`        // from 2^-40 to 2^40
-	Time   time.Time `json:"time,omitzero"` // precision of a second; from the year 0 to 9999; zero means no time
+	Src      Key       `json:"src"`
+	Dst      Key       `json:"dst"`
+	Relation string    `json:"relation,omitzero"` // "" is the relation without a name
+	Weight   float32   `json:"weight"`            // from 2^-40 to 2^40
+	Time     time.Time `json:"time,omitzero"`     // precision of a second; from the year 0 to 9999; zero means no time
 }
 
-// EdgeOption says something of an edge that [Tx.AddEdge] or [Tx.PutEdge] writes.
-type EdgeOption func(*Edge)
+// EdgeOption says something of an edge, or which edges are meant.
+type EdgeOption func(*edgeSpec)
+
+// edgeSpec is what the options of an edge say.
+type edgeSpec struct {
+	weight float32
+	time   time.Time
+	via    []string // relations; nil: none was given
+}
+
+func specOf(opts []EdgeOption) edgeSpec {
+	spec := edgeSpec{weight: 1}
+	for _, o := range opts {
+		o(&spec)
+	}
+	return spec
+}
 
 // Weight gives an edge a weight from 2^-40 to 2^40, 9.1e-13 to 1.1e12.
-func Weight(w float32) EdgeOption { return func(e *Edge) { e.Weight = w } }
+func Weight(w float32) EdgeOption { return func(s *edgeSpec) { s.weight = w } }
 
 // At gives an edge a time in the years 0 to 9999.
-func At(t time.Time) EdgeOption { return func(e *Edge) { e.Time = t } }
+func At(t time.Time) EdgeOption { return func(s *edgeSpec) { s.time = t } }
 
-// AddEdge adds an edge between src and dst; in a directed graph, from src to dst. Without options
-// the edge has weight 1 and no time. AddEdge adds missing nodes. It returns ErrExists if there is
-// such an edge, and ErrInput for a key, a weight or a time that is not valid.
+// Via names the relation of an edge, or the relations whose edges are meant. Without it, an edge has
+// the relation without a name, and all edges are meant.
+func Via(relations ...string) EdgeOption {
+	return func(s *edgeSpec) { s.via = append(make([]string, 0, len(relations)), relations...) }
+}
+
+// AddEdge adds an edge between src and dst; in a directed relation, from src to dst. Without options
+// the edge has weight 1, no time, and the relation without a name. AddEdge adds missing nodes, and a
+// missing relation, which gets the direction of the database. It returns ErrExists if there is such
+// an edge, and ErrInput for a key, a weight, a time or a relation that is not valid.
 func (tx *Tx) AddEdge(src, dst any, opts ...EdgeOption) error {
 	return tx.writeEdge(src, dst, opts, true)
 }
@@ -48,34 +71,47 @@ func (tx *Tx) writeEdge(src, dst any, opts []EdgeOption, isNew bool) error {
 	if err != nil {
 		return err
 	}
-	e := Edge{Weight: 1}
-	for _, o := range opts {
-		o(&e)
+	spec := specOf(opts)
+	var keys [2]Key
+	for i, node := range []any{src, dst} {
+		if keys[i], err = KeyOf(node); err != nil {
+			return err
+		}
 	}
-	if e.Src, err = KeyOf(src); err == nil {
-		e.Dst, err = KeyOf(dst)
+	if !index.ValidWeight(spec.weight) {
+		return inputf("edge %v -> %v: weight %v is not a number from 2^-40 to 2^40", keys[0].Literal(), keys[1].Literal(), spec.weight)
 	}
+	at, err := unixSeconds(spec.time)
 	if err != nil {
 		return err
 	}
-	if !index.ValidWeight(e.Weight) {
-		return inputf("edge %v -> %v: weight %v is not a number from 2^-40 to 2^40", e.Src.Literal(), e.Dst.Literal(), e.Weight)
-	}
-	at, err := unixSeconds(e.Time)
+	name, err := spec.relation()
 	if err != nil {
 		return err
 	}
-	var ends [2]index.ID
-	for i, k := range []Key{e.Src, e.Dst} {
-		if ends[i], _, err = b.AddNode(k); err != nil {
+	x := index.Edge{Weight: spec.weight, Time: at}
+	for i, id := range []*index.ID{&x.U, &x.V} {
+		if *id, _, err = b.AddNode(keys[i]); err != nil {
 			return inputError(err)
 		}
 	}
-	if _, exists := b.Edge(ends[0], ends[1]); exists && isNew {
-		return missing(kindEdge, fmt.Sprintf("%v -> %v", e.Src.Literal(), e.Dst.Literal()), nil, ErrExists, "edge %v -> %v exists already", e.Src.Literal(), e.Dst.Literal())
+	if x.Relation, err = tx.makeRelation(name); err != nil {
+		return err
 	}
-	_, err = b.SetEdge(ends[0], ends[1], e.Weight, at)
+	if _, exists := b.EdgeOf(x); exists && isNew {
+		edge := edgeName(keys[0], name, keys[1])
+		return missing(kindEdge, edge, nil, ErrExists, "edge %s exists already", edge)
+	}
+	_, err = b.SetEdge(x)
 	return err
+}
+
+// edgeName returns an edge as messages write it.
+func edgeName(src Key, relation string, dst Key) string {
+	if relation == "" {
+		return fmt.Sprintf("%v -> %v", src.Literal(), dst.Literal())
+	}
+	return fmt.Sprintf("%v -[%s]-> %v", src.Literal(), relation, dst.Literal())
 }
 
 // unixSeconds returns a time as it is stored with an edge; 0 means no time. It returns ErrInput for
@@ -89,46 +125,63 @@ func unixSeconds(t time.Time) (int64, error) {
 }
 
 // DeleteEdge deletes an edge. It returns ErrNotFound if there is no such edge.
-func (tx *Tx) DeleteEdge(src, dst any) error {
+func (tx *Tx) DeleteEdge(src, dst any, opts ...EdgeOption) error {
 	b, err := tx.writable()
 	if err != nil {
 		return err
 	}
-	u, v, err := tx.ends(src, dst)
+	x, err := tx.named(src, dst, opts)
 	if err != nil {
 		return err
 	}
-	old, err := b.SetEdge(u, v, 0, 0)
+	old, err := b.SetEdge(x)
 	if err == nil && old == 0 {
-		return noEdge(tx.key(u), tx.key(v))
+		return tx.noEdge(x)
 	}
 	return err
 }
 
 // Edge returns the edge from src to dst. It returns ErrNotFound if there is no such edge.
-func (tx *Tx) Edge(src, dst any) (Edge, error) {
-	u, v, err := tx.ends(src, dst)
+func (tx *Tx) Edge(src, dst any, opts ...EdgeOption) (Edge, error) {
+	x, err := tx.named(src, dst, opts)
 	if err != nil {
 		return Edge{}, err
 	}
-	e, ok := tx.between(u, v)
+	e, ok := tx.edgeOf(x)
 	if !ok {
-		return Edge{}, noEdge(tx.key(u), tx.key(v))
+		return Edge{}, tx.noEdge(x)
 	}
-	e.U, e.V = u, v
+	e.U, e.V = x.U, x.V
 	return tx.edge(e), nil
 }
 
-func noEdge(src, dst Key) error {
-	return missing(kindEdge, fmt.Sprintf("%v -> %v", src.Literal(), dst.Literal()), nil, ErrNotFound, "no edge %v -> %v", src.Literal(), dst.Literal())
+// named returns the ends and the relation of an edge.
+func (tx *Tx) named(src, dst any, opts []EdgeOption) (x index.Edge, err error) {
+	if x.U, x.V, err = tx.ends(src, dst); err != nil {
+		return x, err
+	}
+	spec := specOf(opts)
+	name, err := spec.relation()
+	if err == nil {
+		x.Relation, err = tx.relation(name)
+	}
+	return x, err
 }
 
-// between returns the edge from u to v and whether it exists.
+// between returns the edges from u to v, joined to one, and whether there are any.
 func (tx *Tx) between(u, v index.ID) (index.Edge, bool) {
 	if tx.batch != nil {
 		return tx.batch.Edge(u, v)
 	}
 	return tx.snap.Graph.Edge(u, v)
+}
+
+// edgeOf returns the edge with the ends and the relation of x, and whether there is one.
+func (tx *Tx) edgeOf(x index.Edge) (index.Edge, bool) {
+	if tx.batch != nil {
+		return tx.batch.EdgeOf(x)
+	}
+	return tx.snap.Graph.EdgeOf(x)
 }
 
 func (tx *Tx) ends(src, dst any) (u, v index.ID, err error) {
@@ -140,7 +193,10 @@ func (tx *Tx) ends(src, dst any) (u, v index.ID, err error) {
 }
 
 func (tx *Tx) edge(e index.Edge) Edge {
-	return Edge{Src: tx.key(e.U), Dst: tx.key(e.V), Weight: e.Weight, Time: edgeTime(e.Time)}
+	return Edge{
+		Src: tx.key(e.U), Dst: tx.key(e.V), Relation: tx.meta().Relations[e.Relation].Name,
+		Weight: e.Weight, Time: edgeTime(e.Time),
+	}
 }
 
 // edgeTime is the inverse of unixSeconds.
@@ -175,26 +231,30 @@ func (tx *Tx) Assuming(edges []Edge, f func(*Tx) error) error {
 	return f(over)
 }
 
-// Neighbors yields the edges of a node, with the node as Src. In a directed graph these are the
-// outgoing edges. It yields a single ErrNotFound if there is no such node. The transaction may
-// write during the iteration, which goes over the row as it was at the start.
-func (tx *Tx) Neighbors(key any) iter.Seq2[Edge, error] {
+// Neighbors yields the edges of a node, of the relations of [Via] or of all, with the node as Src.
+// Of a directed relation these are the outgoing edges. It yields a single ErrNotFound if there is no
+// such node or relation. The transaction may write during the iteration, which goes over the edges
+// as they were at the start.
+func (tx *Tx) Neighbors(key any, opts ...EdgeOption) iter.Seq2[Edge, error] {
 	return func(yield func(Edge, error) bool) {
 		u, err := tx.id(key)
+		var via []uint16
+		if err == nil {
+			via, err = tx.relations(specOf(opts).via)
+		}
 		if err != nil {
 			yield(Edge{}, err)
 			return
 		}
-		to, _ := tx.view().Graph.Out(u)
-		if tx.batch != nil {
-			to = slices.Clone(to)
-		}
-		for _, v := range to {
-			e, ok := tx.between(u, v)
+		for _, x := range tx.view().Graph.From(u) {
+			if via != nil && !slices.Contains(via, x.Relation) {
+				continue
+			}
+			e, ok := tx.edgeOf(x)
 			if !ok {
 				continue // deleted by the caller during the iteration
 			}
-			e.U, e.V = u, v
+			e.U, e.V = x.U, x.V
 			if !yield(tx.edge(e), nil) {
 				return
 			}
@@ -215,6 +275,102 @@ func (tx *Tx) Edges() iter.Seq2[Edge, error] {
 			}
 		}
 	}
+}
+
+// Relation describes a relation of edges: all edges of a relation say the same of their nodes, such
+// as that one follows the other. The edges of different relations between two nodes are different
+// edges.
+type Relation struct {
+	Name     string `json:"name"`     // "" is the relation without a name
+	Directed bool   `json:"directed"` // whether its edges have a direction
+	Edges    int64  `json:"edges"`
+	Loops    int64  `json:"loops"` // edges that join a node with itself, among Edges
+}
+
+// Relations returns the relations, in the order in which they were made. The relation without a name
+// comes first.
+func (tx *Tx) Relations() ([]Relation, error) {
+	if tx.ended {
+		return nil, ErrClosed
+	}
+	var all []Relation
+	for _, r := range tx.meta().Relations {
+		all = append(all, Relation{Name: r.Name, Directed: r.Directed, Edges: r.Edges, Loops: r.Loops})
+	}
+	return all, nil
+}
+
+// AddRelation makes a relation without edges; only Name and Directed matter. It returns ErrExists if
+// there is such a relation, and ErrInput for a name that is not valid.
+func (tx *Tx) AddRelation(r Relation) error {
+	b, err := tx.writable()
+	if err != nil {
+		return err
+	}
+	if _, ok := tx.meta().RelationNumber(r.Name); ok {
+		return missing(kindRelation, r.Name, nil, ErrExists, "relation %q exists already", r.Name)
+	}
+	_, err = b.Relate(r.Name, r.Directed)
+	return inputError(err)
+}
+
+// meta returns the meta record that describes the graph as the transaction sees it.
+func (tx *Tx) meta() *index.Meta {
+	if tx.batch != nil {
+		return tx.batch.Meta()
+	}
+	return &tx.snap.Meta
+}
+
+// relation returns the number of a relation. It returns ErrNotFound if there is no such relation.
+func (tx *Tx) relation(name string) (uint16, error) {
+	m := tx.meta()
+	number, ok := m.RelationNumber(name)
+	if !ok {
+		var names []string
+		for _, r := range m.Relations[1:] {
+			names = append(names, r.Name)
+		}
+		return 0, missing(kindRelation, name, names, ErrNotFound, "no relation %q", name)
+	}
+	return number, nil
+}
+
+// relations returns the numbers of relations; nil for nil.
+func (tx *Tx) relations(names []string) ([]uint16, error) {
+	if names == nil {
+		return nil, nil
+	}
+	all := make([]uint16, 0, len(names))
+	for _, name := range names {
+		number, err := tx.relation(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, number)
+	}
+	return all, nil
+}
+
+// makeRelation returns the number of a relation, and makes the relation if it does not exist.
+func (tx *Tx) makeRelation(name string) (uint16, error) {
+	m := tx.meta()
+	if number, ok := m.RelationNumber(name); ok {
+		return number, nil
+	}
+	number, err := tx.batch.Relate(name, m.Directed)
+	return number, inputError(err)
+}
+
+// relation returns the relation of an edge. It returns ErrInput for several relations.
+func (s *edgeSpec) relation() (string, error) {
+	switch len(s.via) {
+	case 0:
+		return "", nil
+	case 1:
+		return s.via[0], nil
+	}
+	return "", inputf("an edge of %d relations %q: want one", len(s.via), s.via)
 }
 
 // GonumNode is a node of the graph that [Tx.Gonum] returns.

@@ -72,6 +72,7 @@ const (
 	kindInput     = ""
 	kindNode      = "node"
 	kindEdge      = "edge"
+	kindRelation  = "relation"
 	kindLabel     = "label"
 	kindModel     = "model"
 	kindVersion   = "version"
@@ -113,6 +114,12 @@ func missing(kind string, name string, accepted []string, err error, format stri
 	return &Error{
 		Kind: kind, Name: name, Accepted: accepted, DidYouMean: words.Closest(name, accepted), Err: err, cause: fmt.Errorf(format, args...),
 	}
+}
+
+// noEdge returns the error for an edge that does not exist.
+func (tx *Tx) noEdge(x index.Edge) error {
+	edge := edgeName(tx.key(x.U), tx.meta().Relations[x.Relation].Name, tx.key(x.V))
+	return missing(kindEdge, edge, nil, ErrNotFound, "no edge %s", edge)
 }
 
 // labelNumber returns the number of a label. It returns ErrNotFound for a label that does not

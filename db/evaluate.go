@@ -244,7 +244,7 @@ func (tx *Tx) AddToStart(ctx context.Context, l *model.StartLearner, share float
 		}
 	}
 	without := func(more [][2]index.ID) (model.World, error) {
-		g, err := tx.without(ctx, hidden.Together(absent, more, tx.snap.Meta.Directed))
+		g, err := tx.without(ctx, hidden.Together(absent, more, tx.snap.Graph.Directed()))
 		if err != nil {
 			return model.World{}, err
 		}

@@ -276,7 +276,7 @@ func (s *holdout) hide(ctx context.Context, o *EvaluateOptions, rng *rand.Rand) 
 	}
 	s.Hidden = int64(len(pairs))
 	s.Wanted = max(s.Hidden, int64(o.Share*float64(s.Edges-tx.snap.Meta.Loops)))
-	s.hidden, err = hidden.ToBeFound(ctx, *found, tx.snap.Meta.Directed)
+	s.hidden, err = hidden.ToBeFound(ctx, *found, tx.snap.Graph.Directed())
 	return pairs, err
 }
 
@@ -323,7 +323,7 @@ func (s *holdout) resolveLinks(ctx context.Context, list []Edge) (there, links [
 			s.Unknown++
 			continue
 		}
-		if u > v && !tx.snap.Meta.Directed {
+		if u > v && !tx.snap.Graph.Directed() {
 			u, v = v, u
 		}
 		if u != v {
@@ -333,7 +333,7 @@ func (s *holdout) resolveLinks(ctx context.Context, list []Edge) (there, links [
 	if len(links) == 0 {
 		return nil, nil, inputf("none of the %s joins two nodes of the graph", words.Count(len(list), "link"))
 	}
-	if !tx.snap.Meta.Directed {
+	if !tx.snap.Graph.Directed() {
 		s.Unknown *= 2
 	}
 	slices.SortFunc(links, hidden.Ascending)

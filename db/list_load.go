@@ -349,7 +349,7 @@ func addEdge(bulk *index.Bulk, e edgelist.Edge, o *LoadOptions) error {
 		err = fmt.Errorf("%w: %v", index.ErrWeight, e.Weight)
 	}
 	if err == nil {
-		if err = bulk.Edge(src, dst, e.Weight, e.Time); !errors.Is(err, index.ErrFeatureLen) {
+		if err = bulk.Edge(src, dst, 0, e.Weight, e.Time); !errors.Is(err, index.ErrFeatureLen) {
 			return err
 		}
 	}

@@ -102,7 +102,7 @@ func (tx *Tx) insertLink(source, target index.ID, at time.Time) (added bool, err
 	}
 	seconds, err := unixSeconds(at)
 	if err == nil {
-		_, err = tx.batch.SetEdge(source, target, 1, seconds)
+		_, err = tx.batch.SetEdge(index.Edge{Ends: index.Ends{U: source, V: target}, Weight: 1, Time: seconds})
 	}
 	return err == nil, err
 }

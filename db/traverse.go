@@ -333,7 +333,7 @@ func (tx *Tx) Neighborhood(ctx context.Context, o NeighborhoodOptions) (*Neighbo
 		})
 	}
 	for _, e := range found.Edges {
-		h.Edges = append(h.Edges, tx.edge(index.Edge{U: e.U, V: e.V, Weight: e.Weight}))
+		h.Edges = append(h.Edges, tx.edge(index.Edge{Ends: index.Ends{U: e.U, V: e.V}, Weight: e.Weight}))
 	}
 	h.NodesLeft, h.EdgesLeft = found.NodesLeft, found.EdgesLeft
 	return h, nil

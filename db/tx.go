@@ -196,13 +196,13 @@ const (
 // memory for these either, or the error of ctx.
 func (tx *Tx) without(ctx context.Context, edges [][2]index.ID) (*index.Graph, error) {
 	if tx.fitsSecond() {
-		return tx.snap.Graph.Without(ctx, edges)
+		return tx.snap.Graph.Without(ctx, tx.snap.Graph.Joining(edges))
 	}
 	if len(edges) > tx.mostHidden() {
 		what := fmt.Sprintf("the graph is too large to be copied, and to hide %s takes", words.Count(len(edges), "edge"))
 		return nil, tx.db.checkMemory(what, hiddenBytes*int64(len(edges)), tx.db.opts.memory(workPart)/2)
 	}
-	return tx.snap.Graph.Hide(ctx, edges)
+	return tx.snap.Graph.Hide(ctx, tx.snap.Graph.Joining(edges))
 }
 
 // fitsSecond reports whether there is memory for the graph and a second one. The result does not
@@ -223,18 +223,19 @@ func (tx *Tx) mostHidden() int { return int(tx.db.opts.memory(workPart) / 2 / hi
 // the edges.
 func (tx *Tx) withoutFew(ctx context.Context, edges [][2]index.ID) (*Tx, error) {
 	if !tx.snap.Graph.Loaded() {
-		g, err := tx.snap.Graph.Hide(ctx, edges)
+		g, err := tx.snap.Graph.Hide(ctx, tx.snap.Graph.Joining(edges))
 		if err != nil {
 			return nil, err
 		}
 		return tx.onGraph(g), nil
 	}
 	e := tx.snap.Graph.Edit()
-	for i, pair := range edges {
+	for i, x := range tx.snap.Graph.Joining(edges) {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		e.Set(pair[0], pair[1], 0, 0)
+		x.Weight = 0
+		e.Set(x)
 	}
 	return tx.onGraph(e.Graph()), nil
 }

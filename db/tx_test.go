@@ -408,7 +408,7 @@ func TestAddAndPut(t *testing.T) {
 			if err := tx.AddEdge(7, "a"); (err == nil) != (direction == db.Directed) {
 				t.Errorf("the other direction: %v", err)
 			}
-			for _, want := range []db.Edge{{db.Str("a"), db.Int(7), 1, time.Time{}}, {db.Str("b"), db.Int(7), 2, at}} {
+			for _, want := range []db.Edge{{db.Str("a"), db.Int(7), "", 1, time.Time{}}, {db.Str("b"), db.Int(7), "", 2, at}} {
 				if e, err := tx.Edge(want.Src, want.Dst); err != nil || e != want {
 					t.Errorf("%+v, %v, want %+v", e, err, want)
 				}

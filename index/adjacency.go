@@ -10,7 +10,8 @@ import (
 	"kith/ppr"
 )
 
-// adjacency holds the rows in one direction.
+// adjacency holds the rows in one direction. The row of a node is joined: it has an entry for each
+// neighbour. The edges of a row are its entries by relation.
 type adjacency struct {
 	base    *base
 	rows    pages.Array[*row]
@@ -22,6 +23,7 @@ type adjacency struct {
 type base struct {
 	memory  atomic.Pointer[csr] // nil: not loaded
 	stored  *storedRows         // nil if the rows were made in memory
+	split   *storedRows         // the edges of stored; nil if all have the same relation
 	degrees *storedDegrees      // of stored out-rows
 	// merged is the memory in bytes of the rows that were late, in all versions with this base.
 	merged atomic.Int64
@@ -38,23 +40,36 @@ func inMemory(c csr) *base {
 type csr struct {
 	off []uint32
 	block.Entries
-	degree []float64 // nil if Weight is nil
+	degree   []float64 // nil if Weight is nil
+	relation uint16    // of all edges, unless segments has them
+	segments *segments // the edges, if they have several relations
+}
+
+// segments holds the edges of rows by relation: row u has the segments off[u] to off[u+1]. Segment s
+// has the edges of a relation, the entries end[s-1] to end[s]. Relations ascend within a row, and
+// neighbours within a segment.
+type segments struct {
+	off      []uint32
+	relation []uint16
+	end      []uint32
+	block.Entries
 }
 
 // row is a changed row, in full.
 type row struct {
 	by *pages.Owner
 	block.Entries
+	edges  *block.Entries // nil if they are Entries, all of relation 0
 	degree float64
 	// hidden, if not nil, lists nodes, ascending: the row is the row of the base without them, and
-	// Entries is empty.
+	// Entries is empty. No edge of the base has a relation other than 0.
 	hidden []ID
 	// late, if not nil, has the row, which is made when it is first read.
 	late *lateRow
 }
 
-// lateRow is the row of a base with changes: entries as edges from the row's node, ascending. If a
-// neighbour has several entries, the last one counts. Weight 0 means that the entry is removed.
+// lateRow is the row of a base with changes: entries as edges from the row's node, ascending. If an
+// edge occurs several times, the last one counts. Weight 0 means that the edge is removed.
 type lateRow struct {
 	changes []Edge
 	row     atomic.Pointer[row] // nil: not read yet
@@ -66,6 +81,9 @@ const rowBytes = 380
 
 func (r *row) bytes() int64 {
 	n := rowBytes + r.Bytes()
+	if r.edges != nil {
+		n += r.edges.Bytes()
+	}
 	if r.late != nil {
 		n += edgeBytes * int64(len(r.late.changes))
 	}
@@ -87,7 +105,8 @@ func (a *adjacency) at(u ID) *row {
 	if made := r.late.row.Load(); made != nil {
 		return made
 	}
-	made := &row{Entries: a.base.row(u)}
+	made := new(row)
+	made.setEdges(a.base.edges(u))
 	made.merge(r.late.changes)
 	if r.late.row.CompareAndSwap(nil, made) { // another reader's is equal
 		a.base.merged.Add(made.bytes())
@@ -104,6 +123,36 @@ func (a *adjacency) row(u ID) block.Entries {
 		return withoutNodes(r.hidden, a.base.row(u))
 	}
 	return r.Entries
+}
+
+// edges returns the edges of the row of u.
+func (a *adjacency) edges(u ID) block.Entries {
+	r := a.at(u)
+	switch {
+	case r == nil:
+		return a.base.edges(u)
+	case r.edges != nil:
+		return *r.edges
+	}
+	return a.row(u)
+}
+
+// only returns the edges of a relation in the row of u.
+func (a *adjacency) only(u ID, relation uint16) block.Entries {
+	if r := a.at(u); r != nil {
+		edges := a.edges(u)
+		return edges.Only(relation)
+	}
+	return a.base.only(u, relation)
+}
+
+// between returns the edges to v in the row of u.
+func (a *adjacency) between(u, v ID) block.Entries {
+	if r := a.at(u); r == nil {
+		return a.base.between(u, v)
+	}
+	edges := a.edges(u)
+	return edges.Between(v)
 }
 
 // len returns the number of entries of the row of u.
@@ -168,6 +217,57 @@ func (b *base) row(u ID) block.Entries {
 	return b.stored.row(u)
 }
 
+// relation returns the relation of all edges, and false if they have several.
+func (b *base) relation() (uint16, bool) {
+	if c := b.memory.Load(); c != nil {
+		return c.relation, c.segments == nil
+	}
+	return b.stored.Low, b.split == nil
+}
+
+// edges returns the edges of the row of u.
+func (b *base) edges(u ID) block.Entries {
+	relation, one := b.relation()
+	switch c := b.memory.Load(); {
+	case one:
+		row := b.row(u)
+		return row.Of(relation)
+	case c != nil:
+		return c.segments.edges(u)
+	}
+	return b.split.row(u)
+}
+
+// only returns the edges of a relation in the row of u.
+func (b *base) only(u ID, relation uint16) block.Entries {
+	all, one := b.relation()
+	switch c := b.memory.Load(); {
+	case one && all == relation:
+		return b.row(u)
+	case one:
+		return block.Entries{}
+	case c != nil:
+		return c.segments.only(u, relation)
+	}
+	edges := b.split.row(u)
+	return edges.Only(relation)
+}
+
+// between returns the edges to v in the row of u.
+func (b *base) between(u, v ID) block.Entries {
+	relation, one := b.relation()
+	switch c := b.memory.Load(); {
+	case one:
+		row := b.row(u)
+		edge := row.Between(v)
+		return edge.Of(relation)
+	case c != nil:
+		return c.segments.between(u, v)
+	}
+	edges := b.split.row(u)
+	return edges.Between(v)
+}
+
 // weighted reports whether some weight is not 1.
 func (b *base) weighted() bool {
 	if c := b.memory.Load(); c != nil {
@@ -216,6 +316,18 @@ func (b *base) entries() uint64 {
 	return b.stored.Entries
 }
 
+// numEdges returns the number of edges of all rows.
+func (b *base) numEdges() uint64 {
+	c := b.memory.Load()
+	switch {
+	case c == nil:
+		return b.stored.Entries + b.stored.Parallel
+	case c.segments != nil:
+		return uint64(len(c.segments.To))
+	}
+	return uint64(len(c.To))
+}
+
 // bytes returns the memory of the rows, in bytes, apart from cached blocks.
 func (b *base) bytes() (n int64) {
 	if c := b.memory.Load(); c != nil {
@@ -236,6 +348,9 @@ func (b *base) loadedBytes() int64 {
 		return b.bytes()
 	}
 	n := b.bytes() + b.stored.Bytes(b.stored.nodes)
+	if b.split != nil {
+		n += b.stored.SplitBytes(b.stored.nodes)
+	}
 	if b.stored.Weights && b.stored.kind == prefixOut {
 		n += 8 * int64(b.stored.nodes) // degrees
 	}
@@ -266,7 +381,78 @@ func (c *csr) span(u ID) (lo, hi int) {
 }
 
 func (c *csr) bytes() int64 {
-	return 4*int64(len(c.off)+len(c.To)+len(c.Weight)) + 8*int64(len(c.Time)+len(c.degree))
+	n := 4*int64(len(c.off)+len(c.To)+len(c.Weight)) + 8*int64(len(c.Time)+len(c.degree))
+	if s := c.segments; s != nil {
+		n += 4*int64(len(s.off)+len(s.end)) + 2*int64(len(s.relation)) + s.Bytes()
+	}
+	return n
+}
+
+// of returns the segments of row u: the first one, and the one after the last.
+func (s *segments) of(u ID) (lo, hi int) {
+	if int(u) >= len(s.off)-1 {
+		return 0, 0
+	}
+	return int(s.off[u]), int(s.off[u+1])
+}
+
+// begin returns the index of the first entry of a segment.
+func (s *segments) begin(segment int) int {
+	if segment == 0 {
+		return 0
+	}
+	return int(s.end[segment-1])
+}
+
+// segment returns the entries of a segment.
+func (s *segments) segment(i int) block.Entries { return s.Sub(s.begin(i), int(s.end[i])) }
+
+// only returns the edges of a relation in row u.
+func (s *segments) only(u ID, relation uint16) block.Entries {
+	lo, hi := s.of(u)
+	i, ok := slices.BinarySearch(s.relation[lo:hi], relation)
+	if !ok {
+		return block.Entries{}
+	}
+	return s.segment(lo + i)
+}
+
+// edges returns the edges of row u.
+func (s *segments) edges(u ID) block.Entries {
+	lo, hi := s.of(u)
+	if lo == hi {
+		return block.Entries{}
+	}
+	var all block.Entries
+	for i := lo; i < hi; i++ {
+		segment := s.segment(i)
+		all.Append(segment.Of(s.relation[i]))
+	}
+	all.Sort()
+	return all
+}
+
+// between returns the edges to v in row u.
+func (s *segments) between(u, v ID) (edges block.Entries) {
+	lo, hi := s.of(u)
+	for i := lo; i < hi; i++ {
+		segment := s.segment(i)
+		edge := segment.Between(v)
+		edges.Append(edge.Of(s.relation[i]))
+	}
+	return edges
+}
+
+// add adds the edges of row u, which is below no row before.
+func (s *segments) add(u ID, edges block.Entries) {
+	for len(s.off) <= int(u) {
+		s.off = append(s.off, uint32(len(s.end)))
+	}
+	for _, relation := range edges.Relations() {
+		s.Append(edges.Only(relation))
+		s.relation = append(s.relation, relation)
+		s.end = append(s.end, uint32(len(s.To)))
+	}
 }
 
 // edgeBytes is the size of an edge in memory.

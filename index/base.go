@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"kith/index/internal/block"
+	"kith/index/internal/spill"
 )
 
 // Loadable reports whether all rows can be in memory, as far as the layout goes.
@@ -17,59 +18,78 @@ func (g *Graph) Loadable() bool { return max(g.out.base.entries(), g.in.base.ent
 // edgesPerCheck is the number of edges visited between two checks of a context.
 const edgesPerCheck = 1 << 13
 
-// Without returns the graph without the given edges, which must ascend, with all its rows in
-// memory, or the error of ctx. For many edges it takes less memory than [Graph.Edit], and passes
-// over its result are several times as fast.
-func (g *Graph) Without(ctx context.Context, edges [][2]ID) (*Graph, error) {
-	back := make([][2]ID, 0, len(edges))
+// Without returns the graph without the given edges, of which only endpoints and relation matter,
+// with all its rows in memory, or the error of ctx. For many edges it takes less memory than
+// [Graph.Edit], and passes over its result are several times as fast.
+func (g *Graph) Without(ctx context.Context, edges []Edge) (*Graph, error) {
+	var from, to []Edge // entries of out-rows and of in-rows
 	for _, e := range edges {
-		if g.directed || e[0] != e[1] {
-			back = append(back, [2]ID{e[1], e[0]})
+		back := Edge{Ends: Ends{U: e.V, V: e.U}, Relation: e.Relation}
+		from = append(from, e)
+		if g.directed {
+			to = append(to, back)
+		}
+		if e.U != e.V && !g.directions[e.Relation] {
+			from = append(from, back)
+			if g.directed {
+				to = append(to, e)
+			}
 		}
 	}
-	if !g.directed {
-		edges, back = slices.Concat(edges, back), nil
-		slices.SortFunc(edges, byEnds)
-	}
-	slices.SortFunc(back, byEnds)
-	out, err := g.rowsWithout(ctx, g.out, edges)
+	out, err := g.rowsWithout(ctx, g.out, from)
 	in := csr{}
 	if err == nil && g.directed {
-		in, err = g.rowsWithout(ctx, g.in, back)
+		in, err = g.rowsWithout(ctx, g.in, to)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return graphOf(g.directed, g.nodes, out, in), nil
+	return graphOf(g.directions, g.nodes, out, in), nil
 }
 
-// byEnds compares entries of rows by row and neighbour.
-func byEnds(a, b [2]ID) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }
+// byEntry compares entries of rows by row, neighbour and relation.
+func byEntry(a, b Edge) int {
+	return cmp.Or(cmp.Compare(a.U, b.U), cmp.Compare(a.V, b.V), cmp.Compare(a.Relation, b.Relation))
+}
 
-// rowsWithout returns the rows in one direction without the given entries, which must ascend.
-func (g *Graph) rowsWithout(ctx context.Context, a *adjacency, hidden [][2]ID) (csr, error) {
+// rowsWithout returns the rows in one direction without the given entries.
+func (g *Graph) rowsWithout(ctx context.Context, a *adjacency, hidden []Edge) (csr, error) {
+	slices.SortFunc(hidden, byEntry)
 	b, visited := rowBuilder{expected: block.RowDirectory{Entries: uint64(g.Arcs())}}, 0
 	for u := range ID(g.nodes) {
-		row := a.row(u)
+		row := a.edges(u)
 		if visited += 1 + len(row.To); visited >= edgesPerCheck {
 			if visited = 0; ctx.Err() != nil {
 				return csr{}, ctx.Err()
 			}
 		}
-		lo := 0
-		for ; len(hidden) > 0 && hidden[0][0] == u; hidden = hidden[1:] {
-			if i, ok := slices.BinarySearch(row.To, hidden[0][1]); ok {
-				if err := b.add(u, row.Sub(lo, i)); err != nil {
-					return csr{}, err
-				}
-				lo = i + 1
-			}
+		n := 0
+		for n < len(hidden) && hidden[n].U == u {
+			n++
 		}
-		if err := b.add(u, row.Sub(lo, len(row.To))); err != nil {
+		if n > 0 {
+			row = withoutEdges(row, hidden[:n])
+			hidden = hidden[n:]
+		}
+		if err := b.add(u, row); err != nil {
 			return csr{}, err
 		}
 	}
 	return b.rows(g.nodes), nil
+}
+
+// withoutEdges returns the edges of a row without the given entries, which ascend.
+func withoutEdges(row block.Entries, hidden []Edge) block.Entries {
+	empty := row.Sub(0, 0)
+	rest, lo := empty.Grown(len(row.To)), 0
+	for _, e := range hidden {
+		if i, ok := row.Find(e.V, e.Relation); ok && i >= lo {
+			rest.Append(row.Sub(lo, i))
+			lo = i + 1
+		}
+	}
+	rest.Append(row.Sub(lo, len(row.To)))
+	return rest
 }
 
 func degrees(c csr) []float64 {
@@ -84,13 +104,16 @@ func degrees(c csr) []float64 {
 	return d
 }
 
-// rowBuilder collects the rows in one direction, which must be added in order.
+// rowBuilder collects the edges in one direction, which must be added in order.
 type rowBuilder struct {
 	csr
 	expected block.RowDirectory // says how many entries and which planes are expected
+	last     block.Entries      // the edges of the last row, if edges have several relations
+	any      bool               // an edge has been added
 }
 
-// add adds entries to row u. The rows between the last row and u are empty.
+// add adds edges to row u: all edges to the neighbours that they have. The rows between the last
+// row and u are empty.
 func (b *rowBuilder) add(u ID, e block.Entries) error {
 	if len(b.To)+len(e.To) > MaxEntries {
 		return fmt.Errorf("%w: the rows have more than %d entries", ErrTooLarge, MaxEntries)
@@ -99,8 +122,53 @@ func (b *rowBuilder) add(u ID, e block.Entries) error {
 		b.alloc()
 	}
 	b.begin(u)
-	b.Append(e)
+	if len(e.To) == 0 {
+		return nil
+	}
+	b.separate(e)
+	if b.segments != nil {
+		b.last.Append(e)
+	}
+	joined := e
+	if b.segments == nil {
+		joined.Relation = nil
+	}
+	b.Append(joined.Joined())
 	return nil
+}
+
+// separate begins to keep segments if the edges do not all have the relation of the edges before.
+func (b *rowBuilder) separate(e block.Entries) {
+	for i := range e.To {
+		r := e.RelationAt(i)
+		if !b.any {
+			b.relation, b.any = r, true
+		}
+		if r == b.relation || b.segments != nil {
+			continue
+		}
+		b.segments = &segments{Entries: block.Entries{To: make([]ID, 0, b.expected.Entries+b.expected.Parallel)}}
+		for u := range b.off {
+			lo, hi := int(b.off[u]), len(b.To)
+			if u+1 < len(b.off) {
+				hi = int(b.off[u+1])
+			}
+			b.last = b.Sub(lo, hi)
+			b.last = b.last.Of(b.relation)
+			if u+1 < len(b.off) {
+				b.endRow(ID(u))
+			}
+		}
+		b.last = b.last.Grown(len(e.To))
+	}
+}
+
+// endRow moves the edges of the last row, row u, to the segments.
+func (b *rowBuilder) endRow(u ID) {
+	if b.segments != nil {
+		b.segments.add(u, b.last)
+		b.last = b.last.Sub(0, 0)
+	}
 }
 
 // alloc makes room for the expected entries.
@@ -118,6 +186,9 @@ func (b *rowBuilder) alloc() {
 // begin ends the rows below u.
 func (b *rowBuilder) begin(u ID) {
 	for len(b.off) <= int(u) {
+		if n := len(b.off); n > 0 {
+			b.endRow(ID(n - 1))
+		}
 		b.off = append(b.off, uint32(len(b.To)))
 	}
 }
@@ -128,64 +199,90 @@ func (b *rowBuilder) rows(n int) csr {
 		return csr{}
 	}
 	b.begin(ID(n))
+	if b.segments != nil {
+		b.segments.off = append(b.segments.off, uint32(len(b.segments.end)))
+	}
 	return b.csr
 }
 
 // graphOf returns the graph of n nodes with these rows. An undirected graph has no in-rows of its
 // own.
-func graphOf(directed bool, n int, out, in csr) *Graph {
-	g := NewGraph(directed)
-	g.nodes = n
+func graphOf(directions spill.Directions, n int, out, in csr) *Graph {
+	g := NewGraph(slices.Contains(directions, true))
+	g.directions = directions
+	g.nodes, g.arcs = n, int64(len(out.To))
 	out.degree = degrees(out)
 	g.out.base = inMemory(out)
-	if directed {
+	if g.directed {
 		g.in.base = inMemory(in)
 	}
 	for u := range ID(n) {
-		if _, ok := slices.BinarySearch(out.row(u).To, u); ok {
-			g.loops++
-		}
-	}
-	g.edges = int64(len(out.To))
-	if !directed {
-		g.edges = (g.edges + g.loops) / 2
+		edges, loops := g.rowEdges(u)
+		g.edges, g.loops = g.edges+edges, g.loops+loops
 	}
 	return g
 }
 
-// balance verifies that each edge is in the rows of both of its nodes, with the same weight and
-// time. It compares sums of hashes: sum is the sum over the rows in one direction less the sum over
-// the rows in the other.
-type balance struct {
-	directed bool
-	sum      uint64
+// rowEdges returns the number of edges that Edges yields for a row, and of loops among them.
+func (g *Graph) rowEdges(u ID) (edges, loops int64) {
+	row := g.out.edges(u)
+	for i, v := range row.To {
+		if u == v {
+			loops++
+		}
+		if u <= v || g.directions[row.RelationAt(i)] {
+			edges++
+		}
+	}
+	return edges, loops
 }
 
-// add adds entries of row u; in says that they are of edges that arrive. In an undirected graph,
-// the edge of an entry arrives from the lower node.
+// balance verifies that each edge is in the rows of both of its nodes, with the same weight and
+// time. It compares sums of hashes: sum is the sum over the entries of an edge from U to V less the
+// sum over the entries from V to U. If the graph is directed, sum is over out-rows and in-rows, and
+// undirected the same for the entries of undirected edges in out-rows.
+type balance struct {
+	directions      spill.Directions
+	directed        bool
+	sum, undirected uint64
+}
+
+func newBalance(directions spill.Directions) balance {
+	return balance{directions: directions, directed: slices.Contains(directions, true)}
+}
+
+// add adds edges of row u; in says that they arrive.
 func (b *balance) add(u ID, e block.Entries, in bool) {
 	for i, v := range e.To {
 		w, t := e.At(i)
+		relation := e.RelationAt(i)
 		switch {
-		case b.directed && in, !b.directed && u > v:
-			b.sum -= entryHash(v, u, w, t)
-		case b.directed, u < v:
-			b.sum += entryHash(u, v, w, t)
+		case b.directed && in:
+			b.sum -= entryHash(v, u, relation, w, t)
+		case b.directed:
+			b.sum += entryHash(u, v, relation, w, t)
+		}
+		switch {
+		case in || int(relation) < len(b.directions) && b.directions[relation]:
+		case u > v:
+			b.undirected -= entryHash(v, u, relation, w, t)
+		case u < v:
+			b.undirected += entryHash(u, v, relation, w, t)
 		}
 	}
 }
 
 // err returns ErrCorrupt unless the sums are equal.
 func (b *balance) err() error {
-	if b.sum != 0 {
+	if b.sum != 0 || b.undirected != 0 {
 		return fmt.Errorf("%w: an edge is missing in the row of one of its nodes, or differs", ErrCorrupt)
 	}
 	return nil
 }
 
 // entryHash returns a hash of an edge.
-func entryHash(u, v ID, w float32, t int64) uint64 {
-	h := (uint64(u)<<32 | uint64(v)) * 0x9e3779b97f4a7c15
+func entryHash(u, v ID, relation uint16, w float32, t int64) uint64 {
+	h := (uint64(u)<<32|uint64(v))*0x9e3779b97f4a7c15 + uint64(relation)*0xd6e8feb86659fd93
 	h = (h ^ h>>29 ^ uint64(math.Float32bits(w))) * 0xbf58476d1ce4e5b9
 	return (h ^ h>>32 ^ uint64(t)) * 0x94d049bb133111eb
 }
@@ -193,45 +290,51 @@ func entryHash(u, v ID, w float32, t int64) uint64 {
 // mended returns the graph of all edges that the row of at least one of their nodes has.
 func (g *Graph) mended() *Graph {
 	var edges []Edge
-	for u := range ID(g.nodes) {
-		out := g.out.base.row(u)
-		for i, v := range out.To {
-			w, t := out.At(i)
-			edges = append(edges, g.edge(u, v, w, t))
-		}
-		if !g.directed {
-			continue
-		}
-		in := g.in.base.row(u)
-		for i, v := range in.To {
-			w, t := in.At(i)
-			edges = append(edges, Edge{U: v, V: u, Weight: w, Time: t})
+	collect := func(a *adjacency, arriving bool) {
+		for u := range ID(g.nodes) {
+			row := a.base.edges(u)
+			for i, v := range row.To {
+				w, t := row.At(i)
+				from, to := u, v
+				if arriving {
+					from, to = v, u
+				}
+				edges = append(edges, g.edge(from, to, row.RelationAt(i), w, t))
+			}
 		}
 	}
-	byPair := func(a, b Edge) int { return cmp.Or(cmp.Compare(a.U, b.U), cmp.Compare(a.V, b.V)) }
-	slices.SortStableFunc(edges, byPair)
-	edges = slices.CompactFunc(edges, func(a, b Edge) bool { return byPair(a, b) == 0 })
-	mirrored := make([]Edge, 0, len(edges))
+	collect(g.out, false)
+	if g.directed {
+		collect(g.in, true)
+	}
+	slices.SortStableFunc(edges, byEntry)
+	edges = slices.CompactFunc(edges, func(a, b Edge) bool { return byEntry(a, b) == 0 })
+	var out, in []Edge
 	for _, e := range edges {
-		if g.directed || e.U != e.V {
-			mirrored = append(mirrored, Edge{U: e.V, V: e.U, Weight: e.Weight, Time: e.Time})
+		back := e
+		back.U, back.V = e.V, e.U
+		out = append(out, e)
+		in = append(in, back)
+		if e.U != e.V && !g.directions[e.Relation] {
+			out, in = append(out, back), append(in, e)
 		}
 	}
-	if !g.directed {
-		edges, mirrored = append(edges, mirrored...), nil
-		slices.SortFunc(edges, byPair)
-	}
-	slices.SortFunc(mirrored, byPair)
-	return graphOf(g.directed, g.nodes, rowsOf(edges, g.nodes), rowsOf(mirrored, g.nodes))
+	return graphOf(g.directions, g.nodes, rowsOf(out, g.nodes), rowsOf(in, g.nodes))
 }
 
-// rowsOf returns the rows of n nodes with the given entries, which must ascend.
+// rowsOf returns the rows of n nodes with the given entries.
 func rowsOf(entries []Edge, n int) csr {
+	slices.SortFunc(entries, byEntry)
 	b := rowBuilder{expected: block.RowDirectory{Entries: uint64(len(entries))}}
-	for _, e := range entries {
-		var entry block.Entries
-		entry.Add(e.V, e.Weight, e.Time)
-		_ = b.add(e.U, entry) // the entries were in rows before, so there are not too many
+	for lo := 0; lo < len(entries); {
+		var all block.Entries // the edges of two nodes
+		hi := lo
+		for ; hi < len(entries) && entries[hi].U == entries[lo].U && entries[hi].V == entries[lo].V; hi++ {
+			e := &entries[hi]
+			all.Add(e.V, e.Relation, e.Weight, e.Time)
+		}
+		_ = b.add(entries[lo].U, all) // the entries were in rows before, so there are not too many
+		lo = hi
 	}
 	return b.rows(n)
 }
@@ -241,35 +344,36 @@ func rowsOf(entries []Edge, n int) csr {
 func openGraph(r Reader, cache *blockCache, m *Meta) (*Graph, error) {
 	out, err := readDirectory(r, prefixOut, m.Generation, block.DecodeRowDirectory)
 	var in *block.RowDirectory
-	if err == nil && m.Directed {
+	if err == nil && m.InRows {
 		in, err = readDirectory(r, prefixIn, m.Generation, block.DecodeRowDirectory)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return pagedGraph(int(m.BaseNodes), out, in, cache), nil
+	return pagedGraph(m.directions(), int(m.BaseNodes), out, in, cache), nil
 }
 
 // pagedGraph returns the graph of the blocks of a generation with the given directories, whose rows
-// are read when they are asked for. in is nil for an undirected graph.
-func pagedGraph(n int, out, in *block.RowDirectory, cache *blockCache) *Graph {
+// are read when they are asked for. in is nil if no edge of the generation is directed.
+func pagedGraph(directions spill.Directions, n int, out, in *block.RowDirectory, cache *blockCache) *Graph {
 	open := func(kind byte, dir *block.RowDirectory) *base {
-		s := &storedRows{RowDirectory: *dir, nodes: n, cache: cache, kind: kind}
-		s.blocks = block.NewSet(&cache.Cache, len(dir.First), func(i int, b *block.Rows) (bytes int64, err error) {
-			err = s.read(i, b)
-			return b.Bytes(), err
-		})
-		s.joined = block.NewSet(&cache.Cache, len(dir.First), s.join)
-		return &base{stored: s}
+		b := &base{stored: openRows(dir, n, kind, false, cache)}
+		if dir.Several() {
+			b.split = openRows(dir, n, kind, true, cache)
+		}
+		return b
 	}
-	g := NewGraph(in != nil)
-	g.nodes = n
+	g := NewGraph(slices.Contains(directions, true))
+	g.directions, g.nodes = directions, n
 	g.out.base = open(prefixOut, out)
 	g.out.base.degrees = openDegrees(n, cache)
-	if in != nil {
+	switch {
+	case in != nil:
 		g.in.base = open(prefixIn, in)
+	case g.directed:
+		g.in.base = g.out.base
 	}
-	g.edges, g.loops = out.Edges(in != nil)
+	g.edges, g.loops, g.arcs = int64(out.Edges), int64(out.Loops), int64(out.Entries)
 	return g
 }
 
@@ -302,11 +406,13 @@ func (g *Graph) Load(ctx context.Context) error {
 		return err
 	}
 	n := stored.nodes
-	loaded := graphOf(g.directed, n, out.rows(n), in.rows(n))
-	if g.directed {
-		g.in.base.memory.Store(loaded.in.base.memory.Load())
+	if g.in.base != g.out.base {
+		rows := in.rows(n)
+		g.in.base.memory.Store(&rows)
 	}
-	g.out.base.memory.Store(loaded.out.base.memory.Load())
+	rows := out.rows(n)
+	rows.degree = degrees(rows)
+	g.out.base.memory.Store(&rows)
 	stored.cache.Clear()
 	return nil
 }
@@ -318,16 +424,16 @@ func (g *Graph) Check(ctx context.Context) error {
 	return g.eachStored(ctx, none, none)
 }
 
-// eachStored reads the blocks of all rows of the base, and passes the rows to out and in. An
-// undirected graph has no in-rows. It returns ErrCorrupt, which Err returns from then on, too, or
-// the error of ctx.
+// eachStored reads the blocks of all rows of the base, and passes their edges to out and in. A base
+// without directed edges has no in-rows. It returns ErrCorrupt, which Err returns from then on, too,
+// or the error of ctx.
 func (g *Graph) eachStored(ctx context.Context, out, in func(ID, block.Entries) error) error {
-	sum := balance{directed: g.directed}
+	sum := balance{directions: g.directions, directed: g.in.base != g.out.base}
 	err := g.out.base.stored.each(ctx, func(u ID, e block.Entries) error {
 		sum.add(u, e, false)
 		return out(u, e)
 	})
-	if err == nil && g.directed {
+	if err == nil && sum.directed {
 		err = g.in.base.stored.each(ctx, func(u ID, e block.Entries) error {
 			sum.add(u, e, true)
 			return in(u, e)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"kith/index/internal/pages"
+	"kith/ppr"
 )
 
 // Batch collects the changes of one commit on top of a snapshot. It must not be used by several
@@ -18,10 +19,11 @@ type Batch struct {
 	vectors []vectorChange
 	grown   bool // a node, an edge or a vector has been added, even if others have been removed
 
-	observations     uint64  // number of observations stored
-	observationBytes int64   // number of their bytes
-	sum              uint32  // their checksum
-	began            []Label // labels of the snapshot that the batch began on
+	observations     uint64 // number of observations stored
+	observationBytes int64  // number of their bytes
+	sum              uint32 // their checksum
+	began            *Meta  // of the snapshot that the batch began on
+	directed         bool   // its graph was directed
 }
 
 // vectorChange is a node's feature vector before a change.
@@ -32,9 +34,10 @@ type vectorChange struct {
 
 // Begin starts a batch of changes that make the version after s.
 func (s *Snapshot) Begin() *Batch {
-	b := &Batch{now: *s, edit: s.Graph.Edit(), by: new(pages.Owner), pending: map[Key]ID{}, began: s.Meta.Labels}
+	b := &Batch{now: *s, edit: s.Graph.Edit(), by: new(pages.Owner), pending: map[Key]ID{}, began: &s.Meta, directed: s.Graph.directed}
 	b.now.Graph = b.edit.view()
 	b.now.Meta.Labels = slices.Clone(s.Meta.Labels)
+	b.now.Meta.Relations = slices.Clone(s.Meta.Relations)
 	return b
 }
 
@@ -45,8 +48,31 @@ func (b *Batch) View() *Snapshot {
 	return &b.now
 }
 
-// Edge returns the edge from u to v and whether there is one. It costs less than View.
+// Meta returns the meta record as changed so far. It changes with the batch.
+func (b *Batch) Meta() *Meta { return &b.now.Meta }
+
+// Edge is [Graph.Edge] of the graph as changed so far. It costs less than View.
 func (b *Batch) Edge(u, v ID) (Edge, bool) { return b.edit.edge(u, v) }
+
+// EdgeOf is [Graph.EdgeOf] of the graph as changed so far.
+func (b *Batch) EdgeOf(x Edge) (Edge, bool) { return b.edit.edgeOf(b.inOrder(x)) }
+
+// Relate adds a relation and returns its number. It returns an error for an invalid name, or if
+// there are too many relations.
+func (b *Batch) Relate(name string, directed bool) (relation uint16, err error) {
+	if relation, err = b.now.Meta.addRelation(Relation{Name: name, Directed: directed}); err == nil {
+		b.edit.Relate(directed)
+	}
+	return relation, err
+}
+
+// inOrder returns an edge with its endpoints in the order of its relation.
+func (b *Batch) inOrder(x Edge) Edge {
+	if x.U > x.V && !b.now.Meta.Relations[x.Relation].Directed {
+		x.U, x.V = x.V, x.U
+	}
+	return x
+}
 
 // ID returns the id of the node with key k and whether there is one.
 func (b *Batch) ID(k Key) (ID, bool) {
@@ -145,42 +171,33 @@ func (b *Batch) SetFeatures(id ID, v []float32) error {
 	return nil
 }
 
-// SetEdge sets the weight w > 0 and the time t of the edge from u to v, or removes the edge if w is
-// 0. It returns the previous weight, 0 if there was no edge.
-func (b *Batch) SetEdge(u, v ID, w float32, t int64) (old float32, err error) {
-	if w != 0 && !ValidWeight(w) {
-		return 0, fmt.Errorf("%w: %v", ErrWeight, w)
+// SetEdge sets the weight and the time of an edge, or removes the edge if the weight is 0. It returns
+// the previous weight, 0 if there was no edge.
+func (b *Batch) SetEdge(x Edge) (old float32, err error) {
+	if x.Weight != 0 && !ValidWeight(x.Weight) {
+		return 0, fmt.Errorf("%w: %v", ErrWeight, x.Weight)
 	}
-	if !b.now.Meta.Directed && u > v {
-		u, v = v, u
-	}
-	change := edgeChange{Edge: Edge{U: u, V: v, Weight: w, Time: t}}
-	had, ok := b.edit.edge(u, v)
+	change := edgeChange{Edge: b.inOrder(x)}
+	had, ok := b.edit.edgeOf(change.Edge)
 	switch {
-	case !ok && w == 0, ok && had == change.Edge:
+	case !ok && x.Weight == 0, ok && had == change.Edge:
 		return had.Weight, nil // nothing changes
-	case w == 0:
+	case x.Weight == 0:
 		change.Time = 0
 	}
-	old = b.edit.Set(u, v, w, t)
-	change.Old, change.last = old, had.Time
-	b.grown = b.grown || old == 0
-	b.now.Meta.Edges, b.now.Meta.Loops = b.now.Graph.edges, b.now.Graph.loops
+	change.Old, change.last = had.Weight, had.Time
+	b.edit.Set(change.Edge)
+	b.grown = b.grown || !ok
+	b.now.Meta.countEdge(change.Edge, edgesAdded(change.Old, change.Weight))
 	b.record.edges = append(b.record.edges, change)
-	return old, nil
+	return change.Old, nil
 }
 
 // DeleteNode removes a node with its edges, label and features. Its key keeps the id.
 func (b *Batch) DeleteNode(id ID) error {
-	out, _ := b.edit.view().Out(id)
-	for _, v := range slices.Clone(out) {
-		if _, err := b.SetEdge(id, v, 0, 0); err != nil {
-			return err
-		}
-	}
-	in, _ := b.edit.view().In(id)
-	for _, u := range slices.Clone(in) {
-		if _, err := b.SetEdge(u, id, 0, 0); err != nil {
+	for _, x := range b.edit.view().Touching(id) {
+		x.Weight = 0
+		if _, err := b.SetEdge(x); err != nil {
 			return err
 		}
 	}
@@ -232,8 +249,9 @@ func (b *Batch) Write(w Writer, c Commit) error {
 	version := m.Version + 1
 	b.record.nodes = mergeRepeats(b.record.nodes, func(c *nodeChange) ID { return c.id },
 		func(c, later *nodeChange) { c.node = later.node })
-	b.record.edges = mergeRepeats(b.record.edges, func(c *edgeChange) [2]ID { return [2]ID{c.U, c.V} },
+	b.record.edges = mergeRepeats(b.record.edges, func(c *edgeChange) [3]ID { return [3]ID{c.U, c.V, ID(c.Relation)} },
 		func(c, later *edgeChange) { c.Edge = later.Edge })
+	b.record.rows, b.record.directed = b.rowChanges(), b.edit.g.directed
 	sum, bytes := b.sum, b.observationBytes
 	if !b.record.empty() {
 		b.record.prev, b.record.first = m.LogEnd, ID(m.Nodes)-ID(len(b.record.keys))
@@ -264,6 +282,43 @@ func (b *Batch) Write(w Writer, c Commit) error {
 	return putMeta(w, []byte{prefixMeta}, m)
 }
 
+// rowChanges returns the changes of the rows that the edges of the record have changed, if there are
+// relations. They are the same for a batch that replays the record.
+func (b *Batch) rowChanges() (rows []ppr.Change) {
+	if !b.edit.g.several() {
+		return nil
+	}
+	type pair struct{ u, v ID }
+	changed := map[pair]ppr.Change{}
+	add := func(c ppr.Change) {
+		if first, ok := changed[pair{c.U, c.V}]; ok {
+			c.Old = first.Old
+		}
+		changed[pair{c.U, c.V}] = c
+	}
+	for i, c := range b.edit.changes {
+		if add(c); i < b.edit.undirected {
+			c.U, c.V = c.V, c.U
+			add(c)
+		}
+	}
+	seen := map[pair]bool{}
+	for _, x := range b.record.edges {
+		b.edit.g.pairs(x.Edge, func(u, v ID) {
+			c, ok := changed[pair{u, v}]
+			if !ok { // the batch does not replay what its commit has undone
+				now := b.edit.weight(u, v)
+				c = ppr.Change{U: u, V: v, Old: now, New: now}
+			}
+			if !seen[pair{u, v}] {
+				rows = append(rows, c)
+			}
+			seen[pair{u, v}] = true
+		})
+	}
+	return rows
+}
+
 // mergeRepeats merges the later changes of a key into the first one, in place.
 func mergeRepeats[T any, K comparable](list []T, key func(*T) K, merge func(first, later *T)) []T {
 	first, n := make(map[K]int, len(list)), 0
@@ -283,7 +338,10 @@ func mergeRepeats[T any, K comparable](list []T, key func(*T) K, merge func(firs
 func (b *Batch) Snapshot() *Snapshot {
 	b.now.Graph = b.edit.Graph()
 	b.now.dict.add(b.record.keys)
-	b.now.log.add(b.now.Meta.Version, b.record.edges)
+	if b.now.Graph.directed && !b.directed {
+		b.now.log = b.now.log.bothWays()
+	}
+	b.now.log.add(b.now.Meta.Version, b.record.rowChanges(b.now.Graph))
 	b.now.events = b.now.events.add(eventsOf(b.record.edges)...)
 	next := b.now // a copy, so that the rest of the batch can be collected
 	return &next
@@ -307,7 +365,8 @@ func (b *Batch) Savepoint(f func() error) (err error) {
 // the changes of the edit after the first given number.
 func (b *Batch) rollback(before *Batch, changes int) {
 	for _, c := range slices.Backward(b.record.edges[len(before.record.edges):]) {
-		b.edit.Set(c.U, c.V, c.Old, c.last)
+		b.now.Meta.countEdge(c.Edge, edgesAdded(c.Weight, c.Old))
+		b.edit.Set(Edge{Ends: Ends{U: c.U, V: c.V}, Relation: c.Relation, Weight: c.Old, Time: c.last})
 	}
 	for _, c := range slices.Backward(b.record.nodes[len(before.record.nodes):]) {
 		b.now.nodes.set(b.by, c.id, c.old)
@@ -319,11 +378,13 @@ func (b *Batch) rollback(before *Batch, changes int) {
 	for _, k := range b.record.keys[len(before.record.keys):] {
 		delete(b.pending, k)
 	}
+	b.edit.unrelate(len(before.now.Meta.Relations))
 	b.edit.shrink(int(before.now.Meta.Nodes))
 	b.edit.changes = b.edit.changes[:changes]
 	b.record, b.vectors, b.grown = before.record, before.vectors, before.grown
-	counted := b.now.Meta.Labels
+	counted, related := b.now.Meta.Labels, b.now.Meta.Relations
 	b.now.Meta = before.now.Meta
+	copy(b.now.Meta.Relations, related)
 	for i := range b.now.Meta.Labels {
 		// The labels may have been copied, and counted further, since then.
 		b.now.Meta.Labels[i].Nodes = counted[i].Nodes

@@ -27,7 +27,7 @@ func TestSavepointTakesBack(t *testing.T) {
 				hub, _, _ := b.AddNode(Str("hub"))
 				for i := range int64(2 * longRow) {
 					u, _, _ := b.AddNode(Int(100 + i))
-					if _, err := b.SetEdge(hub, u, 2, i); err != nil {
+					if _, err := b.SetEdge(Edge{Ends: Ends{U: hub, V: u}, Weight: 2, Time: i}); err != nil {
 						t.Fatal(err)
 					}
 					if i%100 == 0 {
@@ -73,8 +73,8 @@ func TestSavepointTakesBackRows(t *testing.T) {
 				id, _, err := b.AddNode(Str("new"))
 				must(t, err)
 				for i := range ID(edges) {
-					_, err := b.SetEdge(id, i, 1, 0)
-					_, other := b.SetEdge(i, id, 1, 0)
+					_, err := b.SetEdge(Edge{Ends: Ends{U: id, V: i}, Weight: 1})
+					_, other := b.SetEdge(Edge{Ends: Ends{U: i, V: id}, Weight: 1})
 					must(t, err, other)
 				}
 				return failed

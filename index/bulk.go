@@ -24,8 +24,10 @@ type Bulk struct {
 	s *Snapshot
 	o BulkOptions
 
-	source, target uint16  // labels of the endpoints of edges; 0: none
-	labels         []Label // labels by number, if there are new ones
+	source, target uint16     // labels of the endpoints of edges; 0: none
+	labels         []Label    // labels by number, if there are new ones
+	relations      []Relation // relations by number
+	directed       spill.Directions
 
 	run    *run // the run being filled
 	writer runWriter
@@ -57,7 +59,10 @@ type BulkOptions struct {
 
 // Bulk starts a bulk load on top of s. If its memory is bounded, the caller must call Close.
 func (s *Snapshot) Bulk(o BulkOptions) *Bulk {
-	return &Bulk{s: s, o: o, run: newRun(), writer: runWriter{file: spill.File{Create: o.Scratch}}}
+	return &Bulk{
+		s: s, o: o, relations: slices.Clone(s.Meta.Relations), directed: slices.Clone(s.Graph.directions),
+		run: newRun(), writer: runWriter{file: spill.File{Create: o.Scratch}},
+	}
 }
 
 // Close waits for the work in the background. Then the scratch files are no longer in use.
@@ -80,10 +85,23 @@ func (b *Bulk) SetLabels(source, target string) (err error) {
 	return err
 }
 
+// Relation returns the number of the relation with this name, and makes the relation if it does not
+// exist. It returns an error for an invalid name, or if there are too many relations.
+func (b *Bulk) Relation(name string, directed bool) (relation uint16, err error) {
+	m := Meta{Relations: b.relations}
+	relation, known := m.RelationNumber(name)
+	if !known {
+		if relation, err = m.addRelation(Relation{Name: name, Directed: directed}); err == nil {
+			b.relations, b.directed = m.Relations, append(b.directed, directed)
+		}
+	}
+	return relation, err
+}
+
 // Edge adds one edge. It returns an error for an invalid key or weight, ErrFeatureLen for a node
 // that cannot have its label, or an error of the scratch file, after which the load cannot
 // continue.
-func (b *Bulk) Edge(src, dst Key, w float32, t int64) error {
+func (b *Bulk) Edge(src, dst Key, relation uint16, w float32, t int64) error {
 	if !ValidWeight(w) {
 		return fmt.Errorf("%w: %v", ErrWeight, w)
 	}
@@ -106,7 +124,7 @@ func (b *Bulk) Edge(src, dst Key, w float32, t int64) error {
 	if err != nil {
 		return err
 	}
-	b.run.edges = append(b.run.edges, Edge{U: u, V: v, Weight: w, Time: t})
+	b.run.edges = append(b.run.edges, Edge{Ends: Ends{U: u, V: v}, Relation: relation, Weight: w, Time: t})
 	return nil
 }
 
@@ -138,7 +156,7 @@ func (b *Bulk) Write(ctx context.Context, w Writer, generation uint32, from *Sto
 	}
 	events, labels := b.s.events.merge(b.newest.sorted()), b.countedLabels()
 	c := content{
-		directed: b.s.Meta.Directed, nodes: b.s.Graph.nodes + int(b.numbers.added), keys: b.keys, ascending: b.ascending,
+		directions: b.directed, nodes: b.s.Graph.nodes + int(b.numbers.added), keys: b.keys, ascending: b.ascending,
 		labels: len(labels), records: &b.numbers.nodes,
 		events:  events.all(),
 		entries: func(in bool, visit func(Edge) error) error { return b.entries(ctx, in, visit) },
@@ -151,7 +169,7 @@ func (b *Bulk) Write(ctx context.Context, w Writer, generation uint32, from *Sto
 	next.events = events
 	next.Meta.BaseEvents = int64(len(events.all()))
 	next.Meta.Live += b.numbers.revived
-	next.Meta.Labels = labels
+	next.Meta.Labels, next.Meta.Relations = labels, b.relations
 	return next, b.tally, nil
 }
 
@@ -211,9 +229,14 @@ func (b *Bulk) key(id ID) (key Key) {
 // edges passes each edge of the result to visit, ascending by (U, V). The first complete pass also
 // counts the repeats and collects the newest events.
 func (b *Bulk) edges(ctx context.Context, visit func(Edge) error) error {
-	c := combiner{repeats: b.o.Repeats, directed: b.s.Meta.Directed, key: b.key, visit: visit}
+	c := combiner{repeats: b.o.Repeats, directed: b.directed, key: b.key, visit: visit}
+	counted := Meta{Relations: (&Meta{Relations: b.relations}).recount(NewGraph(false))}
 	if b.newest == nil {
 		c.newest = new(newestEvents)
+		c.visit = func(e Edge) error {
+			counted.countEdge(e, 1)
+			return visit(e)
+		}
 	}
 	base, stop := iter.Pull(b.s.Graph.Edges())
 	defer stop()
@@ -235,65 +258,82 @@ func (b *Bulk) edges(ctx context.Context, visit func(Edge) error) error {
 		return err
 	}
 	if b.newest == nil {
-		b.tally, b.newest = c.tally, c.newest
+		b.tally, b.newest, b.relations = c.tally, c.newest, counted.Relations
 	}
 	return nil
 }
 
-// entries passes the row entries of the result to visit, ascending by row and neighbour: each entry
-// e is an edge between its row e.U and the neighbour e.V. The rows hold the edges that arrive if in
-// is set, and the edges that leave otherwise. In an undirected graph both are the same, and an edge
-// that is not a loop is in the rows of both its ends.
+// entries passes the row entries of the result to visit, ascending by row, neighbour and relation:
+// each entry e is an edge between its row e.U and the neighbour e.V. The rows hold the edges that
+// arrive if in is set, and the edges that leave otherwise. An undirected edge that is not a loop is
+// in the rows of both its ends, and does both.
 func (b *Bulk) entries(ctx context.Context, in bool, visit func(Edge) error) error {
-	if b.s.Meta.Directed && !in {
-		return b.edges(ctx, visit)
-	}
 	if err := b.mirror(ctx); err != nil {
 		return err
 	}
-	var readErr error
-	mirrored := b.mirrored.Reader(nil, &readErr)
-	next, _, ok := mirrored.Next()
-	pass := func() error {
-		e := next
-		next, _, ok = mirrored.Next()
-		return visit(e)
-	}
-	if !b.s.Meta.Directed {
-		err := b.edges(ctx, func(e Edge) error {
-			for ok && next.Pair(true) < e.Pair(true) {
-				if err := pass(); err != nil {
-					return err
-				}
+	m := mirrorReader{b: b, ctx: ctx, arriving: in, visit: visit}
+	m.merger = b.mirrored.Reader(nil, &m.err)
+	m.advance()
+	err := b.edges(ctx, func(e Edge) error {
+		if in && !b.bothWays(&e) {
+			return nil
+		}
+		for m.ok && m.next.Before(&e, b.mirrored.Directed) {
+			if err := m.pass(); err != nil {
+				return err
 			}
-			return visit(e)
-		})
-		if err != nil {
-			return err
 		}
+		return visit(e)
+	})
+	for err == nil && m.ok {
+		err = m.pass()
 	}
-	for n := 1; ok; n++ {
-		if n%edgesPerCheck == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err := pass(); err != nil {
-			return err
-		}
-	}
-	return readErr
+	return cmp.Or(err, m.err)
 }
 
-// mirror sorts the edges of the result by (V, U), unless that has been done. The loops of an
-// undirected graph are left out.
+// bothWays reports whether an edge is in the rows of both its ends.
+func (b *Bulk) bothWays(e *Edge) bool { return !b.directed[e.Relation] && e.U != e.V }
+
+// mirrorReader reads the mirrored edges that the rows in one direction have.
+type mirrorReader struct {
+	b        *Bulk
+	ctx      context.Context
+	arriving bool // the rows hold edges that arrive: all mirrored ones
+	visit    func(Edge) error
+	merger   *spill.Merger[Edge]
+	next     Edge
+	ok       bool // there is a next edge
+	n        int  // number of edges passed
+	err      error
+}
+
+// advance reads the next edge.
+func (m *mirrorReader) advance() {
+	m.next, _, m.ok = m.merger.Next()
+	for m.ok && !m.arriving && !m.b.bothWays(&m.next) {
+		m.next, _, m.ok = m.merger.Next()
+	}
+}
+
+// pass passes the next edge to visit.
+func (m *mirrorReader) pass() error {
+	if m.n++; m.n%edgesPerCheck == 0 && m.ctx.Err() != nil {
+		return m.ctx.Err()
+	}
+	e := m.next
+	m.advance()
+	return m.visit(e)
+}
+
+// mirror sorts the edges of the result by (V, U), unless that has been done.
 func (b *Bulk) mirror(ctx context.Context) error {
 	if b.mirrored != nil {
 		return nil
 	}
-	m := &spill.Sorted{Directed: true, Limit: b.sortLimit(), Buffers: b.o.Memory / 4, File: spill.File{Create: b.o.Scratch}}
+	all := slices.Repeat(spill.Directions{true}, len(b.directed))
+	m := &spill.Sorted{Directed: all, Limit: b.sortLimit(), Buffers: b.o.Memory / 4, File: spill.File{Create: b.o.Scratch}}
+	m.Grow(b.sorted.Len())
 	err := b.edges(ctx, func(e Edge) error {
-		if !b.s.Meta.Directed && e.U == e.V {
-			return nil
-		}
 		e.U, e.V = e.V, e.U
 		return m.Add(e)
 	})

@@ -53,7 +53,7 @@ func loadRmat(b testing.TB, scale, edges int, memory int64) {
 		return f, err
 	}})
 	defer bulk.Close()
-	err := rmat(scale, edges, func(u, v int64) error { return bulk.Edge(Int(u), Int(v), 1, 0) })
+	err := rmat(scale, edges, func(u, v int64) error { return bulk.Edge(Int(u), Int(v), 0, 1, 0) })
 	written := new(sizeOf)
 	if err == nil {
 		_, _, err = bulk.Write(context.Background(), written, 1, new(Stored))

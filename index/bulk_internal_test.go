@@ -57,7 +57,7 @@ func collect(s *Snapshot, lines []bulkLine, o BulkOptions) (*Bulk, error) {
 				return b, err
 			}
 		}
-		if err := b.Edge(l.src, l.dst, l.weight, l.time); err != nil {
+		if err := l.add(b); err != nil {
 			return b, err
 		}
 	}
@@ -77,7 +77,7 @@ func scene(t testing.TB, directed bool) (*Snapshot, []bulkLine) {
 			return Str(strings.Repeat("long", int(n)) + fmt.Sprint(n))
 		}
 	}
-	line := func() bulkLine { return bulkLine{key(), key(), 1, 0} }
+	line := func() bulkLine { return bulkLine{key(), key(), 1, 0, ""} }
 	var lines []bulkLine
 	for range 40 {
 		lines = append(lines, line())
@@ -145,7 +145,7 @@ func TestBulkRunBytes(t *testing.T) {
 	most := 0
 	for i := range 2000 {
 		k := Str(strings.Repeat("x", i%block.MaxKeyLen) + fmt.Sprint(i)[:1])
-		if err := b.Edge(k, Int(int64(i)), 1, 0); err != nil {
+		if err := b.Edge(k, Int(int64(i)), 0, 1, 0); err != nil {
 			t.Fatal(err)
 		}
 		text := int64(0)
@@ -171,7 +171,7 @@ func TestBulkEntries(t *testing.T) {
 		meta.Directed = rapid.Bool().Draw(t, "directed")
 		s := New(meta)
 		genLine := rapid.Custom(func(t *rapid.T) bulkLine {
-			return bulkLine{Int(rapid.Int64Range(0, 9).Draw(t, "a")), Int(rapid.Int64Range(0, 9).Draw(t, "b")), genWeight.Draw(t, "weight"), genTime.Draw(t, "time")}
+			return bulkLine{Int(rapid.Int64Range(0, 9).Draw(t, "a")), Int(rapid.Int64Range(0, 9).Draw(t, "b")), genWeight.Draw(t, "weight"), genTime.Draw(t, "time"), ""}
 		})
 		for range 2 {
 			lines := rapid.SliceOf(genLine).Draw(t, "lines")
@@ -232,17 +232,12 @@ func loadedEntries(t rapid.TB, b *Bulk, in bool) (all []Edge) {
 }
 
 // graphEntries returns the entries of the rows of a graph.
-func graphEntries(g *Graph, in bool) (all []Edge) {
+func graphEntries(g *Graph, in bool) []Edge {
+	m := newEdgeMap(g.nodes, g.directions...)
 	for e := range g.Edges() {
-		if !in || !g.directed {
-			all = append(all, e)
-		}
-		if in && g.directed || !g.directed && e.U != e.V {
-			all = append(all, Edge{U: e.V, V: e.U, Weight: e.Weight, Time: e.Time})
-		}
+		m.set(e)
 	}
-	slices.SortFunc(all, func(a, b Edge) int { return cmp.Compare(a.Pair(true), b.Pair(true)) })
-	return all
+	return m.entries(in)
 }
 
 // faulty is a Scratch that fails from some operation on.
@@ -344,7 +339,7 @@ func TestBulkEnds(t *testing.T) {
 		b := s.Bulk(BulkOptions{Memory: memory, Scratch: newPaper})
 		defer b.Close()
 		for i, l := range lines {
-			if err := b.Edge(l.src, Int(int64(i)), l.weight, l.time); err != nil {
+			if err := b.Edge(l.src, Int(int64(i)), 0, l.weight, l.time); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"kith/index/internal/spill"
 )
 
 // Repeats defines the result for an edge that occurs more than once in a bulk load, or that is in
@@ -52,10 +54,10 @@ type Tally struct {
 	Symmetric bool // each pair of two nodes was loaded equally often in both directions
 }
 
-// combiner merges the edges of each pair, which must be consecutive, into one edge.
+// combiner merges the edges of each pair and relation, which must be consecutive, into one edge.
 type combiner struct {
 	repeats  Repeats
-	directed bool
+	directed spill.Directions
 	key      func(ID) Key // returns the key of a node, for messages
 	visit    func(Edge) error
 	pair     []pairEdge    // edges of the pair, if events are collected
@@ -75,7 +77,7 @@ type combiner struct {
 // add adds the next edge. loaded reports whether the edge was loaded; otherwise it was in the graph
 // before.
 func (c *combiner) add(e Edge, loaded bool) error {
-	same := c.any && e.Pair(c.directed) == c.last.Pair(c.directed)
+	same := c.any && e.Same(&c.last, c.directed)
 	if !same {
 		if err := c.flush(); err != nil {
 			return err
@@ -147,7 +149,7 @@ func (c *combiner) flush() error {
 			return fmt.Errorf("%w: those of %v -> %v add up to %v", ErrWeight, c.key(e.U).Literal(), c.key(e.V).Literal(), c.sum)
 		}
 	}
-	if !c.directed {
+	if !c.directed[e.Relation] {
 		if e.U != e.V && c.loaded > 0 {
 			c.countDirections()
 		}
@@ -179,7 +181,8 @@ type rankedEvent struct {
 
 func (e *rankedEvent) order(o *rankedEvent) int {
 	return cmp.Or(cmp.Compare(e.Time, o.Time),
-		cmp.Compare(min(e.U, e.V), min(o.U, o.V)), cmp.Compare(max(e.U, e.V), max(o.U, o.V)), cmp.Compare(e.rank, o.rank))
+		cmp.Compare(min(e.U, e.V), min(o.U, o.V)), cmp.Compare(max(e.U, e.V), max(o.U, o.V)),
+		cmp.Compare(e.Relation, o.Relation), cmp.Compare(e.rank, o.rank))
 }
 
 func (n *newestEvents) add(e rankedEvent) {

@@ -14,18 +14,28 @@ type bulkLine struct {
 	src, dst Key
 	weight   float32
 	time     int64
+	relation string
+}
+
+// add adds the edge to a bulk load.
+func (l bulkLine) add(b *Bulk) error {
+	relation, err := b.Relation(l.relation, worldRelations()[l.relation])
+	if err != nil {
+		return err
+	}
+	return b.Edge(l.src, l.dst, relation, l.weight, l.time)
 }
 
 // load is a simple bulk load, the oracle of Bulk. If it returns an error, the world is unchanged.
 func (w *world) load(lines []bulkLine, how Repeats) (t Tally, err error) {
 	next := w.clone()
-	last, sums := maps.Clone(w.edges), map[[2]Key]float64{}
-	forth, back := map[[2]Key]int{}, map[[2]Key]int{}
+	last, sums := maps.Clone(w.edges), map[worldEdge]float64{}
+	forth, back := map[worldEdge]int{}, map[worldEdge]int{}
 	for p, e := range w.edges {
 		sums[p] = float64(e.Weight)
 	}
 	for _, l := range lines {
-		p := w.pair(l.src, l.dst)
+		p := w.pair(l.relation, l.src, l.dst)
 		before, repeats := last[p]
 		if repeats {
 			t.Repeated++
@@ -36,7 +46,7 @@ func (w *world) load(lines []bulkLine, how Repeats) (t Tally, err error) {
 				err = ErrRepeated
 			}
 		}
-		if p[0] == l.src {
+		if p.a == l.src {
 			forth[p]++
 		} else {
 			back[p]++
@@ -53,14 +63,14 @@ func (w *world) load(lines []bulkLine, how Repeats) (t Tally, err error) {
 		if had := next.edges[p].Time; time == 0 || had != 0 && had > time {
 			time = had
 		}
-		next.setEdge(l.src, l.dst, weight, time)
+		next.setEdge(l.relation, l.src, l.dst, weight, time)
 	}
 	pairs, alike := 0, 0
 	for p, e := range next.edges {
 		if err == nil && !ValidWeight(e.Weight) {
 			err = ErrWeight
 		}
-		if w.directed || p[0] == p[1] || forth[p]+back[p] == 0 {
+		if w.isDirected(p.relation) || p.a == p.b || forth[p]+back[p] == 0 {
 			continue
 		}
 		pairs++
@@ -88,7 +98,7 @@ func TestRepeats(t *testing.T) {
 			for _, memory := range []int64{0, 1, 2 * 200, 2 * 500, 2 * 2000} {
 				var base, lines []bulkLine
 				for i := range 400 {
-					l := bulkLine{Int(rng.Int64N(6)), Int(rng.Int64N(6)), float32(rng.ExpFloat64()) + 1e-6, rng.Int64N(5) - 2}
+					l := bulkLine{Int(rng.Int64N(6)), Int(rng.Int64N(6)), float32(rng.ExpFloat64()) + 1e-6, rng.Int64N(5) - 2, ""}
 					if i%7 == 0 {
 						l.weight *= 1 << 24
 					}
@@ -99,7 +109,7 @@ func TestRepeats(t *testing.T) {
 					}
 				}
 				if how == NoRepeats {
-					base, lines = []bulkLine{{Int(1), Int(2), 1, 0}}, []bulkLine{{Int(2), Int(3), 1, 0}, {Int(2), Int(1), 1, 0}}
+					base, lines = []bulkLine{{Int(1), Int(2), 1, 0, ""}}, []bulkLine{{Int(2), Int(3), 1, 0, ""}, {Int(2), Int(1), 1, 0, ""}}
 				}
 				checkRepeats(t, directed, how, memory, base, lines)
 			}
@@ -116,7 +126,7 @@ func checkRepeats(t *testing.T, directed bool, how Repeats, memory int64, lists 
 	for n, list := range lists {
 		bulk := now.Bulk(BulkOptions{Memory: memory, Scratch: newPaper, Repeats: how})
 		for _, l := range list {
-			if err := bulk.Edge(l.src, l.dst, l.weight, l.time); err != nil {
+			if err := l.add(bulk); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -145,15 +155,15 @@ func TestRepeatsSymmetric(t *testing.T) {
 		lines []bulkLine
 		want  Tally
 	}{
-		{"both directions", []bulkLine{{Int(1), Int(2), 1, 0}, {Int(2), Int(1), 1, 0}, {Int(3), Int(3), 1, 0}}, Tally{1, 0, 1, true}},
-		{"one once more", []bulkLine{{Int(1), Int(2), 1, 0}, {Int(2), Int(1), 1, 0}, {Int(2), Int(1), 2, 0}}, Tally{2, 1, 1, false}},
-		{"one direction", []bulkLine{{Int(1), Int(2), 1, 0}, {Int(1), Int(2), 1, 3}}, Tally{1, 1, 0, false}},
-		{"loops", []bulkLine{{Int(1), Int(1), 1, 0}, {Int(1), Int(1), 1, 0}}, Tally{1, 0, 0, false}},
+		{"both directions", []bulkLine{{Int(1), Int(2), 1, 0, ""}, {Int(2), Int(1), 1, 0, ""}, {Int(3), Int(3), 1, 0, ""}}, Tally{1, 0, 1, true}},
+		{"one once more", []bulkLine{{Int(1), Int(2), 1, 0, ""}, {Int(2), Int(1), 1, 0, ""}, {Int(2), Int(1), 2, 0, ""}}, Tally{2, 1, 1, false}},
+		{"one direction", []bulkLine{{Int(1), Int(2), 1, 0, ""}, {Int(1), Int(2), 1, 3, ""}}, Tally{1, 1, 0, false}},
+		{"loops", []bulkLine{{Int(1), Int(1), 1, 0, ""}, {Int(1), Int(1), 1, 0, ""}}, Tally{1, 0, 0, false}},
 		{"nothing", nil, Tally{}},
 	} {
 		bulk := New(soundMeta()).Bulk(BulkOptions{})
 		for _, l := range c.lines {
-			if err := bulk.Edge(l.src, l.dst, l.weight, l.time); err != nil {
+			if err := l.add(bulk); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -168,9 +178,9 @@ func TestRepeatsSymmetric(t *testing.T) {
 func TestRepeatsTooHeavy(t *testing.T) {
 	t.Parallel()
 	for _, how := range []Repeats{SumWeights, CountRepeats} {
-		lists := [][]bulkLine{{{Int(1), Int(2), MaxWeight, 0}}, {{Int(2), Int(1), MaxWeight, 0}}}
+		lists := [][]bulkLine{{{Int(1), Int(2), MaxWeight, 0, ""}}, {{Int(2), Int(1), MaxWeight, 0, ""}}}
 		if how == CountRepeats { // only the edges already in the graph have their own weight
-			lists[0] = append(lists[0], bulkLine{Int(1), Int(2), 1, 0})
+			lists[0] = append(lists[0], bulkLine{Int(1), Int(2), 1, 0, ""})
 		}
 		checkRepeats(t, false, how, 0, lists...)
 	}
@@ -180,12 +190,12 @@ func TestRepeatsTooHeavy(t *testing.T) {
 // are.
 func TestRepeatsNamed(t *testing.T) {
 	t.Parallel()
-	old, _, err := bulkOf(New(soundMeta()), []bulkLine{{Int(5), Str("old"), 1, 0}}, BulkOptions{})
+	old, _, err := bulkOf(New(soundMeta()), []bulkLine{{Int(5), Str("old"), 1, 0, ""}}, BulkOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, memory := range []int64{0, 1} {
-		lines := []bulkLine{{Int(1), Int(2), 1, 0}, {Str("new"), Str("old"), 1, 0}, {Str("x"), Str("y"), 1, 0}, {Str("new"), Str("old"), 1, 0}}
+		lines := []bulkLine{{Int(1), Int(2), 1, 0, ""}, {Str("new"), Str("old"), 1, 0, ""}, {Str("x"), Str("y"), 1, 0, ""}, {Str("new"), Str("old"), 1, 0, ""}}
 		_, _, err := bulkOf(old, lines, BulkOptions{Memory: memory, Scratch: newPaper, Repeats: NoRepeats})
 		if !errors.Is(err, ErrRepeated) || !strings.Contains(err.Error(), "'new' -> 'old' comes twice") {
 			t.Errorf("memory %d: %v", memory, err)

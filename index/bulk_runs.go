@@ -133,7 +133,7 @@ func (b *Bulk) spill() error {
 
 // sort gives all keys their final ids and sorts the edges of all runs by them.
 func (b *Bulk) sort(ctx context.Context) error {
-	b.sorted = spill.Sorted{Directed: b.s.Meta.Directed, Buffers: b.o.Memory / 4}
+	b.sorted = spill.Sorted{Directed: b.directed, Buffers: b.o.Memory / 4}
 	b.numbers = numbering{s: b.s, nodes: b.s.nodes, counts: map[uint16]int64{}, by: new(pages.Owner)}
 	if b.writer.done == nil && len(b.writer.runs) == 0 && b.writer.err == nil {
 		return b.sortInMemory()

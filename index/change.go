@@ -37,7 +37,9 @@ type Change struct {
 	First ID    `msgpack:"first"`
 	Keys  []Key `msgpack:"-"` // new keys, by id
 	// Labels are the labels that were made or changed, and the labels of Nodes.
-	Labels    []LabelChange        `msgpack:"labels,omitempty"`
+	Labels []LabelChange `msgpack:"labels,omitempty"`
+	// Relations are the relations that were made, and the relations of Edges.
+	Relations []RelationChange     `msgpack:"relations,omitempty"`
 	Nodes     []NodeChange         `msgpack:"nodes,omitempty"`
 	Edges     []EdgeChange         `msgpack:"edges,omitempty"`
 	Vectors   []VectorChange       `msgpack:"vectors,omitempty"`
@@ -54,6 +56,15 @@ type LabelChange struct {
 	Number   uint16
 	Name     string
 	Features int // length of the feature vectors of its nodes; 0 if not set yet
+}
+
+// RelationChange is a relation after a commit.
+type RelationChange struct {
+	//lint:ignore U1000 package msgpack reads the tag
+	_msgpack struct{} `msgpack:",as_array"`
+	Number   uint16
+	Name     string
+	Directed bool
 }
 
 // NodeChange is a node's record after a commit.
@@ -73,6 +84,7 @@ type EdgeChange struct {
 	U, V        ID
 	Old, Weight float32
 	Time        int64
+	Relation    uint16
 }
 
 // VectorChange is a node's feature vector after a commit: float32, little endian. Nil means none.
@@ -157,8 +169,17 @@ func (b *Batch) change(decisions []msgpack.RawMessage) *Change {
 		mentioned[n.node.label] = true
 	}
 	for i, l := range b.now.Meta.Labels {
-		if mentioned[uint16(i)] && i > 0 || i >= len(b.began) || l.Features != b.began[i].Features {
+		if mentioned[uint16(i)] && i > 0 || i >= len(b.began.Labels) || l.Features != b.began.Labels[i].Features {
 			c.Labels = append(c.Labels, LabelChange{Number: uint16(i), Name: l.Name, Features: l.Features})
+		}
+	}
+	used := map[uint16]bool{}
+	for _, e := range b.record.edges {
+		used[e.Relation] = true
+	}
+	for i, r := range b.now.Meta.Relations {
+		if i > 0 && used[uint16(i)] || i >= len(b.began.Relations) {
+			c.Relations = append(c.Relations, RelationChange{Number: uint16(i), Name: r.Name, Directed: r.Directed})
 		}
 	}
 	seen := map[ID]bool{}
@@ -254,7 +275,7 @@ func (c *Change) addLogged(b []byte) error {
 		c.Nodes = append(c.Nodes, NodeChange{ID: n.id, Label: n.node.label, Deleted: n.node.deleted})
 	}
 	for _, e := range r.edges {
-		c.Edges = append(c.Edges, EdgeChange{U: e.U, V: e.V, Old: e.Old, Weight: e.Weight, Time: e.Time})
+		c.Edges = append(c.Edges, EdgeChange{U: e.U, V: e.V, Old: e.Old, Weight: e.Weight, Time: e.Time, Relation: e.Relation})
 	}
 	return nil
 }
@@ -277,6 +298,11 @@ func (b *Batch) Replay(c *Change) error {
 	}
 	for _, l := range c.Labels {
 		if err := m.replayLabel(l); err != nil {
+			return err
+		}
+	}
+	for _, r := range c.Relations {
+		if err := b.replayRelation(r); err != nil {
 			return err
 		}
 	}
@@ -323,6 +349,20 @@ func (m *Meta) replayLabel(c LabelChange) error {
 	return nil
 }
 
+// replayRelation makes a relation.
+func (b *Batch) replayRelation(c RelationChange) (err error) {
+	number, known := b.now.Meta.RelationNumber(c.Name)
+	if !known {
+		if number, err = b.Relate(c.Name, c.Directed); err != nil {
+			return err
+		}
+	}
+	if r := b.now.Meta.Relations[number]; number != c.Number || r.Directed != c.Directed {
+		return mismatch("relation %q is number %d, directed: %v; not number %d, directed: %v", c.Name, number, r.Directed, c.Number, c.Directed)
+	}
+	return nil
+}
+
 // replayNode sets the record of a node.
 func (b *Batch) replayNode(id ID, n node) {
 	old := b.now.nodes.at(id)
@@ -340,20 +380,23 @@ func (b *Batch) replayNode(id ID, n node) {
 // too, so it is recorded here.
 func (b *Batch) replayEdge(c *EdgeChange) error {
 	m := &b.now.Meta
-	if int64(max(c.U, c.V)) >= m.Nodes || c.Weight != 0 && !ValidWeight(c.Weight) || !m.Directed && c.U > c.V {
+	if int(c.Relation) >= len(m.Relations) {
+		return mismatch("an edge of relation %d of %d", c.Relation, len(m.Relations))
+	}
+	x := Edge{Ends: Ends{U: c.U, V: c.V}, Relation: c.Relation, Weight: c.Weight, Time: c.Time}
+	if int64(max(c.U, c.V)) >= m.Nodes || c.Weight != 0 && !ValidWeight(c.Weight) || b.inOrder(x) != x {
 		return mismatch("edge %d -> %d of weight %v among %d nodes", c.U, c.V, c.Weight, m.Nodes)
 	}
-	had, _ := b.edit.edge(c.U, c.V)
+	had, _ := b.edit.edgeOf(x)
 	if had.Weight != c.Old {
 		return mismatch("edge %v -> %v had weight %v, not %v", b.Key(c.U).Literal(), b.Key(c.V).Literal(), had.Weight, c.Old)
 	}
-	change := edgeChange{Edge: Edge{U: c.U, V: c.V, Weight: c.Weight, Time: c.Time}, Old: c.Old, last: had.Time}
 	if c.Old != 0 || c.Weight != 0 {
-		b.edit.Set(c.U, c.V, c.Weight, c.Time)
+		b.edit.Set(x)
 	}
 	b.grown = b.grown || c.Old == 0
-	m.Edges, m.Loops = b.now.Graph.edges, b.now.Graph.loops
-	b.record.edges = append(b.record.edges, change)
+	m.countEdge(x, edgesAdded(c.Old, c.Weight))
+	b.record.edges = append(b.record.edges, edgeChange{Edge: x, Old: c.Old, last: had.Time})
 	return nil
 }
 

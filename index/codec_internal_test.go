@@ -25,11 +25,17 @@ func genRecord(t *rapid.T) *record {
 	weight := rapid.OneOf(rapid.Just[float32](0), genWeight)
 	genChange := rapid.Custom(func(t *rapid.T) edgeChange {
 		return edgeChange{Edge: Edge{
-			U: rapid.Uint32().Draw(t, "u"), V: rapid.Uint32().Draw(t, "v"),
-			Weight: weight.Draw(t, "weight"), Time: genTime.Draw(t, "time"),
+			Ends:     Ends{U: rapid.Uint32().Draw(t, "u"), V: rapid.Uint32().Draw(t, "v")},
+			Relation: rapid.SampledFrom([]uint16{0, 0, 1, 300}).Draw(t, "relation"),
+			Weight:   weight.Draw(t, "weight"), Time: genTime.Draw(t, "time"),
 		}, Old: weight.Draw(t, "old")}
 	})
+	genRow := rapid.Custom(func(t *rapid.T) ppr.Change {
+		c := genChange.Draw(t, "row")
+		return ppr.Change{U: c.U, V: c.V, Old: c.Old, New: c.Weight}
+	})
 	return &record{
+		rows: rapid.SliceOf(genRow).Draw(t, "rows"), directed: rapid.Bool().Draw(t, "directed"),
 		prev:  rapid.Uint64().Draw(t, "prev"),
 		first: rapid.Uint32().Draw(t, "first"),
 		keys:  rapid.SliceOf(genKey).Draw(t, "keys"),
@@ -112,7 +118,7 @@ func TestFeaturesRoundTrip(t *testing.T) {
 
 // soundMeta returns the meta record of an empty graph.
 func soundMeta() Meta {
-	return Meta{Format: Format, Alpha: 0.85, Epsilon: 1e-6, Seed: 1, Labels: []Label{{}}}
+	return Meta{Format: Format, Alpha: 0.85, Epsilon: 1e-6, Seed: 1, Labels: []Label{{}}, Relations: []Relation{{}}}
 }
 
 func TestMeta(t *testing.T) {
@@ -121,6 +127,7 @@ func TestMeta(t *testing.T) {
 	want.Version, want.Base, want.LogStart, want.Generation = 9, 7, 5, 3
 	want.Nodes, want.Live, want.Edges, want.Loops = 4, 3, 2, 1
 	want.Labels = append(want.Labels, Label{"item", 64, 2, nil}, Label{"tag", 0, 1, []uint16{1, 2}})
+	want.Relations = []Relation{{Edges: 1}, {"likes", true, 1, 1}}
 	b, err := msgpack.Marshal(want)
 	if err != nil {
 		t.Fatal(err)
@@ -148,6 +155,9 @@ func TestMeta(t *testing.T) {
 		"partners":   func(m *Meta) { m.Labels = []Label{{}, {Name: "a", Partners: []uint16{1, 1}}} },
 		"count":      func(m *Meta) { m.Labels = []Label{{}, {Name: "a", Nodes: m.Live + 1}} },
 		"features":   func(m *Meta) { m.Labels = []Label{{Features: -1}} },
+		"relations":  func(m *Meta) { m.Relations = nil },
+		"edges":      func(m *Meta) { m.Relations = m.Relations[:1] },
+		"direction":  func(m *Meta) { m.Directed = true },
 	} {
 		m := want
 		damage(&m)
@@ -205,7 +215,8 @@ func FuzzRecord(f *testing.F) {
 	r := record{
 		keys:  []Key{Int(7), Str("a"), Int(-7)},
 		nodes: []nodeChange{{id: 3, node: node{2, true}}},
-		edges: []edgeChange{{Edge: Edge{U: 1, V: 2, Weight: 0.5, Time: 9}, Old: 1}, {Edge: Edge{U: 0, V: 0, Weight: 1, Time: 0}}},
+		edges: []edgeChange{{Edge: Edge{Ends: Ends{U: 1, V: 2}, Weight: 0.5, Time: 9}, Old: 1}, {Edge: Edge{Ends: Ends{U: 0, V: 0}, Relation: 3, Weight: 1, Time: 0}}},
+		rows:  []ppr.Change{{U: 1, V: 2, Old: 0.5, New: 1}},
 	}
 	fuzzDecoder(f, [][]byte{r.encode(), (&record{}).encode()}, func(b []byte) (*record, error) {
 		r, err := decodeRecord(b)

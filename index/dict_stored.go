@@ -249,7 +249,7 @@ func (o *keyOrder) end() error {
 func keyHash(k block.KeyEntry) uint64 {
 	num, _ := k.Int()
 	str, _ := k.Str()
-	h := entryHash(k.ID, 0, 1, num)
+	h := entryHash(k.ID, 0, 0, 1, num)
 	for i := range len(str) {
 		h = (h ^ uint64(str[i])) * 0x100000001b3
 	}

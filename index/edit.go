@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"kith/index/internal/block"
 	"kith/index/internal/pages"
 	"kith/index/internal/spill"
 	"kith/ppr"
@@ -16,10 +17,13 @@ type Edit struct {
 	g          Graph
 	by         *pages.Owner
 	baseSurvey *survey // survey of the graph the edit started from
-	// changes holds all changes, because baseSurvey may be requested during the edit.
+	// changes holds all changes of rows, because baseSurvey may be requested during the edit. An
+	// undirected edge in a directed graph changes two rows.
 	changes []ppr.Change
-	pending map[rowOf]pendingRow  // pending changes of long rows
-	later   map[*adjacency][]Edge // changes of setLater, as entries of rows
+	// undirected is the number of changes that were made before the graph became directed.
+	undirected int
+	pending    map[rowOf]pendingRow  // pending changes of long rows
+	later      map[*adjacency][]Edge // changes of setLater, as entries of rows
 }
 
 // Edit starts a new version of g.
@@ -35,22 +39,47 @@ func (g *Graph) Edit() *Edit {
 	return e
 }
 
-// Hide returns the graph without the given edges. Unlike an Edit it copies no long row of the base:
-// the nodes are left out whenever such a row is read. Pairs that have no edge are ignored.
-func (g *Graph) Hide(ctx context.Context, edges [][2]ID) (*Graph, error) {
+// Relate adds a relation, whose edges are directed or not, and returns its number. An undirected
+// graph becomes directed with its first directed relation: its edges are then in the rows of both
+// directions.
+func (e *Edit) Relate(directed bool) (relation uint16) {
+	e.g.directions = append(slices.Clip(e.g.directions), directed)
+	if directed && !e.g.directed {
+		e.flushRows()
+		e.by = new(pages.Owner) // the rows of both directions are copied when they change
+		in := *e.g.out
+		e.g.directed, e.g.in = true, &in
+		e.g.survey, e.baseSurvey = new(survey), new(survey)
+		e.undirected = len(e.changes)
+	}
+	return uint16(len(e.g.directions) - 1)
+}
+
+// unrelate removes the relations from the given number on, which must have no edges.
+func (e *Edit) unrelate(n int) {
+	e.g.directions = e.g.directions[:n]
+	if e.g.directed && !slices.Contains(e.g.directions, true) {
+		e.flushRows()
+		e.g.directed, e.g.in, e.undirected = false, e.g.out, 0
+	}
+}
+
+// Hide returns the graph without the given edges, of which only endpoints and relation matter. Edges
+// that do not exist are ignored. In a graph without relations, Hide copies no long row of the base:
+// the nodes are left out whenever such a row is read.
+func (g *Graph) Hide(ctx context.Context, edges []Edge) (*Graph, error) {
 	e := g.Edit()
 	hidden := map[rowOf][]ID{}
-	for i, pair := range edges {
+	for i, edge := range edges {
 		if i%edgesPerCheck == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		edge, ok := e.edge(pair[0], pair[1])
-		u, v := edge.U, edge.V
-		if !ok || slices.Contains(hidden[rowOf{e.g.out, u}], v) || slices.Contains(hidden[rowOf{e.g.in, v}], u) {
+		if len(g.directions) > 1 {
+			edge.Weight = 0
+			e.Set(edge)
 			continue
 		}
-		e.count(ppr.Change{U: u, V: v, Old: edge.Weight})
-		e.entries(u, v, func(a *adjacency, u, v ID) { e.hideEntry(hidden, a, u, v) })
+		e.hide(hidden, edge)
 	}
 	for at, nodes := range hidden {
 		if r := at.in.rows.At(at.node); r != nil {
@@ -64,6 +93,18 @@ func (g *Graph) Hide(ctx context.Context, edges [][2]ID) (*Graph, error) {
 	return e.Graph(), ctx.Err()
 }
 
+// hide removes an edge, or adds its entries to the entries that will be hidden.
+func (e *Edit) hide(hidden map[rowOf][]ID, edge Edge) {
+	edge, ok := e.edgeOf(edge)
+	u, v := edge.U, edge.V
+	if !ok || slices.Contains(hidden[rowOf{e.g.out, u}], v) || slices.Contains(hidden[rowOf{e.g.in, v}], u) {
+		return
+	}
+	e.count(edge, -1)
+	e.changed(ppr.Change{U: u, V: v, Old: edge.Weight})
+	e.entries(edge, func(a *adjacency, u, v ID) { e.hideEntry(hidden, a, u, v) })
+}
+
 // hideEntry removes an entry of a row, or adds it to the entries that will be hidden.
 func (e *Edit) hideEntry(hidden map[rowOf][]ID, a *adjacency, u, v ID) {
 	if r := a.rows.At(u); r == nil || r.hidden != nil {
@@ -72,7 +113,7 @@ func (e *Edit) hideEntry(hidden map[rowOf][]ID, a *adjacency, u, v ID) {
 			return
 		}
 	}
-	e.setEntry(a, u, v, 0, 0)
+	e.setEntry(a, Edge{Ends: Ends{U: u, V: v}})
 }
 
 // view returns the graph as edited so far. The graph and its rows change with further edits.
@@ -110,42 +151,88 @@ func (e *Edit) shrink(n int) {
 	e.g.nodes = n
 }
 
-// Set sets the weight w and the time t of the edge u -> v (undirected: u - v), or removes the edge
-// if w is 0. It returns the previous weight, 0 if there was no edge. u and v must be below
-// NumNodes.
-func (e *Edit) Set(u, v ID, w float32, t int64) (old float32) {
-	had, ok := e.edge(u, v)
+// Set sets the weight and the time of an edge, or removes the edge if the weight is 0. It returns
+// the previous weight, 0 if there was no edge. U and V must be below NumNodes.
+func (e *Edit) Set(x Edge) (old float32) {
+	had, ok := e.edgeOf(x)
 	if ok {
 		old = had.Weight
 	}
-	if ok && had.Weight == w && had.Time == t || !ok && w == 0 {
+	if ok && had.Weight == x.Weight && had.Time == x.Time || !ok && x.Weight == 0 {
 		return old
 	}
-	e.count(ppr.Change{U: u, V: v, Old: old, New: w})
-	e.entries(u, v, func(a *adjacency, u, v ID) { e.setEntry(a, u, v, w, t) })
+	e.count(x, edgesAdded(old, x.Weight))
+	if !e.g.several() {
+		e.setEntries(x)
+		e.changed(ppr.Change{U: x.U, V: x.V, Old: old, New: x.Weight})
+		return old
+	}
+	var changes []ppr.Change
+	e.g.pairs(x, func(u, v ID) { changes = append(changes, ppr.Change{U: u, V: v, Old: e.weight(u, v)}) })
+	e.setEntries(x)
+	for _, c := range changes {
+		c.New = e.weight(c.U, c.V)
+		e.changed(c)
+	}
 	return old
 }
 
-// setLater is Set for an edge that has the weight c.Old and changes, in a graph without changed
-// rows. It reads no row: the changed rows are made when they are first read. An edit must use
-// either Set or setLater.
+// pairs passes to visit the ends of the pairs that an edge changes, as they are in Edit.changes.
+func (g *Graph) pairs(x Edge, visit func(u, v ID)) {
+	visit(x.U, x.V)
+	if g.directed && !g.directions[x.Relation] && x.U != x.V {
+		visit(x.V, x.U)
+	}
+}
+
+// setEntries sets the entries of an edge, in the rows of both of its nodes.
+func (e *Edit) setEntries(x Edge) {
+	e.entries(x, func(a *adjacency, u, v ID) {
+		entry := x
+		entry.U, entry.V = u, v
+		e.setEntry(a, entry)
+	})
+}
+
+// weight returns the weight of the edges of all relations from u to v.
+func (e *Edit) weight(u, v ID) float32 {
+	edge, _ := e.edge(u, v)
+	return edge.Weight
+}
+
+// edgesAdded returns by how much the number of edges grows when a weight changes.
+func edgesAdded(old, now float32) int64 {
+	switch {
+	case old == 0 && now != 0:
+		return 1
+	case old != 0 && now == 0:
+		return -1
+	}
+	return 0
+}
+
+// setLater is Set for a change of a graph without changed rows. It reads no row: the changed rows
+// are made when they are first read, and the caller tells the changes of rows to changed. An edit
+// must use either Set or setLater.
 func (e *Edit) setLater(c *edgeChange) {
 	if c.Old == 0 && c.Weight == 0 {
 		return // a commit added and removed it
 	}
-	e.count(ppr.Change{U: c.U, V: c.V, Old: c.Old, New: c.Weight})
+	e.count(c.Edge, edgesAdded(c.Old, c.Weight))
 	if e.later == nil {
 		e.later = map[*adjacency][]Edge{}
 	}
-	e.entries(c.U, c.V, func(a *adjacency, u, v ID) {
-		e.later[a] = append(e.later[a], Edge{U: u, V: v, Weight: c.Weight, Time: c.Time})
+	e.entries(c.Edge, func(a *adjacency, u, v ID) {
+		entry := c.Edge
+		entry.U, entry.V = u, v
+		e.later[a] = append(e.later[a], entry)
 	})
 }
 
 // flushLater makes late rows of the changes of setLater.
 func (e *Edit) flushLater() {
 	for a, changes := range e.later {
-		changes, _ = spill.RadixSort(changes, nil, true)
+		changes, _ = spill.RadixSort(changes, nil, slices.Repeat(spill.Directions{true}, len(e.g.directions)))
 		for len(changes) > 0 {
 			u, n := changes[0].U, 1
 			for n < len(changes) && changes[n].U == u {
@@ -161,54 +248,52 @@ func (e *Edit) flushLater() {
 }
 
 // entries passes the entries of an edge to visit: in the row of u of an adjacency, the neighbour v.
-func (e *Edit) entries(u, v ID, visit func(a *adjacency, u, v ID)) {
-	visit(e.g.out, u, v)
-	if u != v || e.g.directed {
-		visit(e.g.in, v, u)
+func (e *Edit) entries(x Edge, visit func(a *adjacency, u, v ID)) {
+	visit(e.g.out, x.U, x.V)
+	if x.U != x.V || e.g.directed {
+		visit(e.g.in, x.V, x.U)
+	}
+	if x.U != x.V && e.g.directed && !e.g.directions[x.Relation] {
+		visit(e.g.out, x.V, x.U)
+		visit(e.g.in, x.U, x.V)
 	}
 }
 
-// count records a change and counts the edges.
-func (e *Edit) count(c ppr.Change) {
+// count adds n to the number of edges, for an edge.
+func (e *Edit) count(x Edge, n int64) {
+	e.g.edges += n
+	if x.U == x.V {
+		e.g.loops += n
+	}
+}
+
+// changed records a change of a row.
+func (e *Edit) changed(c ppr.Change) {
 	e.changes = append(e.changes, c)
 	if e.g.survey.requested() {
 		e.g.survey = new(survey) // the requested survey is outdated
 	}
 	e.g.weighted = e.g.weighted || c.New != 0 && c.New != 1
-	n := int64(0)
-	switch {
-	case c.Old == 0:
-		n = 1
-	case c.New == 0:
-		n = -1
-	}
-	e.g.edges += n
-	if c.U == c.V {
-		e.g.loops += n
+	n := edgesAdded(c.Old, c.New)
+	if e.g.arcs += n; !e.g.directed && c.U != c.V {
+		e.g.arcs += n
 	}
 }
 
-// setEntry sets an entry of a row.
-func (e *Edit) setEntry(a *adjacency, u, v ID, w float32, t int64) {
-	r := e.ownRow(a, u)
+// setEntry sets an entry of a row: the neighbour x.V of x.U.
+func (e *Edit) setEntry(a *adjacency, x Edge) {
+	r := e.ownRow(a, x.U)
 	before := r.bytes()
 	defer func() { a.changed += r.bytes() - before }()
 	if len(r.To) >= longRow {
-		at := rowOf{a, u}
+		at := rowOf{a, x.U}
 		if e.pending[at] == nil {
 			e.pending[at] = pendingRow{}
 		}
-		e.pending[at][v] = rowEntry{w, t}
+		e.pending[at].set(r, x)
 		return
 	}
-	i, found := slices.BinarySearch(r.To, v)
-	if found {
-		r.Delete(i)
-	}
-	if w != 0 {
-		r.Insert(i, v, w, t)
-	}
-	r.degree = r.Sum()
+	r.set(x)
 }
 
 // ownRow returns u's row for modification. It copies the row unless this edit has made it.
@@ -217,8 +302,9 @@ func (e *Edit) ownRow(a *adjacency, u ID) *row {
 	if r != nil && r.by == e.by && r.hidden == nil && r.late == nil {
 		return r
 	}
-	now := a.row(u)
-	own := &row{by: e.by, Entries: now.Grown(1)}
+	now := a.edges(u)
+	own := &row{by: e.by}
+	own.setEdges(now.Grown(1))
 	a.rows.Set(e.by, u, own)
 	if a.changed += own.bytes(); r != nil {
 		a.changed -= r.bytes()
@@ -231,13 +317,38 @@ func (e *Edit) ownRow(a *adjacency, u ID) *row {
 // node would take time quadratic in n.
 const longRow = 512
 
-// pendingRow holds the pending changes of a long row by neighbour.
-type pendingRow map[ID]rowEntry
+// pendingRow holds the edges of a long row that have changed, by neighbour: all edges to it.
+type pendingRow map[ID][]rowEntry
 
-// rowEntry is an entry of a row; weight 0 means that the entry is removed.
+// rowEntry is an entry of a row.
 type rowEntry struct {
-	weight float32
-	time   int64
+	relation uint16
+	weight   float32
+	time     int64
+}
+
+// set sets or removes an edge of the row r.
+func (p pendingRow) set(r *row, x Edge) {
+	list, known := p[x.V]
+	if !known {
+		edges := r.between(x.V)
+		for i := range edges.To {
+			w, t := edges.At(i)
+			list = append(list, rowEntry{edges.RelationAt(i), w, t})
+		}
+	}
+	i, found := slices.BinarySearchFunc(list, x.Relation, func(e rowEntry, relation uint16) int {
+		return cmp.Compare(e.relation, relation)
+	})
+	switch {
+	case found && x.Weight == 0:
+		list = slices.Delete(list, i, i+1)
+	case found:
+		list[i] = rowEntry{x.Relation, x.Weight, x.Time}
+	case x.Weight != 0:
+		list = slices.Insert(list, i, rowEntry{x.Relation, x.Weight, x.Time})
+	}
+	p[x.V] = list
 }
 
 // rowOf identifies a row that has pending changes.
@@ -250,11 +361,19 @@ type rowOf struct {
 func (e *Edit) flushRows() {
 	for at, p := range e.pending {
 		r := at.in.rows.At(at.node)
-		changes := make([]Edge, 0, len(p))
-		for v, x := range p {
-			changes = append(changes, Edge{V: v, Weight: x.weight, Time: x.time})
+		var changes []Edge
+		for v, list := range p {
+			edges := r.between(v)
+			for _, relation := range edges.Relations() {
+				changes = append(changes, Edge{Ends: Ends{V: v}, Relation: relation})
+			}
+			for _, x := range list {
+				changes = append(changes, Edge{Ends: Ends{V: v}, Relation: x.relation, Weight: x.weight, Time: x.time})
+			}
 		}
-		slices.SortFunc(changes, func(a, b Edge) int { return cmp.Compare(a.V, b.V) })
+		slices.SortStableFunc(changes, func(a, b Edge) int {
+			return cmp.Or(cmp.Compare(a.V, b.V), cmp.Compare(a.Relation, b.Relation))
+		})
 		at.in.changed -= r.bytes()
 		r.merge(changes)
 		at.in.changed += r.bytes()
@@ -262,39 +381,107 @@ func (e *Edit) flushRows() {
 	clear(e.pending)
 }
 
-// edge returns the edge from u to v as edited so far, and whether there is one.
+// edge returns the edges of all relations from u to v as edited so far, joined as in [Graph.Edge].
 func (e *Edit) edge(u, v ID) (Edge, bool) {
-	x, ok := e.pending[rowOf{e.g.out, u}][v]
-	if !ok {
+	list, changed := e.pending[rowOf{e.g.out, u}][v]
+	if !changed {
 		return e.g.Edge(u, v)
 	}
-	if x.weight == 0 {
-		return Edge{}, false
+	var joined block.Joiner
+	for _, x := range list {
+		joined.Add(x.weight, x.time)
 	}
-	return e.g.edge(u, v, x.weight, x.time), true
+	return e.g.joined(u, v, joined.Weight(), joined.Time), len(list) > 0
+}
+
+// edgeOf returns the edge with the endpoints and the relation of x as edited so far, and whether
+// there is one.
+func (e *Edit) edgeOf(x Edge) (Edge, bool) {
+	list, changed := e.pending[rowOf{e.g.out, x.U}][x.V]
+	if !changed {
+		return e.g.EdgeOf(x)
+	}
+	for _, own := range list {
+		if own.relation == x.Relation {
+			return e.g.edge(x.U, x.V, own.relation, own.weight, own.time), true
+		}
+	}
+	return Edge{}, false
+}
+
+// setEdges sets the edges of the row.
+func (r *row) setEdges(edges block.Entries) {
+	r.Entries, r.edges = edges, nil
+	if edges.Relation != nil {
+		r.Entries, r.edges = edges.Joined(), &edges
+	}
+	r.degree = r.Sum()
+}
+
+// between returns the edges to v in the row.
+func (r *row) between(v ID) block.Entries {
+	if r.edges != nil {
+		return r.edges.Between(v)
+	}
+	return r.Between(v)
+}
+
+// set sets or removes an edge of the row.
+func (r *row) set(x Edge) {
+	if r.edges == nil && x.Relation == 0 {
+		setIn(&r.Entries, x)
+		r.degree = r.Sum()
+		return
+	}
+	if r.edges == nil {
+		edges := r.Grown(1)
+		r.edges = &edges
+	}
+	setIn(r.edges, x)
+	var all block.Joiner
+	edges := r.edges.Between(x.V)
+	for i := range edges.To {
+		all.Add(edges.At(i))
+	}
+	setIn(&r.Entries, Edge{Ends: Ends{V: x.V}, Weight: all.Weight(), Time: all.Time})
+	r.degree = r.Sum()
+}
+
+// setIn sets or removes the entry of an edge.
+func setIn(e *block.Entries, x Edge) {
+	i, found := e.Find(x.V, x.Relation)
+	if found {
+		e.Delete(i)
+	}
+	if x.Weight != 0 {
+		e.Insert(i, x.V, x.Relation, x.Weight, x.Time)
+	}
 }
 
 // merge applies changes, in the form of lateRow.changes, in time linear in the row and in the
 // changes.
 func (r *row) merge(changes []Edge) {
 	old := r.Entries
+	if r.edges != nil {
+		old = *r.edges
+	}
 	empty := old.Sub(0, 0)
-	r.Entries = empty.Grown(len(old.To) + len(changes))
+	merged := empty.Grown(len(old.To) + len(changes))
 	for k, c := range changes {
-		if k+1 < len(changes) && changes[k+1].V == c.V {
+		if k+1 < len(changes) && changes[k+1].V == c.V && changes[k+1].Relation == c.Relation {
 			continue
 		}
-		at, found := slices.BinarySearch(old.To, c.V)
-		r.Append(old.Sub(0, at))
+		at, found := old.Find(c.V, c.Relation)
+		merged.Append(old.Sub(0, at))
 		if found {
 			at++
 		}
 		if old = old.Sub(at, len(old.To)); c.Weight != 0 {
-			r.Add(c.V, c.Weight, c.Time)
+			merged.Add(c.V, c.Relation, c.Weight, c.Time)
 		}
 	}
-	r.Append(old)
-	r.degree = r.Sum()
+	merged.Append(old)
+	r.setEdges(merged)
 }
 
 // edgeChange is an edge after a change (weight 0 if it was removed) and the weight it had before.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -14,37 +15,36 @@ import (
 func TestPiledRows(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		directed := rapid.Bool().Draw(t, "directed")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		const n = 3 * longRow
-		e := NewGraph(directed).Edit()
+		oracle := newEdgeMap(n, genDirections.Draw(t, "directions")...)
+		e := NewGraph(oracle.directions[0]).Edit()
 		e.Grow(n)
+		for _, directed := range oracle.directions[1:] {
+			e.Relate(directed)
+		}
 		for v := range ID(2 * longRow) {
-			e.Set(0, v, 1, 0)
+			x := Edge{Ends: Ends{U: 0, V: v}, Relation: uint16(rng.IntN(len(oracle.directions))), Weight: 1}
+			e.Set(x)
+			oracle.set(x)
 		}
 		before := e.Graph()
-		oracle := map[[2]ID]Edge{}
-		for edge := range before.Edges() {
-			oracle[[2]ID{edge.U, edge.V}] = edge
-		}
-		was := len(oracle)
+		was := len(oracle.edges)
 		e = before.Edit()
 		for range rapid.IntRange(1, 4*longRow).Draw(t, "changes") {
-			u, v := ID(0), ID(rng.IntN(n))
-			if directed && rng.IntN(4) == 0 {
-				u, v = v, u
+			x := Edge{
+				Ends: Ends{U: 0, V: ID(rng.IntN(n))}, Relation: uint16(rng.IntN(len(oracle.directions))),
+				Weight: float32(rng.IntN(3)), Time: int64(rng.IntN(2)),
 			}
-			change := Edge{U: u, V: v, Weight: float32(rng.IntN(3)), Time: int64(rng.IntN(2))}
-			old := e.Set(u, v, change.Weight, change.Time)
-			if want := oracle[[2]ID{u, v}].Weight; old != want {
-				t.Fatalf("edge %d -> %d had weight %v, want %v", u, v, old, want)
+			if rng.IntN(4) == 0 {
+				x.U, x.V = x.V, x.U
 			}
-			oracle[[2]ID{u, v}] = change
-			if change.Weight == 0 {
-				delete(oracle, [2]ID{u, v})
+			if old, want := e.Set(x), oracle.set(x); old != want {
+				t.Fatalf("edge %v had weight %v, want %v", x, old, want)
 			}
-			if got, ok := e.edge(u, v); ok != (change.Weight != 0) || ok && got != change {
-				t.Fatalf("edge %v, %v, want %v", got, ok, change)
+			want, exists := oracle.edges[oracle.key(x)]
+			if got, ok := e.edgeOf(x); ok != exists || got != want {
+				t.Fatalf("edge %v, %v, want %v", got, ok, want)
 			}
 			if rng.IntN(500) == 0 {
 				e.view()
@@ -58,18 +58,12 @@ func TestPiledRows(t *testing.T) {
 }
 
 // checkRows compares a graph with the edges it should have.
-func checkRows(t *rapid.T, g *Graph, want map[[2]ID]Edge) {
-	found := 0
-	for e := range g.Edges() {
-		if want[[2]ID{e.U, e.V}] != e {
-			t.Fatalf("edge %+v, want %+v", e, want[[2]ID{e.U, e.V}])
-		}
-		found++
+func checkRows(t *rapid.T, g *Graph, want *edgeMap) {
+	if got := slices.Collect(g.Edges()); !slices.Equal(got, want.list()) || int64(len(got)) != g.NumEdges() {
+		t.Fatalf("%d edges, counted %d, want %d", len(got), g.NumEdges(), len(want.edges))
 	}
-	if found != len(want) || int64(found) != g.NumEdges() {
-		t.Fatalf("%d edges, counted %d, want %d", found, g.NumEdges(), len(want))
-	}
-	s := New(Meta{Directed: g.directed})
+	s := New(Meta{Directed: g.directions[0]})
+	s.Meta.Relations = want.relations()
 	s.Graph, s.Meta.Edges, s.Meta.Nodes, s.Meta.Live, s.Meta.Loops = g, g.edges, int64(g.nodes), int64(g.nodes), g.loops
 	c := &checker{s: s}
 	if err := c.rows(context.Background()); err != nil || len(c.found) > 0 {
@@ -87,7 +81,7 @@ func BenchmarkHub(b *testing.B) {
 					e := NewGraph(false).Edit()
 					e.Grow(n + 1)
 					for _, v := range order {
-						e.Set(ID(n), ID(v), weight, 0)
+						e.Set(Edge{Ends: Ends{U: ID(n), V: ID(v)}, Weight: weight})
 					}
 					e.Graph()
 				}

@@ -101,13 +101,14 @@ func writeEvents(events []Event, put func(kind byte, no uint32, block []byte) er
 func (e *Event) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(e.U))
 	b = binary.AppendUvarint(b, uint64(e.V))
+	b = binary.AppendUvarint(b, uint64(e.Relation))
 	b = binary.AppendVarint(b, e.Time)
 	b = binary.AppendVarint(b, e.Last)
 	return block.AppendFloat32(block.AppendFloat32(b, e.Weight), e.Before)
 }
 
 func decodeEvent(d *block.Decoder) Event {
-	e := Event{Edge: Edge{U: d.ID(), V: d.ID()}}
+	e := Event{Edge: Edge{Ends: Ends{U: d.ID(), V: d.ID()}, Relation: d.Relation()}}
 	e.Time, e.Last = d.Varint(), d.Varint()
 	e.Weight, e.Before = d.Float32(), d.Float32()
 	if d.Err == nil && (!ValidWeight(e.Weight) || e.Before != 0 && !ValidWeight(e.Before) || e.Time == 0) {
@@ -116,12 +117,15 @@ func decodeEvent(d *block.Decoder) Event {
 	return e
 }
 
-// decodeEvents decodes a block of events of a graph with the given number of nodes.
-func decodeEvents(d *block.Decoder, nodes int64) (all []Event, err error) {
+// decodeEvents decodes a block of events of a graph with the given numbers of nodes and relations.
+func decodeEvents(d *block.Decoder, nodes int64, relations int) (all []Event, err error) {
 	for len(d.B) > 0 && d.Err == nil {
 		e := decodeEvent(d)
 		if d.Err == nil && int64(max(e.U, e.V)) >= nodes {
 			d.Err = fmt.Errorf("%w: an event of node %d of %d", ErrCorrupt, max(e.U, e.V), nodes)
+		}
+		if d.Err == nil && int(e.Relation) >= relations {
+			d.Err = fmt.Errorf("%w: an event of relation %d of %d", ErrCorrupt, e.Relation, relations)
 		}
 		all = append(all, e)
 	}
@@ -146,7 +150,7 @@ func (s *Snapshot) Moments(most int) iter.Seq[Moment] {
 		events := s.presentEvents(most)
 		e := s.Graph.Edit()
 		for _, v := range slices.Backward(events) {
-			e.Set(v.U, v.V, v.Before, v.Last)
+			e.Set(Edge{Ends: Ends{U: v.U, V: v.V}, Relation: v.Relation, Weight: v.Before, Time: v.Last})
 		}
 		g := e.Graph()
 		for len(events) > 0 {
@@ -159,7 +163,7 @@ func (s *Snapshot) Moments(most int) iter.Seq[Moment] {
 			}
 			e := g.Edit()
 			for _, v := range events[:n] {
-				e.Set(v.U, v.V, v.Weight, v.Time)
+				e.Set(v.Edge)
 			}
 			g, events = e.Graph(), events[n:]
 		}
@@ -172,7 +176,7 @@ func (s *Snapshot) presentEvents(most int) (events []Event) {
 		if len(events) == most {
 			break
 		}
-		if now, ok := s.Graph.Edge(v.U, v.V); ok && now.Time >= v.Time {
+		if now, ok := s.Graph.EdgeOf(v.Edge); ok && now.Time >= v.Time {
 			events = append(events, v)
 		}
 	}

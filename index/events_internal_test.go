@@ -72,7 +72,7 @@ func textOf(s *Snapshot, g *Graph) (edges []string) {
 func drawLines(rng *rand.Rand, n int, from int64) (lines []bulkLine) {
 	for range n {
 		from += rng.Int64N(3)
-		lines = append(lines, bulkLine{Int(rng.Int64N(6)), Int(rng.Int64N(6)), float32(1 + rng.IntN(3)), from})
+		lines = append(lines, bulkLine{Int(rng.Int64N(6)), Int(rng.Int64N(6)), float32(1 + rng.IntN(3)), from, ""})
 	}
 	return lines
 }
@@ -82,7 +82,7 @@ func loaded(t *testing.T, s *Snapshot, lines []bulkLine, how Repeats) *Snapshot 
 	t.Helper()
 	b := s.Bulk(BulkOptions{Repeats: how})
 	for _, l := range lines {
-		if err := b.Edge(l.src, l.dst, l.weight, l.time); err != nil {
+		if err := l.add(b); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -165,7 +165,7 @@ func commitEvent(t *testing.T, s *Snapshot, store *memory, rng *rand.Rand, l *le
 	if l.repeats == CountRepeats {
 		add = 1
 	}
-	if _, err := b.SetEdge(u, v, had.Weight+add, e.time); err != nil {
+	if _, err := b.SetEdge(Edge{Ends: Ends{U: u, V: v}, Weight: had.Weight + add, Time: e.time}); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Write(store, Commit{}); err != nil {
@@ -182,13 +182,13 @@ func TestEventsOfStoredRows(t *testing.T) {
 	for _, directed := range []bool{false, true} {
 		h := newHistory(t, directed)
 		empty := h.now
-		for _, e := range []Edge{{U: 0, V: 1, Weight: 1, Time: 5}, {U: 0, V: 1, Weight: 0, Time: 0}, {U: 0, V: 1, Weight: 1, Time: 6}} {
+		for _, e := range []Edge{{Ends: Ends{U: 0, V: 1}, Weight: 1, Time: 5}, {Ends: Ends{U: 0, V: 1}, Weight: 0, Time: 0}, {Ends: Ends{U: 0, V: 1}, Weight: 1, Time: 6}} {
 			b := h.now.Begin()
 			for k := range int64(2) {
 				_, _, err := b.AddNode(Int(k))
 				must(t, err)
 			}
-			_, err := b.SetEdge(e.U, e.V, e.Weight, e.Time)
+			_, err := b.SetEdge(Edge{Ends: Ends{U: e.U, V: e.V}, Weight: e.Weight, Time: e.Time})
 			must(t, err)
 			must(t, b.Write(h.store, Commit{}))
 			h.now = b.Snapshot()
@@ -214,7 +214,7 @@ func TestEventsAreBounded(t *testing.T) {
 	var n newestEvents
 	var all []Event
 	for i := range 2*maxEvents + 1000 {
-		all = append(all, Event{Edge: Edge{U: ID(i % 7), V: 1, Weight: 1, Time: int64(1 + i)}})
+		all = append(all, Event{Edge: Edge{Ends: Ends{U: ID(i % 7), V: 1}, Weight: 1, Time: int64(1 + i)}})
 	}
 	for _, i := range rng.Perm(len(all)) {
 		n.add(rankedEvent{Event: all[i]})
@@ -238,9 +238,9 @@ func TestEventsAreBounded(t *testing.T) {
 // TestMomentsOfHidden verifies that Moments leaves out the events of hidden edges.
 func TestMomentsOfHidden(t *testing.T) {
 	t.Parallel()
-	s := loaded(t, New(soundMeta()), []bulkLine{{Int(1), Int(2), 1, 5}, {Int(1), Int(3), 1, 6}, {Int(1), Int(2), 1, 7}}, SumWeights)
+	s := loaded(t, New(soundMeta()), []bulkLine{{Int(1), Int(2), 1, 5, ""}, {Int(1), Int(3), 1, 6, ""}, {Int(1), Int(2), 1, 7, ""}}, SumWeights)
 	e := s.Graph.Edit()
-	e.Set(0, 1, 0, 0)
+	e.Set(Edge{Ends: Ends{U: 0, V: 1}})
 	hidden := *s
 	hidden.Graph = e.Graph()
 	for m := range hidden.Moments(9) {

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"kith/index/internal/block"
+	"kith/index/internal/spill"
+	"kith/ppr"
 )
 
 // A generation is the base of the graph on disk: blocks of the dictionary, of the node records, of
@@ -19,17 +22,17 @@ import (
 
 // content is what a generation stores, as streams.
 type content struct {
-	directed bool
-	nodes    int
-	labels   int                   // number of labels
-	keys     iter.Seq2[Key, error] // the keys of all nodes, by id
-	records  *nodeRecords
-	events   []Event
+	directions spill.Directions
+	nodes      int
+	labels     int                   // number of labels
+	keys       iter.Seq2[Key, error] // the keys of all nodes, by id
+	records    *nodeRecords
+	events     []Event
 	// ascending yields the keys of all nodes in key order. It is used only if ids are not in key
 	// order.
 	ascending iter.Seq2[block.KeyEntry, error]
-	// entries passes the entries of the rows in one direction to visit, ascending by row and
-	// neighbour.
+	// entries passes the entries of the rows in one direction to visit, ascending by row, neighbour
+	// and relation.
 	entries func(in bool, visit func(Edge) error) error
 }
 
@@ -37,7 +40,7 @@ type content struct {
 // as they are read from the given place.
 func (s *Snapshot) WriteGeneration(w Writer, generation uint32, from *Stored) (*Base, error) {
 	n := s.Graph.nodes
-	c := content{directed: s.Graph.directed, nodes: n, labels: len(s.Meta.Labels), records: &s.nodes, events: s.events.all()}
+	c := content{directions: s.Graph.directions, nodes: n, labels: len(s.Meta.Labels), records: &s.nodes, events: s.events.all()}
 	c.keys = s.dict.first(n)
 	c.ascending = func(yield func(block.KeyEntry, error) bool) { s.dict.ascending(n)(yield) }
 	c.entries = func(in bool, visit func(Edge) error) error {
@@ -68,19 +71,19 @@ func (c *content) write(w Writer, generation uint32, from *Stored) (*Base, error
 	}
 	out, err := c.writeRows(w, prefixOut, generation)
 	var in *block.RowDirectory
-	if err == nil && c.directed {
+	if err == nil && slices.Contains(c.directions, true) {
 		in, err = c.writeRows(w, prefixIn, generation)
 	}
 	if err != nil {
 		return nil, err
 	}
 	cache := from.cache(generation)
-	return &Base{pagedGraph(c.nodes, out, in, cache), pagedKeys(keys, cache).dict(), pagedNodes(nodes, c.labels, cache), cache}, nil
+	return &Base{pagedGraph(c.directions, c.nodes, out, in, cache), pagedKeys(keys, cache).dict(), pagedNodes(nodes, c.labels, cache), cache}, nil
 }
 
 // writeRows writes the blocks of the rows in one direction and returns their directory.
 func (c *content) writeRows(w Writer, kind byte, generation uint32) (*block.RowDirectory, error) {
-	rows := newRowWriter(w, kind, generation, c.nodes)
+	rows := c.newRowWriter(w, kind, generation)
 	if err := c.entries(kind == prefixIn, rows.add); err != nil {
 		return nil, err
 	}
@@ -154,18 +157,20 @@ func counted(c *block.KeyDirectory, keys iter.Seq2[Key, error]) iter.Seq2[block.
 // rowWriter writes one direction of a generation from its entries, in which U is the row and V the
 // neighbour: the blocks, their directory and, for out-rows, the degrees.
 type rowWriter struct {
+	*content
 	w          Writer
 	kind       byte // prefixOut or prefixIn
 	generation uint32
-	nodes      int
 	pack       block.RowPacker
 	directory  block.RowDirectory
-	degrees    []float64 // degrees of the nodes of the next block of degrees that has entries
-	block      uint32    // its number
+	last       Edge         // the last entry; its weight is 0 if there is none
+	joined     block.Joiner // of it and the entries before it between the same two nodes
+	degrees    []float64    // degrees of the nodes of the next block of degrees that has entries
+	block      uint32       // its number
 }
 
-func newRowWriter(w Writer, kind byte, generation uint32, nodes int) *rowWriter {
-	r := &rowWriter{w: w, kind: kind, generation: generation, nodes: nodes}
+func (c *content) newRowWriter(w Writer, kind byte, generation uint32) *rowWriter {
+	r := &rowWriter{content: c, w: w, kind: kind, generation: generation}
 	r.pack.Emit = func(first ID, block []byte) error {
 		no := uint32(len(r.directory.First))
 		r.directory.First = append(r.directory.First, first)
@@ -174,30 +179,37 @@ func newRowWriter(w Writer, kind byte, generation uint32, nodes int) *rowWriter 
 	return r
 }
 
-// add adds the next entry. Entries must ascend strictly by row and neighbour.
+// add adds the next entry. Entries must ascend strictly by row, neighbour and relation.
 func (r *rowWriter) add(e Edge) error {
-	r.directory.Count(e.U, block.Entries{To: []ID{e.V}, Weight: []float32{e.Weight}, Time: []int64{e.Time}})
-	if err := r.count(e); err != nil {
-		return err
+	parallel := r.last.Weight != 0 && e.U == r.last.U && e.V == r.last.V
+	if !parallel {
+		if err := r.count(); err != nil {
+			return err
+		}
 	}
-	return r.pack.Add(e.U, e.V, e.Weight, e.Time)
+	r.last = e
+	r.joined.Add(e.Weight, e.Time)
+	r.directory.Add(e.U, e.V, e.Relation, e.Weight, e.Time, parallel, r.directions)
+	return r.pack.Add(e.U, e.V, e.Relation, e.Weight, e.Time)
 }
 
-// count adds the weight of an entry to the degree of its row.
-func (r *rowWriter) count(e Edge) error {
-	if r.kind != prefixOut {
+// count adds the weight of the last entries to the degree of their row.
+func (r *rowWriter) count() error {
+	weight := r.joined.Weight()
+	r.joined = block.Joiner{}
+	if r.kind != prefixOut || r.last.Weight == 0 {
 		return nil
 	}
-	for r.block < e.U/block.DegreeBlock {
+	for r.block < r.last.U/block.DegreeBlock {
 		if err := r.writeDegrees(); err != nil {
 			return err
 		}
 	}
-	i := int(e.U % block.DegreeBlock)
+	i := int(r.last.U % block.DegreeBlock)
 	for len(r.degrees) <= i {
 		r.degrees = append(r.degrees, 0)
 	}
-	r.degrees[i] += float64(e.Weight)
+	r.degrees[i] += float64(weight)
 	return nil
 }
 
@@ -211,7 +223,7 @@ func (r *rowWriter) writeDegrees() error {
 
 // close writes the last block and the directory.
 func (r *rowWriter) close() error {
-	if err := r.pack.Close(); err != nil {
+	if err := cmp.Or(r.count(), r.pack.Close()); err != nil {
 		return err
 	}
 	for r.kind == prefixOut && int(r.block)*block.DegreeBlock < r.nodes {
@@ -222,13 +234,14 @@ func (r *rowWriter) close() error {
 	return putSplit(r.w, directoryKey(r.kind, r.generation), r.directory.Encode())
 }
 
-// entries passes the entries of the rows of n nodes to visit.
+// entries passes the edges of the rows of n nodes to visit.
 func (a *adjacency) entries(n int, visit func(Edge) error) error {
 	for u := range ID(n) {
-		row := a.row(u)
+		row := a.edges(u)
 		for i, v := range row.To {
 			weight, time := row.At(i)
-			if err := visit(Edge{U: u, V: v, Weight: weight, Time: time}); err != nil {
+			e := Edge{Ends: Ends{U: u, V: v}, Relation: row.RelationAt(i), Weight: weight, Time: time}
+			if err := visit(e); err != nil {
 				return err
 			}
 		}
@@ -269,13 +282,7 @@ func (s *Snapshot) Rebase(old *Snapshot, base *Base, generation uint32) (*Snapsh
 	if !ok {
 		return nil, fmt.Errorf("index: the log does not reach back to version %d", old.Meta.Version)
 	}
-	e := base.Graph.Edit()
-	e.Grow(s.Graph.nodes)
-	for _, c := range changes {
-		now, _ := s.Graph.Edge(c.U, c.V)
-		e.Set(c.U, c.V, now.Weight, now.Time)
-	}
-	next.Graph = e.Graph()
+	next.Graph = base.Graph.with(s.Graph, changes)
 	next.dict = base.dict
 	next.dict.add(s.dict.since(base.dict.n))
 	next.nodes = s.nodes.onto(base.nodes, &old.nodes)
@@ -285,7 +292,29 @@ func (s *Snapshot) Rebase(old *Snapshot, base *Base, generation uint32) (*Snapsh
 	next.Meta.Generation = generation
 	next.Meta.Base, next.Meta.BaseNodes, next.Meta.BaseEdges = old.Meta.Version, old.Meta.Nodes, old.Meta.Edges
 	next.Meta.BaseEvents = int64(len(old.events.all()))
+	next.Meta.InRows = old.Graph.directed
 	return &next, nil
+}
+
+// with returns the graph with the edges of a later version in the rows that have changed since.
+func (g *Graph) with(later *Graph, changes []ppr.Change) *Graph {
+	e := g.Edit()
+	e.Grow(later.nodes)
+	for _, directed := range later.directions[len(g.directions):] {
+		e.Relate(directed)
+	}
+	for _, c := range changes {
+		for _, old := range g.Between(c.U, c.V) {
+			if _, ok := later.EdgeOf(old); !ok {
+				old.Weight = 0
+				e.Set(old)
+			}
+		}
+		for _, now := range later.Between(c.U, c.V) {
+			e.Set(now)
+		}
+	}
+	return e.Graph()
 }
 
 // replace returns the next version of s with another base, as a bulk load makes it. The log starts
@@ -298,7 +327,7 @@ func (s *Snapshot) replace(base *Base, generation uint32, now int64) *Snapshot {
 	m.Generation, m.Base, m.LogStart = generation, m.Version, m.Version
 	m.Live += int64(g.nodes - s.Graph.nodes)
 	m.Nodes, m.Edges, m.Loops = int64(g.nodes), g.edges, g.loops
-	m.BaseNodes, m.BaseEdges = m.Nodes, m.Edges
+	m.BaseNodes, m.BaseEdges, m.InRows = m.Nodes, m.Edges, g.directed
 	next.Graph, next.dict, next.nodes, next.log = g, base.dict, nodeRecords{base: base.nodes}, changeLog{start: m.Version}
 	next.features = vectors{base: openVectors(base.cache, &s.Meta)}
 	return &next

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"kith/index/internal/spill"
 	"kith/ppr"
 )
 
@@ -12,23 +13,30 @@ import (
 // the rows that have changed since. It is immutable and safe for concurrent use; [Graph.Edit]
 // starts the next version. It implements ppr.Graph and model.Graph.
 //
+// An edge has a relation; relation 0 is the only one of a new graph. Rows, degrees and [Graph.Edge]
+// join the edges of all relations between two nodes: their weight is the sum of the weights, their
+// time the latest. A graph is directed if one of its relations is. Its undirected edges then lead
+// both ways.
+//
 // INVARIANT: each row ascends strictly by node. An undirected graph is symmetric, its in-rows are
 // its out-rows, and a self-loop appears once in its row. The degree of a row is the float64 sum of
 // its weights in row order, so that it has the same bits whatever the history of the row.
 type Graph struct {
-	directed bool
-	weighted bool // an edit has set a weight other than 1
-	nodes    int
-	edges    int64 // an undirected edge counts once; loops included
-	loops    int64
-	out      *adjacency
-	in       *adjacency // == out when undirected
-	survey   *survey
+	directions spill.Directions // by relation
+	directed   bool             // some relation is directed
+	weighted   bool             // an edit has set a weight other than 1
+	nodes      int
+	edges      int64 // an undirected edge counts once; loops included
+	loops      int64
+	arcs       int64 // entries of the out-rows
+	out        *adjacency
+	in         *adjacency // == out when undirected
+	survey     *survey
 }
 
 // NewGraph returns the empty graph.
 func NewGraph(directed bool) *Graph {
-	g := &Graph{directed: directed, out: &adjacency{base: inMemory(csr{})}, survey: new(survey)}
+	g := &Graph{directions: spill.Directions{directed}, directed: directed, out: &adjacency{base: inMemory(csr{})}, survey: new(survey)}
 	g.in = g.out
 	if directed {
 		g.in = &adjacency{base: inMemory(csr{})}
@@ -40,7 +48,11 @@ func NewGraph(directed bool) *Graph {
 // edges.
 func (g *Graph) NumNodes() int { return g.nodes }
 
-// NumEdges returns the number of edges, loops included; an undirected edge counts once.
+// several reports whether there is a relation other than 0.
+func (g *Graph) several() bool { return len(g.directions) > 1 }
+
+// NumEdges returns the number of edges of all relations, loops included; an undirected edge counts
+// once.
 func (g *Graph) NumEdges() int64 { return g.edges }
 
 // NumLoops returns the number of self-loops.
@@ -128,12 +140,7 @@ func (g *Graph) Runs(in bool) iter.Seq2[ID, ppr.Run] {
 }
 
 // Arcs returns the number of entries of all out-rows.
-func (g *Graph) Arcs() int {
-	if g.directed {
-		return int(g.edges)
-	}
-	return int(2*g.edges - g.loops)
-}
+func (g *Graph) Arcs() int { return int(g.arcs) }
 
 // Degree returns the sum of the weights of u's out-edges.
 func (g *Graph) Degree(u ID) float64 {
@@ -152,7 +159,7 @@ func (g *Graph) Degree(u ID) float64 {
 	return float64(hi - lo)
 }
 
-// Edge returns the edge from u to v and whether there is one.
+// Edge returns the edges from u to v, joined to one of relation 0, and whether there are any.
 func (g *Graph) Edge(u, v ID) (Edge, bool) {
 	row := g.out.row(u)
 	i, ok := slices.BinarySearch(row.To, v)
@@ -160,29 +167,105 @@ func (g *Graph) Edge(u, v ID) (Edge, bool) {
 		return Edge{}, false
 	}
 	w, t := row.At(i)
-	return g.edge(u, v, w, t), true
+	return g.joined(u, v, w, t), true
+}
+
+// EdgeOf returns the edge with the endpoints and the relation of x, and whether there is one.
+func (g *Graph) EdgeOf(x Edge) (Edge, bool) {
+	edges := g.out.between(x.U, x.V)
+	i, ok := edges.Find(x.V, x.Relation)
+	if !ok {
+		return Edge{}, false
+	}
+	w, t := edges.At(i)
+	return g.edge(x.U, x.V, x.Relation, w, t), true
+}
+
+// Between returns the edges from u to v, ascending by relation.
+func (g *Graph) Between(u, v ID) []Edge {
+	edges := g.out.between(u, v)
+	all := make([]Edge, len(edges.To))
+	for i := range all {
+		w, t := edges.At(i)
+		all[i] = g.edge(u, v, edges.RelationAt(i), w, t)
+	}
+	return all
+}
+
+// Joining returns the edges that lead from the first node of a pair to the second.
+func (g *Graph) Joining(pairs [][2]ID) (all []Edge) {
+	for _, p := range pairs {
+		if g.several() {
+			all = append(all, g.Between(p[0], p[1])...)
+		} else {
+			all = append(all, Edge{Ends: Ends{U: p[0], V: p[1]}})
+		}
+	}
+	return all
+}
+
+// From returns the edges that leave u, ascending by neighbour and relation, with u first.
+func (g *Graph) From(u ID) []Edge {
+	row := g.out.edges(u)
+	all := make([]Edge, len(row.To))
+	for i, v := range row.To {
+		w, t := row.At(i)
+		all[i] = Edge{Ends: Ends{U: u, V: v}, Relation: row.RelationAt(i), Weight: w, Time: t}
+	}
+	return all
+}
+
+// Touching returns the edges of node u, the ones that leave first. A loop comes once.
+func (g *Graph) Touching(u ID) []Edge {
+	all := g.From(u)
+	for i, e := range all {
+		all[i] = g.edge(e.U, e.V, e.Relation, e.Weight, e.Time)
+	}
+	if !g.directed {
+		return all
+	}
+	row := g.in.edges(u)
+	for i, v := range row.To {
+		if relation := row.RelationAt(i); v != u && g.directions[relation] {
+			w, t := row.At(i)
+			all = append(all, g.edge(v, u, relation, w, t))
+		}
+	}
+	return all
 }
 
 // edge returns an edge with its endpoints in the order of the graph.
-func (g *Graph) edge(u, v ID, w float32, t int64) Edge {
+func (g *Graph) edge(u, v ID, relation uint16, w float32, t int64) Edge {
+	if !g.directions[relation] && u > v {
+		u, v = v, u
+	}
+	return Edge{Ends: Ends{U: u, V: v}, Relation: relation, Weight: w, Time: t}
+}
+
+// joined returns the edges from u to v as one.
+func (g *Graph) joined(u, v ID, w float32, t int64) Edge {
 	if !g.directed && u > v {
 		u, v = v, u
 	}
-	return Edge{U: u, V: v, Weight: w, Time: t}
+	return Edge{Ends: Ends{U: u, V: v}, Weight: w, Time: t}
 }
 
-// Edges yields every edge once, ascending by (U, V).
+// Edges yields every edge once, ascending by (U, V) and relation.
 func (g *Graph) Edges() iter.Seq[Edge] {
 	return func(yield func(Edge) bool) {
 		for u := range ID(g.nodes) {
-			row := g.out.row(u)
+			row := g.out.edges(u)
 			i := 0
 			if !g.directed {
 				i, _ = slices.BinarySearch(row.To, u)
 			}
 			for ; i < len(row.To); i++ {
+				v, relation := row.To[i], row.RelationAt(i)
+				if v < u && !g.directions[relation] {
+					continue // it is in the row of v
+				}
 				w, t := row.At(i)
-				if !yield(Edge{U: u, V: row.To[i], Weight: w, Time: t}) {
+				if !yield(Edge{Ends: Ends{U: u, V: v}, Relation: relation, Weight: w, Time: t}) {
 					return
 				}
 			}
@@ -290,3 +373,6 @@ func (g *Graph) Survey() *ppr.Survey {
 	s.made.CompareAndSwap(nil, made) // another reader's is equal
 	return s.made.Load()
 }
+
+// Ends are the nodes of an edge.
+type Ends = spill.Ends

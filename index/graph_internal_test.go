@@ -1,74 +1,99 @@
 package index
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"kith/index/internal/block"
+	"kith/index/internal/spill"
 )
 
-// edgeMap is a graph in a map, the oracle of Graph.
+// edgeMap is a graph in a map, the oracle of Graph. The keys are the edges without weight and time.
 type edgeMap struct {
-	directed bool
-	nodes    int
-	edges    map[[2]ID]Edge
+	directions spill.Directions
+	nodes      int
+	edges      map[Edge]Edge
+}
+
+func newEdgeMap(nodes int, directions ...bool) *edgeMap {
+	return &edgeMap{directions, nodes, map[Edge]Edge{}}
 }
 
 func (m *edgeMap) clone() *edgeMap {
-	return &edgeMap{m.directed, m.nodes, maps.Clone(m.edges)}
+	return &edgeMap{slices.Clone(m.directions), m.nodes, maps.Clone(m.edges)}
 }
 
-func (m *edgeMap) pair(u, v ID) [2]ID {
-	if !m.directed && u > v {
-		u, v = v, u
+func (m *edgeMap) directed() bool { return slices.Contains(m.directions, true) }
+
+func (m *edgeMap) key(x Edge) Edge {
+	if !m.directions[x.Relation] && x.U > x.V {
+		x.U, x.V = x.V, x.U
 	}
-	return [2]ID{u, v}
+	return Edge{Ends: Ends{U: x.U, V: x.V}, Relation: x.Relation}
 }
 
-func (m *edgeMap) set(u, v ID, w float32, t int64) (old float32) {
-	p := m.pair(u, v)
-	old = m.edges[p].Weight
-	if w == 0 {
-		delete(m.edges, p)
+func (m *edgeMap) set(x Edge) (old float32) {
+	k := m.key(x)
+	old = m.edges[k].Weight
+	if x.Weight == 0 {
+		delete(m.edges, k)
 	} else {
-		m.edges[p] = Edge{U: p[0], V: p[1], Weight: w, Time: t}
+		m.edges[k] = Edge{Ends: Ends{U: k.U, V: k.V}, Relation: k.Relation, Weight: x.Weight, Time: x.Time}
 	}
 	return old
 }
 
-// list returns the edges in (U, V) order.
-func (m *edgeMap) list() []Edge {
-	return slices.SortedFunc(maps.Values(m.edges), func(a, b Edge) int {
-		return cmp.Or(cmp.Compare(a.U, b.U), cmp.Compare(a.V, b.V))
-	})
+// list returns the edges in the order of U, V and relation.
+func (m *edgeMap) list() []Edge { return slices.SortedFunc(maps.Values(m.edges), byEntry) }
+
+// relations returns the relations of m, with the numbers of their edges.
+func (m *edgeMap) relations() []Relation {
+	var meta Meta
+	for i, directed := range m.directions {
+		meta.Relations = append(meta.Relations, Relation{Name: strings.Repeat("r", i), Directed: directed})
+	}
+	for _, e := range m.edges {
+		meta.countEdge(e, 1)
+	}
+	return meta.Relations
 }
 
-// row returns the neighbours of u and the weights of the edges into u, or out of it.
-func (m *edgeMap) row(u ID, into bool) (to []ID, w []float32) {
-	for _, e := range m.list() {
-		switch {
-		case !into && e.U == u, into && !m.directed && e.U == u:
-			to, w = append(to, e.V), append(w, e.Weight)
-		case into && m.directed && e.V == u, !m.directed && e.V == u:
-			to, w = append(to, e.U), append(w, e.Weight)
+// entries returns the entries of all out-rows, or of all in-rows, in order.
+func (m *edgeMap) entries(in bool) (all []Edge) {
+	for _, e := range m.edges {
+		back := e
+		back.U, back.V = e.V, e.U
+		both := !m.directions[e.Relation] && e.U != e.V
+		if !in || both {
+			all = append(all, e)
+		}
+		if in || both {
+			all = append(all, back)
 		}
 	}
-	order := make([]int, len(to))
-	for i := range order {
-		order[i] = i
+	if in && !m.directed() {
+		return m.entries(false)
 	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(to[i], to[j]) })
-	a, b := make([]ID, len(to)), make([]float32, len(to))
-	for i, j := range order {
-		a[i], b[i] = to[j], w[j]
+	slices.SortFunc(all, byEntry)
+	return all
+}
+
+// rows returns the rows of entries.
+func rows(entries []Edge) map[ID]*block.Entries {
+	all := map[ID]*block.Entries{}
+	for _, e := range entries {
+		if all[e.U] == nil {
+			all[e.U] = new(block.Entries)
+		}
+		all[e.U].Add(e.V, e.Relation, e.Weight, e.Time)
 	}
-	return a, b
+	return all
 }
 
 // agree fails t unless every method of g returns the data of m.
@@ -78,45 +103,68 @@ func (m *edgeMap) agree(t rapid.TB, g *Graph) {
 		t.Fatalf("edges: %v", gocmp.Diff(m.list(), got))
 	}
 	loops := int64(0)
-	for _, e := range m.edges {
+	for k, e := range m.edges {
 		if e.U == e.V {
 			loops++
 		}
-		for _, p := range [][2]ID{{e.U, e.V}, {e.V, e.U}} {
-			if got, ok := g.Edge(p[0], p[1]); got != m.edges[m.pair(p[0], p[1])] || ok != (got.Weight > 0) {
-				t.Fatalf("edge %v: %v, %v", p, got, ok)
+		for _, x := range []Edge{{Ends: Ends{U: e.U, V: e.V}, Relation: e.Relation}, {Ends: Ends{U: e.V, V: e.U}, Relation: e.Relation}} {
+			want, exists := m.edges[m.key(x)]
+			if got, ok := g.EdgeOf(x); got != want || ok != exists {
+				t.Fatalf("edge %v of %v: %v, %v", x, k, got, ok)
 			}
 		}
 	}
-	if g.NumNodes() != m.nodes || g.NumEdges() != int64(len(m.edges)) || g.NumLoops() != loops || g.Directed() != m.directed {
-		t.Fatalf("%d nodes, %d edges, %d loops, want %d, %d, %d", g.NumNodes(), g.NumEdges(), g.NumLoops(), m.nodes, len(m.edges), loops)
-	}
-	for u := range ID(m.nodes) {
-		for into, read := range map[bool]func(ID) ([]ID, []float32){false: g.Out, true: g.In} {
-			to, w := m.row(u, into)
-			got, weight := read(u)
-			if e := (block.Entries{To: got, Weight: weight}); !e.Equal(block.Entries{To: to, Weight: w}) {
-				t.Fatalf("row of %d (into: %v): %v %v, want %v %v", u, into, got, weight, to, w)
+	arcs := 0
+	for in, read := range map[bool]func(ID) ([]ID, []float32){false: g.Out, true: g.In} {
+		want := rows(m.entries(in))
+		for u := range ID(m.nodes) {
+			row := want[u]
+			if row == nil {
+				row = new(block.Entries)
 			}
-			times := map[bool]func(ID) []int64{false: g.OutTimes, true: g.InTimes}[into](u)
-			for i, v := range got {
-				p := [2]ID{u, v}
-				if into {
-					p = [2]ID{v, u}
-				}
-				row := block.Entries{To: got, Time: times}
-				_, at := row.At(i)
-				if e := m.edges[m.pair(p[0], p[1])]; at != e.Time || times != nil && len(times) != len(got) {
-					t.Fatalf("times of %d (into: %v): %v, want %v at %d", u, into, times, e.Time, v)
-				}
+			joined := row.Joined()
+			got := block.Entries{Time: map[bool]func(ID) []int64{false: g.OutTimes, true: g.InTimes}[in](u)}
+			if got.To, got.Weight = read(u); !got.Equal(joined) || got.Time != nil && len(got.Time) != len(got.To) {
+				t.Fatalf("row of %d (in: %v): %v, want %v", u, in, got, joined)
 			}
-			want := block.Entries{To: to, Weight: w}
-			if d := want.Sum(); !into && g.Degree(u) != d {
-				t.Fatalf("degree of %d: %v, want %v", u, g.Degree(u), d)
+			if !in {
+				arcs += len(joined.To)
+				m.agreeFrom(t, g, u, row)
 			}
 		}
+	}
+	if g.NumNodes() != m.nodes || g.NumEdges() != int64(len(m.edges)) || g.NumLoops() != loops || g.Directed() != m.directed() || g.Arcs() != arcs {
+		t.Fatalf("%d nodes, %d edges, %d loops, %d arcs, want %d, %d, %d, %d",
+			g.NumNodes(), g.NumEdges(), g.NumLoops(), g.Arcs(), m.nodes, len(m.edges), loops, arcs)
 	}
 	runsAgree(t, g)
+}
+
+// agreeFrom compares the degree of u and the edges that leave u.
+func (m *edgeMap) agreeFrom(t rapid.TB, g *Graph, u ID, row *block.Entries) {
+	t.Helper()
+	joined := row.Joined()
+	if d := joined.Sum(); g.Degree(u) != d {
+		t.Fatalf("degree of %d: %v, want %v", u, g.Degree(u), d)
+	}
+	for i, v := range joined.To {
+		w, at := joined.At(i)
+		if got, ok := g.Edge(u, v); !ok || got.Weight != w || got.Time != at {
+			t.Fatalf("the edges from %d to %d are %v, %v, want %v", u, v, got, ok, joined)
+		}
+		want := row.Between(v)
+		between := g.Between(u, v)
+		for i, e := range between {
+			if w, at := want.At(i); e.Relation != want.RelationAt(i) || e.Weight != w || e.Time != at {
+				t.Fatalf("the edges from %d to %d are %v, want %v", u, v, between, want)
+			}
+		}
+	}
+	for relation := range uint16(len(m.directions)) {
+		if got, want := g.out.only(u, relation), row.Only(relation); !got.Equal(want) {
+			t.Fatalf("the edges of relation %d from %d are %v, want %v", relation, u, got, want)
+		}
+	}
 }
 
 // runsAgree fails t unless the runs of g contain each of its rows once and in order.
@@ -150,36 +198,38 @@ var (
 	genTime   = rapid.SampledFrom([]int64{0, 0, 0, 1, -5, 1 << 40})
 )
 
+// genDirections draws the directions of some relations.
+var genDirections = rapid.SampledFrom([]spill.Directions{
+	{false}, {true}, {false, false}, {true, true}, {false, true}, {true, false, false}, {false, false, false, true},
+})
+
+// genEdge draws an edge of m.
+func (m *edgeMap) genEdge(t *rapid.T) Edge {
+	id := rapid.Uint32Range(0, uint32(m.nodes-1))
+	relation := rapid.Uint16Range(0, uint16(len(m.directions)-1))
+	return Edge{
+		Ends: Ends{U: id.Draw(t, "u"), V: id.Draw(t, "v")}, Relation: relation.Draw(t, "relation"),
+		Weight: genWeight.Draw(t, "weight"), Time: genTime.Draw(t, "time"),
+	}
+}
+
 // genEdges draws a graph of n nodes.
 func genEdges(t *rapid.T, n int) *edgeMap {
-	m := &edgeMap{directed: rapid.Bool().Draw(t, "directed"), nodes: n, edges: map[[2]ID]Edge{}}
-	genID := rapid.Uint32Range(0, uint32(n-1))
+	m := newEdgeMap(n, genDirections.Draw(t, "directions")...)
 	plain := rapid.Bool().Draw(t, "plain")
 	for range rapid.IntRange(0, 4*n).Draw(t, "edges") {
-		w, at := float32(1), int64(0)
-		if !plain {
-			w, at = genWeight.Draw(t, "weight"), genTime.Draw(t, "time")
+		x := m.genEdge(t)
+		if plain {
+			x.Weight, x.Time = 1, 0
 		}
-		m.set(genID.Draw(t, "u"), genID.Draw(t, "v"), w, at)
+		m.set(x)
 	}
 	return m
 }
 
 // base returns the graph of the edges of m, in memory.
-func (m *edgeMap) base(t rapid.TB) *Graph {
-	edges, back := m.list(), []Edge(nil)
-	for _, e := range edges {
-		if m.directed || e.U != e.V {
-			back = append(back, Edge{U: e.V, V: e.U, Weight: e.Weight, Time: e.Time})
-		}
-	}
-	if !m.directed {
-		edges, back = append(edges, back...), nil
-	}
-	ascending := func(a, b Edge) int { return cmp.Compare(a.Pair(true), b.Pair(true)) }
-	slices.SortFunc(edges, ascending)
-	slices.SortFunc(back, ascending)
-	return graphOf(m.directed, m.nodes, rowsOf(edges, m.nodes), rowsOf(back, m.nodes))
+func (m *edgeMap) base() *Graph {
+	return graphOf(m.directions, m.nodes, rowsOf(m.entries(false), m.nodes), rowsOf(m.entries(true), m.nodes))
 }
 
 func TestGraphIsAMap(t *testing.T) {
@@ -187,7 +237,7 @@ func TestGraphIsAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "nodes")
 		m := genEdges(t, n)
-		g := m.base(t)
+		g := m.base()
 		m.agree(t, g)
 		type version struct {
 			g *Graph
@@ -200,12 +250,17 @@ func TestGraphIsAMap(t *testing.T) {
 			m.nodes += rapid.SampledFrom([]int{0, 0, 1, 70, 5000}).Draw(t, "more")
 			edit.Grow(m.nodes)
 			for range rapid.IntRange(0, 20).Draw(t, "changes") {
-				u := rapid.Uint32Range(0, uint32(m.nodes-1)).Draw(t, "u")
-				v := rapid.Uint32Range(0, uint32(m.nodes-1)).Draw(t, "v")
-				w := rapid.OneOf(rapid.Just[float32](0), genWeight).Draw(t, "weight")
-				at := genTime.Draw(t, "time")
-				if old, want := edit.Set(u, v, w, at), m.set(u, v, w, at); old != want {
-					t.Fatalf("set %d %d: had %v, want %v", u, v, old, want)
+				if rapid.IntRange(0, 9).Draw(t, "relate") == 0 {
+					directed := rapid.Bool().Draw(t, "directed")
+					m.directions = append(m.directions, directed)
+					edit.Relate(directed)
+				}
+				x := m.genEdge(t)
+				if rapid.Bool().Draw(t, "remove") {
+					x.Weight = 0
+				}
+				if old, want := edit.Set(x), m.set(x); old != want {
+					t.Fatalf("set %v: had %v, want %v", x, old, want)
 				}
 			}
 			if m.nodes < 100 {
@@ -238,19 +293,15 @@ func TestWithout(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := rapid.IntRange(1, 30).Draw(t, "nodes")
-		edit := NewGraph(rapid.Bool().Draw(t, "directed")).Edit()
-		edit.Grow(nodes)
-		id := rapid.Uint32Range(0, uint32(nodes-1))
-		for range rapid.IntRange(0, 90).Draw(t, "edges") {
-			edit.Set(id.Draw(t, "u"), id.Draw(t, "v"), genWeight.Draw(t, "weight"), genTime.Draw(t, "time"))
-		}
-		g := edit.Graph()
+		m := genEdges(t, nodes)
+		g := m.base()
 		rest := g.Edit()
-		var hidden [][2]ID
+		var hidden []Edge
 		for e := range g.Edges() {
 			if rapid.Bool().Draw(t, "hidden") {
-				hidden = append(hidden, [2]ID{e.U, e.V})
-				rest.Set(e.U, e.V, 0, 0)
+				e.Weight = 0
+				hidden = append(hidden, e)
+				rest.Set(e)
 			}
 		}
 		got, err := g.Without(context.Background(), hidden)
@@ -280,9 +331,9 @@ func TestWithout(t *testing.T) {
 func TestEmptyGraph(t *testing.T) {
 	t.Parallel()
 	for _, directed := range []bool{false, true} {
-		m := &edgeMap{directed: directed, edges: map[[2]ID]Edge{}}
+		m := newEdgeMap(0, directed)
 		m.agree(t, NewGraph(directed))
-		m.agree(t, m.base(t))
+		m.agree(t, m.base())
 		if _, ok := NewGraph(directed).Edge(7, 8); ok {
 			t.Error("an edge of an empty graph")
 		}

@@ -62,14 +62,18 @@ func (h *history) change(t *rapid.T, b *Batch, w *world) {
 		}
 	case "edge":
 		weight, at := genWeight.Draw(t, "weight"), genTime.Draw(t, "time")
-		h.setEdge(t, b, k, l, weight, at)
-		w.setEdge(k, l, weight, at)
+		relation := genRelation.Draw(t, "relation")
+		h.setEdge(t, b, relation, k, l, weight, at)
+		w.setEdge(relation, k, l, weight, at)
 	case "cut":
-		if m, ok := b.ID(l); ok && live {
-			if old, err := b.SetEdge(id, m, 0, 0); err != nil || old != w.edges[w.pair(k, l)].Weight {
-				t.Fatalf("cut %v %v: had %v, %v", k, l, old, err)
+		name := genRelation.Draw(t, "relation")
+		relation, known := b.View().Meta.RelationNumber(name)
+		if m, ok := b.ID(l); ok && live && known {
+			edge := w.pair(name, k, l)
+			if old, err := b.SetEdge(Edge{Ends: Ends{U: id, V: m}, Relation: relation}); err != nil || old != w.edges[edge].Weight {
+				t.Fatalf("cut %v: had %v, %v", edge, old, err)
 			}
-			delete(w.edges, w.pair(k, l))
+			delete(w.edges, edge)
 		}
 	case "delete":
 		if live {
@@ -89,7 +93,7 @@ func (h *history) change(t *rapid.T, b *Batch, w *world) {
 	}
 }
 
-func (h *history) setEdge(t *rapid.T, b *Batch, k, l Key, weight float32, at int64) {
+func (h *history) setEdge(t *rapid.T, b *Batch, name string, k, l Key, weight float32, at int64) {
 	u, _, err := b.AddNode(k)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +102,13 @@ func (h *history) setEdge(t *rapid.T, b *Batch, k, l Key, weight float32, at int
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.SetEdge(u, v, weight, at); err != nil {
+	relation, known := b.View().Meta.RelationNumber(name)
+	if !known {
+		if relation, err = b.Relate(name, worldRelations()[name]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := b.SetEdge(Edge{Ends: Ends{U: u, V: v}, Relation: relation, Weight: weight, Time: at}); err != nil {
 		t.Fatal(err)
 	}
 	if b.Key(u) != k || b.Key(v) != l {
@@ -254,16 +264,16 @@ func (h *history) load(t *rapid.T) {
 	defer bulk.Close()
 	var lines []bulkLine
 	for range rapid.IntRange(0, 12).Draw(t, "edges") {
-		l := bulkLine{genFew.Draw(t, "a"), genFew.Draw(t, "b"), genWeight.Draw(t, "weight"), genTime.Draw(t, "time")}
-		if err := bulk.Edge(l.src, l.dst, l.weight, l.time); err != nil {
+		l := bulkLine{genFew.Draw(t, "a"), genFew.Draw(t, "b"), genWeight.Draw(t, "weight"), genTime.Draw(t, "time"), genRelation.Draw(t, "relation")}
+		if err := l.add(bulk); err != nil {
 			t.Fatal(err)
 		}
 		lines = append(lines, l)
 	}
-	if err := bulk.Edge(Int(1), Int(2), float32(math.NaN()), 0); !errors.Is(err, ErrWeight) {
+	if err := bulk.Edge(Int(1), Int(2), 0, float32(math.NaN()), 0); !errors.Is(err, ErrWeight) {
 		t.Fatalf("weight NaN: %v", err)
 	}
-	if err := bulk.Edge(Int(99), Str(""), 1, 0); err == nil {
+	if err := bulk.Edge(Int(99), Str(""), 0, 1, 0); err == nil {
 		t.Fatal("the empty key is accepted")
 	}
 	h.given++
@@ -348,23 +358,23 @@ func TestOpenOfNothing(t *testing.T) {
 func TestBulkIsOneByOne(t *testing.T) {
 	t.Parallel()
 	lines := []bulkLine{
-		{Str("b"), Str("a"), 1, 0}, {Int(3), Int(3), 2, 5}, {Int(-7), Str("b"), 1, 0},
-		{Str("a"), Str("b"), 3, 1}, {Int(3), Int(3), 4, 6},
+		{Str("b"), Str("a"), 1, 0, ""}, {Int(3), Int(3), 2, 5, ""}, {Int(-7), Str("b"), 1, 0, ""},
+		{Str("a"), Str("b"), 3, 1, ""}, {Int(3), Int(3), 4, 6, ""},
 	}
 	for _, directed := range []bool{false, true} {
 		meta := soundMeta()
 		meta.Directed = directed
 		bulk, batch, w := New(meta).Bulk(BulkOptions{}), New(meta).Begin(), newWorld(directed)
 		for _, l := range lines {
-			if err := bulk.Edge(l.src, l.dst, l.weight, l.time); err != nil {
+			if err := l.add(bulk); err != nil {
 				t.Fatal(err)
 			}
 			u, _, _ := batch.AddNode(l.src)
 			v, _, _ := batch.AddNode(l.dst)
-			if _, err := batch.SetEdge(u, v, l.weight, l.time); err != nil {
+			if _, err := batch.SetEdge(Edge{Ends: Ends{U: u, V: v}, Weight: l.weight, Time: l.time}); err != nil {
 				t.Fatal(err)
 			}
-			w.setEdge(l.src, l.dst, l.weight, l.time)
+			w.setEdge("", l.src, l.dst, l.weight, l.time)
 		}
 		if err := batch.Write(newMemory(), Commit{}); err != nil {
 			t.Fatal(err)
@@ -409,12 +419,12 @@ func TestBulkLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range [][2]string{{"u1", "i1"}, {"u2", "gone"}, {"u2", "i3"}, {"u2", "i2"}} {
-		if err := bulk.Edge(Str(e[0]), Str(e[1]), 1, 0); err != nil {
+		if err := bulk.Edge(Str(e[0]), Str(e[1]), 0, 1, 0); err != nil {
 			t.Fatal(err)
 		}
-		w.setEdge(Str(e[0]), Str(e[1]), 1, 0)
+		w.setEdge("", Str(e[0]), Str(e[1]), 1, 0)
 	}
-	if err := bulk.Edge(Str("u9"), Str("wide"), 1, 0); !errors.Is(err, ErrFeatureLen) {
+	if err := bulk.Edge(Str("u9"), Str("wide"), 0, 1, 0); !errors.Is(err, ErrFeatureLen) {
 		t.Errorf("3 features under a label of 2: %v", err)
 	}
 	s, _, err := bulk.writeTo(context.Background(), store, 1)

@@ -37,6 +37,29 @@ type commitMark struct {
 	end     int
 }
 
+// bothWays returns the log with each change in both directions, for an undirected graph that has
+// become directed.
+func (l *changeLog) bothWays() changeLog {
+	next := changeLog{start: l.start, sets: newChangeSets()}
+	begin := 0
+	for _, m := range l.commits {
+		next.changes = append(next.changes, bothWays(l.changes[begin:m.end])...)
+		begin = m.end
+		next.commits = append(next.commits, commitMark{m.version, len(next.changes)})
+	}
+	return next
+}
+
+func bothWays(changes []ppr.Change) (all []ppr.Change) {
+	for _, c := range changes {
+		all = append(all, c)
+		if c.U != c.V {
+			all = append(all, ppr.Change{U: c.V, V: c.U, Old: c.Old, New: c.New})
+		}
+	}
+	return all
+}
+
 // since returns the changes after version, in commit order, and false if the log does not reach
 // back that far.
 func (l *changeLog) since(version uint64) ([]ppr.Change, bool) {
@@ -79,13 +102,11 @@ func (l *changeLog) changeSet(version uint64) (*ppr.ChangeSet, bool) {
 // len returns the number of changes in the log.
 func (l *changeLog) len() int { return len(l.changes) }
 
-func (l *changeLog) add(version uint64, changes []edgeChange) {
+func (l *changeLog) add(version uint64, changes []ppr.Change) {
 	if len(changes) == 0 {
 		return
 	}
-	for _, c := range changes {
-		l.changes = append(l.changes, ppr.Change{U: c.U, V: c.V, Old: c.Old, New: c.Weight})
-	}
+	l.changes = append(l.changes, changes...)
 	l.commits = append(l.commits, commitMark{version, len(l.changes)})
 	l.sets = newChangeSets()
 }
@@ -124,6 +145,25 @@ type record struct {
 	keys  []Key
 	nodes []nodeChange
 	edges []edgeChange
+	// rows holds the changes of rows, if there are relations; see Edit.changes. Otherwise they follow
+	// from the edges.
+	rows     []ppr.Change
+	directed bool // rows are of a directed graph
+}
+
+// rowChanges returns the changes of the rows of a graph.
+func (r *record) rowChanges(g *Graph) []ppr.Change {
+	switch {
+	case r.rows != nil && r.directed == g.directed:
+		return r.rows
+	case r.rows != nil:
+		return bothWays(r.rows)
+	}
+	all := make([]ppr.Change, 0, len(r.edges))
+	for _, c := range r.edges {
+		g.pairs(c.Edge, func(u, v ID) { all = append(all, ppr.Change{U: u, V: v, Old: c.Old, New: c.Weight}) })
+	}
+	return all
 }
 
 // follows reports whether no record is missing between r and the record of version last (0: none),
@@ -135,11 +175,12 @@ func (r *record) follows(last, start uint64) bool {
 func (r *record) empty() bool { return len(r.keys)+len(r.nodes)+len(r.edges) == 0 }
 
 // Flags of an edge in a stored record: the tag of the weight before the change, the tag of the
-// weight after it, and hasTime.
+// weight after it, hasTime, and hasRelation unless the relation is 0.
 const (
-	tagMask  = 3
-	newShift = 2
-	hasTime  = 1 << 4
+	tagMask     = 3
+	newShift    = 2
+	hasTime     = 1 << 4
+	hasRelation = 1 << 5
 
 	// otherWeight is the tag of a weight that follows as a float; 0 and 1 are the tags of the
 	// weights 0 and 1.
@@ -170,24 +211,45 @@ func (r *record) encode() []byte {
 	for _, e := range r.edges {
 		b = e.append(b)
 	}
+	rows := uint64(len(r.rows)) << 1
+	if r.directed {
+		rows |= 1
+	}
+	b = binary.AppendUvarint(b, rows)
+	for _, c := range r.rows {
+		b = appendChange(b, c.U, c.V, c.Old, c.New, 0)
+	}
 	return b
 }
 
 func (e *edgeChange) append(b []byte) []byte {
-	flags := weightTag(e.Old) | weightTag(e.Weight)<<newShift
+	flags := byte(0)
 	if e.Time != 0 {
 		flags |= hasTime
 	}
-	b = binary.AppendUvarint(b, uint64(e.U))
-	b = binary.AppendUvarint(b, uint64(e.V))
-	b = append(b, flags)
-	for _, w := range [2]float32{e.Old, e.Weight} {
-		if weightTag(w) == otherWeight {
-			b = block.AppendFloat32(b, w)
-		}
+	if e.Relation != 0 {
+		flags |= hasRelation
+	}
+	b = appendChange(b, e.U, e.V, e.Old, e.Weight, flags)
+	if e.Relation != 0 {
+		b = binary.AppendUvarint(b, uint64(e.Relation))
 	}
 	if e.Time != 0 {
 		b = binary.AppendVarint(b, e.Time)
+	}
+	return b
+}
+
+// appendChange appends the change of a weight between two nodes, with further flags.
+func appendChange(b []byte, u, v ID, old, now float32, flags byte) []byte {
+	flags |= weightTag(old) | weightTag(now)<<newShift
+	b = binary.AppendUvarint(b, uint64(u))
+	b = binary.AppendUvarint(b, uint64(v))
+	b = append(b, flags)
+	for _, w := range [2]float32{old, now} {
+		if weightTag(w) == otherWeight {
+			b = block.AppendFloat32(b, w)
+		}
 	}
 	return b
 }
@@ -206,18 +268,33 @@ func decodeRecord(b []byte) (*record, error) {
 	for n := d.Count(); n > 0 && d.Err == nil; n-- {
 		r.edges = append(r.edges, decodeEdgeChange(d))
 	}
+	rows := d.Uvarint()
+	r.directed = rows&1 != 0
+	for n := rows >> 1; n > 0 && d.Err == nil; n-- {
+		c, _ := decodeChange(d)
+		r.rows = append(r.rows, ppr.Change{U: c.U, V: c.V, Old: c.Old, New: c.Weight})
+	}
 	return r, d.End()
 }
 
 func decodeEdgeChange(d *block.Decoder) edgeChange {
-	c := edgeChange{Edge: Edge{U: d.ID(), V: d.ID()}}
-	flags := d.Byte()
-	c.Old = decodeWeight(d, flags&tagMask)
-	c.Weight = decodeWeight(d, flags>>newShift&tagMask)
+	c, flags := decodeChange(d)
+	if flags&hasRelation != 0 {
+		c.Relation = d.Relation()
+	}
 	if flags&hasTime != 0 {
 		c.Time = d.Varint()
 	}
 	return c
+}
+
+// decodeChange decodes what appendChange appended.
+func decodeChange(d *block.Decoder) (c edgeChange, flags byte) {
+	c.U, c.V = d.ID(), d.ID()
+	flags = d.Byte()
+	c.Old = decodeWeight(d, flags&tagMask)
+	c.Weight = decodeWeight(d, flags>>newShift&tagMask)
+	return c, flags
 }
 
 func decodeWeight(d *block.Decoder, tag byte) float32 {

@@ -1,6 +1,10 @@
 package index
 
-import "testing"
+import (
+	"testing"
+
+	"kith/ppr"
+)
 
 // TestLogSets verifies that states which catch up from the same version share one set, and that a
 // log keeps at most maxSets sets.
@@ -11,7 +15,7 @@ func TestLogSets(t *testing.T) {
 		t.Errorf("an empty log: %v, %v", s, ok)
 	}
 	for v := uint64(2); v < 10; v++ {
-		l.add(v, []edgeChange{{Edge: Edge{U: 0, V: ID(v), Weight: 1}}})
+		l.add(v, []ppr.Change{{U: 0, V: ID(v), New: 1}})
 	}
 	if s, ok := l.changeSet(0); ok {
 		t.Errorf("before the log begins: %v", s)
@@ -26,7 +30,7 @@ func TestLogSets(t *testing.T) {
 		t.Error("the first set is forgotten early")
 	}
 	next := l
-	next.add(10, []edgeChange{{Edge: Edge{U: 0, V: 1, Weight: 1}}})
+	next.add(10, []ppr.Change{{U: 0, V: 1, New: 1}})
 	if s, _ := next.changeSet(1); s == first {
 		t.Error("the set of a shorter stretch")
 	}

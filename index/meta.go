@@ -3,22 +3,25 @@ package index
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
+
+	"kith/index/internal/spill"
 
 	"github.com/vmihailenco/msgpack/v5"
 )
 
 // Format is the version of the stored layout that this code writes and reads.
-const Format = 4
+const Format = 5
 
 // Meta is the record that describes the database and says which other records are valid. Every
 // commit writes it. Blocks of other generations and log records beyond Version are leftovers of
 // unfinished work.
 type Meta struct {
 	Format   int     `msgpack:"format"`
-	Directed bool    `msgpack:"directed"`
-	Alpha    float64 `msgpack:"alpha"`   // damping factor of PageRank
-	Epsilon  float64 `msgpack:"epsilon"` // maximum error of cached states in the maximum norm
+	Directed bool    `msgpack:"directed"` // edges of relation 0 have a direction, and of new relations
+	Alpha    float64 `msgpack:"alpha"`    // damping factor of PageRank
+	Epsilon  float64 `msgpack:"epsilon"`  // maximum error of cached states in the maximum norm
 	Seed     uint64  `msgpack:"seed"`
 
 	// ID identifies the database. Its backups and followers have the same.
@@ -39,6 +42,8 @@ type Meta struct {
 	BaseNodes  int64  `msgpack:"base_nodes"`            // number of ids in the base
 	BaseEdges  int64  `msgpack:"base_edges"`            // number of edges in the base
 	BaseEvents int64  `msgpack:"base_events,omitempty"` // number of events stored with the base
+	// InRows reports whether the base has in-rows, because a relation was directed.
+	InRows bool `msgpack:"in_rows,omitempty"`
 	// LogStart is the version after which the log contains all commits.
 	LogStart uint64 `msgpack:"log_start"`
 	// LogEnd is the version of the newest log record ever written; 0 if none.
@@ -68,6 +73,55 @@ type Meta struct {
 	FeatureBytes int64 `msgpack:"feature_bytes,omitempty"`
 	// Labels holds the labels by number; number 0 is "no label".
 	Labels []Label `msgpack:"labels"`
+	// Relations holds the relations of edges by number; number 0 is "no relation".
+	Relations []Relation `msgpack:"relations"`
+}
+
+// Relation describes a relation of edges.
+type Relation struct {
+	Name     string `msgpack:"name"`
+	Directed bool   `msgpack:"directed"`
+	Edges    int64  `msgpack:"edges"`
+	Loops    int64  `msgpack:"loops"`
+}
+
+// MaxRelations is the maximum number of relations with a name.
+const MaxRelations = math.MaxUint16
+
+// RelationNumber returns the number of the relation with this name.
+func (m *Meta) RelationNumber(name string) (uint16, bool) {
+	i := slices.IndexFunc(m.Relations, func(r Relation) bool { return r.Name == name })
+	return uint16(max(i, 0)), i >= 0
+}
+
+// addRelation adds a relation and returns its number.
+func (m *Meta) addRelation(r Relation) (uint16, error) {
+	if err := Str(r.Name).Valid(); err != nil {
+		return 0, fmt.Errorf("relation: %w", err)
+	}
+	if len(m.Relations) > MaxRelations {
+		return 0, fmt.Errorf("%w: %d relations", ErrTooLarge, MaxRelations)
+	}
+	m.Relations = append(slices.Clip(m.Relations), r)
+	return uint16(len(m.Relations) - 1), nil
+}
+
+// directions returns which relations are directed.
+func (m *Meta) directions() spill.Directions {
+	all := make(spill.Directions, len(m.Relations))
+	for i, r := range m.Relations {
+		all[i] = r.Directed
+	}
+	return all
+}
+
+// countEdge counts an edge that is added, or removed if n is -1.
+func (m *Meta) countEdge(e Edge, n int64) {
+	r := &m.Relations[e.Relation]
+	m.Edges, r.Edges = m.Edges+n, r.Edges+n
+	if e.U == e.V {
+		m.Loops, r.Loops = m.Loops+n, r.Loops+n
+	}
 }
 
 // Label describes a label of nodes.
@@ -174,7 +228,36 @@ func (m *Meta) consistent() bool {
 		0 < len(m.Labels) && len(m.Labels) <= maxLabels && m.Labels[0].Name == "" &&
 		!slices.ContainsFunc(m.Labels, func(l Label) bool {
 			return l.Features < 0 || l.Nodes < 0 || l.Nodes > m.Live || !m.validPartners(l.Partners)
-		})
+		}) && m.validRelations()
+}
+
+// recount returns the relations with the numbers of the edges that g has.
+func (m *Meta) recount(g *Graph) []Relation {
+	counted := Meta{Relations: slices.Clone(m.Relations)}
+	for i := range counted.Relations {
+		counted.Relations[i].Edges, counted.Relations[i].Loops = 0, 0
+	}
+	if len(counted.Relations) == 1 {
+		counted.Relations[0].Edges, counted.Relations[0].Loops = g.edges, g.loops
+		return counted.Relations
+	}
+	for e := range g.Edges() {
+		counted.countEdge(e, 1)
+	}
+	return counted.Relations
+}
+
+// validRelations reports whether the relations are valid, and have all edges.
+func (m *Meta) validRelations() bool {
+	edges, loops := m.Edges, m.Loops
+	for _, r := range m.Relations {
+		if r.Loops < 0 || r.Edges < r.Loops {
+			return false
+		}
+		edges, loops = edges-r.Edges, loops-r.Loops
+	}
+	return edges == 0 && loops == 0 && 0 < len(m.Relations) && len(m.Relations) <= MaxRelations+1 &&
+		m.Relations[0].Name == "" && m.Relations[0].Directed == m.Directed
 }
 
 // validPartners reports whether list is a valid list of partners.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"kith/index/internal/block"
 	"kith/index/internal/pages"
@@ -33,9 +34,9 @@ type opener struct {
 	s   *Snapshot
 	by  *pages.Owner
 
-	on    *Stored         // where blocks of the base are read on demand; nil: all are read now
-	cache *blockCache     // of the blocks that are read on demand; nil: none
-	times map[[2]ID]int64 // of edges that the log has changed, if rows are read on demand
+	on    *Stored        // where blocks of the base are read on demand; nil: all are read now
+	cache *blockCache    // of the blocks that are read on demand; nil: none
+	times map[Edge]int64 // of edges that the log has changed, by ends and relation, if rows are read on demand
 
 	found        []error
 	records      []logged  // records after version Meta.LogStart
@@ -228,16 +229,16 @@ func (o *opener) adjacency() (err error) {
 		return err
 	}
 	expected := block.RowDirectory{Entries: uint64(m.BaseEdges)}
-	if !m.Directed {
+	if !m.InRows {
 		expected.Entries *= 2
 	}
 	out, in := rowBuilder{expected: expected}, rowBuilder{expected: expected}
-	sum := balance{directed: m.Directed}
+	sum := balance{directions: m.directions(), directed: m.InRows}
 	err = o.eachRow(prefixOut, func(u ID, e block.Entries) error {
 		sum.add(u, e, false)
 		return out.add(u, e)
 	})
-	if err == nil && m.Directed {
+	if err == nil && m.InRows {
 		err = o.eachRow(prefixIn, func(u ID, e block.Entries) error {
 			sum.add(u, e, true)
 			return in.add(u, e)
@@ -247,7 +248,11 @@ func (o *opener) adjacency() (err error) {
 		return err
 	}
 	n := int(m.BaseNodes)
-	g := graphOf(m.Directed, n, out.rows(n), in.rows(n))
+	from, to := out.rows(n), in.rows(n)
+	if !m.InRows {
+		to = from
+	}
+	g := graphOf(m.directions(), n, from, to)
 	if err := sum.err(); err != nil && !o.damaged {
 		o.damage("%w", err)
 	}
@@ -268,6 +273,7 @@ func (o *opener) eachRow(kind byte, visit func(u ID, e block.Entries) error) err
 	var r block.Rows
 	var read block.RowDirectory // of the blocks that were read
 	order := rowOrder{nodes: int(o.s.Meta.BaseNodes), last: -1}
+	directions := o.s.Meta.directions()
 	err := o.blocks(kind, func(no uint32, d *block.Decoder) error {
 		if next := uint32(len(read.First)); no != next {
 			o.damage("%w: block %c %d is missing", ErrCorrupt, kind, next)
@@ -284,7 +290,10 @@ func (o *opener) eachRow(kind byte, visit func(u ID, e block.Entries) error) err
 			if err := order.check(u, e.To); err != nil {
 				return err
 			}
-			read.Count(u, e)
+			if n := len(directions); int(slices.Max(e.Relations())) >= n {
+				return fmt.Errorf("%w: row %d has an edge of relation %d of %d", ErrCorrupt, u, slices.Max(e.Relations()), n)
+			}
+			read.Count(u, e, directions)
 			return visit(u, e)
 		})
 	})
@@ -332,7 +341,7 @@ func (o *opener) countEdges(n int64) {
 func (o *opener) events() error {
 	n := int64(0)
 	err := o.blocks(prefixEvent, func(_ uint32, d *block.Decoder) error {
-		list, err := decodeEvents(d, o.s.Meta.Nodes)
+		list, err := decodeEvents(d, o.s.Meta.Nodes, len(o.s.Meta.Relations))
 		n += int64(len(list))
 		o.s.events = o.s.events.add(list...)
 		return err

@@ -29,7 +29,7 @@ func TestOpenReadsNoRows(t *testing.T) {
 					if timed {
 						at = rng.Int64N(5)
 					}
-					_, err = b.SetEdge(u, v, w, at)
+					_, err = b.SetEdge(Edge{Ends: Ends{U: u, V: v}, Weight: w, Time: at})
 					must(t, err)
 				}
 				must(t, b.Write(h.store, Commit{}))

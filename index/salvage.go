@@ -17,7 +17,7 @@ func Salvage(r Reader) (*Snapshot, []error) { return read(r, nil) }
 
 // read is Salvage, but reads the rows on demand unless on is nil.
 func read(r Reader, on *Stored) (*Snapshot, []error) {
-	o := &opener{ctx: context.Background(), r: r, by: new(pages.Owner), on: on, times: map[[2]ID]int64{}}
+	o := &opener{ctx: context.Background(), r: r, by: new(pages.Owner), on: on, times: map[Edge]int64{}}
 	for _, step := range []func() error{o.meta, o.readLog, o.derive, o.dictionary, o.nodes, o.adjacency, o.events, o.features} {
 		if err := step(); err != nil {
 			return nil, append(o.found, err)
@@ -140,6 +140,9 @@ func (o *opener) redo() {
 	m := &o.s.Meta
 	edit := o.s.Graph.Edit()
 	edit.Grow(int(m.Nodes))
+	for _, directed := range m.directions()[len(o.s.Graph.directions):] {
+		edit.Relate(directed)
+	}
 	sound, start, nodes := len(o.found) == 0, m.Base, m.BaseNodes
 	if o.damaged && o.wholeUpTo(start) {
 		start = 0
@@ -149,7 +152,8 @@ func (o *opener) redo() {
 		if l.record == nil {
 			continue
 		}
-		o.s.log.add(l.version, l.edges)
+		rows := l.rowChanges(&edit.g)
+		o.s.log.add(l.version, rows)
 		if l.version <= start {
 			continue
 		}
@@ -159,6 +163,11 @@ func (o *opener) redo() {
 		}
 		nodes = int64(l.first) + int64(len(l.keys))
 		events := o.redoRecord(edit, l, sound && since)
+		if o.cache != nil {
+			for _, c := range rows {
+				edit.changed(c)
+			}
+		}
 		if since {
 			o.s.events = o.s.events.add(events...)
 		}
@@ -182,13 +191,17 @@ func (o *opener) redoRecord(edit *Edit, l logged, sound bool) (events []Event) {
 			o.report("%w: log of version %d: edge %d -> %d among %d nodes", ErrCorrupt, l.version, e.U, e.V, limit)
 			continue
 		}
+		if n := len(o.s.Meta.Relations); int(e.Relation) >= n {
+			o.report("%w: log of version %d: edge %d -> %d of relation %d of %d", ErrCorrupt, l.version, e.U, e.V, e.Relation, n)
+			continue
+		}
 		e.last = o.lastTime(edit, &e)
 		if v, ok := e.event(); ok {
 			events = append(events, v)
 		}
 		if o.cache != nil { // Verify compares the weights
 			edit.setLater(&e)
-		} else if old := edit.Set(e.U, e.V, e.Weight, e.Time); sound && old != e.Old {
+		} else if old := edit.Set(e.Edge); sound && old != e.Old {
 			o.report("%w: log of version %d: edge %d -> %d had weight %v, the record says %v", ErrCorrupt, l.version, e.U, e.V, old, e.Old)
 		}
 	}
@@ -199,17 +212,17 @@ func (o *opener) redoRecord(edit *Edit, l logged, sound bool) (events []Event) {
 // only the rows of edges that had a time.
 func (o *opener) lastTime(edit *Edit, c *edgeChange) int64 {
 	if o.cache == nil {
-		had, _ := edit.edge(c.U, c.V)
+		had, _ := edit.edgeOf(c.Edge)
 		return had.Time
 	}
-	pair, timed := [2]ID{c.U, c.V}, o.s.Graph.out.base.stored.Times
-	last, changed := o.times[pair]
+	edge, timed := Edge{Ends: Ends{U: c.U, V: c.V}, Relation: c.Relation}, o.s.Graph.out.base.stored.Times
+	last, changed := o.times[edge]
 	if !changed && timed && c.Time != 0 && c.Old != 0 {
-		had, _ := o.s.Graph.Edge(c.U, c.V)
+		had, _ := o.s.Graph.EdgeOf(edge)
 		last = had.Time
 	}
 	if changed || timed || c.Time != 0 {
-		o.times[pair] = c.Time
+		o.times[edge] = c.Time
 	}
 	return last
 }
@@ -234,13 +247,9 @@ func (o *opener) dropLost() {
 	edit, before := o.s.Graph.Edit(), o.s.Graph.edges
 	for _, s := range o.lost {
 		for id := s.first; id < s.end; id++ {
-			out, _ := o.s.Graph.Out(id)
-			for _, w := range out {
-				edit.Set(id, w, 0, 0)
-			}
-			in, _ := o.s.Graph.In(id)
-			for _, u := range in {
-				edit.Set(u, id, 0, 0)
+			for _, x := range o.s.Graph.Touching(id) {
+				x.Weight = 0
+				edit.Set(x)
 			}
 			o.s.nodes.set(o.by, id, node{deleted: true})
 			o.s.features.set(o.by, id, nil)
@@ -274,6 +283,7 @@ func (o *opener) reconcile() {
 	s, m := o.s, o.s.Meta
 	m.Edges, m.Loops = s.Graph.edges, s.Graph.loops
 	if o.cache == nil {
+		m.Relations = m.recount(s.Graph)
 		m.Live, m.Labels = m.Nodes, slices.Clone(m.Labels)
 		for i := range m.Labels {
 			m.Labels[i].Nodes = 0
@@ -323,6 +333,9 @@ func (o *opener) reconcile() {
 	if !o.derived && !slices.EqualFunc(s.Meta.Labels, m.Labels, func(a, b Label) bool { return a.Nodes == b.Nodes }) {
 		o.report("%w: the numbers of nodes with a label are not those of the meta record", ErrCorrupt)
 	}
+	if !o.derived && !slices.Equal(s.Meta.Relations, m.Relations) {
+		o.report("%w: the numbers of edges of the relations are not those of the meta record", ErrCorrupt)
+	}
 	if was := s.Meta; !o.derived && (was.Live != m.Live || was.Edges != m.Edges || was.Loops != m.Loops) {
 		o.report("%w: %d nodes, %d edges, %d loops can be read; the meta record says %d, %d, %d",
 			ErrCorrupt, m.Live, m.Edges, m.Loops, was.Live, was.Edges, was.Loops)
@@ -340,6 +353,7 @@ func (s *Snapshot) Restart(r Reader, w Writer, generation uint32) (*Snapshot, er
 	m.keepNone()
 	next.log = changeLog{start: m.Version}
 	m.BaseNodes, m.BaseEdges, m.BaseEvents = m.Nodes, m.Edges, int64(len(s.events.all()))
+	m.InRows = s.Graph.directed
 	for _, kind := range []byte{prefixState, prefixChange, prefixModelChange} {
 		if err := deleteRange(r, w, []byte{kind}, nil, nil); err != nil {
 			return nil, err

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"kith/index/internal/block"
+	"kith/index/internal/spill"
 )
 
 // damage deletes, alters or reverts some of the entries. A reverted entry has its value from before
@@ -64,8 +65,8 @@ func committed(t *rapid.T, s *Snapshot, worlds []*world) {
 		}
 	}
 	for e := range s.Graph.Edges() {
-		u, v := s.Key(e.U), s.Key(e.V)
-		if !slices.ContainsFunc(worlds, func(w *world) bool { return w.edges[w.pair(u, v)] == Edge{Weight: e.Weight, Time: e.Time} }) {
+		u, v, relation := s.Key(e.U), s.Key(e.V), s.Meta.Relations[e.Relation].Name
+		if !slices.ContainsFunc(worlds, func(w *world) bool { return w.edges[w.pair(relation, u, v)] == Edge{Weight: e.Weight, Time: e.Time} }) {
 			t.Fatalf("edge %v -> %v of weight %v at %d was never committed", u, v, e.Weight, e.Time)
 		}
 	}
@@ -245,24 +246,27 @@ func TestSalvageOfAWrongBlock(t *testing.T) {
 func TestSalvageOfRows(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		directed bool
-		lost     string
-	}{{true, "xy"}, {false, "x"}} {
+		directions spill.Directions
+		lost       string
+	}{{spill.Directions{true}, "xy"}, {spill.Directions{false}, "x"}, {spill.Directions{false, true, false}, "xy"}} {
 		const n = 3000
 		rng := rand.New(rand.NewPCG(1, 1))
-		m := &edgeMap{directed: c.directed, nodes: n, edges: map[[2]ID]Edge{}}
+		m := newEdgeMap(n, c.directions...)
 		for range 20_000 {
-			m.set(rng.Uint32N(n), rng.Uint32N(n), 1+float32(rng.IntN(3)), int64(rng.IntN(2)))
+			m.set(Edge{
+				Ends: Ends{U: rng.Uint32N(n), V: rng.Uint32N(n)}, Relation: uint16(rng.IntN(len(c.directions))),
+				Weight: 1 + float32(rng.IntN(3)), Time: int64(rng.IntN(2)),
+			})
 		}
-		s := New(Meta{Directed: c.directed, Alpha: 0.5, Epsilon: 0.5})
+		s := New(Meta{Directed: c.directions[0], Alpha: 0.5, Epsilon: 0.5})
 		keys := make([]Key, n)
 		for i := range keys {
 			keys[i] = Int(int64(i))
 		}
 		d, err := newDict(keys)
 		must(t, err)
-		s = s.replace(&Base{Graph: m.base(t), dict: new(storedKeys).dict()}, 1, 0)
-		s.dict = d
+		s = s.replace(&Base{Graph: m.base(), dict: new(storedKeys).dict()}, 1, 0)
+		s.dict, s.Meta.Relations = d, m.relations()
 		store := newMemory()
 		s.compactTo(t, store, 1)
 		must(t, s.WriteBase(store))
@@ -281,7 +285,7 @@ func TestSalvageOfRows(t *testing.T) {
 			want := m.clone()
 			for p := range m.edges {
 				in := func(u ID) bool { return slices.Contains(lost.Node, u) }
-				if !c.directed && in(p[0]) && in(p[1]) {
+				if !m.directed() && in(p.U) && in(p.V) {
 					delete(want.edges, p)
 				}
 			}
@@ -305,7 +309,7 @@ func TestOpenComparesDirections(t *testing.T) {
 		t.Fatalf("the base has the rows %v", r.Node)
 	}
 	p := block.RowPacker{Emit: func(_ ID, b []byte) error { return h.store.Set([]byte(k), b) }}
-	must(t, p.Add(r.Node[0], r.Node[1], 1, 0), p.Close())
+	must(t, p.Add(r.Node[0], r.Node[1], 0, 1, 0), p.Close())
 	_, err := Open(h.store, nil)
 	wantCorrupt(t, "an edge in one row only", err)
 	s, _ := Salvage(h.store)
@@ -325,7 +329,7 @@ func sampleHistory(t *testing.T) *history {
 		must(t, err)
 		id, _, err := b.AddNode(Str(fmt.Sprint("of ", n+1)))
 		must(t, err)
-		_, err = b.SetEdge(hub, id, float32(n+1), 0)
+		_, err = b.SetEdge(Edge{Ends: Ends{U: hub, V: id}, Weight: float32(n + 1)})
 		must(t, err, b.Write(h.store, Commit{}))
 		if h.now = b.Snapshot(); n > 0 {
 			continue
@@ -347,7 +351,7 @@ func TestSalvageOfASoundBase(t *testing.T) {
 		must(t, err)
 		v, _, err := b.AddNode(Int(2))
 		must(t, err)
-		_, err = b.SetEdge(u, v, float32(n+1), 0)
+		_, err = b.SetEdge(Edge{Ends: Ends{U: u, V: v}, Weight: float32(n + 1)})
 		must(t, err, b.Write(h.store, Commit{}))
 		h.now = b.Snapshot()
 	}

@@ -31,7 +31,7 @@ type Snapshot struct {
 // New returns an empty graph with the options of meta.
 func New(meta Meta) *Snapshot {
 	meta.Format = Format
-	meta.Labels = []Label{{}}
+	meta.Labels, meta.Relations, meta.InRows = []Label{{}}, []Relation{{Directed: meta.Directed}}, meta.Directed
 	d, _ := newDict(nil) // an empty list has no duplicates
 	return &Snapshot{Meta: meta, Graph: NewGraph(meta.Directed), dict: d}
 }
@@ -231,53 +231,63 @@ func (c *checker) report(format string, args ...any) {
 // appears in the row of its other endpoint, and the number of edges and loops.
 func (c *checker) rows(ctx context.Context) error {
 	g, m := c.s.Graph, &c.s.Meta
-	both := balance{directed: g.directed}
-	var edges, loops int64
+	both := newBalance(g.directions)
+	counted := Meta{Relations: m.recount(NewGraph(false))}
 	visited := 0
 	for u := range ID(g.nodes) {
-		out := g.out.row(u)
+		out := g.out.edges(u)
 		if visited += 1 + len(out.To); visited >= edgesPerCheck {
 			if visited = 0; ctx.Err() != nil {
 				return ctx.Err()
 			}
 		}
-		c.row(u, out)
+		c.row(u, out, g.out.row(u))
 		both.add(u, out, false)
-		edges += int64(len(out.To))
-		i, loop := slices.BinarySearch(out.To, u)
-		if !g.directed {
-			edges -= int64(i) // counted in the rows of the lower nodes
+		for i, v := range out.To {
+			if relation := out.RelationAt(i); int(relation) < len(g.directions) && (u <= v || g.directions[relation]) {
+				counted.countEdge(Edge{Ends: Ends{U: u, V: v}, Relation: relation}, 1)
+			}
 		}
-		if loop {
-			loops++
-		}
-		if d := out.Sum(); d != g.Degree(u) {
+		joined := g.out.row(u)
+		if d := joined.Sum(); d != g.Degree(u) {
 			c.report("degree of node %d is %v, its row sums to %v", u, g.Degree(u), d)
 		}
 		if len(out.To) > 0 && c.s.nodes.at(u).deleted {
 			c.report("node %d is deleted and has %d edges", u, len(out.To))
 		}
 		if g.directed {
-			in := g.in.row(u)
-			c.row(u, in)
+			in := g.in.edges(u)
+			c.row(u, in, g.in.row(u))
 			both.add(u, in, true)
 		}
 	}
 	if err := both.err(); err != nil {
 		c.found = append(c.found, err)
 	}
-	if edges != m.Edges || loops != m.Loops {
-		c.report("counters say %d edges, %d loops; there are %d, %d", m.Edges, m.Loops, edges, loops)
+	if counted.Edges != m.Edges || counted.Loops != m.Loops {
+		c.report("counters say %d edges, %d loops; there are %d, %d", m.Edges, m.Loops, counted.Edges, counted.Loops)
+	}
+	for i, r := range counted.Relations {
+		if own := m.Relations[i]; r != own {
+			c.report("relation %q has %d edges, %d loops; the counters say %d, %d", r.Name, r.Edges, r.Loops, own.Edges, own.Loops)
+		}
 	}
 	return g.err()
 }
 
-// row checks a row.
-func (c *checker) row(u ID, e block.Entries) {
-	for i, v := range e.To {
-		if weight, _ := e.At(i); i > 0 && e.To[i-1] >= v || int(v) >= c.s.Graph.nodes || !ValidWeight(weight) {
-			c.report("row of node %d: entry %d is node %d with weight %v", u, i, v, weight)
+// row checks the edges of a row, and the row that joins them.
+func (c *checker) row(u ID, edges, joined block.Entries) {
+	g := c.s.Graph
+	for i, v := range edges.To {
+		weight, _ := edges.At(i)
+		relation := edges.RelationAt(i)
+		at, ok := edges.Find(v, relation)
+		if !ok || at != i || int(v) >= g.nodes || int(relation) >= len(g.directions) || !ValidWeight(weight) {
+			c.report("row of node %d: entry %d is node %d, relation %d with weight %v", u, i, v, relation, weight)
 		}
+	}
+	if want := edges.Joined(); !joined.Equal(want) {
+		c.report("row of node %d: its edges do not add up to it", u)
 	}
 }
 

@@ -25,10 +25,10 @@ func sample(t testing.TB, directed bool) (*Snapshot, *memory) {
 		for i := range int64(6) {
 			u, _, _ := b.AddNode(Int(i))
 			v, _, _ := b.AddNode(Str("k" + string(rune('a'+i))))
-			if _, err := b.SetEdge(u, v, float32(i+1)/2, i); err != nil {
+			if _, err := b.SetEdge(Edge{Ends: Ends{U: u, V: v}, Weight: float32(i+1) / 2, Time: i}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := b.SetEdge(u, 0, 1, 0); err != nil {
+			if _, err := b.SetEdge(Edge{Ends: Ends{U: u, V: 0}, Weight: 1}); err != nil {
 				t.Fatal(err)
 			}
 			if err := errors.Join(b.SetLabel(v, "letter"), b.SetFeatures(v, []float32{float32(i), 1})); err != nil {
@@ -106,11 +106,19 @@ func TestVerify(t *testing.T) {
 	for name, differ := range map[string]func(*Snapshot){
 		"version": func(o *Snapshot) { o.Meta.Version++ },
 		"ids":     func(o *Snapshot) { e := o.Graph.Edit(); e.Grow(99); o.Graph = e.Graph() },
-		"weight":  func(o *Snapshot) { e := o.Graph.Edit(); e.Set(0, 1, 7, 0); o.Graph = e.Graph() },
-		"time":    func(o *Snapshot) { e := o.Graph.Edit(); e.Set(0, 1, 0.5, 7); o.Graph = e.Graph() },
-		"edge":    func(o *Snapshot) { e := o.Graph.Edit(); e.Set(0, 1, 0, 0); o.Graph = e.Graph() },
-		"label":   func(o *Snapshot) { o.nodes.set(new(pages.Owner), 1, node{}) },
-		"vector":  func(o *Snapshot) { o.features.set(new(pages.Owner), 1, nil) },
+		"weight": func(o *Snapshot) {
+			e := o.Graph.Edit()
+			e.Set(Edge{Ends: Ends{U: 0, V: 1}, Weight: 7})
+			o.Graph = e.Graph()
+		},
+		"time": func(o *Snapshot) {
+			e := o.Graph.Edit()
+			e.Set(Edge{Ends: Ends{U: 0, V: 1}, Weight: 0.5, Time: 7})
+			o.Graph = e.Graph()
+		},
+		"edge":   func(o *Snapshot) { e := o.Graph.Edit(); e.Set(Edge{Ends: Ends{U: 0, V: 1}}); o.Graph = e.Graph() },
+		"label":  func(o *Snapshot) { o.nodes.set(new(pages.Owner), 1, node{}) },
+		"vector": func(o *Snapshot) { o.features.set(new(pages.Owner), 1, nil) },
 		"key": func(o *Snapshot) {
 			keys := o.dict.keys()
 			keys[0] = Str("other")
@@ -189,7 +197,7 @@ func TestVerifyOfDamage(t *testing.T) {
 		}
 		b := next.Begin()
 		u, _, _ := b.AddNode(Str("late"))
-		if _, err := b.SetEdge(u, 2, 1, 0); err != nil {
+		if _, err := b.SetEdge(Edge{Ends: Ends{U: u, V: 2}, Weight: 1}); err != nil {
 			t.Fatal(err)
 		}
 		if err := errors.Join(
@@ -230,8 +238,8 @@ func TestOpenOfWhatDoesNotFit(t *testing.T) {
 		"log: a key twice":        logged(record{keys: []Key{Int(0)}}),
 		"log: an unknown node":    logged(record{nodes: []nodeChange{{id: 1 << 31}}}),
 		"log: an unknown label":   logged(record{nodes: []nodeChange{{id: 1, node: node{label: 77}}}}),
-		"log: an unknown end":     logged(record{edges: []edgeChange{{Edge: Edge{U: 0, V: 1 << 31, Weight: 1, Time: 0}}}}),
-		"log: another old weight": logged(record{edges: []edgeChange{{Edge: Edge{U: 0, V: 1, Weight: 1, Time: 0}, Old: 9}}}),
+		"log: an unknown end":     logged(record{edges: []edgeChange{{Edge: Edge{Ends: Ends{U: 0, V: 1 << 31}, Weight: 1, Time: 0}}}}),
+		"log: another old weight": logged(record{edges: []edgeChange{{Edge: Edge{Ends: Ends{U: 0, V: 1}, Weight: 1, Time: 0}, Old: 9}}}),
 		"features far away":       func(m *memory) { _ = putSplit(m, makeKey[uint64](prefixFeature, 1<<27), appendFeatures(nil, vectors)) },
 		"features out of range":   func(m *memory) { _ = putSplit(m, makeKey[uint64](prefixFeature, 1<<31), appendFeatures(nil, vectors)) },
 	} {
@@ -250,7 +258,7 @@ func TestBatchRefuses(t *testing.T) {
 	if _, _, err := b.AddNode(Str("")); err == nil {
 		t.Error("the empty key was taken")
 	}
-	if _, err := b.SetEdge(0, 1, -1, 0); !errors.Is(err, ErrWeight) {
+	if _, err := b.SetEdge(Edge{Ends: Ends{U: 0, V: 1}, Weight: -1}); !errors.Is(err, ErrWeight) {
 		t.Errorf("weight -1: %v", err)
 	}
 	if err := b.SetLabel(0, "a\x00b"); err == nil {
@@ -277,11 +285,11 @@ func TestBatchOfNothing(t *testing.T) {
 	s, _ := sample(t, false)
 	b := s.Begin()
 	for e := range s.Graph.Edges() {
-		if old, err := b.SetEdge(e.V, e.U, e.Weight, e.Time); err != nil || old != e.Weight {
+		if old, err := b.SetEdge(Edge{Ends: Ends{U: e.V, V: e.U}, Weight: e.Weight, Time: e.Time}); err != nil || old != e.Weight {
 			t.Errorf("%v again: had %v, %v", e, old, err)
 		}
 	}
-	if _, err := b.SetEdge(1, 1, 0, 0); err != nil {
+	if _, err := b.SetEdge(Edge{Ends: Ends{U: 1, V: 1}}); err != nil {
 		t.Error(err)
 	}
 	if _, made, err := b.AddNode(Int(1)); made || err != nil {

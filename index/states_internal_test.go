@@ -55,7 +55,7 @@ func (l *live) edges(b *Batch, n int) {
 		if _, ok := b.View().Graph.Edge(u, v); !ok {
 			w++
 		}
-		_, err := b.SetEdge(u, v, w, 0)
+		_, err := b.SetEdge(Edge{Ends: Ends{U: u, V: v}, Weight: w})
 		must(l.t, err)
 	}
 }
@@ -139,7 +139,7 @@ func TestStatesCount(t *testing.T) {
 	l.wantStats("in the other form", CacheUse{Computed: 1, Hits: 1})
 	old := l.now
 	near, _ := l.now.Graph.Out(5)
-	l.commit(func(b *Batch) { _, err := b.SetEdge(near[0], 6, 1, 0); must(t, err) })
+	l.commit(func(b *Batch) { _, err := b.SetEdge(Edge{Ends: Ends{U: near[0], V: 6}, Weight: 1}); must(t, err) })
 	l.verify(l.now, l.store, of)
 	l.wantStats("after a change", CacheUse{Computed: 1, Hits: 1, CatchUps: 1})
 	l.verify(old, l.store, of)
@@ -206,7 +206,7 @@ func TestPristine(t *testing.T) {
 	l.commit(func(b *Batch) { must(t, b.SetLabel(7, "seen")) })
 	want("after a commit without edges", true, upToDate)
 	near, _ := l.now.Graph.Out(5)
-	l.commit(func(b *Batch) { _, err := b.SetEdge(near[0], 6, 3, 0); must(t, err) })
+	l.commit(func(b *Batch) { _, err := b.SetEdge(Edge{Ends: Ends{U: near[0], V: 6}, Weight: 3}); must(t, err) })
 	want("after a change", false, fromLog)
 	must(t, l.states.Write(l.store, math.MaxInt64))
 	state = l.states.PristineState
@@ -217,7 +217,7 @@ func TestPristine(t *testing.T) {
 	l.states = NewStates(testEps, 1<<20, 0)
 	state = l.states.State
 	want("in the store, and of the same edges", true, fromScratch)
-	l.commit(func(b *Batch) { _, err := b.SetEdge(near[0], 6, 2, 0); must(t, err) })
+	l.commit(func(b *Batch) { _, err := b.SetEdge(Edge{Ends: Ends{U: near[0], V: 6}, Weight: 2}); must(t, err) })
 	l.states = NewStates(testEps, 1<<20, 0)
 	state = l.states.State
 	want("from the store", false, fromStore)
@@ -239,7 +239,7 @@ func TestStatesAfterALoad(t *testing.T) {
 	l.verify(l.now, l.store, of)
 	bulk := l.now.Bulk(BulkOptions{})
 	for i := range int64(40) {
-		must(t, bulk.Edge(Int(5), Int(100+i), 1, 0))
+		must(t, bulk.Edge(Int(5), Int(100+i), 0, 1, 0))
 	}
 	next, _, err := bulk.result()
 	must(t, err)

@@ -284,17 +284,21 @@ func (c *States) Tracked(of StateID) bool {
 // entryQueue implements heap.Interface with the lowest priority first.
 type entryQueue []*entry
 
-func (q entryQueue) Len() int           { return len(q) }
+func (q entryQueue) Len() int { return len(q) }
+
 func (q entryQueue) Less(i, j int) bool { return q[i].priority < q[j].priority }
+
 func (q entryQueue) Swap(i, j int) {
 	q[i], q[j] = q[j], q[i]
 	q[i].place, q[j].place = i, j
 }
+
 func (q *entryQueue) Push(x any) {
 	e := x.(*entry)
 	e.place = len(*q)
 	*q = append(*q, e)
 }
+
 func (q *entryQueue) Pop() any {
 	old := *q
 	e := old[len(old)-1]

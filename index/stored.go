@@ -18,9 +18,10 @@ type storedRows struct {
 	nodes  int
 	cache  *blockCache
 	kind   byte
+	split  bool // rows have an entry for each edge, with its relation; otherwise they are joined
 	blocks *block.Set[block.Rows]
-	// joined holds the rows of several blocks, each in the place of its first block.
-	joined *block.Set[block.Rows]
+	// long holds the rows of several blocks, each in the place of its first block.
+	long *block.Set[block.Rows]
 }
 
 // row returns the row of u.
@@ -30,7 +31,7 @@ func (s *storedRows) row(u ID) block.Entries {
 	case i < 0:
 		return block.Entries{}
 	case s.isLong(i):
-		return s.joined.At(i).Row(u)
+		return s.long.At(i).Row(u)
 	}
 	return s.blocks.At(i).Row(u)
 }
@@ -53,7 +54,7 @@ func (s *storedRows) head(u ID, n int, buffer []ID) []ID {
 		return nil
 	}
 	if s.isLong(i) {
-		if long := s.joined.Held(i); long != nil {
+		if long := s.long.Held(i); long != nil {
 			to := long.Row(u).To
 			return to[:min(n, len(to))]
 		}
@@ -88,8 +89,8 @@ func (s *storedRows) appendHead(to []ID, i int, u ID, n int, once bool) []ID {
 // isLong reports whether block i begins with a row that continues in the next block.
 func (s *storedRows) isLong(i int) bool { return s.continues(i+1) && !s.continues(i) }
 
-// join decodes the row that begins with block i, and returns its size in memory.
-func (s *storedRows) join(i int, b *block.Rows) (bytes int64, err error) {
+// readLong decodes the row that begins with block i, and returns its size in memory.
+func (s *storedRows) readLong(i int, b *block.Rows) (bytes int64, err error) {
 	err = s.read(i, b)
 	last := i
 	for s.continues(last + 1) {
@@ -129,7 +130,7 @@ func (s *storedRows) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
 		}
 		set := s.blocks
 		if s.isLong(i) {
-			set = s.joined
+			set = s.long
 		}
 		b, err := set.Peek(i, &buffer)
 		if err != nil {
@@ -162,6 +163,15 @@ func (s *storedRows) continues(j int) bool {
 
 // read decodes block i.
 func (s *storedRows) read(i int, r *block.Rows) error {
+	err := s.readEdges(i, r)
+	if err == nil && !s.split {
+		r.Joined()
+	}
+	return err
+}
+
+// readEdges decodes the edges of block i.
+func (s *storedRows) readEdges(i int, r *block.Rows) error {
 	return s.cache.decode(s.kind, uint32(i), func(d *block.Decoder) error {
 		err := d.Rows(r)
 		if err == nil && (len(r.Node) == 0 || r.Node[0] != s.First[i]) {
@@ -171,7 +181,19 @@ func (s *storedRows) read(i int, r *block.Rows) error {
 	})
 }
 
-// each reads all blocks and passes their rows to visit. A long row is passed in several parts.
+// openRows returns the rows of the blocks of a kind.
+func openRows(dir *block.RowDirectory, n int, kind byte, split bool, cache *blockCache) *storedRows {
+	s := &storedRows{RowDirectory: *dir, nodes: n, cache: cache, kind: kind, split: split}
+	s.blocks = block.NewSet(&cache.Cache, len(dir.First), func(i int, b *block.Rows) (bytes int64, err error) {
+		err = s.read(i, b)
+		return b.Bytes(), err
+	})
+	s.long = block.NewSet(&cache.Cache, len(dir.First), s.readLong)
+	return s
+}
+
+// each reads all blocks and passes the edges of their rows to visit. A long row is passed in several
+// parts.
 func (s *storedRows) each(ctx context.Context, visit func(u ID, e block.Entries) error) error {
 	order := rowOrder{nodes: s.nodes, last: -1}
 	entries := uint64(0)
@@ -180,7 +202,7 @@ func (s *storedRows) each(ctx context.Context, visit func(u ID, e block.Entries)
 		if i%block.PerCheck == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := s.read(i, &r); err != nil {
+		if err := s.readEdges(i, &r); err != nil {
 			return err
 		}
 		entries += uint64(len(r.To))
@@ -194,8 +216,8 @@ func (s *storedRows) each(ctx context.Context, visit func(u ID, e block.Entries)
 			return s.cache.wrong(s.kind, uint32(i), err)
 		}
 	}
-	if entries != s.Entries {
-		return fmt.Errorf("%w: the blocks %c have %d entries, the directory says %d", ErrCorrupt, s.kind, entries, s.Entries)
+	if all := s.Entries + s.Parallel; entries != all {
+		return fmt.Errorf("%w: the blocks %c have %d entries, the directory says %d", ErrCorrupt, s.kind, entries, all)
 	}
 	return nil
 }

@@ -44,14 +44,14 @@ func TestSurveyCarried(t *testing.T) {
 	edit := NewGraph(false).Edit()
 	edit.Grow(200)
 	for u := range ID(60) {
-		edit.Set(u, (u+1)%60, 1, 0)
+		edit.Set(Edge{Ends: Ends{U: u, V: (u + 1) % 60}, Weight: 1})
 	}
 	first := edit.Graph()
 	first.Survey()
 	insert := func(g *Graph, from, to ID) *Graph {
 		for u := from; u < to; u++ {
 			e := g.Edit()
-			e.Set(u, u-1, 1, 0)
+			e.Set(Edge{Ends: Ends{U: u, V: u - 1}, Weight: 1})
 			g = e.Graph()
 		}
 		return g
@@ -82,16 +82,16 @@ func TestSurveyDuringAnEdit(t *testing.T) {
 	e := NewGraph(false).Edit()
 	e.Grow(40)
 	for u := range ID(30) {
-		e.Set(u, (u+1)%30, 1, 0)
+		e.Set(Edge{Ends: Ends{U: u, V: (u + 1) % 30}, Weight: 1})
 		if u < 9 {
-			e.Set(30+u, 31+u, 1, 0)
+			e.Set(Edge{Ends: Ends{U: 30 + u, V: 31 + u}, Weight: 1})
 		}
 	}
 	g := e.Graph()
 	e = g.Edit()
-	e.Set(5, 35, 1, 0) // connects the two components
+	e.Set(Edge{Ends: Ends{U: 5, V: 35}, Weight: 1}) // connects the two components
 	g.Survey()
-	e.Set(6, 7, 2, 0)
+	e.Set(Edge{Ends: Ends{U: 6, V: 7}, Weight: 2})
 	next := e.Graph()
 	if next.survey.before == nil {
 		t.Error("the survey is not carried over")
@@ -102,7 +102,7 @@ func TestSurveyDuringAnEdit(t *testing.T) {
 // edited returns g with one edge set.
 func (g *Graph) edited(u, v ID, w float32) *Graph {
 	e := g.Edit()
-	e.Set(u, v, w, 0)
+	e.Set(Edge{Ends: Ends{U: u, V: v}, Weight: w})
 	return e.Graph()
 }
 

@@ -69,12 +69,13 @@ func (v *verifier) keys() error {
 // edges compares the stored rows of the base with the served rows, and continues with the served
 // rows.
 func (v *verifier) edges() error {
-	served, base := v.memory.Graph, NewGraph(v.s.Meta.Directed)
+	served, base := v.memory.Graph, NewGraph(v.memory.Graph.directed)
+	base.directions = served.directions
 	base.nodes, base.edges = int(v.s.Meta.BaseNodes), v.s.Meta.BaseEdges
 	base.out.base, base.in.base = served.out.base, served.in.base
 	v.s.Graph = base
 	err := v.rows(prefixOut, base.out.base)
-	if err == nil && base.directed {
+	if err == nil && v.s.Meta.InRows {
 		err = v.rows(prefixIn, base.in.base)
 	}
 	return cmp.Or(err, v.degrees(base.Degree))
@@ -87,7 +88,7 @@ func (v *verifier) rows(kind byte, served *base) error {
 		if u != row {
 			row, at = u, 0
 		}
-		all := served.row(u)
+		all := served.edges(u)
 		end := at + len(e.To)
 		if end > len(all.To) || !e.Equal(all.Sub(at, end)) {
 			return fmt.Errorf("%w: the stored row of node %d differs from the one that is served", ErrCorrupt, u)
@@ -95,7 +96,7 @@ func (v *verifier) rows(kind byte, served *base) error {
 		entries, at = entries+uint64(len(e.To)), end
 		return nil
 	})
-	if n := served.entries(); entries != n {
+	if n := served.numEdges(); entries != n {
 		v.report("%w: the blocks %c have %d entries, %d are served", ErrCorrupt, kind, entries, n)
 	}
 	return err
@@ -135,10 +136,9 @@ func (v *verifier) compareChanges() {
 				v.report("%w: node %d is stored with %d edges, and has %d in memory", ErrCorrupt, u, len(to), len(in))
 			}
 			for _, w := range to {
-				e, _ := v.s.Graph.Edge(u, w)
-				if in, _ := v.memory.Graph.Edge(u, w); in != e {
-					v.report("%w: edge %d -> %d is stored with weight %v and time %d, and is %v and %d in memory",
-						ErrCorrupt, u, w, e.Weight, e.Time, in.Weight, in.Time)
+				e, in := v.s.Graph.Between(u, w), v.memory.Graph.Between(u, w)
+				if !slices.Equal(in, e) {
+					v.report("%w: edge %d -> %d is stored as %v, and is %v in memory", ErrCorrupt, u, w, e, in)
 				}
 			}
 		}

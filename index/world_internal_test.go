@@ -12,8 +12,8 @@ import (
 type world struct {
 	directed bool
 	nodes    map[Key]worldNode
-	edges    map[[2]Key]Edge // weight and time
-	lengths  map[string]int  // length of the feature vectors by label
+	edges    map[worldEdge]Edge // weight and time
+	lengths  map[string]int     // length of the feature vectors by label
 }
 
 type worldNode struct {
@@ -21,33 +21,53 @@ type worldNode struct {
 	features string // as printed; "" means none
 }
 
+// worldEdge names an edge. The lower key of an undirected edge is the first one.
+type worldEdge struct {
+	relation string
+	a, b     Key
+}
+
+// worldRelations returns which relations with a name are directed.
+func worldRelations() map[string]bool { return map[string]bool{"likes": false, "follows": true} }
+
+// genRelation draws the name of a relation, mostly none.
+var genRelation = rapid.SampledFrom([]string{"", "", "", "likes", "follows"})
+
 func newWorld(directed bool) *world {
-	return &world{directed, map[Key]worldNode{}, map[[2]Key]Edge{}, map[string]int{}}
+	return &world{directed, map[Key]worldNode{}, map[worldEdge]Edge{}, map[string]int{}}
 }
 
 func (w *world) clone() *world {
 	return &world{w.directed, maps.Clone(w.nodes), maps.Clone(w.edges), maps.Clone(w.lengths)}
 }
 
-func (w *world) pair(a, b Key) [2]Key {
-	if !w.directed && a.Compare(b) > 0 {
-		a, b = b, a
+// isDirected reports whether the edges of a relation are directed.
+func (w *world) isDirected(relation string) bool {
+	if relation == "" {
+		return w.directed
 	}
-	return [2]Key{a, b}
+	return worldRelations()[relation]
 }
 
-func (w *world) setEdge(a, b Key, weight float32, at int64) {
+func (w *world) pair(relation string, a, b Key) worldEdge {
+	if !w.isDirected(relation) && a.Compare(b) > 0 {
+		a, b = b, a
+	}
+	return worldEdge{relation, a, b}
+}
+
+func (w *world) setEdge(relation string, a, b Key, weight float32, at int64) {
 	for _, k := range [2]Key{a, b} {
 		if _, ok := w.nodes[k]; !ok {
 			w.nodes[k] = worldNode{}
 		}
 	}
-	w.edges[w.pair(a, b)] = Edge{Weight: weight, Time: at}
+	w.edges[w.pair(relation, a, b)] = Edge{Weight: weight, Time: at}
 }
 
 func (w *world) deleteNode(k Key) {
 	delete(w.nodes, k)
-	maps.DeleteFunc(w.edges, func(p [2]Key, _ Edge) bool { return p[0] == k || p[1] == k })
+	maps.DeleteFunc(w.edges, func(p worldEdge, _ Edge) bool { return p.a == k || p.b == k })
 }
 
 // agree fails t unless s has the same data as w.
@@ -75,9 +95,9 @@ func (w *world) agree(t rapid.TB, s *Snapshot) {
 			t.Fatalf("label %q: %d nodes, want %d", l.Name, n, labelled[l.Name])
 		}
 	}
-	edges := map[[2]Key]Edge{}
+	edges := map[worldEdge]Edge{}
 	for e := range s.Graph.Edges() {
-		edges[w.pair(s.Key(e.U), s.Key(e.V))] = Edge{Weight: e.Weight, Time: e.Time}
+		edges[w.pair(s.Meta.Relations[e.Relation].Name, s.Key(e.U), s.Key(e.V))] = Edge{Weight: e.Weight, Time: e.Time}
 	}
 	if !maps.Equal(edges, w.edges) || s.Meta.Edges != int64(len(edges)) || s.Meta.Live != int64(len(nodes)) {
 		t.Fatalf("edges are %v, want %v", edges, w.edges)

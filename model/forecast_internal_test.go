@@ -40,7 +40,7 @@ func habits(moments int, directed bool) iter.Seq2[Moment, error] {
 			for _, p := range now.Links {
 				weight[p]++
 				last[p.Source] = p.Target
-				e.Set(p.Source, p.Target, weight[p], now.World.Now)
+				e.Set(index.Edge{Ends: index.Ends{U: p.Source, V: p.Target}, Weight: weight[p], Time: now.World.Now})
 			}
 			g = e.Graph()
 		}

@@ -157,7 +157,7 @@ func trainEvents(t testing.TB, m *Model, moments int) {
 	without := func(hidden [][2]ID) (World, error) {
 		e := g.Edit()
 		for _, h := range hidden {
-			e.Set(h[0], h[1], 0, 0)
+			e.Set(index.Edge{Ends: index.Ends{U: h[0], V: h[1]}})
 		}
 		return World{Graph: e.Graph(), Walk: last.World.Walk}, nil
 	}

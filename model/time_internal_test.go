@@ -54,7 +54,7 @@ func grown(rng *rand.Rand, directed bool, nodes, events int) (*index.Graph, *str
 		}
 		s.edges[at].weight++
 		s.edges[at].time = time
-		e.Set(u, v, float32(s.edges[at].weight), time)
+		e.Set(index.Edge{Ends: index.Ends{U: u, V: v}, Weight: float32(s.edges[at].weight), Time: time})
 	}
 	g := e.Graph()
 	s.pace, s.unit = paceOf(g), weightUnit(g)
@@ -291,7 +291,7 @@ func TestTimeColumnsScale(t *testing.T) {
 		e := index.NewGraph(true).Edit()
 		e.Grow(20)
 		for i := range int64(200) {
-			e.Set(ID(rng.IntN(20)), ID(rng.IntN(20)), 1, (1_000_000+1000*i)*unit)
+			e.Set(index.Edge{Ends: index.Ends{U: ID(rng.IntN(20)), V: ID(rng.IntN(20))}, Weight: 1, Time: (1_000_000+1000*i)*unit})
 		}
 		var h history
 		x := nn.Resize(blas32.General{}, 20, timeLen)
@@ -332,7 +332,7 @@ func TestTimeColumnsUnit(t *testing.T) {
 		for _, exponent := range []int{-30, -1, 7, 30} {
 			e := g.Edit()
 			for edge := range g.Edges() {
-				e.Set(edge.U, edge.V, float32(math.Ldexp(float64(edge.Weight), exponent)), edge.Time)
+				e.Set(index.Edge{Ends: index.Ends{U: edge.U, V: edge.V}, Weight: float32(math.Ldexp(float64(edge.Weight), exponent)), Time: edge.Time})
 			}
 			if got := columns(e.Graph()); !slices.Equal(got, want) {
 				t.Errorf("directed %v, weights times 2^%d: the columns differ", directed, exponent)
@@ -351,7 +351,7 @@ func TestTimeColumnsLongRow(t *testing.T) {
 	s := &stream{directed: true, now: n * 100}
 	for i, u := range rng.Perm(n) {
 		s.edges = append(s.edges, instant{ID(u) + 1, 0, 1, int64(100 * (i + 1))})
-		e.Set(ID(u)+1, 0, 1, int64(100*(i+1)))
+		e.Set(index.Edge{Ends: index.Ends{U: ID(u)+1, V: 0}, Weight: 1, Time: int64(100*(i+1))})
 	}
 	g := e.Graph()
 	s.pace, s.unit = paceOf(g), weightUnit(g)
@@ -376,7 +376,7 @@ func BenchmarkTimeColumns(b *testing.B) {
 			e := index.NewGraph(true).Edit()
 			e.Grow(nodes)
 			for i := range int64(20 * nodes) {
-				e.Set(ID(rng.IntN(nodes)), ID(rng.IntN(nodes)), 1, 1+i)
+				e.Set(index.Edge{Ends: index.Ends{U: ID(rng.IntN(nodes)), V: ID(rng.IntN(nodes))}, Weight: 1, Time: 1+i})
 			}
 			g := e.Graph()
 			targets := make([]ID, 1000)
@@ -401,13 +401,13 @@ func TestPaceOfZeroTimes(t *testing.T) {
 	made := func(zeros bool) float64 {
 		e := index.NewGraph(true).Edit()
 		e.Grow(6)
-		e.Set(0, 5, 1, 1000)
-		e.Set(1, 5, 1, 5000)
+		e.Set(index.Edge{Ends: index.Ends{U: 0, V: 5}, Weight: 1, Time: 1000})
+		e.Set(index.Edge{Ends: index.Ends{U: 1, V: 5}, Weight: 1, Time: 5000})
 		if zeros {
-			e.Set(5, 4, 1, 1) // the row of node 5 stores times from then on
+			e.Set(index.Edge{Ends: index.Ends{U: 5, V: 4}, Weight: 1, Time: 1}) // the row of node 5 stores times from then on
 		}
-		e.Set(5, 4, 0, 0)
-		e.Set(5, 3, 1, 0)
+		e.Set(index.Edge{Ends: index.Ends{U: 5, V: 4}})
+		e.Set(index.Edge{Ends: index.Ends{U: 5, V: 3}, Weight: 1})
 		return paceOf(e.Graph())
 	}
 	if nothing, zeros := made(false), made(true); nothing != zeros || nothing == 86400 {

@@ -66,7 +66,7 @@ func (l *learner) see(ctx context.Context, events []event) error {
 	for _, e := range events {
 		l.known[e.Pair]++
 		l.recent = append(l.recent, e.Target)
-		edit.Set(e.Source, e.Target, l.known[e.Pair], e.time)
+		edit.Set(index.Edge{Ends: index.Ends{U: e.Source, V: e.Target}, Weight: l.known[e.Pair], Time: e.time})
 	}
 	l.recent = l.recent[max(0, len(l.recent)-newestTargets):]
 	l.graph, l.now = edit.Graph(), events[0].time
@@ -183,7 +183,7 @@ func (l *learner) begin(ctx context.Context) error {
 	err := l.trainEdges(ctx, l.graph, model.EdgePlan{}, func(hidden [][2]model.ID) (model.World, error) {
 		e := l.graph.Edit()
 		for _, h := range hidden {
-			e.Set(h[0], h[1], 0, 0)
+			e.Set(index.Edge{Ends: index.Ends{U: h[0], V: h[1]}})
 		}
 		return world(e.Graph(), l.now), nil
 	})

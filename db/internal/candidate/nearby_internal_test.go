@@ -21,7 +21,7 @@ func graph(t *testing.T, directed bool, edges [][2]int64) *index.Graph {
 			}
 			ends[i] = id
 		}
-		if _, err := b.SetEdge(ends[0], ends[1], 1, 0); err != nil {
+		if _, err := b.SetEdge(index.Edge{Ends: index.Ends{U: ends[0], V: ends[1]}, Weight: 1}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -23,7 +23,7 @@ import (
 var ErrGap = errors.New("db: changes are missing before this one")
 
 // format is the version of the binary form.
-const format = 1
+const format = 2
 
 // Document is a change in its binary form, without the checksum. It refers to nodes by id and lists
 // the key of each. db.Change.MarshalBinary describes the members.
@@ -169,7 +169,24 @@ func (d *Document) readNames() error {
 	for i := range d.New {
 		d.Keys = append(d.Keys, d.keys[d.First+index.ID(i)]) // haveKeys finds one that is missing
 	}
+	if err := d.haveRelations(); err != nil {
+		return err
+	}
 	return d.haveKeys(d.Change.IDs())
+}
+
+// haveRelations returns index.ErrCorrupt unless the relations of all edges are listed.
+func (d *Document) haveRelations() error {
+	listed := map[uint16]bool{0: true}
+	for _, r := range d.Relations {
+		listed[r.Number] = true
+	}
+	for _, e := range d.Edges {
+		if !listed[e.Relation] {
+			return fmt.Errorf("%w: relation %d has no name", index.ErrCorrupt, e.Relation)
+		}
+	}
+	return nil
 }
 
 // haveKeys returns index.ErrCorrupt unless the keys of all nodes are listed.

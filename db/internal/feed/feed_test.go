@@ -14,7 +14,7 @@ import (
 // document returns a change that names three nodes, the last of which is new.
 func document() *feed.Document {
 	return &feed.Document{
-		Format: 1, Database: "A", Version: 7, IDs: []index.ID{2, 5, 9}, Names: []any{int64(1), "two", "three"}, New: 1,
+		Format: 2, Database: "A", Version: 7, IDs: []index.ID{2, 5, 9}, Names: []any{int64(1), "two", "three"}, New: 1,
 		Change: index.Change{First: 9, Edges: []index.EdgeChange{{U: 2, V: 9, Weight: 1}}},
 	}
 }
@@ -49,11 +49,12 @@ func TestInconsistentDocuments(t *testing.T) {
 		change func(*feed.Document)
 		want   error
 	}{
-		"another format":              {func(d *feed.Document) { d.Format = 2 }, index.ErrMismatch},
+		"another format":              {func(d *feed.Document) { d.Format = 1 }, index.ErrMismatch},
 		"a key too few":               {func(d *feed.Document) { d.Names = d.Names[:2] }, index.ErrCorrupt},
 		"a name that is no key":       {func(d *feed.Document) { d.Names[1] = 1.5 }, index.ErrCorrupt},
 		"an empty key":                {func(d *feed.Document) { d.Names[1] = "" }, index.ErrCorrupt},
 		"ids that do not ascend":      {func(d *feed.Document) { d.IDs[1] = 2 }, index.ErrCorrupt},
+		"an edge of no relation":      {func(d *feed.Document) { d.Edges[0].Relation = 1 }, index.ErrCorrupt},
 		"an edge of an unknown node":  {func(d *feed.Document) { d.Edges[0].U = 3 }, index.ErrCorrupt},
 		"too many new nodes":          {func(d *feed.Document) { d.New = 4 }, index.ErrCorrupt},
 		"an outcome of unknown nodes": {func(d *feed.Document) { d.Observed = []msgpack.RawMessage{observation} }, index.ErrCorrupt},

@@ -29,7 +29,7 @@ func (n Node) ID() int64 { return int64(n.id) }
 // [graph.WeightedDirected]. Both have a method WeightedEdges. key returns the key of a node.
 func New(v *index.Snapshot, key func(index.ID) index.Key) graph.Weighted {
 	w := weightedGraph{v, key}
-	if v.Meta.Directed {
+	if v.Graph.Directed() {
 		return directedGraph{w}
 	}
 	return undirectedGraph{w}
@@ -169,7 +169,7 @@ func (e *edges) Next() bool {
 	e.seen++
 	for e.at++; e.at >= len(e.row); e.next++ {
 		e.row, e.weight = e.g.v.Graph.Out(e.next)
-		if e.at = 0; !e.g.v.Meta.Directed {
+		if e.at = 0; !e.g.v.Graph.Directed() {
 			e.at, _ = slices.BinarySearch(e.row, e.next)
 		}
 	}

@@ -21,7 +21,7 @@ func TestLayers(t *testing.T) {
 		e := index.NewGraph(seed%2 == 0).Edit()
 		e.Grow(n)
 		for range rng.IntN(2 * n) {
-			e.Set(index.ID(rng.IntN(n)), index.ID(rng.IntN(n)), 1, 0)
+			e.Set(index.Edge{Ends: index.Ends{U: index.ID(rng.IntN(n)), V: index.ID(rng.IntN(n))}, Weight: 1})
 		}
 		g := e.Graph()
 		from := make([]index.ID, 1+rng.IntN(3))
@@ -71,8 +71,8 @@ func TestLayersCancelled(t *testing.T) {
 	defer cancel()
 	e := index.NewGraph(true).Edit()
 	e.Grow(3)
-	e.Set(0, 1, 1, 0)
-	e.Set(1, 2, 1, 0)
+	e.Set(index.Edge{Ends: index.Ends{U: 0, V: 1}, Weight: 1})
+	e.Set(index.Edge{Ends: index.Ends{U: 1, V: 2}, Weight: 1})
 	var last error
 	for _, err := range walk.Layers(ctx, e.Graph(), 2, 0) {
 		cancel()

@@ -33,7 +33,7 @@ func TestCorrectedBound(t *testing.T) {
 	}
 	for u := range 4 * n {
 		near := (u%n + 1 + int(30*r.ExpFloat64())) % n // degrees differ, and most neighbours are close
-		if _, err := b.SetEdge(index.ID(u%n), index.ID(near), 1, 0); err != nil {
+		if _, err := b.SetEdge(index.Edge{Ends: index.Ends{U: index.ID(u % n), V: index.ID(near)}, Weight: 1}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -69,8 +69,8 @@ func TestStartWeight(t *testing.T) {
 	t.Parallel()
 	edit := index.NewGraph(false).Edit()
 	edit.Grow(4)
-	edit.Set(1, 2, 3, 0)
-	edit.Set(1, 3, 4, 0)
+	edit.Set(index.Edge{Ends: index.Ends{U: 1, V: 2}, Weight: 3})
+	edit.Set(index.Edge{Ends: index.Ends{U: 1, V: 3}, Weight: 4})
 	w := &Walker{View: &index.Snapshot{Graph: edit.Graph(), Meta: index.Meta{Epsilon: 1}}}
 	for form, want := range map[ppr.Form]float64{ppr.Column: 1, ppr.Row: 2} {
 		if got, _ := w.bounds(&Task{Form: form, Alpha: 1, Start: ppr.Vector{Node: []index.ID{1}, Value: []float64{-2}}}, 1); got != want {

@@ -202,7 +202,7 @@ func (s *surveyor) connect(ctx context.Context) error {
 			if _, ok := slices.BinarySearch(s.chosen, e.to); !ok || !s.g.Directed() && e.to < u {
 				continue
 			}
-			c := carrier{Edge: index.Edge{U: u, V: e.to, Weight: e.weight}, mass: s.carries(u, e.weight)}
+			c := carrier{Edge: index.Edge{Ends: index.Ends{U: u, V: e.to}, Weight: e.weight}, mass: s.carries(u, e.weight)}
 			if !s.g.Directed() {
 				c.mass += s.carries(e.to, e.weight)
 			}

@@ -23,7 +23,7 @@ func made(t interface{ Fatal(...any) }, n int, directed bool, edges ...[3]int) *
 		}
 	}
 	for _, e := range edges {
-		if _, err := b.SetEdge(index.ID(e[0]), index.ID(e[1]), float32(e[2]), 0); err != nil {
+		if _, err := b.SetEdge(index.Edge{Ends: index.Ends{U: index.ID(e[0]), V: index.ID(e[1])}, Weight: float32(e[2])}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -124,6 +124,16 @@ func (d *Decoder) ID() ID {
 	return ID(v)
 }
 
+// Relation decodes the number of a relation.
+func (d *Decoder) Relation() uint16 {
+	v := d.Uvarint()
+	if v > math.MaxUint16 {
+		d.Fail("a relation")
+		return 0
+	}
+	return uint16(v)
+}
+
 // Bounds of the weight of an edge. PageRank needs degrees between 2^-40 and 2^60.
 const (
 	MinWeight = 0x1p-40

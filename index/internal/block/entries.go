@@ -1,13 +1,22 @@
 package block
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
 
-// Entries are the entries of a row, or of several: the neighbours, and in two planes, which are
-// slices parallel to them, the weights and the times of the edges. The zero value has no entries.
+// Entries are the entries of a row, or of several: the neighbours, and in three planes, which are
+// slices parallel to them, the relations, the weights and the times of the edges. The zero value
+// has no entries.
+//
+// The entries of a row ascend strictly by neighbour and relation. A row that is joined has one entry
+// for each neighbour, for the edges of all relations together, and no plane of relations.
 type Entries struct {
-	To     []ID
-	Weight []float32 // nil: every weight is 1
-	Time   []int64   // nil: no edge has a time
+	To       []ID
+	Relation []uint16  // nil: every edge has the relation 0
+	Weight   []float32 // nil: every weight is 1
+	Time     []int64   // nil: no edge has a time
 }
 
 // At returns the weight and the time of entry i.
@@ -22,9 +31,25 @@ func (e *Entries) At(i int) (weight float32, time int64) {
 	return weight, time
 }
 
+// RelationAt returns the relation of entry i.
+func (e *Entries) RelationAt(i int) uint16 {
+	if e.Relation == nil {
+		return 0
+	}
+	return e.Relation[i]
+}
+
+// Find returns the index of the entry of a neighbour and a relation in a row, and whether the row
+// has it. Otherwise the index is the place where it belongs.
+func (e *Entries) Find(to ID, relation uint16) (int, bool) {
+	return sort.Find(len(e.To), func(i int) int {
+		return cmp.Or(cmp.Compare(to, e.To[i]), cmp.Compare(relation, e.RelationAt(i)))
+	})
+}
+
 // Sub returns the entries from lo up to but not including hi, which share memory with e.
 func (e *Entries) Sub(lo, hi int) Entries {
-	return Entries{e.To[lo:hi:hi], subPlane(e.Weight, lo, hi), subPlane(e.Time, lo, hi)}
+	return Entries{e.To[lo:hi:hi], subPlane(e.Relation, lo, hi), subPlane(e.Weight, lo, hi), subPlane(e.Time, lo, hi)}
 }
 
 func subPlane[T any](plane []T, lo, hi int) []T {
@@ -34,14 +59,14 @@ func subPlane[T any](plane []T, lo, hi int) []T {
 	return plane[lo:hi:hi]
 }
 
-// Equal reports whether e and o have the same neighbours, weights and times.
+// Equal reports whether e and o have the same neighbours, relations, weights and times.
 func (e *Entries) Equal(o Entries) bool {
 	if !slices.Equal(e.To, o.To) {
 		return false
 	}
 	for i := range e.To {
 		w, t := e.At(i)
-		if weight, time := o.At(i); w != weight || t != time {
+		if weight, time := o.At(i); w != weight || t != time || e.RelationAt(i) != o.RelationAt(i) {
 			return false
 		}
 	}
@@ -61,12 +86,14 @@ func (e *Entries) Sum() float64 {
 }
 
 // Bytes returns the memory of e in bytes.
-func (e *Entries) Bytes() int64 { return 4*int64(cap(e.To)+cap(e.Weight)) + 8*int64(cap(e.Time)) }
+func (e *Entries) Bytes() int64 {
+	return 4*int64(cap(e.To)+cap(e.Weight)) + 2*int64(cap(e.Relation)) + 8*int64(cap(e.Time))
+}
 
 // Grown returns a copy of e with room for n more entries.
 func (e *Entries) Grown(n int) Entries {
 	n += len(e.To)
-	return Entries{grown(e.To, n), grown(e.Weight, n), grown(e.Time, n)}
+	return Entries{grown(e.To, n), grown(e.Relation, n), grown(e.Weight, n), grown(e.Time, n)}
 }
 
 func grown[T any](plane []T, n int) []T {
@@ -78,6 +105,7 @@ func grown[T any](plane []T, n int) []T {
 
 // Append appends entries.
 func (e *Entries) Append(more Entries) {
+	e.Relation = appendPlane(e.Relation, len(e.To), more.Relation, len(more.To), 0)
 	e.Weight = appendPlane(e.Weight, len(e.To), more.Weight, len(more.To), 1)
 	e.Time = appendPlane(e.Time, len(e.To), more.Time, len(more.To), 0)
 	e.To = append(e.To, more.To...)
@@ -99,10 +127,13 @@ func appendPlane[T any](plane []T, length int, values []T, n int, absent T) []T 
 }
 
 // Add appends an entry.
-func (e *Entries) Add(to ID, weight float32, time int64) { e.Insert(len(e.To), to, weight, time) }
+func (e *Entries) Add(to ID, relation uint16, weight float32, time int64) {
+	e.Insert(len(e.To), to, relation, weight, time)
+}
 
 // Insert inserts an entry before entry i.
-func (e *Entries) Insert(i int, to ID, weight float32, time int64) {
+func (e *Entries) Insert(i int, to ID, relation uint16, weight float32, time int64) {
+	e.Relation = insertInPlane(e.Relation, len(e.To), i, relation, 0)
 	e.Weight = insertInPlane(e.Weight, len(e.To), i, weight, 1)
 	e.Time = insertInPlane(e.Time, len(e.To), i, time, 0)
 	e.To = slices.Insert(e.To, i, to)
@@ -121,10 +152,121 @@ func insertInPlane[T comparable](plane []T, length, i int, v, absent T) []T {
 // Delete removes entry i.
 func (e *Entries) Delete(i int) {
 	e.To = slices.Delete(e.To, i, i+1)
-	if e.Weight != nil {
-		e.Weight = slices.Delete(e.Weight, i, i+1)
+	e.Relation = deleteFromPlane(e.Relation, i)
+	e.Weight = deleteFromPlane(e.Weight, i)
+	e.Time = deleteFromPlane(e.Time, i)
+}
+
+func deleteFromPlane[T any](plane []T, i int) []T {
+	if plane == nil {
+		return nil
 	}
-	if e.Time != nil {
-		e.Time = slices.Delete(e.Time, i, i+1)
+	return slices.Delete(plane, i, i+1)
+}
+
+// Joined returns the joined row of a row: its entries if it has no plane of relations. An entry of
+// the result has the sum of the weights of the edges to its neighbour, at most MaxWeight, and their
+// latest time.
+func (e *Entries) Joined() Entries {
+	if e.Relation == nil {
+		return *e
+	}
+	all := Entries{To: make([]ID, 0, len(e.To))}
+	for lo := 0; lo < len(e.To); {
+		hi := lo + 1
+		for hi < len(e.To) && e.To[hi] == e.To[lo] {
+			hi++
+		}
+		var edges Joiner
+		for i := lo; i < hi; i++ {
+			edges.Add(e.At(i))
+		}
+		all.Add(e.To[lo], 0, edges.Weight(), edges.Time)
+		lo = hi
+	}
+	return all
+}
+
+// Of returns entries that have no plane of relations with a relation, which they share memory with.
+func (e *Entries) Of(relation uint16) Entries {
+	of := *e
+	if relation != 0 {
+		of.Relation = slices.Repeat([]uint16{relation}, len(e.To))
+	}
+	return of
+}
+
+// Relations returns the relations of the entries, ascending and without repetitions.
+func (e *Entries) Relations() []uint16 {
+	if e.Relation == nil {
+		return make([]uint16, min(1, len(e.To)))
+	}
+	all := slices.Clone(e.Relation)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Between returns the entries of a neighbour in a row.
+func (e *Entries) Between(to ID) Entries {
+	lo, ok := slices.BinarySearch(e.To, to)
+	if !ok {
+		return Entries{}
+	}
+	hi := lo + 1
+	for hi < len(e.To) && e.To[hi] == to {
+		hi++
+	}
+	return e.Sub(lo, hi)
+}
+
+// Sort sorts the entries by neighbour and relation. It replaces the planes.
+func (e *Entries) Sort() {
+	order := make([]int, len(e.To))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		return cmp.Or(cmp.Compare(e.To[i], e.To[j]), cmp.Compare(e.RelationAt(i), e.RelationAt(j)))
+	})
+	empty := e.Sub(0, 0)
+	sorted := empty.Grown(len(e.To))
+	for _, i := range order {
+		sorted.Append(e.Sub(i, i+1))
+	}
+	*e = sorted
+}
+
+// Only returns the entries of a relation, without the plane of relations.
+func (e *Entries) Only(relation uint16) Entries {
+	if e.Relation == nil {
+		if relation == 0 {
+			return *e
+		}
+		return Entries{}
+	}
+	var only Entries
+	for i, r := range e.Relation {
+		if r == relation {
+			weight, time := e.At(i)
+			only.Add(e.To[i], 0, weight, time)
+		}
+	}
+	return only
+}
+
+// Joiner joins the edges of several relations between two nodes.
+type Joiner struct {
+	Time int64 // latest time of the edges; 0: none has a time
+	sum  float64
+}
+
+// Add adds an edge.
+func (j *Joiner) Add(weight float32, time int64) {
+	j.sum += float64(weight)
+	if j.Time == 0 || time != 0 && time > j.Time {
+		j.Time = time
 	}
 }
+
+// Weight returns the sum of the weights, at most MaxWeight.
+func (j *Joiner) Weight() float32 { return float32(min(j.sum, MaxWeight)) }

@@ -12,19 +12,25 @@ import (
 // and neighbours:
 //
 //	crc32c of the rest        4 bytes
-//	flags                     1 byte: blockWeights, blockTimes
+//	flags                     1 byte: blockWeights, blockTimes, blockRelations
 //	rows, up to the planes    uvarint: twice the number of entries, plus 1 if the row does not follow the previous one;
-//	                          then how many rows it skips; its first neighbour; gaps - 1 between neighbours
+//	                          then how many rows it skips; its first neighbour; gaps between neighbours, less 1
+//	                          unless the block has relations, where a neighbour may repeat
 //	0                         a row with no entries marks the end of the rows
+//	relations                 if some relation is not 0: how many relations there are, the first one, gaps - 1
+//	                          between them; for each entry, the index of its relation in as many bits as the
+//	                          highest index takes
 //	weights                   4 bytes per entry, if some weight is not 1
 //	times                     varint differences, if some edge has a time
 //
 // The first neighbour of a row is stored as a zigzag difference to the row.
 //
-// INVARIANT: a row is in one block, or in consecutive blocks that begin with it.
+// INVARIANT: a row is in one block, or in consecutive blocks that begin with it. All entries of two
+// nodes are in the same block.
 const (
 	blockWeights = 1 << iota
 	blockTimes
+	blockRelations
 )
 
 // blockSize is the approximate size of a full block in bytes. A row that is read on demand costs
@@ -42,17 +48,18 @@ type RowPacker struct {
 
 // entry is an entry of a row.
 type entry struct {
-	row, to ID
-	weight  float32
-	time    int64
+	row, to  ID
+	relation uint16
+	weight   float32
+	time     int64
 }
 
-// Add adds the next entry: the neighbour to of a row. Entries must ascend strictly by row and
-// neighbour.
-func (p *RowPacker) Add(row, to ID, weight float32, time int64) error {
-	e := entry{row, to, weight, time}
+// Add adds the next entry: the neighbour to of a row. Entries must ascend strictly by row,
+// neighbour and relation.
+func (p *RowPacker) Add(row, to ID, relation uint16, weight float32, time int64) error {
+	e := entry{row, to, relation, weight, time}
 	newRow := len(p.run) == 0 || p.run[len(p.run)-1].row != row
-	if p.size >= blockSize {
+	if p.size >= blockSize && (newRow || p.run[len(p.run)-1].to != to) {
 		full := len(p.run)
 		if !newRow && p.last > 0 {
 			full = p.last // the last row begins a block
@@ -98,6 +105,9 @@ func entrySize(e entry, newRow bool) int {
 	if e.time != 0 {
 		n += 4
 	}
+	if e.relation != 0 {
+		n++
+	}
 	return n
 }
 
@@ -111,8 +121,12 @@ func appendBlock(b []byte, run []entry) []byte {
 		if e.time != 0 {
 			flags |= blockTimes
 		}
+		if e.relation != 0 {
+			flags |= blockRelations
+		}
 	}
 	b = append(b, flags)
+	gap := leastGap(flags)
 	for i, next := 0, ID(0); i < len(run); {
 		u, j := run[i].row, i+1
 		for j < len(run) && run[j].row == u {
@@ -127,11 +141,14 @@ func appendBlock(b []byte, run []entry) []byte {
 		next = u + 1
 		b = binary.AppendVarint(b, int64(run[i].to)-int64(u))
 		for k := i + 1; k < j; k++ {
-			b = binary.AppendUvarint(b, uint64(run[k].to-run[k-1].to-1))
+			b = binary.AppendUvarint(b, uint64(run[k].to-run[k-1].to-gap))
 		}
 		i = j
 	}
 	b = append(b, 0)
+	if flags&blockRelations != 0 {
+		b = appendRelations(b, run)
+	}
 	if flags&blockWeights != 0 {
 		for _, e := range run {
 			b = AppendFloat32(b, e.weight)
@@ -145,6 +162,88 @@ func appendBlock(b []byte, run []entry) []byte {
 		}
 	}
 	return b
+}
+
+// leastGap returns the smallest gap between the neighbours of a row in a block with these flags.
+func leastGap(flags byte) ID {
+	if flags&blockRelations != 0 {
+		return 0
+	}
+	return 1
+}
+
+// appendRelations appends the relations of entries.
+func appendRelations(b []byte, run []entry) []byte {
+	var all []uint16
+	for _, e := range run {
+		all = append(all, e.relation)
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	b = binary.AppendUvarint(b, uint64(len(all)))
+	next := uint16(0)
+	for _, r := range all {
+		b = binary.AppendUvarint(b, uint64(r-next))
+		next = r + 1
+	}
+	width := bits.Len(uint(len(all) - 1))
+	held, n := uint64(0), 0
+	for _, e := range run {
+		i, _ := slices.BinarySearch(all, e.relation)
+		held |= uint64(i) << n
+		for n += width; n >= 8; n -= 8 {
+			b, held = append(b, byte(held)), held>>8
+		}
+	}
+	if n > 0 {
+		b = append(b, byte(held))
+	}
+	return b
+}
+
+// relations decodes the relations of n entries, and appends them to to.
+func (d *Decoder) relations(to []uint16, n int) []uint16 {
+	all := make([]uint16, 0, d.Count())
+	for next := uint64(0); len(all) < cap(all) && d.Err == nil; {
+		next += d.Uvarint()
+		if next > math.MaxUint16 {
+			d.Fail("a relation")
+		}
+		all = append(all, uint16(next))
+		next++
+	}
+	if d.Err == nil && len(all) == 0 {
+		d.Fail("the relations")
+	}
+	width := bits.Len(uint(max(len(all), 1) - 1))
+	packed := d.take((uint64(n)*uint64(width)+7)/8, "the relations")
+	held, have := uint64(0), 0
+	for range n {
+		for have < width && len(packed) > 0 {
+			held |= uint64(packed[0]) << have
+			packed, have = packed[1:], have+8
+		}
+		i := int(held & (1<<width - 1))
+		if held, have = held>>width, have-width; i >= len(all) {
+			d.Fail("a relation")
+			return to
+		}
+		to = append(to, all[i])
+	}
+	return to
+}
+
+// checkRelations checks that the relations of the entries of two nodes ascend.
+func (d *Decoder) checkRelations(r *Rows) {
+	lo := 0
+	for _, hi := range r.End {
+		for i := lo + 1; i < hi && hi <= len(r.Relation); i++ {
+			if r.To[i] == r.To[i-1] && r.Relation[i] <= r.Relation[i-1] {
+				d.Fail("relations that ascend")
+			}
+		}
+		lo = hi
+	}
 }
 
 // Rows holds the rows of a block: row i belongs to Node[i] and has the entries End[i-1] to End[i].
@@ -184,15 +283,36 @@ func (r *Rows) Each(visit func(ID, Entries) error) error {
 	return nil
 }
 
-// Rows decodes the content of a block into r, whose slices it reuses. Rows and neighbours ascend
-// unless it returns ErrCorrupt.
+// Joined makes r the joined rows.
+func (r *Rows) Joined() {
+	if r.Relation == nil {
+		return
+	}
+	var all Entries
+	lo := 0
+	for i, hi := range r.End {
+		row := r.Sub(lo, hi)
+		all.Append(row.Joined())
+		lo, r.End[i] = hi, len(all.To)
+	}
+	r.Entries = all
+}
+
+// Rows decodes the content of a block into r, whose slices it reuses. Rows ascend, and their
+// entries, unless it returns ErrCorrupt.
 func (d *Decoder) Rows(r *Rows) error {
 	flags := d.Byte()
-	*r = Rows{r.Node[:0], r.End[:0], Entries{r.To[:0], r.Weight[:0], r.Time[:0]}}
+	*r = Rows{r.Node[:0], r.End[:0], Entries{r.To[:0], r.Relation[:0], r.Weight[:0], r.Time[:0]}}
 	for u, n := d.row(0); n > 0; u, n = d.row(u + 1) {
 		r.Node = append(r.Node, ID(u))
-		r.To = d.neighbours(r.To, int64(u), n)
+		r.To = d.neighbours(r.To, int64(u), n, leastGap(flags))
 		r.End = append(r.End, len(r.To))
+	}
+	if flags&blockRelations == 0 {
+		r.Relation = nil
+	} else {
+		r.Relation = d.relations(r.Relation, len(r.To))
+		d.checkRelations(r)
 	}
 	if flags&blockWeights == 0 {
 		r.Weight = nil
@@ -214,22 +334,32 @@ func (d *Decoder) Rows(r *Rows) error {
 }
 
 // AppendHead decodes the content of a block as far as the first n neighbours of the row of u, which
-// it appends to to, or all if there are fewer. It skips the rows before. It returns ErrCorrupt
-// unless the block begins with the row of first.
+// it appends to to, or all if there are fewer. A neighbour that repeats counts once. AppendHead
+// skips the rows before. It returns ErrCorrupt unless the block begins with the row of first.
 func (d *Decoder) AppendHead(to []ID, first, u ID, n int) ([]ID, error) {
-	d.Byte()
+	gap := leastGap(d.Byte())
 	v, entries := d.row(0)
 	if d.Err == nil && (entries == 0 || v != uint64(first)) {
 		return to, fmt.Errorf("%w: it does not begin with row %d", ErrCorrupt, first)
 	}
 	for ; entries > 0 && v <= uint64(u); v, entries = d.row(v + 1) {
 		if v == uint64(u) {
-			to = d.neighbours(to, int64(v), min(n, entries))
-			break
+			return d.appendNeighbours(to, int64(v), entries, n, gap), d.Err
 		}
 		d.skip(entries)
 	}
 	return to, d.Err
+}
+
+// appendNeighbours appends the first n neighbours of row u, which has the given number of entries.
+func (d *Decoder) appendNeighbours(to []ID, u int64, entries, n int, gap ID) []ID {
+	if gap > 0 {
+		return d.neighbours(to, u, min(n, entries), gap)
+	}
+	begin := len(to)
+	to = d.neighbours(to, u, entries, gap)
+	all := slices.Compact(to[begin:])
+	return to[:begin+min(n, len(all))]
 }
 
 // row decodes the beginning of a row: its node, where next is the one after the last row's, and the
@@ -267,8 +397,9 @@ func (d *Decoder) skip(n int) {
 	}
 }
 
-// neighbours decodes the first n > 0 neighbours of row u, and appends them to to.
-func (d *Decoder) neighbours(to []ID, u int64, n int) []ID {
+// neighbours decodes the first n > 0 neighbours of row u, which differ by at least the given gap,
+// and appends them to to.
+func (d *Decoder) neighbours(to []ID, u int64, n int, least ID) []ID {
 	v := uint64(u + d.Varint())
 	if v > math.MaxUint32 || n > len(d.B)+1 {
 		d.Fail("a row")
@@ -295,7 +426,7 @@ func (d *Decoder) neighbours(to []ID, u int64, n int) []ID {
 			}
 			gap, b = min(gap, math.MaxUint32), b[size:]
 		}
-		v += 1 + gap
+		v += uint64(least) + gap
 		row[k] = ID(v)
 	}
 	if d.B = b; v > math.MaxUint32 { // neighbours ascend, so the previous ones fit

@@ -14,20 +14,39 @@ import (
 	"kith/ppr"
 )
 
-// Edge is one stored edge. For an undirected edge, U <= V.
+// Ends are the nodes of an edge.
+type Ends struct{ U, V ppr.ID }
+
+// Edge is one stored edge. For an undirected edge, U <= V. It has four fields, because the compiler
+// keeps no larger structs in registers.
 type Edge struct {
-	U, V   ppr.ID
-	Weight float32 // finite, > 0
-	Time   int64   // seconds since 1970, 0 for an edge without a time
+	Ends
+	Weight   float32 // finite, > 0
+	Relation uint16
+	Time     int64 // seconds since 1970, 0 for an edge without a time
 }
 
-// Pair returns the endpoints of an edge as one number, ordered as edges are. Unless directed, the
-// lower endpoint comes first.
-func (e *Edge) Pair(directed bool) uint64 {
-	if !directed && e.U > e.V {
+// Directions says which relations, by number, have directed edges.
+type Directions []bool
+
+// Pair returns the endpoints of an edge as one number, ordered as edges are. Unless the edge is
+// directed, the lower endpoint comes first.
+func (e *Edge) Pair(directed Directions) uint64 {
+	if !directed[e.Relation] && e.U > e.V {
 		return uint64(e.V)<<32 | uint64(e.U)
 	}
 	return uint64(e.U)<<32 | uint64(e.V)
+}
+
+// Before reports whether an edge comes before another one in the order of pairs and relations.
+func (e *Edge) Before(o *Edge, directed Directions) bool {
+	p, q := e.Pair(directed), o.Pair(directed)
+	return p < q || p == q && e.Relation < o.Relation
+}
+
+// Same reports whether two edges have the same pair and relation.
+func (e *Edge) Same(o *Edge, directed Directions) bool {
+	return e.Relation == o.Relation && e.Pair(directed) == o.Pair(directed)
 }
 
 // Scratch is temporary storage, such as a temporary file.
@@ -90,10 +109,11 @@ type Section struct {
 }
 
 // Bytes of an edge in the scratch file: U and V, followed by weight and time if some edge of the
-// section needs them.
+// section needs them, and by the relation if some relation is not 0.
 const (
-	widthPlain = 8
-	widthFull  = 20
+	widthPlain    = 8
+	widthFull     = 20
+	widthRelation = 2
 )
 
 // SectionOf returns the section that some edges take which starts at the given offset.
@@ -101,13 +121,23 @@ func SectionOf(at int64, edges []Edge) Section { return Section{at, len(edges), 
 
 // widthOf returns the bytes per edge of a section with the given edges.
 func widthOf(edges []Edge) int {
+	width, relation := widthPlain, 0
 	for i := range edges {
 		if edges[i].Weight != 1 || edges[i].Time != 0 {
-			return widthFull
+			width = widthFull
+		}
+		if edges[i].Relation != 0 {
+			relation = widthRelation
 		}
 	}
-	return widthPlain
+	return width + relation
 }
+
+// full reports whether the edges of the section have weights and times.
+func (s Section) full() bool { return s.width >= widthFull }
+
+// relations reports whether the edges of the section have relations.
+func (s Section) relations() bool { return s.width != widthPlain && s.width != widthFull }
 
 // Size returns the length of the section in bytes.
 func (s Section) Size() int64 { return int64(s.edges) * int64(s.width) }
@@ -115,16 +145,18 @@ func (s Section) Size() int64 { return int64(s.edges) * int64(s.width) }
 // WriteEdges writes the edges of a section.
 func (f *File) WriteEdges(to Section, edges []Edge) error {
 	out := f.Writer(to.at, int(min(WholeBuffer, to.Size())))
-	var b [widthFull]byte
 	for i := range edges {
 		e := &edges[i]
-		binary.LittleEndian.PutUint32(b[:], e.U)
-		binary.LittleEndian.PutUint32(b[4:], e.V)
-		if to.width == widthFull {
-			binary.LittleEndian.PutUint32(b[8:], math.Float32bits(e.Weight))
-			binary.LittleEndian.PutUint64(b[12:], uint64(e.Time))
+		b := binary.LittleEndian.AppendUint32(out.AvailableBuffer(), e.U)
+		b = binary.LittleEndian.AppendUint32(b, e.V)
+		if to.full() {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(e.Weight))
+			b = binary.LittleEndian.AppendUint64(b, uint64(e.Time))
 		}
-		_, _ = out.Write(b[:to.width]) // Flush returns the error
+		if to.relations() {
+			b = binary.LittleEndian.AppendUint16(b, e.Relation)
+		}
+		_, _ = out.Write(b) // Flush returns the error
 	}
 	if err := out.Flush(); err != nil {
 		return Error(err)
@@ -145,10 +177,13 @@ func (f *File) ReadEdges(from Section, buffer int, readErr *error) func() (Edge,
 			*readErr = Error(err)
 			return e, false
 		}
-		e = Edge{U: binary.LittleEndian.Uint32(b), V: binary.LittleEndian.Uint32(b[4:]), Weight: 1}
-		if from.width == widthFull {
+		e = Edge{Ends: Ends{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])}, Weight: 1}
+		if from.full() {
 			e.Weight = math.Float32frombits(binary.LittleEndian.Uint32(b[8:]))
 			e.Time = int64(binary.LittleEndian.Uint64(b[12:]))
+		}
+		if from.relations() {
+			e.Relation = binary.LittleEndian.Uint16(b[from.width-widthRelation:])
 		}
 		_, _ = in.Discard(from.width) // cannot fail after Peek
 		left--

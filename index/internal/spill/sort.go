@@ -1,13 +1,15 @@
 package spill
 
+import "slices"
+
 // Sorted is a list of edges of any length, sorted by an external merge sort (Knuth, The Art of
 // Computer Programming 3, section 5.4): sorted runs in a scratch file, and the last one in memory.
-// Sorting is stable and keeps all edges, so the merge returns the edges of a pair in the order in
-// which they were added, whatever the limit.
+// Edges of a pair are sorted by relation. Sorting is stable and keeps all edges, so the merge
+// returns equal edges in the order in which they were added, whatever the limit.
 type Sorted struct {
-	Directed bool  // if false, the two directions of an edge are one pair
-	Limit    int   // maximum number of edges in memory; 0: any number
-	Buffers  int64 // bytes for reading all runs at the same time
+	Directed Directions // the two directions of an undirected edge are one pair
+	Limit    int        // maximum number of edges in memory; 0: any number
+	Buffers  int64      // bytes for reading all runs at the same time
 	File     File
 	runs     []Section // in the order of addition
 	tail     []Edge    // follows the runs; sorted after sort
@@ -23,6 +25,17 @@ func (l *Sorted) Add(e Edge) error {
 	}
 	l.tail = append(l.tail, e)
 	return nil
+}
+
+// Len returns the number of edges in memory.
+func (l *Sorted) Len() int { return len(l.tail) }
+
+// Grow makes room for n edges, as far as the limit allows.
+func (l *Sorted) Grow(n int) {
+	if l.Limit > 0 {
+		n = min(n, l.Limit)
+	}
+	l.tail = slices.Grow(l.tail, n)
 }
 
 // spill moves the edges in memory to the scratch file as a run.
@@ -45,7 +58,7 @@ func (l *Sorted) spill() error {
 func (l *Sorted) Sort() { l.tail, l.spare = RadixSort(l.tail, l.spare, l.Directed) }
 
 // Reader returns a merger of base, which must ascend or be nil, and of the list. It returns the
-// edges ascending by pairs. The edges of a pair come in the order in which they were added, the
+// edges ascending by pair and relation. Equal ones come in the order in which they were added, the
 // edges of base, which is list 0, first. The merge ends early after an error, which it stores in
 // readErr.
 func (l *Sorted) Reader(base func() (Edge, bool), readErr *error) *Merger[Edge] {
@@ -65,7 +78,7 @@ func (l *Sorted) Reader(base func() (Edge, bool), readErr *error) *Merger[Edge] 
 		return e, true
 	})
 	directed := l.Directed
-	return NewMerger(lists, func(a, b *Edge) bool { return a.Pair(directed) < b.Pair(directed) })
+	return NewMerger(lists, func(a, b *Edge) bool { return a.Before(b, directed) })
 }
 
 // Take makes the list the given edges, sorted in memory.
@@ -98,15 +111,18 @@ func (l *Sorted) Rewrite(run Section, rename func([]Edge) error) error {
 // Forget drops the edges in memory, which do not belong in the list.
 func (l *Sorted) Forget() { l.tail, l.spare = nil, nil }
 
-// RadixSort sorts edges by their pairs, stably, byte by byte from the lowest (Knuth 3, section
+// RadixSort sorts edges by pair and relation, stably, byte by byte from the lowest (Knuth 3, section
 // 5.2.5, algorithm R). Both slices are overwritten. out is the sorted slice, and free is the other
 // slice, which may be longer than spare was.
-func RadixSort(edges, spare []Edge, directed bool) (out, free []Edge) {
-	var count [8][256]int
+func RadixSort(edges, spare []Edge, directed Directions) (out, free []Edge) {
+	var count [relationDigits + 8][256]int
 	for i := range edges {
-		for d, k := 0, edges[i].Pair(directed); d < 8; d, k = d+1, k>>8 {
+		e := &edges[i]
+		for d, k := relationDigits, e.Pair(directed); d < len(count); d, k = d+1, k>>8 {
 			count[d][byte(k)]++
 		}
+		count[0][byte(e.Relation)]++
+		count[1][byte(e.Relation>>8)]++
 	}
 	if cap(spare) < len(edges) {
 		spare = make([]Edge, cap(edges))
@@ -114,7 +130,7 @@ func RadixSort(edges, spare []Edge, directed bool) (out, free []Edge) {
 	spare = spare[:len(edges)]
 	for d := range count {
 		place := &count[d]
-		if len(edges) == 0 || place[byte(edges[0].Pair(directed)>>(8*d))] == len(edges) {
+		if len(edges) == 0 || place[edges[0].digit(d, directed)] == len(edges) {
 			continue // all edges have the same byte here
 		}
 		at := 0
@@ -123,13 +139,25 @@ func RadixSort(edges, spare []Edge, directed bool) (out, free []Edge) {
 			at += n
 		}
 		for i := range edges {
-			v := byte(edges[i].Pair(directed) >> (8 * d))
+			v := edges[i].digit(d, directed)
 			spare[place[v]] = edges[i]
 			place[v]++
 		}
 		edges, spare = spare, edges
 	}
 	return edges, spare
+}
+
+// relationDigits is the number of bytes of a relation.
+const relationDigits = 2
+
+// digit returns byte d of the number that the edge is sorted by, the lowest first: the relation,
+// then the pair.
+func (e *Edge) digit(d int, directed Directions) byte {
+	if d < relationDigits {
+		return byte(e.Relation >> (8 * d))
+	}
+	return byte(e.Pair(directed) >> (8 * (d - relationDigits)))
 }
 
 // Merger merges sorted lists with a tree of losers (Knuth, The Art of Computer Programming 3,

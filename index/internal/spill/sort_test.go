@@ -28,10 +28,13 @@ func (p *paper) ReadAt(b []byte, at int64) (int, error) {
 	return bytes.NewReader(p.b).ReadAt(b, at)
 }
 
-func randomEdges(rng *rand.Rand, n, nodes int) []Edge {
+func randomEdges(rng *rand.Rand, n, nodes, relations int) []Edge {
 	edges := make([]Edge, n)
 	for i := range edges {
-		edges[i] = Edge{U: ppr.ID(rng.IntN(nodes)) * 0x10001, V: ppr.ID(rng.IntN(nodes)) * 0x301, Weight: 1}
+		edges[i] = Edge{Ends: Ends{ppr.ID(rng.IntN(nodes)) * 0x10001, ppr.ID(rng.IntN(nodes)) * 0x301}, Weight: 1}
+		if relations > 1 {
+			edges[i].Relation = uint16(rng.IntN(relations)) * 0x101
+		}
 		if rng.IntN(2) == 0 {
 			edges[i].Weight, edges[i].Time = float32(i+1), -int64(i)
 		}
@@ -39,14 +42,33 @@ func randomEdges(rng *rand.Rand, n, nodes int) []Edge {
 	return edges
 }
 
+// someDirections returns directions for randomEdges with one relation and with several.
+func someDirections() []Directions {
+	several := make(Directions, 9*0x101+1)
+	for i := range several {
+		several[i] = i%2 == 1
+	}
+	return []Directions{{false}, {true}, several}
+}
+
+// inOrder compares edges by pair and relation.
+func inOrder(directed Directions) func(a, b Edge) int {
+	return func(a, b Edge) int {
+		return cmp.Or(cmp.Compare(a.Pair(directed), b.Pair(directed)), cmp.Compare(a.Relation, b.Relation))
+	}
+}
+
+// relationsOf returns the number of relations that randomEdges can have.
+func relationsOf(directed Directions) int { return 1 + len(directed)/0x101 }
+
 func TestRadixSort(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, directed := range []bool{false, true} {
+	for _, directed := range someDirections() {
 		for _, n := range []int{0, 1, 2, 3, 100, 5000} {
-			edges := randomEdges(rng, n, 1+n/4)
+			edges := randomEdges(rng, n, 1+n/4, relationsOf(directed))
 			want := slices.Clone(edges)
-			slices.SortStableFunc(want, func(a, b Edge) int { return cmp.Compare(a.Pair(directed), b.Pair(directed)) })
+			slices.SortStableFunc(want, inOrder(directed))
 			if got, _ := RadixSort(edges, make([]Edge, n), directed); !slices.Equal(got, want) {
 				t.Errorf("directed %v: %d edges are not sorted", directed, n)
 			}
@@ -55,21 +77,21 @@ func TestRadixSort(t *testing.T) {
 }
 
 // TestSorted verifies that for any number of runs the merge returns every edge, ordered by
-// pairs, and the edges of a pair in the order of addition, those of the base first.
+// pair and relation, and equal edges in the order of addition, the edges of the base first.
 func TestSorted(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i, limit := range []int{0, 1, 7, 99, 100, 101, 5000} {
-		directed := i%2 == 0
-		edges := randomEdges(rng, 1000, 20)
+		directed := someDirections()[i%3]
+		edges := randomEdges(rng, 1000, 20, relationsOf(directed))
 		if limit == 99 { // some runs with endpoints only
 			for i := range edges[:500] {
-				edges[i].Weight, edges[i].Time = 1, 0
+				edges[i].Weight, edges[i].Relation, edges[i].Time = 1, 0, 0
 			}
 		}
-		base := []Edge{{U: 0, V: 7, Weight: 3}, {U: 1, V: edges[0].V + 2, Weight: 9}}
+		base := []Edge{{Ends: Ends{0, 7}, Weight: 3}, {Ends: Ends{1, edges[0].V + 2}, Weight: 9}}
 		want := slices.Concat(base, edges)
-		slices.SortStableFunc(want, func(a, b Edge) int { return cmp.Compare(a.Pair(directed), b.Pair(directed)) })
+		slices.SortStableFunc(want, inOrder(directed))
 		l := Sorted{Directed: directed, Limit: limit, File: File{Create: newPaper}}
 		for _, e := range edges {
 			if err := l.Add(e); err != nil {

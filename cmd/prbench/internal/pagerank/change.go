@@ -105,7 +105,7 @@ func (s *subject) apply(r *rand.Rand, c change, near []index.ID) (next *index.Sn
 		if c.kind == "delete" {
 			w = 0
 		}
-		if _, err := b.SetEdge(u, v, w, 0); err != nil {
+		if _, err := b.SetEdge(index.Edge{Ends: index.Ends{U: u, V: v}, Weight: w}); err != nil {
 			return nil, 0, err
 		}
 		done++

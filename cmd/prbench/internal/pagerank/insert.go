@@ -71,7 +71,7 @@ func edited(g *index.Graph, edges []index.Edge, size int) *index.Graph {
 	for ; len(edges) > 0; edges = edges[size:] {
 		edit := g.Edit()
 		for _, e := range edges[:size] {
-			edit.Set(e.U, e.V, 1, 0)
+			edit.Set(index.Edge{Ends: index.Ends{U: e.U, V: e.V}, Weight: 1})
 		}
 		g = edit.Graph()
 	}
@@ -83,7 +83,7 @@ func committed(snap *index.Snapshot, edges []index.Edge) (*index.Snapshot, error
 	store := memoryStore{}
 	for _, e := range edges {
 		b := snap.Begin()
-		if _, err := b.SetEdge(e.U, e.V, 1, 0); err != nil {
+		if _, err := b.SetEdge(index.Edge{Ends: index.Ends{U: e.U, V: e.V}, Weight: 1}); err != nil {
 			return nil, err
 		}
 		if err := b.Write(store, index.Commit{}); err != nil {
@@ -101,7 +101,7 @@ func (s *subject) newEdges(r *rand.Rand, n int) (edges []index.Edge) {
 		u, v, ok := s.pick(r, s.snap.Graph, change{kind: "insert"}, nil)
 		if pair := [2]index.ID{min(u, v), max(u, v)}; ok && !drawn[pair] {
 			drawn[pair] = true
-			edges = append(edges, index.Edge{U: u, V: v, Weight: 1})
+			edges = append(edges, index.Edge{Ends: index.Ends{U: u, V: v}, Weight: 1})
 		}
 	}
 	return edges

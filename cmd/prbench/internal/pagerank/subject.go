@@ -71,7 +71,7 @@ func readSnapshot(ctx context.Context, file string, directed bool, columns edgel
 	bulk := index.New(index.Meta{Directed: directed, Alpha: benchAlpha, Epsilon: benchEps}).Bulk(index.BulkOptions{})
 	for e, err := range list.Edges() {
 		if err == nil {
-			err = bulk.Edge(keyOf(e.Src), keyOf(e.Dst), e.Weight, e.Time)
+			err = bulk.Edge(keyOf(e.Src), keyOf(e.Dst), 0, e.Weight, e.Time)
 		}
 		if err == nil {
 			err = ctx.Err()
