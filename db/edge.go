@@ -310,8 +310,10 @@ func (tx *Tx) AddRelation(r Relation) error {
 	if _, ok := tx.meta().RelationNumber(r.Name); ok {
 		return missing(kindRelation, r.Name, nil, ErrExists, "relation %q exists already", r.Name)
 	}
-	_, err = b.Relate(r.Name, r.Directed)
-	return inputError(err)
+	if _, err = b.Relate(r.Name, r.Directed); err != nil {
+		return inputError(err)
+	}
+	return nil
 }
 
 // meta returns the meta record that describes the graph as the transaction sees it.
@@ -359,7 +361,10 @@ func (tx *Tx) makeRelation(name string) (uint16, error) {
 		return number, nil
 	}
 	number, err := tx.batch.Relate(name, m.Directed)
-	return number, inputError(err)
+	if err != nil {
+		return 0, inputError(err)
+	}
+	return number, nil
 }
 
 // relation returns the relation of an edge. It returns ErrInput for several relations.

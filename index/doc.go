@@ -41,8 +41,8 @@
 //	k generation first    dictionary by id: the keys of consecutive ids, starting at id first, 4 KB
 //	j generation block    dictionary by key, if ids are not in key order: keys and ids in key order, 4 KB
 //	n generation block    node records (label, deleted) of 4096 consecutive ids, unless all are zero
-//	x generation block    out-rows: a run of their entries, 4 KB
-//	y generation block    in-rows of a directed graph, in the same form
+//	x generation block    out-rows: a run of their edges, 4 KB
+//	y generation block    in-rows, in the same form, if some relation is directed
 //	i generation kind (*) directory of the blocks x or y: the first row of each block; of the dictionary:
 //	                      the first id and key of each block; of the blocks n: which are stored
 //	g generation block    degrees of 2048 consecutive ids
@@ -112,7 +112,20 @@
 // labels and of the bytes of vectors are in the meta record.
 //
 // Records hold whole rows, as memory does: an undirected edge in the rows of both of its nodes, a
-// directed one in an out-row and an in-row. Load compares the two by sums of hashes.
+// directed one in an out-row and an in-row. If some relation is directed, an undirected edge is in
+// the out-rows and the in-rows of both. Load compares the rows by sums of hashes.
+//
+// # Relations
+//
+// An edge is a source, a relation and a target. A stored row has its edges in the order of their
+// neighbours and relations. A block whose edges are not all of relation 0 lists its relations once,
+// and has the index of one for each edge, in as many bits as that takes: three for five relations.
+//
+// In memory, a graph has joined rows, with one entry for each neighbour, for what concerns the edges
+// of all relations together. If the edges have several relations, it has them by relation too: in
+// the rows of a base, 6 bytes for each node and relation, and 4 bytes an edge (4 more for weights, 8
+// for times). A graph whose edges all have the same relation takes no more memory than one without
+// relations.
 //
 // The dictionary is in the store, too, until it is loaded. In memory it takes 8 bytes for an
 // integer key, 16 and the string for a string key, and 4 more if ids are not in key order. In the
