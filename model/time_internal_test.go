@@ -291,7 +291,7 @@ func TestTimeColumnsScale(t *testing.T) {
 		e := index.NewGraph(true).Edit()
 		e.Grow(20)
 		for i := range int64(200) {
-			e.Set(index.Edge{Ends: index.Ends{U: ID(rng.IntN(20)), V: ID(rng.IntN(20))}, Weight: 1, Time: (1_000_000+1000*i)*unit})
+			e.Set(index.Edge{Ends: index.Ends{U: ID(rng.IntN(20)), V: ID(rng.IntN(20))}, Weight: 1, Time: (1_000_000 + 1000*i) * unit})
 		}
 		var h history
 		x := nn.Resize(blas32.General{}, 20, timeLen)
@@ -351,7 +351,7 @@ func TestTimeColumnsLongRow(t *testing.T) {
 	s := &stream{directed: true, now: n * 100}
 	for i, u := range rng.Perm(n) {
 		s.edges = append(s.edges, instant{ID(u) + 1, 0, 1, int64(100 * (i + 1))})
-		e.Set(index.Edge{Ends: index.Ends{U: ID(u)+1, V: 0}, Weight: 1, Time: int64(100*(i+1))})
+		e.Set(index.Edge{Ends: index.Ends{U: ID(u) + 1, V: 0}, Weight: 1, Time: int64(100 * (i + 1))})
 	}
 	g := e.Graph()
 	s.pace, s.unit = paceOf(g), weightUnit(g)
@@ -376,7 +376,7 @@ func BenchmarkTimeColumns(b *testing.B) {
 			e := index.NewGraph(true).Edit()
 			e.Grow(nodes)
 			for i := range int64(20 * nodes) {
-				e.Set(index.Edge{Ends: index.Ends{U: ID(rng.IntN(nodes)), V: ID(rng.IntN(nodes))}, Weight: 1, Time: 1+i})
+				e.Set(index.Edge{Ends: index.Ends{U: ID(rng.IntN(nodes)), V: ID(rng.IntN(nodes))}, Weight: 1, Time: 1 + i})
 			}
 			g := e.Graph()
 			targets := make([]ID, 1000)
