@@ -18,6 +18,18 @@ import (
 	"kith/index"
 )
 
+// Errors to test for with errors.Is. Package db exports them under the same names.
+var (
+	ErrNotFound = errors.New("db: not found")
+	ErrClosed   = errors.New("db: closed")
+	ErrReadOnly = errors.New("db: read only")
+	ErrLocked   = errors.New("db: locked")
+	ErrCorrupt  = index.ErrCorrupt
+	ErrMismatch = index.ErrMismatch
+	ErrTooLarge = errors.New("db: too large")
+	ErrFull     = errors.New("db: disk full")
+)
+
 // Store is an open store. Any number of goroutines may read and one may write.
 //
 // INVARIANT: until the first write, the files are as the last process left them, and Badger only
