@@ -215,8 +215,8 @@ const (
 // minChanges and at most maxChanges, which an open reads in a fraction of a second, or when they
 // take a quarter of the memory of the graph. Writers wait when they take half of it.
 func (db *DB) compactionDue(s *snapshot) (due, urgent bool) {
-	changes := s.ChangesSince(s.Meta.Base)
-	many := int64(len(changes)) >= max(minChanges, min(s.Meta.Edges/10, maxChanges))
+	changes := s.NumChangesSince(s.Meta.Base)
+	many := int64(changes) >= max(minChanges, min(s.Meta.Edges/10, maxChanges))
 	bytes, memory := s.ChangedBytes(), db.opts.memory(graphPart)
 	return many || bytes >= memory/4, bytes >= memory/2
 }

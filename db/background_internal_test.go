@@ -62,7 +62,7 @@ func TestCompactMovesKeys(t *testing.T) {
 	insert(t, g, 0, 100)
 	must(t, g.compact(context.Background()))
 	now := g.now.Load()
-	if left := now.KeptBytes() - 16*int64(now.LoggedChanges()); left != 0 || !now.Loaded() {
+	if left := now.KeptBytes() - 20*int64(now.LoggedChanges()); left != 0 || !now.Loaded() {
 		t.Errorf("%d bytes of keys are left, loaded %v", left, now.Loaded())
 	}
 	insert(t, g, 100, 10)

@@ -209,9 +209,9 @@ func (tx *Tx) without(ctx context.Context, edges [][2]index.ID) (*index.Graph, e
 // depend on which rows were read before.
 func (tx *Tx) fitsSecond() bool {
 	g := tx.snap.Graph
-	changes := tx.snap.ChangesSince(tx.snap.Meta.Base)
+	changes := tx.snap.NumChangesSince(tx.snap.Meta.Base)
 	first := min(tx.snap.LoadedBytes(), tx.db.opts.memory(graphPart))
-	return first+g.LoadedBytes()+changeBytes*int64(len(changes)) <= tx.db.opts.memory(graphPart, workPart)
+	return first+g.LoadedBytes()+changeBytes*int64(changes) <= tx.db.opts.memory(graphPart, workPart)
 }
 
 // mostHidden returns the number of edges that can be hidden without a second graph.

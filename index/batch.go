@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"kith/index/internal/pages"
-	"kith/ppr"
 )
 
 // Batch collects the changes of one commit on top of a snapshot. It must not be used by several
@@ -23,7 +22,6 @@ type Batch struct {
 	observationBytes int64  // number of their bytes
 	sum              uint32 // their checksum
 	began            *Meta  // of the snapshot that the batch began on
-	directed         bool   // its graph was directed
 }
 
 // vectorChange is a node's feature vector before a change.
@@ -34,7 +32,7 @@ type vectorChange struct {
 
 // Begin starts a batch of changes that make the version after s.
 func (s *Snapshot) Begin() *Batch {
-	b := &Batch{now: *s, edit: s.Graph.Edit(), by: new(pages.Owner), pending: map[Key]ID{}, began: &s.Meta, directed: s.Graph.directed}
+	b := &Batch{now: *s, edit: s.Graph.Edit(), by: new(pages.Owner), pending: map[Key]ID{}, began: &s.Meta}
 	b.now.Graph = b.edit.view()
 	b.now.Meta.Labels = slices.Clone(s.Meta.Labels)
 	b.now.Meta.Relations = slices.Clone(s.Meta.Relations)
@@ -223,7 +221,7 @@ func (b *Batch) Grows() bool { return b.grown }
 
 // KeptBytes returns the KeptBytes of the next version.
 func (b *Batch) KeptBytes() int64 {
-	return b.now.KeptBytes() + addedKey*int64(len(b.record.keys)) + 16*int64(len(b.record.edges))
+	return b.now.KeptBytes() + addedKey*int64(len(b.record.keys)) + weightChangeBytes*int64(len(b.record.edges))
 }
 
 // LoadedBytes returns the LoadedBytes of the next version.
@@ -251,7 +249,6 @@ func (b *Batch) Write(w Writer, c Commit) error {
 		func(c, later *nodeChange) { c.node = later.node })
 	b.record.edges = mergeRepeats(b.record.edges, func(c *edgeChange) [3]ID { return [3]ID{c.U, c.V, ID(c.Relation)} },
 		func(c, later *edgeChange) { c.Edge = later.Edge })
-	b.record.rows, b.record.directed = b.rowChanges(), b.edit.g.directed
 	sum, bytes := b.sum, b.observationBytes
 	if !b.record.empty() {
 		b.record.prev, b.record.first = m.LogEnd, ID(m.Nodes)-ID(len(b.record.keys))
@@ -282,43 +279,6 @@ func (b *Batch) Write(w Writer, c Commit) error {
 	return putMeta(w, []byte{prefixMeta}, m)
 }
 
-// rowChanges returns the changes of the rows that the edges of the record have changed, if there are
-// relations. They are the same for a batch that replays the record.
-func (b *Batch) rowChanges() (rows []ppr.Change) {
-	if !b.edit.g.several() {
-		return nil
-	}
-	type pair struct{ u, v ID }
-	changed := map[pair]ppr.Change{}
-	add := func(c ppr.Change) {
-		if first, ok := changed[pair{c.U, c.V}]; ok {
-			c.Old = first.Old
-		}
-		changed[pair{c.U, c.V}] = c
-	}
-	for i, c := range b.edit.changes {
-		if add(c); i < b.edit.undirected {
-			c.U, c.V = c.V, c.U
-			add(c)
-		}
-	}
-	seen := map[pair]bool{}
-	for _, x := range b.record.edges {
-		b.edit.g.pairs(x.Edge, func(u, v ID) {
-			c, ok := changed[pair{u, v}]
-			if !ok { // the batch does not replay what its commit has undone
-				now := b.edit.weight(u, v)
-				c = ppr.Change{U: u, V: v, Old: now, New: now}
-			}
-			if !seen[pair{u, v}] {
-				rows = append(rows, c)
-			}
-			seen[pair{u, v}] = true
-		})
-	}
-	return rows
-}
-
 // mergeRepeats merges the later changes of a key into the first one, in place.
 func mergeRepeats[T any, K comparable](list []T, key func(*T) K, merge func(first, later *T)) []T {
 	first, n := make(map[K]int, len(list)), 0
@@ -338,10 +298,7 @@ func mergeRepeats[T any, K comparable](list []T, key func(*T) K, merge func(firs
 func (b *Batch) Snapshot() *Snapshot {
 	b.now.Graph = b.edit.Graph()
 	b.now.dict.add(b.record.keys)
-	if b.now.Graph.directed && !b.directed {
-		b.now.log = b.now.log.bothWays()
-	}
-	b.now.log.add(b.now.Meta.Version, b.record.rowChanges(b.now.Graph))
+	b.now.log.add(b.now.Meta.Version, b.record.edges)
 	b.now.events = b.now.events.add(eventsOf(b.record.edges)...)
 	next := b.now // a copy, so that the rest of the batch can be collected
 	return &next

@@ -30,12 +30,7 @@ func genRecord(t *rapid.T) *record {
 			Weight:   weight.Draw(t, "weight"), Time: genTime.Draw(t, "time"),
 		}, Old: weight.Draw(t, "old")}
 	})
-	genRow := rapid.Custom(func(t *rapid.T) ppr.Change {
-		c := genChange.Draw(t, "row")
-		return ppr.Change{U: c.U, V: c.V, Old: c.Old, New: c.Weight}
-	})
 	return &record{
-		rows: rapid.SliceOf(genRow).Draw(t, "rows"), directed: rapid.Bool().Draw(t, "directed"),
 		prev:  rapid.Uint64().Draw(t, "prev"),
 		first: rapid.Uint32().Draw(t, "first"),
 		keys:  rapid.SliceOf(genKey).Draw(t, "keys"),
@@ -216,7 +211,6 @@ func FuzzRecord(f *testing.F) {
 		keys:  []Key{Int(7), Str("a"), Int(-7)},
 		nodes: []nodeChange{{id: 3, node: node{2, true}}},
 		edges: []edgeChange{{Edge: Edge{Ends: Ends{U: 1, V: 2}, Weight: 0.5, Time: 9}, Old: 1}, {Edge: Edge{Ends: Ends{U: 0, V: 0}, Relation: 3, Weight: 1, Time: 0}}},
-		rows:  []ppr.Change{{U: 1, V: 2, Old: 0.5, New: 1}},
 	}
 	fuzzDecoder(f, [][]byte{r.encode(), (&record{}).encode()}, func(b []byte) (*record, error) {
 		r, err := decodeRecord(b)

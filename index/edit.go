@@ -20,10 +20,8 @@ type Edit struct {
 	// changes holds all changes of rows, because baseSurvey may be requested during the edit. An
 	// undirected edge in a directed graph changes two rows.
 	changes []ppr.Change
-	// undirected is the number of changes that were made before the graph became directed.
-	undirected int
-	pending    map[rowOf]pendingRow  // pending changes of long rows
-	later      map[*adjacency][]Edge // changes of setLater, as entries of rows
+	pending map[rowOf]pendingRow  // pending changes of long rows
+	later   map[*adjacency][]Edge // changes of setLater, as entries of rows
 }
 
 // Edit starts a new version of g.
@@ -50,7 +48,6 @@ func (e *Edit) Relate(directed bool) (relation uint16) {
 		in := *e.g.out
 		e.g.directed, e.g.in = true, &in
 		e.g.survey, e.baseSurvey = new(survey), new(survey)
-		e.undirected = len(e.changes)
 	}
 	return uint16(len(e.g.directions) - 1)
 }
@@ -60,7 +57,7 @@ func (e *Edit) unrelate(n int) {
 	e.g.directions = e.g.directions[:n]
 	if e.g.directed && !slices.Contains(e.g.directions, true) {
 		e.flushRows()
-		e.g.directed, e.g.in, e.undirected = false, e.g.out, 0
+		e.g.directed, e.g.in = false, e.g.out
 	}
 }
 
@@ -168,7 +165,7 @@ func (e *Edit) Set(x Edge) (old float32) {
 		return old
 	}
 	var changes []ppr.Change
-	e.g.pairs(x, func(u, v ID) { changes = append(changes, ppr.Change{U: u, V: v, Old: e.weight(u, v)}) })
+	e.g.arcsOf(x, func(u, v ID) { changes = append(changes, ppr.Change{U: u, V: v, Old: e.weight(u, v)}) })
 	e.setEntries(x)
 	for _, c := range changes {
 		c.New = e.weight(c.U, c.V)
@@ -177,8 +174,8 @@ func (e *Edit) Set(x Edge) (old float32) {
 	return old
 }
 
-// pairs passes to visit the ends of the pairs that an edge changes, as they are in Edit.changes.
-func (g *Graph) pairs(x Edge, visit func(u, v ID)) {
+// arcsOf passes to visit the arcs of an edge, of which an undirected graph lists one direction.
+func (g *Graph) arcsOf(x Edge, visit func(u, v ID)) {
 	visit(x.U, x.V)
 	if g.directed && !g.directions[x.Relation] && x.U != x.V {
 		visit(x.V, x.U)
@@ -211,14 +208,16 @@ func edgesAdded(old, now float32) int64 {
 	return 0
 }
 
-// setLater is Set for a change of a graph without changed rows. It reads no row: the changed rows
-// are made when they are first read, and the caller tells the changes of rows to changed. An edit
-// must use either Set or setLater.
+// setLater is Set for an edge that has the weight c.Old and changes, in a graph without changed
+// rows. It reads no row: the changed rows are made when they are first read. So it counts an arc for
+// each edge, even where edges of other relations make the same arc. An edit must use either Set or
+// setLater.
 func (e *Edit) setLater(c *edgeChange) {
 	if c.Old == 0 && c.Weight == 0 {
 		return // a commit added and removed it
 	}
 	e.count(c.Edge, edgesAdded(c.Old, c.Weight))
+	e.g.arcsOf(c.Edge, func(u, v ID) { e.changed(ppr.Change{U: u, V: v, Old: c.Old, New: c.Weight}) })
 	if e.later == nil {
 		e.later = map[*adjacency][]Edge{}
 	}

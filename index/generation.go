@@ -10,7 +10,6 @@ import (
 
 	"kith/index/internal/block"
 	"kith/index/internal/spill"
-	"kith/ppr"
 )
 
 // A generation is the base of the graph on disk: blocks of the dictionary, of the node records, of
@@ -296,23 +295,19 @@ func (s *Snapshot) Rebase(old *Snapshot, base *Base, generation uint32) (*Snapsh
 	return &next, nil
 }
 
-// with returns the graph with the edges of a later version in the rows that have changed since.
-func (g *Graph) with(later *Graph, changes []ppr.Change) *Graph {
+// with returns the graph with the relations of a later version, and with its edges where they have
+// changed since.
+func (g *Graph) with(later *Graph, changes []weightChange) *Graph {
 	e := g.Edit()
 	e.Grow(later.nodes)
 	for _, directed := range later.directions[len(g.directions):] {
 		e.Relate(directed)
 	}
 	for _, c := range changes {
-		for _, old := range g.Between(c.U, c.V) {
-			if _, ok := later.EdgeOf(old); !ok {
-				old.Weight = 0
-				e.Set(old)
-			}
-		}
-		for _, now := range later.Between(c.U, c.V) {
-			e.Set(now)
-		}
+		x := Edge{Ends: c.Ends, Relation: c.Relation}
+		now, _ := later.EdgeOf(x)
+		x.Weight, x.Time = now.Weight, now.Time
+		e.Set(x)
 	}
 	return e.Graph()
 }

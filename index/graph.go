@@ -139,7 +139,8 @@ func (g *Graph) Runs(in bool) iter.Seq2[ID, ppr.Run] {
 	}
 }
 
-// Arcs returns the number of entries of all out-rows.
+// Arcs returns the number of entries of all out-rows. Until a graph that was opened gets its next
+// base, an arc may count once for each of its edges that has changed since.
 func (g *Graph) Arcs() int { return int(g.arcs) }
 
 // Degree returns the sum of the weights of u's out-edges.

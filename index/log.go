@@ -2,6 +2,8 @@ package index
 
 import (
 	"encoding/binary"
+	"maps"
+	"slices"
 	"sort"
 	"sync"
 
@@ -14,7 +16,7 @@ import (
 type changeLog struct {
 	start   uint64 // the log contains all commits after this version
 	commits []commitMark
-	changes []ppr.Change
+	changes []weightChange
 	sets    *changeSets
 }
 
@@ -37,32 +39,19 @@ type commitMark struct {
 	end     int
 }
 
-// bothWays returns the log with each change in both directions, for an undirected graph that has
-// become directed.
-func (l *changeLog) bothWays() changeLog {
-	next := changeLog{start: l.start, sets: newChangeSets()}
-	begin := 0
-	for _, m := range l.commits {
-		next.changes = append(next.changes, bothWays(l.changes[begin:m.end])...)
-		begin = m.end
-		next.commits = append(next.commits, commitMark{m.version, len(next.changes)})
-	}
-	return next
+// weightChange is a change of the weight of an edge.
+type weightChange struct {
+	Ends
+	Relation uint16
+	Old, New float32
 }
 
-func bothWays(changes []ppr.Change) (all []ppr.Change) {
-	for _, c := range changes {
-		all = append(all, c)
-		if c.U != c.V {
-			all = append(all, ppr.Change{U: c.V, V: c.U, Old: c.Old, New: c.New})
-		}
-	}
-	return all
-}
+// weightChangeBytes is the size of a weightChange.
+const weightChangeBytes = 20
 
 // since returns the changes after version, in commit order, and false if the log does not reach
 // back that far.
-func (l *changeLog) since(version uint64) ([]ppr.Change, bool) {
+func (l *changeLog) since(version uint64) ([]weightChange, bool) {
 	if version < l.start {
 		return nil, false
 	}
@@ -79,8 +68,9 @@ func (l *changeLog) unchangedSince(version uint64) bool {
 	return ok && len(changes) == 0
 }
 
-// changeSet is like Since, but returns the changes as a ChangeSet for states to catch up with.
-func (l *changeLog) changeSet(version uint64) (*ppr.ChangeSet, bool) {
+// changeSet is like since, but returns the changes of the arcs of g, the graph at the version of the
+// log, as a ChangeSet for states to catch up with.
+func (l *changeLog) changeSet(version uint64, g *Graph) (*ppr.ChangeSet, bool) {
 	changes, ok := l.since(version)
 	if !ok || l.sets == nil {
 		return new(ppr.ChangeSet), ok
@@ -93,7 +83,7 @@ func (l *changeLog) changeSet(version uint64) (*ppr.ChangeSet, bool) {
 		if len(s.from) >= maxSets {
 			clear(s.from)
 		}
-		set = ppr.NewChangeSet(changes)
+		set = ppr.NewChangeSet(g.arcChanges(changes))
 		s.from[version] = set
 	}
 	return set, true
@@ -102,11 +92,13 @@ func (l *changeLog) changeSet(version uint64) (*ppr.ChangeSet, bool) {
 // len returns the number of changes in the log.
 func (l *changeLog) len() int { return len(l.changes) }
 
-func (l *changeLog) add(version uint64, changes []ppr.Change) {
+func (l *changeLog) add(version uint64, changes []edgeChange) {
 	if len(changes) == 0 {
 		return
 	}
-	l.changes = append(l.changes, changes...)
+	for _, c := range changes {
+		l.changes = append(l.changes, weightChange{c.Ends, c.Relation, c.Old, c.Weight})
+	}
 	l.commits = append(l.commits, commitMark{version, len(l.changes)})
 	l.sets = newChangeSets()
 }
@@ -124,6 +116,57 @@ func (l *changeLog) from(version uint64) changeLog {
 	}
 	next.changes = append(next.changes, l.changes[begin:]...)
 	return next
+}
+
+// arcChanges returns the changes of the arcs of g that changes of edges have made, each in the form
+// of Edit.changes.
+func (g *Graph) arcChanges(changes []weightChange) []ppr.Change {
+	all := make([]ppr.Change, 0, len(changes))
+	if !g.several() {
+		for _, c := range changes {
+			all = append(all, ppr.Change{U: c.U, V: c.V, Old: c.Old, New: c.New})
+		}
+		return all
+	}
+	before := map[Ends]map[uint16]float32{} // the first Old of each edge, by arc and relation
+	for _, c := range changes {
+		g.arcsOf(Edge{Ends: c.Ends, Relation: c.Relation}, func(u, v ID) {
+			arc := Ends{U: u, V: v}
+			if before[arc] == nil {
+				before[arc] = map[uint16]float32{}
+				all = append(all, ppr.Change{U: u, V: v})
+			}
+			if _, later := before[arc][c.Relation]; !later {
+				before[arc][c.Relation] = c.Old
+			}
+		})
+	}
+	for i := range all {
+		c := &all[i]
+		c.Old, c.New = g.arcChange(c.U, c.V, before[Ends{U: c.U, V: c.V}])
+	}
+	return all
+}
+
+// arcChange returns the weight of the arc from u to v when some of its edges had other weights, by
+// relation, and its weight in g.
+func (g *Graph) arcChange(u, v ID, before map[uint16]float32) (old, now float32) {
+	edges := g.out.between(u, v)
+	var oldSum, nowSum block.Joiner
+	relations := slices.AppendSeq(edges.Relations(), maps.Keys(before))
+	slices.Sort(relations)
+	for _, relation := range slices.Compact(relations) {
+		weight := float32(0)
+		if i, ok := edges.Find(v, relation); ok {
+			weight, _ = edges.At(i)
+			nowSum.Add(weight, 0)
+		}
+		if was, changed := before[relation]; changed {
+			weight = was
+		}
+		oldSum.Add(weight, 0)
+	}
+	return oldSum.Weight(), nowSum.Weight()
 }
 
 // nodeChange is a node's record after a change.
@@ -145,25 +188,6 @@ type record struct {
 	keys  []Key
 	nodes []nodeChange
 	edges []edgeChange
-	// rows holds the changes of rows, if there are relations; see Edit.changes. Otherwise they follow
-	// from the edges.
-	rows     []ppr.Change
-	directed bool // rows are of a directed graph
-}
-
-// rowChanges returns the changes of the rows of a graph.
-func (r *record) rowChanges(g *Graph) []ppr.Change {
-	switch {
-	case r.rows != nil && r.directed == g.directed:
-		return r.rows
-	case r.rows != nil:
-		return bothWays(r.rows)
-	}
-	all := make([]ppr.Change, 0, len(r.edges))
-	for _, c := range r.edges {
-		g.pairs(c.Edge, func(u, v ID) { all = append(all, ppr.Change{U: u, V: v, Old: c.Old, New: c.Weight}) })
-	}
-	return all
 }
 
 // follows reports whether no record is missing between r and the record of version last (0: none),
@@ -211,45 +235,30 @@ func (r *record) encode() []byte {
 	for _, e := range r.edges {
 		b = e.append(b)
 	}
-	rows := uint64(len(r.rows)) << 1
-	if r.directed {
-		rows |= 1
-	}
-	b = binary.AppendUvarint(b, rows)
-	for _, c := range r.rows {
-		b = appendChange(b, c.U, c.V, c.Old, c.New, 0)
-	}
 	return b
 }
 
 func (e *edgeChange) append(b []byte) []byte {
-	flags := byte(0)
+	flags := weightTag(e.Old) | weightTag(e.Weight)<<newShift
 	if e.Time != 0 {
 		flags |= hasTime
 	}
 	if e.Relation != 0 {
 		flags |= hasRelation
 	}
-	b = appendChange(b, e.U, e.V, e.Old, e.Weight, flags)
+	b = binary.AppendUvarint(b, uint64(e.U))
+	b = binary.AppendUvarint(b, uint64(e.V))
+	b = append(b, flags)
+	for _, w := range [2]float32{e.Old, e.Weight} {
+		if weightTag(w) == otherWeight {
+			b = block.AppendFloat32(b, w)
+		}
+	}
 	if e.Relation != 0 {
 		b = binary.AppendUvarint(b, uint64(e.Relation))
 	}
 	if e.Time != 0 {
 		b = binary.AppendVarint(b, e.Time)
-	}
-	return b
-}
-
-// appendChange appends the change of a weight between two nodes, with further flags.
-func appendChange(b []byte, u, v ID, old, now float32, flags byte) []byte {
-	flags |= weightTag(old) | weightTag(now)<<newShift
-	b = binary.AppendUvarint(b, uint64(u))
-	b = binary.AppendUvarint(b, uint64(v))
-	b = append(b, flags)
-	for _, w := range [2]float32{old, now} {
-		if weightTag(w) == otherWeight {
-			b = block.AppendFloat32(b, w)
-		}
 	}
 	return b
 }
@@ -268,17 +277,14 @@ func decodeRecord(b []byte) (*record, error) {
 	for n := d.Count(); n > 0 && d.Err == nil; n-- {
 		r.edges = append(r.edges, decodeEdgeChange(d))
 	}
-	rows := d.Uvarint()
-	r.directed = rows&1 != 0
-	for n := rows >> 1; n > 0 && d.Err == nil; n-- {
-		c, _ := decodeChange(d)
-		r.rows = append(r.rows, ppr.Change{U: c.U, V: c.V, Old: c.Old, New: c.Weight})
-	}
 	return r, d.End()
 }
 
 func decodeEdgeChange(d *block.Decoder) edgeChange {
-	c, flags := decodeChange(d)
+	c := edgeChange{Edge: Edge{Ends: Ends{U: d.ID(), V: d.ID()}}}
+	flags := d.Byte()
+	c.Old = decodeWeight(d, flags&tagMask)
+	c.Weight = decodeWeight(d, flags>>newShift&tagMask)
 	if flags&hasRelation != 0 {
 		c.Relation = d.Relation()
 	}
@@ -286,15 +292,6 @@ func decodeEdgeChange(d *block.Decoder) edgeChange {
 		c.Time = d.Varint()
 	}
 	return c
-}
-
-// decodeChange decodes what appendChange appended.
-func decodeChange(d *block.Decoder) (c edgeChange, flags byte) {
-	c.U, c.V = d.ID(), d.ID()
-	flags = d.Byte()
-	c.Old = decodeWeight(d, flags&tagMask)
-	c.Weight = decodeWeight(d, flags>>newShift&tagMask)
-	return c, flags
 }
 
 func decodeWeight(d *block.Decoder, tag byte) float32 {

@@ -152,8 +152,7 @@ func (o *opener) redo() {
 		if l.record == nil {
 			continue
 		}
-		rows := l.rowChanges(&edit.g)
-		o.s.log.add(l.version, rows)
+		o.s.log.add(l.version, l.edges)
 		if l.version <= start {
 			continue
 		}
@@ -163,11 +162,6 @@ func (o *opener) redo() {
 		}
 		nodes = int64(l.first) + int64(len(l.keys))
 		events := o.redoRecord(edit, l, sound && since)
-		if o.cache != nil {
-			for _, c := range rows {
-				edit.changed(c)
-			}
-		}
 		if since {
 			o.s.events = o.s.events.add(events...)
 		}

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"kith/index/internal/block"
-	"kith/ppr"
 )
 
 // Snapshot is the graph at one version, with its keys, labels, feature vectors, log and events. It
@@ -107,11 +106,10 @@ func (s *Snapshot) CountLabels() []int64 {
 	return n
 }
 
-// ChangesSince returns the changes of the graph after a version, in commit order; nil if the log
-// does not reach back that far. It reaches back further than the base.
-func (s *Snapshot) ChangesSince(version uint64) []ppr.Change {
+// NumChangesSince returns the number of changes of edges after a version, as far as the log reaches.
+func (s *Snapshot) NumChangesSince(version uint64) int {
 	changes, _ := s.log.since(version)
-	return changes
+	return len(changes)
 }
 
 // LoggedChanges returns the number of changes in the log.
@@ -173,7 +171,7 @@ func (s *Snapshot) ChangedBytes() int64 {
 
 // KeptBytes is the part of Bytes that cannot be read on demand.
 func (s *Snapshot) KeptBytes() int64 {
-	return s.dict.keptBytes() + s.features.kept + 16*int64(s.log.len())
+	return s.dict.keptBytes() + s.features.kept + weightChangeBytes*int64(s.log.len())
 }
 
 // Load reads the base and all vectors into memory. All versions with this base use them from then

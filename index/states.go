@@ -100,6 +100,7 @@ type entry struct {
 	state    *ppr.State
 	version  uint64
 	nodes    int  // number of nodes of the graph at that version
+	directed bool // whether the graph was directed then
 	pristine bool // see Cached
 	dirty    bool // not in the store in this form, and worth storing
 
@@ -176,7 +177,7 @@ func (c *States) PristineState(ctx context.Context, s *Snapshot, r Reader, of St
 }
 
 func (c *States) ofSource(ctx context.Context, s *Snapshot, r Reader, of StateID, pristine bool) (Cached, error) {
-	if !s.Meta.Directed {
+	if !s.Graph.directed {
 		of.Form = ppr.Column
 	}
 	return c.current(ctx, s, r, of, request{ppr.Unit(of.Source), c.Target(of), pristine})
@@ -204,7 +205,8 @@ func (c *States) current(ctx context.Context, s *Snapshot, r Reader, of StateID,
 		c.forget(e)
 		return st, err
 	}
-	e.state, e.version, e.nodes, e.pristine = st.State, s.Meta.Version, s.Graph.NumNodes(), st.Pristine
+	e.state, e.version, e.pristine = st.State, s.Meta.Version, st.Pristine
+	e.nodes, e.directed = s.Graph.NumNodes(), s.Graph.directed
 	if st.Origin == fromScratch && e.worthStoring() {
 		c.locked(func() { c.unsaved += e.state.EdgeOps() })
 	}
@@ -250,11 +252,11 @@ func (c *States) solve(ctx context.Context, g *Graph, of StateID, q request) (Ca
 // same edges is computed from scratch as well: that takes little longer, and the state is pristine,
 // as it was before it was stored.
 func (c *States) update(ctx context.Context, s *Snapshot, r Reader, e *entry, q request) (st Cached, err error) {
-	if e.state != nil && (!q.pristine || e.pristineAt(s)) {
+	if e.state != nil && e.directed == s.Graph.directed && (!q.pristine || e.pristineAt(s)) {
 		if e.version == s.Meta.Version && !e.of.tracked {
 			return Cached{e.state, upToDate, e.pristine}, nil
 		}
-		changes, ok := s.log.changeSet(e.version)
+		changes, ok := s.log.changeSet(e.version, s.Graph)
 		if dh := q.h.Minus(e.state.H()); ok && 2*dh.L1() < q.h.L1() {
 			st, err := c.catchUp(ctx, s, e, changes, dh, q.target)
 			if !e.of.tracked || !errors.Is(err, ppr.ErrPrecision) {

@@ -5,9 +5,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
+	"kith/index/internal/spill"
 	"kith/ppr"
 )
 
@@ -48,14 +50,16 @@ func (l *live) commit(f func(*Batch)) {
 
 // edges sets and removes n random edges.
 func (l *live) edges(b *Batch, n int) {
-	size := int(b.View().Meta.Nodes)
+	size, relations := int(b.Meta().Nodes), len(b.Meta().Relations)
 	for range n {
-		u, v := ID(l.rng.IntN(size)), ID(l.rng.IntN(size))
-		w := float32(l.rng.IntN(3))
-		if _, ok := b.View().Graph.Edge(u, v); !ok {
-			w++
+		x := Edge{Ends: Ends{U: ID(l.rng.IntN(size)), V: ID(l.rng.IntN(size))}, Weight: float32(l.rng.IntN(3))}
+		if relations > 1 {
+			x.Relation = uint16(l.rng.IntN(relations))
 		}
-		_, err := b.SetEdge(Edge{Ends: Ends{U: u, V: v}, Weight: w})
+		if _, ok := b.EdgeOf(x); !ok {
+			x.Weight++
+		}
+		_, err := b.SetEdge(x)
 		must(l.t, err)
 	}
 }
@@ -78,7 +82,7 @@ func (l *live) verify(s *Snapshot, r Reader, of StateID) {
 			l.t.Fatalf("version %d, %v: value of %d is %v ± %v, afresh %v ± %v", s.Meta.Version, of, j, v, bound, w, also)
 		}
 	}
-	if b := st.Bound(ppr.MaxNorm); !s.Meta.Directed && !(b <= testEps) {
+	if b := st.Bound(ppr.MaxNorm); !s.Graph.directed && !(b <= testEps) {
 		l.t.Fatalf("version %d, %v: bound %v", s.Meta.Version, of, b)
 	}
 }
@@ -92,16 +96,23 @@ func (l *live) wantStats(what string, want CacheUse) {
 
 func TestStatesCatchUp(t *testing.T) {
 	t.Parallel()
-	for _, directed := range []bool{false, true} {
-		l := newLive(t, directed, 60, 150)
-		for range 30 {
+	for _, directions := range []spill.Directions{{false}, {true}, {false, false}, {false, true}, {true, false, false}} {
+		l := newLive(t, directions[0], 60, 150)
+		for i := range 30 {
+			if r := i/10 + 1; i%10 == 5 && r < len(directions) {
+				l.commit(func(b *Batch) {
+					_, err := b.Relate(strings.Repeat("r", r), directions[r])
+					must(t, err)
+					l.edges(b, 20)
+				})
+			}
 			for _, form := range []ppr.Form{ppr.Column, ppr.Row} {
 				l.verify(l.now, l.store, StateID{Form: form, Alpha: testAlpha, Source: ID(l.rng.IntN(4))})
 			}
 			l.commit(func(b *Batch) { l.edges(b, l.rng.IntN(5)) })
 		}
 		if n := l.states.Stats(); n.CatchUps == 0 || n.Hits == 0 || n.Entries == 0 || n.Bytes == 0 {
-			t.Errorf("directed %v: %+v", directed, n)
+			t.Errorf("directed %v: %+v", directions, n)
 		}
 	}
 }

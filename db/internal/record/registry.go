@@ -59,8 +59,8 @@ type Version struct {
 // reach back that far, at least the difference of the numbers of edges.
 func (v Version) Changes(s *index.Snapshot) int64 {
 	n := s.Meta.Edges - v.Edges
-	changes := s.ChangesSince(v.Graph)
-	return max(n, -n, int64(len(changes)))
+	changes := s.NumChangesSince(v.Graph)
+	return max(n, -n, int64(changes))
 }
 
 // StoredAs returns the version with the state of a model, whose document has a serial
