@@ -1,6 +1,7 @@
 package index
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -16,6 +17,13 @@ type adjacency struct {
 	base    *base
 	rows    pages.Array[*row]
 	changed int64 // memory of rows in bytes, apart from what base.merged counts
+	via     *via  // nil: rows join all edges
+}
+
+// via says which edges rows join.
+type via struct {
+	relations []uint16  // ascending
+	factors   []float32 // of their weights; nil: all are 1
 }
 
 // base holds the rows in one direction that have not changed since the generation was written: in
@@ -114,7 +122,16 @@ func (a *adjacency) at(u ID) *row {
 	return r.late.row.Load()
 }
 
+// row returns the row of u.
 func (a *adjacency) row(u ID) block.Entries {
+	if a.via != nil {
+		return a.selected(u)
+	}
+	return a.joined(u)
+}
+
+// joined returns the row of u that joins the edges of all relations.
+func (a *adjacency) joined(u ID) block.Entries {
 	r := a.at(u)
 	switch {
 	case r == nil:
@@ -125,7 +142,58 @@ func (a *adjacency) row(u ID) block.Entries {
 	return r.Entries
 }
 
-// edges returns the edges of the row of u.
+// selected returns the row that joins the edges of the relations of a.via.
+func (a *adjacency) selected(u ID) block.Entries {
+	if len(a.via.relations) == 1 && a.via.factors == nil {
+		return a.only(u, a.via.relations[0])
+	}
+	var all block.Entries
+	for i, relation := range a.via.relations {
+		edges := a.only(u, relation)
+		if a.via.factors != nil {
+			edges = edges.Scaled(a.via.factors[i])
+		}
+		all.Append(edges.Of(relation))
+	}
+	all.Sort()
+	return all.Joined()
+}
+
+// has reports whether rows join edges of a relation.
+func (v *via) has(relation uint16) bool {
+	if v == nil {
+		return true
+	}
+	_, ok := slices.BinarySearch(v.relations, relation)
+	return ok
+}
+
+// list returns the edges of the row of u that rows join, with u first.
+func (a *adjacency) list(u ID) []Edge {
+	row := a.edges(u)
+	all := make([]Edge, 0, len(row.To))
+	for i, v := range row.To {
+		if relation := row.RelationAt(i); a.via.has(relation) {
+			w, t := row.At(i)
+			all = append(all, Edge{Ends: Ends{U: u, V: v}, Relation: relation, Weight: w, Time: t})
+		}
+	}
+	return all
+}
+
+// eachRow yields the rows of n nodes, a row each time.
+func (a *adjacency) eachRow(n ID) iter.Seq2[ID, ppr.Run] {
+	return func(yield func(ID, ppr.Run) bool) {
+		for u := range n {
+			row := a.row(u)
+			if !yield(u, ppr.Run{Start: []uint32{0, uint32(len(row.To))}, To: row.To, Weight: row.Weight}) {
+				return
+			}
+		}
+	}
+}
+
+// edges returns the edges of the row of u, whatever a.via says.
 func (a *adjacency) edges(u ID) block.Entries {
 	r := a.at(u)
 	switch {
@@ -134,7 +202,7 @@ func (a *adjacency) edges(u ID) block.Entries {
 	case r.edges != nil:
 		return *r.edges
 	}
-	return a.row(u)
+	return a.joined(u)
 }
 
 // only returns the edges of a relation in the row of u.
@@ -157,6 +225,9 @@ func (a *adjacency) between(u, v ID) block.Entries {
 
 // len returns the number of entries of the row of u.
 func (a *adjacency) len(u ID) int {
+	if a.via != nil {
+		return len(a.selected(u).To)
+	}
 	r := a.at(u)
 	switch {
 	case r == nil:
@@ -170,6 +241,10 @@ func (a *adjacency) len(u ID) int {
 // head returns the first n nodes of the row of u, or all if there are fewer. See [Graph.OutHead]
 // for buffer.
 func (a *adjacency) head(u ID, n int, buffer []ID) []ID {
+	if a.via != nil {
+		to := a.selected(u).To
+		return to[:min(n, len(to))]
+	}
 	r := a.at(u)
 	switch {
 	case r == nil:

@@ -62,7 +62,9 @@ func (g *Graph) NumLoops() int64 { return g.loops }
 func (g *Graph) Directed() bool { return g.directed }
 
 // Weighted reports whether some weight may differ from 1.
-func (g *Graph) Weighted() bool { return g.weighted || g.out.base.weighted() }
+func (g *Graph) Weighted() bool {
+	return g.weighted || g.out.base.weighted() || g.out.via != nil && g.out.via.factors != nil
+}
 
 // Out returns the nodes that u points to, ascending, and the weights (nil: all 1). The caller must
 // not modify the slices.
@@ -118,6 +120,9 @@ func (g *Graph) Runs(in bool) iter.Seq2[ID, ppr.Run] {
 	if in {
 		a = g.in
 	}
+	if a.via != nil {
+		return a.eachRow(ID(g.nodes))
+	}
 	return func(yield func(ID, ppr.Run) bool) {
 		next := ID(0)
 		var start [2]uint32
@@ -146,6 +151,10 @@ func (g *Graph) Arcs() int { return int(g.arcs) }
 // Degree returns the sum of the weights of u's out-edges.
 func (g *Graph) Degree(u ID) float64 {
 	a := g.out
+	if a.via != nil {
+		row := a.selected(u)
+		return row.Sum()
+	}
 	if r := a.at(u); r != nil {
 		return r.degree
 	}
@@ -158,6 +167,30 @@ func (g *Graph) Degree(u ID) float64 {
 	}
 	lo, hi := c.span(u)
 	return float64(hi - lo)
+}
+
+// Via returns the graph of the edges of some relations, with their weights multiplied by factors,
+// which are positive; nil means 1 each. Relations ascend, and counts has the numbers of the edges of
+// all relations. The result reads the rows of g, and has no survey. Its Arcs count an arc for each
+// of its edges, and its EdgeOf finds the edges of g.
+func (g *Graph) Via(relations []uint16, factors []float32, counts []Relation) *Graph {
+	v := *g
+	v.survey, v.directed, v.edges, v.loops, v.arcs = new(survey), false, 0, 0, 0
+	for _, r := range relations {
+		c := &counts[r]
+		v.directed = v.directed || c.Directed
+		v.edges, v.loops, v.arcs = v.edges+c.Edges, v.loops+c.Loops, v.arcs+c.Edges
+		if !c.Directed {
+			v.arcs += c.Edges - c.Loops
+		}
+	}
+	out, in := *g.out, *g.in
+	out.via = &via{relations, factors}
+	in.via = out.via
+	if v.out, v.in = &out, &in; !v.directed {
+		v.in = v.out
+	}
+	return &v
 }
 
 // Edge returns the edges from u to v, joined to one of relation 0, and whether there are any.
@@ -185,10 +218,12 @@ func (g *Graph) EdgeOf(x Edge) (Edge, bool) {
 // Between returns the edges from u to v, ascending by relation.
 func (g *Graph) Between(u, v ID) []Edge {
 	edges := g.out.between(u, v)
-	all := make([]Edge, len(edges.To))
-	for i := range all {
-		w, t := edges.At(i)
-		all[i] = g.edge(u, v, edges.RelationAt(i), w, t)
+	var all []Edge
+	for i := range edges.To {
+		if relation := edges.RelationAt(i); g.out.via.has(relation) {
+			w, t := edges.At(i)
+			all = append(all, g.edge(u, v, relation, w, t))
+		}
 	}
 	return all
 }
@@ -206,30 +241,20 @@ func (g *Graph) Joining(pairs [][2]ID) (all []Edge) {
 }
 
 // From returns the edges that leave u, ascending by neighbour and relation, with u first.
-func (g *Graph) From(u ID) []Edge {
-	row := g.out.edges(u)
-	all := make([]Edge, len(row.To))
-	for i, v := range row.To {
-		w, t := row.At(i)
-		all[i] = Edge{Ends: Ends{U: u, V: v}, Relation: row.RelationAt(i), Weight: w, Time: t}
-	}
-	return all
-}
+func (g *Graph) From(u ID) []Edge { return g.out.list(u) }
 
 // Touching returns the edges of node u, the ones that leave first. A loop comes once.
-func (g *Graph) Touching(u ID) []Edge {
-	all := g.From(u)
-	for i, e := range all {
-		all[i] = g.edge(e.U, e.V, e.Relation, e.Weight, e.Time)
+func (g *Graph) Touching(u ID) (all []Edge) {
+	for _, e := range g.out.list(u) {
+		all = append(all, g.edge(e.U, e.V, e.Relation, e.Weight, e.Time))
 	}
 	if !g.directed {
 		return all
 	}
-	row := g.in.edges(u)
-	for i, v := range row.To {
-		if relation := row.RelationAt(i); v != u && g.directions[relation] {
-			w, t := row.At(i)
-			all = append(all, g.edge(v, u, relation, w, t))
+	for _, e := range g.in.list(u) {
+		if e.V != u && g.directions[e.Relation] {
+			e.U, e.V = e.V, u
+			all = append(all, e)
 		}
 	}
 	return all
@@ -262,8 +287,8 @@ func (g *Graph) Edges() iter.Seq[Edge] {
 			}
 			for ; i < len(row.To); i++ {
 				v, relation := row.To[i], row.RelationAt(i)
-				if v < u && !g.directions[relation] {
-					continue // it is in the row of v
+				if v < u && !g.directions[relation] || !g.out.via.has(relation) {
+					continue // it is in the row of v, or not selected
 				}
 				w, t := row.At(i)
 				if !yield(Edge{Ends: Ends{U: u, V: v}, Relation: relation, Weight: w, Time: t}) {
@@ -361,7 +386,7 @@ func (s *survey) next(changes []ppr.Change, arcs int) *survey {
 // graph; results based on it are exact nevertheless.
 func (g *Graph) Survey() *ppr.Survey {
 	s := g.survey
-	if made := s.made.Load(); made != nil || !g.Loaded() {
+	if made := s.made.Load(); made != nil || !g.Loaded() || g.out.via != nil {
 		return made
 	}
 	made := s.before

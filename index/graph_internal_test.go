@@ -133,7 +133,7 @@ func (m *edgeMap) agree(t rapid.TB, g *Graph) {
 			}
 		}
 	}
-	if g.NumNodes() != m.nodes || g.NumEdges() != int64(len(m.edges)) || g.NumLoops() != loops || g.Directed() != m.directed() || g.Arcs() != arcs {
+	if g.NumNodes() != m.nodes || g.NumEdges() != int64(len(m.edges)) || g.NumLoops() != loops || g.Directed() != m.directed() || g.Arcs() != arcs && g.out.via == nil {
 		t.Fatalf("%d nodes, %d edges, %d loops, %d arcs, want %d, %d, %d, %d",
 			g.NumNodes(), g.NumEdges(), g.NumLoops(), g.Arcs(), m.nodes, len(m.edges), loops, arcs)
 	}
@@ -161,6 +161,9 @@ func (m *edgeMap) agreeFrom(t rapid.TB, g *Graph, u ID, row *block.Entries) {
 		}
 	}
 	for relation := range uint16(len(m.directions)) {
+		if !g.out.via.has(relation) {
+			continue
+		}
 		if got, want := g.out.only(u, relation), row.Only(relation); !got.Equal(want) {
 			t.Fatalf("the edges of relation %d from %d are %v, want %v", relation, u, got, want)
 		}
@@ -282,6 +285,65 @@ func TestGraphIsAMap(t *testing.T) {
 				if c.Degree(u) != v.g.Degree(u) {
 					t.Fatalf("degree of %d: %v in the base, %v in the overlay", u, c.Degree(u), v.g.Degree(u))
 				}
+			}
+		}
+	})
+}
+
+// only returns the graph of the edges of some relations.
+func (m *edgeMap) only(relations []uint16) *edgeMap {
+	o := newEdgeMap(m.nodes, make([]bool, len(m.directions))...)
+	for _, r := range relations {
+		o.directions[r] = m.directions[r]
+	}
+	for k, e := range m.edges {
+		if slices.Contains(relations, e.Relation) {
+			o.edges[k] = e
+		}
+	}
+	return o
+}
+
+// TestVia verifies that a graph of some relations is that of their edges, in memory, in the store
+// and after changes.
+func TestVia(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		m := genEdges(t, rapid.IntRange(1, 12).Draw(t, "nodes"))
+		g := m.base()
+		if rapid.Bool().Draw(t, "stored") {
+			g, _ = storedGraph(t, m, 1<<20)
+		}
+		edit := g.Edit()
+		for range rapid.IntRange(0, 20).Draw(t, "changes") {
+			x := m.genEdge(t)
+			if rapid.Bool().Draw(t, "remove") {
+				x.Weight = 0
+			}
+			edit.Set(x)
+			m.set(x)
+		}
+		g = edit.Graph()
+		var relations []uint16
+		for r := range m.directions {
+			if rapid.Bool().Draw(t, "via") {
+				relations = append(relations, uint16(r))
+			}
+		}
+		want := m.only(relations)
+		got := g.Via(relations, nil, m.relations())
+		for r := range want.directions { // EdgeOf finds the edges of g
+			if !slices.Contains(relations, uint16(r)) {
+				got.directions = slices.Clone(got.directions)
+				got.directions[r] = false
+			}
+		}
+		want.agree(t, got)
+		double := g.Via(relations, slices.Repeat([]float32{2}, len(relations)), m.relations())
+		for u := range ID(m.nodes) {
+			row, twice := got.out.row(u), double.out.row(u)
+			if wanted := row.Scaled(2); len(row.To) > 0 && !twice.Equal(wanted) {
+				t.Fatalf("row of %d with weights twice as large: %v, want %v", u, twice, wanted)
 			}
 		}
 	})

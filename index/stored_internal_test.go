@@ -10,13 +10,15 @@ import (
 	"sync"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"kith/index/internal/block"
 	"kith/index/internal/spill"
 )
 
 // storedGraph writes the graph of m as generation 1 and returns it as it is read on demand, with
 // the store.
-func storedGraph(t testing.TB, m *edgeMap, cache int64) (*Graph, *memory) {
+func storedGraph(t rapid.TB, m *edgeMap, cache int64) (*Graph, *memory) {
 	store := newMemory()
 	g := m.base()
 	must(t, writeRows(store, prefixOut, g))
@@ -27,7 +29,7 @@ func storedGraph(t testing.TB, m *edgeMap, cache int64) (*Graph, *memory) {
 }
 
 // openStored returns the graph of m, which is in the store, as it is read on demand.
-func openStored(t testing.TB, m *edgeMap, store *memory, cache int64) *Graph {
+func openStored(t rapid.TB, m *edgeMap, store *memory, cache int64) *Graph {
 	meta := Meta{Generation: 1, Relations: m.relations(), InRows: m.directed(), BaseNodes: int64(m.nodes)}
 	stored, err := openGraph(store, (&Stored{memorySource{store}, cache}).cache(1), &meta)
 	must(t, err)

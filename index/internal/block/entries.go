@@ -196,6 +196,17 @@ func (e *Entries) Of(relation uint16) Entries {
 	return of
 }
 
+// Scaled returns the entries with their weights multiplied by a factor.
+func (e *Entries) Scaled(factor float32) Entries {
+	scaled := *e
+	scaled.Weight = make([]float32, len(e.To))
+	for i := range e.To {
+		weight, _ := e.At(i)
+		scaled.Weight[i] = min(max(weight*factor, MinWeight), MaxWeight)
+	}
+	return scaled
+}
+
 // Relations returns the relations of the entries, ascending and without repetitions.
 func (e *Entries) Relations() []uint16 {
 	if e.Relation == nil {
