@@ -26,6 +26,15 @@ type via struct {
 	factors   []float32 // of their weights; nil: all are 1
 }
 
+// scaled returns the weight that an edge has in rows.
+func (v *via) scaled(relation uint16, weight float32) float32 {
+	if v == nil || v.factors == nil || weight == 0 {
+		return weight
+	}
+	i, _ := slices.BinarySearch(v.relations, relation)
+	return block.Scaled(weight, v.factors[i])
+}
+
 // base holds the rows in one direction that have not changed since the generation was written: in
 // the store, and in memory once they are loaded.
 type base struct {

@@ -176,6 +176,9 @@ func (e *Edit) Set(x Edge) (old float32) {
 
 // arcsOf passes to visit the arcs of an edge, of which an undirected graph lists one direction.
 func (g *Graph) arcsOf(x Edge, visit func(u, v ID)) {
+	if g.reversed {
+		x.U, x.V = x.V, x.U
+	}
 	visit(x.U, x.V)
 	if g.directed && !g.directions[x.Relation] && x.U != x.V {
 		visit(x.V, x.U)

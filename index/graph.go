@@ -29,6 +29,7 @@ type Graph struct {
 	edges      int64 // an undirected edge counts once; loops included
 	loops      int64
 	arcs       int64 // entries of the out-rows
+	reversed   bool  // the rows of the two directions have changed places; see inverse
 	out        *adjacency
 	in         *adjacency // == out when undirected
 	survey     *survey
@@ -169,11 +170,11 @@ func (g *Graph) Degree(u ID) float64 {
 	return float64(hi - lo)
 }
 
-// Via returns the graph of the edges of some relations, with their weights multiplied by factors,
+// via returns the graph of the edges of some relations, with their weights multiplied by factors,
 // which are positive; nil means 1 each. Relations ascend, and counts has the numbers of the edges of
 // all relations. The result reads the rows of g, and has no survey. Its Arcs count an arc for each
 // of its edges, and its EdgeOf finds the edges of g.
-func (g *Graph) Via(relations []uint16, factors []float32, counts []Relation) *Graph {
+func (g *Graph) via(relations []uint16, factors []float32, counts []Relation) *Graph {
 	v := *g
 	v.survey, v.directed, v.edges, v.loops, v.arcs = new(survey), false, 0, 0, 0
 	for _, r := range relations {
@@ -191,6 +192,13 @@ func (g *Graph) Via(relations []uint16, factors []float32, counts []Relation) *G
 		v.in = v.out
 	}
 	return &v
+}
+
+// inverse returns the graph with its arcs reversed. The order of the ends of its edges follows.
+func (g *Graph) inverse() *Graph {
+	r := *g
+	r.survey, r.out, r.in, r.reversed = new(survey), g.in, g.out, !g.reversed
+	return &r
 }
 
 // Edge returns the edges from u to v, joined to one of relation 0, and whether there are any.

@@ -331,7 +331,7 @@ func TestVia(t *testing.T) {
 			}
 		}
 		want := m.only(relations)
-		got := g.Via(relations, nil, m.relations())
+		got := g.via(relations, nil, m.relations())
 		for r := range want.directions { // EdgeOf finds the edges of g
 			if !slices.Contains(relations, uint16(r)) {
 				got.directions = slices.Clone(got.directions)
@@ -339,7 +339,7 @@ func TestVia(t *testing.T) {
 			}
 		}
 		want.agree(t, got)
-		double := g.Via(relations, slices.Repeat([]float32{2}, len(relations)), m.relations())
+		double := g.via(relations, slices.Repeat([]float32{2}, len(relations)), m.relations())
 		for u := range ID(m.nodes) {
 			row, twice := got.out.row(u), double.out.row(u)
 			if wanted := row.Scaled(2); len(row.To) > 0 && !twice.Equal(wanted) {

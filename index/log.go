@@ -23,11 +23,17 @@ type changeLog struct {
 // changeSets caches the change sets of a log that states have used recently, so that states which
 // catch up from the same version share one. It is safe for concurrent use.
 type changeSets struct {
-	mu   sync.Mutex                // protects following fields
-	from map[uint64]*ppr.ChangeSet // by the version after which the set begins
+	mu   sync.Mutex // protects following fields
+	from map[changesOf]*ppr.ChangeSet
 }
 
-func newChangeSets() *changeSets { return &changeSets{from: map[uint64]*ppr.ChangeSet{}} }
+// changesOf identifies a set: the version after which it begins, and the relations of the graph.
+type changesOf struct {
+	version uint64
+	via     string // Snapshot.via
+}
+
+func newChangeSets() *changeSets { return &changeSets{from: map[changesOf]*ppr.ChangeSet{}} }
 
 // maxSets is the maximum number of cached sets of a log, which bounds their memory: a set may hold
 // 16 bytes per change and a word per 25 nodes.
@@ -68,23 +74,23 @@ func (l *changeLog) unchangedSince(version uint64) bool {
 	return ok && len(changes) == 0
 }
 
-// changeSet is like since, but returns the changes of the arcs of g, the graph at the version of the
-// log, as a ChangeSet for states to catch up with.
-func (l *changeLog) changeSet(version uint64, g *Graph) (*ppr.ChangeSet, bool) {
+// changeSet is like since, but returns the changes of the arcs of the graph of s, a snapshot with
+// this log, as a ChangeSet for states to catch up with.
+func (l *changeLog) changeSet(version uint64, s *Snapshot) (*ppr.ChangeSet, bool) {
 	changes, ok := l.since(version)
 	if !ok || l.sets == nil {
 		return new(ppr.ChangeSet), ok
 	}
-	s := l.sets
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	set := s.from[version]
+	sets, of := l.sets, changesOf{version, s.via}
+	sets.mu.Lock()
+	defer sets.mu.Unlock()
+	set := sets.from[of]
 	if set == nil {
-		if len(s.from) >= maxSets {
-			clear(s.from)
+		if len(sets.from) >= maxSets {
+			clear(sets.from)
 		}
-		set = ppr.NewChangeSet(g.arcChanges(changes))
-		s.from[version] = set
+		set = ppr.NewChangeSet(s.Graph.arcChanges(changes))
+		sets.from[of] = set
 	}
 	return set, true
 }
@@ -130,6 +136,9 @@ func (g *Graph) arcChanges(changes []weightChange) []ppr.Change {
 	}
 	before := map[Ends]map[uint16]float32{} // the first Old of each edge, by arc and relation
 	for _, c := range changes {
+		if !g.out.via.has(c.Relation) {
+			continue
+		}
 		g.arcsOf(Edge{Ends: c.Ends, Relation: c.Relation}, func(u, v ID) {
 			arc := Ends{U: u, V: v}
 			if before[arc] == nil {
@@ -156,15 +165,18 @@ func (g *Graph) arcChange(u, v ID, before map[uint16]float32) (old, now float32)
 	relations := slices.AppendSeq(edges.Relations(), maps.Keys(before))
 	slices.Sort(relations)
 	for _, relation := range slices.Compact(relations) {
+		if !g.out.via.has(relation) {
+			continue
+		}
 		weight := float32(0)
 		if i, ok := edges.Find(v, relation); ok {
 			weight, _ = edges.At(i)
-			nowSum.Add(weight, 0)
+			nowSum.Add(g.out.via.scaled(relation, weight), 0)
 		}
 		if was, changed := before[relation]; changed {
 			weight = was
 		}
-		oldSum.Add(weight, 0)
+		oldSum.Add(g.out.via.scaled(relation, weight), 0)
 	}
 	return oldSum.Weight(), nowSum.Weight()
 }

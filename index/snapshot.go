@@ -25,6 +25,27 @@ type Snapshot struct {
 	dict     *dict     // may know keys of later versions: use ID and Key
 	nodes    nodeRecords
 	features vectors
+	via      string // names the relations of Graph; "": all
+}
+
+// Via says which edges a graph has.
+type Via struct {
+	Relations []uint16 // ascending
+	// Factors are positive, and multiply the weights of the edges of the relations; nil means 1 each.
+	Factors []float32
+	Inverse bool // arcs lead from the target of an edge to its source
+}
+
+// Via returns the snapshot with the edges of some relations. It is for reading: it cannot be
+// changed, and the cached PageRank of its nodes stays in memory.
+func (s *Snapshot) Via(v Via) *Snapshot {
+	part := *s
+	part.Graph = s.Graph.via(v.Relations, v.Factors, s.Meta.Relations)
+	if v.Inverse {
+		part.Graph = part.Graph.inverse()
+	}
+	part.via = fmt.Sprint(v)
+	return &part
 }
 
 // New returns an empty graph with the options of meta.

@@ -177,7 +177,7 @@ func (c *States) PristineState(ctx context.Context, s *Snapshot, r Reader, of St
 }
 
 func (c *States) ofSource(ctx context.Context, s *Snapshot, r Reader, of StateID, pristine bool) (Cached, error) {
-	if !s.Graph.directed {
+	if of.via = s.via; !s.Graph.directed {
 		of.Form = ppr.Column
 	}
 	return c.current(ctx, s, r, of, request{ppr.Unit(of.Source), c.Target(of), pristine})
@@ -256,7 +256,7 @@ func (c *States) update(ctx context.Context, s *Snapshot, r Reader, e *entry, q 
 		if e.version == s.Meta.Version && !e.of.tracked {
 			return Cached{e.state, upToDate, e.pristine}, nil
 		}
-		changes, ok := s.log.changeSet(e.version, s.Graph)
+		changes, ok := s.log.changeSet(e.version, s)
 		if dh := q.h.Minus(e.state.H()); ok && 2*dh.L1() < q.h.L1() {
 			st, err := c.catchUp(ctx, s, e, changes, dh, q.target)
 			if !e.of.tracked || !errors.Is(err, ppr.ErrPrecision) {
@@ -296,7 +296,7 @@ func (e *entry) pristineAt(s *Snapshot) bool {
 func (c *States) load(s *Snapshot, r Reader, e *entry) (*storedState, error) {
 	var stored *storedState
 	var err error
-	if e.state == nil && r != nil && !e.of.tracked {
+	if e.state == nil && r != nil && !e.of.tracked && e.of.via == "" {
 		stored, err = getState(r, e.of, s.Meta.Version)
 	}
 	damaged := errors.Is(err, ErrCorrupt)
@@ -360,7 +360,7 @@ func (c *States) Values(
 		v, bound, err = c.Read(ctx, s.Graph, of, h, t, at)
 		return v, bound, fromScratch, err
 	}
-	of.tracked = true
+	of.tracked, of.via = true, s.via
 	st, err := c.current(ctx, s, nil, of, request{h: h, target: t})
 	if err != nil {
 		return nil, nil, fromScratch, err
@@ -388,7 +388,7 @@ const maxRecentRequests = 1 << 14
 // isRepeat reports whether the last request for the source had the same start nodes, or the source
 // has a tracked state that is near h.
 func (c *States) isRepeat(s *Snapshot, of StateID, h ppr.Vector) bool {
-	of.tracked = true
+	of.tracked, of.via = true, s.via
 	question := fingerprint(h.Node)
 	c.mu.Lock()
 	e, same := c.entries[of], c.recentRequests[of] == question

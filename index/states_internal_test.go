@@ -64,6 +64,15 @@ func (l *live) edges(b *Batch, n int) {
 	}
 }
 
+// someVias returns parts of the relations, if there are several.
+func (l *live) someVias() []Via {
+	n := uint16(len(l.now.Meta.Relations))
+	if n == 1 {
+		return nil
+	}
+	return []Via{{Relations: []uint16{n - 1}}, {Relations: []uint16{n - 1}, Inverse: true}, {Relations: []uint16{0, n - 1}, Factors: []float32{0.5, 3}}}
+}
+
 // verify compares a cached state with one computed from scratch: they must differ by at most their
 // certified errors.
 func (l *live) verify(s *Snapshot, r Reader, of StateID) {
@@ -108,6 +117,9 @@ func TestStatesCatchUp(t *testing.T) {
 			}
 			for _, form := range []ppr.Form{ppr.Column, ppr.Row} {
 				l.verify(l.now, l.store, StateID{Form: form, Alpha: testAlpha, Source: ID(l.rng.IntN(4))})
+				for _, v := range l.someVias() {
+					l.verify(l.now.Via(v), l.store, StateID{Form: form, Alpha: testAlpha, Source: ID(l.rng.IntN(4))})
+				}
 			}
 			l.commit(func(b *Batch) { l.edges(b, l.rng.IntN(5)) })
 		}

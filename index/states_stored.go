@@ -17,13 +17,15 @@ import (
 
 // StateID identifies a cached PageRank state by its source, form, damping factor and accuracy.
 // Undirected graphs keep only column states, which serve both forms. A tracked state belongs to the
-// last start vector requested for the source; it is never stored.
+// last start vector requested for the source; it is never stored, nor is the state of a part of the
+// relations.
 type StateID struct {
 	Form    ppr.Form
 	Alpha   float64
 	Source  ID
 	Coarse  bool // the error may be ten times the cache's tolerance
 	tracked bool
+	via     string // Snapshot.via of the graph
 }
 
 // storedState is the stored form of a state: its estimate y. The residual is recomputed for the
@@ -97,7 +99,9 @@ func getState(r Reader, of StateID, version uint64) (*storedState, error) {
 const storeOps = 20_000
 
 // worthStoring reports whether the entry's state is to be stored. The caller holds e.mu.
-func (e *entry) worthStoring() bool { return e.dirty && e.state.EdgeOps() >= storeOps }
+func (e *entry) worthStoring() bool {
+	return e.dirty && e.of.via == "" && e.state.EdgeOps() >= storeOps
+}
 
 // Unsaved returns the edge operations that computed the states which a kill would lose.
 func (c *States) Unsaved() (ops int) {
@@ -254,14 +258,14 @@ type Price struct {
 	Error float64
 }
 
-// Price returns the estimated cost of requesting the states of sources. If no states are in memory,
-// guess is the number of edge operations per state.
-func (c *States) Price(form ppr.Form, alpha float64, sources []ID, guess float64) Price {
+// Price returns the estimated cost of requesting the states of sources on the graph of s. If no
+// states are in memory, guess is the number of edge operations per state.
+func (c *States) Price(s *Snapshot, form ppr.Form, alpha float64, sources []ID, guess float64) Price {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var p Price
 	for _, u := range sources {
-		if e := c.entries[StateID{Form: form, Alpha: alpha, Source: u}]; e == nil || e.place < 0 {
+		if e := c.entries[StateID{Form: form, Alpha: alpha, Source: u, via: s.via}]; e == nil || e.place < 0 {
 			p.Missing++
 		}
 	}
@@ -272,9 +276,9 @@ func (c *States) Price(form ppr.Form, alpha float64, sources []ID, guess float64
 	return p
 }
 
-// Tracked reports whether the source has a tracked state.
-func (c *States) Tracked(of StateID) bool {
-	of.tracked = true
+// Tracked reports whether the source has a tracked state on the graph of s.
+func (c *States) Tracked(s *Snapshot, of StateID) bool {
+	of.tracked, of.via = true, s.via
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.entries[of]

@@ -91,17 +91,17 @@ func TestPrice(t *testing.T) {
 	t.Parallel()
 	l := newLive(t, false, 60, 150)
 	sources := []ID{1, 2, 3}
-	if p := l.states.Price(ppr.Column, testAlpha, sources, 77); p.Missing != 3 || p.SolveOps != 77 || p.Error != 0 {
+	if p := l.states.Price(l.now, ppr.Column, testAlpha, sources, 77); p.Missing != 3 || p.SolveOps != 77 || p.Error != 0 {
 		t.Errorf("of an empty cache: %+v", p)
 	}
 	l.verify(l.now, nil, StateID{Form: ppr.Column, Alpha: testAlpha, Source: 2})
 	l.track(l.now, StateID{Form: ppr.Column, Alpha: testAlpha, Source: 3}, l.vector(5))
-	if p := l.states.Price(ppr.Column, testAlpha, sources, 77); p.Missing != 2 || p.SolveOps == 77 || p.SolveOps == 0 || p.Error <= 0 || p.Error > 1 {
+	if p := l.states.Price(l.now, ppr.Column, testAlpha, sources, 77); p.Missing != 2 || p.SolveOps == 77 || p.SolveOps == 0 || p.Error <= 0 || p.Error > 1 {
 		t.Errorf("of one source: %+v", p)
 	}
 	l.states.budget = 0
 	l.verify(l.now, nil, StateID{Form: ppr.Column, Alpha: testAlpha, Source: 4})
-	if p := l.states.Price(ppr.Column, testAlpha, sources, 77); p.Missing != 3 || p.SolveOps != 77 || p.Error != 0 || l.states.bytes != 0 {
+	if p := l.states.Price(l.now, ppr.Column, testAlpha, sources, 77); p.Missing != 3 || p.SolveOps != 77 || p.Error != 0 || l.states.bytes != 0 {
 		t.Errorf("after all have gone: %+v, %d bytes", p, l.states.bytes)
 	}
 }

@@ -65,7 +65,7 @@ func TestTrack(t *testing.T) {
 		if n.CatchUps < 10 {
 			t.Errorf("%+v: %+v", c, n)
 		}
-		if !l.states.Tracked(of) || l.states.Tracked(StateID{Form: c.form, Alpha: testAlpha, Source: 4}) {
+		if !l.states.Tracked(l.now, of) || l.states.Tracked(l.now, StateID{Form: c.form, Alpha: testAlpha, Source: 4}) {
 			t.Error("tracked is not told from not tracked")
 		}
 		l.track(old, of, oldH) // a reader of an earlier version does not disturb the state
@@ -98,7 +98,7 @@ func TestValues(t *testing.T) {
 				t.Errorf("value of %d is %v ± %v, want %v", at[i], v[i], bound[i], want[i])
 			}
 		}
-		if l.states.Tracked(of) != kept {
+		if l.states.Tracked(l.now, of) != kept {
 			t.Errorf("a state is kept: %v", !kept)
 		}
 	}
@@ -145,7 +145,7 @@ func TestTrackRefuses(t *testing.T) {
 	if !errors.Is(err, ppr.ErrNode) {
 		t.Errorf("a start node that is not there: %v", err)
 	}
-	if len(l.states.entries) != 0 || l.states.Tracked(of) {
+	if len(l.states.entries) != 0 || l.states.Tracked(l.now, of) {
 		t.Error("an entry without a state is left")
 	}
 }

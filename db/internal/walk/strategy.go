@@ -53,7 +53,7 @@ func (w *Walker) Estimates(t *Task) []Estimate {
 	g := w.View.Graph
 	arcs := float64(2*g.NumEdges() - g.NumLoops())
 	k, eps := float64(len(t.Start.Node)), w.View.Meta.Epsilon
-	price := w.States.Price(w.stateForm(t.Form), t.Alpha, t.Start.Node, 1/eps/100)
+	price := w.States.Price(w.View, w.stateForm(t.Form), t.Alpha, t.Start.Node, 1/eps/100)
 	global := sweepCount * arcs * sweepTime
 	scratch := min(price.SolveOps*pushTime, global)
 	solve := Estimate{Solve, min(k*scratch*eps/w.Tolerance(), global) / 1e6, w.Tolerance()}
@@ -61,14 +61,14 @@ func (w *Walker) Estimates(t *Task) []Estimate {
 		return []Estimate{solve}
 	}
 	all := []Estimate{solve}
-	if w.States.Tracked(index.StateID{Form: t.Form, Alpha: t.Alpha, Source: t.Source}) {
+	if w.States.Tracked(w.View, index.StateID{Form: t.Form, Alpha: t.Alpha, Source: t.Source}) {
 		all = append(all, Estimate{Track, solve.Ms / 4, w.Tolerance()})
 	}
 	combined, corrected := w.bounds(t, cmp.Or(price.Error, typicalError))
 	combine := Estimate{Combine, (float64(price.Missing)*scratch + k*float64(len(t.At))*lookUpTime) / 1e6, combined}
 	all = append(all, combine)
 	if !g.Directed() {
-		ends := w.States.Price(w.stateForm(t.Form), t.Alpha, t.At, 1/eps/100)
+		ends := w.States.Price(w.View, w.stateForm(t.Form), t.Alpha, t.At, 1/eps/100)
 		entries := price.SolveOps / 4 // entries of a residual; an estimate has a fifth of that
 		ms := combine.Ms + (float64(ends.Missing)*scratch+(k+float64(len(t.At))/5)*entries*carryTime)/1e6
 		all = append(all, Estimate{Correct, ms, min(combined, corrected)})

@@ -196,13 +196,16 @@ func (e *Entries) Of(relation uint16) Entries {
 	return of
 }
 
+// Scaled returns a weight multiplied by a factor, within the bounds of weights.
+func Scaled(weight, factor float32) float32 { return min(max(weight*factor, MinWeight), MaxWeight) }
+
 // Scaled returns the entries with their weights multiplied by a factor.
 func (e *Entries) Scaled(factor float32) Entries {
 	scaled := *e
 	scaled.Weight = make([]float32, len(e.To))
 	for i := range e.To {
 		weight, _ := e.At(i)
-		scaled.Weight[i] = min(max(weight*factor, MinWeight), MaxWeight)
+		scaled.Weight[i] = Scaled(weight, factor)
 	}
 	return scaled
 }
