@@ -184,11 +184,16 @@ type absent struct {
 	missing int // listed after EXCEPT or INTERSECT, but not in the graph
 }
 
-// candidates resolves a set to ids, ascending.
+// candidates resolves a set to ids, ascending. on sees the edges of the links that are asked for.
 func (tx *Tx) candidates(
-	ctx context.Context, start ppr.Vector, c Candidates, s *model.Scorer, w *walk.Walker,
+	ctx context.Context, on *Tx, start ppr.Vector, c Candidates, s *model.Scorer, w *walk.Walker,
 ) (ids []index.ID, out absent, err error) {
-	r := resolver{tx: tx, Source: candidate.Source{View: tx.view(), Start: start, Scorer: s, Walk: w, Linked: tx.linkedTo(start.Node...)}}
+	linked := on.linkedTo(start.Node...)
+	if excluded := tx.excluded(start.Node...); excluded != nil {
+		have := linked
+		linked = func(id index.ID) bool { return have(id) || excluded(id) }
+	}
+	r := resolver{tx: tx, Source: candidate.Source{View: tx.view(), Start: start, Scorer: s, Walk: w, Linked: linked}}
 	if ids, err = r.set(ctx, c); err != nil {
 		return nil, out, err
 	}
@@ -287,6 +292,24 @@ func (r *resolver) keys(keys []any) ([]index.ID, error) {
 // linkedTo returns a function that reports whether a node has an edge from one of the sources.
 func (tx *Tx) linkedTo(sources ...index.ID) func(index.ID) bool {
 	return candidate.LinkedTo(tx.view().Graph, sources...)
+}
+
+// excluded returns a function that reports whether an edge of an excluding relation joins a node
+// with one of the sources, or nil if there is no such relation.
+func (tx *Tx) excluded(sources ...index.ID) func(index.ID) bool {
+	var via index.Via
+	for i, r := range tx.meta().Relations {
+		if r.Exclude {
+			via.Relations = append(via.Relations, uint16(i))
+		}
+	}
+	if via.Relations == nil {
+		return nil
+	}
+	leaves := candidate.LinkedTo(tx.view().Via(via).Graph, sources...)
+	via.Inverse = true
+	arrives := candidate.LinkedTo(tx.view().Via(via).Graph, sources...)
+	return func(id index.ID) bool { return leaves(id) || arrives(id) }
 }
 
 // ids resolves keys to ids, ascending.

@@ -102,7 +102,7 @@ type ModelChange struct {
 //	first new    the number of the first new node, and how many there are; they may be deleted again
 //	labels       list of [number, name, length of feature vectors]
 //	nodes        list of [id, number of the label, deleted]
-//	relations    list of [number, name, directed]
+//	relations    list of [number, name, directed, exclude]
 //	edges        list of [id, id, weight before, weight after (0: none), time in seconds (0: none), number of the relation]
 //	vectors      list of [id, float32 in little endian, or nil]
 //	observed     list of maps: model, source, target, reward, chosen, contexts, offered and others

@@ -223,7 +223,7 @@ func (tx *Tx) Assuming(edges []Edge, f func(*Tx) error) error {
 	over := &Tx{db: tx.db, snap: tx.snap, reader: tx.reader, batch: tx.snap.Begin()}
 	defer over.expire()
 	for _, e := range edges {
-		if err := over.PutEdge(e.Src, e.Dst, Weight(e.Weight), At(e.Time)); err != nil {
+		if err := over.PutEdge(e.Src, e.Dst, Via(e.Relation), Weight(e.Weight), At(e.Time)); err != nil {
 			return err
 		}
 	}
@@ -283,8 +283,74 @@ func (tx *Tx) Edges() iter.Seq2[Edge, error] {
 type Relation struct {
 	Name     string `json:"name"`     // "" is the relation without a name
 	Directed bool   `json:"directed"` // whether its edges have a direction
-	Edges    int64  `json:"edges"`
-	Loops    int64  `json:"loops"` // edges that join a node with itself, among Edges
+	// Exclude leaves nodes that an edge of it joins with a source, in either direction, out of the
+	// candidates of the source, as after a block.
+	Exclude bool  `json:"exclude"`
+	Edges   int64 `json:"edges"`
+	Loops   int64 `json:"loops"` // edges that join a node with itself, among Edges
+}
+
+// Part says which edges of a graph are seen.
+type Part struct {
+	Relations []string
+	// Weights multiply the weights of the edges by relation, from 2^-40 to 2^40; a relation that it
+	// does not list has 1.
+	Weights map[string]float64
+	Inverse bool // directed edges lead from their targets to their sources
+}
+
+// Via calls f with a read-only transaction that sees only a part of the edges: its walks go along
+// them, and its neighbors, paths, predictions and rankings follow. The models are those of the
+// database. Via returns ErrNotFound for a missing relation, and ErrInput for no relation or for a
+// weight that is not valid.
+func (tx *Tx) Via(p Part, f func(*Tx) error) error {
+	if tx.ended {
+		return ErrClosed
+	}
+	via, err := tx.viaOf(p)
+	if err != nil {
+		return err
+	}
+	part := tx.part(via)
+	defer part.expire()
+	return f(part)
+}
+
+// viaOf resolves a part.
+func (tx *Tx) viaOf(p Part) (via index.Via, err error) {
+	if len(p.Relations) == 0 {
+		return via, inputf("a part of the edges needs a relation")
+	}
+	if via.Relations, err = tx.relations(p.Relations); err != nil {
+		return via, err
+	}
+	slices.Sort(via.Relations)
+	via.Relations, via.Inverse = slices.Compact(via.Relations), p.Inverse
+	if len(p.Weights) == 0 {
+		return via, nil
+	}
+	via.Factors = slices.Repeat([]float32{1}, len(via.Relations))
+	for name, w := range p.Weights {
+		number, err := tx.relation(name)
+		if err != nil {
+			return via, err
+		}
+		i, ok := slices.BinarySearch(via.Relations, number)
+		if !ok || !index.ValidWeight(float32(w)) {
+			return via, inputf("weight %v of relation %q: want a number from 2^-40 to 2^40 for one of the relations %q", w, name, p.Relations)
+		}
+		via.Factors[i] = float32(w)
+	}
+	return via, nil
+}
+
+// part returns a read-only transaction that sees a part of the edges.
+func (tx *Tx) part(via index.Via) *Tx {
+	part := &Tx{db: tx.db, snap: &snapshot{Snapshot: tx.view().Via(via), models: tx.snap.models, ts: tx.snap.ts}}
+	if tx.batch == nil || tx.batch.Empty() {
+		part.reader = tx.reader
+	}
+	return part
 }
 
 // Relations returns the relations, in the order in which they were made. The relation without a name
@@ -295,12 +361,12 @@ func (tx *Tx) Relations() ([]Relation, error) {
 	}
 	var all []Relation
 	for _, r := range tx.meta().Relations {
-		all = append(all, Relation{Name: r.Name, Directed: r.Directed, Edges: r.Edges, Loops: r.Loops})
+		all = append(all, Relation{Name: r.Name, Directed: r.Directed, Exclude: r.Exclude, Edges: r.Edges, Loops: r.Loops})
 	}
 	return all, nil
 }
 
-// AddRelation makes a relation without edges; only Name and Directed matter. It returns ErrExists if
+// AddRelation makes a relation without edges; Edges and Loops do not matter. It returns ErrExists if
 // there is such a relation, and ErrInput for a name that is not valid.
 func (tx *Tx) AddRelation(r Relation) error {
 	b, err := tx.writable()
@@ -310,7 +376,7 @@ func (tx *Tx) AddRelation(r Relation) error {
 	if _, ok := tx.meta().RelationNumber(r.Name); ok {
 		return missing(kindRelation, r.Name, nil, ErrExists, "relation %q exists already", r.Name)
 	}
-	if _, err = b.Relate(r.Name, r.Directed); err != nil {
+	if _, err = b.Relate(index.Relation{Name: r.Name, Directed: r.Directed, Exclude: r.Exclude}); err != nil {
 		return inputError(err)
 	}
 	return nil
@@ -360,7 +426,7 @@ func (tx *Tx) makeRelation(name string) (uint16, error) {
 	if number, ok := m.RelationNumber(name); ok {
 		return number, nil
 	}
-	number, err := tx.batch.Relate(name, m.Directed)
+	number, err := tx.batch.Relate(index.Relation{Name: name, Directed: m.Directed})
 	if err != nil {
 		return 0, inputError(err)
 	}

@@ -182,7 +182,7 @@ func (s *holdout) train(ctx context.Context, of *contender, spec ModelSpec, plan
 func (s *holdout) askable(ctx context.Context, rest *Tx, scorer *model.Scorer) error {
 	source := s.sources[0]
 	for _, c := range s.among {
-		if _, _, err := rest.candidates(ctx, ppr.Unit(source), c, scorer, rest.walker(source, true, 0)); err != nil {
+		if _, _, err := rest.candidates(ctx, rest, ppr.Unit(source), c, scorer, rest.walker(source, true, 0)); err != nil {
 			return err
 		}
 	}

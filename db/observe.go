@@ -115,7 +115,7 @@ func (tx *Tx) offered(
 	if among.kind == byDefault {
 		return nil, nil
 	}
-	candidates, _, err := tx.candidates(ctx, ppr.Unit(source), tx.among(among, ppr.Unit(source)), s, w)
+	candidates, _, err := tx.candidates(ctx, tx, ppr.Unit(source), tx.among(among, ppr.Unit(source)), s, w)
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,10 @@ type PredictOptions struct {
 	// default candidates are nodes of the kinds that its kind is linked to: for a user in a list of
 	// users and items, items.
 	Among Candidates
+	// Relation is the relation of the links: of its edges is what the score says, and nodes that the
+	// source has such an edge to are left out of the candidates. "" means all relations together.
+	Relation string
+	Inverse  bool // rank sources of the relation for a target instead
 	// Model is the name of a model or one of [model.Heuristics]. Default: the model that answers
 	// requests without a name (see Model.Deploy), otherwise the built-in model.
 	Model string
@@ -215,8 +219,19 @@ func (tx *Tx) prepare(ctx context.Context, p PredictOptions) (*question, error) 
 	if err != nil {
 		return nil, err
 	}
-	v := tx.view()
-	q := &question{start: start, scorer: tx.db.prior(featureLen(v)), walk: tx.walker(start.Node[0], p.NoCache, p.Epsilon)}
+	v, on := tx.view(), tx
+	if p.Relation != "" {
+		number, err := tx.relation(p.Relation)
+		if err != nil {
+			return nil, err
+		}
+		on = tx.part(index.Via{Relations: []uint16{number}, Inverse: p.Inverse})
+	}
+	q := &question{start: start, scorer: tx.db.prior(featureLen(v)), walk: on.walker(start.Node[0], p.NoCache, p.Epsilon)}
+	near := q.walk
+	if on != tx {
+		near = tx.walker(start.Node[0], p.NoCache, p.Epsilon)
+	}
 	q.walk.Exact = p.UntilCertain
 	if q.walk.Now, err = tx.requestTime(p.At, p.Now, start.Node...); err != nil {
 		return nil, err
@@ -236,7 +251,7 @@ func (tx *Tx) prepare(ctx context.Context, p PredictOptions) (*question, error) 
 	}
 	q.among = tx.among(p.Among, start)
 	var out absent
-	if q.candidates, out, err = tx.candidates(ctx, start, q.among, q.scorer, q.walk); err != nil {
+	if q.candidates, out, err = tx.candidates(ctx, on, start, q.among, q.scorer, near); err != nil {
 		return nil, err
 	}
 	q.ranking.Linked, q.ranking.Missing = out.linked, out.missing

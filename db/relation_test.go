@@ -140,3 +140,66 @@ func TestRelationErrors(t *testing.T) {
 		}
 	}
 }
+
+// A transaction of a part of the relations sees their edges only: its neighbors, paths, PageRank and
+// predictions follow, in the direction that the part says.
+func TestVia(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := open(t, "", &db.Options{InMemory: true})
+	defer func() { must(t, g.Close()) }()
+	must(t, g.Update(ctx, func(tx *db.Tx) error {
+		return errors.Join(
+			tx.AddRelation(db.Relation{Name: "follows", Directed: true}),
+			tx.AddRelation(db.Relation{Name: "blocks", Directed: true, Exclude: true}),
+			tx.AddEdge("ann", "bob", db.Via("follows")), tx.AddEdge("bob", "cat", db.Via("follows")), tx.AddEdge("bob", "dan", db.Via("follows")),
+			tx.AddEdge("ann", "eve", db.Via("likes")), tx.AddEdge("eve", "cat", db.Via("likes")),
+			tx.AddEdge("dan", "ann", db.Via("blocks")),
+		)
+	}))
+	must(t, g.View(ctx, func(tx *db.Tx) error {
+		for _, c := range []struct {
+			part db.Part
+			from string
+			want []string // the neighbors
+		}{
+			{db.Part{Relations: []string{"follows"}}, "bob", []string{"follows cat", "follows dan"}},
+			{db.Part{Relations: []string{"follows"}, Inverse: true}, "bob", []string{"follows ann"}},
+			{db.Part{Relations: []string{"likes", "follows"}}, "ann", []string{"follows bob", "likes eve"}},
+			{db.Part{Relations: []string{"blocks"}}, "ann", nil},
+		} {
+			var got []string
+			must(t, tx.Via(c.part, func(tx *db.Tx) error {
+				for e, err := range tx.Neighbors(c.from) {
+					must(t, err)
+					got = append(got, e.Relation+" "+e.Dst.String())
+				}
+				wantError(t, "a write", tx.AddEdge("ann", "zoe"), db.ErrReadOnly)
+				return nil
+			}))
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%+v: neighbors of %s are %q, want %q", c.part, c.from, got, c.want)
+			}
+		}
+		for _, c := range []struct {
+			what string
+			p    db.PredictOptions
+			want []string
+		}{
+			{"who ann follows next", db.PredictOptions{For: "ann", Relation: "follows", Among: db.Neighbors(2), Model: "common_neighbors"}, []string{"cat", "eve"}},
+			{"what ann likes next", db.PredictOptions{For: "ann", Relation: "likes", Among: db.Neighbors(2), Model: "common_neighbors"}, []string{"cat", "bob"}},
+			{"who follows cat next", db.PredictOptions{For: "cat", Relation: "follows", Inverse: true, Among: db.All(), Model: "common_neighbors"}, []string{"ann", "dan", "eve"}},
+		} {
+			r, err := tx.Predict(ctx, c.p)
+			must(t, err)
+			var got []string
+			for _, l := range r.Links {
+				got = append(got, l.Target.String())
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%s: %q, want %q", c.what, got, c.want)
+			}
+		}
+		return nil
+	}))
+}

@@ -55,11 +55,12 @@ func (b *Batch) Edge(u, v ID) (Edge, bool) { return b.edit.edge(u, v) }
 // EdgeOf is [Graph.EdgeOf] of the graph as changed so far.
 func (b *Batch) EdgeOf(x Edge) (Edge, bool) { return b.edit.edgeOf(b.inOrder(x)) }
 
-// Relate adds a relation and returns its number. It returns an error for an invalid name, or if
-// there are too many relations.
-func (b *Batch) Relate(name string, directed bool) (relation uint16, err error) {
-	if relation, err = b.now.Meta.addRelation(Relation{Name: name, Directed: directed}); err == nil {
-		b.edit.Relate(directed)
+// Relate adds a relation without edges and returns its number. It returns an error for an invalid
+// name, or if there are too many relations.
+func (b *Batch) Relate(r Relation) (relation uint16, err error) {
+	r.Edges, r.Loops = 0, 0
+	if relation, err = b.now.Meta.addRelation(r); err == nil {
+		b.edit.Relate(r.Directed)
 	}
 	return relation, err
 }

@@ -65,6 +65,7 @@ type RelationChange struct {
 	Number   uint16
 	Name     string
 	Directed bool
+	Exclude  bool
 }
 
 // NodeChange is a node's record after a commit.
@@ -179,7 +180,7 @@ func (b *Batch) change(decisions []msgpack.RawMessage) *Change {
 	}
 	for i, r := range b.now.Meta.Relations {
 		if i > 0 && used[uint16(i)] || i >= len(b.began.Relations) {
-			c.Relations = append(c.Relations, RelationChange{Number: uint16(i), Name: r.Name, Directed: r.Directed})
+			c.Relations = append(c.Relations, RelationChange{Number: uint16(i), Name: r.Name, Directed: r.Directed, Exclude: r.Exclude})
 		}
 	}
 	seen := map[ID]bool{}
@@ -353,12 +354,13 @@ func (m *Meta) replayLabel(c LabelChange) error {
 func (b *Batch) replayRelation(c RelationChange) (err error) {
 	number, known := b.now.Meta.RelationNumber(c.Name)
 	if !known {
-		if number, err = b.Relate(c.Name, c.Directed); err != nil {
+		if number, err = b.Relate(Relation{Name: c.Name, Directed: c.Directed, Exclude: c.Exclude}); err != nil {
 			return err
 		}
 	}
-	if r := b.now.Meta.Relations[number]; number != c.Number || r.Directed != c.Directed {
-		return mismatch("relation %q is number %d, directed: %v; not number %d, directed: %v", c.Name, number, r.Directed, c.Number, c.Directed)
+	if r := b.now.Meta.Relations[number]; number != c.Number || r.Directed != c.Directed || r.Exclude != c.Exclude {
+		return mismatch("relation %q is number %d, directed: %v, exclude: %v; not number %d, directed: %v, exclude: %v",
+			c.Name, number, r.Directed, r.Exclude, c.Number, c.Directed, c.Exclude)
 	}
 	return nil
 }

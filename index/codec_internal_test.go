@@ -122,7 +122,7 @@ func TestMeta(t *testing.T) {
 	want.Version, want.Base, want.LogStart, want.Generation = 9, 7, 5, 3
 	want.Nodes, want.Live, want.Edges, want.Loops = 4, 3, 2, 1
 	want.Labels = append(want.Labels, Label{"item", 64, 2, nil}, Label{"tag", 0, 1, []uint16{1, 2}})
-	want.Relations = []Relation{{Edges: 1}, {"likes", true, 1, 1}}
+	want.Relations = []Relation{{Edges: 1}, {Name: "likes", Directed: true, Exclude: true, Edges: 1, Loops: 1}}
 	b, err := msgpack.Marshal(want)
 	if err != nil {
 		t.Fatal(err)

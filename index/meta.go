@@ -81,6 +81,8 @@ type Meta struct {
 type Relation struct {
 	Name     string `msgpack:"name"`
 	Directed bool   `msgpack:"directed"`
+	// Exclude says that nodes which it joins are no candidates for links of each other.
+	Exclude bool `msgpack:"exclude,omitempty"`
 	Edges    int64  `msgpack:"edges"`
 	Loops    int64  `msgpack:"loops"`
 }

@@ -110,7 +110,7 @@ func TestStatesCatchUp(t *testing.T) {
 		for i := range 30 {
 			if r := i/10 + 1; i%10 == 5 && r < len(directions) {
 				l.commit(func(b *Batch) {
-					_, err := b.Relate(strings.Repeat("r", r), directions[r])
+					_, err := b.Relate(Relation{Name: strings.Repeat("r", r), Directed: directions[r]})
 					must(t, err)
 					l.edges(b, 20)
 				})
