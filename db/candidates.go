@@ -25,6 +25,7 @@ type Candidates struct {
 	n     int
 	label string
 	kinds []string // of PPR and SIMILAR: the labels of the nodes; nil means any
+	via   []string // of PPR and NEIGHBORS: relations whose edges are followed; nil means all
 	seed  uint64
 	parts *[2]Candidates // of a union, difference or intersection
 }
@@ -63,6 +64,15 @@ func Neighbors(n int) Candidates { return Candidates{kind: byHops, n: n} }
 // PPR returns the n nodes with the highest personalised PageRank as seen from the source, without
 // the source and the nodes it is linked to.
 func PPR(n int) Candidates { return Candidates{kind: byPPR, n: n} }
+
+// Via returns c, a set of Neighbors or PPR, with steps along the edges of some relations only. A
+// combination gets them in both of its parts. Other sets do not take steps, and stay as they are.
+func (c Candidates) Via(relations ...string) Candidates {
+	if c.via = relations; c.parts != nil {
+		c.parts = &[2]Candidates{c.parts[0].Via(relations...), c.parts[1].Via(relations...)}
+	}
+	return c
+}
 
 // Label returns the nodes of a label, without the source and the nodes it is linked to.
 func Label(name string) Candidates { return Candidates{kind: byLabel, label: name} }
@@ -120,6 +130,9 @@ func (c Candidates) String() string {
 		return fmt.Sprintf("%v %s %s", c.parts[0], c.kind, right)
 	}
 	s := fmt.Sprintf("%s(%d)", c.kind, c.n)
+	if c.via != nil && (c.kind == byPPR || c.kind == byHops) {
+		s += " VIA " + strings.Join(c.via, ", ")
+	}
 	if c.kinds != nil {
 		s += " of LABEL " + strings.Join(c.kinds, " and ")
 	}
@@ -217,13 +230,19 @@ func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err e
 	if err := c.checkSize(); err != nil {
 		return nil, err
 	}
+	from := &r.Source
+	if c.via != nil {
+		if from, err = r.along(c.via); err != nil {
+			return nil, err
+		}
+	}
 	switch c.kind {
 	case byKeys:
 		ids, err = r.keys(c.keys)
 		r.listed = candidate.Union(r.listed, ids)
 		return ids, err
 	case byHops:
-		return r.Within(ctx, c.n)
+		return from.Within(ctx, c.n)
 	case byLabel:
 		label, err := labelNumber(r.View, c.label)
 		if err != nil {
@@ -239,9 +258,22 @@ func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err e
 	case byUnion, byExcept, byIntersect:
 		return r.combine(ctx, c)
 	}
-	ids, linked, err := r.Nearest(ctx, c.n, c.kinds)
+	ids, linked, err := from.Nearest(ctx, c.n, c.kinds)
 	r.linked += linked
 	return ids, err
+}
+
+// along returns the source with steps along the edges of some relations.
+func (r *resolver) along(relations []string) (*candidate.Source, error) {
+	via, err := r.tx.viaOf(Part{Relations: relations})
+	if err != nil {
+		return nil, err
+	}
+	part, from := r.tx.part(via), r.Source
+	from.View = part.view()
+	from.Walk = part.walker(r.Walk.Source, r.Walk.Reader == nil, r.Walk.Epsilon)
+	from.Walk.Now, from.Walk.Exact = r.Walk.Now, r.Walk.Exact
+	return &from, nil
 }
 
 // combine returns the union, the difference or the intersection of two sets.

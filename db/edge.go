@@ -155,6 +155,21 @@ func (tx *Tx) Edge(src, dst any, opts ...EdgeOption) (Edge, error) {
 	return tx.edge(e), nil
 }
 
+// Joined returns the edges of all relations from src to dst as one, which has the sum of their
+// weights and their latest time. It returns ErrNotFound if there are none.
+func (tx *Tx) Joined(src, dst any) (Edge, error) {
+	u, v, err := tx.ends(src, dst)
+	if err != nil {
+		return Edge{}, err
+	}
+	e, ok := tx.between(u, v)
+	if !ok {
+		return Edge{}, tx.noEdge(index.Edge{Ends: index.Ends{U: u, V: v}})
+	}
+	e.U, e.V = u, v
+	return tx.edge(e), nil
+}
+
 // named returns the ends and the relation of an edge.
 func (tx *Tx) named(src, dst any, opts []EdgeOption) (x index.Edge, err error) {
 	if x.U, x.V, err = tx.ends(src, dst); err != nil {

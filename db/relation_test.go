@@ -53,6 +53,7 @@ func TestRelations(t *testing.T) {
 	ctx := context.Background()
 	path, copied := place(t), place(t)
 	g := open(t, path, &db.Options{ChangeBytes: 1 << 20})
+	must(t, g.Update(ctx, func(tx *db.Tx) error { return tx.AddRelation(db.Relation{Name: "blocks", Directed: true, Exclude: true}) }))
 	must(t, g.Update(ctx, social))
 	saved, _ := backup(t, g, nil)
 	must(t, restore(copied, saved))
@@ -95,7 +96,7 @@ func TestRelations(t *testing.T) {
 		}
 		must(t, g.View(ctx, func(tx *db.Tx) error {
 			all, err := tx.Relations()
-			want := []db.Relation{{Edges: 1}, {Name: "follows", Directed: true, Edges: 2}, {Name: "likes", Edges: 2}}
+			want := []db.Relation{{Edges: 1}, {Name: "blocks", Directed: true, Exclude: true}, {Name: "follows", Directed: true, Edges: 2}, {Name: "likes", Edges: 2}}
 			if !slices.Equal(all, want) {
 				t.Errorf("%s: %+v, want %+v", name, all, want)
 			}

@@ -240,7 +240,9 @@ func (b *Batch) Follow(m *Meta) {
 }
 
 // Empty reports whether nothing has been changed.
-func (b *Batch) Empty() bool { return b.record.empty() && len(b.vectors) == 0 }
+func (b *Batch) Empty() bool {
+	return b.record.empty() && len(b.vectors) == 0 && len(b.now.Meta.Relations) == len(b.began.Relations)
+}
 
 // Write ends the batch and writes the records of the next version to w.
 func (b *Batch) Write(w Writer, c Commit) error {

@@ -222,6 +222,20 @@ func (r *run) label(n parse.Name) string {
 	return n.Value
 }
 
+// relation returns the name of a relation, whose existence the database checks.
+func (r *run) relation(n parse.Name) string {
+	r.refer("relation", n)
+	return n.Value
+}
+
+// relations returns the names of relations.
+func (r *run) relations(list []parse.Name) (names []string) {
+	for _, n := range list {
+		names = append(names, r.relation(n))
+	}
+	return names
+}
+
 // version returns the number of a version, whose existence the database checks, or 0 if v is nil.
 func (r *run) version(v parse.Value) int {
 	if v != nil {

@@ -60,6 +60,8 @@ func (n Vocabulary) list(ctx context.Context, statement string) (all []string) {
 func (n Vocabulary) models(ctx context.Context) []string { return n.list(ctx, "SHOW MODELS") }
 func (n Vocabulary) labels(ctx context.Context) []string { return n.list(ctx, "SHOW LABELS") }
 
+func (n Vocabulary) relations(ctx context.Context) []string { return n.list(ctx, "SHOW RELATIONS") }
+
 // Keys returns the keys of nodes whose spelling in statements begins with a text, at most as many
 // as most.
 func KeysBeginning(ctx context.Context, tx *db.Tx, text string, most int) (all []db.Key, err error) {
@@ -183,6 +185,8 @@ func (n Vocabulary) matching(ctx context.Context, expected, before, word string)
 		return n.models(ctx)
 	case expected == parse.ALabel:
 		return n.labels(ctx)
+	case expected == parse.ARelation:
+		return n.relations(ctx)
 	case expected == parse.AFile && n.Files != nil && strings.HasPrefix(word, "'"):
 		return inQuotes(n.Files(strings.ReplaceAll(word[1:], "''", "'")))
 	case expected == parse.ANode:

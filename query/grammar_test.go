@@ -118,7 +118,7 @@ type writer struct {
 // write draws a text of a grammar.
 func (w *writer) write(grammar string) string {
 	inner := &writer{t: w.t, depth: w.depth + 1, names: w.names, terms: w.terms}
-	inner.tokens = regexp.MustCompile(`'string'|\.\.\.|->|<>|!=|<=|>=|[A-Za-z]+|\S`).FindAllString(grammar, -1)
+	inner.tokens = regexp.MustCompile(`'string'|\.\.\.|-\[|\]->|->|<>|!=|<=|>=|[A-Za-z]+|\S`).FindAllString(grammar, -1)
 	text := inner.alternatives()
 	if len(inner.tokens) > 0 {
 		w.t.Fatalf("grammar %q ends before %q", grammar, inner.tokens)

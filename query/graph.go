@@ -22,6 +22,11 @@ func graphActions() []action {
 		{name: "MERGE EDGES", access: joins | edits, columns: edges, run: puttingEdges((*db.Tx).PutEdge)},
 		{name: "DELETE NODE", access: joins | edits, columns: named("nodes_deleted", "edges_deleted"), run: updating((*run).deleteNode)},
 		{name: "DELETE EDGES", access: joins | edits, columns: named("edges_deleted"), run: updating((*run).deleteEdges)},
+		{
+			name: "CREATE RELATION", access: joins | edits, columns: named("relation", "directed", "exclude"),
+			run: updating((*run).createRelation), options: always(relationOptions),
+		},
+		{name: "SHOW RELATIONS", access: reads | joins, columns: named("relation", "edges", "loops", "directed", "exclude"), run: viewing((*run).showRelations)},
 		{name: "DESCRIBE NODE", access: reads | joins, columns: named("name", "value"), run: viewing((*run).describeNode)},
 		{
 			name: "NEIGHBORS", access: reads | joins, run: viewing((*run).neighbors),
@@ -67,7 +72,8 @@ func puttingEdges(put func(tx *db.Tx, src, dst any, opts ...db.EdgeOption) error
 		list := parse.Edges.All(s)
 		for _, e := range list {
 			edge := r.edge(e)
-			if r.fail(r.ctx.Err()) || r.failAt(e, put(r.tx, edge.Src, edge.Dst, db.Weight(edge.Weight), db.At(edge.Time))) {
+			err := put(r.tx, edge.Src, edge.Dst, db.Via(edge.Relation), db.Weight(edge.Weight), db.At(edge.Time))
+			if r.fail(r.ctx.Err()) || r.failAt(e, err) {
 				return
 			}
 		}
@@ -79,7 +85,7 @@ func puttingEdges(put func(tx *db.Tx, src, dst any, opts ...db.EdgeOption) error
 // edge resolves an edge with its weight and time.
 func (r *run) edge(e parse.Edge) db.Edge {
 	src, dst, weight := r.key(e.Source), r.key(e.Target), r.weight(e.Weight)
-	return db.Edge{Src: src, Dst: dst, Weight: float32(weight), Time: r.time(e.At)}
+	return db.Edge{Src: src, Dst: dst, Relation: e.Relation.Value, Weight: float32(weight), Time: r.time(e.At)}
 }
 
 func (r *run) deleteNode(s *parse.Statement) {
@@ -94,7 +100,7 @@ func (r *run) deleteNode(s *parse.Statement) {
 func (r *run) deleteEdges(s *parse.Statement) {
 	list := parse.Edges.All(s)
 	for _, e := range list {
-		if src, dst := r.node(e.Source), r.node(e.Target); r.fail(r.ctx.Err()) || r.failAt(e, r.tx.DeleteEdge(src, dst)) {
+		if src, dst := r.node(e.Source), r.node(e.Target); r.fail(r.ctx.Err()) || r.failAt(e, r.tx.DeleteEdge(src, dst, db.Via(r.relation(e.Relation)))) {
 			return
 		}
 	}
@@ -106,15 +112,45 @@ func (r *run) neighbors(s *parse.Statement) {
 	if r.err != nil {
 		return
 	}
-	for n, err := range r.tx.Reach(r.ctx, k, int(depth)) {
-		if r.fail(err) || len(r.rows.Rows) == top || r.checkMemory(1) {
-			return
+	r.via(parse.Via.All(s), func() {
+		for n, err := range r.tx.Reach(r.ctx, k, int(depth)) {
+			if r.fail(err) || len(r.rows.Rows) == top || r.checkMemory(1) {
+				return
+			}
+			var weight any
+			if n.Depth == 1 {
+				weight = shortest(n.Weight)
+			}
+			r.rows.add(k, n.Key, int64(n.Depth), weight, orNil(n.Label), n.Degree)
 		}
-		var weight any
-		if n.Depth == 1 {
-			weight = shortest(n.Weight)
+	})
+}
+
+// createRelation makes a relation.
+func (r *run) createRelation(s *parse.Statement) {
+	n := db.Relation{Name: parse.Relation.Of(s).Value, Directed: r.tx.Stats().Directed}
+	r.setOptions(parse.With.All(s), relationOptions(&n))
+	if r.err == nil && !r.failAt(parse.Relation.Of(s), r.tx.AddRelation(n)) {
+		r.rows.add(n.Name, n.Directed, n.Exclude)
+	}
+}
+
+// relationOptions returns the options of CREATE RELATION.
+func relationOptions(n *db.Relation) []option {
+	return []option{
+		onOff("directed", "whether its edges have a direction; as the database by default", func(on bool) { n.Directed = on }),
+		onOff("exclude", "on leaves nodes that it joins with a source out of the candidates of the source, as after a block",
+			func(on bool) { n.Exclude = on }),
+	}
+}
+
+func (r *run) showRelations(*parse.Statement) {
+	all, err := r.tx.Relations()
+	r.fail(err)
+	for _, n := range all {
+		if n.Name != "" || len(all) == 1 || n.Edges > 0 {
+			r.rows.add(orNil(n.Name), n.Edges, n.Loops, n.Directed, n.Exclude)
 		}
-		r.rows.add(k, n.Key, int64(n.Depth), weight, orNil(n.Label), n.Degree)
 	}
 }
 

@@ -208,6 +208,11 @@ func (r *run) prediction(s *parse.Statement) db.PredictOptions {
 	}
 	r.setOptions(parse.With.All(s), predictOptions(&p))
 	p.Among = r.candidates(parse.Among.Of(s))
+	if inverse := parse.Inverse.Of(s); inverse.Value != "" {
+		p.Relation, p.Inverse = r.relation(inverse), true
+	} else {
+		p.Relation = r.relation(parse.Links.Of(s))
+	}
 	return p
 }
 

@@ -28,6 +28,18 @@ func walkActions() []action {
 	}
 }
 
+// via calls f with a transaction that sees the edges of some relations; nil means all.
+func (r *run) via(relations []parse.Name, f func()) {
+	if relations == nil {
+		f()
+		return
+	}
+	if names := r.relations(relations); r.err == nil {
+		err := r.tx.Via(db.Part{Relations: names}, func(tx *db.Tx) error { return r.in(tx, f) })
+		r.fail(err)
+	}
+}
+
 // assuming calls f with a transaction that sees the graph with edges added.
 func (r *run) assuming(edges []parse.Edge, f func()) {
 	if len(edges) == 0 {
@@ -48,20 +60,25 @@ func (r *run) rank(s *parse.Statement) {
 	q := db.PageRankOptions{Top: r.top(parse.Top.Of(s), 0)}
 	r.setOptions(parse.With.All(s), rankOptions(&q))
 	r.assuming(parse.Assuming.All(s), func() {
-		for _, source := range r.sources(parse.For.All(s)) {
-			if r.fail(r.ctx.Err()) || r.overLimit() {
-				return
-			}
-			q.From = source.of
-			ranks, err := r.tx.PageRank(r.ctx, q)
-			if r.failAt(source, err) || r.checkMemory(len(ranks.Nodes)) {
-				return
-			}
-			for _, n := range ranks.Nodes {
-				r.rows.add(sourceValue(ranks.Source), n.Node, int64(n.Rank), n.Score, n.Bound, n.Certain)
-			}
-		}
+		r.via(parse.Via.All(s), func() { r.rankFrom(s, q) })
 	})
+}
+
+// rankFrom ranks nodes for each source of a statement.
+func (r *run) rankFrom(s *parse.Statement, q db.PageRankOptions) {
+	for _, source := range r.sources(parse.For.All(s)) {
+		if r.fail(r.ctx.Err()) || r.overLimit() {
+			return
+		}
+		q.From = source.of
+		ranks, err := r.tx.PageRank(r.ctx, q)
+		if r.failAt(source, err) || r.checkMemory(len(ranks.Nodes)) {
+			return
+		}
+		for _, n := range ranks.Nodes {
+			r.rows.add(sourceValue(ranks.Source), n.Node, int64(n.Rank), n.Score, n.Bound, n.Certain)
+		}
+	}
 }
 
 // rankOptions returns the options of RANK NODES.
@@ -91,22 +108,34 @@ func (r *run) path(s *parse.Statement) {
 	if r.err != nil {
 		return
 	}
-	path, err := r.tx.Path(r.ctx, from, to, most)
-	r.fail(err)
-	for i, k := range path {
-		var weight any
-		if i > 0 {
-			e, err := r.tx.Edge(path[i-1], k)
-			r.fail(err)
-			weight = shortest(e.Weight)
+	var path []db.Key
+	r.via(parse.Via.All(s), func() {
+		var err error
+		path, err = r.tx.Path(r.ctx, from, to, most)
+		r.fail(err)
+		for i, k := range path {
+			var weight any
+			if i > 0 {
+				weight = shortest(r.linkWeight(path[i-1], k))
+			}
+			r.rows.add(int64(i), k, weight)
 		}
-		r.rows.add(int64(i), k, weight)
+	})
+	if r.err != nil {
+		return
 	}
 	if len(path) == 0 && most > 0 {
 		r.rows.note("no path of at most %s leads from node %v to node %v", words.Count(most, "step"), from.Literal(), to.Literal())
 	} else if len(path) == 0 {
 		r.rows.note("no path leads from node %v to node %v", from.Literal(), to.Literal())
 	}
+}
+
+// linkWeight returns the weight of the edges of all relations from src to dst.
+func (r *run) linkWeight(src, dst db.Key) float32 {
+	e, err := r.tx.Joined(src, dst)
+	r.fail(err)
+	return e.Weight
 }
 
 const defaultPaths = 3
@@ -164,7 +193,7 @@ func (rows *Rows) reasons(r *db.Reasons) {
 func (rows *Rows) remarkAdded(tx *db.Tx, r *db.Reasons) {
 	why := "is not one of its candidates"
 	for _, seed := range r.Source {
-		if _, err := tx.Edge(seed.Node, r.Link.Target); seed.Node == r.Link.Target {
+		if _, err := tx.Joined(seed.Node, r.Link.Target); seed.Node == r.Link.Target {
 			why = "is the source itself"
 			break
 		} else if err == nil {

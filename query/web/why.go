@@ -75,7 +75,7 @@ func sharedBy(ctx context.Context, tx *db.Tx, source, target db.Key, directed bo
 		if directed {
 			from, to = e.Dst, target
 		}
-		switch _, err := tx.Edge(from, to); {
+		switch _, err := tx.Joined(from, to); {
 		case e.Dst == source, e.Dst == target, errors.Is(err, db.ErrNotFound):
 		case err != nil:
 			return s, err

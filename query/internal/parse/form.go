@@ -50,9 +50,10 @@ func Terms() []Term { return slices.Clone(terms) }
 // conditions.
 var terms = []Term{
 	{"sets", "set [{ UNION | EXCEPT | INTERSECT } set] ...", "at most 64"},
-	{"set", "(node, ...) | NEIGHBORS(n) | PPR(n) | SAMPLE(n)\n    | SIMILAR(n) | LABEL name | ALL | parameter", ""},
-	{"edge", "node -> node [WEIGHT number] [AT time]", ""},
-	{"link", "node -> node", ""},
+	{"set", "(node, ...) | { NEIGHBORS(n) | PPR(n) } [VIA relation, ...]\n    | SAMPLE(n) | SIMILAR(n) | LABEL name | ALL | parameter", ""},
+	{"edge", "link [WEIGHT number] [AT time]", ""},
+	{"link", "node { -> | -[relation]-> } node", ""},
+	{"relation", "name", "SHOW RELATIONS lists them"},
 	{"source", "node | (seed, ...)", "a set is one question"},
 	{"seed", "node [WEIGHT number]", "1 by default, from 2^-40 to 2^40"},
 	{"model", "name [VERSION n]", "SHOW MODELS lists them"},

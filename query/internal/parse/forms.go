@@ -10,7 +10,8 @@ var forms = slices.Concat(answerForms, outcomeForms, modelForms, graphForms, fil
 // answerForms are the statements that ask a model.
 var answerForms = []Form{
 	{"PREDICT LINKS", "rank the links that may come next from nodes to candidates",
-		"PREDICT LINKS FOR { source, ... | ALL | LABEL name } [AT time]\n" +
+		"PREDICT LINKS { FOR | relation FOR | INVERSE relation FOR }\n" +
+			"    { source, ... | ALL | LABEL name } [AT time]\n" +
 			"    [AMONG sets] [ASSUMING edge, ...] [USING model]\n" +
 			"    [WHERE condition] [TOP n [EACH]] [RETURN column, ...]\n" +
 			"    [WITH (option, ...)]",
@@ -114,16 +115,22 @@ var graphForms = []Form{
 		"DELETE NODE node", "DELETE NODE 'ann'"},
 	{"DELETE EDGES", "delete edges",
 		"DELETE EDGES link, ...", "DELETE EDGES 'ann' -> 'bob'"},
+	{"CREATE RELATION", "make a relation without edges",
+		"CREATE RELATION relation [WITH (option, ...)]",
+		"CREATE RELATION follows WITH (directed = on)"},
+	{"SHOW RELATIONS", "list the relations with the number of their edges",
+		"SHOW RELATIONS", "SHOW RELATIONS"},
 	{"DESCRIBE NODE", "show all that is known of a node",
 		"DESCRIBE NODE node", "DESCRIBE NODE 'ann'"},
 	{"NEIGHBORS", "list the nodes around a node",
-		"NEIGHBORS OF node [DEPTH n] [TOP n]", "NEIGHBORS OF 'ann' DEPTH 2"},
+		"NEIGHBORS OF node [VIA relation, ...] [DEPTH n] [TOP n]", "NEIGHBORS OF 'ann' DEPTH 2"},
 	{"NODES", "list nodes",
 		"NODES [LABEL name] [WHERE condition] [TOP n]", "NODES LABEL person WHERE degree >= 10 TOP 20"},
 	{"PATH", "find a shortest path",
-		"PATH FROM node TO node [DEPTH n]", "PATH FROM 'ann' TO 'dan'"},
+		"PATH FROM node TO node [VIA relation, ...] [DEPTH n]", "PATH FROM 'ann' TO 'dan'"},
 	{"RANK NODES", "rank nodes by personalised PageRank",
-		"RANK NODES FOR source, ... [ASSUMING edge, ...] [TOP n]\n" +
+		"RANK NODES FOR source, ... [VIA relation, ...]\n" +
+			"    [ASSUMING edge, ...] [TOP n]\n" +
 			"    [WITH (option, ...)]",
 		"RANK NODES FOR 'ann' TOP 10"},
 	{"WARM", "compute the PageRank states of nodes, and cache them",

@@ -24,7 +24,7 @@ type grammarReader struct{ rest string }
 func (g *grammarReader) token() string {
 	g.rest = strings.TrimLeft(g.rest, " \n")
 	n := wordLen(g.rest)
-	for _, sign := range []string{"->", "..."} {
+	for _, sign := range []string{"->", "-[", "]->", "..."} {
 		if strings.HasPrefix(g.rest, sign) {
 			n = len(sign)
 		}
@@ -172,7 +172,7 @@ func (p *parser) literal(s *Statement, text string) bool {
 }
 
 // nameTerms are what the terms that are names of things other than models name.
-var nameTerms = map[string]string{"policy": APolicy, "explorer": AnExplorer, "estimator": AnEstimator, "format": AFormat}
+var nameTerms = map[string]string{"relation": ARelation, "policy": APolicy, "explorer": AnExplorer, "estimator": AnEstimator, "format": AFormat}
 
 // term parses a term and adds it to the last clause of a statement.
 func (p *parser) term(s *Statement, name string) {
@@ -189,7 +189,7 @@ func (p *parser) term(s *Statement, name string) {
 		if name == "model" && p.literal(s, "VERSION") {
 			s.add(p.count())
 		}
-	case "policy", "explorer", "estimator", "format":
+	case "relation", "policy", "explorer", "estimator", "format":
 		s.add(p.name(nameTerms[name]))
 	case "column":
 		s.add(p.column())

@@ -148,6 +148,7 @@ func (p *parser) wrong(didYouMean string) {
 const (
 	AModel      = "a model"
 	ALabel      = "a label"
+	ARelation   = "a relation"
 	APolicy     = "a policy"
 	AFormat     = "a format"
 	AColumn     = "a column"

@@ -19,7 +19,8 @@ type ListSet struct {
 type SizedSet struct {
 	Pos
 	Function SetFunction
-	Size     Value // Int, at least 1, or Param
+	Size     Value  // Int, at least 1, or Param
+	Via      []Name // relations that are followed; nil means all
 }
 
 // SetFunction is the function of a SizedSet, as the statement spells it.
@@ -70,8 +71,14 @@ func (*AllSet) set()      {}
 func (*ParamSet) set()    {}
 func (*Combination) set() {}
 
-func (s *ListSet) String() string  { return "(" + join(s.Nodes) + ")" }
-func (s *SizedSet) String() string { return string(s.Function) + "(" + s.Size.String() + ")" }
+func (s *ListSet) String() string { return "(" + join(s.Nodes) + ")" }
+func (s *SizedSet) String() string {
+	text := string(s.Function) + "(" + s.Size.String() + ")"
+	if s.Via != nil {
+		text += " VIA " + join(s.Via)
+	}
+	return text
+}
 func (s *LabelSet) String() string { return "LABEL " + s.Label.String() }
 func (s *AllSet) String() string   { return "ALL" }
 
@@ -123,7 +130,13 @@ func (p *parser) set() Set {
 	pos := p.tok.pos
 	for _, k := range []SetFunction{SetNeighbors, SetPPR, SetSample, SetSimilar} {
 		if p.keyword(string(k)) {
-			return &SizedSet{pos, k, p.size()}
+			s := &SizedSet{Pos: pos, Function: k, Size: p.size()}
+			if k != SetSample && k != SetSimilar && p.keyword("VIA") {
+				for s.Via = []Name{p.name(ARelation)}; p.is(comma); {
+					s.Via = append(s.Via, p.name(ARelation))
+				}
+			}
+			return s
 		}
 	}
 	switch {

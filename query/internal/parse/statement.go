@@ -66,6 +66,8 @@ func (s *Statement) String() string {
 			continue
 		case c.words == "FEATURES", c.words == "WITH":
 			nodes = "(" + nodes + ")"
+		case c.words == "PREDICT LINKS" && (strings.EqualFold(nodes, "FOR") || strings.EqualFold(nodes, "INVERSE")):
+			nodes = quote(nodes, `"`)
 		case i == 0 && isName && otherForm(text+" "+strings.ToUpper(nodes)):
 			nodes = quote(nodes, `"`)
 		}

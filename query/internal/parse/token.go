@@ -52,6 +52,8 @@ const (
 	rparen     symbol = ")"
 	equals     symbol = "="
 	arrow      symbol = "->"
+	arrowTail  symbol = "-["
+	arrowHead  symbol = "]->"
 )
 
 // token is a lexical element: its text as written and, for some symbols, its value.
@@ -72,7 +74,7 @@ func (t token) found() string {
 	switch t.symbol {
 	case end, semicolon:
 		return string(end)
-	case comma, lparen, rparen, equals, arrow, symbol(NotEqual), symbol(Less), symbol(LessOrEqual), symbol(Greater), symbol(GreaterOrEqual):
+	case comma, lparen, rparen, equals, arrow, arrowTail, arrowHead, symbol(NotEqual), symbol(Less), symbol(LessOrEqual), symbol(Greater), symbol(GreaterOrEqual):
 		return `"` + t.text + `"`
 	}
 	if runes := []rune(t.text); len(runes) > maxShown {

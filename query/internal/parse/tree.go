@@ -89,12 +89,17 @@ func quote(s, q string) string { return q + strings.ReplaceAll(s, q, q+q) + q }
 type Edge struct {
 	Pos
 	Source, Target Value // Int, String or Param
+	Relation       Name  // the zero Name if absent
 	Weight         Value // Int, Float or Param; nil if absent
 	At             Value // Int or Param, the edge's time; nil if absent
 }
 
 func (e Edge) String() string {
-	return e.Source.String() + " -> " + e.Target.String() + optional(" WEIGHT ", e.Weight) + optional(" AT ", e.At)
+	arrow := " -> "
+	if e.Relation.Value != "" {
+		arrow = " -[" + e.Relation.String() + "]-> "
+	}
+	return e.Source.String() + arrow + e.Target.String() + optional(" WEIGHT ", e.Weight) + optional(" AT ", e.At)
 }
 
 // Option is one name = value of a WITH clause. The name is in lower case and occurs once in its
@@ -126,11 +131,15 @@ func optional(keyword string, n Node) string {
 	return keyword + n.String()
 }
 
-// ends parses source -> target.
+// ends parses source -> target, or source -[relation]-> target.
 func (p *parser) ends() Edge {
 	e := Edge{Pos: p.tok.pos}
 	e.Source = p.node()
-	p.need(p.is(arrow))
+	if !p.is(arrow) {
+		p.need(p.is(arrowTail))
+		e.Relation = p.name(ARelation)
+		p.need(p.is(arrowHead))
+	}
 	e.Target = p.node()
 	return e
 }
