@@ -35,6 +35,8 @@ type LoadOptions struct {
 	Times            edgelist.TimeFormat
 	edgelist.Dialect         // how a text is divided into lines and columns
 	Repeats          Repeats // how to combine an edge that is repeated or exists already; zero means KeepLast
+	// Relation is the relation of the edges, which is made if it does not exist.
+	Relation string
 	// SourceLabel and TargetLabel are the labels of the sources and of the targets of a list that
 	// joins nodes of two kinds. A 7 in the column of sources with label user becomes the node
 	// 'user:7', which differs from 'item:7', and gets the label. A label must not contain a colon.
@@ -126,7 +128,7 @@ type LoadReport struct {
 	SourceLabel string `json:"source_label"`
 	TargetLabel string `json:"target_label"`
 	edgelist.Detected
-	Directed bool    `json:"directed"` // whether the graph is directed
+	Directed bool    `json:"directed"` // whether the edges are directed
 	Memory   int64   `json:"memory"`   // memory of the whole graph in bytes
 	Required int64   `json:"required"` // smallest Options.Memory with which the whole graph is in memory
 	Disk     int64   `json:"disk"`     // size of the blocks of the whole graph in bytes, before the store compresses them
@@ -244,14 +246,18 @@ func (db *DB) readEdges(
 	if err := bulk.SetLabels(o.SourceLabel, o.TargetLabel); err != nil {
 		return nil, nil, inputError(err)
 	}
-	report := &LoadReport{
-		Name: o.Name, Directed: now.Meta.Directed, Repeats: o.Repeats, SourceLabel: o.SourceLabel, TargetLabel: o.TargetLabel,
+	relation, directed, err := bulk.Relation(o.Relation, now.Meta.Directed)
+	if err != nil {
+		return nil, nil, inputError(err)
 	}
-	list, err := db.openEdges(ctx, r, o, now.Meta.Directed, files)
+	report := &LoadReport{
+		Name: o.Name, Directed: directed, Repeats: o.Repeats, SourceLabel: o.SourceLabel, TargetLabel: o.TargetLabel,
+	}
+	list, err := db.openEdges(ctx, r, o, directed, files)
 	if err != nil {
 		return nil, report, err
 	}
-	err = eachLine(ctx, list.Edges(), report, o, func(e edgelist.Edge) error { return addEdge(bulk, e, o) }, func() error { return nil })
+	err = eachLine(ctx, list.Edges(), report, o, func(e edgelist.Edge) error { return addEdge(bulk, e, relation, o) }, func() error { return nil })
 	report.Detected = *list.Detected
 	if err != nil {
 		return nil, report, err
@@ -342,14 +348,14 @@ func listError(err error) error {
 }
 
 // addEdge adds an edge of a list. An edge that cannot be stored is a malformed line.
-func addEdge(bulk *index.Bulk, e edgelist.Edge, o *LoadOptions) error {
+func addEdge(bulk *index.Bulk, e edgelist.Edge, relation uint16, o *LoadOptions) error {
 	src, dst := keyWithLabel(o.SourceLabel, e.Src), keyWithLabel(o.TargetLabel, e.Dst)
 	err := errors.Join(src.Valid(), dst.Valid())
 	if err == nil && !index.ValidWeight(e.Weight) {
 		err = fmt.Errorf("%w: %v", index.ErrWeight, e.Weight)
 	}
 	if err == nil {
-		if err = bulk.Edge(src, dst, 0, e.Weight, e.Time); !errors.Is(err, index.ErrFeatureLen) {
+		if err = bulk.Edge(src, dst, relation, e.Weight, e.Time); !errors.Is(err, index.ErrFeatureLen) {
 			return err
 		}
 	}

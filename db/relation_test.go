@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"kith/db"
@@ -203,4 +204,40 @@ func TestVia(t *testing.T) {
 		}
 		return nil
 	}))
+}
+
+// A list may be of one relation. Its edges join those of other relations, in one load after another.
+func TestLoadRelation(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	path := place(t)
+	g := open(t, path, nil)
+	must(t, g.Update(ctx, func(tx *db.Tx) error {
+		return errors.Join(tx.AddEdge("ann", "dan"), tx.AddRelation(db.Relation{Name: "follows", Directed: true}))
+	}))
+	for _, c := range []struct{ relation, list string }{
+		{"follows", "ann bob\nbob ann\nann cat\n"}, {"likes", "ann bob 2\nbob ann 3\n"}, {"follows", "cat ann\nann bob\n"},
+	} {
+		r, err := g.Load(ctx, strings.NewReader(c.list), db.LoadOptions{Relation: c.relation})
+		must(t, err)
+		if r.Directed != (c.relation == "follows") {
+			t.Errorf("%s: %+v", c.relation, r)
+		}
+	}
+	must(t, g.Close())
+	g = dbtest.Reopen(t, path, nil)
+	defer func() { must(t, g.Close()) }()
+	want := []string{" dan 1", "follows bob 1", "likes bob 3", "follows cat 1"}
+	if got := neighbors(t, g, "ann"); !slices.Equal(got, want) {
+		t.Errorf("neighbors of ann are %q, want %q", got, want)
+	}
+	must(t, g.Check(ctx), g.View(ctx, func(tx *db.Tx) error {
+		all, err := tx.Relations()
+		if want := []db.Relation{{Edges: 1}, {Name: "follows", Directed: true, Edges: 4}, {Name: "likes", Edges: 1}}; !slices.Equal(all, want) {
+			t.Errorf("%+v, want %+v", all, want)
+		}
+		return err
+	}))
+	_, err := g.Load(ctx, strings.NewReader("1 2\n"), db.LoadOptions{Relation: "a\x00b"})
+	wantError(t, "an invalid name", err, db.ErrInput)
 }

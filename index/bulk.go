@@ -85,17 +85,19 @@ func (b *Bulk) SetLabels(source, target string) (err error) {
 	return err
 }
 
-// Relation returns the number of the relation with this name, and makes the relation if it does not
-// exist. It returns an error for an invalid name, or if there are too many relations.
-func (b *Bulk) Relation(name string, directed bool) (relation uint16, err error) {
+// Relation returns the number of the relation with this name, and whether it is directed. It makes
+// the relation, directed or not, if it does not exist. It returns an error for an invalid name, or
+// if there are too many relations.
+func (b *Bulk) Relation(name string, directed bool) (relation uint16, isDirected bool, err error) {
 	m := Meta{Relations: b.relations}
 	relation, known := m.RelationNumber(name)
 	if !known {
-		if relation, err = m.addRelation(Relation{Name: name, Directed: directed}); err == nil {
-			b.relations, b.directed = m.Relations, append(b.directed, directed)
+		if relation, err = m.addRelation(Relation{Name: name, Directed: directed}); err != nil {
+			return 0, false, err
 		}
+		b.relations, b.directed = m.Relations, append(b.directed, directed)
 	}
-	return relation, err
+	return relation, b.directed[relation], nil
 }
 
 // Edge adds one edge. It returns an error for an invalid key or weight, ErrFeatureLen for a node

@@ -19,7 +19,7 @@ type bulkLine struct {
 
 // add adds the edge to a bulk load.
 func (l bulkLine) add(b *Bulk) error {
-	relation, err := b.Relation(l.relation, worldRelations()[l.relation])
+	relation, _, err := b.Relation(l.relation, worldRelations()[l.relation])
 	if err != nil {
 		return err
 	}

@@ -150,6 +150,7 @@ func edgeOptions(o *db.LoadOptions) []option {
 		parsedOption("repeats", "last, sum, count or error", "weight of an edge that occurs several times; last by default", &o.Repeats),
 		textOption("split", "a name", "split of a folder of the Open Graph Benchmark", &o.Split),
 		parsedOption("times", "auto, s, ms, us, ns, rfc3339, datetime, date, year or rfc2822", "unit or format of the times; auto by default", &o.Times),
+		textOption("relation", "a relation", "relation of the edges, which is made if it does not exist", &o.Relation),
 		textOption("source_label", "a label", "label of the sources, which are then called 'label:key'", &o.SourceLabel),
 		textOption("target_label", "a label", "label of the targets, which are then called 'label:key'", &o.TargetLabel),
 	}, dialectOptions(&o.Dialect)...)

@@ -131,6 +131,7 @@ func (l *load) flags(cmd *cobra.Command) {
 	parsed("repeats", "weight of a repeated edge: last, sum, count (its lines) or error (default: last)", &l.options.Repeats)
 	f.StringVar(&l.nodeLabel, "node-label", "", "label of the nodes in files of labels and features: 7 is the node 'LABEL:7'")
 	f.StringVar(&l.options.Split, "split", "", "edges of a folder: train, valid, test or all of its split, as random0/train where it has several (default: those of raw)")
+	f.StringVar(&l.options.Relation, "relation", "", "relation of the edges, which is made if it does not exist")
 	f.StringVar(&l.options.SourceLabel, "source-label", "", "label of the sources: 7 becomes the node 'LABEL:7'")
 	f.StringVar(&l.options.TargetLabel, "target-label", "", "label of the targets: 7 becomes the node 'LABEL:7'")
 	parsed("header", "whether the first line names the columns: yes or no (default: detected)", &l.options.Header)
