@@ -54,7 +54,9 @@ func TestRelations(t *testing.T) {
 	ctx := context.Background()
 	path, copied := place(t), place(t)
 	g := open(t, path, &db.Options{ChangeBytes: 1 << 20})
-	must(t, g.Update(ctx, func(tx *db.Tx) error { return tx.AddRelation(db.Relation{Name: "blocks", Directed: true, Exclude: true}) }))
+	must(t, g.Update(ctx, func(tx *db.Tx) error {
+		return tx.AddRelation(db.Relation{Name: "blocks", Directed: true, Exclude: true})
+	}))
 	must(t, g.Update(ctx, social))
 	saved, _ := backup(t, g, nil)
 	must(t, restore(copied, saved))

@@ -82,9 +82,9 @@ type Relation struct {
 	Name     string `msgpack:"name"`
 	Directed bool   `msgpack:"directed"`
 	// Exclude says that nodes which it joins are no candidates for links of each other.
-	Exclude bool `msgpack:"exclude,omitempty"`
-	Edges    int64  `msgpack:"edges"`
-	Loops    int64  `msgpack:"loops"`
+	Exclude bool  `msgpack:"exclude,omitempty"`
+	Edges   int64 `msgpack:"edges"`
+	Loops   int64 `msgpack:"loops"`
 }
 
 // MaxRelations is the maximum number of relations with a name.
