@@ -181,13 +181,18 @@ func (v *via) has(relation uint16) bool {
 func (a *adjacency) list(u ID) []Edge {
 	row := a.edges(u)
 	all := make([]Edge, 0, len(row.To))
-	for i, v := range row.To {
-		if relation := row.RelationAt(i); a.via.has(relation) {
-			w, t := row.At(i)
-			all = append(all, Edge{Ends: Ends{U: u, V: v}, Relation: relation, Weight: w, Time: t})
+	for i := range row.To {
+		if e := edgeAt(u, &row, i); a.via.has(e.Relation) {
+			all = append(all, e)
 		}
 	}
 	return all
+}
+
+// edgeAt returns entry i of the row of u as an edge from u.
+func edgeAt(u ID, row *block.Entries, i int) Edge {
+	weight, time := row.At(i)
+	return Edge{Ends: Ends{U: u, V: row.To[i]}, Relation: row.RelationAt(i), Weight: weight, Time: time}
 }
 
 // eachRow yields the rows of n nodes, a row each time.

@@ -293,13 +293,12 @@ func (g *Graph) mended() *Graph {
 	collect := func(a *adjacency, arriving bool) {
 		for u := range ID(g.nodes) {
 			row := a.base.edges(u)
-			for i, v := range row.To {
-				w, t := row.At(i)
-				from, to := u, v
+			for i := range row.To {
+				e := edgeAt(u, &row, i)
 				if arriving {
-					from, to = v, u
+					e.U, e.V = e.V, e.U
 				}
-				edges = append(edges, g.edge(from, to, row.RelationAt(i), w, t))
+				edges = append(edges, g.inOrder(e))
 			}
 		}
 	}

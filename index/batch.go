@@ -53,7 +53,7 @@ func (b *Batch) Meta() *Meta { return &b.now.Meta }
 func (b *Batch) Edge(u, v ID) (Edge, bool) { return b.edit.edge(u, v) }
 
 // EdgeOf is [Graph.EdgeOf] of the graph as changed so far.
-func (b *Batch) EdgeOf(x Edge) (Edge, bool) { return b.edit.edgeOf(b.inOrder(x)) }
+func (b *Batch) EdgeOf(x Edge) (Edge, bool) { return b.edit.edgeOf(b.edit.g.inOrder(x)) }
 
 // Relate adds a relation without edges and returns its number. It returns an error for an invalid
 // name, or if there are too many relations.
@@ -63,14 +63,6 @@ func (b *Batch) Relate(r Relation) (relation uint16, err error) {
 		b.edit.Relate(r.Directed)
 	}
 	return relation, err
-}
-
-// inOrder returns an edge with its endpoints in the order of its relation.
-func (b *Batch) inOrder(x Edge) Edge {
-	if x.U > x.V && !b.now.Meta.Relations[x.Relation].Directed {
-		x.U, x.V = x.V, x.U
-	}
-	return x
 }
 
 // ID returns the id of the node with key k and whether there is one.
@@ -176,7 +168,7 @@ func (b *Batch) SetEdge(x Edge) (old float32, err error) {
 	if x.Weight != 0 && !ValidWeight(x.Weight) {
 		return 0, fmt.Errorf("%w: %v", ErrWeight, x.Weight)
 	}
-	change := edgeChange{Edge: b.inOrder(x)}
+	change := edgeChange{Edge: b.edit.g.inOrder(x)}
 	had, ok := b.edit.edgeOf(change.Edge)
 	switch {
 	case !ok && x.Weight == 0, ok && had == change.Edge:

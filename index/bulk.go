@@ -232,7 +232,7 @@ func (b *Bulk) key(id ID) (key Key) {
 // counts the repeats and collects the newest events.
 func (b *Bulk) edges(ctx context.Context, visit func(Edge) error) error {
 	c := combiner{repeats: b.o.Repeats, directed: b.directed, key: b.key, visit: visit}
-	counted := Meta{Relations: (&Meta{Relations: b.relations}).recount(NewGraph(false))}
+	counted := Meta{Relations: uncounted(b.relations)}
 	if b.newest == nil {
 		c.newest = new(newestEvents)
 		c.visit = func(e Edge) error {

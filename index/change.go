@@ -386,7 +386,7 @@ func (b *Batch) replayEdge(c *EdgeChange) error {
 		return mismatch("an edge of relation %d of %d", c.Relation, len(m.Relations))
 	}
 	x := Edge{Ends: Ends{U: c.U, V: c.V}, Relation: c.Relation, Weight: c.Weight, Time: c.Time}
-	if int64(max(c.U, c.V)) >= m.Nodes || c.Weight != 0 && !ValidWeight(c.Weight) || b.inOrder(x) != x {
+	if int64(max(c.U, c.V)) >= m.Nodes || c.Weight != 0 && !ValidWeight(c.Weight) || b.edit.g.inOrder(x) != x {
 		return mismatch("edge %d -> %d of weight %v among %d nodes", c.U, c.V, c.Weight, m.Nodes)
 	}
 	had, _ := b.edit.edgeOf(x)

@@ -306,7 +306,7 @@ func (e *Edit) ownRow(a *adjacency, u ID) *row {
 	}
 	now := a.edges(u)
 	own := &row{by: e.by}
-	own.setEdges(now.Grown(1))
+	own.hold(now.Grown(1)) // the change that follows sets the degree
 	a.rows.Set(e.by, u, own)
 	if a.changed += own.bytes(); r != nil {
 		a.changed -= r.bytes()
@@ -319,10 +319,10 @@ func (e *Edit) ownRow(a *adjacency, u ID) *row {
 // node would take time quadratic in n.
 const longRow = 512
 
-// pendingRow holds the edges of a long row that have changed, by neighbour: all edges to it.
+// pendingRow holds the changes of a long row, by neighbour: all edges to it, ascending by relation.
 type pendingRow map[ID][]rowEntry
 
-// rowEntry is an entry of a row.
+// rowEntry is an entry of a row; weight 0 means that the entry is removed.
 type rowEntry struct {
 	relation uint16
 	weight   float32
@@ -342,14 +342,10 @@ func (p pendingRow) set(r *row, x Edge) {
 	i, found := slices.BinarySearchFunc(list, x.Relation, func(e rowEntry, relation uint16) int {
 		return cmp.Compare(e.relation, relation)
 	})
-	switch {
-	case found && x.Weight == 0:
-		list = slices.Delete(list, i, i+1)
-	case found:
-		list[i] = rowEntry{x.Relation, x.Weight, x.Time}
-	case x.Weight != 0:
-		list = slices.Insert(list, i, rowEntry{x.Relation, x.Weight, x.Time})
+	if !found {
+		list = slices.Insert(list, i, rowEntry{relation: x.Relation})
 	}
+	list[i].weight, list[i].time = x.Weight, x.Time
 	p[x.V] = list
 }
 
@@ -363,17 +359,13 @@ type rowOf struct {
 func (e *Edit) flushRows() {
 	for at, p := range e.pending {
 		r := at.in.rows.At(at.node)
-		var changes []Edge
+		changes := make([]Edge, 0, len(p))
 		for v, list := range p {
-			edges := r.between(v)
-			for _, relation := range edges.Relations() {
-				changes = append(changes, Edge{Ends: Ends{V: v}, Relation: relation})
-			}
 			for _, x := range list {
 				changes = append(changes, Edge{Ends: Ends{V: v}, Relation: x.relation, Weight: x.weight, Time: x.time})
 			}
 		}
-		slices.SortStableFunc(changes, func(a, b Edge) int {
+		slices.SortFunc(changes, func(a, b Edge) int {
 			return cmp.Or(cmp.Compare(a.V, b.V), cmp.Compare(a.Relation, b.Relation))
 		})
 		at.in.changed -= r.bytes()
@@ -391,9 +383,14 @@ func (e *Edit) edge(u, v ID) (Edge, bool) {
 	}
 	var joined block.Joiner
 	for _, x := range list {
-		joined.Add(x.weight, x.time)
+		if x.weight != 0 {
+			joined.Add(x.weight, x.time)
+		}
 	}
-	return e.g.joined(u, v, joined.Weight(), joined.Time), len(list) > 0
+	if joined.Weight() == 0 {
+		return Edge{}, false
+	}
+	return e.g.joined(u, v, joined.Weight(), joined.Time), true
 }
 
 // edgeOf returns the edge with the endpoints and the relation of x as edited so far, and whether
@@ -404,20 +401,28 @@ func (e *Edit) edgeOf(x Edge) (Edge, bool) {
 		return e.g.EdgeOf(x)
 	}
 	for _, own := range list {
-		if own.relation == x.Relation {
-			return e.g.edge(x.U, x.V, own.relation, own.weight, own.time), true
+		if own.relation == x.Relation && own.weight != 0 {
+			x.Weight, x.Time = own.weight, own.time
+			return e.g.inOrder(x), true
 		}
 	}
 	return Edge{}, false
 }
 
-// setEdges sets the edges of the row.
+// setEdges sets the edges of the row and its degree.
 func (r *row) setEdges(edges block.Entries) {
-	r.Entries, r.edges = edges, nil
-	if edges.Relation != nil {
-		r.Entries, r.edges = edges.Joined(), &edges
-	}
+	r.hold(edges)
 	r.degree = r.Sum()
+}
+
+// hold sets the edges of the row.
+func (r *row) hold(edges block.Entries) {
+	if edges.Relation == nil {
+		r.Entries, r.edges = edges, nil
+		return
+	}
+	kept := edges // a row without relations does not pay for its allocation
+	r.Entries, r.edges = kept.Joined(), &kept
 }
 
 // between returns the edges to v in the row.

@@ -237,10 +237,8 @@ func (r *rowWriter) close() error {
 func (a *adjacency) entries(n int, visit func(Edge) error) error {
 	for u := range ID(n) {
 		row := a.edges(u)
-		for i, v := range row.To {
-			weight, time := row.At(i)
-			e := Edge{Ends: Ends{U: u, V: v}, Relation: row.RelationAt(i), Weight: weight, Time: time}
-			if err := visit(e); err != nil {
+		for i := range row.To {
+			if err := visit(edgeAt(u, &row, i)); err != nil {
 				return err
 			}
 		}

@@ -219,8 +219,7 @@ func (g *Graph) EdgeOf(x Edge) (Edge, bool) {
 	if !ok {
 		return Edge{}, false
 	}
-	w, t := edges.At(i)
-	return g.edge(x.U, x.V, x.Relation, w, t), true
+	return g.inOrder(edgeAt(x.U, &edges, i)), true
 }
 
 // Between returns the edges from u to v, ascending by relation.
@@ -228,9 +227,8 @@ func (g *Graph) Between(u, v ID) []Edge {
 	edges := g.out.between(u, v)
 	var all []Edge
 	for i := range edges.To {
-		if relation := edges.RelationAt(i); g.out.via.has(relation) {
-			w, t := edges.At(i)
-			all = append(all, g.edge(u, v, relation, w, t))
+		if e := edgeAt(u, &edges, i); g.out.via.has(e.Relation) {
+			all = append(all, g.inOrder(e))
 		}
 	}
 	return all
@@ -254,7 +252,7 @@ func (g *Graph) From(u ID) []Edge { return g.out.list(u) }
 // Touching returns the edges of node u, the ones that leave first. A loop comes once.
 func (g *Graph) Touching(u ID) (all []Edge) {
 	for _, e := range g.out.list(u) {
-		all = append(all, g.edge(e.U, e.V, e.Relation, e.Weight, e.Time))
+		all = append(all, g.inOrder(e))
 	}
 	if !g.directed {
 		return all
@@ -268,12 +266,12 @@ func (g *Graph) Touching(u ID) (all []Edge) {
 	return all
 }
 
-// edge returns an edge with its endpoints in the order of the graph.
-func (g *Graph) edge(u, v ID, relation uint16, w float32, t int64) Edge {
-	if !g.directions[relation] && u > v {
-		u, v = v, u
+// inOrder returns an edge with its ends in the order of its relation.
+func (g *Graph) inOrder(x Edge) Edge {
+	if !g.directions[x.Relation] && x.U > x.V {
+		x.U, x.V = x.V, x.U
 	}
-	return Edge{Ends: Ends{U: u, V: v}, Relation: relation, Weight: w, Time: t}
+	return x
 }
 
 // joined returns the edges from u to v as one.
@@ -294,12 +292,11 @@ func (g *Graph) Edges() iter.Seq[Edge] {
 				i, _ = slices.BinarySearch(row.To, u)
 			}
 			for ; i < len(row.To); i++ {
-				v, relation := row.To[i], row.RelationAt(i)
-				if v < u && !g.directions[relation] || !g.out.via.has(relation) {
-					continue // it is in the row of v, or not selected
+				e := edgeAt(u, &row, i)
+				if e.V < u && !g.directions[e.Relation] || !g.out.via.has(e.Relation) {
+					continue // it is in the row of the neighbour, or not selected
 				}
-				w, t := row.At(i)
-				if !yield(Edge{Ends: Ends{U: u, V: v}, Relation: relation, Weight: w, Time: t}) {
+				if !yield(e) {
 					return
 				}
 			}

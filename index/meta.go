@@ -235,10 +235,7 @@ func (m *Meta) consistent() bool {
 
 // recount returns the relations with the numbers of the edges that g has.
 func (m *Meta) recount(g *Graph) []Relation {
-	counted := Meta{Relations: slices.Clone(m.Relations)}
-	for i := range counted.Relations {
-		counted.Relations[i].Edges, counted.Relations[i].Loops = 0, 0
-	}
+	counted := Meta{Relations: uncounted(m.Relations)}
 	if len(counted.Relations) == 1 {
 		counted.Relations[0].Edges, counted.Relations[0].Loops = g.edges, g.loops
 		return counted.Relations
@@ -247,6 +244,15 @@ func (m *Meta) recount(g *Graph) []Relation {
 		counted.countEdge(e, 1)
 	}
 	return counted.Relations
+}
+
+// uncounted returns relations without their numbers of edges.
+func uncounted(relations []Relation) []Relation {
+	all := slices.Clone(relations)
+	for i := range all {
+		all[i].Edges, all[i].Loops = 0, 0
+	}
+	return all
 }
 
 // validRelations reports whether the relations are valid, and have all edges.
