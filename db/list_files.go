@@ -136,7 +136,7 @@ func (db *DB) Pairs(ctx context.Context, r io.Reader, o LoadOptions) (pairs []Ed
 		return nil, nil, err
 	}
 	err = eachLine(ctx, list.Edges(), &LoadReport{}, &o, func(e edgelist.Edge) error {
-		pairs = append(pairs, Edge{Src: keyWithLabel(o.SourceLabel, e.Src), Dst: keyWithLabel(o.TargetLabel, e.Dst), Weight: e.Weight})
+		pairs = append(pairs, Edge{Src: keyWithLabel(o.SourceLabel, e.Src), Dst: keyWithLabel(o.TargetLabel, e.Dst), Relation: e.Relation, Weight: e.Weight})
 		return nil
 	}, func() error { return db.fitsWork("a list of pairs", listedPairBytes*int64(len(pairs))) })
 	return pairs, list.Notes, err
@@ -329,7 +329,7 @@ func (tx *Tx) WriteEdges(ctx context.Context, w io.Writer, o ListOptions) (ListR
 		}
 		return err
 	})
-	report.Columns = edgelist.ColumnsOf(weights, times).String()
+	report.Columns = edgelist.ColumnsOf(false, weights, times).String()
 	return report, err
 }
 

@@ -35,8 +35,16 @@ type LoadOptions struct {
 	Times            edgelist.TimeFormat
 	edgelist.Dialect         // how a text is divided into lines and columns
 	Repeats          Repeats // how to combine an edge that is repeated or exists already; zero means KeepLast
-	// Relation is the relation of the edges, which is made if it does not exist.
+	// Relation is the relation of the edges, which is made if it does not exist. If it is "", each
+	// edge has the relation that its line names, if the list has a column for it.
 	Relation string
+	// Negative is the relation of the edges with a negative weight, which becomes positive: the
+	// distrust of a list of trust and distrust. If it is "", such a line is malformed.
+	Negative string
+	// Direction is the direction of the relations that the load makes. Load returns ErrInput for an
+	// edge of a relation that exists with another direction. Zero means the direction of the
+	// database for a new relation, and accepts any for others.
+	Direction Direction
 	// SourceLabel and TargetLabel are the labels of the sources and of the targets of a list that
 	// joins nodes of two kinds. A 7 in the column of sources with label user becomes the node
 	// 'user:7', which differs from 'item:7', and gets the label. A label must not contain a colon.
@@ -76,9 +84,9 @@ type LoadNodesOptions struct {
 	Progress  func(lines int64)
 }
 
-// SetColumns parses the meaning of the columns of a list, auto, src,dst, src,dst,weight,
-// src,dst,time or src,dst,weight,time, or their names, as in
-// src=user_id,dst=item_id,time=created_at.
+// SetColumns parses the meaning of the columns of a list: auto, their roles in order, as in
+// src,relation,dst, or their names, as in src=user_id,dst=item_id,time=created_at. The roles are
+// src, relation, dst, weight and time.
 func (o *LoadOptions) SetColumns(s string) (err error) {
 	o.Columns, o.Names = edgelist.Auto, edgelist.Names{}
 	if strings.Contains(s, "=") {
@@ -108,11 +116,12 @@ const (
 
 // LoadReport describes what a load did.
 type LoadReport struct {
-	Name      string  `json:"name"`  // LoadOptions.Name
-	Lines     int64   `json:"lines"` // number of lines with an edge or a node
-	Nodes     int64   `json:"nodes"` // number of nodes added
-	Edges     int64   `json:"edges"` // number of edges added, including loops
-	Loops     int64   `json:"loops"` // number of loops added
+	Name      string  `json:"name"`      // LoadOptions.Name
+	Lines     int64   `json:"lines"`     // number of lines with an edge or a node
+	Nodes     int64   `json:"nodes"`     // number of nodes added
+	Edges     int64   `json:"edges"`     // number of edges added, including loops
+	Loops     int64   `json:"loops"`     // number of loops added
+	Relations int64   `json:"relations"` // number of relations added
 	Repeats   Repeats `json:"repeats"`
 	Repeated  int64   `json:"repeated"`  // number of lines that repeat an edge of an earlier line or of the graph
 	Differing int64   `json:"differing"` // number of repeated lines with another weight or time than the previous line or edge
@@ -128,7 +137,7 @@ type LoadReport struct {
 	SourceLabel string `json:"source_label"`
 	TargetLabel string `json:"target_label"`
 	edgelist.Detected
-	Directed bool    `json:"directed"` // whether the edges are directed
+	Directed bool    `json:"directed"` // whether the edges are directed; of several relations, new ones
 	Memory   int64   `json:"memory"`   // memory of the whole graph in bytes
 	Required int64   `json:"required"` // smallest Options.Memory with which the whole graph is in memory
 	Disk     int64   `json:"disk"`     // size of the blocks of the whole graph in bytes, before the store compresses them
@@ -144,6 +153,16 @@ func (r *LoadReport) noteSymmetry() {
 		r.Notes = append(r.Notes, edgelist.Note{
 			Msg: "the list has every edge in both directions, and each one was taken twice",
 			Try: []edgelist.Setting{{Option: "repeats", Value: KeepLast.String()}},
+		})
+	}
+}
+
+// noteDirection adds a note to the report of a list of triples that made undirected relations.
+func (r *LoadReport) noteDirection(o *LoadOptions) {
+	if o.Relation == "" && o.Direction == 0 && !r.Directed && r.Relations > 0 {
+		r.Notes = append(r.Notes, edgelist.Note{
+			Msg: "the relations of the list are undirected, as the database is, so their sources and targets are not told apart",
+			Try: []edgelist.Setting{{Option: "directed", Value: edgelist.On.String()}},
 		})
 	}
 }
@@ -246,10 +265,11 @@ func (db *DB) readEdges(
 	if err := bulk.SetLabels(o.SourceLabel, o.TargetLabel); err != nil {
 		return nil, nil, inputError(err)
 	}
-	relation, directed, err := bulk.Relation(o.Relation, now.Meta.Directed)
+	edges, err := newBulkEdges(bulk, o, now.Meta.Directed)
 	if err != nil {
-		return nil, nil, inputError(err)
+		return nil, nil, err
 	}
+	directed := edges.directed
 	report := &LoadReport{
 		Name: o.Name, Directed: directed, Repeats: o.Repeats, SourceLabel: o.SourceLabel, TargetLabel: o.TargetLabel,
 	}
@@ -257,7 +277,12 @@ func (db *DB) readEdges(
 	if err != nil {
 		return nil, report, err
 	}
-	err = eachLine(ctx, list.Edges(), report, o, func(e edgelist.Edge) error { return addEdge(bulk, e, relation, o) }, func() error { return nil })
+	if o.Relation == "" && !list.Columns.Relations() {
+		if err := edges.setRelation(""); err != nil {
+			return nil, report, inputError(err)
+		}
+	}
+	err = eachLine(ctx, list.Edges(), report, o, edges.add, func() error { return nil })
 	report.Detected = *list.Detected
 	if err != nil {
 		return nil, report, err
@@ -272,6 +297,7 @@ func (db *DB) readEdges(
 	report.Repeated, report.Differing, report.BothWays, report.Symmetric = tally.Repeated, tally.Differing, tally.BothWays, tally.Symmetric
 	report.countAdded(now.Snapshot, next)
 	report.noteSymmetry()
+	report.noteDirection(o)
 	return next, report, nil
 }
 
@@ -283,6 +309,7 @@ func (r *LoadReport) countAdded(now, next *index.Snapshot) {
 	r.Nodes = next.Meta.Live - now.Meta.Live
 	r.Edges = next.Meta.Edges - now.Meta.Edges
 	r.Loops = next.Meta.Loops - now.Meta.Loops
+	r.Relations = int64(len(next.Meta.Relations) - len(now.Meta.Relations))
 	r.Memory = next.LoadedBytes()
 	r.Required = requiredMemory(r.Memory)
 }
@@ -331,7 +358,7 @@ func eachLine[T any](
 // undirected graph once.
 func (db *DB) openEdges(ctx context.Context, r io.Reader, o *LoadOptions, directed bool, s *scratch) (*edgelist.Reader, error) {
 	list, err := edgelist.NewReader(ctxio.Reader(ctx, r), edgelist.Options{
-		Format: o.Format, Name: o.Name, Columns: o.Columns, Names: o.Names, Times: o.Times,
+		Format: o.Format, Name: o.Name, Columns: o.Columns, Names: o.Names, Times: o.Times, Related: o.Relation != "", Negative: o.Negative,
 		Dialect: o.Dialect, Labelled: o.SourceLabel != "" || o.TargetLabel != "", Directed: directed, MaxSplit: db.opts.memory(workPart) / splitFraction,
 		Tables: o.Tables, Memory: db.opts.memory(workPart) / tableFraction,
 		Spool: func() (edgelist.Spool, error) { return s.make() },
@@ -341,21 +368,85 @@ func (db *DB) openEdges(ctx context.Context, r io.Reader, o *LoadOptions, direct
 
 // listError marks an error of edgelist as ErrInput if it is a fault of the options.
 func listError(err error) error {
-	if errors.Is(err, edgelist.ErrColumns) || errors.Is(err, edgelist.ErrTables) {
+	if errors.Is(err, edgelist.ErrColumns) || errors.Is(err, edgelist.ErrRelated) || errors.Is(err, edgelist.ErrTables) {
 		return inputError(err)
 	}
 	return err
 }
 
-// addEdge adds an edge of a list. An edge that cannot be stored is a malformed line.
-func addEdge(bulk *index.Bulk, e edgelist.Edge, relation uint16, o *LoadOptions) error {
-	src, dst := keyWithLabel(o.SourceLabel, e.Src), keyWithLabel(o.TargetLabel, e.Dst)
+// bulkEdges adds the edges of a list to a bulk load.
+type bulkEdges struct {
+	bulk     *index.Bulk
+	o        *LoadOptions
+	directed bool     // direction of the relation of the list, or of new relations
+	relation struct { // of the previous edge
+		name   string
+		number uint16
+		known  bool
+	}
+}
+
+// newBulkEdges returns ErrInput for a relation of the list that cannot have its direction. directed
+// is the direction of the database.
+func newBulkEdges(bulk *index.Bulk, o *LoadOptions, directed bool) (*bulkEdges, error) {
+	b := &bulkEdges{bulk: bulk, o: o, directed: directed}
+	if o.Direction != 0 {
+		b.directed = o.Direction == Directed
+	}
+	if o.Relation == "" {
+		return b, nil
+	}
+	if err := b.setRelation(o.Relation); err != nil {
+		return nil, inputError(err)
+	}
+	_, b.directed, _ = bulk.Relation(o.Relation, b.directed) // it exists
+	return b, nil
+}
+
+// errDirection is the error for a relation that exists with another direction.
+var errDirection = errors.New("the direction of a relation cannot change")
+
+// agree returns an error if a relation has another direction than the options say.
+func (b *bulkEdges) agree(relation string, directed bool) error {
+	if b.o.Direction == 0 || directed == (b.o.Direction == Directed) {
+		return nil
+	}
+	is, asked := "undirected", "directed"
+	if directed {
+		is, asked = asked, is
+	}
+	if relation == "" {
+		return fmt.Errorf("%w: the database is %s, and so are its edges without a relation; asked for are %s ones", errDirection, is, asked)
+	}
+	return fmt.Errorf("%w: relation %q is %s; asked for are %s edges", errDirection, relation, is, asked)
+}
+
+// setRelation sets the relation of the next edge, and makes the relation if it does not exist.
+func (b *bulkEdges) setRelation(name string) error {
+	number, directed, err := b.bulk.Relation(name, b.directed)
+	if err == nil {
+		err = b.agree(name, directed)
+	}
+	b.relation.name, b.relation.number, b.relation.known = name, number, err == nil
+	return err
+}
+
+// add adds an edge. An edge that cannot be stored is a malformed line. A relation with another
+// direction, and too many relations, end the load.
+func (b *bulkEdges) add(e edgelist.Edge) error {
+	name := cmp.Or(e.Relation, b.o.Relation)
+	src, dst := keyWithLabel(b.o.SourceLabel, e.Src), keyWithLabel(b.o.TargetLabel, e.Dst)
 	err := errors.Join(src.Valid(), dst.Valid())
 	if err == nil && !index.ValidWeight(e.Weight) {
 		err = fmt.Errorf("%w: %v", index.ErrWeight, e.Weight)
 	}
+	if err == nil && (name != b.relation.name || !b.relation.known) {
+		if err = b.setRelation(name); errors.Is(err, errDirection) || errors.Is(err, index.ErrTooLarge) {
+			return inputError(fmt.Errorf("line %d: %w", e.Line, err))
+		}
+	}
 	if err == nil {
-		if err = bulk.Edge(src, dst, relation, e.Weight, e.Time); !errors.Is(err, index.ErrFeatureLen) {
+		if err = b.bulk.Edge(src, dst, b.relation.number, e.Weight, e.Time); !errors.Is(err, index.ErrFeatureLen) {
 			return err
 		}
 	}

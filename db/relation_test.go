@@ -10,6 +10,7 @@ import (
 
 	"kith/db"
 	"kith/db/dbtest"
+	"kith/db/edgelist"
 )
 
 // social writes people who follow and like each other.
@@ -242,4 +243,71 @@ func TestLoadRelation(t *testing.T) {
 	}))
 	_, err := g.Load(ctx, strings.NewReader("1 2\n"), db.LoadOptions{Relation: "a\x00b"})
 	wantError(t, "an invalid name", err, db.ErrInput)
+}
+
+// A list of triples makes its relations. Each error leaves everything as it was.
+func TestLoadTriples(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := dbtest.Open(t, &db.Options{InMemory: true, Direction: db.Directed})
+	must(t, g.Update(ctx, func(tx *db.Tx) error { return tx.AddRelation(db.Relation{Name: "near"}) }))
+	r, err := g.Load(ctx, strings.NewReader("ann\tlikes\tbob\nbob\tlikes\tcat\ncat\tnear\tann\ncat\tlikes\tann\nbob\tlikes\tcat\n"), db.LoadOptions{})
+	must(t, err)
+	if r.Relations != 1 || r.Edges != 4 || r.Repeated != 1 || !r.Directed || r.Columns != edgelist.SrcRelationDst {
+		t.Errorf("%+v", r)
+	}
+	_, err = g.Load(ctx, strings.NewReader("ann,bob,-2\ncat,bob,1\n"), db.LoadOptions{Relation: "trust", Negative: "distrust"})
+	must(t, err)
+	want := []db.Relation{
+		{Directed: true}, {Name: "near", Edges: 1}, {Name: "likes", Directed: true, Edges: 3},
+		{Name: "trust", Directed: true, Edges: 1}, {Name: "distrust", Directed: true, Edges: 1},
+	}
+	unchanged := func(what string) {
+		t.Helper()
+		must(t, g.Check(ctx), g.View(ctx, func(tx *db.Tx) error {
+			all, err := tx.Relations()
+			if !slices.Equal(all, want) {
+				t.Errorf("%s: %+v, want %+v", what, all, want)
+			}
+			return err
+		}))
+	}
+	unchanged("triples")
+	var many strings.Builder
+	for n := range 1 << 16 {
+		fmt.Fprintf(&many, "a,r%d,b\n", n)
+	}
+	for _, c := range []struct {
+		list, want string
+		o          db.LoadOptions
+	}{
+		{"dan,likes,eve\ndan,near,eve\n", `line 2: the direction of a relation cannot change: relation "near" is undirected; asked for are directed edges`, db.LoadOptions{Direction: db.Directed}},
+		{"dan,near,eve\ndan,likes,eve\n", `line 2: the direction of a relation cannot change: relation "likes" is directed; asked for are undirected edges`, db.LoadOptions{Direction: db.Undirected}},
+		{"dan eve\n", `relation "near" is undirected`, db.LoadOptions{Relation: "near", Direction: db.Directed}},
+		{"dan eve\n", "the database is directed, and so are its edges without a relation; asked for are undirected ones", db.LoadOptions{Direction: db.Undirected}},
+		{many.String(), "line 65532: index: too large: 65535 relations", db.LoadOptions{}},
+		{"dan,likes,eve\n", "not both", db.LoadOptions{Relation: "likes"}},
+	} {
+		if c.o.Direction == 0 || c.o.Relation == "" {
+			c.o.Columns = edgelist.SrcRelationDst
+		}
+		if !strings.Contains(c.list, ",") {
+			c.o.Columns = ""
+		}
+		c.o.MaxErrors = -1
+		_, err := g.Load(ctx, strings.NewReader(c.list), c.o)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%.40q: %v, want %s", c.list, err, c.want)
+		}
+		unchanged(c.want)
+	}
+	other := dbtest.Open(t, &db.Options{InMemory: true})
+	r, err = other.Load(ctx, strings.NewReader("ann,likes,bob\nbob,likes,ann\n"), db.LoadOptions{Columns: edgelist.SrcRelationDst})
+	if err != nil || len(r.Notes) != 1 || r.Notes[0].Try[0].String() != "directed = 'on'" {
+		t.Errorf("in an undirected database: %+v, %v", r, err)
+	}
+	r, err = other.Load(ctx, strings.NewReader("ann,follows,bob\nbob,follows,ann\n"), db.LoadOptions{Columns: edgelist.SrcRelationDst, Direction: db.Directed})
+	if err != nil || r.Edges != 2 || !r.Directed || len(r.Notes) != 0 {
+		t.Errorf("directed relations in an undirected database: %+v, %v", r, err)
+	}
 }

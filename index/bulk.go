@@ -27,6 +27,7 @@ type Bulk struct {
 	source, target uint16     // labels of the endpoints of edges; 0: none
 	labels         []Label    // labels by number, if there are new ones
 	relations      []Relation // relations by number
+	named          map[string]uint16
 	directed       spill.Directions
 
 	run    *run // the run being filled
@@ -89,13 +90,20 @@ func (b *Bulk) SetLabels(source, target string) (err error) {
 // the relation, directed or not, if it does not exist. It returns an error for an invalid name, or
 // if there are too many relations.
 func (b *Bulk) Relation(name string, directed bool) (relation uint16, isDirected bool, err error) {
-	m := Meta{Relations: b.relations}
-	relation, known := m.RelationNumber(name)
+	if b.named == nil {
+		b.named = make(map[string]uint16, len(b.relations))
+		for i, r := range b.relations {
+			b.named[r.Name] = uint16(i)
+		}
+	}
+	relation, known := b.named[name]
 	if !known {
-		if relation, err = m.addRelation(Relation{Name: name, Directed: directed}); err != nil {
+		if err := checkRelation(name, len(b.relations)); err != nil {
 			return 0, false, err
 		}
-		b.relations, b.directed = m.Relations, append(b.directed, directed)
+		relation = uint16(len(b.relations))
+		b.relations = append(b.relations, Relation{Name: name, Directed: directed})
+		b.directed, b.named[name] = append(b.directed, directed), relation
 	}
 	return relation, b.directed[relation], nil
 }

@@ -98,14 +98,22 @@ func (m *Meta) RelationNumber(name string) (uint16, bool) {
 
 // addRelation adds a relation and returns its number.
 func (m *Meta) addRelation(r Relation) (uint16, error) {
-	if err := Str(r.Name).Valid(); err != nil {
-		return 0, fmt.Errorf("relation: %w", err)
-	}
-	if len(m.Relations) > MaxRelations {
-		return 0, fmt.Errorf("%w: %d relations", ErrTooLarge, MaxRelations)
+	if err := checkRelation(r.Name, len(m.Relations)); err != nil {
+		return 0, err
 	}
 	m.Relations = append(slices.Clip(m.Relations), r)
 	return uint16(len(m.Relations) - 1), nil
+}
+
+// checkRelation returns an error if a relation with this name cannot be added to n relations.
+func checkRelation(name string, n int) error {
+	if err := Str(name).Valid(); err != nil {
+		return fmt.Errorf("relation: %w", err)
+	}
+	if n > MaxRelations {
+		return fmt.Errorf("%w: %d relations", ErrTooLarge, MaxRelations)
+	}
+	return nil
 }
 
 // directions returns which relations are directed.

@@ -158,7 +158,7 @@ func (e *evaluation) options(t *db.TrainOptions, learns bool) []option {
 		onOff("reliability", "add a row for each bin of the calibration; off by default", func(on bool) { e.reliability = on }),
 	}
 	if e.files != nil {
-		options = append(options, edgeOptionsBut(e.files, "max_errors", "repeats", "times", "relation")...)
+		options = append(options, edgeOptionsBut(e.files, "max_errors", "repeats", "times", "relation", "negative", "directed")...)
 	}
 	if learns {
 		options = append(options, planOptions(t)...)

@@ -83,7 +83,7 @@ func (r *run) loadFolder(file parse.Value, l *db.LoadOptions) {
 // addLoad adds the row of a loaded file.
 func (rows *Rows) addLoad(name string, report *db.LoadReport) {
 	var columns any // nil for a list of nodes
-	if report.Columns > 0 {
+	if report.Columns != edgelist.Auto {
 		columns = report.Read()
 	}
 	rows.add(name, report.Lines, report.Nodes, report.Edges, report.Loops,
@@ -141,7 +141,7 @@ func (r *run) format(s *parse.Statement, to *edgelist.Format) {
 
 // edgeOptions returns the options of LOAD EDGES.
 func edgeOptions(o *db.LoadOptions) []option {
-	columns := option{"columns", "'src,dst', 'src,dst,weight', 'src,dst,time', 'src,dst,weight,time', or 'src=NAME,dst=NAME,...'",
+	columns := option{"columns", "src, relation, dst, weight and time in the order of the columns, as in 'src,relation,dst', or 'src=NAME,dst=NAME,...'",
 		"meaning of the columns, or their names in the header; detected by default",
 		func(r *run, given parse.Option) { r.fail(o.SetColumns(r.text(given.Value))) }}
 	return append([]option{
@@ -150,10 +150,20 @@ func edgeOptions(o *db.LoadOptions) []option {
 		parsedOption("repeats", "last, sum, count or error", "weight of an edge that occurs several times; last by default", &o.Repeats),
 		textOption("split", "a name", "split of a folder of the Open Graph Benchmark", &o.Split),
 		parsedOption("times", "auto, s, ms, us, ns, rfc3339, datetime, date, year or rfc2822", "unit or format of the times; auto by default", &o.Times),
-		textOption("relation", "a relation", "relation of the edges, which is made if it does not exist", &o.Relation),
+		onOff("directed", "whether the relations that the list makes have a direction; as the database by default", func(on bool) { o.Direction = directionOf(on) }),
+		textOption("relation", "a relation", "relation of all edges, which is made if it does not exist", &o.Relation),
+		textOption("negative", "a relation", "relation of the edges with a negative weight, which is made positive; malformed lines by default", &o.Negative),
 		textOption("source_label", "a label", "label of the sources, which are then called 'label:key'", &o.SourceLabel),
 		textOption("target_label", "a label", "label of the targets, which are then called 'label:key'", &o.TargetLabel),
 	}, dialectOptions(&o.Dialect)...)
+}
+
+// directionOf returns the direction of relations that are directed, or not.
+func directionOf(directed bool) db.Direction {
+	if directed {
+		return db.Directed
+	}
+	return db.Undirected
 }
 
 // edgeOptionsBut returns the options of LOAD EDGES without some.

@@ -45,7 +45,7 @@ type load struct {
 const (
 	loadText = `Load adds the edges of files to a database, which it makes if it does not exist. A file
 is an edge list of the SNAP collection (two keys per line, separated by blanks, with an
-optional weight or time), CSV or TSV with or without a header, lists of a node and all nodes
+optional relation, weight or time), CSV or TSV with or without a header, lists of a node and all nodes
 that it links to (--format lists), Matrix Market, a NumPy array
 of two or three columns (.npy, .npz), the links of a split (.pt), or Parquet; plain, gzip,
 zstd or bzip2. The format is detected from the first bytes. A file may be - for standard input, a
@@ -60,7 +60,9 @@ is told in a note, with the flag that reads the file otherwise: --separator, --q
 or the file is a table with a header.
 
 Columns are detected from the header or the first lines, unless --columns gives their order
-(src,dst,time) or their names or places (src=user_id,dst=item_id,time=4). Times may be
+(src,dst,time) or their names or places (src=user_id,dst=item_id,time=4). A column relation, as
+in src,relation,dst, names the relation of each edge; --relation gives all edges one, and
+--negative sends the edges with a negative weight to one of their own. Times may be
 seconds, milliseconds or smaller units since 1970, with fractions too, dates such as
 2006-01-02 and 2006/01/02, 2006-01-02 15:04 in UTC or with a zone as +02, +0200 or Z, RFC 3339,
 Mon, 02 Jan 2006 15:04:05 GMT, or years. An empty time or 0 means no time, and times after
@@ -88,6 +90,8 @@ nothing.`
   kith load gowalla.kith --format lists --source-label user --target-label item train.txt
   kith load cora.kith --split random0/train cora/
   kith load shop.kith --labels kinds.csv --features vectors.parquet bought.csv.zst
+  kith load facts.kith --directed --columns src,relation,dst train.tsv.gz
+  kith load trust.kith --directed --relation trust --negative distrust epinions.txt
   kith load web.kith --sha256 3f2a... https://example.org/web.txt.gz
   generate | kith load big.kith --max-errors 100 --errors rejected.txt -
   kith load big.kith --dry-run rmat.txt`
@@ -121,17 +125,18 @@ func newLoad() *cobra.Command {
 
 func (l *load) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVar(&l.directed, "directed", false, "make a directed graph; an existing graph must be directed")
+	f.BoolVar(&l.directed, "directed", false, "make a directed graph, or directed relations in an existing graph")
 	parsed := func(name, usage string, to encoding.TextUnmarshaler) {
 		f.Func(name, usage, func(text string) error { return to.UnmarshalText([]byte(text)) })
 	}
 	parsed("format", "format of the files: snap, csv, tsv, mtx, npy, npz, pt, parquet, lists or ogb, a folder (default: detected)", &l.options.Format)
-	f.Func("columns", "columns: src,dst with ,weight or ,time or ,weight,time, or their names: src=user_id,dst=item_id,time=at (default: detected)", l.options.SetColumns)
+	f.Func("columns", "columns: src, relation, dst, weight and time in their order, as src,dst,time, or their names: src=user_id,dst=item_id,time=at (default: detected)", l.options.SetColumns)
 	parsed("times", "format of times: s, ms, us or ns since 1970, rfc3339, datetime, date, year or rfc2822 (default: detected)", &l.options.Times)
 	parsed("repeats", "weight of a repeated edge: last, sum, count (its lines) or error (default: last)", &l.options.Repeats)
 	f.StringVar(&l.nodeLabel, "node-label", "", "label of the nodes in files of labels and features: 7 is the node 'LABEL:7'")
 	f.StringVar(&l.options.Split, "split", "", "edges of a folder: train, valid, test or all of its split, as random0/train where it has several (default: those of raw)")
-	f.StringVar(&l.options.Relation, "relation", "", "relation of the edges, which is made if it does not exist")
+	f.StringVar(&l.options.Relation, "relation", "", "relation of all edges, which is made if it does not exist (default: the column of relations, if there is one)")
+	f.StringVar(&l.options.Negative, "negative", "", "relation of edges with a negative weight, which is made positive (default: such lines are malformed)")
 	f.StringVar(&l.options.SourceLabel, "source-label", "", "label of the sources: 7 becomes the node 'LABEL:7'")
 	f.StringVar(&l.options.TargetLabel, "target-label", "", "label of the targets: 7 becomes the node 'LABEL:7'")
 	parsed("header", "whether the first line names the columns: yes or no (default: detected)", &l.options.Header)
@@ -147,7 +152,7 @@ func (l *load) flags(cmd *cobra.Command) {
 	f.BoolVar(&l.dryRun, "dry-run", false, "load nothing; print what would be loaded and how much memory and disk it needs")
 	cli.MemoryFlag(f, &l.memory)
 	offered(cmd, "format", edgelist.Formats()...)
-	offered(cmd, "columns", "src,dst", "src,dst,weight", "src,dst,time", "src,dst,weight,time")
+	offered(cmd, "columns", "src,dst", "src,dst,weight", "src,dst,time", "src,dst,weight,time", "src,relation,dst")
 	offered(cmd, "header", "yes", "no")
 	offered(cmd, "separator", "blank", "tab", "comma", "semicolon", "bar")
 	offered(cmd, "quotes", "yes", "no", "backslash")
@@ -172,7 +177,10 @@ func (l *load) run(ctx context.Context, path string, files []string) (err error)
 	}
 	o := limited(l.memory)
 	if l.directed {
-		o.Direction = db.Directed
+		l.options.Direction = db.Directed
+		if cli.MissingOrEmpty(path) {
+			o.Direction = db.Directed
+		}
 	}
 	_, err = os.Lstat(path)
 	made, loaded := errors.Is(err, os.ErrNotExist) && !l.dryRun, 0
@@ -323,6 +331,9 @@ func flagHint(e *edgelist.LineError) string {
 
 // asFlag returns a setting as a flag of the command.
 func asFlag(s edgelist.Setting) string {
+	if s.Option == "directed" {
+		return "--directed"
+	}
 	if yes, ok := map[string]string{"on": "yes", "off": "no"}[s.Value]; ok {
 		s.Value = yes
 	}
@@ -334,7 +345,11 @@ func asFlag(s edgelist.Setting) string {
 
 // edgesSummary describes a load of edges in one line.
 func edgesSummary(r *db.LoadReport) string {
-	s := fmt.Sprintf("%s, %s, %s, %s", words.Count(r.Lines, "line"), describeNodes(r), describeEdges(r.Edges, r.Loops), describeRepeats(r))
+	s := fmt.Sprintf("%s, %s, %s", words.Count(r.Lines, "line"), describeNodes(r), describeEdges(r.Edges, r.Loops))
+	if r.Relations > 0 {
+		s += fmt.Sprintf(", %s", words.Count(r.Relations, "relation"))
+	}
+	s += ", " + describeRepeats(r)
 	s = fmt.Sprintf("%s%s, columns %s%s, %s", s, describeLeftOut(r), r.Read(), describeColumns(r), describeFormat(r))
 	if r.Directed {
 		return s + ", directed"

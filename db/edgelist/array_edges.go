@@ -32,14 +32,6 @@ func newArchive(in io.Reader, o Options) (source, error) {
 
 func isPickle(f *archive.File) bool { return path.Base(f.Name) == "data.pkl" }
 
-// besideNames returns the names of arrays with the weights and the times of edges.
-func besideNames() [4][]string {
-	return [4][]string{
-		roleWeight: {"edge_weight", "edge_weights", "weight", "weights"},
-		roleTime:   {"edge_time", "edge_times", "time", "times", "timestamp", "timestamps", "edge_timestamp", "edge_ts", "ts", "t", "edge_year", "year"},
-	}
-}
-
 // newArrays reads the edges of an archive of arrays, with their weights and times. A note names the
 // arrays that are not read.
 func newArrays(z *archive.Reader, o Options) (*arrayEdges, error) {
@@ -48,15 +40,17 @@ func newArrays(z *archive.Reader, o Options) (*arrayEdges, error) {
 		return nil, err
 	}
 	unread := slices.DeleteFunc(memberNames(z), func(n string) bool { return n == memberName(main) })
-	var beside [4]*arrayRows
-	for role, names := range besideNames() {
-		at := slices.IndexFunc(z.File, func(f *archive.File) bool { return f != main && slices.Contains(names, strings.ToLower(memberName(f))) })
-		if role < roleWeight || at < 0 || o.Columns != Auto && o.Columns.places()[role] < 0 {
+	var beside [roleCount]*arrayRows
+	for r := range roles {
+		at := slices.IndexFunc(z.File, func(f *archive.File) bool {
+			return f != main && slices.Contains(roles[r].arrays, strings.ToLower(memberName(f)))
+		})
+		if at < 0 || !o.reads(role(r)) {
 			continue
 		}
 		in, err := openMember(z.File[at])
 		if err == nil {
-			beside[role], err = newMatrix(in, o)
+			beside[r], err = newMatrix(in, o)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", z.File[at].Name, err)
@@ -151,7 +145,9 @@ var errArray = errors.New("edgelist: not an array of edges")
 type arrayEdges struct {
 	*arrayRows
 	Detected
-	roles [4]arrayColumn // where the weight and the time of an edge are
+	roles     [roleCount]arrayColumn // where the ends and the other values of an edge are
+	relations nameSet
+	signed    bool // weights may be negative
 }
 
 // arrayColumn is a column of an array. Without an array there is no such column.
@@ -161,27 +157,27 @@ type arrayColumn struct {
 }
 
 // newArrayEdges reads the array in. beside are the weights and times in other arrays, by role.
-func newArrayEdges(in io.Reader, o Options, name string, beside [4]*arrayRows) (*arrayEdges, error) {
+func newArrayEdges(in io.Reader, o Options, name string, beside [roleCount]*arrayRows) (*arrayEdges, error) {
 	h, err := readHeader(in)
 	if err != nil {
 		return nil, err
 	}
-	a := &arrayEdges{Detected: Detected{Format: o.Format}}
-	n, fields, byColumn, err := a.shape(h.Descr.Shape, h.Descr.Fortran, isEdgeIndex(name))
+	a := &arrayEdges{Detected: Detected{Format: o.Format}, signed: o.Negative != ""}
+	n, fields, byColumn, err := a.shape(h.Descr.Shape, h.Descr.Fortran, isEdgeIndex(name), o.Columns.count())
 	if err != nil {
 		return nil, err
 	}
 	if a.arrayRows, err = newArrayRows(in, h.Descr.Type, n, fields, byColumn, o); err != nil {
 		return nil, err
 	}
-	for _, role := range []int{roleWeight, roleTime} {
-		if beside[role] == nil {
+	for r, in := range beside {
+		if in == nil {
 			continue
 		}
-		if beside[role].rows != n || beside[role].cols != 1 {
-			return nil, fmt.Errorf("%w: %d edges, and an array of %d x %d %ss", errArray, n, beside[role].rows, beside[role].cols, roleNames()[role])
+		if in.rows != n || in.cols != 1 {
+			return nil, fmt.Errorf("%w: %d edges, and an array of %d x %d %ss", errArray, n, in.rows, in.cols, roles[r].name)
 		}
-		a.roles[role] = arrayColumn{beside[role], 0}
+		a.roles[r] = arrayColumn{in, 0}
 	}
 	return a, a.chooseColumns(o)
 }
@@ -194,13 +190,14 @@ func isEdgeIndex(name string) bool {
 }
 
 // shape returns the number of edges, and of numbers of each, and whether the array has the first
-// numbers of all edges before the second ones.
-func (a *arrayEdges) shape(shape []int, fortran, index bool) (n, fields int, byColumn bool, err error) {
+// numbers of all edges before the second ones. asked is the number of columns that the options ask
+// for, which may be more than three.
+func (a *arrayEdges) shape(shape []int, fortran, index bool, asked int) (n, fields int, byColumn bool, err error) {
 	given := shape
 	if len(shape) == 3 && shape[2] == 2 && min(shape[0], shape[1]) >= 0 && max(shape[0], shape[1]) <= math.MaxInt32 && !fortran {
 		shape = []int{shape[0] * shape[1], 2}
 	}
-	edge := func(n int) bool { return n == 2 || n == 3 }
+	edge := func(n int) bool { return n == 2 || n == 3 || n == asked }
 	if len(shape) != 2 || !edge(shape[0]) && !edge(shape[1]) || shape[0] < 0 || shape[1] < 0 || max(shape[0], shape[1]) > math.MaxInt/32 {
 		return 0, 0, false, fmt.Errorf("%w: shape %v, expected (m, 2), (m, 3), (2, m), (3, m) or (n, k, 2)", errArray, given)
 	}
@@ -214,31 +211,35 @@ func (a *arrayEdges) shape(shape []int, fortran, index bool) (n, fields int, byC
 	return rows, columns, fortran, nil
 }
 
-// chooseColumns decides which columns are read: all columns, or the columns that the options name.
-// A third number is a weight, unless the options or the first numbers say that it is a time.
+// chooseColumns decides which columns are read: the columns that the options name, or all columns.
+// A third number is then a weight, unless the first numbers say that it is a time.
 func (a *arrayEdges) chooseColumns(o Options) error {
-	third := arrayColumn{a.arrayRows, 2}
-	if a.cols < 3 {
-		third = arrayColumn{}
+	has := func(r role) bool { return a.roles[r].arrayRows != nil }
+	own := SrcDst // the roles of the array's own columns
+	switch third := (arrayColumn{a.arrayRows, SrcDst.count()}); {
+	case a.cols < SrcDstWeight.count():
+	case o.Columns == Auto && third.holdsTimes() && !has(roleTime):
+		own = SrcDstTime
+	case o.Columns == Auto && !has(roleWeight):
+		own = SrcDstWeight
 	}
-	role := roleWeight
-	if o.Columns == SrcDstTime && a.roles[roleTime].arrayRows == nil || o.Columns == Auto && third.holdsTimes() {
-		role = roleTime
+	if o.Columns != Auto && a.cols >= o.Columns.count() {
+		own = o.Columns
 	}
-	if a.roles[role].arrayRows == nil {
-		a.roles[role] = third
-	}
-	has := func(role int) bool { return a.roles[role].arrayRows != nil }
-	a.Columns = ColumnsOf(has(roleWeight), has(roleTime))
-	if o.Columns != Auto {
-		for role, at := range o.Columns.places() {
-			switch {
-			case role >= roleWeight && at >= 0 && !has(role):
-				return fmt.Errorf("%w: the array has no %ss, expected %v", errArray, roleNames()[role], o.Columns)
-			case at < 0:
-				a.roles[role] = arrayColumn{}
-			}
+	for r, at := range own.places() {
+		if at >= 0 && (!has(role(r)) || own == o.Columns) {
+			a.roles[r] = arrayColumn{a.arrayRows, at}
 		}
+	}
+	var at places
+	for r := range at {
+		if at[r] = -1; has(role(r)) && o.reads(role(r)) {
+			at[r] = r
+		} else if a.roles[r] = (arrayColumn{}); o.Columns != Auto && o.Columns.has(role(r)) {
+			return fmt.Errorf("%w: the array has no %ss, expected %v", errArray, roles[r].name, o.Columns)
+		}
+	}
+	if a.Columns = at.columns(); o.Columns != Auto {
 		a.Columns = o.Columns
 	}
 	if times := a.roles[roleTime]; times.arrayRows != nil {
@@ -310,14 +311,20 @@ func (a *arrayEdges) next(e *Edge) error {
 	if err != nil {
 		return err
 	}
-	src, dst := a.number(0), a.number(1)
+	src, dst := a.roles[roleSrc].value(), a.roles[roleDst].value()
 	if !src.isInt || !dst.isInt {
 		return a.bad("key is not an integer of 64 bits, or one that floating point rounds")
 	}
 	e.Src, e.Dst = Token{Int: src.whole, IsInt: true}, Token{Int: dst.whole, IsInt: true}
+	if c := a.roles[roleRelation]; c.arrayRows != nil {
+		n, ok := c.value(), false
+		if e.Relation, ok = a.relations.number(n); !ok {
+			return a.bad(a.relations.faultOf(n))
+		}
+	}
 	if c := a.roles[roleWeight]; c.arrayRows != nil {
 		ok := false
-		if e.Weight, ok = finite(c.value().real); !ok || e.Weight <= 0 {
+		if e.Weight, ok = validWeight(float32(c.value().real), a.signed); !ok {
 			return a.bad("weight is not a finite number above 0 (32 bits)")
 		}
 	}

@@ -7,12 +7,12 @@ import (
 
 func TestColumnsText(t *testing.T) {
 	t.Parallel()
-	for c := Auto; c <= SrcDstTime; c++ {
+	for _, c := range []Columns{Auto, SrcDst, SrcDstTime, SrcDstWeightTime, SrcRelationDst, SrcDstRelation, "dst,time,src", "src,relation,dst,time,weight"} {
 		if got, err := ParseColumns(c.String()); err != nil || got != c {
 			t.Errorf("%v: got %v, %v", c, got, err)
 		}
 	}
-	for _, bad := range []string{"", "src", "src,dst,", "Src,Dst", "src, dst", "dst,src"} {
+	for _, bad := range []string{"", "src", "src,dst,", "Src,Dst", "src, dst", "src,src,dst", "src,dst,dst", "src,dst,name", "src,relation", "relation"} {
 		if c, err := ParseColumns(bad); err == nil || !strings.Contains(err.Error(), "expected auto, src,dst") {
 			t.Errorf("%q: got %v, %v", bad, c, err)
 		}
@@ -49,7 +49,7 @@ func TestGuess(t *testing.T) {
 	}
 	for _, tt := range tests {
 		l := plainLayout("")
-		if got := guess(sampleOf([]byte(tt.text), '\n', tt.whole).plain, &l); got != tt.want {
+		if got := l.rows(sampleOf([]byte(tt.text), '\n', tt.whole).plain, 0).guess(); got != tt.want {
 			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
 		}
 	}

@@ -26,13 +26,14 @@
 //     first columns of the lines do.
 //   - Weights may have decimal commas.
 //
-// A header with usual names, such as source, user_id, follower or :START_ID, and weight or time,
-// assigns these columns. A first column of row numbers is left out. In a Matrix Market file the
-// coordinates are the keys, from 1. In an array (.npy, or .npz with an array called edge_index,
-// edges or edge), a row is an edge, or a column if there are only two or three rows, or if the
-// array is called edge_index and has two rows. In a split (.pt) the links are edges. Further arrays
-// called weight, edge_weight, time, year or similarly hold the weights and times of the edges, and
-// a note names all arrays that are not read.
+// A header with usual names, such as source, user_id, follower or :START_ID, and relation,
+// predicate, :TYPE, weight or time, assigns these columns. A first column of row numbers is left
+// out. In a Matrix Market file the coordinates are the keys, from 1. In an array (.npy, or .npz
+// with an array called edge_index, edges or edge), a row is an edge, or a column if there are only
+// two or three rows, or if the array is called edge_index and has two rows. In a split (.pt) the
+// links are edges. Further arrays called weight, edge_weight, edge_type, time, year or similarly
+// hold the weights, relations and times of the edges, and a note names all arrays that are not
+// read.
 //
 // Some forty other formats, such as GraphML, DOT, JSON, UTF-16, HDF5 or a pointer of Git LFS, are
 // rejected with an error that names the format and what to do instead, unless Options.Format is
@@ -47,11 +48,18 @@
 //
 // [Options] assigns the columns by their order, or by their names in the header ([Names]).
 // Otherwise the header assigns them. Without such a header they are guessed from the first lines:
-// numbers above 1e8 and dates in a third column are times, anything else is a weight. [Detected] is
-// the result, known before the first edge, so that a caller can report it. If columns are guessed,
-// a line with another number of columns is malformed. If they are given by their order, further
-// columns are ignored. A header may have fewer names than the lines have columns; the columns
-// without a name are left out, and a note says so.
+// numbers above 1e8 and dates in a third column are times, anything else is a weight. Of three or
+// four columns the second or the third has the names of relations if it plainly does: it has words
+// or small integers, and its values repeat and are no keys, while the other one has no numbers. A
+// note says so, and names the option if a column may have names. [Detected] is the result, known
+// before the first edge, so that a caller can report it. If columns are guessed, a line with
+// another number of columns is malformed. If they are given by their order, further columns are
+// ignored. A header may have fewer names than the lines have columns; the columns without a name
+// are left out, and a note says so.
+//
+// A relation is a text, an integer too. The names of relations are kept, at most 65,535 of them.
+// [Options].Negative sends edges with a negative weight, which becomes positive, to a relation of
+// their own.
 //
 // Times are seconds since 1970, in UTC, in the years 0 to 9999. A list may have them in other
 // units, with fractions, or as dates ([TimeFormat]). A time that is empty, null, NaN or 0 is no
@@ -83,7 +91,7 @@
 //
 // # Benchmarks
 //
-// The links of a part of a split, or with Options.Negative its pairs without a link, are in a file
+// The links of a part of a split, or with Options.Unlinked its pairs without a link, are in a file
 // of PyTorch: a dictionary of arrays called edge, source_node and target_node, head and tail, or
 // edge_index. The file is a Python pickle, a program that can do anything. The interpreter here
 // supports values, arrays and tensors, and rejects the rest. The pickle readers for Go allocate
@@ -105,9 +113,9 @@
 //
 // # Invariants
 //
-// An edge's weight is finite and positive. A string token is valid UTF-8 without NUL and not empty.
-// Memory is bounded for any input: a line of more than 1 MiB is a [*LineError], a zstd window of
-// more than 128 MiB is an error, data that must be read out of order goes to Options.Spool, and a
-// split, which is read as a whole, is at most Options.MaxSplit bytes long. Nothing is allocated for
-// a line of integers.
+// An edge's weight is finite and positive. A relation is valid UTF-8 without NUL. A string token is
+// valid UTF-8 without NUL and not empty. Memory is bounded for any input: a line of more than 1 MiB
+// is a [*LineError], a zstd window of more than 128 MiB is an error, data that must be read out of
+// order goes to Options.Spool, and a split, which is read as a whole, is at most Options.MaxSplit
+// bytes long. Nothing is allocated for a line of integers.
 package edgelist

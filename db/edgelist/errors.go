@@ -25,6 +25,11 @@ func (t *text) tooMany(line []byte, n int) error {
 	case t.layout.names != nil:
 		err.Msg += "; the header has " + strings.Join(named(t.layout.names), ", ")
 		return err.help("columns", "src=NAME,dst=NAME")
+	case n == SrcDstWeightTime.count() && isNoValue(columns[2]) && !isNoValue(columns[3]):
+		if isTime, _ := looksLikeTime(columns[3]); isTime {
+			return err.help("columns", string(SrcRelationDst+",time"))
+		}
+		return err.help("columns", string(SrcRelationDst+",weight"))
 	case n == SrcDstWeightTime.count():
 		return err.help("columns", SrcDstWeightTime.String())
 	case t.ragged: // columns by number would lose further columns
@@ -65,6 +70,9 @@ func (t *text) badWeight(line, field []byte) error {
 		return t.negative(err)
 	case isInt && n == 0 && t.guessed && t.offset == 0:
 		return err.help("columns", SrcDstTime.String())
+	case isNoValue(field) && t.guessed && t.offset == 0:
+		err.Msg += "; if a column names relations, the option says which one"
+		return err.help("columns", SrcRelationDst.String())
 	}
 	if _, numeric := parseFloor(field); numeric && compactOf(field) == AnyTime || timeFormatOf(field) == AnyTime || t.Columns != SrcDstWeight {
 		return err
@@ -79,7 +87,7 @@ func (t *text) badWeight(line, field []byte) error {
 
 // negative adds to the error for a negative weight what can be done with the list.
 func (t *text) negative(err *LineError) error {
-	err.Msg += ": a list with signs can be read without its weights, or its positive and its negative edges as two graphs"
+	err.Msg += ": a list with signs can be read without its weights, or its negative edges as another relation with option negative"
 	if t.Format == MatrixMarket {
 		return err.help("columns", SrcDst.String())
 	}
@@ -87,9 +95,10 @@ func (t *text) negative(err *LineError) error {
 	if names.Weight = ""; names != (Names{}) {
 		return err.help("columns", names.String())
 	}
-	names = Names{Src: strconv.Itoa(t.layout.at[roleSrc] + 1), Dst: strconv.Itoa(t.layout.at[roleDst] + 1)}
-	if at := t.layout.at[roleTime]; at >= 0 {
-		names.Time = strconv.Itoa(at + 1)
+	for r, to := range names.byRole() {
+		if at := t.layout.at[r]; at >= 0 && role(r) != roleWeight {
+			*to = strconv.Itoa(at + 1)
+		}
 	}
 	return err.help("columns", names.String())
 }

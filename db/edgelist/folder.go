@@ -27,9 +27,9 @@ type Part struct {
 	Name    string
 	Kind    Kind
 	Keyless bool
-	Notes   []Note    // what of the folder is not read
-	count   int       // number of nodes, if the file holds nothing else
-	beside  [4]string // names of the files with the weights and the times of the edges, by role
+	Notes   []Note            // what of the folder is not read
+	count   int               // number of nodes, if the file holds nothing else
+	beside  [roleCount]string // names of the files with the values of the edges, by role
 }
 
 var (
@@ -115,9 +115,9 @@ func rawParts(folder fs.FS, raw string) (parts []Part, err error) {
 	}
 	edges := Part{Name: raw + "edge.csv.gz", Kind: Edges}
 	if exists(folder, edges.Name) {
-		for role, name := range [4]string{roleWeight: raw + "edge_weight.csv.gz", roleTime: raw + "edge_year.csv.gz"} {
-			if name != "" && exists(folder, name) {
-				edges.beside[role] = name
+		for r := range roles {
+			if name := raw + roles[r].file; roles[r].file != "" && exists(folder, name) {
+				edges.beside[r] = name
 			}
 		}
 		return append(parts, edges), nil
@@ -220,7 +220,7 @@ func (p Part) Open(folder fs.FS) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("edgelist: %w", err)
 	}
-	if p.beside == [4]string{} {
+	if p.beside == [roleCount]string{} {
 		return f, nil
 	}
 	return p.join(folder, f)
@@ -262,7 +262,7 @@ type joined struct {
 func (p Part) join(folder fs.FS, edges io.ReadCloser) (io.ReadCloser, error) {
 	j := &joined{rest: []byte("source,target")}
 	err := j.add(p.Name, edges)
-	for role, name := range p.beside {
+	for r, name := range p.beside {
 		if name == "" || err != nil {
 			continue
 		}
@@ -270,7 +270,7 @@ func (p Part) join(folder fs.FS, edges io.ReadCloser) (io.ReadCloser, error) {
 		if f, err = folder.Open(name); err == nil {
 			err = j.add(name, f)
 		}
-		j.rest = append(append(j.rest, ','), map[int]string{roleWeight: "weight", roleTime: "year"}[role]...)
+		j.rest = append(append(j.rest, ','), roles[r].heads...)
 	}
 	j.rest = append(j.rest, '\n')
 	if err != nil {

@@ -70,11 +70,11 @@ func TestFolderOfWeightsAndYears(t *testing.T) {
 		{"three years", map[string]string{"raw/edge.csv.gz": edges, "raw/edge_weight.csv.gz": weights, "raw/edge_year.csv.gz": string(zip("2001\n2002\n2003\n"))}, Options{},
 			"edgelist: raw/edge.csv.gz and raw/edge_year.csv.gz do not have the same number of lines: one has 2"},
 		{"a bad weight", map[string]string{"raw/edge.csv.gz": edges, "raw/edge_weight.csv.gz": string(zip("5\n-1\n"))}, Options{},
-			`src=source,dst=target,weight=weight; 0>1 w=5; edgelist: line 3: weight is not a finite number above 0 (32 bits): a list with signs can be read without its weights, or its positive and its negative edges as two graphs: "1,2,-1"; try columns = 'src=source,dst=target'`},
+			`src=source,dst=target,weight=weight; 0>1 w=5; edgelist: line 3: weight is not a finite number above 0 (32 bits): a list with signs can be read without its weights, or its negative edges as another relation with option negative: "1,2,-1"; try columns = 'src=source,dst=target'`},
 		{"damaged weights", map[string]string{"raw/edge.csv.gz": edges, "raw/edge_weight.csv.gz": "\x1f\x8bx"}, Options{}, "edgelist: raw/edge_weight.csv.gz: edgelist: unexpected EOF"},
 		{"other files", map[string]string{
-			"raw/edge.csv.gz": edges, "raw/edge_reltype.csv.gz": "", "raw/node_year.csv.gz": "", "raw/notes.txt": "", "mapping/nodeidx2paperid.csv.gz": "", "split/time/train.pt": "",
-		}, Options{}, "src,dst; 0>1; 1>2; files not read: raw/edge_reltype.csv.gz, raw/node_year.csv.gz, mapping/nodeidx2paperid.csv.gz"},
+			"raw/edge.csv.gz": edges, "raw/edge_feat.csv.gz": "", "raw/node_year.csv.gz": "", "raw/notes.txt": "", "mapping/nodeidx2paperid.csv.gz": "", "split/time/train.pt": "",
+		}, Options{}, "src,dst; 0>1; 1>2; files not read: raw/edge_feat.csv.gz, raw/node_year.csv.gz, mapping/nodeidx2paperid.csv.gz"},
 		{"types", map[string]string{"raw/relations/drug___treats___disease/edge.csv.gz": edges, "raw/triplet-type-list.csv.gz": ""}, Options{},
 			"edgelist: not a folder of the Open Graph Benchmark of nodes of one type: the edges are in raw/relations (there are: drug___treats___disease); load each edge.csv.gz there, with the options source_label and target_label"},
 	} {
@@ -87,7 +87,7 @@ func TestFolderOfWeightsAndYears(t *testing.T) {
 // The notes about a split do not miss the files of the edges that it replaces.
 func TestNotesOfASplit(t *testing.T) {
 	t.Parallel()
-	folder := folderOf(map[string]string{"raw/edge.csv.gz": "", "raw/edge_weight.csv.gz": "", "raw/edge_reltype.csv.gz": "", "raw/node_year.csv.gz": "", "split/time/train.pt": ""})
+	folder := folderOf(map[string]string{"raw/edge.csv.gz": "", "raw/edge_weight.csv.gz": "", "raw/edge_feat.csv.gz": "", "raw/node_year.csv.gz": "", "split/time/train.pt": ""})
 	parts, err := Parts(folder, "train")
 	if err != nil || len(parts) != 1 || len(parts[0].Notes) != 1 || parts[0].Notes[0].String() != "files not read: raw/node_year.csv.gz" {
 		t.Errorf("%+v, %v", parts, err)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // sample is the first lines of a text that are not blank.
@@ -215,6 +216,206 @@ func (l *layout) joined(lines [][]byte) (list [][]byte) {
 		list = append(list, line)
 	}
 	return list
+}
+
+const (
+	guessBytes = 64 << 10 // bytes of a list from which columns are guessed
+	guessLines = 100      // maximal number of edges from which columns are guessed
+	firstTime  = 1e8      // larger numbers are taken for times; March 1973 in Unix seconds
+)
+
+// guess guesses the meaning of the columns after the first offset ones from the first lines. It
+// notes that a column was read as relations, or could be. related says that no column is one.
+func (t *text) guess(first [][]byte, related bool) {
+	rows := t.layout.rows(first, t.offset)
+	t.Columns = rows.guess()
+	if related {
+		return
+	}
+	switch c := rows.triples(); {
+	case c != Auto:
+		place, other := "second", SrcDstRelation
+		if t.Columns = c; c.places()[roleRelation] == 2 {
+			place, other = "third", SrcRelationDst
+		}
+		t.hint("columns", other.String(), "the %s column was read as the names of relations", place)
+	case t.Columns == SrcDstWeight && rows.all(1, isName) && rows.all(0, isInt) && rows.all(2, isInt) &&
+		rows.distinct(1) < len(rows) && rows.distinct(1) <= rows.distinct(2):
+		t.hint("columns", SrcRelationDst.String(), "the third column was read as weights, and the second, which has words between integers, as the targets")
+	}
+}
+
+// firstRows are the columns of the first lines.
+type firstRows [][][]byte
+
+// rows returns the columns of lines after the first offset ones. A column at the end that is empty
+// does not count, because a separator may end the line.
+func (l *layout) rows(lines [][]byte, offset int) (all firstRows) {
+	for _, line := range lines[:min(len(lines), guessLines)] {
+		row, _ := l.all(line)
+		row = row[min(offset, len(row)):]
+		if n := len(row) - 1; n > 1 && len(row[n]) == 0 {
+			row = row[:n]
+		}
+		all = append(all, row)
+	}
+	return all
+}
+
+// guess guesses the columns of a list without relations.
+func (rs firstRows) guess() Columns {
+	var two, three, times, numbers int
+	for _, row := range rs {
+		switch {
+		case len(row) > 2:
+			three++
+			switch isTime, number := looksLikeTime(row[2]); {
+			case isTime:
+				times++
+			case number:
+				numbers++
+			}
+		case len(row) == 2:
+			two++
+		}
+	}
+	switch {
+	case three <= two:
+		return SrcDst
+	case times > 0 && numbers == 0:
+		return SrcDstTime
+	}
+	return SrcDstWeight
+}
+
+// triples returns the columns of a list of three or four columns, one of which names relations. It
+// returns Auto if no column plainly does.
+func (rs firstRows) triples() (c Columns) {
+	if len(rs) == 0 {
+		return Auto
+	}
+	width := len(rs[0])
+	if width != 3 && width != 4 || slices.ContainsFunc(rs, func(row [][]byte) bool { return len(row) != width }) {
+		return Auto
+	}
+	middle := (rs.all(1, isName) || rs.all(1, isInt)) && rs.all(2, isNoValue) && rs.repeats(1)
+	last := rs.all(2, isName) && rs.repeats(2)
+	if middle && last {
+		middle, last = rs.lessLikeKeys(1, 2), rs.lessLikeKeys(2, 1)
+	}
+	switch {
+	case middle, rs.all(1, isName) && rs.all(0, isKeyNumber) && rs.all(2, isKeyNumber) && rs.any(2, isPadded):
+		c = SrcRelationDst
+	case last:
+		c = SrcDstRelation
+	default:
+		return Auto
+	}
+	isTime := func(f []byte) bool { is, _ := looksLikeTime(f); return is }
+	switch {
+	case width == 3:
+		return c
+	case rs.all(3, isTime):
+		return c + ",time"
+	case rs.all(3, isNumber):
+		return c + ",weight"
+	}
+	return Auto
+}
+
+// lessLikeKeys reports whether a column looks less like the keys of the first column than another
+// one does: fewer of its values are among them, or it has clearly fewer different values.
+func (rs firstRows) lessLikeKeys(column, other int) bool {
+	sources := map[string]bool{}
+	for _, row := range rs {
+		sources[string(row[0])] = true
+	}
+	shared := func(column int) (n int) {
+		for _, row := range rs {
+			if sources[string(row[column])] {
+				n++
+			}
+		}
+		return n
+	}
+	if a, b := shared(column), shared(other); a != b {
+		return a < b
+	}
+	return 4*rs.distinct(column) <= 3*rs.distinct(other)
+}
+
+// all reports whether a column has only values of a kind.
+func (rs firstRows) all(column int, is func([]byte) bool) bool {
+	return len(rs) > 0 && !rs.any(column, func(f []byte) bool { return !is(f) })
+}
+
+// any reports whether a column has a value of a kind. A missing column has an empty value.
+func (rs firstRows) any(column int, is func([]byte) bool) bool {
+	return slices.ContainsFunc(rs, func(row [][]byte) bool {
+		if column >= len(row) {
+			return is(nil)
+		}
+		return is(row[column])
+	})
+}
+
+// distinct returns the number of different values of a column.
+func (rs firstRows) distinct(column int) int {
+	values := map[string]bool{}
+	for _, row := range rs {
+		values[string(row[column])] = true
+	}
+	return len(values)
+}
+
+// repeats reports whether the values of a column occur often enough to be names of relations.
+func (rs firstRows) repeats(column int) bool {
+	const few = 8
+	return len(rs) < few || 4*rs.distinct(column) <= 3*len(rs)
+}
+
+// isName reports whether a field looks like the name of a relation: it begins with no digit, sign or
+// bracket, has a letter, and is neither a truth value nor a word for a missing number.
+func isName(field []byte) bool {
+	if !isNoValue(field) || bytes.IndexByte([]byte("0123456789+-."), field[0]) >= 0 {
+		return false
+	}
+	return bytes.ContainsFunc(field, unicode.IsLetter)
+}
+
+// isNoValue reports whether a field cannot be meant as a number, a time or a document.
+func isNoValue(field []byte) bool {
+	if len(field) == 0 || isMissing(field) || isNumber(field) || isDecimalComma(field) || bytes.IndexByte([]byte("{["), field[0]) >= 0 {
+		return false
+	}
+	switch strings.ToLower(string(field)) {
+	case "true", "false", "inf", "infinity", "-inf", "n/a":
+		return false
+	}
+	isTime, _ := looksLikeTime(field)
+	return !isTime && !dayOrMonth(field)
+}
+
+// isKeyNumber reports whether a field is an integer, perhaps with zeros in front.
+func isKeyNumber(field []byte) bool { return isInt(field) || isPadded(field) }
+
+// noteUnreadRelation notes that a column is not read although its name and its values may be of
+// relations.
+func (t *text) noteUnreadRelation(first [][]byte) {
+	l := &t.layout
+	words := []string{"rel", "pred", "type", "kind", "edge", "link", "action", "event", "verb", "property", "behavior", "behaviour", "interaction"}
+	isDirection := func(f []byte) bool { return bytes.HasSuffix(bytes.ToLower(f), []byte("directed")) }
+	rows := l.rows(first, 0)
+	for at, name := range l.names {
+		may := func(word string) bool { return strings.Contains(strings.ToLower(name), word) }
+		if slices.Contains(l.at[:], at) || !slices.ContainsFunc(words, may) || !rows.all(at, isName) || rows.all(at, isDirection) {
+			continue
+		}
+		names := t.Names
+		names.Relation = name
+		t.hint("columns", names.String(), "the column %s, which may name relations, was not read", name)
+		return
+	}
 }
 
 // namesOnly reports whether a line has words for the ends of an edge.

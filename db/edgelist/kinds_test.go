@@ -76,7 +76,7 @@ var kinds = []struct {
 	{"header again", "source,target\nann,bob\nsource,target\ndan,eve\n", Options{}, `csv headed; "ann">"bob"; "dan">"eve"; 1 line was left out: the header again`},
 	{"header below", "1 2\n2 3\nsource target\n", Options{},
 		`snap; 1>2; 2>3; "source">"target"; line 3 was read as data, although it looks like the names of the columns`},
-	{"Neo4j", ":START_ID(P),:END_ID(P),:TYPE\n1,2,KNOWS\n", Options{}, "csv headed; 1>2"},
+	{"Neo4j", ":START_ID(P),:END_ID(P),:TYPE\n1,2,KNOWS\n", Options{}, "csv headed; 1>2 r=KNOWS"},
 	{"Neo4j, two kinds", "u:START_ID(User)|:END_ID(Film)\n1|1\n", Options{},
 		"csv headed; 1>1; 1 of the numbers is both a source and a target, and became one node (otherwise: source_label = 'user', target_label = 'film')"},
 	{"Gephi", "Source,Target,Type,Id,Label,Weight\n1,2,Undirected,0,,1.5\n", Options{}, "csv headed; 1>2 w=1.5"},

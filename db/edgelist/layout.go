@@ -20,7 +20,7 @@ type layout struct {
 	common   int // the usual number of columns
 	// at holds the indexes of the columns that are read, by role; -1 means that the role has no
 	// column.
-	at [4]int
+	at places
 	// width is the number of columns in a line, if columns are chosen by name; 0 means not checked.
 	width  int
 	header bool // the first line is a header that has not been read yet
@@ -247,17 +247,25 @@ func (l *layout) unused(lines [][]byte) (list []string) {
 	return list
 }
 
-// usualPlaces finds the columns of each role by their usual names. The index of a missing role is
-// -1.
-func usualPlaces(names []string) (at [4]int) {
+// usualPlaces finds the columns of each role by their usual names.
+func usualPlaces(names []string) (at places) {
+	for r := range roles {
+		at[r] = find(names, roles[r].usual...)
+	}
 	at[roleSrc], at[roleDst], _, _ = pairOf(names)
-	at[roleWeight], at[roleTime] = find(names, weightNames()...), find(names, timeNames()...)
 	return at
 }
 
-// find returns the index of the first column with one of the names; -1 means no such column.
+// find returns the index of the first column with one of the names; -1 means no such column. The
+// type after a name in the notation of Neo4j, as in price:float, is not part of the name.
 func find(names []string, any ...string) int {
-	return slices.IndexFunc(names, func(n string) bool { return slices.Contains(any, strings.ToLower(n)) })
+	return slices.IndexFunc(names, func(n string) bool {
+		n = strings.ToLower(n)
+		if colon := strings.IndexByte(n, ':'); colon > 0 && !slices.Contains(any, n) {
+			n = n[:colon]
+		}
+		return slices.Contains(any, n)
+	})
 }
 
 // nameImplies reports whether the name of a file implies that sep separates its columns.

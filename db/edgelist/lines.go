@@ -93,7 +93,7 @@ func (l *lines) bad(line []byte, format string, args ...any) *LineError {
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
 // fields are the columns of a line that are read.
-type fields [4][]byte
+type fields [roleCount][]byte
 
 // parseInt parses an int64 in its canonical spelling: no plus sign, no leading zeros, no -0.
 func parseInt(field []byte) (int64, bool) {
@@ -121,16 +121,24 @@ func parseInt(field []byte) (int64, bool) {
 	return int64(n), true
 }
 
-// parseWeight parses a float32 that is finite and positive.
-func parseWeight(field []byte) (float32, bool) {
-	if n, ok := parseInt(field); ok && n < 1<<24 { // exact
-		return float32(n), n > 0
+// parseWeight parses a float32 that is finite and positive or, if signed is set, negative.
+func parseWeight(field []byte, signed bool) (float32, bool) {
+	if n, ok := parseInt(field); ok && n < 1<<24 && n > -1<<24 { // exact
+		return validWeight(float32(n), signed)
 	}
 	if !isNumber(field) {
 		return 0, false
 	}
 	w, err := strconv.ParseFloat(string(field), 32)
-	return float32(w), err == nil && w > 0
+	if err != nil {
+		return 0, false
+	}
+	return validWeight(float32(w), signed)
+}
+
+// validWeight returns a weight, and whether it is finite and positive or, if signed is set, negative.
+func validWeight(w float32, signed bool) (float32, bool) {
+	return w, w-w == 0 && (w > 0 || signed && w < 0)
 }
 
 // isInt reports whether a field is an integer in its canonical spelling.

@@ -27,7 +27,7 @@ type listEdges struct {
 const listSeparators = " \t\r,;|"
 
 func newLists(in *bufio.Reader, o Options) (*listEdges, error) {
-	if o.Columns > SrcDst || o.Names != (Names{}) {
+	if o.Columns != Auto && o.Columns != SrcDst || o.Names != (Names{}) {
 		return nil, errListColumns
 	}
 	t := &listEdges{text: text{lines: newLines(in)}}

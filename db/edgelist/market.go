@@ -24,7 +24,7 @@ type market struct {
 }
 
 func newMarket(in *bufio.Reader, o Options) (*market, error) {
-	m := &market{text: text{lines: newLines(in), Detected: Detected{Format: MatrixMarket, Columns: o.Columns}, layout: plainLayout("")}}
+	m := &market{text: text{lines: newLines(in), Detected: Detected{Format: MatrixMarket, Columns: o.Columns}, layout: plainLayout(""), signed: o.Negative != ""}}
 	line, err := m.lines.next()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errMarket, truncated(err))
@@ -87,12 +87,13 @@ func (m *market) sizes() error {
 	if err != nil {
 		return fmt.Errorf("%w: sizes: %w", errMarket, truncated(err))
 	}
-	fields, n := m.layout.split(line)
-	ok := n == 3
+	fields, ok := m.layout.all(line)
+	ok = ok && len(fields) == 3
 	for i, to := range []*int64{&m.rows, &m.cols, &m.size} {
-		var isInt bool
-		*to, isInt = parseInt(fields[i])
-		ok = ok && isInt && *to >= 0 && *to < math.MaxInt64
+		if ok {
+			*to, ok = parseInt(fields[i])
+		}
+		ok = ok && *to >= 0 && *to < math.MaxInt64
 	}
 	if !ok {
 		return fmt.Errorf("%w: line %d: sizes %q", errMarket, m.n, line)
@@ -120,7 +121,9 @@ func (m *market) next(e *Edge) error {
 		return m.bad(m.line, "not an entry of a matrix of %d x %d", m.rows, m.cols)
 	}
 	if m.both && e.Src != e.Dst && err == nil {
-		m.again = &Edge{e.Line, e.Dst, e.Src, e.Weight, e.Time}
+		mirrored := *e
+		mirrored.Src, mirrored.Dst = e.Dst, e.Src
+		m.again = &mirrored
 	}
 	return err
 }

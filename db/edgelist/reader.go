@@ -25,8 +25,13 @@ type Options struct {
 	Labelled bool
 	// Directed makes a symmetric matrix yield both directions of each entry.
 	Directed bool
-	// Negative makes the reader of a split return the pairs without a link instead of the links.
-	Negative bool
+	// Unlinked makes the reader of a split return the pairs without a link instead of the links.
+	Unlinked bool
+	// Related says that the caller knows the relation of the edges, so that no column is read for it.
+	Related bool
+	// Negative is the relation of the edges with a negative weight, which is made positive. ""
+	// means that such a weight is malformed.
+	Negative string
 	// Keyless says that a list of nodes has no keys: line n, from 0, belongs to node n.
 	Keyless bool
 	// Spool returns storage for a file that must be read out of order: an array with all sources
@@ -48,6 +53,7 @@ type Options struct {
 type Edge struct {
 	Line     int64 // from 1; in an array, the number of the edge
 	Src, Dst Token
+	Relation string  // "" if the list has no relations, or none for the edge
 	Weight   float32 // finite and positive; 1 if the list has no weights
 	Time     int64   // 0 if the list has no times
 }
@@ -127,13 +133,19 @@ func (d *Detected) hint(option, value, format string, args ...any) {
 type Reader struct {
 	source source
 	*Detected
-	untimed int64    // number of edges without a time in a list with times
-	overlap *overlap // nil if sources and targets are not compared
+	negative  string   // relation of edges with a negative weight
+	negatives int64    // number of these edges
+	untimed   int64    // number of edges without a time in a list with times
+	overlap   *overlap // nil if sources and targets are not compared
 }
+
+// ErrRelated is returned by [NewReader] for a column of relations in a list of one relation.
+var ErrRelated = errors.New("edgelist: a list has a column of relations, or the option relation for all of its edges, not both")
 
 // source yields the edges of a file.
 type source interface {
-	// next reads the next edge into e, which has default values. It returns a *LineError for a
+	// next reads the next edge into e, which has default values. The weight may be negative if
+	// Options.Negative says what such an edge is. It returns a *LineError for a
 	// malformed edge, io.EOF after the last one, and any other error if the file cannot be read
 	// further.
 	next(e *Edge) error
@@ -147,8 +159,11 @@ func (d *Detected) detected() *Detected { return d }
 // place if r is an [io.ReaderAt] and an [io.Seeker] too, as an opened file is. It returns errors of
 // r, of the decompression and of the options.
 func NewReader(r io.Reader, o Options) (*Reader, error) {
-	if o.Columns < Auto || o.Columns > SrcDstWeightTime {
-		return nil, fmt.Errorf("edgelist: unknown columns %d", int(o.Columns))
+	if _, err := ParseColumns(o.Columns.String()); err != nil {
+		return nil, err
+	}
+	if o.Related && (o.Names.Relation != "" || o.Columns != Auto && o.Columns.has(roleRelation)) {
+		return nil, ErrRelated
 	}
 	if o.Times < AnyTime || o.Times > RFC2822 {
 		return nil, fmt.Errorf("edgelist: unknown times %d", int(o.Times))
@@ -171,7 +186,7 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	case MatrixMarket:
 		of, err = newMarket(in, o)
 	case NPY:
-		of, err = newArrayEdges(in, o, o.Name, [4]*arrayRows{})
+		of, err = newArrayEdges(in, o, o.Name, [roleCount]*arrayRows{})
 	case NPZ, Torch:
 		of, err = newArchive(in, o)
 	case Parquet:
@@ -184,11 +199,16 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Reader{source: of, Detected: of.detected()}
+	l := &Reader{source: of, Detected: of.detected(), negative: o.Negative}
 	if kinds := l.kinds || l.Names != (Names{}) && twoKinds(l.Names.Src, l.Names.Dst); kinds && !o.Labelled {
 		l.overlap = newOverlap()
 	}
 	return l, nil
+}
+
+// reads reports whether the options ask for the values of a role, if the list has them.
+func (o *Options) reads(r role) bool {
+	return o.Columns.has(r) && !(o.Related && r == roleRelation)
 }
 
 // open decompresses a file, skips a byte order mark, and sets Format to the format of the file if
@@ -226,7 +246,7 @@ func (o *Options) binary() error {
 	switch {
 	case o.Names != (Names{}):
 		return fmt.Errorf("edgelist: columns %v are of text, this is %v", o.Names, o.Format)
-	case o.Columns == SrcDstWeightTime && o.Format == MatrixMarket:
+	case o.Format == MatrixMarket && o.Columns != Auto && o.Columns != SrcDst && o.Columns != SrcDstWeight && o.Columns != SrcDstTime:
 		return fmt.Errorf("edgelist: columns %v are not those of a matrix, which has one number for each edge", o.Columns)
 	case o.Separator != "":
 		return fmt.Errorf("edgelist: a separator is of text, this is %v", o.Format)
@@ -248,6 +268,7 @@ func (r *Reader) Edges() iter.Seq2[Edge, error] {
 			switch {
 			case err == io.EOF:
 				r.noteTimes()
+				r.noteNegatives()
 				if r.overlap != nil {
 					r.overlap.report(r.Detected)
 					r.overlap = nil
@@ -262,13 +283,26 @@ func (r *Reader) Edges() iter.Seq2[Edge, error] {
 	}
 }
 
-// look counts edges without a time, and numbers that are both sources and targets.
+// look gives an edge with a negative weight its relation, and counts such edges, edges without a
+// time, and numbers that are both sources and targets.
 func (r *Reader) look(e *Edge) {
+	if e.Weight < 0 {
+		e.Weight, e.Relation = -e.Weight, r.negative
+		r.negatives++
+	}
 	if e.Time == 0 && r.Times != AnyTime {
 		r.untimed++
 	}
 	if r.overlap != nil {
 		r.overlap.edge(e)
+	}
+}
+
+// noteNegatives adds a note about edges with a negative weight.
+func (r *Reader) noteNegatives() {
+	if r.negatives > 0 {
+		r.note("edges with a negative weight, which was made positive: %d; they have the relation %s", r.negatives, r.negative)
+		r.negatives = 0
 	}
 }
 

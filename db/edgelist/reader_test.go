@@ -53,6 +53,9 @@ func read(r io.Reader, columns Columns) string {
 
 func show(e Edge) string {
 	s := show1(e.Src) + ">" + show1(e.Dst)
+	if e.Relation != "" {
+		s += " r=" + e.Relation
+	}
 	if e.Weight != 1 {
 		s += fmt.Sprintf(" w=%v", e.Weight)
 	}
@@ -115,8 +118,8 @@ func TestRead(t *testing.T) {
 		{"1 2 3 4\n", Auto, "src,dst,weight; 1: columns: found 4, expected 3"},
 		{"1 2\n", SrcDstTime, "src,dst,time; 1: columns: found 2, expected 3"},
 		{"a\x00 b\na b\xff\na b", Auto, `src,dst; 1: key is not valid UTF-8 or contains a NUL byte or the end of a line; 2: key is not valid UTF-8 or contains a NUL byte or the end of a line; "a">"b"`},
-		{"1 2 0\n1 2 -1\n1 2 2", Auto, "src,dst,weight; 1: weight is not a finite number above 0 (32 bits); 2: weight is not a finite number above 0 (32 bits): a list with signs can be read without its weights, or its positive and its negative edges as two graphs; 1>2 w=2"},
-		{"1 2 3\n1 2 x", Auto, "src,dst,weight; 1>2 w=3; 2: weight is not a finite number above 0 (32 bits)"},
+		{"1 2 0\n1 2 -1\n1 2 2", Auto, "src,dst,weight; 1: weight is not a finite number above 0 (32 bits); 2: weight is not a finite number above 0 (32 bits): a list with signs can be read without its weights, or its negative edges as another relation with option negative; 1>2 w=2"},
+		{"1 2 3\n1 2 x", Auto, "src,dst,weight; 1>2 w=3; 2: weight is not a finite number above 0 (32 bits); if a column names relations, the option says which one"},
 	}
 	for _, tt := range tests {
 		if got := read(strings.NewReader(tt.text), tt.columns); got != tt.want {
@@ -142,12 +145,12 @@ func zip(text string) []byte {
 func TestWeights(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"0", "-0", "-1", "0.0", "1e-99", "1e39", "3.5e38", "NaN", "nan", "inf", "+Inf", "0x10", "0x1p3", "1_0", "1,5", ".", "e", "1e", "--1", "é"} {
-		if w, ok := parseWeight([]byte(bad)); ok {
+		if w, ok := parseWeight([]byte(bad), false); ok {
 			t.Errorf("%s is accepted as %v", bad, w)
 		}
 	}
 	for text, want := range map[string]float32{"1": 1, "+1": 1, "01": 1, ".5": .5, "1.": 1, "1e-45": 1e-45, "3.4e38": 3.4e38, "16777217": 16777216, "1E2": 100, "99999999999999999999": 1e20} {
-		if w, ok := parseWeight([]byte(text)); !ok || w != want {
+		if w, ok := parseWeight([]byte(text), false); !ok || w != want {
 			t.Errorf("%s: got %v, %v, want %v", text, w, ok, want)
 		}
 	}
@@ -260,8 +263,8 @@ func TestReadErrors(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", tt.name, err, tt.want)
 		}
 	}
-	if _, err := NewReader(strings.NewReader(""), Options{Columns: 7}); err == nil {
-		t.Error("columns 7 are accepted")
+	if _, err := NewReader(strings.NewReader(""), Options{Columns: "src,7"}); err == nil {
+		t.Error("unknown columns are accepted")
 	}
 }
 

@@ -108,8 +108,8 @@ func (s *seen) columns(t *text, first [][]byte) {
 		if i == 0 {
 			s.width = n
 		}
-		for column := range s.integers {
-			s.integers[column] = s.integers[column] && isInt(fields[column])
+		for column, r := range []role{roleSrc, roleDst} {
+			s.integers[column] = s.integers[column] && isInt(fields[r])
 		}
 	}
 }

@@ -21,10 +21,11 @@ type splitEdges struct {
 	Detected
 	// ends holds vectors of sources and targets, or a vector of sources and a matrix with several
 	// targets of each.
-	ends   [2]*tensor
-	weight *tensor // nil means none
-	time   *tensor
-	read   int64
+	ends      [2]*tensor
+	values    [roleCount]*tensor // values of the edges; nil means none
+	relations nameSet
+	signed    bool // weights may be negative
+	read      int64
 }
 
 // newSplit reads a part of a link prediction benchmark, which PyTorch saved as a dictionary of
@@ -68,9 +69,9 @@ func linkArrays(negative bool) []splitArrays {
 
 // splitOf returns the edges of a value: a dictionary of arrays, or an array of edges.
 func splitOf(value any, storage func(string) []byte, o Options) *splitEdges {
-	s := &splitEdges{Detected: Detected{Format: Torch}}
+	s := &splitEdges{Detected: Detected{Format: Torch}, signed: o.Negative != ""}
 	d, ok := value.(map[string]any)
-	if a, isArray := value.(*tensor); isArray && !o.Negative {
+	if a, isArray := value.(*tensor); isArray && !o.Unlinked {
 		d, ok = map[string]any{"edge_index": a}, true
 	}
 	if !ok {
@@ -79,7 +80,7 @@ func splitOf(value any, storage func(string) []byte, o Options) *splitEdges {
 	if d["head_type"] != nil {
 		fail("its nodes are numbered within types, which are not read: %s", strings.Join(slices.Sorted(maps.Keys(d)), ", "))
 	}
-	names := linkArrays(o.Negative)
+	names := linkArrays(o.Unlinked)
 	i := slices.IndexFunc(names, func(n splitArrays) bool { return d[n.source] != nil && (n.target == "" || d[n.target] != nil) })
 	if i < 0 {
 		fail("it has no array called %s (it has: %s)", names[0].source, strings.Join(slices.Sorted(maps.Keys(d)), ", "))
@@ -94,26 +95,32 @@ func splitOf(value any, storage func(string) []byte, o Options) *splitEdges {
 		return a
 	}
 	s.setEnds(names[i], get)
-	if !o.Negative {
-		beside := besideNames()
-		for role, to := range map[int]**tensor{roleWeight: &s.weight, roleTime: &s.time} {
-			at := slices.IndexFunc(beside[role], func(n string) bool { a, ok := d[n].(*tensor); return ok && a.rows == s.ends[0].rows && a.cols == 1 })
-			if at >= 0 && (o.Columns == Auto || o.Columns.places()[role] >= 0) {
-				*to, read[beside[role][at]] = get(beside[role][at]), true
-				if role == roleTime {
-					s.Times = s.timeFormat(o, beside[role][at])
-				}
-			}
-		}
+	if !o.Unlinked {
+		s.setValues(d, read, get, o)
 	}
-	s.Columns = ColumnsOf(s.weight != nil, s.time != nil)
-	if o.Columns != Auto && o.Columns != s.Columns {
+	s.Columns = ColumnsOf(s.values[roleRelation] != nil, s.values[roleWeight] != nil, s.values[roleTime] != nil)
+	if o.Columns != Auto && !o.Columns.same(s.Columns) {
 		fail("it has columns %v, expected %v", s.Columns, o.Columns)
 	}
-	if !o.Negative { // further values belong to the links
+	if !o.Unlinked { // further values belong to the links
 		s.noteUnread(d, read)
 	}
 	return s
+}
+
+// setValues sets the arrays of the other values of the edges.
+func (s *splitEdges) setValues(d map[string]any, read map[string]bool, get func(string) *tensor, o Options) {
+	for r := range roles {
+		names := roles[r].arrays
+		at := slices.IndexFunc(names, func(n string) bool { a, ok := d[n].(*tensor); return ok && a.rows == s.ends[0].rows && a.cols == 1 })
+		if at < 0 || !o.reads(role(r)) {
+			continue
+		}
+		s.values[r], read[names[at]] = get(names[at]), true
+		if role(r) == roleTime {
+			s.Times = s.timeFormat(o, names[at])
+		}
+	}
 }
 
 // setEnds sets the arrays of the ends.
@@ -152,8 +159,9 @@ func (s *splitEdges) timeFormat(o Options, name string) TimeFormat {
 		return o.Times
 	}
 	var forms timeForms
-	for i := range min(s.time.rows, guessLines) {
-		forms.add([]byte(s.time.at(i, 0).String()))
+	times := s.values[roleTime]
+	for i := range min(times.rows, guessLines) {
+		forms.add([]byte(times.at(i, 0).String()))
 	}
 	return forms.best(name)
 }
@@ -264,17 +272,21 @@ func (s *splitEdges) next(e *Edge) error {
 	s.read++
 	e.Line = s.read
 	e.Src, e.Dst = Token{Int: s.ends[0].at(row, 0).whole, IsInt: true}, Token{Int: s.ends[1].at(row, col).whole, IsInt: true}
-	if s.weight != nil {
-		ok := false
-		if e.Weight, ok = finite(s.weight.at(row, 0).real); !ok || e.Weight <= 0 {
-			return s.bad(e, s.weight, "weight is not a finite number above 0 (32 bits)")
+	ok := true
+	if a := s.values[roleRelation]; a != nil {
+		if e.Relation, ok = s.relations.number(a.at(row, 0)); !ok {
+			return s.bad(e, a, s.relations.faultOf(a.at(row, 0)))
 		}
 	}
-	if s.time != nil {
-		ok := false
-		if e.Time, ok = s.Times.ofNumber(s.time.at(row, 0)); !ok {
-			msg, _ := s.Times.wrongTime([]byte(s.time.at(row, 0).String()))
-			return s.bad(e, s.time, msg)
+	if a := s.values[roleWeight]; a != nil {
+		if e.Weight, ok = validWeight(float32(a.at(row, 0).real), s.signed); !ok {
+			return s.bad(e, a, "weight is not a finite number above 0 (32 bits)")
+		}
+	}
+	if a := s.values[roleTime]; a != nil {
+		if e.Time, ok = s.Times.ofNumber(a.at(row, 0)); !ok {
+			msg, _ := s.Times.wrongTime([]byte(a.at(row, 0).String()))
+			return s.bad(e, a, msg)
 		}
 	}
 	return nil

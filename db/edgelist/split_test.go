@@ -92,7 +92,7 @@ const noKeys = "\x80\x02]."
 
 // readSplit returns the links of a split, or its pairs without a link.
 func readSplit(b []byte, negative bool) (pairs [][2]uint32, err error) {
-	l, err := edgelist.NewReader(bytes.NewReader(b), edgelist.Options{Format: edgelist.Torch, Negative: negative})
+	l, err := edgelist.NewReader(bytes.NewReader(b), edgelist.Options{Format: edgelist.Torch, Unlinked: negative})
 	if err != nil {
 		return nil, err
 	}
@@ -186,10 +186,10 @@ func TestReadSplitArrays(t *testing.T) {
 	}{
 		{"collab", collab, edgelist.Options{}, "src,dst,weight,time year: 0>1 w=1 2001, 1>2 w=7 2018"},
 		{"collab without weights", collab, edgelist.Options{Columns: edgelist.SrcDst}, "src,dst auto: 0>1 w=1, 1>2 w=1; arrays not read: weight, year"},
-		{"no link of collab", collab, edgelist.Options{Negative: true}, "src,dst auto: 5>6 w=1"},
+		{"no link of collab", collab, edgelist.Options{Unlinked: true}, "src,dst auto: 5>6 w=1"},
 		{"citation2", citation, edgelist.Options{}, "src,dst auto: 1>3 w=1, 2>4 w=1"},
-		{"no link of citation2", citation, edgelist.Options{Negative: true}, "src,dst auto: 1>5 w=1, 1>6 w=1, 2>7 w=1, 2>8 w=1"},
-		{"wikikg2", dictionary(ints("head", 0, 1, 2), ints("relation", 0, 9, 9), ints("tail", 0, 3, 4)), edgelist.Options{}, "src,dst auto: 1>3 w=1, 2>4 w=1; arrays not read: relation"},
+		{"no link of citation2", citation, edgelist.Options{Unlinked: true}, "src,dst auto: 1>5 w=1, 1>6 w=1, 2>7 w=1, 2>8 w=1"},
+		{"wikikg2", dictionary(ints("head", 0, 1, 2), ints("relation", 0, 9, 9), ints("tail", 0, 3, 4)), edgelist.Options{}, "src,relation,dst auto: 1>3 w=1 r=9, 2>4 w=1 r=9"},
 		{"biokg", dictionary(ints("head", 0, 1), ints("tail", 0, 3), text("head_type")+"]", text("tail_type")+"]"), edgelist.Options{},
 			"edgelist: not a pickle of a kind that can be read: its nodes are numbered within types, which are not read: head, head_type, tail, tail_type"},
 		{"edge_index", dictionary(ints("edge_index", 2, 0, 1, 2, 3), ints("edge_attr", 0, 1, 1)), edgelist.Options{}, "src,dst auto: 0>2 w=1, 1>3 w=1; arrays not read: edge_attr"},
@@ -217,6 +217,9 @@ func splitText(file []byte, o edgelist.Options) string {
 			return err.Error()
 		}
 		s := fmt.Sprintf("%d>%d w=%v", e.Src.Int, e.Dst.Int, e.Weight)
+		if e.Relation != "" {
+			s += " r=" + e.Relation
+		}
 		if e.Time != 0 {
 			s += " " + time.Unix(e.Time, 0).UTC().Format("2006")
 		}
@@ -259,7 +262,7 @@ func TestReadSplitAsEdges(t *testing.T) {
 	}
 	for key, want := range map[string]bool{"edge_neg": true, "edge": false} {
 		file := old(arrayPickle(key, 2, 2, false, four), noKeys)
-		if _, err := edgelist.NewReader(bytes.NewReader(file), edgelist.Options{Negative: true}); (err == nil) != want {
+		if _, err := edgelist.NewReader(bytes.NewReader(file), edgelist.Options{Unlinked: true}); (err == nil) != want {
 			t.Errorf("pairs that are none from an array called %s: %v", key, err)
 		}
 	}

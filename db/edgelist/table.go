@@ -192,6 +192,18 @@ func (t *rows) number(place int) float64 {
 	return v.Numbers[t.at]
 }
 
+// text returns a value of a column of strings or integers.
+func (t *rows) text(place int) []byte {
+	v := &t.values[place]
+	switch t.field(place).Type {
+	case Integer:
+		return strconv.AppendInt(nil, v.Ints[t.at], 10)
+	case Unsigned:
+		return strconv.AppendUint(nil, uint64(v.Ints[t.at]), 10)
+	}
+	return []byte(v.Strings[t.at])
+}
+
 // key returns a value of a column of keys.
 func (t *rows) key(place int) (k Token, err error) {
 	if t.null(place) {
@@ -254,7 +266,9 @@ const keyTypes = "keys are integers or strings"
 type tableEdges struct {
 	*rows
 	Detected
-	places [4]int // of the columns, by role; -1 means no such column
+	places    places // of the columns that are read
+	relations nameSet
+	signed    bool // weights may be negative
 }
 
 func newTableEdges(in io.Reader, o Options) (*tableEdges, error) {
@@ -262,25 +276,18 @@ func newTableEdges(in io.Reader, o Options) (*tableEdges, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tableEdges{rows: r, Detected: Detected{Format: Parquet}}
+	t := &tableEdges{rows: r, Detected: Detected{Format: Parquet}, places: noPlaces(), signed: o.Negative != ""}
 	at, err := t.choose(o)
 	if err != nil {
 		return nil, err
 	}
-	for role, to := range t.Names.byRole() {
-		if t.places[role] = -1; at[role] >= 0 {
-			t.places[role], *to = t.column(at[role]), t.fields[at[role]].Name
+	for r, to := range t.Names.byRole() {
+		if at[r] >= 0 {
+			t.places[r], *to = t.column(at[r]), t.fields[at[r]].Name
 		}
 	}
 	t.Unused = t.unused()
-	err = errors.Join(t.check(t.places[roleSrc], keyTypes, Integer, Unsigned, String),
-		t.check(t.places[roleDst], keyTypes, Integer, Unsigned, String))
-	if place := t.places[roleWeight]; place >= 0 && err == nil {
-		err = t.check(place, "weights are numbers", Integer, Unsigned, Single, Double)
-	}
-	if place := t.places[roleTime]; place >= 0 && err == nil {
-		err = t.check(place, "times are timestamps, numbers or strings", Timestamp, Integer, Single, Double, String)
-	}
+	err = t.checkTypes()
 	if err == nil {
 		err = t.peek()
 	}
@@ -295,7 +302,7 @@ func newTableEdges(in io.Reader, o Options) (*tableEdges, error) {
 
 // choose returns the columns by role: the columns that the options name, the columns with the usual
 // names, or the columns of a table that has no others.
-func (t *tableEdges) choose(o Options) (at [4]int, err error) {
+func (t *tableEdges) choose(o Options) (at places, err error) {
 	names := t.names()
 	at, t.Columns, err = o.columnsByName(names)
 	switch {
@@ -310,6 +317,25 @@ func (t *tableEdges) choose(o Options) (at [4]int, err error) {
 			errTable, strings.Join(names, ", "))
 	}
 	return t.Columns.places(), nil
+}
+
+// checkTypes returns an error if a column does not have a type that its role may have.
+func (t *tableEdges) checkTypes() (err error) {
+	for r, accepted := range [roleCount]struct {
+		what  string
+		types []Type
+	}{
+		roleSrc:      {keyTypes, []Type{Integer, Unsigned, String}},
+		roleRelation: {"relations are strings or integers", []Type{String, Integer, Unsigned}},
+		roleDst:      {keyTypes, []Type{Integer, Unsigned, String}},
+		roleWeight:   {"weights are numbers", []Type{Integer, Unsigned, Single, Double}},
+		roleTime:     {"times are timestamps, numbers or strings", []Type{Timestamp, Integer, Single, Double, String}},
+	} {
+		if place := t.places[r]; place >= 0 {
+			err = errors.Join(err, t.check(place, accepted.what, accepted.types...))
+		}
+	}
+	return err
 }
 
 // timeFormat returns the format of the times of a column: its unit, otherwise the format of the
@@ -349,11 +375,17 @@ func (t *tableEdges) next(e *Edge) (err error) {
 	if e.Src, err = t.key(t.places[roleSrc]); err == nil {
 		e.Dst, err = t.key(t.places[roleDst])
 	}
+	if place := t.places[roleRelation]; place >= 0 && err == nil && !t.null(place) {
+		text, ok := t.text(place), false
+		if e.Relation, ok = t.relations.of(text); !ok {
+			err = t.bad(place, "has "+t.relations.fault(text))
+		}
+	}
 	if place := t.places[roleWeight]; place >= 0 && err == nil {
 		ok := false
-		if e.Weight, ok = finite(t.number(place)); t.null(place) {
+		if e.Weight, ok = validWeight(float32(t.number(place)), t.signed); t.null(place) {
 			err = t.bad(place, "is null")
-		} else if !ok || e.Weight <= 0 {
+		} else if !ok {
 			err = t.bad(place, "is not a finite number above 0 (32 bits)")
 		}
 	}

@@ -3,7 +3,10 @@ package edgelist
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -24,10 +27,12 @@ type text struct {
 	decimals   bool     // weights have decimal commas
 	headings   [][]byte // names of the columns of sources and targets, if there is a header
 	// src and dst are the string keys of the previous edge, which are often repeated.
-	src  string
-	dst  string
-	seen seen
-	keys bool // the text is a list of nodes
+	src       string
+	dst       string
+	relations nameSet
+	signed    bool // weights may be negative
+	seen      seen
+	keys      bool // the text is a list of nodes
 }
 
 // record returns the next line that is not blank, no comment and not the header. Lines that a
@@ -111,7 +116,7 @@ func (t *text) next(e *Edge) error {
 			return err
 		}
 		fields, n := t.layout.split(line)
-		if t.headings != nil && bytes.Equal(fields[0], t.headings[0]) && bytes.Equal(fields[1], t.headings[1]) {
+		if t.headings != nil && bytes.Equal(fields[roleSrc], t.headings[0]) && bytes.Equal(fields[roleDst], t.headings[1]) {
 			t.seen.headers++
 			continue
 		}
@@ -134,18 +139,23 @@ func (t *text) parse(line []byte, fields fields, n int, e *Edge) error {
 		return t.tooMany(line, n)
 	case n < t.minColumns:
 		return t.tooFew(line, n)
-	case len(fields[0]) == 0 || len(fields[1]) == 0:
+	case len(fields[roleSrc]) == 0 || len(fields[roleDst]) == 0:
 		return t.bad(line, "key is empty")
-	case !t.token(fields[0], &e.Src, &t.src) || !t.token(fields[1], &e.Dst, &t.dst):
+	case !t.token(fields[roleSrc], &e.Src, &t.src) || !t.token(fields[roleDst], &e.Dst, &t.dst):
 		return t.bad(line, "key is not valid UTF-8 or contains a NUL byte or the end of a line")
 	}
 	if n > t.seen.widest {
 		t.seen.widest = n
 	}
 	ok := true
+	if t.layout.at[roleRelation] >= 0 {
+		if e.Relation, ok = t.relations.of(fields[roleRelation]); !ok {
+			return t.bad(line, "%s", t.relations.fault(fields[roleRelation]))
+		}
+	}
 	if t.layout.at[roleWeight] >= 0 {
-		if e.Weight, ok = parseWeight(fields[roleWeight]); !ok && t.decimals && isDecimalComma(fields[roleWeight]) {
-			e.Weight, ok = parseWeight(bytes.Replace(fields[roleWeight], []byte(","), []byte("."), 1))
+		if e.Weight, ok = parseWeight(fields[roleWeight], t.signed); !ok && t.decimals && isDecimalComma(fields[roleWeight]) {
+			e.Weight, ok = parseWeight(bytes.Replace(fields[roleWeight], []byte(","), []byte("."), 1), t.signed)
 		}
 		if !ok {
 			return t.badWeight(line, fields[roleWeight])
@@ -174,6 +184,61 @@ func (t *text) token(field []byte, to *Token, last *string) bool {
 	}
 	to.Str = *last
 	return true
+}
+
+// maxNames is the maximal number of relations.
+const maxNames = math.MaxUint16
+
+// nameSet has the names of relations that a list has so far. Edges share their strings.
+type nameSet struct {
+	known map[string]string
+	last  string
+}
+
+// of returns the name in a field, "" for an empty field. It returns false for an invalid name, or if
+// there are too many.
+func (n *nameSet) of(field []byte) (string, bool) {
+	if string(field) == n.last {
+		return n.last, true
+	}
+	name, ok := n.known[string(field)]
+	if !ok {
+		if len(n.known) == maxNames || !utf8.Valid(field) || bytes.IndexByte(field, 0) >= 0 {
+			return "", false
+		}
+		if n.known == nil {
+			n.known = map[string]string{}
+		}
+		name = string(field)
+		n.known[name] = name
+	}
+	n.last = name
+	return name, true
+}
+
+// number is of for a number.
+func (n *nameSet) number(x number) (string, bool) {
+	if !x.isInt {
+		return "", false
+	}
+	var text [20]byte
+	return n.of(strconv.AppendInt(text[:0], x.whole, 10))
+}
+
+// faultOf is fault for a number.
+func (n *nameSet) faultOf(x number) string {
+	if !x.isInt {
+		return "relation is not an integer"
+	}
+	return n.fault(nil)
+}
+
+// fault returns what is wrong with a name for which of returned false.
+func (n *nameSet) fault(field []byte) string {
+	if len(n.known) == maxNames {
+		return fmt.Sprintf("more than %d relations, of which this line has another one: the column of relations is probably not the one that was read", maxNames)
+	}
+	return "relation is not valid UTF-8 or contains a NUL byte"
 }
 
 // Quoted returns the spelling of a string key in a column of strings. Such a column may have

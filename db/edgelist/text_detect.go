@@ -12,7 +12,7 @@ import (
 
 // newText detects the layout of a text and the meaning of its columns.
 func newText(in *bufio.Reader, o Options) (*text, error) {
-	t := &text{lines: newLines(in)}
+	t := &text{lines: newLines(in), signed: o.Negative != ""}
 	first, err := t.examine(o, func(lines [][]byte) bool { return t.layout.findHeader(lines, o.Header, o.Names) })
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func newText(in *bufio.Reader, o Options) (*text, error) {
 	if err := t.choose(first, o); err != nil {
 		return nil, err
 	}
-	t.minColumns = slices.Max(t.layout.at[:]) + 1
+	t.minColumns = t.layout.at.last() + 1
 	if !t.guessed || t.offset > 0 { // if columns are guessed, a line with more columns is malformed
 		t.Unused = t.layout.unused(first)
 	}
@@ -124,13 +124,11 @@ func (t *text) choose(first [][]byte, o Options) error {
 		t.Columns, l.at, l.width = columns, at, len(l.names)
 		t.noteIndex(first, o.Names == (Names{}) && l.names != nil && !slices.Contains(at[:], 0))
 	default:
-		l.at = SrcDstWeightTime.places()
 		if l.names != nil && t.noteIndex(first, len(l.names) > SrcDst.count()) {
 			t.offset = 1
 		}
-		l.shift(t.offset)
 		if t.guessed = o.Columns == Auto; t.guessed {
-			t.Columns = guess(first, l)
+			t.guess(first, o.Related)
 		} else {
 			t.Columns = o.Columns
 		}
@@ -141,13 +139,16 @@ func (t *text) choose(first [][]byte, o Options) error {
 		}
 	}
 	if l.names != nil {
-		for role, to := range t.Names.byRole() {
-			if at := l.at[role]; at >= 0 && at < len(l.names) {
+		for r, to := range t.Names.byRole() {
+			if at := l.at[r]; at >= 0 && at < len(l.names) {
 				*to = cmp.Or(l.names[at], strconv.Itoa(at+1))
 			}
 		}
-		for _, at := range l.at[:roleWeight] {
-			t.headings = append(t.headings, []byte(l.names[min(at, len(l.names)-1)]))
+		if o.Columns == Auto && o.Names == (Names{}) && !o.Related && !t.guessed && l.at[roleRelation] < 0 {
+			t.noteUnreadRelation(first)
+		}
+		for _, r := range []role{roleSrc, roleDst} {
+			t.headings = append(t.headings, []byte(l.names[min(l.at[r], len(l.names)-1)]))
 		}
 	}
 	return nil
@@ -155,9 +156,9 @@ func (t *text) choose(first [][]byte, o Options) error {
 
 // shift moves the columns that are read to the right.
 func (l *layout) shift(n int) {
-	for role := range l.at {
-		if l.at[role] >= 0 {
-			l.at[role] += n
+	for r := range l.at {
+		if l.at[r] >= 0 {
+			l.at[r] += n
 		}
 	}
 }
@@ -223,20 +224,19 @@ func (t *text) noteDecimals(first [][]byte) bool {
 // columnsByName returns the columns by role and their meaning, from the names of all columns: the
 // columns that the options name, otherwise the columns with the usual names. Without such columns
 // it returns Auto.
-func (o *Options) columnsByName(names []string) (at [4]int, c Columns, err error) {
+func (o *Options) columnsByName(names []string) (at places, c Columns, err error) {
 	if o.Names != (Names{}) {
 		at, err = o.Names.places(names)
-		return at, ColumnsOf(o.Names.Weight != "", o.Names.Time != ""), err
+		return at, at.columns(), err
 	}
 	at = usualPlaces(names)
-	if o.Columns == SrcDst || o.Columns == SrcDstTime {
-		at[roleWeight] = -1
+	for r := range at {
+		if !o.reads(role(r)) {
+			at[r] = -1
+		}
 	}
-	if o.Columns == SrcDst || o.Columns == SrcDstWeight {
-		at[roleTime] = -1
-	}
-	c = ColumnsOf(at[roleWeight] >= 0, at[roleTime] >= 0)
-	if at[roleSrc] < 0 || at[roleDst] < 0 || o.Columns != Auto && o.Columns != c {
+	c = at.columns()
+	if at[roleSrc] < 0 || at[roleDst] < 0 || o.Columns != Auto && !o.Columns.same(c) {
 		return at, Auto, nil
 	}
 	return at, c, nil

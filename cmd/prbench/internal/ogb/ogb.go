@@ -133,7 +133,7 @@ func (g *Graph) Split(root fs.FS, folder string) (*Split, error) {
 	} {
 		name := path.Join(folder, p.name)
 		var err error
-		*p.into, err = Pairs(root, name, g.Nodes, edgelist.Options{Negative: p.negative})
+		*p.into, err = Pairs(root, name, g.Nodes, edgelist.Options{Unlinked: p.negative})
 		if errors.Is(err, fs.ErrNotExist) && p.name == "train.pt" {
 			*p.into, err = g.Edges, nil
 		}
