@@ -18,19 +18,25 @@ import (
 	"kith/db"
 	"kith/db/dbtest"
 	"kith/db/edgelist"
+	"kith/db/edgelist/parquet"
 )
 
-// contents returns what lists can hold: nodes with labels and features, and edges with weights and
-// times.
+// contents returns what lists can hold: nodes with labels and features, and edges with relations,
+// weights and times.
 func contents(tx *db.Tx) (all []string) {
 	for n := range tx.Nodes() {
 		all = append(all, fmt.Sprintf("%v %q %v", n.Key.Literal(), n.Label, n.Features))
 	}
+	directed := map[string]bool{}
+	relations, _ := tx.Relations()
+	for _, r := range relations {
+		directed[r.Name] = r.Directed
+	}
 	for e := range tx.Edges() {
-		if !tx.Stats().Directed && e.Src.Compare(e.Dst) > 0 {
+		if !directed[e.Relation] && e.Src.Compare(e.Dst) > 0 {
 			e.Src, e.Dst = e.Dst, e.Src
 		}
-		all = append(all, edgeString(e))
+		all = append(all, fmt.Sprintf("%q %s", e.Relation, edgeString(e)))
 	}
 	slices.Sort(all)
 	return all
@@ -50,17 +56,17 @@ func copyLists(g, h *db.DB, f edgelist.Format, packing string) error {
 		})
 		return r, b, err
 	}
-	o := db.ListOptions{Format: f}
+	o := db.ListOptions{Format: f, Tables: parquet.Format{}}
 	r, b, err := write(func(tx *db.Tx, w io.Writer) (db.ListReport, error) { return tx.WriteNodes(ctx, w, o) })
 	if err == nil {
-		_, err = h.LoadNodes(ctx, &b, db.LoadNodesOptions{Format: r.Format})
+		_, err = h.LoadNodes(ctx, &b, db.LoadNodesOptions{Format: r.Format, Tables: o.Tables})
 	}
 	if err != nil {
 		return err
 	}
 	r, b, err = write(func(tx *db.Tx, w io.Writer) (db.ListReport, error) { return tx.WriteFeatures(ctx, w, o) })
 	if err == nil {
-		_, err = h.LoadFeatures(ctx, &b, db.LoadNodesOptions{Format: r.Format})
+		_, err = h.LoadFeatures(ctx, &b, db.LoadNodesOptions{Format: r.Format, Tables: o.Tables})
 	}
 	if err != nil {
 		return err
@@ -69,7 +75,10 @@ func copyLists(g, h *db.DB, f edgelist.Format, packing string) error {
 	if err != nil {
 		return err
 	}
-	load := db.LoadOptions{Format: r.Format, Times: edgelist.Seconds}
+	load := db.LoadOptions{Format: r.Format, Times: edgelist.Seconds, Tables: o.Tables}
+	if f == edgelist.Parquet {
+		load.Times = edgelist.AnyTime
+	}
 	if err = load.SetColumns(r.Columns); err == nil {
 		_, err = h.Load(ctx, &b, load)
 	}
@@ -92,6 +101,15 @@ func TestListsComeBack(t *testing.T) {
 		defer g.Close()
 		defer h.Close()
 		plain := rapid.Bool().Draw(t, "plain")
+		relations := []string{"", "likes", "7", "two words", "a,\"b", "#x", "é"}[:rapid.IntRange(1, 7).Draw(t, "relations")]
+		for _, name := range relations[1:] { // lists do not hold directions
+			r := db.Relation{Name: name, Directed: rapid.Bool().Draw(t, "directed")}
+			for _, g := range []*db.DB{g, h} {
+				if err := g.Update(ctx, func(tx *db.Tx) error { return tx.AddRelation(r) }); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
 		err := g.Update(ctx, func(tx *db.Tx) error {
 			for range rapid.IntRange(0, 8).Draw(t, "edges") {
 				e := db.Edge{Src: key.Draw(t, "src"), Dst: key.Draw(t, "dst"), Weight: 1}
@@ -99,7 +117,8 @@ func TestListsComeBack(t *testing.T) {
 					e.Weight = rapid.SampledFrom([]float32{1, 0.1, 1e-12, 3e9}).Draw(t, "weight")
 					e.Time = time.Unix(rapid.SampledFrom([]int64{0, -5, 7, 253402300799}).Draw(t, "time"), 0)
 				}
-				if err := tx.PutEdge(e.Src, e.Dst, db.Weight(e.Weight), db.At(e.Time)); err != nil {
+				relation := rapid.SampledFrom(relations).Draw(t, "relation")
+				if err := tx.PutEdge(e.Src, e.Dst, db.Via(relation), db.Weight(e.Weight), db.At(e.Time)); err != nil {
 					return err
 				}
 			}
@@ -117,8 +136,12 @@ func TestListsComeBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := rapid.SampledFrom([]edgelist.Format{edgelist.CSV, edgelist.TSV, edgelist.SNAP}).Draw(t, "format")
-		err = copyLists(g, h, f, rapid.SampledFrom([]string{"", ".gz", ".zst"}).Draw(t, "packing"))
+		f := rapid.SampledFrom([]edgelist.Format{edgelist.CSV, edgelist.TSV, edgelist.SNAP, edgelist.Parquet}).Draw(t, "format")
+		packing := rapid.SampledFrom([]string{"", ".gz", ".zst"}).Draw(t, "packing")
+		if f == edgelist.Parquet {
+			packing = ""
+		}
+		err = copyLists(g, h, f, packing)
 		if errors.Is(err, db.ErrInput) {
 			return
 		}

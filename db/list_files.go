@@ -286,51 +286,72 @@ type ListReport struct {
 }
 
 // WriteEdges writes every edge so that [DB.Load] reads it back with the format and columns in the
-// report. It writes weights if one is not 1, and times if there is one. Times are in seconds. Times
-// after the year 5138 are read back as seconds only if LoadOptions.Times says so. WriteEdges
-// returns ErrInput for a key that a text cannot hold: a string that would be read as an integer, or
-// that contains a line break.
+// report. It writes relations if an edge has one with a name, weights if one is not 1, and times if
+// there is one. Times are in seconds. Times after the year 5138 are read back as seconds only if
+// LoadOptions.Times says so. A list does not hold what else a relation has, such as its direction.
+// WriteEdges returns ErrInput for a key or a relation that a text cannot hold: a string that would
+// be read as an integer, or that contains a line break. Between blanks every edge needs a relation
+// or none may have one.
 //
 // A Parquet file has columns of strings if a node has a string for a key, otherwise of integers. In
 // a column of strings, 7 is an integer key and '7', in single quotes, a string. Times are
-// timestamps in milliseconds; an edge without a time has a null.
+// timestamps in milliseconds; an edge without a time has a null, as one without a relation has.
 func (tx *Tx) WriteEdges(ctx context.Context, w io.Writer, o ListOptions) (ListReport, error) {
 	if tx.ended {
 		return ListReport{}, ErrClosed
 	}
-	weights, times, read := false, false, 0
-	for e := range tx.view().Graph.Edges() {
-		if read++; read%checkEvery == 0 && ctx.Err() != nil {
-			return ListReport{}, ctx.Err()
-		}
-		weights, times = weights || e.Weight != 1, times || e.Time != 0
-		if weights && times {
-			break
-		}
+	has, err := tx.edgeColumns(ctx)
+	if err != nil {
+		return ListReport{}, err
 	}
-	keys := tx.keyType(o)
-	columns := []edgelist.Field{{Name: "source", Type: keys}, {Name: "target", Type: keys}}
-	if weights {
+	keys, named := tx.keyType(o), tx.meta().Relations
+	columns := []edgelist.Field{{Name: "source", Type: keys}}
+	if has.relations {
+		columns = append(columns, edgelist.Field{Name: "relation", Type: edgelist.String})
+	}
+	columns = append(columns, edgelist.Field{Name: "target", Type: keys})
+	if has.weights {
 		columns = append(columns, edgelist.Field{Name: "weight", Type: edgelist.Single})
 	}
-	if times {
+	if has.times {
 		columns = append(columns, edgelist.Field{Name: "time", Type: edgelist.Timestamp})
 	}
 	report, err := writeList(ctx, w, o, columns, tx.view().Graph.Edges(), func(to edgelist.RowWriter, e index.Edge) error {
 		err := writeKey(to, tx.key(e.U))
+		if err == nil && has.relations {
+			err = to.Text(named[e.Relation].Name)
+		}
 		if err == nil {
 			err = writeKey(to, tx.key(e.V))
 		}
-		if weights {
+		if has.weights {
 			to.Float(e.Weight)
 		}
-		if times {
+		if has.times {
 			to.Time(e.Time)
 		}
 		return err
 	})
-	report.Columns = edgelist.ColumnsOf(false, weights, times).String()
+	report.Columns = edgelist.ColumnsOf(has.relations, has.weights, has.times).String()
 	return report, err
+}
+
+// edgeColumns says what edges have besides their ends.
+type edgeColumns struct{ relations, weights, times bool }
+
+// edgeColumns looks at the edges.
+func (tx *Tx) edgeColumns(ctx context.Context) (has edgeColumns, err error) {
+	read := 0
+	for e := range tx.view().Graph.Edges() {
+		if read++; read%checkEvery == 0 && ctx.Err() != nil {
+			return has, ctx.Err()
+		}
+		has = edgeColumns{has.relations || e.Relation > 0, has.weights || e.Weight != 1, has.times || e.Time != 0}
+		if has == (edgeColumns{true, true, true}) {
+			break
+		}
+	}
+	return has, nil
 }
 
 // WriteNodes writes the key of every node, and its label if it has one, so that [DB.LoadNodes]

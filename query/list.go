@@ -202,14 +202,16 @@ func exporting(write func(*db.Tx, context.Context, io.Writer, db.ListOptions) (d
 			r.refuse(parse.To.Of(s), "%s", words.Plain(err))
 		}
 		o := db.ListOptions{Format: format, Tables: r.session.Tables, Progress: r.progressOfLines}
-		r.writeFile(parse.To.Of(s), func(file string, w io.Writer) error {
-			packed, err := edgelist.Compress(w, packing)
-			if err != nil {
-				return err
-			}
-			report, err := write(r.tx, r.ctx, packed, o)
-			r.rows.add(file, report.Lines, report.Format.String(), report.Columns)
-			return errors.Join(err, packed.Close())
+		r.via(parse.Via.All(s), func() {
+			r.writeFile(parse.To.Of(s), func(file string, w io.Writer) error {
+				packed, err := edgelist.Compress(w, packing)
+				if err != nil {
+					return err
+				}
+				report, err := write(r.tx, r.ctx, packed, o)
+				r.rows.add(file, report.Lines, report.Format.String(), report.Columns)
+				return errors.Join(err, packed.Close())
+			})
 		})
 	})
 }

@@ -3,6 +3,7 @@ package edgelist
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -40,9 +41,11 @@ func (nopCloser) Close() error { return nil }
 
 // textWriter is a [RowWriter] of text.
 type textWriter struct {
-	to   *bufio.Writer
-	sep  byte
-	line []byte
+	to    *bufio.Writer
+	sep   byte
+	line  []byte
+	empty int // number of empty columns that have not been written, which may be the last ones
+	err   error
 }
 
 // NewWriter returns a writer of a list as text in the format SNAP, CSV or TSV, with the given
@@ -65,7 +68,7 @@ func NewWriter(w io.Writer, f Format, columns ...string) (RowWriter, error) {
 func (w *textWriter) Key(k Token) error {
 	if k.IsInt {
 		w.Int(k.Int)
-		return nil
+		return w.err
 	}
 	if _, isInt := parseInt([]byte(k.Str)); isInt {
 		return fmt.Errorf("edgelist: the string %q would be read as an integer", k.Str)
@@ -73,12 +76,15 @@ func (w *textWriter) Key(k Token) error {
 	return w.Text(k.Str)
 }
 
-// Text writes nothing for the empty text.
+// Text writes an empty column for the empty text, and nothing at the end of a line.
 func (w *textWriter) Text(s string) error {
 	if s == "" {
+		w.empty++
 		return nil
 	}
-	w.separate()
+	if w.separate(); w.err != nil {
+		return w.err
+	}
 	if w.sep == ' ' {
 		if strings.ContainsAny(s, " \t\r\n") || len(w.line) == 0 && isComment(s[0]) {
 			return fmt.Errorf("edgelist: %q cannot stand between blanks; .csv and .tsv have quotes", s)
@@ -123,7 +129,14 @@ func (w *textWriter) Floats(list []float32) {
 	}
 }
 
+// separate ends the last column.
 func (w *textWriter) separate() {
+	if w.empty > 0 && w.sep == ' ' && w.err == nil {
+		w.err = errors.New("edgelist: an empty column cannot stand between blanks; .csv and .tsv can have one")
+	}
+	for ; w.empty > 0; w.empty-- {
+		w.line = append(w.line, w.sep)
+	}
 	if len(w.line) > 0 {
 		w.line = append(w.line, w.sep)
 	}
@@ -134,8 +147,11 @@ func (w *textWriter) End() error {
 	if len(w.line) > maxLine {
 		return fmt.Errorf("edgelist: a line of %d bytes, which is not read: at most %d", len(w.line), maxLine)
 	}
+	if w.err != nil {
+		return w.err
+	}
 	_, err := w.to.Write(w.line)
-	w.line = w.line[:0]
+	w.line, w.empty = w.line[:0], 0
 	return err
 }
 

@@ -149,7 +149,7 @@ var fileForms = []Form{
 		"LOAD FEATURES FROM file [FORMAT format] [WITH (option, ...)]",
 		"LOAD FEATURES FROM 'features.npy' WITH (keyless = on)"},
 	{"EXPORT EDGES", "write the edges to a file",
-		"EXPORT EDGES TO file", "EXPORT EDGES TO 'friends.csv.gz'"},
+		"EXPORT EDGES [VIA relation, ...] TO file", "EXPORT EDGES TO 'friends.csv.gz'"},
 	{"EXPORT NODES", "write the nodes and their labels to a file",
 		"EXPORT NODES TO file", "EXPORT NODES TO 'people.csv'"},
 	{"EXPORT FEATURES", "write the feature vectors to a file",
