@@ -36,6 +36,7 @@ func (s *Snapshot) Begin() *Batch {
 	b.now.Graph = b.edit.view()
 	b.now.Meta.Labels = slices.Clone(s.Meta.Labels)
 	b.now.Meta.Relations = slices.Clone(s.Meta.Relations)
+	b.now.Meta.Properties = slices.Clone(s.Meta.Properties)
 	return b
 }
 
@@ -184,7 +185,7 @@ func (b *Batch) SetEdge(x Edge) (old float32, err error) {
 	return change.Old, nil
 }
 
-// DeleteNode removes a node with its edges, label and features. Its key keeps the id.
+// DeleteNode removes a node with its edges, label, features and properties. Its key keeps the id.
 func (b *Batch) DeleteNode(id ID) error {
 	for _, x := range b.edit.view().Touching(id) {
 		x.Weight = 0
@@ -196,6 +197,9 @@ func (b *Batch) DeleteNode(id ID) error {
 		if err := b.SetFeatures(id, nil); err != nil {
 			return err
 		}
+	}
+	for property := range b.now.Meta.Properties {
+		b.changeValue(id, uint16(property), Value{})
 	}
 	b.now.Meta.Live--
 	b.setNode(id, node{deleted: true})
@@ -244,6 +248,8 @@ func (b *Batch) Write(w Writer, c Commit) error {
 		func(c, later *nodeChange) { c.node = later.node })
 	b.record.edges = mergeRepeats(b.record.edges, func(c *edgeChange) [3]ID { return [3]ID{c.U, c.V, ID(c.Relation)} },
 		func(c, later *edgeChange) { c.Edge = later.Edge })
+	b.record.values = mergeRepeats(b.record.values, func(c *valueChange) [2]ID { return [2]ID{c.id, ID(c.property)} },
+		func(c, later *valueChange) { c.value = later.value })
 	sum, bytes := b.sum, b.observationBytes
 	if !b.record.empty() {
 		b.record.prev, b.record.first = m.LogEnd, ID(m.Nodes)-ID(len(b.record.keys))
@@ -327,6 +333,10 @@ func (b *Batch) rollback(before *Batch, changes int) {
 	for _, c := range slices.Backward(b.vectors[len(before.vectors):]) {
 		b.now.features.set(b.by, c.id, c.old)
 	}
+	for _, c := range slices.Backward(b.record.values[len(before.record.values):]) {
+		b.now.properties.set(b.by, c.property, c.id, c.old)
+		b.now.Meta.countValue(c.property, c.value, c.old)
+	}
 	for _, k := range b.record.keys[len(before.record.keys):] {
 		delete(b.pending, k)
 	}
@@ -334,12 +344,15 @@ func (b *Batch) rollback(before *Batch, changes int) {
 	b.edit.shrink(int(before.now.Meta.Nodes))
 	b.edit.changes = b.edit.changes[:changes]
 	b.record, b.vectors, b.grown = before.record, before.vectors, before.grown
-	counted, related := b.now.Meta.Labels, b.now.Meta.Relations
+	counted, related, valued := b.now.Meta.Labels, b.now.Meta.Relations, b.now.Meta.Properties
 	b.now.Meta = before.now.Meta
 	copy(b.now.Meta.Relations, related)
 	for i := range b.now.Meta.Labels {
 		// The labels may have been copied, and counted further, since then.
 		b.now.Meta.Labels[i].Nodes = counted[i].Nodes
+	}
+	for i := range b.now.Meta.Properties {
+		b.now.Meta.Properties[i].Nodes = valued[i].Nodes
 	}
 }
 

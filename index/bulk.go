@@ -167,7 +167,7 @@ func (b *Bulk) Write(ctx context.Context, w Writer, generation uint32, from *Sto
 	events, labels := b.s.events.merge(b.newest.sorted()), b.countedLabels()
 	c := content{
 		directions: b.directed, nodes: b.s.Graph.nodes + int(b.numbers.added), keys: b.keys, ascending: b.ascending,
-		labels: len(labels), records: &b.numbers.nodes,
+		labels: len(labels), records: &b.numbers.nodes, properties: &b.s.properties, numProperties: len(b.s.Meta.Properties),
 		events:  events.all(),
 		entries: func(in bool, visit func(Edge) error) error { return b.entries(ctx, in, visit) },
 	}

@@ -39,14 +39,17 @@ type Change struct {
 	// Labels are the labels that were made or changed, and the labels of Nodes.
 	Labels []LabelChange `msgpack:"labels,omitempty"`
 	// Relations are the relations that were made, and the relations of Edges.
-	Relations []RelationChange     `msgpack:"relations,omitempty"`
-	Nodes     []NodeChange         `msgpack:"nodes,omitempty"`
-	Edges     []EdgeChange         `msgpack:"edges,omitempty"`
-	Vectors   []VectorChange       `msgpack:"vectors,omitempty"`
-	Observed  []msgpack.RawMessage `msgpack:"observed,omitempty"`
-	Decisions []msgpack.RawMessage `msgpack:"decisions,omitempty"`
-	Decided   uint64               `msgpack:"decided"` // Meta.Decisions after the commit
-	Model     *ModelChange         `msgpack:"model,omitempty"`
+	Relations []RelationChange `msgpack:"relations,omitempty"`
+	Nodes     []NodeChange     `msgpack:"nodes,omitempty"`
+	Edges     []EdgeChange     `msgpack:"edges,omitempty"`
+	Vectors   []VectorChange   `msgpack:"vectors,omitempty"`
+	// Properties are the properties that were made, and the properties of Values.
+	Properties []PropertyChange     `msgpack:"properties,omitempty"`
+	Values     []ValueChange        `msgpack:"values,omitempty"`
+	Observed   []msgpack.RawMessage `msgpack:"observed,omitempty"`
+	Decisions  []msgpack.RawMessage `msgpack:"decisions,omitempty"`
+	Decided    uint64               `msgpack:"decided"` // Meta.Decisions after the commit
+	Model      *ModelChange         `msgpack:"model,omitempty"`
 }
 
 // LabelChange is a label after a commit.
@@ -94,6 +97,24 @@ type VectorChange struct {
 	_msgpack struct{} `msgpack:",as_array"`
 	ID       ID
 	Vector   []byte
+}
+
+// PropertyChange is a property after a commit.
+type PropertyChange struct {
+	//lint:ignore U1000 package msgpack reads the tag
+	_msgpack struct{} `msgpack:",as_array"`
+	Number   uint16
+	Name     string
+	Kind     Kind
+}
+
+// ValueChange is the value that a node has of a property after a commit. No value means none.
+type ValueChange struct {
+	//lint:ignore U1000 package msgpack reads the tag
+	_msgpack struct{} `msgpack:",as_array"`
+	ID       ID
+	Property uint16
+	Value    Value
 }
 
 // ModelChange is a model after a commit.
@@ -181,6 +202,15 @@ func (b *Batch) change(decisions []msgpack.RawMessage) *Change {
 	for i, r := range b.now.Meta.Relations {
 		if i > 0 && used[uint16(i)] || i >= len(b.began.Relations) {
 			c.Relations = append(c.Relations, RelationChange{Number: uint16(i), Name: r.Name, Directed: r.Directed, Exclude: r.Exclude})
+		}
+	}
+	has := map[uint16]bool{}
+	for _, v := range b.record.values {
+		has[v.property] = true
+	}
+	for i, p := range b.now.Meta.Properties {
+		if has[uint16(i)] || i >= len(b.began.Properties) || p.Kind != b.began.Properties[i].Kind {
+			c.Properties = append(c.Properties, PropertyChange{Number: uint16(i), Name: p.Name, Kind: p.Kind})
 		}
 	}
 	seen := map[ID]bool{}
@@ -278,6 +308,9 @@ func (c *Change) addLogged(b []byte) error {
 	for _, e := range r.edges {
 		c.Edges = append(c.Edges, EdgeChange{U: e.U, V: e.V, Old: e.Old, Weight: e.Weight, Time: e.Time, Relation: e.Relation})
 	}
+	for _, v := range r.values {
+		c.Values = append(c.Values, ValueChange{ID: v.id, Property: v.property, Value: v.value})
+	}
 	return nil
 }
 
@@ -325,6 +358,20 @@ func (b *Batch) Replay(c *Change) error {
 		if err := b.SetFeatures(v.ID, UnpackFloats(v.Vector)); err != nil {
 			return err
 		}
+	}
+	for _, p := range c.Properties {
+		if number, err := m.property(p.Name, p.Kind); err != nil || number != p.Number {
+			return mismatch("property %q is number %d, not %d: %v", p.Name, number, p.Number, err)
+		}
+	}
+	for _, v := range c.Values {
+		if int64(v.ID) >= m.Nodes || int(v.Property) >= len(m.Properties) {
+			return mismatch("property %d of %d of node %d of %d", v.Property, len(m.Properties), v.ID, m.Nodes)
+		}
+		if kind := v.Value.Kind(); kind != NoValue && kind != m.Properties[v.Property].Kind {
+			return mismatch("a value of type %v of property %q", kind, m.Properties[v.Property].Name)
+		}
+		b.setValue(v.ID, v.Property, v.Value)
 	}
 	return nil
 }
@@ -476,6 +523,9 @@ func (c *Change) IDs(more ...ID) []ID {
 		all = append(all, e.U, e.V)
 	}
 	for _, v := range c.Vectors {
+		all = append(all, v.ID)
+	}
+	for _, v := range c.Values {
 		all = append(all, v.ID)
 	}
 	slices.Sort(all)

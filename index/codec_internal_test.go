@@ -36,6 +36,12 @@ func genRecord(t *rapid.T) *record {
 		keys:  rapid.SliceOf(genKey).Draw(t, "keys"),
 		nodes: rapid.SliceOf(genNode).Draw(t, "nodes"),
 		edges: rapid.SliceOf(genChange).Draw(t, "edges"),
+		values: rapid.SliceOf(rapid.Custom(func(t *rapid.T) valueChange {
+			return valueChange{
+				id: rapid.Uint32().Draw(t, "id"), property: rapid.Uint16().Draw(t, "property"),
+				value: genValue(t, Kind(rapid.IntRange(int(BoolKind), int(ListKind)).Draw(t, "kind"))),
+			}
+		})).Draw(t, "values"),
 	}
 }
 
@@ -48,7 +54,8 @@ func TestRecordRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.prev != want.prev || got.first != want.first || !slices.Equal(got.keys, want.keys) || !slices.Equal(got.nodes, want.nodes) || !slices.Equal(got.edges, want.edges) {
+		if got.prev != want.prev || got.first != want.first || !slices.Equal(got.keys, want.keys) || !slices.Equal(got.nodes, want.nodes) || !slices.Equal(got.edges, want.edges) ||
+			!slices.EqualFunc(got.values, want.values, func(a, b valueChange) bool { return a.id == b.id && a.property == b.property && a.value.Equal(b.value) }) {
 			t.Fatalf("got %v, want %v", got, want)
 		}
 		if got.empty() != want.empty() {

@@ -23,11 +23,13 @@
 //	snapshot, events, log      one version
 //	graph, adjacency, edit,
 //	base, dict*                its graph and keys
-//	nodes, vectors             labels of nodes and which are deleted, and feature vectors
+//	nodes, properties, vectors labels of nodes and which are deleted, values of their properties, and
+	                           feature vectors
 //	stored, meta               rows that are read from the store on demand; the meta record
 //	kv, keyspace               ids, keys, errors, the store, and the keys of its records
 //	package block              encodings of blocks, and the cache of blocks that were read
-//	package pages              a persistent array
+//	package column             values of properties, blocks of them, and tests
+	package pages              a persistent array
 //	package spill              sorting of more edges than memory holds
 //
 // # Key space
@@ -41,14 +43,16 @@
 //	k generation first    dictionary by id: the keys of consecutive ids, starting at id first, 4 KB
 //	j generation block    dictionary by key, if ids are not in key order: keys and ids in key order, 4 KB
 //	n generation block    node records (label, deleted) of 4096 consecutive ids, unless all are zero
-//	x generation block    out-rows: a run of their edges, 4 KB
+//	p generation block    values of a property of up to 4096 consecutive ids
+	x generation block    out-rows: a run of their edges, 4 KB
 //	y generation block    in-rows, in the same form, if some relation is directed
 //	i generation kind (*) directory of the blocks x or y: the first row of each block; of the dictionary:
-//	                      the first id and key of each block; of the blocks n: which are stored
+//	                      the first id and key of each block; of the blocks n: which are stored; of the
+	                      blocks p: the first id of each block of each property
 //	g generation block    degrees of 2048 consecutive ids
 //	t generation block    1024 of the newest events: edges with times, in the order of their addition
 //	f block          (*)  feature vectors of 16 consecutive ids
-//	l version        (*)  the changes of a commit to keys, nodes and edges
+//	l version        (*)  the changes of a commit to keys, nodes, edges and values
 //	s form alpha accuracy source
 //	                 (*)  a PageRank state: its estimate alone
 //	o version number (*)  an observation, in commit order; those up to a version stored in meta are
@@ -136,6 +140,14 @@
 // more for each block by id. Keys added since the base are in a map, 100 bytes each. Ids are never
 // reused. A key keeps its id while its node is deleted, and gets the same id when the node is
 // re-created, so one growing dictionary serves the readers of all versions.
+//
+// # Properties
+//
+// A node has values of properties, each with a name. All values of a property have the same type. The
+// blocks of a property have the values of the nodes that have one, 16 KB of them, in the order of
+// their ids: numbers as multiples of a step above the least one, strings as indices in a list of the
+// block. They are read when they are asked for, and the cache holds decoded blocks; a directory takes
+// 12 bytes a block. Values that were set since the base are in memory, about 100 bytes each.
 //
 // # PageRank states
 //

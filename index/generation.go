@@ -21,12 +21,14 @@ import (
 
 // content is what a generation stores, as streams.
 type content struct {
-	directions spill.Directions
-	nodes      int
-	labels     int                   // number of labels
-	keys       iter.Seq2[Key, error] // the keys of all nodes, by id
-	records    *nodeRecords
-	events     []Event
+	directions    spill.Directions
+	nodes         int
+	labels        int                   // number of labels
+	keys          iter.Seq2[Key, error] // the keys of all nodes, by id
+	records       *nodeRecords
+	properties    *properties
+	numProperties int
+	events        []Event
 	// ascending yields the keys of all nodes in key order. It is used only if ids are not in key
 	// order.
 	ascending iter.Seq2[block.KeyEntry, error]
@@ -39,7 +41,8 @@ type content struct {
 // as they are read from the given place.
 func (s *Snapshot) WriteGeneration(w Writer, generation uint32, from *Stored) (*Base, error) {
 	n := s.Graph.nodes
-	c := content{directions: s.Graph.directions, nodes: n, labels: len(s.Meta.Labels), records: &s.nodes, events: s.events.all()}
+	c := content{directions: s.Graph.directions, nodes: n, labels: len(s.Meta.Labels), records: &s.nodes, events: s.events.all(),
+		properties: &s.properties, numProperties: len(s.Meta.Properties)}
 	c.keys = s.dict.first(n)
 	c.ascending = func(yield func(block.KeyEntry, error) bool) { s.dict.ascending(n)(yield) }
 	c.entries = func(in bool, visit func(Edge) error) error {
@@ -65,6 +68,10 @@ func (c *content) write(w Writer, generation uint32, from *Stored) (*Base, error
 	if err != nil {
 		return nil, err
 	}
+	values, err := c.writeProperties(w, generation)
+	if err != nil {
+		return nil, err
+	}
 	if err := writeEvents(c.events, put); err != nil {
 		return nil, err
 	}
@@ -77,7 +84,14 @@ func (c *content) write(w Writer, generation uint32, from *Stored) (*Base, error
 		return nil, err
 	}
 	cache := from.cache(generation)
-	return &Base{pagedGraph(c.directions, c.nodes, out, in, cache), pagedKeys(keys, cache).dict(), pagedNodes(nodes, c.labels, cache), cache}, nil
+	base := &Base{
+		Graph: pagedGraph(c.directions, c.nodes, out, in, cache), dict: pagedKeys(keys, cache).dict(),
+		nodes: pagedNodes(nodes, c.labels, cache), cache: cache,
+	}
+	if values != nil {
+		base.properties = pagedProperties(values, cache)
+	}
+	return base, nil
 }
 
 // writeRows writes the blocks of the rows in one direction and returns their directory.
@@ -249,10 +263,11 @@ func (a *adjacency) entries(n int, visit func(Edge) error) error {
 // Base is what a generation holds. Its blocks are read when they are asked for, or loaded into
 // memory.
 type Base struct {
-	Graph *Graph
-	dict  *dict
-	nodes *storedNodes
-	cache *blockCache
+	Graph      *Graph
+	dict       *dict
+	nodes      *storedNodes
+	properties *storedProperties // nil: there are no properties
+	cache      *blockCache
 }
 
 // Load reads the base into memory, apart from vectors. It returns ErrCorrupt, or the error of ctx.
@@ -284,12 +299,13 @@ func (s *Snapshot) Rebase(old *Snapshot, base *Base, generation uint32) (*Snapsh
 	next.dict.add(s.dict.since(base.dict.n))
 	next.nodes = s.nodes.onto(base.nodes, &old.nodes)
 	next.features = s.features.onto(openVectors(base.cache, &old.Meta), &old.features)
+	next.properties = s.properties.onto(base.properties, &old.properties)
 	next.log = s.log.from(s.Meta.Base)
 	next.Meta.LogStart = next.log.start
 	next.Meta.Generation = generation
 	next.Meta.Base, next.Meta.BaseNodes, next.Meta.BaseEdges = old.Meta.Version, old.Meta.Nodes, old.Meta.Edges
 	next.Meta.BaseEvents = int64(len(old.events.all()))
-	next.Meta.InRows = old.Graph.directed
+	next.Meta.InRows, next.Meta.BaseProperties = old.Graph.directed, len(old.Meta.Properties)
 	return &next, nil
 }
 
@@ -320,9 +336,10 @@ func (s *Snapshot) replace(base *Base, generation uint32, now int64) *Snapshot {
 	m.Generation, m.Base, m.LogStart = generation, m.Version, m.Version
 	m.Live += int64(g.nodes - s.Graph.nodes)
 	m.Nodes, m.Edges, m.Loops = int64(g.nodes), g.edges, g.loops
-	m.BaseNodes, m.BaseEdges, m.InRows = m.Nodes, m.Edges, g.directed
+	m.BaseNodes, m.BaseEdges, m.InRows, m.BaseProperties = m.Nodes, m.Edges, g.directed, len(m.Properties)
 	next.Graph, next.dict, next.nodes, next.log = g, base.dict, nodeRecords{base: base.nodes}, changeLog{start: m.Version}
 	next.features = vectors{base: openVectors(base.cache, &s.Meta)}
+	next.properties = properties{base: base.properties}
 	return &next
 }
 

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -52,7 +54,7 @@ func (h *history) change(t *rapid.T, b *Batch, w *world) {
 	if _, want := w.nodes[k]; live != want {
 		t.Fatalf("%v is live: %v, want %v", k, live, want)
 	}
-	switch rapid.SampledFrom([]string{"node", "edge", "edge", "edge", "cut", "delete", "label", "features"}).Draw(t, "change") {
+	switch rapid.SampledFrom([]string{"node", "edge", "edge", "edge", "cut", "delete", "label", "features", "value", "value"}).Draw(t, "change") {
 	case "node":
 		if _, made, err := b.AddNode(k); err != nil || made == live {
 			t.Fatalf("add %v: made %v, %v", k, made, err)
@@ -90,6 +92,39 @@ func (h *history) change(t *rapid.T, b *Batch, w *world) {
 		if live {
 			h.setFeatures(t, b, id, k, w)
 		}
+	case "value":
+		if live {
+			h.setValue(t, b, id, k, w)
+		}
+	}
+}
+
+// setValue sets or removes a value. The property "any" takes each type while no node has it.
+func (h *history) setValue(t *rapid.T, b *Batch, id ID, k Key, w *world) {
+	kinds := map[string]Kind{
+		"ok": BoolKind, "count": IntegerKind, "price": FloatKind, "name": StringKind, "at": TimeKind, "tags": ListKind,
+		"any": Kind(rapid.IntRange(int(BoolKind), int(ListKind)).Draw(t, "kind")),
+	}
+	name := rapid.SampledFrom(slices.Sorted(maps.Keys(kinds))).Draw(t, "property")
+	var v Value
+	if rapid.IntRange(0, 3).Draw(t, "removed") > 0 {
+		v = genValue(t, kinds[name])
+	}
+	fits := true
+	for of, text := range w.values {
+		if of.property == name && v.Kind() != NoValue && !strings.HasPrefix(text, v.Kind().String()) {
+			fits = false
+		}
+	}
+	err := b.SetProperty(id, name, v)
+	switch {
+	case fits != (err == nil) || err != nil && !errors.Is(err, ErrKind):
+		t.Fatalf("property %q of %v: %v", name, k, err)
+	case err != nil:
+	case v.Kind() == NoValue:
+		delete(w.values, worldValue{k, name})
+	default:
+		w.values[worldValue{k, name}] = spellingOf(v)
 	}
 }
 

@@ -15,6 +15,7 @@ const (
 	prefixDict        = 'k'
 	prefixKeyOrder    = 'j'
 	prefixNode        = 'n'
+	prefixProperty    = 'p'
 	prefixFeature     = 'f'
 	prefixOut         = 'x'
 	prefixIn          = 'y'
@@ -36,7 +37,7 @@ const (
 // they are needed. Other records then tell that they exist, so a loss is noticed.
 func OnDemand(a, b []byte) bool {
 	return len(a) > 0 && len(b) > 0 && a[0] == b[0] &&
-		slices.Contains([]byte{prefixDict, prefixKeyOrder, prefixOut, prefixIn, prefixDegree}, a[0])
+		slices.Contains([]byte{prefixDict, prefixKeyOrder, prefixOut, prefixIn, prefixDegree, prefixProperty}, a[0])
 }
 
 // WrittenOnce reports whether the record under a key is a block of a generation: no other record
@@ -52,7 +53,7 @@ func numberWidths(kind byte) (widths []int, ok bool) {
 	case prefixMeta: // no number
 	case prefixBase: // generation
 		widths = []int{4}
-	case prefixDict, prefixKeyOrder, prefixNode, prefixEvent, prefixOut, prefixIn, prefixDegree, prefixDirectory:
+	case prefixDict, prefixKeyOrder, prefixNode, prefixProperty, prefixEvent, prefixOut, prefixIn, prefixDegree, prefixDirectory:
 		// generation, block; direction
 		widths = []int{4, 4}
 	case prefixFeature: // block
@@ -147,7 +148,7 @@ func IsMeta(key []byte) bool { return len(key) == 3 && key[0] == prefixMeta }
 func corruptKey(key []byte) error { return fmt.Errorf("%w: key %q", ErrCorrupt, key) }
 
 // generationKinds are the prefixes of a generation's blocks.
-var generationKinds = [...]byte{prefixDict, prefixKeyOrder, prefixNode, prefixEvent, prefixOut, prefixIn, prefixDirectory, prefixDegree}
+var generationKinds = [...]byte{prefixDict, prefixKeyOrder, prefixNode, prefixProperty, prefixEvent, prefixOut, prefixIn, prefixDirectory, prefixDegree}
 
 // newest returns the greatest first number in the keys of a kind, and least if no key has a greater
 // one.

@@ -189,17 +189,18 @@ type nodeChange struct {
 }
 
 // record holds the changes of a commit to the graph, in the order in which they are reapplied: new
-// keys, then node records, then edges.
+// keys, then node records, edges and values of properties.
 //
 // INVARIANT: the records of the log form a chain. prev is the version of the previous record, so a
 // missing record is detected. first makes the ids of the new keys known without the previous
 // records.
 type record struct {
-	prev  uint64 // version of the previous log record; 0 if none
-	first ID     // id of the first new key: the number of ids assigned before
-	keys  []Key
-	nodes []nodeChange
-	edges []edgeChange
+	prev   uint64 // version of the previous log record; 0 if none
+	first  ID     // id of the first new key: the number of ids assigned before
+	keys   []Key
+	nodes  []nodeChange
+	edges  []edgeChange
+	values []valueChange
 }
 
 // follows reports whether no record is missing between r and the record of version last (0: none),
@@ -208,7 +209,7 @@ func (r *record) follows(last, start uint64) bool {
 	return r.prev == last || last == 0 && r.prev <= start
 }
 
-func (r *record) empty() bool { return len(r.keys)+len(r.nodes)+len(r.edges) == 0 }
+func (r *record) empty() bool { return len(r.keys)+len(r.nodes)+len(r.edges)+len(r.values) == 0 }
 
 // Flags of an edge in a stored record: the tag of the weight before the change, the tag of the
 // weight after it, hasTime, and hasRelation unless the relation is 0.
@@ -246,6 +247,10 @@ func (r *record) encode() []byte {
 	b = binary.AppendUvarint(b, uint64(len(r.edges)))
 	for _, e := range r.edges {
 		b = e.append(b)
+	}
+	b = binary.AppendUvarint(b, uint64(len(r.values)))
+	for i := range r.values {
+		b = r.values[i].append(b)
 	}
 	return b
 }
@@ -288,6 +293,9 @@ func decodeRecord(b []byte) (*record, error) {
 	}
 	for n := d.Count(); n > 0 && d.Err == nil; n-- {
 		r.edges = append(r.edges, decodeEdgeChange(d))
+	}
+	for n := d.Count(); n > 0 && d.Err == nil; n-- {
+		r.values = append(r.values, decodeValueChange(d))
 	}
 	return r, d.End()
 }

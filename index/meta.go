@@ -12,7 +12,7 @@ import (
 )
 
 // Format is the version of the stored layout that this code writes and reads.
-const Format = 5
+const Format = 6
 
 // Meta is the record that describes the database and says which other records are valid. Every
 // commit writes it. Blocks of other generations and log records beyond Version are leftovers of
@@ -42,6 +42,8 @@ type Meta struct {
 	BaseNodes  int64  `msgpack:"base_nodes"`            // number of ids in the base
 	BaseEdges  int64  `msgpack:"base_edges"`            // number of edges in the base
 	BaseEvents int64  `msgpack:"base_events,omitempty"` // number of events stored with the base
+	// BaseProperties is the number of properties that the base knows.
+	BaseProperties int `msgpack:"base_properties,omitempty"`
 	// InRows reports whether the base has in-rows, because a relation was directed.
 	InRows bool `msgpack:"in_rows,omitempty"`
 	// LogStart is the version after which the log contains all commits.
@@ -75,6 +77,8 @@ type Meta struct {
 	Labels []Label `msgpack:"labels"`
 	// Relations holds the relations of edges by number; number 0 is "no relation".
 	Relations []Relation `msgpack:"relations"`
+	// Properties holds the properties of nodes by number.
+	Properties []Property `msgpack:"properties,omitempty"`
 }
 
 // Relation describes a relation of edges.
@@ -238,7 +242,7 @@ func (m *Meta) consistent() bool {
 		0 < len(m.Labels) && len(m.Labels) <= maxLabels && m.Labels[0].Name == "" &&
 		!slices.ContainsFunc(m.Labels, func(l Label) bool {
 			return l.Features < 0 || l.Nodes < 0 || l.Nodes > m.Live || !m.validPartners(l.Partners)
-		}) && m.validRelations()
+		}) && m.validRelations() && m.validProperties()
 }
 
 // recount returns the relations with the numbers of the edges that g has.

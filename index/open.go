@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"kith/index/internal/block"
+	"kith/index/internal/column"
 	"kith/index/internal/pages"
 )
 
@@ -362,6 +363,57 @@ func (o *opener) features() error {
 		o.s.features.set(o.by, id, v)
 		return nil
 	})
+}
+
+// values reads the values of properties, or prepares to read them on demand.
+func (o *opener) values() (err error) {
+	if o.cache != nil {
+		o.s.properties.base, err = openProperties(o.r, o.cache, &o.s.Meta)
+		return err
+	}
+	return o.eachValue(func(property uint16, id ID, v Value) error {
+		o.s.properties.set(o.by, property, id, v)
+		return nil
+	})
+}
+
+// eachValue passes the values of the base to visit, by property and node, and reports the errors of
+// visit. Values that are lost are left out.
+func (o *opener) eachValue(visit func(property uint16, id ID, v Value) error) error {
+	m := &o.s.Meta
+	if m.BaseProperties == 0 {
+		return nil
+	}
+	stored, unreadable := readDirectory(o.r, prefixProperty, m.Generation, column.DecodeDirectory)
+	if unreadable != nil {
+		o.report("%w", unreadable)
+	}
+	read := new(column.Directory)
+	err := o.blocks(prefixProperty, func(no uint32, d *block.Decoder) error {
+		c, err := column.Decode(d)
+		if err != nil {
+			return err
+		}
+		if int(c.Property) >= len(m.Properties) || int64(c.First)+int64(c.N) > m.Nodes {
+			return fmt.Errorf("%w: property %d of %d, nodes from %d on", ErrCorrupt, c.Property, len(m.Properties), c.First)
+		}
+		for read.Len() <= int(no) {
+			read.Add(c.Property, c.First)
+		}
+		for i := range c.N {
+			if !c.Has(i) {
+				continue
+			}
+			if err := visit(c.Property, c.First+ID(i), c.At(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && unreadable == nil && !bytes.Equal(stored.Encode(), read.Encode()) && !o.damaged {
+		o.report("%w: the directory of the blocks %c is not that of the blocks", ErrCorrupt, prefixProperty)
+	}
+	return err
 }
 
 // eachVector passes the stored feature vectors to visit, and reports the errors of visit.

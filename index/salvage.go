@@ -18,7 +18,7 @@ func Salvage(r Reader) (*Snapshot, []error) { return read(r, nil) }
 // read is Salvage, but reads the rows on demand unless on is nil.
 func read(r Reader, on *Stored) (*Snapshot, []error) {
 	o := &opener{ctx: context.Background(), r: r, by: new(pages.Owner), on: on, times: map[Edge]int64{}}
-	for _, step := range []func() error{o.meta, o.readLog, o.derive, o.dictionary, o.nodes, o.adjacency, o.events, o.features} {
+	for _, step := range []func() error{o.meta, o.readLog, o.derive, o.dictionary, o.nodes, o.adjacency, o.events, o.features, o.values} {
 		if err := step(); err != nil {
 			return nil, append(o.found, err)
 		}
@@ -180,6 +180,14 @@ func (o *opener) redoRecord(edit *Edit, l logged, sound bool) (events []Event) {
 		}
 		o.s.nodes.set(o.by, n.id, n.node)
 	}
+	for i := range l.values {
+		c := &l.values[i]
+		if int64(c.id) >= limit || int(c.property) >= len(o.s.Meta.Properties) {
+			o.report("%w: log of version %d: property %d of %d of node %d of %d", ErrCorrupt, l.version, c.property, len(o.s.Meta.Properties), c.id, limit)
+			continue
+		}
+		o.s.properties.set(o.by, c.property, c.id, c.value)
+	}
 	for _, e := range l.edges {
 		if int64(max(e.U, e.V)) >= limit {
 			o.report("%w: log of version %d: edge %d -> %d among %d nodes", ErrCorrupt, l.version, e.U, e.V, limit)
@@ -247,6 +255,9 @@ func (o *opener) dropLost() {
 			}
 			o.s.nodes.set(o.by, id, node{deleted: true})
 			o.s.features.set(o.by, id, nil)
+			for property := range o.s.Meta.Properties {
+				o.s.properties.set(o.by, uint16(property), id, Value{})
+			}
 		}
 	}
 	o.s.Graph = edit.Graph()
@@ -321,6 +332,7 @@ func (o *opener) reconcile() {
 		}
 		s.features.set(o.by, id, nil)
 	}
+	o.reconcileValues(&m)
 	if n := s.Meta.FeatureBytes; !o.derived && n != m.FeatureBytes {
 		o.report("%w: features of nodes are lost: %d bytes can be read, the meta record says %d", ErrCorrupt, m.FeatureBytes, n)
 	}
@@ -337,6 +349,31 @@ func (o *opener) reconcile() {
 	s.Meta = m
 }
 
+// reconcileValues drops values that nodes cannot have, and counts the others in m.
+func (o *opener) reconcileValues(m *Meta) {
+	if o.cache != nil {
+		return // verified by Check
+	}
+	m.Properties = slices.Clone(m.Properties)
+	for i := range m.Properties {
+		p, n := &m.Properties[i], int64(0)
+		for id, v := range o.s.properties.sinceBase(uint16(i)) {
+			switch {
+			case v.Kind() == NoValue:
+			case v.Kind() != p.Kind || !o.s.Live(id):
+				o.report("%w: node %d has a value of property %q that it cannot have", ErrCorrupt, id, p.Name)
+				o.s.properties.set(o.by, uint16(i), id, Value{})
+			default:
+				n++
+			}
+		}
+		if n != p.Nodes && !o.derived {
+			o.report("%w: values of property %q are lost: %d can be read, the meta record says %d", ErrCorrupt, p.Name, n, p.Nodes)
+		}
+		p.Nodes = n
+	}
+}
+
 // Restart writes to w all records of s except the records of WriteBase, at the same version, under
 // a generation number that was never used. The log begins with the next version, and no change is
 // kept. States and damaged feature blocks are deleted.
@@ -347,7 +384,7 @@ func (s *Snapshot) Restart(r Reader, w Writer, generation uint32) (*Snapshot, er
 	m.keepNone()
 	next.log = changeLog{start: m.Version}
 	m.BaseNodes, m.BaseEdges, m.BaseEvents = m.Nodes, m.Edges, int64(len(s.events.all()))
-	m.InRows = s.Graph.directed
+	m.InRows, m.BaseProperties = s.Graph.directed, len(m.Properties)
 	for _, kind := range []byte{prefixState, prefixChange, prefixModelChange} {
 		if err := deleteRange(r, w, []byte{kind}, nil, nil); err != nil {
 			return nil, err

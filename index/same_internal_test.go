@@ -38,6 +38,11 @@ func (s *Snapshot) Same(t *Snapshot) error {
 		if s.Key(id) != t.Key(id) || s.nodes.at(id) != t.nodes.at(id) || !slices.Equal(s.Features(id), t.Features(id)) {
 			return fmt.Errorf("%w: the records of node %d differ", ErrCorrupt, id)
 		}
+		for i := range s.Meta.Properties {
+			if !s.Value(uint16(i), id).Equal(t.Value(uint16(i), id)) {
+				return fmt.Errorf("%w: the values of node %d differ", ErrCorrupt, id)
+			}
+		}
 	}
 	return nil
 }

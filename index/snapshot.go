@@ -20,12 +20,13 @@ type Snapshot struct {
 	Meta  Meta
 	Graph *Graph
 
-	log      changeLog
-	events   eventList // the newest events
-	dict     *dict     // may know keys of later versions: use ID and Key
-	nodes    nodeRecords
-	features vectors
-	via      string // names the relations of Graph; "": all
+	log        changeLog
+	events     eventList // the newest events
+	dict       *dict     // may know keys of later versions: use ID and Key
+	nodes      nodeRecords
+	features   vectors
+	properties properties
+	via        string // names the relations of Graph; "": all
 }
 
 // Via says which edges a graph has.
@@ -148,7 +149,7 @@ func (s *Snapshot) Features(id ID) []float32 { return s.features.at(id) }
 // Bytes returns the approximate memory that the graph, its dictionary, its log and the vectors
 // hold, in bytes.
 func (s *Snapshot) Bytes() int64 {
-	return s.Graph.Bytes() + s.dict.bytes() + s.features.bytes(s.Meta.FeatureBytes) + s.KeptBytes()
+	return s.Graph.Bytes() + s.dict.bytes() + s.features.bytes(s.Meta.FeatureBytes) + s.properties.bytes() + s.KeptBytes()
 }
 
 // LoadedBytes is Bytes once [Snapshot.Load] has loaded the base into memory.
@@ -157,7 +158,7 @@ func (s *Snapshot) LoadedBytes() int64 {
 	if s.nodes.base != nil {
 		n += s.nodes.base.loadedBytes()
 	}
-	return n
+	return n + s.properties.bytes()
 }
 
 // storedPart is a part of a base that can be read on demand.
@@ -176,6 +177,9 @@ func (s *Snapshot) parts() []storedPart {
 	if s.features.base != nil {
 		all = append(all, s.features.base)
 	}
+	if s.properties.base != nil {
+		all = append(all, s.properties.base)
+	}
 	return all
 }
 
@@ -187,12 +191,12 @@ func (s *Snapshot) Loaded() bool {
 // ChangedBytes is the part of Bytes that a new base would free: rows and blocks of vectors that
 // have changed, and keys that were added.
 func (s *Snapshot) ChangedBytes() int64 {
-	return s.Graph.changedBytes() + s.features.kept + addedKey*(s.Meta.Nodes-s.Meta.BaseNodes)
+	return s.Graph.changedBytes() + s.features.kept + s.properties.kept + addedKey*(s.Meta.Nodes-s.Meta.BaseNodes)
 }
 
 // KeptBytes is the part of Bytes that cannot be read on demand.
 func (s *Snapshot) KeptBytes() int64 {
-	return s.dict.keptBytes() + s.features.kept + weightChangeBytes*int64(s.log.len())
+	return s.dict.keptBytes() + s.features.kept + s.properties.kept + weightChangeBytes*int64(s.log.len())
 }
 
 // Load reads the base and all vectors into memory. All versions with this base use them from then
@@ -229,7 +233,7 @@ func (s *Snapshot) Check(ctx context.Context) (breaches []error, err error) {
 	if err := s.dict.Check(ctx); err != nil && ctx.Err() == nil {
 		c.report("dictionary: %v", err)
 	}
-	err = cmp.Or(c.rows(ctx), c.counters(ctx))
+	err = cmp.Or(c.rows(ctx), c.counters(ctx), c.values(ctx))
 	return c.found, err
 }
 
@@ -329,6 +333,27 @@ func (c *checker) counters(ctx context.Context) error {
 		c.report("%d keys for %d nodes", n, s.Graph.nodes)
 	}
 	return c.features(ctx)
+}
+
+// values checks that only nodes have values, of the type of the property, and their numbers.
+func (c *checker) values(ctx context.Context) error {
+	s := c.s
+	for i, p := range s.Meta.Properties {
+		n, visited := int64(0), 0
+		for id, v := range s.Having(uint16(i)) {
+			if err := checkEvery(ctx, visited); err != nil {
+				return err
+			}
+			visited++
+			if n++; !s.Live(id) || v.Kind() != p.Kind || v.Check() != nil {
+				c.report("node %d has a value of property %q that it cannot have", id, p.Name)
+			}
+		}
+		if n != p.Nodes {
+			c.report("%d nodes have property %q, the counter says %d", n, p.Name, p.Nodes)
+		}
+	}
+	return s.Err()
 }
 
 // features checks the numbers of features.

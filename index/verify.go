@@ -28,7 +28,7 @@ func (s *Snapshot) Verify(ctx context.Context, r Reader) error {
 	}
 	v := &verifier{s, &opener{ctx: ctx, r: r, by: new(pages.Owner), s: New(*meta)}}
 	v.s.Meta = *meta
-	for _, step := range []func() error{v.baseMeta, v.readLog, v.keys, v.nodes, v.edges, v.events, v.vectors} {
+	for _, step := range []func() error{v.baseMeta, v.readLog, v.keys, v.nodes, v.edges, v.events, v.vectors, v.values} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -36,6 +36,7 @@ func (s *Snapshot) Verify(ctx context.Context, r Reader) error {
 	v.redo()
 	v.compareChanges()
 	v.compareNodes()
+	v.compareValues()
 	if len(v.found) > 0 {
 		return v.found[0]
 	}
@@ -116,6 +117,42 @@ func (v *verifier) vectors() error {
 		v.report("%w: %d bytes of features are stored, the meta record says %d", ErrCorrupt, bytes, n)
 	}
 	return err
+}
+
+// values compares the values of properties of the base with those in memory, except values that the
+// log has changed.
+func (v *verifier) values() error {
+	return v.eachValue(func(property uint16, id ID, stored Value) error {
+		if v.memory.properties.since(property, id) != nil {
+			return nil
+		}
+		return v.compareValue(property, id, stored)
+	})
+}
+
+func (v *verifier) compareValue(property uint16, id ID, stored Value) error {
+	if !v.memory.Value(property, id).Equal(stored) {
+		return fmt.Errorf("%w: the value of node %d of property %q is stored differently", ErrCorrupt, id, v.s.Meta.Properties[property].Name)
+	}
+	return nil
+}
+
+// compareValues compares the values that the log has changed, in both directions.
+func (v *verifier) compareValues() {
+	for i := range v.s.Meta.Properties {
+		property := uint16(i)
+		for _, p := range []*properties{&v.s.properties, &v.memory.properties} {
+			for id := range p.sinceBase(property) {
+				stored := v.s.properties.since(property, id)
+				if stored == nil {
+					continue // it was set before the base, whose values are compared
+				}
+				if err := v.compareValue(property, id, *stored); err != nil {
+					v.report("%w", err)
+				}
+			}
+		}
+	}
 }
 
 // compareChanges compares the log and the edges that it has changed.

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"pgregory.net/rapid"
+
+	"kith/index/internal/column"
 )
 
 // world is a database in maps, the oracle of snapshots.
@@ -14,6 +16,13 @@ type world struct {
 	nodes    map[Key]worldNode
 	edges    map[worldEdge]Edge // weight and time
 	lengths  map[string]int     // length of the feature vectors by label
+	values   map[worldValue]string
+}
+
+// worldValue names a value of a property. The world has its kind and its text.
+type worldValue struct {
+	node     Key
+	property string
 }
 
 type worldNode struct {
@@ -34,11 +43,11 @@ func worldRelations() map[string]bool { return map[string]bool{"likes": false, "
 var genRelation = rapid.SampledFrom([]string{"", "", "", "likes", "follows"})
 
 func newWorld(directed bool) *world {
-	return &world{directed, map[Key]worldNode{}, map[worldEdge]Edge{}, map[string]int{}}
+	return &world{directed, map[Key]worldNode{}, map[worldEdge]Edge{}, map[string]int{}, map[worldValue]string{}}
 }
 
 func (w *world) clone() *world {
-	return &world{w.directed, maps.Clone(w.nodes), maps.Clone(w.edges), maps.Clone(w.lengths)}
+	return &world{w.directed, maps.Clone(w.nodes), maps.Clone(w.edges), maps.Clone(w.lengths), maps.Clone(w.values)}
 }
 
 // isDirected reports whether the edges of a relation are directed.
@@ -68,6 +77,7 @@ func (w *world) setEdge(relation string, a, b Key, weight float32, at int64) {
 func (w *world) deleteNode(k Key) {
 	delete(w.nodes, k)
 	maps.DeleteFunc(w.edges, func(p worldEdge, _ Edge) bool { return p.a == k || p.b == k })
+	maps.DeleteFunc(w.values, func(v worldValue, _ string) bool { return v.node == k })
 }
 
 // agree fails t unless s has the same data as w.
@@ -90,6 +100,7 @@ func (w *world) agree(t rapid.TB, s *Snapshot) {
 	if !maps.Equal(nodes, w.nodes) {
 		t.Fatalf("nodes are %v, want %v", nodes, w.nodes)
 	}
+	w.agreeOnValues(t, s)
 	for i, l := range s.Meta.Labels {
 		if n := len(slices.Collect(s.Labelled(uint16(i)))); i > 0 && n != labelled[l.Name] {
 			t.Fatalf("label %q: %d nodes, want %d", l.Name, n, labelled[l.Name])
@@ -102,4 +113,58 @@ func (w *world) agree(t rapid.TB, s *Snapshot) {
 	if !maps.Equal(edges, w.edges) || s.Meta.Edges != int64(len(edges)) || s.Meta.Live != int64(len(nodes)) {
 		t.Fatalf("edges are %v, want %v", edges, w.edges)
 	}
+}
+
+// agreeOnValues compares the values of properties: by node, by property and by a test.
+func (w *world) agreeOnValues(t rapid.TB, s *Snapshot) {
+	t.Helper()
+	byNode, byProperty := map[worldValue]string{}, map[worldValue]string{}
+	for id := range s.Nodes() {
+		for i, v := range s.Values(id) {
+			byNode[worldValue{s.Key(id), s.Meta.Properties[i].Name}] = spellingOf(v)
+		}
+	}
+	for i, p := range s.Meta.Properties {
+		has := s.Tester(uint16(i), Test{})
+		for id, v := range s.Having(uint16(i)) {
+			byProperty[worldValue{s.Key(id), p.Name}] = spellingOf(v)
+			is, bound := s.Tester(uint16(i), Test{In: []Value{v}}), Bound{Value: v}
+			if v.Kind() == ListKind {
+				continue
+			}
+			within := s.Tester(uint16(i), Test{Low: bound, High: bound})
+			if beyond := s.Tester(uint16(i), Test{Low: Bound{Value: v, Open: true}}); !has(id) || !is(id) || !within(id) || beyond(id) {
+				t.Fatalf("node %d has %v, which a test does not select", id, v)
+			}
+		}
+		for id := range ID(s.Graph.NumNodes()) {
+			if got, want := has(id), s.Value(uint16(i), id).Kind() != NoValue; got != want {
+				t.Fatalf("node %d has a value of %q: %v, want %v", id, p.Name, got, want)
+			}
+		}
+	}
+	if !maps.Equal(byNode, w.values) || !maps.Equal(byProperty, w.values) {
+		t.Fatalf("values are %v and %v, want %v", byNode, byProperty, w.values)
+	}
+}
+
+// spellingOf returns the kind and the text of a value.
+func spellingOf(v Value) string { return fmt.Sprint(v.Kind(), v.Int(), v.Text(), v.List()) }
+
+// genValue draws a value of a kind.
+func genValue(t *rapid.T, kind Kind) Value {
+	text := rapid.StringMatching("[a-c]{0,2}")
+	switch kind {
+	case BoolKind:
+		return column.BoolOf(rapid.Bool().Draw(t, "value"))
+	case IntegerKind:
+		return column.IntOf(rapid.OneOf(rapid.Int64(), rapid.Int64Range(-3, 300)).Draw(t, "value"))
+	case FloatKind:
+		return column.FloatOf(rapid.OneOf(rapid.Float64(), rapid.Float64Range(-1, 1)).Draw(t, "value"))
+	case TimeKind:
+		return column.TimeOf(86_400_000_000 * rapid.Int64Range(-3, 20_000).Draw(t, "value"))
+	case StringKind:
+		return column.StringOf(text.Draw(t, "value"))
+	}
+	return column.ListOf(rapid.SliceOfN(rapid.StringMatching("[a-c]{1,2}"), 0, 3).Draw(t, "value"))
 }

@@ -56,6 +56,13 @@ func (d *Decoder) Varint() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
+// Take returns the next n bytes, which are part of the stored bytes, or nil. what says in what they
+// are.
+func (d *Decoder) Take(n int, what string) []byte { return d.take(uint64(n), what) }
+
+// String decodes a string that AppendString appended.
+func (d *Decoder) String() string { return string(d.bytes()) }
+
 // take returns the next n bytes, which are part of the stored bytes, or nil.
 func (d *Decoder) take(n uint64, what string) []byte {
 	if n > uint64(len(d.B)) {
@@ -94,7 +101,8 @@ func (d *Decoder) Uint32() uint32 {
 // Uint64 decodes a big-endian number.
 func (d *Decoder) Uint64() uint64 { return uint64(d.Uint32())<<32 | uint64(d.Uint32()) }
 
-func (d *Decoder) littleUint64() uint64 {
+// LittleUint64 decodes a little-endian number.
+func (d *Decoder) LittleUint64() uint64 {
 	if v := d.take(8, "a float"); v != nil {
 		return binary.LittleEndian.Uint64(v)
 	}
@@ -152,7 +160,8 @@ func (d *Decoder) Weight() float32 {
 	return w
 }
 
-func appendBytes(b []byte, s string) []byte {
+// AppendString appends the length and the bytes of a string.
+func AppendString(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 

@@ -55,7 +55,7 @@ func (d *Decoder) Degrees() (p Degrees, err error) {
 		v := d.Uvarint()
 		x := float64(v >> 1)
 		if v&1 != 0 {
-			x = math.Float64frombits(d.littleUint64())
+			x = math.Float64frombits(d.LittleUint64())
 		}
 		p.sum = append(p.sum, x)
 		if len(p.sum) > DegreeBlock || !(x >= 0) {

@@ -85,7 +85,7 @@ func (d *RowDirectory) Encode() []byte {
 	for _, n := range []uint64{d.Entries, d.Parallel, d.Edges, d.Loops, uint64(d.Low), uint64(d.High)} {
 		b = binary.AppendUvarint(b, n)
 	}
-	return appendIDs(b, d.First)
+	return AppendIDs(b, d.First)
 }
 
 // DecodeRowDirectory is the inverse of Encode.
@@ -97,12 +97,12 @@ func DecodeRowDirectory(b []byte) (*RowDirectory, error) {
 		Entries: d.Uvarint(), Parallel: d.Uvarint(), Edges: d.Uvarint(), Loops: d.Uvarint(),
 		Low: d.Relation(), High: d.Relation(),
 	}
-	dir.First = d.ids()
+	dir.First = d.IDs()
 	return dir, d.End()
 }
 
-// appendIDs appends the number of the ids, which ascend, and their differences.
-func appendIDs(b []byte, ids []ID) []byte {
+// AppendIDs appends the number of the ids, which ascend, and their differences.
+func AppendIDs(b []byte, ids []ID) []byte {
 	b = binary.AppendUvarint(b, uint64(len(ids)))
 	last := ID(0)
 	for _, u := range ids {
@@ -112,8 +112,8 @@ func appendIDs(b []byte, ids []ID) []byte {
 	return b
 }
 
-// ids decodes what appendIDs appended.
-func (d *Decoder) ids() []ID {
+// IDs decodes what AppendIDs appended.
+func (d *Decoder) IDs() []ID {
 	n := d.Count()
 	ids := make([]ID, 0, n)
 	for u := uint64(0); n > 0 && d.Err == nil; n-- {

@@ -104,7 +104,7 @@ const (
 // AppendKey appends a key. lastInt is the previous integer key of the list, 0 at its beginning.
 func AppendKey(b []byte, k Key, lastInt *int64) []byte {
 	if k.isStr {
-		return appendBytes(append(b, keyStr), k.str)
+		return AppendString(append(b, keyStr), k.str)
 	}
 	b = binary.AppendVarint(append(b, keyInt), k.num-*lastInt)
 	*lastInt = k.num

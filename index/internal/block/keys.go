@@ -328,7 +328,7 @@ func (d *KeyDirectory) Encode() []byte {
 	for _, n := range [...]uint64{d.Keys, d.Strs, d.Text} {
 		b = binary.AppendUvarint(b, n)
 	}
-	b = appendIDs(b, d.First)
+	b = AppendIDs(b, d.First)
 	last := int64(0)
 	for i := range d.Low.Len() {
 		b = AppendKey(b, d.Low.At(ID(i)), &last)
@@ -341,7 +341,7 @@ func DecodeKeyDirectory(b []byte) (*KeyDirectory, error) {
 	d := &Decoder{B: b}
 	dir := new(KeyDirectory)
 	dir.Order, dir.Keys, dir.Strs, dir.Text = d.Byte() != 0, d.Uvarint(), d.Uvarint(), d.Uvarint()
-	dir.First = d.ids()
+	dir.First = d.IDs()
 	var low []Key
 	for last := int64(0); len(d.B) > 0 && d.Err == nil; {
 		low = append(low, d.Key(&last))

@@ -63,6 +63,21 @@ func (p *Array[T]) Has(i ID) bool {
 	return n < len(p.top) && p.top[n] != nil && p.top[n].item[i>>(3*spanBits)&spanMask] != nil
 }
 
+// HasBetween reports whether any item from lo to hi may have been set.
+func (p *Array[T]) HasBetween(lo, hi ID) bool {
+	const around = SpanSize * SpanSize * SpanSize
+	for i, end := uint64(lo)/around, uint64(hi)/around; i <= end; i++ {
+		if n := int(i / SpanSize); n >= len(p.top) {
+			return false
+		} else if p.top[n] == nil {
+			i |= SpanSize - 1
+		} else if p.Has(ID(i * around)) {
+			return true
+		}
+	}
+	return false
+}
+
 // Set sets an item.
 func (p *Array[T]) Set(by *Owner, i ID, v T) {
 	n := int(i >> (levels * spanBits))
