@@ -28,6 +28,7 @@ type Candidates struct {
 	via   []string // of PPR and NEIGHBORS: relations whose edges are followed; nil means all
 	seed  uint64
 	parts *[2]Candidates // of a union, difference or intersection
+	where *Cond          // nil: no condition
 }
 
 // candidateKind is a kind of set, by its name in the query language.
@@ -74,6 +75,17 @@ func (c Candidates) Via(relations ...string) Candidates {
 	return c
 }
 
+// Where returns the nodes of c that satisfy a condition. The numbers of PPR, Similar and Sample count
+// such nodes only, so the set has as many as there are. In a difference, the condition is about the
+// nodes that remain, and not about the nodes that are excluded.
+func (c Candidates) Where(cond Cond) Candidates {
+	if c.where != nil {
+		cond = c.where.And(cond)
+	}
+	c.where = &cond
+	return c
+}
+
 // Label returns the nodes of a label, without the source and the nodes it is linked to.
 func Label(name string) Candidates { return Candidates{kind: byLabel, label: name} }
 
@@ -113,6 +125,11 @@ func (c Candidates) Intersect(other Candidates) Candidates {
 // String returns the set in the syntax of the query language, and adds parentheses, which the
 // language does not have.
 func (c Candidates) String() string {
+	if c.where != nil {
+		all, where := c, c.where
+		all.where = nil
+		return all.String() + " WHERE " + where.String()
+	}
 	switch c.kind {
 	case byDefault:
 		return PPR(defaultPPR).String()
@@ -159,9 +176,9 @@ func (tx *Tx) among(c Candidates, start ppr.Vector) Candidates {
 	}
 	switch {
 	case c.kind == byDefault && !slices.ContainsFunc(start.Node, linked):
-		c = Similar(defaultSimilar)
+		c = Candidates{kind: bySimilarity, n: defaultSimilar, where: c.where}
 	case c.kind == byDefault:
-		c = PPR(defaultPPR)
+		c = Candidates{kind: byPPR, n: defaultPPR, where: c.where}
 	case c.kind != bySimilarity || c.kinds != nil:
 		return c
 	}
@@ -226,6 +243,9 @@ func (tx *Tx) candidates(
 // set returns the nodes of a set, ascending. The zero value of Candidates means the default of a
 // prediction. The caller owns the slice.
 func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err error) {
+	if c.where != nil {
+		return r.restricted(ctx, c)
+	}
 	c = r.tx.among(c, r.Start)
 	if err := c.checkSize(); err != nil {
 		return nil, err
@@ -263,6 +283,22 @@ func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err e
 	return ids, err
 }
 
+// restricted returns the nodes of a set that satisfy its condition, ascending.
+func (r *resolver) restricted(ctx context.Context, c Candidates) ([]index.ID, error) {
+	accept, err := selector(r.View, *c.where)
+	if err != nil {
+		return nil, err
+	}
+	outer, fails := r.Accept, func(id index.ID) bool { return !accept(id) }
+	if r.Accept = accept; outer != nil {
+		r.Accept = func(id index.ID) bool { return outer(id) && accept(id) }
+	}
+	c.where = nil
+	ids, err := r.set(ctx, c)
+	r.Accept = outer
+	return slices.DeleteFunc(ids, fails), err
+}
+
 // along returns the source with steps along the edges of some relations.
 func (r *resolver) along(relations []string) (*candidate.Source, error) {
 	via, err := r.tx.viaOf(Part{Relations: relations})
@@ -284,8 +320,12 @@ func (r *resolver) combine(ctx context.Context, c Candidates) ([]index.ID, error
 	}
 	listed, filter := r.listed, r.filter
 	r.filter = filter || c.kind != byUnion
+	accept := r.Accept
+	if c.kind == byExcept {
+		r.Accept = nil
+	}
 	b, err := r.set(ctx, c.parts[1])
-	r.filter = filter
+	r.filter, r.Accept = filter, accept
 	if err != nil {
 		return nil, err
 	}

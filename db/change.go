@@ -39,17 +39,18 @@ import (
 // database. The fields describe the commit. A Change from Changes or UnmarshalBinary also holds
 // what Apply needs; a literal cannot be applied.
 type Change struct {
-	Database     string          `json:"database"` // identity of the database, which its backups and followers share
-	Version      uint64          `json:"version"`  // version of the database that the commit made
-	Time         time.Time       `json:"time"`     // time of the commit
-	Before       string          `json:"-"`        // Stats.Contents before the commit
-	After        string          `json:"-"`        // Stats.Contents after the commit
-	Nodes        []NodeChange    `json:"nodes,omitzero"`
-	Edges        []EdgeChange    `json:"edges,omitzero"`
-	Features     []FeatureChange `json:"features,omitzero"`
-	Observations []Observation   `json:"observations,omitzero"`
-	Decisions    []Decision      `json:"decisions,omitzero"` // decisions that were made or rewarded
-	Model        *ModelChange    `json:"model,omitzero"`     // nil if the commit changed no model, apart from what it observed
+	Database     string           `json:"database"` // identity of the database, which its backups and followers share
+	Version      uint64           `json:"version"`  // version of the database that the commit made
+	Time         time.Time        `json:"time"`     // time of the commit
+	Before       string           `json:"-"`        // Stats.Contents before the commit
+	After        string           `json:"-"`        // Stats.Contents after the commit
+	Nodes        []NodeChange     `json:"nodes,omitzero"`
+	Edges        []EdgeChange     `json:"edges,omitzero"`
+	Features     []FeatureChange  `json:"features,omitzero"`
+	Properties   []PropertyChange `json:"properties,omitzero"`
+	Observations []Observation    `json:"observations,omitzero"`
+	Decisions    []Decision       `json:"decisions,omitzero"` // decisions that were made or rewarded
+	Model        *ModelChange     `json:"model,omitzero"`     // nil if the commit changed no model, apart from what it observed
 
 	document *feed.Document
 }
@@ -79,6 +80,14 @@ type FeatureChange struct {
 	Features []float32 `json:"features,omitzero"`
 }
 
+// PropertyChange is the value that a node has of a property after a commit that set or removed it. A
+// value that is nil means none.
+type PropertyChange struct {
+	Node     Key    `json:"node"`
+	Property string `json:"property"`
+	Value    any    `json:"value"`
+}
+
 // ModelChange is a model after a commit that created, trained, deployed, froze, imported or dropped
 // it.
 type ModelChange struct {
@@ -105,6 +114,10 @@ type ModelChange struct {
 //	relations    list of [number, name, directed, exclude]
 //	edges        list of [id, id, weight before, weight after (0: none), time in seconds (0: none), number of the relation]
 //	vectors      list of [id, float32 in little endian, or nil]
+//	properties   list of [number, name, type: 1 bool, 2 integer, 3 float, 4 string, 5 time, 6 list]
+//	values       list of [id, number of the property, value: its type in a byte, 0 for none, then a varint (zigzag;
+//	             of a time, microseconds), a float64 in little endian, or a string after its length in a
+//	             uvarint; a list is the number of its strings and the strings]
 //	observed     list of maps: model, source, target, reward, chosen, contexts, offered and others
 //	decisions    list of maps: id, source, candidates, scores, propensities, chosen, rewarded, reward and others
 //	decided      number of decisions made so far
@@ -169,6 +182,13 @@ func newChange(d *feed.Document) (Change, error) {
 	}
 	for _, v := range d.Vectors {
 		c.Features = append(c.Features, FeatureChange{d.Key(v.ID), v.Features()})
+	}
+	names := map[uint16]string{}
+	for _, p := range d.Properties {
+		names[p.Number] = p.Name
+	}
+	for _, v := range d.Values {
+		c.Properties = append(c.Properties, PropertyChange{d.Key(v.ID), names[v.Property], v.Value.Any()})
 	}
 	observed, decided, err := d.Outcomes()
 	if err != nil {

@@ -227,7 +227,9 @@ func writeRandomly(tx *db.Tx, rng *rand.Rand) error {
 		return db.Str(fmt.Sprint("s", rng.IntN(40)))
 	}
 	label := func() string { return []string{"", "a", "b", fmt.Sprint("l", rng.IntN(30))}[rng.IntN(4)] }
-	switch rng.IntN(9) {
+	switch rng.IntN(10) {
+	case 9:
+		return tx.SetProperties(key(), map[string]any{"price": rng.IntN(3), "tags": []string{label() + "t"}, "lang": nil})
 	case 0:
 		return tx.DeleteNode(key())
 	case 1:

@@ -35,6 +35,9 @@ func linesOf(g *db.DB) (map[string]bool, error) {
 	err := g.View(context.Background(), func(tx *db.Tx) error {
 		for n := range tx.Nodes() {
 			lines[fmt.Sprint("node ", n.Key.Literal())] = true
+			for name, v := range n.Properties {
+				lines[fmt.Sprint("property ", n.Key.Literal(), " ", name, " ", v)] = true
+			}
 			if n.Label != "" {
 				lines[fmt.Sprint("label ", n.Key.Literal(), " ", n.Label)] = true
 			}
@@ -98,7 +101,7 @@ func scribble(tx *db.Tx, rng *rand.Rand, n int) error {
 	}
 	for range n {
 		var err error
-		switch a, b := key(), key(); rng.IntN(8) {
+		switch a, b := key(), key(); rng.IntN(9) {
 		case 0:
 			err = tx.DeleteNode(a)
 		case 1:
@@ -107,6 +110,8 @@ func scribble(tx *db.Tx, rng *rand.Rand, n int) error {
 			err = tx.SetFeatures(a, []float32{rng.Float32(), rng.Float32()})
 		case 3:
 			err = tx.PutNode(db.Node{Key: db.Str(fmt.Sprint("p", rng.IntN(50))), Label: "person"})
+		case 4:
+			err = tx.SetProperties(a, map[string]any{"price": rng.Float64(), "lang": fmt.Sprint("l", rng.IntN(20)), "hidden": nil})
 		default:
 			err = tx.PutEdge(a, b, db.Weight(float32(1+rng.IntN(9))))
 		}

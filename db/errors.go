@@ -74,6 +74,7 @@ const (
 	kindEdge      = "edge"
 	kindRelation  = "relation"
 	kindLabel     = "label"
+	kindProperty  = "property"
 	kindModel     = "model"
 	kindVersion   = "version"
 	kindDecision  = "decision"
@@ -88,7 +89,7 @@ const (
 // errors.Is finds Err in it. Its text says what is wrong, for the person who wrote the name,
 // without the name of a package.
 type Error struct {
-	// Kind is node, edge, label, model, version, decision, policy, option, explorer or estimator,
+	// Kind is node, edge, label, property, model, version, decision, policy, option, explorer or estimator,
 	// or "" for any other argument.
 	Kind       string
 	Name       string   // the name as given; a node is written as [Key.Literal] writes it

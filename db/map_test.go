@@ -16,9 +16,10 @@ import (
 
 // oracle is a database made of maps.
 type oracle struct {
-	directed bool
-	nodes    map[db.Key]string // label and features
-	edges    map[[2]db.Key]float32
+	directed   bool
+	nodes      map[db.Key]string // label and features
+	edges      map[[2]db.Key]float32
+	properties map[db.Key]map[string]any
 }
 
 func (o *oracle) pair(a, b db.Key) [2]db.Key {
@@ -45,7 +46,7 @@ var genOp = rapid.Custom(func(t *rapid.T) op {
 		}
 	})
 	return op{
-		kind: rapid.SampledFrom([]string{"edge", "edge", "edge", "cut", "node", "features", "delete"}).Draw(t, "kind"),
+		kind: rapid.SampledFrom([]string{"edge", "edge", "edge", "cut", "node", "features", "property", "delete"}).Draw(t, "kind"),
 		a:    key.Draw(t, "a"), b: key.Draw(t, "b"),
 		weight:   rapid.SampledFrom([]float32{1, 1, 2, 0.25}).Draw(t, "weight"),
 		features: []float32{float32(rapid.IntRange(0, 3).Draw(t, "x")), 1},
@@ -65,6 +66,8 @@ func (o op) on(tx *db.Tx) error {
 		err = tx.PutNode(db.Node{Key: o.a, Label: "l"})
 	case "features":
 		err = tx.SetFeatures(o.a, o.features)
+	case "property":
+		err = tx.SetProperties(o.a, o.properties())
 	case "delete":
 		err = tx.DeleteNode(o.a)
 	}
@@ -72,6 +75,15 @@ func (o op) on(tx *db.Tx) error {
 		return nil
 	}
 	return err
+}
+
+// properties returns the values that the change sets or removes.
+func (o op) properties() map[string]any {
+	p := map[string]any{"x": float64(o.features[0]), "name": o.b.String()}
+	if o.weight == 2 {
+		p["x"] = nil
+	}
+	return p
 }
 
 // in applies the change to the oracle.
@@ -96,8 +108,20 @@ func (o op) in(w *oracle) {
 		if there {
 			w.nodes[o.a] = name(label, fmt.Sprintf("[%v,%v]", o.features[0], o.features[1]))
 		}
+	case "property":
+		if there {
+			if w.properties[o.a] == nil {
+				w.properties[o.a] = map[string]any{}
+			}
+			for name, v := range o.properties() {
+				if w.properties[o.a][name] = v; v == nil {
+					delete(w.properties[o.a], name)
+				}
+			}
+		}
 	case "delete":
 		delete(w.nodes, o.a)
+		delete(w.properties, o.a)
 		maps.DeleteFunc(w.edges, func(p [2]db.Key, _ float32) bool { return p[0] == o.a || p[1] == o.a })
 	}
 }
@@ -115,6 +139,9 @@ func (o *oracle) agree(t *rapid.T, g *db.DB) {
 				features = fmt.Sprintf("[%v,%v]", n.Features[0], n.Features[1])
 			}
 			nodes[n.Key] = cmp.Or(n.Label, "-") + " " + features
+			if !maps.Equal(n.Properties, o.properties[n.Key]) {
+				return fmt.Errorf("node %v has %v, want %v", n.Key, n.Properties, o.properties[n.Key])
+			}
 			degree := 0.0
 			for e, err := range tx.Neighbors(n.Key) {
 				if err != nil {
@@ -229,7 +256,7 @@ func TestDatabaseIsAMap(t *testing.T) {
 	n := 0
 	rapid.Check(t, func(t *rapid.T) {
 		n++
-		want := &oracle{rapid.Bool().Draw(t, "directed"), map[db.Key]string{}, map[[2]db.Key]float32{}}
+		want := &oracle{rapid.Bool().Draw(t, "directed"), map[db.Key]string{}, map[[2]db.Key]float32{}, map[db.Key]map[string]any{}}
 		direction := db.Undirected
 		if want.directed {
 			direction = db.Directed

@@ -83,11 +83,12 @@ func (tx *Tx) key(id index.ID) Key {
 
 // Node is a stored node.
 type Node struct {
-	Key      Key       `json:"node"`
-	Label    string    `json:"label"`             // "" means none
-	Features []float32 `json:"features,omitzero"` // nil means none
-	Degree   float64   `json:"degree"`            // sum of the weights of its (outgoing) edges; computed, not stored
-	Edges    int       `json:"edges"`             // number of its (outgoing) edges; computed, not stored
+	Key        Key            `json:"node"`
+	Label      string         `json:"label"`               // "" means none
+	Features   []float32      `json:"features,omitzero"`   // nil means none
+	Properties map[string]any `json:"properties,omitzero"` // values of its properties; see Property
+	Degree     float64        `json:"degree"`              // sum of the weights of its (outgoing) edges; computed, not stored
+	Edges      int            `json:"edges"`               // number of its (outgoing) edges; computed, not stored
 }
 
 // AddNode adds a node. It returns ErrExists if there is one with this key, and ErrInput for a key
@@ -103,8 +104,8 @@ func (tx *Tx) AddNode(n Node) error {
 	return tx.PutNode(n)
 }
 
-// PutNode adds a node unless there is one with this key, and sets the label and the features that n
-// has.
+// PutNode adds a node unless there is one with this key, and sets the label, the features and the
+// properties that n has. It removes properties whose value is nil.
 func (tx *Tx) PutNode(n Node) error {
 	b, err := tx.writable()
 	if err != nil {
@@ -122,6 +123,9 @@ func (tx *Tx) PutNode(n Node) error {
 	}
 	if err == nil && n.Features != nil {
 		err = b.SetFeatures(id, n.Features)
+	}
+	if err == nil && n.Properties != nil {
+		return tx.SetProperties(n.Key, n.Properties)
 	}
 	return nodeError(n.Key, err)
 }
@@ -173,7 +177,8 @@ func (tx *Tx) Node(key any) (Node, error) {
 func (tx *Tx) node(id index.ID) Node {
 	v := tx.view()
 	return Node{
-		Key: tx.key(id), Label: v.Meta.Labels[v.Label(id)].Name, Features: slices.Clone(v.Features(id)),
+		Properties: properties(v, id),
+		Key:        tx.key(id), Label: v.Meta.Labels[v.Label(id)].Name, Features: slices.Clone(v.Features(id)),
 		Degree: v.Graph.Degree(id), Edges: v.Graph.OutLen(id),
 	}
 }

@@ -24,12 +24,12 @@
 //	graph, adjacency, edit,
 //	base, dict*                its graph and keys
 //	nodes, properties, vectors labels of nodes and which are deleted, values of their properties, and
-	                           feature vectors
+//	                           feature vectors
 //	stored, meta               rows that are read from the store on demand; the meta record
 //	kv, keyspace               ids, keys, errors, the store, and the keys of its records
 //	package block              encodings of blocks, and the cache of blocks that were read
 //	package column             values of properties, blocks of them, and tests
-	package pages              a persistent array
+//	package pages              a persistent array
 //	package spill              sorting of more edges than memory holds
 //
 // # Key space
@@ -44,11 +44,11 @@
 //	j generation block    dictionary by key, if ids are not in key order: keys and ids in key order, 4 KB
 //	n generation block    node records (label, deleted) of 4096 consecutive ids, unless all are zero
 //	p generation block    values of a property of up to 4096 consecutive ids
-	x generation block    out-rows: a run of their edges, 4 KB
+//	x generation block    out-rows: a run of their edges, 4 KB
 //	y generation block    in-rows, in the same form, if some relation is directed
 //	i generation kind (*) directory of the blocks x or y: the first row of each block; of the dictionary:
 //	                      the first id and key of each block; of the blocks n: which are stored; of the
-	                      blocks p: the first id of each block of each property
+//	                      blocks p: the first id of each block of each property
 //	g generation block    degrees of 2048 consecutive ids
 //	t generation block    1024 of the newest events: edges with times, in the order of their addition
 //	f block          (*)  feature vectors of 16 consecutive ids

@@ -471,3 +471,6 @@ func (c *valueChange) append(b []byte) []byte {
 func decodeValueChange(d *block.Decoder) valueChange {
 	return valueChange{id: d.ID(), property: d.Relation(), value: column.DecodeValue(d)}
 }
+
+// ValueOf returns the value that a Go value means; see [column.Of].
+func ValueOf(x any) (Value, bool) { return column.Of(x) }

@@ -26,6 +26,7 @@ type Source struct {
 	Scorer *model.Scorer
 	Walk   *walk.Walker
 	Linked func(index.ID) bool // whether a node has an edge from one of the nodes; see LinkedTo
+	Accept func(index.ID) bool // whether a node may be a candidate; nil: all may
 }
 
 // LinkedTo returns a function that reports whether a node has an edge from one of the sources.
@@ -70,7 +71,7 @@ func (s *Source) Within(ctx context.Context, n int) (found []index.ID, err error
 func (s *Source) Sample(n int, seed uint64) []index.ID {
 	var ids []index.ID
 	for id := range s.View.Nodes() {
-		if !s.Has(id) && !s.Linked(id) {
+		if !s.Has(id) && !s.Linked(id) && s.accepts(id) {
 			ids = append(ids, id)
 		}
 	}
@@ -95,7 +96,7 @@ func (s *Source) Nearest(ctx context.Context, n int, labels []string) (found []i
 	var value []float64
 	for i, id := range nodes {
 		switch {
-		case s.Has(id), !s.hasLabel(labels, id):
+		case s.Has(id), !s.hasLabel(labels, id), !s.accepts(id):
 		case s.Linked(id):
 			linked++
 		default:
@@ -111,7 +112,7 @@ func (s *Source) Nearest(ctx context.Context, n int, labels []string) (found []i
 // with the node with the largest weight.
 func (s *Source) Similar(ctx context.Context, n int, labels []string) ([]index.ID, error) {
 	accept := func(id index.ID) bool {
-		return s.View.Live(id) && !s.Has(id) && !s.Linked(id) && s.hasLabel(labels, id)
+		return s.View.Live(id) && !s.Has(id) && !s.Linked(id) && s.hasLabel(labels, id) && s.accepts(id)
 	}
 	lists := make([][]index.ID, len(s.Start.Node))
 	for i, at := range s.byWeight() {
@@ -131,6 +132,9 @@ func (s *Source) Similar(ctx context.Context, n int, labels []string) ([]index.I
 	slices.Sort(ids)
 	return ids, nil
 }
+
+// accepts reports whether a node may be a candidate.
+func (s *Source) accepts(id index.ID) bool { return s.Accept == nil || s.Accept(id) }
 
 // hasLabel reports whether a node has one of the given labels. Nil means any.
 func (s *Source) hasLabel(labels []string, id index.ID) bool {

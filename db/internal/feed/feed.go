@@ -172,6 +172,9 @@ func (d *Document) readNames() error {
 	if err := d.haveRelations(); err != nil {
 		return err
 	}
+	if err := d.haveProperties(); err != nil {
+		return err
+	}
 	return d.haveKeys(d.Change.IDs())
 }
 
@@ -184,6 +187,20 @@ func (d *Document) haveRelations() error {
 	for _, e := range d.Edges {
 		if !listed[e.Relation] {
 			return fmt.Errorf("%w: relation %d has no name", index.ErrCorrupt, e.Relation)
+		}
+	}
+	return nil
+}
+
+// haveProperties returns index.ErrCorrupt unless the properties of all values are listed.
+func (d *Document) haveProperties() error {
+	listed := map[uint16]bool{}
+	for _, p := range d.Properties {
+		listed[p.Number] = true
+	}
+	for _, v := range d.Values {
+		if !listed[v.Property] {
+			return fmt.Errorf("%w: property %d has no name", index.ErrCorrupt, v.Property)
 		}
 	}
 	return nil

@@ -10,8 +10,10 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"kith/index/internal/block"
@@ -233,4 +235,74 @@ func (v *Value) UnmarshalBinary(b []byte) error {
 	d := &block.Decoder{B: b}
 	*v = DecodeValue(d)
 	return d.End()
+}
+
+// Of returns the value that a Go value means: a bool, an integer or a float of any size, a string, a
+// time.Time, or a slice of strings. nil means none. It returns false for any other value, and for an
+// integer that is too large.
+func Of(x any) (v Value, ok bool) {
+	switch x := x.(type) {
+	case nil:
+		return v, true
+	case time.Time:
+		return TimeOf(x.UnixMicro()), true
+	case []string:
+		return ListOf(x), true
+	case []any:
+		list := make([]string, len(x))
+		for i := range x {
+			if list[i], ok = x[i].(string); !ok {
+				return v, false
+			}
+		}
+		return ListOf(list), true
+	}
+	switch r := reflect.ValueOf(x); {
+	case r.Kind() == reflect.Bool:
+		return BoolOf(r.Bool()), true
+	case r.Kind() == reflect.String:
+		return StringOf(r.String()), true
+	case r.CanInt():
+		return IntOf(r.Int()), true
+	case r.CanUint() && r.Uint() <= math.MaxInt64:
+		return IntOf(int64(r.Uint())), true
+	case r.CanFloat():
+		return FloatOf(r.Float()), true
+	}
+	return v, false
+}
+
+// Any returns the value as a bool, an int64, a float64, a string, a time.Time in UTC or a []string,
+// which the caller owns; nil for none.
+func (v Value) Any() any {
+	switch v.kind {
+	case Bool:
+		return v.num != 0
+	case Int:
+		return v.num
+	case Float:
+		return v.Float()
+	case String:
+		return v.text
+	case Time:
+		return time.UnixMicro(v.num).UTC()
+	case List:
+		return slices.Clone(v.list)
+	}
+	return nil
+}
+
+// Parts returns the strings of a list, or the value itself, in a form that can be a key of a map.
+func (v Value) Parts() []any {
+	switch v.kind {
+	case String:
+		return []any{v.text}
+	case List:
+		all := make([]any, len(v.list))
+		for i, s := range v.list {
+			all[i] = s
+		}
+		return all
+	}
+	return []any{v.num}
 }
