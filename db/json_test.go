@@ -217,6 +217,8 @@ func populate(v reflect.Value, x float64) {
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		populate(v.Index(0), x)
+	case reflect.Map:
+		v.Set(reflect.ValueOf(map[string]any{"a property": "some <text>"}))
 	case reflect.Interface:
 		value := reflect.ValueOf("some <text>")
 		if !value.Type().Implements(v.Type()) {

@@ -22,8 +22,8 @@ import (
 // no node has takes another type. Edges have a weight and a time, and no properties.
 //
 // In Go a value is a bool, an int64, a float64, a string, a time.Time in UTC or a []string. Any
-// integer, and a float32, is accepted too; an integer becomes a float where the property is one. A
-// time is kept to the microsecond. A string has at most 32 KB, a list at most 1000 strings of 32 KB
+// integer, and a float32, is accepted too. An integer becomes a float where the property is one, and
+// a string in the form of RFC 3339, or a date, a time. A time is kept to the microsecond. A string has at most 32 KB, a list at most 1000 strings of 32 KB
 // together; a string that a list repeats is kept once.
 
 // Property describes a property of nodes.
@@ -79,16 +79,24 @@ func reserved(name string) bool {
 	}, strings.ToLower(name))
 }
 
-// valueFor returns the value for a property that a Go value means. An integer is a float where the
-// property is one.
+// valueFor returns the value for a property that a Go value means.
 func (tx *Tx) valueFor(name string, v any) (index.Value, error) {
 	value, ok := index.ValueOf(v)
 	if !ok {
 		return value, inputf("property %q: %s is no value, want a bool, a number, a string, a time or a list of strings", name, words.Value(v))
 	}
-	if value.Kind() == index.IntegerKind {
-		if number, known := tx.meta().PropertyNumber(name); known && tx.meta().Properties[number].Kind == index.FloatKind {
-			value, _ = index.ValueOf(float64(value.Int()))
+	number, known := tx.meta().PropertyNumber(name)
+	if !known {
+		return value, nil
+	}
+	switch is := tx.meta().Properties[number].Kind; {
+	case is == index.FloatKind && value.Kind() == index.IntegerKind:
+		return valueOf(float64(value.Int())), nil
+	case is == index.TimeKind && value.Kind() == index.StringKind:
+		for _, form := range []string{time.RFC3339Nano, time.DateOnly} {
+			if t, err := time.Parse(form, value.Text()); err == nil {
+				return valueOf(t), nil
+			}
 		}
 	}
 	return value, nil
