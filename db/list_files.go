@@ -136,7 +136,8 @@ func (db *DB) Pairs(ctx context.Context, r io.Reader, o LoadOptions) (pairs []Ed
 		return nil, nil, err
 	}
 	err = eachLine(ctx, list.Edges(), &LoadReport{}, &o, func(e edgelist.Edge) error {
-		pairs = append(pairs, Edge{Src: keyWithLabel(o.SourceLabel, e.Src), Dst: keyWithLabel(o.TargetLabel, e.Dst), Relation: e.Relation, Weight: e.Weight})
+		src, dst := keyWithLabel(cmp.Or(o.SourceLabel, e.SrcLabel), e.Src), keyWithLabel(cmp.Or(o.TargetLabel, e.DstLabel), e.Dst)
+		pairs = append(pairs, Edge{Src: src, Dst: dst, Relation: cmp.Or(e.Relation, o.Relation), Weight: e.Weight})
 		return nil
 	}, func() error { return db.fitsWork("a list of pairs", listedPairBytes*int64(len(pairs))) })
 	return pairs, list.Notes, err
@@ -185,8 +186,7 @@ func eachPart(folder fs.FS, o LoadOptions, f func(io.Reader, edgelist.Part, Load
 	for _, p := range parts {
 		file, err := p.Open(folder)
 		if err == nil {
-			o.Name, o.Format, o.Dialect = p.Name, edgelist.AnyFormat, edgelist.Dialect{}
-			err = f(file, p, o)
+			err = f(file, p, o.ForPart(p))
 			file.Close() // read only
 		}
 		if err != nil {
@@ -199,7 +199,7 @@ func eachPart(folder fs.FS, o LoadOptions, f func(io.Reader, edgelist.Part, Load
 // FolderParts returns the files that [DB.LoadFolder] loads, in order.
 func FolderParts(folder fs.FS, o LoadOptions) ([]edgelist.Part, error) {
 	if o.SourceLabel != "" || o.TargetLabel != "" {
-		return nil, inputf("a label of sources or targets is for a file: the nodes of a folder are of one kind")
+		return nil, inputf("a label of sources or targets is for a file: a folder says itself of which kinds its nodes are")
 	}
 	if o.Format != edgelist.AnyFormat && o.Format != edgelist.Folder {
 		return nil, inputf("format %v: a folder is read as %v", o.Format, edgelist.Folder)
@@ -217,7 +217,7 @@ func (db *DB) loadPart(ctx context.Context, r io.Reader, p edgelist.Part, o Load
 		load = db.LoadFeatures
 	}
 	return load(ctx, r, LoadNodesOptions{
-		Name: o.Name, Keyless: p.Keyless, Tables: o.Tables, MaxErrors: o.MaxErrors, Malformed: o.Malformed, Progress: o.Progress,
+		Name: o.Name, Label: p.Label, Keyless: p.Keyless, Tables: o.Tables, MaxErrors: o.MaxErrors, Malformed: o.Malformed, Progress: o.Progress,
 	})
 }
 

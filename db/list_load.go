@@ -65,6 +65,16 @@ type LoadOptions struct {
 	// DryRun makes Load report what it would do, and the memory and disk space that the graph would
 	// take, without changing anything.
 	DryRun bool
+
+	relations map[string]string // names of relations by their names in the list
+}
+
+// ForPart returns the options to load a part of a folder with.
+func (o LoadOptions) ForPart(p edgelist.Part) LoadOptions {
+	o.Name, o.Format, o.Dialect = p.Name, edgelist.AnyFormat, edgelist.Dialect{}
+	o.Relation, o.relations = cmp.Or(o.Relation, p.Relation), p.Relations
+	o.SourceLabel, o.TargetLabel = p.SrcLabel, p.DstLabel
+	return o
 }
 
 // LoadNodesOptions says how to read a list of nodes or of features. The zero value detects format
@@ -358,7 +368,7 @@ func eachLine[T any](
 // undirected graph once.
 func (db *DB) openEdges(ctx context.Context, r io.Reader, o *LoadOptions, directed bool, s *scratch) (*edgelist.Reader, error) {
 	list, err := edgelist.NewReader(ctxio.Reader(ctx, r), edgelist.Options{
-		Format: o.Format, Name: o.Name, Columns: o.Columns, Names: o.Names, Times: o.Times, Related: o.Relation != "", Negative: o.Negative,
+		Format: o.Format, Name: o.Name, Columns: o.Columns, Names: o.Names, Times: o.Times, Related: o.Relation != "", Relations: o.relations, Negative: o.Negative,
 		Dialect: o.Dialect, Labelled: o.SourceLabel != "" || o.TargetLabel != "", Directed: directed, MaxSplit: db.opts.memory(workPart) / splitFraction,
 		Tables: o.Tables, Memory: db.opts.memory(workPart) / tableFraction,
 		Spool: func() (edgelist.Spool, error) { return s.make() },
@@ -384,12 +394,13 @@ type bulkEdges struct {
 		number uint16
 		known  bool
 	}
+	labels [2]string // of the ends of the previous edge
 }
 
 // newBulkEdges returns ErrInput for a relation of the list that cannot have its direction. directed
 // is the direction of the database.
 func newBulkEdges(bulk *index.Bulk, o *LoadOptions, directed bool) (*bulkEdges, error) {
-	b := &bulkEdges{bulk: bulk, o: o, directed: directed}
+	b := &bulkEdges{bulk: bulk, o: o, directed: directed, labels: [2]string{o.SourceLabel, o.TargetLabel}}
 	if o.Direction != 0 {
 		b.directed = o.Direction == Directed
 	}
@@ -435,8 +446,12 @@ func (b *bulkEdges) setRelation(name string) error {
 // direction, and too many relations, end the load.
 func (b *bulkEdges) add(e edgelist.Edge) error {
 	name := cmp.Or(e.Relation, b.o.Relation)
-	src, dst := keyWithLabel(b.o.SourceLabel, e.Src), keyWithLabel(b.o.TargetLabel, e.Dst)
+	labels := [2]string{cmp.Or(b.o.SourceLabel, e.SrcLabel), cmp.Or(b.o.TargetLabel, e.DstLabel)}
+	src, dst := keyWithLabel(labels[0], e.Src), keyWithLabel(labels[1], e.Dst)
 	err := errors.Join(src.Valid(), dst.Valid())
+	if err == nil && labels != b.labels {
+		err, b.labels = b.bulk.SetLabels(labels[0], labels[1]), labels
+	}
 	if err == nil && !index.ValidWeight(e.Weight) {
 		err = fmt.Errorf("%w: %v", index.ErrWeight, e.Weight)
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"kith/db"
 	"kith/db/dbtest"
@@ -64,7 +65,7 @@ func TestLoadFolderRefuses(t *testing.T) {
 		{db.LoadOptions{Split: "../raw/train"}, "there are: a, b"},
 		{db.LoadOptions{Split: "/train"}, "there are: a, b"},
 		{db.LoadOptions{Format: edgelist.CSV}, "a folder is read as ogb"},
-		{db.LoadOptions{TargetLabel: "item"}, "one kind"},
+		{db.LoadOptions{TargetLabel: "item"}, "a folder says itself"},
 	} {
 		g := dbtest.Open(t, inMemory)
 		_, err := g.LoadFolder(context.Background(), folder, c.o)
@@ -111,5 +112,47 @@ func TestLoadFolderOfCora(t *testing.T) {
 			}
 			return nil
 		})
+	}
+}
+
+// A folder of nodes of several types gives labels and relations, and a folder of numbered relations
+// gives relations.
+func TestLoadFolderOfRelations(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	typed := fstest.MapFS{}
+	for name, text := range map[string]string{
+		"raw/num-node-dict.csv.gz": "disease,drug\n2,2\n", "raw/relations/drug___treats___disease/edge.csv.gz": "0,1\n1,0\n",
+		"raw/relations/drug___with___drug/edge.csv.gz": "0,1\n", "raw/node-feat/drug/node-feat.csv.gz": "1,2\n3,4\n",
+	} {
+		typed[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	g := dbtest.Open(t, &db.Options{InMemory: true, Direction: db.Directed})
+	_, err := g.LoadFolder(ctx, typed, db.LoadOptions{})
+	must(t, err)
+	view(t, g, func(tx *db.Tx) error {
+		want := []string{
+			`"disease:0" "disease" []`, `"disease:1" "disease" []`, `"drug:0" "drug" [1 2]`, `"drug:1" "drug" [3 4]`,
+			`"treats" 'drug:0'-'disease:1':1@0`, `"treats" 'drug:1'-'disease:0':1@0`, `"with" 'drug:0'-'drug:1':1@0`,
+		}
+		for i := range want[:4] {
+			want[i] = strings.Replace(strings.Replace(want[i], `"`, "'", 1), `"`, "'", 1)
+		}
+		slices.Sort(want)
+		if got := contents(tx); !slices.Equal(got, want) {
+			t.Errorf("%q\nwant %q", got, want)
+		}
+		return nil
+	})
+	numbered := fstest.MapFS{"edge.csv": {}, "raw/edge.csv.gz": {Data: []byte("0,1\n1,2\n")}, "raw/edge_reltype.csv.gz": {Data: []byte("0\n3\n")}}
+	h := dbtest.Open(t, inMemory)
+	reports, err := h.LoadFolder(ctx, numbered, db.LoadOptions{Direction: db.Directed})
+	if err != nil || len(reports) != 1 || reports[0].Relations != 2 || !reports[0].Directed {
+		t.Errorf("%+v, %v", reports, err)
+	}
+	h = dbtest.Open(t, inMemory)
+	reports, err = h.LoadFolder(ctx, numbered, db.LoadOptions{Relation: "cites"})
+	if err != nil || len(reports) != 1 || reports[0].Relations != 1 || reports[0].Edges != 2 {
+		t.Errorf("%+v, %v", reports, err)
 	}
 }

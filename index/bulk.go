@@ -73,6 +73,9 @@ func (b *Bulk) Close() { _ = b.writer.wait() }
 // none. Two labels become partners. It returns an error for an invalid label.
 func (b *Bulk) SetLabels(source, target string) (err error) {
 	m := b.s.Meta
+	if b.labels != nil {
+		m.Labels = b.labels
+	}
 	if b.source, err = m.label(source); err == nil {
 		b.target, err = m.label(target)
 	}

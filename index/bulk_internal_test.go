@@ -52,8 +52,9 @@ func bulkOf(s *Snapshot, lines []bulkLine, o BulkOptions) (*Snapshot, *Bulk, err
 func collect(s *Snapshot, lines []bulkLine, o BulkOptions) (*Bulk, error) {
 	b := s.Bulk(o)
 	for i, l := range lines {
-		if i == len(lines)/2 && s.Meta.Directed { // for half of the lines of half of the tests
-			if err := b.SetLabels("from", "to"); err != nil {
+		if i >= len(lines)/2 && s.Meta.Directed { // for half of the lines of half of the tests
+			pair := [][2]string{{"from", "to"}, {"", "to"}, {"to", "other"}}[i%3]
+			if err := b.SetLabels(pair[0], pair[1]); err != nil {
 				return b, err
 			}
 		}

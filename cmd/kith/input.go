@@ -22,7 +22,7 @@ type input struct {
 	kind    edgelist.Kind
 	keyless bool
 	label   string          // label of the nodes of a list of nodes
-	part    bool            // whether the file is part of a folder
+	part    *edgelist.Part  // the part of a folder that the file is; nil for a file of its own
 	notes   []edgelist.Note // files and arrays of the folder that are not read
 	// open returns the file and its length, or 0 if the length is unknown.
 	open func(context.Context) (io.ReadCloser, int64, error)
@@ -79,7 +79,7 @@ func (l *load) folder(name string) (list []input, err error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	for _, p := range parts {
-		list = append(list, input{name: p.Name, kind: p.Kind, keyless: p.Keyless, part: true, notes: p.Notes, open: func(ctx context.Context) (io.ReadCloser, int64, error) {
+		list = append(list, input{name: p.Name, kind: p.Kind, keyless: p.Keyless, label: p.Label, part: &p, notes: p.Notes, open: func(ctx context.Context) (io.ReadCloser, int64, error) {
 			return openSized(query.Await(ctx, func() (io.ReadCloser, error) { return p.Open(root) }))
 		}})
 	}

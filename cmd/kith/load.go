@@ -49,8 +49,8 @@ optional relation, weight or time), CSV or TSV with or without a header, lists o
 that it links to (--format lists), Matrix Market, a NumPy array
 of two or three columns (.npy, .npz), the links of a split (.pt), or Parquet; plain, gzip,
 zstd or bzip2. The format is detected from the first bytes. A file may be - for standard input, a
-URL, or a folder of the Open Graph Benchmark, whose labels, features, weights and years are
-loaded too. Other formats, such as GraphML, DOT, JSON or a pointer of Git LFS, are refused
+URL, or a folder of the Open Graph Benchmark, whose labels, features, relations, weights and
+years are loaded too. Other formats, such as GraphML, DOT, JSON or a pointer of Git LFS, are refused
 with an error that says what to do instead. Notes name what was not read: columns, arrays
 of a .npz or .pt file, files of a folder.
 
@@ -219,7 +219,7 @@ func (l *load) all(files []string) (list []input, err error) {
 			list = append(list, some...)
 		}
 	}
-	if l.options.Split != "" && !slices.ContainsFunc(list, func(in input) bool { return in.part }) {
+	if l.options.Split != "" && !slices.ContainsFunc(list, func(in input) bool { return in.part != nil }) {
 		return nil, errors.New("--split needs a FILE that is a folder")
 	}
 	return list, nil
@@ -236,9 +236,8 @@ func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 		return err
 	}
 	o := l.options
-	o.Name = in.name
-	if in.part {
-		o.Format, o.Dialect = edgelist.AnyFormat, edgelist.Dialect{}
+	if o.Name = in.name; in.part != nil {
+		o = o.ForPart(*in.part)
 	}
 	o.Malformed = func(err error) { l.reject(in.name, err) }
 	began, bar := time.Now(), cli.NewBar(l.stderr)

@@ -70,7 +70,9 @@
 // [NewNodes] reads labels and [NewFeatures] reads vectors, each with a key, or without keys for the
 // nodes from 0 in order, where a blank line stands for a node without data. [Parts] finds all files
 // of a graph in a folder of the Open Graph Benchmark (ogb.stanford.edu), and names the files that
-// are not read. The weights and years that a folder has in files of their own belong to its edges.
+// are not read. The relations, weights and years that a folder has in files of their own belong to
+// its edges. The types of nodes that a folder or a split has, in which nodes are numbered apart,
+// are labels.
 //
 // # Writing
 //
@@ -92,11 +94,11 @@
 // # Benchmarks
 //
 // The links of a part of a split, or with Options.Unlinked its pairs without a link, are in a file
-// of PyTorch: a dictionary of arrays called edge, source_node and target_node, head and tail, or
-// edge_index. The file is a Python pickle, a program that can do anything. The interpreter here
-// supports values, arrays and tensors, and rejects the rest. The pickle readers for Go allocate
-// what a length in the file claims, and support the bytes of old NumPy arrays only with
-// user-defined classes.
+// of PyTorch: a dictionary of arrays called edge, source_node and target_node, head and tail, with
+// a relation, or edge_index. The file is a Python pickle, a program that can do anything. The
+// interpreter here supports values, arrays and tensors, and rejects the rest. The pickle readers
+// for Go allocate what a length in the file claims, and support the bytes of old NumPy arrays only
+// with user-defined classes.
 //
 // # Notes
 //

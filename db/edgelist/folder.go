@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -27,9 +28,15 @@ type Part struct {
 	Name    string
 	Kind    Kind
 	Keyless bool
-	Notes   []Note            // what of the folder is not read
-	count   int               // number of nodes, if the file holds nothing else
-	beside  [roleCount]string // names of the files with the values of the edges, by role
+	// Label is the label of all nodes of a list of nodes, SrcLabel and DstLabel are those of the
+	// sources and targets of edges, and Relation is the relation of edges. They are "" if the list
+	// says it for each line, or nothing does.
+	Label, SrcLabel, DstLabel, Relation string
+	// Relations are the names of relations by their names in the list, as in Options.
+	Relations map[string]string
+	Notes     []Note            // what of the folder is not read
+	count     int               // number of nodes, if the file holds nothing else
+	beside    [roleCount]string // names of the files with the values of the edges, by role
 }
 
 var (
@@ -47,6 +54,9 @@ var (
 // raw/edge_year.csv.gz, or, if split is not "", of the folder split. split is train, valid, test,
 // all for the three, or several, separated by commas. If there is more than one way to split, the
 // way is named too, as in random0/train.
+//
+// A folder with nodes of several types, as ogbl-biokg and ogbn-mag, has a folder of edges for each
+// relation, whose name holds the types of sources and targets. The types are labels.
 func Parts(folder fs.FS, split string) ([]Part, error) {
 	raw := ""
 	if exists(folder, "raw") {
@@ -62,7 +72,14 @@ func Parts(folder fs.FS, split string) ([]Part, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts[:len(parts)-1], links...)
+		names := map[string]string{}
+		for _, p := range parts {
+			maps.Copy(names, p.Relations)
+		}
+		for i := range links {
+			links[i].Relations = names
+		}
+		parts = append(slices.DeleteFunc(parts, func(p Part) bool { return p.Kind == Edges }), links...)
 	}
 	parts[len(parts)-1].Notes = notes
 	return parts, nil
@@ -71,12 +88,22 @@ func Parts(folder fs.FS, split string) ([]Part, error) {
 // notesOfUnread returns a note with the names of the files of a graph that are not read. Without
 // withEdges, the files of the edges are not missed.
 func notesOfUnread(folder fs.FS, raw string, parts []Part, split bool) (notes []Note) {
-	known := []string{raw + "num-node-list.csv.gz", raw + "num-edge-list.csv.gz"}
+	known := []string{
+		raw + "num-node-list.csv.gz", raw + "num-edge-list.csv.gz", raw + "num-node-dict.csv.gz", raw + "triplet-type-list.csv.gz",
+		raw + "nodetype-has-feat.csv.gz", raw + "nodetype-has-label.csv.gz",
+	}
+	dirs := []string{path.Clean("./" + raw), "mapping"}
+	for _, kind := range []string{"node-feat", "node-label"} {
+		types, _ := entries(folder, path.Join(raw, kind)) // there may be no such folder
+		for _, of := range types {
+			dirs = append(dirs, path.Join(raw, kind, of))
+		}
+	}
 	for _, p := range parts {
 		known = append(append(known, p.Name), p.beside[:]...)
 	}
 	var unread []string
-	for _, dir := range []string{path.Clean("./" + raw), "mapping"} {
+	for _, dir := range dirs {
 		names, _ := entries(folder, dir) // there may be no such folder
 		for _, name := range names {
 			file := path.Join(dir, name)
@@ -113,22 +140,110 @@ func rawParts(folder fs.FS, raw string) (parts []Part, err error) {
 			parts = append(parts, p)
 		}
 	}
-	edges := Part{Name: raw + "edge.csv.gz", Kind: Edges}
-	if exists(folder, edges.Name) {
-		for r := range roles {
-			if name := raw + roles[r].file; roles[r].file != "" && exists(folder, name) {
-				edges.beside[r] = name
-			}
-		}
+	if edges := edgesPart(folder, raw); exists(folder, edges.Name) {
 		return append(parts, edges), nil
 	}
 	if name := raw + "data.npz"; exists(folder, name) {
 		return append(parts, Part{Name: name, Kind: Edges}), nil
 	}
-	if types, _ := entries(folder, path.Join(raw, "relations")); len(types) > 0 {
-		return nil, fmt.Errorf("%w of nodes of one type: the edges are in %srelations%s; load each edge.csv.gz there, with the options source_label and target_label", errFolder, raw, among(types))
+	if relations, _ := entries(folder, path.Join(raw, "relations")); len(relations) > 0 {
+		return typedParts(folder, raw, relations)
 	}
 	return nil, fmt.Errorf("%w: %sedge.csv.gz is not there, nor %[2]sdata.npz", errFolder, raw)
+}
+
+// edgesPart returns the edges of a folder, with the values that other files have.
+func edgesPart(folder fs.FS, dir string) Part {
+	edges := Part{Name: dir + "edge.csv.gz", Kind: Edges}
+	for r := range roles {
+		if name := dir + roles[r].file; roles[r].file != "" && exists(folder, name) {
+			edges.beside[r] = name
+		}
+	}
+	return edges
+}
+
+// typedParts returns the files of the folder raw of a graph with nodes of several types. relations
+// are folders called SOURCE___RELATION___TARGET.
+func typedParts(folder fs.FS, raw string, relations []string) (parts []Part, err error) {
+	types, err := countTypes(folder, raw+"num-node-dict.csv.gz")
+	if err != nil {
+		return nil, fmt.Errorf("edgelist: %snum-node-dict.csv.gz: %w", raw, err)
+	}
+	for _, of := range types {
+		of.Name, of.Kind = raw+"num-node-dict.csv.gz ("+of.Label+")", Labels
+		parts = append(parts, of)
+		features := Part{Name: raw + "node-feat/" + of.Label + "/node-feat.csv.gz", Kind: Features, Keyless: true, Label: of.Label}
+		if exists(folder, features.Name) {
+			parts = append(parts, features)
+		}
+	}
+	for _, name := range relations {
+		words := strings.Split(name, "___")
+		if len(words) != 3 {
+			return nil, fmt.Errorf("%w: the folder %srelations/%s is not called SOURCE___RELATION___TARGET", errFolder, raw, name)
+		}
+		edges := edgesPart(folder, raw+"relations/"+name+"/")
+		edges.SrcLabel, edges.Relation, edges.DstLabel = words[0], words[1], words[2]
+		if number := edges.beside[roleRelation]; number != "" {
+			text, err := readSmall(folder, number)
+			if err != nil && !errors.Is(err, io.ErrShortBuffer) {
+				return nil, fmt.Errorf("edgelist: %s: %w", number, err)
+			}
+			first, _, _ := bytes.Cut(text, []byte("\n"))
+			edges.Relations = map[string]string{string(bytes.TrimSpace(first)): words[1]}
+			edges.beside[roleRelation] = "" // all of its lines have this number
+		}
+		parts = append(parts, edges)
+	}
+	return parts, nil
+}
+
+// countTypes reads a file with a header of the types of nodes and a line of their numbers. It
+// returns a part for each type that has nodes.
+func countTypes(folder fs.FS, name string) (types []Part, err error) {
+	text, err := readSmall(folder, name)
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Fields(string(text))
+	if len(lines) != 2 {
+		return nil, fmt.Errorf("%d lines, expected the types of nodes and the numbers of one graph", len(lines))
+	}
+	names, numbers := strings.Split(lines[0], ","), strings.Split(lines[1], ",")
+	if len(names) != len(numbers) {
+		return nil, fmt.Errorf("%d types and %d numbers", len(names), len(numbers))
+	}
+	for i := range names {
+		n, err := strconv.Atoi(numbers[i])
+		if err != nil || n < 0 || n > maxNodes {
+			return nil, fmt.Errorf("%.100q is not the number of nodes of a type", numbers[i])
+		}
+		if n > 0 {
+			types = append(types, Part{Label: names[i], count: n})
+		}
+	}
+	return types, nil
+}
+
+// readSmall returns the content of a compressed file, and io.ErrShortBuffer with the start of a
+// file that is longer than a file of few numbers.
+func readSmall(folder fs.FS, name string) ([]byte, error) {
+	const most = 16 << 10
+	f, err := folder.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r, _, err := decompress(f)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && len(text) > most {
+		err = io.ErrShortBuffer
+	}
+	return text, err
 }
 
 // maxNodes is the largest number of nodes that is accepted.
@@ -136,16 +251,7 @@ const maxNodes = 1 << 28
 
 // countNodes reads a file with the number of nodes of a graph.
 func countNodes(folder fs.FS, name string) (int, error) {
-	f, err := folder.Open(name)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	r, _, err := decompress(f)
-	if err != nil {
-		return 0, err
-	}
-	text, err := io.ReadAll(io.LimitReader(r, 1<<10))
+	text, err := readSmall(folder, name)
 	if err != nil {
 		return 0, err
 	}

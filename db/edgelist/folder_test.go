@@ -1,6 +1,7 @@
 package edgelist
 
 import (
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -75,8 +76,16 @@ func TestFolderOfWeightsAndYears(t *testing.T) {
 		{"other files", map[string]string{
 			"raw/edge.csv.gz": edges, "raw/edge_feat.csv.gz": "", "raw/node_year.csv.gz": "", "raw/notes.txt": "", "mapping/nodeidx2paperid.csv.gz": "", "split/time/train.pt": "",
 		}, Options{}, "src,dst; 0>1; 1>2; files not read: raw/edge_feat.csv.gz, raw/node_year.csv.gz, mapping/nodeidx2paperid.csv.gz"},
-		{"types", map[string]string{"raw/relations/drug___treats___disease/edge.csv.gz": edges, "raw/triplet-type-list.csv.gz": ""}, Options{},
-			"edgelist: not a folder of the Open Graph Benchmark of nodes of one type: the edges are in raw/relations (there are: drug___treats___disease); load each edge.csv.gz there, with the options source_label and target_label"},
+		{"relations", map[string]string{"raw/edge.csv.gz": edges, "raw/edge_reltype.csv.gz": string(zip("7\n0\n"))}, Options{},
+			"src=source,relation=relation,dst=target; 0>1 r=7; 1>2 r=0"},
+		{"relations that are not asked for", map[string]string{"raw/edge.csv.gz": edges, "raw/edge_reltype.csv.gz": string(zip("7\n0\n"))}, Options{Related: true},
+			"src=source,dst=target; 0>1; 1>2"},
+		{"types without their numbers", map[string]string{"raw/relations/drug___treats___disease/edge.csv.gz": edges}, Options{},
+			"edgelist: raw/num-node-dict.csv.gz: open raw/num-node-dict.csv.gz: file does not exist"},
+		{"types with a number missing", map[string]string{"raw/relations/a___b___c/edge.csv.gz": edges, "raw/num-node-dict.csv.gz": string(zip("a,c\n1\n"))}, Options{},
+			"edgelist: raw/num-node-dict.csv.gz: 2 types and 1 numbers"},
+		{"types of another name", map[string]string{"raw/relations/a-b-c/edge.csv.gz": edges, "raw/num-node-dict.csv.gz": string(zip("a,c\n1,2\n"))}, Options{},
+			"edgelist: not a folder of the Open Graph Benchmark: the folder raw/relations/a-b-c is not called SOURCE___RELATION___TARGET"},
 	} {
 		if got := strings.TrimPrefix(describeLast(folderOf(c.files), c.o), "; "); got != strings.TrimPrefix(c.want, "src,dst; ") {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
@@ -91,5 +100,42 @@ func TestNotesOfASplit(t *testing.T) {
 	parts, err := Parts(folder, "train")
 	if err != nil || len(parts) != 1 || len(parts[0].Notes) != 1 || parts[0].Notes[0].String() != "files not read: raw/node_year.csv.gz" {
 		t.Errorf("%+v, %v", parts, err)
+	}
+}
+
+// A folder of nodes of several types says which labels and relations the files have. A split names
+// relations by the numbers that the folder raw has.
+func TestFolderOfTypes(t *testing.T) {
+	t.Parallel()
+	edges := string(zip("0,1\n1,0\n"))
+	folder := folderOf(map[string]string{
+		"raw/num-node-dict.csv.gz":                               string(zip("disease,drug,gene\n2,3,0\n")),
+		"raw/triplet-type-list.csv.gz":                           "",
+		"raw/node-feat/drug/node-feat.csv.gz":                    "",
+		"raw/node-label/drug/node-label.csv.gz":                  "",
+		"raw/relations/drug___treats___disease/edge.csv.gz":      edges,
+		"raw/relations/drug___with_x___drug/edge.csv.gz":         edges,
+		"raw/relations/drug___with_x___drug/edge_reltype.csv.gz": string(zip("12\n12\n")),
+		"split/random/train.pt":                                  "",
+	})
+	describe := func(split string) (list []string) {
+		parts, err := Parts(folder, split)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range parts {
+			list = append(list, fmt.Sprintf("%s %s%s>%s %s %v %v", p.Name, p.Label, p.SrcLabel, p.DstLabel, p.Relation, p.Relations, p.Notes))
+		}
+		return list
+	}
+	nodes := []string{"raw/num-node-dict.csv.gz (disease) disease>  map[] []", "raw/num-node-dict.csv.gz (drug) drug>  map[] []", "raw/node-feat/drug/node-feat.csv.gz drug>  map[] []"}
+	const unread = "[files not read: raw/node-label/drug/node-label.csv.gz]"
+	for split, want := range map[string][]string{
+		"":      {"raw/relations/drug___treats___disease/edge.csv.gz drug>disease treats map[] []", "raw/relations/drug___with_x___drug/edge.csv.gz drug>drug with_x map[12:with_x] " + unread},
+		"train": {"split/random/train.pt >  map[12:with_x] " + unread},
+	} {
+		if got := describe(split); !slices.Equal(got, append(slices.Clone(nodes), want...)) {
+			t.Errorf("split %q:\n%s", split, strings.Join(got, "\n"))
+		}
 	}
 }

@@ -29,6 +29,9 @@ type Options struct {
 	Unlinked bool
 	// Related says that the caller knows the relation of the edges, so that no column is read for it.
 	Related bool
+	// Relations are the names of relations by their names in the list, such as numbers. A relation
+	// that it does not have keeps its name.
+	Relations map[string]string
 	// Negative is the relation of the edges with a negative weight, which is made positive. ""
 	// means that such a weight is malformed.
 	Negative string
@@ -53,9 +56,12 @@ type Options struct {
 type Edge struct {
 	Line     int64 // from 1; in an array, the number of the edge
 	Src, Dst Token
-	Relation string  // "" if the list has no relations, or none for the edge
-	Weight   float32 // finite and positive; 1 if the list has no weights
-	Time     int64   // 0 if the list has no times
+	Relation string // "" if the list has no relations, or none for the edge
+	// SrcLabel and DstLabel are the labels of the ends in a list that numbers the nodes of each
+	// label from 0. They are "" in other lists.
+	SrcLabel, DstLabel string
+	Weight             float32 // finite and positive; 1 if the list has no weights
+	Time               int64   // 0 if the list has no times
 }
 
 // Token is the name of a node: an integer or a string. Tokens can be compared with ==.
@@ -133,10 +139,11 @@ func (d *Detected) hint(option, value, format string, args ...any) {
 type Reader struct {
 	source source
 	*Detected
-	negative  string   // relation of edges with a negative weight
-	negatives int64    // number of these edges
-	untimed   int64    // number of edges without a time in a list with times
-	overlap   *overlap // nil if sources and targets are not compared
+	renamed   map[string]string // Options.Relations
+	negative  string            // relation of edges with a negative weight
+	negatives int64             // number of these edges
+	untimed   int64             // number of edges without a time in a list with times
+	overlap   *overlap          // nil if sources and targets are not compared
 }
 
 // ErrRelated is returned by [NewReader] for a column of relations in a list of one relation.
@@ -199,7 +206,7 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Reader{source: of, Detected: of.detected(), negative: o.Negative}
+	l := &Reader{source: of, Detected: of.detected(), renamed: o.Relations, negative: o.Negative}
 	if kinds := l.kinds || l.Names != (Names{}) && twoKinds(l.Names.Src, l.Names.Dst); kinds && !o.Labelled {
 		l.overlap = newOverlap()
 	}
@@ -283,9 +290,13 @@ func (r *Reader) Edges() iter.Seq2[Edge, error] {
 	}
 }
 
-// look gives an edge with a negative weight its relation, and counts such edges, edges without a
-// time, and numbers that are both sources and targets.
+// look gives an edge its relation if it has another name in the list, or a negative weight. It
+// counts edges with a negative weight or without a time, and numbers that are both sources and
+// targets.
 func (r *Reader) look(e *Edge) {
+	if name, ok := r.renamed[e.Relation]; ok {
+		e.Relation = name
+	}
 	if e.Weight < 0 {
 		e.Weight, e.Relation = -e.Weight, r.negative
 		r.negatives++

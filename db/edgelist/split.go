@@ -25,7 +25,9 @@ type splitEdges struct {
 	values    [roleCount]*tensor // values of the edges; nil means none
 	relations nameSet
 	signed    bool // weights may be negative
-	read      int64
+	// labels are the labels of the ends of each row, if nodes are numbered within their labels.
+	labels [2][]string
+	read   int64
 }
 
 // newSplit reads a part of a link prediction benchmark, which PyTorch saved as a dictionary of
@@ -62,7 +64,7 @@ type splitArrays struct{ source, target string } // target is "" if source has b
 // and in PyTorch Geometric.
 func linkArrays(negative bool) []splitArrays {
 	if negative {
-		return []splitArrays{{"edge_neg", ""}, {"source_node", "target_node_neg"}, {"neg_edge_label_index", ""}, {"neg_edge_index", ""}}
+		return []splitArrays{{"edge_neg", ""}, {"source_node", "target_node_neg"}, {"head", "tail_neg"}, {"head_neg", "tail"}, {"neg_edge_label_index", ""}, {"neg_edge_index", ""}}
 	}
 	return []splitArrays{{"edge", ""}, {"source_node", "target_node"}, {"head", "tail"}, {"edge_index", ""}, {"pos_edge_label_index", ""}}
 }
@@ -76,9 +78,6 @@ func splitOf(value any, storage func(string) []byte, o Options) *splitEdges {
 	}
 	if !ok {
 		fail("the file holds no dictionary of arrays")
-	}
-	if d["head_type"] != nil {
-		fail("its nodes are numbered within types, which are not read: %s", strings.Join(slices.Sorted(maps.Keys(d)), ", "))
 	}
 	names := linkArrays(o.Unlinked)
 	i := slices.IndexFunc(names, func(n splitArrays) bool { return d[n.source] != nil && (n.target == "" || d[n.target] != nil) })
@@ -95,6 +94,7 @@ func splitOf(value any, storage func(string) []byte, o Options) *splitEdges {
 		return a
 	}
 	s.setEnds(names[i], get)
+	s.setLabels(d, read)
 	if !o.Unlinked {
 		s.setValues(d, read, get, o)
 	}
@@ -106,6 +106,29 @@ func splitOf(value any, storage func(string) []byte, o Options) *splitEdges {
 		s.noteUnread(d, read)
 	}
 	return s
+}
+
+// setLabels sets the labels of the ends, which are lists of texts.
+func (s *splitEdges) setLabels(d map[string]any, read map[string]bool) {
+	for end, name := range []string{"head_type", "tail_type"} {
+		list, ok := d[name].(*pickleList)
+		if d[name] == nil {
+			continue
+		}
+		if !ok || int64(len(list.items)) != s.ends[0].rows {
+			fail("%s is not a list of as many texts as there are edges", name)
+		}
+		read[name] = true
+		var shared nameSet
+		for _, item := range list.items {
+			text, _ := item.(string)
+			label, ok := shared.of([]byte(text))
+			if !ok || label == "" {
+				fail("%s holds %v, which is no label", name, item)
+			}
+			s.labels[end] = append(s.labels[end], label)
+		}
+	}
 }
 
 // setValues sets the arrays of the other values of the edges.
@@ -272,6 +295,11 @@ func (s *splitEdges) next(e *Edge) error {
 	s.read++
 	e.Line = s.read
 	e.Src, e.Dst = Token{Int: s.ends[0].at(row, 0).whole, IsInt: true}, Token{Int: s.ends[1].at(row, col).whole, IsInt: true}
+	for end, to := range []*string{&e.SrcLabel, &e.DstLabel} {
+		if s.labels[end] != nil {
+			*to = s.labels[end][row]
+		}
+	}
 	ok := true
 	if a := s.values[roleRelation]; a != nil {
 		if e.Relation, ok = s.relations.number(a.at(row, 0)); !ok {

@@ -173,6 +173,15 @@ func ints(key string, cols int, values ...int64) string {
 		string(binary.LittleEndian.AppendUint32(nil, uint32(8*len(values)))) + string(words(values...)) + "tb"
 }
 
+// texts returns the key and the value of a list of strings.
+func texts(key string, values ...string) string {
+	list := text(key) + "]("
+	for _, v := range values {
+		list += text(v)
+	}
+	return list + "e"
+}
+
 // The dictionaries of the splits of the Open Graph Benchmark are read with the weights and years of
 // their links. What is not read is named.
 func TestReadSplitArrays(t *testing.T) {
@@ -190,8 +199,15 @@ func TestReadSplitArrays(t *testing.T) {
 		{"citation2", citation, edgelist.Options{}, "src,dst auto: 1>3 w=1, 2>4 w=1"},
 		{"no link of citation2", citation, edgelist.Options{Unlinked: true}, "src,dst auto: 1>5 w=1, 1>6 w=1, 2>7 w=1, 2>8 w=1"},
 		{"wikikg2", dictionary(ints("head", 0, 1, 2), ints("relation", 0, 9, 9), ints("tail", 0, 3, 4)), edgelist.Options{}, "src,relation,dst auto: 1>3 w=1 r=9, 2>4 w=1 r=9"},
-		{"biokg", dictionary(ints("head", 0, 1), ints("tail", 0, 3), text("head_type")+"]", text("tail_type")+"]"), edgelist.Options{},
-			"edgelist: not a pickle of a kind that can be read: its nodes are numbered within types, which are not read: head, head_type, tail, tail_type"},
+		{"wikikg2, no link", dictionary(ints("head", 0, 1), ints("relation", 0, 9), ints("tail", 0, 3), ints("head_neg", 2, 5, 6), ints("tail_neg", 2, 7, 8)),
+			edgelist.Options{Unlinked: true}, "src,dst auto: 1>7 w=1, 1>8 w=1"},
+		{"wikikg2, no relations", dictionary(ints("head", 0, 1), ints("relation", 0, 9), ints("tail", 0, 3)), edgelist.Options{Related: true}, "src,dst auto: 1>3 w=1; arrays not read: relation"},
+		{"biokg", dictionary(ints("head", 0, 1, 2), ints("tail", 0, 3, 4), ints("relation", 0, 0, 51), texts("head_type", "drug", "disease"), texts("tail_type", "drug", "drug")),
+			edgelist.Options{Relations: map[string]string{"51": "treats"}}, "src,relation,dst auto: drug:1>drug:3 w=1 r=0, disease:2>drug:4 w=1 r=treats"},
+		{"biokg, a type missing", dictionary(ints("head", 0, 1, 2), ints("tail", 0, 3, 4), texts("head_type", "drug")), edgelist.Options{},
+			"edgelist: not a pickle of a kind that can be read: head_type is not a list of as many texts as there are edges"},
+		{"biokg, no texts", dictionary(ints("head", 0, 1), ints("tail", 0, 3), text("head_type")+"](K\x01e"), edgelist.Options{},
+			"edgelist: not a pickle of a kind that can be read: head_type holds 1, which is no label"},
 		{"edge_index", dictionary(ints("edge_index", 2, 0, 1, 2, 3), ints("edge_attr", 0, 1, 1)), edgelist.Options{}, "src,dst auto: 0>2 w=1, 1>3 w=1; arrays not read: edge_attr"},
 		{"an array alone", strings.Replace(strings.Replace(dictionary(ints("x", 2, 0, 1, 2, 3)), "}("+text("x"), "", 1), "u.", ".", 1), edgelist.Options{}, "src,dst auto: 0>2 w=1, 1>3 w=1"},
 		{"another dictionary", dictionary(ints("a", 0, 1), ints("b", 0, 1)), edgelist.Options{}, "edgelist: not a pickle of a kind that can be read: it has no array called edge (it has: a, b)"},
@@ -217,6 +233,9 @@ func splitText(file []byte, o edgelist.Options) string {
 			return err.Error()
 		}
 		s := fmt.Sprintf("%d>%d w=%v", e.Src.Int, e.Dst.Int, e.Weight)
+		if e.SrcLabel != "" {
+			s = fmt.Sprintf("%s:%d>%s:%d w=%v", e.SrcLabel, e.Src.Int, e.DstLabel, e.Dst.Int, e.Weight)
+		}
 		if e.Relation != "" {
 			s += " r=" + e.Relation
 		}
