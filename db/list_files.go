@@ -44,7 +44,7 @@ func (db *DB) loadNodes(ctx context.Context, r io.Reader, o LoadNodesOptions, op
 	files := &scratch{db: db}
 	defer files.remove()
 	list, err := open(ctxio.Reader(ctx, r), edgelist.Options{
-		Format: o.Format, Name: o.Name, Dialect: o.Dialect, Keyless: o.Keyless,
+		Format: o.Format, Name: o.Name, Dialect: o.Dialect, Keyless: o.Keyless, Labelled: o.Label != "",
 		Tables: o.Tables, Memory: db.opts.memory(workPart) / tableFraction,
 		Spool: func() (edgelist.Spool, error) { return files.make() },
 	})

@@ -78,7 +78,9 @@ A list may use the same numbers for nodes of two kinds, such as users and items.
 --source-label user --target-label item the source 7 is the node 'user:7', the target 7 is
 the node 'item:7', and the nodes have these labels.
 
-A line of labels has a key and a label, a line of features a key and numbers. They are
+A line of labels has a key and a label, a line of features a key and numbers. Tables in the
+notation of Neo4j (:START_ID, :END_ID(Film), :TYPE; :ID(Film), :LABEL) are read too: 7 of the
+space Film is the node 'Film:7', and of several labels a node gets the first. Labels and features are
 loaded before the edges and committed while they are read; loading them again changes
 nothing.`
 
@@ -406,7 +408,8 @@ func describeRepeats(r *db.LoadReport) string {
 
 // nodesSummary describes a load of labels or features in one line.
 func nodesSummary(r *db.LoadReport) string {
-	return fmt.Sprintf("%s, %s added%s, %s", words.Count(r.Lines, "line"), words.Count(r.Nodes, "node"), describeLeftOut(r), describeFormat(r))
+	return fmt.Sprintf("%s, %s added%s%s, %s",
+		words.Count(r.Lines, "line"), words.Count(r.Nodes, "node"), describeLeftOut(r), describeColumns(r), describeFormat(r))
 }
 
 func describeFormat(r *db.LoadReport) string {

@@ -48,7 +48,7 @@ var roles = [roleCount]struct {
 	roleRelation: {
 		name: "relation",
 		usual: []string{
-			":type", "relation", "rel", "predicate", "relationship", "relation_type", "relationtype", "rel_type", "reltype", "relationship_type",
+			":type", "~label", "_type", "relation", "rel", "predicate", "relationship", "relation_type", "relationtype", "rel_type", "reltype", "relationship_type",
 			"relation_name", "relation_id", "edge_type", "edgetype", "etype", "link_type", "linktype",
 		},
 		arrays: []string{"edge_reltype", "edge_type", "edge_types", "reltype", "relation", "relations", "rel"},

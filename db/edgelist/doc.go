@@ -74,6 +74,10 @@
 // its edges. The types of nodes that a folder or a split has, in which nodes are numbered apart,
 // are labels.
 //
+// In the notation of Neo4j, a header says what the columns are, as in :START_ID(Person), :END_ID,
+// :TYPE and :ID, name, price:float, :LABEL. The keys of a space, such as Person, are prefixed by it:
+// 7 is the string Person:7. Of several labels, which semicolons separate, the first is read.
+//
 // # Writing
 //
 // [NewWriter] writes lists as text that reads back unchanged, and rejects values for which that is

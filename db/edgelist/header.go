@@ -116,6 +116,24 @@ func space(name string) string {
 	return strings.TrimSuffix(name, ")")
 }
 
+// idColumn returns the index of the column of keys in the notation of Neo4j, such as
+// personId:ID(Person); -1 means that there is none.
+func idColumn(names []string) int {
+	return slices.IndexFunc(names, func(name string) bool {
+		name, _, _ = strings.Cut(strings.ToUpper(name), "(")
+		return strings.HasSuffix(name, ":ID") || name == "~ID"
+	})
+}
+
+// prefix returns what begins the keys of a column with a space in the notation of Neo4j: keys of
+// different spaces differ.
+func prefix(name string) string {
+	if s := space(name); s != "" && strings.Contains(name, ":") {
+		return s + ":"
+	}
+	return ""
+}
+
 // kindOf returns a label for the nodes of a column with a name.
 func kindOf(name string) string {
 	if s := space(name); s != "" {
@@ -147,7 +165,7 @@ func (l *layout) findHeader(lines [][]byte, h Switch, asked Names) (doubt bool) 
 	case h == On, asked.among(names):
 	case slices.ContainsFunc(names, func(name string) bool { return isNumber([]byte(name)) }):
 		return false
-	case known && of.sure:
+	case known && of.sure, known && slices.ContainsFunc(names, func(name string) bool { return strings.Contains(strings.ToUpper(name), ":START_ID") }):
 	case l.heads(lines, names):
 		doubt = !known
 	case known && !l.recurs(lines):

@@ -29,14 +29,14 @@ type Nodes struct {
 // text formats. In a .npy file, and with Options.Keyless, there are no keys, and each line is the
 // label of a node, from node 0.
 func NewNodes(r io.Reader, o Options) (*Nodes, error) {
-	return newNodes(r, o, nodeValues{labelOf, labelOfRow, (*tableNodes).chooseLabel, (*tableNodes).label})
+	return newNodes(r, o, nodeValues{true, labelOf, labelOfRow, (*tableNodes).chooseLabel, (*tableNodes).label})
 }
 
 // NewFeatures returns a reader of a list of feature vectors: a key and numbers a line, in any of
 // the text formats. In a .npy file, and with Options.Keyless, there are no keys, and each line is
 // the vector of a node, from node 0.
 func NewFeatures(r io.Reader, o Options) (*Nodes, error) {
-	return newNodes(r, o, nodeValues{featuresOf, featuresOfRow, (*tableNodes).chooseFeatures, (*tableNodes).vector})
+	return newNodes(r, o, nodeValues{false, featuresOf, featuresOfRow, (*tableNodes).chooseFeatures, (*tableNodes).vector})
 }
 
 // nodeValues says how labels or features are read. text parses the columns of a line after the key,
@@ -44,6 +44,7 @@ func NewFeatures(r io.Reader, o Options) (*Nodes, error) {
 // columns of a table besides the column key of the keys, which is -1 if the table has no keys, and
 // value reads them in the current row.
 type nodeValues struct {
+	labels bool // labels are read
 	text   func(*Node, [][]byte) string
 	row    func(*Node, []float32) string
 	choose func(t *tableNodes, key int) error
@@ -129,6 +130,9 @@ func newNodes(r io.Reader, o Options, values nodeValues) (*Nodes, error) {
 	if t.layout.header {
 		t.heading = string(first[0])
 		first = first[1:]
+		if values.labels {
+			t.choose(o)
+		}
 	}
 	if !t.keyless {
 		t.seen.integers[0] = len(first) > 1 && !slices.ContainsFunc(first, func(line []byte) bool { return !isInt(t.layout.first(line)) })
@@ -144,7 +148,11 @@ type nodeText struct {
 	keyless bool
 	rows    int64  // number of lines of nodes so far, blank ones aside
 	heading string // the line with the names of the columns; may be ""
-	value   func(*Node, [][]byte) string
+	// read are the places of the columns of the key and, after it, of those that value parses; nil
+	// means all columns.
+	read   []int
+	labels int64 // number of nodes with further labels, which are left out
+	value  func(*Node, [][]byte) string
 }
 
 // separatorOf returns the separator that the name of a file implies, if a line contains it. Lists
@@ -169,7 +177,7 @@ func (t *nodeText) findHeader(lines [][]byte, o Options) (doubt bool) {
 	case o.Header == On:
 	case t.keyless, len(names) == 0, slices.ContainsFunc(names, func(name string) bool { return isNumber([]byte(name)) }):
 		return false
-	case len(names) > 1 && find(names[:1], nodeNames()...) == 0:
+	case len(names) > 1 && find(names[:1], nodeNames()...) == 0, idColumn(names) >= 0:
 	case l.unlikeNodes(lines), len(names) > 1 && isNodeWord(names[0]), l.oneMore(lines, len(names)):
 		doubt = true
 	default:
@@ -177,6 +185,61 @@ func (t *nodeText) findHeader(lines [][]byte, o Options) (doubt bool) {
 	}
 	l.header, l.names = true, names
 	return doubt
+}
+
+// choose chooses the columns that the header names in the notation of Neo4j: the keys, which are
+// prefixed by their space, and the labels. Further columns are not read.
+func (t *nodeText) choose(o Options) {
+	names := t.layout.names
+	key := idColumn(names)
+	if key < 0 || t.keyless {
+		return
+	}
+	t.read = []int{key}
+	if at := find(names, ":label", "~label"); at >= 0 {
+		t.read = append(t.read, at)
+	}
+	if !o.Labelled {
+		t.prefix[0] = prefix(names[key])
+		t.notePrefix(names[key])
+	}
+	for i, name := range names {
+		if !slices.Contains(t.read, i) {
+			t.Unused = append(t.Unused, name)
+		}
+	}
+}
+
+// columns returns the columns of a line that are read. Of several labels only the first is.
+func (t *nodeText) columns(fields [][]byte) (read [][]byte, ok bool) {
+	if t.read == nil {
+		return fields, true
+	}
+	for _, at := range t.read {
+		if at >= len(fields) {
+			return nil, false
+		}
+		read = append(read, fields[at])
+	}
+	if len(read) == 2 {
+		first, _, more := bytes.Cut(read[1], []byte(";"))
+		if more {
+			t.labels++
+		}
+		if read[1] = first; len(first) == 0 {
+			read = read[:1]
+		}
+	}
+	return read, true
+}
+
+// report adds the notes.
+func (t *nodeText) report() {
+	t.seen.report(&t.text)
+	if t.labels > 0 {
+		t.note("%s with several labels: a node has one, which is the first", lines1(t.labels))
+		t.labels = 0
+	}
 }
 
 // unlikeNodes reports whether a line of words is followed by at least two lines whose keys are
@@ -212,7 +275,7 @@ func (t *nodeText) next(n *Node) error {
 		n.Line = t.first
 		t.rows++ // a malformed line counts too
 		if err == io.EOF {
-			t.seen.report(&t.text)
+			t.report()
 		}
 		if err != nil {
 			return err
@@ -230,6 +293,9 @@ func (t *nodeText) parse(line []byte, n *Node) error {
 	fields, ok := t.layout.all(line)
 	if !ok {
 		return t.badQuotes(line)
+	}
+	if fields, ok = t.columns(fields); !ok {
+		return t.bad(line, "columns: the header has %d", len(t.layout.names))
 	}
 	if t.keyless {
 		n.Key = Token{Int: t.rows + t.blanks - 1, IsInt: true}

@@ -2,6 +2,7 @@ package edgelist
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -157,4 +158,47 @@ func TestColumnsRoundTrip(t *testing.T) {
 			t.Fatalf("%q: %q, %v", text, c, err)
 		}
 	})
+}
+
+// Lists of nodes in the notation of Neo4j give keys, which are prefixed by their space, and labels.
+// Further columns are named as unread.
+func TestNodesOfNeo4j(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text string
+		o    Options
+		want string
+	}{
+		{":ID,name,price:float,:LABEL\n7,\"a, b\",1.5,Film\nx,c,,Film;Sequel\n9,d,2,\n", Options{},
+			`7 Film; "x" Film; 9 ; unused name, price:float; 1 line with several labels: a node has one, which is the first`},
+		{"personId:ID(Person);:LABEL\n7;\"Actor;Person\"\n", Options{},
+			`"Person:7" Actor; unused ; the header names spaces of keys: 7 in column personId:ID(Person) is the node 'Person:7'; 1 line with several labels: a node has one, which is the first`},
+		{"personId:ID(Person),name\n7,ann\n7\n", Options{Labelled: true}, `7 ; 7 ; unused name`},
+		{"~id,~label,name:String\nv1,person,ann\n", Options{}, `"v1" person; unused name:String`},
+		{"name,:ID\nann,7\nbob\n", Options{}, "7 ; 3: columns: the header has 2; unused name"},
+	} {
+		l, err := NewNodes(strings.NewReader(c.text), c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []string
+		for n, err := range l.All() {
+			var bad *LineError
+			switch {
+			case errors.As(err, &bad):
+				list = append(list, fmt.Sprintf("%d: %s", bad.Line, bad.Msg))
+			case err != nil:
+				t.Fatal(err)
+			default:
+				list = append(list, show1(n.Key)+" "+n.Label)
+			}
+		}
+		list = append(list, "unused "+strings.Join(l.Unused, ", "))
+		for _, n := range l.Notes {
+			list = append(list, n.String())
+		}
+		if got := strings.Join(list, "; "); got != c.want {
+			t.Errorf("%q:\ngot  %s\nwant %s", c.text, got, c.want)
+		}
+	}
 }

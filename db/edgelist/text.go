@@ -30,7 +30,8 @@ type text struct {
 	src       string
 	dst       string
 	relations nameSet
-	signed    bool // weights may be negative
+	signed    bool      // weights may be negative
+	prefix    [2]string // of the keys of sources and targets, which are strings then
 	seen      seen
 	keys      bool // the text is a list of nodes
 }
@@ -172,11 +173,19 @@ func (t *text) parse(line []byte, fields fields, n int, e *Edge) error {
 // token parses a key. last is the previous string in this column, which is reused if it is the
 // same.
 func (t *text) token(field []byte, to *Token, last *string) bool {
-	if to.Int, to.IsInt = parseInt(field); to.IsInt {
+	prefix := t.prefix[0]
+	if last == &t.dst {
+		prefix = t.prefix[1]
+	}
+	if to.Int, to.IsInt = parseInt(field); to.IsInt && prefix == "" {
 		return true
 	}
 	if !utf8.Valid(field) || bytes.IndexByte(field, 0) >= 0 || t.n != t.first && bytes.IndexByte(field, '\n') >= 0 {
 		return false
+	}
+	if prefix != "" {
+		to.Int, to.IsInt, to.Str = 0, false, prefix+string(field)
+		return true
 	}
 	if string(field) != *last {
 		*last = string(field)

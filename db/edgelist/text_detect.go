@@ -150,8 +150,22 @@ func (t *text) choose(first [][]byte, o Options) error {
 		for _, r := range []role{roleSrc, roleDst} {
 			t.headings = append(t.headings, []byte(l.names[min(l.at[r], len(l.names)-1)]))
 		}
+		if !o.Labelled {
+			t.prefix = [2]string{prefix(t.Names.Src), prefix(t.Names.Dst)}
+			t.notePrefix(t.Names.Src, t.Names.Dst)
+		}
 	}
 	return nil
+}
+
+// notePrefix notes that the keys of columns in the notation of Neo4j are prefixed.
+func (t *text) notePrefix(columns ...string) {
+	for _, name := range columns {
+		if p := prefix(name); p != "" {
+			t.note("the header names spaces of keys: 7 in column %s is the node '%s7'", name, p)
+			return
+		}
+	}
 }
 
 // shift moves the columns that are read to the right.
