@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"kith/db/internal/candidate"
 	"kith/db/internal/walk"
@@ -26,9 +27,11 @@ type Candidates struct {
 	label string
 	kinds []string // of PPR and SIMILAR: the labels of the nodes; nil means any
 	via   []string // of PPR and NEIGHBORS: relations whose edges are followed; nil means all
-	seed  uint64
-	parts *[2]Candidates // of a union, difference or intersection
-	where *Cond          // nil: no condition
+	// within, if not 0, limits steps of NEIGHBORS to edges of the last duration.
+	within time.Duration
+	seed   uint64
+	parts  *[2]Candidates // of a union, difference or intersection
+	where  *Cond          // nil: no condition
 }
 
 // candidateKind is a kind of set, by its name in the query language.
@@ -59,11 +62,12 @@ const (
 func Keys(keys ...any) Candidates { return Candidates{kind: byKeys, keys: keys} }
 
 // Neighbors returns the nodes within n steps of the source that the source is not linked to. In a
-// directed graph, steps follow the direction of the edges.
+// directed graph, steps follow the direction of the edges; in a question about a relation, they go
+// along edges in both directions, as a node of one side is reached from the other only so.
 func Neighbors(n int) Candidates { return Candidates{kind: byHops, n: n} }
 
 // PPR returns the n nodes with the highest personalised PageRank as seen from the source, without
-// the source and the nodes it is linked to.
+// the source and the nodes it is linked to. The walk goes as the steps of Neighbors do.
 func PPR(n int) Candidates { return Candidates{kind: byPPR, n: n} }
 
 // Via returns c, a set of Neighbors or PPR, with steps along the edges of some relations only. A
@@ -83,6 +87,17 @@ func (c Candidates) Where(cond Cond) Candidates {
 		cond = c.where.And(cond)
 	}
 	c.where = &cond
+	return c
+}
+
+// Within returns c, a set of Neighbors, with steps only along edges whose time lies in the last d
+// before the time of the question, PredictOptions.At or Now. Edges without a time are in no such
+// duration. A combination gets d in both of its parts. Nodes that were shown in the last week are
+// Neighbors(1).Via("shown").Within(7 * 24 * time.Hour), and Except leaves them out.
+func (c Candidates) Within(d time.Duration) Candidates {
+	if c.within = d; c.parts != nil {
+		c.parts = &[2]Candidates{c.parts[0].Within(d), c.parts[1].Within(d)}
+	}
 	return c
 }
 
@@ -150,6 +165,9 @@ func (c Candidates) String() string {
 	if c.via != nil && (c.kind == byPPR || c.kind == byHops) {
 		s += " VIA " + strings.Join(c.via, ", ")
 	}
+	if c.within != 0 && c.kind == byHops {
+		s += fmt.Sprintf(" WITHIN '%v'", c.within)
+	}
 	if c.kinds != nil {
 		s += " of LABEL " + strings.Join(c.kinds, " and ")
 	}
@@ -158,6 +176,9 @@ func (c Candidates) String() string {
 
 // checkSize returns ErrInput for a set that requests no nodes or no steps.
 func (c Candidates) checkSize() error {
+	if c.within < 0 {
+		return inputf("%v: want a duration above 0", c)
+	}
 	of := map[candidateKind]string{byPPR: "node", bySample: "node", bySimilarity: "node", byHops: "step"}[c.kind]
 	if of == "" || c.n >= 1 {
 		return nil
@@ -167,10 +188,14 @@ func (c Candidates) checkSize() error {
 
 // among returns c, or the default set if c is the zero value: PPR, or SIMILAR for sources without
 // outgoing edges. If lists defined which kinds the kinds of the sources are linked to, SIMILAR and
-// the default PPR are limited to these kinds.
-func (tx *Tx) among(c Candidates, start ppr.Vector) Candidates {
+// the default PPR are limited to these kinds. For a question about a relation, the relation says
+// which nodes count.
+func (tx *Tx) among(a about, c Candidates, start ppr.Vector) Candidates {
 	v := tx.view()
 	linked := func(source index.ID) bool {
+		if a.named {
+			return v.Graph.HasEdges(source)
+		}
 		to, _ := v.Graph.Out(source)
 		return len(to) > 0
 	}
@@ -180,6 +205,9 @@ func (tx *Tx) among(c Candidates, start ppr.Vector) Candidates {
 	case c.kind == byDefault:
 		c = Candidates{kind: byPPR, n: defaultPPR, where: c.where}
 	case c.kind != bySimilarity || c.kinds != nil:
+		return c
+	}
+	if a.named {
 		return c
 	}
 	for _, source := range start.Node {
@@ -203,6 +231,8 @@ func (tx *Tx) among(c Candidates, start ppr.Vector) Candidates {
 type resolver struct {
 	candidate.Source
 	tx     *Tx
+	about  about
+	now    int64      // time of the question, in Unix seconds
 	listed []index.ID // nodes listed by key, ascending; they are offered whether or not they are linked
 	filter bool       // the set is the right part of EXCEPT or INTERSECT
 	absent
@@ -214,16 +244,19 @@ type absent struct {
 	missing int // listed after EXCEPT or INTERSECT, but not in the graph
 }
 
-// candidates resolves a set to ids, ascending. on sees the edges of the links that are asked for.
+// candidates resolves a set to ids, ascending, at the time now of a question about a relation.
 func (tx *Tx) candidates(
-	ctx context.Context, on *Tx, start ppr.Vector, c Candidates, s *model.Scorer, w *walk.Walker,
+	ctx context.Context, a about, now int64, start ppr.Vector, c Candidates, s *model.Scorer, w *walk.Walker,
 ) (ids []index.ID, out absent, err error) {
-	linked := on.linkedTo(start.Node...)
+	linked := a.linkedTo(start.Node...)
 	if excluded := tx.excluded(start.Node...); excluded != nil {
 		have := linked
 		linked = func(id index.ID) bool { return have(id) || excluded(id) }
 	}
-	r := resolver{tx: tx, Source: candidate.Source{View: tx.view(), Start: start, Scorer: s, Walk: w, Linked: linked}}
+	r := resolver{tx: tx, about: a, now: now, Source: candidate.Source{View: tx.view(), Start: start, Scorer: s, Walk: w, Linked: linked}}
+	if r.Accept, err = a.side(ctx, c, start.Node[0]); err != nil {
+		return nil, out, err
+	}
 	if ids, err = r.set(ctx, c); err != nil {
 		return nil, out, err
 	}
@@ -235,7 +268,7 @@ func (tx *Tx) candidates(
 			r.linked++
 			return true
 		}
-		return r.Has(id)
+		return r.Has(id) || r.Accept != nil && !r.Accept(id)
 	})
 	return ids, r.absent, nil
 }
@@ -246,15 +279,9 @@ func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err e
 	if c.where != nil {
 		return r.restricted(ctx, c)
 	}
-	c = r.tx.among(c, r.Start)
+	c = r.tx.among(r.about, c, r.Start)
 	if err := c.checkSize(); err != nil {
 		return nil, err
-	}
-	from := &r.Source
-	if c.via != nil {
-		if from, err = r.along(c.via); err != nil {
-			return nil, err
-		}
 	}
 	switch c.kind {
 	case byKeys:
@@ -262,7 +289,7 @@ func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err e
 		r.listed = candidate.Union(r.listed, ids)
 		return ids, err
 	case byHops:
-		return from.Within(ctx, c.n)
+		return r.neighbors(ctx, c)
 	case byLabel:
 		label, err := labelNumber(r.View, c.label)
 		if err != nil {
@@ -278,7 +305,11 @@ func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err e
 	case byUnion, byExcept, byIntersect:
 		return r.combine(ctx, c)
 	}
-	ids, linked, err := from.Nearest(ctx, c.n, c.kinds)
+	via, err := r.via(c)
+	if err != nil {
+		return nil, err
+	}
+	ids, linked, err := r.along(via).Nearest(ctx, c.n, c.kinds)
 	r.linked += linked
 	return ids, err
 }
@@ -299,17 +330,55 @@ func (r *resolver) restricted(ctx context.Context, c Candidates) ([]index.ID, er
 	return slices.DeleteFunc(ids, fails), err
 }
 
-// along returns the source with steps along the edges of some relations.
-func (r *resolver) along(relations []string) (*candidate.Source, error) {
-	via, err := r.tx.viaOf(Part{Relations: relations})
+// neighbors resolves a set of Neighbors.
+func (r *resolver) neighbors(ctx context.Context, c Candidates) ([]index.ID, error) {
+	via, err := r.via(c)
 	if err != nil {
 		return nil, err
 	}
+	if c.within == 0 {
+		return r.along(via).Within(ctx, c.n)
+	}
+	var graphs []*index.Graph // of a relation and a direction, as joined edges have one time
+	for _, relation := range via.Relations {
+		one := index.Via{Relations: []uint16{relation}}
+		graphs = append(graphs, r.View.Via(one).Graph)
+		if one.Inverse = true; via.Both {
+			graphs = append(graphs, r.View.Via(one).Graph)
+		}
+	}
+	return r.Recent(ctx, graphs, c.n, time.Unix(r.now, 0).Add(-c.within).Unix(), r.now)
+}
+
+// via returns the edges that the steps of a set follow: those of its relations and, in a question
+// about a relation of a directed graph, in both directions.
+func (r *resolver) via(c Candidates) (via index.Via, err error) {
+	if c.via != nil {
+		via, err = r.tx.viaOf(Part{Relations: c.via})
+	} else {
+		for i := range r.tx.meta().Relations {
+			via.Relations = append(via.Relations, uint16(i))
+		}
+	}
+	via.Both = r.about.named && r.View.Graph.Directed()
+	if r.about.factors != nil {
+		for _, relation := range via.Relations {
+			via.Factors = append(via.Factors, r.about.factors[relation])
+		}
+	}
+	return via, err
+}
+
+// along returns the source with steps along some edges.
+func (r *resolver) along(via index.Via) *candidate.Source {
+	if len(via.Relations) == len(r.tx.meta().Relations) && !via.Both && via.Factors == nil {
+		return &r.Source
+	}
 	part, from := r.tx.part(via), r.Source
 	from.View = part.view()
-	from.Walk = part.walker(r.Walk.Source, r.Walk.Reader == nil, r.Walk.Epsilon)
+	from.Walk = part.walker(r.Walk.Source, r.Walk.Reader == nil || via.Both, r.Walk.Epsilon)
 	from.Walk.Now, from.Walk.Exact = r.Walk.Now, r.Walk.Exact
-	return &from, nil
+	return &from
 }
 
 // combine returns the union, the difference or the intersection of two sets.
@@ -359,6 +428,74 @@ func (r *resolver) keys(keys []any) ([]index.ID, error) {
 		}
 	}
 	return candidate.Union(nil, ids), nil
+}
+
+// about is a transaction that sees the edges that a question is about: those of a relation, or all.
+type about struct {
+	*Tx
+	named    bool // whether the question names a relation
+	relation uint16
+	inverse  bool
+	factors  []float32 // of the weights in walks of candidates, by relation; nil means 1 each
+}
+
+// about returns a transaction that sees the edges that a question is about; "" means all.
+func (tx *Tx) about(relation string, inverse bool) (about, error) {
+	if relation == "" {
+		if inverse {
+			return about{}, inputf("the inverse of all relations together: want the name of one")
+		}
+		return about{Tx: tx}, nil
+	}
+	number, err := tx.relation(relation)
+	if err != nil {
+		return about{}, err
+	}
+	return about{tx.part(index.Via{Relations: []uint16{number}, Inverse: inverse}), true, number, inverse, nil}, nil
+}
+
+// side returns a function that reports whether a node may be an end of the links that are asked for;
+// nil means that every node may. The relation may say which label the ends have. If it does not, ALL
+// and SAMPLE are limited to nodes with a label that some end has and, where each node of the relation
+// is an end or a start but never both, to nodes that are no start.
+func (a about) side(ctx context.Context, c Candidates, source index.ID) (func(index.ID) bool, error) {
+	if !a.named {
+		return nil, nil
+	}
+	v, r := a.view(), &a.meta().Relations[a.relation]
+	end, inverse := r.TargetLabel, a.inverse
+	if label := v.Label(source); !r.Directed && label != 0 && (label == r.SourceLabel || label == r.TargetLabel) {
+		inverse = label == r.TargetLabel // the source says which side it is on
+	}
+	if inverse {
+		end = r.SourceLabel
+	}
+	switch {
+	case end != 0:
+		return func(id index.ID) bool { return v.Label(id) == end }, nil
+	case !c.has(byAll, bySample):
+		return nil, nil
+	}
+	labels, apart := map[uint16]bool{}, true
+	visited := 0
+	for id := range v.Nodes() {
+		if visited++; visited%checkEvery == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if v.Graph.InLen(id) > 0 {
+			labels[v.Label(id)] = true
+			apart = apart && v.Graph.OutLen(id) == 0
+		}
+	}
+	if len(labels) == 0 {
+		return nil, nil
+	}
+	return func(id index.ID) bool { return labels[v.Label(id)] && !(apart && v.Graph.OutLen(id) > 0) }, nil
+}
+
+// has reports whether a set, or a part of it, is of one of some kinds.
+func (c Candidates) has(kinds ...candidateKind) bool {
+	return slices.Contains(kinds, c.kind) || c.parts != nil && (c.parts[0].has(kinds...) || c.parts[1].has(kinds...))
 }
 
 // linkedTo returns a function that reports whether a node has an edge from one of the sources.

@@ -37,10 +37,12 @@ type Decision struct {
 	ID           uint64    `json:"decision"`
 	Source       Key       `json:"source"`
 	Target       Key       `json:"target"`
-	Score        float64   `json:"score"`          // score of the target, from which its propensity is derived
-	Propensity   float64   `json:"propensity"`     // probability with which the target was drawn
-	Explorer     string    `json:"policy"`         // explorer that derived the probabilities from the scores
-	Model        string    `json:"model,omitzero"` // model that scored; "" means the built-in model
+	Relation     string    `json:"relation,omitzero"` // of the link; "" means all relations together
+	Inverse      bool      `json:"inverse,omitzero"`  // the target would be the source of an edge of the relation
+	Score        float64   `json:"score"`             // score of the target, from which its propensity is derived
+	Propensity   float64   `json:"propensity"`        // probability with which the target was drawn
+	Explorer     string    `json:"policy"`            // explorer that derived the probabilities from the scores
+	Model        string    `json:"model,omitzero"`    // model that scored; "" means the built-in model
 	ModelVersion int       `json:"model_version,omitzero"`
 	GraphVersion uint64    `json:"graph_version"` // version of the graph that was read
 	Time         time.Time `json:"time"`
@@ -71,7 +73,7 @@ func newDecision(d *record.Decision, key func(index.ID) Key) Decision {
 		ID: d.ID, Source: key(d.Source), Target: key(d.Target()), Score: d.Scores[d.Chosen],
 		Propensity: d.Propensities[d.Chosen], Explorer: d.Explorer, Model: d.Model, ModelVersion: d.Version,
 		GraphVersion: d.Graph, Time: time.Unix(0, d.Time).UTC(), Expires: time.Unix(0, d.End).UTC(),
-		Rewarded: d.Rewarded, Reward: d.Reward,
+		Relation: d.Relation, Inverse: d.Inverse, Rewarded: d.Rewarded, Reward: d.Reward,
 	}
 	for i, c := range d.Candidates {
 		p.Offers = append(p.Offers, Offer{key(c), d.Scores[i], d.Propensities[i]})
@@ -229,14 +231,17 @@ type Explorer = model.Explorer
 
 // ChooseOptions requests one link of a node to try.
 type ChooseOptions struct {
-	For     any           // the node
-	Among   Candidates    // at most 4,096; zero value: as for PredictOptions
-	Model   string        // default: as for ObserveOptions
-	At      time.Time     // default: as for PredictOptions
-	Explore Explorer      // zero value: SquareCB
-	TTL     time.Duration // how long the decision is kept and accepts a reward; 0 means 7 days
-	Seed    uint64        // seed of the random numbers; 0 means the database's seed
-	NoCache bool          // as for PredictOptions
+	For   any        // the node
+	Among Candidates // at most 4,096; zero value: as for PredictOptions
+	// Relation and Inverse say which links are meant, as for PredictOptions.
+	Relation string
+	Inverse  bool
+	Model    string        // default: as for ObserveOptions
+	At       time.Time     // default: as for PredictOptions
+	Explore  Explorer      // zero value: SquareCB
+	TTL      time.Duration // how long the decision is kept and accepts a reward; 0 means 7 days
+	Seed     uint64        // seed of the random numbers; 0 means the database's seed
+	NoCache  bool          // as for PredictOptions
 }
 
 // maxOffers is the maximal number of candidates of a choice. The propensity of each is stored.
@@ -276,7 +281,9 @@ func (tx *Tx) Choose(ctx context.Context, c ChooseOptions) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	q, err := tx.prepare(ctx, PredictOptions{For: tx.key(source), Among: c.Among, Model: m.info.Name, At: c.At, NoCache: c.NoCache})
+	q, err := tx.prepare(ctx, PredictOptions{
+		For: tx.key(source), Among: c.Among, Relation: c.Relation, Inverse: c.Inverse, Model: m.info.Name, At: c.At, NoCache: c.NoCache,
+	})
 	if err != nil {
 		return Decision{}, err
 	}
@@ -315,6 +322,7 @@ func (tx *Tx) scoreChoice(ctx context.Context, q *question, e Explorer) (*record
 	d := &record.Decision{
 		Source: q.start.Node[0], Candidates: q.candidates, Scores: make([]float64, len(scores)), Explorer: e.String(),
 		Model: q.ranking.Model, Version: q.ranking.ModelVersion, Graph: q.ranking.GraphVersion,
+		Relation: q.relation, Inverse: q.about.inverse,
 	}
 	for i, s := range scores {
 		if math.IsNaN(s.Score) || math.IsInf(s.Score, 0) {
@@ -324,7 +332,7 @@ func (tx *Tx) scoreChoice(ctx context.Context, q *question, e Explorer) (*record
 	}
 	d.Propensities = e.Propensities(d.Scores, q.ranking.Rounds)
 	for _, c := range d.Candidates {
-		if _, ok := tx.view().Graph.Edge(d.Source, c); ok {
+		if _, ok := q.about.view().Graph.Edge(d.Source, c); ok {
 			d.Linked = append(d.Linked, c)
 		}
 	}
@@ -382,7 +390,7 @@ func (tx *Tx) Reward(ctx context.Context, id uint64, reward float64) error {
 	tx.decided = append(tx.decided, &rewarded)
 	if m := tx.snap.models[d.Model]; m != nil && d.Version != 0 && d.Made >= m.Born { // it still exists
 		o := record.Readable(tx.learner(d.Model).Model, d.Columns, d.Outcome(index.UnpackFloats(d.Context), reward))
-		tx.observed = append(tx.observed, &pendingObservation{model: d.Model, decision: id, outcome: o})
+		tx.observed = append(tx.observed, &pendingObservation{model: d.Model, relation: d.Relation, decision: id, outcome: o})
 	}
 	return nil
 }

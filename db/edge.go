@@ -1,6 +1,7 @@
 package db
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"kith/db/edgelist"
 	"kith/db/internal/gonum"
+	"kith/db/words"
 	"kith/index"
 )
 
@@ -98,12 +100,74 @@ func (tx *Tx) writeEdge(src, dst any, opts []EdgeOption, isNew bool) error {
 	if x.Relation, err = tx.makeRelation(name); err != nil {
 		return err
 	}
+	if err := tx.labelEnds(x, keys); err != nil {
+		return err
+	}
 	if _, exists := b.EdgeOf(x); exists && isNew {
 		edge := edgeName(keys[0], name, keys[1])
 		return missing(kindEdge, edge, nil, ErrExists, "edge %s exists already", edge)
 	}
 	_, err = b.SetEdge(x)
 	return err
+}
+
+// labelEnds gives the ends of an edge the labels of its relation. It returns ErrInput if one has
+// another label already. The ends of an undirected edge may be given in either order.
+func (tx *Tx) labelEnds(x index.Edge, keys [2]Key) error {
+	r := &tx.meta().Relations[x.Relation]
+	want, ids := [2]uint16{r.SourceLabel, r.TargetLabel}, [2]index.ID{x.U, x.V}
+	if want == [2]uint16{} {
+		return nil
+	}
+	clash := func(want [2]uint16) int {
+		return slices.IndexFunc([]int{0, 1}, func(i int) bool {
+			has := tx.batch.Label(ids[i])
+			return has != 0 && want[i] != 0 && has != want[i]
+		})
+	}
+	at := clash(want)
+	if swapped := [2]uint16{want[1], want[0]}; at >= 0 && !r.Directed && clash(swapped) < 0 {
+		want, at = swapped, -1
+	}
+	if ids[0] == ids[1] && want[0] != want[1] && want[0] != 0 && want[1] != 0 {
+		return inputf("node %v cannot be both ends of an edge of relation %s, which joins nodes of label %s with nodes of label %s",
+			keys[0].Literal(), r.Name, tx.labelName(want[0]), tx.labelName(want[1]))
+	}
+	if at >= 0 {
+		return inputf("node %v has label %s; the %s of relation %s have label %s",
+			keys[at].Literal(), tx.labelName(tx.batch.Label(ids[at])), [2]string{"sources", "targets"}[at], r.Name, tx.labelName(want[at]))
+	}
+	for i, label := range want {
+		if label == 0 {
+			continue
+		}
+		if err := tx.batch.SetLabel(ids[i], tx.labelName(label)); err != nil {
+			return nodeError(keys[i], err)
+		}
+	}
+	return nil
+}
+
+// labelName returns the name of a label.
+func (tx *Tx) labelName(number uint16) string { return tx.meta().Labels[number].Name }
+
+// checkRelabel returns ErrInput if a node with a label has edges whose relation wants that label.
+func (tx *Tx) checkRelabel(k Key, id index.ID, label string) error {
+	had := tx.batch.Label(id)
+	if had == 0 || tx.labelName(had) == label {
+		return nil
+	}
+	wants := func(r index.Relation) bool { return r.SourceLabel == had || r.TargetLabel == had }
+	if !slices.ContainsFunc(tx.meta().Relations, wants) {
+		return nil
+	}
+	for _, e := range tx.view().Graph.Touching(id) {
+		if r := tx.meta().Relations[e.Relation]; wants(r) {
+			return inputf("node %v cannot get label %s: it has edges of relation %s, which joins nodes of label %s",
+				k.Literal(), label, r.Name, tx.labelName(had))
+		}
+	}
+	return nil
 }
 
 // edgeName returns an edge as messages write it.
@@ -300,9 +364,40 @@ type Relation struct {
 	Directed bool   `json:"directed"` // whether its edges have a direction
 	// Exclude leaves nodes that an edge of it joins with a source, in either direction, out of the
 	// candidates of the source, as after a block.
-	Exclude bool  `json:"exclude"`
-	Edges   int64 `json:"edges"`
-	Loops   int64 `json:"loops"` // edges that join a node with itself, among Edges
+	Exclude bool `json:"exclude"`
+	// SourceLabel and TargetLabel are the labels of the sources and of the targets of its edges; ""
+	// means any. A node without a label gets the label with its first edge. A node with another label
+	// can have no edge of the relation. The ends of an undirected edge may be given in either order.
+	SourceLabel string `json:"source_label,omitzero"`
+	TargetLabel string `json:"target_label,omitzero"`
+	Edges       int64  `json:"edges"`
+	Loops       int64  `json:"loops"` // edges that join a node with itself, among Edges
+}
+
+// Side describes the nodes on a side of a relation: the sources of its edges, or the targets.
+type Side struct {
+	Nodes  int64    `json:"nodes"`
+	Labels []string `json:"labels"` // of the nodes; "" means that some have none
+}
+
+// Sides returns the sources and the targets of each relation, in the order of [Tx.Relations]. Of an
+// undirected relation the sides are equal. Sides reads all edges.
+func (tx *Tx) Sides(ctx context.Context) (sides [][2]Side, err error) {
+	if tx.ended {
+		return nil, ErrClosed
+	}
+	found, err := tx.view().Sides(ctx)
+	for _, relation := range found {
+		var named [2]Side
+		for i, side := range relation {
+			named[i].Nodes = side.Nodes
+			for _, label := range side.Labels {
+				named[i].Labels = append(named[i].Labels, tx.labelName(label))
+			}
+		}
+		sides = append(sides, named)
+	}
+	return sides, err
 }
 
 // Part says which edges of a graph are seen.
@@ -331,6 +426,23 @@ func (tx *Tx) Via(p Part, f func(*Tx) error) error {
 	return f(part)
 }
 
+// weighted returns a transaction that sees the edges of all relations, with their weights multiplied
+// by relation; tx if there are no weights.
+func (tx *Tx) weighted(weights map[string]float64) (*Tx, error) {
+	if len(weights) == 0 {
+		return tx, nil
+	}
+	p := Part{Weights: weights}
+	for _, r := range tx.meta().Relations {
+		p.Relations = append(p.Relations, r.Name)
+	}
+	via, err := tx.viaOf(p)
+	if err != nil {
+		return nil, err
+	}
+	return tx.part(via), nil
+}
+
 // viaOf resolves a part.
 func (tx *Tx) viaOf(p Part) (via index.Via, err error) {
 	if len(p.Relations) == 0 {
@@ -352,7 +464,7 @@ func (tx *Tx) viaOf(p Part) (via index.Via, err error) {
 		}
 		i, ok := slices.BinarySearch(via.Relations, number)
 		if !ok || !index.ValidWeight(float32(w)) {
-			return via, inputf("weight %v of relation %q: want a number from 2^-40 to 2^40 for one of the relations %q", w, name, p.Relations)
+			return via, inputf("weight %v of relation %q: want a number from 2^-40 to 2^40 for one of the relations that the walk follows", w, name)
 		}
 		via.Factors[i] = float32(w)
 	}
@@ -361,7 +473,9 @@ func (tx *Tx) viaOf(p Part) (via index.Via, err error) {
 
 // part returns a read-only transaction that sees a part of the edges.
 func (tx *Tx) part(via index.Via) *Tx {
-	part := &Tx{db: tx.db, snap: &snapshot{Snapshot: tx.view().Via(via), models: tx.snap.models, ts: tx.snap.ts}}
+	part := &Tx{
+		db: tx.db, snap: &snapshot{Snapshot: tx.view().Via(via), models: tx.snap.models, ts: tx.snap.ts}, whole: tx.all(), via: via,
+	}
 	if tx.batch == nil || tx.batch.Empty() {
 		part.reader = tx.reader
 	}
@@ -376,7 +490,10 @@ func (tx *Tx) Relations() ([]Relation, error) {
 	}
 	var all []Relation
 	for _, r := range tx.meta().Relations {
-		all = append(all, Relation{Name: r.Name, Directed: r.Directed, Exclude: r.Exclude, Edges: r.Edges, Loops: r.Loops})
+		all = append(all, Relation{
+			Name: r.Name, Directed: r.Directed, Exclude: r.Exclude, Edges: r.Edges, Loops: r.Loops,
+			SourceLabel: tx.labelName(r.SourceLabel), TargetLabel: tx.labelName(r.TargetLabel),
+		})
 	}
 	return all, nil
 }
@@ -388,10 +505,19 @@ func (tx *Tx) AddRelation(r Relation) error {
 	if err != nil {
 		return err
 	}
-	if _, ok := tx.meta().RelationNumber(r.Name); ok {
-		return missing(kindRelation, r.Name, nil, ErrExists, "relation %q exists already", r.Name)
+	if number, ok := tx.meta().RelationNumber(r.Name); ok {
+		had := tx.meta().Relations[number]
+		return missing(kindRelation, r.Name, nil, ErrExists, "relation %q exists already, %s and with %s",
+			r.Name, map[bool]string{true: "directed", false: "undirected"}[had.Directed], words.Count(int(had.Edges), "edge"))
 	}
-	if _, err = b.Relate(index.Relation{Name: r.Name, Directed: r.Directed, Exclude: r.Exclude}); err != nil {
+	made := index.Relation{Name: r.Name, Directed: r.Directed, Exclude: r.Exclude}
+	if made.SourceLabel, err = b.LabelNumber(r.SourceLabel); err == nil {
+		made.TargetLabel, err = b.LabelNumber(r.TargetLabel)
+	}
+	if err == nil {
+		_, err = b.Relate(made)
+	}
+	if err != nil {
 		return inputError(err)
 	}
 	return nil

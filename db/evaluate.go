@@ -25,6 +25,11 @@ type EvaluateOptions struct {
 	// Src and Dst matter.
 	Links []Edge
 
+	// Relation and Inverse say which links are meant, as for PredictOptions. Only edges of the relation
+	// are hidden, and models learn from what is left of them.
+	Relation string
+	Inverse  bool
+
 	For    []any // sources to predict links of; nil means all nodes with a hidden link
 	Sample int   // number of sources to draw at random; 0 means all
 	// Among are the sets of candidates, as for PredictOptions, from the graph without the hidden
@@ -219,7 +224,7 @@ func (r *Result) describe(m hidden.Measures) {
 // drawHidden draws the given share of the edges, without loops, in the order of the graph. Without
 // memory for a second graph it draws at most mostHidden edges.
 func (tx *Tx) drawHidden(ctx context.Context, share float64, rng *rand.Rand) (pairs [][2]index.ID, err error) {
-	left := tx.snap.Meta.Edges - tx.snap.Meta.Loops
+	left := tx.snap.Graph.NumEdges() - tx.snap.Graph.NumLoops()
 	if left < 2 {
 		return nil, inputf("the graph has %d edges, loops left out: too few to hide some and keep some", left)
 	}
@@ -244,11 +249,11 @@ func (tx *Tx) AddToStart(ctx context.Context, l *model.StartLearner, share float
 		}
 	}
 	without := func(more [][2]index.ID) (model.World, error) {
-		g, err := tx.without(ctx, hidden.Together(absent, more, tx.snap.Graph.Directed()))
+		rest, err := tx.without(ctx, hidden.Together(absent, more, tx.snap.Graph.Directed()))
 		if err != nil {
 			return model.World{}, err
 		}
-		return tx.onGraph(g).walker(0, true, 0).World(), nil
+		return rest.walker(0, true, 0).World(), nil
 	}
 	return l.Add(ctx, tx.snap.Graph, featureLen(tx.snap.Snapshot), seed, plan, without)
 }

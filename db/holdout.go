@@ -23,11 +23,15 @@ type holdout struct {
 	Evaluation
 	among   []Candidates
 	whole   *Tx
-	rest    *index.Graph // the graph without the hidden edges
+	on      about        // sees the edges that links are predicted of
+	rest    *Tx          // sees all edges but the hidden ones
 	hidden  hidden.Links // an undirected link is here twice, once from either end
 	sources []index.ID   // ascending
 	all     bool         // whether all nodes with a hidden link are sources
 	at      int64        // time of the predictions, as in model.World
+	now     time.Time    // the same, for candidates; zero: the present
+
+	relation string // of the links; "" means all
 }
 
 // HeldOut is the answer for one source and one set of candidates.
@@ -51,8 +55,12 @@ func (tx *Tx) hold(ctx context.Context, o *EvaluateOptions) (*holdout, error) {
 		return nil, inputf("edges cannot be hidden beside changes that are not committed")
 	}
 	rng := rand.New(rand.NewPCG(cmp.Or(o.Seed, tx.snap.Meta.Seed), 13))
-	s := &holdout{Evaluation: Evaluation{Edges: tx.snap.Meta.Edges}, among: o.Among, whole: tx.onGraph(tx.snap.Graph)}
+	s := &holdout{among: o.Among, whole: tx.onGraph(tx.snap.Graph), relation: o.Relation, now: o.After}
 	var err error
+	if s.on, err = s.whole.about(o.Relation, o.Inverse); err != nil {
+		return nil, err
+	}
+	s.Edges = s.on.snap.Graph.NumEdges()
 	if s.at, err = unixSeconds(o.After); err != nil {
 		return nil, err
 	}
@@ -66,8 +74,12 @@ func (tx *Tx) hold(ctx context.Context, o *EvaluateOptions) (*holdout, error) {
 	if err := s.choose(o, rng); err != nil {
 		return nil, err
 	}
-	s.rest, err = tx.without(ctx, pairs)
-	return s, err
+	rest, err := s.on.without(ctx, pairs)
+	if err != nil {
+		return nil, err
+	}
+	s.rest = rest.all()
+	return s, nil
 }
 
 // choose selects the sources.
@@ -105,7 +117,7 @@ type contender struct {
 
 // prepare makes a contender ready, and trains it if it learns from the remaining edges.
 func (s *holdout) prepare(ctx context.Context, c *Contender) (*contender, error) {
-	of := &contender{rest: s.whole.onGraph(s.rest), rank: c.Rank}
+	of := &contender{rest: s.rest.onGraph(s.rest.snap.Graph), rank: c.Rank}
 	switch {
 	case c.Rank != nil:
 		of.rest.snap.models = nil
@@ -161,8 +173,12 @@ func (s *holdout) train(ctx context.Context, of *contender, spec ModelSpec, plan
 	}
 	if m.Learns() {
 		t := TrainOptions{Plan: plan}
-		t.Plan.Progress.Expect(rest.phases(m, &t)...)
-		if err := rest.db.untilClosed(ctx, func(ctx context.Context) error { return rest.fit(ctx, m, t) }); err != nil {
+		learned, err := rest.about(s.relation, false)
+		if err != nil {
+			return err
+		}
+		t.Plan.Progress.Expect(learned.phases(m, &t)...)
+		if err := rest.db.untilClosed(ctx, func(ctx context.Context) error { return learned.fit(ctx, m, t) }); err != nil {
 			return err
 		}
 		t.Plan.Progress.End()
@@ -181,8 +197,12 @@ func (s *holdout) train(ctx context.Context, of *contender, spec ModelSpec, plan
 // training.
 func (s *holdout) askable(ctx context.Context, rest *Tx, scorer *model.Scorer) error {
 	source := s.sources[0]
+	on, err := rest.about(s.relation, s.on.inverse)
+	if err != nil {
+		return err
+	}
 	for _, c := range s.among {
-		if _, _, err := rest.candidates(ctx, rest, ppr.Unit(source), c, scorer, rest.walker(source, true, 0)); err != nil {
+		if _, _, err := rest.candidates(ctx, on, rest.clock(s.now, time.Time{}), ppr.Unit(source), c, scorer, rest.walker(source, true, 0)); err != nil {
 			return err
 		}
 	}
@@ -193,7 +213,10 @@ func (s *holdout) askable(ctx context.Context, rest *Tx, scorer *model.Scorer) e
 func (s *holdout) ask(ctx context.Context, of *contender, i int) (HeldOut, error) {
 	source, among := s.sources[i/len(s.among)], i%len(s.among)
 	out := HeldOut{Source: s.whole.key(source), Among: among}
-	p := PredictOptions{For: out.Source, Among: s.among[among], Model: of.model, Version: of.version, NoCache: true}
+	p := PredictOptions{
+		For: out.Source, Among: s.among[among], Relation: s.relation, Inverse: s.on.inverse,
+		Model: of.model, Version: of.version, Now: s.now, NoCache: true,
+	}
 	q, err := of.rest.prepare(ctx, p)
 	if err != nil {
 		return out, err
@@ -203,7 +226,7 @@ func (s *holdout) ask(ctx context.Context, of *contender, i int) (HeldOut, error
 	if err != nil {
 		return out, err
 	}
-	linked := s.whole.linkedTo(source)
+	linked := s.on.linkedTo(source)
 	missed := s.hidden.Of(source)
 	for i, to := range q.candidates {
 		at, isHidden := slices.BinarySearch(missed, to)
@@ -255,7 +278,7 @@ func (s *holdout) hide(ctx context.Context, o *EvaluateOptions, rng *rand.Rand) 
 			ways++
 		}
 	}
-	tx := s.whole
+	tx := s.on.Tx
 	found := &pairs
 	switch {
 	case ways > 1:
@@ -275,7 +298,7 @@ func (s *holdout) hide(ctx context.Context, o *EvaluateOptions, rng *rand.Rand) 
 		return nil, err
 	}
 	s.Hidden = int64(len(pairs))
-	s.Wanted = max(s.Hidden, int64(o.Share*float64(s.Edges-tx.snap.Meta.Loops)))
+	s.Wanted = max(s.Hidden, int64(o.Share*float64(s.Edges-tx.snap.Graph.NumLoops())))
 	s.hidden, err = hidden.ToBeFound(ctx, *found, tx.snap.Graph.Directed())
 	return pairs, err
 }
@@ -312,7 +335,7 @@ func (tx *Tx) edgesFrom(ctx context.Context, t time.Time) (pairs [][2]index.ID, 
 // resolveLinks returns the listed links that the graph has, ascending, and all links to find, each
 // once. Both exclude loops. It counts links with a node that the database lacks in s.Unknown.
 func (s *holdout) resolveLinks(ctx context.Context, list []Edge) (there, links [][2]index.ID, err error) {
-	tx := s.whole
+	tx := s.on.Tx
 	for i, e := range list {
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return nil, nil, ctx.Err()
@@ -322,6 +345,9 @@ func (s *holdout) resolveLinks(ctx context.Context, list []Edge) (there, links [
 		if !known || !both {
 			s.Unknown++
 			continue
+		}
+		if s.on.inverse {
+			u, v = v, u
 		}
 		if u > v && !tx.snap.Graph.Directed() {
 			u, v = v, u

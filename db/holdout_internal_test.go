@@ -32,7 +32,7 @@ func TestHoldoutGraph(t *testing.T) {
 			return err
 		}
 		runs := 0
-		for range s.rest.Runs(false) {
+		for range s.rest.snap.Graph.Runs(false) {
 			runs++
 		}
 		if runs != 1 {

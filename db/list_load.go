@@ -298,7 +298,7 @@ func (db *DB) readEdges(
 		return nil, report, err
 	}
 	next, tally, err := write(bulk)
-	if errors.Is(err, index.ErrTooLarge) || errors.Is(err, index.ErrWeight) {
+	if errors.Is(err, index.ErrTooLarge) || errors.Is(err, index.ErrWeight) || errors.Is(err, index.ErrLabel) {
 		err = inputError(err)
 	}
 	if err := cmp.Or(err, ctx.Err()); err != nil {
@@ -461,7 +461,7 @@ func (b *bulkEdges) add(e edgelist.Edge) error {
 		}
 	}
 	if err == nil {
-		if err = b.bulk.Edge(src, dst, b.relation.number, e.Weight, e.Time); !errors.Is(err, index.ErrFeatureLen) {
+		if err = b.bulk.Edge(src, dst, b.relation.number, e.Weight, e.Time); !errors.Is(err, index.ErrFeatureLen) && !errors.Is(err, index.ErrLabel) {
 			return err
 		}
 	}

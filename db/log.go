@@ -161,13 +161,15 @@ func (tx *Tx) loggedOutcome(ctx context.Context, s *model.Scorer, d *record.Deci
 	if err := ctx.Err(); err != nil {
 		return model.Logged{}, err
 	}
-	at := tx
-	if edges := tx.addedSince(d); len(edges) > 0 {
-		without, err := tx.withoutFew(ctx, edges)
-		if err != nil {
+	of, err := tx.about(d.Relation, d.Inverse)
+	if err != nil {
+		return model.Logged{}, err
+	}
+	at := of.Tx
+	if edges := at.addedSince(d); len(edges) > 0 {
+		if at, err = at.withoutFew(ctx, edges); err != nil {
 			return model.Logged{}, err
 		}
-		at = without
 	}
 	scores, err := s.Score(ctx, at.walker(d.Source, true, 0).World(), model.Pairs(d.Source, d.Candidates))
 	if err != nil {

@@ -213,7 +213,7 @@ func (v *validation) bestHeuristic(ctx context.Context, tx *Tx) (name string, be
 // comparedHeuristics returns the heuristics that take part.
 func (tx *Tx) comparedHeuristics() []string {
 	all := []string{"common_neighbors", "adamic_adar", "resource_allocation", "ppr"}
-	if tx.snap.Meta.Edges > validationWalked {
+	if tx.snap.Graph.NumEdges() > validationWalked {
 		all = all[:3]
 	}
 	return all
@@ -245,7 +245,7 @@ type validation struct {
 // leaveOut leaves edges out for a comparison. It returns nil if there can be none, and says why.
 func (tx *Tx) leaveOut(ctx context.Context) (v *validation, skipped string, err error) {
 	meta := &tx.snap.Meta
-	n := float64(meta.Edges - meta.Loops)
+	n := float64(tx.snap.Graph.NumEdges() - tx.snap.Graph.NumLoops())
 	v = &validation{share: min(validationShare, validationEdges/max(n, 1))}
 	if v.share*n < leastValidationEdges {
 		return nil, fmt.Sprintf("the graph has %s without loops, and a comparison takes %d",
@@ -256,17 +256,14 @@ func (tx *Tx) leaveOut(ctx context.Context) (v *validation, skipped string, err 
 		return nil, "", err
 	}
 	v.edges = len(pairs)
-	rest, err := tx.without(ctx, pairs)
-	switch {
-	case err == nil:
-		v.rest = tx.onGraph(rest)
-	case errors.Is(err, ErrTooLarge): // there is enough memory for the changes that the edges make
+	v.rest, err = tx.without(ctx, pairs)
+	if errors.Is(err, ErrTooLarge) { // there is enough memory for the changes that the edges make
 		v.rest, err = tx.withoutFew(ctx, pairs)
 	}
 	if err != nil {
 		return nil, "", err
 	}
-	links, err := hidden.ToBeFound(ctx, pairs, meta.Directed)
+	links, err := hidden.ToBeFound(ctx, pairs, tx.snap.Graph.Directed())
 	if err != nil {
 		return nil, "", err
 	}

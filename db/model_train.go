@@ -19,6 +19,9 @@ import (
 // TrainOptions say how to train a model.
 type TrainOptions struct {
 	Log bool // train from the observations that the model remembers instead of the edges of the graph
+	// Relation is the relation whose edges are learned; "" means all relations together. The model
+	// stays one: it is asked for links of any relation.
+	Relation string
 	// Plan may be zero: the model's defaults, and a quarter of Options.Memory. With Log, only
 	// Epochs and Progress are used. Progress receives all phases of the training, and ends before
 	// the version is stored.
@@ -51,10 +54,17 @@ func (m *Model) Train(ctx context.Context, t TrainOptions) (Training, error) {
 	name := l.Name
 	defer db.trainings.Delete(l)
 	made := Training{Held: t.Deploy == DeployNever}
-	v := record.Version{From: t.origin()}
+	v := record.Version{From: t.origin(), Relation: t.Relation}
 	err = db.View(ctx, func(tx *Tx) (err error) {
-		if !t.Log {
-			v.Graph, v.Edges = tx.snap.Meta.Version, tx.snap.Meta.Edges
+		if t.Log && t.Relation != "" {
+			return inputf("a training from outcomes is of all relations, not of %q", t.Relation)
+		}
+		of, err := tx.about(t.Relation, false)
+		if err != nil {
+			return err
+		}
+		if tx = of.Tx; !t.Log {
+			v.Graph, v.Edges = tx.snap.Meta.Version, tx.snap.Graph.NumEdges()
 		}
 		made.Comparison, v.LeftOut, err = tx.trainAndCompare(ctx, l, t)
 		return err
@@ -221,12 +231,17 @@ const trainedEvents = 8192
 // moments yields the newest events of the graph, the earliest first, each with the world before it.
 func (tx *Tx) moments(ctx context.Context) iter.Seq2[model.Moment, error] {
 	return func(yield func(model.Moment, error) bool) {
-		for m := range tx.snap.Moments(trainedEvents) {
+		for m := range tx.all().snap.Moments(trainedEvents) {
 			w := tx.onGraph(m.Graph).walker(0, true, 0)
 			w.Now = m.Time
 			now := model.Moment{World: w.World()}
 			for _, e := range m.Events {
-				now.Links = append(now.Links, model.Pair{Source: e.U, Target: e.V})
+				if tx.whole == nil || slices.Contains(tx.via.Relations, e.Relation) {
+					now.Links = append(now.Links, model.Pair{Source: e.U, Target: e.V})
+				}
+			}
+			if len(now.Links) == 0 {
+				continue
 			}
 			if !yield(now, ctx.Err()) {
 				return
@@ -256,14 +271,18 @@ func (db *DB) refreshIfDue(s *snapshot) {
 	if name == "" {
 		return
 	}
-	if db.jobs.start(db.jobs.refresh, func() { db.refresh(name) }) {
-		db.refreshed[name] = record.Version{Number: s.models[name].Version, Graph: s.Meta.Version, Edges: s.Meta.Edges}
+	m := s.models[name]
+	was, _ := m.Find(m.Version)
+	if db.jobs.start(db.jobs.refresh, func() { db.refresh(name, was.Relation) }) {
+		db.refreshed[name] = record.Version{
+			Number: m.Version, Graph: s.Meta.Version, Edges: s.Meta.EdgesOf(was.Relation), Relation: was.Relation,
+		}
 	}
 }
 
 // refresh trains a model again. It ends when the database is closed.
-func (db *DB) refresh(name string) {
-	made, err := db.Model(name).Train(db.jobs.ctx, TrainOptions{Deploy: deployIfAhead})
+func (db *DB) refresh(name, relation string) {
+	made, err := db.Model(name).Train(db.jobs.ctx, TrainOptions{Deploy: deployIfAhead, Relation: relation})
 	switch log := db.opts.Logger; {
 	case errors.Is(err, ErrClosed), errors.Is(err, ErrNoModel), db.jobs.ctx.Err() != nil:
 	case err != nil:

@@ -115,6 +115,11 @@ func (tx *Tx) PutNode(n Node) error {
 	if err != nil {
 		return inputError(err)
 	}
+	if n.Label != "" {
+		if err := tx.checkRelabel(n.Key, id, n.Label); err != nil {
+			return err
+		}
+	}
 	if n.Label != "" && n.Features != nil { // its present features need not fit the new label
 		err = b.SetFeatures(id, nil)
 	}

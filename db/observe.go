@@ -33,12 +33,14 @@ import (
 // ObserveOptions is the outcome of a link that was offered.
 type ObserveOptions struct {
 	Source, Target any
-	Reward         float64    // 1 if the link was made, 0 if not; any number from -3.4e38 to 3.4e38
-	Among          Candidates // the candidates that were offered, if known
-	Model          string     // default: the model that answers requests without a name, otherwise the model default
-	At             time.Time  // time of the outcome; default: as for PredictOptions
-	Insert         bool       // add the edge if the reward is 1, with the time At if that is set
-	NoCache        bool       // compute PageRank from scratch, so that the model learns a function of graph and observation alone
+	// Relation is the relation of the link, as for PredictOptions; "" means all relations together.
+	Relation string
+	Reward   float64    // 1 if the link was made, 0 if not; any number from -3.4e38 to 3.4e38
+	Among    Candidates // the candidates that were offered, if known
+	Model    string     // default: the model that answers requests without a name, otherwise the model default
+	At       time.Time  // time of the outcome; default: as for PredictOptions
+	Insert   bool       // add the edge if the reward is 1, with the time At if that is set
+	NoCache  bool       // compute PageRank from scratch, so that the model learns a function of graph and observation alone
 }
 
 // Observe reports the outcome of a link to a model, in a transaction of its own. See [Tx.Observe].
@@ -73,11 +75,16 @@ func (tx *Tx) Observe(ctx context.Context, o ObserveOptions) error {
 	if err != nil {
 		return err
 	}
-	w := tx.walker(source, o.NoCache, 0)
+	a, err := tx.about(o.Relation, false)
+	if err != nil {
+		return err
+	}
+	w, near := a.walker(source, o.NoCache, 0), tx.walker(source, o.NoCache, 0)
 	if w.Now, err = tx.requestTime(o.At, time.Time{}, source); err != nil {
 		return err
 	}
-	offered, err := tx.offered(ctx, source, target, o.Among, m.scorer, w)
+	near.Now = w.Now
+	offered, err := tx.offered(ctx, a, tx.clock(o.At, time.Time{}), source, target, o.Among, m.scorer, near)
 	if err != nil {
 		return err
 	}
@@ -85,24 +92,35 @@ func (tx *Tx) Observe(ctx context.Context, o ObserveOptions) error {
 	if err != nil {
 		return err
 	}
-	l := &pendingObservation{model: m.info.Name, outcome: model.Outcome{
+	l := &pendingObservation{model: m.info.Name, relation: o.Relation, outcome: model.Outcome{
 		Pair: model.Pair{Source: source, Target: target}, Contexts: x, Reward: o.Reward, Offered: offered,
 	}}
 	tx.observed = append(tx.observed, l)
 	if o.Insert && o.Reward == 1 {
-		_, err = tx.insertLink(source, target, o.At)
+		_, err = tx.insertLink(a, source, target, o.At)
 	}
 	return err
 }
 
-// insertLink adds an edge of weight 1 unless it exists, and reports whether it added the edge.
-func (tx *Tx) insertLink(source, target index.ID, at time.Time) (added bool, err error) {
-	if _, ok := tx.between(source, target); ok {
+// insertLink adds an edge of weight 1 unless there is one, and reports whether it added the edge. The
+// edge is of the relation that a question was about.
+func (tx *Tx) insertLink(a about, source, target index.ID, at time.Time) (added bool, err error) {
+	if a.inverse {
+		source, target = target, source
+	}
+	x := index.Edge{Ends: index.Ends{U: source, V: target}, Relation: a.relation, Weight: 1}
+	_, exists := tx.between(source, target)
+	if a.named {
+		_, exists = tx.edgeOf(x)
+	}
+	if exists {
 		return false, nil
 	}
-	seconds, err := unixSeconds(at)
+	if x.Time, err = unixSeconds(at); err == nil {
+		err = tx.labelEnds(x, [2]Key{tx.key(source), tx.key(target)})
+	}
 	if err == nil {
-		_, err = tx.batch.SetEdge(index.Edge{Ends: index.Ends{U: source, V: target}, Weight: 1, Time: seconds})
+		_, err = tx.batch.SetEdge(x)
 	}
 	return err == nil, err
 }
@@ -110,12 +128,12 @@ func (tx *Tx) insertLink(source, target index.ID, at time.Time) (added bool, err
 // offered returns the candidates of an observation, including the target, or nil if they are
 // unknown.
 func (tx *Tx) offered(
-	ctx context.Context, source, target index.ID, among Candidates, s *model.Scorer, w *walk.Walker,
+	ctx context.Context, a about, now int64, source, target index.ID, among Candidates, s *model.Scorer, w *walk.Walker,
 ) ([]index.ID, error) {
 	if among.kind == byDefault {
 		return nil, nil
 	}
-	candidates, _, err := tx.candidates(ctx, tx, ppr.Unit(source), tx.among(among, ppr.Unit(source)), s, w)
+	candidates, _, err := tx.candidates(ctx, a, now, ppr.Unit(source), tx.among(a, among, ppr.Unit(source)), s, w)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +166,7 @@ func (db *DB) encode(p *pendingObservation) (err error) {
 	p.document, err = msgpack.Marshal(&record.Observation{
 		Model: p.model, Source: o.Pair.Source, Target: o.Pair.Target, Reward: o.Reward, Chosen: o.Chosen,
 		Contexts: index.PackFloats(o.Contexts), Columns: l.Model.Columns(), Offered: o.Offered,
-		Version: l.Version, Frozen: l.Frozen, Decision: p.decision,
+		Version: l.Version, Frozen: l.Frozen, Decision: p.decision, Relation: p.relation,
 	})
 	return err
 }
@@ -201,6 +219,7 @@ type Observation struct {
 	ModelVersion int     `json:"model_version,omitzero"` // version that was deployed then; 0 means unknown
 	Source       Key     `json:"source"`
 	Target       Key     `json:"target"`
+	Relation     string  `json:"relation,omitzero"` // "" means all relations together
 	Reward       float64 `json:"reward"`
 	Offered      []Key   `json:"offered,omitzero"`  // the candidates, as far as the model learns from them
 	Decision     uint64  `json:"decision,omitzero"` // decision that this rewards; 0 means none
@@ -257,7 +276,7 @@ func (tx *Tx) publicObservation(doc index.Document) (Observation, error) {
 func newObservation(r *record.Observation, version uint64, key func(index.ID) Key) Observation {
 	o := Observation{
 		GraphVersion: version, Model: r.Model, ModelVersion: r.Version, Source: key(r.Source), Target: key(r.Target),
-		Reward: r.Reward, Decision: r.Decision, Learned: !r.Frozen,
+		Relation: r.Relation, Reward: r.Reward, Decision: r.Decision, Learned: !r.Frozen,
 	}
 	for _, id := range r.Offered {
 		o.Offered = append(o.Offered, key(id))

@@ -33,6 +33,9 @@ type PredictOptions struct {
 	// source has such an edge to are left out of the candidates. "" means all relations together.
 	Relation string
 	Inverse  bool // rank sources of the relation for a target instead
+	// RelationWeights multiply the weights of edges by relation in walks over several relations, as
+	// Part.Weights do: in the walk of PPR and, without Relation, in what a model reads.
+	RelationWeights map[string]float64
 	// Model is the name of a model or one of [model.Heuristics]. Default: the model that answers
 	// requests without a name (see Model.Deploy), otherwise the built-in model.
 	Model string
@@ -179,6 +182,8 @@ func allZero(scores []model.Score) bool {
 // question is a resolved prediction.
 type question struct {
 	start      ppr.Vector // distribution of the source nodes
+	about      about
+	relation   string // its name; "" means all
 	among      Candidates
 	candidates []index.ID
 	scorer     *model.Scorer
@@ -204,6 +209,18 @@ func (tx *Tx) requestTime(at, now time.Time, sources ...index.ID) (int64, error)
 	return min(now.Unix(), newest+1), nil
 }
 
+// clock returns the time of a question in Unix seconds: at or, if that is zero, now, or the present
+// time.
+func (tx *Tx) clock(at, now time.Time) int64 {
+	switch {
+	case !at.IsZero():
+		return at.Unix()
+	case !now.IsZero():
+		return now.Unix()
+	}
+	return tx.db.opts.Now().Unix()
+}
+
 func (tx *Tx) prepare(ctx context.Context, p PredictOptions) (*question, error) {
 	if tx.ended {
 		return nil, ErrClosed
@@ -219,18 +236,22 @@ func (tx *Tx) prepare(ctx context.Context, p PredictOptions) (*question, error) 
 	if err != nil {
 		return nil, err
 	}
-	v, on := tx.view(), tx
-	if p.Relation != "" {
-		number, err := tx.relation(p.Relation)
-		if err != nil {
-			return nil, err
-		}
-		on = tx.part(index.Via{Relations: []uint16{number}, Inverse: p.Inverse})
+	on, err := tx.about(p.Relation, p.Inverse)
+	if err != nil {
+		return nil, err
 	}
-	q := &question{start: start, scorer: tx.db.prior(featureLen(v)), walk: on.walker(start.Node[0], p.NoCache, p.Epsilon)}
+	weighted, err := tx.weighted(p.RelationWeights)
+	if err != nil {
+		return nil, err
+	}
+	if on.factors = weighted.via.Factors; !on.named {
+		on.Tx = weighted
+	}
+	v := tx.view()
+	q := &question{start: start, about: on, relation: p.Relation, scorer: tx.db.prior(featureLen(v)), walk: on.walker(start.Node[0], p.NoCache, p.Epsilon)}
 	near := q.walk
-	if on != tx {
-		near = tx.walker(start.Node[0], p.NoCache, p.Epsilon)
+	if on.named {
+		near = weighted.walker(start.Node[0], p.NoCache, p.Epsilon)
 	}
 	q.walk.Exact = p.UntilCertain
 	if q.walk.Now, err = tx.requestTime(p.At, p.Now, start.Node...); err != nil {
@@ -249,9 +270,9 @@ func (tx *Tx) prepare(ctx context.Context, p PredictOptions) (*question, error) 
 	if err := tx.fitsModel(q.ranking.Model, q.scorer, v); err != nil {
 		return nil, err
 	}
-	q.among = tx.among(p.Among, start)
+	q.among = tx.among(on, p.Among, start)
 	var out absent
-	if q.candidates, out, err = tx.candidates(ctx, on, start, q.among, q.scorer, near); err != nil {
+	if q.candidates, out, err = tx.candidates(ctx, on, tx.clock(p.At, p.Now), start, q.among, q.scorer, near); err != nil {
 		return nil, err
 	}
 	q.ranking.Linked, q.ranking.Missing = out.linked, out.missing

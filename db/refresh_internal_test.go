@@ -114,7 +114,7 @@ func TestRefresh(t *testing.T) {
 	}
 	l, err := g.Model("m").clone(ctx) // like the start of Train
 	must(t, err)
-	g.refresh("m")
+	g.refresh("m", "")
 	g.trainings.Delete(l)
 	if now := versionsOf(t, g, "m"); len(now) != 3 {
 		t.Errorf("a training in the background did not give way: %+v", now)

@@ -22,6 +22,8 @@ import (
 type Tx struct {
 	db           *DB
 	snap         *snapshot
+	whole        *Tx       // sees all edges, where this transaction sees those of via; nil: this one does
+	via          index.Via // what a part sees
 	pinned       *snapshot // snapshot whose records are kept for reading; earlier than snap if snap is not durable yet
 	reader       *store.Reader
 	batch        *index.Batch          // nil in a View
@@ -40,6 +42,7 @@ type Tx struct {
 // pendingObservation is an observation for a model to learn when the transaction commits.
 type pendingObservation struct {
 	model    string
+	relation string // relation of the link; "" means all
 	decision uint64 // decision that this rewards; 0 means none
 	outcome  model.Outcome
 	document []byte // its stored form, if it repeats an observation that Changes yielded
@@ -191,24 +194,32 @@ const (
 	hiddenBytes = 4 << 10
 )
 
-// without returns the graph without the given edges, which must ascend: a second graph if there is
-// memory for it, otherwise the same graph with changed rows. It returns ErrTooLarge if there is no
-// memory for these either, or the error of ctx.
-func (tx *Tx) without(ctx context.Context, edges [][2]index.ID) (*index.Graph, error) {
+// without returns a read-only transaction without the given edges, which must ascend: on a second
+// graph if there is memory for it, otherwise on the same graph with changed rows. It returns
+// ErrTooLarge if there is no memory for these either, or the error of ctx.
+func (tx *Tx) without(ctx context.Context, edges [][2]index.ID) (*Tx, error) {
+	g, err := tx.graphWithout(ctx, edges)
+	if err != nil {
+		return nil, err
+	}
+	return tx.onGraph(g), nil
+}
+
+func (tx *Tx) graphWithout(ctx context.Context, edges [][2]index.ID) (*index.Graph, error) {
 	if tx.fitsSecond() {
-		return tx.snap.Graph.Without(ctx, tx.snap.Graph.Joining(edges))
+		return tx.all().snap.Graph.Without(ctx, tx.snap.Graph.Joining(edges))
 	}
 	if len(edges) > tx.mostHidden() {
 		what := fmt.Sprintf("the graph is too large to be copied, and to hide %s takes", words.Count(len(edges), "edge"))
 		return nil, tx.db.checkMemory(what, hiddenBytes*int64(len(edges)), tx.db.opts.memory(workPart)/2)
 	}
-	return tx.snap.Graph.Hide(ctx, tx.snap.Graph.Joining(edges))
+	return tx.all().snap.Graph.Hide(ctx, tx.snap.Graph.Joining(edges))
 }
 
 // fitsSecond reports whether there is memory for the graph and a second one. The result does not
 // depend on which rows were read before.
 func (tx *Tx) fitsSecond() bool {
-	g := tx.snap.Graph
+	g := tx.all().snap.Graph
 	changes := tx.snap.NumChangesSince(tx.snap.Meta.Base)
 	first := min(tx.snap.LoadedBytes(), tx.db.opts.memory(graphPart))
 	return first+g.LoadedBytes()+changeBytes*int64(changes) <= tx.db.opts.memory(graphPart, workPart)
@@ -223,13 +234,13 @@ func (tx *Tx) mostHidden() int { return int(tx.db.opts.memory(workPart) / 2 / hi
 // the edges.
 func (tx *Tx) withoutFew(ctx context.Context, edges [][2]index.ID) (*Tx, error) {
 	if !tx.snap.Graph.Loaded() {
-		g, err := tx.snap.Graph.Hide(ctx, tx.snap.Graph.Joining(edges))
+		g, err := tx.all().snap.Graph.Hide(ctx, tx.snap.Graph.Joining(edges))
 		if err != nil {
 			return nil, err
 		}
 		return tx.onGraph(g), nil
 	}
-	e := tx.snap.Graph.Edit()
+	e := tx.all().snap.Graph.Edit()
 	for i, x := range tx.snap.Graph.Joining(edges) {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -240,12 +251,19 @@ func (tx *Tx) withoutFew(ctx context.Context, edges [][2]index.ID) (*Tx, error) 
 	return tx.onGraph(e.Graph()), nil
 }
 
-// onGraph returns a read-only transaction on another graph.
+// onGraph returns a read-only transaction on another graph, of which it sees the same part.
 func (tx *Tx) onGraph(g *index.Graph) *Tx {
-	view := *tx.snap.Snapshot
+	view := *tx.all().snap.Snapshot
 	view.Graph = g
-	return &Tx{db: tx.db, snap: &snapshot{Snapshot: &view, models: tx.snap.models, ts: tx.snap.ts}, reader: tx.reader}
+	on := &Tx{db: tx.db, snap: &snapshot{Snapshot: &view, models: tx.snap.models, ts: tx.snap.ts}, reader: tx.reader}
+	if tx.whole != nil {
+		return on.part(tx.via)
+	}
+	return on
 }
+
+// all returns the transaction that sees all edges.
+func (tx *Tx) all() *Tx { return cmp.Or(tx.whole, tx) }
 
 // openReaders counts the open transactions by the timestamp they read at, so that the store keeps
 // what they may read and Close can wait for them.

@@ -8,6 +8,7 @@ import (
 
 	"kith/index/internal/block"
 	"kith/index/internal/pages"
+	"kith/index/internal/spill"
 	"kith/ppr"
 )
 
@@ -24,6 +25,10 @@ type adjacency struct {
 type via struct {
 	relations []uint16  // ascending
 	factors   []float32 // of their weights; nil: all are 1
+	// against, if not nil, has the rows of the other direction: rows join the edges of both. Rows are
+	// then all that the graph has; its edges are those of one direction.
+	against    *adjacency
+	directions spill.Directions // by relation
 }
 
 // scaled returns the weight that an edge has in rows.
@@ -153,6 +158,9 @@ func (a *adjacency) joined(u ID) block.Entries {
 
 // selected returns the row that joins the edges of the relations of a.via.
 func (a *adjacency) selected(u ID) block.Entries {
+	if a.via.against != nil {
+		return a.bothWays(u)
+	}
 	if len(a.via.relations) == 1 && a.via.factors == nil {
 		return a.only(u, a.via.relations[0])
 	}
@@ -166,6 +174,32 @@ func (a *adjacency) selected(u ID) block.Entries {
 	}
 	all.Sort()
 	return all.Joined()
+}
+
+// bothWays returns the row of u that joins the edges of both directions. Undirected edges and loops,
+// which stand in the rows of both, count once.
+func (a *adjacency) bothWays(u ID) (all block.Entries) {
+	back := func(row block.Entries) block.Entries {
+		if _, loop := slices.BinarySearch(row.To, u); loop {
+			return withoutNodes([]ID{u}, row)
+		}
+		return row
+	}
+	if len(a.via.relations) == len(a.via.directions) && a.via.factors == nil && !slices.Contains(a.via.directions, false) {
+		out, in := a.joined(u), a.via.against.joined(u)
+		return out.Merged(back(in))
+	}
+	for i, relation := range a.via.relations {
+		edges := a.only(u, relation)
+		if a.via.directions[relation] {
+			edges = edges.Merged(back(a.via.against.only(u, relation)))
+		}
+		if a.via.factors != nil {
+			edges = edges.Scaled(a.via.factors[i])
+		}
+		all = all.Merged(edges)
+	}
+	return all
 }
 
 // has reports whether rows join edges of a relation.

@@ -66,6 +66,12 @@ func (b *Batch) Relate(r Relation) (relation uint16, err error) {
 	return relation, err
 }
 
+// Label returns the number of the label of a node, 0 for none.
+func (b *Batch) Label(id ID) uint16 { return b.now.Label(id) }
+
+// LabelNumber returns the number of the label with this name, which it makes if it does not exist.
+func (b *Batch) LabelNumber(name string) (uint16, error) { return b.now.Meta.label(name) }
+
 // ID returns the id of the node with key k and whether there is one.
 func (b *Batch) ID(k Key) (ID, bool) {
 	id, ok := b.lookup(k)

@@ -25,7 +25,8 @@ type Bulk struct {
 	o BulkOptions
 
 	source, target uint16     // labels of the endpoints of edges; 0: none
-	labels         []Label    // labels by number, if there are new ones
+	labels         []Label    // by number
+	strict         bool       // no node may have two labels
 	relations      []Relation // relations by number
 	named          map[string]uint16
 	directed       spill.Directions
@@ -61,7 +62,7 @@ type BulkOptions struct {
 // Bulk starts a bulk load on top of s. If its memory is bounded, the caller must call Close.
 func (s *Snapshot) Bulk(o BulkOptions) *Bulk {
 	return &Bulk{
-		s: s, o: o, relations: slices.Clone(s.Meta.Relations), directed: slices.Clone(s.Graph.directions),
+		s: s, o: o, labels: s.Meta.Labels, relations: slices.Clone(s.Meta.Relations), directed: slices.Clone(s.Graph.directions),
 		run: newRun(), writer: runWriter{file: spill.File{Create: o.Scratch}},
 	}
 }
@@ -90,8 +91,9 @@ func (b *Bulk) SetLabels(source, target string) (err error) {
 }
 
 // Relation returns the number of the relation with this name, and whether it is directed. It makes
-// the relation, directed or not, if it does not exist. It returns an error for an invalid name, or
-// if there are too many relations.
+// the relation, directed or not, if it does not exist. If the relation has labels, the nodes of its
+// edges get them, and no node of the load may have two labels. It returns an error for an invalid
+// name, or if there are too many relations.
 func (b *Bulk) Relation(name string, directed bool) (relation uint16, isDirected bool, err error) {
 	if b.named == nil {
 		b.named = make(map[string]uint16, len(b.relations))
@@ -108,11 +110,13 @@ func (b *Bulk) Relation(name string, directed bool) (relation uint16, isDirected
 		b.relations = append(b.relations, Relation{Name: name, Directed: directed})
 		b.directed, b.named[name] = append(b.directed, directed), relation
 	}
+	r := &b.relations[relation]
+	b.strict = b.strict || max(r.SourceLabel, r.TargetLabel) > 0
 	return relation, b.directed[relation], nil
 }
 
-// Edge adds one edge. It returns an error for an invalid key or weight, ErrFeatureLen for a node
-// that cannot have its label, or an error of the scratch file, after which the load cannot
+// Edge adds one edge. It returns an error for an invalid key or weight, ErrFeatureLen or ErrLabel for
+// a node that cannot have its label, or an error of the scratch file, after which the load cannot
 // continue.
 func (b *Bulk) Edge(src, dst Key, relation uint16, w float32, t int64) error {
 	if !ValidWeight(w) {
@@ -121,7 +125,13 @@ func (b *Bulk) Edge(src, dst Key, relation uint16, w float32, t int64) error {
 	if err := dst.Valid(); err != nil {
 		return err // check dst before src becomes a node
 	}
-	if err := cmp.Or(b.checkLabel(src, b.source), b.checkLabel(dst, b.target)); err != nil {
+	r := &b.relations[relation]
+	source, target := cmp.Or(r.SourceLabel, b.source), cmp.Or(r.TargetLabel, b.target)
+	err := cmp.Or(b.checkLabel(src, source), b.checkLabel(dst, target))
+	if err == nil && b.strict && src == dst {
+		err = b.fits(src, source, target)
+	}
+	if err != nil {
 		return err
 	}
 	if b.o.Memory > 0 && b.run.bytes() >= b.o.Memory/2 && len(b.run.edges) > 0 {
@@ -129,25 +139,48 @@ func (b *Bulk) Edge(src, dst Key, relation uint16, w float32, t int64) error {
 			return err
 		}
 	}
-	u, err := b.run.source(src, b.source)
+	u, err := b.run.source(src)
 	if err != nil {
 		return err
 	}
-	v, err := b.run.keys.id(dst, b.target)
+	v, err := b.run.keys.id(dst)
 	if err != nil {
 		return err
 	}
+	b.run.keys.setLabel(u, source)
+	b.run.keys.setLabel(v, target)
 	b.run.edges = append(b.run.edges, Edge{Ends: Ends{U: u, V: v}, Relation: relation, Weight: w, Time: t})
 	return nil
 }
 
-// checkLabel checks that the node with key k may have a label, if s has such a node with features.
-func (b *Bulk) checkLabel(k Key, label uint16) error {
-	if label == 0 || b.s.Meta.FeatureBytes == 0 {
+// fits returns ErrLabel if a node with a label cannot have another one.
+func (b *Bulk) fits(k Key, has, label uint16) error {
+	if has == 0 || label == 0 || has == label {
 		return nil
 	}
+	return fmt.Errorf("%w: node %v has label %s, the edge wants %s", ErrLabel, k.Literal(), b.labels[has].Name, b.labels[label].Name)
+}
+
+// checkLabel checks that the node with key k may have a label, if there is such a node.
+func (b *Bulk) checkLabel(k Key, label uint16) error {
+	if label == 0 || b.s.Meta.FeatureBytes == 0 && !b.strict {
+		return nil
+	}
+	if b.strict {
+		if err := b.fits(k, b.run.keys.label(k), label); err != nil {
+			return err
+		}
+	}
 	id, ok := b.s.dict.id(k)
-	if !ok || int(id) >= b.s.Graph.nodes || b.s.Features(id) == nil {
+	if !ok || int(id) >= b.s.Graph.nodes {
+		return nil
+	}
+	if b.strict {
+		if err := b.fits(k, b.s.Label(id), label); err != nil {
+			return err
+		}
+	}
+	if b.s.Features(id) == nil {
 		return nil
 	}
 	m := Meta{Labels: b.labels}
@@ -188,9 +221,6 @@ func (b *Bulk) Write(ctx context.Context, w Writer, generation uint32, from *Sto
 
 // countedLabels returns the labels of the result.
 func (b *Bulk) countedLabels() []Label {
-	if b.labels == nil {
-		return b.s.Meta.Labels
-	}
 	labels := slices.Clone(b.labels)
 	for l, n := range b.numbers.counts {
 		if l > 0 {

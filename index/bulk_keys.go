@@ -45,31 +45,44 @@ func (k *runKeys) bytes() int64 {
 	return runKeyInt*int64(len(k.ints)) + runKeyStr*int64(len(k.strs)) + k.text
 }
 
-// id returns the number of a key, which gets the label unless that is 0. It returns an error for an
-// invalid key.
-func (k *runKeys) id(key Key, label uint16) (ID, error) {
-	var id ID
-	var ok bool
-	num, isInt := key.Int()
-	str, _ := key.Str()
-	if isInt {
-		id, ok = k.ints[num]
+// id returns the number of a key. It returns an error for an invalid key.
+func (k *runKeys) id(key Key) (ID, error) {
+	id, ok := k.known(key)
+	if ok {
+		return id, nil
+	}
+	if err := key.Valid(); err != nil {
+		return 0, err
+	}
+	id = ID(k.len())
+	if num, isInt := key.Int(); isInt {
+		k.ints[num] = id
 	} else {
-		id, ok = k.strs[str]
+		str, _ := key.Str()
+		k.strs[str] = id
+		k.text += int64(len(str))
 	}
-	if !ok {
-		if err := key.Valid(); err != nil {
-			return 0, err
-		}
-		if id = ID(k.len()); isInt {
-			k.ints[num] = id
-		} else {
-			k.strs[str] = id
-			k.text += int64(len(str))
-		}
-	}
-	k.setLabel(id, label)
 	return id, nil
+}
+
+// known returns the number of a key, and whether it has one.
+func (k *runKeys) known(key Key) (id ID, ok bool) {
+	if num, isInt := key.Int(); isInt {
+		id, ok = k.ints[num]
+		return id, ok
+	}
+	str, _ := key.Str()
+	id, ok = k.strs[str]
+	return id, ok
+}
+
+// label returns the label of a key, 0 for none.
+func (k *runKeys) label(key Key) uint16 {
+	id, ok := k.known(key)
+	if !ok || int(id) >= len(k.labels) {
+		return 0
+	}
+	return k.labels[id]
 }
 
 // setLabel sets the label of a key unless that is 0.
@@ -228,15 +241,16 @@ type numbering struct {
 	last    Key // the previous key, if any, and its id
 	lastID  ID
 	fresh   func(labelledKey) // called with each new key
-	added   int64
+	// fits returns an error for a node that cannot get another label than it has; nil: every node can.
+	fits  func(k Key, has, label uint16) error
+	added int64
 }
 
 // id returns the id of the next key. Keys must come in ascending order; equal ones have the same
 // id, and the last label that is not 0. It returns ErrTooLarge beyond MaxNodes.
 func (n *numbering) id(k labelledKey) (ID, error) {
 	if n.any && k.Key == n.last {
-		n.setLabel(n.lastID, k.label)
-		return n.lastID, nil
+		return n.lastID, n.setLabel(n.lastID, k)
 	}
 	first := int64(n.s.Graph.nodes)
 	id, ok := n.s.dict.id(k.Key)
@@ -253,16 +267,21 @@ func (n *numbering) id(k labelledKey) (ID, error) {
 		n.added++
 		n.fresh(k)
 	}
-	n.setLabel(id, k.label)
 	n.any, n.last, n.lastID = true, k.Key, id
-	return id, nil
+	return id, n.setLabel(id, k)
 }
 
-// setLabel sets the label of a node unless that is 0.
-func (n *numbering) setLabel(id ID, label uint16) {
-	if of := n.nodes.at(id); label > 0 && of.label != label {
-		n.nodes.set(n.by, id, node{label: label})
-		n.counts[of.counted()]--
-		n.counts[label]++
+// setLabel sets the label of a node unless that is 0. It returns the error of fits.
+func (n *numbering) setLabel(id ID, k labelledKey) error {
+	of := n.nodes.at(id)
+	if k.label == 0 || of.label == k.label {
+		return nil
 	}
+	n.nodes.set(n.by, id, node{label: k.label})
+	n.counts[of.counted()]--
+	n.counts[k.label]++
+	if n.fits == nil {
+		return nil
+	}
+	return n.fits(k.Key, of.label, k.label)
 }

@@ -24,13 +24,12 @@ func newRun() *run { return &run{keys: newRunKeys()} }
 // bytes returns the approximate memory of the run.
 func (r *run) bytes() int64 { return edgeBytes*int64(len(r.edges)) + r.keys.bytes() }
 
-// source returns the number of the key of a source, which gets the label unless that is 0.
-func (r *run) source(k Key, label uint16) (id ID, err error) {
+// source returns the number of the key of a source.
+func (r *run) source(k Key) (id ID, err error) {
 	if len(r.edges) > 0 && k == r.last {
-		r.keys.setLabel(r.lastID, label)
 		return r.lastID, nil
 	}
-	if id, err = r.keys.id(k, label); err == nil {
+	if id, err = r.keys.id(k); err == nil {
 		r.last, r.lastID = k, id
 	}
 	return id, err
@@ -135,6 +134,9 @@ func (b *Bulk) spill() error {
 func (b *Bulk) sort(ctx context.Context) error {
 	b.sorted = spill.Sorted{Directed: b.directed, Buffers: b.o.Memory / 4}
 	b.numbers = numbering{s: b.s, nodes: b.s.nodes, counts: map[uint16]int64{}, by: new(pages.Owner)}
+	if b.strict {
+		b.numbers.fits = b.fits
+	}
 	if b.writer.done == nil && len(b.writer.runs) == 0 && b.writer.err == nil {
 		return b.sortInMemory()
 	}

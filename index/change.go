@@ -69,6 +69,13 @@ type RelationChange struct {
 	Name     string
 	Directed bool
 	Exclude  bool
+	Source   uint16 // number of the label of its sources; 0 means any
+	Target   uint16
+}
+
+// of returns the relation of a change.
+func (c *RelationChange) of() Relation {
+	return Relation{Name: c.Name, Directed: c.Directed, Exclude: c.Exclude, SourceLabel: c.Source, TargetLabel: c.Target}
 }
 
 // NodeChange is a node's record after a commit.
@@ -201,7 +208,9 @@ func (b *Batch) change(decisions []msgpack.RawMessage) *Change {
 	}
 	for i, r := range b.now.Meta.Relations {
 		if i > 0 && used[uint16(i)] || i >= len(b.began.Relations) {
-			c.Relations = append(c.Relations, RelationChange{Number: uint16(i), Name: r.Name, Directed: r.Directed, Exclude: r.Exclude})
+			c.Relations = append(c.Relations, RelationChange{
+				Number: uint16(i), Name: r.Name, Directed: r.Directed, Exclude: r.Exclude, Source: r.SourceLabel, Target: r.TargetLabel,
+			})
 		}
 	}
 	has := map[uint16]bool{}
@@ -400,14 +409,16 @@ func (m *Meta) replayLabel(c LabelChange) error {
 // replayRelation makes a relation.
 func (b *Batch) replayRelation(c RelationChange) (err error) {
 	number, known := b.now.Meta.RelationNumber(c.Name)
+	if int(max(c.Source, c.Target)) >= len(b.now.Meta.Labels) {
+		return mismatch("relation %q joins label %d with label %d, of %d", c.Name, c.Source, c.Target, len(b.now.Meta.Labels))
+	}
 	if !known {
-		if number, err = b.Relate(Relation{Name: c.Name, Directed: c.Directed, Exclude: c.Exclude}); err != nil {
+		if number, err = b.Relate(c.of()); err != nil {
 			return err
 		}
 	}
-	if r := b.now.Meta.Relations[number]; number != c.Number || r.Directed != c.Directed || r.Exclude != c.Exclude {
-		return mismatch("relation %q is number %d, directed: %v, exclude: %v; not number %d, directed: %v, exclude: %v",
-			c.Name, number, r.Directed, r.Exclude, c.Number, c.Directed, c.Exclude)
+	if r := uncounted(b.now.Meta.Relations[number : number+1])[0]; number != c.Number || r != c.of() {
+		return mismatch("relation %d is %+v, not number %d, %+v", number, r, c.Number, c.of())
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"sync/atomic"
@@ -64,7 +65,8 @@ func (g *Graph) Directed() bool { return g.directed }
 
 // Weighted reports whether some weight may differ from 1.
 func (g *Graph) Weighted() bool {
-	return g.weighted || g.out.base.weighted() || g.out.via != nil && g.out.via.factors != nil
+	v := g.out.via
+	return g.weighted || g.out.base.weighted() || v != nil && (v.factors != nil || v.against != nil)
 }
 
 // Out returns the nodes that u points to, ascending, and the weights (nil: all 1). The caller must
@@ -186,7 +188,7 @@ func (g *Graph) via(relations []uint16, factors []float32, counts []Relation) *G
 		}
 	}
 	out, in := *g.out, *g.in
-	out.via = &via{relations, factors}
+	out.via = &via{relations: relations, factors: factors}
 	in.via = out.via
 	if v.out, v.in = &out, &in; !v.directed {
 		v.in = v.out
@@ -198,6 +200,16 @@ func (g *Graph) via(relations []uint16, factors []float32, counts []Relation) *G
 func (g *Graph) inverse() *Graph {
 	r := *g
 	r.survey, r.out, r.in, r.reversed = new(survey), g.in, g.out, !g.reversed
+	return &r
+}
+
+// undirected returns g, a graph of some relations, with arcs that lead both ways.
+func (g *Graph) undirected() *Graph {
+	r, both := *g, *g.out
+	v := *g.out.via
+	v.against, v.directions = g.in, g.directions
+	both.via = &v
+	r.survey, r.out, r.in, r.directed, r.arcs = new(survey), &both, &both, false, 2*g.edges-g.loops
 	return &r
 }
 
@@ -234,14 +246,25 @@ func (g *Graph) Between(u, v ID) []Edge {
 	return all
 }
 
-// Joining returns the edges that lead from the first node of a pair to the second.
+// Joining returns the edges whose arcs lead from the first node of a pair to the second, with their
+// ends in the order of their relations.
 func (g *Graph) Joining(pairs [][2]ID) (all []Edge) {
 	for _, p := range pairs {
+		edges := []Edge{{Ends: Ends{U: p[0], V: p[1]}}}
 		if g.several() {
-			all = append(all, g.Between(p[0], p[1])...)
-		} else {
-			all = append(all, Edge{Ends: Ends{U: p[0], V: p[1]}})
+			edges = g.Between(p[0], p[1])
 		}
+		for _, e := range edges {
+			if g.reversed {
+				e.U, e.V = e.V, e.U
+			}
+			all = append(all, g.inOrder(e))
+		}
+	}
+	if g.reversed {
+		slices.SortFunc(all, func(a, b Edge) int {
+			return cmp.Or(cmp.Compare(a.U, b.U), cmp.Compare(a.V, b.V), cmp.Compare(a.Relation, b.Relation))
+		})
 	}
 	return all
 }

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -346,7 +347,40 @@ func TestVia(t *testing.T) {
 				t.Fatalf("row of %d with weights twice as large: %v, want %v", u, twice, wanted)
 			}
 		}
+		if both := g.via(relations, nil, m.relations()); both.directed {
+			want.agreeBothWays(t, both.undirected())
+		}
 	})
+}
+
+// agreeBothWays verifies that the arcs of g lead along the edges of m in both directions.
+func (m *edgeMap) agreeBothWays(t *rapid.T, g *Graph) {
+	weights := map[Ends]float64{}
+	for _, e := range m.edges {
+		weights[Ends{U: e.U, V: e.V}] += float64(e.Weight)
+		if e.U != e.V {
+			weights[Ends{U: e.V, V: e.U}] += float64(e.Weight)
+		}
+	}
+	arcs := 0
+	for u := range ID(m.nodes) {
+		to, weight := g.Out(u)
+		if from, _ := g.In(u); !slices.Equal(from, to) || !slices.IsSorted(to) || len(to) > 0 && !g.Weighted() {
+			t.Fatalf("row of %d: %v, from %v, weighted: %v", u, to, from, g.Weighted())
+		}
+		for i, v := range to {
+			got, want := 1.0, min(weights[Ends{U: u, V: v}], MaxWeight)
+			if weight != nil {
+				got = float64(weight[i])
+			}
+			if arcs++; math.Abs(got-want) > 1e-6*want {
+				t.Fatalf("arc %d -> %d has weight %v, want %v", u, v, got, want)
+			}
+		}
+	}
+	if arcs != len(weights) {
+		t.Fatalf("%d arcs, want %d", arcs, len(weights))
+	}
 }
 
 // TestWithout verifies that Without returns the same graph as deleting the edges with an Edit, with

@@ -29,6 +29,8 @@ var (
 	ErrRepeated = errors.New("index: repeated edge")
 	// ErrFeatureLen is returned for a feature vector whose length differs from Label.Features.
 	ErrFeatureLen = errors.New("index: wrong number of features")
+	// ErrLabel is returned for an edge whose nodes have other labels than its relation joins.
+	ErrLabel = errors.New("index: wrong label")
 )
 
 // Reader reads the store at one version. Returned slices are valid until the next call.

@@ -86,9 +86,12 @@ type Relation struct {
 	Name     string `msgpack:"name"`
 	Directed bool   `msgpack:"directed"`
 	// Exclude says that nodes which it joins are no candidates for links of each other.
-	Exclude bool  `msgpack:"exclude,omitempty"`
-	Edges   int64 `msgpack:"edges"`
-	Loops   int64 `msgpack:"loops"`
+	Exclude bool `msgpack:"exclude,omitempty"`
+	// SourceLabel and TargetLabel are the numbers of the labels that its nodes have; 0 means any.
+	SourceLabel uint16 `msgpack:"source_label,omitempty"`
+	TargetLabel uint16 `msgpack:"target_label,omitempty"`
+	Edges       int64  `msgpack:"edges"`
+	Loops       int64  `msgpack:"loops"`
 }
 
 // MaxRelations is the maximum number of relations with a name.
@@ -98,6 +101,15 @@ const MaxRelations = math.MaxUint16
 func (m *Meta) RelationNumber(name string) (uint16, bool) {
 	i := slices.IndexFunc(m.Relations, func(r Relation) bool { return r.Name == name })
 	return uint16(max(i, 0)), i >= 0
+}
+
+// EdgesOf returns the number of edges of the relation with this name, or of all if it is "".
+func (m *Meta) EdgesOf(name string) int64 {
+	number, ok := m.RelationNumber(name)
+	if !ok || name == "" {
+		return m.Edges
+	}
+	return m.Relations[number].Edges
 }
 
 // addRelation adds a relation and returns its number.
@@ -271,7 +283,7 @@ func uncounted(relations []Relation) []Relation {
 func (m *Meta) validRelations() bool {
 	edges, loops := m.Edges, m.Loops
 	for _, r := range m.Relations {
-		if r.Loops < 0 || r.Edges < r.Loops {
+		if r.Loops < 0 || r.Edges < r.Loops || int(max(r.SourceLabel, r.TargetLabel)) >= len(m.Labels) {
 			return false
 		}
 		edges, loops = edges-r.Edges, loops-r.Loops

@@ -35,18 +35,55 @@ type Via struct {
 	// Factors are positive, and multiply the weights of the edges of the relations; nil means 1 each.
 	Factors []float32
 	Inverse bool // arcs lead from the target of an edge to its source
+	Both    bool // arcs lead both ways
 }
 
 // Via returns the snapshot with the edges of some relations. It is for reading: it cannot be
-// changed, and the cached PageRank of its nodes stays in memory.
+// changed, and the cached PageRank of its nodes stays in memory. There is no cached PageRank of a
+// directed graph whose arcs lead both ways.
 func (s *Snapshot) Via(v Via) *Snapshot {
 	part := *s
 	part.Graph = s.Graph.via(v.Relations, v.Factors, s.Meta.Relations)
 	if v.Inverse {
 		part.Graph = part.Graph.inverse()
 	}
+	if v.Both && part.Graph.directed {
+		part.Graph = part.Graph.undirected()
+	}
 	part.via = fmt.Sprint(v)
 	return &part
+}
+
+// Side describes the nodes on a side of a relation: the sources of its edges, or the targets. Of an
+// undirected relation the sides are equal.
+type Side struct {
+	Nodes  int64
+	Labels []uint16 // their labels, ascending; 0 means that some have none
+}
+
+// Sides describes the sources and the targets of each relation. It reads all rows.
+func (s *Snapshot) Sides(ctx context.Context) (sides [][2]Side, err error) {
+	sides = make([][2]Side, len(s.Graph.directions))
+	read := 0
+	for u := range ID(s.Graph.nodes) {
+		label := s.Label(u)
+		for i, a := range []*adjacency{s.Graph.out, s.Graph.in} {
+			row := a.edges(u)
+			if read += 1 + len(row.To); read >= edgesPerCheck {
+				if read = 0; ctx.Err() != nil {
+					return nil, ctx.Err()
+				}
+			}
+			for _, relation := range row.Relations() {
+				side := &sides[relation][i]
+				side.Nodes++
+				if at, known := slices.BinarySearch(side.Labels, label); !known {
+					side.Labels = slices.Insert(side.Labels, at, label)
+				}
+			}
+		}
+	}
+	return sides, s.Graph.err()
 }
 
 // New returns an empty graph with the options of meta.
@@ -132,6 +169,21 @@ func (s *Snapshot) CountLabels() []int64 {
 func (s *Snapshot) NumChangesSince(version uint64) int {
 	changes, _ := s.log.since(version)
 	return len(changes)
+}
+
+// NumChangesOf is NumChangesSince for the edges of the relation with this name; "" means all edges.
+func (s *Snapshot) NumChangesOf(name string, version uint64) (n int) {
+	relation, ok := s.Meta.RelationNumber(name)
+	if !ok || name == "" {
+		return s.NumChangesSince(version)
+	}
+	changes, _ := s.log.since(version)
+	for _, c := range changes {
+		if c.Relation == relation {
+			n++
+		}
+	}
+	return n
 }
 
 // LoggedChanges returns the number of changes in the log.

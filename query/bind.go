@@ -222,6 +222,25 @@ func (r *run) label(n parse.Name) string {
 	return n.Value
 }
 
+// target returns the key of the node that the arrow of a statement points to.
+func (r *run) target(s *parse.Statement) db.Key {
+	if parse.ArrowHead.Given(s) {
+		return r.node(parse.ArrowHead.Of(s))
+	}
+	return r.node(parse.Target.Of(s))
+}
+
+// askedRelation returns the relation whose links a statement asks for, "" for all, and whether it
+// asks for their sources.
+func (r *run) askedRelation(s *parse.Statement) (relation string, inverse bool) {
+	for _, c := range []parse.Clause[parse.Name]{parse.Inverse, parse.Links, parse.Link, parse.Arrow} {
+		if n := c.Of(s); n.Value != "" {
+			return r.relation(n), c == parse.Inverse
+		}
+	}
+	return "", false
+}
+
 // relation returns the name of a relation, whose existence the database checks.
 func (r *run) relation(n parse.Name) string {
 	r.refer("relation", n)

@@ -30,14 +30,14 @@ func (r *run) candidateSet(s parse.Set, listed func(parse.Value) db.Key) db.Cand
 	case *parse.ListSet:
 		return db.Keys(r.each(s.Nodes, listed)...)
 	case *parse.SizedSet:
-		n := int(r.integer(s.Size, 1, 0))
+		n := int(r.integer(s.Size, 1, 1))
 		c := map[parse.SetFunction]db.Candidates{
 			parse.SetNeighbors: db.Neighbors(n), parse.SetPPR: db.PPR(n), parse.SetSample: db.Sample(n, r.seed), parse.SetSimilar: db.Similar(n),
 		}[s.Function]
 		if s.Via != nil {
 			c = c.Via(r.relations(s.Via)...)
 		}
-		return c
+		return c.Within(r.duration(s.Within))
 	case *parse.LabelSet:
 		return db.Label(r.label(s.Label))
 	case *parse.AllSet:

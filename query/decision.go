@@ -41,7 +41,7 @@ func decisionActions() []action {
 		{
 			name: "SHOW DECISIONS", access: reads | joins, run: viewing((*run).showDecisions),
 			columns: []column{
-				{name: "decision"}, {name: "source"}, {name: "target"}, {name: "propensity"},
+				{name: "decision"}, {name: "source"}, {name: "target"}, {"relation", "of the link"}, {name: "propensity"},
 				{"policy", "the explorer"}, {name: "model"}, {name: "time"}, {name: "expires"},
 				{name: "reward"},
 			},
@@ -72,6 +72,7 @@ func (r *run) choose(s *parse.Statement) {
 	c.Explore, err = model.NewExplorer(parse.Explore.Of(s).Value)
 	r.failAt(parse.Explore.In(s), err)
 	r.setOptions(parse.With.All(s), chooseOptions(parse.Explore.Of(s).Value, &c))
+	c.Relation, c.Inverse = r.askedRelation(s)
 	c.TTL, c.At = r.duration(parse.TTL.Of(s)), r.time(parse.At.Of(s))
 	c.For, c.Among = r.node(parse.ForNode.Of(s)), r.candidates(parse.Among.Of(s))
 	if r.err != nil {
@@ -115,7 +116,11 @@ func (r *run) insertChosen(at place, d db.Decision) bool {
 			return !r.failAt(at, fmt.Errorf("%w, of decision %d", err, d.ID))
 		}
 	}
-	err := r.tx.AddEdge(d.Source, d.Target)
+	source, target := d.Source, d.Target
+	if d.Inverse {
+		source, target = target, source
+	}
+	err := r.tx.AddEdge(source, target, db.Via(d.Relation))
 	return !errors.Is(err, db.ErrExists) && !r.failAt(at, err)
 }
 
@@ -147,7 +152,7 @@ func (r *run) showDecisions(s *parse.Statement) {
 	}
 	for i := len(last) - 1; i >= 0 && len(r.rows.Rows) < top; i-- {
 		d := &last[i]
-		r.rows.add(int64(d.ID), d.Source, d.Target, d.Propensity, d.Explorer, orNil(d.Model), moment(d.Time), moment(d.Expires), rewardOf(d))
+		r.rows.add(int64(d.ID), d.Source, d.Target, orNil(d.Relation), d.Propensity, d.Explorer, orNil(d.Model), moment(d.Time), moment(d.Expires), rewardOf(d))
 	}
 	if n := all - len(r.rows.Rows); n > 0 {
 		r.rows.note("%s left out; TOP n lists more", words.Count(n, "earlier decision"))
@@ -175,6 +180,10 @@ func (r *run) describeDecision(s *parse.Statement) {
 	r.rows.add("decision", int64(d.ID))
 	r.rows.add("source", d.Source)
 	r.rows.add("target", d.Target)
+	r.rows.add("relation", orNil(d.Relation))
+	if d.Inverse {
+		r.rows.add("inverse", true)
+	}
 	r.rows.add("score", d.Score)
 	r.rows.add("propensity", d.Propensity)
 	r.rows.add("policy", d.Explorer)

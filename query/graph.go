@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"strconv"
+	"strings"
 
 	"kith/db"
 	"kith/query/internal/parse"
@@ -23,10 +24,17 @@ func graphActions() []action {
 		{name: "DELETE NODE", access: joins | edits, columns: named("nodes_deleted", "edges_deleted"), run: updating((*run).deleteNode)},
 		{name: "DELETE EDGES", access: joins | edits, columns: named("edges_deleted"), run: updating((*run).deleteEdges)},
 		{
-			name: "CREATE RELATION", access: joins | edits, columns: named("relation", "directed", "exclude"),
+			name: "CREATE RELATION", access: joins | edits, columns: named("relation", "directed", "exclude", "source_label", "target_label"),
 			run: updating((*run).createRelation), options: always(relationOptions),
 		},
-		{name: "SHOW RELATIONS", access: reads | joins, columns: named("relation", "edges", "loops", "directed", "exclude"), run: viewing((*run).showRelations)},
+		{
+			name: "SHOW RELATIONS", access: reads | joins, run: viewing((*run).showRelations),
+			columns: []column{
+				{name: "relation"}, {name: "edges"}, {name: "loops"}, {name: "directed"}, {name: "exclude"},
+				{"sources", "nodes with an edge that leaves"}, {"source_labels", "their labels"},
+				{"targets", "nodes with an edge that arrives"}, {"target_labels", "their labels"},
+			},
+		},
 		{name: "DESCRIBE NODE", access: reads | joins, columns: named("name", "value"), run: viewing((*run).describeNode)},
 		{
 			name: "NEIGHBORS", access: reads | joins, run: viewing((*run).neighbors),
@@ -112,7 +120,7 @@ func (r *run) neighbors(s *parse.Statement) {
 	if r.err != nil {
 		return
 	}
-	r.via(parse.Via.All(s), func() {
+	r.via(parse.Via.All(s), nil, func() {
 		for n, err := range r.tx.Reach(r.ctx, k, int(depth)) {
 			if r.fail(err) || len(r.rows.Rows) == top || r.checkMemory(1) {
 				return
@@ -131,7 +139,7 @@ func (r *run) createRelation(s *parse.Statement) {
 	n := db.Relation{Name: parse.Relation.Of(s).Value, Directed: r.tx.Stats().Directed}
 	r.setOptions(parse.With.All(s), relationOptions(&n))
 	if r.err == nil && !r.failAt(parse.Relation.Of(s), r.tx.AddRelation(n)) {
-		r.rows.add(n.Name, n.Directed, n.Exclude)
+		r.rows.add(n.Name, n.Directed, n.Exclude, orNil(n.SourceLabel), orNil(n.TargetLabel))
 	}
 }
 
@@ -141,17 +149,40 @@ func relationOptions(n *db.Relation) []option {
 		onOff("directed", "whether its edges have a direction; as the database by default", func(on bool) { n.Directed = on }),
 		onOff("exclude", "on leaves nodes that it joins with a source out of the candidates of the source, as after a block",
 			func(on bool) { n.Exclude = on }),
+		textOption("source_label", "a label", "label that the sources of its edges have, and get; any by default", &n.SourceLabel),
+		textOption("target_label", "a label", "label that the targets of its edges have, and get; any by default", &n.TargetLabel),
 	}
 }
 
 func (r *run) showRelations(*parse.Statement) {
 	all, err := r.tx.Relations()
 	r.fail(err)
-	for _, n := range all {
+	sides, err := r.tx.Sides(r.ctx)
+	if r.fail(err) {
+		return
+	}
+	for i, n := range all {
 		if n.Name != "" || len(all) == 1 || n.Edges > 0 {
-			r.rows.add(orNil(n.Name), n.Edges, n.Loops, n.Directed, n.Exclude)
+			from, to := &sides[i][0], &sides[i][1]
+			r.rows.add(orNil(n.Name), n.Edges, n.Loops, n.Directed, n.Exclude,
+				from.Nodes, sideLabels(from, n.SourceLabel), to.Nodes, sideLabels(to, n.TargetLabel))
 		}
 	}
+}
+
+// sideLabels returns the labels of a side of a relation as text, or nil if there are none.
+func sideLabels(s *db.Side, declared string) any {
+	if declared != "" {
+		return declared
+	}
+	var names []string
+	for _, label := range s.Labels {
+		names = append(names, cmp.Or(label, "(none)"))
+	}
+	if len(names) == 1 && names[0] == "(none)" {
+		return nil
+	}
+	return orNil(strings.Join(names, ", "))
 }
 
 // nodeFields are the columns of NODES.

@@ -146,6 +146,7 @@ func (r *run) holdout(s *parse.Statement) db.EvaluateOptions {
 	if sources := parse.ForNode.All(s); sources != nil {
 		o.For = r.nodes(sources)
 	}
+	o.Relation, o.Inverse = r.askedRelation(s)
 	o.Among = []db.Candidates{r.candidates(parse.Among.Of(s))}
 	return o
 }

@@ -202,7 +202,7 @@ func exporting(write func(*db.Tx, context.Context, io.Writer, db.ListOptions) (d
 			r.refuse(parse.To.Of(s), "%s", words.Plain(err))
 		}
 		o := db.ListOptions{Format: format, Tables: r.session.Tables, Progress: r.progressOfLines}
-		r.via(parse.Via.All(s), func() {
+		r.via(parse.Via.All(s), nil, func() {
 			r.writeFile(parse.To.Of(s), func(file string, w io.Writer) error {
 				packed, err := edgelist.Compress(w, packing)
 				if err != nil {

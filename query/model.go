@@ -74,7 +74,7 @@ func (r *run) createModel(s *parse.Statement) {
 }
 
 func (r *run) trainModel(s *parse.Statement) {
-	t := db.TrainOptions{Log: parse.Log.Given(s)}
+	t := db.TrainOptions{Log: parse.Log.Given(s), Relation: r.relation(parse.Via.Of(s))}
 	r.setOptions(parse.With.All(s), trainOptions(&t))
 	if r.err != nil {
 		return
@@ -208,7 +208,8 @@ func (r *run) answers(model parse.Name) (answers bool) {
 func (r *run) observe(s *parse.Statement) {
 	o := db.ObserveOptions{Reward: r.validReward(parse.Reward.Of(s)), Model: r.model(r.using(s)), Insert: parse.Insert.Given(s)}
 	r.setOptions(parse.With.All(s), observeOptions(&o))
-	src, dst := r.node(parse.Observed.Of(s)), r.node(parse.Target.Of(s))
+	o.Relation = r.relation(parse.Arrow.Of(s))
+	src, dst := r.node(parse.Observed.Of(s)), r.target(s)
 	o.Source, o.Target, o.Among = src, dst, r.candidates(parse.Among.Of(s))
 	if r.err != nil {
 		return

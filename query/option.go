@@ -33,6 +33,8 @@ func (r *run) setAll(what string, given []parse.Option, options []option) {
 		i := slices.Index(names, o.Name)
 		if i < 0 {
 			r.fail(unknown(what, parse.Name{Pos: o.Pos, Value: o.Name}, names))
+		} else if _, pairs := o.Value.(parse.Pairs); pairs && options[i].accepts != acceptsWeights {
+			r.refuse(o.Value, "%s = %v (accepted: %s)", o.Name, o.Value, options[i].accepts)
 		} else if r.err == nil {
 			options[i].set(r, o)
 			r.err = r.withPosition(o, r.err)
@@ -113,6 +115,27 @@ func numberOption(name, accepts, meaning string, valid func(float64) bool, to *f
 // textOption returns an option that accepts any string or name.
 func textOption(name, accepts, meaning string, to *string) option {
 	return option{name, accepts, meaning, func(r *run, o parse.Option) { *to = r.text(o.Value) }}
+}
+
+// acceptsWeights is what relation_weights accepts.
+const acceptsWeights = "(relation = number, ...)"
+
+// weightsOption returns the option that weighs the edges of relations.
+func weightsOption(to *map[string]float64) option {
+	return option{"relation_weights", acceptsWeights, "factors of the weights of edges in walks, by relation; 1 by default", func(r *run, o parse.Option) {
+		list, ok := o.Value.(parse.Pairs)
+		if !ok {
+			r.refuse(o.Value, "%s = %s (accepted: %s)", o.Name, words.Value(r.value(o.Value)), acceptsWeights)
+		}
+		*to = map[string]float64{}
+		for _, p := range list.Pairs {
+			name := r.relation(parse.Name{Pos: p.Pos, Value: p.Name})
+			if _, twice := (*to)[name]; twice {
+				r.refuse(p, "relation %v is given twice", Name(name))
+			}
+			(*to)[name] = r.number(p.Value)
+		}
+	}}
 }
 
 // parsedOption returns an option that accepts a string or a name, which to parses.

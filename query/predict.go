@@ -208,11 +208,7 @@ func (r *run) prediction(s *parse.Statement) db.PredictOptions {
 	}
 	r.setOptions(parse.With.All(s), predictOptions(&p))
 	p.Among = r.candidates(parse.Among.Of(s))
-	if inverse := parse.Inverse.Of(s); inverse.Value != "" {
-		p.Relation, p.Inverse = r.relation(inverse), true
-	} else {
-		p.Relation = r.relation(parse.Links.Of(s))
-	}
+	p.Relation, p.Inverse = r.askedRelation(s)
 	return p
 }
 
@@ -234,6 +230,7 @@ func predictOptions(p *db.PredictOptions) []option {
 		epsilonOption(&p.Epsilon),
 		walk("length", "an integer from 1 to 20", "number of edges of the longest walks of katz; 5 by default"),
 		walk("norm", "row or column", "form of the walk, in place of the model's"),
+		weightsOption(&p.RelationWeights),
 		seed,
 		walk("seed_weight", "a number", "weight of the source in the walk, in place of the model's"),
 		wordOption("until", "whether the walk stops as soon as the ranks are certain",

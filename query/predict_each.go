@@ -22,7 +22,7 @@ func isBatch(s *parse.Statement) bool {
 // all.
 func (r *run) predictEach(s *parse.Statement, t *table[*linkRow], top int) {
 	add, done, without := r.addLinks, int64(0), 0
-	best := &bestLinks{run: r, top: top, directed: r.tx.Stats().Directed}
+	best := &bestLinks{run: r, top: top, directed: r.directed(s)}
 	if !parse.Each.Given(s) {
 		add = best.add
 	}
@@ -47,6 +47,19 @@ func (r *run) predictEach(s *parse.Statement, t *table[*linkRow], top int) {
 	if without > 0 {
 		r.rows.note("%s of %d have no candidates", words.Count(without, "node"), done)
 	}
+}
+
+// directed reports whether the links that a statement asks for have a direction.
+func (r *run) directed(s *parse.Statement) bool {
+	name, _ := r.askedRelation(s)
+	all, err := r.tx.Relations()
+	r.fail(err)
+	for _, n := range all {
+		if n.Name == name && name != "" {
+			return n.Directed
+		}
+	}
+	return r.tx.Stats().Directed
 }
 
 // batch returns a question about each source of a statement that isBatch, and their number.

@@ -20,7 +20,9 @@ func walkActions() []action {
 				{"score", "personalised PageRank"}, {"bound", "of the error of score"},
 				{"certain", "whether no error can change the rank"},
 			},
-			options: always(rankOptions),
+			options: always(func(q *db.PageRankOptions) []option {
+				return append(rankOptions(q), weightsOption(new(map[string]float64)))
+			}),
 		},
 		{name: "PATH", access: reads | joins, columns: []column{
 			{name: "step"}, {name: "node"}, {"weight", "of the edge that leads there"},
@@ -28,15 +30,23 @@ func walkActions() []action {
 	}
 }
 
-// via calls f with a transaction that sees the edges of some relations; nil means all.
-func (r *run) via(relations []parse.Name, f func()) {
-	if relations == nil {
+// via calls f with a transaction that sees the edges of some relations, with factors of their
+// weights; nil means all, and 1 each.
+func (r *run) via(relations []parse.Name, weights map[string]float64, f func()) {
+	if relations == nil && weights == nil {
 		f()
 		return
 	}
-	if names := r.relations(relations); r.err == nil {
-		err := r.tx.Via(db.Part{Relations: names}, func(tx *db.Tx) error { return r.in(tx, f) })
+	p := db.Part{Relations: r.relations(relations), Weights: weights}
+	if relations == nil {
+		all, err := r.tx.Relations()
 		r.fail(err)
+		for _, n := range all {
+			p.Relations = append(p.Relations, n.Name)
+		}
+	}
+	if r.err == nil {
+		r.fail(r.tx.Via(p, func(tx *db.Tx) error { return r.in(tx, f) }))
 	}
 }
 
@@ -58,9 +68,10 @@ func (r *run) assuming(edges []parse.Edge, f func()) {
 
 func (r *run) rank(s *parse.Statement) {
 	q := db.PageRankOptions{Top: r.top(parse.Top.Of(s), 0)}
-	r.setOptions(parse.With.All(s), rankOptions(&q))
+	var weights map[string]float64
+	r.setOptions(parse.With.All(s), append(rankOptions(&q), weightsOption(&weights)))
 	r.assuming(parse.Assuming.All(s), func() {
-		r.via(parse.Via.All(s), func() { r.rankFrom(s, q) })
+		r.via(parse.Via.All(s), weights, func() { r.rankFrom(s, q) })
 	})
 }
 
@@ -109,7 +120,7 @@ func (r *run) path(s *parse.Statement) {
 		return
 	}
 	var path []db.Key
-	r.via(parse.Via.All(s), func() {
+	r.via(parse.Via.All(s), nil, func() {
 		var err error
 		path, err = r.tx.Path(r.ctx, from, to, most)
 		r.fail(err)
@@ -143,7 +154,7 @@ const defaultPaths = 3
 func (r *run) why(s *parse.Statement) {
 	paths := int(r.integer(parse.Paths.Of(s), 1, defaultPaths))
 	r.assuming(parse.Assuming.All(s), func() {
-		target := r.node(parse.Target.Of(s))
+		target := r.target(s)
 		r.predictions(s, parse.Why.All(s), func(p db.PredictOptions) {
 			reasons, err := r.tx.Why(r.ctx, p, target, paths)
 			if r.fail(err) {

@@ -65,6 +65,34 @@ func (s *Source) Within(ctx context.Context, n int) (found []index.ID, err error
 	return found, nil
 }
 
+// Recent returns the nodes at most n steps from the nearest node of the source, with steps along the
+// edges of some graphs whose time is later than since and not later than until.
+func (s *Source) Recent(ctx context.Context, graphs []*index.Graph, n int, since, until int64) (found []index.ID, err error) {
+	layer := s.Start.Node
+	for ; n > 0 && len(layer) > 0; n-- {
+		var next []index.ID
+		for _, u := range layer {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			for _, g := range graphs {
+				to, _ := g.Out(u)
+				for i, t := range g.OutTimes(u) {
+					if t != 0 && since < t && t <= until {
+						next = append(next, to[i])
+					}
+				}
+			}
+		}
+		layer = slices.DeleteFunc(Union(nil, next), func(id index.ID) bool {
+			_, known := slices.BinarySearch(found, id)
+			return known || s.Has(id)
+		})
+		found = Union(found, layer)
+	}
+	return found, nil
+}
+
 // Sample returns n nodes, drawn uniformly without replacement, that are neither of the source nor
 // linked to it, or all such nodes if there are fewer. The draw is a function of graph, source and
 // seed.

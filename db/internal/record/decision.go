@@ -23,10 +23,12 @@ type Decision struct {
 	Version      int        `msgpack:"version"`
 	Made         uint64     `msgpack:"made"` // version of the database that deployed the model's version
 	Graph        uint64     `msgpack:"graph"`
-	Time         int64      `msgpack:"time"`     // nanoseconds since 1970
-	End          int64      `msgpack:"end"`      // expiry, in nanoseconds since 1970
-	Context      []byte     `msgpack:"contexts"` // float32, little endian: the context of the target
-	Columns      uint32     `msgpack:"columns"`  // columns of Context (see model.Columns)
+	Time         int64      `msgpack:"time"`               // nanoseconds since 1970
+	End          int64      `msgpack:"end"`                // expiry, in nanoseconds since 1970
+	Context      []byte     `msgpack:"contexts"`           // float32, little endian: the context of the target
+	Columns      uint32     `msgpack:"columns"`            // columns of Context (see model.Columns)
+	Relation     string     `msgpack:"relation,omitempty"` // name of the relation of the link; "" means all
+	Inverse      bool       `msgpack:"inverse,omitempty"`  // the candidates are sources of the relation
 	Rewarded     bool       `msgpack:"rewarded"`
 	Reward       float64    `msgpack:"reward"`
 }

@@ -19,6 +19,7 @@ type Observation struct {
 	Version  int        `msgpack:"version,omitempty"`  // version of the model; 0 means unknown
 	Frozen   bool       `msgpack:"frozen,omitempty"`   // the model does not learn from it
 	Decision uint64     `msgpack:"decision,omitempty"` // decision that this rewards; 0 means none
+	Relation string     `msgpack:"relation,omitempty"` // name of the relation of the link; "" means all
 }
 
 // IDs returns the ids of the nodes that the record names.

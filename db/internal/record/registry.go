@@ -49,6 +49,8 @@ type Version struct {
 	LeftOut float64 `msgpack:"left_out"`
 	Graph   uint64  `msgpack:"graph"` // version of the graph that it was trained on; 0 means unknown, or not trained on edges
 	Edges   int64   `msgpack:"edges"` // number of edges of that graph
+	// Relation is the name of the relation whose edges it was trained on; "" means all.
+	Relation string `msgpack:"relation,omitempty"`
 	// Vectors is the serial number of the document with the vectors of the nodes, which a
 	// checkpoint does not write again. 0 means no vectors, or that they are in the document of the
 	// version.
@@ -58,8 +60,8 @@ type Version struct {
 // Changes returns the number of edges that have changed since the training or, if the log does not
 // reach back that far, at least the difference of the numbers of edges.
 func (v Version) Changes(s *index.Snapshot) int64 {
-	n := s.Meta.Edges - v.Edges
-	changes := s.NumChangesSince(v.Graph)
+	n := s.Meta.EdgesOf(v.Relation) - v.Edges
+	changes := s.NumChangesOf(v.Relation, v.Graph)
 	return max(n, -n, int64(changes))
 }
 

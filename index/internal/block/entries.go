@@ -2,6 +2,7 @@ package block
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sort"
 )
@@ -185,6 +186,39 @@ func (e *Entries) Joined() Entries {
 		lo = hi
 	}
 	return all
+}
+
+// Merged returns the joined row of the edges of two joined rows.
+func (e *Entries) Merged(o Entries) Entries {
+	if len(o.To) == 0 {
+		return *e
+	}
+	if len(e.To) == 0 {
+		return o
+	}
+	all := Entries{To: make([]ID, 0, len(e.To)+len(o.To))}
+	for i, j := 0, 0; i < len(e.To) || j < len(o.To); {
+		to := min(toAt(e.To, i), toAt(o.To, j))
+		var edges Joiner
+		if toAt(e.To, i) == to {
+			edges.Add(e.At(i))
+			i++
+		}
+		if toAt(o.To, j) == to {
+			edges.Add(o.At(j))
+			j++
+		}
+		all.Add(ID(to), 0, edges.Weight(), edges.Time)
+	}
+	return all
+}
+
+// toAt returns neighbour i, or a number above all ids after the last one.
+func toAt(to []ID, i int) uint64 {
+	if i == len(to) {
+		return math.MaxUint64
+	}
+	return uint64(to[i])
 }
 
 // Of returns entries that have no plane of relations with a relation, which they share memory with.

@@ -15,6 +15,8 @@ const (
 	All       Clause[Node]      = "ALL"
 	Among     Clause[Set]       = "AMONG"
 	Assuming  Clause[Edge]      = "ASSUMING"
+	Arrow     Clause[Name]      = "-[" // the relation of a link
+	ArrowHead Clause[Value]     = "]->"
 	At        Clause[Value]     = "AT"
 	Decision  Clause[Value]     = "DECISION"
 	Depth     Clause[Value]     = "DEPTH"
@@ -32,6 +34,7 @@ const (
 	Insert    Clause[Node]      = "INSERT"
 	Inverse   Clause[Name]      = "INVERSE"
 	Label     Clause[Name]      = "LABEL"
+	Link      Clause[Name]      = "LINK"
 	Links     Clause[Name]      = "LINKS"
 	Log       Clause[Node]      = "LOG"
 	Model     Clause[Name]      = "MODEL"

@@ -18,7 +18,7 @@ func TestExpected(t *testing.T) {
 		"RANK NODES FOR (1 WEIGHT ":              "a number",
 		"RANK NODES FOR (1 WEIGHT 2, ":           node,
 		"PREDICT LINKS FOR 1 AMONG NEIGHBORS":    `"("`,
-		"PREDICT LINKS FOR 1 AMONG NEIGHBORS(2)": "VIA|UNION|EXCEPT|INTERSECT|ASSUMING|USING|WHERE|TOP|RETURN|WITH|end of statement",
+		"PREDICT LINKS FOR 1 AMONG NEIGHBORS(2)": "VIA|WITHIN|UNION|EXCEPT|INTERSECT|ASSUMING|USING|WHERE|TOP|RETURN|WITH|end of statement",
 		"INSERT EDGES 1 -":                       "",
 		"INSERT EDGES 1 ":                        `"->"|"-["`,
 		"INSERT EDGES 1 -[":                      "a relation",

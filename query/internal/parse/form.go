@@ -50,7 +50,7 @@ func Terms() []Term { return slices.Clone(terms) }
 // conditions.
 var terms = []Term{
 	{"sets", "set [{ UNION | EXCEPT | INTERSECT } set] ...", "at most 64"},
-	{"set", "(node, ...) | { NEIGHBORS(n) | PPR(n) } [VIA relation, ...]\n    | SAMPLE(n) | SIMILAR(n) | LABEL name | ALL | parameter", ""},
+	{"set", "(node, ...) | NEIGHBORS [(n)] [VIA relation, ...] [WITHIN duration]\n    | PPR(n) [VIA relation, ...] | SAMPLE(n) | SIMILAR(n)\n    | LABEL name | ALL | parameter", ""},
 	{"edge", "link [WEIGHT number] [AT time]", ""},
 	{"link", "node { -> | -[relation]-> } node", ""},
 	{"relation", "name", "SHOW RELATIONS lists them"},
@@ -65,7 +65,8 @@ var terms = []Term{
 	{"condition", "predicate [{ AND | OR } predicate] ...", "AND binds first"},
 	{"predicate", "[NOT] { comparison | (condition) }", "at most 100 deep"},
 	{"comparison", "column { = | <> | != | < | <= | > | >= } value\n    | column IN (value, ...)", ""},
-	{"option", "name = value", ""},
+	{"option", "name = { value | (pair, ...) }", ""},
+	{"pair", "name = number", "of relation_weights"},
 	{"value", "integer | decimal | 'string' | name | parameter", ""},
 	{"node", "integer | 'string' | parameter", ""},
 	{"number", "integer | decimal | parameter", ""},

@@ -17,8 +17,9 @@ var answerForms = []Form{
 			"    [WITH (option, ...)]",
 		"PREDICT LINKS FOR 'ann' AMONG NEIGHBORS(2) TOP 10"},
 	{"WHY", "explain the score of a link",
-		"WHY source -> node [AT time] [AMONG sets] [ASSUMING edge, ...]\n" +
-			"    [USING model] [PATHS n] [WITH (option, ...)]",
+		"WHY source { -> | -[relation]-> } node [AT time] [AMONG sets]\n" +
+			"    [ASSUMING edge, ...] [USING model] [PATHS n]\n" +
+			"    [WITH (option, ...)]",
 		"WHY 'ann' -> 'dan' PATHS 5"},
 	{"DRAW", "draw the nodes around a node and its predicted links",
 		"DRAW node [DEPTH n] [AMONG sets] [USING model] [TOP n] TO file\n" +
@@ -33,11 +34,13 @@ var answerForms = []Form{
 // outcomeForms are the statements that tell a model what became of links, or that measure it.
 var outcomeForms = []Form{
 	{"OBSERVE", "tell a model what became of a link; AND INSERT adds the link",
-		"OBSERVE node -> node = number [AMONG sets] [USING name]\n" +
+		"OBSERVE node { -> | -[relation]-> } node = number\n" +
+			"    [AMONG sets] [USING name]\n" +
 			"    [WITH (option, ...)] [AND INSERT]",
 		"OBSERVE 'ann' -> 'dan' = 1 AND INSERT"},
 	{"CHOOSE LINK", "draw one of the candidates at random, and keep the decision",
-		"CHOOSE LINK FOR node [AT time] AMONG sets\n" +
+		"CHOOSE LINK { FOR | relation FOR | INVERSE relation FOR } node\n" +
+			"    [AT time] AMONG sets\n" +
 			"    [EXPLORE explorer] [WITH (option, ...)] [USING name]\n" +
 			"    [TTL duration]",
 		"CHOOSE LINK FOR 'ann' AMONG NEIGHBORS(2) TTL '7d'"},
@@ -49,13 +52,15 @@ var outcomeForms = []Form{
 	{"DESCRIBE DECISION", "show all that is known of a decision",
 		"DESCRIBE DECISION n", "DESCRIBE DECISION 17"},
 	{"EVALUATE HOLDOUT", "measure predictions of edges that are hidden",
-		"EVALUATE PREDICT LINKS FOR { node, ... | ALL | SAMPLE(n) }\n" +
+		"EVALUATE PREDICT LINKS { FOR | relation FOR | INVERSE relation FOR }\n" +
+			"    { node, ... | ALL | SAMPLE(n) }\n" +
 			"    [AMONG sets] [USING model]\n" +
 			"    ON HOLDOUT { number | AFTER time }\n" +
 			"    [WITH (option, ...)]",
 		"EVALUATE PREDICT LINKS FOR SAMPLE(100) USING prb ON HOLDOUT 0.1"},
 	{"EVALUATE SPLIT", "measure predictions of the links of a file",
-		"EVALUATE PREDICT LINKS FOR { node, ... | ALL | SAMPLE(n) }\n" +
+		"EVALUATE PREDICT LINKS { FOR | relation FOR | INVERSE relation FOR }\n" +
+			"    { node, ... | ALL | SAMPLE(n) }\n" +
 			"    [AMONG sets] [USING model]\n" +
 			"    ON SPLIT file\n" +
 			"    [WITH (option, ...)]",
@@ -71,7 +76,8 @@ var modelForms = []Form{
 		"CREATE MODEL name [USING policy] [WITH (option, ...)]",
 		"CREATE MODEL friends"},
 	{"TRAIN MODEL", "fit a new version of a model to the edges or the log",
-		"TRAIN MODEL name [FROM { EDGES | LOG }] [WITH (option, ...)]",
+		"TRAIN MODEL name [FROM { EDGES | LOG }] [VIA relation]\n" +
+			"    [WITH (option, ...)]",
 		"TRAIN MODEL friends FROM EDGES"},
 	{"DEPLOY MODEL", "make a model, or a version of it, the one that answers",
 		"DEPLOY MODEL name [VERSION n]",
@@ -117,8 +123,8 @@ var graphForms = []Form{
 		"DELETE EDGES link, ...", "DELETE EDGES 'ann' -> 'bob'"},
 	{"CREATE RELATION", "make a relation without edges",
 		"CREATE RELATION relation [WITH (option, ...)]",
-		"CREATE RELATION follows WITH (directed = on)"},
-	{"SHOW RELATIONS", "list the relations with the number of their edges",
+		"CREATE RELATION likes WITH (directed = on, target_label = post)"},
+	{"SHOW RELATIONS", "list the relations with their edges and sides",
 		"SHOW RELATIONS", "SHOW RELATIONS"},
 	{"DESCRIBE NODE", "show all that is known of a node",
 		"DESCRIBE NODE node", "DESCRIBE NODE 'ann'"},

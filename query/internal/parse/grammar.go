@@ -243,10 +243,22 @@ func (p *parser) option(s *Statement, clause string) {
 	}
 	p.given[o.Name] = true
 	p.setting = o.Name
-	if o.Value = p.any(); p.err == nil {
+	if p.tok.symbol == lparen {
+		o.Value = Pairs{p.tok.pos, listed(p, p.pair)}
+	} else {
+		o.Value = p.any()
+	}
+	if p.err == nil {
 		p.setting = ""
 	}
 	s.add(o)
+}
+
+// pair parses name = number.
+func (p *parser) pair() Option {
+	name := p.name(ARelation)
+	p.need(p.is(equals))
+	return Option{Pos: name.Pos, Name: name.Value, Value: p.number()}
 }
 
 // topic parses the words of a topic after HELP.

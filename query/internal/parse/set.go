@@ -19,8 +19,9 @@ type ListSet struct {
 type SizedSet struct {
 	Pos
 	Function SetFunction
-	Size     Value  // Int, at least 1, or Param
+	Size     Value  // Int, at least 1, or Param; nil means 1, for SetNeighbors only
 	Via      []Name // relations that are followed; nil means all
+	Within   Value  // Int, String or Param: duration of SetNeighbors; nil means any
 }
 
 // SetFunction is the function of a SizedSet, as the statement spells it.
@@ -73,11 +74,14 @@ func (*Combination) set() {}
 
 func (s *ListSet) String() string { return "(" + join(s.Nodes) + ")" }
 func (s *SizedSet) String() string {
-	text := string(s.Function) + "(" + s.Size.String() + ")"
+	text := string(s.Function)
+	if s.Size != nil {
+		text += "(" + s.Size.String() + ")"
+	}
 	if s.Via != nil {
 		text += " VIA " + join(s.Via)
 	}
-	return text
+	return text + optional(" WITHIN ", s.Within)
 }
 func (s *LabelSet) String() string { return "LABEL " + s.Label.String() }
 func (s *AllSet) String() string   { return "ALL" }
@@ -130,11 +134,17 @@ func (p *parser) set() Set {
 	pos := p.tok.pos
 	for _, k := range []SetFunction{SetNeighbors, SetPPR, SetSample, SetSimilar} {
 		if p.keyword(string(k)) {
-			s := &SizedSet{Pos: pos, Function: k, Size: p.size()}
+			s := &SizedSet{Pos: pos, Function: k}
+			if k != SetNeighbors || p.tok.symbol == lparen || p.miss(`"("`) {
+				s.Size = p.size()
+			}
 			if k != SetSample && k != SetSimilar && p.keyword("VIA") {
 				for s.Via = []Name{p.name(ARelation)}; p.is(comma); {
 					s.Via = append(s.Via, p.name(ARelation))
 				}
+			}
+			if k == SetNeighbors && p.keyword("WITHIN") {
+				s.Within = p.value(aDuration, integer, text)
 			}
 			return s
 		}

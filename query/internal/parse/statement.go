@@ -54,7 +54,10 @@ func (s *Statement) Explained() *Statement { return Clause[*Statement](s.Form).O
 func (s *Statement) String() string {
 	text := ""
 	for i, c := range s.clauses {
-		text = strings.TrimSpace(text + " " + c.words)
+		if c.words != "]->" {
+			text += " "
+		}
+		text = strings.TrimSpace(text + c.words)
 		if c.nodes == nil {
 			continue
 		}
@@ -66,12 +69,15 @@ func (s *Statement) String() string {
 			continue
 		case c.words == "FEATURES", c.words == "WITH":
 			nodes = "(" + nodes + ")"
-		case c.words == "PREDICT LINKS" && (strings.EqualFold(nodes, "FOR") || strings.EqualFold(nodes, "INVERSE")):
+		case strings.Contains(c.words, " LINK") && (strings.EqualFold(nodes, "FOR") || strings.EqualFold(nodes, "INVERSE")):
 			nodes = quote(nodes, `"`)
 		case i == 0 && isName && otherForm(text+" "+strings.ToUpper(nodes)):
 			nodes = quote(nodes, `"`)
 		}
-		text += " " + nodes
+		if c.words != "-[" {
+			text += " "
+		}
+		text += nodes
 	}
 	return text
 }

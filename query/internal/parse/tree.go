@@ -51,11 +51,20 @@ type Param struct {
 	Index int    // of ?, counted from 0 through the statement; 0 for $name
 }
 
+// Pairs is a list of names with numbers, as the value of an option.
+type Pairs struct {
+	Pos
+	Pairs []Option // the names are as written
+}
+
+func (v Pairs) String() string { return "(" + join(v.Pairs) + ")" }
+
 func (Int) value()    {}
 func (Float) value()  {}
 func (String) value() {}
 func (Name) value()   {}
 func (Param) value()  {}
+func (Pairs) value()  {}
 
 func (v Int) String() string { return strconv.FormatInt(v.Value, 10) }
 

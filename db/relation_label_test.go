@@ -1,0 +1,173 @@
+package db_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kith/db"
+	"kith/db/dbtest"
+)
+
+// readers writes users who follow each other and read posts; posts are shown to them.
+func readers(tx *db.Tx) error {
+	return errors.Join(
+		tx.AddRelation(db.Relation{Name: "follows", Directed: true, SourceLabel: "user", TargetLabel: "user"}),
+		tx.AddRelation(db.Relation{Name: "reads", Directed: true, SourceLabel: "user", TargetLabel: "post"}),
+		tx.AddRelation(db.Relation{Name: "shown", Directed: true, SourceLabel: "user", TargetLabel: "post"}),
+		tx.AddNode(db.Node{Key: db.Str("p4"), Label: "post"}),
+		tx.AddNode(db.Node{Key: db.Str("zoe"), Label: "user"}),
+		tx.AddNode(db.Node{Key: db.Str("tag")}),
+		tx.AddEdge("uma", "vic", db.Via("follows")),
+		tx.AddEdge("uma", "p1", db.Via("reads")), tx.AddEdge("uma", "p2", db.Via("reads")),
+		tx.AddEdge("vic", "p2", db.Via("reads")), tx.AddEdge("vic", "p3", db.Via("reads")),
+		tx.AddEdge("uma", "p3", db.Via("shown"), db.At(time.Unix(1e9, 0))),
+		tx.AddEdge("uma", "p4", db.Via("shown"), db.At(time.Unix(1e9-1000, 0))),
+	)
+}
+
+// targets returns the targets of a ranking, the best first.
+func targets(t *testing.T, g *db.DB, p db.PredictOptions) (all []string) {
+	t.Helper()
+	p.Model = "preferential_attachment"
+	r, err := g.Predict(context.Background(), p)
+	must(t, err)
+	for _, l := range r.Links {
+		all = append(all, l.Target.String())
+	}
+	return all
+}
+
+// The labels of a relation say which nodes its edges join, which links are predicted, and which
+// labels new nodes get, in a database that was opened again, in a copy and in a follower.
+func TestRelationLabels(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	path, copied := place(t), place(t)
+	g := open(t, path, &db.Options{ChangeBytes: 1 << 20})
+	saved, _ := backup(t, g, nil)
+	must(t, restore(copied, saved), g.Update(ctx, readers))
+	follower := open(t, copied, &db.Options{Follower: true})
+	defer func() { must(t, follower.Close()) }()
+	for c, err := range g.Changes(ctx, stats(t, follower).Version) {
+		must(t, err)
+		b, err := c.MarshalBinary()
+		must(t, err)
+		var sent db.Change
+		must(t, sent.UnmarshalBinary(b), follower.Apply(ctx, sent))
+		break
+	}
+	must(t, g.Close())
+	g = dbtest.Reopen(t, path, nil)
+	defer func() { must(t, g.Close()) }()
+	for name, g := range map[string]*db.DB{"reopened": g, "followed": follower} {
+		must(t, g.View(ctx, func(tx *db.Tx) error {
+			all, err := tx.Relations()
+			if r := all[2]; r.SourceLabel != "user" || r.TargetLabel != "post" {
+				t.Errorf("%s: %+v", name, r)
+			}
+			sides, err2 := tx.Sides(ctx)
+			if s := sides[2]; s[0].Nodes != 2 || s[1].Nodes != 3 || !slices.Equal(s[0].Labels, []string{"user"}) || !slices.Equal(s[1].Labels, []string{"post"}) {
+				t.Errorf("%s: %+v", name, s)
+			}
+			return errors.Join(err, err2)
+		}))
+		recent := db.Neighbors(1).Via("shown").Within(500 * time.Second)
+		for _, c := range []struct {
+			what string
+			p    db.PredictOptions
+			want []string
+		}{
+			{"all posts", db.PredictOptions{For: "uma", Relation: "reads", Among: db.All()}, []string{"p3", "p4"}},
+			{"all users", db.PredictOptions{For: "p1", Relation: "reads", Inverse: true, Among: db.All()}, []string{"vic", "zoe"}},
+			{"a walk", db.PredictOptions{For: "uma", Relation: "reads", Among: db.Neighbors(3).Via("reads")}, []string{"p3"}},
+			{"a walk back", db.PredictOptions{For: "p1", Relation: "reads", Inverse: true, Among: db.PPR(9).Via("reads")}, []string{"vic"}},
+			{"a sample", db.PredictOptions{For: "zoe", Relation: "follows", Among: db.Sample(9, 1)}, []string{"uma", "vic"}},
+			{"not shown lately", db.PredictOptions{
+				For: "uma", Relation: "reads", Among: db.All().Except(recent), Now: time.Unix(1e9+10, 0),
+			}, []string{"p4"}},
+			{"not shown later", db.PredictOptions{
+				For: "uma", Relation: "reads", Among: db.All().Except(recent), At: time.Unix(1e9-1, 0),
+			}, []string{"p3", "p4"}},
+		} {
+			if got := targets(t, g, c.p); !slices.Equal(got, c.want) {
+				t.Errorf("%s, %s: %q, want %q", name, c.what, got, c.want)
+			}
+		}
+		must(t, g.Check(ctx))
+	}
+	wantError(t, "another label", g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge("p1", "p2", db.Via("reads")) }), db.ErrInput)
+	wantError(t, "a new label", g.Update(ctx, func(tx *db.Tx) error { return tx.PutNode(db.Node{Key: db.Str("p1"), Label: "user"}) }), db.ErrInput)
+	must(t, g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge("tag", "p1", db.Via("reads")) }))
+	must(t, g.View(ctx, func(tx *db.Tx) error {
+		n, err := tx.Node("tag")
+		if n.Label != "user" {
+			t.Errorf("the source has label %q", n.Label)
+		}
+		return err
+	}))
+}
+
+// The nodes of a list of a relation get its labels. A line with a node that has another label, or
+// gets one in the list, is malformed.
+func TestLoadRelationLabels(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for _, memory := range []int64{0, 64 << 20} {
+		g := open(t, "", &db.Options{InMemory: true, Memory: memory})
+		must(t, g.Update(ctx, readers))
+		r, err := g.Load(ctx, strings.NewReader("uma p3\nwim p5\nwim p1\n"), db.LoadOptions{Relation: "reads"})
+		must(t, err)
+		if r.Edges != 3 {
+			t.Errorf("%+v", r)
+		}
+		must(t, g.View(ctx, func(tx *db.Tx) error {
+			n, err := tx.Node("wim")
+			p, err2 := tx.Node("p5")
+			if n.Label != "user" || p.Label != "post" {
+				t.Errorf("labels %q and %q", n.Label, p.Label)
+			}
+			return errors.Join(err, err2)
+		}), g.Check(ctx))
+		for _, list := range []string{"p1 p6\n", "xia p6\np6 p7\n", "xia xia\n"} {
+			before := stats(t, g)
+			_, err := g.Load(ctx, strings.NewReader(list), db.LoadOptions{Relation: "reads"})
+			if err == nil || !strings.Contains(err.Error(), "label") {
+				t.Errorf("%q: %v", list, err)
+			}
+			if after := stats(t, g); after.Nodes != before.Nodes || after.Edges != before.Edges {
+				t.Errorf("%q: %d nodes and %d edges, want %d and %d", list, after.Nodes, after.Edges, before.Nodes, before.Edges)
+			}
+		}
+		must(t, g.Close())
+	}
+}
+
+// Without labels, the edges of a relation show which nodes are on the side of a link.
+func TestRelationSides(t *testing.T) {
+	t.Parallel()
+	g := open(t, "", &db.Options{InMemory: true})
+	defer func() { must(t, g.Close()) }()
+	must(t, g.Update(context.Background(), func(tx *db.Tx) error {
+		return errors.Join(tx.AddRelation(db.Relation{Name: "works as", Directed: true}), tx.AddRelation(db.Relation{Name: "knows", Directed: true}),
+			tx.AddEdge("ann", "cook", db.Via("works as")), tx.AddEdge("bob", "cook", db.Via("works as")),
+			tx.AddEdge("bob", "nurse", db.Via("works as")), tx.AddEdge("ann", "bob", db.Via("knows")), tx.AddEdge("bob", "cat", db.Via("knows")))
+	}))
+	for _, c := range []struct {
+		what string
+		p    db.PredictOptions
+		want []string
+	}{
+		{"no person is an occupation", db.PredictOptions{For: "ann", Relation: "works as", Among: db.All()}, []string{"nurse", "cat"}},
+		{"no occupation works", db.PredictOptions{For: "nurse", Relation: "works as", Inverse: true, Among: db.All()}, []string{"ann", "cat"}},
+		{"people know people", db.PredictOptions{For: "ann", Relation: "knows", Among: db.All()}, []string{"cat", "cook", "nurse"}},
+		{"a walk there and back", db.PredictOptions{For: "ann", Relation: "works as", Among: db.Neighbors(3)}, []string{"nurse", "bob", "cat"}},
+	} {
+		if got := targets(t, g, c.p); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.what, got, c.want)
+		}
+	}
+}
