@@ -311,3 +311,46 @@ func TestLoadTriples(t *testing.T) {
 		t.Errorf("directed relations in an undirected database: %+v, %v", r, err)
 	}
 }
+
+// Edges between IRIs and blank nodes are written as N-Triples that read back as the same edges.
+// Other edges are refused.
+func TestStatementsComeBack(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	o := db.ListOptions{Format: edgelist.NTriples}
+	write := func(g *db.DB) (text string, err error) {
+		var b strings.Builder
+		view(t, g, func(tx *db.Tx) error { _, err = tx.WriteEdges(ctx, &b, o); return nil })
+		return b.String(), err
+	}
+	const list = "<http://a/1> <http://p/knows> <http://a/\u00e9> .\n_:b1 <http://p/likes> <http://a/1> .\n<http://a/1> <http://p/likes> _:b1 .\n"
+	g, h := dbtest.Open(t, &db.Options{InMemory: true, Direction: db.Directed}), dbtest.Open(t, &db.Options{InMemory: true, Direction: db.Directed})
+	_, err := g.Load(ctx, strings.NewReader(list), db.LoadOptions{})
+	must(t, err)
+	text, err := write(g)
+	must(t, err)
+	_, err = h.Load(ctx, strings.NewReader(text), db.LoadOptions{})
+	must(t, err)
+	again, err := write(h)
+	must(t, err)
+	sorted := func(s string) []string { lines := strings.Split(s, "\n"); slices.Sort(lines); return lines }
+	if !slices.Equal(sorted(text), sorted(list)) || !slices.Equal(sorted(again), sorted(list)) {
+		t.Errorf("%s\nthen\n%s\nwant\n%s", text, again, list)
+	}
+	for _, c := range []struct {
+		src, dst any
+		relation string
+		weight   float32
+		want     string
+	}{
+		{"http://a", 7, "http://p", 1, "the integer 7 is no IRI"}, {"a b", "http://a", "http://p", 1, `"a b" is no IRI`}, {"a>", "http://a", "http://p", 1, `"a>" is no IRI`},
+		{"_:b c", "http://a", "http://p", 1, `"_:b c" is no IRI`}, {"http://a", "http://b", "", 1, "columns source, target"},
+		{"http://a", "http://b", "http://p", 2, "columns source, relation, target, weight"}, {"http://a", `http://\\b`, "http://p", 1, "is no IRI"},
+	} {
+		g := dbtest.Open(t, inMemory)
+		update(t, g, func(tx *db.Tx) error { return tx.PutEdge(c.src, c.dst, db.Via(c.relation), db.Weight(c.weight)) })
+		if _, err := write(g); !errors.Is(err, db.ErrInput) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v %v: %v, want %s", c.src, c.dst, err, c.want)
+		}
+	}
+}

@@ -31,7 +31,7 @@ func TestLoadFolder(t *testing.T) {
 		{"FORMAT ogb WITH (split = 'a/all', repeats = error)", 4, "split/a/test.pt", ""},
 		{"FORMAT ogb WITH (split = valid)", 0, "", "a way to split must be named (there are: a, b)"},
 		{"FORMAT csv", 0, "", "a folder is read as ogb"},
-		{"WITH (source_label = user)", 0, "", "one kind"},
+		{"WITH (source_label = user)", 0, "", "a folder says itself"},
 	} {
 		g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 		var read int64

@@ -10,7 +10,9 @@
 //
 // Text is in the format of the SNAP collection (snap.stanford.edu/data): an edge a line, with
 // spaces or tabs between columns. CSV and TSV are tables, with commas, semicolons, bars, tabs or ::
-// between columns (RFC 4180). In the format lists, each line holds a node and all nodes that it
+// between columns (RFC 4180). N-Triples and N-Quads are statements: the relation of an edge is the
+// predicate, and a note counts the statements about a literal, which are no edges. In the format
+// lists, each line holds a node and all nodes that it
 // links to. Blank lines, lines that end with CRLF or with a carriage return alone, byte order marks
 // and a last line without an end are accepted. A [Dialect] says how a text is divided; what it
 // leaves open is detected from the first lines, and a note says so if another reading is plausible:
@@ -75,8 +77,8 @@
 // are labels.
 //
 // In the notation of Neo4j, a header says what the columns are, as in :START_ID(Person), :END_ID,
-// :TYPE and :ID, name, price:float, :LABEL. The keys of a space, such as Person, are prefixed by it:
-// 7 is the string Person:7. Of several labels, which semicolons separate, the first is read.
+// :TYPE and :ID, name, price:float, :LABEL. The keys of a space, such as Person, are prefixed by
+// it: 7 is the string Person:7. Of several labels, which semicolons separate, the first is read.
 //
 // # Writing
 //

@@ -30,11 +30,12 @@ const (
 	Folder              // a folder of the Open Graph Benchmark, read by Parts
 	Parquet             // a table, read and written by Options.Tables
 	Lists               // a node and all nodes that it links to on each line
+	NTriples            // statements of RDF, as N-Triples or N-Quads
 )
 
 // formats returns the names of the values of Format.
 func formats() []string {
-	return []string{"auto", "snap", "csv", "tsv", "mtx", "npy", "npz", "pt", "ogb", "parquet", "lists"}
+	return []string{"auto", "snap", "csv", "tsv", "mtx", "npy", "npz", "pt", "ogb", "parquet", "lists", "nt"}
 }
 
 // Formats returns the names of the formats that a user can choose.
@@ -61,7 +62,7 @@ const (
 	magicPT = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46"
 )
 
-// detect detects the format from a file's first bytes. For text it returns AnyFormat.
+// detect detects the format from a file's first bytes. For columns of text it returns AnyFormat.
 func detect(head []byte) Format {
 	switch {
 	case bytes.HasPrefix(head, []byte(magicNPY)):
@@ -74,6 +75,8 @@ func detect(head []byte) Format {
 		return Torch
 	case len(head) >= len(magicMTX) && strings.EqualFold(string(head[:len(magicMTX)]), magicMTX):
 		return MatrixMarket
+	case isStatements(head):
+		return NTriples
 	}
 	return AnyFormat
 }

@@ -183,7 +183,7 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 		return nil, err
 	}
 	switch o.Format {
-	case MatrixMarket, NPY, NPZ, Torch:
+	case MatrixMarket, NPY, NPZ, Torch, NTriples:
 		if err := o.binary(); err != nil {
 			return nil, err
 		}
@@ -200,6 +200,8 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 		of, err = newTableEdges(in, o)
 	case Lists:
 		of, err = newLists(in, o)
+	case NTriples:
+		of, err = newStatements(in, o)
 	default:
 		of, err = newText(in, o)
 	}

@@ -202,3 +202,40 @@ func TestNodesOfNeo4j(t *testing.T) {
 		}
 	}
 }
+
+// N-Triples and N-Quads are recognized. Statements about literals are counted, and are no edges.
+func TestStatements(t *testing.T) {
+	t.Parallel()
+	const bad = "not a statement of N-Triples: a subject, a predicate, an object and a full stop"
+	const start = "<http://a/1> <http://p/knows> <http://a/2> .\n"
+	const first = `nt; "http://a/1">"http://a/2" r=http://p/knows; `
+	for _, c := range []struct {
+		text string
+		o    Options
+		want string
+	}{
+		{"# a graph\n\n" + start + "_:b1 <http://p/knows> _:b1.\n", Options{}, first + `"_:b1">"_:b1" r=http://p/knows; 1 comments`},
+		{start, Options{Columns: SrcDst}, `nt; "http://a/1">"http://a/2"`},
+		{start, Options{Related: true}, `nt; "http://a/1">"http://a/2"`},
+		{start, Options{Columns: SrcDstWeight}, errStatementColumns.Error()},
+		{start, Options{Names: Names{Src: "1", Dst: "2"}}, "edgelist: columns src=1,dst=2 are of text, this is nt"},
+		{"<a><b><c>.\n", Options{}, `nt; "a">"c" r=b`},
+		{"<a> <b> <c> . # why\r\n", Options{}, `nt; "a">"c" r=b`},
+		{"<a> <b> \"x <d> \\\" . y\" .\n<a> <b> \"1\"^^<http://int> .\n<a> <b> \"x\"@en-GB.\n<a> <b> <c> .\n", Options{},
+			`nt; "a">"c" r=b; 3 statements were left out, because a literal is no node: first "x <d> \" . y"`},
+		{"<a> <b> <c> <g> .\n<a> <b> \"x\" _:g .\n", Options{}, `nt; "a">"c" r=b; 1 statement was left out, because a literal is no node: first "x"; 2 statements were in a graph with a name, which was left out`},
+		{"<\\u00e9/\\U0001F600> <b> <c> .\n", Options{}, `nt; "é/😀">"c" r=b`},
+		{start + "<a> <b> <c>\n", Options{}, first + "2: " + bad},
+		{start + "<a> <b> .\n<a> .\n.\n<a> _:b <c> .\n\"a\" <b> <c> .\n<a> <b> <c> <d> <e> .\n<a> <b> <c> \"d\" .\n<a> <b> <c> . x\na b c\n", Options{},
+			first + "2: " + bad + "; 3: " + bad + "; 4: " + bad + "; 5: " + bad + "; 6: " + bad + "; 7: " + bad + "; 8: " + bad + "; 9: " + bad + "; 10: " + bad},
+		{start + "<a b> <b> <c> .\n<> <b> <c> .\n<a> <b> <\\u0000> .\n<\\x41> <b> <c> .\n<a> <\\u12> <c> .\n<a> <b> <\xff> .\n", Options{},
+			first + strings.Join([]string{"2: " + badIRI, "3: " + badIRI, "4: " + badIRI, "5: " + badIRI, "6: " + badIRI, "7: " + badIRI}, "; ")},
+		{start + "<a <b\n<a> <b> \"c\n<a> <b> \"c\"^^<d\n", Options{}, first + "2: a term has no end; 3: a term has no end; 4: a term has no end"},
+		{start + "<< <a> <b> <c> >> <d> <e> .\n", Options{}, first + "2: a statement about a statement is not read"},
+		{"a b <c> .\n", Options{Format: NTriples}, "nt; 1: " + bad},
+	} {
+		if got := loaded(c.text, c.o); got != c.want {
+			t.Errorf("%q:\ngot  %s\nwant %s", c.text, got, c.want)
+		}
+	}
+}

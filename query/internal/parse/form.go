@@ -60,7 +60,7 @@ var terms = []Term{
 	{"policy", "name", "SHOW POLICIES lists them"},
 	{"explorer", "name", "squarecb, epsilon_greedy"},
 	{"estimator", "name", "ips, snips, dr"},
-	{"format", "name", "snap, csv, tsv, mtx, npy, npz, pt, ogb, parquet"},
+	{"format", "name", "snap, csv, tsv, mtx, npy, npz, pt, ogb, parquet, lists, nt"},
 	{"column", "name", "of the answer"},
 	{"condition", "predicate [{ AND | OR } predicate] ...", "AND binds first"},
 	{"predicate", "[NOT] { comparison | (condition) }", "at most 100 deep"},
