@@ -257,6 +257,42 @@ func (tx *Tx) Nodes() iter.Seq2[Node, error] {
 	}
 }
 
+// NodesWhere yields the nodes with a label, or of all labels if it is "", that satisfy a condition, in
+// the order in which they were added. It yields ErrNotFound for a missing label or property, and
+// ErrInput for a comparison that the type of a property does not have. The transaction must not write
+// during the iteration.
+func (tx *Tx) NodesWhere(label string, c Cond) iter.Seq2[Node, error] {
+	return func(yield func(Node, error) bool) {
+		ids, err := tx.labelled(label)
+		var match func(index.ID) bool
+		if err == nil {
+			match, err = selector(tx.view(), c)
+		}
+		if err != nil {
+			yield(Node{}, err)
+			return
+		}
+		for id := range ids {
+			if match(id) && !yield(tx.node(id), nil) {
+				return
+			}
+		}
+	}
+}
+
+// labelled returns the nodes with a label, or all nodes if it is "".
+func (tx *Tx) labelled(label string) (iter.Seq[index.ID], error) {
+	if tx.ended {
+		return nil, ErrClosed
+	}
+	v := tx.view()
+	if label == "" {
+		return v.Nodes(), nil
+	}
+	l, err := labelNumber(v, label)
+	return v.Labelled(l), err
+}
+
 // NodesBeginning yields the keys of the nodes whose spelling, as [Key.Literal] returns it, begins
 // with a text: 12 is the beginning of 12 and 120, 'an of 'ann'. Shorter numbers precede longer
 // ones; otherwise the keys are in key order. It takes time for the keys that it yields, for deleted

@@ -308,17 +308,9 @@ func (tx *Tx) fitsModel(name string, s *model.Scorer, v *index.Snapshot) error {
 // which the nodes were added. It leaves out the first skip of them. It returns ErrNotFound for a
 // missing label.
 func (tx *Tx) Keys(label string, skip int64) (iter.Seq[Key], error) {
-	if tx.ended {
-		return nil, ErrClosed
-	}
-	v := tx.view()
-	ids := v.Nodes()
-	if label != "" {
-		l, err := labelNumber(v, label)
-		if err != nil {
-			return nil, err
-		}
-		ids = v.Labelled(l)
+	ids, err := tx.labelled(label)
+	if err != nil {
+		return nil, err
 	}
 	return func(yield func(Key) bool) {
 		left := skip

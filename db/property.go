@@ -56,9 +56,6 @@ func (tx *Tx) SetProperties(key any, values map[string]any) error {
 
 func (tx *Tx) setProperties(b *index.Batch, id index.ID, values map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if reserved(name) {
-			return inputf("a property cannot have the name %q, which means something else in a condition", name)
-		}
 		v, err := tx.valueFor(name, values[name])
 		if err != nil {
 			return err
@@ -66,6 +63,18 @@ func (tx *Tx) setProperties(b *index.Batch, id index.ID, values map[string]any) 
 		if err := b.SetProperty(id, name, v); err != nil {
 			return inputError(err)
 		}
+	}
+	return nil
+}
+
+// CheckProperty returns ErrInput for a value that [Tx.SetProperties] refuses.
+func (tx *Tx) CheckProperty(name string, v any) error {
+	value, err := tx.valueFor(name, v)
+	if err == nil {
+		err = tx.meta().CheckProperty(name, value)
+	}
+	if err != nil {
+		return inputError(err)
 	}
 	return nil
 }
@@ -81,6 +90,9 @@ func reserved(name string) bool {
 
 // valueFor returns the value for a property that a Go value means.
 func (tx *Tx) valueFor(name string, v any) (index.Value, error) {
+	if reserved(name) {
+		return index.Value{}, inputf("a property cannot have the name %q, which means something else in a condition", name)
+	}
 	value, ok := index.ValueOf(v)
 	if !ok {
 		return value, inputf("property %q: %s is no value, want a bool, a number, a string, a time or a list of strings", name, words.Value(v))
@@ -195,8 +207,8 @@ func describe(ctx context.Context, v *index.Snapshot, number uint16) (Property, 
 //
 //	db.Cond{"price", "<", 20}.And(db.Cond{"hidden", "=", true}.Not())
 type Cond struct {
-	// Of is the name of a property, or label, degree or edges: the label of the node, the sum of the
-	// weights of its (outgoing) edges, and their number.
+	// Of is the name of a property, or node, label, degree or edges: the key of the node, its label, the
+	// sum of the weights of its (outgoing) edges, and their number.
 	Of string
 	// Op is =, <>, <, <=, > or >=, or IN for a list of values, of which one must be equal. A list
 	// of strings is equal to each of its strings. Bools and lists have no order.
@@ -250,6 +262,8 @@ func (c Cond) String() string {
 // literal returns a value in the syntax of the query language.
 func literal(v any) string {
 	switch v := v.(type) {
+	case Key:
+		return v.Literal()
 	case string:
 		return Str(v).Literal()
 	case time.Time:
@@ -327,6 +341,8 @@ func comparison(v *index.Snapshot, c Cond) (func(index.ID) bool, error) {
 	switch c.Of {
 	case "":
 		return func(index.ID) bool { return true }, nil
+	case "node":
+		return ofKey(v, c)
 	case "label":
 		return ofLabel(v, c)
 	case "degree":
@@ -359,6 +375,24 @@ func noProperty(v *index.Snapshot, name string) error {
 		names = append(names, p.Name)
 	}
 	return missing(kindProperty, name, names, ErrNotFound, "no property %q", name)
+}
+
+// ofKey compiles a comparison with a key. A key of no node equals none.
+func ofKey(v *index.Snapshot, c Cond) (func(index.ID) bool, error) {
+	if c.Op != "=" && c.Op != "IN" {
+		return nil, inputf("node %s: a node has no order; use =, <> or IN", c.Op)
+	}
+	wanted := map[index.ID]bool{}
+	for x := range elements(c.Value) {
+		k, err := KeyOf(x)
+		if err != nil {
+			return nil, err
+		}
+		if id, ok := v.ID(k); ok {
+			wanted[id] = true
+		}
+	}
+	return func(id index.ID) bool { return wanted[id] }, nil
 }
 
 // ofLabel compiles a comparison with a label.

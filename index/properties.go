@@ -429,13 +429,26 @@ func (b *Batch) SetProperty(id ID, name string, v Value) error {
 		}
 		return nil
 	}
-	if err := v.Check(); err != nil {
-		return fmt.Errorf("property %q: %w", name, err)
+	if err := b.now.Meta.CheckProperty(name, v); err != nil {
+		return err
 	}
 	number, err := b.now.Meta.property(name, v.Kind())
 	if err == nil {
 		b.changeValue(id, number, v)
 	}
+	return err
+}
+
+// CheckProperty returns the error of a value that [Batch.SetProperty] refuses.
+func (m *Meta) CheckProperty(name string, v Value) error {
+	if v.Kind() == NoValue {
+		return nil
+	}
+	if err := v.Check(); err != nil {
+		return fmt.Errorf("property %q: %w", name, err)
+	}
+	without := *m
+	_, err := without.property(name, v.Kind())
 	return err
 }
 

@@ -55,7 +55,7 @@ func updating(f runner) runner {
 // actions yields the actions, the most frequent ones first.
 func actions(yield func(action) bool) {
 	for _, list := range []func() []action{
-		predictActions, decisionActions, graphActions, walkActions, pictureActions, modelActions, evaluateActions, listActions, transferActions, adminActions, sessionActions,
+		predictActions, decisionActions, graphActions, propertyActions, walkActions, pictureActions, modelActions, evaluateActions, listActions, transferActions, adminActions, sessionActions,
 	} {
 		for _, k := range list() {
 			if !yield(k) {

@@ -62,6 +62,8 @@ func (n Vocabulary) labels(ctx context.Context) []string { return n.list(ctx, "S
 
 func (n Vocabulary) relations(ctx context.Context) []string { return n.list(ctx, "SHOW RELATIONS") }
 
+func (n Vocabulary) properties(ctx context.Context) []string { return n.list(ctx, "SHOW PROPERTIES") }
+
 // Keys returns the keys of nodes whose spelling in statements begins with a text, at most as many
 // as most.
 func KeysBeginning(ctx context.Context, tx *db.Tx, text string, most int) (all []db.Key, err error) {
@@ -187,6 +189,10 @@ func (n Vocabulary) matching(ctx context.Context, expected, before, word string)
 		return n.labels(ctx)
 	case expected == parse.ARelation:
 		return n.relations(ctx)
+	case expected == parse.AProperty:
+		return n.properties(ctx)
+	case expected == parse.AColumn:
+		return append(wordsOf(expected, before, nil), n.properties(ctx)...)
 	case expected == parse.AFile && n.Files != nil && strings.HasPrefix(word, "'"):
 		return inQuotes(n.Files(strings.ReplaceAll(word[1:], "''", "'")))
 	case expected == parse.ANode:

@@ -74,7 +74,7 @@ func (r *run) choose(s *parse.Statement) {
 	r.setOptions(parse.With.All(s), chooseOptions(parse.Explore.Of(s).Value, &c))
 	c.Relation, c.Inverse = r.askedRelation(s)
 	c.TTL, c.At = r.duration(parse.TTL.Of(s)), r.time(parse.At.Of(s))
-	c.For, c.Among = r.node(parse.ForNode.Of(s)), r.candidates(parse.Among.Of(s))
+	c.For, c.Among = r.node(parse.ForNode.Of(s)), r.where(s, r.candidates(parse.Among.Of(s)))
 	if r.err != nil {
 		return
 	}

@@ -169,7 +169,7 @@ func TestRunArguments(t *testing.T) {
 		{"INSERT EDGES 'a' -> 'b' AT ?", []any{time.Unix(7, 0)}, "[1 0 2]"},
 		{"MERGE EDGES 'a' -> 'b' AT ?", []any{"2004-11-01T00:00:00+02"}, "[0 1 0]"},
 		{"MERGE EDGES 'a' -> 'b' AT ?", []any{1099267200.75}, "[0 1 0]"},
-		{"INSERT NODE 'v' FEATURES (?, 3)", []any{[]float32{1, 2}}, "[v <nil> 3]"},
+		{"INSERT NODE 'v' FEATURES (?, 3)", []any{[]float32{1, 2}}, "[v <nil> 3 0]"},
 		{"WARM ?, 7", []any{[]string{"alice", "bob"}}, "[3]"},
 		{"PREDICT LINKS FOR $all AMONG ($all, 'a') WHERE target IN ($all) RETURN source, target", []any{sql.Named("all", []any{"alice", 7})}, "[alice 7]"},
 		{"RANK NODES FOR ? TOP 1 WITH (cache = off)", []any{[]int{7}}, ""},

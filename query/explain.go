@@ -45,17 +45,18 @@ func (r *run) explainPredict(e *parse.Statement) {
 				plan, err = r.tx.Explain(r.ctx, q)
 			}
 			r.fail(err)
-			r.addSteps(withFilter(plan, s))
+			r.addSteps(r.withFilter(plan, s))
 		})
 	})
 }
 
-// withFilter returns a plan with the step of the WHERE clause.
-func withFilter(plan []db.Step, s *parse.Statement) []db.Step {
-	if parse.Where.Of(s) == nil {
+// withFilter returns a plan with the step of the conditions on the answer.
+func (r *run) withFilter(plan []db.Step, s *parse.Statement) []db.Step {
+	_, rest := r.split(parse.Where.Of(s), linkColumns())
+	if rest == nil {
 		return plan
 	}
-	return append(plan, db.Step{Name: "filter", Detail: "the ranked links, in order, until there are enough: WHERE " + parse.Where.Of(s).String()})
+	return append(plan, db.Step{Name: "filter", Detail: "the ranked links, in order, until there are enough: WHERE " + rest.String()})
 }
 
 // addSteps adds the steps of a plan.

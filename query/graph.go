@@ -2,7 +2,9 @@ package query
 
 import (
 	"cmp"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +15,7 @@ import (
 // graphActions returns the statements about nodes and edges.
 func graphActions() []action {
 	node := []column{
-		{name: "node"}, {name: "label"}, {"features", "number of features"},
+		{name: "node"}, {name: "label"}, {"features", "number of features"}, {"properties", "number of properties"},
 	}
 	edges := named("edges_added", "edges_changed", "nodes_added")
 	return []action{
@@ -56,13 +58,13 @@ func putting(put func(*db.Tx, db.Node) error) runner {
 		}
 		n, err := r.tx.Node(n.Key)
 		r.fail(err)
-		r.rows.add(n.Key, orNil(n.Label), int64(len(n.Features)))
+		r.rows.add(n.Key, orNil(n.Label), int64(len(n.Features)), int64(len(n.Properties)))
 	})
 }
 
 // newNode returns the node that a statement describes.
 func (r *run) newNode(s *parse.Statement) db.Node {
-	n := db.Node{Key: r.key(parse.TheNode.Of(s)), Label: parse.Label.Of(s).Value}
+	n := db.Node{Key: r.key(parse.TheNode.Of(s)), Label: parse.Label.Of(s).Value, Properties: r.assignments(s)}
 	for _, v := range r.spread(parse.Features.All(s)) {
 		f := r.number(v)
 		if math.Abs(f) > math.MaxFloat32 {
@@ -186,26 +188,31 @@ func sideLabels(s *db.Side, declared string) any {
 }
 
 // nodeFields are the columns of NODES.
-var nodeFields = []field[db.Node]{
-	{column{name: "node"}, aKey, func(n db.Node) any { return n.Key }},
-	{column{name: "label"}, aText, func(n db.Node) any { return orNil(n.Label) }},
-	{column{name: "edges"}, aNumeric, func(n db.Node) any { return int64(n.Edges) }},
-	{column{name: "degree"}, aNumeric, func(n db.Node) any { return n.Degree }},
+var nodeFields = []field[*db.Node]{
+	{column{name: "node"}, aKey, func(n *db.Node) any { return n.Key }},
+	{column{name: "label"}, aText, func(n *db.Node) any { return orNil(n.Label) }},
+	{column{name: "edges"}, aNumeric, func(n *db.Node) any { return int64(n.Edges) }},
+	{column{name: "degree"}, aNumeric, func(n *db.Node) any { return n.Degree }},
 }
 
 func (r *run) nodeList(s *parse.Statement) {
-	t, top := newTable(r, nodeFields, len(nodeFields), parse.Where.Of(s), nil), r.top(parse.Top.Of(s), -1)
+	nodes, rest := r.split(parse.Where.Of(s), columnNames(columnsOf(nodeFields)))
+	fields := append(slices.Clone(nodeFields), propertyFields(r, func(n *db.Node) *db.Node { return n })...)
+	t, top := newTable(r, fields, len(nodeFields), rest, parse.Return.All(s)), r.top(parse.Top.Of(s), -1)
+	r.rows.Columns = columnNames(columnsOf(t.shown))
+	var where db.Cond
+	if nodes != nil {
+		where = *nodes
+	}
 	label := r.label(parse.Label.Of(s))
-	if _, err := r.tx.Keys(label, 0); r.fail(err) { // there is no such label
+	if r.err != nil {
 		return
 	}
-	for n, err := range r.tx.Nodes() {
+	for n, err := range r.tx.NodesWhere(label, where) {
 		if r.fail(cmp.Or(err, r.ctx.Err())) || len(r.rows.Rows) == top || r.checkMemory(1) {
 			return
 		}
-		if label == "" || label == n.Label {
-			t.add(r.rows, n)
-		}
+		t.add(r.rows, &n)
 	}
 }
 
@@ -220,6 +227,9 @@ func (r *run) describeNode(s *parse.Statement) {
 	r.rows.add("label", orNil(n.Label))
 	r.rows.add("edges", int64(n.Edges))
 	r.rows.add("degree", n.Degree)
+	for _, name := range slices.Sorted(maps.Keys(n.Properties)) {
+		r.rows.add("property "+parse.Name{Value: name}.String(), cellOf(n.Properties[name]))
+	}
 	for i, f := range n.Features {
 		r.rows.add("feature "+strconv.Itoa(i), shortest(f))
 	}

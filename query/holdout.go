@@ -147,7 +147,7 @@ func (r *run) holdout(s *parse.Statement) db.EvaluateOptions {
 		o.For = r.nodes(sources)
 	}
 	o.Relation, o.Inverse = r.askedRelation(s)
-	o.Among = []db.Candidates{r.candidates(parse.Among.Of(s))}
+	o.Among = []db.Candidates{r.where(s, r.candidates(parse.Among.Of(s)))}
 	return o
 }
 

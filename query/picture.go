@@ -28,7 +28,7 @@ func (r *run) draw(s *parse.Statement) {
 	d := drawing{picture: draw.Options{Seed: r.seed, Standalone: true}}
 	of := &d.of
 	of.Depth, of.Top = int(r.integer(parse.Depth.Of(s), 1, 0)), int(r.integer(parse.Top.Of(s), 1, 0))
-	of.Among, of.Model, of.Version = r.candidates(parse.Among.Of(s)), r.model(r.using(s)), r.version(parse.Version.Of(s))
+	of.Among, of.Model, of.Version = r.where(s, r.candidates(parse.Among.Of(s))), r.model(r.using(s)), r.version(parse.Version.Of(s))
 	r.setOptions(parse.With.All(s), d.options())
 	of.Of = r.node(parse.Drawn.Of(s))
 	if file := r.text(parse.To.Of(s)); !strings.EqualFold(filepath.Ext(file), ".svg") {

@@ -88,8 +88,13 @@ var linkFields = []field[*linkRow]{
 
 // linkTable returns the table of a PREDICT LINKS.
 func (r *run) linkTable(s *parse.Statement) *table[*linkRow] {
-	return newTable(r, linkFields, shownOfLinks, parse.Where.Of(s), parse.Return.All(s))
+	fields := append(slices.Clone(linkFields), propertyFields(r, (*linkRow).target)...)
+	_, rest := r.split(parse.Where.Of(s), linkColumns())
+	return newTable(r, fields, shownOfLinks, rest, parse.Return.All(s))
 }
+
+// linkColumns returns the names of the columns of PREDICT LINKS, apart from properties.
+func linkColumns() []string { return columnNames(columnsOf(linkFields)) }
 
 func (r *run) predict(s *parse.Statement) {
 	t, top := r.linkTable(s), r.top(parse.Top.Of(s), defaultTop)
@@ -133,19 +138,28 @@ func (r *run) addLinks(t *table[*linkRow], ranking *db.Prediction, most int) {
 	}
 }
 
-// LinkFilter compiles a condition in the syntax of the WHERE clause of PREDICT LINKS, without
-// parameters. The function that it returns reports whether a link of a ranking satisfies the
-// condition in a transaction.
-func LinkFilter(condition string) (func(*db.Tx, *db.Prediction, *db.Link) bool, error) {
+// LinkFilter is a condition in the syntax of the WHERE clause of PREDICT LINKS, in a transaction.
+type LinkFilter struct {
+	Nodes *db.Cond // the part that is about candidates; nil: none
+	// Keep reports whether a link of a ranking satisfies the other part. nil: there is none.
+	Keep func(*db.Prediction, *db.Link) bool
+}
+
+// NewLinkFilter compiles a condition without parameters.
+func NewLinkFilter(ctx context.Context, tx *db.Tx, condition string) (f LinkFilter, err error) {
 	c, err := parse.ParseCondition(condition)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
-	r := run{session: &Session{}, ctx: context.Background()}
-	keep := compile(&r, linkFields, c)
-	return func(tx *db.Tx, ranking *db.Prediction, l *db.Link) bool {
-		return keep(&linkRow{Link: l, tx: tx, ranking: ranking})
-	}, r.err
+	r := run{session: &Session{}, ctx: ctx, tx: tx}
+	nodes, rest := r.split(c, linkColumns())
+	if f.Nodes = nodes; rest != nil {
+		keep := compile(&r, linkFields, rest)
+		f.Keep = func(ranking *db.Prediction, l *db.Link) bool {
+			return keep(&linkRow{Link: l, tx: tx, ranking: ranking})
+		}
+	}
+	return f, r.err
 }
 
 // sourceValue returns the value of the column source: the key of a node, or the text of a set.
@@ -203,11 +217,18 @@ func (r *run) predictions(s *parse.Statement, sources []parse.Node, f func(db.Pr
 func (r *run) prediction(s *parse.Statement) db.PredictOptions {
 	p := db.PredictOptions{Model: r.model(r.using(s)), Version: r.version(parse.Version.Of(s))}
 	p.Top, p.At = r.top(parse.Top.Of(s), 0), r.time(parse.At.Of(s))
-	if parse.Where.Of(s) != nil {
-		p.Top = -1 // WHERE filters the ranked links, so all of them are ranked
+	columns := linkColumns()
+	if s.Form == "WHY" {
+		columns = nil // its condition is about candidates
+	}
+	nodes, rest := r.split(parse.Where.Of(s), columns)
+	if rest != nil {
+		p.Top = -1 // it filters the ranked links, so all of them are ranked
 	}
 	r.setOptions(parse.With.All(s), predictOptions(&p))
-	p.Among = r.candidates(parse.Among.Of(s))
+	if p.Among = r.candidates(parse.Among.Of(s)); nodes != nil {
+		p.Among = p.Among.Where(*nodes)
+	}
 	p.Relation, p.Inverse = r.askedRelation(s)
 	return p
 }

@@ -176,7 +176,7 @@ func (r *run) explainEach(e, s *parse.Statement, plan *Rows) {
 			q.NoCache = true
 			first, err := r.tx.Explain(r.ctx, q)
 			r.failAt(parse.For.In(s), err)
-			steps = append(append(steps[:1], withFilter(first, s)...), links)
+			steps = append(append(steps[:1], r.withFilter(first, s)...), links)
 			break
 		}
 	}

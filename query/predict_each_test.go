@@ -96,11 +96,23 @@ func TestBatchLasts(t *testing.T) {
 	}
 }
 
-// A condition for links is checked without a database.
+// A condition for links is divided into the part about candidates and the part about the answer.
 func TestLinkFilter(t *testing.T) {
 	t.Parallel()
+	g, err := db.Open("", &db.Options{InMemory: true, Memory: 64 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
 	for text, ok := range map[string]bool{"score > 0.5 AND label = item": true, "scroe > 1": false, "score >": false, "score > 1 TOP 3": false} {
-		if _, err := query.LinkFilter(text); (err == nil) != ok {
+		err := g.View(context.Background(), func(tx *db.Tx) error {
+			f, err := query.NewLinkFilter(context.Background(), tx, text)
+			if ok && (f.Nodes == nil || f.Nodes.String() != "label = 'item'" || f.Keep == nil) {
+				t.Errorf("%s: %+v", text, f)
+			}
+			return err
+		})
+		if (err == nil) != ok {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -33,7 +33,7 @@ func TestStatsOfChanges(t *testing.T) {
 	}
 	h := dbtest.Reopen(t, path, &db.Options{Follower: true, Published: func() uint64 { return 4 }})
 	for in, want := range map[*db.DB]string{
-		g: "changes kept 1|changes kept after version 0|change bytes 101|change readers 0",
+		g: "changes kept 1|changes kept after version 0|change bytes 102|change readers 0",
 		h: "follows another database true|committed there 2001-09-09T01:46:40Z|versions behind 3",
 	} {
 		rows, err := query.Run(ctx, in, "SHOW STATS")

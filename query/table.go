@@ -1,12 +1,48 @@
 package query
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"kith/db"
 	"kith/query/internal/parse"
 )
+
+// Rows is the answer to a statement. A value is an int64, a finite float64, a string, a bool, a
+// db.Key, or nil if it is absent, such as a bound that is not known.
+type Rows struct {
+	Columns []string
+	Rows    [][]any
+	Notes   []string // remarks for people, a line each
+}
+
+// add adds a row. NaN and infinities become nil: an unknown number has one form, which all
+// clients can read.
+func (r *Rows) add(values ...any) {
+	for i, v := range values {
+		if f, isFloat := v.(float64); isFloat && (math.IsNaN(f) || math.IsInf(f, 0)) {
+			values[i] = nil
+		}
+	}
+	r.Rows = append(r.Rows, values)
+}
+
+func (r *Rows) note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+// MarshalJSON implements [json.Marshaler]. It returns an object with the members columns, rows and
+// notes.
+func (r Rows) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Columns []string `json:"columns"`
+		Rows    [][]any  `json:"rows"`
+		Notes   []string `json:"notes"`
+	}{append([]string{}, r.Columns...), append([][]any{}, r.Rows...), append([]string{}, r.Notes...)})
+}
 
 // column is a column of an answer.
 type column struct {
@@ -95,8 +131,10 @@ func newTable[R any](r *run, fields []field[R], shown int, where parse.Condition
 
 // fieldNamed returns the field of a name.
 func fieldNamed[R any](r *run, fields []field[R], n parse.Name) field[R] {
-	if i := slices.IndexFunc(fields, func(f field[R]) bool { return f.name == n.Value }); i >= 0 {
-		return fields[i]
+	for _, name := range []string{n.Value, strings.ToLower(n.Value)} {
+		if i := slices.IndexFunc(fields, func(f field[R]) bool { return f.name == name }); i >= 0 {
+			return fields[i]
+		}
 	}
 	r.fail(unknown("column", n, columnNames(columnsOf(fields))))
 	return fields[0]
@@ -149,6 +187,9 @@ var orders = map[parse.Comparator]func(a, b float64) bool{
 }
 
 func compileComparison[R any](r *run, f field[R], c *parse.Comparison) func(R) bool {
+	if c.Operator == parse.Is || c.Operator == parse.IsNot {
+		return func(about R) bool { return (f.value(about) == nil) == (c.Operator == parse.Is) }
+	}
 	list := c.Values
 	if c.Operator == parse.In {
 		list = r.spread(list)

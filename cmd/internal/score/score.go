@@ -134,7 +134,7 @@ type task struct {
 	Options
 	tx       *db.Tx
 	question db.PredictOptions // without the source
-	keep     func(*db.Tx, *db.Prediction, *db.Link) bool
+	filter   query.LinkFilter
 	listed   *list // sources of a file; nil: the sources of Label
 	first    int64 // number of the first source of the shard
 	end      int64 // number after the number of the last source
@@ -153,10 +153,12 @@ func newTask(ctx context.Context, tx *db.Tx, o Options) (t *task, err error) {
 		}
 	}
 	if o.Where != "" {
-		if t.keep, err = query.LinkFilter(o.Where); err != nil {
+		if t.filter, err = query.NewLinkFilter(ctx, tx, o.Where); err != nil {
 			return nil, fmt.Errorf("where %s: %w", o.Where, err)
 		}
-		t.question.Top = -1 // the filter takes the best of the ranked links, so all are ranked
+		if t.filter.Keep != nil {
+			t.question.Top = -1 // the filter takes the best of the ranked links, so all are ranked
+		}
 	}
 	if o.Using != "" && !slices.Contains(model.Heuristics(), o.Using) {
 		if _, err := tx.Model(o.Using).Info(ctx); err != nil {
@@ -209,6 +211,9 @@ func (t *task) questions(skip int64) iter.Seq[db.PredictOptions] {
 			p.For = source
 			if len(targets) > 0 {
 				p.Among = db.Keys(targets...)
+			}
+			if t.filter.Nodes != nil {
+				p.Among = p.Among.Where(*t.filter.Nodes)
 			}
 			if !yield(p) {
 				return
@@ -268,7 +273,7 @@ func (t *task) rows(r *db.Prediction) []Row {
 		if len(rows) == t.most() {
 			break
 		}
-		if t.keep == nil || t.keep(t.tx, r, l) {
+		if t.filter.Keep == nil || t.filter.Keep(r, l) {
 			rows = append(rows, Row{r.Source[0].Node, l.Target, l.Rank, l.Score})
 		}
 	}

@@ -338,7 +338,7 @@ func TestFiles(t *testing.T) {
 		"no model \"none\"":      {Using: "none"},
 		"shard 3 of 3":           {Shard: 3, Shards: 3},
 		"shard -1 of 1":          {Shard: -1},
-		"unknown column scroe":   {Where: "scroe > 1"},
+		"unknown column or property scroe":   {Where: "scroe > 1"},
 		"found NEIGHBOUR":        {Among: "NEIGHBOUR(2)"},
 		"none.csv: no such file": {Sources: filepath.Join(dir, "none.csv")},
 		"no label \"shop\"":      {Among: "LABEL shop"},

@@ -62,6 +62,8 @@ const (
 	Where     Clause[Condition] = "WHERE"
 	Why       Clause[Node]      = "WHY"
 	With      Clause[Option]    = "WITH"
+
+	Assigned Clause[Assignment] = "SET" // of nodes
 )
 
 // Given reports whether a statement has the clause.

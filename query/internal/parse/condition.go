@@ -14,9 +14,9 @@ type Condition interface {
 // Comparison compares a column with a value or, with [In], with several.
 type Comparison struct {
 	Pos
-	Column   Name // in lower case
+	Column   Name
 	Operator Comparator
-	Values   []Value // of any kind; exactly one, unless the operator is In
+	Values   []Value // of any kind; exactly one, unless the operator is In, Is or IsNot
 }
 
 // Comparator is a comparison operator, as the statement spells it.
@@ -31,6 +31,8 @@ const (
 	Greater        Comparator = ">"
 	GreaterOrEqual Comparator = ">="
 	In             Comparator = "IN"
+	Is             Comparator = "IS NULL"     // without a value
+	IsNot          Comparator = "IS NOT NULL" // without a value
 )
 
 // Not negates a condition.
@@ -56,8 +58,11 @@ func (c *Comparison) String() string {
 		column = quote(column, `"`)
 	}
 	value := join(c.Values)
-	if c.Operator == In {
+	switch c.Operator {
+	case In:
 		value = "(" + value + ")"
+	case Is, IsNot:
+		return column + " " + string(c.Operator)
 	}
 	return column + " " + string(c.Operator) + " " + value
 }
@@ -137,6 +142,11 @@ func (p *parser) predicate(depth int) Condition {
 }
 
 func (p *parser) comparison(pos Pos) Condition {
+	if s := p.tok.symbol; s == text || s == integer || s == decimal || s == param {
+		v := p.any()
+		p.need(p.keyword("IN"))
+		return &Comparison{Pos: pos, Column: p.column(), Operator: In, Values: []Value{v}}
+	}
 	c := &Comparison{Pos: pos, Column: p.column()}
 	for _, op := range []Comparator{Equal, NotEqual, Less, LessOrEqual, Greater, GreaterOrEqual} {
 		if p.is(symbol(op)) {
@@ -144,21 +154,24 @@ func (p *parser) comparison(pos Pos) Condition {
 			return c
 		}
 	}
-	if p.tok.is("IS") {
-		p.stop(&Error{Pos: p.tok.pos, Msg: "a condition has no IS; " + noNull})
+	switch {
+	case p.keyword("IN"):
+		c.Operator, c.Values = In, listed(p, p.compared)
+	case p.keyword("IS"):
+		if c.Operator = Is; p.keyword("NOT") {
+			c.Operator = IsNot
+		}
+		p.need(p.keyword("NULL"))
+	default: // a column alone holds if it is true
+		c.Operator, c.Values = Equal, []Value{Name{c.Column.Pos, "true"}}
 	}
-	p.need(p.keyword("IN"))
-	c.Operator, c.Values = In, listed(p, p.compared)
 	return c
 }
-
-// noNull is what to write in place of NULL.
-const noNull = "a node without a label has the label '', so write label = '' or label <> ''"
 
 // compared parses a value to compare with.
 func (p *parser) compared() Value {
 	if p.tok.is("NULL") {
-		p.stop(&Error{Pos: p.tok.pos, Msg: "NULL cannot be compared; " + noNull})
+		p.stop(&Error{Pos: p.tok.pos, Msg: "NULL cannot be compared; write IS NULL or IS NOT NULL"})
 	}
 	return p.any()
 }
@@ -167,8 +180,4 @@ func (p *parser) compared() Value {
 func (p *parser) any() Value { return p.value(AValue, integer, decimal, text, word, quotedName) }
 
 // column parses the name of a column.
-func (p *parser) column() Name {
-	n := p.name(AColumn)
-	n.Value = strings.ToLower(n.Value)
-	return n
-}
+func (p *parser) column() Name { return p.name(AColumn) }

@@ -61,10 +61,12 @@ var terms = []Term{
 	{"explorer", "name", "squarecb, epsilon_greedy"},
 	{"estimator", "name", "ips, snips, dr"},
 	{"format", "name", "snap, csv, tsv, mtx, npy, npz, pt, ogb, parquet, lists, nt"},
-	{"column", "name", "of the answer"},
+	{"column", "name", "of the answer, or a property"},
+	{"assignment", "name = literal", ""},
+	{"literal", "integer | decimal | 'string' | ('string', ...)\n    | TRUE | FALSE | NULL | parameter", "'2006-01-02' makes a time"},
 	{"condition", "predicate [{ AND | OR } predicate] ...", "AND binds first"},
 	{"predicate", "[NOT] { comparison | (condition) }", "at most 100 deep"},
-	{"comparison", "column { = | <> | != | < | <= | > | >= } value\n    | column IN (value, ...)", ""},
+	{"comparison", "column { = | <> | != | < | <= | > | >= } value\n    | column IN (value, ...) | column\n    | { integer | decimal | 'string' | parameter } IN column\n    | column IS [NOT] NULL", "a column alone is a bool"},
 	{"option", "name = { value | (pair, ...) }", ""},
 	{"pair", "name = number", "of relation_weights"},
 	{"value", "integer | decimal | 'string' | name | parameter", ""},
@@ -119,7 +121,7 @@ func Keywords() []string {
 
 // languages are the languages whose statements begin with a word.
 var languages = map[string]string{
-	"SELECT": "SQL", "UPDATE": "SQL", "ALTER": "SQL", "TRUNCATE": "SQL", "UPSERT": "SQL", "REPLACE": "SQL", "VALUES": "SQL", "TABLE": "SQL",
+	"SELECT": "SQL", "ALTER": "SQL", "TRUNCATE": "SQL", "UPSERT": "SQL", "REPLACE": "SQL", "VALUES": "SQL", "TABLE": "SQL",
 	"MATCH": "Cypher", "OPTIONAL": "Cypher", "UNWIND": "Cypher", "RETURN": "Cypher", "CALL": "Cypher", "FOREACH": "Cypher",
 	"WITH": "SQL or Cypher", "USE": "SQL or Cypher",
 }

@@ -18,12 +18,12 @@ var answerForms = []Form{
 		"PREDICT LINKS FOR 'ann' AMONG NEIGHBORS(2) TOP 10"},
 	{"WHY", "explain the score of a link",
 		"WHY source { -> | -[relation]-> } node [AT time] [AMONG sets]\n" +
-			"    [ASSUMING edge, ...] [USING model] [PATHS n]\n" +
+			"    [ASSUMING edge, ...] [USING model] [WHERE condition] [PATHS n]\n" +
 			"    [WITH (option, ...)]",
 		"WHY 'ann' -> 'dan' PATHS 5"},
 	{"DRAW", "draw the nodes around a node and its predicted links",
-		"DRAW node [DEPTH n] [AMONG sets] [USING model] [TOP n] TO file\n" +
-			"    [WITH (option, ...)]",
+		"DRAW node [DEPTH n] [AMONG sets] [USING model]\n" +
+			"    [WHERE condition] [TOP n] TO file [WITH (option, ...)]",
 		"DRAW 'ann' TO 'ann.svg'"},
 	{"EXPLAIN", "show the plan of a statement, and do not run it",
 		"EXPLAIN statement", "EXPLAIN PREDICT LINKS FOR 'ann'"},
@@ -40,7 +40,7 @@ var outcomeForms = []Form{
 		"OBSERVE 'ann' -> 'dan' = 1 AND INSERT"},
 	{"CHOOSE LINK", "draw one of the candidates at random, and keep the decision",
 		"CHOOSE LINK { FOR | relation FOR | INVERSE relation FOR } node\n" +
-			"    [AT time] AMONG sets\n" +
+			"    [AT time] AMONG sets [WHERE condition]\n" +
 			"    [EXPLORE explorer] [WITH (option, ...)] [USING name]\n" +
 			"    [TTL duration]",
 		"CHOOSE LINK FOR 'ann' AMONG NEIGHBORS(2) TTL '7d'"},
@@ -54,14 +54,14 @@ var outcomeForms = []Form{
 	{"EVALUATE HOLDOUT", "measure predictions of edges that are hidden",
 		"EVALUATE PREDICT LINKS { FOR | relation FOR | INVERSE relation FOR }\n" +
 			"    { node, ... | ALL | SAMPLE(n) }\n" +
-			"    [AMONG sets] [USING model]\n" +
+			"    [AMONG sets] [USING model] [WHERE condition]\n" +
 			"    ON HOLDOUT { number | AFTER time }\n" +
 			"    [WITH (option, ...)]",
 		"EVALUATE PREDICT LINKS FOR SAMPLE(100) USING prb ON HOLDOUT 0.1"},
 	{"EVALUATE SPLIT", "measure predictions of the links of a file",
 		"EVALUATE PREDICT LINKS { FOR | relation FOR | INVERSE relation FOR }\n" +
 			"    { node, ... | ALL | SAMPLE(n) }\n" +
-			"    [AMONG sets] [USING model]\n" +
+			"    [AMONG sets] [USING model] [WHERE condition]\n" +
 			"    ON SPLIT file\n" +
 			"    [WITH (option, ...)]",
 		"EVALUATE PREDICT LINKS FOR ALL USING default ON SPLIT 'test.csv'"},
@@ -107,11 +107,16 @@ var modelForms = []Form{
 // graphForms are the statements that change or read the graph.
 var graphForms = []Form{
 	{"INSERT NODE", "add a node that does not exist",
-		"INSERT NODE node [LABEL name] [FEATURES (number, ...)]",
-		"INSERT NODE 'ann' LABEL person FEATURES (0.1, 2)"},
+		"INSERT NODE node [LABEL name] [FEATURES (number, ...)]\n" +
+			"    [SET assignment, ...]",
+		"INSERT NODE 'p7' LABEL post SET price = 12.5, tags = ('red')"},
 	{"MERGE NODE", "add a node, or change one that exists",
-		"MERGE NODE node [LABEL name] [FEATURES (number, ...)]",
+		"MERGE NODE node [LABEL name] [FEATURES (number, ...)]\n" +
+			"    [SET assignment, ...]",
 		"MERGE NODE 'ann' LABEL person"},
+	{"UPDATE NODE", "set or remove properties of a node",
+		"UPDATE NODE node SET assignment, ...",
+		"UPDATE NODE 'p7' SET price = 9.9, lang = NULL"},
 	{"INSERT EDGES", "add edges that do not exist",
 		"INSERT EDGES edge, ...",
 		"INSERT EDGES 'ann' -> 'bob', 'bob' -> 'dan' WEIGHT 2 AT 1082040961"},
@@ -128,10 +133,14 @@ var graphForms = []Form{
 		"SHOW RELATIONS", "SHOW RELATIONS"},
 	{"DESCRIBE NODE", "show all that is known of a node",
 		"DESCRIBE NODE node", "DESCRIBE NODE 'ann'"},
+	{"SHOW PROPERTIES", "list the properties of nodes with their types and values",
+		"SHOW PROPERTIES", "SHOW PROPERTIES"},
 	{"NEIGHBORS", "list the nodes around a node",
 		"NEIGHBORS OF node [VIA relation, ...] [DEPTH n] [TOP n]", "NEIGHBORS OF 'ann' DEPTH 2"},
 	{"NODES", "list nodes",
-		"NODES [LABEL name] [WHERE condition] [TOP n]", "NODES LABEL person WHERE degree >= 10 TOP 20"},
+		"NODES [LABEL name] [WHERE condition] [TOP n]\n" +
+			"    [RETURN column, ...]",
+		"NODES LABEL post WHERE price < 20 AND 'red' IN tags TOP 20"},
 	{"PATH", "find a shortest path",
 		"PATH FROM node TO node [VIA relation, ...] [DEPTH n]", "PATH FROM 'ann' TO 'dan'"},
 	{"RANK NODES", "rank nodes by personalised PageRank",

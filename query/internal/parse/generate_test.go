@@ -72,9 +72,10 @@ func (g *generator) term(s *Statement, name string) {
 		"time":     func() Node { return g.oneOf(g.int, g.float, g.string, g.param) },
 		"duration": func() Node { return g.oneOf(g.int, g.string, g.param) },
 		"file":     func() Node { return g.oneOf(g.string, g.param) },
-		"column":   func() Node { return g.column() }, "edge": func() Node { return g.edge() }, "link": func() Node { return g.ends() },
+		"column":   func() Node { return g.name() }, "edge": func() Node { return g.edge() }, "link": func() Node { return g.ends() },
 		"source": func() Node { return g.source() }, "seed": func() Node { return g.seed() },
 		"sets": func() Node { return g.sets() }, "condition": func() Node { return g.condition(2) },
+		"assignment": func() Node { return g.assignment() },
 		"statement": func() Node {
 			return g.statement(slices.DeleteFunc(Forms(), func(k Form) bool { return strings.Contains(k.Grammar, "statement") }))
 		},
@@ -102,15 +103,22 @@ func (g *generator) term(s *Statement, name string) {
 
 func (g *generator) maybe() bool { return rapid.Bool().Draw(g.t, "maybe") }
 
-func (g *generator) column() Name {
-	n := g.name()
-	n.Value = strings.ToLower(n.Value)
-	return n
+func (g *generator) assignment() Assignment {
+	a := Assignment{Name: g.name()}
+	switch rapid.IntRange(0, 2).Draw(g.t, "assignment") {
+	case 0:
+		a.List = several(g, 1, g.string)
+	case 1:
+		a.Value = Name{Value: rapid.SampledFrom([]string{"true", "false", "null"}).Draw(g.t, "word")}
+	case 2:
+		a.Value = g.oneOf(g.int, g.float, g.string, g.param)
+	}
+	return a
 }
 
 // condition draws a condition that nests at most depth deep.
 func (g *generator) condition(depth int) Condition {
-	form := rapid.IntRange(0, 4).Draw(g.t, "condition")
+	form := rapid.IntRange(0, 5).Draw(g.t, "condition")
 	if depth == 0 {
 		form = 0
 	}
@@ -121,10 +129,13 @@ func (g *generator) condition(depth int) Condition {
 	case 2, 3:
 		return &Logic{Any: g.maybe(), Terms: append(several(g, 1, inner), inner())}
 	case 4:
-		return &Comparison{Column: g.column(), Operator: In, Values: several(g, 1, g.value)}
+		return &Comparison{Column: g.name(), Operator: In, Values: several(g, 1, g.value)}
+	}
+	if form == 5 {
+		return &Comparison{Column: g.name(), Operator: rapid.SampledFrom([]Comparator{Is, IsNot}).Draw(g.t, "comparator")}
 	}
 	op := rapid.SampledFrom([]Comparator{Equal, NotEqual, Less, LessOrEqual, Greater, GreaterOrEqual}).Draw(g.t, "comparator")
-	return &Comparison{Column: g.column(), Operator: op, Values: []Value{g.value()}}
+	return &Comparison{Column: g.name(), Operator: op, Values: []Value{g.value()}}
 }
 
 func (g *generator) value() Value {

@@ -215,6 +215,8 @@ func (p *parser) term(s *Statement, name string) {
 		s.add(p.ends())
 	case "sets":
 		s.add(p.sets())
+	case "assignment":
+		s.add(p.assignment())
 	case "condition":
 		s.add(p.condition(0))
 	case "option":

@@ -160,6 +160,9 @@ const (
 	AFile       = "a 'file name'"
 	AValue      = "a value"
 
+	AProperty = "a property"
+	aLiteral  = "a value"
+	aString   = "a 'string'"
 	aNewModel = "a name for the model"
 	aDuration = "a duration (seconds, or a string like '24h' or '7d')"
 	aNumber   = "a number"

@@ -123,6 +123,46 @@ func (o Option) String() string {
 	return Name{Value: o.Name}.String() + " = " + o.Value.String()
 }
 
+// Assignment is one name = literal of a SET clause: the value that a node gets of a property.
+type Assignment struct {
+	Pos
+	Name  Name
+	Value Value   // nil if the value is a list
+	List  []Value // String
+}
+
+func (a Assignment) String() string {
+	if a.Value == nil {
+		return a.Name.String() + " = (" + join(a.List) + ")"
+	}
+	return a.Name.String() + " = " + a.Value.String()
+}
+
+// assignment parses an assignment.
+func (p *parser) assignment() Assignment {
+	pos := p.tok.pos
+	a := Assignment{Pos: pos, Name: p.name(AProperty)}
+	p.need(p.is(equals))
+	if p.tok.symbol == lparen {
+		a.List = listed(p, func() Value { return p.value(aString, text) })
+		return a
+	}
+	p.miss(`"("`)
+	for _, word := range []string{"TRUE", "FALSE", "NULL"} {
+		if at := p.tok.pos; p.keyword(word) {
+			a.Value = Name{at, strings.ToLower(word)}
+			return a
+		}
+	}
+	if t := p.tok; t.symbol == word || t.symbol == quotedName {
+		p.miss(aLiteral)
+		p.wrong(Suggest(String{Value: t.str}))
+		return a
+	}
+	a.Value = p.value(aLiteral, integer, decimal, text)
+	return a
+}
+
 // join formats a list, separated by commas.
 func join[N Node](list []N) string {
 	parts := make([]string, len(list))
