@@ -333,16 +333,16 @@ func TestFiles(t *testing.T) {
 		t.Errorf("pairs: %q", got)
 	}
 	for want, o := range map[string]score.Options{
-		"line 2: no node 12345":  {Sources: file("7\n12345\n")},
-		"no label \"none\"":      {Label: "none"},
-		"no model \"none\"":      {Using: "none"},
-		"shard 3 of 3":           {Shard: 3, Shards: 3},
-		"shard -1 of 1":          {Shard: -1},
-		"unknown column or property scroe":   {Where: "scroe > 1"},
-		"found NEIGHBOUR":        {Among: "NEIGHBOUR(2)"},
-		"none.csv: no such file": {Sources: filepath.Join(dir, "none.csv")},
-		"no label \"shop\"":      {Among: "LABEL shop"},
-		"empty.csv: ":            {Sources: filepath.Join(dir, "empty.csv")},
+		"line 2: no node 12345":            {Sources: file("7\n12345\n")},
+		"no label \"none\"":                {Label: "none"},
+		"no model \"none\"":                {Using: "none"},
+		"shard 3 of 3":                     {Shard: 3, Shards: 3},
+		"shard -1 of 1":                    {Shard: -1},
+		"unknown column or property scroe": {Where: "scroe > 1"},
+		"found NEIGHBOUR":                  {Among: "NEIGHBOUR(2)"},
+		"none.csv: no such file":           {Sources: filepath.Join(dir, "none.csv")},
+		"no label \"shop\"":                {Among: "LABEL shop"},
+		"empty.csv: ":                      {Sources: filepath.Join(dir, "empty.csv")},
 	} {
 		write(t, filepath.Join(dir, "empty.csv"), nil)
 		_, _, err := score.File(context.Background(), g, o, score.Output{Name: filepath.Join(dir, "links.csv")}, nil)

@@ -52,14 +52,16 @@ var outcomeForms = []Form{
 	{"DESCRIBE DECISION", "show all that is known of a decision",
 		"DESCRIBE DECISION n", "DESCRIBE DECISION 17"},
 	{"EVALUATE HOLDOUT", "measure predictions of edges that are hidden",
-		"EVALUATE PREDICT LINKS { FOR | relation FOR | INVERSE relation FOR }\n" +
+		"EVALUATE PREDICT LINKS\n" +
+			"    { FOR | relation FOR | INVERSE relation FOR }\n" +
 			"    { node, ... | ALL | SAMPLE(n) }\n" +
 			"    [AMONG sets] [USING model] [WHERE condition]\n" +
 			"    ON HOLDOUT { number | AFTER time }\n" +
 			"    [WITH (option, ...)]",
 		"EVALUATE PREDICT LINKS FOR SAMPLE(100) USING prb ON HOLDOUT 0.1"},
 	{"EVALUATE SPLIT", "measure predictions of the links of a file",
-		"EVALUATE PREDICT LINKS { FOR | relation FOR | INVERSE relation FOR }\n" +
+		"EVALUATE PREDICT LINKS\n" +
+			"    { FOR | relation FOR | INVERSE relation FOR }\n" +
 			"    { node, ... | ALL | SAMPLE(n) }\n" +
 			"    [AMONG sets] [USING model] [WHERE condition]\n" +
 			"    ON SPLIT file\n" +
