@@ -45,7 +45,6 @@ func (v *via) scaled(relation uint16, weight float32) float32 {
 type base struct {
 	memory  atomic.Pointer[csr] // nil: not loaded
 	stored  *storedRows         // nil if the rows were made in memory
-	split   *storedRows         // the edges of stored; nil if all have the same relation
 	degrees *storedDegrees      // of stored out-rows
 	// merged is the memory in bytes of the rows that were late, in all versions with this base.
 	merged atomic.Int64
@@ -232,9 +231,11 @@ func edgeAt(u ID, row *block.Entries, i int) Edge {
 // eachRow yields the rows of n nodes, a row each time.
 func (a *adjacency) eachRow(n ID) iter.Seq2[ID, ppr.Run] {
 	return func(yield func(ID, ppr.Run) bool) {
+		var start [2]uint32
 		for u := range n {
 			row := a.row(u)
-			if !yield(u, ppr.Run{Start: []uint32{0, uint32(len(row.To))}, To: row.To, Weight: row.Weight}) {
+			start[1] = uint32(len(row.To))
+			if !yield(u, ppr.Run{Start: start[:], To: row.To, Weight: row.Weight}) {
 				return
 			}
 		}
@@ -345,7 +346,7 @@ func (b *base) relation() (uint16, bool) {
 	if c := b.memory.Load(); c != nil {
 		return c.relation, c.segments == nil
 	}
-	return b.stored.Low, b.split == nil
+	return b.stored.Low, !b.stored.Several()
 }
 
 // edges returns the edges of the row of u.
@@ -358,7 +359,7 @@ func (b *base) edges(u ID) block.Entries {
 	case c != nil:
 		return c.segments.edges(u)
 	}
-	return b.split.row(u)
+	return b.stored.edges(u)
 }
 
 // only returns the edges of a relation in the row of u.
@@ -372,8 +373,7 @@ func (b *base) only(u ID, relation uint16) block.Entries {
 	case c != nil:
 		return c.segments.only(u, relation)
 	}
-	edges := b.split.row(u)
-	return edges.Only(relation)
+	return b.stored.only(u, relation)
 }
 
 // between returns the edges to v in the row of u.
@@ -387,7 +387,7 @@ func (b *base) between(u, v ID) block.Entries {
 	case c != nil:
 		return c.segments.between(u, v)
 	}
-	edges := b.split.row(u)
+	edges := b.stored.edges(u)
 	return edges.Between(v)
 }
 
@@ -457,7 +457,7 @@ func (b *base) bytes() (n int64) {
 		n = c.bytes()
 	}
 	if b.stored != nil {
-		n += 20 * int64(len(b.stored.First))
+		n += int64(b.stored.blockBytes() * len(b.stored.First))
 	}
 	if b.degrees != nil {
 		n += b.degrees.Bytes()
@@ -471,7 +471,7 @@ func (b *base) loadedBytes() int64 {
 		return b.bytes()
 	}
 	n := b.bytes() + b.stored.Bytes(b.stored.nodes)
-	if b.split != nil {
+	if b.stored.Several() {
 		n += b.stored.SplitBytes(b.stored.nodes)
 	}
 	if b.stored.Weights && b.stored.kind == prefixOut {
@@ -506,7 +506,7 @@ func (c *csr) span(u ID) (lo, hi int) {
 func (c *csr) bytes() int64 {
 	n := 4*int64(len(c.off)+len(c.To)+len(c.Weight)) + 8*int64(len(c.Time)+len(c.degree))
 	if s := c.segments; s != nil {
-		n += 4*int64(len(s.off)+len(s.end)) + 2*int64(len(s.relation)) + s.Bytes()
+		n += s.bytes()
 	}
 	return n
 }
@@ -571,11 +571,22 @@ func (s *segments) add(u ID, edges block.Entries) {
 	for len(s.off) <= int(u) {
 		s.off = append(s.off, uint32(len(s.end)))
 	}
-	for _, relation := range edges.Relations() {
-		s.Append(edges.Only(relation))
-		s.relation = append(s.relation, relation)
-		s.end = append(s.end, uint32(len(s.To)))
+	edges.SortRelations()
+	for i := range edges.To {
+		if r := edges.RelationAt(i); i == 0 || r != edges.RelationAt(i-1) {
+			s.relation, s.end = append(s.relation, r), append(s.end, 0)
+		}
+		s.end[len(s.end)-1] = uint32(len(s.To) + i + 1)
 	}
+	edges.Relation = nil
+	s.Append(edges)
+}
+
+// finish ends the last row.
+func (s *segments) finish() { s.off = append(s.off, uint32(len(s.end))) }
+
+func (s *segments) bytes() int64 {
+	return 4*int64(len(s.off)+len(s.end)) + 2*int64(len(s.relation)) + s.Bytes()
 }
 
 // edgeBytes is the size of an edge in memory.

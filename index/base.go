@@ -200,7 +200,7 @@ func (b *rowBuilder) rows(n int) csr {
 	}
 	b.begin(ID(n))
 	if b.segments != nil {
-		b.segments.off = append(b.segments.off, uint32(len(b.segments.end)))
+		b.segments.finish()
 	}
 	return b.csr
 }
@@ -356,11 +356,7 @@ func openGraph(r Reader, cache *blockCache, m *Meta) (*Graph, error) {
 // are read when they are asked for. in is nil if no edge of the generation is directed.
 func pagedGraph(directions spill.Directions, n int, out, in *block.RowDirectory, cache *blockCache) *Graph {
 	open := func(kind byte, dir *block.RowDirectory) *base {
-		b := &base{stored: openRows(dir, n, kind, false, cache)}
-		if dir.Several() {
-			b.split = openRows(dir, n, kind, true, cache)
-		}
-		return b
+		return &base{stored: openRows(dir, n, kind, cache)}
 	}
 	g := NewGraph(slices.Contains(directions, true))
 	g.directions, g.nodes = directions, n

@@ -103,7 +103,7 @@
 // A graph consists of a base and an overlay. The rows of the base are in the store until
 // [Snapshot.Load] makes compressed sparse rows of them, 4 bytes an entry (4 more for weights and 8
 // for times, each only if some edge has one). Until then, the directory takes 20 bytes a block of 4
-// KB, degrees take 4 bytes for each node in a block that was read (8 with weights), and a cache
+// KB, 28 if edges have several relations, degrees take 4 bytes for each node in a block that was read (8 with weights), and a cache
 // holds decoded blocks within a budget. All versions with the same base move over together. The
 // overlay is a persistent array of pages that holds each changed row in full. A commit copies only
 // the pages and rows it touches; readers of older versions keep the old ones.

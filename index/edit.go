@@ -423,6 +423,9 @@ func (r *row) hold(edges block.Entries) {
 	}
 	kept := edges // a row without relations does not pay for its allocation
 	r.Entries, r.edges = kept.Joined(), &kept
+	if len(r.To) == len(kept.To) { // they may share memory, and each changes in its own way
+		r.Entries = r.Grown(1)
+	}
 }
 
 // between returns the edges to v in the row.

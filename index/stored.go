@@ -10,30 +10,85 @@ import (
 	"kith/ppr"
 )
 
-// storedRows reads the rows in one direction from the blocks of a generation on demand. It takes 20
-// bytes of memory for each block, and decoded blocks take memory of the cache. An unreadable row is
-// empty, and the cache keeps the error.
+// storedRows reads the rows in one direction from the blocks of a generation on demand. Decoded
+// blocks take memory of the cache. An unreadable row is empty, and the cache keeps the error.
 type storedRows struct {
 	block.RowDirectory
 	nodes  int
 	cache  *blockCache
 	kind   byte
-	split  bool // rows have an entry for each edge, with its relation; otherwise they are joined
-	blocks *block.Set[block.Rows]
+	blocks *block.Set[rowBlock]
 	// long holds the rows of several blocks, each in the place of its first block.
-	long *block.Set[block.Rows]
+	long *block.Set[rowBlock]
+	// parts holds the edges of blocks and long rows by relation, if they have several relations.
+	parts *block.Set[relationBlock]
+}
+
+// blockBytes returns the memory that each block takes while it is not decoded, in bytes.
+func (s *storedRows) blockBytes() int {
+	if s.parts != nil {
+		return 28
+	}
+	return 20
+}
+
+// rowBlock has the rows of a block. Unless edges are parallel, all its rows share memory.
+type rowBlock struct{ joined, edges block.Rows }
+
+// join makes the joined rows of the edges.
+func (b *rowBlock) join() { b.joined = b.edges.Joined() }
+
+// bytes returns the memory of the block, in bytes.
+func (b *rowBlock) bytes() int64 {
+	n := b.edges.Bytes()
+	if len(b.joined.To) < len(b.edges.To) {
+		n += b.joined.Bytes()
+	}
+	return n
+}
+
+// relationBlock has the edges of rows by relation: segments numbers the rows by their place in node.
+type relationBlock struct {
+	node []ID
+	segments
 }
 
 // row returns the row of u.
 func (s *storedRows) row(u ID) block.Entries {
-	i := s.find(u)
-	switch {
-	case i < 0:
-		return block.Entries{}
-	case s.isLong(i):
-		return s.long.At(i).Row(u)
+	if i := s.find(u); i >= 0 {
+		return s.at(i).joined.Row(u)
 	}
-	return s.blocks.At(i).Row(u)
+	return block.Entries{}
+}
+
+// edges returns the edges of the row of u.
+func (s *storedRows) edges(u ID) block.Entries {
+	if i := s.find(u); i >= 0 {
+		return s.at(i).edges.Row(u)
+	}
+	return block.Entries{}
+}
+
+// only returns the edges of a relation in the row of u.
+func (s *storedRows) only(u ID, relation uint16) block.Entries {
+	i := s.find(u)
+	if i < 0 {
+		return block.Entries{}
+	}
+	p := s.parts.At(i)
+	k, ok := slices.BinarySearch(p.node, u)
+	if !ok {
+		return block.Entries{}
+	}
+	return p.segments.only(ID(k), relation)
+}
+
+// at returns block i, or the long row that begins with it.
+func (s *storedRows) at(i int) *rowBlock {
+	if s.isLong(i) {
+		return s.long.At(i)
+	}
+	return s.blocks.At(i)
 }
 
 // find returns the first block that can have the row of u, or -1.
@@ -55,7 +110,7 @@ func (s *storedRows) head(u ID, n int, buffer []ID) []ID {
 	}
 	if s.isLong(i) {
 		if long := s.long.Held(i); long != nil {
-			to := long.Row(u).To
+			to := long.joined.Row(u).To
 			return to[:min(n, len(to))]
 		}
 	}
@@ -79,7 +134,7 @@ func (s *storedRows) appendHead(to []ID, i int, u ID, n int, once bool) []ID {
 		}
 		return to
 	}
-	row := s.blocks.At(i).Row(u).To
+	row := s.blocks.At(i).joined.Row(u).To
 	if row = slices.Clip(row[:min(n, len(row))]); len(to) == 0 {
 		return row
 	}
@@ -90,8 +145,9 @@ func (s *storedRows) appendHead(to []ID, i int, u ID, n int, once bool) []ID {
 func (s *storedRows) isLong(i int) bool { return s.continues(i+1) && !s.continues(i) }
 
 // readLong decodes the row that begins with block i, and returns its size in memory.
-func (s *storedRows) readLong(i int, b *block.Rows) (bytes int64, err error) {
-	err = s.read(i, b)
+func (s *storedRows) readLong(i int, long *rowBlock) (bytes int64, err error) {
+	b := &long.edges
+	err = s.readEdges(i, b)
 	last := i
 	for s.continues(last + 1) {
 		last++
@@ -101,12 +157,26 @@ func (s *storedRows) readLong(i int, b *block.Rows) (bytes int64, err error) {
 	}
 	var more block.Rows
 	for j := i + 1; err == nil && j <= last; j++ {
-		if err = s.read(j, &more); len(more.End) > 0 {
+		if err = s.readEdges(j, &more); len(more.End) > 0 {
 			b.Append(more.Sub(0, more.End[0]))
 			b.End[0] = len(b.To)
 		}
 	}
-	return b.Bytes(), err
+	long.join()
+	return long.bytes(), err
+}
+
+// readParts makes the edges by relation of block i, or of the long row that begins with it.
+func (s *storedRows) readParts(i int, p *relationBlock) (bytes int64, err error) {
+	edges := &s.at(i).edges
+	p.node = edges.Node
+	lo := 0
+	for k, hi := range edges.End {
+		p.add(ID(k), edges.Sub(lo, hi))
+		lo = hi
+	}
+	p.finish()
+	return 160 + p.segments.bytes() + 4*int64(len(p.node)), s.cache.Err()
 }
 
 // runs yields the rows of the nodes from lo up to but not including hi, a block at a time, and
@@ -117,7 +187,7 @@ func (s *storedRows) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
 	if !found {
 		i = max(i-1, 0)
 	}
-	var buffer block.Rows
+	var buffer rowBlock
 	var start []uint32
 	for next := lo; next < hi; i++ {
 		if i >= len(s.First) || s.First[i] >= hi { // no more rows
@@ -132,12 +202,12 @@ func (s *storedRows) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
 		if s.isLong(i) {
 			set = s.long
 		}
-		b, err := set.Peek(i, &buffer)
+		held, err := set.Peek(i, &buffer)
 		if err != nil {
 			s.cache.Fail(err)
 			return false
 		}
-		first, end := next, 0
+		b, first, end := &held.joined, next, 0
 		start = start[:0]
 		for k, u := range b.Node {
 			begin := end
@@ -161,13 +231,11 @@ func (s *storedRows) continues(j int) bool {
 	return 0 < j && j < len(s.First) && s.First[j] == s.First[j-1]
 }
 
-// read decodes block i.
-func (s *storedRows) read(i int, r *block.Rows) error {
-	err := s.readEdges(i, r)
-	if err == nil && !s.split {
-		r.Joined()
-	}
-	return err
+// read decodes block i, and returns its size in memory.
+func (s *storedRows) read(i int, b *rowBlock) (bytes int64, err error) {
+	err = s.readEdges(i, &b.edges)
+	b.join()
+	return b.bytes(), err
 }
 
 // readEdges decodes the edges of block i.
@@ -182,13 +250,13 @@ func (s *storedRows) readEdges(i int, r *block.Rows) error {
 }
 
 // openRows returns the rows of the blocks of a kind.
-func openRows(dir *block.RowDirectory, n int, kind byte, split bool, cache *blockCache) *storedRows {
-	s := &storedRows{RowDirectory: *dir, nodes: n, cache: cache, kind: kind, split: split}
-	s.blocks = block.NewSet(&cache.Cache, len(dir.First), func(i int, b *block.Rows) (bytes int64, err error) {
-		err = s.read(i, b)
-		return b.Bytes(), err
-	})
+func openRows(dir *block.RowDirectory, n int, kind byte, cache *blockCache) *storedRows {
+	s := &storedRows{RowDirectory: *dir, nodes: n, cache: cache, kind: kind}
+	s.blocks = block.NewSet(&cache.Cache, len(dir.First), s.read)
 	s.long = block.NewSet(&cache.Cache, len(dir.First), s.readLong)
+	if dir.Several() {
+		s.parts = block.NewSet(&cache.Cache, len(dir.First), s.readParts)
+	}
 	return s
 }
 

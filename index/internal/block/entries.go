@@ -129,7 +129,20 @@ func appendPlane[T any](plane []T, length int, values []T, n int, absent T) []T 
 
 // Add appends an entry.
 func (e *Entries) Add(to ID, relation uint16, weight float32, time int64) {
-	e.Insert(len(e.To), to, relation, weight, time)
+	e.Relation = addToPlane(e.Relation, len(e.To), relation, 0)
+	e.Weight = addToPlane(e.Weight, len(e.To), weight, 1)
+	e.Time = addToPlane(e.Time, len(e.To), time, 0)
+	e.To = append(e.To, to)
+}
+
+func addToPlane[T comparable](plane []T, length int, v, absent T) []T {
+	if plane == nil {
+		if v == absent {
+			return nil
+		}
+		plane = slices.Repeat([]T{absent}, length)
+	}
+	return append(plane, v)
 }
 
 // Insert inserts an entry before entry i.
@@ -167,12 +180,14 @@ func deleteFromPlane[T any](plane []T, i int) []T {
 
 // Joined returns the joined row of a row: its entries if it has no plane of relations. An entry of
 // the result has the sum of the weights of the edges to its neighbour, at most MaxWeight, and their
-// latest time.
+// latest time. If the row has no parallel edges, the result shares memory with e.
 func (e *Entries) Joined() Entries {
-	if e.Relation == nil {
-		return *e
+	if e.Relation == nil || !repeats(e.To) {
+		joined := *e
+		joined.Relation = nil
+		return joined
 	}
-	all := Entries{To: make([]ID, 0, len(e.To))}
+	all := Entries{To: make([]ID, 0, len(e.To)), Weight: make([]float32, 0, len(e.To))}
 	for lo := 0; lo < len(e.To); {
 		hi := lo + 1
 		for hi < len(e.To) && e.To[hi] == e.To[lo] {
@@ -221,6 +236,16 @@ func toAt(to []ID, i int) uint64 {
 	return uint64(to[i])
 }
 
+// repeats reports whether a list of neighbours, ascending, has one of them twice.
+func repeats(to []ID) bool {
+	for i := 1; i < len(to); i++ {
+		if to[i] == to[i-1] {
+			return true
+		}
+	}
+	return false
+}
+
 // Of returns entries that have no plane of relations with a relation, which they share memory with.
 func (e *Entries) Of(relation uint16) Entries {
 	of := *e
@@ -267,19 +292,33 @@ func (e *Entries) Between(to ID) Entries {
 	return e.Sub(lo, hi)
 }
 
-// Sort sorts the entries by neighbour and relation. It replaces the planes.
+// Sort sorts the entries by neighbour and relation. It replaces the planes. Entries of the same
+// neighbour must ascend by relation already.
 func (e *Entries) Sort() {
-	order := make([]int, len(e.To))
+	e.sortBy(func(i int) uint32 { return e.To[i] })
+}
+
+// SortRelations sorts the entries of a row by relation and neighbour. It replaces the planes.
+func (e *Entries) SortRelations() {
+	e.sortBy(func(i int) uint32 { return uint32(e.RelationAt(i)) })
+}
+
+// sortBy sorts the entries by a key, and keeps the order of entries with the same key.
+func (e *Entries) sortBy(key func(i int) uint32) {
+	order := make([]uint64, len(e.To))
 	for i := range order {
-		order[i] = i
+		order[i] = uint64(key(i))<<32 | uint64(i)
 	}
-	slices.SortFunc(order, func(i, j int) int {
-		return cmp.Or(cmp.Compare(e.To[i], e.To[j]), cmp.Compare(e.RelationAt(i), e.RelationAt(j)))
-	})
+	if slices.IsSorted(order) {
+		return
+	}
+	slices.Sort(order)
 	empty := e.Sub(0, 0)
 	sorted := empty.Grown(len(e.To))
-	for _, i := range order {
-		sorted.Append(e.Sub(i, i+1))
+	for _, o := range order {
+		i := int(uint32(o))
+		weight, time := e.At(i)
+		sorted.Add(e.To[i], e.RelationAt(i), weight, time)
 	}
 	*e = sorted
 }
@@ -292,7 +331,15 @@ func (e *Entries) Only(relation uint16) Entries {
 		}
 		return Entries{}
 	}
-	var only Entries
+	n := 0
+	for _, r := range e.Relation {
+		if r == relation {
+			n++
+		}
+	}
+	empty := e.Sub(0, 0)
+	empty.Relation = nil
+	only := empty.Grown(n)
 	for i, r := range e.Relation {
 		if r == relation {
 			weight, time := e.At(i)

@@ -283,19 +283,32 @@ func (r *Rows) Each(visit func(ID, Entries) error) error {
 	return nil
 }
 
-// Joined makes r the joined rows.
-func (r *Rows) Joined() {
-	if r.Relation == nil {
-		return
+// Joined returns the joined rows. If no row has parallel edges, they share all memory with r.
+func (r *Rows) Joined() Rows {
+	joined := *r
+	if joined.Relation = nil; !r.parallel() {
+		return joined
 	}
-	var all Entries
+	joined.End, joined.Entries = make([]int, 0, len(r.End)), Entries{}
 	lo := 0
-	for i, hi := range r.End {
+	for _, hi := range r.End {
 		row := r.Sub(lo, hi)
-		all.Append(row.Joined())
-		lo, r.End[i] = hi, len(all.To)
+		joined.Append(row.Joined())
+		lo, joined.End = hi, append(joined.End, len(joined.To))
 	}
-	r.Entries = all
+	return joined
+}
+
+// parallel reports whether a row has several edges to a neighbour.
+func (r *Rows) parallel() bool {
+	lo := 0
+	for _, hi := range r.End {
+		if r.Relation != nil && repeats(r.To[lo:hi]) {
+			return true
+		}
+		lo = hi
+	}
+	return false
 }
 
 // Rows decodes the content of a block into r, whose slices it reuses. Rows ascend, and their

@@ -160,12 +160,12 @@ func TestJoined(t *testing.T) {
 			t.Errorf("relation %d has %v, want %v", relation, got, want)
 		}
 	}
-	r.Joined()
+	joined := r.Joined()
 	for u, want := range map[ID]Entries{
 		1: {To: []ID{2, 7}, Weight: []float32{1.5, 2}, Time: []int64{5, 0}},
 		4: {To: []ID{4, 5}, Weight: []float32{MaxWeight, 1}, Time: []int64{-3, 0}},
 	} {
-		if got := r.Row(u); !got.Equal(want) {
+		if got := joined.Row(u); !got.Equal(want) {
 			t.Errorf("the joined row of %d is %v, want %v", u, got, want)
 		}
 	}
