@@ -43,10 +43,13 @@ type TrainOptions struct {
 //
 // Train makes the model default if it is to be trained and does not exist, also if the training
 // fails. Train returns the new version. It returns ErrNoModel for another missing model, ErrInput
-// for a policy that does not learn or a graph without edges, ErrClosed if the database is closed
+// for a policy that does not learn or a graph without edges, ErrNotFound for a missing relation, ErrClosed if the database is closed
 // meanwhile, or the error of ctx. After an error the model is unchanged.
 func (m *Model) Train(ctx context.Context, t TrainOptions) (Training, error) {
 	db := m.db
+	if err := db.checkLearned(ctx, &t); err != nil {
+		return Training{}, err
+	}
 	l, err := m.clone(ctx)
 	if err != nil {
 		return Training{}, err
@@ -56,9 +59,6 @@ func (m *Model) Train(ctx context.Context, t TrainOptions) (Training, error) {
 	made := Training{Held: t.Deploy == DeployNever}
 	v := record.Version{From: t.origin(), Relation: t.Relation}
 	err = db.View(ctx, func(tx *Tx) (err error) {
-		if t.Log && t.Relation != "" {
-			return inputf("a training from outcomes is of all relations, not of %q", t.Relation)
-		}
 		of, err := tx.about(t.Relation, false)
 		if err != nil {
 			return err
@@ -109,6 +109,21 @@ func (m *Model) Train(ctx context.Context, t TrainOptions) (Training, error) {
 	made.ModelInfo = viewOf(l).describe()
 	made.Answers = !made.Held && db.answering() == l.Name && made.Trained
 	return made, nil
+}
+
+// checkLearned returns ErrNotFound for a training on a relation that does not exist, and ErrInput for
+// a training from outcomes on the edges of one.
+func (db *DB) checkLearned(ctx context.Context, t *TrainOptions) error {
+	switch {
+	case t.Relation == "":
+		return nil
+	case t.Log:
+		return inputf("a training from outcomes learns no edges of relation %q: want the edges, or no relation", t.Relation)
+	}
+	return db.View(ctx, func(tx *Tx) error {
+		_, err := tx.relation(t.Relation)
+		return err
+	})
 }
 
 // origin returns the origin of the version that the training makes.

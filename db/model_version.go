@@ -38,10 +38,11 @@ import (
 // VersionInfo describes a version of a model.
 type VersionInfo struct {
 	Number   int       `json:"version"`
-	Deployed bool      `json:"deployed"`      // whether it is the version that answers and learns
-	From     string    `json:"from"`          // create, edges, refresh, log or import; "" if the database has no record of it
-	Parent   int       `json:"parent"`        // version that it was trained from; 0 means none
-	Made     time.Time `json:"made,omitzero"` // zero if the database has no record of it
+	Deployed bool      `json:"deployed"`          // whether it is the version that answers and learns
+	From     string    `json:"from"`              // create, edges, refresh, log or import; "" if the database has no record of it
+	Relation string    `json:"relation,omitzero"` // whose edges it was trained on; "" means all
+	Parent   int       `json:"parent"`            // version that it was trained from; 0 means none
+	Made     time.Time `json:"made,omitzero"`     // zero if the database has no record of it
 	Trained  bool      `json:"trained"`
 	Rounds   int       `json:"rounds"` // number of outcomes observed
 	Bytes    int       `json:"bytes"`  // memory in bytes, now or when it was last deployed
@@ -59,7 +60,9 @@ func (m *Model) Versions(ctx context.Context) (all []VersionInfo, err error) {
 			return noVersions(m.name)
 		}
 		for _, v := range of.Versions {
-			info := VersionInfo{v.Number, false, v.From, v.Parent, unixTime(v.Made), v.Trained, v.Rounds, v.Bytes}
+			info := VersionInfo{
+				Number: v.Number, From: v.From, Relation: v.Relation, Parent: v.Parent, Made: unixTime(v.Made), Trained: v.Trained, Rounds: v.Rounds, Bytes: v.Bytes,
+			}
 			if v.Number == of.Version {
 				info.Deployed, info.Trained, info.Rounds, info.Bytes = true, of.info.Trained, of.info.Rounds, of.info.Bytes
 			}

@@ -171,3 +171,85 @@ func TestRelationSides(t *testing.T) {
 		}
 	}
 }
+
+// A relation of a database is learned, measured and predicted as if it were a database of its own:
+// the edges of other relations between the same nodes change nothing.
+func TestRelationAlone(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	seed := uint64(7)
+	mixed, alone := open(t, "", &db.Options{InMemory: true, Seed: seed}), open(t, "", &db.Options{InMemory: true, Seed: seed})
+	defer func() { must(t, mixed.Close(), alone.Close()) }()
+	const nodes = 60
+	write := func(tx *db.Tx, relation string) error {
+		var err error
+		for i := range nodes {
+			for _, step := range []int{1, 2, 3, 5 + i%7} {
+				err = errors.Join(err, tx.PutEdge(i, (i+step)%nodes, db.Via(relation), db.At(time.Unix(int64(1e9+i), 0))))
+			}
+		}
+		return err
+	}
+	must(t, alone.Update(ctx, func(tx *db.Tx) error { return write(tx, "") }))
+	must(t, mixed.Update(ctx, func(tx *db.Tx) error { return write(tx, "likes") }))
+	must(t, mixed.Update(ctx, func(tx *db.Tx) error {
+		var err error
+		for i := range nodes {
+			err = errors.Join(err, tx.PutEdge(i, (7*i+9)%nodes, db.Via("hates"), db.At(time.Unix(int64(1e9+2*i), 0))), tx.PutEdge(i, (i+1)%nodes))
+		}
+		return err
+	}))
+	ask := func(g *db.DB, relation string) (all []db.Link) {
+		p := db.PredictOptions{Relation: relation, For: 5, Among: db.Keys(1, 9, 14, 30, 44), NoCache: true, At: time.Unix(1e9+nodes, 0)}
+		r, err := g.Predict(ctx, p)
+		must(t, err)
+		return r.Links
+	}
+	if got, want := ask(mixed, "likes"), ask(alone, ""); !slices.Equal(got, want) {
+		t.Errorf("before a training: %v, want %v", got, want)
+	}
+	measure := func(g *db.DB, relation string) []db.Result {
+		e, err := g.Evaluate(ctx, db.EvaluateOptions{Relation: relation, Share: 0.2, Among: []db.Candidates{db.All()}, Seed: 3})
+		must(t, err)
+		return e.Results
+	}
+	got, want := measure(mixed, "likes"), measure(alone, "")
+	for i := range want {
+		if got[i].MRR != want[i].MRR || got[i].Links != want[i].Links || got[i].AUC != want[i].AUC || want[i].Reached == 0 {
+			t.Errorf("%s: mrr %v of %d links, auc %v; want %v of %d, %v", want[i].Name, got[i].MRR, got[i].Links, got[i].AUC, want[i].MRR, want[i].Links, want[i].AUC)
+		}
+	}
+	for _, g := range []*db.DB{mixed, alone} {
+		_, err := g.Model("default").Train(ctx, db.TrainOptions{Relation: map[bool]string{true: "likes"}[g == mixed], Deploy: db.DeployAlways})
+		must(t, err)
+	}
+	if got, want := ask(mixed, "likes"), ask(alone, ""); !slices.Equal(got, want) {
+		t.Errorf("after a training: %v, want %v", got, want)
+	}
+	all, err := mixed.Model("default").Versions(ctx)
+	must(t, err)
+	if v := all[len(all)-1]; v.Relation != "likes" {
+		t.Errorf("the version is %+v", v)
+	}
+	for _, g := range []*db.DB{mixed, alone} {
+		relation := map[bool]string{true: "likes"}[g == mixed]
+		must(t, g.Observe(ctx, db.ObserveOptions{Source: 5, Target: 30, Relation: relation, Reward: 1, Insert: true, NoCache: true}))
+		d, err := g.Choose(ctx, db.ChooseOptions{For: 5, Among: db.Keys(1, 9, 14), Relation: relation, Seed: 2})
+		must(t, err, g.Reward(ctx, d.ID, 1))
+		if d.Relation != relation {
+			t.Errorf("the decision is %+v", d)
+		}
+	}
+	if got, want := ask(mixed, "likes"), ask(alone, ""); !slices.Equal(got, want) {
+		t.Errorf("after outcomes: %v, want %v", got, want)
+	}
+	must(t, mixed.View(ctx, func(tx *db.Tx) error {
+		for o, err := range tx.Observations() {
+			if err != nil || o.Relation != "likes" {
+				t.Errorf("observation %+v, %v", o, err)
+			}
+		}
+		_, err := tx.Edge(5, 30, db.Via("likes"))
+		return err
+	}))
+}

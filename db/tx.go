@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -197,23 +198,23 @@ const (
 // without returns a read-only transaction without the given edges, which must ascend: on a second
 // graph if there is memory for it, otherwise on the same graph with changed rows. It returns
 // ErrTooLarge if there is no memory for these either, or the error of ctx.
-func (tx *Tx) without(ctx context.Context, edges [][2]index.ID) (*Tx, error) {
-	g, err := tx.graphWithout(ctx, edges)
+func (tx *Tx) without(ctx context.Context, pairs [][2]index.ID) (*Tx, error) {
+	var g *index.Graph
+	var err error
+	whole, edges := tx.all().snap.Graph, tx.snap.Graph.Joining(pairs)
+	switch {
+	case tx.fitsSecond():
+		g, err = whole.Without(ctx, edges)
+	case len(pairs) > tx.mostHidden():
+		what := fmt.Sprintf("the graph is too large to be copied, and to hide %s takes", words.Count(len(pairs), "edge"))
+		return nil, tx.db.checkMemory(what, hiddenBytes*int64(len(pairs)), tx.db.opts.memory(workPart)/2)
+	default:
+		g, err = whole.Hide(ctx, edges)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return tx.onGraph(g), nil
-}
-
-func (tx *Tx) graphWithout(ctx context.Context, edges [][2]index.ID) (*index.Graph, error) {
-	if tx.fitsSecond() {
-		return tx.all().snap.Graph.Without(ctx, tx.snap.Graph.Joining(edges))
-	}
-	if len(edges) > tx.mostHidden() {
-		what := fmt.Sprintf("the graph is too large to be copied, and to hide %s takes", words.Count(len(edges), "edge"))
-		return nil, tx.db.checkMemory(what, hiddenBytes*int64(len(edges)), tx.db.opts.memory(workPart)/2)
-	}
-	return tx.all().snap.Graph.Hide(ctx, tx.snap.Graph.Joining(edges))
+	return tx.onGraph(g, edges...), nil
 }
 
 // fitsSecond reports whether there is memory for the graph and a second one. The result does not
@@ -232,29 +233,35 @@ func (tx *Tx) mostHidden() int { return int(tx.db.opts.memory(workPart) / 2 / hi
 // Changed rows are copied if the graph is in memory, so that reading them costs nothing. It returns
 // the error of ctx if that ends. The transaction must not use cached states, because these include
 // the edges.
-func (tx *Tx) withoutFew(ctx context.Context, edges [][2]index.ID) (*Tx, error) {
+func (tx *Tx) withoutFew(ctx context.Context, pairs [][2]index.ID) (*Tx, error) {
+	edges := tx.snap.Graph.Joining(pairs)
 	if !tx.snap.Graph.Loaded() {
-		g, err := tx.all().snap.Graph.Hide(ctx, tx.snap.Graph.Joining(edges))
+		g, err := tx.all().snap.Graph.Hide(ctx, edges)
 		if err != nil {
 			return nil, err
 		}
-		return tx.onGraph(g), nil
+		return tx.onGraph(g, edges...), nil
 	}
 	e := tx.all().snap.Graph.Edit()
-	for i, x := range tx.snap.Graph.Joining(edges) {
+	for i, x := range edges {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		x.Weight = 0
 		e.Set(x)
 	}
-	return tx.onGraph(e.Graph()), nil
+	return tx.onGraph(e.Graph(), edges...), nil
 }
 
-// onGraph returns a read-only transaction on another graph, of which it sees the same part.
-func (tx *Tx) onGraph(g *index.Graph) *Tx {
+// onGraph returns a read-only transaction on another graph, of which it sees the same part. The graph
+// lacks the given edges.
+func (tx *Tx) onGraph(g *index.Graph, absent ...index.Edge) *Tx {
 	view := *tx.all().snap.Snapshot
 	view.Graph = g
+	view.Meta.Relations = slices.Clone(view.Meta.Relations) // a part counts its edges by them
+	for _, e := range absent {
+		view.Meta.Relations[e.Relation].Edges--
+	}
 	on := &Tx{db: tx.db, snap: &snapshot{Snapshot: &view, models: tx.snap.models, ts: tx.snap.ts}, reader: tx.reader}
 	if tx.whole != nil {
 		return on.part(tx.via)

@@ -54,7 +54,7 @@ func modelActions() []action {
 			name: "SHOW VERSIONS", access: reads | joins, run: viewing((*run).showVersions),
 			columns: []column{
 				{name: "model"}, {name: "version"}, {name: "deployed"},
-				{"from", "create, edges, log, import or refresh"}, {name: "parent"},
+				{"from", "create, edges, log, import or refresh"}, {"relation", "whose edges were learned"}, {name: "parent"},
 				{name: "made"}, {name: "trained"}, {name: "rounds"}, {name: "bytes"},
 			},
 		},
@@ -323,7 +323,7 @@ func (r *run) showVersions(s *parse.Statement) {
 	all, err := r.tx.Model(model).Versions(r.ctx)
 	r.fail(err)
 	for _, v := range all {
-		r.rows.add(model, int64(v.Number), v.Deployed, orNil(string(v.From)), orNil(int64(v.Parent)), moment(v.Made), v.Trained,
+		r.rows.add(model, int64(v.Number), v.Deployed, orNil(string(v.From)), orNil(v.Relation), orNil(int64(v.Parent)), moment(v.Made), v.Trained,
 			int64(v.Rounds), int64(v.Bytes))
 	}
 }

@@ -162,7 +162,7 @@ func (r *run) why(s *parse.Statement) {
 			}
 			r.rows.reasons(reasons)
 			if reasons.Added {
-				r.rows.remarkAdded(r.tx, reasons)
+				r.rows.remarkAdded(r.tx, &p, reasons)
 			}
 		})
 	})
@@ -201,13 +201,25 @@ func (rows *Rows) reasons(r *db.Reasons) {
 }
 
 // remarkAdded notes why PREDICT does not rank the target, which was added to the candidates.
-func (rows *Rows) remarkAdded(tx *db.Tx, r *db.Reasons) {
+func (rows *Rows) remarkAdded(tx *db.Tx, p *db.PredictOptions, r *db.Reasons) {
+	linked := func(source, target db.Key) bool {
+		if p.Relation == "" {
+			_, err := tx.Joined(source, target)
+			return err == nil
+		}
+		if p.Inverse {
+			source, target = target, source
+		}
+		_, err := tx.Edge(source, target, db.Via(p.Relation))
+		return err == nil
+	}
 	why := "is not one of its candidates"
 	for _, seed := range r.Source {
-		if _, err := tx.Joined(seed.Node, r.Link.Target); seed.Node == r.Link.Target {
+		if seed.Node == r.Link.Target {
 			why = "is the source itself"
 			break
-		} else if err == nil {
+		}
+		if linked(seed.Node, r.Link.Target) {
 			why = fmt.Sprintf("is linked to node %v already", seed.Node.Literal())
 		}
 	}

@@ -45,6 +45,8 @@ type record struct {
 // question identifies the rows of a run. Two runs with the same question write the same rows.
 type question struct {
 	Among, Using, Where, Label string
+	Relation                   string
+	Inverse                    bool
 	At                         string // seconds since 1970; "" means none
 	Top, Shard, Shards         int
 	Listed                     string // checksum of the given nodes or pairs
@@ -96,7 +98,7 @@ func File(ctx context.Context, g *db.DB, o Options, out Output, progress Progres
 func (t *task) identify() question {
 	s := t.tx.Stats()
 	q := question{
-		Among: t.Among, Using: t.Using, Where: t.Where, Label: t.Label, Top: t.most(), Shard: t.Shard, Shards: t.Shards,
+		Among: t.Among, Using: t.Using, Where: t.Where, Label: t.Label, Relation: t.Relation, Inverse: t.Inverse, Top: t.most(), Shard: t.Shard, Shards: t.Shards,
 		Contents: s.Contents, Memory: s.AnswerBytes, Build: runtime.GOARCH,
 	}
 	if !t.At.IsZero() {

@@ -33,6 +33,9 @@ type Options struct {
 	Using string // name of a model or of a heuristic; "" means the model that answers
 	Where string // condition, as in a WHERE clause; "" means none
 	Top   int    // number of links of each node; 0 means 10, or all given pairs
+	// Relation is the relation of the links; "" means all together. Inverse ranks sources of it.
+	Relation string
+	Inverse  bool
 
 	// At is the time after which links are predicted if edges have times; see [db.PredictOptions]. Zero
 	// means Now. Now is the present time; zero means the time at which the run begins.
@@ -57,6 +60,8 @@ func (o *Options) Flags(f *flag.FlagSet) {
 	f.StringVar(&o.Among, "among", "", "candidates, as in an AMONG clause (default: that of PREDICT LINKS)")
 	f.StringVar(&o.Using, "using", "", "`name` of a model or heuristic (default: the model that answers)")
 	f.StringVar(&o.Where, "where", "", "condition that links must satisfy, as in a WHERE clause")
+	f.StringVar(&o.Relation, "relation", "", "`relation` of the links (default: all relations together)")
+	f.BoolVar(&o.Inverse, "inverse", false, "score the sources of the relation for each node")
 	f.IntVar(&o.Top, "top", 0, "number of links of each node (default: 10, or all pairs of --pairs)")
 	f.Func("at", "`time` after which links are predicted, in seconds since 1970, or as 2006-01-02 or 2006-01-02T15:04:05Z (default: now)", func(text string) (err error) {
 		o.At, err = parseTime(text)
@@ -77,6 +82,9 @@ func (o *Options) CheckFlags() error {
 	}
 	if given > 1 || o.Among != "" && o.Pairs != "" {
 		return errors.New("only one of --label, --sources and --pairs may be given, and --among not with --pairs")
+	}
+	if o.Inverse && o.Relation == "" {
+		return errors.New("--inverse needs --relation, whose sources it scores")
 	}
 	return cli.Least("top", o.Top, 0)
 }
@@ -146,7 +154,7 @@ func newTask(ctx context.Context, tx *db.Tx, o Options) (t *task, err error) {
 	if o.Shard < 0 || o.Shard >= o.Shards {
 		return nil, fmt.Errorf("%w: shard %d of %d: want 0 to %d", db.ErrInput, o.Shard, o.Shards, o.Shards-1)
 	}
-	t = &task{Options: o, tx: tx, question: db.PredictOptions{Model: o.Using, Top: o.Top, At: o.At, Now: o.Now}}
+	t = &task{Options: o, tx: tx, question: db.PredictOptions{Model: o.Using, Relation: o.Relation, Inverse: o.Inverse, Top: o.Top, At: o.At, Now: o.Now}}
 	if o.Among != "" {
 		if t.question.Among, err = query.Candidates(o.Among); err != nil {
 			return nil, fmt.Errorf("among %s: %w", o.Among, err)
@@ -163,6 +171,11 @@ func newTask(ctx context.Context, tx *db.Tx, o Options) (t *task, err error) {
 	if o.Using != "" && !slices.Contains(model.Heuristics(), o.Using) {
 		if _, err := tx.Model(o.Using).Info(ctx); err != nil {
 			return nil, err
+		}
+	}
+	if o.Relation != "" {
+		if err := tx.Via(db.Part{Relations: []string{o.Relation}}, func(*db.Tx) error { return nil }); err != nil {
+			return nil, err // there is no such relation
 		}
 	}
 	n, err := t.open(ctx)
