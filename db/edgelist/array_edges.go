@@ -325,7 +325,7 @@ func (a *arrayEdges) next(e *Edge) error {
 	if c := a.roles[roleWeight]; c.arrayRows != nil {
 		ok := false
 		if e.Weight, ok = validWeight(float32(c.value().real), a.signed); !ok {
-			return a.bad("weight is not a finite number above 0 (32 bits)")
+			return a.bad("weight is not a finite number above 0 (32 bits)").ofWeight(c.value().real)
 		}
 	}
 	if c := a.roles[roleTime]; c.arrayRows != nil {

@@ -103,6 +103,14 @@ func (t *text) negative(err *LineError) error {
 	return err.help("columns", names.String())
 }
 
+// ofWeight adds to the error for a weight, if it is negative, the option that reads it.
+func (e *LineError) ofWeight(w float64) *LineError {
+	if w < 0 {
+		return e.help("negative", "distrust")
+	}
+	return e
+}
+
 // badTime returns the error for a time that is invalid or in another format.
 func (t *text) badTime(line, field []byte) error {
 	msg, form := t.Times.wrongTime(field)

@@ -308,7 +308,7 @@ func (s *splitEdges) next(e *Edge) error {
 	}
 	if a := s.values[roleWeight]; a != nil {
 		if e.Weight, ok = validWeight(float32(a.at(row, 0).real), s.signed); !ok {
-			return s.bad(e, a, "weight is not a finite number above 0 (32 bits)")
+			return s.bad(e, a, "weight is not a finite number above 0 (32 bits)").ofWeight(a.at(row, 0).real)
 		}
 	}
 	if a := s.values[roleTime]; a != nil {
@@ -321,6 +321,6 @@ func (s *splitEdges) next(e *Edge) error {
 }
 
 // bad returns the error for the value of an edge.
-func (s *splitEdges) bad(e *Edge, value *tensor, msg string) error {
+func (s *splitEdges) bad(e *Edge, value *tensor, msg string) *LineError {
 	return &LineError{Line: e.Line, Text: fmt.Sprint(e.Src.Int, e.Dst.Int, value.at(e.Line-1, 0)), Msg: msg}
 }

@@ -386,7 +386,7 @@ func (t *tableEdges) next(e *Edge) (err error) {
 		if e.Weight, ok = validWeight(float32(t.number(place)), t.signed); t.null(place) {
 			err = t.bad(place, "is null")
 		} else if !ok {
-			err = t.bad(place, "is not a finite number above 0 (32 bits)")
+			err = t.bad(place, "is not a finite number above 0 (32 bits)").ofWeight(t.number(place))
 		}
 	}
 	if place := t.places[roleTime]; place >= 0 && err == nil && !t.null(place) {

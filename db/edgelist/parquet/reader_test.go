@@ -212,7 +212,7 @@ func TestReadMalformed(t *testing.T) {
 		`edgelist: line 2: column "from" is null: ""`,
 		`edgelist: line 3: column "to" is null: ""`,
 		`edgelist: line 4: column "to" is empty, not valid UTF-8 or contains a NUL byte: "\xff"`,
-		`edgelist: line 5: column "w" is not a finite number above 0 (32 bits): "-1"`,
+		`edgelist: line 5: column "w" is not a finite number above 0 (32 bits): "-1"; try negative = 'distrust'`,
 		`edgelist: line 6: column "w" is not a finite number above 0 (32 bits): "NaN"`,
 		`edgelist: line 7: column "w" is not a finite number above 0 (32 bits): "1e+300"`,
 		"{0 7 false} {7  true} 2 0",
@@ -430,6 +430,65 @@ func TestReadInPlace(t *testing.T) {
 		}
 		if !slices.Equal(got, want) || copies != c.copies {
 			t.Errorf("%s: %d copies, want %d; %d rows, want %d", c.name, copies, c.copies, len(got), len(want))
+		}
+	}
+}
+
+// A column of strings or of integers has the relations of edges; null is none. Edges with a negative
+// weight may have a relation of their own.
+func TestReadRelations(t *testing.T) {
+	t.Parallel()
+	make := func(relation edgelist.Field, write func(w edgelist.RowWriter, row int)) []byte {
+		var b bytes.Buffer
+		w, err := parquet.Format{}.Create(&b, []edgelist.Field{
+			{Name: "head", Type: edgelist.Integer}, relation, {Name: "tail", Type: edgelist.Integer}, {Name: "weight", Type: edgelist.Single},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for row := range 3 {
+			w.Int(int64(row))
+			write(w, row)
+			w.Int(9)
+			w.Float(float32(1 - row))
+			if err := w.End(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	names := make(edgelist.Field{Name: "relation", Type: edgelist.String}, func(w edgelist.RowWriter, row int) { _ = w.Text([]string{"likes", "", "a b"}[row]) })
+	numbers := make(edgelist.Field{Name: "edge_type", Type: edgelist.Integer}, func(w edgelist.RowWriter, row int) { w.Int(int64(7 - row)) })
+	reals := make(edgelist.Field{Name: "rel", Type: edgelist.Double}, func(w edgelist.RowWriter, row int) { w.Double(1) })
+	for _, c := range []struct {
+		data     []byte
+		negative string
+		want     string
+	}{
+		{names, "distrust", `0 likes 1; edgelist: line 2: column "weight" is not a finite number above 0 (32 bits): "0"; 2 distrust 1`},
+		{numbers, "", `0 7 1; edgelist: line 2: column "weight" is not a finite number above 0 (32 bits): "0"; edgelist: line 3: column "weight" is not a finite number above 0 (32 bits): "-1"; try negative = 'distrust'`},
+		{reals, "", `column "rel" is DOUBLE: relations are strings or integers`},
+	} {
+		o := options()
+		o.Negative = c.negative
+		var list []string
+		r, err := edgelist.NewReader(bytes.NewReader(c.data), o)
+		if err != nil {
+			list = []string{err.Error()}
+		} else {
+			for e, err := range r.Edges() {
+				if err != nil {
+					list = append(list, err.Error())
+				} else {
+					list = append(list, fmt.Sprint(e.Src.Int, " ", e.Relation, " ", e.Weight))
+				}
+			}
+		}
+		if got := strings.Join(list, "; "); !strings.HasSuffix(got, c.want) {
+			t.Errorf("got  %s\nwant %s", got, c.want)
 		}
 	}
 }
