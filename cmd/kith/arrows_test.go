@@ -34,7 +34,7 @@ func arrows() map[string][]string {
 		"kith/index/internal/pages":     {"kith/ppr"},
 		"kith/index/internal/spill":     {"kith/ppr"},
 		"kith/index/internal/block":     {"kith/ppr"},
-		"kith/db/edgelist":              {"github.com/sbinet/npyio", "github.com/klauspost/compress"},
+		"kith/db/edgelist":              {"kith/db/edgelist/internal/foreign", "github.com/sbinet/npyio", "github.com/klauspost/compress"},
 		"kith/db/edgelist/parquet":      {"kith/db/edgelist", "github.com/parquet-go/parquet-go", "github.com/klauspost/compress", "github.com/andybalholm/brotli", "github.com/pierrec/lz4/v4"},
 		"kith/db/internal/store":        {"kith/index", badger, "github.com/dgraph-io/ristretto/v2", "github.com/klauspost/compress/snappy", "golang.org/x/sys"},
 		"kith/db/internal/archive":      {"kith/index", msgpack},
@@ -59,6 +59,8 @@ func arrows() map[string][]string {
 		"kith/query/internal/draw":  {"kith/db", "kith/db/words"},
 		"kith/query/internal/parse": {"kith/db/words"},
 		"kith/query/web":            {"kith/db", "kith/db/words", "kith/query", "kith/query/internal/draw", "kith/query/internal/parse"},
+
+		"kith/db/edgelist/internal/foreign": {},
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"kith/db/edgelist/internal/foreign"
 )
 
 // newArchive reads a file that is not a single array: an archive of arrays, or a file of PyTorch,
@@ -85,7 +87,7 @@ func foreignArchives() []struct{ has, name, do string } {
 		{"xl/workbook.xml", "a sheet of Excel", "save the sheet as CSV"},
 		{"xl/workbook.bin", "a sheet of Excel", "save the sheet as CSV"},
 		{"content.xml", "a sheet of OpenDocument", "save the sheet as CSV"},
-		{"word/document.xml", "a text of Word", tableOfIt},
+		{"word/document.xml", "a text of Word", foreign.TableOfIt},
 		{"Project_xml", "a project of Gephi", "export the spreadsheet of edges from Gephi as CSV"},
 		{"indptr.npy", "a sparse matrix of scipy", "write it with scipy.io.mmwrite('edges.mtx', scipy.sparse.load_npz(...))"},
 		{"adj_indptr.npy", "a sparse matrix in parts", "make it a scipy.sparse.csr_matrix of adj_data, adj_indices and adj_indptr, and write that with scipy.io.mmwrite"},

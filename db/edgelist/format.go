@@ -9,6 +9,8 @@ import (
 	"io"
 	"strings"
 
+	"kith/db/edgelist/internal/foreign"
+
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
@@ -67,7 +69,7 @@ func detect(head []byte) Format {
 	switch {
 	case bytes.HasPrefix(head, []byte(magicNPY)):
 		return NPY
-	case beginsBinary(magicPAR)(head), string(head) == magicPAR:
+	case foreign.BeginsBinary(magicPAR)(head), string(head) == magicPAR:
 		return Parquet
 	case bytes.HasPrefix(head, []byte(magicZip)):
 		return NPZ

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
+
+	"kith/db/edgelist/internal/foreign"
 )
 
 // maxLine is the maximal length of a line in bytes, including its end, and the buffer size of a
@@ -242,12 +245,21 @@ func open(r io.Reader, o *Options) (*bufio.Reader, error) {
 		_, _ = in.Discard(3) // cannot fail after Peek
 	}
 	if o.Format == AnyFormat {
-		head, _ := in.Peek(foreignBytes)
+		head, _ := in.Peek(foreign.Bytes)
 		if o.Format = detect(head); o.Format == AnyFormat {
-			return in, foreign(head)
+			return in, foreignError(head)
 		}
 	}
 	return in, nil
+}
+
+// foreignError returns an error for a file in a format that is not read.
+func foreignError(head []byte) error {
+	f, ok := foreign.Recognize(head)
+	if !ok {
+		return nil
+	}
+	return fmt.Errorf("edgelist: this looks like %s, which is not read; %s. For a list after all, give its format: %s", f.Name, f.Do, strings.Join(Formats(), ", "))
 }
 
 // binary returns an error for options that apply only to text.

@@ -1,4 +1,6 @@
-package edgelist
+// Package foreign recognizes files in formats that package edgelist does not read by their first
+// bytes. It never takes an edge list for one of them.
+package foreign
 
 import (
 	"bytes"
@@ -9,12 +11,17 @@ import (
 	"sync"
 )
 
-// foreignBytes is the number of bytes at the start of a file by which foreign formats are
-// recognized.
-const foreignBytes = 4 << 10
+// Bytes is the number of bytes at the start of a file by which formats are recognized.
+const Bytes = 4 << 10
 
-// foreignFormat is a format that is not read.
-type foreignFormat struct {
+// Format is a format that is not read.
+type Format struct {
+	Name string
+	Do   string // how to get an edge list
+}
+
+// format is a format and how it is recognized.
+type format struct {
 	name string
 	is   func(head []byte) bool // head is the start of the file; it never reports an edge list
 	do   string                 // how to get an edge list
@@ -27,9 +34,9 @@ func begins(magic ...string) func([]byte) bool {
 	}
 }
 
-// beginsBinary recognizes a format by its first bytes, which a text could have too, and a zero
+// BeginsBinary recognizes a format by its first bytes, which a text could have too, and a zero
 // byte, which no text has.
-func beginsBinary(magic ...string) func([]byte) bool {
+func BeginsBinary(magic ...string) func([]byte) bool {
 	return func(head []byte) bool { return begins(magic...)(head) && bytes.IndexByte(head, 0) >= 0 }
 }
 
@@ -51,12 +58,12 @@ const (
 	fromPandas   = "write the table from pandas, as in pandas.%s.to_parquet('edges.parquet')"
 	fromNetworkX = "write the edges from networkx, as in networkx.write_edgelist(networkx.%s, 'edges.txt', data=False)"
 	downloadIt   = "download the file again, with a link to its content"
-	tableOfIt    = "export the edges as a table in CSV or Parquet"
+	TableOfIt    = "export the edges as a table in CSV or Parquet"
 )
 
-// foreignFormats returns the formats that are named in errors, in the order in which they are
+// formats returns the formats that are named in errors, in the order in which they are
 // tried.
-var foreignFormats = sync.OnceValue(func() []foreignFormat { return slices.Concat(binaryFormats(), textFormats()) })
+var formats = sync.OnceValue(func() []format { return slices.Concat(binaryFormats(), textFormats()) })
 
 // pandas says how to write a table that a function of pandas reads.
 func pandas(call string) string { return fmt.Sprintf(fromPandas, call) }
@@ -65,8 +72,8 @@ func pandas(call string) string { return fmt.Sprintf(fromPandas, call) }
 func networkX(call string) string { return fmt.Sprintf(fromNetworkX, call) }
 
 // binaryFormats returns the formats that are no text, and texts in other encodings.
-func binaryFormats() []foreignFormat {
-	return []foreignFormat{
+func binaryFormats() []format {
+	return []format{
 		{"text in UTF-32", func(head []byte) bool {
 			return begins("\xff\xfe\x00\x00", "\x00\x00\xfe\xff")(head) || spaced(head, 4)
 		}, utf8It},
@@ -74,10 +81,10 @@ func binaryFormats() []foreignFormat {
 		{"a file packed twice", begins("\x1f\x8b", "\x28\xb5\x2f\xfd", "BZh91AY&SY", "\xfd7zXZ\x00"), unpackIt},
 		{"an archive", begins("7z\xbc\xaf\x27\x1c", "Rar!\x1a", "PK\x05\x06", "\x1f\x9d", "LZIP\x01", "\x04\x22\x4d\x18", "\xff\x06\x00\x00sNaPpY"), unpackIt},
 		{"a tar archive", isTar, "unpack it, and load the files in it, or a folder of the Open Graph Benchmark"},
-		{"an encrypted Parquet file", beginsBinary("PARE"), "write it without encryption"},
+		{"an encrypted Parquet file", BeginsBinary("PARE"), "write it without encryption"},
 		{"an HDF5 file", begins("\x89HDF\r\n"), "write the array of edges from h5py with numpy.save('edges.npy', ...)"},
-		{"an Arrow or Feather file", beginsBinary("ARROW1\x00\x00", "FEA1", "\xff\xff\xff\xff"), pandas("read_feather(...)")},
-		{"an ORC file", beginsBinary("ORC"), pandas("read_orc(...)")},
+		{"an Arrow or Feather file", BeginsBinary("ARROW1\x00\x00", "FEA1", "\xff\xff\xff\xff"), pandas("read_feather(...)")},
+		{"an ORC file", BeginsBinary("ORC"), pandas("read_orc(...)")},
 		{"an Avro file", begins("Obj\x01"), "write the table as Parquet"},
 		{"a MATLAB file", begins("MATLAB 5.0 MAT-file", "MATLAB 7.3 MAT-file", "MATLAB 7.0 MAT-file"), "write the matrix with mmwrite of MATLAB, or from Python as in scipy.io.mmwrite('edges.mtx', scipy.io.loadmat(...)['A'])"},
 		{"a file of R", begins("X\n\x00\x00\x00", "RDX2\nX\n", "RDX3\nX\n", "RDA2\nA\n", "RDA3\nA\n"), "write the table in R with write.csv(edges, 'edges.csv', row.names = FALSE)"},
@@ -87,17 +94,17 @@ func binaryFormats() []foreignFormat {
 		{"an SQLite database", begins("SQLite format 3\x00"), "write the table as in sqlite3 -csv -header FILE 'SELECT source, target FROM edges' > edges.csv"},
 		{"a DuckDB database", matches(`^(?s:.{8})DUCK(?s:.)\x00\x00\x00`), "write the table as in COPY edges TO 'edges.parquet'"},
 		{"an old Excel file", begins("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), "save the sheet as CSV"},
-		{"a PDF", begins("%PDF-"), tableOfIt},
-		{"an image", beginsBinary("\x89PNG\r\n", "\xff\xd8\xff", "GIF87a", "GIF89a", "II*\x00", "MM\x00*"), tableOfIt},
-		{"a program", begins("\x7fELF", "MZ\x90\x00"), tableOfIt},
+		{"a PDF", begins("%PDF-"), TableOfIt},
+		{"an image", BeginsBinary("\x89PNG\r\n", "\xff\xd8\xff", "GIF87a", "GIF89a", "II*\x00", "MM\x00*"), TableOfIt},
+		{"a program", begins("\x7fELF", "MZ\x90\x00"), TableOfIt},
 		{"a Python pickle", begins("\x80\x02", "\x80\x03", "\x80\x04", "\x80\x05", "(dp0\n", "(lp0\n", "(dp1\n", "(lp1\n", "ccopy_reg\n"),
 			"write what it holds from Python: a table with to_parquet, an array with numpy.save, a graph with networkx.write_edgelist"},
 	}
 }
 
 // textFormats returns the formats that are texts.
-func textFormats() []foreignFormat {
-	return []foreignFormat{
+func textFormats() []format {
+	return []format{
 		{"a pointer of Git LFS, not the file", begins("version https://git-lfs.github.com/", "version https://hawser.github.com/"), "fetch the file with git lfs pull"},
 		{"a pointer of git-annex, not the file", matches(`^(/annex/objects/|\.git/annex/objects/|(\.\./)*\.git/annex/objects/)\S+\s*$`), "fetch the file with git annex get"},
 		{"a pointer of DVC, not the file", matches(`^(md5: [0-9a-f]{32}\n)?outs:\n- (md5|hash|etag|size|path): `), "fetch the file with dvc pull"},
@@ -107,7 +114,7 @@ func textFormats() []foreignFormat {
 		{"GraphML", document("graphml"), networkX("read_graphml(...)")},
 		{"Turtle", matches(`(?i)^(#.*\n|\s*\n)*\s*(@prefix\s\S*:\s|@base\s|prefix\s\S*:\s+<|(<[^>\n]*>|_:\S+)[ \t]+(<[^>\n]*>|a)[ \t]+[^\n]*[;,]\s*(\n|$))`),
 			"convert it to N-Triples, as in rapper -i turtle FILE > edges.nt"},
-		{"XML", matches(`(?i)^\s*(<\?xml|<!--|<!doctype|<gexf\b|<graphml\b|<svg\b|<rdf:|<error>|<osm\b)`), tableOfIt},
+		{"XML", matches(`(?i)^\s*(<\?xml|<!--|<!doctype|<gexf\b|<graphml\b|<svg\b|<rdf:|<error>|<osm\b)`), TableOfIt},
 		{"JSON", matches(`^\s*[{\[]`), "write a table as in jq -r '.edges[] | [.source, .target] | @csv' FILE > edges.csv"},
 		{"YAML", matches(`^(#.*\n|---[ \t]*\r?\n|\s*\n)*(\w+:[ \t]*\r?\n)?[ \t]*- ([\[{]|\w+:[ \t])`), "write a source and a target on each line"},
 		{"a table that is drawn with lines", matches(`^\s*(\+-[+-]*-\+[ \t]*\r?\n|[^\n]*[|][^\n]*\n[ \t]*[|]?[ \t]*:?-{3,}:?([ \t]*[|+][ \t]*:?-{3,}:?)*[ \t]*[|]?[ \t]*(\r?\n|$))`),
@@ -128,15 +135,14 @@ func textFormats() []foreignFormat {
 	}
 }
 
-// foreign returns an error for a file in a format that is not read, recognized by its first bytes.
-// It is not called if the format is given.
-func foreign(head []byte) error {
-	for _, f := range foreignFormats() {
+// Recognize returns the format of a file that begins with head.
+func Recognize(head []byte) (f Format, ok bool) {
+	for _, f := range formats() {
 		if f.is(head) {
-			return fmt.Errorf("edgelist: this looks like %s, which is not read; %s. For a list after all, give its format: %s", f.name, f.do, strings.Join(Formats(), ", "))
+			return Format{f.name, f.do}, true
 		}
 	}
-	return nil
+	return f, false
 }
 
 // spaced reports whether each character has width bytes and all but one are zero, as in ASCII text
