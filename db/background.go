@@ -211,11 +211,12 @@ const (
 )
 
 // compactionDue reports whether s should get a new base, and whether writers must wait for it. A
-// base is needed when the changes since the last one reach a tenth of the edges, but at least
-// minChanges and at most maxChanges, which an open reads in a fraction of a second, or when they
-// take a quarter of the memory of the graph. Writers wait when they take half of it.
+// base is needed when the changes of edges and of values of properties since the last one reach a
+// tenth of the edges, but at least minChanges and at most maxChanges, which an open reads in a
+// fraction of a second, or when they take a quarter of the memory of the graph. Writers wait when
+// they take half of it.
 func (db *DB) compactionDue(s *snapshot) (due, urgent bool) {
-	changes := s.NumChangesSince(s.Meta.Base)
+	changes := s.NumChangesSince(s.Meta.Base) + s.NumValuesSinceBase()
 	many := int64(changes) >= max(minChanges, min(s.Meta.Edges/10, maxChanges))
 	bytes, memory := s.ChangedBytes(), db.opts.memory(graphPart)
 	return many || bytes >= memory/4, bytes >= memory/2

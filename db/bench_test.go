@@ -4,7 +4,9 @@ import (
 	"context"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"kith/db"
 	"kith/db/dbtest"
@@ -105,4 +107,52 @@ func insertNear(b *testing.B, g *db.DB, random *rand.Rand, source int) {
 		}
 		return tx.PutEdge(near, random.IntN(4000))
 	})
+}
+
+// BenchmarkFilter ranks the nodes of a label that satisfy a condition on two properties, among a
+// million nodes with five properties each.
+func BenchmarkFilter(b *testing.B) {
+	ctx := context.Background()
+	g, err := db.Open(filepath.Join(b.TempDir(), "g"), &db.Options{Memory: 2 << 30, NoSync: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer g.Close()
+	const nodes, batch = 1_000_000, 10_000
+	langs := []string{"en", "de", "fr", "es", "pt"}
+	for first := 0; first < nodes; first += batch {
+		err := g.Update(ctx, func(tx *db.Tx) error {
+			for i := first; i < first+batch; i++ {
+				err := tx.PutNode(db.Node{Key: db.Int(int64(i)), Label: "post", Properties: map[string]any{
+					"price": float64(i*7919%10_000) / 100, "lang": langs[i*31%5], "hidden": i%9 == 0, "stock": i % 100,
+					"added": time.Unix(int64(1_700_000_000+i*61), 0),
+				}})
+				if err == nil {
+					err = tx.PutEdge(i, i*7919%nodes)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := g.Compact(ctx); err != nil {
+		b.Fatal(err)
+	}
+	c := db.Cond{Of: "price", Op: "<", Value: 20}.And(db.Cond{Of: "lang", Op: "=", Value: "en"})
+	p := db.PredictOptions{For: 1, Among: db.Label("post").Where(c), Model: "resource_allocation", NoCache: true}
+	ask := func(b *testing.B) {
+		for b.Loop() {
+			if r, err := g.Predict(ctx, p); err != nil || len(r.Links) != 10 {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.Run("condition", ask)
+	p.Among = db.Label("post")
+	b.Run("none", ask)
 }

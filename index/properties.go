@@ -110,6 +110,7 @@ type properties struct {
 	by      *pages.Owner      // may change the slice changed in place
 	changed []pages.Array[*Value]
 	kept    int64 // memory of the values in changed, in bytes
+	number  int   // number of the values in changed
 }
 
 // at returns the value that a node has of a property, or none.
@@ -140,7 +141,9 @@ func (p *properties) set(by *pages.Owner, property uint16, id ID, v Value) {
 	}
 	if old := p.changed[property].At(id); old != nil {
 		p.kept -= old.Bytes()
+		p.number--
 	}
+	p.number++
 	p.kept += v.Bytes()
 	p.changed[property].Set(by, id, &v)
 }
@@ -374,6 +377,9 @@ func (s *Snapshot) Values(id ID) iter.Seq2[uint16, Value] {
 		}
 	}
 }
+
+// NumValuesSinceBase returns the number of values of properties that were set since the base.
+func (s *Snapshot) NumValuesSinceBase() int { return s.properties.number }
 
 // Having yields the values of a property, by node.
 func (s *Snapshot) Having(property uint16) iter.Seq2[ID, Value] { return s.properties.all(property) }
