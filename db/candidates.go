@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +33,7 @@ type Candidates struct {
 	seed   uint64
 	parts  *[2]Candidates // of a union, difference or intersection
 	where  *Cond          // nil: no condition
+	near   []float32      // of NEAR
 }
 
 // candidateKind is a kind of set, by its name in the query language.
@@ -46,6 +48,7 @@ const (
 	byAll        candidateKind = "ALL"
 	bySample     candidateKind = "SAMPLE"
 	bySimilarity candidateKind = "SIMILAR"
+	byVector     candidateKind = "NEAR"
 	byUnion      candidateKind = "UNION"
 	byExcept     candidateKind = "EXCEPT"
 	byIntersect  candidateKind = "INTERSECT"
@@ -119,6 +122,11 @@ func Sample(n int, seed uint64) Candidates { return Candidates{kind: bySample, n
 // it is linked to are left out.
 func Similar(n int) Candidates { return Candidates{kind: bySimilarity, n: n} }
 
+// Near returns the n nodes whose feature vectors have the largest cosine with a vector, without the
+// source and the nodes it is linked to. All vectors of the same length are compared. It is an error if
+// the vector has only zeros, a number that is not finite, or a length that no node's vector has.
+func Near(vector []float32, n int) Candidates { return Candidates{kind: byVector, near: vector, n: n} }
+
 // Union returns the nodes of both sets.
 func (c Candidates) Union(other Candidates) Candidates {
 	return Candidates{kind: byUnion, parts: &[2]Candidates{c, other}}
@@ -162,6 +170,9 @@ func (c Candidates) String() string {
 		return fmt.Sprintf("%v %s %s", c.parts[0], c.kind, right)
 	}
 	s := fmt.Sprintf("%s(%d)", c.kind, c.n)
+	if c.kind == byVector {
+		s = fmt.Sprintf("NEAR(%s, %d)", words.Count(len(c.near), "number"), c.n)
+	}
 	if c.via != nil && (c.kind == byPPR || c.kind == byHops) {
 		s += " VIA " + strings.Join(c.via, ", ")
 	}
@@ -179,7 +190,7 @@ func (c Candidates) checkSize() error {
 	if c.within < 0 {
 		return inputf("%v: want a duration above 0", c)
 	}
-	of := map[candidateKind]string{byPPR: "node", bySample: "node", bySimilarity: "node", byHops: "step"}[c.kind]
+	of := map[candidateKind]string{byPPR: "node", bySample: "node", bySimilarity: "node", byVector: "node", byHops: "step"}[c.kind]
 	if of == "" || c.n >= 1 {
 		return nil
 	}
@@ -232,10 +243,35 @@ type resolver struct {
 	candidate.Source
 	tx     *Tx
 	about  about
-	now    int64      // time of the question, in Unix seconds
-	listed []index.ID // nodes listed by key, ascending; they are offered whether or not they are linked
-	filter bool       // the set is the right part of EXCEPT or INTERSECT
+	now    int64               // time of the question, in Unix seconds
+	listed []index.ID          // nodes listed by key, ascending; they are offered whether or not they are linked
+	filter bool                // the set is the right part of EXCEPT or INTERSECT
+	side   func(index.ID) bool // whether a node may be on its side of the relation; nil: all may
+	where  []Cond              // the conditions on the present set
 	absent
+}
+
+// restrict makes Accept of what is to be true of the nodes of the present set.
+func (r *resolver) restrict() (err error) {
+	r.Accept, err = r.acceptance()
+	return err
+}
+
+// acceptance returns a function for one goroutine, like Accept.
+func (r *resolver) acceptance() (func(index.ID) bool, error) {
+	accept := r.side
+	for _, c := range r.where {
+		match, err := selector(r.View, c)
+		if err != nil {
+			return nil, err
+		}
+		if before := accept; before != nil {
+			accept = func(id index.ID) bool { return before(id) && match(id) }
+		} else {
+			accept = match
+		}
+	}
+	return accept, nil
 }
 
 // absent counts the nodes that are not among the candidates.
@@ -254,9 +290,10 @@ func (tx *Tx) candidates(
 		linked = func(id index.ID) bool { return have(id) || excluded(id) }
 	}
 	r := resolver{tx: tx, about: a, now: now, Source: candidate.Source{View: tx.view(), Start: start, Scorer: s, Walk: w, Linked: linked}}
-	if r.Accept, err = a.side(ctx, c, start.Node[0]); err != nil {
+	if r.side, err = a.side(ctx, c, start.Node[0]); err != nil {
 		return nil, out, err
 	}
+	r.Accept = r.side
 	if ids, err = r.set(ctx, c); err != nil {
 		return nil, out, err
 	}
@@ -300,6 +337,8 @@ func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err e
 		return slices.Collect(r.View.Nodes()), nil
 	case bySample:
 		return r.Sample(c.n, cmp.Or(c.seed, r.View.Meta.Seed)), nil
+	case byVector:
+		return r.near(ctx, c)
 	case bySimilarity:
 		return r.Similar(ctx, c.n, c.kinds)
 	case byUnion, byExcept, byIntersect:
@@ -315,19 +354,19 @@ func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err e
 }
 
 // restricted returns the nodes of a set that satisfy its condition, ascending.
-func (r *resolver) restricted(ctx context.Context, c Candidates) ([]index.ID, error) {
-	accept, err := selector(r.View, *c.where)
-	if err != nil {
+func (r *resolver) restricted(ctx context.Context, c Candidates) (ids []index.ID, err error) {
+	outer := r.where
+	r.where = append(slices.Clip(outer), *c.where)
+	if err := r.restrict(); err != nil {
 		return nil, err
 	}
-	outer, fails := r.Accept, func(id index.ID) bool { return !accept(id) }
-	if r.Accept = accept; outer != nil {
-		r.Accept = func(id index.ID) bool { return outer(id) && accept(id) }
-	}
 	c.where = nil
-	ids, err := r.set(ctx, c)
-	r.Accept = outer
-	return slices.DeleteFunc(ids, fails), err
+	if ids, err = r.set(ctx, c); err != nil {
+		return nil, err
+	}
+	ids = slices.DeleteFunc(ids, func(id index.ID) bool { return !r.Accept(id) })
+	r.where = outer
+	return ids, r.restrict()
 }
 
 // neighbors resolves a set of Neighbors.
@@ -369,6 +408,87 @@ func (r *resolver) via(c Candidates) (via index.Via, err error) {
 	return via, err
 }
 
+// near returns the nodes of NEAR.
+func (r *resolver) near(ctx context.Context, c Candidates) (ids []index.ID, err error) {
+	best, err := closest(ctx, r.View, c.near, c.n, func() func(index.ID) bool {
+		accept, _ := r.acceptance() // restrict has checked the conditions
+		return func(id index.ID) bool { return !r.Has(id) && !r.Linked(id) && (accept == nil || accept(id)) }
+	})
+	for _, near := range best {
+		ids = append(ids, near.ID)
+	}
+	slices.Sort(ids)
+	return ids, err
+}
+
+// closest is [candidate.Closest] with errors for a vector that has no neighbours.
+func closest(
+	ctx context.Context, v *index.Snapshot, vector []float32, n int, accept func() func(index.ID) bool,
+) ([]candidate.Near, error) {
+	zero := true
+	for i, x := range vector {
+		if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil, inputf("a vector whose number %d is %v", i, x)
+		}
+		zero = zero && x == 0
+	}
+	if zero {
+		return nil, inputf("a vector without a number other than 0 is near to nothing")
+	}
+	best, found, err := candidate.Closest(ctx, v, vector, n, accept)
+	if err == nil && !found {
+		err = inputf("no node has a vector of %s%s", words.Count(len(vector), "number"), lengths(v))
+	}
+	return best, err
+}
+
+// lengths says which lengths the vectors of a graph have.
+func lengths(v *index.Snapshot) string {
+	var all []string
+	for _, l := range v.Meta.Labels {
+		if l.Features > 0 {
+			all = append(all, fmt.Sprintf("label %q has %d", l.Name, l.Features))
+		}
+	}
+	if all == nil {
+		return ": there are no vectors"
+	}
+	return ": " + strings.Join(all, ", ")
+}
+
+// NearSeeds returns the n nodes whose feature vectors have the largest cosine with a vector, of the
+// nodes that satisfy a condition, as a set of sources: each weighs as much as its cosine. Nodes whose
+// cosine is not positive are left out. It returns ErrInput for a vector that [Near] refuses, and if no
+// node is left.
+func (tx *Tx) NearSeeds(ctx context.Context, vector []float32, n int, c Cond) (seeds Seeds, err error) {
+	if tx.ended {
+		return nil, ErrClosed
+	}
+	if n < 1 || n > maxSeeds {
+		return nil, inputf("NEAR(%d): want 1 to %d nodes", n, maxSeeds)
+	}
+	v := tx.view()
+	if _, err := selector(v, c); err != nil {
+		return nil, err
+	}
+	best, err := closest(ctx, v, vector, n, func() func(index.ID) bool {
+		match, _ := selector(v, c) // a function for each goroutine; the condition was checked
+		return match
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, near := range best {
+		if near.Cosine >= index.MinWeight {
+			seeds = append(seeds, Seed{tx.key(near.ID), near.Cosine})
+		}
+	}
+	if len(seeds) == 0 {
+		return nil, inputf("no node is near the vector")
+	}
+	return seeds, nil
+}
+
 // along returns the source with steps along some edges.
 func (r *resolver) along(via index.Via) *candidate.Source {
 	if len(via.Relations) == len(r.tx.meta().Relations) && !via.Both && via.Factors == nil {
@@ -389,12 +509,12 @@ func (r *resolver) combine(ctx context.Context, c Candidates) ([]index.ID, error
 	}
 	listed, filter := r.listed, r.filter
 	r.filter = filter || c.kind != byUnion
-	accept := r.Accept
-	if c.kind == byExcept {
-		r.Accept = nil
+	side, where, accept := r.side, r.where, r.Accept
+	if c.kind == byExcept { // what is excluded need not satisfy a condition
+		r.side, r.where, r.Accept = nil, nil, nil
 	}
 	b, err := r.set(ctx, c.parts[1])
-	r.filter, r.Accept = filter, accept
+	r.filter, r.side, r.where, r.Accept = filter, side, where, accept
 	if err != nil {
 		return nil, err
 	}

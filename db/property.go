@@ -222,7 +222,12 @@ type Cond struct {
 }
 
 // And returns the condition that both hold.
-func (c Cond) And(d Cond) Cond { return Cond{logic: "AND", parts: []Cond{c, d}} }
+func (c Cond) And(d Cond) Cond {
+	if c.Of == "" && c.logic == "" {
+		return d
+	}
+	return Cond{logic: "AND", parts: []Cond{c, d}}
+}
 
 // Or returns the condition that one of both holds.
 func (c Cond) Or(d Cond) Cond { return Cond{logic: "OR", parts: []Cond{c, d}} }

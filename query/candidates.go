@@ -40,6 +40,8 @@ func (r *run) candidateSet(s parse.Set, listed func(parse.Value) db.Key) db.Cand
 		return c.Within(r.duration(s.Within))
 	case *parse.LabelSet:
 		return db.Label(r.label(s.Label))
+	case *parse.NearSet:
+		return db.Near(r.vector(s), int(r.integer(s.Size, 1, 0))).Where(r.ofNear(s))
 	case *parse.AllSet:
 		return db.All()
 	case *parse.ParamSet:

@@ -37,7 +37,7 @@ func TestComplete(t *testing.T) {
 		{"PREDICT LINKS FOR 'a", "'a", "'ann b'"},
 		{"PREDICT LINKS FOR 'ann ", "'ann ", "'ann b'"},
 		{"PREDICT LINKS FOR 1 AM", "AM", "AMONG"},
-		{"PREDICT LINKS FOR 1 AMONG N", "N", "NEIGHBORS"},
+		{"PREDICT LINKS FOR 1 AMONG N", "N", "NEIGHBORS NEAR("},
 		{"PREDICT LINKS FOR 1 AMONG NEIGHBORS", "NEIGHBORS", "NEIGHBORS"},
 		{"PREDICT LINKS FOR 1 AMONG NEIGHBORS(2) t", "t", "top"},
 		{"PREDICT LINKS FOR 1 USING f", "f", "friends"},

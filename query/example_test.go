@@ -98,7 +98,7 @@ CHECK;`
 	}
 	// Output:
 	// INSERT EDGES 'alice' -> 'bob', 'bob' -> 'carol'
-	// 3:19: found alice, expected ALL, LABEL, "(" or a node (an integer, a 'string' or a parameter); did you mean 'alice'?
+	// 3:19: found alice, expected ALL, LABEL, NEAR, "(" or a node (an integer, a 'string' or a parameter); did you mean 'alice'?
 	// PREDICT LINKS FOR alice;
 	//                   ^
 	// CHECK

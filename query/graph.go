@@ -66,13 +66,18 @@ func putting(put func(*db.Tx, db.Node) error) runner {
 func (r *run) newNode(s *parse.Statement) db.Node {
 	n := db.Node{Key: r.key(parse.TheNode.Of(s)), Label: parse.Label.Of(s).Value, Properties: r.assignments(s)}
 	for _, v := range r.spread(parse.Features.All(s)) {
-		f := r.number(v)
-		if math.Abs(f) > math.MaxFloat32 {
-			r.refuse(v, "feature %v is not a number from -3.4e38 to 3.4e38", f)
-		}
-		n.Features = append(n.Features, float32(f))
+		n.Features = append(n.Features, r.feature(v))
 	}
 	return n
+}
+
+// feature returns a number of a feature vector.
+func (r *run) feature(v parse.Value) float32 {
+	f := r.number(v)
+	if math.Abs(f) > math.MaxFloat32 {
+		r.refuse(v, "feature %v is not a number from -3.4e38 to 3.4e38", f)
+	}
+	return float32(f)
 }
 
 // puttingEdges returns the runner of a statement that puts edges into the graph.

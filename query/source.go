@@ -19,6 +19,8 @@ func (r *run) sources(list []parse.Node) (all []source) {
 		switch n := n.(type) {
 		case parse.Seeds:
 			all = append(all, source{n, r.seeds(n)})
+		case *parse.NearSet:
+			all = append(all, source{n, r.nearSeeds(n)})
 		case parse.Value:
 			if given, isSet := r.value(n).(db.Seeds); isSet {
 				_, err := db.CheckSeeds(given)
@@ -49,6 +51,46 @@ func (r *run) seeds(s parse.Seeds) (seeds db.Seeds) {
 		r.failAt(s, err)
 	}
 	return seeds
+}
+
+// nearSeeds returns the nodes near a vector as a source.
+func (r *run) nearSeeds(n *parse.NearSet) db.Seeds {
+	vector, where := r.vector(n), r.ofNear(n)
+	size := int(r.integer(n.Size, 1, 0))
+	if r.err != nil {
+		return nil
+	}
+	seeds, err := r.tx.NearSeeds(r.ctx, vector, size, where)
+	r.failAt(n, err)
+	return seeds
+}
+
+// vector returns the vector of a NEAR.
+func (r *run) vector(n *parse.NearSet) []float32 {
+	list := r.spread(n.Vector)
+	vector := make([]float32, len(list))
+	for i, v := range list {
+		vector[i] = r.feature(v)
+	}
+	return vector
+}
+
+// ofNear returns the condition on the nodes of a NEAR.
+func (r *run) ofNear(n *parse.NearSet) (c db.Cond) {
+	if r.tx == nil && (n.Label.Value != "" || n.Where != nil) {
+		r.refuse(n, "a condition in a set needs a database: write it as a condition on the candidates")
+		return c
+	}
+	if n.Label.Value != "" {
+		if _, err := r.tx.Keys(r.label(n.Label), 0); r.fail(err) { // there is no such label
+			return c
+		}
+		c = db.Cond{Of: "label", Op: "=", Value: n.Label.Value}
+	}
+	if nodes, _ := r.split(n.Where, nil); nodes != nil {
+		c = c.And(*nodes)
+	}
+	return c
 }
 
 // weight returns the weight of an edge or of a node of a set, 1 if v is nil.

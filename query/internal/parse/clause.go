@@ -26,7 +26,7 @@ const (
 	Evaluated Clause[Name]      = "EVALUATE"
 	Explore   Clause[Name]      = "EXPLORE"
 	Features  Clause[Value]     = "FEATURES"
-	For       Clause[Node]      = "FOR" // sources: values, and [Seeds]
+	For       Clause[Node]      = "FOR" // sources: values, [Seeds] and [*NearSet]
 	ForNode   Clause[Value]     = "FOR" // where a source is a single node
 	Format    Clause[Name]      = "FORMAT"
 	From      Clause[Value]     = "FROM"

@@ -12,7 +12,7 @@ func TestExpected(t *testing.T) {
 	const node = "a node (an integer, a 'string' or a parameter)"
 	for text, want := range map[string]string{
 		"PREDICT ":                               "LINKS",
-		"PREDICT LINKS FOR ":                     `ALL|LABEL|"("|` + node,
+		"PREDICT LINKS FOR ":                     `ALL|LABEL|NEAR|"("|` + node,
 		"PREDICT LINKS FOR 1":                    `",`,
 		"RANK NODES FOR (1 ":                     `WEIGHT|",`,
 		"RANK NODES FOR (1 WEIGHT ":              "a number",

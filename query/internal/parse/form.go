@@ -50,11 +50,12 @@ func Terms() []Term { return slices.Clone(terms) }
 // conditions.
 var terms = []Term{
 	{"sets", "set [{ UNION | EXCEPT | INTERSECT } set] ...", "at most 64"},
-	{"set", "(node, ...) | NEIGHBORS [(n)] [VIA relation, ...] [WITHIN duration]\n    | PPR(n) [VIA relation, ...] | SAMPLE(n) | SIMILAR(n)\n    | LABEL name | ALL | parameter", ""},
+	{"set", "(node, ...) | NEIGHBORS [(n)] [VIA relation, ...] [WITHIN duration]\n    | PPR(n) [VIA relation, ...] | SAMPLE(n) | SIMILAR(n)\n    | near | LABEL name | ALL | parameter", ""},
+	{"near", "NEAR({ parameter | (number, ...) }, n\n    [LABEL name] [WHERE condition])", "nodes by their vectors"},
 	{"edge", "link [WEIGHT number] [AT time]", ""},
 	{"link", "node { -> | -[relation]-> } node", ""},
 	{"relation", "name", "SHOW RELATIONS lists them"},
-	{"source", "node | (seed, ...)", "a set is one question"},
+	{"source", "node | (seed, ...) | near", "a set is one question"},
 	{"seed", "node [WEIGHT number]", "1 by default, from 2^-40 to 2^40"},
 	{"model", "name [VERSION n]", "SHOW MODELS lists them"},
 	{"policy", "name", "SHOW POLICIES lists them"},

@@ -152,7 +152,7 @@ func (g *generator) sets() Set {
 }
 
 func (g *generator) set() Set {
-	switch rapid.IntRange(0, 7).Draw(g.t, "set") {
+	switch rapid.IntRange(0, 8).Draw(g.t, "set") {
 	case 0:
 		return &ListSet{Nodes: several(g, 1, g.node)}
 	case 1:
@@ -167,6 +167,8 @@ func (g *generator) set() Set {
 		return &SizedSet{Function: SetSample, Size: g.count()}
 	case 6:
 		return &SizedSet{Function: SetSimilar, Size: g.count()}
+	case 7:
+		return g.near()
 	}
 	return &ParamSet{g.param().(Param)}
 }
@@ -184,7 +186,28 @@ func (g *generator) edge() Edge {
 	return e
 }
 
+// near draws the nodes near a vector.
+func (g *generator) near() *NearSet {
+	s := new(NearSet)
+	if g.maybe() {
+		s.Vector = several(g, 1, func() Value { return g.oneOf(g.int, g.float) })
+	} else {
+		s.Vector = []Value{g.param()}
+	}
+	s.Size = g.count()
+	if g.maybe() {
+		s.Label = g.name()
+	}
+	if g.maybe() {
+		s.Where = g.condition(1)
+	}
+	return s
+}
+
 func (g *generator) source() Node {
+	if g.maybe() {
+		return g.near()
+	}
 	if g.maybe() {
 		return g.node()
 	}

@@ -169,6 +169,7 @@ const (
 	aCount    = "a positive integer"
 	aTime     = "a time (seconds since 1970, or a string like '2006-01-02')"
 	aSet      = "a set"
+	aVector   = "a parameter"
 )
 
 // value consumes a token of any of the symbols, or a parameter.

@@ -2,8 +2,8 @@ package parse
 
 import "fmt"
 
-// Set is a set of candidates: [*ListSet], [*SizedSet], [*LabelSet], [*AllSet], [*ParamSet] or
-// [*Combination].
+// Set is a set of candidates: [*ListSet], [*SizedSet], [*LabelSet], [*NearSet], [*AllSet],
+// [*ParamSet] or [*Combination].
 type Set interface {
 	Node
 	set()
@@ -41,6 +41,16 @@ type LabelSet struct {
 	Label Name
 }
 
+// NearSet is the nodes whose feature vectors are near to a vector. It is a set of candidates, or of
+// sources.
+type NearSet struct {
+	Pos
+	Vector []Value   // Int, Float or Param; a single Param may stand for the whole vector
+	Size   Value     // Int, at least 1, or Param
+	Label  Name      // of the nodes; the zero Name means any
+	Where  Condition // on the nodes; nil means none
+}
+
 // AllSet is every node.
 type AllSet struct{ Pos }
 
@@ -69,6 +79,7 @@ func (*ListSet) set()     {}
 func (*SizedSet) set()    {}
 func (*LabelSet) set()    {}
 func (*AllSet) set()      {}
+func (*NearSet) set()     {}
 func (*ParamSet) set()    {}
 func (*Combination) set() {}
 
@@ -85,6 +96,21 @@ func (s *SizedSet) String() string {
 }
 func (s *LabelSet) String() string { return "LABEL " + s.Label.String() }
 func (s *AllSet) String() string   { return "ALL" }
+
+func (s *NearSet) String() string {
+	vector := join(s.Vector)
+	if _, whole := s.Vector[0].(Param); !whole || len(s.Vector) > 1 {
+		vector = "(" + vector + ")"
+	}
+	text := "NEAR(" + vector + ", " + s.Size.String()
+	if s.Label.Value != "" {
+		text += " LABEL " + s.Label.String()
+	}
+	if s.Where != nil {
+		text += " WHERE " + s.Where.String()
+	}
+	return text + ")"
+}
 
 func (s *Combination) String() string {
 	return s.Left.String() + " " + string(s.Operator) + " " + s.Right.String()
@@ -150,6 +176,8 @@ func (p *parser) set() Set {
 		}
 	}
 	switch {
+	case p.keyword("NEAR"):
+		return p.near(pos)
 	case p.tok.symbol == lparen:
 		return &ListSet{pos, listed(p, p.node)}
 	case p.tok.symbol == param:
@@ -161,6 +189,27 @@ func (p *parser) set() Set {
 	}
 	p.need(p.miss("a list (node, ...)") || p.miss("a parameter"))
 	return &AllSet{pos}
+}
+
+// near parses what follows NEAR.
+func (p *parser) near(pos Pos) *NearSet {
+	s := &NearSet{Pos: pos}
+	p.need(p.is(lparen))
+	if p.tok.symbol == lparen || p.miss(`"("`) {
+		s.Vector = listed(p, p.number)
+	} else {
+		s.Vector = []Value{p.value(aVector)}
+	}
+	p.need(p.is(comma))
+	s.Size = p.count()
+	if p.keyword("LABEL") {
+		s.Label = p.name(ALabel)
+	}
+	if p.keyword("WHERE") {
+		s.Where = p.condition(0)
+	}
+	p.need(p.is(rparen))
+	return s
 }
 
 // size parses a count in parentheses.

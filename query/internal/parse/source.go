@@ -17,8 +17,11 @@ func (s Seeds) String() string { return "(" + join(s.Nodes) + ")" }
 
 func (s Seed) String() string { return s.Node.String() + optional(" WEIGHT ", s.Weight) }
 
-// source parses a node or a set of sources.
+// source parses a node, a set of sources, or the nodes near a vector.
 func (p *parser) source() Node {
+	if pos := p.tok.pos; p.keyword("NEAR") {
+		return p.near(pos)
+	}
 	if pos := p.tok.pos; p.tok.symbol == lparen || p.miss(`"("`) {
 		return Seeds{pos, listed(p, p.seed)}
 	}
