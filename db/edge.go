@@ -594,7 +594,9 @@ type GonumNode = gonum.Node
 // write while it is in use. It is valid until the transaction ends. Nodes are [GonumNode]s.
 //
 // Weights are the stored ones. Algorithms that take weights as lengths, such as shortest paths,
-// therefore treat a strong link as a long way. A self-loop is an edge. A node without a self-loop
+// therefore treat a strong link as a long way. Edges of several relations between two nodes are one
+// edge with the sum of their weights; in a transaction of [Tx.Via] the graph has the edges of its
+// relations only. A self-loop is an edge. A node without a self-loop
 // has weight 0 to itself, and nodes without an edge between them have weight +Inf.
 func (tx *Tx) Gonum() graph.Weighted { return gonum.New(tx.view(), tx.key) }
 

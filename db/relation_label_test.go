@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/graph"
+
 	"kith/db"
 	"kith/db/dbtest"
 )
@@ -251,5 +253,37 @@ func TestRelationAlone(t *testing.T) {
 		}
 		_, err := tx.Edge(5, 30, db.Via("likes"))
 		return err
+	}))
+}
+
+// The graph for gonum joins the edges of several relations, or has those of one.
+func TestRelationGonum(t *testing.T) {
+	t.Parallel()
+	g := open(t, "", &db.Options{InMemory: true})
+	defer func() { must(t, g.Close()) }()
+	must(t, g.Update(context.Background(), readers))
+	must(t, g.View(context.Background(), func(tx *db.Tx) error {
+		count := func(tx *db.Tx) (n int, weight float64) {
+			all := tx.Gonum().(interface{ WeightedEdges() graph.WeightedEdges }).WeightedEdges()
+			for all.Next() {
+				n, weight = n+1, weight+all.WeightedEdge().Weight()
+			}
+			return n, weight
+		}
+		if n, weight := count(tx); n != 7 || weight != 7 {
+			t.Errorf("%d edges of weight %v, want 7", n, weight)
+		}
+		err := tx.Assuming([]db.Edge{{Src: db.Str("uma"), Dst: db.Str("p3"), Relation: "reads", Weight: 2}}, func(tx *db.Tx) error {
+			if n, weight := count(tx); n != 7 || weight != 9 {
+				t.Errorf("%d edges of weight %v, want 7 of 9", n, weight)
+			}
+			return nil
+		})
+		return errors.Join(err, tx.Via(db.Part{Relations: []string{"reads"}}, func(tx *db.Tx) error {
+			if n, weight := count(tx); n != 4 || weight != 4 {
+				t.Errorf("%d edges of weight %v of one relation, want 4", n, weight)
+			}
+			return nil
+		}))
 	}))
 }

@@ -284,3 +284,16 @@ func FuzzModelEntry(f *testing.F) {
 		}
 	})
 }
+
+// There are at most 65,535 relations with a name.
+func TestTooManyRelations(t *testing.T) {
+	t.Parallel()
+	m := soundMeta()
+	m.Relations = make([]Relation, MaxRelations)
+	if n, err := m.addRelation(Relation{Name: "last"}); n != MaxRelations || err != nil {
+		t.Errorf("the last relation is number %d, %v", n, err)
+	}
+	if _, err := m.addRelation(Relation{Name: "more"}); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("one more: %v", err)
+	}
+}

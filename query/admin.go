@@ -51,6 +51,9 @@ func (r *run) showStats(*parse.Statement) {
 		r.rows.add("nodes labelled otherwise", others)
 		r.rows.note("these are the %d labels with the most nodes; SHOW LABELS lists all", fewLabels)
 	}
+	if all, err := r.tx.Relations(); !r.fail(err) && len(all) > 1 {
+		r.rows.add("relations", int64(len(all)-1))
+	}
 	r.rows.add("models", int64(s.Models))
 	r.rows.add("graph version", int64(s.Version))
 	if s.Follower {

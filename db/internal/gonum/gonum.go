@@ -124,12 +124,29 @@ func (g weightedGraph) Weight(x, y int64) (w float64, ok bool) {
 	return math.Inf(1), false
 }
 
-// WeightedEdges returns an iterator over the edges, each once.
+// WeightedEdges returns an iterator over the edges, each once. Edges of several relations between two
+// nodes are one edge.
 func (g weightedGraph) WeightedEdges() graph.WeightedEdges {
-	if g.v.Meta.Edges == 0 {
+	n := g.numEdges()
+	if n == 0 {
 		return graph.Empty
 	}
-	return &edges{g: g}
+	return &edges{g: g, count: n}
+}
+
+// numEdges returns the number of edges, where those of several relations between two nodes are one.
+func (g weightedGraph) numEdges() (n int64) {
+	if len(g.v.Meta.Relations) == 1 {
+		return g.v.Meta.Edges
+	}
+	for u := range index.ID(g.v.Graph.NumNodes()) {
+		row, _ := g.v.Graph.Out(u)
+		if n += int64(len(row)); !g.v.Graph.Directed() {
+			before, _ := slices.BinarySearch(row, u)
+			n -= int64(before)
+		}
+	}
+	return n
 }
 
 func (g undirectedGraph) EdgeBetween(x, y int64) graph.Edge { return g.Edge(x, y) }
@@ -155,6 +172,7 @@ func (g directedGraph) To(id int64) graph.Nodes {
 // An undirected edge is stored with its end of the smaller number.
 type edges struct {
 	g      weightedGraph
+	count  int64
 	seen   int64      // number of edges visited, including the present one
 	next   index.ID   // node after the node of row
 	row    []index.ID // row of the present edge
@@ -187,6 +205,6 @@ func (e *edges) WeightedEdge() graph.WeightedEdge {
 	return e.g.edge(e.next-1, e.row[e.at], weight)
 }
 
-func (e *edges) Len() int { return int(e.g.v.Meta.Edges - e.seen) }
+func (e *edges) Len() int { return int(e.count - e.seen) }
 
-func (e *edges) Reset() { *e = edges{g: e.g} }
+func (e *edges) Reset() { *e = edges{g: e.g, count: e.count} }

@@ -13,19 +13,28 @@ import (
 
 // description is the answer of describe.
 type description struct {
-	Nodes    int64     `json:"nodes"`
-	Links    int64     `json:"links"`
-	Directed bool      `json:"directed"`
-	Labels   []label   `json:"labels"`
-	Models   []learner `json:"models"`
-	Examples []example `json:"example_nodes"`
-	Try      []string  `json:"statements_to_try"`
-	Advice   []string  `json:"advice"`
+	Nodes    int64   `json:"nodes"`
+	Links    int64   `json:"links"`
+	Directed bool    `json:"directed"`
+	Labels   []label `json:"labels"`
+	// Relations are empty if the links have none.
+	Relations []relation `json:"relations"`
+	Models    []learner  `json:"models"`
+	Examples  []example  `json:"example_nodes"`
+	Try       []string   `json:"statements_to_try"`
+	Advice    []string   `json:"advice"`
 }
 
 type label struct {
 	Label string `json:"label"`
 	Nodes int64  `json:"nodes"`
+}
+
+type relation struct {
+	Relation string `json:"relation"`
+	Links    int64  `json:"links"`
+	Directed bool   `json:"directed"`
+	Exclude  bool   `json:"exclude"`
 }
 
 type learner struct {
@@ -53,6 +62,13 @@ func descriptionSchema() schema {
 		{name: "directed", is: aFlag, required: true, meaning: "whether links have a direction"},
 		{name: "labels", is: objectList, required: true, meaning: `the labels with the most nodes; "" stands for nodes without a label`,
 			members: []field{labelName, {name: "nodes", is: anInt, required: true}}},
+		{name: "relations", is: objectList, required: true, meaning: `the relations of links, the first ones of many; "" stands for links without one`,
+			members: []field{
+				{name: "relation", is: aText, required: true},
+				{name: "links", is: anInt, required: true},
+				{name: "directed", is: aFlag, required: true},
+				{name: "exclude", is: aFlag, required: true, meaning: "whether nodes that it joins are no candidates of each other, as after a block"},
+			}},
 		{name: "models", is: objectList, required: true, members: []field{
 			{name: "model", is: aText, required: true},
 			{name: "version", is: anInt, required: true},
@@ -76,7 +92,7 @@ const (
 )
 
 func (c *call) describe() (answer, error) {
-	d := &description{Labels: []label{}, Models: []learner{}, Examples: []example{}, Try: []string{}, Advice: []string{}}
+	d := &description{Labels: []label{}, Relations: []relation{}, Models: []learner{}, Examples: []example{}, Try: []string{}, Advice: []string{}}
 	s, err := c.DB.Stats()
 	if err != nil {
 		return nil, err
@@ -87,6 +103,15 @@ func (c *call) describe() (answer, error) {
 		d.Labels = append(d.Labels, label{l.Name, l.Nodes})
 	}
 	err = c.DB.View(c.ctx, func(tx *db.Tx) error {
+		all, err := tx.Relations()
+		if err != nil {
+			return err
+		}
+		if len(all) > 1 {
+			for _, r := range all[:min(len(all), describedLabels)] {
+				d.Relations = append(d.Relations, relation{r.Name, r.Edges, r.Directed, r.Exclude})
+			}
+		}
 		for _, m := range tx.Models() {
 			d.Models = append(d.Models, learner{m.Name, m.Version, m.Policy, m.Answers, m.Trained, m.Rounds})
 		}
@@ -152,6 +177,9 @@ func (d *description) String() string {
 	fmt.Fprintf(&b, "%s, %s, %s\n", words.Count(d.Nodes, "node"), words.Count(d.Links, "link"), kind)
 	for _, l := range d.Labels {
 		fmt.Fprintf(&b, "label %q: %s\n", l.Label, words.Count(l.Nodes, "node"))
+	}
+	for _, r := range d.Relations {
+		fmt.Fprintf(&b, "relation %q: %s, directed %t, excluding %t\n", r.Relation, words.Count(r.Links, "link"), r.Directed, r.Exclude)
 	}
 	for _, m := range d.Models {
 		fmt.Fprintf(&b, "model %s: version %d, policy %s, trained %t, answers where no model is named %t, %s learned\n",

@@ -29,6 +29,43 @@ func modelField() field {
 		"preferential_attachment, jaccard, katz, ppr. Absent: the model that describe marks with answers, or without one a network trained on other graphs"}
 }
 
+// relationField returns the argument that names the relation of links.
+func relationField(what string) field {
+	return field{name: "relation", is: aText, meaning: what + ", such as likes; describe lists the relations. Absent: all relations together"}
+}
+
+// inverseField returns the argument that asks for the sources of a relation.
+func inverseField() field {
+	return field{name: "inverse", is: aFlag, byDefault: false, meaning: "with a relation: rank the nodes that links of it may come from"}
+}
+
+// viaField returns the argument that names the relation whose links are followed.
+func viaField() field { return relationField("follow only links of this relation") }
+
+// relation returns an argument of [relationField] as a statement writes it after a word, or "".
+func (c *call) relation(word string) string {
+	if name := c.text("relation"); name != "" {
+		return word + `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+	}
+	return ""
+}
+
+// links returns PREDICT LINKS with the relation that the call names.
+func (c *call) links() string {
+	if c.flag("inverse") {
+		return "PREDICT LINKS" + c.relation(" INVERSE ")
+	}
+	return "PREDICT LINKS" + c.relation(" ")
+}
+
+// arrow returns the arrow of a link of the relation that the call names.
+func (c *call) arrow() string {
+	if relation := c.relation(" -["); relation != "" {
+		return relation + "]-> "
+	}
+	return " -> "
+}
+
 // candidateFields returns the arguments that select candidates.
 func candidateFields() []field {
 	return []field{
@@ -70,7 +107,7 @@ func predictingTools() []tool {
 			name: "predict_links", title: "Predict links of a node", run: (*call).predictLinks,
 			meaning: `Ranks the nodes that a node is most likely to be linked to next. Nodes that it is linked to already are left out. A higher score is better; a note says which model answered. Example: {"node": "ann", "depth": 2, "top": 5} ranks the friends of friends of "ann". Use why for one of the targets, and evaluate to learn how reliable such rankings are.`,
 			arguments: slices.Concat([]field{nodeField("node", "the node whose links are predicted")}, candidateFields(),
-				[]field{modelField(), topField(10, 100)}),
+				[]field{relationField("predict links of this relation"), inverseField(), modelField(), topField(10, 100)}),
 			columns: slices.Concat([]field{nodeColumn("target"), {name: "rank", is: anInt, meaning: "from 1"}}, scoreColumns(),
 				[]field{{name: "label", is: aText, meaning: "of the target"}}),
 		},
@@ -78,7 +115,7 @@ func predictingTools() []tool {
 			name: "why", title: "Explain a predicted link", run: (*call).why,
 			meaning: `Explains the score of one link that does or does not exist yet. The rows are parts: score (the score, its rank among the candidates and what it is made of), input (what the model read about the two nodes; adds is how much that raised or lowered the score, in the unit that the row "sum: ..." names), pagerank, and path (the ways that lead from source to target, with their share of pagerank). Example: {"source": "ann", "target": "dan"}.`,
 			arguments: slices.Concat([]field{nodeField("source", "where the link begins"), nodeField("target", "where it ends")},
-				candidateFields(), []field{modelField()}),
+				candidateFields(), []field{relationField("explain a link of this relation"), modelField()}),
 			columns: []field{
 				{name: "part", is: aText, meaning: "score, input, pagerank or path"},
 				{name: "name", is: aText},
@@ -98,7 +135,7 @@ func lookingTools() []tool {
 			meaning: `Lists the nodes that a node is linked to, and with depth 2 or more those that are reached by that many links, the nearest first. In a directed graph links are followed in their direction. Example: {"node": 7, "depth": 1, "top": 20}.`,
 			arguments: []field{
 				nodeField("node", "the node to begin with"),
-				{name: "depth", is: anInt, low: 1, high: 6, byDefault: int64(1), meaning: "the largest number of links on the way"}, topField(20, 500),
+				{name: "depth", is: anInt, low: 1, high: 6, byDefault: int64(1), meaning: "the largest number of links on the way"}, viaField(), topField(20, 500),
 			},
 			columns: []field{
 				nodeColumn("target"), {name: "depth", is: anInt, meaning: "number of links on the shortest way"},
@@ -110,7 +147,7 @@ func lookingTools() []tool {
 			name: "rank_nodes", title: "Rank nodes by personalised PageRank", run: (*call).rankNodes,
 			meaning: `Ranks all nodes by how close they are to some nodes: by personalised PageRank, the share of time that a random walk spends at a node if it keeps returning to the given ones. Linked nodes and the given nodes themselves are ranked too. Scores of all nodes add up to 1. Example: {"nodes": ["ann", 7], "top": 10}.`,
 			arguments: []field{
-				{name: "nodes", is: nodeList, low: 1, high: 100, required: true, meaning: "where the walk begins; each is " + nodeHelp}, topField(10, 500),
+				{name: "nodes", is: nodeList, low: 1, high: 100, required: true, meaning: "where the walk begins; each is " + nodeHelp}, viaField(), topField(10, 500),
 			},
 			columns: []field{
 				nodeColumn("node"), {name: "rank", is: anInt, meaning: "from 1"},
@@ -131,6 +168,7 @@ func evaluateTool() tool {
 			{name: "nodes", is: anInt, low: 1, high: 2000, byDefault: int64(100), meaning: "number of nodes, drawn at random, whose links are predicted"},
 			{name: "hidden", is: aNumber, low: 0.001, high: 0.5, byDefault: 0.1, meaning: "share of the links that are hidden"},
 			{name: "depth", is: anInt, low: 2, high: 4, byDefault: int64(2), meaning: "candidates are the nodes at most this many links away; 3 where links join nodes of two kinds, such as users and items"},
+			relationField("hide and predict links of this relation"), inverseField(),
 		},
 		columns: append([]field{{name: "model", is: aText}}, metrics()...),
 	}
@@ -222,13 +260,13 @@ const certain = " WITH (until = certain)"
 
 func (c *call) predictLinks() (answer, error) {
 	among, set := c.among()
-	text := fmt.Sprintf("PREDICT LINKS FOR ?%s%s TOP %d RETURN %s%s",
-		among, c.using(), c.integer("top"), strings.Join(names(c.tool.columns), ", "), certain)
+	text := fmt.Sprintf("%s FOR ?%s%s TOP %d RETURN %s%s",
+		c.links(), among, c.using(), c.integer("top"), strings.Join(names(c.tool.columns), ", "), certain)
 	return c.asked(text, append([]any{c.node("node")}, set...)...)
 }
 
 func (c *call) neighbors() (answer, error) {
-	a, err := c.asked(fmt.Sprintf("NEIGHBORS OF ? DEPTH %d", c.integer("depth")), c.node("node"))
+	a, err := c.asked(fmt.Sprintf("NEIGHBORS OF ?%s DEPTH %d", c.relation(" VIA "), c.integer("depth")), c.node("node"))
 	return c.columnsOnly(a), err
 }
 
@@ -238,7 +276,7 @@ func (c *call) rankNodes() (answer, error) {
 	if len(list) > 1 {
 		sources = "(" + sources + ")" // one walk that begins at all of them
 	}
-	a, err := c.asked(fmt.Sprintf("RANK NODES FOR %s TOP %d", sources, c.integer("top")), list...)
+	a, err := c.asked(fmt.Sprintf("RANK NODES FOR %s%s TOP %d", sources, c.relation(" VIA "), c.integer("top")), list...)
 	return c.columnsOnly(a), err
 }
 
@@ -266,7 +304,7 @@ const whyInputs = 12
 
 func (c *call) why() (answer, error) {
 	among, set := c.among()
-	r, err := c.ask(math.MaxInt32, "WHY ? -> ?"+among+c.using()+certain, append([]any{c.node("source"), c.node("target")}, set...)...)
+	r, err := c.ask(math.MaxInt32, "WHY ?"+c.arrow()+"?"+among+c.using()+certain, append([]any{c.node("source"), c.node("target")}, set...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -312,8 +350,8 @@ func metrics() []field {
 }
 
 func (c *call) evaluate() (answer, error) {
-	text := fmt.Sprintf("EVALUATE PREDICT LINKS FOR SAMPLE(%d) AMONG NEIGHBORS(%d)%s ON HOLDOUT %g",
-		c.integer("nodes"), c.integer("depth"), c.using(), c.number("hidden"))
+	text := fmt.Sprintf("EVALUATE %s FOR SAMPLE(%d) AMONG NEIGHBORS(%d)%s ON HOLDOUT %g",
+		c.links(), c.integer("nodes"), c.integer("depth"), c.using(), c.number("hidden"))
 	r, err := c.ask(math.MaxInt32, text)
 	if err != nil {
 		return nil, err

@@ -19,6 +19,7 @@ func writingTools() []tool {
 				nodeField("source", "where the link begins"), nodeField("target", "where it ends"),
 				{name: "reward", is: aNumber, low: 0, high: 1, required: true, meaning: "1 if the link was made or accepted, 0 if not, or a value between"},
 				{name: "insert", is: aFlag, byDefault: false, meaning: "with a reward of 1, add the link to the graph too"},
+				relationField("the link is of this relation"),
 				{name: "model", is: aText, meaning: "a model that describe lists. Absent: the model that describe marks with answers"},
 			},
 			columns: []field{
@@ -32,6 +33,7 @@ func writingTools() []tool {
 			arguments: []field{
 				{name: "links", is: objectList, meaning: "links to add", members: []field{
 					nodeField("source", "where the link begins"), nodeField("target", "where it ends"),
+					{name: "relation", is: aText, meaning: "what the link means, such as likes; a relation that does not exist is made. Absent: the relation without a name"},
 					{name: "weight", is: aNumber, byDefault: 1.0, meaning: "strength of the link"},
 					{name: "time", is: anInt, meaning: "when the link was made, in seconds since 1970"},
 				}},
@@ -49,7 +51,7 @@ func writingTools() []tool {
 }
 
 func (c *call) observe() (answer, error) {
-	text := "OBSERVE ? -> ? = ?" + c.using()
+	text := "OBSERVE ?" + c.arrow() + "? = ?" + c.using()
 	if c.flag("insert") {
 		text += " AND INSERT"
 	}
@@ -89,11 +91,11 @@ func (c *call) put(tx *db.Tx) error {
 		}
 	}
 	for i, l := range c.objects("links") {
-		e := db.Edge{Src: l.node("source"), Dst: l.node("target"), Weight: float32(l.number("weight"))}
+		e := db.Edge{Src: l.node("source"), Dst: l.node("target"), Relation: l.text("relation"), Weight: float32(l.number("weight"))}
 		if at, given := l["time"].(int64); given {
 			e.Time = time.Unix(at, 0)
 		}
-		if err := tx.PutEdge(e.Src, e.Dst, db.Weight(e.Weight), db.At(e.Time)); err != nil {
+		if err := tx.PutEdge(e.Src, e.Dst, db.Via(e.Relation), db.Weight(e.Weight), db.At(e.Time)); err != nil {
 			return fmt.Errorf("links[%d]: %w", i, err)
 		}
 	}
