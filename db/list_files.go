@@ -272,7 +272,7 @@ func (s *scratch) remove() {
 
 // ListOptions says how a list is written. The zero value writes CSV.
 type ListOptions struct {
-	Format edgelist.Format // CSV, TSV, SNAP, which separates fields by blanks, NTriples for edges, or Parquet; zero means CSV
+	Format edgelist.Format // CSV, TSV, SNAP, which separates fields by blanks, NTriples or JSONLines for edges, or Parquet; zero means CSV
 	Tables edgelist.Tables // writes Parquet files: a parquet.Format; nil means that they are refused
 	// Progress, if not nil, is called regularly with the number of lines written.
 	Progress func(lines int64)

@@ -47,10 +47,10 @@ const (
 is an edge list of the SNAP collection (two keys per line, separated by blanks, with an
 optional relation, weight or time), CSV or TSV with or without a header, lists of a node and all nodes
 that it links to (--format lists), Matrix Market, a NumPy array
-of two or three columns (.npy, .npz), the links of a split (.pt), N-Triples (.nt), or Parquet;
-plain, gzip, zstd or bzip2. The format is detected from the first bytes. A file may be - for standard input, a
+of two or three columns (.npy, .npz), the links of a split (.pt), N-Triples (.nt), lines of
+JSON (.jsonl), or Parquet; plain, gzip, zstd or bzip2. The format is detected from the first bytes. A file may be - for standard input, a
 URL, or a folder of the Open Graph Benchmark, whose labels, features, relations, weights and
-years are loaded too. Other formats, such as GraphML, DOT, JSON or a pointer of Git LFS, are refused
+years are loaded too. Other formats, such as GraphML, DOT or a pointer of Git LFS, are refused
 with an error that says what to do instead. Notes name what was not read: columns, arrays
 of a .npz or .pt file, files of a folder.
 
@@ -131,7 +131,7 @@ func (l *load) flags(cmd *cobra.Command) {
 	parsed := func(name, usage string, to encoding.TextUnmarshaler) {
 		f.Func(name, usage, func(text string) error { return to.UnmarshalText([]byte(text)) })
 	}
-	parsed("format", "format of the files: snap, csv, tsv, mtx, npy, npz, pt, parquet, nt, lists or ogb, a folder (default: detected)", &l.options.Format)
+	parsed("format", "format of the files: snap, csv, tsv, mtx, npy, npz, pt, parquet, nt, jsonl, lists or ogb, a folder (default: detected)", &l.options.Format)
 	f.Func("columns", "columns: src, relation, dst, weight and time in their order, as src,dst,time, or their names: src=user_id,dst=item_id,time=at (default: detected)", l.options.SetColumns)
 	parsed("times", "format of times: s, ms, us or ns since 1970, rfc3339, datetime, date, year or rfc2822 (default: detected)", &l.options.Times)
 	parsed("repeats", "weight of a repeated edge: last, sum, count (its lines) or error (default: last)", &l.options.Repeats)

@@ -10,12 +10,13 @@
 //
 // Text is in the format of the SNAP collection (snap.stanford.edu/data): an edge a line, with
 // spaces or tabs between columns. CSV and TSV are tables, with commas, semicolons, bars, tabs or ::
-// between columns (RFC 4180). N-Triples and N-Quads are statements: the relation of an edge is the
-// predicate, and a note counts the statements about a literal, which are no edges. In the format
-// lists, each line holds a node and all nodes that it
-// links to. Blank lines, lines that end with CRLF or with a carriage return alone, byte order marks
-// and a last line without an end are accepted. A [Dialect] says how a text is divided; what it
-// leaves open is detected from the first lines, and a note says so if another reading is plausible:
+// between columns (RFC 4180). Lines of JSON are objects, whose members are the columns. N-Triples
+// and N-Quads are statements: the relation of an edge is the predicate, and a note counts the
+// statements about a literal, which are no edges. In the format lists, each line holds a node and
+// all nodes that it links to. Blank lines, lines that end with CRLF or with a carriage return
+// alone, byte order marks and a last line without an end are accepted. A [Dialect] says how a text
+// is divided; what it leaves open is detected from the first lines, and a note says so if another
+// reading is plausible:
 //
 //   - Lines that begin with # or % are comments, unless at least as many of the first lines begin
 //     so as do not, and have as many columns, or unless they have as many columns as a table with a
@@ -37,9 +38,10 @@
 // hold the weights, relations and times of the edges, and a note names all arrays that are not
 // read.
 //
-// Some forty other formats, such as GraphML, DOT, JSON, UTF-16, HDF5 or a pointer of Git LFS, are
-// rejected with an error that names the format and what to do instead, unless Options.Format is
-// given. They are recognized by their first bytes, and only if these cannot be an edge list.
+// Some forty other formats, such as GraphML, DOT, a document of JSON, UTF-16, HDF5 or a pointer of
+// Git LFS, are rejected with an error that names the format and what to do instead, unless
+// Options.Format is given. They are recognized by their first bytes, and only if these cannot be an
+// edge list.
 //
 // The first two columns are the ends of the edge. A [Token] in the canonical spelling of an int64
 // is an integer, anything else is a string: 7 is an integer; 007, +7, -0 and 9223372036854775808

@@ -33,11 +33,12 @@ const (
 	Parquet             // a table, read and written by Options.Tables
 	Lists               // a node and all nodes that it links to on each line
 	NTriples            // statements of RDF, as N-Triples or N-Quads
+	JSONLines           // an object of JSON on each line
 )
 
 // formats returns the names of the values of Format.
 func formats() []string {
-	return []string{"auto", "snap", "csv", "tsv", "mtx", "npy", "npz", "pt", "ogb", "parquet", "lists", "nt"}
+	return []string{"auto", "snap", "csv", "tsv", "mtx", "npy", "npz", "pt", "ogb", "parquet", "lists", "nt", "jsonl"}
 }
 
 // Formats returns the names of the formats that a user can choose.

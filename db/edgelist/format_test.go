@@ -251,7 +251,7 @@ func TestReadForeign(t *testing.T) {
 		"\xff\xfe1\x00 \x002\x00":       "UTF-16",
 		"\xfd7zXZ\x00 and so on":        "packed with xz",
 		string(zip(string(zip("1 2")))): "packed twice",
-		`{"source": 1, "target": 2}`:    "JSON",
+		`{"nodes": [], "links": []}`:    "JSON",
 		"\n [[1, 2], [3, 4]]":           "JSON",
 		"<!DOCTYPE html>\n":             "HTML",
 		"PAR1\x15\x00..":                "Parquet",

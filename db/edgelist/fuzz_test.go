@@ -19,6 +19,7 @@ func FuzzRead(f *testing.F) {
 			f.Add([]byte(text), columns, 0)
 		}
 		f.Add([]byte(text), 0, int(CSV))
+		f.Add([]byte("{\"source\": 1, \"target\": \"b\", \"rel\": null}\n{\"source\": [], \"weight\": -1}\n"), 0, int(JSONLines))
 		f.Add([]byte("<a> <b> <\\u0041> .\n<a> <b> \"c\\\"\"@en .\n_:a <b> _:c <d> . # e\n"), 0, int(NTriples))
 		f.Add([]byte(text), 0, int(Torch))
 	}

@@ -282,5 +282,5 @@ func extensions(name string) (f Format, packing string) {
 	case ".gz", ".zst", ".bz2":
 		name, packing = strings.TrimSuffix(name, ext), ext
 	}
-	return map[string]Format{".csv": CSV, ".tsv": TSV, ".tab": TSV, ".txt": SNAP, ".nt": NTriples, ".parquet": Parquet}[path.Ext(name)], packing
+	return map[string]Format{".csv": CSV, ".tsv": TSV, ".tab": TSV, ".txt": SNAP, ".nt": NTriples, ".jsonl": JSONLines, ".parquet": Parquet}[path.Ext(name)], packing
 }

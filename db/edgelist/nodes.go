@@ -119,7 +119,7 @@ func newNodes(r io.Reader, o Options, values nodeValues) (*Nodes, error) {
 		return &Nodes{m.nodes(values.row), &Detected{Format: NPY}}, nil
 	case Parquet:
 		return newTableNodes(in, o, values)
-	case MatrixMarket, NPZ, Torch, NTriples:
+	case MatrixMarket, NPZ, Torch, NTriples, JSONLines:
 		return nil, fmt.Errorf("edgelist: %v is no format of labels or features", o.Format)
 	}
 	t := &nodeText{text: text{lines: newLines(in), keys: true}, keyless: o.Keyless, value: values.text}

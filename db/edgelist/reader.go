@@ -205,6 +205,8 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 		of, err = newLists(in, o)
 	case NTriples:
 		of, err = newStatements(in, o)
+	case JSONLines:
+		of, err = newObjects(in, o)
 	default:
 		of, err = newText(in, o)
 	}
@@ -246,7 +248,12 @@ func open(r io.Reader, o *Options) (*bufio.Reader, error) {
 	}
 	if o.Format == AnyFormat {
 		head, _ := in.Peek(foreign.Bytes)
-		if o.Format = detect(head); o.Format == AnyFormat {
+		o.Format = detect(head)
+		switch {
+		case o.Format != AnyFormat:
+		case isObjects(head, o.Names):
+			o.Format = JSONLines
+		default:
 			return in, foreignError(head)
 		}
 	}

@@ -239,3 +239,32 @@ func TestStatements(t *testing.T) {
 		}
 	}
 }
+
+// Lines of JSON are recognized by their names. Columns are members, in any order.
+func TestObjects(t *testing.T) {
+	t.Parallel()
+	names := Names{Src: "a", Dst: "b", Relation: "verb"}
+	for _, c := range []struct {
+		text string
+		o    Options
+		want string
+	}{
+		{`{"source": 1, "target": "bob", "relation": "likes", "weight": 2, "time": 1700000000}` + "\n\n" + `{"weight":0.5,"target":"x \"y\"","source":"7"}` + "\n", Options{},
+			`jsonl; 1>"bob" r=likes w=2 t=1700000000; 7>"x \"y\"" w=0.5; edges without a time, which is missing or 0: 1`},
+		{`{"user_id": 5, "item_id": 6, "type": "view", "tags": ["a"], "created_at": "2020-01-01T00:00:00Z"}` + "\n", Options{}, "jsonl; 5>6 t=1577836800"},
+		{`{"item": 6, "user": 5}`, Options{}, "jsonl; 6>5"},
+		{`{"a": 1, "verb": 7, "b": 2}`, Options{Names: names}, "jsonl; 1>2 r=7"},
+		{`{"source": 1, "target": 2, "weight": null, "relation": null}`, Options{}, "jsonl; 1>2"},
+		{`{"source": 1, "target": 2, "weight": -3}`, Options{Negative: "distrust"}, "jsonl; 1>2 r=distrust w=3; edges with a negative weight, which was made positive: 1; they have the relation distrust"},
+		{`{"source": 1, "target": 2}` + "\n" + `{"source": 1}` + "\n[1, 2]\n" + `{"source": 1, "target": 2} x` + "\n" + `{"source": {}, "target": 2}` + "\n" + `{"source": 1, "target": ` + "\n" + `{"source": "a\u0000", "target": 2}` + "\n", Options{},
+			"jsonl; 1>2; 2: key is empty; 3: not an object of JSON on a line; 4: not an object of JSON on a line; 5: member source is neither a text nor a number; 6: not an object of JSON on a line; 7: key is not valid UTF-8 or contains a NUL byte or the end of a line"},
+		{`{"source": 1, "target": 2, "weight": "much"}`, Options{}, "jsonl; 1: weight is not a finite number above 0 (32 bits)"},
+		{`{"he": 1, "she": 2}`, Options{Format: JSONLines}, errMembers.Error() + ": no members are called source and target; give their names with columns = 'src=NAME,dst=NAME'; there are he, she"},
+		{`{"source": 1, "target": 2}`, Options{Names: names}, `edgelist: no such column: "a"; the header has source, target`},
+		{"", Options{Format: JSONLines}, "jsonl"},
+	} {
+		if got := loaded(c.text, c.o); got != c.want {
+			t.Errorf("%q:\ngot  %s\nwant %s", c.text, got, c.want)
+		}
+	}
+}

@@ -19,7 +19,7 @@ import (
 func FormatOf(name string) (f Format, packing string, err error) {
 	f, packing = extensions(path.Base(name))
 	if f == AnyFormat || packing == ".bz2" || f == Parquet && packing != "" {
-		return AnyFormat, "", fmt.Errorf("edgelist: the name %q says no format: it must end in .parquet, or in .csv, .tsv, .txt or .nt and perhaps .gz or .zst", name)
+		return AnyFormat, "", fmt.Errorf("edgelist: the name %q says no format: it must end in .parquet, or in .csv, .tsv, .txt, .jsonl or .nt and perhaps .gz or .zst", name)
 	}
 	return f, packing, nil
 }
@@ -48,12 +48,16 @@ type textWriter struct {
 	err   error
 }
 
-// NewWriter returns a writer of a list as text in the format SNAP, CSV, TSV or NTriples, with the
-// given column names. It writes what [NewReader], [NewNodes] and [NewFeatures], given the format,
-// read back unchanged, and rejects values that would be read differently.
+// NewWriter returns a writer of a list as text in the format SNAP, CSV, TSV or, for edges, NTriples
+// or JSONLines, with the given column names. It writes what [NewReader], [NewNodes] and
+// [NewFeatures], given the format, read back unchanged, and rejects values that would be read
+// differently.
 func NewWriter(w io.Writer, f Format, columns ...string) (RowWriter, error) {
-	if f == NTriples {
+	switch f {
+	case NTriples:
 		return newStatementWriter(w, columns)
+	case JSONLines:
+		return newObjectWriter(w, columns)
 	}
 	sep, ok := map[Format]byte{SNAP: ' ', CSV: ',', TSV: '\t'}[f]
 	if !ok {

@@ -61,7 +61,7 @@ var terms = []Term{
 	{"policy", "name", "SHOW POLICIES lists them"},
 	{"explorer", "name", "squarecb, epsilon_greedy"},
 	{"estimator", "name", "ips, snips, dr"},
-	{"format", "name", "snap, csv, tsv, mtx, npy, npz, pt, ogb, parquet, lists, nt"},
+	{"format", "name", "snap, csv, tsv, mtx, npy, npz, pt, parquet, lists, nt, jsonl"},
 	{"column", "name", "of the answer, or a property"},
 	{"assignment", "name = literal", ""},
 	{"literal", "integer | decimal | 'string' | ('string', ...)\n    | TRUE | FALSE | NULL | parameter", "'2006-01-02' makes a time"},
