@@ -20,7 +20,8 @@ type storedRows struct {
 	blocks *block.Set[rowBlock]
 	// long holds the rows of several blocks, each in the place of its first block.
 	long *block.Set[rowBlock]
-	// parts holds the edges of blocks and long rows by relation, if they have several relations.
+	// parts holds the edges by relation of blocks and long rows, if they have several relations, and
+	// a row of at least partedRow entries.
 	parts *block.Set[relationBlock]
 }
 
@@ -75,13 +76,18 @@ func (s *storedRows) only(u ID, relation uint16) block.Entries {
 	if i < 0 {
 		return block.Entries{}
 	}
-	p := s.parts.At(i)
-	k, ok := slices.BinarySearch(p.node, u)
-	if !ok {
-		return block.Entries{}
+	row := s.at(i).edges.Row(u)
+	if len(row.To) < partedRow {
+		return row.Only(relation)
 	}
+	p := s.parts.At(i)
+	k, _ := slices.BinarySearch(p.node, u)
 	return p.segments.only(ID(k), relation)
 }
+
+// partedRow is the number of entries from which the edges of a relation are kept: the ones of a
+// shorter row are found again in less time than it takes to divide the rows of a block.
+const partedRow = 48
 
 // at returns block i, or the long row that begins with it.
 func (s *storedRows) at(i int) *rowBlock {
