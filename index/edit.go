@@ -320,33 +320,48 @@ func (e *Edit) ownRow(a *adjacency, u ID) *row {
 const longRow = 512
 
 // pendingRow holds the changes of a long row, by neighbour: all edges to it, ascending by relation.
-type pendingRow map[ID][]rowEntry
+type pendingRow map[ID]rowEntry
 
 // rowEntry is an entry of a row; weight 0 means that the entry is removed.
 type rowEntry struct {
 	relation uint16
 	weight   float32
 	time     int64
+	next     *rowEntry // of the same neighbour, with a higher relation
 }
 
 // set sets or removes an edge of the row r.
 func (p pendingRow) set(r *row, x Edge) {
-	list, known := p[x.V]
-	if !known {
+	first, known := p[x.V]
+	now := rowEntry{relation: x.Relation, weight: x.Weight, time: x.Time}
+	if !known && (r.edges != nil || x.Relation != 0) {
 		edges := r.between(x.V)
 		for i := range edges.To {
 			w, t := edges.At(i)
-			list = append(list, rowEntry{edges.RelationAt(i), w, t})
+			first.put(rowEntry{relation: edges.RelationAt(i), weight: w, time: t}, i == 0)
 		}
+		known = len(edges.To) > 0
 	}
-	i, found := slices.BinarySearchFunc(list, x.Relation, func(e rowEntry, relation uint16) int {
-		return cmp.Compare(e.relation, relation)
-	})
-	if !found {
-		list = slices.Insert(list, i, rowEntry{relation: x.Relation})
+	first.put(now, !known)
+	p[x.V] = first
+}
+
+// put sets the entry of a relation among e and the entries after it; e is empty if first is set.
+func (e *rowEntry) put(x rowEntry, first bool) {
+	switch {
+	case first:
+		*e = x
+	case x.relation == e.relation:
+		e.weight, e.time = x.weight, x.time
+	case x.relation < e.relation:
+		rest := *e
+		*e, e.next = x, &rest
+	case e.next == nil:
+		last := x
+		e.next = &last
+	default:
+		e.next.put(x, false)
 	}
-	list[i].weight, list[i].time = x.Weight, x.Time
-	p[x.V] = list
 }
 
 // rowOf identifies a row that has pending changes.
@@ -360,8 +375,8 @@ func (e *Edit) flushRows() {
 	for at, p := range e.pending {
 		r := at.in.rows.At(at.node)
 		changes := make([]Edge, 0, len(p))
-		for v, list := range p {
-			for _, x := range list {
+		for v, first := range p {
+			for x := &first; x != nil; x = x.next {
 				changes = append(changes, Edge{Ends: Ends{V: v}, Relation: x.relation, Weight: x.weight, Time: x.time})
 			}
 		}
@@ -377,12 +392,12 @@ func (e *Edit) flushRows() {
 
 // edge returns the edges of all relations from u to v as edited so far, joined as in [Graph.Edge].
 func (e *Edit) edge(u, v ID) (Edge, bool) {
-	list, changed := e.pending[rowOf{e.g.out, u}][v]
+	first, changed := e.pending[rowOf{e.g.out, u}][v]
 	if !changed {
 		return e.g.Edge(u, v)
 	}
 	var joined block.Joiner
-	for _, x := range list {
+	for x := &first; x != nil; x = x.next {
 		if x.weight != 0 {
 			joined.Add(x.weight, x.time)
 		}
@@ -396,11 +411,11 @@ func (e *Edit) edge(u, v ID) (Edge, bool) {
 // edgeOf returns the edge with the endpoints and the relation of x as edited so far, and whether
 // there is one.
 func (e *Edit) edgeOf(x Edge) (Edge, bool) {
-	list, changed := e.pending[rowOf{e.g.out, x.U}][x.V]
+	first, changed := e.pending[rowOf{e.g.out, x.U}][x.V]
 	if !changed {
 		return e.g.EdgeOf(x)
 	}
-	for _, own := range list {
+	for own := &first; own != nil; own = own.next {
 		if own.relation == x.Relation && own.weight != 0 {
 			x.Weight, x.Time = own.weight, own.time
 			return e.g.inOrder(x), true
