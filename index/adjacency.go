@@ -265,11 +265,15 @@ func (a *adjacency) only(u ID, relation uint16) block.Entries {
 
 // between returns the edges to v in the row of u.
 func (a *adjacency) between(u, v ID) block.Entries {
-	if r := a.at(u); r == nil {
+	r := a.at(u)
+	switch {
+	case r == nil:
 		return a.base.between(u, v)
+	case r.hidden != nil:
+		edges := a.joined(u)
+		return edges.Between(v)
 	}
-	edges := a.edges(u)
-	return edges.Between(v)
+	return r.between(v)
 }
 
 // len returns the number of entries of the row of u.

@@ -252,8 +252,7 @@ func (b *Batch) Write(w Writer, c Commit) error {
 	version := m.Version + 1
 	b.record.nodes = mergeRepeats(b.record.nodes, func(c *nodeChange) ID { return c.id },
 		func(c, later *nodeChange) { c.node = later.node })
-	b.record.edges = mergeRepeats(b.record.edges, func(c *edgeChange) [3]ID { return [3]ID{c.U, c.V, ID(c.Relation)} },
-		func(c, later *edgeChange) { c.Edge = later.Edge })
+	b.mergeEdges()
 	b.record.values = mergeRepeats(b.record.values, func(c *valueChange) [2]ID { return [2]ID{c.id, ID(c.property)} },
 		func(c, later *valueChange) { c.value = later.value })
 	sum, bytes := b.sum, b.observationBytes
@@ -286,8 +285,21 @@ func (b *Batch) Write(w Writer, c Commit) error {
 	return putMeta(w, []byte{prefixMeta}, m)
 }
 
+// mergeEdges merges the changes of each edge.
+func (b *Batch) mergeEdges() {
+	later := func(c, later *edgeChange) { c.Edge = later.Edge }
+	if len(b.now.Meta.Relations) == 1 { // a key of 64 bits is looked up faster
+		b.record.edges = mergeRepeats(b.record.edges, func(c *edgeChange) uint64 { return uint64(c.U)<<32 | uint64(c.V) }, later)
+		return
+	}
+	b.record.edges = mergeRepeats(b.record.edges, func(c *edgeChange) [3]ID { return [3]ID{c.U, c.V, ID(c.Relation)} }, later)
+}
+
 // mergeRepeats merges the later changes of a key into the first one, in place.
 func mergeRepeats[T any, K comparable](list []T, key func(*T) K, merge func(first, later *T)) []T {
+	if len(list) < 2 {
+		return list
+	}
 	first, n := make(map[K]int, len(list)), 0
 	for i := range list {
 		k := key(&list[i])

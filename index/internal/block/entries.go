@@ -1,10 +1,8 @@
 package block
 
 import (
-	"cmp"
 	"math"
 	"slices"
-	"sort"
 )
 
 // Entries are the entries of a row, or of several: the neighbours, and in three planes, which are
@@ -43,9 +41,19 @@ func (e *Entries) RelationAt(i int) uint16 {
 // Find returns the index of the entry of a neighbour and a relation in a row, and whether the row
 // has it. Otherwise the index is the place where it belongs.
 func (e *Entries) Find(to ID, relation uint16) (int, bool) {
-	return sort.Find(len(e.To), func(i int) int {
-		return cmp.Or(cmp.Compare(to, e.To[i]), cmp.Compare(relation, e.RelationAt(i)))
-	})
+	i, found := slices.BinarySearch(e.To, to)
+	if found && e.Relation == nil && relation > 0 {
+		return i + 1, false
+	}
+	if !found || e.Relation == nil {
+		return i, found
+	}
+	for ; i < len(e.To) && e.To[i] == to; i++ {
+		if r := e.Relation[i]; r >= relation {
+			return i, r == relation
+		}
+	}
+	return i, false
 }
 
 // Sub returns the entries from lo up to but not including hi, which share memory with e.
