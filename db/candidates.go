@@ -571,7 +571,11 @@ func (tx *Tx) about(relation string, inverse bool) (about, error) {
 	if err != nil {
 		return about{}, err
 	}
-	return about{tx.part(index.Via{Relations: []uint16{number}, Inverse: inverse}), true, number, inverse, nil}, nil
+	via := index.Via{Relations: []uint16{number}, Inverse: inverse}
+	if r := &tx.meta().Relations[number]; r.Directed && r.SourceLabel != r.TargetLabel && r.SourceLabel != 0 && r.TargetLabel != 0 {
+		via.Inverse, via.Both = false, true // no edge leads back, and the label says which end a node is
+	}
+	return about{tx.part(via), true, number, inverse, nil}, nil
 }
 
 // side returns a function that reports whether a node may be an end of the links that are asked for;
