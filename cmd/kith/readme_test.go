@@ -121,7 +121,16 @@ func TestReadme(t *testing.T) {
 				}
 			}
 		}
-		for _, e := range exchanges(b.lines) {
+		typed := exchanges(b.lines)
+		if b.language == "sql" {
+			for f, err := range query.Split(strings.NewReader(strings.Join(b.lines, "\n"))) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				typed = append(typed, exchange{typed: f.Text})
+			}
+		}
+		for _, e := range typed {
 			statements++
 			if _, err := (query.Fragment{Text: e.typed}).Parse(); err != nil && !strings.HasPrefix(e.typed, ".") {
 				t.Errorf("%s: %s: %v", b.section, e.typed, err)
