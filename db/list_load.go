@@ -169,7 +169,7 @@ func (r *LoadReport) noteSymmetry() {
 
 // noteDirection adds a note to the report of a list of triples that made undirected relations.
 func (r *LoadReport) noteDirection(o *LoadOptions) {
-	if o.Relation == "" && o.Direction == 0 && !r.Directed && r.Relations > 0 {
+	if r.Columns.Relations() && o.Direction == 0 && !r.Directed && r.Relations > 0 {
 		r.Notes = append(r.Notes, edgelist.Note{
 			Msg: "the relations of the list are undirected, as the database is, so their sources and targets are not told apart",
 			Try: []edgelist.Setting{{Option: "directed", Value: edgelist.On.String()}},

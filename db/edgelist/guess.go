@@ -324,7 +324,8 @@ func (rs firstRows) triples() (c Columns) {
 }
 
 // lessLikeKeys reports whether a column looks less like the keys of the first column than another
-// one does: fewer of its values are among them, or it has clearly fewer different values.
+// one does: fewer of its values are among them, or begin like the key on the line, as Q7 does like
+// Q5, or it has clearly fewer different values.
 func (rs firstRows) lessLikeKeys(column, other int) bool {
 	sources := map[string]bool{}
 	for _, row := range rs {
@@ -338,10 +339,26 @@ func (rs firstRows) lessLikeKeys(column, other int) bool {
 		}
 		return n
 	}
-	if a, b := shared(column), shared(other); a != b {
-		return a < b
+	alike := func(column int) (n int) {
+		for _, row := range rs {
+			if stem, ok := keyStem(row[0]); ok && bytes.HasPrefix(row[column], stem) && len(row[column]) > len(stem) && isDigit(row[column][len(stem)]) {
+				n++
+			}
+		}
+		return n
+	}
+	for _, count := range []func(int) int{shared, alike} {
+		if a, b := count(column), count(other); a != b {
+			return a < b
+		}
 	}
 	return 4*rs.distinct(column) <= 3*rs.distinct(other)
+}
+
+// keyStem returns what comes before the first digit of a key, and false for a key without digits.
+func keyStem(key []byte) (stem []byte, ok bool) {
+	i := bytes.IndexAny(key, "0123456789")
+	return key[:max(i, 0)], i >= 0
 }
 
 // all reports whether a column has only values of a kind.
@@ -385,7 +402,8 @@ func isName(field []byte) bool {
 
 // isNoValue reports whether a field cannot be meant as a number, a time or a document.
 func isNoValue(field []byte) bool {
-	if len(field) == 0 || isMissing(field) || isNumber(field) || isDecimalComma(field) || bytes.IndexByte([]byte("{["), field[0]) >= 0 {
+	number := isNumber(field) && field[0]|0x20 != 'e'
+	if len(field) == 0 || isMissing(field) || number || isDecimalComma(field) || bytes.IndexByte([]byte("{["), field[0]) >= 0 {
 		return false
 	}
 	switch strings.ToLower(string(field)) {

@@ -67,6 +67,9 @@ func stem(name string) string {
 // pairOf returns the columns of the ends of an edge, found by their usual names, and the pairing.
 // The ends of a pairing of two kinds are in the order of the file.
 func pairOf(names []string) (src, dst int, of pairing, ok bool) {
+	if isTriple(names) {
+		return 0, 2, pairing{sure: true}, true
+	}
 	stems := make([]string, len(names))
 	for i, name := range names {
 		stems[i] = stem(name)
@@ -85,6 +88,18 @@ func pairOf(names []string) (src, dst int, of pairing, ok bool) {
 		return src, dst, of, true
 	}
 	return -1, -1, pairing{}, false
+}
+
+// isTriple reports whether names are letters for the parts of a triple.
+func isTriple(names []string) bool {
+	if len(names) < 3 {
+		return false
+	}
+	switch strings.ToLower(strings.Join(names[:3], " ")) {
+	case "h r t", "s p o":
+		return true
+	}
+	return false
 }
 
 // numbered12 reports whether two names differ only in a final 1 and 2, or a and b.

@@ -253,6 +253,12 @@ func usualPlaces(names []string) (at places) {
 		at[r] = find(names, roles[r].usual...)
 	}
 	at[roleSrc], at[roleDst], _, _ = pairOf(names)
+	if isTriple(names) {
+		at[roleRelation] = 1
+	}
+	if at[roleTime] == at[roleDst] { // a column t of targets
+		at[roleTime] = -1
+	}
 	return at
 }
 

@@ -51,6 +51,10 @@ func TestRelations(t *testing.T) {
 		{"WordNet", "00260881\t_hypernym\t00260622\n01332730\t_hypernym\t03122748\n", Options{},
 			`snap; "00260881">"00260622" r=_hypernym; "01332730">"03122748" r=_hypernym; ` + middle +
 				`; keys such as "00260881" look like integers with zeros in front; they are strings, so they differ from integers`},
+		{"numbered names", "e1,p1,e2\ne2,p1,e3\n", Options{}, `csv; "e1">"e2" r=p1; "e2">"e3" r=p1; ` + middle},
+		{"Wikidata", "Q1\tP31\tQ5\nQ2\tP31\tQ5\nQ1\tP27\tQ30\n", Options{}, `snap; "Q1">"Q5" r=P31; "Q2">"Q5" r=P31; "Q1">"Q30" r=P27; ` + middle},
+		{"header of letters", "h,r,t\nann,likes,bob\n", Options{}, `csv headed; "ann">"bob" r=likes`},
+		{"header of letters, RDF", "S\tP\tO\tTime\nann\tlikes\tbob\t2020-01-01\n", Options{}, `snap headed; "ann">"bob" r=likes t=1577836800`},
 		{"with dates", "ann\thosts\tbob\t2014-01-01\nbob\thosts\tcat\t2014-01-02\n", Options{}, `snap; "ann">"bob" r=hosts t=1388534400; "bob">"cat" r=hosts t=1388620800; ` + middle},
 		{"with weights", "ann\thosts\tbob\t0.5\nbob\thosts\tcat\t2\n", Options{}, `snap; "ann">"bob" r=hosts w=0.5; "bob">"cat" r=hosts w=2; ` + middle},
 		{"a header with other words", "entity,link,other\nann,likes,bob\nbob,likes,cat\n", Options{Dialect: Dialect{Header: On}}, `csv headed; "ann">"bob" r=likes; "bob">"cat" r=likes; ` + middle},
@@ -265,6 +269,28 @@ func TestObjects(t *testing.T) {
 	} {
 		if got := loaded(c.text, c.o); got != c.want {
 			t.Errorf("%q:\ngot  %s\nwant %s", c.text, got, c.want)
+		}
+	}
+}
+
+// The triples of public knowledge graphs are recognized without an option.
+func TestKnowledgeGraphs(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string][2]int{"fb15k-237": {20466, 224}, "wn18rr": {3134, 11}, "codex-s": {1828, 36}} {
+		l, err := NewReader(data(t, "kg/"+name+"/test.tsv.gz"), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		edges, relations := 0, map[string]bool{}
+		for e, err := range l.Edges() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			edges++
+			relations[e.Relation] = true
+		}
+		if got := [2]int{edges, len(relations)}; got != want || l.Columns != SrcRelationDst {
+			t.Errorf("%s: %v edges and relations, columns %v, want %v", name, got, l.Columns, want)
 		}
 	}
 }
