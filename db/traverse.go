@@ -247,6 +247,9 @@ type NeighborhoodOptions struct {
 	Model   string // predicts links, as in PredictOptions
 	Version int    // of the model; 0 means the deployed one
 	Top     int    // number of predicted links; 0 means 10, a negative number means none
+	// Relation and Inverse say which links are predicted, as in PredictOptions.
+	Relation string
+	Inverse  bool
 }
 
 // Neighborhood is a node with the nodes around it that matter most to it: the nodes with the
@@ -259,11 +262,15 @@ type Neighborhood struct {
 	// ones in the order in which they were made.
 	Nodes []NeighborhoodNode `json:"nodes"`
 	// Edges are edges between the nodes: one that leads to each node, then for each node the one
-	// over which the walk moves most mass, then the next one of each, and so on.
-	Edges     []Edge `json:"edges"`
-	Predicted []Link `json:"predicted"`  // links from the center, the best first; their targets are among the nodes
-	NodesLeft int    `json:"nodes_left"` // number of nodes that the walk reaches and that were left out, whatever their distance
-	EdgesLeft int    `json:"edges_left"` // number of edges between the nodes that were left out
+	// over which the walk moves most mass, then the next one of each, and so on. Edges of several
+	// relations between two nodes come together, and count as one of NeighborhoodOptions.Edges.
+	Edges []Edge `json:"edges"`
+	// Relations are the relations of Edges, in the order in which they were made; nil if no edge has
+	// a relation with a name.
+	Relations []Relation `json:"relations,omitzero"`
+	Predicted []Link     `json:"predicted"`  // links from the center, the best first; their targets are among the nodes
+	NodesLeft int        `json:"nodes_left"` // number of nodes that the walk reaches and that were left out, whatever their distance
+	EdgesLeft int        `json:"edges_left"` // number of edges between the nodes that were left out
 	// AnsweredBy and Remark are copied from the Prediction of Predicted.
 	AnsweredBy   string `json:"answered_by"`
 	Remark       string `json:"remark,omitzero"`
@@ -332,17 +339,41 @@ func (tx *Tx) Neighborhood(ctx context.Context, o NeighborhoodOptions) (*Neighbo
 			Key: tx.key(n.ID), Label: v.Meta.Labels[v.Label(n.ID)].Name, PageRank: n.PageRank, Depth: n.Depth, Edges: v.Graph.OutLen(n.ID),
 		})
 	}
-	for _, e := range found.Edges {
-		h.Edges = append(h.Edges, tx.edge(index.Edge{Ends: index.Ends{U: e.U, V: e.V}, Weight: e.Weight}))
-	}
+	h.addEdges(tx, found.Edges)
 	h.NodesLeft, h.EdgesLeft = found.NodesLeft, found.EdgesLeft
 	return h, nil
+}
+
+// addEdges adds edges, each by its relations.
+func (h *Neighborhood) addEdges(tx *Tx, found []index.Edge) {
+	relations, used := tx.meta().Relations, map[uint16]bool{}
+	if len(relations) == 1 {
+		for _, e := range found {
+			h.Edges = append(h.Edges, tx.edge(index.Edge{Ends: e.Ends, Weight: e.Weight}))
+		}
+		return
+	}
+	seen := map[index.Edge]bool{} // an undirected edge of a directed graph is found from both ends
+	for _, e := range found {
+		for _, x := range tx.view().Graph.Joining([][2]index.ID{{e.U, e.V}}) {
+			if !seen[x] {
+				seen[x], used[x.Relation] = true, true
+				h.Edges = append(h.Edges, tx.edge(x))
+			}
+		}
+	}
+	all, err := tx.Relations()
+	for i, r := range all {
+		if err == nil && used[uint16(i)] && (len(used) > 1 || i > 0) {
+			h.Relations = append(h.Relations, r)
+		}
+	}
 }
 
 // predict adds the predicted links, and returns the walker of their question, which holds the state
 // that the surroundings are found with, or nil if none are requested.
 func (h *Neighborhood) predict(ctx context.Context, tx *Tx, o *NeighborhoodOptions) (*walk.Walker, error) {
-	p := PredictOptions{For: o.Of, Among: o.Among, Model: o.Model, Version: o.Version}
+	p := PredictOptions{For: o.Of, Among: o.Among, Relation: o.Relation, Inverse: o.Inverse, Model: o.Model, Version: o.Version}
 	if p.Top = min(cmp.Or(o.Top, defaultTop), o.Most-1); p.Top <= 0 { // negative, or a neighborhood with a single node
 		return nil, nil
 	}
@@ -355,5 +386,8 @@ func (h *Neighborhood) predict(ctx context.Context, tx *Tx, o *NeighborhoodOptio
 		return nil, err
 	}
 	h.Predicted, h.AnsweredBy, h.Remark = r.Links, r.AnsweredBy, r.Remark
+	if o.Relation != "" { // the walk of the links sees the edges of their relation only
+		return nil, nil
+	}
 	return q.walk, nil
 }

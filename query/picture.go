@@ -37,8 +37,13 @@ func (r *run) draw(s *parse.Statement) {
 	if r.err != nil {
 		return
 	}
-	n, err := r.tx.Neighborhood(r.ctx, *of)
-	if r.fail(err) {
+	var n *db.Neighborhood
+	r.via(parse.Via.All(s), nil, func() {
+		var err error
+		n, err = r.tx.Neighborhood(r.ctx, *of)
+		r.fail(err)
+	})
+	if r.err != nil {
 		return
 	}
 	r.writeFile(parse.To.Of(s), func(file string, w io.Writer) error {

@@ -54,6 +54,7 @@ func TestUnknownRelation(t *testing.T) {
 		"NEIGHBORS OF 'ann' VIA #",
 		"PATH FROM 'ann' TO 'p1' VIA #",
 		"RANK NODES FOR 'ann' VIA #",
+		"DRAW 'ann' VIA # TO 'no.svg'",
 		"RANK NODES FOR 'ann' WITH (relation_weights = (# = 2))",
 		"EXPORT EDGES VIA # TO 'no.csv'",
 	} {

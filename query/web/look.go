@@ -19,6 +19,8 @@ func lookRoutes() []route {
 		return parameter{name, is + ": an integer, or a string, which needs single quotes if it is of digits", true, text}
 	}
 	model := parameter{"model", "the model that scores; otherwise the one that answers", false, text}
+	relation := parameter{"relation", "the relation of the links; otherwise all together", false, text}
+	via := parameter{"via", "a relation whose edges are drawn, or several; otherwise all", false, schema{"type": "array", "items": text}}
 	width := parameter{"width", "width of the picture, about pixels", false, schema{"type": "integer"}}
 	picture := content{"image/svg+xml", text}
 	busy := []int{http.StatusBadRequest, http.StatusServiceUnavailable}
@@ -33,14 +35,14 @@ func lookRoutes() []route {
 		{
 			method: http.MethodGet, path: "/why", does: "Explain the score of a link in sentences.",
 			parameters: []parameter{
-				node("source", "the node where the link begins"), node("target", "the node where it ends"), model,
+				node("source", "the node where the link begins"), node("target", "the node where it ends"), relation, model,
 			},
 			answer: content{"application/json", schemaOf[explanation]()}, errors: errors,
 			serve: (*handler).why,
 		},
 		{
 			method: http.MethodGet, path: "/neighborhood", does: "Draw a node, the nodes around it and its most likely links.",
-			parameters: []parameter{node("node", "the node in the center"), model, width},
+			parameters: []parameter{node("node", "the node in the center"), relation, via, model, width},
 			answer:     picture, errors: errors,
 			serve: (*handler).neighborhood,
 		},

@@ -19,7 +19,17 @@ func (h *handler) neighborhood(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return nil, err
 		}
-		n, err := tx.Neighborhood(ctx, db.NeighborhoodOptions{Of: node, Model: r.FormValue("model"), Most: shownNodes(width)})
+		o := db.NeighborhoodOptions{Of: node, Model: r.FormValue("model"), Relation: r.FormValue("relation"), Most: shownNodes(width)}
+		var n *db.Neighborhood
+		find := func(tx *db.Tx) (err error) {
+			n, err = tx.Neighborhood(ctx, o)
+			return err
+		}
+		if via := r.Form["via"]; via != nil {
+			err = tx.Via(db.Part{Relations: via}, find)
+		} else {
+			err = find(tx)
+		}
 		if err != nil {
 			return nil, err
 		}

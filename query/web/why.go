@@ -34,7 +34,7 @@ func (h *handler) why(w http.ResponseWriter, r *http.Request) {
 			return e, err
 		}
 		const paths = 3
-		p := db.PredictOptions{For: source, Model: r.FormValue("model")}
+		p := db.PredictOptions{For: source, Model: r.FormValue("model"), Relation: r.FormValue("relation")}
 		reasons, err := tx.Why(ctx, p, target, paths)
 		if err != nil {
 			return e, err

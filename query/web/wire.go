@@ -140,8 +140,12 @@ func faultOf(err error) fault {
 	text := words.Plain(err)
 	f := fault{Error: query.Error{Msg: text}, Text: text}
 	var e *query.Error
-	if errors.As(err, &e) {
+	var named *db.Error
+	switch {
+	case errors.As(err, &e):
 		f.Error = *e
+	case errors.As(err, &named):
+		f.DidYouMean = named.DidYouMean
 	}
 	for _, k := range kinds() {
 		if errors.Is(err, k.err) {

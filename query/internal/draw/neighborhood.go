@@ -12,7 +12,7 @@ import (
 
 // Neighborhood draws a neighborhood. The area of a circle follows the PageRank of its node, and the
 // width of a dashed line the score of the predicted link. Nodes have a color by their label if they
-// have several labels, and arrows if the graph is directed.
+// have several labels, and edges one by their relation, with arrows if they are directed.
 func Neighborhood(n *db.Neighborhood, o Options) *Picture {
 	return newSketch(n, o).draw()
 }
@@ -26,6 +26,9 @@ type sketch struct {
 	radius    []float64
 	color     []Color
 	labels    []string        // with a color each; nil if the nodes have one label
+	relations []string        // with a color each; nil if the edges have none
+	directed  map[string]bool // whether the edges of a relation are
+	drawn     map[[2]int]int  // lines between two nodes
 	predicted map[int]db.Link // by target
 	entries   []entry         // the legend
 	foot      float64         // its height
@@ -42,7 +45,7 @@ const (
 
 // newSketch lays a neighborhood out.
 func newSketch(n *db.Neighborhood, o Options) *sketch {
-	s := &sketch{n: n, index: map[db.Key]int{}, predicted: map[int]db.Link{}}
+	s := &sketch{n: n, index: map[db.Key]int{}, predicted: map[int]db.Link{}, directed: map[string]bool{}, drawn: map[[2]int]int{}}
 	s.picture = o.picture(fmt.Sprintf("neighborhood of node %s", short(n.Center.Literal(), 60)), 960, 640)
 	s.picture.links = true
 	for i, node := range n.Nodes {
@@ -84,6 +87,9 @@ func (s *sketch) measure() {
 		if n.Label != "" && !slices.Contains(s.labels, n.Label) {
 			s.labels = append(s.labels, n.Label)
 		}
+	}
+	for _, r := range s.n.Relations {
+		s.relations, s.directed[r.Name] = append(s.relations, r.Name), r.Directed
 	}
 	slices.Sort(s.labels)
 	if len(s.labels) < 2 {
@@ -163,7 +169,7 @@ func (s *sketch) inside(i int, p Point) Point {
 func (s *sketch) draw() *Picture {
 	for _, e := range s.n.Edges {
 		if ends, ok := s.ends(e.Src, e.Dst); ok {
-			s.edge(ends[0], ends[1])
+			s.edge(ends[0], ends[1], e.Relation)
 		}
 	}
 	best := s.bestScore()
@@ -198,18 +204,35 @@ func (s *sketch) bestScore() (best float64) {
 	return cmp.Or(best, 1)
 }
 
-// edge adds an edge between two nodes. Edges of the center are darker.
-func (s *sketch) edge(i, j int) {
-	opacity := 0.22
+// edge adds an edge between two nodes. Edges of the center are darker. Further edges between the same
+// nodes lie beside it.
+func (s *sketch) edge(i, j int, relation string) {
+	opacity, color, directed := 0.22, Ink, s.n.Directed
 	if i == 0 || j == 0 {
 		opacity = 0.45
 	}
-	from, to := s.between(i, j, s.n.Directed)
-	s.picture.line("edge", 1, opacity, from, to)
-	if s.n.Directed {
-		s.arrow(from, to, "edge", Ink, opacity+0.2)
+	if k := slices.Index(s.relations, relation); k >= 0 {
+		color, opacity, directed = relationColor(k), opacity+0.3, s.directed[relation]
+	}
+	from, to := s.between(i, j, directed)
+	pair := [2]int{min(i, j), max(i, j)}
+	if beside := 3 * float64(s.drawn[pair]); beside > 0 {
+		if i > j {
+			beside = -beside // to the same side
+		}
+		length := max(math.Hypot(to.X-from.X, to.Y-from.Y), 1e-9)
+		dx, dy := -beside*(to.Y-from.Y)/length, beside*(to.X-from.X)/length
+		from, to = Point{from.X + dx, from.Y + dy}, Point{to.X + dx, to.Y + dy}
+	}
+	s.drawn[pair]++
+	s.picture.add(Shape{Kind: Line, Points: []Point{from, to}, Color: color, Width: 1, Opacity: opacity, Class: "edge"})
+	if directed {
+		s.arrow(from, to, "edge", color, opacity+0.2)
 	}
 }
+
+// relationColor returns the color of the i-th relation: the series that labels take last.
+func relationColor(i int) Color { return series(NumSeries - 1 - i%NumSeries) }
 
 // between returns the ends of the line between two circles. A line with an arrow ends at the second
 // circle.
@@ -286,7 +309,12 @@ func (s *sketch) setLegend() {
 	if len(s.predicted) > 0 {
 		dash("predicted link, width by score", Accent, 2.5, true)
 	}
-	dash("edge", Ink, 1, false)
+	for i, relation := range s.relations[:min(len(s.relations), NumSeries)] {
+		dash(short(cmp.Or(relation, "edge without relation"), 24), relationColor(i), 2, false)
+	}
+	if len(s.relations) == 0 {
+		dash("edge", Ink, 1, false)
+	}
 	area := ", area by PageRank"
 	if s.labels == nil {
 		dot("node"+area, series(0), 0.75)

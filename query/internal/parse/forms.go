@@ -22,8 +22,9 @@ var answerForms = []Form{
 			"    [WITH (option, ...)]",
 		"WHY 'ann' -> 'dan' PATHS 5"},
 	{"DRAW", "draw the nodes around a node and its predicted links",
-		"DRAW node [DEPTH n] [AMONG sets] [USING model]\n" +
-			"    [WHERE condition] [TOP n] TO file [WITH (option, ...)]",
+		"DRAW node [VIA relation, ...] [DEPTH n] [AMONG sets]\n" +
+			"    [USING model] [WHERE condition] [TOP n] TO file\n" +
+			"    [WITH (option, ...)]",
 		"DRAW 'ann' TO 'ann.svg'"},
 	{"EXPLAIN", "show the plan of a statement, and do not run it",
 		"EXPLAIN statement", "EXPLAIN PREDICT LINKS FOR 'ann'"},

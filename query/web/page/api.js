@@ -114,7 +114,8 @@ export async function select(statement, signal) {
 
 // get requests a path with parameters and resolves to the answer, or fails with its error.
 async function get(path, parameters, signal) {
-  const used = Object.entries(parameters).filter(([, value]) => value !== "" && value !== undefined);
+  const used = Object.entries(parameters).flatMap(([name, value]) =>
+    Array.isArray(value) ? value.map((v) => [name, v]) : value === "" || value === undefined ? [] : [[name, value]]);
   const query = new URLSearchParams(used).toString();
   const answer = await fetch(query ? `${path}?${query}` : path, { headers: headers(), signal });
   if (!answer.ok) {

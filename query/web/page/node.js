@@ -34,10 +34,10 @@ function parts(link, scale) {
 }
 
 // why fills an element with the reasons for a link.
-async function why(into, source, target, model) {
+async function why(into, source, target, relation, model) {
   into.replaceChildren(element("p", { class: "hint" }, "Looking for reasons"));
   try {
-    const { sentences } = await getJSON("/why", { source, target, model });
+    const { sentences } = await getJSON("/why", { source, target, relation, model });
     into.replaceChildren(element("ul", { class: "reasons" }, sentences.map((s) => element("li", {}, s))));
   } catch (error) {
     into.replaceChildren(problem(error));
@@ -45,14 +45,14 @@ async function why(into, source, target, model) {
 }
 
 // linkItem returns a link of the ranked list, with a button that says why.
-function linkItem(link, source, model, scale) {
+function linkItem(link, source, relation, model, scale) {
   const reasons = element("div", { class: "why", hidden: true });
   const button = element("button", {
     type: "button", class: "why-button", "aria-expanded": "false", "aria-label": `Why ${plain(link.target)}`,
     onclick: () => {
       reasons.hidden = !reasons.hidden;
       button.setAttribute("aria-expanded", String(!reasons.hidden));
-      if (!reasons.hidden && !reasons.hasChildNodes()) why(reasons, source, link.target, model);
+      if (!reasons.hidden && !reasons.hasChildNodes()) why(reasons, source, link.target, relation, model);
     },
   }, "Why");
   const figures = ["exploit", "explore", "ppr"].map((name) => element("span", { class: `part ${name}` }, `${name} ${number(link[name])}`));
@@ -63,37 +63,59 @@ function linkItem(link, source, model, scale) {
     parts(link, scale), element("p", { class: "figures" }, figures), reasons);
 }
 
-async function showLinks(into, node, model, signal) {
+async function showLinks(into, node, relation, model, signal) {
+  const of = relation ? ` ${quoteName(relation)}` : "";
   const using = model ? ` USING ${quoteName(model)}` : "";
   try {
-    const links = await select(`PREDICT LINKS FOR ${node}${using} TOP 10 RETURN target, rank, score, exploit, explore, ppr`, signal);
+    const links = await select(`PREDICT LINKS${of} FOR ${node}${using} TOP 10 RETURN target, rank, score, exploit, explore, ppr`, signal);
     if (links.length === 0) {
       into.replaceChildren(empty("No link is likely.", "There is no node around this one that it is not linked to already."));
       return;
     }
     const scale = Math.max(...links.map((l) => Math.max(l.exploit, 0) + Math.max(l.explore, 0) + Math.max(l.ppr, 0)), 1e-300);
     into.replaceChildren(
-      element("h2", {}, "Most likely links of ", element("span", { class: "key" }, plain(node))),
+      element("h2", {}, relation ? `Most likely ${relation} links of ` : "Most likely links of ", element("span", { class: "key" }, plain(node))),
       element("p", { class: "hint" }, "Among the nodes around it that it is not linked to. A score has up to three parts: ",
         element("span", { class: "part exploit" }, "exploit"), " is what the model expects, ",
         element("span", { class: "part explore" }, "explore"), " what trying the link would teach, ",
         element("span", { class: "part ppr" }, "ppr"), " what the walk over the graph adds."),
-      element("ol", { class: "links" }, links.map((l) => linkItem(l, node, model, scale))));
+      element("ol", { class: "links" }, links.map((l) => linkItem(l, node, relation, model, scale))));
   } catch (error) {
     if (!signal.aborted) into.replaceChildren(problem(error));
   }
 }
 
-async function showPicture(into, node, model, signal) {
+async function showPicture(into, node, relation, model, signal) {
   into.setAttribute("aria-busy", "true");
   try {
-    const svg = picture(await getText("/neighborhood", { node, model, width: widthOf(into) }, signal));
+    const svg = picture(await getText("/neighborhood", { node, relation, via: shownRelations(), model, width: widthOf(into) }, signal));
     svg.querySelectorAll("a.node").forEach((a) => a.setAttribute("href", `#node=${encodeURIComponent(spellJSON(a.dataset.key))}`));
     into.replaceChildren(svg);
   } catch (error) {
     if (!signal.aborted) into.replaceChildren(error.kind === "not_found" ? "" : problem(error)); // the list says what is not found
   }
   if (!signal.aborted) into.setAttribute("aria-busy", "false");
+}
+
+// shownRelations returns the relations whose edges are drawn, or an empty list for all.
+function shownRelations() {
+  const boxes = [...byId("node-via").querySelectorAll("input")], on = boxes.filter((box) => box.checked);
+  return on.length === boxes.length ? [] : on.map((box) => box.value);
+}
+
+// showRelations lists the relations, if there are several: which links are predicted, and which edges are drawn.
+async function showRelations() {
+  const found = await select("SHOW RELATIONS").catch(() => []);
+  const relations = found.map((r) => r.relation ?? ""), choice = byId("node-relation"), via = byId("node-via");
+  if (relations.join("\n") === via.dataset.relations) return;
+  via.dataset.relations = relations.join("\n");
+  choice.hidden = via.hidden = relations.length < 2;
+  const chosen = choice.value, named = relations.filter((r) => r !== "");
+  choice.replaceChildren(element("option", { value: "" }, "all relations"),
+    ...named.map((r) => element("option", { value: r, selected: r === chosen }, r)));
+  const off = new Set([...via.querySelectorAll("input")].filter((box) => !box.checked).map((box) => box.value));
+  via.replaceChildren(via.firstElementChild, ...relations.map((r) => element("label", {},
+    element("input", { type: "checkbox", value: r, checked: !off.has(r) }), r || "without relation")));
 }
 
 async function showModels() {
@@ -116,10 +138,11 @@ export async function showNode(node) {
     return;
   }
   byId("node-key").value = node;
-  const model = byId("node-model").value;
+  const model = byId("node-model").value, relation = byId("node-relation").value;
   document.title = `${plain(node)} · kith`;
   showModels();
-  await Promise.all([showPicture(drawing, node, model, signal), showLinks(links, node, model, signal)]);
+  showRelations();
+  await Promise.all([showPicture(drawing, node, relation, model, signal), showLinks(links, node, relation, model, signal)]);
 }
 
 // startNode makes the search for a node work.
@@ -130,7 +153,7 @@ export function startNode() {
     else location.hash = hash;
   };
   combobox(byId("node-key"), byId("node-options"), suggest, show);
-  byId("node-model").addEventListener("change", show);
+  for (const id of ["node-model", "node-relation", "node-via"]) byId(id).addEventListener("change", show);
   byId("node-form").addEventListener("submit", (event) => {
     event.preventDefault();
     show();
