@@ -204,6 +204,8 @@ const maxWhole = 1 << 53
 // value converts a decoded JSON value, and reports whether it is of the kind.
 func (k kind) value(v any) (converted any, ok bool) {
 	switch v := v.(type) {
+	case query.Object:
+		return v, k == aRecord
 	case bool:
 		return v, k == aFlag
 	case string:

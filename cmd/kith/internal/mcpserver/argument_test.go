@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"kith/db"
+	"kith/query"
 )
 
 // FuzzDecode checks that the arguments that a tool accepts have the types that its function reads.
@@ -49,6 +50,8 @@ func checkTypes(t *testing.T, a arguments, fields []field) {
 			_, ok = v.(string)
 		case aFlag:
 			_, ok = v.(bool)
+		case aRecord:
+			_, ok = v.(query.Object)
 		default:
 			_, ok = v.([]any)
 		}

@@ -18,11 +18,12 @@ type description struct {
 	Directed bool    `json:"directed"`
 	Labels   []label `json:"labels"`
 	// Relations are empty if the links have none.
-	Relations []relation `json:"relations"`
-	Models    []learner  `json:"models"`
-	Examples  []example  `json:"example_nodes"`
-	Try       []string   `json:"statements_to_try"`
-	Advice    []string   `json:"advice"`
+	Relations  []relation `json:"relations"`
+	Properties []property `json:"properties"`
+	Models     []learner  `json:"models"`
+	Examples   []example  `json:"example_nodes"`
+	Try        []string   `json:"statements_to_try"`
+	Advice     []string   `json:"advice"`
 }
 
 type label struct {
@@ -35,6 +36,11 @@ type relation struct {
 	Links    int64  `json:"links"`
 	Directed bool   `json:"directed"`
 	Exclude  bool   `json:"exclude"`
+}
+
+type property struct {
+	Property string `json:"property"`
+	Type     string `json:"type"`
 }
 
 type learner struct {
@@ -69,6 +75,10 @@ func descriptionSchema() schema {
 				{name: "directed", is: aFlag, required: true},
 				{name: "exclude", is: aFlag, required: true, meaning: "whether nodes that it joins are no candidates of each other, as after a block"},
 			}},
+		{name: "properties", is: objectList, required: true, meaning: "the properties of nodes, the first ones of many", members: []field{
+			{name: "property", is: aText, required: true},
+			{name: "type", is: aText, required: true, meaning: "bool, integer, float, string, time or list of strings"},
+		}},
 		{name: "models", is: objectList, required: true, members: []field{
 			{name: "model", is: aText, required: true},
 			{name: "version", is: anInt, required: true},
@@ -92,7 +102,7 @@ const (
 )
 
 func (c *call) describe() (answer, error) {
-	d := &description{Labels: []label{}, Relations: []relation{}, Models: []learner{}, Examples: []example{}, Try: []string{}, Advice: []string{}}
+	d := &description{Labels: []label{}, Relations: []relation{}, Properties: []property{}, Models: []learner{}, Examples: []example{}, Try: []string{}, Advice: []string{}}
 	s, err := c.DB.Stats()
 	if err != nil {
 		return nil, err
@@ -110,6 +120,11 @@ func (c *call) describe() (answer, error) {
 		if len(all) > 1 {
 			for _, r := range all[:min(len(all), describedLabels)] {
 				d.Relations = append(d.Relations, relation{r.Name, r.Edges, r.Directed, r.Exclude})
+			}
+		}
+		for _, name := range tx.PropertyNames() {
+			if len(d.Properties) < describedLabels {
+				d.Properties = append(d.Properties, property{name, tx.PropertyType(name)})
 			}
 		}
 		for _, m := range tx.Models() {
@@ -180,6 +195,9 @@ func (d *description) String() string {
 	}
 	for _, r := range d.Relations {
 		fmt.Fprintf(&b, "relation %q: %s, directed %t, excluding %t\n", r.Relation, words.Count(r.Links, "link"), r.Directed, r.Exclude)
+	}
+	for _, p := range d.Properties {
+		fmt.Fprintf(&b, "property %q: %s\n", p.Property, p.Type)
 	}
 	for _, m := range d.Models {
 		fmt.Fprintf(&b, "model %s: version %d, policy %s, trained %t, answers where no model is named %t, %s learned\n",

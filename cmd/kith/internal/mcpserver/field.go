@@ -31,6 +31,7 @@ const (
 	aNumber    kind = "a number"
 	aText      kind = "a string"
 	aFlag      kind = "true or false"
+	aRecord    kind = "an object of properties"
 	aValue     kind = "an integer, a number or a string"
 	nodeList   kind = "a list of nodes, each an integer or a string"
 	numberList kind = "a list of numbers"
@@ -97,6 +98,8 @@ func (k kind) schema() schema {
 		return schema{"type": "number"}
 	case aFlag:
 		return schema{"type": "boolean"}
+	case aRecord:
+		return schema{"type": "object"}
 	case nodeList:
 		return schema{"type": "array", "items": aNode.schema()}
 	case numberList:

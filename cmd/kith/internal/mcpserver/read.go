@@ -73,6 +73,8 @@ func candidateFields() []field {
 			"Absent: the 1000 nodes with the largest personalised PageRank, or with a label all its nodes"},
 		{name: "label", is: aText, meaning: "only nodes with this label are candidates, such as item; describe lists the labels"},
 		{name: "candidates", is: nodeList, meaning: "rank only these nodes"},
+		{name: "where", is: aText, meaning: "a condition on the candidates, such as price < 20 AND lang = 'en' AND NOT hidden AND 'red' IN tags; " +
+			"it compares properties, which describe lists, label, degree and edges"},
 	}
 }
 
@@ -246,6 +248,14 @@ func (c *call) among() (clause string, parameters []any) {
 	return " AMONG ?", []any{set}
 }
 
+// where returns the WHERE clause of the condition that the call gives.
+func (c *call) where() string {
+	if condition := c.text("where"); condition != "" {
+		return " WHERE " + condition
+	}
+	return ""
+}
+
 // using returns the USING clause of the model that the call names.
 func (c *call) using() string {
 	if name := c.text("model"); name != "" {
@@ -260,8 +270,8 @@ const certain = " WITH (until = certain)"
 
 func (c *call) predictLinks() (answer, error) {
 	among, set := c.among()
-	text := fmt.Sprintf("%s FOR ?%s%s TOP %d RETURN %s%s",
-		c.links(), among, c.using(), c.integer("top"), strings.Join(names(c.tool.columns), ", "), certain)
+	text := fmt.Sprintf("%s FOR ?%s%s%s TOP %d RETURN %s%s",
+		c.links(), among, c.using(), c.where(), c.integer("top"), strings.Join(names(c.tool.columns), ", "), certain)
 	return c.asked(text, append([]any{c.node("node")}, set...)...)
 }
 
@@ -304,7 +314,7 @@ const whyInputs = 12
 
 func (c *call) why() (answer, error) {
 	among, set := c.among()
-	r, err := c.ask(math.MaxInt32, "WHY ?"+c.arrow()+"?"+among+c.using()+certain, append([]any{c.node("source"), c.node("target")}, set...)...)
+	r, err := c.ask(math.MaxInt32, "WHY ?"+c.arrow()+"?"+among+c.using()+c.where()+certain, append([]any{c.node("source"), c.node("target")}, set...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func writingTools() []tool {
 		},
 		{
 			name: "insert", title: "Add nodes and links", writes: true, repeatable: true, run: (*call).insert,
-			meaning: `Adds nodes and links, all of them or, if one is wrong, none. A node that a link names is added too, so nodes are needed only for labels and features. What exists already is changed: a link gets the given weight, a node the given label and features. Example: {"links": [{"source": "ann", "target": "bob"}], "nodes": [{"node": "ann", "label": "person"}]}.`,
+			meaning: `Adds nodes and links, all of them or, if one is wrong, none. A node that a link names is added too, so nodes are needed only for labels, properties and features. What exists already is changed: a link gets the given weight, a node the given label, properties and features. Example: {"links": [{"source": "ann", "target": "bob"}], "nodes": [{"node": "ann", "label": "person", "properties": {"lang": "en"}}]}.`,
 			arguments: []field{
 				{name: "links", is: objectList, meaning: "links to add", members: []field{
 					nodeField("source", "where the link begins"), nodeField("target", "where it ends"),
@@ -40,6 +40,8 @@ func writingTools() []tool {
 				{name: "nodes", is: objectList, meaning: "nodes to add", members: []field{
 					nodeField("node", "the node"),
 					{name: "label", is: aText, meaning: "kind of the node, such as person"},
+					{name: "properties", is: aRecord, meaning: "values by name: true or false, a number, a string, a list of strings, or null to remove the property; " +
+						"a time is a string such as 2026-11-01T12:00:00Z. The first value of a property decides its type"},
 					{name: "features", is: numberList, high: 4096, meaning: "what the node is like, as numbers; all nodes of a label need the same number of them"},
 				}},
 			},
@@ -86,6 +88,9 @@ func (c *call) put(tx *db.Tx) error {
 		for _, f := range n.list("features") {
 			node.Features = append(node.Features, float32(f.(float64)))
 		}
+		if given, has := n["properties"].(query.Object); has {
+			node.Properties = properties(tx, given)
+		}
 		if err := tx.PutNode(node); err != nil {
 			return fmt.Errorf("nodes[%d]: %w", i, err)
 		}
@@ -100,4 +105,18 @@ func (c *call) put(tx *db.Tx) error {
 		}
 	}
 	return nil
+}
+
+// properties returns the values of properties that a call gives. A string that is a time makes a new
+// property a time.
+func properties(tx *db.Tx, given query.Object) map[string]any {
+	values := make(map[string]any, len(given))
+	for name, v := range given {
+		values[name] = v
+		text, isText := v.(string)
+		if t, err := time.Parse(time.RFC3339Nano, text); isText && err == nil && tx.PropertyType(name) == "" {
+			values[name] = t
+		}
+	}
+	return values
 }
