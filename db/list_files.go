@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"slices"
 	"strings"
 
 	"kith/db/edgelist"
@@ -16,8 +17,10 @@ import (
 	"kith/index"
 )
 
-// LoadNodes adds the nodes of a list, one key a line, with the labels next to the keys. A node that
-// exists gets the label. LoadNodes commits as it goes: if it returns an error, the lines up to some
+// LoadNodes adds the nodes of a list, one key a line, with the labels next to the keys. The further
+// columns of a list with a header are properties, whose types are detected from the whole list; an
+// empty field sets none. A node that exists gets the label and the properties. LoadNodes returns
+// ErrInput for a column that cannot be a property, and for one of another type than the property has. LoadNodes commits as it goes: if it returns an error, the lines up to some
 // point have been stored, and loading them again does no harm. It returns the errors of Load.
 func (db *DB) LoadNodes(ctx context.Context, r io.Reader, o LoadNodesOptions) (*LoadReport, error) {
 	return db.loadNodes(ctx, r, o, edgelist.NewNodes)
@@ -45,9 +48,13 @@ func (db *DB) loadNodes(ctx context.Context, r io.Reader, o LoadNodesOptions, op
 	defer files.remove()
 	list, err := open(ctxio.Reader(ctx, r), edgelist.Options{
 		Format: o.Format, Name: o.Name, Dialect: o.Dialect, Keyless: o.Keyless, Labelled: o.Label != "",
+		Properties: o.PropertyOptions, PropertyType: db.listedType(),
 		Tables: o.Tables, Memory: db.opts.memory(workPart) / tableFraction,
 		Spool: func() (edgelist.Spool, error) { return files.make() },
 	})
+	if refused := (*edgelist.Refusal)(nil); errors.As(err, &refused) {
+		return nil, inputError(err)
+	}
 	if err != nil {
 		return nil, listError(err)
 	}
@@ -62,25 +69,26 @@ func (db *DB) loadNodes(ctx context.Context, r io.Reader, o LoadNodesOptions, op
 			}
 			continue
 		}
+		n.Values = slices.Clone(n.Values)
 		some = append(some, n)
 		if numbers += len(n.Features); len(some) < nodesPerCommit && numbers < numbersPerCommit {
 			continue
 		}
-		if err := db.commitNodes(ctx, some, report, &o); err != nil {
+		if err := db.commitNodes(ctx, list.Properties, some, report, &o); err != nil {
 			return report, err
 		}
 		some, numbers = some[:0], 0
 	}
-	return report, db.commitNodes(ctx, some, report, &o)
+	return report, db.commitNodes(ctx, list.Properties, some, report, &o)
 }
 
 // commitNodes commits nodes, and reports progress.
-func (db *DB) commitNodes(ctx context.Context, some []edgelist.Node, r *LoadReport, o *LoadNodesOptions) error {
+func (db *DB) commitNodes(ctx context.Context, columns []edgelist.Property, some []edgelist.Node, r *LoadReport, o *LoadNodesOptions) error {
 	var lines, made int64
 	err := db.Update(ctx, func(tx *Tx) error {
 		before, _ := tx.Counts()
 		for _, n := range some {
-			err := tx.putListed(n, o.Label)
+			err := tx.putListed(columns, n, o.Label)
 			if err == nil {
 				lines++
 			} else if err := r.skip(err, o.MaxErrors, o.Malformed); err != nil {
@@ -104,14 +112,21 @@ func (db *DB) commitNodes(ctx context.Context, some []edgelist.Node, r *LoadRepo
 
 // putListed stores one node. label is the label of the list, or "". A node that cannot be stored is
 // a malformed line.
-func (tx *Tx) putListed(n edgelist.Node, label string) error {
+func (tx *Tx) putListed(columns []edgelist.Property, n edgelist.Node, label string) error {
 	if label != "" {
 		if n.Label != "" && n.Label != label {
 			return &edgelist.LineError{Line: n.Line, Text: n.Label, Msg: fmt.Sprintf("the label is not %q, which all nodes of the list have", label)}
 		}
 		n.Label = label
 	}
-	err := tx.PutNode(Node{Key: keyWithLabel(label, n.Key), Label: n.Label, Features: n.Features})
+	node := Node{Key: keyWithLabel(label, n.Key), Label: n.Label, Features: n.Features}
+	err := tx.Savepoint(func() error {
+		err := tx.PutNode(node)
+		if err == nil && len(columns) > 0 {
+			err = tx.setListed(node.Key, columns, n.Values)
+		}
+		return err
+	})
 	if errors.Is(err, ErrInput) {
 		return &edgelist.LineError{Line: n.Line, Msg: err.Error()}
 	}
@@ -119,6 +134,42 @@ func (tx *Tx) putListed(n edgelist.Node, label string) error {
 		return fmt.Errorf("line %d: %w", n.Line, err)
 	}
 	return nil
+}
+
+// setListed sets the values of a node of a list.
+func (tx *Tx) setListed(k Key, columns []edgelist.Property, values []any) error {
+	id, _ := tx.batch.ID(k)
+	for i, v := range values {
+		if v == nil {
+			continue
+		}
+		if err := tx.batch.SetProperty(id, columns[i].Name, valueOf(v)); err != nil {
+			return nodeError(k, err)
+		}
+	}
+	return nil
+}
+
+// listedType returns a function for edgelist.Options.PropertyType.
+func (db *DB) listedType() func(name string) (edgelist.PropertyType, error) {
+	m := &db.now.Load().Meta
+	properties := len(m.Properties)
+	return func(name string) (t edgelist.PropertyType, err error) {
+		if reserved(name) {
+			return t, fmt.Errorf("a property cannot have the name %q, which means something else in a condition", name)
+		}
+		number, known := m.PropertyNumber(name)
+		if known && m.Properties[number].Nodes > 0 {
+			return t, t.UnmarshalText([]byte(m.Properties[number].Kind.String()))
+		}
+		if !known {
+			properties++
+		}
+		if properties > index.MaxProperties {
+			return t, fmt.Errorf("a database has at most %d properties", index.MaxProperties)
+		}
+		return t, Str(name).Valid()
+	}
 }
 
 // Pairs reads the pairs of nodes of an edge list, in its order, with the keys that [DB.Load] would
@@ -354,18 +405,35 @@ func (tx *Tx) edgeColumns(ctx context.Context) (has edgeColumns, err error) {
 	return has, nil
 }
 
-// WriteNodes writes the key of every node, and its label if it has one, so that [DB.LoadNodes]
-// reads them back with the format in the report. It returns ErrInput as WriteEdges does.
+// WriteNodes writes the key of every node, its label if it has one, and the values of its properties
+// so that [DB.LoadNodes] reads them back with the format in the report. The name of a column of a
+// text has the type of the property, as in price:float. WriteNodes returns ErrInput as WriteEdges
+// does, and for properties between blanks.
 func (tx *Tx) WriteNodes(ctx context.Context, w io.Writer, o ListOptions) (ListReport, error) {
 	if tx.ended {
 		return ListReport{}, ErrClosed
 	}
 	v := tx.view()
 	columns := []edgelist.Field{{Name: "node", Type: tx.keyType(o)}, {Name: "label", Type: edgelist.String}}
+	var numbers []uint16
+	for i, p := range v.Meta.Properties {
+		if p.Nodes > 0 {
+			numbers = append(numbers, uint16(i))
+			columns = append(columns, edgelist.Field{Name: p.Name + ":" + p.Kind.String(), Type: edgelist.String})
+		}
+	}
+	if f := cmp.Or(o.Format, edgelist.CSV); f != edgelist.CSV && f != edgelist.TSV && len(numbers) > 0 {
+		return ListReport{}, inputf("properties are written as .csv or .tsv, not as %v", f)
+	}
 	return writeList(ctx, w, o, columns, v.Nodes(), func(to edgelist.RowWriter, id index.ID) error {
 		err := writeKey(to, tx.key(id))
 		if err == nil {
 			err = to.Text(v.Meta.Labels[v.Label(id)].Name)
+		}
+		for _, number := range numbers {
+			if err == nil {
+				err = to.Value(v.Value(number, id).Any())
+			}
 		}
 		return err
 	})

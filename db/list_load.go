@@ -83,6 +83,8 @@ type LoadNodesOptions struct {
 	Format           edgelist.Format
 	Name             string // as in LoadOptions
 	edgelist.Dialect        // as in LoadOptions
+	// PropertyOptions says how the further columns of a list with a header become properties.
+	edgelist.PropertyOptions
 	// Label is the label of all nodes, whose keys are formed as for LoadOptions.SourceLabel. A line
 	// with another label is malformed. "" means no label.
 	Label   string

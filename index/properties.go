@@ -50,8 +50,8 @@ var ErrKind = errors.New("index: another type")
 // errStop stops a pass over values.
 var errStop = errors.New("stop")
 
-// maxProperties is the maximum number of properties.
-const maxProperties = 1 << 12
+// MaxProperties is the maximum number of properties.
+const MaxProperties = 1 << 12
 
 // PropertyNumber returns the number of the property with this name.
 func (m *Meta) PropertyNumber(name string) (uint16, bool) {
@@ -78,8 +78,8 @@ func (m *Meta) property(name string, kind Kind) (uint16, error) {
 	if err := Str(name).Valid(); err != nil {
 		return 0, fmt.Errorf("property: %w", err)
 	}
-	if len(m.Properties) >= maxProperties {
-		return 0, fmt.Errorf("%w: %d properties", ErrTooLarge, maxProperties)
+	if len(m.Properties) >= MaxProperties {
+		return 0, fmt.Errorf("%w: %d properties", ErrTooLarge, MaxProperties)
 	}
 	m.Properties = append(slices.Clip(m.Properties), Property{Name: name, Kind: kind})
 	return uint16(len(m.Properties) - 1), nil
@@ -97,7 +97,7 @@ func (m *Meta) countValue(property uint16, old, now Value) {
 
 // validProperties reports whether the properties are valid.
 func (m *Meta) validProperties() bool {
-	return len(m.Properties) <= maxProperties && 0 <= m.BaseProperties && m.BaseProperties <= len(m.Properties) &&
+	return len(m.Properties) <= MaxProperties && 0 <= m.BaseProperties && m.BaseProperties <= len(m.Properties) &&
 		!slices.ContainsFunc(m.Properties, func(p Property) bool {
 			return !p.Kind.Valid() || p.Nodes < 0 || p.Nodes > m.Live || p.Name == ""
 		})

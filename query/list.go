@@ -38,8 +38,8 @@ func listActions() []action {
 			},
 			options: always(edgeOptions),
 		},
-		{name: "LOAD NODES", columns: nodes, run: loadingNodes((*db.DB).LoadNodes), options: always(nodeOptions)},
-		{name: "LOAD FEATURES", columns: nodes, run: loadingNodes((*db.DB).LoadFeatures), options: always(nodeOptions)},
+		{name: "LOAD NODES", columns: nodes, run: loadingNodes((*db.DB).LoadNodes, labelOptions), options: always(labelOptions)},
+		{name: "LOAD FEATURES", columns: nodes, run: loadingNodes((*db.DB).LoadFeatures, nodeOptions), options: always(nodeOptions)},
 		{name: "EXPORT EDGES", access: joins, columns: list, run: exporting((*db.Tx).WriteEdges)},
 		{name: "EXPORT NODES", access: joins, columns: list, run: exporting((*db.Tx).WriteNodes)},
 		{name: "EXPORT FEATURES", access: joins, columns: list, run: exporting((*db.Tx).WriteFeatures)},
@@ -92,11 +92,11 @@ func (rows *Rows) addLoad(name string, report *db.LoadReport) {
 }
 
 // loadingNodes returns the runner of a statement that loads a list of nodes.
-func loadingNodes(load func(*db.DB, context.Context, io.Reader, db.LoadNodesOptions) (*db.LoadReport, error)) runner {
+func loadingNodes(load func(*db.DB, context.Context, io.Reader, db.LoadNodesOptions) (*db.LoadReport, error), options func(*db.LoadNodesOptions) []option) runner {
 	return func(r *run, s *parse.Statement) {
 		l := db.LoadNodesOptions{Tables: r.session.Tables, Name: r.text(parse.From.Of(s))}
 		r.format(s, &l.Format)
-		r.setOptions(parse.With.All(s), nodeOptions(&l))
+		r.setOptions(parse.With.All(s), options(&l))
 		r.readFile(parse.From.Of(s), func(f io.Reader) error {
 			report, err := load(r.session.DB, r.ctx, f, l)
 			if err == nil {
@@ -171,7 +171,17 @@ func edgeOptionsBut(o *db.LoadOptions, names ...string) []option {
 	return slices.DeleteFunc(edgeOptions(o), func(o option) bool { return slices.Contains(names, o.name) })
 }
 
-// nodeOptions returns the options of LOAD NODES and LOAD FEATURES.
+// labelOptions returns the options of LOAD NODES.
+func labelOptions(o *db.LoadNodesOptions) []option {
+	return append([]option{
+		parsedOption("columns", "MEANING=COLUMN, as in 'node=sku,label=kind,points=score'", "what columns mean whose names do not say it: node, label, or the name of a property; a number is a column's position", &o.NodeColumns),
+		parsedOption("skip", "columns, as in 'comment,7'", "columns that are not read", &o.Skip),
+		parsedOption("types", "NAME:TYPE, as in 'price:float,tags:list'", "types of properties: bool, integer, float, string, time or list; by default from the header, as price:float, or the values", &o.Types),
+		textOption("list_separator", "characters", "what separates the strings of a list: a column in which they occur has lists; by default a semicolon or a bar in a column of type list", &o.ListSeparator),
+	}, nodeOptions(o)...)
+}
+
+// nodeOptions returns the options of LOAD FEATURES.
 func nodeOptions(o *db.LoadNodesOptions) []option {
 	return append([]option{
 		onOff("keyless", "the file has no keys: its first line describes node 0; off by default", func(on bool) { o.Keyless = on }),

@@ -32,6 +32,7 @@ type load struct {
 	options          db.LoadOptions
 	labels, features []string // files
 	keyless          bool
+	properties       edgelist.PropertyOptions
 	nodeLabel        string // label of the nodes in files of labels and features
 	sha256           string
 	errors           string    // file for all malformed lines; "" means none
@@ -78,7 +79,9 @@ A list may use the same numbers for nodes of two kinds, such as users and items.
 --source-label user --target-label item the source 7 is the node 'user:7', the target 7 is
 the node 'item:7', and the nodes have these labels.
 
-A line of labels has a key and a label, a line of features a key and numbers. Tables in the
+A line of labels has a key and a label, a line of features a key and numbers. The further columns
+of a file of labels with a header are properties of the nodes; --types, --node-columns, --skip and
+--list-separator say what its header and values do not. Tables in the
 notation of Neo4j (:START_ID, :END_ID(Film), :TYPE; :ID(Film), :LABEL) are read too: 7 of the
 space Film is the node 'Film:7', and of several labels a node gets the first. Labels and features are
 loaded before the edges and committed while they are read; loading them again changes
@@ -145,8 +148,12 @@ func (l *load) flags(cmd *cobra.Command) {
 	parsed("separator", "what separates columns: blank, tab, comma, semicolon, bar, or characters such as :: (default: detected)", &l.options.Separator)
 	parsed("quotes", "whether quotes enclose columns: yes, no, or backslash, if \\\" stands for a quote in them (default: detected)", &l.options.Quotes)
 	parsed("comments", "whether lines that begin with # or % are comments: yes or no (default: detected)", &l.options.Comments)
-	f.StringArrayVar(&l.labels, "labels", nil, "file with a key and a label per line; may be repeated")
+	f.StringArrayVar(&l.labels, "labels", nil, "file with a key and a label per line and, with a header, properties; may be repeated")
 	f.StringArrayVar(&l.features, "features", nil, "file with a key and numbers per line, a .npy array, or Parquet; may be repeated")
+	parsed("node-columns", "columns of a file of labels whose names do not say what they mean: node, label or a property, as label=kind,points=score", &l.properties.NodeColumns)
+	parsed("skip", "columns of a file of labels that are not read, as comment,7", &l.properties.Skip)
+	parsed("types", "types of properties, as price:float,tags:list; bool, integer, float, string, time or list (default: from the header, as price:float, or the values)", &l.properties.Types)
+	f.StringVar(&l.properties.ListSeparator, "list-separator", "", "what separates the strings of a list; a column in which it occurs has lists (default: ; or | in a column of type list)")
 	f.BoolVar(&l.keyless, "keyless", false, "the files of labels and features have no keys: the first line is node 0")
 	f.IntVar(&l.options.MaxErrors, "max-errors", 0, "number of malformed lines of a file to skip; a file with more is not loaded; -1 means any number")
 	f.StringVar(&l.errors, "errors", "", "file to write all malformed lines to")
@@ -252,7 +259,7 @@ func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 	}}
 	var refused *edgelist.Refusal
 	o.DryRun = l.dryRun
-	report, err := in.read(ctx, g, watched, o)
+	report, err := in.read(ctx, g, watched, o, l.properties)
 	bar.End()
 	err = errors.Join(err, f.Close())
 	l.malformed(in.name, report)
@@ -260,7 +267,11 @@ func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 	case errors.Is(err, db.ErrLines):
 		return fmt.Errorf("%s: not loaded because of malformed lines; kith load --max-errors N skips up to N", in.name)
 	case errors.As(err, &refused):
-		return fmt.Errorf("%s: not loaded: %s", in.name, refused.Text(asFlag))
+		spell := asFlag
+		if in.kind != edgelist.Edges {
+			spell = asNodeFlag
+		}
+		return fmt.Errorf("%s: not loaded: %s", in.name, refused.Text(spell))
 	case err != nil:
 		return fmt.Errorf("%s: not loaded: %w", in.name, err)
 	}
@@ -268,16 +279,16 @@ func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 }
 
 // read loads an opened file.
-func (in *input) read(ctx context.Context, g *db.DB, r io.Reader, o db.LoadOptions) (*db.LoadReport, error) {
+func (in *input) read(ctx context.Context, g *db.DB, r io.Reader, o db.LoadOptions, properties edgelist.PropertyOptions) (*db.LoadReport, error) {
 	if in.kind == edgelist.Edges {
 		return g.Load(ctx, r, o)
 	}
 	load := g.LoadNodes
 	if in.kind == edgelist.Features {
-		load = g.LoadFeatures
+		load, properties = g.LoadFeatures, edgelist.PropertyOptions{}
 	}
 	return load(ctx, r, db.LoadNodesOptions{
-		Format: o.Format, Name: o.Name, Dialect: o.Dialect, Label: in.label, Keyless: in.keyless, Tables: o.Tables,
+		Format: o.Format, Name: o.Name, Dialect: o.Dialect, Label: in.label, Keyless: in.keyless, Tables: o.Tables, PropertyOptions: properties,
 		MaxErrors: o.MaxErrors, Malformed: o.Malformed, Progress: o.Progress,
 	})
 }
@@ -342,6 +353,14 @@ func asFlag(s edgelist.Setting) string {
 		s.Value = "'" + strings.ReplaceAll(s.Value, "'", `'\''`) + "'"
 	}
 	return fmt.Sprintf("--%s %s", strings.ReplaceAll(s.Option, "_", "-"), s.Value)
+}
+
+// asNodeFlag is asFlag for files of nodes.
+func asNodeFlag(s edgelist.Setting) string {
+	if s.Option == "columns" {
+		s.Option = "node_columns"
+	}
+	return asFlag(s)
 }
 
 // edgesSummary describes a load of edges in one line.

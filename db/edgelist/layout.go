@@ -191,7 +191,10 @@ func (l *layout) last(line []byte) (field []byte) {
 }
 
 // all returns all columns of a line, and false for unbalanced quotes.
-func (l *layout) all(line []byte) (list [][]byte, ok bool) {
+func (l *layout) all(line []byte) (list [][]byte, ok bool) { return l.appendAll(nil, line) }
+
+// appendAll appends all columns of a line. It returns false for unbalanced quotes.
+func (l *layout) appendAll(list [][]byte, line []byte) (_ [][]byte, ok bool) {
 	for rest, more := line, true; more; {
 		var field []byte
 		var fault int

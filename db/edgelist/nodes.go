@@ -1,6 +1,7 @@
 package edgelist
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -17,16 +18,20 @@ type Node struct {
 	Key      Token
 	Label    string    // of a list of labels
 	Features []float32 // of a list of vectors
+	// Values are the values of Nodes.Properties: a bool, an int64, a float64, a string, a time.Time, a
+	// []string, which must not be changed, or nil for none. They are valid until the next node.
+	Values []any
 }
 
 // Nodes reads one list of nodes.
 type Nodes struct {
 	next func(*Node) error
 	*Detected
+	Properties []Property // the columns of a list of labels that are properties
 }
 
 // NewNodes returns a reader of a list of nodes: a key and optionally a label a line, in any of the
-// text formats. In a .npy file, and with Options.Keyless, there are no keys, and each line is the
+// text formats. The further columns of a list with a header are properties. In a .npy file, and with Options.Keyless, there are no keys, and each line is the
 // label of a node, from node 0.
 func NewNodes(r io.Reader, o Options) (*Nodes, error) {
 	return newNodes(r, o, nodeValues{true, labelOf, labelOfRow, (*tableNodes).chooseLabel, (*tableNodes).label})
@@ -116,7 +121,7 @@ func newNodes(r io.Reader, o Options, values nodeValues) (*Nodes, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Nodes{m.nodes(values.row), &Detected{Format: NPY}}, nil
+		return &Nodes{next: m.nodes(values.row), Detected: &Detected{Format: NPY}}, nil
 	case Parquet:
 		return newTableNodes(in, o, values)
 	case MatrixMarket, NPZ, Torch, NTriples, JSONLines:
@@ -130,16 +135,19 @@ func newNodes(r io.Reader, o Options, values nodeValues) (*Nodes, error) {
 	if t.layout.header {
 		t.heading = string(first[0])
 		first = first[1:]
-		if values.labels {
-			t.choose(o)
-		}
+	}
+	if err := t.choose(o, values.labels); err != nil {
+		return nil, err
 	}
 	if !t.keyless {
 		t.seen.integers[0] = len(first) > 1 && !slices.ContainsFunc(first, func(line []byte) bool { return !isInt(t.layout.first(line)) })
 	}
 	t.layout.stray = 0
 	t.Format, t.Header = t.layout.format(), t.layout.header
-	return &Nodes{t.next, &t.Detected}, nil
+	if err := t.detectTypes(&o); err != nil {
+		return nil, err
+	}
+	return &Nodes{t.next, &t.Detected, t.properties()}, nil
 }
 
 // nodeText reads nodes from lines of columns.
@@ -148,9 +156,12 @@ type nodeText struct {
 	keyless bool
 	rows    int64  // number of lines of nodes so far, blank ones aside
 	heading string // the line with the names of the columns; may be ""
-	// read are the places of the columns of the key and, after it, of those that value parses; nil
-	// means all columns.
-	read   []int
+	// named says what the columns of a list with names of columns are; nil: the first is the key, and
+	// value parses the others.
+	named  *nodeColumns
+	values []valueReader
+	fields [][]byte
+	found  []any // the values of a line
 	labels int64 // number of nodes with further labels, which are left out
 	value  func(*Node, [][]byte) string
 }
@@ -177,8 +188,8 @@ func (t *nodeText) findHeader(lines [][]byte, o Options) (doubt bool) {
 	case o.Header == On:
 	case t.keyless, len(names) == 0, slices.ContainsFunc(names, func(name string) bool { return isNumber([]byte(name)) }):
 		return false
-	case len(names) > 1 && find(names[:1], nodeNames()...) == 0, idColumn(names) >= 0:
-	case l.unlikeNodes(lines), len(names) > 1 && isNodeWord(names[0]), l.oneMore(lines, len(names)):
+	case len(names) > 1 && find(names[:1], nodeNames()...) == 0, idColumn(names) >= 0, o.Properties.among(names):
+	case l.unlikeNodes(lines), len(names) > 1 && isNodeWord(names[0]), l.oneMore(lines, len(names)), l.typed(lines, names):
 		doubt = true
 	default:
 		return false
@@ -187,50 +198,126 @@ func (t *nodeText) findHeader(lines [][]byte, o Options) (doubt bool) {
 	return doubt
 }
 
-// choose chooses the columns that the header names in the notation of Neo4j: the keys, which are
-// prefixed by their space, and the labels. Further columns are not read.
-func (t *nodeText) choose(o Options) {
+// choose chooses the columns of a list of labels that has a header. Keys are prefixed by their space
+// in the notation of Neo4j.
+func (t *nodeText) choose(o Options, labels bool) error {
 	names := t.layout.names
-	key := idColumn(names)
-	if key < 0 || t.keyless {
-		return
-	}
-	t.read = []int{key}
-	if at := find(names, ":label", "~label"); at >= 0 {
-		t.read = append(t.read, at)
-	}
-	if !o.Labelled {
-		t.prefix[0] = prefix(names[key])
-		t.notePrefix(names[key])
-	}
-	for i, name := range names {
-		if !slices.Contains(t.read, i) {
-			t.Unused = append(t.Unused, name)
+	given := len(o.Properties.Types)+len(o.Properties.NodeColumns)+len(o.Properties.Skip) > 0
+	if !labels || !t.layout.header {
+		if given {
+			return &Refusal{Note{"options of columns are for a list of nodes with a header", []Setting{{"header", On.String()}}}}
 		}
+		return nil
 	}
+	if len(names) < 2 && !given {
+		return nil
+	}
+	fixed := -2
+	if t.keyless {
+		fixed = -1
+	}
+	c, err := o.planNodes(names, fixed)
+	if err != nil {
+		return err
+	}
+	t.named, t.Unused = &c, c.unused
+	if c.key >= 0 && !o.Labelled {
+		t.prefix[0] = prefix(names[c.key])
+		t.notePrefix(names[c.key])
+	}
+	for i := range c.properties {
+		if err := o.knownType(&c.properties[i]); err != nil {
+			return err
+		}
+		t.values = append(t.values, valueReader{Property: c.properties[i], separator: o.Properties.ListSeparator})
+	}
+	t.found = make([]any, len(t.values))
+	return nil
 }
 
-// columns returns the columns of a line that are read. Of several labels only the first is.
-func (t *nodeText) columns(fields [][]byte) (read [][]byte, ok bool) {
-	if t.read == nil {
-		return fields, true
+// properties returns the columns that are properties.
+func (t *nodeText) properties() (all []Property) {
+	for i := range t.values {
+		all = append(all, t.values[i].Property)
 	}
-	for _, at := range t.read {
-		if at >= len(fields) {
-			return nil, false
+	return all
+}
+
+// detectTypes reads the whole list to detect the types of the values that are not known.
+func (t *nodeText) detectTypes(o *Options) error {
+	unknown := func(r valueReader) bool { return r.Type == AnyType || r.Type == ListType && r.separator == "" }
+	if !slices.ContainsFunc(t.values, unknown) {
+		return nil
+	}
+	in, again, err := tee(o.Spool, t.in)
+	if err != nil {
+		return err
+	}
+	detectors := make([]detector, len(t.values))
+	probe := *t
+	probe.lines.in = bufio.NewReaderSize(in, maxLine)
+	for {
+		line, err := probe.record()
+		if err == io.EOF {
+			break
 		}
-		read = append(read, fields[at])
+		if errors.As(err, new(*LineError)) {
+			continue // it is reported later
+		}
+		if err != nil {
+			return err
+		}
+		fields, ok := probe.layout.appendAll(probe.fields[:0], line)
+		if probe.fields = fields; !ok || string(line) == t.heading {
+			continue
+		}
+		for i := range t.values {
+			if r := &t.values[i]; unknown(*r) && r.at < len(fields) && len(fields[r.at]) > 0 {
+				detectors[i].add(fields[r.at], r.separator)
+			}
+		}
 	}
-	if len(read) == 2 {
-		first, _, more := bytes.Cut(read[1], []byte(";"))
-		if more {
+	t.lines.in = bufio.NewReaderSize(again(), maxLine)
+	for i := range t.values {
+		t.values[i].settle(&detectors[i])
+	}
+	return nil
+}
+
+// read reads the label and the values of a line.
+func (t *nodeText) read(n *Node, line []byte, fields [][]byte) error {
+	c := t.named
+	if len(fields) > len(t.layout.names) && (len(fields) > len(t.layout.names)+1 || len(fields[len(fields)-1]) > 0) {
+		return t.bad(line, "columns: found %d, the header has %d", len(fields), len(t.layout.names))
+	}
+	if c.label >= 0 && c.label < len(fields) {
+		label := fields[c.label]
+		if first, _, more := bytes.Cut(label, []byte(";")); more && idColumn(t.layout.names) >= 0 {
 			t.labels++
+			label = first
 		}
-		if read[1] = first; len(first) == 0 {
-			read = read[:1]
+		if len(label) > 0 {
+			if msg := t.value(n, [][]byte{label}); msg != "" {
+				return t.bad(line, "%s", msg)
+			}
 		}
 	}
-	return read, true
+	n.Values = t.found
+	for i := range t.values {
+		r := &t.values[i]
+		t.found[i] = nil
+		switch {
+		case r.at >= len(fields):
+		case len(fields[r.at]) > 0:
+			var ok bool
+			if t.found[i], ok = r.read(fields[r.at]); !ok {
+				return t.bad(line, "%s", r.fault(fields[r.at]))
+			}
+		case r.Type == StringType && r.said && quotedEmpty(fields[r.at]):
+			t.found[i] = ""
+		}
+	}
+	return nil
 }
 
 // report adds the notes.
@@ -256,6 +343,30 @@ func (l *layout) unlikeNodes(lines [][]byte) bool {
 		values = values && len(fields) > 1 && !slices.ContainsFunc(fields[1:], func(f []byte) bool { return !isNumber(f) })
 	}
 	return keys || values
+}
+
+// typed reports whether a line of at least three names is followed by at least two lines that have
+// values other than strings in a column after the first.
+func (l *layout) typed(lines [][]byte, names []string) bool {
+	const few = 3
+	if len(lines) < few || len(names) < few {
+		return false
+	}
+	types := make([]detector, len(names))
+	for _, line := range lines[1:] {
+		fields, _ := l.all(line)
+		for i := range min(len(fields), len(names)) {
+			if len(fields[i]) > 0 {
+				types[i].add(fields[i], "")
+			}
+		}
+	}
+	for i, name := range names {
+		if kind := types[i].kind; kind != AnyType && kind != StringType && kindOfValue([]byte(name)) == StringType && i > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // isNodeWord reports whether a name is usual for a column of nodes.
@@ -290,19 +401,26 @@ func (t *nodeText) next(n *Node) error {
 }
 
 func (t *nodeText) parse(line []byte, n *Node) error {
-	fields, ok := t.layout.all(line)
-	if !ok {
+	fields, ok := t.layout.appendAll(t.fields[:0], line)
+	if t.fields = fields; !ok {
 		return t.badQuotes(line)
 	}
-	if fields, ok = t.columns(fields); !ok {
-		return t.bad(line, "columns: the header has %d", len(t.layout.names))
+	key := 0
+	if t.named != nil {
+		key = t.named.key
 	}
-	if t.keyless {
+	switch {
+	case t.keyless:
 		n.Key = Token{Int: t.rows + t.blanks - 1, IsInt: true}
-	} else {
-		if len(fields[0]) == 0 || !t.token(fields[0], &n.Key, &t.src) {
-			return t.bad(line, "key is empty, not valid UTF-8 or contains a NUL byte or the end of a line")
-		}
+	case key >= len(fields):
+		return t.bad(line, "columns: found %d, the header has %d", len(fields), len(t.layout.names))
+	case len(fields[key]) == 0 || !t.token(fields[key], &n.Key, &t.src):
+		return t.bad(line, "key is empty, not valid UTF-8 or contains a NUL byte or the end of a line")
+	}
+	if t.named != nil {
+		return t.read(n, line, fields)
+	}
+	if !t.keyless {
 		fields = fields[1:]
 	}
 	if msg := t.value(n, fields); msg != "" {

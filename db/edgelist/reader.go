@@ -40,6 +40,11 @@ type Options struct {
 	Negative string
 	// Keyless says that a list of nodes has no keys: line n, from 0, belongs to node n.
 	Keyless bool
+	// Properties says how the columns of a list of nodes become properties.
+	Properties PropertyOptions
+	// PropertyType returns the type that a property has already, AnyType for a new one, or an error
+	// for a name that no property can have. Nil means that all are new.
+	PropertyType func(name string) (PropertyType, error)
 	// Spool returns storage for a file that must be read out of order: an array with all sources
 	// before all targets, or an archive or a table that is compressed or comes from a stream. Nil
 	// means memory.

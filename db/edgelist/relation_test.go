@@ -165,7 +165,7 @@ func TestColumnsRoundTrip(t *testing.T) {
 }
 
 // Lists of nodes in the notation of Neo4j give keys, which are prefixed by their space, and labels.
-// Further columns are named as unread.
+// Further columns are properties.
 func TestNodesOfNeo4j(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -174,12 +174,12 @@ func TestNodesOfNeo4j(t *testing.T) {
 		want string
 	}{
 		{":ID,name,price:float,:LABEL\n7,\"a, b\",1.5,Film\nx,c,,Film;Sequel\n9,d,2,\n", Options{},
-			`7 Film; "x" Film; 9 ; unused name, price:float; 1 line with several labels: a node has one, which is the first`},
+			`7 Film [a, b 1.5]; "x" Film [c <nil>]; 9  [d 2]; unused ; 1 line with several labels: a node has one, which is the first`},
 		{"personId:ID(Person);:LABEL\n7;\"Actor;Person\"\n", Options{},
 			`"Person:7" Actor; unused ; the header names spaces of keys: 7 in column personId:ID(Person) is the node 'Person:7'; 1 line with several labels: a node has one, which is the first`},
-		{"personId:ID(Person),name\n7,ann\n7\n", Options{Labelled: true}, `7 ; 7 ; unused name`},
-		{"~id,~label,name:String\nv1,person,ann\n", Options{}, `"v1" person; unused name:String`},
-		{"name,:ID\nann,7\nbob\n", Options{}, "7 ; 3: columns: the header has 2; unused name"},
+		{"personId:ID(Person),name\n7,ann\n7\n", Options{Labelled: true}, `7  [ann]; 7  [<nil>]; unused `},
+		{"~id,~label,name:String\nv1,person,ann\n", Options{}, `"v1" person [ann]; unused `},
+		{"name,:ID\nann,7\nbob\n", Options{}, "7  [ann]; 3: columns: found 1, the header has 2; unused "},
 	} {
 		l, err := NewNodes(strings.NewReader(c.text), c.o)
 		if err != nil {
@@ -194,7 +194,11 @@ func TestNodesOfNeo4j(t *testing.T) {
 			case err != nil:
 				t.Fatal(err)
 			default:
-				list = append(list, show1(n.Key)+" "+n.Label)
+				text := show1(n.Key) + " " + n.Label
+				if len(l.Properties) > 0 {
+					text += fmt.Sprintf(" %v", n.Values)
+				}
+				list = append(list, text)
 			}
 		}
 		list = append(list, "unused "+strings.Join(l.Unused, ", "))

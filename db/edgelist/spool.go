@@ -34,6 +34,24 @@ func fill(spool func() (Spool, error), r io.Reader) (io.ReaderAt, int64, error) 
 	return place, n, nil
 }
 
+// tee returns a reader of r that copies what is read to a spool, and a function that returns a reader
+// of the copy once all of r has been read.
+func tee(spool func() (Spool, error), r io.Reader) (in io.Reader, again func() io.Reader, err error) {
+	if spool == nil {
+		copied := new(bytes.Buffer)
+		return io.TeeReader(r, copied), func() io.Reader { return copied }, nil
+	}
+	place, err := spool()
+	if err != nil {
+		return nil, nil, err
+	}
+	w := io.NewOffsetWriter(place, 0)
+	return io.TeeReader(r, w), func() io.Reader {
+		n, _ := w.Seek(0, io.SeekCurrent)
+		return io.NewSectionReader(place, 0, n)
+	}, nil
+}
+
 // inPlace returns the rest of r as a file that can be read out of order, or nil if r is a stream,
 // such as a pipe.
 func inPlace(r io.Reader) (*io.SectionReader, error) {

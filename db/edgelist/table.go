@@ -71,6 +71,9 @@ type RowWriter interface {
 	Double(float64)
 	Time(int64) // in seconds since 1970; 0 means none
 	Floats([]float32)
+	// Value writes a value of a property: a bool, an int64, a float64, a string, a time.Time, a
+	// []string, or nil for none.
+	Value(any) error
 	// End ends the row.
 	End() error
 	// Close completes the file. It does not close the writer below.

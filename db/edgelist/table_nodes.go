@@ -52,7 +52,7 @@ func newTableNodes(in io.Reader, o Options, values nodeValues) (*Nodes, error) {
 		}
 		return values.value(t, n)
 	}
-	return &Nodes{next, &Detected{Format: Parquet, Unused: t.unused()}}, nil
+	return &Nodes{next: next, Detected: &Detected{Format: Parquet, Unused: t.unused()}}, nil
 }
 
 // chooseLabel chooses the column of labels: the column with a usual name, or the only column

@@ -9,6 +9,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -64,12 +65,16 @@ func NewWriter(w io.Writer, f Format, columns ...string) (RowWriter, error) {
 		return nil, fmt.Errorf("edgelist: lists are not written as %v", f)
 	}
 	out := &textWriter{to: bufio.NewWriter(w), sep: sep}
-	head := strings.Join(columns, string(sep))
 	if f == SNAP {
-		head = "# " + head
+		_, err := out.to.WriteString("# " + strings.Join(columns, " ") + "\n")
+		return out, err
 	}
-	_, err := out.to.WriteString(head + "\n")
-	return out, err
+	for _, name := range columns {
+		if err := out.Text(name); err != nil {
+			return nil, err
+		}
+	}
+	return out, out.End()
 }
 
 func (w *textWriter) Key(k Token) error {
@@ -134,6 +139,35 @@ func (w *textWriter) Floats(list []float32) {
 	for _, x := range list {
 		w.Float(x)
 	}
+}
+
+// Value writes a value of a property. It writes the empty text in quotes, and a list as one column.
+func (w *textWriter) Value(v any) error {
+	switch v := v.(type) {
+	case nil:
+		return w.Text("")
+	case string:
+		if v == "" {
+			w.separate()
+			w.line = append(w.line, `""`...)
+			return w.err
+		}
+		return w.Text(v)
+	case []string:
+		return w.Text(joinList(v))
+	case time.Time:
+		if v.Year() < 0 || v.Year() > 9999 {
+			return fmt.Errorf("edgelist: the year of the time %v does not have four digits", v)
+		}
+		return w.Text(v.UTC().Format(time.RFC3339Nano))
+	case float64:
+		w.Double(v)
+	case int64:
+		w.Int(v)
+	default:
+		return w.Text(fmt.Sprint(v))
+	}
+	return w.err
 }
 
 // separate ends the last column.

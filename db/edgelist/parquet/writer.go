@@ -134,6 +134,9 @@ func (w *writer) Floats(list []float32) {
 	}
 }
 
+// Value is for texts.
+func (w *writer) Value(any) error { return fmt.Errorf("parquet: properties are not written") }
+
 // Key writes the key of a node. Into a column of strings it writes an integer in decimal, and a
 // string that would be read as an integer in single quotes; see [edgelist.Quoted].
 func (w *writer) Key(k edgelist.Token) error {

@@ -1,0 +1,249 @@
+package edgelist
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// detector detects the type of a column from its values.
+type detector struct {
+	kind       PropertyType // that all values so far have; AnyType before the first
+	separators string       // of ; and | and the given one, those that occur
+}
+
+// add takes the next value that is not empty. separator is the given separator of lists, or "".
+func (d *detector) add(field []byte, separator string) {
+	switch d.kind {
+	case IntegerType:
+		if isInt(field) {
+			return
+		}
+	case FloatType:
+		if isFloat(field) {
+			return
+		}
+	case StringType:
+		d.separated(field, separator)
+		return
+	}
+	switch kind := kindOfValue(field); {
+	case d.kind == AnyType, d.kind == kind:
+		d.kind = kind
+	case d.kind == IntegerType && kind == FloatType, d.kind == FloatType && kind == IntegerType:
+		d.kind = FloatType
+	default:
+		d.kind = StringType
+	}
+	d.separated(field, separator)
+}
+
+// separated notes the separators of lists that occur.
+func (d *detector) separated(field []byte, separator string) {
+	for _, s := range []string{";", "|", separator} {
+		if s != "" && !strings.Contains(d.separators, s) && bytes.Contains(field, []byte(s)) {
+			d.separators += s
+		}
+	}
+}
+
+// kindOfValue returns the narrowest type that a value in a text has.
+func kindOfValue(field []byte) PropertyType {
+	switch {
+	case isInt(field):
+		return IntegerType
+	case isFloat(field), notFinite(field):
+		return FloatType // a value that is not finite is malformed then
+	case isBool(field):
+		return BoolType
+	}
+	if _, ok := parseInstant(field); ok {
+		return TimeType
+	}
+	return StringType
+}
+
+// isFloat reports whether a field is an integer, or a number with a point or an exponent. Digits that
+// begin with a zero, as in a postal code, are no number.
+func isFloat(field []byte) bool {
+	if isInt(field) {
+		return true
+	}
+	if !isNumber(field) || !bytes.ContainsAny(field, ".eE") {
+		return false
+	}
+	_, err := strconv.ParseFloat(string(field), 64)
+	return err == nil
+}
+
+// notFinite reports whether a field is one of the spellings of NaN and the infinities.
+func notFinite(field []byte) bool {
+	if len(field) < 3 || len(field) > len("-infinity") {
+		return false
+	}
+	switch strings.ToLower(strings.TrimLeft(string(field), "+-")) {
+	case "nan", "inf", "infinity":
+		return true
+	}
+	return false
+}
+
+func isBool(field []byte) bool {
+	return len(field) < 6 && (bytes.EqualFold(field, []byte("true")) || bytes.EqualFold(field, []byte("false")))
+}
+
+// parseInstant parses a time in a form of ISO 8601: a date, or a date and a time of day with or
+// without a fraction and a zone. Without a zone it is in UTC.
+func parseInstant(field []byte) (t time.Time, ok bool) {
+	if len(field) < len(time.DateOnly) || field[4] != '-' || field[7] != '-' {
+		return t, false
+	}
+	layout := time.DateOnly
+	if len(field) > len(time.DateOnly) {
+		layout = "2006-01-02T15:04:05.999999999"
+		if field[10] == ' ' {
+			layout = "2006-01-02 15:04:05.999999999"
+		}
+		if len(field) == len("2006-01-02T15:04") {
+			layout = layout[:len("2006-01-02T15:04")]
+		}
+		if rest := field[11:]; bytes.ContainsAny(rest, "Z+-") {
+			layout += "Z07:00"
+		}
+	}
+	t, err := time.Parse(layout, string(field))
+	return t.UTC(), err == nil
+}
+
+// valueReader reads the values of a column of a text.
+type valueReader struct {
+	Property
+	separator string         // of a list
+	shared    map[string]any // values of strings and lists, which are often repeated
+}
+
+// maxShared bounds valueReader.shared.
+const maxShared = 1 << 12
+
+// read returns the value in a field that is not empty: a bool, an int64, a float64, a string, a
+// time.Time or a []string. It returns false if the field has none of the type.
+func (r *valueReader) read(field []byte) (any, bool) {
+	switch r.Type {
+	case IntegerType:
+		n, ok := parseInt(field)
+		return n, ok
+	case FloatType:
+		if n, ok := parseInt(field); ok {
+			return float64(n), true
+		}
+		f, err := strconv.ParseFloat(string(field), 64)
+		return f, err == nil && f-f == 0 && isNumber(field)
+	case BoolType:
+		b, err := strconv.ParseBool(strings.ToLower(string(field)))
+		return b, err == nil
+	case TimeType:
+		return orFalse(parseInstant(field))
+	}
+	if v, ok := r.shared[string(field)]; ok {
+		return v, true
+	}
+	var v any = string(field)
+	if r.Type == ListType {
+		v = splitList(string(field), r.separator)
+	}
+	if r.shared == nil {
+		r.shared = map[string]any{}
+	}
+	if len(r.shared) < maxShared && len(field) < maxShared {
+		r.shared[string(field)] = v
+	}
+	return v, true
+}
+
+func orFalse[T any](v T, ok bool) (any, bool) { return v, ok }
+
+// fault returns what is wrong with a field for which read returned false.
+func (r *valueReader) fault(field []byte) string {
+	what := "not a " + r.Type.String()
+	switch {
+	case r.Type == FloatType && notFinite(field):
+		what = "not a finite number; an empty field sets no value"
+	case r.Type == IntegerType:
+		what = "not an integer"
+	case r.Type == TimeType:
+		what += ", as 2006-01-02 or 2006-01-02T15:04:05Z are"
+	case r.Type == BoolType:
+		what += ", as true and false are"
+	}
+	return fmt.Sprintf("column %s: %.40q is %s", r.Column, field, what)
+}
+
+// splitList splits the text of a list into its strings, which are not empty. It leaves out blanks
+// around a string. A backslash before a separator, a blank or another backslash makes that a part of
+// the string.
+func splitList(s, separator string) []string {
+	list := []string{}
+	var item []byte
+	keep := 0 // number of bytes of item without blanks at its end
+	for {
+		switch {
+		case s == "" || strings.HasPrefix(s, separator):
+			if keep > 0 {
+				list = append(list, string(item[:keep]))
+			}
+			if s == "" {
+				return list
+			}
+			item, keep = item[:0], 0
+			s = s[len(separator):]
+		case s[0] == ' ' && len(item) == 0:
+			s = s[1:]
+		default:
+			n := 1
+			escaped := s[0] == '\\' && len(s) > 1
+			switch {
+			case escaped && strings.HasPrefix(s[1:], separator):
+				s, n = s[1:], len(separator)
+			case escaped && (s[1] == '\\' || s[1] == ' '):
+				s = s[1:]
+			default:
+				escaped = false
+			}
+			item = append(item, s[:n]...)
+			if escaped || s[0] != ' ' {
+				keep = len(item)
+			}
+			s = s[n:]
+		}
+	}
+}
+
+// listSeparator separates the strings of a list unless an option says otherwise.
+const listSeparator = ";"
+
+// joinList is the inverse of splitList.
+func joinList(list []string) string {
+	if len(list) == 0 {
+		return listSeparator
+	}
+	escaped := strings.NewReplacer(`\`, `\\`, listSeparator, `\`+listSeparator)
+	all := make([]string, len(list))
+	for i, s := range list {
+		s = escaped.Replace(s)
+		if strings.HasSuffix(s, " ") {
+			s = s[:len(s)-1] + `\ `
+		}
+		if strings.HasPrefix(s, " ") {
+			s = `\` + s
+		}
+		all[i] = s
+	}
+	return strings.Join(all, listSeparator)
+}
+
+// quotedEmpty reports whether an empty column of a line stood in quotes.
+func quotedEmpty(field []byte) bool {
+	return len(field) == 0 && cap(field) > 0 && field[:1][0] == '"'
+}
