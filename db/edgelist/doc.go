@@ -61,9 +61,9 @@
 // ignored. A header may have fewer names than the lines have columns; the columns without a name
 // are left out, and a note says so.
 //
-// A relation is a text, an integer too. The names of relations are kept, at most 65,535 of them.
-// [Options].Negative sends edges with a negative weight, which becomes positive, to a relation of
-// their own.
+// A relation is a text, an integer too. The names of relations are kept, at most 65,535 of at most
+// 1,024 bytes each. [Options].Negative sends edges with a negative weight, which becomes positive,
+// to a relation of their own.
 //
 // Times are seconds since 1970, in UTC, in the years 0 to 9999. A list may have them in other
 // units, with fractions, or as dates ([TimeFormat]). A time that is empty, null, NaN or 0 is no

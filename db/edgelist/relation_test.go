@@ -32,7 +32,9 @@ func TestRelations(t *testing.T) {
 		{"with quotes", "1,\"a,\"\"b\",2\n", Options{Columns: SrcRelationDst}, `csv; 1>2 r=a,"b`},
 		{"empty", "1,,2\n", Options{Columns: SrcRelationDst}, "csv; 1>2"},
 		{"not valid", "1,\xff,2\n3,a\x00,4\n5,b,6\n", Options{Columns: SrcRelationDst},
-			"csv; 1: relation is not valid UTF-8 or contains a NUL byte; 2: relation is not valid UTF-8 or contains a NUL byte; 5>6 r=b"},
+			"csv; 1: relation is not valid UTF-8, contains a NUL byte or is longer than 1024 bytes; 2: relation is not valid UTF-8, contains a NUL byte or is longer than 1024 bytes; 5>6 r=b"},
+		{"too long", "1," + strings.Repeat("x", maxName) + ",2\n1,y" + strings.Repeat("x", maxName) + ",2\n", Options{Columns: SrcRelationDst},
+			"csv; 1>2 r=" + strings.Repeat("x", maxName) + "; 2: relation is not valid UTF-8, contains a NUL byte or is longer than 1024 bytes"},
 		{"and an option for all edges", "1 2 x\n", Options{Columns: SrcDstRelation, Related: true}, ErrRelated.Error()},
 
 		{"header", "source,relation,target\n1,likes,2\n", Options{}, "csv headed; 1>2 r=likes"},

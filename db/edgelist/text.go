@@ -195,8 +195,10 @@ func (t *text) token(field []byte, to *Token, last *string) bool {
 	return true
 }
 
-// maxNames is the maximal number of relations.
-const maxNames = math.MaxUint16
+const (
+	maxNames = math.MaxUint16 // maximal number of relations
+	maxName  = 1 << 10        // maximal number of bytes of the name of one
+)
 
 // nameSet has the names of relations that a list has so far. Edges share their strings.
 type nameSet struct {
@@ -212,7 +214,7 @@ func (n *nameSet) of(field []byte) (string, bool) {
 	}
 	name, ok := n.known[string(field)]
 	if !ok {
-		if len(n.known) == maxNames || !utf8.Valid(field) || bytes.IndexByte(field, 0) >= 0 {
+		if len(n.known) == maxNames || len(field) > maxName || !utf8.Valid(field) || bytes.IndexByte(field, 0) >= 0 {
 			return "", false
 		}
 		if n.known == nil {
@@ -247,7 +249,7 @@ func (n *nameSet) fault(field []byte) string {
 	if len(n.known) == maxNames {
 		return fmt.Sprintf("more than %d relations, of which this line has another one: the column of relations is probably not the one that was read", maxNames)
 	}
-	return "relation is not valid UTF-8 or contains a NUL byte"
+	return fmt.Sprintf("relation is not valid UTF-8, contains a NUL byte or is longer than %d bytes", maxName)
 }
 
 // Quoted returns the spelling of a string key in a column of strings. Such a column may have
