@@ -355,7 +355,7 @@ func (rs firstRows) lessLikeKeys(column, other int) bool {
 	return 4*rs.distinct(column) <= 3*rs.distinct(other)
 }
 
-// keyStem returns what comes before the first digit of a key, and false for a key without digits.
+// keyStem returns the start of a key, before its first digit, and false for a key without digits.
 func keyStem(key []byte) (stem []byte, ok bool) {
 	i := bytes.IndexAny(key, "0123456789")
 	return key[:max(i, 0)], i >= 0
@@ -391,8 +391,8 @@ func (rs firstRows) repeats(column int) bool {
 	return len(rs) < few || 4*rs.distinct(column) <= 3*len(rs)
 }
 
-// isName reports whether a field looks like the name of a relation: it begins with no digit, sign or
-// bracket, has a letter, and is neither a truth value nor a word for a missing number.
+// isName reports whether a field looks like the name of a relation: it begins with no digit, sign
+// or bracket, has a letter, and is neither a truth value nor a word for a missing number.
 func isName(field []byte) bool {
 	if !isNoValue(field) || bytes.IndexByte([]byte("0123456789+-."), field[0]) >= 0 {
 		return false

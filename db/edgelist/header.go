@@ -132,7 +132,7 @@ func space(name string) string {
 }
 
 // idColumn returns the index of the column of keys in the notation of Neo4j, such as
-// personId:ID(Person); -1 means that there is none.
+// personId:ID(Person), or -1.
 func idColumn(names []string) int {
 	return slices.IndexFunc(names, func(name string) bool {
 		name, _, _ = strings.Cut(strings.ToUpper(name), "(")

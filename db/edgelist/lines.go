@@ -136,7 +136,8 @@ func parseWeight(field []byte, signed bool) (float32, bool) {
 	return validWeight(float32(w), signed)
 }
 
-// validWeight returns a weight, and whether it is finite and positive or, if signed is set, negative.
+// validWeight returns a weight, and whether it is finite and positive or, if signed is set,
+// negative.
 func validWeight(w float32, signed bool) (float32, bool) {
 	return w, w-w == 0 && (w > 0 || signed && w < 0)
 }

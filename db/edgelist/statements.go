@@ -13,8 +13,8 @@ import (
 )
 
 // statements reads the statements of N-Triples and N-Quads (W3C, "RDF 1.1 N-Triples", 2014) as
-// edges from the subject to the object, whose relation is the predicate. A key is an IRI without its
-// brackets, or a blank node such as _:b1. A statement about a literal is no edge.
+// edges from the subject to the object, whose relation is the predicate. A key is an IRI without
+// its brackets, or a blank node such as _:b1. A statement about a literal is no edge.
 type statements struct {
 	text
 	related  bool   // predicates are relations

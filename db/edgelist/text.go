@@ -206,8 +206,8 @@ type nameSet struct {
 	last  string
 }
 
-// of returns the name in a field, "" for an empty field. It returns false for an invalid name, or if
-// there are too many.
+// of returns the name in a field, "" for an empty field. It returns false for an invalid name, or
+// if there are too many.
 func (n *nameSet) of(field []byte) (string, bool) {
 	if string(field) == n.last {
 		return n.last, true
