@@ -18,13 +18,15 @@ import (
 // Properties.
 //
 // A node has values of properties by name: a bool, an integer, a float, a string, a time, or a list
-// of strings. All values of a property have the same type, that of its first value; a property that
-// no node has takes another type. Edges have a weight and a time, and no properties.
+// of strings. All values of a property have the same type, that of its first value. A property of
+// integers becomes one of floats with the first float, and one that no node has takes any type.
+// Edges have a weight and a time, and no properties.
 //
 // In Go a value is a bool, an int64, a float64, a string, a time.Time in UTC or a []string. Any
-// integer, and a float32, is accepted too. An integer becomes a float where the property is one, and
-// a string in the form of RFC 3339, or a date, a time. A time is kept to the microsecond. A string has at most 32 KB, a list at most 1000 strings of 32 KB
-// together; a string that a list repeats is kept once.
+// integer, and a float32, is accepted too. An integer becomes a float where the property is one,
+// and a string in the form of RFC 3339, or a date, a time. A time is kept to the microsecond. A
+// string has at most 32 KB, a list at most 1000 strings of 32 KB together; a string that a list
+// repeats is kept once.
 
 // Property describes a property of nodes.
 type Property struct {
@@ -44,8 +46,8 @@ type Property struct {
 const maxDistinct = 1 << 16
 
 // SetProperties sets values of properties of a node. A nil value removes the property. It returns
-// ErrNotFound for a missing node, and ErrInput for a value that cannot be stored, a value of another
-// type than the property has, or an invalid name; nothing is set then.
+// ErrNotFound for a missing node, and ErrInput for a value that cannot be stored, a value of
+// another type than the property has, or an invalid name; nothing is set then.
 func (tx *Tx) SetProperties(key any, values map[string]any) error {
 	b, id, err := tx.writableNode(key)
 	if err != nil {
@@ -201,14 +203,14 @@ func describe(ctx context.Context, v *index.Snapshot, number uint16) (Property, 
 	return all, nil
 }
 
-// Cond is a condition on a node: a comparison, or a combination of conditions by the methods And, Or
-// and Not. Any node that lacks a property fails a comparison with it, and so satisfies the negation:
-// <> is the negation of =. The zero Cond holds for every node.
+// Cond is a condition on a node: a comparison, or a combination of conditions by the methods And,
+// Or and Not. Any node that lacks a property fails a comparison with it, and so satisfies the
+// negation: <> is the negation of =. The zero Cond holds for every node.
 //
 //	db.Cond{"price", "<", 20}.And(db.Cond{"hidden", "=", true}.Not())
 type Cond struct {
-	// Of is the name of a property, or node, label, degree or edges: the key of the node, its label, the
-	// sum of the weights of its (outgoing) edges, and their number.
+	// Of is the name of a property, or node, label, degree or edges: the key of the node, its
+	// label, the sum of the weights of its (outgoing) edges, and their number.
 	Of string
 	// Op is =, <>, <, <=, > or >=, or IN for a list of values, of which one must be equal. A list
 	// of strings is equal to each of its strings. Bools and lists have no order.
@@ -293,10 +295,10 @@ func elements(v any) func(yield func(any) bool) {
 	}
 }
 
-// Select returns a function that reports whether the node with a key satisfies a condition. A missing
-// node does not. It returns ErrNotFound for a property that no node has, and ErrInput for a
-// comparison that the type of the property does not have. The function is valid until the transaction
-// writes or ends.
+// Select returns a function that reports whether the node with a key satisfies a condition. A
+// missing node does not. It returns ErrNotFound for a property that no node has, and ErrInput for a
+// comparison that the type of the property does not have. The function is valid until the
+// transaction writes or ends.
 func (tx *Tx) Select(c Cond) (func(Key) bool, error) {
 	if tx.ended {
 		return nil, ErrClosed
@@ -465,8 +467,8 @@ func testOf(c Cond, kind index.Kind) (t index.Test, err error) {
 }
 
 // comparedAs returns the value of a kind that a Go value is compared as. If no integer equals a
-// number, it returns the next one, up for > and >= and down for < and <=, and false; no value if that
-// is beyond all integers.
+// number, it returns the next one, up for > and >= and down for < and <=, and false; no value if
+// that is beyond all integers.
 func comparedAs(c Cond, kind index.Kind, x any) (v index.Value, exact bool, err error) {
 	v, ok := index.ValueOf(x)
 	want := kind

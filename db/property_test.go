@@ -110,7 +110,7 @@ func TestPropertyErrors(t *testing.T) {
 		says string
 	}{
 		{"price", "cheap", `property "price" is of type float, not string`},
-		{"stock", 1.5, `property "stock" is of type integer, not float`},
+		{"stock", true, `property "stock" is of type integer, not bool`},
 		{"added", "soon", `property "added" is of type time, not string`},
 		{"price", math.NaN(), "NaN is not a finite number"},
 		{"new", math.Inf(1), "not a finite number"},
@@ -139,7 +139,15 @@ func TestPropertyErrors(t *testing.T) {
 	if err := g.Update(ctx, func(tx *db.Tx) error { return tx.SetProperties("nobody", nil) }); !errors.Is(err, db.ErrNotFound) {
 		t.Errorf("a missing node: %v", err)
 	}
-	// A property that no node has takes another type.
+	// A property of integers becomes one of floats. A property that no node has takes another type.
+	must(t, g.Update(ctx, func(tx *db.Tx) error { return tx.SetProperties("p1", map[string]any{"stock": 2.5}) }))
+	must(t, g.View(ctx, func(tx *db.Tx) error {
+		match, err := tx.Select(db.Cond{Of: "stock", Op: "<", Value: 2.75})
+		if n, _ := tx.Node("p2"); err != nil || n.Properties["stock"] != 2.0 || !match(n.Key) || !match(db.Str("p1")) || match(db.Str("p3")) {
+			t.Errorf("%+v, %v", n, err)
+		}
+		return nil
+	}))
 	must(t, g.Update(ctx, func(tx *db.Tx) error {
 		if err := tx.SetProperties("p1", map[string]any{"one": 1}); err != nil {
 			return err

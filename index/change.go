@@ -377,7 +377,7 @@ func (b *Batch) Replay(c *Change) error {
 		if int64(v.ID) >= m.Nodes || int(v.Property) >= len(m.Properties) {
 			return mismatch("property %d of %d of node %d of %d", v.Property, len(m.Properties), v.ID, m.Nodes)
 		}
-		if kind := v.Value.Kind(); kind != NoValue && kind != m.Properties[v.Property].Kind {
+		if kind := v.Value.Kind(); kind != NoValue && !m.Properties[v.Property].Kind.Has(kind) {
 			return mismatch("a value of type %v of property %q", kind, m.Properties[v.Property].Name)
 		}
 		b.setValue(v.ID, v.Property, v.Value)

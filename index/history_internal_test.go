@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"kith/index/internal/column"
+
 	"pgregory.net/rapid"
 )
 
@@ -110,11 +112,17 @@ func (h *history) setValue(t *rapid.T, b *Batch, id ID, k Key, w *world) {
 	if rapid.IntRange(0, 3).Draw(t, "removed") > 0 {
 		v = genValue(t, kinds[name])
 	}
-	fits := true
+	fits, wider := true, map[worldValue]string{}
 	for of, text := range w.values {
-		if of.property == name && v.Kind() != NoValue && !strings.HasPrefix(text, v.Kind().String()) {
-			fits = false
+		if of.property != name || v.Kind() == NoValue || strings.HasPrefix(text, v.Kind().String()) {
+			continue
 		}
+		if n := int64(0); v.Kind() == FloatKind && strings.HasPrefix(text, IntegerKind.String()) {
+			_, _ = fmt.Sscanf(text, "integer %d", &n)
+			wider[of] = spellingOf(column.FloatOf(float64(n)))
+			continue
+		}
+		fits = false
 	}
 	err := b.SetProperty(id, name, v)
 	switch {
@@ -124,6 +132,7 @@ func (h *history) setValue(t *rapid.T, b *Batch, id ID, k Key, w *world) {
 	case v.Kind() == NoValue:
 		delete(w.values, worldValue{k, name})
 	default:
+		maps.Copy(w.values, wider)
 		w.values[worldValue{k, name}] = spellingOf(v)
 	}
 }

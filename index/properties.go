@@ -38,6 +38,9 @@ type Test = column.Test
 type Bound = column.Bound
 
 // Property describes a property of nodes.
+//
+// INVARIANT: the values of a property have its type, or are integers where the type is float. Such
+// integers were set while the type was integer, and are read as floats.
 type Property struct {
 	Name  string `msgpack:"name"`
 	Kind  Kind   `msgpack:"kind"`
@@ -60,7 +63,8 @@ func (m *Meta) PropertyNumber(name string) (uint16, bool) {
 }
 
 // property returns the number of the property with this name and type, and adds the property if it
-// does not exist. A property that no node has takes another type.
+// does not exist. A property that no node has takes another type, and one of integers becomes one of
+// floats.
 func (m *Meta) property(name string, kind Kind) (uint16, error) {
 	number, known := m.PropertyNumber(name)
 	switch {
@@ -68,7 +72,7 @@ func (m *Meta) property(name string, kind Kind) (uint16, error) {
 		return 0, fmt.Errorf("index: property %q has no type", name)
 	case known && m.Properties[number].Kind == kind:
 		return number, nil
-	case known && m.Properties[number].Nodes > 0:
+	case known && m.Properties[number].Nodes > 0 && !kind.Widens(m.Properties[number].Kind):
 		return 0, fmt.Errorf("%w: property %q is of type %v, not %v", ErrKind, name, m.Properties[number].Kind, kind)
 	case known:
 		m.Properties = slices.Clone(m.Properties) // a savepoint may share the slice
@@ -365,13 +369,15 @@ func (c *content) writeProperties(w Writer, generation uint32) (*column.Director
 }
 
 // Value returns the value that a node has of a property, or none.
-func (s *Snapshot) Value(property uint16, id ID) Value { return s.properties.at(property, id) }
+func (s *Snapshot) Value(property uint16, id ID) Value {
+	return s.properties.at(property, id).As(s.Meta.Properties[property].Kind)
+}
 
 // Values yields the values of a node, by the number of the property.
 func (s *Snapshot) Values(id ID) iter.Seq2[uint16, Value] {
 	return func(yield func(uint16, Value) bool) {
 		for i := range s.Meta.Properties {
-			if v := s.properties.at(uint16(i), id); v.Kind() != NoValue && !yield(uint16(i), v) {
+			if v := s.Value(uint16(i), id); v.Kind() != NoValue && !yield(uint16(i), v) {
 				return
 			}
 		}
@@ -382,7 +388,15 @@ func (s *Snapshot) Values(id ID) iter.Seq2[uint16, Value] {
 func (s *Snapshot) NumValuesSinceBase() int { return s.properties.number }
 
 // Having yields the values of a property, by node.
-func (s *Snapshot) Having(property uint16) iter.Seq2[ID, Value] { return s.properties.all(property) }
+func (s *Snapshot) Having(property uint16) iter.Seq2[ID, Value] {
+	return func(yield func(ID, Value) bool) {
+		for id, v := range s.properties.all(property) {
+			if !yield(id, v.As(s.Meta.Properties[property].Kind)) {
+				return
+			}
+		}
+	}
+}
 
 // Tester returns a function that reports whether a node has a value of a property that passes a
 // test. It is fast for nodes in ascending order: it reads each block once. It must not be called by
@@ -398,7 +412,7 @@ func (s *Snapshot) Tester(property uint16, t Test) func(ID) bool {
 		}
 		if changes {
 			if v := p.changed[property].At(id); v != nil {
-				return t.Matches(*v)
+				return t.Matches(v.As(kind))
 			}
 		}
 		return match != nil && match(int(uint64(id)-first))
@@ -419,7 +433,11 @@ func (p *properties) testBlock(property uint16, id ID, kind Kind, t *Test) (matc
 	if first, end = uint64(c.First), uint64(c.First)+uint64(c.N); uint64(id) >= end {
 		return nil, uint64(id), uint64(id) + 1
 	}
-	if c.Kind != kind { // the property had another type
+	switch {
+	case kind.Widens(c.Kind):
+		wide := c.Widened()
+		c = &wide
+	case c.Kind != kind: // the property had another type
 		return nil, first, end
 	}
 	return t.On(c), first, end

@@ -360,7 +360,7 @@ func (o *opener) reconcileValues(m *Meta) {
 		for id, v := range o.s.properties.sinceBase(uint16(i)) {
 			switch {
 			case v.Kind() == NoValue:
-			case v.Kind() != p.Kind || !o.s.Live(id):
+			case !p.Kind.Has(v.Kind()) || !o.s.Live(id):
 				o.report("%w: node %d has a value of property %q that it cannot have", ErrCorrupt, id, p.Name)
 				o.s.properties.set(o.by, uint16(i), id, Value{})
 			default:

@@ -131,7 +131,7 @@ func (v *verifier) values() error {
 }
 
 func (v *verifier) compareValue(property uint16, id ID, stored Value) error {
-	if !v.memory.Value(property, id).Equal(stored) {
+	if !v.memory.properties.at(property, id).Equal(stored) {
 		return fmt.Errorf("%w: the value of node %d of property %q is stored differently", ErrCorrupt, id, v.s.Meta.Properties[property].Name)
 	}
 	return nil

@@ -54,6 +54,16 @@ func (c *Column) At(i int) Value {
 	return Value{kind: c.Kind, num: c.num[i]}
 }
 
+// Widened returns a column of integers as one of floats.
+func (c *Column) Widened() Column {
+	wide := *c
+	wide.Kind, wide.num, wide.float = Float, nil, make([]float64, len(c.num))
+	for i, x := range c.num {
+		wide.float[i] = float64(x)
+	}
+	return wide
+}
+
 // listed returns the words of the list of node First+i.
 func (c *Column) listed(i int) []uint16 {
 	begin := uint32(0)

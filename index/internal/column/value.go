@@ -43,6 +43,20 @@ func (k Kind) String() string { return names[min(k, kinds-1)] }
 // Valid reports whether k is the kind of a value.
 func (k Kind) Valid() bool { return None < k && k < kinds }
 
+// Widens reports whether values of kind l can be read as values of kind k: integers as floats.
+func (k Kind) Widens(l Kind) bool { return k == Float && l == Int }
+
+// Has reports whether a property of kind k may have a value of kind l.
+func (k Kind) Has(l Kind) bool { return k == l || k.Widens(l) }
+
+// As returns the value as one of a kind, if that widens its kind.
+func (v Value) As(k Kind) Value {
+	if k.Widens(v.kind) {
+		return FloatOf(float64(v.num))
+	}
+	return v
+}
+
 // The bounds of values.
 const (
 	MaxString = 32 << 10 // bytes of a string, or of the strings of a list with one more for each
