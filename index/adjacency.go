@@ -17,8 +17,52 @@ import (
 type adjacency struct {
 	base    *base
 	rows    pages.Array[*row]
-	changed int64 // memory of rows in bytes, apart from what base.merged counts
-	via     *via  // nil: rows join all edges
+	changed int64     // memory of rows in bytes, apart from what base.merged counts
+	via     *via      // nil: rows join all edges
+	kept    *keptRows // of via
+}
+
+// keptRows holds rows that would join edges anew whenever they are read, up to a number of entries.
+// A nil keptRows holds none.
+type keptRows struct {
+	pages   []atomic.Pointer[keptPage]
+	entries atomic.Int64
+}
+
+// keptPage holds the rows of consecutive nodes.
+type keptPage [256]atomic.Pointer[keptRow]
+
+type keptRow struct {
+	block.Entries
+	degree float64
+}
+
+// maxKeptEntries is the number of entries that keptRows holds, in 16 MB at most.
+const maxKeptEntries = 1 << 20
+
+// keepRows returns an empty keptRows for n nodes.
+func keepRows(n int) *keptRows {
+	return &keptRows{pages: make([]atomic.Pointer[keptPage], (n+len(keptPage{})-1)/len(keptPage{}))}
+}
+
+// row returns the row of u, which make makes unless it is kept.
+func (k *keptRows) row(u ID, make func(ID) block.Entries) *keptRow {
+	var place *atomic.Pointer[keptRow]
+	if no := int(u) / len(keptPage{}); k != nil && no < len(k.pages) {
+		if k.pages[no].Load() == nil {
+			k.pages[no].CompareAndSwap(nil, new(keptPage))
+		}
+		place = &k.pages[no].Load()[int(u)%len(keptPage{})]
+		if row := place.Load(); row != nil {
+			return row
+		}
+	}
+	row := &keptRow{Entries: make(u)}
+	row.degree = row.Sum()
+	if place != nil && k.entries.Add(int64(len(row.To))) <= maxKeptEntries {
+		place.Store(row) // another reader's is equal
+	}
+	return row
 }
 
 // via says which edges rows join.
@@ -74,6 +118,7 @@ type segments struct {
 	relation []uint16
 	end      []uint32
 	block.Entries
+	order []uint64 // buffer of add
 }
 
 // row is a changed row, in full.
@@ -157,12 +202,34 @@ func (a *adjacency) joined(u ID) block.Entries {
 
 // selected returns the row that joins the edges of the relations of a.via.
 func (a *adjacency) selected(u ID) block.Entries {
-	if a.via.against != nil {
-		return a.bothWays(u)
-	}
-	if len(a.via.relations) == 1 && a.via.factors == nil {
+	if a.via.single() {
 		return a.only(u, a.via.relations[0])
 	}
+	return a.made(u).Entries
+}
+
+// selectedDegree returns the sum of the weights of the row that selected returns.
+func (a *adjacency) selectedDegree(u ID) float64 {
+	if a.via.single() {
+		row := a.only(u, a.via.relations[0])
+		return row.Sum()
+	}
+	return a.made(u).degree
+}
+
+// made returns the row of u that joins the edges of a.via, which are not those of a single relation.
+func (a *adjacency) made(u ID) *keptRow {
+	if a.via.against != nil {
+		return a.kept.row(u, a.bothWays)
+	}
+	return a.kept.row(u, a.several)
+}
+
+// single reports whether rows are the edges of a relation as they are.
+func (v *via) single() bool { return len(v.relations) == 1 && v.factors == nil && v.against == nil }
+
+// several returns the row that joins the edges of several relations.
+func (a *adjacency) several(u ID) block.Entries {
 	var all block.Entries
 	for i, relation := range a.via.relations {
 		edges := a.only(u, relation)
@@ -575,19 +642,20 @@ func (s *segments) add(u ID, edges block.Entries) {
 	for len(s.off) <= int(u) {
 		s.off = append(s.off, uint32(len(s.end)))
 	}
-	edges.SortRelations()
-	for i := range edges.To {
-		if r := edges.RelationAt(i); i == 0 || r != edges.RelationAt(i-1) {
-			s.relation, s.end = append(s.relation, r), append(s.end, 0)
+	s.order = edges.ByRelation(s.order[:0])
+	for k, o := range s.order {
+		if k == 0 || o>>32 != s.order[k-1]>>32 {
+			s.relation, s.end = append(s.relation, uint16(o>>32)), append(s.end, 0)
 		}
-		s.end[len(s.end)-1] = uint32(len(s.To) + i + 1)
+		i := int(uint32(o))
+		weight, time := edges.At(i)
+		s.Add(edges.To[i], 0, weight, time)
+		s.end[len(s.end)-1] = uint32(len(s.To))
 	}
-	edges.Relation = nil
-	s.Append(edges)
 }
 
 // finish ends the last row.
-func (s *segments) finish() { s.off = append(s.off, uint32(len(s.end))) }
+func (s *segments) finish() { s.off, s.order = append(s.off, uint32(len(s.end))), nil }
 
 func (s *segments) bytes() int64 {
 	return 4*int64(len(s.off)+len(s.end)) + 2*int64(len(s.relation)) + s.Bytes()

@@ -125,7 +125,9 @@ func (b *rowBuilder) add(u ID, e block.Entries) error {
 	if len(e.To) == 0 {
 		return nil
 	}
-	b.separate(e)
+	if b.segments == nil {
+		b.separate(e)
+	}
 	if b.segments != nil {
 		b.last.Append(e)
 	}
@@ -144,7 +146,7 @@ func (b *rowBuilder) separate(e block.Entries) {
 		if !b.any {
 			b.relation, b.any = r, true
 		}
-		if r == b.relation || b.segments != nil {
+		if r == b.relation {
 			continue
 		}
 		b.segments = &segments{Entries: block.Entries{To: make([]ID, 0, b.expected.Entries+b.expected.Parallel)}}
@@ -160,6 +162,7 @@ func (b *rowBuilder) separate(e block.Entries) {
 			}
 		}
 		b.last = b.last.Grown(len(e.To))
+		return
 	}
 }
 

@@ -29,9 +29,11 @@ func (g *Graph) Edit() *Edit {
 	e := &Edit{g: *g, by: new(pages.Owner), baseSurvey: g.survey, pending: map[rowOf]pendingRow{}}
 	e.g.survey = new(survey)
 	out := *g.out
+	out.kept = nil // rows change
 	e.g.out, e.g.in = &out, &out
 	if g.directed {
 		in := *g.in
+		in.kept = nil
 		e.g.in = &in
 	}
 	return e

@@ -155,8 +155,7 @@ func (g *Graph) Arcs() int { return int(g.arcs) }
 func (g *Graph) Degree(u ID) float64 {
 	a := g.out
 	if a.via != nil {
-		row := a.selected(u)
-		return row.Sum()
+		return a.selectedDegree(u)
 	}
 	if r := a.at(u); r != nil {
 		return r.degree
@@ -190,6 +189,7 @@ func (g *Graph) via(relations []uint16, factors []float32, counts []Relation) *G
 	out, in := *g.out, *g.in
 	out.via = &via{relations: relations, factors: factors}
 	in.via = out.via
+	out.kept, in.kept = keepRows(g.nodes), keepRows(g.nodes)
 	if v.out, v.in = &out, &in; !v.directed {
 		v.in = v.out
 	}
@@ -208,7 +208,7 @@ func (g *Graph) undirected() *Graph {
 	r, both := *g, *g.out
 	v := *g.out.via
 	v.against, v.directions = g.in, g.directions
-	both.via = &v
+	both.via, both.kept = &v, keepRows(g.nodes)
 	r.survey, r.out, r.in, r.directed, r.arcs = new(survey), &both, &both, false, 2*g.edges-g.loops
 	return &r
 }

@@ -1,7 +1,6 @@
 package block
 
 import (
-	"math"
 	"slices"
 )
 
@@ -220,28 +219,36 @@ func (e *Entries) Merged(o Entries) Entries {
 		return o
 	}
 	all := Entries{To: make([]ID, 0, len(e.To)+len(o.To))}
-	for i, j := 0, 0; i < len(e.To) || j < len(o.To); {
-		to := min(toAt(e.To, i), toAt(o.To, j))
-		var edges Joiner
-		if toAt(e.To, i) == to {
-			edges.Add(e.At(i))
+	i, j := 0, 0
+	for i < len(e.To) && j < len(o.To) {
+		switch a, b := e.To[i], o.To[j]; {
+		case a < b:
+			all.addFrom(e, i)
 			i++
-		}
-		if toAt(o.To, j) == to {
-			edges.Add(o.At(j))
+		case b < a:
+			all.addFrom(&o, j)
 			j++
+		default:
+			var edges Joiner
+			edges.Add(e.At(i))
+			edges.Add(o.At(j))
+			all.Add(a, 0, edges.Weight(), edges.Time)
+			i, j = i+1, j+1
 		}
-		all.Add(ID(to), 0, edges.Weight(), edges.Time)
 	}
+	all.Append(e.Sub(i, len(e.To)))
+	all.Append(o.Sub(j, len(o.To)))
 	return all
 }
 
-// toAt returns neighbour i, or a number above all ids after the last one.
-func toAt(to []ID, i int) uint64 {
-	if i == len(to) {
-		return math.MaxUint64
+// addFrom appends entry i of a joined row.
+func (e *Entries) addFrom(o *Entries, i int) {
+	if e.Weight == nil && e.Time == nil && o.Weight == nil && o.Time == nil {
+		e.To = append(e.To, o.To[i])
+		return
 	}
-	return uint64(to[i])
+	weight, time := o.At(i)
+	e.Add(o.To[i], 0, weight, time)
 }
 
 // repeats reports whether a list of neighbours, ascending, has one of them twice.
@@ -303,22 +310,9 @@ func (e *Entries) Between(to ID) Entries {
 // Sort sorts the entries by neighbour and relation. It replaces the planes. Entries of the same
 // neighbour must ascend by relation already.
 func (e *Entries) Sort() {
-	e.sortBy(func(i int) uint32 { return e.To[i] })
-}
-
-// SortRelations sorts the entries of a row by relation and neighbour. It replaces the planes.
-func (e *Entries) SortRelations() {
-	e.sortBy(func(i int) uint32 { return uint32(e.RelationAt(i)) })
-}
-
-// sortBy sorts the entries by a key, and keeps the order of entries with the same key.
-func (e *Entries) sortBy(key func(i int) uint32) {
 	order := make([]uint64, len(e.To))
-	for i := range order {
-		order[i] = uint64(key(i))<<32 | uint64(i)
-	}
-	if slices.IsSorted(order) {
-		return
+	for i, to := range e.To {
+		order[i] = uint64(to)<<32 | uint64(i)
 	}
 	slices.Sort(order)
 	empty := e.Sub(0, 0)
@@ -329,6 +323,18 @@ func (e *Entries) sortBy(key func(i int) uint32) {
 		sorted.Add(e.To[i], e.RelationAt(i), weight, time)
 	}
 	*e = sorted
+}
+
+// ByRelation appends to order the places of the entries of a row in the order of their relations and
+// neighbours. The upper half of each number is the relation, the lower one the place.
+func (e *Entries) ByRelation(order []uint64) []uint64 {
+	for i := range e.To {
+		order = append(order, uint64(e.RelationAt(i))<<32|uint64(i))
+	}
+	if e.Relation != nil {
+		slices.Sort(order)
+	}
+	return order
 }
 
 // Only returns the entries of a relation, without the plane of relations.
