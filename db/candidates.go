@@ -496,7 +496,7 @@ func (r *resolver) along(via index.Via) *candidate.Source {
 	}
 	part, from := r.tx.part(via), r.Source
 	from.View = part.view()
-	from.Walk = part.walker(r.Walk.Source, r.Walk.Reader == nil || via.Both, r.Walk.Epsilon)
+	from.Walk = part.walker(r.Walk.Source, r.Walk.Reader == nil, r.Walk.Epsilon)
 	from.Walk.Now, from.Walk.Exact = r.Walk.Now, r.Walk.Exact
 	return &from
 }

@@ -110,6 +110,12 @@ func (g *Graph) OutTimes(u ID) []int64 {
 	return g.out.row(u).Time
 }
 
+// OutTimed returns the nodes of Out(u) and OutTimes(u). It reads the row once.
+func (g *Graph) OutTimed(u ID) ([]ID, []int64) {
+	r := g.out.row(u)
+	return r.To, r.Time
+}
+
 // InTimes returns the times of the edges of In(u), in the form of OutTimes.
 func (g *Graph) InTimes(u ID) []int64 {
 	return g.in.row(u).Time

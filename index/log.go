@@ -78,6 +78,9 @@ func (l *changeLog) unchangedSince(version uint64) bool {
 // this log, as a ChangeSet for states to catch up with.
 func (l *changeLog) changeSet(version uint64, s *Snapshot) (*ppr.ChangeSet, bool) {
 	changes, ok := l.since(version)
+	if v := s.Graph.out.via; ok && len(changes) > 0 && v != nil && v.against != nil {
+		return nil, false // arcs that lead both ways are not derived from changes of edges
+	}
 	if !ok || l.sets == nil {
 		return new(ppr.ChangeSet), ok
 	}

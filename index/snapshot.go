@@ -39,8 +39,8 @@ type Via struct {
 }
 
 // Via returns the snapshot with the edges of some relations. It is for reading: it cannot be
-// changed, and the cached PageRank of its nodes stays in memory. There is no cached PageRank of a
-// directed graph whose arcs lead both ways.
+// changed, and the cached PageRank of its nodes stays in memory. Of a directed graph whose arcs lead
+// both ways it is computed again after each change of an edge.
 func (s *Snapshot) Via(v Via) *Snapshot {
 	part := *s
 	part.Graph = s.Graph.via(v.Relations, v.Factors, s.Meta.Relations)

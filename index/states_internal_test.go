@@ -70,7 +70,10 @@ func (l *live) someVias() []Via {
 	if n == 1 {
 		return nil
 	}
-	return []Via{{Relations: []uint16{n - 1}}, {Relations: []uint16{n - 1}, Inverse: true}, {Relations: []uint16{0, n - 1}, Factors: []float32{0.5, 3}}}
+	return []Via{
+		{Relations: []uint16{n - 1}}, {Relations: []uint16{n - 1}, Inverse: true}, {Relations: []uint16{0, n - 1}, Factors: []float32{0.5, 3}},
+		{Relations: []uint16{0, n - 1}, Both: true}, {Relations: []uint16{n - 1}, Factors: []float32{3}, Both: true},
+	}
 }
 
 // verify compares a cached state with one computed from scratch: they must differ by at most their

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"kith/db"
 	"kith/db/words"
 )
 
@@ -141,7 +142,11 @@ func PrintError(w io.Writer, tool string, err error) {
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted")
 	}
-	for line := range strings.Lines(words.Plain(err)) {
+	text := words.Plain(err)
+	if named := (*db.Error)(nil); errors.As(err, &named) && named.DidYouMean != "" && !strings.Contains(text, "did you mean") {
+		text += "; did you mean " + named.DidYouMean + "?"
+	}
+	for line := range strings.Lines(text) {
 		fmt.Fprintf(w, "%s: %s\n", tool, strings.TrimSuffix(line, "\n"))
 	}
 }

@@ -76,8 +76,8 @@ func (s *Source) Recent(ctx context.Context, graphs []*index.Graph, n int, since
 				return nil, ctx.Err()
 			}
 			for _, g := range graphs {
-				to, _ := g.Out(u)
-				for i, t := range g.OutTimes(u) {
+				to, times := g.OutTimed(u)
+				for i, t := range times {
 					if t != 0 && since < t && t <= until {
 						next = append(next, to[i])
 					}
