@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -127,6 +128,31 @@ func TestPageNode(t *testing.T) {
 	p.until(`document.querySelector("#node-options li")?.textContent === "'bob'"`)
 	p.keys("\t")
 	p.until(`document.querySelector("#links h2 .key")?.textContent === "bob"`)
+}
+
+// The section of a node shows its properties, and ranks the targets that satisfy a condition.
+func TestPageProperties(t *testing.T) {
+	t.Parallel()
+	g := circle(t)
+	err := g.Update(t.Context(), func(tx *db.Tx) error {
+		return errors.Join(
+			tx.SetProperties("ann", map[string]any{"tags": []string{"<b>", "red"}, "price": 1.5}), tx.SetProperties("dan", map[string]any{"price": 3}),
+		)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := open(t, g, 1200, 800, web.Options{})
+	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "node='ann'"`))
+	p.until(`document.querySelectorAll(".properties dd").length === 2 && document.querySelectorAll(".link").length === 10`)
+	if got := p.text(".properties"); got != "price\n1.5\ntags\n('<b>', 'red')" {
+		t.Errorf("properties: %q", got)
+	}
+	p.do(chromedp.Focus(chromedp.CSS("#node-where")))
+	p.keys("price > 2")
+	p.keys(kb.Enter)
+	p.until(`document.querySelectorAll(".link").length === 1 && document.querySelector(".link").textContent.includes("dan")`)
+	p.screenshot("properties")
 }
 
 // models shows the section of models, and waits for its charts.

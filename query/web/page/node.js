@@ -63,13 +63,24 @@ function linkItem(link, source, relation, model, scale) {
     parts(link, scale), element("p", { class: "figures" }, figures), reasons);
 }
 
+// showProperties lists the label and the properties of a node, if it has any.
+async function showProperties(into, node, signal) {
+  const rows = await select(`DESCRIBE NODE ${node}`, signal).catch(() => []);
+  if (signal.aborted) return;
+  const own = rows.filter((r) => r.name.startsWith("property ") || (r.name === "label" && r.value !== null));
+  into.hidden = own.length === 0;
+  into.replaceChildren(element("dl", { class: "properties" }, own.flatMap((r) => [
+    element("dt", {}, r.name.replace(/^property /, "")), element("dd", {}, String(r.value))])));
+}
+
 async function showLinks(into, node, relation, model, signal) {
   const of = relation ? ` ${quoteName(relation)}` : "";
   const using = model ? ` USING ${quoteName(model)}` : "";
   try {
-    const links = await select(`PREDICT LINKS${of} FOR ${node}${using} TOP 10 RETURN target, rank, score, exploit, explore, ppr`, signal);
+    const condition = byId("node-where").value.trim(), where = condition ? ` WHERE ${condition}` : "";
+    const links = await select(`PREDICT LINKS${of} FOR ${node}${using}${where} TOP 10 RETURN target, rank, score, exploit, explore, ppr`, signal);
     if (links.length === 0) {
-      into.replaceChildren(empty("No link is likely.", "There is no node around this one that it is not linked to already."));
+      into.replaceChildren(empty("No link is likely.", where ? "No node that it is not linked to satisfies the condition." : "There is no node around this one that it is not linked to already."));
       return;
     }
     const scale = Math.max(...links.map((l) => Math.max(l.exploit, 0) + Math.max(l.explore, 0) + Math.max(l.ppr, 0)), 1e-300);
@@ -142,7 +153,8 @@ export async function showNode(node) {
   document.title = `${plain(node)} · kith`;
   showModels();
   showRelations();
-  await Promise.all([showPicture(drawing, node, relation, model, signal), showLinks(links, node, relation, model, signal)]);
+  await Promise.all([showPicture(drawing, node, relation, model, signal), showLinks(links, node, relation, model, signal),
+    showProperties(byId("node-properties"), node, signal)]);
 }
 
 // startNode makes the search for a node work.
@@ -153,7 +165,7 @@ export function startNode() {
     else location.hash = hash;
   };
   combobox(byId("node-key"), byId("node-options"), suggest, show);
-  for (const id of ["node-model", "node-relation", "node-via"]) byId(id).addEventListener("change", show);
+  for (const id of ["node-model", "node-relation", "node-via", "node-where"]) byId(id).addEventListener("change", show);
   byId("node-form").addEventListener("submit", (event) => {
     event.preventDefault();
     show();
