@@ -419,11 +419,11 @@ func (tx *Tx) WriteNodes(ctx context.Context, w io.Writer, o ListOptions) (ListR
 	for i, p := range v.Meta.Properties {
 		if p.Nodes > 0 {
 			numbers = append(numbers, uint16(i))
-			columns = append(columns, edgelist.Field{Name: p.Name + ":" + p.Kind.String(), Type: edgelist.String})
+			columns = append(columns, propertyColumn(p, o.Format))
 		}
 	}
-	if f := cmp.Or(o.Format, edgelist.CSV); f != edgelist.CSV && f != edgelist.TSV && len(numbers) > 0 {
-		return ListReport{}, inputf("properties are written as .csv or .tsv, not as %v", f)
+	if f := cmp.Or(o.Format, edgelist.CSV); f != edgelist.CSV && f != edgelist.TSV && f != edgelist.Parquet && len(numbers) > 0 {
+		return ListReport{}, inputf("properties are written as .csv, .tsv or .parquet, not as %v", f)
 	}
 	return writeList(ctx, w, o, columns, v.Nodes(), func(to edgelist.RowWriter, id index.ID) error {
 		err := writeKey(to, tx.key(id))
@@ -437,6 +437,17 @@ func (tx *Tx) WriteNodes(ctx context.Context, w io.Writer, o ListOptions) (ListR
 		}
 		return err
 	})
+}
+
+// propertyColumn returns the column of a property in a list.
+func propertyColumn(p index.Property, f edgelist.Format) edgelist.Field {
+	if f != edgelist.Parquet {
+		return edgelist.Field{Name: p.Name + ":" + p.Kind.String()}
+	}
+	return edgelist.Field{Name: p.Name, Optional: true, Unit: edgelist.Microseconds, Type: map[index.Kind]edgelist.Type{
+		index.BoolKind: edgelist.Bool, index.IntegerKind: edgelist.Integer, index.FloatKind: edgelist.Double,
+		index.StringKind: edgelist.String, index.TimeKind: edgelist.Timestamp, index.ListKind: edgelist.Strings,
+	}[p.Kind]}
 }
 
 // WriteFeatures writes the key and the vector of every node with features, so that

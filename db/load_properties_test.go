@@ -201,4 +201,6 @@ func TestNodesComeBack(t *testing.T) {
 }
 
 // formatsOfProperties returns the formats that hold properties.
-func formatsOfProperties() []edgelist.Format { return []edgelist.Format{edgelist.CSV, edgelist.TSV} }
+func formatsOfProperties() []edgelist.Format {
+	return []edgelist.Format{edgelist.CSV, edgelist.TSV, edgelist.Parquet}
+}

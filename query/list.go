@@ -113,6 +113,9 @@ func (rows *Rows) noteLoad(report *db.LoadReport) {
 	if report.Times > 0 {
 		rows.note("times: %s", report.Times.Describe())
 	}
+	if len(report.Properties) > 0 {
+		rows.note("properties: %s", edgelist.PropertyNames(report.Properties))
+	}
 	if len(report.Unused) > 0 {
 		rows.note("columns not used: %s", strings.Join(report.Unused, ", "))
 	}

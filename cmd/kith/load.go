@@ -377,10 +377,13 @@ func edgesSummary(r *db.LoadReport) string {
 	return s + ", undirected"
 }
 
-// describeColumns describes how times were read, and which columns were not used.
+// describeColumns describes how times were read, which columns are properties, and which were not used.
 func describeColumns(r *db.LoadReport) (s string) {
 	if r.Times != edgelist.AnyTime {
 		s = ", times " + r.Times.Describe()
+	}
+	if len(r.Properties) > 0 {
+		s += ", properties " + edgelist.PropertyNames(r.Properties)
 	}
 	switch {
 	case len(r.Unused) > 0 && r.Header:

@@ -18,7 +18,7 @@ type Node struct {
 	Key      Token
 	Label    string    // of a list of labels
 	Features []float32 // of a list of vectors
-	// Values are the values of Nodes.Properties: a bool, an int64, a float64, a string, a time.Time, a
+	// Values are the values of Detected.Properties: a bool, an int64, a float64, a string, a time.Time, a
 	// []string, which must not be changed, or nil for none. They are valid until the next node.
 	Values []any
 }
@@ -27,7 +27,6 @@ type Node struct {
 type Nodes struct {
 	next func(*Node) error
 	*Detected
-	Properties []Property // the columns of a list of labels that are properties
 }
 
 // NewNodes returns a reader of a list of nodes: a key and optionally a label a line, in any of the
@@ -52,7 +51,7 @@ type nodeValues struct {
 	labels bool // labels are read
 	text   func(*Node, [][]byte) string
 	row    func(*Node, []float32) string
-	choose func(t *tableNodes, key int) error
+	choose func(t *tableNodes, key int, o *Options) error
 	value  func(*tableNodes, *Node) error
 }
 
@@ -147,7 +146,10 @@ func newNodes(r io.Reader, o Options, values nodeValues) (*Nodes, error) {
 	if err := t.detectTypes(&o); err != nil {
 		return nil, err
 	}
-	return &Nodes{t.next, &t.Detected, t.properties()}, nil
+	for i := range t.values {
+		t.Properties = append(t.Properties, t.values[i].Property)
+	}
+	return &Nodes{t.next, &t.Detected}, nil
 }
 
 // nodeText reads nodes from lines of columns.
@@ -216,7 +218,7 @@ func (t *nodeText) choose(o Options, labels bool) error {
 	if t.keyless {
 		fixed = -1
 	}
-	c, err := o.planNodes(names, fixed)
+	c, err := o.planNodes(names, fixed, false)
 	if err != nil {
 		return err
 	}
@@ -233,14 +235,6 @@ func (t *nodeText) choose(o Options, labels bool) error {
 	}
 	t.found = make([]any, len(t.values))
 	return nil
-}
-
-// properties returns the columns that are properties.
-func (t *nodeText) properties() (all []Property) {
-	for i := range t.values {
-		all = append(all, t.values[i].Property)
-	}
-	return all
 }
 
 // detectTypes reads the whole list to detect the types of the values that are not known.

@@ -29,6 +29,9 @@ func propertyTypes() []string {
 // String returns the name of the type, such as "float".
 func (p PropertyType) String() string { return enumName(p, propertyTypes()) }
 
+// MarshalText implements [encoding.TextMarshaler].
+func (p PropertyType) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (p *PropertyType) UnmarshalText(b []byte) (err error) {
 	*p, err = parseEnum[PropertyType]("type", string(b), propertyTypes(), ", ")
@@ -117,12 +120,24 @@ func (c *ColumnNames) UnmarshalText(b []byte) error {
 
 // Property is a column of a list of nodes that becomes a property.
 type Property struct {
-	Name   string
-	Type   PropertyType // AnyType until it is detected
-	Column string       // name of the column
+	Name   string       `json:"name"`
+	Type   PropertyType `json:"type"`
+	Column string       `json:"column"` // name of the column
 
 	at   int  // the column, from 0
 	said bool // the header or an option says that strings may be empty
+}
+
+// String returns the name and the type.
+func (p Property) String() string { return p.Name + " (" + p.Type.String() + ")" }
+
+// PropertyNames returns the names and types of properties, separated by commas.
+func PropertyNames(all []Property) string {
+	var names []string
+	for _, p := range all {
+		names = append(names, p.String())
+	}
+	return strings.Join(names, ", ")
 }
 
 // nodeColumns says what the columns of a list of nodes are.
@@ -164,8 +179,8 @@ func splitType(column string) (name string, t PropertyType) {
 }
 
 // planNodes decides what the columns of a list of nodes mean. fixed is the column of the keys, -2 if
-// the names say it, and -1 if there are no keys.
-func (o *Options) planNodes(names []string, fixed int) (c nodeColumns, err error) {
+// the names say it, and -1 if there are no keys. typed says that names have no types, as in a table.
+func (o *Options) planNodes(names []string, fixed int, typed bool) (c nodeColumns, err error) {
 	p := &o.Properties
 	meaning := make([]string, len(names))
 	for column, means := range p.NodeColumns {
@@ -204,15 +219,18 @@ func (o *Options) planNodes(names []string, fixed int) (c nodeColumns, err error
 		}
 		c.properties = append(c.properties, Property{Name: meaning[i], Column: name, at: i})
 	}
-	return c, o.typeProperties(c.properties)
+	return c, o.typeProperties(c.properties, typed)
 }
 
 // typeProperties sets the names and the known types of properties.
-func (o *Options) typeProperties(all []Property) error {
+func (o *Options) typeProperties(all []Property, typed bool) error {
 	known := map[string]string{}
 	for i := range all {
 		p := &all[i]
 		name, t := splitType(p.Column)
+		if typed {
+			name, t = p.Column, AnyType
+		}
 		if p.Name == "" {
 			p.Name = name
 		}
@@ -304,7 +322,7 @@ func (o *Options) knownType(p *Property) error {
 	switch {
 	case err != nil:
 		return &Refusal{Note{fmt.Sprintf("column %q: %v", p.Column, err), []Setting{{"columns", "my_" + p.Name + "=" + p.Column}, {"skip", p.Column}}}}
-	case t == AnyType || t == p.Type:
+	case t == AnyType, t == p.Type, t == IntegerType && p.Type == FloatType: // the property becomes one of floats
 	case p.Type == AnyType, t == FloatType && p.Type == IntegerType:
 		p.Type = t
 		return nil

@@ -108,8 +108,9 @@ func (e *LineError) help(option, value string) *LineError {
 // Detected describes a list, before its first edge or node is read: as the options say, or as was
 // detected.
 type Detected struct {
-	Columns Columns `json:"columns"` // never Auto
-	Names   Names   `json:"names"`   // names of the columns that are read, if there is a header
+	Columns    Columns    `json:"columns"`             // never Auto
+	Names      Names      `json:"names"`               // names of the columns that are read, if there is a header
+	Properties []Property `json:"properties,omitzero"` // columns of a list of nodes that are properties
 	// Unused lists the columns of a text that are not read: their names or, without a header, their
 	// numbers from 1 in the first line.
 	Unused []string   `json:"unused"`

@@ -34,8 +34,11 @@ type Table interface {
 type Field struct {
 	Name string
 	Type Type
-	Unit TimeFormat // unit of a Timestamp
-	Kind string     // type of the column in the words of the format, for messages
+	Unit TimeFormat // unit of a Timestamp; a file is written with microseconds or, if it is 0, milliseconds
+	// Optional says that a column of numbers may have rows without a value when it is written. Columns
+	// of other types always may.
+	Optional bool
+	Kind     string // type of the column in the words of the format, for messages
 }
 
 // Type is the type of the values of a column.
@@ -50,15 +53,17 @@ const (
 	String
 	Timestamp // integer in a unit of time
 	Floats    // list of float32
+	Bool      // integer, 0 or 1
+	Strings   // list of strings
 )
 
 // Vector is the values of some rows of a column.
 type Vector struct {
-	Ints    []int64   // of an Integer, Unsigned or Timestamp
+	Ints    []int64   // of an Integer, Unsigned, Timestamp or Bool
 	Numbers []float64 // of a Single, Double or Floats
-	Strings []string
-	Ends    []int  // of Floats: where the list of each row ends in Numbers
-	Null    []bool // the rows without a value; nil if every row has one
+	Strings []string  // of a String or Strings
+	Ends    []int     // of Floats and Strings: where the list of each row ends in Numbers or Strings
+	Null    []bool    // the rows without a value; nil if every row has one
 }
 
 // RowWriter writes a list row by row, column by column. Each method but End and Close writes the

@@ -30,6 +30,8 @@ type kind struct {
 // occurs twice in a row is shared.
 func (v *values) decode(k kind, encoding format.Encoding, b []byte, n int, most int64) error {
 	switch {
+	case k.physical == format.Boolean:
+		return v.bools(encoding, b, n)
 	case encoding == format.Plain:
 		return v.plain(k, b, n)
 	case encoding == format.DeltaBinaryPacked && (k.physical == format.Int32 || k.physical == format.Int64):
@@ -87,6 +89,26 @@ func (v *values) plain(k kind, b []byte, n int) error {
 		case format.Double:
 			v.Numbers = append(v.Numbers, math.Float64frombits(binary.LittleEndian.Uint64(b[at:])))
 		}
+	}
+	return nil
+}
+
+// bools appends bools, a bit each, or in runs after their length.
+func (v *values) bools(encoding format.Encoding, b []byte, n int) error {
+	const length = 4
+	switch {
+	case encoding == format.RLE && len(b) >= length:
+		return hybrid(b[length:], 1, n, func(bit uint32, times int) error {
+			for range times {
+				v.Ints = append(v.Ints, int64(bit&1))
+			}
+			return nil
+		})
+	case encoding != format.Plain || n > 8*len(b):
+		return errPage
+	}
+	for i := range n {
+		v.Ints = append(v.Ints, int64(b[i/8]>>(i%8)&1))
 	}
 	return nil
 }

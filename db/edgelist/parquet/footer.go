@@ -115,8 +115,8 @@ func subtree(schema []format.SchemaElement, at, depth int) (end, leaves int, err
 	return end, leaves, nil
 }
 
-// sourceOf returns the column that is made of the given elements: a leaf, or a list of numbers,
-// which is a group of a repeated group of a leaf, or of a repeated leaf.
+// sourceOf returns the column that is made of the given elements: a leaf, or a list of numbers
+// or texts, which is a group of a repeated group of a leaf, or of a repeated leaf.
 func sourceOf(elements []format.SchemaElement, leaf int) source {
 	s := source{Field: edgelist.Field{Name: elements[0].Name, Kind: "nested"}, leaf: -1}
 	last := &elements[len(elements)-1]
@@ -136,6 +136,10 @@ func sourceOf(elements []format.SchemaElement, leaf int) source {
 	s.leaf = leaf
 	s.Type, s.Unit, s.kind, s.Kind = typeOf(last)
 	if len(elements) == 1 && !s.repeated {
+		return s
+	}
+	if s.Type == edgelist.String && s.repeated {
+		s.Type, s.Kind = edgelist.Strings, "a list of texts"
 		return s
 	}
 	if numeric := s.Type >= edgelist.Integer && s.Type <= edgelist.Double; !numeric || !s.repeated {
@@ -158,6 +162,8 @@ func typeOf(e *format.SchemaElement) (t edgelist.Type, unit edgelist.TimeFormat,
 		t, unit = integerType(e, &k)
 	case format.Int96:
 		t, unit = edgelist.Timestamp, edgelist.Seconds
+	case format.Boolean:
+		t = edgelist.Bool
 	case format.Float:
 		t = edgelist.Single
 	case format.Double:

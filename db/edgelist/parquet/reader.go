@@ -12,8 +12,7 @@ import (
 // Format is Parquet as an [edgelist.Tables].
 type Format struct{}
 
-// Create implements [edgelist.Tables]. Of the fields, Name and Type count; Integer, Single, Double,
-// String, Timestamp and Floats can be written. A Timestamp has milliseconds.
+// Create implements [edgelist.Tables]. All types but Unsigned and OtherType can be written.
 func (Format) Create(w io.Writer, fields []edgelist.Field) (edgelist.RowWriter, error) {
 	return newWriter(w, fields)
 }

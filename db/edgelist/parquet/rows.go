@@ -50,7 +50,13 @@ func (c *chunk) appendLists(n int) {
 	if c.rows > 0 {
 		done = v.Ends[c.rows-1]
 	}
-	v.Numbers, v.Ends = slices.Delete(v.Numbers, 0, done), v.Ends[:0]
+	texts := c.Type == edgelist.Strings
+	if texts {
+		v.Strings, v.Null = slices.Delete(v.Strings, 0, done), slices.Delete(v.Null, 0, c.rows)
+	} else {
+		v.Numbers = slices.Delete(v.Numbers, 0, done)
+	}
+	v.Ends = v.Ends[:0]
 	next := 0
 	for i := range n {
 		level := c.definition
@@ -59,11 +65,18 @@ func (c *chunk) appendLists(n int) {
 		}
 		if len(c.room.repetitions) == 0 || c.room.repetitions[i] == 0 {
 			if c.open {
-				v.Ends = append(v.Ends, len(v.Numbers))
+				v.Ends = append(v.Ends, max(len(v.Numbers), len(v.Strings)))
 			}
 			c.open = true
+			if texts {
+				v.Null = append(v.Null, level < c.list-1)
+			}
 		}
 		switch {
+		case level == c.definition && texts:
+			v.Strings = append(v.Strings, c.values.Strings[next])
+			next++
+		case level >= c.list && texts: // a null in the list, which is left out
 		case level == c.definition:
 			v.Numbers = append(v.Numbers, c.values.number(next))
 			next++
@@ -72,7 +85,7 @@ func (c *chunk) appendLists(n int) {
 		}
 	}
 	if c.unread == 0 && c.open {
-		v.Ends, c.open = append(v.Ends, len(v.Numbers)), false
+		v.Ends, c.open = append(v.Ends, max(len(v.Numbers), len(v.Strings))), false
 	}
 	c.rows, c.taken = len(v.Ends), 0
 }
@@ -98,6 +111,9 @@ func (c *chunk) take(n int) (some edgelist.Vector) {
 		c.ends = c.ends[:0]
 		for _, end := range v.Ends[from:to] {
 			c.ends = append(c.ends, end-first)
+		}
+		if c.Type == edgelist.Strings {
+			return edgelist.Vector{Strings: v.Strings[first:v.Ends[to-1]], Ends: c.ends, Null: v.Null[from:to]}
 		}
 		return edgelist.Vector{Numbers: v.Numbers[first:v.Ends[to-1]], Ends: c.ends}
 	}

@@ -34,7 +34,7 @@ func (c columns) Fields() []parquet.Field { return c.order }
 func schemaOf(fields []edgelist.Field) (*parquet.Schema, error) {
 	root := columns{Group: parquet.Group{}}
 	for _, f := range fields {
-		node, err := nodeOf(f.Type)
+		node, err := nodeOf(f)
 		if err != nil {
 			return nil, fmt.Errorf("parquet: column %q: %w", f.Name, err)
 		}
@@ -47,22 +47,36 @@ func schemaOf(fields []edgelist.Field) (*parquet.Schema, error) {
 	return parquet.NewSchema("kith", root), nil
 }
 
-// nodeOf returns the Parquet type of a column. Texts and times are optional, because a node may
-// have no label and an edge no time.
-func nodeOf(t edgelist.Type) (parquet.Node, error) {
-	switch t {
+// nodeOf returns the Parquet type of a column. Texts, times, bools and lists of texts are optional,
+// because a node may have no label and an edge no time.
+func nodeOf(f edgelist.Field) (parquet.Node, error) {
+	optional := func(n parquet.Node) parquet.Node {
+		if f.Optional {
+			return parquet.Optional(n)
+		}
+		return n
+	}
+	switch f.Type {
 	case edgelist.Integer:
-		return parquet.Encoded(parquet.Int(64), &parquet.DeltaBinaryPacked), nil
+		return optional(parquet.Encoded(parquet.Int(64), &parquet.DeltaBinaryPacked)), nil
 	case edgelist.Timestamp:
-		return parquet.Optional(parquet.Encoded(parquet.Timestamp(parquet.Millisecond), &parquet.DeltaBinaryPacked)), nil
+		unit := parquet.Millisecond
+		if f.Unit == edgelist.Microseconds {
+			unit = parquet.Microsecond
+		}
+		return parquet.Optional(parquet.Encoded(parquet.Timestamp(unit), &parquet.DeltaBinaryPacked)), nil
 	case edgelist.Single:
 		return parquet.Leaf(parquet.FloatType), nil
 	case edgelist.Double:
-		return parquet.Leaf(parquet.DoubleType), nil
+		return optional(parquet.Leaf(parquet.DoubleType)), nil
 	case edgelist.String:
 		return parquet.Optional(parquet.Encoded(parquet.String(), &parquet.RLEDictionary)), nil
 	case edgelist.Floats:
 		return parquet.List(parquet.Leaf(parquet.FloatType)), nil
+	case edgelist.Bool:
+		return parquet.Optional(parquet.Leaf(parquet.BooleanType)), nil
+	case edgelist.Strings:
+		return parquet.Optional(parquet.List(parquet.Encoded(parquet.String(), &parquet.RLEDictionary))), nil
 	}
-	return nil, fmt.Errorf("unknown type %d", t)
+	return nil, fmt.Errorf("unknown type %d", f.Type)
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"time"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
@@ -96,9 +97,7 @@ func (w *writer) Text(s string) error {
 	if i := w.next(edgelist.String); i >= 0 {
 		v := parquet.Value{}.Level(0, 0, i)
 		if s != "" {
-			from := len(w.texts)
-			w.texts = append(w.texts, s...) // if it moves, earlier values keep the old array
-			v = parquet.ByteArrayValue(w.texts[from:]).Level(0, 1, i)
+			v = w.text(s).Level(0, 1, i)
 		}
 		w.add(i, v, len(s)+8)
 	}
@@ -134,8 +133,54 @@ func (w *writer) Floats(list []float32) {
 	}
 }
 
-// Value is for texts.
-func (w *writer) Value(any) error { return fmt.Errorf("parquet: properties are not written") }
+// Value writes a value of a property; nil is written as null. The column is optional.
+func (w *writer) Value(v any) error {
+	i := w.at
+	if i >= len(w.fields) {
+		return fmt.Errorf("parquet: value %d of a row does not match the columns", i+1)
+	}
+	var value parquet.Value
+	size := 8
+	is := w.fields[i].Type
+	switch v := v.(type) {
+	case nil:
+		w.at++
+		w.add(i, value.Level(0, 0, i), 1)
+		return nil
+	case bool:
+		value, is = parquet.BooleanValue(v), edgelist.Bool
+	case int64:
+		value, is = parquet.Int64Value(v), edgelist.Integer
+	case float64:
+		value, is = parquet.DoubleValue(v), edgelist.Double
+	case time.Time:
+		value, is = parquet.Int64Value(v.UnixMicro()), edgelist.Timestamp
+	case string:
+		value, is, size = w.text(v), edgelist.String, len(v)+8
+	case []string:
+		if w.next(edgelist.Strings) < 0 {
+			return w.err
+		}
+		if len(v) == 0 {
+			w.add(i, value.Level(0, 1, i), 1)
+		}
+		for at, s := range v {
+			w.add(i, w.text(s).Level(min(at, 1), 2, i), len(s)+8)
+		}
+		return nil
+	}
+	if w.next(is) >= 0 {
+		w.add(i, value.Level(0, 1, i), size)
+	}
+	return w.err
+}
+
+// text returns the value of a text. If the collected bytes move, earlier values keep the old array.
+func (w *writer) text(s string) parquet.Value {
+	from := len(w.texts)
+	w.texts = append(w.texts, s...)
+	return parquet.ByteArrayValue(w.texts[from:len(w.texts):len(w.texts)])
+}
 
 // Key writes the key of a node. Into a column of strings it writes an integer in decimal, and a
 // string that would be read as an integer in single quotes; see [edgelist.Quoted].
