@@ -187,7 +187,7 @@ func (db *DB) Pairs(ctx context.Context, r io.Reader, o LoadOptions) (pairs []Ed
 		return nil, nil, err
 	}
 	err = eachLine(ctx, list.Edges(), &LoadReport{}, &o, func(e edgelist.Edge) error {
-		src, dst := keyWithLabel(cmp.Or(o.SourceLabel, e.SrcLabel), e.Src), keyWithLabel(cmp.Or(o.TargetLabel, e.DstLabel), e.Dst)
+		src, dst := o.ends(&e)
 		pairs = append(pairs, Edge{Src: src, Dst: dst, Relation: cmp.Or(e.Relation, o.Relation), Weight: e.Weight})
 		return nil
 	}, func() error { return db.fitsWork("a list of pairs", listedPairBytes*int64(len(pairs))) })

@@ -396,13 +396,13 @@ type bulkEdges struct {
 		number uint16
 		known  bool
 	}
-	labels [2]string // of the ends of the previous edge
+	labels *[2]string // of the ends of the previous edge, if the list says them
 }
 
 // newBulkEdges returns ErrInput for a relation of the list that cannot have its direction. directed
 // is the direction of the database.
 func newBulkEdges(bulk *index.Bulk, o *LoadOptions, directed bool) (*bulkEdges, error) {
-	b := &bulkEdges{bulk: bulk, o: o, directed: directed, labels: [2]string{o.SourceLabel, o.TargetLabel}}
+	b := &bulkEdges{bulk: bulk, o: o, directed: directed}
 	if o.Direction != 0 {
 		b.directed = o.Direction == Directed
 	}
@@ -448,11 +448,10 @@ func (b *bulkEdges) setRelation(name string) error {
 // direction, and too many relations, end the load.
 func (b *bulkEdges) add(e edgelist.Edge) error {
 	name := cmp.Or(e.Relation, b.o.Relation)
-	labels := [2]string{cmp.Or(b.o.SourceLabel, e.SrcLabel), cmp.Or(b.o.TargetLabel, e.DstLabel)}
-	src, dst := keyWithLabel(labels[0], e.Src), keyWithLabel(labels[1], e.Dst)
+	src, dst := b.o.ends(&e)
 	err := errors.Join(src.Valid(), dst.Valid())
-	if err == nil && labels != b.labels {
-		err, b.labels = b.bulk.SetLabels(labels[0], labels[1]), labels
+	if err == nil && e.Labels != nil && e.Labels != b.labels {
+		err, b.labels = b.bulk.SetLabels(e.Labels[0], e.Labels[1]), e.Labels
 	}
 	if err == nil && !index.ValidWeight(e.Weight) {
 		err = fmt.Errorf("%w: %v", index.ErrWeight, e.Weight)
@@ -468,6 +467,14 @@ func (b *bulkEdges) add(e edgelist.Edge) error {
 		}
 	}
 	return &edgelist.LineError{Line: e.Line, Text: shortened(e.Src) + " " + shortened(e.Dst), Msg: err.Error()}
+}
+
+// ends returns the keys of an edge of a list.
+func (o *LoadOptions) ends(e *edgelist.Edge) (src, dst Key) {
+	if e.Labels != nil {
+		return keyWithLabel(e.Labels[0], e.Src), keyWithLabel(e.Labels[1], e.Dst)
+	}
+	return keyWithLabel(o.SourceLabel, e.Src), keyWithLabel(o.TargetLabel, e.Dst)
 }
 
 // labelEnd separates the label from the name in the list, in the key of a source or target with a

@@ -51,9 +51,9 @@ func (l *layout) split(line []byte) (fields fields, n int) {
 		if field, rest, more, fault = l.cut(rest); fault < 0 {
 			return fields, fault
 		}
-		for i, at := range l.at {
-			if at == n {
-				fields[i] = field
+		for r := range l.at {
+			if l.at[r] == n {
+				fields[r] = field
 			}
 		}
 	}
@@ -73,9 +73,9 @@ func (l *layout) splitBlanks(line []byte) (fields fields, n int) {
 		for i < len(line) && !isBlank(line[i]) {
 			i++
 		}
-		for role, at := range l.at {
-			if at == n {
-				fields[role] = line[begin:i]
+		for r := range l.at { // a copy of the array would cost more than the columns
+			if l.at[r] == n {
+				fields[r] = line[begin:i]
 			}
 		}
 	}

@@ -224,8 +224,7 @@ func (t *nodeText) choose(o Options, labels bool) error {
 	}
 	t.named, t.Unused = &c, c.unused
 	if c.key >= 0 && !o.Labelled {
-		t.prefix[0] = prefix(names[c.key])
-		t.notePrefix(names[c.key])
+		t.setPrefix(names[c.key], "")
 	}
 	for i := range c.properties {
 		if err := o.knownType(&c.properties[i]); err != nil {

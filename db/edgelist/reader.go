@@ -2,6 +2,7 @@ package edgelist
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -65,11 +66,11 @@ type Edge struct {
 	Line     int64 // from 1; in an array, the number of the edge
 	Src, Dst Token
 	Relation string // "" if the list has no relations, or none for the edge
-	// SrcLabel and DstLabel are the labels of the ends in a list that numbers the nodes of each
-	// label from 0. They are "" in other lists.
-	SrcLabel, DstLabel string
-	Weight             float32 // finite and positive; 1 if the list has no weights
-	Time               int64   // 0 if the list has no times
+	// Labels are the labels of the source and of the target in a list that numbers the nodes of
+	// each label from 0. It is nil in other lists.
+	Labels *[2]string
+	Weight float32 // finite and positive; 1 if the list has no weights
+	Time   int64   // 0 if the list has no times
 }
 
 // Token is the name of a node: an integer or a string. Tokens can be compared with ==.
@@ -321,8 +322,8 @@ func (r *Reader) Edges() iter.Seq2[Edge, error] {
 // counts edges with a negative weight or without a time, and numbers that are both sources and
 // targets.
 func (r *Reader) look(e *Edge) {
-	if name, ok := r.renamed[e.Relation]; ok {
-		e.Relation = name
+	if r.renamed != nil {
+		e.Relation = cmp.Or(r.renamed[e.Relation], e.Relation)
 	}
 	if e.Weight < 0 {
 		e.Weight, e.Relation = -e.Weight, r.negative

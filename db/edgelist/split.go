@@ -24,10 +24,9 @@ type splitEdges struct {
 	ends      [2]*tensor
 	values    [roleCount]*tensor // values of the edges; nil means none
 	relations nameSet
-	signed    bool // weights may be negative
-	// labels are the labels of the ends of each row, if nodes are numbered within their labels.
-	labels [2][]string
-	read   int64
+	signed    bool         // weights may be negative
+	labels    []*[2]string // of the ends of each row, if nodes are numbered within their labels
+	read      int64
 }
 
 // newSplit reads a part of a link prediction benchmark, which PyTorch saved as a dictionary of
@@ -110,6 +109,7 @@ func splitOf(value any, storage func(string) []byte, o Options) *splitEdges {
 
 // setLabels sets the labels of the ends, which are lists of texts.
 func (s *splitEdges) setLabels(d map[string]any, read map[string]bool) {
+	pairs := map[[2]string]*[2]string{}
 	for end, name := range []string{"head_type", "tail_type"} {
 		list, ok := d[name].(*pickleList)
 		if d[name] == nil {
@@ -118,15 +118,22 @@ func (s *splitEdges) setLabels(d map[string]any, read map[string]bool) {
 		if !ok || int64(len(list.items)) != s.ends[0].rows {
 			fail("%s is not a list of as many texts as there are edges", name)
 		}
-		read[name] = true
-		var shared nameSet
-		for _, item := range list.items {
-			text, _ := item.(string)
-			label, ok := shared.of([]byte(text))
-			if !ok || label == "" {
+		if read[name] = true; s.labels == nil {
+			s.labels = make([]*[2]string, len(list.items))
+		}
+		for row, item := range list.items {
+			label, _ := item.(string)
+			if label == "" {
 				fail("%s holds %v, which is no label", name, item)
 			}
-			s.labels[end] = append(s.labels[end], label)
+			var pair [2]string
+			if s.labels[row] != nil {
+				pair = *s.labels[row]
+			}
+			if pair[end] = label; pairs[pair] == nil {
+				pairs[pair] = &pair
+			}
+			s.labels[row] = pairs[pair]
 		}
 	}
 }
@@ -295,10 +302,8 @@ func (s *splitEdges) next(e *Edge) error {
 	s.read++
 	e.Line = s.read
 	e.Src, e.Dst = Token{Int: s.ends[0].at(row, 0).whole, IsInt: true}, Token{Int: s.ends[1].at(row, col).whole, IsInt: true}
-	for end, to := range []*string{&e.SrcLabel, &e.DstLabel} {
-		if s.labels[end] != nil {
-			*to = s.labels[end][row]
-		}
+	if s.labels != nil {
+		e.Labels = s.labels[row]
 	}
 	ok := true
 	if a := s.values[roleRelation]; a != nil {

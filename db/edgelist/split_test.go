@@ -233,8 +233,8 @@ func splitText(file []byte, o edgelist.Options) string {
 			return err.Error()
 		}
 		s := fmt.Sprintf("%d>%d w=%v", e.Src.Int, e.Dst.Int, e.Weight)
-		if e.SrcLabel != "" {
-			s = fmt.Sprintf("%s:%d>%s:%d w=%v", e.SrcLabel, e.Src.Int, e.DstLabel, e.Dst.Int, e.Weight)
+		if e.Labels != nil {
+			s = fmt.Sprintf("%s:%d>%s:%d w=%v", e.Labels[0], e.Src.Int, e.Labels[1], e.Dst.Int, e.Weight)
 		}
 		if e.Relation != "" {
 			s += " r=" + e.Relation

@@ -30,8 +30,8 @@ type text struct {
 	src       string
 	dst       string
 	relations nameSet
-	signed    bool      // weights may be negative
-	prefix    [2]string // of the keys of sources and targets, which are strings then
+	signed    bool       // weights may be negative
+	prefix    *[2]string // of the keys of sources and targets; nil means none
 	seen      seen
 	keys      bool // the text is a list of nodes
 }
@@ -173,18 +173,14 @@ func (t *text) parse(line []byte, fields fields, n int, e *Edge) error {
 // token parses a key. last is the previous string in this column, which is reused if it is the
 // same.
 func (t *text) token(field []byte, to *Token, last *string) bool {
-	prefix := t.prefix[0]
-	if last == &t.dst {
-		prefix = t.prefix[1]
-	}
-	if to.Int, to.IsInt = parseInt(field); to.IsInt && prefix == "" {
+	if to.Int, to.IsInt = parseInt(field); to.IsInt && t.prefix == nil {
 		return true
 	}
 	if !utf8.Valid(field) || bytes.IndexByte(field, 0) >= 0 || t.n != t.first && bytes.IndexByte(field, '\n') >= 0 {
 		return false
 	}
-	if prefix != "" {
-		to.Int, to.IsInt, to.Str = 0, false, prefix+string(field)
+	if t.prefix != nil {
+		*to = t.spaced(field, last)
 		return true
 	}
 	if string(field) != *last {
@@ -193,6 +189,19 @@ func (t *text) token(field []byte, to *Token, last *string) bool {
 	}
 	to.Str = *last
 	return true
+}
+
+// spaced returns the key of a field in a list with spaces of keys, which is a string if its column has
+// one. last is as in token.
+func (t *text) spaced(field []byte, last *string) (key Token) {
+	prefix := t.prefix[0]
+	if last == &t.dst {
+		prefix = t.prefix[1]
+	}
+	if key.Int, key.IsInt = parseInt(field); key.IsInt && prefix == "" {
+		return key
+	}
+	return Token{Str: prefix + string(field)}
 }
 
 const (

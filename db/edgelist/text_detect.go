@@ -151,17 +151,18 @@ func (t *text) choose(first [][]byte, o Options) error {
 			t.headings = append(t.headings, []byte(l.names[min(l.at[r], len(l.names)-1)]))
 		}
 		if !o.Labelled {
-			t.prefix = [2]string{prefix(t.Names.Src), prefix(t.Names.Dst)}
-			t.notePrefix(t.Names.Src, t.Names.Dst)
+			t.setPrefix(t.Names.Src, t.Names.Dst)
 		}
 	}
 	return nil
 }
 
-// notePrefix notes that the keys of columns in the notation of Neo4j are prefixed.
-func (t *text) notePrefix(columns ...string) {
-	for _, name := range columns {
+// setPrefix sets the prefixes of the keys of columns, in the notation of Neo4j, and notes that they
+// have some.
+func (t *text) setPrefix(src, dst string) {
+	for _, name := range []string{src, dst} {
 		if p := prefix(name); p != "" {
+			t.prefix = &[2]string{prefix(src), prefix(dst)}
 			t.note("the header names spaces of keys: 7 in column %s is the node '%s7'", name, p)
 			return
 		}
