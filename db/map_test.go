@@ -18,20 +18,39 @@ import (
 type oracle struct {
 	directed   bool
 	nodes      map[db.Key]string // label and features
-	edges      map[[2]db.Key]float32
+	edges      map[triple]float32
 	properties map[db.Key]map[string]any
 }
 
-func (o *oracle) pair(a, b db.Key) [2]db.Key {
-	if !o.directed && a.Compare(b) > 0 {
+// triple names an edge. The lower key of an undirected edge is the first one.
+type triple struct {
+	relation string
+	a, b     db.Key
+}
+
+// relations are the relations of an oracle's database besides the one without a name.
+var relations = []db.Relation{{Name: "likes"}, {Name: "follows", Directed: true}, {Name: "blocks", Directed: true, Exclude: true}}
+
+// isDirected reports whether the edges of a relation are directed.
+func (o *oracle) isDirected(relation string) bool {
+	i := slices.IndexFunc(relations, func(r db.Relation) bool { return r.Name == relation })
+	if i < 0 {
+		return o.directed
+	}
+	return relations[i].Directed
+}
+
+func (o *oracle) triple(relation string, a, b db.Key) triple {
+	if !o.isDirected(relation) && a.Compare(b) > 0 {
 		a, b = b, a
 	}
-	return [2]db.Key{a, b}
+	return triple{relation, a, b}
 }
 
 // op is one change, applied in the same way to any database and to the oracle.
 type op struct {
 	kind     string
+	relation string
 	a, b     db.Key
 	weight   float32
 	features []float32
@@ -46,8 +65,9 @@ var genOp = rapid.Custom(func(t *rapid.T) op {
 		}
 	})
 	return op{
-		kind: rapid.SampledFrom([]string{"edge", "edge", "edge", "cut", "node", "features", "property", "delete"}).Draw(t, "kind"),
-		a:    key.Draw(t, "a"), b: key.Draw(t, "b"),
+		kind:     rapid.SampledFrom([]string{"edge", "edge", "edge", "cut", "node", "features", "property", "delete"}).Draw(t, "kind"),
+		relation: rapid.SampledFrom([]string{"", "", "likes", "follows", "blocks"}).Draw(t, "relation"),
+		a:        key.Draw(t, "a"), b: key.Draw(t, "b"),
 		weight:   rapid.SampledFrom([]float32{1, 1, 2, 0.25}).Draw(t, "weight"),
 		features: []float32{float32(rapid.IntRange(0, 3).Draw(t, "x")), 1},
 	}
@@ -59,9 +79,9 @@ func (o op) on(tx *db.Tx) error {
 	var err error
 	switch o.kind {
 	case "edge":
-		err = tx.PutEdge(o.a, o.b, db.Weight(o.weight))
+		err = tx.PutEdge(o.a, o.b, db.Via(o.relation), db.Weight(o.weight))
 	case "cut":
-		err = tx.DeleteEdge(o.a, o.b)
+		err = tx.DeleteEdge(o.a, o.b, db.Via(o.relation))
 	case "node":
 		err = tx.PutNode(db.Node{Key: o.a, Label: "l"})
 	case "features":
@@ -99,9 +119,9 @@ func (o op) in(w *oracle) {
 				w.nodes[k] = name("-", "[]")
 			}
 		}
-		w.edges[w.pair(o.a, o.b)] = o.weight
+		w.edges[w.triple(o.relation, o.a, o.b)] = o.weight
 	case "cut":
-		delete(w.edges, w.pair(o.a, o.b))
+		delete(w.edges, w.triple(o.relation, o.a, o.b))
 	case "node":
 		w.nodes[o.a] = name("l", cmp.Or(features, "[]"))
 	case "features":
@@ -122,13 +142,13 @@ func (o op) in(w *oracle) {
 	case "delete":
 		delete(w.nodes, o.a)
 		delete(w.properties, o.a)
-		maps.DeleteFunc(w.edges, func(p [2]db.Key, _ float32) bool { return p[0] == o.a || p[1] == o.a })
+		maps.DeleteFunc(w.edges, func(e triple, _ float32) bool { return e.a == o.a || e.b == o.a })
 	}
 }
 
 // agree fails t unless g and the oracle have the same content, by every way of reading.
 func (o *oracle) agree(t *rapid.T, g *db.DB) {
-	nodes, edges, rows := map[db.Key]string{}, map[[2]db.Key]float32{}, 0
+	nodes, edges, rows := map[db.Key]string{}, map[triple]float32{}, 0
 	err := g.View(context.Background(), func(tx *db.Tx) error {
 		for n, err := range tx.Nodes() {
 			if err != nil {
@@ -149,8 +169,8 @@ func (o *oracle) agree(t *rapid.T, g *db.DB) {
 				}
 				degree += float64(e.Weight)
 				rows++
-				back, err := tx.Edge(e.Src, e.Dst)
-				if err != nil || back != e || o.edges[o.pair(e.Src, e.Dst)] != e.Weight {
+				back, err := tx.Edge(e.Src, e.Dst, db.Via(e.Relation))
+				if err != nil || back != e || o.edges[o.triple(e.Relation, e.Src, e.Dst)] != e.Weight {
 					return fmt.Errorf("edge %v, then %v: %v", e, back, err)
 				}
 			}
@@ -162,22 +182,53 @@ func (o *oracle) agree(t *rapid.T, g *db.DB) {
 			if err != nil {
 				return err
 			}
-			edges[o.pair(e.Src, e.Dst)] = e.Weight
+			edges[o.triple(e.Relation, e.Src, e.Dst)] = e.Weight
 		}
-		return nil
+		return o.agreeOnRelations(tx)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	entries := len(o.edges)
-	for p := range o.edges {
-		if !o.directed && p[0] != p[1] {
+	for e := range o.edges {
+		if !o.isDirected(e.relation) && e.a != e.b {
 			entries++
 		}
 	}
 	if !maps.Equal(nodes, o.nodes) || !maps.Equal(edges, o.edges) || rows != entries {
 		t.Fatalf("there are %v %v (%d row entries), want %v %v", nodes, edges, rows, o.nodes, o.edges)
 	}
+}
+
+// agreeOnRelations compares the counts of relations, and the edges of each relation.
+func (o *oracle) agreeOnRelations(tx *db.Tx) error {
+	all, err := tx.Relations()
+	if err != nil {
+		return err
+	}
+	counts := map[string]int64{}
+	for e := range o.edges {
+		counts[e.relation]++
+	}
+	for _, r := range all {
+		if r.Edges != counts[r.Name] || r.Directed != o.isDirected(r.Name) {
+			return fmt.Errorf("relation %+v, want %d edges", r, counts[r.Name])
+		}
+		delete(counts, r.Name)
+	}
+	if len(counts) > 0 {
+		return fmt.Errorf("relations %v, but there are edges %v", all, counts)
+	}
+	for n := range tx.Nodes() {
+		for _, r := range all {
+			for e, err := range tx.Neighbors(n.Key, db.Via(r.Name)) {
+				if err != nil || e.Relation != r.Name || o.edges[o.triple(r.Name, e.Src, e.Dst)] != e.Weight {
+					return fmt.Errorf("edge %v via %q: %v", e, r.Name, err)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // variant is one of several databases to which the same changes are applied in different ways.
@@ -248,6 +299,16 @@ func answers(t rapid.TB, g *db.DB, p db.PredictOptions) (all []string) {
 	return all
 }
 
+// addRelations adds the relations of an oracle's database.
+func addRelations(tx *db.Tx) error {
+	for _, r := range relations {
+		if err := tx.AddRelation(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // A database equals maps. A database on the disk equals one in memory, one batch equals many, and
 // reopened equals kept open, in rows and in predictions.
 func TestDatabaseIsAMap(t *testing.T) {
@@ -256,7 +317,7 @@ func TestDatabaseIsAMap(t *testing.T) {
 	n := 0
 	rapid.Check(t, func(t *rapid.T) {
 		n++
-		want := &oracle{rapid.Bool().Draw(t, "directed"), map[db.Key]string{}, map[[2]db.Key]float32{}, map[db.Key]map[string]any{}}
+		want := &oracle{rapid.Bool().Draw(t, "directed"), map[db.Key]string{}, map[triple]float32{}, map[db.Key]map[string]any{}}
 		direction := db.Undirected
 		if want.directed {
 			direction = db.Directed
@@ -266,7 +327,9 @@ func TestDatabaseIsAMap(t *testing.T) {
 			{name: "memory, large updates", options: db.Options{InMemory: true, Memory: 64 << 20}},
 		}
 		if rapid.IntRange(0, 7).Draw(t, "disk") == 0 { // opening takes longer than everything else
-			all = append(all, &variant{name: "disk, reopened", options: db.Options{NoSync: true}, reopens: true})
+			paged := &variant{name: "disk, paged, reopened", options: db.Options{NoSync: true}, reopens: true}
+			db.Paged(&paged.options)
+			all = append(all, &variant{name: "disk, reopened", options: db.Options{NoSync: true}, reopens: true}, paged)
 		}
 		for i, v := range all {
 			v.options.Direction, v.options.Memory = direction, 64<<20
@@ -275,6 +338,9 @@ func TestDatabaseIsAMap(t *testing.T) {
 			}
 			v.open(t)
 			defer func() { _ = v.g.Close() }()
+			if err := v.g.Update(context.Background(), addRelations); err != nil {
+				t.Fatal(err)
+			}
 		}
 		for range rapid.IntRange(1, 3).Draw(t, "steps") {
 			ops := rapid.SliceOfN(genOp, 1, 10).Draw(t, "ops")
@@ -286,10 +352,13 @@ func TestDatabaseIsAMap(t *testing.T) {
 				want.agree(t, v.g)
 			}
 		}
-		first := answers(t, all[0].g, db.PredictOptions{Among: db.All(), NoCache: true})
-		for _, v := range all {
-			if got := answers(t, v.g, db.PredictOptions{Among: db.All(), NoCache: true}); !slices.Equal(got, first) {
-				t.Fatalf("%s predicts\n%v\n%s:\n%v", v.name, got, all[0].name, first)
+		for _, relation := range []string{"", "likes", "follows"} {
+			p := db.PredictOptions{Relation: relation, Inverse: relation != "" && want.directed, Among: db.All(), NoCache: true}
+			first := answers(t, all[0].g, p)
+			for _, v := range all[1:] {
+				if got := answers(t, v.g, p); !slices.Equal(got, first) {
+					t.Fatalf("%s predicts %q\n%v\n%s:\n%v", v.name, relation, got, all[0].name, first)
+				}
 			}
 		}
 		for _, v := range all {

@@ -66,6 +66,7 @@ func (r *rivals) read(g graph.Graph, s *TwoHop, logs *halfLogs) {
 	}
 	r.closed = float64(closed+1) / float64(len(out)+4)
 	r.resource = s.resource
+	r.mutual = 0
 	if g.Directed() {
 		r.mutual = mutual(g, s.source, out, graph.In(g, s.source))
 	}
