@@ -30,17 +30,18 @@ func arrows() map[string][]string {
 		"kith/model/internal/graphtest": {"kith/model/internal/graph"},
 		"kith/model/internal/spectral":  {"kith/model/internal/column", "kith/model/internal/graph", "kith/model/nn", gonum},
 		"kith/model/nn":                 {gonum, msgpack},
-		"kith/index":                    {"kith/index/internal/block", "kith/index/internal/pages", "kith/index/internal/spill", "kith/ppr", msgpack},
+		"kith/index":                    {"kith/index/internal/block", "kith/index/internal/column", "kith/index/internal/pages", "kith/index/internal/spill", "kith/ppr", msgpack},
 		"kith/index/internal/pages":     {"kith/ppr"},
 		"kith/index/internal/spill":     {"kith/ppr"},
 		"kith/index/internal/block":     {"kith/ppr"},
+		"kith/index/internal/column":    {"kith/index/internal/block"},
 		"kith/db/edgelist":              {"kith/db/edgelist/internal/foreign", "github.com/sbinet/npyio", "github.com/klauspost/compress"},
 		"kith/db/edgelist/parquet":      {"kith/db/edgelist", "github.com/parquet-go/parquet-go", "github.com/klauspost/compress", "github.com/andybalholm/brotli", "github.com/pierrec/lz4/v4"},
 		"kith/db/internal/store":        {"kith/index", badger, "github.com/dgraph-io/ristretto/v2", "github.com/klauspost/compress/snappy", "golang.org/x/sys"},
 		"kith/db/internal/archive":      {"kith/index", msgpack},
 		"kith/db/internal/walk":         {"kith/index", "kith/ppr", "kith/model"},
 		"kith/db/internal/gonum":        {"kith/index", gonum},
-		"kith/db/internal/candidate":    {"kith/db/internal/walk", "kith/index", "kith/model", "kith/ppr"},
+		"kith/db/internal/candidate":    {"kith/db/internal/walk", "kith/index", "kith/model", "kith/ppr", gonum},
 		"kith/db/internal/hidden":       {"kith/db/internal/candidate", "kith/index", "kith/model"},
 		"kith/db/internal/parallel":     {},
 		"kith/db/internal/repair":       {"kith/db/internal/record", "kith/db/internal/store", "kith/db/words", "kith/index"},
@@ -79,7 +80,7 @@ func forTests() []string {
 // testArrows returns further imports for the tests of a package.
 func testArrows() map[string][]string {
 	return map[string][]string{
-		"kith/db":                      {"kith/db/dbtest"},
+		"kith/db":                      {"kith/db/dbtest", "kith/db/edgelist/parquet"},
 		"kith/db/edgelist":             {"gonum.org/v1/gonum"},
 		"kith/db/edgelist/parquet":     {"kith/db", "kith/db/dbtest"},
 		"kith/model":                   {"kith/index", "kith/model/internal/graphtest"}, // the graph of index has times
