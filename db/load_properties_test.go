@@ -82,6 +82,26 @@ func TestLoadNodesWithProperties(t *testing.T) {
 	}
 }
 
+// A column has the type of the property. Only integers become floats.
+func TestLoadNodesWithKnownProperties(t *testing.T) {
+	t.Parallel()
+	g, ctx := dbtest.Open(t, inMemory), context.Background()
+	update(t, g, func(tx *db.Tx) error {
+		return tx.PutNode(db.Node{Key: db.Int(0), Properties: map[string]any{"a": 1, "b": 1, "c": "x", "d": 1.5}})
+	})
+	_, err := g.LoadNodes(ctx, strings.NewReader("id,label,a,b,c,d\n1,x,2,2,2,2\n2,x,3,2.5,true,3\n"), db.LoadNodesOptions{})
+	must(t, err)
+	want := "0  a=int64:1 b=float64:1 c=string:x d=float64:1.5; 1 x a=int64:2 b=float64:2 c=string:2 d=float64:2; " +
+		"2 x a=int64:3 b=float64:2.5 c=string:true d=float64:3"
+	if got := valued(t, g); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	_, err = g.LoadNodes(ctx, strings.NewReader("id,label,a\n1,x,2\n2,x,many\n"), db.LoadNodesOptions{})
+	if wantError(t, "a word among integers", err, db.ErrLines); !strings.Contains(fmt.Sprint(err), `column a: "many" is not an integer`) {
+		t.Error(err)
+	}
+}
+
 // A column that cannot be a property is refused with the option that reads the list, a value that
 // does not fit is a malformed line, and nothing changes.
 func TestLoadNodesWithBadProperties(t *testing.T) {

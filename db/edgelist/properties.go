@@ -124,8 +124,9 @@ type Property struct {
 	Type   PropertyType `json:"type"`
 	Column string       `json:"column"` // name of the column
 
-	at   int  // the column, from 0
-	said bool // the header or an option says that strings may be empty
+	at      int  // the column, from 0
+	said    bool // the header or an option says the type, so that strings may be empty
+	integer bool // the property has integers, and becomes one of floats with the first float
 }
 
 // String returns the name and the type.
@@ -322,7 +323,9 @@ func (o *Options) knownType(p *Property) error {
 	switch {
 	case err != nil:
 		return &Refusal{Note{fmt.Sprintf("column %q: %v", p.Column, err), []Setting{{"columns", "my_" + p.Name + "=" + p.Column}, {"skip", p.Column}}}}
-	case t == AnyType, t == p.Type, t == IntegerType && p.Type == FloatType: // the property becomes one of floats
+	case t == AnyType, t == p.Type, t == IntegerType && p.Type == FloatType:
+	case t == IntegerType && p.Type == AnyType:
+		p.integer = true
 	case p.Type == AnyType, t == FloatType && p.Type == IntegerType:
 		p.Type = t
 		return nil
@@ -338,6 +341,9 @@ func (r *valueReader) settle(d *detector) {
 	if r.Type == AnyType {
 		if r.Type = d.kind; d.kind == AnyType {
 			r.Type = StringType // it has no values
+		}
+		if r.integer && r.Type != FloatType {
+			r.Type = IntegerType
 		}
 		if r.Type == StringType && r.separator != "" && strings.Contains(d.separators, r.separator) {
 			r.Type = ListType
