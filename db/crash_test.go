@@ -29,7 +29,8 @@ func step(g *db.DB, i int) error {
 	mark := func(tx *db.Tx) error { return tx.PutEdge("step", fmt.Sprint("s", i)) }
 	switch {
 	case i == 0:
-		if err := g.Model("belief").Create(ctx, model.Spec{}); err != nil && !errors.Is(err, db.ErrExists) {
+		err := errors.Join(g.Model("belief").Create(ctx, model.Spec{}), g.Update(ctx, addRelations))
+		if err != nil && !errors.Is(err, db.ErrExists) {
 			return err
 		}
 		return g.Model("m").Create(ctx, model.Spec{Policy: "prb"})
@@ -63,7 +64,8 @@ func step(g *db.DB, i int) error {
 				return err
 			}
 			for range 10 {
-				if err := tx.PutEdge(rng.IntN(20), rng.IntN(20), db.Weight(1+float32(rng.IntN(2)))); err != nil {
+				relation := []string{"", "", "likes", "follows", "blocks"}[rng.IntN(5)]
+				if err := tx.PutEdge(rng.IntN(20), rng.IntN(20), db.Via(relation), db.Weight(1+float32(rng.IntN(2)))); err != nil {
 					return err
 				}
 			}

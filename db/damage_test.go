@@ -66,7 +66,7 @@ func furnished(t testing.TB, closed bool) (files map[string][]byte) {
 		_, err := g.Load(ctx, strings.NewReader(wheel(50*(sitting+1))), db.LoadOptions{})
 		must(t, err)
 		update(t, g, func(tx *db.Tx) error {
-			return errors.Join(tx.PutEdge("x", sitting, db.Weight(2)), tx.SetFeatures(sitting, []float32{1, 2}))
+			return errors.Join(tx.PutEdge("x", sitting, db.Weight(2)), tx.PutEdge("x", sitting, db.Via("likes")), tx.SetFeatures(sitting, []float32{1, 2}))
 		})
 		if sitting == 0 {
 			must(t, g.Model("m").Create(ctx, model.Spec{}))

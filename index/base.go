@@ -213,9 +213,9 @@ func (b *rowBuilder) rows(n int) csr {
 func graphOf(directions spill.Directions, n int, out, in csr) *Graph {
 	g := NewGraph(slices.Contains(directions, true))
 	g.directions = directions
-	g.nodes, g.arcs = n, int64(len(out.To))
 	out.degree = degrees(out)
 	g.out.base = inMemory(out)
+	g.nodes, g.arcs = n, int64(g.out.base.numEdges())
 	if g.directed {
 		g.in.base = inMemory(in)
 	}
@@ -371,7 +371,7 @@ func pagedGraph(directions spill.Directions, n int, out, in *block.RowDirectory,
 	case g.directed:
 		g.in.base = g.out.base
 	}
-	g.edges, g.loops, g.arcs = int64(out.Edges), int64(out.Loops), int64(out.Entries)
+	g.edges, g.loops, g.arcs = int64(out.Edges), int64(out.Loops), int64(out.Entries+out.Parallel)
 	return g
 }
 

@@ -214,9 +214,8 @@ func edgesAdded(old, now float32) int64 {
 }
 
 // setLater is Set for an edge that has the weight c.Old and changes, in a graph without changed
-// rows. It reads no row: the changed rows are made when they are first read. So it counts an arc for
-// each edge, even where edges of other relations make the same arc. An edit must use either Set or
-// setLater.
+// rows. It reads no row: the changed rows are made when they are first read. An edit must use either
+// Set or setLater.
 func (e *Edit) setLater(c *edgeChange) {
 	if c.Old == 0 && c.Weight == 0 {
 		return // a commit added and removed it
@@ -265,9 +264,12 @@ func (e *Edit) entries(x Edge, visit func(a *adjacency, u, v ID)) {
 
 // count adds n to the number of edges, for an edge.
 func (e *Edit) count(x Edge, n int64) {
-	e.g.edges += n
-	if x.U == x.V {
+	e.g.edges, e.g.arcs = e.g.edges+n, e.g.arcs+n
+	switch {
+	case x.U == x.V:
 		e.g.loops += n
+	case !e.g.directions[x.Relation]:
+		e.g.arcs += n
 	}
 }
 
@@ -278,10 +280,6 @@ func (e *Edit) changed(c ppr.Change) {
 		e.g.survey = new(survey) // the requested survey is outdated
 	}
 	e.g.weighted = e.g.weighted || c.New != 0 && c.New != 1
-	n := edgesAdded(c.Old, c.New)
-	if e.g.arcs += n; !e.g.directed && c.U != c.V {
-		e.g.arcs += n
-	}
 }
 
 // setEntry sets an entry of a row: the neighbour x.V of x.U.

@@ -29,7 +29,7 @@ type Graph struct {
 	nodes      int
 	edges      int64 // an undirected edge counts once; loops included
 	loops      int64
-	arcs       int64 // entries of the out-rows
+	arcs       int64 // edges in the out-rows
 	reversed   bool  // the rows of the two directions have changed places; see inverse
 	out        *adjacency
 	in         *adjacency // == out when undirected
@@ -153,8 +153,8 @@ func (g *Graph) Runs(in bool) iter.Seq2[ID, ppr.Run] {
 	}
 }
 
-// Arcs returns the number of entries of all out-rows. Until a graph that was opened gets its next
-// base, an arc may count once for each of its edges that has changed since.
+// Arcs returns the number of edges in all out-rows: an arc counts once for each of its edges, so that
+// the number does not depend on the history of the graph.
 func (g *Graph) Arcs() int { return int(g.arcs) }
 
 // Degree returns the sum of the weights of u's out-edges.

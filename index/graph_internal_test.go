@@ -129,7 +129,7 @@ func (m *edgeMap) agree(t rapid.TB, g *Graph) {
 				t.Fatalf("row of %d (in: %v): %v, want %v", u, in, got, joined)
 			}
 			if !in {
-				arcs += len(joined.To)
+				arcs += len(row.To)
 				m.agreeFrom(t, g, u, row)
 			}
 		}
