@@ -345,3 +345,39 @@ func (db *DB) unpin(s *snapshot) {
 func (db *DB) discard() {
 	db.openReaders.call(func(at map[uint64]int) { db.store.Discard(db.now.Load().ts, at) })
 }
+
+// answerMemory returns the bytes that an answer may take: a quarter of Options.Memory.
+func (db *DB) answerMemory() int64 { return db.opts.memory(workPart) }
+
+// fitsGraph returns ErrTooLarge for a version that must have more in memory than the given parts of
+// Options.Memory: all of it if the store is in memory, too, and otherwise what cannot be read on
+// demand.
+func (db *DB) fitsGraph(s sized, of ...part) error {
+	bytes := s.KeptBytes()
+	if db.opts.InMemory {
+		bytes = s.LoadedBytes()
+	}
+	return db.checkMemory("the graph needs", bytes, db.opts.memory(of...))
+}
+
+// fitsWork returns ErrTooLarge for an answer that takes more bytes than its part of Options.Memory.
+func (db *DB) fitsWork(what string, bytes int64) error {
+	return db.checkMemory(what+" takes", bytes, db.opts.memory(workPart))
+}
+
+// modelMemory returns the bytes that the view of a model may take on a graph: the bytes of an
+// answer, and what the graph leaves of its part. It depends on the numbers of the graph alone, and
+// not on what the process has loaded or changed.
+func (db *DB) modelMemory(m *index.Meta) int64 {
+	graph := edgeBytes*m.Edges + nodeBytes*m.Nodes + m.FeatureBytes
+	return db.opts.memory(workPart) + max(db.opts.memory(graphPart)-graph, 0)
+}
+
+// checkMemory returns ErrTooLarge unless bytes are at most limit.
+func (db *DB) checkMemory(what string, bytes, limit int64) error {
+	if bytes <= limit {
+		return nil
+	}
+	return fmt.Errorf("%w: %s about %d MB, of the %d MB of Options.Memory it may have %d",
+		ErrTooLarge, what, bytes>>20, db.opts.Memory>>20, limit>>20)
+}

@@ -41,9 +41,9 @@
 //	decision, observe                         choices and learning
 //	predict, traverse, candidates             one answer, and many
 //	model, model_store, model_version         models and their versions, in the store and in files
-//	node, edge                                the graph
+//	node, edge, property                      the graph
 //	db, tx, commit, background                opening, transactions, the group commit, jobs
-//	options, budget, errors                   what all of them use
+//	options, errors                           what all of them use
 //
 // Two things call upwards: Open loads the models, and a commit makes them learn and starts
 // background work.

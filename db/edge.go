@@ -609,3 +609,9 @@ func (tx *Tx) GonumNode(key any) (GonumNode, error) {
 	}
 	return gonum.NewNode(id, tx.key(id)), nil
 }
+
+// noEdge returns the error for an edge that does not exist.
+func (tx *Tx) noEdge(x index.Edge) error {
+	edge := edgeName(tx.key(x.U), tx.meta().Relations[x.Relation].Name, tx.key(x.V))
+	return missing(kindEdge, edge, nil, ErrNotFound, "no edge %s", edge)
+}

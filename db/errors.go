@@ -117,12 +117,6 @@ func missing(kind string, name string, accepted []string, err error, format stri
 	}
 }
 
-// noEdge returns the error for an edge that does not exist.
-func (tx *Tx) noEdge(x index.Edge) error {
-	edge := edgeName(tx.key(x.U), tx.meta().Relations[x.Relation].Name, tx.key(x.V))
-	return missing(kindEdge, edge, nil, ErrNotFound, "no edge %s", edge)
-}
-
 // labelNumber returns the number of a label. It returns ErrNotFound for a label that does not
 // exist, such as "".
 func labelNumber(s *index.Snapshot, name string) (uint16, error) {

@@ -335,10 +335,6 @@ func labelled(s *index.Snapshot, label string) int64 {
 	return s.CountLabels()[n]
 }
 
-// checkEvery is the number of lines, nodes or edges between two checks of the context and of the
-// memory.
-const checkEvery = 1 << 14
-
 // eachLine calls use for each line of a list, and counts the lines and the malformed ones; use may
 // report more of them. Every checkEvery lines it reports progress and calls check.
 func eachLine[T any](

@@ -2,7 +2,6 @@ package db
 
 import (
 	"cmp"
-	"fmt"
 	"log/slog"
 	"math"
 	"runtime/debug"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"kith/db/internal/store"
-	"kith/index"
 )
 
 // Direction says whether edges are directed.
@@ -307,29 +305,10 @@ const (
 	tableFraction     = 4 // pages of a Parquet file
 )
 
-// answerMemory returns the bytes that an answer may take: a quarter of Options.Memory.
-func (db *DB) answerMemory() int64 { return db.opts.memory(workPart) }
-
 // sized is a version of the graph.
 type sized interface {
 	KeptBytes() int64   // memory that its rows do not take
 	LoadedBytes() int64 // memory of all of it
-}
-
-// fitsGraph returns ErrTooLarge for a version that must have more in memory than the given parts of
-// Options.Memory: all of it if the store is in memory, too, and otherwise what cannot be read on
-// demand.
-func (db *DB) fitsGraph(s sized, of ...part) error {
-	bytes := s.KeptBytes()
-	if db.opts.InMemory {
-		bytes = s.LoadedBytes()
-	}
-	return db.checkMemory("the graph needs", bytes, db.opts.memory(of...))
-}
-
-// fitsWork returns ErrTooLarge for an answer that takes more bytes than its part of Options.Memory.
-func (db *DB) fitsWork(what string, bytes int64) error {
-	return db.checkMemory(what+" takes", bytes, db.opts.memory(workPart))
 }
 
 // Bytes that an edge and a node take at most, in an estimate of the memory of a graph. An edge is
@@ -339,25 +318,12 @@ const (
 	nodeBytes = 64
 )
 
-// modelMemory returns the bytes that the view of a model may take on a graph: the bytes of an
-// answer, and what the graph leaves of its part. It depends on the numbers of the graph alone, and
-// not on what the process has loaded or changed.
-func (db *DB) modelMemory(m *index.Meta) int64 {
-	graph := edgeBytes*m.Edges + nodeBytes*m.Nodes + m.FeatureBytes
-	return db.opts.memory(workPart) + max(db.opts.memory(graphPart)-graph, 0)
-}
-
-// checkMemory returns ErrTooLarge unless bytes are at most limit.
-func (db *DB) checkMemory(what string, bytes, limit int64) error {
-	if bytes <= limit {
-		return nil
-	}
-	return fmt.Errorf("%w: %s about %d MB, of the %d MB of Options.Memory it may have %d",
-		ErrTooLarge, what, bytes>>20, db.opts.Memory>>20, limit>>20)
-}
-
 // requiredMemory returns the smallest Options.Memory with which a graph is kept in memory that
 // takes so many bytes there.
 func requiredMemory(graph int64) int64 {
 	return max(minMemory, graph*100/memoryShares()[graphPart]+100)
 }
+
+// checkEvery is the number of lines, nodes or edges between two checks of the context and of the
+// memory.
+const checkEvery = 1 << 14

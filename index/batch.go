@@ -379,3 +379,39 @@ func (s *Snapshot) writeFeatures(w Writer, no uint32) error {
 	b := s.features.block(no)
 	return putSplit(w, makeKey(prefixFeature, no), appendFeatures(nil, &b))
 }
+
+// SetProperty sets the value that the node id has of the property with this name; no value removes
+// it. It returns ErrKind if the property has another type, or an error for a value that cannot be
+// stored, for an invalid name, or if there are too many properties.
+func (b *Batch) SetProperty(id ID, name string, v Value) error {
+	if v.Kind() == NoValue {
+		if number, known := b.now.Meta.PropertyNumber(name); known {
+			b.changeValue(id, number, v)
+		}
+		return nil
+	}
+	if err := b.now.Meta.CheckProperty(name, v); err != nil {
+		return err
+	}
+	number, err := b.now.Meta.property(name, v.Kind())
+	if err == nil {
+		b.changeValue(id, number, v)
+	}
+	return err
+}
+
+// changeValue sets a value unless the node has it already.
+func (b *Batch) changeValue(id ID, property uint16, v Value) {
+	if !b.now.properties.at(property, id).Equal(v) {
+		b.setValue(id, property, v)
+	}
+}
+
+// setValue sets and records a value.
+func (b *Batch) setValue(id ID, property uint16, v Value) {
+	old := b.now.properties.at(property, id)
+	b.record.values = append(b.record.values, valueChange{id: id, property: property, value: v, old: old})
+	b.now.properties.set(b.by, property, id, v)
+	b.now.Meta.countValue(property, old, v)
+	b.grown = b.grown || v.Kind() != NoValue
+}

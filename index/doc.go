@@ -23,10 +23,11 @@
 //	snapshot, events, log      one version
 //	graph, adjacency, edit,
 //	base, dict*                its graph and keys
-//	nodes, properties, vectors labels of nodes and which are deleted, values of their properties, and
+//	nodes, properties, vectors
+//	                           labels of nodes and which are deleted, values of their properties, and
 //	                           feature vectors
 //	stored, meta               rows that are read from the store on demand; the meta record
-//	kv, keyspace               ids, keys, errors, the store, and the keys of its records
+//	kv                         ids, keys, errors, the store, and the keys of its records
 //	package block              encodings of blocks, and the cache of blocks that were read
 //	package column             values of properties, blocks of them, and tests
 //	package pages              a persistent array

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"kith/index/internal/block"
+	"kith/index/internal/column"
 	"kith/index/internal/spill"
 )
 
@@ -376,4 +377,27 @@ func LastGeneration(r Reader, present uint32) (uint32, error) {
 		}
 	}
 	return uint32(last), nil
+}
+
+// writeProperties writes the blocks of the values, and their directory, which it returns. It returns
+// nil if there are no properties.
+func (c *content) writeProperties(w Writer, generation uint32) (*column.Directory, error) {
+	if c.numProperties == 0 {
+		return nil, nil
+	}
+	dir := new(column.Directory)
+	emit := func(property uint16, first ID, b []byte) error {
+		no := uint32(dir.Len())
+		dir.Add(property, first)
+		return w.Set(makeKey(prefixProperty, generation, no), b)
+	}
+	for property := range uint16(c.numProperties) {
+		p := column.Packer{Emit: emit}
+		err := c.properties.merged(property, func(id ID, v Value) error { return p.Add(property, id, v) },
+			func(first ID, b []byte) error { return cmp.Or(p.Close(), emit(property, first, b)) })
+		if err = cmp.Or(err, p.Close()); err != nil {
+			return nil, err
+		}
+	}
+	return dir, putSplit(w, directoryKey(prefixProperty, generation), dir.Encode())
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"kith/index/internal/block"
+	"kith/index/internal/column"
 	"kith/ppr"
 )
 
@@ -322,4 +323,21 @@ func decodeWeight(d *block.Decoder, tag byte) float32 {
 		return float32(tag)
 	}
 	return d.Weight()
+}
+
+// valueChange is the value of a property after a change.
+type valueChange struct {
+	id       ID
+	property uint16
+	value    Value // none: it was removed
+	old      Value // value before the change; not stored
+}
+
+func (c *valueChange) append(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(c.id))
+	return c.value.Append(binary.AppendUvarint(b, uint64(c.property)))
+}
+
+func decodeValueChange(d *block.Decoder) valueChange {
+	return valueChange{id: d.ID(), property: d.Relation(), value: column.DecodeValue(d)}
 }

@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -257,19 +258,6 @@ func (m *Meta) consistent() bool {
 		}) && m.validRelations() && m.validProperties()
 }
 
-// recount returns the relations with the numbers of the edges that g has.
-func (m *Meta) recount(g *Graph) []Relation {
-	counted := Meta{Relations: uncounted(m.Relations)}
-	if len(counted.Relations) == 1 {
-		counted.Relations[0].Edges, counted.Relations[0].Loops = g.edges, g.loops
-		return counted.Relations
-	}
-	for e := range g.Edges() {
-		counted.countEdge(e, 1)
-	}
-	return counted.Relations
-}
-
 // uncounted returns relations without their numbers of edges.
 func uncounted(relations []Relation) []Relation {
 	all := slices.Clone(relations)
@@ -352,4 +340,87 @@ func readMeta(r Reader, key []byte) (*Meta, error) {
 		return nil, fmt.Errorf("meta: %w", err)
 	}
 	return m, nil
+}
+
+// Property describes a property of nodes.
+//
+// INVARIANT: the values of a property have its type, or are integers where the type is float. Such
+// integers were set while the type was integer, and are read as floats.
+type Property struct {
+	Name  string `msgpack:"name"`
+	Kind  Kind   `msgpack:"kind"`
+	Nodes int64  `msgpack:"nodes"` // number of nodes that have a value
+}
+
+// ErrKind is returned for a value of a property whose values have another type.
+var ErrKind = errors.New("index: another type")
+
+// errStop stops a pass over values.
+var errStop = errors.New("stop")
+
+// MaxProperties is the maximum number of properties.
+const MaxProperties = 1 << 12
+
+// PropertyNumber returns the number of the property with this name.
+func (m *Meta) PropertyNumber(name string) (uint16, bool) {
+	i := slices.IndexFunc(m.Properties, func(p Property) bool { return p.Name == name })
+	return uint16(max(i, 0)), i >= 0
+}
+
+// property returns the number of the property with this name and type, and adds the property if it
+// does not exist. A property that no node has takes another type, and one of integers becomes one of
+// floats.
+func (m *Meta) property(name string, kind Kind) (uint16, error) {
+	number, known := m.PropertyNumber(name)
+	switch {
+	case !kind.Valid():
+		return 0, fmt.Errorf("index: property %q has no type", name)
+	case known && m.Properties[number].Kind == kind:
+		return number, nil
+	case known && m.Properties[number].Nodes > 0 && !kind.Widens(m.Properties[number].Kind):
+		return 0, fmt.Errorf("%w: property %q is of type %v, not %v", ErrKind, name, m.Properties[number].Kind, kind)
+	case known:
+		m.Properties = slices.Clone(m.Properties) // a savepoint may share the slice
+		m.Properties[number].Kind = kind
+		return number, nil
+	}
+	if err := Str(name).Valid(); err != nil {
+		return 0, fmt.Errorf("property: %w", err)
+	}
+	if len(m.Properties) >= MaxProperties {
+		return 0, fmt.Errorf("%w: %d properties", ErrTooLarge, MaxProperties)
+	}
+	m.Properties = append(slices.Clip(m.Properties), Property{Name: name, Kind: kind})
+	return uint16(len(m.Properties) - 1), nil
+}
+
+// countValue counts a value of a property that has changed.
+func (m *Meta) countValue(property uint16, old, now Value) {
+	if old.Kind() != NoValue {
+		m.Properties[property].Nodes--
+	}
+	if now.Kind() != NoValue {
+		m.Properties[property].Nodes++
+	}
+}
+
+// validProperties reports whether the properties are valid.
+func (m *Meta) validProperties() bool {
+	return len(m.Properties) <= MaxProperties && 0 <= m.BaseProperties && m.BaseProperties <= len(m.Properties) &&
+		!slices.ContainsFunc(m.Properties, func(p Property) bool {
+			return !p.Kind.Valid() || p.Nodes < 0 || p.Nodes > m.Live || p.Name == ""
+		})
+}
+
+// CheckProperty returns the error of a value that [Batch.SetProperty] refuses.
+func (m *Meta) CheckProperty(name string, v Value) error {
+	if v.Kind() == NoValue {
+		return nil
+	}
+	if err := v.Check(); err != nil {
+		return fmt.Errorf("property %q: %w", name, err)
+	}
+	without := *m
+	_, err := without.property(name, v.Kind())
+	return err
 }

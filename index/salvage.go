@@ -422,3 +422,16 @@ func (s *Snapshot) restartFeatures(r Reader, w Writer) error {
 	}
 	return nil
 }
+
+// recount returns the relations with the numbers of the edges that g has.
+func (m *Meta) recount(g *Graph) []Relation {
+	counted := Meta{Relations: uncounted(m.Relations)}
+	if len(counted.Relations) == 1 {
+		counted.Relations[0].Edges, counted.Relations[0].Loops = g.edges, g.loops
+		return counted.Relations
+	}
+	for e := range g.Edges() {
+		counted.countEdge(e, 1)
+	}
+	return counted.Relations
+}

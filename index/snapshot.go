@@ -427,3 +427,79 @@ func (c *checker) features(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Value returns the value that a node has of a property, or none.
+func (s *Snapshot) Value(property uint16, id ID) Value {
+	return s.properties.at(property, id).As(s.Meta.Properties[property].Kind)
+}
+
+// Values yields the values of a node, by the number of the property.
+func (s *Snapshot) Values(id ID) iter.Seq2[uint16, Value] {
+	return func(yield func(uint16, Value) bool) {
+		for i := range s.Meta.Properties {
+			if v := s.Value(uint16(i), id); v.Kind() != NoValue && !yield(uint16(i), v) {
+				return
+			}
+		}
+	}
+}
+
+// NumValuesSinceBase returns the number of values of properties that were set since the base.
+func (s *Snapshot) NumValuesSinceBase() int { return s.properties.number }
+
+// Having yields the values of a property, by node.
+func (s *Snapshot) Having(property uint16) iter.Seq2[ID, Value] {
+	return func(yield func(ID, Value) bool) {
+		for id, v := range s.properties.all(property) {
+			if !yield(id, v.As(s.Meta.Properties[property].Kind)) {
+				return
+			}
+		}
+	}
+}
+
+// Tester returns a function that reports whether a node has a value of a property that passes a
+// test. It is fast for nodes in ascending order: it reads each block once. It must not be called by
+// several goroutines at once.
+func (s *Snapshot) Tester(property uint16, t Test) func(ID) bool {
+	p, kind := &s.properties, s.Meta.Properties[property].Kind
+	var match func(i int) bool // of the present block, which has the nodes from first up to end
+	first, end, changes := uint64(1), uint64(0), false
+	return func(id ID) bool {
+		if u := uint64(id); u < first || u >= end {
+			match, first, end = p.testBlock(property, id, kind, &t)
+			changes = int(property) < len(p.changed) && p.changed[property].HasBetween(ID(first), ID(end-1))
+		}
+		if changes {
+			if v := p.changed[property].At(id); v != nil {
+				return t.Matches(v.As(kind))
+			}
+		}
+		return match != nil && match(int(uint64(id)-first))
+	}
+}
+
+// Vectors yields the feature vectors of the nodes from lo up to but not including hi, by node. It
+// does not change what the cache holds. A vector is valid until the next one.
+func (s *Snapshot) Vectors(lo, hi ID) iter.Seq2[ID, []float32] {
+	return func(yield func(ID, []float32) bool) {
+		var buffer vectorBlock
+		for no := lo / featureBlock; no*featureBlock < hi; no++ {
+			b := s.features.changed.At(no)
+			if b == nil && (s.features.base == nil || int(no) >= s.features.base.Len()) {
+				continue
+			}
+			if b == nil {
+				var err error
+				if b, err = s.features.base.Peek(int(no), &buffer); err != nil {
+					return // the cache keeps the error
+				}
+			}
+			for i, v := range b {
+				if id := no*featureBlock + ID(i); v != nil && lo <= id && id < hi && !yield(id, v) {
+					return
+				}
+			}
+		}
+	}
+}

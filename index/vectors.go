@@ -191,28 +191,3 @@ func decodeFeatures(b []byte) (vectors vectorBlock, err error) {
 
 // notFinite reports whether x is infinite or NaN.
 func notFinite(x float32) bool { return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) }
-
-// Vectors yields the feature vectors of the nodes from lo up to but not including hi, by node. It
-// does not change what the cache holds. A vector is valid until the next one.
-func (s *Snapshot) Vectors(lo, hi ID) iter.Seq2[ID, []float32] {
-	return func(yield func(ID, []float32) bool) {
-		var buffer vectorBlock
-		for no := lo / featureBlock; no*featureBlock < hi; no++ {
-			b := s.features.changed.At(no)
-			if b == nil && (s.features.base == nil || int(no) >= s.features.base.Len()) {
-				continue
-			}
-			if b == nil {
-				var err error
-				if b, err = s.features.base.Peek(int(no), &buffer); err != nil {
-					return // the cache keeps the error
-				}
-			}
-			for i, v := range b {
-				if id := no*featureBlock + ID(i); v != nil && lo <= id && id < hi && !yield(id, v) {
-					return
-				}
-			}
-		}
-	}
-}
