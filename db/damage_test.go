@@ -63,10 +63,14 @@ func furnished(t testing.TB, closed bool) (files map[string][]byte) {
 	path, ctx := place(t), context.Background()
 	for sitting := range 2 {
 		g := open(t, path, &db.Options{Memory: 64 << 20})
+		update(t, g, func(tx *db.Tx) error { // the load writes these values into the base
+			return tx.PutNode(db.Node{Key: db.Str("x"), Properties: map[string]any{"price": float64(sitting), "tags": []string{"a", "b"}}})
+		})
 		_, err := g.Load(ctx, strings.NewReader(wheel(50*(sitting+1))), db.LoadOptions{})
 		must(t, err)
 		update(t, g, func(tx *db.Tx) error {
-			return errors.Join(tx.PutEdge("x", sitting, db.Weight(2)), tx.PutEdge("x", sitting, db.Via("likes")), tx.SetFeatures(sitting, []float32{1, 2}))
+			return errors.Join(tx.PutEdge("x", sitting, db.Weight(2)), tx.PutEdge("x", sitting, db.Via("likes")), tx.SetFeatures(sitting, []float32{1, 2}),
+				tx.SetProperties(sitting, map[string]any{"price": 2.5, "lang": "en"}))
 		})
 		if sitting == 0 {
 			must(t, g.Model("m").Create(ctx, model.Spec{}))

@@ -35,6 +35,17 @@ const (
 func fixture(g *db.DB, sitting int) error {
 	ctx := context.Background()
 	if sitting == 0 {
+		err := g.Update(ctx, func(tx *db.Tx) error {
+			return errors.Join(
+				tx.AddRelation(db.Relation{Name: "likes", Directed: true, SourceLabel: "person", TargetLabel: "thing"}),
+				tx.AddRelation(db.Relation{Name: "blocks", Exclude: true}), tx.PutEdge("Cid", "cake", db.Via("likes"), db.Weight(3)),
+				tx.PutNode(db.Node{Key: db.Str("cake"), Properties: map[string]any{"price": 1.5, "stock": 7, "fresh": true, "tags": []string{"sweet"}}}),
+				tx.PutNode(db.Node{Key: db.Int(7), Properties: map[string]any{"lang": "en", "since": time.Unix(1_000_000_000, 5000)}}),
+			)
+		})
+		if err != nil {
+			return err
+		}
 		if _, err := g.Load(ctx, strings.NewReader(wheel(2000)), db.LoadOptions{}); err != nil {
 			return err
 		}
@@ -53,6 +64,8 @@ func fixture(g *db.DB, sitting int) error {
 			tx.PutNode(db.Node{Key: db.Str("Bob"), Label: "person"}), tx.SetFeatures("Bob", []float32{0.5, 3}),
 			tx.PutEdge(db.Str("Ada"), db.Str("Bob"), db.Weight(2), db.At(at)),
 			tx.PutEdge("Ada", 7, db.Weight(0.25)), tx.PutEdge(7, 7), tx.PutEdge("42", 42),
+			tx.PutEdge("Ada", "cake", db.Via("likes")), tx.PutEdge("Ada", "Bob", db.Via("blocks")), tx.PutEdge("Cid", "Bob", db.Via("blocks")),
+			tx.SetProperties("cake", map[string]any{"price": nil, "stock": 7.5, "lang": "fr"}),
 			tx.DeleteEdge(0, 1), tx.DeleteNode(10),
 		)
 	})

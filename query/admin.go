@@ -54,6 +54,9 @@ func (r *run) showStats(*parse.Statement) {
 	if all, err := r.tx.Relations(); !r.fail(err) && len(all) > 1 {
 		r.rows.add("relations", int64(len(all)-1))
 	}
+	if n := len(r.tx.PropertyNames()); n > 0 {
+		r.rows.add("properties", int64(n))
+	}
 	r.rows.add("models", int64(s.Models))
 	r.rows.add("graph version", int64(s.Version))
 	if s.Follower {
