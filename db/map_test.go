@@ -1,11 +1,14 @@
 package db_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -309,8 +312,75 @@ func addRelations(tx *db.Tx) error {
 	return nil
 }
 
+// followed returns a follower of a variant, made from a backup of it.
+func followed(t *rapid.T, v *variant, path string) *db.DB {
+	var b bytes.Buffer
+	_, err := v.g.WriteTo(context.Background(), &b)
+	if err = errors.Join(err, restore(path, b.Bytes())); err != nil {
+		t.Fatal(err)
+	}
+	h, err := db.Open(path, &db.Options{Memory: 64 << 20, NoSync: true, Follower: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// follows applies the changes of g that a follower lacks.
+func follows(t *rapid.T, h, g *db.DB) {
+	ctx := context.Background()
+	err := g.View(ctx, func(tx *db.Tx) error {
+		s, err := h.Stats()
+		if err != nil {
+			return err
+		}
+		for c, err := range tx.Changes(s.Version) {
+			if err = errors.Join(err, h.Apply(ctx, c)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// agreeWithCopies compares the oracle with what a kill leaves of a variant, with that after a repair,
+// and with a restored backup.
+func (o *oracle) agreeWithCopies(t *rapid.T, v *variant, path string) {
+	ctx := context.Background()
+	options := db.Options{Memory: 64 << 20, NoSync: true}
+	compare := func(path string) {
+		g, err := db.Open(path, &options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.agree(t, g)
+		if err := errors.Join(g.Check(ctx), g.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	killed := path + "-killed"
+	if err := errors.Join(os.CopyFS(killed, os.DirFS(v.path)), os.Remove(filepath.Join(killed, "LOCK"))); err != nil {
+		t.Fatal(err)
+	}
+	compare(killed)
+	if _, err := db.Repair(ctx, killed, &options, db.RepairOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	compare(killed)
+	var b bytes.Buffer
+	_, err := v.g.WriteTo(ctx, &b)
+	if err = errors.Join(err, restore(path+"-restored", b.Bytes())); err != nil {
+		t.Fatal(err)
+	}
+	compare(path + "-restored")
+}
+
 // A database equals maps. A database on the disk equals one in memory, one batch equals many, and
-// reopened equals kept open, in rows and in predictions.
+// reopened equals kept open, in rows and in predictions. A follower, a restored backup, and what a
+// kill leaves, repaired or not, equal it too.
 func TestDatabaseIsAMap(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -329,7 +399,7 @@ func TestDatabaseIsAMap(t *testing.T) {
 		if rapid.IntRange(0, 7).Draw(t, "disk") == 0 { // opening takes longer than everything else
 			paged := &variant{name: "disk, paged, reopened", options: db.Options{NoSync: true}, reopens: true}
 			db.Paged(&paged.options)
-			all = append(all, &variant{name: "disk, reopened", options: db.Options{NoSync: true}, reopens: true}, paged)
+			all = append(all, &variant{name: "disk, reopened", options: db.Options{NoSync: true, ChangeBytes: 1 << 20}, reopens: true}, paged)
 		}
 		for i, v := range all {
 			v.options.Direction, v.options.Memory = direction, 64<<20
@@ -342,6 +412,11 @@ func TestDatabaseIsAMap(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		var h *db.DB // follows all[2]
+		if len(all) > 2 {
+			h = followed(t, all[2], fmt.Sprintf("%s/%d-follower", dir, n))
+			defer func() { _ = h.Close() }()
+		}
 		for range rapid.IntRange(1, 3).Draw(t, "steps") {
 			ops := rapid.SliceOfN(genOp, 1, 10).Draw(t, "ops")
 			for _, o := range ops {
@@ -351,6 +426,13 @@ func TestDatabaseIsAMap(t *testing.T) {
 				v.apply(t, ops)
 				want.agree(t, v.g)
 			}
+			if h != nil {
+				follows(t, h, all[2].g)
+				want.agree(t, h)
+			}
+		}
+		if h != nil {
+			want.agreeWithCopies(t, all[2], fmt.Sprintf("%s/%d-copy", dir, n))
 		}
 		for _, relation := range []string{"", "likes", "follows"} {
 			p := db.PredictOptions{Relation: relation, Inverse: relation != "" && want.directed, Among: db.All(), NoCache: true}
