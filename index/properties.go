@@ -101,66 +101,79 @@ func (p *properties) all(property uint16) iter.Seq2[ID, Value] {
 // merged passes the values of a property to visit, by node. If whole is not nil, it passes the
 // blocks of the base whose values have not changed to whole instead, as they are stored.
 func (p *properties) merged(property uint16, visit func(ID, Value) error, whole func(first ID, block []byte) error) error {
-	var changed []ID
+	m := valueMerger{p: p, property: property, visit: visit, whole: whole}
 	for id := range p.sinceBase(property) {
-		changed = append(changed, id)
+		m.changed = append(m.changed, id)
 	}
-	// pass visits the values set since the base of nodes before end.
-	pass := func(end uint64) error {
-		for len(changed) > 0 && uint64(changed[0]) < end {
-			if v := p.since(property, changed[0]); v.Kind() != NoValue {
-				if err := visit(changed[0], *v); err != nil {
-					return err
-				}
-			}
-			changed = changed[1:]
-		}
-		return nil
-	}
-	lo, hi := 0, 0
 	if p.base != nil {
-		lo, hi = p.base.Blocks(property)
-	}
-	for no := lo; no < hi; no++ {
-		first, next := p.base.First[property][no-lo], uint64(MaxNodes)+1
-		if no+1 < hi {
-			next = uint64(p.base.First[property][no+1-lo])
-		}
-		if err := pass(uint64(first)); err != nil {
-			return err
-		}
-		if whole != nil && (len(changed) == 0 || uint64(changed[0]) >= next) {
-			b, err := p.base.raw(no)
-			if err == nil {
-				err = whole(first, b)
-			}
-			if err != nil {
+		for lo, hi := p.base.Blocks(property); lo < hi; lo++ {
+			if err := m.block(lo, hi); err != nil {
 				return err
 			}
-			continue
 		}
-		var buffer column.Column
-		c, err := p.base.Peek(no, &buffer)
+	}
+	return m.pass(MaxNodes + 1)
+}
+
+// valueMerger merges the values of a property in the base with the values set since.
+type valueMerger struct {
+	p        *properties
+	property uint16
+	visit    func(ID, Value) error
+	whole    func(first ID, block []byte) error // nil: blocks are passed by value
+	changed  []ID                               // nodes whose values were set since the base and have not been passed
+}
+
+// pass passes the values set since the base of nodes before end.
+func (m *valueMerger) pass(end uint64) error {
+	for len(m.changed) > 0 && uint64(m.changed[0]) < end {
+		if v := m.p.since(m.property, m.changed[0]); v.Kind() != NoValue {
+			if err := m.visit(m.changed[0], *v); err != nil {
+				return err
+			}
+		}
+		m.changed = m.changed[1:]
+	}
+	return nil
+}
+
+// block passes the values of the nodes before block no, which ends before hi, and of its nodes.
+func (m *valueMerger) block(no, hi int) error {
+	base := m.p.base
+	lo, _ := base.Blocks(m.property)
+	firsts := base.First[m.property]
+	first, next := firsts[no-lo], uint64(MaxNodes)+1
+	if no+1 < hi {
+		next = uint64(firsts[no+1-lo])
+	}
+	if err := m.pass(uint64(first)); err != nil {
+		return err
+	}
+	if m.whole != nil && (len(m.changed) == 0 || uint64(m.changed[0]) >= next) {
+		b, err := base.raw(no)
 		if err != nil {
 			return err
 		}
-		for i := range c.N {
-			id := c.First + ID(i)
-			if err := pass(uint64(id)); err != nil {
-				return err
-			}
-			if len(changed) > 0 && changed[0] == id || !c.Has(i) {
-				continue
-			}
-			if err := visit(id, c.At(i)); err != nil {
-				return err
-			}
+		return m.whole(first, b)
+	}
+	var buffer column.Column
+	c, err := base.Peek(no, &buffer)
+	if err != nil {
+		return err
+	}
+	for i := range c.N {
+		id := c.First + ID(i)
+		if err := m.pass(uint64(id)); err != nil {
+			return err
 		}
-		if err := pass(next); err != nil {
+		if len(m.changed) > 0 && m.changed[0] == id || !c.Has(i) {
+			continue
+		}
+		if err := m.visit(id, c.At(i)); err != nil {
 			return err
 		}
 	}
-	return pass(MaxNodes + 1)
+	return m.pass(next)
 }
 
 // storedProperties reads the values of a generation when they are asked for. It takes 12 bytes of
