@@ -156,3 +156,48 @@ func BenchmarkFilter(b *testing.B) {
 	p.Among = db.Label("post")
 	b.Run("none", ask)
 }
+
+// BenchmarkNear finds the 100 of 250,000 vectors of 128 numbers that are nearest to a vector.
+func BenchmarkNear(b *testing.B) {
+	ctx := context.Background()
+	g, err := db.Open(filepath.Join(b.TempDir(), "g"), &db.Options{Memory: 4 << 30, NoSync: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer g.Close()
+	const nodes, batch, length = 250_000, 10_000, 128
+	random := rand.New(rand.NewPCG(1, 2))
+	vector := func() []float32 {
+		v := make([]float32, length)
+		for i := range v {
+			v[i] = float32(random.NormFloat64())
+		}
+		return v
+	}
+	for first := 0; first < nodes; first += batch {
+		err := g.Update(ctx, func(tx *db.Tx) error {
+			for i := first; i < first+batch; i++ {
+				if err := tx.PutNode(db.Node{Key: db.Int(int64(i)), Features: vector()}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := g.Compact(ctx); err != nil {
+		b.Fatal(err)
+	}
+	v := vector()
+	for b.Loop() {
+		err := g.View(ctx, func(tx *db.Tx) error {
+			_, err := tx.NearSeeds(ctx, v, 100, db.Cond{})
+			return err
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
