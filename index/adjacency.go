@@ -22,7 +22,7 @@ type adjacency struct {
 	kept    *keptRows // of via
 }
 
-// keptRows holds rows that would join edges anew whenever they are read, up to a number of entries.
+// keptRows holds rows that are made by joining edges, up to a number of entries.
 // A nil keptRows holds none.
 type keptRows struct {
 	pages   []atomic.Pointer[keptPage]
@@ -37,8 +37,12 @@ type keptRow struct {
 	degree float64
 }
 
-// maxKeptEntries is the number of entries that keptRows holds, in 16 MB at most.
-const maxKeptEntries = 1 << 20
+// maxKeptEntries is the number of entries that keptRows holds, in 16 MB at most. A row counts as
+// much as rowEntries more of them.
+const (
+	maxKeptEntries = 1 << 20
+	rowEntries     = 8
+)
 
 // keepRows returns an empty keptRows for n nodes.
 func keepRows(n int) *keptRows {
@@ -59,7 +63,7 @@ func (k *keptRows) row(u ID, make func(ID) block.Entries) *keptRow {
 	}
 	row := &keptRow{Entries: make(u)}
 	row.degree = row.Sum()
-	if place != nil && k.entries.Add(int64(len(row.To))) <= maxKeptEntries {
+	if place != nil && k.entries.Add(int64(len(row.To)+rowEntries)) <= maxKeptEntries {
 		place.Store(row) // another reader's is equal
 	}
 	return row
