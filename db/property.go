@@ -71,6 +71,9 @@ func (tx *Tx) setProperties(b *index.Batch, id index.ID, values map[string]any) 
 
 // CheckProperty returns ErrInput for a value that [Tx.SetProperties] refuses.
 func (tx *Tx) CheckProperty(name string, v any) error {
+	if tx.ended {
+		return ErrClosed
+	}
 	value, err := tx.valueFor(name, v)
 	if err == nil {
 		err = tx.meta().CheckProperty(name, value)

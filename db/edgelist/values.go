@@ -181,8 +181,8 @@ func (r *valueReader) fault(field []byte) string {
 }
 
 // splitList splits the text of a list into its strings, which are not empty. It leaves out blanks
-// around a string. A backslash before a separator, a blank or another backslash makes that a part of
-// the string.
+// around a string. A backslash before a separator, a semicolon, a bar, a blank or another backslash
+// makes that a part of the string.
 func splitList(s, separator string) []string {
 	list := []string{}
 	var item []byte
@@ -206,7 +206,7 @@ func splitList(s, separator string) []string {
 			switch {
 			case escaped && strings.HasPrefix(s[1:], separator):
 				s, n = s[1:], len(separator)
-			case escaped && (s[1] == '\\' || s[1] == ' '):
+			case escaped && strings.IndexByte(`\ ;|`, s[1]) >= 0:
 				s = s[1:]
 			default:
 				escaped = false
@@ -228,7 +228,7 @@ func joinList(list []string) string {
 	if len(list) == 0 {
 		return listSeparator
 	}
-	escaped := strings.NewReplacer(`\`, `\\`, listSeparator, `\`+listSeparator)
+	escaped := strings.NewReplacer(`\`, `\\`, listSeparator, `\`+listSeparator, "|", `\|`) // a reader may take bars for separators
 	all := make([]string, len(list))
 	for i, s := range list {
 		s = escaped.Replace(s)
