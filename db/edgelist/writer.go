@@ -144,8 +144,9 @@ func (w *textWriter) Floats(list []float32) {
 // Value writes a value of a property. It writes the empty text in quotes, and a list as one column.
 func (w *textWriter) Value(v any) error {
 	switch v := v.(type) {
-	case nil:
-		return w.Text("")
+	case nil: // all lines have all columns, so that the separator is plain
+		w.separate()
+		return w.err
 	case string:
 		if v == "" {
 			w.separate()
