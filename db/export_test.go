@@ -58,9 +58,6 @@ func copyLists(g, h *db.DB, f edgelist.Format, packing string) error {
 	}
 	o := db.ListOptions{Format: f, Tables: parquet.Format{}}
 	edges := o
-	if f == edgelist.JSONLines { // of edges only
-		o.Format = edgelist.CSV
-	}
 	r, b, err := write(func(tx *db.Tx, w io.Writer) (db.ListReport, error) { return tx.WriteNodes(ctx, w, o) })
 	if err == nil {
 		_, err = h.LoadNodes(ctx, &b, db.LoadNodesOptions{Format: r.Format, Tables: o.Tables})

@@ -18,8 +18,8 @@ import (
 )
 
 // LoadNodes adds the nodes of a list, one key a line, with the labels next to the keys. The further
-// columns of a list with a header are properties, whose types are detected from the whole list; an
-// empty field sets none. A node that exists gets the label and the properties. LoadNodes returns
+// columns of a list with a header, and the further members of objects of JSON, are properties, whose
+// types are detected from the whole list; an empty field and null set none. A node that exists gets the label and the properties. LoadNodes returns
 // ErrInput for a column that cannot be a property, and for one of another type than the property has. LoadNodes commits as it goes: if it returns an error, the lines up to some
 // point have been stored, and loading them again does no harm. It returns the errors of Load.
 func (db *DB) LoadNodes(ctx context.Context, r io.Reader, o LoadNodesOptions) (*LoadReport, error) {
@@ -323,7 +323,7 @@ func (s *scratch) remove() {
 
 // ListOptions says how a list is written. The zero value writes CSV.
 type ListOptions struct {
-	Format edgelist.Format // CSV, TSV, SNAP, which separates fields by blanks, NTriples or JSONLines for edges, or Parquet; zero means CSV
+	Format edgelist.Format // CSV, TSV, SNAP, which separates fields by blanks, JSONLines, NTriples for edges, or Parquet; zero means CSV
 	Tables edgelist.Tables // writes Parquet files: a parquet.Format; nil means that they are refused
 	// Progress, if not nil, is called regularly with the number of lines written.
 	Progress func(lines int64)
@@ -407,7 +407,7 @@ func (tx *Tx) edgeColumns(ctx context.Context) (has edgeColumns, err error) {
 
 // WriteNodes writes the key of every node, its label if it has one, and the values of its properties
 // so that [DB.LoadNodes] reads them back with the format in the report. The name of a column of a
-// text has the type of the property, as in price:float. WriteNodes returns ErrInput as WriteEdges
+// text has the type of the property, as in price:float; in lines of JSON a value shows it. WriteNodes returns ErrInput as WriteEdges
 // does, and for properties between blanks.
 func (tx *Tx) WriteNodes(ctx context.Context, w io.Writer, o ListOptions) (ListReport, error) {
 	if tx.ended {
@@ -419,11 +419,12 @@ func (tx *Tx) WriteNodes(ctx context.Context, w io.Writer, o ListOptions) (ListR
 	for i, p := range v.Meta.Properties {
 		if p.Nodes > 0 {
 			numbers = append(numbers, uint16(i))
-			columns = append(columns, propertyColumn(p, o.Format))
+			columns = append(columns, tx.propertyColumn(uint16(i), o.Format))
 		}
 	}
-	if f := cmp.Or(o.Format, edgelist.CSV); f != edgelist.CSV && f != edgelist.TSV && f != edgelist.Parquet && len(numbers) > 0 {
-		return ListReport{}, inputf("properties are written as .csv, .tsv or .parquet, not as %v", f)
+	accepted := []edgelist.Format{edgelist.CSV, edgelist.TSV, edgelist.JSONLines, edgelist.Parquet}
+	if f := cmp.Or(o.Format, edgelist.CSV); !slices.Contains(accepted, f) && len(numbers) > 0 {
+		return ListReport{}, inputf("properties are written as .csv, .tsv, .jsonl or .parquet, not as %v", f)
 	}
 	return writeList(ctx, w, o, columns, v.Nodes(), func(to edgelist.RowWriter, id index.ID) error {
 		err := writeKey(to, tx.key(id))
@@ -440,14 +441,33 @@ func (tx *Tx) WriteNodes(ctx context.Context, w io.Writer, o ListOptions) (ListR
 }
 
 // propertyColumn returns the column of a property in a list.
-func propertyColumn(p index.Property, f edgelist.Format) edgelist.Field {
-	if f != edgelist.Parquet {
+func (tx *Tx) propertyColumn(number uint16, f edgelist.Format) edgelist.Field {
+	p := tx.meta().Properties[number]
+	switch f {
+	case edgelist.Parquet:
+	case edgelist.JSONLines:
+		var t edgelist.PropertyType
+		_ = t.UnmarshalText([]byte(p.Kind.String())) // the kinds have the names of the types
+		return edgelist.Field{Name: edgelist.MemberName(p.Name, t, tx.texts(number))}
+	default:
 		return edgelist.Field{Name: p.Name + ":" + p.Kind.String()}
 	}
 	return edgelist.Field{Name: p.Name, Optional: true, Unit: edgelist.Microseconds, Type: map[index.Kind]edgelist.Type{
 		index.BoolKind: edgelist.Bool, index.IntegerKind: edgelist.Integer, index.FloatKind: edgelist.Double,
 		index.StringKind: edgelist.String, index.TimeKind: edgelist.Timestamp, index.ListKind: edgelist.Strings,
 	}[p.Kind]}
+}
+
+// texts yields the values of a property of strings.
+func (tx *Tx) texts(number uint16) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		v := tx.view()
+		for id := range v.Nodes() {
+			if text, ok := v.Value(number, id).Any().(string); ok && !yield(text) {
+				return
+			}
+		}
+	}
 }
 
 // WriteFeatures writes the key and the vector of every node with features, so that

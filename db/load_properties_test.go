@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -145,6 +146,87 @@ func TestLoadNodesWithBadProperties(t *testing.T) {
 	}
 }
 
+// The members of objects of JSON become properties of the types of their values.
+func TestLoadNodesFromJSON(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 1<<14)
+	options := edgelist.PropertyOptions{
+		Types:       edgelist.PropertyTypes{"a": edgelist.FloatType, "tags": edgelist.ListType, "day": edgelist.StringType},
+		NodeColumns: edgelist.NodeColumns{"who": "node", "sort": "label", "on": "day"}, Skip: edgelist.ColumnNames{"junk"},
+	}
+	texts := edgelist.PropertyOptions{Types: edgelist.PropertyTypes{"b": edgelist.StringType}}
+	for name, c := range map[string]struct {
+		text   string
+		o      db.LoadNodesOptions
+		want   string
+		unused string
+	}{
+		"types": {text: `{"id": "a", "label": "post", "stock": 3, "price": 1.5, "hidden": true, "at": "2026-11-01", "name": "x", "tags": ["s", "t;u"]}
+{"price": 2, "id": 7, "at": "2026-11-01T10:00:00.5+02:00", "hidden": null, "tags": [], "name": "", "big": 99999999999999999999}
+`, want: "'a' post at=string:2026-11-01T00:00:00Z hidden=bool:true name=string:x price=float64:1.5 stock=int64:3 tags=[]string:[s t;u]; " +
+			"7  at=string:2026-11-01T08:00:00.5Z big=string:99999999999999999999 name=string: price=float64:2 tags=[]string:[]"},
+		"the whole list decides": {text: `{"node": 1, "a": 1, "b": "2026-11-01", "c": true, "d": "x;y", "zip": "02139"}
+{"node": 2, "a": 2.5, "b": "soon", "c": 0, "d": ["z"], "zip": "7"}
+`, want: "1  a=float64:1 b=string:2026-11-01 c=string:true d=[]string:[x;y] zip=string:02139; 2  a=float64:2.5 b=string:soon c=string:0 d=[]string:[z] zip=string:7"},
+		"options": {text: `{"who": 1, "sort": "x", "a": "1.5", "tags": "s; t", "junk": 9, "on": "yesterday"}` + "\n",
+			o: db.LoadNodesOptions{PropertyOptions: options}, want: "1 x a=float64:1.5 day=string:yesterday tags=[]string:[s t]", unused: "[junk]"},
+		"a text that looks like a time": {text: `{"node": 1, "a:string": "2026-11-01", "b": "2026-11-01"}` + "\n",
+			o: db.LoadNodesOptions{PropertyOptions: texts}, want: "1  a=string:2026-11-01 b=string:2026-11-01"},
+		"a separator makes lists": {text: `{"node": 1, "a": "s, t", "b": "u"}` + "\n",
+			o: db.LoadNodesOptions{PropertyOptions: edgelist.PropertyOptions{ListSeparator: ","}}, want: "1  a=[]string:[s t] b=string:u"},
+		"nested values are not used": {text: `{"_id": 1, "a": {"b": 2}, "c": [1, 2], "d": [null], "e": 3, "kind": ["p"]}` + "\n\n" + `{"_id": 2, "a": null}` + "\n",
+			want: "1  e=int64:3 kind=[]string:[p]; 2  ", unused: "[a c d]"},
+		"one other member is a property": {text: `{"id": 1, "price": 2}` + "\n", want: "1  price=int64:2"},
+		"or a label by its name":         {text: `{"price": 2, "type": "x", "user_id": 1}` + "\n", want: "1 x price=int64:2"},
+		"without keys":                   {text: `{"a": 5}` + "\n" + `{"a": 6}` + "\n", o: db.LoadNodesOptions{Keyless: true}, want: "0  a=int64:5; 1  a=int64:6"},
+		"keys with a label":              {text: `{"id": 1, "a": 5}` + "\n", o: db.LoadNodesOptions{Label: "p"}, want: "'p:1' p a=int64:5"},
+		"a long first line":              {text: `{"id": 1, "a": "` + long + `", "b": "p\nq"}` + "\r\n", want: "1  a=string:" + long + " b=string:p\nq"},
+		"a repeated node":                {text: `{"id": 1, "a": 1, "b": 2}` + "\n" + `{"id": 1, "a": 3, "b": null}` + "\n", want: "1  a=int64:3 b=int64:2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := dbtest.Open(t, inMemory)
+			r, err := g.LoadNodes(context.Background(), strings.NewReader(c.text), c.o)
+			must(t, err)
+			if got := valued(t, g); got != c.want {
+				t.Errorf("%q\ngot  %s\nwant %s", c.text, got, c.want)
+			}
+			if got := fmt.Sprint(r.Unused); r.Format != edgelist.JSONLines || got != cmp.Or(c.unused, "[]") {
+				t.Errorf("%q: format %v, unused %v, want %s", c.text, r.Format, r.Unused, c.unused)
+			}
+		})
+	}
+}
+
+// A line of JSON whose values do not fit is malformed, and the error names the member.
+func TestLoadNodesFromBadJSON(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for text, want := range map[string]string{
+		`{"id": 1, "a": 1}` + "\n" + `{"id": 2, "a": {"b": 1}}`:          `line 2: column a: "{\"b\": 1}" is not an integer`,
+		`{"id": 1, "a": ["x"]}` + "\n" + `{"id": 2, "a": [1]}`:           `line 2: column a: "[1]" is not a list of strings`,
+		`{"id": 1, "a": "x"}` + "\n" + `{"id": 2, "a": [["x"]]}`:         `line 2: column a: "[[\"x\"]]" is not a string`,
+		`{"id": 1, "a:float": "x"}`:                                      `line 1: column a:float: "\"x\"" is not a float`,
+		`{"id": 1}` + "\n" + `{"a": 1}`:                                  `line 2: member id, the key, is missing`,
+		`{"id": 1}` + "\n" + `{"id": [2]}`:                               `line 2: member id is neither a text nor a number`,
+		`{"id": 1, "label": "x"}` + "\n" + `{"id": 2, "label": {"y":1}}`: `line 2: member label is neither a text nor a number`,
+		`{"id": 1}` + "\n" + `{"id": 2`:                                  `line 2: not an object of JSON on a line`,
+		`{"id": 1}` + "\n" + "{\"id\": \"\xff\"}":                        `line 2: not valid UTF-8`,
+		`{"name": "x", "age": 3}`:                                        `no member is called node or id; there are name, age (otherwise: columns = 'node=name')`,
+		`{"id": 1, "score": 2}`:                                          `a property cannot have the name "score"`,
+		`{"id": 1, "a": 2, "a:float": 2}`:                                `columns "a" and "a:float" are both property "a"`,
+	} {
+		g := dbtest.Open(t, inMemory)
+		_, err := g.LoadNodes(ctx, strings.NewReader(text+"\n"), db.LoadNodesOptions{Format: edgelist.JSONLines})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+		if got := valued(t, g); got != "" {
+			t.Errorf("%s: stored %s", text, got)
+		}
+	}
+}
+
 // manyTags returns a list of n different tags.
 func manyTags(n int) string {
 	var b strings.Builder
@@ -158,7 +240,9 @@ func manyTags(n int) string {
 func TestNodesComeBack(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	text := rapid.StringOfN(rapid.SampledFrom([]rune("ab7.-#%,;|\\ \t\r\"'é\u2028:TZ")), 0, 5, -1)
+	letters := []rune("ab7.-#%,;|\\ \t\r\"'é\u2028:TZ")
+	text := rapid.StringOfN(rapid.SampledFrom(letters), 0, 5, -1)
+	broken := rapid.StringOfN(rapid.SampledFrom(append(letters, '\n')), 0, 5, -1) // of lines of JSON
 	values := map[string]*rapid.Generator[any]{
 		"hidden":  rapid.Bool().AsAny(),
 		"stock":   rapid.Int64().AsAny(),
@@ -176,6 +260,12 @@ func TestNodesComeBack(t *testing.T) {
 		g, h := openMemory(t, db.Directed), openMemory(t, db.Directed)
 		defer g.Close()
 		defer h.Close()
+		o := db.ListOptions{Format: rapid.SampledFrom(formatsOfProperties()).Draw(t, "format"), Tables: parquet.Format{}}
+		values := maps.Clone(values)
+		if o.Format == edgelist.JSONLines {
+			values["name"] = broken.AsAny()
+			values["tags"] = rapid.SliceOfNDistinct(broken.Filter(func(s string) bool { return s != "" }), 0, 4, rapid.ID).AsAny()
+		}
 		nodes := map[db.Key]db.Node{}
 		for i := range rapid.IntRange(1, 5).Draw(t, "nodes") {
 			n := db.Node{Key: db.Int(int64(i)), Label: rapid.SampledFrom([]string{"", "l", "a;b"}).Draw(t, "label"), Properties: map[string]any{}}
@@ -192,7 +282,6 @@ func TestNodesComeBack(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		o := db.ListOptions{Format: rapid.SampledFrom(formatsOfProperties()).Draw(t, "format"), Tables: parquet.Format{}}
 		var b bytes.Buffer
 		err := g.View(ctx, func(tx *db.Tx) error {
 			_, err := tx.WriteNodes(ctx, &b, o)
@@ -222,5 +311,5 @@ func TestNodesComeBack(t *testing.T) {
 
 // formatsOfProperties returns the formats that hold properties.
 func formatsOfProperties() []edgelist.Format {
-	return []edgelist.Format{edgelist.CSV, edgelist.TSV, edgelist.Parquet}
+	return []edgelist.Format{edgelist.CSV, edgelist.TSV, edgelist.JSONLines, edgelist.Parquet}
 }

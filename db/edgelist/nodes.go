@@ -30,8 +30,9 @@ type Nodes struct {
 }
 
 // NewNodes returns a reader of a list of nodes: a key and optionally a label a line, in any of the
-// text formats. The further columns of a list with a header are properties. In a .npy file, and with Options.Keyless, there are no keys, and each line is the
-// label of a node, from node 0.
+// text formats. The further columns of a list with a header, and the further members of objects of
+// JSON, are properties. In a .npy file, and with Options.Keyless, there are no keys, and each line is
+// the label of a node, from node 0.
 func NewNodes(r io.Reader, o Options) (*Nodes, error) {
 	return newNodes(r, o, nodeValues{true, labelOf, labelOfRow, (*tableNodes).chooseLabel, (*tableNodes).label})
 }
@@ -110,11 +111,17 @@ func (n *Nodes) All() iter.Seq2[Node, error] {
 
 // newNodes returns a reader of a list of nodes.
 func newNodes(r io.Reader, o Options, values nodeValues) (*Nodes, error) {
+	o.nodes = true
 	in, err := open(r, &o)
 	if err != nil {
 		return nil, err
 	}
 	switch o.Format {
+	case JSONLines:
+		if !values.labels {
+			return nil, fmt.Errorf("edgelist: %v is no format of features", o.Format)
+		}
+		return newObjectNodes(in, o)
 	case NPY:
 		m, err := newMatrix(in, o)
 		if err != nil {
@@ -123,7 +130,7 @@ func newNodes(r io.Reader, o Options, values nodeValues) (*Nodes, error) {
 		return &Nodes{next: m.nodes(values.row), Detected: &Detected{Format: NPY}}, nil
 	case Parquet:
 		return newTableNodes(in, o, values)
-	case MatrixMarket, NPZ, Torch, NTriples, JSONLines:
+	case MatrixMarket, NPZ, Torch, NTriples:
 		return nil, fmt.Errorf("edgelist: %v is no format of labels or features", o.Format)
 	}
 	t := &nodeText{text: text{lines: newLines(in), keys: true}, keyless: o.Keyless, value: values.text}
@@ -218,7 +225,7 @@ func (t *nodeText) choose(o Options, labels bool) error {
 	if t.keyless {
 		fixed = -1
 	}
-	c, err := o.planNodes(names, fixed, false)
+	c, err := o.planNodes(names, fixed, false, nil)
 	if err != nil {
 		return err
 	}
@@ -371,7 +378,7 @@ func isNodeWord(name string) bool {
 }
 
 // nodeNames returns the usual names of a column of keys.
-func nodeNames() []string { return []string{"node", "id", "key", "node_id", "nodeid"} }
+func nodeNames() []string { return []string{"node", "id", "key", "node_id", "nodeid", "_id"} }
 
 func (t *nodeText) next(n *Node) error {
 	for {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // objects reads edges from lines of JSON: each line is an object, and its members are the columns.
@@ -80,18 +81,22 @@ func (s *objects) guessTimes(first []map[string]json.RawMessage, o Options) {
 }
 
 // isObjects reports whether head begins with a line of JSON that is an edge: an object with usual
-// names for the ends of an edge, or with the names that the options give.
-func isObjects(head []byte, asked Names) bool {
+// names for the ends of an edge, or with the names that the options give. In a list of nodes any
+// object is a node.
+func (o *Options) isObjects(head []byte) bool {
 	line, _, _ := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), []byte("\n"))
 	if len(line) == 0 || line[0] != '{' {
 		return false
 	}
 	names, values, ok := members(line)
+	if o.nodes {
+		return ok && len(names) > 0
+	}
 	names = slices.DeleteFunc(names, func(name string) bool {
 		_, scalar := fieldOf(values[name])
 		return !scalar
 	})
-	return ok && (namesOnly(names) || asked.among(names))
+	return ok && (namesOnly(names) || o.Names.among(names))
 }
 
 // members returns the names of the members of an object in their order, and their values.
@@ -120,6 +125,21 @@ func members(line []byte) (names []string, values map[string]json.RawMessage, ok
 	return names, values, err == io.EOF
 }
 
+// object returns the next line that is not blank, and the members of its object.
+func (l *lines) object() (line []byte, names []string, values map[string]json.RawMessage, err error) {
+	for len(line) == 0 {
+		if line, err = l.next(); err != nil {
+			return nil, nil, nil, err
+		}
+		line = trimBlanks(line)
+	}
+	names, values, ok := members(line)
+	if !ok {
+		return nil, nil, nil, l.bad(line, "not an object of JSON on a line")
+	}
+	return line, names, values, nil
+}
+
 // fieldOf returns a value as the field of a text: "" for null or a missing value. It returns false
 // for an object or an array.
 func fieldOf(value json.RawMessage) (field []byte, ok bool) {
@@ -137,28 +157,19 @@ func fieldOf(value json.RawMessage) (field []byte, ok bool) {
 }
 
 func (s *objects) next(e *Edge) error {
-	var line []byte
-	for len(line) == 0 {
-		var err error
-		line, err = s.lines.next()
-		e.Line = s.first
-		if err == io.EOF {
-			s.seen.report(&s.text)
-		}
-		if err != nil {
-			return err
-		}
-		line = trimBlanks(line)
+	line, _, values, err := s.object()
+	if e.Line = s.first; err == io.EOF {
+		s.seen.report(&s.text)
 	}
-	_, values, ok := members(line)
-	if !ok {
-		return s.bad(line, "not an object of JSON on a line")
+	if err != nil {
+		return err
 	}
 	var fields fields
 	for r, name := range s.members {
 		if name == "" {
 			continue
 		}
+		var ok bool
 		if fields[r], ok = fieldOf(values[name]); !ok {
 			return s.bad(line, "member %s is neither a text nor a number", name)
 		}
@@ -169,19 +180,29 @@ func (s *objects) next(e *Edge) error {
 	return s.parse(line, fields, 0, e)
 }
 
-// objectWriter is a [RowWriter] of edges as lines of JSON.
+// objectWriter is a [RowWriter] of edges, or of nodes with labels and properties, as lines of JSON.
 type objectWriter struct {
 	textWriter
-	columns []string
-	at      int // next column
+	members [][]byte // names of the columns as JSON
+	at      int      // next column
+	nodes   bool
 }
 
-// newObjectWriter returns a writer of edges with the given columns.
+// newObjectWriter returns a writer of edges or nodes with the given columns.
 func newObjectWriter(w io.Writer, columns []string) (RowWriter, error) {
-	if !namesOnly(columns) {
-		return nil, fmt.Errorf("edgelist: lines of JSON hold edges; here are columns %s", strings.Join(columns, ", "))
+	nodes := len(columns) > 1 && columns[0] == "node" && columns[1] == "label"
+	if !nodes && !namesOnly(columns) {
+		return nil, fmt.Errorf("edgelist: lines of JSON hold edges, or nodes with labels and properties; here are columns %s", strings.Join(columns, ", "))
 	}
-	return &objectWriter{textWriter: textWriter{to: bufio.NewWriter(w)}, columns: columns}, nil
+	out := &objectWriter{textWriter: textWriter{to: bufio.NewWriter(w)}, nodes: nodes}
+	for _, name := range columns {
+		text, err := json.Marshal(name)
+		if err != nil {
+			return nil, fmt.Errorf("edgelist: %w", err)
+		}
+		out.members = append(out.members, text)
+	}
+	return out, nil
 }
 
 // member begins the next member.
@@ -190,7 +211,7 @@ func (w *objectWriter) member() {
 	if len(w.line) == 0 {
 		c = '{'
 	}
-	w.line = append(append(append(w.line, c, '"'), w.columns[w.at]...), `":`...)
+	w.line = append(append(append(w.line, c), w.members[w.at]...), ':')
 	w.at++
 }
 
@@ -205,16 +226,19 @@ func (w *objectWriter) Key(k Token) error {
 	return w.Text(k.Str)
 }
 
-// Text writes no member for the empty text.
+// Text writes no member for the empty text of an edge. A node without a label has the label null, so
+// that no property is taken for its label.
 func (w *objectWriter) Text(s string) error {
-	if s == "" {
+	switch {
+	case s != "":
+		return w.Value(s)
+	case w.nodes:
+		w.member()
+		w.line = append(w.line, "null"...)
+	default:
 		w.at++
-		return nil
 	}
-	text, err := json.Marshal(s)
-	w.member()
-	w.line = append(w.line, text...)
-	return err
+	return nil
 }
 
 func (w *objectWriter) Int(n int64) {
@@ -225,6 +249,38 @@ func (w *objectWriter) Int(n int64) {
 func (w *objectWriter) Float(x float32) {
 	w.member()
 	w.line = strconv.AppendFloat(w.line, float64(x), 'g', -1, 32)
+}
+
+// Double writes a number that is not read as an integer.
+func (w *objectWriter) Double(x float64) {
+	w.member()
+	start := len(w.line)
+	w.line = strconv.AppendFloat(w.line, x, 'g', -1, 64)
+	if !bytes.ContainsAny(w.line[start:], ".e") {
+		w.line = append(w.line, ".0"...)
+	}
+}
+
+// Value writes no member for nil.
+func (w *objectWriter) Value(v any) error {
+	switch x := v.(type) {
+	case nil:
+		w.at++
+		return nil
+	case float64:
+		w.Double(x)
+		return nil
+	case time.Time:
+		text, err := instantText(x)
+		if err != nil {
+			return err
+		}
+		v = text
+	}
+	text, err := json.Marshal(v)
+	w.member()
+	w.line = append(w.line, text...)
+	return err
 }
 
 // Time writes no member for 0.

@@ -181,7 +181,8 @@ func splitType(column string) (name string, t PropertyType) {
 
 // planNodes decides what the columns of a list of nodes mean. fixed is the column of the keys, -2 if
 // the names say it, and -1 if there are no keys. typed says that names have no types, as in a table.
-func (o *Options) planNodes(names []string, fixed int, typed bool) (c nodeColumns, err error) {
+// labels reports whether a column may have the labels; nil means that each may.
+func (o *Options) planNodes(names []string, fixed int, typed bool, labels func(int) bool) (c nodeColumns, err error) {
 	p := &o.Properties
 	meaning := make([]string, len(names))
 	for column, means := range p.NodeColumns {
@@ -199,7 +200,7 @@ func (o *Options) planNodes(names []string, fixed int, typed bool) (c nodeColumn
 		}
 		skipped[at] = true
 	}
-	free := func(i int) bool { return meaning[i] == "" && !skipped[i] }
+	free := func(i int) bool { return meaning[i] == "" && !skipped[i] && (labels == nil || labels(i)) }
 	if c.key = fixed; fixed == -2 {
 		if c.key = slices.Index(meaning, "node"); c.key < 0 {
 			c.key = keyColumn(names)
@@ -278,7 +279,7 @@ func labelColumn(names []string, key int, free func(int) bool) int {
 			others = append(others, i)
 		}
 	}
-	usual := []string{":label", "~label", "label", "class", "category", "kind", "type"}
+	usual := labelNames()
 	foreign := idColumn(names) >= 0 // names then mean what they say
 	if foreign {
 		usual = usual[:2]
@@ -297,6 +298,11 @@ func labelColumn(names []string, key int, free func(int) bool) int {
 		}
 	}
 	return -1
+}
+
+// labelNames returns the usual names of a column of labels; the first two are notations.
+func labelNames() []string {
+	return []string{":label", "~label", "label", "class", "category", "kind", "type"}
 }
 
 // among reports whether the options name a column of a header.

@@ -58,7 +58,8 @@ type Options struct {
 	// Memory is the number of bytes that reading a table may take. 0 means 64 MiB.
 	Memory int64
 
-	file *io.SectionReader // the file, if it can be read out of order where it is
+	file  *io.SectionReader // the file, if it can be read out of order where it is
+	nodes bool              // the list has nodes
 }
 
 // Edge is one line of an edge list.
@@ -255,10 +256,12 @@ func open(r io.Reader, o *Options) (*bufio.Reader, error) {
 	}
 	if o.Format == AnyFormat {
 		head, _ := in.Peek(foreign.Bytes)
-		o.Format = detect(head)
+		if o.Format = detect(head); o.nodes && len(head) > 0 && head[0] == '{' {
+			head, _ = in.Peek(maxLine) // a whole line
+		}
 		switch {
 		case o.Format != AnyFormat:
-		case isObjects(head, o.Names):
+		case o.isObjects(head):
 			o.Format = JSONLines
 		default:
 			return in, foreignError(head)

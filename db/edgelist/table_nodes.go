@@ -80,7 +80,7 @@ func (o *Options) tableKey(names []string) int {
 // besides the keys. A table of keys has no such column. The other columns are properties, unless
 // their type is none of a property.
 func (t *tableNodes) chooseLabel(key int, o *Options) error {
-	c, err := o.planNodes(t.names(), key, true)
+	c, err := o.planNodes(t.names(), key, true, nil)
 	if err != nil {
 		return err
 	}

@@ -29,15 +29,22 @@ func (d *detector) add(field []byte, separator string) {
 		d.separated(field, separator)
 		return
 	}
-	switch kind := kindOfValue(field); {
+	d.widen(kindOfValue(field))
+	d.separated(field, separator)
+}
+
+// widen takes the type of the next value.
+func (d *detector) widen(kind PropertyType) {
+	switch {
 	case d.kind == AnyType, d.kind == kind:
 		d.kind = kind
+	case d.kind == ListType, kind == ListType: // only JSON has lists, and another value is one of one string
+		d.kind = ListType
 	case d.kind == IntegerType && kind == FloatType, d.kind == FloatType && kind == IntegerType:
 		d.kind = FloatType
 	default:
 		d.kind = StringType
 	}
-	d.separated(field, separator)
 }
 
 // separated notes the separators of lists that occur.
@@ -172,6 +179,8 @@ func (r *valueReader) fault(field []byte) string {
 		what = "not a finite number; an empty field sets no value"
 	case r.Type == IntegerType:
 		what = "not an integer"
+	case r.Type == ListType:
+		what += " of strings"
 	case r.Type == TimeType:
 		what += ", as 2006-01-02 or 2006-01-02T15:04:05Z are"
 	case r.Type == BoolType:

@@ -49,8 +49,8 @@ type textWriter struct {
 	err   error
 }
 
-// NewWriter returns a writer of a list as text in the format SNAP, CSV, TSV or, for edges, NTriples
-// or JSONLines, with the given column names. It writes what [NewReader], [NewNodes] and
+// NewWriter returns a writer of a list as text in the format SNAP, CSV, TSV, JSONLines for edges or
+// nodes or NTriples for edges, with the given column names. It writes what [NewReader], [NewNodes] and
 // [NewFeatures], given the format, read back unchanged, and rejects values that would be read
 // differently.
 func NewWriter(w io.Writer, f Format, columns ...string) (RowWriter, error) {
@@ -157,10 +157,11 @@ func (w *textWriter) Value(v any) error {
 	case []string:
 		return w.Text(joinList(v))
 	case time.Time:
-		if v.Year() < 0 || v.Year() > 9999 {
-			return fmt.Errorf("edgelist: the year of the time %v does not have four digits", v)
+		text, err := instantText(v)
+		if err != nil {
+			return err
 		}
-		return w.Text(v.UTC().Format(time.RFC3339Nano))
+		return w.Text(text)
 	case float64:
 		w.Double(v)
 	case int64:
@@ -169,6 +170,14 @@ func (w *textWriter) Value(v any) error {
 		return w.Text(fmt.Sprint(v))
 	}
 	return w.err
+}
+
+// instantText is the inverse of parseInstant.
+func instantText(t time.Time) (string, error) {
+	if t.Year() < 0 || t.Year() > 9999 {
+		return "", fmt.Errorf("edgelist: the year of the time %v does not have four digits", t)
+	}
+	return t.UTC().Format(time.RFC3339Nano), nil
 }
 
 // separate ends the last column.
