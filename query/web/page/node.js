@@ -97,9 +97,15 @@ async function showLinks(into, node, relation, model, signal) {
 }
 
 async function showPicture(into, node, relation, model, signal) {
+  const via = shownRelations();
+  if (via === null) {
+    into.replaceChildren(empty("No edges are drawn.", "Every relation is switched off."));
+    into.setAttribute("aria-busy", "false");
+    return;
+  }
   into.setAttribute("aria-busy", "true");
   try {
-    const svg = picture(await getText("/neighborhood", { node, relation, via: shownRelations(), model, width: widthOf(into) }, signal));
+    const svg = picture(await getText("/neighborhood", { node, relation, via, model, width: widthOf(into) }, signal));
     svg.querySelectorAll("a.node").forEach((a) => a.setAttribute("href", `#node=${encodeURIComponent(spellJSON(a.dataset.key))}`));
     into.replaceChildren(svg);
   } catch (error) {
@@ -108,10 +114,11 @@ async function showPicture(into, node, relation, model, signal) {
   if (!signal.aborted) into.setAttribute("aria-busy", "false");
 }
 
-// shownRelations returns the relations whose edges are drawn, or an empty list for all.
+// shownRelations returns the relations whose edges are drawn, an empty list for all, or null for none.
 function shownRelations() {
   const boxes = [...byId("node-via").querySelectorAll("input")], on = boxes.filter((box) => box.checked);
-  return on.length === boxes.length ? [] : on.map((box) => box.value);
+  if (on.length === boxes.length) return [];
+  return on.length === 0 ? null : on.map((box) => box.value);
 }
 
 // showRelations lists the relations, if there are several: which links are predicted, and which edges are drawn.
