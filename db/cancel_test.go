@@ -78,7 +78,7 @@ func TestCancel(t *testing.T) {
 			return err
 		})},
 		"neighbors": {cancelEdges, view(func(ctx context.Context, tx *db.Tx) error {
-			for _, err := range tx.Reach(ctx, 0, 9) {
+			for _, err := range tx.Reach(ctx, 0, 9, 0) {
 				if err != nil {
 					return err
 				}

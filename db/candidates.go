@@ -378,15 +378,24 @@ func (r *resolver) neighbors(ctx context.Context, c Candidates) ([]index.ID, err
 	if c.within == 0 {
 		return r.along(via).Within(ctx, c.n)
 	}
-	var graphs []*index.Graph // of a relation and a direction, as joined edges have one time
-	for _, relation := range via.Relations {
-		one := index.Via{Relations: []uint16{relation}}
-		graphs = append(graphs, r.View.Via(one).Graph)
+	graphs := relationGraphs(r.View, via)
+	return r.Recent(ctx, graphs, c.n, time.Unix(r.now, 0).Add(-c.within).Unix(), r.now)
+}
+
+// relationGraphs returns a graph for each relation and direction of via, as joined edges have one
+// time.
+func relationGraphs(view *index.Snapshot, via index.Via) (graphs []*index.Graph) {
+	for i, relation := range via.Relations {
+		one := index.Via{Relations: []uint16{relation}, Inverse: via.Inverse}
+		if via.Factors != nil {
+			one.Factors = via.Factors[i : i+1]
+		}
+		graphs = append(graphs, view.Via(one).Graph)
 		if one.Inverse = true; via.Both {
-			graphs = append(graphs, r.View.Via(one).Graph)
+			graphs = append(graphs, view.Via(one).Graph)
 		}
 	}
-	return r.Recent(ctx, graphs, c.n, time.Unix(r.now, 0).Add(-c.within).Unix(), r.now)
+	return graphs
 }
 
 // via returns the edges that the steps of a set follow: those of its relations and, in a question

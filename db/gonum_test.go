@@ -183,7 +183,7 @@ func TestGonumComponents(t *testing.T) {
 		for _, c := range found {
 			nodes -= int64(len(c))
 			reached := map[db.Key]bool{c[0].(db.GonumNode).Key: true}
-			for r, err := range tx.Reach(context.Background(), c[0].(db.GonumNode).Key, 100) {
+			for r, err := range tx.Reach(context.Background(), c[0].(db.GonumNode).Key, 100, 0) {
 				must(t, err)
 				reached[r.Key] = true
 			}

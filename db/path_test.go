@@ -2,7 +2,10 @@ package db_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -59,7 +62,7 @@ func distance(t testing.TB, tx *db.Tx, from, to int) int {
 	if from == to {
 		return 0
 	}
-	for r, err := range tx.Reach(context.Background(), from, 100) {
+	for r, err := range tx.Reach(context.Background(), from, 100, 0) {
 		must(t, err)
 		if r.Key == db.Int(int64(to)) {
 			return r.Depth
@@ -81,6 +84,43 @@ func TestPathErrors(t *testing.T) {
 		cancel()
 		_, err = tx.Path(ctx, 1, 10, 0)
 		wantError(t, "cancelled", err, context.Canceled)
+		return nil
+	})
+}
+
+// Steps within a duration go along the edges of that time, whichever relation they have.
+func TestReachWithin(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_000_000, 0)
+	g := dbtest.Open(t, &db.Options{InMemory: true, Direction: db.Directed, Now: func() time.Time { return now }})
+	update(t, g, func(tx *db.Tx) error {
+		return errors.Join(
+			tx.AddEdge(1, 2, db.At(time.Unix(999_990, 0)), db.Weight(2)), tx.AddEdge(1, 2, db.Via("old"), db.At(time.Unix(5, 0)), db.Weight(7)),
+			tx.AddEdge(2, 3, db.Via("likes"), db.At(time.Unix(999_950, 0))), tx.AddEdge(1, 4), tx.AddEdge(1, 5, db.At(time.Unix(2_000_000, 0))), tx.AddEdge(1, 6, db.Via("old"), db.At(time.Unix(6, 0))),
+		)
+	})
+	reached := func(within time.Duration) (found string) {
+		view(t, g, func(tx *db.Tx) error {
+			for n, err := range tx.Reach(context.Background(), 1, 3, within) {
+				must(t, err)
+				found += fmt.Sprintf("%v/%d/%v ", n.Key, n.Depth, n.Weight)
+			}
+			return nil
+		})
+		return found
+	}
+	for within, want := range map[time.Duration]string{
+		20 * time.Second: "2/1/2 ", 100 * time.Second: "2/1/2 3/2/0 ", 11 * 24 * time.Hour: "2/1/2 3/2/0 ",
+		365 * 24 * time.Hour: "2/1/9 6/1/1 3/2/0 ", 0: "2/1/9 4/1/1 5/1/1 6/1/1 3/2/0 ",
+	} {
+		if got := reached(within); got != want {
+			t.Errorf("%v: got %s, want %s", within, got, want)
+		}
+	}
+	view(t, g, func(tx *db.Tx) error {
+		for _, err := range tx.Reach(context.Background(), 1, 1, -1) {
+			wantError(t, "a negative duration", err, db.ErrInput)
+		}
 		return nil
 	})
 }

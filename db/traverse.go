@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"time"
 
 	"kith/db/internal/walk"
 	"kith/db/words"
@@ -37,24 +38,31 @@ func (tx *Tx) Path(ctx context.Context, from, to any, most int) ([]Key, error) {
 type Reached struct {
 	Node
 	Depth  int     `json:"depth"`  // number of steps on a shortest path
-	Weight float32 `json:"weight"` // weight of the edge at depth 1, otherwise 0
+	Weight float32 `json:"weight"` // weight of the edges that are followed at depth 1, otherwise 0
 }
 
 // Reach yields the nodes within depth steps of a node, without the node, in order of their
-// distance. In a directed graph, steps follow the direction of the edges. It yields a single error
-// if there is no such node, if depth is below 1, or when ctx ends.
-func (tx *Tx) Reach(ctx context.Context, key any, depth int) iter.Seq2[Reached, error] {
+// distance. In a directed graph, steps follow the direction of the edges. Steps go along edges whose
+// time lies in the last within before Options.Now, which edges without a time do not; 0 means along
+// all edges. Reach yields a single error if there is no such node, if depth is below 1 or within is
+// negative, or when ctx ends.
+func (tx *Tx) Reach(ctx context.Context, key any, depth int, within time.Duration) iter.Seq2[Reached, error] {
 	return func(yield func(Reached, error) bool) {
 		source, err := tx.id(key)
-		if err == nil && depth < 1 {
+		switch {
+		case err != nil:
+		case depth < 1:
 			err = inputf("depth %d: want at least 1", depth)
+		case within < 0:
+			err = inputf("within %v: want a duration that is not negative", within)
 		}
 		if err != nil {
 			yield(Reached{}, err)
 			return
 		}
-		g, steps := tx.view().Graph, 0
-		for layer, err := range walk.Layers(ctx, g, depth, source) {
+		layers, weight := tx.layers(ctx, source, depth, within)
+		steps := 0
+		for layer, err := range layers {
 			if err != nil {
 				yield(Reached{}, err)
 				return
@@ -62,14 +70,42 @@ func (tx *Tx) Reach(ctx context.Context, key any, depth int) iter.Seq2[Reached, 
 			steps++
 			for _, id := range layer {
 				r := Reached{Node: tx.node(id), Depth: steps}
-				if e, ok := g.Edge(source, id); ok && steps == 1 {
-					r.Weight = e.Weight
+				if steps == 1 {
+					r.Weight = weight(id)
 				}
 				if !yield(r, nil) {
 					return
 				}
 			}
 		}
+	}
+}
+
+// layers returns the layers of Reach, and the weight of the edges that lead to a node of the first.
+func (tx *Tx) layers(ctx context.Context, source index.ID, depth int, within time.Duration) (iter.Seq2[[]index.ID, error], func(index.ID) float32) {
+	g := tx.view().Graph
+	if within == 0 {
+		return walk.Layers(ctx, g, depth, source), func(id index.ID) float32 {
+			e, _ := g.Edge(source, id)
+			return e.Weight
+		}
+	}
+	via := tx.via
+	if tx.whole == nil {
+		via = index.Via{}
+		for i := range tx.meta().Relations {
+			via.Relations = append(via.Relations, uint16(i))
+		}
+	}
+	now := tx.db.opts.Now()
+	graphs, since, until := relationGraphs(tx.all().view(), via), now.Add(-within).Unix(), now.Unix()
+	return walk.Recent(ctx, graphs, since, until, depth, source), func(id index.ID) (sum float32) {
+		for _, g := range graphs {
+			if e, ok := g.Edge(source, id); ok && since < e.Time && e.Time <= until && e.Time != 0 {
+				sum += e.Weight
+			}
+		}
+		return sum
 	}
 }
 

@@ -124,11 +124,12 @@ func (r *run) deleteEdges(s *parse.Statement) {
 
 func (r *run) neighbors(s *parse.Statement) {
 	depth, top, k := r.integer(parse.Depth.Of(s), 1, 1), r.top(parse.Top.Of(s), -1), r.node(parse.OfNode.Of(s))
+	within := r.duration(parse.Within.Of(s))
 	if r.err != nil {
 		return
 	}
 	r.via(parse.Via.All(s), nil, func() {
-		for n, err := range r.tx.Reach(r.ctx, k, int(depth)) {
+		for n, err := range r.tx.Reach(r.ctx, k, int(depth), within) {
 			if r.fail(err) || len(r.rows.Rows) == top || r.checkMemory(1) {
 				return
 			}

@@ -10,6 +10,7 @@ package candidate
 import (
 	"cmp"
 	"context"
+	"iter"
 	"math/rand/v2"
 	"slices"
 
@@ -54,42 +55,25 @@ func (s *Source) Has(id index.ID) bool {
 }
 
 // Within returns the nodes at most n steps from the nearest node of the source.
-func (s *Source) Within(ctx context.Context, n int) (found []index.ID, err error) {
-	for layer, err := range walk.Layers(ctx, s.View.Graph, n, s.Start.Node...) {
+func (s *Source) Within(ctx context.Context, n int) ([]index.ID, error) {
+	return joined(walk.Layers(ctx, s.View.Graph, n, s.Start.Node...))
+}
+
+// Recent returns the nodes at most n steps from the nearest node of the source, with steps along the
+// edges of some graphs whose time is later than since and not later than until.
+func (s *Source) Recent(ctx context.Context, graphs []*index.Graph, n int, since, until int64) ([]index.ID, error) {
+	return joined(walk.Recent(ctx, graphs, since, until, n, s.Start.Node...))
+}
+
+// joined returns the nodes of layers, ascending.
+func joined(layers iter.Seq2[[]index.ID, error]) (found []index.ID, err error) {
+	for layer, err := range layers {
 		if err != nil {
 			return nil, err
 		}
 		found = append(found, layer...)
 	}
 	slices.Sort(found)
-	return found, nil
-}
-
-// Recent returns the nodes at most n steps from the nearest node of the source, with steps along the
-// edges of some graphs whose time is later than since and not later than until.
-func (s *Source) Recent(ctx context.Context, graphs []*index.Graph, n int, since, until int64) (found []index.ID, err error) {
-	layer := s.Start.Node
-	for ; n > 0 && len(layer) > 0; n-- {
-		var next []index.ID
-		for _, u := range layer {
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			for _, g := range graphs {
-				to, times := g.OutTimed(u)
-				for i, t := range times {
-					if t != 0 && since < t && t <= until {
-						next = append(next, to[i])
-					}
-				}
-			}
-		}
-		layer = slices.DeleteFunc(Union(nil, next), func(id index.ID) bool {
-			_, known := slices.BinarySearch(found, id)
-			return known || s.Has(id)
-		})
-		found = Union(found, layer)
-	}
 	return found, nil
 }
 

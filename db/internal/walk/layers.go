@@ -52,6 +52,39 @@ func Layers(ctx context.Context, g *index.Graph, n int, from ...index.ID) iter.S
 	}
 }
 
+// Recent is Layers with steps along the edges of some graphs of the same nodes whose time is later
+// than since and not later than until. Edges without a time are not.
+func Recent(ctx context.Context, graphs []*index.Graph, since, until int64, n int, from ...index.ID) iter.Seq2[[]index.ID, error] {
+	return func(yield func([]index.ID, error) bool) {
+		seen := map[index.ID]bool{}
+		for _, u := range from {
+			seen[u] = true
+		}
+		for layer := from; n > 0; n-- {
+			var next []index.ID
+			for _, u := range layer {
+				if ctx.Err() != nil {
+					yield(nil, ctx.Err())
+					return
+				}
+				for _, g := range graphs {
+					to, times := g.OutTimed(u)
+					for i, t := range times {
+						if t != 0 && since < t && t <= until && !seen[to[i]] {
+							seen[to[i]] = true
+							next = append(next, to[i])
+						}
+					}
+				}
+			}
+			if slices.Sort(next); len(next) == 0 || !yield(next, nil) {
+				return
+			}
+			layer = next
+		}
+	}
+}
+
 // Shortest returns the nodes of a shortest path from a to b, including both, of at most the given
 // number of steps; 0 means no limit. It returns none if there is no such path.
 //

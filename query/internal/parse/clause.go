@@ -62,6 +62,7 @@ const (
 	Where     Clause[Condition] = "WHERE"
 	Why       Clause[Node]      = "WHY"
 	With      Clause[Option]    = "WITH"
+	Within    Clause[Value]     = "WITHIN"
 
 	Assigned Clause[Assignment] = "SET" // of nodes
 )

@@ -139,7 +139,8 @@ var graphForms = []Form{
 	{"SHOW PROPERTIES", "list the properties of nodes with their types and values",
 		"SHOW PROPERTIES", "SHOW PROPERTIES"},
 	{"NEIGHBORS", "list the nodes around a node",
-		"NEIGHBORS OF node [VIA relation, ...] [DEPTH n] [TOP n]", "NEIGHBORS OF 'ann' DEPTH 2"},
+		"NEIGHBORS OF node [VIA relation, ...] [WITHIN duration]\n" +
+			"    [DEPTH n] [TOP n]", "NEIGHBORS OF 'ann' DEPTH 2"},
 	{"NODES", "list nodes",
 		"NODES [LABEL name] [WHERE condition] [TOP n]\n" +
 			"    [RETURN column, ...]",
