@@ -8,11 +8,13 @@ import (
 	"slices"
 
 	"kith/index/internal/block"
+	"kith/index/internal/column"
 	"kith/index/internal/spill"
 )
 
-// Bulk collects many edges and adds them to a snapshot's graph at once, as a new base. [Repeats]
-// defines the result for an edge that occurs twice or exists already.
+// Bulk collects many edges and nodes and adds them to a snapshot's graph at once, as a new base.
+// [Repeats] defines the result for an edge that occurs twice or exists already. A node has the last
+// one of the values of a property.
 //
 // Edges are collected in runs, under the numbers that their keys have in a dictionary of the run. A
 // run that is full is written to the scratch file, with its keys in order. When all runs are
@@ -30,6 +32,8 @@ type Bulk struct {
 	relations      []Relation // relations by number
 	named          map[string]uint16
 	directed       spill.Directions
+	properties     []Property // by number
+	stored         []byte     // for reuse
 
 	run    *run // the run being filled
 	writer runWriter
@@ -37,6 +41,7 @@ type Bulk struct {
 	numbers  numbering
 	newKeys  iter.Seq2[Key, error] // the keys of new nodes, ascending
 	sorted   spill.Sorted          // the edges of all runs
+	values   spill.SortedValues    // the values of all runs
 	mirrored *spill.Sorted         // the edges of the result from V to U; see entries
 	tally    Tally
 	newest   *newestEvents // nil until edges has returned all edges once
@@ -49,8 +54,8 @@ type Scratch = spill.Scratch
 type BulkOptions struct {
 	// Memory is the number of bytes for collecting, sorting and merging edges, apart from the
 	// result; 0 means any number. One half is for the run that is being filled, the other for the
-	// run that is written meanwhile. A run takes 24 bytes an edge, 64 a different integer key and
-	// 96 a different string key, plus its length.
+	// run that is written meanwhile. A run takes 24 bytes an edge, 24 a value plus its stored form,
+	// 64 a different integer key and 96 a different string key, plus its length.
 	Memory int64
 	// Scratch creates a scratch file. It is called when edges no longer fit into memory, at most
 	// twice.
@@ -63,7 +68,8 @@ type BulkOptions struct {
 func (s *Snapshot) Bulk(o BulkOptions) *Bulk {
 	return &Bulk{
 		s: s, o: o, labels: s.Meta.Labels, relations: slices.Clone(s.Meta.Relations), directed: slices.Clone(s.Graph.directions),
-		run: newRun(), writer: runWriter{file: spill.File{Create: o.Scratch}},
+		properties: s.Meta.Properties,
+		run:        newRun(), writer: runWriter{file: spill.File{Create: o.Scratch}},
 	}
 }
 
@@ -134,10 +140,8 @@ func (b *Bulk) Edge(src, dst Key, relation uint16, w float32, t int64) error {
 	if err != nil {
 		return err
 	}
-	if b.o.Memory > 0 && b.run.bytes() >= b.o.Memory/2 && len(b.run.edges) > 0 {
-		if err := b.spill(); err != nil {
-			return err
-		}
+	if err := b.makeRoom(); err != nil {
+		return err
 	}
 	u, err := b.run.source(src)
 	if err != nil {
@@ -150,6 +154,73 @@ func (b *Bulk) Edge(src, dst Key, relation uint16, w float32, t int64) error {
 	b.run.keys.setLabel(u, source)
 	b.run.keys.setLabel(v, target)
 	b.run.edges = append(b.run.edges, Edge{Ends: Ends{U: u, V: v}, Relation: relation, Weight: w, Time: t})
+	return nil
+}
+
+// Label returns the number of the label with this name, 0 for "". It makes the label if it does not
+// exist. It returns an error for an invalid name, or if there are too many labels.
+func (b *Bulk) Label(name string) (uint16, error) {
+	m := Meta{Labels: b.labels}
+	label, err := m.label(name)
+	b.labels = m.Labels
+	return label, err
+}
+
+// Property returns the number of the property with this name for values of the given type. It makes
+// the property if it does not exist. It returns ErrKind if the property has another type, or an
+// error for an invalid name, or if there are too many properties.
+func (b *Bulk) Property(name string, kind Kind) (uint16, error) {
+	m := Meta{Properties: b.properties}
+	property, err := m.property(name, kind)
+	if err == nil {
+		m.Properties = slices.Clone(m.Properties)
+		m.Properties[property].Nodes = max(m.Properties[property].Nodes, 1) // the load has values of this type; see newValues.counted
+	}
+	b.properties = m.Properties
+	return property, err
+}
+
+// NodeValue is a value of a property, by the number of the property.
+type NodeValue struct {
+	Property uint16
+	Value    // not none
+}
+
+// Node adds one node. It gets the label unless that is 0, and the values. Node returns an error for
+// an invalid key or value, ErrKind for a value of another type than its property has, ErrFeatureLen
+// for a node that cannot have its label, or an error of the scratch file, after which the load cannot
+// continue.
+func (b *Bulk) Node(key Key, label uint16, values []NodeValue) error {
+	for i := range values {
+		v := &values[i]
+		p := &b.properties[v.Property]
+		err := v.Check()
+		if err == nil && !p.Kind.Has(v.Kind()) {
+			err = fmt.Errorf("%w: it is of type %v, not %v", ErrKind, p.Kind, v.Kind())
+		}
+		if err != nil {
+			return fmt.Errorf("property %q: %w", p.Name, err)
+		}
+	}
+	err := key.Valid()
+	if err == nil {
+		err = b.checkLabel(key, label)
+	}
+	if err == nil {
+		err = b.makeRoom()
+	}
+	if err != nil {
+		return err
+	}
+	id, err := b.run.keys.id(key)
+	if err != nil {
+		return err
+	}
+	b.run.keys.setLabel(id, label)
+	for i := range values {
+		b.stored = values[i].Append(b.stored[:0])
+		b.run.values.Add(spill.Value{ID: id, Property: values[i].Property, Stored: b.stored})
+	}
 	return nil
 }
 
@@ -201,14 +272,15 @@ func (b *Bulk) Write(ctx context.Context, w Writer, generation uint32, from *Sto
 		return nil, t, err
 	}
 	events, labels := b.s.events.merge(b.newest.sorted()), b.countedLabels()
+	values := b.newValues()
 	c := content{
 		directions: b.directed, nodes: b.s.Graph.nodes + int(b.numbers.added), keys: b.keys, ascending: b.ascending,
-		labels: len(labels), records: &b.numbers.nodes, properties: &b.s.properties, numProperties: len(b.s.Meta.Properties),
+		labels: len(labels), records: &b.numbers.nodes, values: values.merged, numProperties: len(b.properties),
 		events:  events.all(),
 		entries: func(in bool, visit func(Edge) error) error { return b.entries(ctx, in, visit) },
 	}
 	base, err := c.write(w, generation, from)
-	if err != nil {
+	if err = cmp.Or(values.err, err); err != nil {
 		return nil, t, err
 	}
 	next = b.s.replace(base, generation, b.o.Time)
@@ -216,6 +288,7 @@ func (b *Bulk) Write(ctx context.Context, w Writer, generation uint32, from *Sto
 	next.Meta.BaseEvents = int64(len(events.all()))
 	next.Meta.Live += b.numbers.revived
 	next.Meta.Labels, next.Meta.Relations = labels, b.relations
+	next.Meta.Properties, next.Meta.BaseProperties = values.counted(), len(b.properties)
 	return next, b.tally, nil
 }
 
@@ -228,6 +301,63 @@ func (b *Bulk) countedLabels() []Label {
 		}
 	}
 	return labels
+}
+
+// newValues are the values that a load adds, by property and node.
+type newValues struct {
+	b    *Bulk
+	next func() (spill.Value, bool)
+	head spill.Value
+	ok   bool    // there is a head
+	more []int64 // how many more nodes have a value, by property
+	err  error
+}
+
+func (b *Bulk) newValues() *newValues {
+	n := &newValues{b: b, more: make([]int64, len(b.properties))}
+	n.next = b.values.Reader(&b.sorted.File, &n.err)
+	n.head, n.ok = n.next()
+	return n
+}
+
+// of returns the values of a property. Properties must come in ascending order.
+func (n *newValues) of(property uint16) *valueStream {
+	s := n.b.s
+	return newValueStream(func() (id ID, v Value, ok bool) {
+		if !n.ok || n.head.Property != property || n.err != nil {
+			return 0, v, false
+		}
+		id = n.head.ID
+		d := block.Decoder{B: n.head.Stored}
+		if v = column.DecodeValue(&d); d.Err != nil {
+			n.err = spill.Error(spill.ErrOther)
+			return 0, Value{}, false
+		}
+		if int(id) >= s.Graph.nodes || s.properties.at(property, id).Kind() == NoValue {
+			n.more[property]++
+		}
+		n.head, n.ok = n.next()
+		return id, v, true
+	})
+}
+
+// merged passes the values of a property of the result to visit or to whole, as
+// [properties.merged].
+func (n *newValues) merged(property uint16, visit func(ID, Value) error, whole func(first ID, block []byte) error) error {
+	p := &n.b.s.properties
+	return cmp.Or(p.mergedWith(property, n.of(property).over(p.changes(property)), visit, whole), n.err)
+}
+
+// counted returns the properties of the result.
+func (n *newValues) counted() []Property {
+	all := slices.Clone(n.b.properties)
+	for i := range all {
+		all[i].Nodes = n.more[i]
+		if i < len(n.b.s.Meta.Properties) {
+			all[i].Nodes += n.b.s.Meta.Properties[i].Nodes
+		}
+	}
+	return all
 }
 
 // keys yields the keys of all nodes of the result, by id.

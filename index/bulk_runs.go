@@ -2,6 +2,7 @@ package index
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/binary"
 
@@ -9,11 +10,12 @@ import (
 	"kith/index/internal/spill"
 )
 
-// run is a part of the edges of a bulk load, in the order of their addition. Their ids are the
-// numbers of their keys in the dictionary of the run.
+// run is a part of the edges and the nodes of a bulk load, in the order of their addition. Their ids
+// are the numbers of their keys in the dictionary of the run.
 type run struct {
-	edges []Edge
-	keys  runKeys
+	edges  []Edge
+	values spill.Values
+	keys   runKeys
 	// last is the previous source and lastID its number: lists are often grouped by source.
 	last   Key
 	lastID ID
@@ -22,7 +24,9 @@ type run struct {
 func newRun() *run { return &run{keys: newRunKeys()} }
 
 // bytes returns the approximate memory of the run.
-func (r *run) bytes() int64 { return edgeBytes*int64(len(r.edges)) + r.keys.bytes() }
+func (r *run) bytes() int64 {
+	return edgeBytes*int64(len(r.edges)) + r.values.Bytes() + r.keys.bytes()
+}
 
 // source returns the number of the key of a source.
 func (r *run) source(k Key) (id ID, err error) {
@@ -35,9 +39,10 @@ func (r *run) source(k Key) (id ID, err error) {
 	return id, err
 }
 
-// clear removes all edges and keys.
+// clear removes all edges, values and keys.
 func (r *run) clear() {
 	r.edges, r.last = r.edges[:0], Key{}
+	r.values.Clear()
 	r.keys.clear()
 }
 
@@ -47,6 +52,8 @@ type storedRun struct {
 	edges spill.Section
 	table int64 // where the final ids of the keys start, 4 bytes each
 	keys  keySection
+
+	values spill.ValueSection
 }
 
 // write appends a run to the scratch file.
@@ -64,10 +71,14 @@ func (r *run) write(f *spill.File) (to storedRun, err error) {
 		return to, err
 	}
 	f.Size = to.keys.at + to.keys.size
-	if err := rename(r.edges, rank); err != nil {
+	if err := cmp.Or(rename(r.edges, rank), r.values.Rename(rank)); err != nil {
 		return to, err
 	}
-	return to, f.WriteEdges(to.edges, r.edges)
+	if err := f.WriteEdges(to.edges, r.edges); err != nil {
+		return to, err
+	}
+	to.values, err = f.WriteValues(&r.values, nil)
+	return to, err
 }
 
 // rename replaces the ids of edges. It returns an error for an id that to does not have.
@@ -121,6 +132,15 @@ func (w *runWriter) start(r *run) (empty *run, err error) {
 	return empty, nil
 }
 
+// makeRoom spills the run if it is full.
+func (b *Bulk) makeRoom() error {
+	full := b.o.Memory > 0 && b.run.bytes() >= b.o.Memory/2 || b.run.values.Full()
+	if full && b.run.keys.len() > 0 {
+		return b.spill()
+	}
+	return nil
+}
+
 // spill starts to write the run to the scratch file, and begins the next run.
 func (b *Bulk) spill() error {
 	next, err := b.writer.start(b.run)
@@ -130,9 +150,10 @@ func (b *Bulk) spill() error {
 	return err
 }
 
-// sort gives all keys their final ids and sorts the edges of all runs by them.
+// sort gives all keys their final ids and sorts the edges and the values of all runs by them.
 func (b *Bulk) sort(ctx context.Context) error {
 	b.sorted = spill.Sorted{Directed: b.directed, Buffers: b.o.Memory / 4}
+	b.values = spill.SortedValues{Buffers: b.o.Memory / 4}
 	b.numbers = numbering{s: b.s, nodes: b.s.nodes, counts: map[uint16]int64{}, by: new(pages.Owner)}
 	if b.strict {
 		b.numbers.fits = b.fits
@@ -140,7 +161,7 @@ func (b *Bulk) sort(ctx context.Context) error {
 	if b.writer.done == nil && len(b.writer.runs) == 0 && b.writer.err == nil {
 		return b.sortInMemory()
 	}
-	if len(b.run.edges) > 0 {
+	if b.run.keys.len() > 0 {
 		if err := b.spill(); err != nil {
 			return err
 		}
@@ -162,6 +183,7 @@ func (b *Bulk) sort(ctx context.Context) error {
 		}
 	}
 	b.sorted.Forget()
+	b.values.Forget()
 	return nil
 }
 
@@ -175,10 +197,11 @@ func (b *Bulk) sortInMemory() error {
 		return err
 	})
 	if err == nil {
-		err = rename(b.run.edges, final)
+		err = cmp.Or(rename(b.run.edges, final), b.run.values.Rename(final))
 	}
 	b.newKeys = withoutErrors(added)
 	b.sorted.Take(b.run.edges)
+	b.values.Take(b.run.values)
 	b.run = nil
 	return err
 }
@@ -223,12 +246,17 @@ func (b *Bulk) number(ctx context.Context) error {
 	return err
 }
 
-// rewrite gives the edges of a stored run their final ids and adds the run to the sorted list.
+// rewrite gives the edges and the values of a stored run their final ids and adds the run to the
+// sorted lists.
 func (b *Bulk) rewrite(r storedRun) error {
 	final := make([]ID, r.keys.keys)
 	in := b.sorted.File.Reader(r.table, 4*int64(len(final)), spill.WholeBuffer)
 	if err := binary.Read(in, binary.LittleEndian, final); err != nil {
 		return spill.Error(err)
 	}
-	return b.sorted.Rewrite(r.edges, func(edges []Edge) error { return rename(edges, final) })
+	err := b.sorted.Rewrite(r.edges, func(edges []Edge) error { return rename(edges, final) })
+	if err != nil {
+		return err
+	}
+	return b.values.Rewrite(&b.sorted.File, r.values, final)
 }

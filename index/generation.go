@@ -27,9 +27,11 @@ type content struct {
 	labels        int                   // number of labels
 	keys          iter.Seq2[Key, error] // the keys of all nodes, by id
 	records       *nodeRecords
-	properties    *properties
 	numProperties int
-	events        []Event
+	// values passes the values of a property to visit, by node, or blocks to whole; see
+	// [properties.merged].
+	values func(property uint16, visit func(ID, Value) error, whole func(first ID, block []byte) error) error
+	events []Event
 	// ascending yields the keys of all nodes in key order. It is used only if ids are not in key
 	// order.
 	ascending iter.Seq2[block.KeyEntry, error]
@@ -43,7 +45,7 @@ type content struct {
 func (s *Snapshot) WriteGeneration(w Writer, generation uint32, from *Stored) (*Base, error) {
 	n := s.Graph.nodes
 	c := content{directions: s.Graph.directions, nodes: n, labels: len(s.Meta.Labels), records: &s.nodes, events: s.events.all(),
-		properties: &s.properties, numProperties: len(s.Meta.Properties)}
+		values: s.properties.merged, numProperties: len(s.Meta.Properties)}
 	c.keys = s.dict.first(n)
 	c.ascending = func(yield func(block.KeyEntry, error) bool) { s.dict.ascending(n)(yield) }
 	c.entries = func(in bool, visit func(Edge) error) error {
@@ -393,7 +395,7 @@ func (c *content) writeProperties(w Writer, generation uint32) (*column.Director
 	}
 	for property := range uint16(c.numProperties) {
 		p := column.Packer{Emit: emit}
-		err := c.properties.merged(property, func(id ID, v Value) error { return p.Add(property, id, v) },
+		err := c.values(property, func(id ID, v Value) error { return p.Add(property, id, v) },
 			func(first ID, b []byte) error { return cmp.Or(p.Close(), emit(property, first, b)) })
 		if err = cmp.Or(err, p.Close()); err != nil {
 			return nil, err

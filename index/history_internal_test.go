@@ -7,10 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"testing"
-
-	"kith/index/internal/column"
 
 	"pgregory.net/rapid"
 )
@@ -103,26 +100,12 @@ func (h *history) change(t *rapid.T, b *Batch, w *world) {
 
 // setValue sets or removes a value. The property "any" takes each type while no node has it.
 func (h *history) setValue(t *rapid.T, b *Batch, id ID, k Key, w *world) {
-	kinds := map[string]Kind{
-		"ok": BoolKind, "count": IntegerKind, "price": FloatKind, "name": StringKind, "at": TimeKind, "tags": ListKind,
-		"any": Kind(rapid.IntRange(int(BoolKind), int(ListKind)).Draw(t, "kind")),
-	}
-	name := rapid.SampledFrom(slices.Sorted(maps.Keys(kinds))).Draw(t, "property")
+	name, kind := genProperty(t)
 	var v Value
-	if rapid.IntRange(0, 3).Draw(t, "removed") > 0 {
-		v = genValue(t, kinds[name])
-	}
 	fits, wider := true, map[worldValue]string{}
-	for of, text := range w.values {
-		if of.property != name || v.Kind() == NoValue || strings.HasPrefix(text, v.Kind().String()) {
-			continue
-		}
-		if n := int64(0); v.Kind() == FloatKind && strings.HasPrefix(text, IntegerKind.String()) {
-			_, _ = fmt.Sscanf(text, "integer %d", &n)
-			wider[of] = spellingOf(column.FloatOf(float64(n)))
-			continue
-		}
-		fits = false
+	if rapid.IntRange(0, 3).Draw(t, "removed") > 0 {
+		v = genValue(t, kind)
+		fits, wider = w.fitValue(name, kind)
 	}
 	err := b.SetProperty(id, name, v)
 	switch {
@@ -301,7 +284,58 @@ func (h *history) drop(t *rapid.T) {
 	}
 }
 
-// load adds many edges in a bulk load.
+// loadNodes adds nodes with labels and values to a bulk load and to the oracle.
+func (h *history) loadNodes(t *rapid.T, bulk *Bulk, w *world) {
+	for range rapid.IntRange(0, 12).Draw(t, "nodes") {
+		k, name := genFew.Draw(t, "node"), rapid.SampledFrom([]string{"", "", "user", "item"}).Draw(t, "label")
+		label, err := bulk.Label(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := w.nodes[k]
+		length := 0
+		if n.features != "" {
+			id, _ := h.now.ID(k)
+			length = len(h.now.Features(id))
+		}
+		if length > 0 && label > 0 && w.lengths[name] != 0 && w.lengths[name] != length {
+			if err := bulk.Node(k, label, nil); !errors.Is(err, ErrFeatureLen) {
+				t.Fatalf("node %v with label %q and %d features: %v", k, name, length, err)
+			}
+			continue
+		}
+		if label > 0 {
+			if n.label = name; length > 0 {
+				w.lengths[name] = length
+			}
+		}
+		w.nodes[k] = n
+		if err := bulk.Node(k, label, h.loadValues(t, bulk, w, k)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// loadValues returns values that a node gets in a bulk load, and adds them to the oracle.
+func (h *history) loadValues(t *rapid.T, bulk *Bulk, w *world, k Key) (values []NodeValue) {
+	for range rapid.IntRange(0, 3).Draw(t, "values") {
+		name, kind := genProperty(t)
+		v := genValue(t, kind)
+		fits, wider := w.fitValue(name, kind)
+		property, err := bulk.Property(name, kind)
+		if fits != (err == nil) || err != nil && !errors.Is(err, ErrKind) {
+			t.Fatalf("property %q of type %v: %v", name, kind, err)
+		}
+		if err == nil {
+			maps.Copy(w.values, wider)
+			w.values[worldValue{k, name}] = spellingOf(v)
+			values = append(values, NodeValue{property, v})
+		}
+	}
+	return values
+}
+
+// load adds many edges and nodes in a bulk load.
 func (h *history) load(t *rapid.T) {
 	how := Repeats(rapid.IntRange(0, int(NoRepeats)).Draw(t, "repeats"))
 	bulk, w := h.now.Bulk(BulkOptions{Memory: rapid.Int64Range(0, 1000).Draw(t, "memory"), Scratch: newPaper, Repeats: how}), h.want.clone()
@@ -320,6 +354,10 @@ func (h *history) load(t *rapid.T) {
 	if err := bulk.Edge(Int(99), Str(""), 0, 1, 0); err == nil {
 		t.Fatal("the empty key is accepted")
 	}
+	if err := bulk.Node(Str(""), 0, nil); err == nil {
+		t.Fatal("the empty key is accepted")
+	}
+	h.loadNodes(t, bulk, w)
 	h.given++
 	want, wantErr := w.load(lines, how)
 	next, tally, err := bulk.writeTo(context.Background(), h.store, h.given)

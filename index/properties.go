@@ -101,79 +101,130 @@ func (p *properties) all(property uint16) iter.Seq2[ID, Value] {
 // merged passes the values of a property to visit, by node. If whole is not nil, it passes the
 // blocks of the base whose values have not changed to whole instead, as they are stored.
 func (p *properties) merged(property uint16, visit func(ID, Value) error, whole func(first ID, block []byte) error) error {
-	m := valueMerger{p: p, property: property, visit: visit, whole: whole}
+	return p.mergedWith(property, p.changes(property), visit, whole)
+}
+
+// changes returns the values of a property that were set since the base.
+func (p *properties) changes(property uint16) *valueStream {
+	var ids []ID
 	for id := range p.sinceBase(property) {
-		m.changed = append(m.changed, id)
+		ids = append(ids, id)
 	}
-	if p.base != nil {
-		for lo, hi := p.base.Blocks(property); lo < hi; lo++ {
-			if err := m.block(lo, hi); err != nil {
+	return newValueStream(func() (id ID, v Value, ok bool) {
+		if len(ids) == 0 {
+			return 0, v, false
+		}
+		id, ids = ids[0], ids[1:]
+		return id, *p.since(property, id), true
+	})
+}
+
+// valueStream is a stream of values of a property by node. A value may be none.
+type valueStream struct {
+	next  func() (ID, Value, bool)
+	id    ID // of the head
+	value Value
+	ok    bool // the stream has a head
+}
+
+func newValueStream(next func() (ID, Value, bool)) *valueStream {
+	s := &valueStream{next: next}
+	s.advance()
+	return s
+}
+
+func (s *valueStream) advance() { s.id, s.value, s.ok = s.next() }
+
+// before reports whether the head is before a node.
+func (s *valueStream) before(end uint64) bool { return s.ok && uint64(s.id) < end }
+
+// over returns the values of s, and the values of below of other nodes.
+func (s *valueStream) over(below *valueStream) *valueStream {
+	return newValueStream(func() (id ID, v Value, ok bool) {
+		first := s
+		if below.ok && (!s.ok || below.id < s.id) {
+			first = below
+		} else if below.ok && below.id == s.id {
+			below.advance()
+		}
+		id, v, ok = first.id, first.value, first.ok
+		if ok {
+			first.advance()
+		}
+		return id, v, ok
+	})
+}
+
+// passTo passes the values of the nodes before end to visit, unless they are none.
+func (s *valueStream) passTo(end uint64, visit func(ID, Value) error) error {
+	for s.before(end) {
+		if s.value.Kind() != NoValue {
+			if err := visit(s.id, s.value); err != nil {
 				return err
 			}
 		}
-	}
-	return m.pass(MaxNodes + 1)
-}
-
-// valueMerger merges the values of a property in the base with the values set since.
-type valueMerger struct {
-	p        *properties
-	property uint16
-	visit    func(ID, Value) error
-	whole    func(first ID, block []byte) error // nil: blocks are passed by value
-	changed  []ID                               // nodes whose values were set since the base and have not been passed
-}
-
-// pass passes the values set since the base of nodes before end.
-func (m *valueMerger) pass(end uint64) error {
-	for len(m.changed) > 0 && uint64(m.changed[0]) < end {
-		if v := m.p.since(m.property, m.changed[0]); v.Kind() != NoValue {
-			if err := m.visit(m.changed[0], *v); err != nil {
-				return err
-			}
-		}
-		m.changed = m.changed[1:]
+		s.advance()
 	}
 	return nil
 }
 
-// block passes the values of the nodes before block no, which ends before hi, and of its nodes.
-func (m *valueMerger) block(no, hi int) error {
-	base := m.p.base
-	lo, _ := base.Blocks(m.property)
-	firsts := base.First[m.property]
-	first, next := firsts[no-lo], uint64(MaxNodes)+1
-	if no+1 < hi {
-		next = uint64(firsts[no+1-lo])
+// mergedWith is merged with other changes of the values of the base.
+func (p *properties) mergedWith(
+	property uint16, changed *valueStream, visit func(ID, Value) error, whole func(first ID, block []byte) error,
+) error {
+	lo, hi := 0, 0
+	if p.base != nil {
+		lo, hi = p.base.Blocks(property)
 	}
-	if err := m.pass(uint64(first)); err != nil {
-		return err
-	}
-	if m.whole != nil && (len(m.changed) == 0 || uint64(m.changed[0]) >= next) {
-		b, err := base.raw(no)
-		if err != nil {
+	for no := lo; no < hi; no++ {
+		first, next := p.base.First[property][no-lo], uint64(MaxNodes)+1
+		if no+1 < hi {
+			next = uint64(p.base.First[property][no+1-lo])
+		}
+		if err := changed.passTo(uint64(first), visit); err != nil {
 			return err
 		}
-		return m.whole(first, b)
+		if whole != nil && !changed.before(next) {
+			b, err := p.base.raw(no)
+			if err == nil {
+				err = whole(first, b)
+			}
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if err := p.mergeBlock(no, changed, visit); err != nil {
+			return err
+		}
+		if err := changed.passTo(next, visit); err != nil {
+			return err
+		}
 	}
+	return changed.passTo(MaxNodes+1, visit)
+}
+
+// mergeBlock passes the values of a block of the base to visit, and the changed ones of the nodes
+// before the last one of the block.
+func (p *properties) mergeBlock(no int, changed *valueStream, visit func(ID, Value) error) error {
 	var buffer column.Column
-	c, err := base.Peek(no, &buffer)
+	c, err := p.base.Peek(no, &buffer)
 	if err != nil {
 		return err
 	}
 	for i := range c.N {
 		id := c.First + ID(i)
-		if err := m.pass(uint64(id)); err != nil {
+		if err := changed.passTo(uint64(id), visit); err != nil {
 			return err
 		}
-		if len(m.changed) > 0 && m.changed[0] == id || !c.Has(i) {
+		if changed.ok && changed.id == id || !c.Has(i) {
 			continue
 		}
-		if err := m.visit(id, c.At(i)); err != nil {
+		if err := visit(id, c.At(i)); err != nil {
 			return err
 		}
 	}
-	return m.pass(next)
+	return nil
 }
 
 // storedProperties reads the values of a generation when they are asked for. It takes 12 bytes of

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"pgregory.net/rapid"
 
@@ -146,6 +147,35 @@ func (w *world) agreeOnValues(t rapid.TB, s *Snapshot) {
 	if !maps.Equal(byNode, w.values) || !maps.Equal(byProperty, w.values) {
 		t.Fatalf("values are %v and %v, want %v", byNode, byProperty, w.values)
 	}
+}
+
+// genProperty draws a property and a type of its values. The property "any" takes each type while no
+// node has it.
+func genProperty(t *rapid.T) (name string, kind Kind) {
+	kinds := map[string]Kind{
+		"ok": BoolKind, "count": IntegerKind, "price": FloatKind, "name": StringKind, "at": TimeKind, "tags": ListKind,
+		"any": Kind(rapid.IntRange(int(BoolKind), int(ListKind)).Draw(t, "kind")),
+	}
+	name = rapid.SampledFrom(slices.Sorted(maps.Keys(kinds))).Draw(t, "property")
+	return name, kinds[name]
+}
+
+// fitValue reports whether a property may get a value of a type, and returns the values that then
+// become floats.
+func (w *world) fitValue(name string, kind Kind) (fits bool, wider map[worldValue]string) {
+	fits, wider = true, map[worldValue]string{}
+	for of, text := range w.values {
+		if of.property != name || strings.HasPrefix(text, kind.String()) {
+			continue
+		}
+		if n := int64(0); kind == FloatKind && strings.HasPrefix(text, IntegerKind.String()) {
+			_, _ = fmt.Sscanf(text, "integer %d", &n)
+			wider[of] = spellingOf(column.FloatOf(float64(n)))
+			continue
+		}
+		fits = false
+	}
+	return fits, wider
 }
 
 // spellingOf returns the kind and the text of a value.
