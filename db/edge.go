@@ -152,19 +152,19 @@ func (tx *Tx) labelEnds(x index.Edge, keys [2]Key) error {
 func (tx *Tx) labelName(number uint16) string { return tx.meta().Labels[number].Name }
 
 // checkRelabel returns ErrInput if a node with a label has edges whose relation wants that label.
-func (tx *Tx) checkRelabel(k Key, id index.ID, label string) error {
-	had := tx.batch.Label(id)
-	if had == 0 || tx.labelName(had) == label {
+func checkRelabel(s *index.Snapshot, k Key, id index.ID, label string) error {
+	had := s.Label(id)
+	if had == 0 || s.Meta.Labels[had].Name == label {
 		return nil
 	}
 	wants := func(r index.Relation) bool { return r.SourceLabel == had || r.TargetLabel == had }
-	if !slices.ContainsFunc(tx.meta().Relations, wants) {
+	if !slices.ContainsFunc(s.Meta.Relations, wants) {
 		return nil
 	}
-	for _, e := range tx.view().Graph.Touching(id) {
-		if r := tx.meta().Relations[e.Relation]; wants(r) {
+	for _, e := range s.Graph.Touching(id) {
+		if r := s.Meta.Relations[e.Relation]; wants(r) {
 			return inputf("node %v cannot get label %s: it has edges of relation %s, which joins nodes of label %s",
-				k.Literal(), label, r.Name, tx.labelName(had))
+				k.Literal(), label, r.Name, s.Meta.Labels[had].Name)
 		}
 	}
 	return nil

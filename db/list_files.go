@@ -17,20 +17,27 @@ import (
 	"kith/index"
 )
 
-// LoadNodes adds the nodes of a list, one key a line, with the labels next to the keys. The further
-// columns of a list with a header, and the further members of objects of JSON, are properties, whose
-// types are detected from the whole list; an empty field and null set none. A node that exists gets the label and the properties. LoadNodes returns
-// ErrInput for a column that cannot be a property, and for one of another type than the property has. LoadNodes commits as it goes: if it returns an error, the lines up to some
-// point have been stored, and loading them again does no harm. It returns the errors of Load.
+// LoadNodes adds all nodes of a list or, if it returns an error, none: one key a line, with the
+// labels next to the keys. The further columns of a list with a header, and the further members of
+// objects of JSON, are properties, whose types are detected from the whole list; an empty field and
+// null set none. A node that exists gets the label and the properties. Of a node that is repeated,
+// the last label and the last value of each property count. LoadNodes returns ErrInput for a column
+// that cannot be a property, and for one of another type than the property has, and the errors of
+// Load.
+//
+// A list of up to 8192 lines is a transaction. A longer list is stored as [DB.Load] stores edges:
+// the graph with the nodes is written as a new generation of blocks, in the same memory, and the
+// load is no change that can be kept.
 func (db *DB) LoadNodes(ctx context.Context, r io.Reader, o LoadNodesOptions) (*LoadReport, error) {
-	return db.loadNodes(ctx, r, o, edgelist.NewNodes)
+	return db.loadNodes(ctx, r, o, edgelist.NewNodes, (*nodeLoad).storeNodes)
 }
 
 // LoadFeatures sets the feature vectors of the nodes of a list, and adds missing nodes. It commits
-// as it goes, like LoadNodes. A vector whose length differs from the other vectors of
-// its label counts as a malformed line.
+// as it goes: if it returns an error, the lines up to some point have been stored, and loading them
+// again does no harm. A vector whose length differs from the other vectors of its label counts as a
+// malformed line. LoadFeatures returns the errors of Load.
 func (db *DB) LoadFeatures(ctx context.Context, r io.Reader, o LoadNodesOptions) (*LoadReport, error) {
-	return db.loadNodes(ctx, r, o, edgelist.NewFeatures)
+	return db.loadNodes(ctx, r, o, edgelist.NewFeatures, (*nodeLoad).storeFeatures)
 }
 
 // nodesPerCommit and numbersPerCommit bound the lines, and the numbers of their features, in one
@@ -40,7 +47,20 @@ const (
 	numbersPerCommit = 1 << 17
 )
 
-func (db *DB) loadNodes(ctx context.Context, r io.Reader, o LoadNodesOptions, open func(io.Reader, edgelist.Options) (*edgelist.Nodes, error)) (*LoadReport, error) {
+// nodeLoad loads a list of nodes or of features.
+type nodeLoad struct {
+	db     *DB
+	list   *edgelist.Nodes
+	o      *LoadNodesOptions
+	report *LoadReport
+	files  *scratch
+}
+
+// loadNodes opens a list, and stores its nodes.
+func (db *DB) loadNodes(
+	ctx context.Context, r io.Reader, o LoadNodesOptions,
+	open func(io.Reader, edgelist.Options) (*edgelist.Nodes, error), store func(*nodeLoad, context.Context) error,
+) (*LoadReport, error) {
 	if err := checkListLabels(o.Label); err != nil {
 		return nil, err
 	}
@@ -58,40 +78,48 @@ func (db *DB) loadNodes(ctx context.Context, r io.Reader, o LoadNodesOptions, op
 	if err != nil {
 		return nil, listError(err)
 	}
-	report := &LoadReport{Name: o.Name}
-	defer func() { report.Detected = *list.Detected }()
+	l := &nodeLoad{db, list, &o, &LoadReport{Name: o.Name}, files}
+	err = store(l, ctx)
+	l.report.Detected = *list.Detected
+	return l.report, err
+}
+
+// skip counts a malformed line. It returns the error that ends the load, if any.
+func (l *nodeLoad) skip(err error) error { return l.report.skip(err, l.o.MaxErrors, l.o.Malformed) }
+
+// storeFeatures stores the nodes in some commits.
+func (l *nodeLoad) storeFeatures(ctx context.Context) error {
 	var some []edgelist.Node
 	numbers := 0
-	for n, err := range list.All() {
+	for n, err := range l.list.All() {
 		if err != nil {
-			if err := report.skip(err, o.MaxErrors, o.Malformed); err != nil {
-				return report, err
+			if err := l.skip(err); err != nil {
+				return err
 			}
 			continue
 		}
-		n.Values = slices.Clone(n.Values)
 		some = append(some, n)
 		if numbers += len(n.Features); len(some) < nodesPerCommit && numbers < numbersPerCommit {
 			continue
 		}
-		if err := db.commitNodes(ctx, list.Properties, some, report, &o); err != nil {
-			return report, err
+		if err := l.commit(ctx, some); err != nil {
+			return err
 		}
 		some, numbers = some[:0], 0
 	}
-	return report, db.commitNodes(ctx, list.Properties, some, report, &o)
+	return l.commit(ctx, some)
 }
 
-// commitNodes commits nodes, and reports progress.
-func (db *DB) commitNodes(ctx context.Context, columns []edgelist.Property, some []edgelist.Node, r *LoadReport, o *LoadNodesOptions) error {
+// commit commits nodes, and reports progress.
+func (l *nodeLoad) commit(ctx context.Context, some []edgelist.Node) error {
 	var lines, made int64
-	err := db.Update(ctx, func(tx *Tx) error {
+	err := l.db.Update(ctx, func(tx *Tx) error {
 		before, _ := tx.Counts()
 		for _, n := range some {
-			err := tx.putListed(columns, n, o.Label)
+			err := tx.putListed(l.list.Properties, n, l.o.Label)
 			if err == nil {
 				lines++
-			} else if err := r.skip(err, o.MaxErrors, o.Malformed); err != nil {
+			} else if err := l.skip(err); err != nil {
 				return err
 			}
 		}
@@ -102,36 +130,46 @@ func (db *DB) commitNodes(ctx context.Context, columns []edgelist.Property, some
 	if err != nil {
 		return err
 	}
-	r.Lines += lines
-	r.Nodes += made
-	if o.Progress != nil {
-		o.Progress(r.Lines)
+	l.report.Lines += lines
+	l.report.Nodes += made
+	if l.o.Progress != nil {
+		l.o.Progress(l.report.Lines)
 	}
 	return nil
+}
+
+// listedNode returns a node of a list without its properties. label is the label of the list, or
+// "". A node with another label is a malformed line.
+func listedNode(n *edgelist.Node, label string) (Node, error) {
+	if label != "" && n.Label != "" && n.Label != label {
+		return Node{}, &edgelist.LineError{Line: n.Line, Text: n.Label, Msg: fmt.Sprintf("the label is not %q, which all nodes of the list have", label)}
+	}
+	return Node{Key: keyWithLabel(label, n.Key), Label: cmp.Or(label, n.Label), Features: n.Features}, nil
 }
 
 // putListed stores one node. label is the label of the list, or "". A node that cannot be stored is
 // a malformed line.
 func (tx *Tx) putListed(columns []edgelist.Property, n edgelist.Node, label string) error {
-	if label != "" {
-		if n.Label != "" && n.Label != label {
-			return &edgelist.LineError{Line: n.Line, Text: n.Label, Msg: fmt.Sprintf("the label is not %q, which all nodes of the list have", label)}
-		}
-		n.Label = label
+	node, err := listedNode(&n, label)
+	if err != nil {
+		return err
 	}
-	node := Node{Key: keyWithLabel(label, n.Key), Label: n.Label, Features: n.Features}
-	err := tx.Savepoint(func() error {
+	return lineError(n.Line, tx.Savepoint(func() error {
 		err := tx.PutNode(node)
 		if err == nil && len(columns) > 0 {
 			err = tx.setListed(node.Key, columns, n.Values)
 		}
 		return err
-	})
-	if errors.Is(err, ErrInput) {
-		return &edgelist.LineError{Line: n.Line, Msg: err.Error()}
-	}
-	if err != nil {
-		return fmt.Errorf("line %d: %w", n.Line, err)
+	}))
+}
+
+// lineError returns the error of a node of a list: a malformed line if the node cannot be stored.
+func lineError(line int64, err error) error {
+	switch {
+	case errors.Is(err, ErrInput):
+		return &edgelist.LineError{Line: line, Msg: err.Error()}
+	case err != nil:
+		return fmt.Errorf("line %d: %w", line, err)
 	}
 	return nil
 }
@@ -147,6 +185,174 @@ func (tx *Tx) setListed(k Key, columns []edgelist.Property, values []any) error 
 			return nodeError(k, err)
 		}
 	}
+	return nil
+}
+
+// storeNodes stores all nodes or none: in one commit if the list is short, otherwise in bulk.
+func (l *nodeLoad) storeNodes(ctx context.Context) error {
+	var first []edgelist.Node // the first nodes, until the list is known to be long
+	var bulk *bulkNodes
+	for n, err := range l.list.All() {
+		switch {
+		case err != nil:
+			err = l.skip(err)
+		case bulk != nil:
+			err = bulk.take(ctx, &n)
+		default:
+			n.Values = slices.Clone(n.Values)
+			if first = append(first, n); len(first) <= nodesPerCommit {
+				continue
+			}
+			if bulk, err = l.begin(ctx); err != nil {
+				return err
+			}
+			defer bulk.end()
+			err = bulk.takeAll(ctx, first)
+			first = nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if bulk == nil {
+		return l.commit(ctx, first)
+	}
+	return bulk.commit(ctx)
+}
+
+// bulkNodes adds the nodes of a list to a bulk load.
+type bulkNodes struct {
+	*nodeLoad
+	now   *snapshot
+	bulk  *index.Bulk
+	label struct { // of the previous node
+		name   string
+		number uint16
+	}
+	numbers []uint16 // of the properties of the columns
+	known   []bool   // which columns have one
+	values  []index.NodeValue
+}
+
+// begin begins a bulk load, which the caller must end.
+func (l *nodeLoad) begin(ctx context.Context) (*bulkNodes, error) {
+	if err := l.db.lock(ctx); err != nil {
+		return nil, err
+	}
+	now, err := l.db.pin()
+	if err != nil {
+		l.db.unlock()
+		return nil, err
+	}
+	columns := len(l.list.Properties)
+	return &bulkNodes{
+		nodeLoad: l, now: now, bulk: l.db.newBulk(now, l.files, KeepLast), numbers: make([]uint16, columns), known: make([]bool, columns),
+	}, nil
+}
+
+// end ends the load.
+func (b *bulkNodes) end() {
+	b.bulk.Close()
+	b.db.unpin(b.now)
+	b.db.unlock()
+}
+
+// takeAll takes some nodes.
+func (b *bulkNodes) takeAll(ctx context.Context, some []edgelist.Node) error {
+	for i := range some {
+		if err := b.take(ctx, &some[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take adds a node and counts it. A node that cannot be stored is a malformed line.
+func (b *bulkNodes) take(ctx context.Context, n *edgelist.Node) error {
+	if err := b.add(n); err != nil {
+		return b.skip(err)
+	}
+	b.report.Lines++
+	if b.report.Lines%checkEvery != 0 {
+		return nil
+	}
+	if b.o.Progress != nil {
+		b.o.Progress(b.report.Lines)
+	}
+	return ctx.Err()
+}
+
+func (b *bulkNodes) add(n *edgelist.Node) error {
+	node, err := listedNode(n, b.o.Label)
+	if err != nil {
+		return err
+	}
+	if err = node.Key.Valid(); err != nil {
+		err = inputError(err)
+	} else {
+		err = b.setLabel(&node)
+	}
+	if err == nil {
+		err = nodeError(node.Key, b.setValues(n.Values))
+	}
+	if err == nil {
+		if err = b.bulk.Node(node.Key, b.label.number, b.values); errors.Is(err, index.ErrFeatureLen) {
+			err = nodeError(node.Key, err)
+		}
+	}
+	return lineError(n.Line, err)
+}
+
+// setLabel sets the label of the next node.
+func (b *bulkNodes) setLabel(n *Node) (err error) {
+	if n.Label != b.label.name {
+		b.label.name = ""
+		if b.label.number, err = b.bulk.Label(n.Label); err != nil {
+			return nodeError(n.Key, err)
+		}
+		b.label.name = n.Label
+	}
+	if id, exists := b.now.ID(n.Key); exists && n.Label != "" {
+		return checkRelabel(b.now.Snapshot, n.Key, id, n.Label)
+	}
+	return nil
+}
+
+// setValues sets the values of the next node.
+func (b *bulkNodes) setValues(values []any) (err error) {
+	b.values = b.values[:0]
+	for i, x := range values {
+		if x == nil {
+			continue
+		}
+		v, name := valueOf(x), b.list.Properties[i].Name
+		if err := v.Check(); err != nil {
+			return fmt.Errorf("property %q: %w", name, err)
+		}
+		if !b.known[i] {
+			if b.numbers[i], err = b.bulk.Property(name, v.Kind()); err != nil {
+				return err
+			}
+			b.known[i] = true
+		}
+		b.values = append(b.values, index.NodeValue{Property: b.numbers[i], Value: v})
+	}
+	return nil
+}
+
+// commit writes and commits the graph with the nodes.
+func (b *bulkNodes) commit(ctx context.Context) error {
+	next, _, err := b.db.writeBulk(ctx, b.now, b.bulk)
+	if errors.Is(err, index.ErrTooLarge) {
+		err = inputError(err)
+	}
+	if err := cmp.Or(err, ctx.Err()); err != nil {
+		return err
+	}
+	if err := b.db.commitBulk(ctx, b.now, next); err != nil {
+		return err
+	}
+	b.report.Nodes = next.Meta.Live - b.now.Meta.Live
 	return nil
 }
 

@@ -22,8 +22,9 @@ import (
 // present one, and one meta record switches to it. Queries never see a half-loaded list, and an
 // interrupted load is started again and gives the same graph. The cost is a pass over the whole
 // graph, also for a short list, which an Update adds more cheaply. Data that must be sorted goes to
-// unnamed scratch files, so a kill leaves nothing behind. [DB.LoadNodes] and [DB.LoadFeatures]
-// commit as they go, because their lines mean the same whenever they are read.
+// unnamed scratch files, so a kill leaves nothing behind. [DB.LoadNodes] does the same with a list of
+// more than nodesPerCommit lines, and adds a shorter one in a transaction. [DB.LoadFeatures] commits
+// as it goes, because its lines mean the same whenever they are read.
 
 // LoadOptions says how to read a list of edges. The zero value detects format and columns from the
 // file, and stops at the first malformed line.
@@ -206,24 +207,34 @@ func (db *DB) Load(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport
 		return nil, err
 	}
 	defer db.unpin(now)
-	next, report, err := db.readEdges(ctx, r, &o, now, func(bulk *index.Bulk) (next *index.Snapshot, t index.Tally, err error) {
-		err = db.writeGeneration(ctx, now.ts, func(w index.Writer, from *index.Stored) error {
-			next, t, err = bulk.Write(ctx, w, db.generation.Add(1), from)
-			return err
-		})
-		return next, t, err
+	next, report, err := db.readEdges(ctx, r, &o, now, func(bulk *index.Bulk) (*index.Snapshot, index.Tally, error) {
+		return db.writeBulk(ctx, now, bulk)
 	})
 	if err != nil {
 		return report, err
 	}
+	return report, db.commitBulk(ctx, now, next)
+}
+
+// writeBulk writes the generation of a bulk load on top of now, and returns its version.
+func (db *DB) writeBulk(ctx context.Context, now *snapshot, bulk *index.Bulk) (next *index.Snapshot, t index.Tally, err error) {
+	err = db.writeGeneration(ctx, now.ts, func(w index.Writer, from *index.Stored) error {
+		next, t, err = bulk.Write(ctx, w, db.generation.Add(1), from)
+		return err
+	})
+	return next, t, err
+}
+
+// commitBulk commits the version that a bulk load on top of now made.
+func (db *DB) commitBulk(ctx context.Context, now *snapshot, next *index.Snapshot) error {
 	if err := db.fitsGraph(next, graphPart); err != nil {
-		return report, err
+		return err
 	}
 	if err := db.rebase(ctx, now, next); err != nil {
-		return report, err
+		return err
 	}
 	db.refreshIfDue(db.now.Load())
-	return report, nil
+	return nil
 }
 
 // measure reports what Load would do with a list, and the memory and disk space that the graph
@@ -259,6 +270,14 @@ func (*diskCount) Delete([]byte) error { return nil }
 // maxBulk is the largest number of bytes that a load takes to collect and sort edges.
 const maxBulk = 256 << 20
 
+// newBulk returns a bulk load on top of now.
+func (db *DB) newBulk(now *snapshot, files *scratch, repeats Repeats) *index.Bulk {
+	return now.Bulk(index.BulkOptions{
+		Memory:  min(db.opts.memory(workPart)/bulkFraction, maxBulk),
+		Scratch: func() (index.Scratch, error) { return files.make() }, Repeats: repeats, Time: db.opts.Now().UnixNano(),
+	})
+}
+
 // readEdges reads a list, calls write to write the graph with its edges, and returns the version
 // that write made, and a report, which is nil for invalid labels.
 func (db *DB) readEdges(
@@ -266,10 +285,7 @@ func (db *DB) readEdges(
 ) (*index.Snapshot, *LoadReport, error) {
 	files := &scratch{db: db}
 	defer files.remove()
-	memory := min(db.opts.memory(workPart)/bulkFraction, maxBulk)
-	bulk := now.Bulk(index.BulkOptions{
-		Memory: memory, Scratch: func() (index.Scratch, error) { return files.make() }, Repeats: o.Repeats, Time: db.opts.Now().UnixNano(),
-	})
+	bulk := db.newBulk(now, files, o.Repeats)
 	defer bulk.Close()
 	if err := checkListLabels(o.SourceLabel, o.TargetLabel); err != nil {
 		return nil, nil, err

@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -91,35 +92,69 @@ func TestLoadNodesNamedLikeABlank(t *testing.T) {
 	})
 }
 
-// Commits before an error stay, and a second load stores the rest.
-func TestLoadNodesInParts(t *testing.T) {
+// A list of more than one commit is stored as a whole, or not at all.
+func TestLoadNodesInBulk(t *testing.T) {
 	t.Parallel()
 	const n = 20000
 	var list strings.Builder
+	list.WriteString("node,label,size,name\n")
 	for i := range n {
 		if i == 15000 {
-			list.WriteString("15000 x y\n")
+			list.WriteString("15000,x,many,y\n")
 			continue
 		}
-		fmt.Fprintln(&list, i, "kind")
+		fmt.Fprintf(&list, "%d,%s,%d,\"n %d\"\n", i, []string{"kind", ""}[i%2], i%7, i)
 	}
+	list.WriteString("1,late,8,\n3,,,again\n")
 	g, ctx := dbtest.Open(t, inMemory), context.Background()
+	update(t, g, func(tx *db.Tx) error {
+		return errors.Join(
+			tx.PutEdge(5, 6), tx.PutNode(db.Node{Key: db.Int(5), Label: "old", Properties: map[string]any{"size": 3.5, "flag": true}}))
+	})
+	before := valued(t, g)
 	var bad []string
 	o := db.LoadNodesOptions{Malformed: func(err error) { bad = append(bad, err.Error()) }}
 	r, err := g.LoadNodes(ctx, strings.NewReader(list.String()), o)
 	wantError(t, "a malformed line", err, db.ErrLines)
-	if r.Lines != 8192 || r.Nodes != 8192 || r.Skipped != 1 || len(bad) != 1 || !strings.Contains(bad[0], "line 15001") {
+	if r.Nodes != 0 || r.Skipped != 1 || len(bad) != 1 || !strings.Contains(bad[0], "line 15002") || valued(t, g) != before {
 		t.Errorf("report %+v, told of %q", r, bad)
 	}
 	o.MaxErrors = 1
 	r, err = g.LoadNodes(ctx, strings.NewReader(list.String()), o)
 	must(t, err)
-	if r.Lines != n-1 || r.Nodes != n-1-8192 || r.Skipped != 1 {
+	if r.Lines != n-1+2 || r.Nodes != n-1-2 || r.Skipped != 1 {
 		t.Errorf("again: %+v", r)
 	}
-	// A vector whose length differs from others of its label is a malformed line.
-	o.MaxErrors = -1
-	r, err = g.LoadFeatures(ctx, strings.NewReader("1 1 2\n2 1\n3 3 4\n"), o)
+	all := valued(t, g)
+	for _, want := range []string{
+		"'0'", "15000 ",
+	} {
+		if strings.Contains(all, want) {
+			t.Errorf("there is a node %s", want)
+		}
+	}
+	for _, want := range []string{
+		"1 late name=string:n 1 size=float64:8;", "3  name=string:again size=float64:3;", "5 old flag=bool:true name=string:n 5 size=float64:5;",
+		"6 kind name=string:n 6 size=float64:6;", "19999  name=string:n 19999 size=float64:0",
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("there is no node %s", want)
+		}
+	}
+	view(t, g, func(tx *db.Tx) error {
+		if nodes, edges := tx.Counts(); nodes != n-1 || edges != 1 {
+			t.Errorf("%d nodes, %d edges", nodes, edges)
+		}
+		return nil
+	})
+	must(t, g.Check(ctx))
+}
+
+// A vector whose length differs from others of its label is a malformed line.
+func TestLoadFeaturesOfOtherLength(t *testing.T) {
+	t.Parallel()
+	g, ctx := dbtest.Open(t, inMemory), context.Background()
+	r, err := g.LoadFeatures(ctx, strings.NewReader("1 1 2\n2 1\n3 3 4\n"), db.LoadNodesOptions{MaxErrors: -1})
 	must(t, err)
 	if r.Lines != 2 || r.Skipped != 1 {
 		t.Errorf("features: %+v", r)

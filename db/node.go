@@ -116,7 +116,7 @@ func (tx *Tx) PutNode(n Node) error {
 		return inputError(err)
 	}
 	if n.Label != "" {
-		if err := tx.checkRelabel(n.Key, id, n.Label); err != nil {
+		if err := checkRelabel(tx.view(), n.Key, id, n.Label); err != nil {
 			return err
 		}
 	}
