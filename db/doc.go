@@ -94,10 +94,10 @@
 // stored value has a checksum, and damage is [ErrCorrupt] and never a wrong answer:
 // commit.go has the details, and package internal/repair what damage is found when.
 //
-// A [DB.Load] is atomic; the loads of nodes and of features commit as they go. An observation is
-// forgotten when its model has stored what it learned (Options.ObservationBytes), a decision when
-// it expires, a change when newer ones need the room (Options.ChangeBytes). Cached PageRank only
-// saves time, and a kill may lose it.
+// A [DB.Load] and a [DB.LoadNodes] are atomic; a [DB.LoadFeatures] commits as it goes. An
+// observation is forgotten when its model has stored what it learned (Options.ObservationBytes), a
+// decision when it expires, a change when newer ones need the room (Options.ChangeBytes). Cached
+// PageRank only saves time, and a kill may lose it.
 //
 // # Caveats
 //

@@ -84,8 +84,8 @@ of a file of labels with a header are properties of the nodes; --types, --node-c
 --list-separator say what its header and values do not. Tables in the
 notation of Neo4j (:START_ID, :END_ID(Film), :TYPE; :ID(Film), :LABEL) are read too: 7 of the
 space Film is the node 'Film:7', and of several labels a node gets the first. Labels and features are
-loaded before the edges and committed while they are read; loading them again changes
-nothing.`
+loaded before the edges. A list of labels is loaded completely or not at all; features are
+committed while they are read. Loading them again changes nothing.`
 
 	loadExamples = `  kith load social.kith facebook_combined.txt
   kith load wiki.kith --directed wiki-Vote.txt
