@@ -390,10 +390,7 @@ func (b *Batch) SetProperty(id ID, name string, v Value) error {
 		}
 		return nil
 	}
-	if err := b.now.Meta.CheckProperty(name, v); err != nil {
-		return err
-	}
-	number, err := b.now.Meta.property(name, v.Kind())
+	number, err := b.now.Meta.propertyFor(name, v)
 	if err == nil {
 		b.changeValue(id, number, v)
 	}

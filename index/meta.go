@@ -417,10 +417,15 @@ func (m *Meta) CheckProperty(name string, v Value) error {
 	if v.Kind() == NoValue {
 		return nil
 	}
-	if err := v.Check(); err != nil {
-		return fmt.Errorf("property %q: %w", name, err)
-	}
 	without := *m
-	_, err := without.property(name, v.Kind())
+	_, err := without.propertyFor(name, v)
 	return err
+}
+
+// propertyFor is property for a value, or returns the error of a value that cannot be stored.
+func (m *Meta) propertyFor(name string, v Value) (uint16, error) {
+	if err := v.Check(); err != nil {
+		return 0, fmt.Errorf("property %q: %w", name, err)
+	}
+	return m.property(name, v.Kind())
 }

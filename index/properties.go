@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -299,14 +300,8 @@ func (s *storedProperties) of(property uint16, id ID) Value {
 
 // raw returns a block as it is stored.
 func (s *storedProperties) raw(no int) ([]byte, error) {
-	b, ok, err := s.cache.source.Read(makeKey(prefixProperty, s.cache.generation, uint32(no)))
-	if err == nil && !ok {
-		err = fmt.Errorf("%w: it is missing", ErrCorrupt)
-	}
-	if err == nil {
-		err = block.VerifyChecksum(b).Err
-	}
-	if err != nil {
+	b, d, err := s.cache.read(prefixProperty, uint32(no))
+	if err = cmp.Or(err, d.Err); err != nil {
 		return nil, s.cache.wrong(prefixProperty, uint32(no), err)
 	}
 	return b, nil

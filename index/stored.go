@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -362,20 +363,27 @@ type blockCache struct {
 
 // decode reads a block and passes its content to decode.
 func (c *blockCache) decode(kind byte, no uint32, decode func(*block.Decoder) error) error {
-	value, ok, err := c.source.Read(makeKey(kind, c.generation, no))
-	if err == nil && !ok {
-		err = fmt.Errorf("%w: it is missing", ErrCorrupt)
-	}
-	if err == nil {
-		d := block.VerifyChecksum(value)
-		if err = d.Err; err == nil {
-			err = decode(d)
-		}
+	_, d, err := c.read(kind, no)
+	if err = cmp.Or(err, d.Err); err == nil {
+		err = decode(d)
 	}
 	if err != nil {
 		return c.wrong(kind, no, err)
 	}
 	return nil
+}
+
+// read returns a block as it is stored, and a decoder of its content, whose Err is set if the checksum
+// is wrong. The error does not say which block it is about.
+func (c *blockCache) read(kind byte, no uint32) (stored []byte, d *block.Decoder, err error) {
+	stored, ok, err := c.source.Read(makeKey(kind, c.generation, no))
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: it is missing", ErrCorrupt)
+	}
+	if err != nil {
+		return nil, new(block.Decoder), err
+	}
+	return stored, block.VerifyChecksum(stored), nil
 }
 
 // wrong says which block an error is about.
