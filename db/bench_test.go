@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"os"
@@ -109,45 +110,47 @@ func insertNear(b *testing.B, g *db.DB, random *rand.Rand, source int) {
 	})
 }
 
-// BenchmarkFilter ranks the nodes of a label that satisfy a condition on two properties, among a
-// million nodes with five properties each.
-func BenchmarkFilter(b *testing.B) {
-	ctx := context.Background()
-	g, err := db.Open(filepath.Join(b.TempDir(), "g"), &db.Options{Memory: 2 << 30, NoSync: true})
+// manyNodes returns a compacted database on the disk of n nodes, a multiple of 10,000, which write
+// writes one after the other.
+func manyNodes(b *testing.B, memory int64, n int, write func(tx *db.Tx, i int) error) *db.DB {
+	b.Helper()
+	const batch = 10_000
+	g, err := db.Open(filepath.Join(b.TempDir(), "g"), &db.Options{Memory: memory, NoSync: true})
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer g.Close()
-	const nodes, batch = 1_000_000, 10_000
-	langs := []string{"en", "de", "fr", "es", "pt"}
-	for first := 0; first < nodes; first += batch {
-		err := g.Update(ctx, func(tx *db.Tx) error {
+	b.Cleanup(func() { must(b, g.Close()) })
+	for first := 0; first < n; first += batch {
+		must(b, g.Update(context.Background(), func(tx *db.Tx) error {
 			for i := first; i < first+batch; i++ {
-				err := tx.PutNode(db.Node{Key: db.Int(int64(i)), Label: "post", Properties: map[string]any{
-					"price": float64(i*7919%10_000) / 100, "lang": langs[i*31%5], "hidden": i%9 == 0, "stock": i % 100,
-					"added": time.Unix(int64(1_700_000_000+i*61), 0),
-				}})
-				if err == nil {
-					err = tx.PutEdge(i, i*7919%nodes)
-				}
-				if err != nil {
+				if err := write(tx, i); err != nil {
 					return err
 				}
 			}
 			return nil
-		})
-		if err != nil {
-			b.Fatal(err)
-		}
+		}))
 	}
-	if err := g.Compact(ctx); err != nil {
-		b.Fatal(err)
-	}
+	must(b, g.Compact(context.Background()))
+	return g
+}
+
+// BenchmarkFilter ranks the nodes of a label that satisfy a condition on two properties, among a
+// million nodes with five properties each.
+func BenchmarkFilter(b *testing.B) {
+	const nodes = 1_000_000
+	langs := []string{"en", "de", "fr", "es", "pt"}
+	g := manyNodes(b, 2<<30, nodes, func(tx *db.Tx, i int) error {
+		err := tx.PutNode(db.Node{Key: db.Int(int64(i)), Label: "post", Properties: map[string]any{
+			"price": float64(i*7919%10_000) / 100, "lang": langs[i*31%5], "hidden": i%9 == 0, "stock": i % 100,
+			"added": time.Unix(int64(1_700_000_000+i*61), 0),
+		}})
+		return cmp.Or(err, tx.PutEdge(i, i*7919%nodes))
+	})
 	c := db.Cond{Of: "price", Op: "<", Value: 20}.And(db.Cond{Of: "lang", Op: "=", Value: "en"})
 	p := db.PredictOptions{For: 1, Among: db.Label("post").Where(c), Model: "resource_allocation", NoCache: true}
 	ask := func(b *testing.B) {
 		for b.Loop() {
-			if r, err := g.Predict(ctx, p); err != nil || len(r.Links) != 10 {
+			if r, err := g.Predict(context.Background(), p); err != nil || len(r.Links) != 10 {
 				b.Fatal(err)
 			}
 		}
@@ -159,45 +162,22 @@ func BenchmarkFilter(b *testing.B) {
 
 // BenchmarkNear finds the 100 of 250,000 vectors of 128 numbers that are nearest to a vector.
 func BenchmarkNear(b *testing.B) {
-	ctx := context.Background()
-	g, err := db.Open(filepath.Join(b.TempDir(), "g"), &db.Options{Memory: 4 << 30, NoSync: true})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer g.Close()
-	const nodes, batch, length = 250_000, 10_000, 128
 	random := rand.New(rand.NewPCG(1, 2))
 	vector := func() []float32 {
-		v := make([]float32, length)
+		v := make([]float32, 128)
 		for i := range v {
 			v[i] = float32(random.NormFloat64())
 		}
 		return v
 	}
-	for first := 0; first < nodes; first += batch {
-		err := g.Update(ctx, func(tx *db.Tx) error {
-			for i := first; i < first+batch; i++ {
-				if err := tx.PutNode(db.Node{Key: db.Int(int64(i)), Features: vector()}); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			b.Fatal(err)
-		}
-	}
-	if err := g.Compact(ctx); err != nil {
-		b.Fatal(err)
-	}
+	g := manyNodes(b, 4<<30, 250_000, func(tx *db.Tx, i int) error {
+		return tx.PutNode(db.Node{Key: db.Int(int64(i)), Features: vector()})
+	})
 	v := vector()
 	for b.Loop() {
-		err := g.View(ctx, func(tx *db.Tx) error {
-			_, err := tx.NearSeeds(ctx, v, 100, db.Cond{})
+		must(b, g.View(context.Background(), func(tx *db.Tx) error {
+			_, err := tx.NearSeeds(context.Background(), v, 100, db.Cond{})
 			return err
-		})
-		if err != nil {
-			b.Fatal(err)
-		}
+		}))
 	}
 }
