@@ -80,14 +80,14 @@ func (tx *Tx) writeEdge(src, dst any, opts []EdgeOption, isNew bool) error {
 			return err
 		}
 	}
-	if !index.ValidWeight(spec.weight) {
-		return inputf("edge %v -> %v: weight %v is not a number from 2^-40 to 2^40", keys[0].Literal(), keys[1].Literal(), spec.weight)
-	}
-	at, err := unixSeconds(spec.time)
+	name, err := spec.relation()
 	if err != nil {
 		return err
 	}
-	name, err := spec.relation()
+	if !index.ValidWeight(spec.weight) {
+		return inputf("edge %s: weight %v is not a number from 2^-40 to 2^40", edgeName(keys[0], name, keys[1]), spec.weight)
+	}
+	at, err := unixSeconds(spec.time)
 	if err != nil {
 		return err
 	}
@@ -463,12 +463,23 @@ func (tx *Tx) viaOf(p Part) (via index.Via, err error) {
 			return via, err
 		}
 		i, ok := slices.BinarySearch(via.Relations, number)
-		if !ok || !index.ValidWeight(float32(w)) {
-			return via, inputf("weight %v of relation %q: want a number from 2^-40 to 2^40 for one of the relations that the walk follows", w, name)
+		switch {
+		case !ok:
+			return via, missing(kindRelation, name, p.Relations, ErrInput, "relation %q has a weight, but the walk does not follow it", name)
+		case !index.ValidWeight(float32(w)):
+			return via, inputf("weight %v of relation %q is not a number from 2^-40 to 2^40", w, name)
 		}
 		via.Factors[i] = float32(w)
 	}
 	return via, nil
+}
+
+// edgesSeen names the edges that the transaction sees, as the subject of a message.
+func (tx *Tx) edgesSeen() string {
+	if len(tx.via.Relations) == 1 {
+		return fmt.Sprintf("relation %q", tx.meta().Relations[tx.via.Relations[0]].Name)
+	}
+	return "the graph"
 }
 
 // part returns a read-only transaction that sees a part of the edges.

@@ -149,7 +149,7 @@ func optionError(err error) error {
 // inputError marks an error of package index as ErrInput or ErrTooLarge.
 func inputError(err error) error {
 	if errors.Is(err, index.ErrTooLarge) {
-		return fmt.Errorf("%w: %w", ErrTooLarge, err)
+		return &Error{Err: ErrTooLarge, cause: err}
 	}
 	return inputf("%w", err)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"kith/db/internal/hidden"
+	"kith/db/words"
 	"kith/index"
 	"kith/model"
 )
@@ -226,7 +227,7 @@ func (r *Result) describe(m hidden.Measures) {
 func (tx *Tx) drawHidden(ctx context.Context, share float64, rng *rand.Rand) (pairs [][2]index.ID, err error) {
 	left := tx.snap.Graph.NumEdges() - tx.snap.Graph.NumLoops()
 	if left < 2 {
-		return nil, inputf("the graph has %d edges, loops left out: too few to hide some and keep some", left)
+		return nil, inputf("%s has %s, loops left out: too few to hide some and keep some", tx.edgesSeen(), words.Count(left, "edge"))
 	}
 	want := min(max(int64(share*float64(left)+0.5), 1), left-1)
 	if !tx.fitsSecond() {

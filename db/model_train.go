@@ -43,11 +43,12 @@ type TrainOptions struct {
 //
 // Train makes the model default if it is to be trained and does not exist, also if the training
 // fails. Train returns the new version. It returns ErrNoModel for another missing model, ErrInput
-// for a policy that does not learn or a graph without edges, ErrNotFound for a missing relation, ErrClosed if the database is closed
-// meanwhile, or the error of ctx. After an error the model is unchanged.
+// for a policy that does not learn and for a graph or a relation without edges, ErrNotFound for a
+// missing relation, ErrClosed if the database is closed meanwhile, or the error of ctx. After an error
+// the model is unchanged.
 func (m *Model) Train(ctx context.Context, t TrainOptions) (Training, error) {
 	db := m.db
-	if err := db.checkLearned(ctx, &t); err != nil {
+	if err := m.checkLearned(ctx, &t); err != nil {
 		return Training{}, err
 	}
 	l, err := m.clone(ctx)
@@ -112,17 +113,23 @@ func (m *Model) Train(ctx context.Context, t TrainOptions) (Training, error) {
 }
 
 // checkLearned returns ErrNotFound for a training on a relation that does not exist, and ErrInput for
-// a training from outcomes on the edges of one.
-func (db *DB) checkLearned(ctx context.Context, t *TrainOptions) error {
+// a training from outcomes on the edges of one, and for one that has no edges.
+func (m *Model) checkLearned(ctx context.Context, t *TrainOptions) error {
 	switch {
 	case t.Relation == "":
 		return nil
 	case t.Log:
 		return inputf("a training from outcomes learns no edges of relation %q: want the edges, or no relation", t.Relation)
 	}
-	return db.View(ctx, func(tx *Tx) error {
-		_, err := tx.relation(t.Relation)
-		return err
+	return m.db.View(ctx, func(tx *Tx) error {
+		number, err := tx.relation(t.Relation)
+		if err != nil {
+			return err
+		}
+		if r := tx.meta().Relations[number]; r.Edges == r.Loops {
+			return inputf("model %q: relation %q has no edges to train on", m.name, t.Relation)
+		}
+		return nil
 	})
 }
 

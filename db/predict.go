@@ -86,7 +86,7 @@ type Prediction struct {
 	ModelVersion int    `json:"model_version"`
 	Rounds       int    `json:"rounds"`          // number of outcomes that the model had observed
 	AnsweredBy   string `json:"answered_by"`     // for people: the model and its version, or what answered instead, and why
-	Remark       string `json:"remark,omitzero"` // for people: what the bounds do not cover, or that all scores are 0
+	Remark       string `json:"remark,omitzero"` // for people: what the bounds do not cover, that the relation has no edges, or that all scores are 0
 	GraphVersion uint64 `json:"graph_version"`
 	Candidates   int    `json:"candidates"` // number of candidates scored
 	Linked       int    `json:"linked"`     // number of nodes left out of a generated set because they are linked already
@@ -150,6 +150,8 @@ func (q *question) rank(tx *Tx, p *PredictOptions, scores []model.Score) *Predic
 		for i := range scores {
 			scores[i].Bound = math.Inf(1)
 		}
+	case len(scores) > 0 && q.about.named && q.about.view().Graph.NumEdges() == 0:
+		r.Remark = q.about.edgesSeen() + " has no edges: the scores say little"
 	case allZero(scores):
 		r.Remark = "all scores are 0: the order of the candidates says nothing"
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"kith/db/edgelist"
 	"kith/db/words"
 	"kith/index"
 )
@@ -23,8 +24,9 @@ import (
 // Edges have a weight and a time, and no properties.
 //
 // In Go a value is a bool, an int64, a float64, a string, a time.Time in UTC or a []string. Any
-// integer, and a float32, is accepted too. An integer becomes a float where the property is one,
-// and a string in the form of RFC 3339, or a date, a time. A time is kept to the microsecond. A
+// integer, and a float32, is accepted too. An integer becomes a float where the property is one. If
+// the property is a time, a string is one too, as for [edgelist.ParseTime], and an integer is a
+// number of seconds since 1970. A time is in the years 0 to 9999, and is kept to the microsecond. A
 // string has at most 32 KB, a list at most 1000 strings of 32 KB together; a string that a list
 // repeats is kept once.
 
@@ -103,20 +105,45 @@ func (tx *Tx) valueFor(name string, v any) (index.Value, error) {
 		return value, inputf("property %q: %s is no value, want a bool, a number, a string, a time or a list of strings", name, words.Value(v))
 	}
 	number, known := tx.meta().PropertyNumber(name)
-	if !known {
+	if !known || tx.meta().Properties[number].Nodes == 0 {
 		return value, nil
 	}
-	switch is := tx.meta().Properties[number].Kind; {
-	case is == index.FloatKind && value.Kind() == index.IntegerKind:
-		return valueOf(float64(value.Int())), nil
-	case is == index.TimeKind && value.Kind() == index.StringKind:
-		for _, form := range []string{time.RFC3339Nano, time.DateOnly} {
-			if t, err := time.Parse(form, value.Text()); err == nil {
-				return valueOf(t), nil
-			}
-		}
+	value, err := valueAs(value, tx.meta().Properties[number].Kind)
+	if err != nil {
+		return value, inputf("property %q: %w", name, err)
 	}
 	return value, nil
+}
+
+// valueAs returns the value of a kind that a value means: an integer is a float too, and a string or
+// a number of seconds is a time. It returns other values as they are, and an error for a string or a
+// number that is no time.
+func valueAs(v index.Value, kind index.Kind) (index.Value, error) {
+	switch is := v.Kind(); {
+	case kind == index.FloatKind && is == index.IntegerKind:
+		return valueOf(float64(v.Int())), nil
+	case kind == index.TimeKind && is == index.StringKind:
+		t, err := edgelist.ParseTime(v.Text())
+		return valueOf(t), err
+	case kind == index.TimeKind && is == index.IntegerKind:
+		return valueOf(time.Unix(v.Int(), 0)), edgelist.CheckTime(v.Int())
+	}
+	return v, nil
+}
+
+// Literal returns the value that v, as a text or JSON writes it, means for a property: a string in
+// the form of a time, such as 2026-11-01 or 2026-11-01T12:30:00Z, is one if the property is new. It
+// returns ErrInput for such a string that is no time, such as 2026-02-30, and for a value that
+// [Tx.SetProperties] refuses.
+func (tx *Tx) Literal(name string, v any) (any, error) {
+	if text, isText := v.(string); isText && edgelist.IsTime(text) && tx.PropertyType(name) == "" {
+		t, err := edgelist.ParseTime(text)
+		if err != nil {
+			return nil, inputf("property %q: %w", name, err)
+		}
+		v = t
+	}
+	return v, tx.CheckProperty(name, v)
 }
 
 // properties returns the values of a node; nil if it has none.
@@ -479,11 +506,15 @@ func comparedAs(c Cond, kind index.Kind, x any) (v index.Value, exact bool, err 
 		want = index.StringKind // an element
 	}
 	switch {
-	case !ok || v.Kind() == index.NoValue:
+	case !ok || v.Kind() == index.NoValue || v.Kind() == index.FloatKind && math.IsNaN(v.Float()):
 	case v.Kind() == want:
 		return v, true, nil
-	case want == index.FloatKind && v.Kind() == index.IntegerKind:
-		return valueOf(float64(v.Int())), true, nil
+	case want == index.FloatKind && v.Kind() == index.IntegerKind,
+		want == index.TimeKind && (v.Kind() == index.StringKind || v.Kind() == index.IntegerKind):
+		if v, err = valueAs(v, want); err != nil {
+			err = inputf("property %q: %w", c.Of, err)
+		}
+		return v, true, err
 	case want == index.IntegerKind && v.Kind() == index.FloatKind:
 		v, exact = integerAt(v.Float(), cmp.Or(c.Op, "=")[0] == '>')
 		return v, exact, nil

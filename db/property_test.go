@@ -111,15 +111,22 @@ func TestPropertyErrors(t *testing.T) {
 	}{
 		{"price", "cheap", `property "price" is of type float, not string`},
 		{"stock", true, `property "stock" is of type integer, not bool`},
-		{"added", "soon", `property "added" is of type time, not string`},
+		{"added", "soon", `property "added": edgelist: "soon" is not a time`},
+		{"added", "2026-02-30", `property "added": edgelist: "2026-02-30" is not a time`},
+		{"added", int64(1_700_000_000_000), "is not in the years 0 to 9999; in milliseconds since 1970 it is 1700000000"},
+		{"added", time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC), "a time that is not in the years 0 to 9999"},
+		{"new", time.Date(400_000, 1, 1, 0, 0, 0, 0, time.UTC), "a time that is not in the years 0 to 9999"},
+		{"added", 1.5, `property "added" is of type time, not float`},
 		{"price", math.NaN(), "NaN is not a finite number"},
 		{"new", math.Inf(1), "not a finite number"},
-		{"tags", make([]string, 100_000), "a list"},
+		{"tags", tags(100_000), "a list of 100000 strings; at most 1000 are accepted"},
+		{"tags", []string{"a", ""}, "a list has an empty string"},
 		{"lang", strings.Repeat("a", 40_000), "a string of 40000 bytes"},
 		{"lang", "\xff", "UTF-8"},
 		{"score", 1, `a property cannot have the name "score"`},
 		{"Not", 1, `a property cannot have the name "Not"`},
 		{"", 1, "the empty string"},
+		{strings.Repeat("p", 70_000), 1, "a name of 70000 bytes; at most 1024 are accepted"},
 		{"new", struct{}{}, "is no value"},
 		{"new", uint64(math.MaxUint64), "is no value"},
 	} {
@@ -155,6 +162,73 @@ func TestPropertyErrors(t *testing.T) {
 		return errors.Join(tx.SetProperties("p1", map[string]any{"one": nil}), tx.SetProperties("p2", map[string]any{"one": "text"}))
 	}))
 	must(t, g.Check(ctx), g.Close())
+}
+
+// tags returns a list of n different strings.
+func tags(n int) (list []string) {
+	for i := range n {
+		list = append(list, fmt.Sprint("t", i))
+	}
+	return list
+}
+
+// TestTooManyProperties verifies that the error names the property beyond the limit.
+func TestTooManyProperties(t *testing.T) {
+	t.Parallel()
+	g := open(t, place(t), nil)
+	values := map[string]any{}
+	for i := range 4100 {
+		values[fmt.Sprintf("p%04d", i)] = i
+	}
+	err := g.Update(context.Background(), func(tx *db.Tx) error { return tx.PutNode(db.Node{Key: db.Str("a"), Properties: values}) })
+	const says = `node 'a': index: too large: property "p4096" would be one more than the 4096 that a graph can have`
+	if !errors.Is(err, db.ErrTooLarge) || err.Error() != says {
+		t.Errorf("%v, want %s", err, says)
+	}
+	if s, err := g.Stats(); err != nil || s.Nodes != 0 {
+		t.Errorf("%d nodes, %v", s.Nodes, err)
+	}
+	must(t, g.Close())
+}
+
+// TestTimesOfProperties verifies that each way to give a property a time, or to compare it with one,
+// reads the same texts.
+func TestTimesOfProperties(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := open(t, place(t), nil)
+	want := time.Date(2026, 2, 3, 4, 5, 6, 250_000_000, time.UTC)
+	for i, text := range []string{"2026-02-03T04:05:06.25Z", "2026-02-03 04:05:06.25", "2026-02-03T06:05:06.25+02:00", "2026-02-03T05:05:06,25+01"} {
+		key := fmt.Sprint("n", i)
+		must(t, g.Update(ctx, func(tx *db.Tx) error {
+			v, err := tx.Literal("at", text)
+			return errors.Join(err, tx.PutNode(db.Node{Key: db.Str(key), Properties: map[string]any{"at": v}}))
+		}))
+		must(t, g.Update(ctx, func(tx *db.Tx) error { return tx.SetProperties(key, map[string]any{"at": text}) }))
+		must(t, g.View(ctx, func(tx *db.Tx) error {
+			n, err := tx.Node(key)
+			if n.Properties["at"] != want {
+				t.Errorf("%s: %v", text, n.Properties["at"])
+			}
+			match, e := tx.Select(db.Cond{Of: "at", Op: "=", Value: text})
+			if e == nil && !match(n.Key) {
+				t.Errorf("%s is not equal to itself", text)
+			}
+			return errors.Join(err, e)
+		}))
+	}
+	must(t, g.View(ctx, func(tx *db.Tx) error {
+		for text, isTime := range map[string]bool{"2026-02-03": true, "2026/02/03": false, "03.02.2026": false, "2026-02-03 is a date": false, "20260203": false} {
+			if v, err := tx.Literal("new", text); err != nil || (v != any(text)) != isTime {
+				t.Errorf("%s makes %T, %v", text, v, err)
+			}
+		}
+		if v, err := tx.Literal("new", "2026-02-30"); !errors.Is(err, db.ErrInput) {
+			t.Errorf("a date that does not exist makes %v, %v", v, err)
+		}
+		return nil
+	}))
+	must(t, g.Close())
 }
 
 // TestConditions verifies that conditions select what a plain evaluation selects.
@@ -309,6 +383,8 @@ func TestConditionErrors(t *testing.T) {
 		`a property of type list has no order`:                           {Of: "tags", Op: "<", Value: "x"},
 		`a property of type bool has no order`:                           {Of: "hidden", Op: ">=", Value: true},
 		`a label has no order`:                                           {Of: "label", Op: ">", Value: "x"},
+		`cannot be compared with NaN`:                                    {Of: "price", Op: "<", Value: math.NaN()},
+		`"2026-02-30" is not a time`:                                     {Of: "added", Op: "<", Value: "2026-02-30"},
 		`operator "~"`:                                                   {Of: "price", Op: "~", Value: 1},
 		`degree is a number, and cannot be compared`:                     {Of: "degree", Op: "=", Value: "x"},
 	} {

@@ -285,7 +285,7 @@ func TestLoadTriples(t *testing.T) {
 		{"dan,near,eve\ndan,likes,eve\n", `line 2: the direction of a relation cannot change: relation "likes" is directed; asked for are undirected edges`, db.LoadOptions{Direction: db.Undirected}},
 		{"dan eve\n", `relation "near" is undirected`, db.LoadOptions{Relation: "near", Direction: db.Directed}},
 		{"dan eve\n", "the database is directed, and so are its edges without a relation; asked for are undirected ones", db.LoadOptions{Direction: db.Undirected}},
-		{many.String(), "line 65532: index: too large: 65535 relations", db.LoadOptions{}},
+		{many.String(), "line 65532: index: too large: relation \"r65531\" would be one more than the 65535 that a graph can have", db.LoadOptions{}},
 		{"dan,likes,eve\n", "not both", db.LoadOptions{Relation: "likes"}},
 	} {
 		if c.o.Direction == 0 || c.o.Relation == "" {

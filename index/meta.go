@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"kith/index/internal/block"
 	"kith/index/internal/spill"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -124,13 +125,29 @@ func (m *Meta) addRelation(r Relation) (uint16, error) {
 
 // checkRelation returns an error if a relation with this name cannot be added to n relations.
 func checkRelation(name string, n int) error {
-	if err := Str(name).Valid(); err != nil {
-		return fmt.Errorf("relation: %w", err)
+	if err := checkName("relation", name); err != nil {
+		return err
 	}
 	if n > MaxRelations {
-		return fmt.Errorf("%w: %d relations", ErrTooLarge, MaxRelations)
+		return tooMany("relation", name, MaxRelations)
 	}
 	return nil
+}
+
+// checkName returns an error for a name that a label, a relation or a property cannot have.
+func checkName(what, name string) error {
+	if n := len(name); n > block.MaxKeyLen {
+		return fmt.Errorf("%s %.20q...: a name of %d bytes; at most %d are accepted", what, name, n, block.MaxKeyLen)
+	}
+	if err := Str(name).Valid(); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// tooMany returns the error for the name of a thing of which a graph has the most already.
+func tooMany(what, name string, most int) error {
+	return fmt.Errorf("%w: %s %q would be one more than the %d that a graph can have", ErrTooLarge, what, name, most)
 }
 
 // directions returns which relations are directed.
@@ -176,11 +193,11 @@ func (m *Meta) label(name string) (uint16, error) {
 	if label, ok := m.LabelNumber(name); ok {
 		return label, nil
 	}
-	if err := Str(name).Valid(); err != nil {
-		return 0, fmt.Errorf("label: %w", err)
+	if err := checkName("label", name); err != nil {
+		return 0, err
 	}
 	if len(m.Labels) >= maxLabels {
-		return 0, fmt.Errorf("%w: %d labels", ErrTooLarge, len(m.Labels))
+		return 0, tooMany("label", name, maxLabels-1)
 	}
 	m.Labels = append(slices.Clip(m.Labels), Label{Name: name})
 	return uint16(len(m.Labels) - 1), nil
@@ -353,7 +370,7 @@ type Property struct {
 }
 
 // ErrKind is returned for a value of a property whose values have another type.
-var ErrKind = errors.New("index: another type")
+var ErrKind = errors.New("index: value of another type")
 
 // errStop stops a pass over values.
 var errStop = errors.New("stop")
@@ -384,11 +401,11 @@ func (m *Meta) property(name string, kind Kind) (uint16, error) {
 		m.Properties[number].Kind = kind
 		return number, nil
 	}
-	if err := Str(name).Valid(); err != nil {
-		return 0, fmt.Errorf("property: %w", err)
+	if err := checkName("property", name); err != nil {
+		return 0, err
 	}
 	if len(m.Properties) >= MaxProperties {
-		return 0, fmt.Errorf("%w: %d properties", ErrTooLarge, MaxProperties)
+		return 0, tooMany("property", name, MaxProperties)
 	}
 	m.Properties = append(slices.Clip(m.Properties), Property{Name: name, Kind: kind})
 	return uint16(len(m.Properties) - 1), nil

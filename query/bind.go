@@ -146,9 +146,7 @@ func (r *run) time(v parse.Value) (t time.Time) {
 	case time.Time:
 		t = x
 	case string:
-		var n int64
-		n, err = edgelist.ParseTime(x)
-		t = time.Unix(n, 0)
+		t, err = edgelist.ParseTime(x)
 	default:
 		if f := reflect.ValueOf(x); f.CanFloat() {
 			whole, part := math.Modf(r.number(v))

@@ -60,9 +60,15 @@ func (n Vocabulary) list(ctx context.Context, statement string) (all []string) {
 func (n Vocabulary) models(ctx context.Context) []string { return n.list(ctx, "SHOW MODELS") }
 func (n Vocabulary) labels(ctx context.Context) []string { return n.list(ctx, "SHOW LABELS") }
 
-func (n Vocabulary) relations(ctx context.Context) []string { return n.list(ctx, "SHOW RELATIONS") }
+// relations and properties return only the columns that take no reading of all edges or values.
 
-func (n Vocabulary) properties(ctx context.Context) []string { return n.list(ctx, "SHOW PROPERTIES") }
+func (n Vocabulary) relations(ctx context.Context) []string {
+	return n.list(ctx, "SHOW RELATIONS RETURN relation")
+}
+
+func (n Vocabulary) properties(ctx context.Context) []string {
+	return n.list(ctx, "SHOW PROPERTIES RETURN property")
+}
 
 // Keys returns the keys of nodes whose spelling in statements begins with a text, at most as many
 // as most.
@@ -191,7 +197,7 @@ func (n Vocabulary) matching(ctx context.Context, expected, before, word string)
 		return n.relations(ctx)
 	case expected == parse.AProperty:
 		return n.properties(ctx)
-	case expected == parse.AColumn:
+	case expected == parse.AColumn && !strings.HasPrefix(strings.ToUpper(strings.TrimSpace(before)), "SHOW"):
 		return append(wordsOf(expected, before, nil), n.properties(ctx)...)
 	case expected == parse.AFile && n.Files != nil && strings.HasPrefix(word, "'"):
 		return inQuotes(n.Files(strings.ReplaceAll(word[1:], "''", "'")))

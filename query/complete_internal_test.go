@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -83,7 +84,9 @@ func TestNames(t *testing.T) {
 				return err
 			}
 		}
-		return tx.PutNode(db.Node{Key: db.Str("o'neill")})
+		return errors.Join(
+			tx.PutNode(db.Node{Key: db.Str("o'neill"), Properties: map[string]any{"price": 1, "my tag": "a"}}), tx.PutEdge("o'neill", 7, db.Via("likes")),
+		)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +94,12 @@ func TestNames(t *testing.T) {
 	if err := g.Model("m").Create(t.Context(), db.ModelSpec{}); err != nil {
 		t.Fatal(err)
 	}
-	n := Vocabulary{Run: func(ctx context.Context, statement string) (*Rows, error) { return Run(ctx, g, statement) }}
+	n := Vocabulary{Run: func(ctx context.Context, statement string) (*Rows, error) {
+		if show, _, names := strings.Cut(statement, " RETURN "); !names && (show == "SHOW PROPERTIES" || show == "SHOW RELATIONS") {
+			t.Errorf("%s reads all values or edges for the names", statement)
+		}
+		return Run(ctx, g, statement)
+	}}
 	found := func(ctx context.Context, text string, most int) (all []db.Key, err error) {
 		err = g.View(ctx, func(tx *db.Tx) (err error) {
 			all, err = KeysBeginning(ctx, tx, text, most)
@@ -115,6 +123,8 @@ func checkNames(t *testing.T, n Vocabulary) {
 	for what, c := range map[string]struct{ got, want []string }{
 		"models":           {n.models(ctx), []string{"m"}},
 		"labels":           {n.labels(ctx), []string{`"my item"`}},
+		"relations":        {n.relations(ctx), []string{"likes"}},
+		"properties":       {n.properties(ctx), []string{`"my tag"`, "price"}},
 		"nodes with 19":    {n.nodes(ctx, "19")[:3], []string{"19", "190", "191"}},
 		"nodes with 'o":    {n.nodes(ctx, "'o"), []string{"'o''neill'"}},
 		"nodes with 'nope": {n.nodes(ctx, "'nope"), nil},

@@ -30,13 +30,13 @@ func (r *run) explain(s *parse.Statement) {
 // times.
 func (r *run) explainPredict(e *parse.Statement) {
 	s := e.Explained()
-	r.linkTable(s) // checks the clauses
+	t := r.linkTable(s)
 	r.assuming(parse.Assuming.All(s), func() {
 		if isBatch(s) {
-			r.explainEach(e, s, r.rows)
+			r.explainEach(e, s, t, r.rows)
 			return
 		}
-		r.predictions(s, parse.For.All(s), func(q db.PredictOptions) {
+		r.predictions(s, parse.For.All(s), t.where, func(q db.PredictOptions) {
 			var plan []db.Step
 			var err error
 			if e.Form == "PROFILE" {
@@ -45,18 +45,17 @@ func (r *run) explainPredict(e *parse.Statement) {
 				plan, err = r.tx.Explain(r.ctx, q)
 			}
 			r.fail(err)
-			r.addSteps(r.withFilter(plan, s))
+			r.addSteps(t.where.step(plan))
 		})
 	})
 }
 
-// withFilter returns a plan with the step of the conditions on the answer.
-func (r *run) withFilter(plan []db.Step, s *parse.Statement) []db.Step {
-	_, rest := r.split(parse.Where.Of(s), linkColumns())
-	if rest == nil {
+// step returns a plan with the step of the conditions on the answer.
+func (f filter) step(plan []db.Step) []db.Step {
+	if f.answer == nil {
 		return plan
 	}
-	return append(plan, db.Step{Name: "filter", Detail: "the ranked links, in order, until there are enough: WHERE " + rest.String()})
+	return append(plan, db.Step{Name: "filter", Detail: "the ranked links, in order, until there are enough: WHERE " + f.answer.String()})
 }
 
 // addSteps adds the steps of a plan.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"kith/db"
 	"kith/query/internal/parse"
@@ -31,11 +32,7 @@ func graphActions() []action {
 		},
 		{
 			name: "SHOW RELATIONS", access: reads | joins, run: viewing((*run).showRelations),
-			columns: []column{
-				{name: "relation"}, {name: "edges"}, {name: "loops"}, {name: "directed"}, {name: "exclude"},
-				{"sources", "nodes with an edge that leaves"}, {"source_labels", "their labels"},
-				{"targets", "nodes with an edge that arrives"}, {"target_labels", "their labels"},
-			},
+			columns: columnsOf(relationFields),
 		},
 		{name: "DESCRIBE NODE", access: reads | joins, columns: named("name", "value"), run: viewing((*run).describeNode)},
 		{
@@ -162,18 +159,50 @@ func relationOptions(n *db.Relation) []option {
 	}
 }
 
-func (r *run) showRelations(*parse.Statement) {
+// relationRow is a relation, which a row of SHOW RELATIONS is about.
+type relationRow struct {
+	*db.Relation
+	sides func() *[2]db.Side // reads all edges
+}
+
+// relationFields are the columns of SHOW RELATIONS.
+var relationFields = []field[*relationRow]{
+	{column{name: "relation"}, aText, func(n *relationRow) any { return orNil(n.Name) }},
+	{column{name: "edges"}, aNumeric, func(n *relationRow) any { return n.Edges }},
+	{column{name: "loops"}, aNumeric, func(n *relationRow) any { return n.Loops }},
+	{column{name: "directed"}, aFlag, func(n *relationRow) any { return n.Directed }},
+	{column{name: "exclude"}, aFlag, func(n *relationRow) any { return n.Exclude }},
+	{
+		column{"sources", "nodes with an edge that leaves"}, aNumeric,
+		func(n *relationRow) any { return n.sides()[0].Nodes },
+	},
+	{
+		column{"source_labels", "their labels"}, aText,
+		func(n *relationRow) any { return sideLabels(&n.sides()[0], n.SourceLabel) },
+	},
+	{
+		column{"targets", "nodes with an edge that arrives"}, aNumeric,
+		func(n *relationRow) any { return n.sides()[1].Nodes },
+	},
+	{
+		column{"target_labels", "their labels"}, aText,
+		func(n *relationRow) any { return sideLabels(&n.sides()[1], n.TargetLabel) },
+	},
+}
+
+func (r *run) showRelations(s *parse.Statement) {
+	t := newTable(r, relationFields, len(relationFields), nil, parse.Return.All(s))
+	r.rows.Columns = columnNames(columnsOf(t.shown))
 	all, err := r.tx.Relations()
 	r.fail(err)
-	sides, err := r.tx.Sides(r.ctx)
-	if r.fail(err) {
-		return
-	}
+	sides := sync.OnceValue(func() [][2]db.Side {
+		found, err := r.tx.Sides(r.ctx)
+		r.fail(err)
+		return append(found, make([][2]db.Side, len(all)-len(found))...) // none after an error
+	})
 	for i, n := range all {
 		if n.Name != "" || len(all) == 1 || n.Edges > 0 {
-			from, to := &sides[i][0], &sides[i][1]
-			r.rows.add(orNil(n.Name), n.Edges, n.Loops, n.Directed, n.Exclude,
-				from.Nodes, sideLabels(from, n.SourceLabel), to.Nodes, sideLabels(to, n.TargetLabel))
+			t.add(r.rows, &relationRow{&n, func() *[2]db.Side { return &sides()[i] }})
 		}
 	}
 }
@@ -202,13 +231,13 @@ var nodeFields = []field[*db.Node]{
 }
 
 func (r *run) nodeList(s *parse.Statement) {
-	nodes, rest := r.split(parse.Where.Of(s), columnNames(columnsOf(nodeFields)))
+	filter := r.split(parse.Where.Of(s), columnNames(columnsOf(nodeFields)))
 	fields := append(slices.Clone(nodeFields), propertyFields(r, func(n *db.Node) *db.Node { return n })...)
-	t, top := newTable(r, fields, len(nodeFields), rest, parse.Return.All(s)), r.top(parse.Top.Of(s), -1)
+	t, top := newTable(r, fields, len(nodeFields), filter.answer, parse.Return.All(s)), r.top(parse.Top.Of(s), -1)
 	r.rows.Columns = columnNames(columnsOf(t.shown))
 	var where db.Cond
-	if nodes != nil {
-		where = *nodes
+	if filter.nodes != nil {
+		where = *filter.nodes
 	}
 	label := r.label(parse.Label.Of(s))
 	if r.err != nil {

@@ -133,7 +133,7 @@ func weightsOption(to *map[string]float64) option {
 			if _, twice := (*to)[name]; twice {
 				r.refuse(p, "relation %v is given twice", Name(name))
 			}
-			(*to)[name] = r.number(p.Value)
+			(*to)[name] = r.weight(p.Value)
 		}
 	}}
 }

@@ -86,11 +86,17 @@ var linkFields = []field[*linkRow]{
 	{column{"degree", "of the target"}, aNumeric, func(l *linkRow) any { return l.target().Degree }},
 }
 
+// linkTable is the table of a PREDICT LINKS.
+type linkTable struct {
+	*table[*linkRow]
+	where filter
+}
+
 // linkTable returns the table of a PREDICT LINKS.
-func (r *run) linkTable(s *parse.Statement) *table[*linkRow] {
+func (r *run) linkTable(s *parse.Statement) linkTable {
 	fields := append(slices.Clone(linkFields), propertyFields(r, (*linkRow).target)...)
-	_, rest := r.split(parse.Where.Of(s), linkColumns())
-	return newTable(r, fields, shownOfLinks, rest, parse.Return.All(s))
+	where := r.split(parse.Where.Of(s), linkColumns())
+	return linkTable{newTable(r, fields, shownOfLinks, where.answer, parse.Return.All(s)), where}
 }
 
 // linkColumns returns the names of the columns of PREDICT LINKS, apart from properties.
@@ -104,7 +110,7 @@ func (r *run) predict(s *parse.Statement) {
 			r.predictEach(s, t, top)
 			return
 		}
-		r.predictions(s, parse.For.All(s), func(p db.PredictOptions) {
+		r.predictions(s, parse.For.All(s), t.where, func(p db.PredictOptions) {
 			if r.overLimit() {
 				return
 			}
@@ -112,7 +118,7 @@ func (r *run) predict(s *parse.Statement) {
 			if r.fail(err) || r.checkMemory(min(len(ranking.Links), top)) {
 				return
 			}
-			r.addLinks(t, ranking, top)
+			r.addLinks(t.table, ranking, top)
 			r.rows.remark(ranking)
 		})
 	})
@@ -152,9 +158,9 @@ func NewLinkFilter(ctx context.Context, tx *db.Tx, condition string) (f LinkFilt
 		return f, err
 	}
 	r := run{session: &Session{}, ctx: ctx, tx: tx}
-	nodes, rest := r.split(c, linkColumns())
-	if f.Nodes = nodes; rest != nil {
-		keep := compile(&r, linkFields, rest)
+	where := r.split(c, linkColumns())
+	if f.Nodes = where.nodes; where.answer != nil {
+		keep := compile(&r, linkFields, where.answer)
 		f.Keep = func(ranking *db.Prediction, l *db.Link) bool {
 			return keep(&linkRow{Link: l, tx: tx, ranking: ranking})
 		}
@@ -201,8 +207,8 @@ func (rows *Rows) noteOnce(text string) {
 
 // predictions calls f with a prediction for each source of a PREDICT or WHY, until there is an
 // error.
-func (r *run) predictions(s *parse.Statement, sources []parse.Node, f func(db.PredictOptions)) {
-	p := r.prediction(s)
+func (r *run) predictions(s *parse.Statement, sources []parse.Node, where filter, f func(db.PredictOptions)) {
+	p := r.prediction(s, where)
 	for _, source := range r.sources(sources) {
 		if r.fail(r.ctx.Err()) {
 			return
@@ -213,22 +219,15 @@ func (r *run) predictions(s *parse.Statement, sources []parse.Node, f func(db.Pr
 	}
 }
 
-// prediction returns what a PREDICT or WHY asks about each source.
-func (r *run) prediction(s *parse.Statement) db.PredictOptions {
+// prediction returns what a PREDICT or WHY asks about each source. where is its WHERE clause.
+func (r *run) prediction(s *parse.Statement, where filter) db.PredictOptions {
 	p := db.PredictOptions{Model: r.model(r.using(s)), Version: r.version(parse.Version.Of(s))}
 	p.Top, p.At = r.top(parse.Top.Of(s), 0), r.time(parse.At.Of(s))
-	columns := linkColumns()
-	if s.Form == "WHY" {
-		columns = nil // its condition is about candidates
-	}
-	nodes, rest := r.split(parse.Where.Of(s), columns)
-	if rest != nil {
+	if where.answer != nil {
 		p.Top = -1 // it filters the ranked links, so all of them are ranked
 	}
 	r.setOptions(parse.With.All(s), predictOptions(&p))
-	if p.Among = r.candidates(parse.Among.Of(s)); nodes != nil {
-		p.Among = p.Among.Where(*nodes)
-	}
+	p.Among = where.of(r.candidates(parse.Among.Of(s)))
 	p.Relation, p.Inverse = r.askedRelation(s)
 	return p
 }

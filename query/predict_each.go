@@ -20,13 +20,13 @@ func isBatch(s *parse.Statement) bool {
 
 // predictEach predicts the links of many nodes. It adds the first top links of each, or the best of
 // all.
-func (r *run) predictEach(s *parse.Statement, t *table[*linkRow], top int) {
+func (r *run) predictEach(s *parse.Statement, t linkTable, top int) {
 	add, done, without := r.addLinks, int64(0), 0
 	best := &bestLinks{run: r, top: top, directed: r.directed(s)}
 	if !parse.Each.Given(s) {
 		add = best.add
 	}
-	questions, total := r.batch(s)
+	questions, total := r.batch(s, t.where)
 	if r.err != nil {
 		return
 	}
@@ -34,7 +34,7 @@ func (r *run) predictEach(s *parse.Statement, t *table[*linkRow], top int) {
 		if r.failAt(parse.For.In(s), err) || r.overLimit() || r.checkMemory(min(len(ranking.Links), top)+len(best.rows)) {
 			return
 		}
-		add(t, ranking, top)
+		add(t.table, ranking, top)
 		if len(ranking.Links) == 0 {
 			without++
 		}
@@ -63,8 +63,8 @@ func (r *run) directed(s *parse.Statement) bool {
 }
 
 // batch returns a question about each source of a statement that isBatch, and their number.
-func (r *run) batch(s *parse.Statement) (questions iter.Seq[db.PredictOptions], total int64) {
-	p := r.prediction(s)
+func (r *run) batch(s *parse.Statement, where filter) (questions iter.Seq[db.PredictOptions], total int64) {
+	p := r.prediction(s, where)
 	label := r.label(parse.Label.Of(s))
 	keys, err := r.tx.Keys(label, 0)
 	if r.failAt(parse.Label.In(s), err) {
@@ -151,8 +151,8 @@ func (b *bestLinks) finish() {
 
 // explainEach adds the steps of a statement that isBatch. EXPLAIN shows the plan of the first
 // source, PROFILE the time of all.
-func (r *run) explainEach(e, s *parse.Statement, plan *Rows) {
-	questions, total := r.batch(s)
+func (r *run) explainEach(e, s *parse.Statement, t linkTable, plan *Rows) {
+	questions, total := r.batch(s, t.where)
 	if r.err != nil {
 		return
 	}
@@ -167,7 +167,7 @@ func (r *run) explainEach(e, s *parse.Statement, plan *Rows) {
 	if e.Form == "PROFILE" {
 		began, answer := time.Now(), &Rows{}
 		r.rows = answer
-		r.predictEach(s, r.linkTable(s), r.top(parse.Top.Of(s), defaultTop))
+		r.predictEach(s, t, r.top(parse.Top.Of(s), defaultTop))
 		r.rows = plan
 		steps[0].Took = milliseconds(time.Since(began))
 		steps[1].Detail += ": " + words.Count(len(answer.Rows), "row")
@@ -176,7 +176,7 @@ func (r *run) explainEach(e, s *parse.Statement, plan *Rows) {
 			q.NoCache = true
 			first, err := r.tx.Explain(r.ctx, q)
 			r.failAt(parse.For.In(s), err)
-			steps = append(append(steps[:1], r.withFilter(first, s)...), links)
+			steps = append(append(steps[:1], t.where.step(first)...), links)
 			break
 		}
 	}

@@ -3,6 +3,7 @@ package query
 import (
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"kith/db"
@@ -15,10 +16,7 @@ func propertyActions() []action {
 		{name: "UPDATE NODE", access: joins | edits, columns: named("node", "properties"), run: updating((*run).updateNode)},
 		{
 			name: "SHOW PROPERTIES", access: reads | joins, run: viewing((*run).showProperties),
-			columns: []column{
-				{name: "property"}, {"type", "bool, integer, float, string, time or list"}, {"nodes", "that have a value"},
-				{"labels", "of these nodes"}, {"distinct", "number of different values, at most 65536"}, {name: "smallest"}, {name: "largest"},
-			},
+			columns: columnsOf(propertyColumns),
 		},
 	}
 }
@@ -48,65 +46,64 @@ func (r *run) assignments(s *parse.Statement) map[string]any {
 			r.refuse(a, "property %v is set twice", a.Name)
 		}
 		values[name] = r.assigned(a)
-		r.failAt(a, r.tx.CheckProperty(name, values[name]))
 	}
 	return values
 }
 
 // assigned returns the value of an assignment.
-func (r *run) assigned(a parse.Assignment) any {
-	switch v := a.Value.(type) {
-	case nil:
+func (r *run) assigned(a parse.Assignment) (value any) {
+	if a.Value == nil {
 		list := make([]string, len(a.List))
 		for i, s := range a.List {
 			list[i] = r.text(s)
 		}
-		return list
-	case parse.Name:
-		if v.Value == "null" {
-			return nil
-		}
-		return v.Value == "true"
-	case parse.String:
-		is := r.tx.PropertyType(a.Name.Value)
-		if is == "time" || is == "" && isDate(v.Value) {
-			return r.moment(v)
-		}
+		value = list
+	} else if word, isWord := a.Value.(parse.Name); !isWord {
+		value = r.value(a.Value)
+	} else if word.Value != "null" {
+		value = word.Value == "true"
 	}
-	return r.value(a.Value)
+	value, err := r.tx.Literal(a.Name.Value, value)
+	r.failAt(a, err)
+	return value
 }
 
-// isDate reports whether a text begins with a date, which makes a new property a time.
-func isDate(text string) bool {
-	date, clock := text, ""
-	if i := strings.IndexAny(text, "T "); i >= 0 {
-		date, clock = text[:i], text[i+1:]
-	}
-	_, err := time.Parse(time.DateOnly, date)
-	return err == nil && (clock == "" || len(clock) >= 5 && clock[2] == ':')
+// propertyRow is a property, which a row of SHOW PROPERTIES is about.
+type propertyRow struct {
+	name, holds string
+	described   func() *db.Property // reads all values
 }
 
-// moment returns the time that a value gives, with its fraction of a second.
-func (r *run) moment(v parse.Value) time.Time {
-	if text, isText := r.value(v).(string); isText {
-		if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
-			return t
-		}
-	}
-	return r.time(v)
+// propertyColumns are the columns of SHOW PROPERTIES.
+var propertyColumns = []field[*propertyRow]{
+	{column{name: "property"}, aText, func(p *propertyRow) any { return p.name }},
+	{column{"type", "bool, integer, float, string, time or list"}, aText, func(p *propertyRow) any { return p.holds }},
+	{column{"nodes", "that have a value"}, aNumeric, func(p *propertyRow) any { return p.described().Nodes }},
+	{
+		column{"labels", "of these nodes"}, aText,
+		func(p *propertyRow) any {
+			return strings.Join(slices.DeleteFunc(slices.Clone(p.described().Labels), func(l string) bool { return l == "" }), ", ")
+		},
+	},
+	{
+		column{"distinct", "number of different values, at most 65536"}, aNumeric,
+		func(p *propertyRow) any { return int64(p.described().Distinct) },
+	},
+	{column{name: "smallest"}, aText, func(p *propertyRow) any { return cellOf(p.described().Smallest) }},
+	{column{name: "largest"}, aText, func(p *propertyRow) any { return cellOf(p.described().Largest) }},
 }
 
-func (r *run) showProperties(*parse.Statement) {
-	all, err := r.tx.Properties(r.ctx)
-	r.fail(err)
-	for _, p := range all {
-		var labels []string
-		for _, l := range p.Labels {
-			if l != "" {
-				labels = append(labels, l)
-			}
-		}
-		r.rows.add(p.Name, p.Type, p.Nodes, strings.Join(labels, ", "), int64(p.Distinct), cellOf(p.Smallest), cellOf(p.Largest))
+func (r *run) showProperties(s *parse.Statement) {
+	t := newTable(r, propertyColumns, len(propertyColumns), nil, parse.Return.All(s))
+	r.rows.Columns = columnNames(columnsOf(t.shown))
+	names := r.tx.PropertyNames()
+	all := sync.OnceValue(func() []db.Property {
+		found, err := r.tx.Properties(r.ctx)
+		r.fail(err)
+		return append(found, make([]db.Property, len(names)-len(found))...) // none after an error
+	})
+	for i, name := range names {
+		t.add(r.rows, &propertyRow{name, r.tx.PropertyType(name), func() *db.Property { return &all()[i] }})
 	}
 }
 
@@ -137,12 +134,25 @@ func propertyFields[R any](r *run, node func(R) *db.Node) (all []field[R]) {
 // ofNodes are the columns other than properties that a condition on candidates may name.
 var ofNodes = []string{"node", "label", "degree", "edges"}
 
-// split splits a condition into the part that is about nodes alone, which decides what is a
-// candidate, and the rest, which is about columns of the answer. Either may be nil. Both must be joined
-// by AND.
-func (r *run) split(c parse.Condition, columns []string) (nodes *db.Cond, rest parse.Condition) {
+// filter is a condition in two parts, which both must hold.
+type filter struct {
+	nodes  *db.Cond        // the part about nodes alone, which decides what is a candidate; nil: none
+	answer parse.Condition // the part about columns of the answer; nil: none
+}
+
+// of returns the candidates that satisfy the part about nodes.
+func (f filter) of(among db.Candidates) db.Candidates {
+	if f.nodes == nil {
+		return among
+	}
+	return among.Where(*f.nodes)
+}
+
+// split splits a condition, which may be nil, into its part about nodes and its part about columns
+// of the answer. Both must be joined by AND.
+func (r *run) split(c parse.Condition, columns []string) (f filter) {
 	if c == nil {
-		return nil, nil
+		return f
 	}
 	var others []parse.Condition
 	for _, term := range conjuncts(c) {
@@ -154,19 +164,20 @@ func (r *run) split(c parse.Condition, columns []string) (nodes *db.Cond, rest p
 			others = append(others, term)
 		default:
 			cond := r.cond(term, columns)
-			if nodes != nil {
-				cond = nodes.And(cond)
+			if f.nodes != nil {
+				cond = f.nodes.And(cond)
 			}
-			nodes = &cond
+			f.nodes = &cond
 		}
 	}
 	switch len(others) {
 	case 0:
-		return nodes, nil
 	case 1:
-		return nodes, others[0]
+		f.answer = others[0]
+	default:
+		f.answer = &parse.Logic{Pos: c.Position(), Terms: others}
 	}
-	return nodes, &parse.Logic{Pos: c.Position(), Terms: others}
+	return f
 }
 
 // conjuncts returns the conditions that all must hold for c to hold.
@@ -197,10 +208,7 @@ func (r *run) about(c parse.Condition, columns []string) (nodes, answer bool) {
 
 // where returns the candidates of a statement whose WHERE clause is about nodes alone.
 func (r *run) where(s *parse.Statement, among db.Candidates) db.Candidates {
-	if nodes, _ := r.split(parse.Where.Of(s), nil); nodes != nil {
-		return among.Where(*nodes)
-	}
-	return among
+	return r.split(parse.Where.Of(s), nil).of(among)
 }
 
 // cond returns the condition of the database for a condition on nodes, in a statement whose answer has
@@ -245,6 +253,10 @@ func (r *run) compared(c *parse.Comparison, columns []string) db.Cond {
 		cond.Op = "="
 	case parse.IsNot:
 		cond.Op = "<>"
+	case parse.True:
+		if cond.Op, cond.Value = "=", true; is != "bool" {
+			r.refuse(c, "%v is not true or false: compare it with a value, as in %v = ...", c.Column, c.Column)
+		}
 	case parse.In:
 		list := []any{}
 		for _, v := range r.spread(c.Values) {
@@ -276,7 +288,7 @@ func (r *run) operand(is string, v parse.Value) any {
 	x := r.value(v)
 	switch n, isName := v.(parse.Name); {
 	case is == "time":
-		return r.moment(v)
+		return r.time(v)
 	case is == "bool" && isName && slices.Contains([]string{"true", "false", "on", "off"}, strings.ToLower(n.Value)):
 		return slices.Contains([]string{"true", "on"}, strings.ToLower(n.Value))
 	}

@@ -90,7 +90,7 @@ func TestRelationMistakes(t *testing.T) {
 		{"PREDICT LINKS likes FOR 'ann' AMONG NEIGHBORS VIA likes WITHIN '0s'", "not a duration above 0"},
 		{"PREDICT LINKS likes FOR 'ann' AMONG NEIGHBORS VIA likes WITHIN 'often'", "not a duration"},
 		{"PREDICT LINKS likes FOR 'ann' AMONG PPR(3) WITHIN '7d'", "found WITHIN"},
-		{"RANK NODES FOR 'ann' WITH (relation_weights = (likes = -1))", "weight -1 of relation"},
+		{"RANK NODES FOR 'ann' WITH (relation_weights = (likes = -1))", "1:56: weight -1 is not a number"},
 		{"RANK NODES FOR 'ann' WITH (relation_weights = (likes = 'a'))", "found 'a'"},
 	} {
 		before, err := s.DB.Stats()

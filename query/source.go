@@ -87,7 +87,7 @@ func (r *run) ofNear(n *parse.NearSet) (c db.Cond) {
 		}
 		c = db.Cond{Of: "label", Op: "=", Value: n.Label.Value}
 	}
-	if nodes, _ := r.split(n.Where, nil); nodes != nil {
+	if nodes := r.split(n.Where, nil).nodes; nodes != nil {
 		c = c.And(*nodes)
 	}
 	return c

@@ -191,7 +191,13 @@ func compileComparison[R any](r *run, f field[R], c *parse.Comparison) func(R) b
 		return func(about R) bool { return (f.value(about) == nil) == (c.Operator == parse.Is) }
 	}
 	list := c.Values
-	if c.Operator == parse.In {
+	switch c.Operator {
+	case parse.True:
+		if f.holds != aFlag {
+			r.refuse(c, "column %v is not true or false: compare it with a value, as in %v = ...", c.Column, c.Column)
+		}
+		return func(about R) bool { return f.value(about) == true }
+	case parse.In:
 		list = r.spread(list)
 	}
 	var value any // the last value, which is the only one unless the operator is IN

@@ -155,7 +155,7 @@ func (r *run) why(s *parse.Statement) {
 	paths := int(r.integer(parse.Paths.Of(s), 1, defaultPaths))
 	r.assuming(parse.Assuming.All(s), func() {
 		target := r.target(s)
-		r.predictions(s, parse.Why.All(s), func(p db.PredictOptions) {
+		r.predictions(s, parse.Why.All(s), r.split(parse.Where.Of(s), nil), func(p db.PredictOptions) {
 			reasons, err := r.tx.Why(r.ctx, p, target, paths)
 			if r.fail(err) {
 				return

@@ -311,7 +311,7 @@ func (t *nodeText) read(n *Node, line []byte, fields [][]byte) error {
 		case len(fields[r.at]) > 0:
 			var ok bool
 			if t.found[i], ok = r.read(fields[r.at]); !ok {
-				return t.bad(line, "%s", r.fault(fields[r.at]))
+				return r.help(t.bad(line, "%s", r.fault(fields[r.at])))
 			}
 		case r.Type == StringType && r.said && quotedEmpty(fields[r.at]):
 			t.found[i] = ""

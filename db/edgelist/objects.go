@@ -398,7 +398,7 @@ func (t *objectNodes) parse(line []byte, values map[string]json.RawMessage, n *N
 	for i := range t.values {
 		r := &t.values[i]
 		if t.found[i], ok = r.member(values[r.Column]); !ok {
-			return t.bad(line, "%s", r.fault(values[r.Column]))
+			return r.help(t.bad(line, "%s", r.fault(values[r.Column])))
 		}
 	}
 	return nil
@@ -431,7 +431,7 @@ func MemberName(name string, t PropertyType, texts iter.Seq[string]) string {
 	if !typed && t == StringType {
 		typed = true
 		for text := range texts {
-			if _, isTime := parseInstant([]byte(text)); text != "" && !isTime {
+			if text != "" && !IsTime(text) {
 				typed = false
 				break
 			}

@@ -345,6 +345,7 @@ func (o *Options) knownType(p *Property) error {
 // settle sets what was detected: the type of the values, and the separator of lists.
 func (r *valueReader) settle(d *detector) {
 	if r.Type == AnyType {
+		r.detected = true
 		if r.Type = d.kind; d.kind == AnyType {
 			r.Type = StringType // it has no values
 		}

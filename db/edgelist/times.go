@@ -272,13 +272,34 @@ func (f TimeFormat) wrongTime(field []byte) (msg string, help TimeFormat) {
 }
 
 // ParseTime parses a date or a time in one of the text formats of lists, such as 2006-01-02 or
-// 2006-01-02T15:04:05+02:00, and returns seconds since 1970.
-func ParseTime(text string) (int64, error) {
+// 2006-01-02T15:04:05.25+02:00.
+func ParseTime(text string) (time.Time, error) {
 	at, form := civilOf([]byte(text))
 	if form == AnyTime {
-		return 0, fmt.Errorf("edgelist: %q is not a time (accepted: a date such as 2006-01-02, a time such as 2006-01-02 15:04:05 in UTC or 2006-01-02T15:04:05+02:00)", text)
+		return time.Time{}, fmt.Errorf("edgelist: %q is not a time (accepted: a date such as 2006-01-02, a time such as 2006-01-02 15:04:05 in UTC or 2006-01-02T15:04:05+02:00)", text)
 	}
-	return at.unix(), nil
+	return at.time(), nil
+}
+
+// IsTime reports whether a text has the form of a time of ISO 8601, so that it makes a property
+// without a type one of times: a date with hyphens, alone or before a time of day. The date need not
+// exist, so that 2026-02-30 is refused and not kept as a string.
+func IsTime(text string) bool { return isTime([]byte(text)) }
+
+func isTime(field []byte) bool {
+	if len(field) < len(time.DateOnly) || !isDigit(field[0]) {
+		return false
+	}
+	for i, c := range field[:len(time.DateOnly)] {
+		if hyphen := i == 4 || i == 7; hyphen != (c == '-') || !hyphen && !isDigit(c) {
+			return false
+		}
+	}
+	if field = field[len(time.DateOnly):]; len(field) == 0 {
+		return true
+	}
+	clock := len(field) >= len("T15:04") && (field[0] == 'T' || field[0] == ' ') && isDigit(field[1]) && field[3] == ':'
+	return clock && len(bytes.Trim(field[1:], "0123456789:.,+-Z ")) == 0
 }
 
 // CheckTime returns an error for a time in seconds since 1970 that is not in the years 0 to 9999.
@@ -298,13 +319,17 @@ func CheckTime(seconds int64) error {
 type civil struct {
 	year, month, day     int
 	hour, minute, second int
+	nano                 int // of the second
 	offset               int // seconds by which the clock is ahead of UTC
 }
 
-// unix returns the time in seconds since 1970. A leap second is the next second.
-func (c civil) unix() int64 {
-	return time.Date(c.year, time.Month(c.month), c.day, c.hour, c.minute, c.second, 0, time.UTC).Unix() - int64(c.offset)
+// time returns the time in UTC. A leap second is the next second.
+func (c civil) time() time.Time {
+	return time.Date(c.year, time.Month(c.month), c.day, c.hour, c.minute, c.second-c.offset, c.nano, time.UTC)
 }
+
+// unix returns the time in seconds since 1970, rounded down.
+func (c civil) unix() int64 { return c.time().Unix() }
 
 // valid reports whether the calendar has the day, the clock has the time, and the year 0 to 9999
 // has it in UTC.
@@ -397,7 +422,7 @@ func (c *civil) clock(text []byte) TimeFormat {
 			return AnyTime
 		}
 		if len(text) > 1 && (text[0] == '.' || text[0] == ',') && isDigit(text[1]) {
-			text = bytes.TrimLeft(text[1:], "0123456789")
+			c.nano, text = fraction(text[1:])
 		}
 	}
 	if len(text) == 0 {
@@ -407,6 +432,15 @@ func (c *civil) clock(text []byte) TimeFormat {
 		return AnyTime
 	}
 	return RFC3339
+}
+
+// fraction parses the digits of a fraction of a second at the start of text.
+func fraction(text []byte) (nano int, rest []byte) {
+	nano, rest, _ = digits(text, 0, 9)
+	for i := len(text) - len(rest); i < 9; i++ {
+		nano *= 10
+	}
+	return nano, bytes.TrimLeft(rest, "0123456789")
 }
 
 // zone parses Z, UTC, GMT, or an offset such as +02, +0200 or +02:00, and returns its seconds.
@@ -487,7 +521,7 @@ func namedMonth(field []byte) (c civil, form TimeFormat) {
 		if offset == 0 && name != "UTC" && name != "GMT" && name != "" {
 			return c, AnyTime // time.Parse knows no other names
 		}
-		c = civil{t.Year(), int(t.Month()), t.Day(), t.Hour(), t.Minute(), t.Second(), offset}
+		c = civil{t.Year(), int(t.Month()), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, offset}
 		if c.valid() {
 			return c, RFC2822
 		}

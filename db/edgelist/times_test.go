@@ -200,14 +200,32 @@ func TestTimesThatAreNotRead(t *testing.T) {
 
 func TestParseTime(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]int64{"2004-11-01": 1099267200, "2004-11-01T10:00+01": 1099299600, "2004/11/01 09:00": 1099299600} {
-		if got, err := ParseTime(text); err != nil || got != want {
-			t.Errorf("%s: %d, %v, want %d", text, got, err, want)
+	const second = 1_000_000_000
+	for text, want := range map[string]int64{
+		"2004-11-01": 1099267200 * second, "2004-11-01T10:00+01": 1099299600 * second, "2004/11/01 09:00": 1099299600 * second,
+		"2004-11-01 00:00:00.25": 1099267200*second + 250_000_000, "2004-11-01T00:00:00,0000000019Z": 1099267200*second + 1,
+		"1969-12-31 23:59:59.5": -second / 2, "Mon, 01 Nov 2004 00:00:00 GMT": 1099267200 * second,
+	} {
+		if got, err := ParseTime(text); err != nil || got.UnixNano() != want || got.Location() != time.UTC {
+			t.Errorf("%s: %v, %v, want %d", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "now", "7", "0", "2004-13-01", "NaN"} {
+	for _, text := range []string{"", "now", "7", "0", "2004-13-01", "2026-02-30", "2026-02-03T25:00", "NaN"} {
 		if got, err := ParseTime(text); err == nil {
-			t.Errorf("%q is %d", text, got)
+			t.Errorf("%q is %v", text, got)
+		}
+	}
+}
+
+func TestIsTime(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"2004-11-01": true, "2004-11-01T10:00": true, "2004-11-01 10:00:00.5+02:00": true, "2026-02-30": true, "2004-11-01T99:99Z": true,
+		"": false, "2004": false, "20041101": false, "2004/11/01": false, "2004-1-1": false, "2004-11-01x": false, "2004-11-01 is a date": false,
+		"2004-11-01T10": false, "2004-11-01 10:00 h": false, "a004-11-01": false, "12004-11-01": false,
+	} {
+		if got := IsTime(text); got != want {
+			t.Errorf("%q: %v", text, got)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // detector detects the type of a column from its values.
@@ -66,8 +65,8 @@ func kindOfValue(field []byte) PropertyType {
 	case isBool(field):
 		return BoolType
 	}
-	if _, ok := parseInstant(field); ok {
-		return TimeType
+	if isTime(field) {
+		return TimeType // a date that does not exist is malformed then
 	}
 	return StringType
 }
@@ -101,32 +100,10 @@ func isBool(field []byte) bool {
 	return len(field) < 6 && (bytes.EqualFold(field, []byte("true")) || bytes.EqualFold(field, []byte("false")))
 }
 
-// parseInstant parses a time in a form of ISO 8601: a date, or a date and a time of day with or
-// without a fraction and a zone. Without a zone it is in UTC.
-func parseInstant(field []byte) (t time.Time, ok bool) {
-	if len(field) < len(time.DateOnly) || field[4] != '-' || field[7] != '-' {
-		return t, false
-	}
-	layout := time.DateOnly
-	if len(field) > len(time.DateOnly) {
-		layout = "2006-01-02T15:04:05.999999999"
-		if field[10] == ' ' {
-			layout = "2006-01-02 15:04:05.999999999"
-		}
-		if len(field) == len("2006-01-02T15:04") {
-			layout = layout[:len("2006-01-02T15:04")]
-		}
-		if rest := field[11:]; bytes.ContainsAny(rest, "Z+-") {
-			layout += "Z07:00"
-		}
-	}
-	t, err := time.Parse(layout, string(field))
-	return t.UTC(), err == nil
-}
-
 // valueReader reads the values of a column of a text.
 type valueReader struct {
 	Property
+	detected  bool           // the values say the type
 	separator string         // of a list
 	shared    map[string]any // values of strings and lists, which are often repeated
 }
@@ -151,7 +128,8 @@ func (r *valueReader) read(field []byte) (any, bool) {
 		b, err := strconv.ParseBool(strings.ToLower(string(field)))
 		return b, err == nil
 	case TimeType:
-		return orFalse(parseInstant(field))
+		at, form := civilOf(field)
+		return at.time(), form != AnyTime
 	}
 	if v, ok := r.shared[string(field)]; ok {
 		return v, true
@@ -169,7 +147,13 @@ func (r *valueReader) read(field []byte) (any, bool) {
 	return v, true
 }
 
-func orFalse[T any](v T, ok bool) (any, bool) { return v, ok }
+// help adds what reads the field that a malformed line has.
+func (r *valueReader) help(err *LineError) error {
+	if r.detected && r.Type == TimeType {
+		return err.help("types", r.Name+":"+StringType.String())
+	}
+	return err
+}
 
 // fault returns what is wrong with a field for which read returned false.
 func (r *valueReader) fault(field []byte) string {

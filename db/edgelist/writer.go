@@ -172,7 +172,7 @@ func (w *textWriter) Value(v any) error {
 	return w.err
 }
 
-// instantText is the inverse of parseInstant.
+// instantText is the inverse of [ParseTime].
 func instantText(t time.Time) (string, error) {
 	if t.Year() < 0 || t.Year() > 9999 {
 		return "", fmt.Errorf("edgelist: the year of the time %v does not have four digits", t)

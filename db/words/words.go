@@ -30,6 +30,8 @@ func Value(v any) string {
 	switch r := reflect.ValueOf(v); {
 	case !r.IsValid():
 		return "null"
+	case r.Kind() == reflect.Map: // also one of a decoder
+		return "an object"
 	case r.Type().PkgPath() != "":
 		// a type that a program has named is shown below
 	case r.Kind() == reflect.String:

@@ -30,6 +30,8 @@ func TestCount(t *testing.T) {
 	}
 }
 
+type object map[string]any
+
 func TestValue(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -37,7 +39,7 @@ func TestValue(t *testing.T) {
 		want string
 	}{
 		{nil, "null"}, {true, "true"}, {5, "5 (an integer)"}, {uint8(5), "5 (an integer)"}, {3.5, "3.5 (a number)"}, {"ann", "'ann' (a string)"},
-		{strings.Repeat("é", 61), "'" + strings.Repeat("é", 60) + "...' (a string)"}, {[]any{1}, "a list"}, {time.Second, "1s (time.Duration)"},
+		{strings.Repeat("é", 61), "'" + strings.Repeat("é", 60) + "...' (a string)"}, {[]any{1}, "a list"}, {map[string]any{"a": 1}, "an object"}, {object{}, "an object"}, {time.Second, "1s (time.Duration)"},
 	} {
 		if got := words.Value(c.v); got != c.want {
 			t.Errorf("%v: got %s, want %s", c.v, got, c.want)

@@ -129,12 +129,10 @@ func Run(ctx context.Context, g *db.DB, o Options, w Writer, progress Progress) 
 // parseTime parses a time as AT does, in seconds since 1970 or as a date.
 func parseTime(text string) (time.Time, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err == nil {
-		err = edgelist.CheckTime(n)
-	} else {
-		n, err = edgelist.ParseTime(text)
+	if err != nil {
+		return edgelist.ParseTime(text)
 	}
-	return time.Unix(n, 0), err
+	return time.Unix(n, 0), edgelist.CheckTime(n)
 }
 
 // task is a run of Options in a transaction.

@@ -153,10 +153,15 @@ func (v Value) Bytes() int64 {
 	return n
 }
 
-// Check returns an error for a value that cannot be stored: a number that is not finite, a string
+// Check returns an error for a value that cannot be stored: a number that is not finite, a time that
+// is not in the years 0 to 9999, a string
 // that is too long or not UTF-8, or a list that is too long or has such a string.
 func (v Value) Check() error {
 	switch v.kind {
+	case Time:
+		if year := time.UnixMicro(v.num).UTC().Year(); year < 0 || year > 9999 {
+			return fmt.Errorf("a time that is not in the years 0 to 9999")
+		}
 	case Float:
 		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
 			return fmt.Errorf("%v is not a finite number", f)
@@ -259,6 +264,9 @@ func Of(x any) (v Value, ok bool) {
 	case nil:
 		return v, true
 	case time.Time:
+		if year := x.UTC().Year(); year < 0 || year > 9999 {
+			return TimeOf(math.MaxInt64), true // which Check refuses; its microseconds may not fit
+		}
 		return TimeOf(x.UnixMicro()), true
 	case []string:
 		return ListOf(x), true

@@ -16,7 +16,7 @@ type Comparison struct {
 	Pos
 	Column   Name
 	Operator Comparator
-	Values   []Value // of any kind; exactly one, unless the operator is In, Is or IsNot
+	Values   []Value // of any kind; exactly one, unless the operator is In, Is, IsNot or True
 }
 
 // Comparator is a comparison operator, as the statement spells it.
@@ -33,6 +33,7 @@ const (
 	In             Comparator = "IN"
 	Is             Comparator = "IS NULL"     // without a value
 	IsNot          Comparator = "IS NOT NULL" // without a value
+	True           Comparator = ""            // a column alone, which holds if it is true
 )
 
 // Not negates a condition.
@@ -63,6 +64,8 @@ func (c *Comparison) String() string {
 		value = "(" + value + ")"
 	case Is, IsNot:
 		return column + " " + string(c.Operator)
+	case True:
+		return column
 	}
 	return column + " " + string(c.Operator) + " " + value
 }
@@ -162,8 +165,6 @@ func (p *parser) comparison(pos Pos) Condition {
 			c.Operator = IsNot
 		}
 		p.need(p.keyword("NULL"))
-	default: // a column alone holds if it is true
-		c.Operator, c.Values = Equal, []Value{Name{c.Column.Pos, "true"}}
 	}
 	return c
 }

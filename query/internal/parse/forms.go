@@ -133,11 +133,11 @@ var graphForms = []Form{
 		"CREATE RELATION relation [WITH (option, ...)]",
 		"CREATE RELATION likes WITH (directed = on, target_label = post)"},
 	{"SHOW RELATIONS", "list the relations with their edges and sides",
-		"SHOW RELATIONS", "SHOW RELATIONS"},
+		"SHOW RELATIONS [RETURN column, ...]", "SHOW RELATIONS"},
 	{"DESCRIBE NODE", "show all that is known of a node",
 		"DESCRIBE NODE node", "DESCRIBE NODE 'ann'"},
 	{"SHOW PROPERTIES", "list the properties of nodes with their types and values",
-		"SHOW PROPERTIES", "SHOW PROPERTIES"},
+		"SHOW PROPERTIES [RETURN column, ...]", "SHOW PROPERTIES"},
 	{"NEIGHBORS", "list the nodes around a node",
 		"NEIGHBORS OF node [VIA relation, ...] [WITHIN duration]\n" +
 			"    [DEPTH n] [TOP n]", "NEIGHBORS OF 'ann' DEPTH 2"},

@@ -123,7 +123,7 @@ function shownRelations() {
 
 // showRelations lists the relations, if there are several: which links are predicted, and which edges are drawn.
 async function showRelations() {
-  const found = await select("SHOW RELATIONS").catch(() => []);
+  const found = await select("SHOW RELATIONS RETURN relation").catch(() => []);
   const relations = found.map((r) => r.relation ?? ""), choice = byId("node-relation"), via = byId("node-via");
   if (relations.join("\n") === via.dataset.relations) return;
   via.dataset.relations = relations.join("\n");

@@ -3,6 +3,8 @@ package mcpserver
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"kith/db"
@@ -41,7 +43,7 @@ func writingTools() []tool {
 					nodeField("node", "the node"),
 					{name: "label", is: aText, meaning: "kind of the node, such as person"},
 					{name: "properties", is: aRecord, meaning: "values by name: true or false, a number, a string, a list of strings, or null to remove the property; " +
-						"a time is a string such as 2026-11-01T12:00:00Z. The first value of a property decides its type"},
+						"a time is a string such as 2026-11-01 or 2026-11-01T12:00:00Z. The first value of a property decides its type"},
 					{name: "features", is: numberList, high: 4096, meaning: "what the node is like, as numbers; all nodes of a label need the same number of them"},
 				}},
 			},
@@ -89,7 +91,13 @@ func (c *call) put(tx *db.Tx) error {
 			node.Features = append(node.Features, float32(f.(float64)))
 		}
 		if given, has := n["properties"].(query.Object); has {
-			node.Properties = properties(tx, given)
+			node.Properties = make(map[string]any, len(given))
+			for _, name := range slices.Sorted(maps.Keys(given)) {
+				var err error
+				if node.Properties[name], err = tx.Literal(name, given[name]); err != nil {
+					return fmt.Errorf("nodes[%d]: node %v: %w", i, node.Key.Literal(), err)
+				}
+			}
 		}
 		if err := tx.PutNode(node); err != nil {
 			return fmt.Errorf("nodes[%d]: %w", i, err)
@@ -105,18 +113,4 @@ func (c *call) put(tx *db.Tx) error {
 		}
 	}
 	return nil
-}
-
-// properties returns the values of properties that a call gives. A string that is a time makes a new
-// property a time.
-func properties(tx *db.Tx, given query.Object) map[string]any {
-	values := make(map[string]any, len(given))
-	for name, v := range given {
-		values[name] = v
-		text, isText := v.(string)
-		if t, err := time.Parse(time.RFC3339Nano, text); isText && err == nil && tx.PropertyType(name) == "" {
-			values[name] = t
-		}
-	}
-	return values
 }
