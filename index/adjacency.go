@@ -122,7 +122,7 @@ type segments struct {
 	relation []uint16
 	end      []uint32
 	block.Entries
-	order []uint64 // buffer of add
+	sorter *block.Sorter // of add; nil once all rows are there
 }
 
 // row is a changed row, in full.
@@ -646,20 +646,16 @@ func (s *segments) add(u ID, edges block.Entries) {
 	for len(s.off) <= int(u) {
 		s.off = append(s.off, uint32(len(s.end)))
 	}
-	s.order = edges.ByRelation(s.order[:0])
-	for k, o := range s.order {
-		if k == 0 || o>>32 != s.order[k-1]>>32 {
-			s.relation, s.end = append(s.relation, uint16(o>>32)), append(s.end, 0)
-		}
-		i := int(uint32(o))
-		weight, time := edges.At(i)
-		s.Add(edges.To[i], 0, weight, time)
-		s.end[len(s.end)-1] = uint32(len(s.To))
+	if s.sorter == nil {
+		s.sorter = new(block.Sorter)
 	}
+	s.sorter.Append(&s.Entries, edges, func(relation uint16, end int) {
+		s.relation, s.end = append(s.relation, relation), append(s.end, uint32(end))
+	})
 }
 
 // finish ends the last row.
-func (s *segments) finish() { s.off, s.order = append(s.off, uint32(len(s.end))), nil }
+func (s *segments) finish() { s.off, s.sorter = append(s.off, uint32(len(s.end))), nil }
 
 func (s *segments) bytes() int64 {
 	return 4*int64(len(s.off)+len(s.end)) + 2*int64(len(s.relation)) + s.Bytes()

@@ -135,7 +135,7 @@ func (b *rowBuilder) add(u ID, e block.Entries) error {
 	if b.segments == nil {
 		joined.Relation = nil
 	}
-	b.Append(joined.Joined())
+	b.AppendJoined(joined)
 	return nil
 }
 

@@ -113,41 +113,56 @@ func grown[T any](plane []T, n int) []T {
 
 // Append appends entries.
 func (e *Entries) Append(more Entries) {
-	e.Relation = appendPlane(e.Relation, len(e.To), more.Relation, len(more.To), 0)
-	e.Weight = appendPlane(e.Weight, len(e.To), more.Weight, len(more.To), 1)
-	e.Time = appendPlane(e.Time, len(e.To), more.Time, len(more.To), 0)
+	size := len(e.To)
 	e.To = append(e.To, more.To...)
+	e.Relation = appendPlane(e.Relation, e.To[:size], more.Relation, len(more.To), 0)
+	e.Weight = appendPlane(e.Weight, e.To[:size], more.Weight, len(more.To), 1)
+	e.Time = appendPlane(e.Time, e.To[:size], more.Time, len(more.To), 0)
 }
 
-// appendPlane appends n values to a plane of length values. Both may be nil, which stands for
-// absent values.
-func appendPlane[T any](plane []T, length int, values []T, n int, absent T) []T {
+// appendPlane appends n values to the plane of some entries. Both may be nil, which stands for absent
+// values.
+func appendPlane[T any](plane []T, to []ID, values []T, n int, absent T) []T {
 	if plane == nil && values == nil {
 		return nil
 	}
+	plane = inFull(plane, to, absent)
+	if values != nil {
+		return append(plane, values...)
+	}
+	plane = slices.Grow(plane, n)
+	for range n {
+		plane = append(plane, absent)
+	}
+	return plane
+}
+
+// inFull returns the plane of some entries, with the capacity of to if it is nil, which stands for
+// absent values.
+func inFull[T any](plane []T, to []ID, absent T) []T {
 	if plane == nil {
-		plane = slices.Repeat([]T{absent}, length)
+		plane = make([]T, len(to), cap(to))
+		for i := range plane {
+			plane[i] = absent
+		}
 	}
-	if values == nil {
-		values = slices.Repeat([]T{absent}, n)
-	}
-	return append(plane, values...)
+	return plane
 }
 
 // Add appends an entry.
 func (e *Entries) Add(to ID, relation uint16, weight float32, time int64) {
-	e.Relation = addToPlane(e.Relation, len(e.To), relation, 0)
-	e.Weight = addToPlane(e.Weight, len(e.To), weight, 1)
-	e.Time = addToPlane(e.Time, len(e.To), time, 0)
+	e.Relation = addToPlane(e.Relation, e.To, relation, 0)
+	e.Weight = addToPlane(e.Weight, e.To, weight, 1)
+	e.Time = addToPlane(e.Time, e.To, time, 0)
 	e.To = append(e.To, to)
 }
 
-func addToPlane[T comparable](plane []T, length int, v, absent T) []T {
+func addToPlane[T comparable](plane []T, to []ID, v, absent T) []T {
 	if plane == nil {
 		if v == absent {
 			return nil
 		}
-		plane = slices.Repeat([]T{absent}, length)
+		plane = inFull(plane, to, absent)
 	}
 	return append(plane, v)
 }
@@ -195,19 +210,43 @@ func (e *Entries) Joined() Entries {
 		return joined
 	}
 	all := Entries{To: make([]ID, 0, len(e.To)), Weight: make([]float32, 0, len(e.To))}
-	for lo := 0; lo < len(e.To); {
+	if e.Time != nil {
+		all.Time = make([]int64, 0, len(e.To))
+	}
+	all.AppendJoined(*e)
+	return all
+}
+
+// AppendJoined appends the joined row of a row to joined rows.
+func (e *Entries) AppendJoined(row Entries) {
+	if row.Relation == nil || !repeats(row.To) {
+		row.Relation = nil
+		e.Append(row)
+		return
+	}
+	e.Weight = inFull(e.Weight, e.To, 1)
+	if row.Time != nil || e.Time != nil {
+		e.Time = inFull(e.Time, e.To, 0)
+	}
+	for lo := 0; lo < len(row.To); {
 		hi := lo + 1
-		for hi < len(e.To) && e.To[hi] == e.To[lo] {
+		for hi < len(row.To) && row.To[hi] == row.To[lo] {
 			hi++
 		}
-		var edges Joiner
-		for i := lo; i < hi; i++ {
-			edges.Add(e.At(i))
+		weight, time := row.At(lo)
+		if hi > lo+1 {
+			var edges Joiner
+			for i := lo; i < hi; i++ {
+				edges.Add(row.At(i))
+			}
+			weight, time = edges.Weight(), edges.Time
 		}
-		all.Add(e.To[lo], 0, edges.Weight(), edges.Time)
+		e.To, e.Weight = append(e.To, row.To[lo]), append(e.Weight, weight)
+		if e.Time != nil {
+			e.Time = append(e.Time, time)
+		}
 		lo = hi
 	}
-	return all
 }
 
 // Merged returns the joined row of the edges of two joined rows.
@@ -218,7 +257,14 @@ func (e *Entries) Merged(o Entries) Entries {
 	if len(e.To) == 0 {
 		return o
 	}
-	all := Entries{To: make([]ID, 0, len(e.To)+len(o.To))}
+	size := len(e.To) + len(o.To)
+	all := Entries{To: make([]ID, 0, size)}
+	if e.Weight != nil || o.Weight != nil {
+		all.Weight = make([]float32, 0, size)
+	}
+	if e.Time != nil || o.Time != nil {
+		all.Time = make([]int64, 0, size)
+	}
 	i, j := 0, 0
 	for i < len(e.To) && j < len(o.To) {
 		switch a, b := e.To[i], o.To[j]; {
@@ -232,7 +278,11 @@ func (e *Entries) Merged(o Entries) Entries {
 			var edges Joiner
 			edges.Add(e.At(i))
 			edges.Add(o.At(j))
-			all.Add(a, 0, edges.Weight(), edges.Time)
+			all.Weight = append(inFull(all.Weight, all.To, 1), edges.Weight())
+			if all.Time != nil {
+				all.Time = append(all.Time, edges.Time)
+			}
+			all.To = append(all.To, a)
 			i, j = i+1, j+1
 		}
 	}
@@ -241,14 +291,19 @@ func (e *Entries) Merged(o Entries) Entries {
 	return all
 }
 
-// addFrom appends entry i of a joined row.
+// addFrom appends entry i of a joined row. e has the planes that it will have.
 func (e *Entries) addFrom(o *Entries, i int) {
-	if e.Weight == nil && e.Time == nil && o.Weight == nil && o.Time == nil {
-		e.To = append(e.To, o.To[i])
+	e.To = append(e.To, o.To[i])
+	if e.Weight == nil && e.Time == nil {
 		return
 	}
 	weight, time := o.At(i)
-	e.Add(o.To[i], 0, weight, time)
+	if e.Weight != nil {
+		e.Weight = append(e.Weight, weight)
+	}
+	if e.Time != nil {
+		e.Time = append(e.Time, time)
+	}
 }
 
 // repeats reports whether a list of neighbours, ascending, has one of them twice.
@@ -325,16 +380,56 @@ func (e *Entries) Sort() {
 	*e = sorted
 }
 
-// ByRelation appends to order the places of the entries of a row in the order of their relations and
-// neighbours. The upper half of each number is the relation, the lower one the place.
-func (e *Entries) ByRelation(order []uint64) []uint64 {
-	for i := range e.To {
-		order = append(order, uint64(e.RelationAt(i))<<32|uint64(i))
+// Sorter sorts the entries of rows by relation. It counts the entries of each relation, so that a row
+// takes time linear in its entries. The zero value is ready to use.
+type Sorter struct {
+	place []int // of the next entry, by relation; 0 for one that the row does not have
+	has   []uint16
+}
+
+// Append appends the entries of a row to e by relation, and by neighbour within each, and passes the
+// relations to segment, with the end of their entries in e. e gets no plane of relations.
+func (s *Sorter) Append(e *Entries, row Entries, segment func(relation uint16, end int)) {
+	if row.Relation == nil {
+		if e.Append(row); len(row.To) > 0 {
+			segment(0, len(e.To))
+		}
+		return
 	}
-	if e.Relation != nil {
-		slices.Sort(order)
+	for _, r := range row.Relation {
+		if int(r) >= len(s.place) {
+			s.place = append(s.place, make([]int, int(r)+1-len(s.place))...)
+		}
+		if s.place[r] == 0 {
+			s.has = append(s.has, r)
+		}
+		s.place[r]++
 	}
-	return order
+	slices.Sort(s.has)
+	begin := len(e.To)
+	end := begin
+	for _, r := range s.has {
+		s.place[r], end = end, end+s.place[r]
+		segment(r, end)
+	}
+	relation := row.Relation
+	row.Relation = nil
+	e.Append(row) // for its length: the entries are written again in their places
+	for i, r := range relation {
+		p := s.place[r]
+		s.place[r]++
+		e.To[p] = row.To[i]
+		if row.Weight != nil {
+			e.Weight[p] = row.Weight[i]
+		}
+		if row.Time != nil {
+			e.Time[p] = row.Time[i]
+		}
+	}
+	for _, r := range s.has {
+		s.place[r] = 0
+	}
+	s.has = s.has[:0]
 }
 
 // Only returns the entries of a relation, without the plane of relations.

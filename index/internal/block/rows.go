@@ -219,9 +219,15 @@ func (d *Decoder) relations(to []uint16, n int) []uint16 {
 	packed := d.take((uint64(n)*uint64(width)+7)/8, "the relations")
 	held, have := uint64(0), 0
 	for range n {
-		for have < width && len(packed) > 0 {
-			held |= uint64(packed[0]) << have
-			packed, have = packed[1:], have+8
+		if have < width {
+			if len(packed) >= 4 { // an index takes at most two bytes
+				held |= uint64(binary.LittleEndian.Uint32(packed)) << have
+				packed, have = packed[4:], have+32
+			}
+			for have < width && len(packed) > 0 {
+				held |= uint64(packed[0]) << have
+				packed, have = packed[1:], have+8
+			}
 		}
 		i := int(held & (1<<width - 1))
 		if held, have = held>>width, have-width; i >= len(all) {
@@ -237,10 +243,13 @@ func (d *Decoder) relations(to []uint16, n int) []uint16 {
 func (d *Decoder) checkRelations(r *Rows) {
 	lo := 0
 	for _, hi := range r.End {
-		for i := lo + 1; i < hi && hi <= len(r.Relation); i++ {
-			if r.To[i] == r.To[i-1] && r.Relation[i] <= r.Relation[i-1] {
+		last := int64(-1)
+		for i := lo; i < min(hi, len(r.Relation)); i++ {
+			entry := int64(r.To[i])<<16 | int64(r.Relation[i])
+			if entry <= last {
 				d.Fail("relations that ascend")
 			}
+			last = entry
 		}
 		lo = hi
 	}
@@ -289,11 +298,10 @@ func (r *Rows) Joined() Rows {
 	if joined.Relation = nil; !r.parallel() {
 		return joined
 	}
-	joined.End, joined.Entries = make([]int, 0, len(r.End)), Entries{}
+	joined.End, joined.Entries = make([]int, 0, len(r.End)), Entries{To: make([]ID, 0, len(r.To)), Weight: make([]float32, 0, len(r.To))}
 	lo := 0
 	for _, hi := range r.End {
-		row := r.Sub(lo, hi)
-		joined.Append(row.Joined())
+		joined.AppendJoined(r.Sub(lo, hi))
 		lo, joined.End = hi, append(joined.End, len(joined.To))
 	}
 	return joined
@@ -316,6 +324,8 @@ func (r *Rows) parallel() bool {
 func (d *Decoder) Rows(r *Rows) error {
 	flags := d.Byte()
 	*r = Rows{r.Node[:0], r.End[:0], Entries{r.To[:0], r.Relation[:0], r.Weight[:0], r.Time[:0]}}
+	rows, entries := d.count()
+	r.Node, r.End, r.To = slices.Grow(r.Node, rows), slices.Grow(r.End, rows), slices.Grow(r.To, entries)
 	for u, n := d.row(0); n > 0; u, n = d.row(u + 1) {
 		r.Node = append(r.Node, ID(u))
 		r.To = d.neighbours(r.To, int64(u), n, leastGap(flags))
@@ -324,7 +334,7 @@ func (d *Decoder) Rows(r *Rows) error {
 	if flags&blockRelations == 0 {
 		r.Relation = nil
 	} else {
-		r.Relation = d.relations(r.Relation, len(r.To))
+		r.Relation = d.relations(slices.Grow(r.Relation, len(r.To)), len(r.To))
 		d.checkRelations(r)
 	}
 	if flags&blockWeights == 0 {
@@ -344,6 +354,16 @@ func (d *Decoder) Rows(r *Rows) error {
 		}
 	}
 	return d.End()
+}
+
+// count returns the number of rows of a block, whose rows follow, and of their entries.
+func (d *Decoder) count() (rows, entries int) {
+	ahead := *d
+	for u, n := ahead.row(0); n > 0; u, n = ahead.row(u + 1) {
+		rows, entries = rows+1, entries+n
+		ahead.skip(n)
+	}
+	return rows, entries
 }
 
 // AppendHead decodes the content of a block as far as the first n neighbours of the row of u, which

@@ -171,6 +171,38 @@ func TestJoined(t *testing.T) {
 	}
 }
 
+// TestSorter verifies that rows are sorted by relation, and that a row leaves nothing for the next one.
+func TestSorter(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var s Sorter
+		var got Entries
+		for range rapid.IntRange(1, 5).Draw(t, "rows") {
+			var row Entries
+			for v := range ID(rapid.IntRange(0, 10).Draw(t, "neighbours")) {
+				for r := range rapid.Uint16Range(0, 4).Draw(t, "relations") {
+					row.Add(v, 3*r, rapid.SampledFrom([]float32{1, 2}).Draw(t, "weight"), rapid.Int64Range(0, 1).Draw(t, "time"))
+				}
+			}
+			begin := len(got.To)
+			var relations []uint16
+			var ends []int
+			s.Append(&got, row, func(relation uint16, end int) {
+				relations, ends = append(relations, relation), append(ends, end)
+			})
+			if want := row.Relations(); !slices.Equal(relations, want) {
+				t.Fatalf("relations %v, want %v", relations, want)
+			}
+			for i, r := range relations {
+				if segment, want := got.Sub(begin, ends[i]), row.Only(r); !segment.Equal(want) {
+					t.Fatalf("relation %d: %v, want %v", r, segment, want)
+				}
+				begin = ends[i]
+			}
+		}
+	})
+}
+
 // TestAppendHead verifies that the first neighbours of each row are those of the decoded block, and
 // that a block which begins with another row is an error.
 func TestAppendHead(t *testing.T) {
