@@ -22,11 +22,12 @@ type adjacency struct {
 	kept    *keptRows // of via
 }
 
-// keptRows holds rows that are made by joining edges, up to a number of entries.
-// A nil keptRows holds none.
+// keptRows holds rows of a view, up to a number of entries: the ones that are made by joining edges,
+// and all of them once a pass has read them. A nil keptRows holds none.
 type keptRows struct {
 	pages   []atomic.Pointer[keptPage]
 	entries atomic.Int64
+	all     atomic.Pointer[csr]
 }
 
 // keptPage holds the rows of consecutive nodes.
@@ -37,8 +38,8 @@ type keptRow struct {
 	degree float64
 }
 
-// maxKeptEntries is the number of entries that keptRows holds, in 16 MB at most. A row counts as
-// much as rowEntries more of them.
+// maxKeptEntries is the number of entries that keptRows holds one by one, and the number that it holds
+// as compressed rows, in 16 MB at most each. A row counts as much as rowEntries more of them.
 const (
 	maxKeptEntries = 1 << 20
 	rowEntries     = 8
@@ -53,10 +54,14 @@ func keepRows(n int) *keptRows {
 func (k *keptRows) row(u ID, make func(ID) block.Entries) *keptRow {
 	var place *atomic.Pointer[keptRow]
 	if no := int(u) / len(keptPage{}); k != nil && no < len(k.pages) {
-		if k.pages[no].Load() == nil {
-			k.pages[no].CompareAndSwap(nil, new(keptPage))
+		page := k.pages[no].Load()
+		if page == nil {
+			page = new(keptPage)
+			if !k.pages[no].CompareAndSwap(nil, page) {
+				page = k.pages[no].Load()
+			}
 		}
-		place = &k.pages[no].Load()[int(u)%len(keptPage{})]
+		place = &page[int(u)%len(keptPage{})]
 		if row := place.Load(); row != nil {
 			return row
 		}
@@ -67,6 +72,32 @@ func (k *keptRows) row(u ID, make func(ID) block.Entries) *keptRow {
 		place.Store(row) // another reader's is equal
 	}
 	return row
+}
+
+// whole returns all rows, nil until compress has been called.
+func (k *keptRows) whole() *csr {
+	if k == nil {
+		return nil
+	}
+	return k.all.Load()
+}
+
+// compress returns the rows of n nodes, which further calls of row use, or nil if a limit on the
+// number of their entries is above maxKeptEntries. A pass over compressed rows takes a fraction of the
+// time that it takes to find, or to join, the edges of one row after the other.
+func (a *adjacency) compress(n ID, limit int) *csr {
+	all := a.kept.whole()
+	if a.kept == nil || all != nil || limit > maxKeptEntries {
+		return all
+	}
+	b := rowBuilder{expected: block.RowDirectory{Entries: uint64(limit)}}
+	for u := range n {
+		_ = b.add(u, a.row(u)) // there are not too many entries
+	}
+	rows := b.rows(int(n))
+	rows.degree = degrees(rows)
+	a.kept.all.CompareAndSwap(nil, &rows) // another reader's are equal
+	return a.kept.all.Load()
 }
 
 // via says which edges rows join.
@@ -206,6 +237,9 @@ func (a *adjacency) joined(u ID) block.Entries {
 
 // selected returns the row that joins the edges of the relations of a.via.
 func (a *adjacency) selected(u ID) block.Entries {
+	if all := a.kept.whole(); all != nil {
+		return all.row(u)
+	}
 	if a.via.single() {
 		return a.only(u, a.via.relations[0])
 	}
@@ -214,6 +248,9 @@ func (a *adjacency) selected(u ID) block.Entries {
 
 // selectedDegree returns the sum of the weights of the row that selected returns.
 func (a *adjacency) selectedDegree(u ID) float64 {
+	if all := a.kept.whole(); all != nil {
+		return all.degreeOf(u)
+	}
 	if a.via.single() {
 		row := a.only(u, a.via.relations[0])
 		return row.Sum()
@@ -576,6 +613,15 @@ func (c *csr) span(u ID) (lo, hi int) {
 		return 0, 0
 	}
 	return int(c.off[u]), int(c.off[u+1])
+}
+
+// degreeOf returns the sum of the weights of row u.
+func (c *csr) degreeOf(u ID) float64 {
+	if int(u) < len(c.degree) {
+		return c.degree[u]
+	}
+	lo, hi := c.span(u)
+	return float64(hi - lo)
 }
 
 func (c *csr) bytes() int64 {

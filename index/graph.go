@@ -130,7 +130,11 @@ func (g *Graph) Runs(in bool) iter.Seq2[ID, ppr.Run] {
 		a = g.in
 	}
 	if a.via != nil {
-		return a.eachRow(ID(g.nodes))
+		all := a.compress(ID(g.nodes), int(g.arcs))
+		if all == nil {
+			return a.eachRow(ID(g.nodes))
+		}
+		return func(yield func(ID, ppr.Run) bool) { all.runs(0, ID(g.nodes), yield) }
 	}
 	return func(yield func(ID, ppr.Run) bool) {
 		next := ID(0)
@@ -170,11 +174,7 @@ func (g *Graph) Degree(u ID) float64 {
 	if c == nil {
 		return a.base.degrees.of(u)
 	}
-	if int(u) < len(c.degree) {
-		return c.degree[u]
-	}
-	lo, hi := c.span(u)
-	return float64(hi - lo)
+	return c.degreeOf(u)
 }
 
 // via returns the graph of the edges of some relations, with their weights multiplied by factors,

@@ -340,6 +340,10 @@ func TestVia(t *testing.T) {
 			}
 		}
 		want.agree(t, got)
+		if got.out.kept.whole() == nil {
+			t.Fatal("a pass has not kept the rows")
+		}
+		want.agree(t, got)
 		double := g.via(relations, slices.Repeat([]float32{2}, len(relations)), m.relations())
 		for u := range ID(m.nodes) {
 			row, twice := got.out.row(u), double.out.row(u)
@@ -348,7 +352,10 @@ func TestVia(t *testing.T) {
 			}
 		}
 		if both := g.via(relations, nil, m.relations()); both.directed {
-			want.agreeBothWays(t, both.undirected())
+			both = both.undirected()
+			want.agreeBothWays(t, both)
+			runsAgree(t, both)
+			want.agreeBothWays(t, both)
 		}
 	})
 }

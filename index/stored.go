@@ -88,7 +88,7 @@ func (s *storedRows) only(u ID, relation uint16) block.Entries {
 
 // partedRow is the number of entries from which the edges of a relation are kept: the ones of a
 // shorter row are found again in less time than it takes to divide the rows of a block.
-const partedRow = 48
+const partedRow = 512
 
 // at returns block i, or the long row that begins with it.
 func (s *storedRows) at(i int) *rowBlock {

@@ -22,6 +22,7 @@ const (
 // order, with a threshold that decreases with the residual (as in PowerPush, Wu et al., SIGMOD
 // 2021).
 func (sv *Solver) sweep(ctx context.Context, t goal) error {
+	runs := runsOf(sv.sys.g, sv.sys.reverse()) // first: a graph may prepare its rows for passes
 	volume, err := sv.beginSweeps()
 	if err != nil {
 		return err
@@ -30,7 +31,6 @@ func (sv *Solver) sweep(ctx context.Context, t goal) error {
 	if !sv.sys.directed {
 		omega = sweepOmega
 	}
-	runs := runsOf(sv.sys.g, sv.sys.reverse())
 	best, since := norms{l1: math.Inf(1), li: math.Inf(1)}, 0
 	m := sv.measure(t)
 	for !t.met(m) {
