@@ -128,11 +128,17 @@ func (db *DB) loadRowsLater(s *index.Snapshot) {
 // Preload begins to read the graph into memory, in the background, if it fits. Without it, that
 // begins when answers have read about as much from the disk. It is for programs that run long,
 // whose first answers are then as fast as later ones.
-func (db *DB) Preload() { db.loadRows() }
+func (db *DB) Preload() { db.loadRows(0) }
 
-// loadRows loads the rows and the keys of the present version into memory, in the background, if
-// they fit. Until then, and otherwise, they are read from the store when they are asked for.
-func (db *DB) loadRows() {
+// loadDelay is how long the load waits for the question that it is due to. A process that asks this
+// question only, and ends, does not pay for the load, and the answer does not share the processors
+// with it.
+const loadDelay = 200 * time.Millisecond
+
+// loadRows loads the rows and the keys of the present version into memory, in the background and after
+// a delay, if they fit. Until then, and otherwise, they are read from the store when they are asked
+// for.
+func (db *DB) loadRows(delay time.Duration) {
 	now, err := db.pin() // a base stays readable while one of its versions is pinned
 	if err != nil {
 		return
@@ -143,6 +149,11 @@ func (db *DB) loadRows() {
 	}
 	db.jobs.all.Go(func() {
 		defer db.unpin(now)
+		select {
+		case <-time.After(delay):
+		case <-db.jobs.ctx.Done():
+			return
+		}
 		select {
 		case <-db.jobs.load:
 		case <-db.jobs.ctx.Done():
@@ -173,7 +184,7 @@ func (s meteredSource) Read(key []byte) (value []byte, ok bool, err error) {
 	value, ok, err = s.Source.Read(key)
 	n := int64(len(value))
 	if left := s.db.untilLoad.Add(-n); left <= 0 && left+n > 0 {
-		s.db.loadRows()
+		s.db.loadRows(loadDelay)
 	}
 	return value, ok, err
 }
@@ -419,7 +430,7 @@ func (db *DB) rebase(ctx context.Context, now *snapshot, next *index.Snapshot) e
 	}
 	db.publish(made)
 	if now.Loaded() {
-		db.loadRows()
+		db.loadRows(0)
 	} else {
 		db.loadRowsLater(next)
 	}

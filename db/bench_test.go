@@ -50,6 +50,40 @@ func facebook(b *testing.B) *db.DB {
 	return g
 }
 
+// BenchmarkCold opens a graph of 237 relations, and answers its first question.
+func BenchmarkCold(b *testing.B) {
+	ctx := context.Background()
+	for name, direction := range map[string]db.Direction{"undirected": db.Undirected, "directed": db.Directed} {
+		file, err := os.Open("../../shared/data/kg/fb15k-237/train.tsv.gz")
+		if err != nil {
+			b.Skip(err)
+		}
+		path := filepath.Join(b.TempDir(), "g")
+		g, err := db.Open(path, &db.Options{Direction: direction})
+		must(b, err)
+		_, err = g.Load(ctx, file, db.LoadOptions{Columns: "src,relation,dst"})
+		must(b, err)
+		must(b, file.Close())
+		must(b, g.Close())
+		ask := func(set string, among db.Candidates, policy string) {
+			p := db.PredictOptions{For: "/m/0170z3", Relation: "/film/film/genre", Among: among, Model: policy}
+			b.Run(name+"/"+set, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					g, err := db.Open(path, nil)
+					must(b, err)
+					_, err = g.Predict(ctx, p)
+					must(b, err)
+					must(b, g.Close())
+				}
+			})
+		}
+		ask("default", db.Candidates{}, "")
+		ask("neighbors", db.Neighbors(2), "adamic_adar")
+		ask("keys", db.Keys("/m/01jfsb"), "adamic_adar")
+	}
+}
+
 func benchmarkPredict(b *testing.B, policy string) {
 	ctx, g := context.Background(), facebook(b)
 	must(b, g.Model("m").Create(ctx, model.Spec{Policy: policy}))
