@@ -434,21 +434,45 @@ func (r *resolver) near(ctx context.Context, c Candidates) (ids []index.ID, err 
 func closest(
 	ctx context.Context, v *index.Snapshot, vector []float32, n int, accept func() func(index.ID) bool,
 ) ([]candidate.Near, error) {
+	if err := checkVector(v, vector); err != nil {
+		return nil, err
+	}
+	best, found, err := candidate.Closest(ctx, v, vector, n, accept)
+	if err == nil && !found {
+		err = noVector(v, vector)
+	}
+	return best, err
+}
+
+// CheckVector returns ErrInput for a vector that [Near] and [Tx.NearSeeds] refuse.
+func (tx *Tx) CheckVector(vector []float32) error {
+	if tx.ended {
+		return ErrClosed
+	}
+	return checkVector(tx.view(), vector)
+}
+
+// checkVector returns an error for a vector that has no cosine, and for one that is as long as the
+// vectors of no label.
+func checkVector(v *index.Snapshot, vector []float32) error {
 	zero := true
 	for i, x := range vector {
 		if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
-			return nil, inputf("a vector whose number %d is %v", i, x)
+			return inputf("a vector whose number %d is %v", i, x)
 		}
 		zero = zero && x == 0
 	}
 	if zero {
-		return nil, inputf("a vector without a number other than 0 is near to nothing")
+		return inputf("a vector without a number other than 0 is near to nothing")
 	}
-	best, found, err := candidate.Closest(ctx, v, vector, n, accept)
-	if err == nil && !found {
-		err = inputf("no node has a vector of %s%s", words.Count(len(vector), "number"), lengths(v))
+	if !slices.ContainsFunc(v.Meta.Labels, func(l index.Label) bool { return l.Features == len(vector) }) {
+		return noVector(v, vector)
 	}
-	return best, err
+	return nil
+}
+
+func noVector(v *index.Snapshot, vector []float32) error {
+	return inputf("no node has a vector of %s%s", words.Count(len(vector), "number"), lengths(v))
 }
 
 // lengths says which lengths the vectors of a graph have.
@@ -456,7 +480,11 @@ func lengths(v *index.Snapshot) string {
 	var all []string
 	for _, l := range v.Meta.Labels {
 		if l.Features > 0 {
-			all = append(all, fmt.Sprintf("label %q has %d", l.Name, l.Features))
+			name := "nodes without a label have"
+			if l.Name != "" {
+				name = fmt.Sprintf("nodes with label %s have", l.Name)
+			}
+			all = append(all, fmt.Sprintf("%s %d", name, l.Features))
 		}
 	}
 	if all == nil {

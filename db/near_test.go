@@ -108,7 +108,7 @@ func TestNearErrors(t *testing.T) {
 	for says, v := range map[string][]float32{
 		"without a number other than 0": {0, 0, 0},
 		"number 1 is NaN":               {1, float32(math.NaN()), 0},
-		`no node has a vector of 2 numbers: label "passage" has 3, label "title" has 3`: {1, 2},
+		`no node has a vector of 2 numbers: nodes with label passage have 3, nodes with label title have 3`: {1, 2},
 		"near to nothing": nil,
 	} {
 		_, err := g.Predict(ctx, db.PredictOptions{For: 1, Among: db.Near(v, 3)})

@@ -72,6 +72,9 @@ func (r *run) vector(n *parse.NearSet) []float32 {
 	for i, v := range list {
 		vector[i] = r.feature(v)
 	}
+	if r.tx != nil && r.err == nil {
+		r.failAt(n, r.tx.CheckVector(vector))
+	}
 	return vector
 }
 

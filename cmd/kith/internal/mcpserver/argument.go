@@ -189,6 +189,8 @@ func (f *field) checkElement(v any) (any, error) {
 		element.is = aNode
 	case numberList:
 		element.is = aNumber
+	case textList:
+		element.is = aText
 	case valueList:
 		element.is = aValue
 		if _, isList := v.([]any); isList {

@@ -32,10 +32,12 @@ type label struct {
 }
 
 type relation struct {
-	Relation string `json:"relation"`
-	Links    int64  `json:"links"`
-	Directed bool   `json:"directed"`
-	Exclude  bool   `json:"exclude"`
+	Relation    string `json:"relation"`
+	Links       int64  `json:"links"`
+	Directed    bool   `json:"directed"`
+	Exclude     bool   `json:"exclude"`
+	SourceLabel string `json:"source_label,omitempty"`
+	TargetLabel string `json:"target_label,omitempty"`
 }
 
 type property struct {
@@ -74,6 +76,8 @@ func descriptionSchema() schema {
 				{name: "links", is: anInt, required: true},
 				{name: "directed", is: aFlag, required: true},
 				{name: "exclude", is: aFlag, required: true, meaning: "whether nodes that it joins are no candidates of each other, as after a block"},
+				{name: "source_label", is: aText, meaning: "label of the nodes that its links leave; absent: any"},
+				{name: "target_label", is: aText, meaning: "label of the nodes that its links lead to; absent: any"},
 			}},
 		{name: "properties", is: objectList, required: true, meaning: "the properties of nodes, the first ones of many", members: []field{
 			{name: "property", is: aText, required: true},
@@ -119,7 +123,7 @@ func (c *call) describe() (answer, error) {
 		}
 		if len(all) > 1 {
 			for _, r := range all[:min(len(all), describedLabels)] {
-				d.Relations = append(d.Relations, relation{r.Name, r.Edges, r.Directed, r.Exclude})
+				d.Relations = append(d.Relations, relation{r.Name, r.Edges, r.Directed, r.Exclude, r.SourceLabel, r.TargetLabel})
 			}
 		}
 		for _, name := range tx.PropertyNames() {
@@ -194,7 +198,11 @@ func (d *description) String() string {
 		fmt.Fprintf(&b, "label %q: %s\n", l.Label, words.Count(l.Nodes, "node"))
 	}
 	for _, r := range d.Relations {
-		fmt.Fprintf(&b, "relation %q: %s, directed %t, excluding %t\n", r.Relation, words.Count(r.Links, "link"), r.Directed, r.Exclude)
+		fmt.Fprintf(&b, "relation %q: %s, directed %t, excluding %t", r.Relation, words.Count(r.Links, "link"), r.Directed, r.Exclude)
+		if r.SourceLabel+r.TargetLabel != "" {
+			fmt.Fprintf(&b, ", from label %q to label %q", r.SourceLabel, r.TargetLabel)
+		}
+		b.WriteString("\n")
 	}
 	for _, p := range d.Properties {
 		fmt.Fprintf(&b, "property %q: %s\n", p.Property, p.Type)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"kith/db"
 	"kith/query"
 )
 
@@ -39,43 +38,39 @@ func inverseField() field {
 	return field{name: "inverse", is: aFlag, byDefault: false, meaning: "with a relation: rank the nodes that links of it may come from"}
 }
 
-// viaField returns the argument that names the relation whose links are followed.
-func viaField() field { return relationField("follow only links of this relation") }
-
-// relation returns an argument of [relationField] as a statement writes it after a word, or "".
-func (c *call) relation(word string) string {
-	if name := c.text("relation"); name != "" {
-		return word + `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
-	}
-	return ""
+// viaField returns the argument that names the relations whose links are followed.
+func viaField() field {
+	return field{name: "via", is: textList, high: 100, meaning: "follow only links of these relations, such as likes; describe lists the relations. Absent: of all"}
 }
 
-// links returns PREDICT LINKS with the relation that the call names.
-func (c *call) links() string {
-	if c.flag("inverse") {
-		return "PREDICT LINKS" + c.relation(" INVERSE ")
-	}
-	return "PREDICT LINKS" + c.relation(" ")
+// weightsField returns the argument that weighs relations.
+func weightsField() field {
+	return field{name: "relation_weights", is: aRecord, meaning: `factors of the weights of links in walks by relation, such as {"likes": 1, "views": 0.2}; 1 by default`}
 }
 
-// arrow returns the arrow of a link of the relation that the call names.
-func (c *call) arrow() string {
-	if relation := c.relation(" -["); relation != "" {
-		return relation + "]-> "
-	}
-	return " -> "
-}
+const durationHelp = "such as 90s, 24h or 7d; links without a time are in no such span"
 
-// candidateFields returns the arguments that select candidates.
-func candidateFields() []field {
+// walked says which candidates there are without a depth.
+const walked = ". Absent: the 1000 nodes with the largest personalised PageRank, or with a label all its nodes"
+
+// candidateFields returns the arguments that select candidates. depth adds to what a depth means.
+func candidateFields(depth string) []field {
 	return []field{
-		{name: "depth", is: anInt, low: 2, high: 4, meaning: "candidates are the nodes at most this many links away. " +
-			"Absent: the 1000 nodes with the largest personalised PageRank, or with a label all its nodes"},
+		{name: "depth", is: anInt, low: 2, high: 4, meaning: "candidates are the nodes at most this many links away" + depth},
 		{name: "label", is: aText, meaning: "only nodes with this label are candidates, such as item; describe lists the labels"},
 		{name: "candidates", is: nodeList, meaning: "rank only these nodes"},
-		{name: "where", is: aText, meaning: "a condition on the candidates, such as price < 20 AND lang = 'en' AND NOT hidden AND 'red' IN tags; " +
-			"it compares properties, which describe lists, label, degree and edges"},
+		{name: "via", is: textList, high: 100, meaning: "with depth, or without a label: candidates are reached by links of these relations"},
+		{name: "near", is: numberList, high: 4096, meaning: "a vector: candidates are the 1000 nodes whose feature vectors have the largest cosine with it"},
+		{name: "except_via", is: textList, high: 100, meaning: "leave out nodes that a link of these relations leads to, such as shown"},
+		{name: "except_within", is: aText, meaning: "with except_via: only such links of the last time, " + durationHelp},
+		whereField(),
 	}
+}
+
+// whereField returns the argument that restricts candidates.
+func whereField() field {
+	return field{name: "where", is: aText, meaning: "a condition on the candidates, such as price < 20 AND lang = 'en' AND NOT hidden AND 'red' IN tags; " +
+		"it compares properties, which describe lists, label, degree and edges"}
 }
 
 func topField(byDefault int64, high float64) field {
@@ -106,10 +101,11 @@ func predictingTools() []tool {
 			meaning: `Says what the database holds and what can be asked: numbers of nodes and links, labels, models and how much they have learned, the nodes with the most links among the first thousand, and statements to try. Call it first.`,
 		},
 		{
-			name: "predict_links", title: "Predict links of a node", run: (*call).predictLinks,
+			name: "predict_links", title: "Predict links of a node", run: (*call).predictLinks, more: true,
 			meaning: `Ranks the nodes that a node is most likely to be linked to next. Nodes that it is linked to already are left out. A higher score is better; a note says which model answered. Example: {"node": "ann", "depth": 2, "top": 5} ranks the friends of friends of "ann". Use why for one of the targets, and evaluate to learn how reliable such rankings are.`,
-			arguments: slices.Concat([]field{nodeField("node", "the node whose links are predicted")}, candidateFields(),
-				[]field{relationField("predict links of this relation"), inverseField(), modelField(), topField(10, 100)}),
+			arguments: slices.Concat([]field{nodeField("node", "the node whose links are predicted")}, candidateFields(walked),
+				[]field{relationField("predict links of this relation"), inverseField(), weightsField(), modelField(),
+					{name: "properties", is: textList, high: 100, meaning: "properties of the targets to return, such as price; describe lists the properties"}, topField(10, 100)}),
 			columns: slices.Concat([]field{nodeColumn("target"), {name: "rank", is: anInt, meaning: "from 1"}}, scoreColumns(),
 				[]field{{name: "label", is: aText, meaning: "of the target"}}),
 		},
@@ -117,7 +113,7 @@ func predictingTools() []tool {
 			name: "why", title: "Explain a predicted link", run: (*call).why,
 			meaning: `Explains the score of one link that does or does not exist yet. The rows are parts: score (the score, its rank among the candidates and what it is made of), input (what the model read about the two nodes; adds is how much that raised or lowered the score, in the unit that the row "sum: ..." names), pagerank, and path (the ways that lead from source to target, with their share of pagerank). Example: {"source": "ann", "target": "dan"}.`,
 			arguments: slices.Concat([]field{nodeField("source", "where the link begins"), nodeField("target", "where it ends")},
-				candidateFields(), []field{relationField("explain a link of this relation"), modelField()}),
+				candidateFields(walked), []field{relationField("explain a link of this relation"), weightsField(), modelField()}),
 			columns: []field{
 				{name: "part", is: aText, meaning: "score, input, pagerank or path"},
 				{name: "name", is: aText},
@@ -137,7 +133,8 @@ func lookingTools() []tool {
 			meaning: `Lists the nodes that a node is linked to, and with depth 2 or more those that are reached by that many links, the nearest first. In a directed graph links are followed in their direction. Example: {"node": 7, "depth": 1, "top": 20}.`,
 			arguments: []field{
 				nodeField("node", "the node to begin with"),
-				{name: "depth", is: anInt, low: 1, high: 6, byDefault: int64(1), meaning: "the largest number of links on the way"}, viaField(), topField(20, 500),
+				{name: "depth", is: anInt, low: 1, high: 6, byDefault: int64(1), meaning: "the largest number of links on the way"}, viaField(),
+				{name: "within", is: aText, meaning: "follow only links of the last time, " + durationHelp}, topField(20, 500),
 			},
 			columns: []field{
 				nodeColumn("target"), {name: "depth", is: anInt, meaning: "number of links on the shortest way"},
@@ -149,7 +146,11 @@ func lookingTools() []tool {
 			name: "rank_nodes", title: "Rank nodes by personalised PageRank", run: (*call).rankNodes,
 			meaning: `Ranks all nodes by how close they are to some nodes: by personalised PageRank, the share of time that a random walk spends at a node if it keeps returning to the given ones. Linked nodes and the given nodes themselves are ranked too. Scores of all nodes add up to 1. Example: {"nodes": ["ann", 7], "top": 10}.`,
 			arguments: []field{
-				{name: "nodes", is: nodeList, low: 1, high: 100, required: true, meaning: "where the walk begins; each is " + nodeHelp}, viaField(), topField(10, 500),
+				{name: "nodes", is: nodeList, low: 1, high: 100, meaning: "where the walk begins; each is " + nodeHelp}, viaField(), weightsField(),
+				{name: "near", is: numberList, high: 4096, meaning: "in place of nodes: a vector; the walk begins at the nodes whose feature vectors have the largest cosine with it, weighted by that"},
+				{name: "near_nodes", is: anInt, low: 1, high: 1000, byDefault: int64(20), meaning: "with near: the number of these nodes"},
+				{name: "label", is: aText, meaning: "with near: only nodes with this label"},
+				{name: "where", is: aText, meaning: "with near: only nodes that satisfy a condition, such as lang = 'en' AND NOT hidden"}, topField(10, 500),
 			},
 			columns: []field{
 				nodeColumn("node"), {name: "rank", is: anInt, meaning: "from 1"},
@@ -165,13 +166,12 @@ func evaluateTool() tool {
 	return tool{
 		name: "evaluate", title: "Measure predictions on hidden links", run: (*call).evaluate,
 		meaning: `Hides a part of the links, predicts links of some nodes without them, and measures how well the hidden links are ranked. Returns a row for the model and for what it is compared with: the best plain heuristic and the built-in model (prior). mrr is the mean of 1/rank of the hidden links, hits_at_10 their share among the 10 best of their node; higher is better, 1 is perfect, and the ratio to the heuristic matters more than the value. The database does not change. It may train a model and take long on a large graph: begin with few nodes, or with a heuristic. Example: {"model": "default", "nodes": 100}.`,
-		arguments: []field{
+		arguments: slices.Concat([]field{
 			{name: "model", is: aText, byDefault: "default", meaning: `a model of the database, of which a copy learns from the links that are left, a policy such as "default", which learns in the same way, or a heuristic such as "adamic_adar"`},
 			{name: "nodes", is: anInt, low: 1, high: 2000, byDefault: int64(100), meaning: "number of nodes, drawn at random, whose links are predicted"},
 			{name: "hidden", is: aNumber, low: 0.001, high: 0.5, byDefault: 0.1, meaning: "share of the links that are hidden"},
-			{name: "depth", is: anInt, low: 2, high: 4, byDefault: int64(2), meaning: "candidates are the nodes at most this many links away; 3 where links join nodes of two kinds, such as users and items"},
 			relationField("hide and predict links of this relation"), inverseField(),
-		},
+		}, candidateFields("; 3 suits links that join nodes of two kinds, such as users and items. Absent: 2, unless another argument selects candidates")),
 		columns: append([]field{{name: "model", is: aText}}, metrics()...),
 	}
 }
@@ -226,67 +226,47 @@ func (c *call) asked(text string, parameters ...any) (answer, error) {
 	return r, nil
 }
 
-// among returns the AMONG clause of the candidates that the call selects, with its parameters.
-func (c *call) among() (clause string, parameters []any) {
-	var sets []db.Candidates
-	if list := c.list("candidates"); list != nil {
-		sets = append(sets, db.Keys(list...))
-	}
-	if depth := c.integer("depth"); depth > 0 {
-		sets = append(sets, db.Neighbors(depth))
-	}
-	if label := c.text("label"); label != "" {
-		sets = append(sets, db.Label(label))
-	}
-	if len(sets) == 0 {
-		return "", nil
-	}
-	set := sets[0]
-	for _, s := range sets[1:] {
-		set = set.Intersect(s)
-	}
-	return " AMONG ?", []any{set}
-}
-
-// where returns the WHERE clause of the condition that the call gives.
-func (c *call) where() string {
-	if condition := c.text("where"); condition != "" {
-		return " WHERE " + condition
-	}
-	return ""
-}
-
-// using returns the USING clause of the model that the call names.
-func (c *call) using() string {
-	if name := c.text("model"); name != "" {
-		return " USING " + query.Name(name)
-	}
-	return ""
-}
-
 // certain makes an answer a function of the graph and the model, with ranks that no numerical error
 // can change.
-const certain = " WITH (until = certain)"
+const certain = "until = certain"
 
 func (c *call) predictLinks() (answer, error) {
-	among, set := c.among()
+	among, set, err := c.among()
+	if err != nil {
+		return nil, err
+	}
+	options, err := c.options(certain)
+	if err != nil {
+		return nil, err
+	}
+	columns := names(c.tool.columns)
+	for _, name := range texts(c.list("properties")) {
+		columns = append(columns, named(name))
+	}
 	text := fmt.Sprintf("%s FOR ?%s%s%s TOP %d RETURN %s%s",
-		c.links(), among, c.using(), c.where(), c.integer("top"), strings.Join(names(c.tool.columns), ", "), certain)
+		c.links(), among, c.using(), c.where(), c.integer("top"), strings.Join(columns, ", "), options)
 	return c.asked(text, append([]any{c.node("node")}, set...)...)
 }
 
 func (c *call) neighbors() (answer, error) {
-	a, err := c.asked(fmt.Sprintf("NEIGHBORS OF ?%s DEPTH %d", c.relation(" VIA "), c.integer("depth")), c.node("node"))
+	within, parameters := "", []any{c.node("node")}
+	if text := c.text("within"); text != "" {
+		within, parameters = " WITHIN ?", append(parameters, text)
+	}
+	a, err := c.asked(fmt.Sprintf("NEIGHBORS OF ?%s%s DEPTH %d", c.via(), within, c.integer("depth")), parameters...)
 	return c.columnsOnly(a), err
 }
 
 func (c *call) rankNodes() (answer, error) {
-	list := c.list("nodes")
-	sources := strings.Repeat(", ?", len(list))[2:]
-	if len(list) > 1 {
-		sources = "(" + sources + ")" // one walk that begins at all of them
+	sources, list, err := c.sources()
+	if err != nil {
+		return nil, err
 	}
-	a, err := c.asked(fmt.Sprintf("RANK NODES FOR %s%s TOP %d", sources, c.relation(" VIA "), c.integer("top")), list...)
+	options, err := c.options()
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.asked(fmt.Sprintf("RANK NODES FOR %s%s TOP %d%s", sources, c.via(), c.integer("top"), options), list...)
 	return c.columnsOnly(a), err
 }
 
@@ -313,8 +293,15 @@ func (c *call) columnsOnly(a answer) answer {
 const whyInputs = 12
 
 func (c *call) why() (answer, error) {
-	among, set := c.among()
-	r, err := c.ask(math.MaxInt32, "WHY ?"+c.arrow()+"?"+among+c.using()+c.where()+certain, append([]any{c.node("source"), c.node("target")}, set...)...)
+	among, set, err := c.among()
+	if err != nil {
+		return nil, err
+	}
+	options, err := c.options(certain)
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.ask(math.MaxInt32, "WHY ?"+c.arrow()+"?"+among+c.using()+c.where()+options, append([]any{c.node("source"), c.node("target")}, set...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -360,9 +347,15 @@ func metrics() []field {
 }
 
 func (c *call) evaluate() (answer, error) {
-	text := fmt.Sprintf("EVALUATE %s FOR SAMPLE(%d) AMONG NEIGHBORS(%d)%s ON HOLDOUT %g",
-		c.links(), c.integer("nodes"), c.integer("depth"), c.using(), c.number("hidden"))
-	r, err := c.ask(math.MaxInt32, text)
+	among, set, err := c.among()
+	if err != nil {
+		return nil, err
+	}
+	if among == "" {
+		among = " AMONG NEIGHBORS(2)"
+	}
+	text := fmt.Sprintf("EVALUATE %s FOR SAMPLE(%d)%s%s%s ON HOLDOUT %g", c.links(), c.integer("nodes"), among, c.using(), c.where(), c.number("hidden"))
+	r, err := c.ask(math.MaxInt32, text, set...)
 	if err != nil {
 		return nil, err
 	}

@@ -117,6 +117,46 @@ func TestCalls(t *testing.T) {
 	})
 }
 
+// TestOptionsOfLanguage checks that each clause and option about relations and properties that a
+// statement has is an argument of the tool that runs the statement.
+func TestOptionsOfLanguage(t *testing.T) {
+	t.Parallel()
+	g := dbtest.Friends(t)
+	arguments := map[string][]string{ // of a word of the grammar or a name of an option
+		"relation FOR": {"relation"}, "-[relation]->": {"relation"}, "INVERSE": {"inverse"}, "VIA": {"via"}, "WITHIN": {"within"},
+		"sets": {"candidates"}, "WHERE": {"where"}, "relation_weights": {"relation_weights"}, "RETURN": {"properties"},
+	}
+	sets := []string{"depth", "label", "candidates", "via", "near", "except_via", "except_within"}
+	for name, statement := range map[string]string{
+		"predict_links": "PREDICT LINKS", "why": "WHY", "neighbors": "NEIGHBORS", "rank_nodes": "RANK NODES", "observe": "OBSERVE",
+		"evaluate": "EVALUATE HOLDOUT",
+	} {
+		help, err := query.Run(t.Context(), g, "HELP "+statement)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		for _, row := range help.Rows[:slices.IndexFunc(help.Rows, func(row []any) bool { return row[0] == "columns" })] {
+			fmt.Fprintln(&text, row...) // without the rules of the terms
+		}
+		i := slices.IndexFunc(tools(), func(listed tool) bool { return listed.name == name })
+		has := names(tools()[i].arguments)
+		for word, needs := range arguments {
+			if !strings.Contains(text.String(), word) {
+				continue
+			}
+			if word == "sets" && name != "observe" { // which lists what was shown
+				needs = sets
+			}
+			for _, argument := range needs {
+				if !slices.Contains(has, argument) {
+					t.Errorf("%s lacks %s: %s has %s", name, argument, statement, word)
+				}
+			}
+		}
+	}
+}
+
 // schemas returns the schema of the answers of each tool.
 func schemas(t *testing.T, client *mcp.ClientSession) map[string]*jsonschema.Resolved {
 	t.Helper()

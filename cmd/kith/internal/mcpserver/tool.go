@@ -12,6 +12,7 @@ type tool struct {
 	meaning     string
 	arguments   []field
 	columns     []field // of the rows that it returns
+	more        bool    // whether a call may ask for further columns
 	output      schema  // of an answer without rows
 	writes      bool
 	repeatable  bool // whether a second call with the same arguments changes nothing more
@@ -37,18 +38,20 @@ func (t *tool) listed(write bool) *mcp.Tool {
 	}
 	output := t.output
 	if output == nil {
-		output = rowsSchema(t.columns)
+		output = rowsSchema(t.columns, t.more)
 	}
 	return &mcp.Tool{
 		Name: t.name, Title: t.title, Description: meaning, InputSchema: objectSchema(t.arguments), OutputSchema: output, Annotations: a,
 	}
 }
 
-// rowsSchema returns the schema of an answer with rows. Without columns, they depend on the call.
-func rowsSchema(columns []field) schema {
+// rowsSchema returns the schema of an answer with rows, which may have more columns. Without columns,
+// they depend on the call.
+func rowsSchema(columns []field, more bool) schema {
 	row := schema{"type": "object"}
 	if columns != nil {
 		row = objectSchema(columns)
+		row["additionalProperties"] = more
 	}
 	return schema{
 		"type": "object",

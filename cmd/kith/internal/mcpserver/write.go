@@ -22,6 +22,7 @@ func writingTools() []tool {
 				{name: "reward", is: aNumber, low: 0, high: 1, required: true, meaning: "1 if the link was made or accepted, 0 if not, or a value between"},
 				{name: "insert", is: aFlag, byDefault: false, meaning: "with a reward of 1, add the link to the graph too"},
 				relationField("the link is of this relation"),
+				{name: "candidates", is: nodeList, meaning: "the nodes that the link was one of, as they were shown"},
 				{name: "model", is: aText, meaning: "a model that describe lists. Absent: the model that describe marks with answers"},
 			},
 			columns: []field{
@@ -55,11 +56,15 @@ func writingTools() []tool {
 }
 
 func (c *call) observe() (answer, error) {
-	text := "OBSERVE ?" + c.arrow() + "? = ?" + c.using()
+	among, set, err := c.among()
+	if err != nil {
+		return nil, err
+	}
+	text := "OBSERVE ?" + c.arrow() + "? = ?" + among + c.using()
 	if c.flag("insert") {
 		text += " AND INSERT"
 	}
-	r, err := c.ask(1, text, c.node("source"), c.node("target"), c.number("reward"))
+	r, err := c.ask(1, text, append([]any{c.node("source"), c.node("target"), c.number("reward")}, set...)...)
 	if err != nil {
 		return nil, err
 	}
