@@ -609,16 +609,19 @@ func (tx *Tx) about(relation string, inverse bool) (about, error) {
 		return about{}, err
 	}
 	via := index.Via{Relations: []uint16{number}, Inverse: inverse}
-	if r := &tx.meta().Relations[number]; r.Directed && r.SourceLabel != r.TargetLabel && r.SourceLabel != 0 && r.TargetLabel != 0 {
-		via.Inverse, via.Both = false, true // no edge leads back, and the label says which end a node is
+	if r := &tx.meta().Relations[number]; r.Directed && (r.SourceLabel != r.TargetLabel && r.SourceLabel != 0 && r.TargetLabel != 0 || r.Bipartite()) {
+		via.Inverse, via.Both = false, true // hardly an edge leads back, and side tells which end a node is
 	}
 	return about{tx.part(via), true, number, inverse, nil}, nil
 }
 
+// oneWay reports whether a link is asked for from one of its ends only.
+func (a about) oneWay() bool { return a.view().Graph.Directed() || a.via.Both }
+
 // side returns a function that reports whether a node may be an end of the links that are asked for;
-// nil means that every node may. The relation may say which label the ends have. If it does not, ALL
-// and SAMPLE are limited to nodes with a label that some end has and, where each node of the relation
-// is an end or a start but never both, to nodes that are no start.
+// nil means that every node may. The relation may say which label the ends have. If it does not, nodes
+// that are only starts of a bipartite relation are no ends, and ALL and SAMPLE are limited to nodes
+// with a label that some end has.
 func (a about) side(ctx context.Context, c Candidates, source index.ID) (func(index.ID) bool, error) {
 	if !a.named {
 		return nil, nil
@@ -631,27 +634,34 @@ func (a about) side(ctx context.Context, c Candidates, source index.ID) (func(in
 	if inverse {
 		end = r.SourceLabel
 	}
-	switch {
-	case end != 0:
+	if end != 0 {
 		return func(id index.ID) bool { return v.Label(id) == end }, nil
+	}
+	g := v.Graph
+	if a.via.Both { // which end a node is, an edge says
+		g = a.all().view().Via(index.Via{Relations: a.via.Relations, Inverse: a.inverse}).Graph
+	}
+	fits := func(id index.ID) bool { return g.InLen(id) > 0 || g.OutLen(id) == 0 }
+	switch {
+	case !c.has(byAll, bySample) && r.Bipartite():
+		return fits, nil
 	case !c.has(byAll, bySample):
 		return nil, nil
 	}
-	labels, apart := map[uint16]bool{}, true
+	labels := map[uint16]bool{}
 	visited := 0
 	for id := range v.Nodes() {
 		if visited++; visited%checkEvery == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if v.Graph.InLen(id) > 0 {
+		if g.InLen(id) > 0 {
 			labels[v.Label(id)] = true
-			apart = apart && v.Graph.OutLen(id) == 0
 		}
 	}
 	if len(labels) == 0 {
 		return nil, nil
 	}
-	return func(id index.ID) bool { return labels[v.Label(id)] && !(apart && v.Graph.OutLen(id) > 0) }, nil
+	return func(id index.ID) bool { return labels[v.Label(id)] && (!r.Bipartite() || fits(id)) }, nil
 }
 
 // has reports whether a set, or a part of it, is of one of some kinds.

@@ -27,8 +27,8 @@ import (
 var remake = flag.Bool("remake", false, "make the database in testdata anew")
 
 const (
-	formatFiles  = "testdata/format6.zip" // the files of a closed database
-	formatBackup = "testdata/format6.kbk" // a backup of it
+	formatFiles  = "testdata/format7.zip" // the files of a closed database
+	formatBackup = "testdata/format7.kbk" // a backup of it
 )
 
 // fixture makes a database with records of all kinds, in two sessions. It depends on nothing else.

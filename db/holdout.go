@@ -299,7 +299,14 @@ func (s *holdout) hide(ctx context.Context, o *EvaluateOptions, rng *rand.Rand) 
 	}
 	s.Hidden = int64(len(pairs))
 	s.Wanted = max(s.Hidden, int64(o.Share*float64(s.Edges-tx.snap.Graph.NumLoops())))
-	s.hidden, err = hidden.ToBeFound(ctx, *found, tx.snap.Graph.Directed())
+	asked := *found
+	if s.on.inverse && tx.via.Both { // whose pairs lead from sources to targets
+		asked = slices.Clone(asked)
+		for i, p := range asked {
+			asked[i] = [2]index.ID{p[1], p[0]}
+		}
+	}
+	s.hidden, err = hidden.ToBeFound(ctx, asked, s.on.oneWay())
 	return pairs, err
 }
 
@@ -346,10 +353,7 @@ func (s *holdout) resolveLinks(ctx context.Context, list []Edge) (there, links [
 			s.Unknown++
 			continue
 		}
-		if s.on.inverse {
-			u, v = v, u
-		}
-		if u > v && !tx.snap.Graph.Directed() {
+		if s.on.inverse && !tx.via.Both || u > v && !s.on.oneWay() {
 			u, v = v, u
 		}
 		if u != v {
@@ -359,7 +363,7 @@ func (s *holdout) resolveLinks(ctx context.Context, list []Edge) (there, links [
 	if len(links) == 0 {
 		return nil, nil, inputf("none of the %s joins two nodes of the graph", words.Count(len(list), "link"))
 	}
-	if !tx.snap.Graph.Directed() {
+	if !s.on.oneWay() {
 		s.Unknown *= 2
 	}
 	slices.SortFunc(links, hidden.Ascending)

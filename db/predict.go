@@ -30,7 +30,9 @@ type PredictOptions struct {
 	// users and items, items.
 	Among Candidates
 	// Relation is the relation of the links: of its edges is what the score says, and nodes that the
-	// source has such an edge to are left out of the candidates. "" means all relations together.
+	// source has such an edge to are left out of the candidates. "" means all relations together. The
+	// score of a link of a directed relation reads its edges in both directions if the relation joins
+	// nodes of two labels, or if at most one in eight of its sources, and of its targets, is both.
 	Relation string
 	Inverse  bool // rank sources of the relation for a target instead
 	// RelationWeights multiply the weights of edges by relation in walks over several relations, as

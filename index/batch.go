@@ -22,6 +22,17 @@ type Batch struct {
 	observationBytes int64  // number of their bytes
 	sum              uint32 // their checksum
 	began            *Meta  // of the snapshot that the batch began on
+	base             *Graph // likewise
+	// ends has the numbers of edges that leave or reach a node, for relations whose sides are counted.
+	// It has those of nodes whose edges have changed.
+	ends map[end]int
+}
+
+// end is a side of a relation at a node.
+type end struct {
+	node     ID
+	relation uint16
+	target   bool // the edges that reach the node
 }
 
 // vectorChange is a node's feature vector before a change.
@@ -32,7 +43,7 @@ type vectorChange struct {
 
 // Begin starts a batch of changes that make the version after s.
 func (s *Snapshot) Begin() *Batch {
-	b := &Batch{now: *s, edit: s.Graph.Edit(), by: new(pages.Owner), pending: map[Key]ID{}, began: &s.Meta}
+	b := &Batch{now: *s, edit: s.Graph.Edit(), by: new(pages.Owner), pending: map[Key]ID{}, began: &s.Meta, base: s.Graph, ends: map[end]int{}}
 	b.now.Graph = b.edit.view()
 	b.now.Meta.Labels = slices.Clone(s.Meta.Labels)
 	b.now.Meta.Relations = slices.Clone(s.Meta.Relations)
@@ -186,9 +197,45 @@ func (b *Batch) SetEdge(x Edge) (old float32, err error) {
 	change.Old, change.last = had.Weight, had.Time
 	b.edit.Set(change.Edge)
 	b.grown = b.grown || !ok
-	b.now.Meta.countEdge(change.Edge, edgesAdded(change.Old, change.Weight))
+	b.countEdge(change.Edge, edgesAdded(change.Old, change.Weight))
 	b.record.edges = append(b.record.edges, change)
 	return change.Old, nil
+}
+
+// countEdge counts an edge that is added, or removed if n is -1, and its ends.
+func (b *Batch) countEdge(x Edge, n int64) {
+	m := &b.now.Meta
+	m.countEdge(x, n)
+	r := &m.Relations[x.Relation]
+	if n == 0 || !r.sidesCounted(x.Relation) {
+		return
+	}
+	for _, at := range []end{{x.U, x.Relation, false}, {x.V, x.Relation, true}} {
+		other := end{at.node, at.relation, !at.target}
+		had, has := b.edgesAt(at), b.edgesAt(other) > 0
+		b.ends[at] = had + int(n)
+		if (had > 0) == (had+int(n) > 0) {
+			continue
+		}
+		r.countSides(!at.target, at.target, n)
+		if has {
+			r.Both += n
+		}
+	}
+}
+
+// edgesAt returns the number of edges at an end.
+func (b *Batch) edgesAt(at end) int {
+	n, known := b.ends[at]
+	if known || int(at.node) >= b.base.nodes || int(at.relation) >= len(b.base.directions) {
+		return n
+	}
+	rows := b.base.out
+	if at.target {
+		rows = b.base.in
+	}
+	edges := rows.only(at.node, at.relation)
+	return len(edges.To)
 }
 
 // DeleteNode removes a node with its edges, label, features and properties. Its key keeps the id.
@@ -341,7 +388,7 @@ func (b *Batch) Savepoint(f func() error) (err error) {
 // the changes of the edit after the first given number.
 func (b *Batch) rollback(before *Batch, changes int) {
 	for _, c := range slices.Backward(b.record.edges[len(before.record.edges):]) {
-		b.now.Meta.countEdge(c.Edge, edgesAdded(c.Weight, c.Old))
+		b.countEdge(c.Edge, edgesAdded(c.Weight, c.Old))
 		b.edit.Set(Edge{Ends: Ends{U: c.U, V: c.V}, Relation: c.Relation, Weight: c.Old, Time: c.last})
 	}
 	for _, c := range slices.Backward(b.record.nodes[len(before.record.nodes):]) {

@@ -287,6 +287,9 @@ func (b *Bulk) Write(ctx context.Context, w Writer, generation uint32, from *Sto
 	next.events = events
 	next.Meta.BaseEvents = int64(len(events.all()))
 	next.Meta.Live += b.numbers.revived
+	if err := b.countSides(ctx); err != nil {
+		return nil, t, err
+	}
 	next.Meta.Labels, next.Meta.Relations = labels, b.relations
 	next.Meta.Properties, next.Meta.BaseProperties = values.counted(), len(b.properties)
 	return next, b.tally, nil
@@ -462,6 +465,35 @@ func (b *Bulk) entries(ctx context.Context, in bool, visit func(Edge) error) err
 		err = m.pass()
 	}
 	return cmp.Or(err, m.err)
+}
+
+// countSides counts the sources and the targets of the relations of the result, in one pass over the
+// edges by source and by target.
+func (b *Bulk) countSides(ctx context.Context) error {
+	s := sideCounter{relations: b.relations}
+	if !s.needed() {
+		return nil
+	}
+	var readErr error
+	arriving := b.mirrored.Reader(nil, &readErr)
+	next, _, ok := arriving.Next()
+	arrive := func(last ID) {
+		for ok && next.U <= last {
+			s.add(next.U, next.Relation, true)
+			next, _, ok = arriving.Next()
+		}
+	}
+	err := b.edges(ctx, func(e Edge) error {
+		arrive(e.U)
+		s.add(e.U, e.Relation, false)
+		return nil
+	})
+	if err = cmp.Or(err, readErr); err != nil {
+		return err
+	}
+	arrive(MaxNodes)
+	s.end()
+	return readErr
 }
 
 // bothWays reports whether an edge is in the rows of both its ends.

@@ -455,7 +455,7 @@ func (b *Batch) replayEdge(c *EdgeChange) error {
 		b.edit.Set(x)
 	}
 	b.grown = b.grown || c.Old == 0
-	m.countEdge(x, edgesAdded(c.Old, c.Weight))
+	b.countEdge(x, edgesAdded(c.Old, c.Weight))
 	b.record.edges = append(b.record.edges, edgeChange{Edge: x, Old: c.Old, last: had.Time})
 	return nil
 }

@@ -317,7 +317,7 @@ func (g *Graph) Edges() iter.Seq[Edge] {
 		for u := range ID(g.nodes) {
 			row := g.out.edges(u)
 			i := 0
-			if !g.directed {
+			if !g.directed && (g.out.via == nil || g.out.via.against == nil) {
 				i, _ = slices.BinarySearch(row.To, u)
 			}
 			for ; i < len(row.To); i++ {

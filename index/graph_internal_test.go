@@ -53,7 +53,7 @@ func (m *edgeMap) set(x Edge) (old float32) {
 // list returns the edges in the order of U, V and relation.
 func (m *edgeMap) list() []Edge { return slices.SortedFunc(maps.Values(m.edges), byEntry) }
 
-// relations returns the relations of m, with the numbers of their edges.
+// relations returns the relations of m, with the numbers of their edges and nodes.
 func (m *edgeMap) relations() []Relation {
 	var meta Meta
 	for i, directed := range m.directions {
@@ -61,6 +61,24 @@ func (m *edgeMap) relations() []Relation {
 	}
 	for _, e := range m.edges {
 		meta.countEdge(e, 1)
+	}
+	for i := range meta.Relations {
+		r := &meta.Relations[i]
+		if i == 0 || !r.Directed {
+			continue
+		}
+		sources, targets := map[ID]bool{}, map[ID]bool{}
+		for _, e := range m.edges {
+			if int(e.Relation) == i {
+				sources[e.U], targets[e.V] = true, true
+			}
+		}
+		r.Sources, r.Targets = int64(len(sources)), int64(len(targets))
+		for u := range sources {
+			if targets[u] {
+				r.Both++
+			}
+		}
 	}
 	return meta.Relations
 }
@@ -387,6 +405,9 @@ func (m *edgeMap) agreeBothWays(t *rapid.T, g *Graph) {
 	}
 	if arcs != len(weights) {
 		t.Fatalf("%d arcs, want %d", arcs, len(weights))
+	}
+	if got := slices.Collect(g.Edges()); !slices.Equal(got, m.list()) {
+		t.Fatalf("edges %v, want %v", got, m.list())
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // Format is the version of the stored layout that this code writes and reads.
-const Format = 6
+const Format = 7
 
 // Meta is the record that describes the database and says which other records are valid. Every
 // commit writes it. Blocks of other generations and log records beyond Version are leftovers of
@@ -94,7 +94,35 @@ type Relation struct {
 	TargetLabel uint16 `msgpack:"target_label,omitempty"`
 	Edges       int64  `msgpack:"edges"`
 	Loops       int64  `msgpack:"loops"`
+	// Sources and Targets are the numbers of nodes that its edges leave, and that they lead to; Both is
+	// the number of nodes that are both. They are counted for a directed relation with a name.
+	Sources int64 `msgpack:"sources,omitempty"`
+	Targets int64 `msgpack:"targets,omitempty"`
+	Both    int64 `msgpack:"both,omitempty"`
 }
+
+// sidesCounted reports whether the sources and the targets of the relation with this number are
+// counted.
+func (r *Relation) sidesCounted(number uint16) bool { return r.Directed && number != 0 }
+
+// countSides adds n to the numbers of nodes on the sides of the relation, for a node that is a source
+// or a target or both.
+func (r *Relation) countSides(source, target bool, n int64) {
+	if source {
+		r.Sources += n
+	}
+	if target {
+		r.Targets += n
+	}
+	if source && target {
+		r.Both += n
+	}
+}
+
+// Bipartite reports whether hardly any node is both a source and a target: at most an eighth of the
+// sources, and of the targets. The sides of an undirected relation, and of the one without a name, are
+// not counted.
+func (r *Relation) Bipartite() bool { return r.Sources > 0 && 8*r.Both <= min(r.Sources, r.Targets) }
 
 // MaxRelations is the maximum number of relations with a name.
 const MaxRelations = math.MaxUint16
@@ -275,11 +303,12 @@ func (m *Meta) consistent() bool {
 		}) && m.validRelations() && m.validProperties()
 }
 
-// uncounted returns relations without their numbers of edges.
+// uncounted returns relations without their numbers of edges and nodes.
 func uncounted(relations []Relation) []Relation {
 	all := slices.Clone(relations)
 	for i := range all {
-		all[i].Edges, all[i].Loops = 0, 0
+		r := &all[i]
+		r.Edges, r.Loops, r.Sources, r.Targets, r.Both = 0, 0, 0, 0, 0
 	}
 	return all
 }
@@ -288,7 +317,7 @@ func uncounted(relations []Relation) []Relation {
 func (m *Meta) validRelations() bool {
 	edges, loops := m.Edges, m.Loops
 	for _, r := range m.Relations {
-		if r.Loops < 0 || r.Edges < r.Loops || int(max(r.SourceLabel, r.TargetLabel)) >= len(m.Labels) {
+		if r.Loops < 0 || r.Edges < r.Loops || r.Both < 0 || min(r.Sources, r.Targets) < r.Both || max(r.Sources, r.Targets) > r.Edges || int(max(r.SourceLabel, r.TargetLabel)) >= len(m.Labels) {
 			return false
 		}
 		edges, loops = edges-r.Edges, loops-r.Loops

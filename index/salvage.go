@@ -433,5 +433,11 @@ func (m *Meta) recount(g *Graph) []Relation {
 	for e := range g.Edges() {
 		counted.countEdge(e, 1)
 	}
+	if s := (sideCounter{relations: counted.Relations}); s.needed() {
+		for u := range ID(g.nodes) {
+			s.addRows(g, u)
+		}
+		s.end()
+	}
 	return counted.Relations
 }

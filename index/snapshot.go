@@ -86,6 +86,72 @@ func (s *Snapshot) Sides(ctx context.Context) (sides [][2]Side, err error) {
 	return sides, s.Graph.err()
 }
 
+// sideCounter counts the sources and the targets of relations, from their edges by node.
+type sideCounter struct {
+	relations []Relation
+	node      ID             // whose edges are being added
+	sides     []sideOf       // of relations, that the node is on
+	at        map[uint16]int // places in sides
+}
+
+type sideOf struct {
+	relation       uint16
+	source, target bool
+}
+
+// needed reports whether there is a relation whose sides are counted.
+func (s *sideCounter) needed() bool {
+	for i := range s.relations {
+		if s.relations[i].sidesCounted(uint16(i)) {
+			return true
+		}
+	}
+	return false
+}
+
+// add adds an edge of a relation that leaves or reaches a node. Nodes must come in ascending order.
+func (s *sideCounter) add(u ID, relation uint16, target bool) {
+	if !s.relations[relation].sidesCounted(relation) {
+		return
+	}
+	if u != s.node {
+		s.end()
+		s.node = u
+	}
+	i, known := s.at[relation]
+	if !known {
+		if s.at == nil {
+			s.at = map[uint16]int{}
+		}
+		i = len(s.sides)
+		s.at[relation] = i
+		s.sides = append(s.sides, sideOf{relation: relation})
+	}
+	side := &s.sides[i]
+	side.source, side.target = side.source || !target, side.target || target
+}
+
+// addRows adds the edges of a node.
+func (s *sideCounter) addRows(g *Graph, u ID) {
+	for i, rows := range []*adjacency{g.out, g.in} {
+		row := rows.edges(u)
+		for _, relation := range row.Relations() {
+			if int(relation) < len(s.relations) {
+				s.add(u, relation, i == 1)
+			}
+		}
+	}
+}
+
+// end ends the edges of the node.
+func (s *sideCounter) end() {
+	for _, side := range s.sides {
+		s.relations[side.relation].countSides(side.source, side.target, 1)
+	}
+	s.sides = s.sides[:0]
+	clear(s.at)
+}
+
 // New returns an empty graph with the options of meta.
 func New(meta Meta) *Snapshot {
 	meta.Format = Format
@@ -308,8 +374,13 @@ func (c *checker) rows(ctx context.Context) error {
 	g, m := c.s.Graph, &c.s.Meta
 	both := newBalance(g.directions)
 	counted := Meta{Relations: uncounted(m.Relations)}
+	sides := sideCounter{relations: counted.Relations}
+	needed := sides.needed()
 	visited := 0
 	for u := range ID(g.nodes) {
+		if needed {
+			sides.addRows(g, u)
+		}
 		out := g.out.edges(u)
 		if visited += 1 + len(out.To); visited >= edgesPerCheck {
 			if visited = 0; ctx.Err() != nil {
@@ -336,6 +407,7 @@ func (c *checker) rows(ctx context.Context) error {
 			both.add(u, in, true)
 		}
 	}
+	sides.end()
 	if err := both.err(); err != nil {
 		c.found = append(c.found, err)
 	}
@@ -344,7 +416,8 @@ func (c *checker) rows(ctx context.Context) error {
 	}
 	for i, r := range counted.Relations {
 		if own := m.Relations[i]; r != own {
-			c.report("relation %q has %d edges, %d loops; the counters say %d, %d", r.Name, r.Edges, r.Loops, own.Edges, own.Loops)
+			c.report("relation %q has %d edges, %d loops, %d sources, %d targets, %d both; the counters say %d, %d, %d, %d, %d",
+				r.Name, r.Edges, r.Loops, r.Sources, r.Targets, r.Both, own.Edges, own.Loops, own.Sources, own.Targets, own.Both)
 		}
 	}
 	return g.err()
