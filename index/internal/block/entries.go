@@ -225,6 +225,10 @@ func (e *Entries) AppendJoined(row Entries) {
 		return
 	}
 	e.Weight = inFull(e.Weight, e.To, 1)
+	if row.Weight == nil && row.Time == nil && e.Time == nil {
+		e.appendCounted(row.To)
+		return
+	}
 	if row.Time != nil || e.Time != nil {
 		e.Time = inFull(e.Time, e.To, 0)
 	}
@@ -247,6 +251,26 @@ func (e *Entries) AppendJoined(row Entries) {
 		}
 		lo = hi
 	}
+}
+
+// appendCounted appends neighbours, which repeat and ascend, to joined rows. Each has as many edges of
+// weight 1 as it has places. The loop has no branch, which would be mispredicted at each repetition.
+func (e *Entries) appendCounted(neighbours []ID) {
+	begin := len(e.To)
+	to := slices.Grow(e.To, len(neighbours))[:begin+len(neighbours)]
+	weight := slices.Grow(e.Weight, len(neighbours))[:len(to)]
+	clear(weight[begin:])
+	at, last := begin, neighbours[0]
+	for _, v := range neighbours {
+		next := at + 1
+		if v == last {
+			next = at
+		}
+		at, last = next, v
+		to[at] = v
+		weight[at]++
+	}
+	e.To, e.Weight = to[:at+1], weight[:at+1]
 }
 
 // Merged returns the joined row of the edges of two joined rows.
@@ -291,7 +315,7 @@ func (e *Entries) Merged(o Entries) Entries {
 	return all
 }
 
-// addFrom appends entry i of a joined row. e has the planes that it will have.
+// addFrom appends entry i of o without its relation. e has the planes that it will have.
 func (e *Entries) addFrom(o *Entries, i int) {
 	e.To = append(e.To, o.To[i])
 	if e.Weight == nil && e.Time == nil {
@@ -446,13 +470,16 @@ func (e *Entries) Only(relation uint16) Entries {
 			n++
 		}
 	}
-	empty := e.Sub(0, 0)
-	empty.Relation = nil
-	only := empty.Grown(n)
+	only := Entries{To: make([]ID, 0, n)}
+	if e.Weight != nil {
+		only.Weight = make([]float32, 0, n)
+	}
+	if e.Time != nil {
+		only.Time = make([]int64, 0, n)
+	}
 	for i, r := range e.Relation {
 		if r == relation {
-			weight, time := e.At(i)
-			only.Add(e.To[i], 0, weight, time)
+			only.addFrom(e, i)
 		}
 	}
 	return only
