@@ -3,9 +3,12 @@ package db_test
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -142,6 +145,45 @@ func insertNear(b *testing.B, g *db.DB, random *rand.Rand, source int) {
 		}
 		return tx.PutEdge(near, random.IntN(4000))
 	})
+}
+
+// BenchmarkExcept ranks posts within three steps of a user, with and without the 5,000 that were shown
+// to the user in the last week.
+func BenchmarkExcept(b *testing.B) {
+	ctx, g, random := context.Background(), dbtest.Open(b, &db.Options{InMemory: true, Memory: 1 << 30, Direction: db.Directed}), rand.New(rand.NewPCG(1, 2))
+	const users, posts = 20_000, 50_000
+	now := time.Unix(1_700_000_000, 0)
+	var list strings.Builder
+	for u := range users {
+		for range 20 {
+			post := users + int(float64(posts)*math.Pow(random.Float64(), 2))
+			fmt.Fprintf(&list, "%d follows %d 0\n%d likes %d 0\n", u, random.IntN(users), u, post)
+		}
+	}
+	_, err := g.Load(ctx, strings.NewReader(list.String()), db.LoadOptions{Columns: "src,relation,dst,time"})
+	must(b, err)
+	update(b, g, func(tx *db.Tx) (err error) {
+		for i := range 5000 {
+			at := now.Add(-time.Duration(i) * time.Minute)
+			err = cmp.Or(err, tx.PutEdge(7, users+i*posts/5000, db.Via("shown"), db.At(at)))
+		}
+		return err
+	})
+	near, shown := db.Neighbors(3).Via("follows", "likes"), db.Neighbors(1).Via("shown").Within(7*24*time.Hour)
+	for _, c := range []struct {
+		name  string
+		among db.Candidates
+	}{{"all", near}, {"except", near.Except(shown)}} {
+		for _, policy := range []string{"", "adamic_adar"} {
+			p := db.PredictOptions{For: 7, Relation: "likes", Among: c.among, Model: policy, Now: now}
+			b.Run(c.name+"/"+cmp.Or(policy, "default"), func(b *testing.B) {
+				for b.Loop() {
+					_, err := g.Predict(ctx, p)
+					must(b, err)
+				}
+			})
+		}
+	}
 }
 
 // manyNodes returns a compacted database on the disk of n nodes, a multiple of 10,000, which write

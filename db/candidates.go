@@ -560,10 +560,11 @@ func (r *resolver) combine(ctx context.Context, c Candidates) ([]index.ID, error
 	}
 	if c.kind == byExcept {
 		r.listed = listed // excluded nodes are not offered
+		return walk.Without(a, b), nil
 	}
 	return slices.DeleteFunc(a, func(id index.ID) bool {
 		_, both := slices.BinarySearch(b, id)
-		return both == (c.kind == byExcept)
+		return !both
 	}), nil
 }
 

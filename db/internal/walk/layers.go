@@ -56,10 +56,8 @@ func Layers(ctx context.Context, g *index.Graph, n int, from ...index.ID) iter.S
 // than since and not later than until. Edges without a time are not.
 func Recent(ctx context.Context, graphs []*index.Graph, since, until int64, n int, from ...index.ID) iter.Seq2[[]index.ID, error] {
 	return func(yield func([]index.ID, error) bool) {
-		seen := map[index.ID]bool{}
-		for _, u := range from {
-			seen[u] = true
-		}
+		seen := slices.Clone(from)
+		slices.Sort(seen)
 		for layer := from; n > 0; n-- {
 			var next []index.ID
 			for _, u := range layer {
@@ -70,19 +68,31 @@ func Recent(ctx context.Context, graphs []*index.Graph, since, until int64, n in
 				for _, g := range graphs {
 					to, times := g.OutTimed(u)
 					for i, t := range times {
-						if t != 0 && since < t && t <= until && !seen[to[i]] {
-							seen[to[i]] = true
+						if t != 0 && since < t && t <= until {
 							next = append(next, to[i])
 						}
 					}
 				}
 			}
-			if slices.Sort(next); len(next) == 0 || !yield(next, nil) {
+			slices.Sort(next)
+			layer = Without(slices.Compact(next), seen)
+			if len(layer) == 0 || !yield(layer, nil) {
 				return
 			}
-			layer = next
+			seen = append(seen, layer...)
+			slices.Sort(seen)
 		}
 	}
+}
+
+// Without returns the nodes of a that are not in b, in the memory of a. Both ascend.
+func Without(a, b []index.ID) []index.ID {
+	return slices.DeleteFunc(a, func(u index.ID) bool {
+		for len(b) > 0 && b[0] < u {
+			b = b[1:]
+		}
+		return len(b) > 0 && b[0] == u
+	})
 }
 
 // Shortest returns the nodes of a shortest path from a to b, including both, of at most the given
