@@ -42,32 +42,39 @@ const (
 // split returns the columns that are read, by role, and the number of columns of a line that is not
 // blank, or badQuote or openQuote.
 func (l *layout) split(line []byte) (fields fields, n int) {
+	n = l.splitTo(line, &fields)
+	return fields, n
+}
+
+// splitTo is split for a line among many: the array is not copied.
+func (l *layout) splitTo(line []byte, to *fields) (n int) {
+	*to = fields{}
 	if len(l.sep) == 0 && l.quotes == NoQuotes {
-		return l.splitBlanks(line)
+		return l.splitBlanks(line, to)
 	}
 	for rest, more := line, true; more; n++ {
 		var field []byte
 		var fault int
 		if field, rest, more, fault = l.cut(rest); fault < 0 {
-			return fields, fault
+			return fault
 		}
 		for r := range l.at {
 			if l.at[r] == n {
-				fields[r] = field
+				to[r] = field
 			}
 		}
 	}
-	return fields, n
+	return n
 }
 
-// splitBlanks is split for columns between blanks.
-func (l *layout) splitBlanks(line []byte) (fields fields, n int) {
+// splitBlanks is splitTo for columns between blanks.
+func (l *layout) splitBlanks(line []byte, to *fields) (n int) {
 	for i := 0; ; n++ {
 		for i < len(line) && isBlank(line[i]) {
 			i++
 		}
 		if i == len(line) {
-			return fields, n
+			return n
 		}
 		begin := i
 		for i < len(line) && !isBlank(line[i]) {
@@ -75,7 +82,7 @@ func (l *layout) splitBlanks(line []byte) (fields fields, n int) {
 		}
 		for r := range l.at { // a copy of the array would cost more than the columns
 			if l.at[r] == n {
-				fields[r] = line[begin:i]
+				to[r] = line[begin:i]
 			}
 		}
 	}

@@ -180,7 +180,7 @@ func (s *objects) next(e *Edge) error {
 			fields[r] = []byte("1")
 		}
 	}
-	return s.parse(line, fields, 0, e)
+	return s.parse(line, &fields, 0, e)
 }
 
 // objectNodes reads nodes from lines of JSON: each line is an object, and its members are the columns.

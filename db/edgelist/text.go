@@ -107,6 +107,7 @@ func (t *text) complete(line []byte) ([]byte, error) {
 }
 
 func (t *text) next(e *Edge) error {
+	var fields fields
 	for {
 		line, err := t.record()
 		e.Line = t.first
@@ -116,12 +117,12 @@ func (t *text) next(e *Edge) error {
 			}
 			return err
 		}
-		fields, n := t.layout.split(line)
+		n := t.layout.splitTo(line, &fields)
 		if t.headings != nil && bytes.Equal(fields[roleSrc], t.headings[0]) && bytes.Equal(fields[roleDst], t.headings[1]) {
 			t.seen.headers++
 			continue
 		}
-		if err = t.parse(line, fields, n, e); err == nil {
+		if err = t.parse(line, &fields, n, e); err == nil {
 			t.seen.edge(e)
 		}
 		return err
@@ -129,7 +130,7 @@ func (t *text) next(e *Edge) error {
 }
 
 // parse parses the n columns of a line into an edge.
-func (t *text) parse(line []byte, fields fields, n int, e *Edge) error {
+func (t *text) parse(line []byte, fields *fields, n int, e *Edge) error {
 	switch {
 	case n < 0:
 		return t.badQuotes(line)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"kith/ppr"
 )
@@ -31,8 +32,16 @@ type Directions []bool
 
 // Pair returns the endpoints of an edge as one number, ordered as edges are. Unless the edge is
 // directed, the lower endpoint comes first.
-func (e *Edge) Pair(directed Directions) uint64 {
-	if !directed[e.Relation] && e.U > e.V {
+func (e *Edge) Pair(directed Directions) uint64 { return e.pair(directed[e.Relation]) }
+
+// common returns the direction of all relations, and whether they have several.
+func (d Directions) common() (directed, mixed bool) {
+	directed = slices.Contains(d, true)
+	return directed, directed && slices.Contains(d, false)
+}
+
+func (e *Edge) pair(directed bool) uint64 {
+	if !directed && e.U > e.V {
 		return uint64(e.V)<<32 | uint64(e.U)
 	}
 	return uint64(e.U)<<32 | uint64(e.V)

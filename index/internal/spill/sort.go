@@ -116,21 +116,32 @@ func (l *Sorted) Forget() { l.tail, l.spare = nil, nil }
 // slice, which may be longer than spare was.
 func RadixSort(edges, spare []Edge, directed Directions) (out, free []Edge) {
 	var count [relationDigits + 8][256]int
+	unnamed := 0 // edges of relation 0, which are often all
+	oneway, mixed := directed.common()
 	for i := range edges {
 		e := &edges[i]
-		for d, k := relationDigits, e.Pair(directed); d < len(count); d, k = d+1, k>>8 {
+		if mixed {
+			oneway = directed[e.Relation]
+		}
+		for d, k := relationDigits, e.pair(oneway); d < len(count); d, k = d+1, k>>8 {
 			count[d][byte(k)]++
+		}
+		if e.Relation == 0 {
+			unnamed++
+			continue
 		}
 		count[0][byte(e.Relation)]++
 		count[1][byte(e.Relation>>8)]++
 	}
+	count[0][0] += unnamed
+	count[1][0] += unnamed
 	if cap(spare) < len(edges) {
 		spare = make([]Edge, cap(edges))
 	}
 	spare = spare[:len(edges)]
 	for d := range count {
 		place := &count[d]
-		if len(edges) == 0 || place[edges[0].digit(d, directed)] == len(edges) {
+		if slices.Contains(place[:], len(edges)) {
 			continue // all edges have the same byte here
 		}
 		at := 0
@@ -138,10 +149,22 @@ func RadixSort(edges, spare []Edge, directed Directions) (out, free []Edge) {
 			place[v] = at
 			at += n
 		}
-		for i := range edges {
-			v := edges[i].digit(d, directed)
-			spare[place[v]] = edges[i]
-			place[v]++
+		if d < relationDigits {
+			for i := range edges {
+				v := byte(edges[i].Relation >> (8 * d))
+				spare[place[v]] = edges[i]
+				place[v]++
+			}
+		} else {
+			for i := range edges {
+				e := &edges[i]
+				if mixed {
+					oneway = directed[e.Relation]
+				}
+				v := byte(e.pair(oneway) >> (8 * (d - relationDigits)))
+				spare[place[v]] = *e
+				place[v]++
+			}
 		}
 		edges, spare = spare, edges
 	}
@@ -150,15 +173,6 @@ func RadixSort(edges, spare []Edge, directed Directions) (out, free []Edge) {
 
 // relationDigits is the number of bytes of a relation.
 const relationDigits = 2
-
-// digit returns byte d of the number that the edge is sorted by, the lowest first: the relation,
-// then the pair.
-func (e *Edge) digit(d int, directed Directions) byte {
-	if d < relationDigits {
-		return byte(e.Relation >> (8 * d))
-	}
-	return byte(e.Pair(directed) >> (8 * (d - relationDigits)))
-}
 
 // Merger merges sorted lists with a tree of losers (Knuth, The Art of Computer Programming 3,
 // section 5.4.1). Equal items come in the order of their lists.
