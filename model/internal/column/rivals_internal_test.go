@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"kith/model/internal/graph"
 )
 
 // What is remembered of log1p is what math.Log1p returns, also of numbers that are not remembered.
@@ -51,4 +53,40 @@ func TestHistogram(t *testing.T) {
 			t.Fatalf("%v above %v, %v above %v", got, x*1.02, want, x)
 		}
 	})
+}
+
+// bothWays is an undirected graph by its rows.
+type bothWays struct{ *rows }
+
+func (bothWays) Directed() bool { return false }
+
+// What is read of a source on one graph, such as its share of mutual arcs, is not kept for a source on
+// another graph, which may have no direction: scorers are pooled, and one reads several relations.
+func TestRivalsOfAnotherGraph(t *testing.T) {
+	t.Parallel()
+	directed, undirected := newRows(4), bothWays{newRows(4)}
+	for _, arc := range [][2]graph.ID{{0, 1}, {1, 0}, {1, 2}, {2, 3}} {
+		directed.add(arc[0], arc[1])
+	}
+	for _, arc := range [][2]graph.ID{{0, 2}, {1, 2}, {2, 0}, {2, 1}} {
+		undirected.add(arc[0], arc[1])
+	}
+	read := func(r *rivals, g graph.Graph) rivals {
+		var s TwoHop
+		var logs halfLogs
+		s.Read(g, 0)
+		r.valid = false
+		r.read(g, &s, &logs)
+		return *r
+	}
+	var pooled rivals
+	for i, g := range []graph.Graph{directed, undirected, directed} {
+		got, want := read(&pooled, g), read(new(rivals), g)
+		if got.mutual != want.mutual || got.closed != want.closed || got.resource != want.resource || got.neighborRank != want.neighborRank || got.most != want.most {
+			t.Errorf("graph %d: %v mutual, %v closed, resource %v, want %v, %v, %v", i, got.mutual, got.closed, got.resource, want.mutual, want.closed, want.resource)
+		}
+		if g.Directed() != (got.mutual > 0) {
+			t.Errorf("graph %d: share of mutual arcs %v", i, got.mutual)
+		}
+	}
 }
