@@ -474,7 +474,7 @@ func (db *DB) loadPart(ctx context.Context, r io.Reader, p edgelist.Part, o Load
 		load = db.LoadFeatures
 	}
 	return load(ctx, r, LoadNodesOptions{
-		Name: o.Name, Label: p.Label, Keyless: p.Keyless, Tables: o.Tables, MaxErrors: o.MaxErrors, Malformed: o.Malformed, Progress: o.Progress,
+		Name: o.Name, Label: p.Label, Keyless: p.Keyless, PropertyOptions: edgelist.PropertyOptions{NodeColumns: p.Columns}, Tables: o.Tables, MaxErrors: o.MaxErrors, Malformed: o.Malformed, Progress: o.Progress,
 	})
 }
 

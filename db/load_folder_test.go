@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -150,6 +151,20 @@ func TestLoadFolderOfRelations(t *testing.T) {
 	if err != nil || len(reports) != 1 || reports[0].Relations != 2 || !reports[0].Directed {
 		t.Errorf("%+v, %v", reports, err)
 	}
+	numbered["mapping/reltype2relid.csv.gz"] = &fstest.MapFile{Data: []byte("reltype,rel id\n0,P31\n3,P279\n")}
+	numbered["mapping/nodeidx2entityid.csv.gz"] = &fstest.MapFile{Data: []byte("node idx,entity id\n0,Q1\n1,Q42\n2,Q7\n")}
+	h = dbtest.Open(t, inMemory)
+	_, err = h.LoadFolder(ctx, numbered, db.LoadOptions{Direction: db.Directed})
+	must(t, err)
+	view(t, h, func(tx *db.Tx) error {
+		n, err := tx.Node(1)
+		e, err2 := tx.Edge(1, 2, db.Via("P279"))
+		if n.Properties["entity_id"] != "Q42" || n.Label != "" || e.Relation != "P279" {
+			t.Errorf("%+v, %+v", n, e)
+		}
+		return errors.Join(err, err2)
+	})
+	delete(numbered, "mapping/nodeidx2entityid.csv.gz")
 	h = dbtest.Open(t, inMemory)
 	reports, err = h.LoadFolder(ctx, numbered, db.LoadOptions{Relation: "cites"})
 	if err != nil || len(reports) != 1 || reports[0].Relations != 1 || reports[0].Edges != 2 {

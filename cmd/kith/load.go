@@ -284,6 +284,9 @@ func (in *input) read(ctx context.Context, g *db.DB, r io.Reader, o db.LoadOptio
 		return g.Load(ctx, r, o)
 	}
 	load := g.LoadNodes
+	if in.part != nil && in.part.Columns != nil {
+		properties = edgelist.PropertyOptions{NodeColumns: in.part.Columns}
+	}
 	if in.kind == edgelist.Features {
 		load, properties = g.LoadFeatures, edgelist.PropertyOptions{}
 	}

@@ -75,7 +75,8 @@
 // nodes from 0 in order, where a blank line stands for a node without data. [Parts] finds all files
 // of a graph in a folder of the Open Graph Benchmark (ogb.stanford.edu), and names the files that
 // are not read. The relations, weights and years that a folder has in files of their own belong to
-// its edges. The types of nodes that a folder or a split has, in which nodes are numbered apart,
+// its edges, and the names that its folder mapping has belong to its nodes, as a property, and to its
+// relations. The types of nodes that a folder or a split has, in which nodes are numbered apart,
 // are labels.
 //
 // The further columns of a list of labels with a header, or of a Parquet file, are properties; see

@@ -3,12 +3,14 @@ package edgelist
 import (
 	"bufio"
 	"bytes"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,9 +36,12 @@ type Part struct {
 	Label, SrcLabel, DstLabel, Relation string
 	// Relations are the names of relations by their names in the list, as in Options.
 	Relations map[string]string
-	Notes     []Note            // what of the folder is not read
-	count     int               // number of nodes, if the file holds nothing else
-	beside    [roleCount]string // names of the files with the values of the edges, by role
+	// Columns says what the columns of a list of nodes mean, as PropertyOptions.NodeColumns; nil if the
+	// list says it.
+	Columns NodeColumns
+	Notes   []Note            // what of the folder is not read
+	count   int               // number of nodes, if the file holds nothing else
+	beside  [roleCount]string // names of the files with the values of the edges, by role
 }
 
 var (
@@ -47,13 +52,16 @@ var (
 )
 
 // Parts returns the files of a graph in the layout of the Open Graph Benchmark, in the order in
-// which to read them: number of nodes, labels, features, edges. folder is the folder raw, or
-// contains it. The notes of the last part name the files that are not read.
+// which to read them: number of nodes, labels, features, names of nodes, edges. folder is the folder
+// raw, or contains it. The notes of the last part name the files that are not read.
 //
 // The edges are in raw/edge.csv.gz, with the weights of raw/edge_weight.csv.gz and the times of
 // raw/edge_year.csv.gz, or, if split is not "", of the folder split. split is train, valid, test,
 // all for the three, or several, separated by commas. If there is more than one way to split, the
 // way is named too, as in random0/train.
+//
+// The folder mapping has names of nodes, as in nodeidx2entityid.csv.gz, which become a property such
+// as entity_id, and names of relations, as in reltype2relid.csv.gz.
 //
 // A folder with nodes of several types, as ogbl-biokg and ogbn-mag, has a folder of edges for each
 // relation, whose name holds the types of sources and targets. The types are labels.
@@ -66,7 +74,11 @@ func Parts(folder fs.FS, split string) ([]Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	notes := notesOfUnread(folder, raw, parts, split != "")
+	parts, named, err := withNames(folder, parts)
+	if err != nil {
+		return nil, err
+	}
+	notes := notesOfUnread(folder, raw, parts, split != "", named)
 	if split != "" {
 		links, err := splitParts(folder, split)
 		if err != nil {
@@ -86,12 +98,12 @@ func Parts(folder fs.FS, split string) ([]Part, error) {
 }
 
 // notesOfUnread returns a note with the names of the files of a graph that are not read. Without
-// withEdges, the files of the edges are not missed.
-func notesOfUnread(folder fs.FS, raw string, parts []Part, split bool) (notes []Note) {
-	known := []string{
-		raw + "num-node-list.csv.gz", raw + "num-edge-list.csv.gz", raw + "num-node-dict.csv.gz", raw + "triplet-type-list.csv.gz",
-		raw + "nodetype-has-feat.csv.gz", raw + "nodetype-has-label.csv.gz",
-	}
+// withEdges, the files of the edges are not missed. read has the names of further files that are read.
+func notesOfUnread(folder fs.FS, raw string, parts []Part, split bool, read []string) (notes []Note) {
+	known := append(read,
+		raw+"num-node-list.csv.gz", raw+"num-edge-list.csv.gz", raw+"num-node-dict.csv.gz", raw+"triplet-type-list.csv.gz",
+		raw+"nodetype-has-feat.csv.gz", raw+"nodetype-has-label.csv.gz",
+	)
 	dirs := []string{path.Clean("./" + raw), "mapping"}
 	for _, kind := range []string{"node-feat", "node-label"} {
 		types, _ := entries(folder, path.Join(raw, kind)) // there may be no such folder
@@ -198,6 +210,97 @@ func typedParts(folder fs.FS, raw string, relations []string) (parts []Part, err
 	}
 	return parts, nil
 }
+
+// namesOfNodes and namesOfRelations match the files of the folder mapping whose first column has the numbers
+// of nodes, perhaps of a type, or of relations.
+var (
+	namesOfNodes     = regexp.MustCompile(`^(?:(\w+)_)?(?:node|ent)idx2\w+\.csv(?:\.gz)?$`)
+	namesOfRelations = regexp.MustCompile(`^rel(?:type|idx)2\w+\.csv(?:\.gz)?$`)
+)
+
+// withNames returns the parts with the names of nodes and of relations that the folder mapping has,
+// and the names of the files that were read.
+func withNames(folder fs.FS, parts []Part) (named []Part, read []string, err error) {
+	files, _ := entries(folder, "mapping") // there may be no such folder
+	for _, file := range files {
+		name := path.Join("mapping", file)
+		switch m := namesOfNodes.FindStringSubmatch(file); {
+		case m != nil && (m[1] == "" || slices.ContainsFunc(parts, func(p Part) bool { return p.Label == m[1] })):
+			columns, err := mappedColumns(folder, name)
+			if err != nil {
+				return nil, nil, fmt.Errorf("edgelist: %s: %w", name, err)
+			}
+			if columns != nil {
+				named = append(named, Part{Name: name, Kind: Labels, Label: m[1], Columns: columns})
+			}
+		case namesOfRelations.MatchString(file) && parts[len(parts)-1].Relation == "": // otherwise folders name relations
+			relations, err := mappedRelations(folder, name)
+			if err != nil {
+				return nil, nil, fmt.Errorf("edgelist: %s: %w", name, err)
+			}
+			parts[len(parts)-1].Relations = relations
+			read = append(read, name)
+		}
+	}
+	first := slices.IndexFunc(parts, func(p Part) bool { return p.Kind == Edges })
+	return slices.Insert(parts, first, named...), read, nil
+}
+
+// mappedColumns returns what the columns of a file of names mean: the first has the keys, and others
+// are properties. It returns nil for a file without a header of several columns.
+func mappedColumns(folder fs.FS, name string) (NodeColumns, error) {
+	text, err := readSmall(folder, name)
+	if err != nil && !errors.Is(err, io.ErrShortBuffer) {
+		return nil, err
+	}
+	head, _, _ := bytes.Cut(text, []byte("\n"))
+	names := strings.Split(strings.TrimSpace(string(head)), ",")
+	if len(names) < 2 || slices.Contains(names, "") {
+		return nil, nil
+	}
+	columns := NodeColumns{names[0]: "node"}
+	for _, column := range names[1:] {
+		property := strings.TrimPrefix(strings.ToLower(column), "ent ")
+		columns[column] = strings.ReplaceAll(property, " ", "_")
+	}
+	return columns, nil
+}
+
+// mappedRelations reads the names of relations by their numbers, from the first two columns of a file
+// with a header.
+func mappedRelations(folder fs.FS, name string) (map[string]string, error) {
+	f, err := folder.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	in, _, err := decompress(f)
+	if err != nil {
+		return nil, err
+	}
+	table := csv.NewReader(io.LimitReader(in, maxRelationNames))
+	table.FieldsPerRecord, table.ReuseRecord = -1, true
+	relations, used := map[string]string{}, map[string]bool{}
+	for line := 1; ; line++ {
+		record, err := table.Read()
+		switch {
+		case err == io.EOF:
+			return relations, nil
+		case err != nil:
+			return nil, err
+		case len(record) < 2:
+			return nil, fmt.Errorf("line %d: columns: found %d, expected the number of a relation and its name", line, len(record))
+		case line == 1:
+			continue
+		case used[record[1]] || record[1] == "":
+			continue // it keeps its number, so that it does not become another relation
+		}
+		relations[record[0]], used[record[1]] = record[1], true
+	}
+}
+
+// maxRelationNames bounds what is read of a file of names of relations, in bytes.
+const maxRelationNames = 64 << 20
 
 // countTypes reads a file with a header of the types of nodes and a line of their numbers. It
 // returns a part for each type that has nodes.

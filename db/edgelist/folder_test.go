@@ -29,6 +29,7 @@ func describeLast(folder fs.FS, o Options) string {
 	if err != nil {
 		return err.Error()
 	}
+	o.Relations = p.Relations
 	l, err := NewReader(f, o)
 	if err != nil {
 		return err.Error()
@@ -78,6 +79,13 @@ func TestFolderOfWeightsAndYears(t *testing.T) {
 		}, Options{}, "src,dst; 0>1; 1>2; files not read: raw/edge_feat.csv.gz, raw/node_year.csv.gz, mapping/nodeidx2paperid.csv.gz"},
 		{"relations", map[string]string{"raw/edge.csv.gz": edges, "raw/edge_reltype.csv.gz": string(zip("7\n0\n"))}, Options{},
 			"src=source,relation=relation,dst=target; 0>1 r=7; 1>2 r=0"},
+		{"relations with names", map[string]string{
+			"raw/edge.csv.gz": edges, "raw/edge_reltype.csv.gz": string(zip("7\n0\n")), "mapping/reltype2relid.csv.gz": string(zip("reltype,rel id\n0,P31\n7,\"a, b\"\n8,P31\n")), "mapping/README.md": "",
+		}, Options{}, "src=source,relation=relation,dst=target; 0>1 r=a, b; 1>2 r=P31"},
+		{"no names of relations", map[string]string{"raw/edge.csv.gz": edges, "mapping/reltype2relid.csv": "reltype\n0\n"}, Options{},
+			"edgelist: mapping/reltype2relid.csv: line 1: columns: found 1, expected the number of a relation and its name"},
+		{"damaged names", map[string]string{"raw/edge.csv.gz": edges, "mapping/nodeidx2entityid.csv.gz": "\x1f\x8bx"}, Options{},
+			"edgelist: mapping/nodeidx2entityid.csv.gz: edgelist: unexpected EOF"},
 		{"relations that are not asked for", map[string]string{"raw/edge.csv.gz": edges, "raw/edge_reltype.csv.gz": string(zip("7\n0\n"))}, Options{Related: true},
 			"src=source,dst=target; 0>1; 1>2"},
 		{"types without their numbers", map[string]string{"raw/relations/drug___treats___disease/edge.csv.gz": edges}, Options{},
@@ -89,6 +97,38 @@ func TestFolderOfWeightsAndYears(t *testing.T) {
 	} {
 		if got := strings.TrimPrefix(describeLast(folderOf(c.files), c.o), "; "); got != strings.TrimPrefix(c.want, "src,dst; ") {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+// The folder mapping says what the columns of a list with the names of nodes mean.
+func TestFolderOfNames(t *testing.T) {
+	t.Parallel()
+	edges := string(zip("0,1\n"))
+	untyped := map[string]string{
+		"raw/num-node-list.csv.gz": string(zip("2\n")), "raw/edge.csv.gz": edges, "mapping/labelidx2category.csv.gz": "",
+		"mapping/nodeidx2entityid.csv.gz": string(zip("node idx,Entity id,kind\r\n0,Q1,a\r\n")), "mapping/drug_entidx2name.csv": "ent idx,ent name\n",
+	}
+	typed := map[string]string{
+		"raw/num-node-dict.csv.gz": string(zip("drug\n2\n")), "raw/relations/drug___with___drug/edge.csv.gz": edges,
+		"mapping/drug_entidx2name.csv.gz": string(zip("ent idx,ent name\n0,aspirin\n")), "mapping/gene_entidx2name.csv.gz": "", "mapping/relidx2relname.csv.gz": "",
+	}
+	for want, files := range map[string]map[string]string{
+		"raw/num-node-list.csv.gz  map[]; mapping/nodeidx2entityid.csv.gz  map[Entity id:entity_id kind:kind node idx:node]; raw/edge.csv.gz  map[]; " +
+			"[files not read: mapping/drug_entidx2name.csv, mapping/labelidx2category.csv.gz]": untyped,
+		"raw/num-node-dict.csv.gz (drug) drug map[]; mapping/drug_entidx2name.csv.gz drug map[ent idx:node ent name:name]; raw/relations/drug___with___drug/edge.csv.gz  map[]; " +
+			"[files not read: mapping/gene_entidx2name.csv.gz, mapping/relidx2relname.csv.gz]": typed,
+	} {
+		parts, err := Parts(folderOf(files), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, p := range parts {
+			got += fmt.Sprintf("%s %s %v; ", p.Name, p.Label, map[string]string(p.Columns))
+		}
+		if got += fmt.Sprint(parts[len(parts)-1].Notes); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
 }
