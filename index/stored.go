@@ -187,8 +187,8 @@ func (s *storedRows) readParts(i int, p *relationBlock) (bytes int64, err error)
 }
 
 // runs yields the rows of the nodes from lo up to but not including hi, a block at a time, and
-// reports whether to go on. It does not change what the cache holds: a pass must not evict what
-// answers need.
+// reports whether to go on. It keeps blocks while the cache is less than half full, as PageRank passes
+// over the rows again and again. After that it changes nothing: a pass must not evict what answers need.
 func (s *storedRows) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
 	i, found := slices.BinarySearch(s.First, lo)
 	if !found {
@@ -209,7 +209,7 @@ func (s *storedRows) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
 		if s.isLong(i) {
 			set = s.long
 		}
-		held, err := set.Peek(i, &buffer)
+		held, err := set.PeekOrKeep(i, &buffer)
 		if err != nil {
 			s.cache.Fail(err)
 			return false

@@ -38,6 +38,9 @@ func (c *Cache) Size() int64 {
 	return c.bytes
 }
 
+// Roomy reports whether blocks take less than half of the budget.
+func (c *Cache) Roomy() bool { return c.Size() < c.Budget/2 }
+
 // Clear forgets all blocks.
 func (c *Cache) Clear() {
 	c.mu.Lock()
@@ -174,6 +177,14 @@ func (s *Set[T]) Peek(i int, buffer *T) (*T, error) {
 	}
 	_, err := s.read(i, buffer)
 	return buffer, err
+}
+
+// PeekOrKeep is Peek for blocks that further passes read: it keeps them while the cache is roomy.
+func (s *Set[T]) PeekOrKeep(i int, buffer *T) (*T, error) {
+	if s.cache.Roomy() {
+		return s.At(i), s.cache.Err()
+	}
+	return s.Peek(i, buffer)
 }
 
 // PerCheck is the number of blocks that a pass reads between two checks of its context.
