@@ -34,7 +34,8 @@ func TestMain(m *testing.M) {
 
 const memory = 64 << 20
 
-// graph returns a database with a model, in which some nodes have a label.
+// graph returns a database with a model, in which some nodes have a label, and some like things that
+// have properties.
 func graph(t *testing.T) *db.DB {
 	t.Helper()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: memory})
@@ -51,7 +52,17 @@ func graph(t *testing.T) *db.DB {
 					return err
 				}
 			}
-			return nil
+			err := errors.Join(tx.AddRelation(db.Relation{Name: "likes", Directed: true, TargetLabel: "thing"}), tx.AddRelation(db.Relation{Name: "hides", Exclude: true}))
+			for i := range 120 {
+				thing := fmt.Sprint("thing", i*i%37)
+				err = errors.Join(err, tx.PutEdge(i%41, thing, db.Via("likes"), db.Weight(float32(1+i%3))), tx.SetProperties(thing, map[string]any{
+					"price": float64(i * i % 37), "tags": []string{fmt.Sprint("t", i%3)},
+				}))
+				if i%10 == 0 {
+					err = errors.Join(err, tx.PutEdge(i%41, fmt.Sprint("thing", i%37), db.Via("hides")))
+				}
+			}
+			return err
 		}))
 	if err != nil {
 		t.Fatal(err)
@@ -162,6 +173,10 @@ func TestJob(t *testing.T) {
 	}{
 		{"model", "", filepath.Join(dir, "new", "model.csv"), "csv", 5, score.Options{Using: "m", Among: "NEIGHBORS(2)", Top: 3}},
 		{"label", "", "memfs://label.jsonl", "jsonl", 3, score.Options{Using: "adamic_adar", Label: "third", Where: "score > 0.5"}},
+		{"relation", "", filepath.Join(dir, "relation.csv"), "csv", 3, score.Options{
+			Using: "ppr", Relation: "likes", Among: "NEIGHBORS(3) VIA likes EXCEPT NEIGHBORS VIA hides", Where: "price < 30 AND NOT 't0' IN tags AND score > 0", Top: 4,
+		}},
+		{"inverse", "", filepath.Join(dir, "inverse.csv"), "csv", 2, score.Options{Using: "preferential_attachment", Relation: "likes", Inverse: true, Label: "thing", Among: "ALL", Top: 2}},
 		{"sources", "", filepath.Join(dir, "sources.csv"), "csv", 1, score.Options{Using: "m", Sources: sources}},
 		{"empty", "", filepath.Join(dir, "more.csv"), "csv", 7, score.Options{Using: "m", Sources: sources, Top: 1}}, // shards without sources
 	} {
@@ -171,7 +186,8 @@ func TestJob(t *testing.T) {
 				backups = []string{"--backup", monday, "--backup", tuesday}
 			}
 			o := parsed(t, append(backups, "--out", c.out, "--shards", fmt.Sprint(c.shards), "--using", c.q.Using, "--among", c.q.Among,
-				"--label", c.q.Label, "--sources", c.q.Sources, "--where", c.q.Where, "--top", fmt.Sprint(c.q.Top))...)
+				"--label", c.q.Label, "--sources", c.q.Sources, "--where", c.q.Where, "--top", fmt.Sprint(c.q.Top),
+				"--relation", c.q.Relation, "--inverse="+fmt.Sprint(c.q.Inverse))...)
 			if err := run(t.Context(), o); err != nil {
 				t.Fatal(err)
 			}

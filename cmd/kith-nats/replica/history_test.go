@@ -80,12 +80,15 @@ func (h *history) next(g *db.DB) error {
 func learn(tx *db.Tx, rng *rand.Rand, name string) error {
 	ctx := context.Background()
 	for range 1 + rng.IntN(3) {
-		d, err := tx.Choose(ctx, db.ChooseOptions{For: rng.IntN(12), Among: db.All(), Model: name, TTL: 24 * time.Hour})
+		relation := []string{"", "", "likes"}[rng.IntN(3)]
+		d, err := tx.Choose(ctx, db.ChooseOptions{For: rng.IntN(12), Among: db.All(), Model: name, Relation: relation, TTL: 24 * time.Hour})
 		if err == nil && rng.IntN(2) == 0 {
 			err = tx.Reward(ctx, d.ID, float64(rng.IntN(2)))
 		}
 		if err == nil {
-			err = tx.Observe(ctx, db.ObserveOptions{Source: rng.IntN(12), Target: rng.IntN(12), Reward: float64(rng.IntN(2)), Model: name})
+			err = tx.Observe(ctx, db.ObserveOptions{
+				Source: rng.IntN(12), Target: rng.IntN(12), Reward: float64(rng.IntN(2)), Model: name, Relation: relation, Insert: rng.IntN(2) == 0,
+			})
 		}
 		if err != nil {
 			return err
@@ -102,7 +105,8 @@ func write(tx *db.Tx, rng *rand.Rand) error {
 		}
 		return db.Str(fmt.Sprint("s", rng.IntN(40)))
 	}
-	switch rng.IntN(7) {
+	relation := db.Via([]string{"likes", "blocks", "likes too"}[rng.IntN(3)])
+	switch rng.IntN(12) {
 	case 0:
 		return tx.DeleteNode(key())
 	case 1:
@@ -111,6 +115,18 @@ func write(tx *db.Tx, rng *rand.Rand) error {
 		return tx.PutNode(db.Node{Key: key(), Label: []string{"", "a", "b"}[rng.IntN(3)]})
 	case 3:
 		return tx.PutNode(db.Node{Key: key(), Label: "a", Features: []float32{rng.Float32(), 1}})
+	case 4:
+		err := errors.Join(tx.AddRelation(db.Relation{Name: "likes", Directed: true}), tx.AddRelation(db.Relation{Name: "blocks", Exclude: true}))
+		if !errors.Is(err, db.ErrExists) {
+			return err
+		}
+		return tx.DeleteEdge(key(), key(), relation)
+	case 5, 6:
+		return tx.PutEdge(key(), key(), relation, db.Weight(2))
+	case 7:
+		return tx.SetProperties(key(), map[string]any{
+			"price": []any{1.5, 7, nil}[rng.IntN(3)], "tags": []any{[]string{"x", "y"}, nil}[rng.IntN(2)], "seen": time.Unix(rng.Int64N(1e9), 0), "open": rng.IntN(2) == 0,
+		})
 	}
 	return tx.PutEdge(key(), key(), db.Weight([]float32{1, 0.5, 3}[rng.IntN(3)]), db.At(time.Unix(1_600_000_000+rng.Int64N(1000), 0)))
 }
@@ -122,6 +138,13 @@ func everything(t testing.TB, g *db.DB) string {
 	models := []string{"adamic_adar"}
 	must(t, g.View(context.Background(), func(tx *db.Tx) error {
 		fmt.Fprintln(&b, tx.Stats().Contents)
+		relations, err := tx.Relations()
+		must(t, err)
+		sides, err := tx.Sides(t.Context())
+		must(t, err)
+		properties, err := tx.Properties(t.Context())
+		must(t, err)
+		fmt.Fprintln(&b, asJSON(t, relations), asJSON(t, sides), asJSON(t, properties))
 		for n := range tx.Nodes() {
 			fmt.Fprintln(&b, asJSON(t, n))
 		}
@@ -143,6 +166,8 @@ func everything(t testing.TB, g *db.DB) string {
 	for _, m := range models {
 		for source := range 4 {
 			answer, err := query.Run(context.Background(), g, fmt.Sprintf("PREDICT LINKS FOR %d AMONG NEIGHBORS(2) USING %s TOP 20 WITH (cache = off)", source, m))
+			fmt.Fprintln(&b, m, source, asJSON(t, answer), err)
+			answer, err = query.Run(context.Background(), g, fmt.Sprintf("PREDICT LINKS likes FOR %d AMONG ALL USING %s WHERE open OR price > 2 TOP 20 WITH (cache = off)", source, m))
 			fmt.Fprintln(&b, m, source, asJSON(t, answer), err)
 		}
 	}

@@ -225,6 +225,15 @@ func TestFollow(t *testing.T) {
 	if s := f.Status(); s.Restored != 0 || s.Behind != 0 || s.Error != "" {
 		t.Errorf("%+v", s)
 	}
+	must(t, f.Use(t.Context(), func(ctx context.Context, h *db.DB) error {
+		return h.View(ctx, func(tx *db.Tx) error {
+			relations, err := tx.Relations()
+			if names := tx.PropertyNames(); len(relations) < 4 || len(names) < 4 {
+				t.Errorf("the history has relations %+v, properties %v", relations, names)
+			}
+			return err
+		})
+	}))
 }
 
 // copied returns a copy of a database at its present version, opened with the same options.
