@@ -444,13 +444,15 @@ func (db *DB) rebase(ctx context.Context, now *snapshot, next *index.Snapshot) e
 // that a running compaction writes is higher than last. Correctness does not depend on the
 // deletion. The writer calls it.
 func (db *DB) dropLeftovers(ts uint64, last uint32) {
-	m := &db.now.Load().Meta
 	db.tidy(ts, func(r index.Reader, w index.Writer) error {
-		if err := index.DropGenerations(r, w, m.Generation, last); err != nil {
-			return err
-		}
-		return m.DropForgotten(r, w, 0)
+		return index.DropGenerations(r, w, db.now.Load().Meta.Generation, last)
 	})
+	db.dropForgotten(ts)
+}
+
+// dropForgotten is dropLeftovers without the generations.
+func (db *DB) dropForgotten(ts uint64) {
+	db.tidy(ts, func(r index.Reader, w index.Writer) error { return db.now.Load().Meta.DropForgotten(r, w, 0) })
 	db.dropDocuments(ts)
 }
 

@@ -141,7 +141,15 @@ func (db *DB) load(ctx context.Context) error {
 		return err
 	}
 	db.generation.Store(last)
-	db.dropLeftovers(ts, last)
+	left, err := index.LeftGenerations(r, s.Meta.Generation, last)
+	if err != nil {
+		return err
+	}
+	if left {
+		db.dropLeftovers(ts, last)
+	} else {
+		db.dropForgotten(ts)
+	}
 	return db.setChangeBytes(db.opts.ChangeBytes)
 }
 

@@ -349,3 +349,31 @@ func TestBulkEnds(t *testing.T) {
 		}
 	}
 }
+
+// TestManyRelationsAreSmall verifies the size of a graph of 500 relations and 300,000 edges: its rows
+// are stored once, whatever the number of relations.
+func TestManyRelationsAreSmall(t *testing.T) {
+	t.Parallel()
+	sizes := map[int]int64{}
+	for _, relations := range []int{1, 500} {
+		bulk := New(soundMeta()).Bulk(BulkOptions{})
+		for r := 1; r < relations; r++ {
+			if _, _, err := bulk.Relation(fmt.Sprint("r", r), false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		random := rand.New(rand.NewPCG(1, 2))
+		for range 300_000 {
+			u, v, r := random.Int64N(20_000), random.Int64N(20_000), uint16(random.IntN(500)%relations)
+			must(t, bulk.Edge(Int(u*u/20_000), Int(v), r, 1, 0))
+		}
+		written := new(sizeOf)
+		_, _, err := bulk.Write(context.Background(), written, 1, new(Stored))
+		must(t, err)
+		bulk.Close()
+		sizes[relations] = int64(*written)
+	}
+	if one, many := sizes[1], sizes[500]; many > one+300_000*2*2 {
+		t.Errorf("%d bytes without relations, %d with 500: more than two bytes for each of the two entries of an edge", one, many)
+	}
+}

@@ -282,6 +282,45 @@ func (h *history) drop(t *rapid.T) {
 	if last, err := LastGeneration(h.store, 0); err != nil || last > h.now.Meta.Generation {
 		t.Fatalf("generation %d is left, present is %d; %v", last, h.now.Meta.Generation, err)
 	}
+	if left, err := LeftGenerations(h.store, h.now.Meta.Generation, h.now.Meta.Generation); err != nil || left {
+		t.Fatalf("generations are left beside %d; %v", h.now.Meta.Generation, err)
+	}
+}
+
+// TestLeftGenerations verifies that the copy of meta is the last record of a generation that is deleted,
+// and says that others may be left.
+func TestLeftGenerations(t *testing.T) {
+	t.Parallel()
+	store := newMemory()
+	for _, key := range [][]byte{
+		makeKey[uint32](prefixOut, 3, 0), makeKey[uint32](prefixDegree, 3, 0), partKey(makeKey[uint32](prefixBase, 3), 0),
+		makeKey[uint32](prefixOut, 5, 0), partKey(makeKey[uint32](prefixBase, 5), 0), makeKey[uint32](prefixIn, 6, 0),
+	} {
+		must(t, store.Set(key, nil))
+	}
+	for _, c := range []struct {
+		last uint32
+		want string // kinds of the records that are left
+	}{{5, "xgb"}, {6, "y"}, {5, ""}} {
+		if left, err := LeftGenerations(store, 5, c.last); err != nil || left != (c.want != "") {
+			t.Errorf("up to generation %d, %q is left: %v, %v", c.last, c.want, left, err)
+		}
+		d := &deletions{memory: store}
+		if must(t, DropGenerations(store, d, 5, c.last)); d.kinds != c.want {
+			t.Errorf("up to generation %d, %q is deleted, want %q", c.last, d.kinds, c.want)
+		}
+	}
+}
+
+// deletions records the kinds of the records that are deleted.
+type deletions struct {
+	*memory
+	kinds string
+}
+
+func (d *deletions) Delete(key []byte) error {
+	d.kinds += string(key[:1])
+	return d.memory.Delete(key)
 }
 
 // loadNodes adds nodes with labels and values to a bulk load and to the oracle.
