@@ -133,6 +133,8 @@ func TestLoadNodesWithBadProperties(t *testing.T) {
 		"without a header":     {text: "1,x\n", o: edgelist.PropertyOptions{Types: edgelist.PropertyTypes{"b": edgelist.BoolType}}, want: "a list of nodes with a header (otherwise: header = 'on')", is: db.ErrInput},
 		"different tags":       {text: "id,label,tags\n1,x," + manyTags(100000) + "\n", want: "a list of 100000 strings; at most 1000 are accepted", is: db.ErrLines},
 		"an odd truth":         {text: "id,label,b:bool\n1,x,maybe\n", want: `column b:bool: "maybe" is not a bool, as true and false are`, is: db.ErrLines},
+		"a date of no month":   {text: "id,label,day\n1,x,2026-02-01\n2,x,2026-02-30\n", want: `line 3: column day: "2026-02-30" is not a time, as 2006-01-02 or 2006-01-02T15:04:05Z are: "2,x,2026-02-30"; try types = 'day:string'`, is: db.ErrLines},
+		"a clock of 25 hours":  {text: `{"id": 1, "seen": "2026-02-01 10:00"}` + "\n" + `{"id": 2, "seen": "2026-02-01 25:00"}` + "\n", want: `line 2: column seen: "2026-02-01 25:00" is not a time`, is: db.ErrLines},
 		"an odd time":          {text: "id,label,b:date\n1,x,yesterday\n", want: `is not a time, as 2006-01-02`, is: db.ErrLines},
 		"an integer too large": {text: "id,label,b:int\n1,x,99999999999999999999\n", want: `is not an integer`, is: db.ErrLines},
 	} {
@@ -206,7 +208,7 @@ func TestLoadNodesFromBadJSON(t *testing.T) {
 		`{"id": 1, "a": 1}` + "\n" + `{"id": 2, "a": {"b": 1}}`:          `line 2: column a: "{\"b\": 1}" is not an integer`,
 		`{"id": 1, "a": ["x"]}` + "\n" + `{"id": 2, "a": [1]}`:           `line 2: column a: "[1]" is not a list of strings`,
 		`{"id": 1, "a": "x"}` + "\n" + `{"id": 2, "a": [["x"]]}`:         `line 2: column a: "[[\"x\"]]" is not a string`,
-		`{"id": 1, "a:float": "x"}`:                                      `line 1: column a:float: "\"x\"" is not a float`,
+		`{"id": 1, "a:float": "x"}`:                                      `line 1: column a:float: "x" is not a float`,
 		`{"id": 1}` + "\n" + `{"a": 1}`:                                  `line 2: member id, the key, is missing`,
 		`{"id": 1}` + "\n" + `{"id": [2]}`:                               `line 2: member id is neither a text nor a number`,
 		`{"id": 1, "label": "x"}` + "\n" + `{"id": 2, "label": {"y":1}}`: `line 2: member label is neither a text nor a number`,

@@ -372,12 +372,16 @@ func selector(v *index.Snapshot, c Cond) (func(index.ID) bool, error) {
 
 // comparison compiles a comparison by another operator than <>.
 func comparison(v *index.Snapshot, c Cond) (func(index.ID) bool, error) {
-	if !slices.Contains([]string{"=", "<", "<=", ">", ">=", "IN"}, c.Op) && c.Of != "" {
-		return nil, missing(kindInput, c.Op, []string{"=", "<>", "<", "<=", ">", ">=", "IN"}, ErrInput, "operator %q", c.Op)
+	if c.Of == "" && c.Op == "" && c.Value == nil {
+		return func(index.ID) bool { return true }, nil
+	}
+	operators := []string{"=", "<>", "<", "<=", ">", ">=", "IN"}
+	if !slices.Contains(operators, c.Op) {
+		return nil, missing(kindInput, c.Op, operators, ErrInput, "%s: operator %q, want %s", c.Of, c.Op, strings.Join(operators, ", "))
 	}
 	switch c.Of {
 	case "":
-		return func(index.ID) bool { return true }, nil
+		return nil, inputf("a condition %s %s compares nothing: want the name of a property, or node, label, degree or edges", c.Op, words.Value(c.Value))
 	case "node":
 		return ofKey(v, c)
 	case "label":

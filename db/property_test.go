@@ -299,7 +299,7 @@ func genCond(t *rapid.T, depth int) (db.Cond, func(db.Node) bool) {
 		{Of: "price"}, {Of: "tags"}, {Of: "lang", Op: "IN", Value: []string{"fr", "en"}}, {Of: "stock", Op: "IN", Value: []any{1, 2.0, 2.5}},
 		{Of: "tags", Op: "IN", Value: []string{"t9", "t2"}},
 	}).Draw(t, "equality")
-	if equality.Op == "" {
+	if equality.Op == "" && equality.Of != "" {
 		equality.Op = rapid.SampledFrom([]string{"=", "<>"}).Draw(t, "equality operator")
 	}
 	if rapid.Bool().Draw(t, "equal") {
@@ -385,8 +385,10 @@ func TestConditionErrors(t *testing.T) {
 		`a label has no order`:                                           {Of: "label", Op: ">", Value: "x"},
 		`cannot be compared with NaN`:                                    {Of: "price", Op: "<", Value: math.NaN()},
 		`"2026-02-30" is not a time`:                                     {Of: "added", Op: "<", Value: "2026-02-30"},
-		`operator "~"`:                                                   {Of: "price", Op: "~", Value: 1},
-		`degree is a number, and cannot be compared`:                     {Of: "degree", Op: "=", Value: "x"},
+		`price: operator "", want =, <>, <, <=, >, >=, IN`:               {Of: "price", Value: 1},
+		"a condition > 1 (an integer) compares nothing":                  {Op: ">", Value: 1},
+		`operator "~"`: {Of: "price", Op: "~", Value: 1},
+		`degree is a number, and cannot be compared`: {Of: "degree", Op: "=", Value: "x"},
 	} {
 		_, err := g.Predict(ctx, db.PredictOptions{For: "u1", Among: db.All().Where(c)})
 		if err == nil || !strings.Contains(err.Error(), says) || !errors.Is(err, db.ErrInput) && !errors.Is(err, db.ErrNotFound) {

@@ -398,7 +398,11 @@ func (t *objectNodes) parse(line []byte, values map[string]json.RawMessage, n *N
 	for i := range t.values {
 		r := &t.values[i]
 		if t.found[i], ok = r.member(values[r.Column]); !ok {
-			return r.help(t.bad(line, "%s", r.fault(values[r.Column])))
+			shown := []byte(values[r.Column])
+			if text, ok := fieldOf(values[r.Column]); ok {
+				shown = text
+			}
+			return r.help(t.bad(line, "%s", r.fault(shown)))
 		}
 	}
 	return nil
