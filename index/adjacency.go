@@ -56,10 +56,8 @@ func (k *keptRows) row(u ID, make func(ID) block.Entries) *keptRow {
 	if no := int(u) / len(keptPage{}); k != nil && no < len(k.pages) {
 		page := k.pages[no].Load()
 		if page == nil {
-			page = new(keptPage)
-			if !k.pages[no].CompareAndSwap(nil, page) {
-				page = k.pages[no].Load()
-			}
+			page = new(keptPage) // if another reader's is stored, the row is not kept
+			k.pages[no].CompareAndSwap(nil, page)
 		}
 		place = &page[int(u)%len(keptPage{})]
 		if row := place.Load(); row != nil {
@@ -97,6 +95,9 @@ func (a *adjacency) compress(n ID, limit int) *csr {
 	rows := b.rows(int(n))
 	rows.degree = degrees(rows)
 	a.kept.all.CompareAndSwap(nil, &rows) // another reader's are equal
+	for i := range a.kept.pages {
+		a.kept.pages[i].Store(nil)
+	}
 	return a.kept.all.Load()
 }
 

@@ -27,7 +27,7 @@ type Edit struct {
 // Edit starts a new version of g.
 func (g *Graph) Edit() *Edit {
 	e := &Edit{g: *g, by: new(pages.Owner), baseSurvey: g.survey, pending: map[rowOf]pendingRow{}}
-	e.g.survey = new(survey)
+	e.g.survey, e.g.views = new(survey), nil
 	out := *g.out
 	out.kept = nil // rows change
 	e.g.out, e.g.in = &out, &out
@@ -127,7 +127,7 @@ func (e *Edit) Graph() *Graph {
 	e.flushRows()
 	e.flushLater()
 	e.by = nil
-	e.g.survey = e.baseSurvey.next(e.changes, e.g.Arcs())
+	e.g.survey, e.g.views = e.baseSurvey.next(e.changes, e.g.Arcs()), new(views)
 	e.baseSurvey, e.changes = nil, nil
 	return &e.g
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"kith/index/internal/spill"
@@ -34,11 +35,12 @@ type Graph struct {
 	out        *adjacency
 	in         *adjacency // == out when undirected
 	survey     *survey
+	views      *views // nil: each view is made anew
 }
 
 // NewGraph returns the empty graph.
 func NewGraph(directed bool) *Graph {
-	g := &Graph{directions: spill.Directions{directed}, directed: directed, out: &adjacency{base: inMemory(csr{})}, survey: new(survey)}
+	g := &Graph{directions: spill.Directions{directed}, directed: directed, out: &adjacency{base: inMemory(csr{})}, survey: new(survey), views: new(views)}
 	g.in = g.out
 	if directed {
 		g.in = &adjacency{base: inMemory(csr{})}
@@ -183,6 +185,7 @@ func (g *Graph) Degree(u ID) float64 {
 // of its edges, and its EdgeOf finds the edges of g.
 func (g *Graph) via(relations []uint16, factors []float32, counts []Relation) *Graph {
 	v := *g
+	v.views = nil
 	v.survey, v.directed, v.edges, v.loops, v.arcs = new(survey), false, 0, 0, 0
 	for _, r := range relations {
 		c := &counts[r]
@@ -200,6 +203,42 @@ func (g *Graph) via(relations []uint16, factors []float32, counts []Relation) *G
 		v.in = v.out
 	}
 	return &v
+}
+
+// views holds the last views of a graph by name, so that questions share the rows that are made for them.
+type views struct {
+	mu     sync.Mutex
+	recent []namedView // the last one first
+}
+
+type namedView struct {
+	name string
+	*Graph
+}
+
+// maxViews is the number of views that a graph holds: a question has up to four.
+const maxViews = 4
+
+// view returns the view of g with a name, which make makes unless g holds it. While the rows of g are
+// not in memory, g holds no view: memory may be short.
+func (g *Graph) view(name string, make func() *Graph) *Graph {
+	if g.views == nil || !g.Loaded() {
+		return make()
+	}
+	g.views.mu.Lock()
+	defer g.views.mu.Unlock()
+	recent := g.views.recent
+	i := slices.IndexFunc(recent, func(v namedView) bool { return v.name == name })
+	if i < 0 {
+		made := make()
+		i = min(len(recent), maxViews-1)
+		recent = append(recent[:i], namedView{name, made})
+	}
+	found := recent[i]
+	copy(recent[1:], recent[:i])
+	recent[0] = found
+	g.views.recent = recent
+	return found.Graph
 }
 
 // inverse returns the graph with its arcs reversed. The order of the ends of its edges follows.

@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -464,5 +465,37 @@ func TestEmptyGraph(t *testing.T) {
 		if d := NewGraph(directed).Degree(7); d != 0 {
 			t.Errorf("degree %v in an empty graph", d)
 		}
+	}
+}
+
+// TestViews verifies that a graph in memory holds its last views, each version its own.
+func TestViews(t *testing.T) {
+	t.Parallel()
+	m := hubs(spill.Directions{true, false}, false)
+	paged, _ := storedGraph(t, m, 1<<20)
+	view := func(g *Graph, name string) *Graph {
+		return g.view(name, func() *Graph { return g.via([]uint16{1}, nil, m.relations()) })
+	}
+	if view(paged, "a") == view(paged, "a") {
+		t.Error("a graph on the disk holds a view")
+	}
+	g := m.base()
+	first := view(g, "a")
+	for i := range maxViews - 1 {
+		view(g, fmt.Sprint(i))
+	}
+	if view(g, "a") != first {
+		t.Errorf("the last %d views are not held", maxViews)
+	}
+	for i := range maxViews {
+		view(g, fmt.Sprint("other", i))
+	}
+	if view(g, "a") == first || len(g.views.recent) != maxViews {
+		t.Errorf("%d views are held", len(g.views.recent))
+	}
+	first = view(g, "a")
+	edit := g.Edit()
+	if view(edit.view(), "a") == first || view(edit.Graph(), "a") == first || first.views != nil {
+		t.Error("a version has the view of another one")
 	}
 }

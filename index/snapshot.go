@@ -43,14 +43,17 @@ type Via struct {
 // both ways it is computed again after each change of an edge.
 func (s *Snapshot) Via(v Via) *Snapshot {
 	part := *s
-	part.Graph = s.Graph.via(v.Relations, v.Factors, s.Meta.Relations)
-	if v.Inverse {
-		part.Graph = part.Graph.inverse()
-	}
-	if v.Both && part.Graph.directed {
-		part.Graph = part.Graph.undirected()
-	}
 	part.via = fmt.Sprint(v)
+	part.Graph = s.Graph.view(part.via, func() *Graph {
+		g := s.Graph.via(v.Relations, v.Factors, s.Meta.Relations)
+		if v.Inverse {
+			g = g.inverse()
+		}
+		if v.Both && g.directed {
+			g = g.undirected()
+		}
+		return g
+	})
 	return &part
 }
 
