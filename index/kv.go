@@ -403,6 +403,11 @@ func newest(r Reader, kind byte, least uint64) (uint64, error) {
 // Value is a typed value of a property of a node. See [column.Value].
 type Value = column.Value
 
+// NewValue returns the value of a kind; see [column.New].
+func NewValue(kind Kind, num int64, text string, list []string) Value {
+	return column.New(kind, num, text, list)
+}
+
 // Kind is the type of the values of a property.
 type Kind = column.Kind
 

@@ -96,12 +96,23 @@ func trimBlanks(line []byte) []byte {
 	return line
 }
 
+// isPadding reports whether c may stand between a separator and a column.
+func isPadding(c byte) bool { return c == ' ' || c == '\r' }
+
+// trimLeft returns a line without the padding of its first column.
+func trimLeft(line []byte) []byte {
+	for len(line) > 0 && isPadding(line[0]) {
+		line = line[1:]
+	}
+	return line
+}
+
 // cut returns the first column of a line and the rest. fault is 0, badQuote or openQuote.
 func (l *layout) cut(line []byte) (field, rest []byte, more bool, fault int) {
 	if len(l.sep) == 0 {
 		line = trimBlanks(line)
 	} else {
-		line = bytes.TrimLeft(line, " \r")
+		line = trimLeft(line)
 	}
 	if len(line) == 0 || line[0] != '"' || l.quotes == NoQuotes {
 		field, rest, more = l.cutPlain(line)
@@ -119,7 +130,10 @@ func (l *layout) cut(line []byte) (field, rest []byte, more bool, fault int) {
 func (l *layout) cutPlain(line []byte) (field, rest []byte, more bool) {
 	if len(l.sep) > 0 {
 		field, rest, more = bytes.Cut(line, l.sep)
-		return bytes.TrimRight(field, " \r"), rest, more
+		for len(field) > 0 && isPadding(field[len(field)-1]) {
+			field = field[:len(field)-1]
+		}
+		return field, rest, more
 	}
 	end := 0
 	for end < len(line) && !isBlank(line[end]) {
@@ -149,7 +163,7 @@ func (l *layout) cutQuoted(line []byte) (field, rest []byte, more bool, fault in
 		}
 		return field, rest, len(rest) > 0, fault
 	}
-	rest = bytes.TrimLeft(line[end+1:], " \r")
+	rest = trimLeft(line[end+1:])
 	if len(rest) == 0 {
 		return field, nil, false, 0
 	}

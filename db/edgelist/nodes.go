@@ -18,9 +18,8 @@ type Node struct {
 	Key      Token
 	Label    string    // of a list of labels
 	Features []float32 // of a list of vectors
-	// Values are the values of Detected.Properties: a bool, an int64, a float64, a string, a time.Time, a
-	// []string, which must not be changed, or nil for none. They are valid until the next node.
-	Values []any
+	// Values are the values of Detected.Properties. They are valid until the next node.
+	Values []Value
 }
 
 // Nodes reads one list of nodes.
@@ -170,8 +169,9 @@ type nodeText struct {
 	named  *nodeColumns
 	values []valueReader
 	fields [][]byte
-	found  []any // the values of a line
-	labels int64 // number of nodes with further labels, which are left out
+	found  []Value // the values of a line
+	label  string  // of the latest node with one
+	labels int64   // number of nodes with further labels, which are left out
 	value  func(*Node, [][]byte) string
 }
 
@@ -239,7 +239,7 @@ func (t *nodeText) choose(o Options, labels bool) error {
 		}
 		t.values = append(t.values, valueReader{Property: c.properties[i], separator: o.Properties.ListSeparator})
 	}
-	t.found = make([]any, len(t.values))
+	t.found = make([]Value, len(t.values))
 	return nil
 }
 
@@ -296,16 +296,20 @@ func (t *nodeText) read(n *Node, line []byte, fields [][]byte) error {
 			t.labels++
 			label = first
 		}
-		if len(label) > 0 {
+		if len(label) > 0 && string(label) != t.label {
 			if msg := t.value(n, [][]byte{label}); msg != "" {
 				return t.bad(line, "%s", msg)
 			}
+			t.label = n.Label
+		}
+		if len(label) > 0 {
+			n.Label = t.label
 		}
 	}
 	n.Values = t.found
 	for i := range t.values {
 		r := &t.values[i]
-		t.found[i] = nil
+		t.found[i] = Value{}
 		switch {
 		case r.at >= len(fields):
 		case len(fields[r.at]) > 0:
@@ -314,7 +318,7 @@ func (t *nodeText) read(n *Node, line []byte, fields [][]byte) error {
 				return r.help(t.bad(line, "%s", r.fault(fields[r.at])))
 			}
 		case r.Type == StringType && r.said && quotedEmpty(fields[r.at]):
-			t.found[i] = ""
+			t.found[i] = textOf("")
 		}
 	}
 	return nil

@@ -251,7 +251,7 @@ func (s *survey) add(name string, value json.RawMessage, separator string) {
 		s.at[name], s.names = i, append(s.names, name)
 		s.values, s.unfit = append(s.values, detector{}), append(s.unfit, false)
 	}
-	if _, isList := listOf(value); isList {
+	if _, isList := arrayOf(value); isList {
 		s.values[i].widen(ListType)
 		return
 	}
@@ -278,8 +278,8 @@ func kindOfField(value json.RawMessage, field []byte) PropertyType {
 	return kind
 }
 
-// listOf returns the strings of an array. It returns false for another value.
-func listOf(value json.RawMessage) ([]string, bool) {
+// arrayOf returns the strings of an array. It returns false for another value.
+func arrayOf(value json.RawMessage) ([]string, bool) {
 	if len(value) == 0 || value[0] != '[' {
 		return nil, false
 	}
@@ -329,7 +329,7 @@ func (t *objectNodes) plan(all *survey, o *Options) error {
 		}
 		t.values, t.Properties = append(t.values, r), append(t.Properties, r.Property)
 	}
-	t.found = make([]any, len(t.values))
+	t.found = make([]Value, len(t.values))
 	return nil
 }
 
@@ -408,24 +408,24 @@ func (t *objectNodes) parse(line []byte, values map[string]json.RawMessage, n *N
 	return nil
 }
 
-// member returns the value in a member, nil for null and for an empty text that is no string. It
+// member returns the value in a member, none for null and for an empty text that is no string. It
 // returns false if the value has another type.
-func (r *valueReader) member(value json.RawMessage) (any, bool) {
-	if list, ok := listOf(value); ok && r.Type == ListType {
-		return list, true
+func (r *valueReader) member(value json.RawMessage) (v Value, ok bool) {
+	if list, ok := arrayOf(value); ok && r.Type == ListType {
+		return listOf(list), true
 	}
 	field, ok := fieldOf(value)
 	switch {
 	case !ok:
-		return nil, false
+		return v, false
 	case len(field) > 0 && r.Type == ListType && r.separator == "":
-		return []string{string(field)}, true
+		return listOf([]string{string(field)}), true
 	case len(field) > 0:
 		return r.read(field)
 	case r.Type == StringType && len(value) > 0 && value[0] == '"':
-		return "", true
+		return textOf(""), true
 	}
-	return nil, true
+	return v, true
 }
 
 // MemberName returns the name of the member that holds a property in lines of JSON. It has the type,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -166,6 +167,23 @@ func TestColumnsRoundTrip(t *testing.T) {
 	})
 }
 
+// spelledValues returns values as Go prints them.
+func spelledValues(values []Value) (all []any) {
+	for _, v := range values {
+		switch v.Type {
+		case AnyType:
+			all = append(all, nil)
+		case FloatType:
+			all = append(all, math.Float64frombits(uint64(v.Num)))
+		case StringType:
+			all = append(all, v.Text)
+		default:
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
 // Lists of nodes in the notation of Neo4j give keys, which are prefixed by their space, and labels.
 // Further columns are properties.
 func TestNodesOfNeo4j(t *testing.T) {
@@ -198,7 +216,7 @@ func TestNodesOfNeo4j(t *testing.T) {
 			default:
 				text := show1(n.Key) + " " + n.Label
 				if len(l.Properties) > 0 {
-					text += fmt.Sprintf(" %v", n.Values)
+					text += fmt.Sprintf(" %v", spelledValues(n.Values))
 				}
 				list = append(list, text)
 			}

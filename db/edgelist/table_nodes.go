@@ -19,7 +19,7 @@ type tableNodes struct {
 	// values are the columns that are properties, read from places, and found their values in a row.
 	values []valueReader
 	places []int
-	found  []any
+	found  []Value
 }
 
 // newTableNodes opens a table of nodes. values.choose chooses the columns besides the column of the
@@ -110,7 +110,7 @@ func (t *tableNodes) chooseLabel(key int, o *Options) error {
 		r := valueReader{Property: p, separator: cmp.Or(o.Properties.ListSeparator, listSeparator)}
 		t.values, t.places = append(t.values, r), append(t.places, t.column(p.at))
 	}
-	t.found = make([]any, len(t.values))
+	t.found = make([]Value, len(t.values))
 	return nil
 }
 
@@ -127,7 +127,7 @@ func (t *tableNodes) properties(n *Node) error {
 	n.Values = t.found
 	for i := range t.values {
 		r, place := &t.values[i], t.places[i]
-		if t.found[i] = nil; t.null(place) {
+		if t.found[i] = (Value{}); t.null(place) {
 			continue
 		}
 		var ok bool
@@ -139,12 +139,12 @@ func (t *tableNodes) properties(n *Node) error {
 }
 
 // property returns a value of a property. It returns false if it is not of the type.
-func (t *tableNodes) property(r *valueReader, place int) (any, bool) {
+func (t *tableNodes) property(r *valueReader, place int) (Value, bool) {
 	v, f := &t.rows.values[place], t.field(place)
 	switch f.Type {
 	case String:
 		if r.Type == StringType {
-			return v.Strings[t.at], true
+			return textOf(v.Strings[t.at]), true
 		}
 		return r.read([]byte(v.Strings[t.at]))
 	case Strings:
@@ -152,31 +152,31 @@ func (t *tableNodes) property(r *valueReader, place int) (any, bool) {
 		if t.at > 0 {
 			from = v.Ends[t.at-1]
 		}
-		return append([]string{}, v.Strings[from:v.Ends[t.at]]...), true
+		return listOf(append([]string{}, v.Strings[from:v.Ends[t.at]]...)), true
 	case Bool:
-		return v.Ints[t.at] != 0, true
+		return boolOf(v.Ints[t.at] != 0), true
 	case Timestamp:
-		return instant(v.Ints[t.at], f.Unit), true
+		return timeOf(instant(v.Ints[t.at], f.Unit)), true
 	case Integer, Unsigned:
 		if r.Type != FloatType {
-			return v.Ints[t.at], f.Type == Integer || v.Ints[t.at] >= 0
+			return numberOf(IntegerType, v.Ints[t.at]), f.Type == Integer || v.Ints[t.at] >= 0
 		}
 	}
 	x := t.number(place)
-	return x, x-x == 0
+	return floatOf(x), x-x == 0
 }
 
 // instant returns the time of a number of units since 1970.
 func instant(n int64, unit TimeFormat) time.Time {
 	switch unit {
 	case Milliseconds:
-		return time.UnixMilli(n).UTC()
+		return time.UnixMilli(n)
 	case Microseconds:
-		return time.UnixMicro(n).UTC()
+		return time.UnixMicro(n)
 	case Nanoseconds:
-		return time.Unix(0, n).UTC()
+		return time.Unix(0, n)
 	}
-	return time.Unix(n, 0).UTC()
+	return time.Unix(n, 0)
 }
 
 // chooseFeatures chooses the column of lists of numbers, with a usual name if there are several, or

@@ -3,9 +3,45 @@ package edgelist
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
+	"time"
 )
+
+// Value is a value of a property of a node.
+type Value struct {
+	Type PropertyType // AnyType means no value
+	// Num is an integer, the microseconds of a time since 1970, 1 for true and 0 for false, or the bits
+	// of a float.
+	Num  int64
+	Text string   // of a string
+	List []string // must not be changed
+}
+
+func numberOf(t PropertyType, n int64) Value { return Value{Type: t, Num: n} }
+
+func boolOf(b bool) Value {
+	if b {
+		return numberOf(BoolType, 1)
+	}
+	return numberOf(BoolType, 0)
+}
+
+func floatOf(f float64) Value { return numberOf(FloatType, int64(math.Float64bits(f))) }
+
+// timeOf returns the value of a time. A time that is not in the years 0 to 9999, which no property can
+// have, becomes a later one: its microseconds may not fit.
+func timeOf(t time.Time) Value {
+	if year := t.UTC().Year(); year < 0 || year > 9999 {
+		return numberOf(TimeType, math.MaxInt64)
+	}
+	return numberOf(TimeType, t.UnixMicro())
+}
+
+func textOf(s string) Value { return Value{Type: StringType, Text: s} }
+
+func listOf(list []string) Value { return Value{Type: ListType, List: list} }
 
 // detector detects the type of a column from its values.
 type detector struct {
@@ -15,21 +51,28 @@ type detector struct {
 
 // add takes the next value that is not empty. separator is the given separator of lists, or "".
 func (d *detector) add(field []byte, separator string) {
-	switch d.kind {
-	case IntegerType:
-		if isInt(field) {
-			return
-		}
-	case FloatType:
-		if isFloat(field) {
-			return
-		}
-	case StringType:
-		d.separated(field, separator)
+	if d.kind.fits(field) {
 		return
 	}
-	d.widen(kindOfValue(field))
+	if d.kind != StringType {
+		d.widen(kindOfValue(field))
+	}
 	d.separated(field, separator)
+}
+
+// fits reports whether a field is a value of a type that is narrower than a string.
+func (p PropertyType) fits(field []byte) bool {
+	switch p {
+	case IntegerType:
+		return isInt(field)
+	case FloatType:
+		return isFloat(field)
+	case BoolType:
+		return isBool(field)
+	case TimeType:
+		return isTime(field)
+	}
+	return false
 }
 
 // widen takes the type of the next value.
@@ -103,43 +146,43 @@ func isBool(field []byte) bool {
 // valueReader reads the values of a column of a text.
 type valueReader struct {
 	Property
-	detected  bool           // the values say the type
-	separator string         // of a list
-	shared    map[string]any // values of strings and lists, which are often repeated
+	detected  bool             // the values say the type
+	separator string           // of a list
+	shared    map[string]Value // values of strings and lists, which are often repeated
 }
 
 // maxShared bounds valueReader.shared.
 const maxShared = 1 << 12
 
-// read returns the value in a field that is not empty: a bool, an int64, a float64, a string, a
-// time.Time or a []string. It returns false if the field has none of the type.
-func (r *valueReader) read(field []byte) (any, bool) {
+// read returns the value in a field that is not empty. It returns false if the field has none of the
+// type.
+func (r *valueReader) read(field []byte) (Value, bool) {
 	switch r.Type {
 	case IntegerType:
 		n, ok := parseInt(field)
-		return n, ok
+		return numberOf(IntegerType, n), ok
 	case FloatType:
 		if n, ok := parseInt(field); ok {
-			return float64(n), true
+			return floatOf(float64(n)), true
 		}
 		f, err := strconv.ParseFloat(string(field), 64)
-		return f, err == nil && f-f == 0 && isNumber(field)
+		return floatOf(f), err == nil && f-f == 0 && isNumber(field)
 	case BoolType:
 		b, err := strconv.ParseBool(strings.ToLower(string(field)))
-		return b, err == nil
+		return boolOf(b), err == nil
 	case TimeType:
 		at, form := civilOf(field)
-		return at.time(), form != AnyTime
+		return timeOf(at.time()), form != AnyTime
 	}
 	if v, ok := r.shared[string(field)]; ok {
 		return v, true
 	}
-	var v any = string(field)
+	v := textOf(string(field))
 	if r.Type == ListType {
-		v = splitList(string(field), r.separator)
+		v = listOf(splitList(string(field), r.separator))
 	}
 	if r.shared == nil {
-		r.shared = map[string]any{}
+		r.shared = map[string]Value{}
 	}
 	if len(r.shared) < maxShared && len(field) < maxShared {
 		r.shared[string(field)] = v

@@ -3,12 +3,28 @@ package parquet_test
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
 	"kith/db/edgelist"
 	"kith/db/edgelist/parquet"
 )
+
+// valueOf returns the value of a property that is written as v.
+func valueOf(v any) (value edgelist.Value) {
+	switch v := v.(type) {
+	case []string:
+		value.Type, value.List = edgelist.ListType, v
+	case bool:
+		if value.Type = edgelist.BoolType; v {
+			value.Num = 1
+		}
+	case int64:
+		value.Type, value.Num = edgelist.IntegerType, v
+	}
+	return value
+}
 
 // Values of properties come back from a file of several pages, also no values and empty lists.
 func TestValuesComeBack(t *testing.T) {
@@ -64,7 +80,7 @@ func TestValuesComeBack(t *testing.T) {
 	}
 	i := 0
 	for n, err := range list.All() {
-		if want := []any{tags(i), hidden(i), stock(i)}; err != nil || n.Key.Int != int64(i) || fmt.Sprintf("%#v", n.Values) != fmt.Sprintf("%#v", want) {
+		if want := []edgelist.Value{valueOf(tags(i)), valueOf(hidden(i)), valueOf(stock(i))}; err != nil || n.Key.Int != int64(i) || !reflect.DeepEqual(n.Values, want) {
 			t.Fatalf("row %d: %#v, %v, want %#v", i, n.Values, err, want)
 		}
 		i++

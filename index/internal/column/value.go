@@ -101,6 +101,20 @@ func ListOf(list []string) Value {
 	})}
 }
 
+// New returns the value of a kind: of a string text, of a list list, which it keeps, and of another
+// kind num, which is as [Value.Int] returns it, or the bits of a number.
+func New(kind Kind, num int64, text string, list []string) Value {
+	switch kind {
+	case Float:
+		return FloatOf(math.Float64frombits(uint64(num)))
+	case String:
+		return StringOf(text)
+	case List:
+		return ListOf(list)
+	}
+	return Value{kind: kind, num: num}
+}
+
 // Kind returns the kind of the value.
 func (v Value) Kind() Kind { return v.kind }
 
@@ -220,8 +234,17 @@ func (v Value) Append(b []byte) []byte {
 	return b
 }
 
-// DecodeValue decodes a value that Append appended.
+// DecodeValue decodes a value that Append appended, and checks it.
 func DecodeValue(d *block.Decoder) Value {
+	v := DecodeUnchecked(d)
+	if err := v.Check(); d.Err == nil && (err != nil || v.kind == Bool && uint64(v.num) > 1) {
+		d.Fail("a value")
+	}
+	return v
+}
+
+// DecodeUnchecked decodes a value that Append appended in this process, and that Check has accepted.
+func DecodeUnchecked(d *block.Decoder) Value {
 	v := Value{kind: Kind(d.Byte())}
 	switch v.kind {
 	case None:
@@ -238,9 +261,6 @@ func DecodeValue(d *block.Decoder) Value {
 			v.list = append(v.list, d.String())
 		}
 	default:
-		d.Fail("a value")
-	}
-	if err := v.Check(); d.Err == nil && (err != nil || v.kind == Bool && uint64(v.num) > 1) {
 		d.Fail("a value")
 	}
 	return v
