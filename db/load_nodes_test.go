@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -216,4 +218,110 @@ func TestLoadOfManyRuns(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// A long list has the result that a map has, also if its nodes and values do not fit into memory, over
+// nodes with other values. In a database that keeps changes, the load forgets the changes before it,
+// and the changes after it are kept.
+func TestLoadNodesIsAMap(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		lines, nodes, width int
+		o                   db.Options
+	}{
+		"one run":       {9000, 4000, 4, db.Options{Memory: 64 << 20}},
+		"several runs":  {24000, 20000, 400, db.Options{Memory: 64 << 20}},
+		"kept changes":  {9000, 9500, 4, db.Options{Memory: 64 << 20, ChangeBytes: 1 << 20}},
+		"a transaction": {8192, 3000, 4, db.Options{Memory: 64 << 20, ChangeBytes: 64 << 20}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, ctx, rng := dbtest.Open(t, &c.o), context.Background(), rand.New(rand.NewPCG(1, uint64(c.lines)))
+			want, labels := map[string]map[string]any{}, map[string]string{}
+			set := func(key string, values map[string]any) {
+				if want[key] == nil {
+					want[key] = map[string]any{}
+				}
+				maps.Copy(want[key], values)
+			}
+			update(t, g, func(tx *db.Tx) error {
+				for i := range 500 {
+					n := db.Node{Key: db.Str(fmt.Sprintf("k%d", 7*i)), Label: "old", Properties: map[string]any{"size": 0.5, "name": "old", "flag": true}}
+					set(n.Key.String(), n.Properties)
+					labels[n.Key.String()] = n.Label
+					if err := tx.PutNode(n); err != nil {
+						return err
+					}
+				}
+				return tx.PutEdge("k7", "k14")
+			})
+			list := loadedList(rng, c.lines, c.nodes, c.width, set, labels)
+			r, err := g.LoadNodes(ctx, strings.NewReader(list), db.LoadNodesOptions{})
+			must(t, err)
+			if r.Lines != int64(c.lines) || r.Nodes != int64(len(want)-500) {
+				t.Errorf("%d lines, %d nodes added, want %d, %d", r.Lines, r.Nodes, c.lines, len(want)-500)
+			}
+			view(t, g, func(tx *db.Tx) error {
+				for n, err := range tx.Nodes() {
+					must(t, err)
+					k := n.Key.String()
+					if n.Label != labels[k] || fmt.Sprint(n.Properties) != fmt.Sprint(want[k]) {
+						t.Fatalf("node %s %s %v, want %s %v", k, n.Label, n.Properties, labels[k], want[k])
+					}
+					delete(want, k)
+				}
+				return nil
+			})
+			if len(want) > 0 {
+				t.Errorf("%d nodes are missing", len(want))
+			}
+			if c.o.ChangeBytes > 0 {
+				keepsChanges(t, g, name == "a transaction")
+			}
+		})
+	}
+}
+
+// loadedList returns a list of nodes with properties, and tells set and labels what they are.
+func loadedList(rng *rand.Rand, lines, nodes, width int, set func(string, map[string]any), labels map[string]string) string {
+	var list strings.Builder
+	list.WriteString("node,label,size:float,name,tags:list,count\n")
+	for range lines {
+		key, values, field := fmt.Sprintf("k%d", rng.IntN(nodes)), map[string]any{}, [4]string{}
+		if rng.IntN(4) > 0 {
+			x := float64(rng.IntN(100)) / 4
+			values["size"], field[0] = x, fmt.Sprint(x)
+		}
+		if rng.IntN(4) > 0 {
+			field[1] = strings.Repeat("n", width) + fmt.Sprint(rng.IntN(1000))
+			values["name"] = field[1]
+		}
+		if rng.IntN(4) == 0 {
+			values["tags"], field[2] = []string{"a", "b"}, "a;b"
+		}
+		if rng.IntN(4) > 0 {
+			n := rng.Int64N(1 << rng.IntN(40))
+			values["count"], field[3] = n, fmt.Sprint(n)
+		}
+		label := []string{"", "x", "y"}[rng.IntN(3)]
+		if label != "" {
+			labels[key] = label
+		}
+		set(key, values)
+		fmt.Fprintf(&list, "%s,%s,%s\n", key, label, strings.Join(field[:], ","))
+	}
+	return list.String()
+}
+
+// keepsChanges fails t unless the changes before the last version are kept or not.
+func keepsChanges(t *testing.T, g *db.DB, before bool) {
+	t.Helper()
+	loaded := version(t, g)
+	if _, err := keptSince(g, 0); before != (err == nil) || err != nil && !errors.Is(err, db.ErrForgotten) {
+		t.Errorf("changes before the load: %v", err)
+	}
+	update(t, g, func(tx *db.Tx) error { return tx.PutNode(db.Node{Key: db.Str("k1"), Label: "z"}) })
+	if n, err := keptSince(g, loaded); err != nil || n != 1 {
+		t.Errorf("%d changes after the load: %v", n, err)
+	}
 }

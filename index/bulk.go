@@ -33,16 +33,21 @@ type Bulk struct {
 	named          map[string]uint16
 	directed       spill.Directions
 	properties     []Property // by number
-	stored         []byte     // for reuse
+	encoded        []byte     // for reuse
+	hasEdges       bool       // the load has edges
 
 	run    *run // the run being filled
 	writer runWriter
 
 	numbers  numbering
-	newKeys  iter.Seq2[Key, error] // the keys of new nodes, ascending
-	sorted   spill.Sorted          // the edges of all runs
-	values   spill.SortedValues    // the values of all runs
-	mirrored *spill.Sorted         // the edges of the result from V to U; see entries
+	newKeys  iter.Seq2[Key, error]  // the keys of new nodes, ascending
+	sorted   spill.Sorted           // the edges of all runs
+	stored   [][]spill.ValueSection // the values of stored runs, by property
+	inMemory []spill.Values         // or of the only run, by property, with the final ids of its nodes
+	final    []ID
+	loaded   spill.Values // for reuse
+	sorter   spill.ValueSorter
+	mirrored *spill.Sorted // the edges of the result from V to U; see entries
 	tally    Tally
 	newest   *newestEvents // nil until edges has returned all edges once
 }
@@ -54,8 +59,9 @@ type Scratch = spill.Scratch
 type BulkOptions struct {
 	// Memory is the number of bytes for collecting, sorting and merging edges, apart from the
 	// result; 0 means any number. One half is for the run that is being filled, the other for the
-	// run that is written meanwhile. A run takes 24 bytes an edge, 24 a value plus its stored form,
-	// 64 a different integer key and 96 a different string key, plus its length.
+	// run that is written meanwhile. A run takes 24 bytes an edge, 5 a value plus its stored form and 16
+	// for sorting it, 33 a different integer key and 41 a different string key, plus its length. Values
+	// are sorted property by property.
 	Memory int64
 	// Scratch creates a scratch file. It is called when edges no longer fit into memory, at most
 	// twice.
@@ -69,7 +75,7 @@ func (s *Snapshot) Bulk(o BulkOptions) *Bulk {
 	return &Bulk{
 		s: s, o: o, labels: s.Meta.Labels, relations: slices.Clone(s.Meta.Relations), directed: slices.Clone(s.Graph.directions),
 		properties: s.Meta.Properties,
-		run:        newRun(), writer: runWriter{file: spill.File{Create: o.Scratch}},
+		run:        new(run), writer: runWriter{file: spill.File{Create: o.Scratch}},
 	}
 }
 
@@ -153,6 +159,7 @@ func (b *Bulk) Edge(src, dst Key, relation uint16, w float32, t int64) error {
 	}
 	b.run.keys.setLabel(u, source)
 	b.run.keys.setLabel(v, target)
+	b.hasEdges = true
 	b.run.edges = append(b.run.edges, Edge{Ends: Ends{U: u, V: v}, Relation: relation, Weight: w, Time: t})
 	return nil
 }
@@ -186,20 +193,15 @@ type NodeValue struct {
 	Value    // not none
 }
 
-// Node adds one node. It gets the label unless that is 0, and the values. Node returns an error for
-// an invalid key or value, ErrKind for a value of another type than its property has, ErrFeatureLen
-// for a node that cannot have its label, or an error of the scratch file, after which the load cannot
-// continue.
+// Node adds one node. It gets the label unless that is 0, and the values, which [Value.Check] must have
+// accepted. Node returns an error for an invalid key, ErrKind for a value of another type than its
+// property has, ErrFeatureLen for a node that cannot have its label, or an error of the scratch file,
+// after which the load cannot continue.
 func (b *Bulk) Node(key Key, label uint16, values []NodeValue) error {
 	for i := range values {
 		v := &values[i]
-		p := &b.properties[v.Property]
-		err := v.Check()
-		if err == nil && !p.Kind.Has(v.Kind()) {
-			err = fmt.Errorf("%w: it is of type %v, not %v", ErrKind, p.Kind, v.Kind())
-		}
-		if err != nil {
-			return fmt.Errorf("property %q: %w", p.Name, err)
+		if p := &b.properties[v.Property]; !p.Kind.Has(v.Kind()) {
+			return fmt.Errorf("property %q: %w: it is of type %v, not %v", p.Name, ErrKind, p.Kind, v.Kind())
 		}
 	}
 	err := key.Valid()
@@ -218,8 +220,8 @@ func (b *Bulk) Node(key Key, label uint16, values []NodeValue) error {
 	}
 	b.run.keys.setLabel(id, label)
 	for i := range values {
-		b.stored = values[i].Append(b.stored[:0])
-		b.run.values.Add(spill.Value{ID: id, Property: values[i].Property, Stored: b.stored})
+		b.encoded = values[i].Append(b.encoded[:0])
+		b.run.add(id, values[i].Property, b.encoded)
 	}
 	return nil
 }
@@ -268,16 +270,20 @@ func (b *Bulk) Write(ctx context.Context, w Writer, generation uint32, from *Sto
 	if err := b.sort(ctx); err != nil {
 		return nil, t, err
 	}
-	if err := b.mirror(ctx); err != nil { // the events are known then
-		return nil, t, err
+	entries, events := b.s.Graph.entries, b.s.events // as they are, if the load has no edges
+	if b.hasEdges || len(b.directed) > len(b.s.Graph.directions) {
+		if err := b.mirror(ctx); err != nil {
+			return nil, t, err
+		}
+		entries = func(in bool, visit func(Edge) error) error { return b.entries(ctx, in, visit) }
+		events = events.merge(b.newest.sorted())
 	}
-	events, labels := b.s.events.merge(b.newest.sorted()), b.countedLabels()
-	values := b.newValues()
+	labels := b.countedLabels()
+	values := &newValues{b: b, more: make([]int64, len(b.properties))}
 	c := content{
 		directions: b.directed, nodes: b.s.Graph.nodes + int(b.numbers.added), keys: b.keys, ascending: b.ascending,
 		labels: len(labels), records: &b.numbers.nodes, values: values.merged, numProperties: len(b.properties),
-		events:  events.all(),
-		entries: func(in bool, visit func(Edge) error) error { return b.entries(ctx, in, visit) },
+		events: events.all(), entries: entries,
 	}
 	base, err := c.write(w, generation, from)
 	if err = cmp.Or(values.err, err); err != nil {
@@ -287,8 +293,10 @@ func (b *Bulk) Write(ctx context.Context, w Writer, generation uint32, from *Sto
 	next.events = events
 	next.Meta.BaseEvents = int64(len(events.all()))
 	next.Meta.Live += b.numbers.revived
-	if err := b.countSides(ctx); err != nil {
-		return nil, t, err
+	if b.mirrored != nil { // otherwise the sides are the same
+		if err := b.countSides(ctx); err != nil {
+			return nil, t, err
+		}
 	}
 	next.Meta.Labels, next.Meta.Relations = labels, b.relations
 	next.Meta.Properties, next.Meta.BaseProperties = values.counted(), len(b.properties)
@@ -306,41 +314,45 @@ func (b *Bulk) countedLabels() []Label {
 	return labels
 }
 
-// newValues are the values that a load adds, by property and node.
+// newValues are the values that a load adds.
 type newValues struct {
 	b    *Bulk
-	next func() (spill.Value, bool)
-	head spill.Value
-	ok   bool    // there is a head
 	more []int64 // how many more nodes have a value, by property
 	err  error
 }
 
-func (b *Bulk) newValues() *newValues {
-	n := &newValues{b: b, more: make([]int64, len(b.properties))}
-	n.next = b.values.Reader(&b.sorted.File, &n.err)
-	n.head, n.ok = n.next()
-	return n
+// reader returns a function that returns the next value of a property by node, and false after the
+// last one or after an error. It is valid until the next call of reader.
+func (n *newValues) reader(property uint16) func() (spill.Value, bool) {
+	b := n.b
+	switch {
+	case int(property) < len(b.inMemory):
+		next, err := b.sorter.Sorted(&b.inMemory[property], b.final)
+		n.err = cmp.Or(n.err, err)
+		return next
+	case int(property) < len(b.stored):
+		return b.sorted.File.MergeValues(b.stored[property], b.o.Memory/4, &n.err)
+	}
+	return func() (v spill.Value, ok bool) { return v, false }
 }
 
-// of returns the values of a property. Properties must come in ascending order.
+// of returns the values of a property.
 func (n *newValues) of(property uint16) *valueStream {
-	s := n.b.s
+	s, next := n.b.s, n.reader(property)
 	return newValueStream(func() (id ID, v Value, ok bool) {
-		if !n.ok || n.head.Property != property || n.err != nil {
+		stored, ok := next()
+		if !ok || n.err != nil {
 			return 0, v, false
 		}
-		id = n.head.ID
-		d := block.Decoder{B: n.head.Stored}
-		if v = column.DecodeValue(&d); d.Err != nil {
+		d := block.Decoder{B: stored.Stored}
+		if v = column.DecodeUnchecked(&d); d.Err != nil {
 			n.err = spill.Error(spill.ErrOther)
 			return 0, Value{}, false
 		}
-		if int(id) >= s.Graph.nodes || s.properties.at(property, id).Kind() == NoValue {
+		if int(stored.ID) >= s.Graph.nodes || s.properties.at(property, stored.ID).Kind() == NoValue {
 			n.more[property]++
 		}
-		n.head, n.ok = n.next()
-		return id, v, true
+		return stored.ID, v, true
 	})
 }
 

@@ -150,8 +150,8 @@ func TestBulkRunBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := int64(0)
-		for k := range b.run.keys.strs {
-			text += int64(len(k))
+		for _, k := range b.run.keys.strs.keys {
+			text += int64(len(k.key))
 		}
 		if text != b.run.keys.text || b.run.bytes() > memory/2+2*block.MaxKeyLen {
 			t.Fatalf("a run of %d bytes, %d of text, counted %d", b.run.bytes(), text, b.run.keys.text)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/binary"
+	"hash/maphash"
 	"iter"
 	"slices"
 
@@ -14,13 +15,20 @@ import (
 
 // runKeys is the dictionary of a run: it numbers keys in the order in which they first appear.
 type runKeys struct {
-	ints   map[int64]ID
-	strs   map[string]ID
+	ints   localKeys[int64]
+	strs   localKeys[string]
 	text   int64    // number of bytes of the strings
 	labels []uint16 // by number; the keys beyond have no label
+}
 
-	sortedInts []localKey[int64] // for reuse
-	sortedStrs []localKey[string]
+// localKeys is a hash table with linear probing (Knuth 3, section 6.4, algorithm L), in less memory
+// than a map takes, and the list of its keys too.
+type localKeys[T cmp.Ordered] struct {
+	keys []localKey[T]
+	// slots holds the places in keys, from 1; 0 means a free slot. Their number is a power of 2, and at
+	// least a third larger than the number of keys.
+	slots []uint32
+	seed  maphash.Seed // which results do not depend on
 }
 
 // localKey is an integer or string key with its number in a run.
@@ -29,56 +37,110 @@ type localKey[T cmp.Ordered] struct {
 	id  ID
 }
 
-func newRunKeys() runKeys { return runKeys{ints: map[int64]ID{}, strs: map[string]ID{}} }
+// slot returns the slot that has a key, or the free slot for it.
+func (t *localKeys[T]) slot(key T) *uint32 {
+	for i := maphash.Comparable(t.seed, key); ; i++ {
+		slot := &t.slots[i&uint64(len(t.slots)-1)]
+		if *slot == 0 || t.keys[*slot-1].key == key {
+			return slot
+		}
+	}
+}
 
-func (k *runKeys) len() int { return len(k.ints) + len(k.strs) }
+// id returns the number of a key, which is next if the key is new.
+func (t *localKeys[T]) id(key T, next ID) (id ID, isNew bool) {
+	if 4*len(t.keys) >= 3*len(t.slots) {
+		t.grow()
+	}
+	slot := t.slot(key)
+	if *slot > 0 {
+		return t.keys[*slot-1].id, false
+	}
+	t.keys = append(t.keys, localKey[T]{key, next})
+	*slot = uint32(len(t.keys))
+	return next, true
+}
 
-// Memory of a key of a run until the run is written: a place in a map that is at least 7/16 full, a
-// place in the sorted list, the rank and the label. The length of a string key comes on top.
+// known returns the number of a key, and whether it has one.
+func (t *localKeys[T]) known(key T) (id ID, ok bool) {
+	if len(t.keys) == 0 {
+		return 0, false
+	}
+	slot := *t.slot(key)
+	if slot == 0 {
+		return 0, false
+	}
+	return t.keys[slot-1].id, true
+}
+
+// grow doubles the number of slots.
+func (t *localKeys[T]) grow() {
+	if t.slots == nil {
+		t.seed = maphash.MakeSeed()
+	}
+	const first = 1 << 4
+	t.slots = make([]uint32, max(first, 2*len(t.slots)))
+	for i := range t.keys {
+		*t.slot(t.keys[i].key) = uint32(i + 1)
+	}
+}
+
+// clear removes all keys.
+func (t *localKeys[T]) clear() {
+	clear(t.keys) // which may have strings
+	clear(t.slots)
+	t.keys = t.keys[:0]
+}
+
+// ascending returns the keys in key order. The table must be cleared then.
+func (t *localKeys[T]) ascending() []localKey[T] {
+	slices.SortFunc(t.keys, func(a, b localKey[T]) int { return cmp.Compare(a.key, b.key) })
+	return t.keys
+}
+
+func (k *runKeys) len() int { return len(k.ints.keys) + len(k.strs.keys) }
+
+// Memory of a key of a run until the run is written: a place in keys and up to 8/3 slots, the rank and
+// the label. The length of a string key comes on top.
 const (
-	runKeyInt = 64
-	runKeyStr = 96
+	runKeyInt = 33
+	runKeyStr = 41
 )
 
 // bytes returns the memory of the keys in bytes.
 func (k *runKeys) bytes() int64 {
-	return runKeyInt*int64(len(k.ints)) + runKeyStr*int64(len(k.strs)) + k.text
+	return runKeyInt*int64(len(k.ints.keys)) + runKeyStr*int64(len(k.strs.keys)) + k.text
 }
 
 // id returns the number of a key. It returns an error for an invalid key.
 func (k *runKeys) id(key Key) (ID, error) {
-	id, ok := k.known(key)
-	if ok {
+	if num, isInt := key.Int(); isInt {
+		id, _ := k.ints.id(num, ID(k.len()))
+		return id, nil
+	}
+	str, _ := key.Str()
+	id, known := k.strs.known(str)
+	if known {
 		return id, nil
 	}
 	if err := key.Valid(); err != nil {
 		return 0, err
 	}
-	id = ID(k.len())
-	if num, isInt := key.Int(); isInt {
-		k.ints[num] = id
-	} else {
-		str, _ := key.Str()
-		k.strs[str] = id
-		k.text += int64(len(str))
-	}
+	id, _ = k.strs.id(str, ID(k.len()))
+	k.text += int64(len(str))
 	return id, nil
-}
-
-// known returns the number of a key, and whether it has one.
-func (k *runKeys) known(key Key) (id ID, ok bool) {
-	if num, isInt := key.Int(); isInt {
-		id, ok = k.ints[num]
-		return id, ok
-	}
-	str, _ := key.Str()
-	id, ok = k.strs[str]
-	return id, ok
 }
 
 // label returns the label of a key, 0 for none.
 func (k *runKeys) label(key Key) uint16 {
-	id, ok := k.known(key)
+	var id ID
+	var ok bool
+	if num, isInt := key.Int(); isInt {
+		id, ok = k.ints.known(num)
+	} else {
+		str, _ := key.Str()
+		id, ok = k.strs.known(str)
+	}
 	if !ok || int(id) >= len(k.labels) {
 		return 0
 	}
@@ -98,9 +160,8 @@ func (k *runKeys) setLabel(id ID, label uint16) {
 
 // clear removes all keys.
 func (k *runKeys) clear() {
-	clear(k.ints)
-	clear(k.strs)
-	clear(k.sortedStrs)
+	k.ints.clear()
+	k.strs.clear()
 	k.text, k.labels = 0, k.labels[:0]
 }
 
@@ -110,7 +171,8 @@ type labelledKey struct {
 	label uint16
 }
 
-// ascending passes each key and its number to visit, in key order.
+// ascending passes each key and its number to visit, in key order. The dictionary must be cleared
+// then.
 func (k *runKeys) ascending(visit func(key labelledKey, id ID) error) error {
 	label := func(id ID) uint16 {
 		if int(id) < len(k.labels) {
@@ -118,29 +180,17 @@ func (k *runKeys) ascending(visit func(key labelledKey, id ID) error) error {
 		}
 		return 0
 	}
-	k.sortedInts = sortKeys(k.sortedInts, k.ints)
-	for _, n := range k.sortedInts {
+	for _, n := range k.ints.ascending() {
 		if err := visit(labelledKey{Int(n.key), label(n.id)}, n.id); err != nil {
 			return err
 		}
 	}
-	k.sortedStrs = sortKeys(k.sortedStrs, k.strs)
-	for _, n := range k.sortedStrs {
+	for _, n := range k.strs.ascending() {
 		if err := visit(labelledKey{Str(n.key), label(n.id)}, n.id); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// sortKeys returns the keys of a map in ascending order, in the list to if it is large enough.
-func sortKeys[T cmp.Ordered](to []localKey[T], from map[T]ID) []localKey[T] {
-	to = slices.Grow(to[:0], len(from))
-	for key, id := range from {
-		to = append(to, localKey[T]{key, id})
-	}
-	slices.SortFunc(to, func(a, b localKey[T]) int { return cmp.Compare(a.key, b.key) })
-	return to
 }
 
 // keySection is a part of a scratch file that holds ascending keys.

@@ -14,18 +14,32 @@ import (
 // are the numbers of their keys in the dictionary of the run.
 type run struct {
 	edges  []Edge
-	values spill.Values
-	keys   runKeys
+	values []spill.Values // by property
+	// stored is the memory of the values in bytes, and longest the memory for sorting the longest list.
+	stored, longest int
+	full            bool // one of values can have no more
+	keys            runKeys
 	// last is the previous source and lastID its number: lists are often grouped by source.
 	last   Key
 	lastID ID
 }
 
-func newRun() *run { return &run{keys: newRunKeys()} }
-
 // bytes returns the approximate memory of the run.
 func (r *run) bytes() int64 {
-	return edgeBytes*int64(len(r.edges)) + r.values.Bytes() + r.keys.bytes()
+	return edgeBytes*int64(len(r.edges)) + int64(r.stored+r.longest) + r.keys.bytes()
+}
+
+// add adds the stored form of a value.
+func (r *run) add(id ID, property uint16, stored []byte) {
+	if missing := int(property) + 1 - len(r.values); missing > 0 {
+		r.values = append(r.values, make([]spill.Values, missing)...)
+	}
+	l := &r.values[property]
+	r.stored -= l.Bytes()
+	l.Add(spill.Value{ID: id, Stored: stored})
+	r.stored += l.Bytes()
+	r.longest = max(r.longest, l.SortBytes())
+	r.full = r.full || l.Full()
 }
 
 // source returns the number of the key of a source.
@@ -42,25 +56,28 @@ func (r *run) source(k Key) (id ID, err error) {
 // clear removes all edges, values and keys.
 func (r *run) clear() {
 	r.edges, r.last = r.edges[:0], Key{}
-	r.values.Clear()
+	for i := range r.values {
+		r.values[i].Clear()
+	}
+	r.stored, r.longest, r.full = 0, 0, false
 	r.keys.clear()
 }
 
-// storedRun is a run in the scratch file. Until it is sorted, the ids of its edges are the ranks of
-// their keys among the keys of the run.
+// storedRun is a run in the scratch file. Until it is sorted, its ids are the numbers of its keys.
 type storedRun struct {
-	edges spill.Section
-	table int64 // where the final ids of the keys start, 4 bytes each
-	keys  keySection
-
-	values spill.ValueSection
+	edges  spill.Section
+	ranks  int64 // where the ranks of the keys start, by number, 4 bytes each
+	table  int64 // where the final ids of the keys start, by rank, 4 bytes each
+	keys   keySection
+	values []spill.ValueSection // by property
 }
 
 // write appends a run to the scratch file.
 func (r *run) write(f *spill.File) (to storedRun, err error) {
 	rank := make([]ID, r.keys.len())
 	to.edges = spill.SectionOf(f.Size, r.edges)
-	to.table = f.Size + to.edges.Size()
+	to.ranks = f.Size + to.edges.Size()
+	to.table = to.ranks + 4*int64(len(rank))
 	out := writeKeys(f, to.table+4*int64(len(rank)), len(rank))
 	_ = r.keys.ascending(func(k labelledKey, id ID) error { // returns no error
 		rank[id] = ID(out.to.keys)
@@ -71,14 +88,17 @@ func (r *run) write(f *spill.File) (to storedRun, err error) {
 		return to, err
 	}
 	f.Size = to.keys.at + to.keys.size
-	if err := cmp.Or(rename(r.edges, rank), r.values.Rename(rank)); err != nil {
+	if err := cmp.Or(f.WriteEdges(to.edges, r.edges), f.WriteIDs(to.ranks, rank)); err != nil {
 		return to, err
 	}
-	if err := f.WriteEdges(to.edges, r.edges); err != nil {
-		return to, err
+	for i := range r.values {
+		section, err := f.WriteValues(&r.values[i])
+		if err != nil {
+			return to, err
+		}
+		to.values = append(to.values, section)
 	}
-	to.values, err = f.WriteValues(&r.values, nil)
-	return to, err
+	return to, nil
 }
 
 // rename replaces the ids of edges. It returns an error for an id that to does not have.
@@ -120,7 +140,7 @@ func (w *runWriter) start(r *run) (empty *run, err error) {
 		return nil, w.err
 	}
 	if empty = w.idle; empty == nil {
-		empty = newRun()
+		empty = new(run)
 	}
 	w.done = make(chan error, 1)
 	go func() {
@@ -134,7 +154,7 @@ func (w *runWriter) start(r *run) (empty *run, err error) {
 
 // makeRoom spills the run if it is full.
 func (b *Bulk) makeRoom() error {
-	full := b.o.Memory > 0 && b.run.bytes() >= b.o.Memory/2 || b.run.values.Full()
+	full := b.o.Memory > 0 && b.run.bytes() >= b.o.Memory/2 || b.run.full
 	if full && b.run.keys.len() > 0 {
 		return b.spill()
 	}
@@ -153,7 +173,6 @@ func (b *Bulk) spill() error {
 // sort gives all keys their final ids and sorts the edges and the values of all runs by them.
 func (b *Bulk) sort(ctx context.Context) error {
 	b.sorted = spill.Sorted{Directed: b.directed, Buffers: b.o.Memory / 4}
-	b.values = spill.SortedValues{Buffers: b.o.Memory / 4}
 	b.numbers = numbering{s: b.s, nodes: b.s.nodes, counts: map[uint16]int64{}, by: new(pages.Owner)}
 	if b.strict {
 		b.numbers.fits = b.fits
@@ -183,7 +202,7 @@ func (b *Bulk) sort(ctx context.Context) error {
 		}
 	}
 	b.sorted.Forget()
-	b.values.Forget()
+	b.loaded, b.sorter = spill.Values{}, spill.ValueSorter{}
 	return nil
 }
 
@@ -197,11 +216,11 @@ func (b *Bulk) sortInMemory() error {
 		return err
 	})
 	if err == nil {
-		err = cmp.Or(rename(b.run.edges, final), b.run.values.Rename(final))
+		err = rename(b.run.edges, final)
 	}
 	b.newKeys = withoutErrors(added)
 	b.sorted.Take(b.run.edges)
-	b.values.Take(b.run.values)
+	b.inMemory, b.final = b.run.values, final
 	b.run = nil
 	return err
 }
@@ -249,14 +268,33 @@ func (b *Bulk) number(ctx context.Context) error {
 // rewrite gives the edges and the values of a stored run their final ids and adds the run to the
 // sorted lists.
 func (b *Bulk) rewrite(r storedRun) error {
-	final := make([]ID, r.keys.keys)
-	in := b.sorted.File.Reader(r.table, 4*int64(len(final)), spill.WholeBuffer)
-	if err := binary.Read(in, binary.LittleEndian, final); err != nil {
-		return spill.Error(err)
-	}
-	err := b.sorted.Rewrite(r.edges, func(edges []Edge) error { return rename(edges, final) })
+	f := &b.sorted.File
+	ids, err := f.ReadIDs(r.table, r.keys.keys)
 	if err != nil {
 		return err
 	}
-	return b.values.Rewrite(&b.sorted.File, r.values, final)
+	final, err := f.ReadIDs(r.ranks, r.keys.keys)
+	if err != nil {
+		return err
+	}
+	for i, rank := range final {
+		if int(rank) >= len(ids) {
+			return spill.Error(spill.ErrOther)
+		}
+		final[i] = ids[rank]
+	}
+	if err := b.sorted.Rewrite(r.edges, func(edges []Edge) error { return rename(edges, final) }); err != nil {
+		return err
+	}
+	for property, section := range r.values {
+		to, err := b.sorter.Rewrite(f, section, &b.loaded, final)
+		if err != nil {
+			return err
+		}
+		if missing := property + 1 - len(b.stored); missing > 0 {
+			b.stored = append(b.stored, make([][]spill.ValueSection, missing)...)
+		}
+		b.stored[property] = append(b.stored[property], to)
+	}
+	return nil
 }

@@ -49,12 +49,7 @@ func (s *Snapshot) WriteGeneration(w Writer, generation uint32, from *Stored) (*
 		values: s.properties.merged, numProperties: len(s.Meta.Properties)}
 	c.keys = s.dict.first(n)
 	c.ascending = func(yield func(block.KeyEntry, error) bool) { s.dict.ascending(n)(yield) }
-	c.entries = func(in bool, visit func(Edge) error) error {
-		if in {
-			return s.Graph.in.entries(n, visit)
-		}
-		return s.Graph.out.entries(n, visit)
-	}
+	c.entries = s.Graph.entries
 	base, err := c.write(w, generation, from)
 	return base, cmp.Or(s.Err(), err) // without the error, the blocks lack what could not be read
 }
@@ -251,10 +246,15 @@ func (r *rowWriter) close() error {
 	return putSplit(r.w, directoryKey(r.kind, r.generation), r.directory.Encode())
 }
 
-// entries passes the edges of the rows of n nodes to visit.
-func (a *adjacency) entries(n int, visit func(Edge) error) error {
-	for u := range ID(n) {
-		row := a.edges(u)
+// entries passes the entries of the rows in one direction to visit, ascending by row, neighbour and
+// relation.
+func (g *Graph) entries(in bool, visit func(Edge) error) error {
+	rows := g.out
+	if in {
+		rows = g.in
+	}
+	for u := range ID(g.nodes) {
+		row := rows.edges(u)
 		for i := range row.To {
 			if err := visit(edgeAt(u, &row, i)); err != nil {
 				return err

@@ -141,6 +141,9 @@ func (s *valueStream) before(end uint64) bool { return s.ok && uint64(s.id) < en
 
 // over returns the values of s, and the values of below of other nodes.
 func (s *valueStream) over(below *valueStream) *valueStream {
+	if !below.ok {
+		return s
+	}
 	return newValueStream(func() (id ID, v Value, ok bool) {
 		first := s
 		if below.ok && (!s.ok || below.id < s.id) {

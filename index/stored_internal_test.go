@@ -39,11 +39,8 @@ func openStored(t rapid.TB, m *edgeMap, store *memory, cache int64) *Graph {
 // writeRows writes the rows of one direction of g as generation 1.
 func writeRows(w Writer, kind byte, g *Graph) error {
 	c := content{directions: g.directions, nodes: g.nodes}
-	rows, a := c.newRowWriter(w, kind, 1), g.out
-	if kind == prefixIn {
-		a = g.in
-	}
-	return errors.Join(a.entries(g.nodes, rows.add), rows.close())
+	rows := c.newRowWriter(w, kind, 1)
+	return errors.Join(g.entries(kind == prefixIn, rows.add), rows.close())
 }
 
 // someDirections returns the directions of graphs with one relation and with several.

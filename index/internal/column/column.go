@@ -98,10 +98,18 @@ func (c *Column) Bytes() int64 {
 // maxBlock is the size of values, in bytes, at which a block ends.
 const maxBlock = 16 << 10
 
-// Packer writes blocks. Emit is called with each of them, in order.
+// Packer writes blocks. Emit is called with each of them, in order. A block is encoded in another
+// goroutine, while the values of the next one are added.
 type Packer struct {
 	Emit func(property uint16, first block.ID, block []byte) error
 
+	packing
+	full packing     // the values that are being encoded
+	done chan []byte // receives their block; nil if there are none
+}
+
+// packing is the values of the next block.
+type packing struct {
 	property uint16
 	ids      []block.ID
 	values   []Value
@@ -111,9 +119,10 @@ type Packer struct {
 // Add adds the value of a node. Values must come by property and node, ascending.
 func (p *Packer) Add(property uint16, id block.ID, v Value) error {
 	if n := len(p.ids); n > 0 && (p.property != property || id-p.ids[0] >= Span || p.size >= maxBlock || v.kind != p.values[0].kind) {
-		if err := p.Close(); err != nil {
+		if err := p.emit(); err != nil {
 			return err
 		}
+		p.begin()
 	}
 	p.property = property
 	p.ids, p.values = append(p.ids, id), append(p.values, v)
@@ -124,18 +133,34 @@ func (p *Packer) Add(property uint16, id block.ID, v Value) error {
 	return nil
 }
 
-// Close writes the last block.
-func (p *Packer) Close() error {
-	if len(p.ids) == 0 {
-		return nil
-	}
-	b := block.WithChecksum(p.encode())
-	property, first := p.property, p.ids[0]
-	p.ids, p.values, p.size = p.ids[:0], p.values[:0], 0
-	return p.Emit(property, first, b)
+// begin begins to encode the values.
+func (p *Packer) begin() {
+	p.full, p.packing = p.packing, packing{ids: p.full.ids[:0], values: p.full.values[:0]}
+	full, done := p.full, make(chan []byte, 1)
+	p.done = done
+	go func() { done <- block.WithChecksum(full.encode()) }()
 }
 
-func (p *Packer) encode() []byte {
+// emit emits the block that is being encoded, if any.
+func (p *Packer) emit() error {
+	if p.done == nil {
+		return nil
+	}
+	b := <-p.done
+	p.done = nil
+	return p.Emit(p.full.property, p.full.ids[0], b)
+}
+
+// Close writes the last blocks.
+func (p *Packer) Close() error {
+	if err := p.emit(); err != nil || len(p.ids) == 0 {
+		return err
+	}
+	p.begin()
+	return p.emit()
+}
+
+func (p *packing) encode() []byte {
 	first, kind := p.ids[0], p.values[0].kind
 	n := int(p.ids[len(p.ids)-1]-first) + 1
 	b := binary.AppendUvarint(nil, uint64(p.property))
@@ -223,7 +248,9 @@ func appendWords(b []byte, values []Value, of func(*Value) []string) []byte {
 	for i := range values {
 		all = append(all, of(&values[i])...)
 	}
-	words := slices.Compact(slices.Sorted(slices.Values(all)))
+	words := slices.Clone(all)
+	slices.Sort(words)
+	words = slices.Compact(words)
 	b = binary.AppendUvarint(b, uint64(len(words)))
 	code := make(map[string]uint64, len(words))
 	for i, w := range words {

@@ -173,7 +173,8 @@ func (v Value) Bytes() int64 {
 func (v Value) Check() error {
 	switch v.kind {
 	case Time:
-		if year := time.UnixMicro(v.num).UTC().Year(); year < 0 || year > 9999 {
+		const first, after = -62167219200e6, 253402300800e6 // year 0 begins, year 10000 begins
+		if v.num < first || v.num >= after {
 			return fmt.Errorf("a time that is not in the years 0 to 9999")
 		}
 	case Float:

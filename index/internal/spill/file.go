@@ -101,6 +101,28 @@ func Error(err error) error {
 	return fmt.Errorf("index: scratch file: %w", err)
 }
 
+// WriteIDs writes ids, 4 bytes each.
+func (f *File) WriteIDs(at int64, ids []ppr.ID) error {
+	out := f.Writer(at, min(WholeBuffer, 4*len(ids)))
+	for _, id := range ids {
+		// Flush returns the error.
+		_, _ = out.Write(binary.LittleEndian.AppendUint32(out.AvailableBuffer(), id))
+	}
+	if err := out.Flush(); err != nil {
+		return Error(err)
+	}
+	return nil
+}
+
+// ReadIDs reads n ids that WriteIDs wrote.
+func (f *File) ReadIDs(at int64, n int) ([]ppr.ID, error) {
+	ids := make([]ppr.ID, n)
+	if err := binary.Read(f.Reader(at, 4*int64(n), WholeBuffer), binary.LittleEndian, ids); err != nil {
+		return nil, Error(err)
+	}
+	return ids, nil
+}
+
 // WholeBuffer is the size of the buffer for a section that is read or written alone.
 const WholeBuffer = 256 << 10
 

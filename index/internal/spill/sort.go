@@ -111,68 +111,74 @@ func (l *Sorted) Rewrite(run Section, rename func([]Edge) error) error {
 // Forget drops the edges in memory, which do not belong in the list.
 func (l *Sorted) Forget() { l.tail, l.spare = nil, nil }
 
-// RadixSort sorts edges by pair and relation, stably, byte by byte from the lowest (Knuth 3, section
-// 5.2.5, algorithm R). Both slices are overwritten. out is the sorted slice, and free is the other
-// slice, which may be longer than spare was.
+// RadixSort sorts edges by pair and relation, stably. Both slices are overwritten. out is the sorted
+// slice, and free is the other slice, which may be longer than spare was.
 func RadixSort(edges, spare []Edge, directed Directions) (out, free []Edge) {
-	var count [relationDigits + 8][256]int
-	unnamed := 0 // edges of relation 0, which are often all
-	oneway, mixed := directed.common()
 	for i := range edges {
-		e := &edges[i]
-		if mixed {
-			oneway = directed[e.Relation]
+		if edges[i].Relation != 0 { // often none has a relation
+			edges, spare = radixSort(edges, spare, 2, func(some []Edge, to []uint64) {
+				for i := range some {
+					to[i] = uint64(some[i].Relation)
+				}
+			})
+			break
 		}
-		for d, k := relationDigits, e.pair(oneway); d < len(count); d, k = d+1, k>>8 {
-			count[d][byte(k)]++
-		}
-		if e.Relation == 0 {
-			unnamed++
-			continue
-		}
-		count[0][byte(e.Relation)]++
-		count[1][byte(e.Relation>>8)]++
 	}
-	count[0][0] += unnamed
-	count[1][0] += unnamed
-	if cap(spare) < len(edges) {
-		spare = make([]Edge, cap(edges))
+	oneway, mixed := directed.common()
+	return radixSort(edges, spare, 8, func(some []Edge, to []uint64) {
+		for i := range some {
+			e := &some[i]
+			if mixed {
+				oneway = directed[e.Relation]
+			}
+			to[i] = e.pair(oneway)
+		}
+	})
+}
+
+// radixSort sorts items by numbers of some bytes, stably, byte by byte from the lowest (Knuth 3,
+// section 5.2.5, algorithm R). numbers writes the numbers of some items to a slice: a call for each
+// item would cost more than the sort. Both slices are overwritten. out is the sorted slice, and free
+// is the other slice, which may be longer than spare was.
+func radixSort[T any](items, spare []T, bytes int, numbers func(some []T, to []uint64)) (out, free []T) {
+	const together = 512 // items whose numbers are known at the same time
+	var buffer [together]uint64
+	count := make([][256]int, bytes)
+	for some := range slices.Chunk(items, together) {
+		numbers(some, buffer[:])
+		for _, x := range buffer[:len(some)] {
+			for d := range count {
+				count[d][byte(x)]++
+				x >>= 8
+			}
+		}
 	}
-	spare = spare[:len(edges)]
+	if cap(spare) < len(items) {
+		spare = make([]T, cap(items))
+	}
+	spare = spare[:len(items)]
 	for d := range count {
 		place := &count[d]
-		if slices.Contains(place[:], len(edges)) {
-			continue // all edges have the same byte here
+		if slices.Contains(place[:], len(items)) {
+			continue // all items have the same byte here
 		}
 		at := 0
 		for v, n := range place {
 			place[v] = at
 			at += n
 		}
-		if d < relationDigits {
-			for i := range edges {
-				v := byte(edges[i].Relation >> (8 * d))
-				spare[place[v]] = edges[i]
-				place[v]++
-			}
-		} else {
-			for i := range edges {
-				e := &edges[i]
-				if mixed {
-					oneway = directed[e.Relation]
-				}
-				v := byte(e.pair(oneway) >> (8 * (d - relationDigits)))
-				spare[place[v]] = *e
+		for some := range slices.Chunk(items, together) {
+			numbers(some, buffer[:])
+			for i := range some {
+				v := byte(buffer[i] >> (8 * d))
+				spare[place[v]] = some[i]
 				place[v]++
 			}
 		}
-		edges, spare = spare, edges
+		items, spare = spare, items
 	}
-	return edges, spare
+	return items, spare
 }
-
-// relationDigits is the number of bytes of a relation.
-const relationDigits = 2
 
 // Merger merges sorted lists with a tree of losers (Knuth, The Art of Computer Programming 3,
 // section 5.4.1). Equal items come in the order of their lists.

@@ -1,262 +1,223 @@
 package spill
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/binary"
 	"io"
 	"math"
+	"slices"
 
 	"kith/ppr"
 )
 
-// Value is a value of a property of a node.
+// Value is the stored form of the value that a node has of a property.
 type Value struct {
-	ID       ppr.ID
-	Property uint16
-	Stored   []byte
+	ID     ppr.ID
+	Stored []byte
 }
 
-// before reports whether a value comes before another one in the order of properties and nodes.
-func (v *Value) before(w *Value) bool {
-	return cmp.Or(cmp.Compare(v.Property, w.Property), cmp.Compare(v.ID, w.ID)) < 0
-}
-
-// Values is a list of values in memory.
+// Values is a list of values of a property: the node, 4 bytes, the length and the stored form of
+// each, in the order of addition.
 type Values struct {
-	places []place
-	spare  []place // for reuse
-	stored []byte  // the length and the stored form of each value, in the order of addition
+	b []byte
+	n int
 }
-
-// place says where the stored form of a value is.
-type place struct {
-	id       ppr.ID
-	at       uint32
-	property uint16
-}
-
-// Bytes of a value in memory, besides its stored form, and of the buffer that sorts it.
-const placeBytes = 2 * 12
 
 // Bytes returns the memory of the list in bytes.
-func (l *Values) Bytes() int64 { return placeBytes*int64(len(l.places)) + int64(len(l.stored)) }
+func (l *Values) Bytes() int { return len(l.b) }
 
-// Len returns the number of values.
-func (l *Values) Len() int { return len(l.places) }
+// SortBytes returns the memory that sorting the list takes, in bytes.
+func (l *Values) SortBytes() int { return 2 * placeBytes * l.n }
 
 // Full reports whether the list can have no more values.
-func (l *Values) Full() bool { return len(l.stored) > math.MaxUint32/2 }
+func (l *Values) Full() bool { return len(l.b) > math.MaxUint32/2 }
 
-// Add adds a value, and copies its stored form.
+// Add adds a value.
 func (l *Values) Add(v Value) {
-	l.places = append(l.places, place{v.ID, uint32(len(l.stored)), v.Property})
-	l.stored = binary.AppendUvarint(l.stored, uint64(len(v.Stored)))
-	l.stored = append(l.stored, v.Stored...)
+	if size := 4 + binary.MaxVarintLen64 + len(v.Stored); cap(l.b)-len(l.b) < size {
+		l.b = slices.Grow(l.b, max(size, len(l.b))) // append alone would grow a long list more often
+	}
+	l.b = binary.LittleEndian.AppendUint32(l.b, v.ID)
+	l.b = append(binary.AppendUvarint(l.b, uint64(len(v.Stored))), v.Stored...)
+	l.n++
 }
 
 // Clear removes all values.
-func (l *Values) Clear() { l.places, l.stored = l.places[:0], l.stored[:0] }
+func (l *Values) Clear() { l.b, l.n = l.b[:0], 0 }
 
-// Rename replaces the ids of the nodes. It returns an error for an id that to does not have.
-func (l *Values) Rename(to []ppr.ID) error {
-	for i := range l.places {
-		p := &l.places[i]
-		if int(p.id) >= len(to) {
-			return Error(ErrOther)
-		}
-		p.id = to[p.id]
+// at returns the value at a place, and the place after it. It returns false if there is none.
+func (l *Values) at(place uint32) (v Value, next uint32, ok bool) {
+	b := l.b[place:]
+	if len(b) < 4 {
+		return v, place, false
 	}
-	return nil
+	n, size := binary.Uvarint(b[4:])
+	begin := 4 + uint64(size)
+	if size <= 0 || n > uint64(len(b))-begin {
+		return v, place, false
+	}
+	end := begin + n
+	return Value{binary.LittleEndian.Uint32(b), b[begin:end]}, place + uint32(end), true
 }
 
-// digits is the number of bytes of a property and a node.
-const digits = 6
-
-// digit returns byte d of the number that the value is sorted by, the lowest first.
-func (p *place) digit(d int) byte {
-	return byte((uint64(p.property)<<32 | uint64(p.id)) >> (8 * d))
+// place says where in a list the value of a node is.
+type place struct {
+	id ppr.ID
+	at uint32
 }
 
-// Sort sorts the values by property and node, stably, as [RadixSort] sorts edges.
-func (l *Values) Sort() {
-	from := l.places
-	if cap(l.spare) < len(from) {
-		l.spare = make([]place, cap(from))
+const placeBytes = 8
+
+// ValueSorter sorts lists of values. Its memory is for reuse.
+type ValueSorter struct{ places, spare []place }
+
+// sort returns the values of the list by their final ids, and of a node the last one.
+func (s *ValueSorter) sort(l *Values, final []ppr.ID) ([]place, error) {
+	s.places = slices.Grow(s.places[:0], l.n)
+	for at := uint32(0); int(at) < len(l.b); {
+		v, next, ok := l.at(at)
+		if !ok || int(v.ID) >= len(final) {
+			return nil, Error(ErrOther)
+		}
+		s.places = append(s.places, place{final[v.ID], at})
+		at = next
 	}
-	to := l.spare[:len(from)]
-	for d := range digits {
-		var start [256]int
-		for i := range from {
-			start[from[i].digit(d)]++
+	s.places, s.spare = radixSort(s.places, s.spare, 4, func(some []place, to []uint64) {
+		for i := range some {
+			to[i] = uint64(some[i].id)
 		}
-		if len(from) == 0 || start[from[0].digit(d)] == len(from) {
-			continue // all have the same byte here
+	})
+	n := 0
+	for i, p := range s.places {
+		if i+1 == len(s.places) || s.places[i+1].id != p.id {
+			s.places[n] = p
+			n++
 		}
-		at := 0
-		for v, n := range start {
-			start[v] = at
-			at += n
-		}
-		for i := range from {
-			v := from[i].digit(d)
-			to[start[v]] = from[i]
-			start[v]++
-		}
-		from, to = to, from
 	}
-	l.places, l.spare = from, to
+	return s.places[:n], nil
 }
 
-// Read returns a function that returns the next value, and false after the last one.
-func (l *Values) Read() func() (Value, bool) {
-	next := 0
+// Sorted returns a function that returns the next one of the values of a list, by their final ids,
+// and false after the last one. Of the values of a node it has the last one. The function is valid
+// until the next call of Sorted.
+func (s *ValueSorter) Sorted(l *Values, final []ppr.ID) (func() (Value, bool), error) {
+	places, err := s.sort(l, final)
 	return func() (v Value, ok bool) {
-		if next == len(l.places) {
+		if len(places) == 0 {
 			return v, false
 		}
-		p := l.places[next]
-		next++
-		n, size := binary.Uvarint(l.stored[p.at:])
-		begin := int(p.at) + size
-		return Value{p.id, p.property, l.stored[begin : begin+int(n)]}, true
-	}
+		p := places[0]
+		places = places[1:]
+		v, _, ok = l.at(p.at)
+		v.ID = p.id
+		return v, ok
+	}, err
 }
 
-// ValueSection is a part of a scratch file that holds values.
+// ValueSection is a part of a scratch file that holds a list of values.
 type ValueSection struct {
 	at, size int64
 	values   int
 }
 
-// WriteValues appends values to the file, or writes them over a section that has as many bytes.
-func (f *File) WriteValues(l *Values, over *ValueSection) (to ValueSection, err error) {
-	to = ValueSection{at: f.Size, values: l.Len()}
-	if over != nil {
-		to.at = over.at
+// WriteValues appends a list to the file.
+func (f *File) WriteValues(l *Values) (ValueSection, error) {
+	to := ValueSection{f.Size, int64(len(l.b)), l.n}
+	if _, err := f.WriteAt(l.b, to.at); err != nil {
+		return to, Error(err)
 	}
-	out := f.Writer(to.at, WholeBuffer)
-	next := l.Read()
-	for v, ok := next(); ok; v, ok = next() {
-		var head [4 + 2 + binary.MaxVarintLen64]byte
-		b := binary.LittleEndian.AppendUint32(head[:0], v.ID)
-		b = binary.LittleEndian.AppendUint16(b, v.Property)
-		b = binary.AppendUvarint(b, uint64(len(v.Stored)))
-		_, _ = out.Write(b) // Flush returns the error
-		_, _ = out.Write(v.Stored)
-		to.size += int64(len(b) + len(v.Stored))
+	f.Size += to.size
+	return to, nil
+}
+
+// Rewrite reads a list from the file, and writes its values over it, sorted by their final ids. It
+// uses the memory of l.
+func (s *ValueSorter) Rewrite(f *File, from ValueSection, l *Values, final []ppr.ID) (to ValueSection, err error) {
+	l.b, l.n = slices.Grow(l.b[:0], int(from.size))[:from.size], from.values
+	if _, err := io.ReadFull(io.NewSectionReader(f, from.at, from.size), l.b); err != nil {
+		return to, Error(err)
+	}
+	places, err := s.sort(l, final)
+	if err != nil {
+		return to, err
+	}
+	out := f.Writer(from.at, WholeBuffer)
+	to = ValueSection{at: from.at, values: len(places)}
+	for _, p := range places {
+		_, end, _ := l.at(p.at) // sort has read it
+		binary.LittleEndian.PutUint32(l.b[p.at:], p.id)
+		_, _ = out.Write(l.b[p.at:end]) // Flush returns the error
+		to.size += int64(end - p.at)
 	}
 	if err := out.Flush(); err != nil {
 		return to, Error(err)
 	}
-	f.Size = max(f.Size, to.at+to.size)
 	return to, nil
 }
 
-// ReadValues returns a function that returns the next value of a section, and false after the last
-// one or after an error, which it stores in readErr.
-func (f *File) ReadValues(from ValueSection, buffer int, readErr *error) func() (Value, bool) {
-	in, left := f.Reader(from.at, from.size, buffer), from.values
-	var chunk []byte // holds the stored forms of some values
-	return func() (v Value, ok bool) {
-		if left == 0 {
-			return v, false
-		}
-		left--
-		var head [6]byte
-		_, err := io.ReadFull(in, head[:])
-		var n uint64
-		if err == nil {
-			n, err = binary.ReadUvarint(in)
-		}
-		if err == nil && int64(n) > from.size {
-			err = ErrOther
-		}
-		if err == nil {
-			if cap(chunk)-len(chunk) < int(n) {
-				chunk = make([]byte, 0, max(buffer, int(n)))
-			}
-			begin := len(chunk)
-			chunk = chunk[:begin+int(n)]
-			v.Stored = chunk[begin:]
-			_, err = io.ReadFull(in, v.Stored)
-		}
-		if err != nil {
-			*readErr = Error(err)
-			return v, false
-		}
-		v.ID, v.Property = binary.LittleEndian.Uint32(head[:]), binary.LittleEndian.Uint16(head[4:])
-		return v, true
+// MergeValues returns a function that returns the next one of the values of sorted lists, and false
+// after the last one or after an error, which it stores in readErr. Of the values of a node it returns
+// that of the last list. buffers is the number of bytes for reading all lists at the same time.
+func (f *File) MergeValues(lists []ValueSection, buffers int64, readErr *error) func() (Value, bool) {
+	var all []func() (Value, bool)
+	for _, l := range lists {
+		in := &valueReader{in: f.Reader(l.at, l.size, MergeBuffer(buffers, len(lists))), left: l.values, err: readErr}
+		all = append(all, in.next)
 	}
-}
-
-// SortedValues is a list of values of any length, sorted by property and node: sorted runs in a
-// scratch file, or one in memory. Of the values of a property of a node it has the last one added.
-type SortedValues struct {
-	Buffers int64 // bytes for reading all runs at the same time
-	runs    []ValueSection
-	tail    Values
-}
-
-// Take makes the list the given values, sorted in memory.
-func (l *SortedValues) Take(values Values) {
-	l.tail = values
-	l.tail.Sort()
-	l.tail.spare = nil
-}
-
-// Rewrite adds a section of a file as a run. It gives the nodes their final ids, and sorts the
-// values.
-func (l *SortedValues) Rewrite(f *File, run ValueSection, final []ppr.ID) error {
-	var readErr error
-	next := f.ReadValues(run, WholeBuffer, &readErr)
-	l.tail.Clear()
-	for v, ok := next(); ok; v, ok = next() {
-		l.tail.Add(v)
+	if len(all) == 1 {
+		return all[0]
 	}
-	err := cmp.Or(readErr, l.tail.Rename(final))
-	if err == nil {
-		l.tail.Sort()
-		_, err = f.WriteValues(&l.tail, &run)
-	}
-	l.runs = append(l.runs, run)
-	return err
-}
-
-// Forget drops the values in memory, which do not belong in the list.
-func (l *SortedValues) Forget() { l.tail = Values{} }
-
-// Reader returns a function that returns the next value, and false after the last one or after an
-// error, which it stores in readErr.
-func (l *SortedValues) Reader(f *File, readErr *error) func() (Value, bool) {
-	if len(l.runs) == 0 {
-		return lastOfEach(l.tail.Read())
-	}
-	var lists []func() (Value, bool)
-	for _, run := range l.runs {
-		lists = append(lists, f.ReadValues(run, MergeBuffer(l.Buffers, len(l.runs)), readErr))
-	}
-	in := NewMerger(lists, func(v, w *Value) bool { return v.before(w) })
-	return lastOfEach(func() (Value, bool) {
-		v, _, ok := in.Next()
-		return v, ok && *readErr == nil
-	})
-}
-
-// lastOfEach returns a function that returns the last one of the values of each property of a node
-// that next returns.
-func lastOfEach(next func() (Value, bool)) func() (Value, bool) {
-	v, ok := next()
-	return func() (Value, bool) {
-		last, had := v, ok
+	in := NewMerger(all, func(v, w *Value) bool { return v.ID < w.ID })
+	v, _, ok := in.Next()
+	return func() (last Value, had bool) {
+		last, had = v, ok
 		for ok {
-			v, ok = next()
-			if v.Property != last.Property || v.ID != last.ID {
+			if v, _, ok = in.Next(); v.ID != last.ID {
 				break
 			}
 			if ok {
 				last = v
 			}
 		}
-		return last, had
+		return last, had && *readErr == nil
 	}
+}
+
+// valueReader reads a list of values.
+type valueReader struct {
+	in    *bufio.Reader
+	left  int
+	chunk []byte // holds the stored forms of some values
+	err   *error
+}
+
+// next returns the next value. Its stored form stays valid.
+func (r *valueReader) next() (v Value, ok bool) {
+	if r.left == 0 {
+		return v, false
+	}
+	r.left--
+	var head [4]byte
+	_, err := io.ReadFull(r.in, head[:])
+	n, lenErr := binary.ReadUvarint(r.in)
+	if err = cmp.Or(err, lenErr); err == nil && n > math.MaxUint32/2 {
+		err = ErrOther
+	}
+	if err == nil {
+		const chunk = 4 << 10
+		if cap(r.chunk)-len(r.chunk) < int(n) {
+			r.chunk = make([]byte, 0, max(chunk, int(n)))
+		}
+		begin := len(r.chunk)
+		r.chunk = r.chunk[:begin+int(n)]
+		v.Stored = r.chunk[begin:]
+		_, err = io.ReadFull(r.in, v.Stored)
+	}
+	if err != nil {
+		*r.err = Error(err)
+		return v, false
+	}
+	v.ID = binary.LittleEndian.Uint32(head[:])
+	return v, true
 }

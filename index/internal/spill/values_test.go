@@ -11,65 +11,59 @@ import (
 	"kith/ppr"
 )
 
-// TestSortedValues verifies that values in memory and in runs are sorted, and that the last one of a
-// property of a node wins.
-func TestSortedValues(t *testing.T) {
+// TestValues verifies that values in memory and in runs are sorted by final ids, and that the last one
+// of a node wins.
+func TestValues(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		f := File{Create: newPaper}
 		if err := f.Open(); err != nil {
 			t.Fatal(err)
 		}
-		final := []ppr.ID{7, 0x30001, 2, 0x102}
+		final := []ppr.ID{7, 0x30001, 2, 0x1000102}
 		var want []Value
-		var inMemory Values
-		sorted := SortedValues{Buffers: 1 << 10}
+		var inMemory, loaded Values
+		var sorter ValueSorter
+		var runs []ValueSection
 		for range rapid.IntRange(0, 4).Draw(t, "runs") {
 			var run Values
 			for range rapid.IntRange(0, 9).Draw(t, "values") {
-				v := Value{
-					ID: ppr.ID(rapid.IntRange(0, 3).Draw(t, "node")), Property: uint16(rapid.SampledFrom([]int{0, 1, 0x201}).Draw(t, "property")),
-					Stored: rapid.SliceOfN(rapid.Byte(), 0, 700).Draw(t, "stored"),
-				}
+				v := Value{ppr.ID(rapid.IntRange(0, 3).Draw(t, "node")), rapid.SliceOfN(rapid.Byte(), 0, 700).Draw(t, "stored")}
 				run.Add(v)
 				inMemory.Add(v)
 				v.ID = final[v.ID]
-				want = slices.DeleteFunc(want, func(w Value) bool { return w.ID == v.ID && w.Property == v.Property })
+				want = slices.DeleteFunc(want, func(w Value) bool { return w.ID == v.ID })
 				want = append(want, v)
 			}
-			section, err := f.WriteValues(&run, nil)
+			section, err := f.WriteValues(&run)
 			if err == nil {
-				err = sorted.Rewrite(&f, section, final)
+				section, err = sorter.Rewrite(&f, section, &loaded, final)
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
+			runs = append(runs, section)
 		}
-		slices.SortFunc(want, func(a, b Value) int { return cmp.Or(cmp.Compare(a.Property, b.Property), cmp.Compare(a.ID, b.ID)) })
-		sorted.Forget()
-		agree(t, &sorted, &f, want)
-		if err := inMemory.Rename(final); err != nil {
+		slices.SortFunc(want, func(a, b Value) int { return cmp.Compare(a.ID, b.ID) })
+		var err error
+		agree(t, f.MergeValues(runs, 1<<10, &err), want)
+		next, sortErr := sorter.Sorted(&inMemory, final)
+		agree(t, next, want)
+		if err = cmp.Or(err, sortErr); err != nil {
 			t.Fatal(err)
 		}
-		var whole SortedValues
-		whole.Take(inMemory)
-		agree(t, &whole, nil, want)
 	})
 }
 
-// agree fails t unless a list has the given values.
-func agree(t *rapid.T, l *SortedValues, f *File, want []Value) {
-	var err error
+// agree fails t unless next returns the given values.
+func agree(t *rapid.T, next func() (Value, bool), want []Value) {
 	var got []Value
-	next := l.Reader(f, &err)
 	for v, ok := next(); ok; v, ok = next() {
 		got = append(got, v)
 	}
-	same := func(a, b Value) bool {
-		return a.ID == b.ID && a.Property == b.Property && bytes.Equal(a.Stored, b.Stored)
-	}
-	if err != nil || !slices.EqualFunc(got, want, same) {
-		t.Fatalf("got %v, %v, want %v", got, err, want)
+	same := func(a, b Value) bool { return a.ID == b.ID && bytes.Equal(a.Stored, b.Stored) }
+	if !slices.EqualFunc(got, want, same) {
+		t.Fatalf("got %v, want %v", got, want)
 	}
 }
 
@@ -80,23 +74,26 @@ func TestValuesOfOtherFiles(t *testing.T) {
 	if err := f.Open(); err != nil {
 		t.Fatal(err)
 	}
-	var run Values
+	var run, loaded Values
 	run.Add(Value{ID: 1, Stored: []byte("abc")})
-	section, err := f.WriteValues(&run, nil)
+	section, err := f.WriteValues(&run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var sorted SortedValues
-	if err := sorted.Rewrite(&f, section, make([]ppr.ID, 1)); err == nil {
+	var sorter ValueSorter
+	if _, err := sorter.Rewrite(&f, section, &loaded, make([]ppr.ID, 1)); err == nil {
 		t.Error("a node beyond the table is accepted")
 	}
 	for _, change := range []byte{0xff, 0x7f, 4} {
-		if _, err := f.WriteAt([]byte{change}, section.at+6); err != nil {
+		if _, err := f.WriteAt([]byte{change}, section.at+4); err != nil {
 			t.Fatal(err)
 		}
 		var readErr error
-		if _, ok := f.ReadValues(section, WholeBuffer, &readErr)(); ok || readErr == nil {
-			t.Errorf("length %d: no error", change)
+		if _, ok := f.MergeValues([]ValueSection{section}, 1<<10, &readErr)(); ok || readErr == nil {
+			t.Errorf("length %d: no error in a merge", change)
+		}
+		if _, err := sorter.Rewrite(&f, section, &loaded, make([]ppr.ID, 2)); err == nil {
+			t.Errorf("length %d: no error in a sort", change)
 		}
 	}
 }
