@@ -42,6 +42,7 @@ type nodeLoad struct {
 	o      *LoadNodesOptions
 	report *LoadReport
 	files  *scratch
+	stop   func() // ends the reads of the list
 }
 
 // loadNodes opens a list, and stores its nodes.
@@ -54,7 +55,9 @@ func (db *DB) loadNodes(
 	}
 	files := &scratch{db: db}
 	defer files.remove()
-	list, err := open(ctxio.Reader(ctx, r), edgelist.Options{
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	list, err := open(ctxio.Reader(reading, ctxio.Reader(ctx, r)), edgelist.Options{
 		Format: o.Format, Name: o.Name, Dialect: o.Dialect, Keyless: o.Keyless, Labelled: o.Label != "",
 		Properties: o.PropertyOptions, PropertyType: db.listedType(),
 		Tables: o.Tables, Memory: db.opts.memory(workPart) / tableFraction,
@@ -66,7 +69,7 @@ func (db *DB) loadNodes(
 	if err != nil {
 		return nil, listError(err)
 	}
-	l := &nodeLoad{db, list, &o, &LoadReport{Name: o.Name}, files}
+	l := &nodeLoad{db, list, &o, &LoadReport{Name: o.Name}, files, stop}
 	err = store(l, ctx)
 	l.report.Detected = *list.Detected
 	return l.report, err
@@ -119,15 +122,17 @@ func (l *nodeLoad) batches(yield func(*nodeBatch) bool) {
 		}
 		free <- b
 	}
+	l.stop()
 	close(free)
 	for range read {
 	}
 }
 
-// read reads the lines into free batches, and sends these. It ends when free is closed.
+// read reads the lines into free batches, and sends these. It ends when free is closed, and with the
+// malformed line that ends the load.
 func (l *nodeLoad) read(to chan<- *nodeBatch, free <-chan *nodeBatch) {
 	defer close(to)
-	b := <-free
+	b, malformed := <-free, 0
 	for n, err := range l.list.All() {
 		if b.full() {
 			to <- b
@@ -138,6 +143,12 @@ func (l *nodeLoad) read(to chan<- *nodeBatch, free <-chan *nodeBatch) {
 			*b = nodeBatch{lines: b.lines[:0], values: b.values[:0]}
 		}
 		b.add(n, err)
+		if err == nil {
+			continue
+		}
+		if malformed++; l.o.MaxErrors >= 0 && malformed > l.o.MaxErrors {
+			break
+		}
 	}
 	b.last = true
 	to <- b
