@@ -85,6 +85,8 @@ func TestMessagesWithoutGo(t *testing.T) {
 		"NEIGHBORS OF ?", "NODES TOP ?", "PREDICT LINKS FOR 'ann' AMONG ?", "PREDICT LINKS FOR 'ann' AMONG (?)", "RANK NODES FOR ?", "RANK NODES FOR (?)", "PATH FROM ? TO 7",
 		"PREDICT LINKS FOR 'ann' AMONG ALL WHERE score > ?", "PREDICT LINKS FOR 'ann' AMONG ALL WHERE label = ?", "PREDICT LINKS FOR 'ann' AMONG ALL WHERE target IN (?)",
 		"INSERT EDGES 'ann' -> ?", "INSERT EDGES 'ann' -> 'bob' WEIGHT ?", "INSERT EDGES 'ann' -> 'bob' AT ?", "INSERT NODE 'n' FEATURES [?]", "OBSERVE 'ann' -> 'dan' = ?",
+		"UPDATE NODE 'ann' SET price = ?", "UPDATE NODE ? SET price = 1", "NODES WHERE price < ?", "NODES WHERE price IN (?)", "NODES WHERE ? IN tags",
+		"PREDICT LINKS FOR 'ann' AMONG NEAR(?, 3)", "PREDICT LINKS FOR 'ann' AMONG ALL EXCEPT NEIGHBORS WITHIN ?", "RANK NODES FOR NEAR(?, ?)",
 		"REWARD ? = 1", "PREDICT LINKS FOR 'ann' WITH (alpha = ?)", "CHOOSE LINK FOR 'ann' AMONG ALL TTL ?", "DESCRIBE DECISION ?",
 	}
 	var bodies []string
