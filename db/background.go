@@ -135,9 +135,9 @@ func (db *DB) Preload() { db.loadRows(0) }
 // with it.
 const loadDelay = 200 * time.Millisecond
 
-// loadRows loads the rows and the keys of the present version into memory, in the background and after
-// a delay, if they fit. Until then, and otherwise, they are read from the store when they are asked
-// for.
+// loadRows loads the rows and the keys of the present version into memory, in the background and
+// after a delay, if they fit. Until then, and otherwise, they are read from the store when they are
+// asked for.
 func (db *DB) loadRows(delay time.Duration) {
 	now, err := db.pin() // a base stays readable while one of its versions is pinned
 	if err != nil {

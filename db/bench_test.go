@@ -54,8 +54,8 @@ func facebook(b *testing.B) *db.DB {
 	return g
 }
 
-// BenchmarkCold opens a graph of 237 relations, and answers its first question or, where it says warm,
-// further ones about other nodes.
+// BenchmarkCold opens a graph of 237 relations, and answers its first question or, where it says
+// warm, further ones about other nodes.
 func BenchmarkCold(b *testing.B) {
 	ctx := context.Background()
 	for name, direction := range map[string]db.Direction{"undirected": db.Undirected, "directed": db.Directed} {
@@ -165,8 +165,8 @@ func insertNear(b *testing.B, g *db.DB, random *rand.Rand, source int) {
 	})
 }
 
-// BenchmarkExcept ranks posts within three steps of a user, with and without the 5,000 that were shown
-// to the user in the last week.
+// BenchmarkExcept ranks posts within three steps of a user, with and without the 5,000 that were
+// shown to the user in the last week.
 func BenchmarkExcept(b *testing.B) {
 	ctx, g, random := context.Background(), dbtest.Open(b, &db.Options{InMemory: true, Memory: 1 << 30, Direction: db.Directed}), rand.New(rand.NewPCG(1, 2))
 	const users, posts = 20_000, 50_000

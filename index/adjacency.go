@@ -22,8 +22,8 @@ type adjacency struct {
 	kept    *keptRows // of via
 }
 
-// keptRows holds rows of a view, up to a number of entries: the ones that are made by joining edges,
-// and all of them once a pass has read them. A nil keptRows holds none.
+// keptRows holds rows of a view, up to a number of entries: the ones that are made by joining
+// edges, and all of them once a pass has read them. A nil keptRows holds none.
 type keptRows struct {
 	pages   []atomic.Pointer[keptPage]
 	entries atomic.Int64
@@ -38,8 +38,8 @@ type keptRow struct {
 	degree float64
 }
 
-// maxKeptEntries is the number of entries that keptRows holds one by one, and the number that it holds
-// as compressed rows, in 16 MB at most each. A row counts as much as rowEntries more of them.
+// maxKeptEntries is the number of entries that keptRows holds one by one, and the number that it
+// holds as compressed rows, in 16 MB at most each. A row counts as much as rowEntries more of them.
 const (
 	maxKeptEntries = 1 << 20
 	rowEntries     = 8
@@ -81,8 +81,8 @@ func (k *keptRows) whole() *csr {
 }
 
 // compress returns the rows of n nodes, which further calls of row use, or nil if a limit on the
-// number of their entries is above maxKeptEntries. A pass over compressed rows takes a fraction of the
-// time that it takes to find, or to join, the edges of one row after the other.
+// number of their entries is above maxKeptEntries. A pass over compressed rows takes a fraction of
+// the time that it takes to find, or to join, the edges of one row after the other.
 func (a *adjacency) compress(n ID, limit int) *csr {
 	all := a.kept.whole()
 	if a.kept == nil || all != nil || limit > maxKeptEntries {
@@ -105,8 +105,8 @@ func (a *adjacency) compress(n ID, limit int) *csr {
 type via struct {
 	relations []uint16  // ascending
 	factors   []float32 // of their weights; nil: all are 1
-	// against, if not nil, has the rows of the other direction: rows join the edges of both. Rows are
-	// then all that the graph has; its edges are those of one direction.
+	// against, if not nil, has the rows of the other direction: rows join the edges of both. Rows
+	// are then all that the graph has; its edges are those of one direction.
 	against    *adjacency
 	directions spill.Directions // by relation
 }
@@ -146,8 +146,8 @@ type csr struct {
 	segments *segments // the edges, if they have several relations
 }
 
-// segments holds the edges of rows by relation: row u has the segments off[u] to off[u+1]. Segment s
-// has the edges of a relation, the entries end[s-1] to end[s]. Relations ascend within a row, and
+// segments holds the edges of rows by relation: row u has the segments off[u] to off[u+1]. Segment
+// s has the edges of a relation, the entries end[s-1] to end[s]. Relations ascend within a row, and
 // neighbours within a segment.
 type segments struct {
 	off      []uint32
@@ -259,7 +259,8 @@ func (a *adjacency) selectedDegree(u ID) float64 {
 	return a.made(u).degree
 }
 
-// made returns the row of u that joins the edges of a.via, which are not those of a single relation.
+// made returns the row of u that joins the edges of a.via, which are not those of a single
+// relation.
 func (a *adjacency) made(u ID) *keptRow {
 	if a.via.against != nil {
 		return a.kept.row(u, a.bothWays)
@@ -284,8 +285,8 @@ func (a *adjacency) several(u ID) block.Entries {
 	return all.Joined()
 }
 
-// bothWays returns the row of u that joins the edges of both directions. Undirected edges and loops,
-// which stand in the rows of both, count once.
+// bothWays returns the row of u that joins the edges of both directions. Undirected edges and
+// loops, which stand in the rows of both, count once.
 func (a *adjacency) bothWays(u ID) (all block.Entries) {
 	back := func(row block.Entries) block.Entries {
 		if _, loop := slices.BinarySearch(row.To, u); loop {

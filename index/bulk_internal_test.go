@@ -350,8 +350,8 @@ func TestBulkEnds(t *testing.T) {
 	}
 }
 
-// TestManyRelationsAreSmall verifies the size of a graph of 500 relations and 300,000 edges: its rows
-// are stored once, whatever the number of relations.
+// TestManyRelationsAreSmall verifies the size of a graph of 500 relations and 300,000 edges: its
+// rows are stored once, whatever the number of relations.
 func TestManyRelationsAreSmall(t *testing.T) {
 	t.Parallel()
 	sizes := map[int]int64{}

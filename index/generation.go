@@ -353,8 +353,8 @@ func (s *Snapshot) WriteBase(w Writer) error {
 	return errors.Join(putMeta(w, makeKey(prefixBase, s.Meta.Generation), &s.Meta), putMeta(w, []byte{prefixMeta}, &s.Meta))
 }
 
-// DropGenerations deletes the records of the generations up to last, except keep, the copies of meta at
-// the end. Later generations are kept because one may be in progress.
+// DropGenerations deletes the records of the generations up to last, except keep, the copies of
+// meta at the end. Later generations are kept because one may be in progress.
 func DropGenerations(r Reader, w Writer, keep, last uint32) error {
 	for _, kind := range append(generationKinds[:], prefixBase) {
 		all := []byte{kind}
@@ -368,9 +368,10 @@ func DropGenerations(r Reader, w Writer, keep, last uint32) error {
 	return nil
 }
 
-// LeftGenerations reports whether records of generations up to last, except keep, may be there. The copy
-// of meta is the last record of a generation that DropGenerations deletes, so it tells without a pass
-// over the records that were deleted: until the store is compacted, that takes as long as reading them.
+// LeftGenerations reports whether records of generations up to last, except keep, may be there. The
+// copy of meta is the last record of a generation that DropGenerations deletes, so it tells without
+// a pass over the records that were deleted: until the store is compacted, that takes as long as
+// reading them.
 func LeftGenerations(r Reader, keep, last uint32) (bool, error) {
 	for e, err := range r.Scan([]byte{prefixBase}, nil) {
 		if err != nil {
@@ -395,8 +396,8 @@ func LastGeneration(r Reader, present uint32) (uint32, error) {
 	return uint32(last), nil
 }
 
-// writeProperties writes the blocks of the values, and their directory, which it returns. It returns
-// nil if there are no properties.
+// writeProperties writes the blocks of the values, and their directory, which it returns. It
+// returns nil if there are no properties.
 func (c *content) writeProperties(w Writer, generation uint32) (*column.Directory, error) {
 	if c.numProperties == 0 {
 		return nil, nil

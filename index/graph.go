@@ -159,8 +159,8 @@ func (g *Graph) Runs(in bool) iter.Seq2[ID, ppr.Run] {
 	}
 }
 
-// Arcs returns the number of edges in all out-rows: an arc counts once for each of its edges, so that
-// the number does not depend on the history of the graph.
+// Arcs returns the number of edges in all out-rows: an arc counts once for each of its edges, so
+// that the number does not depend on the history of the graph.
 func (g *Graph) Arcs() int { return int(g.arcs) }
 
 // Degree returns the sum of the weights of u's out-edges.
@@ -180,9 +180,9 @@ func (g *Graph) Degree(u ID) float64 {
 }
 
 // via returns the graph of the edges of some relations, with their weights multiplied by factors,
-// which are positive; nil means 1 each. Relations ascend, and counts has the numbers of the edges of
-// all relations. The result reads the rows of g, and has no survey. Its Arcs count an arc for each
-// of its edges, and its EdgeOf finds the edges of g.
+// which are positive; nil means 1 each. Relations ascend, and counts has the numbers of the edges
+// of all relations. The result reads the rows of g, and has no survey. Its Arcs count an arc for
+// each of its edges, and its EdgeOf finds the edges of g.
 func (g *Graph) via(relations []uint16, factors []float32, counts []Relation) *Graph {
 	v := *g
 	v.views = nil
@@ -205,7 +205,8 @@ func (g *Graph) via(relations []uint16, factors []float32, counts []Relation) *G
 	return &v
 }
 
-// views holds the last views of a graph by name, so that questions share the rows that are made for them.
+// views holds the last views of a graph by name, so that questions share the rows that are made for
+// them.
 type views struct {
 	mu     sync.Mutex
 	recent []namedView // the last one first
@@ -219,8 +220,8 @@ type namedView struct {
 // maxViews is the number of views that a graph holds: a question has up to four.
 const maxViews = 4
 
-// view returns the view of g with a name, which make makes unless g holds it. While the rows of g are
-// not in memory, g holds no view: memory may be short.
+// view returns the view of g with a name, which make makes unless g holds it. While the rows of g
+// are not in memory, g holds no view: memory may be short.
 func (g *Graph) view(name string, make func() *Graph) *Graph {
 	if g.views == nil || !g.Loaded() {
 		return make()

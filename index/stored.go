@@ -21,8 +21,8 @@ type storedRows struct {
 	blocks *block.Set[rowBlock]
 	// long holds the rows of several blocks, each in the place of its first block.
 	long *block.Set[rowBlock]
-	// parts holds the edges by relation of blocks and long rows, if they have several relations, and
-	// a row of at least partedRow entries.
+	// parts holds the edges by relation of blocks and long rows, if they have several relations,
+	// and a row of at least partedRow entries.
 	parts *block.Set[relationBlock]
 }
 
@@ -49,7 +49,8 @@ func (b *rowBlock) bytes() int64 {
 	return n
 }
 
-// relationBlock has the edges of rows by relation: segments numbers the rows by their place in node.
+// relationBlock has the edges of rows by relation: segments numbers the rows by their place in
+// node.
 type relationBlock struct {
 	node []ID
 	segments
@@ -187,8 +188,9 @@ func (s *storedRows) readParts(i int, p *relationBlock) (bytes int64, err error)
 }
 
 // runs yields the rows of the nodes from lo up to but not including hi, a block at a time, and
-// reports whether to go on. It keeps blocks while the cache is less than half full, as PageRank passes
-// over the rows again and again. After that it changes nothing: a pass must not evict what answers need.
+// reports whether to go on. It keeps blocks while the cache is less than half full, as PageRank
+// passes over the rows again and again. After that it changes nothing: a pass must not evict what
+// answers need.
 func (s *storedRows) runs(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
 	i, found := slices.BinarySearch(s.First, lo)
 	if !found {
@@ -267,8 +269,8 @@ func openRows(dir *block.RowDirectory, n int, kind byte, cache *blockCache) *sto
 	return s
 }
 
-// each reads all blocks and passes the edges of their rows to visit. A long row is passed in several
-// parts.
+// each reads all blocks and passes the edges of their rows to visit. A long row is passed in
+// several parts.
 func (s *storedRows) each(ctx context.Context, visit func(u ID, e block.Entries) error) error {
 	order := rowOrder{nodes: s.nodes, last: -1}
 	entries := uint64(0)
@@ -373,8 +375,8 @@ func (c *blockCache) decode(kind byte, no uint32, decode func(*block.Decoder) er
 	return nil
 }
 
-// read returns a block as it is stored, and a decoder of its content, whose Err is set if the checksum
-// is wrong. The error does not say which block it is about.
+// read returns a block as it is stored, and a decoder of its content, whose Err is set if the
+// checksum is wrong. The error does not say which block it is about.
 func (c *blockCache) read(kind byte, no uint32) (stored []byte, d *block.Decoder, err error) {
 	stored, ok, err := c.source.Read(makeKey(kind, c.generation, no))
 	if err == nil && !ok {

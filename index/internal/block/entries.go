@@ -8,8 +8,8 @@ import (
 // slices parallel to them, the relations, the weights and the times of the edges. The zero value
 // has no entries.
 //
-// The entries of a row ascend strictly by neighbour and relation. A row that is joined has one entry
-// for each neighbour, for the edges of all relations together, and no plane of relations.
+// The entries of a row ascend strictly by neighbour and relation. A row that is joined has one
+// entry for each neighbour, for the edges of all relations together, and no plane of relations.
 type Entries struct {
 	To       []ID
 	Relation []uint16  // nil: every edge has the relation 0
@@ -120,8 +120,8 @@ func (e *Entries) Append(more Entries) {
 	e.Time = appendPlane(e.Time, e.To[:size], more.Time, len(more.To), 0)
 }
 
-// appendPlane appends n values to the plane of some entries. Both may be nil, which stands for absent
-// values.
+// appendPlane appends n values to the plane of some entries. Both may be nil, which stands for
+// absent values.
 func appendPlane[T any](plane []T, to []ID, values []T, n int, absent T) []T {
 	if plane == nil && values == nil {
 		return nil
@@ -253,8 +253,9 @@ func (e *Entries) AppendJoined(row Entries) {
 	}
 }
 
-// appendCounted appends neighbours, which repeat and ascend, to joined rows. Each has as many edges of
-// weight 1 as it has places. The loop has no branch, which would be mispredicted at each repetition.
+// appendCounted appends neighbours, which repeat and ascend, to joined rows. Each has as many edges
+// of weight 1 as it has places. The loop has no branch, which would be mispredicted at each
+// repetition.
 func (e *Entries) appendCounted(neighbours []ID) {
 	begin := len(e.To)
 	to := slices.Grow(e.To, len(neighbours))[:begin+len(neighbours)]
@@ -404,15 +405,15 @@ func (e *Entries) Sort() {
 	*e = sorted
 }
 
-// Sorter sorts the entries of rows by relation. It counts the entries of each relation, so that a row
-// takes time linear in its entries. The zero value is ready to use.
+// Sorter sorts the entries of rows by relation. It counts the entries of each relation, so that a
+// row takes time linear in its entries. The zero value is ready to use.
 type Sorter struct {
 	place []int // of the next entry, by relation; 0 for one that the row does not have
 	has   []uint16
 }
 
-// Append appends the entries of a row to e by relation, and by neighbour within each, and passes the
-// relations to segment, with the end of their entries in e. e gets no plane of relations.
+// Append appends the entries of a row to e by relation, and by neighbour within each, and passes
+// the relations to segment, with the end of their entries in e. e gets no plane of relations.
 func (s *Sorter) Append(e *Entries, row Entries, segment func(relation uint16, end int)) {
 	if row.Relation == nil {
 		if e.Append(row); len(row.To) > 0 {

@@ -171,7 +171,8 @@ func TestJoined(t *testing.T) {
 	}
 }
 
-// TestSorter verifies that rows are sorted by relation, and that a row leaves nothing for the next one.
+// TestSorter verifies that rows are sorted by relation, and that a row leaves nothing for the next
+// one.
 func TestSorter(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
