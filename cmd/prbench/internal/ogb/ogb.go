@@ -77,7 +77,7 @@ func (g *Graph) read(root fs.FS, p edgelist.Part) error {
 	}
 	defer f.Close()
 	if p.Columns != nil {
-		return nil // names, which nobody asks for
+		return nil // names of nodes are not needed
 	}
 	open := edgelist.NewNodes
 	if p.Kind == edgelist.Features {
