@@ -510,13 +510,15 @@ func (tx *Tx) Relations() ([]Relation, error) {
 }
 
 // AddRelation makes a relation without edges; Edges and Loops do not matter. It returns ErrExists if
-// there is such a relation, and ErrInput for a name that is not valid.
+// there is such a relation, ErrInput for a name that is not valid, and ErrTooLarge beyond 65,535
+// relations. Each commit stores the names of all relations, so a database with thousands of them
+// commits more slowly, and needs a larger Options.Memory.
 func (tx *Tx) AddRelation(r Relation) error {
 	b, err := tx.writable()
 	if err != nil {
 		return err
 	}
-	if number, ok := tx.meta().RelationNumber(r.Name); ok {
+	if number, ok := b.RelationNumber(r.Name); ok {
 		had := tx.meta().Relations[number]
 		return missing(kindRelation, r.Name, nil, ErrExists, "relation %q exists already, %s and with %s",
 			r.Name, map[bool]string{true: "directed", false: "undirected"}[had.Directed], words.Count(int(had.Edges), "edge"))
@@ -542,13 +544,20 @@ func (tx *Tx) meta() *index.Meta {
 	return &tx.snap.Meta
 }
 
+// relationNumber returns the number of the relation with this name.
+func (tx *Tx) relationNumber(name string) (uint16, bool) {
+	if tx.batch != nil {
+		return tx.batch.RelationNumber(name)
+	}
+	return tx.snap.Meta.RelationNumber(name)
+}
+
 // relation returns the number of a relation. It returns ErrNotFound if there is no such relation.
 func (tx *Tx) relation(name string) (uint16, error) {
-	m := tx.meta()
-	number, ok := m.RelationNumber(name)
+	number, ok := tx.relationNumber(name)
 	if !ok {
 		var names []string
-		for _, r := range m.Relations[1:] {
+		for _, r := range tx.meta().Relations[1:] {
 			names = append(names, r.Name)
 		}
 		return 0, missing(kindRelation, name, names, ErrNotFound, "no relation %q", name)
@@ -574,11 +583,11 @@ func (tx *Tx) relations(names []string) ([]uint16, error) {
 
 // makeRelation returns the number of a relation, and makes the relation if it does not exist.
 func (tx *Tx) makeRelation(name string) (uint16, error) {
-	m := tx.meta()
-	if number, ok := m.RelationNumber(name); ok {
+	number, ok := tx.relationNumber(name)
+	if ok {
 		return number, nil
 	}
-	number, err := tx.batch.Relate(index.Relation{Name: name, Directed: m.Directed})
+	number, err := tx.batch.Relate(index.Relation{Name: name, Directed: tx.meta().Directed})
 	if err != nil {
 		return 0, inputError(err)
 	}

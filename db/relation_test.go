@@ -354,3 +354,46 @@ func TestStatementsComeBack(t *testing.T) {
 		}
 	}
 }
+
+// A transaction can make all relations that a database may have. One more is refused, and changes
+// nothing.
+func TestMostRelations(t *testing.T) {
+	t.Parallel()
+	notShort(t)
+	const most = 1<<16 - 1
+	path, ctx := place(t), context.Background()
+	g := open(t, path, &db.Options{Memory: 1 << 30})
+	update(t, g, func(tx *db.Tx) error {
+		for i := range most {
+			if err := tx.AddRelation(db.Relation{Name: fmt.Sprint("r", i), Directed: i%2 == 0}); err != nil {
+				return err
+			}
+		}
+		return tx.PutEdge("a", "b", db.Via("r65534"))
+	})
+	check := func() {
+		t.Helper()
+		view(t, g, func(tx *db.Tx) error {
+			all, err := tx.Relations()
+			must(t, err)
+			if last := all[len(all)-1]; len(all) != most+1 || last.Name != "r65534" || last.Edges != 1 {
+				t.Errorf("%d relations, the last one is %+v", len(all), last)
+			}
+			return nil
+		})
+	}
+	check()
+	for what, add := range map[string]func(tx *db.Tx) error{
+		"a relation": func(tx *db.Tx) error { return tx.AddRelation(db.Relation{Name: "more"}) },
+		"an edge":    func(tx *db.Tx) error { return tx.PutEdge("a", "c", db.Via("more")) },
+	} {
+		err := g.Update(ctx, add)
+		if wantError(t, what, err, db.ErrTooLarge); !strings.Contains(fmt.Sprint(err), "one more than the 65535 that a graph can have") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	must(t, g.Close())
+	g = open(t, path, &db.Options{Memory: 1 << 30})
+	check()
+	must(t, g.Check(ctx), g.Close())
+}

@@ -26,6 +26,9 @@ type Batch struct {
 	// ends has the numbers of edges that leave or reach a node, for relations whose sides are counted.
 	// It has those of nodes whose edges have changed.
 	ends map[end]int
+	// named has the numbers of relations by name; nil until one is asked for. Numbers of relations that
+	// were undone may be left.
+	named map[string]uint16
 }
 
 // end is a side of a relation at a node.
@@ -73,8 +76,25 @@ func (b *Batch) Relate(r Relation) (relation uint16, err error) {
 	r.Edges, r.Loops = 0, 0
 	if relation, err = b.now.Meta.addRelation(r); err == nil {
 		b.edit.Relate(r.Directed)
+		if b.named != nil {
+			b.named[r.Name] = relation
+		}
 	}
 	return relation, err
+}
+
+// RelationNumber is [Meta.RelationNumber] for the relations as changed so far. It takes no longer for
+// many relations.
+func (b *Batch) RelationNumber(name string) (uint16, bool) {
+	all := b.now.Meta.Relations
+	if b.named == nil {
+		b.named = make(map[string]uint16, len(all))
+		for i, r := range all {
+			b.named[r.Name] = uint16(i)
+		}
+	}
+	number, known := b.named[name]
+	return number, known && int(number) < len(all) && all[number].Name == name
 }
 
 // Label returns the number of the label of a node, 0 for none.

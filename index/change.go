@@ -408,7 +408,7 @@ func (m *Meta) replayLabel(c LabelChange) error {
 
 // replayRelation makes a relation.
 func (b *Batch) replayRelation(c RelationChange) (err error) {
-	number, known := b.now.Meta.RelationNumber(c.Name)
+	number, known := b.RelationNumber(c.Name)
 	if int(max(c.Source, c.Target)) >= len(b.now.Meta.Labels) {
 		return mismatch("relation %q joins label %d with label %d, of %d", c.Name, c.Source, c.Target, len(b.now.Meta.Labels))
 	}

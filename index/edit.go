@@ -21,6 +21,7 @@ type Edit struct {
 	// undirected edge in a directed graph changes two rows.
 	changes []ppr.Change
 	pending map[rowOf]pendingRow  // pending changes of long rows
+	related bool                  // the graph has directions of its own
 	later   map[*adjacency][]Edge // changes of setLater, as entries of rows
 }
 
@@ -43,7 +44,10 @@ func (g *Graph) Edit() *Edit {
 // graph becomes directed with its first directed relation: its edges are then in the rows of both
 // directions.
 func (e *Edit) Relate(directed bool) (relation uint16) {
-	e.g.directions = append(slices.Clip(e.g.directions), directed)
+	if !e.related {
+		e.related, e.g.directions = true, slices.Clone(e.g.directions)
+	}
+	e.g.directions = append(e.g.directions, directed)
 	if directed && !e.g.directed {
 		e.flushRows()
 		e.by = new(pages.Owner) // the rows of both directions are copied when they change

@@ -142,12 +142,13 @@ func (m *Meta) EdgesOf(name string) int64 {
 	return m.Relations[number].Edges
 }
 
-// addRelation adds a relation and returns its number.
+// addRelation adds a relation and returns its number. Relations must not share their memory with
+// another version, as those of a [Batch] do not.
 func (m *Meta) addRelation(r Relation) (uint16, error) {
 	if err := checkRelation(r.Name, len(m.Relations)); err != nil {
 		return 0, err
 	}
-	m.Relations = append(slices.Clip(m.Relations), r)
+	m.Relations = append(m.Relations, r)
 	return uint16(len(m.Relations) - 1), nil
 }
 
