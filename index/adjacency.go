@@ -373,6 +373,15 @@ func (a *adjacency) only(u ID, relation uint16) block.Entries {
 	return a.base.only(u, relation)
 }
 
+// count returns the number of edges of a relation in the row of u. It copies none.
+func (a *adjacency) count(u ID, relation uint16) int {
+	if a.at(u) == nil && a.base.memory.Load() == nil && a.base.stored.Several() {
+		edges := a.base.stored.edges(u)
+		return edges.Count(relation)
+	}
+	return len(a.only(u, relation).To)
+}
+
 // between returns the edges to v in the row of u.
 func (a *adjacency) between(u, v ID) block.Entries {
 	r := a.at(u)
@@ -388,6 +397,9 @@ func (a *adjacency) between(u, v ID) block.Entries {
 
 // len returns the number of entries of the row of u.
 func (a *adjacency) len(u ID) int {
+	if a.via != nil && a.via.single() && a.kept.whole() == nil {
+		return a.count(u, a.via.relations[0])
+	}
 	if a.via != nil {
 		return len(a.selected(u).To)
 	}

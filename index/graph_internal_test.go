@@ -147,6 +147,9 @@ func (m *edgeMap) agree(t rapid.TB, g *Graph) {
 			if got.To, got.Weight = read(u); !got.Equal(joined) || got.Time != nil && len(got.Time) != len(got.To) {
 				t.Fatalf("row of %d (in: %v): %v, want %v", u, in, got, joined)
 			}
+			if n := map[bool]func(ID) int{false: g.OutLen, true: g.InLen}[in](u); n != len(joined.To) {
+				t.Fatalf("length of the row of %d (in: %v): %d, want %d", u, in, n, len(joined.To))
+			}
 			if !in {
 				arcs += len(row.To)
 				m.agreeFrom(t, g, u, row)

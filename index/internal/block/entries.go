@@ -457,6 +457,19 @@ func (s *Sorter) Append(e *Entries, row Entries, segment func(relation uint16, e
 	s.has = s.has[:0]
 }
 
+// Count returns the number of entries of a relation.
+func (e *Entries) Count(relation uint16) (n int) {
+	if e.Relation == nil && relation == 0 {
+		return len(e.To)
+	}
+	for _, r := range e.Relation {
+		if r == relation {
+			n++
+		}
+	}
+	return n
+}
+
 // Only returns the entries of a relation, without the plane of relations.
 func (e *Entries) Only(relation uint16) Entries {
 	if e.Relation == nil {
@@ -465,12 +478,7 @@ func (e *Entries) Only(relation uint16) Entries {
 		}
 		return Entries{}
 	}
-	n := 0
-	for _, r := range e.Relation {
-		if r == relation {
-			n++
-		}
-	}
+	n := e.Count(relation)
 	only := Entries{To: make([]ID, 0, n)}
 	if e.Weight != nil {
 		only.Weight = make([]float32, 0, n)
