@@ -157,15 +157,9 @@ func checkRelabel(s *index.Snapshot, k Key, id index.ID, label string) error {
 	if had == 0 || s.Meta.Labels[had].Name == label {
 		return nil
 	}
-	wants := func(r index.Relation) bool { return r.SourceLabel == had || r.TargetLabel == had }
-	if !slices.ContainsFunc(s.Meta.Relations, wants) {
-		return nil
-	}
-	for _, e := range s.Graph.Touching(id) {
-		if r := s.Meta.Relations[e.Relation]; wants(r) {
-			return inputf("node %v cannot get label %s: it has edges of relation %s, which joins nodes of label %s",
-				k.Literal(), label, r.Name, s.Meta.Labels[had].Name)
-		}
+	if r, ok := s.Wanting(id); ok {
+		return inputf("node %v cannot get label %s: it has edges of relation %s, which joins nodes of label %s",
+			k.Literal(), label, r.Name, s.Meta.Labels[had].Name)
 	}
 	return nil
 }
@@ -367,7 +361,8 @@ type Relation struct {
 	Exclude bool `json:"exclude"`
 	// SourceLabel and TargetLabel are the labels of the sources and of the targets of its edges; ""
 	// means any. A node without a label gets the label with its first edge. A node with another label
-	// can have no edge of the relation. The ends of an undirected edge may be given in either order.
+	// can have no edge of the relation, and a node keeps its label while it has one; Check verifies that.
+	// The ends of an undirected edge may be given in either order.
 	SourceLabel string `json:"source_label,omitzero"`
 	TargetLabel string `json:"target_label,omitzero"`
 	Edges       int64  `json:"edges"`

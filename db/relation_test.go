@@ -397,3 +397,19 @@ func TestMostRelations(t *testing.T) {
 	check()
 	must(t, g.Check(ctx), g.Close())
 }
+
+// A load does not take from a node the label that a relation of its edges wants.
+func TestLoadKeepsLabelsOfRelations(t *testing.T) {
+	t.Parallel()
+	g, ctx := dbtest.Open(t, inMemory), context.Background()
+	update(t, g, func(tx *db.Tx) error {
+		return errors.Join(tx.AddRelation(db.Relation{Name: "likes", Directed: true, SourceLabel: "person", TargetLabel: "post"}),
+			tx.PutEdge("user:7", "cake", db.Via("likes")))
+	})
+	_, err := g.Load(ctx, strings.NewReader("7 1\n"), db.LoadOptions{SourceLabel: "user", TargetLabel: "item"})
+	if wantError(t, "a source with edges of likes", err, db.ErrLines); !strings.Contains(fmt.Sprint(err), "cannot get label user: it has edges of relation likes") {
+		t.Error(err)
+	}
+	_, err = g.Load(ctx, strings.NewReader("8 1\n"), db.LoadOptions{SourceLabel: "user", TargetLabel: "item"})
+	must(t, err, g.Check(ctx))
+}

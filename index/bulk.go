@@ -29,6 +29,7 @@ type Bulk struct {
 	source, target uint16     // labels of the endpoints of edges; 0: none
 	labels         []Label    // by number
 	strict         bool       // no node may have two labels
+	guarded        bool       // nodes of the snapshot may have edges of relations with labels
 	relations      []Relation // relations by number
 	named          map[string]uint16
 	directed       spill.Directions
@@ -74,8 +75,8 @@ type BulkOptions struct {
 func (s *Snapshot) Bulk(o BulkOptions) *Bulk {
 	return &Bulk{
 		s: s, o: o, labels: s.Meta.Labels, relations: slices.Clone(s.Meta.Relations), directed: slices.Clone(s.Graph.directions),
-		properties: s.Meta.Properties,
-		run:        new(run), writer: runWriter{file: spill.File{Create: o.Scratch}},
+		properties: s.Meta.Properties, guarded: slices.ContainsFunc(s.Meta.Relations, func(r Relation) bool { return max(r.SourceLabel, r.TargetLabel) > 0 }),
+		run: new(run), writer: runWriter{file: spill.File{Create: o.Scratch}},
 	}
 }
 
@@ -236,7 +237,7 @@ func (b *Bulk) fits(k Key, has, label uint16) error {
 
 // checkLabel checks that the node with key k may have a label, if there is such a node.
 func (b *Bulk) checkLabel(k Key, label uint16) error {
-	if label == 0 || b.s.Meta.FeatureBytes == 0 && !b.strict {
+	if label == 0 || b.s.Meta.FeatureBytes == 0 && !b.strict && !b.guarded {
 		return nil
 	}
 	if b.strict {
@@ -251,6 +252,12 @@ func (b *Bulk) checkLabel(k Key, label uint16) error {
 	if b.strict {
 		if err := b.fits(k, b.s.Label(id), label); err != nil {
 			return err
+		}
+	}
+	if has := b.s.Label(id); b.guarded && has != label {
+		if r, ok := b.s.Wanting(id); ok {
+			return fmt.Errorf("%w: node %v cannot get label %s: it has edges of relation %s, which joins nodes of label %s",
+				ErrLabel, k.Literal(), b.labels[label].Name, r.Name, b.labels[has].Name)
 		}
 	}
 	if b.s.Features(id) == nil {

@@ -124,6 +124,20 @@ func (r *Relation) countSides(source, target bool, n int64) {
 // not counted.
 func (r *Relation) Bipartite() bool { return r.Sources > 0 && 8*r.Both <= min(r.Sources, r.Targets) }
 
+// ends returns the labels that the nodes of an edge should have, 0 for any, and whether they can have
+// them besides the labels that they have, u and v. The nodes of an undirected edge may be in either
+// order.
+func (r *Relation) ends(u, v uint16) (want [2]uint16, ok bool) {
+	can := func(has, want uint16) bool { return has == 0 || want == 0 || has == want }
+	switch source, target := r.SourceLabel, r.TargetLabel; {
+	case can(u, source) && can(v, target):
+		return [2]uint16{source, target}, true
+	case !r.Directed && can(u, target) && can(v, source):
+		return [2]uint16{target, source}, true
+	}
+	return [2]uint16{r.SourceLabel, r.TargetLabel}, false
+}
+
 // MaxRelations is the maximum number of relations with a name.
 const MaxRelations = math.MaxUint16
 

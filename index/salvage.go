@@ -26,6 +26,7 @@ func read(r Reader, on *Stored) (*Snapshot, []error) {
 	o.redo()
 	o.dropMaybeDeleted()
 	o.dropLost()
+	o.relabel()
 	o.reconcile()
 	return o.s, o.found
 }
@@ -263,6 +264,36 @@ func (o *opener) dropLost() {
 	o.s.Graph = edit.Graph()
 	if n := before - o.s.Graph.edges; n > 0 {
 		o.report("%w: %d edges of nodes whose keys are lost were dropped", ErrCorrupt, n)
+	}
+}
+
+// relabel gives nodes whose labels are lost the labels of the relations of their edges, and deletes
+// edges whose nodes have other labels.
+func (o *opener) relabel() {
+	m := &o.s.Meta
+	if o.cache != nil || !slices.ContainsFunc(m.Relations, func(r Relation) bool { return max(r.SourceLabel, r.TargetLabel) > 0 }) {
+		return // Check verifies what is read on demand
+	}
+	edit, labelled, dropped := o.s.Graph.Edit(), 0, 0
+	for e := range o.s.Graph.Edges() {
+		want, ok := m.Relations[e.Relation].ends(o.s.Label(e.U), o.s.Label(e.V))
+		if !ok || e.U == e.V && want[0] != want[1] && min(want[0], want[1]) > 0 {
+			e.Weight = 0
+			edit.Set(e)
+			dropped++
+			continue
+		}
+		for i, id := range []ID{e.U, e.V} {
+			if n := o.s.nodes.at(id); want[i] > 0 && n.label == 0 {
+				n.label = want[i]
+				o.s.nodes.set(o.by, id, n)
+				labelled++
+			}
+		}
+	}
+	o.s.Graph = edit.Graph()
+	if labelled+dropped > 0 {
+		o.report("%w: %d nodes got the label of a relation, and %d edges of nodes with another label were dropped", ErrCorrupt, labelled, dropped)
 	}
 }
 

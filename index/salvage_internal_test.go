@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -397,6 +398,54 @@ func TestSalvageOfAnEarlierMeta(t *testing.T) {
 		}
 		if what == "observation" && s.Meta.Version != h.now.Meta.Version+1 || what == "decision" && s.Meta.Decisions != 1 {
 			t.Errorf("%s: %+v", what, s.Meta)
+		}
+	}
+}
+
+// TestLabelsOfRelations verifies that Check finds edges whose nodes do not have the labels of their
+// relation, and that salvage gives nodes without a label one, and drops the edges of others.
+func TestLabelsOfRelations(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		directed    bool
+		labels      [2]string // of the nodes of an edge of a relation that joins users with posts
+		sound, kept bool
+	}{
+		"right":               {true, [2]string{"user", "post"}, true, true},
+		"swapped, undirected": {false, [2]string{"post", "user"}, true, true},
+		"lost":                {true, [2]string{"", "post"}, false, true},
+		"both lost":           {false, [2]string{"", ""}, false, true},
+		"swapped, directed":   {true, [2]string{"post", "user"}, false, false},
+		"others":              {false, [2]string{"user", "user"}, false, false},
+	} {
+		none, store := New(soundMeta()), newMemory()
+		must(t, none.WriteBase(store))
+		b := none.Begin()
+		user, _ := b.LabelNumber("user")
+		post, _ := b.LabelNumber("post")
+		likes, err := b.Relate(Relation{Name: "likes", Directed: c.directed, SourceLabel: user, TargetLabel: post})
+		must(t, err)
+		var ends [2]ID
+		for i, label := range c.labels {
+			ends[i], _, err = b.AddNode(Int(int64(i)))
+			must(t, err)
+			if label != "" {
+				must(t, b.SetLabel(ends[i], label))
+			}
+		}
+		_, err = b.SetEdge(Edge{Ends: Ends{U: ends[0], V: ends[1]}, Relation: likes, Weight: 1})
+		must(t, err, b.Write(store, Commit{}))
+		breaches, err := b.Snapshot().Check(context.Background())
+		must(t, err)
+		if sound := len(breaches) == 0; sound != c.sound {
+			t.Errorf("%s: check finds %v", name, breaches)
+		}
+		s, found := Salvage(store)
+		if sound := len(found) == 0; sound != c.sound || s.Graph.edges > 0 != c.kept {
+			t.Errorf("%s: salvage finds %v, and has %d edges", name, found, s.Graph.edges)
+		}
+		if breaches, err := s.Check(context.Background()); err != nil || len(breaches) > 0 {
+			t.Errorf("%s: after salvage: %v, %v", name, breaches, err)
 		}
 	}
 }

@@ -396,6 +396,7 @@ func (c *checker) rows(ctx context.Context) error {
 		for i, v := range out.To {
 			if relation := out.RelationAt(i); int(relation) < len(g.directions) && (u <= v || g.directions[relation]) {
 				counted.countEdge(Edge{Ends: Ends{U: u, V: v}, Relation: relation}, 1)
+				c.labels(u, v, &m.Relations[relation])
 			}
 		}
 		if d := joined.Sum(); d != g.Degree(u) {
@@ -424,6 +425,35 @@ func (c *checker) rows(ctx context.Context) error {
 		}
 	}
 	return g.err()
+}
+
+// labels checks that the nodes of an edge have the labels of its relation.
+func (c *checker) labels(u, v ID, r *Relation) {
+	if r.SourceLabel == 0 && r.TargetLabel == 0 {
+		return
+	}
+	has := [2]uint16{c.s.Label(u), c.s.Label(v)}
+	want, ok := r.ends(has[0], has[1])
+	if !ok || want[0] != 0 && has[0] != want[0] || want[1] != 0 && has[1] != want[1] {
+		name := func(label uint16) string { return c.s.Meta.Labels[label].Name }
+		c.report("edge %d -> %d of relation %q joins labels %q and %q, it should be %q and %q", u, v, r.Name, name(has[0]), name(has[1]), name(want[0]), name(want[1]))
+	}
+}
+
+// Wanting returns a relation of an edge of a node that wants the label that the node has, and whether
+// there is one.
+func (s *Snapshot) Wanting(id ID) (r Relation, ok bool) {
+	has := s.Label(id)
+	wants := func(r Relation) bool { return has != 0 && (r.SourceLabel == has || r.TargetLabel == has) }
+	if !slices.ContainsFunc(s.Meta.Relations, wants) {
+		return r, false
+	}
+	for _, e := range s.Graph.Touching(id) {
+		if r = s.Meta.Relations[e.Relation]; wants(r) {
+			return r, true
+		}
+	}
+	return r, false
 }
 
 // row checks the edges of a row, and the row that joins them.
