@@ -48,16 +48,19 @@ const (
 	byAll        candidateKind = "ALL"
 	bySample     candidateKind = "SAMPLE"
 	bySimilarity candidateKind = "SIMILAR"
+	byEvidence   candidateKind = "LIKELY"
 	byVector     candidateKind = "NEAR"
 	byUnion      candidateKind = "UNION"
 	byExcept     candidateKind = "EXCEPT"
 	byIntersect  candidateKind = "INTERSECT"
 )
 
-// The sizes of the default sets: PPR for sources with edges, SIMILAR for sources without.
+// The sizes of the default sets: PPR for sources with edges, SIMILAR for sources without, and LIKELY
+// for links of a relation if the model has learned relations.
 const (
 	defaultPPR     = 1000
 	defaultSimilar = 1000
+	defaultLikely  = 1000
 )
 
 // Keys returns exactly the given nodes. They are ranked whether or not they are linked to the
@@ -121,6 +124,12 @@ func Sample(n int, seed uint64) Candidates { return Candidates{kind: bySample, n
 // source gets only nodes of the kinds that its own kind is linked to. The source and the nodes that
 // it is linked to are left out.
 func Similar(n int) Candidates { return Candidates{kind: bySimilarity, n: n} }
+
+// Likely returns the n nodes that the evidence for links of a relation leads to, the most promising
+// ones: rules that a training has learned, nodes like the source, PageRank over all relations, and
+// the frequent targets of the relation. Without a relation, and for a model that has learned none, it
+// is [PPR]. Nodes that the source is linked to are left out.
+func Likely(n int) Candidates { return Candidates{kind: byEvidence, n: n} }
 
 // Near returns the n nodes whose feature vectors have the largest cosine with a vector, without the
 // source and the nodes it is linked to. All vectors of the same length are compared. It is an error if
@@ -190,18 +199,18 @@ func (c Candidates) checkSize() error {
 	if c.within < 0 {
 		return inputf("%v: want a duration above 0", c)
 	}
-	of := map[candidateKind]string{byPPR: "node", bySample: "node", bySimilarity: "node", byVector: "node", byHops: "step"}[c.kind]
+	of := map[candidateKind]string{byPPR: "node", bySample: "node", bySimilarity: "node", byEvidence: "node", byVector: "node", byHops: "step"}[c.kind]
 	if of == "" || c.n >= 1 {
 		return nil
 	}
 	return inputf("%s(%d): want at least 1 %s", c.kind, c.n, of)
 }
 
-// among returns c, or the default set if c is the zero value: PPR, or SIMILAR for sources without
-// outgoing edges. If lists defined which kinds the kinds of the sources are linked to, SIMILAR and
+// among returns c, or the default set if c is the zero value: LIKELY for a model that has learned the
+// relation, otherwise PPR, or SIMILAR for sources without outgoing edges. If lists defined which kinds the kinds of the sources are linked to, SIMILAR and
 // the default PPR are limited to these kinds. For a question about a relation, the relation says
 // which nodes count.
-func (tx *Tx) among(a about, c Candidates, start ppr.Vector) Candidates {
+func (tx *Tx) among(a about, c Candidates, start ppr.Vector, s *model.Scorer) Candidates {
 	v := tx.view()
 	linked := func(source index.ID) bool {
 		if a.named {
@@ -211,6 +220,8 @@ func (tx *Tx) among(a about, c Candidates, start ppr.Vector) Candidates {
 		return len(to) > 0
 	}
 	switch {
+	case c.kind == byDefault && a.named && s.Relational():
+		return Candidates{kind: byEvidence, n: defaultLikely, where: c.where}
 	case c.kind == byDefault && !slices.ContainsFunc(start.Node, linked):
 		c = Candidates{kind: bySimilarity, n: defaultSimilar, where: c.where}
 	case c.kind == byDefault:
@@ -316,7 +327,7 @@ func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err e
 	if c.where != nil {
 		return r.restricted(ctx, c)
 	}
-	c = r.tx.among(r.about, c, r.Start)
+	c = r.tx.among(r.about, c, r.Start, r.Scorer)
 	if err := c.checkSize(); err != nil {
 		return nil, err
 	}
@@ -343,6 +354,10 @@ func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err e
 		return r.Similar(ctx, c.n, c.kinds)
 	case byUnion, byExcept, byIntersect:
 		return r.combine(ctx, c)
+	case byEvidence:
+		if r.Walk.Typed != nil && r.Scorer.Relational() {
+			return r.Likely(c.n), nil
+		}
 	}
 	via, err := r.via(c)
 	if err != nil {
@@ -613,7 +628,12 @@ func (tx *Tx) about(relation string, inverse bool) (about, error) {
 	if r := &tx.meta().Relations[number]; r.Directed && (r.SourceLabel != r.TargetLabel && r.SourceLabel != 0 && r.TargetLabel != 0 || r.Bipartite()) {
 		via.Inverse, via.Both = false, true // hardly an edge leads back, and side tells which end a node is
 	}
-	return about{tx.part(via), true, number, inverse, nil}, nil
+	part, head := tx.part(via), 2*int32(number)
+	if inverse {
+		head = tx.all().view().Graph.Inverse(head)
+	}
+	part.head = &head
+	return about{part, true, number, inverse, nil}, nil
 }
 
 // oneWay reports whether a link is asked for from one of its ends only.

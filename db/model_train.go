@@ -230,10 +230,43 @@ func (tx *Tx) fit(ctx context.Context, m *model.Model, t TrainOptions) error {
 	if err := m.TrainEdges(ctx, tx.snap.Graph, t.Plan, tx.worldsWithout(ctx)); err != nil {
 		return tx.withNodeKey(err)
 	}
+	if tx.learnsRelations() {
+		if err := m.TrainRelations(ctx, tx.typedGraph(), t.Plan); err != nil {
+			return err
+		}
+	}
 	if !m.Forecasts() {
 		return nil
 	}
 	return tx.withNodeKey(m.TrainEvents(ctx, tx.snap.Graph, t.Plan, tx.worldsWithout(ctx), tx.moments(ctx)))
+}
+
+// learnsRelations reports whether a training learns how relations predict each other: it learns all
+// edges, and there are several relations.
+func (tx *Tx) learnsRelations() bool {
+	used := 0
+	for _, r := range tx.snap.Meta.Relations {
+		if r.Edges > 0 {
+			used++
+		}
+	}
+	return tx.whole == nil && used > 1
+}
+
+// typedGraph returns the edges with their relations.
+func (tx *Tx) typedGraph() model.TypedGraph {
+	g := model.TypedGraph{Nodes: tx.snap.Graph.NumNodes()}
+	for _, r := range tx.snap.Meta.Relations {
+		g.Directed = append(g.Directed, r.Directed)
+	}
+	g.Edges = func(yield func(model.TypedEdge) bool) {
+		for e := range tx.snap.Graph.Edges() {
+			if !yield(model.TypedEdge{U: e.U, V: e.V, Relation: e.Relation}) {
+				return
+			}
+		}
+	}
+	return g
 }
 
 // worldsWithout returns a function that makes the world without some of the edges.
@@ -371,7 +404,11 @@ func (tx *Tx) phases(m *model.Model, t *TrainOptions) []model.Phase {
 	}
 	plan := t.Plan
 	plan.Memory = cmp.Or(plan.Memory, tx.db.opts.memory(workPart))
-	return append(m.EdgePhases(tx.snap.Graph, plan), m.EventPhases(min(tx.snap.NumEvents(), trainedEvents))...)
+	all := m.EdgePhases(tx.snap.Graph, plan)
+	if tx.learnsRelations() {
+		all = append(all, m.RelationPhases(tx.snap.Graph.NumRelations(), int(tx.snap.Graph.NumEdges()))...)
+	}
+	return append(all, m.EventPhases(min(tx.snap.NumEvents(), trainedEvents))...)
 }
 
 // phasesWithComparison returns the phases of trainAndCompare.

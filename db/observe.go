@@ -133,7 +133,7 @@ func (tx *Tx) offered(
 	if among.kind == byDefault {
 		return nil, nil
 	}
-	candidates, _, err := tx.candidates(ctx, a, now, ppr.Unit(source), tx.among(a, among, ppr.Unit(source)), s, w)
+	candidates, _, err := tx.candidates(ctx, a, now, ppr.Unit(source), tx.among(a, among, ppr.Unit(source), s), s, w)
 	if err != nil {
 		return nil, err
 	}

@@ -256,6 +256,7 @@ func (tx *Tx) prepare(ctx context.Context, p PredictOptions) (*question, error) 
 	near := q.walk
 	if on.named {
 		near = weighted.walker(start.Node[0], p.NoCache, p.Epsilon)
+		near.Typed, near.Head = q.walk.Typed, q.walk.Head
 	}
 	q.walk.Exact = p.UntilCertain
 	if q.walk.Now, err = tx.requestTime(p.At, p.Now, start.Node...); err != nil {
@@ -274,7 +275,7 @@ func (tx *Tx) prepare(ctx context.Context, p PredictOptions) (*question, error) 
 	if err := tx.fitsModel(q.ranking.Model, q.scorer, v); err != nil {
 		return nil, err
 	}
-	q.among = tx.among(on, p.Among, start)
+	q.among = tx.among(on, p.Among, start, q.scorer)
 	var out absent
 	if q.candidates, out, err = tx.candidates(ctx, on, tx.clock(p.At, p.Now), start, q.among, q.scorer, near); err != nil {
 		return nil, err

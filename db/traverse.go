@@ -218,6 +218,9 @@ func (tx *Tx) walker(source index.ID, noCache bool, eps float64) *walk.Walker {
 	if !noCache && (tx.batch == nil || tx.batch.Empty()) {
 		w.Reader = tx.reader
 	}
+	if tx.head != nil {
+		w.Typed, w.Head = tx.all().view().Graph, *tx.head
+	}
 	return w
 }
 

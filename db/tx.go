@@ -25,6 +25,7 @@ type Tx struct {
 	snap         *snapshot
 	whole        *Tx       // sees all edges, where this transaction sees those of via; nil: this one does
 	via          index.Via // what a part sees
+	head         *int32    // of a part: the direction of the links that a question is about, or nil
 	pinned       *snapshot // snapshot whose records are kept for reading; earlier than snap if snap is not durable yet
 	reader       *store.Reader
 	batch        *index.Batch          // nil in a View
@@ -264,7 +265,8 @@ func (tx *Tx) onGraph(g *index.Graph, absent ...index.Edge) *Tx {
 	}
 	on := &Tx{db: tx.db, snap: &snapshot{Snapshot: &view, models: tx.snap.models, ts: tx.snap.ts}, reader: tx.reader}
 	if tx.whole != nil {
-		return on.part(tx.via)
+		on = on.part(tx.via)
+		on.head = tx.head
 	}
 	return on
 }

@@ -84,6 +84,48 @@ func (g *Graph) In(u ID) ([]ID, []float32) {
 	return r.To, r.Weight
 }
 
+// NumRelations returns the number of relations.
+func (g *Graph) NumRelations() int { return len(g.directions) }
+
+// Inverse returns the direction in which the edges of a direction lead back. Direction 2r leads along
+// the edges of relation r, and 2r+1 against them; an undirected relation has direction 2r only.
+func (g *Graph) Inverse(direction int32) int32 {
+	if g.directions[direction/2] {
+		return direction ^ 1
+	}
+	return direction
+}
+
+// Row returns the nodes that edges of u lead to in a direction, ascending.
+func (g *Graph) Row(u ID, direction int32) []ID {
+	a := g.out
+	if direction%2 == 1 {
+		a = g.in
+	}
+	row := a.only(u, uint16(direction/2))
+	return row.To
+}
+
+// Rows yields the rows of u that are not empty: first along relations, then against them, each
+// ascending by relation.
+func (g *Graph) Rows(u ID) iter.Seq2[int32, []ID] {
+	return func(yield func(int32, []ID) bool) {
+		for relation, row := range g.out.byRelation(u) {
+			if !yield(2*int32(relation), row) {
+				return
+			}
+		}
+		if !g.directed {
+			return
+		}
+		for relation, row := range g.in.byRelation(u) {
+			if g.directions[relation] && !yield(2*int32(relation)+1, row) {
+				return
+			}
+		}
+	}
+}
+
 // OutLen returns the number of nodes of Out(u). If the rows are stored, and no edge has a weight,
 // it does not read the row.
 func (g *Graph) OutLen(u ID) int { return g.out.len(u) }

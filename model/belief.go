@@ -22,6 +22,7 @@ type belief struct {
 	scale         []float32         // scale of each of the d inputs
 	ranker        *ranker           // its log-odds are an input; nil: that input is absent
 	vectors       *spectral.Vectors // read by contexts; nil: none
+	relational    *relational       // answers about links of one relation; nil: the ranker does
 	leftOut       int64             // see Model.VectorsLeftOut
 	rankerTrained bool              // the ranker was trained on edges of this graph
 	doubtful      bool              // the prior ignores the ranker
@@ -43,6 +44,7 @@ type posterior struct {
 	scale, mean []float32
 	ranker      *ranker
 	vectors     *spectral.Vectors
+	relational  *relational
 	cov         blas32.General
 	memory      memory
 	learned     bool // at least one sample was learned
@@ -310,7 +312,7 @@ func scaled(x, by float32) float32 {
 func (b *belief) snapshot() *posterior {
 	if b.frozen == nil {
 		d := len(b.mean)
-		b.frozen = &posterior{scale: b.scale, mean: nn.Narrow(b.mean), ranker: b.ranker, vectors: b.vectors, memory: b.memory, learned: b.data.Len() > 0}
+		b.frozen = &posterior{scale: b.scale, mean: nn.Narrow(b.mean), ranker: b.ranker, vectors: b.vectors, relational: b.relational, memory: b.memory, learned: b.data.Len() > 0}
 		b.frozen.cov = blas32.General{Rows: d, Cols: d, Stride: d, Data: nn.Narrow(b.cov)}
 	}
 	return b.frozen
@@ -332,6 +334,14 @@ func (p *posterior) inputs(c *config, t *scratch, pairs []Pair, z blas32.General
 		to[x.Cols+historyLen] = 1
 	}
 	if p.ranker == nil {
+		return
+	}
+	if t.odds != nil {
+		for i := range pairs {
+			if row := nn.Row(z, i); !c.forecast(nn.Row(x, i)) {
+				row[z.Cols-1] = float32(t.odds[i])
+			}
+		}
 		return
 	}
 	answered := 0 // pairs that the forecast answers
@@ -393,7 +403,7 @@ func (b *belief) bytes() int {
 	if b == nil {
 		return 0
 	}
-	return 8*(len(b.cov)+len(b.mean)) + 4*len(b.cov) + b.data.Bytes() + b.memory.bytes() + b.vectors.Bytes()
+	return 8*(len(b.cov)+len(b.mean)) + 4*len(b.cov) + b.data.Bytes() + b.memory.bytes() + b.vectors.Bytes() + b.relational.bytes()
 }
 
 // scales returns the factor that scales each input of a belief to about 1, because the prior treats

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	version      = 6 // of documents; others are refused
+	version      = 7 // of documents; others are refused
 	magic        = "kith model"
 	vectorsMagic = "kith vectors"
 )
@@ -41,6 +41,7 @@ type header struct {
 	Trained, RankerTrained  bool
 	Doubtful                bool `msgpack:",omitempty"`
 	HasForecast, HasVectors bool
+	HasRelations            bool  `msgpack:",omitempty"`
 	VectorsLeftOut          int64 `msgpack:",omitempty"`
 }
 
@@ -113,7 +114,8 @@ func (m *Model) header() *header {
 	}
 	if m.belief != nil {
 		b := m.belief
-		h.RankerTrained, h.Doubtful, h.HasVectors, h.VectorsLeftOut = b.rankerTrained, b.doubtful, b.vectors != nil, b.leftOut
+		h.RankerTrained, h.Doubtful, h.VectorsLeftOut = b.rankerTrained, b.doubtful, b.leftOut
+		h.HasVectors, h.HasRelations = b.vectors != nil, b.relational != nil
 	}
 	return h
 }
@@ -155,12 +157,40 @@ func (m *Model) MarshalBinary() ([]byte, error) {
 // in a training. [DecodeParts] takes them as a separate argument.
 func (m *Model) MarshalState() ([]byte, error) { return seal(magic, m.document(), nil) }
 
-// MarshalVectors returns the vectors of the nodes, or nil for a model without vectors.
+// MarshalVectors returns the vectors of the nodes and the rules of relations, or nil for a model
+// without them.
 func (m *Model) MarshalVectors() ([]byte, error) {
-	if m.belief == nil || m.belief.vectors == nil {
+	if m.belief == nil {
 		return nil, nil
 	}
-	return seal(vectorsMagic, m.belief.vectors.Document(), nil)
+	p := parts{m.belief.vectors, m.belief.relational}
+	if p == (parts{}) {
+		return nil, nil
+	}
+	return seal(vectorsMagic, p.document(), nil)
+}
+
+// parts are what a training makes for the nodes and relations of a graph. They may be long, and no
+// outcome changes them.
+type parts struct {
+	vectors    *spectral.Vectors
+	relational *relational
+}
+
+type partsDocument struct {
+	Vectors   *spectral.Document  `msgpack:",omitempty"`
+	Relations *relationalDocument `msgpack:",omitempty"`
+}
+
+func (p parts) document() *partsDocument {
+	d := &partsDocument{}
+	if p.vectors != nil {
+		d.Vectors = p.vectors.Document()
+	}
+	if p.relational != nil {
+		d.Relations = p.relational.document()
+	}
+	return d
 }
 
 // seal puts a document into its envelope, together with the sealed vectors.
@@ -179,7 +209,7 @@ func (m *Model) Clone() (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decodeBody(body, func() (*spectral.Vectors, error) { return m.belief.vectors, nil })
+	return decodeBody(body, func() (parts, error) { return parts{m.belief.vectors, m.belief.relational}, nil })
 }
 
 // Decode rebuilds a model that continues bit by bit where the encoded one stopped. A model that was
@@ -197,23 +227,31 @@ func DecodeParts(state, nodes []byte) (*Model, error) {
 	if e.Vectors != nil {
 		nodes = e.Vectors
 	}
-	m, err := decodeBody(e.Body, func() (*spectral.Vectors, error) { return decodeVectors(nodes) })
+	m, err := decodeBody(e.Body, func() (parts, error) { return decodeParts(nodes) })
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errCorrupt, err)
 	}
 	return m, nil
 }
 
-func decodeVectors(b []byte) (*spectral.Vectors, error) {
+func decodeParts(b []byte) (p parts, err error) {
 	e, err := open(vectorsMagic, b)
 	if err != nil {
-		return nil, fmt.Errorf("vectors of the nodes: %w", err)
+		return p, fmt.Errorf("vectors of the nodes: %w", err)
 	}
-	var d spectral.Document
+	var d partsDocument
 	if err := unmarshal(e.Body, &d); err != nil {
-		return nil, err
+		return p, err
 	}
-	return d.Vectors()
+	if d.Vectors != nil {
+		if p.vectors, err = d.Vectors.Vectors(); err != nil {
+			return p, err
+		}
+	}
+	if d.Relations != nil {
+		p.relational, err = d.Relations.relational()
+	}
+	return p, err
 }
 
 // open checks an envelope.
@@ -297,9 +335,9 @@ func unmarshal(b []byte, v any) error {
 	return nil
 }
 
-// decodeBody builds the model that a document describes. It calls vectors if the model has vectors
-// of the nodes.
-func decodeBody(body []byte, vectors func() (*spectral.Vectors, error)) (*Model, error) {
+// decodeBody builds the model that a document describes. It calls trained if the model has parts
+// that are stored elsewhere.
+func decodeBody(body []byte, trained func() (parts, error)) (*Model, error) {
 	var h header
 	if err := unmarshal(body, &h); err != nil {
 		return nil, err
@@ -327,10 +365,15 @@ func decodeBody(body []byte, vectors func() (*spectral.Vectors, error)) (*Model,
 	if *d != before || len(*d.Weights) != weights || len(*d.Belief) != belief {
 		return nil, fmt.Errorf("the parts do not fit policy %s", c.Policy)
 	}
-	if h.HasVectors {
-		if m.belief.vectors, err = vectors(); err != nil {
+	if h.HasVectors || h.HasRelations {
+		p, err := trained()
+		if err != nil {
 			return nil, err
 		}
+		if h.HasVectors != (p.vectors != nil) || h.HasRelations != (p.relational != nil) {
+			return nil, errors.New("the vectors are those of another model")
+		}
+		m.belief.vectors, m.belief.relational = p.vectors, p.relational
 	}
 	return m, m.validate()
 }
@@ -367,7 +410,7 @@ func (m *Model) shape(h *header) error {
 		}
 		m.forecast = newForecast(&m.config)
 	}
-	if h.HasVectors && m.belief == nil {
+	if (h.HasVectors || h.HasRelations) && m.belief == nil {
 		return errors.New("vectors of the nodes without a belief")
 	}
 	if m.belief != nil {

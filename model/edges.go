@@ -156,4 +156,7 @@ const (
 	phaseReplaying = "replaying times"
 	phaseTimes     = "learning times"
 	phaseWeighing  = "weighing times"
+	phaseRules     = "mining rules"
+	phaseEvidence  = "reading evidence"
+	phaseRelations = "learning relations"
 )

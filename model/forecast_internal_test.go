@@ -224,7 +224,7 @@ func TestForecastDocument(t *testing.T) {
 		"norms":            func(d *document) { d.Forecast.Columns.Sum[3] = math.NaN() },
 		"shift":            func(d *document) { d.Forecast.Shift = math.Inf(1) },
 	})
-	r, err := m.Renamed(func(u ID) (ID, bool) { return u + 100, u != 12 })
+	r, err := m.Renamed(func(u ID) (ID, bool) { return u + 100, u != 12 }, sameRelations)
 	if err != nil {
 		t.Fatal(err)
 	}

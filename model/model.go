@@ -278,6 +278,9 @@ func (m *Model) Nodes() []ID {
 				all = append(all, u)
 			}
 		}
+		if r := m.belief.relational; r != nil {
+			r.set.Nodes(func(u ID) { all = append(all, u) })
+		}
 	}
 	if m.forecast != nil {
 		all = append(all, m.forecast.Memory.nodes()...)
@@ -286,15 +289,16 @@ func (m *Model) Nodes() []ID {
 	return slices.Compact(all)
 }
 
-// Renamed returns a copy of the model for a graph in which the nodes have other ids. to must be
-// injective. Data of nodes without an id there is dropped.
-func (m *Model) Renamed(to func(ID) (ID, bool)) (*Model, error) {
+// Renamed returns a copy of the model for a graph in which the nodes have other ids and the relations
+// other numbers. to and relation must be injective. Data of nodes and relations that are not there is
+// dropped.
+func (m *Model) Renamed(to func(ID) (ID, bool), relation func(int) (int, bool)) (*Model, error) {
 	c, err := m.Clone()
 	if err != nil {
 		return nil, err
 	}
 	if b := c.belief; b != nil {
-		b.memory, b.vectors = b.memory.renamed(to), b.vectors.Renamed(to)
+		b.memory, b.vectors, b.relational = b.memory.renamed(to), b.vectors.Renamed(to), b.relational.renamed(to, relation)
 	}
 	if c.forecast != nil {
 		c.forecast.Memory.rename(to)

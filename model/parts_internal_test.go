@@ -75,7 +75,7 @@ func TestRenamedVectors(t *testing.T) {
 	t.Parallel()
 	m, w := trainedGroups(t)
 	move := func(u ID) (ID, bool) { return (u + 7) % 40, u != 11 }
-	renamed, err := m.Renamed(move)
+	renamed, err := m.Renamed(move, sameRelations)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestRenamedVectors(t *testing.T) {
 			t.Errorf("%v: %v, renamed %v", p, x, y)
 		}
 	}
-	gone, err := m.Renamed(func(ID) (ID, bool) { return 0, false })
+	gone, err := m.Renamed(func(ID) (ID, bool) { return 0, false }, sameRelations)
 	if err != nil || gone.belief.vectors != nil || len(gone.Nodes()) != 0 {
 		t.Errorf("%v; without nodes it knows %v", err, gone.Nodes())
 	}

@@ -92,7 +92,7 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	if b.vectors, err = vectorsIn(ctx, rng, nodes, whole, plan.Progress); err != nil {
 		return err
 	}
-	b.leftOut = leftOut
+	b.leftOut, b.relational = leftOut, nil
 	b.setRanker(r, true)
 	if err := b.refit(ctx); err != nil {
 		return err
@@ -115,10 +115,15 @@ func fitMembers(ctx context.Context, rng *rand.Rand, from *ranker, scale *column
 	return meanNetwork(members), nil
 }
 
-// levelOf fits a level to the scores of a network by logistic regression of links and of the
-// candidates, weighted by the number of pairs they represent. The prior is slope 1 and 0 for the
-// rest; it counts as much as one link.
+// levelOf fits a level to the scores of a network that reads the columns of a ranker.
 func levelOf(n *nn.Network, all []choice) level {
+	return fitLevel(n, all, n.Shape.In-column.StructuralLen+column.ColSource)
+}
+
+// fitLevel fits a level to the scores of a network by logistic regression of links and of the
+// candidates, weighted by the number of pairs they represent. Column source has the logarithm of the
+// links of the source. The prior is slope 1 and 0 for the rest; it counts as much as one link.
+func fitLevel(n *nn.Network, all []choice, source int) level {
 	var r calibration
 	p := new(choiceShard)
 	for i := range all {
@@ -127,9 +132,9 @@ func levelOf(n *nn.Network, all []choice) level {
 			continue
 		}
 		p.forward(n, nil, all, []int{i})
-		source := float64(nn.Row(*c.x, c.link)[c.x.Cols-column.StructuralLen+column.ColSource])
+		links := float64(nn.Row(*c.x, c.link)[source])
 		for k, f := range p.score {
-			e := example{[3]float64{f, source, 1}, 0, c.pairsPerCandidate}
+			e := example{[3]float64{f, links, 1}, 0, c.pairsPerCandidate}
 			if k == 0 {
 				e.y, e.weight = 1, 1
 			}

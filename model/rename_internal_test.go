@@ -48,7 +48,7 @@ func TestRenamed(t *testing.T) {
 				}
 			}
 		}
-		other, err := m.Renamed(func(u ID) (ID, bool) { v, ok := to[u]; return v, ok })
+		other, err := m.Renamed(func(u ID) (ID, bool) { v, ok := to[u]; return v, ok }, sameRelations)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,3 +67,6 @@ func TestRenamed(t *testing.T) {
 		}
 	})
 }
+
+// sameRelations keeps the numbers of relations.
+func sameRelations(r int) (int, bool) { return r, true }

@@ -200,6 +200,8 @@ func (s *Scorer) scratch() *scratch {
 func (s *Scorer) release(t *scratch) {
 	t.Reset()
 	t.open(World{})
+	t.evidence.Close()
+	t.odds = nil
 	s.scratches.Put(t)
 }
 
@@ -223,11 +225,19 @@ func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair
 	case !s.policy.learns:
 		return nil
 	}
+	odds, err := s.relationOdds(ctx, t, w, pairs)
+	if err != nil {
+		return err
+	}
+	if odds != nil && !s.belief.learned && !t.forecast.reads(w) {
+		return s.estimateByRelation(ctx, t, w, pairs, odds, scores)
+	}
 	if err := s.config.readProximities(ctx, w, pairs, t); err != nil {
 		return err
 	}
 	t.open(w)
 	if len(pairs) <= nn.BatchLen {
+		t.odds = odds
 		return s.batch(t, w, pairs, 0, len(pairs), scores)
 	}
 	return nn.ShareBatches(ctx, len(pairs), func(batches iter.Seq2[int, int]) error {
@@ -236,6 +246,9 @@ func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair
 		own.Share(&t.Reader)
 		own.open(w)
 		for first, end := range batches {
+			if odds != nil {
+				own.odds = odds[first:end]
+			}
 			if err := s.batch(own, w, pairs, first, end, scores[first:end]); err != nil {
 				return err
 			}

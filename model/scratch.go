@@ -7,6 +7,7 @@ import (
 
 	"kith/model/internal/column"
 	"kith/model/internal/graph"
+	"kith/model/internal/rules"
 	"kith/model/internal/spectral"
 	"kith/model/nn"
 )
@@ -26,6 +27,8 @@ type scratch struct {
 	product       blas32.General    // inputs times covariance
 	ranked        blas32.General    // input of the ranker
 	forms         []float64         // quadratic forms, or output of the ranker
+	odds          []float64         // log-odds that replace the ranker's, by pair of a batch; nil: none
+	evidence      rules.Reader      // of a question about one relation
 	vectors       *spectral.Vectors // vectors that contexts read; nil: none
 	spectral      spectral.Source   // of a source
 	forecast      *forecastSnapshot // forecast that contexts read; nil: none

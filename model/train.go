@@ -185,6 +185,9 @@ const (
 	sampleTime = 2 * time.Microsecond    // learning a sample once
 	eventTime  = 2200 * time.Microsecond // reading and learning an event
 	againTime  = 20 * time.Microsecond   // learning an event once more
+
+	headTime     = 30 * time.Millisecond // mining the rules of a head
+	evidenceTime = 3 * time.Millisecond  // reading the evidence for a question
 )
 
 // onAll returns the time of work that takes a time on two processors and is divided among all.

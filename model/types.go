@@ -62,6 +62,7 @@ type (
 	Pair   = graph.Pair   // candidate link
 	Graph  = graph.Graph  // immutable snapshot of a graph
 	Timed  = graph.Timed  // Graph whose edges may have times
+	Typed  = graph.Typed  // graph whose edges have relations
 	Walk   = graph.Walk   // parameters of a walk
 	Start  = graph.Start  // right-hand side of a walk
 	Walker = graph.Walker // computes personalised PageRank

@@ -145,6 +145,20 @@ func (s *Source) Similar(ctx context.Context, n int, labels []string) ([]index.I
 	return ids, nil
 }
 
+// Likely returns the n nodes that are most promising by the evidence that the model reads. Several
+// nodes of the source take turns, as in Similar.
+func (s *Source) Likely(n int) []index.ID {
+	lists := make([][]index.ID, len(s.Start.Node))
+	for i, at := range s.byWeight() {
+		lists[i] = s.Scorer.Reached(s.Walk.World(), s.Start.Node[at], n, func(id index.ID) bool {
+			return s.View.Live(id) && !s.Has(id) && !s.Linked(id) && s.accepts(id)
+		})
+	}
+	ids := inTurn(lists, n)
+	slices.Sort(ids)
+	return ids
+}
+
 // accepts reports whether a node may be a candidate.
 func (s *Source) accepts(id index.ID) bool { return s.Accept == nil || s.Accept(id) }
 

@@ -32,6 +32,13 @@ type File struct {
 	Nodes    []index.ID `msgpack:"nodes"`    // ids of the nodes that the model refers to, ascending
 	Keys     []any      `msgpack:"keys"`     // keys of Nodes: an int64 or a string each
 	Document []byte     `msgpack:"document"` // the model as package model encodes it
+
+	Relations []relation `msgpack:"relations,omitempty"` // of the graph of origin, by number
+}
+
+type relation struct {
+	Name     string `msgpack:"name"`
+	Directed bool   `msgpack:"directed"`
 }
 
 // partSize is the size of the parts of the document, which are the entries of the archive.
@@ -50,7 +57,21 @@ func New(name string, version int, m *model.Model, s *index.Snapshot) (*File, er
 		}
 		f.Keys = append(f.Keys, s.Key(u).Value())
 	}
+	for _, r := range s.Meta.Relations {
+		f.Relations = append(f.Relations, relation{r.Name, r.Directed})
+	}
 	return f, nil
+}
+
+// relation returns a function that translates the number of a relation to the number in a graph.
+func (f *File) relation(s *index.Snapshot) func(int) (int, bool) {
+	return func(n int) (int, bool) {
+		if n >= len(f.Relations) {
+			return 0, false
+		}
+		to, ok := s.Meta.RelationNumber(f.Relations[n].Name)
+		return int(to), ok && s.Meta.Relations[to].Directed == f.Relations[n].Directed
+	}
 }
 
 // Write writes the file.
@@ -120,7 +141,7 @@ func (f *File) Translate(s *index.Snapshot) (m *model.Model, known int, err erro
 	if err := f.checkGraph(m, s); err != nil {
 		return nil, 0, err
 	}
-	m, err = m.Renamed(func(u index.ID) (index.ID, bool) { id, ok := ids[u]; return id, ok })
+	m, err = m.Renamed(func(u index.ID) (index.ID, bool) { id, ok := ids[u]; return id, ok }, f.relation(s))
 	if err != nil {
 		return nil, 0, decodeError(err, model.ErrInput)
 	}

@@ -123,6 +123,26 @@ type Timed interface {
 	InTimes(u ID) []int64
 }
 
+// Direction is a relation as seen from one of its ends: 2r leads along the edges of relation r, and
+// 2r+1 against them. An undirected relation has direction 2r only.
+type Direction = int32
+
+// Typed is a graph whose edges have relations. It is an immutable snapshot, safe for concurrent use.
+type Typed interface {
+	NumNodes() int
+	NumRelations() int
+
+	// Inverse returns the direction in which the edges of d lead back.
+	Inverse(d Direction) Direction
+
+	// Row returns the nodes that edges of u lead to in a direction, ascending.
+	Row(u ID, d Direction) []ID
+
+	// Rows yields the rows of u that are not empty: first along relations, then against them, each
+	// ascending by relation.
+	Rows(u ID) iter.Seq2[Direction, []ID]
+}
+
 // Walk describes a random walk: v = αPv + (1-α)h with P = D⁻¹A (row) or P = AᵀD⁻¹ (column).
 type Walk struct {
 	Alpha  float64
@@ -154,6 +174,11 @@ type World struct {
 	Features func(ID) []float32 // feature vector of a node; a nil function or result counts as zeros
 	Walk     Walker
 	Now      int64 // time at which a Timed graph is read, in seconds since 1970; 0: none
+
+	// Typed, if not nil, has the edges of all relations where Graph has those of one, and links of
+	// direction Head are asked for.
+	Typed Typed
+	Head  Direction
 }
 
 // Errors to test for with errors.Is.

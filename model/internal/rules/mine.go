@@ -1,0 +1,267 @@
+package rules
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"slices"
+
+	"kith/model/nn"
+)
+
+// Sizes of the samples that rules are mined from, for each head.
+const (
+	minedPairs    = 300  // linked pairs whose joining paths of one and two edges become bodies
+	minedLong     = 100  // of these, pairs whose paths of three edges become bodies
+	minedRow      = 400  // neighbours of a pair that paths of two edges are searched over
+	minedEnds     = 30   // neighbours of either end that paths of three edges are searched over
+	triedSources  = 150  // sources whose targets are counted
+	judgedSources = 40   // a body without a hit from these is dropped
+	triedShort    = 500  // bodies of one or two edges that are counted, the most frequent ones
+	triedLong     = 250  // bodies of three edges
+	keptShort     = 200  // rules of one or two edges, the most confident ones
+	keptLong      = 100  // rules of three edges
+	leastKept     = .003 // confidence of the least confident rule
+	frequent      = 100  // nodes of Set.Frequent
+	profiled      = 2000 // targets of a head whose directions make its profile
+)
+
+// Mine returns the rules of a graph. They depend on the graph and the seed alone.
+func Mine(ctx context.Context, t *Table, seed uint64, done func()) (*Set, error) {
+	n := 2 * len(t.directed)
+	s := &Set{make([]head, n)}
+	pairs, targets := t.pairs(), s.count(t)
+	heads := slices.Collect(Directions(t))
+	err := nn.Parallel(ctx, len(heads), func(i int) {
+		d := heads[i]
+		m := miner{table: t, head: d, rng: rand.New(rand.NewPCG(seed, uint64(d))), support: map[[MaxLen]Direction]int{}}
+		h := &s.heads[d]
+		h.rules = m.mine(pairs[d/2], targets[t.Inverse(d)])
+		h.profile, h.frequent = t.profile(targets[d]), t.frequent(targets[d], t.Inverse(d))
+		done()
+	})
+	return s, err
+}
+
+// pairs returns the linked pairs by relation.
+func (t *Table) pairs() [][][2]ID {
+	all := make([][][2]ID, len(t.directed))
+	for u := range ID(t.NumNodes()) {
+		for d, row := range t.Rows(u) {
+			for _, v := range row {
+				if d%2 == 0 && u != v && (t.directed[d/2] || u < v) {
+					all[d/2] = append(all[d/2], [2]ID{u, v})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// count sets the counts of all directions. It returns the targets of each direction, ascending.
+func (s *Set) count(t *Table) (targets [][]ID) {
+	targets = make([][]ID, len(s.heads))
+	for u := range ID(t.NumNodes()) {
+		for d, row := range t.Rows(u) {
+			s.heads[d].counts.Edges += float64(len(row))
+			s.heads[d].counts.Sources++
+			targets[t.Inverse(d)] = append(targets[t.Inverse(d)], u)
+		}
+	}
+	return targets
+}
+
+// frequent returns the targets with the longest rows back.
+func (t *Table) frequent(targets []ID, back Direction) []ID {
+	all := slices.Clone(targets)
+	slices.SortStableFunc(all, func(a, b ID) int { return cmp.Compare(len(t.Row(b, back)), len(t.Row(a, back))) })
+	return slices.Clone(all[:min(frequent, len(all))])
+}
+
+// profile returns, by direction, the share of some targets that have a row of it.
+func (t *Table) profile(targets []ID) []float32 {
+	p := make([]float32, 2*len(t.directed))
+	n := float32(1)
+	for i := 0; i < len(targets); i += 1 + len(targets)/profiled {
+		n++
+		for d := range t.Rows(targets[i]) {
+			p[d]++
+		}
+	}
+	for d := range p {
+		p[d] /= n
+	}
+	return p
+}
+
+// miner mines the rules of a head.
+type miner struct {
+	table   *Table
+	head    Direction
+	rng     *rand.Rand
+	support map[[MaxLen]Direction]int // by body, unused directions -1: pairs that it joins
+	seen    map[[MaxLen]Direction]struct{}
+	walker  walker
+}
+
+// mine counts the bodies that join sampled pairs, tries the most frequent ones from sampled sources,
+// and keeps the most confident.
+func (m *miner) mine(pairs [][2]ID, sources []ID) []Rule {
+	m.seen = map[[MaxLen]Direction]struct{}{}
+	for i, at := range nn.Subset(m.rng, len(pairs), min(minedPairs, len(pairs))) {
+		p := pairs[at]
+		if m.head%2 == 1 || !m.table.directed[m.head/2] && m.rng.Uint64()&1 == 1 {
+			p[0], p[1] = p[1], p[0]
+		}
+		m.read(p[0], p[1], i*minedLong/minedPairs != (i+1)*minedLong/minedPairs)
+	}
+	all := m.candidates()
+	slices.SortFunc(all, compareBodies)
+	sources = slices.Clone(sources)
+	m.rng.Shuffle(len(sources), func(i, j int) { sources[i], sources[j] = sources[j], sources[i] })
+	first := min(len(sources), judgedSources)
+	m.try(all, sources[:first])
+	all = slices.DeleteFunc(all, func(r Rule) bool {
+		hits, _ := r.Total()
+		return hits < 1
+	})
+	m.try(all, sources[first:min(triedSources, len(sources))])
+	all = slices.DeleteFunc(all, func(r Rule) bool {
+		hits, _ := r.Total()
+		return hits < 1 || r.Confidence() <= leastKept
+	})
+	slices.SortStableFunc(all, func(a, b Rule) int { return cmp.Compare(b.Confidence(), a.Confidence()) })
+	all = limited(all, keptShort, keptLong)
+	slices.SortFunc(all, compareBodies)
+	return slices.Clip(all)
+}
+
+// read counts the bodies that join x with y.
+func (m *miner) read(x, y ID, long bool) {
+	clear(m.seen)
+	t := m.table
+	for _, a := range t.between(x, y) {
+		if a.by != m.head {
+			m.seen[[MaxLen]Direction{a.by, -1, -1}] = struct{}{}
+		}
+	}
+	m.readTwo(x, y)
+	if long {
+		m.readThree(x, y)
+	}
+	for body := range m.seen {
+		m.support[body]++
+	}
+}
+
+// readTwo finds the bodies of two edges. It searches over the neighbours of the end that has fewer.
+func (m *miner) readTwo(x, y ID) {
+	t := m.table
+	a, b := x, y
+	if len(t.arcs(a)) > len(t.arcs(b)) {
+		a, b = b, a
+	}
+	near := t.arcs(a)
+	step := max(1, len(near)/minedRow)
+	for i := m.rng.IntN(step); i < len(near); i += step {
+		z := near[i].to
+		if z == x || z == y {
+			continue
+		}
+		for _, next := range t.between(z, b) {
+			first, last := near[i].by, next.by
+			if a == y {
+				first, last = t.Inverse(last), t.Inverse(first)
+			}
+			m.seen[[MaxLen]Direction{first, last, -1}] = struct{}{}
+		}
+	}
+}
+
+// readThree finds bodies of three edges, over a sample of the neighbours of both ends.
+func (m *miner) readThree(x, y ID) {
+	t := m.table
+	from, to := t.arcs(x), t.arcs(y)
+	drawn := func(all []arc, i int) arc {
+		if len(all) > minedEnds {
+			i = m.rng.IntN(len(all))
+		}
+		return all[i]
+	}
+	for i := range min(minedEnds, len(from)) {
+		a := drawn(from, i)
+		if a.to == x || a.to == y {
+			continue
+		}
+		for j := range min(minedEnds, len(to)) {
+			b := drawn(to, j)
+			if b.to == x || b.to == y || b.to == a.to {
+				continue
+			}
+			for _, middle := range t.between(a.to, b.to) {
+				m.seen[[MaxLen]Direction{a.by, middle.by, t.Inverse(b.by)}] = struct{}{}
+			}
+		}
+	}
+}
+
+// candidates returns rules with the bodies that join at least two pairs, the most frequent ones.
+func (m *miner) candidates() []Rule {
+	type counted struct {
+		body  [MaxLen]Direction
+		pairs int
+	}
+	var all []counted
+	for body, n := range m.support {
+		if n >= 2 {
+			all = append(all, counted{body, n})
+		}
+	}
+	slices.SortFunc(all, func(a, b counted) int {
+		return cmp.Or(cmp.Compare(b.pairs, a.pairs), slices.Compare(a.body[:], b.body[:]))
+	})
+	rules := make([]Rule, len(all))
+	for i, c := range all {
+		r := Rule{Body: c.body}
+		for r.Len < MaxLen && c.body[r.Len] >= 0 {
+			r.Len++
+		}
+		for k := r.Len; k < MaxLen; k++ {
+			r.Body[k] = 0
+		}
+		rules[i] = r
+	}
+	return limited(rules, triedShort, triedLong)
+}
+
+// limited returns the first rules of one and two edges and the first ones of three.
+func limited(all []Rule, short, long int) []Rule {
+	return slices.DeleteFunc(all, func(r Rule) bool {
+		if r.Len == MaxLen {
+			long--
+			return long < 0
+		}
+		short--
+		return short < 0
+	})
+}
+
+// try counts where the bodies lead from a sample of the sources.
+func (m *miner) try(all []Rule, sources []ID) {
+	for _, x := range sources {
+		linked := m.table.Row(x, m.head)
+		m.walker.start(m.table, x)
+		m.walker.each(all, func(i int, ends *layer) {
+			for k, y := range ends.nodes {
+				if ends.paths[k] == 0 {
+					continue
+				}
+				b := bin(ends.paths[k])
+				all[i].Tries[b]++
+				if _, hit := slices.BinarySearch(linked, y); hit {
+					all[i].Hits[b]++
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,170 @@
+package rules
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+)
+
+// Marshal encodes the set. Numbers are varints; the profile is in units of 1/65535.
+func (s *Set) Marshal() []byte {
+	b := binary.AppendUvarint(nil, uint64(len(s.heads)))
+	for i := range s.heads {
+		h := &s.heads[i]
+		b = binary.AppendUvarint(b, uint64(h.counts.Edges))
+		b = binary.AppendUvarint(b, uint64(h.counts.Sources))
+		b = binary.AppendUvarint(b, uint64(len(h.frequent)))
+		for _, u := range h.frequent {
+			b = binary.AppendUvarint(b, uint64(u))
+		}
+		b = binary.AppendUvarint(b, uint64(len(h.profile)))
+		for _, p := range h.profile {
+			b = binary.LittleEndian.AppendUint16(b, uint16(math.Round(float64(p)*math.MaxUint16)))
+		}
+		b = binary.AppendUvarint(b, uint64(len(h.rules)))
+		for _, r := range h.rules {
+			b = append(b, byte(r.Len))
+			for _, d := range r.path() {
+				b = binary.AppendUvarint(b, uint64(d))
+			}
+			for k := range bins {
+				b = binary.AppendUvarint(b, uint64(r.Hits[k]))
+				b = binary.AppendUvarint(b, uint64(r.Tries[k]))
+			}
+		}
+	}
+	return b
+}
+
+// Unmarshal decodes the result of Marshal. The memory that it takes is a small multiple of len(b).
+func Unmarshal(b []byte) (*Set, error) {
+	d := decoder{rest: b}
+	s := &Set{make([]head, d.len(4))}
+	for i := range s.heads {
+		h := &s.heads[i]
+		h.counts = counts{float64(d.uint(math.MaxInt64)), float64(d.uint(math.MaxInt64))}
+		h.frequent = make([]ID, d.len(1))
+		for k := range h.frequent {
+			h.frequent[k] = ID(d.uint(math.MaxUint32))
+		}
+		h.profile = make([]float32, d.len(2))
+		for k := range h.profile {
+			h.profile[k] = float32(d.uint16()) / math.MaxUint16
+		}
+		h.rules = make([]Rule, d.len(2))
+		for k := range h.rules {
+			d.rule(&h.rules[k], len(s.heads))
+		}
+	}
+	if !d.broken && len(d.rest) > 0 {
+		d.broken = true
+	}
+	if d.broken {
+		return nil, errors.New("the rules are malformed")
+	}
+	return s, nil
+}
+
+// rule decodes a rule over directions below a number.
+func (d *decoder) rule(r *Rule, directions int) {
+	r.Len = int8(d.uint(MaxLen))
+	if r.Len == 0 {
+		d.broken = true
+	}
+	for k := range r.Len {
+		r.Body[k] = Direction(d.uint(uint64(directions) - 1))
+	}
+	for k := range bins {
+		r.Hits[k], r.Tries[k] = uint32(d.uint(math.MaxUint32)), uint32(d.uint(math.MaxUint32))
+	}
+}
+
+// decoder reads numbers. After a mistake it reads zeros.
+type decoder struct {
+	rest   []byte
+	broken bool
+}
+
+// uint reads a number up to most.
+func (d *decoder) uint(most uint64) uint64 {
+	v, n := binary.Uvarint(d.rest)
+	if d.broken || n <= 0 || v > most {
+		d.broken = true
+		return 0
+	}
+	d.rest = d.rest[n:]
+	return v
+}
+
+// len reads the number of values that follow, of at least the given number of bytes each.
+func (d *decoder) len(bytes int) int { return int(d.uint(uint64(len(d.rest) / bytes))) }
+
+func (d *decoder) uint16() uint16 {
+	if len(d.rest) < 2 {
+		d.broken = true
+		return 0
+	}
+	v := binary.LittleEndian.Uint16(d.rest)
+	d.rest = d.rest[2:]
+	return v
+}
+
+// Bytes returns the memory that the set takes.
+func (s *Set) Bytes() (n int) {
+	for i := range s.heads {
+		h := &s.heads[i]
+		n += 128 + 64*len(h.rules) + 4*(len(h.frequent)+len(h.profile))
+	}
+	return n
+}
+
+// Nodes calls f for the nodes that the set names.
+func (s *Set) Nodes(f func(ID)) {
+	for _, h := range s.heads {
+		for _, u := range h.frequent {
+			f(u)
+		}
+	}
+}
+
+// Renamed returns the set for a graph of the given number of relations in which nodes and directions
+// have other numbers. What has no number there is dropped.
+func (s *Set) Renamed(relations int, node func(ID) (ID, bool), direction func(Direction) (Direction, bool)) *Set {
+	out := &Set{make([]head, 2*relations)}
+	for i, h := range s.heads {
+		d, ok := direction(Direction(i))
+		if !ok {
+			continue
+		}
+		to := &out.heads[d]
+		to.counts, to.profile = h.counts, make([]float32, len(out.heads))
+		for k, p := range h.profile {
+			if d, ok := direction(Direction(k)); ok {
+				to.profile[d] = p
+			}
+		}
+		for _, u := range h.frequent {
+			if v, ok := node(u); ok {
+				to.frequent = append(to.frequent, v)
+			}
+		}
+		for _, r := range h.rules {
+			if r.rename(direction) {
+				to.rules = append(to.rules, r)
+			}
+		}
+		slices.SortFunc(to.rules, compareBodies)
+	}
+	return out
+}
+
+// rename changes the directions of a rule. It reports whether all have numbers.
+func (r *Rule) rename(direction func(Direction) (Direction, bool)) (ok bool) {
+	for k := range r.path() {
+		if r.Body[k], ok = direction(r.Body[k]); !ok {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,147 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/internal/graph"
+	"kith/model/internal/rules"
+	"kith/model/nn"
+)
+
+// relational is the part of the default that predicts links of one relation from the edges of all
+// relations: a network over the evidence of rules (package rules), trained like a ranker. Its
+// log-odds replace the ranker's in a world that asks for one relation. It is immutable.
+type relational struct {
+	set   *rules.Set
+	net   *nn.Network
+	level level
+}
+
+// relationShape is the shape of the mean of a number of networks.
+func relationShape(members int) nn.Shape {
+	return nn.Shape{In: rules.Len, Hidden: []int{members * rankerWidth}, Bias: true}
+}
+
+// relationOdds returns the log-odds of the pairs if the world asks for links of one relation and the
+// model has learned relations, and nil otherwise.
+func (s *Scorer) relationOdds(ctx context.Context, t *scratch, w World, pairs []Pair) ([]float64, error) {
+	if w.Typed == nil || s.belief == nil || s.belief.relational == nil {
+		return nil, nil
+	}
+	odds := make([]float64, 0, len(pairs))
+	for _, run := range graph.BySource(pairs) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		t.evidence.Open(w.Typed, s.belief.relational.set, run[0].Source, w.Head)
+		odds = s.belief.relational.appendOdds(odds, t, run)
+	}
+	return odds, nil
+}
+
+// appendOdds appends the log-odds of pairs of the source whose evidence is on the tape.
+func (r *relational) appendOdds(odds []float64, t *scratch, pairs []Pair) []float64 {
+	known := math.Log1p(float64(t.evidence.Known()))
+	for first := 0; first < len(pairs); first += nn.BatchLen {
+		batch := pairs[first:min(first+nn.BatchLen, len(pairs))]
+		t.ranked = nn.Resize(t.ranked, len(batch), rules.Len)
+		for i, p := range batch {
+			t.evidence.Columns(t.evidence.Number(p.Target), nn.Row(t.ranked, i))
+		}
+		for _, f := range r.net.Forward(&t.net, t.ranked) {
+			odds = append(odds, r.level.of(float64(f), known))
+		}
+	}
+	return odds
+}
+
+// estimateByRelation estimates pairs by their log-odds alone: the belief has learned no outcome, so
+// no context counts.
+func (s *Scorer) estimateByRelation(ctx context.Context, t *scratch, w World, pairs []Pair, odds []float64, scores []Score) error {
+	return nn.InBatches(ctx, len(pairs), func(first, end int) error {
+		t.x = nn.Resize(t.x, end-first, s.config.width())
+		clear(t.x.Data)
+		t.odds = odds[first:end]
+		s.believe(t, w, pairs, first, scores[first:end])
+		return nil
+	})
+}
+
+// Reached returns up to n nodes that the evidence for links of a relation leads to and that accept
+// admits, the most promising first. It returns nil if the world asks for no relation, or the model
+// has learned none.
+func (s *Scorer) Reached(w World, source ID, n int, accept func(ID) bool) []ID {
+	if w.Typed == nil || s.belief == nil || s.belief.relational == nil {
+		return nil
+	}
+	t := s.scratch()
+	defer s.release(t)
+	t.evidence.Open(w.Typed, s.belief.relational.set, source, w.Head)
+	return t.evidence.Best(n, accept)
+}
+
+// Relational reports whether the model has learned relations.
+func (s *Scorer) Relational() bool { return s.belief != nil && s.belief.relational != nil }
+
+func (r *relational) bytes() int {
+	if r == nil {
+		return 0
+	}
+	return r.set.Bytes() + 4*len(r.net.Theta)
+}
+
+// renamed returns the part for a graph in which nodes and relations have other numbers.
+func (r *relational) renamed(to func(ID) (ID, bool), relation func(int) (int, bool)) *relational {
+	if r == nil {
+		return nil
+	}
+	relations := 0
+	for i := range r.set.Relations() {
+		if n, ok := relation(i); ok {
+			relations = max(relations, n+1)
+		}
+	}
+	set := r.set.Renamed(relations, to, func(d rules.Direction) (rules.Direction, bool) {
+		n, ok := relation(int(d / 2))
+		return 2*rules.Direction(n) + d%2, ok
+	})
+	return &relational{set, r.net, r.level}
+}
+
+// relationalDocument is the stored form.
+type relationalDocument struct {
+	Rules   []byte
+	Weights nn.Floats
+	Level   level
+}
+
+func (r *relational) document() *relationalDocument {
+	return &relationalDocument{r.set.Marshal(), r.net.Theta, r.level}
+}
+
+func (d *relationalDocument) relational() (*relational, error) {
+	set, err := rules.Unmarshal(d.Rules)
+	if err != nil {
+		return nil, err
+	}
+	shape := relationShape(rankerMembers)
+	if len(d.Weights) != shape.Params() || !nn.Finite(d.Weights...) || !nn.Finite(d.Level.Slope, d.Level.Degree, d.Level.Shift) {
+		return nil, errors.New("the weights of relations do not fit")
+	}
+	return &relational{set, nn.NewNetwork(shape, d.Weights), d.Level}, nil
+}
+
+// slopes returns the log-odds of the columns x, and their derivatives with respect to the columns.
+func (r *relational) slopes(t *nn.Tape, x []float32, known float64) (odds float64, slopes []float64) {
+	row := nn.NewMatrix(x, len(x))
+	odds = r.level.of(float64(r.net.Forward(t, row)[0]), known)
+	r.net.Backward(t, t.RepeatOne(1))
+	for _, v := range r.net.InputGradient(t, blas32.General{}).Data {
+		slopes = append(slopes, r.level.Slope*float64(v))
+	}
+	return odds, slopes
+}

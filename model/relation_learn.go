@@ -1,0 +1,203 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/internal/rules"
+	"kith/model/nn"
+)
+
+// Sizes of the training of a relational part.
+const (
+	relationLinks  = 4000 // links that are hidden
+	relationShare  = 20   // at most one edge in so many is hidden
+	relationHard   = 50   // candidates of a choice that evidence ranks high
+	relationAny    = 30   // other candidates
+	relationLevel  = 20   // candidates that the level is fitted to, drawn from all
+	relationSkip   = 3    // of the links that no evidence leads to, one in so many is learned
+	leastRelations = 20   // hidden links without which nothing is learned
+)
+
+// TypedEdge is an edge of a relation.
+type TypedEdge = rules.Edge
+
+// TypedGraph is what TrainRelations reads: a graph whose relations are directed or not.
+type TypedGraph struct {
+	Nodes    int
+	Directed []bool // by relation
+	Edges    iter.Seq[TypedEdge]
+}
+
+// TrainRelations learns how the relations of a graph predict each other: the rules that lead to links
+// of a relation, and a network that weighs their evidence, which is trained on links that are hidden.
+// It is called after TrainEdges. The model is unchanged if ctx ends, and learns nothing if the graph
+// does not fit into the memory of the plan, or has few edges.
+func (m *Model) TrainRelations(ctx context.Context, g TypedGraph, plan EdgePlan) error {
+	if m.belief == nil || m.belief.ranker == nil {
+		return nil
+	}
+	var edges []rules.Edge
+	memory := int64(cmp.Or(plan.Memory, rankerMemory))
+	for e := range g.Edges {
+		if edges = append(edges, e); 2*rules.Bytes(g.Nodes, len(edges)) > memory {
+			return nil
+		}
+	}
+	rng := rand.New(m.source)
+	r, err := trainRelational(ctx, rng, g, edges, plan.Progress)
+	if err != nil || r == nil {
+		return err
+	}
+	b := *m.belief
+	b.relational, b.frozen = r, nil
+	m.belief, m.scorer, m.trained = &b, nil, true
+	return nil
+}
+
+// trainRelational trains on a graph. It returns nil if too few links can be hidden.
+func trainRelational(ctx context.Context, rng *rand.Rand, g TypedGraph, edges []rules.Edge, to *Meter) (*relational, error) {
+	hidden, rest := hideEdges(rng, g.Nodes, edges)
+	if len(hidden) < leastRelations {
+		return nil, nil
+	}
+	whole, part := rules.NewTable(g.Nodes, g.Directed, slices.Values(edges)), rules.NewTable(g.Nodes, g.Directed, slices.Values(rest))
+	seed := rng.Uint64()
+	to.Begin(phaseRules)
+	set, err := rules.Mine(ctx, part, seed, func() { to.Step(1) })
+	if err != nil {
+		return nil, err
+	}
+	to.Begin(phaseEvidence)
+	ranked, levelled, err := relationChoices(ctx, seed, whole, part, set, hidden, func() { to.Step(1) })
+	if err != nil {
+		return nil, err
+	}
+	to.Begin(phaseRelations)
+	held := len(ranked) / heldOut
+	train, valid := ranked[:len(ranked)-held], ranked[len(ranked)-held:]
+	if held == 0 {
+		valid = train
+	}
+	scale := scaleOf(train)
+	members := make([]*nn.Network, rankerMembers)
+	for i := range members {
+		from := nn.NewNetwork(relationShape(1), nil)
+		from.InitUniform(rng)
+		scale.leave(from) // its weights are for scaled columns
+		r, err := fitRanker(ctx, rng, &ranker{net: from}, scale, train, valid, rankerPasses, rankerRate, func() { to.Step(1) })
+		if err != nil {
+			return nil, err
+		}
+		members[i] = r.net
+	}
+	net := meanNetwork(members)
+	return &relational{set, net, fitLevel(net, levelled, rules.KnownColumn)}, nil
+}
+
+// hideEdges draws edges to hide in random order, and returns the others. Both ends of a hidden edge
+// keep another one.
+func hideEdges(rng *rand.Rand, nodes int, edges []rules.Edge) (hidden, rest []rules.Edge) {
+	degree := make([]int32, nodes)
+	for _, e := range edges {
+		degree[e.U]++
+		degree[e.V]++
+	}
+	out := make([]bool, len(edges))
+	for _, i := range rng.Perm(len(edges)) {
+		if len(hidden) == min(relationLinks, len(edges)/relationShare) {
+			break
+		}
+		e := edges[i]
+		if e.U == e.V || degree[e.U] < 2 || degree[e.V] < 2 {
+			continue
+		}
+		degree[e.U]--
+		degree[e.V]--
+		hidden, out[i] = append(hidden, e), true
+	}
+	for i, e := range edges {
+		if !out[i] {
+			rest = append(rest, e)
+		}
+	}
+	return hidden, rest
+}
+
+// relationChoices reads the choices of hidden edges in both directions: among promising candidates,
+// and among all that evidence leads to.
+func relationChoices(
+	ctx context.Context, seed uint64, whole, part *rules.Table, set *rules.Set, hidden []rules.Edge, done func(),
+) (ranked, levelled []choice, err error) {
+	ranked, levelled = make([]choice, 2*len(hidden)), make([]choice, 2*len(hidden))
+	readers := sync.Pool{New: func() any { return new(rules.Reader) }}
+	err = nn.Parallel(ctx, len(ranked), func(i int) {
+		defer done()
+		e := hidden[i/2]
+		d := rules.Direction(2 * e.Relation)
+		if i%2 == 1 {
+			d, e.U, e.V = whole.Inverse(d), e.V, e.U
+		}
+		r := readers.Get().(*rules.Reader)
+		defer readers.Put(r)
+		r.Open(part, set, e.U, d)
+		rng := rand.New(rand.NewPCG(seed, uint64(i)))
+		if !r.Has(e.V) && rng.IntN(relationSkip) > 0 {
+			return
+		}
+		ranked[i], levelled[i] = relationChoice(rng, r, e.V, whole.Row(e.U, d))
+	})
+	empty := func(c choice) bool { return c.to == c.from }
+	return slices.DeleteFunc(ranked, empty), slices.DeleteFunc(levelled, empty), err
+}
+
+// relationChoice reads the choices of a link of a source that is linked to some nodes.
+func relationChoice(rng *rand.Rand, r *rules.Reader, link ID, linked []ID) (ranked, levelled choice) {
+	promise := r.Promise()
+	var pool []int
+	for i, u := range r.Candidates() {
+		if _, ok := slices.BinarySearch(linked, u); u != link && !ok {
+			pool = append(pool, i)
+		}
+	}
+	slices.SortStableFunc(pool, func(a, b int) int { return cmp.Compare(promise[a], promise[b]) })
+	hard := min(relationHard, len(pool))
+	chosen := append([]int{r.Number(link)}, pool[:hard]...)
+	for _, k := range nn.Subset(rng, len(pool)-hard, min(relationAny, len(pool)-hard)) {
+		chosen = append(chosen, pool[hard+k])
+	}
+	ranked.from, ranked.to, levelled.from = 1, len(chosen), len(chosen)
+	for _, k := range nn.Subset(rng, len(pool), min(relationLevel, len(pool))) {
+		chosen = append(chosen, pool[k])
+	}
+	levelled.to = len(chosen)
+	missing := max(1, float64(len(linked))/heldOut)
+	levelled.pairsPerCandidate = float64(len(pool)) / float64(max(1, levelled.to-levelled.from)) / missing
+	x := nn.Resize(blas32.General{}, len(chosen), rules.Len)
+	for i, k := range chosen {
+		r.Columns(k, nn.Row(x, i))
+	}
+	ranked.x, levelled.x = &x, &x
+	return ranked, levelled
+}
+
+// RelationPhases returns the phases of TrainRelations on a graph with the given numbers of relations
+// and edges.
+func (m *Model) RelationPhases(relations, edges int) []Phase {
+	if m.belief == nil || m.belief.ranker == nil {
+		return nil
+	}
+	links := 2 * min(relationLinks, edges/relationShare)
+	return []Phase{
+		{Name: phaseRules, Steps: 2 * relations, Each: onAll(headTime), Work: workGraph},
+		{Name: phaseEvidence, Steps: links, Each: onAll(evidenceTime), Work: workGraph},
+		{Name: phaseRelations, Steps: rankerMembers * rankerPasses, Each: onAll(time.Duration(links) * 2 * choiceTime), Work: workAlgebra},
+	}
+}
