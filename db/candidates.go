@@ -206,10 +206,10 @@ func (c Candidates) checkSize() error {
 	return inputf("%s(%d): want at least 1 %s", c.kind, c.n, of)
 }
 
-// among returns c, or the default set if c is the zero value: LIKELY for a model that has learned the
-// relation, otherwise PPR, or SIMILAR for sources without outgoing edges. If lists defined which kinds the kinds of the sources are linked to, SIMILAR and
-// the default PPR are limited to these kinds. For a question about a relation, the relation says
-// which nodes count.
+// among returns c, or the default set if c is the zero value: LIKELY for links of a relation if the
+// model has learned relations, otherwise PPR, or SIMILAR for sources without outgoing edges. If lists
+// defined which kinds the kinds of the sources are linked to, SIMILAR and the default PPR are limited
+// to these kinds. For a question about a relation, the relation says which nodes count.
 func (tx *Tx) among(a about, c Candidates, start ppr.Vector, s *model.Scorer) Candidates {
 	v := tx.view()
 	linked := func(source index.ID) bool {

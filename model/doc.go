@@ -47,6 +47,12 @@
 // training the ranker has the weights of the learned start, the same network trained on the graphs
 // that start_weights.txt names. It also ranks where there is no model ([Prior]).
 //
+// The relational part predicts links of one relation from the edges of all relations, in a [World]
+// that asks for them (World.Typed). [Model.TrainRelations] mines rules over paths and trains networks,
+// like the ranker's, that read the evidence of rules (package rules). Their log-odds replace the
+// ranker's. A graph without relations has no relational part, and its answers are the same as
+// without one, bit for bit.
+//
 // The belief is Bayesian logistic regression on top of the ranker. The probability of a link is
 // σ(wᵀz), where z holds d numbers, each with a fixed scale and clipped at ±10: the context of the
 // pair, the history of the target (its success, and how often it was offered), a constant, and the
@@ -84,18 +90,19 @@
 // The files form layers, and a call goes down:
 //
 //	train, ranker_learn, draw,          trainings from edges, events and outcomes
-//	forecast_learn, gate_learn
+//	forecast_learn, gate_learn, relation_learn
 //	codec                               a model as a document
 //	model                               the learner
 //	scorer, walk                        answers and their parts
 //	choice                              learning to rank choices
-//	belief, ranker                      the parts of the default
+//	belief, ranker, relation            the parts of the default
 //	memory, offpolicy                   outcomes of nodes and pairs; estimates from logs of choices
 //	scratch, block                      contexts of pairs
 //	forecast, gate, time, time_paths    predictions from the times of edges
 //	edges, heuristic                    reading edges of a graph; policies that learn nothing
 //	spec, policy                        options, policies and presets
 //	progress, metric, types             progress of a training; measures of rankings; common types
+//	package rules                       rules over relations, and their evidence
 //	package spectral                    columns that read vectors of nodes
 //	package column                      columns that read the graph
 //	package nn                          networks and matrices

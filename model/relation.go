@@ -26,10 +26,13 @@ func relationShape(members int) nn.Shape {
 	return nn.Shape{In: rules.Len, Hidden: []int{members * rankerWidth}, Bias: true}
 }
 
-// relationOdds returns the log-odds of the pairs if the world asks for links of one relation and the
-// model has learned relations, and nil otherwise.
+// answersRelation reports whether a world asks for links of one relation, and the model has learned
+// relations.
+func (s *Scorer) answersRelation(w World) bool { return w.Typed != nil && s.Relational() }
+
+// relationOdds returns the log-odds of the pairs, or nil if the relational part does not answer.
 func (s *Scorer) relationOdds(ctx context.Context, t *scratch, w World, pairs []Pair) ([]float64, error) {
-	if w.Typed == nil || s.belief == nil || s.belief.relational == nil {
+	if !s.answersRelation(w) {
 		return nil, nil
 	}
 	odds := make([]float64, 0, len(pairs))
@@ -75,7 +78,7 @@ func (s *Scorer) estimateByRelation(ctx context.Context, t *scratch, w World, pa
 // admits, the most promising first. It returns nil if the world asks for no relation, or the model
 // has learned none.
 func (s *Scorer) Reached(w World, source ID, n int, accept func(ID) bool) []ID {
-	if w.Typed == nil || s.belief == nil || s.belief.relational == nil {
+	if !s.answersRelation(w) {
 		return nil
 	}
 	t := s.scratch()
@@ -133,6 +136,52 @@ func (d *relationalDocument) relational() (*relational, error) {
 		return nil, errors.New("the weights of relations do not fit")
 	}
 	return &relational{set, nn.NewNetwork(shape, d.Weights), d.Level}, nil
+}
+
+// relationInputs is Inputs where the relational part answers: the evidence, and the inputs of the
+// belief that count.
+func (s *Scorer) relationInputs(ctx context.Context, w World, p Pair) ([]Input, error) {
+	if err := checkPairs(w, []Pair{p}); err != nil {
+		return nil, err
+	}
+	t := s.scratch()
+	defer s.release(t)
+	x := make([]float32, s.config.width())
+	if s.belief.learned || t.forecast.reads(w) {
+		var err error
+		if x, err = s.AppendContexts(ctx, x[:0], w, []Pair{p}); err != nil {
+			return nil, err
+		}
+	}
+	r := s.belief.relational
+	t.evidence.Open(w.Typed, r.set, p.Source, w.Head)
+	evidence := make([]float32, rules.Len)
+	t.evidence.Columns(t.evidence.Number(p.Target), evidence)
+	odds, slopes := r.slopes(&t.net, evidence, math.Log1p(float64(t.evidence.Known())))
+	t.odds, t.x = []float64{odds}, nn.NewMatrix(x, len(x))
+	z := nn.Resize(blas32.General{}, 1, len(s.belief.mean))
+	s.belief.inputs(s.config, t, []Pair{p}, z)
+
+	names := append(s.config.contextColumns(), historyColumns()...)
+	var all []Input
+	last := len(z.Data) - 1
+	weight := float64(s.belief.mean[last])
+	rest := weight * float64(z.Data[last])
+	for i, name := range rules.Names() {
+		adds := weight * slopes[i] * float64(evidence[i])
+		all = append(all, Input{name, float64(evidence[i]), adds, rules.Tells(i)})
+		rest -= adds
+	}
+	for i, v := range z.Data[:last] {
+		if adds := float64(s.belief.mean[i]) * float64(v); adds != 0 || i >= len(x) {
+			value := float64(v)
+			if i < len(x) {
+				value = float64(x[i])
+			}
+			all = append(all, Input{names[i].Name, value, adds, names[i].Family.Words()})
+		}
+	}
+	return append(all, Input{names[last].Name, odds, rest, names[last].Family.Words()}), nil
 }
 
 // slopes returns the log-odds of the columns x, and their derivatives with respect to the columns.

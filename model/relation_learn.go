@@ -36,10 +36,10 @@ type TypedGraph struct {
 	Edges    iter.Seq[TypedEdge]
 }
 
-// TrainRelations learns how the relations of a graph predict each other: the rules that lead to links
-// of a relation, and a network that weighs their evidence, which is trained on links that are hidden.
-// It is called after TrainEdges. The model is unchanged if ctx ends, and learns nothing if the graph
-// does not fit into the memory of the plan, or has few edges.
+// TrainRelations learns how the relations of a graph predict each other: the rules that lead to
+// links of a relation, and a network that weighs their evidence, which is trained on links that are
+// hidden. It is called after TrainEdges. The model is unchanged if ctx ends, and learns nothing if
+// the graph does not fit into the memory of the plan, or has few edges.
 func (m *Model) TrainRelations(ctx context.Context, g TypedGraph, plan EdgePlan) error {
 	if m.belief == nil || m.belief.ranker == nil {
 		return nil
@@ -188,8 +188,8 @@ func relationChoice(rng *rand.Rand, r *rules.Reader, link ID, linked []ID) (rank
 	return ranked, levelled
 }
 
-// RelationPhases returns the phases of TrainRelations on a graph with the given numbers of relations
-// and edges.
+// RelationPhases returns the phases of TrainRelations on a graph with the given numbers of
+// relations and edges.
 func (m *Model) RelationPhases(relations, edges int) []Phase {
 	if m.belief == nil || m.belief.ranker == nil {
 		return nil

@@ -377,6 +377,9 @@ type Input struct {
 // of the link for a belief, to the estimate itself if the prior is used in place of a network. It
 // returns nil if the policy does not learn.
 func (s *Scorer) Inputs(ctx context.Context, w World, p Pair) ([]Input, error) {
+	if s.answersRelation(w) {
+		return s.relationInputs(ctx, w, p)
+	}
 	x, err := s.AppendContexts(ctx, nil, w, []Pair{p})
 	if err != nil || len(x) == 0 {
 		return nil, err

@@ -33,6 +33,7 @@ func (r *run) candidateSet(s parse.Set, listed func(parse.Value) db.Key) db.Cand
 		n := int(r.integer(s.Size, 1, 1))
 		c := map[parse.SetFunction]db.Candidates{
 			parse.SetNeighbors: db.Neighbors(n), parse.SetPPR: db.PPR(n), parse.SetSample: db.Sample(n, r.seed), parse.SetSimilar: db.Similar(n),
+			parse.SetLikely: db.Likely(n),
 		}[s.Function]
 		if s.Via != nil {
 			c = c.Via(r.relations(s.Via)...)

@@ -69,6 +69,26 @@ var names = [Len]string{
 // Names returns the names of the columns.
 func Names() []string { return slices.Clone(names[:]) }
 
+// Tells returns what a column tells of a link, to people who know no model, where {source} and
+// {target} stand for the ends; "" if it tells nothing by itself.
+func Tells(col int) string {
+	switch col {
+	case colAll, colNoisy, colBest, colSecond, colRules, colOne, colTwo, colTwoAll, colThree, colThreeAll, colPaths, colNoisyRank, colNoisyPart:
+		return "the rules that lead from {source} to {target}"
+	case colAlike, colAlikeBest, colAlikeMean, colAlikeRank, colAlikePart:
+		return "what nodes like {source} are linked to"
+	case colShared, colSharedBest, colSharedRank:
+		return "how alike {target} and the known targets of {source} are"
+	case colFrequency, colInRange, colFrequencyRank, colDegree, colProfile, colProfileRank:
+		return "how often {target} and nodes of its kind are targets"
+	case colJoined, colMutual:
+		return "the other edges between {source} and {target}"
+	case colRank, colRankBy, colRankRank:
+		return "how often random walks lead from {source} to {target}"
+	}
+	return ""
+}
+
 // kinds of evidence that places are made of: see value.
 const (
 	byRules = iota
@@ -123,8 +143,8 @@ func (r *Reader) compare() {
 	}
 }
 
-// place returns the logarithm of the place of a value among the candidates, the largest first. Equal
-// values share the mean place.
+// place returns the logarithm of the place of a value among the candidates, the largest first.
+// Equal values share the mean place.
 func (r *Reader) place(kind int, value float32) float32 {
 	all := r.order[kind]
 	from, found := slices.BinarySearch(all, value)
@@ -136,8 +156,8 @@ func (r *Reader) place(kind int, value float32) float32 {
 	return float32(math.Log(1 + float64(greater) + float64(max(0, end-from-1))/2))
 }
 
-// complete reads the rows of the candidates from number i: how often each is a target, how many edges
-// it has, and how its relations compare with the relations of the targets.
+// complete reads the rows of the candidates from number i: how often each is a target, how many
+// edges it has, and how its relations compare with the relations of the targets.
 func (r *Reader) complete(i int) {
 	back, profile := r.g.Inverse(r.head), r.set.profile(r.head)
 	for ; i < len(r.found); i++ {

@@ -28,8 +28,8 @@ type found struct {
 // constants is evidence of rules with a constant.
 type constants struct{ sum, best, mean float32 }
 
-// mostBest is the number of the best rules that are kept for a candidate; the first noisyOr count in
-// a noisy-or.
+// mostBest is the number of the best rules that are kept for a candidate; the first noisyOr count
+// in a noisy-or.
 const (
 	mostBest = 10
 	noisyOr  = 5
@@ -204,8 +204,8 @@ func (c *constants) add(conf float32) {
 	c.mean += conf
 }
 
-// askAlike reads the rules head(X, c) <- s(X, d): of the nodes that have an edge to d, as the source
-// has, a share is linked to c.
+// askAlike reads the rules head(X, c) <- s(X, d): of the nodes that have an edge to d, as the
+// source has, a share is linked to c.
 func (r *Reader) askAlike() {
 	step, read := max(1, (r.degree+mostFeatures-1)/mostFeatures), 0
 	at := 0 // of the next edge
@@ -260,8 +260,8 @@ type prior struct {
 	conf float32
 }
 
-// askShared reads the rules head(c, Y) <- s(Y, d): targets of the source have edges to d, and so has
-// the candidate.
+// askShared reads the rules head(c, Y) <- s(Y, d): targets of the source have edges to d, and so
+// has the candidate.
 func (r *Reader) askShared() {
 	own := r.g.Row(r.source, r.head)
 	if len(own) == 0 {

@@ -52,8 +52,8 @@ func (w *walker) start(g graph.Typed, source ID) {
 	w.layers[0].add(source, 1)
 }
 
-// each calls f for the rules that lead somewhere, with the ends of their paths. Adjacent rules share
-// the paths that their bodies have in common.
+// each calls f for the rules that lead somewhere, with the ends of their paths. Adjacent rules
+// share the paths that their bodies have in common.
 func (w *walker) each(all []Rule, f func(rule int, ends *layer)) {
 	for i := range all {
 		if ends := w.follow(all[i].path()); len(ends.nodes) > 0 {
@@ -101,8 +101,8 @@ func (w *walker) extend(k int) {
 	}
 }
 
-// dropReturns takes the paths through the target itself out of the last layer, as from x over y and z
-// back to y.
+// dropReturns takes the paths through the target itself out of the last layer, as from x over y and
+// z back to y.
 func (w *walker) dropReturns(step int) {
 	first, last := &w.layers[1], &w.layers[3]
 	for i := 0; i < len(first.nodes); i += first.step() {

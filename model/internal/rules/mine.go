@@ -89,7 +89,7 @@ func (t *Table) profile(targets []ID) []float32 {
 		}
 	}
 	for d := range p {
-		p[d] /= n
+		p[d] = unpackShare(packShare(p[d] / n))
 	}
 	return p
 }
@@ -104,8 +104,8 @@ type miner struct {
 	walker  walker
 }
 
-// mine counts the bodies that join sampled pairs, tries the most frequent ones from sampled sources,
-// and keeps the most confident.
+// mine counts the bodies that join sampled pairs, tries the most frequent ones from sampled
+// sources, and keeps the most confident.
 func (m *miner) mine(pairs [][2]ID, sources []ID) []Rule {
 	m.seen = map[[MaxLen]Direction]struct{}{}
 	for i, at := range nn.Subset(m.rng, len(pairs), min(minedPairs, len(pairs))) {

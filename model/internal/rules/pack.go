@@ -20,7 +20,7 @@ func (s *Set) Marshal() []byte {
 		}
 		b = binary.AppendUvarint(b, uint64(len(h.profile)))
 		for _, p := range h.profile {
-			b = binary.LittleEndian.AppendUint16(b, uint16(math.Round(float64(p)*math.MaxUint16)))
+			b = binary.LittleEndian.AppendUint16(b, packShare(p))
 		}
 		b = binary.AppendUvarint(b, uint64(len(h.rules)))
 		for _, r := range h.rules {
@@ -50,7 +50,7 @@ func Unmarshal(b []byte) (*Set, error) {
 		}
 		h.profile = make([]float32, d.len(2))
 		for k := range h.profile {
-			h.profile[k] = float32(d.uint16()) / math.MaxUint16
+			h.profile[k] = unpackShare(d.uint16())
 		}
 		h.rules = make([]Rule, d.len(2))
 		for k := range h.rules {
@@ -65,6 +65,12 @@ func Unmarshal(b []byte) (*Set, error) {
 	}
 	return s, nil
 }
+
+// packShare returns a number from 0 to 1 in units of 1/65535. A profile has such numbers from the
+// beginning, so that a stored one answers the same.
+func packShare(p float32) uint16 { return uint16(math.Round(float64(p) * math.MaxUint16)) }
+
+func unpackShare(n uint16) float32 { return float32(n) / math.MaxUint16 }
 
 // rule decodes a rule over directions below a number.
 func (d *decoder) rule(r *Rule, directions int) {
@@ -128,8 +134,8 @@ func (s *Set) Nodes(f func(ID)) {
 	}
 }
 
-// Renamed returns the set for a graph of the given number of relations in which nodes and directions
-// have other numbers. What has no number there is dropped.
+// Renamed returns the set for a graph of the given number of relations in which nodes and
+// directions have other numbers. What has no number there is dropped.
 func (s *Set) Renamed(relations int, node func(ID) (ID, bool), direction func(Direction) (Direction, bool)) *Set {
 	out := &Set{make([]head, 2*relations)}
 	for i, h := range s.heads {

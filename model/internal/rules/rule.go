@@ -1,7 +1,7 @@
-// Package rules predicts the links of a graph whose edges have relations. It mines rules over paths,
-// such as likes(X, Y) <- follows(X, Z), likes(Z, Y), and reads evidence for the links of a node: the
-// rules that lead to a candidate, what nodes alike are linked to, PageRank and counts. A network
-// combines the numbers (package model).
+// Package rules predicts the links of a graph whose edges have relations. It mines rules over
+// paths, such as likes(X, Y) <- follows(X, Z), likes(Z, Y), and reads evidence for the links of a
+// node: the rules that lead to a candidate, what nodes alike are linked to, PageRank and counts. A
+// network combines the numbers (package model).
 //
 // A direction is a relation read from one of its ends; a question is a source and a direction. The
 // head of a rule is the direction that it predicts, its body a path of one to three directions. The
@@ -24,13 +24,13 @@ type (
 // MaxLen is the number of edges of the longest body.
 const MaxLen = 3
 
-// Rule is head(X, Y) <- body[0](X, A), body[1](A, B), body[2](B, Y): a path from the source along the
-// body leads to a target. The more such paths there are, the likelier it is.
+// Rule is head(X, Y) <- body[0](X, A), body[1](A, B), body[2](B, Y): a path from the source along
+// the body leads to a target. The more such paths there are, the likelier it is.
 type Rule struct {
 	Len  int8
 	Body [MaxLen]Direction
-	// Tries counts the targets that paths of a sample of sources lead to, by the number of these paths,
-	// and Hits the ones among them that the source is linked to.
+	// Tries counts the targets that paths of a sample of sources lead to, by the number of these
+	// paths, and Hits the ones among them that the source is linked to.
 	Hits, Tries [bins]uint32
 }
 
@@ -114,8 +114,8 @@ type counts struct {
 // Relations returns the number of relations of the graph that the set was mined from.
 func (s *Set) Relations() int { return len(s.heads) / 2 }
 
-// of returns what was mined for a direction. Directions of relations that are newer than the set have
-// nothing.
+// of returns what was mined for a direction. Directions of relations that are newer than the set
+// have nothing.
 func (s *Set) of(d Direction) head {
 	if s == nil || int(d) >= len(s.heads) {
 		return head{}

@@ -34,7 +34,8 @@ type arc struct {
 // Bytes returns the memory that a table takes.
 func Bytes(nodes, edges int) int64 { return 8*int64(nodes) + 2*20*int64(edges) }
 
-// NewTable returns the graph of n nodes that has the given edges, of relations that are directed or not.
+// NewTable returns the graph of n nodes that has the given edges, of relations that are directed or
+// not.
 func NewTable(n int, directed []bool, edges iter.Seq[Edge]) *Table {
 	t := &Table{directed: directed, first: make([]uint32, n+1), start: make([]uint32, n+1)}
 	t.eachArc(edges, func(u ID, _ arc) { t.start[u+1]++ })

@@ -50,7 +50,7 @@ func Terms() []Term { return slices.Clone(terms) }
 // conditions.
 var terms = []Term{
 	{"sets", "set [{ UNION | EXCEPT | INTERSECT } set] ...", "at most 64"},
-	{"set", "(node, ...) | NEIGHBORS [(n)] [VIA relation, ...] [WITHIN duration]\n    | PPR(n) [VIA relation, ...] | SAMPLE(n) | SIMILAR(n)\n    | near | LABEL name | ALL | parameter", ""},
+	{"set", "(node, ...) | NEIGHBORS [(n)] [VIA relation, ...] [WITHIN duration]\n    | PPR(n) [VIA relation, ...] | SAMPLE(n) | SIMILAR(n)\n    | LIKELY(n) | near | LABEL name | ALL | parameter", ""},
 	{"near", "NEAR({ parameter | (number, ...) }, n\n    [LABEL name] [WHERE condition])", "nodes by their vectors"},
 	{"edge", "link [WEIGHT number] [AT time]", ""},
 	{"link", "node { -> | -[relation]-> } node", ""},

@@ -33,6 +33,7 @@ const (
 	SetPPR       SetFunction = "PPR"       // the nodes with the largest personalised PageRank from the source
 	SetSample    SetFunction = "SAMPLE"    // nodes drawn at random
 	SetSimilar   SetFunction = "SIMILAR"   // the nodes most similar to the source
+	SetLikely    SetFunction = "LIKELY"    // the nodes that evidence for links of a relation leads to
 )
 
 // LabelSet is the nodes with a label.
@@ -158,13 +159,13 @@ func (p *parser) setOperator() SetOperator {
 // set parses one set.
 func (p *parser) set() Set {
 	pos := p.tok.pos
-	for _, k := range []SetFunction{SetNeighbors, SetPPR, SetSample, SetSimilar} {
+	for _, k := range []SetFunction{SetNeighbors, SetPPR, SetSample, SetSimilar, SetLikely} {
 		if p.keyword(string(k)) {
 			s := &SizedSet{Pos: pos, Function: k}
 			if k != SetNeighbors || p.tok.symbol == lparen || p.miss(`"("`) {
 				s.Size = p.size()
 			}
-			if k != SetSample && k != SetSimilar && p.keyword("VIA") {
+			if (k == SetNeighbors || k == SetPPR) && p.keyword("VIA") {
 				for s.Via = []Name{p.name(ARelation)}; p.is(comma); {
 					s.Via = append(s.Via, p.name(ARelation))
 				}

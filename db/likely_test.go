@@ -1,0 +1,144 @@
+package db_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"kith/db"
+	"kith/db/dbtest"
+)
+
+// camps writes people of four camps who follow each other, like the posts of their camp, and hide
+// posts of the others. The relations are made in the given order.
+func camps(tx *db.Tx, relations ...string) error {
+	const people, posts, kinds = 120, 80, 4
+	var err error
+	for _, r := range relations {
+		err = errors.Join(err, tx.AddRelation(db.Relation{Name: r, Directed: true}))
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	post := func(camp int) int { return 1000 + camp%kinds + kinds*rng.IntN(posts/kinds) }
+	for u := range people {
+		for range 5 {
+			if v := u%kinds + kinds*rng.IntN(people/kinds); v != u {
+				err = errors.Join(err, tx.PutEdge(u, v, db.Via("follows")))
+			}
+		}
+		for range 6 {
+			err = errors.Join(err, tx.PutEdge(u, post(u), db.Via("likes")))
+		}
+		for range 3 {
+			err = errors.Join(err, tx.PutEdge(u, post(u+1+rng.IntN(kinds-1)), db.Via("hides")))
+		}
+	}
+	return err
+}
+
+// likelyPosts returns the best links of likes of a person.
+func likelyPosts(t *testing.T, g *db.DB, p db.PredictOptions) *db.Prediction {
+	t.Helper()
+	p.Relation, p.NoCache = "likes", true
+	r, err := g.Predict(context.Background(), p)
+	must(t, err)
+	return r
+}
+
+// A training learns how relations predict each other: a person who is new to likes is shown what the
+// people like whom it follows, at once. The answers are the same after the database is opened again,
+// in a restored copy, and where the model was imported into a database whose relations have other
+// numbers.
+func TestTrainedRelations(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	path, copied := place(t), place(t)
+	g := open(t, path, &db.Options{Seed: 3})
+	must(t, g.Update(ctx, func(tx *db.Tx) error { return camps(tx, "follows", "likes", "hides") }))
+	_, err := g.Model("default").Train(ctx, db.TrainOptions{Deploy: db.DeployAlways})
+	must(t, err)
+	p := db.PredictOptions{For: 5, Top: 20}
+	want := likelyPosts(t, g, p)
+	if want.Candidates == 0 || len(want.Links) != 20 {
+		t.Fatalf("%d candidates", want.Candidates)
+	}
+	for _, l := range want.Links[:5] {
+		if n, ok := l.Target.Value().(int64); !ok || n < 1000 || n%4 != 1 {
+			t.Errorf("person 5 is shown %v first", l.Target)
+		}
+	}
+	if all := likelyPosts(t, g, db.PredictOptions{For: 5, Top: 20, Among: db.Likely(1000)}); !slices.Equal(all.Links, want.Links) {
+		t.Errorf("LIKELY(1000) is not the default: %v, want %v", all.Links, want.Links)
+	}
+	saved, _ := backup(t, g, nil)
+	var file bytes.Buffer
+	must(t, restore(copied, saved), g.Model("default").Export(ctx, &file, 0))
+	must(t, g.Close())
+	g = dbtest.Reopen(t, path, nil)
+	defer func() { must(t, g.Close()) }()
+	restored := open(t, copied, nil)
+	defer func() { must(t, restored.Close()) }()
+	other := open(t, "", &db.Options{InMemory: true, Seed: 3})
+	defer func() { must(t, other.Close()) }()
+	must(t, other.Update(ctx, func(tx *db.Tx) error { return camps(tx, "hides", "likes", "follows") }))
+	_, err = other.Model("m").Import(ctx, &file)
+	must(t, err)
+	must(t, other.Model("m").Deploy(ctx, 1))
+	for name, g := range map[string]*db.DB{"reopened": g, "restored": restored, "imported": other} {
+		got := likelyPosts(t, g, p)
+		for i, l := range got.Links {
+			if w := want.Links[i]; math.Abs(l.Score-w.Score) > 1e-3 || name != "imported" && l != w {
+				t.Errorf("%s: link %d is %+v, want %+v", name, i, l, w)
+				break
+			}
+		}
+	}
+
+	must(t, g.Update(ctx, func(tx *db.Tx) error {
+		return errors.Join(tx.AddEdge("new", 2, db.Via("follows")), tx.AddEdge("new", 6, db.Via("follows")), tx.AddEdge("new", 10, db.Via("follows")))
+	}))
+	fresh := likelyPosts(t, g, db.PredictOptions{For: "new", Top: 5})
+	for _, l := range fresh.Links[:3] {
+		if n, ok := l.Target.Value().(int64); !ok || n < 1000 || n%4 != 2 {
+			t.Errorf("a follower of camp 2 is shown %v", l.Target)
+		}
+	}
+	must(t, g.View(ctx, func(tx *db.Tx) error {
+		why, err := tx.Why(ctx, db.PredictOptions{For: "new", Relation: "likes", NoCache: true}, fresh.Links[0].Target, 3)
+		if err != nil {
+			return err
+		}
+		sum := 0.0
+		for _, in := range why.Inputs {
+			sum += in.Adds
+		}
+		if want := math.Log(why.Link.Score / (1 - why.Link.Score)); math.Abs(sum-want) > 0.02 {
+			t.Errorf("the inputs of WHY add up to %v, want %v", sum, want)
+		}
+		return nil
+	}))
+}
+
+// Without relations, or a model that has learned them, the likely nodes are the nodes with the
+// largest PageRank.
+func TestLikelyWithoutRelations(t *testing.T) {
+	t.Parallel()
+	g := open(t, "", &db.Options{InMemory: true})
+	defer func() { must(t, g.Close()) }()
+	must(t, g.Update(context.Background(), func(tx *db.Tx) error { return camps(tx, "follows") }))
+	for _, relation := range []string{"", "likes"} {
+		ask := func(among db.Candidates) []db.Link {
+			r, err := g.Predict(context.Background(), db.PredictOptions{For: 5, Relation: relation, Among: among, NoCache: true})
+			must(t, err)
+			return r.Links
+		}
+		if got, want := ask(db.Likely(50)), ask(db.PPR(50)); !slices.Equal(got, want) {
+			t.Errorf("relation %q: %v, want %v", relation, got, want)
+		}
+	}
+	_, err := g.Predict(context.Background(), db.PredictOptions{For: 5, Among: db.Likely(0)})
+	wantError(t, "LIKELY(0)", err, db.ErrInput)
+}

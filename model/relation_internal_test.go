@@ -1,0 +1,221 @@
+package model
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"kith/model/internal/graphtest"
+	"kith/model/internal/rules"
+)
+
+// The relations of a made social graph.
+const (
+	follows = iota
+	likes
+	hides
+)
+
+var socialKinds = []bool{true, true, true}
+
+// socialEdges returns edges of people in camps who follow each other, like what people whom they follow
+// like, and hide what the other camps like, and the number of nodes. Things come after the people.
+func socialEdges(rng *rand.Rand, people, things int) (all []TypedEdge, n int) {
+	const camps = 4
+	add := func(u, v int, relation uint16) {
+		if e := (TypedEdge{U: ID(u), V: ID(v), Relation: relation}); u != v && !slices.Contains(all, e) {
+			all = append(all, e)
+		}
+	}
+	thing := func(camp int) int { return people + camp + camps*rng.IntN(things/camps) }
+	for u := range people {
+		for range 5 {
+			add(u, u%camps+camps*rng.IntN(people/camps), follows)
+		}
+		for range 6 {
+			add(u, thing(u%camps), likes)
+		}
+		for range 3 {
+			add(u, thing((u+1+rng.IntN(camps-1))%camps), hides)
+		}
+	}
+	return all, people + things
+}
+
+// relationsModel returns a model that has learned a part of a social graph, the world of the likes,
+// and the likes that are left out.
+func relationsModel(t *testing.T) (*Model, World, []TypedEdge) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(8, 8))
+	all, n := socialEdges(rng, 160, 80)
+	var rest, out []TypedEdge
+	for _, e := range all {
+		if e.Relation == likes && rng.IntN(8) == 0 {
+			out = append(out, e)
+		} else {
+			rest = append(rest, e)
+		}
+	}
+	m := newModel(t, "default", "", 0)
+	g := TypedGraph{Nodes: n, Directed: socialKinds, Edges: slices.Values(rest)}
+	if err := m.TrainRelations(context.Background(), g, EdgePlan{}); err != nil {
+		t.Fatal(err)
+	}
+	mesh := graphtest.New(n, true)
+	for _, e := range rest {
+		if e.Relation == likes {
+			mesh.Add(e.U, e.V)
+		}
+	}
+	return m, World{Graph: mesh, Typed: rules.NewTable(n, socialKinds, slices.Values(rest)), Head: 2 * likes}, out
+}
+
+// likedScores scores all things for a person.
+func likedScores(t *testing.T, s *Scorer, w World, u ID) []Score {
+	t.Helper()
+	var things []ID
+	for v := ID(160); v < ID(w.Graph.NumNodes()); v++ {
+		things = append(things, v)
+	}
+	scores, err := s.Score(context.Background(), w, Pairs(u, things))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scores
+}
+
+// A model that has learned relations ranks what a person will like by the likes of the people whom
+// the person follows, and better than by popularity. A copy answers the same, to the bit.
+func TestTrainRelations(t *testing.T) {
+	t.Parallel()
+	m, w, out := relationsModel(t)
+	s := m.Scorer()
+	if !s.Relational() || s.Basis() != basisModel {
+		t.Fatalf("the scorer is based on %s", s.Basis())
+	}
+	copied, err := Decode(encode(t, m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cloned, err := m.Clone()
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := w.Typed.(*rules.Table)
+	var own, popular float64
+	for _, e := range out {
+		scores := likedScores(t, s, w, e.U)
+		for _, other := range []*Model{copied, cloned} {
+			if again := likedScores(t, other.Scorer(), w, e.U); !slices.Equal(again, scores) {
+				t.Fatalf("a copy scores %v, want %v", again, scores)
+			}
+		}
+		rank := func(score func(i int) float64) float64 {
+			r, at := 1.0, int(e.V)-160
+			for i := range scores {
+				if _, ok := slices.BinarySearch(known.Row(e.U, w.Head), ID(160+i)); !ok && score(i) > score(at) {
+					r++
+				}
+			}
+			return 1 / r
+		}
+		own += rank(func(i int) float64 { return scores[i].Score })
+		popular += rank(func(i int) float64 { return float64(len(known.Row(ID(160+i), 2*likes+1))) })
+		for i := range scores {
+			if p := scores[i].Score; !(p > 0 && p < 1) {
+				t.Fatalf("score %v", p)
+			}
+		}
+	}
+	if own < 1.3*popular {
+		t.Errorf("mrr %.3f, by popularity %.3f of %d links", own/float64(len(out)), popular/float64(len(out)), len(out))
+	}
+}
+
+// The inputs of a link of a relation add up to the log-odds of its score.
+func TestRelationInputs(t *testing.T) {
+	t.Parallel()
+	m, w, out := relationsModel(t)
+	s, e := m.Scorer(), out[0]
+	inputs, err := s.Inputs(context.Background(), w, Pair{Source: e.U, Target: e.V})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for _, in := range inputs {
+		sum += in.Adds
+	}
+	score := likedScores(t, s, w, e.U)[e.V-160].Score
+	if want := math.Log(score / (1 - score)); math.Abs(sum-want) > 0.02 {
+		t.Errorf("the inputs add up to %v, want %v", sum, want)
+	}
+	near := s.Reached(w, e.U, 20, func(v ID) bool { return v >= 160 })
+	if len(near) != 20 || s.Reached(World{Graph: w.Graph}, e.U, 20, func(ID) bool { return true }) != nil {
+		t.Errorf("%d nodes are likely", len(near))
+	}
+}
+
+// A model for other numbers of nodes and relations answers as before. Without its relations it
+// forgets the rules and still answers.
+func TestRenamedRelations(t *testing.T) {
+	t.Parallel()
+	m, w, out := relationsModel(t)
+	n := ID(w.Graph.NumNodes())
+	node := func(u ID) (ID, bool) { return n - 1 - u, true }
+	renamed, err := m.Renamed(node, func(r int) (int, bool) { return 2 - r, true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var edges []TypedEdge
+	for u := range n {
+		for d, row := range w.Typed.Rows(u) {
+			for _, v := range row {
+				if d%2 == 0 {
+					edges = append(edges, TypedEdge{U: n - 1 - u, V: n - 1 - v, Relation: uint16(2 - d/2)})
+				}
+			}
+		}
+	}
+	other := World{Graph: graphtest.New(int(n), true), Typed: rules.NewTable(int(n), socialKinds, slices.Values(edges)), Head: 2 * (2 - likes)}
+	e := out[0]
+	a, err := m.Scorer().Score(context.Background(), w, []Pair{{Source: e.U, Target: e.V}})
+	b, err2 := renamed.Scorer().Score(context.Background(), other, []Pair{{Source: n - 1 - e.U, Target: n - 1 - e.V}})
+	if err != nil || err2 != nil || math.Abs(a[0].Score-b[0].Score) > 0.1 {
+		t.Errorf("%v, %v; %v, %v", a, b, err, err2)
+	}
+	gone, err := m.Renamed(node, func(int) (int, bool) { return 0, false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := gone.Scorer().Score(context.Background(), other, []Pair{{Source: 1, Target: 2}}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A training that is ended, or has few edges or little memory, leaves the model as it was.
+func TestTrainFewRelations(t *testing.T) {
+	t.Parallel()
+	all, n := socialEdges(rand.New(rand.NewPCG(8, 8)), 40, 40)
+	for what, c := range map[string]struct {
+		edges  []TypedEdge
+		memory int64
+	}{"few edges": {all[:30], 0}, "little memory": {all, 1000}} {
+		m := newModel(t, "default", "", 0)
+		err := m.TrainRelations(context.Background(), TypedGraph{n, socialKinds, slices.Values(c.edges)}, EdgePlan{Memory: c.memory})
+		if err != nil || m.Scorer().Relational() || m.Trained() {
+			t.Errorf("%s: %v, learned %v", what, err, m.Scorer().Relational())
+		}
+	}
+	m := newModel(t, "default", "", 0)
+	ended, end := context.WithCancel(context.Background())
+	end()
+	if err := m.TrainRelations(ended, TypedGraph{n, socialKinds, slices.Values(all)}, EdgePlan{}); err == nil || m.Scorer().Relational() {
+		t.Errorf("an ended training: %v", err)
+	}
+	heuristic := newModel(t, "jaccard", "", 0)
+	if err := heuristic.TrainRelations(context.Background(), TypedGraph{n, socialKinds, slices.Values(all)}, EdgePlan{}); err != nil {
+		t.Error(err)
+	}
+}
