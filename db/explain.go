@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -171,16 +172,152 @@ func (q *question) options(names ...string) (all []string) {
 
 // Reasons explains the score of a link.
 type Reasons struct {
-	Prediction         // answer to the prediction
-	Link       Link    `json:"link"`     // the link with its score and the parts of that
-	Added      bool    `json:"added"`    // the target was not a candidate of the prediction, and was added
-	Sources    []Share `json:"sources"`  // of a set of sources: what each node contributes to the score; empty for one node
-	Inputs     []Input `json:"inputs"`   // model inputs for the pair and their contributions; empty for a heuristic and for a set
-	AddsTo     string  `json:"adds_to"`  // meaning of the sum of Input.Adds: "log-odds" of the link, "exploit", or "" if there is no such sum
-	PPR        float64 `json:"pagerank"` // personalised PageRank of the target as seen from the source
-	Alpha      float64 `json:"alpha"`    // damping factor of PPR
-	Paths      []Path  `json:"paths"`    // paths that carry most of PPR, in descending order
-	Unseen     float64 `json:"unseen"`   // upper bound of the mass of any path that is not in Paths
+	Prediction          // answer to the prediction
+	Link       Link     `json:"link"`     // the link with its score and the parts of that
+	Added      bool     `json:"added"`    // the target was not a candidate of the prediction, and was added
+	Sources    []Share  `json:"sources"`  // of a set of sources: what each node contributes to the score; empty for one node
+	Rules      []Reason `json:"rules"`    // the most confident rules that lead to the target, for a model that has learned the relation
+	Inputs     []Input  `json:"inputs"`   // model inputs for the pair and their contributions; empty for a heuristic and for a set
+	AddsTo     string   `json:"adds_to"`  // meaning of the sum of Input.Adds: "log-odds" of the link, "exploit", or "" if there is no such sum
+	PPR        float64  `json:"pagerank"` // personalised PageRank of the target as seen from the source
+	Alpha      float64  `json:"alpha"`    // damping factor of PPR
+	Paths      []Path   `json:"paths"`    // paths that carry most of PPR, in descending order
+	Unseen     float64  `json:"unseen"`   // upper bound of the mass of any path that is not in Paths
+}
+
+// Rule is a rule that a training learned: where a path along Body leads from a source to a target,
+// the source is linked to the target by an edge of a relation, with probability Confidence. Of Tries
+// targets that paths from a sample of sources led to, Hits were linked to.
+type Rule struct {
+	Relation   string     `json:"relation"`
+	Inverse    bool       `json:"inverse,omitzero"` // the path leads from the target of the link to its source
+	Body       []RuleStep `json:"body"`
+	Confidence float64    `json:"confidence"`
+	Hits       int        `json:"hits"`
+	Tries      int        `json:"tries"`
+}
+
+// RuleStep is an edge of the body of a rule.
+type RuleStep struct {
+	Relation string `json:"relation"`
+	Inverse  bool   `json:"inverse,omitzero"` // the path goes against the edge
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (r Rule) MarshalJSON() ([]byte, error) { return wire.Object(r) }
+
+// String returns the rule as people read it, likes(X, Y) <- follows(X, Z), likes(Z, Y), with "-" for
+// the relation without a name.
+func (r Rule) String() string {
+	names := []string{"X", "Z", "W"}[:len(r.Body)]
+	return r.write(append(names, "Y"), ", ", func(relation, from, to string) string {
+		return fmt.Sprintf("%s(%s, %s)", cmp.Or(relation, "-"), from, to)
+	})
+}
+
+// write writes the head and the body over the variables of a path.
+func (r Rule) write(path []string, and string, atom func(relation, from, to string) string) string {
+	first, last := "X", "Y"
+	if r.Inverse { // the path begins at the target of the head
+		path = slices.Clone(path)
+		path[0], path[len(path)-1] = last, first
+	}
+	return atom(r.Relation, first, last) + " <- " + r.body(path, and, atom)
+}
+
+// body writes the edges of a path.
+func (r Rule) body(path []string, and string, atom func(relation, from, to string) string) string {
+	var all []string
+	for i, s := range r.Body {
+		from, to := path[i], path[i+1]
+		if s.Inverse {
+			from, to = to, from
+		}
+		all = append(all, atom(s.Relation, from, to))
+	}
+	return strings.Join(all, and)
+}
+
+// Reason is a rule that leads from the source of a link to its target along Count paths.
+type Reason struct {
+	Rule
+	Count int     `json:"count"`
+	Paths [][]Key `json:"paths"` // the nodes of some of the paths, both ends included
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (r Reason) MarshalJSON() ([]byte, error) { return wire.Object(r) }
+
+// Edges returns the edges of a path of Paths as statements write them: 'ann' -[follows]-> 'bob',
+// 'bob' -[likes]-> 'p7'.
+func (r Reason) Edges(path []Key) string {
+	nodes := make([]string, len(path))
+	for i, k := range path {
+		nodes[i] = k.Literal()
+	}
+	return r.body(nodes, ", ", func(relation, from, to string) string {
+		if relation == "" {
+			return from + " -> " + to
+		}
+		return fmt.Sprintf("%s -[%s]-> %s", from, relation, to)
+	})
+}
+
+// Rules returns the rules that a model has learned for links of a relation, the most confident first;
+// none if it has learned no relations. Inverse asks for the rules that lead from the targets to the
+// sources. Model and version are those of [PredictOptions]. It returns ErrNotFound for a missing
+// relation, and ErrNoModel for a missing model or version.
+func (tx *Tx) Rules(relation string, inverse bool, name string, version int) ([]Rule, error) {
+	if tx.ended {
+		return nil, ErrClosed
+	}
+	m, err := tx.model(name, version)
+	if err != nil {
+		return nil, err
+	}
+	on, err := tx.about(relation, inverse)
+	if err != nil || m == nil || on.head == nil {
+		return nil, err
+	}
+	var all []Rule
+	for _, r := range m.scorer.Rules(*on.head) {
+		all = append(all, tx.rule(&r))
+	}
+	return all, nil
+}
+
+// rule returns a rule with the names of its relations.
+func (tx *Tx) rule(r *model.Rule) Rule {
+	name := func(d int32) string { return tx.meta().Relations[d/2].Name }
+	out := Rule{Relation: name(r.Head), Inverse: r.Head%2 == 1, Confidence: r.Confidence, Hits: r.Hits, Tries: r.Tries}
+	for _, d := range r.Body {
+		out.Body = append(out.Body, RuleStep{name(d), d%2 == 1})
+	}
+	return out
+}
+
+// Sizes of what Why shows of rules.
+const (
+	shownRules = 5
+	shownPaths = 3 // of each rule
+)
+
+// reasons returns the rules that lead from the source of a question, which is one node, to a target.
+func (tx *Tx) reasons(q *question, target index.ID) []Reason {
+	all := []Reason{}
+	pair := model.Pair{Source: q.start.Node[0], Target: target}
+	for _, found := range q.scorer.Reasons(q.walk.World(), pair, shownRules, shownPaths) {
+		r := Reason{Rule: tx.rule(&found.Rule), Count: found.Count}
+		for _, nodes := range found.Paths {
+			var path []Key
+			for _, id := range nodes {
+				path = append(path, tx.key(id))
+			}
+			r.Paths = append(r.Paths, path)
+		}
+		all = append(all, r)
+	}
+	return all
 }
 
 // Share is the part of a score that one node of a set of sources contributes: Weight times Score.
@@ -235,12 +372,13 @@ func (tx *Tx) Why(ctx context.Context, p PredictOptions, target any, paths int) 
 	if err != nil {
 		return nil, err
 	}
-	r := &Reasons{Sources: []Share{}, Inputs: []Input{}, Paths: []Path{}, Added: !ok, AddsTo: q.scorer.AddsTo(), Alpha: tx.view().Meta.Alpha}
+	r := &Reasons{Sources: []Share{}, Rules: []Reason{}, Inputs: []Input{}, Paths: []Path{}, Added: !ok, AddsTo: q.scorer.AddsTo(), Alpha: tx.view().Meta.Alpha}
 	all := q.links(tx, scores, len(scores))
 	r.Prediction, r.Link = *q.rank(tx, &p, scores), all[slices.IndexFunc(all, func(l Link) bool { return l.Target == tx.key(id) })]
 	if len(q.start.Node) > 1 {
 		r.Sources, err = tx.shares(ctx, q, id)
 	} else {
+		r.Rules = tx.reasons(q, id)
 		r.Inputs, err = tx.inputs(ctx, q, id)
 	}
 	if err != nil {

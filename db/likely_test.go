@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -78,7 +79,7 @@ func TestTrainedRelations(t *testing.T) {
 	must(t, restore(copied, saved), g.Model("default").Export(ctx, &file, 0))
 	must(t, g.Close())
 	g = dbtest.Reopen(t, path, nil)
-	defer func() { must(t, g.Close()) }()
+	defer func() { must(t, g.Check(ctx), g.Close()) }()
 	restored := open(t, copied, nil)
 	defer func() { must(t, restored.Close()) }()
 	other := open(t, "", &db.Options{InMemory: true, Seed: 3})
@@ -111,6 +112,14 @@ func TestTrainedRelations(t *testing.T) {
 		if err != nil {
 			return err
 		}
+		if len(why.Rules) == 0 || len(why.Rules[0].Paths) == 0 {
+			t.Errorf("no rule leads to the link: %+v", why.Rules)
+		}
+		for _, r := range why.Rules {
+			for _, path := range r.Paths {
+				checkPath(t, tx, r, path)
+			}
+		}
 		sum := 0.0
 		for _, in := range why.Inputs {
 			sum += in.Adds
@@ -120,6 +129,63 @@ func TestTrainedRelations(t *testing.T) {
 		}
 		return nil
 	}))
+}
+
+// checkPath checks that a path has the edges of the body of a rule.
+func checkPath(t *testing.T, tx *db.Tx, r db.Reason, path []db.Key) {
+	t.Helper()
+	if len(path) != len(r.Body)+1 {
+		t.Errorf("%v is bound by %v", r.Rule, path)
+		return
+	}
+	for i, s := range r.Body {
+		from, to := path[i], path[i+1]
+		if s.Inverse {
+			from, to = to, from
+		}
+		if _, err := tx.Edge(from, to, db.Via(s.Relation)); err != nil {
+			t.Errorf("%v is bound by %v: %v", r.Rule, path, err)
+		}
+	}
+}
+
+// The rules that a training learned are listed with the names of relations, the most confident first.
+// A database without a model has none.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := open(t, "", &db.Options{InMemory: true, Seed: 3})
+	defer func() { must(t, g.Close()) }()
+	must(t, g.Update(ctx, func(tx *db.Tx) error { return camps(tx, "follows", "likes", "hides") }))
+	list := func(relation string, inverse bool) (all []db.Rule) {
+		must(t, g.View(ctx, func(tx *db.Tx) (err error) {
+			all, err = tx.Rules(relation, inverse, "", 0)
+			return err
+		}))
+		return all
+	}
+	if all := list("likes", false); all != nil {
+		t.Errorf("an untrained database has rules: %v", all)
+	}
+	_, err := g.Model("default").Train(ctx, db.TrainOptions{Deploy: db.DeployAlways})
+	must(t, err)
+	for inverse, want := range map[bool]string{false: "likes(X, Y) <- follows(X, Z), likes(Z, Y)", true: "likes(X, Y) <- likes(Z, Y), follows(X, Z)"} {
+		all := list("likes", inverse)
+		at := slices.IndexFunc(all, func(r db.Rule) bool { return r.String() == want })
+		if at < 0 {
+			t.Fatalf("no rule %s: %v", want, all)
+		}
+		if r := all[at]; r.Tries < 20 || r.Hits > r.Tries || math.Abs(r.Confidence-float64(r.Hits)/float64(r.Tries+3)) > 1e-9 {
+			t.Errorf("%s has %d of %d, confidence %v", want, r.Hits, r.Tries, r.Confidence)
+		}
+		if !slices.IsSortedFunc(all, func(a, b db.Rule) int { return cmp.Compare(b.Confidence, a.Confidence) }) {
+			t.Errorf("the rules are not sorted: %v", all)
+		}
+	}
+	wantError(t, "rules of a missing relation", g.View(ctx, func(tx *db.Tx) error {
+		_, err := tx.Rules("like", false, "", 0)
+		return err
+	}), db.ErrNotFound)
 }
 
 // Without relations, or a model that has learned them, the likely nodes are the nodes with the

@@ -1,9 +1,11 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -193,4 +195,55 @@ func (r *relational) slopes(t *nn.Tape, x []float32, known float64) (odds float6
 		slopes = append(slopes, r.level.Slope*float64(v))
 	}
 	return odds, slopes
+}
+
+// Rule is a rule that a training learned: a path along Body from a source leads to a target of Head
+// with probability Confidence. Of Tries targets that such paths led to from a sample of sources, Hits
+// were linked to.
+type Rule struct {
+	Head        graph.Direction
+	Body        []graph.Direction
+	Confidence  float64
+	Hits, Tries int
+}
+
+// Reason is a rule that leads from a source to a target along Count paths, and the nodes of some of
+// these, both ends included.
+type Reason struct {
+	Rule
+	Count int
+	Paths [][]ID
+}
+
+// ruleOf returns a rule in its public form.
+func ruleOf(head graph.Direction, r *rules.Rule) Rule {
+	hits, tries := r.Total()
+	return Rule{head, slices.Clone(r.Body[:r.Len]), r.Confidence(), int(hits), int(tries)}
+}
+
+// Rules returns the rules that the model has learned for links of a direction, the most confident
+// first.
+func (s *Scorer) Rules(head graph.Direction) (all []Rule) {
+	if !s.Relational() {
+		return nil
+	}
+	learned := s.belief.relational.set.Rules(head)
+	for i := range learned {
+		all = append(all, ruleOf(head, &learned[i]))
+	}
+	slices.SortStableFunc(all, func(a, b Rule) int { return cmp.Compare(b.Confidence, a.Confidence) })
+	return all
+}
+
+// Reasons returns the n most confident rules that lead from the source of a pair to its target, with
+// up to the given number of paths each. It returns nil if the world asks for no relation, or the
+// model has learned none.
+func (s *Scorer) Reasons(w World, p Pair, n, paths int) (all []Reason) {
+	if !s.answersRelation(w) {
+		return nil
+	}
+	for _, r := range s.belief.relational.set.Reasons(w.Typed, p.Source, p.Target, w.Head, n, paths) {
+		all = append(all, Reason{ruleOf(w.Head, &r.Rule), r.Count, r.Paths})
+	}
+	return all
 }

@@ -58,6 +58,13 @@ func modelActions() []action {
 				{name: "made"}, {name: "trained"}, {name: "rounds"}, {name: "bytes"},
 			},
 		},
+		{
+			name: "SHOW RULES", access: reads | joins, run: viewing((*run).showRules),
+			columns: []column{
+				{name: "rule"}, {"confidence", "share of the targets that its paths lead to and that are linked to"},
+				{"hits", "such targets of a sample of sources"}, {"tries", "targets that its paths lead to"},
+			},
+		},
 		{name: "DESCRIBE MODEL", access: reads | joins, columns: named("name", "value"), run: viewing((*run).describeModel)},
 	}
 }
@@ -325,6 +332,28 @@ func (r *run) showVersions(s *parse.Statement) {
 	for _, v := range all {
 		r.rows.add(model, int64(v.Number), v.Deployed, orNil(string(v.From)), orNil(v.Relation), orNil(int64(v.Parent)), moment(v.Made), v.Trained,
 			int64(v.Rounds), int64(v.Bytes))
+	}
+}
+
+func (r *run) showRules(s *parse.Statement) {
+	relation, inverse := parse.ForRules.Of(s), parse.Inverse.Given(s)
+	if inverse {
+		relation = parse.Inverse.Of(s)
+	}
+	model, version := r.model(r.using(s)), r.version(parse.Version.Of(s))
+	top := int(r.integer(parse.Top.Of(s), 1, math.MaxInt))
+	if r.err != nil {
+		return
+	}
+	all, err := r.tx.Rules(r.relation(relation), inverse, model, version)
+	if r.fail(err) || r.checkMemory(min(top, len(all))) {
+		return
+	}
+	for _, rule := range all[:min(top, len(all))] {
+		r.rows.add(rule.String(), rule.Confidence, int64(rule.Hits), int64(rule.Tries))
+	}
+	if len(all) == 0 {
+		r.rows.note("no rules are learned for this relation: TRAIN MODEL without VIA learns them, on a graph of several relations")
 	}
 }
 

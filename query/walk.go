@@ -181,6 +181,15 @@ func (rows *Rows) reasons(r *db.Reasons) {
 	for _, s := range r.Sources {
 		rows.add("source", s.Node.Literal(), s.Score, s.Weight*s.Score, s.Weight)
 	}
+	for _, rule := range r.Rules {
+		rows.add("rule", rule.String(), rule.Confidence, nil, nil)
+		for _, path := range rule.Paths {
+			rows.add("because", rule.Edges(path), nil, nil, nil)
+		}
+		if more := rule.Count - len(rule.Paths); more > 0 && len(rule.Paths) > 0 {
+			rows.add("because", fmt.Sprintf("and %s more", words.Count(more, "path")), nil, nil, nil)
+		}
+	}
 	sum := 0.0
 	for _, in := range r.Inputs {
 		rows.add("input", in.Name, in.Value, in.Adds, nil)

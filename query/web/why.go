@@ -97,6 +97,9 @@ func sentences(r *db.Reasons, shared sharedNodes, directed bool) []string {
 		place += ", to which it was added for this explanation"
 	}
 	all = append(all, place+".")
+	for _, rule := range r.Rules[:min(2, len(r.Rules))] {
+		all = append(all, ruleSentence(&rule))
+	}
 	all = append(all, scoreSentences(r, source, target)...)
 	if r.PPR > 0 {
 		all = append(all, fmt.Sprintf("A walker who starts at %s and follows links at random spends %s of the time at %s%s.",
@@ -105,6 +108,18 @@ func sentences(r *db.Reasons, shared sharedNodes, directed bool) []string {
 		all = append(all, fmt.Sprintf("A walker who starts at %s and follows links at random does not reach %s.", source, target))
 	}
 	return append(all, "Answered by "+r.AnsweredBy+".")
+}
+
+// ruleSentence says that a rule leads to the link, and over which nodes.
+func ruleSentence(r *db.Reason) string {
+	s := fmt.Sprintf("A rule that holds for %s of its cases leads here, %v", percent(r.Confidence), r.Rule)
+	if len(r.Paths) > 0 {
+		s += ": " + r.Edges(r.Paths[0])
+	}
+	if r.Count > 1 {
+		s += fmt.Sprintf(", and %s like it", words.Count(r.Count-1, "path"))
+	}
+	return s + "."
 }
 
 // scoreSentences says what the parts of a score mean.

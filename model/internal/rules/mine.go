@@ -75,7 +75,7 @@ func (s *Set) count(t *Table) (targets [][]ID) {
 func (t *Table) frequent(targets []ID, back Direction) []ID {
 	all := slices.Clone(targets)
 	slices.SortStableFunc(all, func(a, b ID) int { return cmp.Compare(len(t.Row(b, back)), len(t.Row(a, back))) })
-	return slices.Clone(all[:min(frequent, len(all))])
+	return append([]ID(nil), all[:min(frequent, len(all))]...)
 }
 
 // profile returns, by direction, the share of some targets that have a row of it.
@@ -133,7 +133,7 @@ func (m *miner) mine(pairs [][2]ID, sources []ID) []Rule {
 	slices.SortStableFunc(all, func(a, b Rule) int { return cmp.Compare(b.Confidence(), a.Confidence()) })
 	all = limited(all, keptShort, keptLong)
 	slices.SortFunc(all, compareBodies)
-	return slices.Clip(all)
+	return append([]Rule(nil), all...)
 }
 
 // read counts the bodies that join x with y.

@@ -44,15 +44,15 @@ func Unmarshal(b []byte) (*Set, error) {
 	for i := range s.heads {
 		h := &s.heads[i]
 		h.counts = counts{float64(d.uint(math.MaxInt64)), float64(d.uint(math.MaxInt64))}
-		h.frequent = make([]ID, d.len(1))
+		h.frequent = made[ID](d.len(1))
 		for k := range h.frequent {
 			h.frequent[k] = ID(d.uint(math.MaxUint32))
 		}
-		h.profile = make([]float32, d.len(2))
+		h.profile = made[float32](d.len(2))
 		for k := range h.profile {
 			h.profile[k] = unpackShare(d.uint16())
 		}
-		h.rules = make([]Rule, d.len(2))
+		h.rules = made[Rule](d.len(2))
 		for k := range h.rules {
 			d.rule(&h.rules[k], len(s.heads))
 		}
@@ -71,6 +71,14 @@ func Unmarshal(b []byte) (*Set, error) {
 func packShare(p float32) uint16 { return uint16(math.Round(float64(p) * math.MaxUint16)) }
 
 func unpackShare(n uint16) float32 { return float32(n) / math.MaxUint16 }
+
+// made returns a list of n values, nil for none, as Mine does.
+func made[T any](n int) []T {
+	if n == 0 {
+		return nil
+	}
+	return make([]T, n)
+}
 
 // rule decodes a rule over directions below a number.
 func (d *decoder) rule(r *Rule, directions int) {

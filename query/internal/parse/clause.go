@@ -28,6 +28,7 @@ const (
 	Features  Clause[Value]     = "FEATURES"
 	For       Clause[Node]      = "FOR" // sources: values, [Seeds] and [*NearSet]
 	ForNode   Clause[Value]     = "FOR" // where a source is a single node
+	ForRules  Clause[Name]      = "FOR" // where it is a relation
 	Format    Clause[Name]      = "FORMAT"
 	From      Clause[Value]     = "FROM"
 	Holdout   Clause[Value]     = "HOLDOUT"

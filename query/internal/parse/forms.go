@@ -97,6 +97,10 @@ var modelForms = []Form{
 		"SHOW MODELS", "SHOW MODELS"},
 	{"SHOW VERSIONS", "list the versions of a model",
 		"SHOW VERSIONS OF name", "SHOW VERSIONS OF friends"},
+	{"SHOW RULES", "list the rules that a model has learned for a relation",
+		"SHOW RULES FOR { relation | INVERSE relation } [USING model]\n" +
+			"    [TOP n]",
+		"SHOW RULES FOR likes TOP 20"},
 	{"SHOW POLICIES", "list the policies that a model can follow",
 		"SHOW POLICIES", "SHOW POLICIES"},
 	{"DESCRIBE MODEL", "show all that is known of a model",

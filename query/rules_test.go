@@ -1,0 +1,72 @@
+package query_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/query"
+)
+
+// SHOW RULES lists what a training has learned, and WHY says which rules lead to a link, with the
+// nodes that bind them.
+func TestShowRules(t *testing.T) {
+	t.Parallel()
+	g := dbtest.Open(t, &db.Options{InMemory: true, Seed: 2})
+	run := func(text string) *query.Rows {
+		t.Helper()
+		rows, err := query.Run(t.Context(), g, text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		return rows
+	}
+	err := g.Update(t.Context(), func(tx *db.Tx) error {
+		err := errors.Join(tx.AddRelation(db.Relation{Name: "follows", Directed: true}), tx.AddRelation(db.Relation{Name: "likes", Directed: true}))
+		for u := range 120 {
+			camp, place := u%4, u/4
+			for k := range 4 {
+				err = errors.Join(err, tx.PutEdge(u, camp+4*((place+1+k*k)%30), db.Via("follows")),
+					tx.PutEdge(u, fmt.Sprint("post ", camp, " ", (place+3*k)%10), db.Via("likes")))
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := run("SHOW RULES FOR likes"); len(rows.Rows) != 0 || len(rows.Notes) != 1 || !strings.Contains(rows.Notes[0], "no rules are learned") {
+		t.Errorf("before a training: %v, %q", rows.Rows, rows.Notes)
+	}
+	run("TRAIN MODEL default")
+	const rule = "likes(X, Y) <- follows(X, Z), likes(Z, Y)"
+	rows := run("SHOW RULES FOR likes USING default")
+	at := slices.IndexFunc(rows.Rows, func(r []any) bool { return r[0] == rule })
+	if at < 0 {
+		t.Fatalf("no rule %s in %v", rule, rows.Rows)
+	}
+	if first := run("SHOW RULES FOR likes TOP 1"); len(first.Rows) != 1 || first.Rows[0][0] != rows.Rows[0][0] {
+		t.Errorf("TOP 1 is %v, want %v", first.Rows, rows.Rows[0])
+	}
+	if back := run("SHOW RULES FOR INVERSE likes"); !slices.ContainsFunc(back.Rows, func(r []any) bool { return strings.HasPrefix(r[0].(string), "likes(X, Y) <- likes(Z, Y), ") }) {
+		t.Errorf("the rules of the inverse are %v", back.Rows)
+	}
+	best := run("PREDICT LINKS likes FOR 5 TOP 1").Rows[0][1].(db.Key)
+	why := run(fmt.Sprintf("WHY 5 -[likes]-> %s", best.Literal()))
+	because := 0
+	for _, r := range why.Rows {
+		if text := r[1].(string); r[0] == "because" && strings.HasPrefix(text, "5 -[") && strings.HasSuffix(text, best.Literal()) {
+			because++
+		}
+	}
+	if because == 0 {
+		t.Errorf("WHY binds no rule: %v", why.Rows)
+	}
+	if _, err := query.Run(t.Context(), g, "SHOW RULES FOR like"); err == nil || !strings.Contains(err.Error(), "likes") {
+		t.Errorf("rules of a missing relation: %v", err)
+	}
+}
