@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kith/cmd/internal/cli"
+)
+
+// writeCamps writes a knowledge graph of people who know people of their camp and like things of it.
+func writeCamps(t *testing.T) string {
+	t.Helper()
+	dir, rng := filepath.Join(t.TempDir(), "camps"), rand.New(rand.NewPCG(4, 4))
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	parts := map[string]*bytes.Buffer{"train": {}, "valid": {}, "test": {}}
+	seen := map[string]bool{}
+	for u := range 150 {
+		camp := u % 5
+		for range 5 {
+			seen[fmt.Sprintf("p%d\tknows\tp%d", u, camp+5*rng.IntN(30))] = true
+			line := fmt.Sprintf("p%d\tlikes\tt%d", u, camp+5*rng.IntN(12))
+			if seen[line] {
+				continue
+			}
+			seen[line] = true
+			part := "train"
+			switch rng.IntN(10) {
+			case 0:
+				part = "valid"
+			case 1:
+				part = "test"
+			}
+			fmt.Fprintln(parts[part], line)
+		}
+	}
+	for line := range seen {
+		if strings.Contains(line, "knows") {
+			fmt.Fprintln(parts["train"], line)
+		}
+	}
+	for name, b := range parts {
+		if err := os.WriteFile(filepath.Join(dir, name+".tsv"), b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// A trained model finds missing triples that other relations show, and frequencies do not.
+func TestKnowledge(t *testing.T) {
+	t.Parallel()
+	var out, log bytes.Buffer
+	dir := writeCamps(t)
+	if code := cli.Run(newRoot(), []string{"kg", "--data", dir, "--policies", "default,frequency,ppr", "--sample", "40"}, nil, &out, &log); code != 0 {
+		t.Fatalf("exit code %d: %s", code, log.String())
+	}
+	mrr := map[string]float64{}
+	for line := range strings.Lines(log.String()) {
+		f := strings.Fields(line)
+		var v float64
+		if _, err := fmt.Sscan(f[3], &v); err != nil || f[0] != "camps" || f[2] != "80" {
+			t.Fatalf("line %q", line)
+		}
+		mrr[f[1]] = v
+	}
+	if len(mrr) != 3 || mrr["default"] < 1.5*mrr["frequency"] {
+		t.Errorf("mrr %v", mrr)
+	}
+	if !strings.Contains(out.String(), "| camps") {
+		t.Errorf("the table is\n%s", out.String())
+	}
+	for _, args := range [][]string{{"kg"}, {"kg", "--data", dir, "--split", "train"}, {"kg", "--data", t.TempDir()}} {
+		if code := cli.Run(newRoot(), args, nil, &out, &log); code == 0 {
+			t.Errorf("%q is accepted", args)
+		}
+	}
+}
+
+// Ranks leave other answers out, and share places.
+func TestKnowledgeRank(t *testing.T) {
+	t.Parallel()
+	k := &knowledge{entities: map[string]bool{}, answers: map[triple][]string{{"x", "r", ""}: {"a", "b"}}}
+	for _, e := range []string{"x", "a", "b", "c", "d", "e"} {
+		k.entities[e] = true
+	}
+	q := kgQuestion{triple{"x", "r", "a"}, false}
+	for _, c := range []struct {
+		scores map[string]float64
+		want   float64
+	}{
+		{map[string]float64{"a": 1, "b": 2, "c": 0.5}, 1},
+		{map[string]float64{"a": 1, "b": 2, "c": 3, "d": 1}, 2.5},
+		{map[string]float64{"b": 2, "c": 3}, 3.5}, // among a, d, e and x after c
+		{nil, 3},
+	} {
+		if got := k.rank(q, c.scores); got != c.want {
+			t.Errorf("%v: rank %v, want %v", c.scores, got, c.want)
+		}
+	}
+}
