@@ -336,14 +336,6 @@ func (p *posterior) inputs(c *config, t *scratch, pairs []Pair, z blas32.General
 	if p.ranker == nil {
 		return
 	}
-	if t.odds != nil {
-		for i := range pairs {
-			if row := nn.Row(z, i); !c.forecast(nn.Row(x, i)) {
-				row[z.Cols-1] = float32(t.odds[i])
-			}
-		}
-		return
-	}
 	answered := 0 // pairs that the forecast answers
 	for i := range pairs {
 		if c.forecast(nn.Row(x, i)) {

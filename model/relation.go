@@ -28,15 +28,52 @@ func relationShape(members int) nn.Shape {
 	return nn.Shape{In: rules.Len, Hidden: []int{members * rankerWidth}, Bias: true}
 }
 
-// answersRelation reports whether a world asks for links of one relation, and the model has learned
-// relations.
-func (s *Scorer) answersRelation(w World) bool { return w.Typed != nil && s.Relational() }
+// answersRelation reports whether a world asks for links of one relation, and the relational part
+// answers.
+func (s *Scorer) answersRelation(w World) bool {
+	return w.Typed != nil && s.Relational() && s.config.timeCol() >= 0
+}
 
-// relationOdds returns the log-odds of the pairs, or nil if the relational part does not answer.
-func (s *Scorer) relationOdds(ctx context.Context, t *scratch, w World, pairs []Pair) ([]float64, error) {
-	if !s.answersRelation(w) {
-		return nil, nil
+// relationContexts builds the context of each pair, one row of t.x each. As in the context of a link
+// that a forecast answers alone, the log-odds stand in the column of the forecast, and nothing in the
+// columns of the ranker. A forecast adds to them.
+func (s *Scorer) relationContexts(ctx context.Context, w World, pairs []Pair, t *scratch) error {
+	t.open(w)
+	defer t.open(World{})
+	t.related = true
+	c, col := s.config, s.config.timeCol()
+	t.x = nn.Resize(t.x, len(pairs), c.width())
+	clear(t.x.Data)
+	if c.FeatureLen > 0 {
+		if err := c.features(w, pairs, t, t.x); err != nil {
+			return err
+		}
+		for i := range pairs {
+			clear(nn.Row(t.x, i)[col:])
+		}
 	}
+	odds, err := s.relationOdds(ctx, t, w, pairs)
+	if err != nil {
+		return err
+	}
+	if t.forecast.reads(w) {
+		t.forecasts(w, pairs)
+		c.addForecast(w, pairs, t, t.x)
+	}
+	for i := range pairs {
+		if t.forecast.reads(w) && t.times.shares[i].Weight == alone {
+			continue
+		}
+		x := &nn.Row(t.x, i)[col]
+		if *x += float32(odds[i]); *x == 0 {
+			*x = math.SmallestNonzeroFloat32 // 0 stands for no log-odds
+		}
+	}
+	return nil
+}
+
+// relationOdds returns the log-odds of pairs by the evidence for the relation that is asked for.
+func (s *Scorer) relationOdds(ctx context.Context, t *scratch, w World, pairs []Pair) ([]float64, error) {
 	odds := make([]float64, 0, len(pairs))
 	for _, run := range graph.BySource(pairs) {
 		if err := ctx.Err(); err != nil {
@@ -64,14 +101,16 @@ func (r *relational) appendOdds(odds []float64, t *scratch, pairs []Pair) []floa
 	return odds
 }
 
-// estimateByRelation estimates pairs by their log-odds alone: the belief has learned no outcome, so
-// no context counts.
-func (s *Scorer) estimateByRelation(ctx context.Context, t *scratch, w World, pairs []Pair, odds []float64, scores []Score) error {
+// estimateByRelation estimates pairs.
+func (s *Scorer) estimateByRelation(ctx context.Context, t *scratch, w World, pairs []Pair, scores []Score) error {
+	if err := s.relationContexts(ctx, w, pairs, t); err != nil {
+		return err
+	}
+	all := t.x
 	return nn.InBatches(ctx, len(pairs), func(first, end int) error {
-		t.x = nn.Resize(t.x, end-first, s.config.width())
-		clear(t.x.Data)
-		t.odds = odds[first:end]
+		t.x = nn.Rows(all, first, end)
 		s.believe(t, w, pairs, first, scores[first:end])
+		t.x = all
 		return nil
 	})
 }
@@ -140,50 +179,47 @@ func (d *relationalDocument) relational() (*relational, error) {
 	return &relational{set, nn.NewNetwork(shape, d.Weights), d.Level}, nil
 }
 
-// relationInputs is Inputs where the relational part answers: the evidence, and the inputs of the
-// belief that count.
+// relationInputs is Inputs where the relational part answers: the evidence in place of its log-odds,
+// and what else the belief reads.
 func (s *Scorer) relationInputs(ctx context.Context, w World, p Pair) ([]Input, error) {
-	if err := checkPairs(w, []Pair{p}); err != nil {
+	pair := []Pair{p}
+	if err := checkPairs(w, pair); err != nil {
 		return nil, err
 	}
 	t := s.scratch()
 	defer s.release(t)
-	x := make([]float32, s.config.width())
-	if s.belief.learned || t.forecast.reads(w) {
-		var err error
-		if x, err = s.AppendContexts(ctx, x[:0], w, []Pair{p}); err != nil {
-			return nil, err
-		}
+	if err := s.relationContexts(ctx, w, pair, t); err != nil {
+		return nil, err
 	}
-	r := s.belief.relational
-	t.evidence.Open(w.Typed, r.set, p.Source, w.Head)
 	evidence := make([]float32, rules.Len)
 	t.evidence.Columns(t.evidence.Number(p.Target), evidence)
-	odds, slopes := r.slopes(&t.net, evidence, math.Log1p(float64(t.evidence.Known())))
-	t.odds, t.x = []float64{odds}, nn.NewMatrix(x, len(x))
+	odds, slopes := s.belief.relational.slopes(&t.net, evidence, math.Log1p(float64(t.evidence.Known())))
 	z := nn.Resize(blas32.General{}, 1, len(s.belief.mean))
-	s.belief.inputs(s.config, t, []Pair{p}, z)
+	s.belief.inputs(s.config, t, pair, z)
 
-	names := append(s.config.contextColumns(), historyColumns()...)
+	x, col := nn.Row(t.x, 0), s.config.timeCol()
+	weight := float64(s.belief.mean[col] * s.belief.scale[col])
 	var all []Input
-	last := len(z.Data) - 1
-	weight := float64(s.belief.mean[last])
-	rest := weight * float64(z.Data[last])
+	rest := weight * odds
 	for i, name := range rules.Names() {
 		adds := weight * slopes[i] * float64(evidence[i])
 		all = append(all, Input{name, float64(evidence[i]), adds, rules.Tells(i)})
 		rest -= adds
 	}
-	for i, v := range z.Data[:last] {
-		if adds := float64(s.belief.mean[i]) * float64(v); adds != 0 || i >= len(x) {
-			value := float64(v)
-			if i < len(x) {
-				value = float64(x[i])
-			}
-			all = append(all, Input{names[i].Name, value, adds, names[i].Family.Words()})
+	columns := append(s.config.contextColumns(), historyColumns()...)
+	for i, v := range z.Data[:len(z.Data)-1] {
+		value, adds := float64(v), float64(s.belief.mean[i])*float64(v)
+		if i < len(x) {
+			value = float64(x[i])
+		}
+		if i == col {
+			value, adds = value-odds, adds-weight*odds // of a forecast
+		}
+		if i < col || i >= len(x) || adds != 0 {
+			all = append(all, Input{columns[i].Name, value, adds, columns[i].Family.Words()})
 		}
 	}
-	return append(all, Input{names[last].Name, odds, rest, names[last].Family.Words()}), nil
+	return append(all, Input{columns[len(columns)-1].Name, odds, rest, ""}), nil
 }
 
 // slopes returns the log-odds of the columns x, and their derivatives with respect to the columns.

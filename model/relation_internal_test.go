@@ -157,6 +157,43 @@ func TestRelationInputs(t *testing.T) {
 	}
 }
 
+// An outcome of a link of a relation teaches the model at once: the link that was clicked rises, the
+// one that was not falls, and other links of other people keep their order.
+func TestRelationOutcomes(t *testing.T) {
+	t.Parallel()
+	m, w, out := relationsModel(t)
+	e, far := out[0], out[len(out)-1]
+	before, beforeFar := likedScores(t, m.Scorer(), w, e.U), likedScores(t, m.Scorer(), w, far.U)
+	pairs := Pairs(e.U, []ID{160, 161, 162})
+	x, err := m.Scorer().Contexts(context.Background(), w, pairs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for chosen, reward := range []float64{1, 0} {
+		if _, err := m.Observe(Outcome{Pair: pairs[chosen], Contexts: x, Chosen: chosen, Reward: reward, Offered: []ID{160, 161, 162}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after, afterFar := likedScores(t, m.Scorer(), w, e.U), likedScores(t, m.Scorer(), w, far.U)
+	if after[0].Exploit <= before[0].Exploit || after[1].Exploit >= before[1].Exploit {
+		t.Errorf("clicked %v -> %v, passed over %v -> %v", before[0].Exploit, after[0].Exploit, before[1].Exploit, after[1].Exploit)
+	}
+	for i := 3; i < len(afterFar); i++ {
+		for j := 3; j < i; j++ {
+			if d := beforeFar[i].Exploit - beforeFar[j].Exploit; d*(afterFar[i].Exploit-afterFar[j].Exploit) < 0 && math.Abs(d) > 1e-6 {
+				t.Fatalf("other links of another person changed places")
+			}
+		}
+	}
+	copied, err := Decode(encode(t, m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := likedScores(t, copied.Scorer(), w, e.U); !slices.Equal(again, after) {
+		t.Error("a copy answers otherwise")
+	}
+}
+
 // A model for other numbers of nodes and relations answers as before. Without its relations it
 // forgets the rules and still answers.
 func TestRenamedRelations(t *testing.T) {

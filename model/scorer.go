@@ -116,7 +116,11 @@ func (s *Scorer) AppendContexts(ctx context.Context, dst []float32, w World, pai
 	}
 	t := s.scratch()
 	defer s.release(t)
-	if err := s.config.contexts(ctx, w, pairs, t); err != nil {
+	contexts := s.config.contexts
+	if s.answersRelation(w) {
+		contexts = s.relationContexts
+	}
+	if err := contexts(ctx, w, pairs, t); err != nil {
 		return dst, err
 	}
 	return append(dst, t.x.Data...), nil
@@ -201,7 +205,7 @@ func (s *Scorer) release(t *scratch) {
 	t.Reset()
 	t.open(World{})
 	t.evidence.Close()
-	t.odds = nil
+	t.related = false
 	s.scratches.Put(t)
 }
 
@@ -225,19 +229,14 @@ func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair
 	case !s.policy.learns:
 		return nil
 	}
-	odds, err := s.relationOdds(ctx, t, w, pairs)
-	if err != nil {
-		return err
-	}
-	if odds != nil && !s.belief.learned && !t.forecast.reads(w) {
-		return s.estimateByRelation(ctx, t, w, pairs, odds, scores)
+	if s.answersRelation(w) {
+		return s.estimateByRelation(ctx, t, w, pairs, scores)
 	}
 	if err := s.config.readProximities(ctx, w, pairs, t); err != nil {
 		return err
 	}
 	t.open(w)
 	if len(pairs) <= nn.BatchLen {
-		t.odds = odds
 		return s.batch(t, w, pairs, 0, len(pairs), scores)
 	}
 	return nn.ShareBatches(ctx, len(pairs), func(batches iter.Seq2[int, int]) error {
@@ -246,9 +245,6 @@ func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair
 		own.Share(&t.Reader)
 		own.open(w)
 		for first, end := range batches {
-			if odds != nil {
-				own.odds = odds[first:end]
-			}
 			if err := s.batch(own, w, pairs, first, end, scores[first:end]); err != nil {
 				return err
 			}
@@ -354,7 +350,7 @@ func (s *Scorer) believe(t *scratch, w World, all []Pair, first int, scores []Sc
 			if !s.config.Pin {
 				return estimate
 			}
-			return b.withOwnOutcomes(w, p, s.config.forecast(nn.Row(t.x, i)), estimate)
+			return b.withOwnOutcomes(w, p, s.config.forecast(nn.Row(t.x, i)) && !t.related, estimate)
 		}
 		exploit := pinned(nn.Sigmoid(mean / math.Sqrt(1+math.Pi*variance/8)))
 		upper := exploit

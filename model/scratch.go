@@ -27,7 +27,7 @@ type scratch struct {
 	product       blas32.General    // inputs times covariance
 	ranked        blas32.General    // input of the ranker
 	forms         []float64         // quadratic forms, or output of the ranker
-	odds          []float64         // log-odds that replace the ranker's, by pair of a batch; nil: none
+	related       bool              // contexts have the log-odds of relations in place of a forecast
 	evidence      rules.Reader      // of a question about one relation
 	vectors       *spectral.Vectors // vectors that contexts read; nil: none
 	spectral      spectral.Source   // of a source
