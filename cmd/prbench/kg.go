@@ -91,9 +91,7 @@ func (p *kgPlan) run(ctx context.Context, cmd *cobra.Command) error {
 			}
 			rows = append(rows, row)
 		}
-		for _, f := range publishedTriples[k.name] {
-			rows = append(rows, f)
-		}
+		rows = append(rows, publishedTriples[k.name]...)
 	}
 	return writeResults(cmd.OutOrStdout(), "", nil, markdown(heading, rows), nil)
 }
