@@ -117,20 +117,29 @@ type triple struct{ source, relation, target string }
 type knowledge struct {
 	name               string
 	train, valid, test []triple
-	entities           map[string]bool     // of all parts
-	answers            map[triple][]string // by question: the targets, or the sources for target "" and "?" in place of the source
-	apart              bool                // no triple of valid joins nodes that train joins
-	counts             map[triple]int      // of the triples of train, by question and answer
-	kinds              map[string]string   // of relations: 1-1, 1-n, n-1 or n-n
+	entities           map[string]bool           // of all parts
+	answers            map[triple][]string       // by kgQuestion.key
+	apart              bool                      // no triple of valid joins nodes that train joins
+	counts             map[kgSide]map[string]int // of the triples of train, by answer
+	kinds              map[string]string         // of relations: 1-1, 1-n, n-1 or n-n
 }
 
-// question asks for the targets of a source, or for the sources of a target.
+// kgSide is a side of a relation: the targets, or the sources if inverse is set.
+type kgSide struct {
+	relation string
+	inverse  bool
+}
+
+// kgQuestion asks for the targets of a source, or for the sources of a target.
 type kgQuestion struct {
 	triple
 	inverse bool
 }
 
-// key names the question in answers: what is asked for is left out.
+// side returns the side that the answers are on.
+func (q kgQuestion) side() kgSide { return kgSide{q.relation, q.inverse} }
+
+// key returns the triple with "" in place of the answer.
 func (q kgQuestion) key() triple {
 	if q.inverse {
 		return triple{"", q.relation, q.target}
@@ -164,7 +173,7 @@ func bothWays(all []triple) (questions []kgQuestion) {
 // readKnowledge reads a folder.
 func readKnowledge(dir string) (*knowledge, error) {
 	k := &knowledge{
-		name: filepath.Base(dir), entities: map[string]bool{}, answers: map[triple][]string{}, counts: map[triple]int{}, kinds: map[string]string{},
+		name: filepath.Base(dir), entities: map[string]bool{}, answers: map[triple][]string{}, counts: map[kgSide]map[string]int{}, kinds: map[string]string{},
 	}
 	for name, to := range map[string]*[]triple{"train": &k.train, "valid": &k.valid, "test": &k.test} {
 		all, err := readTriples(filepath.Join(dir, name+".tsv"))
@@ -187,7 +196,10 @@ func readKnowledge(dir string) (*knowledge, error) {
 	for _, t := range k.train {
 		joined[[2]string{t.source, t.target}], joined[[2]string{t.target, t.source}] = true, true
 		for _, q := range bothWays([]triple{t}) {
-			k.counts[triple{fmt.Sprint(q.inverse), q.relation, q.answer()}]++
+			if k.counts[q.side()] == nil {
+				k.counts[q.side()] = map[string]int{}
+			}
+			k.counts[q.side()][q.answer()]++
 		}
 	}
 	k.apart = !slices.ContainsFunc(k.valid, func(t triple) bool { return joined[[2]string{t.source, t.target}] })
@@ -198,35 +210,18 @@ func readKnowledge(dir string) (*knowledge, error) {
 // classify finds the kinds of the relations: n stands for a mean of at least 1.5 (Bordes et al., NIPS
 // 2013).
 func (k *knowledge) classify() {
-	type sides struct{ sources, targets, triples float64 }
-	all, seen := map[string]*sides{}, map[triple]bool{}
+	triples := map[string]int{}
 	for _, t := range k.train {
-		s := all[t.relation]
-		if s == nil {
-			s = &sides{}
-			all[t.relation] = s
-		}
-		s.triples++
-		for _, q := range bothWays([]triple{t}) {
-			if key := q.key(); !seen[key] {
-				seen[key] = true
-				if q.inverse {
-					s.targets++
-				} else {
-					s.sources++
-				}
-			}
-		}
+		triples[t.relation]++
 	}
-	for r, s := range all {
-		kind := []string{"1", "1"}
-		if s.triples >= 1.5*s.targets {
-			kind[0] = "n"
+	for r, n := range triples {
+		each := func(inverse bool) string {
+			if float64(n) >= 1.5*float64(len(k.counts[kgSide{r, inverse}])) {
+				return "n"
+			}
+			return "1"
 		}
-		if s.triples >= 1.5*s.sources {
-			kind[1] = "n"
-		}
-		k.kinds[r] = strings.Join(kind, "-")
+		k.kinds[r] = each(false) + "-" + each(true)
 	}
 }
 
@@ -367,10 +362,8 @@ func (k *knowledge) row(policy string, questions []kgQuestion, ranks []float64, 
 func (k *knowledge) byFrequency(_ context.Context, questions []kgQuestion) (ranks []float64, err error) {
 	for _, q := range questions {
 		scores := map[string]float64{}
-		for e := range k.entities {
-			if n := k.counts[triple{fmt.Sprint(q.inverse), q.relation, e}]; n > 0 {
-				scores[e] = float64(n)
-			}
+		for e, n := range k.counts[q.side()] {
+			scores[e] = float64(n)
 		}
 		ranks = append(ranks, k.rank(q, scores))
 	}
