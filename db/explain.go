@@ -209,24 +209,18 @@ func (r Rule) MarshalJSON() ([]byte, error) { return wire.Object(r) }
 // String returns the rule as people read it, likes(X, Y) <- follows(X, Z), likes(Z, Y), with "-" for
 // the relation without a name.
 func (r Rule) String() string {
-	names := []string{"X", "Z", "W"}[:len(r.Body)]
-	return r.write(append(names, "Y"), ", ", func(relation, from, to string) string {
-		return fmt.Sprintf("%s(%s, %s)", cmp.Or(relation, "-"), from, to)
-	})
-}
-
-// write writes the head and the body over the variables of a path.
-func (r Rule) write(path []string, and string, atom func(relation, from, to string) string) string {
-	first, last := "X", "Y"
+	path := append([]string{"X", "Z", "W"}[:len(r.Body)], "Y")
 	if r.Inverse { // the path begins at the target of the head
-		path = slices.Clone(path)
-		path[0], path[len(path)-1] = last, first
+		path[0], path[len(r.Body)] = "Y", "X"
 	}
-	return atom(r.Relation, first, last) + " <- " + r.body(path, and, atom)
+	atom := func(relation, from, to string) string {
+		return fmt.Sprintf("%s(%s, %s)", cmp.Or(relation, "-"), from, to)
+	}
+	return atom(r.Relation, "X", "Y") + " <- " + r.body(path, atom)
 }
 
 // body writes the edges of a path.
-func (r Rule) body(path []string, and string, atom func(relation, from, to string) string) string {
+func (r Rule) body(path []string, atom func(relation, from, to string) string) string {
 	var all []string
 	for i, s := range r.Body {
 		from, to := path[i], path[i+1]
@@ -235,7 +229,7 @@ func (r Rule) body(path []string, and string, atom func(relation, from, to strin
 		}
 		all = append(all, atom(s.Relation, from, to))
 	}
-	return strings.Join(all, and)
+	return strings.Join(all, ", ")
 }
 
 // Reason is a rule that leads from the source of a link to its target along Count paths.
@@ -255,7 +249,7 @@ func (r Reason) Edges(path []Key) string {
 	for i, k := range path {
 		nodes[i] = k.Literal()
 	}
-	return r.body(nodes, ", ", func(relation, from, to string) string {
+	return r.body(nodes, func(relation, from, to string) string {
 		if relation == "" {
 			return from + " -> " + to
 		}
