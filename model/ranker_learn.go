@@ -83,7 +83,7 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	scale := scaleOf(train)
 	scale.leaveOut(column.Rivals, m.config.rankColumns())
 	plan.Progress.Begin(phaseLearning)
-	net, err := fitMembers(ctx, rng, startRanker(&m.config), scale, train, valid, plan.Epochs, func() { plan.Progress.Step(1) })
+	net, err := fitMembers(ctx, rng, func() *ranker { return startRanker(&m.config) }, scale, train, valid, plan.Epochs, func() { plan.Progress.Step(1) })
 	if err != nil {
 		return err
 	}
@@ -101,12 +101,13 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	return nil
 }
 
-// fitMembers trains networks that learn the choices in different orders, and returns their mean.
+// fitMembers trains networks, each from the result of a call of from, that learn the choices in
+// different orders, and returns their mean.
 // The mean of several networks depends less on the order than one network does.
-func fitMembers(ctx context.Context, rng *rand.Rand, from *ranker, scale *columnScale, train, valid []choice, passes int, step func()) (*nn.Network, error) {
+func fitMembers(ctx context.Context, rng *rand.Rand, from func() *ranker, scale *columnScale, train, valid []choice, passes int, step func()) (*nn.Network, error) {
 	members := make([]*nn.Network, rankerMembers)
 	for i := range members {
-		r, err := fitRanker(ctx, rng, from, scale, train, valid, passes, rankerRate, step)
+		r, err := fitRanker(ctx, rng, from(), scale, train, valid, passes, rankerRate, step)
 		if err != nil {
 			return nil, err
 		}

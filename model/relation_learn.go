@@ -87,18 +87,16 @@ func trainRelational(ctx context.Context, rng *rand.Rand, g TypedGraph, edges []
 		valid = train
 	}
 	scale := scaleOf(train)
-	members := make([]*nn.Network, rankerMembers)
-	for i := range members {
-		from := nn.NewNetwork(relationShape(1), nil)
-		from.InitUniform(rng)
-		scale.leave(from) // its weights are for scaled columns
-		r, err := fitRanker(ctx, rng, &ranker{net: from}, scale, train, valid, rankerPasses, rankerRate, func() { to.Step(1) })
-		if err != nil {
-			return nil, err
-		}
-		members[i] = r.net
+	from := func() *ranker {
+		net := nn.NewNetwork(relationShape(1), nil)
+		net.InitUniform(rng)
+		scale.leave(net) // its weights are for scaled columns
+		return &ranker{net: net}
 	}
-	net := meanNetwork(members)
+	net, err := fitMembers(ctx, rng, from, scale, train, valid, rankerPasses, func() { to.Step(1) })
+	if err != nil {
+		return nil, err
+	}
 	return &relational{set, net, fitLevel(net, levelled, rules.KnownColumn)}, nil
 }
 

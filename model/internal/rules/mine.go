@@ -5,6 +5,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"kith/model/nn"
 )
@@ -32,9 +33,12 @@ func Mine(ctx context.Context, t *Table, seed uint64, done func()) (*Set, error)
 	s := &Set{make([]head, n)}
 	pairs, targets := t.pairs(), s.count(t)
 	heads := slices.Collect(Directions(t))
+	walkers := sync.Pool{New: func() any { return new(walker) }}
 	err := nn.Parallel(ctx, len(heads), func(i int) {
 		d := heads[i]
-		m := miner{table: t, head: d, rng: rand.New(rand.NewPCG(seed, uint64(d))), support: map[[MaxLen]Direction]int{}}
+		w := walkers.Get().(*walker)
+		defer walkers.Put(w)
+		m := miner{table: t, head: d, walker: w, rng: rand.New(rand.NewPCG(seed, uint64(d))), support: map[[MaxLen]Direction]int{}}
 		h := &s.heads[d]
 		h.rules = m.mine(pairs[d/2], targets[t.Inverse(d)])
 		h.profile, h.frequent = t.profile(targets[d]), t.frequent(targets[d], t.Inverse(d))
@@ -101,7 +105,7 @@ type miner struct {
 	rng     *rand.Rand
 	support map[[MaxLen]Direction]int // by body, unused directions -1: pairs that it joins
 	seen    map[[MaxLen]Direction]struct{}
-	walker  walker
+	walker  *walker
 }
 
 // mine counts the bodies that join sampled pairs, tries the most frequent ones from sampled
