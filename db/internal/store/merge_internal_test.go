@@ -45,17 +45,15 @@ func TestMerges(t *testing.T) {
 		}
 		s.Discard(ts, open)
 		deepest = max(deepest, checkLevels(t, s))
+		if ts%10 == 0 { // the merger in the background may not get a turn
+			mergeFull(t, s.badger.Load().merge)
+		}
 	}
 	if deepest < 2 {
 		t.Errorf("at most %d levels had tables", deepest)
 	}
 	m := s.badger.Load().merge
-	for more := true; more; {
-		var err error
-		if more, err = m.step(m.pick); err != nil {
-			t.Fatal(err)
-		}
-	}
+	mergeFull(t, m)
 	if n := len(m.levels[0].tables()); n >= m.opts.NumLevelZeroTables {
 		t.Errorf("level 0 has %d tables", n)
 	}
@@ -83,6 +81,17 @@ func TestMerges(t *testing.T) {
 	r.Close()
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// mergeFull merges tables until no level is full.
+func mergeFull(t *testing.T, m *merger) {
+	t.Helper()
+	for more := true; more; {
+		var err error
+		if more, err = m.step(m.pick); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

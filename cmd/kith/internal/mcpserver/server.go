@@ -37,13 +37,14 @@ type Server struct {
 	Timeout time.Duration
 }
 
-// farewell is how long calls may run after the end of the input.
+// farewell is how long the calls may run after the end of the input, or after the last answer since
+// then.
 const farewell = 5 * time.Second
 
 // Serve answers the requests that it reads from r, with a line of JSON for each on w, until the end
 // of r or of ctx. It answers a line that is no message with an error. At the end of r it answers
-// the calls that it has read, if they take no longer than a few seconds. When it returns, no call
-// is running.
+// the calls that it has read, as long as there is an answer every few seconds. When it returns, no
+// call is running.
 func (s Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	out := &locked{Writer: w}
 	in := &messages{in: bufio.NewReader(r), out: out}

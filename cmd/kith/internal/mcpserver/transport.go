@@ -12,7 +12,7 @@ import (
 )
 
 // patient is a transport whose input ends only when the calls that it has read are answered, or
-// after farewell. The SDK cancels all calls at the end of the input, so that a client that writes
+// none is for farewell. The SDK cancels all calls at the end of the input, so that a client that writes
 // its requests and closes its end would get no answer.
 type patient struct{ mcp.Transport }
 
@@ -61,7 +61,7 @@ func (c *patientConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	return err
 }
 
-// wait waits until all calls are answered.
+// wait waits until all calls are answered, or none is for farewell.
 func (c *patientConn) wait(ctx context.Context) {
 	late := time.NewTimer(farewell)
 	defer late.Stop()
@@ -74,6 +74,7 @@ func (c *patientConn) wait(ctx context.Context) {
 		}
 		select {
 		case <-c.changed:
+			late.Reset(farewell)
 		case <-late.C:
 			return
 		case <-ctx.Done():
