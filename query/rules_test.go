@@ -1,7 +1,6 @@
 package query_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +15,7 @@ import (
 // nodes that bind them.
 func TestShowRules(t *testing.T) {
 	t.Parallel()
-	g := dbtest.Open(t, &db.Options{InMemory: true, Seed: 2})
+	g := dbtest.Camps(t)
 	run := func(text string) *query.Rows {
 		t.Helper()
 		rows, err := query.Run(t.Context(), g, text)
@@ -24,20 +23,6 @@ func TestShowRules(t *testing.T) {
 			t.Fatalf("%s: %v", text, err)
 		}
 		return rows
-	}
-	err := g.Update(t.Context(), func(tx *db.Tx) error {
-		err := errors.Join(tx.AddRelation(db.Relation{Name: "follows", Directed: true}), tx.AddRelation(db.Relation{Name: "likes", Directed: true}))
-		for u := range 120 {
-			camp, place := u%4, u/4
-			for k := range 4 {
-				err = errors.Join(err, tx.PutEdge(u, camp+4*((place+1+k*k)%30), db.Via("follows")),
-					tx.PutEdge(u, fmt.Sprint("post ", camp, " ", (place+3*k)%10), db.Via("likes")))
-			}
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	if rows := run("SHOW RULES FOR likes"); len(rows.Rows) != 0 || len(rows.Notes) != 1 || !strings.Contains(rows.Notes[0], "no rules are learned") {
 		t.Errorf("before a training: %v, %q", rows.Rows, rows.Notes)

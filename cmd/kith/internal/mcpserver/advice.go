@@ -37,7 +37,7 @@ func (c *call) advise(err error) string {
 		hint = "HELP lists the statements, and HELP with the first word of one tells its grammar"
 	case at != nil && at.DidYouMean != "", isNamed && named.DidYouMean != "":
 		// The text has the probable meaning.
-	case errors.Is(err, db.ErrNotFound):
+	case isNamed && named.Kind == "node" && errors.Is(err, db.ErrNotFound):
 		hint = "describe shows some nodes, and run_statement with NODES TOP 20 lists more"
 	}
 	if hint != "" {

@@ -51,7 +51,8 @@ func weightsField() field {
 const durationHelp = "such as 90s, 24h or 7d; links without a time are in no such span"
 
 // walked says which candidates there are without a depth.
-const walked = ". Absent: the 1000 nodes with the largest personalised PageRank, or with a label all its nodes"
+const walked = ". Absent: the 1000 nodes with the largest personalised PageRank, or with a label all its nodes, " +
+	"or of a relation that the model has learned the 1000 nodes that the links of all relations speak for"
 
 // candidateFields returns the arguments that select candidates. depth adds to what a depth means.
 func candidateFields(depth string) []field {
@@ -111,15 +112,30 @@ func predictingTools() []tool {
 		},
 		{
 			name: "why", title: "Explain a predicted link", run: (*call).why,
-			meaning: `Explains the score of one link that does or does not exist yet. The rows are parts: score (the score, its rank among the candidates and what it is made of), input (what the model read about the two nodes; adds is how much that raised or lowered the score, in the unit that the row "sum: ..." names), pagerank, and path (the ways that lead from source to target, with their share of pagerank). Example: {"source": "ann", "target": "dan"}.`,
+			meaning: `Explains the score of one link that does or does not exist yet. The rows are parts: score (the score, its rank among the candidates and what it is made of), rule (a rule over relations that leads from source to target, with its confidence as value) and because (the links that bind its variables), input (what the model read about the two nodes; adds is how much that raised or lowered the score, in the unit that the row "sum: ..." names), pagerank, and path (the ways that lead from source to target, with their share of pagerank). Example: {"source": "ann", "target": "dan"}.`,
 			arguments: slices.Concat([]field{nodeField("source", "where the link begins"), nodeField("target", "where it ends")},
 				candidateFields(walked), []field{relationField("explain a link of this relation"), weightsField(), modelField()}),
 			columns: []field{
-				{name: "part", is: aText, meaning: "score, input, pagerank or path"},
+				{name: "part", is: aText, meaning: "score, rule, because, input, pagerank or path"},
 				{name: "name", is: aText},
 				{name: "value", is: aNumber},
 				{name: "adds", is: aNumber, meaning: "contribution of an input to the score"},
 				{name: "share", is: aNumber, meaning: "of a path in pagerank, from 0 to 1"},
+			},
+		},
+		{
+			name: "rules", title: "List the rules that predict a relation", run: (*call).rules,
+			meaning: `Lists what a training has learned of how the relations of the graph predict one of them, the most confident rule first, such as likes(X, Y) <- follows(X, Z), likes(Z, Y): whom X follows likes Y. why shows which of them lead to a link. A graph with one kind of links has no rules, and neither has a model before its training. Example: {"relation": "likes", "top": 5}.`,
+			arguments: []field{
+				{name: "relation", is: aText, required: true, meaning: "the relation that the rules predict, such as likes; describe lists the relations"},
+				{name: "inverse", is: aFlag, byDefault: false, meaning: "list the rules that lead from the end of a link to its beginning"},
+				{name: "model", is: aText, meaning: "a model that describe lists. Absent: the model that describe marks with answers"}, topField(20, 1000),
+			},
+			columns: []field{
+				{name: "rule", is: aText, meaning: "what follows from what; capital letters stand for nodes"},
+				{name: "confidence", is: aNumber, meaning: "share of the nodes that the rule led to and that were linked to, from 0 to 1"},
+				{name: "hits", is: anInt, meaning: "such nodes, from a sample of sources"},
+				{name: "tries", is: anInt, meaning: "nodes that the rule led to"},
 			},
 		},
 	}
@@ -332,6 +348,14 @@ func (r *rows) keepLargest() {
 		return row[0] == "input" && row[2] != nil && (w < least || w == 0)
 	})
 	r.more = fmt.Sprintf("the %d inputs that add least are left out; run_statement with WHY source -> target returns all", before-len(r.Rows.Rows))
+}
+
+func (c *call) rules() (answer, error) {
+	inverse := ""
+	if c.flag("inverse") {
+		inverse = "INVERSE "
+	}
+	return c.asked(fmt.Sprintf("SHOW RULES FOR %s%s%s TOP %d", inverse, named(c.text("relation")), c.using(), c.integer("top")))
 }
 
 // metrics returns the columns of evaluate. The name of a metric of the language has @ for _at_.

@@ -157,6 +157,41 @@ func TestOptionsOfLanguage(t *testing.T) {
 	}
 }
 
+// The tool rules lists what a training has learned, and why says which rules lead to a link.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	s := Server{DB: dbtest.Camps(t), Write: true}
+	if _, err := s.DB.Model("default").Train(t.Context(), db.TrainOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	const rule = "likes(X, Y) <- follows(X, Z), likes(Z, Y)"
+	for i, answer := range exchange(t, s,
+		`{"name":"rules","arguments":{"relation":"likes"}}`,
+		`{"name":"rules","arguments":{"relation":"likes","inverse":true,"model":"default","top":1}}`,
+		`{"name":"predict_links","arguments":{"node":5,"relation":"likes","top":1}}`,
+		`{"name":"rules","arguments":{"relation":"like"}}`,
+	) {
+		if want := []string{rule, `likes(X, Y) <- `, `post 1`, `likes`}[i]; !strings.Contains(answer, jsonText(want)) {
+			t.Errorf("%s\nlacks %s", answer, want)
+		}
+	}
+	target := exchange(t, s, `{"name":"predict_links","arguments":{"node":5,"relation":"likes","top":1}}`)[0]
+	target = target[strings.Index(target, `"target":"`):]
+	target = strings.Split(target, `"`)[3]
+	why := exchange(t, s, fmt.Sprintf(`{"name":"why","arguments":{"source":5,"relation":"likes","target":%q}}`, target))[0]
+	for _, want := range []string{`"part":"rule"`, `"part":"because"`, jsonText("5 -[")} {
+		if !strings.Contains(why, want) {
+			t.Errorf("%s\nlacks %s", why, want)
+		}
+	}
+}
+
+// jsonText returns a text as JSON has it within a string.
+func jsonText(s string) string {
+	b, _ := json.Marshal(s) // of a string never fails
+	return string(b[1 : len(b)-1])
+}
+
 // schemas returns the schema of the answers of each tool.
 func schemas(t *testing.T, client *mcp.ClientSession) map[string]*jsonschema.Resolved {
 	t.Helper()

@@ -73,7 +73,7 @@ func instructions(write bool) string {
 	}
 	return `kith is a graph database that predicts links which do not exist yet (whom a user may know, which item comes next) and learns from their outcomes.
 1. Call describe first: sizes, labels, models, and some nodes. A node is an integer or a string; answers write it as a string, which arguments accept: 7 is an integer, ann a string, and '7', in single quotes, a string of digits.
-2. predict_links ranks the nodes that a node may be linked to next, and why explains one score. neighbors and rank_nodes show links that exist.
+2. predict_links ranks the nodes that a node may be linked to next, and why explains one score; rules lists how relations predict each other. neighbors and rank_nodes show links that exist.
 3. evaluate measures on hidden links how good such predictions are. Call it before you rely on scores or compare models.
 4. run_statement runs a statement of kith's own language for all the rest; the statement HELP lists them.
 ` + last
