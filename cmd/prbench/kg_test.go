@@ -90,16 +90,20 @@ func TestKnowledgeRank(t *testing.T) {
 	for _, e := range []string{"x", "a", "b", "c", "d", "e"} {
 		k.entities[e] = true
 	}
-	q := kgQuestion{triple{"x", "r", "a"}, false}
+	q := kgQuestion{triple: triple{"x", "r", "a"}}
 	for _, c := range []struct {
 		scores map[string]float64
+		among  []string
 		want   float64
 	}{
-		{map[string]float64{"a": 1, "b": 2, "c": 0.5}, 1},
-		{map[string]float64{"a": 1, "b": 2, "c": 3, "d": 1}, 2.5},
-		{map[string]float64{"b": 2, "c": 3}, 3.5}, // among a, d, e and x after c
-		{nil, 3},
+		{map[string]float64{"a": 1, "b": 2, "c": 0.5}, nil, 1},
+		{map[string]float64{"a": 1, "b": 2, "c": 3, "d": 1}, nil, 2.5},
+		{map[string]float64{"b": 2, "c": 3}, nil, 3.5}, // among a, d, e and x after c
+		{nil, nil, 3},
+		{map[string]float64{"a": 1, "c": 3, "d": 2, "e": 1}, []string{"d", "e"}, 2.5},
+		{map[string]float64{"c": 3, "d": 2}, []string{"d", "e"}, 2.5}, // among a and e after d
 	} {
+		q.among = c.among
 		if got := k.rank(q, c.scores); got != c.want {
 			t.Errorf("%v: rank %v, want %v", c.scores, got, c.want)
 		}
