@@ -163,8 +163,8 @@ func (r *Reader) followRules() {
 		for b, c := range conf {
 			adds[b] = evidence(c)
 		}
-		for k, y := range ends.nodes {
-			n := ends.paths[k]
+		for _, y := range ends.nodes {
+			n := ends.of(y)
 			if n == 0 {
 				continue
 			}
@@ -239,14 +239,10 @@ func (r *Reader) askSiblings(siblings []ID) {
 		if asked++; len(row) > mostLinked {
 			continue
 		}
-		for _, y := range row {
-			if y != r.source {
-				r.counts.add(y, 1)
-			}
-		}
+		r.counts.add(row, 1, r.source, r.source)
 	}
-	for i, y := range r.counts.nodes {
-		r.at(y).alike.add(float32(r.counts.paths[i]) / (asked + pessimism))
+	for _, y := range r.counts.nodes {
+		r.at(y).alike.add(float32(r.counts.of(y)) / (asked + pessimism))
 	}
 }
 

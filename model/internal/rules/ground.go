@@ -14,6 +14,9 @@ const (
 	mostNodes = 300  // nodes that paths are continued from
 )
 
+// none is no node.
+const none = math.MaxUint32
+
 // walker follows the bodies of rules from a source.
 type walker struct {
 	g      graph.Typed
@@ -26,20 +29,80 @@ type walker struct {
 // layer holds nodes with the number of paths that lead to each.
 type layer struct {
 	numbering
-	paths []int32
+	paths []int32 // by node, or by number in a large graph
+	large bool
 }
 
+// open prepares a layer for a graph of n nodes. It keeps no node.
 func (l *layer) open(n int) {
-	l.numbering.open(n)
-	l.paths = l.paths[:0]
+	if large := n > mostDense; large != l.large {
+		*l = layer{large: large}
+	}
+	if l.large {
+		l.numbering.open(n)
+		l.paths = l.paths[:0]
+		return
+	}
+	for _, u := range l.nodes {
+		l.paths[u] = 0
+	}
+	l.nodes = l.nodes[:0]
+	if len(l.paths) < n {
+		l.paths = make([]int32, n)
+	}
 }
 
-func (l *layer) add(u ID, paths int32) {
-	i := l.number(u)
-	if i == len(l.paths) {
-		l.paths = append(l.paths, 0)
+// add adds paths to each node of a row, apart from two nodes.
+func (l *layer) add(row []ID, paths int32, a, b ID) {
+	if l.large {
+		l.addNumbered(row, paths, a, b)
+		return
 	}
-	l.paths[i] += paths
+	nodes, all := l.nodes, l.paths
+	for _, v := range row {
+		if v == a || v == b {
+			continue
+		}
+		if all[v] == 0 {
+			nodes = append(nodes, v)
+		}
+		all[v] += paths
+	}
+	l.nodes = nodes
+}
+
+// addNumbered is add for a large graph.
+func (l *layer) addNumbered(row []ID, paths int32, a, b ID) {
+	for _, v := range row {
+		if v == a || v == b {
+			continue
+		}
+		i := l.number(v)
+		if i == len(l.paths) {
+			l.paths = append(l.paths, 0)
+		}
+		l.paths[i] += paths
+	}
+}
+
+// of returns the number of paths to a node.
+func (l *layer) of(u ID) int32 {
+	if !l.large {
+		return l.paths[u]
+	}
+	if i := l.find(u); i >= 0 {
+		return l.paths[i]
+	}
+	return 0
+}
+
+// set changes the number of paths to a node of the layer.
+func (l *layer) set(u ID, paths int32) {
+	if l.large {
+		l.paths[l.find(u)] = paths
+	} else {
+		l.paths[u] = paths
+	}
 }
 
 // step returns the distance of the nodes that paths are continued from.
@@ -49,7 +112,7 @@ func (l *layer) step() int { return max(1, len(l.nodes)/mostNodes) }
 func (w *walker) start(g graph.Typed, source ID) {
 	w.g, w.source, w.len = g, source, 0
 	w.layers[0].open(g.NumNodes())
-	w.layers[0].add(source, 1)
+	w.layers[0].add([]ID{source}, 1, none, none)
 }
 
 // each calls f for the rules that lead somewhere, with the ends of their paths. Adjacent rules
@@ -85,15 +148,9 @@ func (w *walker) extend(k int) {
 	to.open(w.g.NumNodes())
 	long, step := [MaxLen]int{math.MaxInt, longRow, longLast}[k], from.step()
 	for i := 0; i < len(from.nodes); i += step {
-		u, paths := from.nodes[i], from.paths[i]
-		row := w.g.Row(u, d)
-		if len(row) > long {
-			continue
-		}
-		for _, v := range row {
-			if v != w.source && v != u {
-				to.add(v, paths)
-			}
+		u := from.nodes[i]
+		if row := w.g.Row(u, d); len(row) <= long {
+			to.add(row, from.of(u), w.source, u)
 		}
 	}
 	if k == 2 && d == w.g.Inverse(w.body[1]) {
@@ -107,8 +164,8 @@ func (w *walker) dropReturns(step int) {
 	first, last := &w.layers[1], &w.layers[3]
 	for i := 0; i < len(first.nodes); i += first.step() {
 		y := first.nodes[i]
-		at := last.find(y)
-		if at < 0 || last.paths[at] == 0 {
+		paths := last.of(y)
+		if paths == 0 {
 			continue
 		}
 		row := w.g.Row(y, w.body[1])
@@ -116,14 +173,14 @@ func (w *walker) dropReturns(step int) {
 			continue
 		}
 		if step > 1 {
-			last.paths[at] = 0
+			last.set(y, 0)
 			continue
 		}
 		for _, z := range row {
 			if z != w.source && z != y && len(w.g.Row(z, w.body[2])) <= longLast {
-				last.paths[at] -= first.paths[i]
+				paths -= first.of(y)
 			}
 		}
-		last.paths[at] = max(0, last.paths[at])
+		last.set(y, max(0, paths))
 	}
 }

@@ -255,17 +255,35 @@ func (m *miner) try(all []Rule, sources []ID) {
 	for _, x := range sources {
 		linked := m.table.Row(x, m.head)
 		m.walker.start(m.table, x)
-		m.walker.each(all, func(i int, ends *layer) {
-			for k, y := range ends.nodes {
-				if ends.paths[k] == 0 {
-					continue
-				}
-				b := bin(ends.paths[k])
-				all[i].Tries[b]++
-				if _, hit := slices.BinarySearch(linked, y); hit {
-					all[i].Hits[b]++
-				}
+		m.walker.each(all, func(i int, ends *layer) { all[i].count(ends, linked) })
+	}
+}
+
+// count counts the ends of the paths from a source, and the ones among the nodes that it is linked
+// to.
+func (r *Rule) count(ends *layer, linked []ID) {
+	var tries [bins]uint32
+	for _, y := range ends.nodes {
+		if n := ends.of(y); n > 0 {
+			tries[bin(n)]++
+		}
+	}
+	for b, n := range tries {
+		r.Tries[b] += n
+	}
+	if len(linked) < len(ends.nodes) {
+		for _, y := range linked {
+			if n := ends.of(y); n > 0 {
+				r.Hits[bin(n)]++
 			}
-		})
+		}
+		return
+	}
+	for _, y := range ends.nodes {
+		if n := ends.of(y); n > 0 {
+			if _, hit := slices.BinarySearch(linked, y); hit {
+				r.Hits[bin(n)]++
+			}
+		}
 	}
 }

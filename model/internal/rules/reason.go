@@ -21,8 +21,8 @@ func (s *Set) Reasons(g graph.Typed, x, y ID, head Direction, n, paths int) (all
 	rules, w := s.Rules(head), new(walker)
 	w.start(g, x)
 	w.each(rules, func(i int, ends *layer) {
-		if at := ends.find(y); at >= 0 && ends.paths[at] > 0 && len(ends.nodes) <= mostEnds {
-			all = append(all, Reason{Rule: rules[i], Count: int(ends.paths[at])})
+		if n := ends.of(y); n > 0 && len(ends.nodes) <= mostEnds {
+			all = append(all, Reason{Rule: rules[i], Count: int(n)})
 		}
 	})
 	slices.SortStableFunc(all, func(a, b Reason) int { return cmp.Compare(b.Rule.Confidence(), a.Rule.Confidence()) })

@@ -135,9 +135,9 @@ func TestWalker(t *testing.T) {
 		got := make([]map[ID]int32, len(rules))
 		w.each(rules, func(i int, ends *layer) {
 			got[i] = map[ID]int32{}
-			for k, y := range ends.nodes {
-				if ends.paths[k] > 0 {
-					got[i][y] = ends.paths[k]
+			for _, y := range ends.nodes {
+				if ends.of(y) > 0 {
+					got[i][y] = ends.of(y)
 				}
 			}
 		})

@@ -19,6 +19,7 @@ type Table struct {
 	directed []bool   // by relation
 	edges    int      // an undirected edge counts once
 	first    []uint32 // the rows of node u are first[u] to first[u+1]
+	has      []uint64 // by node: a set of its directions modulo 64
 	of       []Direction
 	end      []uint32 // row i has the nodes to[end[i-1]:end[i]]
 	to       []ID
@@ -32,12 +33,12 @@ type arc struct {
 }
 
 // Bytes returns the memory that a table takes.
-func Bytes(nodes, edges int) int64 { return 8*int64(nodes) + 2*20*int64(edges) }
+func Bytes(nodes, edges int) int64 { return 16*int64(nodes) + 2*20*int64(edges) }
 
 // NewTable returns the graph of n nodes that has the given edges, of relations that are directed or
 // not.
 func NewTable(n int, directed []bool, edges iter.Seq[Edge]) *Table {
-	t := &Table{directed: directed, first: make([]uint32, n+1), start: make([]uint32, n+1)}
+	t := &Table{directed: directed, first: make([]uint32, n+1), has: make([]uint64, n), start: make([]uint32, n+1)}
 	t.eachArc(edges, func(u ID, _ arc) { t.start[u+1]++ })
 	for u := range n {
 		t.start[u+1] += t.start[u]
@@ -63,6 +64,7 @@ func NewTable(n int, directed []bool, edges iter.Seq[Edge]) *Table {
 		for _, k := range row {
 			if by := byOrder(uint32(k >> 32)); len(t.of) == int(t.first[u]) || t.of[len(t.of)-1] != by {
 				t.of, t.end = append(t.of, by), append(t.end, uint32(len(t.to)))
+				t.has[u] |= 1 << (uint32(by) % 64)
 			}
 			t.to = append(t.to, ID(k))
 			t.end[len(t.end)-1] = uint32(len(t.to))
@@ -103,12 +105,21 @@ func (t *Table) Inverse(d Direction) Direction {
 }
 
 func (t *Table) Row(u ID, d Direction) []ID {
-	lo, hi := t.first[u], t.first[u+1]
-	i, ok := slices.BinarySearchFunc(t.of[lo:hi], d, func(a, b Direction) int { return cmp.Compare(order(a), order(b)) })
-	if !ok {
+	if t.has[u]>>(uint32(d)%64)&1 == 0 {
 		return nil
 	}
-	return t.row(lo + uint32(i))
+	lo, hi, want := t.first[u], t.first[u+1], order(d)
+	for lo < hi {
+		if mid := (lo + hi) / 2; order(t.of[mid]) < want {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo == t.first[u+1] || t.of[lo] != d {
+		return nil
+	}
+	return t.row(lo)
 }
 
 func (t *Table) row(i uint32) []ID { return t.to[t.end[i-1]:t.end[i]] }
