@@ -17,6 +17,7 @@ import (
 // choices.
 type choice struct {
 	x                 *blas32.General // one row for each pair that was read: its scaled columns
+	added             [][]float64     // scores of the rows that are added to the network's output; nil: none
 	link              int             // row of the link
 	from, to          int             // rows of the candidates that are no links: from, from+1, ..., to-1
 	pairsPerCandidate float64         // number of pairs of the graph that one candidate represents, for each missing link; 0: unknown

@@ -49,8 +49,9 @@
 //
 // The relational part predicts links of one relation from the edges of all relations, in a [World]
 // that asks for them (World.Typed). [Model.TrainRelations] mines rules over paths and trains networks,
-// like the ranker's, that read the evidence of rules (package rules). Their log-odds replace the
-// ranker's. A graph without relations has no relational part, and its answers are the same as
+// like the ranker's, that read the evidence of rules (package rules). Scores of other kinds
+// (addedScores) are added to the networks' output, with weights that are fitted to choices that the
+// networks have not learned. The log-odds of the sum replace the ranker's. A graph without relations has no relational part, and its answers are the same as
 // without one, bit for bit.
 //
 // The belief is Bayesian logistic regression on top of the ranker. The probability of a link is
@@ -94,7 +95,7 @@
 //	codec                               a model as a document
 //	model                               the learner
 //	scorer, walk                        answers and their parts
-//	choice                              learning to rank choices
+//	choice, relation_blend              learning to rank choices; weights of scores
 //	belief, ranker, relation            the parts of the default
 //	memory, offpolicy                   outcomes of nodes and pairs; estimates from logs of choices
 //	scratch, block                      contexts of pairs

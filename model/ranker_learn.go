@@ -118,13 +118,16 @@ func fitMembers(ctx context.Context, rng *rand.Rand, from func() *ranker, scale 
 
 // levelOf fits a level to the scores of a network that reads the columns of a ranker.
 func levelOf(n *nn.Network, all []choice) level {
-	return fitLevel(n, all, n.Shape.In-column.StructuralLen+column.ColSource)
+	return fitLevel(all, n.Shape.In-column.StructuralLen+column.ColSource, func(p *choiceShard, c *choice) []float64 {
+		p.forward(n, nil, []choice{*c}, []int{0})
+		return p.score
+	})
 }
 
-// fitLevel fits a level to the scores of a network by logistic regression of links and of the
-// candidates, weighted by the number of pairs they represent. Column source has the logarithm of the
+// fitLevel fits a level to scores of choices, the link first, by logistic regression of links and of
+// the candidates, weighted by the number of pairs they represent. Column source has the logarithm of the
 // links of the source. The prior is slope 1 and 0 for the rest; it counts as much as one link.
-func fitLevel(n *nn.Network, all []choice, source int) level {
+func fitLevel(all []choice, source int, scores func(*choiceShard, *choice) []float64) level {
 	var r calibration
 	p := new(choiceShard)
 	for i := range all {
@@ -132,9 +135,8 @@ func fitLevel(n *nn.Network, all []choice, source int) level {
 		if c.pairsPerCandidate == 0 {
 			continue
 		}
-		p.forward(n, nil, all, []int{i})
 		links := float64(nn.Row(*c.x, c.link)[source])
-		for k, f := range p.score {
+		for k, f := range scores(p, c) {
 			e := example{[3]float64{f, links, 1}, 0, c.pairsPerCandidate}
 			if k == 0 {
 				e.y, e.weight = 1, 1
@@ -159,28 +161,37 @@ type example struct {
 	y, weight float64
 }
 
-// fit returns the weights with the least loss by Newton's method with step halving.
-func (r *calibration) fit() [3]float64 {
-	w := r.before
-	loss := r.loss(w)
+// fit returns the weights with the least loss.
+func (r *calibration) fit() (w [3]float64) {
+	copy(w[:], newton(r.before[:],
+		func(w []float64) float64 { return r.loss([3]float64(w)) },
+		func(w []float64) ([]float64, bool) { return r.step([3]float64(w)) }))
+	return w
+}
+
+// newton returns the weights with the least loss, a convex function, by Newton's method with step
+// halving from the given weights. step returns Newton's step, or false if there is none.
+func newton(from []float64, loss func(w []float64) float64, step func(w []float64) ([]float64, bool)) []float64 {
+	w, next := slices.Clone(from), slices.Clone(from)
+	least := loss(w)
 	for range 50 {
-		d, ok := r.step(w)
+		d, ok := step(w)
 		if !ok {
 			break
 		}
-		next, now := w, loss
+		now := least
 		for by := 1.0; by > 1e-6; by /= 2 {
 			for a := range w {
 				next[a] = w[a] + by*d[a]
 			}
-			if now = r.loss(next); now < loss {
+			if now = loss(next); now < least {
 				break
 			}
 		}
-		if !(now < loss-1e-9*math.Abs(loss)) {
+		if !(now < least-1e-9*math.Abs(least)) {
 			break
 		}
-		w, loss = next, now
+		w, next, least = next, w, now
 	}
 	return w
 }
@@ -199,7 +210,7 @@ func (r *calibration) loss(w [3]float64) (sum float64) {
 }
 
 // step returns Newton's step. It reports false if the Hessian is not positive definite.
-func (r *calibration) step(w [3]float64) (d [3]float64, ok bool) {
+func (r *calibration) step(w [3]float64) (d []float64, ok bool) {
 	var g [3]float64
 	h := mat.NewSymDense(3, nil)
 	for a := range w {
@@ -216,11 +227,17 @@ func (r *calibration) step(w [3]float64) (d [3]float64, ok bool) {
 			}
 		}
 	}
+	return solve(h, g[:])
+}
+
+// solve returns h⁻¹g. It reports false if h is not positive definite.
+func solve(h *mat.SymDense, g []float64) (d []float64, ok bool) {
 	var chol mat.Cholesky
 	if !chol.Factorize(h) {
-		return d, false
+		return nil, false
 	}
-	err := chol.SolveVecTo(mat.NewVecDense(3, d[:]), mat.NewVecDense(3, g[:]))
+	d = make([]float64, len(g))
+	err := chol.SolveVecTo(mat.NewVecDense(len(d), d), mat.NewVecDense(len(g), g))
 	return d, err == nil
 }
 

@@ -15,12 +15,37 @@ import (
 )
 
 // relational is the part of the default that predicts links of one relation from the edges of all
-// relations: a network over the evidence of rules (package rules), trained like a ranker. Its
-// log-odds replace the ranker's in a world that asks for one relation. It is immutable.
+// relations: a network over the evidence of rules (package rules), trained like a ranker, and scores
+// that are added to its output. Its log-odds replace the ranker's in a world that asks for one
+// relation. It is immutable.
 type relational struct {
-	set   *rules.Set
-	net   *nn.Network
-	level level
+	set     *rules.Set
+	net     *nn.Network
+	bounds  bounds    // of the evidence
+	weights []float64 // of the added scores
+	level   level
+}
+
+// addedScore is a score of candidates that is added to the output of the network.
+type addedScore struct {
+	name  string
+	tells string // as rules.Tells
+	// read stores the scores of nodes for the question that the world asks about a source. The
+	// evidence for it is on the tape.
+	read func(r *relational, t *scratch, w World, source ID, nodes []ID, scores []float64)
+}
+
+// addedScores are the scores that are added. Where one does not help, its weight is 0.
+var addedScores = []addedScore{}
+
+// bounds are the least and the largest value of each column in a training. A value outside counts as
+// the nearest one inside, because the network and its level know nothing about others.
+type bounds struct{ Least, Most nn.Floats }
+
+func (b bounds) clamp(x []float32) {
+	for i, v := range x {
+		x[i] = min(max(v, b.Least[i]), b.Most[i])
+	}
 }
 
 // relationShape is the shape of the mean of a number of networks.
@@ -80,25 +105,53 @@ func (s *Scorer) relationOdds(ctx context.Context, t *scratch, w World, pairs []
 			return nil, err
 		}
 		t.evidence.Open(w.Typed, s.belief.relational.set, run[0].Source, w.Head)
-		odds = s.belief.relational.appendOdds(odds, t, run)
+		odds = s.belief.relational.appendOdds(odds, t, w, run)
 	}
 	return odds, nil
 }
 
 // appendOdds appends the log-odds of pairs of the source whose evidence is on the tape.
-func (r *relational) appendOdds(odds []float64, t *scratch, pairs []Pair) []float64 {
-	known := math.Log1p(float64(t.evidence.Known()))
-	for first := 0; first < len(pairs); first += nn.BatchLen {
-		batch := pairs[first:min(first+nn.BatchLen, len(pairs))]
+func (r *relational) appendOdds(odds []float64, t *scratch, w World, pairs []Pair) []float64 {
+	nodes := make([]ID, len(pairs))
+	for i, p := range pairs {
+		nodes[i] = p.Target
+	}
+	added := r.added(t, w, pairs[0].Source, nodes)
+	for first := 0; first < len(nodes); first += nn.BatchLen {
+		batch := nodes[first:min(first+nn.BatchLen, len(nodes))]
 		t.ranked = nn.Resize(t.ranked, len(batch), rules.Len)
-		for i, p := range batch {
-			t.evidence.Columns(t.evidence.Number(p.Target), nn.Row(t.ranked, i))
+		for i, u := range batch {
+			r.columns(t, u, nn.Row(t.ranked, i))
 		}
-		for _, f := range r.net.Forward(&t.net, t.ranked) {
-			odds = append(odds, r.level.of(float64(f), known))
+		for i, f := range r.net.Forward(&t.net, t.ranked) {
+			score := float64(f)
+			for k, a := range added {
+				if a != nil {
+					score += r.weights[k] * a[first+i]
+				}
+			}
+			odds = append(odds, r.level.of(score, float64(nn.Row(t.ranked, i)[rules.KnownColumn])))
 		}
 	}
 	return odds
+}
+
+// columns writes the evidence for a node to x.
+func (r *relational) columns(t *scratch, u ID, x []float32) {
+	t.evidence.Columns(t.evidence.Number(u), x)
+	r.bounds.clamp(x)
+}
+
+// added returns each added score of nodes, nil for a score with weight 0.
+func (r *relational) added(t *scratch, w World, source ID, nodes []ID) [][]float64 {
+	all := make([][]float64, len(addedScores))
+	for k, a := range addedScores {
+		if r.weights[k] != 0 {
+			all[k] = make([]float64, len(nodes))
+			a.read(r, t, w, source, nodes, all[k])
+		}
+	}
+	return all
 }
 
 // estimateByRelation estimates pairs.
@@ -135,7 +188,7 @@ func (r *relational) bytes() int {
 	if r == nil {
 		return 0
 	}
-	return r.set.Bytes() + 4*len(r.net.Theta)
+	return r.set.Bytes() + 4*len(r.net.Theta) + 8*(rules.Len+len(r.weights))
 }
 
 // renamed returns the part for a graph in which nodes and relations have other numbers.
@@ -153,18 +206,22 @@ func (r *relational) renamed(to func(ID) (ID, bool), relation func(int) (int, bo
 		n, ok := relation(int(d / 2))
 		return 2*rules.Direction(n) + d%2, ok
 	})
-	return &relational{set, r.net, r.level}
+	out := *r
+	out.set = set
+	return &out
 }
 
 // relationalDocument is the stored form.
 type relationalDocument struct {
 	Rules   []byte
 	Weights nn.Floats
+	Bounds  bounds
+	Added   []float64 // weights of the added scores
 	Level   level
 }
 
 func (r *relational) document() *relationalDocument {
-	return &relationalDocument{r.set.Marshal(), r.net.Theta, r.level}
+	return &relationalDocument{r.set.Marshal(), r.net.Theta, r.bounds, r.weights, r.level}
 }
 
 func (d *relationalDocument) relational() (*relational, error) {
@@ -176,7 +233,13 @@ func (d *relationalDocument) relational() (*relational, error) {
 	if len(d.Weights) != shape.Params() || !nn.Finite(d.Weights...) || !nn.Finite(d.Level.Slope, d.Level.Degree, d.Level.Shift) {
 		return nil, errors.New("the weights of relations do not fit")
 	}
-	return &relational{set, nn.NewNetwork(shape, d.Weights), d.Level}, nil
+	if len(d.Bounds.Least) != rules.Len || len(d.Bounds.Most) != rules.Len || !nn.Finite(d.Bounds.Least...) || !nn.Finite(d.Bounds.Most...) {
+		return nil, errors.New("the bounds of evidence do not fit")
+	}
+	if len(d.Added) != len(addedScores) || !nn.Finite(d.Added...) {
+		return nil, errors.New("the weights of added scores do not fit")
+	}
+	return &relational{set, nn.NewNetwork(shape, d.Weights), d.Bounds, d.Added, d.Level}, nil
 }
 
 // relationInputs is Inputs where the relational part answers: the evidence in place of its log-odds,
@@ -191,9 +254,15 @@ func (s *Scorer) relationInputs(ctx context.Context, w World, p Pair) ([]Input, 
 	if err := s.relationContexts(ctx, w, pair, t); err != nil {
 		return nil, err
 	}
-	evidence := make([]float32, rules.Len)
-	t.evidence.Columns(t.evidence.Number(p.Target), evidence)
-	odds, slopes := s.belief.relational.slopes(&t.net, evidence, math.Log1p(float64(t.evidence.Known())))
+	r, evidence := s.belief.relational, make([]float32, rules.Len)
+	r.columns(t, p.Target, evidence)
+	odds, slopes := r.slopes(&t.net, evidence)
+	added := r.added(t, w, p.Source, []ID{p.Target})
+	for k, a := range added {
+		if a != nil {
+			odds += r.level.Slope * r.weights[k] * a[0]
+		}
+	}
 	z := nn.Resize(blas32.General{}, 1, len(s.belief.mean))
 	s.belief.inputs(s.config, t, pair, z)
 
@@ -205,6 +274,13 @@ func (s *Scorer) relationInputs(ctx context.Context, w World, p Pair) ([]Input, 
 		adds := weight * slopes[i] * float64(evidence[i])
 		all = append(all, Input{name, float64(evidence[i]), adds, rules.Tells(i)})
 		rest -= adds
+	}
+	for k, a := range added {
+		if a != nil {
+			adds := weight * r.level.Slope * r.weights[k] * a[0]
+			all = append(all, Input{addedScores[k].name, a[0], adds, addedScores[k].tells})
+			rest -= adds
+		}
 	}
 	columns := append(s.config.contextColumns(), historyColumns()...)
 	for i, v := range z.Data[:len(z.Data)-1] {
@@ -222,10 +298,11 @@ func (s *Scorer) relationInputs(ctx context.Context, w World, p Pair) ([]Input, 
 	return append(all, Input{columns[len(columns)-1].Name, odds, rest, ""}), nil
 }
 
-// slopes returns the log-odds of the columns x, and their derivatives with respect to the columns.
-func (r *relational) slopes(t *nn.Tape, x []float32, known float64) (odds float64, slopes []float64) {
+// slopes returns the log-odds of the columns x, without added scores, and their derivatives with
+// respect to the columns.
+func (r *relational) slopes(t *nn.Tape, x []float32) (odds float64, slopes []float64) {
 	row := nn.NewMatrix(x, len(x))
-	odds = r.level.of(float64(r.net.Forward(t, row)[0]), known)
+	odds = r.level.of(float64(r.net.Forward(t, row)[0]), float64(x[rules.KnownColumn]))
 	r.net.Backward(t, t.RepeatOne(1))
 	for _, v := range r.net.InputGradient(t, blas32.General{}).Data {
 		slopes = append(slopes, r.level.Slope*float64(v))

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -76,7 +75,8 @@ func trainRelational(ctx context.Context, rng *rand.Rand, g TypedGraph, edges []
 		return nil, err
 	}
 	to.Begin(phaseEvidence)
-	ranked, levelled, err := relationChoices(ctx, seed, whole, part, set, hidden, func() { to.Step(1) })
+	r := &relational{set: set}
+	ranked, levelled, err := r.choices(ctx, seed, whole, part, hidden, func() { to.Step(1) })
 	if err != nil {
 		return nil, err
 	}
@@ -87,17 +87,45 @@ func trainRelational(ctx context.Context, rng *rand.Rand, g TypedGraph, edges []
 		valid = train
 	}
 	scale := scaleOf(train)
+	r.bounds = boundsOf(ranked)
 	from := func() *ranker {
 		net := nn.NewNetwork(relationShape(1), nil)
 		net.InitUniform(rng)
 		scale.leave(net) // its weights are for scaled columns
 		return &ranker{net: net}
 	}
-	net, err := fitMembers(ctx, rng, from, scale, train, valid, rankerPasses, func() { to.Step(1) })
-	if err != nil {
+	if r.net, err = fitMembers(ctx, rng, from, scale, train, valid, rankerPasses, func() { to.Step(1) }); err != nil {
 		return nil, err
 	}
-	return &relational{set, net, fitLevel(net, levelled, rules.KnownColumn)}, nil
+	r.weights = r.fitWeights(valid)
+	r.level = fitLevel(levelled, rules.KnownColumn, r.scores)
+	return r, nil
+}
+
+// scores returns the scores of the link of a choice and of its candidates.
+func (r *relational) scores(p *choiceShard, c *choice) []float64 {
+	p.forward(r.net, nil, []choice{*c}, []int{0})
+	for k, by := range r.weights {
+		all := c.added[k]
+		p.score[0] += by * all[c.link]
+		for i := range c.to - c.from {
+			p.score[1+i] += by * all[c.from+i]
+		}
+	}
+	return p.score
+}
+
+// boundsOf returns the bounds of the columns of choices.
+func boundsOf(all []choice) bounds {
+	b := bounds{slices.Clone(nn.Row(*all[0].x, 0)), slices.Clone(nn.Row(*all[0].x, 0))}
+	for _, c := range all {
+		for i := range c.x.Rows {
+			for j, v := range nn.Row(*c.x, i) {
+				b.Least[j], b.Most[j] = min(b.Least[j], v), max(b.Most[j], v)
+			}
+		}
+	}
+	return b
 }
 
 // hideEdges draws edges to hide in random order, and returns the others. Both ends of a hidden edge
@@ -129,13 +157,13 @@ func hideEdges(rng *rand.Rand, nodes int, edges []rules.Edge) (hidden, rest []ru
 	return hidden, rest
 }
 
-// relationChoices reads the choices of hidden edges in both directions: among promising candidates,
+// choices reads the choices of hidden edges in both directions: among promising candidates,
 // and among all that evidence leads to.
-func relationChoices(
-	ctx context.Context, seed uint64, whole, part *rules.Table, set *rules.Set, hidden []rules.Edge, done func(),
+func (r *relational) choices(
+	ctx context.Context, seed uint64, whole, part *rules.Table, hidden []rules.Edge, done func(),
 ) (ranked, levelled []choice, err error) {
 	ranked, levelled = make([]choice, 2*len(hidden)), make([]choice, 2*len(hidden))
-	readers := sync.Pool{New: func() any { return new(rules.Reader) }}
+	scratches := newScratches()
 	err = nn.Parallel(ctx, len(ranked), func(i int) {
 		defer done()
 		e := hidden[i/2]
@@ -143,31 +171,32 @@ func relationChoices(
 		if i%2 == 1 {
 			d, e.U, e.V = whole.Inverse(d), e.V, e.U
 		}
-		r := readers.Get().(*rules.Reader)
-		defer readers.Put(r)
-		r.Open(part, set, e.U, d)
+		t := scratches.Get().(*scratch)
+		defer scratches.Put(t)
+		t.evidence.Open(part, r.set, e.U, d)
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))
-		if !r.Has(e.V) && rng.IntN(relationSkip) > 0 {
+		if !t.evidence.Has(e.V) && rng.IntN(relationSkip) > 0 {
 			return
 		}
-		ranked[i], levelled[i] = relationChoice(rng, r, e.V, whole.Row(e.U, d))
+		w := World{Typed: part, Head: d}
+		ranked[i], levelled[i] = r.choice(rng, t, w, Pair{Source: e.U, Target: e.V}, whole.Row(e.U, d))
 	})
 	empty := func(c choice) bool { return c.to == c.from }
 	return slices.DeleteFunc(ranked, empty), slices.DeleteFunc(levelled, empty), err
 }
 
-// relationChoice reads the choices of a link of a source that is linked to some nodes.
-func relationChoice(rng *rand.Rand, r *rules.Reader, link ID, linked []ID) (ranked, levelled choice) {
-	promise := r.Promise()
+// choice reads the choices of a link of a source that is linked to some nodes.
+func (r *relational) choice(rng *rand.Rand, t *scratch, w World, link Pair, linked []ID) (ranked, levelled choice) {
+	candidates, promise := t.evidence.Candidates(), t.evidence.Promise()
 	var pool []int
-	for i, u := range r.Candidates() {
-		if _, ok := slices.BinarySearch(linked, u); u != link && !ok {
+	for i, u := range candidates {
+		if _, ok := slices.BinarySearch(linked, u); u != link.Target && !ok {
 			pool = append(pool, i)
 		}
 	}
 	slices.SortStableFunc(pool, func(a, b int) int { return cmp.Compare(promise[a], promise[b]) })
 	hard := min(relationHard, len(pool))
-	chosen := append([]int{r.Number(link)}, pool[:hard]...)
+	chosen := append([]int{t.evidence.Number(link.Target)}, pool[:hard]...)
 	for _, k := range nn.Subset(rng, len(pool)-hard, min(relationAny, len(pool)-hard)) {
 		chosen = append(chosen, pool[hard+k])
 	}
@@ -178,11 +207,18 @@ func relationChoice(rng *rand.Rand, r *rules.Reader, link ID, linked []ID) (rank
 	levelled.to = len(chosen)
 	missing := max(1, float64(len(linked))/heldOut)
 	levelled.pairsPerCandidate = float64(len(pool)) / float64(max(1, levelled.to-levelled.from)) / missing
-	x := nn.Resize(blas32.General{}, len(chosen), rules.Len)
+	x, nodes := nn.Resize(blas32.General{}, len(chosen), rules.Len), make([]ID, len(chosen))
 	for i, k := range chosen {
-		r.Columns(k, nn.Row(x, i))
+		t.evidence.Columns(k, nn.Row(x, i))
+		nodes[i] = t.evidence.Node(k)
 	}
 	ranked.x, levelled.x = &x, &x
+	for _, a := range addedScores {
+		scores := make([]float64, len(nodes))
+		a.read(r, t, w, link.Source, nodes, scores)
+		ranked.added = append(ranked.added, scores)
+	}
+	levelled.added = ranked.added
 	return ranked, levelled
 }
 

@@ -136,6 +136,9 @@ func (r *Reader) Has(u ID) bool {
 	return i >= 0 && i < r.gathered
 }
 
+// Node returns the node with a number.
+func (r *Reader) Node(i int) ID { return r.nodes.nodes[i] }
+
 // Number returns the number of a node for Columns.
 func (r *Reader) Number(u ID) int {
 	i := r.nodes.number(u)
