@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"math/rand/v2"
@@ -24,19 +25,15 @@ func readRatings(root fs.FS) (*trial.Data, error) {
 		return nil, err
 	}
 	defer f.Close()
+	rated, err := scanRatings(f)
+	if err != nil {
+		return nil, err
+	}
 	var rows [][3]int
 	users, items := 0, 0
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		var user, item, rating, time int
-		if _, err := fmt.Sscan(lines.Text(), &user, &item, &rating, &time); err != nil || min(user, item) < 1 || max(user, item) > 1<<16 || rating < 1 || rating > 5 {
-			return nil, fmt.Errorf("line %d: %q (accepted: user, item, rating from 1 to 5, time)", len(rows)+1, lines.Text())
-		}
-		rows = append(rows, [3]int{user - 1, item - 1, rating})
-		users, items = max(users, user), max(items, item)
-	}
-	if lines.Err() != nil || len(rows) == 0 {
-		return nil, fmt.Errorf("no ratings: %w", lines.Err())
+	for _, r := range rated {
+		rows = append(rows, [3]int{r.user - 1, r.item - 1, r.stars})
+		users, items = max(users, r.user), max(items, r.item)
 	}
 	features, err := singularVectors(rows, users, items)
 	if err != nil {
@@ -52,6 +49,34 @@ func readRatings(root fs.FS) (*trial.Data, error) {
 		}
 	}
 	return listed(list, features, users)
+}
+
+// rating is how many stars a user gives an item.
+type rating struct{ user, item, stars int }
+
+// likes reports whether a rating is a like.
+func (r rating) likes() bool { return r.stars > 3 }
+
+func (r rating) userKey() string { return fmt.Sprintf("user %d", r.user) }
+
+func (r rating) itemKey() string { return fmt.Sprintf("item %d", r.item) }
+
+// scanRatings reads lines of MovieLens 100K.
+func scanRatings(from io.Reader) (all []rating, err error) {
+	lines := bufio.NewScanner(from)
+	for lines.Scan() {
+		var r rating
+		var time int
+		_, err := fmt.Sscan(lines.Text(), &r.user, &r.item, &r.stars, &time)
+		if err != nil || min(r.user, r.item) < 1 || max(r.user, r.item) > 1<<16 || r.stars < 1 || r.stars > 5 {
+			return nil, fmt.Errorf("line %d: %q (accepted: user, item, rating from 1 to 5, time)", len(all)+1, lines.Text())
+		}
+		all = append(all, r)
+	}
+	if lines.Err() != nil || len(all) == 0 {
+		return nil, fmt.Errorf("no ratings: %w", lines.Err())
+	}
+	return all, nil
 }
 
 // singularLen is the number of singular vectors, as in the features that the paper's authors
