@@ -20,6 +20,7 @@ type choice struct {
 	added             [][]float64     // scores of the rows that are added to the network's output; nil: none
 	link              int             // row of the link
 	from, to          int             // rows of the candidates that are no links: from, from+1, ..., to-1
+	standsFor         []float64       // logarithm of the number of candidates that each row stands for; nil: 0
 	pairsPerCandidate float64         // number of pairs of the graph that one candidate represents, for each missing link; 0: unknown
 	poolWeight        float64         // weight of one candidate in the pool of the candidates of all sources; 0: not in the pool
 }
@@ -110,6 +111,11 @@ func (p *choiceShard) forward(n *nn.Network, scale *columnScale, all []choice, p
 	}
 	for _, f := range n.Forward(&p.tape, p.x) {
 		p.score = append(p.score, float64(f))
+	}
+	for i, k := range part {
+		for j, v := range all[k].standsFor {
+			p.score[p.lists[i].link+1+j] += v
+		}
 	}
 	p.slope = slices.Grow(p.slope, rows)[:rows]
 }

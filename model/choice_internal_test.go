@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"kith/model/nn"
 )
 
@@ -123,6 +125,39 @@ func TestColumnScale(t *testing.T) {
 	for k, w := range first.W[3*first.Out : 4*first.Out] {
 		if w != 0 {
 			t.Errorf("weight %d of a column that is the same in all rows is %v", k, w)
+		}
+	}
+}
+
+// A candidate that stands for several counts as often as it would if it were there as often.
+func TestStandsFor(t *testing.T) {
+	t.Parallel()
+	n := blankRanker(nn.Shape{In: 4, Hidden: []int{3}, Bias: true}).net
+	one := drawnChoices(7, 1, 4)[0]
+	many := one
+	x := nn.Resize(blas32.General{}, 1+(one.to-1)+2, 4)
+	copy(x.Data, one.x.Data)
+	copy(nn.Row(x, one.to), nn.Row(*one.x, one.to-1))
+	copy(nn.Row(x, one.to+1), nn.Row(*one.x, one.to-1))
+	many.x, many.to = &x, x.Rows
+	one.standsFor = make([]float64, one.to-1)
+	one.standsFor[one.to-2] = math.Log(3)
+	loss := func(c choice) (float64, []float32) {
+		c.poolWeight = 0
+		p := make([]choiceShard, 1)
+		p[0].forward(n, nil, []choice{c}, []int{0})
+		sum := choiceLoss(p)
+		p[0].backward(n, 1)
+		return sum, p[0].grad
+	}
+	a, da := loss(one)
+	b, db := loss(many)
+	if math.Abs(a-b) > 1e-6 {
+		t.Errorf("the loss is %v, want %v", a, b)
+	}
+	for i := range da {
+		if math.Abs(float64(da[i]-db[i])) > 1e-5 {
+			t.Errorf("slope %d is %v, want %v", i, da[i], db[i])
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -185,7 +186,9 @@ func (r *relational) choices(
 	return slices.DeleteFunc(ranked, empty), slices.DeleteFunc(levelled, empty), err
 }
 
-// choice reads the choices of a link of a source that is linked to some nodes.
+// choice reads the choices of a link of a source that is linked to some nodes. A candidate that is
+// drawn from the others stands for several: without this, a network would learn that the candidates
+// that evidence ranks high, which are all there, are seldom links.
 func (r *relational) choice(rng *rand.Rand, t *scratch, w World, link Pair, linked []ID) (ranked, levelled choice) {
 	candidates, promise := t.evidence.Candidates(), t.evidence.Promise()
 	var pool []int
@@ -199,6 +202,10 @@ func (r *relational) choice(rng *rand.Rand, t *scratch, w World, link Pair, link
 	chosen := append([]int{t.evidence.Number(link.Target)}, pool[:hard]...)
 	for _, k := range nn.Subset(rng, len(pool)-hard, min(relationAny, len(pool)-hard)) {
 		chosen = append(chosen, pool[hard+k])
+	}
+	ranked.standsFor = make([]float64, len(chosen)-1)
+	for k := hard; k < len(ranked.standsFor); k++ {
+		ranked.standsFor[k] = math.Log(float64(len(pool)-hard) / float64(len(ranked.standsFor)-hard))
 	}
 	ranked.from, ranked.to, levelled.from = 1, len(chosen), len(chosen)
 	for _, k := range nn.Subset(rng, len(pool), min(relationLevel, len(pool))) {
