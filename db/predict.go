@@ -256,7 +256,8 @@ func (tx *Tx) prepare(ctx context.Context, p PredictOptions) (*question, error) 
 	near := q.walk
 	if on.named {
 		near = weighted.walker(start.Node[0], p.NoCache, p.Epsilon)
-		near.Typed, near.Head = q.walk.Typed, q.walk.Head
+		q.walk.Found = new(model.Found)
+		near.Typed, near.Head, near.Found = q.walk.Typed, q.walk.Head, q.walk.Found
 	}
 	q.walk.Exact = p.UntilCertain
 	if q.walk.Now, err = tx.requestTime(p.At, p.Now, start.Node...); err != nil {

@@ -31,7 +31,7 @@ type addedScore struct {
 	name  string
 	tells string // as rules.Tells
 	// read stores the scores of nodes for the question that the world asks about a source. The
-	// evidence for it is on the tape.
+	// evidence on the tape may be of another question.
 	read func(r *relational, t *scratch, w World, source ID, nodes []ID, scores []float64)
 }
 
@@ -104,36 +104,67 @@ func (s *Scorer) relationOdds(ctx context.Context, t *scratch, w World, pairs []
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		t.evidence.Open(w.Typed, s.belief.relational.set, run[0].Source, w.Head)
 		odds = s.belief.relational.appendOdds(odds, t, w, run)
 	}
 	return odds, nil
 }
 
-// appendOdds appends the log-odds of pairs of the source whose evidence is on the tape.
+// appendOdds appends the log-odds of pairs of one source.
 func (r *relational) appendOdds(odds []float64, t *scratch, w World, pairs []Pair) []float64 {
 	nodes := make([]ID, len(pairs))
 	for i, p := range pairs {
 		nodes[i] = p.Target
 	}
-	added := r.added(t, w, pairs[0].Source, nodes)
+	source := pairs[0].Source
+	outputs, known, ok := r.found(w, source, nodes)
+	if !ok {
+		t.evidence.Open(w.Typed, r.set, source, w.Head)
+		outputs, known = r.outputs(t, nodes)
+	}
+	added := r.added(t, w, source, nodes)
+	for i, score := range outputs {
+		for k, a := range added {
+			if a != nil {
+				score += r.weights[k] * a[i]
+			}
+		}
+		odds = append(odds, r.level.of(score, known))
+	}
+	return odds
+}
+
+// found returns the outputs for nodes and the column of the known targets if Reached has found them.
+func (r *relational) found(w World, source ID, nodes []ID) (all []float64, known float64, ok bool) {
+	f := w.Found
+	if f == nil || f.By != r || f.Typed != w.Typed || f.Source != source || f.Head != w.Head {
+		return nil, 0, false
+	}
+	all = make([]float64, len(nodes))
+	for i, u := range nodes {
+		at, ok := slices.BinarySearch(f.Nodes, u)
+		if !ok {
+			return nil, 0, false
+		}
+		all[i] = f.Outputs[at]
+	}
+	return all, f.Known, true
+}
+
+// outputs returns the output of the network for nodes by the evidence on the tape, and the column of
+// the known targets of the source.
+func (r *relational) outputs(t *scratch, nodes []ID) (all []float64, known float64) {
 	for first := 0; first < len(nodes); first += nn.BatchLen {
 		batch := nodes[first:min(first+nn.BatchLen, len(nodes))]
 		t.ranked = nn.Resize(t.ranked, len(batch), rules.Len)
 		for i, u := range batch {
 			r.columns(t, u, nn.Row(t.ranked, i))
 		}
-		for i, f := range r.net.Forward(&t.net, t.ranked) {
-			score := float64(f)
-			for k, a := range added {
-				if a != nil {
-					score += r.weights[k] * a[first+i]
-				}
-			}
-			odds = append(odds, r.level.of(score, float64(nn.Row(t.ranked, i)[rules.KnownColumn])))
+		known = float64(nn.Row(t.ranked, 0)[rules.KnownColumn])
+		for _, f := range r.net.Forward(&t.net, t.ranked) {
+			all = append(all, float64(f))
 		}
 	}
-	return odds
+	return all, known
 }
 
 // columns writes the evidence for a node to x.
@@ -177,8 +208,15 @@ func (s *Scorer) Reached(w World, source ID, n int, accept func(ID) bool) []ID {
 	}
 	t := s.scratch()
 	defer s.release(t)
-	t.evidence.Open(w.Typed, s.belief.relational.set, source, w.Head)
-	return t.evidence.Best(n, accept)
+	r := s.belief.relational
+	t.evidence.Open(w.Typed, r.set, source, w.Head)
+	best := t.evidence.Best(n, accept)
+	if w.Found != nil {
+		nodes := slices.Sorted(slices.Values(best))
+		outputs, known := r.outputs(t, nodes)
+		*w.Found = Found{By: r, Typed: w.Typed, Source: source, Head: w.Head, Nodes: nodes, Outputs: outputs, Known: known}
+	}
+	return best
 }
 
 // Relational reports whether the model has learned relations.
@@ -246,6 +284,7 @@ func (d *relationalDocument) relational() (*relational, error) {
 // and what else the belief reads.
 func (s *Scorer) relationInputs(ctx context.Context, w World, p Pair) ([]Input, error) {
 	pair := []Pair{p}
+	w.Found = nil // the evidence itself is read
 	if err := checkPairs(w, pair); err != nil {
 		return nil, err
 	}

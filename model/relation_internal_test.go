@@ -134,6 +134,43 @@ func TestTrainRelations(t *testing.T) {
 	}
 }
 
+// What Reached has found scores the same, to the bit, as the evidence that is read again, for the
+// question that it was found for and for others.
+func TestFound(t *testing.T) {
+	t.Parallel()
+	m, w, out := relationsModel(t)
+	s, ctx := m.Scorer(), context.Background()
+	for _, e := range out[:20] {
+		with := w
+		with.Found = new(Found)
+		near := s.Reached(with, e.U, 50, func(ID) bool { return true })
+		if len(with.Found.Nodes) != len(near) {
+			t.Fatalf("found %d nodes of %d", len(with.Found.Nodes), len(near))
+		}
+		slices.Sort(near)
+		other := w
+		other.Head ^= 1
+		for _, c := range []struct {
+			w, with World
+			pairs   []Pair
+		}{
+			{w, with, Pairs(e.U, near)},
+			{w, with, Pairs(e.U, near[10:30])},
+			{w, with, Pairs(e.U, append(near[:10:10], e.U))},
+			{w, with, append(Pairs(e.U, near), Pairs(e.V, near)...)},
+			{other, World{Graph: w.Graph, Typed: w.Typed, Head: other.Head, Found: with.Found}, Pairs(e.U, near)},
+		} {
+			want, err := s.Score(ctx, c.w, c.pairs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := s.Score(ctx, c.with, c.pairs); err != nil || !slices.Equal(got, want) {
+				t.Fatalf("%v (%v), want %v", got, err, want)
+			}
+		}
+	}
+}
+
 // The inputs of a link of a relation add up to the log-odds of its score.
 func TestRelationInputs(t *testing.T) {
 	t.Parallel()

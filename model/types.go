@@ -67,6 +67,7 @@ type (
 	Start  = graph.Start  // right-hand side of a walk
 	Walker = graph.Walker // computes personalised PageRank
 	World  = graph.World  // input of a policy in one round
+	Found  = graph.Found  // what Scorer.Reached has found for a question
 )
 
 // Pairs returns the candidate links of one source.

@@ -28,9 +28,10 @@ type Walker struct {
 	Source  index.ID
 	Epsilon float64 // in the units of Tolerance; 0 means the database's
 	Now     int64   // time of the request, as in model.World
-	// Typed and Head are those of model.World.
+	// Typed, Head and Found are those of model.World.
 	Typed model.Typed
 	Head  int32
+	Found *model.Found
 	Exact bool // candidates and contexts do not depend on what the cache holds
 	// Accept, if not nil, reports whether values with the given bounds are accurate enough. It may
 	// accept larger errors than the tolerance.
@@ -61,7 +62,7 @@ type Task struct {
 
 // World returns what a model sees.
 func (w *Walker) World() model.World {
-	return model.World{Graph: w.View.Graph, Features: w.View.Features, Walk: w, Now: w.Now, Typed: w.Typed, Head: w.Head}
+	return model.World{Graph: w.View.Graph, Features: w.View.Features, Walk: w, Now: w.Now, Typed: w.Typed, Head: w.Head, Found: w.Found}
 }
 
 // Tolerance returns the error allowed for a value, relative to the largest start value. In column

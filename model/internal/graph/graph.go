@@ -179,6 +179,19 @@ type World struct {
 	// direction Head are asked for.
 	Typed Typed
 	Head  Direction
+	Found *Found // what Scorer.Reached has found for this question; nil: not kept
+}
+
+// Found holds what a network says of candidates of one question, so that the evidence for them is
+// read once. It is for one goroutine at a time.
+type Found struct {
+	By      any // the part of a model that the network belongs to
+	Typed   Typed
+	Source  ID
+	Head    Direction
+	Nodes   []ID // ascending
+	Outputs []float64
+	Known   float64 // column of the known targets of the source
 }
 
 // Errors to test for with errors.Is.
