@@ -163,14 +163,19 @@ func (tx *Tx) trainAndCompare(ctx context.Context, l *record.Learner, t TrainOpt
 		if v == nil {
 			t.Plan.Progress.Finish(phaseModels)
 			t.Plan.Progress.Finish(phaseHeuristics)
-			return tx.fit(ctx, l.Model, t)
+			if err := tx.fit(ctx, l.Model, t); err != nil {
+				return err
+			}
+			return tx.fitRelations(ctx, l.Model, t)
 		}
 		leftOut, v.progress = v.share, t.Plan.Progress
 		if err := v.rest.fit(ctx, l.Model, t); err != nil {
 			return err
 		}
-		c, err = v.compare(ctx, tx, l)
-		return err
+		if c, err = v.compare(ctx, tx, l); err != nil {
+			return err
+		}
+		return tx.fitRelations(ctx, l.Model, t)
 	})
 	return c, leftOut, err
 }
@@ -221,19 +226,14 @@ func (db *DB) inTraining(name string) (n int) {
 	return n
 }
 
-// fit trains a model.
+// fit trains a model, its relations apart.
 func (tx *Tx) fit(ctx context.Context, m *model.Model, t TrainOptions) error {
 	if t.Log {
 		return m.TrainLog(ctx, cmp.Or(t.Plan.Epochs, logEpochs), t.Plan.Progress)
 	}
-	t.Plan.Memory = cmp.Or(t.Plan.Memory, tx.db.opts.memory(workPart))
+	t.Plan.Memory = tx.trainMemory(t)
 	if err := m.TrainEdges(ctx, tx.snap.Graph, t.Plan, tx.worldsWithout(ctx)); err != nil {
 		return tx.withNodeKey(err)
-	}
-	if tx.learnsRelations() {
-		if err := m.TrainRelations(ctx, tx.typedGraph(), t.Plan); err != nil {
-			return err
-		}
 	}
 	if !m.Forecasts() {
 		return nil
@@ -241,9 +241,27 @@ func (tx *Tx) fit(ctx context.Context, m *model.Model, t TrainOptions) error {
 	return tx.withNodeKey(m.TrainEvents(ctx, tx.snap.Graph, t.Plan, tx.worldsWithout(ctx), tx.moments(ctx)))
 }
 
+// fitRelations trains the part of a model that answers about one relation. It learns from all edges,
+// because the comparison asks about no relation.
+func (tx *Tx) fitRelations(ctx context.Context, m *model.Model, t TrainOptions) error {
+	if !tx.learnsRelations(t) {
+		return nil
+	}
+	t.Plan.Memory = tx.trainMemory(t)
+	return m.TrainRelations(ctx, tx.typedGraph(), t.Plan)
+}
+
+// trainMemory returns the memory of a training.
+func (tx *Tx) trainMemory(t TrainOptions) int64 {
+	return cmp.Or(t.Plan.Memory, tx.db.opts.memory(workPart))
+}
+
 // learnsRelations reports whether a training learns how relations predict each other: it learns all
 // edges, and there are several relations.
-func (tx *Tx) learnsRelations() bool {
+func (tx *Tx) learnsRelations(t TrainOptions) bool {
+	if t.Log {
+		return false
+	}
 	used := 0
 	for _, r := range tx.snap.Meta.Relations {
 		if r.Edges > 0 {
@@ -397,15 +415,15 @@ const (
 // logEpochs is the number of passes of a training from outcomes.
 const logEpochs = 10
 
-// phases returns the phases of fit.
+// phases returns the phases of fit and fitRelations.
 func (tx *Tx) phases(m *model.Model, t *TrainOptions) []model.Phase {
 	if t.Log {
 		return m.LogPhases(cmp.Or(t.Plan.Epochs, logEpochs))
 	}
 	plan := t.Plan
-	plan.Memory = cmp.Or(plan.Memory, tx.db.opts.memory(workPart))
+	plan.Memory = tx.trainMemory(*t)
 	all := m.EdgePhases(tx.snap.Graph, plan)
-	if tx.learnsRelations() {
+	if tx.learnsRelations(*t) {
 		all = append(all, m.RelationPhases(tx.snap.Graph.NumRelations(), int(tx.snap.Graph.NumEdges()))...)
 	}
 	return append(all, m.EventPhases(min(tx.snap.NumEvents(), trainedEvents))...)
