@@ -103,6 +103,7 @@
 //	edges, heuristic                    reading edges of a graph; policies that learn nothing
 //	spec, policy                        options, policies and presets
 //	progress, metric, types             progress of a training; measures of rankings; common types
+//	package factor                      vectors of nodes and relations
 //	package rules                       rules over relations, and their evidence
 //	package spectral                    columns that read vectors of nodes
 //	package column                      columns that read the graph

@@ -157,6 +157,7 @@ const (
 	phaseTimes     = "learning times"
 	phaseWeighing  = "weighing times"
 	phaseRules     = "mining rules"
+	phaseFactors   = "learning vectors"
 	phaseEvidence  = "reading evidence"
 	phaseRelations = "learning relations"
 )

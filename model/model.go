@@ -280,6 +280,7 @@ func (m *Model) Nodes() []ID {
 		}
 		if r := m.belief.relational; r != nil {
 			r.set.Nodes(func(u ID) { all = append(all, u) })
+			r.factors.Nodes(func(u ID) { all = append(all, u) })
 		}
 	}
 	if m.forecast != nil {

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"kith/model/internal/factor"
 	"kith/model/internal/graph"
 	"kith/model/internal/rules"
 	"kith/model/nn"
@@ -21,8 +22,9 @@ import (
 type relational struct {
 	set     *rules.Set
 	net     *nn.Network
-	bounds  bounds    // of the evidence
-	weights []float64 // of the added scores
+	bounds  bounds          // of the evidence
+	weights []float64       // of the added scores
+	factors *factor.Factors // nil: their weight is 0
 	level   level
 }
 
@@ -36,7 +38,15 @@ type addedScore struct {
 }
 
 // addedScores are the scores that are added. Where one does not help, its weight is 0.
-var addedScores = []addedScore{}
+var addedScores = []addedScore{
+	{"learned vectors", "the vectors that were learned of {source} and {target}", readFactors},
+}
+
+func readFactors(r *relational, _ *scratch, w World, source ID, nodes []ID, scores []float64) {
+	if r.factors != nil {
+		r.factors.Scores(source, w.Head, nodes, scores)
+	}
+}
 
 // bounds are the least and the largest value of each column in a training. A value outside counts as
 // the nearest one inside, because the network and its level know nothing about others.
@@ -226,7 +236,7 @@ func (r *relational) bytes() int {
 	if r == nil {
 		return 0
 	}
-	return r.set.Bytes() + 4*len(r.net.Theta) + 8*(rules.Len+len(r.weights))
+	return r.set.Bytes() + r.factors.Bytes() + 4*len(r.net.Theta) + 8*(rules.Len+len(r.weights))
 }
 
 // renamed returns the part for a graph in which nodes and relations have other numbers.
@@ -240,12 +250,12 @@ func (r *relational) renamed(to func(ID) (ID, bool), relation func(int) (int, bo
 			relations = max(relations, n+1)
 		}
 	}
-	set := r.set.Renamed(relations, to, func(d rules.Direction) (rules.Direction, bool) {
+	direction := func(d rules.Direction) (rules.Direction, bool) {
 		n, ok := relation(int(d / 2))
 		return 2*rules.Direction(n) + d%2, ok
-	})
+	}
 	out := *r
-	out.set = set
+	out.set, out.factors = r.set.Renamed(relations, to, direction), r.factors.Renamed(to, direction)
 	return &out
 }
 
@@ -254,12 +264,17 @@ type relationalDocument struct {
 	Rules   []byte
 	Weights nn.Floats
 	Bounds  bounds
-	Added   []float64 // weights of the added scores
+	Added   []float64        // weights of the added scores
+	Factors *factor.Document `msgpack:",omitempty"`
 	Level   level
 }
 
 func (r *relational) document() *relationalDocument {
-	return &relationalDocument{r.set.Marshal(), r.net.Theta, r.bounds, r.weights, r.level}
+	d := &relationalDocument{Rules: r.set.Marshal(), Weights: r.net.Theta, Bounds: r.bounds, Added: r.weights, Level: r.level}
+	if r.factors != nil {
+		d.Factors = r.factors.Document()
+	}
+	return d
 }
 
 func (d *relationalDocument) relational() (*relational, error) {
@@ -277,7 +292,11 @@ func (d *relationalDocument) relational() (*relational, error) {
 	if len(d.Added) != len(addedScores) || !nn.Finite(d.Added...) {
 		return nil, errors.New("the weights of added scores do not fit")
 	}
-	return &relational{set, nn.NewNetwork(shape, d.Weights), d.Bounds, d.Added, d.Level}, nil
+	r := &relational{set: set, net: nn.NewNetwork(shape, d.Weights), bounds: d.Bounds, weights: d.Added, level: d.Level}
+	if d.Factors != nil {
+		r.factors, err = d.Factors.Factors()
+	}
+	return r, err
 }
 
 // relationInputs is Inputs where the relational part answers: the evidence in place of its log-odds,

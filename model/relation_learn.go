@@ -11,19 +11,23 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"kith/model/internal/factor"
 	"kith/model/internal/rules"
 	"kith/model/nn"
 )
 
 // Sizes of the training of a relational part.
 const (
-	relationLinks  = 4000 // links that are hidden
-	relationShare  = 20   // at most one edge in so many is hidden
-	relationHard   = 50   // candidates of a choice that evidence ranks high
-	relationAny    = 30   // other candidates
-	relationLevel  = 20   // candidates that the level is fitted to, drawn from all
-	relationSkip   = 3    // of the links that no evidence leads to, one in so many is learned
-	leastRelations = 20   // hidden links without which nothing is learned
+	relationLinks  = 4000    // links that are hidden
+	relationShare  = 20      // at most one edge in so many is hidden
+	relationHard   = 50      // candidates of a choice that evidence ranks high
+	relationAny    = 30      // other candidates
+	relationLevel  = 20      // candidates that the level is fitted to, drawn from all
+	relationSkip   = 3       // of the links that no evidence leads to, one in so many is learned
+	factorEdges    = 1250000 // edges of all passes of a factorisation
+	leastPasses    = 5
+	mostPasses     = 20
+	leastRelations = 20 // hidden links without which nothing is learned
 )
 
 // TypedEdge is an edge of a relation.
@@ -52,7 +56,7 @@ func (m *Model) TrainRelations(ctx context.Context, g TypedGraph, plan EdgePlan)
 		}
 	}
 	rng := rand.New(m.source)
-	r, err := trainRelational(ctx, rng, g, edges, plan.Progress)
+	r, err := trainRelational(ctx, rng, g, edges, memory, plan.Progress)
 	if err != nil || r == nil {
 		return err
 	}
@@ -63,7 +67,7 @@ func (m *Model) TrainRelations(ctx context.Context, g TypedGraph, plan EdgePlan)
 }
 
 // trainRelational trains on a graph. It returns nil if too few links can be hidden.
-func trainRelational(ctx context.Context, rng *rand.Rand, g TypedGraph, edges []rules.Edge, to *Meter) (*relational, error) {
+func trainRelational(ctx context.Context, rng *rand.Rand, g TypedGraph, edges []rules.Edge, memory int64, to *Meter) (*relational, error) {
 	hidden, rest := hideEdges(rng, g.Nodes, edges)
 	if len(hidden) < leastRelations {
 		return nil, nil
@@ -75,8 +79,17 @@ func trainRelational(ctx context.Context, rng *rand.Rand, g TypedGraph, edges []
 	if err != nil {
 		return nil, err
 	}
-	to.Begin(phaseEvidence)
 	r := &relational{set: set}
+	var vectors *factor.Trainer
+	passes, more := factorPasses(len(edges))
+	if 2*rules.Bytes(g.Nodes, len(edges))+factor.Bytes(g.Nodes, len(edges)) <= memory {
+		vectors = factor.NewTrainer(g.Nodes, 2*len(g.Directed), seed)
+		to.Begin(phaseFactors)
+		if r.factors, err = factorise(ctx, vectors, part, passes, to); err != nil {
+			return nil, err
+		}
+	}
+	to.Begin(phaseEvidence)
 	ranked, levelled, err := r.choices(ctx, seed, whole, part, hidden, func() { to.Step(1) })
 	if err != nil {
 		return nil, err
@@ -100,7 +113,40 @@ func trainRelational(ctx context.Context, rng *rand.Rand, g TypedGraph, edges []
 	}
 	r.weights = r.fitWeights(valid)
 	r.level = fitLevel(levelled, rules.KnownColumn, r.scores)
-	return r, nil
+	if r.weights[0] == 0 {
+		r.factors = nil
+		to.Finish(phaseFactors)
+		return r, nil
+	}
+	to.Begin(phaseFactors)
+	r.factors, err = factorise(ctx, vectors, whole, more, to)
+	return r, err
+}
+
+// factorPasses returns the numbers of passes of a factorisation of a graph: over the edges that are
+// not hidden, and then over all edges.
+func factorPasses(edges int) (part, all int) {
+	n := min(max(factorEdges/max(edges, 1), leastPasses), mostPasses)
+	return n, max(1, n/4)
+}
+
+// factorise learns the edges of a graph for a number of passes.
+func factorise(ctx context.Context, t *factor.Trainer, g *rules.Table, passes int, to *Meter) (*factor.Factors, error) {
+	var all []factor.Question
+	for u := range ID(g.NumNodes()) {
+		for d, row := range g.Rows(u) {
+			for _, v := range row {
+				all = append(all, factor.Question{Source: u, Target: v, By: d})
+			}
+		}
+	}
+	for range passes {
+		if err := t.Pass(ctx, all); err != nil {
+			return nil, err
+		}
+		to.Step(1)
+	}
+	return t.Factors(), nil
 }
 
 // scores returns the scores of the link of a choice and of its candidates.
@@ -235,9 +281,11 @@ func (m *Model) RelationPhases(relations, edges int) []Phase {
 	if m.belief == nil || m.belief.ranker == nil {
 		return nil
 	}
+	part, all := factorPasses(edges)
 	links := 2 * min(relationLinks, edges/relationShare)
 	return []Phase{
 		{Name: phaseRules, Steps: 2 * relations, Each: onAll(headTime), Work: workGraph},
+		{Name: phaseFactors, Steps: part + all, Each: onAll(time.Duration(edges) * factorTime), Work: workAlgebra},
 		{Name: phaseEvidence, Steps: links, Each: onAll(evidenceTime), Work: workGraph},
 		{Name: phaseRelations, Steps: rankerMembers * rankerPasses, Each: onAll(time.Duration(links) * 2 * choiceTime), Work: workAlgebra},
 	}

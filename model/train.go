@@ -188,6 +188,7 @@ const (
 
 	headTime     = 30 * time.Millisecond // mining the rules of a head
 	evidenceTime = 3 * time.Millisecond  // reading the evidence for a question
+	factorTime   = 7 * time.Microsecond  // learning the vectors of an edge once
 )
 
 // onAll returns the time of work that takes a time on two processors and is divided among all.

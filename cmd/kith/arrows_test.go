@@ -24,11 +24,12 @@ func arrows() map[string][]string {
 	)
 	return map[string][]string{
 		"kith/ppr":                      {gonum},
-		"kith/model":                    {"kith/model/internal/column", "kith/model/internal/graph", "kith/model/internal/rules", "kith/model/internal/spectral", "kith/model/nn", gonum, msgpack},
+		"kith/model":                    {"kith/model/internal/column", "kith/model/internal/factor", "kith/model/internal/graph", "kith/model/internal/rules", "kith/model/internal/spectral", "kith/model/nn", gonum, msgpack},
 		"kith/model/internal/column":    {"kith/model/internal/graph", "kith/model/nn", gonum},
 		"kith/model/internal/graph":     {},
 		"kith/model/internal/graphtest": {"kith/model/internal/graph"},
 		"kith/model/internal/rules":     {"kith/model/internal/graph", "kith/model/nn"},
+		"kith/model/internal/factor":    {"kith/model/internal/graph", "kith/model/nn", gonum},
 		"kith/model/internal/spectral":  {"kith/model/internal/column", "kith/model/internal/graph", "kith/model/nn", gonum},
 		"kith/model/nn":                 {gonum, msgpack},
 		"kith/index":                    {"kith/index/internal/block", "kith/index/internal/column", "kith/index/internal/pages", "kith/index/internal/spill", "kith/ppr", msgpack},
