@@ -15,8 +15,9 @@ const leastGain = 3
 func (r *relational) fitWeights(all []choice) []float64 {
 	b := blend{scores: 1 + len(addedScores)}
 	bare, p := &relational{net: r.net}, new(choiceShard)
-	for i := range all {
-		b.lists = append(b.lists, listOf(&all[i], bare.scores(p, &all[i])))
+	for _, c := range all {
+		c.standsFor = nil // the weights are about the scores themselves
+		b.lists = append(b.lists, listOf(&c, bare.scores(p, &c)))
 	}
 	w := b.choose()
 	weights := make([]float64, len(addedScores))
